@@ -126,6 +126,12 @@
  *   See the end of the file.
  */
 
+/* The implementation uses functions beyond ISO C, which system headers declare only if asked before the first of them is
+ * included. */
+#if defined(GOTRACE_IMPLEMENTATION) && !defined(_GNU_SOURCE) && !defined(_WIN32)
+#define _GNU_SOURCE
+#endif
+
 #ifndef GOTRACE_H
 #define GOTRACE_H
 
@@ -447,7 +453,8 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(TABLE_FULL, 1, "no memory for a string or stack: left empty")                                           \
   X(SAMPLE_LOST, 0, "CPU sample that found no room")                                                        \
   X(NO_MEMORY, 0, "no memory for the record of a thread, proc or goroutine")                                \
-  X(BAD_HANDLE, 0, "NULL handle or argument out of range")
+  X(BAD_HANDLE, 0, "NULL handle")                                                                           \
+  X(BAD_REASON, 1, "reason out of range: taken as unspecified")
 
 typedef enum gotrace_problem {
 #define GOTRACE__PROBLEM(NAME, repaired, text) GOTRACE_PROBLEM_##NAME,
@@ -875,76 +882,77 @@ static inline void gotrace__scope_end(gotrace__scope *scope) {
  * room is counted. Go: traceCPUSample. */
 GOTRACE_API void gotrace_cpu_sample(void *ucontext);
 
-#else /* GOTRACE_DISABLE: every call is an empty expression of the right type; arguments are not evaluated, only used. */
+#else /* GOTRACE_DISABLE: the calls are empty functions, which compile to nothing. */
 
-#define GOTRACE__UNUSED1(a) (1 ? (void)0 : (void)(a))
-#define GOTRACE__UNUSED2(a, b) (GOTRACE__UNUSED1(a), GOTRACE__UNUSED1(b))
-#define GOTRACE__UNUSED3(a, b, c) (GOTRACE__UNUSED1(a), GOTRACE__UNUSED2(b, c))
-#define gotrace_start(options) (GOTRACE__UNUSED1(options), GOTRACE_ERROR_DISABLED)
-#define gotrace_start_file(path, options) (GOTRACE__UNUSED2(path, options), GOTRACE_ERROR_DISABLED)
-#define gotrace_stop() GOTRACE_ERROR_DISABLED
-#define gotrace_end() GOTRACE_ERROR_DISABLED
-#define gotrace_read(chunk, size) (GOTRACE__UNUSED2(chunk, size), GOTRACE_ERROR_DISABLED)
-#define gotrace_try_read(chunk, size) (GOTRACE__UNUSED2(chunk, size), GOTRACE_ERROR_DISABLED)
-#define gotrace_advance() GOTRACE_ERROR_DISABLED
-#define gotrace_enabled() false
 static inline void gotrace_get_stats(gotrace_stats *stats) {
   static gotrace_stats none; /* zero */
   *stats = none;
 }
-#define gotrace_thread_begin(name) GOTRACE__UNUSED1(name)
-#define gotrace_thread_end() ((void)0)
-#define gotrace_proc_create() ((gotrace_proc *)0)
-#define gotrace_proc_destroy(proc) GOTRACE__UNUSED1(proc)
-#define gotrace_proc_id(proc) (GOTRACE__UNUSED1(proc), 0)
-#define gotrace_proc_start(proc) GOTRACE__UNUSED1(proc)
-#define gotrace_proc_stop() ((void)0)
-#define gotrace_proc_steal(proc) GOTRACE__UNUSED1(proc)
-#define gotrace_procs_change(count) GOTRACE__UNUSED1(count)
-#define gotrace_go_create(entry) (GOTRACE__UNUSED1(entry), (gotrace_go *)0)
-#define gotrace_go_create_blocked(entry) (GOTRACE__UNUSED1(entry), (gotrace_go *)0)
-#define gotrace_go_create_syscall(entry) (GOTRACE__UNUSED1(entry), (gotrace_go *)0)
-#define gotrace_go_start(go) GOTRACE__UNUSED1(go)
-#define gotrace_go_end() ((void)0)
-#define gotrace_go_stop(reason) GOTRACE__UNUSED1(reason)
-#define gotrace_go_block(reason) GOTRACE__UNUSED1(reason)
-#define gotrace_go_unblock(go) GOTRACE__UNUSED1(go)
-#define gotrace_go_switch(go) GOTRACE__UNUSED1(go)
-#define gotrace_go_switch_end(go) GOTRACE__UNUSED1(go)
-#define gotrace_go_syscall_begin() ((void)0)
-#define gotrace_go_syscall_end() ((void)0)
-#define gotrace_go_syscall_end_blocked() ((void)0)
-#define gotrace_go_label(label) GOTRACE__UNUSED1(label)
-#define gotrace_go_timer(go) GOTRACE__UNUSED1(go)
-#define gotrace_go_stack(go, low, high) GOTRACE__UNUSED3(go, low, high)
-#define gotrace_go_self() ((gotrace_go *)0)
-#define gotrace_go_id(go) (GOTRACE__UNUSED1(go), (uint64_t)0)
-#define gotrace_wait_begin(reason) GOTRACE__UNUSED1(reason)
-#define gotrace_wait_end() ((void)0)
-#define gotrace_gc_begin() ((void)0)
-#define gotrace_gc_end() ((void)0)
-#define gotrace_gc_scan_begin() ((void)0)
-#define gotrace_gc_scan_end() ((void)0)
-#define gotrace_stw_begin(reason) GOTRACE__UNUSED1(reason)
-#define gotrace_stw_end() ((void)0)
-#define gotrace_gc_sweep_begin() ((void)0)
-#define gotrace_gc_sweep_span(swept, reclaimed) GOTRACE__UNUSED2(swept, reclaimed)
-#define gotrace_gc_sweep_end() ((void)0)
-#define gotrace_gc_mark_assist_begin() ((void)0)
-#define gotrace_gc_mark_assist_end() ((void)0)
-#define gotrace_heap_alloc(bytes) GOTRACE__UNUSED1(bytes)
-#define gotrace_heap_goal(bytes) GOTRACE__UNUSED1(bytes)
-#define gotrace_task_begin(name, parent) (GOTRACE__UNUSED2(name, parent), GOTRACE_NO_TASK)
-#define gotrace_task_end(task) GOTRACE__UNUSED1(task)
-#define gotrace_region_begin(task, name) GOTRACE__UNUSED2(task, name)
-#define gotrace_region_end(task, name) GOTRACE__UNUSED2(task, name)
-#define gotrace_log(task, category, message) GOTRACE__UNUSED3(task, category, message)
-#define gotrace_logf(...) ((void)0)
+static inline gotrace_result gotrace_start(const gotrace_options *options) { (void)options; return GOTRACE_ERROR_DISABLED; }
+static inline gotrace_result gotrace_start_file(const char *path, const gotrace_options *options) { (void)path; (void)options; return GOTRACE_ERROR_DISABLED; }
+static inline gotrace_result gotrace_stop(void) { return GOTRACE_ERROR_DISABLED; }
+static inline gotrace_result gotrace_end(void) { return GOTRACE_ERROR_DISABLED; }
+static inline gotrace_result gotrace_read(const void **chunk, size_t *size) { (void)chunk; (void)size; return GOTRACE_ERROR_DISABLED; }
+static inline gotrace_result gotrace_try_read(const void **chunk, size_t *size) { (void)chunk; (void)size; return GOTRACE_ERROR_DISABLED; }
+static inline gotrace_result gotrace_advance(void) { return GOTRACE_ERROR_DISABLED; }
+static inline bool gotrace_enabled(void) { return false; }
+static inline void gotrace_thread_begin(const char *name) { (void)name; }
+static inline void gotrace_thread_end(void) {}
+static inline gotrace_proc *gotrace_proc_create(void) { return NULL; }
+static inline void gotrace_proc_destroy(gotrace_proc *proc) { (void)proc; }
+static inline int gotrace_proc_id(const gotrace_proc *proc) { (void)proc; return 0; }
+static inline void gotrace_proc_start(gotrace_proc *proc) { (void)proc; }
+static inline void gotrace_proc_stop(void) {}
+static inline void gotrace_proc_steal(gotrace_proc *proc) { (void)proc; }
+static inline void gotrace_procs_change(unsigned count) { (void)count; }
+static inline gotrace_go *gotrace_go_create(const gotrace_location *entry) { (void)entry; return NULL; }
+static inline gotrace_go *gotrace_go_create_blocked(const gotrace_location *entry) { (void)entry; return NULL; }
+static inline gotrace_go *gotrace_go_create_syscall(const gotrace_location *entry) { (void)entry; return NULL; }
+static inline void gotrace_go_start(gotrace_go *go) { (void)go; }
+static inline void gotrace_go_end(void) {}
+static inline void gotrace_go_stop(gotrace_stop_reason reason) { (void)reason; }
+static inline void gotrace_go_block(unsigned reason) { (void)reason; }
+static inline void gotrace_go_unblock(gotrace_go *go) { (void)go; }
+static inline void gotrace_go_switch(gotrace_go *go) { (void)go; }
+static inline void gotrace_go_switch_end(gotrace_go *go) { (void)go; }
+static inline void gotrace_go_syscall_begin(void) {}
+static inline void gotrace_go_syscall_end(void) {}
+static inline void gotrace_go_syscall_end_blocked(void) {}
+static inline void gotrace_go_label(const char *label) { (void)label; }
+static inline void gotrace_go_timer(gotrace_go *go) { (void)go; }
+static inline void gotrace_go_stack(gotrace_go *go, const void *low, const void *high) { (void)go; (void)low; (void)high; }
+static inline gotrace_go *gotrace_go_self(void) { return NULL; }
+static inline uint64_t gotrace_go_id(const gotrace_go *go) { (void)go; return 0; }
+static inline void gotrace_wait_begin(unsigned reason) { (void)reason; }
+static inline void gotrace_wait_end(void) {}
+static inline void gotrace_gc_begin(void) {}
+static inline void gotrace_gc_end(void) {}
+static inline void gotrace_gc_scan_begin(void) {}
+static inline void gotrace_gc_scan_end(void) {}
+static inline void gotrace_stw_begin(gotrace_stw_reason reason) { (void)reason; }
+static inline void gotrace_stw_end(void) {}
+static inline void gotrace_gc_sweep_begin(void) {}
+static inline void gotrace_gc_sweep_span(uint64_t swept, uint64_t reclaimed) { (void)swept; (void)reclaimed; }
+static inline void gotrace_gc_sweep_end(void) {}
+static inline void gotrace_gc_mark_assist_begin(void) {}
+static inline void gotrace_gc_mark_assist_end(void) {}
+static inline void gotrace_heap_alloc(uint64_t bytes) { (void)bytes; }
+static inline void gotrace_heap_goal(uint64_t bytes) { (void)bytes; }
+static inline gotrace_task gotrace_task_begin(const char *name, gotrace_task parent) { (void)name; return parent; }
+static inline void gotrace_task_end(gotrace_task task) { (void)task; }
+static inline void gotrace_region_begin(gotrace_task task, const char *name) { (void)task; (void)name; }
+static inline void gotrace_region_end(gotrace_task task, const char *name) { (void)task; (void)name; }
+static inline void gotrace_log(gotrace_task task, const char *category, const char *message) { (void)task; (void)category; (void)message; }
+static inline void gotrace_cpu_sample(void *ucontext) { (void)ucontext; }
+static inline int gotrace__unused_format(gotrace_task task, const char *category, const char *format, ...) {
+  (void)task, (void)category, (void)format;
+  return 0;
+}
+#define gotrace_logf(...) ((void)(0 && gotrace__unused_format(__VA_ARGS__)))
 #define GOTRACE_REGION(name) GOTRACE_TASK_REGION(GOTRACE_NO_TASK, name)
-#define GOTRACE_TASK_REGION(task, name) \
-  GOTRACE__ONCE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), GOTRACE__UNUSED2(task, name))
-#define GOTRACE__ONCE(variable, unused) for (int variable = 1; variable; unused, variable = 0)
-#define gotrace_cpu_sample(ucontext) GOTRACE__UNUSED1(ucontext)
+#define GOTRACE_TASK_REGION(task, name) GOTRACE__ONCE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name)
+#define GOTRACE__ONCE(variable, task, name) \
+  for (int variable = 1; variable; variable = 0, gotrace_region_end(task, name))
 
 #endif /* GOTRACE_DISABLE */
 
@@ -953,3 +961,3630 @@ static inline void gotrace_get_stats(gotrace_stats *stats) {
 #endif
 
 #endif /* GOTRACE_H */
+
+/* ========================================================================================= >>implementation ====
+ *
+ * Order of locks, outermost first: life, global proc, collector, goroutine or proc busy bits, queue, tables.
+ */
+
+#if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
+#define GOTRACE__IMPLEMENTED
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* stb_sprintf formats gotrace_logf where its header is found. If the program has included it before, that copy is used. */
+#if !GOTRACE_DISABLE && !defined(GOTRACE_NO_STB_SPRINTF) && defined(__has_include)
+#if defined(STB_SPRINTF_H_INCLUDE)
+#define GOTRACE__STB
+#elif __has_include("stb_sprintf.h")
+#define GOTRACE__STB "stb_sprintf.h"
+#elif __has_include(<stb/stb_sprintf.h>)
+#define GOTRACE__STB <stb/stb_sprintf.h>
+#endif
+#if defined(GOTRACE__STB) && !defined(STB_SPRINTF_H_INCLUDE)
+#define STB_SPRINTF_IMPLEMENTATION
+#define STB_SPRINTF_STATIC
+#define STB_SPRINTF_NOUNALIGNED
+#include GOTRACE__STB
+#undef STB_SPRINTF_IMPLEMENTATION
+#undef STB_SPRINTF_STATIC
+#undef STB_SPRINTF_NOUNALIGNED
+#endif
+#endif
+
+/* C and C++ spell these differently. */
+#ifdef __cplusplus
+#define GOTRACE__CAST(type, pointer) static_cast<type>(pointer)
+#else
+#define GOTRACE__CAST(type, pointer) ((type)(pointer))
+#endif
+
+#if GOTRACE_STATIC
+#define GOTRACE__DEFINE GOTRACE_API
+#else
+#define GOTRACE__DEFINE
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Names of events, results and problems: present even where the tracer itself is compiled out. */
+
+static const gotrace_event_spec gotrace__v1_specs[] = {
+#define GOTRACE__SPEC(number, NAME, name, since, until, arguments) {number, since, until, name, arguments},
+    GOTRACE_V1_EVENTS(GOTRACE__SPEC)};
+static const gotrace_event_spec gotrace__v2_specs[] = {GOTRACE_V2_EVENTS(GOTRACE__SPEC)
+#undef GOTRACE__SPEC
+};
+
+GOTRACE__DEFINE const gotrace_event_spec *gotrace_event_specs(int family, size_t *count) {
+  *count = family == 1   ? sizeof gotrace__v1_specs / sizeof gotrace__v1_specs[0]
+           : family == 2 ? sizeof gotrace__v2_specs / sizeof gotrace__v2_specs[0]
+                         : 0;
+  return family == 1 ? gotrace__v1_specs : family == 2 ? gotrace__v2_specs : NULL;
+}
+
+GOTRACE__DEFINE const gotrace_event_spec *gotrace_find_event_spec(gotrace_format format, int number) {
+  size_t count, i;
+  const gotrace_event_spec *specs;
+  if (format == GOTRACE_FORMAT_DEFAULT) format = GOTRACE_GO_1_21;
+  specs = gotrace_event_specs(format < GOTRACE_GO_1_22 ? 1 : 2, &count);
+  for (i = 0; i < count; i++)
+    if (specs[i].number == number && specs[i].since <= (int)format && (int)format <= specs[i].until) return &specs[i];
+  return NULL;
+}
+
+GOTRACE__DEFINE const char *gotrace_result_string(gotrace_result result) {
+  switch (result) {
+#define GOTRACE__RESULT(NAME, code, text) \
+  case GOTRACE_##NAME: return text;
+    GOTRACE_RESULTS(GOTRACE__RESULT)
+#undef GOTRACE__RESULT
+    default: return "unknown result";
+  }
+}
+
+static const struct {
+  bool repaired;
+  const char *text;
+} gotrace__problems[] = {
+#define GOTRACE__PROBLEM(NAME, repaired, text) {repaired != 0, text},
+    GOTRACE_PROBLEMS(GOTRACE__PROBLEM)
+#undef GOTRACE__PROBLEM
+};
+
+GOTRACE__DEFINE const char *gotrace_problem_string(gotrace_problem problem) {
+  return (unsigned)problem < GOTRACE_PROBLEM_COUNT ? gotrace__problems[problem].text : "unknown problem";
+}
+
+GOTRACE__DEFINE bool gotrace_problem_repaired(gotrace_problem problem) {
+  return (unsigned)problem < GOTRACE_PROBLEM_COUNT && gotrace__problems[problem].repaired;
+}
+
+#if !GOTRACE_DISABLE
+
+/* ----------------------------------------------------------------------------------------------- >>platform ----
+ *
+ * What the rest needs of compiler, processor and system, each with its contract; then a block for each system.
+ */
+
+#if !defined(__GNUC__)
+#error "gotrace: the implementation needs the __atomic builtins of GCC or Clang (MinGW and clang-cl have them)"
+#endif
+
+#define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
+#define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define GOTRACE__NOINLINE __attribute__((noinline))
+
+/* Atomics: the memory order is in the name. */
+#define gotrace__load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
+#define gotrace__load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define gotrace__store_relaxed(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
+#define gotrace__store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define gotrace__store_seq_cst(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
+#define gotrace__add_relaxed(p, v) __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
+#define gotrace__cas_acq_rel(p, expected, desired) \
+  __atomic_compare_exchange_n(p, expected, desired, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+
+/* Whether the writing flag is a sequentially consistent store (GOTRACE_SEQ_CST_FLAG, see >>options). The alternative, a
+ * plain store, is right only together with a barrier that starting and stopping make every thread pass. */
+#if defined(__SANITIZE_THREAD__)
+#define GOTRACE__TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define GOTRACE__TSAN 1
+#endif
+#endif
+#if !defined(GOTRACE_SEQ_CST_FLAG)
+#if defined(GOTRACE__TSAN) || GOTRACE_NO_THREADS || !(defined(__linux__) || defined(_WIN32))
+#define GOTRACE_SEQ_CST_FLAG 1
+#else
+#define GOTRACE_SEQ_CST_FLAG 0
+#endif
+#endif
+
+/* gotrace__ticks(): the clock of the trace. GOTRACE_TICK_DIV: its ticks in a unit of trace time. Counters of the order of
+ * a GHz get Go's divisors; slow ones 1, so that a unit is some 16 to 64 ns and never less than one tick. */
+#if !GOTRACE_MONOTONIC_CLOCK && (defined(__x86_64__) || defined(__i386__))
+#define GOTRACE__TICKS() __builtin_ia32_rdtsc()
+#define GOTRACE__TICK_DIV GOTRACE_TICK_DIV_X86
+#elif !GOTRACE_MONOTONIC_CLOCK && defined(__powerpc64__)
+#define GOTRACE__TICKS() __builtin_ppc_get_timebase() /* 512 MHz: Power ISA 2.07, 6.2 */
+#define GOTRACE__TICK_DIV GOTRACE_TICK_DIV_PPC64
+#elif !GOTRACE_MONOTONIC_CLOCK && defined(__aarch64__)
+static inline uint64_t gotrace__cntvct(void) {
+  uint64_t ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks)); /* 24 MHz to 1 GHz */
+  return ticks;
+}
+#define GOTRACE__TICKS() gotrace__cntvct()
+#define GOTRACE__TICK_DIV 1
+#elif !GOTRACE_MONOTONIC_CLOCK && defined(__riscv) && __riscv_xlen == 64
+static inline uint64_t gotrace__rdtime(void) {
+  uint64_t ticks;
+  __asm__ volatile("rdtime %0" : "=r"(ticks)); /* 1 to 100 MHz */
+  return ticks;
+}
+#define GOTRACE__TICKS() gotrace__rdtime()
+#define GOTRACE__TICK_DIV 1
+#elif !GOTRACE_MONOTONIC_CLOCK && defined(__s390x__)
+static inline uint64_t gotrace__stckf(void) {
+  uint64_t ticks;
+  __asm__ volatile("stckf %0" : "=Q"(ticks) : : "cc"); /* bit 51 is a microsecond: 4,096 MHz */
+  return ticks;
+}
+#define GOTRACE__TICKS() gotrace__stckf()
+#define GOTRACE__TICK_DIV 128
+#else
+#define GOTRACE__TICKS() gotrace__nanoseconds()
+#define GOTRACE__TICK_DIV 32
+#endif
+#ifndef GOTRACE_TICK_DIV
+#define GOTRACE_TICK_DIV GOTRACE__TICK_DIV
+#endif
+#if GOTRACE_TICK_DIV < 1 || GOTRACE_TICK_DIV > 1024
+#error "gotrace: GOTRACE_TICK_DIV must be 1 to 1024"
+#endif
+
+/* Each system provides:
+ *   gotrace__nanoseconds()            monotonic clock
+ *   gotrace__mutex, _lock, _unlock    a lock without recursion; GOTRACE__MUTEX initializes it, also after a fork
+ *   gotrace__cond, _init, _wait, _wake  waits at most so many milliseconds, the mutex held before and after; wakes all
+ *   gotrace__yield()                  lets another thread run
+ *   gotrace__thread_run, _join        the service thread, with all signals blocked
+ *   gotrace__barrier_init()           false if there is no process-wide barrier
+ *   gotrace__barrier()                on return every thread of the process has passed a full memory barrier
+ *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends
+ *   gotrace__system_thread_id/_name   of the calling thread
+ *   gotrace__stack_bounds             of the calling thread; false if unknown
+ *   gotrace__file_*                   unbuffered files; false and errno on failure
+ */
+
+#if !GOTRACE_NO_THREADS
+static void gotrace__thread_gone(void *thread);
+static void gotrace__service(void);
+#endif
+#if !defined(_WIN32) && !GOTRACE_NO_THREADS
+static void gotrace__after_fork_in_child(void);
+#endif
+
+#if defined(_WIN32)
+
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#include <windows.h>
+#include <fcntl.h>
+#include <io.h>
+#include <sys/stat.h>
+
+typedef SRWLOCK gotrace__mutex;
+typedef CONDITION_VARIABLE gotrace__cond;
+typedef HANDLE gotrace__thread_handle;
+#define GOTRACE__MUTEX SRWLOCK_INIT
+#define GOTRACE__THREAD_LOCAL __thread
+
+static uint64_t gotrace__nanoseconds(void) {
+  static LARGE_INTEGER frequency; /* the same value whoever stores it */
+  LARGE_INTEGER now;
+  if (!frequency.QuadPart) QueryPerformanceFrequency(&frequency);
+  QueryPerformanceCounter(&now);
+  return (uint64_t)((double)now.QuadPart * 1e9 / (double)frequency.QuadPart);
+}
+static void gotrace__lock(gotrace__mutex *mutex) { AcquireSRWLockExclusive(mutex); }
+static void gotrace__unlock(gotrace__mutex *mutex) { ReleaseSRWLockExclusive(mutex); }
+static void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds) {
+  SleepConditionVariableSRW(cond, mutex, (DWORD)milliseconds, 0);
+}
+static void gotrace__wake(gotrace__cond *cond) { WakeAllConditionVariable(cond); }
+static void gotrace__cond_init(gotrace__cond *cond) { InitializeConditionVariable(cond); }
+static void gotrace__yield(void) { SwitchToThread(); }
+static DWORD WINAPI gotrace__thread_main(void *unused) {
+  (void)unused;
+  gotrace__service();
+  return 0;
+}
+static bool gotrace__thread_run(gotrace__thread_handle *handle) {
+  *handle = CreateThread(NULL, 0, gotrace__thread_main, NULL, 0, NULL);
+  return *handle != NULL;
+}
+static void gotrace__thread_join(gotrace__thread_handle handle) {
+  WaitForSingleObject(handle, INFINITE);
+  CloseHandle(handle);
+}
+static bool gotrace__barrier_init(void) { return true; }
+static void gotrace__barrier(void) { FlushProcessWriteBuffers(); }
+static DWORD gotrace__exit_slot = FLS_OUT_OF_INDEXES;
+static void WINAPI gotrace__exit_callback(void *thread) {
+  if (thread) gotrace__thread_gone(thread);
+}
+static void gotrace__platform_init(void) { gotrace__exit_slot = FlsAlloc(gotrace__exit_callback); }
+static void gotrace__at_thread_exit(void *thread) { FlsSetValue(gotrace__exit_slot, thread); }
+static uint64_t gotrace__system_thread_id(void) { return GetCurrentThreadId(); }
+static void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
+static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
+  (void)low, (void)high;
+  return false;
+}
+static bool gotrace__file_open(const char *path, int *file) {
+  *file = _open(path, _O_WRONLY | _O_CREAT | _O_TRUNC | _O_BINARY, _S_IREAD | _S_IWRITE);
+  return *file >= 0;
+}
+static bool gotrace__file_write(int file, const void *data, size_t size) {
+  const char *at = GOTRACE__CAST(const char *, data);
+  while (size) {
+    int n = _write(file, at, size < 1 << 20 ? (unsigned)size : 1u << 20);
+    if (n <= 0) return false;
+    at += n, size -= (size_t)n;
+  }
+  return true;
+}
+static void gotrace__file_cut(int file, uint64_t size) { (void)_chsize_s(file, (long long)size); }
+static bool gotrace__file_close(int file) { return _close(file) == 0; }
+static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
+  (void)pc, (void)name, (void)size, (void)file;
+  return false;
+}
+
+#else /* POSIX */
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+#if defined(__linux__) || defined(__APPLE__)
+#include <dlfcn.h>
+#endif
+#if !defined(CLOCK_MONOTONIC) || !defined(O_CLOEXEC)
+#error "gotrace: include gotrace.h first in the file with GOTRACE_IMPLEMENTATION, or define _GNU_SOURCE before any #include"
+#endif
+
+typedef pthread_mutex_t gotrace__mutex;
+typedef pthread_cond_t gotrace__cond;
+typedef pthread_t gotrace__thread_handle;
+#define GOTRACE__MUTEX PTHREAD_MUTEX_INITIALIZER
+#define GOTRACE__THREAD_LOCAL __thread
+
+static uint64_t gotrace__nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+#if GOTRACE_NO_THREADS
+static void gotrace__lock(gotrace__mutex *mutex) { (void)mutex; }
+static void gotrace__unlock(gotrace__mutex *mutex) { (void)mutex; }
+static void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds) {
+  (void)cond, (void)mutex, (void)milliseconds;
+}
+static void gotrace__wake(gotrace__cond *cond) { (void)cond; }
+static void gotrace__cond_init(gotrace__cond *cond) { (void)cond; }
+static void gotrace__yield(void) {}
+static void gotrace__platform_init(void) {}
+static void gotrace__at_thread_exit(void *thread) { (void)thread; }
+#else
+static void gotrace__lock(gotrace__mutex *mutex) { pthread_mutex_lock(mutex); }
+static void gotrace__unlock(gotrace__mutex *mutex) { pthread_mutex_unlock(mutex); }
+static void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds) {
+  struct timespec until;
+#if defined(__APPLE__)
+  until.tv_sec = (time_t)(milliseconds / 1000);
+  until.tv_nsec = (long)(milliseconds % 1000 * 1000000);
+  pthread_cond_timedwait_relative_np(cond, mutex, &until);
+#else
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_nsec += (long)(milliseconds % 1000 * 1000000);
+  until.tv_sec += (time_t)(milliseconds / 1000) + until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
+  pthread_cond_timedwait(cond, mutex, &until);
+#endif
+}
+static void gotrace__wake(gotrace__cond *cond) { pthread_cond_broadcast(cond); }
+static void gotrace__cond_init(gotrace__cond *cond) {
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+#if !defined(__APPLE__)
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+#endif
+  pthread_cond_init(cond, &attributes);
+  pthread_condattr_destroy(&attributes);
+}
+static void gotrace__yield(void) { sched_yield(); }
+static void *gotrace__thread_main(void *unused) {
+  (void)unused;
+  gotrace__service();
+  return NULL;
+}
+/* The host's signal handlers must not run on the service thread, nor SIGPIPE end the host. */
+static bool gotrace__thread_run(gotrace__thread_handle *handle) {
+  sigset_t all, old;
+  int error;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  error = pthread_create(handle, NULL, gotrace__thread_main, NULL);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  return error == 0;
+}
+static void gotrace__thread_join(gotrace__thread_handle handle) { pthread_join(handle, NULL); }
+static pthread_key_t gotrace__exit_key;
+static void gotrace__platform_init(void) {
+  pthread_key_create(&gotrace__exit_key, gotrace__thread_gone);
+  pthread_atfork(NULL, NULL, gotrace__after_fork_in_child);
+}
+static void gotrace__at_thread_exit(void *thread) { pthread_setspecific(gotrace__exit_key, thread); }
+#endif
+
+#if defined(__linux__)
+/* membarrier(2): commands 1 << 4 REGISTER_PRIVATE_EXPEDITED (Linux 4.14) and 1 << 3 PRIVATE_EXPEDITED. */
+static bool gotrace__barrier_init(void) { return syscall(SYS_membarrier, 1 << 4, 0, 0) == 0; }
+static void gotrace__barrier(void) { syscall(SYS_membarrier, 1 << 3, 0, 0); }
+static uint64_t gotrace__system_thread_id(void) { return (uint64_t)syscall(SYS_gettid); }
+static void gotrace__system_thread_name(char *name, size_t size) {
+  if (pthread_getname_np(pthread_self(), name, size) != 0) snprintf(name, size, "thread");
+}
+static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
+  pthread_attr_t attributes;
+  void *address = NULL;
+  size_t size = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+  pthread_attr_getstack(&attributes, &address, &size);
+  pthread_attr_destroy(&attributes);
+  *low = (uintptr_t)address;
+  *high = *low + size;
+  return true;
+}
+#else
+static bool gotrace__barrier_init(void) { return false; }
+static void gotrace__barrier(void) {}
+static uint64_t gotrace__system_thread_id(void) {
+  static uint64_t last;
+  return gotrace__add_relaxed(&last, 1) + 1;
+}
+static void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
+static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
+  (void)low, (void)high;
+  return false;
+}
+#endif
+
+static bool gotrace__file_open(const char *path, int *file) {
+  *file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  return *file >= 0;
+}
+static bool gotrace__file_write(int file, const void *data, size_t size) {
+  const char *at = GOTRACE__CAST(const char *, data);
+  while (size) {
+    ssize_t n = write(file, at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n, size -= (size_t)n;
+  }
+  return true;
+}
+static void gotrace__file_cut(int file, uint64_t size) {
+  if (ftruncate(file, (off_t)size) != 0) return; /* a pipe: nothing to be done */
+}
+static bool gotrace__file_close(int file) { return close(file) == 0; }
+
+/* The function that holds pc, or its module and the place in it. */
+static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
+#if defined(__linux__) || defined(__APPLE__)
+  Dl_info info;
+  if (!dladdr((void *)(pc - 1), &info)) return false; /* a return address may be the next function's first byte */
+  *file = info.dli_fname;
+  if (info.dli_sname) {
+    snprintf(name, size, "%s", info.dli_sname);
+  } else {
+    const char *slash = strrchr(info.dli_fname ? info.dli_fname : "?", '/');
+    snprintf(name, size, "%s+0x%llx", slash ? slash + 1 : "?",
+             (unsigned long long)(pc - (uintptr_t)info.dli_fbase));
+  }
+  return true;
+#else
+  (void)pc, (void)name, (void)size, (void)file;
+  return false;
+#endif
+}
+
+#endif /* systems */
+
+#ifndef GOTRACE_MALLOC
+#define GOTRACE_MALLOC(size) malloc(size)
+#define GOTRACE_FREE(pointer, size) ((void)(size), free(pointer))
+#endif
+
+#define GOTRACE__STATIC_ASSERT(condition, name) typedef char gotrace__assert_##name[(condition) ? 1 : -1] \
+    __attribute__((unused))
+
+/* Bytes that a session may use, and has used. NULL where a budget is asked for: no bound. */
+typedef struct gotrace__budget {
+  size_t used, peak, limit; /* atomic */
+} gotrace__budget;
+
+/* `within`: refuse to pass the limit. Memory is zeroed. NULL: refused, or none left. */
+static void *gotrace__allocate(gotrace__budget *budget, size_t size, bool within) {
+  void *memory;
+  if (budget) {
+    size_t used = gotrace__add_relaxed(&budget->used, size) + size;
+    if (within && used > budget->limit) {
+      gotrace__add_relaxed(&budget->used, (size_t)0 - size);
+      return NULL;
+    }
+    if (used > gotrace__load_relaxed(&budget->peak)) gotrace__store_relaxed(&budget->peak, used);
+  }
+  memory = GOTRACE_MALLOC(size);
+  if (memory) memset(memory, 0, size);
+  else if (budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
+  return memory;
+}
+
+static void gotrace__release(gotrace__budget *budget, void *memory, size_t size) {
+  if (!memory) return;
+  if (budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
+  GOTRACE_FREE(memory, size);
+}
+
+/* ------------------------------------------------------------------------------------------------- >>varint ---- */
+
+/* Appends value in base 128, least significant group first, and returns the end. At most GOTRACE_BYTES_PER_NUMBER bytes.
+ * A plain loop: most numbers in a trace have one or two bytes. Go: traceBuf.varint. */
+static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) *at++ = (uint8_t)(0x80 | value);
+  *at++ = (uint8_t)value;
+  return at;
+}
+
+/* The same in exactly `width` bytes, which must suffice: room that is reserved now and filled in later. Go:
+ * traceBuf.varintReserve and varintAt. */
+static inline uint8_t *gotrace__put_varint_reserved(uint8_t *at, uint64_t value, unsigned width) {
+  unsigned i;
+  for (i = 0; i < width; i++, value >>= 7) *at++ = (uint8_t)((value & 0x7f) | (i + 1 < width ? 0x80 : 0));
+  return at;
+}
+
+static inline unsigned gotrace__varint_size(uint64_t value) {
+  unsigned n = 1;
+  while (value >>= 7) n++;
+  return n;
+}
+
+/* ------------------------------------------------------------------------------------------------- >>region ---- */
+
+/* A region allocator: pieces of blocks of 64 KiB, freed all at once. Not thread-safe. Go: traceAlloc in
+ * runtime/trace.go, traceRegionAlloc later. */
+#define GOTRACE__REGION_BLOCK 65536
+
+typedef struct gotrace__region_block {
+  struct gotrace__region_block *next;
+  unsigned char data[GOTRACE__REGION_BLOCK - sizeof(void *)];
+} gotrace__region_block;
+GOTRACE__STATIC_ASSERT(sizeof(gotrace__region_block) == GOTRACE__REGION_BLOCK, region_block_size);
+
+typedef struct gotrace__region {
+  gotrace__region_block *head;
+  size_t used; /* of the head's data */
+  gotrace__budget *budget;
+} gotrace__region;
+
+/* `size` bytes, zeroed and aligned for a pointer or a uint64_t; NULL if that is more than a block has, or no memory. */
+static void *gotrace__region_alloc(gotrace__region *region, size_t size) {
+  void *memory;
+  if (size > sizeof region->head->data) return NULL;
+  size = (size + 7) & ~(size_t)7;
+  if (!region->head || size > sizeof region->head->data - region->used) {
+    gotrace__region_block *block;
+    if (size > sizeof region->head->data) return NULL; /* rounding went over */
+    block = GOTRACE__CAST(gotrace__region_block *, gotrace__allocate(region->budget, sizeof *block, true));
+    if (!block) return NULL;
+    block->next = region->head;
+    region->head = block;
+    region->used = 0;
+  }
+  memory = region->head->data + region->used;
+  region->used += size;
+  return memory;
+}
+
+static void gotrace__region_free(gotrace__region *region) {
+  while (region->head) {
+    gotrace__region_block *block = region->head;
+    region->head = block->next;
+    gotrace__release(region->budget, block, sizeof *block);
+  }
+  region->used = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ >>strings ---- */
+
+#define GOTRACE__CHAINS ((size_t)1 << 13)
+
+/* Mixes 64 bits into a hash: multiply, fold. */
+static inline uint64_t gotrace__mix(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+  return hash ^ (hash >> 29);
+}
+
+static uint64_t gotrace__hash_bytes(const char *bytes, size_t size) {
+  uint64_t hash = size, word;
+  for (; size >= 8; bytes += 8, size -= 8) {
+    memcpy(&word, bytes, 8);
+    hash = gotrace__mix(hash, word);
+  }
+  for (word = 0; size; size--) word = word << 8 | (unsigned char)*bytes++;
+  return gotrace__mix(gotrace__mix(hash, word), 0);
+}
+
+/* What the two tables share: hash chains that are read without a lock and grow at their heads under one, and a list in
+ * order of id, from which the reader takes what is new. */
+typedef struct gotrace__entry {
+  struct gotrace__entry *link; /* in the chain; set before the entry is published */
+  struct gotrace__entry *next; /* in order of id; published by store_release */
+  uint64_t hash;
+  uint32_t id;
+  uint32_t size; /* bytes of a string, frames of a stack */
+} gotrace__entry;
+GOTRACE__STATIC_ASSERT(sizeof(gotrace__entry) % 8 == 0, entry_alignment);
+
+typedef struct gotrace__table {
+  gotrace__mutex lock;
+  gotrace__region region;
+  gotrace__entry *first, *last; /* protected by lock; first is published by store_release */
+  uint32_t count;
+  gotrace__entry *chains[GOTRACE__CHAINS];
+} gotrace__table;
+
+static gotrace__table *gotrace__table_new(gotrace__budget *budget) {
+  static const gotrace__mutex unlocked = GOTRACE__MUTEX;
+  gotrace__table *table = GOTRACE__CAST(gotrace__table *, gotrace__allocate(budget, sizeof *table, true));
+  if (!table) return NULL;
+  table->lock = unlocked;
+  table->region.budget = budget;
+  return table;
+}
+
+static void gotrace__table_free(gotrace__table *table) {
+  if (!table) return;
+  gotrace__region_free(&table->region);
+  gotrace__release(table->region.budget, table, sizeof *table);
+}
+
+/* The payload of an entry follows it. */
+static gotrace__entry *gotrace__table_find(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
+                                           size_t bytes) {
+  gotrace__entry *entry = gotrace__load_acquire(&table->chains[hash % GOTRACE__CHAINS]);
+  for (; entry; entry = entry->link)
+    if (entry->hash == hash && entry->size == size && memcmp(entry + 1, payload, bytes) == 0) return entry;
+  return NULL;
+}
+
+/* The id of a payload, which is added if it is new; 0 if there is no memory for it. */
+static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
+                                   size_t bytes) {
+  gotrace__entry **chain = &table->chains[hash % GOTRACE__CHAINS];
+  gotrace__entry *entry = gotrace__table_find(table, hash, size, payload, bytes);
+  if (GOTRACE__LIKELY(entry != NULL)) return entry->id;
+  gotrace__lock(&table->lock);
+  entry = gotrace__table_find(table, hash, size, payload, bytes); /* another thread may have been faster */
+  if (!entry) entry = GOTRACE__CAST(gotrace__entry *, gotrace__region_alloc(&table->region, sizeof *entry + bytes));
+  if (entry && !entry->id) {
+    entry->link = *chain;
+    entry->hash = hash;
+    entry->id = ++table->count;
+    entry->size = size;
+    memcpy(entry + 1, payload, bytes);
+    /* Release: who finds the entry, in its chain or in the list, must not see it half made. */
+    gotrace__store_release(chain, entry);
+    gotrace__store_release(table->last ? &table->last->next : &table->first, entry);
+    table->last = entry;
+  }
+  gotrace__unlock(&table->lock);
+  return entry ? entry->id : 0;
+}
+
+/* The longest prefix of at most GOTRACE_MAX_STRING_SIZE bytes that does not split a UTF-8 sequence. */
+static size_t gotrace__cut(const char *string, size_t size) {
+  size_t cut = GOTRACE_MAX_STRING_SIZE, back;
+  if (size <= cut) return size;
+  for (back = 0; back < 4 && ((unsigned char)string[cut - back] & 0xc0) == 0x80; back++) continue;
+  return back < 4 ? cut - back : cut; /* four continuation bytes are no UTF-8 */
+}
+
+/* The id of a string: from 1; 0 for the empty one, or without memory. *cut: was too long. Go: traceString. */
+static uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool *cut) {
+  size_t kept = gotrace__cut(string, size);
+  *cut = kept != size;
+  if (!kept) return 0;
+  return gotrace__table_put(strings, gotrace__hash_bytes(string, kept), (uint32_t)kept, string, kept);
+}
+
+/* ------------------------------------------------------------------------------------------------- >>stacks ---- */
+
+/* A frame in the table: a location whose padding, if any, is zero, so that frames compare as bytes. */
+typedef struct gotrace__frame {
+  uint64_t pc;
+  const char *function, *file;
+  uint64_t line;
+} gotrace__frame;
+GOTRACE__STATIC_ASSERT(sizeof(gotrace__frame) == 16 + 2 * sizeof(void *), frame_without_padding);
+
+/* Readers tell frames apart by pc alone, so a location without one gets a number from what it says: 49 bits, more than
+ * any address of a program has. */
+static gotrace__frame gotrace__frame_of(const gotrace_location *location) {
+  gotrace__frame frame;
+  frame.pc = location->pc;
+  frame.function = location->function;
+  frame.file = location->file;
+  frame.line = location->line;
+  if (!frame.pc) {
+    uint64_t hash = gotrace__hash_bytes(frame.function ? frame.function : "", frame.function ? strlen(frame.function) : 0);
+    hash = gotrace__mix(hash, gotrace__hash_bytes(frame.file ? frame.file : "", frame.file ? strlen(frame.file) : 0));
+    hash = gotrace__mix(hash, frame.line);
+    frame.pc = (hash & (((uint64_t)1 << 48) - 1)) | (uint64_t)1 << 48;
+  }
+  return frame;
+}
+
+/* The id of a stack, innermost frame first: from 1; 0 for the empty one, or without memory. Frames beyond
+ * GOTRACE_STACK_SIZE are left out. Go: traceStackTable.put; of locations, as gccgo's. */
+static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__frame *frames, size_t count) {
+  uint64_t hash = count;
+  size_t i;
+  if (!count) return 0;
+  if (count > GOTRACE_STACK_SIZE) count = GOTRACE_STACK_SIZE;
+  for (i = 0; i < count; i++) hash = gotrace__mix(gotrace__mix(hash, frames[i].pc), frames[i].line);
+  return gotrace__table_put(stacks, hash, (uint32_t)count, frames, count * sizeof *frames);
+}
+
+/* ------------------------------------------------------------------------------------------------ >>buffers ---- */
+
+#define GOTRACE__BUFFER_SIZE 65536
+#define GOTRACE__CALL_ROOM 2560 /* most bytes that one call writes: a log of 1,024 bytes, or some twenty events */
+
+typedef struct gotrace__buffer {
+  struct gotrace__buffer *link;
+  uint32_t size; /* of data that is filled */
+  bool cut;      /* the last one before a consistent cut */
+  uint8_t data[GOTRACE__BUFFER_SIZE - sizeof(void *) - 8];
+} gotrace__buffer;
+GOTRACE__STATIC_ASSERT(sizeof(gotrace__buffer) == GOTRACE__BUFFER_SIZE, buffer_size);
+
+typedef struct gotrace__queue {
+  gotrace__buffer *head, *tail;
+  size_t count;
+} gotrace__queue;
+
+static void gotrace__queue_push(gotrace__queue *queue, gotrace__buffer *buffer) {
+  buffer->link = NULL;
+  if (queue->tail) queue->tail->link = buffer;
+  else queue->head = buffer;
+  queue->tail = buffer;
+  queue->count++;
+}
+
+static gotrace__buffer *gotrace__queue_pop(gotrace__queue *queue) {
+  gotrace__buffer *buffer = queue->head;
+  if (!buffer) return NULL;
+  queue->head = buffer->link;
+  if (!queue->head) queue->tail = NULL;
+  queue->count--;
+  return buffer;
+}
+
+/* Moves all of `from` to the end of `to`. */
+static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
+  if (!from->head) return;
+  if (to->tail) to->tail->link = from->head;
+  else to->head = from->head;
+  to->tail = from->tail;
+  to->count += from->count;
+  from->head = from->tail = NULL;
+  from->count = 0;
+}
+
+/* A batch begins with its proc and the time that the first event's dt counts from. Go: traceFlush. */
+static void gotrace__buffer_begin(gotrace__buffer *buffer, int proc, uint64_t time) {
+  uint8_t *at = buffer->data;
+  *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
+  at = gotrace__put_varint(at, (uint64_t)(int64_t)proc);
+  at = gotrace__put_varint(at, time);
+  buffer->size = (uint32_t)(at - buffer->data);
+  buffer->cut = false;
+}
+
+/* -------------------------------------------------------------------------------------------------- >>state ----
+ *
+ * THE CONTROL WORD, gotrace__t.control, is the one atomic word that all threads agree by: generation << 2 | mode. It changes
+ * under the life lock, but for an early end, and never turns back.
+ *
+ *   off        calls keep the state of goroutines and procs by plain stores.
+ *   settling   calls keep it by compare-and-swap, as when tracing is on; nothing is written. Between off and on, so
+ *              that no plain store of a thread that still thinks "off" can undo a transition of one that knows "on".
+ *   on         calls write to the buffers of slot (generation & 1).
+ *
+ * A cut goes from one generation to the next, so what is written splits into "before" and "after" by one word: if A
+ * happens before B and B is before the cut, A is too. A thread that meets a goroutine or proc whose last event has a later
+ * generation than the one it read reads the word again (gotrace__refresh).
+ *
+ * WRITING. gotrace__thread.sequence is odd while its thread is in a call. A call makes it odd, then reads the control
+ * word; whoever changes the control word makes all threads pass a barrier, then waits for each odd sequence to change
+ * (gotrace__settle). Otherwise a thread could write to a buffer that has been collected.
+ *
+ * A GOROUTINE'S WORD: session << 40 | sequence << 4 | busy << 3 | status. Session: in which trace the goroutine was last
+ * mentioned; if it is not the current one, whoever touches the goroutine first introduces it. Sequence: as Go's parser
+ * counts it (gState.seq in internal/trace/order.go). Status:
+ *
+ *   dead       record is free, or being made; nobody's but its maker's
+ *   running    changes only by the thread that runs it, by plain stores
+ *   others     change by compare-and-swap to busy, which gives that thread all fields of the record until it stores the
+ *              next word. Of two wakers exactly one wins.
+ *
+ * A PROC'S WORD: thread << 4 | busy << 3 | status. Running and system call belong to the thread; idle to nobody. In a
+ * system call, its thread and a thief decide by compare-and-swap. The proc's buffers and tick belong to whom the
+ * proc belongs to. The global proc belongs to the holder of its lock.
+ */
+
+enum { GOTRACE__OFF = 0, GOTRACE__SETTLING = 1, GOTRACE__ON = 2, GOTRACE__MODES = 3 };
+
+enum gotrace__status { /* as tracev2.GoStatus */
+  GOTRACE__DEAD = 0,
+  GOTRACE__RUNNABLE = 1,
+  GOTRACE__RUNNING = 2,
+  GOTRACE__SYSCALL = 3,
+  GOTRACE__WAITING = 4
+};
+
+enum gotrace__proc_status { /* as tracev2.ProcStatus */
+  GOTRACE__PROC_FREE = 0,
+  GOTRACE__PROC_RUNNING = 1,
+  GOTRACE__PROC_IDLE = 2,
+  GOTRACE__PROC_SYSCALL = 3
+};
+
+#define GOTRACE__BUSY ((uint64_t)8)
+#define GOTRACE__SESSIONS 0xffffffu /* sessions are 1 to this, and then 1 again */
+#define gotrace__word(session, sequence, status) ((uint64_t)(session) << 40 | (uint64_t)(sequence) << 4 | (uint64_t)(status))
+#define gotrace__status_of(word) ((unsigned)((word) & 7))
+#define gotrace__session_of(word) ((uint32_t)((word) >> 40))
+#define gotrace__sequence_of(word) ((word) >> 4 & 0xfffffffffu)
+#define gotrace__proc_word(thread, status) ((uint64_t)(thread) << 4 | (uint64_t)(status))
+
+typedef struct gotrace__thread gotrace__thread;
+
+/* The regions that are open in a goroutine, outermost first. */
+typedef struct gotrace__open_region {
+  uint64_t task;
+  uint32_t name;
+} gotrace__open_region;
+#define GOTRACE__REGION_DEPTH 1024
+
+struct gotrace_go {
+  uint64_t word; /* atomic */
+  uint64_t id;   /* atomic: others may read it */
+  /* Who the word says it belongs to: */
+  uint64_t tick;            /* of the last event about this goroutine */
+  uint64_t generation;      /* of the same */
+  gotrace_proc *last_proc;  /* whose stream has the last numbered event about it */
+  gotrace_location entry;   /* fields atomic: a silent goroutine's are read from afar */
+  uint64_t syscall_tick;    /* of GoSysCall, if syscall_session is this session */
+  uint64_t exit_tick;       /* of the end of a system call that is still to be written, if exit_session is */
+  uint32_t syscall_session, exit_session;
+  uint32_t introduced;      /* session in which it was introduced, not created */
+  uint32_t assist_session;  /* session with an open mark assist */
+  uint32_t region_session, region_depth, region_capacity;
+  bool assist;
+  bool timer;
+  gotrace__open_region *regions;
+  char *label;              /* NULL or GOTRACE__LABEL bytes */
+  uintptr_t stack_low, stack_high;
+  gotrace_go *link;         /* in a free list */
+};
+#define GOTRACE__LABEL 64
+
+struct gotrace_proc {
+  uint64_t word; /* atomic */
+  int id;        /* for ever: the order of a proc's batches is the order of its record's buffers */
+  uint32_t session; /* atomic; in which it was last mentioned */
+  gotrace_go *go;   /* atomic; that runs on it */
+  uint64_t tick;    /* of the last event of its stream */
+  uint64_t generation; /* of the same */
+  gotrace__buffer *buffer[2]; /* by generation & 1 */
+  bool sweep;          /* between sweep begin and end */
+  uint32_t sweep_session; /* in which GCSweepStart was written for this sweep */
+  uint32_t scan_session;  /* in which GCScanStart was written and its end not */
+  uint64_t swept, reclaimed;
+  gotrace_proc *next;  /* of all procs, by id */
+  char padding[64];    /* two procs share no cache line */
+};
+
+struct gotrace__thread {
+  uint64_t sequence; /* atomic; odd: in a call */
+  /* The thread's own: */
+  gotrace_proc *proc;
+  gotrace_go *go;
+  gotrace_go *waiting; /* between wait begin and end */
+  bool in_syscall;     /* go is in a system call; proc may have been stolen */
+  bool reader;         /* is in gotrace_read: must not wait for itself */
+  bool have_bounds;
+  uint32_t session;    /* that the counters are of */
+  uint64_t next_go_id, last_go_id, next_task_id, last_task_id;
+  gotrace_go *free_gos;
+  unsigned free_count;
+  gotrace_proc *own_proc; /* of a plain thread */
+  gotrace_go *own_go;
+  uint64_t own_go_id;
+  const char *name;
+  uintptr_t stack_low, stack_high;
+  /* Set when the record is taken: */
+  uint64_t index, system_id;
+  uint32_t used; /* atomic */
+  gotrace__thread *next;
+  /* Written by the thread, read by gotrace_get_stats: atomic, relaxed. */
+  uint64_t goroutines;
+  uint64_t kinds[64];
+  uint64_t problems[GOTRACE_PROBLEM_COUNT];
+  char padding[64];
+};
+
+#define GOTRACE__SLAB 64
+typedef struct gotrace__slab {
+  struct gotrace__slab *next;
+  gotrace_go gos[GOTRACE__SLAB];
+} gotrace__slab;
+
+#define GOTRACE__SAMPLE_FRAMES 60
+#define GOTRACE__SAMPLES 512
+typedef struct gotrace__sample {
+  uint64_t turn; /* atomic: whose turn this place is, see gotrace_cpu_sample */
+  uint64_t time, go;
+  int64_t proc;
+  uint32_t count;
+  uint64_t pcs[GOTRACE__SAMPLE_FRAMES];
+} gotrace__sample;
+
+typedef enum gotrace__reader_state {
+  GOTRACE__READ_HEADER,
+  GOTRACE__READ_BODY,   /* tables and batches */
+  GOTRACE__READ_FOOTER, /* frequency, timers */
+  GOTRACE__READ_END,    /* size 0 is to be returned */
+  GOTRACE__READ_DONE    /* it was */
+} gotrace__reader_state;
+
+#define GOTRACE__TIMERS 256
+
+static struct gotrace__tracer {
+  uint64_t control; /* atomic */
+  uint32_t session; /* changes while the mode is settling */
+  uint32_t version; /* of the format */
+  uint64_t start_tick;
+  gotrace__table *strings, *stacks;
+  uint32_t fence;   /* the writing flag needs a fence: there is no barrier */
+  char padding[64]; /* the above is read by every event and rarely written */
+
+  gotrace__mutex life; /* start, cut, stop; protects: */
+  uint32_t ready;      /* atomic; platform is initialized */
+  bool active;         /* a session is there */
+  bool finished;       /* it has been collected for the last time */
+  bool stopping;       /* a gotrace_stop waits for the reader and will clean up */
+  bool service;        /* a thread reads */
+  gotrace_options options;
+  int file;            /* -1: none */
+  gotrace__thread_handle service_thread;
+  uint64_t start_ticks, start_nanoseconds; /* of the clock */
+  gotrace_stats last;  /* the figures of the last trace */
+
+  gotrace__mutex global_lock; /* protects global's buffers, tick */
+  gotrace_proc global;
+  uint64_t procs_changed; /* atomic: what the program said last, or 0; */
+  uint64_t heap_alloc, heap_goal; /* likewise, plus 1 */
+
+  gotrace__mutex collector; /* protects: */
+  bool gc, stw;
+  uint32_t gc_session, stw_session; /* in which the begin was written */
+  uint64_t gc_sequence;     /* of the session */
+  uint64_t collector_tick;
+
+  gotrace__mutex queue_lock; /* protects: */
+  gotrace__cond changed;     /* there is more to read, or room, or the end */
+  gotrace__queue full[2];    /* by generation & 1 */
+  gotrace__queue deliver;    /* collected by cuts */
+  gotrace__queue empty;
+  uint64_t produced;         /* bytes of buffers handed over, for size_limit */
+  bool cut_wanted;
+  bool ended;                /* nothing more will come */
+  bool waiters;              /* someone waits for room */
+
+  gotrace__mutex records; /* protects: */
+  gotrace_go *free_gos;
+  gotrace__slab *slabs;      /* atomic; never freed */
+  gotrace_proc *procs;       /* atomic; never freed */
+  gotrace_proc **procs_tail;
+  int proc_count;
+  gotrace__thread *threads;  /* atomic; never freed */
+  uint64_t thread_count;
+  gotrace__table *names;     /* of threads, for ever */
+  uint64_t timers[GOTRACE__TIMERS];
+  unsigned timer_count;
+  uint64_t next_go_id, next_task_id; /* atomic */
+
+  /* The reader's: */
+  uint32_t reader;           /* atomic; 1 while someone is in gotrace_read */
+  gotrace__reader_state state; /* protected by queue_lock */
+  gotrace__buffer *reading;  /* handed to the caller */
+  gotrace__buffer *scratch;  /* tables */
+  gotrace__entry *last_string, *last_stack; /* that were written; NULL: none */
+  uint64_t last_cut;         /* nanoseconds */
+  unsigned timers_written;
+  bool cut_delivered;
+
+  gotrace__budget budget;
+  uint32_t early;            /* atomic; gotrace_result that ended the trace early, or 0 */
+  int system_error;
+  uint64_t bytes, consistent_bytes, cuts; /* atomic */
+  uint64_t kinds[64];        /* atomic; counted by the reader */
+  uint64_t samples_lost, stacks_cut; /* atomic */
+  bool sink_failed;          /* the service's */
+  uint64_t sunk, sink_consistent;
+  uint64_t lost;             /* atomic; calls of threads without a record */
+  gotrace__sample *samples;  /* atomic; kept from the first trace that has samples on */
+  uint64_t sample_head, sample_tail; /* atomic; the reader's */
+} gotrace__t;
+
+uint32_t
+#if !defined(__GNUC__)
+    volatile
+#endif
+        gotrace__on;
+
+static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self;
+
+#define gotrace__count(counter, n) gotrace__store_relaxed(counter, gotrace__load_relaxed(counter) + (n))
+
+static uint64_t gotrace__now(void) { return (uint64_t)GOTRACE__TICKS() / GOTRACE_TICK_DIV; }
+
+static void gotrace__pause(unsigned *spins) {
+  if (++*spins % 64 == 0) gotrace__yield();
+}
+
+static void gotrace__init(void) {
+  static const gotrace__mutex unlocked = GOTRACE__MUTEX;
+  if (GOTRACE__LIKELY(gotrace__load_acquire(&gotrace__t.ready))) return;
+  gotrace__lock(&gotrace__t.life);
+  if (!gotrace__t.ready) {
+    gotrace__t.global_lock = gotrace__t.collector = gotrace__t.queue_lock = gotrace__t.records = unlocked;
+    gotrace__cond_init(&gotrace__t.changed);
+    gotrace__platform_init();
+    gotrace__t.fence = !GOTRACE_SEQ_CST_FLAG && !gotrace__barrier_init();
+    gotrace__t.file = -1;
+    gotrace__t.global.id = GOTRACE_GLOBAL_PROC;
+    gotrace__t.procs_tail = &gotrace__t.procs;
+    gotrace__store_release(&gotrace__t.ready, 1u);
+  }
+  gotrace__unlock(&gotrace__t.life);
+}
+
+/* A record for the calling thread; NULL without memory. Records are used again, so that readers may walk the list. */
+static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
+  gotrace__thread *m;
+  gotrace__init();
+  gotrace__lock(&gotrace__t.records);
+  for (m = gotrace__t.threads; m && m->used; m = m->next) continue;
+  if (!m) {
+    m = GOTRACE__CAST(gotrace__thread *, gotrace__allocate(NULL, sizeof *m, false));
+    if (m) {
+      m->next = gotrace__t.threads;
+      m->index = ++gotrace__t.thread_count;
+    }
+  }
+  if (m) {
+    m->system_id = gotrace__system_thread_id();
+    m->name = NULL;
+    m->have_bounds = false;
+    gotrace__store_release(&m->used, 1u);
+    if (gotrace__t.threads != m && m->index == gotrace__t.thread_count) gotrace__store_release(&gotrace__t.threads, m);
+  }
+  gotrace__unlock(&gotrace__t.records);
+  if (!m) {
+    gotrace__add_relaxed(&gotrace__t.lost, 1);
+    return NULL;
+  }
+  gotrace__self = m;
+  gotrace__at_thread_exit(m);
+  return m;
+}
+
+static inline gotrace__thread *gotrace__me(void) {
+  gotrace__thread *m = gotrace__self;
+  return GOTRACE__LIKELY(m != NULL) ? m : gotrace__thread_register();
+}
+
+/* Makes all threads see what the control word says now: on return, no call is at work that read an earlier one. The caller
+ * holds the life lock and is itself in no call. */
+static void gotrace__settle(void) {
+  gotrace__thread *m;
+  if (!GOTRACE_SEQ_CST_FLAG && !gotrace__t.fence) gotrace__barrier();
+  else __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  for (m = gotrace__load_acquire(&gotrace__t.threads); m; m = m->next) {
+    uint64_t sequence = gotrace__load_acquire(&m->sequence);
+    unsigned spins = 0;
+    if (sequence & 1)
+      while (gotrace__load_acquire(&m->sequence) == sequence) gotrace__pause(&spins);
+  }
+}
+
+/* -------------------------------------------------------------------------------------------------- >>write ---- */
+
+/* One call of the tracer's API, from gotrace__begin to gotrace__end. */
+typedef struct gotrace__call {
+  gotrace__thread *m;
+  gotrace_proc *p;     /* whose stream is written */
+  gotrace__buffer *b;  /* p's, with GOTRACE__CALL_ROOM bytes of room at first */
+  gotrace_site *site;  /* or NULL */
+  void *frame;         /* of the public function: where a walk by frame pointers begins */
+  uint64_t generation;
+  uint32_t session;    /* 0: nothing is written */
+  unsigned slot;
+  bool plain;          /* tracing is off: state is kept by plain stores */
+  bool global;         /* the global proc's lock is held */
+  bool may_wait;       /* holds nothing yet: may wait for room */
+} gotrace__call;
+
+static void gotrace__read_control(gotrace__call *c) {
+  uint64_t control = gotrace__load_acquire(&gotrace__t.control);
+  c->generation = control >> 2;
+  c->slot = (unsigned)c->generation & 1;
+  c->plain = (control & GOTRACE__MODES) == GOTRACE__OFF;
+  c->session = (control & GOTRACE__MODES) == GOTRACE__ON ? gotrace__t.session : 0;
+}
+
+static inline void gotrace__enter(gotrace__call *c, gotrace__thread *m) {
+  c->m = m;
+#if GOTRACE_SEQ_CST_FLAG
+  gotrace__store_seq_cst(&m->sequence, m->sequence + 1);
+#else
+  gotrace__store_relaxed(&m->sequence, m->sequence + 1);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (GOTRACE__UNLIKELY(gotrace__t.fence)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+  gotrace__read_control(c);
+}
+
+static inline void gotrace__leave(gotrace__call *c) {
+  if (c->global) {
+    gotrace__unlock(&gotrace__t.global_lock);
+    c->global = false;
+  }
+  gotrace__store_release(&c->m->sequence, c->m->sequence + 1);
+}
+
+/* Ends the trace now, from inside a call or beside it; what is read later is complete up to this point. */
+static void gotrace__end_early(uint64_t generation, gotrace_result result) {
+  uint64_t on = generation << 2 | GOTRACE__ON;
+  if (gotrace__cas_acq_rel(&gotrace__t.control, &on, (generation << 2) | GOTRACE__SETTLING)) {
+    gotrace__store_relaxed(&gotrace__on, 0u);
+    gotrace__store_relaxed(&gotrace__t.early, (uint32_t)result);
+  }
+  gotrace__lock(&gotrace__t.queue_lock);
+  gotrace__t.cut_wanted = true;
+  gotrace__wake(&gotrace__t.changed);
+  gotrace__unlock(&gotrace__t.queue_lock);
+}
+
+/* The counters of a thread are of one session: the first event in another begins them anew. */
+static GOTRACE__NOINLINE void gotrace__reset_counters(gotrace__thread *m, uint32_t session) {
+  size_t i;
+  for (i = 0; i < sizeof m->kinds / sizeof m->kinds[0]; i++) gotrace__store_relaxed(&m->kinds[i], (uint64_t)0);
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) gotrace__store_relaxed(&m->problems[i], (uint64_t)0);
+  gotrace__store_relaxed(&m->goroutines, (uint64_t)0);
+  gotrace__store_release(&m->session, session);
+}
+
+static void gotrace__problem(gotrace__call *c, gotrace_problem problem) {
+  gotrace__thread *m = c->m;
+  if (!c->session) return;
+  gotrace__count(&m->problems[problem], 1);
+#if GOTRACE_DEBUG
+  if (gotrace__t.options.report) {
+    uint64_t bit = (uint64_t)1 << problem;
+    char line[256];
+    if (c->site && (gotrace__load_relaxed(&c->site->reported) & bit)) return;
+    if (c->site) gotrace__store_relaxed(&c->site->reported, gotrace__load_relaxed(&c->site->reported) | bit);
+    snprintf(line, sizeof line, "gotrace: %s:%u: %s: %s (%s)", c->site ? c->site->location.file : "?",
+             c->site ? (unsigned)c->site->location.line : 0, c->site ? c->site->location.function : "?",
+             gotrace__problems[problem].text, gotrace__problems[problem].repaired ? "repaired" : "dropped");
+    gotrace__t.options.report(gotrace__t.options.context, line);
+  }
+#endif
+}
+
+/* The time of the next event of c->p about g (or NULL). */
+static inline uint64_t gotrace__stamp(gotrace__call *c, const gotrace_go *g) {
+  uint64_t tick = gotrace__now();
+  if (tick < c->p->tick) tick = c->p->tick;
+  if (g && tick < g->tick) tick = g->tick;
+  return tick;
+}
+
+/* Appends an event with n arguments besides its time. Go: traceEventLocked. */
+static inline void gotrace__event(gotrace__call *c, unsigned kind, uint64_t tick, int n, uint64_t a0, uint64_t a1,
+                                  uint64_t a2, uint64_t a3) {
+  uint8_t *at = c->b->data + c->b->size, *length = NULL;
+  *at++ = (uint8_t)(kind | (unsigned)(n < 3 ? n : 3) << GOTRACE_ARG_COUNT_SHIFT);
+  if (n >= 3) length = at++;
+  at = gotrace__put_varint(at, tick - c->p->tick);
+  c->p->tick = tick;
+  if (n > 0) at = gotrace__put_varint(at, a0);
+  if (n > 1) at = gotrace__put_varint(at, a1);
+  if (n > 2) at = gotrace__put_varint(at, a2);
+  if (n > 3) at = gotrace__put_varint(at, a3);
+  if (n >= 3) *length = (uint8_t)(at - length - 1);
+  c->b->size = (uint32_t)(at - c->b->data);
+  gotrace__count(&c->m->kinds[kind], 1);
+}
+#define gotrace__event0(c, kind, tick) gotrace__event(c, kind, tick, 0, 0, 0, 0, 0)
+#define gotrace__event1(c, kind, tick, a) gotrace__event(c, kind, tick, 1, a, 0, 0, 0)
+#define gotrace__event2(c, kind, tick, a, b) gotrace__event(c, kind, tick, 2, a, b, 0, 0)
+#define gotrace__event3(c, kind, tick, a, b, d) gotrace__event(c, kind, tick, 3, a, b, d, 0)
+#define gotrace__event4(c, kind, tick, a, b, d, e) gotrace__event(c, kind, tick, 4, a, b, d, e)
+
+static uint32_t gotrace__string(gotrace__call *c, const char *string) {
+  bool cut;
+  size_t size = string ? strlen(string) : 0;
+  uint32_t id = gotrace__string_put(gotrace__t.strings, string, size, &cut);
+  if (GOTRACE__UNLIKELY(cut)) gotrace__problem(c, GOTRACE_PROBLEM_STRING_CUT);
+  if (GOTRACE__UNLIKELY(!id && size)) gotrace__problem(c, GOTRACE_PROBLEM_TABLE_FULL);
+  return id;
+}
+
+/* The id of a name at a call site, remembered there if the name is a constant. */
+static uint32_t gotrace__name(gotrace__call *c, const char *name, int name_is_constant) {
+  uint64_t known;
+  uint32_t id;
+  if (!name_is_constant || !c->site) return gotrace__string(c, name);
+  known = gotrace__load_relaxed(&c->site->name_id);
+  if (GOTRACE__LIKELY(known >> 32 == c->session)) return (uint32_t)known;
+  id = gotrace__string(c, name);
+  gotrace__store_relaxed(&c->site->name_id, (uint64_t)c->session << 32 | id);
+  return id;
+}
+
+static uint32_t gotrace__stack_of(gotrace__call *c, const gotrace__frame *frames, size_t count) {
+  uint32_t id = gotrace__stack_put(gotrace__t.stacks, frames, count);
+  if (GOTRACE__UNLIKELY(!id && count)) gotrace__problem(c, GOTRACE_PROBLEM_TABLE_FULL);
+  return id;
+}
+
+static uint32_t gotrace__location_stack(gotrace__call *c, const gotrace_location *location) {
+  gotrace__frame frame;
+  if (!location->pc && !location->function && !location->file) return 0;
+  frame = gotrace__frame_of(location);
+  return gotrace__stack_of(c, &frame, 1);
+}
+
+static uint32_t gotrace__captured_stack(gotrace__call *c);
+
+/* The id of the call's stack. */
+static inline uint32_t gotrace__stack(gotrace__call *c) {
+  uint64_t known;
+  uint32_t id;
+  if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE)) return gotrace__captured_stack(c);
+  if (!c->site) return 0;
+  known = gotrace__load_relaxed(&c->site->stack_id);
+  if (GOTRACE__LIKELY(known >> 32 == c->session)) return (uint32_t)known;
+  id = gotrace__location_stack(c, &c->site->location);
+  gotrace__store_relaxed(&c->site->stack_id, (uint64_t)c->session << 32 | id);
+  return id;
+}
+
+/* Writes that g exists, for the first time in this trace, and returns its sequence number: it is created, and in the
+ * same moment waits or is in a system call if it does. As StartTrace writes it for all goroutines at once. */
+static uint64_t gotrace__introduce(gotrace__call *c, gotrace_go *g, unsigned status, uint64_t tick, uint32_t stack) {
+  gotrace__event3(c, GOTRACE_V1_GO_CREATE, tick, g->id, gotrace__location_stack(c, &g->entry), stack);
+  if (status == GOTRACE__WAITING) gotrace__event1(c, GOTRACE_V1_GO_WAITING, tick, g->id);
+  if (status == GOTRACE__SYSCALL) gotrace__event1(c, GOTRACE_V1_GO_IN_SYSCALL, tick, g->id);
+  g->tick = tick;
+  g->generation = c->generation;
+  g->last_proc = c->p;
+  gotrace__count(&c->m->goroutines, 1);
+  if (g->timer) {
+    gotrace__lock(&gotrace__t.records);
+    if (gotrace__t.timer_count < GOTRACE__TIMERS) gotrace__t.timers[gotrace__t.timer_count++] = g->id;
+    gotrace__unlock(&gotrace__t.records);
+  }
+  return status == GOTRACE__WAITING || status == GOTRACE__SYSCALL ? 2 : 1;
+}
+
+/* Writes that c->p has run, and what runs on it, since the trace began. */
+static void gotrace__introduce_running(gotrace__call *c, uint64_t thread, gotrace_go *g) {
+  gotrace__event1(c, GOTRACE_V1_PROC_START, c->p->tick, thread);
+  if (g && gotrace__status_of(g->word) == GOTRACE__RUNNING && gotrace__session_of(g->word) != c->session) {
+    uint64_t sequence = gotrace__introduce(c, g, GOTRACE__RUNNING, c->p->tick, 0);
+    gotrace__event1(c, GOTRACE_V1_GO_START_LOCAL, c->p->tick, g->id);
+    g->introduced = c->session;
+    gotrace__store_release(&g->word, gotrace__word(c->session, sequence + 1, GOTRACE__RUNNING));
+  }
+}
+
+/* A new buffer for c->p, which the old one is handed over for. False if the trace has ended, for want of memory or by
+ * its limits; then nothing of this call is written. */
+static GOTRACE__NOINLINE bool gotrace__refill(gotrace__call *c) {
+  gotrace_proc *p = c->p;
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__buffer *fresh = NULL;
+  bool introduce = p->session != c->session && p != &t->global;
+  gotrace_result early = GOTRACE_OK;
+  c->b = NULL;
+  gotrace__lock(&t->queue_lock);
+  if (p->buffer[c->slot]) {
+    t->produced += p->buffer[c->slot]->size;
+    gotrace__queue_push(&t->full[c->slot], p->buffer[c->slot]);
+    p->buffer[c->slot] = NULL;
+    if (t->full[c->slot].count * GOTRACE__BUFFER_SIZE >= t->options.cut_bytes) {
+      t->cut_wanted = true;
+      gotrace__wake(&t->changed);
+    }
+  }
+  if (t->options.size_limit && t->produced >= t->options.size_limit) early = GOTRACE_LIMIT_REACHED;
+  else fresh = gotrace__queue_pop(&t->empty);
+  gotrace__unlock(&t->queue_lock);
+  if (!fresh && !early) {
+    bool block = t->options.on_limit == GOTRACE_LIMIT_BLOCK;
+    fresh = GOTRACE__CAST(gotrace__buffer *,
+                          gotrace__allocate(&t->budget, sizeof *fresh, !block || (c->may_wait && !c->m->reader)));
+    if (!fresh && block && c->may_wait && !c->m->reader) return false; /* the caller waits */
+    if (!fresh) {
+      size_t used = gotrace__load_relaxed(&t->budget.used);
+      early = used + sizeof *fresh > t->budget.limit ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY;
+    }
+  }
+  if (early) {
+    gotrace__end_early(c->generation, early);
+    c->session = 0;
+    return false;
+  }
+  if (p->session != c->session && p->tick < t->start_tick) p->tick = t->start_tick;
+  if (!introduce) {
+    uint64_t now = gotrace__now();
+    if (p->tick < now) p->tick = now;
+  }
+  gotrace__buffer_begin(fresh, p->id, p->tick);
+  p->buffer[c->slot] = c->b = fresh;
+  p->generation = c->generation;
+  if (p->session != c->session) {
+    gotrace__store_relaxed(&p->session, c->session);
+    if (introduce) gotrace__introduce_running(c, c->m->system_id, gotrace__load_relaxed(&p->go));
+  }
+  return true;
+}
+
+/* Makes c write to p's stream; p belongs to the caller. */
+static inline void gotrace__open(gotrace__call *c, gotrace_proc *p) {
+  c->p = p;
+  if (!c->session) return;
+  c->b = p->buffer[c->slot];
+  p->generation = c->generation;
+  if (GOTRACE__UNLIKELY(!c->b || sizeof c->b->data - c->b->size < GOTRACE__CALL_ROOM)) gotrace__refill(c);
+}
+
+/* Reads the control word again, after meeting an event of a later generation. */
+static void gotrace__refresh(gotrace__call *c, uint64_t generation) {
+  if (!c->session || generation <= c->generation) return;
+  gotrace__read_control(c);
+  if (c->p) {
+    c->may_wait = false;
+    gotrace__open(c, c->p);
+  }
+}
+
+/* Waits until there may be room for another buffer, or the trace ends. */
+static void gotrace__wait_for_room(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->queue_lock);
+  t->cut_wanted = true;
+  gotrace__wake(&t->changed);
+  if (!t->empty.head && (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) == GOTRACE__ON)
+    gotrace__wait(&t->changed, &t->queue_lock, 100);
+  gotrace__unlock(&t->queue_lock);
+}
+
+/* Takes a goroutine whose status is in `statuses` (bits). False, with *word, if it is not. When it is taken, it is known
+ * to the trace, and the caller must give it back with gotrace__give. */
+static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
+  unsigned spins = 0;
+  for (;;) {
+    uint64_t seen = gotrace__load_acquire(&g->word);
+    if (c->plain) seen &= ~GOTRACE__BUSY;
+    *word = seen;
+    if (seen & GOTRACE__BUSY) {
+      gotrace__pause(&spins);
+      continue;
+    }
+    if (!(statuses >> gotrace__status_of(seen) & 1)) return false;
+    if (c->plain || gotrace__cas_acq_rel(&g->word, &seen, seen | GOTRACE__BUSY)) break;
+  }
+  gotrace__refresh(c, g->generation);
+  if (c->session && gotrace__session_of(*word) != c->session) {
+    unsigned status = gotrace__status_of(*word);
+    uint64_t sequence = gotrace__introduce(c, g, status, gotrace__stamp(c, g), 0);
+    g->introduced = c->session;
+    *word = gotrace__word(c->session, sequence, status);
+  }
+  return true;
+}
+
+/* Stores g's next status; `word` is what it had, `numbered` how many numbered events were written since. */
+static inline void gotrace__give(gotrace__call *c, gotrace_go *g, uint64_t word, unsigned numbered, unsigned status) {
+  uint64_t next = gotrace__word(0, 0, status);
+  if (c->session) {
+    g->generation = c->generation;
+    next = gotrace__word(c->session, gotrace__sequence_of(word) + numbered, status);
+  }
+  gotrace__store_release(&g->word, next);
+}
+
+static void gotrace__attach(gotrace__thread *m);
+static bool gotrace__start_own_proc(gotrace__thread *m);
+
+enum {
+  GOTRACE__ANY = 0,
+  GOTRACE__NEEDS_GO = 1,    /* a thread that is nothing yet becomes a goroutine */
+  GOTRACE__NEEDS_PROC = 2,  /* a thread without a proc is given one: a repair */
+  GOTRACE__IN_SYSCALL = 4,  /* may be called in a system call; opens no stream by itself */
+  GOTRACE__OPENS_ITSELF = 8 /* opens a stream by itself */
+};
+
+/* Begins a call: false if the thread has no record. Then the call's stream is open, and has room for a call's events. */
+static inline bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags) {
+  gotrace__thread *m = gotrace__me();
+  bool ended_syscall = false, lacked_proc = false;
+  if (GOTRACE__UNLIKELY(!m)) return false;
+  if (GOTRACE__UNLIKELY(m->in_syscall) && !(flags & GOTRACE__IN_SYSCALL)) {
+    gotrace_go_syscall_end();
+    ended_syscall = true;
+  }
+  if ((flags & GOTRACE__NEEDS_GO) && GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  if ((flags & GOTRACE__NEEDS_PROC) && GOTRACE__UNLIKELY(!m->proc)) lacked_proc = gotrace__start_own_proc(m);
+  c->site = site;
+  c->p = NULL;
+  c->b = NULL;
+  c->frame = NULL;
+  c->global = false;
+  c->may_wait = true;
+  gotrace__enter(c, m);
+  while (GOTRACE__LIKELY(c->session != 0)) {
+    if (GOTRACE__UNLIKELY(m->session != c->session)) gotrace__reset_counters(m, c->session);
+    if (!(flags & (GOTRACE__IN_SYSCALL | GOTRACE__OPENS_ITSELF))) {
+      if (!m->proc) {
+        gotrace__lock(&gotrace__t.global_lock);
+        c->global = true;
+        gotrace__refresh(c, gotrace__t.global.generation);
+      }
+      gotrace__open(c, m->proc ? m->proc : &gotrace__t.global);
+      if (GOTRACE__UNLIKELY(!c->b && c->session)) {
+        gotrace__leave(c);
+        gotrace__wait_for_room();
+        gotrace__enter(c, m);
+        continue;
+      }
+      c->may_wait = false;
+    }
+    if (GOTRACE__UNLIKELY(ended_syscall)) gotrace__problem(c, GOTRACE_PROBLEM_SYSCALL_OPEN);
+    if (GOTRACE__UNLIKELY(lacked_proc)) gotrace__problem(c, GOTRACE_PROBLEM_NO_PROC);
+    break;
+  }
+  return true;
+}
+
+#define gotrace__end(c) gotrace__leave(c)
+
+/* Writes only what the format has. */
+static bool gotrace__has(gotrace__call *c, unsigned since) {
+  if (!c->session) return false;
+  if (GOTRACE__LIKELY(gotrace__t.version >= since)) return true;
+  gotrace__problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
+  return false;
+}
+
+/* -------------------------------------------------------------------------------------------------- >>calls ----
+ *
+ * Each follows a function of Go's runtime/trace.go, which its documentation in >>threads and >>emit names.
+ */
+
+/* A free goroutine record: from the thread's list, then the common one, then a new slab. */
+static gotrace_go *gotrace__go_new(gotrace__thread *m) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_go *g;
+  if (!m->free_gos) {
+    gotrace__lock(&t->records);
+    for (; t->free_gos && m->free_count < GOTRACE__SLAB / 2; m->free_count++) {
+      g = t->free_gos;
+      t->free_gos = g->link;
+      g->link = m->free_gos;
+      m->free_gos = g;
+    }
+    if (!m->free_gos) {
+      gotrace__slab *slab = GOTRACE__CAST(gotrace__slab *, gotrace__allocate(NULL, sizeof *slab, false));
+      if (slab) {
+        for (; m->free_count < GOTRACE__SLAB; m->free_count++) {
+          slab->gos[m->free_count].link = m->free_gos;
+          m->free_gos = &slab->gos[m->free_count];
+        }
+        slab->next = t->slabs;
+        gotrace__store_release(&t->slabs, slab);
+      }
+    }
+    gotrace__unlock(&t->records);
+    if (!m->free_gos) return NULL;
+  }
+  g = m->free_gos;
+  m->free_gos = g->link;
+  m->free_count--;
+  return g;
+}
+
+/* Returns a dead goroutine's record. A thread that ends many keeps no more than a slab of them. */
+static void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
+  g->link = m->free_gos;
+  m->free_gos = g;
+  if (++m->free_count <= GOTRACE__SLAB) return;
+  gotrace__lock(&gotrace__t.records);
+  while (m->free_count > GOTRACE__SLAB / 2) {
+    g = m->free_gos;
+    m->free_gos = g->link;
+    m->free_count--;
+    g->link = gotrace__t.free_gos;
+    gotrace__t.free_gos = g;
+  }
+  gotrace__unlock(&gotrace__t.records);
+}
+
+/* Ids are taken in blocks, so that threads do not share a counter. */
+static uint64_t gotrace__next_id(uint64_t *next, uint64_t *last, uint64_t *common) {
+  if (*next == *last) {
+    *next = gotrace__add_relaxed(common, 64);
+    *last = *next + 64;
+  }
+  return ++*next;
+}
+
+static void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
+  gotrace__store_relaxed(&g->entry.pc, entry ? entry->pc : (uintptr_t)0);
+  gotrace__store_relaxed(&g->entry.function, entry ? entry->function : (const char *)NULL);
+  gotrace__store_relaxed(&g->entry.file, entry ? entry->file : (const char *)NULL);
+  gotrace__store_relaxed(&g->entry.line, entry ? entry->line : (uint32_t)0);
+}
+
+static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *entry, unsigned status) {
+  gotrace_go *g = gotrace__go_new(c->m);
+  uint64_t word = 0;
+  if (!g) {
+    gotrace__problem(c, GOTRACE_PROBLEM_NO_MEMORY);
+    return NULL;
+  }
+  gotrace__store_relaxed(&g->id,
+                         gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
+  gotrace__set_entry(g, entry);
+  g->exit_session = g->syscall_session = g->introduced = 0;
+  g->region_session = 0;
+  g->assist = g->timer = false;
+  g->stack_low = g->stack_high = 0;
+  if (g->label) g->label[0] = 0;
+  if (c->session) {
+    uint64_t sequence = gotrace__introduce(c, g, status, gotrace__stamp(c, NULL), gotrace__stack(c));
+    word = gotrace__word(0, sequence, 0);
+  }
+  gotrace__give(c, g, word, 0, status);
+  return g;
+}
+
+static gotrace_go *gotrace__create_call(gotrace_site *site, void *frame, const gotrace_location *entry,
+                                        unsigned status) {
+  gotrace__call c;
+  gotrace_go *g;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return NULL;
+  c.frame = frame;
+  g = gotrace__create(&c, entry, status);
+  gotrace__end(&c);
+  return g;
+}
+
+#define GOTRACE__FRAME __builtin_frame_address(0)
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
+  return gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE);
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
+  return gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__WAITING);
+}
+
+/* Takes the running goroutine off the thread, after an event that ended its running at `tick`. */
+static void gotrace__off(gotrace__call *c, unsigned numbered, unsigned status) {
+  gotrace_go *g = c->m->go;
+  uint64_t word = gotrace__load_relaxed(&g->word);
+  if (c->session) g->tick = c->p->tick;
+  if (c->m->proc) gotrace__store_relaxed(&c->m->proc->go, (gotrace_go *)NULL);
+  c->m->go = NULL;
+  gotrace__give(c, g, word, numbered, status);
+}
+
+static void gotrace__stop_running(gotrace__call *c, unsigned kind) {
+  if (c->session) gotrace__event1(c, kind, gotrace__stamp(c, c->m->go), gotrace__stack(c));
+  gotrace__off(c, 0, GOTRACE__RUNNABLE);
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace__call c;
+  gotrace_go *g;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return NULL;
+  c.frame = GOTRACE__FRAME;
+  if (c.m->go) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_START_OVER);
+    gotrace__stop_running(&c, GOTRACE_V1_GO_SCHED);
+  }
+  g = gotrace__create(&c, entry, GOTRACE__SYSCALL);
+  if (g) {
+    c.m->go = g;
+    c.m->in_syscall = true;
+  }
+  gotrace__end(&c);
+  return g;
+}
+
+/* Writes the unblock of a waiting goroutine that the caller has taken; counts as one numbered event. */
+static void gotrace__write_unblock(gotrace__call *c, gotrace_go *g, uint64_t word, uint32_t stack) {
+  uint64_t tick = gotrace__stamp(c, g);
+  if (g->last_proc == c->p) {
+    gotrace__event2(c, GOTRACE_V1_GO_UNBLOCK_LOCAL, tick, g->id, stack);
+  } else {
+    gotrace__event3(c, GOTRACE_V1_GO_UNBLOCK, tick, g->id, gotrace__sequence_of(word), stack);
+    g->last_proc = c->p;
+  }
+  g->tick = tick;
+}
+
+/* Writes the end of a blocking system call of a goroutine that the caller has taken, which was over at `exit` (0: now);
+ * one numbered event. */
+static void gotrace__write_syscall_exit(gotrace__call *c, gotrace_go *g, uint64_t sequence, uint64_t exit) {
+  uint64_t tick = gotrace__stamp(c, g);
+  if (g->last_proc == c->p) {
+    gotrace__event2(c, GOTRACE_V1_GO_SYS_EXIT_LOCAL, tick, g->id, exit);
+  } else {
+    gotrace__event3(c, GOTRACE_V1_GO_SYS_EXIT, tick, g->id, sequence, exit);
+    g->last_proc = c->p;
+  }
+  g->tick = tick;
+}
+
+/* Writes that g, whom the caller has taken, runs on c->p: one numbered event. */
+static void gotrace__write_start(gotrace__call *c, gotrace_go *g, uint64_t sequence) {
+  uint64_t tick = gotrace__stamp(c, g);
+  if (g->label && g->label[0]) {
+    gotrace__event3(c, GOTRACE_V1_GO_START_LABEL, tick, g->id, sequence, gotrace__string(c, g->label));
+  } else if (g->last_proc == c->p) {
+    gotrace__event1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
+  } else {
+    gotrace__event2(c, GOTRACE_V1_GO_START, tick, g->id, sequence);
+  }
+  g->last_proc = c->p;
+  g->tick = tick;
+}
+
+/* Runs g, which the caller has taken with `word`, on the thread: whatever is missing before a start is written first. */
+static void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
+  gotrace__thread *m = c->m;
+  unsigned numbered = 0;
+  if (c->session) {
+    uint64_t sequence = gotrace__sequence_of(word);
+    if (gotrace__status_of(word) == GOTRACE__WAITING) {
+      gotrace__write_unblock(c, g, word, 0);
+      numbered++;
+    } else if (g->exit_session == c->session) {
+      gotrace__write_syscall_exit(c, g, sequence, g->exit_tick);
+      numbered++;
+    }
+    gotrace__write_start(c, g, sequence + numbered);
+    numbered++;
+  }
+  g->exit_session = 0;
+  gotrace__store_relaxed(&m->proc->go, g);
+  m->go = g;
+  gotrace__give(c, g, word, numbered, GOTRACE__RUNNING);
+}
+
+/* `quietly`: a start of a waiting goroutine is meant, not repaired. */
+static void gotrace__start(gotrace_go *g, bool quietly) {
+  gotrace__call c;
+  uint64_t word;
+  if (!gotrace__begin(&c, NULL, g ? GOTRACE__NEEDS_PROC : GOTRACE__ANY)) return;
+  if (!g) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+  } else if (!c.m->proc) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
+  } else if (!gotrace__take(&c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
+    gotrace__problem(&c, gotrace__status_of(word) == GOTRACE__DEAD ? GOTRACE_PROBLEM_START_DEAD
+                                                                   : GOTRACE_PROBLEM_START_RUNNING);
+  } else {
+    if (gotrace__status_of(word) == GOTRACE__WAITING && !quietly) gotrace__problem(&c, GOTRACE_PROBLEM_START_WAITING);
+    if (c.m->go) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_START_OVER);
+      gotrace__stop_running(&c, GOTRACE_V1_GO_SCHED);
+    }
+    gotrace__run(&c, g, word);
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_go_start(gotrace_go *go) { gotrace__start(go, false); }
+
+/* Ends the goroutine that runs on the thread, after its last event. */
+static void gotrace__die(gotrace__call *c) {
+  gotrace_go *g = c->m->go;
+  if (g == c->m->own_go) c->m->own_go = NULL;
+  gotrace__off(c, 0, GOTRACE__DEAD);
+  gotrace__go_free(c->m, g);
+}
+
+GOTRACE__DEFINE void gotrace_go_end(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!c.m->go) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  } else {
+    if (c.session) gotrace__event0(&c, GOTRACE_V1_GO_END, gotrace__stamp(&c, c.m->go));
+    gotrace__die(&c);
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_go_stop_at(gotrace_site *site, gotrace_stop_reason reason) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  c.frame = GOTRACE__FRAME;
+  if (!c.m->go) gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  else gotrace__stop_running(&c, reason == GOTRACE_STOP_YIELD ? GOTRACE_V1_GO_SCHED : GOTRACE_V1_GO_PREEMPT);
+  gotrace__end(&c);
+}
+
+static void gotrace__block(gotrace__call *c, unsigned reason) {
+  static const uint8_t kinds[] = {
+#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
+      GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
+#undef GOTRACE__REASON
+  };
+  gotrace_go *g = c->m->go;
+  bool futile = (reason & GOTRACE_FUTILE_WAKEUP) != 0;
+  reason &= ~(unsigned)GOTRACE_FUTILE_WAKEUP;
+  if (reason >= GOTRACE_BLOCK_REASON_COUNT) {
+    gotrace__problem(c, GOTRACE_PROBLEM_BAD_REASON);
+    reason = GOTRACE_BLOCK_GENERIC;
+  }
+  if (c->session) {
+    if (futile) gotrace__event0(c, GOTRACE_V1_FUTILE_WAKEUP, gotrace__stamp(c, g));
+    gotrace__event1(c, kinds[reason], gotrace__stamp(c, g), gotrace__stack(c));
+    if (reason == GOTRACE_BLOCK_FOREVER) {
+      /* GoStop is final for readers. Should it be unblocked after all, it goes on as a new goroutine. */
+      gotrace__store_relaxed(&g->id,
+                             gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
+      if (c->m->own_go == g) c->m->own_go_id = g->id;
+      g->tick = c->p->tick;
+      gotrace__store_relaxed(&c->p->go, (gotrace_go *)NULL);
+      c->m->go = NULL;
+      g->generation = c->generation;
+      gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__WAITING));
+      return;
+    }
+  }
+  gotrace__off(c, 0, GOTRACE__WAITING);
+}
+
+GOTRACE__DEFINE void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  c.frame = GOTRACE__FRAME;
+  if (!c.m->go) gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  else gotrace__block(&c, reason);
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__call c;
+  uint64_t word;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  c.frame = GOTRACE__FRAME;
+  if (!go) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+  } else if (!gotrace__take(&c, go, 1u << GOTRACE__WAITING, &word)) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
+  } else {
+    if (c.session) gotrace__write_unblock(&c, go, word, gotrace__stack(&c));
+    gotrace__give(&c, go, word, 1, GOTRACE__RUNNABLE);
+  }
+  gotrace__end(&c);
+}
+
+/* v1 has no switch: an unblock, a block or end, and a start say the same. */
+static void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, bool end) {
+  gotrace__call c;
+  uint64_t word;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  c.frame = frame;
+  if (!g) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+  } else if (!c.m->go) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  } else if (!gotrace__take(&c, g, 1u << GOTRACE__WAITING | 1u << GOTRACE__RUNNABLE, &word)) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
+  } else {
+    if (gotrace__status_of(word) == GOTRACE__WAITING) {
+      if (c.session) gotrace__write_unblock(&c, g, word, gotrace__stack(&c));
+      word = gotrace__word(gotrace__session_of(word), gotrace__sequence_of(word) + 1, GOTRACE__RUNNABLE);
+    }
+    if (!end) {
+      gotrace__block(&c, GOTRACE_BLOCK_GENERIC);
+    } else {
+      if (c.session) gotrace__event0(&c, GOTRACE_V1_GO_END, gotrace__stamp(&c, c.m->go));
+      gotrace__die(&c);
+    }
+    gotrace__run(&c, g, word);
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__switch(site, GOTRACE__FRAME, go, false);
+}
+
+GOTRACE__DEFINE void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__switch(site, GOTRACE__FRAME, go, true);
+}
+
+/* Procs. */
+
+GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_proc *p;
+  gotrace__init();
+  gotrace__lock(&t->records);
+  for (p = t->procs; p; p = p->next) {
+    uint64_t free_word = gotrace__proc_word(0, GOTRACE__PROC_FREE);
+    if (gotrace__cas_acq_rel(&p->word, &free_word, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) break;
+  }
+  if (!p && (p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
+    p->id = t->proc_count++;
+    p->word = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
+    gotrace__store_release(t->procs_tail, p);
+    t->procs_tail = &p->next;
+  }
+  gotrace__unlock(&t->records);
+  return p;
+}
+
+GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? proc->id : GOTRACE_GLOBAL_PROC; }
+
+/* Takes a proc from one status (and thread) to busy; false if it has another. */
+static bool gotrace__take_proc(gotrace__call *c, gotrace_proc *p, uint64_t word) {
+  unsigned spins = 0;
+  for (;;) {
+    uint64_t seen = gotrace__load_acquire(&p->word);
+    if (c->plain) seen &= ~GOTRACE__BUSY;
+    if (seen & GOTRACE__BUSY) {
+      gotrace__pause(&spins);
+      continue;
+    }
+    if (seen != word) return false;
+    if (gotrace__cas_acq_rel(&p->word, &seen, word | GOTRACE__BUSY)) return true;
+  }
+}
+
+GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  if (!proc) gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+  else if (!gotrace__take_proc(&c, proc, gotrace__proc_word(0, GOTRACE__PROC_IDLE)))
+    gotrace__problem(&c, GOTRACE_PROBLEM_PROC_DESTROY);
+  else gotrace__store_release(&proc->word, gotrace__proc_word(0, GOTRACE__PROC_FREE));
+  gotrace__end(&c);
+}
+
+/* Writes, on the stream of a proc that the caller has taken, that its goroutine's system call blocks. */
+static void gotrace__write_syscall_block(gotrace__call *c, gotrace_go *g, uint64_t tick) {
+  if (!g || g->syscall_session != c->session) return;
+  gotrace__event0(c, GOTRACE_V1_GO_SYS_BLOCK, tick);
+  g->tick = tick;
+  g->generation = c->generation;
+  g->syscall_session = 0; /* from here on it is known to wait */
+}
+
+/* The thread gives up its proc: m->proc is in a system call or running without a goroutine. */
+static bool gotrace__stop_proc(gotrace__call *c) {
+  gotrace__thread *m = c->m;
+  gotrace_proc *p = m->proc;
+  if (m->in_syscall && gotrace__load_acquire(&p->word) != gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING) &&
+      !gotrace__take_proc(c, p, gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL))) {
+    m->proc = NULL; /* it was stolen */
+    return false;
+  }
+  if (c->session) {
+    if (c->p != p) gotrace__open(c, p);
+    if (c->session && m->in_syscall) gotrace__write_syscall_block(c, m->go, gotrace__stamp(c, m->go));
+    if (c->session) gotrace__event0(c, GOTRACE_V1_PROC_STOP, gotrace__stamp(c, NULL));
+  }
+  gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
+  m->proc = NULL;
+  gotrace__store_release(&p->word, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
+  return true;
+}
+
+/* The goroutine that runs on the thread, if any, leaves the proc before the proc stops. */
+static void gotrace__preempt(gotrace__call *c, gotrace_problem problem) {
+  gotrace__thread *m = c->m;
+  if (!m->go || m->in_syscall) return;
+  if (c->session) gotrace__open(c, m->proc);
+  if (m->go != m->own_go) gotrace__problem(c, problem);
+  gotrace__stop_running(c, GOTRACE_V1_GO_PREEMPT);
+}
+
+static void gotrace__proc_start(gotrace_proc *p, bool own) {
+  gotrace__call c;
+  gotrace__thread *m;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  m = c.m;
+  c.may_wait = false;
+  if (!p) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+  } else if (p == m->proc && gotrace__load_acquire(&p->word) == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
+  } else {
+    if (m->proc) {
+      gotrace__preempt(&c, GOTRACE_PROBLEM_PROC_START_OVER);
+      if (gotrace__load_acquire(&m->proc->word) >> 4 == m->index) {
+        if (m->proc != m->own_proc) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_OVER);
+        gotrace__stop_proc(&c);
+      }
+      m->proc = NULL;
+    }
+    if (!gotrace__take_proc(&c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
+    } else {
+      m->proc = p;
+      if (own) m->own_proc = p;
+      c.p = NULL;
+      gotrace__refresh(&c, p->generation);
+      if (c.session) {
+        if (p->session != c.session) {
+          if (p->tick < gotrace__t.start_tick) p->tick = gotrace__t.start_tick;
+          gotrace__store_relaxed(&p->session, c.session);
+        }
+        gotrace__open(&c, p);
+        if (c.session) gotrace__event1(&c, GOTRACE_V1_PROC_START, gotrace__stamp(&c, NULL), m->system_id);
+      }
+      gotrace__store_release(&p->word, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING));
+    }
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) { gotrace__proc_start(proc, false); }
+
+GOTRACE__DEFINE void gotrace_proc_stop(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  c.may_wait = false;
+  if (!c.m->proc) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
+  } else {
+    gotrace__preempt(&c, GOTRACE_PROBLEM_PROC_STOP_GO);
+    if (!gotrace__stop_proc(&c)) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
+  gotrace__call c;
+  uint64_t word;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  c.may_wait = false;
+  if (!proc) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+    gotrace__end(&c);
+    return;
+  }
+  word = gotrace__load_acquire(&proc->word) & ~GOTRACE__BUSY;
+  if (gotrace__status_of(word) != GOTRACE__PROC_SYSCALL || !gotrace__take_proc(&c, proc, word)) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STEAL);
+  } else {
+    gotrace_go *g = gotrace__load_relaxed(&proc->go);
+    gotrace__refresh(&c, proc->generation);
+    if (c.session && proc->session == c.session) {
+      gotrace__open(&c, proc);
+      if (c.session) gotrace__write_syscall_block(&c, g, gotrace__stamp(&c, g));
+      if (c.session) gotrace__event0(&c, GOTRACE_V1_PROC_STOP, gotrace__stamp(&c, NULL));
+    }
+    gotrace__store_relaxed(&proc->go, (gotrace_go *)NULL);
+    gotrace__store_release(&proc->word, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  c.frame = GOTRACE__FRAME;
+  gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
+  if (c.session) gotrace__event2(&c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(&c, NULL), count, gotrace__stack(&c));
+  gotrace__end(&c);
+}
+
+/* System calls. */
+
+GOTRACE__DEFINE void gotrace_go_syscall_begin_at(gotrace_site *site) {
+  gotrace__call c;
+  gotrace_go *g;
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  c.frame = GOTRACE__FRAME;
+  g = c.m->go;
+  if (!g) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  } else {
+    g->syscall_session = 0;
+    if (c.session) {
+      g->syscall_tick = gotrace__stamp(&c, g);
+      g->syscall_session = c.session;
+      gotrace__event1(&c, GOTRACE_V1_GO_SYS_CALL, g->syscall_tick, gotrace__stack(&c));
+      g->tick = g->syscall_tick;
+    }
+    c.m->in_syscall = true;
+    gotrace__give(&c, g, gotrace__load_relaxed(&g->word), 0, GOTRACE__SYSCALL);
+    gotrace__store_release(&c.m->proc->word, gotrace__proc_word(c.m->index, GOTRACE__PROC_SYSCALL));
+  }
+  gotrace__end(&c);
+}
+
+/* In trace time: the shortest system call that Go's sysmon takes a proc away for. */
+static uint64_t gotrace__sysmon_ticks(void);
+
+/* Ends the thread's system call. `blocked`: the goroutine is then runnable, else it runs on. */
+static void gotrace__syscall_end(bool blocked) {
+  gotrace__call c;
+  gotrace__thread *m;
+  gotrace_go *g;
+  gotrace_proc *p;
+  uint64_t word;
+  bool lost = false;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  m = c.m;
+  c.may_wait = false;
+  if (!m->in_syscall) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_NONE);
+    gotrace__end(&c);
+    return;
+  }
+  g = m->go;
+  p = m->proc;
+  if (p && gotrace__load_relaxed(&p->word) != gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) {
+    if (!gotrace__take_proc(&c, p, gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL))) p = m->proc = NULL;
+  }
+  if (!p && !blocked) {
+    gotrace__end(&c);
+    lost = gotrace__start_own_proc(m); /* m->go is still in its system call */
+    gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL);
+    c.may_wait = false;
+    p = m->proc;
+    if (!p) blocked = true;
+  }
+  if (lost) gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
+  if (c.session && p) gotrace__open(&c, p);
+  m->in_syscall = false;
+  if (!gotrace__take(&c, g, 1u << GOTRACE__SYSCALL, &word)) {
+    /* Cannot be: only the thread itself ends its system call. */
+    m->go = NULL;
+  } else {
+    unsigned numbered = 0;
+    bool waits = c.session && g->syscall_session != c.session; /* as the trace has it */
+    if (c.session && p && !waits &&
+        (blocked || gotrace__now() - g->syscall_tick >= gotrace__sysmon_ticks())) {
+      gotrace__write_syscall_block(&c, g, g->syscall_tick > c.p->tick ? g->syscall_tick : c.p->tick);
+      waits = true;
+    }
+    g->syscall_session = 0;
+    g->exit_session = 0;
+    if (c.session && waits && p) {
+      gotrace__write_syscall_exit(&c, g, gotrace__sequence_of(word), 0);
+      numbered++;
+    } else if (c.session && waits) {
+      g->exit_tick = gotrace__now();
+      if (g->exit_tick < g->tick) g->exit_tick = g->tick;
+      g->exit_session = c.session;
+    }
+    if (blocked) {
+      if (p) gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
+      m->go = NULL;
+      gotrace__give(&c, g, word, numbered, GOTRACE__RUNNABLE);
+    } else {
+      if (c.session && waits) {
+        gotrace__write_start(&c, g, gotrace__sequence_of(word) + numbered);
+        numbered++;
+      }
+      gotrace__store_relaxed(&p->go, g);
+      gotrace__give(&c, g, word, numbered, GOTRACE__RUNNING);
+    }
+  }
+  if (p) gotrace__store_release(&p->word, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING));
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_go_syscall_end(void) { gotrace__syscall_end(false); }
+GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) { gotrace__syscall_end(true); }
+
+/* Plain threads. */
+
+/* A proc of the thread's own, started; false without memory. */
+static bool gotrace__start_own_proc(gotrace__thread *m) {
+  gotrace_proc *p = m->own_proc ? m->own_proc : gotrace_proc_create();
+  gotrace__proc_start(p, true);
+  if (p && m->proc == p) return true;
+  if (p == m->own_proc) { /* another thread runs it, against the rules: take a new one */
+    m->own_proc = NULL;
+    if ((p = gotrace_proc_create()) != NULL) gotrace__proc_start(p, true);
+  }
+  return m->proc != NULL;
+}
+
+/* The name of a thread, for ever: one entry for each name, and for no more than GOTRACE__NAMES of them. */
+#define GOTRACE__NAMES 1024
+static const char *gotrace__thread_name(const char *name) {
+  struct gotrace__tracer *t = &gotrace__t;
+  const char *kept = "thread";
+  size_t size = strlen(name);
+  size = gotrace__cut(name, size < 255 ? size : 255);
+  gotrace__lock(&t->records);
+  if (!t->names) t->names = gotrace__table_new(NULL);
+  if (t->names && size) {
+    char text[256];
+    gotrace__entry *entry;
+    uint64_t hash = gotrace__hash_bytes(name, size);
+    memcpy(text, name, size);
+    text[size] = 0;
+    if (t->names->count < GOTRACE__NAMES) gotrace__table_put(t->names, hash, (uint32_t)size, text, size + 1);
+    entry = gotrace__table_find(t->names, hash, (uint32_t)size, text, size + 1);
+    if (entry) kept = (const char *)(entry + 1);
+  }
+  gotrace__unlock(&t->records);
+  return kept;
+}
+
+/* Makes a thread that runs no proc but its own, and waits for nothing, a goroutine. */
+static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
+  if (m->go || m->waiting || (m->proc && m->proc != m->own_proc)) return;
+  if (!m->proc && !gotrace__start_own_proc(m)) return;
+  if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
+    gotrace__start(m->own_go, true);
+    if (m->go) return;
+  }
+  if (!m->name) {
+    char name[64];
+    gotrace__system_thread_name(name, sizeof name);
+    m->name = gotrace__thread_name(name);
+  }
+  {
+    gotrace_location entry;
+    entry.pc = 0;
+    entry.function = m->name;
+    entry.file = "";
+    entry.line = 0;
+    m->own_go = gotrace__create_call(NULL, NULL, &entry, GOTRACE__RUNNABLE);
+  }
+  if (m->own_go) {
+    m->own_go_id = m->own_go->id;
+    gotrace__start(m->own_go, true);
+  }
+}
+
+GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
+  gotrace__thread *m = gotrace__me();
+  if (!m || m->go || m->proc) return;
+  if (name) m->name = gotrace__thread_name(name);
+  gotrace__attach(m);
+}
+
+static void gotrace__thread_finish(gotrace__thread *m) {
+  gotrace_go *g = m->own_go;
+  if (m->in_syscall) gotrace__syscall_end(m->go != g);
+  m->waiting = NULL;
+  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) {
+    if (m->go != g && !m->go && (!m->proc || m->proc == m->own_proc) && (m->proc || gotrace__start_own_proc(m)))
+      gotrace__start(g, true);
+    if (m->go == g) gotrace_go_end();
+  }
+  m->own_go = NULL;
+  if (m->proc) gotrace_proc_stop();
+  if (m->own_proc) gotrace_proc_destroy(m->own_proc);
+  m->own_proc = NULL;
+  m->name = NULL;
+}
+
+GOTRACE__DEFINE void gotrace_thread_end(void) {
+  gotrace__thread *m = gotrace__self;
+  if (m) gotrace__thread_finish(m);
+}
+
+#if !GOTRACE_NO_THREADS
+static void gotrace__thread_gone(void *thread) {
+  gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
+  gotrace_go *g;
+  gotrace__self = m; /* another library's thread-locals may be gone already */
+  gotrace__thread_finish(m);
+  gotrace__lock(&gotrace__t.records);
+  while ((g = m->free_gos) != NULL) {
+    m->free_gos = g->link;
+    g->link = gotrace__t.free_gos;
+    gotrace__t.free_gos = g;
+  }
+  m->free_count = 0;
+  gotrace__unlock(&gotrace__t.records);
+  gotrace__self = NULL;
+  gotrace__store_release(&m->used, 0u);
+}
+#endif
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
+  gotrace__thread *m = gotrace__me();
+  if (!m) return NULL;
+  if (!m->go) gotrace__attach(m);
+  return m->go ? m->go : m->waiting;
+}
+
+GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotrace__load_relaxed(&go->id) : 0; }
+
+GOTRACE__DEFINE void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  c.frame = GOTRACE__FRAME;
+  if (!c.m->go) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  } else {
+    c.m->waiting = c.m->go;
+    gotrace__block(&c, reason);
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_wait_end(void) {
+  gotrace__thread *m = gotrace__me();
+  if (!m) return;
+  if (m->waiting) {
+    gotrace_go *g = m->waiting;
+    m->waiting = NULL;
+    gotrace__start(g, true);
+  } else {
+    gotrace__call c;
+    gotrace__begin(&c, NULL, GOTRACE__ANY);
+    gotrace__problem(&c, GOTRACE_PROBLEM_WAIT_NONE);
+    gotrace__end(&c);
+  }
+}
+
+/* Properties of goroutines. */
+
+GOTRACE__DEFINE void gotrace_go_label(const char *label) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__NEEDS_GO)) return;
+  if (!c.m->go) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  } else {
+    gotrace_go *g = c.m->go;
+    if (!g->label && label) g->label = GOTRACE__CAST(char *, gotrace__allocate(NULL, GOTRACE__LABEL, false));
+    if (g->label) {
+      size_t size = label ? strlen(label) : 0, limit = GOTRACE__LABEL - 1;
+      if (size > limit) { /* not inside a UTF-8 sequence */
+        for (size = limit; size > limit - 4 && ((unsigned char)label[size] & 0xc0) == 0x80; size--) continue;
+      }
+      if (size) memcpy(g->label, label, size);
+      g->label[size] = 0;
+    } else if (label) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
+    }
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
+  gotrace__call c;
+  uint64_t word;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!go) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+  } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
+    if (!go->timer && c.session) {
+      gotrace__lock(&gotrace__t.records);
+      if (gotrace__t.timer_count < GOTRACE__TIMERS) gotrace__t.timers[gotrace__t.timer_count++] = go->id;
+      gotrace__unlock(&gotrace__t.records);
+    }
+    go->timer = true;
+    if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
+  } else {
+    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_go_stack(gotrace_go *go, const void *low, const void *high) {
+  gotrace__call c;
+  uint64_t word;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!go) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+  } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
+    go->stack_low = (uintptr_t)low;
+    go->stack_high = (uintptr_t)high;
+    if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
+  } else {
+    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  }
+  gotrace__end(&c);
+}
+
+/* Garbage collection. What belongs to the whole program is ordered by time alone for readers, so these times differ. */
+static uint64_t gotrace__collector_stamp(gotrace__call *c) {
+  uint64_t tick = gotrace__stamp(c, NULL);
+  unsigned tries;
+  for (tries = 0; tick <= gotrace__t.collector_tick && tries < 1000000; tries++) tick = gotrace__stamp(c, NULL);
+  if (tick <= gotrace__t.collector_tick) tick = gotrace__t.collector_tick + 1; /* a clock that stands still */
+  return gotrace__t.collector_tick = tick;
+}
+
+GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  c.frame = GOTRACE__FRAME;
+  gotrace__lock(&gotrace__t.collector);
+  if (gotrace__t.gc) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
+  } else {
+    gotrace__t.gc = true;
+    if (c.session) {
+      uint64_t tick = gotrace__collector_stamp(&c);
+      gotrace__event2(&c, GOTRACE_V1_GC_START, tick, gotrace__t.gc_sequence++, gotrace__stack(&c));
+      gotrace__t.gc_session = c.session;
+    }
+  }
+  gotrace__unlock(&gotrace__t.collector);
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_end(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  gotrace__lock(&gotrace__t.collector);
+  if (!gotrace__t.gc) gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
+  else if (c.session && gotrace__t.gc_session == c.session)
+    gotrace__event0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
+  gotrace__t.gc = false;
+  gotrace__unlock(&gotrace__t.collector);
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, gotrace_stw_reason reason) {
+  gotrace__call c;
+  unsigned kind = (unsigned)reason;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  gotrace__lock(&gotrace__t.collector);
+  if (gotrace__t.stw) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
+  } else {
+    gotrace__t.stw = true;
+    gotrace__t.stw_session = 0;
+    if (kind >= GOTRACE_STW_REASON_COUNT) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_BAD_REASON);
+      kind = GOTRACE_STW_UNKNOWN;
+    }
+    /* Before 1.21: 0 is mark termination, 1 is sweep termination, and there is no other. */
+    if (gotrace__has(&c, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM ? GOTRACE_GO_1_10
+                                                                                             : GOTRACE_GO_1_21)) {
+      if (gotrace__t.version < GOTRACE_GO_1_21) kind--;
+      gotrace__event1(&c, GOTRACE_V1_STW_START, gotrace__collector_stamp(&c), kind);
+      gotrace__t.stw_session = c.session;
+    }
+  }
+  gotrace__unlock(&gotrace__t.collector);
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_stw_end(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  gotrace__lock(&gotrace__t.collector);
+  if (!gotrace__t.stw) gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
+  else if (c.session && gotrace__t.stw_session == c.session)
+    gotrace__event0(&c, GOTRACE_V1_STW_DONE, gotrace__collector_stamp(&c));
+  gotrace__t.stw = false;
+  gotrace__unlock(&gotrace__t.collector);
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_scan_begin(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (c.session) {
+    if (gotrace__t.version >= GOTRACE_GO_1_10) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_FORMAT_LACKS);
+    } else if (c.p->scan_session == c.session) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
+    } else {
+      gotrace__event0(&c, GOTRACE_V1_GC_SCAN_START, gotrace__stamp(&c, NULL));
+      c.p->scan_session = c.session;
+    }
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (c.session) {
+    if (gotrace__t.version >= GOTRACE_GO_1_10) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_FORMAT_LACKS);
+    } else if (c.p->scan_session != c.session) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
+    } else {
+      gotrace__event0(&c, GOTRACE_V1_GC_SCAN_DONE, gotrace__stamp(&c, NULL));
+      c.p->scan_session = 0;
+    }
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__NEEDS_GO)) return;
+  if (!c.m->proc || c.m->proc->sweep) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
+  } else {
+    gotrace_proc *p = c.m->proc;
+    p->sweep = true;
+    p->sweep_session = 0;
+    p->swept = p->reclaimed = 0;
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  c.frame = GOTRACE__FRAME;
+  if (!c.m->proc || !c.m->proc->sweep) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
+  } else {
+    gotrace_proc *p = c.m->proc;
+    if (c.session && p->sweep_session != c.session) {
+      gotrace__event1(&c, GOTRACE_V1_GC_SWEEP_START, gotrace__stamp(&c, NULL), gotrace__stack(&c));
+      p->sweep_session = c.session;
+    }
+    p->swept += swept;
+    p->reclaimed += reclaimed;
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!c.m->proc || !c.m->proc->sweep) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
+  } else {
+    gotrace_proc *p = c.m->proc;
+    if (c.session && p->sweep_session == c.session) {
+      uint64_t tick = gotrace__stamp(&c, NULL);
+      if (gotrace__t.version < 1009) gotrace__event0(&c, GOTRACE_V1_GC_SWEEP_DONE_1_8, tick);
+      else gotrace__event2(&c, GOTRACE_V1_GC_SWEEP_DONE, tick, p->swept, p->reclaimed);
+    }
+    p->sweep = false;
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
+  gotrace__call c;
+  gotrace_go *g;
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  c.frame = GOTRACE__FRAME;
+  g = c.m->go;
+  if (!g || g->assist) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
+  } else {
+    g->assist = true;
+    g->assist_session = 0;
+    if (gotrace__has(&c, 1009)) {
+      gotrace__event1(&c, GOTRACE_V1_GC_MARK_ASSIST_START, gotrace__stamp(&c, g), gotrace__stack(&c));
+      g->assist_session = c.session;
+    }
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
+  gotrace__call c;
+  gotrace_go *g;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  g = c.m->go;
+  if (!g || !g->assist) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
+  } else {
+    g->assist = false;
+    /* Readers take the end of an assist that began before the trace. */
+    if (c.session && gotrace__t.version >= 1009 && (g->assist_session == c.session || g->introduced == c.session))
+      gotrace__event0(&c, GOTRACE_V1_GC_MARK_ASSIST_DONE, gotrace__stamp(&c, g));
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_heap_alloc(uint64_t bytes) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  gotrace__store_relaxed(&gotrace__t.heap_alloc, bytes + 1);
+  if (c.session) gotrace__event1(&c, GOTRACE_V1_HEAP_ALLOC, gotrace__stamp(&c, NULL), bytes);
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_heap_goal(uint64_t bytes) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (bytes == UINT64_MAX) bytes = 0; /* heap-based triggering is disabled */
+  gotrace__store_relaxed(&gotrace__t.heap_goal, bytes + 1);
+  if (c.session) gotrace__event1(&c, GOTRACE_V1_HEAP_GOAL, gotrace__stamp(&c, NULL), bytes);
+  gotrace__end(&c);
+}
+
+/* Annotations. */
+
+/* Begins an annotation: true if it is to be written. The caller ends the call in either case. */
+static bool gotrace__annotate(gotrace__call *c, gotrace_site *site, void *frame) {
+  c->frame = frame;
+  c->site = site;
+  if (!gotrace__has(c, GOTRACE_GO_1_11)) return false;
+  if (c->m->go) return true;
+  gotrace__problem(c, GOTRACE_PROBLEM_NO_GOROUTINE);
+  return false;
+}
+
+GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
+                                                   gotrace_task parent) {
+  gotrace__call c;
+  gotrace_task task = {0};
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return task;
+  if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
+    uint64_t tick = gotrace__stamp(&c, c.m->go);
+    uint32_t id = gotrace__name(&c, name, name_is_constant);
+    task.id = gotrace__next_id(&c.m->next_task_id, &c.m->last_task_id, &gotrace__t.next_task_id);
+    gotrace__event4(&c, GOTRACE_V1_USER_TASK_CREATE, tick, task.id, parent.id, id, gotrace__stack(&c));
+  }
+  gotrace__end(&c);
+  return task;
+}
+
+GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
+  gotrace__call c;
+  if (!task.id) return; /* begun while tracing was off */
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (gotrace__annotate(&c, site, GOTRACE__FRAME))
+    gotrace__event2(&c, GOTRACE_V1_USER_TASK_END, gotrace__stamp(&c, c.m->go), task.id, gotrace__stack(&c));
+  gotrace__end(&c);
+}
+
+/* The goroutine's open regions, of this session. */
+static void gotrace__regions_of_session(gotrace__call *c, gotrace_go *g) {
+  if (g->region_session == c->session) return;
+  g->region_session = c->session;
+  g->region_depth = 0;
+}
+
+GOTRACE__DEFINE void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
+                                             int name_is_constant) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
+    gotrace_go *g = c.m->go;
+    uint32_t id = gotrace__name(&c, name, name_is_constant);
+    gotrace__regions_of_session(&c, g);
+    if (g->region_depth == g->region_capacity && g->region_depth < GOTRACE__REGION_DEPTH) {
+      uint32_t capacity = g->region_capacity ? 4 * g->region_capacity : 4;
+      gotrace__open_region *regions = GOTRACE__CAST(
+          gotrace__open_region *, gotrace__allocate(NULL, capacity * sizeof *regions, false));
+      if (regions) {
+        if (g->regions) memcpy(regions, g->regions, g->region_depth * sizeof *regions);
+        gotrace__release(NULL, g->regions, g->region_capacity * sizeof *regions);
+        g->regions = regions;
+        g->region_capacity = capacity;
+      }
+    }
+    if (g->region_depth == g->region_capacity) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_REGION_DEPTH);
+    } else {
+      g->regions[g->region_depth].task = task.id;
+      g->regions[g->region_depth++].name = id;
+      gotrace__event4(&c, GOTRACE_V1_USER_REGION, gotrace__stamp(&c, g), task.id, 0, id, gotrace__stack(&c));
+    }
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
+                                           int name_is_constant) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
+    gotrace_go *g = c.m->go;
+    uint32_t id = gotrace__name(&c, name, name_is_constant), depth;
+    uint32_t stack = gotrace__stack(&c);
+    gotrace__regions_of_session(&c, g);
+    for (depth = g->region_depth; depth; depth--)
+      if (g->regions[depth - 1].task == task.id && g->regions[depth - 1].name == id) break;
+    if (depth) {
+      if (depth != g->region_depth) gotrace__problem(&c, GOTRACE_PROBLEM_REGION_ORDER);
+      while (g->region_depth >= depth && c.session) {
+        const gotrace__open_region *open = &g->regions[--g->region_depth];
+        gotrace__event4(&c, GOTRACE_V1_USER_REGION, gotrace__stamp(&c, g), open->task, 1, open->name, stack);
+        gotrace__open(&c, c.p); /* there may be many */
+      }
+    } else if (!g->region_depth && g->introduced == c.session) {
+      /* It began before the trace; readers know such ends. */
+      gotrace__event4(&c, GOTRACE_V1_USER_REGION, gotrace__stamp(&c, g), task.id, 1, id, stack);
+    } else {
+      gotrace__problem(&c, GOTRACE_PROBLEM_REGION_NONE);
+    }
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
+    size_t size = message ? strlen(message) : 0, kept = message ? gotrace__cut(message, size) : 0;
+    uint64_t tick = gotrace__stamp(&c, c.m->go);
+    uint32_t key = gotrace__string(&c, category);
+    uint8_t *at;
+    if (kept != size) gotrace__problem(&c, GOTRACE_PROBLEM_STRING_CUT);
+    gotrace__event3(&c, GOTRACE_V1_USER_LOG, tick, task.id, key, gotrace__stack(&c));
+    at = gotrace__put_varint(c.b->data + c.b->size, kept); /* after the event, not counted in its length */
+    if (kept) memcpy(at, message, kept);
+    c.b->size = (uint32_t)(at + kept - c.b->data);
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, const char *category, const char *format, ...) {
+  char message[GOTRACE_MAX_STRING_SIZE + 1 + 4]; /* room to see that it was cut, and where a character begins */
+  va_list arguments;
+  va_start(arguments, format);
+#ifdef GOTRACE__STB
+  stbsp_vsnprintf(message, (int)sizeof message, format, arguments);
+#else
+  vsnprintf(message, sizeof message, format, arguments);
+#endif
+  va_end(arguments);
+  gotrace_log_at(site, task, category, message);
+}
+
+/* ------------------------------------------------------------------------------------------------ >>capture ---- */
+
+/* Reads a frame-pointer chain from `frame` within [low, high): return addresses, innermost first. A frame is two words:
+ * the caller's frame and the return address, as on x86, arm64 and riscv with -fno-omit-frame-pointer (riscv: below the
+ * frame pointer). A chain that leaves the bounds or does not climb ends; so a caller that keeps something else in the
+ * register costs frames, never a fault. Go: fpTracebackPCs. */
+#if defined(__clang__) || defined(__GNUC__)
+__attribute__((no_sanitize("address")))
+#endif
+static int gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, int max) {
+  int count = 0;
+#if defined(__riscv)
+  const int next = -2, ret = -1;
+#else
+  const int next = 0, ret = 1;
+#endif
+  while (count < max && frame >= low + 2 * sizeof(uintptr_t) * (next < 0) && frame <= high - 2 * sizeof(uintptr_t) &&
+         frame % sizeof(uintptr_t) == 0) {
+    const uintptr_t *words = (const uintptr_t *)frame;
+    uintptr_t up = words[next];
+    if (!words[ret]) break;
+    pcs[count++] = words[ret];
+    if (up <= frame) break;
+    frame = up;
+  }
+  return count;
+}
+
+/* The bounds of the stack that the thread is on: those of its goroutine, or the thread's own. */
+static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high) {
+  gotrace_go *g = m->go;
+  if (g && g->stack_high) {
+    *low = g->stack_low;
+    *high = g->stack_high;
+    return true;
+  }
+  if (!m->have_bounds) {
+    if (!gotrace__stack_bounds(&m->stack_low, &m->stack_high)) m->stack_low = m->stack_high = 0;
+    m->have_bounds = true;
+  }
+  *low = m->stack_low;
+  *high = m->stack_high;
+  return *high > *low + 2 * sizeof(uintptr_t);
+}
+
+/* The stack as options.stacks says: the place of the call, then what a walk finds above the function of that place. */
+static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
+  gotrace__frame frames[GOTRACE_STACK_SIZE];
+  uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
+  int found = 0, i;
+  size_t count = 0;
+  gotrace_stacks mode = gotrace__t.options.stacks;
+  if (mode == GOTRACE_STACKS_NONE) return 0;
+  if (c->site) frames[count++] = gotrace__frame_of(&c->site->location);
+  if (mode == GOTRACE_STACKS_UNWIND) {
+    found = gotrace__t.options.unwind(gotrace__t.options.context, pcs, GOTRACE_STACK_SIZE);
+    if (found > 0) count = 0; /* it knows the place of the call better */
+  } else if (c->frame && gotrace__bounds(c->m, &low, &high)) {
+    found = gotrace__walk((uintptr_t)c->frame, low, high, pcs, GOTRACE_STACK_SIZE);
+  }
+  /* The first return address of a walk is in the function of the call site, which stands there already. */
+  for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
+    frames[count].pc = pcs[i];
+    frames[count].function = frames[count].file = NULL;
+    frames[count++].line = 0;
+  }
+  return gotrace__stack_of(c, frames, count);
+}
+
+/* CPU samples pass from signal handlers to the reader through a ring of places. A place whose turn is 2n is free for the
+ * n-th sample, 2n + 1 filled with it. Handlers take places by compare-and-swap of the head; one that is interrupted
+ * between taking and filling delays the reader, and nobody else. */
+GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
+  int saved = errno;
+  gotrace__thread *m = gotrace__self;
+  gotrace__sample *ring = gotrace__load_acquire(&gotrace__t.samples), *sample;
+  uint64_t head;
+  if (!gotrace_enabled() || !ring || gotrace__t.version < GOTRACE_GO_1_19) return;
+  head = gotrace__load_relaxed(&gotrace__t.sample_head);
+  for (;;) {
+    uint64_t turn;
+    sample = &ring[head % GOTRACE__SAMPLES];
+    turn = gotrace__load_acquire(&sample->turn);
+    if (turn != head / GOTRACE__SAMPLES * 2) {
+      uint64_t now = gotrace__load_relaxed(&gotrace__t.sample_head);
+      if (now == head) { /* full */
+        gotrace__add_relaxed(&gotrace__t.samples_lost, 1);
+        errno = saved;
+        return;
+      }
+      head = now;
+    } else if (gotrace__cas_acq_rel(&gotrace__t.sample_head, &head, head + 1)) {
+      break;
+    }
+  }
+  sample->time = gotrace__now();
+  sample->proc = -1;
+  sample->go = 0;
+  sample->count = 0;
+  if (m && !m->in_syscall) {
+    gotrace_proc *p = m->proc;
+    gotrace_go *g = m->go;
+    if (p) sample->proc = p->id;
+    if (g) sample->go = gotrace__load_relaxed(&g->id);
+  }
+  if (ucontext) {
+    uintptr_t pc = 0, frame = 0, pcs[GOTRACE__SAMPLE_FRAMES];
+    int n = 0, i;
+#if defined(__linux__) && defined(__x86_64__) && defined(REG_RIP)
+    ucontext_t *context = GOTRACE__CAST(ucontext_t *, ucontext);
+    pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    frame = (uintptr_t)context->uc_mcontext.gregs[REG_RBP];
+#elif defined(__linux__) && defined(__aarch64__)
+    ucontext_t *context = GOTRACE__CAST(ucontext_t *, ucontext);
+    pc = (uintptr_t)context->uc_mcontext.pc;
+    frame = (uintptr_t)context->uc_mcontext.regs[29];
+#endif
+    if (pc) sample->pcs[sample->count++] = pc + 1; /* as return addresses are: one past */
+    /* The bounds must be known already: asking for them is not safe here. */
+    if (frame && m && ((m->go && m->go->stack_high) || m->have_bounds)) {
+      uintptr_t low, high;
+      if (gotrace__bounds(m, &low, &high))
+        n = gotrace__walk(frame, low, high, pcs, GOTRACE__SAMPLE_FRAMES - 1);
+    }
+    for (i = 0; i < n; i++) sample->pcs[sample->count++] = pcs[i];
+  }
+  gotrace__store_release(&sample->turn, head / GOTRACE__SAMPLES * 2 + 1);
+  errno = saved;
+}
+
+/* ------------------------------------------------------------------------------------------------- >>reader ---- */
+
+static uint64_t gotrace__frequency(uint64_t ticks, uint64_t nanoseconds) {
+  double seconds = (double)(nanoseconds - gotrace__t.start_nanoseconds) / 1e9;
+  double units = (double)(ticks - gotrace__t.start_ticks) / GOTRACE_TICK_DIV;
+  double frequency = seconds > 0 ? units / seconds : 0;
+  return frequency >= 1 ? (uint64_t)frequency : 1;
+}
+
+static uint64_t gotrace__sysmon_ticks(void) {
+  /* 20 microseconds; before the clock's rate has been seen, as of a 2 GHz counter. */
+  static uint64_t known;
+  uint64_t ticks = gotrace__load_relaxed(&known);
+  if (!ticks) {
+    uint64_t now = (uint64_t)GOTRACE__TICKS(), nanoseconds = gotrace__nanoseconds();
+    if (nanoseconds - gotrace__t.start_nanoseconds < 1000000) return 20 * 2000 / GOTRACE_TICK_DIV;
+    ticks = gotrace__frequency(now, nanoseconds) / 50000 + 1;
+    gotrace__store_relaxed(&known, ticks);
+  }
+  return ticks;
+}
+
+/* Moves what procs have written in `slot` to the delivery queue; no thread writes to it any more. The caller holds the life
+ * lock. */
+static void gotrace__collect(unsigned slot) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_proc *p = &t->global;
+  gotrace__lock(&t->queue_lock);
+  gotrace__queue_append(&t->deliver, &t->full[slot]);
+  for (;;) {
+    if (p->buffer[slot]) {
+      gotrace__queue_push(&t->deliver, p->buffer[slot]);
+      t->produced += p->buffer[slot]->size;
+      p->buffer[slot] = NULL;
+    }
+    p = p == &t->global ? gotrace__load_acquire(&t->procs) : gotrace__load_acquire(&p->next);
+    if (!p) break;
+  }
+  if (t->deliver.tail) t->deliver.tail->cut = true;
+  t->cut_wanted = false;
+  t->last_cut = gotrace__nanoseconds();
+  gotrace__wake(&t->changed);
+  gotrace__unlock(&t->queue_lock);
+}
+
+/* A consistent cut. The caller holds the life lock. */
+static void gotrace__cut_now(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t control = gotrace__load_relaxed(&t->control);
+  unsigned slot = (unsigned)(control >> 2) & 1;
+  if ((control & GOTRACE__MODES) != GOTRACE__ON) return;
+  if (!gotrace__cas_acq_rel(&t->control, &control, control + 4)) return; /* ended early */
+  gotrace__settle();
+  gotrace__collect(slot);
+}
+
+/* A proc that has run since before the trace began and has not made a sound. */
+typedef struct gotrace__silent {
+  gotrace_proc *proc;
+  uint64_t thread, go;
+  gotrace_location entry;
+} gotrace__silent;
+
+static size_t gotrace__note_silent(gotrace__silent *silent, size_t max) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_proc *p;
+  size_t count = 0;
+  for (p = gotrace__load_acquire(&t->procs); p && count < max; p = gotrace__load_acquire(&p->next)) {
+    uint64_t word = gotrace__load_acquire(&p->word);
+    gotrace_go *g = gotrace__load_acquire(&p->go);
+    gotrace__thread *m;
+    if (gotrace__load_relaxed(&p->session) == t->session) continue;
+    if (gotrace__status_of(word) != GOTRACE__PROC_RUNNING || (word & GOTRACE__BUSY)) continue;
+    silent[count].proc = p;
+    silent[count].thread = silent[count].go = 0;
+    for (m = gotrace__load_acquire(&t->threads); m; m = m->next)
+      if (m->index == word >> 4) silent[count].thread = gotrace__load_relaxed(&m->system_id);
+    memset(&silent[count].entry, 0, sizeof silent[count].entry);
+    if (g && gotrace__status_of(gotrace__load_acquire(&g->word)) == GOTRACE__RUNNING) {
+      silent[count].go = gotrace__load_relaxed(&g->id);
+      silent[count].entry.pc = gotrace__load_relaxed(&g->entry.pc);
+      silent[count].entry.function = gotrace__load_relaxed(&g->entry.function);
+      silent[count].entry.file = gotrace__load_relaxed(&g->entry.file);
+      silent[count].entry.line = gotrace__load_relaxed(&g->entry.line);
+    }
+    count++;
+  }
+  return count;
+}
+
+/* Nothing has changed about these since they were noted, for every change would have been an event. */
+static void gotrace__write_silent(const gotrace__silent *silent, size_t count, unsigned slot) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t i;
+  for (i = 0; i < count; i++) {
+    gotrace_proc *p = silent[i].proc;
+    gotrace__buffer *buffer;
+    gotrace__call c;
+    if (gotrace__load_relaxed(&p->session) == t->session || p->buffer[slot]) continue;
+    buffer = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *buffer, false));
+    if (!buffer) return;
+    memset(&c, 0, sizeof c);
+    c.m = gotrace__me();
+    c.p = p;
+    c.b = buffer;
+    c.session = t->session;
+    c.slot = slot;
+    if (!c.m) {
+      gotrace__release(&t->budget, buffer, sizeof *buffer);
+      return;
+    }
+    p->tick = t->start_tick;
+    gotrace__buffer_begin(buffer, p->id, p->tick);
+    gotrace__event1(&c, GOTRACE_V1_PROC_START, p->tick, silent[i].thread);
+    if (silent[i].go) {
+      gotrace__event3(&c, GOTRACE_V1_GO_CREATE, p->tick, silent[i].go, gotrace__location_stack(&c, &silent[i].entry), 0);
+      gotrace__event1(&c, GOTRACE_V1_GO_START_LOCAL, p->tick, silent[i].go);
+      gotrace__count(&c.m->goroutines, 1);
+    }
+    gotrace__store_relaxed(&p->session, t->session);
+    p->buffer[slot] = buffer;
+  }
+}
+
+#define GOTRACE__SILENT 256
+
+/* Ends the trace: the last cut. The caller holds the life lock. */
+static void gotrace__finish(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t control = gotrace__load_relaxed(&t->control);
+  gotrace__silent *silent;
+  size_t count = 0;
+  unsigned slot;
+  if (!t->active || t->finished) return;
+  silent = GOTRACE__CAST(gotrace__silent *, gotrace__allocate(NULL, GOTRACE__SILENT * sizeof *silent, false));
+  if ((control & GOTRACE__MODES) == GOTRACE__ON) {
+    if (silent) count = gotrace__note_silent(silent, GOTRACE__SILENT);
+    if (gotrace__cas_acq_rel(&t->control, &control, (control & ~(uint64_t)GOTRACE__MODES) | GOTRACE__SETTLING))
+      gotrace__store_relaxed(&gotrace__on, 0u);
+    else count = 0; /* it has ended early meanwhile */
+  }
+  control = gotrace__load_relaxed(&t->control);
+  slot = (unsigned)(control >> 2) & 1;
+  gotrace__settle();
+  if (silent) gotrace__write_silent(silent, count, slot);
+  gotrace__release(NULL, silent, GOTRACE__SILENT * sizeof *silent);
+  gotrace__collect(slot);
+  gotrace__store_seq_cst(&t->control, control & ~(uint64_t)GOTRACE__MODES); /* off */
+  gotrace__lock(&t->queue_lock);
+  t->finished = true;
+  t->ended = true;
+  gotrace__wake(&t->changed);
+  gotrace__unlock(&t->queue_lock);
+}
+
+static void gotrace__count_kind(unsigned kind, uint64_t n) {
+  gotrace__store_relaxed(&gotrace__t.kinds[kind], gotrace__load_relaxed(&gotrace__t.kinds[kind]) + n);
+}
+
+/* The string id of a frame's function or file. Go keeps the end of what is too long. */
+static uint32_t gotrace__frame_string(const char *string) {
+  size_t size = string ? strlen(string) : 0;
+  bool cut;
+  if (size > GOTRACE_MAX_STRING_SIZE) {
+    string += size - GOTRACE_MAX_STRING_SIZE;
+    while (((unsigned char)*string & 0xc0) == 0x80) string++;
+    size = strlen(string);
+  }
+  return gotrace__string_put(gotrace__t.strings, string, size, &cut);
+}
+
+/* Appends a stack to the reader's buffer; false if it has no room. Readers take at most 2,048 bytes. */
+#define GOTRACE__MOST_STACK 2048
+static bool gotrace__write_stack(gotrace__buffer *b, const gotrace__entry *entry) {
+  const gotrace__frame *frames = (const gotrace__frame *)(entry + 1);
+  uint8_t body[GOTRACE__MOST_STACK + 4 * GOTRACE_BYTES_PER_NUMBER], *at = body, *count_at;
+  uint32_t i, size;
+  if (sizeof b->data - b->size < GOTRACE__MOST_STACK + 2 * GOTRACE_BYTES_PER_NUMBER) return false;
+  at = gotrace__put_varint(at, entry->id);
+  count_at = at;
+  at += 2; /* at most 128 frames */
+  for (i = 0; i < entry->size; i++) {
+    gotrace_location place;
+    char name[256];
+    uint32_t function, file;
+    uint8_t *before = at;
+    place.pc = (uintptr_t)frames[i].pc;
+    place.function = frames[i].function;
+    place.file = frames[i].file;
+    place.line = (uint32_t)frames[i].line;
+    if (!place.function && place.pc) {
+      if (!gotrace__t.options.symbolize || !gotrace__t.options.symbolize(gotrace__t.options.context, &place)) {
+        place.function = NULL;
+        if (gotrace__symbol(place.pc, name, sizeof name, &place.file)) place.function = name;
+      }
+      if (!place.function) {
+        snprintf(name, sizeof name, "0x%llx", (unsigned long long)place.pc);
+        place.function = name;
+      }
+    }
+    function = gotrace__frame_string(place.function);
+    file = gotrace__frame_string(place.file);
+    at = gotrace__put_varint(at, frames[i].pc);
+    at = gotrace__put_varint(at, function);
+    at = gotrace__put_varint(at, file);
+    at = gotrace__put_varint(at, place.line);
+    if (at - body > GOTRACE__MOST_STACK) {
+      at = before;
+      gotrace__add_relaxed(&gotrace__t.stacks_cut, 1);
+      break;
+    }
+  }
+  gotrace__put_varint_reserved(count_at, i, 2);
+  size = (uint32_t)(at - body);
+  at = b->data + b->size;
+  *at++ = GOTRACE_V1_STACK | 3 << GOTRACE_ARG_COUNT_SHIFT;
+  at = gotrace__put_varint(at, size);
+  memcpy(at, body, size);
+  b->size = (uint32_t)(at + size - b->data);
+  gotrace__count_kind(GOTRACE_V1_STACK, 1);
+  return true;
+}
+
+static bool gotrace__write_string(gotrace__buffer *b, const gotrace__entry *entry) {
+  uint8_t *at = b->data + b->size;
+  if (sizeof b->data - b->size < 1 + 2 * GOTRACE_BYTES_PER_NUMBER + entry->size) return false;
+  *at++ = GOTRACE_V1_STRING;
+  at = gotrace__put_varint(at, entry->id);
+  at = gotrace__put_varint(at, entry->size);
+  memcpy(at, entry + 1, entry->size);
+  b->size = (uint32_t)(at + entry->size - b->data);
+  gotrace__count_kind(GOTRACE_V1_STRING, 1);
+  return true;
+}
+
+static bool gotrace__write_sample(gotrace__buffer *b, const gotrace__sample *sample) {
+  gotrace__frame frames[GOTRACE__SAMPLE_FRAMES];
+  uint8_t *at = b->data + b->size, *length;
+  uint32_t i;
+  if (sizeof b->data - b->size < 8 * GOTRACE_BYTES_PER_NUMBER) return false;
+  for (i = 0; i < sample->count; i++) {
+    frames[i].pc = sample->pcs[i];
+    frames[i].function = frames[i].file = NULL;
+    frames[i].line = 0;
+  }
+  *at++ = GOTRACE_V1_CPU_SAMPLE | 3 << GOTRACE_ARG_COUNT_SHIFT;
+  length = at++;
+  at = gotrace__put_varint(at, 0);
+  at = gotrace__put_varint(at, sample->time);
+  at = gotrace__put_varint(at, (uint64_t)sample->proc);
+  at = gotrace__put_varint(at, sample->go);
+  at = gotrace__put_varint(at, gotrace__stack_put(gotrace__t.stacks, frames, sample->count));
+  *length = (uint8_t)(at - length - 1);
+  b->size = (uint32_t)(at - b->data);
+  gotrace__count_kind(GOTRACE_V1_CPU_SAMPLE, 1);
+  return true;
+}
+
+/* The entry after `last` in a table. */
+static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *last) {
+  return last ? gotrace__load_acquire(&last->next) : gotrace__load_acquire(&table->first);
+}
+
+/* Begins a batch of tables, on the global proc: it has no events, so its time is of no account. Every one has the
+ * frequency as it is known by then, so that what was read up to here is a trace of its own. */
+static void gotrace__begin_tables(void) {
+  gotrace__buffer *b = gotrace__t.scratch;
+  uint8_t *at;
+  gotrace__buffer_begin(b, GOTRACE_GLOBAL_PROC, gotrace__t.start_tick);
+  at = b->data + b->size;
+  *at++ = GOTRACE_V1_FREQUENCY;
+  {
+    uint64_t ticks = (uint64_t)GOTRACE__TICKS();
+    at = gotrace__put_varint(at, gotrace__frequency(ticks, gotrace__nanoseconds()));
+  }
+  b->size = (uint32_t)(at - b->data);
+  gotrace__count_kind(GOTRACE_V1_BATCH, 1);
+  gotrace__count_kind(GOTRACE_V1_FREQUENCY, 1);
+}
+
+/* Fills the reader's buffer with samples, stacks, strings and timers that are not yet written; false if there are none.
+ * Stacks come before strings, because writing a stack may add strings; samples before stacks, for the same reason. */
+static bool gotrace__write_tables(bool always) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__buffer *b = t->scratch;
+  uint32_t empty;
+  gotrace__entry *entry;
+  gotrace__begin_tables();
+  empty = b->size;
+  if (t->samples && t->version >= GOTRACE_GO_1_19) {
+    for (;;) {
+      uint64_t tail = t->sample_tail;
+      gotrace__sample *sample = &t->samples[tail % GOTRACE__SAMPLES];
+      if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1) break;
+      if (sample->time >= t->start_tick && !gotrace__write_sample(b, sample)) break;
+      t->sample_tail = tail + 1;
+      gotrace__store_release(&sample->turn, tail / GOTRACE__SAMPLES * 2 + 2);
+    }
+  }
+  while ((entry = gotrace__after(t->stacks, t->last_stack)) != NULL && gotrace__write_stack(b, entry))
+    t->last_stack = entry;
+  while (!entry && (entry = gotrace__after(t->strings, t->last_string)) != NULL && gotrace__write_string(b, entry))
+    t->last_string = entry, entry = NULL;
+  gotrace__lock(&t->records);
+  while (t->timers_written < t->timer_count && sizeof b->data - b->size > 16) {
+    if (t->version > GOTRACE_GO_1_8 || !t->timers_written) { /* 1.8 has one */
+      uint8_t *at = b->data + b->size;
+      *at++ = GOTRACE_V1_TIMER_GOROUTINE;
+      at = gotrace__put_varint(at, t->timers[t->timers_written]);
+      b->size = (uint32_t)(at - b->data);
+      gotrace__count_kind(GOTRACE_V1_TIMER_GOROUTINE, 1);
+    }
+    t->timers_written++;
+  }
+  gotrace__unlock(&t->records);
+  if (b->size != empty || always) return true;
+  gotrace__store_relaxed(&t->kinds[GOTRACE_V1_BATCH], t->kinds[GOTRACE_V1_BATCH] - 1);
+  gotrace__store_relaxed(&t->kinds[GOTRACE_V1_FREQUENCY], t->kinds[GOTRACE_V1_FREQUENCY] - 1);
+  return false;
+}
+
+static void gotrace__clean_up(void);
+
+/* The reader state machine. */
+static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, bool block) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__buffer *b;
+  bool done = false;
+  /* What was handed out has been used: recycle it. */
+  gotrace__lock(&t->queue_lock);
+  if (t->reading) {
+    gotrace__queue_push(&t->empty, t->reading);
+    t->reading = NULL;
+    gotrace__wake(&t->changed); /* there is room */
+  }
+  if (t->cut_delivered) {
+    t->cut_delivered = false;
+    gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
+    gotrace__count(&t->cuts, 1);
+  }
+  gotrace__unlock(&t->queue_lock);
+  while (!done) {
+    switch (t->state) {
+      case GOTRACE__READ_HEADER: {
+        static char header[32];
+        memset(header, 0, sizeof header);
+        snprintf(header, sizeof header, "go %u.%u trace", t->version / 1000, t->version % 1000);
+        *chunk = header;
+        *size = 16;
+        t->state = GOTRACE__READ_BODY;
+        done = true;
+        break;
+      }
+      case GOTRACE__READ_BODY: {
+        bool cut = false, pending, ended;
+        gotrace__lock(&t->queue_lock);
+        pending = t->deliver.head != NULL;
+        ended = t->ended;
+        if (!pending && !ended) {
+          uint64_t now = gotrace__nanoseconds(), period = (uint64_t)t->options.cut_milliseconds * 1000000;
+          uint64_t passed = now - t->last_cut;
+          cut = t->cut_wanted || passed >= period;
+          if (!cut && !block) {
+            gotrace__unlock(&t->queue_lock);
+            return GOTRACE_WOULD_BLOCK;
+          }
+          if (!cut) gotrace__wait(&t->changed, &t->queue_lock, (period - passed) / 1000000 + 1);
+        }
+        gotrace__unlock(&t->queue_lock);
+        if (cut) {
+          gotrace__lock(&t->life);
+          if ((gotrace__load_relaxed(&t->control) & GOTRACE__MODES) == GOTRACE__ON) gotrace__cut_now();
+          else gotrace__finish(); /* ended early */
+          gotrace__unlock(&t->life);
+          if (!block) {
+            gotrace__lock(&t->queue_lock);
+            cut = t->deliver.head || t->ended;
+            gotrace__unlock(&t->queue_lock);
+            if (!cut) return GOTRACE_WOULD_BLOCK;
+          }
+        } else if (pending && gotrace__write_tables(false)) {
+          *chunk = t->scratch->data;
+          *size = t->scratch->size;
+          done = true;
+        } else if (pending) {
+          gotrace__lock(&t->queue_lock);
+          b = gotrace__queue_pop(&t->deliver);
+          gotrace__unlock(&t->queue_lock);
+          gotrace__count_kind(GOTRACE_V1_BATCH, 1);
+          t->reading = b;
+          t->cut_delivered = b->cut;
+          *chunk = b->data;
+          *size = b->size;
+          done = true;
+        } else if (ended) {
+          t->state = GOTRACE__READ_FOOTER;
+        }
+        break;
+      }
+      case GOTRACE__READ_FOOTER:
+        /* The rest of the tables, and the frequency over the whole trace: readers use the last one. */
+        if (!gotrace__write_tables(true)) break;
+        *chunk = t->scratch->data;
+        *size = t->scratch->size;
+        if (!gotrace__after(t->stacks, t->last_stack) && !gotrace__after(t->strings, t->last_string) &&
+            t->timers_written == t->timer_count)
+          t->state = GOTRACE__READ_END;
+        t->cut_delivered = t->state == GOTRACE__READ_END;
+        done = true;
+        break;
+      case GOTRACE__READ_END: {
+        bool clean_up;
+        *chunk = NULL;
+        *size = 0;
+        gotrace__lock(&t->queue_lock);
+        t->state = GOTRACE__READ_DONE;
+        clean_up = !t->stopping && !t->service;
+        gotrace__wake(&t->changed);
+        gotrace__unlock(&t->queue_lock);
+        if (clean_up) {
+          gotrace__lock(&t->life);
+          if (!t->stopping) gotrace__clean_up();
+          gotrace__unlock(&t->life);
+        }
+        return GOTRACE_OK;
+      }
+      case GOTRACE__READ_DONE: return GOTRACE_ERROR_NOT_RUNNING;
+    }
+  }
+  gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + *size);
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__thread *m = gotrace__self;
+  gotrace_result result;
+  uint32_t nobody = 0;
+  bool active, served;
+  *chunk = NULL;
+  *size = 0;
+  gotrace__init();
+  if (!gotrace__cas_acq_rel(&t->reader, &nobody, 1u)) return GOTRACE_ERROR_READER_BUSY;
+  gotrace__lock(&t->life);
+  active = t->active;
+  served = t->service;
+  gotrace__unlock(&t->life);
+  if (!active) {
+    result = GOTRACE_ERROR_NOT_RUNNING;
+  } else if (served != service) {
+    result = GOTRACE_ERROR_READER_BUSY;
+  } else {
+    if (m) m->reader = true;
+    result = gotrace__read_locked(chunk, size, block);
+    if (m) m->reader = false;
+  }
+  gotrace__store_release(&t->reader, 0u);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_read(const void **chunk, size_t *size) {
+  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
+  return gotrace__read_next(chunk, size, true, false);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size) {
+  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
+  return gotrace__read_next(chunk, size, false, false);
+}
+
+/* -------------------------------------------------------------------------------------------------- >>sinks ---- */
+
+/* Hands one piece of the trace to the sink. After a failure the file is cut back to its last consistent cut, and the rest
+ * of the trace is read and forgotten. */
+static void gotrace__sink(const void *chunk, size_t size) {
+  struct gotrace__tracer *t = &gotrace__t;
+  bool ok;
+  if (t->sink_failed) return;
+  errno = 0;
+  ok = t->file >= 0 ? gotrace__file_write(t->file, chunk, size) : t->options.write(t->options.context, chunk, size);
+  if (ok) {
+    t->sunk += size;
+    return;
+  }
+  t->sink_failed = true;
+  t->system_error = errno;
+  t->sink_consistent = gotrace__load_relaxed(&t->consistent_bytes);
+  if (t->file >= 0) gotrace__file_cut(t->file, t->sink_consistent);
+  gotrace__end_early(gotrace__load_relaxed(&t->control) >> 2, GOTRACE_ERROR_SINK);
+}
+
+/* Reads the trace to its end, or (block false) as far as it goes. */
+static void gotrace__drain(bool block) {
+  const void *chunk;
+  size_t size;
+  while (gotrace__read_next(&chunk, &size, block, true) == GOTRACE_OK && size) gotrace__sink(chunk, size);
+}
+
+#if !GOTRACE_NO_THREADS
+static void gotrace__service(void) { gotrace__drain(true); }
+#endif
+
+static void gotrace__sum(gotrace_stats *stats);
+
+/* Frees what the session holds; the trace has been read to its end. The caller holds the life lock. */
+static void gotrace__clean_up(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__buffer *b;
+  if (!t->active) return;
+  if (t->file >= 0) {
+    if (!gotrace__file_close(t->file) && !t->sink_failed) {
+      t->sink_failed = true;
+      t->system_error = errno;
+      gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
+    }
+    t->file = -1;
+  }
+  gotrace__sum(&t->last);
+  while ((b = gotrace__queue_pop(&t->empty)) != NULL) gotrace__release(&t->budget, b, sizeof *b);
+  while ((b = gotrace__queue_pop(&t->deliver)) != NULL) gotrace__release(&t->budget, b, sizeof *b);
+  gotrace__release(&t->budget, t->scratch, sizeof *t->scratch);
+  gotrace__table_free(t->strings);
+  gotrace__table_free(t->stacks);
+  t->scratch = NULL;
+  t->strings = t->stacks = NULL;
+  t->active = false;
+}
+
+/* Adds up the figures of the session. */
+static void gotrace__sum(gotrace_stats *stats) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__thread *m;
+  size_t i;
+  memset(stats, 0, sizeof *stats);
+  stats->result = (gotrace_result)(int32_t)gotrace__load_relaxed(&t->early);
+  stats->system_error = t->system_error;
+  stats->bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->bytes);
+  stats->consistent_bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->consistent_bytes);
+  stats->cuts = gotrace__load_relaxed(&t->cuts);
+  stats->memory_peak = gotrace__load_relaxed(&t->budget.peak);
+  for (i = 0; i < 64; i++) stats->kinds[i] = gotrace__load_relaxed(&t->kinds[i]);
+  for (m = gotrace__load_acquire(&t->threads); m; m = m->next) {
+    if (gotrace__load_acquire(&m->session) != t->session) continue;
+    stats->threads++;
+    stats->goroutines += gotrace__load_relaxed(&m->goroutines);
+    for (i = 0; i < 64; i++) stats->kinds[i] += gotrace__load_relaxed(&m->kinds[i]);
+    for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) stats->problems[i] += gotrace__load_relaxed(&m->problems[i]);
+  }
+  stats->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += gotrace__load_relaxed(&t->samples_lost);
+  stats->problems[GOTRACE_PROBLEM_NO_MEMORY] += gotrace__load_relaxed(&t->lost);
+  stats->problems[GOTRACE_PROBLEM_STACK_CUT] += gotrace__load_relaxed(&t->stacks_cut);
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++)
+    *(gotrace__problems[i].repaired ? &stats->repaired : &stats->dropped) += stats->problems[i];
+  for (i = 0; i < 64; i++)
+    if (i != GOTRACE_V1_BATCH && i != GOTRACE_V1_FREQUENCY && i != GOTRACE_V1_STACK && i != GOTRACE_V1_STRING)
+      stats->events += stats->kinds[i];
+}
+
+GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
+  gotrace__init();
+  gotrace__lock(&gotrace__t.life);
+  if (gotrace__t.active) gotrace__sum(stats);
+  else *stats = gotrace__t.last;
+  gotrace__unlock(&gotrace__t.life);
+}
+
+/* Writes what is there when the trace begins: every goroutine that does not run, in the order of their records; then the
+ * number of procs, which ends the beginning for readers; heap; a collection that is on. What runs says so itself, at
+ * its first event (gotrace__introduce_running) or when the trace ends. Go: StartTrace. */
+static void gotrace__write_start_of_trace(gotrace__call *c) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__slab *slab;
+  gotrace_proc *p;
+  uint64_t count = gotrace__load_relaxed(&t->procs_changed), heap;
+  gotrace__open(c, &t->global);
+  for (slab = gotrace__load_acquire(&t->slabs); slab && c->session; slab = slab->next) {
+    size_t i;
+    for (i = 0; i < GOTRACE__SLAB && c->session; i++) {
+      gotrace_go *g = &slab->gos[i];
+      uint64_t word;
+      if (gotrace__session_of(gotrace__load_relaxed(&g->word)) == c->session) continue;
+      if (gotrace__take(c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING | 1u << GOTRACE__SYSCALL, &word)) {
+        gotrace__give(c, g, word, 0, gotrace__status_of(word));
+        gotrace__open(c, &t->global);
+      }
+    }
+  }
+  for (p = gotrace__load_acquire(&t->procs); p && !gotrace__load_relaxed(&t->procs_changed);
+       p = gotrace__load_acquire(&p->next))
+    count += gotrace__status_of(gotrace__load_relaxed(&p->word)) != GOTRACE__PROC_FREE;
+  if (!count) count = 1;
+  if (c->session) gotrace__event2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
+  heap = gotrace__load_relaxed(&t->heap_goal);
+  if (c->session && heap) gotrace__event1(c, GOTRACE_V1_HEAP_GOAL, gotrace__stamp(c, NULL), heap - 1);
+  heap = gotrace__load_relaxed(&t->heap_alloc);
+  if (c->session && heap) gotrace__event1(c, GOTRACE_V1_HEAP_ALLOC, gotrace__stamp(c, NULL), heap - 1);
+  gotrace__lock(&t->collector);
+  if (c->session && t->gc && t->gc_session != c->session) {
+    uint64_t tick = gotrace__collector_stamp(c);
+    gotrace__event2(c, GOTRACE_V1_GC_START, tick, t->gc_sequence++, 0);
+    t->gc_session = c->session;
+  }
+  gotrace__unlock(&t->collector);
+}
+
+static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options) {
+  memset(options, 0, sizeof *options);
+  if (given) *options = *given;
+  if (!options->format) options->format = GOTRACE_GO_1_21;
+  if (!options->memory_limit) options->memory_limit = (size_t)256 << 20;
+  if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
+  if (!options->cut_bytes) options->cut_bytes = (size_t)4 << 20;
+  switch (options->format) {
+    case GOTRACE_GO_1_8:
+    case GOTRACE_GO_1_10:
+    case GOTRACE_GO_1_11:
+    case GOTRACE_GO_1_19:
+    case GOTRACE_GO_1_21: break;
+    default: return GOTRACE_ERROR_FORMAT;
+  }
+  if ((unsigned)options->stacks > GOTRACE_STACKS_UNWIND || (unsigned)options->on_limit > GOTRACE_LIMIT_BLOCK ||
+      options->memory_limit < (size_t)1 << 20 || (options->stacks == GOTRACE_STACKS_UNWIND && !options->unwind))
+    return GOTRACE_ERROR_ARGUMENT;
+  if (options->cut_bytes > options->memory_limit / 2) options->cut_bytes = options->memory_limit / 2;
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__start_tracing(const char *path, const gotrace_options *given) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__thread *m = gotrace__me();
+  gotrace_options options;
+  gotrace__call c;
+  gotrace_result result = gotrace__check_options(given, &options);
+  uint64_t control;
+  size_t i;
+  if (result != GOTRACE_OK) return result;
+  if (!m) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  gotrace__lock(&t->life);
+  if (t->active) {
+    gotrace__unlock(&t->life);
+    return GOTRACE_ERROR_ALREADY_RUNNING;
+  }
+  memset(&t->budget, 0, sizeof t->budget);
+  t->budget.limit = options.memory_limit;
+  t->strings = gotrace__table_new(&t->budget);
+  t->stacks = gotrace__table_new(&t->budget);
+  t->scratch = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *t->scratch, true));
+  if (options.format >= GOTRACE_GO_1_19 && !t->samples)
+    gotrace__store_release(
+        &t->samples,
+        GOTRACE__CAST(gotrace__sample *, gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false)));
+  if (!t->strings || !t->stacks || !t->scratch || (options.format >= GOTRACE_GO_1_19 && !t->samples))
+    result = GOTRACE_ERROR_OUT_OF_MEMORY;
+  if (result == GOTRACE_OK && path && !gotrace__file_open(path, &t->file)) result = GOTRACE_ERROR_SINK;
+  if (result != GOTRACE_OK) {
+    int saved = errno;
+    gotrace__release(&t->budget, t->scratch, sizeof *t->scratch);
+    gotrace__table_free(t->strings);
+    gotrace__table_free(t->stacks);
+    t->strings = t->stacks = NULL;
+    t->scratch = NULL;
+    gotrace__unlock(&t->life);
+    errno = saved;
+    return result;
+  }
+  /* Settling: from here on no thread keeps state by plain stores. */
+  control = gotrace__load_relaxed(&t->control) >> 2;
+  gotrace__store_seq_cst(&t->control, (control + 1) << 2 | GOTRACE__SETTLING);
+  gotrace__settle();
+  t->options = options;
+  t->version = (uint32_t)options.format;
+  t->session = t->session >= GOTRACE__SESSIONS ? 1 : t->session + 1;
+  t->active = true;
+  t->service = path || options.write;
+  t->finished = t->ended = t->stopping = t->cut_wanted = t->cut_delivered = t->sink_failed = false;
+  t->produced = t->sunk = 0;
+  t->bytes = t->consistent_bytes = t->cuts = t->lost = t->samples_lost = t->stacks_cut = 0;
+  t->early = 0;
+  t->system_error = 0;
+  t->state = GOTRACE__READ_HEADER;
+  t->last_string = t->last_stack = NULL;
+  t->timer_count = t->timers_written = 0;
+  for (i = 0; i < 64; i++) gotrace__store_relaxed(&t->kinds[i], (uint64_t)0);
+  t->collector_tick = 0;
+  t->gc_sequence = 0;
+  t->start_nanoseconds = gotrace__nanoseconds();
+  t->start_ticks = (uint64_t)GOTRACE__TICKS();
+  t->start_tick = t->start_ticks / GOTRACE_TICK_DIV;
+  t->last_cut = t->start_nanoseconds;
+  t->global.session = t->session;
+  if (t->global.tick < t->start_tick) t->global.tick = t->start_tick;
+  if (m->session != t->session) gotrace__reset_counters(m, t->session);
+  /* On. The global proc stays locked until its stream has the beginning. */
+  gotrace__lock(&t->global_lock);
+  gotrace__store_seq_cst(&t->control, (control + 2) << 2 | GOTRACE__ON);
+  gotrace__store_relaxed(&gotrace__on, 1u);
+  memset(&c, 0, sizeof c);
+  c.m = m;
+  gotrace__read_control(&c);
+  gotrace__write_start_of_trace(&c);
+  gotrace__unlock(&t->global_lock);
+#if !GOTRACE_NO_THREADS
+  if (t->service && !gotrace__thread_run(&t->service_thread)) {
+    const void *chunk;
+    size_t size;
+    gotrace__finish();
+    t->stopping = true;
+    gotrace__unlock(&t->life);
+    while (gotrace__read_next(&chunk, &size, true, true) == GOTRACE_OK && size) continue;
+    gotrace__lock(&t->life);
+    gotrace__clean_up();
+    result = GOTRACE_ERROR_THREAD;
+  }
+#endif
+  gotrace__unlock(&t->life);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
+  return gotrace__start_tracing(NULL, options);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrace_options *options) {
+  gotrace_options copy;
+  if (!path) return GOTRACE_ERROR_ARGUMENT;
+  memset(&copy, 0, sizeof copy);
+  if (options) copy = *options;
+  copy.write = NULL;
+  return gotrace__start_tracing(path, &copy);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_end(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
+  gotrace__init();
+  gotrace__lock(&t->life);
+  if (t->active && !t->finished) {
+    gotrace__finish();
+    result = GOTRACE_OK;
+  }
+  gotrace__unlock(&t->life);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
+  gotrace__init();
+  gotrace__lock(&t->life);
+  if (t->active && !t->finished && (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) == GOTRACE__ON) {
+    gotrace__cut_now();
+    result = GOTRACE_OK;
+  }
+  gotrace__unlock(&t->life);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_result result;
+  gotrace__init();
+  gotrace__lock(&t->life);
+  if (!t->active || t->stopping) {
+    gotrace__unlock(&t->life);
+    return GOTRACE_ERROR_NOT_RUNNING;
+  }
+  t->stopping = true;
+  gotrace__finish();
+  gotrace__unlock(&t->life);
+#if GOTRACE_NO_THREADS
+  if (t->service) gotrace__drain(true);
+  else return GOTRACE_WOULD_BLOCK; /* the caller must read */
+#else
+  if (t->service) {
+    gotrace__thread_join(t->service_thread);
+  } else {
+    gotrace__lock(&t->queue_lock);
+    while (t->state != GOTRACE__READ_DONE) gotrace__wait(&t->changed, &t->queue_lock, 1000);
+    gotrace__unlock(&t->queue_lock);
+  }
+#endif
+  gotrace__lock(&t->life);
+  gotrace__clean_up();
+  result = t->last.result;
+  gotrace__unlock(&t->life);
+  return result;
+}
+
+#if !defined(_WIN32) && !GOTRACE_NO_THREADS
+/* In the child there is one thread, tracing is off, and no lock is held. Records of the parent's other threads are free,
+ * what they ran waits for ever. The parent's session is forgotten: its memory is the child's small loss. */
+static void gotrace__after_fork_in_child(void) {
+  static const gotrace__mutex unlocked = GOTRACE__MUTEX;
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__thread *m;
+  gotrace_proc *p;
+  gotrace__slab *slab;
+  size_t i;
+  t->control = ((t->control >> 2) + 1) << 2;
+  gotrace__on = 0;
+  t->life = t->global_lock = t->collector = t->queue_lock = t->records = unlocked;
+  if (t->names) t->names->lock = unlocked;
+  gotrace__cond_init(&t->changed);
+  if (t->file >= 0) gotrace__file_close(t->file);
+  t->file = -1;
+  t->active = t->stopping = t->service = false;
+  t->reader = 0;
+  t->reading = NULL;
+  memset(t->full, 0, sizeof t->full);
+  memset(&t->deliver, 0, sizeof t->deliver);
+  memset(&t->empty, 0, sizeof t->empty);
+  memset(t->global.buffer, 0, sizeof t->global.buffer);
+  for (m = t->threads; m; m = m->next) {
+    if (m == gotrace__self) continue;
+    m->sequence &= ~(uint64_t)1;
+    m->proc = m->own_proc = NULL;
+    m->go = m->own_go = m->waiting = NULL;
+    m->in_syscall = false;
+    m->used = 0;
+  }
+  for (p = t->procs; p; p = p->next) {
+    p->buffer[0] = p->buffer[1] = NULL;
+    if (gotrace__self && p == gotrace__self->proc) continue;
+    p->go = NULL;
+    if (gotrace__status_of(p->word) != GOTRACE__PROC_FREE) p->word = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
+  }
+  for (slab = t->slabs; slab; slab = slab->next)
+    for (i = 0; i < GOTRACE__SLAB; i++) {
+      gotrace_go *g = &slab->gos[i];
+      unsigned status = gotrace__status_of(g->word);
+      if (gotrace__self && g == gotrace__self->go) status = GOTRACE__RUNNING;
+      else if (status == GOTRACE__RUNNING || status == GOTRACE__SYSCALL) status = GOTRACE__WAITING;
+      g->word = gotrace__word(0, 0, status);
+    }
+}
+#endif
+
+#endif /* !GOTRACE_DISABLE */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GOTRACE_IMPLEMENTATION */
+
+/*
+ * MIT License
+ *
+ * Copyright (c) 2026 the gotrace authors
+ *
+ * Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+ * documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+ * rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
+ * persons to whom the Software is furnished to do so, subject to the following conditions:
+ *
+ * The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+ * Software.
+ *
+ * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+ * WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+ * COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+ * OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+ */

@@ -1,0 +1,126 @@
+# gotrace: one header, gotrace.h. `make help` lists what this file can do.
+
+CC ?= cc
+CLANG ?= clang
+CFLAGS ?= -O2 -g
+PREFIX ?= /usr/local
+GO_RELEASES = 1.15 1.19 1.21 1.22 1.24 1.27
+
+WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wundef -Wcast-align
+FLAGS = -std=c11 $(WARNINGS) -I. $(STB) -pthread $(CPPFLAGS)
+# The header formats with stb_sprintf where it finds it; Debian's libstb-dev keeps it in a directory of its own.
+STB := $(patsubst %,-isystem %,$(wildcard /usr/include/stb))
+
+examples = $(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c))
+tests = $(patsubst tests/%.c,build/tests/default/%,$(wildcard tests/test_*.c))
+targets = $(patsubst fuzz/%.c,%,$(filter-out fuzz/replay.c,$(wildcard fuzz/*.c)))
+version := $(shell sed -n 's/^.define GOTRACE_VERSION "\(.*\)"/\1/p' gotrace.h)
+
+all: examples $(tests)
+
+help:
+	@echo 'make             build the examples and the tests, under build/'
+	@echo 'make demo        trace a coroutine scheduler that counts the words of real files; show what came of it'
+	@echo 'make test        run all tests'
+	@echo 'make deps        install what the tests use (Debian packages, some Go releases); asks sudo if need be'
+	@echo 'make examples    build the examples only'
+	@echo 'make stress      200 traces of each example and format, under load, each opened by Go (STRESS=N: N)'
+	@echo 'make pages       look through the pages of `go tool trace` for the scheduler example'
+	@echo 'make fuzz        fuzz each part with libFuzzer (FUZZ_SECONDS=N: N seconds each, else 60)'
+	@echo 'make fuzz-replay run the fuzzers on their seeds, by any compiler'
+	@echo 'make install     the header and gotrace.pc into PREFIX ($(PREFIX)), below DESTDIR'
+	@echo 'make uninstall   take them away again'
+	@echo 'make clean       remove build/'
+
+examples: $(examples)
+
+build/examples/%: examples/%.c gotrace.h
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
+
+# Tests, in the configurations in which tests/run.sh runs them: build/tests/CONFIGURATION/TEST.
+build/tests/clang/%: private CC = $(CLANG)
+build/tests/address/%: private CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+build/tests/thread/%: private CFLAGS += -fsanitize=thread
+build/tests/seq_cst/%: private CPPFLAGS += -DGOTRACE_SEQ_CST_FLAG=1
+build/tests/monotonic/%: private CPPFLAGS += -DGOTRACE_MONOTONIC_CLOCK=1
+
+define test_rule
+build/tests/$(1)/%: tests/%.c gotrace.h $(wildcard tests/*.h)
+	@mkdir -p $$(@D)
+	$$(CC) $$(FLAGS) $$(CFLAGS) $$< -o $$@ $$(LDFLAGS)
+endef
+$(foreach configuration,default clang address thread seq_cst monotonic,$(eval $(call test_rule,$(configuration))))
+
+test: all
+	tests/run.sh
+
+stress: examples
+	tests/stress.sh $(STRESS)
+
+pages: examples
+	tests/run.sh -j 1 pages
+
+demo: build/examples/scheduler
+	build/examples/scheduler -o build/scheduler.trace . /usr/include
+
+# Fuzzers: FUZZ_SECONDS each with libFuzzer; or only their seeds, by any compiler, through a plain main.
+FUZZ_SECONDS ?= 60
+
+fuzz: $(targets:%=fuzz-run-%)
+
+fuzz-run-%: build/fuzz/%
+	@mkdir -p build/corpus/$* fuzz/seeds/$*
+	build/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -timeout=25 -rss_limit_mb=4096 -print_final_stats=1 \
+	    -artifact_prefix=build/fuzz/$*- build/corpus/$* fuzz/seeds/$*
+
+build/fuzz/%: fuzz/%.c gotrace.h
+	@mkdir -p $(@D)
+	$(CLANG) $(FLAGS) $(CFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $< -o $@ $(LDFLAGS)
+
+fuzz-replay: $(targets:%=fuzz-replay-%)
+
+fuzz-replay-%: build/fuzz-replay/%
+	build/fuzz-replay/$* fuzz/seeds/$*/*
+
+build/fuzz-replay/%: fuzz/%.c fuzz/replay.c gotrace.h
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(CFLAGS) $< fuzz/replay.c -o $@ $(LDFLAGS)
+
+# What the tests use. Cross compilers and emulators: powerpc64le, arm64, 32-bit x86, Windows.
+PACKAGES = gcc g++ make libc6-dev libstb-dev clang libclang-rt-dev llvm valgrind libc6-dbg python3 curl \
+	chromium fonts-dejavu-core util-linux procps \
+	gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 qemu-user \
+	gcc-powerpc64le-linux-gnu g++-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
+	gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross \
+	gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross
+SUDO = $(if $(filter-out 0,$(shell id -u)),sudo)
+
+deps:
+	$(SUDO) apt-get -q update
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $(PACKAGES)
+	tests/fetch_go.sh $(GO_RELEASES)
+
+install: build/gotrace.pc
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/pkgconfig
+	install -m 644 gotrace.h $(DESTDIR)$(PREFIX)/include/gotrace.h
+	install -m 644 build/gotrace.pc $(DESTDIR)$(PREFIX)/share/pkgconfig/gotrace.pc
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/include/gotrace.h $(DESTDIR)$(PREFIX)/share/pkgconfig/gotrace.pc
+
+# Made anew each time: PREFIX may have changed.
+build/gotrace.pc: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' 'Name: gotrace' \
+	    'Description: Go execution traces from C and C++, a single header' 'Version: $(version)' \
+	    'Cflags: -I$${includedir} -pthread' 'Libs: -pthread' >$@
+
+clean:
+	rm -rf build
+
+FORCE:
+
+.PHONY: all help examples test stress pages demo fuzz fuzz-replay deps install uninstall clean FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:

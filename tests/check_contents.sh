@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# The contents in the header's guide (`>>word`) and the banners of its sections must be the same words in the same order,
+# one each. Banners of the sections below `>>implementation` may lag behind while that part is not written.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+contents=$(sed -n '/^ \* CONTENTS/,/^ \* [A-Z][A-Z ]*$/s/^ \*  *>>\([a-z-]*\) .*/\1/p' gotrace.h)
+banners=$(sed -n 's,^\(/\*\|//\) -\{10\}.*>>\([a-z-]*\) -.*,\2,p' gotrace.h)
+[ -n "$contents" ] || { echo "no contents found in the guide"; exit 1; }
+if ! diff <(echo "$contents") <(echo "$banners"); then
+  echo "< in the contents only, > in the banners only (or out of order)"
+  exit 1
+fi
+echo "$(wc -l <<<"$contents") sections"

@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# Compiles the header without a warning: by every compiler, in every language standard, as declarations and as
+# implementation, with each option. For the compilers of other processors it also links examples/hello.c and runs it.
+#
+#     tests/compile_matrix.sh --list                   all tests, a line each
+#     tests/compile_matrix.sh COMPILER STANDARD        one test
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+c_standards="c99 c11 c17 c2x gnu99 gnu11 gnu17 gnu2x"
+cpp_standards="c++11 c++14 c++17 c++20 c++2b gnu++11 gnu++14 gnu++17 gnu++20 gnu++2b"
+foreign="powerpc64le-linux-gnu aarch64-linux-gnu i686-linux-gnu"
+
+if [ "${1-}" = --list ]; then
+  for compiler in gcc clang; do for standard in $c_standards; do echo "$compiler $standard"; done; done
+  for compiler in g++ clang++; do for standard in $cpp_standards; do echo "$compiler $standard"; done; done
+  for standard in c99 c11 gnu17; do echo "x86_64-w64-mingw32-gcc $standard"; done
+  for standard in c++11 c++17 gnu++20; do echo "x86_64-w64-mingw32-g++ $standard"; done
+  for target in $foreign; do
+    for standard in c99 c11 gnu17; do echo "$target-gcc $standard"; done
+    for standard in c++11 c++20; do echo "$target-g++ $standard"; done
+  done
+  exit
+fi
+
+compiler=$1 standard=$2
+if ! command -v "$compiler" >/dev/null; then
+  case $compiler in
+    clang++) package=clang ;;
+    *mingw32-*) package=${compiler##*-}-mingw-w64-x86-64 ;;
+    *-linux-gnu-*) package=${compiler##*-}-${compiler%-*} ;;
+    *) package=$compiler ;;
+  esac
+  echo "needs ${package/powerpc64le_/powerpc64le-} (make deps)"
+  exit 77
+fi
+
+flags="-std=$standard -O2 -I. -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef -Wcast-align -Werror"
+case $standard in
+  *++*) suffix=cpp ;;
+  *) suffix=c flags+=" -Wstrict-prototypes" ;;
+esac
+case $compiler in
+  clang*) flags+=" -Qunused-arguments" ;;
+esac
+case $compiler in
+  *mingw*) ;;
+  *) flags+=" -pthread" ;;
+esac
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# compile NAME [FLAG...] <SOURCE
+compile() {
+  local name=$1
+  shift
+  cat >"$dir/$name.$suffix"
+  # shellcheck disable=SC2086
+  "$compiler" $flags "$@" -c "$dir/$name.$suffix" -o "$dir/$name.o" || { echo "in: $name"; exit 1; }
+}
+
+# A program that says every kind of thing once.
+uses='
+static void work(void) {}
+int main(void) {
+  static const gotrace_location entry = GOTRACE_ENTRY(work);
+  work();
+  gotrace_options options;
+  gotrace_stats stats;
+  gotrace_task task;
+  const void *chunk;
+  size_t size, i;
+  unsigned char *bytes = (unsigned char *)&options;
+  for (i = 0; i < sizeof options; i++) bytes[i] = 0;
+  options.format = GOTRACE_GO_1_11;
+  (void)gotrace_start(&options);
+  {
+    gotrace_proc *proc = gotrace_proc_create();
+    gotrace_go *go = gotrace_go_create(&entry);
+    gotrace_proc_start(proc);
+    gotrace_go_start(go);
+    task = gotrace_task_begin("task", GOTRACE_NO_TASK);
+    GOTRACE_TASK_REGION(task, "region") { gotrace_logf(task, "category", "%d", 1); }
+    GOTRACE_REGION("other") { gotrace_log(GOTRACE_NO_TASK, "category", "text"); }
+    gotrace_task_end(task);
+    gotrace_go_syscall_begin();
+    gotrace_go_syscall_end();
+    gotrace_go_block(GOTRACE_BLOCK_SYNC);
+    gotrace_go_unblock(go);
+    gotrace_go_start(go);
+    gotrace_heap_alloc(1);
+    gotrace_go_end();
+    gotrace_proc_stop();
+    gotrace_proc_destroy(proc);
+  }
+  (void)gotrace_end();
+  while (gotrace_read(&chunk, &size) == GOTRACE_OK && size > 0) continue;
+  gotrace_get_stats(&stats);
+  return stats.events == 0 && gotrace_enabled();
+}'
+
+include='#include "gotrace.h"'
+implement=$'#define GOTRACE_IMPLEMENTATION\n'$include
+
+# The declarations, twice; before and after the implementation; with nothing else.
+compile declarations <<<"$include"$'\n'"$include$uses"
+compile implementation <<<"$implement"
+compile implementation_last -D_GNU_SOURCE <<<"$include"$'\n'"$implement$uses"
+compile implementation_first <<<"$implement"$'\n#undef GOTRACE_IMPLEMENTATION\n'"$include$uses"
+compile constants -DGOTRACE_CALL_SITES=0 <<<"$include
+int numbers[] = {GOTRACE_V1_GO_CREATE, GOTRACE_V2_GO_CREATE, GOTRACE_STACK_SIZE, GOTRACE_ERROR_SINK};"
+for option in DISABLE STATIC NO_THREADS SEQ_CST_FLAG MONOTONIC_CLOCK DEBUG; do
+  compile "with_$option" "-DGOTRACE_$option=1" <<<"$implement$uses"
+done
+compile without_CALL_SITES -DGOTRACE_CALL_SITES=0 <<<"$implement$uses"
+compile with_TICK_DIV -DGOTRACE_TICK_DIV=1 <<<"$implement$uses"
+compile with_memory_functions -D_GNU_SOURCE <<<'
+#include <stdlib.h>
+#define GOTRACE_MALLOC(size) malloc(size)
+#define GOTRACE_FREE(pointer, size) free(pointer)
+'"$implement$uses"
+
+# What must be refused.
+if echo "$implement" | "$compiler" -x "${suffix/cpp/c++}" -I. -DGOTRACE_MALLOC=malloc -E - >/dev/null 2>&1; then
+  echo "GOTRACE_MALLOC without GOTRACE_FREE is not refused"
+  exit 1
+fi
+
+# The parts link, and where they can be run, they do.
+link=''
+case $compiler in
+  *mingw*) link=-static ;;
+  *-linux-gnu-*) link=-static ;;
+esac
+# shellcheck disable=SC2086
+"$compiler" $flags "$dir/declarations.o" "$dir/implementation.o" $link -o "$dir/program"
+case $compiler in
+  *mingw*) exit ;; # nothing here runs it
+  powerpc64le-*) run=qemu-ppc64le ;;
+  aarch64-*) run=qemu-aarch64 ;;
+  i686-*) run=qemu-i386 ;;
+  *) run= ;;
+esac
+if [ -n "$run" ] && ! command -v $run >/dev/null; then
+  echo "needs qemu-user (make deps)"
+  exit 77
+fi
+$run "$dir/program"
+
+if [ "$suffix" = c ] && [ -e examples/hello.c ]; then
+  # shellcheck disable=SC2086
+  "$compiler" ${flags/-std=c99/-std=c11} examples/hello.c $link -o "$dir/hello"
+  $run "$dir/hello" -o "$dir/hello.trace" -f 1.11 -k >"$dir/kinds"
+  tests/open_trace.sh "$dir/hello.trace" -k "$dir/kinds" || [ $? = 77 ]
+fi

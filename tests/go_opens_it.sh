@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# An example writes a trace, a Go release opens it: see open_trace.sh for what must be equal.
+#
+#     tests/go_opens_it.sh EXAMPLE FORMAT RELEASE     one test
+#     tests/go_opens_it.sh --list                     all of them, a line each
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [ "${1-}" = --list ]; then
+  for format in 1.8 1.10 1.11 1.19 1.21; do
+    for release in $(tests/open_trace.sh --releases $format); do
+      for example in scheduler threads hello; do echo "$example $format $release"; done
+    done
+  done
+  exit
+fi
+
+example=$1 format=$2 release=$3
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+arguments=(-o "$dir/$example.trace" -f "$format" -k)
+case $example in
+  scheduler | threads) arguments+=(-j 4 examples tests) ;; # more workers than processors
+esac
+"build/examples/$example" "${arguments[@]}" >"$dir/out" 2>&1 || { cat "$dir/out"; exit 1; }
+tests/open_trace.sh "$dir/$example.trace" -k "$dir/out" "$release" || {
+  status=$?
+  if [ $status != 77 ]; then
+    mkdir -p build/failed
+    kept=build/failed/$example-$format-$release-$$.trace
+    cp "$dir/$example.trace" "$kept"
+    echo "the trace is kept: $kept"
+  fi
+  exit $status
+}

@@ -1,0 +1,425 @@
+#!/usr/bin/env python3
+"""Serves a trace of the scheduler example with `go tool trace` and checks that each page shows what the program did.
+
+    tests/pages.py RELEASE [TRACE]
+
+What must be on the pages is computed from the trace itself with check_trace.py's decoder, which other tests compare with
+the program's own counts. The server listens on 127.0.0.1 only and is ended in any case. Pictures of the pages, taken with
+Chromium, are left in build/screens. Exit status 77 if something that is needed is not installed.
+"""
+
+import collections
+import gzip
+import html
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+import zlib
+
+import check_trace
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BLOCKING = {"GoBlockSend", "GoBlockRecv", "GoBlockSelect", "GoBlockSync", "GoBlockCond"}
+failures = []
+
+
+def check(truth, text):
+    if not truth:
+        failures.append(text)
+        print("WRONG " + text)
+
+
+def missing(what):
+    print(f"needs {what} (make deps)")
+    sys.exit(77)
+
+
+# What the program did, from the trace.
+
+class Facts:
+    def __init__(self, trace):
+        self.trace = trace
+        events = trace.ordered()
+        self.procs = {event.p for event in events if event.name == "ProcStart"}
+        self.entries = {}  # goroutine: its start function
+        started = []
+        for event in events:
+            if event.name == "GoCreate":
+                frames = trace.stacks[event.args[1]]
+                self.entries[event.args[0]] = frames[0][1] if frames else ""
+            elif event.name.startswith("GoStart") and event.g not in started:
+                started.append(event.g)
+        self.started = collections.Counter(self.entries.get(g, "") for g in set(started))
+        self.tasks = collections.Counter(event.strings[0] for event in events if event.name == "UserTaskCreate")
+        self.regions = collections.Counter(event.strings[0] for event in events
+                                           if event.name == "UserRegion" and event.args[1] == 0)
+        self.logs = [event.strings[1] for event in events if event.name == "UserLog" and event.strings[1]]
+        # Places (function, file, line) where goroutines waited and were woken, by the profile that shows them.
+        self.places = {"block": set(), "io": set(), "syscall": set(), "sched": set()}
+        self.ended = {kind: set() for kind in self.places}
+        waits = {}
+        for event in events:
+            name = check_trace.LOCAL.get(event.name, event.name)
+            if name in BLOCKING or name == "GoBlockNet" or name == "GoSysCall":
+                kind = "io" if name == "GoBlockNet" else "syscall" if name == "GoSysCall" else "block"
+                waits[event.g] = (kind, event)
+            elif name in ("GoUnblock", "GoSysExit"):
+                wait = waits.pop(event.args[0], None)
+                if wait and wait[1].ts < event.ts and wait[1].stack and (wait[0] == "syscall") == (name == "GoSysExit"):
+                    self.ended[wait[0]].add(self.place(wait[1]))
+            elif name in ("GoSleep", "GoBlock", "GoBlockGC", "GoEnd", "GoStop"):
+                waits.pop(event.g, None)
+            if event.stack:
+                frames = {frame[1:] for frame in trace.stacks[event.stack]}
+                if name in ("GoUnblock", "GoCreate", "GoSched", "GoPreempt"):
+                    self.places["sched"] |= frames
+                elif name == "GoBlockNet":
+                    self.places["io"] |= frames
+                elif name == "GoSysCall":
+                    self.places["syscall"] |= frames
+                elif name in BLOCKING:
+                    self.places["block"] |= frames
+
+    def place(self, event):
+        return self.trace.stacks[event.stack][0][1:]
+
+
+# A pprof profile: a gzipped protobuf.
+
+def fields(data):
+    at = 0
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = number()
+        if key & 7 == 0:
+            yield key >> 3, number()
+        elif key & 7 == 2:
+            size = number()
+            yield key >> 3, data[at:at + size]
+            at += size
+        else:
+            raise ValueError("a profile with a field of type %d" % (key & 7))
+
+
+def places_of_profile(data):
+    """The places (function, file, line) in a profile, and how many samples it has."""
+    strings, functions, lines, samples = [], {}, [], 0
+    for field, value in fields(gzip.decompress(data)):
+        if field == 6:
+            strings.append(value.decode())
+        elif field == 5:
+            function = dict(fields(value))
+            functions[function.get(1, 0)] = (function.get(2, 0), function.get(4, 0))
+        elif field == 4:
+            lines += [dict(fields(line)) for key, line in fields(value) if key == 4]
+        elif field == 2:
+            samples += 1
+    places = set()
+    for line in lines:
+        name, file = functions[line[1]]
+        places.add((strings[name], strings[file], line.get(2, 0)))
+    return places, samples
+
+
+# The pages.
+
+class Server:
+    def __init__(self, release, trace, directory):
+        said = subprocess.run([os.path.join(ROOT, "tests/fetch_go.sh"), "--tool", release], stdout=subprocess.PIPE,
+                              universal_newlines=True)
+        if said.returncode:
+            print(said.stdout.strip())
+            sys.exit(77)
+        # It would open a browser of its own.
+        environment = dict(os.environ, PATH="/nonexistent", BROWSER="/bin/true", HOME=directory)
+        self.log = open(os.path.join(directory, "log"), "w+")
+        self.process = subprocess.Popen([said.stdout.strip(), "-http=127.0.0.1:0", trace], env=environment,
+                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        self.url = None
+        for _ in range(600):
+            time.sleep(0.1)
+            with open(self.log.name) as log:
+                match = re.search(r"listening on (http://127\.0\.0\.1:\d+)", log.read())
+            if match:
+                self.url = match.group(1)
+                return
+            if self.process.poll() is not None:
+                break
+        with open(self.log.name) as log:
+            print("the server does not start:\n" + log.read())
+        self.stop()
+        sys.exit(1)
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+    def get(self, path):
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=120) as answer:
+                return answer.read()
+        except OSError as error:
+            check(False, f"{path}: {error}")
+            return b""
+
+    def text(self, path):
+        return html.unescape(self.get(path).decode("utf-8", "replace"))
+
+
+def quote(text):
+    return urllib.parse.quote(text, safe="")
+
+
+def check_start(server):
+    page = server.text("/")
+    for link in ("/trace", "/goroutines", "/io", "/block", "/syscall", "/sched", "/usertasks", "/userregions", "/mmu"):
+        check(f'"{link}' in page, f"/ has no link to {link}")
+
+
+def check_goroutines(server, facts):
+    """Goroutines are grouped by their start function; the page of a group has a row for each."""
+    page = server.text("/goroutines")
+    shown = {}
+    links = {}
+    for link, name, count in re.findall(r'<a href="(/goroutine\?[^"]*)">([^<]*)</a>(?:</code></td>\s*<td>| N=)(\d+)', page):
+        shown[name] = shown.get(name, 0) + int(count)
+        links[name] = link
+    named = {name: count for name, count in facts.started.items() if name}
+    check(len(named) > 1, "the trace has fewer than two kinds of named goroutines")
+    for name, count in named.items():
+        check(shown.get(name) == count, f"/goroutines: {count} goroutines began at {name}, shown: {shown.get(name)}")
+        detail = server.text(links.get(name, "/goroutine?name=" + quote(name)))
+        check(name in detail, f"the page of the goroutines {name} does not name it")
+        rows = len(re.findall(r'href="/trace\?goid=\d+"', detail))
+        check(rows == count, f"the page of the goroutines {name} has {rows} rows for {count}")
+    check(set(shown) - set(named) <= {"", "(Inactive, no stack trace sampled)"},
+          f"/goroutines shows what is not in the trace: {set(shown) - set(named)}")
+
+
+def check_profiles(server, facts):
+    for kind in ("io", "block", "syscall", "sched"):
+        data = server.get(f"/{kind}?raw=1")
+        if not data:
+            continue
+        places, samples = places_of_profile(data)
+        print(f"/{kind}: {samples} stacks: " + ", ".join(f"{function}:{line}" for function, _, line in sorted(places)))
+        check(not any(place[0] == "" for place in places), f"/{kind} has a place without a function")
+        check(places <= facts.places[kind], f"/{kind} shows places that are not in the trace: "
+              f"{sorted(places - facts.places[kind])}")
+        check(facts.ended[kind] <= places, f"/{kind} lacks places where goroutines waited: "
+              f"{sorted(facts.ended[kind] - places)}")
+    check(places_of_profile(server.get("/sched?raw=1"))[1] > 0, "/sched is empty")
+    check(places_of_profile(server.get("/block?raw=1"))[1] > 0, "/block is empty")
+
+
+def check_annotations(server, facts):
+    page = server.text("/usertasks")
+    shown = {urllib.parse.unquote(name): int(count)
+             for name, count in re.findall(r'<a href="/usertask\?type=([^"&]*)">(\d+)</a>', page)}
+    check(facts.tasks, "the program has no user tasks")
+    for name, count in facts.tasks.items():
+        check(shown.get(name) == count, f"/usertasks: {count} tasks {name}, shown: {shown.get(name)}")
+        detail = server.text("/usertask?type=" + quote(name))
+        rows = len(re.findall(r"\(goroutine view\)", detail))
+        check(name in detail and rows == count, f"/usertask?type={name} has {rows} tasks of {count}")
+    if facts.logs:
+        details = "".join(server.text("/usertask?type=" + quote(name)) for name in facts.tasks)
+        check(any(log in details for log in facts.logs), "the pages of the user tasks show none of the program's logs")
+    page = server.text("/userregions")
+    shown = collections.Counter()
+    for name, count in re.findall(r'<a href="/userregion\?type=([^"&]*)[^"]*">(\d+)</a>', page):
+        shown[urllib.parse.unquote(name)] += int(count)
+    check(facts.regions, "the program has no user regions")
+    for name, count in facts.regions.items():
+        check(shown.get(name) == count, f"/userregions: {count} regions {name}, shown: {shown.get(name)}")
+        detail = server.text("/userregion?type=" + quote(name))
+        check(name in detail, f"the page of the regions {name} does not name it")
+        check(re.search(r'href="/trace\?goid=\d+"', detail), f"the page of the regions {name} names no goroutine")
+
+
+def check_trace_view(server, facts):
+    """The data of the trace view: a lane for each proc, slices named after goroutines, arrows, stacks."""
+    page = server.text("/trace")
+    check("/jsontrace" in page, "/trace does not load its data")
+    for script in re.findall(r'(?:src|href)="(/static/[^"]*)"', page):
+        check(len(server.get(script)) > 1000, f"{script} is empty")
+    data = json.loads(server.get("/jsontrace").decode("utf-8", "replace"))
+    events = data["traceEvents"]
+    lanes = {event["args"]["name"] for event in events if event.get("name") == "thread_name"}
+    for proc in facts.procs:
+        check(any(lane == f"Proc {proc}" or re.search(rf"\bProc {proc}\b", lane) for lane in lanes),
+              f"the trace view has no lane for proc {proc}: {sorted(lanes)}")
+    slices = [event for event in events if event.get("ph") == "X"]
+    names = {re.sub(r"^G\d+ ", "", event["name"]) for event in slices}
+    for name in facts.started:
+        if name:
+            check(name in names, f"the trace view has no slice of a goroutine {name}")
+    # A goroutine's number must stand beside its own start function.
+    for event in slices:
+        match = re.match(r"^G(\d+) (.+)$", event["name"])
+        if match and facts.entries.get(int(match.group(1))) not in (match.group(2), ""):
+            check(False, f"the trace view calls a goroutine {event['name']} that began at "
+                  f"{facts.entries.get(int(match.group(1)))}")
+            break
+    check(any(event.get("ph") == "s" for event in events), "the trace view has no arrows")
+    frames = {frame["name"].rsplit(":", 1)[0] for frame in data.get("stackFrames", {}).values()}
+    for place in facts.ended["block"]:
+        check(any(place[0] in frame for frame in frames), f"the trace view has no stack frame in {place[0]}")
+    print(f"/jsontrace: {len(events)} records, {len(slices)} slices, lanes: {', '.join(sorted(lanes))}")
+
+
+def check_utilization(server):
+    check(b"mmuPlot" in server.get("/mmu"), "/mmu is empty")
+    plot = json.loads(server.get("/mmuPlot?flags=per-proc") or b"{}") if "mmuPlot" in server.text("/mmu") else {}
+    check(bool(plot), "/mmu has no data")
+
+
+# Pictures.
+
+def picture(chromium, url, path, directory, budget):
+    """A screenshot, by a Chromium that speaks to nobody else."""
+    command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
+               "--disable-background-networking", "--disable-component-update", "--disable-sync",
+               "--disable-default-apps", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+               f"--user-data-dir={directory}/chromium", "--window-size=1400,900",
+               f"--virtual-time-budget={budget}", f"--screenshot={path}", url]
+    if os.path.exists(path):
+        os.remove(path)
+    try:
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       timeout=180, env=dict(os.environ, HOME=directory))
+    except subprocess.TimeoutExpired:
+        pass
+    check(os.path.exists(path), f"no picture of {url}")
+
+
+def colours(path):
+    """How often each colour occurs in a PNG of 8 bits a channel."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at, compressed = 8, b""
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + size]
+        if kind == b"IHDR":
+            width, height, depth, colour = struct.unpack(">IIBB", body[:10])
+        elif kind == b"IDAT":
+            compressed += body
+        at += 12 + size
+    if depth != 8 or colour not in (2, 6):
+        raise ValueError("a picture of an unknown kind")
+    pixel = 3 if colour == 2 else 4
+    stride = width * pixel
+    raw = zlib.decompress(compressed)
+    before, counts = bytearray(stride), collections.Counter()
+    for row in range(height):
+        start = row * (stride + 1)
+        kind, line = raw[start], bytearray(raw[start + 1:start + 1 + stride])
+        if kind == 1:
+            for i in range(pixel, stride):
+                line[i] = (line[i] + line[i - pixel]) & 255
+        elif kind == 2:
+            for i in range(stride):
+                line[i] = (line[i] + before[i]) & 255
+        elif kind == 3:
+            for i in range(stride):
+                line[i] = (line[i] + ((line[i - pixel] if i >= pixel else 0) + before[i]) // 2) & 255
+        elif kind == 4:
+            for i in range(stride):
+                a, b, c = (line[i - pixel], before[i], before[i - pixel]) if i >= pixel else (0, before[i], 0)
+                pa, pb, pc = abs(b - c), abs(a - c), abs(a + b - 2 * c)
+                line[i] = (line[i] + (a if pa <= pb and pa <= pc else b if pb <= pc else c)) & 255
+        before = line
+        for i in range(0, stride, pixel):
+            counts[bytes(line[i:i + 3])] += 1
+    return counts
+
+
+def check_pictures(server, facts, release, directory):
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not chromium:
+        missing("chromium")
+    screens = os.path.join(ROOT, "build/screens")
+    os.makedirs(screens, exist_ok=True)
+    view = "/trace" if release.startswith("1.1") else "/trace?view=proc"
+    name = max(facts.started, key=lambda key: (bool(key), facts.started[key]))
+    groups = re.findall(r'<a href="(/goroutine\?[^"]*)">([^<]*)</a>', server.text("/goroutines"))
+    group = next((link for link, text in groups if text == name), "/goroutines")
+    pages = {"trace": view, "goroutines": "/goroutines", "goroutine": group, "usertasks": "/usertasks",
+             "userregions": "/userregions"}
+    if facts.tasks:
+        pages["usertask"] = "/usertask?type=" + quote(max(facts.tasks, key=facts.tasks.get))
+    if facts.regions:
+        pages["userregion"] = "/userregion?type=" + quote(max(facts.regions, key=facts.regions.get))
+    for word, path in pages.items():
+        file = os.path.join(screens, f"{release}-{word}.png")
+        picture(chromium, server.url + path, file, directory, 60000 if word == "trace" else 5000)
+        if not os.path.exists(file):
+            continue
+        counts = colours(file)
+        total, common = sum(counts.values()), counts.most_common(1)[0][1]
+        drawn = 100 * (total - common) / total
+        # The trace view has coloured slices besides its gray frame; a text page has at least its text.
+        coloured = sum(count for (r, g, b), count in counts.items() if max(r, g, b) - min(r, g, b) > 40)
+        print(f"{os.path.relpath(file, ROOT)}: {drawn:.1f} % drawn, {len(counts)} colours, {coloured} coloured pixels")
+        check(drawn > 0.3, f"the picture of {path} is blank")
+        if word == "trace":
+            check(coloured > 2000, f"the picture of {path} has no coloured slices")
+
+
+def main():
+    release = sys.argv[1]
+    directory = tempfile.mkdtemp()
+    server = None
+    try:
+        if len(sys.argv) > 2:
+            path = sys.argv[2]
+        else:
+            path = os.path.join(ROOT, f"build/pages-{release}.trace")
+            with open(os.path.join(directory, "kinds"), "w") as kinds:
+                subprocess.run([os.path.join(ROOT, "build/examples/scheduler"), "-o", path, "-f", "1.11", "-k", "-j", "4",
+                                "examples", "tests"], stdout=kinds, check=True, cwd=ROOT)
+        with open(path, "rb") as file:
+            facts = Facts(check_trace.Trace(file.read(), False))
+        server = Server(release, path, directory)
+        check_start(server)
+        check_goroutines(server, facts)
+        check_profiles(server, facts)
+        check_annotations(server, facts)
+        check_trace_view(server, facts)
+        check_utilization(server)
+        check_pictures(server, facts, release, directory)
+    finally:
+        if server:
+            server.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+    print(f"{len(failures)} wrong")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# Runs tests and counts them.
+#
+#     tests/run.sh [-j N] [-o WORD] [GROUP...]
+#
+# Groups: unit (tests/test_*.c in every configuration), compile (the header in every language, standard and compiler),
+# go (traces opened by Go), all these if none is named; pages (the pages of `go tool trace`), fuzz-replay.
+# -j N runs N tests at a time (default: one a processor); -o WORD runs only the tests whose line contains WORD.
+#
+# A test is a command. It passed if its exit status is 0; was skipped if it is 77, when its last line says what is missing;
+# else it failed, and its output is shown. The last line is `N passed, N failed, N skipped`.
+#
+# For a C test: it runs in the repository's root; GOTRACE_TEST_DIR names an empty directory of its own; every *.trace that
+# it leaves there is then opened by every Go release that knows its format, and compared with the counts in the file
+# *.kinds of the same name, if there is one. GOTRACE_TEST_SCALE is a divisor for the amount of work: 1, or more where the
+# configuration is slow.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# ----------------------------------------------------------------------------------------------------------- tests ----
+
+configurations="default clang address thread seq_cst monotonic valgrind"
+
+list_unit() {
+  local test name configuration
+  for test in tests/test_*.c; do
+    [ -e "$test" ] || continue
+    name=$(basename "$test" .c)
+    for configuration in $configurations; do echo "$name ($configuration)|tests/run.sh --unit $name $configuration"; done
+  done
+}
+
+list_compile() {
+  local line
+  echo "check_contents|tests/check_contents.sh"
+  tests/compile_matrix.sh --list | while read -r line; do echo "compile $line|tests/compile_matrix.sh $line"; done
+}
+
+list_go() {
+  local release example format
+  for release in 1.15 1.19 1.21 1.22 1.24 1.27; do
+    echo "check_trace by Go $release|tests/check_trace_self.sh $release"
+  done
+  tests/go_opens_it.sh --list | while read -r example format release; do
+    echo "$example $format by Go $release|tests/go_opens_it.sh $example $format $release"
+  done
+}
+
+list_pages() {
+  local release
+  for release in 1.19 1.27; do echo "pages of Go $release|tests/pages.py $release"; done
+}
+
+list_fuzz-replay() {
+  local target
+  for target in fuzz/*.c; do
+    [ -e "$target" ] && [ "$target" != fuzz/replay.c ] || continue
+    target=$(basename "$target" .c)
+    echo "replay $target|make -s fuzz-replay-$target"
+  done
+}
+
+needs() { command -v "$1" >/dev/null || { echo "needs $2 (make deps)"; exit 77; }; }
+
+# tests/run.sh --unit TEST CONFIGURATION: builds and runs a C test, opens the traces that it leaves.
+unit() {
+  local test=$1 configuration=$2 build=$2 scale=1 run=() dir trace status kinds
+  case $configuration in
+    clang) needs clang clang ;;
+    thread) # its shadow memory does not bear with every layout of the address space
+      scale=10
+      setarch "$(uname -m)" -R true 2>/dev/null && run=(setarch "$(uname -m)" -R)
+      ;;
+    address) scale=4 ;;
+    valgrind)
+      needs valgrind valgrind
+      build=default scale=50
+      run=(valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,possible
+        --errors-for-leak-kinds=definite,possible --fair-sched=yes)
+      ;;
+  esac
+  make -s "build/tests/$build/$test"
+  dir=build/run/$configuration/$test
+  rm -rf "$dir" && mkdir -p "$dir"
+  export GOTRACE_TEST_DIR=$PWD/$dir GOTRACE_TEST_SCALE=$scale
+  export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1
+  export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+  status=0
+  timeout 900 ${run[@]+"${run[@]}"} "build/tests/$build/$test" || status=$?
+  if [ $status != 0 ]; then
+    [ $status = 77 ] || echo "exit status $status"
+    return $status
+  fi
+  for trace in "$dir"/*.trace; do
+    [ -e "$trace" ] || continue
+    kinds=()
+    [ -e "${trace%.trace}.kinds" ] && kinds=(-k "${trace%.trace}.kinds")
+    tests/open_trace.sh "$trace" ${kinds[@]+"${kinds[@]}"} || {
+      status=$?
+      [ $status = 77 ] || return $status
+    }
+  done
+}
+
+if [ "${1-}" = --unit ]; then
+  unit "$2" "$3"
+  exit
+fi
+
+# --------------------------------------------------------------------------------------------------------- running ----
+
+jobs=$(nproc 2>/dev/null || echo 1) only=''
+while getopts j:o: option; do
+  case $option in
+    j) jobs=$OPTARG ;;
+    o) only=$OPTARG ;;
+    *) sed -n '2,16s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  esac
+done
+shift $((OPTIND - 1))
+[ $# -gt 0 ] || set -- unit compile go
+
+state=$(mktemp -d)
+trap 'rm -rf "$state"' EXIT
+trap 'exit 130' INT TERM
+
+# Runs one test in the background and prints its line; the lock keeps the outputs of tests apart.
+run_one() {
+  local name=$1 command=$2 out status=0 began=$SECONDS
+  out=$(mktemp -p "$state")
+  $command </dev/null >"$out" 2>&1 || status=$?
+  exec 9>"$state/lock"
+  flock 9
+  case $status in
+    0) echo "ok $name" ;;
+    77) echo "skipped $name: $(tail -n 1 "$out")" ;;
+    *)
+      echo "FAILED $name (status $status, $((SECONDS - began)) s), its output:"
+      tail -c 20000 "$out" | sed 's/^/    /'
+      ;;
+  esac
+  echo $status >>"$state/results"
+  rm -f "$out"
+}
+
+touch "$state/results"
+for group in "$@"; do
+  declare -F "list_$group" >/dev/null || { echo "run.sh: no group is called $group" >&2; exit 2; }
+  "list_$group"
+done >"$state/list"
+if grep -q 'tests/go_opens_it\|tests/pages' "$state/list"; then make -s examples; fi
+
+running=0
+while IFS='|' read -r name command <&8; do
+  [[ $name = *"$only"* ]] || continue
+  if [ $running -ge "$jobs" ]; then wait -n || true; running=$((running - 1)); fi
+  run_one "$name" "$command" 8<&- &
+  running=$((running + 1))
+done 8<"$state/list"
+wait
+
+passed=$(grep -cx 0 "$state/results" || true)
+skipped=$(grep -cx 77 "$state/results" || true)
+failed=$(($(wc -l <"$state/results") - passed - skipped))
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ] && [ $((passed + skipped)) -gt 0 ]

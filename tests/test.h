@@ -1,0 +1,42 @@
+/* test.h - what the tests share: a check that stays in every build, and small helpers. */
+#ifndef TEST_H
+#define TEST_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fails the test, whatever NDEBUG says, and tells where. */
+#define CHECK(condition)                                                          \
+  do {                                                                            \
+    if (!(condition)) {                                                           \
+      fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #condition); \
+      exit(1);                                                                    \
+    }                                                                             \
+  } while (0)
+
+#define CHECK_EQUAL(got, want)                                                                                 \
+  do {                                                                                                         \
+    long long got_ = (long long)(got), want_ = (long long)(want);                                              \
+    if (got_ != want_) {                                                                                       \
+      fprintf(stderr, "%s:%d: %s is %lld, not %lld (%s)\n", __FILE__, __LINE__, #got, got_, want_, #want); \
+      exit(1);                                                                                                 \
+    }                                                                                                          \
+  } while (0)
+
+/* How much a test does: GOTRACE_TEST_SCALE percent (default 100) of `full`, at least 1. Slow tools (valgrind, sanitizers
+ * on small machines) set it lower. */
+static inline long test_scaled(long full) {
+  const char *scale = getenv("GOTRACE_TEST_SCALE");
+  long n = scale ? full * atol(scale) / 100 : full;
+  return n > 0 ? n : 1;
+}
+
+/* A small pseudo-random generator with its state at the caller. */
+static inline uint32_t test_random(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(*state >> 33);
+}
+
+#endif
