@@ -34,7 +34,7 @@ help:
 
 examples: $(examples)
 
-build/examples/%: examples/%.c gotrace.h
+build/examples/%: examples/%.c $(wildcard examples/*.h) gotrace.h
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
 

@@ -453,6 +453,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(TABLE_FULL, 1, "no memory for a string or stack: left empty")                                           \
   X(SAMPLE_LOST, 0, "CPU sample that found no room")                                                        \
   X(NO_MEMORY, 0, "no memory for the record of a thread, proc or goroutine")                                \
+  X(FUTILE_BUSY, 0, "futile wake-up of a goroutine that has done something since: not marked")              \
   X(BAD_HANDLE, 0, "NULL handle")                                                                           \
   X(BAD_REASON, 1, "reason out of range: taken as unspecified")
 
@@ -579,6 +580,7 @@ typedef struct gotrace_options {
   uint64_t size_limit;             /* bytes of trace, after which it ends (by a buffer a proc more); 0: none */
   uint32_t cut_milliseconds;       /* longest time between two consistent cuts, see gotrace_read; 0: 1,000 */
   size_t cut_bytes;                /* most bytes between two cuts; 0: 4 MiB */
+  bool futile_wakeups;             /* write FutileWakeup in formats from 1.11 on too, which Go 1.23 and later then refuse */
   gotrace_write_fn *write;         /* gotrace_start: sink; NULL: the caller reads */
   gotrace_unwind_fn *unwind;       /* for GOTRACE_STACKS_UNWIND */
   gotrace_symbolize_fn *symbolize; /* NULL: dladdr where there is one */
@@ -740,7 +742,9 @@ GOTRACE_API void gotrace_go_end(void);
 GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, gotrace_stop_reason reason);
 
 /* The goroutine that runs blocks. `reason` is a gotrace_block_reason; add GOTRACE_FUTILE_WAKEUP if it was woken in vain
- * since it last blocked (another took what it waited for): the viewer then leaves out that waking. Formats for which
+ * since it last blocked (another took what it waited for): the viewer then leaves out that waking, if the goroutine did
+ * nothing else meanwhile. Only in 1.8 and 1.10 unless options->futile_wakeups is set: Go 1.23 and later refuse the event
+ * (convertEvent in internal/trace/tracev1.go). Formats for which
  * blocking for ever is final (v1) show a goroutine that is unblocked after GOTRACE_BLOCK_FOREVER as a new one.
  * Go: traceGoPark. */
 #define gotrace_go_block(reason) gotrace_go_block_at(GOTRACE_HERE, (reason))
@@ -1083,10 +1087,13 @@ GOTRACE__DEFINE bool gotrace_problem_repaired(gotrace_problem problem) {
 /* Atomics: the memory order is in the name. */
 #define gotrace__load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #define gotrace__load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define gotrace__load_seq_cst(p) __atomic_load_n(p, __ATOMIC_SEQ_CST)
 #define gotrace__store_relaxed(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
 #define gotrace__store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define gotrace__store_seq_cst(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
 #define gotrace__add_relaxed(p, v) __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
+#define gotrace__cas_seq_cst(p, expected, desired) \
+  __atomic_compare_exchange_n(p, expected, desired, 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)
 #define gotrace__cas_acq_rel(p, expected, desired) \
   __atomic_compare_exchange_n(p, expected, desired, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
@@ -1789,6 +1796,8 @@ typedef struct gotrace__open_region {
 struct gotrace_go {
   uint64_t word; /* atomic */
   uint64_t id;   /* atomic: others may read it */
+  uint64_t owner;      /* atomic; index of the thread that last ran it, see gotrace__check_ownership */
+  uint32_t is_free;    /* atomic; 1 exactly while it is in a free list */
   /* Who the word says it belongs to: */
   uint64_t tick;            /* of the last event about this goroutine */
   uint64_t generation;      /* of the same */
@@ -1802,6 +1811,9 @@ struct gotrace_go {
   uint32_t region_session, region_depth, region_capacity;
   bool assist;
   bool timer;
+  bool woken;               /* the last event about it is an unblock */
+  const gotrace__buffer *start_buffer; /* where its start after an unblock was written, and where that ended */
+  uint32_t start_end;
   gotrace__open_region *regions;
   char *label;              /* NULL or GOTRACE__LABEL bytes */
   uintptr_t stack_low, stack_high;
@@ -1996,7 +2008,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   gotrace__thread *m;
   gotrace__init();
   gotrace__lock(&gotrace__t.records);
-  for (m = gotrace__t.threads; m && m->used; m = m->next) continue;
+  for (m = gotrace__t.threads; m && gotrace__load_acquire(&m->used); m = m->next) continue;
   if (!m) {
     m = GOTRACE__CAST(gotrace__thread *, gotrace__allocate(NULL, sizeof *m, false));
     if (m) {
@@ -2005,7 +2017,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     }
   }
   if (m) {
-    m->system_id = gotrace__system_thread_id();
+    gotrace__store_relaxed(&m->system_id, gotrace__system_thread_id());
     m->name = NULL;
     m->have_bounds = false;
     gotrace__store_release(&m->used, 1u);
@@ -2030,10 +2042,12 @@ static inline gotrace__thread *gotrace__me(void) {
  * holds the life lock and is itself in no call. */
 static void gotrace__settle(void) {
   gotrace__thread *m;
-  if (!GOTRACE_SEQ_CST_FLAG && !gotrace__t.fence) gotrace__barrier();
+#if !GOTRACE_SEQ_CST_FLAG
+  if (!gotrace__t.fence) gotrace__barrier();
   else __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
   for (m = gotrace__load_acquire(&gotrace__t.threads); m; m = m->next) {
-    uint64_t sequence = gotrace__load_acquire(&m->sequence);
+    uint64_t sequence = gotrace__load_seq_cst(&m->sequence);
     unsigned spins = 0;
     if (sequence & 1)
       while (gotrace__load_acquire(&m->sequence) == sequence) gotrace__pause(&spins);
@@ -2057,8 +2071,12 @@ typedef struct gotrace__call {
   bool may_wait;       /* holds nothing yet: may wait for room */
 } gotrace__call;
 
-static void gotrace__read_control(gotrace__call *c) {
+static inline void gotrace__read_control(gotrace__call *c) {
+#if GOTRACE_SEQ_CST_FLAG
+  uint64_t control = gotrace__load_seq_cst(&gotrace__t.control);
+#else
   uint64_t control = gotrace__load_acquire(&gotrace__t.control);
+#endif
   c->generation = control >> 2;
   c->slot = (unsigned)c->generation & 1;
   c->plain = (control & GOTRACE__MODES) == GOTRACE__OFF;
@@ -2088,7 +2106,7 @@ static inline void gotrace__leave(gotrace__call *c) {
 /* Ends the trace now, from inside a call or beside it; what is read later is complete up to this point. */
 static void gotrace__end_early(uint64_t generation, gotrace_result result) {
   uint64_t on = generation << 2 | GOTRACE__ON;
-  if (gotrace__cas_acq_rel(&gotrace__t.control, &on, (generation << 2) | GOTRACE__SETTLING)) {
+  if (gotrace__cas_seq_cst(&gotrace__t.control, &on, (generation << 2) | GOTRACE__SETTLING)) {
     gotrace__store_relaxed(&gotrace__on, 0u);
     gotrace__store_relaxed(&gotrace__t.early, (uint32_t)result);
   }
@@ -2350,6 +2368,24 @@ static inline void gotrace__give(gotrace__call *c, gotrace_go *g, uint64_t word,
   gotrace__store_release(&g->word, next);
 }
 
+/* While tracing is off, two threads that start one goroutine at once may both have it. Of these, the one that its record
+ * names keeps it. Checked by each call while tracing is off, and by the first one of a thread in a session: from then on
+ * compare-and-swap decides. Otherwise both would write as the same goroutine. */
+static void gotrace__check_ownership(gotrace__thread *m) {
+  gotrace_go *g = m->go;
+  if (gotrace__load_relaxed(&g->owner) == m->index &&
+      gotrace__status_of(gotrace__load_relaxed(&g->word)) == (m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING))
+    return;
+  m->go = NULL;
+  if (m->in_syscall) { /* its proc runs again, unless it was stolen */
+    uint64_t word = gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL);
+    m->in_syscall = false;
+    if (m->proc && !gotrace__cas_acq_rel(&m->proc->word, &word, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) &&
+        word != gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING))
+      m->proc = NULL;
+  }
+}
+
 static void gotrace__attach(gotrace__thread *m);
 static bool gotrace__start_own_proc(gotrace__thread *m);
 
@@ -2380,7 +2416,10 @@ static inline bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned
   c->may_wait = true;
   gotrace__enter(c, m);
   while (GOTRACE__LIKELY(c->session != 0)) {
-    if (GOTRACE__UNLIKELY(m->session != c->session)) gotrace__reset_counters(m, c->session);
+    if (GOTRACE__UNLIKELY(m->session != c->session)) {
+      gotrace__reset_counters(m, c->session);
+      if (m->go) gotrace__check_ownership(m);
+    }
     if (!(flags & (GOTRACE__IN_SYSCALL | GOTRACE__OPENS_ITSELF))) {
       if (!m->proc) {
         gotrace__lock(&gotrace__t.global_lock);
@@ -2398,8 +2437,9 @@ static inline bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned
     }
     if (GOTRACE__UNLIKELY(ended_syscall)) gotrace__problem(c, GOTRACE_PROBLEM_SYSCALL_OPEN);
     if (GOTRACE__UNLIKELY(lacked_proc)) gotrace__problem(c, GOTRACE_PROBLEM_NO_PROC);
-    break;
+    return true;
   }
+  if (m->go) gotrace__check_ownership(m);
   return true;
 }
 
@@ -2435,6 +2475,7 @@ static gotrace_go *gotrace__go_new(gotrace__thread *m) {
       if (slab) {
         for (; m->free_count < GOTRACE__SLAB; m->free_count++) {
           slab->gos[m->free_count].link = m->free_gos;
+          slab->gos[m->free_count].is_free = 1;
           m->free_gos = &slab->gos[m->free_count];
         }
         slab->next = t->slabs;
@@ -2447,11 +2488,15 @@ static gotrace_go *gotrace__go_new(gotrace__thread *m) {
   g = m->free_gos;
   m->free_gos = g->link;
   m->free_count--;
+  gotrace__store_relaxed(&g->is_free, 0u);
+  /* A record that a race of wrong calls, while tracing was off, has brought here alive is nobody's any more. */
+  if (gotrace__status_of(gotrace__load_acquire(&g->word)) != GOTRACE__DEAD) return gotrace__go_new(m);
   return g;
 }
 
 /* Returns a dead goroutine's record. A thread that ends many keeps no more than a slab of them. */
 static void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
+  if (__atomic_exchange_n(&g->is_free, 1u, __ATOMIC_ACQ_REL)) return; /* ended twice at once, while tracing was off */
   g->link = m->free_gos;
   m->free_gos = g;
   if (++m->free_count <= GOTRACE__SLAB) return;
@@ -2494,7 +2539,8 @@ static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *ent
   gotrace__set_entry(g, entry);
   g->exit_session = g->syscall_session = g->introduced = 0;
   g->region_session = 0;
-  g->assist = g->timer = false;
+  g->assist = g->timer = g->woken = false;
+  g->start_buffer = NULL;
   g->stack_low = g->stack_high = 0;
   if (g->label) g->label[0] = 0;
   if (c->session) {
@@ -2552,6 +2598,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, con
   }
   g = gotrace__create(&c, entry, GOTRACE__SYSCALL);
   if (g) {
+    gotrace__store_relaxed(&g->owner, c.m->index);
     c.m->go = g;
     c.m->in_syscall = true;
   }
@@ -2568,32 +2615,34 @@ static void gotrace__write_unblock(gotrace__call *c, gotrace_go *g, uint64_t wor
     gotrace__event3(c, GOTRACE_V1_GO_UNBLOCK, tick, g->id, gotrace__sequence_of(word), stack);
     g->last_proc = c->p;
   }
+  g->woken = true;
   g->tick = tick;
 }
 
 /* Writes the end of a blocking system call of a goroutine that the caller has taken, which was over at `exit` (0: now);
- * one numbered event. */
+ * one numbered event. Never GoSysExitLocal: Go's tracer has not written it either, and Go's parsers (parseEvents in
+ * internal/trace/parser.go) take the goroutine of that one event from the proc, which runs none by then. */
 static void gotrace__write_syscall_exit(gotrace__call *c, gotrace_go *g, uint64_t sequence, uint64_t exit) {
   uint64_t tick = gotrace__stamp(c, g);
-  if (g->last_proc == c->p) {
-    gotrace__event2(c, GOTRACE_V1_GO_SYS_EXIT_LOCAL, tick, g->id, exit);
-  } else {
-    gotrace__event3(c, GOTRACE_V1_GO_SYS_EXIT, tick, g->id, sequence, exit);
-    g->last_proc = c->p;
-  }
+  gotrace__event3(c, GOTRACE_V1_GO_SYS_EXIT, tick, g->id, sequence, exit);
+  g->last_proc = c->p;
   g->tick = tick;
 }
 
 /* Writes that g, whom the caller has taken, runs on c->p: one numbered event. */
 static void gotrace__write_start(gotrace__call *c, gotrace_go *g, uint64_t sequence) {
   uint64_t tick = gotrace__stamp(c, g);
-  if (g->label && g->label[0]) {
+  bool labelled = g->label && g->label[0];
+  if (labelled) {
     gotrace__event3(c, GOTRACE_V1_GO_START_LABEL, tick, g->id, sequence, gotrace__string(c, g->label));
   } else if (g->last_proc == c->p) {
     gotrace__event1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
   } else {
     gotrace__event2(c, GOTRACE_V1_GO_START, tick, g->id, sequence);
   }
+  g->start_buffer = g->woken && !labelled ? c->b : NULL;
+  g->start_end = c->b->size;
+  g->woken = false;
   g->last_proc = c->p;
   g->tick = tick;
 }
@@ -2615,6 +2664,7 @@ static void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
     numbered++;
   }
   g->exit_session = 0;
+  gotrace__store_relaxed(&g->owner, m->index);
   gotrace__store_relaxed(&m->proc->go, g);
   m->go = g;
   gotrace__give(c, g, word, numbered, GOTRACE__RUNNING);
@@ -2688,7 +2738,18 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
     reason = GOTRACE_BLOCK_GENERIC;
   }
   if (c->session) {
-    if (futile) gotrace__event0(c, GOTRACE_V1_FUTILE_WAKEUP, gotrace__stamp(c, g));
+    if (futile && gotrace__t.version >= GOTRACE_GO_1_11 && !gotrace__t.options.futile_wakeups) {
+      gotrace__problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
+    } else if (futile) {
+      /* Readers leave out unblock, start and block (removeFutile in internal/trace/parser.go), but nothing that came
+       * between, no start with a label and no block of another kind: what is left would not fit together. */
+      unsigned kind = kinds[reason];
+      if (g->start_buffer == c->b && g->start_end == c->b->size &&
+          (kind == GOTRACE_V1_GO_BLOCK || (kind >= GOTRACE_V1_GO_BLOCK_SEND && kind <= GOTRACE_V1_GO_BLOCK_COND)))
+        gotrace__event0(c, GOTRACE_V1_FUTILE_WAKEUP, gotrace__stamp(c, g));
+      else
+        gotrace__problem(c, GOTRACE_PROBLEM_FUTILE_BUSY);
+    }
     gotrace__event1(c, kinds[reason], gotrace__stamp(c, g), gotrace__stack(c));
     if (reason == GOTRACE_BLOCK_FOREVER) {
       /* GoStop is final for readers. Should it be unblocked after all, it goes on as a new goroutine. */
@@ -3776,7 +3837,7 @@ static void gotrace__cut_now(void) {
   uint64_t control = gotrace__load_relaxed(&t->control);
   unsigned slot = (unsigned)(control >> 2) & 1;
   if ((control & GOTRACE__MODES) != GOTRACE__ON) return;
-  if (!gotrace__cas_acq_rel(&t->control, &control, control + 4)) return; /* ended early */
+  if (!gotrace__cas_seq_cst(&t->control, &control, control + 4)) return; /* ended early */
   gotrace__settle();
   gotrace__collect(slot);
 }
@@ -3862,7 +3923,7 @@ static void gotrace__finish(void) {
   silent = GOTRACE__CAST(gotrace__silent *, gotrace__allocate(NULL, GOTRACE__SILENT * sizeof *silent, false));
   if ((control & GOTRACE__MODES) == GOTRACE__ON) {
     if (silent) count = gotrace__note_silent(silent, GOTRACE__SILENT);
-    if (gotrace__cas_acq_rel(&t->control, &control, (control & ~(uint64_t)GOTRACE__MODES) | GOTRACE__SETTLING))
+    if (gotrace__cas_seq_cst(&t->control, &control, (control & ~(uint64_t)GOTRACE__MODES) | GOTRACE__SETTLING))
       gotrace__store_relaxed(&gotrace__on, 0u);
     else count = 0; /* it has ended early meanwhile */
   }
@@ -3896,13 +3957,36 @@ static uint32_t gotrace__frame_string(const char *string) {
   return gotrace__string_put(gotrace__t.strings, string, size, &cut);
 }
 
-/* Appends a stack to the reader's buffer; false if it has no room. Readers take at most 2,048 bytes. */
+/* The entry after `last` in a table. */
+static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *last) {
+  return last ? gotrace__load_acquire(&last->next) : gotrace__load_acquire(&table->first);
+}
+
+/* Appends the strings that are not yet written to the reader's buffer; false if not all have room. */
+static bool gotrace__write_strings(gotrace__buffer *b) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__entry *entry;
+  while ((entry = gotrace__after(t->strings, t->last_string)) != NULL) {
+    uint8_t *at = b->data + b->size;
+    if (sizeof b->data - b->size < 1 + 2 * GOTRACE_BYTES_PER_NUMBER + entry->size) return false;
+    *at++ = GOTRACE_V1_STRING;
+    at = gotrace__put_varint(at, entry->id);
+    at = gotrace__put_varint(at, entry->size);
+    memcpy(at, entry + 1, entry->size);
+    b->size = (uint32_t)(at + entry->size - b->data);
+    gotrace__count_kind(GOTRACE_V1_STRING, 1);
+    t->last_string = entry;
+  }
+  return true;
+}
+
+/* Appends a stack to the reader's buffer, after the strings that it names; false if it has no room. Readers take at most
+ * 2,048 bytes. */
 #define GOTRACE__MOST_STACK 2048
 static bool gotrace__write_stack(gotrace__buffer *b, const gotrace__entry *entry) {
   const gotrace__frame *frames = (const gotrace__frame *)(entry + 1);
   uint8_t body[GOTRACE__MOST_STACK + 4 * GOTRACE_BYTES_PER_NUMBER], *at = body, *count_at;
   uint32_t i, size;
-  if (sizeof b->data - b->size < GOTRACE__MOST_STACK + 2 * GOTRACE_BYTES_PER_NUMBER) return false;
   at = gotrace__put_varint(at, entry->id);
   count_at = at;
   at += 2; /* at most 128 frames */
@@ -3939,24 +4023,14 @@ static bool gotrace__write_stack(gotrace__buffer *b, const gotrace__entry *entry
   }
   gotrace__put_varint_reserved(count_at, i, 2);
   size = (uint32_t)(at - body);
+  if (!gotrace__write_strings(b)) return false;
+  if (sizeof b->data - b->size < 1 + GOTRACE_BYTES_PER_NUMBER + size) return false;
   at = b->data + b->size;
   *at++ = GOTRACE_V1_STACK | 3 << GOTRACE_ARG_COUNT_SHIFT;
   at = gotrace__put_varint(at, size);
   memcpy(at, body, size);
   b->size = (uint32_t)(at + size - b->data);
   gotrace__count_kind(GOTRACE_V1_STACK, 1);
-  return true;
-}
-
-static bool gotrace__write_string(gotrace__buffer *b, const gotrace__entry *entry) {
-  uint8_t *at = b->data + b->size;
-  if (sizeof b->data - b->size < 1 + 2 * GOTRACE_BYTES_PER_NUMBER + entry->size) return false;
-  *at++ = GOTRACE_V1_STRING;
-  at = gotrace__put_varint(at, entry->id);
-  at = gotrace__put_varint(at, entry->size);
-  memcpy(at, entry + 1, entry->size);
-  b->size = (uint32_t)(at + entry->size - b->data);
-  gotrace__count_kind(GOTRACE_V1_STRING, 1);
   return true;
 }
 
@@ -3983,11 +4057,6 @@ static bool gotrace__write_sample(gotrace__buffer *b, const gotrace__sample *sam
   return true;
 }
 
-/* The entry after `last` in a table. */
-static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *last) {
-  return last ? gotrace__load_acquire(&last->next) : gotrace__load_acquire(&table->first);
-}
-
 /* Begins a batch of tables, on the global proc: it has no events, so its time is of no account. Every one has the
  * frequency as it is known by then, so that what was read up to here is a trace of its own. */
 static void gotrace__begin_tables(void) {
@@ -4006,7 +4075,7 @@ static void gotrace__begin_tables(void) {
 }
 
 /* Fills the reader's buffer with samples, stacks, strings and timers that are not yet written; false if there are none.
- * Stacks come before strings, because writing a stack may add strings; samples before stacks, for the same reason. */
+ * Samples come first: they may add stacks, and stacks add strings. */
 static bool gotrace__write_tables(bool always) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__buffer *b = t->scratch;
@@ -4026,8 +4095,7 @@ static bool gotrace__write_tables(bool always) {
   }
   while ((entry = gotrace__after(t->stacks, t->last_stack)) != NULL && gotrace__write_stack(b, entry))
     t->last_stack = entry;
-  while (!entry && (entry = gotrace__after(t->strings, t->last_string)) != NULL && gotrace__write_string(b, entry))
-    t->last_string = entry, entry = NULL;
+  gotrace__write_strings(b);
   gotrace__lock(&t->records);
   while (t->timers_written < t->timer_count && sizeof b->data - b->size > 16) {
     if (t->version > GOTRACE_GO_1_8 || !t->timers_written) { /* 1.8 has one */

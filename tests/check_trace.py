@@ -126,6 +126,7 @@ class Trace:
         self.batches = {}  # proc: events in the order of the file
         self.events = []
         self._strict = strict
+        self._seen = {0}
         self._ordered = None
         self._data = data
         self._at = 16
@@ -172,9 +173,9 @@ class Trace:
         self.counts[name] += 1
         if name == "String":
             key, value = self._number(), self._bytes(1024)
-            if key in self.strings or not value:
+            if key in self._seen or not value:
                 raise Wrong(f"string {key} twice or empty at offset {offset}")
-            self.strings[key] = value
+            self._seen.add(key)
             return offset, name, [key], value
         if narg < 4:
             args = [self._number() for _ in range(narg)]
@@ -198,8 +199,9 @@ class Trace:
         p = g = ts = 0
         running = {}  # proc: goroutine
         known_strings, known_stacks = {0: ""}, {0}
+        self.strings.update((args[0], text) for _, name, args, text in raw if name == "String")
         if not self._strict:
-            known_strings.update((args[0], text) for _, name, args, text in raw if name == "String")
+            known_strings.update(self.strings)
             known_stacks.update(args[0] for _, name, args, _ in raw if name == "Stack")
         for offset, name, args, text in raw:
             if name == "String":
@@ -214,9 +216,9 @@ class Trace:
                 frames = []
                 for at in range(2, len(args), 4):
                     pc, function, file, line = args[at:at + 4]
-                    if function not in known_strings or file not in known_strings:
+                    if function not in self.strings or file not in self.strings:
                         raise Wrong(f"the stack at offset {offset} names an unknown string")
-                    frames.append((pc, known_strings[function], known_strings[file], line))
+                    frames.append((pc, self.strings[function], self.strings[file], line))
                 self.stacks[args[0]] = frames
                 continue
             names, has_stack = self._argument_names(name), EVENTS[NUMBERS[name]][3]
@@ -229,9 +231,9 @@ class Trace:
                 g = running.get(p, 0)
                 continue
             if name == "Frequency":
-                if self.frequency not in (0, args[0]):
-                    raise Wrong("two different frequencies")
-                self.frequency = args[0]
+                if args[0] == 0:
+                    raise Wrong(f"a frequency of 0 at offset {offset}")
+                self.frequency = args[0]  # the last one holds
                 continue
             if name == "TimerGoroutine":
                 self.timers.add(args[0])

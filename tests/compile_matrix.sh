@@ -57,8 +57,9 @@ compile() {
   shift
   cat >"$dir/$name.$suffix"
   # shellcheck disable=SC2086
-  "$compiler" $flags "$@" -c "$dir/$name.$suffix" -o "$dir/$name.o" || { echo "in: $name"; exit 1; }
+  "$compiler" $flags "$@" -c "$dir/$name.$suffix" -o "$dir/$name.o" || { echo "in: $name"; wrong=1; }
 }
+wrong=
 
 # A program that says every kind of thing once.
 uses='
@@ -103,23 +104,26 @@ int main(void) {
 include='#include "gotrace.h"'
 implement=$'#define GOTRACE_IMPLEMENTATION\n'$include
 
+# The optimizer is needed for some warnings, but takes most of the time; so it is left out where an option varies.
 # The declarations, twice; before and after the implementation; with nothing else.
 compile declarations <<<"$include"$'\n'"$include$uses"
 compile implementation <<<"$implement"
-compile implementation_last -D_GNU_SOURCE <<<"$include"$'\n'"$implement$uses"
+compile implementation_last -O0 -D_GNU_SOURCE <<<"$include"$'\n'"$implement$uses"
 compile implementation_first <<<"$implement"$'\n#undef GOTRACE_IMPLEMENTATION\n'"$include$uses"
-compile constants -DGOTRACE_CALL_SITES=0 <<<"$include
+compile constants -O0 -DGOTRACE_CALL_SITES=0 <<<"$include
 int numbers[] = {GOTRACE_V1_GO_CREATE, GOTRACE_V2_GO_CREATE, GOTRACE_STACK_SIZE, GOTRACE_ERROR_SINK};"
 for option in DISABLE STATIC NO_THREADS SEQ_CST_FLAG MONOTONIC_CLOCK DEBUG; do
-  compile "with_$option" "-DGOTRACE_$option=1" <<<"$implement$uses"
+  compile "with_$option" -O0 "-DGOTRACE_$option=1" <<<"$implement$uses"
 done
-compile without_CALL_SITES -DGOTRACE_CALL_SITES=0 <<<"$implement$uses"
-compile with_TICK_DIV -DGOTRACE_TICK_DIV=1 <<<"$implement$uses"
-compile with_memory_functions -D_GNU_SOURCE <<<'
+compile without_CALL_SITES -O0 -DGOTRACE_CALL_SITES=0 <<<"$implement$uses"
+compile with_TICK_DIV -O0 -DGOTRACE_TICK_DIV=1 <<<"$implement$uses"
+compile with_memory_functions -O0 -D_GNU_SOURCE <<<'
 #include <stdlib.h>
 #define GOTRACE_MALLOC(size) malloc(size)
 #define GOTRACE_FREE(pointer, size) free(pointer)
 '"$implement$uses"
+
+[ -z "$wrong" ] || exit 1
 
 # What must be refused.
 if echo "$implement" | "$compiler" -x "${suffix/cpp/c++}" -I. -DGOTRACE_MALLOC=malloc -E - >/dev/null 2>&1; then
@@ -150,7 +154,7 @@ $run "$dir/program"
 
 if [ "$suffix" = c ] && [ -e examples/hello.c ]; then
   # shellcheck disable=SC2086
-  "$compiler" ${flags/-std=c99/-std=c11} examples/hello.c $link -o "$dir/hello"
+  "$compiler" -std=c11 -O2 -I. -pthread examples/hello.c $link -o "$dir/hello"
   $run "$dir/hello" -o "$dir/hello.trace" -f 1.11 -k >"$dir/kinds"
   tests/open_trace.sh "$dir/hello.trace" -k "$dir/kinds" || [ $? = 77 ]
 fi

@@ -11,6 +11,7 @@ Chromium, are left in build/screens. Exit status 77 if something that is needed 
 import collections
 import gzip
 import html
+import http.server
 import json
 import os
 import re
@@ -19,6 +20,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -293,20 +295,46 @@ def check_trace_view(server, facts):
 
 
 def check_utilization(server):
-    check(b"mmuPlot" in server.get("/mmu"), "/mmu is empty")
-    plot = json.loads(server.get("/mmuPlot?flags=per-proc") or b"{}") if "mmuPlot" in server.text("/mmu") else {}
-    check(bool(plot), "/mmu has no data")
+    plot = "/mmuPlot?flags=" if "mmuPlot" in server.text("/mmu") else "/mmu?mode=plot&flags="
+    check(json.loads(server.get(plot) or b"{}").get("curve"), "/mmu has no curve")
 
 
 # Pictures.
 
-def picture(chromium, url, path, directory, budget):
-    """A screenshot, by a Chromium that speaks to nobody else."""
+class Frame(http.server.BaseHTTPRequestHandler):
+    """Serves /SECONDS/URL: that page in a frame, in a page that takes so many seconds to load. Chromium takes its picture
+    when a page has loaded, but the trace view only then begins to draw."""
+
+    def do_GET(self):
+        _, seconds, rest = (self.path + "/").split("/", 2)
+        rest = rest.rstrip("/")
+        if rest in ("wait", ""):
+            time.sleep(float(seconds) if rest else 0)
+            kind, body = "text/css", b""
+        else:
+            frame = html.escape(urllib.parse.unquote(rest))
+            kind, body = "text/html", (f'<!doctype html><body style="margin:0"><iframe src="{frame}" style="border:0;width:'
+                                       f'100vw;height:100vh;display:block"></iframe><img src="/{seconds}/wait">').encode()
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def picture(chromium, url, path, directory, seconds):
+    """A screenshot of what a page shows after some seconds, by a Chromium that speaks to nobody else."""
+    frames = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Frame)
+    threading.Thread(target=frames.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{frames.server_address[1]}/{seconds}/{quote(url)}"
     command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
                "--disable-background-networking", "--disable-component-update", "--disable-sync",
                "--disable-default-apps", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
                f"--user-data-dir={directory}/chromium", "--window-size=1400,900",
-               f"--virtual-time-budget={budget}", f"--screenshot={path}", url]
+               f"--screenshot={path}", url]
     if os.path.exists(path):
         os.remove(path)
     try:
@@ -314,6 +342,9 @@ def picture(chromium, url, path, directory, budget):
                        timeout=180, env=dict(os.environ, HOME=directory))
     except subprocess.TimeoutExpired:
         pass
+    finally:
+        frames.shutdown()
+        frames.server_close()
     check(os.path.exists(path), f"no picture of {url}")
 
 
@@ -377,7 +408,7 @@ def check_pictures(server, facts, release, directory):
         pages["userregion"] = "/userregion?type=" + quote(max(facts.regions, key=facts.regions.get))
     for word, path in pages.items():
         file = os.path.join(screens, f"{release}-{word}.png")
-        picture(chromium, server.url + path, file, directory, 60000 if word == "trace" else 5000)
+        picture(chromium, server.url + path, file, directory, 20 if word == "trace" else 1)
         if not os.path.exists(file):
             continue
         counts = colours(file)

@@ -95,9 +95,12 @@ unit() {
     [ -e "$trace" ] || continue
     kinds=()
     [ -e "${trace%.trace}.kinds" ] && kinds=(-k "${trace%.trace}.kinds")
-    tests/open_trace.sh "$trace" ${kinds[@]+"${kinds[@]}"} || {
+    tests/open_trace.sh "$trace" ${kinds[@]+"${kinds[@]}"} >"$dir/opened" || {
       status=$?
-      [ $status = 77 ] || return $status
+      if [ $status != 77 ]; then
+        cat "$dir/opened"
+        return $status
+      fi
     }
   done
 }

@@ -1,0 +1,133 @@
+/* Whatever is called, in whatever order, on whatever handle, from whatever thread: the trace opens (promise R1). Several
+ * threads make random calls, most of them wrong; Go's parsers are then shown the traces. */
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "test_trace.h"
+
+#define THREADS 4
+#define GOS 48
+#define PROCS 6
+
+static gotrace_go *gos[GOS]; /* atomic; handles stay in it long after their goroutines have ended */
+static gotrace_proc *procs[PROCS];
+static const gotrace_location entry = GOTRACE_NAMED_ENTRY("misused");
+static const gotrace_location nowhere = {0, NULL, NULL, 0};
+static long calls_per_thread;
+static uint64_t seed_of_run;
+static int stop_handling; /* a share of the runs also stops and starts threads' own states */
+
+static gotrace_go *any(uint64_t *state) { return __atomic_load_n(&gos[test_random(state) % GOS], __ATOMIC_RELAXED); }
+
+static void keep(uint64_t *state, gotrace_go *g) {
+  if (g) __atomic_store_n(&gos[test_random(state) % GOS], g, __ATOMIC_RELAXED);
+}
+
+static void one_call(uint64_t *state, gotrace_task *task) {
+  static const char *const names[] = {"red", "green", "blue", "", NULL};
+  const char *name = names[test_random(state) % 5];
+  switch (test_random(state) % 52) {
+    case 0: keep(state, gotrace_go_create(&entry)); break;
+    case 1: keep(state, gotrace_go_create_blocked(NULL)); break;
+    case 2: keep(state, gotrace_go_create_syscall(&nowhere)); break;
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+    case 7: gotrace_go_start(any(state)); break;
+    case 8: gotrace_go_end(); break;
+    case 9: gotrace_go_stop((gotrace_stop_reason)(test_random(state) % 3)); break;
+    case 10:
+    case 11:
+    case 12: gotrace_go_block(test_random(state) % 17 | (test_random(state) % 4 ? 0 : GOTRACE_FUTILE_WAKEUP)); break;
+    case 13:
+    case 14:
+    case 15:
+    case 16: gotrace_go_unblock(any(state)); break;
+    case 17: gotrace_go_switch(any(state)); break;
+    case 18: gotrace_go_switch_end(any(state)); break;
+    case 19:
+    case 20: gotrace_go_syscall_begin(); break;
+    case 21: gotrace_go_syscall_end(); break;
+    case 22: gotrace_go_syscall_end_blocked(); break;
+    case 23: gotrace_go_label(name); break;
+    case 24: gotrace_go_timer(any(state)); break;
+    case 25: keep(state, gotrace_go_self()); break;
+    case 26: gotrace_wait_begin(test_random(state) % 15); break;
+    case 27:
+    case 28: gotrace_wait_end(); break;
+    case 29:
+    case 30: gotrace_proc_start(procs[test_random(state) % PROCS]); break;
+    case 31: gotrace_proc_stop(); break;
+    case 32:
+    case 33: gotrace_proc_steal(procs[test_random(state) % PROCS]); break;
+    case 34: gotrace_procs_change(test_random(state) % 9); break;
+    case 35: gotrace_gc_begin(); break;
+    case 36: gotrace_gc_end(); break;
+    case 37: gotrace_gc_scan_begin(); break;
+    case 38: gotrace_gc_scan_end(); break;
+    case 39: gotrace_stw_begin((gotrace_stw_reason)(test_random(state) % 19)); break;
+    case 40: gotrace_stw_end(); break;
+    case 41: gotrace_gc_sweep_begin(); break;
+    case 42: gotrace_gc_sweep_span(test_random(state) % 3, test_random(state)); break;
+    case 43: gotrace_gc_sweep_end(); break;
+    case 44: gotrace_gc_mark_assist_begin(); break;
+    case 45: gotrace_gc_mark_assist_end(); break;
+    case 46: gotrace_heap_alloc(test_random(state)), gotrace_heap_goal(UINT64_MAX); break;
+    case 47: *task = gotrace_task_begin(name, *task); break;
+    case 48: gotrace_task_end(*task); break;
+    case 49: gotrace_region_begin(*task, name); break;
+    case 50: gotrace_region_end(*task, name); break;
+    case 51:
+      gotrace_log(*task, name, names[test_random(state) % 5]);
+      if (test_random(state) % 64 == 0) gotrace_thread_end();
+      if (test_random(state) % 64 == 0) gotrace_thread_begin(name);
+      if (test_random(state) % 64 == 0) gotrace_proc_destroy(procs[test_random(state) % PROCS]);
+      if (test_random(state) % 64 == 0) gotrace_go_start(NULL), gotrace_go_unblock(NULL), gotrace_proc_start(NULL);
+      break;
+  }
+}
+
+static void *misuse(void *argument) {
+  uint64_t state = seed_of_run + (uint64_t)(size_t)argument;
+  gotrace_task task = GOTRACE_NO_TASK;
+  long i;
+  for (i = 0; i < calls_per_thread; i++) one_call(&state, &task);
+  return NULL;
+}
+
+static void run_threads(void) {
+  pthread_t threads[THREADS];
+  size_t i;
+  for (i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, misuse, (void *)(i * 7919)) == 0);
+  for (i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+}
+
+int main(void) {
+  size_t i, round, rounds = 4;
+  const char *seed = getenv("GOTRACE_TEST_SEED");
+  seed_of_run = seed ? strtoull(seed, NULL, 10) : 1;
+  (void)stop_handling;
+  calls_per_thread = test_scaled(1000000 / THREADS / (long)TEST_FORMATS / (long)rounds) + 1;
+  for (i = 0; i < PROCS; i++) CHECK((procs[i] = gotrace_proc_create()) != NULL);
+  run_threads(); /* first while tracing is off: the traces begin in the middle of it all */
+  for (round = 0; round < rounds; round++) {
+    for (i = 0; i < TEST_FORMATS; i++) {
+      gotrace_options options;
+      gotrace_stats stats;
+      char name[32];
+      memset(&options, 0, sizeof options);
+      options.format = test_formats[i];
+      options.cut_milliseconds = round % 2 ? 1 : 0;
+      snprintf(name, sizeof name, "misuse%zu", round);
+      CHECK_EQUAL(gotrace_start_file(test_trace_path(name, test_formats[i]), &options), GOTRACE_OK);
+      seed_of_run += 1000003;
+      run_threads();
+      CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+      gotrace_get_stats(&stats);
+      CHECK(stats.events > 0);
+      CHECK(stats.dropped > 0 && stats.repaired > 0);
+      test_write_kinds(name, test_formats[i]);
+    }
+  }
+  return 0;
+}
