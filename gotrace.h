@@ -851,7 +851,7 @@ GOTRACE_API void gotrace_logf_at(gotrace_site *site, gotrace_task task, const ch
 #define GOTRACE_REGION(name) GOTRACE_TASK_REGION(GOTRACE_NO_TASK, name)
 #define GOTRACE_TASK_REGION(task, name) GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name)
 typedef struct gotrace__scope {
-  gotrace_site *site; /* NULL: tracing was off at the begin */
+  gotrace_site *site;
   const char *name;
   gotrace_task task;
   int name_is_constant, once;
@@ -2242,8 +2242,9 @@ static uint64_t gotrace__introduce(gotrace__call *c, gotrace_go *g, unsigned sta
 
 /* Writes that c->p has run, and what runs on it, since the trace began. */
 static void gotrace__introduce_running(gotrace__call *c, uint64_t thread, gotrace_go *g) {
+  uint64_t word = g ? gotrace__load_acquire(&g->word) : 0;
   gotrace__event1(c, GOTRACE_V1_PROC_START, c->p->tick, thread);
-  if (g && gotrace__status_of(g->word) == GOTRACE__RUNNING && gotrace__session_of(g->word) != c->session) {
+  if (gotrace__status_of(word) == GOTRACE__RUNNING && gotrace__session_of(word) != c->session) {
     uint64_t sequence = gotrace__introduce(c, g, GOTRACE__RUNNING, c->p->tick, 0);
     gotrace__event1(c, GOTRACE_V1_GO_START_LOCAL, c->p->tick, g->id);
     g->introduced = c->session;
@@ -3166,6 +3167,8 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
   }
   if (m->own_go) {
     m->own_go_id = m->own_go->id;
+    /* The thread is older than its goroutine: what it ends may have begun before the trace. */
+    m->own_go->introduced = gotrace__load_relaxed(&m->session);
     gotrace__start(m->own_go, true);
   }
 }

@@ -1,8 +1,8 @@
 /* example.h - what the examples share: options, files, words, and the report on the trace
  *
  * Nothing here is needed to trace a program. The calls of the tracer in here are those that a program's own layer for
- * files would make: a system call begins and ends, a region lasts as long as the reading, a task as long as a directory.
- * Include it after gotrace.h.
+ * files would make: a system call begins and ends, a region lasts as long as the reading, a task as long as the work on a
+ * directory. Include it after gotrace.h.
  */
 
 #ifndef EXAMPLE_H
@@ -52,12 +52,12 @@ static inline uint64_t nanoseconds(void) {
 /* ----------------------------------------------------------------------------------------------- options ---- */
 
 struct settings {
-  const char *trace;             /* -o */
-  gotrace_options options;       /* -f, -s */
-  bool kinds;                    /* -k */
-  unsigned jobs;                 /* -j */
-  const char *const *paths;      /* NULL after the last; they exist */
-  struct stat trace_file;        /* which file the trace is, so that it is not taken for a text */
+  const char *trace;        /* -o */
+  gotrace_options options;  /* -f, -s */
+  bool kinds;               /* -k */
+  unsigned jobs;            /* -j */
+  const char *const *paths; /* NULL after the last; they exist */
+  struct stat trace_file;   /* which file the trace is, so that it is not taken for a text */
 };
 
 static const struct {
@@ -290,11 +290,11 @@ static inline void batch_release(struct batch *batch) {
 /* ------------------------------------------------------------------------------------------------- files ---- */
 
 /* What became of a file. */
-#define VERDICTS(X)                 \
-  X(TEXT, "text")                   \
-  X(BINARY, "binary")               \
-  X(UNREADABLE, "unreadable")       \
-  X(SPECIAL, "not a regular file")  \
+#define VERDICTS(X)                \
+  X(TEXT, "text")                  \
+  X(BINARY, "binary")              \
+  X(UNREADABLE, "unreadable")      \
+  X(SPECIAL, "not a regular file") \
   X(TRACE, "the trace itself")
 
 #define VERDICT(NAME, text) VERDICT_##NAME,
@@ -346,7 +346,7 @@ struct file {
 /* The functions that make system calls leave errno, a thread-local, for the next line to read. They must not be inlined
  * into a coroutine, which may change threads while the compiler remembers where its errno was (__errno_location is
  * declared const). */
-#define MAKES_SYSTEM_CALLS __attribute__((noinline)) static
+#define MAKES_SYSTEM_CALLS __attribute__((noinline, unused)) static
 
 static atomic_size_t blocks_held; /* bytes */
 
@@ -437,7 +437,8 @@ static inline void file_fill(struct file *file, struct block *block) {
 }
 
 /* Opens a file and reads its first block. If the verdict is not VERDICT_TEXT, the file is closed again. */
-MAKES_SYSTEM_CALLS enum verdict file_open(struct file *file, const char *path, const struct stat *trace, gotrace_task task) {
+MAKES_SYSTEM_CALLS enum verdict file_open(struct file *file, const char *path, const struct stat *trace,
+                                          gotrace_task task) {
   enum verdict verdict = VERDICT_TEXT;
   struct stat status;
   *file = (struct file){.task = task, .ahead = block_new()};
@@ -549,9 +550,10 @@ static inline void print_answer(const struct totals *totals, const struct words 
     printf("%11" PRIu64 " %.*s\n", top[rank]->count, (int)top[rank]->length, top[rank]->text);
 }
 
-/* Stops the trace and reports on it. The exit status: EXIT_FAILURE if the trace ended early. */
-static inline int stop_trace(const struct settings *settings) {
+/* Stops the trace and reports on it; `blocked` may be NULL. The exit status: EXIT_FAILURE if the trace ended early. */
+static inline int stop_trace(const struct settings *settings, const struct blocked *blocked) {
   gotrace_result result = gotrace_stop();
+  if (blocked) print_blocked(blocked);
   if (result == GOTRACE_ERROR_DISABLED) {
     printf("trace       none: %s\n", gotrace_result_string(result));
     return EXIT_SUCCESS;

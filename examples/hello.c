@@ -17,5 +17,5 @@ int main(int argc, char **argv) {
     puts("hello, world");
     gotrace_log(GOTRACE_NO_TASK, "greeting", "hello, world");
   }
-  return stop_trace(&settings);
+  return stop_trace(&settings, NULL);
 }

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compares what Go's parser says about a trace with what is in the file and with what the program emitted.
 
-    check_trace.py [-s] TRACE [-k KINDS] [-g RELEASE OUTPUT]
+    check_trace.py [-s] TRACE [-k KINDS] [-e EXPECT] [-g RELEASE OUTPUT]...
 
 TRACE is a file of format 1.8 to 1.21 (v1). KINDS holds lines `kind NAME COUNT`, as the examples print with -k. OUTPUT is
 what `go tool trace -d` (to 1.21), `-d=1` (1.22) or `-d=parsed` (1.23 and later) of RELEASE printed. With -s, strings and
-stacks must stand before the events that name them.
+stacks must stand before the events that name them. EXPECT holds the lines that Go up to 1.22 is to print, in order, without
+time stamps and offsets, with `=#` for any number.
 
 Three independent accounts of one trace must agree:
 
@@ -412,15 +413,20 @@ def printed(event):
     return " ".join([name, f"g={event.g}"] + fields)
 
 
-LINE = re.compile(r"^-?\d+ ([A-Z]\w+) p=-?\d+ g=(\d+) off=(\d+)(.*)$")
+def agree(line, expected):
+    """Whether a line is as expected, where `=#` stands for any number."""
+    return re.fullmatch(re.escape(expected).replace(r"=\#", r"=-?\d+"), line)
 
 
-def check_printed(trace, output):
-    """Compares each line that Go 1.22 or earlier printed with the event at the same offset."""
+LINE = re.compile(r"(?s)^-?\d+ ([A-Z]\w+) p=(-?\d+) g=(\d+) off=(\d+)(.*)$")
+
+
+def check_printed(trace, output, expected):
+    """Compares each line that Go 1.22 or earlier printed with the event at the same offset, and with `expected`."""
     order = trace.ordered()
     left_out = futile(order)
     want = {event.offset: printed(event) for event in order if event.offset not in left_out}
-    seen = 0
+    seen = []
     # A text may contain line ends; a line that does not begin as an event does belongs to the one before.
     lines = []
     for line in output.split("\n"):
@@ -428,24 +434,29 @@ def check_printed(trace, output):
             lines.append(line)
         elif line:
             lines[-1] += "\n" + line
-    for line in lines:
-        if not line:
-            continue
-        match = LINE.match(line) or re.match(r"(?s)^-?\d+ ([A-Z]\w+) p=-?\d+ g=(\d+) off=(\d+)(.*)$", line)
+    for line in filter(None, lines):
+        match = LINE.match(line)
         if not match:
             raise Wrong(f"Go printed: {line}")
-        name, g, offset, rest = match.groups()
-        got = f"{SAME.get(name, name)} g={g}{rest}"
-        expected = want.pop(int(offset), None)
-        if expected is None:
+        name, p, g, offset, rest = match.groups()
+        name = SAME.get(name, name)
+        got = f"{name} g={g}{rest}"
+        event = want.pop(int(offset), None)
+        if event is None:
             raise Wrong(f"Go printed an event that is not there, or one twice: {line}")
-        if got.rstrip("\n") != expected.rstrip("\n"):
-            raise Wrong(f"at offset {offset} Go printed\n  {got}\nbut the file has\n  {expected}")
-        seen += 1
+        if got.rstrip("\n") != event.rstrip("\n"):
+            raise Wrong(f"at offset {offset} Go printed\n  {got}\nbut the file has\n  {event}")
+        seen.append(f"{name} p={p} g={g}{rest}")
     if want:
         offset = min(want)
         raise Wrong(f"Go did not print {len(want)} events, the first at offset {offset}: {want[offset]}")
-    return f"{seen} lines equal" + (f", {len(left_out)} of futile wakeups left out" if left_out else "")
+    at = 0
+    while expected is not None and at < min(len(seen), len(expected)) and agree(seen[at], expected[at]):
+        at += 1
+    if expected is not None and at < max(len(seen), len(expected)):
+        raise Wrong(f"line {at + 1} of {len(seen)} is\n  {(seen + ['-'])[at]}\nbut expected, of {len(expected)}, is\n"
+                    f"  {(expected + ['-'])[at]}")
+    return f"{len(seen)} lines equal" + (f", {len(left_out)} of futile wakeups left out" if left_out else "")
 
 
 def converted(events, version):
@@ -599,6 +610,7 @@ def main(arguments):
     strict = arguments[0] == "-s"
     path, said = arguments[strict], []
     del arguments[:strict + 1]
+    expected = None
     try:
         with open(path, "rb") as file:
             trace = Trace(file.read(), strict)
@@ -613,8 +625,14 @@ def main(arguments):
                 release = arguments.pop(0)
                 with open(arguments.pop(0), encoding="utf-8", errors="replace") as file:
                     output = file.read()
-                check = check_printed if release_number(release) <= 1022 else check_converted
-                said.append(f"Go {release}: " + check(trace, output))
+                if release_number(release) <= 1022:
+                    said.append(f"Go {release}: " + check_printed(trace, output, expected))
+                else:
+                    said.append(f"Go {release}: " + check_converted(trace, output))
+            elif option == "-e":
+                with open(arguments.pop(0), encoding="utf-8", errors="replace") as file:
+                    expected = [re.sub(r"^\w+", lambda match: SAME.get(match.group(), match.group()), line)
+                                for line in file.read().split("\n") if line]
             else:
                 sys.exit(f"check_trace.py: unknown option {option}")
     except Wrong as error:

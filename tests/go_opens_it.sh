@@ -16,6 +16,7 @@ if [ "${1-}" = --list ]; then
 fi
 
 example=$1 format=$2 release=$3
+make -q "build/examples/$example" || { echo "examples/$example is not built, or is older than its source"; exit 1; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 arguments=(-o "$dir/$example.trace" -f "$format" -k)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Opens a trace with Go and compares what Go's parser finds with what is in the file and what the program counted.
 #
-#     tests/open_trace.sh TRACE [-k KINDS] [RELEASE...]
+#     tests/open_trace.sh TRACE [-k KINDS] [-e EXPECT] [RELEASE...]
 #
-# KINDS is a file with lines `kind NAME COUNT` (see check_trace.py). Without releases: every one of the project's that
+# KINDS is a file with lines `kind NAME COUNT`, EXPECT one with the lines that Go is to print (see check_trace.py). Without releases: every one of the project's that
 # knows the trace's format and is there. Status 1 if anything is wrong, 77 if a release that was named is not there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,10 +31,10 @@ fi
 trace=$1
 shift
 check=(-s "$trace")
-if [ "${1-}" = -k ]; then
-  check+=(-k "$2")
+while [ "${1-}" = -k ] || [ "${1-}" = -e ]; do
+  check+=("$1" "$2")
   shift 2
-fi
+done
 
 header=$(head -c 16 "$trace" | tr -d '\0')
 [[ $header =~ ^go\ (1\.[0-9]+)\ trace$ ]] || { echo "$trace: begins with '$header'"; exit 1; }

@@ -431,6 +431,9 @@ def main():
             path = sys.argv[2]
         else:
             path = os.path.join(ROOT, f"build/pages-{release}.trace")
+            if subprocess.run(["make", "-q", "build/examples/scheduler"], cwd=ROOT).returncode:
+                print("examples/scheduler is not built, or is older than its source")
+                return 1
             with open(os.path.join(directory, "kinds"), "w") as kinds:
                 subprocess.run([os.path.join(ROOT, "build/examples/scheduler"), "-o", path, "-f", "1.11", "-k", "-j", "4",
                                 "examples", "tests"], stdout=kinds, check=True, cwd=ROOT)

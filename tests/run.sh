@@ -12,8 +12,8 @@
 #
 # For a C test: it runs in the repository's root; GOTRACE_TEST_DIR names an empty directory of its own; every *.trace that
 # it leaves there is then opened by every Go release that knows its format, and compared with the counts in the file
-# *.kinds of the same name, if there is one. GOTRACE_TEST_SCALE is a divisor for the amount of work: 1, or more where the
-# configuration is slow.
+# *.kinds and the lines in the file *.expect of the same name, if there are such (see check_trace.py).
+# GOTRACE_TEST_SCALE is a divisor for the amount of work: 1, or more where the configuration is slow.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -64,7 +64,7 @@ needs() { command -v "$1" >/dev/null || { echo "needs $2 (make deps)"; exit 77; 
 
 # tests/run.sh --unit TEST CONFIGURATION: builds and runs a C test, opens the traces that it leaves.
 unit() {
-  local test=$1 configuration=$2 build=$2 scale=1 run=() dir trace status kinds
+  local test=$1 configuration=$2 build=$2 scale=1 run=() dir trace status beside
   case $configuration in
     clang) needs clang clang ;;
     thread) # its shadow memory does not bear with every layout of the address space
@@ -93,9 +93,10 @@ unit() {
   fi
   for trace in "$dir"/*.trace; do
     [ -e "$trace" ] || continue
-    kinds=()
-    [ -e "${trace%.trace}.kinds" ] && kinds=(-k "${trace%.trace}.kinds")
-    tests/open_trace.sh "$trace" ${kinds[@]+"${kinds[@]}"} >"$dir/opened" || {
+    beside=()
+    [ -e "${trace%.trace}.kinds" ] && beside+=(-k "${trace%.trace}.kinds")
+    [ -e "${trace%.trace}.expect" ] && beside+=(-e "${trace%.trace}.expect")
+    tests/open_trace.sh "$trace" ${beside[@]+"${beside[@]}"} >"$dir/opened" || {
       status=$?
       if [ $status != 77 ]; then
         cat "$dir/opened"
@@ -117,7 +118,7 @@ while getopts j:o: option; do
   case $option in
     j) jobs=$OPTARG ;;
     o) only=$OPTARG ;;
-    *) sed -n '2,16s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,17s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done
 shift $((OPTIND - 1))
@@ -151,7 +152,7 @@ for group in "$@"; do
   declare -F "list_$group" >/dev/null || { echo "run.sh: no group is called $group" >&2; exit 2; }
   "list_$group"
 done >"$state/list"
-if grep -q 'tests/go_opens_it\|tests/pages' "$state/list"; then make -s examples; fi
+if grep -q 'tests/go_opens_it\|tests/pages' "$state/list"; then make -s -k examples || true; fi
 
 running=0
 while IFS='|' read -r name command <&8; do

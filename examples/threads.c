@@ -1,0 +1,214 @@
+/* threads.c - a pool of threads, traced
+ *
+ * What it teaches: what a program with plain threads says to the tracer. A thread is a goroutine by itself; what remains
+ * to be said is where it waits, and who wakes it, so that the trace shows what the program waited for, not just that
+ * it was slow. The program counts the words of all text files below some paths: a directory or a file is a job, and
+ * a job that lists a directory makes more of them.
+ *
+ *     cc -O2 -g -o threads examples/threads.c -I. -pthread
+ *     ./threads /usr/include && go tool trace threads.trace
+ *
+ * A condition variable does not tell whom it wakes, so each thread has one of its own: the waker takes a thread from the
+ * list of those that wait, says that it is unblocked, and signals it. The trace then has an arrow from one to the other.
+ * Where the waker says nothing, as with the mutex here, gotrace_wait_end alone does.
+ */
+
+#define _GNU_SOURCE 1
+
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+
+#include "example.h"
+
+#include <pthread.h>
+
+struct worker {
+  pthread_t thread;
+  gotrace_go *go;
+  struct words words;
+  struct blocked blocked;
+  uint64_t wait_began;
+  unsigned wait_reason;
+  /* Protected by pool.lock. */
+  pthread_cond_t wake;
+  bool woken;
+  struct worker *next; /* in pool.idle */
+};
+
+static struct {
+  struct settings settings;
+  gotrace_task task; /* all of it */
+  pthread_mutex_t lock;
+  /* Protected by lock. */
+  struct entry *jobs; /* the newest first: what is half done is done first, so that there are never many */
+  size_t unfinished;  /* jobs in the list or at work */
+  struct worker *idle;
+  struct totals totals;
+  struct words words;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ----------------------------------------------------------------------------------------------- waiting ---- */
+
+/* The place of the wait in the trace is that of the macro. */
+#define begin_wait(worker, reason) (gotrace_wait_begin(reason), begin_wait_for((worker), (reason)))
+static void begin_wait_for(struct worker *self, unsigned reason) {
+  self->wait_reason = reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP;
+  self->wait_began = nanoseconds();
+}
+
+static void end_wait(struct worker *self) {
+  gotrace_wait_end();
+  blocked_add(&self->blocked, self->wait_reason, self->wait_began);
+}
+
+/* Only a lock that is not free makes a thread wait. */
+static void lock_pool(struct worker *self) {
+  if (pthread_mutex_trylock(&pool.lock) == 0) return;
+  begin_wait(self, GOTRACE_BLOCK_SYNC);
+  pthread_mutex_lock(&pool.lock);
+  end_wait(self);
+}
+
+static void unlock_pool(void) { pthread_mutex_unlock(&pool.lock); }
+
+/* Wakes up to `count` threads. Called with pool.lock held, so the thread has said that it waits, and cannot go on before
+ * this one has said that it wakes it. */
+static void wake_workers(size_t count) {
+  for (struct worker *worker; count > 0 && (worker = pool.idle); count--) {
+    pool.idle = worker->next;
+    worker->woken = true;
+    gotrace_go_unblock(worker->go);
+    pthread_cond_signal(&worker->wake);
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------------- jobs ---- */
+
+static void add_job(struct entry *job) {
+  job->next = pool.jobs;
+  pool.jobs = job;
+  pool.unfinished++;
+}
+
+/* Called with pool.lock held. NULL: all is done. */
+static struct entry *take_job(struct worker *self) {
+  unsigned in_vain = 0; /* another thread may come first and take the job for which this one was woken */
+  while (!pool.jobs && pool.unfinished > 0) {
+    begin_wait(self, GOTRACE_BLOCK_COND_WAIT | in_vain);
+    self->woken = false;
+    self->next = pool.idle;
+    pool.idle = self;
+    while (!self->woken) pthread_cond_wait(&self->wake, &pool.lock);
+    end_wait(self);
+    in_vain = GOTRACE_FUTILE_WAKEUP;
+  }
+  struct entry *job = pool.jobs;
+  if (job) pool.jobs = job->next;
+  return job;
+}
+
+/* Called with pool.lock held. */
+static void finish_job(void) {
+  if (--pool.unfinished == 0) wake_workers(SIZE_MAX);
+}
+
+static void add_totals(const struct totals *totals) {
+  for (int verdict = 0; verdict < VERDICT_COUNT; verdict++) pool.totals.files[verdict] += totals->files[verdict];
+  pool.totals.bytes += totals->bytes;
+}
+
+static void count_file(struct worker *self, struct entry *job, struct totals *totals) {
+  struct file file;
+  struct batch *batch = job->batch;
+  enum verdict verdict = file_open(&file, job->path, &pool.settings.trace_file, batch->task);
+  for (struct block *block; (block = file_next(&file)); block_free(block)) {
+    totals->bytes += block->size;
+    GOTRACE_TASK_REGION(batch->task, "count") words_count(&self->words, block->text, block->size);
+  }
+  if (file.error) verdict = VERDICT_UNREADABLE;
+  if (verdict != VERDICT_TEXT) gotrace_logf(batch->task, "skipped", "%s: %s", job->path, verdict_text(verdict));
+  totals->files[verdict]++;
+  batch_release(batch);
+}
+
+/* Returns the jobs that it has found. */
+static struct listing list_jobs(struct entry *job, struct totals *totals) {
+  struct batch *batch = batch_begin(job->path, pool.task);
+  struct listing listing = list_directory(job->path, batch->task);
+  totals->files[VERDICT_SPECIAL] += listing.special;
+  if (listing.error) {
+    totals->files[VERDICT_UNREADABLE]++;
+    gotrace_logf(batch->task, "skipped", "%s: %s", job->path, strerror(listing.error));
+  }
+  for (struct entry *file = listing.files; file; file = file->next) file->batch = batch_hold(batch);
+  batch_release(batch);
+  return listing;
+}
+
+static void add_jobs(struct entry *list) {
+  size_t count = 0;
+  for (struct entry *next; list; list = next, count++) {
+    next = list->next;
+    add_job(list);
+  }
+  wake_workers(count);
+}
+
+static void *work(void *argument) {
+  struct worker *self = argument;
+  gotrace_thread_begin("worker");
+  self->go = gotrace_go_self();
+  lock_pool(self);
+  for (struct entry *job; (job = take_job(self)); free(job)) {
+    struct totals totals = {0};
+    struct listing found = {0};
+    unlock_pool();
+    if (job->is_directory) found = list_jobs(job, &totals);
+    else count_file(self, job, &totals);
+    lock_pool(self);
+    add_totals(&totals);
+    add_jobs(found.directories);
+    add_jobs(found.files);
+    finish_job();
+  }
+  GOTRACE_TASK_REGION(pool.task, "merge") words_merge(&pool.words, &self->words);
+  unlock_pool();
+  words_free(&self->words);
+  gotrace_thread_end();
+  return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------- main ---- */
+
+int main(int argc, char **argv) {
+  pool.settings = parse_arguments(argc, argv, "threads", "threads.trace", true);
+  start_trace(&pool.settings);
+  gotrace_thread_begin("main");
+  pool.task = gotrace_task_begin("count words", GOTRACE_NO_TASK);
+  for (const char *const *path = pool.settings.paths; *path; path++) {
+    struct entry *job = entry_for_argument(*path, NULL);
+    if (!job->is_directory) job->batch = batch_begin(job->path, pool.task);
+    add_job(job);
+  }
+
+  struct worker *workers = allocate(pool.settings.jobs * sizeof *workers), self = {0};
+  for (unsigned i = 0; i < pool.settings.jobs; i++) {
+    pthread_cond_init(&workers[i].wake, NULL);
+    int error = pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+    if (error) fail(EXIT_FAILURE, "no thread for a worker: %s", strerror(error));
+  }
+  for (unsigned i = 0; i < pool.settings.jobs; i++) {
+    begin_wait(&self, GOTRACE_BLOCK_SYNC);
+    pthread_join(workers[i].thread, NULL);
+    end_wait(&self);
+    blocked_merge(&self.blocked, &workers[i].blocked);
+    pthread_cond_destroy(&workers[i].wake);
+  }
+  gotrace_task_end(pool.task);
+
+  print_answer(&pool.totals, &pool.words);
+  int status = stop_trace(&pool.settings, &self.blocked);
+  words_free(&pool.words);
+  free(workers);
+  return status;
+}

@@ -1,0 +1,340 @@
+/* Every kind of event that v1 has, in every format that has it, with its arguments: what Go's parser is to print stands in
+ * *.expect beside each trace, and the runner compares it line by line (tests/open_trace.sh). */
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "test_trace.h"
+
+#include <sys/wait.h>
+
+static FILE *expected;
+static gotrace_format format;
+
+/* One line as Go prints it, without time and offset. Waits for the clock, so that the order of lines is the order of
+ * calls. */
+static void expect(const char *name, int p, uint64_t g, const char *arguments, ...) GOTRACE__PRINTF(4, 5);
+static void expect(const char *name, int p, uint64_t g, const char *arguments, ...) {
+  va_list list;
+  uint64_t now = gotrace__now();
+  fprintf(expected, "%s p=%d g=%llu", name, p, (unsigned long long)g);
+  va_start(list, arguments);
+  vfprintf(expected, arguments, list);
+  va_end(list);
+  fputc('\n', expected);
+  while (gotrace__now() < now + 2) continue;
+}
+
+#define SINCE(version) (format >= (version))
+#define U(x) ((unsigned long long)(x))
+enum { TIMER_P = 1000001, NETPOLL_P, SYSCALL_P, GC_P }; /* internal/trace/parser.go */
+
+static void block_kinds(gotrace_go *g, int p, unsigned *seq) {
+  static const struct {
+    unsigned reason;
+    const char *name;
+  } kinds[] = {
+      {GOTRACE_BLOCK_GENERIC, "GoBlock"},
+      {GOTRACE_BLOCK_NET, "GoBlockNet"},
+      {GOTRACE_BLOCK_SELECT, "GoBlockSelect"},
+      {GOTRACE_BLOCK_COND_WAIT, "GoBlockCond"},
+      {GOTRACE_BLOCK_SYNC, "GoBlockSync"},
+      {GOTRACE_BLOCK_CHAN_SEND, "GoBlockSend"},
+      {GOTRACE_BLOCK_CHAN_RECV, "GoBlockRecv"},
+      {GOTRACE_BLOCK_GC_MARK_ASSIST, "GoBlockGC"},
+      {GOTRACE_BLOCK_GC_SWEEP, "GoBlock"},
+      {GOTRACE_BLOCK_SYSTEM_GOROUTINE, "GoBlock"},
+      {GOTRACE_BLOCK_PREEMPTED, "GoBlock"},
+      {GOTRACE_BLOCK_DEBUG_CALL, "GoBlock"},
+      {GOTRACE_BLOCK_UNTIL_GC_ENDS, "GoBlock"},
+      {GOTRACE_BLOCK_SLEEP, "GoSleep"},
+  };
+  size_t i;
+  for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    gotrace_go_block(kinds[i].reason);
+    expect(kinds[i].name, p, gotrace_go_id(g), "%s", "");
+    gotrace_go_unblock(g); /* by nobody, on the same proc: local, whose number Go prints as 0 */
+    expect("GoUnblock", kinds[i].reason == GOTRACE_BLOCK_NET ? NETPOLL_P : p, 0, " g=%llu seq=0", U(gotrace_go_id(g)));
+    gotrace_go_start(g);
+    expect("GoStart", p, gotrace_go_id(g), " g=%llu seq=0", U(gotrace_go_id(g)));
+    *seq += 2;
+  }
+}
+
+static void all_events(void) {
+  static const gotrace_location entry = GOTRACE_NAMED_ENTRY("entry");
+  static const char *const stw_names[] = {"unknown", "GC mark termination", "GC sweep termination", "write heap dump",
+                                          "goroutine profile", "goroutine profile cleanup", "all goroutines stack trace",
+                                          "read mem stats", "AllThreadsSyscall", "GOMAXPROCS", "start trace",
+                                          "stop trace", "CountPagesInUse (test)", "ReadMetricsSlow (test)",
+                                          "ReadMemStatsSlow (test)", "PageCachePagesLeaked (test)",
+                                          "ResetDebugLog (test)"};
+  gotrace_options options;
+  gotrace_stats stats;
+  gotrace_proc *p1 = gotrace_proc_create(), *p2 = gotrace_proc_create();
+  int id1 = gotrace_proc_id(p1), id2 = gotrace_proc_id(p2);
+  /* Before the trace: one that waits, one in a system call, one that is runnable. */
+  gotrace_go *waits = gotrace_go_create_blocked(&entry), *calls = gotrace_go_create_syscall(&entry), *ready, *g, *h;
+  uint64_t thread = gotrace__self->system_id;
+  unsigned seq;
+  uint64_t gid, hid;
+  int i;
+  gotrace_proc_start(p1);
+  gotrace_go_syscall_end_blocked();
+  gotrace_proc_stop();
+  ready = calls; /* that one is runnable now */
+  calls = gotrace_go_create_syscall(&entry);
+  memset(&options, 0, sizeof options);
+  options.format = format;
+  options.futile_wakeups = true;
+  CHECK_EQUAL(gotrace_start_file(test_trace_path("events", format), &options), GOTRACE_OK);
+
+  /* What is there already, on the global proc, in the order of the records (the latest slab's first record first). Records
+   * are used again, so the order differs; the expectation follows it. */
+  {
+    const gotrace__slab *slab;
+    for (slab = gotrace__t.slabs; slab; slab = slab->next)
+      for (i = 0; i < GOTRACE__SLAB; i++) {
+        unsigned long long id = slab->gos[i].id;
+        if (gotrace__status_of(slab->gos[i].word) == GOTRACE__DEAD) continue;
+        expect("GoCreate", -1, 0, " g=%llu stack=1", id);
+        if (&slab->gos[i] == waits) expect("GoWaiting", -1, id, " g=%llu", id);
+        if (&slab->gos[i] == calls) expect("GoInSyscall", -1, id, " g=%llu", id);
+      }
+  }
+  expect("Gomaxprocs", -1, 0, " procs=2");
+
+  gotrace_proc_start(p1);
+  expect("ProcStart", id1, 0, " thread=%llu", U(thread));
+  gotrace_go_syscall_end_blocked(); /* `calls`, in a system call since before the trace */
+  expect("GoSysExit", SYSCALL_P, gotrace_go_id(calls), " g=%llu seq=2 ts=0", U(gotrace_go_id(calls)));
+  gotrace_go_start(calls);
+  expect("GoStart", id1, gotrace_go_id(calls), " g=%llu seq=0", U(gotrace_go_id(calls)));
+  gotrace_go_end();
+  expect("GoEnd", id1, gotrace_go_id(calls), "%s", "");
+
+  gotrace_procs_change(300);
+  expect("Gomaxprocs", id1, 0, " procs=300");
+  gotrace_heap_alloc(UINT64_MAX - 1);
+  expect("HeapAlloc", id1, 0, " mem=%llu", U(UINT64_MAX - 1));
+  gotrace_heap_goal(127);
+  expect("HeapGoal", id1, 0, " mem=127");
+  gotrace_heap_goal(UINT64_MAX);
+  expect("HeapGoal", id1, 0, " mem=0");
+
+  /* A goroutine through all that can happen to it. */
+  g = gotrace_go_create(&entry);
+  gid = gotrace_go_id(g);
+  expect("GoCreate", id1, 0, " g=%llu stack=1", U(gid));
+  gotrace_go_start(g);
+  expect("GoStart", id1, gid, " g=%llu seq=0", U(gid)); /* local: created on this proc */
+  seq = 2;
+  gotrace_go_stop(GOTRACE_STOP_YIELD);
+  expect("GoSched", id1, gid, "%s", "");
+  gotrace_proc_stop();
+  expect("ProcStop", id1, 0, "%s", "");
+  gotrace_proc_start(p2);
+  expect("ProcStart", id2, 0, " thread=%llu", U(thread));
+  gotrace_go_start(g); /* on another proc: not local, with its number */
+  expect("GoStart", id2, gid, " g=%llu seq=%u", U(gid), seq);
+  seq++;
+  gotrace_go_stop(GOTRACE_STOP_PREEMPTED);
+  expect("GoPreempt", id2, gid, "%s", "");
+  gotrace_go_start(g);
+  expect("GoStart", id2, gid, " g=%llu seq=0", U(gid));
+  seq++;
+  block_kinds(g, id2, &seq);
+
+  /* An unblock from another proc, and from none. */
+  gotrace_go_block(GOTRACE_BLOCK_SYNC);
+  expect("GoBlockSync", id2, gid, "%s", "");
+  gotrace_proc_stop();
+  expect("ProcStop", id2, 0, "%s", "");
+  gotrace_go_unblock(g);
+  expect("GoUnblock", -1, 0, " g=%llu seq=%u", U(gid), seq);
+  seq++;
+  gotrace_go_unblock(waits); /* whom the trace knows from its beginning, on the global proc too: local */
+  expect("GoUnblock", -1, 0, " g=%llu seq=0", U(gotrace_go_id(waits)));
+  gotrace_proc_start(p1);
+  expect("ProcStart", id1, 0, " thread=%llu", U(thread));
+  gotrace_go_start(ready);
+  expect("GoStart", id1, gotrace_go_id(ready), " g=%llu seq=1", U(gotrace_go_id(ready)));
+  gotrace_go_end();
+  expect("GoEnd", id1, gotrace_go_id(ready), "%s", "");
+  gotrace_go_start(waits);
+  expect("GoStart", id1, gotrace_go_id(waits), " g=%llu seq=3", U(gotrace_go_id(waits)));
+  gotrace_go_end();
+  expect("GoEnd", id1, gotrace_go_id(waits), "%s", "");
+  gotrace_go_start(g);
+  expect("GoStart", id1, gid, " g=%llu seq=%u", U(gid), seq);
+  seq++;
+
+  /* A wake-up in vain: readers leave out unblock, start and block. */
+  gotrace_go_block(GOTRACE_BLOCK_COND_WAIT);
+  expect("GoBlockCond", id1, gid, "%s", "");
+  gotrace_go_unblock(g);
+  gotrace_go_start(g);
+  gotrace_go_block(GOTRACE_BLOCK_COND_WAIT | GOTRACE_FUTILE_WAKEUP);
+  gotrace_go_unblock(g);
+  expect("GoUnblock", id1, 0, " g=%llu seq=0", U(gid));
+  gotrace_go_start(g);
+  expect("GoStart", id1, gid, " g=%llu seq=0", U(gid));
+  seq += 4;
+
+  /* A label, from the next start on. */
+  gotrace_go_label("labelled");
+  gotrace_go_stop(GOTRACE_STOP_YIELD);
+  expect("GoSched", id1, gid, "%s", "");
+  gotrace_go_start(g);
+  /* The id of the label's string is the table's affair. */
+  expect("GoStartLabel", id1, gid, " g=%llu seq=%u labelid=# label=labelled", U(gid), seq);
+  seq++;
+  gotrace_go_label(NULL);
+
+  /* System calls: a short one, one that blocks. */
+  gotrace_go_syscall_begin();
+  gotrace_go_syscall_end();
+  expect("GoSysCall", id1, gid, "%s", "");
+  gotrace_go_syscall_begin();
+  expect("GoSysCall", id1, gid, "%s", "");
+  gotrace_proc_stop();
+  expect("GoSysBlock", id1, gid, "%s", "");
+  expect("ProcStop", id1, 0, "%s", "");
+  gotrace_proc_start(p2);
+  expect("ProcStart", id2, 0, " thread=%llu", U(thread));
+  gotrace_go_syscall_end_blocked();
+  expect("GoSysExit", SYSCALL_P, gid, " g=%llu seq=%u ts=0", U(gid), seq);
+  seq++;
+  gotrace_go_start(g);
+  expect("GoStart", id2, gid, " g=%llu seq=0", U(gid));
+  seq++;
+
+  /* A switch: unblock, block, start. */
+  h = gotrace_go_create_blocked(NULL);
+  hid = gotrace_go_id(h);
+  expect("GoCreate", id2, gid, " g=%llu stack=0", U(hid));
+  expect("GoWaiting", id2, hid, " g=%llu", U(hid));
+  gotrace_go_switch(h);
+  expect("GoUnblock", id2, gid, " g=%llu seq=0", U(hid));
+  expect("GoBlock", id2, gid, "%s", "");
+  expect("GoStart", id2, hid, " g=%llu seq=0", U(hid));
+  gotrace_go_timer(h);
+  gotrace_go_unblock(g); /* by a timer goroutine */
+  expect("GoUnblock", TIMER_P, hid, " g=%llu seq=0", U(gid));
+  gotrace_go_stop(GOTRACE_STOP_GENERIC);
+  expect("GoPreempt", id2, hid, "%s", "");
+  gotrace_go_start(g);
+  expect("GoStart", id2, gid, " g=%llu seq=0", U(gid));
+
+  /* The collector. */
+  gotrace_gc_begin();
+  expect("GCStart", GC_P, 0, " seq=0");
+  gotrace_gc_end();
+  expect("GCDone", id2, 0, "%s", "");
+  gotrace_gc_begin();
+  expect("GCStart", GC_P, 0, " seq=1");
+  gotrace_gc_end();
+  expect("GCDone", id2, 0, "%s", "");
+  if (!SINCE(GOTRACE_GO_1_10)) {
+    gotrace_gc_scan_begin(); /* which later readers take for a mark termination */
+    expect("STWStart", id2, 0, " kindid=0 kind=mark termination");
+    gotrace_gc_scan_end();
+    expect("STWDone", id2, 0, "%s", "");
+  } else if (!SINCE(GOTRACE_GO_1_21)) {
+    gotrace_stw_begin(GOTRACE_STW_GC_MARK_TERM);
+    expect("STWStart", id2, 0, " kindid=0 kind=mark termination");
+    gotrace_stw_end();
+    expect("STWDone", id2, 0, "%s", "");
+    gotrace_stw_begin(GOTRACE_STW_GC_SWEEP_TERM);
+    expect("STWStart", id2, 0, " kindid=1 kind=sweep termination");
+    gotrace_stw_end();
+    expect("STWDone", id2, 0, "%s", "");
+  } else {
+    for (i = 0; i < GOTRACE_STW_REASON_COUNT; i++) {
+      gotrace_stw_begin((gotrace_stw_reason)i);
+      expect("STWStart", id2, 0, " kindid=%d kind=%s", i, stw_names[i]);
+      gotrace_stw_end();
+      expect("STWDone", id2, 0, "%s", "");
+    }
+  }
+  gotrace_gc_sweep_begin(); /* without a span: nothing */
+  gotrace_gc_sweep_end();
+  gotrace_gc_sweep_begin();
+  gotrace_gc_sweep_span(8192, 100);
+  expect("GCSweepStart", id2, gid, "%s", "");
+  gotrace_gc_sweep_span(1, 28);
+  gotrace_gc_sweep_end();
+  expect("GCSweepDone", id2, gid, " swept=%d reclaimed=%d", SINCE(GOTRACE_GO_1_10) ? 8193 : 0,
+         SINCE(GOTRACE_GO_1_10) ? 128 : 0);
+  if (SINCE(GOTRACE_GO_1_10)) {
+    gotrace_gc_mark_assist_begin();
+    expect("GCMarkAssistStart", id2, gid, "%s", "");
+    gotrace_gc_mark_assist_end();
+    expect("GCMarkAssistDone", id2, gid, "%s", "");
+  }
+
+  /* Annotations. */
+  if (SINCE(GOTRACE_GO_1_11)) {
+    gotrace_task outer = gotrace_task_begin("outer", GOTRACE_NO_TASK), inner;
+    expect("UserTaskCreate", id2, gid, " taskid=%llu pid=0 typeid=# name=outer", U(outer.id));
+    inner = gotrace_task_begin("inner", outer);
+    expect("UserTaskCreate", id2, gid, " taskid=%llu pid=%llu typeid=# name=inner", U(inner.id), U(outer.id));
+    gotrace_region_begin(inner, "work");
+    expect("UserRegion", id2, gid, " taskid=%llu mode=0 typeid=# name=work", U(inner.id));
+    gotrace_log(inner, "category", "message");
+    expect("UserLog", id2, gid, " id=%llu keyid=# category=category message=message", U(inner.id));
+    gotrace_log(GOTRACE_NO_TASK, "", "");
+    expect("UserLog", id2, gid, " id=0 keyid=0 category= message=");
+    gotrace_region_end(inner, "work");
+    expect("UserRegion", id2, gid, " taskid=%llu mode=1 typeid=# name=work", U(inner.id));
+    gotrace_task_end(inner);
+    expect("UserTaskEnd", id2, gid, " taskid=%llu", U(inner.id));
+    gotrace_task_end(outer);
+    expect("UserTaskEnd", id2, gid, " taskid=%llu", U(outer.id));
+  }
+  if (SINCE(GOTRACE_GO_1_19)) {
+    gotrace_cpu_sample(NULL);
+    expect("CPUSample", id2, gid, " ts=0 p=%d g=%llu", id2, U(gid));
+  }
+  gotrace_go_block(GOTRACE_BLOCK_FOREVER);
+  expect("GoStop", id2, gid, "%s", "");
+  gotrace_go_start(h);
+  expect("GoStart", id2, hid, " g=%llu seq=0", U(hid));
+  gotrace_go_end();
+  expect("GoEnd", id2, hid, "%s", "");
+  gotrace_proc_stop();
+  expect("ProcStop", id2, 0, "%s", "");
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.dropped, 0);
+  CHECK_EQUAL(stats.repaired, 0);
+  test_write_kinds("events", format);
+  /* Each kind that the format has was written, but GoSysExitLocal, which no reader takes. */
+  for (i = 1; i < GOTRACE_V1_COUNT; i++)
+    if (gotrace_find_event_spec(format, i) && i != GOTRACE_V1_GO_SYS_EXIT_LOCAL && !stats.kinds[i]) {
+      fprintf(stderr, "format %d: no %s was written\n", (int)format, gotrace_find_event_spec(format, i)->name);
+      exit(1);
+    }
+  CHECK_EQUAL(stats.kinds[GOTRACE_V1_GO_SYS_EXIT_LOCAL], 0);
+  gotrace_proc_destroy(p1);
+  gotrace_proc_destroy(p2);
+}
+
+int main(void) {
+  size_t i;
+  int status;
+  for (i = 0; i < TEST_FORMATS; i++) {
+    char path[512];
+    format = test_formats[i];
+    snprintf(path, sizeof path, "%s", test_trace_path("events", format));
+    if (strcmp(path, "/dev/null") != 0) memcpy(strrchr(path, '.'), ".expect", 8);
+    if (fork() == 0) { /* each trace of a program of its own */
+      CHECK((expected = fopen(path, "w")) != NULL);
+      all_events();
+      CHECK(fclose(expected) == 0);
+      return 0;
+    }
+    CHECK(wait(&status) > 0);
+    CHECK_EQUAL(status, 0);
+  }
+  return 0;
+}
