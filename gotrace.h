@@ -445,6 +445,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(NO_GOROUTINE, 0, "annotation where a proc runs no goroutine")                                           \
   X(GC_STATE, 0, "begin of a collection that is on, or end of one that is not")                             \
   X(STW_STATE, 0, "begin of a stopped world that is stopped, or end of one that is not")                    \
+  X(STW_OPEN, 1, "goroutine stops running in a stopped world that it began: ended it")                      \
   X(SWEEP_STATE, 0, "begin of a sweep that is on, or span or end of one that is not")                       \
   X(MARK_ASSIST_STATE, 0, "begin of a mark assist that is on, or end of one that is not")                   \
   X(FORMAT_LACKS, 0, "the trace format has no such event")                                                  \
@@ -966,9 +967,9 @@ static inline int gotrace__unused_format(gotrace_task task, const char *category
 
 #endif /* GOTRACE_H */
 
-/* ========================================================================================= >>implementation ====
+/* ----------------------------------------------------------------------------------------- >>implementation ----
  *
- * Order of locks, outermost first: life, global proc, collector, goroutine or proc busy bits, queue, tables.
+ * Order of locks, outermost first: life, global proc, goroutine or proc busy bits, collector, records, queue, tables.
  */
 
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
@@ -1210,6 +1211,7 @@ static void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t m
 static void gotrace__wake(gotrace__cond *cond) { WakeAllConditionVariable(cond); }
 static void gotrace__cond_init(gotrace__cond *cond) { InitializeConditionVariable(cond); }
 static void gotrace__yield(void) { SwitchToThread(); }
+#if !GOTRACE_NO_THREADS
 static DWORD WINAPI gotrace__thread_main(void *unused) {
   (void)unused;
   gotrace__service();
@@ -1223,14 +1225,22 @@ static void gotrace__thread_join(gotrace__thread_handle handle) {
   WaitForSingleObject(handle, INFINITE);
   CloseHandle(handle);
 }
+#endif
+#if !GOTRACE_SEQ_CST_FLAG
 static bool gotrace__barrier_init(void) { return true; }
 static void gotrace__barrier(void) { FlushProcessWriteBuffers(); }
+#endif
+#if GOTRACE_NO_THREADS
+static void gotrace__platform_init(void) {}
+static void gotrace__at_thread_exit(void *thread) { (void)thread; }
+#else
 static DWORD gotrace__exit_slot = FLS_OUT_OF_INDEXES;
 static void WINAPI gotrace__exit_callback(void *thread) {
   if (thread) gotrace__thread_gone(thread);
 }
 static void gotrace__platform_init(void) { gotrace__exit_slot = FlsAlloc(gotrace__exit_callback); }
 static void gotrace__at_thread_exit(void *thread) { FlsSetValue(gotrace__exit_slot, thread); }
+#endif
 static uint64_t gotrace__system_thread_id(void) { return GetCurrentThreadId(); }
 static void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
 static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
@@ -1351,9 +1361,11 @@ static void gotrace__at_thread_exit(void *thread) { pthread_setspecific(gotrace_
 #endif
 
 #if defined(__linux__)
+#if !GOTRACE_SEQ_CST_FLAG
 /* membarrier(2): commands 1 << 4 REGISTER_PRIVATE_EXPEDITED (Linux 4.14) and 1 << 3 PRIVATE_EXPEDITED. */
 static bool gotrace__barrier_init(void) { return syscall(SYS_membarrier, 1 << 4, 0, 0) == 0; }
 static void gotrace__barrier(void) { syscall(SYS_membarrier, 1 << 3, 0, 0); }
+#endif
 static uint64_t gotrace__system_thread_id(void) { return (uint64_t)syscall(SYS_gettid); }
 static void gotrace__system_thread_name(char *name, size_t size) {
   if (pthread_getname_np(pthread_self(), name, size) != 0) snprintf(name, size, "thread");
@@ -1370,8 +1382,10 @@ static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
   return true;
 }
 #else
+#if !GOTRACE_SEQ_CST_FLAG
 static bool gotrace__barrier_init(void) { return false; }
 static void gotrace__barrier(void) {}
+#endif
 static uint64_t gotrace__system_thread_id(void) {
   static uint64_t last;
   return gotrace__add_relaxed(&last, 1) + 1;
@@ -1803,13 +1817,13 @@ struct gotrace_go {
   uint64_t generation;      /* of the same */
   gotrace_proc *last_proc;  /* whose stream has the last numbered event about it */
   gotrace_location entry;   /* fields atomic: a silent goroutine's are read from afar */
+  gotrace_proc *syscall_proc; /* atomic; that it entered its system call on */
   uint64_t syscall_tick;    /* of GoSysCall, if syscall_session is this session */
   uint64_t exit_tick;       /* of the end of a system call that is still to be written, if exit_session is */
   uint32_t syscall_session, exit_session;
   uint32_t introduced;      /* session in which it was introduced, not created */
   uint32_t assist_session;  /* session with an open mark assist */
   uint32_t region_session, region_depth, region_capacity;
-  bool assist;
   bool timer;
   bool woken;               /* the last event about it is an unblock */
   const gotrace__buffer *start_buffer; /* where its start after an unblock was written, and where that ended */
@@ -1830,8 +1844,9 @@ struct gotrace_proc {
   uint64_t generation; /* of the same */
   gotrace__buffer *buffer[2]; /* by generation & 1 */
   bool sweep;          /* between sweep begin and end */
-  uint32_t sweep_session; /* in which GCSweepStart was written for this sweep */
-  uint32_t scan_session;  /* in which GCScanStart was written and its end not */
+  /* What its stream has begun and not ended, if the session is the current one: changes only with what is written. */
+  uint32_t sweep_session, scan_session, stw_session, run_session;
+  bool run_in_syscall; /* of the goroutine that runs: after GoSysCall */
   uint64_t swept, reclaimed;
   gotrace_proc *next;  /* of all procs, by id */
   char padding[64];    /* two procs share no cache line */
@@ -1920,7 +1935,8 @@ static struct gotrace__tracer {
 
   gotrace__mutex collector; /* protects: */
   bool gc, stw;
-  uint32_t gc_session, stw_session; /* in which the begin was written */
+  uint32_t gc_session;      /* in which its begin was written and its end not */
+  uint32_t stw_open;        /* session in which a begin was written and its end not */
   uint64_t gc_sequence;     /* of the session */
   uint64_t collector_tick;
 
@@ -1994,7 +2010,9 @@ static void gotrace__init(void) {
     gotrace__t.global_lock = gotrace__t.collector = gotrace__t.queue_lock = gotrace__t.records = unlocked;
     gotrace__cond_init(&gotrace__t.changed);
     gotrace__platform_init();
-    gotrace__t.fence = !GOTRACE_SEQ_CST_FLAG && !gotrace__barrier_init();
+#if !GOTRACE_SEQ_CST_FLAG
+    gotrace__t.fence = !gotrace__barrier_init();
+#endif
     gotrace__t.file = -1;
     gotrace__t.global.id = GOTRACE_GLOBAL_PROC;
     gotrace__t.procs_tail = &gotrace__t.procs;
@@ -2069,6 +2087,7 @@ typedef struct gotrace__call {
   bool plain;          /* tracing is off: state is kept by plain stores */
   bool global;         /* the global proc's lock is held */
   bool may_wait;       /* holds nothing yet: may wait for room */
+  bool ending;         /* the last events of a trace: limits do not count */
 } gotrace__call;
 
 static inline void gotrace__read_control(gotrace__call *c) {
@@ -2222,17 +2241,25 @@ static inline uint32_t gotrace__stack(gotrace__call *c) {
   return id;
 }
 
+/* The stack of a goroutine's entry. Viewers refuse a goroutine without one, so there always is: the one that is put first
+ * when the trace begins. */
+#define GOTRACE__UNKNOWN_ENTRY 1
+static uint32_t gotrace__entry_stack(gotrace__call *c, const gotrace_location *entry) {
+  uint32_t id = gotrace__location_stack(c, entry);
+  return id ? id : GOTRACE__UNKNOWN_ENTRY;
+}
+
 /* Writes that g exists, for the first time in this trace, and returns its sequence number: it is created, and in the
  * same moment waits or is in a system call if it does. As StartTrace writes it for all goroutines at once. */
 static uint64_t gotrace__introduce(gotrace__call *c, gotrace_go *g, unsigned status, uint64_t tick, uint32_t stack) {
-  gotrace__event3(c, GOTRACE_V1_GO_CREATE, tick, g->id, gotrace__location_stack(c, &g->entry), stack);
+  gotrace__event3(c, GOTRACE_V1_GO_CREATE, tick, g->id, gotrace__entry_stack(c, &g->entry), stack);
   if (status == GOTRACE__WAITING) gotrace__event1(c, GOTRACE_V1_GO_WAITING, tick, g->id);
   if (status == GOTRACE__SYSCALL) gotrace__event1(c, GOTRACE_V1_GO_IN_SYSCALL, tick, g->id);
   g->tick = tick;
   g->generation = c->generation;
   g->last_proc = c->p;
   gotrace__count(&c->m->goroutines, 1);
-  if (g->timer) {
+  if (gotrace__load_relaxed(&g->timer)) {
     gotrace__lock(&gotrace__t.records);
     if (gotrace__t.timer_count < GOTRACE__TIMERS) gotrace__t.timers[gotrace__t.timer_count++] = g->id;
     gotrace__unlock(&gotrace__t.records);
@@ -2240,16 +2267,41 @@ static uint64_t gotrace__introduce(gotrace__call *c, gotrace_go *g, unsigned sta
   return status == GOTRACE__WAITING || status == GOTRACE__SYSCALL ? 2 : 1;
 }
 
-/* Writes that c->p has run, and what runs on it, since the trace began. */
+/* Writes that c->p has run, and what runs on it or is in a system call on it, since the trace began. */
 static void gotrace__introduce_running(gotrace__call *c, uint64_t thread, gotrace_go *g) {
-  uint64_t word = g ? gotrace__load_acquire(&g->word) : 0;
-  gotrace__event1(c, GOTRACE_V1_PROC_START, c->p->tick, thread);
-  if (gotrace__status_of(word) == GOTRACE__RUNNING && gotrace__session_of(word) != c->session) {
-    uint64_t sequence = gotrace__introduce(c, g, GOTRACE__RUNNING, c->p->tick, 0);
-    gotrace__event1(c, GOTRACE_V1_GO_START_LOCAL, c->p->tick, g->id);
-    g->introduced = c->session;
-    gotrace__store_release(&g->word, gotrace__word(c->session, sequence + 1, GOTRACE__RUNNING));
+  uint64_t tick = c->p->tick, word = g ? gotrace__load_acquire(&g->word) : 0;
+  unsigned spins = 0;
+  gotrace__event1(c, GOTRACE_V1_PROC_START, tick, thread);
+  while (word & GOTRACE__BUSY) {
+    gotrace__pause(&spins);
+    word = gotrace__load_acquire(&g->word);
   }
+  if (gotrace__session_of(word) == c->session) return;
+  if (gotrace__status_of(word) == GOTRACE__SYSCALL) {
+    if (gotrace__load_relaxed(&g->syscall_proc) != c->p) return;
+    if (!gotrace__cas_acq_rel(&g->word, &word, word | GOTRACE__BUSY)) return; /* the start of the trace is at it */
+  } else if (gotrace__status_of(word) != GOTRACE__RUNNING) {
+    return;
+  }
+  gotrace__introduce(c, g, GOTRACE__RUNNING, tick, 0);
+  gotrace__event1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
+  c->p->run_session = c->session;
+  c->p->run_in_syscall = gotrace__status_of(word) == GOTRACE__SYSCALL;
+  g->introduced = c->session;
+  if (c->p->run_in_syscall) {
+    gotrace__event1(c, GOTRACE_V1_GO_SYS_CALL, tick, 0);
+    g->syscall_tick = tick;
+    g->syscall_session = c->session;
+  }
+  gotrace__store_release(&g->word, gotrace__word(c->session, 2, gotrace__status_of(word)));
+}
+
+/* The system's id of the thread that has a proc. */
+static uint64_t gotrace__thread_of(const gotrace_proc *p) {
+  uint64_t index = gotrace__load_relaxed(&p->word) >> 4;
+  const gotrace__thread *m = gotrace__load_acquire(&gotrace__t.threads);
+  while (m && m->index != index) m = m->next;
+  return m ? gotrace__load_relaxed(&m->system_id) : 0;
 }
 
 /* A new buffer for c->p, which the old one is handed over for. False if the trace has ended, for want of memory or by
@@ -2271,14 +2323,15 @@ static GOTRACE__NOINLINE bool gotrace__refill(gotrace__call *c) {
       gotrace__wake(&t->changed);
     }
   }
-  if (t->options.size_limit && t->produced >= t->options.size_limit) early = GOTRACE_LIMIT_REACHED;
+  if (t->options.size_limit && t->produced >= t->options.size_limit && !c->ending) early = GOTRACE_LIMIT_REACHED;
   else fresh = gotrace__queue_pop(&t->empty);
   gotrace__unlock(&t->queue_lock);
   if (!fresh && !early) {
     bool block = t->options.on_limit == GOTRACE_LIMIT_BLOCK;
+    bool waits = block && c->may_wait && !c->m->reader;
     fresh = GOTRACE__CAST(gotrace__buffer *,
-                          gotrace__allocate(&t->budget, sizeof *fresh, !block || (c->may_wait && !c->m->reader)));
-    if (!fresh && block && c->may_wait && !c->m->reader) return false; /* the caller waits */
+                          gotrace__allocate(&t->budget, sizeof *fresh, waits || (!block && !c->ending)));
+    if (!fresh && waits) return false; /* the caller does */
     if (!fresh) {
       size_t used = gotrace__load_relaxed(&t->budget.used);
       early = used + sizeof *fresh > t->budget.limit ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY;
@@ -2299,7 +2352,7 @@ static GOTRACE__NOINLINE bool gotrace__refill(gotrace__call *c) {
   p->generation = c->generation;
   if (p->session != c->session) {
     gotrace__store_relaxed(&p->session, c->session);
-    if (introduce) gotrace__introduce_running(c, c->m->system_id, gotrace__load_relaxed(&p->go));
+    if (introduce) gotrace__introduce_running(c, gotrace__thread_of(p), gotrace__load_relaxed(&p->go));
   }
   return true;
 }
@@ -2352,6 +2405,21 @@ static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, ui
   gotrace__refresh(c, g->generation);
   if (c->session && gotrace__session_of(*word) != c->session) {
     unsigned status = gotrace__status_of(*word);
+    if (status == GOTRACE__SYSCALL && c->p != &gotrace__t.global) {
+      /* Readers bind a system call to the proc in whose stream it begins, so this one begins in the global proc's. Its
+       * lock comes before busy bits. */
+      gotrace__call global = *c;
+      bool taken;
+      gotrace__store_release(&g->word, *word);
+      gotrace__lock(&gotrace__t.global_lock);
+      global.p = NULL;
+      gotrace__refresh(&global, gotrace__t.global.generation);
+      gotrace__open(&global, &gotrace__t.global);
+      taken = gotrace__take(&global, g, statuses, word);
+      gotrace__unlock(&gotrace__t.global_lock);
+      gotrace__refresh(c, g->generation);
+      return taken;
+    }
     uint64_t sequence = gotrace__introduce(c, g, status, gotrace__stamp(c, g), 0);
     g->introduced = c->session;
     *word = gotrace__word(c->session, sequence, status);
@@ -2413,7 +2481,7 @@ static inline bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned
   c->p = NULL;
   c->b = NULL;
   c->frame = NULL;
-  c->global = false;
+  c->global = c->ending = false;
   c->may_wait = true;
   gotrace__enter(c, m);
   while (GOTRACE__LIKELY(c->session != 0)) {
@@ -2528,6 +2596,23 @@ static void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
   gotrace__store_relaxed(&g->entry.line, entry ? entry->line : (uint32_t)0);
 }
 
+/* Under a lock, since while tracing is off two threads may think that they run the goroutine. */
+static bool gotrace__set_label(gotrace_go *g, const char *label) {
+  size_t size = label ? strlen(label) : 0, limit = GOTRACE__LABEL - 1;
+  bool ok;
+  if (size > limit) /* not inside a UTF-8 sequence */
+    for (size = limit; size > limit - 4 && ((unsigned char)label[size] & 0xc0) == 0x80; size--) continue;
+  gotrace__lock(&gotrace__t.records);
+  if (!g->label && size) g->label = GOTRACE__CAST(char *, gotrace__allocate(NULL, GOTRACE__LABEL, false));
+  ok = g->label || !size;
+  if (g->label) {
+    if (size) memcpy(g->label, label, size);
+    g->label[size] = 0;
+  }
+  gotrace__unlock(&gotrace__t.records);
+  return ok;
+}
+
 static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *entry, unsigned status) {
   gotrace_go *g = gotrace__go_new(c->m);
   uint64_t word = 0;
@@ -2538,12 +2623,13 @@ static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *ent
   gotrace__store_relaxed(&g->id,
                          gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
   gotrace__set_entry(g, entry);
-  g->exit_session = g->syscall_session = g->introduced = 0;
-  g->region_session = 0;
-  g->assist = g->timer = g->woken = false;
+  g->exit_session = g->syscall_session = g->introduced = g->region_session = g->assist_session = 0;
+  gotrace__store_relaxed(&g->timer, false);
+  g->woken = false;
   g->start_buffer = NULL;
-  g->stack_low = g->stack_high = 0;
-  if (g->label) g->label[0] = 0;
+  gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
+  gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
+  if (g->label) gotrace__set_label(g, NULL);
   if (c->session) {
     uint64_t sequence = gotrace__introduce(c, g, status, gotrace__stamp(c, NULL), gotrace__stack(c));
     word = gotrace__word(0, sequence, 0);
@@ -2573,18 +2659,46 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, con
   return gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__WAITING);
 }
 
+/* What belongs to the whole program is ordered by time alone for readers, so these times differ. */
+static uint64_t gotrace__collector_stamp(gotrace__call *c) {
+  uint64_t tick = gotrace__stamp(c, NULL);
+  unsigned tries;
+  for (tries = 0; tick <= gotrace__t.collector_tick && tries < 1000000; tries++) tick = gotrace__stamp(c, NULL);
+  if (tick <= gotrace__t.collector_tick) tick = gotrace__t.collector_tick + 1; /* a clock that stands still */
+  return gotrace__t.collector_tick = tick;
+}
+
+/* Before the event that takes the running goroutine off c->p: a stopped world that it has begun ends with it, since readers
+ * count it as the goroutine's own. */
+static void gotrace__leave_stw(gotrace__call *c) {
+  gotrace_proc *p = c->p;
+  if (GOTRACE__LIKELY(p->stw_session != c->session)) return;
+  p->stw_session = 0;
+  gotrace__problem(c, GOTRACE_PROBLEM_STW_OPEN);
+  gotrace__lock(&gotrace__t.collector);
+  gotrace__event0(c, GOTRACE_V1_STW_DONE, gotrace__collector_stamp(c));
+  gotrace__t.stw_open = 0;
+  gotrace__unlock(&gotrace__t.collector);
+}
+
 /* Takes the running goroutine off the thread, after an event that ended its running at `tick`. */
 static void gotrace__off(gotrace__call *c, unsigned numbered, unsigned status) {
   gotrace_go *g = c->m->go;
   uint64_t word = gotrace__load_relaxed(&g->word);
-  if (c->session) g->tick = c->p->tick;
+  if (c->session) {
+    g->tick = c->p->tick;
+    c->p->run_session = 0;
+  }
   if (c->m->proc) gotrace__store_relaxed(&c->m->proc->go, (gotrace_go *)NULL);
   c->m->go = NULL;
   gotrace__give(c, g, word, numbered, status);
 }
 
 static void gotrace__stop_running(gotrace__call *c, unsigned kind) {
-  if (c->session) gotrace__event1(c, kind, gotrace__stamp(c, c->m->go), gotrace__stack(c));
+  if (c->session) {
+    gotrace__leave_stw(c);
+    gotrace__event1(c, kind, gotrace__stamp(c, c->m->go), gotrace__stack(c));
+  }
   gotrace__off(c, 0, GOTRACE__RUNNABLE);
 }
 
@@ -2592,14 +2706,23 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, con
   gotrace__call c;
   gotrace_go *g;
   if (!gotrace__begin(&c, site, GOTRACE__ANY)) return NULL;
-  c.frame = GOTRACE__FRAME;
   if (c.m->go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_START_OVER);
     gotrace__stop_running(&c, GOTRACE_V1_GO_SCHED);
   }
+  gotrace__end(&c);
+  /* It has no proc, so it begins in the stream of those who have none. */
+  if (!gotrace__begin(&c, site, GOTRACE__IN_SYSCALL)) return NULL;
+  c.frame = GOTRACE__FRAME;
+  c.may_wait = false;
+  gotrace__lock(&gotrace__t.global_lock);
+  c.global = true;
+  gotrace__refresh(&c, gotrace__t.global.generation);
+  gotrace__open(&c, &gotrace__t.global);
   g = gotrace__create(&c, entry, GOTRACE__SYSCALL);
   if (g) {
     gotrace__store_relaxed(&g->owner, c.m->index);
+    gotrace__store_relaxed(&g->syscall_proc, (gotrace_proc *)NULL);
     c.m->go = g;
     c.m->in_syscall = true;
   }
@@ -2646,6 +2769,8 @@ static void gotrace__write_start(gotrace__call *c, gotrace_go *g, uint64_t seque
   g->woken = false;
   g->last_proc = c->p;
   g->tick = tick;
+  c->p->run_session = c->session;
+  c->p->run_in_syscall = false;
 }
 
 /* Runs g, which the caller has taken with `word`, on the thread: whatever is missing before a start is written first. */
@@ -2663,8 +2788,8 @@ static void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
     }
     gotrace__write_start(c, g, sequence + numbered);
     numbered++;
+    g->exit_session = 0;
   }
-  g->exit_session = 0;
   gotrace__store_relaxed(&g->owner, m->index);
   gotrace__store_relaxed(&m->proc->go, g);
   m->go = g;
@@ -2696,9 +2821,13 @@ static void gotrace__start(gotrace_go *g, bool quietly) {
 
 GOTRACE__DEFINE void gotrace_go_start(gotrace_go *go) { gotrace__start(go, false); }
 
-/* Ends the goroutine that runs on the thread, after its last event. */
+/* Ends the goroutine that runs on the thread. */
 static void gotrace__die(gotrace__call *c) {
   gotrace_go *g = c->m->go;
+  if (c->session) {
+    gotrace__leave_stw(c);
+    gotrace__event0(c, GOTRACE_V1_GO_END, gotrace__stamp(c, g));
+  }
   if (g == c->m->own_go) c->m->own_go = NULL;
   gotrace__off(c, 0, GOTRACE__DEAD);
   gotrace__go_free(c->m, g);
@@ -2710,7 +2839,6 @@ GOTRACE__DEFINE void gotrace_go_end(void) {
   if (!c.m->go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
-    if (c.session) gotrace__event0(&c, GOTRACE_V1_GO_END, gotrace__stamp(&c, c.m->go));
     gotrace__die(&c);
   }
   gotrace__end(&c);
@@ -2739,6 +2867,7 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
     reason = GOTRACE_BLOCK_GENERIC;
   }
   if (c->session) {
+    gotrace__leave_stw(c);
     if (futile && gotrace__t.version >= GOTRACE_GO_1_11 && !gotrace__t.options.futile_wakeups) {
       gotrace__problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
     } else if (futile) {
@@ -2758,6 +2887,7 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
                              gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
       if (c->m->own_go == g) c->m->own_go_id = g->id;
       g->tick = c->p->tick;
+      c->p->run_session = 0;
       gotrace__store_relaxed(&c->p->go, (gotrace_go *)NULL);
       c->m->go = NULL;
       g->generation = c->generation;
@@ -2813,7 +2943,6 @@ static void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, bool
     if (!end) {
       gotrace__block(&c, GOTRACE_BLOCK_GENERIC);
     } else {
-      if (c.session) gotrace__event0(&c, GOTRACE_V1_GO_END, gotrace__stamp(&c, c.m->go));
       gotrace__die(&c);
     }
     gotrace__run(&c, g, word);
@@ -2880,7 +3009,9 @@ GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
 /* Writes, on the stream of a proc that the caller has taken, that its goroutine's system call blocks. */
 static void gotrace__write_syscall_block(gotrace__call *c, gotrace_go *g, uint64_t tick) {
   if (!g || g->syscall_session != c->session) return;
+  if (tick < c->p->tick) tick = c->p->tick;
   gotrace__event0(c, GOTRACE_V1_GO_SYS_BLOCK, tick);
+  c->p->run_session = 0;
   g->tick = tick;
   g->generation = c->generation;
   g->syscall_session = 0; /* from here on it is known to wait */
@@ -2986,7 +3117,7 @@ GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
   } else {
     gotrace_go *g = gotrace__load_relaxed(&proc->go);
     gotrace__refresh(&c, proc->generation);
-    if (c.session && proc->session == c.session) {
+    if (c.session) {
       gotrace__open(&c, proc);
       if (c.session) gotrace__write_syscall_block(&c, g, gotrace__stamp(&c, g));
       if (c.session) gotrace__event0(&c, GOTRACE_V1_PROC_STOP, gotrace__stamp(&c, NULL));
@@ -3017,13 +3148,15 @@ GOTRACE__DEFINE void gotrace_go_syscall_begin_at(gotrace_site *site) {
   if (!g) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
-    g->syscall_session = 0;
     if (c.session) {
+      gotrace__leave_stw(&c);
       g->syscall_tick = gotrace__stamp(&c, g);
       g->syscall_session = c.session;
       gotrace__event1(&c, GOTRACE_V1_GO_SYS_CALL, g->syscall_tick, gotrace__stack(&c));
       g->tick = g->syscall_tick;
+      c.p->run_in_syscall = true;
     }
+    gotrace__store_relaxed(&g->syscall_proc, c.m->proc);
     c.m->in_syscall = true;
     gotrace__give(&c, g, gotrace__load_relaxed(&g->word), 0, GOTRACE__SYSCALL);
     gotrace__store_release(&c.m->proc->word, gotrace__proc_word(c.m->index, GOTRACE__PROC_SYSCALL));
@@ -3074,11 +3207,13 @@ static void gotrace__syscall_end(bool blocked) {
     bool waits = c.session && g->syscall_session != c.session; /* as the trace has it */
     if (c.session && p && !waits &&
         (blocked || gotrace__now() - g->syscall_tick >= gotrace__sysmon_ticks())) {
-      gotrace__write_syscall_block(&c, g, g->syscall_tick > c.p->tick ? g->syscall_tick : c.p->tick);
+      /* Readers expect what Go does: the proc stops, and is started again for the exit. */
+      gotrace__write_syscall_block(&c, g, g->syscall_tick);
+      gotrace__event0(&c, GOTRACE_V1_PROC_STOP, c.p->tick);
+      gotrace__event1(&c, GOTRACE_V1_PROC_START, gotrace__stamp(&c, NULL), m->system_id);
       waits = true;
     }
-    g->syscall_session = 0;
-    g->exit_session = 0;
+    if (c.session) g->syscall_session = g->exit_session = 0;
     if (c.session && waits && p) {
       gotrace__write_syscall_exit(&c, g, gotrace__sequence_of(word), 0);
       numbered++;
@@ -3096,6 +3231,7 @@ static void gotrace__syscall_end(bool blocked) {
         gotrace__write_start(&c, g, gotrace__sequence_of(word) + numbered);
         numbered++;
       }
+      if (c.session) c.p->run_in_syscall = false;
       gotrace__store_relaxed(&p->go, g);
       gotrace__give(&c, g, word, numbered, GOTRACE__RUNNING);
     }
@@ -3265,18 +3401,7 @@ GOTRACE__DEFINE void gotrace_go_label(const char *label) {
   if (!c.m->go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
-    gotrace_go *g = c.m->go;
-    if (!g->label && label) g->label = GOTRACE__CAST(char *, gotrace__allocate(NULL, GOTRACE__LABEL, false));
-    if (g->label) {
-      size_t size = label ? strlen(label) : 0, limit = GOTRACE__LABEL - 1;
-      if (size > limit) { /* not inside a UTF-8 sequence */
-        for (size = limit; size > limit - 4 && ((unsigned char)label[size] & 0xc0) == 0x80; size--) continue;
-      }
-      if (size) memcpy(g->label, label, size);
-      g->label[size] = 0;
-    } else if (label) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
-    }
+    if (!gotrace__set_label(c.m->go, label)) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
   }
   gotrace__end(&c);
 }
@@ -3288,12 +3413,12 @@ GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
   if (!go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
-    if (!go->timer && c.session) {
+    if (!gotrace__load_relaxed(&go->timer) && c.session) {
       gotrace__lock(&gotrace__t.records);
       if (gotrace__t.timer_count < GOTRACE__TIMERS) gotrace__t.timers[gotrace__t.timer_count++] = go->id;
       gotrace__unlock(&gotrace__t.records);
     }
-    go->timer = true;
+    gotrace__store_relaxed(&go->timer, true);
     if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
   } else {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
@@ -3308,8 +3433,8 @@ GOTRACE__DEFINE void gotrace_go_stack(gotrace_go *go, const void *low, const voi
   if (!go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
-    go->stack_low = (uintptr_t)low;
-    go->stack_high = (uintptr_t)high;
+    gotrace__store_relaxed(&go->stack_low, (uintptr_t)low);
+    gotrace__store_relaxed(&go->stack_high, (uintptr_t)high);
     if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
   } else {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
@@ -3317,14 +3442,7 @@ GOTRACE__DEFINE void gotrace_go_stack(gotrace_go *go, const void *low, const voi
   gotrace__end(&c);
 }
 
-/* Garbage collection. What belongs to the whole program is ordered by time alone for readers, so these times differ. */
-static uint64_t gotrace__collector_stamp(gotrace__call *c) {
-  uint64_t tick = gotrace__stamp(c, NULL);
-  unsigned tries;
-  for (tries = 0; tick <= gotrace__t.collector_tick && tries < 1000000; tries++) tick = gotrace__stamp(c, NULL);
-  if (tick <= gotrace__t.collector_tick) tick = gotrace__t.collector_tick + 1; /* a clock that stands still */
-  return gotrace__t.collector_tick = tick;
-}
+/* Garbage collection. */
 
 GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
   gotrace__call c;
@@ -3350,8 +3468,10 @@ GOTRACE__DEFINE void gotrace_gc_end(void) {
   if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
   gotrace__lock(&gotrace__t.collector);
   if (!gotrace__t.gc) gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
-  else if (c.session && gotrace__t.gc_session == c.session)
+  if (c.session && gotrace__t.gc_session == c.session) {
     gotrace__event0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
+    gotrace__t.gc_session = 0;
+  }
   gotrace__t.gc = false;
   gotrace__unlock(&gotrace__t.collector);
   gotrace__end(&c);
@@ -3360,23 +3480,26 @@ GOTRACE__DEFINE void gotrace_gc_end(void) {
 GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, gotrace_stw_reason reason) {
   gotrace__call c;
   unsigned kind = (unsigned)reason;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
   gotrace__lock(&gotrace__t.collector);
   if (gotrace__t.stw) {
     gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
   } else {
     gotrace__t.stw = true;
-    gotrace__t.stw_session = 0;
     if (kind >= GOTRACE_STW_REASON_COUNT) {
       gotrace__problem(&c, GOTRACE_PROBLEM_BAD_REASON);
       kind = GOTRACE_STW_UNKNOWN;
     }
-    /* Before 1.21: 0 is mark termination, 1 is sweep termination, and there is no other. */
-    if (gotrace__has(&c, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM ? GOTRACE_GO_1_10
-                                                                                             : GOTRACE_GO_1_21)) {
+    /* Before 1.21: 0 is mark termination, 1 is sweep termination, and there is no other. Readers keep it with the
+     * goroutine that begins it. */
+    if (!c.m->go) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_NO_GOROUTINE);
+    } else if (gotrace__has(&c, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM
+                                    ? GOTRACE_GO_1_10
+                                    : GOTRACE_GO_1_21)) {
       if (gotrace__t.version < GOTRACE_GO_1_21) kind--;
       gotrace__event1(&c, GOTRACE_V1_STW_START, gotrace__collector_stamp(&c), kind);
-      gotrace__t.stw_session = c.session;
+      gotrace__t.stw_open = c.p->stw_session = c.session;
     }
   }
   gotrace__unlock(&gotrace__t.collector);
@@ -3387,10 +3510,15 @@ GOTRACE__DEFINE void gotrace_stw_end(void) {
   gotrace__call c;
   if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
   gotrace__lock(&gotrace__t.collector);
-  if (!gotrace__t.stw) gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
-  else if (c.session && gotrace__t.stw_session == c.session)
+  if (c.session && c.p->stw_session == c.session) {
     gotrace__event0(&c, GOTRACE_V1_STW_DONE, gotrace__collector_stamp(&c));
-  gotrace__t.stw = false;
+    gotrace__t.stw_open = c.p->stw_session = 0;
+    gotrace__t.stw = false;
+  } else if (!gotrace__t.stw || (c.session && gotrace__t.stw_open == c.session)) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE); /* not begun, or by another goroutine, which is to end it */
+  } else {
+    gotrace__t.stw = false;
+  }
   gotrace__unlock(&gotrace__t.collector);
   gotrace__end(&c);
 }
@@ -3427,6 +3555,15 @@ GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
   gotrace__end(&c);
 }
 
+/* Writes the end of the sweep that c->p's stream has begun, if any. */
+static void gotrace__end_sweep(gotrace__call *c) {
+  gotrace_proc *p = c->p;
+  if (p->sweep_session != c->session) return;
+  if (gotrace__t.version < 1009) gotrace__event0(c, GOTRACE_V1_GC_SWEEP_DONE_1_8, gotrace__stamp(c, NULL));
+  else gotrace__event2(c, GOTRACE_V1_GC_SWEEP_DONE, gotrace__stamp(c, NULL), p->swept, p->reclaimed);
+  p->sweep_session = 0;
+}
+
 GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
   gotrace__call c;
   if (!gotrace__begin(&c, NULL, GOTRACE__NEEDS_GO)) return;
@@ -3435,8 +3572,7 @@ GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
   } else {
     gotrace_proc *p = c.m->proc;
     p->sweep = true;
-    p->sweep_session = 0;
-    p->swept = p->reclaimed = 0;
+    if (c.session) p->swept = p->reclaimed = 0;
   }
   gotrace__end(&c);
 }
@@ -3452,9 +3588,12 @@ GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept
     if (c.session && p->sweep_session != c.session) {
       gotrace__event1(&c, GOTRACE_V1_GC_SWEEP_START, gotrace__stamp(&c, NULL), gotrace__stack(&c));
       p->sweep_session = c.session;
+      p->swept = p->reclaimed = 0;
     }
-    p->swept += swept;
-    p->reclaimed += reclaimed;
+    if (c.session) {
+      p->swept += swept;
+      p->reclaimed += reclaimed;
+    }
   }
   gotrace__end(&c);
 }
@@ -3466,11 +3605,7 @@ GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
     gotrace__problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
   } else {
     gotrace_proc *p = c.m->proc;
-    if (c.session && p->sweep_session == c.session) {
-      uint64_t tick = gotrace__stamp(&c, NULL);
-      if (gotrace__t.version < 1009) gotrace__event0(&c, GOTRACE_V1_GC_SWEEP_DONE_1_8, tick);
-      else gotrace__event2(&c, GOTRACE_V1_GC_SWEEP_DONE, tick, p->swept, p->reclaimed);
-    }
+    if (c.session) gotrace__end_sweep(&c);
     p->sweep = false;
   }
   gotrace__end(&c);
@@ -3482,15 +3617,11 @@ GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
   if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
   c.frame = GOTRACE__FRAME;
   g = c.m->go;
-  if (!g || g->assist) {
+  if (!g || (c.session && g->assist_session == c.session)) {
     gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
-  } else {
-    g->assist = true;
-    g->assist_session = 0;
-    if (gotrace__has(&c, 1009)) {
-      gotrace__event1(&c, GOTRACE_V1_GC_MARK_ASSIST_START, gotrace__stamp(&c, g), gotrace__stack(&c));
-      g->assist_session = c.session;
-    }
+  } else if (gotrace__has(&c, 1009)) {
+    gotrace__event1(&c, GOTRACE_V1_GC_MARK_ASSIST_START, gotrace__stamp(&c, g), gotrace__stack(&c));
+    g->assist_session = c.session;
   }
   gotrace__end(&c);
 }
@@ -3500,13 +3631,11 @@ GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
   gotrace_go *g;
   if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
   g = c.m->go;
-  if (!g || !g->assist) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
-  } else {
-    g->assist = false;
-    /* Readers take the end of an assist that began before the trace. */
-    if (c.session && gotrace__t.version >= 1009 && (g->assist_session == c.session || g->introduced == c.session))
-      gotrace__event0(&c, GOTRACE_V1_GC_MARK_ASSIST_DONE, gotrace__stamp(&c, g));
+  if (c.session && g && g->assist_session == c.session) {
+    gotrace__event0(&c, GOTRACE_V1_GC_MARK_ASSIST_DONE, gotrace__stamp(&c, g));
+    g->assist_session = 0;
+  } else if (!g || (gotrace__t.version >= 1009 && g->introduced != c.session)) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE); /* else it began before the trace, or the format has none */
   }
   gotrace__end(&c);
 }
@@ -3850,6 +3979,7 @@ typedef struct gotrace__silent {
   gotrace_proc *proc;
   uint64_t thread, go;
   gotrace_location entry;
+  bool in_syscall;
 } gotrace__silent;
 
 static size_t gotrace__note_silent(gotrace__silent *silent, size_t max) {
@@ -3859,15 +3989,16 @@ static size_t gotrace__note_silent(gotrace__silent *silent, size_t max) {
   for (p = gotrace__load_acquire(&t->procs); p && count < max; p = gotrace__load_acquire(&p->next)) {
     uint64_t word = gotrace__load_acquire(&p->word);
     gotrace_go *g = gotrace__load_acquire(&p->go);
-    gotrace__thread *m;
-    if (gotrace__load_relaxed(&p->session) == t->session) continue;
-    if (gotrace__status_of(word) != GOTRACE__PROC_RUNNING || (word & GOTRACE__BUSY)) continue;
+    if (gotrace__load_relaxed(&p->session) == t->session || (word & GOTRACE__BUSY)) continue;
+    if (gotrace__status_of(word) != GOTRACE__PROC_RUNNING && gotrace__status_of(word) != GOTRACE__PROC_SYSCALL) continue;
     silent[count].proc = p;
-    silent[count].thread = silent[count].go = 0;
-    for (m = gotrace__load_acquire(&t->threads); m; m = m->next)
-      if (m->index == word >> 4) silent[count].thread = gotrace__load_relaxed(&m->system_id);
+    silent[count].thread = gotrace__thread_of(p);
+    silent[count].go = 0;
+    silent[count].in_syscall = gotrace__status_of(word) == GOTRACE__PROC_SYSCALL;
     memset(&silent[count].entry, 0, sizeof silent[count].entry);
-    if (g && gotrace__status_of(gotrace__load_acquire(&g->word)) == GOTRACE__RUNNING) {
+    word = g ? gotrace__load_acquire(&g->word) : 0;
+    if (gotrace__session_of(word) != t->session && !(word & GOTRACE__BUSY) &&
+        gotrace__status_of(word) == (silent[count].in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING)) {
       silent[count].go = gotrace__load_relaxed(&g->id);
       silent[count].entry.pc = gotrace__load_relaxed(&g->entry.pc);
       silent[count].entry.function = gotrace__load_relaxed(&g->entry.function);
@@ -3904,13 +4035,48 @@ static void gotrace__write_silent(const gotrace__silent *silent, size_t count, u
     gotrace__buffer_begin(buffer, p->id, p->tick);
     gotrace__event1(&c, GOTRACE_V1_PROC_START, p->tick, silent[i].thread);
     if (silent[i].go) {
-      gotrace__event3(&c, GOTRACE_V1_GO_CREATE, p->tick, silent[i].go, gotrace__location_stack(&c, &silent[i].entry), 0);
+      gotrace__event3(&c, GOTRACE_V1_GO_CREATE, p->tick, silent[i].go, gotrace__entry_stack(&c, &silent[i].entry), 0);
       gotrace__event1(&c, GOTRACE_V1_GO_START_LOCAL, p->tick, silent[i].go);
+      if (silent[i].in_syscall) gotrace__event1(&c, GOTRACE_V1_GO_SYS_CALL, p->tick, 0);
+      p->run_session = t->session;
+      p->run_in_syscall = silent[i].in_syscall;
       gotrace__count(&c.m->goroutines, 1);
     }
     gotrace__store_relaxed(&p->session, t->session);
     p->buffer[slot] = buffer;
   }
+}
+
+/* Ends what the streams have begun and not ended: viewers need the end of each slice. Go's StopTrace stops the world, to the
+ * same effect: running goroutines are preempted, system calls lose their procs, there is no collection. */
+static void gotrace__write_ends(unsigned slot) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_proc *p = &t->global;
+  gotrace__call c;
+  memset(&c, 0, sizeof c);
+  c.m = gotrace__me();
+  if (!c.m) return;
+  c.generation = gotrace__load_relaxed(&t->control) >> 2;
+  c.slot = slot;
+  c.ending = true;
+  for (; p; p = p == &t->global ? gotrace__load_acquire(&t->procs) : gotrace__load_acquire(&p->next)) {
+    bool gc = p == &t->global && t->gc_session == t->session;
+    c.session = t->session;
+    if (gotrace__load_relaxed(&p->session) != c.session) continue;
+    if (!gc && p->sweep_session != c.session && p->scan_session != c.session && p->run_session != c.session) continue;
+    gotrace__open(&c, p);
+    if (!c.session) return; /* no memory */
+    gotrace__end_sweep(&c);
+    if (p->scan_session == c.session) gotrace__event0(&c, GOTRACE_V1_GC_SCAN_DONE, gotrace__stamp(&c, NULL));
+    if (p->stw_session == c.session) gotrace__event0(&c, GOTRACE_V1_STW_DONE, gotrace__collector_stamp(&c));
+    if (p->run_session == c.session) {
+      if (p->run_in_syscall) gotrace__event0(&c, GOTRACE_V1_GO_SYS_BLOCK, gotrace__stamp(&c, NULL));
+      else gotrace__event1(&c, GOTRACE_V1_GO_PREEMPT, gotrace__stamp(&c, NULL), 0);
+    }
+    if (gc) gotrace__event0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
+    p->scan_session = p->stw_session = p->run_session = 0;
+  }
+  t->gc_session = t->stw_open = 0;
 }
 
 #define GOTRACE__SILENT 256
@@ -3935,6 +4101,9 @@ static void gotrace__finish(void) {
   gotrace__settle();
   if (silent) gotrace__write_silent(silent, count, slot);
   gotrace__release(NULL, silent, GOTRACE__SILENT * sizeof *silent);
+  gotrace__lock(&t->collector);
+  gotrace__write_ends(slot);
+  gotrace__unlock(&t->collector);
   gotrace__collect(slot);
   gotrace__store_seq_cst(&t->control, control & ~(uint64_t)GOTRACE__MODES); /* off */
   gotrace__lock(&t->queue_lock);
@@ -4376,7 +4545,12 @@ static void gotrace__write_start_of_trace(gotrace__call *c) {
     for (i = 0; i < GOTRACE__SLAB && c->session; i++) {
       gotrace_go *g = &slab->gos[i];
       uint64_t word;
-      if (gotrace__session_of(gotrace__load_relaxed(&g->word)) == c->session) continue;
+      word = gotrace__load_acquire(&g->word);
+      if (gotrace__session_of(word) == c->session) continue;
+      p = gotrace__load_relaxed(&g->syscall_proc);
+      if (gotrace__status_of(word) == GOTRACE__SYSCALL && p && gotrace__load_relaxed(&p->go) == g &&
+          gotrace__status_of(gotrace__load_relaxed(&p->word)) == GOTRACE__PROC_SYSCALL)
+        continue; /* it still has its proc: introduced with that */
       if (gotrace__take(c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING | 1u << GOTRACE__SYSCALL, &word)) {
         gotrace__give(c, g, word, 0, gotrace__status_of(word));
         gotrace__open(c, &t->global);
@@ -4387,7 +4561,11 @@ static void gotrace__write_start_of_trace(gotrace__call *c) {
        p = gotrace__load_acquire(&p->next))
     count += gotrace__status_of(gotrace__load_relaxed(&p->word)) != GOTRACE__PROC_FREE;
   if (!count) count = 1;
-  if (c->session) gotrace__event2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
+  if (c->session) {
+    /* Readers from Go 1.23 on keep only the second one, which their page of mutator utilization needs. */
+    gotrace__event2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
+    gotrace__event2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
+  }
   heap = gotrace__load_relaxed(&t->heap_goal);
   if (c->session && heap) gotrace__event1(c, GOTRACE_V1_HEAP_GOAL, gotrace__stamp(c, NULL), heap - 1);
   heap = gotrace__load_relaxed(&t->heap_alloc);
@@ -4449,6 +4627,11 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
         GOTRACE__CAST(gotrace__sample *, gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false)));
   if (!t->strings || !t->stacks || !t->scratch || (options.format >= GOTRACE_GO_1_19 && !t->samples))
     result = GOTRACE_ERROR_OUT_OF_MEMORY;
+  if (result == GOTRACE_OK) {
+    const gotrace_location unknown = {0, "unknown", "", 0};
+    gotrace__frame frame = gotrace__frame_of(&unknown);
+    if (gotrace__stack_put(t->stacks, &frame, 1) != GOTRACE__UNKNOWN_ENTRY) result = GOTRACE_ERROR_OUT_OF_MEMORY;
+  }
   if (result == GOTRACE_OK && path && !gotrace__file_open(path, &t->file)) result = GOTRACE_ERROR_SINK;
   if (result != GOTRACE_OK) {
     int saved = errno;

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, MOST_JOBS = 1024, BLOCK_SIZE = 65536, TOP = 10 };
+enum { EXIT_USAGE = 2, MOST_JOBS = 256, BLOCK_SIZE = 65536, TOP = 10 };
 
 static const char *program = "example";
 
@@ -154,6 +154,8 @@ static inline void start_trace(struct settings *settings) {
 
 /* A word is a run of ASCII letters, in lower case: what D. McIlroy's pipeline counts,
  *     tr -cs A-Za-z '\n' | tr A-Z a-z | sort | uniq -c | sort -rn | sed 10q */
+static inline bool is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
+
 struct word {
   const char *text; /* NULL: the slot is empty */
   size_t length;
@@ -229,9 +231,9 @@ static inline void words_count(struct words *words, char *text, size_t size) {
   for (size_t i = 0; i < size; i++) {
     size_t begin = i;
     uint32_t hash = 2166136261U; /* FNV-1a */
-    for (unsigned char c; i < size && (c = (unsigned char)(text[i] | 0x20)) >= 'a' && c <= 'z'; i++) {
-      text[i] = (char)c;
-      hash = (hash ^ c) * 16777619U;
+    for (; i < size && is_letter(text[i]); i++) {
+      text[i] |= 0x20;
+      hash = (hash ^ (unsigned char)text[i]) * 16777619U;
     }
     if (i > begin) words_add(words, text + begin, i - begin, hash, 1);
   }
@@ -447,8 +449,9 @@ MAKES_SYSTEM_CALLS enum verdict file_open(struct file *file, const char *path, c
     /* O_NONBLOCK: where a pipe has taken the file's place since it was listed, do not wait for a writer. */
     file->descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file->descriptor < 0 || fstat(file->descriptor, &status)) {
-      file->error = errno;
-      verdict = file->error == ELOOP ? VERDICT_SPECIAL : VERDICT_UNREADABLE;
+      /* A symbolic link or a socket has taken its place, or it is one that was named on the command line. */
+      verdict = errno == ELOOP || errno == ENXIO ? VERDICT_SPECIAL : VERDICT_UNREADABLE;
+      if (verdict == VERDICT_UNREADABLE) file->error = errno;
     } else if (!S_ISREG(status.st_mode)) {
       verdict = VERDICT_SPECIAL;
     } else if (status.st_ino == trace->st_ino && status.st_dev == trace->st_dev) {
@@ -473,7 +476,7 @@ MAKES_SYSTEM_CALLS enum verdict file_open(struct file *file, const char *path, c
   return verdict;
 }
 
-/* The file's next block, the caller's from now on; NULL at its end, or where reading failed (file->error). */
+/* The file's next block, the caller's from now on; NULL at its end, or where reading failed: then there is an error. */
 MAKES_SYSTEM_CALLS struct block *file_next(struct file *file) {
   struct block *block = file->ahead;
   file->ahead = NULL;
@@ -481,7 +484,7 @@ MAKES_SYSTEM_CALLS struct block *file_next(struct file *file) {
 
   /* The half word at the end of this block begins the next one. */
   size_t end = block->size;
-  while (end > 0 && (unsigned)((block->text[end - 1] | 0x20) - 'a') < 26) end--;
+  while (end > 0 && is_letter(block->text[end - 1])) end--;
   if (end == 0) end = block->size;
   file->ahead = block_new();
   file->ahead->size = block->size - end;
@@ -498,6 +501,10 @@ MAKES_SYSTEM_CALLS struct block *file_next(struct file *file) {
     file->ahead = NULL;
   }
   return block;
+}
+
+static inline const char *file_reason(const struct file *file, enum verdict verdict) {
+  return file->error ? strerror(file->error) : verdict_text(verdict);
 }
 
 /* ------------------------------------------------------------------------------------------------ report ---- */
@@ -575,6 +582,7 @@ static inline int stop_trace(const struct settings *settings, const struct block
     const gotrace_event_spec *spec = gotrace_find_event_spec(settings->options.format, number);
     if (stats.kinds[number]) printf("kind %s %" PRIu64 "\n", spec ? spec->name : "?", stats.kinds[number]);
   }
+  if (fflush(stdout) || ferror(stdout)) fail(EXIT_FAILURE, "standard output: %s", strerror(errno));
   if (result == GOTRACE_OK) return EXIT_SUCCESS;
   fprintf(stderr, "%s: %s: %s%s%s\n", program, settings->trace, gotrace_result_string(result),
           stats.system_error ? ": " : "", stats.system_error ? strerror(stats.system_error) : "");

@@ -682,8 +682,15 @@ static void walk(void *argument) {
   wait_group_done(&pipeline.walkers);
 }
 
+/* Labels the coroutines of one function, whose arguments are their numbers. */
+static void label_self(const char *role, const void *number) {
+  char label[32];
+  snprintf(label, sizeof label, "%s %u", role, (unsigned)(uintptr_t)number);
+  gotrace_go_label(label);
+}
+
 static void read_files(void *argument) {
-  gotrace_go_label(argument);
+  label_self("reader", argument);
   for (struct entry *entry; (entry = channel_receive(&pipeline.files));) {
     struct file file;
     struct batch *batch = entry->batch;
@@ -695,7 +702,8 @@ static void read_files(void *argument) {
       channel_send(&pipeline.blocks, block);
     }
     if (file.error) verdict = VERDICT_UNREADABLE;
-    if (verdict != VERDICT_TEXT) gotrace_logf(batch->task, "skipped", "%s: %s", entry->path, verdict_text(verdict));
+    if (verdict != VERDICT_TEXT)
+      gotrace_logf(batch->task, "skipped", "%s: %s", entry->path, file_reason(&file, verdict));
     add_to_totals(verdict, 1, bytes);
     batch_release(batch);
     free(entry);
@@ -704,7 +712,7 @@ static void read_files(void *argument) {
 }
 
 static void count_blocks(void *argument) {
-  gotrace_go_label(argument);
+  label_self("counter", argument);
   struct words *table = allocate(sizeof *table);
   size_t turn = 0;
   for (struct block *block; (block = channel_receive(&pipeline.blocks));) {
@@ -764,9 +772,9 @@ static void count_words(void *argument) {
   wait_group_add(&pipeline.merger, 1);
   GO(merge_tables, NULL);
   wait_group_add(&pipeline.counters, jobs);
-  for (unsigned i = 0; i < jobs; i++) GO(count_blocks, "counter");
+  for (unsigned i = 1; i <= jobs; i++) GO(count_blocks, (void *)(uintptr_t)i);
   wait_group_add(&pipeline.readers, 2 * jobs);
-  for (unsigned i = 0; i < 2 * jobs; i++) GO(read_files, "reader");
+  for (unsigned i = 1; i <= 2 * jobs; i++) GO(read_files, (void *)(uintptr_t)i);
 
   for (const char *const *path = pipeline.settings.paths; *path; path++) {
     struct entry *entry = entry_for_argument(*path, NULL);

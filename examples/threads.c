@@ -9,8 +9,8 @@
  *     ./threads /usr/include && go tool trace threads.trace
  *
  * A condition variable does not tell whom it wakes, so each thread has one of its own: the waker takes a thread from the
- * list of those that wait, says that it is unblocked, and signals it. The trace then has an arrow from one to the other.
- * Where the waker says nothing, as with the mutex here, gotrace_wait_end alone does.
+ * list of those that wait, hands it a job, says that it is unblocked, and signals it. The trace then has an arrow from one
+ * to the other, and nobody is woken in vain. Where the waker says nothing, as with the mutex here, gotrace_wait_end does.
  */
 
 #define _GNU_SOURCE 1
@@ -28,11 +28,12 @@ struct worker {
   struct words words;
   struct blocked blocked;
   uint64_t wait_began;
-  unsigned wait_reason;
+  gotrace_block_reason wait_reason;
   /* Protected by pool.lock. */
+  struct worker *next; /* in pool.idle */
   pthread_cond_t wake;
   bool woken;
-  struct worker *next; /* in pool.idle */
+  struct entry *job; /* what it was woken for; NULL: all is done */
 };
 
 static struct {
@@ -51,8 +52,8 @@ static struct {
 
 /* The place of the wait in the trace is that of the macro. */
 #define begin_wait(worker, reason) (gotrace_wait_begin(reason), begin_wait_for((worker), (reason)))
-static void begin_wait_for(struct worker *self, unsigned reason) {
-  self->wait_reason = reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP;
+static void begin_wait_for(struct worker *self, gotrace_block_reason reason) {
+  self->wait_reason = reason;
   self->wait_began = nanoseconds();
 }
 
@@ -71,53 +72,65 @@ static void lock_pool(struct worker *self) {
 
 static void unlock_pool(void) { pthread_mutex_unlock(&pool.lock); }
 
-/* Wakes up to `count` threads. Called with pool.lock held, so the thread has said that it waits, and cannot go on before
- * this one has said that it wakes it. */
-static void wake_workers(size_t count) {
-  for (struct worker *worker; count > 0 && (worker = pool.idle); count--) {
-    pool.idle = worker->next;
-    worker->woken = true;
-    gotrace_go_unblock(worker->go);
-    pthread_cond_signal(&worker->wake);
-  }
-}
+/* ---------------------------------------------------------------------------------------------------- jobs ----
+ *
+ * Called with pool.lock held, so a thread in pool.idle has said that it waits, and cannot go on before its waker has said
+ * that it wakes it.
+ */
 
-/* ---------------------------------------------------------------------------------------------------- jobs ---- */
+static void wake(struct worker *worker, struct entry *job) {
+  worker->job = job;
+  worker->woken = true;
+  gotrace_go_unblock(worker->go);
+  pthread_cond_signal(&worker->wake);
+}
 
 static void add_job(struct entry *job) {
-  job->next = pool.jobs;
-  pool.jobs = job;
+  struct worker *worker = pool.idle;
   pool.unfinished++;
+  if (worker) {
+    pool.idle = worker->next;
+    wake(worker, job);
+  } else {
+    job->next = pool.jobs;
+    pool.jobs = job;
+  }
 }
 
-/* Called with pool.lock held. NULL: all is done. */
-static struct entry *take_job(struct worker *self) {
-  unsigned in_vain = 0; /* another thread may come first and take the job for which this one was woken */
-  while (!pool.jobs && pool.unfinished > 0) {
-    begin_wait(self, GOTRACE_BLOCK_COND_WAIT | in_vain);
-    self->woken = false;
-    self->next = pool.idle;
-    pool.idle = self;
-    while (!self->woken) pthread_cond_wait(&self->wake, &pool.lock);
-    end_wait(self);
-    in_vain = GOTRACE_FUTILE_WAKEUP;
+static void add_jobs(struct entry *list) {
+  for (struct entry *next; list; list = next) {
+    next = list->next;
+    add_job(list);
   }
+}
+
+/* NULL: all is done. */
+static struct entry *take_job(struct worker *self) {
   struct entry *job = pool.jobs;
   if (job) pool.jobs = job->next;
-  return job;
+  if (job || pool.unfinished == 0) return job;
+  begin_wait(self, GOTRACE_BLOCK_COND_WAIT);
+  self->woken = false;
+  self->next = pool.idle;
+  pool.idle = self;
+  while (!self->woken) pthread_cond_wait(&self->wake, &pool.lock);
+  end_wait(self);
+  return self->job;
 }
 
-/* Called with pool.lock held. */
-static void finish_job(void) {
-  if (--pool.unfinished == 0) wake_workers(SIZE_MAX);
-}
-
-static void add_totals(const struct totals *totals) {
+static void finish_job(const struct totals *totals) {
   for (int verdict = 0; verdict < VERDICT_COUNT; verdict++) pool.totals.files[verdict] += totals->files[verdict];
   pool.totals.bytes += totals->bytes;
+  if (--pool.unfinished > 0) return;
+  for (struct worker *worker; (worker = pool.idle);) {
+    pool.idle = worker->next;
+    wake(worker, NULL);
+  }
 }
 
-static void count_file(struct worker *self, struct entry *job, struct totals *totals) {
+/* ------------------------------------------------------------------------------------------------ workers ---- */
+
+static void count_file(struct worker *self, const struct entry *job, struct totals *totals) {
   struct file file;
   struct batch *batch = job->batch;
   enum verdict verdict = file_open(&file, job->path, &pool.settings.trace_file, batch->task);
@@ -126,13 +139,14 @@ static void count_file(struct worker *self, struct entry *job, struct totals *to
     GOTRACE_TASK_REGION(batch->task, "count") words_count(&self->words, block->text, block->size);
   }
   if (file.error) verdict = VERDICT_UNREADABLE;
-  if (verdict != VERDICT_TEXT) gotrace_logf(batch->task, "skipped", "%s: %s", job->path, verdict_text(verdict));
+  if (verdict != VERDICT_TEXT)
+    gotrace_logf(batch->task, "skipped", "%s: %s", job->path, file_reason(&file, verdict));
   totals->files[verdict]++;
   batch_release(batch);
 }
 
-/* Returns the jobs that it has found. */
-static struct listing list_jobs(struct entry *job, struct totals *totals) {
+/* Lists a directory, and returns the jobs that it has found. */
+static struct listing list_jobs(const struct entry *job, struct totals *totals) {
   struct batch *batch = batch_begin(job->path, pool.task);
   struct listing listing = list_directory(job->path, batch->task);
   totals->files[VERDICT_SPECIAL] += listing.special;
@@ -143,15 +157,6 @@ static struct listing list_jobs(struct entry *job, struct totals *totals) {
   for (struct entry *file = listing.files; file; file = file->next) file->batch = batch_hold(batch);
   batch_release(batch);
   return listing;
-}
-
-static void add_jobs(struct entry *list) {
-  size_t count = 0;
-  for (struct entry *next; list; list = next, count++) {
-    next = list->next;
-    add_job(list);
-  }
-  wake_workers(count);
 }
 
 static void *work(void *argument) {
@@ -166,10 +171,9 @@ static void *work(void *argument) {
     if (job->is_directory) found = list_jobs(job, &totals);
     else count_file(self, job, &totals);
     lock_pool(self);
-    add_totals(&totals);
     add_jobs(found.directories);
     add_jobs(found.files);
-    finish_job();
+    finish_job(&totals);
   }
   GOTRACE_TASK_REGION(pool.task, "merge") words_merge(&pool.words, &self->words);
   unlock_pool();

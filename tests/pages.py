@@ -332,7 +332,8 @@ def picture(chromium, url, path, directory, seconds):
     url = f"http://127.0.0.1:{frames.server_address[1]}/{seconds}/{quote(url)}"
     command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
                "--disable-background-networking", "--disable-component-update", "--disable-sync",
-               "--disable-default-apps", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+               "--disable-default-apps", "--disable-dev-shm-usage",
+               "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
                f"--user-data-dir={directory}/chromium", "--window-size=1400,900",
                f"--screenshot={path}", url]
     if os.path.exists(path):

@@ -12,7 +12,8 @@
 #
 # For a C test: it runs in the repository's root; GOTRACE_TEST_DIR names an empty directory of its own; every *.trace that
 # it leaves there is then opened by every Go release that knows its format, and compared with the counts in the file
-# *.kinds and the lines in the file *.expect of the same name, if there are such (see check_trace.py).
+# *.kinds and the lines in the file *.expect of the same name, if there are such (see check_trace.py). A file
+# *.parse-only beside it spares it the viewers (see open_trace.sh).
 # GOTRACE_TEST_SCALE is a divisor for the amount of work: 1, or more where the configuration is slow.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -94,8 +95,10 @@ unit() {
   for trace in "$dir"/*.trace; do
     [ -e "$trace" ] || continue
     beside=()
+    [ -e "${trace%.trace}.parse-only" ] && beside+=(-p)
     [ -e "${trace%.trace}.kinds" ] && beside+=(-k "${trace%.trace}.kinds")
     [ -e "${trace%.trace}.expect" ] && beside+=(-e "${trace%.trace}.expect")
+    [ -e "${trace%.trace}.until" ] && beside+=(-u "$(cat "${trace%.trace}.until")")
     tests/open_trace.sh "$trace" ${beside[@]+"${beside[@]}"} >"$dir/opened" || {
       status=$?
       if [ $status != 77 ]; then

@@ -1,0 +1,31 @@
+/* fuzz.h - what the fuzz targets share: an assertion that stays in every build, and bytes taken from the input. */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REQUIRE(condition)                                                             \
+  do {                                                                                 \
+    if (!(condition)) {                                                                \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      abort();                                                                         \
+    }                                                                                  \
+  } while (0)
+
+/* The input, from which numbers are taken until it is empty; then they are 0. */
+typedef struct fuzz_input {
+  const uint8_t *at, *end;
+} fuzz_input;
+
+static inline uint64_t fuzz_take(fuzz_input *in, size_t bytes) {
+  uint64_t value = 0;
+  while (bytes-- && in->at < in->end) value = value << 8 | *in->at++;
+  return value;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#endif
