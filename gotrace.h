@@ -4531,14 +4531,27 @@ GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
   gotrace__unlock(&gotrace__t.life);
 }
 
-/* Writes what is there when the trace begins: every goroutine that does not run, in the order of their records; then the
- * number of procs, which ends the beginning for readers; heap; a collection that is on. What runs says so itself, at
- * its first event (gotrace__introduce_running) or when the trace ends. Go: StartTrace. */
+/* Writes the number of procs, before all else: up to the first Gomaxprocs readers from Go 1.23 on take what is created for
+ * older than the trace, and forget its name. They keep only the second one, which their page of mutator utilization needs. */
+static void gotrace__write_procs(gotrace__call *c) {
+  const gotrace_proc *p;
+  uint64_t count = gotrace__load_relaxed(&gotrace__t.procs_changed);
+  if (!count)
+    for (p = gotrace__load_acquire(&gotrace__t.procs); p; p = gotrace__load_acquire(&p->next))
+      count += gotrace__status_of(gotrace__load_relaxed(&p->word)) != GOTRACE__PROC_FREE;
+  if (!count) count = 1;
+  gotrace__open(c, &gotrace__t.global);
+  if (c->session) gotrace__event2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
+  if (c->session) gotrace__event2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
+}
+
+/* Writes what is there when the trace begins: every goroutine that does not run, in the order of their records; heap; a
+ * collection that is on. What runs says so itself, at its first event (gotrace__introduce_running) or when the trace ends. Go: StartTrace. */
 static void gotrace__write_start_of_trace(gotrace__call *c) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__slab *slab;
   gotrace_proc *p;
-  uint64_t count = gotrace__load_relaxed(&t->procs_changed), heap;
+  uint64_t heap;
   gotrace__open(c, &t->global);
   for (slab = gotrace__load_acquire(&t->slabs); slab && c->session; slab = slab->next) {
     size_t i;
@@ -4556,15 +4569,6 @@ static void gotrace__write_start_of_trace(gotrace__call *c) {
         gotrace__open(c, &t->global);
       }
     }
-  }
-  for (p = gotrace__load_acquire(&t->procs); p && !gotrace__load_relaxed(&t->procs_changed);
-       p = gotrace__load_acquire(&p->next))
-    count += gotrace__status_of(gotrace__load_relaxed(&p->word)) != GOTRACE__PROC_FREE;
-  if (!count) count = 1;
-  if (c->session) {
-    /* Readers from Go 1.23 on keep only the second one, which their page of mutator utilization needs. */
-    gotrace__event2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
-    gotrace__event2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
   }
   heap = gotrace__load_relaxed(&t->heap_goal);
   if (c->session && heap) gotrace__event1(c, GOTRACE_V1_HEAP_GOAL, gotrace__stamp(c, NULL), heap - 1);
@@ -4671,13 +4675,19 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   t->global.session = t->session;
   if (t->global.tick < t->start_tick) t->global.tick = t->start_tick;
   if (m->session != t->session) gotrace__reset_counters(m, t->session);
-  /* On. The global proc stays locked until its stream has the beginning. */
+  /* The global proc stays locked until its stream has the beginning. */
   gotrace__lock(&t->global_lock);
-  gotrace__store_seq_cst(&t->control, (control + 2) << 2 | GOTRACE__ON);
-  gotrace__store_relaxed(&gotrace__on, 1u);
   memset(&c, 0, sizeof c);
   c.m = m;
-  gotrace__read_control(&c);
+  c.session = t->session;
+  c.generation = control + 2;
+  c.slot = (unsigned)c.generation & 1;
+  gotrace__write_procs(&c);
+  t->start_tick = t->global.tick + 1;
+  while (gotrace__now() < t->start_tick && gotrace__nanoseconds() - t->start_nanoseconds < 1000000) continue;
+  /* On. */
+  gotrace__store_seq_cst(&t->control, (control + 2) << 2 | GOTRACE__ON);
+  gotrace__store_relaxed(&gotrace__on, 1u);
   gotrace__write_start_of_trace(&c);
   gotrace__unlock(&t->global_lock);
 #if !GOTRACE_NO_THREADS

@@ -625,7 +625,7 @@ enum {
   MOST_WALKERS = 64,      /* coroutines that walk at once; directories beyond that wait in a list */
   FULL_TABLE = 4096,      /* distinct words with which a table goes to be merged */
   TURN = 16 * BLOCK_SIZE, /* bytes that a coroutine counts before it lets others run */
-  PROGRESS_PERIOD = 2000000 /* nanoseconds */
+  PROGRESS_PERIOD = 1000000 /* nanoseconds */
 };
 
 static struct {

@@ -141,11 +141,26 @@ static void become(unsigned thread) {
 
 /* ---- Sessions. ---- */
 
+/* SESSION_CALLS_KNOWN: what errors that are being worked on say, separated by commas. */
+static bool is_known(const char *error) {
+  const char *known = getenv("SESSION_CALLS_KNOWN");
+  char text[64];
+  for (; known && *known; known += strcspn(known, ","), known += *known == ',') {
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(known, ","), known);
+    if (strstr(error, text)) return true;
+  }
+  return false;
+}
+
 static void check_trace(const uint8_t *trace, size_t size) {
   check_v1_trace t;
   uint64_t seed;
   for (seed = 0; seed < 2; seed++) {
     if (!check_v1(&t, trace, size, CHECK_V1_STRICT | (w.futile ? CHECK_V1_FUTILE : 0u), seed)) {
+      if (is_known(t.error)) {
+        check_v1_free(&t);
+        continue;
+      }
       fprintf(stderr, "trace of %zu bytes: %s\n", size, t.error);
       if (getenv("SESSION_CALLS_KEEP")) {
         char path[4096];
@@ -182,11 +197,6 @@ static bool read_piece(bool wait) {
     REQUIRE(gotrace__t.budget.used == 0);
     gotrace_get_stats(&stats);
     REQUIRE(stats.bytes == w.size && stats.consistent_bytes == w.size);
-    check_trace(w.trace, w.size);
-    if (w.first_cut && w.first_cut < w.size) check_trace(w.trace, w.first_cut);
-    check_v1(&t, w.trace, w.size, CHECK_V1_OLD, 0);
-    for (kind = 0; kind < 64; kind++) REQUIRE(stats.kinds[kind] == t.kinds[kind]);
-    check_v1_free(&t);
     if (getenv("SESSION_CALLS_KEEP")) {
       static unsigned number;
       char path[4096];
@@ -195,6 +205,16 @@ static bool read_piece(bool wait) {
       file = fopen(path, "wb");
       REQUIRE(file && fwrite(w.trace, 1, w.size, file) == w.size && fclose(file) == 0);
     }
+    check_trace(w.trace, w.size);
+    if (w.first_cut && w.first_cut < w.size) check_trace(w.trace, w.first_cut);
+    check_v1(&t, w.trace, w.size, CHECK_V1_OLD, 0);
+    for (kind = 0; kind < 64; kind++) {
+      if (stats.kinds[kind] == t.kinds[kind]) continue;
+      fprintf(stderr, "event %u: %llu counted, %llu in the trace\n", kind, (unsigned long long)stats.kinds[kind],
+              (unsigned long long)t.kinds[kind]);
+      if (!is_known("counted")) abort();
+    }
+    check_v1_free(&t);
     return false;
   }
   REQUIRE(size <= 65536);

@@ -129,6 +129,8 @@ static void all_events(void) {
   options.format = format;
   CHECK_EQUAL(gotrace_start_file(test_trace_path("events", format), &options), GOTRACE_OK);
 
+  expect("Gomaxprocs", -1, 0, " procs=2");
+  expect("Gomaxprocs", -1, 0, " procs=2");
   /* What is there already, on the global proc, in the order of the records (the latest slab's first record first). Records
    * are used again, so the order differs; the expectation follows it. */
   {
@@ -142,8 +144,6 @@ static void all_events(void) {
         if (&slab->gos[i] == calls) expect("GoInSyscall", -1, id, " g=%llu", id);
       }
   }
-  expect("Gomaxprocs", -1, 0, " procs=2");
-  expect("Gomaxprocs", -1, 0, " procs=2");
 
   gotrace_proc_start(p1);
   expect("ProcStart", id1, 0, " thread=%llu", U(thread));
