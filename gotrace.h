@@ -1667,6 +1667,7 @@ static gotrace__frame gotrace__frame_of(const gotrace_location *location) {
   frame.line = location->line;
   if (!frame.pc) {
     uint64_t hash = gotrace__hash_bytes(frame.function ? frame.function : "", frame.function ? strlen(frame.function) : 0);
+    hash = gotrace__mix(hash, 1); /* or function and file could change places */
     hash = gotrace__mix(hash, gotrace__hash_bytes(frame.file ? frame.file : "", frame.file ? strlen(frame.file) : 0));
     hash = gotrace__mix(hash, frame.line);
     frame.pc = (hash & (((uint64_t)1 << 48) - 1)) | (uint64_t)1 << 48;
@@ -1677,10 +1678,11 @@ static gotrace__frame gotrace__frame_of(const gotrace_location *location) {
 /* The id of a stack, innermost frame first: from 1; 0 for the empty one, or without memory. Frames beyond
  * GOTRACE_STACK_SIZE are left out. Go: traceStackTable.put; of locations, as gccgo's. */
 static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__frame *frames, size_t count) {
-  uint64_t hash = count;
+  uint64_t hash;
   size_t i;
   if (!count) return 0;
   if (count > GOTRACE_STACK_SIZE) count = GOTRACE_STACK_SIZE;
+  hash = count;
   for (i = 0; i < count; i++) hash = gotrace__mix(gotrace__mix(hash, frames[i].pc), frames[i].line);
   return gotrace__table_put(stacks, hash, (uint32_t)count, frames, count * sizeof *frames);
 }
@@ -2882,14 +2884,16 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
     }
     gotrace__event1(c, kinds[reason], gotrace__stamp(c, g), gotrace__stack(c));
     if (reason == GOTRACE_BLOCK_FOREVER) {
-      /* GoStop is final for readers. Should it be unblocked after all, it goes on as a new goroutine. */
-      gotrace__store_relaxed(&g->id,
-                             gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
-      if (c->m->own_go == g) c->m->own_go_id = g->id;
+      /* GoStop is final for readers. Should it be unblocked after all, it goes on as a new goroutine. (A signal must not find
+       * the new id on the thread: a sample would name it too early.) */
       g->tick = c->p->tick;
       c->p->run_session = 0;
       gotrace__store_relaxed(&c->p->go, (gotrace_go *)NULL);
       c->m->go = NULL;
+      __atomic_signal_fence(__ATOMIC_SEQ_CST);
+      gotrace__store_relaxed(&g->id,
+                             gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
+      if (c->m->own_go == g) c->m->own_go_id = g->id;
       g->generation = c->generation;
       gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__WAITING));
       return;
@@ -3854,6 +3858,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
     frames[count].function = frames[count].file = NULL;
     frames[count++].line = 0;
   }
+  if (found == GOTRACE_STACK_SIZE) gotrace__problem(c, GOTRACE_PROBLEM_STACK_CUT);
   return gotrace__stack_of(c, frames, count);
 }
 
@@ -3883,7 +3888,9 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
       break;
     }
   }
+  /* Later than what the thread has written: readers take a sample for the goroutine's beginning if it comes first. */
   sample->time = gotrace__now();
+  if (sample->time <= gotrace__t.start_tick) sample->time = gotrace__t.start_tick + 1;
   sample->proc = -1;
   sample->go = 0;
   sample->count = 0;
@@ -3891,7 +3898,9 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     gotrace_proc *p = m->proc;
     gotrace_go *g = m->go;
     if (p) sample->proc = p->id;
+    if (p && sample->time <= p->tick) sample->time = p->tick + 1;
     if (g) sample->go = gotrace__load_relaxed(&g->id);
+    if (g && sample->time <= g->tick) sample->time = g->tick + 1;
   }
   if (ucontext) {
     uintptr_t pc = 0, frame = 0, pcs[GOTRACE__SAMPLE_FRAMES];
@@ -4084,6 +4093,7 @@ static void gotrace__write_ends(unsigned slot) {
 /* Ends the trace: the last cut. The caller holds the life lock. */
 static void gotrace__finish(void) {
   struct gotrace__tracer *t = &gotrace__t;
+  gotrace__thread *m = gotrace__me();
   uint64_t control = gotrace__load_relaxed(&t->control);
   gotrace__silent *silent;
   size_t count = 0;
@@ -4099,6 +4109,7 @@ static void gotrace__finish(void) {
   control = gotrace__load_relaxed(&t->control);
   slot = (unsigned)(control >> 2) & 1;
   gotrace__settle();
+  if (m && m->session != t->session) gotrace__reset_counters(m, t->session);
   if (silent) gotrace__write_silent(silent, count, slot);
   gotrace__release(NULL, silent, GOTRACE__SILENT * sizeof *silent);
   gotrace__lock(&t->collector);
@@ -4260,7 +4271,7 @@ static bool gotrace__write_tables(bool always) {
       uint64_t tail = t->sample_tail;
       gotrace__sample *sample = &t->samples[tail % GOTRACE__SAMPLES];
       if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1) break;
-      if (sample->time >= t->start_tick && !gotrace__write_sample(b, sample)) break;
+      if (sample->time > t->start_tick && !gotrace__write_sample(b, sample)) break;
       t->sample_tail = tail + 1;
       gotrace__store_release(&sample->turn, tail / GOTRACE__SAMPLES * 2 + 2);
     }
@@ -4611,6 +4622,7 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   gotrace_options options;
   gotrace__call c;
   gotrace_result result = gotrace__check_options(given, &options);
+  gotrace__buffer *first; /* for the beginning of the trace */
   uint64_t control;
   size_t i;
   if (result != GOTRACE_OK) return result;
@@ -4629,7 +4641,8 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
     gotrace__store_release(
         &t->samples,
         GOTRACE__CAST(gotrace__sample *, gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false)));
-  if (!t->strings || !t->stacks || !t->scratch || (options.format >= GOTRACE_GO_1_19 && !t->samples))
+  first = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *first, true));
+  if (!first || !t->strings || !t->stacks || !t->scratch || (options.format >= GOTRACE_GO_1_19 && !t->samples))
     result = GOTRACE_ERROR_OUT_OF_MEMORY;
   if (result == GOTRACE_OK) {
     const gotrace_location unknown = {0, "unknown", "", 0};
@@ -4639,6 +4652,7 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   if (result == GOTRACE_OK && path && !gotrace__file_open(path, &t->file)) result = GOTRACE_ERROR_SINK;
   if (result != GOTRACE_OK) {
     int saved = errno;
+    gotrace__release(&t->budget, first, sizeof *first);
     gotrace__release(&t->budget, t->scratch, sizeof *t->scratch);
     gotrace__table_free(t->strings);
     gotrace__table_free(t->stacks);
@@ -4675,6 +4689,7 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   t->global.session = t->session;
   if (t->global.tick < t->start_tick) t->global.tick = t->start_tick;
   if (m->session != t->session) gotrace__reset_counters(m, t->session);
+  gotrace__queue_push(&t->empty, first);
   /* The global proc stays locked until its stream has the beginning. */
   gotrace__lock(&t->global_lock);
   memset(&c, 0, sizeof c);

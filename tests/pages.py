@@ -276,13 +276,13 @@ def check_trace_view(server, facts):
         check(any(lane == f"Proc {proc}" or re.search(rf"\bProc {proc}\b", lane) for lane in lanes),
               f"the trace view has no lane for proc {proc}: {sorted(lanes)}")
     slices = [event for event in events if event.get("ph") == "X"]
-    names = {re.sub(r"^G\d+ ", "", event["name"]) for event in slices}
+    names = {re.sub(r"^G\d+ (.+?)(?: \(.*\))?$", r"\1", event["name"]) for event in slices}
     for name in facts.started:
         if name:
             check(name in names, f"the trace view has no slice of a goroutine {name}")
     # A goroutine's number must stand beside its own start function.
     for event in slices:
-        match = re.match(r"^G(\d+) (.+)$", event["name"])
+        match = re.match(r"^G(\d+) (.+?)(?: \(.*\))?$", event["name"])  # a label stands in brackets
         if match and facts.entries.get(int(match.group(1))) not in (match.group(2), ""):
             check(False, f"the trace view calls a goroutine {event['name']} that began at "
                   f"{facts.entries.get(int(match.group(1)))}")
