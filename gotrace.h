@@ -2260,6 +2260,8 @@ static uint64_t gotrace__introduce(gotrace__call *c, gotrace_go *g, unsigned sta
   g->tick = tick;
   g->generation = c->generation;
   g->last_proc = c->p;
+  g->woken = false; /* in this trace */
+  g->start_buffer = NULL;
   gotrace__count(&c->m->goroutines, 1);
   if (gotrace__load_relaxed(&g->timer)) {
     gotrace__lock(&gotrace__t.records);
@@ -2627,8 +2629,6 @@ static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *ent
   gotrace__set_entry(g, entry);
   g->exit_session = g->syscall_session = g->introduced = g->region_session = g->assist_session = 0;
   gotrace__store_relaxed(&g->timer, false);
-  g->woken = false;
-  g->start_buffer = NULL;
   gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
   gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
   if (g->label) gotrace__set_label(g, NULL);

@@ -48,6 +48,7 @@
  */
 
 enum { STACK_SIZE = 128 * 1024 };
+#define NEVER UINT64_MAX
 
 /* Held for some instructions, but by a coroutine that blocks until its worker runs again; so no pthread_mutex_t, which
  * its owner must unlock. */
@@ -127,17 +128,19 @@ struct worker {
 static struct {
   struct worker *workers;
   unsigned worker_count;
-  atomic_uint runnable;          /* coroutines on run queues; counted before they are there */
-  atomic_uint idle;              /* workers that wait, or are about to */
-  atomic_uint living;            /* coroutines that have not ended */
-  _Atomic(uint64_t) next_alarm;  /* wake_at of the first sleeper, UINT64_MAX if there is none */
+  atomic_uint runnable;         /* coroutines on run queues; counted before they are there */
+  atomic_uint idle;             /* workers that wait, or are about to */
+  atomic_uint living;           /* coroutines that have not ended */
+  _Atomic(uint64_t) next_alarm; /* wake_at of the first sleeper; NEVER: there is none */
   spinlock pool_lock;
-  struct queue pool;             /* ended coroutines; protected by pool_lock */
-  pthread_mutex_t lock;          /* protects what follows */
-  pthread_cond_t wake;           /* something is runnable, or all is finished */
-  struct coroutine *sleepers;    /* by wake_at; a scheduler with many of them would have a heap here */
+  struct queue pool; /* ended coroutines, to be used again; protected by pool_lock */
+  /* Protected by lock. */
+  pthread_mutex_t lock;
+  pthread_cond_t wake;        /* for idle workers: there may be something to do */
+  struct coroutine *sleepers; /* by wake_at; a scheduler with many of them would have a heap here */
+  uint64_t watched;           /* the alarm for which an idle worker waits; NEVER: none does */
   bool finished;
-} scheduler = {.next_alarm = UINT64_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
+} scheduler = {.next_alarm = NEVER, .watched = NEVER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local struct worker *thread_worker;
 
@@ -266,8 +269,14 @@ static struct coroutine *steal(struct worker *thief) {
 
 /* Called with scheduler.lock held. */
 static void set_alarm(void) {
-  uint64_t alarm = scheduler.sleepers ? scheduler.sleepers->wake_at : UINT64_MAX;
+  uint64_t alarm = scheduler.sleepers ? scheduler.sleepers->wake_at : NEVER;
   atomic_store_explicit(&scheduler.next_alarm, alarm, memory_order_relaxed);
+}
+
+/* Called with scheduler.lock held. If an idle worker should wait for the alarm and none does, one is woken to do so. */
+static void have_alarm_watched(void) {
+  if (atomic_load_explicit(&scheduler.next_alarm, memory_order_relaxed) < scheduler.watched)
+    pthread_cond_signal(&scheduler.wake);
 }
 
 static void add_sleeper(struct coroutine *coroutine) {
@@ -277,12 +286,14 @@ static void add_sleeper(struct coroutine *coroutine) {
   coroutine->next = *place;
   *place = coroutine;
   set_alarm();
+  have_alarm_watched();
   pthread_mutex_unlock(&scheduler.lock);
 }
 
+/* Every worker does so between two coroutines; an idle one watches over the alarm while the others are busy. */
 static void wake_sleepers(void) {
   uint64_t alarm = atomic_load_explicit(&scheduler.next_alarm, memory_order_relaxed), now;
-  if (alarm == UINT64_MAX || (now = nanoseconds()) < alarm) return;
+  if (alarm == NEVER || (now = nanoseconds()) < alarm) return;
   struct queue due = {0};
   pthread_mutex_lock(&scheduler.lock);
   for (struct coroutine *sleeper; (sleeper = scheduler.sleepers) && sleeper->wake_at <= now;) {
@@ -370,12 +381,18 @@ static void end(struct coroutine *coroutine) {
   pthread_mutex_unlock(&scheduler.lock);
 }
 
-/* Waits in the queue, whose lock the caller holds; it is free when this returns. */
-static void block_at(gotrace_site *site, gotrace_block_reason reason, struct queue *waiters, spinlock *lock) {
+/* The coroutine that runs will wait. */
+static struct coroutine *begin_block(gotrace_site *site, gotrace_block_reason reason) {
   struct coroutine *self = this_coroutine();
   gotrace_go_block_at(site, reason);
   self->reason = reason;
   self->blocked_since = nanoseconds();
+  return self;
+}
+
+/* Waits in the queue, whose lock the caller holds; it is free when this returns. */
+static void block_at(gotrace_site *site, gotrace_block_reason reason, struct queue *waiters, spinlock *lock) {
+  struct coroutine *self = begin_block(site, reason);
   self->lock = lock;
   queue_push(waiters, self);
   leave(BLOCKED);
@@ -389,10 +406,7 @@ static void yield_at(gotrace_site *site) {
 
 #define sleep_for(time) sleep_for_at(GOTRACE_HERE, (time))
 static void sleep_for_at(gotrace_site *site, uint64_t time) {
-  struct coroutine *self = this_coroutine();
-  gotrace_go_block_at(site, GOTRACE_BLOCK_SLEEP);
-  self->reason = GOTRACE_BLOCK_SLEEP;
-  self->blocked_since = nanoseconds();
+  struct coroutine *self = begin_block(site, GOTRACE_BLOCK_SLEEP);
   self->wake_at = self->blocked_since + time;
   leave(SLEEPING);
 }
@@ -423,12 +437,19 @@ static bool wait_for_work(struct worker *worker) {
   atomic_fetch_add(&scheduler.idle, 1);
   for (int error = 0; !scheduler.finished && atomic_load(&scheduler.runnable) == 0 && error != ETIMEDOUT;) {
     uint64_t alarm = atomic_load_explicit(&scheduler.next_alarm, memory_order_relaxed);
-    struct timespec time = {.tv_sec = (time_t)(alarm / 1000000000U), .tv_nsec = (long)(alarm % 1000000000U)};
-    if (alarm != UINT64_MAX) error = pthread_cond_timedwait(&scheduler.wake, &scheduler.lock, &time);
-    else if (atomic_load(&scheduler.idle) < scheduler.worker_count) pthread_cond_wait(&scheduler.wake, &scheduler.lock);
-    else fail(EXIT_FAILURE, "deadlock: all coroutines wait for each other");
+    if (alarm < scheduler.watched) {
+      struct timespec time = {.tv_sec = (time_t)(alarm / 1000000000U), .tv_nsec = (long)(alarm % 1000000000U)};
+      scheduler.watched = alarm;
+      error = pthread_cond_timedwait(&scheduler.wake, &scheduler.lock, &time);
+      scheduler.watched = NEVER;
+    } else if (alarm < NEVER || atomic_load(&scheduler.idle) < scheduler.worker_count) {
+      pthread_cond_wait(&scheduler.wake, &scheduler.lock);
+    } else {
+      fail(EXIT_FAILURE, "deadlock: all coroutines wait for each other");
+    }
   }
   atomic_fetch_sub(&scheduler.idle, 1);
+  have_alarm_watched(); /* this worker no longer does */
   bool finished = scheduler.finished;
   pthread_mutex_unlock(&scheduler.lock);
   gotrace_proc_start(worker->proc);
@@ -501,6 +522,7 @@ struct channel {
   struct queue senders, receivers;
 };
 
+/* Capacity: at least 1. */
 static void channel_init(struct channel *channel, size_t capacity) {
   channel->capacity = capacity;
   channel->items = allocate(capacity * sizeof *channel->items);

@@ -14,7 +14,6 @@ static const gotrace_location entry = GOTRACE_NAMED_ENTRY("misused");
 static const gotrace_location nowhere = {0, NULL, NULL, 0};
 static long calls_per_thread;
 static uint64_t seed_of_run;
-static int stop_handling; /* a share of the runs also stops and starts threads' own states */
 
 static gotrace_go *any(uint64_t *state) { return __atomic_load_n(&gos[test_random(state) % GOS], __ATOMIC_RELAXED); }
 
@@ -106,7 +105,6 @@ int main(void) {
   size_t i, round, rounds = 4;
   const char *seed = getenv("GOTRACE_TEST_SEED");
   seed_of_run = seed ? strtoull(seed, NULL, 10) : 1;
-  (void)stop_handling;
   calls_per_thread = test_scaled(1000000 / THREADS / (long)TEST_FORMATS / (long)rounds) + 1;
   for (i = 0; i < PROCS; i++) CHECK((procs[i] = gotrace_proc_create()) != NULL);
   run_threads(); /* first while tracing is off: the traces begin in the middle of it all */

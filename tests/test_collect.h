@@ -1,0 +1,89 @@
+/* test_collect.h - what tests that read whole traces share: bytes that grow, and checks of what was collected. After
+ * gotrace.h's implementation. */
+#ifndef TEST_COLLECT_H
+#define TEST_COLLECT_H
+
+#include "check_v1.h"
+#include "test.h"
+
+typedef struct test_bytes {
+  uint8_t *data;
+  size_t size, capacity;
+} test_bytes;
+
+static inline void test_append(test_bytes *bytes, const void *data, size_t size) {
+  if (bytes->size + size > bytes->capacity) {
+    bytes->capacity = 2 * (bytes->size + size);
+    CHECK((bytes->data = realloc(bytes->data, bytes->capacity)) != NULL);
+  }
+  memcpy(bytes->data + bytes->size, data, size);
+  bytes->size += size;
+}
+
+static inline void test_free(test_bytes *bytes) {
+  free(bytes->data);
+  memset(bytes, 0, sizeof *bytes);
+}
+
+/* A gotrace_write_fn into test_bytes. */
+static inline bool test_sink(void *context, const void *data, size_t size) {
+  test_append(context, data, size);
+  return true;
+}
+
+static inline void test_load(test_bytes *bytes, const char *path) {
+  char piece[4096];
+  size_t n;
+  FILE *file = fopen(path, "rb");
+  CHECK(file != NULL);
+  bytes->size = 0;
+  while ((n = fread(piece, 1, sizeof piece, file)) > 0) test_append(bytes, piece, n);
+  CHECK(fclose(file) == 0);
+}
+
+/* Whether a trace opens, whatever order equal time stamps get. */
+static inline void test_check_bytes(const uint8_t *data, size_t size, const char *where, int line) {
+  check_v1_trace t;
+  uint64_t seed;
+  for (seed = 0; seed < 3; seed++) {
+    if (!check_v1(&t, data, size, CHECK_V1_STRICT, seed)) {
+      fprintf(stderr, "%s:%d: the trace does not open (%zu bytes, seed %d): %s\n", where, line, size, (int)seed, t.error);
+      exit(1);
+    }
+    check_v1_free(&t);
+  }
+}
+#define CHECK_OPENS(bytes) test_check_bytes((bytes)->data, (bytes)->size, __FILE__, __LINE__)
+
+/* Whether the figures of the last trace are what is in the trace. `t` is to be freed by the caller. */
+static inline void test_check_figures(const test_bytes *bytes, check_v1_trace *t) {
+  gotrace_stats stats;
+  uint64_t events = 0;
+  int kind;
+  CHECK(check_v1(t, bytes->data, bytes->size, CHECK_V1_OLD, 0));
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.bytes, bytes->size);
+  CHECK_EQUAL(stats.consistent_bytes, bytes->size);
+  for (kind = 0; kind < 64; kind++) {
+    if (stats.kinds[kind] != t->kinds[kind]) fprintf(stderr, "event %d:\n", kind);
+    CHECK_EQUAL(stats.kinds[kind], t->kinds[kind]);
+    if (kind != 1 && kind != 2 && kind != 3 && kind != 37) events += t->kinds[kind];
+  }
+  CHECK_EQUAL(stats.events, events);
+}
+
+#ifdef GOTRACE_IMPLEMENTATION
+/* Reads what is left of a trace that has been ended, to its end. */
+static inline void test_read_to_end(test_bytes *bytes) {
+  const void *chunk;
+  size_t size;
+  do {
+    CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_OK);
+    test_append(bytes, chunk ? chunk : "", size);
+  } while (size);
+  CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(size, 0);
+}
+#endif
+
+#endif
