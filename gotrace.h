@@ -2750,6 +2750,7 @@ static void gotrace__write_unblock(gotrace__call *c, gotrace_go *g, uint64_t wor
  * internal/trace/parser.go) take the goroutine of that one event from the proc, which runs none by then. */
 static void gotrace__write_syscall_exit(gotrace__call *c, gotrace_go *g, uint64_t sequence, uint64_t exit) {
   uint64_t tick = gotrace__stamp(c, g);
+  if (tick < exit) tick = exit; /* that thread's clock is ahead of this one's */
   gotrace__event3(c, GOTRACE_V1_GO_SYS_EXIT, tick, g->id, sequence, exit);
   g->last_proc = c->p;
   g->tick = tick;

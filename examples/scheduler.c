@@ -1,8 +1,8 @@
 /* scheduler.c - a scheduler of coroutines, traced
  *
- * What it teaches: where a program that runs many tasks on few threads tells the tracer what it does. The first half is
- * the scheduler: workers that steal from each other, channels, a mutex, wait groups, timers. The second half is a program
- * that uses it: it counts the words of all text files below some paths, in a pipeline of coroutines over channels,
+ * What it teaches: where a program that runs many tasks on few threads tells the tracer what it does. The first part is
+ * the scheduler: workers that steal from each other, channels, a mutex, wait groups, timers. The second part is a
+ * program that uses it: it counts the words of all text files below some paths, in a pipeline of coroutines,
  *
  *     walk --files--> read --blocks--> count --tables--> merge
  *
@@ -12,9 +12,9 @@
  * How it keeps the rules for schedulers of gotrace.h:
  *
  *   1. A coroutine that must wait holds the lock of what it waits for. Under this lock it says that it blocks, then
- *      queues up. The lock is released by the worker to which it switches, when its context is saved; otherwise it might
- *      be resumed half saved. Whoever wakes it has taken it out of the queue under the lock, so it is blocked in the trace
- *      too; the waker says that it is unblocked, then puts it on a run queue.
+ *      queues up. The lock is released by the worker to which it switches, when its context is saved; otherwise it
+ *      might be resumed half saved. Whoever wakes it has taken it out of the queue under the lock, so it is blocked in
+ *      the trace too; the waker says that it is unblocked, then puts it on a run queue.
  *   2. A worker says that a coroutine starts when it has taken it off a run queue: it has it alone.
  *   3. A worker starts its proc when it begins, and gives it up while it has nothing to run.
  *
@@ -23,6 +23,7 @@
  */
 
 #define _GNU_SOURCE 1
+#define _FILE_OFFSET_BITS 64 /* for 32-bit processors */
 
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
@@ -267,16 +268,17 @@ static struct coroutine *steal(struct worker *thief) {
 
 /* ------------------------------------------------------------------------------------------------ timers ---- */
 
-/* Called with scheduler.lock held. */
+/* Called with scheduler.lock held. If an idle worker should wait for the alarm and none does, one is woken to do so. */
+static void watch_alarm(void) {
+  if (atomic_load_explicit(&scheduler.next_alarm, memory_order_relaxed) < scheduler.watched)
+    pthread_cond_signal(&scheduler.wake);
+}
+
+/* Called with scheduler.lock held when the first sleeper may be another. */
 static void set_alarm(void) {
   uint64_t alarm = scheduler.sleepers ? scheduler.sleepers->wake_at : NEVER;
   atomic_store_explicit(&scheduler.next_alarm, alarm, memory_order_relaxed);
-}
-
-/* Called with scheduler.lock held. If an idle worker should wait for the alarm and none does, one is woken to do so. */
-static void have_alarm_watched(void) {
-  if (atomic_load_explicit(&scheduler.next_alarm, memory_order_relaxed) < scheduler.watched)
-    pthread_cond_signal(&scheduler.wake);
+  watch_alarm();
 }
 
 static void add_sleeper(struct coroutine *coroutine) {
@@ -286,7 +288,6 @@ static void add_sleeper(struct coroutine *coroutine) {
   coroutine->next = *place;
   *place = coroutine;
   set_alarm();
-  have_alarm_watched();
   pthread_mutex_unlock(&scheduler.lock);
 }
 
@@ -435,12 +436,13 @@ static bool wait_for_work(struct worker *worker) {
   gotrace_proc_stop();
   pthread_mutex_lock(&scheduler.lock);
   atomic_fetch_add(&scheduler.idle, 1);
-  for (int error = 0; !scheduler.finished && atomic_load(&scheduler.runnable) == 0 && error != ETIMEDOUT;) {
+  uint64_t due = NEVER;
+  while (!scheduler.finished && atomic_load(&scheduler.runnable) == 0 && due == NEVER) {
     uint64_t alarm = atomic_load_explicit(&scheduler.next_alarm, memory_order_relaxed);
     if (alarm < scheduler.watched) {
       struct timespec time = {.tv_sec = (time_t)(alarm / 1000000000U), .tv_nsec = (long)(alarm % 1000000000U)};
       scheduler.watched = alarm;
-      error = pthread_cond_timedwait(&scheduler.wake, &scheduler.lock, &time);
+      if (pthread_cond_timedwait(&scheduler.wake, &scheduler.lock, &time) == ETIMEDOUT) due = alarm;
       scheduler.watched = NEVER;
     } else if (alarm < NEVER || atomic_load(&scheduler.idle) < scheduler.worker_count) {
       pthread_cond_wait(&scheduler.wake, &scheduler.lock);
@@ -449,7 +451,8 @@ static bool wait_for_work(struct worker *worker) {
     }
   }
   atomic_fetch_sub(&scheduler.idle, 1);
-  have_alarm_watched(); /* this worker no longer does */
+  /* This worker no longer watches over the alarm; if it is due, it sets the next one first. */
+  if (atomic_load_explicit(&scheduler.next_alarm, memory_order_relaxed) != due) watch_alarm();
   bool finished = scheduler.finished;
   pthread_mutex_unlock(&scheduler.lock);
   gotrace_proc_start(worker->proc);
@@ -644,9 +647,9 @@ static void wait_group_wait_at(gotrace_site *site, struct wait_group *group) {
 /* ================================================================================================== program ==== */
 
 enum {
-  MOST_WALKERS = 64,      /* coroutines that walk at once; directories beyond that wait in a list */
-  FULL_TABLE = 4096,      /* distinct words with which a table goes to be merged */
-  TURN = 16 * BLOCK_SIZE, /* bytes that a coroutine counts before it lets others run */
+  MOST_WALKERS = 64,        /* coroutines that walk at once; directories beyond that wait in a list */
+  FULL_TABLE = 4096,        /* distinct words with which a table goes to be merged */
+  TURN = 16 * BLOCK_SIZE,   /* bytes that a coroutine counts before it lets others run */
   PROGRESS_PERIOD = 1000000 /* nanoseconds */
 };
 

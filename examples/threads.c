@@ -14,6 +14,7 @@
  */
 
 #define _GNU_SOURCE 1
+#define _FILE_OFFSET_BITS 64 /* for 32-bit processors */
 
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"

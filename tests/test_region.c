@@ -1,5 +1,6 @@
 /* The region allocator: blocks of 64 KiB, aligned pieces, zeroed, refused when too large or beyond the budget, all freed at
  * once. */
+#define _GNU_SOURCE
 #include <stdlib.h>
 
 static size_t outstanding, allocations;

@@ -1,0 +1,53 @@
+/* The constants need no implementation: this file has none. They are the numbers of Go's tracers. */
+#include "gotrace.h"
+#include "test.h"
+
+#ifdef GOTRACE__IMPLEMENTED
+#error "the implementation is here"
+#endif
+
+/* The tables are usable as data of one's own. */
+#define ONE(number, NAME, name, since, until, arguments) +1
+enum { V1_ROWS = 0 GOTRACE_V1_EVENTS(ONE), V2_ROWS = 0 GOTRACE_V2_EVENTS(ONE) };
+#define NAME_OF(number, NAME, name, since, until, arguments) name,
+static const char *const v1_names[] = {GOTRACE_V1_EVENTS(NAME_OF)};
+static const char *const v2_names[] = {GOTRACE_V2_EVENTS(NAME_OF)};
+
+_Static_assert(GOTRACE_V1_GO_CREATE == 13 && GOTRACE_V1_CPU_SAMPLE == 49, "v1 numbers are constant expressions");
+_Static_assert(GOTRACE_V2_GO_CREATE == 14 && GOTRACE_V2_GOROUTINE_STACK_FREE == 136, "v2 numbers are constant expressions");
+
+#define COUNT_RESULT(NAME, code, text) +1
+#define COUNT_PROBLEM(NAME, repaired, text) +1
+_Static_assert(0 GOTRACE_PROBLEMS(COUNT_PROBLEM) == GOTRACE_PROBLEM_COUNT, "problems are numbered from 0");
+_Static_assert(0 GOTRACE_RESULTS(COUNT_RESULT) == 12, "results");
+_Static_assert(GOTRACE_OK == 0, "success is 0");
+
+int main(void) {
+  size_t i;
+  CHECK_EQUAL(sizeof v1_names / sizeof v1_names[0], V1_ROWS);
+  CHECK_EQUAL(sizeof v2_names / sizeof v2_names[0], V2_ROWS);
+  for (i = 0; i < V1_ROWS; i++) CHECK(v1_names[i][0] >= 'A' && v1_names[i][0] <= 'Z');
+  for (i = 0; i < V2_ROWS; i++) CHECK(v2_names[i][0] >= 'A' && v2_names[i][0] <= 'Z');
+  CHECK_EQUAL(GOTRACE_V1_COUNT, 50);
+  CHECK_EQUAL(GOTRACE_V2_COUNT, 53);
+  /* Rows of one number have one value, whichever name. */
+  CHECK_EQUAL(GOTRACE_V1_GC_SCAN_START, 9);
+  CHECK_EQUAL(GOTRACE_V1_GC_STW_START, 9);
+  CHECK_EQUAL(GOTRACE_V1_STW_START, 9);
+  CHECK_EQUAL(GOTRACE_V1_NEXT_GC, GOTRACE_V1_HEAP_GOAL);
+  /* Others, by the names that Go gives them. */
+  CHECK_EQUAL(GOTRACE_STACK_SIZE, 128);
+  CHECK_EQUAL(GOTRACE_GLOBAL_PROC, -1);
+  CHECK_EQUAL(GOTRACE_BYTES_PER_NUMBER, 10);
+  CHECK_EQUAL(GOTRACE_ARG_COUNT_SHIFT, 6);
+  CHECK_EQUAL(GOTRACE_FUTILE_WAKEUP, 128);
+  CHECK_EQUAL(GOTRACE_MAX_BATCH_SIZE, 65536);
+  CHECK_EQUAL(GOTRACE_MAX_STRING_SIZE, 1024);
+  CHECK_EQUAL(GOTRACE_TICK_DIV_X86, 64);
+  CHECK_EQUAL(GOTRACE_TICK_DIV_PPC64, 16);
+  CHECK_EQUAL(GOTRACE_BLOCK_GENERIC, 0);
+  CHECK_EQUAL(GOTRACE_BLOCK_SLEEP, 14);
+  CHECK_EQUAL(GOTRACE_STW_STOP_TRACE, 11);
+  CHECK_EQUAL(GOTRACE_GO_1_21, 1021);
+  return 0;
+}

@@ -1,0 +1,303 @@
+/* The reader state machine: gotrace_read and gotrace_try_read, on the emitting thread and on others. */
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "test_collect.h"
+
+static const gotrace_format formats[] = {GOTRACE_GO_1_8, GOTRACE_GO_1_10, GOTRACE_GO_1_11, GOTRACE_GO_1_19, GOTRACE_GO_1_21};
+static const char *const headers[] = {"go 1.8 trace\0\0\0\0", "go 1.10 trace\0\0\0", "go 1.11 trace\0\0\0",
+                                      "go 1.19 trace\0\0\0", "go 1.21 trace\0\0\0"};
+
+static gotrace_options options_of(gotrace_format format) {
+  gotrace_options options;
+  memset(&options, 0, sizeof options);
+  options.format = format;
+  options.cut_milliseconds = 1000000; /* only when told */
+  return options;
+}
+
+/* Reads what is there. */
+static size_t try_all(test_bytes *bytes) {
+  const void *chunk;
+  size_t size, all = 0;
+  gotrace_result result;
+  while ((result = gotrace_try_read(&chunk, &size)) == GOTRACE_OK && size) {
+    test_append(bytes, chunk, size);
+    all += size;
+  }
+  CHECK_EQUAL(result, GOTRACE_WOULD_BLOCK);
+  CHECK_EQUAL(size, 0);
+  return all;
+}
+
+static void emit_some(int n) {
+  for (; n; n--) {
+    gotrace_go_syscall_begin();
+    gotrace_go_syscall_end();
+    GOTRACE_REGION("piece") { gotrace_logf(GOTRACE_NO_TASK, "count", "%d", n); }
+  }
+}
+
+static void on_one_thread(gotrace_format format, const char *header) {
+  gotrace_options options = options_of(format);
+  const void *chunk;
+  size_t size, got;
+  test_bytes bytes = {NULL, 0, 0};
+  check_v1_trace t;
+  gotrace_stats stats;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  CHECK(gotrace_enabled());
+  CHECK_EQUAL(gotrace_start(NULL), GOTRACE_ERROR_ALREADY_RUNNING);
+  CHECK_EQUAL(gotrace_start_file("/dev/null", NULL), GOTRACE_ERROR_ALREADY_RUNNING);
+
+  /* The header comes first, alone, and at once. */
+  CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_OK);
+  CHECK_EQUAL(size, 16);
+  CHECK(memcmp(chunk, header, 16) == 0);
+  test_append(&bytes, chunk, size);
+
+  /* Then nothing until a cut, however much is written. */
+  CHECK_EQUAL(try_all(&bytes), 0);
+  emit_some(20);
+  CHECK_EQUAL(try_all(&bytes), 0);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.bytes, 16);
+  CHECK_EQUAL(stats.consistent_bytes, 0);
+
+  /* What was emitted before the cut is delivered, and is a trace of its own. */
+  CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  emit_some(3); /* not before it */
+  got = try_all(&bytes);
+  CHECK(got > 100);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.bytes, bytes.size);
+  CHECK_EQUAL(stats.consistent_bytes, bytes.size);
+  CHECK_EQUAL(stats.cuts, 1);
+  CHECK_OPENS(&bytes);
+  CHECK(check_v1(&t, bytes.data, bytes.size, CHECK_V1_STRICT, 0));
+  CHECK_EQUAL(t.kinds[GOTRACE_V1_GO_SYS_CALL], 20);
+  check_v1_free(&t);
+
+  /* The same again; then the end, which is not read yet. */
+  CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  CHECK(try_all(&bytes) > 0);
+  CHECK_OPENS(&bytes);
+  emit_some(7);
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  CHECK(!gotrace_enabled());
+  CHECK_EQUAL(gotrace_end(), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_advance(), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_start(NULL), GOTRACE_ERROR_ALREADY_RUNNING);
+  emit_some(100); /* after the end: not in the trace */
+  test_read_to_end(&bytes);
+  CHECK_OPENS(&bytes);
+  test_check_figures(&bytes, &t);
+  CHECK_EQUAL(t.kinds[GOTRACE_V1_GO_SYS_CALL], 30);
+  if (format >= GOTRACE_GO_1_11) {
+    CHECK_EQUAL(t.kinds[GOTRACE_V1_USER_LOG], 30);
+    CHECK_EQUAL(t.kinds[GOTRACE_V1_USER_REGION], 60);
+  }
+  check_v1_free(&t);
+  CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_end(), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
+  test_free(&bytes);
+}
+
+/* A cut by time and a cut by bytes come of themselves. */
+static void cuts_by_themselves(void) {
+  gotrace_options options = options_of(GOTRACE_GO_1_11);
+  test_bytes bytes = {NULL, 0, 0};
+  const void *chunk;
+  size_t size;
+  long n;
+  struct timespec pause = {0, 3000000};
+  options.cut_milliseconds = 1;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  emit_some(1);
+  CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_OK);
+  nanosleep(&pause, NULL);
+  CHECK(try_all(&bytes) > 0);
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  test_read_to_end(&bytes);
+
+  bytes.size = 0;
+  options.cut_milliseconds = 1000000;
+  options.cut_bytes = 65536;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_OK);
+  for (n = 0; n < 100000 && try_all(&bytes) == 0; n++) emit_some(10);
+  CHECK(n < 100000 && bytes.size > 60000);
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  test_read_to_end(&bytes);
+  test_free(&bytes);
+}
+
+/* Buffers are used again: much more is written than is ever held. */
+static void recycles(void) {
+  gotrace_options options = options_of(GOTRACE_GO_1_21);
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_stats stats;
+  uint64_t all = 0, want = (uint64_t)test_scaled(24) << 20;
+  options.cut_bytes = 256 << 10;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  while (all < want) {
+    emit_some(500);
+    all += try_all(&bytes);
+    bytes.size = 0;
+  }
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  test_read_to_end(&bytes);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.bytes, all + bytes.size);
+  CHECK(stats.bytes >= want);
+  if (stats.memory_peak > 2 << 20) fprintf(stderr, "%llu bytes\n", (unsigned long long)stats.memory_peak);
+  CHECK(stats.memory_peak <= 2 << 20);
+  CHECK_EQUAL(stats.result, GOTRACE_OK);
+  test_free(&bytes);
+}
+
+/* The frequency is that of the clock. */
+static void frequency(void) {
+  gotrace_options options = options_of(GOTRACE_GO_1_21);
+  test_bytes bytes = {NULL, 0, 0};
+  check_v1_trace t;
+  struct timespec pause = {0, 40000000};
+  uint64_t ticks, nanoseconds;
+  double want;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  ticks = gotrace__now(), nanoseconds = gotrace__nanoseconds();
+  nanosleep(&pause, NULL);
+  ticks = gotrace__now() - ticks, nanoseconds = gotrace__nanoseconds() - nanoseconds;
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  test_read_to_end(&bytes);
+  CHECK(check_v1(&t, bytes.data, bytes.size, CHECK_V1_STRICT, 0));
+  want = (double)ticks * 1e9 / (double)nanoseconds;
+  if ((double)t.frequency < 0.9 * want || (double)t.frequency > 1.1 * want) fprintf(stderr, "%g, not %g\n", (double)t.frequency, want);
+  CHECK((double)t.frequency > 0.9 * want && (double)t.frequency < 1.1 * want);
+  check_v1_free(&t);
+  test_free(&bytes);
+}
+
+/* ---- A reader on another thread ---- */
+
+static uint64_t received; /* atomic */
+static uint32_t blocked_reads, ends;
+static test_bytes collected;
+
+static void *read_all(void *unused) {
+  const void *chunk;
+  size_t size;
+  (void)unused;
+  for (;;) {
+    CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_OK);
+    if (!size) break;
+    test_append(&collected, chunk, size);
+    __atomic_fetch_add(&received, size, __ATOMIC_SEQ_CST);
+  }
+  __atomic_fetch_add(&ends, 1, __ATOMIC_SEQ_CST);
+  return NULL;
+}
+
+static void *emit_many(void *unused) {
+  (void)unused;
+  emit_some((int)test_scaled(2000));
+  return NULL;
+}
+
+static void on_two_threads(bool stop) {
+  gotrace_options options = options_of(GOTRACE_GO_1_19);
+  pthread_t reader, emitters[3];
+  gotrace_stats stats;
+  check_v1_trace t;
+  const void *chunk;
+  size_t size, i;
+  received = 0, ends = 0, collected.size = 0;
+  options.cut_milliseconds = 1;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  CHECK(pthread_create(&reader, NULL, read_all, NULL) == 0);
+  for (i = 0; i < 3; i++) CHECK(pthread_create(&emitters[i], NULL, emit_many, NULL) == 0);
+  emit_some(100);
+  for (i = 0; i < 3; i++) CHECK(pthread_join(emitters[i], NULL) == 0);
+  if (stop) {
+    CHECK_EQUAL(gotrace_stop(), GOTRACE_OK); /* returns after the last byte has been delivered */
+    gotrace_get_stats(&stats);
+    CHECK_EQUAL(__atomic_load_n(&received, __ATOMIC_SEQ_CST), stats.bytes);
+    CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
+    CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
+  } else {
+    CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  }
+  CHECK(pthread_join(reader, NULL) == 0);
+  CHECK_EQUAL(ends, 1);
+  CHECK_OPENS(&collected);
+  test_check_figures(&collected, &t);
+  CHECK_EQUAL(t.kinds[GOTRACE_V1_USER_LOG], 3 * test_scaled(2000) + 100);
+  check_v1_free(&t);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.threads, 4);
+}
+
+/* A second reader is refused, and the first one gets everything. */
+static void two_readers(void) {
+  gotrace_options options = options_of(GOTRACE_GO_1_11);
+  pthread_t reader;
+  const void *chunk = "";
+  size_t size = 1, tries;
+  struct timespec pause = {0, 1000000};
+  check_v1_trace t;
+  received = 0, ends = 0, collected.size = 0;
+  (void)blocked_reads;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  CHECK(pthread_create(&reader, NULL, read_all, NULL) == 0);
+  while (__atomic_load_n(&received, __ATOMIC_SEQ_CST) < 16) nanosleep(&pause, NULL); /* it has the header, and waits */
+  nanosleep(&pause, NULL);
+  for (tries = 0; gotrace_try_read(&chunk, &size) != GOTRACE_ERROR_READER_BUSY; tries++) { /* between two reads */
+    CHECK(tries < 1000 && size == 0);
+    nanosleep(&pause, NULL);
+  }
+  CHECK(!chunk && size == 0);
+  CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_READER_BUSY);
+  emit_some(5);
+  CHECK_EQUAL(gotrace_advance(), GOTRACE_OK); /* wakes the reader */
+  while (__atomic_load_n(&received, __ATOMIC_SEQ_CST) < 100) nanosleep(&pause, NULL);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK(pthread_join(reader, NULL) == 0);
+  CHECK_OPENS(&collected);
+  test_check_figures(&collected, &t);
+  CHECK_EQUAL(t.kinds[GOTRACE_V1_USER_LOG], 5);
+  check_v1_free(&t);
+}
+
+static void service_reads(void) {
+  const void *chunk;
+  size_t size;
+  CHECK_EQUAL(gotrace_start_file("/dev/null", NULL), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_READER_BUSY);
+  CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_ERROR_READER_BUSY);
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
+}
+
+int main(void) {
+  const void *chunk;
+  size_t size, i;
+  CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_read(NULL, &size), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(gotrace_try_read(&chunk, NULL), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_end(), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_advance(), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK(!gotrace_enabled());
+  for (i = 0; i < sizeof formats / sizeof formats[0]; i++) on_one_thread(formats[i], headers[i]);
+  cuts_by_themselves();
+  recycles();
+  frequency();
+  on_two_threads(true);
+  on_two_threads(false);
+  two_readers();
+  service_reads();
+  test_free(&collected);
+  return 0;
+}

@@ -1,0 +1,51 @@
+/* Each result and each problem has a text of its own; any other number has one too. */
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "test.h"
+
+int main(void) {
+  static const struct {
+    gotrace_result result;
+    int code;
+    const char *text;
+  } results[] = {
+      {GOTRACE_OK, 0, "success"},
+      {GOTRACE_WOULD_BLOCK, 1, "no data yet"},
+      {GOTRACE_LIMIT_REACHED, 2, "the trace ended early: a limit of memory or size was reached"},
+      {GOTRACE_ERROR_ALREADY_RUNNING, -1, "tracing is already on"},
+      {GOTRACE_ERROR_NOT_RUNNING, -2, "tracing is off"},
+      {GOTRACE_ERROR_READER_BUSY, -3, "another reader is at work"},
+      {GOTRACE_ERROR_OUT_OF_MEMORY, -4, "out of memory"},
+      {GOTRACE_ERROR_SINK, -5, "the file or the write function failed"},
+      {GOTRACE_ERROR_ARGUMENT, -6, "invalid argument"},
+      {GOTRACE_ERROR_FORMAT, -7, "trace format not supported"},
+      {GOTRACE_ERROR_THREAD, -8, "the service thread could not be started"},
+      {GOTRACE_ERROR_DISABLED, -9, "tracing was compiled out"},
+  };
+  size_t i, j;
+  int n;
+  for (i = 0; i < sizeof results / sizeof results[0]; i++) {
+    CHECK_EQUAL(results[i].result, results[i].code);
+    CHECK(strcmp(gotrace_result_string(results[i].result), results[i].text) == 0);
+  }
+  for (n = 3; n < 100; n++) CHECK(strcmp(gotrace_result_string((gotrace_result)n), "unknown result") == 0);
+  for (n = -100; n < -9; n++) CHECK(strcmp(gotrace_result_string((gotrace_result)n), "unknown result") == 0);
+
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) {
+    const char *text = gotrace_problem_string((gotrace_problem)i);
+    CHECK(strlen(text) > 10 && strcmp(text, "unknown problem") != 0);
+    for (j = 0; j < i; j++) CHECK(strcmp(text, gotrace_problem_string((gotrace_problem)j)) != 0);
+  }
+  CHECK(strcmp(gotrace_problem_string(GOTRACE_PROBLEM_NOT_RUNNING), "block, stop, end or label where no goroutine runs") == 0);
+  CHECK(strcmp(gotrace_problem_string(GOTRACE_PROBLEM_BAD_REASON), "reason out of range: taken as unspecified") == 0);
+  CHECK(!gotrace_problem_repaired(GOTRACE_PROBLEM_NOT_RUNNING));
+  CHECK(gotrace_problem_repaired(GOTRACE_PROBLEM_START_WAITING));
+  CHECK(gotrace_problem_repaired(GOTRACE_PROBLEM_STRING_CUT));
+  CHECK(!gotrace_problem_repaired(GOTRACE_PROBLEM_BAD_HANDLE));
+  CHECK(gotrace_problem_repaired(GOTRACE_PROBLEM_BAD_REASON));
+  for (n = GOTRACE_PROBLEM_COUNT; n < 100; n++) {
+    CHECK(strcmp(gotrace_problem_string((gotrace_problem)n), "unknown problem") == 0);
+    CHECK(!gotrace_problem_repaired((gotrace_problem)n));
+  }
+  return 0;
+}

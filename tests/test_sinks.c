@@ -1,0 +1,148 @@
+/* Sinks: a path and a callback get the whole trace, in order; wrong arguments change nothing. */
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "test_collect.h"
+
+#include <sys/stat.h>
+
+static void emit_some(void) {
+  int i;
+  for (i = 0; i < 50; i++)
+    GOTRACE_REGION("piece") { gotrace_log(GOTRACE_NO_TASK, "category", "message"); }
+}
+
+static const char *path_of(const char *name) {
+  static char path[512];
+  const char *directory = getenv("GOTRACE_TEST_DIR");
+  if (directory) snprintf(path, sizeof path, "%s/%s", directory, name);
+  else snprintf(path, sizeof path, "/tmp/gotrace-test-%ld-%s", (long)getpid(), name);
+  return path;
+}
+
+/* One thread at a time, in order, never an empty piece. */
+static struct {
+  test_bytes bytes;
+  int calls, inside;
+  pthread_t thread;
+} seen;
+
+static bool strict_sink(void *context, const void *data, size_t size) {
+  CHECK(context == &seen);
+  CHECK(size > 0 && size <= 65536);
+  CHECK_EQUAL(__atomic_fetch_add(&seen.inside, 1, __ATOMIC_SEQ_CST), 0);
+  if (seen.calls++) CHECK(pthread_equal(seen.thread, pthread_self()));
+  seen.thread = pthread_self();
+  test_append(&seen.bytes, data, size);
+  __atomic_fetch_sub(&seen.inside, 1, __ATOMIC_SEQ_CST);
+  return true;
+}
+
+static void wrong_arguments(void) {
+  gotrace_options options;
+  memset(&options, 0, sizeof options);
+  errno = 0;
+  CHECK_EQUAL(gotrace_start_file("/nonexistent/directory/x.trace", NULL), GOTRACE_ERROR_SINK);
+  CHECK_EQUAL(errno, ENOENT);
+  CHECK_EQUAL(gotrace_start_file("/", NULL), GOTRACE_ERROR_SINK);
+  CHECK_EQUAL(errno, EISDIR);
+  CHECK_EQUAL(gotrace_start_file(NULL, NULL), GOTRACE_ERROR_ARGUMENT);
+  options.memory_limit = (1 << 20) - 1;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_ERROR_ARGUMENT);
+  options.memory_limit = 0;
+  options.stacks = GOTRACE_STACKS_UNWIND;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_ERROR_ARGUMENT);
+  options.stacks = (gotrace_stacks)4;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_ERROR_ARGUMENT);
+  options.stacks = GOTRACE_STACKS_CALL_SITE;
+  options.on_limit = (gotrace_on_limit)2;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_ERROR_ARGUMENT);
+  options.on_limit = GOTRACE_LIMIT_STOP;
+  options.format = GOTRACE_GO_1_22;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_ERROR_FORMAT);
+  options.format = (gotrace_format)1009;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_ERROR_FORMAT);
+  options.format = (gotrace_format)1;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_ERROR_FORMAT);
+  CHECK(!gotrace_enabled());
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
+}
+
+int main(void) {
+  gotrace_options options;
+  gotrace_stats stats;
+  check_v1_trace t;
+  test_bytes bytes = {NULL, 0, 0};
+  struct stat status;
+  char path[512];
+  FILE *file;
+  int round;
+  snprintf(path, sizeof path, "%s", path_of("sink.trace"));
+  wrong_arguments();
+
+  /* A file is created, or replaced if it is longer. */
+  CHECK((file = fopen(path, "wb")) != NULL);
+  for (round = 0; round < 100000; round++) fputs("what was there before ", file);
+  CHECK(fclose(file) == 0);
+  for (round = 0; round < 2; round++) {
+    CHECK_EQUAL(gotrace_start_file(path, NULL), GOTRACE_OK);
+    emit_some();
+    CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+    bytes.size = 0;
+    test_load(&bytes, path);
+    CHECK_OPENS(&bytes);
+    test_check_figures(&bytes, &t);
+    CHECK_EQUAL(t.version, 1021);
+    CHECK_EQUAL(t.kinds[GOTRACE_V1_USER_LOG], 50);
+    check_v1_free(&t);
+    remove(path);
+  }
+
+  /* A callback, by options; options->write is not used for a file. */
+  memset(&options, 0, sizeof options);
+  options.format = GOTRACE_GO_1_11;
+  options.write = strict_sink;
+  options.context = &seen;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  emit_some();
+  CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  emit_some();
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&seen.bytes);
+  test_check_figures(&seen.bytes, &t);
+  CHECK_EQUAL(t.kinds[GOTRACE_V1_USER_LOG], 100);
+  check_v1_free(&t);
+  gotrace_get_stats(&stats);
+  CHECK(seen.calls >= 6); /* header, tables, batches, tables, batches, end */
+  CHECK_EQUAL(stats.system_error, 0);
+  CHECK(stats.cuts >= 2);
+
+  seen.calls = 0;
+  CHECK_EQUAL(gotrace_start_file(path, &options), GOTRACE_OK);
+  emit_some();
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_EQUAL(seen.calls, 0);
+  CHECK(stat(path, &status) == 0 && status.st_size > 100);
+  remove(path);
+
+  /* A pipe: whoever reads it gets the trace. */
+  {
+    int ends[2];
+    char name[64];
+    ssize_t n;
+    char piece[4096];
+    CHECK(pipe(ends) == 0);
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
+    CHECK_EQUAL(gotrace_start_file(name, &options), GOTRACE_OK);
+    close(ends[1]);
+    emit_some();
+    CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+    bytes.size = 0;
+    while ((n = read(ends[0], piece, sizeof piece)) > 0) test_append(&bytes, piece, (size_t)n);
+    close(ends[0]);
+    CHECK_OPENS(&bytes);
+    CHECK_EQUAL(bytes.data[6], '1');
+  }
+  test_free(&bytes);
+  test_free(&seen.bytes);
+  return 0;
+}
