@@ -665,7 +665,8 @@ GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_op
  * caller's reader, which must be at work on another thread. (To read on the same thread: gotrace_end, then read.)
  * What happened before the call is in the trace, if the calling thread could know of it; what happens after is not.
  * Results: OK; LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early (what was written is
- * a complete trace); ERROR_NOT_RUNNING if no trace is on. Go: StopTrace. */
+ * a complete trace); ERROR_NOT_RUNNING if no trace is on; ERROR_READER_BUSY from inside the write function, which can only
+ * fail or call gotrace_end. Go: StopTrace. */
 GOTRACE_API gotrace_result gotrace_stop(void);
 
 /* Ends the trace without waiting for its delivery. OK or ERROR_NOT_RUNNING. */
@@ -1172,7 +1173,9 @@ static inline uint64_t gotrace__stckf(void) {
  *   gotrace__file_*                   unbuffered files; false and errno on failure
  */
 
-#if !GOTRACE_NO_THREADS
+#if GOTRACE_NO_THREADS
+static void gotrace__drain(bool block);
+#else
 static void gotrace__thread_gone(void *thread);
 static void gotrace__service(void);
 #endif
@@ -1922,12 +1925,13 @@ static struct gotrace__tracer {
   uint32_t ready;      /* atomic; platform is initialized */
   bool active;         /* a session is there */
   bool finished;       /* it has been collected for the last time */
-  bool stopping;       /* a gotrace_stop waits for the reader and will clean up */
+  bool stopping;       /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
   bool service;        /* a thread reads */
   gotrace_options options;
   int file;            /* -1: none */
   gotrace__thread_handle service_thread;
-  uint64_t start_ticks, start_nanoseconds; /* of the clock */
+  uint64_t first_ticks, first_nanoseconds; /* of the clock, when the tracer was first used */
+  uint64_t start_ticks, start_nanoseconds; /* when the trace began */
   gotrace_stats last;  /* the figures of the last trace */
 
   gotrace__mutex global_lock; /* protects global's buffers, tick */
@@ -1967,7 +1971,7 @@ static struct gotrace__tracer {
 
   /* The reader's: */
   uint32_t reader;           /* atomic; 1 while someone is in gotrace_read */
-  gotrace__reader_state state; /* protected by queue_lock */
+  uint32_t state;            /* atomic; gotrace__reader_state */
   gotrace__buffer *reading;  /* handed to the caller */
   gotrace__buffer *scratch;  /* tables */
   gotrace__entry *last_string, *last_stack; /* that were written; NULL: none */
@@ -1982,7 +1986,7 @@ static struct gotrace__tracer {
   uint64_t kinds[64];        /* atomic; counted by the reader */
   uint64_t samples_lost, stacks_cut; /* atomic */
   bool sink_failed;          /* the service's */
-  uint64_t sunk, sink_consistent;
+  uint64_t sink_consistent;
   uint64_t lost;             /* atomic; calls of threads without a record */
   gotrace__sample *samples;  /* atomic; kept from the first trace that has samples on */
   uint64_t sample_head, sample_tail; /* atomic; the reader's */
@@ -1995,6 +1999,7 @@ uint32_t
         gotrace__on;
 
 static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self;
+static GOTRACE__THREAD_LOCAL bool gotrace__in_sink; /* is handing a piece of the trace to the sink */
 
 #define gotrace__count(counter, n) gotrace__store_relaxed(counter, gotrace__load_relaxed(counter) + (n))
 
@@ -2016,6 +2021,8 @@ static void gotrace__init(void) {
     gotrace__t.fence = !gotrace__barrier_init();
 #endif
     gotrace__t.file = -1;
+    gotrace__t.first_nanoseconds = gotrace__nanoseconds();
+    gotrace__t.first_ticks = (uint64_t)GOTRACE__TICKS();
     gotrace__t.global.id = GOTRACE_GLOBAL_PROC;
     gotrace__t.procs_tail = &gotrace__t.procs;
     gotrace__store_release(&gotrace__t.ready, 1u);
@@ -2332,7 +2339,7 @@ static GOTRACE__NOINLINE bool gotrace__refill(gotrace__call *c) {
   gotrace__unlock(&t->queue_lock);
   if (!fresh && !early) {
     bool block = t->options.on_limit == GOTRACE_LIMIT_BLOCK;
-    bool waits = block && c->may_wait && !c->m->reader;
+    bool waits = block && c->may_wait && !c->m->reader && (!GOTRACE_NO_THREADS || t->service);
     fresh = GOTRACE__CAST(gotrace__buffer *,
                           gotrace__allocate(&t->budget, sizeof *fresh, waits || (!block && !c->ending)));
     if (!fresh && waits) return false; /* the caller does */
@@ -2383,6 +2390,10 @@ static void gotrace__refresh(gotrace__call *c, uint64_t generation) {
 /* Waits until there may be room for another buffer, or the trace ends. */
 static void gotrace__wait_for_room(void) {
   struct gotrace__tracer *t = &gotrace__t;
+#if GOTRACE_NO_THREADS
+  t->cut_wanted = true;
+  gotrace__drain(false);
+#endif
   gotrace__lock(&t->queue_lock);
   t->cut_wanted = true;
   gotrace__wake(&t->changed);
@@ -2475,6 +2486,9 @@ static inline bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned
   gotrace__thread *m = gotrace__me();
   bool ended_syscall = false, lacked_proc = false;
   if (GOTRACE__UNLIKELY(!m)) return false;
+#if GOTRACE_NO_THREADS
+  if (GOTRACE__UNLIKELY(gotrace__t.cut_wanted) && gotrace__t.service) gotrace__drain(false);
+#endif
   if (GOTRACE__UNLIKELY(m->in_syscall) && !(flags & GOTRACE__IN_SYSCALL)) {
     gotrace_go_syscall_end();
     ended_syscall = true;
@@ -3930,23 +3944,24 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
 
 /* ------------------------------------------------------------------------------------------------- >>reader ---- */
 
-static uint64_t gotrace__frequency(uint64_t ticks, uint64_t nanoseconds) {
-  double seconds = (double)(nanoseconds - gotrace__t.start_nanoseconds) / 1e9;
-  double units = (double)(ticks - gotrace__t.start_ticks) / GOTRACE_TICK_DIV;
+/* Units of trace time a second, by now: since the trace began, or for a short trace since the tracer was first used. */
+#define GOTRACE__SHORT 10000000 /* nanoseconds */
+static uint64_t gotrace__frequency(void) {
+  const struct gotrace__tracer *t = &gotrace__t;
+  uint64_t ticks = (uint64_t)GOTRACE__TICKS(), nanoseconds = gotrace__nanoseconds();
+  bool brief = nanoseconds - t->start_nanoseconds < GOTRACE__SHORT;
+  double seconds = (double)(nanoseconds - (brief ? t->first_nanoseconds : t->start_nanoseconds)) / 1e9;
+  double units = (double)(ticks - (brief ? t->first_ticks : t->start_ticks)) / GOTRACE_TICK_DIV;
   double frequency = seconds > 0 ? units / seconds : 0;
   return frequency >= 1 ? (uint64_t)frequency : 1;
 }
 
 static uint64_t gotrace__sysmon_ticks(void) {
-  /* 20 microseconds; before the clock's rate has been seen, as of a 2 GHz counter. */
-  static uint64_t known;
+  static uint64_t known; /* 20 microseconds, once the clock's rate has been seen for a millisecond */
   uint64_t ticks = gotrace__load_relaxed(&known);
-  if (!ticks) {
-    uint64_t now = (uint64_t)GOTRACE__TICKS(), nanoseconds = gotrace__nanoseconds();
-    if (nanoseconds - gotrace__t.start_nanoseconds < 1000000) return 20 * 2000 / GOTRACE_TICK_DIV;
-    ticks = gotrace__frequency(now, nanoseconds) / 50000 + 1;
-    gotrace__store_relaxed(&known, ticks);
-  }
+  if (ticks) return ticks;
+  ticks = gotrace__frequency() / 50000 + 1;
+  if (gotrace__nanoseconds() - gotrace__t.first_nanoseconds > 1000000) gotrace__store_relaxed(&known, ticks);
   return ticks;
 }
 
@@ -4100,6 +4115,8 @@ static void gotrace__finish(void) {
   size_t count = 0;
   unsigned slot;
   if (!t->active || t->finished) return;
+  /* Readers need the clock's rate, which takes a tenth of a millisecond to see. */
+  while (gotrace__nanoseconds() - t->first_nanoseconds < 100000) continue;
   silent = GOTRACE__CAST(gotrace__silent *, gotrace__allocate(NULL, GOTRACE__SILENT * sizeof *silent, false));
   if ((control & GOTRACE__MODES) == GOTRACE__ON) {
     if (silent) count = gotrace__note_silent(silent, GOTRACE__SILENT);
@@ -4249,10 +4266,7 @@ static void gotrace__begin_tables(void) {
   gotrace__buffer_begin(b, GOTRACE_GLOBAL_PROC, gotrace__t.start_tick);
   at = b->data + b->size;
   *at++ = GOTRACE_V1_FREQUENCY;
-  {
-    uint64_t ticks = (uint64_t)GOTRACE__TICKS();
-    at = gotrace__put_varint(at, gotrace__frequency(ticks, gotrace__nanoseconds()));
-  }
+  at = gotrace__put_varint(at, gotrace__frequency());
   b->size = (uint32_t)(at - b->data);
   gotrace__count_kind(GOTRACE_V1_BATCH, 1);
   gotrace__count_kind(GOTRACE_V1_FREQUENCY, 1);
@@ -4319,14 +4333,14 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
   }
   gotrace__unlock(&t->queue_lock);
   while (!done) {
-    switch (t->state) {
+    switch (gotrace__load_relaxed(&t->state)) {
       case GOTRACE__READ_HEADER: {
         static char header[32];
         memset(header, 0, sizeof header);
         snprintf(header, sizeof header, "go %u.%u trace", t->version / 1000, t->version % 1000);
         *chunk = header;
         *size = 16;
-        t->state = GOTRACE__READ_BODY;
+        gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_BODY);
         done = true;
         break;
       }
@@ -4372,7 +4386,7 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
           *size = b->size;
           done = true;
         } else if (ended) {
-          t->state = GOTRACE__READ_FOOTER;
+          gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_FOOTER);
         }
         break;
       }
@@ -4382,9 +4396,10 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
         *chunk = t->scratch->data;
         *size = t->scratch->size;
         if (!gotrace__after(t->stacks, t->last_stack) && !gotrace__after(t->strings, t->last_string) &&
-            t->timers_written == t->timer_count)
-          t->state = GOTRACE__READ_END;
-        t->cut_delivered = t->state == GOTRACE__READ_END;
+            t->timers_written == t->timer_count) {
+          gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_END);
+          t->cut_delivered = true;
+        }
         done = true;
         break;
       case GOTRACE__READ_END: {
@@ -4392,7 +4407,7 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
         *chunk = NULL;
         *size = 0;
         gotrace__lock(&t->queue_lock);
-        t->state = GOTRACE__READ_DONE;
+        gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_DONE);
         clean_up = !t->stopping && !t->service;
         gotrace__wake(&t->changed);
         gotrace__unlock(&t->queue_lock);
@@ -4403,7 +4418,7 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
         }
         return GOTRACE_OK;
       }
-      case GOTRACE__READ_DONE: return GOTRACE_ERROR_NOT_RUNNING;
+      default: return GOTRACE_ERROR_NOT_RUNNING; /* GOTRACE__READ_DONE */
     }
   }
   gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + *size);
@@ -4456,11 +4471,10 @@ static void gotrace__sink(const void *chunk, size_t size) {
   bool ok;
   if (t->sink_failed) return;
   errno = 0;
+  gotrace__in_sink = true;
   ok = t->file >= 0 ? gotrace__file_write(t->file, chunk, size) : t->options.write(t->options.context, chunk, size);
-  if (ok) {
-    t->sunk += size;
-    return;
-  }
+  gotrace__in_sink = false;
+  if (ok) return;
   t->sink_failed = true;
   t->system_error = errno;
   t->sink_consistent = gotrace__load_relaxed(&t->consistent_bytes);
@@ -4673,7 +4687,7 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   t->active = true;
   t->service = path || options.write;
   t->finished = t->ended = t->stopping = t->cut_wanted = t->cut_delivered = t->sink_failed = false;
-  t->produced = t->sunk = 0;
+  t->produced = 0;
   t->bytes = t->consistent_bytes = t->cuts = t->lost = t->samples_lost = t->stacks_cut = 0;
   t->early = 0;
   t->system_error = 0;
@@ -4766,12 +4780,15 @@ GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
   gotrace__init();
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   gotrace__lock(&t->life);
   if (!t->active || t->stopping) {
     gotrace__unlock(&t->life);
     return GOTRACE_ERROR_NOT_RUNNING;
   }
+  gotrace__lock(&t->queue_lock);
   t->stopping = true;
+  gotrace__unlock(&t->queue_lock);
   gotrace__finish();
   gotrace__unlock(&t->life);
 #if GOTRACE_NO_THREADS
@@ -4782,7 +4799,7 @@ GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
     gotrace__thread_join(t->service_thread);
   } else {
     gotrace__lock(&t->queue_lock);
-    while (t->state != GOTRACE__READ_DONE) gotrace__wait(&t->changed, &t->queue_lock, 1000);
+    while (gotrace__load_relaxed(&t->state) != GOTRACE__READ_DONE) gotrace__wait(&t->changed, &t->queue_lock, 1000);
     gotrace__unlock(&t->queue_lock);
   }
 #endif
@@ -4817,6 +4834,8 @@ static void gotrace__after_fork_in_child(void) {
   memset(&t->deliver, 0, sizeof t->deliver);
   memset(&t->empty, 0, sizeof t->empty);
   memset(t->global.buffer, 0, sizeof t->global.buffer);
+  for (i = 0; t->samples && i < GOTRACE__SAMPLES; i++) t->samples[i].turn = 0;
+  t->sample_head = t->sample_tail = 0;
   for (m = t->threads; m; m = m->next) {
     if (m == gotrace__self) continue;
     m->sequence &= ~(uint64_t)1;

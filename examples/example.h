@@ -1,8 +1,8 @@
 /* example.h - what the examples share: options, files, words, and the report on the trace
  *
  * Nothing here is needed to trace a program. The calls of the tracer in here are those that a program's own layer for
- * files would make: a system call begins and ends, a region lasts as long as the reading, a task as long as the work on a
- * directory. Include it after gotrace.h.
+ * files would make: a system call begins and ends, a region lasts as long as the reading, a task as long as the work
+ * on a directory. Include it after gotrace.h.
  */
 
 #ifndef EXAMPLE_H

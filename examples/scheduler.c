@@ -145,8 +145,8 @@ static struct {
 
 static _Thread_local struct worker *thread_worker;
 
-/* The calling thread's worker. After a switch a coroutine may be on another thread; a compiler that sees the thread-local
- * here would remember where the last thread's was. So does everything else that uses thread-locals, as errno. */
+/* The calling thread's worker. After a switch a coroutine may be on another thread, but a compiler that sees the
+ * thread-local would remember where the last thread's was: so it must not see it, nor any other, such as errno. */
 __attribute__((noinline)) static struct worker *this_worker(void) {
   __asm__ volatile("");
   return thread_worker;
@@ -513,8 +513,8 @@ static struct blocked scheduler_run(void) {
 
 /* ---------------------------------------------------------------------------------------------- channels ----
  *
- * Bounded queues of pointers. A receiver that waits is handed the next item by its sender, and a sender that waits has its
- * item taken by a receiver: nobody is woken in vain.
+ * Bounded queues of pointers. A receiver that waits is handed the next item by its sender, and a sender that waits has
+ * its item taken by a receiver: nobody is woken in vain.
  */
 
 struct channel {

@@ -1,16 +1,17 @@
 /* threads.c - a pool of threads, traced
  *
- * What it teaches: what a program with plain threads says to the tracer. A thread is a goroutine by itself; what remains
- * to be said is where it waits, and who wakes it, so that the trace shows what the program waited for, not just that
- * it was slow. The program counts the words of all text files below some paths: a directory or a file is a job, and
- * a job that lists a directory makes more of them.
+ * What it teaches: what a program with plain threads says to the tracer. A thread is a goroutine by itself; what
+ * remains to be said is where it waits, and who wakes it, so that the trace shows what the program waited for, not just
+ * that it was slow. The program counts the words of all text files below some paths: a directory or a file is a job,
+ * and a job that lists a directory makes more of them.
  *
  *     cc -O2 -g -o threads examples/threads.c -I. -pthread
  *     ./threads /usr/include && go tool trace threads.trace
  *
- * A condition variable does not tell whom it wakes, so each thread has one of its own: the waker takes a thread from the
- * list of those that wait, hands it a job, says that it is unblocked, and signals it. The trace then has an arrow from one
- * to the other, and nobody is woken in vain. Where the waker says nothing, as with the mutex here, gotrace_wait_end does.
+ * A condition variable does not tell whom it wakes, so each thread has one of its own: the waker takes a thread from
+ * the list of those that wait, hands it a job, says that it is unblocked, and signals it. The trace then has an arrow
+ * from one to the other, and nobody is woken in vain. Where the waker says nothing, as with the mutex here,
+ * gotrace_wait_end does.
  */
 
 #define _GNU_SOURCE 1
@@ -75,8 +76,8 @@ static void unlock_pool(void) { pthread_mutex_unlock(&pool.lock); }
 
 /* ---------------------------------------------------------------------------------------------------- jobs ----
  *
- * Called with pool.lock held, so a thread in pool.idle has said that it waits, and cannot go on before its waker has said
- * that it wakes it.
+ * Called with pool.lock held, so a thread in pool.idle has said that it waits, and cannot go on before its waker has
+ * said that it wakes it.
  */
 
 static void wake(struct worker *worker, struct entry *job) {

@@ -1,0 +1,145 @@
+/* Memory that runs out, at each allocation in turn: no crash, the results that are documented, and what is there is a trace
+ * that opens. Each case is a process of its own, so that the tracer begins with nothing. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+
+static long allocations, fail_from, fail_to; /* atomic: the allocations of these numbers fail */
+static size_t outstanding;
+
+static void *failing_malloc(size_t size) {
+  long n = __atomic_add_fetch(&allocations, 1, __ATOMIC_SEQ_CST);
+  if (n >= fail_from && n <= fail_to) return NULL;
+  __atomic_add_fetch(&outstanding, size, __ATOMIC_SEQ_CST);
+  return malloc(size);
+}
+
+static void counting_free(void *memory, size_t size) {
+  __atomic_sub_fetch(&outstanding, size, __ATOMIC_SEQ_CST);
+  free(memory);
+}
+
+#define GOTRACE_MALLOC(size) failing_malloc(size)
+#define GOTRACE_FREE(pointer, size) counting_free(pointer, size)
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "test_collect.h"
+
+#include <sys/wait.h>
+
+static void work(void) {
+  static const gotrace_location entry = GOTRACE_NAMED_ENTRY("worker");
+  gotrace_proc *proc = gotrace_proc_create();
+  gotrace_go *gos[100];
+  gotrace_task task;
+  char text[200];
+  int i;
+  gotrace_proc_start(proc);
+  for (i = 0; i < 100; i++) gos[i] = gotrace_go_create(&entry);
+  for (i = 0; i < 100; i++) {
+    gotrace_go_start(gos[i]);
+    gotrace_go_label("label");
+    task = gotrace_task_begin("task", GOTRACE_NO_TASK);
+    gotrace_region_begin(task, "outer");
+    gotrace_region_begin(task, "1"), gotrace_region_begin(task, "2"), gotrace_region_begin(task, "3");
+    gotrace_region_begin(task, "4"), gotrace_region_begin(task, "5");
+    snprintf(text, sizeof text, "category %d which is a new string each time and so on and on and on %0100d", i, i);
+    gotrace_log(task, text, text);
+    gotrace_region_end(task, "outer");
+    gotrace_task_end(task);
+    gotrace_go_block(GOTRACE_BLOCK_SYNC);
+    gotrace_go_unblock(gos[i]);
+    gotrace_go_start(gos[i]);
+    gotrace_go_end();
+  }
+  gotrace_proc_stop();
+  if (proc) gotrace_proc_destroy(proc);
+  gotrace_wait_begin(GOTRACE_BLOCK_NET);
+  gotrace_wait_end();
+  for (i = 0; i < 400; i++) gotrace_log(GOTRACE_NO_TASK, "text", text);
+}
+
+/* Exit status: 0 if nothing failed for want of memory, 3 if something did, and all is as it should be. */
+static int one_case(gotrace_format format, bool by_service) {
+  gotrace_options options;
+  gotrace_stats stats;
+  gotrace_result result;
+  test_bytes bytes = {NULL, 0, 0};
+  check_v1_trace t;
+  int round;
+  memset(&options, 0, sizeof options);
+  options.format = format;
+  options.cut_bytes = 65536;
+  if (by_service) {
+    options.write = test_sink;
+    options.context = &bytes;
+  }
+  work();
+  for (round = 0; round < 2; round++) {
+  
+    bytes.size = 0;
+    result = gotrace_start(&options);
+    if (result != GOTRACE_OK) {
+      CHECK_EQUAL(result, GOTRACE_ERROR_OUT_OF_MEMORY);
+      CHECK(!gotrace_enabled());
+      CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
+      work();
+      continue;
+    }
+    work();
+    if (by_service) {
+      result = gotrace_stop();
+    } else {
+      gotrace_end();
+      test_read_to_end(&bytes);
+    }
+    gotrace_get_stats(&stats);
+    if (by_service) CHECK_EQUAL(result, stats.result);
+    CHECK(stats.result == GOTRACE_OK || stats.result == GOTRACE_ERROR_OUT_OF_MEMORY);
+    CHECK_OPENS(&bytes);
+    test_check_figures(&bytes, &t);
+    if (!fail_from) { /* then everything is there */
+      CHECK_EQUAL(stats.result, GOTRACE_OK);
+      if (format >= GOTRACE_GO_1_11) CHECK_EQUAL(t.kinds[GOTRACE_V1_USER_LOG], 500);
+      CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_NO_MEMORY], 0);
+      CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_TABLE_FULL], 0);
+    }
+    check_v1_free(&t);
+    CHECK_EQUAL(gotrace__t.budget.used, 0); /* a session gives back all that it took */
+  }
+  test_free(&bytes);
+  return fail_from && __atomic_load_n(&allocations, __ATOMIC_SEQ_CST) >= fail_from ? 3 : 0;
+}
+
+static int in_a_process(long from, long to, gotrace_format format, bool by_service) {
+  int status;
+  pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    fail_from = from, fail_to = to;
+    _exit(one_case(format, by_service));
+  }
+  CHECK(waitpid(child, &status, 0) == child);
+  if (!WIFEXITED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 3))
+    fprintf(stderr, "allocations %ld to %ld fail, format %d, %s: status %x\n", from, to, (int)format,
+            by_service ? "service" : "own reader", (unsigned)status);
+  CHECK(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 3));
+  return WEXITSTATUS(status);
+}
+
+int main(void) {
+  static const gotrace_format formats[] = {GOTRACE_GO_1_8, GOTRACE_GO_1_11, GOTRACE_GO_1_21};
+  size_t i;
+  long n, step = test_scaled(50) < 5 ? 7 : 1; /* every seventh where it is slow */
+  for (i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    bool service;
+    for (service = false;; service = true) {
+      CHECK_EQUAL(in_a_process(0, 0, formats[i], service), 0);
+      for (n = 1; in_a_process(n, n, formats[i], service) == 3; n += step) CHECK(n < 1000); /* one fails */
+      CHECK(n > 10);
+      for (n = 1; in_a_process(n, 1000000, formats[i], service) == 3; n += step) CHECK(n < 1000); /* all fail from there on */
+      for (n = 1; in_a_process(n, n + 3, formats[i], service) == 3; n += step) CHECK(n < 1000);
+      if (service) break;
+    }
+  }
+  return 0;
+}

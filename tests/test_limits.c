@@ -1,0 +1,148 @@
+/* Limits: memory (the trace ends, or the emitter waits), and size. Whatever is in the file is a whole trace. */
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "test_collect.h"
+
+#define THREADS 4
+
+static long calls_per_thread;
+static uint32_t stop_emitting;
+
+static void log_one(void) {
+  static const char text[] = "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
+                             "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789";
+  gotrace_log(GOTRACE_NO_TASK, "text", text);
+}
+
+static void *emit_count(void *unused) {
+  long i;
+  (void)unused;
+  for (i = 0; i < calls_per_thread; i++) log_one();
+  return NULL;
+}
+
+static void *emit_until_off(void *unused) {
+  (void)unused;
+  while (gotrace_enabled() && !__atomic_load_n(&stop_emitting, __ATOMIC_RELAXED)) log_one();
+  return NULL;
+}
+
+static void run(void *(*what)(void *)) {
+  pthread_t threads[THREADS];
+  size_t i;
+  for (i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, what, NULL) == 0);
+  for (i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+}
+
+/* Nobody reads: memory runs out, and the trace ends for all threads at one moment. */
+static void memory_stops(gotrace_format format) {
+  gotrace_options options;
+  gotrace_stats stats;
+  check_v1_trace t;
+  test_bytes bytes = {NULL, 0, 0};
+  memset(&options, 0, sizeof options);
+  options.format = format;
+  options.memory_limit = (size_t)2 << 20;
+  options.cut_milliseconds = 1000000;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  run(emit_until_off);
+  CHECK(!gotrace_enabled());
+  log_one(); /* does nothing */
+  CHECK(gotrace_start(NULL) == GOTRACE_ERROR_ALREADY_RUNNING);
+  gotrace_end();
+  test_read_to_end(&bytes);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.result, GOTRACE_LIMIT_REACHED);
+  CHECK(stats.memory_peak <= options.memory_limit + 65536);
+  CHECK(bytes.size > (size_t)1 << 20);
+  CHECK_OPENS(&bytes);
+  test_check_figures(&bytes, &t);
+  CHECK_EQUAL(t.version, format);
+  check_v1_free(&t);
+  test_free(&bytes);
+}
+
+static bool slow_sink(void *context, const void *data, size_t size) {
+  struct timespec pause = {0, 500000};
+  nanosleep(&pause, NULL);
+  return test_sink(context, data, size);
+}
+
+/* The sink is slower than the emitters: they wait, and nothing is lost. */
+static void memory_blocks(void) {
+  gotrace_options options;
+  gotrace_stats stats;
+  check_v1_trace t;
+  test_bytes bytes = {NULL, 0, 0};
+  memset(&options, 0, sizeof options);
+  options.memory_limit = (size_t)1 << 20;
+  options.on_limit = GOTRACE_LIMIT_BLOCK;
+  options.write = slow_sink;
+  options.context = &bytes;
+  calls_per_thread = test_scaled(20000);
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  run(emit_count);
+  CHECK(gotrace_enabled());
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  gotrace_get_stats(&stats);
+  CHECK_OPENS(&bytes);
+  test_check_figures(&bytes, &t);
+  CHECK_EQUAL(t.kinds[GOTRACE_V1_USER_LOG], THREADS * calls_per_thread);
+  check_v1_free(&t);
+  /* A call that holds something cannot wait: a buffer for each thread, and what the end needs. */
+  if (stats.memory_peak > options.memory_limit + (THREADS + 2) * 65536)
+    fprintf(stderr, "%llu bytes\n", (unsigned long long)stats.memory_peak);
+  CHECK(stats.memory_peak <= options.memory_limit + (THREADS + 2) * 65536);
+  CHECK_EQUAL(stats.dropped, 0);
+  test_free(&bytes);
+}
+
+static void size_stops(void) {
+  gotrace_options options;
+  gotrace_stats stats;
+  check_v1_trace t;
+  test_bytes bytes = {NULL, 0, 0};
+  memset(&options, 0, sizeof options);
+  options.size_limit = 1000000;
+  options.write = test_sink;
+  options.context = &bytes;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  run(emit_until_off);
+  CHECK(!gotrace_enabled());
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_LIMIT_REACHED);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.result, GOTRACE_LIMIT_REACHED);
+  CHECK(bytes.size >= options.size_limit);
+  CHECK(bytes.size <= options.size_limit + (THREADS + 2) * 65536); /* by a buffer a proc more */
+  CHECK_OPENS(&bytes);
+  test_check_figures(&bytes, &t);
+  check_v1_free(&t);
+  test_free(&bytes);
+}
+
+/* A limit that is not reached is none. */
+static void not_reached(void) {
+  gotrace_options options;
+  test_bytes bytes = {NULL, 0, 0};
+  memset(&options, 0, sizeof options);
+  options.memory_limit = (size_t)1 << 20;
+  options.size_limit = 10000000;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  log_one();
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  test_read_to_end(&bytes);
+  CHECK_OPENS(&bytes);
+  test_free(&bytes);
+}
+
+int main(void) {
+  int round;
+  for (round = 0; round < test_scaled(3); round++) {
+    memory_stops(GOTRACE_GO_1_11);
+    memory_stops(GOTRACE_GO_1_21);
+    size_stops();
+  }
+  memory_blocks();
+  not_reached();
+  return 0;
+}
