@@ -1880,7 +1880,7 @@ struct gotrace__thread {
   uint32_t used; /* atomic */
   gotrace__thread *next;
   /* Written by the thread, read by gotrace_get_stats: atomic, relaxed. */
-  uint64_t goroutines;
+  uint64_t threads, goroutines;
   uint64_t kinds[64];
   uint64_t problems[GOTRACE_PROBLEM_COUNT];
   char padding[64];
@@ -2047,6 +2047,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     gotrace__store_relaxed(&m->system_id, gotrace__system_thread_id());
     m->name = NULL;
     m->have_bounds = false;
+    gotrace__count(&m->threads, 1); /* another one of the session, if the counters are still of this one */
     gotrace__store_release(&m->used, 1u);
     if (gotrace__t.threads != m && m->index == gotrace__t.thread_count) gotrace__store_release(&gotrace__t.threads, m);
   }
@@ -2150,6 +2151,7 @@ static GOTRACE__NOINLINE void gotrace__reset_counters(gotrace__thread *m, uint32
   for (i = 0; i < sizeof m->kinds / sizeof m->kinds[0]; i++) gotrace__store_relaxed(&m->kinds[i], (uint64_t)0);
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) gotrace__store_relaxed(&m->problems[i], (uint64_t)0);
   gotrace__store_relaxed(&m->goroutines, (uint64_t)0);
+  gotrace__store_relaxed(&m->threads, (uint64_t)1);
   gotrace__store_release(&m->session, session);
 }
 
@@ -4479,7 +4481,10 @@ static void gotrace__sink(const void *chunk, size_t size) {
   t->system_error = errno;
   t->sink_consistent = gotrace__load_relaxed(&t->consistent_bytes);
   if (t->file >= 0) gotrace__file_cut(t->file, t->sink_consistent);
-  gotrace__end_early(gotrace__load_relaxed(&t->control) >> 2, GOTRACE_ERROR_SINK);
+  /* A cut may change the generation meanwhile, or the trace have ended already: it has failed in any case. */
+  do gotrace__end_early(gotrace__load_relaxed(&t->control) >> 2, GOTRACE_ERROR_SINK);
+  while ((gotrace__load_relaxed(&t->control) & GOTRACE__MODES) == GOTRACE__ON);
+  gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
 }
 
 /* Reads the trace to its end, or (block false) as far as it goes. */
@@ -4534,7 +4539,7 @@ static void gotrace__sum(gotrace_stats *stats) {
   for (i = 0; i < 64; i++) stats->kinds[i] = gotrace__load_relaxed(&t->kinds[i]);
   for (m = gotrace__load_acquire(&t->threads); m; m = m->next) {
     if (gotrace__load_acquire(&m->session) != t->session) continue;
-    stats->threads++;
+    stats->threads += gotrace__load_relaxed(&m->threads);
     stats->goroutines += gotrace__load_relaxed(&m->goroutines);
     for (i = 0; i < 64; i++) stats->kinds[i] += gotrace__load_relaxed(&m->kinds[i]);
     for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) stats->problems[i] += gotrace__load_relaxed(&m->problems[i]);

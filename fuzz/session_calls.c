@@ -245,7 +245,7 @@ static void start(void) {
   options.unwind = unwind;
   options.symbolize = symbolize;
   options.report = report;
-  if (more & 4) options.memory_limit = (size_t)1 << 20;
+  options.memory_limit = more & 4 ? (size_t)1 << 20 : (size_t)3 << 20;
   if (more & 8) options.size_limit = 100000;
   if (more & 16) options.cut_bytes = 65536;
   options.cut_milliseconds = more & 32 ? 1 : 0;
