@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Opens a trace with Go and compares what Go's parser finds with what is in the file and what the program counted.
 #
-#     tests/open_trace.sh TRACE [-p] [-k KINDS] [-e EXPECT] [-u RELEASE] [RELEASE...]
+#     tests/open_trace.sh TRACE [-p] [-n] [-k KINDS] [-e EXPECT] [-u RELEASE] [RELEASE...]
 #
-# -u names the last release that is to open it. KINDS is a file with lines `kind NAME COUNT`, EXPECT one with the lines that Go is to print (see check_trace.py). Without
+# -n: only the newest release that knows it. -u names the last release that is to open it. KINDS is a file with lines `kind NAME COUNT`, EXPECT one with the lines that Go is to print (see check_trace.py). Without
 # releases: every one of the project's that knows the trace's format and is there. The viewer must come up as well, unless -p
 # says that the trace is for the parser only (it ends while goroutines run: the viewers of Go up to 1.22 do not bear that).
 # Status 1 if anything is wrong, 77 if a release that was named is not there.
@@ -54,6 +54,11 @@ if [ "${1-}" = -p ]; then
   view=
   shift
 fi
+newest=
+if [ "${1-}" = -n ]; then
+  newest=1
+  shift
+fi
 until=
 while [ "${1-}" = -k ] || [ "${1-}" = -e ] || [ "${1-}" = -u ]; do
   if [ "$1" = -u ]; then until=$2; else check+=("$1" "$2"); fi
@@ -67,6 +72,8 @@ if [ $# -gt 0 ]; then releases="$*" named=1; else releases=$knowing named=; fi
 [ -z "$until" ] || releases=$(for release in $releases; do # 1.9 to 1.99 sort as numbers of their minor versions
   [ "${release#1.}" -gt "${until#1.}" ] || echo "$release"
 done)
+
+[ -z "$newest" ] || releases=$(tail -n 1 <<<"${releases// /$'\n'}")
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

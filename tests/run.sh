@@ -11,7 +11,8 @@
 # else it failed, and its output is shown. The last line is `N passed, N failed, N skipped`.
 #
 # For a C test: it runs in the repository's root; GOTRACE_TEST_DIR names an empty directory of its own; every *.trace that
-# it leaves there is then opened by every Go release that knows its format, and compared with the counts in the file
+# it leaves there is then opened by every Go release that knows its format (in configurations other than the first by the
+# newest such release), and compared with the counts in the file
 # *.kinds and the lines in the file *.expect of the same name, if there are such (see check_trace.py). A file
 # *.parse-only beside it spares it the viewers (see open_trace.sh).
 # GOTRACE_TEST_SCALE is a divisor for the amount of work: 1, or more where the configuration is slow.
@@ -96,6 +97,7 @@ unit() {
     [ -e "$trace" ] || continue
     beside=()
     [ -e "${trace%.trace}.parse-only" ] && beside+=(-p)
+    [ "$configuration" = default ] || beside+=(-n)
     [ -e "${trace%.trace}.kinds" ] && beside+=(-k "${trace%.trace}.kinds")
     [ -e "${trace%.trace}.expect" ] && beside+=(-e "${trace%.trace}.expect")
     [ -e "${trace%.trace}.until" ] && beside+=(-u "$(cat "${trace%.trace}.until")")

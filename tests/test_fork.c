@@ -12,6 +12,7 @@ static uint32_t go_on;  /* atomic */
 static uint64_t logged; /* atomic */
 
 static void *emit(void *unused) {
+  struct timespec pause = {0, 20000}; /* the trace is to be read in the end */
   (void)unused;
   while (__atomic_load_n(&go_on, __ATOMIC_RELAXED)) {
     gotrace_go_syscall_begin();
@@ -19,6 +20,7 @@ static void *emit(void *unused) {
     GOTRACE_REGION("piece") { gotrace_log(GOTRACE_NO_TASK, "category", "message"); }
     __atomic_fetch_add(&logged, 1, __ATOMIC_RELAXED);
     gotrace_go_create(NULL);
+    nanosleep(&pause, NULL);
   }
   return NULL;
 }

@@ -21,7 +21,7 @@ static void on_profile(int signal, siginfo_t *info, void *ucontext) {
 
 static GOTRACE__NOINLINE uint64_t spin(int depth, uint64_t x) {
   int i;
-  for (i = 0; i < 50; i++) x = x * 6364136223846793005u + 1442695040888963407u;
+  for (i = 0; i < 5000; i++) x = x * 6364136223846793005u + 1442695040888963407u;
   return depth ? spin(depth - 1, x) + 1 : x;
 }
 
