@@ -191,12 +191,14 @@
 #error "gotrace: define both GOTRACE_MALLOC(size) and GOTRACE_FREE(pointer, size), or neither"
 #endif
 
-#if GOTRACE_STATIC
-#ifdef __GNUC__
-#define GOTRACE_API __attribute__((unused)) static
-#else
+/* Never inlined: a coroutine may change threads between two calls, and a compiler that sees both in one function takes the
+ * address of a thread-local variable once for both. (It did: GCC -O3 on arm64.) */
+#if defined(__GNUC__) && GOTRACE_STATIC
+#define GOTRACE_API __attribute__((noinline, unused)) static
+#elif defined(__GNUC__)
+#define GOTRACE_API __attribute__((noinline)) extern
+#elif GOTRACE_STATIC
 #define GOTRACE_API static
-#endif
 #else
 #define GOTRACE_API extern
 #endif
@@ -391,7 +393,7 @@ typedef struct gotrace_event_spec {
  * Static data, valid for ever. */
 GOTRACE_API const gotrace_event_spec *gotrace_event_specs(int family, size_t *count);
 
-/* The row of an event number in a format, or NULL if the format has no such event. Any thread. */
+/* The row of an event number in a format (GOTRACE_FORMAT_DEFAULT: the one that is written by default), or NULL if the format has no such event. Any thread. */
 GOTRACE_API const gotrace_event_spec *gotrace_find_event_spec(gotrace_format format, int number);
 
 /* ------------------------------------------------------------------------------------------------ >>results ---- */
@@ -419,7 +421,8 @@ typedef enum gotrace_result {
 /* A text for each result, "unknown result" for any other number. Static, never NULL. */
 GOTRACE_API const char *gotrace_result_string(gotrace_result result);
 
-/* What the tracer does with a call that cannot be true: X(NAME, repaired, "text"). */
+/* What the tracer does with a call that cannot be true, or that the format has no event for: X(NAME, done, "text"), where
+ * done is 0 dropped, 1 repaired, 2 left out (rightly: the program has done nothing wrong). */
 #define GOTRACE_PROBLEMS(X)                                                                                 \
   X(NOT_RUNNING, 0, "block, stop, end or label where no goroutine runs")                                    \
   X(START_WAITING, 1, "start of a goroutine that was not unblocked: unblocked it")                          \
@@ -448,7 +451,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(STW_OPEN, 1, "goroutine stops running in a stopped world that it began: ended it")                      \
   X(SWEEP_STATE, 0, "begin of a sweep that is on, or span or end of one that is not")                       \
   X(MARK_ASSIST_STATE, 0, "begin of a mark assist that is on, or end of one that is not")                   \
-  X(FORMAT_LACKS, 0, "the trace format has no such event")                                                  \
+  X(FORMAT_LACKS, 2, "the trace format has no such event")                                                  \
   X(STRING_CUT, 1, "string longer than 1,024 bytes: cut")                                                   \
   X(STACK_CUT, 1, "stack too deep for the format: cut")                                                     \
   X(TABLE_FULL, 1, "no memory for a string or stack: left empty")                                           \
@@ -465,10 +468,10 @@ typedef enum gotrace_problem {
   GOTRACE_PROBLEM_COUNT
 } gotrace_problem;
 
-/* The text of a problem; whether it is repaired (else the call is dropped). Static; "unknown problem" and false for
+/* The text of a problem, and what was done: "dropped", "repaired" or "left out". Static; "unknown problem" and "unknown" for
  * any other number. */
 GOTRACE_API const char *gotrace_problem_string(gotrace_problem problem);
-GOTRACE_API bool gotrace_problem_repaired(gotrace_problem problem);
+GOTRACE_API const char *gotrace_problem_outcome(gotrace_problem problem);
 
 /* -------------------------------------------------------------------------------------------------- >>types ---- */
 
@@ -600,7 +603,7 @@ typedef struct gotrace_stats {
   uint64_t threads;           /* that emitted */
   uint64_t cuts;              /* consistent cuts, the last one included */
   uint64_t problems[GOTRACE_PROBLEM_COUNT];
-  uint64_t dropped, repaired; /* sums of problems */
+  uint64_t dropped, repaired, left_out; /* sums of problems */
   uint64_t memory_peak;       /* bytes of buffers and tables */
 } gotrace_stats;
 
@@ -955,6 +958,17 @@ static inline int gotrace__unused_format(gotrace_task task, const char *category
   return 0;
 }
 #define gotrace_logf(...) ((void)(0 && gotrace__unused_format(__VA_ARGS__)))
+#define gotrace_procs_change_at(site, count) ((void)(site), gotrace_procs_change(count))
+#define gotrace_go_create_at(site, entry) ((void)(site), gotrace_go_create(entry))
+#define gotrace_go_create_blocked_at(site, entry) ((void)(site), gotrace_go_create_blocked(entry))
+#define gotrace_go_create_syscall_at(site, entry) ((void)(site), gotrace_go_create_syscall(entry))
+#define gotrace_go_stop_at(site, reason) ((void)(site), gotrace_go_stop(reason))
+#define gotrace_go_block_at(site, reason) ((void)(site), gotrace_go_block(reason))
+#define gotrace_go_unblock_at(site, go) ((void)(site), gotrace_go_unblock(go))
+#define gotrace_go_switch_at(site, go) ((void)(site), gotrace_go_switch(go))
+#define gotrace_go_switch_end_at(site, go) ((void)(site), gotrace_go_switch_end(go))
+#define gotrace_go_syscall_begin_at(site) ((void)(site), gotrace_go_syscall_begin())
+#define gotrace_wait_begin_at(site, reason) ((void)(site), gotrace_wait_begin(reason))
 #define GOTRACE_REGION(name) GOTRACE_TASK_REGION(GOTRACE_NO_TASK, name)
 #define GOTRACE_TASK_REGION(task, name) GOTRACE__ONCE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name)
 #define GOTRACE__ONCE(variable, task, name) \
@@ -1055,10 +1069,10 @@ GOTRACE__DEFINE const char *gotrace_result_string(gotrace_result result) {
 }
 
 static const struct {
-  bool repaired;
+  unsigned done;
   const char *text;
 } gotrace__problems[] = {
-#define GOTRACE__PROBLEM(NAME, repaired, text) {repaired != 0, text},
+#define GOTRACE__PROBLEM(NAME, done, text) {done, text},
     GOTRACE_PROBLEMS(GOTRACE__PROBLEM)
 #undef GOTRACE__PROBLEM
 };
@@ -1067,8 +1081,10 @@ GOTRACE__DEFINE const char *gotrace_problem_string(gotrace_problem problem) {
   return (unsigned)problem < GOTRACE_PROBLEM_COUNT ? gotrace__problems[problem].text : "unknown problem";
 }
 
-GOTRACE__DEFINE bool gotrace_problem_repaired(gotrace_problem problem) {
-  return (unsigned)problem < GOTRACE_PROBLEM_COUNT && gotrace__problems[problem].repaired;
+static const char *const gotrace__outcomes[] = {"dropped", "repaired", "left out"};
+
+GOTRACE__DEFINE const char *gotrace_problem_outcome(gotrace_problem problem) {
+  return (unsigned)problem < GOTRACE_PROBLEM_COUNT ? gotrace__outcomes[gotrace__problems[problem].done] : "unknown";
 }
 
 #if !GOTRACE_DISABLE
@@ -1180,6 +1196,8 @@ static void gotrace__thread_gone(void *thread);
 static void gotrace__service(void);
 #endif
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
+static void gotrace__before_fork(void);
+static void gotrace__after_fork(void);
 static void gotrace__after_fork_in_child(void);
 #endif
 
@@ -1358,7 +1376,7 @@ static void gotrace__thread_join(gotrace__thread_handle handle) { pthread_join(h
 static pthread_key_t gotrace__exit_key;
 static void gotrace__platform_init(void) {
   pthread_key_create(&gotrace__exit_key, gotrace__thread_gone);
-  pthread_atfork(NULL, NULL, gotrace__after_fork_in_child);
+  pthread_atfork(gotrace__before_fork, gotrace__after_fork, gotrace__after_fork_in_child);
 }
 static void gotrace__at_thread_exit(void *thread) { pthread_setspecific(gotrace__exit_key, thread); }
 #endif
@@ -2167,7 +2185,7 @@ static void gotrace__problem(gotrace__call *c, gotrace_problem problem) {
     if (c->site) gotrace__store_relaxed(&c->site->reported, gotrace__load_relaxed(&c->site->reported) | bit);
     snprintf(line, sizeof line, "gotrace: %s:%u: %s: %s (%s)", c->site ? c->site->location.file : "?",
              c->site ? (unsigned)c->site->location.line : 0, c->site ? c->site->location.function : "?",
-             gotrace__problems[problem].text, gotrace__problems[problem].repaired ? "repaired" : "dropped");
+             gotrace__problems[problem].text, gotrace_problem_outcome(problem));
     gotrace__t.options.report(gotrace__t.options.context, line);
   }
 #endif
@@ -4547,8 +4565,11 @@ static void gotrace__sum(gotrace_stats *stats) {
   stats->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += gotrace__load_relaxed(&t->samples_lost);
   stats->problems[GOTRACE_PROBLEM_NO_MEMORY] += gotrace__load_relaxed(&t->lost);
   stats->problems[GOTRACE_PROBLEM_STACK_CUT] += gotrace__load_relaxed(&t->stacks_cut);
-  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++)
-    *(gotrace__problems[i].repaired ? &stats->repaired : &stats->dropped) += stats->problems[i];
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) {
+    uint64_t *sums[3];
+    sums[0] = &stats->dropped, sums[1] = &stats->repaired, sums[2] = &stats->left_out;
+    *sums[gotrace__problems[i].done] += stats->problems[i];
+  }
   for (i = 0; i < 64; i++)
     if (i != GOTRACE_V1_BATCH && i != GOTRACE_V1_FREQUENCY && i != GOTRACE_V1_STACK && i != GOTRACE_V1_STRING)
       stats->events += stats->kinds[i];
@@ -4816,8 +4837,30 @@ GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
 }
 
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
-/* In the child there is one thread, tracing is off, and no lock is held. Records of the parent's other threads are free,
- * what they ran waits for ever. The parent's session is forgotten: its memory is the child's small loss. */
+/* No lock may be held by a thread that the child does not have, and what they protect must be whole. */
+static void gotrace__before_fork(void) {
+  gotrace__lock(&gotrace__t.life);
+  gotrace__lock(&gotrace__t.global_lock);
+  gotrace__lock(&gotrace__t.collector);
+  gotrace__lock(&gotrace__t.records);
+  gotrace__lock(&gotrace__t.queue_lock);
+}
+
+static void gotrace__after_fork(void) {
+  gotrace__unlock(&gotrace__t.queue_lock);
+  gotrace__unlock(&gotrace__t.records);
+  gotrace__unlock(&gotrace__t.collector);
+  gotrace__unlock(&gotrace__t.global_lock);
+  gotrace__unlock(&gotrace__t.life);
+}
+
+static void gotrace__free_queue(gotrace__queue *queue) {
+  gotrace__buffer *b;
+  while ((b = gotrace__queue_pop(queue)) != NULL) gotrace__release(NULL, b, sizeof *b);
+}
+
+/* In the child there is one thread, and tracing is off. Records of the parent's other threads are free, what they ran waits
+ * for ever. The parent's session is freed. */
 static void gotrace__after_fork_in_child(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
   struct gotrace__tracer *t = &gotrace__t;
@@ -4829,15 +4872,26 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__on = 0;
   t->life = t->global_lock = t->collector = t->queue_lock = t->records = unlocked;
   if (t->names) t->names->lock = unlocked;
+  gotrace__free_queue(&t->full[0]);
+  gotrace__free_queue(&t->full[1]);
+  gotrace__free_queue(&t->deliver);
+  gotrace__free_queue(&t->empty);
+  gotrace__release(NULL, t->reading, sizeof *t->reading);
+  gotrace__release(NULL, t->scratch, sizeof *t->scratch);
+  gotrace__table_free(t->strings);
+  gotrace__table_free(t->stacks);
+  t->strings = t->stacks = NULL;
+  t->scratch = NULL;
+  for (i = 0; i < 2; i++) {
+    gotrace__release(NULL, t->global.buffer[i], sizeof *t->reading);
+    for (p = t->procs; p; p = p->next) gotrace__release(NULL, p->buffer[i], sizeof *t->reading);
+  }
   gotrace__cond_init(&t->changed);
   if (t->file >= 0) gotrace__file_close(t->file);
   t->file = -1;
   t->active = t->stopping = t->service = false;
   t->reader = 0;
   t->reading = NULL;
-  memset(t->full, 0, sizeof t->full);
-  memset(&t->deliver, 0, sizeof t->deliver);
-  memset(&t->empty, 0, sizeof t->empty);
   memset(t->global.buffer, 0, sizeof t->global.buffer);
   for (i = 0; t->samples && i < GOTRACE__SAMPLES; i++) t->samples[i].turn = 0;
   t->sample_head = t->sample_tail = 0;

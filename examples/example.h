@@ -574,7 +574,7 @@ static inline int stop_trace(const struct settings *settings, const struct block
     gotrace_problem problem = (gotrace_problem)i;
     if (stats.problems[i])
       printf("problem     %" PRIu64 " %s: %s\n", stats.problems[i],
-             gotrace_problem_repaired(problem) ? "repaired" : "dropped", gotrace_problem_string(problem));
+             gotrace_problem_outcome(problem), gotrace_problem_string(problem));
   }
   if (!stats.dropped && !stats.repaired) printf("problems    nothing dropped, nothing repaired\n");
   printf("open        go tool trace %s\n", settings->trace);

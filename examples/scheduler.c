@@ -35,13 +35,6 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-/* The calls with a call site of their own do not exist where tracing is compiled out. */
-#if GOTRACE_DISABLE
-#define gotrace_go_block_at(site, reason) ((void)(site), gotrace_go_block(reason))
-#define gotrace_go_unblock_at(site, go)   ((void)(site), gotrace_go_unblock(go))
-#define gotrace_go_stop_at(site, reason)  ((void)(site), gotrace_go_stop(reason))
-#endif
-
 /* ================================================================================================ scheduler ====
  *
  * Functions that can block end in _at: they take the place of the call, so that the trace shows the line of the program

@@ -38,14 +38,14 @@ int main(void) {
   }
   CHECK(strcmp(gotrace_problem_string(GOTRACE_PROBLEM_NOT_RUNNING), "block, stop, end or label where no goroutine runs") == 0);
   CHECK(strcmp(gotrace_problem_string(GOTRACE_PROBLEM_BAD_REASON), "reason out of range: taken as unspecified") == 0);
-  CHECK(!gotrace_problem_repaired(GOTRACE_PROBLEM_NOT_RUNNING));
-  CHECK(gotrace_problem_repaired(GOTRACE_PROBLEM_START_WAITING));
-  CHECK(gotrace_problem_repaired(GOTRACE_PROBLEM_STRING_CUT));
-  CHECK(!gotrace_problem_repaired(GOTRACE_PROBLEM_BAD_HANDLE));
-  CHECK(gotrace_problem_repaired(GOTRACE_PROBLEM_BAD_REASON));
+  CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_NOT_RUNNING), "dropped") == 0);
+  CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_START_WAITING), "repaired") == 0);
+  CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_STRING_CUT), "repaired") == 0);
+  CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_BAD_HANDLE), "dropped") == 0);
+  CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_BAD_REASON), "repaired") == 0);
   for (n = GOTRACE_PROBLEM_COUNT; n < 100; n++) {
     CHECK(strcmp(gotrace_problem_string((gotrace_problem)n), "unknown problem") == 0);
-    CHECK(!gotrace_problem_repaired((gotrace_problem)n));
+    CHECK(strcmp(gotrace_problem_outcome((gotrace_problem)n), "unknown") == 0);
   }
   return 0;
 }
