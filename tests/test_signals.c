@@ -12,10 +12,12 @@ static uint64_t taken; /* atomic */
 static uint32_t go_on; /* atomic */
 
 static void on_profile(int signal, siginfo_t *info, void *ucontext) {
+  int saved = errno;
   (void)signal, (void)info;
   errno = 4711;
   gotrace_cpu_sample(ucontext);
   if (errno != 4711) abort();
+  errno = saved;
   __atomic_fetch_add(&taken, 1, __ATOMIC_SEQ_CST);
 }
 
