@@ -1980,6 +1980,7 @@ static struct gotrace__tracer {
   gotrace_proc *procs;       /* atomic; never freed */
   gotrace_proc **procs_tail;
   int proc_count;
+  gotrace__thread ender;     /* counts what is written when the trace ends */
   gotrace__thread *threads;  /* atomic; never freed */
   uint64_t thread_count;
   gotrace__table *names;     /* of threads, for ever */
@@ -4067,15 +4068,11 @@ static void gotrace__write_silent(const gotrace__silent *silent, size_t count, u
     buffer = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *buffer, false));
     if (!buffer) return;
     memset(&c, 0, sizeof c);
-    c.m = gotrace__me();
+    c.m = &t->ender;
     c.p = p;
     c.b = buffer;
     c.session = t->session;
     c.slot = slot;
-    if (!c.m) {
-      gotrace__release(&t->budget, buffer, sizeof *buffer);
-      return;
-    }
     p->tick = t->start_tick;
     gotrace__buffer_begin(buffer, p->id, p->tick);
     gotrace__event1(&c, GOTRACE_V1_PROC_START, p->tick, silent[i].thread);
@@ -4099,8 +4096,7 @@ static void gotrace__write_ends(unsigned slot) {
   gotrace_proc *p = &t->global;
   gotrace__call c;
   memset(&c, 0, sizeof c);
-  c.m = gotrace__me();
-  if (!c.m) return;
+  c.m = &t->ender;
   c.generation = gotrace__load_relaxed(&t->control) >> 2;
   c.slot = slot;
   c.ending = true;
@@ -4129,7 +4125,6 @@ static void gotrace__write_ends(unsigned slot) {
 /* Ends the trace: the last cut. The caller holds the life lock. */
 static void gotrace__finish(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *m = gotrace__me();
   uint64_t control = gotrace__load_relaxed(&t->control);
   gotrace__silent *silent;
   size_t count = 0;
@@ -4147,7 +4142,8 @@ static void gotrace__finish(void) {
   control = gotrace__load_relaxed(&t->control);
   slot = (unsigned)(control >> 2) & 1;
   gotrace__settle();
-  if (m && m->session != t->session) gotrace__reset_counters(m, t->session);
+  gotrace__reset_counters(&t->ender, t->session);
+  gotrace__store_relaxed(&t->ender.threads, (uint64_t)0);
   if (silent) gotrace__write_silent(silent, count, slot);
   gotrace__release(NULL, silent, GOTRACE__SILENT * sizeof *silent);
   gotrace__lock(&t->collector);
@@ -4555,7 +4551,7 @@ static void gotrace__sum(gotrace_stats *stats) {
   stats->cuts = gotrace__load_relaxed(&t->cuts);
   stats->memory_peak = gotrace__load_relaxed(&t->budget.peak);
   for (i = 0; i < 64; i++) stats->kinds[i] = gotrace__load_relaxed(&t->kinds[i]);
-  for (m = gotrace__load_acquire(&t->threads); m; m = m->next) {
+  for (m = &t->ender; m; m = m == &t->ender ? gotrace__load_acquire(&t->threads) : m->next) {
     if (gotrace__load_acquire(&m->session) != t->session) continue;
     stats->threads += gotrace__load_relaxed(&m->threads);
     stats->goroutines += gotrace__load_relaxed(&m->goroutines);

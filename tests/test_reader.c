@@ -226,11 +226,11 @@ static void on_two_threads(bool stop) {
     gotrace_get_stats(&stats);
     CHECK_EQUAL(__atomic_load_n(&received, __ATOMIC_SEQ_CST), stats.bytes);
     CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
-    CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
   } else {
     CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
   }
   CHECK(pthread_join(reader, NULL) == 0);
+  CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(ends, 1);
   CHECK_OPENS(&collected);
   test_check_figures(&collected, &t);
