@@ -51,6 +51,8 @@
  *   - It does not find your tasks by itself: a scheduler says what it does, at most one call a transition.
  *   - It writes the formats of Go 1.8 to 1.21. It does not yet write those of Go 1.22 and later, and does not yet
  *     read traces. Every later `go tool trace` opens the formats from 1.11 on; Go 1.22 and earlier also 1.8 and 1.10.
+ *   - Go 1.23 and later do not show their view by thread of a trace in which a goroutine is in a system call without a proc
+ *     when the trace begins (GoInSyscall): their conversion of v1 traces knows no thread for it. All other pages open.
  *   - It does not unwind with DWARF tables. A stack is the place of the call, or frame pointers, or what your own
  *     unwinder gives.
  *   - Except for gotrace_cpu_sample, its calls may not be made from signal handlers.
