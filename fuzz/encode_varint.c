@@ -3,8 +3,8 @@
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/encode_varint.c -o build/fuzz/encode_varint -pthread
  *     build/fuzz/encode_varint -max_total_time=60 fuzz/seeds/encode_varint
  *
- * Input: for each number a byte that says how many bytes of it follow (0 to 8) and by how many bytes the reserved form is
- * wider than it need be (0 to 3).
+ * Input: for each number a byte that says how many bytes of it follow (0 to 8) and by how many bytes the reserved form
+ * is wider than it need be (0 to 3).
  */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"

@@ -1,5 +1,5 @@
-/* Runs one fuzz target on the files that are named, and on the files in the directories that are named, without libFuzzer:
- * any compiler will do. Fails when it ran nothing.
+/* Runs one fuzz target on the files that are named, and on the files in the directories that are named, without
+ * libFuzzer: any compiler will do. Fails when it ran nothing.
  *
  *     cc -std=c11 -I. fuzz/encode_varint.c fuzz/replay.c -o replay -pthread && ./replay fuzz/seeds/encode_varint
  */

@@ -1,12 +1,15 @@
 /* Fuzzes whole sessions: any calls, on any handles, by several threads, in any order, for any format, with clocks that
- * differ between threads, with memory that runs out. What is read must be a trace that Go opens: tests/check_v1.h holds it
- * to the rules of Go's parsers. The counts in it must be those of the statistics.
+ * differ between threads, with memory that runs out. What is read must be a trace that Go opens: tests/check_v1.h holds
+ * it to the rules of Go's parsers. The counts in it must be those of the statistics.
  *
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/session_calls.c -o build/fuzz/session_calls -pthread
  *     build/fuzz/session_calls -max_total_time=60 fuzz/seeds/session_calls
  *
  * The threads are records of the tracer, one of which is the calling thread's at a time: so an input does the same each
- * time. The clock is the input's too. SESSION_CALLS_KEEP=DIRECTORY in the environment: traces are left there.
+ * time. The clock is the input's too.
+ *
+ * In the environment, SESSION_CALLS_KEEP=DIRECTORY leaves traces there; SESSION_CALLS_KNOWN=TEXT,TEXT lets errors pass
+ * that have one of these texts, to look for others meanwhile.
  *
  * Input: two bytes a call: which one, and on what; some take more.
  */
@@ -25,7 +28,7 @@ static unsigned fuzz_thread;
 static int fuzz_clock(clockid_t clock, struct timespec *now) {
   uint64_t time;
   (void)clock;
-  if (++fuzz_looks % 64 == 0) fuzz_time++; /* it does not stand still for ever */
+  if (++fuzz_looks % 64 == 0) fuzz_time += fuzz_looks / 64; /* whoever waits for it shall not wait for long */
   time = fuzz_time + (uint64_t)fuzz_skew[fuzz_thread];
   now->tv_sec = (time_t)(time / 1000000000);
   now->tv_nsec = (long)(time % 1000000000);
@@ -67,21 +70,21 @@ static void fuzz_free(void *memory, size_t size) {
   free(block);
 }
 
-#define GOTRACE_MALLOC(size) fuzz_malloc(size)
+#define GOTRACE_MALLOC(size)        fuzz_malloc(size)
 #define GOTRACE_FREE(pointer, size) fuzz_free(pointer, size)
-#define GOTRACE_MONOTONIC_CLOCK 1
-#define GOTRACE_TICK_DIV 1
-#define GOTRACE_DEBUG 1
+#define GOTRACE_MONOTONIC_CLOCK     1
+#define GOTRACE_TICK_DIV            1
+#define GOTRACE_DEBUG               1
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
 /* ---- One input's world. ---- */
 
-#define THREADS 3
-#define GOS 12
-#define PROCS 5
-#define TASKS 4
-#define SITES 6
+#define THREADS    3
+#define GOS        12
+#define PROCS      5
+#define TASKS      4
+#define SITES      6
 #define MOST_TRACE ((size_t)8 << 20)
 
 static struct {
@@ -100,8 +103,11 @@ static struct {
 static struct gotrace__tracer fresh_tracer; /* as it is before the first call */
 static char long_name[1500];
 
-static const gotrace_location entries[] = {
-    {0, "first", "fuzz.c", 1}, {0, "second", "fuzz.c", 2}, {0, NULL, NULL, 0}, {0x1234, NULL, NULL, 0}, {0, "named", "", 0}};
+static const gotrace_location entries[] = {{0, "first", "fuzz.c", 1},
+                                           {0, "second", "fuzz.c", 2},
+                                           {0, NULL, NULL, 0},
+                                           {0x1234, NULL, NULL, 0},
+                                           {0, "named", "", 0}};
 
 static const char *name_of(unsigned n) {
   static const char *const names[] = {"red", "green", "", NULL, "\xc3\xa9t\xc3\xa9"};
@@ -111,7 +117,8 @@ static const char *name_of(unsigned n) {
 static int unwind(void *context, uintptr_t *pcs, int max) {
   int count = (int)(w.calls % 140), i;
   (void)context;
-  for (i = 0; i < count && i < max; i++) pcs[i] = 0x10000 + (uintptr_t)((w.calls * 7 + (unsigned)i) % 50) * 0x1000000000;
+  for (i = 0; i < count && i < max; i++)
+    pcs[i] = 0x10000 + (uintptr_t)((w.calls * 7 + (unsigned)i) % 50) * 0x1000000000;
   return i;
 }
 
@@ -141,7 +148,7 @@ static void become(unsigned thread) {
 
 /* ---- Sessions. ---- */
 
-/* SESSION_CALLS_KNOWN: what errors that are being worked on say, separated by commas. */
+/* Whether an error is to pass, see SESSION_CALLS_KNOWN. */
 static bool is_known(const char *error) {
   const char *known = getenv("SESSION_CALLS_KNOWN");
   char text[64];
@@ -231,7 +238,7 @@ static bool read_piece(bool wait) {
 }
 
 static void start(void) {
-  static const gotrace_format formats[] = {GOTRACE_GO_1_8, GOTRACE_GO_1_10, GOTRACE_GO_1_11, GOTRACE_GO_1_19,
+  static const gotrace_format formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10,        GOTRACE_GO_1_11, GOTRACE_GO_1_19,
                                            GOTRACE_GO_1_21, GOTRACE_FORMAT_DEFAULT, GOTRACE_GO_1_22};
   gotrace_options options;
   gotrace_result result;
@@ -241,7 +248,8 @@ static void start(void) {
   options.format = formats[how % 7];
   options.futile_wakeups = how >= 128;
   options.stacks = (gotrace_stacks)(more % 4);
-  if (options.stacks == GOTRACE_STACKS_FRAME_POINTERS && more % 64 != 2) options.stacks = GOTRACE_STACKS_CALL_SITE; /* slow */
+  if (options.stacks == GOTRACE_STACKS_FRAME_POINTERS && more % 64 != 2)
+    options.stacks = GOTRACE_STACKS_CALL_SITE; /* slow */
   options.unwind = unwind;
   options.symbolize = symbolize;
   options.report = report;
@@ -285,109 +293,206 @@ static void one_call(void) {
   const char *name = name_of(on / 8);
   int constant = site && on / 8 % 7 == on % 8; /* one name a site */
   w.calls++;
+  fuzz_looks = 0;
   fuzz_time += on % 32;
   switch (call % 64) {
-    case 0: keep(on / 8, gotrace_go_create_at(site, &entries[on % 5])); break;
-    case 1: keep(on / 8, gotrace_go_create_blocked_at(site, on % 2 ? &entries[on % 5] : NULL)); break;
-    case 2: keep(on / 8, gotrace_go_create_syscall_at(site, &entries[on % 5])); break;
-    case 3:
-    case 4:
-    case 5: gotrace_go_start(g); break;
-    case 6: gotrace_go_end(); break;
-    case 7: gotrace_go_stop_at(site, (gotrace_stop_reason)(on / 8 % 4)); break;
-    case 8:
-    case 9: gotrace_go_block_at(site, (on / 8) % 17); break;
-    case 10: gotrace_go_block_at(site, (on / 8) % 17 | GOTRACE_FUTILE_WAKEUP); break;
-    case 11:
-    case 12:
-    case 13: gotrace_go_unblock_at(site, g); break;
-    case 14: gotrace_go_switch_at(site, g); break;
-    case 15: gotrace_go_switch_end_at(site, g); break;
-    case 16:
-    case 17: gotrace_go_syscall_begin_at(site); break;
-    case 18: gotrace_go_syscall_end(); break;
-    case 19: gotrace_go_syscall_end_blocked(); break;
-    case 20: gotrace_go_label(name); break;
-    case 21: gotrace_go_timer(g); break;
-    case 22: gotrace_go_stack(g, &w, &w + 1); break;
-    case 23: keep(on, gotrace_go_self()); break;
-    case 24: gotrace_wait_begin_at(site, on / 8 % 17); break;
-    case 25: gotrace_wait_end(); break;
-    case 26:
-    case 27: gotrace_proc_start(p); break;
-    case 28: gotrace_proc_stop(); break;
-    case 29: gotrace_proc_steal(p); break;
-    case 30: {
-      gotrace_proc *fresh = gotrace_proc_create();
-      if (fresh) w.procs[on % PROCS] = fresh;
-      break;
-    }
-    case 31: gotrace_proc_destroy(p); break;
-    case 32: gotrace_procs_change_at(site, on); break;
-    case 33: gotrace_gc_begin_at(site); break;
-    case 34: gotrace_gc_end(); break;
-    case 35: on % 2 ? gotrace_gc_scan_begin() : gotrace_gc_scan_end(); break;
-    case 36: gotrace_stw_begin_at(site, (gotrace_stw_reason)(on / 8 % 19)); break;
-    case 37: gotrace_stw_end(); break;
-    case 38: gotrace_gc_sweep_begin(); break;
-    case 39: gotrace_gc_sweep_span_at(site, on, on / 2); break;
-    case 40: gotrace_gc_sweep_end(); break;
-    case 41: gotrace_gc_mark_assist_begin_at(site); break;
-    case 42: gotrace_gc_mark_assist_end(); break;
-    case 43: on % 2 ? gotrace_heap_alloc(on) : gotrace_heap_goal(on % 4 ? on : UINT64_MAX); break;
-    case 44: *task = gotrace_task_begin_at(site, name, constant, w.tasks[on % TASKS]); break;
-    case 45: gotrace_task_end_at(site, *task); break;
-    case 46:
-    case 47: gotrace_region_begin_at(site, *task, name, constant); break;
-    case 48: gotrace_region_end_at(site, *task, name, constant); break;
-    case 49: gotrace_log_at(site, *task, name, name_of(on)); break;
-    case 50: gotrace_logf_at(site, *task, name, "%s %u", name_of(on) ? name_of(on) : "(null)", on); break;
-    case 51: gotrace_cpu_sample(NULL); break;
-    case 52: {
-      ucontext_t context;
-      memset(&context, 0, sizeof context);
+  case 0:
+    keep(on / 8, gotrace_go_create_at(site, &entries[on % 5]));
+    break;
+  case 1:
+    keep(on / 8, gotrace_go_create_blocked_at(site, on % 2 ? &entries[on % 5] : NULL));
+    break;
+  case 2:
+    keep(on / 8, gotrace_go_create_syscall_at(site, &entries[on % 5]));
+    break;
+  case 3:
+  case 4:
+  case 5:
+    gotrace_go_start(g);
+    break;
+  case 6:
+    gotrace_go_end();
+    break;
+  case 7:
+    gotrace_go_stop_at(site, (gotrace_stop_reason)(on / 8 % 4));
+    break;
+  case 8:
+  case 9:
+    gotrace_go_block_at(site, (on / 8) % 17);
+    break;
+  case 10:
+    gotrace_go_block_at(site, (on / 8) % 17 | GOTRACE_FUTILE_WAKEUP);
+    break;
+  case 11:
+  case 12:
+  case 13:
+    gotrace_go_unblock_at(site, g);
+    break;
+  case 14:
+    gotrace_go_switch_at(site, g);
+    break;
+  case 15:
+    gotrace_go_switch_end_at(site, g);
+    break;
+  case 16:
+  case 17:
+    gotrace_go_syscall_begin_at(site);
+    break;
+  case 18:
+    gotrace_go_syscall_end();
+    break;
+  case 19:
+    gotrace_go_syscall_end_blocked();
+    break;
+  case 20:
+    gotrace_go_label(name);
+    break;
+  case 21:
+    gotrace_go_timer(g);
+    break;
+  case 22:
+    gotrace_go_stack(g, &w, &w + 1);
+    break;
+  case 23:
+    keep(on, gotrace_go_self());
+    break;
+  case 24:
+    gotrace_wait_begin_at(site, on / 8 % 17);
+    break;
+  case 25:
+    gotrace_wait_end();
+    break;
+  case 26:
+  case 27:
+    gotrace_proc_start(p);
+    break;
+  case 28:
+    gotrace_proc_stop();
+    break;
+  case 29:
+    gotrace_proc_steal(p);
+    break;
+  case 30: {
+    gotrace_proc *fresh = gotrace_proc_create();
+    if (fresh) w.procs[on % PROCS] = fresh;
+    break;
+  }
+  case 31:
+    gotrace_proc_destroy(p);
+    break;
+  case 32:
+    gotrace_procs_change_at(site, on);
+    break;
+  case 33:
+    gotrace_gc_begin_at(site);
+    break;
+  case 34:
+    gotrace_gc_end();
+    break;
+  case 35:
+    on % 2 ? gotrace_gc_scan_begin() : gotrace_gc_scan_end();
+    break;
+  case 36:
+    gotrace_stw_begin_at(site, (gotrace_stw_reason)(on / 8 % 19));
+    break;
+  case 37:
+    gotrace_stw_end();
+    break;
+  case 38:
+    gotrace_gc_sweep_begin();
+    break;
+  case 39:
+    gotrace_gc_sweep_span_at(site, on, on / 2);
+    break;
+  case 40:
+    gotrace_gc_sweep_end();
+    break;
+  case 41:
+    gotrace_gc_mark_assist_begin_at(site);
+    break;
+  case 42:
+    gotrace_gc_mark_assist_end();
+    break;
+  case 43:
+    on % 2 ? gotrace_heap_alloc(on) : gotrace_heap_goal(on % 4 ? on : UINT64_MAX);
+    break;
+  case 44:
+    *task = gotrace_task_begin_at(site, name, constant, w.tasks[on % TASKS]);
+    break;
+  case 45:
+    gotrace_task_end_at(site, *task);
+    break;
+  case 46:
+  case 47:
+    gotrace_region_begin_at(site, *task, name, constant);
+    break;
+  case 48:
+    gotrace_region_end_at(site, *task, name, constant);
+    break;
+  case 49:
+    gotrace_log_at(site, *task, name, name_of(on));
+    break;
+  case 50:
+    gotrace_logf_at(site, *task, name, "%s %u", name_of(on) ? name_of(on) : "(null)", on);
+    break;
+  case 51:
+    gotrace_cpu_sample(NULL);
+    break;
+  case 52: {
+    ucontext_t context;
+    memset(&context, 0, sizeof context);
 #if defined(__x86_64__)
-      context.uc_mcontext.gregs[REG_RIP] = 0x7000 + (long long)on;
+    context.uc_mcontext.gregs[REG_RIP] = 0x7000 + (long long)on;
 #endif
-      gotrace_cpu_sample(&context);
-      break;
+    gotrace_cpu_sample(&context);
+    break;
+  }
+  case 53:
+    on % 2 ? gotrace_thread_begin(name) : gotrace_thread_end();
+    break;
+  case 54: /* the thread ends */
+    if (gotrace__self && on % 4 == 0) gotrace__thread_gone(gotrace__self);
+    break;
+  case 55:
+  case 56:
+    become(on % THREADS);
+    break;
+  case 57:
+    if (on % 3 == 0)
+      fuzz_skew[on / 3 % 4] = (int64_t)(fuzz_take(&w.in, 2) % 5000) - 2500;
+    else
+      fuzz_time += fuzz_take(&w.in, on % 4);
+    break;
+  case 58:
+    start();
+    break;
+  case 59: {
+    gotrace_result result = gotrace_end();
+    if (!w.running) REQUIRE(result == GOTRACE_ERROR_NOT_RUNNING);
+    if (on % 4 && w.running)
+      while (read_piece(true)) continue;
+    break;
+  }
+  case 60:
+    REQUIRE(gotrace_advance() != GOTRACE_OK || w.running);
+    break;
+  case 61:
+    for (i = 0; i < on % 64u && read_piece(false); i++) continue;
+    break;
+  case 62: /* much at once */
+    for (i = 0; i < on; i++) {
+      gotrace_log_at(site, *task, name, long_name);
+      if (on % 4 == 1) gotrace_region_begin_at(site, *task, name, 0);
+      if (on % 8 == 2) keep(i, gotrace_go_create_at(site, &entries[i % 5]));
+      if (on % 16 == 3) gotrace_cpu_sample(NULL);
     }
-    case 53: on % 2 ? gotrace_thread_begin(name) : gotrace_thread_end(); break;
-    case 54: /* the thread ends */
-      if (gotrace__self && on % 4 == 0) gotrace__thread_gone(gotrace__self);
-      break;
-    case 55:
-    case 56: become(on % THREADS); break;
-    case 57:
-      if (on % 3 == 0) fuzz_skew[on / 3 % 4] = (int64_t)(fuzz_take(&w.in, 2) % 5000) - 2500;
-      else fuzz_time += fuzz_take(&w.in, on % 4);
-      break;
-    case 58: start(); break;
-    case 59: {
-      gotrace_result result = gotrace_end();
-      if (!w.running) REQUIRE(result == GOTRACE_ERROR_NOT_RUNNING);
-      if (on % 4 && w.running)
-        while (read_piece(true)) continue;
-      break;
+    break;
+  case 63:
+    if (on % 8 == 0) {
+      fuzz_fail_after = (unsigned)fuzz_take(&w.in, 1) % 32 + 1;
+      fuzz_fail_count = on / 8 % 8 + 1;
     }
-    case 60: REQUIRE(gotrace_advance() != GOTRACE_OK || w.running); break;
-    case 61:
-      for (i = 0; i < on % 64u && read_piece(false); i++) continue;
-      break;
-    case 62: /* much at once */
-      for (i = 0; i < on; i++) {
-        gotrace_log_at(site, *task, name, long_name);
-        if (on % 4 == 1) gotrace_region_begin_at(site, *task, name, 0);
-        if (on % 8 == 2) keep(i, gotrace_go_create_at(site, &entries[i % 5]));
-        if (on % 16 == 3) gotrace_cpu_sample(NULL);
-      }
-      break;
-    case 63:
-      if (on % 8 == 0) {
-        fuzz_fail_after = (unsigned)fuzz_take(&w.in, 1) % 32 + 1;
-        fuzz_fail_count = on / 8 % 8 + 1;
-      }
-      break;
+    break;
   }
   /* Nothing is held after a call. */
   if (gotrace__self) REQUIRE(gotrace__self->sequence % 2 == 0);

@@ -12,7 +12,7 @@
 #include "fuzz.h"
 
 #define STACKS 256
-#define DEPTH 140
+#define DEPTH  140
 
 typedef struct kept_stack {
   gotrace__frame frames[GOTRACE_STACK_SIZE];
@@ -32,7 +32,9 @@ static gotrace__frame frame_of(unsigned byte) {
   return gotrace__frame_of(&place);
 }
 
-static int same_text(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : "") == 0; }
+static int same_text(const char *a, const char *b) {
+  return strcmp(a ? a : "", b ? b : "") == 0;
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   kept_stack *stacks = malloc(STACKS * sizeof *stacks);
@@ -78,7 +80,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       continue;
     }
     for (i = 0; i < count; i++)
-      if (stacks[i].group == group && stacks[i].depth == kept && memcmp(stacks[i].frames, frames, kept * sizeof *frames) == 0)
+      if (stacks[i].group == group && stacks[i].depth == kept &&
+          memcmp(stacks[i].frames, frames, kept * sizeof *frames) == 0)
         want = stacks[i].id;
     if (want) {
       REQUIRE(id == want);

@@ -10,7 +10,7 @@
 
 #include "fuzz.h"
 
-#define MOST 4096
+#define MOST    4096
 #define STRINGS 256
 
 typedef struct kept_string {
@@ -18,7 +18,9 @@ typedef struct kept_string {
   size_t size;
 } kept_string;
 
-static int continues(const uint8_t *byte) { return (*byte & 0xc0) == 0x80; }
+static int continues(const uint8_t *byte) {
+  return (*byte & 0xc0) == 0x80;
+}
 
 /* Whether a cut is where the documentation says. */
 static void check_cut(const uint8_t *string, size_t size, size_t kept) {
@@ -33,7 +35,8 @@ static void check_cut(const uint8_t *string, size_t size, size_t kept) {
     REQUIRE(!continues(string + kept));
     for (i = kept + 1; i <= GOTRACE_MAX_STRING_SIZE; i++) REQUIRE(continues(string + i));
   } else {
-    for (i = GOTRACE_MAX_STRING_SIZE - 3; i <= GOTRACE_MAX_STRING_SIZE; i++) continuing += continues(string + i) ? 1 : 0;
+    for (i = GOTRACE_MAX_STRING_SIZE - 3; i <= GOTRACE_MAX_STRING_SIZE; i++)
+      continuing += continues(string + i) ? 1 : 0;
     REQUIRE(!continues(string + kept) || continuing == 4);
   }
 }

@@ -47,7 +47,8 @@ static inline void test_check_bytes(const uint8_t *data, size_t size, const char
   uint64_t seed;
   for (seed = 0; seed < 3; seed++) {
     if (!check_v1(&t, data, size, CHECK_V1_STRICT, seed)) {
-      fprintf(stderr, "%s:%d: the trace does not open (%zu bytes, seed %d): %s\n", where, line, size, (int)seed, t.error);
+      fprintf(stderr, "%s:%d: the trace does not open (%zu bytes, seed %d): %s\n", where, line, size, (int)seed,
+              t.error);
       exit(1);
     }
     check_v1_free(&t);

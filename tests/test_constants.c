@@ -14,9 +14,10 @@ static const char *const v1_names[] = {GOTRACE_V1_EVENTS(NAME_OF)};
 static const char *const v2_names[] = {GOTRACE_V2_EVENTS(NAME_OF)};
 
 _Static_assert(GOTRACE_V1_GO_CREATE == 13 && GOTRACE_V1_CPU_SAMPLE == 49, "v1 numbers are constant expressions");
-_Static_assert(GOTRACE_V2_GO_CREATE == 14 && GOTRACE_V2_GOROUTINE_STACK_FREE == 136, "v2 numbers are constant expressions");
+_Static_assert(GOTRACE_V2_GO_CREATE == 14 && GOTRACE_V2_GOROUTINE_STACK_FREE == 136,
+               "v2 numbers are constant expressions");
 
-#define COUNT_RESULT(NAME, code, text) +1
+#define COUNT_RESULT(NAME, code, text)      +1
 #define COUNT_PROBLEM(NAME, repaired, text) +1
 _Static_assert(0 GOTRACE_PROBLEMS(COUNT_PROBLEM) == GOTRACE_PROBLEM_COUNT, "problems are numbered from 0");
 _Static_assert(0 GOTRACE_RESULTS(COUNT_RESULT) == 12, "results");

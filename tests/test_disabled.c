@@ -77,16 +77,21 @@ int main(void) {
   CHECK_EQUAL(evaluated, 0);
   gotrace_task_end(task);
   gotrace_cpu_sample(NULL);
-  GOTRACE_REGION("once") { times++; }
-  GOTRACE_TASK_REGION(task, "once") { times++; }
+  GOTRACE_REGION ("once") {
+    times++;
+  }
+  GOTRACE_TASK_REGION (task, "once") {
+    times++;
+  }
   for (i = 0; i < 2; i++)
-    GOTRACE_REGION("left") {
+    GOTRACE_REGION ("left") {
       times++;
       if (i) break;
     }
   CHECK_EQUAL(times, 4);
   CHECK(gotrace_event_specs(1, &count) && count > 50);
-  CHECK(gotrace_find_event_spec(GOTRACE_GO_1_11, 13) && strcmp(gotrace_find_event_spec(GOTRACE_GO_1_11, 13)->name, "GoCreate") == 0);
+  CHECK(gotrace_find_event_spec(GOTRACE_GO_1_11, 13) &&
+        strcmp(gotrace_find_event_spec(GOTRACE_GO_1_11, 13)->name, "GoCreate") == 0);
   CHECK(strcmp(gotrace_result_string(gotrace_start(NULL)), "tracing was compiled out") == 0);
   CHECK(strlen(gotrace_problem_string(GOTRACE_PROBLEM_NOT_RUNNING)) > 0);
   return 0;

@@ -7,9 +7,12 @@
 static const char *source_root(void) {
   static char root[1024];
   const char *given = getenv("GOTRACE_GO"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  if (given) snprintf(root, sizeof root, "%s", given);
-  else if (cache && *cache) snprintf(root, sizeof root, "%s/gotrace-go", cache);
-  else snprintf(root, sizeof root, "%s/.cache/gotrace-go", home ? home : "");
+  if (given)
+    snprintf(root, sizeof root, "%s", given);
+  else if (cache && *cache)
+    snprintf(root, sizeof root, "%s/gotrace-go", cache);
+  else
+    snprintf(root, sizeof root, "%s/.cache/gotrace-go", home ? home : "");
   return root;
 }
 
@@ -32,10 +35,10 @@ static char *source(const char *release, const char *path) {
 /* ---- In themselves ---- */
 
 static int is_kind(const char *word, size_t size) {
-  static const char *const kinds[] = {"stack", "string", "g", "p", "m", "task", "seq", "dt", "data", "time", "id", "gen",
-                                      "size", "nframes", "freq", "procs", "kind", "bytes", "swept", "reclaimed", "mode",
-                                      "pstatus", "gstatus", "exp", "mono", "sec", "nsec", "npages", "kindclass", "type",
-                                      "order"};
+  static const char *const kinds[] = {
+      "stack",   "string", "g",       "p",    "m",     "task",   "seq",       "dt",    "data",      "time", "id",
+      "gen",     "size",   "nframes", "freq", "procs", "kind",   "bytes",     "swept", "reclaimed", "mode", "pstatus",
+      "gstatus", "exp",    "mono",    "sec",  "nsec",  "npages", "kindclass", "type",  "order"};
   size_t i;
   for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
     if (strlen(kinds[i]) == size && memcmp(kinds[i], word, size) == 0) return 1;
@@ -108,7 +111,9 @@ static const char *after(const char *text, const char *mark) {
   return at ? at + strlen(mark) : NULL;
 }
 
-static int ends(const char *at) { return !((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9')); }
+static int ends(const char *at) {
+  return !((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9'));
+}
 
 /* The number of `traceEvNAME = number` in runtime/trace.go; -1 if there is none. */
 static int v1_number(const char *text, const char *name) {
@@ -173,11 +178,14 @@ static void v1_parser(const char *text, int format) {
     if (since > 1008 && specs[i].number >= 43) CHECK_EQUAL(since, specs[i].since);
     CHECK((at = after(at, ", ")) != NULL);
     stack = strncmp(at, "true", 4) == 0;
-    CHECK_EQUAL(stack, strlen(specs[i].arguments) >= 5 && strcmp(specs[i].arguments + strlen(specs[i].arguments) - 5, "stack") == 0 &&
-                           specs[i].number != GOTRACE_V1_STACK ? true : specs[i].number == GOTRACE_V1_USER_LOG);
+    CHECK_EQUAL(stack, strlen(specs[i].arguments) >= 5 &&
+                               strcmp(specs[i].arguments + strlen(specs[i].arguments) - 5, "stack") == 0 &&
+                               specs[i].number != GOTRACE_V1_STACK
+                           ? true
+                           : specs[i].number == GOTRACE_V1_USER_LOG);
     CHECK((at = after(at, "[]string{")) != NULL);
     if (specs[i].number == GOTRACE_V1_STRING) continue; /* of a form of its own */
-    if (specs[i].number == GOTRACE_V1_USER_LOG) { /* the text follows the event */
+    if (specs[i].number == GOTRACE_V1_USER_LOG) {       /* the text follows the event */
       same_arguments(specs[i].name, at, "dt task key_string stack", stack);
       continue;
     }
@@ -297,7 +305,10 @@ static void v2_events(const char *text) {
         theirs += strspn(theirs, ", ");
       }
       CHECK(*theirs == '}');
-      { const char *flag = strstr(at, "HasData: true"); CHECK_EQUAL(data, flag != NULL && flag < end); }
+      {
+        const char *flag = strstr(at, "HasData: true");
+        CHECK_EQUAL(data, flag != NULL && flag < end);
+      }
     }
   }
   { /* and Go has no other */

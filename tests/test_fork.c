@@ -1,5 +1,5 @@
-/* A fork while threads emit: the parent goes on as if nothing had happened; in the child tracing is off, and can be started
- * anew. */
+/* A fork while threads emit: the parent goes on as if nothing had happened; in the child tracing is off, and can be
+ * started anew. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"
@@ -18,7 +18,9 @@ static void *emit(void *unused) {
   while (__atomic_load_n(&go_on, __ATOMIC_RELAXED)) {
     gotrace_go_syscall_begin();
     gotrace_go_syscall_end();
-    GOTRACE_REGION("piece") { gotrace_log(GOTRACE_NO_TASK, "category", "message"); }
+    GOTRACE_REGION ("piece") {
+      gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    }
     __atomic_fetch_add(&logged, 1, __ATOMIC_RELAXED);
     if (created++ < 500) gotrace_go_create(NULL); /* each child's traces begin with all of them */
     nanosleep(&pause, NULL);

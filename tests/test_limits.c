@@ -9,8 +9,9 @@ static long calls_per_thread;
 static uint32_t stop_emitting;
 
 static void log_one(void) {
-  static const char text[] = "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
-                             "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789";
+  static const char text[] =
+      "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
+      "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789";
   gotrace_log(GOTRACE_NO_TASK, "text", text);
 }
 
@@ -53,7 +54,8 @@ static void memory_stops(gotrace_format format) {
   test_read_to_end(&bytes);
   gotrace_get_stats(&stats);
   CHECK_EQUAL(stats.result, GOTRACE_LIMIT_REACHED);
-  CHECK(stats.memory_peak <= options.memory_limit + (THREADS + 2) * 65536); /* the end of the trace needs a little more */
+  CHECK(stats.memory_peak <=
+        options.memory_limit + (THREADS + 2) * 65536); /* the end of the trace needs a little more */
   CHECK(bytes.size > (size_t)1 << 20);
   CHECK_OPENS(&bytes);
   test_check_figures(&bytes, &t);

@@ -3,7 +3,8 @@
 #include "gotrace.h"
 #include "test_collect.h"
 
-static const gotrace_format formats[] = {GOTRACE_GO_1_8, GOTRACE_GO_1_10, GOTRACE_GO_1_11, GOTRACE_GO_1_19, GOTRACE_GO_1_21};
+static const gotrace_format formats[] = {GOTRACE_GO_1_8, GOTRACE_GO_1_10, GOTRACE_GO_1_11, GOTRACE_GO_1_19,
+                                         GOTRACE_GO_1_21};
 static const char *const headers[] = {"go 1.8 trace\0\0\0\0", "go 1.10 trace\0\0\0", "go 1.11 trace\0\0\0",
                                       "go 1.19 trace\0\0\0", "go 1.21 trace\0\0\0"};
 
@@ -33,7 +34,9 @@ static void emit_some(int n) {
   for (; n; n--) {
     gotrace_go_syscall_begin();
     gotrace_go_syscall_end();
-    GOTRACE_REGION("piece") { gotrace_logf(GOTRACE_NO_TASK, "count", "%d", n); }
+    GOTRACE_REGION ("piece") {
+      gotrace_logf(GOTRACE_NO_TASK, "count", "%d", n);
+    }
   }
 }
 
@@ -172,7 +175,8 @@ static void frequency(void) {
   test_read_to_end(&bytes);
   CHECK(check_v1(&t, bytes.data, bytes.size, CHECK_V1_STRICT, 0));
   want = (double)ticks * 1e9 / (double)nanoseconds;
-  if ((double)t.frequency < 0.9 * want || (double)t.frequency > 1.1 * want) fprintf(stderr, "%g, not %g\n", (double)t.frequency, want);
+  if ((double)t.frequency < 0.9 * want || (double)t.frequency > 1.1 * want)
+    fprintf(stderr, "%g, not %g\n", (double)t.frequency, want);
   CHECK((double)t.frequency > 0.9 * want && (double)t.frequency < 1.1 * want);
   check_v1_free(&t);
   test_free(&bytes);

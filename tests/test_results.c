@@ -36,7 +36,8 @@ int main(void) {
     CHECK(strlen(text) > 10 && strcmp(text, "unknown problem") != 0);
     for (j = 0; j < i; j++) CHECK(strcmp(text, gotrace_problem_string((gotrace_problem)j)) != 0);
   }
-  CHECK(strcmp(gotrace_problem_string(GOTRACE_PROBLEM_NOT_RUNNING), "block, stop, end or label where no goroutine runs") == 0);
+  CHECK(strcmp(gotrace_problem_string(GOTRACE_PROBLEM_NOT_RUNNING),
+               "block, stop, end or label where no goroutine runs") == 0);
   CHECK(strcmp(gotrace_problem_string(GOTRACE_PROBLEM_BAD_REASON), "reason out of range: taken as unspecified") == 0);
   CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_NOT_RUNNING), "dropped") == 0);
   CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_START_WAITING), "repaired") == 0);

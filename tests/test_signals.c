@@ -1,5 +1,5 @@
-/* CPU samples from signal handlers, while threads emit: those that are written and those that found no room are all that
- * were taken, and the trace opens. */
+/* CPU samples from signal handlers, while threads emit: those that are written and those that found no room are all
+ * that were taken, and the trace opens. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"
@@ -35,7 +35,9 @@ static void *emit(void *unused) {
   sigaddset(&profile, SIGPROF);
   pthread_sigmask(SIG_UNBLOCK, &profile, NULL);
   while (__atomic_load_n(&go_on, __ATOMIC_RELAXED)) {
-    GOTRACE_REGION("spin") { x = spin(20, x); }
+    GOTRACE_REGION ("spin") {
+      x = spin(20, x);
+    }
     gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
     gotrace_wait_end();
     gotrace_go_syscall_begin();
@@ -116,7 +118,7 @@ static void overflow(void) {
   for (round = 0; round < 3; round++) {
     bytes.size = 0;
     CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-    GOTRACE_REGION("region") {
+    GOTRACE_REGION ("region") {
       for (i = 0; i < 700; i++) gotrace_cpu_sample(NULL);
     }
     CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
@@ -130,7 +132,8 @@ static void overflow(void) {
     test_check_figures(&bytes, &t);
     for (i = 0; i < (int)t.count; i++)
       if (check_v1_at(&t, (uint32_t)i)->kind == GOTRACE_V1_CPU_SAMPLE)
-        CHECK(check_v1_at(&t, (uint32_t)i)->g == gotrace_go_id(gotrace_go_self()) && check_v1_at(&t, (uint32_t)i)->proc >= 0);
+        CHECK(check_v1_at(&t, (uint32_t)i)->g == gotrace_go_id(gotrace_go_self()) &&
+              check_v1_at(&t, (uint32_t)i)->proc >= 0);
     check_v1_free(&t);
   }
   test_free(&bytes);

@@ -8,14 +8,18 @@
 static void emit_some(void) {
   int i;
   for (i = 0; i < 50; i++)
-    GOTRACE_REGION("piece") { gotrace_log(GOTRACE_NO_TASK, "category", "message"); }
+    GOTRACE_REGION ("piece") {
+      gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    }
 }
 
 static const char *path_of(const char *name) {
   static char path[512];
   const char *directory = getenv("GOTRACE_TEST_DIR");
-  if (directory) snprintf(path, sizeof path, "%s/%s", directory, name);
-  else snprintf(path, sizeof path, "/tmp/gotrace-test-%ld-%s", (long)getpid(), name);
+  if (directory)
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+  else
+    snprintf(path, sizeof path, "/tmp/gotrace-test-%ld-%s", (long)getpid(), name);
   return path;
 }
 

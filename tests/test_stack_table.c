@@ -4,7 +4,7 @@
 #include "test.h"
 
 #define THREADS 4
-#define STACKS 4000
+#define STACKS  4000
 
 static gotrace__table *table;
 static gotrace__budget budget;
@@ -28,8 +28,8 @@ static uint64_t made_up(const char *function, const char *file, uint32_t line) {
 
 /* Places without a pc get one each. */
 static void made_up_pcs(void) {
-  static const char *const words[] = {"", "a", "b", "main", "worker_main", "src/a.c", "src/b.c", "naem", "12345678",
-                                      "123456789", "87654321"};
+  static const char *const words[] = {"",        "a",    "b",        "main",      "worker_main", "src/a.c",
+                                      "src/b.c", "naem", "12345678", "123456789", "87654321"};
   enum { WORDS = sizeof words / sizeof words[0], LINES = 12, ALL = WORDS * WORDS * LINES };
   static uint64_t pcs[ALL];
   char copy[] = "main";

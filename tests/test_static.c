@@ -1,9 +1,8 @@
 /* GOTRACE_STATIC=1: the whole tracer within one file; included twice and more, before and after the implementation. */
-#define _GNU_SOURCE /* the header asks for it, since it is included before the implementation */
+#define _GNU_SOURCE    /* the header asks for it, since it is included before the implementation */
 #define GOTRACE_STATIC 1
 #include "gotrace.h"
 #define GOTRACE_IMPLEMENTATION
-#include "gotrace.h"
 #include "gotrace.h"
 #undef GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
@@ -18,7 +17,9 @@ int main(void) {
   options.write = test_sink;
   options.context = &bytes;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  GOTRACE_REGION("region") { gotrace_log(GOTRACE_NO_TASK, "category", "message"); }
+  GOTRACE_REGION ("region") {
+    gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  }
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   CHECK_OPENS(&bytes);
   test_check_figures(&bytes, &t);

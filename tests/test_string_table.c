@@ -15,8 +15,8 @@ static uint32_t put(const char *string, size_t size) {
   return gotrace__string_put(table, string, size, &cut);
 }
 
-/* 1,024 bytes are kept of what is longer, or up to three less where a sequence would be split. `tail` are the bytes from
- * 1024 - before on. */
+/* 1,024 bytes are kept of what is longer, or up to three less where a sequence would be split. `tail` are the bytes
+ * from 1024 - before on. */
 static void check_cut(const char *tail, size_t tail_size, size_t before, size_t want) {
   char string[1100];
   bool cut;
@@ -36,9 +36,9 @@ static void check_cut(const char *tail, size_t tail_size, size_t before, size_t 
 
 static void cuts(void) {
   size_t before;
-  check_cut("", 0, 0, 1024);      /* just so long */
-  check_cut("b", 1, 0, 1024);     /* one too long */
-  check_cut("\xc3", 1, 1, 1024);  /* a lone lead byte at the very end is left as it is: the string is not too long */
+  check_cut("", 0, 0, 1024);     /* just so long */
+  check_cut("b", 1, 0, 1024);    /* one too long */
+  check_cut("\xc3", 1, 1, 1024); /* a lone lead byte at the very end is left as it is: the string is not too long */
   /* Sequences of two, three and four bytes, which begin 0 to 4 bytes before the limit. */
   for (before = 0; before <= 4; before++) {
     check_cut("\xc3\xa9zzzzz", 7, before, before && before < 2 ? 1024 - before : 1024);
@@ -80,7 +80,7 @@ int main(void) {
   CHECK_EQUAL(put("one", 3), 1);
   CHECK_EQUAL(put("two", 3), 2);
   CHECK_EQUAL(put("one", 3), 1);
-  CHECK_EQUAL(put("one", 2), 3); /* "on" */
+  CHECK_EQUAL(put("one", 2), 3);      /* "on" */
   CHECK_EQUAL(put("one\0two", 7), 4); /* any bytes */
   a = put("\0", 1);
   CHECK_EQUAL(a, 5);

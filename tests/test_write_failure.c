@@ -1,4 +1,5 @@
-/* A sink that fails: the trace ends early, the caller learns of it, and what was written is cut to a trace that opens. */
+/* A sink that fails: the trace ends early, the caller learns of it, and what was written is cut to a trace that opens.
+ */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"
@@ -30,7 +31,9 @@ static void emit_until_off(long rounds) {
   text[sizeof text - 1] = 0;
   for (i = 0; i < rounds && gotrace_enabled(); i++) {
     for (n = 0; n < 100; n++)
-      GOTRACE_REGION("piece") { gotrace_log(GOTRACE_NO_TASK, "text", text); }
+      GOTRACE_REGION ("piece") {
+        gotrace_log(GOTRACE_NO_TASK, "text", text);
+      }
     gotrace_advance();
   }
 }
@@ -91,7 +94,8 @@ static void short_of_room(const char *path, rlim_t most) {
     limit.rlim_cur = limit.rlim_max; /* standard error may be a file too */
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     gotrace_get_stats(&stats);
-    if (result != GOTRACE_ERROR_SINK) fprintf(stderr, "limit %llu: %llu bytes\n", (unsigned long long)most, (unsigned long long)stats.bytes);
+    if (result != GOTRACE_ERROR_SINK)
+      fprintf(stderr, "limit %llu: %llu bytes\n", (unsigned long long)most, (unsigned long long)stats.bytes);
     CHECK_EQUAL(result, GOTRACE_ERROR_SINK);
     CHECK_EQUAL(stats.result, GOTRACE_ERROR_SINK);
     CHECK_EQUAL(stats.system_error, EFBIG);
