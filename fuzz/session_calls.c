@@ -17,7 +17,15 @@
 #include <time.h>
 
 #include "fuzz.h"
+
+/* The fuzzer is to look for new ways through gotrace.h, not through what checks it; five times as fast. */
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((no_sanitize("coverage"))), apply_to = function)
+#endif
 #include "tests/check_v1.h"
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
 
 /* ---- The clock: what the system would say, plus a thread's own error. ---- */
 
@@ -480,7 +488,7 @@ static void one_call(void) {
     for (i = 0; i < on % 64u && read_piece(false); i++) continue;
     break;
   case 62: /* much at once */
-    for (i = 0; i < on; i++) {
+    for (i = 0; i < on / 4; i++) {
       gotrace_log_at(site, *task, name, long_name);
       if (on % 4 == 1) gotrace_region_begin_at(site, *task, name, 0);
       if (on % 8 == 2) keep(i, gotrace_go_create_at(site, &entries[i % 5]));
