@@ -4,7 +4,7 @@ CC ?= cc
 CLANG ?= clang
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
-GO_RELEASES = 1.15 1.19 1.21 1.22 1.24 1.27
+GO_RELEASES = 1.15 1.19 1.21 1.22 1.23 1.24 1.25 1.26 1.27
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wundef -Wcast-align
 FLAGS = -std=c11 $(WARNINGS) -I. $(STB) -pthread $(CPPFLAGS)

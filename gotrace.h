@@ -49,10 +49,10 @@
  * WHAT IT DOES NOT DO
  *
  *   - It does not find your tasks by itself: a scheduler says what it does, at most one call a transition.
- *   - It writes the formats of Go 1.8 to 1.21. It does not yet write those of Go 1.22 and later, and does not yet
- *     read traces. Every later `go tool trace` opens the formats from 1.11 on; Go 1.22 and earlier also 1.8 and 1.10.
- *   - Go 1.23 and later do not show their view by thread of a trace in which a goroutine is in a system call without a proc
- *     when the trace begins (GoInSyscall): their conversion of v1 traces knows no thread for it. All other pages open.
+ *   - It does not yet read traces. Every later `go tool trace` opens the formats from 1.11 on; Go 1.22 and earlier also
+ *     1.8 and 1.10.
+ *   - Go 1.23 and later do not show their view by thread of a v1 trace in which a goroutine is in a system call without a
+ *     proc when the trace begins (GoInSyscall): their conversion knows no thread for it. All other pages open.
  *   - It does not unwind with DWARF tables. A stack is the place of the call, or frame pointers, or what your own
  *     unwinder gives.
  *   - Except for gotrace_cpu_sample, its calls may not be made from signal handlers.
@@ -103,6 +103,7 @@
  *     call                                        may run beside
  *     every call of >>threads and >>emit          every other call, on any thread
  *     gotrace_start*, _stop, _end, _advance       every other call (they wait for each other)
+ *     gotrace_flight_*                            every other call (likewise)
  *     gotrace_read, gotrace_try_read              every other call; a second reader gets GOTRACE_ERROR_READER_BUSY
  *     gotrace_get_stats                           every other call; exact after gotrace_stop
  *     gotrace_cpu_sample                          every other call, also from a signal handler
@@ -217,16 +218,16 @@ extern "C" {
 
 /* Trace formats: the Go release that introduced each, as 1000 times the major plus the minor number. */
 typedef enum gotrace_format {
-  GOTRACE_FORMAT_DEFAULT = 0, /* GOTRACE_GO_1_21 */
+  GOTRACE_FORMAT_DEFAULT = 0, /* GOTRACE_GO_1_23 */
   GOTRACE_GO_1_8 = 1008,      /* opened by Go 1.8 to 1.22; no tasks, regions, logs */
   GOTRACE_GO_1_10 = 1010,     /* Go 1.10 to 1.22; stop-the-world kinds, swept bytes, mark assist */
   GOTRACE_GO_1_11 = 1011,     /* Go 1.11 and later; tasks, regions, logs */
   GOTRACE_GO_1_19 = 1019,     /* Go 1.19 and later; CPU samples */
   GOTRACE_GO_1_21 = 1021,     /* Go 1.21 and later; stop-the-world reasons */
-  GOTRACE_GO_1_22 = 1022,     /* not yet written */
-  GOTRACE_GO_1_23 = 1023,     /* not yet written */
-  GOTRACE_GO_1_25 = 1025,     /* not yet written */
-  GOTRACE_GO_1_26 = 1026      /* not yet written */
+  GOTRACE_GO_1_22 = 1022,     /* Go 1.22 and later; v2: threads, generations; no switch, no stack with a status */
+  GOTRACE_GO_1_23 = 1023,     /* Go 1.23 and later; switch, goroutines that begin blocked, memory events */
+  GOTRACE_GO_1_25 = 1025,     /* Go 1.25 and later; wall clock */
+  GOTRACE_GO_1_26 = 1026      /* Go 1.26 and later; a generation tells its end: a file that was cut off in it lacks it */
 } gotrace_format;
 
 /* ------------------------------------------------------------------------------------------------- >>events ----
@@ -526,28 +527,45 @@ typedef enum gotrace_block_reason {
   GOTRACE_BLOCK_REASON_COUNT = 15
 } gotrace_block_reason;
 
-/* Why a goroutine gives up its proc and stays runnable. */
+/* Why a goroutine gives up its proc and stays runnable: Go's traceGoStopReason. X(NAME, number, v1 event, "text in v2") */
+#define GOTRACE_STOP_REASONS(X)                  \
+  X(GENERIC, 0, GO_PREEMPT, "unspecified")       \
+  X(YIELD, 1, GO_SCHED, "runtime.Gosched")       \
+  X(PREEMPTED, 2, GO_PREEMPT, "preempted")
+
 typedef enum gotrace_stop_reason {
-  GOTRACE_STOP_GENERIC = 0,  /* v1: GoPreempt */
-  GOTRACE_STOP_YIELD = 1,    /* v1: GoSched */
-  GOTRACE_STOP_PREEMPTED = 2 /* v1: GoPreempt */
+#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_STOP_##NAME = number,
+  GOTRACE_STOP_REASONS(GOTRACE__REASON)
+#undef GOTRACE__REASON
+  GOTRACE_STOP_REASON_COUNT = 3
 } gotrace_stop_reason;
 
-/* Why the world stops: Go 1.21's stwReason (runtime/proc.go). Formats before 1.21 know the collector's two only. */
+/* Why the world stops: Go 1.21's stwReason (runtime/proc.go). Formats before 1.21 know the collector's two only. The last five
+ * are for the Go runtime's own tests. X(NAME, number, "text in v2") */
+#define GOTRACE_STW_REASONS(X)                                        \
+  X(UNKNOWN, 0, "unknown")                                            \
+  X(GC_MARK_TERM, 1, "GC mark termination")                           \
+  X(GC_SWEEP_TERM, 2, "GC sweep termination")                         \
+  X(WRITE_HEAP_DUMP, 3, "write heap dump")                            \
+  X(GOROUTINE_PROFILE, 4, "goroutine profile")                        \
+  X(GOROUTINE_PROFILE_CLEANUP, 5, "goroutine profile cleanup")        \
+  X(ALL_GOROUTINES_STACK, 6, "all goroutines stack trace")            \
+  X(READ_MEM_STATS, 7, "read mem stats")                              \
+  X(ALL_THREADS_SYSCALL, 8, "AllThreadsSyscall")                      \
+  X(GOMAXPROCS, 9, "GOMAXPROCS")                                      \
+  X(START_TRACE, 10, "start trace")                                   \
+  X(STOP_TRACE, 11, "stop trace")                                     \
+  X(TEST_COUNT_PAGES_IN_USE, 12, "CountPagesInUse (test)")            \
+  X(TEST_READ_METRICS_SLOW, 13, "ReadMetricsSlow (test)")             \
+  X(TEST_READ_MEM_STATS_SLOW, 14, "ReadMemStatsSlow (test)")          \
+  X(TEST_PAGE_CACHE_PAGES_LEAKED, 15, "PageCachePagesLeaked (test)")  \
+  X(TEST_RESET_DEBUG_LOG, 16, "ResetDebugLog (test)")
+
 typedef enum gotrace_stw_reason {
-  GOTRACE_STW_UNKNOWN = 0,
-  GOTRACE_STW_GC_MARK_TERM = 1,
-  GOTRACE_STW_GC_SWEEP_TERM = 2,
-  GOTRACE_STW_WRITE_HEAP_DUMP = 3,
-  GOTRACE_STW_GOROUTINE_PROFILE = 4,
-  GOTRACE_STW_GOROUTINE_PROFILE_CLEANUP = 5,
-  GOTRACE_STW_ALL_GOROUTINES_STACK = 6,
-  GOTRACE_STW_READ_MEM_STATS = 7,
-  GOTRACE_STW_ALL_THREADS_SYSCALL = 8,
-  GOTRACE_STW_GOMAXPROCS = 9,
-  GOTRACE_STW_START_TRACE = 10,
-  GOTRACE_STW_STOP_TRACE = 11,
-  GOTRACE_STW_REASON_COUNT = 17 /* the rest are for the Go runtime's own tests */
+#define GOTRACE__REASON(NAME, number, text) GOTRACE_STW_##NAME = number,
+  GOTRACE_STW_REASONS(GOTRACE__REASON)
+#undef GOTRACE__REASON
+  GOTRACE_STW_REASON_COUNT = 17
 } gotrace_stw_reason;
 
 /* Takes `size` bytes of the trace; true if they are safely on their way. Called by one thread at a time, in order. */
@@ -577,16 +595,35 @@ typedef enum gotrace_on_limit {
   GOTRACE_LIMIT_BLOCK = 1 /* the thread that needs a buffer waits until one was read */
 } gotrace_on_limit;
 
+/* A type of heap objects, see gotrace_heap_object. */
+typedef struct gotrace_type {
+  const char *name;
+  size_t size, pointer_bytes; /* bytes of a value; of these, the first so many can hold pointers */
+} gotrace_type;
+
+/* How addresses are written by gotrace_span and the like: as multiples, counted from `base`. Zero: the defaults. */
+typedef struct gotrace_heap_layout {
+  uintptr_t base;     /* not above any address */
+  size_t page_size;   /* of spans; 0: 8,192 */
+  size_t alignment;   /* of objects, at least; 0: 8 */
+  size_t stack_unit;  /* the smallest stack; 0: 2,048 */
+} gotrace_heap_layout;
+
 /* All zero: the defaults. */
 typedef struct gotrace_options {
-  gotrace_format format;           /* 0: GOTRACE_GO_1_21 */
+  gotrace_format format;           /* 0: GOTRACE_GO_1_23 */
   gotrace_stacks stacks;           /* 0: GOTRACE_STACKS_CALL_SITE */
-  size_t memory_limit;             /* bytes of buffers and tables at most, 1 MiB or more; 0: 256 MiB */
+  size_t memory_limit;             /* bytes of buffers and tables, 1 MiB or more; 0: 256 MiB. Passed by what a cut and the
+                                      end of the trace need: some 300 KB, and a buffer of 64 KiB a proc (v1) or thread */
   gotrace_on_limit on_limit;       /* what happens at memory_limit; 0: GOTRACE_LIMIT_STOP */
-  uint64_t size_limit;             /* bytes of trace, after which it ends (by a buffer a proc more); 0: none */
+  uint64_t size_limit;             /* bytes of trace, after which it ends (by a buffer a proc or thread more); 0: none */
   uint32_t cut_milliseconds;       /* longest time between two consistent cuts, see gotrace_read; 0: 1,000 */
   size_t cut_bytes;                /* most bytes between two cuts; 0: 4 MiB */
-  bool futile_wakeups;             /* write FutileWakeup in formats from 1.11 on too, which Go 1.23 and later then refuse */
+  bool futile_wakeups;             /* write FutileWakeup in v1 formats from 1.11 on too, which Go 1.23 and later then refuse */
+  bool alloc_events;               /* write the calls of gotrace_span and the like (1.23 and later) */
+  gotrace_heap_layout heap;        /* for these */
+  uint32_t flight_milliseconds;    /* gotrace_flight_start: how much of the past to keep at least; 0: 10,000 */
+  size_t flight_bytes;             /* the same: bytes of memory at most, 2 MiB or more, whatever that leaves; 0: 16 MiB */
   gotrace_write_fn *write;         /* gotrace_start: sink; NULL: the caller reads */
   gotrace_unwind_fn *unwind;       /* for GOTRACE_STACKS_UNWIND */
   gotrace_symbolize_fn *symbolize; /* NULL: dladdr where there is one */
@@ -599,11 +636,11 @@ typedef struct gotrace_stats {
   int system_error;           /* errno of the sink's failure, or 0 */
   uint64_t bytes;             /* delivered so far */
   uint64_t consistent_bytes;  /* of these, the first so many are a complete trace by themselves */
-  uint64_t events;            /* all but Batch, Frequency, Stack and String */
-  uint64_t kinds[256];        /* events by number; Batch, Frequency, Stack and String too */
+  uint64_t events;            /* all but those of which the frame is made: batches, tables, clocks */
+  uint64_t kinds[256];        /* events by number; these too */
   uint64_t goroutines;        /* created or already there */
   uint64_t threads;           /* that emitted */
-  uint64_t cuts;              /* consistent cuts, the last one included */
+  uint64_t cuts;              /* consistent cuts (in v2: generations), the last one included */
   uint64_t problems[GOTRACE_PROBLEM_COUNT];
   uint64_t dropped, repaired, left_out; /* sums of problems */
   uint64_t memory_peak;       /* bytes of buffers and tables */
@@ -683,14 +720,35 @@ GOTRACE_API gotrace_result gotrace_end(void);
  *
  * A trace is delivered from one consistent cut to the next: every options->cut_milliseconds or cut_bytes the reader
  * collects what all threads have written so far. So what was read is a complete trace after each cut, whenever the
- * program is killed, and lags behind by no more than that. */
+ * program is killed, and lags behind by no more than that. In v2 what lies between two cuts is a generation, which tells
+ * of every goroutine and proc that there is. */
 GOTRACE_API gotrace_result gotrace_read(const void **chunk, size_t *size);
 
 /* The same, but returns WOULD_BLOCK with *size 0 where gotrace_read would wait. */
 GOTRACE_API gotrace_result gotrace_try_read(const void **chunk, size_t *size);
 
-/* Makes a consistent cut now: all that was emitted before the call is delivered without waiting for more. OK or
- * ERROR_NOT_RUNNING. */
+/* The flight recorder: traces all the time and keeps the last of it in memory, as whole generations (formats from 1.22 on):
+ * what the last options->flight_milliseconds hold, or less if that would be more than options->flight_bytes. It is a
+ * session like any other: one at a time, ended by gotrace_flight_stop, which forgets what is kept; gotrace_stop does too.
+ * options->write and on_limit are not used: a thread that emits waits for room only where two snapshots' worth of
+ * generations would not fit. Results: those of gotrace_start; ERROR_FORMAT for formats before 1.22; ERROR_ARGUMENT for
+ * flight_bytes below 2 MiB. Go: runtime/trace.FlightRecorder. */
+GOTRACE_API gotrace_result gotrace_flight_start(const gotrace_options *options);
+
+/* Hands a complete trace of what is kept, up to this moment, to `write`, in the calling thread, piece by piece. Any thread, any
+ * number of times; snapshots wait for each other, tracing goes on. Results: OK; ERROR_SINK if write returned false;
+ * ERROR_NOT_RUNNING if no flight recorder is on; ERROR_OUT_OF_MEMORY. Go: FlightRecorder.WriteTo. */
+GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context);
+
+/* The same into a file, which is created or replaced, and removed again if it cannot be written. */
+GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path);
+
+/* Stops the flight recorder. OK or ERROR_NOT_RUNNING. Go: FlightRecorder.Stop. */
+GOTRACE_API gotrace_result gotrace_flight_stop(void);
+
+/* Makes a consistent cut now: all that was emitted before the call is delivered without waiting for more; in v2 the next
+ * generation begins. Takes time for each goroutine that has had no event since the last cut (v2; some 50 ns), during which
+ * other threads go on. Any thread. OK, ERROR_NOT_RUNNING, ERROR_OUT_OF_MEMORY. Go: traceAdvance. */
 GOTRACE_API gotrace_result gotrace_advance(void);
 
 /* Whether tracing is on. A relaxed load, inline. */
@@ -751,8 +809,8 @@ GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, gotrace_stop_reason reas
 /* The goroutine that runs blocks. `reason` is a gotrace_block_reason; add GOTRACE_FUTILE_WAKEUP if it was woken in vain
  * since it last blocked (another took what it waited for): the viewer then leaves out that waking, if the goroutine did
  * nothing else meanwhile. Only in 1.8 and 1.10 unless options->futile_wakeups is set: Go 1.23 and later refuse the event
- * (convertEvent in internal/trace/tracev1.go). Formats for which
- * blocking for ever is final (v1) show a goroutine that is unblocked after GOTRACE_BLOCK_FOREVER as a new one.
+ * (convertEvent in internal/trace/tracev1.go). Blocking for ever is
+ * final for viewers, so a goroutine that is unblocked after GOTRACE_BLOCK_FOREVER is shown as a new one.
  * Go: traceGoPark. */
 #define gotrace_go_block(reason) gotrace_go_block_at(GOTRACE_HERE, (reason))
 GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
@@ -761,7 +819,8 @@ GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
 #define gotrace_go_unblock(go) gotrace_go_unblock_at(GOTRACE_HERE, (go))
 GOTRACE_API void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go);
 
-/* The goroutine that runs blocks (or ends) and another, blocked one runs in its place, as coroutines do. */
+/* The goroutine that runs blocks (or ends) and another, blocked one runs in its place, as coroutines do. One event from 1.23
+ * on. Go: traceLocker.GoSwitch. */
 #define gotrace_go_switch(go) gotrace_go_switch_at(GOTRACE_HERE, (go))
 #define gotrace_go_switch_end(go) gotrace_go_switch_end_at(GOTRACE_HERE, (go))
 GOTRACE_API void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go);
@@ -777,10 +836,15 @@ GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site);
 GOTRACE_API void gotrace_go_syscall_end(void);
 GOTRACE_API void gotrace_go_syscall_end_blocked(void);
 
-/* Labels the goroutine that runs (copied, up to 63 bytes; NULL: no more); v1 shows it from its next start on. */
+/* The goroutine that is in a system call ends in it (one that began as a callback from foreign code, and goes back there); a
+ * proc that its thread still has stops. Before 1.22 the call ends first. Go: traceLocker.GoDestroySyscall. */
+GOTRACE_API void gotrace_go_end_syscall(void);
+
+/* Labels the goroutine that runs (copied, up to 63 bytes; NULL: no more); v1 shows it from its next start on. Go:
+ * traceGoStart, traceLocker.GoStart. */
 GOTRACE_API void gotrace_go_label(const char *label);
 
-/* Marks a goroutine that wakes others by time: its unblocks are shown as the timers'. v1. (1.8: the first one only.) */
+/* Marks a goroutine that wakes others by time: its unblocks are shown as the timers'. v1 only. (1.8: the first one only.) */
 GOTRACE_API void gotrace_go_timer(gotrace_go *go);
 
 /* The bounds of the stack that the goroutine runs on, lowest byte and the one after the highest, for stack walks. */
@@ -823,14 +887,31 @@ GOTRACE_API void gotrace_gc_mark_assist_end(void);
 GOTRACE_API void gotrace_heap_alloc(uint64_t bytes);
 GOTRACE_API void gotrace_heap_goal(uint64_t bytes);
 
+/* Memory in detail: the experiment AllocFree of 1.23 and later, if options->alloc_events is set; else these cost one branch.
+ * Addresses are as options->heap says; a call for what is there when the trace begins, one for what is made, one for what
+ * goes. `kind_class` tells sorts of spans apart: in Go, 1 for stacks, else twice the size class. A type is known by its
+ * address and must stay valid until gotrace_stop returns; NULL: unknown. A stack's size is written as the next power of
+ * two. Go: traceSnapshotMemory and traceLocker's SpanExists, SpanAlloc, SpanFree, HeapObject..., GoroutineStack... in
+ * runtime/traceallocfree.go. */
+GOTRACE_API void gotrace_span(const void *base, size_t bytes, unsigned kind_class);
+GOTRACE_API void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class);
+GOTRACE_API void gotrace_span_free(const void *base);
+GOTRACE_API void gotrace_heap_object(const void *object, const gotrace_type *type);
+GOTRACE_API void gotrace_heap_object_alloc(const void *object, const gotrace_type *type);
+GOTRACE_API void gotrace_heap_object_free(const void *object);
+GOTRACE_API void gotrace_goroutine_stack(const void *base, size_t bytes);
+GOTRACE_API void gotrace_goroutine_stack_alloc(const void *base, size_t bytes);
+GOTRACE_API void gotrace_goroutine_stack_free(const void *base);
+
 /* Annotations (1.11 and later): cost one branch when tracing is off. Names and texts are cut at 1,024 bytes, on a UTF-8
  * boundary; NULL is the empty string. Go: userTaskCreate, userTaskEnd, userRegion, userLog in runtime/trace.go.
  *
- * A task may be begun, ended and named by any thread; GOTRACE_NO_TASK is none. While tracing is off a begin gives
- * GOTRACE_NO_TASK. */
+ * A task may be begun, ended and named by any thread; GOTRACE_NO_TASK is none. A task that is open when tracing starts is
+ * in the trace from there on, by the first 43 bytes of its name (the latest 1,024 of them); so begin and end are calls
+ * also while tracing is off. A region that is open then is in the trace if it ends in it. */
 #define gotrace_task_begin(name, parent) \
-  (gotrace_enabled() ? gotrace_task_begin_at(GOTRACE_HERE, (name), GOTRACE__IS_CONSTANT(name), (parent)) : GOTRACE_NO_TASK)
-#define gotrace_task_end(task) (gotrace_enabled() ? gotrace_task_end_at(GOTRACE_HERE, (task)) : (void)0)
+  gotrace_task_begin_at(GOTRACE_HERE, (name), GOTRACE__IS_CONSTANT(name), (parent))
+#define gotrace_task_end(task) gotrace_task_end_at(GOTRACE_HERE, (task))
 GOTRACE_API gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
                                                gotrace_task parent);
 GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
@@ -906,6 +987,10 @@ static inline gotrace_result gotrace_end(void) { return GOTRACE_ERROR_DISABLED; 
 static inline gotrace_result gotrace_read(const void **chunk, size_t *size) { (void)chunk; (void)size; return GOTRACE_ERROR_DISABLED; }
 static inline gotrace_result gotrace_try_read(const void **chunk, size_t *size) { (void)chunk; (void)size; return GOTRACE_ERROR_DISABLED; }
 static inline gotrace_result gotrace_advance(void) { return GOTRACE_ERROR_DISABLED; }
+static inline gotrace_result gotrace_flight_start(const gotrace_options *options) { (void)options; return GOTRACE_ERROR_DISABLED; }
+static inline gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) { (void)write; (void)context; return GOTRACE_ERROR_DISABLED; }
+static inline gotrace_result gotrace_flight_snapshot_file(const char *path) { (void)path; return GOTRACE_ERROR_DISABLED; }
+static inline gotrace_result gotrace_flight_stop(void) { return GOTRACE_ERROR_DISABLED; }
 static inline bool gotrace_enabled(void) { return false; }
 static inline void gotrace_thread_begin(const char *name) { (void)name; }
 static inline void gotrace_thread_end(void) {}
@@ -929,6 +1014,7 @@ static inline void gotrace_go_switch_end(gotrace_go *go) { (void)go; }
 static inline void gotrace_go_syscall_begin(void) {}
 static inline void gotrace_go_syscall_end(void) {}
 static inline void gotrace_go_syscall_end_blocked(void) {}
+static inline void gotrace_go_end_syscall(void) {}
 static inline void gotrace_go_label(const char *label) { (void)label; }
 static inline void gotrace_go_timer(gotrace_go *go) { (void)go; }
 static inline void gotrace_go_stack(gotrace_go *go, const void *low, const void *high) { (void)go; (void)low; (void)high; }
@@ -949,6 +1035,15 @@ static inline void gotrace_gc_mark_assist_begin(void) {}
 static inline void gotrace_gc_mark_assist_end(void) {}
 static inline void gotrace_heap_alloc(uint64_t bytes) { (void)bytes; }
 static inline void gotrace_heap_goal(uint64_t bytes) { (void)bytes; }
+static inline void gotrace_span(const void *base, size_t bytes, unsigned kind_class) { (void)base; (void)bytes; (void)kind_class; }
+static inline void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) { (void)base; (void)bytes; (void)kind_class; }
+static inline void gotrace_span_free(const void *base) { (void)base; }
+static inline void gotrace_heap_object(const void *object, const gotrace_type *type) { (void)object; (void)type; }
+static inline void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) { (void)object; (void)type; }
+static inline void gotrace_heap_object_free(const void *object) { (void)object; }
+static inline void gotrace_goroutine_stack(const void *base, size_t bytes) { (void)base; (void)bytes; }
+static inline void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) { (void)base; (void)bytes; }
+static inline void gotrace_goroutine_stack_free(const void *base) { (void)base; }
 static inline gotrace_task gotrace_task_begin(const char *name, gotrace_task parent) { (void)name; return parent; }
 static inline void gotrace_task_end(gotrace_task task) { (void)task; }
 static inline void gotrace_region_begin(gotrace_task task, const char *name) { (void)task; (void)name; }
@@ -986,7 +1081,8 @@ static inline int gotrace__unused_format(gotrace_task task, const char *category
 
 /* ----------------------------------------------------------------------------------------- >>implementation ----
  *
- * Order of locks, outermost first: life, global proc, goroutine or proc busy bits, collector, records, queue, tables.
+ * Order of locks, outermost first: snapshot, life, global proc, goroutine or proc busy bits, collector, open task, records,
+ * queue, flight, tables.
  */
 
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
@@ -1053,7 +1149,7 @@ GOTRACE__DEFINE const gotrace_event_spec *gotrace_event_specs(int family, size_t
 GOTRACE__DEFINE const gotrace_event_spec *gotrace_find_event_spec(gotrace_format format, int number) {
   size_t count, i;
   const gotrace_event_spec *specs;
-  if (format == GOTRACE_FORMAT_DEFAULT) format = GOTRACE_GO_1_21;
+  if (format == GOTRACE_FORMAT_DEFAULT) format = GOTRACE_GO_1_23;
   specs = gotrace_event_specs(format < GOTRACE_GO_1_22 ? 1 : 2, &count);
   for (i = 0; i < count; i++)
     if (specs[i].number == number && specs[i].since <= (int)format && (int)format <= specs[i].until) return &specs[i];
@@ -1179,6 +1275,7 @@ static inline uint64_t gotrace__stckf(void) {
 
 /* Each system provides:
  *   gotrace__nanoseconds()            monotonic clock
+ *   gotrace__wall_clock()             time since 1970, UTC
  *   gotrace__mutex, _lock, _unlock    a lock without recursion; GOTRACE__MUTEX initializes it, also after a fork
  *   gotrace__cond, _init, _wait, _wake  waits at most so many milliseconds, the mutex held before and after; wakes all
  *   gotrace__yield()                  lets another thread run
@@ -1225,6 +1322,14 @@ static uint64_t gotrace__nanoseconds(void) {
   if (!frequency.QuadPart) QueryPerformanceFrequency(&frequency);
   QueryPerformanceCounter(&now);
   return (uint64_t)((double)now.QuadPart * 1e9 / (double)frequency.QuadPart);
+}
+static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
+  FILETIME now; /* 100 ns since 1601 */
+  uint64_t units;
+  GetSystemTimeAsFileTime(&now);
+  units = ((uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime) - 116444736000000000u;
+  *seconds = units / 10000000;
+  *nanoseconds = (uint32_t)(units % 10000000 * 100);
 }
 static void gotrace__lock(gotrace__mutex *mutex) { AcquireSRWLockExclusive(mutex); }
 static void gotrace__unlock(gotrace__mutex *mutex) { ReleaseSRWLockExclusive(mutex); }
@@ -1318,6 +1423,13 @@ static uint64_t gotrace__nanoseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  *seconds = (uint64_t)now.tv_sec;
+  *nanoseconds = (uint32_t)now.tv_nsec;
 }
 
 #if GOTRACE_NO_THREADS
@@ -1537,6 +1649,7 @@ typedef struct gotrace__region {
   gotrace__region_block *head;
   size_t used; /* of the head's data */
   gotrace__budget *budget;
+  bool beyond; /* may pass the budget's limit */
 } gotrace__region;
 
 /* `size` bytes, zeroed and aligned for a pointer or a uint64_t; NULL if that is more than a block has, or no memory. */
@@ -1547,7 +1660,7 @@ static void *gotrace__region_alloc(gotrace__region *region, size_t size) {
   if (!region->head || size > sizeof region->head->data - region->used) {
     gotrace__region_block *block;
     if (size > sizeof region->head->data) return NULL; /* rounding went over */
-    block = GOTRACE__CAST(gotrace__region_block *, gotrace__allocate(region->budget, sizeof *block, true));
+    block = GOTRACE__CAST(gotrace__region_block *, gotrace__allocate(region->budget, sizeof *block, !region->beyond));
     if (!block) return NULL;
     block->next = region->head;
     region->head = block;
@@ -1602,13 +1715,13 @@ typedef struct gotrace__table {
   gotrace__mutex lock;
   gotrace__region region;
   gotrace__entry *first, *last; /* protected by lock; first is published by store_release */
-  uint32_t count;
+  uint32_t count; /* atomic: of ids given, also in blocks to threads (gotrace__text) */
   gotrace__entry *chains[GOTRACE__CHAINS];
 } gotrace__table;
 
-static gotrace__table *gotrace__table_new(gotrace__budget *budget) {
+static gotrace__table *gotrace__table_new(gotrace__budget *budget, bool within) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
-  gotrace__table *table = GOTRACE__CAST(gotrace__table *, gotrace__allocate(budget, sizeof *table, true));
+  gotrace__table *table = GOTRACE__CAST(gotrace__table *, gotrace__allocate(budget, sizeof *table, within));
   if (!table) return NULL;
   table->lock = unlocked;
   table->region.budget = budget;
@@ -1630,19 +1743,19 @@ static gotrace__entry *gotrace__table_find(gotrace__table *table, uint64_t hash,
   return NULL;
 }
 
-/* The id of a payload, which is added if it is new; 0 if there is no memory for it. */
-static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
-                                   size_t bytes) {
+/* The entry of a payload, which is added if it is new; NULL if there is no memory for it. */
+static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
+                                          size_t bytes) {
   gotrace__entry **chain = &table->chains[hash % GOTRACE__CHAINS];
   gotrace__entry *entry = gotrace__table_find(table, hash, size, payload, bytes);
-  if (GOTRACE__LIKELY(entry != NULL)) return entry->id;
+  if (GOTRACE__LIKELY(entry != NULL)) return entry;
   gotrace__lock(&table->lock);
   entry = gotrace__table_find(table, hash, size, payload, bytes); /* another thread may have been faster */
   if (!entry) entry = GOTRACE__CAST(gotrace__entry *, gotrace__region_alloc(&table->region, sizeof *entry + bytes));
   if (entry && !entry->id) {
     entry->link = *chain;
     entry->hash = hash;
-    entry->id = ++table->count;
+    entry->id = gotrace__add_relaxed(&table->count, 1) + 1;
     entry->size = size;
     memcpy(entry + 1, payload, bytes);
     /* Release: who finds the entry, in its chain or in the list, must not see it half made. */
@@ -1651,6 +1764,12 @@ static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_
     table->last = entry;
   }
   gotrace__unlock(&table->lock);
+  return entry;
+}
+
+/* Its id; 0 if there is no memory for it. */
+static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload, size_t bytes) {
+  const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes);
   return entry ? entry->id : 0;
 }
 
@@ -1713,15 +1832,21 @@ static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__frame 
 /* ------------------------------------------------------------------------------------------------ >>buffers ---- */
 
 #define GOTRACE__BUFFER_SIZE 65536
-#define GOTRACE__CALL_ROOM 2560 /* most bytes that one call writes: a log of 1,024 bytes, or some twenty events */
+#define GOTRACE__CALL_ROOM 2560 /* most bytes that one call writes: a log of 1,024 bytes, or some twenty events, and the
+                                   header of a batch */
+#define GOTRACE__BATCH_SIZE_WIDTH 3 /* bytes of the number of a batch's bytes */
 
 typedef struct gotrace__buffer {
   struct gotrace__buffer *link;
-  uint32_t size; /* of data that is filled */
-  bool cut;      /* the last one before a consistent cut */
-  uint8_t data[GOTRACE__BUFFER_SIZE - sizeof(void *) - 8];
+  uint32_t size;    /* of data that is filled */
+  uint32_t size_at; /* v2: where the batch's size is to be filled in; 0: nowhere */
+  uint32_t top;     /* v2: from here on stand strings, which become a batch of their own when the buffer is handed over */
+  uint32_t unused;
+  uint8_t data[GOTRACE__BUFFER_SIZE - sizeof(void *) - 16];
 } gotrace__buffer;
 GOTRACE__STATIC_ASSERT(sizeof(gotrace__buffer) == GOTRACE__BUFFER_SIZE, buffer_size);
+
+#define gotrace__room(buffer) ((buffer)->top - (buffer)->size)
 
 typedef struct gotrace__queue {
   gotrace__buffer *head, *tail;
@@ -1756,14 +1881,51 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
   from->count = 0;
 }
 
-/* A batch begins with its proc and the time that the first event's dt counts from. Go: traceFlush. */
-static void gotrace__buffer_begin(gotrace__buffer *buffer, int proc, uint64_t time) {
+/* A batch of v1 begins with its proc and the time that the first event's dt counts from. Go: traceFlush. */
+static void gotrace__batch_begin_v1(gotrace__buffer *buffer, uint64_t proc, uint64_t time) {
   uint8_t *at = buffer->data;
   *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
-  at = gotrace__put_varint(at, (uint64_t)(int64_t)proc);
+  at = gotrace__put_varint(at, proc);
   at = gotrace__put_varint(at, time);
   buffer->size = (uint32_t)(at - buffer->data);
-  buffer->cut = false;
+  buffer->size_at = 0;
+  buffer->top = sizeof buffer->data;
+}
+
+/* A batch of v2 begins with its generation, thread, time and size; it is appended. Go: traceWriter.refill. */
+#define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread; likewise NoProc */
+static void gotrace__batch_begin_v2(gotrace__buffer *buffer, uint64_t generation, uint64_t thread, uint64_t time) {
+  uint8_t *at = buffer->data + buffer->size;
+  *at++ = GOTRACE_V2_EVENT_BATCH;
+  at = gotrace__put_varint(at, generation);
+  at = gotrace__put_varint(at, thread);
+  at = gotrace__put_varint(at, time);
+  buffer->size_at = (uint32_t)(at - buffer->data);
+  at = gotrace__put_varint_reserved(at, 0, GOTRACE__BATCH_SIZE_WIDTH);
+  buffer->size = (uint32_t)(at - buffer->data);
+}
+
+static void gotrace__count_kind(unsigned kind, uint64_t n);
+
+/* Fills in the size of a batch that has ended, and makes the strings at the buffer's end a batch that follows it. Go:
+ * traceBufFlush. */
+static void gotrace__batch_end(gotrace__buffer *buffer) {
+  uint32_t from = buffer->size_at, texts = (uint32_t)sizeof buffer->data - buffer->top;
+  if (!from) return;
+  gotrace__put_varint_reserved(buffer->data + from, buffer->size - from - GOTRACE__BATCH_SIZE_WIDTH, GOTRACE__BATCH_SIZE_WIDTH);
+  buffer->size_at = 0;
+  gotrace__count_kind(buffer->data[0], 1);
+  if (texts) {
+    uint8_t *at = buffer->data + buffer->size;
+    memcpy(at, buffer->data, from); /* of the same generation, thread and time */
+    at = gotrace__put_varint_reserved(at + from, texts + 1, GOTRACE__BATCH_SIZE_WIDTH);
+    *at++ = GOTRACE_V2_STRINGS;
+    memmove(at, buffer->data + buffer->top, texts);
+    buffer->size = (uint32_t)(at + texts - buffer->data);
+    buffer->top = sizeof buffer->data;
+    gotrace__count_kind(GOTRACE_V2_EVENT_BATCH, 1);
+    gotrace__count_kind(GOTRACE_V2_STRINGS, 1);
+  }
 }
 
 /* -------------------------------------------------------------------------------------------------- >>state ----
@@ -1784,9 +1946,15 @@ static void gotrace__buffer_begin(gotrace__buffer *buffer, int proc, uint64_t ti
  * word; whoever changes the control word makes all threads pass a barrier, then waits for each odd sequence to change
  * (gotrace__settle). Otherwise a thread could write to a buffer that has been collected.
  *
- * A GOROUTINE'S WORD: session << 40 | sequence << 4 | busy << 3 | status. Session: in which trace the goroutine was last
- * mentioned; if it is not the current one, whoever touches the goroutine first introduces it. Sequence: as Go's parser
- * counts it (gState.seq in internal/trace/order.go). Status:
+ * V1 AND V2. Of v1 each proc writes a stream of its own, with those who have none in that of the global proc; strings,
+ * stacks and sequence numbers hold for the session. Of v2 each thread writes a stream, and all these hold for a generation, as
+ * do the statuses that it must tell of every goroutine and proc. What holds is called by its mark: the session's first
+ * generation in v1, the generation itself in v2.
+ *
+ * A GOROUTINE'S WORD: mark << 40 | sequence << 4 | busy << 3 | status. If the mark is not the current one, whoever touches the
+ * goroutine first introduces it: v1 by a create event, v2 by its status. At the end of a generation of v2 the one who ends
+ * it does so for those whom nobody has touched (gotrace__write_statuses, gotrace__write_quiet). Sequence: as Go's parsers
+ * count it (gState.seq in internal/trace/order.go). Status:
  *
  *   dead       record is free, or being made; nobody's but its maker's
  *   running    changes only by the thread that runs it, by plain stores
@@ -1794,8 +1962,8 @@ static void gotrace__buffer_begin(gotrace__buffer *buffer, int proc, uint64_t ti
  *              next word. Of two wakers exactly one wins.
  *
  * A PROC'S WORD: thread << 4 | busy << 3 | status. Running and system call belong to the thread; idle to nobody. In a
- * system call, its thread and a thief decide by compare-and-swap. The proc's buffers and tick belong to whom the
- * proc belongs to. The global proc belongs to the holder of its lock.
+ * system call, its thread and a thief decide by compare-and-swap. What is in the record belongs to whom the proc belongs
+ * to. The global proc belongs to the holder of its lock.
  */
 
 enum { GOTRACE__OFF = 0, GOTRACE__SETTLING = 1, GOTRACE__ON = 2, GOTRACE__MODES = 3 };
@@ -1812,23 +1980,79 @@ enum gotrace__proc_status { /* as tracev2.ProcStatus */
   GOTRACE__PROC_FREE = 0,
   GOTRACE__PROC_RUNNING = 1,
   GOTRACE__PROC_IDLE = 2,
-  GOTRACE__PROC_SYSCALL = 3
+  GOTRACE__PROC_SYSCALL = 3,
+  GOTRACE__PROC_SYSCALL_ABANDONED = 4 /* in traces only */
 };
 
 #define GOTRACE__BUSY ((uint64_t)8)
-#define GOTRACE__SESSIONS 0xffffffu /* sessions are 1 to this, and then 1 again */
-#define gotrace__word(session, sequence, status) ((uint64_t)(session) << 40 | (uint64_t)(sequence) << 4 | (uint64_t)(status))
+#define gotrace__word(mark, sequence, status) ((uint64_t)(mark) << 40 | (uint64_t)(sequence) << 4 | (uint64_t)(status))
 #define gotrace__status_of(word) ((unsigned)((word) & 7))
-#define gotrace__session_of(word) ((uint32_t)((word) >> 40))
+#define gotrace__has_mark(word, mark) ((word) >> 40 == ((mark) & 0xffffffu))
 #define gotrace__sequence_of(word) ((word) >> 4 & 0xfffffffffu)
 #define gotrace__proc_word(thread, status) ((uint64_t)(thread) << 4 | (uint64_t)(status))
 
 typedef struct gotrace__thread gotrace__thread;
 
-/* The regions that are open in a goroutine, outermost first. */
+#define GOTRACE__KINDS 144 /* event numbers */
+#define GOTRACE__TASK_NAME 44
+
+/* A stream of batches. Of v1 each proc has one, of v2 each thread. Belongs to whom its proc or thread belongs to. */
+typedef struct gotrace__stream {
+  uint64_t id;                /* in its batches' headers */
+  uint64_t tick;              /* of its last event (of a proc in v2: of the last event about it) */
+  uint64_t generation;        /* of the same */
+  gotrace__buffer *buffer[2]; /* by generation & 1 */
+} gotrace__stream;
+
+/* The tables that a stretch of the trace refers to: of the session in v1, of a generation in v2. */
+typedef struct gotrace__tables {
+  gotrace__table *strings, *stacks, *types; /* types: of heap objects, if alloc_events */
+  gotrace__entry *last_string, *last_stack, *last_type; /* the reader's: that were written; NULL: none */
+  uint64_t number;                          /* v2: the generation's, in the file */
+  uint64_t start_tick, start_nanoseconds;   /* of the same */
+  uint64_t wall_seconds;
+  uint32_t wall_nanoseconds;
+  /* v2: string ids */
+  uint32_t block_reasons[GOTRACE_BLOCK_REASON_COUNT], stop_reasons[GOTRACE_STOP_REASON_COUNT];
+  uint32_t stw_reasons[GOTRACE_STW_REASON_COUNT];
+} gotrace__tables;
+
+/* What was written between two cuts, on its way to the reader. */
+typedef struct gotrace__piece {
+  struct gotrace__piece *link;
+  gotrace__queue queue;
+  gotrace__tables *tables; /* v2: goes with it */
+  uint64_t end_tick;
+  unsigned stage;          /* the reader's, of v2 */
+} gotrace__piece;
+
+/* A generation that the flight recorder keeps, as the reader delivered it. */
+typedef struct gotrace__chunk {
+  struct gotrace__chunk *link;
+  size_t size; /* of the data, which follows */
+} gotrace__chunk;
+typedef struct gotrace__kept {
+  struct gotrace__kept *link;
+  gotrace__chunk *first, *last;
+  uint64_t end_nanoseconds;
+  unsigned snapshots; /* that are writing it */
+  bool gone;          /* no longer kept; the last of these frees it */
+} gotrace__kept;
+
+/* A task that has begun and not ended. */
+#define GOTRACE__TASKS 1024
+typedef struct gotrace__open_task {
+  uint64_t id; /* atomic; 0: free; all ones: being changed */
+  uint64_t parent;
+  uint32_t session; /* in whose trace its begin is; 0: none */
+  char name[GOTRACE__TASK_NAME];
+} gotrace__open_task;
+
+/* The regions that are open in a goroutine, outermost first. Names are constants, or in the session's own table. */
 typedef struct gotrace__open_region {
   uint64_t task;
-  uint32_t name;
+  const char *name;
+  bool unnamed; /* there was no memory for its name */
 } gotrace__open_region;
 #define GOTRACE__REGION_DEPTH 1024
 
@@ -1846,7 +2070,9 @@ struct gotrace_go {
   uint64_t syscall_tick;    /* of GoSysCall, if syscall_session is this session */
   uint64_t exit_tick;       /* of the end of a system call that is still to be written, if exit_session is */
   uint32_t syscall_session, exit_session;
+  uint32_t known;           /* session in which it was first mentioned */
   uint32_t introduced;      /* session in which it was introduced, not created */
+  uint32_t unborn;          /* session in which its create event is still to come (gotrace__write_create); v2 */
   uint32_t assist_session;  /* session with an open mark assist */
   uint32_t region_session, region_depth, region_capacity;
   bool timer;
@@ -1863,11 +2089,12 @@ struct gotrace_go {
 struct gotrace_proc {
   uint64_t word; /* atomic */
   int id;        /* for ever: the order of a proc's batches is the order of its record's buffers */
-  uint32_t session; /* atomic; in which it was last mentioned */
+  uint32_t session; /* atomic; in which it was last mentioned; v1 */
   gotrace_go *go;   /* atomic; that runs on it */
-  uint64_t tick;    /* of the last event of its stream */
-  uint64_t generation; /* of the same */
-  gotrace__buffer *buffer[2]; /* by generation & 1 */
+  gotrace__stream stream;
+  uint64_t traced[2];  /* atomic; by slot: generation in which its status was last written; v2 */
+  uint64_t sequence;   /* of its last numbered event in that generation; v2 */
+  uint64_t thread;     /* the system's id of the thread that last began a system call on it; v2 */
   bool sweep;          /* between sweep begin and end */
   /* What its stream has begun and not ended, if the session is the current one: changes only with what is written. */
   uint32_t sweep_session, scan_session, stw_session, run_session;
@@ -1880,10 +2107,14 @@ struct gotrace_proc {
 struct gotrace__thread {
   uint64_t sequence; /* atomic; odd: in a call */
   /* The thread's own: */
-  gotrace_proc *proc;
-  gotrace_go *go;
+  gotrace_proc *proc;  /* atomic in v2: read by the end of a generation */
+  gotrace_go *go;      /* likewise */
+  gotrace__stream stream; /* v2 */
+  uint64_t opened[2];  /* atomic; by slot: generation in which the stream was last begun; v2 */
+  uint32_t text_mark;  /* generation of these ids of strings: */
+  uint32_t next_text, last_text;
   gotrace_go *waiting; /* between wait begin and end */
-  bool in_syscall;     /* go is in a system call; proc may have been stolen */
+  bool in_syscall;     /* atomic in v2; go is in a system call; proc may have been stolen */
   bool reader;         /* is in gotrace_read: must not wait for itself */
   bool have_bounds;
   uint32_t session;    /* that the counters are of */
@@ -1901,12 +2132,12 @@ struct gotrace__thread {
   gotrace__thread *next;
   /* Written by the thread, read by gotrace_get_stats: atomic, relaxed. */
   uint64_t threads, goroutines;
-  uint64_t kinds[64];
+  uint64_t kinds[GOTRACE__KINDS];
   uint64_t problems[GOTRACE_PROBLEM_COUNT];
   char padding[64];
 };
 
-#define GOTRACE__SLAB 64
+#define GOTRACE__SLAB 64 /* records */
 typedef struct gotrace__slab {
   struct gotrace__slab *next;
   gotrace_go gos[GOTRACE__SLAB];
@@ -1916,7 +2147,7 @@ typedef struct gotrace__slab {
 #define GOTRACE__SAMPLES 512
 typedef struct gotrace__sample {
   uint64_t turn; /* atomic: whose turn this place is, see gotrace_cpu_sample */
-  uint64_t time, go;
+  uint64_t time, go, thread;
   int64_t proc;
   uint32_t count;
   uint64_t pcs[GOTRACE__SAMPLE_FRAMES];
@@ -1934,10 +2165,14 @@ typedef enum gotrace__reader_state {
 
 static struct gotrace__tracer {
   uint64_t control; /* atomic */
-  uint32_t session; /* changes while the mode is settling */
+  uint32_t session; /* the generation it began with; changes, as what follows, while the mode is settling */
   uint32_t version; /* of the format */
+  bool v2;
+  uint32_t alloc_events; /* atomic; memory is traced */
   uint64_t start_tick;
-  gotrace__table *strings, *stacks;
+  uint64_t base_tick; /* that times in a v2 trace are counted from: each generation has the clock's rate as it is known by
+                         then, so that times far from 0 would jump */
+  gotrace__tables *tables[2]; /* by generation & 1; in v1 the same */
   uint32_t fence;   /* the writing flag needs a fence: there is no barrier */
   char padding[64]; /* the above is read by every event and rarely written */
 
@@ -1963,13 +2198,17 @@ static struct gotrace__tracer {
   bool gc, stw;
   uint32_t gc_session;      /* in which its begin was written and its end not */
   uint32_t stw_open;        /* session in which a begin was written and its end not */
+  unsigned stw_reason;      /* of the same; v2 */
+  uint64_t stw_thread;      /* index of its thread; v2 */
+  uint64_t stw_begun[2];    /* by slot: generation whose STWBegin has no end yet; v2 */
+  uint64_t gc_traced;       /* generation of the last event about a collection; v2 */
   uint64_t gc_sequence;     /* of the session */
-  uint64_t collector_tick;
+  uint64_t collector_tick, collector_generation; /* of the last event about either */
 
   gotrace__mutex queue_lock; /* protects: */
   gotrace__cond changed;     /* there is more to read, or room, or the end */
   gotrace__queue full[2];    /* by generation & 1 */
-  gotrace__queue deliver;    /* collected by cuts */
+  gotrace__piece *deliver, *deliver_last; /* collected by cuts, in order */
   gotrace__queue empty;
   uint64_t produced;         /* bytes of buffers handed over, for size_limit */
   bool cut_wanted;
@@ -1986,16 +2225,31 @@ static struct gotrace__tracer {
   gotrace__thread *threads;  /* atomic; never freed */
   uint64_t thread_count;
   gotrace__table *names;     /* of threads, for ever */
+  gotrace__table *region_names; /* of the session: those that are not constants */
   uint64_t timers[GOTRACE__TIMERS];
   unsigned timer_count;
   uint64_t next_go_id, next_task_id; /* atomic */
+  uint64_t globals_traced;   /* atomic; generation in which a thread has taken on gotrace__write_globals; v2 */
+
+  gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; kept from the first task on */
+  uint64_t tasks_traced;          /* atomic; session in which those from before it were written */
+
+  bool flight;               /* the session is the flight recorder's: */
+  gotrace__mutex snapshot;   /* one at a time */
+  gotrace__mutex flight_lock; /* protects: */
+  gotrace__kept *kept, *kept_last; /* oldest first */
+  gotrace__kept *keeping;    /* the service's: not yet complete */
+  bool keep_lost;            /* the service's: part of this generation is lost */
+  uint64_t kept_count;       /* generations that were ever complete; atomic */
+  uint64_t piece_count;      /* cuts that were made; the life lock's */
 
   /* The reader's: */
   uint32_t reader;           /* atomic; 1 while someone is in gotrace_read */
   uint32_t state;            /* atomic; gotrace__reader_state */
+  gotrace__piece *piece;     /* that is being delivered */
   gotrace__buffer *reading;  /* handed to the caller */
   gotrace__buffer *scratch;  /* tables */
-  gotrace__entry *last_string, *last_stack; /* that were written; NULL: none */
+  gotrace__piece *spare;     /* for the next cut; the life lock's */
   uint64_t last_cut;         /* nanoseconds */
   unsigned timers_written;
   bool cut_delivered;
@@ -2004,7 +2258,7 @@ static struct gotrace__tracer {
   uint32_t early;            /* atomic; gotrace_result that ended the trace early, or 0 */
   int system_error;
   uint64_t bytes, consistent_bytes, cuts; /* atomic */
-  uint64_t kinds[64];        /* atomic; counted by the reader */
+  uint64_t kinds[GOTRACE__KINDS]; /* atomic; counted by the reader */
   uint64_t samples_lost, stacks_cut; /* atomic */
   bool sink_failed;          /* the service's */
   uint64_t sink_consistent;
@@ -2036,6 +2290,7 @@ static void gotrace__init(void) {
   gotrace__lock(&gotrace__t.life);
   if (!gotrace__t.ready) {
     gotrace__t.global_lock = gotrace__t.collector = gotrace__t.queue_lock = gotrace__t.records = unlocked;
+    gotrace__t.snapshot = gotrace__t.flight_lock = unlocked;
     gotrace__cond_init(&gotrace__t.changed);
     gotrace__platform_init();
 #if !GOTRACE_SEQ_CST_FLAG
@@ -2045,6 +2300,7 @@ static void gotrace__init(void) {
     gotrace__t.first_nanoseconds = gotrace__nanoseconds();
     gotrace__t.first_ticks = (uint64_t)GOTRACE__TICKS();
     gotrace__t.global.id = GOTRACE_GLOBAL_PROC;
+    gotrace__t.global.stream.id = (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC;
     gotrace__t.procs_tail = &gotrace__t.procs;
     gotrace__store_release(&gotrace__t.ready, 1u);
   }
@@ -2066,6 +2322,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   }
   if (m) {
     gotrace__store_relaxed(&m->system_id, gotrace__system_thread_id());
+    m->stream.id = m->system_id;
     m->name = NULL;
     m->have_bounds = false;
     gotrace__count(&m->threads, 1); /* another one of the session, if the counters are still of this one */
@@ -2108,15 +2365,20 @@ static void gotrace__settle(void) {
 /* One call of the tracer's API, from gotrace__begin to gotrace__end. */
 typedef struct gotrace__call {
   gotrace__thread *m;
-  gotrace_proc *p;     /* whose stream is written */
-  gotrace__buffer *b;  /* p's, with GOTRACE__CALL_ROOM bytes of room at first */
+  gotrace_proc *p;     /* v1: whose stream is written; v2: the thread's, or NULL */
+  gotrace_proc *taken; /* a proc that the call has taken (gotrace__take_proc), or NULL */
+  gotrace__stream *s;  /* that is written */
+  gotrace__buffer *b;  /* its buffer, with GOTRACE__CALL_ROOM bytes of room at first */
   gotrace_site *site;  /* or NULL */
   void *frame;         /* of the public function: where a walk by frame pointers begins */
   uint64_t generation;
   uint32_t session;    /* 0: nothing is written */
+  uint32_t mark;       /* in which ids and statuses are valid: the generation (v2) or session (v1) */
   unsigned slot;
+  bool v2;
   bool plain;          /* tracing is off: state is kept by plain stores */
   bool global;         /* the global proc's lock is held */
+  bool collecting;     /* the collector's lock is held */
   bool may_wait;       /* holds nothing yet: may wait for room */
   bool ending;         /* the last events of a trace: limits do not count */
 } gotrace__call;
@@ -2131,6 +2393,8 @@ static inline void gotrace__read_control(gotrace__call *c) {
   c->slot = (unsigned)c->generation & 1;
   c->plain = (control & GOTRACE__MODES) == GOTRACE__OFF;
   c->session = (control & GOTRACE__MODES) == GOTRACE__ON ? gotrace__t.session : 0;
+  c->v2 = c->session && gotrace__t.v2;
+  c->mark = c->v2 ? (uint32_t)c->generation : c->session;
 }
 
 static inline void gotrace__enter(gotrace__call *c, gotrace__thread *m) {
@@ -2153,11 +2417,17 @@ static inline void gotrace__leave(gotrace__call *c) {
   gotrace__store_release(&c->m->sequence, c->m->sequence + 1);
 }
 
+/* For calls that look before they are made. */
+static void gotrace__switch_off(void) {
+  gotrace__store_relaxed(&gotrace__on, 0u);
+  gotrace__store_relaxed(&gotrace__t.alloc_events, 0u);
+}
+
 /* Ends the trace now, from inside a call or beside it; what is read later is complete up to this point. */
 static void gotrace__end_early(uint64_t generation, gotrace_result result) {
   uint64_t on = generation << 2 | GOTRACE__ON;
   if (gotrace__cas_seq_cst(&gotrace__t.control, &on, (generation << 2) | GOTRACE__SETTLING)) {
-    gotrace__store_relaxed(&gotrace__on, 0u);
+    gotrace__switch_off();
     gotrace__store_relaxed(&gotrace__t.early, (uint32_t)result);
   }
   gotrace__lock(&gotrace__t.queue_lock);
@@ -2194,22 +2464,22 @@ static void gotrace__problem(gotrace__call *c, gotrace_problem problem) {
 #endif
 }
 
-/* The time of the next event of c->p about g (or NULL). */
+/* The time of the next event of the stream about g (or NULL). */
 static inline uint64_t gotrace__stamp(gotrace__call *c, const gotrace_go *g) {
   uint64_t tick = gotrace__now();
-  if (tick < c->p->tick) tick = c->p->tick;
+  if (tick < c->s->tick) tick = c->s->tick;
   if (g && tick < g->tick) tick = g->tick;
   return tick;
 }
 
-/* Appends an event with n arguments besides its time. Go: traceEventLocked. */
+/* Appends a v1 event with n arguments besides its time. Go: traceEventLocked. */
 static inline void gotrace__event(gotrace__call *c, unsigned kind, uint64_t tick, int n, uint64_t a0, uint64_t a1,
                                   uint64_t a2, uint64_t a3) {
   uint8_t *at = c->b->data + c->b->size, *length = NULL;
   *at++ = (uint8_t)(kind | (unsigned)(n < 3 ? n : 3) << GOTRACE_ARG_COUNT_SHIFT);
   if (n >= 3) length = at++;
-  at = gotrace__put_varint(at, tick - c->p->tick);
-  c->p->tick = tick;
+  at = gotrace__put_varint(at, tick - c->s->tick);
+  c->s->tick = tick;
   if (n > 0) at = gotrace__put_varint(at, a0);
   if (n > 1) at = gotrace__put_varint(at, a1);
   if (n > 2) at = gotrace__put_varint(at, a2);
@@ -2224,10 +2494,30 @@ static inline void gotrace__event(gotrace__call *c, unsigned kind, uint64_t tick
 #define gotrace__event3(c, kind, tick, a, b, d) gotrace__event(c, kind, tick, 3, a, b, d, 0)
 #define gotrace__event4(c, kind, tick, a, b, d, e) gotrace__event(c, kind, tick, 4, a, b, d, e)
 
+/* Appends a v2 event with n arguments besides its time. Go: traceWriter.event. */
+static inline void gotrace__v2_event(gotrace__call *c, unsigned kind, uint64_t tick, int n, uint64_t a0, uint64_t a1,
+                                     uint64_t a2, uint64_t a3) {
+  uint8_t *at = c->b->data + c->b->size;
+  *at++ = (uint8_t)kind;
+  at = gotrace__put_varint(at, tick - c->s->tick);
+  c->s->tick = tick;
+  if (n > 0) at = gotrace__put_varint(at, a0);
+  if (n > 1) at = gotrace__put_varint(at, a1);
+  if (n > 2) at = gotrace__put_varint(at, a2);
+  if (n > 3) at = gotrace__put_varint(at, a3);
+  c->b->size = (uint32_t)(at - c->b->data);
+  gotrace__count(&c->m->kinds[kind], 1);
+}
+#define gotrace__v2_event0(c, kind, tick) gotrace__v2_event(c, kind, tick, 0, 0, 0, 0, 0)
+#define gotrace__v2_event1(c, kind, tick, a) gotrace__v2_event(c, kind, tick, 1, a, 0, 0, 0)
+#define gotrace__v2_event2(c, kind, tick, a, b) gotrace__v2_event(c, kind, tick, 2, a, b, 0, 0)
+#define gotrace__v2_event3(c, kind, tick, a, b, d) gotrace__v2_event(c, kind, tick, 3, a, b, d, 0)
+#define gotrace__v2_event4(c, kind, tick, a, b, d, e) gotrace__v2_event(c, kind, tick, 4, a, b, d, e)
+
 static uint32_t gotrace__string(gotrace__call *c, const char *string) {
   bool cut;
   size_t size = string ? strlen(string) : 0;
-  uint32_t id = gotrace__string_put(gotrace__t.strings, string, size, &cut);
+  uint32_t id = gotrace__string_put(gotrace__t.tables[c->slot]->strings, string, size, &cut);
   if (GOTRACE__UNLIKELY(cut)) gotrace__problem(c, GOTRACE_PROBLEM_STRING_CUT);
   if (GOTRACE__UNLIKELY(!id && size)) gotrace__problem(c, GOTRACE_PROBLEM_TABLE_FULL);
   return id;
@@ -2239,14 +2529,14 @@ static uint32_t gotrace__name(gotrace__call *c, const char *name, int name_is_co
   uint32_t id;
   if (!name_is_constant || !c->site) return gotrace__string(c, name);
   known = gotrace__load_relaxed(&c->site->name_id);
-  if (GOTRACE__LIKELY(known >> 32 == c->session)) return (uint32_t)known;
+  if (GOTRACE__LIKELY(known >> 32 == c->mark)) return (uint32_t)known;
   id = gotrace__string(c, name);
-  gotrace__store_relaxed(&c->site->name_id, (uint64_t)c->session << 32 | id);
+  gotrace__store_relaxed(&c->site->name_id, (uint64_t)c->mark << 32 | id);
   return id;
 }
 
 static uint32_t gotrace__stack_of(gotrace__call *c, const gotrace__frame *frames, size_t count) {
-  uint32_t id = gotrace__stack_put(gotrace__t.stacks, frames, count);
+  uint32_t id = gotrace__stack_put(gotrace__t.tables[c->slot]->stacks, frames, count);
   if (GOTRACE__UNLIKELY(!id && count)) gotrace__problem(c, GOTRACE_PROBLEM_TABLE_FULL);
   return id;
 }
@@ -2260,16 +2550,16 @@ static uint32_t gotrace__location_stack(gotrace__call *c, const gotrace_location
 
 static uint32_t gotrace__captured_stack(gotrace__call *c);
 
-/* The id of the call's stack. */
+/* The id of the call's stack: why the calling goroutine is here. */
 static inline uint32_t gotrace__stack(gotrace__call *c) {
   uint64_t known;
   uint32_t id;
   if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE)) return gotrace__captured_stack(c);
   if (!c->site) return 0;
   known = gotrace__load_relaxed(&c->site->stack_id);
-  if (GOTRACE__LIKELY(known >> 32 == c->session)) return (uint32_t)known;
+  if (GOTRACE__LIKELY(known >> 32 == c->mark)) return (uint32_t)known;
   id = gotrace__location_stack(c, &c->site->location);
-  gotrace__store_relaxed(&c->site->stack_id, (uint64_t)c->session << 32 | id);
+  gotrace__store_relaxed(&c->site->stack_id, (uint64_t)c->mark << 32 | id);
   return id;
 }
 
@@ -2281,18 +2571,25 @@ static uint32_t gotrace__entry_stack(gotrace__call *c, const gotrace_location *e
   return id ? id : GOTRACE__UNKNOWN_ENTRY;
 }
 
-/* Writes that g exists, for the first time in this trace, and returns its sequence number: it is created, and in the
+/* g has been mentioned at `tick`. */
+static void gotrace__mention(gotrace__call *c, gotrace_go *g, uint64_t tick) {
+  g->tick = tick;
+  g->generation = c->generation;
+  if (g->known == c->session) return;
+  g->known = c->session;
+  gotrace__count(&c->m->goroutines, 1);
+}
+
+/* v1: writes that g exists, for the first time in this trace, and returns its sequence number: it is created, and in the
  * same moment waits or is in a system call if it does. As StartTrace writes it for all goroutines at once. */
 static uint64_t gotrace__introduce(gotrace__call *c, gotrace_go *g, unsigned status, uint64_t tick, uint32_t stack) {
   gotrace__event3(c, GOTRACE_V1_GO_CREATE, tick, g->id, gotrace__entry_stack(c, &g->entry), stack);
   if (status == GOTRACE__WAITING) gotrace__event1(c, GOTRACE_V1_GO_WAITING, tick, g->id);
   if (status == GOTRACE__SYSCALL) gotrace__event1(c, GOTRACE_V1_GO_IN_SYSCALL, tick, g->id);
-  g->tick = tick;
-  g->generation = c->generation;
+  gotrace__mention(c, g, tick);
   g->last_proc = c->p;
   g->woken = false; /* in this trace */
   g->start_buffer = NULL;
-  gotrace__count(&c->m->goroutines, 1);
   if (gotrace__load_relaxed(&g->timer)) {
     gotrace__lock(&gotrace__t.records);
     if (gotrace__t.timer_count < GOTRACE__TIMERS) gotrace__t.timers[gotrace__t.timer_count++] = g->id;
@@ -2301,16 +2598,16 @@ static uint64_t gotrace__introduce(gotrace__call *c, gotrace_go *g, unsigned sta
   return status == GOTRACE__WAITING || status == GOTRACE__SYSCALL ? 2 : 1;
 }
 
-/* Writes that c->p has run, and what runs on it or is in a system call on it, since the trace began. */
+/* v1: writes that c->p has run, and what runs on it or is in a system call on it, since the trace began. */
 static void gotrace__introduce_running(gotrace__call *c, uint64_t thread, gotrace_go *g) {
-  uint64_t tick = c->p->tick, word = g ? gotrace__load_acquire(&g->word) : 0;
+  uint64_t tick = c->s->tick, word = g ? gotrace__load_acquire(&g->word) : 0;
   unsigned spins = 0;
   gotrace__event1(c, GOTRACE_V1_PROC_START, tick, thread);
   while (word & GOTRACE__BUSY) {
     gotrace__pause(&spins);
     word = gotrace__load_acquire(&g->word);
   }
-  if (gotrace__session_of(word) == c->session) return;
+  if (gotrace__has_mark(word, c->mark)) return;
   if (gotrace__status_of(word) == GOTRACE__SYSCALL) {
     if (gotrace__load_relaxed(&g->syscall_proc) != c->p) return;
     if (!gotrace__cas_acq_rel(&g->word, &word, word | GOTRACE__BUSY)) return; /* the start of the trace is at it */
@@ -2327,7 +2624,78 @@ static void gotrace__introduce_running(gotrace__call *c, uint64_t thread, gotrac
     g->syscall_tick = tick;
     g->syscall_session = c->session;
   }
-  gotrace__store_release(&g->word, gotrace__word(c->session, 2, gotrace__status_of(word)));
+  gotrace__store_release(&g->word, gotrace__word(c->mark, 2, gotrace__status_of(word)));
+}
+
+/* v2: writes the status of a goroutine that the caller has, once a generation; events about it are numbered from here.
+ * `thread`: that it is on. Go: traceWriter.writeGoStatus. */
+static void gotrace__write_go_status(gotrace__call *c, gotrace_go *g, unsigned status, uint64_t thread) {
+  uint64_t tick = gotrace__stamp(c, g);
+  if (gotrace__t.version >= GOTRACE_GO_1_23)
+    gotrace__v2_event4(c, GOTRACE_V2_GO_STATUS_STACK, tick, g->id, thread, status, gotrace__entry_stack(c, &g->entry));
+  else
+    gotrace__v2_event3(c, GOTRACE_V2_GO_STATUS, tick, g->id, thread, status);
+  if (g->known != c->session) g->introduced = c->session;
+  gotrace__mention(c, g, tick);
+  if (g->assist_session == c->session) gotrace__v2_event1(c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, g->id);
+}
+
+/* The same for a proc, if it has none yet in this generation. Go: traceWriter.writeProcStatus. */
+static void gotrace__write_proc_status(gotrace__call *c, gotrace_proc *p, unsigned status) {
+  uint64_t tick = gotrace__stamp(c, NULL);
+  if (gotrace__load_relaxed(&p->traced[c->slot]) == c->generation) return;
+  if (tick < p->stream.tick) tick = p->stream.tick;
+  gotrace__v2_event2(c, GOTRACE_V2_PROC_STATUS, tick, (uint64_t)p->id, status);
+  if (p->sweep_session == c->session) gotrace__v2_event1(c, GOTRACE_V2_GC_SWEEP_ACTIVE, tick, (uint64_t)p->id);
+  gotrace__store_relaxed(&p->traced[c->slot], c->generation);
+  p->sequence = 0;
+  p->stream.tick = tick;
+  p->stream.generation = c->generation;
+}
+
+/* An event about a proc: its time, and its number. */
+static uint64_t gotrace__proc_stamp(gotrace__call *c, gotrace_proc *p) {
+  uint64_t tick = gotrace__stamp(c, NULL);
+  if (tick < p->stream.tick) tick = p->stream.tick;
+  p->stream.tick = tick;
+  p->stream.generation = c->generation;
+  return tick;
+}
+
+static bool gotrace__take_proc(gotrace__call *c, gotrace_proc *p, uint64_t word);
+static void gotrace__give_proc(gotrace__call *c, gotrace_proc *p, uint64_t word);
+static void gotrace__write_globals(gotrace__call *c);
+static void gotrace__write_open_tasks(gotrace__call *c);
+static void gotrace__resume_stw(gotrace__call *c);
+
+/* v2: writes what the thread has, before its first event in a generation: readers know a running proc and goroutine by
+ * its thread. Go: traceLocker.eventWriter. */
+static void gotrace__introduce_thread(gotrace__call *c) {
+  gotrace__thread *m = c->m;
+  gotrace_proc *p = m->proc;
+  gotrace_go *g = m->go;
+  bool runs = false;
+  gotrace__store_relaxed(&m->opened[c->slot], c->generation);
+  if (p) {
+    uint64_t word = gotrace__load_acquire(&p->word) & ~GOTRACE__BUSY, call = gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL);
+    runs = word == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING);
+    if (runs) {
+      gotrace__write_proc_status(c, p, GOTRACE__PROC_RUNNING);
+    } else if (c->taken == p) {
+      gotrace__write_proc_status(c, p, GOTRACE__PROC_SYSCALL);
+    } else if (m->in_syscall && gotrace__take_proc(c, p, call)) { /* else it was stolen */
+      gotrace__write_proc_status(c, p, GOTRACE__PROC_SYSCALL);
+      gotrace__give_proc(c, p, call);
+    }
+  }
+  if (g && !gotrace__has_mark(gotrace__load_relaxed(&g->word), c->mark)) {
+    gotrace__write_go_status(c, g, m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING, m->system_id);
+    gotrace__store_release(&g->word, gotrace__word(c->mark, 0, m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING));
+  }
+  if (runs && g && !m->in_syscall) {
+    if (p->stw_session == c->session) gotrace__resume_stw(c);
+    gotrace__write_globals(c);
+  }
 }
 
 /* The system's id of the thread that has a proc. */
@@ -2338,34 +2706,45 @@ static uint64_t gotrace__thread_of(const gotrace_proc *p) {
   return m ? gotrace__load_relaxed(&m->system_id) : 0;
 }
 
-/* A new buffer for c->p, which the old one is handed over for. False if the trace has ended, for want of memory or by
- * its limits; then nothing of this call is written. */
-static GOTRACE__NOINLINE bool gotrace__refill(gotrace__call *c) {
-  gotrace_proc *p = c->p;
+/* v2: appends the beginning of a thread's batch. */
+static void gotrace__begin_batch(gotrace__buffer *b, const gotrace__tables *tables, uint64_t thread, uint64_t tick) {
+  gotrace__batch_begin_v2(b, tables->number, thread, tick - gotrace__t.base_tick);
+}
+
+/* Hands over a buffer, if there is one. The caller holds the queue's lock. */
+static void gotrace__hand_over(gotrace__buffer **buffer, unsigned slot) {
+  struct gotrace__tracer *t = &gotrace__t;
+  if (!*buffer) return;
+  gotrace__batch_end(*buffer);
+  t->produced += (*buffer)->size;
+  gotrace__queue_push(&t->full[slot], *buffer);
+  *buffer = NULL;
+  if (t->full[slot].count * GOTRACE__BUFFER_SIZE < t->options.cut_bytes) return;
+  t->cut_wanted = true;
+  gotrace__wake(&t->changed);
+}
+
+/* An empty buffer in place of *old, which is handed over. NULL if the caller is to wait for one, or if the trace has ended
+ * for want of memory or by its limits (then c->session is 0, and nothing of this call is written). */
+static bool gotrace__forget_oldest(void);
+static gotrace__buffer *gotrace__exchange(gotrace__call *c, gotrace__buffer **old) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__buffer *fresh = NULL;
-  bool introduce = p->session != c->session && p != &t->global;
   gotrace_result early = GOTRACE_OK;
-  c->b = NULL;
+  bool first = gotrace__load_relaxed(&c->m->opened[c->slot]) != c->generation;
   gotrace__lock(&t->queue_lock);
-  if (p->buffer[c->slot]) {
-    t->produced += p->buffer[c->slot]->size;
-    gotrace__queue_push(&t->full[c->slot], p->buffer[c->slot]);
-    p->buffer[c->slot] = NULL;
-    if (t->full[c->slot].count * GOTRACE__BUFFER_SIZE >= t->options.cut_bytes) {
-      t->cut_wanted = true;
-      gotrace__wake(&t->changed);
-    }
-  }
+  gotrace__hand_over(old, c->slot);
   if (t->options.size_limit && t->produced >= t->options.size_limit && !c->ending) early = GOTRACE_LIMIT_REACHED;
   else fresh = gotrace__queue_pop(&t->empty);
   gotrace__unlock(&t->queue_lock);
   if (!fresh && !early) {
     bool block = t->options.on_limit == GOTRACE_LIMIT_BLOCK;
     bool waits = block && c->may_wait && !c->m->reader && (!GOTRACE_NO_THREADS || t->service);
-    fresh = GOTRACE__CAST(gotrace__buffer *,
-                          gotrace__allocate(&t->budget, sizeof *fresh, waits || (!block && !c->ending)));
-    if (!fresh && waits) return false; /* the caller does */
+    fresh = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *fresh, waits || t->flight || (!block && !c->ending)));
+    while (!fresh && t->flight && gotrace__forget_oldest()) fresh = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *fresh, true));
+    if (!fresh && t->flight && (first || !waits)) /* beyond the bound, but no more than a buffer a thread */
+      fresh = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *fresh, false));
+    if (!fresh && waits) return NULL; /* the caller does */
     if (!fresh) {
       size_t used = gotrace__load_relaxed(&t->budget.used);
       early = used + sizeof *fresh > t->budget.limit ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY;
@@ -2374,37 +2753,52 @@ static GOTRACE__NOINLINE bool gotrace__refill(gotrace__call *c) {
   if (early) {
     gotrace__end_early(c->generation, early);
     c->session = 0;
-    return false;
   }
-  if (p->session != c->session && p->tick < t->start_tick) p->tick = t->start_tick;
-  if (!introduce) {
-    uint64_t now = gotrace__now();
-    if (p->tick < now) p->tick = now;
+  return fresh;
+}
+
+/* A new buffer for the stream. */
+static GOTRACE__NOINLINE void gotrace__refill(gotrace__call *c) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__stream *s = c->s;
+  gotrace_proc *p = c->p;
+  bool known = c->v2 || p->session == c->session, introduce = !known && p != &t->global;
+  uint64_t now = gotrace__now();
+  c->b = gotrace__exchange(c, &s->buffer[c->slot]);
+  if (!c->b) return;
+  if (!known && s->tick < t->start_tick) s->tick = t->start_tick;
+  if (!introduce && s->tick < now) s->tick = now;
+  s->buffer[c->slot] = c->b;
+  s->generation = c->generation;
+  if (c->v2) {
+    c->b->size = 0;
+    c->b->top = sizeof c->b->data;
+    gotrace__begin_batch(c->b, t->tables[c->slot], s->id, s->tick);
+    gotrace__introduce_thread(c);
+    return;
   }
-  gotrace__buffer_begin(fresh, p->id, p->tick);
-  p->buffer[c->slot] = c->b = fresh;
-  p->generation = c->generation;
-  if (p->session != c->session) {
+  gotrace__batch_begin_v1(c->b, s->id, s->tick);
+  if (!known) {
     gotrace__store_relaxed(&p->session, c->session);
     if (introduce) gotrace__introduce_running(c, gotrace__thread_of(p), gotrace__load_relaxed(&p->go));
   }
-  return true;
 }
 
-/* Makes c write to p's stream; p belongs to the caller. */
+/* Makes c write: to p's stream, which belongs to the caller (v1), or to its thread's (v2). */
 static inline void gotrace__open(gotrace__call *c, gotrace_proc *p) {
   c->p = p;
   if (!c->session) return;
-  c->b = p->buffer[c->slot];
-  p->generation = c->generation;
-  if (GOTRACE__UNLIKELY(!c->b || sizeof c->b->data - c->b->size < GOTRACE__CALL_ROOM)) gotrace__refill(c);
+  c->s = c->v2 ? &c->m->stream : &p->stream;
+  c->b = c->s->buffer[c->slot];
+  c->s->generation = c->generation;
+  if (GOTRACE__UNLIKELY(!c->b || gotrace__room(c->b) < GOTRACE__CALL_ROOM)) gotrace__refill(c);
 }
 
 /* Reads the control word again, after meeting an event of a later generation. */
 static void gotrace__refresh(gotrace__call *c, uint64_t generation) {
   if (!c->session || generation <= c->generation) return;
   gotrace__read_control(c);
-  if (c->p) {
+  if (c->p || c->v2) {
     c->may_wait = false;
     gotrace__open(c, c->p);
   }
@@ -2425,6 +2819,21 @@ static void gotrace__wait_for_room(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
+/* v2: writes the creation of g, which is unborn until that can be: readers want it on a proc, unless it begins in a system
+ * call, and 1.22 cannot create what waits. Go: traceLocker.GoCreate, GoCreateSyscall. */
+static void gotrace__write_create(gotrace__call *c, gotrace_go *g, unsigned status, uint32_t stack) {
+  uint64_t tick = gotrace__stamp(c, g);
+  g->unborn = 0;
+  if (status == GOTRACE__SYSCALL)
+    gotrace__v2_event1(c, GOTRACE_V2_GO_CREATE_SYSCALL, tick, g->id);
+  else if (!c->p || (status == GOTRACE__WAITING && gotrace__t.version < GOTRACE_GO_1_23))
+    g->unborn = c->session;
+  else
+    gotrace__v2_event3(c, status == GOTRACE__WAITING ? GOTRACE_V2_GO_CREATE_BLOCKED : GOTRACE_V2_GO_CREATE, tick, g->id,
+                       gotrace__entry_stack(c, &g->entry), stack);
+  gotrace__mention(c, g, tick);
+}
+
 /* Takes a goroutine whose status is in `statuses` (bits). False, with *word, if it is not. When it is taken, it is known
  * to the trace, and the caller must give it back with gotrace__give. */
 static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
@@ -2441,7 +2850,12 @@ static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, ui
     if (c->plain || gotrace__cas_acq_rel(&g->word, &seen, seen | GOTRACE__BUSY)) break;
   }
   gotrace__refresh(c, g->generation);
-  if (c->session && gotrace__session_of(*word) != c->session) {
+  if (c->v2 && (!gotrace__has_mark(*word, c->mark) || g->unborn == c->session)) {
+    unsigned status = gotrace__status_of(*word);
+    if (g->unborn != c->session) gotrace__write_go_status(c, g, status, GOTRACE__NO_THREAD);
+    *word = gotrace__word(c->mark, 0, status);
+    if (g->unborn == c->session && status == GOTRACE__RUNNABLE) gotrace__write_create(c, g, status, 0);
+  } else if (c->session && !gotrace__has_mark(*word, c->mark)) {
     unsigned status = gotrace__status_of(*word);
     if (status == GOTRACE__SYSCALL && c->p != &gotrace__t.global) {
       /* Readers bind a system call to the proc in whose stream it begins, so this one begins in the global proc's. Its
@@ -2451,7 +2865,7 @@ static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, ui
       gotrace__store_release(&g->word, *word);
       gotrace__lock(&gotrace__t.global_lock);
       global.p = NULL;
-      gotrace__refresh(&global, gotrace__t.global.generation);
+      gotrace__refresh(&global, gotrace__t.global.stream.generation);
       gotrace__open(&global, &gotrace__t.global);
       taken = gotrace__take(&global, g, statuses, word);
       gotrace__unlock(&gotrace__t.global_lock);
@@ -2460,7 +2874,7 @@ static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, ui
     }
     uint64_t sequence = gotrace__introduce(c, g, status, gotrace__stamp(c, g), 0);
     g->introduced = c->session;
-    *word = gotrace__word(c->session, sequence, status);
+    *word = gotrace__word(c->mark, sequence, status);
   }
   return true;
 }
@@ -2470,7 +2884,7 @@ static inline void gotrace__give(gotrace__call *c, gotrace_go *g, uint64_t word,
   uint64_t next = gotrace__word(0, 0, status);
   if (c->session) {
     g->generation = c->generation;
-    next = gotrace__word(c->session, gotrace__sequence_of(word) + numbered, status);
+    next = gotrace__word(c->mark, gotrace__sequence_of(word) + numbered, status);
   }
   gotrace__store_release(&g->word, next);
 }
@@ -2483,13 +2897,13 @@ static void gotrace__check_ownership(gotrace__thread *m) {
   if (gotrace__load_relaxed(&g->owner) == m->index &&
       gotrace__status_of(gotrace__load_relaxed(&g->word)) == (m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING))
     return;
-  m->go = NULL;
+  gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
   if (m->in_syscall) { /* its proc runs again, unless it was stolen */
     uint64_t word = gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL);
-    m->in_syscall = false;
+    gotrace__store_relaxed(&m->in_syscall, false);
     if (m->proc && !gotrace__cas_acq_rel(&m->proc->word, &word, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) &&
         word != gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING))
-      m->proc = NULL;
+      gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
   }
 }
 
@@ -2500,8 +2914,9 @@ enum {
   GOTRACE__ANY = 0,
   GOTRACE__NEEDS_GO = 1,    /* a thread that is nothing yet becomes a goroutine */
   GOTRACE__NEEDS_PROC = 2,  /* a thread without a proc is given one: a repair */
-  GOTRACE__IN_SYSCALL = 4,  /* may be called in a system call; opens no stream by itself */
-  GOTRACE__OPENS_ITSELF = 8 /* opens a stream by itself */
+  GOTRACE__IN_SYSCALL = 4,  /* may be called in a system call; in v1 opens no stream by itself */
+  GOTRACE__V2_PROC = 8,     /* as v2 demands, a thread without a proc is given one of its own */
+  GOTRACE__V2_GO = 16       /* as v2 demands, a thread that is nothing becomes a goroutine */
 };
 
 /* Begins a call: false if the thread has no record. Then the call's stream is open, and has room for a call's events. */
@@ -2519,10 +2934,10 @@ static inline bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned
   if ((flags & GOTRACE__NEEDS_GO) && GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
   if ((flags & GOTRACE__NEEDS_PROC) && GOTRACE__UNLIKELY(!m->proc)) lacked_proc = gotrace__start_own_proc(m);
   c->site = site;
-  c->p = NULL;
+  c->p = c->taken = NULL;
   c->b = NULL;
   c->frame = NULL;
-  c->global = c->ending = false;
+  c->global = c->ending = c->collecting = false;
   c->may_wait = true;
   gotrace__enter(c, m);
   while (GOTRACE__LIKELY(c->session != 0)) {
@@ -2530,21 +2945,31 @@ static inline bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned
       gotrace__reset_counters(m, c->session);
       if (m->go) gotrace__check_ownership(m);
     }
-    if (!(flags & (GOTRACE__IN_SYSCALL | GOTRACE__OPENS_ITSELF))) {
-      if (!m->proc) {
+    if (c->v2 ? true : !(flags & GOTRACE__IN_SYSCALL)) {
+      if (c->v2) {
+        if ((flags & (GOTRACE__V2_PROC | GOTRACE__V2_GO)) && GOTRACE__UNLIKELY(!m->proc || ((flags & GOTRACE__V2_GO) && !m->go))) {
+          flags &= ~(unsigned)GOTRACE__V2_PROC;
+          gotrace__leave(c);
+          if (flags & GOTRACE__V2_GO) gotrace__attach(m);
+          else gotrace__start_own_proc(m);
+          flags &= ~(unsigned)GOTRACE__V2_GO; /* once */
+          gotrace__enter(c, m);
+          continue;
+        }
+      } else if (!m->proc) {
         gotrace__lock(&gotrace__t.global_lock);
         c->global = true;
-        gotrace__refresh(c, gotrace__t.global.generation);
+        gotrace__refresh(c, gotrace__t.global.stream.generation);
       }
-      gotrace__open(c, m->proc ? m->proc : &gotrace__t.global);
+      gotrace__open(c, m->proc || c->v2 ? m->proc : &gotrace__t.global);
       if (GOTRACE__UNLIKELY(!c->b && c->session)) {
         gotrace__leave(c);
         gotrace__wait_for_room();
         gotrace__enter(c, m);
         continue;
       }
-      c->may_wait = false;
     }
+    c->may_wait = false;
     if (GOTRACE__UNLIKELY(ended_syscall)) gotrace__problem(c, GOTRACE_PROBLEM_SYSCALL_OPEN);
     if (GOTRACE__UNLIKELY(lacked_proc)) gotrace__problem(c, GOTRACE_PROBLEM_NO_PROC);
     return true;
@@ -2664,12 +3089,15 @@ static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *ent
   gotrace__store_relaxed(&g->id,
                          gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
   gotrace__set_entry(g, entry);
-  g->exit_session = g->syscall_session = g->introduced = g->region_session = g->assist_session = 0;
+  g->exit_session = g->syscall_session = g->known = g->introduced = g->unborn = g->region_session = g->assist_session = 0;
   gotrace__store_relaxed(&g->timer, false);
   gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
   gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
   if (g->label) gotrace__set_label(g, NULL);
-  if (c->session) {
+  if (c->v2) {
+    g->tick = 0;
+    gotrace__write_create(c, g, status, status == GOTRACE__SYSCALL ? 0 : gotrace__stack(c));
+  } else if (c->session) {
     uint64_t sequence = gotrace__introduce(c, g, status, gotrace__stamp(c, NULL), gotrace__stack(c));
     word = gotrace__word(0, sequence, 0);
   }
@@ -2681,7 +3109,7 @@ static gotrace_go *gotrace__create_call(gotrace_site *site, void *frame, const g
                                         unsigned status) {
   gotrace__call c;
   gotrace_go *g;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return NULL;
+  if (!gotrace__begin(&c, site, GOTRACE__V2_PROC)) return NULL;
   c.frame = frame;
   g = gotrace__create(&c, entry, status);
   gotrace__end(&c);
@@ -2704,7 +3132,29 @@ static uint64_t gotrace__collector_stamp(gotrace__call *c) {
   unsigned tries;
   for (tries = 0; tick <= gotrace__t.collector_tick && tries < 1000000; tries++) tick = gotrace__stamp(c, NULL);
   if (tick <= gotrace__t.collector_tick) tick = gotrace__t.collector_tick + 1; /* a clock that stands still */
+  gotrace__t.collector_generation = c->generation;
   return gotrace__t.collector_tick = tick;
+}
+
+/* Takes the collector's lock; what is written then comes after what was written under it before. */
+static void gotrace__lock_collector(gotrace__call *c) {
+  gotrace__lock(&gotrace__t.collector);
+  c->collecting = true;
+  gotrace__refresh(c, gotrace__t.collector_generation);
+}
+
+static void gotrace__unlock_collector(gotrace__call *c) {
+  c->collecting = false;
+  gotrace__unlock(&gotrace__t.collector);
+}
+
+/* The caller holds the collector's lock. */
+static void gotrace__write_stw_end(gotrace__call *c) {
+  uint64_t tick = gotrace__collector_stamp(c);
+  if (c->v2) gotrace__v2_event0(c, GOTRACE_V2_STW_END, tick);
+  else gotrace__event0(c, GOTRACE_V1_STW_DONE, tick);
+  gotrace__t.stw_begun[c->slot] = 0;
+  gotrace__t.stw_open = c->p->stw_session = 0;
 }
 
 /* Before the event that takes the running goroutine off c->p: a stopped world that it has begun ends with it, since readers
@@ -2712,12 +3162,10 @@ static uint64_t gotrace__collector_stamp(gotrace__call *c) {
 static void gotrace__leave_stw(gotrace__call *c) {
   gotrace_proc *p = c->p;
   if (GOTRACE__LIKELY(p->stw_session != c->session)) return;
-  p->stw_session = 0;
   gotrace__problem(c, GOTRACE_PROBLEM_STW_OPEN);
-  gotrace__lock(&gotrace__t.collector);
-  gotrace__event0(c, GOTRACE_V1_STW_DONE, gotrace__collector_stamp(c));
-  gotrace__t.stw_open = 0;
-  gotrace__unlock(&gotrace__t.collector);
+  gotrace__lock_collector(c);
+  if (c->session) gotrace__write_stw_end(c);
+  gotrace__unlock_collector(c);
 }
 
 /* Takes the running goroutine off the thread, after an event that ended its running at `tick`. */
@@ -2725,18 +3173,45 @@ static void gotrace__off(gotrace__call *c, unsigned numbered, unsigned status) {
   gotrace_go *g = c->m->go;
   uint64_t word = gotrace__load_relaxed(&g->word);
   if (c->session) {
-    g->tick = c->p->tick;
+    g->tick = c->s->tick;
     c->p->run_session = 0;
   }
   if (c->m->proc) gotrace__store_relaxed(&c->m->proc->go, (gotrace_go *)NULL);
-  c->m->go = NULL;
+  gotrace__store_relaxed(&c->m->go, (gotrace_go *)NULL);
   gotrace__give(c, g, word, numbered, status);
 }
 
-static void gotrace__stop_running(gotrace__call *c, unsigned kind) {
+/* The stack of an event that takes the running goroutine off its proc. 1.22 has no stack with a goroutine's status, so
+ * viewers name one that is older than the trace after the last frame of the first stack that it stops with. */
+static uint32_t gotrace__stop_stack(gotrace__call *c) {
+  if (GOTRACE__UNLIKELY(gotrace__t.version == GOTRACE_GO_1_22) && c->m->go->introduced == c->session &&
+      gotrace__t.options.stacks == GOTRACE_STACKS_CALL_SITE && c->m->go->entry.function) {
+    gotrace__frame frames[2];
+    size_t count = 0;
+    if (c->site) frames[count++] = gotrace__frame_of(&c->site->location);
+    frames[count++] = gotrace__frame_of(&c->m->go->entry);
+    return gotrace__stack_of(c, frames, count);
+  }
+  return gotrace__stack(c);
+}
+
+static void gotrace__stop_running(gotrace__call *c, gotrace_stop_reason reason) {
+  static const uint8_t kinds[] = {
+#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
+      GOTRACE_STOP_REASONS(GOTRACE__REASON)
+#undef GOTRACE__REASON
+  };
+  if ((unsigned)reason >= GOTRACE_STOP_REASON_COUNT) {
+    gotrace__problem(c, GOTRACE_PROBLEM_BAD_REASON);
+    reason = GOTRACE_STOP_GENERIC;
+  }
   if (c->session) {
     gotrace__leave_stw(c);
-    gotrace__event1(c, kind, gotrace__stamp(c, c->m->go), gotrace__stack(c));
+    if (c->v2)
+      gotrace__v2_event2(c, GOTRACE_V2_GO_STOP, gotrace__stamp(c, c->m->go),
+                         gotrace__t.tables[c->slot]->stop_reasons[reason], gotrace__stop_stack(c));
+    else
+      gotrace__event1(c, kinds[reason], gotrace__stamp(c, c->m->go), gotrace__stack(c));
   }
   gotrace__off(c, 0, GOTRACE__RUNNABLE);
 }
@@ -2747,32 +3222,40 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, con
   if (!gotrace__begin(&c, site, GOTRACE__ANY)) return NULL;
   if (c.m->go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_START_OVER);
-    gotrace__stop_running(&c, GOTRACE_V1_GO_SCHED);
+    gotrace__stop_running(&c, GOTRACE_STOP_YIELD);
   }
   gotrace__end(&c);
   /* It has no proc, so it begins in the stream of those who have none. */
   if (!gotrace__begin(&c, site, GOTRACE__IN_SYSCALL)) return NULL;
   c.frame = GOTRACE__FRAME;
   c.may_wait = false;
-  gotrace__lock(&gotrace__t.global_lock);
-  c.global = true;
-  gotrace__refresh(&c, gotrace__t.global.generation);
-  gotrace__open(&c, &gotrace__t.global);
+  if (!c.v2) {
+    gotrace__lock(&gotrace__t.global_lock);
+    c.global = true;
+    gotrace__refresh(&c, gotrace__t.global.stream.generation);
+    gotrace__open(&c, &gotrace__t.global);
+  }
   g = gotrace__create(&c, entry, GOTRACE__SYSCALL);
   if (g) {
     gotrace__store_relaxed(&g->owner, c.m->index);
     gotrace__store_relaxed(&g->syscall_proc, (gotrace_proc *)NULL);
-    c.m->go = g;
-    c.m->in_syscall = true;
+    gotrace__store_relaxed(&c.m->go, g);
+    gotrace__store_relaxed(&c.m->in_syscall, true);
   }
   gotrace__end(&c);
   return g;
 }
 
-/* Writes the unblock of a waiting goroutine that the caller has taken; counts as one numbered event. */
-static void gotrace__write_unblock(gotrace__call *c, gotrace_go *g, uint64_t word, uint32_t stack) {
+/* Writes the unblock of a waiting goroutine that the caller has taken; returns how many numbered events that is. */
+static unsigned gotrace__write_unblock(gotrace__call *c, gotrace_go *g, uint64_t word, uint32_t stack) {
   uint64_t tick = gotrace__stamp(c, g);
-  if (g->last_proc == c->p) {
+  unsigned numbered = 1;
+  if (c->v2 && g->unborn == c->session) {
+    gotrace__write_create(c, g, GOTRACE__RUNNABLE, stack);
+    numbered = 0;
+  } else if (c->v2) {
+    gotrace__v2_event3(c, GOTRACE_V2_GO_UNBLOCK, tick, g->id, gotrace__sequence_of(word) + 1, stack);
+  } else if (g->last_proc == c->p) {
     gotrace__event2(c, GOTRACE_V1_GO_UNBLOCK_LOCAL, tick, g->id, stack);
   } else {
     gotrace__event3(c, GOTRACE_V1_GO_UNBLOCK, tick, g->id, gotrace__sequence_of(word), stack);
@@ -2780,9 +3263,10 @@ static void gotrace__write_unblock(gotrace__call *c, gotrace_go *g, uint64_t wor
   }
   g->woken = true;
   g->tick = tick;
+  return numbered;
 }
 
-/* Writes the end of a blocking system call of a goroutine that the caller has taken, which was over at `exit` (0: now);
+/* v1: writes the end of a blocking system call of a goroutine that the caller has taken, which was over at `exit` (0: now);
  * one numbered event. Never GoSysExitLocal: Go's tracer has not written it either, and Go's parsers (parseEvents in
  * internal/trace/parser.go) take the goroutine of that one event from the proc, which runs none by then. */
 static void gotrace__write_syscall_exit(gotrace__call *c, gotrace_go *g, uint64_t sequence, uint64_t exit) {
@@ -2797,7 +3281,10 @@ static void gotrace__write_syscall_exit(gotrace__call *c, gotrace_go *g, uint64_
 static void gotrace__write_start(gotrace__call *c, gotrace_go *g, uint64_t sequence) {
   uint64_t tick = gotrace__stamp(c, g);
   bool labelled = g->label && g->label[0];
-  if (labelled) {
+  if (c->v2) {
+    gotrace__v2_event2(c, GOTRACE_V2_GO_START, tick, g->id, sequence + 1);
+    if (labelled) gotrace__v2_event1(c, GOTRACE_V2_GO_LABEL, tick, gotrace__string(c, g->label));
+  } else if (labelled) {
     gotrace__event3(c, GOTRACE_V1_GO_START_LABEL, tick, g->id, sequence, gotrace__string(c, g->label));
   } else if (g->last_proc == c->p) {
     gotrace__event1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
@@ -2813,15 +3300,22 @@ static void gotrace__write_start(gotrace__call *c, gotrace_go *g, uint64_t seque
   c->p->run_in_syscall = false;
 }
 
+/* g, which the caller has taken with `word`, is what the thread runs. */
+static void gotrace__put_on(gotrace__call *c, gotrace_go *g, uint64_t word, unsigned numbered) {
+  gotrace__thread *m = c->m;
+  gotrace__store_relaxed(&g->owner, m->index);
+  gotrace__store_relaxed(&m->proc->go, g);
+  gotrace__store_relaxed(&m->go, g);
+  gotrace__give(c, g, word, numbered, GOTRACE__RUNNING);
+}
+
 /* Runs g, which the caller has taken with `word`, on the thread: whatever is missing before a start is written first. */
 static void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
-  gotrace__thread *m = c->m;
   unsigned numbered = 0;
   if (c->session) {
     uint64_t sequence = gotrace__sequence_of(word);
     if (gotrace__status_of(word) == GOTRACE__WAITING) {
-      gotrace__write_unblock(c, g, word, 0);
-      numbered++;
+      numbered += gotrace__write_unblock(c, g, word, 0);
     } else if (g->exit_session == c->session) {
       gotrace__write_syscall_exit(c, g, sequence, g->exit_tick);
       numbered++;
@@ -2830,10 +3324,7 @@ static void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
     numbered++;
     g->exit_session = 0;
   }
-  gotrace__store_relaxed(&g->owner, m->index);
-  gotrace__store_relaxed(&m->proc->go, g);
-  m->go = g;
-  gotrace__give(c, g, word, numbered, GOTRACE__RUNNING);
+  gotrace__put_on(c, g, word, numbered);
 }
 
 /* `quietly`: a start of a waiting goroutine is meant, not repaired. */
@@ -2852,7 +3343,7 @@ static void gotrace__start(gotrace_go *g, bool quietly) {
     if (gotrace__status_of(word) == GOTRACE__WAITING && !quietly) gotrace__problem(&c, GOTRACE_PROBLEM_START_WAITING);
     if (c.m->go) {
       gotrace__problem(&c, GOTRACE_PROBLEM_START_OVER);
-      gotrace__stop_running(&c, GOTRACE_V1_GO_SCHED);
+      gotrace__stop_running(&c, GOTRACE_STOP_YIELD);
     }
     gotrace__run(&c, g, word);
   }
@@ -2861,12 +3352,13 @@ static void gotrace__start(gotrace_go *g, bool quietly) {
 
 GOTRACE__DEFINE void gotrace_go_start(gotrace_go *go) { gotrace__start(go, false); }
 
-/* Ends the goroutine that runs on the thread. */
-static void gotrace__die(gotrace__call *c) {
+/* Ends the goroutine that runs on the thread. `written`: its end is. */
+static void gotrace__die(gotrace__call *c, bool written) {
   gotrace_go *g = c->m->go;
-  if (c->session) {
+  if (c->session && !written) {
     gotrace__leave_stw(c);
-    gotrace__event0(c, GOTRACE_V1_GO_END, gotrace__stamp(c, g));
+    if (c->v2) gotrace__v2_event0(c, GOTRACE_V2_GO_DESTROY, gotrace__stamp(c, g));
+    else gotrace__event0(c, GOTRACE_V1_GO_END, gotrace__stamp(c, g));
   }
   if (g == c->m->own_go) c->m->own_go = NULL;
   gotrace__off(c, 0, GOTRACE__DEAD);
@@ -2879,7 +3371,7 @@ GOTRACE__DEFINE void gotrace_go_end(void) {
   if (!c.m->go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
-    gotrace__die(&c);
+    gotrace__die(&c, false);
   }
   gotrace__end(&c);
 }
@@ -2889,7 +3381,7 @@ GOTRACE__DEFINE void gotrace_go_stop_at(gotrace_site *site, gotrace_stop_reason 
   if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
   c.frame = GOTRACE__FRAME;
   if (!c.m->go) gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  else gotrace__stop_running(&c, reason == GOTRACE_STOP_YIELD ? GOTRACE_V1_GO_SCHED : GOTRACE_V1_GO_PREEMPT);
+  else gotrace__stop_running(&c, reason);
   gotrace__end(&c);
 }
 
@@ -2908,7 +3400,11 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
   }
   if (c->session) {
     gotrace__leave_stw(c);
-    if (futile && gotrace__t.version >= GOTRACE_GO_1_11 && !gotrace__t.options.futile_wakeups) {
+    if (c->v2) {
+      if (futile) gotrace__problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
+      gotrace__v2_event2(c, GOTRACE_V2_GO_BLOCK, gotrace__stamp(c, g), gotrace__t.tables[c->slot]->block_reasons[reason],
+                         gotrace__stop_stack(c));
+    } else if (futile && gotrace__t.version >= GOTRACE_GO_1_11 && !gotrace__t.options.futile_wakeups) {
       gotrace__problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
     } else if (futile) {
       /* Readers leave out unblock, start and block (removeFutile in internal/trace/parser.go), but nothing that came
@@ -2920,19 +3416,21 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
       else
         gotrace__problem(c, GOTRACE_PROBLEM_FUTILE_BUSY);
     }
-    gotrace__event1(c, kinds[reason], gotrace__stamp(c, g), gotrace__stack(c));
+    if (!c->v2) gotrace__event1(c, kinds[reason], gotrace__stamp(c, g), gotrace__stack(c));
     if (reason == GOTRACE_BLOCK_FOREVER) {
-      /* GoStop is final for readers. Should it be unblocked after all, it goes on as a new goroutine. (A signal must not find
-       * the new id on the thread: a sample would name it too early.) */
-      g->tick = c->p->tick;
+      /* It is final for readers. Should it be unblocked after all, it goes on as a new goroutine. (A signal must not find the
+       * new id on the thread: a sample would name it too early.) */
+      g->tick = c->s->tick;
       c->p->run_session = 0;
       gotrace__store_relaxed(&c->p->go, (gotrace_go *)NULL);
-      c->m->go = NULL;
+      gotrace__store_relaxed(&c->m->go, (gotrace_go *)NULL);
       __atomic_signal_fence(__ATOMIC_SEQ_CST);
       gotrace__store_relaxed(&g->id,
                              gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
       if (c->m->own_go == g) c->m->own_go_id = g->id;
       g->generation = c->generation;
+      g->assist_session = g->region_session = g->known = 0;
+      g->unborn = c->v2 ? c->session : 0;
       gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__WAITING));
       return;
     }
@@ -2952,6 +3450,7 @@ GOTRACE__DEFINE void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
 GOTRACE__DEFINE void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
   gotrace__call c;
   uint64_t word;
+  unsigned numbered = 0;
   if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
   c.frame = GOTRACE__FRAME;
   if (!go) {
@@ -2959,13 +3458,13 @@ GOTRACE__DEFINE void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
   } else if (!gotrace__take(&c, go, 1u << GOTRACE__WAITING, &word)) {
     gotrace__problem(&c, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
   } else {
-    if (c.session) gotrace__write_unblock(&c, go, word, gotrace__stack(&c));
-    gotrace__give(&c, go, word, 1, GOTRACE__RUNNABLE);
+    if (c.session) numbered = gotrace__write_unblock(&c, go, word, gotrace__stack(&c));
+    gotrace__give(&c, go, word, numbered, GOTRACE__RUNNABLE);
   }
   gotrace__end(&c);
 }
 
-/* v1 has no switch: an unblock, a block or end, and a start say the same. */
+/* v1 and 1.22 have no switch: an unblock, a block or end, and a start say the same. */
 static void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, bool end) {
   gotrace__call c;
   uint64_t word;
@@ -2977,16 +3476,26 @@ static void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, bool
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else if (!gotrace__take(&c, g, 1u << GOTRACE__WAITING | 1u << GOTRACE__RUNNABLE, &word)) {
     gotrace__problem(&c, GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
+  } else if (c.v2 && gotrace__t.version >= GOTRACE_GO_1_23 && gotrace__status_of(word) == GOTRACE__WAITING &&
+             g->unborn != c.session) {
+    uint64_t tick;
+    gotrace__leave_stw(&c);
+    tick = gotrace__stamp(&c, c.m->go);
+    if (tick < g->tick) tick = g->tick;
+    gotrace__v2_event2(&c, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, tick, g->id,
+                       gotrace__sequence_of(word) + 1);
+    if (end) gotrace__die(&c, true);
+    else gotrace__off(&c, 0, GOTRACE__WAITING);
+    if (g->label && g->label[0]) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, tick, gotrace__string(&c, g->label));
+    g->tick = tick;
+    gotrace__put_on(&c, g, word, 1);
   } else {
     if (gotrace__status_of(word) == GOTRACE__WAITING) {
-      if (c.session) gotrace__write_unblock(&c, g, word, gotrace__stack(&c));
-      word = gotrace__word(gotrace__session_of(word), gotrace__sequence_of(word) + 1, GOTRACE__RUNNABLE);
+      if (c.session) word += gotrace__write_unblock(&c, g, word, gotrace__stack(&c)) * gotrace__word(0, 1, 0);
+      word = (word & ~(uint64_t)7) | GOTRACE__RUNNABLE;
     }
-    if (!end) {
-      gotrace__block(&c, GOTRACE_BLOCK_GENERIC);
-    } else {
-      gotrace__die(&c);
-    }
+    if (end) gotrace__die(&c, false);
+    else gotrace__block(&c, GOTRACE_BLOCK_GENERIC);
     gotrace__run(&c, g, word);
   }
   gotrace__end(&c);
@@ -3012,7 +3521,9 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
     if (gotrace__cas_acq_rel(&p->word, &free_word, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) break;
   }
   if (!p && (p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
-    p->id = t->proc_count++;
+    p->id = t->proc_count;
+    gotrace__store_relaxed(&t->proc_count, p->id + 1);
+    p->stream.id = (uint64_t)p->id;
     p->word = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
     gotrace__store_release(t->procs_tail, p);
     t->procs_tail = &p->next;
@@ -3034,8 +3545,16 @@ static bool gotrace__take_proc(gotrace__call *c, gotrace_proc *p, uint64_t word)
       continue;
     }
     if (seen != word) return false;
-    if (gotrace__cas_acq_rel(&p->word, &seen, word | GOTRACE__BUSY)) return true;
+    if (gotrace__cas_acq_rel(&p->word, &seen, word | GOTRACE__BUSY)) break;
   }
+  c->taken = p;
+  gotrace__refresh(c, p->stream.generation);
+  return true;
+}
+
+static void gotrace__give_proc(gotrace__call *c, gotrace_proc *p, uint64_t word) {
+  if (c->taken == p) c->taken = NULL;
+  gotrace__store_release(&p->word, word);
 }
 
 GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
@@ -3044,14 +3563,14 @@ GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   if (!proc) gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   else if (!gotrace__take_proc(&c, proc, gotrace__proc_word(0, GOTRACE__PROC_IDLE)))
     gotrace__problem(&c, GOTRACE_PROBLEM_PROC_DESTROY);
-  else gotrace__store_release(&proc->word, gotrace__proc_word(0, GOTRACE__PROC_FREE));
+  else gotrace__give_proc(&c, proc, gotrace__proc_word(0, GOTRACE__PROC_FREE));
   gotrace__end(&c);
 }
 
-/* Writes, on the stream of a proc that the caller has taken, that its goroutine's system call blocks. */
+/* v1: writes, on the stream of a proc that the caller has taken, that its goroutine's system call blocks. */
 static void gotrace__write_syscall_block(gotrace__call *c, gotrace_go *g, uint64_t tick) {
   if (!g || g->syscall_session != c->session) return;
-  if (tick < c->p->tick) tick = c->p->tick;
+  if (tick < c->s->tick) tick = c->s->tick;
   gotrace__event0(c, GOTRACE_V1_GO_SYS_BLOCK, tick);
   c->p->run_session = 0;
   g->tick = tick;
@@ -3065,17 +3584,20 @@ static bool gotrace__stop_proc(gotrace__call *c) {
   gotrace_proc *p = m->proc;
   if (m->in_syscall && gotrace__load_acquire(&p->word) != gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING) &&
       !gotrace__take_proc(c, p, gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL))) {
-    m->proc = NULL; /* it was stolen */
+    gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL); /* it was stolen */
     return false;
   }
-  if (c->session) {
+  if (c->v2) {
+    gotrace__v2_event0(c, GOTRACE_V2_PROC_STOP, gotrace__proc_stamp(c, p));
+  } else if (c->session) {
     if (c->p != p) gotrace__open(c, p);
     if (c->session && m->in_syscall) gotrace__write_syscall_block(c, m->go, gotrace__stamp(c, m->go));
     if (c->session) gotrace__event0(c, GOTRACE_V1_PROC_STOP, gotrace__stamp(c, NULL));
   }
   gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
-  m->proc = NULL;
-  gotrace__store_release(&p->word, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
+  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+  c->p = NULL;
+  gotrace__give_proc(c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
   return true;
 }
 
@@ -3083,9 +3605,16 @@ static bool gotrace__stop_proc(gotrace__call *c) {
 static void gotrace__preempt(gotrace__call *c, gotrace_problem problem) {
   gotrace__thread *m = c->m;
   if (!m->go || m->in_syscall) return;
-  if (c->session) gotrace__open(c, m->proc);
+  if (c->session && !c->v2) gotrace__open(c, m->proc);
   if (m->go != m->own_go) gotrace__problem(c, problem);
-  gotrace__stop_running(c, GOTRACE_V1_GO_PREEMPT);
+  gotrace__stop_running(c, GOTRACE_STOP_PREEMPTED);
+}
+
+/* v2: writes that the thread has an idle proc that the caller has taken. */
+static void gotrace__write_proc_start(gotrace__call *c, gotrace_proc *p) {
+  gotrace__write_proc_status(c, p, GOTRACE__PROC_IDLE);
+  p->sequence++;
+  gotrace__v2_event2(c, GOTRACE_V2_PROC_START, gotrace__proc_stamp(c, p), (uint64_t)p->id, p->sequence);
 }
 
 static void gotrace__proc_start(gotrace_proc *p, bool own) {
@@ -3105,24 +3634,24 @@ static void gotrace__proc_start(gotrace_proc *p, bool own) {
         if (m->proc != m->own_proc) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_OVER);
         gotrace__stop_proc(&c);
       }
-      m->proc = NULL;
+      gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
     }
     if (!gotrace__take_proc(&c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) {
       gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
     } else {
-      m->proc = p;
+      if (c.v2) gotrace__write_proc_start(&c, p);
+      gotrace__store_relaxed(&m->proc, p);
       if (own) m->own_proc = p;
-      c.p = NULL;
-      gotrace__refresh(&c, p->generation);
-      if (c.session) {
+      c.p = p;
+      if (c.session && !c.v2) {
         if (p->session != c.session) {
-          if (p->tick < gotrace__t.start_tick) p->tick = gotrace__t.start_tick;
+          if (p->stream.tick < gotrace__t.start_tick) p->stream.tick = gotrace__t.start_tick;
           gotrace__store_relaxed(&p->session, c.session);
         }
         gotrace__open(&c, p);
         if (c.session) gotrace__event1(&c, GOTRACE_V1_PROC_START, gotrace__stamp(&c, NULL), m->system_id);
       }
-      gotrace__store_release(&p->word, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING));
+      gotrace__give_proc(&c, p, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING));
     }
   }
   gotrace__end(&c);
@@ -3158,24 +3687,59 @@ GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
     gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STEAL);
   } else {
     gotrace_go *g = gotrace__load_relaxed(&proc->go);
-    gotrace__refresh(&c, proc->generation);
-    if (c.session) {
+    if (c.v2) {
+      gotrace__write_proc_status(&c, proc, GOTRACE__PROC_SYSCALL_ABANDONED);
+      gotrace__v2_event3(&c, GOTRACE_V2_PROC_STEAL, gotrace__proc_stamp(&c, proc), (uint64_t)proc->id, proc->sequence + 1,
+                         proc->thread);
+      proc->sequence++;
+    } else if (c.session) {
       gotrace__open(&c, proc);
       if (c.session) gotrace__write_syscall_block(&c, g, gotrace__stamp(&c, g));
       if (c.session) gotrace__event0(&c, GOTRACE_V1_PROC_STOP, gotrace__stamp(&c, NULL));
     }
     gotrace__store_relaxed(&proc->go, (gotrace_go *)NULL);
-    gotrace__store_release(&proc->word, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
+    gotrace__give_proc(&c, proc, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
   }
   gotrace__end(&c);
 }
 
+/* v2: the number of procs, as the program said last; readers take it for a bound of their ids. */
+static uint64_t gotrace__procs(void) {
+  uint64_t said = gotrace__load_relaxed(&gotrace__t.procs_changed), there = (uint64_t)gotrace__load_relaxed(&gotrace__t.proc_count);
+  return said > there ? said : there ? there : 1;
+}
+
+/* Readers of v2 want some events from a goroutine that runs. Where none does, one is made for the moment: *borrowed, which
+ * the caller ends. False: it cannot be done. */
+static bool gotrace__borrow(gotrace__call *c, gotrace_go **borrowed) {
+  static const gotrace_location entry = {0, "gotrace.event", "", 0};
+  uint64_t word;
+  *borrowed = NULL;
+  if (c->m->go) return true;
+  if (!c->m->proc) {
+    gotrace__problem(c, GOTRACE_PROBLEM_NO_GOROUTINE);
+    return false;
+  }
+  *borrowed = gotrace__create(c, &entry, GOTRACE__RUNNABLE);
+  if (!*borrowed) return false;
+  gotrace__take(c, *borrowed, 1u << GOTRACE__RUNNABLE, &word); /* nobody else knows it */
+  gotrace__run(c, *borrowed, word);
+  return true;
+}
+
 GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count) {
   gotrace__call c;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  gotrace_go *borrowed;
+  if (!gotrace__begin(&c, site, GOTRACE__V2_GO)) return;
   c.frame = GOTRACE__FRAME;
   gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
-  if (c.session) gotrace__event2(&c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(&c, NULL), count, gotrace__stack(&c));
+  if (c.v2) {
+    if (gotrace__borrow(&c, &borrowed))
+      gotrace__v2_event2(&c, GOTRACE_V2_PROCS_CHANGE, gotrace__stamp(&c, NULL), gotrace__procs(), gotrace__stack(&c));
+    if (borrowed) gotrace__die(&c, false);
+  } else if (c.session) {
+    gotrace__event2(&c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(&c, NULL), count, gotrace__stack(&c));
+  }
   gotrace__end(&c);
 }
 
@@ -3190,7 +3754,15 @@ GOTRACE__DEFINE void gotrace_go_syscall_begin_at(gotrace_site *site) {
   if (!g) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
-    if (c.session) {
+    if (c.v2) {
+      gotrace_proc *p = c.m->proc;
+      gotrace__leave_stw(&c);
+      g->tick = gotrace__stamp(&c, g);
+      gotrace__v2_event2(&c, GOTRACE_V2_GO_SYSCALL_BEGIN, g->tick, ++p->sequence, gotrace__stop_stack(&c));
+      p->thread = c.m->system_id;
+      p->stream.tick = g->tick;
+      p->stream.generation = c.generation;
+    } else if (c.session) {
       gotrace__leave_stw(&c);
       g->syscall_tick = gotrace__stamp(&c, g);
       g->syscall_session = c.session;
@@ -3199,7 +3771,7 @@ GOTRACE__DEFINE void gotrace_go_syscall_begin_at(gotrace_site *site) {
       c.p->run_in_syscall = true;
     }
     gotrace__store_relaxed(&g->syscall_proc, c.m->proc);
-    c.m->in_syscall = true;
+    gotrace__store_relaxed(&c.m->in_syscall, true);
     gotrace__give(&c, g, gotrace__load_relaxed(&g->word), 0, GOTRACE__SYSCALL);
     gotrace__store_release(&c.m->proc->word, gotrace__proc_word(c.m->index, GOTRACE__PROC_SYSCALL));
   }
@@ -3208,6 +3780,32 @@ GOTRACE__DEFINE void gotrace_go_syscall_begin_at(gotrace_site *site) {
 
 /* In trace time: the shortest system call that Go's sysmon takes a proc away for. */
 static uint64_t gotrace__sysmon_ticks(void);
+
+/* v2: writes the end of the system call of the thread's goroutine, taken with `word`. The thread's proc, if any, is taken
+ * if it was kept through the call; another one runs. Go: traceLocker.GoSysExit. */
+static void gotrace__v2_syscall_end(gotrace__call *c, uint64_t word, bool blocked) {
+  gotrace__thread *m = c->m;
+  gotrace_go *g = m->go;
+  gotrace_proc *p = m->proc;
+  bool kept = p && c->taken == p;
+  if (kept && blocked) { /* readers take a call with a proc for one that does not block */
+    gotrace__v2_event0(c, GOTRACE_V2_PROC_STOP, gotrace__proc_stamp(c, p));
+    gotrace__write_proc_start(c, p);
+    kept = false;
+  }
+  g->tick = gotrace__stamp(c, g);
+  gotrace__v2_event0(c, kept ? GOTRACE_V2_GO_SYSCALL_END : GOTRACE_V2_GO_SYSCALL_END_BLOCKED, g->tick);
+  gotrace__store_relaxed(&m->in_syscall, false);
+  if (blocked) {
+    if (p) gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
+    gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
+    gotrace__give(c, g, word, 0, GOTRACE__RUNNABLE);
+    return;
+  }
+  if (!kept) gotrace__write_start(c, g, gotrace__sequence_of(word));
+  gotrace__store_relaxed(&p->go, g);
+  gotrace__give(c, g, word, kept ? 0 : 1, GOTRACE__RUNNING);
+}
 
 /* Ends the thread's system call. `blocked`: the goroutine is then runnable, else it runs on. */
 static void gotrace__syscall_end(bool blocked) {
@@ -3228,7 +3826,10 @@ static void gotrace__syscall_end(bool blocked) {
   g = m->go;
   p = m->proc;
   if (p && gotrace__load_relaxed(&p->word) != gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) {
-    if (!gotrace__take_proc(&c, p, gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL))) p = m->proc = NULL;
+    if (!gotrace__take_proc(&c, p, gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL))) {
+      gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+      p = NULL;
+    }
   }
   if (!p && !blocked) {
     gotrace__end(&c);
@@ -3239,11 +3840,13 @@ static void gotrace__syscall_end(bool blocked) {
     if (!p) blocked = true;
   }
   if (lost) gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
-  if (c.session && p) gotrace__open(&c, p);
-  m->in_syscall = false;
+  if (c.session && p && !c.v2) gotrace__open(&c, p);
   if (!gotrace__take(&c, g, 1u << GOTRACE__SYSCALL, &word)) {
     /* Cannot be: only the thread itself ends its system call. */
-    m->go = NULL;
+    gotrace__store_relaxed(&m->in_syscall, false);
+    gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
+  } else if (c.v2) {
+    gotrace__v2_syscall_end(&c, word, blocked);
   } else {
     unsigned numbered = 0;
     bool waits = c.session && g->syscall_session != c.session; /* as the trace has it */
@@ -3251,10 +3854,11 @@ static void gotrace__syscall_end(bool blocked) {
         (blocked || gotrace__now() - g->syscall_tick >= gotrace__sysmon_ticks())) {
       /* Readers expect what Go does: the proc stops, and is started again for the exit. */
       gotrace__write_syscall_block(&c, g, g->syscall_tick);
-      gotrace__event0(&c, GOTRACE_V1_PROC_STOP, c.p->tick);
+      gotrace__event0(&c, GOTRACE_V1_PROC_STOP, c.s->tick);
       gotrace__event1(&c, GOTRACE_V1_PROC_START, gotrace__stamp(&c, NULL), m->system_id);
       waits = true;
     }
+    gotrace__store_relaxed(&m->in_syscall, false);
     if (c.session) g->syscall_session = g->exit_session = 0;
     if (c.session && waits && p) {
       gotrace__write_syscall_exit(&c, g, gotrace__sequence_of(word), 0);
@@ -3266,7 +3870,7 @@ static void gotrace__syscall_end(bool blocked) {
     }
     if (blocked) {
       if (p) gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
-      m->go = NULL;
+      gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
       gotrace__give(&c, g, word, numbered, GOTRACE__RUNNABLE);
     } else {
       if (c.session && waits) {
@@ -3278,12 +3882,41 @@ static void gotrace__syscall_end(bool blocked) {
       gotrace__give(&c, g, word, numbered, GOTRACE__RUNNING);
     }
   }
-  if (p) gotrace__store_release(&p->word, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING));
+  if (p) gotrace__give_proc(&c, p, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING));
   gotrace__end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_go_syscall_end(void) { gotrace__syscall_end(false); }
 GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) { gotrace__syscall_end(true); }
+
+GOTRACE__DEFINE void gotrace_go_end_syscall(void) {
+  gotrace__call c;
+  uint64_t word;
+  gotrace_go *g;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  g = c.m->go;
+  if (!c.m->in_syscall) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_NONE);
+  } else if (c.session && !c.v2) {
+    gotrace__thread *m = c.m;
+    gotrace__end(&c);
+    gotrace__syscall_end(false);
+    gotrace_go_end();
+    if (m->proc) gotrace_proc_stop();
+    return;
+  } else {
+    if (c.m->proc) gotrace__stop_proc(&c);
+    gotrace__store_relaxed(&c.m->in_syscall, false);
+    gotrace__store_relaxed(&c.m->go, (gotrace_go *)NULL);
+    if (g == c.m->own_go) c.m->own_go = NULL;
+    if (gotrace__take(&c, g, 1u << GOTRACE__SYSCALL, &word)) {
+      if (c.v2) gotrace__v2_event0(&c, GOTRACE_V2_GO_DESTROY_SYSCALL, gotrace__stamp(&c, g));
+      gotrace__give(&c, g, word, 0, GOTRACE__DEAD);
+      gotrace__go_free(c.m, g);
+    }
+  }
+  gotrace__end(&c);
+}
 
 /* Plain threads. */
 
@@ -3307,7 +3940,7 @@ static const char *gotrace__thread_name(const char *name) {
   size_t size = strlen(name);
   size = gotrace__cut(name, size < 255 ? size : 255);
   gotrace__lock(&t->records);
-  if (!t->names) t->names = gotrace__table_new(NULL);
+  if (!t->names) t->names = gotrace__table_new(NULL, false);
   if (t->names && size) {
     char text[256];
     gotrace__entry *entry;
@@ -3380,11 +4013,25 @@ GOTRACE__DEFINE void gotrace_thread_end(void) {
 }
 
 #if !GOTRACE_NO_THREADS
+/* v2: hands over what the thread has written in this generation, before its record can be another's. */
+static void gotrace__flush(gotrace__thread *m) {
+  gotrace__call c;
+  gotrace__enter(&c, m);
+  if (c.v2) {
+    gotrace__lock(&gotrace__t.queue_lock);
+    gotrace__hand_over(&m->stream.buffer[c.slot], c.slot);
+    gotrace__unlock(&gotrace__t.queue_lock);
+  }
+  c.global = false;
+  gotrace__leave(&c);
+}
+
 static void gotrace__thread_gone(void *thread) {
   gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
   gotrace_go *g;
   gotrace__self = m; /* another library's thread-locals may be gone already */
   gotrace__thread_finish(m);
+  gotrace__flush(m);
   gotrace__lock(&gotrace__t.records);
   while ((g = m->free_gos) != NULL) {
     m->free_gos = g->link;
@@ -3444,6 +4091,7 @@ GOTRACE__DEFINE void gotrace_go_label(const char *label) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
     if (!gotrace__set_label(c.m->go, label)) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
+    if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, c.m->go), gotrace__string(&c, c.m->go->label));
   }
   gotrace__end(&c);
 }
@@ -3486,44 +4134,105 @@ GOTRACE__DEFINE void gotrace_go_stack(gotrace_go *go, const void *low, const voi
 
 /* Garbage collection. */
 
+/* v2: writes an event about the collection that is on; the caller holds the collector's lock, a goroutine runs. Readers of a
+ * generation must learn of it before anything else about it. */
+static void gotrace__v2_gc_event(gotrace__call *c, unsigned kind) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t tick = gotrace__collector_stamp(c), sequence = ++t->gc_sequence;
+  if (kind == GOTRACE_V2_GC_BEGIN) gotrace__v2_event2(c, kind, tick, sequence, gotrace__stack(c));
+  else gotrace__v2_event1(c, kind, tick, sequence);
+  t->gc_traced = c->generation;
+  t->gc_session = kind == GOTRACE_V2_GC_END ? 0 : c->session;
+}
+
 GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
   gotrace__call c;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  gotrace_go *borrowed = NULL;
+  if (!gotrace__begin(&c, site, GOTRACE__V2_GO)) return;
   c.frame = GOTRACE__FRAME;
-  gotrace__lock(&gotrace__t.collector);
+  gotrace__lock_collector(&c);
   if (gotrace__t.gc) {
     gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
   } else {
     gotrace__t.gc = true;
-    if (c.session) {
+    if (c.v2) {
+      if (gotrace__borrow(&c, &borrowed)) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_BEGIN);
+    } else if (c.session) {
       uint64_t tick = gotrace__collector_stamp(&c);
       gotrace__event2(&c, GOTRACE_V1_GC_START, tick, gotrace__t.gc_sequence++, gotrace__stack(&c));
       gotrace__t.gc_session = c.session;
     }
   }
-  gotrace__unlock(&gotrace__t.collector);
+  gotrace__unlock_collector(&c);
+  if (borrowed) gotrace__die(&c, false);
   gotrace__end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_gc_end(void) {
   gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
-  gotrace__lock(&gotrace__t.collector);
+  gotrace_go *borrowed = NULL;
+  if (!gotrace__begin(&c, NULL, GOTRACE__V2_GO)) return;
+  gotrace__lock_collector(&c);
   if (!gotrace__t.gc) gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
   if (c.session && gotrace__t.gc_session == c.session) {
-    gotrace__event0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
-    gotrace__t.gc_session = 0;
+    if (!c.v2) {
+      gotrace__event0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
+      gotrace__t.gc_session = 0;
+    } else if (gotrace__borrow(&c, &borrowed)) {
+      if (gotrace__t.gc_traced != c.generation) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_ACTIVE);
+      gotrace__v2_gc_event(&c, GOTRACE_V2_GC_END);
+    }
   }
-  gotrace__t.gc = false;
-  gotrace__unlock(&gotrace__t.collector);
+  gotrace__t.gc = gotrace__t.gc_session && gotrace__t.gc_session == c.session; /* where its end could not be written */
+  gotrace__unlock_collector(&c);
+  if (borrowed) gotrace__die(&c, false);
   gotrace__end(&c);
+}
+
+/* v2: writes the begin of the world's stop; the caller holds the collector's lock, a goroutine runs on c->p. */
+static void gotrace__v2_stw_begin(gotrace__call *c, uint32_t stack) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__v2_event2(c, GOTRACE_V2_STW_BEGIN, gotrace__collector_stamp(c), t->tables[c->slot]->stw_reasons[t->stw_reason],
+                     stack);
+  t->stw_begun[c->slot] = c->generation;
+  t->stw_thread = c->m->index;
+  t->stw_open = c->p->stw_session = c->session;
+}
+
+/* The world that this thread has stopped is still stopped in a new generation, see gotrace__write_quiet. */
+static void gotrace__resume_stw(gotrace__call *c) {
+  bool locked = c->collecting;
+  if (!locked) gotrace__lock_collector(c);
+  if (c->session && c->p->stw_session == c->session && gotrace__t.stw_begun[c->slot] != c->generation) gotrace__v2_stw_begin(c, 0);
+  if (!locked) gotrace__unlock_collector(c);
+}
+
+/* v2: writes what belongs to the whole program, once a generation, by the first thread with a goroutine: a trace may begin
+ * with any generation. */
+static void gotrace__write_globals(gotrace__call *c) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t heap;
+  if (gotrace__load_relaxed(&t->globals_traced) == c->generation ||
+      __atomic_exchange_n(&t->globals_traced, c->generation, __ATOMIC_RELAXED) == c->generation)
+    return;
+  gotrace__v2_event2(c, GOTRACE_V2_PROCS_CHANGE, gotrace__stamp(c, NULL), gotrace__procs(), 0);
+  heap = gotrace__load_relaxed(&t->heap_goal);
+  if (heap) gotrace__v2_event1(c, GOTRACE_V2_HEAP_GOAL, gotrace__stamp(c, NULL), heap - 1);
+  heap = gotrace__load_relaxed(&t->heap_alloc);
+  if (heap) gotrace__v2_event1(c, GOTRACE_V2_HEAP_ALLOC, gotrace__stamp(c, NULL), heap - 1);
+  if (gotrace__load_relaxed(&t->tasks_traced) != c->session) gotrace__write_open_tasks(c);
+  if (!c->session || c->collecting) return; /* what holds the lock sees to the rest */
+  gotrace__lock_collector(c);
+  if (c->session && t->gc && t->gc_traced != c->generation) gotrace__v2_gc_event(c, GOTRACE_V2_GC_ACTIVE);
+  gotrace__unlock_collector(c);
 }
 
 GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, gotrace_stw_reason reason) {
   gotrace__call c;
   unsigned kind = (unsigned)reason;
   if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
-  gotrace__lock(&gotrace__t.collector);
+  c.frame = GOTRACE__FRAME;
+  gotrace__lock_collector(&c);
   if (gotrace__t.stw) {
     gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
   } else {
@@ -3536,6 +4245,9 @@ GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, gotrace_stw_reason
      * goroutine that begins it. */
     if (!c.m->go) {
       gotrace__problem(&c, GOTRACE_PROBLEM_NO_GOROUTINE);
+    } else if (c.v2) {
+      gotrace__t.stw_reason = kind;
+      gotrace__v2_stw_begin(&c, gotrace__stack(&c));
     } else if (gotrace__has(&c, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM
                                     ? GOTRACE_GO_1_10
                                     : GOTRACE_GO_1_21)) {
@@ -3544,24 +4256,23 @@ GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, gotrace_stw_reason
       gotrace__t.stw_open = c.p->stw_session = c.session;
     }
   }
-  gotrace__unlock(&gotrace__t.collector);
+  gotrace__unlock_collector(&c);
   gotrace__end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_stw_end(void) {
   gotrace__call c;
   if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
-  gotrace__lock(&gotrace__t.collector);
-  if (c.session && c.p->stw_session == c.session) {
-    gotrace__event0(&c, GOTRACE_V1_STW_DONE, gotrace__collector_stamp(&c));
-    gotrace__t.stw_open = c.p->stw_session = 0;
+  gotrace__lock_collector(&c);
+  if (c.session && c.p && c.p->stw_session == c.session) {
+    gotrace__write_stw_end(&c);
     gotrace__t.stw = false;
   } else if (!gotrace__t.stw || (c.session && gotrace__t.stw_open == c.session)) {
     gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE); /* not begun, or by another goroutine, which is to end it */
   } else {
     gotrace__t.stw = false;
   }
-  gotrace__unlock(&gotrace__t.collector);
+  gotrace__unlock_collector(&c);
   gotrace__end(&c);
 }
 
@@ -3597,13 +4308,14 @@ GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
   gotrace__end(&c);
 }
 
-/* Writes the end of the sweep that c->p's stream has begun, if any. */
+/* Writes the end of the sweep that has begun on c->p, if any. */
 static void gotrace__end_sweep(gotrace__call *c) {
   gotrace_proc *p = c->p;
   if (p->sweep_session != c->session) return;
-  if (gotrace__t.version < 1009) gotrace__event0(c, GOTRACE_V1_GC_SWEEP_DONE_1_8, gotrace__stamp(c, NULL));
+  if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GC_SWEEP_END, gotrace__stamp(c, NULL), p->swept, p->reclaimed);
+  else if (gotrace__t.version < 1009) gotrace__event0(c, GOTRACE_V1_GC_SWEEP_DONE_1_8, gotrace__stamp(c, NULL));
   else gotrace__event2(c, GOTRACE_V1_GC_SWEEP_DONE, gotrace__stamp(c, NULL), p->swept, p->reclaimed);
-  p->sweep_session = 0;
+  gotrace__store_relaxed(&p->sweep_session, 0u);
 }
 
 GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
@@ -3628,8 +4340,10 @@ GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept
   } else {
     gotrace_proc *p = c.m->proc;
     if (c.session && p->sweep_session != c.session) {
-      gotrace__event1(&c, GOTRACE_V1_GC_SWEEP_START, gotrace__stamp(&c, NULL), gotrace__stack(&c));
-      p->sweep_session = c.session;
+      uint64_t tick = gotrace__stamp(&c, NULL);
+      if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GC_SWEEP_BEGIN, tick, gotrace__stack(&c));
+      else gotrace__event1(&c, GOTRACE_V1_GC_SWEEP_START, tick, gotrace__stack(&c));
+      gotrace__store_relaxed(&p->sweep_session, c.session);
       p->swept = p->reclaimed = 0;
     }
     if (c.session) {
@@ -3662,8 +4376,10 @@ GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
   if (!g || (c.session && g->assist_session == c.session)) {
     gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
   } else if (gotrace__has(&c, 1009)) {
-    gotrace__event1(&c, GOTRACE_V1_GC_MARK_ASSIST_START, gotrace__stamp(&c, g), gotrace__stack(&c));
-    g->assist_session = c.session;
+    uint64_t tick = gotrace__stamp(&c, g);
+    if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, tick, gotrace__stack(&c));
+    else gotrace__event1(&c, GOTRACE_V1_GC_MARK_ASSIST_START, tick, gotrace__stack(&c));
+    gotrace__store_relaxed(&g->assist_session, c.session);
   }
   gotrace__end(&c);
 }
@@ -3674,64 +4390,195 @@ GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
   if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
   g = c.m->go;
   if (c.session && g && g->assist_session == c.session) {
-    gotrace__event0(&c, GOTRACE_V1_GC_MARK_ASSIST_DONE, gotrace__stamp(&c, g));
-    g->assist_session = 0;
+    if (c.v2) gotrace__v2_event0(&c, GOTRACE_V2_GC_MARK_ASSIST_END, gotrace__stamp(&c, g));
+    else gotrace__event0(&c, GOTRACE_V1_GC_MARK_ASSIST_DONE, gotrace__stamp(&c, g));
+    gotrace__store_relaxed(&g->assist_session, 0u);
   } else if (!g || (gotrace__t.version >= 1009 && g->introduced != c.session)) {
     gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE); /* else it began before the trace, or the format has none */
   }
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE void gotrace_heap_alloc(uint64_t bytes) {
+static void gotrace__heap(uint64_t *last, uint64_t bytes, unsigned v1, unsigned v2) {
   gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
-  gotrace__store_relaxed(&gotrace__t.heap_alloc, bytes + 1);
-  if (c.session) gotrace__event1(&c, GOTRACE_V1_HEAP_ALLOC, gotrace__stamp(&c, NULL), bytes);
+  if (!gotrace__begin(&c, NULL, GOTRACE__V2_PROC)) return;
+  gotrace__store_relaxed(last, bytes + 1);
+  if (c.v2 && !c.p) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
+  else if (c.v2) gotrace__v2_event1(&c, v2, gotrace__stamp(&c, NULL), bytes);
+  else if (c.session) gotrace__event1(&c, v1, gotrace__stamp(&c, NULL), bytes);
   gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_heap_alloc(uint64_t bytes) {
+  gotrace__heap(&gotrace__t.heap_alloc, bytes, GOTRACE_V1_HEAP_ALLOC, GOTRACE_V2_HEAP_ALLOC);
 }
 
 GOTRACE__DEFINE void gotrace_heap_goal(uint64_t bytes) {
-  gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
   if (bytes == UINT64_MAX) bytes = 0; /* heap-based triggering is disabled */
-  gotrace__store_relaxed(&gotrace__t.heap_goal, bytes + 1);
-  if (c.session) gotrace__event1(&c, GOTRACE_V1_HEAP_GOAL, gotrace__stamp(&c, NULL), bytes);
+  gotrace__heap(&gotrace__t.heap_goal, bytes, GOTRACE_V1_HEAP_GOAL, GOTRACE_V2_HEAP_GOAL);
+}
+
+/* Memory. */
+
+/* An event about memory at `address`, which is written in units of one of options.heap's sizes: 0 pages, 1 objects, 2 stacks. With
+ * `bytes`, a span's or stack's size, unless it is SIZE_MAX. */
+static void gotrace__memory(unsigned event, int unit, const void *address, size_t bytes, unsigned kind_class,
+                            const gotrace_type *type) {
+  const gotrace_heap_layout *heap = &gotrace__t.options.heap;
+  gotrace__call c;
+  if (GOTRACE__LIKELY(!gotrace__load_relaxed(&gotrace__t.alloc_events))) return;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (c.session && gotrace__t.options.alloc_events && gotrace__has(&c, GOTRACE_GO_1_23)) {
+    uint64_t offset = (uint64_t)(uintptr_t)address - heap->base, tick = gotrace__stamp(&c, NULL), id = 0;
+    uint64_t of = offset / (unit == 0 ? heap->page_size : unit == 1 ? heap->alignment : heap->stack_unit);
+    unsigned order = 0;
+    if (type) {
+      id = gotrace__table_put(gotrace__t.tables[c.slot]->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type);
+      if (!id) gotrace__problem(&c, GOTRACE_PROBLEM_TABLE_FULL);
+    }
+    while (unit == 2 && order < 63 && ((uint64_t)1 << order) < bytes) order++;
+    if (unit == 1 && event != GOTRACE_V2_HEAP_OBJECT_FREE) gotrace__v2_event2(&c, event, tick, of, id);
+    else if (bytes == SIZE_MAX) gotrace__v2_event1(&c, event, tick, of);
+    else if (unit == 0) gotrace__v2_event3(&c, event, tick, of, (bytes + heap->page_size - 1) / heap->page_size, kind_class);
+    else gotrace__v2_event2(&c, event, tick, of, order + 1); /* as sys.Len64 of the size */
+  }
   gotrace__end(&c);
 }
 
+GOTRACE__DEFINE void gotrace_span(const void *base, size_t bytes, unsigned kind_class) {
+  gotrace__memory(GOTRACE_V2_SPAN, 0, base, bytes, kind_class, NULL);
+}
+GOTRACE__DEFINE void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) {
+  gotrace__memory(GOTRACE_V2_SPAN_ALLOC, 0, base, bytes, kind_class, NULL);
+}
+GOTRACE__DEFINE void gotrace_span_free(const void *base) { gotrace__memory(GOTRACE_V2_SPAN_FREE, 0, base, SIZE_MAX, 0, NULL); }
+GOTRACE__DEFINE void gotrace_heap_object(const void *object, const gotrace_type *type) {
+  gotrace__memory(GOTRACE_V2_HEAP_OBJECT, 1, object, 0, 0, type);
+}
+GOTRACE__DEFINE void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) {
+  gotrace__memory(GOTRACE_V2_HEAP_OBJECT_ALLOC, 1, object, 0, 0, type);
+}
+GOTRACE__DEFINE void gotrace_heap_object_free(const void *object) {
+  gotrace__memory(GOTRACE_V2_HEAP_OBJECT_FREE, 1, object, SIZE_MAX, 0, NULL);
+}
+GOTRACE__DEFINE void gotrace_goroutine_stack(const void *base, size_t bytes) {
+  gotrace__memory(GOTRACE_V2_GOROUTINE_STACK, 2, base, bytes, 0, NULL);
+}
+GOTRACE__DEFINE void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) {
+  gotrace__memory(GOTRACE_V2_GOROUTINE_STACK_ALLOC, 2, base, bytes, 0, NULL);
+}
+GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
+  gotrace__memory(GOTRACE_V2_GOROUTINE_STACK_FREE, 2, base, SIZE_MAX, 0, NULL);
+}
+
 /* Annotations. */
+
+/* The place of a task among the open ones, taken (its id is then all ones), if it has the id that is expected; NULL
+ * otherwise. The caller stores the id that it is to have. */
+#define GOTRACE__TAKEN UINT64_MAX
+static gotrace__open_task *gotrace__take_task(uint64_t id, bool any) {
+  gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks);
+  unsigned spins = 0;
+  if (!tasks) return NULL;
+  tasks += id % GOTRACE__TASKS;
+  for (;;) {
+    uint64_t seen = gotrace__load_acquire(&tasks->id);
+    if (seen == GOTRACE__TAKEN) gotrace__pause(&spins);
+    else if (!any && seen != id) return NULL;
+    else if (gotrace__cas_acq_rel(&tasks->id, &seen, GOTRACE__TAKEN)) return tasks;
+  }
+}
+
+/* Remembers a task that has begun: in the trace of `session`, or while there is none. */
+static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, uint32_t session) {
+  gotrace__open_task *task;
+  size_t size = name ? strlen(name) : 0, limit = sizeof task->name - 1;
+  if (!gotrace__load_acquire(&gotrace__t.open_tasks)) {
+    gotrace__lock(&gotrace__t.records);
+    if (!gotrace__t.open_tasks)
+      gotrace__store_release(&gotrace__t.open_tasks,
+                             GOTRACE__CAST(gotrace__open_task *, gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *task, false)));
+    gotrace__unlock(&gotrace__t.records);
+  }
+  task = gotrace__take_task(id, true);
+  if (!task) return;
+  if (size > limit) /* not inside a UTF-8 sequence */
+    for (size = limit; size > limit - 4 && ((unsigned char)name[size] & 0xc0) == 0x80; size--) continue;
+  if (size) memcpy(task->name, name, size);
+  task->name[size] = 0;
+  task->parent = parent;
+  task->session = session;
+  gotrace__store_release(&task->id, id);
+}
+
+/* Writes the beginnings of the tasks that are open and began before the trace; a goroutine runs. Once a session. */
+static void gotrace__write_open_tasks(gotrace__call *c) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__open_task *tasks = gotrace__load_acquire(&t->open_tasks);
+  size_t i;
+  if (__atomic_exchange_n(&t->tasks_traced, (uint64_t)c->session, __ATOMIC_RELAXED) == c->session || !tasks) return;
+  for (i = 0; i < GOTRACE__TASKS && c->session; i++) {
+    uint64_t id = gotrace__load_relaxed(&tasks[i].id);
+    gotrace__open_task *task = id && id != GOTRACE__TAKEN ? gotrace__take_task(id, false) : NULL;
+    if (!task) continue;
+    if (task->session != c->session) {
+      uint64_t tick = gotrace__stamp(c, c->m->go);
+      if (c->v2) gotrace__v2_event4(c, GOTRACE_V2_USER_TASK_BEGIN, tick, id, task->parent, gotrace__string(c, task->name), 0);
+      else gotrace__event4(c, GOTRACE_V1_USER_TASK_CREATE, tick, id, task->parent, gotrace__string(c, task->name), 0);
+      task->session = c->session;
+    }
+    gotrace__store_release(&task->id, id);
+    gotrace__open(c, c->p); /* there may be many */
+  }
+}
 
 /* Begins an annotation: true if it is to be written. The caller ends the call in either case. */
 static bool gotrace__annotate(gotrace__call *c, gotrace_site *site, void *frame) {
   c->frame = frame;
   c->site = site;
   if (!gotrace__has(c, GOTRACE_GO_1_11)) return false;
-  if (c->m->go) return true;
-  gotrace__problem(c, GOTRACE_PROBLEM_NO_GOROUTINE);
-  return false;
+  if (!c->m->go) {
+    gotrace__problem(c, GOTRACE_PROBLEM_NO_GOROUTINE);
+    return false;
+  }
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.tasks_traced) != c->session)) gotrace__write_open_tasks(c);
+  return c->session != 0;
 }
 
 GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
                                                    gotrace_task parent) {
+  gotrace__thread *m = gotrace__me();
   gotrace__call c;
   gotrace_task task = {0};
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return task;
-  if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
-    uint64_t tick = gotrace__stamp(&c, c.m->go);
-    uint32_t id = gotrace__name(&c, name, name_is_constant);
-    task.id = gotrace__next_id(&c.m->next_task_id, &c.m->last_task_id, &gotrace__t.next_task_id);
-    gotrace__event4(&c, GOTRACE_V1_USER_TASK_CREATE, tick, task.id, parent.id, id, gotrace__stack(&c));
+  uint32_t session = 0;
+  if (!m) return task;
+  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
+  if (gotrace_enabled() && gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) {
+    if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
+      uint64_t tick = gotrace__stamp(&c, c.m->go);
+      uint32_t id = gotrace__name(&c, name, name_is_constant);
+      if (c.v2) gotrace__v2_event4(&c, GOTRACE_V2_USER_TASK_BEGIN, tick, task.id, parent.id, id, gotrace__stack(&c));
+      else gotrace__event4(&c, GOTRACE_V1_USER_TASK_CREATE, tick, task.id, parent.id, id, gotrace__stack(&c));
+      session = c.session;
+    }
+    gotrace__end(&c);
   }
-  gotrace__end(&c);
+  gotrace__keep_task(task.id, parent.id, name, session);
   return task;
 }
 
 GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
   gotrace__call c;
-  if (!task.id) return; /* begun while tracing was off */
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
-  if (gotrace__annotate(&c, site, GOTRACE__FRAME))
-    gotrace__event2(&c, GOTRACE_V1_USER_TASK_END, gotrace__stamp(&c, c.m->go), task.id, gotrace__stack(&c));
+  gotrace__open_task *open;
+  if (!task.id) return;
+  open = gotrace__take_task(task.id, false);
+  if (open) gotrace__store_release(&open->id, (uint64_t)0);
+  if (!gotrace_enabled() || !gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
+    uint64_t tick = gotrace__stamp(&c, c.m->go);
+    if (c.v2) gotrace__v2_event2(&c, GOTRACE_V2_USER_TASK_END, tick, task.id, gotrace__stack(&c));
+    else gotrace__event2(&c, GOTRACE_V1_USER_TASK_END, tick, task.id, gotrace__stack(&c));
+  }
   gotrace__end(&c);
 }
 
@@ -3742,6 +4589,53 @@ static void gotrace__regions_of_session(gotrace__call *c, gotrace_go *g) {
   g->region_depth = 0;
 }
 
+/* `end`: 0 or 1. */
+static void gotrace__write_region(gotrace__call *c, uint64_t task, unsigned end, uint32_t name, uint32_t stack) {
+  uint64_t tick = gotrace__stamp(c, c->m->go);
+  if (c->v2)
+    gotrace__v2_event3(c, end ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN, tick, task, name, stack);
+  else
+    gotrace__event4(c, GOTRACE_V1_USER_REGION, tick, task, end, name, stack);
+}
+
+/* Regions are told apart by their names: ids change with the generation. A name that is no constant is kept for the session;
+ * NULL without memory. */
+static const char *gotrace__region_name(const char *name, int name_is_constant) {
+  struct gotrace__tracer *t = &gotrace__t;
+  char kept[GOTRACE_MAX_STRING_SIZE + 1];
+  size_t size;
+  const gotrace__entry *entry;
+  if (!name) return "";
+  if (name_is_constant) return name;
+  size = gotrace__cut(name, strlen(name));
+  memcpy(kept, name, size);
+  kept[size] = 0;
+  entry = gotrace__table_add(t->region_names, gotrace__hash_bytes(kept, size), (uint32_t)size, kept, size + 1);
+  return entry ? (const char *)(entry + 1) : NULL;
+}
+
+static bool gotrace__same_name(const char *a, const char *b) {
+  size_t size;
+  if (GOTRACE__LIKELY(a == b)) return true;
+  size = gotrace__cut(a, strlen(a));
+  return size == gotrace__cut(b, strlen(b)) && memcmp(a, b, size) == 0;
+}
+
+/* Room for one more open region; false if there is none. */
+static bool gotrace__region_room(gotrace_go *g) {
+  uint32_t capacity = g->region_capacity ? 4 * g->region_capacity : 4;
+  gotrace__open_region *regions;
+  if (GOTRACE__LIKELY(g->region_depth < g->region_capacity)) return true;
+  if (g->region_depth >= GOTRACE__REGION_DEPTH) return false;
+  regions = GOTRACE__CAST(gotrace__open_region *, gotrace__allocate(NULL, capacity * sizeof *regions, false));
+  if (!regions) return false;
+  if (g->regions) memcpy(regions, g->regions, g->region_depth * sizeof *regions);
+  gotrace__release(NULL, g->regions, g->region_capacity * sizeof *regions);
+  g->regions = regions;
+  g->region_capacity = capacity;
+  return true;
+}
+
 GOTRACE__DEFINE void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
                                              int name_is_constant) {
   gotrace__call c;
@@ -3749,27 +4643,32 @@ GOTRACE__DEFINE void gotrace_region_begin_at(gotrace_site *site, gotrace_task ta
   if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
     gotrace_go *g = c.m->go;
     uint32_t id = gotrace__name(&c, name, name_is_constant);
+    const char *kept = gotrace__region_name(name, name_is_constant);
     gotrace__regions_of_session(&c, g);
-    if (g->region_depth == g->region_capacity && g->region_depth < GOTRACE__REGION_DEPTH) {
-      uint32_t capacity = g->region_capacity ? 4 * g->region_capacity : 4;
-      gotrace__open_region *regions = GOTRACE__CAST(
-          gotrace__open_region *, gotrace__allocate(NULL, capacity * sizeof *regions, false));
-      if (regions) {
-        if (g->regions) memcpy(regions, g->regions, g->region_depth * sizeof *regions);
-        gotrace__release(NULL, g->regions, g->region_capacity * sizeof *regions);
-        g->regions = regions;
-        g->region_capacity = capacity;
-      }
-    }
-    if (g->region_depth == g->region_capacity) {
+    if (!kept) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_TABLE_FULL);
+    } else if (!gotrace__region_room(g)) {
       gotrace__problem(&c, GOTRACE_PROBLEM_REGION_DEPTH);
     } else {
       g->regions[g->region_depth].task = task.id;
-      g->regions[g->region_depth++].name = id;
-      gotrace__event4(&c, GOTRACE_V1_USER_REGION, gotrace__stamp(&c, g), task.id, 0, id, gotrace__stack(&c));
+      g->regions[g->region_depth].unnamed = !id;
+      g->regions[g->region_depth++].name = kept;
+      gotrace__write_region(&c, task.id, 0, id, gotrace__stack(&c));
     }
   }
   gotrace__end(&c);
+}
+
+/* Ends the innermost region, by the id of its name: 0 if it is empty, or if there is no memory for it in this generation. Then
+ * the trace must end: readers know a region by its name. */
+static void gotrace__end_region(gotrace__call *c, gotrace_go *g, uint32_t name) {
+  const gotrace__open_region *open = &g->regions[--g->region_depth];
+  if (GOTRACE__UNLIKELY(!name) && open->name[0] && !open->unnamed) {
+    gotrace__end_early(c->generation, GOTRACE_ERROR_OUT_OF_MEMORY);
+    c->session = 0;
+  } else {
+    gotrace__write_region(c, open->task, 1, open->unnamed ? 0 : name, gotrace__stack(c));
+  }
 }
 
 GOTRACE__DEFINE void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
@@ -3779,25 +4678,48 @@ GOTRACE__DEFINE void gotrace_region_end_at(gotrace_site *site, gotrace_task task
   if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
     gotrace_go *g = c.m->go;
     uint32_t id = gotrace__name(&c, name, name_is_constant), depth;
-    uint32_t stack = gotrace__stack(&c);
     gotrace__regions_of_session(&c, g);
     for (depth = g->region_depth; depth; depth--)
-      if (g->regions[depth - 1].task == task.id && g->regions[depth - 1].name == id) break;
-    if (depth) {
-      if (depth != g->region_depth) gotrace__problem(&c, GOTRACE_PROBLEM_REGION_ORDER);
+      if (g->regions[depth - 1].task == task.id && gotrace__same_name(g->regions[depth - 1].name, name ? name : "")) break;
+    if (GOTRACE__LIKELY(depth && depth == g->region_depth)) {
+      gotrace__end_region(&c, g, id);
+    } else if (depth) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_REGION_ORDER);
       while (g->region_depth >= depth && c.session) {
-        const gotrace__open_region *open = &g->regions[--g->region_depth];
-        gotrace__event4(&c, GOTRACE_V1_USER_REGION, gotrace__stamp(&c, g), open->task, 1, open->name, stack);
+        gotrace__end_region(&c, g, gotrace__string(&c, g->regions[g->region_depth - 1].name));
         gotrace__open(&c, c.p); /* there may be many */
       }
     } else if (!g->region_depth && g->introduced == c.session) {
       /* It began before the trace; readers know such ends. */
-      gotrace__event4(&c, GOTRACE_V1_USER_REGION, gotrace__stamp(&c, g), task.id, 1, id, stack);
+      gotrace__write_region(&c, task.id, 1, id, gotrace__stack(&c));
     } else {
       gotrace__problem(&c, GOTRACE_PROBLEM_REGION_NONE);
     }
   }
   gotrace__end(&c);
+}
+
+/* v2: the id of a string that is not put in the table, since it will hardly come again: it goes to the end of the thread's
+ * buffer. Go: traceLocker.uniqueString. */
+static uint32_t gotrace__text(gotrace__call *c, const char *text, size_t size) {
+  gotrace__thread *m = c->m;
+  gotrace__buffer *b = c->b;
+  uint8_t *at;
+  if (!size) return 0;
+  if (m->text_mark != c->mark || m->next_text == m->last_text) {
+    m->next_text = gotrace__add_relaxed(&gotrace__t.tables[c->slot]->strings->count, 64);
+    m->last_text = m->next_text + 64;
+    m->text_mark = c->mark;
+  }
+  m->next_text++;
+  b->top -= (uint32_t)size + 1 + gotrace__varint_size(m->next_text) + gotrace__varint_size(size);
+  at = b->data + b->top;
+  *at++ = GOTRACE_V2_STRING;
+  at = gotrace__put_varint(at, m->next_text);
+  at = gotrace__put_varint(at, size);
+  memcpy(at, text, size);
+  gotrace__count(&m->kinds[GOTRACE_V2_STRING], 1);
+  return m->next_text;
 }
 
 GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
@@ -3809,10 +4731,15 @@ GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const
     uint32_t key = gotrace__string(&c, category);
     uint8_t *at;
     if (kept != size) gotrace__problem(&c, GOTRACE_PROBLEM_STRING_CUT);
-    gotrace__event3(&c, GOTRACE_V1_USER_LOG, tick, task.id, key, gotrace__stack(&c));
-    at = gotrace__put_varint(c.b->data + c.b->size, kept); /* after the event, not counted in its length */
-    if (kept) memcpy(at, message, kept);
-    c.b->size = (uint32_t)(at + kept - c.b->data);
+    if (c.v2) {
+      uint32_t value = gotrace__text(&c, message, kept);
+      gotrace__v2_event4(&c, GOTRACE_V2_USER_LOG, tick, task.id, key, value, gotrace__stack(&c));
+    } else {
+      gotrace__event3(&c, GOTRACE_V1_USER_LOG, tick, task.id, key, gotrace__stack(&c));
+      at = gotrace__put_varint(c.b->data + c.b->size, kept); /* after the event, not counted in its length */
+      if (kept) memcpy(at, message, kept);
+      c.b->size = (uint32_t)(at + kept - c.b->data);
+    }
   }
   gotrace__end(&c);
 }
@@ -3929,6 +4856,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   /* Later than what the thread has written: readers take a sample for the goroutine's beginning if it comes first. */
   sample->time = gotrace__now();
   if (sample->time <= gotrace__t.start_tick) sample->time = gotrace__t.start_tick + 1;
+  sample->thread = m ? m->system_id : GOTRACE__NO_THREAD;
   sample->proc = -1;
   sample->go = 0;
   sample->count = 0;
@@ -3936,7 +4864,8 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     gotrace_proc *p = m->proc;
     gotrace_go *g = m->go;
     if (p) sample->proc = p->id;
-    if (p && sample->time <= p->tick) sample->time = p->tick + 1;
+    if (p && sample->time <= p->stream.tick) sample->time = p->stream.tick + 1;
+    if (sample->time <= m->stream.tick) sample->time = m->stream.tick + 1;
     if (g) sample->go = gotrace__load_relaxed(&g->id);
     if (g && sample->time <= g->tick) sample->time = g->tick + 1;
   }
@@ -3967,6 +4896,9 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
 
 /* ------------------------------------------------------------------------------------------------- >>reader ---- */
 
+/* How much earlier than its start a trace's time begins, in its units: clocks of cores may differ by less. */
+#define GOTRACE__BASE ((uint64_t)1 << 20)
+
 /* Units of trace time a second, by now: since the trace began, or for a short trace since the tracer was first used. */
 #define GOTRACE__SHORT 10000000 /* nanoseconds */
 static uint64_t gotrace__frequency(void) {
@@ -3988,41 +4920,322 @@ static uint64_t gotrace__sysmon_ticks(void) {
   return ticks;
 }
 
-/* Moves what procs have written in `slot` to the delivery queue; no thread writes to it any more. The caller holds the life
- * lock. */
-static void gotrace__collect(unsigned slot) {
+static void gotrace__tables_free(gotrace__tables *tables) {
+  if (!tables) return;
+  gotrace__table_free(tables->strings);
+  gotrace__table_free(tables->stacks);
+  gotrace__table_free(tables->types);
+  gotrace__release(&gotrace__t.budget, tables, sizeof *tables);
+}
+
+/* What belongs to a new stretch of the trace; NULL without memory. */
+static gotrace__tables *gotrace__tables_new(bool v2, bool types) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace_proc *p = &t->global;
-  gotrace__lock(&t->queue_lock);
-  gotrace__queue_append(&t->deliver, &t->full[slot]);
-  for (;;) {
-    if (p->buffer[slot]) {
-      gotrace__queue_push(&t->deliver, p->buffer[slot]);
-      t->produced += p->buffer[slot]->size;
-      p->buffer[slot] = NULL;
-    }
-    p = p == &t->global ? gotrace__load_acquire(&t->procs) : gotrace__load_acquire(&p->next);
-    if (!p) break;
+  const gotrace_location unknown = {0, "unknown", "", 0};
+  gotrace__frame frame = gotrace__frame_of(&unknown);
+  gotrace__tables *tables = GOTRACE__CAST(gotrace__tables *, gotrace__allocate(&t->budget, sizeof *tables, false));
+  bool cut, ok;
+  if (!tables) return NULL;
+  tables->strings = gotrace__table_new(&t->budget, false);
+  tables->stacks = gotrace__table_new(&t->budget, false);
+  if (types) tables->types = gotrace__table_new(&t->budget, false);
+  ok = tables->strings && tables->stacks && (!types || tables->types);
+  if (ok) tables->strings->region.beyond = tables->stacks->region.beyond = true; /* a cut is what makes room */
+  ok = ok && gotrace__stack_put(tables->stacks, &frame, 1) == GOTRACE__UNKNOWN_ENTRY;
+#define GOTRACE__INTERN(ids, number, text) \
+  ok = ok && (ids[number] = gotrace__string_put(tables->strings, text, sizeof text - 1, &cut)) != 0;
+#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE__INTERN(tables->block_reasons, number, text)
+  if (v2) { GOTRACE_BLOCK_REASONS(GOTRACE__REASON) }
+#undef GOTRACE__REASON
+#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE__INTERN(tables->stop_reasons, number, text)
+  if (v2) { GOTRACE_STOP_REASONS(GOTRACE__REASON) }
+#undef GOTRACE__REASON
+#define GOTRACE__REASON(NAME, number, text) GOTRACE__INTERN(tables->stw_reasons, number, text)
+  if (v2) { GOTRACE_STW_REASONS(GOTRACE__REASON) }
+#undef GOTRACE__REASON
+#undef GOTRACE__INTERN
+  if (ok) {
+    tables->strings->region.beyond = tables->stacks->region.beyond = false;
+    return tables;
   }
-  if (t->deliver.tail) t->deliver.tail->cut = true;
+  gotrace__tables_free(tables);
+  return NULL;
+}
+
+static void gotrace__piece_free(gotrace__piece *piece) {
+  if (!piece) return;
+  if (gotrace__t.v2) gotrace__tables_free(piece->tables);
+  gotrace__release(&gotrace__t.budget, piece, sizeof *piece);
+}
+
+static gotrace__piece *gotrace__piece_new(void) {
+  return GOTRACE__CAST(gotrace__piece *, gotrace__allocate(&gotrace__t.budget, sizeof(gotrace__piece), false));
+}
+
+/* The time of the clocks, for the beginning of a generation. */
+static void gotrace__read_clocks(gotrace__tables *tables) {
+  tables->start_tick = gotrace__now();
+  tables->start_nanoseconds = gotrace__nanoseconds();
+  gotrace__wall_clock(&tables->wall_seconds, &tables->wall_nanoseconds);
+}
+
+static void gotrace__collect_buffer(gotrace__piece *piece, gotrace__buffer **buffer) {
+  gotrace__buffer *b = *buffer;
+  bool empty = b && b->size_at && b->size == b->size_at + GOTRACE__BATCH_SIZE_WIDTH && b->top == sizeof b->data;
+  if (!b) return;
+  *buffer = NULL;
+  gotrace__batch_end(b);
+  if (!empty) gotrace__t.produced += b->size;
+  gotrace__queue_push(empty ? &gotrace__t.empty : &piece->queue, b);
+}
+
+/* Hands what was written in `slot` to the reader; no thread writes to it any more. The caller holds the life lock. */
+static void gotrace__collect(unsigned slot, uint64_t end_tick) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__piece *piece = t->spare;
+  gotrace_proc *p;
+  gotrace__thread *m;
+  gotrace__lock(&t->queue_lock);
+  gotrace__queue_append(&piece->queue, &t->full[slot]);
+  gotrace__collect_buffer(piece, &t->global.stream.buffer[slot]);
+  for (p = gotrace__load_acquire(&t->procs); p; p = gotrace__load_acquire(&p->next))
+    gotrace__collect_buffer(piece, &p->stream.buffer[slot]);
+  for (m = gotrace__load_acquire(&t->threads); m; m = m->next) {
+    gotrace__collect_buffer(piece, &m->stream.buffer[slot]);
+  }
+  gotrace__collect_buffer(piece, &t->ender.stream.buffer[slot]);
+  piece->tables = t->tables[slot];
+  piece->end_tick = end_tick;
+  t->spare = NULL;
+  if (t->v2) t->tables[slot] = NULL;
+  if (t->deliver_last) t->deliver_last->link = piece;
+  else t->deliver = piece;
+  t->deliver_last = piece;
+  t->piece_count++;
   t->cut_wanted = false;
   t->last_cut = gotrace__nanoseconds();
   gotrace__wake(&t->changed);
   gotrace__unlock(&t->queue_lock);
 }
 
-/* A consistent cut. The caller holds the life lock. */
-static void gotrace__cut_now(void) {
+/* A call of the one that ends generations, who writes as a thread that there is not. */
+static void gotrace__ender_call(gotrace__call *c, uint64_t generation) {
   struct gotrace__tracer *t = &gotrace__t;
-  uint64_t control = gotrace__load_relaxed(&t->control);
-  unsigned slot = (unsigned)(control >> 2) & 1;
-  if ((control & GOTRACE__MODES) != GOTRACE__ON) return;
-  if (!gotrace__cas_seq_cst(&t->control, &control, control + 4)) return; /* ended early */
-  gotrace__settle();
-  gotrace__collect(slot);
+  memset(c, 0, sizeof *c);
+  c->m = &t->ender;
+  c->s = &t->ender.stream;
+  c->generation = generation;
+  c->slot = (unsigned)generation & 1;
+  c->session = t->session;
+  c->v2 = t->v2;
+  c->mark = t->v2 ? (uint32_t)generation : t->session;
+  c->ending = true;
 }
 
-/* A proc that has run since before the trace began and has not made a sound. */
+/* v2: writes the status of each goroutine and proc that is nobody's and has had no event in the generation, and of a
+ * collection that is on. The generation is still the current one. The time is linear in the number of goroutines; the
+ * caller holds the life lock, and no other thread waits for it. */
+static void gotrace__write_statuses(uint64_t generation) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__call c;
+  gotrace__slab *slab;
+  gotrace_proc *p;
+  gotrace__ender_call(&c, generation);
+  gotrace__open(&c, NULL);
+  for (slab = gotrace__load_acquire(&t->slabs); slab && c.session; slab = slab->next) {
+    size_t i;
+    for (i = 0; i < GOTRACE__SLAB && c.session; i++) {
+      gotrace_go *g = &slab->gos[i];
+      uint64_t word = gotrace__load_acquire(&g->word);
+      unsigned status = gotrace__status_of(word);
+      if ((status != GOTRACE__RUNNABLE && status != GOTRACE__WAITING) || gotrace__has_mark(word, c.mark)) continue;
+      if (!gotrace__take(&c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) continue;
+      gotrace__give(&c, g, word, 0, gotrace__status_of(word));
+      gotrace__open(&c, NULL);
+    }
+  }
+  for (p = gotrace__load_acquire(&t->procs); p && c.session; p = gotrace__load_acquire(&p->next)) {
+    uint64_t idle = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
+    if (gotrace__load_relaxed(&p->traced[c.slot]) == generation || !gotrace__take_proc(&c, p, idle)) continue;
+    gotrace__write_proc_status(&c, p, GOTRACE__PROC_IDLE);
+    gotrace__give_proc(&c, p, idle);
+    gotrace__open(&c, NULL);
+  }
+  if (!c.session) return;
+  gotrace__lock_collector(&c);
+  if (t->gc && t->gc_session == t->session && t->gc_traced != generation) {
+    /* No goroutine has run: one is made for the event, on a proc of its own. */
+    gotrace_go *borrowed;
+    if (!t->ender.own_proc) t->ender.own_proc = gotrace_proc_create();
+    p = t->ender.own_proc;
+    if (p && gotrace__take_proc(&c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) {
+      gotrace__write_proc_start(&c, p);
+      c.p = c.m->proc = p;
+      if (gotrace__borrow(&c, &borrowed)) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_ACTIVE);
+      if (borrowed) gotrace__die(&c, false);
+      gotrace__stop_proc(&c);
+    }
+  }
+  gotrace__unlock_collector(&c);
+}
+
+/* v2: what a thread has that has made no sound in a generation. */
+typedef struct gotrace__quiet {
+  gotrace__thread *m;
+  gotrace_proc *p;         /* or NULL */
+  uint64_t go;             /* 0: none */
+  gotrace_location entry;
+  bool in_syscall;         /* the goroutine is */
+  bool proc_in_syscall, assist, sweep;
+} gotrace__quiet;
+
+/* Notes these; how many there are, up to max. Whoever changes what is noted, in this generation, opens its stream first. */
+static size_t gotrace__note_quiet(gotrace__quiet *quiet, size_t max, uint64_t generation) {
+  struct gotrace__tracer *t = &gotrace__t;
+  unsigned slot = (unsigned)generation & 1;
+  gotrace__thread *m;
+  size_t count = 0;
+  for (m = gotrace__load_acquire(&t->threads); m && count < max; m = m->next) {
+    gotrace__quiet *q = &quiet[count];
+    gotrace_go *g = gotrace__load_relaxed(&m->go);
+    gotrace_proc *p = gotrace__load_relaxed(&m->proc);
+    uint64_t word;
+    memset(q, 0, sizeof *q);
+    if (!gotrace__load_acquire(&m->used) || gotrace__load_relaxed(&m->opened[slot]) == generation) continue;
+    q->m = m;
+    q->in_syscall = gotrace__load_relaxed(&m->in_syscall);
+    if (p) {
+      word = gotrace__load_acquire(&p->word);
+      if (word == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING) ||
+          (q->in_syscall && word == gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL)))
+        q->p = p;
+      q->proc_in_syscall = gotrace__status_of(word) == GOTRACE__PROC_SYSCALL;
+      q->sweep = gotrace__load_relaxed(&p->sweep_session) == t->session;
+    }
+    if (g) {
+      word = gotrace__load_acquire(&g->word);
+      if (gotrace__load_relaxed(&g->owner) == m->index && !gotrace__has_mark(word, (uint32_t)generation) &&
+          gotrace__status_of(word) == (q->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING) && (q->p || q->in_syscall)) {
+        q->go = gotrace__load_relaxed(&g->id);
+        q->assist = gotrace__load_relaxed(&g->assist_session) == t->session;
+        q->entry.pc = gotrace__load_relaxed(&g->entry.pc);
+        q->entry.function = gotrace__load_relaxed(&g->entry.function);
+        q->entry.file = gotrace__load_relaxed(&g->entry.file);
+        q->entry.line = gotrace__load_relaxed(&g->entry.line);
+        if (gotrace__load_relaxed(&g->known) != t->session) gotrace__store_relaxed(&g->introduced, t->session);
+        if (gotrace__load_relaxed(&g->known) != t->session) gotrace__count(&t->ender.goroutines, 1);
+        gotrace__store_relaxed(&g->known, t->session);
+      }
+    }
+    if (q->p || q->go) count++;
+  }
+  return count;
+}
+
+/* Makes room in c's buffer, and begins a batch of another thread in it. */
+static bool gotrace__ender_batch(gotrace__call *c, uint64_t thread, uint64_t tick) {
+  gotrace__stream *s = c->s;
+  c->b = s->buffer[c->slot];
+  if (!c->b || gotrace__room(c->b) < 512) {
+    c->b = gotrace__exchange(c, &s->buffer[c->slot]);
+    if (!c->b) return false;
+    c->b->size = c->b->size_at = 0;
+    c->b->top = sizeof c->b->data;
+    s->buffer[c->slot] = c->b;
+  }
+  gotrace__batch_end(c->b);
+  gotrace__begin_batch(c->b, gotrace__t.tables[c->slot], thread, tick);
+  s->tick = tick;
+  return true;
+}
+
+/* Writes, into the generation that has ended, the status of those who are still quiet, and the end of a stopped world: it
+ * begins again in the next one, since a trace may begin with any generation and readers know no world that is stopped then. */
+static void gotrace__write_quiet(const gotrace__quiet *quiet, size_t count, uint64_t generation, uint64_t tick) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__call c;
+  size_t i;
+  gotrace__thread *m;
+  gotrace__ender_call(&c, generation);
+  for (i = 0; i < count; i++) {
+    const gotrace__quiet *q = &quiet[i];
+    bool proc = q->p && gotrace__load_relaxed(&q->p->traced[c.slot]) != generation; /* it may have been stolen */
+    if (gotrace__load_relaxed(&q->m->opened[c.slot]) == generation || (!proc && !q->in_syscall)) continue;
+    if (!gotrace__ender_batch(&c, gotrace__load_relaxed(&q->m->system_id), tick)) return;
+    if (proc) {
+      gotrace__v2_event2(&c, GOTRACE_V2_PROC_STATUS, tick, (uint64_t)q->p->id,
+                         q->proc_in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING);
+      if (q->sweep) gotrace__v2_event1(&c, GOTRACE_V2_GC_SWEEP_ACTIVE, tick, (uint64_t)q->p->id);
+    }
+    if (q->go) {
+      unsigned status = q->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
+      if (t->version >= GOTRACE_GO_1_23)
+        gotrace__v2_event4(&c, GOTRACE_V2_GO_STATUS_STACK, tick, q->go, q->m->system_id, status,
+                           gotrace__entry_stack(&c, &q->entry));
+      else
+        gotrace__v2_event3(&c, GOTRACE_V2_GO_STATUS, tick, q->go, q->m->system_id, status);
+      if (q->assist) gotrace__v2_event1(&c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, q->go);
+    }
+  }
+  gotrace__lock(&t->collector);
+  if (t->stw_begun[c.slot] == generation) {
+    for (m = gotrace__load_acquire(&t->threads); m && m->index != t->stw_thread; m = m->next) continue;
+    if (m && gotrace__ender_batch(&c, gotrace__load_relaxed(&m->system_id), tick)) gotrace__v2_event0(&c, GOTRACE_V2_STW_END, tick);
+    t->stw_begun[c.slot] = 0;
+  }
+  gotrace__unlock(&t->collector);
+}
+
+static gotrace__quiet *gotrace__quiet_new(size_t *max) {
+  gotrace__lock(&gotrace__t.records);
+  *max = (size_t)gotrace__t.thread_count + 64; /* some may come meanwhile, which are not quiet */
+  gotrace__unlock(&gotrace__t.records);
+  return GOTRACE__CAST(gotrace__quiet *, gotrace__allocate(NULL, *max * sizeof(gotrace__quiet), false));
+}
+
+/* A consistent cut; in v2, the next generation. The caller holds the life lock. False without memory. */
+static bool gotrace__cut_now(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t control = gotrace__load_relaxed(&t->control), generation = control >> 2, next = generation + 1, tick;
+  unsigned slot = (unsigned)generation & 1;
+  gotrace__quiet *quiet = NULL;
+  gotrace__tables *tables = NULL;
+  gotrace__piece *spare;
+  size_t count = 0, max = 0;
+  if ((control & GOTRACE__MODES) != GOTRACE__ON) return true;
+  if (((next + 1) & 0xffffff) == 0) next += 2; /* no generation's mark is 0, and slots alternate */
+  spare = gotrace__piece_new(); /* for the next cut, which may be the last, and must not fail */
+  if (!spare) return false;
+  if (t->v2) {
+    tables = gotrace__tables_new(true, t->options.alloc_events && t->version >= GOTRACE_GO_1_23);
+    quiet = tables ? gotrace__quiet_new(&max) : NULL;
+    if (!quiet) {
+      gotrace__tables_free(tables);
+      gotrace__piece_free(spare);
+      return false;
+    }
+    gotrace__write_statuses(generation);
+    count = gotrace__note_quiet(quiet, max, generation);
+    tables->number = t->tables[slot]->number + 1;
+    gotrace__read_clocks(tables);
+    t->tables[slot ^ 1] = tables;
+  }
+  tick = gotrace__now();
+  if (gotrace__cas_seq_cst(&t->control, &control, next << 2 | GOTRACE__ON)) {
+    gotrace__settle();
+    if (t->v2) gotrace__write_quiet(quiet, count, generation, tick);
+    gotrace__collect(slot, tick);
+    t->spare = spare;
+  } else { /* ended early */
+    gotrace__piece_free(spare);
+    if (t->v2) t->tables[slot ^ 1] = NULL;
+    gotrace__tables_free(tables);
+  }
+  gotrace__release(NULL, quiet, max * sizeof *quiet);
+  return true;
+}
+
+/* v1: a proc that has run since before the trace began and has not made a sound. */
 typedef struct gotrace__silent {
   gotrace_proc *proc;
   uint64_t thread, go;
@@ -4045,7 +5258,7 @@ static size_t gotrace__note_silent(gotrace__silent *silent, size_t max) {
     silent[count].in_syscall = gotrace__status_of(word) == GOTRACE__PROC_SYSCALL;
     memset(&silent[count].entry, 0, sizeof silent[count].entry);
     word = g ? gotrace__load_acquire(&g->word) : 0;
-    if (gotrace__session_of(word) != t->session && !(word & GOTRACE__BUSY) &&
+    if (!gotrace__has_mark(word, t->session) && !(word & GOTRACE__BUSY) &&
         gotrace__status_of(word) == (silent[count].in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING)) {
       silent[count].go = gotrace__load_relaxed(&g->id);
       silent[count].entry.pc = gotrace__load_relaxed(&g->entry.pc);
@@ -4066,42 +5279,36 @@ static void gotrace__write_silent(const gotrace__silent *silent, size_t count, u
     gotrace_proc *p = silent[i].proc;
     gotrace__buffer *buffer;
     gotrace__call c;
-    if (gotrace__load_relaxed(&p->session) == t->session || p->buffer[slot]) continue;
+    if (gotrace__load_relaxed(&p->session) == t->session || p->stream.buffer[slot]) continue;
     buffer = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *buffer, false));
     if (!buffer) return;
-    memset(&c, 0, sizeof c);
-    c.m = &t->ender;
+    gotrace__ender_call(&c, gotrace__load_relaxed(&t->control) >> 2);
     c.p = p;
+    c.s = &p->stream;
     c.b = buffer;
-    c.session = t->session;
-    c.slot = slot;
-    p->tick = t->start_tick;
-    gotrace__buffer_begin(buffer, p->id, p->tick);
-    gotrace__event1(&c, GOTRACE_V1_PROC_START, p->tick, silent[i].thread);
+    p->stream.tick = t->start_tick;
+    gotrace__batch_begin_v1(buffer, p->stream.id, p->stream.tick);
+    gotrace__event1(&c, GOTRACE_V1_PROC_START, p->stream.tick, silent[i].thread);
     if (silent[i].go) {
-      gotrace__event3(&c, GOTRACE_V1_GO_CREATE, p->tick, silent[i].go, gotrace__entry_stack(&c, &silent[i].entry), 0);
-      gotrace__event1(&c, GOTRACE_V1_GO_START_LOCAL, p->tick, silent[i].go);
-      if (silent[i].in_syscall) gotrace__event1(&c, GOTRACE_V1_GO_SYS_CALL, p->tick, 0);
+      gotrace__event3(&c, GOTRACE_V1_GO_CREATE, p->stream.tick, silent[i].go, gotrace__entry_stack(&c, &silent[i].entry), 0);
+      gotrace__event1(&c, GOTRACE_V1_GO_START_LOCAL, p->stream.tick, silent[i].go);
+      if (silent[i].in_syscall) gotrace__event1(&c, GOTRACE_V1_GO_SYS_CALL, p->stream.tick, 0);
       p->run_session = t->session;
       p->run_in_syscall = silent[i].in_syscall;
       gotrace__count(&c.m->goroutines, 1);
     }
     gotrace__store_relaxed(&p->session, t->session);
-    p->buffer[slot] = buffer;
+    p->stream.buffer[slot] = buffer;
   }
 }
 
-/* Ends what the streams have begun and not ended: viewers need the end of each slice. Go's StopTrace stops the world, to the
+/* v1: ends what the streams have begun and not ended: viewers need the end of each slice. Go's StopTrace stops the world, to the
  * same effect: running goroutines are preempted, system calls lose their procs, there is no collection. */
-static void gotrace__write_ends(unsigned slot) {
+static void gotrace__write_ends(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_proc *p = &t->global;
   gotrace__call c;
-  memset(&c, 0, sizeof c);
-  c.m = &t->ender;
-  c.generation = gotrace__load_relaxed(&t->control) >> 2;
-  c.slot = slot;
-  c.ending = true;
+  gotrace__ender_call(&c, gotrace__load_relaxed(&t->control) >> 2);
   for (; p; p = p == &t->global ? gotrace__load_acquire(&t->procs) : gotrace__load_acquire(&p->next)) {
     bool gc = p == &t->global && t->gc_session == t->session;
     c.session = t->session;
@@ -4127,31 +5334,38 @@ static void gotrace__write_ends(unsigned slot) {
 /* Ends the trace: the last cut. The caller holds the life lock. */
 static void gotrace__finish(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  uint64_t control = gotrace__load_relaxed(&t->control);
-  gotrace__silent *silent;
-  size_t count = 0;
-  unsigned slot;
+  uint64_t control = gotrace__load_relaxed(&t->control), generation = control >> 2, tick;
+  unsigned slot = (unsigned)generation & 1;
+  gotrace__silent *silent = NULL;
+  gotrace__quiet *quiet = NULL;
+  size_t count = 0, max = GOTRACE__SILENT;
   if (!t->active || t->finished) return;
   /* Readers need the clock's rate, which takes a tenth of a millisecond to see. */
   while (gotrace__nanoseconds() - t->first_nanoseconds < 100000) continue;
-  silent = GOTRACE__CAST(gotrace__silent *, gotrace__allocate(NULL, GOTRACE__SILENT * sizeof *silent, false));
+  if (t->v2) quiet = gotrace__quiet_new(&max);
+  else silent = GOTRACE__CAST(gotrace__silent *, gotrace__allocate(NULL, max * sizeof *silent, false));
   if ((control & GOTRACE__MODES) == GOTRACE__ON) {
-    if (silent) count = gotrace__note_silent(silent, GOTRACE__SILENT);
+    if (t->v2) gotrace__write_statuses(generation);
+    if (quiet) count = gotrace__note_quiet(quiet, max, generation);
+    if (silent) count = gotrace__note_silent(silent, max);
     if (gotrace__cas_seq_cst(&t->control, &control, (control & ~(uint64_t)GOTRACE__MODES) | GOTRACE__SETTLING))
-      gotrace__store_relaxed(&gotrace__on, 0u);
+      gotrace__switch_off();
     else count = 0; /* it has ended early meanwhile */
   }
   control = gotrace__load_relaxed(&t->control);
-  slot = (unsigned)(control >> 2) & 1;
+  tick = gotrace__now();
   gotrace__settle();
-  gotrace__reset_counters(&t->ender, t->session);
-  gotrace__store_relaxed(&t->ender.threads, (uint64_t)0);
-  if (silent) gotrace__write_silent(silent, count, slot);
-  gotrace__release(NULL, silent, GOTRACE__SILENT * sizeof *silent);
-  gotrace__lock(&t->collector);
-  gotrace__write_ends(slot);
-  gotrace__unlock(&t->collector);
-  gotrace__collect(slot);
+  if (t->v2) {
+    gotrace__write_quiet(quiet, count, generation, tick);
+  } else {
+    if (silent) gotrace__write_silent(silent, count, slot);
+    gotrace__lock(&t->collector);
+    gotrace__write_ends();
+    gotrace__unlock(&t->collector);
+  }
+  gotrace__release(NULL, silent, max * sizeof *silent);
+  gotrace__release(NULL, quiet, max * sizeof *quiet);
+  gotrace__collect(slot, gotrace__now());
   gotrace__store_seq_cst(&t->control, control & ~(uint64_t)GOTRACE__MODES); /* off */
   gotrace__lock(&t->queue_lock);
   t->finished = true;
@@ -4160,12 +5374,10 @@ static void gotrace__finish(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
-static void gotrace__count_kind(unsigned kind, uint64_t n) {
-  gotrace__store_relaxed(&gotrace__t.kinds[kind], gotrace__load_relaxed(&gotrace__t.kinds[kind]) + n);
-}
+static void gotrace__count_kind(unsigned kind, uint64_t n) { gotrace__add_relaxed(&gotrace__t.kinds[kind], n); }
 
 /* The string id of a frame's function or file. Go keeps the end of what is too long. */
-static uint32_t gotrace__frame_string(const char *string) {
+static uint32_t gotrace__frame_string(gotrace__tables *tables, const char *string) {
   size_t size = string ? strlen(string) : 0;
   bool cut;
   if (size > GOTRACE_MAX_STRING_SIZE) {
@@ -4173,7 +5385,7 @@ static uint32_t gotrace__frame_string(const char *string) {
     while (((unsigned char)*string & 0xc0) == 0x80) string++;
     size = strlen(string);
   }
-  return gotrace__string_put(gotrace__t.strings, string, size, &cut);
+  return gotrace__string_put(tables->strings, string, size, &cut);
 }
 
 /* The entry after `last` in a table. */
@@ -4182,30 +5394,31 @@ static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *las
 }
 
 /* Appends the strings that are not yet written to the reader's buffer; false if not all have room. */
-static bool gotrace__write_strings(gotrace__buffer *b) {
-  struct gotrace__tracer *t = &gotrace__t;
+static bool gotrace__write_strings(gotrace__buffer *b, gotrace__tables *tables) {
   gotrace__entry *entry;
-  while ((entry = gotrace__after(t->strings, t->last_string)) != NULL) {
+  while ((entry = gotrace__after(tables->strings, tables->last_string)) != NULL) {
     uint8_t *at = b->data + b->size;
+    uint8_t kind = gotrace__t.v2 ? GOTRACE_V2_STRING : GOTRACE_V1_STRING;
     if (sizeof b->data - b->size < 1 + 2 * GOTRACE_BYTES_PER_NUMBER + entry->size) return false;
-    *at++ = GOTRACE_V1_STRING;
+    *at++ = kind;
     at = gotrace__put_varint(at, entry->id);
     at = gotrace__put_varint(at, entry->size);
     memcpy(at, entry + 1, entry->size);
     b->size = (uint32_t)(at + entry->size - b->data);
-    gotrace__count_kind(GOTRACE_V1_STRING, 1);
-    t->last_string = entry;
+    gotrace__count_kind(kind, 1);
+    tables->last_string = entry;
   }
   return true;
 }
 
-/* Appends a stack to the reader's buffer, after the strings that it names; false if it has no room. Readers take at most
- * 2,048 bytes. */
+/* The body of a stack: its id, how many frames, frames. Its strings are put into the table. Readers of v1 take at most 2,048
+ * bytes. Returns the end. */
 #define GOTRACE__MOST_STACK 2048
-static bool gotrace__write_stack(gotrace__buffer *b, const gotrace__entry *entry) {
+#define GOTRACE__STACK_ROOM (2 + (1 + 4 * GOTRACE_STACK_SIZE) * GOTRACE_BYTES_PER_NUMBER)
+static uint8_t *gotrace__put_stack(uint8_t *at, gotrace__tables *tables, const gotrace__entry *entry) {
   const gotrace__frame *frames = (const gotrace__frame *)(entry + 1);
-  uint8_t body[GOTRACE__MOST_STACK + 4 * GOTRACE_BYTES_PER_NUMBER], *at = body, *count_at;
-  uint32_t i, size;
+  uint8_t *body = at, *count_at;
+  uint32_t i;
   at = gotrace__put_varint(at, entry->id);
   count_at = at;
   at += 2; /* at most 128 frames */
@@ -4228,21 +5441,27 @@ static bool gotrace__write_stack(gotrace__buffer *b, const gotrace__entry *entry
         place.function = name;
       }
     }
-    function = gotrace__frame_string(place.function);
-    file = gotrace__frame_string(place.file);
+    function = gotrace__frame_string(tables, place.function);
+    file = gotrace__frame_string(tables, place.file);
     at = gotrace__put_varint(at, frames[i].pc);
     at = gotrace__put_varint(at, function);
     at = gotrace__put_varint(at, file);
     at = gotrace__put_varint(at, place.line);
-    if (at - body > GOTRACE__MOST_STACK) {
+    if (!gotrace__t.v2 && at - body > GOTRACE__MOST_STACK) {
       at = before;
       gotrace__add_relaxed(&gotrace__t.stacks_cut, 1);
       break;
     }
   }
   gotrace__put_varint_reserved(count_at, i, 2);
-  size = (uint32_t)(at - body);
-  if (!gotrace__write_strings(b)) return false;
+  return at;
+}
+
+/* v1: appends a stack to the reader's buffer, after the strings that it names; false if it has no room. */
+static bool gotrace__write_stack(gotrace__buffer *b, gotrace__tables *tables, const gotrace__entry *entry) {
+  uint8_t body[GOTRACE__STACK_ROOM], *at;
+  uint32_t size = (uint32_t)(gotrace__put_stack(body, tables, entry) - body);
+  if (!gotrace__write_strings(b, tables)) return false;
   if (sizeof b->data - b->size < 1 + GOTRACE_BYTES_PER_NUMBER + size) return false;
   at = b->data + b->size;
   *at++ = GOTRACE_V1_STACK | 3 << GOTRACE_ARG_COUNT_SHIFT;
@@ -4253,9 +5472,10 @@ static bool gotrace__write_stack(gotrace__buffer *b, const gotrace__entry *entry
   return true;
 }
 
-static bool gotrace__write_sample(gotrace__buffer *b, const gotrace__sample *sample) {
+static bool gotrace__write_sample(gotrace__buffer *b, gotrace__tables *tables, const gotrace__sample *sample) {
+  const struct gotrace__tracer *t = &gotrace__t;
   gotrace__frame frames[GOTRACE__SAMPLE_FRAMES];
-  uint8_t *at = b->data + b->size, *length;
+  uint8_t *at = b->data + b->size, *length = NULL;
   uint32_t i;
   if (sizeof b->data - b->size < 8 * GOTRACE_BYTES_PER_NUMBER) return false;
   for (i = 0; i < sample->count; i++) {
@@ -4263,25 +5483,45 @@ static bool gotrace__write_sample(gotrace__buffer *b, const gotrace__sample *sam
     frames[i].function = frames[i].file = NULL;
     frames[i].line = 0;
   }
-  *at++ = GOTRACE_V1_CPU_SAMPLE | 3 << GOTRACE_ARG_COUNT_SHIFT;
-  length = at++;
-  at = gotrace__put_varint(at, 0);
-  at = gotrace__put_varint(at, sample->time);
+  if (t->v2) {
+    *at++ = GOTRACE_V2_CPU_SAMPLE;
+    at = gotrace__put_varint(at, sample->time - t->base_tick);
+    at = gotrace__put_varint(at, sample->thread);
+  } else {
+    *at++ = GOTRACE_V1_CPU_SAMPLE | 3 << GOTRACE_ARG_COUNT_SHIFT;
+    length = at++;
+    at = gotrace__put_varint(at, 0);
+    at = gotrace__put_varint(at, sample->time);
+  }
   at = gotrace__put_varint(at, (uint64_t)sample->proc);
   at = gotrace__put_varint(at, sample->go);
-  at = gotrace__put_varint(at, gotrace__stack_put(gotrace__t.stacks, frames, sample->count));
-  *length = (uint8_t)(at - length - 1);
+  at = gotrace__put_varint(at, gotrace__stack_put(tables->stacks, frames, sample->count));
+  if (length) *length = (uint8_t)(at - length - 1);
   b->size = (uint32_t)(at - b->data);
-  gotrace__count_kind(GOTRACE_V1_CPU_SAMPLE, 1);
+  gotrace__count_kind(gotrace__t.v2 ? GOTRACE_V2_CPU_SAMPLE : GOTRACE_V1_CPU_SAMPLE, 1);
   return true;
 }
 
-/* Begins a batch of tables, on the global proc: it has no events, so its time is of no account. Every one has the
+/* Appends samples up to `until` to the reader's buffer, as far as it has room. */
+static void gotrace__write_samples(gotrace__buffer *b, gotrace__tables *tables, uint64_t until) {
+  struct gotrace__tracer *t = &gotrace__t;
+  if (!t->samples || t->version < GOTRACE_GO_1_19) return;
+  for (;;) {
+    uint64_t tail = t->sample_tail;
+    gotrace__sample *sample = &t->samples[tail % GOTRACE__SAMPLES];
+    if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1 || sample->time > until) break;
+    if (sample->time > t->start_tick && !gotrace__write_sample(b, tables, sample)) break;
+    t->sample_tail = tail + 1;
+    gotrace__store_release(&sample->turn, tail / GOTRACE__SAMPLES * 2 + 2);
+  }
+}
+
+/* v1: begins a batch of tables, on the global proc: it has no events, so its time is of no account. Every one has the
  * frequency as it is known by then, so that what was read up to here is a trace of its own. */
 static void gotrace__begin_tables(void) {
   gotrace__buffer *b = gotrace__t.scratch;
   uint8_t *at;
-  gotrace__buffer_begin(b, GOTRACE_GLOBAL_PROC, gotrace__t.start_tick);
+  gotrace__batch_begin_v1(b, gotrace__t.global.stream.id, gotrace__t.start_tick);
   at = b->data + b->size;
   *at++ = GOTRACE_V1_FREQUENCY;
   at = gotrace__put_varint(at, gotrace__frequency());
@@ -4290,28 +5530,19 @@ static void gotrace__begin_tables(void) {
   gotrace__count_kind(GOTRACE_V1_FREQUENCY, 1);
 }
 
-/* Fills the reader's buffer with samples, stacks, strings and timers that are not yet written; false if there are none.
+/* v1: fills the reader's buffer with samples, stacks, strings and timers that are not yet written; false if there are none.
  * Samples come first: they may add stacks, and stacks add strings. */
-static bool gotrace__write_tables(bool always) {
+static bool gotrace__write_tables(gotrace__tables *tables, bool always) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__buffer *b = t->scratch;
   uint32_t empty;
   gotrace__entry *entry;
   gotrace__begin_tables();
   empty = b->size;
-  if (t->samples && t->version >= GOTRACE_GO_1_19) {
-    for (;;) {
-      uint64_t tail = t->sample_tail;
-      gotrace__sample *sample = &t->samples[tail % GOTRACE__SAMPLES];
-      if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1) break;
-      if (sample->time > t->start_tick && !gotrace__write_sample(b, sample)) break;
-      t->sample_tail = tail + 1;
-      gotrace__store_release(&sample->turn, tail / GOTRACE__SAMPLES * 2 + 2);
-    }
-  }
-  while ((entry = gotrace__after(t->stacks, t->last_stack)) != NULL && gotrace__write_stack(b, entry))
-    t->last_stack = entry;
-  gotrace__write_strings(b);
+  gotrace__write_samples(b, tables, UINT64_MAX);
+  while ((entry = gotrace__after(tables->stacks, tables->last_stack)) != NULL && gotrace__write_stack(b, tables, entry))
+    tables->last_stack = entry;
+  gotrace__write_strings(b, tables);
   gotrace__lock(&t->records);
   while (t->timers_written < t->timer_count && sizeof b->data - b->size > 16) {
     if (t->version > GOTRACE_GO_1_8 || !t->timers_written) { /* 1.8 has one */
@@ -4330,7 +5561,145 @@ static bool gotrace__write_tables(bool always) {
   return false;
 }
 
+/* v2: the parts of a generation that come before its events, in order. A batch has one kind only. */
+enum {
+  GOTRACE__STAGE_SYNC,
+  GOTRACE__STAGE_HEAP, /* options.heap */
+  GOTRACE__STAGE_TYPES,
+  GOTRACE__STAGE_SAMPLES,
+  GOTRACE__STAGE_STACKS,
+  GOTRACE__STAGE_STRINGS,
+  GOTRACE__STAGE_EVENTS
+};
+
+#define GOTRACE__ALLOC_FREE 1 /* tracev2.AllocFree */
+
+/* Begins a batch of that experiment in the reader's buffer; `sort` tells what is in it (traceAllocFreeTypesBatch 0,
+ * traceAllocFreeInfoBatch 1). */
+static uint8_t *gotrace__begin_experiment(gotrace__buffer *b, const gotrace__tables *tables, uint8_t sort) {
+  uint8_t *at = b->data;
+  *at++ = GOTRACE_V2_EXPERIMENTAL_BATCH;
+  *at++ = GOTRACE__ALLOC_FREE;
+  at = gotrace__put_varint(at, tables->number);
+  at = gotrace__put_varint(at, GOTRACE__NO_THREAD);
+  at = gotrace__put_varint(at, tables->start_tick - gotrace__t.base_tick);
+  b->size_at = (uint32_t)(at - b->data);
+  at += GOTRACE__BATCH_SIZE_WIDTH;
+  *at++ = sort;
+  b->size = (uint32_t)(at - b->data);
+  return at;
+}
+
+/* Fills the reader's buffer with the next of these; false if only events are left. Go: traceAdvance, traceReadSync. */
+static bool gotrace__write_stage(gotrace__piece *piece) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__tables *tables = piece->tables;
+  gotrace__buffer *b = t->scratch;
+  gotrace__entry *entry;
+  uint32_t begin, empty;
+  uint8_t *at;
+  for (; piece->stage < GOTRACE__STAGE_EVENTS; piece->stage++) {
+    b->size = 0;
+    b->top = sizeof b->data;
+    gotrace__begin_batch(b, tables, GOTRACE__NO_THREAD, tables->start_tick);
+    begin = b->size;
+    at = b->data + begin;
+    switch (piece->stage) {
+      case GOTRACE__STAGE_SYNC:
+        if (t->version >= GOTRACE_GO_1_25) {
+          *at++ = GOTRACE_V2_SYNC;
+          gotrace__count_kind(GOTRACE_V2_SYNC, 1);
+        }
+        *at++ = GOTRACE_V2_FREQUENCY;
+        at = gotrace__put_varint(at, gotrace__frequency());
+        gotrace__count_kind(GOTRACE_V2_FREQUENCY, 1);
+        if (t->version >= GOTRACE_GO_1_25) {
+          *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
+          at = gotrace__put_varint(at, 0);
+          at = gotrace__put_varint(at, tables->start_nanoseconds);
+          at = gotrace__put_varint(at, tables->wall_seconds);
+          at = gotrace__put_varint(at, tables->wall_nanoseconds);
+          gotrace__count_kind(GOTRACE_V2_CLOCK_SNAPSHOT, 1);
+        }
+        b->size = (uint32_t)(at - b->data);
+        piece->stage++;
+        gotrace__batch_end(b);
+        return true;
+      case GOTRACE__STAGE_HEAP:
+        if (!tables->types) continue;
+        at = gotrace__begin_experiment(b, tables, 1);
+        at = gotrace__put_varint(at, t->options.heap.base);
+        at = gotrace__put_varint(at, t->options.heap.page_size);
+        at = gotrace__put_varint(at, t->options.heap.alignment);
+        at = gotrace__put_varint(at, t->options.heap.stack_unit);
+        b->size = (uint32_t)(at - b->data);
+        piece->stage++;
+        gotrace__batch_end(b);
+        return true;
+      case GOTRACE__STAGE_TYPES:
+        if (!tables->types || !gotrace__after(tables->types, tables->last_type)) continue;
+        at = gotrace__begin_experiment(b, tables, 0);
+        while (sizeof b->data - b->size > 6 * GOTRACE_BYTES_PER_NUMBER + GOTRACE_MAX_STRING_SIZE &&
+               (entry = gotrace__after(tables->types, tables->last_type)) != NULL) {
+          const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
+          const char *name = type->name ? type->name : "";
+          size_t length = gotrace__cut(name, strlen(name));
+          at = gotrace__put_varint(at, entry->id);
+          at = gotrace__put_varint(at, (uintptr_t)type);
+          at = gotrace__put_varint(at, type->size);
+          at = gotrace__put_varint(at, type->pointer_bytes);
+          at = gotrace__put_varint(at, length);
+          memcpy(at, name, length);
+          at += length;
+          b->size = (uint32_t)(at - b->data);
+          tables->last_type = entry;
+        }
+        gotrace__batch_end(b);
+        return true;
+      case GOTRACE__STAGE_SAMPLES:
+        *at++ = GOTRACE_V2_CPU_SAMPLES;
+        empty = b->size = begin + 1;
+        gotrace__write_samples(b, tables, piece->end_tick);
+        break;
+      case GOTRACE__STAGE_STACKS:
+        *at++ = GOTRACE_V2_STACKS;
+        empty = b->size = begin + 1;
+        while (sizeof b->data - b->size > 1 + GOTRACE__STACK_ROOM &&
+               (entry = gotrace__after(tables->stacks, tables->last_stack)) != NULL) {
+          at = b->data + b->size;
+          *at++ = GOTRACE_V2_STACK;
+          b->size = (uint32_t)(gotrace__put_stack(at, tables, entry) - b->data);
+          gotrace__count_kind(GOTRACE_V2_STACK, 1);
+          tables->last_stack = entry;
+        }
+        break;
+      default:
+        *at++ = GOTRACE_V2_STRINGS;
+        empty = b->size = begin + 1;
+        gotrace__write_strings(b, tables);
+        break;
+    }
+    if (b->size == empty) continue;
+    gotrace__count_kind(b->data[begin], 1); /* Stacks, Strings, CPUSamples */
+    gotrace__batch_end(b);
+    return true;
+  }
+  return false;
+}
+
 static void gotrace__clean_up(void);
+
+/* There was no memory for a cut: try again later. */
+static void gotrace__postpone_cut(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->queue_lock);
+  t->cut_wanted = false;
+  t->last_cut = gotrace__nanoseconds();
+  gotrace__unlock(&t->queue_lock);
+}
+
+/* Whether a generation ends with an event of its own. */
+static bool gotrace__ends_in_band(void) { return gotrace__t.version >= GOTRACE_GO_1_26; }
 
 /* The reader state machine. */
 static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, bool block) {
@@ -4363,11 +5732,50 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
         break;
       }
       case GOTRACE__READ_BODY: {
-        bool cut = false, pending, ended;
+        gotrace__piece *piece = t->piece;
+        bool cut = false, ended;
+        if (piece && t->v2 && gotrace__write_stage(piece)) {
+          *chunk = t->scratch->data;
+          *size = t->scratch->size;
+          done = true;
+          break;
+        }
+        if (piece && !t->v2 && piece->queue.head && gotrace__write_tables(piece->tables, false)) {
+          *chunk = t->scratch->data;
+          *size = t->scratch->size;
+          done = true;
+          break;
+        }
+        if (piece && (b = gotrace__queue_pop(&piece->queue)) != NULL) {
+          if (!t->v2) gotrace__count_kind(GOTRACE_V1_BATCH, 1);
+          t->reading = b;
+          t->cut_delivered = !piece->queue.head && !gotrace__ends_in_band();
+          *chunk = b->data;
+          *size = b->size;
+          done = true;
+          break;
+        }
+        if (piece) {
+          t->piece = NULL;
+          gotrace__piece_free(piece);
+          if (gotrace__ends_in_band()) {
+            static const uint8_t end[] = {GOTRACE_V2_END_OF_GENERATION};
+            gotrace__count_kind(GOTRACE_V2_END_OF_GENERATION, 1);
+            t->cut_delivered = true;
+            *chunk = end;
+            *size = sizeof end;
+            done = true;
+          }
+          break;
+        }
         gotrace__lock(&t->queue_lock);
-        pending = t->deliver.head != NULL;
+        t->piece = t->deliver;
+        if (t->piece) {
+          t->deliver = t->piece->link;
+          if (!t->deliver) t->deliver_last = NULL;
+        }
         ended = t->ended;
-        if (!pending && !ended) {
+        if (!t->piece && !ended) {
           uint64_t now = gotrace__nanoseconds(), period = (uint64_t)t->options.cut_milliseconds * 1000000;
           uint64_t passed = now - t->last_cut;
           cut = t->cut_wanted || passed >= period;
@@ -4380,46 +5788,34 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
         gotrace__unlock(&t->queue_lock);
         if (cut) {
           gotrace__lock(&t->life);
-          if ((gotrace__load_relaxed(&t->control) & GOTRACE__MODES) == GOTRACE__ON) gotrace__cut_now();
-          else gotrace__finish(); /* ended early */
+          if ((gotrace__load_relaxed(&t->control) & GOTRACE__MODES) != GOTRACE__ON) gotrace__finish(); /* ended early */
+          else if (!gotrace__cut_now()) gotrace__postpone_cut();
           gotrace__unlock(&t->life);
           if (!block) {
             gotrace__lock(&t->queue_lock);
-            cut = t->deliver.head || t->ended;
+            cut = t->deliver || t->ended;
             gotrace__unlock(&t->queue_lock);
             if (!cut) return GOTRACE_WOULD_BLOCK;
           }
-        } else if (pending && gotrace__write_tables(false)) {
-          *chunk = t->scratch->data;
-          *size = t->scratch->size;
-          done = true;
-        } else if (pending) {
-          gotrace__lock(&t->queue_lock);
-          b = gotrace__queue_pop(&t->deliver);
-          gotrace__unlock(&t->queue_lock);
-          gotrace__count_kind(GOTRACE_V1_BATCH, 1);
-          t->reading = b;
-          t->cut_delivered = b->cut;
-          *chunk = b->data;
-          *size = b->size;
-          done = true;
-        } else if (ended) {
-          gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_FOOTER);
+        } else if (!t->piece && ended) {
+          gotrace__store_relaxed(&t->state, t->v2 ? (uint32_t)GOTRACE__READ_END : (uint32_t)GOTRACE__READ_FOOTER);
         }
         break;
       }
-      case GOTRACE__READ_FOOTER:
-        /* The rest of the tables, and the frequency over the whole trace: readers use the last one. */
-        if (!gotrace__write_tables(true)) break;
+      case GOTRACE__READ_FOOTER: {
+        /* v1: the rest of the tables, and the frequency over the whole trace: readers use the last one. */
+        gotrace__tables *tables = t->tables[0];
+        gotrace__write_tables(tables, true);
         *chunk = t->scratch->data;
         *size = t->scratch->size;
-        if (!gotrace__after(t->stacks, t->last_stack) && !gotrace__after(t->strings, t->last_string) &&
+        if (!gotrace__after(tables->stacks, tables->last_stack) && !gotrace__after(tables->strings, tables->last_string) &&
             t->timers_written == t->timer_count) {
           gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_END);
           t->cut_delivered = true;
         }
         done = true;
         break;
+      }
       case GOTRACE__READ_END: {
         bool clean_up;
         *chunk = NULL;
@@ -4482,11 +5878,97 @@ GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size
 
 /* -------------------------------------------------------------------------------------------------- >>sinks ---- */
 
+/* The flight recorder. */
+
+static void gotrace__kept_free(gotrace__kept *kept) {
+  struct gotrace__tracer *t = &gotrace__t;
+  if (!kept) return;
+  while (kept->first) {
+    gotrace__chunk *chunk = kept->first;
+    kept->first = chunk->link;
+    gotrace__release(&t->budget, chunk, sizeof *chunk + chunk->size);
+  }
+  gotrace__release(&t->budget, kept, sizeof *kept);
+}
+
+/* Keeps the oldest generation no longer; the caller holds the flight lock. */
+static void gotrace__forget_locked(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__kept *kept = t->kept;
+  t->kept = kept->link;
+  if (!t->kept) t->kept_last = NULL;
+  if (kept->snapshots) kept->gone = true;
+  else gotrace__kept_free(kept);
+}
+
+/* False if there is none. */
+static bool gotrace__forget_oldest(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  bool any;
+  gotrace__lock(&t->flight_lock);
+  any = t->kept != NULL;
+  if (any) gotrace__forget_locked();
+  gotrace__unlock(&t->flight_lock);
+  return any;
+}
+
+/* Keeps one piece of the trace; `last`: of its generation. What there is no memory for is lost with its generation, and what
+ * came before, since a trace has no gaps. */
+static void gotrace__keep(const void *data, size_t size, bool last) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__chunk *chunk;
+  size_t spare = t->options.flight_bytes / 4; /* for what is being written */
+  uint64_t now = gotrace__nanoseconds(), age = (uint64_t)t->options.flight_milliseconds * 1000000;
+  if (gotrace__load_relaxed(&t->bytes) == size) return; /* the header, which each snapshot has anew */
+  if (!t->keeping) t->keeping = GOTRACE__CAST(gotrace__kept *, gotrace__allocate(&t->budget, sizeof *t->keeping, false));
+  chunk = GOTRACE__CAST(gotrace__chunk *, gotrace__allocate(&t->budget, sizeof *chunk + size, false));
+  if (!t->keeping || !chunk) {
+    gotrace__release(&t->budget, chunk, sizeof *chunk + size);
+    gotrace__kept_free(t->keeping);
+    t->keeping = NULL;
+    while (gotrace__forget_oldest()) continue;
+    t->keep_lost = true;
+  } else {
+    chunk->size = size;
+    memcpy(chunk + 1, data, size);
+    if (t->keeping->last) t->keeping->last->link = chunk;
+    else t->keeping->first = chunk;
+    t->keeping->last = chunk;
+  }
+  gotrace__lock(&t->flight_lock);
+  if (last && t->keep_lost) {
+    t->keep_lost = false;
+    gotrace__kept_free(t->keeping);
+    t->keeping = NULL;
+  }
+  if (last && t->keeping) {
+    t->keeping->end_nanoseconds = now;
+    if (t->kept_last) t->kept_last->link = t->keeping;
+    else t->kept = t->keeping;
+    t->kept_last = t->keeping;
+    t->keeping = NULL;
+  }
+  while (t->kept && t->kept != t->kept_last &&
+         (now - t->kept->end_nanoseconds >= age || gotrace__load_relaxed(&t->budget.used) + spare > t->budget.limit))
+    gotrace__forget_locked();
+  gotrace__unlock(&t->flight_lock);
+  if (last) {
+    gotrace__lock(&t->queue_lock);
+    gotrace__count(&t->kept_count, 1);
+    gotrace__wake(&t->changed);
+    gotrace__unlock(&t->queue_lock);
+  }
+}
+
 /* Hands one piece of the trace to the sink. After a failure the file is cut back to its last consistent cut, and the rest
  * of the trace is read and forgotten. */
 static void gotrace__sink(const void *chunk, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   bool ok;
+  if (t->flight) {
+    gotrace__keep(chunk, size, t->cut_delivered);
+    return;
+  }
   if (t->sink_failed) return;
   errno = 0;
   gotrace__in_sink = true;
@@ -4531,12 +6013,18 @@ static void gotrace__clean_up(void) {
   }
   gotrace__sum(&t->last);
   while ((b = gotrace__queue_pop(&t->empty)) != NULL) gotrace__release(&t->budget, b, sizeof *b);
-  while ((b = gotrace__queue_pop(&t->deliver)) != NULL) gotrace__release(&t->budget, b, sizeof *b);
   gotrace__release(&t->budget, t->scratch, sizeof *t->scratch);
-  gotrace__table_free(t->strings);
-  gotrace__table_free(t->stacks);
+  while (gotrace__forget_oldest()) continue;
+  gotrace__kept_free(t->keeping);
+  t->keeping = NULL;
+  gotrace__piece_free(t->spare);
+  gotrace__tables_free(t->tables[0]);
+  if (t->v2) gotrace__tables_free(t->tables[1]);
+  gotrace__table_free(t->region_names);
   t->scratch = NULL;
-  t->strings = t->stacks = NULL;
+  t->spare = NULL;
+  t->tables[0] = t->tables[1] = NULL;
+  t->region_names = NULL;
   t->active = false;
 }
 
@@ -4552,12 +6040,12 @@ static void gotrace__sum(gotrace_stats *stats) {
   stats->consistent_bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->consistent_bytes);
   stats->cuts = gotrace__load_relaxed(&t->cuts);
   stats->memory_peak = gotrace__load_relaxed(&t->budget.peak);
-  for (i = 0; i < 64; i++) stats->kinds[i] = gotrace__load_relaxed(&t->kinds[i]);
+  for (i = 0; i < GOTRACE__KINDS; i++) stats->kinds[i] = gotrace__load_relaxed(&t->kinds[i]);
   for (m = &t->ender; m; m = m == &t->ender ? gotrace__load_acquire(&t->threads) : m->next) {
     if (gotrace__load_acquire(&m->session) != t->session) continue;
     stats->threads += gotrace__load_relaxed(&m->threads);
     stats->goroutines += gotrace__load_relaxed(&m->goroutines);
-    for (i = 0; i < 64; i++) stats->kinds[i] += gotrace__load_relaxed(&m->kinds[i]);
+    for (i = 0; i < GOTRACE__KINDS; i++) stats->kinds[i] += gotrace__load_relaxed(&m->kinds[i]);
     for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) stats->problems[i] += gotrace__load_relaxed(&m->problems[i]);
   }
   stats->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += gotrace__load_relaxed(&t->samples_lost);
@@ -4568,9 +6056,13 @@ static void gotrace__sum(gotrace_stats *stats) {
     sums[0] = &stats->dropped, sums[1] = &stats->repaired, sums[2] = &stats->left_out;
     *sums[gotrace__problems[i].done] += stats->problems[i];
   }
-  for (i = 0; i < 64; i++)
-    if (i != GOTRACE_V1_BATCH && i != GOTRACE_V1_FREQUENCY && i != GOTRACE_V1_STACK && i != GOTRACE_V1_STRING)
-      stats->events += stats->kinds[i];
+  for (i = 0; i < GOTRACE__KINDS; i++) {
+    static const uint8_t v1[] = {GOTRACE_V1_BATCH, GOTRACE_V1_FREQUENCY, GOTRACE_V1_STACK, GOTRACE_V1_STRING};
+    static const uint8_t v2[] = {GOTRACE_V2_EVENT_BATCH, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE_V2_STACKS, GOTRACE_V2_STACK,
+                                 GOTRACE_V2_STRINGS, GOTRACE_V2_STRING, GOTRACE_V2_CPU_SAMPLES, GOTRACE_V2_FREQUENCY,
+                                 GOTRACE_V2_SYNC, GOTRACE_V2_CLOCK_SNAPSHOT, GOTRACE_V2_END_OF_GENERATION};
+    if (!memchr(t->v2 ? v2 : v1, (int)i, t->v2 ? sizeof v2 : sizeof v1)) stats->events += stats->kinds[i];
+  }
 }
 
 GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
@@ -4609,7 +6101,7 @@ static void gotrace__write_start_of_trace(gotrace__call *c) {
       gotrace_go *g = &slab->gos[i];
       uint64_t word;
       word = gotrace__load_acquire(&g->word);
-      if (gotrace__session_of(word) == c->session) continue;
+      if (gotrace__has_mark(word, c->mark)) continue;
       p = gotrace__load_relaxed(&g->syscall_proc);
       if (gotrace__status_of(word) == GOTRACE__SYSCALL && p && gotrace__load_relaxed(&p->go) == g &&
           gotrace__status_of(gotrace__load_relaxed(&p->word)) == GOTRACE__PROC_SYSCALL)
@@ -4633,10 +6125,23 @@ static void gotrace__write_start_of_trace(gotrace__call *c) {
   gotrace__unlock(&t->collector);
 }
 
-static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options) {
+static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options, bool flight) {
   memset(options, 0, sizeof *options);
   if (given) *options = *given;
-  if (!options->format) options->format = GOTRACE_GO_1_21;
+  if (!options->format) options->format = GOTRACE_GO_1_23;
+  if (flight) {
+    if (options->format < GOTRACE_GO_1_22) return GOTRACE_ERROR_FORMAT;
+    if (!options->flight_milliseconds) options->flight_milliseconds = 10000;
+    if (!options->flight_bytes) options->flight_bytes = (size_t)16 << 20;
+    if (options->flight_bytes < (size_t)2 << 20) return GOTRACE_ERROR_ARGUMENT;
+    options->memory_limit = options->flight_bytes;
+    options->on_limit = GOTRACE_LIMIT_BLOCK; /* until generations are forgotten */
+    options->size_limit = 0;
+    options->write = NULL;
+    if (!options->cut_milliseconds || options->cut_milliseconds > options->flight_milliseconds / 4)
+      options->cut_milliseconds = options->flight_milliseconds / 4 < 1000 ? options->flight_milliseconds / 4 : 1000;
+    if (!options->cut_bytes || options->cut_bytes > options->flight_bytes / 8) options->cut_bytes = options->flight_bytes / 8;
+  }
   if (!options->memory_limit) options->memory_limit = (size_t)256 << 20;
   if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
   if (!options->cut_bytes) options->cut_bytes = (size_t)4 << 20;
@@ -4645,9 +6150,16 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
     case GOTRACE_GO_1_10:
     case GOTRACE_GO_1_11:
     case GOTRACE_GO_1_19:
-    case GOTRACE_GO_1_21: break;
+    case GOTRACE_GO_1_21:
+    case GOTRACE_GO_1_22:
+    case GOTRACE_GO_1_23:
+    case GOTRACE_GO_1_25:
+    case GOTRACE_GO_1_26: break;
     default: return GOTRACE_ERROR_FORMAT;
   }
+  if (!options->heap.page_size) options->heap.page_size = 8192;
+  if (!options->heap.alignment) options->heap.alignment = 8;
+  if (!options->heap.stack_unit) options->heap.stack_unit = 2048;
   if ((unsigned)options->stacks > GOTRACE_STACKS_UNWIND || (unsigned)options->on_limit > GOTRACE_LIMIT_BLOCK ||
       options->memory_limit < (size_t)1 << 20 || (options->stacks == GOTRACE_STACKS_UNWIND && !options->unwind))
     return GOTRACE_ERROR_ARGUMENT;
@@ -4655,13 +6167,15 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__start_tracing(const char *path, const gotrace_options *given) {
+static gotrace_result gotrace__start_tracing(const char *path, const gotrace_options *given, bool flight) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *m = gotrace__me();
   gotrace_options options;
   gotrace__call c;
-  gotrace_result result = gotrace__check_options(given, &options);
+  gotrace_result result = gotrace__check_options(given, &options, flight);
   gotrace__buffer *first; /* for the beginning of the trace */
+  gotrace__tables *tables;
+  bool v2;
   uint64_t control;
   size_t i;
   if (result != GOTRACE_OK) return result;
@@ -4673,29 +6187,29 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   }
   memset(&t->budget, 0, sizeof t->budget);
   t->budget.limit = options.memory_limit;
-  t->strings = gotrace__table_new(&t->budget);
-  t->stacks = gotrace__table_new(&t->budget);
+  v2 = options.format >= GOTRACE_GO_1_22;
+  tables = gotrace__tables_new(v2, options.alloc_events && options.format >= GOTRACE_GO_1_23);
+  t->region_names = gotrace__table_new(&t->budget, true);
+  t->spare = gotrace__piece_new();
   t->scratch = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *t->scratch, true));
   if (options.format >= GOTRACE_GO_1_19 && !t->samples)
     gotrace__store_release(
         &t->samples,
         GOTRACE__CAST(gotrace__sample *, gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false)));
   first = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *first, true));
-  if (!first || !t->strings || !t->stacks || !t->scratch || (options.format >= GOTRACE_GO_1_19 && !t->samples))
+  if (!first || !tables || !t->region_names || !t->spare || !t->scratch ||
+      (options.format >= GOTRACE_GO_1_19 && !t->samples))
     result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  if (result == GOTRACE_OK) {
-    const gotrace_location unknown = {0, "unknown", "", 0};
-    gotrace__frame frame = gotrace__frame_of(&unknown);
-    if (gotrace__stack_put(t->stacks, &frame, 1) != GOTRACE__UNKNOWN_ENTRY) result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  }
   if (result == GOTRACE_OK && path && !gotrace__file_open(path, &t->file)) result = GOTRACE_ERROR_SINK;
   if (result != GOTRACE_OK) {
     int saved = errno;
     gotrace__release(&t->budget, first, sizeof *first);
     gotrace__release(&t->budget, t->scratch, sizeof *t->scratch);
-    gotrace__table_free(t->strings);
-    gotrace__table_free(t->stacks);
-    t->strings = t->stacks = NULL;
+    gotrace__tables_free(tables);
+    gotrace__table_free(t->region_names);
+    gotrace__release(&t->budget, t->spare, sizeof *t->spare);
+    t->region_names = NULL;
+    t->spare = NULL;
     t->scratch = NULL;
     gotrace__unlock(&t->life);
     errno = saved;
@@ -4705,45 +6219,57 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   control = gotrace__load_relaxed(&t->control) >> 2;
   gotrace__store_seq_cst(&t->control, (control + 1) << 2 | GOTRACE__SETTLING);
   gotrace__settle();
+  control += (control + 3) & 0xffffff ? 2 : 4; /* no generation's mark is 0 */
   t->options = options;
   t->version = (uint32_t)options.format;
-  t->session = t->session >= GOTRACE__SESSIONS ? 1 : t->session + 1;
+  t->v2 = v2;
+  t->session = (uint32_t)control;
+  t->tables[control & 1] = tables;
+  t->tables[~control & 1] = v2 ? NULL : tables;
   t->active = true;
-  t->service = path || options.write;
+  t->service = path || options.write || flight;
+  t->flight = flight;
+  t->keep_lost = false;
+  t->kept_count = t->piece_count = 0;
   t->finished = t->ended = t->stopping = t->cut_wanted = t->cut_delivered = t->sink_failed = false;
   t->produced = 0;
   t->bytes = t->consistent_bytes = t->cuts = t->lost = t->samples_lost = t->stacks_cut = 0;
   t->early = 0;
   t->system_error = 0;
   t->state = GOTRACE__READ_HEADER;
-  t->last_string = t->last_stack = NULL;
+  t->piece = t->deliver = t->deliver_last = NULL;
   t->timer_count = t->timers_written = 0;
-  for (i = 0; i < 64; i++) gotrace__store_relaxed(&t->kinds[i], (uint64_t)0);
-  t->collector_tick = 0;
-  t->gc_sequence = 0;
+  for (i = 0; i < GOTRACE__KINDS; i++) gotrace__store_relaxed(&t->kinds[i], (uint64_t)0);
+  t->collector_tick = t->collector_generation = t->gc_traced = t->gc_sequence = 0;
+  t->stw_begun[0] = t->stw_begun[1] = 0;
   t->start_nanoseconds = gotrace__nanoseconds();
   t->start_ticks = (uint64_t)GOTRACE__TICKS();
   t->start_tick = t->start_ticks / GOTRACE_TICK_DIV;
+  t->base_tick = t->start_tick - (t->start_tick < GOTRACE__BASE ? t->start_tick : GOTRACE__BASE);
   t->last_cut = t->start_nanoseconds;
+  tables->number = 1;
+  gotrace__read_clocks(tables);
+  gotrace__reset_counters(&t->ender, t->session);
+  gotrace__store_relaxed(&t->ender.threads, (uint64_t)0);
   t->global.session = t->session;
-  if (t->global.tick < t->start_tick) t->global.tick = t->start_tick;
+  if (t->global.stream.tick < t->start_tick) t->global.stream.tick = t->start_tick;
   if (m->session != t->session) gotrace__reset_counters(m, t->session);
   gotrace__queue_push(&t->empty, first);
   /* The global proc stays locked until its stream has the beginning. */
   gotrace__lock(&t->global_lock);
-  memset(&c, 0, sizeof c);
-  c.m = m;
-  c.session = t->session;
-  c.generation = control + 2;
-  c.slot = (unsigned)c.generation & 1;
-  gotrace__write_procs(&c);
-  t->start_tick = t->global.tick + 1;
-  while (gotrace__now() < t->start_tick && gotrace__nanoseconds() - t->start_nanoseconds < 1000000) continue;
+  gotrace__ender_call(&c, control);
+  if (!v2) {
+    gotrace__write_procs(&c);
+    t->start_tick = t->global.stream.tick + 1;
+    while (gotrace__now() < t->start_tick && gotrace__nanoseconds() - t->start_nanoseconds < 1000000) continue;
+  }
   /* On. */
-  gotrace__store_seq_cst(&t->control, (control + 2) << 2 | GOTRACE__ON);
+  gotrace__store_seq_cst(&t->control, control << 2 | GOTRACE__ON);
   gotrace__store_relaxed(&gotrace__on, 1u);
-  gotrace__write_start_of_trace(&c);
+  gotrace__store_relaxed(&t->alloc_events, options.alloc_events ? 1u : 0u);
+  if (!v2) gotrace__write_start_of_trace(&c);
   gotrace__unlock(&t->global_lock);
+  gotrace__settle(); /* what was still made while settling is there before the first generation can end */
 #if !GOTRACE_NO_THREADS
   if (t->service && !gotrace__thread_run(&t->service_thread)) {
     const void *chunk;
@@ -4762,7 +6288,7 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
-  return gotrace__start_tracing(NULL, options);
+  return gotrace__start_tracing(NULL, options, false);
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrace_options *options) {
@@ -4771,7 +6297,107 @@ GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrac
   memset(&copy, 0, sizeof copy);
   if (options) copy = *options;
   copy.write = NULL;
-  return gotrace__start_tracing(path, &copy);
+  return gotrace__start_tracing(path, &copy, false);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_start(const gotrace_options *options) {
+  return gotrace__start_tracing(NULL, options, true);
+}
+
+/* Cuts, and waits until the flight recorder has what was cut. */
+static gotrace_result gotrace__flight_cut(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t wanted;
+  bool ok;
+  gotrace__lock(&t->life);
+  if (!t->active || !t->flight || t->stopping) {
+    gotrace__unlock(&t->life);
+    return GOTRACE_ERROR_NOT_RUNNING;
+  }
+  ok = gotrace__cut_now();
+  wanted = t->piece_count;
+  gotrace__unlock(&t->life);
+  if (!ok) return GOTRACE_ERROR_OUT_OF_MEMORY;
+#if GOTRACE_NO_THREADS
+  gotrace__drain(false);
+#else
+  gotrace__lock(&t->queue_lock);
+  while (gotrace__load_relaxed(&t->kept_count) < wanted && gotrace__load_relaxed(&t->state) != GOTRACE__READ_DONE)
+    gotrace__wait(&t->changed, &t->queue_lock, 100);
+  gotrace__unlock(&t->queue_lock);
+#endif
+  return GOTRACE_OK;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_result result;
+  gotrace__kept *kept, **list = NULL;
+  size_t count = 0, i;
+  char header[32];
+  if (!write) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  gotrace__init();
+  gotrace__lock(&t->snapshot);
+  result = gotrace__flight_cut();
+  gotrace__lock(&t->flight_lock);
+  if (result == GOTRACE_OK) {
+    for (kept = t->kept; kept; kept = kept->link) count++;
+    list = GOTRACE__CAST(gotrace__kept **, gotrace__allocate(NULL, (count + 1) * sizeof *list, false));
+    if (!list) result = GOTRACE_ERROR_OUT_OF_MEMORY;
+  }
+  for (kept = t->kept, i = 0; list && kept; kept = kept->link) {
+    list[i++] = kept;
+    kept->snapshots++;
+  }
+  gotrace__unlock(&t->flight_lock);
+  if (list) {
+    memset(header, 0, sizeof header);
+    snprintf(header, sizeof header, "go %u.%u trace", t->version / 1000, t->version % 1000);
+    gotrace__in_sink = true;
+    if (!write(context, header, 16)) result = GOTRACE_ERROR_SINK;
+    for (i = 0; i < count; i++) {
+      const gotrace__chunk *chunk = list[i]->first;
+      for (; chunk && result == GOTRACE_OK; chunk = chunk->link)
+        if (!write(context, chunk + 1, chunk->size)) result = GOTRACE_ERROR_SINK;
+      gotrace__lock(&t->flight_lock);
+      if (!--list[i]->snapshots && list[i]->gone) gotrace__kept_free(list[i]);
+      gotrace__unlock(&t->flight_lock);
+    }
+    gotrace__in_sink = false;
+    gotrace__release(NULL, list, (count + 1) * sizeof *list);
+  }
+  gotrace__unlock(&t->snapshot);
+  return result;
+}
+
+static bool gotrace__snapshot_write(void *context, const void *data, size_t size) {
+  return gotrace__file_write(*GOTRACE__CAST(int *, context), data, size);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
+  gotrace_result result;
+  int file, saved;
+  if (!path) return GOTRACE_ERROR_ARGUMENT;
+  if (!gotrace__file_open(path, &file)) return GOTRACE_ERROR_SINK;
+  result = gotrace_flight_snapshot(gotrace__snapshot_write, &file);
+  saved = errno;
+  if (!gotrace__file_close(file) && result == GOTRACE_OK) {
+    result = GOTRACE_ERROR_SINK;
+    saved = errno;
+  }
+  if (result != GOTRACE_OK) remove(path);
+  errno = saved;
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
+  bool flight;
+  gotrace__init();
+  gotrace__lock(&gotrace__t.life);
+  flight = gotrace__t.active && gotrace__t.flight;
+  gotrace__unlock(&gotrace__t.life);
+  return flight ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_end(void) {
@@ -4793,8 +6419,7 @@ GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
   gotrace__init();
   gotrace__lock(&t->life);
   if (t->active && !t->finished && (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) == GOTRACE__ON) {
-    gotrace__cut_now();
-    result = GOTRACE_OK;
+    result = gotrace__cut_now() ? GOTRACE_OK : GOTRACE_ERROR_OUT_OF_MEMORY;
   }
   gotrace__unlock(&t->life);
   return result;
@@ -4827,10 +6452,12 @@ GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
     gotrace__unlock(&t->queue_lock);
   }
 #endif
+  gotrace__lock(&t->snapshot); /* one that is being written ends first */
   gotrace__lock(&t->life);
   gotrace__clean_up();
   result = t->last.result;
   gotrace__unlock(&t->life);
+  gotrace__unlock(&t->snapshot);
   return result;
 }
 
@@ -4842,9 +6469,11 @@ static void gotrace__before_fork(void) {
   gotrace__lock(&gotrace__t.collector);
   gotrace__lock(&gotrace__t.records);
   gotrace__lock(&gotrace__t.queue_lock);
+  gotrace__lock(&gotrace__t.flight_lock);
 }
 
 static void gotrace__after_fork(void) {
+  gotrace__unlock(&gotrace__t.flight_lock);
   gotrace__unlock(&gotrace__t.queue_lock);
   gotrace__unlock(&gotrace__t.records);
   gotrace__unlock(&gotrace__t.collector);
@@ -4857,6 +6486,23 @@ static void gotrace__free_queue(gotrace__queue *queue) {
   while ((b = gotrace__queue_pop(queue)) != NULL) gotrace__release(NULL, b, sizeof *b);
 }
 
+static void gotrace__free_stream(gotrace__stream *s) {
+  unsigned i;
+  for (i = 0; i < 2; i++) {
+    gotrace__release(NULL, s->buffer[i], sizeof *s->buffer[i]);
+    s->buffer[i] = NULL;
+  }
+}
+
+static void gotrace__free_pieces(gotrace__piece *piece) {
+  while (piece) {
+    gotrace__piece *next = piece->link;
+    gotrace__free_queue(&piece->queue);
+    gotrace__piece_free(piece);
+    piece = next;
+  }
+}
+
 /* In the child there is one thread, and tracing is off. Records of the parent's other threads are free, what they ran waits
  * for ever. The parent's session is freed. */
 static void gotrace__after_fork_in_child(void) {
@@ -4867,30 +6513,40 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__slab *slab;
   size_t i;
   t->control = ((t->control >> 2) + 1) << 2;
-  gotrace__on = 0;
+  gotrace__switch_off();
   t->life = t->global_lock = t->collector = t->queue_lock = t->records = unlocked;
+  t->snapshot = t->flight_lock = unlocked;
+  while (t->kept) gotrace__forget_locked();
+  gotrace__kept_free(t->keeping);
+  t->keeping = NULL;
+  for (i = 0; t->open_tasks && i < GOTRACE__TASKS; i++)
+    if (t->open_tasks[i].id == GOTRACE__TAKEN) t->open_tasks[i].id = 0;
   if (t->names) t->names->lock = unlocked;
   gotrace__free_queue(&t->full[0]);
   gotrace__free_queue(&t->full[1]);
-  gotrace__free_queue(&t->deliver);
+  gotrace__free_pieces(t->piece);
+  gotrace__free_pieces(t->deliver);
+  gotrace__free_pieces(t->spare);
+  t->piece = t->deliver = t->deliver_last = t->spare = NULL;
   gotrace__free_queue(&t->empty);
   gotrace__release(NULL, t->reading, sizeof *t->reading);
   gotrace__release(NULL, t->scratch, sizeof *t->scratch);
-  gotrace__table_free(t->strings);
-  gotrace__table_free(t->stacks);
-  t->strings = t->stacks = NULL;
+  gotrace__tables_free(t->tables[0]);
+  if (t->v2) gotrace__tables_free(t->tables[1]);
+  gotrace__table_free(t->region_names);
+  t->tables[0] = t->tables[1] = NULL;
+  t->region_names = NULL;
   t->scratch = NULL;
-  for (i = 0; i < 2; i++) {
-    gotrace__release(NULL, t->global.buffer[i], sizeof *t->reading);
-    for (p = t->procs; p; p = p->next) gotrace__release(NULL, p->buffer[i], sizeof *t->reading);
-  }
+  gotrace__free_stream(&t->global.stream);
+  gotrace__free_stream(&t->ender.stream);
+  for (p = t->procs; p; p = p->next) gotrace__free_stream(&p->stream);
+  for (m = t->threads; m; m = m->next) gotrace__free_stream(&m->stream);
   gotrace__cond_init(&t->changed);
   if (t->file >= 0) gotrace__file_close(t->file);
   t->file = -1;
   t->active = t->stopping = t->service = false;
   t->reader = 0;
   t->reading = NULL;
-  memset(t->global.buffer, 0, sizeof t->global.buffer);
   for (i = 0; t->samples && i < GOTRACE__SAMPLES; i++) t->samples[i].turn = 0;
   t->sample_head = t->sample_tail = 0;
   for (m = t->threads; m; m = m->next) {
@@ -4898,11 +6554,10 @@ static void gotrace__after_fork_in_child(void) {
     m->sequence &= ~(uint64_t)1;
     m->proc = m->own_proc = NULL;
     m->go = m->own_go = m->waiting = NULL;
-    m->in_syscall = false;
+    gotrace__store_relaxed(&m->in_syscall, false);
     m->used = 0;
   }
   for (p = t->procs; p; p = p->next) {
-    p->buffer[0] = p->buffer[1] = NULL;
     if (gotrace__self && p == gotrace__self->proc) continue;
     p->go = NULL;
     if (gotrace__status_of(p->word) != GOTRACE__PROC_FREE) p->word = gotrace__proc_word(0, GOTRACE__PROC_IDLE);

@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   in.end = data + size;
   memset(&budget, 0, sizeof budget);
   budget.limit = sizeof *table + 4 * GOTRACE__REGION_BLOCK;
-  table = gotrace__table_new(&budget);
+  table = gotrace__table_new(&budget, true);
   REQUIRE(table);
   while (in.at < in.end && count < STACKS) {
     size_t depth = (size_t)fuzz_take(&in, 1) % DEPTH, kept;

@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   in.end = data + size;
   memset(&budget, 0, sizeof budget);
   budget.limit = sizeof *table + GOTRACE__REGION_BLOCK; /* room for some sixty of the longest */
-  table = gotrace__table_new(&budget);
+  table = gotrace__table_new(&budget, true);
   REQUIRE(table);
   while (in.at < in.end && count < STRINGS) {
     size_t length = (size_t)fuzz_take(&in, 2) % 1100, repeat = (size_t)fuzz_take(&in, 1) % 64 + 1, total, n;

@@ -14,9 +14,14 @@ if [ "${1-}" = --print ]; then # tests/open_trace.sh --print RELEASE TRACE: what
   tool=$(tests/fetch_go.sh --tool "$2") || { echo "$tool"; exit 77; }
   case $2 in
     1.1? | 1.20 | 1.21) exec "$tool" -d "$3" ;;
-    1.22) exec "$tool" -d=1 "$3" ;;
+    1.22 | 1.23) exec "$tool" -d=1 "$3" ;;
     *) exec "$tool" -d=parsed "$3" ;;
   esac
+fi
+
+if [ "${1-}" = --wire ]; then # tests/open_trace.sh --wire TRACE: the events of a v2 trace as they stand in the file
+  tool=$(tests/fetch_go.sh --tool 1.27) || { echo "$tool"; exit 77; }
+  exec "$tool" -d=wire "$2"
 fi
 
 # The viewer must come up too: from 1.23 on it panics at traces that the parser takes, where a goroutine's states do not
@@ -41,6 +46,10 @@ if [ "${1-}" = --releases ]; then # tests/open_trace.sh --releases FORMAT: the r
     1.11) echo 1.15 1.19 1.21 1.22 1.24 1.27 ;;
     1.19) echo 1.19 1.21 1.22 1.24 1.27 ;;
     1.21) echo 1.21 1.22 1.24 1.27 ;;
+    1.22) echo 1.22 1.23 1.24 1.25 1.26 1.27 ;;
+    1.23) echo 1.23 1.24 1.25 1.26 1.27 ;;
+    1.25) echo 1.25 1.26 1.27 ;;
+    1.26) echo 1.26 1.27 ;;
     *) echo "open_trace.sh: unknown format $2" >&2; exit 1 ;;
   esac
   exit
@@ -48,7 +57,7 @@ fi
 
 trace=$1
 shift
-check=(-s "$trace")
+check=()
 view=1
 if [ "${1-}" = -p ]; then
   view=
@@ -100,4 +109,12 @@ if [[ " ${check[*]} " != *" -g "* ]]; then
   echo "needs a Go release that knows $header (make deps)"
   exit 77
 fi
-python3 tests/check_trace.py "${check[@]}"
+if [ "${BASH_REMATCH[1]#1.}" -lt 22 ]; then
+  python3 tests/check_trace.py -s "$trace" "${check[@]}"
+else
+  tests/open_trace.sh --wire "$trace" >"$out/wire" 2>&1 || grep -q '^invalid event type: 1[23].$' "$out/wire" || {
+    tail -n 20 "$out/wire"
+    exit 1
+  }
+  python3 tests/check_trace_v2.py "$trace" -w "$out/wire" "${check[@]}"
+fi

@@ -6,11 +6,11 @@
 static void header(int proc, uint64_t time, const char *want, size_t size) {
   static gotrace__buffer buffer;
   memset(&buffer, 0xee, sizeof buffer);
-  gotrace__buffer_begin(&buffer, proc, time);
+  gotrace__batch_begin_v1(&buffer, (uint64_t)(int64_t)proc, time);
   CHECK_EQUAL(buffer.size, size);
   CHECK(memcmp(buffer.data, want, size) == 0);
   CHECK_EQUAL(buffer.data[size], 0xee);
-  CHECK(!buffer.cut);
+  CHECK_EQUAL(buffer.size_at, 0);
 }
 
 int main(void) {

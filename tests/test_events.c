@@ -384,6 +384,7 @@ int main(void) {
   size_t i;
   for (i = 0; i < TEST_FORMATS; i++) {
     format = test_formats[i];
+    if (format >= GOTRACE_GO_1_22) break; /* see test_events_v2.c */
     in_child("events", all_events);
     if (SINCE(GOTRACE_GO_1_11)) {
       char path[512];

@@ -42,6 +42,7 @@ static void memory_stops(gotrace_format format) {
   check_v1_trace t;
   test_bytes bytes = {NULL, 0, 0};
   memset(&options, 0, sizeof options);
+  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
   options.format = format;
   options.memory_limit = (size_t)2 << 20;
   options.cut_milliseconds = 1000000;
@@ -77,6 +78,7 @@ static void memory_blocks(void) {
   check_v1_trace t;
   test_bytes bytes = {NULL, 0, 0};
   memset(&options, 0, sizeof options);
+  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
   options.memory_limit = (size_t)1 << 20;
   options.on_limit = GOTRACE_LIMIT_BLOCK;
   options.write = slow_sink;
@@ -105,6 +107,7 @@ static void size_stops(void) {
   check_v1_trace t;
   test_bytes bytes = {NULL, 0, 0};
   memset(&options, 0, sizeof options);
+  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
   options.size_limit = 1000000;
   options.write = test_sink;
   options.context = &bytes;
@@ -127,6 +130,7 @@ static void not_reached(void) {
   gotrace_options options;
   test_bytes bytes = {NULL, 0, 0};
   memset(&options, 0, sizeof options);
+  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
   options.memory_limit = (size_t)1 << 20;
   options.size_limit = 10000000;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);

@@ -24,7 +24,7 @@ static void keep(uint64_t *state, gotrace_go *g) {
 static void one_call(uint64_t *state, gotrace_task *task) {
   static const char *const names[] = {"red", "green", "blue", "", NULL};
   const char *name = names[test_random(state) % 5];
-  switch (test_random(state) % 52) {
+  switch (test_random(state) % 58) {
     case 0: keep(state, gotrace_go_create(&entry)); break;
     case 1: keep(state, gotrace_go_create_blocked(NULL)); break;
     case 2: keep(state, gotrace_go_create_syscall(&nowhere)); break;
@@ -76,6 +76,16 @@ static void one_call(uint64_t *state, gotrace_task *task) {
     case 48: gotrace_task_end(*task); break;
     case 49: gotrace_region_begin(*task, name); break;
     case 50: gotrace_region_end(*task, name); break;
+    case 52: gotrace_go_end_syscall(); break;
+    case 53:
+      if (test_random(state) % 256 == 0) gotrace_advance();
+      break;
+    case 54: gotrace_span_alloc((void *)(uintptr_t)test_random(state), 8192, 1); break;
+    case 55: gotrace_heap_object_free((void *)(uintptr_t)test_random(state)); break;
+    case 56: gotrace_goroutine_stack((void *)(uintptr_t)test_random(state), 4096); break;
+    case 57:
+      if (test_random(state) % 4096 == 0) sched_yield();
+      break;
     case 51:
       gotrace_log(*task, name, names[test_random(state) % 5]);
       if (test_random(state) % 64 == 0) gotrace_thread_end();
@@ -116,6 +126,7 @@ int main(void) {
       memset(&options, 0, sizeof options);
       options.format = test_formats[i];
       options.cut_milliseconds = round % 2 ? 1 : 0;
+      options.alloc_events = round >= 2;
       snprintf(name, sizeof name, "misuse%zu", round);
       CHECK_EQUAL(gotrace_start_file(test_trace_path(name, test_formats[i]), &options), GOTRACE_OK);
       seed_of_run += 1000003;

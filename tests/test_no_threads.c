@@ -45,10 +45,11 @@ int main(void) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options;
   memset(&options, 0, sizeof options);
+  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
   snprintf(path, sizeof path, "%s/no-threads-%ld", directory ? directory : "/tmp", (long)getpid());
   work(); /* while tracing is off */
 
-  CHECK_EQUAL(gotrace_start_file(path, NULL), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_start_file(path, &options), GOTRACE_OK);
   work();
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   test_load(&bytes, path);

@@ -59,6 +59,7 @@ static void profile(gotrace_format format, gotrace_stacks stacks) {
   size_t i;
   int waits;
   memset(&options, 0, sizeof options);
+  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
   options.format = format;
   options.stacks = stacks;
   options.write = test_sink;
@@ -115,6 +116,7 @@ static void overflow(void) {
   test_bytes bytes = {NULL, 0, 0};
   int i, round;
   memset(&options, 0, sizeof options);
+  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
   for (round = 0; round < 3; round++) {
     bytes.size = 0;
     CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
@@ -152,6 +154,7 @@ int main(void) {
   pthread_t thread;
   test_bytes bytes = {NULL, 0, 0};
   gotrace_stats stats;
+  gotrace_options options;
   memset(&action, 0, sizeof action);
   action.sa_sigaction = on_profile;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
@@ -160,7 +163,9 @@ int main(void) {
   sigaddset(&profile_signal, SIGPROF);
   CHECK(pthread_sigmask(SIG_BLOCK, &profile_signal, NULL) == 0);
   gotrace_cpu_sample(NULL); /* before anything else */
-  CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
+  memset(&options, 0, sizeof options);
+  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   CHECK(pthread_create(&thread, NULL, sample_of_a_stranger, NULL) == 0);
   CHECK(pthread_join(thread, NULL) == 0);
   CHECK_EQUAL(gotrace_end(), GOTRACE_OK);

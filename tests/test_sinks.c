@@ -44,6 +44,7 @@ static bool strict_sink(void *context, const void *data, size_t size) {
 static void wrong_arguments(void) {
   gotrace_options options;
   memset(&options, 0, sizeof options);
+  options.format = GOTRACE_GO_1_21;
   errno = 0;
   CHECK_EQUAL(gotrace_start_file("/nonexistent/directory/x.trace", NULL), GOTRACE_ERROR_SINK);
   CHECK_EQUAL(errno, ENOENT);
@@ -61,7 +62,9 @@ static void wrong_arguments(void) {
   options.on_limit = (gotrace_on_limit)2;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_ERROR_ARGUMENT);
   options.on_limit = GOTRACE_LIMIT_STOP;
-  options.format = GOTRACE_GO_1_22;
+  options.format = (gotrace_format)1024;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_ERROR_FORMAT);
+  options.format = (gotrace_format)1027;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_ERROR_FORMAT);
   options.format = (gotrace_format)1009;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_ERROR_FORMAT);
@@ -72,6 +75,7 @@ static void wrong_arguments(void) {
 }
 
 int main(void) {
+  gotrace_options v1;
   gotrace_options options;
   gotrace_stats stats;
   check_v1_trace t;
@@ -80,6 +84,8 @@ int main(void) {
   char path[512];
   FILE *file;
   int round;
+  memset(&v1, 0, sizeof v1);
+  v1.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
   snprintf(path, sizeof path, "%s", path_of("sink.trace"));
   wrong_arguments();
 
@@ -88,7 +94,7 @@ int main(void) {
   for (round = 0; round < 100000; round++) fputs("what was there before ", file);
   CHECK(fclose(file) == 0);
   for (round = 0; round < 2; round++) {
-    CHECK_EQUAL(gotrace_start_file(path, NULL), GOTRACE_OK);
+    CHECK_EQUAL(gotrace_start_file(path, &v1), GOTRACE_OK);
     emit_some();
     CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
     bytes.size = 0;
@@ -103,6 +109,7 @@ int main(void) {
 
   /* A callback, by options; options->write is not used for a file. */
   memset(&options, 0, sizeof options);
+  options.format = GOTRACE_GO_1_21;
   options.format = GOTRACE_GO_1_11;
   options.write = strict_sink;
   options.context = &seen;

@@ -107,7 +107,7 @@ int main(void) {
   size_t i;
   long n;
   budget.limit = (size_t)64 << 20;
-  CHECK((table = gotrace__table_new(&budget)) != NULL);
+  CHECK((table = gotrace__table_new(&budget, true)) != NULL);
   both[0] = one, both[1] = two;
   CHECK_EQUAL(gotrace__stack_put(table, &one, 1), 1);
   CHECK_EQUAL(gotrace__stack_put(table, &two, 1), 2);
@@ -125,7 +125,7 @@ int main(void) {
   made_up_pcs();
 
   stacks = test_scaled(STACKS);
-  CHECK((table = gotrace__table_new(&budget)) != NULL);
+  CHECK((table = gotrace__table_new(&budget, true)) != NULL);
   for (i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, put_all, (void *)i) == 0);
   /* The reader follows the list meanwhile. */
   for (entry = NULL; count < (uint32_t)stacks;) {

@@ -73,7 +73,7 @@ int main(void) {
   bool cut = true;
   memset(&budget, 0, sizeof budget);
   budget.limit = (size_t)64 << 20;
-  CHECK((table = gotrace__table_new(&budget)) != NULL);
+  CHECK((table = gotrace__table_new(&budget, true)) != NULL);
   CHECK_EQUAL(gotrace__string_put(table, "", 0, &cut), 0);
   CHECK(!cut);
   CHECK(!table->first);
@@ -91,7 +91,7 @@ int main(void) {
 
   /* Four threads put the same strings: each gets one id, and all ids are there, once, in order. */
   strings = test_scaled(STRINGS);
-  CHECK((table = gotrace__table_new(&budget)) != NULL);
+  CHECK((table = gotrace__table_new(&budget, true)) != NULL);
   for (i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, put_all, (void *)i) == 0);
   for (i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
   CHECK_EQUAL(table->count, strings);
@@ -106,14 +106,14 @@ int main(void) {
 
   /* No memory: 0, and what is there stays. */
   budget.limit = sizeof *table;
-  CHECK((table = gotrace__table_new(&budget)) != NULL);
+  CHECK((table = gotrace__table_new(&budget, true)) != NULL);
   CHECK_EQUAL(put("x", 1), 0);
   budget.limit += 65536;
   CHECK_EQUAL(put("x", 1), 1);
   CHECK_EQUAL(put("x", 1), 1);
   gotrace__table_free(table);
   budget.limit = sizeof *table - 1;
-  CHECK(!gotrace__table_new(&budget));
+  CHECK(!gotrace__table_new(&budget, true));
   CHECK_EQUAL(budget.used, 0);
   return 0;
 }

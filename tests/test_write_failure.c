@@ -44,6 +44,7 @@ static void every_call(gotrace_format format) {
   gotrace_stats stats;
   int failures = 0;
   memset(&options, 0, sizeof options);
+  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
   options.format = format;
   options.write = failing_sink;
   for (sink.fail_at = 0;; sink.fail_at++) {
@@ -83,12 +84,15 @@ static void short_of_room(const char *path, rlim_t most) {
     struct rlimit limit;
     gotrace_stats stats;
     gotrace_result result;
+    gotrace_options options;
     test_bytes bytes = {NULL, 0, 0};
+    memset(&options, 0, sizeof options);
+    options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
     signal(SIGXFSZ, SIG_IGN);
     CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
     limit.rlim_cur = most;
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-    CHECK_EQUAL(gotrace_start_file(path, NULL), GOTRACE_OK);
+    CHECK_EQUAL(gotrace_start_file(path, &options), GOTRACE_OK);
     emit_until_off(8);
     result = gotrace_stop();
     limit.rlim_cur = limit.rlim_max; /* standard error may be a file too */
@@ -142,6 +146,7 @@ int main(void) {
   {
     gotrace_options options;
     memset(&options, 0, sizeof options);
+    options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
     options.write = failing_sink;
     CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
     emit_until_off(2);
