@@ -2070,7 +2070,7 @@ struct gotrace_go {
   uint64_t syscall_tick;    /* of GoSysCall, if syscall_session is this session */
   uint64_t exit_tick;       /* of the end of a system call that is still to be written, if exit_session is */
   uint32_t syscall_session, exit_session;
-  uint32_t known;           /* session in which it was first mentioned */
+  uint32_t known;           /* atomic; session in which it was first mentioned */
   uint32_t introduced;      /* session in which it was introduced, not created */
   uint32_t unborn;          /* session in which its create event is still to come (gotrace__write_create); v2 */
   uint32_t assist_session;  /* session with an open mark assist */
@@ -2576,7 +2576,7 @@ static void gotrace__mention(gotrace__call *c, gotrace_go *g, uint64_t tick) {
   g->tick = tick;
   g->generation = c->generation;
   if (g->known == c->session) return;
-  g->known = c->session;
+  gotrace__store_relaxed(&g->known, c->session);
   gotrace__count(&c->m->goroutines, 1);
 }
 
@@ -3089,7 +3089,9 @@ static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *ent
   gotrace__store_relaxed(&g->id,
                          gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
   gotrace__set_entry(g, entry);
-  g->exit_session = g->syscall_session = g->known = g->introduced = g->unborn = g->region_session = g->assist_session = 0;
+  gotrace__store_relaxed(&g->known, 0u);
+  g->exit_session = g->syscall_session = g->introduced = g->unborn = g->region_session = 0;
+  gotrace__store_relaxed(&g->assist_session, 0u);
   gotrace__store_relaxed(&g->timer, false);
   gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
   gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
@@ -3429,7 +3431,9 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
                              gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
       if (c->m->own_go == g) c->m->own_go_id = g->id;
       g->generation = c->generation;
-      g->assist_session = g->region_session = g->known = 0;
+      gotrace__store_relaxed(&g->assist_session, 0u);
+      gotrace__store_relaxed(&g->known, 0u);
+      g->region_session = 0;
       g->unborn = c->v2 ? c->session : 0;
       gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__WAITING));
       return;
@@ -5085,7 +5089,8 @@ typedef struct gotrace__quiet {
   gotrace_proc *p;         /* or NULL */
   uint64_t go;             /* 0: none */
   gotrace_location entry;
-  bool in_syscall;         /* the goroutine is */
+  bool known;              /* it has been mentioned before */
+  bool in_syscall;         /* it is */
   bool proc_in_syscall, assist, sweep;
 } gotrace__quiet;
 
@@ -5122,9 +5127,7 @@ static size_t gotrace__note_quiet(gotrace__quiet *quiet, size_t max, uint64_t ge
         q->entry.function = gotrace__load_relaxed(&g->entry.function);
         q->entry.file = gotrace__load_relaxed(&g->entry.file);
         q->entry.line = gotrace__load_relaxed(&g->entry.line);
-        if (gotrace__load_relaxed(&g->known) != t->session) gotrace__store_relaxed(&g->introduced, t->session);
-        if (gotrace__load_relaxed(&g->known) != t->session) gotrace__count(&t->ender.goroutines, 1);
-        gotrace__store_relaxed(&g->known, t->session);
+        q->known = gotrace__load_relaxed(&g->known) == t->session;
       }
     }
     if (q->p || q->go) count++;
@@ -5151,7 +5154,7 @@ static bool gotrace__ender_batch(gotrace__call *c, uint64_t thread, uint64_t tic
 
 /* Writes, into the generation that has ended, the status of those who are still quiet, and the end of a stopped world: it
  * begins again in the next one, since a trace may begin with any generation and readers know no world that is stopped then. */
-static void gotrace__write_quiet(const gotrace__quiet *quiet, size_t count, uint64_t generation, uint64_t tick) {
+static void gotrace__write_quiet(const gotrace__quiet *quiet, size_t count, uint64_t generation, uint64_t tick, bool last) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__call c;
   size_t i;
@@ -5175,6 +5178,7 @@ static void gotrace__write_quiet(const gotrace__quiet *quiet, size_t count, uint
       else
         gotrace__v2_event3(&c, GOTRACE_V2_GO_STATUS, tick, q->go, q->m->system_id, status);
       if (q->assist) gotrace__v2_event1(&c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, q->go);
+      if (last && !q->known) gotrace__count(&c.m->goroutines, 1); /* else it counts itself when it is first heard of */
     }
   }
   gotrace__lock(&t->collector);
@@ -5223,7 +5227,7 @@ static bool gotrace__cut_now(void) {
   tick = gotrace__now();
   if (gotrace__cas_seq_cst(&t->control, &control, next << 2 | GOTRACE__ON)) {
     gotrace__settle();
-    if (t->v2) gotrace__write_quiet(quiet, count, generation, tick);
+    if (t->v2) gotrace__write_quiet(quiet, count, generation, tick, false);
     gotrace__collect(slot, tick);
     t->spare = spare;
   } else { /* ended early */
@@ -5356,7 +5360,7 @@ static void gotrace__finish(void) {
   tick = gotrace__now();
   gotrace__settle();
   if (t->v2) {
-    gotrace__write_quiet(quiet, count, generation, tick);
+    gotrace__write_quiet(quiet, count, generation, tick, true);
   } else {
     if (silent) gotrace__write_silent(silent, count, slot);
     gotrace__lock(&t->collector);
