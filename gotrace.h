@@ -614,7 +614,7 @@ typedef struct gotrace_options {
   gotrace_format format;           /* 0: GOTRACE_GO_1_23 */
   gotrace_stacks stacks;           /* 0: GOTRACE_STACKS_CALL_SITE */
   size_t memory_limit;             /* bytes of buffers and tables, 1 MiB or more; 0: 256 MiB. Passed by what a cut and the
-                                      end of the trace need: some 300 KB, and a buffer of 64 KiB a proc (v1) or thread */
+                                      end of the trace need: about 1 MiB, and a buffer of 64 KiB a proc (v1) or thread */
   gotrace_on_limit on_limit;       /* what happens at memory_limit; 0: GOTRACE_LIMIT_STOP */
   uint64_t size_limit;             /* bytes of trace, after which it ends (by a buffer a proc or thread more); 0: none */
   uint32_t cut_milliseconds;       /* longest time between two consistent cuts, see gotrace_read; 0: 1,000 */
@@ -643,7 +643,7 @@ typedef struct gotrace_stats {
   uint64_t cuts;              /* consistent cuts (in v2: generations), the last one included */
   uint64_t problems[GOTRACE_PROBLEM_COUNT];
   uint64_t dropped, repaired, left_out; /* sums of problems */
-  uint64_t memory_peak;       /* bytes of buffers and tables */
+  uint64_t memory_peak;       /* bytes of buffers and tables, and of what a flight recorder keeps */
 } gotrace_stats;
 
 /* The static call site of the place where it stands, a gotrace_site *; NULL where the compiler has no statement
@@ -730,8 +730,8 @@ GOTRACE_API gotrace_result gotrace_try_read(const void **chunk, size_t *size);
 /* The flight recorder: traces all the time and keeps the last of it in memory, as whole generations (formats from 1.22 on):
  * what the last options->flight_milliseconds hold, or less if that would be more than options->flight_bytes. It is a
  * session like any other: one at a time, ended by gotrace_flight_stop, which forgets what is kept; gotrace_stop does too.
- * options->write and on_limit are not used: a thread that emits waits for room only where two snapshots' worth of
- * generations would not fit. Results: those of gotrace_start; ERROR_FORMAT for formats before 1.22; ERROR_ARGUMENT for
+ * options->write and on_limit are not used. If snapshots are written so slowly that no memory is left beside them, what
+ * happens meanwhile is forgotten. Results: those of gotrace_start; ERROR_FORMAT for formats before 1.22; ERROR_ARGUMENT for
  * flight_bytes below 2 MiB. Go: runtime/trace.FlightRecorder. */
 GOTRACE_API gotrace_result gotrace_flight_start(const gotrace_options *options);
 
@@ -2238,6 +2238,7 @@ static struct gotrace__tracer {
   gotrace__mutex snapshot;   /* one at a time */
   gotrace__mutex flight_lock; /* protects: */
   gotrace__kept *kept, *kept_last; /* oldest first */
+  size_t kept_bytes;         /* of all chunks, also those that only a snapshot has */
   gotrace__kept *keeping;    /* the service's: not yet complete */
   bool keep_lost;            /* the service's: part of this generation is lost */
   uint64_t kept_count;       /* generations that were ever complete; atomic */
@@ -2252,9 +2253,9 @@ static struct gotrace__tracer {
   gotrace__piece *spare;     /* for the next cut; the life lock's */
   uint64_t last_cut;         /* nanoseconds */
   unsigned timers_written;
-  bool cut_delivered;
+  bool footer_delivered;
 
-  gotrace__budget budget;
+  gotrace__budget budget, flight_budget;
   uint32_t early;            /* atomic; gotrace_result that ended the trace early, or 0 */
   int system_error;
   uint64_t bytes, consistent_bytes, cuts; /* atomic */
@@ -2726,7 +2727,6 @@ static void gotrace__hand_over(gotrace__buffer **buffer, unsigned slot) {
 
 /* An empty buffer in place of *old, which is handed over. NULL if the caller is to wait for one, or if the trace has ended
  * for want of memory or by its limits (then c->session is 0, and nothing of this call is written). */
-static bool gotrace__forget_oldest(void);
 static gotrace__buffer *gotrace__exchange(gotrace__call *c, gotrace__buffer **old) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__buffer *fresh = NULL;
@@ -2741,7 +2741,6 @@ static gotrace__buffer *gotrace__exchange(gotrace__call *c, gotrace__buffer **ol
     bool block = t->options.on_limit == GOTRACE_LIMIT_BLOCK;
     bool waits = block && c->may_wait && !c->m->reader && (!GOTRACE_NO_THREADS || t->service);
     fresh = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *fresh, waits || t->flight || (!block && !c->ending)));
-    while (!fresh && t->flight && gotrace__forget_oldest()) fresh = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *fresh, true));
     if (!fresh && t->flight && (first || !waits)) /* beyond the bound, but no more than a buffer a thread */
       fresh = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *fresh, false));
     if (!fresh && waits) return NULL; /* the caller does */
@@ -5402,7 +5401,7 @@ static bool gotrace__write_strings(gotrace__buffer *b, gotrace__tables *tables) 
   gotrace__entry *entry;
   while ((entry = gotrace__after(tables->strings, tables->last_string)) != NULL) {
     uint8_t *at = b->data + b->size;
-    uint8_t kind = gotrace__t.v2 ? GOTRACE_V2_STRING : GOTRACE_V1_STRING;
+    uint8_t kind = (uint8_t)(gotrace__t.v2 ? (unsigned)GOTRACE_V2_STRING : (unsigned)GOTRACE_V1_STRING);
     if (sizeof b->data - b->size < 1 + 2 * GOTRACE_BYTES_PER_NUMBER + entry->size) return false;
     *at++ = kind;
     at = gotrace__put_varint(at, entry->id);
@@ -5502,7 +5501,7 @@ static bool gotrace__write_sample(gotrace__buffer *b, gotrace__tables *tables, c
   at = gotrace__put_varint(at, gotrace__stack_put(tables->stacks, frames, sample->count));
   if (length) *length = (uint8_t)(at - length - 1);
   b->size = (uint32_t)(at - b->data);
-  gotrace__count_kind(gotrace__t.v2 ? GOTRACE_V2_CPU_SAMPLE : GOTRACE_V1_CPU_SAMPLE, 1);
+  gotrace__count_kind(t->v2 ? (unsigned)GOTRACE_V2_CPU_SAMPLE : (unsigned)GOTRACE_V1_CPU_SAMPLE, 1);
   return true;
 }
 
@@ -5692,6 +5691,7 @@ static bool gotrace__write_stage(gotrace__piece *piece) {
 }
 
 static void gotrace__clean_up(void);
+static void gotrace__keep_generation(void);
 
 /* There was no memory for a cut: try again later. */
 static void gotrace__postpone_cut(void) {
@@ -5702,8 +5702,15 @@ static void gotrace__postpone_cut(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
-/* Whether a generation ends with an event of its own. */
-static bool gotrace__ends_in_band(void) { return gotrace__t.version >= GOTRACE_GO_1_26; }
+/* What was read up to here has been used, and is a complete trace. */
+static void gotrace__cut_used(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->queue_lock);
+  gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
+  gotrace__count(&t->cuts, 1);
+  gotrace__unlock(&t->queue_lock);
+  if (t->flight) gotrace__keep_generation();
+}
 
 /* The reader state machine. */
 static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, bool block) {
@@ -5713,16 +5720,16 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
   /* What was handed out has been used: recycle it. */
   gotrace__lock(&t->queue_lock);
   if (t->reading) {
-    gotrace__queue_push(&t->empty, t->reading);
+    if (gotrace__load_relaxed(&t->budget.used) > t->budget.limit) gotrace__release(&t->budget, t->reading, sizeof *t->reading);
+    else gotrace__queue_push(&t->empty, t->reading);
     t->reading = NULL;
     gotrace__wake(&t->changed); /* there is room */
   }
-  if (t->cut_delivered) {
-    t->cut_delivered = false;
-    gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
-    gotrace__count(&t->cuts, 1);
-  }
   gotrace__unlock(&t->queue_lock);
+  if (t->footer_delivered) {
+    t->footer_delivered = false;
+    gotrace__cut_used();
+  }
   while (!done) {
     switch (gotrace__load_relaxed(&t->state)) {
       case GOTRACE__READ_HEADER: {
@@ -5753,23 +5760,24 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
         if (piece && (b = gotrace__queue_pop(&piece->queue)) != NULL) {
           if (!t->v2) gotrace__count_kind(GOTRACE_V1_BATCH, 1);
           t->reading = b;
-          t->cut_delivered = !piece->queue.head && !gotrace__ends_in_band();
           *chunk = b->data;
           *size = b->size;
           done = true;
           break;
         }
-        if (piece) {
+        if (piece && t->version >= GOTRACE_GO_1_26 && piece->stage == GOTRACE__STAGE_EVENTS) {
+          static const uint8_t end[] = {GOTRACE_V2_END_OF_GENERATION};
+          gotrace__count_kind(GOTRACE_V2_END_OF_GENERATION, 1);
+          piece->stage++;
+          *chunk = end;
+          *size = sizeof end;
+          done = true;
+          break;
+        }
+        if (piece) { /* all of it has been used */
           t->piece = NULL;
           gotrace__piece_free(piece);
-          if (gotrace__ends_in_band()) {
-            static const uint8_t end[] = {GOTRACE_V2_END_OF_GENERATION};
-            gotrace__count_kind(GOTRACE_V2_END_OF_GENERATION, 1);
-            t->cut_delivered = true;
-            *chunk = end;
-            *size = sizeof end;
-            done = true;
-          }
+          gotrace__cut_used();
           break;
         }
         gotrace__lock(&t->queue_lock);
@@ -5815,7 +5823,7 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
         if (!gotrace__after(tables->stacks, tables->last_stack) && !gotrace__after(tables->strings, tables->last_string) &&
             t->timers_written == t->timer_count) {
           gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_END);
-          t->cut_delivered = true;
+          t->footer_delivered = true;
         }
         done = true;
         break;
@@ -5884,15 +5892,17 @@ GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size
 
 /* The flight recorder. */
 
+/* The caller holds the flight lock. */
 static void gotrace__kept_free(gotrace__kept *kept) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!kept) return;
   while (kept->first) {
     gotrace__chunk *chunk = kept->first;
     kept->first = chunk->link;
-    gotrace__release(&t->budget, chunk, sizeof *chunk + chunk->size);
+    t->kept_bytes -= chunk->size;
+    gotrace__release(&t->flight_budget, chunk, sizeof *chunk + chunk->size);
   }
-  gotrace__release(&t->budget, kept, sizeof *kept);
+  gotrace__release(&t->flight_budget, kept, sizeof *kept);
 }
 
 /* Keeps the oldest generation no longer; the caller holds the flight lock. */
@@ -5905,63 +5915,54 @@ static void gotrace__forget_locked(void) {
   else gotrace__kept_free(kept);
 }
 
-/* False if there is none. */
-static bool gotrace__forget_oldest(void) {
+/* Keeps one piece of the trace. Three quarters of the memory are for what is kept, the rest for what is being written. Where
+ * there is no room, since snapshots are being written of all that there is, a generation is lost, and what was kept before
+ * it goes: a trace has no gaps. */
+static void gotrace__keep(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
-  bool any;
-  gotrace__lock(&t->flight_lock);
-  any = t->kept != NULL;
-  if (any) gotrace__forget_locked();
-  gotrace__unlock(&t->flight_lock);
-  return any;
-}
-
-/* Keeps one piece of the trace; `last`: of its generation. What there is no memory for is lost with its generation, and what
- * came before, since a trace has no gaps. */
-static void gotrace__keep(const void *data, size_t size, bool last) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__chunk *chunk;
-  size_t spare = t->options.flight_bytes / 4; /* for what is being written */
-  uint64_t now = gotrace__nanoseconds(), age = (uint64_t)t->options.flight_milliseconds * 1000000;
+  gotrace__chunk *chunk = NULL;
+  size_t most = t->options.flight_bytes / 4 * 3;
   if (gotrace__load_relaxed(&t->bytes) == size) return; /* the header, which each snapshot has anew */
-  if (!t->keeping) t->keeping = GOTRACE__CAST(gotrace__kept *, gotrace__allocate(&t->budget, sizeof *t->keeping, false));
-  chunk = GOTRACE__CAST(gotrace__chunk *, gotrace__allocate(&t->budget, sizeof *chunk + size, false));
-  if (!t->keeping || !chunk) {
-    gotrace__release(&t->budget, chunk, sizeof *chunk + size);
-    gotrace__kept_free(t->keeping);
-    t->keeping = NULL;
-    while (gotrace__forget_oldest()) continue;
-    t->keep_lost = true;
-  } else {
+  gotrace__lock(&t->flight_lock);
+  while (t->kept && t->kept_bytes + size > most) gotrace__forget_locked();
+  if (!t->keeping) t->keeping = GOTRACE__CAST(gotrace__kept *, gotrace__allocate(&t->flight_budget, sizeof *t->keeping, false));
+  if (t->keeping && !t->keep_lost && t->kept_bytes + size <= most)
+    chunk = GOTRACE__CAST(gotrace__chunk *, gotrace__allocate(&t->flight_budget, sizeof *chunk + size, false));
+  if (chunk) {
     chunk->size = size;
+    t->kept_bytes += size;
     memcpy(chunk + 1, data, size);
     if (t->keeping->last) t->keeping->last->link = chunk;
     else t->keeping->first = chunk;
     t->keeping->last = chunk;
-  }
-  gotrace__lock(&t->flight_lock);
-  if (last && t->keep_lost) {
-    t->keep_lost = false;
+  } else {
+    t->keep_lost = true;
     gotrace__kept_free(t->keeping);
     t->keeping = NULL;
+    while (t->kept) gotrace__forget_locked();
   }
-  if (last && t->keeping) {
+  gotrace__unlock(&t->flight_lock);
+}
+
+/* Its generation is complete. */
+static void gotrace__keep_generation(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t now = gotrace__nanoseconds(), age = (uint64_t)t->options.flight_milliseconds * 1000000;
+  gotrace__lock(&t->flight_lock);
+  if (t->keeping && !t->keep_lost) {
     t->keeping->end_nanoseconds = now;
     if (t->kept_last) t->kept_last->link = t->keeping;
     else t->kept = t->keeping;
     t->kept_last = t->keeping;
     t->keeping = NULL;
   }
-  while (t->kept && t->kept != t->kept_last &&
-         (now - t->kept->end_nanoseconds >= age || gotrace__load_relaxed(&t->budget.used) + spare > t->budget.limit))
-    gotrace__forget_locked();
+  t->keep_lost = false;
+  while (t->kept && t->kept != t->kept_last && now - t->kept->end_nanoseconds >= age) gotrace__forget_locked();
   gotrace__unlock(&t->flight_lock);
-  if (last) {
-    gotrace__lock(&t->queue_lock);
-    gotrace__count(&t->kept_count, 1);
-    gotrace__wake(&t->changed);
-    gotrace__unlock(&t->queue_lock);
-  }
+  gotrace__lock(&t->queue_lock);
+  gotrace__count(&t->kept_count, 1);
+  gotrace__wake(&t->changed);
+  gotrace__unlock(&t->queue_lock);
 }
 
 /* Hands one piece of the trace to the sink. After a failure the file is cut back to its last consistent cut, and the rest
@@ -5970,7 +5971,7 @@ static void gotrace__sink(const void *chunk, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   bool ok;
   if (t->flight) {
-    gotrace__keep(chunk, size, t->cut_delivered);
+    gotrace__keep(chunk, size);
     return;
   }
   if (t->sink_failed) return;
@@ -6018,9 +6019,11 @@ static void gotrace__clean_up(void) {
   gotrace__sum(&t->last);
   while ((b = gotrace__queue_pop(&t->empty)) != NULL) gotrace__release(&t->budget, b, sizeof *b);
   gotrace__release(&t->budget, t->scratch, sizeof *t->scratch);
-  while (gotrace__forget_oldest()) continue;
+  gotrace__lock(&t->flight_lock);
+  while (t->kept) gotrace__forget_locked();
   gotrace__kept_free(t->keeping);
   t->keeping = NULL;
+  gotrace__unlock(&t->flight_lock);
   gotrace__piece_free(t->spare);
   gotrace__tables_free(t->tables[0]);
   if (t->v2) gotrace__tables_free(t->tables[1]);
@@ -6043,7 +6046,7 @@ static void gotrace__sum(gotrace_stats *stats) {
   stats->bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->bytes);
   stats->consistent_bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->consistent_bytes);
   stats->cuts = gotrace__load_relaxed(&t->cuts);
-  stats->memory_peak = gotrace__load_relaxed(&t->budget.peak);
+  stats->memory_peak = gotrace__load_relaxed(&t->budget.peak) + gotrace__load_relaxed(&t->flight_budget.peak);
   for (i = 0; i < GOTRACE__KINDS; i++) stats->kinds[i] = gotrace__load_relaxed(&t->kinds[i]);
   for (m = &t->ender; m; m = m == &t->ender ? gotrace__load_acquire(&t->threads) : m->next) {
     if (gotrace__load_acquire(&m->session) != t->session) continue;
@@ -6138,15 +6141,15 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
     if (!options->flight_milliseconds) options->flight_milliseconds = 10000;
     if (!options->flight_bytes) options->flight_bytes = (size_t)16 << 20;
     if (options->flight_bytes < (size_t)2 << 20) return GOTRACE_ERROR_ARGUMENT;
-    options->memory_limit = options->flight_bytes;
-    options->on_limit = GOTRACE_LIMIT_BLOCK; /* until generations are forgotten */
+    options->memory_limit = options->flight_bytes / 4; /* the rest is for what is kept */
+    options->on_limit = GOTRACE_LIMIT_BLOCK;           /* until it is, which no sink delays */
     options->size_limit = 0;
     options->write = NULL;
     if (!options->cut_milliseconds || options->cut_milliseconds > options->flight_milliseconds / 4)
       options->cut_milliseconds = options->flight_milliseconds / 4 < 1000 ? options->flight_milliseconds / 4 : 1000;
-    if (!options->cut_bytes || options->cut_bytes > options->flight_bytes / 8) options->cut_bytes = options->flight_bytes / 8;
+    if (!options->cut_bytes || options->cut_bytes > options->flight_bytes / 16) options->cut_bytes = options->flight_bytes / 16;
   }
-  if (!options->memory_limit) options->memory_limit = (size_t)256 << 20;
+  if (!flight && !options->memory_limit) options->memory_limit = (size_t)256 << 20;
   if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
   if (!options->cut_bytes) options->cut_bytes = (size_t)4 << 20;
   switch (options->format) {
@@ -6165,7 +6168,7 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
   if (!options->heap.alignment) options->heap.alignment = 8;
   if (!options->heap.stack_unit) options->heap.stack_unit = 2048;
   if ((unsigned)options->stacks > GOTRACE_STACKS_UNWIND || (unsigned)options->on_limit > GOTRACE_LIMIT_BLOCK ||
-      options->memory_limit < (size_t)1 << 20 || (options->stacks == GOTRACE_STACKS_UNWIND && !options->unwind))
+      (!flight && options->memory_limit < (size_t)1 << 20) || (options->stacks == GOTRACE_STACKS_UNWIND && !options->unwind))
     return GOTRACE_ERROR_ARGUMENT;
   if (options->cut_bytes > options->memory_limit / 2) options->cut_bytes = options->memory_limit / 2;
   return GOTRACE_OK;
@@ -6190,6 +6193,7 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
     return GOTRACE_ERROR_ALREADY_RUNNING;
   }
   memset(&t->budget, 0, sizeof t->budget);
+  memset(&t->flight_budget, 0, sizeof t->flight_budget);
   t->budget.limit = options.memory_limit;
   v2 = options.format >= GOTRACE_GO_1_22;
   tables = gotrace__tables_new(v2, options.alloc_events && options.format >= GOTRACE_GO_1_23);
@@ -6235,7 +6239,7 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   t->flight = flight;
   t->keep_lost = false;
   t->kept_count = t->piece_count = 0;
-  t->finished = t->ended = t->stopping = t->cut_wanted = t->cut_delivered = t->sink_failed = false;
+  t->finished = t->ended = t->stopping = t->cut_wanted = t->footer_delivered = t->sink_failed = false;
   t->produced = 0;
   t->bytes = t->consistent_bytes = t->cuts = t->lost = t->samples_lost = t->stacks_cut = 0;
   t->early = 0;
@@ -6323,6 +6327,7 @@ static gotrace_result gotrace__flight_cut(void) {
   gotrace__unlock(&t->life);
   if (!ok) return GOTRACE_ERROR_OUT_OF_MEMORY;
 #if GOTRACE_NO_THREADS
+  (void)wanted;
   gotrace__drain(false);
 #else
   gotrace__lock(&t->queue_lock);

@@ -13,7 +13,7 @@ Three independent accounts must agree:
     1. The program's counts equal those of WIRE, kind by kind.
     2. The numbers of each kind of event in OUTPUT are those that the kinds in WIRE make.
     3. Every id of a string or stack in WIRE is in the tables of its generation, before the batch that names it unless the
-       file says otherwise; generations are numbered from 1; the first batch of each has the frequency, once.
+       file says otherwise; generations are numbered in order; the first batch of each has the frequency, once.
 
 Go's decoder of the wire does not know the events of experiments and stops at the first. Where WIRE ends so, only the
 program's counts and OUTPUT are compared.
@@ -55,6 +55,7 @@ class Wire:
     def __init__(self, path):
         self.counts = collections.Counter()
         self.generations = 0
+        self.last = None  # generation's number
         self.complete = True
         strings, stacks, used_strings, used_stacks = {0}, {0}, set(), set()
         frequencies = 0
@@ -83,11 +84,12 @@ class Wire:
             self.counts[name] += 1
             if name in ("EventBatch", "ExperimentalBatch"):
                 generation = int(re.search(r"gen=(\d+)", rest).group(1))
-                if generation != self.generations:
+                if generation != self.last:
                     end_of_generation()
-                    if generation != self.generations + 1:
-                        raise Wrong(f"generation {generation} follows {self.generations}")
-                    self.generations = generation
+                    if self.last is not None and generation != self.last + 1:
+                        raise Wrong(f"generation {generation} follows {self.last}")
+                    self.last = generation
+                    self.generations += 1
                     strings, stacks, used_strings, used_stacks = {0}, {0}, set(), set()
                     frequencies = 0
                 continue

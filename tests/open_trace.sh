@@ -40,6 +40,19 @@ if [ "${1-}" = --view ]; then # tests/open_trace.sh --view RELEASE TRACE: status
   exit 1
 fi
 
+# What a program wrote that was killed: Go goes on from 1.23 on, with what is whole.
+if [ "${1-}" = --killed ]; then # tests/open_trace.sh --killed TRACE
+  form=$(head -c 16 "$2" | tr -d '\0' | cut -d ' ' -f 2)
+  oldest=1.23
+  [ "${form#1.}" -lt 23 ] || oldest=$form
+  for release in $oldest 1.27; do
+    tests/open_trace.sh --view $release "$2" || exit
+    found=$(tests/open_trace.sh --print $release "$2" 2>/dev/null | grep -c '^M=' || true)
+    [ "$found" -gt 1000 ] || { echo "$2: Go $release finds $found events"; exit 1; }
+  done
+  exit
+fi
+
 if [ "${1-}" = --releases ]; then # tests/open_trace.sh --releases FORMAT: the releases that know a format
   case $2 in
     1.8 | 1.10) echo 1.15 1.19 1.21 1.22 ;;

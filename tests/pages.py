@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Serves a trace of the scheduler example with `go tool trace` and checks that each page shows what the program did.
 
-    tests/pages.py RELEASE [TRACE]
+    tests/pages.py RELEASE FORMAT [-p]
 
-What must be on the pages is computed from the trace itself with check_trace.py's decoder, which other tests compare with
-the program's own counts. The server listens on 127.0.0.1 only and is ended in any case. Pictures of the pages, taken with
+What must be on the pages is computed from the trace itself: of v1 with check_trace.py's decoder, of v2 from what Go's parser
+prints of it, which other tests compare with the program's own counts. -p: without pictures. The server listens on 127.0.0.1 only and is ended in any case. Pictures of the pages, taken with
 Chromium, are left in build/screens. Exit status 77 if something that is needed is not installed.
 """
 
@@ -92,6 +92,88 @@ class Facts:
 
     def place(self, event):
         return self.trace.stacks[event.stack][0][1:]
+
+
+class Transition:
+    """One event as Go's parser prints it: kind, proc, goroutine, the rest of the line, and its two stacks."""
+    __slots__ = ("kind", "p", "g", "time", "text", "stacks")
+
+
+def parsed_events(lines):
+    event = stack = None
+    for line in lines:
+        match = re.match(r"M=(-?\d+) P=(-?\d+) G=(-?\d+) (\w+) Time=(\d+) ?(.*)", line)
+        if match:
+            if event:
+                yield event
+            event = Transition()
+            event.p, event.g, event.kind = int(match.group(2)), int(match.group(3)), match.group(4)
+            event.time, event.text = int(match.group(5)), match.group(6)
+            event.stacks = {}
+        elif line.startswith(("TransitionStack=", "Stack=")):
+            stack = event.stacks.setdefault(line.split("=")[0], [])
+        elif re.match(r"\t[^\t].* @ 0x", line):
+            function = line.strip().rsplit(" @ ", 1)[0]
+        elif line.startswith("\t\t"):
+            file, _, number = line.strip().rpartition(":")
+            stack.append((function, file, int(number)))
+    if event:
+        yield event
+
+
+class ParsedFacts:
+    """The same as Facts, of a v2 trace."""
+
+    # What each profile is made of: cmd/trace/pprof.go.
+    REASONS = {"network": "io"}
+    REASONS.update((reason, "block") for reason in ("chan send", "chan receive", "select", "sync", "sync.(*Cond).Wait"))
+
+    def __init__(self, trace):
+        said = subprocess.run([os.path.join(ROOT, "tests/open_trace.sh"), "--print", "1.27", trace], stdout=subprocess.PIPE,
+                              universal_newlines=True)
+        if said.returncode:
+            print(said.stdout[:200])
+            sys.exit(said.returncode)
+        self.procs, self.entries, self.logs, self.threads = set(), {}, [], set()
+        self.tasks, self.regions = collections.Counter(), collections.Counter()
+        self.places = {"block": set(), "io": set(), "syscall": set(), "sched": set()}
+        self.ended = {kind: set() for kind in self.places}
+        waits = {}
+        for event in parsed_events(said.stdout.splitlines()):
+            transition = event.stacks.get("TransitionStack", [])
+            if event.kind == "TaskBegin":
+                self.tasks[re.search(r'Type="([^"]*)"', event.text).group(1)] += 1
+            elif event.kind == "RegionBegin":
+                self.regions[re.search(r'Type="([^"]*)"', event.text).group(1)] += 1
+            elif event.kind == "Log":
+                message = re.search(r'Message="(.*)"', event.text).group(1)
+                self.logs += [message] if message and "\\" not in message else []
+            match = re.search(r"(GoID|ProcID)=(\d+) (\w+)->(\w+)", event.text)
+            if event.kind != "StateTransition" or not match:
+                continue
+            what, number, old, new = match.group(1), int(match.group(2)), match.group(3), match.group(4)
+            if what == "ProcID":
+                if new == "Running":
+                    self.procs.add(number)
+                continue
+            if old in ("NotExist", "Undetermined"):
+                self.entries[number] = transition[-1][0] if transition else ""
+            frames = set(transition)
+            if new == "Waiting" and old == "Running":
+                kind = self.REASONS.get(re.search(r'Reason="([^"]*)"', event.text).group(1))
+                if kind:
+                    self.places[kind] |= frames
+                    waits[number] = (kind, event.time, transition)
+            elif new == "Syscall":
+                self.places["syscall"] |= frames
+                waits[number] = ("syscall", event.time, transition)
+            else:
+                kind, time, stack = waits.pop(number, (None, 0, None))
+                if stack and event.time > time:
+                    self.ended[kind].add(stack[0])
+            if new == "Runnable":
+                self.places["sched"] |= frames | set(event.stacks.get("Stack", []))
+        self.started = collections.Counter(self.entries.values())
 
 
 # A pprof profile: a gzipped protobuf.
@@ -222,7 +304,12 @@ def check_goroutines(server, facts):
           f"/goroutines shows what is not in the trace: {set(shown) - set(named)}")
 
 
-def check_profiles(server, facts):
+def ended(facts, kind, release):
+    """The places that a profile must show. Those of Go 1.22 to 1.25 have system calls only where an event with a stack follows."""
+    return set() if kind == "syscall" and release < "1.26" and isinstance(facts, ParsedFacts) else facts.ended[kind]
+
+
+def check_profiles(server, facts, release):
     for kind in ("io", "block", "syscall", "sched"):
         data = server.get(f"/{kind}?raw=1")
         if not data:
@@ -232,8 +319,8 @@ def check_profiles(server, facts):
         check(not any(place[0] == "" for place in places), f"/{kind} has a place without a function")
         check(places <= facts.places[kind], f"/{kind} shows places that are not in the trace: "
               f"{sorted(places - facts.places[kind])}")
-        check(facts.ended[kind] <= places, f"/{kind} lacks places where goroutines waited: "
-              f"{sorted(facts.ended[kind] - places)}")
+        check(ended(facts, kind, release) <= places, f"/{kind} lacks places where goroutines waited: "
+              f"{sorted(ended(facts, kind, release) - places)}")
     check(places_of_profile(server.get("/sched?raw=1"))[1] > 0, "/sched is empty")
     check(places_of_profile(server.get("/block?raw=1"))[1] > 0, "/block is empty")
 
@@ -292,6 +379,33 @@ def check_trace_view(server, facts):
     for place in facts.ended["block"]:
         check(any(place[0] in frame for frame in frames), f"the trace view has no stack frame in {place[0]}")
     print(f"/jsontrace: {len(events)} records, {len(slices)} slices, lanes: {', '.join(sorted(lanes))}")
+
+
+def check_threads(server):
+    """The view by thread has lanes with slices and arrows."""
+    data = json.loads(server.get("/jsontrace?view=thread").decode("utf-8", "replace"))
+    slices = [event for event in data["traceEvents"] if event.get("ph") == "X"]
+    lanes = {event["args"]["name"] for event in data["traceEvents"] if event.get("name") == "thread_name"}
+    check(len(slices) > 100, f"the view by thread has {len(slices)} slices")
+    check(any(re.search(r"[Tt]hread \d|M\d", lane) or lane.isdigit() for lane in lanes),
+          f"the view by thread has no lane of a thread: {sorted(lanes)}")
+    check(any(event.get("ph") == "s" for event in data["traceEvents"]), "the view by thread has no arrows")
+
+
+def check_pprof(release, trace, facts):
+    """go tool trace -pprof=net|sync|syscall|sched, which other programs read."""
+    tool = subprocess.run([os.path.join(ROOT, "tests/fetch_go.sh"), "--tool", release], stdout=subprocess.PIPE,
+                          universal_newlines=True).stdout.strip()
+    for word, kind in (("net", "io"), ("sync", "block"), ("syscall", "syscall"), ("sched", "sched")):
+        said = subprocess.run([tool, "-pprof=" + word, trace], stdout=subprocess.PIPE)
+        check(said.returncode == 0 and said.stdout, f"-pprof={word} fails")
+        if not said.stdout:
+            continue
+        places, samples = places_of_profile(said.stdout)
+        check(places <= facts.places[kind], f"-pprof={word} shows places that are not in the trace: "
+              f"{sorted(places - facts.places[kind])}")
+        lacks = ended(facts, kind, release) - places
+        check(not lacks, f"-pprof={word} lacks {sorted(lacks)}")
 
 
 def check_utilization(server):
@@ -424,30 +538,35 @@ def check_pictures(server, facts, release, directory):
 
 
 def main():
-    release = sys.argv[1]
+    release, form = sys.argv[1:3]
+    v2 = int(form.split(".")[1]) >= 22
     directory = tempfile.mkdtemp()
     server = None
     try:
-        if len(sys.argv) > 2:
-            path = sys.argv[2]
+        path = os.path.join(ROOT, f"build/pages-{release}-{form}.trace")
+        if subprocess.run(["make", "-q", "build/examples/scheduler"], cwd=ROOT).returncode:
+            print("examples/scheduler is not built, or is older than its source")
+            return 1
+        with open(os.path.join(directory, "kinds"), "w") as kinds:
+            subprocess.run([os.path.join(ROOT, "build/examples/scheduler"), "-o", path, "-f", form, "-k", "-j", "4",
+                            "examples", "tests"], stdout=kinds, check=True, cwd=ROOT)
+        if v2:
+            facts = ParsedFacts(path)
         else:
-            path = os.path.join(ROOT, f"build/pages-{release}.trace")
-            if subprocess.run(["make", "-q", "build/examples/scheduler"], cwd=ROOT).returncode:
-                print("examples/scheduler is not built, or is older than its source")
-                return 1
-            with open(os.path.join(directory, "kinds"), "w") as kinds:
-                subprocess.run([os.path.join(ROOT, "build/examples/scheduler"), "-o", path, "-f", "1.11", "-k", "-j", "4",
-                                "examples", "tests"], stdout=kinds, check=True, cwd=ROOT)
-        with open(path, "rb") as file:
-            facts = Facts(check_trace.Trace(file.read(), False))
+            with open(path, "rb") as file:
+                facts = Facts(check_trace.Trace(file.read(), False))
         server = Server(release, path, directory)
         check_start(server)
         check_goroutines(server, facts)
-        check_profiles(server, facts)
+        check_profiles(server, facts, release)
         check_annotations(server, facts)
         check_trace_view(server, facts)
         check_utilization(server)
-        check_pictures(server, facts, release, directory)
+        if v2:
+            check_threads(server)
+            check_pprof(release, path, facts)
+        if "-p" not in sys.argv:
+            check_pictures(server, facts, f"{release}-{form}", directory)
     finally:
         if server:
             server.stop()

@@ -14,7 +14,7 @@
 # it leaves there is then opened by every Go release that knows its format (in configurations other than the first by the
 # newest such release), and compared with the counts in the file
 # *.kinds and the lines in the file *.expect of the same name, if there are such (see check_trace.py). A file
-# *.parse-only beside it spares it the viewers (see open_trace.sh).
+# *.parse-only beside it spares it the viewers, a file *.killed tells that the trace is cut off (see open_trace.sh).
 # GOTRACE_TEST_SCALE is a divisor for the amount of work: 1, or more where the configuration is slow.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -49,8 +49,17 @@ list_go() {
 }
 
 list_pages() {
-  local release
-  for release in 1.19 1.27; do echo "pages of Go $release|tests/pages.py $release"; done
+  local release format options
+  while read -r release format options; do
+    echo "pages of Go $release, format $format|tests/pages.py $release $format $options"
+  done <<<'1.19 1.11
+1.27 1.11 -p
+1.22 1.22 -p
+1.23 1.23 -p
+1.24 1.22 -p
+1.25 1.25 -p
+1.26 1.26 -p
+1.27 1.23'
 }
 
 list_fuzz-replay() {
@@ -96,6 +105,13 @@ unit() {
   for trace in "$dir"/*.trace; do
     [ -e "$trace" ] || continue
     beside=()
+    if [ -e "${trace%.trace}.killed" ]; then
+      tests/open_trace.sh --killed "$trace" >"$dir/opened" 2>&1 || {
+        status=$?
+        [ $status = 77 ] || { cat "$dir/opened"; return $status; }
+      }
+      continue
+    fi
     [ -e "${trace%.trace}.parse-only" ] && beside+=(-p)
     [ "$configuration" = default ] || beside+=(-n)
     [ -e "${trace%.trace}.kinds" ] && beside+=(-k "${trace%.trace}.kinds")
