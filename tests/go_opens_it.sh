@@ -12,6 +12,9 @@ if [ "${1-}" = --list ]; then
       for example in scheduler threads hello; do echo "$example $format $release"; done
     done
   done
+  echo flight 1.23 1.23
+  echo flight 1.23 1.27
+  echo flight 1.26 1.27
   exit
 fi
 
@@ -19,12 +22,15 @@ example=$1 format=$2 release=$3
 make -q "build/examples/$example" || { echo "examples/$example is not built, or is older than its source"; exit 1; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-arguments=(-o "$dir/$example.trace" -f "$format" -k)
+arguments=(-o "$dir/$example.trace" -f "$format")
+counts=(-k "$dir/out")
 case $example in
-  scheduler | threads) arguments+=(-j 4 examples tests) ;; # more workers than processors
+  scheduler | threads) arguments+=(-k -j 4 examples tests) ;; # more workers than processors
+  flight) arguments+=(-t 1.5) counts=() ;; # of what it recorded it keeps a part only
+  *) arguments+=(-k) ;;
 esac
 "build/examples/$example" "${arguments[@]}" >"$dir/out" 2>&1 || { cat "$dir/out"; exit 1; }
-tests/open_trace.sh "$dir/$example.trace" -k "$dir/out" "$release" || {
+tests/open_trace.sh "$dir/$example.trace" ${counts[@]+"${counts[@]}"} "$release" || {
   status=$?
   if [ $status != 77 ]; then
     mkdir -p build/failed

@@ -43,6 +43,7 @@ list_go() {
   for release in 1.15 1.19 1.21 1.22 1.24 1.27; do
     echo "check_trace by Go $release|tests/check_trace_self.sh $release"
   done
+  echo "1.11 and 1.23 tell the same story|tests/same_story.py"
   tests/go_opens_it.sh --list | while read -r example format release; do
     echo "$example $format by Go $release|tests/go_opens_it.sh $example $format $release"
   done
