@@ -737,7 +737,7 @@ GOTRACE_API gotrace_result gotrace_flight_start(const gotrace_options *options);
 
 /* Hands a complete trace of what is kept, up to this moment, to `write`, in the calling thread, piece by piece. Any thread, any
  * number of times; snapshots wait for each other, tracing goes on. Results: OK; ERROR_SINK if write returned false;
- * ERROR_NOT_RUNNING if no flight recorder is on; ERROR_OUT_OF_MEMORY. Go: FlightRecorder.WriteTo. */
+ * ERROR_NOT_RUNNING if no flight recorder is on; ERROR_OUT_OF_MEMORY, also if for want of it nothing is kept. Go: FlightRecorder.WriteTo. */
 GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context);
 
 /* The same into a file, which is created or replaced, and removed again if it cannot be written. */
@@ -2199,8 +2199,8 @@ static struct gotrace__tracer {
   uint32_t gc_session;      /* in which its begin was written and its end not */
   uint32_t stw_open;        /* session in which a begin was written and its end not */
   unsigned stw_reason;      /* of the same; v2 */
-  uint64_t stw_thread;      /* index of its thread; v2 */
   uint64_t stw_begun[2];    /* by slot: generation whose STWBegin has no end yet; v2 */
+  uint64_t stw_thread[2];   /* likewise: the system's id of its thread */
   uint64_t gc_traced;       /* generation of the last event about a collection; v2 */
   uint64_t gc_sequence;     /* of the session */
   uint64_t collector_tick, collector_generation; /* of the last event about either */
@@ -2373,7 +2373,7 @@ typedef struct gotrace__call {
   gotrace_site *site;  /* or NULL */
   void *frame;         /* of the public function: where a walk by frame pointers begins */
   uint64_t generation;
-  uint32_t session;    /* 0: nothing is written */
+  uint32_t session;    /* 0: nothing is written; then v2 is false */
   uint32_t mark;       /* in which ids and statuses are valid: the generation (v2) or session (v1) */
   unsigned slot;
   bool v2;
@@ -2435,6 +2435,13 @@ static void gotrace__end_early(uint64_t generation, gotrace_result result) {
   gotrace__t.cut_wanted = true;
   gotrace__wake(&gotrace__t.changed);
   gotrace__unlock(&gotrace__t.queue_lock);
+}
+
+/* The same from inside a call, which writes nothing from here on. */
+static void gotrace__end_in_call(gotrace__call *c, gotrace_result result) {
+  gotrace__end_early(c->generation, result);
+  c->session = 0;
+  c->v2 = false;
 }
 
 /* The counters of a thread are of one session: the first event in another begins them anew. */
@@ -2749,10 +2756,7 @@ static gotrace__buffer *gotrace__exchange(gotrace__call *c, gotrace__buffer **ol
       early = used + sizeof *fresh > t->budget.limit ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY;
     }
   }
-  if (early) {
-    gotrace__end_early(c->generation, early);
-    c->session = 0;
-  }
+  if (early) gotrace__end_in_call(c, early);
   return fresh;
 }
 
@@ -2878,6 +2882,14 @@ static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, ui
   return true;
 }
 
+/* v2: a new generation has begun since g was taken with *word. */
+static void gotrace__take_again(gotrace__call *c, gotrace_go *g, uint64_t *word) {
+  unsigned status = gotrace__status_of(*word);
+  if (!c->v2 || gotrace__has_mark(*word, c->mark)) return;
+  if (g->unborn != c->session) gotrace__write_go_status(c, g, status, GOTRACE__NO_THREAD);
+  *word = gotrace__word(c->mark, 0, status);
+}
+
 /* Stores g's next status; `word` is what it had, `numbered` how many numbered events were written since. */
 static inline void gotrace__give(gotrace__call *c, gotrace_go *g, uint64_t word, unsigned numbered, unsigned status) {
   uint64_t next = gotrace__word(0, 0, status);
@@ -2944,18 +2956,17 @@ static inline bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned
       gotrace__reset_counters(m, c->session);
       if (m->go) gotrace__check_ownership(m);
     }
-    if (c->v2 ? true : !(flags & GOTRACE__IN_SYSCALL)) {
-      if (c->v2) {
-        if ((flags & (GOTRACE__V2_PROC | GOTRACE__V2_GO)) && GOTRACE__UNLIKELY(!m->proc || ((flags & GOTRACE__V2_GO) && !m->go))) {
-          flags &= ~(unsigned)GOTRACE__V2_PROC;
-          gotrace__leave(c);
-          if (flags & GOTRACE__V2_GO) gotrace__attach(m);
-          else gotrace__start_own_proc(m);
-          flags &= ~(unsigned)GOTRACE__V2_GO; /* once */
-          gotrace__enter(c, m);
-          continue;
-        }
-      } else if (!m->proc) {
+    if (c->v2 && (((flags & GOTRACE__V2_PROC) && GOTRACE__UNLIKELY(!m->proc)) ||
+                  ((flags & GOTRACE__V2_GO) && GOTRACE__UNLIKELY(!m->go)))) {
+      gotrace__leave(c);
+      if (flags & GOTRACE__V2_GO) gotrace__attach(m);
+      else gotrace__start_own_proc(m);
+      flags &= ~(unsigned)(GOTRACE__V2_PROC | GOTRACE__V2_GO); /* whether there is memory for it or not */
+      gotrace__enter(c, m);
+      continue;
+    }
+    if (c->v2 || !(flags & GOTRACE__IN_SYSCALL)) {
+      if (!c->v2 && !m->proc) {
         gotrace__lock(&gotrace__t.global_lock);
         c->global = true;
         gotrace__refresh(c, gotrace__t.global.stream.generation);
@@ -3345,6 +3356,7 @@ static void gotrace__start(gotrace_go *g, bool quietly) {
     if (c.m->go) {
       gotrace__problem(&c, GOTRACE_PROBLEM_START_OVER);
       gotrace__stop_running(&c, GOTRACE_STOP_YIELD);
+      gotrace__take_again(&c, g, &word);
     }
     gotrace__run(&c, g, word);
   }
@@ -3483,6 +3495,7 @@ static void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, bool
              g->unborn != c.session) {
     uint64_t tick;
     gotrace__leave_stw(&c);
+    gotrace__take_again(&c, g, &word);
     tick = gotrace__stamp(&c, c.m->go);
     if (tick < g->tick) tick = g->tick;
     gotrace__v2_event2(&c, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, tick, g->id,
@@ -3493,6 +3506,8 @@ static void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, bool
     g->tick = tick;
     gotrace__put_on(&c, g, word, 1);
   } else {
+    if (c.session) gotrace__leave_stw(&c);
+    gotrace__take_again(&c, g, &word);
     if (gotrace__status_of(word) == GOTRACE__WAITING) {
       if (c.session) word += gotrace__write_unblock(&c, g, word, gotrace__stack(&c)) * gotrace__word(0, 1, 0);
       word = (word & ~(uint64_t)7) | GOTRACE__RUNNABLE;
@@ -3725,7 +3740,10 @@ static bool gotrace__borrow(gotrace__call *c, gotrace_go **borrowed) {
   }
   *borrowed = gotrace__create(c, &entry, GOTRACE__RUNNABLE);
   if (!*borrowed) return false;
-  gotrace__take(c, *borrowed, 1u << GOTRACE__RUNNABLE, &word); /* nobody else knows it */
+  if (!gotrace__take(c, *borrowed, 1u << GOTRACE__RUNNABLE, &word)) { /* started by one who had a stale handle */
+    *borrowed = NULL;
+    return false;
+  }
   gotrace__run(c, *borrowed, word);
   return true;
 }
@@ -4198,7 +4216,7 @@ static void gotrace__v2_stw_begin(gotrace__call *c, uint32_t stack) {
   gotrace__v2_event2(c, GOTRACE_V2_STW_BEGIN, gotrace__collector_stamp(c), t->tables[c->slot]->stw_reasons[t->stw_reason],
                      stack);
   t->stw_begun[c->slot] = c->generation;
-  t->stw_thread = c->m->index;
+  t->stw_thread[c->slot] = c->m->system_id;
   t->stw_open = c->p->stw_session = c->session;
 }
 
@@ -4226,7 +4244,11 @@ static void gotrace__write_globals(gotrace__call *c) {
   if (gotrace__load_relaxed(&t->tasks_traced) != c->session) gotrace__write_open_tasks(c);
   if (!c->session || c->collecting) return; /* what holds the lock sees to the rest */
   gotrace__lock_collector(c);
-  if (c->session && t->gc && t->gc_traced != c->generation) gotrace__v2_gc_event(c, GOTRACE_V2_GC_ACTIVE);
+  if (c->session && t->gc && t->gc_traced != c->generation) {
+    /* One that is not in the trace began before it, which readers take in the first generation only. */
+    bool known = t->gc_session == c->session || (t->tables[c->slot]->number == 1 && !t->gc_sequence);
+    gotrace__v2_gc_event(c, known ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN);
+  }
   gotrace__unlock_collector(c);
 }
 
@@ -4667,8 +4689,7 @@ GOTRACE__DEFINE void gotrace_region_begin_at(gotrace_site *site, gotrace_task ta
 static void gotrace__end_region(gotrace__call *c, gotrace_go *g, uint32_t name) {
   const gotrace__open_region *open = &g->regions[--g->region_depth];
   if (GOTRACE__UNLIKELY(!name) && open->name[0] && !open->unnamed) {
-    gotrace__end_early(c->generation, GOTRACE_ERROR_OUT_OF_MEMORY);
-    c->session = 0;
+    gotrace__end_in_call(c, GOTRACE_ERROR_OUT_OF_MEMORY);
   } else {
     gotrace__write_region(c, open->task, 1, open->unnamed ? 0 : name, gotrace__stack(c));
   }
@@ -4987,9 +5008,14 @@ static void gotrace__collect_buffer(gotrace__piece *piece, gotrace__buffer **buf
   bool empty = b && b->size_at && b->size == b->size_at + GOTRACE__BATCH_SIZE_WIDTH && b->top == sizeof b->data;
   if (!b) return;
   *buffer = NULL;
+  if (empty) {
+    b->size_at = 0;
+    gotrace__queue_push(&gotrace__t.empty, b);
+    return;
+  }
   gotrace__batch_end(b);
-  if (!empty) gotrace__t.produced += b->size;
-  gotrace__queue_push(empty ? &gotrace__t.empty : &piece->queue, b);
+  gotrace__t.produced += b->size;
+  gotrace__queue_push(&piece->queue, b);
 }
 
 /* Hands what was written in `slot` to the reader; no thread writes to it any more. The caller holds the life lock. */
@@ -5085,6 +5111,7 @@ static void gotrace__write_statuses(uint64_t generation) {
 /* v2: what a thread has that has made no sound in a generation. */
 typedef struct gotrace__quiet {
   gotrace__thread *m;
+  uint64_t thread;         /* its id for the system */
   gotrace_proc *p;         /* or NULL */
   uint64_t go;             /* 0: none */
   gotrace_location entry;
@@ -5107,6 +5134,7 @@ static size_t gotrace__note_quiet(gotrace__quiet *quiet, size_t max, uint64_t ge
     memset(q, 0, sizeof *q);
     if (!gotrace__load_acquire(&m->used) || gotrace__load_relaxed(&m->opened[slot]) == generation) continue;
     q->m = m;
+    q->thread = gotrace__load_relaxed(&m->system_id);
     q->in_syscall = gotrace__load_relaxed(&m->in_syscall);
     if (p) {
       word = gotrace__load_acquire(&p->word);
@@ -5157,13 +5185,12 @@ static void gotrace__write_quiet(const gotrace__quiet *quiet, size_t count, uint
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__call c;
   size_t i;
-  gotrace__thread *m;
   gotrace__ender_call(&c, generation);
   for (i = 0; i < count; i++) {
     const gotrace__quiet *q = &quiet[i];
     bool proc = q->p && gotrace__load_relaxed(&q->p->traced[c.slot]) != generation; /* it may have been stolen */
     if (gotrace__load_relaxed(&q->m->opened[c.slot]) == generation || (!proc && !q->in_syscall)) continue;
-    if (!gotrace__ender_batch(&c, gotrace__load_relaxed(&q->m->system_id), tick)) return;
+    if (!gotrace__ender_batch(&c, q->thread, tick)) return;
     if (proc) {
       gotrace__v2_event2(&c, GOTRACE_V2_PROC_STATUS, tick, (uint64_t)q->p->id,
                          q->proc_in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING);
@@ -5172,18 +5199,18 @@ static void gotrace__write_quiet(const gotrace__quiet *quiet, size_t count, uint
     if (q->go) {
       unsigned status = q->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
       if (t->version >= GOTRACE_GO_1_23)
-        gotrace__v2_event4(&c, GOTRACE_V2_GO_STATUS_STACK, tick, q->go, q->m->system_id, status,
+        gotrace__v2_event4(&c, GOTRACE_V2_GO_STATUS_STACK, tick, q->go, q->thread, status,
                            gotrace__entry_stack(&c, &q->entry));
       else
-        gotrace__v2_event3(&c, GOTRACE_V2_GO_STATUS, tick, q->go, q->m->system_id, status);
+        gotrace__v2_event3(&c, GOTRACE_V2_GO_STATUS, tick, q->go, q->thread, status);
       if (q->assist) gotrace__v2_event1(&c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, q->go);
       if (last && !q->known) gotrace__count(&c.m->goroutines, 1); /* else it counts itself when it is first heard of */
     }
   }
   gotrace__lock(&t->collector);
   if (t->stw_begun[c.slot] == generation) {
-    for (m = gotrace__load_acquire(&t->threads); m && m->index != t->stw_thread; m = m->next) continue;
-    if (m && gotrace__ender_batch(&c, gotrace__load_relaxed(&m->system_id), tick)) gotrace__v2_event0(&c, GOTRACE_V2_STW_END, tick);
+    tick = gotrace__now(); /* after all that its thread has written */
+    if (gotrace__ender_batch(&c, t->stw_thread[c.slot], tick)) gotrace__v2_event0(&c, GOTRACE_V2_STW_END, tick);
     t->stw_begun[c.slot] = 0;
   }
   gotrace__unlock(&t->collector);
@@ -5572,6 +5599,7 @@ enum {
   GOTRACE__STAGE_SAMPLES,
   GOTRACE__STAGE_STACKS,
   GOTRACE__STAGE_STRINGS,
+  GOTRACE__STAGE_LONELY, /* an event for a generation without any, which readers refuse */
   GOTRACE__STAGE_EVENTS
 };
 
@@ -5676,11 +5704,24 @@ static bool gotrace__write_stage(gotrace__piece *piece) {
           tables->last_stack = entry;
         }
         break;
-      default:
+      case GOTRACE__STAGE_STRINGS:
         *at++ = GOTRACE_V2_STRINGS;
         empty = b->size = begin + 1;
         gotrace__write_strings(b, tables);
         break;
+      default:
+        /* Had any proc been in use, it would have been told of. So the first one is free, and idle to readers, or is not yet
+         * there. */
+        if (piece->queue.head) continue;
+        *at++ = GOTRACE_V2_PROC_STATUS;
+        at = gotrace__put_varint(at, 0);
+        at = gotrace__put_varint(at, 0);
+        at = gotrace__put_varint(at, GOTRACE__PROC_IDLE);
+        b->size = (uint32_t)(at - b->data);
+        gotrace__count_kind(GOTRACE_V2_PROC_STATUS, 1);
+        piece->stage++;
+        gotrace__batch_end(b);
+        return true;
     }
     if (b->size == empty) continue;
     gotrace__count_kind(b->data[begin], 1); /* Stacks, Strings, CPUSamples */
@@ -6197,14 +6238,14 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   t->budget.limit = options.memory_limit;
   v2 = options.format >= GOTRACE_GO_1_22;
   tables = gotrace__tables_new(v2, options.alloc_events && options.format >= GOTRACE_GO_1_23);
-  t->region_names = gotrace__table_new(&t->budget, true);
+  t->region_names = gotrace__table_new(&t->budget, !flight);
   t->spare = gotrace__piece_new();
-  t->scratch = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *t->scratch, true));
+  t->scratch = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *t->scratch, !flight));
   if (options.format >= GOTRACE_GO_1_19 && !t->samples)
     gotrace__store_release(
         &t->samples,
         GOTRACE__CAST(gotrace__sample *, gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false)));
-  first = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *first, true));
+  first = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *first, !flight));
   if (!first || !tables || !t->region_names || !t->spare || !t->scratch ||
       (options.format >= GOTRACE_GO_1_19 && !t->samples))
     result = GOTRACE_ERROR_OUT_OF_MEMORY;
@@ -6352,7 +6393,7 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, 
   gotrace__lock(&t->flight_lock);
   if (result == GOTRACE_OK) {
     for (kept = t->kept; kept; kept = kept->link) count++;
-    list = GOTRACE__CAST(gotrace__kept **, gotrace__allocate(NULL, (count + 1) * sizeof *list, false));
+    if (count) list = GOTRACE__CAST(gotrace__kept **, gotrace__allocate(NULL, count * sizeof *list, false));
     if (!list) result = GOTRACE_ERROR_OUT_OF_MEMORY;
   }
   for (kept = t->kept, i = 0; list && kept; kept = kept->link) {
@@ -6374,7 +6415,7 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, 
       gotrace__unlock(&t->flight_lock);
     }
     gotrace__in_sink = false;
-    gotrace__release(NULL, list, (count + 1) * sizeof *list);
+    gotrace__release(NULL, list, count * sizeof *list);
   }
   gotrace__unlock(&t->snapshot);
   return result;

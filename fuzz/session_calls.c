@@ -14,7 +14,11 @@
  * Input: two bytes a call: which one, and on what; some take more.
  */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "fuzz.h"
 
@@ -43,6 +47,45 @@ static int fuzz_clock(clockid_t clock, struct timespec *now) {
   return 0;
 }
 #define clock_gettime fuzz_clock
+
+/* ---- Threads: each record is one to Go, too. The service thread works while another waits for it. ---- */
+
+static void fuzz_serve(void);
+static int fuzz_service; /* 1: it was started and not joined */
+
+static long fuzz_syscall(long number, long a, long b, long c) {
+  return number == SYS_gettid ? (long)(100 + fuzz_thread) : (syscall)(number, a, b, c);
+}
+#define FUZZ_SYSCALL(number, a, b, c, ...) fuzz_syscall(number, a, b, c)
+#define syscall(...)                       FUZZ_SYSCALL(__VA_ARGS__, 0, 0, 0, 0)
+
+static int fuzz_thread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
+  (void)thread, (void)attributes, (void)run, (void)argument;
+  REQUIRE(!fuzz_service);
+  fuzz_service = 1;
+  return 0;
+}
+#define pthread_create fuzz_thread_create
+
+static int fuzz_thread_join(pthread_t thread, void **result) {
+  (void)thread, (void)result;
+  REQUIRE(fuzz_service);
+  fuzz_serve();
+  fuzz_service = 0;
+  return 0;
+}
+#define pthread_join fuzz_thread_join
+
+static int fuzz_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until) {
+  (void)cond, (void)until;
+  if (fuzz_service) {
+    pthread_mutex_unlock(mutex);
+    fuzz_serve();
+    pthread_mutex_lock(mutex);
+  }
+  return ETIMEDOUT;
+}
+#define pthread_cond_timedwait fuzz_wait
 
 /* ---- Memory: fails when told, and is forgotten after an input. ---- */
 
@@ -86,6 +129,14 @@ static void fuzz_free(void *memory, size_t size) {
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
+/* The service thread goes on as far as it can. */
+static void fuzz_serve(void) {
+  gotrace__thread *self = gotrace__self;
+  gotrace__self = NULL;
+  gotrace__drain(false);
+  gotrace__self = self;
+}
+
 /* ---- One input's world. ---- */
 
 #define THREADS    3
@@ -102,7 +153,7 @@ static struct {
   gotrace_proc *procs[PROCS];
   gotrace_task tasks[TASKS];
   gotrace_site sites[SITES];
-  bool running, futile;
+  bool running, futile, flight, v2;
   uint8_t *trace;
   size_t size, first_cut; /* the first consistent prefix */
   unsigned calls;
@@ -170,6 +221,7 @@ static bool is_known(const char *error) {
 static void check_trace(const uint8_t *trace, size_t size) {
   check_v1_trace t;
   uint64_t seed;
+  if (w.v2) return;
   for (seed = 0; seed < 2; seed++) {
     if (!check_v1(&t, trace, size, CHECK_V1_STRICT | (w.futile ? CHECK_V1_FUTILE : 0u), seed)) {
       if (is_known(t.error)) {
@@ -190,12 +242,26 @@ static void check_trace(const uint8_t *trace, size_t size) {
   }
 }
 
+static void keep_trace(void) {
+  static unsigned number;
+  char path[4096];
+  FILE *file;
+  if (!getenv("SESSION_CALLS_KEEP")) return;
+  snprintf(path, sizeof path, "%s/%u.trace", getenv("SESSION_CALLS_KEEP"), number++);
+  file = fopen(path, "wb");
+  REQUIRE(file && fwrite(w.trace, 1, w.size, file) == w.size && fclose(file) == 0);
+}
+
 /* Reads a piece; false if there is none. */
 static bool read_piece(bool wait) {
   const void *chunk = NULL;
   size_t size = 0;
   gotrace_stats stats;
   gotrace_result result = wait ? gotrace_read(&chunk, &size) : gotrace_try_read(&chunk, &size);
+  if (w.flight) {
+    REQUIRE(result == GOTRACE_ERROR_READER_BUSY && !size);
+    return false;
+  }
   if (!w.running) {
     REQUIRE(result == GOTRACE_ERROR_NOT_RUNNING && !size);
     return false;
@@ -212,16 +278,10 @@ static bool read_piece(bool wait) {
     REQUIRE(gotrace__t.budget.used == 0);
     gotrace_get_stats(&stats);
     REQUIRE(stats.bytes == w.size && stats.consistent_bytes == w.size);
-    if (getenv("SESSION_CALLS_KEEP")) {
-      static unsigned number;
-      char path[4096];
-      FILE *file;
-      snprintf(path, sizeof path, "%s/%u.trace", getenv("SESSION_CALLS_KEEP"), number++);
-      file = fopen(path, "wb");
-      REQUIRE(file && fwrite(w.trace, 1, w.size, file) == w.size && fclose(file) == 0);
-    }
+    keep_trace();
     check_trace(w.trace, w.size);
     if (w.first_cut && w.first_cut < w.size) check_trace(w.trace, w.first_cut);
+    if (w.v2) return false;
     check_v1(&t, w.trace, w.size, CHECK_V1_OLD, 0);
     for (kind = 0; kind < 64; kind++) {
       if (stats.kinds[kind] == t.kinds[kind]) continue;
@@ -245,15 +305,44 @@ static bool read_piece(bool wait) {
   return true;
 }
 
+/* The flight recorder's: a complete trace of the last generations. */
+static bool write_snapshot(void *context, const void *data, size_t size) {
+  unsigned *pieces = context;
+  if (*pieces && --*pieces == 0) return false;
+  if (!w.size) REQUIRE(size == 16);
+  REQUIRE(size <= 65536 && w.size + size <= MOST_TRACE);
+  memcpy(w.trace + w.size, data, size);
+  w.size += size;
+  return true;
+}
+
+static void snapshot(unsigned fail_after) {
+  bool failing = fail_after != 0, may_fail = fuzz_fail_after != 0;
+  gotrace_result result;
+  size_t size = w.size;
+  if (w.flight) w.size = 0;
+  result = gotrace_flight_snapshot(write_snapshot, &fail_after);
+  if (!w.flight) {
+    REQUIRE(result == GOTRACE_ERROR_NOT_RUNNING && w.size == size);
+  } else if (result == GOTRACE_OK) {
+    keep_trace();
+    check_trace(w.trace, w.size);
+  } else {
+    REQUIRE((result == GOTRACE_ERROR_SINK && failing) || (result == GOTRACE_ERROR_OUT_OF_MEMORY && (may_fail || !w.size)));
+  }
+}
+
 static void start(void) {
   static const gotrace_format formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10,        GOTRACE_GO_1_11, GOTRACE_GO_1_19,
                                            GOTRACE_GO_1_21, GOTRACE_FORMAT_DEFAULT, GOTRACE_GO_1_22};
+  static const gotrace_format v2_formats[] = {GOTRACE_GO_1_22, GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
+  static const size_t limits[] = {(size_t)1 << 20, (size_t)3 << 20};
   gotrace_options options;
   gotrace_result result;
   unsigned how = (unsigned)fuzz_take(&w.in, 1), more = (unsigned)fuzz_take(&w.in, 1);
   bool may_fail = fuzz_fail_after != 0;
   memset(&options, 0, sizeof options);
-  options.format = formats[how % 7];
+  options.format = how % 7 == 6 ? v2_formats[how / 7 % 4] : formats[how % 7];
   options.futile_wakeups = how >= 128;
   options.stacks = (gotrace_stacks)(more % 4);
   if (options.stacks == GOTRACE_STACKS_FRAME_POINTERS && more % 64 != 2)
@@ -261,22 +350,33 @@ static void start(void) {
   options.unwind = unwind;
   options.symbolize = symbolize;
   options.report = report;
-  options.memory_limit = more & 4 ? (size_t)1 << 20 : (size_t)3 << 20;
+  options.memory_limit = limits[!(more & 4)];
+  options.alloc_events = more & 64;
+  options.heap.base = 1000;
   if (more & 8) options.size_limit = 100000;
   if (more & 16) options.cut_bytes = 65536;
   options.cut_milliseconds = more & 32 ? 1 : 0;
-  result = gotrace_start(&options);
+  if (more & 128) {
+    options.flight_bytes = (size_t)(options.alloc_events ? 4 : 2) << 20;
+    options.flight_milliseconds = more & 16 ? 1 : 0;
+    result = gotrace_flight_start(&options);
+  } else {
+    result = gotrace_start(&options);
+  }
   if (result == GOTRACE_OK) {
     REQUIRE(!w.running);
     w.running = true;
+    w.v2 = how % 7 >= 5;
+    w.flight = (more & 128) != 0;
     w.size = w.first_cut = 0;
     w.futile = options.futile_wakeups;
   } else if (result == GOTRACE_ERROR_ALREADY_RUNNING) {
     REQUIRE(w.running);
   } else if (result == GOTRACE_ERROR_FORMAT) {
-    REQUIRE(options.format == GOTRACE_GO_1_22);
+    REQUIRE((more & 128) && how % 7 < 5);
   } else {
-    REQUIRE(result == GOTRACE_ERROR_OUT_OF_MEMORY && may_fail);
+    if (!may_fail) fprintf(stderr, "start: %s\n", gotrace_result_string(result));
+    REQUIRE(result == GOTRACE_ERROR_OUT_OF_MEMORY && (may_fail || !w.size));
   }
 }
 
@@ -290,6 +390,24 @@ static bool unlocked(gotrace__mutex *mutex) {
   if (pthread_mutex_trylock(mutex) != 0) return false;
   pthread_mutex_unlock(mutex);
   return true;
+}
+
+static void heap(unsigned on) {
+  static const gotrace_type types[] = {{"pair", 16, 8}, {NULL, 1, 0}, {long_name, SIZE_MAX, SIZE_MAX}};
+  static gotrace_type many[8];
+  void *at = (void *)(uintptr_t)(fuzz_take(&w.in, 3) * 8);
+  const gotrace_type *type = on / 64 ? &types[on / 64 - 1] : &many[w.calls % 8];
+  switch (on / 4 % 9) {
+  case 0: gotrace_span(at, on * 100, on); break;
+  case 1: gotrace_span_alloc(at, on * 10000, on); break;
+  case 2: gotrace_span_free(at); break;
+  case 3: gotrace_heap_object(at, type); break;
+  case 4: gotrace_heap_object_alloc(at, on % 8 == 2 ? NULL : type); break;
+  case 5: gotrace_heap_object_free(at); break;
+  case 6: gotrace_goroutine_stack(at, on * 100); break;
+  case 7: gotrace_goroutine_stack_alloc(at, on == 2 ? SIZE_MAX : on * 1000); break;
+  case 8: gotrace_goroutine_stack_free(at); break;
+  }
 }
 
 static void one_call(void) {
@@ -398,7 +516,9 @@ static void one_call(void) {
     gotrace_gc_end();
     break;
   case 35:
-    on % 2 ? gotrace_gc_scan_begin() : gotrace_gc_scan_end();
+    if (on % 16 == 15) gotrace_go_end_syscall();
+    else if (on % 4 == 2) heap(on);
+    else on % 2 ? gotrace_gc_scan_begin() : gotrace_gc_scan_end();
     break;
   case 36:
     gotrace_stw_begin_at(site, (gotrace_stw_reason)(on / 8 % 19));
@@ -475,7 +595,17 @@ static void one_call(void) {
     start();
     break;
   case 59: {
-    gotrace_result result = gotrace_end();
+    gotrace_result result;
+    if (w.flight && w.running) {
+      if (on % 8 == 1) snapshot(on / 8);
+      if (on % 8 == 2) gotrace_end();
+      REQUIRE(gotrace_flight_stop() != GOTRACE_ERROR_NOT_RUNNING);
+      REQUIRE(gotrace__t.budget.used == 0 && gotrace__t.flight_budget.used == 0 && !fuzz_service);
+      w.running = w.flight = false;
+      break;
+    }
+    REQUIRE(gotrace_flight_stop() == GOTRACE_ERROR_NOT_RUNNING);
+    result = gotrace_end();
     if (!w.running) REQUIRE(result == GOTRACE_ERROR_NOT_RUNNING);
     if (on % 4 && w.running)
       while (read_piece(true)) continue;
@@ -485,6 +615,11 @@ static void one_call(void) {
     REQUIRE(gotrace_advance() != GOTRACE_OK || w.running);
     break;
   case 61:
+    if (on % 4 == 0) {
+      snapshot(on / 4);
+      break;
+    }
+    if (w.flight) fuzz_serve();
     for (i = 0; i < on % 64u && read_piece(false); i++) continue;
     break;
   case 62: /* much at once */
@@ -533,6 +668,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   while (w.in.at < w.in.end && w.size < MOST_TRACE / 2) one_call();
   fuzz_fail_after = 0;
+  if (w.flight && w.running) {
+    snapshot(0);
+    REQUIRE(gotrace_flight_stop() != GOTRACE_ERROR_NOT_RUNNING);
+    w.running = w.flight = false;
+  }
   gotrace_end();
   if (w.running)
     while (read_piece(true)) continue;

@@ -137,7 +137,9 @@ int main(void) {
   } cases[] = {{GOTRACE_GO_1_11, false, 0},
                {GOTRACE_GO_1_21, true, 0},
                {GOTRACE_GO_1_8, false, 1000000},
-               {GOTRACE_GO_1_21, true, 3}};
+               {GOTRACE_GO_1_21, true, 3},
+               {GOTRACE_GO_1_23, true, 0},
+               {GOTRACE_GO_1_26, false, 3}};
   size_t i;
   long n, step = test_scaled(50) < 50 ? 7 : 1; /* every seventh where it is slow */
   for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -4,6 +4,7 @@
 #define TEST_COLLECT_H
 
 #include "check_v1.h"
+#include "check_v2.h"
 #include "test.h"
 
 typedef struct test_bytes {
@@ -41,11 +42,25 @@ static inline void test_load(test_bytes *bytes, const char *path) {
   CHECK(fclose(file) == 0);
 }
 
+static inline bool test_is_v2(const uint8_t *data, size_t size) {
+  return size >= 16 && memcmp(data, "go 1.2", 6) == 0 && data[6] >= '2';
+}
+
 /* Whether a trace opens, whatever order equal time stamps get. */
 static inline void test_check_bytes(const uint8_t *data, size_t size, const char *where, int line) {
   check_v1_trace t;
   uint64_t seed;
-  for (seed = 0; seed < 3; seed++) {
+  bool v2 = test_is_v2(data, size);
+  for (seed = 0; v2 && seed < 3; seed++) {
+    check_v2_trace t2;
+    if (!check_v2(&t2, data, size, seed)) {
+      fprintf(stderr, "%s:%d: the trace does not open (%zu bytes, seed %d): %s\n", where, line, size, (int)seed,
+              t2.error);
+      exit(1);
+    }
+    check_v2_free(&t2);
+  }
+  for (seed = 0; !v2 && seed < 3; seed++) {
     if (!check_v1(&t, data, size, CHECK_V1_STRICT, seed)) {
       fprintf(stderr, "%s:%d: the trace does not open (%zu bytes, seed %d): %s\n", where, line, size, (int)seed,
               t.error);
@@ -61,10 +76,27 @@ static inline void test_check_figures(const test_bytes *bytes, check_v1_trace *t
   gotrace_stats stats;
   uint64_t events = 0;
   int kind;
-  CHECK(check_v1(t, bytes->data, bytes->size, CHECK_V1_OLD, 0));
   gotrace_get_stats(&stats);
   CHECK_EQUAL(stats.bytes, bytes->size);
   CHECK_EQUAL(stats.consistent_bytes, bytes->size);
+  if (test_is_v2(bytes->data, bytes->size)) {
+    check_v2_trace t2;
+    memset(t, 0, sizeof *t);
+    CHECK(check_v2(&t2, bytes->data, bytes->size, 0));
+    CHECK_EQUAL(stats.cuts, t2.generations);
+    for (kind = 0; kind < 256; kind++) {
+      const gotrace_event_spec *spec = gotrace_find_event_spec((gotrace_format)t2.version, kind);
+      if (stats.kinds[kind] != t2.kinds[kind]) fprintf(stderr, "event %d:\n", kind);
+      CHECK_EQUAL(stats.kinds[kind], t2.kinds[kind]);
+      if (spec && strncmp(spec->arguments, "dt", 2) == 0 && kind != GOTRACE_V2_CLOCK_SNAPSHOT) events += t2.kinds[kind];
+    }
+    CHECK_EQUAL(stats.events, events + t2.kinds[GOTRACE_V2_CPU_SAMPLE]);
+    t->version = t2.version;
+    t->kinds[GOTRACE_V1_USER_LOG] = t2.kinds[GOTRACE_V2_USER_LOG]; /* which tests ask for */
+    check_v2_free(&t2);
+    return;
+  }
+  CHECK(check_v1(t, bytes->data, bytes->size, CHECK_V1_OLD, 0));
   for (kind = 0; kind < 64; kind++) {
     if (stats.kinds[kind] != t->kinds[kind]) fprintf(stderr, "event %d:\n", kind);
     CHECK_EQUAL(stats.kinds[kind], t->kinds[kind]);

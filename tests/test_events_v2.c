@@ -400,6 +400,24 @@ static void from_the_middle(void) {
   CHECK(pthread_join(thread, NULL) == 0);
 }
 
+/* Readers refuse a generation without events, so there is none. */
+static void nothing(void) {
+  gotrace_options options;
+  int i;
+  memset(&options, 0, sizeof options);
+  options.format = format;
+  CHECK_EQUAL(gotrace_start_file(test_trace_path("nothing", format), &options), GOTRACE_OK);
+  for (i = 0; i < 3; i++) CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  gotrace_log(GOTRACE_NO_TASK, "", "but one");
+  for (i = 0; i < 3; i++) {
+    gotrace_thread_end();
+    CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  }
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  test_write_kinds("nothing", format);
+  expect("Log .*Message=\"but one\"");
+}
+
 static void in_child(const char *name, void (*events)(void)) {
   char path[512];
   int status;
@@ -422,6 +440,7 @@ int main(void) {
     if (format < GOTRACE_GO_1_22) continue; /* see test_events.c */
     in_child("events", all_events);
     in_child("middle", from_the_middle);
+    in_child("nothing", nothing);
   }
   return 0;
 }

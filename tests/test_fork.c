@@ -44,7 +44,6 @@ static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, got
   for (round = 0; round < 2; round++) {
     gotrace_options options;
     memset(&options, 0, sizeof options);
-    options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
     options.format = GOTRACE_GO_1_11;
     bytes.size = 0;
     CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
@@ -69,7 +68,6 @@ static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, got
   {
     gotrace_options options;
     memset(&options, 0, sizeof options);
-    options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
     options.write = test_sink;
     options.context = &bytes;
     bytes.size = 0;
@@ -94,7 +92,6 @@ int main(void) {
   long i, forks = test_scaled(40);
   size_t k;
   memset(&options, 0, sizeof options);
-  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
   options.write = test_sink;
   options.context = &bytes;
   options.cut_milliseconds = 1;

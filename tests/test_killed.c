@@ -6,9 +6,9 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static const gotrace_location entry = GOTRACE_NAMED_ENTRY("job");
 
@@ -38,8 +38,10 @@ static void *work(void *unused) {
   return NULL;
 }
 
-static void trace_until_killed(const char *path, gotrace_format format) {
+/* Tells through the pipe when some generations have been written. */
+static void trace_until_killed(const char *path, gotrace_format format, int pipe_end) {
   gotrace_options options;
+  bool told = false;
   pthread_t thread;
   memset(&options, 0, sizeof options);
   options.format = format;
@@ -51,6 +53,12 @@ static void trace_until_killed(const char *path, gotrace_format format) {
   for (;;) {
     CHECK(pthread_create(&thread, NULL, short_lived, NULL) == 0);
     CHECK(pthread_join(thread, NULL) == 0);
+    if (!told) {
+      gotrace_stats stats;
+      gotrace_get_stats(&stats);
+      told = stats.cuts > 2;
+      if (told) CHECK(write(pipe_end, "", 1) == 1);
+    }
   }
 }
 
@@ -62,22 +70,21 @@ int main(void) {
   for (k = 0; k < TEST_FORMATS; k++) {
     for (i = 0; test_formats[k] >= GOTRACE_GO_1_22 && i < kills; i++) {
       char name[32], path[512];
-      struct stat status;
       struct timespec delay = {0, (long)(test_random(&state) % 30000000)};
       FILE *file;
-      int waited, ended;
+      int ended, ends[2];
+      char byte;
       pid_t child;
       snprintf(name, sizeof name, "killed%ld", i);
       snprintf(path, sizeof path, "%s", test_trace_path(name, test_formats[k]));
       if (strcmp(path, "/dev/null") == 0) return 0;
+      CHECK(pipe(ends) == 0);
       child = fork();
       CHECK(child >= 0);
-      if (child == 0) trace_until_killed(path, test_formats[k]);
-      for (waited = 0; stat(path, &status) != 0 || status.st_size < 50000; waited++) {
-        struct timespec moment = {0, 1000000};
-        CHECK(waited < 60000);
-        nanosleep(&moment, NULL);
-      }
+      if (child == 0) trace_until_killed(path, test_formats[k], ends[1]);
+      CHECK(close(ends[1]) == 0);
+      CHECK(read(ends[0], &byte, 1) == 1);
+      CHECK(close(ends[0]) == 0);
       nanosleep(&delay, NULL);
       CHECK(kill(child, SIGKILL) == 0);
       CHECK(waitpid(child, &ended, 0) == child);

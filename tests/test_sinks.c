@@ -109,7 +109,6 @@ int main(void) {
 
   /* A callback, by options; options->write is not used for a file. */
   memset(&options, 0, sizeof options);
-  options.format = GOTRACE_GO_1_21;
   options.format = GOTRACE_GO_1_11;
   options.write = strict_sink;
   options.context = &seen;

@@ -14,7 +14,7 @@ int main(void) {
   gotrace_options options;
   check_v1_trace t;
   memset(&options, 0, sizeof options);
-  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
+  options.format = GOTRACE_GO_1_21;
   options.write = test_sink;
   options.context = &bytes;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);

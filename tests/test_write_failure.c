@@ -44,7 +44,6 @@ static void every_call(gotrace_format format) {
   gotrace_stats stats;
   int failures = 0;
   memset(&options, 0, sizeof options);
-  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
   options.format = format;
   options.write = failing_sink;
   for (sink.fail_at = 0;; sink.fail_at++) {
@@ -125,6 +124,8 @@ int main(void) {
   for (i = 0; i < sizeof limits / sizeof limits[0]; i++) short_of_room(path, limits[i]);
   remove(path);
   every_call(GOTRACE_GO_1_21);
+  every_call(GOTRACE_GO_1_23);
+  every_call(GOTRACE_GO_1_26);
   if (test_scaled(4) == 4) every_call(GOTRACE_GO_1_11);
   {
     FILE *full = fopen("/dev/full", "wb");
