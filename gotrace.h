@@ -32,6 +32,7 @@
  *     >>session          start, stop, read
  *     >>threads          threads, procs, goroutines
  *     >>emit             garbage collection, heap, tasks, regions, logs, CPU samples
+ *     >>decoder          reading traces
  *     >>implementation   everything below is private
  *     >>platform         atomics, thread-locals, locks, barrier, clock, ticks
  *     >>varint           base-128 numbers
@@ -45,12 +46,12 @@
  *     >>capture          stack walks, symbols, CPU samples
  *     >>reader           the reader state machine
  *     >>sinks            file, callback, service thread
+ *     >>decoding         the decoder
  *
  * WHAT IT DOES NOT DO
  *
  *   - It does not find your tasks by itself: a scheduler says what it does, at most one call a transition.
- *   - It does not yet read traces. Every later `go tool trace` opens the formats from 1.11 on; Go 1.22 and earlier also
- *     1.8 and 1.10.
+ *   - Every later `go tool trace` opens the formats from 1.11 on; only Go 1.22 and earlier also open 1.8 and 1.10.
  *   - Go 1.23 and later do not show their view by thread of a v1 trace in which a goroutine is in a system call without a
  *     proc when the trace begins (GoInSyscall): their conversion knows no thread for it. All other pages open.
  *   - It does not unwind with DWARF tables. A stack is the place of the call, or frame pointers, or what your own
@@ -240,56 +241,63 @@ typedef enum gotrace_format {
  * A number can have several rows, where versions differ. X(number, NAME, "Name", since, until, "arguments").
  */
 
-/* v1: one batch a proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. The rows begin at the
- * oldest format that is written, 1.8; 1.5 and 1.7 differ (the decoder will know them). */
+/* v1: one batch a proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 are only
+ * read. In 1.5 every event with a "dt" has another number before it, by which its sequence number grows, and a frame of a stack
+ * is its pc alone. */
 #define GOTRACE_V1_EVENTS(X)                                                                  \
-  X(0, NONE, "None", 1008, 1021, "")                                                          \
-  X(1, BATCH, "Batch", 1008, 1021, "p time")                                                  \
-  X(2, FREQUENCY, "Frequency", 1008, 1021, "freq")                                            \
-  X(3, STACK, "Stack", 1008, 1021, "id nframes")                                              \
-  X(4, GOMAXPROCS, "Gomaxprocs", 1008, 1021, "dt procs stack")                                \
-  X(5, PROC_START, "ProcStart", 1008, 1021, "dt m")                                           \
-  X(6, PROC_STOP, "ProcStop", 1008, 1021, "dt")                                               \
-  X(7, GC_START, "GCStart", 1008, 1021, "dt gc_seq stack")                                    \
-  X(8, GC_DONE, "GCDone", 1008, 1021, "dt")                                                   \
-  X(9, GC_SCAN_START, "GCScanStart", 1008, 1009, "dt")                                        \
+  X(0, NONE, "None", 1005, 1021, "")                                                          \
+  X(1, BATCH_1_5, "Batch", 1005, 1005, "p seq time")                                          \
+  X(1, BATCH, "Batch", 1007, 1021, "p time")                                                  \
+  X(2, FREQUENCY_1_5, "Frequency", 1005, 1005, "freq unused")                                 \
+  X(2, FREQUENCY, "Frequency", 1007, 1021, "freq")                                            \
+  X(3, STACK, "Stack", 1005, 1021, "id nframes")                                              \
+  X(4, GOMAXPROCS, "Gomaxprocs", 1005, 1021, "dt procs stack")                                \
+  X(5, PROC_START, "ProcStart", 1005, 1021, "dt m")                                           \
+  X(6, PROC_STOP, "ProcStop", 1005, 1021, "dt")                                               \
+  X(7, GC_START_1_5, "GCStart", 1005, 1005, "dt stack")                                       \
+  X(7, GC_START, "GCStart", 1007, 1021, "dt gc_seq stack")                                    \
+  X(8, GC_DONE, "GCDone", 1005, 1021, "dt")                                                   \
+  X(9, GC_SCAN_START, "GCScanStart", 1005, 1009, "dt")                                        \
   X(9, GC_STW_START, "GCSTWStart", 1010, 1019, "dt kind")                                     \
   X(9, STW_START, "STWStart", 1021, 1021, "dt kind")                                          \
-  X(10, GC_SCAN_DONE, "GCScanDone", 1008, 1009, "dt")                                         \
+  X(10, GC_SCAN_DONE, "GCScanDone", 1005, 1009, "dt")                                         \
   X(10, GC_STW_DONE, "GCSTWDone", 1010, 1019, "dt")                                           \
   X(10, STW_DONE, "STWDone", 1021, 1021, "dt")                                                \
-  X(11, GC_SWEEP_START, "GCSweepStart", 1008, 1021, "dt stack")                               \
-  X(12, GC_SWEEP_DONE_1_8, "GCSweepDone", 1008, 1008, "dt")                                   \
+  X(11, GC_SWEEP_START, "GCSweepStart", 1005, 1021, "dt stack")                               \
+  X(12, GC_SWEEP_DONE_1_8, "GCSweepDone", 1005, 1008, "dt")                                   \
   X(12, GC_SWEEP_DONE, "GCSweepDone", 1009, 1021, "dt swept reclaimed")                       \
-  X(13, GO_CREATE, "GoCreate", 1008, 1021, "dt new_g new_stack stack")                        \
-  X(14, GO_START, "GoStart", 1008, 1021, "dt g g_seq")                                        \
-  X(15, GO_END, "GoEnd", 1008, 1021, "dt")                                                    \
-  X(16, GO_STOP, "GoStop", 1008, 1021, "dt stack")                                            \
-  X(17, GO_SCHED, "GoSched", 1008, 1021, "dt stack")                                          \
-  X(18, GO_PREEMPT, "GoPreempt", 1008, 1021, "dt stack")                                      \
-  X(19, GO_SLEEP, "GoSleep", 1008, 1021, "dt stack")                                          \
-  X(20, GO_BLOCK, "GoBlock", 1008, 1021, "dt stack")                                          \
-  X(21, GO_UNBLOCK, "GoUnblock", 1008, 1021, "dt g g_seq stack")                              \
-  X(22, GO_BLOCK_SEND, "GoBlockSend", 1008, 1021, "dt stack")                                 \
-  X(23, GO_BLOCK_RECV, "GoBlockRecv", 1008, 1021, "dt stack")                                 \
-  X(24, GO_BLOCK_SELECT, "GoBlockSelect", 1008, 1021, "dt stack")                             \
-  X(25, GO_BLOCK_SYNC, "GoBlockSync", 1008, 1021, "dt stack")                                 \
-  X(26, GO_BLOCK_COND, "GoBlockCond", 1008, 1021, "dt stack")                                 \
-  X(27, GO_BLOCK_NET, "GoBlockNet", 1008, 1021, "dt stack")                                   \
-  X(28, GO_SYS_CALL, "GoSysCall", 1008, 1021, "dt stack")                                     \
-  X(29, GO_SYS_EXIT, "GoSysExit", 1008, 1021, "dt g g_seq time")                              \
-  X(30, GO_SYS_BLOCK, "GoSysBlock", 1008, 1021, "dt")                                         \
-  X(31, GO_WAITING, "GoWaiting", 1008, 1021, "dt g")                                          \
-  X(32, GO_IN_SYSCALL, "GoInSyscall", 1008, 1021, "dt g")                                     \
-  X(33, HEAP_ALLOC, "HeapAlloc", 1008, 1021, "dt bytes")                                      \
-  X(34, NEXT_GC, "NextGC", 1008, 1018, "dt bytes")                                            \
+  X(13, GO_CREATE, "GoCreate", 1005, 1021, "dt new_g new_stack stack")                        \
+  X(14, GO_START_1_5, "GoStart", 1005, 1005, "dt g")                                          \
+  X(14, GO_START, "GoStart", 1007, 1021, "dt g g_seq")                                        \
+  X(15, GO_END, "GoEnd", 1005, 1021, "dt")                                                    \
+  X(16, GO_STOP, "GoStop", 1005, 1021, "dt stack")                                            \
+  X(17, GO_SCHED, "GoSched", 1005, 1021, "dt stack")                                          \
+  X(18, GO_PREEMPT, "GoPreempt", 1005, 1021, "dt stack")                                      \
+  X(19, GO_SLEEP, "GoSleep", 1005, 1021, "dt stack")                                          \
+  X(20, GO_BLOCK, "GoBlock", 1005, 1021, "dt stack")                                          \
+  X(21, GO_UNBLOCK_1_5, "GoUnblock", 1005, 1005, "dt g stack")                                \
+  X(21, GO_UNBLOCK, "GoUnblock", 1007, 1021, "dt g g_seq stack")                              \
+  X(22, GO_BLOCK_SEND, "GoBlockSend", 1005, 1021, "dt stack")                                 \
+  X(23, GO_BLOCK_RECV, "GoBlockRecv", 1005, 1021, "dt stack")                                 \
+  X(24, GO_BLOCK_SELECT, "GoBlockSelect", 1005, 1021, "dt stack")                             \
+  X(25, GO_BLOCK_SYNC, "GoBlockSync", 1005, 1021, "dt stack")                                 \
+  X(26, GO_BLOCK_COND, "GoBlockCond", 1005, 1021, "dt stack")                                 \
+  X(27, GO_BLOCK_NET, "GoBlockNet", 1005, 1021, "dt stack")                                   \
+  X(28, GO_SYS_CALL, "GoSysCall", 1005, 1021, "dt stack")                                     \
+  X(29, GO_SYS_EXIT, "GoSysExit", 1005, 1021, "dt g g_seq time")                              \
+  X(30, GO_SYS_BLOCK, "GoSysBlock", 1005, 1021, "dt")                                         \
+  X(31, GO_WAITING, "GoWaiting", 1005, 1021, "dt g")                                          \
+  X(32, GO_IN_SYSCALL, "GoInSyscall", 1005, 1021, "dt g")                                     \
+  X(33, HEAP_ALLOC, "HeapAlloc", 1005, 1021, "dt bytes")                                      \
+  X(34, NEXT_GC, "NextGC", 1005, 1018, "dt bytes")                                            \
   X(34, HEAP_GOAL, "HeapGoal", 1019, 1021, "dt bytes")                                        \
-  X(35, TIMER_GOROUTINE, "TimerGoroutine", 1008, 1021, "g")                                   \
-  X(36, FUTILE_WAKEUP, "FutileWakeup", 1008, 1021, "dt")                                      \
-  X(37, STRING, "String", 1008, 1021, "id data")                                              \
-  X(38, GO_START_LOCAL, "GoStartLocal", 1008, 1021, "dt g")                                   \
-  X(39, GO_UNBLOCK_LOCAL, "GoUnblockLocal", 1008, 1021, "dt g stack")                         \
-  X(40, GO_SYS_EXIT_LOCAL, "GoSysExitLocal", 1008, 1021, "dt g time")                         \
+  X(35, TIMER_GOROUTINE_1_5, "TimerGoroutine", 1005, 1005, "g unused")                        \
+  X(35, TIMER_GOROUTINE, "TimerGoroutine", 1007, 1021, "g")                                   \
+  X(36, FUTILE_WAKEUP, "FutileWakeup", 1005, 1021, "dt")                                      \
+  X(37, STRING, "String", 1007, 1021, "id data")                                              \
+  X(38, GO_START_LOCAL, "GoStartLocal", 1007, 1021, "dt g")                                   \
+  X(39, GO_UNBLOCK_LOCAL, "GoUnblockLocal", 1007, 1021, "dt g stack")                         \
+  X(40, GO_SYS_EXIT_LOCAL, "GoSysExitLocal", 1007, 1021, "dt g time")                         \
   X(41, GO_START_LABEL, "GoStartLabel", 1008, 1021, "dt g g_seq label_string")                \
   X(42, GO_BLOCK_GC, "GoBlockGC", 1008, 1021, "dt stack")                                     \
   X(43, GC_MARK_ASSIST_START, "GCMarkAssistStart", 1009, 1021, "dt stack")                    \
@@ -405,6 +413,7 @@ GOTRACE_API const gotrace_event_spec *gotrace_find_event_spec(gotrace_format for
   X(OK, 0, "success")                                                                                       \
   X(WOULD_BLOCK, 1, "no data yet")                                                                          \
   X(LIMIT_REACHED, 2, "the trace ended early: a limit of memory or size was reached")                       \
+  X(END_OF_TRACE, 3, "the trace has ended")                                                                 \
   X(ERROR_ALREADY_RUNNING, -1, "tracing is already on")                                                     \
   X(ERROR_NOT_RUNNING, -2, "tracing is off")                                                                \
   X(ERROR_READER_BUSY, -3, "another reader is at work")                                                     \
@@ -413,7 +422,28 @@ GOTRACE_API const gotrace_event_spec *gotrace_find_event_spec(gotrace_format for
   X(ERROR_ARGUMENT, -6, "invalid argument")                                                                 \
   X(ERROR_FORMAT, -7, "trace format not supported")                                                         \
   X(ERROR_THREAD, -8, "the service thread could not be started")                                            \
-  X(ERROR_DISABLED, -9, "tracing was compiled out")
+  X(ERROR_DISABLED, -9, "tracing was compiled out")                                                         \
+  X(ERROR_READ, -10, "the read function failed")                                                            \
+  X(ERROR_HEADER, -11, "not a Go execution trace")                                                          \
+  X(ERROR_TRUNCATED, -12, "the trace ends in the middle of something")                                      \
+  X(ERROR_NUMBER, -13, "number of more than 64 bits")                                                       \
+  X(ERROR_EVENT, -14, "event that the format lacks, or that cannot stand there")                            \
+  X(ERROR_ARGUMENTS, -15, "wrong arguments of an event")                                                    \
+  X(ERROR_BATCH, -16, "batch too large, or something that is no batch where one must stand")                \
+  X(ERROR_GENERATION, -17, "generations out of order, or one without its end")                              \
+  X(ERROR_FREQUENCY, -18, "no frequency of the clock, or more than one")                                    \
+  X(ERROR_CLOCK, -19, "no clock snapshot, or more than one")                                                \
+  X(ERROR_STRING, -20, "string too long, defined twice, or unknown")                                        \
+  X(ERROR_STACK, -21, "stack too deep, defined twice, or unknown")                                          \
+  X(ERROR_EMPTY, -22, "trace or generation without events")                                                 \
+  X(ERROR_STATUS, -23, "status that contradicts what is known")                                             \
+  X(ERROR_STATE, -24, "goroutine or proc not in the state that the event needs")                            \
+  X(ERROR_CONTEXT, -25, "event without the thread, proc or goroutine that it needs")                        \
+  X(ERROR_ORDER, -26, "no order of the events is consistent")                                               \
+  X(ERROR_TIME, -27, "time stamps contradict the order of the events")                                      \
+  X(ERROR_TASK, -28, "task that begins twice")                                                              \
+  X(ERROR_REGION, -29, "end of a region that is not the innermost")                                         \
+  X(ERROR_RANGE, -30, "collection, sweep, mark assist or stopped world that begins twice or ends unbegun")
 
 typedef enum gotrace_result {
 #define GOTRACE__RESULT(NAME, code, text) GOTRACE_##NAME = code,
@@ -1072,6 +1102,129 @@ static inline int gotrace__unused_format(gotrace_task task, const char *category
   for (int variable = 1; variable; variable = 0, gotrace_region_end(task, name))
 
 #endif /* GOTRACE_DISABLE */
+
+/* ------------------------------------------------------------------------------------------------ >>decoder ----
+ *
+ * Reads the traces of every Go release: formats 1.5, 1.7 to 1.11, 1.19, 1.21 (v1) and 1.22, 1.23, 1.25, 1.26 (v2), whoever
+ * wrote them. Needs no tracer, is there also with GOTRACE_DISABLE, and has no global state: a decoder belongs to one thread
+ * at a time, any number of them may be at work.
+ *
+ *     gotrace_decoder_options options = {0};
+ *     gotrace_decoder *decoder = NULL;
+ *     gotrace_event event;
+ *     options.data = bytes, options.size = size;
+ *     gotrace_decoder_open(&decoder, &options);
+ *     while (gotrace_decoder_next(decoder, &event) == GOTRACE_OK)
+ *         printf("%lld %s\n", (long long)event.time, event.spec->name);
+ *     if (gotrace_decoder_error(decoder)->result) puts(gotrace_decoder_error(decoder)->message);
+ *     gotrace_decoder_close(decoder);
+ *
+ * Ordered (the default): one consistent sequence of events, checked as Go checks it. v2: a generation at a time, by the rules of
+ * internal/trace/order.go, which decide by each goroutine's and proc's state and sequence number what can come next, and take the
+ * earliest of that. v1: by those of internal/trace/parser.go and order.go of Go 1.21, for the trace as a whole; futile
+ * wake-ups are left out and the ends of system calls stand where they happened. What Go refuses is an error here; all events
+ * before it are given first.
+ *
+ * Raw: what stands in the file, in its order, batches and tables too, unchecked but for its framing. Memory: one window.
+ */
+
+#define GOTRACE_NO_ID (-1) /* no thread, proc or goroutine */
+
+/* Reads up to `size` bytes at `offset` of the trace; returns how many, 0 at its end, (size_t)-1 if it failed. Without
+ * options.seekable the offsets follow one another. */
+typedef size_t gotrace_read_fn(void *context, uint64_t offset, void *buffer, size_t size);
+
+typedef struct gotrace_decoder_options {
+  const void *data; /* the trace in memory, which stays the caller's and must stay there until close; or NULL: */
+  size_t size;
+  gotrace_read_fn *read;
+  void *context;
+  bool seekable; /* read can read any part again: v2 then needs no memory for the batches that wait for their turn */
+  bool raw;
+  /* Where memory comes from; NULL: GOTRACE_MALLOC and GOTRACE_FREE, else malloc and free. */
+  void *(*allocate)(void *context, size_t size);
+  void (*release)(void *context, void *memory, size_t size);
+  void *allocator_context;
+} gotrace_decoder_options;
+
+typedef struct gotrace_decoder gotrace_decoder;
+
+/* One event. */
+typedef struct gotrace_event {
+  const gotrace_event_spec *spec; /* its row of GOTRACE_V1_EVENTS or GOTRACE_V2_EVENTS; never NULL */
+  int64_t time;     /* ordered: nanoseconds, v1 since the first event, v2 since some moment before it, later than the time of the
+                     * event before it in v2; raw: ticks */
+  uint64_t offset;  /* where it stands in the file, in bytes */
+  int64_t m, p, g;  /* thread, proc and goroutine on which it happened, as they were before it, or GOTRACE_NO_ID. v1 has no
+                     * threads but what ProcStart tells, and procs beyond GOTRACE_FAKE_PROC. Raw: m (v2), p (v1) of the batch */
+  uint64_t stack;   /* the event's stack, 0 if none; see gotrace_decoder_stack */
+  uint64_t args[5]; /* the arguments that spec->arguments names, without "dt" and "data" */
+  int64_t extra;    /* ordered, v2. GoStatus, GoStatusStack, ProcStatus, ProcSteal: the status before, or GOTRACE_STATUS_UNKNOWN,
+                     * _NONE. UserTaskEnd: the parent's id or GOTRACE_NO_ID. Sync: how many there were with this one */
+  const char *data; /* the argument "data"; UserTaskEnd: the task's name; STWBegin, STWEnd, STWStart, GCSTWStart: the reason.
+                     * Not terminated by a NUL; valid until the next event. NULL if the event has none */
+  size_t data_size;
+  uint8_t kind;     /* spec->number: GOTRACE_V1_... or GOTRACE_V2_... */
+  uint8_t arg_count;
+  bool implied;     /* ordered: stands in no file: what GoSwitch (its block and start) and GoDestroySyscall (the theft of its proc) mean */
+} gotrace_event;
+
+#define GOTRACE_STATUS_UNKNOWN (-1) /* it is the first that the trace tells of it */
+#define GOTRACE_STATUS_NONE (-2)    /* it was not there */
+
+/* v1, ordered: procs that are none. As in internal/trace/parser.go. */
+#define GOTRACE_FAKE_PROC 1000000
+#define GOTRACE_TIMER_PROC 1000001   /* unblocked by a timer */
+#define GOTRACE_NETPOLL_PROC 1000002 /* unblocked by the network */
+#define GOTRACE_SYSCALL_PROC 1000003 /* ends of system calls */
+#define GOTRACE_GC_PROC 1000004      /* begin of collections */
+#define GOTRACE_PROFILE_PROC 1000005
+
+typedef struct gotrace_frame {
+  uint64_t pc, line;
+  const char *function, *file; /* not terminated by a NUL */
+  size_t function_size, file_size;
+} gotrace_frame;
+
+typedef struct gotrace_decoder_info {
+  int format;                  /* 1005 to 1026 */
+  int family;                  /* 1 or 2; which table the events are of */
+  double nanoseconds_per_tick; /* 0: not yet known */
+  uint64_t generation;         /* v2: of the last event */
+  uint64_t events;             /* given so far */
+  size_t memory, memory_most;  /* allocated: now, and at most so far */
+} gotrace_decoder_info;
+
+/* Why decoding ended. */
+typedef struct gotrace_decoder_failure {
+  gotrace_result result; /* OK: it did not, or the trace came to its end */
+  uint64_t offset;       /* of the event, batch or table entry, in bytes */
+  const char *event;     /* its name, or NULL */
+  char message[200];     /* what is wrong, with offset and event */
+} gotrace_decoder_failure;
+
+/* Opens a trace and reads its header. *decoder is set also if that fails, for its error, except when memory is out (NULL).
+ * Results: OK, ERROR_ARGUMENT, ERROR_OUT_OF_MEMORY, ERROR_READ, ERROR_HEADER, ERROR_FORMAT. */
+GOTRACE_API gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, const gotrace_decoder_options *options);
+
+/* Frees it. NULL is allowed. */
+GOTRACE_API void gotrace_decoder_close(gotrace_decoder *decoder);
+
+/* The next event. OK; END_OF_TRACE; or the error that ended decoding, again at every later call. */
+GOTRACE_API gotrace_result gotrace_decoder_next(gotrace_decoder *decoder, gotrace_event *event);
+
+/* The bytes of a string id among the arguments of the last event; false if there is none (id 0 is the empty string). Ordered
+ * only. Not terminated by a NUL; valid until the next event. */
+GOTRACE_API bool gotrace_decoder_string(const gotrace_decoder *decoder, uint64_t id, const char **data, size_t *size);
+
+/* The first `capacity` frames, innermost first, of a stack id among the arguments of the last event; returns how many frames it
+ * has (0: empty or unknown; at most 1,000). Ordered only; valid until the next event. Format 1.5 has pcs alone. */
+GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_t id, gotrace_frame *frames, size_t capacity);
+
+/* Why gotrace_decoder_open or _next failed. Never NULL; valid until close. */
+GOTRACE_API const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_decoder *decoder);
+
+GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrace_decoder_info *info);
 
 #ifdef __cplusplus
 }
@@ -6624,6 +6777,2881 @@ static void gotrace__after_fork_in_child(void) {
 #endif
 
 #endif /* !GOTRACE_DISABLE */
+
+/* ------------------------------------------------------------------------------------------------ >>decoding ----
+ *
+ * Nothing here uses the tracer above. Every byte of a trace is hostile: numbers are checked before they are used, memory
+ * is taken for what has been seen, never for what is announced, hash tables are seeded, and no loop over the file stands
+ * within another.
+ */
+
+#if !defined(GOTRACE_NO_DECODER)
+
+#include <stdarg.h>
+
+#ifndef GOTRACE__LIKELY
+#define GOTRACE__LIKELY(x) (x)
+#endif
+
+/* What an event number means in the trace's format: the row of the table, taken apart once. */
+typedef struct gotrace__kind {
+  const gotrace_event_spec *spec; /* NULL: the format has no such event */
+  uint8_t args;                   /* numbers after "dt", without "data" */
+  uint8_t stack;                  /* 1 + place of the event's own stack among them, 0: none */
+  uint8_t stack2, string, string2; /* the same for the other ids to be checked */
+  bool timed, data;
+} gotrace__kind;
+
+/* A map of 64-bit keys to 32-bit values but 0: open addressing, linear probing, at most half full. */
+typedef struct gotrace__map {
+  uint64_t *keys;
+  uint32_t *values;
+  size_t capacity, used;
+} gotrace__map;
+
+/* Strings or stacks of the trace (v1) or generation (v2), by id. */
+typedef struct gotrace__dec_item {
+  uint64_t id;
+  const uint8_t *data; /* the string's bytes, or the stack's frames as they stand in the file */
+  uint64_t hash;       /* of a string; 0: not yet computed */
+  uint32_t size;       /* bytes of a string, frames of a stack */
+} gotrace__dec_item;
+
+typedef struct gotrace__dec_items {
+  gotrace__dec_item *entries;
+  size_t count, capacity;
+  uint32_t *dense; /* 1 + index by id, if the ids are dense; else: */
+  size_t dense_size;
+  gotrace__map sparse;
+} gotrace__dec_items;
+
+typedef struct gotrace__pc { /* v2: the first frame that the generation has of a pc speaks for all of them */
+  uint64_t pc, function, file, line;
+} gotrace__pc;
+
+typedef struct gotrace__region_mark { /* an open user region: task and hash of the name */
+  uint64_t task, name;
+} gotrace__region_mark;
+
+/* A goroutine. v2: until it ends. v1: for ever. */
+typedef struct gotrace__dec_go {
+  uint64_t id;
+  uint64_t generation, sequence; /* v2; v1 while ordering: the sequence number */
+  gotrace__region_mark *regions;
+  uint64_t *stw; /* v2: reasons of the stopped worlds that it began */
+  uint64_t new_stack; /* v1: of its first start */
+  int64_t blocked_at; /* v1: begin of its last system call */
+  uint32_t region_count, region_capacity, stw_count, stw_capacity;
+  uint32_t waiting;     /* v1: 1 + the first cursor that waits for this goroutine */
+  uint32_t wakeup;      /* v1: 1 + the last event of its wake-up */
+  uint8_t status, order_status;
+  uint8_t last; /* v1: kind of the event that it waits since, 0: none */
+  bool assist, created, fresh, futile, timer;
+} gotrace__dec_go;
+
+typedef struct gotrace__dec_proc {
+  uint64_t id;
+  uint64_t generation, sequence;
+  uint64_t g; /* v1: the goroutine that it runs */
+  uint8_t status;
+  bool sweep, stw;
+} gotrace__dec_proc;
+
+typedef struct gotrace__dec_task {
+  uint64_t id, parent;
+  char *name;
+  uint32_t name_size;
+} gotrace__dec_task;
+
+/* A piece of one thread's events (v2) or one proc's (v1), in the file. */
+typedef struct gotrace__batch {
+  const uint8_t *data; /* NULL: to be read again */
+  uint64_t offset;
+  uint64_t time;
+  uint64_t size;
+  uint32_t next; /* 1 + index of the same thread's or proc's next batch */
+  bool owned;
+} gotrace__batch;
+
+/* Where the decoder stands in the events of one thread (v2) or proc (v1), and the next of them. */
+typedef struct gotrace__cursor {
+  const uint8_t *at, *end, *start; /* in a batch that is in memory */
+  uint64_t base;                   /* start's offset in the file */
+  uint64_t id;                     /* thread or proc */
+  uint64_t args[5];
+  uint64_t offset;
+  int64_t time; /* of the next event: v2 nanoseconds, v1 ticks */
+  uint64_t tick;
+  uint32_t batch, first, last; /* 1 + index */
+  uint8_t kind;
+  bool seen;       /* v2: the ordering knows the thread */
+  int64_t g, p;    /* v2: what the thread runs; v1: g */
+  uint32_t g_index, p_index; /* 1 + index at which they were last found */
+  uint64_t generation; /* v2: in which its batches stand */
+  uint32_t next_waiting; /* v1 */
+  uint64_t event_g;      /* v1: on which goroutine the next event happens */
+  const uint8_t *data;   /* v1: of the next event */
+  size_t data_size;
+  uint8_t *buffer;
+  size_t buffer_size;
+} gotrace__cursor;
+
+typedef struct gotrace__dec_sample {
+  int64_t time;
+  uint64_t m, p, g, stack, tick, offset;
+} gotrace__dec_sample;
+
+typedef struct gotrace__dec_wake { /* v1: an event of a wake-up, which may turn out to be futile */
+  uint64_t ordinal;
+  uint32_t next;
+} gotrace__dec_wake;
+
+typedef struct gotrace__front { /* a cursor in the heap of those that have a next event */
+  int64_t time;
+  uint32_t cursor;
+} gotrace__front;
+
+typedef struct gotrace__dec_block { /* memory that lives as long as a generation */
+  struct gotrace__dec_block *next;
+  size_t size;
+} gotrace__dec_block;
+
+struct gotrace_decoder {
+  gotrace_decoder_options options;
+  gotrace_decoder_failure failure;
+  gotrace_result result; /* of the next call, once it is not OK */
+  gotrace_decoder_info info;
+  int version;
+  uint64_t seed;
+  gotrace__kind kinds[256];
+  /* The source: at to end are the bytes at hand, at stands at `offset` of the file. */
+  const uint8_t *at, *end;
+  uint64_t offset;
+  uint8_t *window;
+  size_t window_size;
+  bool at_end; /* nothing stands behind end */
+  /* Raw. */
+  const uint8_t *batch_end;
+  uint64_t batch_left, tick, raw_id;
+  /* Ordered. */
+  gotrace__dec_items strings, stacks;
+  gotrace__pc *pcs;
+  size_t pc_count, pc_capacity;
+  gotrace__map pc_map;
+  gotrace__dec_block *blocks;
+  gotrace__batch *batches;
+  size_t batch_count, batch_capacity;
+  gotrace__batch *experiments;
+  size_t experiment_count, experiment_capacity, experiment_given;
+  gotrace__cursor *cursors;
+  size_t cursor_count, cursor_capacity;
+  gotrace__map cursor_map, go_map, proc_map, task_map;
+  gotrace__dec_go *gos;
+  size_t go_count, go_capacity;
+  uint32_t *free_gos;
+  size_t free_go_count, free_go_capacity;
+  gotrace__dec_proc *procs;
+  size_t proc_count, proc_capacity;
+  gotrace__dec_task *tasks;
+  size_t task_count, task_capacity;
+  gotrace__front *heap;
+  size_t heap_count, heap_capacity;
+  gotrace__dec_sample *samples;
+  size_t sample_count, sample_capacity, sample_given;
+  gotrace_event queue[3];
+  unsigned queue_count, queue_given;
+  int64_t last_time;
+  double mul;
+  uint64_t generation, first_generation, min_tick;
+  uint64_t snapshot[4]; /* tick, mono, sec, nsec */
+  uint64_t attempts;
+  bool has_snapshot, has_frequency, prepared, spilled, in_generation, last_generation, final_sync;
+  uint64_t gc_sequence;
+  uint8_t gc; /* 0 unknown, 1 off, 2 on */
+  uint64_t syncs;
+  char *task_name; /* of the task that the last event ended */
+  size_t task_name_size;
+  gotrace_decoder_failure pending; /* found ahead of the events that come before it */
+  /* v1. */
+  uint8_t *sequence; /* whose event comes next, a base-128 number each */
+  size_t sequence_size, sequence_capacity, sequence_at;
+  gotrace__dec_sample *moved; /* ends of system calls, which stand elsewhere than they were written */
+  size_t moved_count, moved_capacity, moved_given;
+  uint64_t position, ordinal, peeked_cursor, parked;
+  uint32_t gc_waiting;
+  const uint8_t *file; /* all of it behind the header */
+  uint64_t file_offset;
+  gotrace__dec_wake *wakes;
+  size_t wake_count, wake_capacity;
+  uint64_t *futile;
+  size_t futile_count, futile_capacity;
+  int64_t min_time;
+  bool any_futile, gc_on, stw_on, peeked;
+};
+
+enum { GOTRACE__G_RUNNABLE = 1, GOTRACE__G_RUNNING, GOTRACE__G_SYSCALL, GOTRACE__G_WAITING };
+enum { GOTRACE__P_RUNNING = 1, GOTRACE__P_IDLE, GOTRACE__P_SYSCALL, GOTRACE__P_ABANDONED };
+#define GOTRACE__NOBODY UINT64_MAX
+
+/* ---- Memory ---- */
+
+static void *gotrace__dec_allocate(gotrace_decoder *d, size_t size) {
+  void *memory;
+  if (size > SIZE_MAX / 2) return NULL;
+  if (d->options.allocate) memory = d->options.allocate(d->options.allocator_context, size);
+#ifdef GOTRACE_MALLOC
+  else memory = GOTRACE_MALLOC(size);
+#else
+  else memory = malloc(size);
+#endif
+  if (!memory) return NULL;
+  d->info.memory += size;
+  if (d->info.memory > d->info.memory_most) d->info.memory_most = d->info.memory;
+  return memory;
+}
+
+static void gotrace__dec_release(gotrace_decoder *d, void *memory, size_t size) {
+  if (!memory) return;
+  d->info.memory -= size;
+  if (d->options.release) d->options.release(d->options.allocator_context, memory, size);
+#ifdef GOTRACE_FREE
+  else GOTRACE_FREE(memory, size);
+#else
+  else free(memory);
+#endif
+}
+
+static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset, const char *event,
+                                        const char *format, ...)
+#ifdef __GNUC__
+    __attribute__((format(printf, 5, 6), cold, noinline))
+#endif
+    ;
+
+/* Ends decoding: the first failure is the one that is told. */
+static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset, const char *event,
+                                        const char *format, ...) {
+  gotrace_decoder_failure *f = &d->failure;
+  va_list arguments;
+  size_t used = 0;
+  if (f->result) return f->result;
+  f->result = result;
+  f->offset = offset;
+  f->event = event;
+  va_start(arguments, format);
+  used = (size_t)vsnprintf(f->message, sizeof f->message, format, arguments);
+  va_end(arguments);
+  if (used < sizeof f->message)
+    snprintf(f->message + used, sizeof f->message - used, event ? " (offset %llu, %s)" : " (offset %llu)",
+             (unsigned long long)offset, event ? event : "");
+  return result;
+}
+
+static gotrace_result gotrace__dec_no_memory(gotrace_decoder *d) {
+  return gotrace__dec_fail(d, GOTRACE_ERROR_OUT_OF_MEMORY, d->offset, NULL, "out of memory");
+}
+
+/* Room for one more element of a growing array; false if there is no memory. */
+static bool gotrace__dec_grow(gotrace_decoder *d, void **array, size_t *capacity, size_t count, size_t size) {
+  size_t larger = *capacity ? 2 * *capacity : 16;
+  void *memory;
+  if (GOTRACE__LIKELY(count < *capacity)) return true;
+  if (larger > UINT32_MAX || larger > SIZE_MAX / 2 / size || !(memory = gotrace__dec_allocate(d, larger * size))) return false;
+  if (count) memcpy(memory, *array, count * size);
+  gotrace__dec_release(d, *array, *capacity * size);
+  *array = memory;
+  *capacity = larger;
+  return true;
+}
+
+/* An array's fields are named after it: things, thing_count, thing_capacity. */
+#define GOTRACE__GROW(d, type, array, count, capacity) \
+  gotrace__dec_grow_##type(d, &(array), &(capacity), count)
+#define GOTRACE__GROWER(type)                                                                          \
+  static bool gotrace__dec_grow_##type(gotrace_decoder *d, type **array, size_t *capacity, size_t count) { \
+    void *memory = *array;                                                                             \
+    bool ok;                                                                                           \
+    if (GOTRACE__LIKELY(count < *capacity)) return true;                                               \
+    ok = gotrace__dec_grow(d, &memory, capacity, count, sizeof(type));                                 \
+    *array = GOTRACE__CAST(type *, memory);                                                            \
+    return ok;                                                                                         \
+  }
+GOTRACE__GROWER(uint8_t)
+GOTRACE__GROWER(uint32_t)
+GOTRACE__GROWER(uint64_t)
+GOTRACE__GROWER(gotrace__dec_item)
+GOTRACE__GROWER(gotrace__pc)
+GOTRACE__GROWER(gotrace__batch)
+GOTRACE__GROWER(gotrace__cursor)
+GOTRACE__GROWER(gotrace__dec_go)
+GOTRACE__GROWER(gotrace__dec_proc)
+GOTRACE__GROWER(gotrace__dec_task)
+GOTRACE__GROWER(gotrace__dec_sample)
+GOTRACE__GROWER(gotrace__front)
+GOTRACE__GROWER(gotrace__dec_wake)
+
+/* ---- Maps ---- */
+
+static inline size_t gotrace__map_slot(const gotrace_decoder *d, uint64_t key) {
+  key = (key ^ d->seed) * 0x9e3779b97f4a7c15u;
+  key = (key ^ (key >> 32)) * 0xd6e8feb86659fd93u;
+  return (size_t)(key ^ (key >> 32));
+}
+
+/* The value of a key, 0 if it is not there. */
+static inline uint32_t gotrace__map_get(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
+  size_t i;
+  if (!map->capacity) return 0;
+  for (i = gotrace__map_slot(d, key);; i++) {
+    i &= map->capacity - 1;
+    if (!map->values[i] || map->keys[i] == key) return map->values[i];
+  }
+}
+
+static void gotrace__map_free(gotrace_decoder *d, gotrace__map *map) {
+  gotrace__dec_release(d, map->keys, map->capacity * sizeof *map->keys);
+  gotrace__dec_release(d, map->values, map->capacity * sizeof *map->values);
+  memset(map, 0, sizeof *map);
+}
+
+/* Adds a key that is not there. False: no memory. */
+static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
+  size_t i;
+  if (map->used * 2 >= map->capacity) {
+    gotrace__map larger = {NULL, NULL, 0, 0};
+    larger.capacity = map->capacity ? 2 * map->capacity : 64;
+    larger.keys = GOTRACE__CAST(uint64_t *, gotrace__dec_allocate(d, larger.capacity * sizeof *larger.keys));
+    larger.values = GOTRACE__CAST(uint32_t *, gotrace__dec_allocate(d, larger.capacity * sizeof *larger.values));
+    if (!larger.keys || !larger.values) {
+      gotrace__map_free(d, &larger);
+      return false;
+    }
+    memset(larger.values, 0, larger.capacity * sizeof *larger.values);
+    for (i = 0; i < map->capacity; i++)
+      if (map->values[i] && !gotrace__map_add(d, &larger, map->keys[i], map->values[i])) return false; /* cannot be */
+    gotrace__map_free(d, map);
+    *map = larger;
+  }
+  for (i = gotrace__map_slot(d, key);; i++) {
+    i &= map->capacity - 1;
+    if (map->values[i]) continue;
+    map->keys[i] = key;
+    map->values[i] = value;
+    map->used++;
+    return true;
+  }
+}
+
+/* Removes a key, and moves up what its place had pushed on. */
+static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t key) {
+  size_t mask = map->capacity - 1, i, hole;
+  if (!map->capacity) return;
+  for (i = gotrace__map_slot(d, key) & mask; map->values[i] && map->keys[i] != key; i = (i + 1) & mask) continue;
+  if (!map->values[i]) return;
+  map->used--;
+  for (hole = i, i = (i + 1) & mask; map->values[i]; i = (i + 1) & mask) {
+    size_t home = gotrace__map_slot(d, map->keys[i]) & mask;
+    if (((i - home) & mask) < ((i - hole) & mask)) continue;
+    map->keys[hole] = map->keys[i];
+    map->values[hole] = map->values[i];
+    hole = i;
+  }
+  map->values[hole] = 0;
+}
+
+/* ---- Numbers ---- */
+
+/* Reads a base-128 number; returns what stands behind it, or NULL if it does not end before `end` or has more than 64 bits. */
+static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
+  uint64_t v;
+  unsigned shift;
+  if (GOTRACE__LIKELY(at < end && *at < 0x80)) {
+    *value = *at;
+    return at + 1;
+  }
+  for (v = 0, shift = 0; at < end && shift < 64; shift += 7) {
+    uint8_t byte = *at++;
+    if (shift == 63 && byte > 1) return NULL;
+    v |= (uint64_t)(byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      *value = v;
+      return at;
+    }
+  }
+  return NULL;
+}
+
+/* Why gotrace__get_varint failed. */
+static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t *at, const uint8_t *end, uint64_t offset,
+                                              const char *event) {
+  unsigned i;
+  for (i = 0; i < 10 && at + i < end; i++)
+    if (at[i] < 0x80) break;
+  if (i < 10 && at + i >= end)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, event, "ends in the middle of a number");
+  return gotrace__dec_fail(d, GOTRACE_ERROR_NUMBER, offset, event, "number of more than 64 bits");
+}
+
+/* Ticks to nanoseconds; what no 64 bits hold is the least number, as where Go converts it. */
+static inline int64_t gotrace__dec_nanoseconds(const gotrace_decoder *d, uint64_t ticks) {
+  double t = (double)ticks * d->mul;
+  return t < 9223372036854775808.0 ? (int64_t)t : INT64_MIN;
+}
+
+static inline int64_t gotrace__dec_later(int64_t time, int64_t by) { return (int64_t)((uint64_t)time + (uint64_t)by); }
+
+/* Stable merge sort by time. `spare` has room for as many. */
+static void gotrace__dec_sort(gotrace__dec_sample *samples, gotrace__dec_sample *spare, size_t count) {
+  size_t width, i, at;
+  gotrace__dec_sample *from = samples, *to = spare, *swap;
+  for (i = 1; i < count && samples[i - 1].time <= samples[i].time; i++) continue;
+  if (i >= count) return; /* in order already, as most often */
+  for (width = 1; width < count; width *= 2) {
+    for (at = 0; at < count; at += 2 * width) {
+      size_t a = at, middle = at + width < count ? at + width : count, b = middle;
+      size_t end = at + 2 * width < count ? at + 2 * width : count;
+      for (i = at; i < end; i++)
+        to[i] = b >= end || (a < middle && from[a].time <= from[b].time) ? from[a++] : from[b++];
+    }
+    swap = from, from = to, to = swap;
+  }
+  if (from != samples) memcpy(samples, from, count * sizeof *samples);
+}
+
+static bool gotrace__dec_sort_samples(gotrace_decoder *d, gotrace__dec_sample *samples, size_t count) {
+  gotrace__dec_sample *spare;
+  if (count < 2) return true;
+  if (!(spare = GOTRACE__CAST(gotrace__dec_sample *, gotrace__dec_allocate(d, count * sizeof *spare)))) return false;
+  gotrace__dec_sort(samples, spare, count);
+  gotrace__dec_release(d, spare, count * sizeof *spare);
+  return true;
+}
+
+/* ---- The source ---- */
+
+/* Sees to it that `want` bytes are at hand, or all that there are; returns how many. False: failed. */
+static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
+  size_t have = (size_t)(d->end - d->at);
+  if (GOTRACE__LIKELY(have >= want) || d->at_end) return true;
+  if (d->window_size < want || !d->window) {
+    /* Grows only once the old one is full of bytes that were read. */
+    size_t larger = d->window_size ? d->window_size : (size_t)1 << 18;
+    uint8_t *memory;
+    while (larger < want && larger <= 2 * have + ((size_t)1 << 18)) larger *= 2;
+    if (larger > d->window_size) {
+      if (!(memory = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, larger)))) return gotrace__dec_no_memory(d), false;
+      if (have) memcpy(memory, d->at, have);
+      gotrace__dec_release(d, d->window, d->window_size);
+      d->window = memory;
+      d->window_size = larger;
+      d->at = memory;
+      d->end = memory + have;
+    }
+  }
+  if (d->at != d->window) {
+    memmove(d->window, d->at, have);
+    d->at = d->window;
+    d->end = d->window + have;
+  }
+  while (have < d->window_size) {
+    size_t n = d->options.read(d->options.context, d->offset + have, d->window + have, d->window_size - have);
+    if (n > d->window_size - have) return gotrace__dec_fail(d, GOTRACE_ERROR_READ, d->offset + have, NULL, "the read function failed"), false;
+    d->at_end = n == 0;
+    have += n;
+    d->end = d->window + have;
+    if (!n || have >= want) break;
+  }
+  return have >= want || d->at_end || gotrace__dec_fill(d, want);
+}
+
+static inline void gotrace__dec_skip(gotrace_decoder *d, size_t size) {
+  d->at += size;
+  d->offset += size;
+}
+
+/* ---- Open, close ---- */
+
+static bool gotrace__ends_with(const char *word, size_t size, const char *end) {
+  size_t n = strlen(end);
+  return size >= n && memcmp(word + size - n, end, n) == 0 && (size == n || word[size - n - 1] == '_');
+}
+
+static void gotrace__dec_kinds(gotrace_decoder *d) {
+  unsigned i;
+  for (i = 0; i < 256; i++) {
+    gotrace__kind *k = &d->kinds[i];
+    const char *word;
+    /* Like Go, v2: an event that came later than the format is read all the same. */
+    gotrace_format format = d->version < GOTRACE_GO_1_22 ? (gotrace_format)d->version : GOTRACE_GO_1_26;
+    if (!(k->spec = gotrace_find_event_spec(format, (int)i))) continue;
+    for (word = k->spec->arguments; *word; word += strcspn(word, " "), word += *word == ' ') {
+      size_t size = strcspn(word, " ");
+      if (gotrace__ends_with(word, size, "dt")) {
+        k->timed = true;
+        continue;
+      }
+      if (gotrace__ends_with(word, size, "data")) {
+        k->data = true;
+        continue;
+      }
+      k->args++;
+      if (gotrace__ends_with(word, size, "stack")) {
+        /* The event's own stack is "stack"; "new_stack" is another's. */
+        if (size == 5) k->stack = k->args;
+        else k->stack2 = k->args;
+      } else if (gotrace__ends_with(word, size, "string")) {
+        if (k->string) k->string2 = k->args;
+        else k->string = k->args;
+      }
+    }
+  }
+}
+
+/* "go 1.23 trace", padded with zeros to 16 bytes; the version as 1023, 0 if it is none. Go: version.ReadHeader, parseHeader. */
+static int gotrace__dec_header(const uint8_t *header) {
+  static const char tail[] = " trace\0\0\0\0";
+  int version = 0;
+  size_t i = 5;
+  if (memcmp(header, "go 1.", 5) != 0 || header[5] < '1' || header[5] > '9') return 0;
+  for (; i < 8 && header[i] >= '0' && header[i] <= '9'; i++) version = 10 * version + (header[i] - '0');
+  return memcmp(header + i, tail, 16 - i) == 0 ? 1000 + version : 0;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, const gotrace_decoder_options *options) {
+  static const int versions[] = {1005, 1007, 1008, 1009, 1010, 1011, 1019, 1021, 1022, 1023, 1025, 1026};
+  gotrace_decoder *d, temporary;
+  size_t i;
+  if (!decoder) return GOTRACE_ERROR_ARGUMENT;
+  *decoder = NULL;
+  if (!options || (!options->data && options->size) || (options->data && options->read) ||
+      !options->allocate != !options->release)
+    return GOTRACE_ERROR_ARGUMENT;
+  memset(&temporary, 0, sizeof temporary);
+  temporary.options = *options;
+  if (!(d = GOTRACE__CAST(gotrace_decoder *, gotrace__dec_allocate(&temporary, sizeof *d)))) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  *d = temporary;
+  *decoder = d;
+  d->seed = (uint64_t)(uintptr_t)d * 0x2545f4914f6cdd1du; /* differs from run to run where addresses do */
+  d->at = GOTRACE__CAST(const uint8_t *, options->data);
+  if (options->data) d->end = d->at + options->size;
+  d->at_end = !options->read;
+  if (!gotrace__dec_fill(d, 16)) return d->result = d->failure.result;
+  if (d->end - d->at < 16)
+    return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace: shorter than a header");
+  d->version = gotrace__dec_header(d->at);
+  if (!d->version) return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace");
+  for (i = 0; i < sizeof versions / sizeof versions[0] && versions[i] != d->version; i++) continue;
+  if (i == sizeof versions / sizeof versions[0])
+    return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_FORMAT, 0, NULL, "trace format go 1.%d is not known", d->version - 1000);
+  d->info.format = d->version;
+  d->info.family = d->version < GOTRACE_GO_1_22 ? 1 : 2;
+  gotrace__dec_kinds(d);
+  gotrace__dec_skip(d, 16);
+  return GOTRACE_OK;
+}
+
+static void gotrace__dec_free_entries(gotrace_decoder *d, gotrace__dec_items *e) {
+  gotrace__dec_release(d, e->entries, e->capacity * sizeof *e->entries);
+  gotrace__dec_release(d, e->dense, e->dense_size * sizeof *e->dense);
+  gotrace__map_free(d, &e->sparse);
+  memset(e, 0, sizeof *e);
+}
+
+static void gotrace__dec_free_generation(gotrace_decoder *d) {
+  size_t i;
+  gotrace__dec_free_entries(d, &d->strings);
+  gotrace__dec_free_entries(d, &d->stacks);
+  gotrace__map_free(d, &d->pc_map);
+  d->pc_count = 0;
+  for (i = 0; i < d->batch_count; i++)
+    if (d->batches[i].owned) gotrace__dec_release(d, (void *)(uintptr_t)d->batches[i].data, (size_t)d->batches[i].size);
+  d->batch_count = d->experiment_count = d->experiment_given = d->sample_count = d->sample_given = 0;
+  while (d->blocks) {
+    gotrace__dec_block *block = d->blocks;
+    d->blocks = block->next;
+    gotrace__dec_release(d, block, block->size);
+  }
+}
+
+GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
+  gotrace_decoder last;
+  size_t i;
+  if (!d) return;
+  gotrace__dec_free_generation(d);
+  for (i = 0; i < d->go_count; i++) {
+    gotrace__dec_release(d, d->gos[i].regions, d->gos[i].region_capacity * sizeof *d->gos[i].regions);
+    gotrace__dec_release(d, d->gos[i].stw, d->gos[i].stw_capacity * sizeof *d->gos[i].stw);
+  }
+  for (i = 0; i < d->task_count; i++) gotrace__dec_release(d, d->tasks[i].name, d->tasks[i].name_size);
+  for (i = 0; i < d->cursor_count; i++) gotrace__dec_release(d, d->cursors[i].buffer, d->cursors[i].buffer_size);
+  gotrace__dec_release(d, d->task_name, d->task_name_size);
+  gotrace__map_free(d, &d->cursor_map);
+  gotrace__map_free(d, &d->go_map);
+  gotrace__map_free(d, &d->proc_map);
+  gotrace__map_free(d, &d->task_map);
+  gotrace__dec_release(d, d->pcs, d->pc_capacity * sizeof *d->pcs);
+  gotrace__dec_release(d, d->batches, d->batch_capacity * sizeof *d->batches);
+  gotrace__dec_release(d, d->experiments, d->experiment_capacity * sizeof *d->experiments);
+  gotrace__dec_release(d, d->cursors, d->cursor_capacity * sizeof *d->cursors);
+  gotrace__dec_release(d, d->gos, d->go_capacity * sizeof *d->gos);
+  gotrace__dec_release(d, d->free_gos, d->free_go_capacity * sizeof *d->free_gos);
+  gotrace__dec_release(d, d->procs, d->proc_capacity * sizeof *d->procs);
+  gotrace__dec_release(d, d->tasks, d->task_capacity * sizeof *d->tasks);
+  gotrace__dec_release(d, d->heap, d->heap_capacity * sizeof *d->heap);
+  gotrace__dec_release(d, d->samples, d->sample_capacity * sizeof *d->samples);
+  gotrace__dec_release(d, d->moved, d->moved_capacity * sizeof *d->moved);
+  gotrace__dec_release(d, d->futile, d->futile_capacity * sizeof *d->futile);
+  gotrace__dec_release(d, d->wakes, d->wake_capacity * sizeof *d->wakes);
+  gotrace__dec_release(d, d->sequence, d->sequence_capacity);
+  gotrace__dec_release(d, d->window, d->window_size);
+  last = *d; /* the allocator is told in the decoder's own memory */
+  gotrace__dec_release(&last, d, sizeof *d);
+}
+
+GOTRACE__DEFINE const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_decoder *d) { return &d->failure; }
+
+GOTRACE__DEFINE void gotrace_decoder_get_info(const gotrace_decoder *d, gotrace_decoder_info *info) { *info = d->info; }
+
+/* ---- Strings and stacks ---- */
+
+static gotrace__dec_item *gotrace__dec_entry(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
+  uint32_t i;
+  if (e->dense) i = id < e->dense_size ? e->dense[id] : 0;
+  else i = gotrace__map_get(d, &e->sparse, id);
+  return i ? &e->entries[i - 1] : NULL;
+}
+
+/* Whether the table has an id; 0 stands for the empty string or stack. */
+static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
+  if (GOTRACE__LIKELY(id < e->dense_size)) return id == 0 || e->dense[id] != 0;
+  return id == 0 || gotrace__dec_entry(d, e, id) != NULL;
+}
+
+/* Makes the entries findable. Ids are most often dense; if not, they are hashed. An id that comes twice is an error in v2
+ * and replaces the older one in v1 (stacks; Go refuses strings that come twice). */
+static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items *e, gotrace_result twice) {
+  uint64_t most = 0;
+  size_t i;
+  for (i = 0; i < e->count; i++)
+    if (e->entries[i].id > most) most = e->entries[i].id;
+  if (!e->count) return GOTRACE_OK;
+  if (most < 4 * (uint64_t)e->count + 1024) {
+    e->dense = GOTRACE__CAST(uint32_t *, gotrace__dec_allocate(d, ((size_t)most + 1) * sizeof *e->dense));
+    if (!e->dense) return gotrace__dec_no_memory(d);
+    e->dense_size = (size_t)most + 1;
+    memset(e->dense, 0, e->dense_size * sizeof *e->dense);
+  }
+  for (i = 0; i < e->count; i++) {
+    uint64_t id = e->entries[i].id;
+    bool there = id == 0 || gotrace__dec_entry(d, e, id) != NULL;
+    if (there && twice)
+      return gotrace__dec_fail(d, twice, d->offset, NULL, "%s %llu is defined twice",
+                               twice == GOTRACE_ERROR_STRING ? "string" : "stack", (unsigned long long)id);
+    if (e->dense) e->dense[id] = (uint32_t)i + 1;
+    else if (there) gotrace__map_remove(d, &e->sparse, id);
+    if (!e->dense && !gotrace__map_add(d, &e->sparse, id, (uint32_t)i + 1)) return gotrace__dec_no_memory(d);
+  }
+  return GOTRACE_OK;
+}
+
+GOTRACE__DEFINE bool gotrace_decoder_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
+  const gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->strings, id) : NULL;
+  *data = entry ? (const char *)entry->data : "";
+  *size = entry ? entry->size : 0;
+  return entry || !id;
+}
+
+static uint64_t gotrace__dec_hash(const uint8_t *bytes, size_t size, uint64_t seed) {
+  uint64_t hash = seed ^ size, word;
+  for (; size; bytes += word, size -= (size_t)word) {
+    uint64_t part = 0;
+    word = size < 8 ? size : 8;
+    memcpy(&part, bytes, (size_t)word);
+    hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+  }
+  return hash ? hash : 1;
+}
+
+/* A number that tells a string's contents, also between generations. */
+static uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) {
+  gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->strings, id) : NULL;
+  if (!entry || !entry->size) return 0;
+  if (!entry->hash) entry->hash = gotrace__dec_hash(entry->data, entry->size, d->seed);
+  return entry->hash;
+}
+
+GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames, size_t capacity) {
+  const gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->stacks, id) : NULL;
+  const uint8_t *at = entry ? entry->data : NULL;
+  size_t i;
+  if (!entry) return 0;
+  for (i = 0; i < entry->size && i < capacity; i++) {
+    uint64_t part[4] = {0, 0, 0, 0};
+    unsigned j, parts = d->version < 1007 ? 1 : 4;
+    for (j = 0; j < parts; j++) at = gotrace__get_varint(at, at + 10, &part[j]); /* was read before: cannot fail */
+    if (d->pc_map.used) {
+      const gotrace__pc *pc = &d->pcs[gotrace__map_get(d, &d->pc_map, part[0]) - 1];
+      part[1] = pc->function, part[2] = pc->file, part[3] = pc->line;
+    }
+    frames[i].pc = part[0];
+    gotrace_decoder_string(d, part[1], &frames[i].function, &frames[i].function_size);
+    gotrace_decoder_string(d, part[2], &frames[i].file, &frames[i].file_size);
+    frames[i].line = part[3];
+  }
+  return entry->size;
+}
+
+/* ---- Raw ---- */
+
+static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *spec, uint64_t offset) {
+  memset(event, 0, sizeof *event);
+  event->spec = spec;
+  event->kind = (uint8_t)spec->number;
+  event->offset = offset;
+  event->m = event->p = event->g = GOTRACE_NO_ID;
+}
+
+/* The next piece of a raw v2 trace: a batch's header, or what stands in it. */
+static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev) {
+  const gotrace__kind *k;
+  const uint8_t *at, *end, *next;
+  uint64_t value, i;
+  if (d->batch_left == 0) {
+    if (!gotrace__dec_fill(d, 64)) return d->failure.result;
+    if (d->at == d->end) return GOTRACE_END_OF_TRACE;
+    k = &d->kinds[*d->at];
+    if (*d->at != GOTRACE_V2_EVENT_BATCH && *d->at != GOTRACE_V2_EXPERIMENTAL_BATCH && *d->at != GOTRACE_V2_END_OF_GENERATION)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, k->spec ? k->spec->name : NULL, "event %u where a batch must stand", *d->at);
+    gotrace__dec_blank(ev, k->spec, d->offset);
+    for (at = d->at + 1, i = 0; i < k->args + (k->data ? 1u : 0u); i++) {
+      if (!(next = gotrace__get_varint(at, d->end, &value))) return gotrace__dec_bad_number(d, at, d->end, d->offset, k->spec->name);
+      if (i < 5) ev->args[i] = value;
+      at = next;
+    }
+    ev->arg_count = k->args;
+    if (ev->kind != GOTRACE_V2_END_OF_GENERATION) {
+      uint64_t size = ev->args[k->args - (k->data ? 0 : 1)];
+      i = (uint64_t)(at - d->at);
+      if (size > GOTRACE_MAX_BATCH_SIZE)
+        return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, k->spec->name, "batch of %llu bytes", (unsigned long long)size);
+      if (!gotrace__dec_fill(d, (size_t)(i + size))) return d->failure.result;
+      ev->m = (int64_t)ev->args[ev->kind == GOTRACE_V2_EVENT_BATCH ? 1 : 2];
+      d->tick = ev->args[ev->kind == GOTRACE_V2_EVENT_BATCH ? 2 : 3];
+      ev->time = (int64_t)d->tick;
+      d->raw_id = (uint64_t)ev->m;
+      d->generation = d->info.generation = ev->args[ev->kind == GOTRACE_V2_EVENT_BATCH ? 0 : 1];
+      if (k->data) {
+        if ((uint64_t)(d->end - d->at) < i + size)
+          return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, k->spec->name, "ends in the middle of a batch");
+        ev->args[4] = 0;
+        ev->data = (const char *)d->at + i;
+        ev->data_size = (size_t)size;
+        i += size;
+      } else {
+        d->batch_left = size;
+      }
+      gotrace__dec_skip(d, (size_t)i);
+    } else {
+      gotrace__dec_skip(d, 1);
+    }
+    return GOTRACE_OK;
+  }
+  /* Within a batch, all of which is at hand unless the file ends in it. */
+  at = d->at;
+  end = (uint64_t)(d->end - at) < d->batch_left ? d->end : at + d->batch_left;
+  if (at == end) return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "ends in the middle of a batch");
+  k = &d->kinds[*at];
+  if (!k->spec || *at == GOTRACE_V2_NONE || *at == GOTRACE_V2_EVENT_BATCH || *at == GOTRACE_V2_EXPERIMENTAL_BATCH)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, d->offset, NULL, "event %u in a batch", *at);
+  ev->spec = k->spec;
+  ev->kind = *at++;
+  ev->offset = d->offset;
+  ev->m = (int64_t)d->raw_id;
+  ev->p = ev->g = GOTRACE_NO_ID;
+  ev->arg_count = k->args;
+  ev->implied = false;
+  ev->extra = 0;
+  ev->data = NULL;
+  ev->data_size = 0;
+  ev->args[2] = ev->args[3] = ev->args[4] = 0;
+  if (k->timed) {
+    if (!(next = gotrace__get_varint(at, end, &value))) return gotrace__dec_bad_number(d, at, end, d->offset, k->spec->name);
+    at = next;
+    d->tick += value;
+  }
+  ev->time = (int64_t)d->tick;
+  for (i = 0; i < k->args; i++) {
+    if (!(next = gotrace__get_varint(at, end, &ev->args[i]))) return gotrace__dec_bad_number(d, at, end, d->offset, k->spec->name);
+    at = next;
+  }
+  ev->stack = k->stack ? ev->args[k->stack - 1] : 0;
+  if (ev->kind == GOTRACE_V2_STRING) {
+    if (!(next = gotrace__get_varint(at, end, &value))) return gotrace__dec_bad_number(d, at, end, d->offset, k->spec->name);
+    if (value > (uint64_t)(end - next))
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, k->spec->name, "string of %llu bytes in what is left of the batch", (unsigned long long)value);
+    ev->data = (const char *)next;
+    ev->data_size = (size_t)value;
+    at = next + value;
+  } else if (ev->kind == GOTRACE_V2_STACK) {
+    ev->data = (const char *)at;
+    if (ev->args[1] > GOTRACE_STACK_SIZE)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, d->offset, k->spec->name, "stack of %llu frames", (unsigned long long)ev->args[1]);
+    for (i = 0; i < 4 * ev->args[1]; i++) {
+      if (!(next = gotrace__get_varint(at, end, &value))) return gotrace__dec_bad_number(d, at, end, d->offset, k->spec->name);
+      at = next;
+    }
+    ev->data_size = (size_t)((const char *)at - ev->data);
+  }
+  d->batch_left -= (uint64_t)(at - d->at);
+  gotrace__dec_skip(d, (size_t)(at - d->at));
+  return GOTRACE_OK;
+}
+
+/* ---- v2: a generation ---- */
+
+typedef struct gotrace__batch_header {
+  uint64_t experiment, generation, m, time, size;
+  size_t header_size;
+  uint8_t kind;
+} gotrace__batch_header;
+
+/* Reads the header of the next batch without taking it. END_OF_TRACE: there is none. Go: readBatch. */
+static gotrace_result gotrace__dec_batch_header(gotrace_decoder *d, gotrace__batch_header *h) {
+  const uint8_t *at, *next;
+  uint64_t *fields[5], value = 0;
+  size_t i, n = 0;
+  if (!gotrace__dec_fill(d, 64)) return d->failure.result;
+  if (d->at == d->end) return GOTRACE_END_OF_TRACE;
+  memset(h, 0, sizeof *h);
+  h->kind = *d->at;
+  h->header_size = 1;
+  if (h->kind == GOTRACE_V2_END_OF_GENERATION) return GOTRACE_OK;
+  if (h->kind != GOTRACE_V2_EVENT_BATCH && h->kind != GOTRACE_V2_EXPERIMENTAL_BATCH)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, NULL, "event %u where a batch must stand", h->kind);
+  at = d->at + 1;
+  if (h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) fields[n++] = &h->experiment;
+  fields[n++] = &h->generation, fields[n++] = &h->m, fields[n++] = &h->time, fields[n++] = &h->size;
+  for (i = 0; i < n; i++, at = next) {
+    if (!(next = gotrace__get_varint(at, d->end, &value))) return gotrace__dec_bad_number(d, at, d->end, d->offset, "EventBatch");
+    *fields[i] = value;
+  }
+  h->header_size = (size_t)(at - d->at);
+  if (h->size > GOTRACE_MAX_BATCH_SIZE)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, "EventBatch", "batch of %llu bytes", (unsigned long long)h->size);
+  return GOTRACE_OK;
+}
+
+/* The bytes of a batch or table, kept until the generation ends: as they stand in memory, or a copy. */
+static const uint8_t *gotrace__dec_keep(gotrace_decoder *d, const uint8_t *data, size_t size) {
+  gotrace__dec_block *block;
+  if (d->options.data) return data;
+  if (!(block = GOTRACE__CAST(gotrace__dec_block *, gotrace__dec_allocate(d, sizeof *block + size)))) return NULL;
+  block->next = d->blocks;
+  block->size = sizeof *block + size;
+  d->blocks = block;
+  memcpy(block + 1, data, size);
+  return GOTRACE__CAST(const uint8_t *, GOTRACE__CAST(const void *, block + 1));
+}
+
+/* Strings, and stacks, of a batch. Go: addStrings, addStacks. */
+static gotrace_result gotrace__dec_table(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset) {
+  const uint8_t *at = data + 1, *end = data + size, *next;
+  uint8_t kind = (uint8_t)(*data + 1);
+  const char *name = kind == GOTRACE_V2_STRING ? "String" : "Stack";
+  gotrace__dec_items *table = kind == GOTRACE_V2_STRING ? &d->strings : &d->stacks;
+  while (at < end) {
+    uint64_t where = offset + (uint64_t)(at - data), number[2] = {0, 0}, i;
+    gotrace__dec_item entry;
+    if (*at != kind) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "event %u among %ss", *at, name);
+    for (at++, i = 0; i < 2; i++, at = next)
+      if (!(next = gotrace__get_varint(at, end, &number[i]))) return gotrace__dec_bad_number(d, at, end, where, name);
+    memset(&entry, 0, sizeof entry);
+    entry.id = number[0];
+    entry.data = at;
+    if (kind == GOTRACE_V2_STRING) {
+      if (number[1] > GOTRACE_MAX_STRING_SIZE)
+        return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, where, name, "string of %llu bytes", (unsigned long long)number[1]);
+      if (number[1] > (uint64_t)(end - at)) return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, where, name, "string goes beyond its batch");
+      at += number[1];
+    } else {
+      if (number[1] > GOTRACE_STACK_SIZE)
+        return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, where, name, "stack of %llu frames", (unsigned long long)number[1]);
+      for (i = 0; i < number[1]; i++) {
+        uint64_t part[4] = {0, 0, 0, 0};
+        unsigned j;
+        for (j = 0; j < 4; j++, at = next)
+          if (!(next = gotrace__get_varint(at, end, &part[j]))) return gotrace__dec_bad_number(d, at, end, where, name);
+        if (gotrace__map_get(d, &d->pc_map, part[0])) continue;
+        if (!GOTRACE__GROW(d, gotrace__pc, d->pcs, d->pc_count, d->pc_capacity)) return gotrace__dec_no_memory(d);
+        d->pcs[d->pc_count].pc = part[0], d->pcs[d->pc_count].function = part[1];
+        d->pcs[d->pc_count].file = part[2], d->pcs[d->pc_count].line = part[3];
+        if (!gotrace__map_add(d, &d->pc_map, part[0], (uint32_t)++d->pc_count)) return gotrace__dec_no_memory(d);
+      }
+    }
+    entry.size = (uint32_t)number[1];
+    if (!GOTRACE__GROW(d, gotrace__dec_item, table->entries, table->count, table->capacity)) return gotrace__dec_no_memory(d);
+    table->entries[table->count++] = entry;
+  }
+  return GOTRACE_OK;
+}
+
+/* Go: addCPUSamples. */
+static gotrace_result gotrace__dec_samples(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset) {
+  const uint8_t *at = data + 1, *end = data + size, *next;
+  while (at < end) {
+    uint64_t where = offset + (uint64_t)(at - data), number[5] = {0, 0, 0, 0, 0};
+    gotrace__dec_sample *s;
+    unsigned i;
+    if (*at != GOTRACE_V2_CPU_SAMPLE) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "event %u among CPU samples", *at);
+    for (at++, i = 0; i < 5; i++, at = next)
+      if (!(next = gotrace__get_varint(at, end, &number[i]))) return gotrace__dec_bad_number(d, at, end, where, "CPUSample");
+    if (!GOTRACE__GROW(d, gotrace__dec_sample, d->samples, d->sample_count, d->sample_capacity)) return gotrace__dec_no_memory(d);
+    s = &d->samples[d->sample_count++];
+    s->tick = number[0], s->m = number[1], s->p = number[2], s->g = number[3], s->stack = number[4];
+    s->offset = where;
+  }
+  return GOTRACE_OK;
+}
+
+/* Frequency and, from 1.25, clock snapshot. Go: setSyncBatch. */
+static gotrace_result gotrace__dec_sync(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset, uint64_t time) {
+  const uint8_t *at = data + (d->version >= GOTRACE_GO_1_25), *end = data + size, *next;
+  while (at < end) {
+    uint64_t where = offset + (uint64_t)(at - data), number[4] = {0, 0, 0, 0};
+    uint8_t kind = *at++;
+    unsigned i, n = kind == GOTRACE_V2_FREQUENCY ? 1 : kind == GOTRACE_V2_CLOCK_SNAPSHOT && d->version >= GOTRACE_GO_1_25 ? 4 : 0;
+    if (!n) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "event %u where the clock is told", kind);
+    for (i = 0; i < n; i++, at = next)
+      if (!(next = gotrace__get_varint(at, end, &number[i]))) return gotrace__dec_bad_number(d, at, end, where, d->kinds[kind].spec->name);
+    if (n == 1) {
+      if (d->has_frequency || !number[0])
+        return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, where, "Frequency", number[0] ? "second frequency of a generation" : "frequency of 0");
+      d->has_frequency = true;
+      d->mul = 1.0 / ((double)number[0] / 1e9);
+      d->info.nanoseconds_per_tick = d->mul;
+    } else {
+      if (d->has_snapshot) return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, where, "ClockSnapshot", "second clock snapshot of a generation");
+      d->has_snapshot = true;
+      memcpy(d->snapshot, number, sizeof number);
+      d->snapshot[0] = time + number[0];
+    }
+  }
+  return GOTRACE_OK;
+}
+
+/* The cursor of a thread, made if need be; NULL: no memory. */
+static gotrace__cursor *gotrace__dec_cursor(gotrace_decoder *d, uint64_t id) {
+  uint32_t i = gotrace__map_get(d, &d->cursor_map, id);
+  gotrace__cursor *c;
+  if (i) return &d->cursors[i - 1];
+  if (!GOTRACE__GROW(d, gotrace__cursor, d->cursors, d->cursor_count, d->cursor_capacity) ||
+      !gotrace__map_add(d, &d->cursor_map, id, (uint32_t)d->cursor_count + 1))
+    return NULL;
+  c = &d->cursors[d->cursor_count++];
+  memset(c, 0, sizeof *c);
+  c->id = id;
+  if (d->version >= GOTRACE_GO_1_22) c->g = c->p = GOTRACE_NO_ID; /* v1: 0 */
+  c->generation = GOTRACE__NOBODY;
+  return c;
+}
+
+/* Takes a batch of events for its thread. Go: processBatch. */
+static gotrace_result gotrace__dec_add_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data, uint64_t offset) {
+  gotrace__cursor *c = gotrace__dec_cursor(d, h->m);
+  gotrace__batch *b;
+  if (!c || !GOTRACE__GROW(d, gotrace__batch, d->batches, d->batch_count, d->batch_capacity)) return gotrace__dec_no_memory(d);
+  b = &d->batches[d->batch_count];
+  memset(b, 0, sizeof *b);
+  b->offset = offset;
+  b->time = h->time;
+  b->size = h->size;
+  if (d->options.data) {
+    b->data = data;
+  } else if (!d->options.seekable && h->size) {
+    uint8_t *copy = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, (size_t)h->size));
+    if (!copy) return gotrace__dec_no_memory(d);
+    memcpy(copy, data, (size_t)h->size);
+    b->data = copy;
+    b->owned = true;
+  }
+  d->batch_count++;
+  if (c->generation != d->generation) {
+    /* Its first in this generation: the order of the threads' first batches settles ties of time. */
+    if (!GOTRACE__GROW(d, gotrace__front, d->heap, d->heap_count, d->heap_capacity)) return gotrace__dec_no_memory(d);
+    d->heap[d->heap_count++].cursor = (uint32_t)(c - d->cursors);
+    c->generation = d->generation;
+    c->first = c->batch = (uint32_t)d->batch_count;
+    c->at = c->end = c->start = NULL;
+  } else {
+    d->batches[c->last - 1].next = (uint32_t)d->batch_count;
+  }
+  c->last = (uint32_t)d->batch_count;
+  return GOTRACE_OK;
+}
+
+/* Keeps what went wrong for later: the events before it come first. */
+static void gotrace__dec_postpone(gotrace_decoder *d) {
+  if (!d->pending.result) d->pending = d->failure;
+  memset(&d->failure, 0, sizeof d->failure);
+}
+
+/* Reads the batches of the next generation. OK; END_OF_TRACE; or an error. An error in a batch of a format before 1.26 ends the
+ * generation there (d->pending): what has been read of it is good. Go: readGeneration, readGenerationWithSpill. */
+static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
+  bool explicit_end = d->version >= GOTRACE_GO_1_26;
+  uint64_t batches = 0, generation = 0;
+  d->min_tick = 0;
+  d->has_frequency = d->has_snapshot = false;
+  for (;;) {
+    gotrace__batch_header h;
+    gotrace_result result = gotrace__dec_batch_header(d, &h);
+    const uint8_t *data, *kept;
+    uint64_t offset;
+    uint8_t first;
+    if (result == GOTRACE_END_OF_TRACE) {
+      if (!explicit_end) break;
+      if (!batches) return GOTRACE_END_OF_TRACE;
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "generation %llu has no end", (unsigned long long)generation);
+    }
+    if (!result && h.kind != GOTRACE_V2_END_OF_GENERATION) {
+      if (!gotrace__dec_fill(d, h.header_size + (size_t)h.size)) return d->failure.result;
+      if ((size_t)(d->end - d->at) < h.header_size + h.size)
+        result = gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, "EventBatch", "ends in the middle of a batch");
+    }
+    if (result) {
+      if (explicit_end || !generation || result == GOTRACE_ERROR_READ || result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
+      gotrace__dec_postpone(d);
+      break;
+    }
+    data = d->at + h.header_size;
+    offset = d->offset + h.header_size;
+    first = h.kind == GOTRACE_V2_EVENT_BATCH && h.size ? *data : (uint8_t)0;
+    if (explicit_end && (h.kind == GOTRACE_V2_END_OF_GENERATION || first == GOTRACE_V2_END_OF_GENERATION)) {
+      gotrace__dec_skip(d, h.header_size + (size_t)h.size);
+      break;
+    }
+    if (!h.generation) return gotrace__dec_fail(d, GOTRACE_ERROR_GENERATION, d->offset, NULL, "generation 0");
+    if (!generation) d->generation = generation = h.generation;
+    if (!explicit_end && h.generation == generation + 1) break; /* the next one begins */
+    if (h.generation != generation)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_GENERATION, d->offset, NULL, "generation %llu within generation %llu",
+                               (unsigned long long)h.generation, (unsigned long long)generation);
+    if (!d->min_tick || h.time < d->min_tick) d->min_tick = h.time;
+    batches++;
+    gotrace__dec_skip(d, h.header_size + (size_t)h.size);
+    if (h.kind == GOTRACE_V2_EXPERIMENTAL_BATCH) {
+      gotrace__batch *b;
+      if (!(kept = gotrace__dec_keep(d, data, (size_t)h.size)) ||
+          !GOTRACE__GROW(d, gotrace__batch, d->experiments, d->experiment_count, d->experiment_capacity))
+        return gotrace__dec_no_memory(d);
+      b = &d->experiments[d->experiment_count++];
+      memset(b, 0, sizeof *b);
+      b->data = kept, b->size = h.size, b->offset = offset, b->time = h.time;
+      b->next = (uint32_t)h.experiment;
+      b->owned = false;
+    } else if (first == GOTRACE_V2_STRINGS || first == GOTRACE_V2_STACKS) {
+      if (!(kept = gotrace__dec_keep(d, data, (size_t)h.size))) return gotrace__dec_no_memory(d);
+      if ((result = gotrace__dec_table(d, kept, (size_t)h.size, offset)) != GOTRACE_OK) return result;
+    } else if (first == GOTRACE_V2_CPU_SAMPLES) {
+      if ((result = gotrace__dec_samples(d, data, (size_t)h.size, offset)) != GOTRACE_OK) return result;
+    } else if (d->version >= GOTRACE_GO_1_25 ? first == GOTRACE_V2_SYNC : first == GOTRACE_V2_FREQUENCY) {
+      if ((result = gotrace__dec_sync(d, data, (size_t)h.size, offset, h.time)) != GOTRACE_OK) return result;
+    } else if (first == GOTRACE_V2_END_OF_GENERATION) {
+      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "end of a generation in a format that has none");
+    } else if ((result = gotrace__dec_add_batch(d, &h, data, offset)) != GOTRACE_OK) {
+      return result;
+    }
+  }
+  if (!d->has_frequency) return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "no frequency in generation %llu", (unsigned long long)generation);
+  if (d->version >= GOTRACE_GO_1_25 && !d->has_snapshot)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, d->offset, NULL, "no clock snapshot in generation %llu", (unsigned long long)generation);
+  return GOTRACE_OK;
+}
+
+/* ---- v2: the threads' events ---- */
+
+/* Reads the next event of a thread. END_OF_TRACE: it has no more in this generation. Go: batchCursor.nextEvent. */
+static gotrace_result gotrace__dec_advance_cursor(gotrace_decoder *d, gotrace__cursor *c) {
+  const gotrace__kind *k;
+  const uint8_t *at, *end, *next;
+  uint64_t dt = 0;
+  unsigned i;
+  while (GOTRACE__LIKELY(c->at == c->end)) {
+    gotrace__batch *b;
+    if (GOTRACE__LIKELY(c->start != NULL)) { /* this batch is done: on to the next */
+      b = &d->batches[c->batch - 1];
+      if (b->owned) gotrace__dec_release(d, (void *)(uintptr_t)b->data, (size_t)b->size), b->owned = false;
+      c->batch = b->next;
+      c->start = NULL;
+    }
+    if (!c->batch) {
+      gotrace__dec_release(d, c->buffer, c->buffer_size);
+      c->buffer = NULL;
+      c->buffer_size = 0;
+      c->at = c->end = NULL;
+      return GOTRACE_END_OF_TRACE;
+    }
+    b = &d->batches[c->batch - 1];
+    c->start = b->data;
+    if (!b->data && b->size) {
+      size_t have = 0, n = 1;
+      if (c->buffer_size < b->size) {
+        gotrace__dec_release(d, c->buffer, c->buffer_size);
+        c->buffer_size = 0;
+        if (!(c->buffer = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, (size_t)b->size)))) return gotrace__dec_no_memory(d);
+        c->buffer_size = (size_t)b->size;
+      }
+      for (; have < b->size && n; have += n) {
+        n = d->options.read(d->options.context, b->offset + have, c->buffer + have, (size_t)b->size - have);
+        if (n > b->size - have) n = 0;
+      }
+      if (have < b->size) return gotrace__dec_fail(d, GOTRACE_ERROR_READ, b->offset, NULL, "the read function failed");
+      c->start = c->buffer;
+    }
+    if (!b->size) {
+      c->batch = b->next;
+      c->start = c->at = c->end = NULL;
+      continue;
+    }
+    c->at = c->start;
+    c->end = c->start + b->size;
+    c->base = b->offset;
+    c->time = gotrace__dec_nanoseconds(d, b->time);
+  }
+  at = c->at;
+  end = c->end;
+  c->offset = c->base + (uint64_t)(at - c->start);
+  c->kind = *at++;
+  k = &d->kinds[c->kind];
+  if (!GOTRACE__LIKELY(k->timed)) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, c->offset, k->spec ? k->spec->name : NULL, "event %u among a thread's events", c->kind);
+  if (!(next = gotrace__get_varint(at, end, &dt))) return gotrace__dec_bad_number(d, at, end, c->offset, k->spec->name);
+  at = next;
+  for (i = 0; i < k->args; i++) {
+    if (!(next = gotrace__get_varint(at, end, &c->args[i]))) return gotrace__dec_bad_number(d, at, end, c->offset, k->spec->name);
+    at = next;
+  }
+  c->time = gotrace__dec_later(c->time, gotrace__dec_nanoseconds(d, dt));
+  c->at = at;
+  return GOTRACE_OK;
+}
+
+/* The threads by the time of their next events: a binary heap, kept as Go keeps it (batchcursor.go), so that equal times come
+ * in the same order. */
+static size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
+  while (i > 0 && heap[(i - 1) / 2].time > heap[i].time) {
+    gotrace__front swap = heap[i];
+    heap[i] = heap[(i - 1) / 2];
+    heap[(i - 1) / 2] = swap;
+    i = (i - 1) / 2;
+  }
+  return i;
+}
+
+static void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i) {
+  gotrace__front moved = heap[i];
+  for (;;) {
+    size_t least = 2 * i + 1;
+    if (least >= count) break;
+    if (least + 1 < count && heap[least + 1].time < heap[least].time) least++;
+    if (heap[least].time >= moved.time) break;
+    heap[i] = heap[least];
+    i = least;
+  }
+  heap[i] = moved;
+}
+
+static void gotrace__heap_remove(gotrace__front *heap, size_t *count, size_t i) {
+  for (; i > 0; i = (i - 1) / 2) {
+    gotrace__front swap = heap[i];
+    heap[i] = heap[(i - 1) / 2];
+    heap[(i - 1) / 2] = swap;
+  }
+  heap[0] = heap[--*count];
+  if (*count) gotrace__heap_down(heap, *count, 0);
+}
+
+/* Insertion sort: it is nearly in order when it is called again, and as good as Go's for the few threads that there are. */
+static bool gotrace__heap_sort(gotrace_decoder *d) {
+  gotrace__front *heap = d->heap, moved;
+  size_t i, j;
+  uint64_t steps = 0, bound = 64 + 16 * (uint64_t)d->heap_count;
+  for (i = 1; i < d->heap_count && steps < bound; i++) {
+    moved = heap[i];
+    for (j = i; j > 0 && heap[j - 1].time > moved.time; j--, steps++) heap[j] = heap[j - 1];
+    heap[j] = moved;
+  }
+  if (i < d->heap_count) { /* far from it */
+    gotrace__front *spare = GOTRACE__CAST(gotrace__front *, gotrace__dec_allocate(d, d->heap_count * sizeof *spare)), *from = heap, *to = spare, *swap;
+    size_t width, at, n = d->heap_count;
+    if (!spare) return false;
+    for (width = 1; width < n; width *= 2) {
+      for (at = 0; at < n; at += 2 * width) {
+        size_t a = at, middle = at + width < n ? at + width : n, b = middle, end = at + 2 * width < n ? at + 2 * width : n;
+        for (j = at; j < end; j++) to[j] = b >= end || (a < middle && from[a].time <= from[b].time) ? from[a++] : from[b++];
+      }
+      swap = from, from = to, to = swap;
+    }
+    if (from != heap) memcpy(heap, from, n * sizeof *heap);
+    gotrace__dec_release(d, spare, n * sizeof *spare);
+  }
+  return true;
+}
+
+/* ---- v2: order ---- */
+
+/* The goroutine of an id, or NULL. */
+static inline gotrace__dec_go *gotrace__dec_find_go(gotrace_decoder *d, uint64_t id) {
+  uint32_t i = gotrace__map_get(d, &d->go_map, id);
+  return i ? &d->gos[i - 1] : NULL;
+}
+
+static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uint8_t status) {
+  gotrace__dec_go *g;
+  uint32_t i;
+  if (d->free_go_count) {
+    i = d->free_gos[d->free_go_count - 1];
+  } else {
+    if (!GOTRACE__GROW(d, gotrace__dec_go, d->gos, d->go_count, d->go_capacity)) return gotrace__dec_no_memory(d), (gotrace__dec_go *)NULL;
+    memset(&d->gos[d->go_count], 0, sizeof *d->gos);
+    i = (uint32_t)d->go_count;
+  }
+  if (!gotrace__map_add(d, &d->go_map, id, i + 1)) return gotrace__dec_no_memory(d), (gotrace__dec_go *)NULL;
+  if (d->free_go_count) d->free_go_count--;
+  else d->go_count++;
+  g = &d->gos[i];
+  g->id = id;
+  g->status = status;
+  g->generation = d->generation;
+  g->sequence = 0;
+  g->region_count = g->stw_count = 0;
+  g->assist = false;
+  return g;
+}
+
+static bool gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
+  if (!GOTRACE__GROW(d, uint32_t, d->free_gos, d->free_go_count, d->free_go_capacity)) return gotrace__dec_no_memory(d), false;
+  d->free_gos[d->free_go_count++] = (uint32_t)(g - d->gos);
+  gotrace__map_remove(d, &d->go_map, g->id);
+  g->status = 255;
+  return true;
+}
+
+/* The goroutine and proc that a thread runs; NULL if they are not known. */
+static inline gotrace__dec_go *gotrace__dec_own_go(gotrace_decoder *d, gotrace__cursor *c) {
+  gotrace__dec_go *g;
+  if (c->g == GOTRACE_NO_ID) return NULL;
+  if (GOTRACE__LIKELY(c->g_index != 0)) {
+    g = &d->gos[c->g_index - 1];
+    if (GOTRACE__LIKELY(g->id == (uint64_t)c->g && g->status != 255)) return g;
+  }
+  g = gotrace__dec_find_go(d, (uint64_t)c->g);
+  c->g_index = g ? (uint32_t)(g - d->gos) + 1 : 0;
+  return g;
+}
+
+static inline gotrace__dec_proc *gotrace__dec_find_proc(gotrace_decoder *d, uint64_t id) {
+  uint32_t i = gotrace__map_get(d, &d->proc_map, id);
+  return i ? &d->procs[i - 1] : NULL;
+}
+
+static inline gotrace__dec_proc *gotrace__dec_own_proc(gotrace_decoder *d, gotrace__cursor *c) {
+  gotrace__dec_proc *p;
+  if (c->p == GOTRACE_NO_ID) return NULL;
+  if (GOTRACE__LIKELY(c->p_index != 0) && GOTRACE__LIKELY(d->procs[c->p_index - 1].id == (uint64_t)c->p)) return &d->procs[c->p_index - 1];
+  p = gotrace__dec_find_proc(d, (uint64_t)c->p);
+  c->p_index = p ? (uint32_t)(p - d->procs) + 1 : 0;
+  return p;
+}
+
+static inline void gotrace__dec_take_go(gotrace_decoder *d, gotrace__cursor *c, const gotrace__dec_go *g) {
+  c->g = (int64_t)g->id;
+  c->g_index = (uint32_t)(g - d->gos) + 1;
+}
+
+static inline void gotrace__dec_take_proc(gotrace_decoder *d, gotrace__cursor *c, gotrace__dec_proc *p) {
+  c->p = (int64_t)p->id;
+  c->p_index = (uint32_t)(p - d->procs) + 1;
+  p->g = (uint64_t)(c - d->cursors); /* v2: on which thread it is */
+}
+
+/* The next event of a thread as an event; where it happened is what the thread runs. */
+static inline void gotrace__dec_emit(const gotrace_decoder *d, const gotrace__cursor *c, gotrace_event *ev) {
+  const gotrace__kind *k = &d->kinds[c->kind];
+  ev->spec = k->spec;
+  ev->time = c->time;
+  ev->offset = c->offset;
+  ev->m = (int64_t)c->id;
+  ev->p = c->p;
+  ev->g = c->g;
+  memcpy(ev->args, c->args, sizeof ev->args);
+  ev->stack = k->stack ? c->args[k->stack - 1] : 0;
+  ev->extra = 0;
+  ev->data = NULL;
+  ev->data_size = 0;
+  ev->kind = c->kind;
+  ev->arg_count = k->args;
+  ev->implied = false;
+}
+
+/* Queues an event that the one of the cursor implies. */
+static void gotrace__dec_imply(gotrace_decoder *d, const gotrace_event *of, uint8_t kind, uint64_t arg0, uint64_t arg1) {
+  gotrace_event *ev = &d->queue[d->queue_count++];
+  *ev = *of;
+  ev->kind = kind;
+  ev->spec = d->kinds[kind].spec;
+  ev->arg_count = d->kinds[kind].args;
+  memset(ev->args, 0, sizeof ev->args);
+  ev->args[0] = arg0;
+  ev->args[1] = arg1;
+  ev->stack = 0;
+  ev->implied = true;
+}
+
+#define GOTRACE__WRONG(result, ...) \
+  return gotrace__dec_fail(d, result, c->offset, d->kinds[c->kind].spec->name, __VA_ARGS__)
+#define GOTRACE__LATER GOTRACE_WOULD_BLOCK /* the event cannot come yet; it may when others have */
+#define GOTRACE__LL(x) ((long long)(x))
+
+enum { GOTRACE__NEED_P = 1, GOTRACE__NEED_G = 2 };
+
+/* Whether the event has the thread, proc and goroutine that it needs. Go: validateCtx. */
+static gotrace_result gotrace__dec_need(gotrace_decoder *d, const gotrace__cursor *c, unsigned needs) {
+  if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a thread");
+  if ((needs & GOTRACE__NEED_P) && c->p == GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a proc; thread %lld has none", GOTRACE__LL(c->id));
+  if ((needs & GOTRACE__NEED_G) && c->g == GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
+  return GOTRACE_OK;
+}
+#define GOTRACE__NEED(needs)                                                                       \
+  do {                                                                                             \
+    if (c->id == GOTRACE__NOBODY || (((needs) & GOTRACE__NEED_P) && c->p == GOTRACE_NO_ID) ||      \
+        (((needs) & GOTRACE__NEED_G) && c->g == GOTRACE_NO_ID))                                    \
+      return gotrace__dec_need(d, c, needs);                                                       \
+  } while (0)
+#define GOTRACE__NEED_USER GOTRACE__NEED(GOTRACE__NEED_P | GOTRACE__NEED_G)
+
+/* The goroutine that the thread runs, which must have a status. */
+#define GOTRACE__OWN_GO(wanted)                                                                                        \
+  do {                                                                                                                 \
+    if (!(g = gotrace__dec_own_go(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g)); \
+    if (g->status != (wanted))                                                                                         \
+      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, (unsigned)(wanted)); \
+  } while (0)
+
+static inline bool gotrace__dec_succeeds(const gotrace_decoder *d, uint64_t generation, uint64_t sequence, uint64_t next) {
+  return generation == d->generation && next == sequence + 1;
+}
+
+static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+  uint64_t id = c->args[0], status = c->args[1];
+  gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
+  int64_t from = (int64_t)status;
+  bool promoted = false;
+  if (status > GOTRACE__P_ABANDONED) GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld has status %llu", GOTRACE__LL(id), (unsigned long long)status);
+  if (p) {
+    if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_SYSCALL) {
+      /* It is known where it is, so nothing was lost. */
+      promoted = true;
+      from = GOTRACE__P_RUNNING;
+      c->args[1] = GOTRACE__P_SYSCALL;
+    } else if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_ABANDONED) {
+      from = GOTRACE__P_IDLE;
+    } else if (p->status != status) {
+      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld has status %u, not %llu", GOTRACE__LL(id), p->status, (unsigned long long)status);
+    }
+  } else {
+    if (!GOTRACE__GROW(d, gotrace__dec_proc, d->procs, d->proc_count, d->proc_capacity) ||
+        !gotrace__map_add(d, &d->proc_map, id, (uint32_t)d->proc_count + 1))
+      return gotrace__dec_no_memory(d);
+    p = &d->procs[d->proc_count++];
+    memset(p, 0, sizeof *p);
+    p->id = id;
+    p->g = GOTRACE__NOBODY;
+    p->status = (uint8_t)status;
+    from = d->generation == d->first_generation ? GOTRACE_STATUS_UNKNOWN : GOTRACE_STATUS_NONE;
+  }
+  p->generation = d->generation;
+  p->sequence = 0;
+  gotrace__dec_emit(d, c, ev);
+  ev->extra = from;
+  if (status == GOTRACE__P_RUNNING || status == GOTRACE__P_SYSCALL) gotrace__dec_take_proc(d, c, p);
+  if (promoted) {
+    const gotrace__cursor *holder = p->g < d->cursor_count ? &d->cursors[p->g] : NULL;
+    if (!holder || holder->p != (int64_t)id) GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld is about to be stolen, and on no thread", GOTRACE__LL(id));
+    ev->m = (int64_t)holder->id, ev->p = (int64_t)id, ev->g = holder->g;
+  }
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__dec_proc_steal(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+  uint64_t id = c->args[0];
+  gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
+  gotrace__cursor *from;
+  uint32_t i;
+  uint8_t status;
+  if (!p || (p->status != GOTRACE__P_SYSCALL && p->status != GOTRACE__P_ABANDONED) || !gotrace__dec_succeeds(d, p->generation, p->sequence, c->args[1]))
+    return GOTRACE__LATER;
+  GOTRACE__NEED(0);
+  gotrace__dec_emit(d, c, ev);
+  ev->extra = status = p->status;
+  p->status = GOTRACE__P_IDLE;
+  p->sequence++;
+  if (status == GOTRACE__P_ABANDONED) return GOTRACE_OK; /* the thread may have moved on */
+  i = gotrace__map_get(d, &d->cursor_map, c->args[2]);
+  from = c->args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
+  if (!from || !from->seen || from->p != (int64_t)id)
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id), GOTRACE__LL(c->args[2]));
+  from->p = GOTRACE_NO_ID;
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+  uint64_t id = c->args[0], m = c->args[1], status = c->args[2];
+  gotrace__dec_go *g = gotrace__dec_find_go(d, id);
+  gotrace__cursor *other;
+  bool first = d->generation == d->first_generation;
+  int64_t from = (int64_t)status;
+  if (status > GOTRACE__G_WAITING) GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld has status %llu", GOTRACE__LL(id), (unsigned long long)status);
+  if (g) {
+    if (g->status != status) GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld has status %u, not %llu", GOTRACE__LL(id), g->status, (unsigned long long)status);
+    g->generation = d->generation;
+    g->sequence = 0;
+  } else {
+    if (!first) GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "status of goroutine %lld, which was never created, after the first generation", GOTRACE__LL(id));
+    if (!(g = gotrace__dec_add_go(d, id, (uint8_t)status))) return d->failure.result;
+    from = GOTRACE_STATUS_UNKNOWN;
+  }
+  gotrace__dec_emit(d, c, ev);
+  ev->extra = from;
+  if (status == GOTRACE__G_RUNNING) gotrace__dec_take_go(d, c, g);
+  if (status != GOTRACE__G_SYSCALL) return GOTRACE_OK;
+  if (m == GOTRACE__NOBODY) GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call without a thread", GOTRACE__LL(id));
+  if (m == c->id) {
+    if (!first && c->g != (int64_t)id)
+      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on this thread, which runs %lld", GOTRACE__LL(id), GOTRACE__LL(c->g));
+    gotrace__dec_take_go(d, c, g);
+    return GOTRACE_OK;
+  }
+  /* In a system call for the whole generation, on a thread that has no events of its own. */
+  {
+    size_t own = (size_t)(c - d->cursors);
+    if (!(other = gotrace__dec_cursor(d, m))) return gotrace__dec_no_memory(d);
+    c = &d->cursors[own];
+  }
+  if (other->seen) {
+    if (other->g != (int64_t)id) GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld", GOTRACE__LL(id), GOTRACE__LL(m), GOTRACE__LL(other->g));
+    ev->g = other->g;
+  } else {
+    other->seen = true;
+    gotrace__dec_take_go(d, other, g);
+  }
+  ev->m = (int64_t)m;
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__dec_go_switch(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+  gotrace__dec_go *g, *next;
+  gotrace_event start;
+  GOTRACE__NEED_USER;
+  GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
+  next = gotrace__dec_find_go(d, c->args[0]);
+  if (!next || next->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, next->generation, next->sequence, c->args[1])) return GOTRACE__LATER;
+  gotrace__dec_emit(d, c, ev);
+  if (c->kind == GOTRACE_V2_GO_SWITCH) {
+    g->status = GOTRACE__G_WAITING;
+    gotrace__dec_imply(d, ev, GOTRACE_V2_GO_BLOCK, 0, 0);
+  } else {
+    if (!gotrace__dec_remove_go(d, g)) return d->failure.result;
+    gotrace__dec_imply(d, ev, GOTRACE_V2_GO_DESTROY, 0, 0);
+  }
+  next->status = GOTRACE__G_RUNNING;
+  next->sequence++;
+  start = *ev;
+  start.g = GOTRACE_NO_ID;
+  gotrace__dec_imply(d, &start, GOTRACE_V2_GO_START, next->id, c->args[1]);
+  gotrace__dec_take_go(d, c, next);
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__dec_destroy_syscall(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+  gotrace__dec_go *g;
+  gotrace__dec_proc *p;
+  GOTRACE__NEED(GOTRACE__NEED_G);
+  GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
+  gotrace__dec_emit(d, c, ev);
+  if (!gotrace__dec_remove_go(d, g)) return d->failure.result;
+  c->g = GOTRACE_NO_ID;
+  if (c->p == GOTRACE_NO_ID) return GOTRACE_OK;
+  if (!(p = gotrace__dec_own_proc(d, c)) || p->status != GOTRACE__P_SYSCALL)
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
+  /* The thread loses its proc too, which may be stolen later, or never: its id may be another's by then. */
+  p->status = GOTRACE__P_ABANDONED;
+  c->p = GOTRACE_NO_ID;
+  d->queue[0] = *ev;
+  d->queue_count = 1;
+  ev->spec = d->kinds[GOTRACE_V2_PROC_STEAL].spec;
+  ev->kind = GOTRACE_V2_PROC_STEAL;
+  ev->arg_count = d->kinds[GOTRACE_V2_PROC_STEAL].args;
+  ev->args[0] = p->id;
+  ev->args[1] = ev->args[2] = 0;
+  ev->extra = GOTRACE__P_SYSCALL;
+  ev->implied = true;
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__dec_task_begin(gotrace_decoder *d, gotrace__cursor *c) {
+  const char *name;
+  size_t size;
+  gotrace__dec_task *task;
+  if (gotrace__map_get(d, &d->task_map, c->args[0])) GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has begun already", GOTRACE__LL(c->args[0]));
+  if (!gotrace_decoder_string(d, c->args[2], &name, &size)) GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->args[2]);
+  if (!GOTRACE__GROW(d, gotrace__dec_task, d->tasks, d->task_count, d->task_capacity)) return gotrace__dec_no_memory(d);
+  task = &d->tasks[d->task_count];
+  task->id = c->args[0];
+  task->parent = c->args[1];
+  task->name = NULL;
+  task->name_size = (uint32_t)size;
+  if (size && !(task->name = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return gotrace__dec_no_memory(d);
+  if (size) memcpy(task->name, name, size);
+  if (!gotrace__map_add(d, &d->task_map, task->id, (uint32_t)d->task_count + 1)) {
+    gotrace__dec_release(d, task->name, size);
+    return gotrace__dec_no_memory(d);
+  }
+  d->task_count++;
+  return GOTRACE_OK;
+}
+
+static void gotrace__dec_task_end(gotrace_decoder *d, gotrace_event *ev) {
+  uint32_t i = gotrace__map_get(d, &d->task_map, ev->args[0]);
+  gotrace__dec_task *task = i ? &d->tasks[i - 1] : NULL;
+  gotrace__dec_release(d, d->task_name, d->task_name_size);
+  d->task_name = NULL;
+  d->task_name_size = 0;
+  ev->extra = GOTRACE_NO_ID;
+  ev->data = "";
+  if (!task) return;
+  ev->extra = task->parent ? (int64_t)task->parent : GOTRACE_NO_ID;
+  d->task_name = task->name;
+  d->task_name_size = task->name_size;
+  if (task->name) ev->data = task->name;
+  ev->data_size = task->name_size;
+  gotrace__map_remove(d, &d->task_map, task->id);
+  *task = d->tasks[--d->task_count]; /* the last one takes its place */
+  if (i - 1 < d->task_count) {
+    gotrace__map_remove(d, &d->task_map, task->id);
+    (void)gotrace__map_add(d, &d->task_map, task->id, i); /* there is room: one was removed */
+  }
+}
+
+static gotrace_result gotrace__dec_push_region(gotrace_decoder *d, gotrace__dec_go *g, gotrace__region_mark mark) {
+  if (g->region_count == g->region_capacity) {
+    uint32_t larger = g->region_capacity ? 2 * g->region_capacity : 4;
+    gotrace__region_mark *marks = larger < UINT32_MAX / 2 ? GOTRACE__CAST(gotrace__region_mark *, gotrace__dec_allocate(d, larger * sizeof *marks)) : NULL;
+    if (!marks) return gotrace__dec_no_memory(d);
+    if (g->region_count) memcpy(marks, g->regions, g->region_count * sizeof *marks);
+    gotrace__dec_release(d, g->regions, g->region_capacity * sizeof *marks);
+    g->regions = marks;
+    g->region_capacity = larger;
+  }
+  g->regions[g->region_count++] = mark;
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__cursor *c, bool begin) {
+  gotrace__dec_go *g;
+  gotrace__region_mark mark;
+  if (!gotrace__dec_has(d, &d->strings, c->args[1])) GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->args[1]);
+  if (!(g = gotrace__dec_own_go(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
+  mark.task = c->args[0];
+  mark.name = gotrace__dec_string_hash(d, c->args[1]);
+  if (begin) return gotrace__dec_push_region(d, g, mark);
+  if (!g->region_count) return GOTRACE_OK; /* it began before the trace */
+  if (g->regions[g->region_count - 1].task != mark.task || g->regions[g->region_count - 1].name != mark.name)
+    GOTRACE__WRONG(GOTRACE_ERROR_REGION, "not the innermost region of goroutine %lld", GOTRACE__LL(c->g));
+  g->region_count--;
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev, bool begin) {
+  gotrace__dec_go *g;
+  uint32_t i;
+  uint64_t reason;
+  if (!(g = gotrace__dec_own_go(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
+  if (begin) {
+    reason = c->args[0];
+    for (i = 0; i < g->stw_count; i++)
+      if (g->stw[i] == reason) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world is stopped already");
+    if (g->stw_count == g->stw_capacity) {
+      uint32_t larger = g->stw_capacity ? 2 * g->stw_capacity : 2;
+      uint64_t *reasons = larger < 1024 ? GOTRACE__CAST(uint64_t *, gotrace__dec_allocate(d, larger * sizeof *reasons)) : NULL;
+      if (!reasons) return gotrace__dec_no_memory(d);
+      if (g->stw_count) memcpy(reasons, g->stw, g->stw_count * sizeof *reasons);
+      gotrace__dec_release(d, g->stw, g->stw_capacity * sizeof *reasons);
+      g->stw = reasons;
+      g->stw_capacity = larger;
+    }
+    g->stw[g->stw_count++] = reason;
+  } else {
+    if (!g->stw_count) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world was not stopped by goroutine %lld", GOTRACE__LL(c->g));
+    reason = g->stw[0];
+    g->stw[0] = g->stw[--g->stw_count];
+  }
+  gotrace__dec_emit(d, c, ev);
+  gotrace_decoder_string(d, reason, &ev->data, &ev->data_size);
+  return GOTRACE_OK;
+}
+
+/* Collections have numbers, so that their begins and ends can be told apart wherever they stand. */
+static gotrace_result gotrace__dec_gc(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+  bool begin = c->kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
+  bool unchecked = c->kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
+  if (c->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "a collection is on in the first generation, but was told of before");
+  if (!unchecked) {
+    if (c->args[0] != d->gc_sequence + 1) return GOTRACE__LATER;
+    if (begin ? d->gc == 2 : d->gc != 2) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "a collection is on already" : "no collection is on");
+    GOTRACE__NEED_USER;
+  }
+  d->gc_sequence = c->args[0];
+  d->gc = c->kind == GOTRACE_V2_GC_END ? 1 : 2;
+  gotrace__dec_emit(d, c, ev);
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__dec_flag(gotrace_decoder *d, const gotrace__cursor *c, bool *flag, bool begin) {
+  if (*flag == begin) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "has begun already" : "has not begun");
+  *flag = begin;
+  return GOTRACE_OK;
+}
+
+/* Lets the next event of a thread happen, if it can: OK, later, or an error. Go: ordering.Advance. */
+static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+  gotrace_result result;
+  gotrace__dec_go *g;
+  gotrace__dec_proc *p;
+  c->seen = c->id != GOTRACE__NOBODY;
+  switch (c->kind) {
+    case GOTRACE_V2_GO_START:
+      g = gotrace__dec_find_go(d, c->args[0]);
+      if (!g || g->status != GOTRACE__G_RUNNABLE || !gotrace__dec_succeeds(d, g->generation, g->sequence, c->args[1])) return GOTRACE__LATER;
+      GOTRACE__NEED(GOTRACE__NEED_P);
+      if (c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld where %lld runs", GOTRACE__LL(c->args[0]), GOTRACE__LL(c->g));
+      g->status = GOTRACE__G_RUNNING;
+      g->sequence++;
+      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_take_go(d, c, g);
+      return GOTRACE_OK;
+    case GOTRACE_V2_GO_UNBLOCK:
+      g = gotrace__dec_find_go(d, c->args[0]);
+      if (!g || g->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, g->generation, g->sequence, c->args[1])) return GOTRACE__LATER;
+      g->status = GOTRACE__G_RUNNABLE;
+      g->sequence++;
+      break;
+    case GOTRACE_V2_GO_BLOCK:
+    case GOTRACE_V2_GO_STOP:
+    case GOTRACE_V2_GO_DESTROY:
+      GOTRACE__NEED_USER;
+      GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
+      gotrace__dec_emit(d, c, ev);
+      if (c->kind == GOTRACE_V2_GO_DESTROY) {
+        if (!gotrace__dec_remove_go(d, g)) return d->failure.result;
+      } else {
+        g->status = c->kind == GOTRACE_V2_GO_BLOCK ? GOTRACE__G_WAITING : GOTRACE__G_RUNNABLE;
+      }
+      c->g = GOTRACE_NO_ID;
+      return GOTRACE_OK;
+    case GOTRACE_V2_GO_CREATE:
+    case GOTRACE_V2_GO_CREATE_BLOCKED:
+      GOTRACE__NEED(GOTRACE__NEED_P);
+      if ((g = gotrace__dec_own_go(d, c)) != NULL && g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
+      if (gotrace__dec_find_go(d, c->args[0])) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->args[0]));
+      if (!gotrace__dec_add_go(d, c->args[0], c->kind == GOTRACE_V2_GO_CREATE ? GOTRACE__G_RUNNABLE : GOTRACE__G_WAITING)) return d->failure.result;
+      break;
+    case GOTRACE_V2_GO_SYSCALL_BEGIN:
+      GOTRACE__NEED_USER;
+      GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
+      if (!(p = gotrace__dec_own_proc(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
+      if (!gotrace__dec_succeeds(d, p->generation, p->sequence, c->args[0]))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld after %llu", (unsigned long long)c->args[0], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
+      g->status = GOTRACE__G_SYSCALL;
+      p->status = GOTRACE__P_SYSCALL;
+      p->sequence++;
+      break;
+    case GOTRACE_V2_GO_SYSCALL_END:
+      GOTRACE__NEED_USER;
+      GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
+      if (!(p = gotrace__dec_own_proc(d, c)) || p->status != GOTRACE__P_SYSCALL) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
+      g->status = GOTRACE__G_RUNNING;
+      p->status = GOTRACE__P_RUNNING;
+      break;
+    case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
+      if (c->p != GOTRACE_NO_ID) {
+        if (!(p = gotrace__dec_own_proc(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
+        if (p->status == GOTRACE__P_SYSCALL) return GOTRACE__LATER; /* it will lose that one */
+      }
+      GOTRACE__NEED(GOTRACE__NEED_G);
+      GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
+      gotrace__dec_emit(d, c, ev);
+      g->status = GOTRACE__G_RUNNABLE;
+      c->g = GOTRACE_NO_ID;
+      return GOTRACE_OK;
+    case GOTRACE_V2_GO_CREATE_SYSCALL:
+      GOTRACE__NEED(0);
+      if (c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "where goroutine %lld runs", GOTRACE__LL(c->g));
+      if (gotrace__dec_find_go(d, c->args[0])) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->args[0]));
+      if (!(g = gotrace__dec_add_go(d, c->args[0], GOTRACE__G_SYSCALL))) return d->failure.result;
+      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_take_go(d, c, g);
+      return GOTRACE_OK;
+    case GOTRACE_V2_GO_DESTROY_SYSCALL: return gotrace__dec_destroy_syscall(d, c, ev);
+    case GOTRACE_V2_GO_SWITCH:
+    case GOTRACE_V2_GO_SWITCH_DESTROY: return gotrace__dec_go_switch(d, c, ev);
+    case GOTRACE_V2_GO_STATUS:
+    case GOTRACE_V2_GO_STATUS_STACK: return gotrace__dec_go_status(d, c, ev);
+    case GOTRACE_V2_PROC_STATUS: return gotrace__dec_proc_status(d, c, ev);
+    case GOTRACE_V2_PROC_START:
+      p = gotrace__dec_find_proc(d, c->args[0]);
+      if (!p || p->status != GOTRACE__P_IDLE || !gotrace__dec_succeeds(d, p->generation, p->sequence, c->args[1]) || c->p != GOTRACE_NO_ID) return GOTRACE__LATER;
+      GOTRACE__NEED(0);
+      p->status = GOTRACE__P_RUNNING;
+      p->sequence++;
+      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_take_proc(d, c, p);
+      return GOTRACE_OK;
+    case GOTRACE_V2_PROC_STOP:
+      if (!(p = gotrace__dec_own_proc(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "thread %lld has no known proc", GOTRACE__LL(c->id));
+      if (p->status != GOTRACE__P_RUNNING && p->status != GOTRACE__P_SYSCALL) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld has status %u", GOTRACE__LL(c->p), p->status);
+      GOTRACE__NEED(GOTRACE__NEED_P);
+      gotrace__dec_emit(d, c, ev);
+      p->status = GOTRACE__P_IDLE;
+      c->p = GOTRACE_NO_ID;
+      return GOTRACE_OK;
+    case GOTRACE_V2_PROC_STEAL: return gotrace__dec_proc_steal(d, c, ev);
+    case GOTRACE_V2_USER_REGION_BEGIN:
+    case GOTRACE_V2_USER_REGION_END:
+      GOTRACE__NEED_USER;
+      if ((result = gotrace__dec_region(d, c, c->kind == GOTRACE_V2_USER_REGION_BEGIN)) != GOTRACE_OK) return result;
+      break;
+    case GOTRACE_V2_USER_TASK_BEGIN:
+      GOTRACE__NEED_USER;
+      if ((result = gotrace__dec_task_begin(d, c)) != GOTRACE_OK) return result;
+      break;
+    case GOTRACE_V2_USER_TASK_END:
+      GOTRACE__NEED_USER;
+      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_task_end(d, ev);
+      return GOTRACE_OK;
+    case GOTRACE_V2_PROCS_CHANGE:
+    case GOTRACE_V2_GO_LABEL:
+    case GOTRACE_V2_USER_LOG: GOTRACE__NEED_USER; break;
+    case GOTRACE_V2_HEAP_ALLOC:
+    case GOTRACE_V2_HEAP_GOAL: GOTRACE__NEED(GOTRACE__NEED_P); break;
+    case GOTRACE_V2_STW_BEGIN:
+    case GOTRACE_V2_STW_END:
+      GOTRACE__NEED_USER;
+      return gotrace__dec_stw(d, c, ev, c->kind == GOTRACE_V2_STW_BEGIN);
+    case GOTRACE_V2_GC_ACTIVE:
+    case GOTRACE_V2_GC_BEGIN:
+    case GOTRACE_V2_GC_END: return gotrace__dec_gc(d, c, ev);
+    case GOTRACE_V2_GC_SWEEP_ACTIVE:
+      if (!(p = gotrace__dec_find_proc(d, c->args[0]))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->args[0]));
+      if (p->sweep != (d->generation != d->first_generation)) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "proc %lld", GOTRACE__LL(c->args[0]));
+      p->sweep = true;
+      break;
+    case GOTRACE_V2_GC_SWEEP_BEGIN:
+    case GOTRACE_V2_GC_SWEEP_END:
+      GOTRACE__NEED(GOTRACE__NEED_P);
+      if (!(p = gotrace__dec_own_proc(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
+      if ((result = gotrace__dec_flag(d, c, &p->sweep, c->kind == GOTRACE_V2_GC_SWEEP_BEGIN)) != GOTRACE_OK) return result;
+      break;
+    case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
+      if (!(g = gotrace__dec_find_go(d, c->args[0]))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is unknown", GOTRACE__LL(c->args[0]));
+      if (g->assist != (d->generation != d->first_generation)) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "goroutine %lld", GOTRACE__LL(c->args[0]));
+      g->assist = true;
+      break;
+    case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
+    case GOTRACE_V2_GC_MARK_ASSIST_END:
+      GOTRACE__NEED_USER;
+      if (!(g = gotrace__dec_own_go(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
+      if ((result = gotrace__dec_flag(d, c, &g->assist, c->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN)) != GOTRACE_OK) return result;
+      break;
+    default: /* the events of the experiment AllocFree */ GOTRACE__NEED(0); break;
+  }
+  gotrace__dec_emit(d, c, ev);
+  return GOTRACE_OK;
+}
+
+/* Whether the tables have what the event names. Go: validateTableIDs. */
+static inline gotrace_result gotrace__dec_check_ids(gotrace_decoder *d, const gotrace_event *ev) {
+  const gotrace__kind *k = &d->kinds[ev->kind];
+  uint8_t stacks[2], strings[2];
+  unsigned i;
+  if (GOTRACE__LIKELY((!k->stack || gotrace__dec_has(d, &d->stacks, ev->args[k->stack - 1])) && !k->stack2 && !k->string)) return GOTRACE_OK;
+  stacks[0] = k->stack, stacks[1] = k->stack2, strings[0] = k->string, strings[1] = k->string2;
+  for (i = 0; i < 2; i++) {
+    if (stacks[i] && !gotrace__dec_has(d, &d->stacks, ev->args[stacks[i] - 1]))
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, ev->offset, ev->spec->name, "stack %llu is unknown", (unsigned long long)ev->args[stacks[i] - 1]);
+    if (strings[i] && !gotrace__dec_has(d, &d->strings, ev->args[strings[i] - 1]))
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, ev->offset, ev->spec->name, "string %llu is unknown", (unsigned long long)ev->args[strings[i] - 1]);
+  }
+  return GOTRACE_OK;
+}
+
+/* The Sync event that begins a generation, or ends the trace. */
+static void gotrace__dec_sync_event(gotrace_decoder *d, gotrace_event *ev, int64_t time, bool snapshot) {
+  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_SYNC].spec, d->offset);
+  ev->time = time;
+  ev->extra = (int64_t)++d->syncs;
+  if (!snapshot) return;
+  memcpy(ev->args, d->snapshot, sizeof d->snapshot);
+  ev->args[0] = (uint64_t)gotrace__dec_nanoseconds(d, d->snapshot[0]);
+  ev->arg_count = 4;
+}
+
+/* Reads the next generation and gives its Sync event. Go: Reader.ReadEvent, nextGenWithSpill, installGen. */
+static gotrace_result gotrace__dec_next_generation(gotrace_decoder *d, gotrace_event *ev) {
+  gotrace_result result = GOTRACE_OK;
+  size_t i, n;
+  bool ended = d->final_sync;
+  if (ended) {
+    if (d->pending.result) d->failure = d->pending;
+    return d->pending.result ? d->pending.result : GOTRACE_END_OF_TRACE;
+  }
+  gotrace__dec_free_generation(d);
+  d->heap_count = 0;
+  if (!d->pending.result) {
+    if (d->in_generation && d->version < GOTRACE_GO_1_26) {
+      if (!gotrace__dec_fill(d, 1)) result = d->failure.result;
+      else if (d->at == d->end) ended = true;
+    }
+    if (!ended && !result) {
+      uint64_t before = d->generation;
+      (void)before;
+      result = gotrace__dec_read_batches(d);
+    }
+    if (!result && !ended) {
+      result = gotrace__dec_index(d, &d->strings, GOTRACE_ERROR_STRING);
+      if (!result) result = gotrace__dec_index(d, &d->stacks, GOTRACE_ERROR_STACK);
+      for (i = 0; !result && i < d->pc_count; i++)
+        if (!gotrace__dec_has(d, &d->strings, d->pcs[i].function) || !gotrace__dec_has(d, &d->strings, d->pcs[i].file))
+          result = gotrace__dec_fail(d, GOTRACE_ERROR_STRING, d->offset, "Stack", "the frame of pc %llx names a string that is unknown", (unsigned long long)d->pcs[i].pc);
+      for (i = 0; i < d->sample_count; i++) d->samples[i].time = gotrace__dec_nanoseconds(d, d->samples[i].tick);
+      if (!result && !gotrace__dec_sort_samples(d, d->samples, d->sample_count)) result = gotrace__dec_no_memory(d);
+    }
+    if (result == GOTRACE_END_OF_TRACE) ended = true;
+    else if (result) gotrace__dec_postpone(d), ended = true;
+  } else {
+    ended = true;
+  }
+  if (ended) {
+    gotrace__dec_free_generation(d);
+    d->heap_count = 0;
+    d->final_sync = true;
+    gotrace__dec_sync_event(d, ev, d->last_time, false);
+    return GOTRACE_OK;
+  }
+  if (!d->in_generation) d->first_generation = d->generation;
+  d->in_generation = true;
+  d->info.generation = d->generation;
+  for (i = n = 0; i < d->heap_count; i++) {
+    gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
+    result = gotrace__dec_advance_cursor(d, c);
+    if (result == GOTRACE_END_OF_TRACE) continue;
+    if (result) return result;
+    d->heap[n].cursor = d->heap[i].cursor;
+    d->heap[n].time = c->time;
+    gotrace__heap_up(d->heap, n++);
+  }
+  d->heap_count = n;
+  gotrace__dec_sync_event(d, ev, gotrace__dec_nanoseconds(d, d->min_tick), d->has_snapshot);
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__dec_step(gotrace_decoder *d, size_t i, gotrace_event *ev) {
+  uint32_t index = d->heap[i].cursor;
+  gotrace_result result = gotrace__dec_order(d, &d->cursors[index], ev);
+  gotrace__cursor *c = &d->cursors[index];
+  if (result) return result;
+  if ((result = gotrace__dec_check_ids(d, ev)) != GOTRACE_OK) return result;
+  if (!GOTRACE__LIKELY(c->seen)) c->g = c->p = GOTRACE_NO_ID; /* events of no thread leave nothing behind */
+  result = gotrace__dec_advance_cursor(d, c);
+  if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
+    d->heap[i].time = c->time;
+    if (i == 0 || gotrace__heap_up(d->heap, i) == i) gotrace__heap_down(d->heap, d->heap_count, i);
+    return GOTRACE_OK;
+  }
+  if (result != GOTRACE_END_OF_TRACE) { /* this event is good; the one behind it is not */
+    gotrace__dec_postpone(d);
+    d->heap_count = d->sample_count = d->sample_given = 0;
+    return GOTRACE_OK;
+  }
+  gotrace__heap_remove(d->heap, &d->heap_count, i);
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__dec_stuck(gotrace_decoder *d) {
+  gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
+  GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "none of %llu threads can go on: thread %lld waits with %s(%lld, %lld) in generation %llu", (unsigned long long)d->heap_count,
+                 GOTRACE__LL(c->id), d->kinds[c->kind].spec->name, GOTRACE__LL(c->args[0]), GOTRACE__LL(c->args[1]), (unsigned long long)d->generation);
+}
+
+/* The next event of an ordered v2 trace. */
+static inline gotrace_result gotrace__dec_ordered_v2(gotrace_decoder *d, gotrace_event *ev) {
+  gotrace_result result;
+  size_t i;
+  if (d->queue_given < d->queue_count) {
+    *ev = d->queue[d->queue_given++];
+  } else if (d->experiment_given < d->experiment_count) {
+    const gotrace__batch *b = &d->experiments[d->experiment_given++];
+    gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH].spec, b->offset);
+    ev->args[0] = b->next, ev->args[1] = d->generation, ev->args[2] = b->time;
+    ev->arg_count = 3;
+    ev->data = (const char *)b->data, ev->data_size = (size_t)b->size;
+    ev->time = d->last_time;
+    return GOTRACE_OK;
+  } else if (d->heap_count == 0 && d->sample_given == d->sample_count) {
+    if ((result = gotrace__dec_next_generation(d, ev)) != GOTRACE_OK) return result;
+  } else if (d->sample_given < d->sample_count && (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time)) {
+    const gotrace__dec_sample *s = &d->samples[d->sample_given++];
+    gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_CPU_SAMPLE].spec, s->offset);
+    ev->time = s->time;
+    ev->m = (int64_t)s->m, ev->p = (int64_t)s->p, ev->g = s->g ? (int64_t)s->g : GOTRACE_NO_ID;
+    ev->args[0] = s->tick, ev->args[1] = s->m, ev->args[2] = s->p, ev->args[3] = s->g, ev->args[4] = ev->stack = s->stack;
+    ev->arg_count = 5;
+  } else {
+    d->queue_given = d->queue_count = 0;
+    result = gotrace__dec_step(d, 0, ev);
+    if (result == GOTRACE__LATER) {
+      if (!gotrace__heap_sort(d)) return gotrace__dec_no_memory(d);
+      for (i = 1; i < d->heap_count && result == GOTRACE__LATER; i++, d->attempts++) result = gotrace__dec_step(d, i, ev);
+      if (result == GOTRACE__LATER || d->attempts > 1000 * (d->info.events + 100000)) return gotrace__dec_stuck(d);
+    }
+    if (result) return result;
+  }
+  if (ev->time <= d->last_time) ev->time = gotrace__dec_later(d->last_time, 1);
+  d->last_time = ev->time;
+  return GOTRACE_OK;
+}
+
+/* ---- v1: events ---- */
+
+/* One event as it stands in the file. */
+typedef struct gotrace__v1_event {
+  uint64_t args[5], sequence, dt;
+  const uint8_t *data; /* bytes of a string or log, frames of a stack */
+  size_t size;
+  uint8_t kind;
+} gotrace__v1_event;
+
+/* `n` numbers at *at, no further than `end`. */
+static inline bool gotrace__v1_numbers(const uint8_t **at, const uint8_t *end, uint64_t *numbers, unsigned n) {
+  const uint8_t *next = *at;
+  unsigned i;
+  for (i = 0; i < n; i++)
+    if (!(next = gotrace__get_varint(next, end, &numbers[i]))) return false;
+  *at = next;
+  return true;
+}
+
+#define GOTRACE__V1_MOST_FRAMES 1000
+#define GOTRACE__V1_MOST_STRING 1000000
+
+/* Reads the event at *at, `offset` in the file, and moves *at behind it. Go: readTrace, argNum. */
+static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t **at_, const uint8_t *end, uint64_t offset, gotrace__v1_event *e) {
+  const uint8_t *at = *at_, *stop = NULL;
+  uint8_t head = *at++;
+  bool old = d->version < 1007;
+  unsigned count = (head >> GOTRACE_ARG_COUNT_SHIFT) + 1u + old, limit = 4u + old, wanted, i;
+  const gotrace__kind *k = &d->kinds[head & 63];
+  uint64_t numbers[8], size = 0;
+  e->kind = head & 63;
+  if (!k->spec || e->kind == GOTRACE_V1_NONE)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u is not of format go 1.%d", e->kind, d->version - 1000);
+  if (e->kind == GOTRACE_V1_STRING) {
+    if (!gotrace__v1_numbers(&at, end, e->args, 1) || !gotrace__v1_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
+    if (!e->args[0] || !size || size > GOTRACE__V1_MOST_STRING)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, k->spec->name, "string %llu of %llu bytes", (unsigned long long)e->args[0], (unsigned long long)size);
+    if (size > (uint64_t)(end - at)) return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "ends in the middle of a string");
+    e->data = at;
+    e->size = (size_t)size;
+    *at_ = at + size;
+    return GOTRACE_OK;
+  }
+  if (count >= limit) { /* as many as fit into the length that comes first */
+    if (!gotrace__v1_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
+    if (size > (uint64_t)(end - at)) return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "ends in the middle of an event");
+    stop = at + size;
+  }
+  if (GOTRACE__LIKELY(e->kind != GOTRACE_V1_STACK)) {
+    wanted = k->args + (unsigned)k->timed + (unsigned)(k->timed && old);
+    if (!stop && count != wanted)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "%u arguments where %u belong", count, wanted);
+    if (!gotrace__v1_numbers(&at, stop ? stop : end, numbers, wanted)) {
+      if (!stop) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
+      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "fewer than %u arguments", wanted);
+    }
+    if (stop && at != stop) return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "more than %u arguments", wanted);
+    i = 0;
+    e->sequence = k->timed && old ? numbers[i++] : 0;
+    e->dt = k->timed ? numbers[i++] : 0;
+    e->args[0] = e->args[1] = e->args[2] = e->args[3] = e->args[4] = 0;
+    for (count = 0; i < wanted; i++) e->args[count++] = numbers[i];
+    e->data = NULL;
+    e->size = 0;
+    if (e->kind == GOTRACE_V1_USER_LOG) {
+      if (!gotrace__v1_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
+      if (size > GOTRACE__V1_MOST_STRING) return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, k->spec->name, "message of %llu bytes", (unsigned long long)size);
+      if (size > (uint64_t)(end - at)) return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "ends in the middle of a message");
+      e->data = at;
+      e->size = (size_t)size;
+      at += size;
+    }
+  } else {
+    if (!gotrace__v1_numbers(&at, stop ? stop : end, e->args, 2)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
+    if (e->args[1] > GOTRACE__V1_MOST_FRAMES)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, offset, k->spec->name, "stack of %llu frames", (unsigned long long)e->args[1]);
+    wanted = (old ? 1u : 4u) * (unsigned)e->args[1];
+    e->data = at;
+    for (i = 0; i < wanted; i++)
+      if (!gotrace__v1_numbers(&at, stop ? stop : end, numbers, 1)) return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "fewer arguments than %u frames need", (unsigned)e->args[1]);
+    e->size = (size_t)(at - e->data);
+    if (stop ? at != stop : count != 2 + wanted) return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "not the arguments of %u frames", (unsigned)e->args[1]);
+  }
+  *at_ = at;
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__dec_raw_v1(gotrace_decoder *d, gotrace_event *ev) {
+  gotrace__v1_event e;
+  const gotrace__kind *k;
+  const uint8_t *at;
+  gotrace_result result;
+  size_t want = 1 << 16;
+  for (;;) {
+    if (!gotrace__dec_fill(d, want)) return d->failure.result;
+    if (d->at == d->end) return GOTRACE_END_OF_TRACE;
+    at = d->at;
+    if ((result = gotrace__v1_read(d, &at, d->end, d->offset, &e)) == GOTRACE_OK) break;
+    if (d->at_end || want > 1 << 22) return result;
+    memset(&d->failure, 0, sizeof d->failure); /* perhaps there was only too little at hand */
+    want = (size_t)(d->end - d->at) + (1 << 18);
+  }
+  k = &d->kinds[e.kind];
+  gotrace__dec_blank(ev, k->spec, d->offset);
+  if (e.kind == GOTRACE_V1_BATCH) {
+    d->raw_id = e.args[0];
+    d->tick = e.args[d->version < 1007 ? 2 : 1];
+  }
+  d->tick += e.dt;
+  ev->time = (int64_t)d->tick;
+  ev->p = (int64_t)d->raw_id;
+  memcpy(ev->args, e.args, sizeof ev->args);
+  ev->arg_count = k->args;
+  ev->stack = k->stack ? e.args[k->stack - 1] : 0;
+  ev->data = (const char *)e.data;
+  ev->data_size = e.size;
+  gotrace__dec_skip(d, (size_t)(at - d->at));
+  return GOTRACE_OK;
+}
+
+/* ---- v1: order ----
+ *
+ * Three walks over the file: the first checks it, collects the tables and finds each proc's batches; the second merges the procs'
+ * events into one sequence, of which it keeps no more than whose event comes next, a byte or so each; the third, as events are asked for,
+ * checks what goroutines and procs do. Ends of system calls were written late: they are taken out of the sequence and put in
+ * where their time says.
+ */
+
+/* The proc of an id, made if need be; NULL: no memory. */
+static gotrace__dec_proc *gotrace__v1_proc(gotrace_decoder *d, int64_t id) {
+  gotrace__dec_proc *p = gotrace__dec_find_proc(d, (uint64_t)id);
+  if (p) return p;
+  if (!GOTRACE__GROW(d, gotrace__dec_proc, d->procs, d->proc_count, d->proc_capacity) ||
+      !gotrace__map_add(d, &d->proc_map, (uint64_t)id, (uint32_t)d->proc_count + 1))
+    return gotrace__dec_no_memory(d), (gotrace__dec_proc *)NULL;
+  p = &d->procs[d->proc_count++];
+  memset(p, 0, sizeof *p);
+  p->id = (uint64_t)id;
+  return p;
+}
+
+/* The goroutine of an id, made if need be; NULL: no memory. */
+static gotrace__dec_go *gotrace__v1_go(gotrace_decoder *d, uint64_t id) {
+  gotrace__dec_go *g = gotrace__dec_find_go(d, id);
+  if (g) return g;
+  g = gotrace__dec_add_go(d, id, 0);
+  return g;
+}
+
+/* On whose goroutine an event happened, from what its proc ran before; and what it runs after. Go: parseEvents. */
+static inline void gotrace__v1_whose(gotrace__cursor *c, const gotrace__v1_event *e) {
+  c->event_g = (uint64_t)c->g;
+  switch (e->kind) {
+    case GOTRACE_V1_GO_START:
+    case GOTRACE_V1_GO_START_LOCAL:
+    case GOTRACE_V1_GO_START_LABEL:
+      c->g = (int64_t)e->args[0];
+      c->event_g = e->args[0];
+      break;
+    case GOTRACE_V1_GC_START:
+    case GOTRACE_V1_GC_DONE:
+    case GOTRACE_V1_STW_START:
+    case GOTRACE_V1_STW_DONE: c->event_g = 0; break;
+    case GOTRACE_V1_GO_END:
+    case GOTRACE_V1_GO_STOP:
+    case GOTRACE_V1_GO_SCHED:
+    case GOTRACE_V1_GO_PREEMPT:
+    case GOTRACE_V1_GO_SLEEP:
+    case GOTRACE_V1_GO_BLOCK:
+    case GOTRACE_V1_GO_BLOCK_SEND:
+    case GOTRACE_V1_GO_BLOCK_RECV:
+    case GOTRACE_V1_GO_BLOCK_SELECT:
+    case GOTRACE_V1_GO_BLOCK_SYNC:
+    case GOTRACE_V1_GO_BLOCK_COND:
+    case GOTRACE_V1_GO_BLOCK_NET:
+    case GOTRACE_V1_GO_SYS_BLOCK:
+    case GOTRACE_V1_GO_BLOCK_GC: c->g = 0; break;
+    case GOTRACE_V1_GO_SYS_EXIT:
+    case GOTRACE_V1_GO_WAITING:
+    case GOTRACE_V1_GO_IN_SYSCALL: c->event_g = e->args[0]; break;
+    default: break;
+  }
+}
+
+/* The first walk. Go: parseEvents. */
+static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
+  const uint8_t *start;
+  gotrace__cursor *c = NULL;
+  gotrace__v1_event e;
+  uint64_t base, sequence = 0, time = 0, events = 0;
+  gotrace_result result = GOTRACE_OK;
+  bool old = d->version < 1007;
+  if (!gotrace__dec_fill(d, SIZE_MAX / 4)) return d->failure.result;
+  start = d->file = d->at;
+  base = d->file_offset = d->offset;
+  while (d->at < d->end) {
+    uint64_t offset = base + (uint64_t)(d->at - start);
+    const uint8_t *before = d->at;
+    gotrace__dec_item entry;
+    gotrace__dec_items *table = NULL;
+    if ((result = gotrace__v1_read(d, &d->at, d->end, offset, &e)) != GOTRACE_OK) break;
+    memset(&entry, 0, sizeof entry);
+    switch (e.kind) {
+      case GOTRACE_V1_BATCH:
+        if (!(c = gotrace__dec_cursor(d, e.args[0])) || !GOTRACE__GROW(d, gotrace__batch, d->batches, d->batch_count, d->batch_capacity)) return gotrace__dec_no_memory(d);
+        sequence = old ? e.args[1] : 0;
+        time = e.args[old ? 2 : 1];
+        {
+          gotrace__batch *b = &d->batches[d->batch_count++];
+          memset(b, 0, sizeof *b);
+          b->data = d->at, b->offset = base + (uint64_t)(d->at - start), b->time = time;
+          if (c->last) d->batches[c->last - 1].next = (uint32_t)d->batch_count;
+          else c->first = (uint32_t)d->batch_count;
+          c->last = (uint32_t)d->batch_count;
+        }
+        continue;
+      case GOTRACE_V1_FREQUENCY:
+        if (e.args[0] == 0 || e.args[0] > INT64_MAX) {
+          result = gotrace__dec_fail(d, GOTRACE_ERROR_TIME, offset, "Frequency", "frequency of %lld", (long long)e.args[0]);
+          break;
+        }
+        d->has_frequency = true;
+        d->mul = 1e9 / (double)(int64_t)e.args[0];
+        break;
+      case GOTRACE_V1_TIMER_GOROUTINE: {
+        gotrace__dec_go *g = gotrace__v1_go(d, e.args[0]);
+        if (!g) return d->failure.result;
+        g->timer = true;
+        break;
+      }
+      case GOTRACE_V1_STRING: table = &d->strings; break;
+      case GOTRACE_V1_STACK:
+        if (e.args[0] && e.args[1]) table = &d->stacks;
+        break;
+      default:
+        events++;
+        if (!c) { /* before any batch: Go takes it for proc 0's */
+          if (!(c = gotrace__dec_cursor(d, 0)) || !GOTRACE__GROW(d, gotrace__batch, d->batches, d->batch_count, d->batch_capacity)) return gotrace__dec_no_memory(d);
+          memset(&d->batches[d->batch_count], 0, sizeof *d->batches);
+          d->batches[d->batch_count].data = before;
+          d->batches[d->batch_count].offset = offset;
+          c->first = c->last = (uint32_t)++d->batch_count;
+        }
+        sequence += e.sequence;
+        time += e.dt;
+        if (e.kind == GOTRACE_V1_FUTILE_WAKEUP) d->any_futile = true;
+        if (e.kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e.args[0] > 1) {
+          result = gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, d->kinds[e.kind].spec->name, "stopped world of kind %llu", (unsigned long long)e.args[0]);
+          break;
+        }
+        if (e.kind == GOTRACE_V1_CPU_SAMPLE || old) {
+          gotrace__dec_sample *s;
+          if (!GOTRACE__GROW(d, gotrace__dec_sample, d->samples, d->sample_count, d->sample_capacity)) return gotrace__dec_no_memory(d);
+          s = &d->samples[d->sample_count++];
+          memset(s, 0, sizeof *s);
+          s->offset = offset;
+          if (!old) {
+            s->time = (int64_t)e.args[0], s->p = e.args[1], s->g = e.args[2], s->stack = e.args[3];
+          } else { /* 1.5 numbers all events; an end of a system call tells what its number and time ought to be */
+            bool exit = e.kind == GOTRACE_V1_GO_SYS_EXIT;
+            s->time = (int64_t)(exit ? e.args[1] : sequence);
+            s->tick = exit && e.args[2] ? e.args[2] : time;
+            s->p = c->id;
+            gotrace__v1_whose(c, &e);
+            s->g = c->event_g;
+          }
+        }
+        break;
+    }
+    if (result) break;
+    if (c && c->last) d->batches[c->last - 1].size = (uint64_t)(d->at - d->batches[c->last - 1].data);
+    if (table) {
+      entry.id = e.args[0], entry.data = e.data, entry.size = (uint32_t)(table == &d->strings ? e.size : e.args[1]);
+      if (!GOTRACE__GROW(d, gotrace__dec_item, table->entries, table->count, table->capacity)) return gotrace__dec_no_memory(d);
+      table->entries[table->count++] = entry;
+    }
+  }
+  if (!result && !events) result = gotrace__dec_fail(d, GOTRACE_ERROR_EMPTY, d->offset, NULL, "the trace is empty");
+  if (!result && !d->has_frequency) result = gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "no frequency");
+  if (result) gotrace__dec_postpone(d);
+  if (!d->has_frequency) d->mul = 1; /* a broken trace: times are ticks */
+  d->info.nanoseconds_per_tick = d->mul;
+  if (gotrace__dec_index(d, &d->strings, GOTRACE_ERROR_STRING) || gotrace__dec_index(d, &d->stacks, GOTRACE_OK)) {
+    if (d->failure.result == GOTRACE_ERROR_OUT_OF_MEMORY) return d->failure.result;
+    gotrace__dec_postpone(d);
+  }
+  return GOTRACE_OK;
+}
+
+/* The next event of a proc. The file was checked: only its end can come. */
+static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
+  gotrace__v1_event e;
+  for (;;) {
+    while (c->at == c->end) {
+      gotrace__batch *b;
+      if (!c->batch) return false;
+      b = &d->batches[c->batch - 1];
+      c->at = c->start = b->data;
+      c->end = b->data + b->size;
+      c->base = b->offset;
+      c->tick = b->time;
+      c->batch = b->next;
+    }
+    c->offset = c->base + (uint64_t)(c->at - c->start);
+    if (gotrace__v1_read(d, &c->at, c->end, c->offset, &e)) return false; /* what the first walk stopped at */
+    switch (e.kind) {
+      case GOTRACE_V1_BATCH:
+      case GOTRACE_V1_FREQUENCY:
+      case GOTRACE_V1_STACK:
+      case GOTRACE_V1_STRING:
+      case GOTRACE_V1_TIMER_GOROUTINE: continue;
+      default: break;
+    }
+    c->tick += e.dt;
+    if (e.kind == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
+    break;
+  }
+  c->kind = e.kind;
+  c->time = (int64_t)c->tick;
+  memcpy(c->args, e.args, sizeof c->args);
+  c->data = e.data;
+  c->data_size = e.size;
+  gotrace__v1_whose(c, &e);
+  return true;
+}
+
+/* What an event does to the order of a goroutine's events: it needs a status and, if `counted`, a sequence number, and leaves
+ * another status and, if `counts`, the next number. Go: stateTransition. */
+enum { GOTRACE__O_DEAD, GOTRACE__O_RUNNABLE, GOTRACE__O_RUNNING, GOTRACE__O_WAITING };
+typedef struct gotrace__v1_step {
+  uint64_t g, sequence;
+  uint8_t from, to;
+  bool ordered, counted, counts, gc;
+} gotrace__v1_step;
+
+static inline gotrace__v1_step gotrace__v1_step_of(const gotrace__cursor *c) {
+  gotrace__v1_step s = {0, 0, 0, 0, true, true, true, false};
+  s.g = c->event_g;
+  switch (c->kind) {
+    case GOTRACE_V1_GO_CREATE: s.g = c->args[0], s.from = GOTRACE__O_DEAD, s.to = GOTRACE__O_RUNNABLE; break;
+    case GOTRACE_V1_GO_WAITING:
+    case GOTRACE_V1_GO_IN_SYSCALL: s.sequence = 1, s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_WAITING; break;
+    case GOTRACE_V1_GO_START:
+    case GOTRACE_V1_GO_START_LABEL: s.sequence = c->args[1], s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_RUNNING; break;
+    case GOTRACE_V1_GO_START_LOCAL: s.counted = false, s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_RUNNING; break;
+    case GOTRACE_V1_GO_BLOCK:
+    case GOTRACE_V1_GO_BLOCK_SEND:
+    case GOTRACE_V1_GO_BLOCK_RECV:
+    case GOTRACE_V1_GO_BLOCK_SELECT:
+    case GOTRACE_V1_GO_BLOCK_SYNC:
+    case GOTRACE_V1_GO_BLOCK_COND:
+    case GOTRACE_V1_GO_BLOCK_NET:
+    case GOTRACE_V1_GO_SLEEP:
+    case GOTRACE_V1_GO_SYS_BLOCK:
+    case GOTRACE_V1_GO_BLOCK_GC: s.counted = s.counts = false, s.from = GOTRACE__O_RUNNING, s.to = GOTRACE__O_WAITING; break;
+    case GOTRACE_V1_GO_SCHED:
+    case GOTRACE_V1_GO_PREEMPT: s.counted = s.counts = false, s.from = GOTRACE__O_RUNNING, s.to = GOTRACE__O_RUNNABLE; break;
+    case GOTRACE_V1_GO_UNBLOCK:
+    case GOTRACE_V1_GO_SYS_EXIT: s.g = c->args[0], s.sequence = c->args[1], s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE; break;
+    case GOTRACE_V1_GO_UNBLOCK_LOCAL:
+    case GOTRACE_V1_GO_SYS_EXIT_LOCAL: s.g = c->args[0], s.counted = false, s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE; break;
+    case GOTRACE_V1_GC_START: s.gc = true, s.sequence = c->args[0]; break;
+    default: s.ordered = false; break;
+  }
+  return s;
+}
+
+/* Puts a cursor among those whose next event can come, or has it wait for the goroutine. */
+static inline gotrace_result gotrace__v1_offer(gotrace_decoder *d, uint32_t index) {
+  gotrace__cursor *c = &d->cursors[index];
+  gotrace__v1_step s = gotrace__v1_step_of(c);
+  gotrace__dec_go *g = NULL;
+  bool ready = true;
+  if (s.gc) {
+    ready = d->gc_sequence == s.sequence;
+  } else if (s.ordered) {
+    if (!(g = gotrace__v1_go(d, s.g))) return d->failure.result;
+    ready = (!s.counted || g->sequence == s.sequence) && g->order_status == s.from;
+  }
+  if (!ready) {
+    uint32_t *list = s.gc ? &d->gc_waiting : &g->waiting;
+    c->next_waiting = *list;
+    *list = index + 1;
+    d->parked++;
+    return GOTRACE_OK;
+  }
+  if (!GOTRACE__GROW(d, gotrace__front, d->heap, d->heap_count, d->heap_capacity)) return gotrace__dec_no_memory(d);
+  d->heap[d->heap_count].time = c->time;
+  d->heap[d->heap_count].cursor = index;
+  gotrace__heap_up(d->heap, d->heap_count++);
+  return GOTRACE_OK;
+}
+
+static bool gotrace__v1_note(gotrace_decoder *d, uint64_t whose) {
+  do {
+    if (!GOTRACE__GROW(d, uint8_t, d->sequence, d->sequence_size, d->sequence_capacity)) return false;
+    d->sequence[d->sequence_size++] = (uint8_t)((whose & 0x7f) | (whose > 0x7f ? 0x80 : 0));
+  } while (whose >>= 7);
+  return true;
+}
+
+static void gotrace__v1_rewind(gotrace_decoder *d) {
+  size_t i;
+  for (i = 0; i < d->cursor_count; i++) {
+    gotrace__cursor *c = &d->cursors[i];
+    c->at = c->end = c->start = NULL;
+    c->batch = c->first;
+    c->g = 0;
+  }
+  d->sequence_at = 0;
+  d->position = 0;
+  d->sample_given = d->moved_given = 0;
+  d->peeked = false;
+}
+
+/* Whether the event that a cursor stands at belongs elsewhere: an end of a system call that tells its true time. */
+static inline bool gotrace__v1_is_moved(const gotrace__cursor *c) {
+  return c->kind == GOTRACE_V1_GO_SYS_EXIT && c->args[2] && (int64_t)c->args[2] != c->time;
+}
+
+/* The second walk. Go: order1007. */
+static gotrace_result gotrace__v1_merge(gotrace_decoder *d) {
+  uint32_t i;
+  int64_t last = INT64_MIN;
+  uint64_t position = 0;
+  gotrace_result result;
+  if (!gotrace__dec_sort_samples(d, d->samples, d->sample_count)) return gotrace__dec_no_memory(d);
+  gotrace__v1_rewind(d);
+  for (i = 0; i < d->cursor_count; i++)
+    if (gotrace__v1_advance(d, &d->cursors[i]) && (result = gotrace__v1_offer(d, i)) != GOTRACE_OK) return result;
+  for (; d->heap_count || d->sample_given < d->sample_count; position++) {
+    uint32_t index, waiting = 0;
+    gotrace__cursor *c;
+    gotrace__v1_step s;
+    gotrace__dec_go *g;
+    if (d->sample_given < d->sample_count && (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time)) {
+      int64_t time = d->samples[d->sample_given++].time;
+      if (time < last) return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, d->samples[d->sample_given - 1].offset, "CPUSample", "time stamps out of order");
+      last = time;
+      if (!gotrace__v1_note(d, 0)) return gotrace__dec_no_memory(d);
+      continue;
+    }
+    index = d->heap[0].cursor;
+    c = &d->cursors[index];
+    if (c->time < last) return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, c->offset, d->kinds[c->kind].spec->name, "time stamps out of order");
+    s = gotrace__v1_step_of(c);
+    if (s.gc) {
+      if (d->gc_sequence != s.sequence) GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "collection %llu out of order", (unsigned long long)s.sequence);
+      d->gc_sequence++;
+      waiting = d->gc_waiting;
+      d->gc_waiting = 0;
+    } else if (s.ordered) {
+      g = gotrace__v1_go(d, s.g);
+      if (!g) return d->failure.result;
+      if ((s.counted && g->sequence != s.sequence) || g->order_status != s.from) GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "goroutine %lld has been elsewhere", GOTRACE__LL(s.g));
+      if (s.counts) g->sequence++;
+      g->order_status = s.to;
+      waiting = g->waiting;
+      g->waiting = 0;
+    }
+    if (c->kind == GOTRACE_V1_GO_SYS_BLOCK || c->kind == GOTRACE_V1_GO_IN_SYSCALL) {
+      if (!(g = gotrace__v1_go(d, c->event_g))) return d->failure.result;
+      g->blocked_at = c->time;
+    } else if (c->kind == GOTRACE_V1_GO_SYS_EXIT && c->args[2]) {
+      if (!(g = gotrace__v1_go(d, c->event_g))) return d->failure.result;
+      if (!g->blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call that did not begin");
+      if ((int64_t)c->args[2] < g->blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(c->event_g));
+      if (gotrace__v1_is_moved(c)) {
+        gotrace__dec_sample *moved;
+        if (!GOTRACE__GROW(d, gotrace__dec_sample, d->moved, d->moved_count, d->moved_capacity)) return gotrace__dec_no_memory(d);
+        moved = &d->moved[d->moved_count++];
+        memset(moved, 0, sizeof *moved);
+        moved->time = (int64_t)c->args[2];
+        moved->tick = position;
+        moved->offset = c->offset;
+        moved->m = index;
+        moved->g = c->event_g;
+        moved->stack = c->args[1];
+      }
+    }
+    last = c->time;
+    if (!gotrace__v1_note(d, (uint64_t)index + 1)) return gotrace__dec_no_memory(d);
+    /* On with this proc, and with those that waited for this. */
+    if (gotrace__v1_advance(d, c)) {
+      d->heap[0].time = c->time;
+      {
+        gotrace__v1_step next = gotrace__v1_step_of(c);
+        gotrace__dec_go *of = next.ordered && !next.gc ? gotrace__v1_go(d, next.g) : NULL;
+        if (!next.ordered || (of && (!next.counted || of->sequence == next.sequence) && of->order_status == next.from)) {
+          gotrace__heap_down(d->heap, d->heap_count, 0);
+        } else {
+          gotrace__heap_remove(d->heap, &d->heap_count, 0);
+          if ((result = gotrace__v1_offer(d, index)) != GOTRACE_OK) return result;
+        }
+      }
+    } else {
+      gotrace__heap_remove(d->heap, &d->heap_count, 0);
+    }
+    while (waiting) {
+      uint32_t next = d->cursors[waiting - 1].next_waiting;
+      d->parked--;
+      if ((result = gotrace__v1_offer(d, waiting - 1)) != GOTRACE_OK) return result;
+      waiting = next;
+      d->attempts++;
+    }
+    if (d->attempts > 1000 * (position + 100000)) break; /* no program's trace; a broken one must not take for ever */
+  }
+  if (d->parked || d->heap_count)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_ORDER, d->offset, NULL, "no consistent order of the events of %llu procs", (unsigned long long)(d->parked + d->heap_count));
+  return GOTRACE_OK;
+}
+
+/* Format 1.5: its events have numbers. Go: order1005. */
+static gotrace_result gotrace__v1_sort(gotrace_decoder *d) {
+  size_t i;
+  if (!gotrace__dec_sort_samples(d, d->samples, d->sample_count)) return gotrace__dec_no_memory(d);
+  for (i = 1; i < d->sample_count; i++)
+    if ((int64_t)d->samples[i].tick < (int64_t)d->samples[i - 1].tick) {
+      gotrace__dec_fail(d, GOTRACE_ERROR_TIME, d->samples[i].offset, NULL, "time stamps out of order");
+      d->sample_count = i;
+      return d->failure.result;
+    }
+  return GOTRACE_OK;
+}
+
+/* The third walk: the next event of the whole trace, its time in ticks; its proc and goroutine are 0 where it has none. */
+static gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
+  gotrace__cursor *c = NULL;
+  const gotrace__dec_sample *s = NULL;
+  gotrace__v1_event e;
+  if (d->version < 1007) {
+    const uint8_t *at;
+    if (d->sample_given == d->sample_count) return GOTRACE_END_OF_TRACE;
+    s = &d->samples[d->sample_given++];
+    at = d->file + (s->offset - d->file_offset);
+    if (gotrace__v1_read(d, &at, d->end, s->offset, &e)) return d->failure.result;
+    gotrace__dec_blank(ev, d->kinds[e.kind].spec, s->offset);
+    memcpy(ev->args, e.args, sizeof ev->args);
+    ev->time = (int64_t)s->tick;
+    ev->p = (int64_t)s->p;
+    ev->g = (int64_t)s->g;
+    return GOTRACE_OK;
+  }
+  while (!d->peeked && d->sequence_at < d->sequence_size) {
+    uint64_t whose = 0;
+    unsigned shift = 0;
+    uint8_t byte;
+    do {
+      byte = d->sequence[d->sequence_at++];
+      whose |= (uint64_t)(byte & 0x7f) << shift;
+      shift += 7;
+    } while (byte & 0x80);
+    if (whose) {
+      if (!gotrace__v1_advance(d, &d->cursors[whose - 1])) return GOTRACE_END_OF_TRACE; /* cannot be */
+      if (gotrace__v1_is_moved(&d->cursors[whose - 1])) {
+        d->position++;
+        continue;
+      }
+    }
+    d->peeked = true;
+    d->peeked_cursor = whose;
+  }
+  if (d->peeked) {
+    int64_t time;
+    if (d->peeked_cursor) c = &d->cursors[d->peeked_cursor - 1], time = c->time;
+    else s = &d->samples[d->sample_given], time = s->time;
+    if (d->moved_given < d->moved_count) {
+      const gotrace__dec_sample *moved = &d->moved[d->moved_given];
+      if (moved->time < time || (moved->time == time && moved->tick < d->position)) c = NULL, s = moved;
+    }
+  } else if (d->moved_given < d->moved_count) {
+    s = &d->moved[d->moved_given];
+  } else {
+    return GOTRACE_END_OF_TRACE;
+  }
+  if (c) {
+    const gotrace__kind *k = &d->kinds[c->kind];
+    ev->spec = k->spec;
+    ev->kind = c->kind;
+    ev->offset = c->offset;
+    memcpy(ev->args, c->args, sizeof ev->args);
+    ev->time = c->time;
+    ev->p = (int64_t)c->id;
+    ev->g = (int64_t)c->event_g;
+    ev->data = (const char *)c->data;
+    ev->data_size = c->data_size;
+    ev->extra = 0;
+    ev->implied = false;
+  } else {
+    bool exit = s != &d->samples[d->sample_given] || !d->peeked || d->peeked_cursor;
+    gotrace__dec_blank(ev, d->kinds[exit ? GOTRACE_V1_GO_SYS_EXIT : GOTRACE_V1_CPU_SAMPLE].spec, s->offset);
+    ev->time = s->time;
+    ev->g = (int64_t)s->g;
+    if (exit) {
+      d->moved_given++;
+      ev->args[0] = s->g, ev->args[1] = s->stack, ev->args[2] = (uint64_t)s->time;
+      return GOTRACE_OK;
+    }
+    d->sample_given++;
+    ev->args[0] = (uint64_t)s->time, ev->args[1] = s->p, ev->args[2] = s->g, ev->args[3] = s->stack;
+    ev->p = (int64_t)s->p;
+  }
+  d->peeked = false;
+  d->position++;
+  return GOTRACE_OK;
+}
+
+/* What Go's parser makes of an event before it checks it: events that are for the order only lose their difference. */
+static inline void gotrace__v1_dress(gotrace_decoder *d, gotrace_event *ev) {
+  switch (ev->kind) {
+    case GOTRACE_V1_GO_START_LOCAL: ev->kind = GOTRACE_V1_GO_START; break;
+    case GOTRACE_V1_GO_UNBLOCK_LOCAL: /* its stack moves to where GoUnblock has it */
+      ev->kind = GOTRACE_V1_GO_UNBLOCK;
+      ev->args[2] = ev->args[1];
+      ev->args[1] = 0;
+      break;
+    case GOTRACE_V1_GO_SYS_EXIT_LOCAL:
+      ev->kind = GOTRACE_V1_GO_SYS_EXIT;
+      ev->args[2] = ev->args[1];
+      ev->args[1] = 0;
+      break;
+    default: break;
+  }
+  ev->spec = d->kinds[ev->kind].spec;
+  ev->arg_count = d->kinds[ev->kind].args;
+  ev->stack = d->kinds[ev->kind].stack ? ev->args[d->kinds[ev->kind].stack - 1] : 0;
+  if (ev->kind == GOTRACE_V1_GO_SYS_EXIT) {
+    ev->p = GOTRACE_SYSCALL_PROC;
+  } else if (ev->kind == GOTRACE_V1_GO_UNBLOCK) {
+    const gotrace__dec_go *g = gotrace__dec_find_go(d, (uint64_t)ev->g);
+    if (g && g->timer) ev->p = GOTRACE_TIMER_PROC;
+  }
+}
+
+/* Finds the wake-ups that were futile: from an unblock over starts and preemptions to the block after a FutileWakeup. Go:
+ * removeFutile. */
+static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
+  gotrace_event ev;
+  uint64_t ordinal = 0, i;
+  gotrace_result result;
+  memset(&ev, 0, sizeof ev);
+  for (; (result = gotrace__v1_record(d, &ev)) == GOTRACE_OK; ordinal++) {
+    gotrace__dec_go *g;
+    bool wakes = false;
+    if (ordinal / 64 >= d->futile_count) {
+      if (!GOTRACE__GROW(d, uint64_t, d->futile, d->futile_count, d->futile_capacity)) return gotrace__dec_no_memory(d);
+      d->futile[d->futile_count++] = 0;
+    }
+    gotrace__v1_dress(d, &ev);
+    switch (ev.kind) {
+      case GOTRACE_V1_GO_UNBLOCK:
+        if (!(g = gotrace__v1_go(d, ev.args[0]))) return d->failure.result;
+        g->wakeup = 0;
+        wakes = true;
+        break;
+      case GOTRACE_V1_GO_START:
+      case GOTRACE_V1_GO_PREEMPT:
+      case GOTRACE_V1_FUTILE_WAKEUP:
+        if (!(g = gotrace__v1_go(d, (uint64_t)ev.g))) return d->failure.result;
+        if (ev.kind == GOTRACE_V1_FUTILE_WAKEUP) g->futile = true;
+        wakes = true;
+        break;
+      case GOTRACE_V1_GO_BLOCK:
+      case GOTRACE_V1_GO_BLOCK_SEND:
+      case GOTRACE_V1_GO_BLOCK_RECV:
+      case GOTRACE_V1_GO_BLOCK_SELECT:
+      case GOTRACE_V1_GO_BLOCK_SYNC:
+      case GOTRACE_V1_GO_BLOCK_COND:
+        if (!(g = gotrace__v1_go(d, (uint64_t)ev.g))) return d->failure.result;
+        if (g->futile) {
+          d->futile[ordinal / 64] |= (uint64_t)1 << (ordinal % 64);
+          for (i = g->wakeup; i; i = d->wakes[i - 1].next) {
+            uint64_t at = d->wakes[i - 1].ordinal;
+            d->futile[at / 64] |= (uint64_t)1 << (at % 64);
+          }
+        }
+        g->futile = false;
+        g->wakeup = 0;
+        break;
+      default: break;
+    }
+    if (!wakes) continue;
+    if (!GOTRACE__GROW(d, gotrace__dec_wake, d->wakes, d->wake_count, d->wake_capacity)) return gotrace__dec_no_memory(d);
+    d->wakes[d->wake_count].ordinal = ordinal;
+    d->wakes[d->wake_count].next = g->wakeup;
+    g->wakeup = (uint32_t)++d->wake_count;
+  }
+  gotrace__dec_release(d, d->wakes, d->wake_capacity * sizeof *d->wakes);
+  d->wakes = NULL;
+  d->wake_count = d->wake_capacity = 0;
+  return result == GOTRACE_END_OF_TRACE ? GOTRACE_OK : result;
+}
+
+static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
+  gotrace_result result = gotrace__v1_scan(d);
+  gotrace_event first;
+  gotrace__dec_go *g;
+  d->prepared = true;
+  if (result) return result;
+  result = d->version < 1007 ? gotrace__v1_sort(d) : gotrace__v1_merge(d);
+  if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
+  if (result) gotrace__dec_postpone(d);
+  if (!gotrace__dec_sort_samples(d, d->moved, d->moved_count)) return gotrace__dec_no_memory(d);
+  memset(&first, 0, sizeof first);
+  gotrace__v1_rewind(d);
+  if (gotrace__v1_record(d, &first) == GOTRACE_OK) d->min_time = first.time;
+  gotrace__v1_rewind(d);
+  if (d->any_futile) {
+    if ((result = gotrace__v1_find_futile(d)) != GOTRACE_OK) return result;
+    gotrace__v1_rewind(d);
+  }
+  d->ordinal = 0;
+  if (!(g = gotrace__v1_go(d, 0))) return d->failure.result;
+  g->status = GOTRACE__G_RUNNING;
+  return GOTRACE_OK;
+}
+
+#define GOTRACE__WRONG1(result, ...) \
+  return gotrace__dec_fail(d, result, ev->offset, ev->spec->name, __VA_ARGS__)
+/* The goroutine must run on the proc, and must be one. Go: checkRunning. */
+#define GOTRACE__RUNS(allow_none)                                                                                             \
+  do {                                                                                                                        \
+    if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not run", GOTRACE__LL(ev->g)); \
+    if (p->g != (uint64_t)ev->g) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g)); \
+    if (!(allow_none) && ev->g == 0) GOTRACE__WRONG1(GOTRACE_ERROR_CONTEXT, "needs a goroutine");                             \
+  } while (0)
+
+static gotrace_result gotrace__v1_region(gotrace_decoder *d, gotrace__dec_go *g, const gotrace_event *ev) {
+  gotrace__region_mark mark;
+  mark.task = ev->args[0];
+  mark.name = gotrace__dec_string_hash(d, ev->args[2]);
+  if (ev->args[1] == 0) return gotrace__dec_push_region(d, g, mark);
+  if (ev->args[1] != 1) GOTRACE__WRONG1(GOTRACE_ERROR_REGION, "region of mode %lld", GOTRACE__LL(ev->args[1]));
+  if (!g->region_count) return GOTRACE_OK;
+  if (g->regions[g->region_count - 1].task != mark.task || g->regions[g->region_count - 1].name != mark.name)
+    GOTRACE__WRONG1(GOTRACE_ERROR_REGION, "not the innermost region of goroutine %lld", GOTRACE__LL(ev->g));
+  g->region_count--;
+  return GOTRACE_OK;
+}
+
+/* Go: postProcessTrace. */
+static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p, gotrace_event *ev) {
+  gotrace__dec_go *other;
+  bool *flag;
+  switch (ev->kind) {
+    case GOTRACE_V1_PROC_START:
+      if (p->status) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld runs already", GOTRACE__LL(ev->p));
+      p->status = 1;
+      p->sequence = ev->args[0];
+      break;
+    case GOTRACE_V1_PROC_STOP:
+      if (!p->status) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld does not run", GOTRACE__LL(ev->p));
+      if (p->g) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
+      p->status = 0;
+      break;
+    case GOTRACE_V1_GC_START:
+    case GOTRACE_V1_GC_DONE:
+      if (d->gc_on == (ev->kind == GOTRACE_V1_GC_START)) GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, d->gc_on ? "a collection is on already" : "no collection is on");
+      d->gc_on = !d->gc_on;
+      if (d->gc_on) ev->p = GOTRACE_GC_PROC;
+      break;
+    case GOTRACE_V1_STW_START:
+    case GOTRACE_V1_STW_DONE:
+      flag = d->version < GOTRACE_GO_1_10 ? &p->stw : &d->stw_on;
+      if (*flag == (ev->kind == GOTRACE_V1_STW_START)) GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, *flag ? "the world is stopped already" : "the world is not stopped");
+      *flag = !*flag;
+      break;
+    case GOTRACE_V1_GC_SWEEP_START:
+    case GOTRACE_V1_GC_SWEEP_DONE:
+      if (p->sweep == (ev->kind == GOTRACE_V1_GC_SWEEP_START)) GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, p->sweep ? "a sweep is on already" : "no sweep is on");
+      p->sweep = !p->sweep;
+      break;
+    case GOTRACE_V1_GC_MARK_ASSIST_START:
+      if (g->assist) GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, "a mark assist is on already");
+      g->assist = true;
+      break;
+    case GOTRACE_V1_GC_MARK_ASSIST_DONE: g->assist = false; break; /* it may have begun before the trace */
+    case GOTRACE_V1_GO_WAITING:
+    case GOTRACE_V1_GO_IN_SYSCALL:
+      if (g->status != GOTRACE__G_RUNNABLE) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not runnable", GOTRACE__LL(ev->g));
+      g->status = GOTRACE__G_WAITING;
+      g->last = ev->kind;
+      break;
+    case GOTRACE_V1_GO_CREATE:
+      GOTRACE__RUNS(true);
+      if (!(other = gotrace__dec_find_go(d, ev->args[0]))) return GOTRACE_OK; /* cannot be: the order knows it */
+      if (other->created || other == g) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(ev->args[0]));
+      other->created = true;
+      other->status = GOTRACE__G_RUNNABLE;
+      other->last = ev->kind;
+      other->new_stack = ev->args[1];
+      other->fresh = true;
+      break;
+    case GOTRACE_V1_GO_START:
+    case GOTRACE_V1_GO_START_LABEL:
+      if (g->status != GOTRACE__G_RUNNABLE) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not runnable", GOTRACE__LL(ev->g));
+      if (p->g) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
+      g->status = GOTRACE__G_RUNNING;
+      p->g = (uint64_t)ev->g;
+      if (g->fresh) {
+        if (d->version < 1007) ev->extra = (int64_t)(g->new_stack + 1);
+        else ev->stack = g->new_stack;
+        g->fresh = false;
+      }
+      g->last = 0;
+      break;
+    case GOTRACE_V1_GO_END:
+    case GOTRACE_V1_GO_STOP:
+      GOTRACE__RUNS(false);
+      g->status = 0;
+      p->g = 0;
+      if (ev->kind == GOTRACE_V1_GO_END) g->region_count = 0;
+      break;
+    case GOTRACE_V1_GO_SCHED:
+    case GOTRACE_V1_GO_PREEMPT:
+      GOTRACE__RUNS(false);
+      g->status = GOTRACE__G_RUNNABLE;
+      p->g = 0;
+      g->last = ev->kind;
+      break;
+    case GOTRACE_V1_GO_UNBLOCK:
+      if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not run", GOTRACE__LL(ev->g));
+      if (ev->p != GOTRACE_TIMER_PROC && p->g != (uint64_t)ev->g) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
+      if (!(other = gotrace__dec_find_go(d, ev->args[0])) || other->status != GOTRACE__G_WAITING)
+        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not wait", GOTRACE__LL(ev->args[0]));
+      if (other->last == GOTRACE_V1_GO_BLOCK_NET && ev->p != GOTRACE_TIMER_PROC) ev->p = GOTRACE_NETPOLL_PROC;
+      other->status = GOTRACE__G_RUNNABLE;
+      other->last = ev->kind;
+      break;
+    case GOTRACE_V1_GO_SYS_CALL:
+      GOTRACE__RUNS(false);
+      g->last = ev->kind;
+      break;
+    case GOTRACE_V1_GO_SYS_BLOCK:
+      GOTRACE__RUNS(false);
+      g->status = GOTRACE__G_WAITING;
+      p->g = 0;
+      break;
+    case GOTRACE_V1_GO_SYS_EXIT:
+      if (g->status != GOTRACE__G_WAITING) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not wait", GOTRACE__LL(ev->g));
+      g->status = GOTRACE__G_RUNNABLE;
+      g->last = ev->kind;
+      break;
+    case GOTRACE_V1_GO_SLEEP:
+    case GOTRACE_V1_GO_BLOCK:
+    case GOTRACE_V1_GO_BLOCK_SEND:
+    case GOTRACE_V1_GO_BLOCK_RECV:
+    case GOTRACE_V1_GO_BLOCK_SELECT:
+    case GOTRACE_V1_GO_BLOCK_SYNC:
+    case GOTRACE_V1_GO_BLOCK_COND:
+    case GOTRACE_V1_GO_BLOCK_NET:
+    case GOTRACE_V1_GO_BLOCK_GC:
+      GOTRACE__RUNS(false);
+      g->status = GOTRACE__G_WAITING;
+      g->last = ev->kind;
+      p->g = 0;
+      break;
+    case GOTRACE_V1_USER_TASK_CREATE:
+      if (gotrace__map_get(d, &d->task_map, ev->args[0])) GOTRACE__WRONG1(GOTRACE_ERROR_TASK, "task %lld has begun already", GOTRACE__LL(ev->args[0]));
+      if (!gotrace__map_add(d, &d->task_map, ev->args[0], 1)) return gotrace__dec_no_memory(d);
+      break;
+    case GOTRACE_V1_USER_TASK_END: gotrace__map_remove(d, &d->task_map, ev->args[0]); break;
+    case GOTRACE_V1_USER_REGION: return gotrace__v1_region(d, g, ev);
+    default: break;
+  }
+  return GOTRACE_OK;
+}
+
+static const char *gotrace__v1_stw_reason(const gotrace_decoder *d, uint64_t kind) {
+  static const char *const reasons[] = {
+#define GOTRACE__REASON(NAME, number, text) text,
+      GOTRACE_STW_REASONS(GOTRACE__REASON)
+#undef GOTRACE__REASON
+  };
+  if (d->version < GOTRACE_GO_1_21) return kind ? "sweep termination" : "mark termination";
+  return kind < sizeof reasons / sizeof reasons[0] ? reasons[kind] : reasons[0];
+}
+
+/* The next event of an ordered v1 trace. */
+static inline gotrace_result gotrace__dec_ordered_v1(gotrace_decoder *d, gotrace_event *ev) {
+  gotrace_result result;
+  gotrace__dec_go *g;
+  gotrace__dec_proc *p;
+  uint64_t ordinal;
+  if (!GOTRACE__LIKELY(d->prepared) && (result = gotrace__v1_prepare(d)) != GOTRACE_OK) return result;
+  do {
+    result = gotrace__v1_record(d, ev);
+    if (result == GOTRACE_END_OF_TRACE && d->pending.result) d->failure = d->pending, result = d->pending.result;
+    if (result) return result;
+    ordinal = d->ordinal++;
+  } while (d->any_futile && (d->futile[ordinal / 64] >> (ordinal % 64) & 1));
+  gotrace__v1_dress(d, ev);
+  if (!(g = gotrace__v1_go(d, (uint64_t)ev->g)) || !(p = gotrace__v1_proc(d, ev->p))) return d->failure.result;
+  if (ev->kind == GOTRACE_V1_GO_CREATE && (!gotrace__v1_go(d, ev->args[0]) || !(g = gotrace__v1_go(d, (uint64_t)ev->g)))) return d->failure.result;
+  if ((result = gotrace__v1_check(d, g, p, ev)) != GOTRACE_OK) return result;
+  g->created = true;
+  if (ev->kind == GOTRACE_V1_STW_START) {
+    ev->data = gotrace__v1_stw_reason(d, ev->args[0]);
+    ev->data_size = strlen(ev->data);
+  }
+  ev->time = gotrace__dec_nanoseconds(d, (uint64_t)ev->time - (uint64_t)d->min_time);
+  ev->m = p->status ? (int64_t)p->sequence : GOTRACE_NO_ID;
+  if (!ev->g) ev->g = GOTRACE_NO_ID;
+  return GOTRACE_OK;
+}
+
+/* ---- Both ---- */
+
+GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_event *event) {
+  gotrace_result result;
+  if (!GOTRACE__LIKELY(d->result == GOTRACE_OK)) return d->result;
+  if (d->options.raw) result = d->version < GOTRACE_GO_1_22 ? gotrace__dec_raw_v1(d, event) : gotrace__dec_raw_v2(d, event);
+  else result = d->version < GOTRACE_GO_1_22 ? gotrace__dec_ordered_v1(d, event) : gotrace__dec_ordered_v2(d, event);
+  if (GOTRACE__LIKELY(result == GOTRACE_OK)) d->info.events++;
+  else d->result = result;
+  return result;
+}
+
+#endif /* GOTRACE_NO_DECODER */
 
 #ifdef __cplusplus
 }

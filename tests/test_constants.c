@@ -20,7 +20,7 @@ _Static_assert(GOTRACE_V2_GO_CREATE == 14 && GOTRACE_V2_GOROUTINE_STACK_FREE == 
 #define COUNT_RESULT(NAME, code, text)      +1
 #define COUNT_PROBLEM(NAME, repaired, text) +1
 _Static_assert(0 GOTRACE_PROBLEMS(COUNT_PROBLEM) == GOTRACE_PROBLEM_COUNT, "problems are numbered from 0");
-_Static_assert(0 GOTRACE_RESULTS(COUNT_RESULT) == 12, "results");
+_Static_assert(0 GOTRACE_RESULTS(COUNT_RESULT) == 34, "results");
 _Static_assert(GOTRACE_OK == 0, "success is 0");
 
 int main(void) {

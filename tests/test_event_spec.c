@@ -38,7 +38,7 @@ static int is_kind(const char *word, size_t size) {
   static const char *const kinds[] = {
       "stack",   "string", "g",       "p",    "m",     "task",   "seq",       "dt",    "data",      "time", "id",
       "gen",     "size",   "nframes", "freq", "procs", "kind",   "bytes",     "swept", "reclaimed", "mode", "pstatus",
-      "gstatus", "exp",    "mono",    "sec",  "nsec",  "npages", "kindclass", "type",  "order"};
+      "gstatus", "exp",    "mono",    "sec",  "nsec",  "npages", "kindclass", "type",  "order",     "unused"};
   size_t i;
   for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
     if (strlen(kinds[i]) == size && memcmp(kinds[i], word, size) == 0) return 1;
@@ -51,7 +51,7 @@ static void sane(int family) {
   CHECK(specs && count >= 50);
   for (i = 0; i < count; i++) {
     const char *word = specs[i].arguments;
-    const int first = family == 1 ? 1008 : 1022, last = family == 1 ? 1021 : 9999;
+    const int first = family == 1 ? 1005 : 1022, last = family == 1 ? 1021 : 9999;
     CHECK(i == 0 || specs[i].number >= specs[i - 1].number);
     CHECK(specs[i].number >= 0 && specs[i].number < (family == 1 ? 64 : 256)); /* v1 has six bits */
     CHECK(specs[i].since >= first && specs[i].since <= specs[i].until && specs[i].until <= last);
@@ -88,6 +88,10 @@ static void finding(void) {
   CHECK((spec = gotrace_find_event_spec(GOTRACE_GO_1_10, 12)) && strcmp(spec->arguments, "dt swept reclaimed") == 0);
   CHECK((spec = gotrace_find_event_spec(GOTRACE_GO_1_11, 34)) && strcmp(spec->name, "NextGC") == 0);
   CHECK((spec = gotrace_find_event_spec(GOTRACE_GO_1_19, 34)) && strcmp(spec->name, "HeapGoal") == 0);
+  CHECK((spec = gotrace_find_event_spec((gotrace_format)1005, 14)) && strcmp(spec->arguments, "dt g") == 0);
+  CHECK((spec = gotrace_find_event_spec((gotrace_format)1007, 14)) && strcmp(spec->arguments, "dt g g_seq") == 0);
+  CHECK((spec = gotrace_find_event_spec((gotrace_format)1005, 1)) && strcmp(spec->arguments, "p seq time") == 0);
+  CHECK(!gotrace_find_event_spec((gotrace_format)1005, 37) && gotrace_find_event_spec((gotrace_format)1007, 37));
   CHECK(!gotrace_find_event_spec(GOTRACE_GO_1_10, 45) && gotrace_find_event_spec(GOTRACE_GO_1_11, 45));
   CHECK(!gotrace_find_event_spec(GOTRACE_GO_1_11, 49) && gotrace_find_event_spec(GOTRACE_GO_1_19, 49));
   CHECK(!gotrace_find_event_spec(GOTRACE_GO_1_22, 45) && gotrace_find_event_spec(GOTRACE_GO_1_23, 45));
@@ -95,10 +99,10 @@ static void finding(void) {
   CHECK(!gotrace_find_event_spec(GOTRACE_GO_1_21, 50) && !gotrace_find_event_spec(GOTRACE_GO_1_21, -1));
   CHECK((spec = gotrace_find_event_spec(GOTRACE_GO_1_23, 47)) && strcmp(spec->name, "GoCreateBlocked") == 0);
   /* The counts that the formats are known by (and None). */
-  for (format = 1008; format <= 1021; format++) {
-    int want = format == 1008 ? 43 : format <= 1010 ? 45 : format <= 1018 ? 49 : 50, found = 0;
+  for (format = 1005; format <= 1021; format++) {
+    int want = format == 1005 ? 37 : format == 1007 ? 41 : format == 1008 ? 43 : format <= 1010 ? 45 : format <= 1018 ? 49 : 50, found = 0;
     for (number = 0; number < 64; number++) found += gotrace_find_event_spec((gotrace_format)format, number) != NULL;
-    if (format == 1020) continue; /* no such format: 1.21 renamed events of 1.19 */
+    if (format == 1006 || format == 1020) continue; /* no such formats: 1.7 and 1.21 changed events */
     CHECK_EQUAL(found, want);
   }
 }

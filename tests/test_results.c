@@ -12,6 +12,7 @@ int main(void) {
       {GOTRACE_OK, 0, "success"},
       {GOTRACE_WOULD_BLOCK, 1, "no data yet"},
       {GOTRACE_LIMIT_REACHED, 2, "the trace ended early: a limit of memory or size was reached"},
+      {GOTRACE_END_OF_TRACE, 3, "the trace has ended"},
       {GOTRACE_ERROR_ALREADY_RUNNING, -1, "tracing is already on"},
       {GOTRACE_ERROR_NOT_RUNNING, -2, "tracing is off"},
       {GOTRACE_ERROR_READER_BUSY, -3, "another reader is at work"},
@@ -21,6 +22,27 @@ int main(void) {
       {GOTRACE_ERROR_FORMAT, -7, "trace format not supported"},
       {GOTRACE_ERROR_THREAD, -8, "the service thread could not be started"},
       {GOTRACE_ERROR_DISABLED, -9, "tracing was compiled out"},
+      {GOTRACE_ERROR_READ, -10, "the read function failed"},
+      {GOTRACE_ERROR_HEADER, -11, "not a Go execution trace"},
+      {GOTRACE_ERROR_TRUNCATED, -12, "the trace ends in the middle of something"},
+      {GOTRACE_ERROR_NUMBER, -13, "number of more than 64 bits"},
+      {GOTRACE_ERROR_EVENT, -14, "event that the format lacks, or that cannot stand there"},
+      {GOTRACE_ERROR_ARGUMENTS, -15, "wrong arguments of an event"},
+      {GOTRACE_ERROR_BATCH, -16, "batch too large, or something that is no batch where one must stand"},
+      {GOTRACE_ERROR_GENERATION, -17, "generations out of order, or one without its end"},
+      {GOTRACE_ERROR_FREQUENCY, -18, "no frequency of the clock, or more than one"},
+      {GOTRACE_ERROR_CLOCK, -19, "no clock snapshot, or more than one"},
+      {GOTRACE_ERROR_STRING, -20, "string too long, defined twice, or unknown"},
+      {GOTRACE_ERROR_STACK, -21, "stack too deep, defined twice, or unknown"},
+      {GOTRACE_ERROR_EMPTY, -22, "trace or generation without events"},
+      {GOTRACE_ERROR_STATUS, -23, "status that contradicts what is known"},
+      {GOTRACE_ERROR_STATE, -24, "goroutine or proc not in the state that the event needs"},
+      {GOTRACE_ERROR_CONTEXT, -25, "event without the thread, proc or goroutine that it needs"},
+      {GOTRACE_ERROR_ORDER, -26, "no order of the events is consistent"},
+      {GOTRACE_ERROR_TIME, -27, "time stamps contradict the order of the events"},
+      {GOTRACE_ERROR_TASK, -28, "task that begins twice"},
+      {GOTRACE_ERROR_REGION, -29, "end of a region that is not the innermost"},
+      {GOTRACE_ERROR_RANGE, -30, "collection, sweep, mark assist or stopped world that begins twice or ends unbegun"},
   };
   size_t i, j;
   int n;
@@ -28,8 +50,8 @@ int main(void) {
     CHECK_EQUAL(results[i].result, results[i].code);
     CHECK(strcmp(gotrace_result_string(results[i].result), results[i].text) == 0);
   }
-  for (n = 3; n < 100; n++) CHECK(strcmp(gotrace_result_string((gotrace_result)n), "unknown result") == 0);
-  for (n = -100; n < -9; n++) CHECK(strcmp(gotrace_result_string((gotrace_result)n), "unknown result") == 0);
+  for (n = 4; n < 100; n++) CHECK(strcmp(gotrace_result_string((gotrace_result)n), "unknown result") == 0);
+  for (n = -100; n < -30; n++) CHECK(strcmp(gotrace_result_string((gotrace_result)n), "unknown result") == 0);
 
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) {
     const char *text = gotrace_problem_string((gotrace_problem)i);
