@@ -6802,11 +6802,17 @@ typedef struct gotrace__kind {
   bool timed, data;
 } gotrace__kind;
 
-/* A map of 64-bit keys to 32-bit values but 0: open addressing, linear probing, at most half full. */
+/* A map of 64-bit keys to 32-bit values but 0: open addressing, linear probing, at most half full. A key's place is its lowest
+ * bits: ids are most often counted up. If many keys meet in one place, which nobody's ids but a forger's do, they are mixed. */
+typedef struct gotrace__slot {
+  uint64_t key;
+  uint32_t value;
+} gotrace__slot;
+
 typedef struct gotrace__map {
-  uint64_t *keys;
-  uint32_t *values;
+  gotrace__slot *slots;
   size_t capacity, used;
+  bool mixed;
 } gotrace__map;
 
 /* Strings or stacks of the trace (v1) or generation (v2), by id. */
@@ -6873,28 +6879,46 @@ typedef struct gotrace__batch {
   bool owned;
 } gotrace__batch;
 
-/* Where the decoder stands in the events of one thread (v2) or proc (v1), and the next of them. */
+/* An event that has been read and waits for its turn. */
+typedef struct gotrace__ahead {
+  uint64_t numbers[6]; /* dt and arguments */
+  uint64_t offset;
+  int64_t time; /* v2: nanoseconds; v1: ticks */
+  uint64_t g;   /* v1: on which goroutine it happened */
+  const uint8_t *data; /* v1 */
+  uint32_t data_size;
+  uint8_t kind;
+} gotrace__ahead;
+
+/* Events are read some at a time: what follows in one thread's events is easier to foresee, for the processor, than what
+ * follows in time. */
+#define GOTRACE__AHEAD 64
+
+/* Where the decoder stands in the events of one thread (v2) or proc (v1). */
 typedef struct gotrace__cursor {
-  const uint8_t *at, *end, *start; /* in a batch that is in memory */
+  gotrace__ahead *next; /* of `ahead` */
+  gotrace__ahead *ahead;
+  unsigned left;                   /* events read ahead, with `next` */
+  const uint8_t *at, *end, *start; /* behind them, in a batch that is in memory */
   uint64_t base;                   /* start's offset in the file */
   uint64_t id;                     /* thread or proc */
-  uint64_t args[5];
-  uint64_t offset;
-  int64_t time; /* of the next event: v2 nanoseconds, v1 ticks */
-  uint64_t tick;
-  uint32_t batch, first, last; /* 1 + index */
-  uint8_t kind;
-  bool seen;       /* v2: the ordering knows the thread */
-  int64_t g, p;    /* v2: what the thread runs; v1: g */
-  uint32_t g_index, p_index; /* 1 + index at which they were last found */
-  uint64_t generation; /* v2: in which its batches stand */
-  uint32_t next_waiting; /* v1 */
-  uint64_t event_g;      /* v1: on which goroutine the next event happens */
-  const uint8_t *data;   /* v1: of the next event */
-  size_t data_size;
+  int64_t time;                    /* of the last event read, v2 */
+  uint64_t tick;                   /* the same, v1 */
+  uint32_t batch, first, last;     /* 1 + index */
+  bool seen;                       /* v2: the ordering knows the thread */
+  int64_t g, p;                    /* v2: what the thread runs; v1: g behind the last event read */
+  uint32_t g_index, p_index;       /* 1 + index at which they were last found */
+  uint64_t generation;             /* v2: in which its batches stand */
+  uint32_t next_waiting;           /* v1: 1 + the next cursor that waits for the same goroutine */
   uint8_t *buffer;
   size_t buffer_size;
 } gotrace__cursor;
+
+typedef struct gotrace__experiment { /* an experimental batch */
+  const uint8_t *data;
+  uint64_t id, m, time, offset;
+  size_t size;
+} gotrace__experiment;
 
 typedef struct gotrace__dec_sample {
   int64_t time;
@@ -6941,7 +6965,7 @@ struct gotrace_decoder {
   gotrace__dec_block *blocks;
   gotrace__batch *batches;
   size_t batch_count, batch_capacity;
-  gotrace__batch *experiments;
+  gotrace__experiment *experiments;
   size_t experiment_count, experiment_capacity, experiment_given;
   gotrace__cursor *cursors;
   size_t cursor_count, cursor_capacity;
@@ -6973,11 +6997,9 @@ struct gotrace_decoder {
   size_t task_name_size;
   gotrace_decoder_failure pending; /* found ahead of the events that come before it */
   /* v1. */
-  uint8_t *sequence; /* whose event comes next, a base-128 number each */
-  size_t sequence_size, sequence_capacity, sequence_at;
   gotrace__dec_sample *moved; /* ends of system calls, which stand elsewhere than they were written */
   size_t moved_count, moved_capacity, moved_given;
-  uint64_t position, ordinal, peeked_cursor, parked;
+  uint64_t ordinal, parked;
   uint32_t gc_waiting;
   const uint8_t *file; /* all of it behind the header */
   uint64_t file_offset;
@@ -6986,7 +7008,7 @@ struct gotrace_decoder {
   uint64_t *futile;
   size_t futile_count, futile_capacity;
   int64_t min_time;
-  bool any_futile, gc_on, stw_on, peeked;
+  bool any_futile, gc_on, stw_on;
 };
 
 enum { GOTRACE__G_RUNNABLE = 1, GOTRACE__G_RUNNING, GOTRACE__G_SYSCALL, GOTRACE__G_WAITING };
@@ -7076,12 +7098,12 @@ static bool gotrace__dec_grow(gotrace_decoder *d, void **array, size_t *capacity
     *array = GOTRACE__CAST(type *, memory);                                                            \
     return ok;                                                                                         \
   }
-GOTRACE__GROWER(uint8_t)
 GOTRACE__GROWER(uint32_t)
 GOTRACE__GROWER(uint64_t)
 GOTRACE__GROWER(gotrace__dec_item)
 GOTRACE__GROWER(gotrace__pc)
 GOTRACE__GROWER(gotrace__batch)
+GOTRACE__GROWER(gotrace__experiment)
 GOTRACE__GROWER(gotrace__cursor)
 GOTRACE__GROWER(gotrace__dec_go)
 GOTRACE__GROWER(gotrace__dec_proc)
@@ -7092,84 +7114,96 @@ GOTRACE__GROWER(gotrace__dec_wake)
 
 /* ---- Maps ---- */
 
-static inline size_t gotrace__map_slot(const gotrace_decoder *d, uint64_t key) {
+#define GOTRACE__MAP_LONG 64 /* more keys than this in a row are no accident */
+
+static inline size_t gotrace__map_place(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
+  if (GOTRACE__LIKELY(!map->mixed)) return (size_t)key & (map->capacity - 1);
   key = (key ^ d->seed) * 0x9e3779b97f4a7c15u;
   key = (key ^ (key >> 32)) * 0xd6e8feb86659fd93u;
-  return (size_t)(key ^ (key >> 32));
+  return (size_t)(key ^ (key >> 32)) & (map->capacity - 1);
 }
 
 /* The value of a key, 0 if it is not there. */
 static inline uint32_t gotrace__map_get(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
   size_t i;
-  if (!map->capacity) return 0;
-  for (i = gotrace__map_slot(d, key);; i++) {
-    i &= map->capacity - 1;
-    if (!map->values[i] || map->keys[i] == key) return map->values[i];
-  }
+  if (GOTRACE__LIKELY(map->capacity != 0))
+    for (i = gotrace__map_place(d, map, key);; i = (i + 1) & (map->capacity - 1)) {
+      const gotrace__slot *slot = &map->slots[i];
+      if (slot->key == key || !slot->value) return slot->key == key ? slot->value : 0;
+    }
+  return 0;
 }
 
 static void gotrace__map_free(gotrace_decoder *d, gotrace__map *map) {
-  gotrace__dec_release(d, map->keys, map->capacity * sizeof *map->keys);
-  gotrace__dec_release(d, map->values, map->capacity * sizeof *map->values);
+  gotrace__dec_release(d, map->slots, map->capacity * sizeof *map->slots);
   memset(map, 0, sizeof *map);
 }
 
-/* Adds a key that is not there. False: no memory. */
-static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
+/* Puts a key that is not there into a free place; returns how far from its own. */
+static size_t gotrace__map_put(const gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
+  size_t place = gotrace__map_place(d, map, key), i;
+  for (i = place; map->slots[i].value; i = (i + 1) & (map->capacity - 1)) continue;
+  map->slots[i].key = key;
+  map->slots[i].value = value;
+  return (i - place) & (map->capacity - 1);
+}
+
+/* Another map of `capacity` with the same keys. False: no memory. */
+static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t capacity, bool mixed) {
+  gotrace__map other;
   size_t i;
-  if (map->used * 2 >= map->capacity) {
-    gotrace__map larger = {NULL, NULL, 0, 0};
-    larger.capacity = map->capacity ? 2 * map->capacity : 64;
-    larger.keys = GOTRACE__CAST(uint64_t *, gotrace__dec_allocate(d, larger.capacity * sizeof *larger.keys));
-    larger.values = GOTRACE__CAST(uint32_t *, gotrace__dec_allocate(d, larger.capacity * sizeof *larger.values));
-    if (!larger.keys || !larger.values) {
-      gotrace__map_free(d, &larger);
-      return false;
+  memset(&other, 0, sizeof other);
+  if (capacity > SIZE_MAX / 2 / sizeof *other.slots) return false;
+  other.slots = GOTRACE__CAST(gotrace__slot *, gotrace__dec_allocate(d, capacity * sizeof *other.slots));
+  if (!other.slots) return false;
+  memset(other.slots, 0, capacity * sizeof *other.slots);
+  other.capacity = capacity;
+  other.used = map->used;
+  other.mixed = mixed;
+  for (i = 0; i < map->capacity; i++)
+    if (map->slots[i].value && gotrace__map_put(d, &other, map->slots[i].key, map->slots[i].value) > GOTRACE__MAP_LONG && !mixed) {
+      gotrace__map_free(d, &other);
+      return gotrace__map_rebuild(d, map, capacity, true);
     }
-    memset(larger.values, 0, larger.capacity * sizeof *larger.values);
-    for (i = 0; i < map->capacity; i++)
-      if (map->values[i] && !gotrace__map_add(d, &larger, map->keys[i], map->values[i])) return false; /* cannot be */
-    gotrace__map_free(d, map);
-    *map = larger;
-  }
-  for (i = gotrace__map_slot(d, key);; i++) {
-    i &= map->capacity - 1;
-    if (map->values[i]) continue;
-    map->keys[i] = key;
-    map->values[i] = value;
-    map->used++;
-    return true;
-  }
+  gotrace__map_free(d, map);
+  *map = other;
+  return true;
+}
+
+/* Adds a key that is not there. False: no memory, and nothing has changed. */
+static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
+  if (map->used * 2 >= map->capacity && !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, map->mixed)) return false;
+  if (gotrace__map_put(d, map, key, value) > GOTRACE__MAP_LONG && !map->mixed) (void)gotrace__map_rebuild(d, map, map->capacity, true);
+  map->used++;
+  return true;
 }
 
 /* Removes a key, and moves up what its place had pushed on. */
 static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t key) {
   size_t mask = map->capacity - 1, i, hole;
   if (!map->capacity) return;
-  for (i = gotrace__map_slot(d, key) & mask; map->values[i] && map->keys[i] != key; i = (i + 1) & mask) continue;
-  if (!map->values[i]) return;
+  for (i = gotrace__map_place(d, map, key); map->slots[i].value && map->slots[i].key != key; i = (i + 1) & mask) continue;
+  if (!map->slots[i].value) return;
   map->used--;
-  for (hole = i, i = (i + 1) & mask; map->values[i]; i = (i + 1) & mask) {
-    size_t home = gotrace__map_slot(d, map->keys[i]) & mask;
+  for (hole = i, i = (i + 1) & mask; map->slots[i].value; i = (i + 1) & mask) {
+    size_t home = gotrace__map_place(d, map, map->slots[i].key);
     if (((i - home) & mask) < ((i - hole) & mask)) continue;
-    map->keys[hole] = map->keys[i];
-    map->values[hole] = map->values[i];
+    map->slots[hole] = map->slots[i];
     hole = i;
   }
-  map->values[hole] = 0;
+  map->slots[hole].key = 0;
+  map->slots[hole].value = 0;
 }
 
 /* ---- Numbers ---- */
 
-/* Reads a base-128 number; returns what stands behind it, or NULL if it does not end before `end` or has more than 64 bits. */
-static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
-  uint64_t v;
+#define GOTRACE__EVENT_BYTES 64 /* no event of numbers alone is longer: 1 + 6 * 10 */
+
+/* The rest of a base-128 number whose first two bytes made `v`; up to `end`. NULL: it does not end there, or has more than 64
+ * bits. */
+static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, uint64_t *value) {
   unsigned shift;
-  if (GOTRACE__LIKELY(at < end && *at < 0x80)) {
-    *value = *at;
-    return at + 1;
-  }
-  for (v = 0, shift = 0; at < end && shift < 64; shift += 7) {
+  for (shift = 14; at < end && shift < 64; shift += 7) {
     uint8_t byte = *at++;
     if (shift == 63 && byte > 1) return NULL;
     v |= (uint64_t)(byte & 0x7f) << shift;
@@ -7178,6 +7212,42 @@ static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_
       return at;
     }
   }
+  return NULL;
+}
+
+/* Reads a base-128 number; returns what stands behind it, or NULL if it does not end before `end` or has more than 64 bits. Most
+ * numbers have one byte or two. */
+static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
+  if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
+    *value = at[0];
+    return at + 1;
+  }
+  if (end - at < 2) return NULL;
+  *value = (uint64_t)(at[0] & 0x7f) | (uint64_t)(at[1] & 0x7f) << 7;
+  return GOTRACE__LIKELY(at[1] < 0x80) ? at + 2 : gotrace__get_long_varint(at + 2, end, *value, value);
+}
+
+/* `n` numbers; `end` is looked at only where it is near. NULL: a number is bad, and *bad is where it begins. */
+static inline const uint8_t *gotrace__get_varints(const uint8_t *at, const uint8_t *end, uint64_t *values, unsigned n, const uint8_t **bad) {
+  const uint8_t *next;
+  unsigned i;
+  if (GOTRACE__LIKELY(end - at >= GOTRACE__EVENT_BYTES)) {
+    for (i = 0; i < n; i++, at = next) {
+      uint64_t v = at[0];
+      next = at + 1;
+      if (v >= 0x80) {
+        v = (v & 0x7f) | (uint64_t)(at[1] & 0x7f) << 7;
+        next = at + 2;
+        if (!GOTRACE__LIKELY(at[1] < 0x80) && !(next = gotrace__get_long_varint(next, end, v, &v))) break;
+      }
+      values[i] = v;
+    }
+  } else {
+    for (i = 0; i < n; i++, at = next)
+      if (!(next = gotrace__get_varint(at, end, &values[i]))) break;
+  }
+  if (GOTRACE__LIKELY(i == n)) return at;
+  *bad = at;
   return NULL;
 }
 
@@ -7383,7 +7453,10 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
     gotrace__dec_release(d, d->gos[i].stw, d->gos[i].stw_capacity * sizeof *d->gos[i].stw);
   }
   for (i = 0; i < d->task_count; i++) gotrace__dec_release(d, d->tasks[i].name, d->tasks[i].name_size);
-  for (i = 0; i < d->cursor_count; i++) gotrace__dec_release(d, d->cursors[i].buffer, d->cursors[i].buffer_size);
+  for (i = 0; i < d->cursor_count; i++) {
+    gotrace__dec_release(d, d->cursors[i].buffer, d->cursors[i].buffer_size);
+    if (d->cursors[i].ahead) gotrace__dec_release(d, d->cursors[i].ahead, GOTRACE__AHEAD * sizeof(gotrace__ahead));
+  }
   gotrace__dec_release(d, d->task_name, d->task_name_size);
   gotrace__map_free(d, &d->cursor_map);
   gotrace__map_free(d, &d->go_map);
@@ -7402,7 +7475,6 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
   gotrace__dec_release(d, d->moved, d->moved_capacity * sizeof *d->moved);
   gotrace__dec_release(d, d->futile, d->futile_capacity * sizeof *d->futile);
   gotrace__dec_release(d, d->wakes, d->wake_capacity * sizeof *d->wakes);
-  gotrace__dec_release(d, d->sequence, d->sequence_capacity);
   gotrace__dec_release(d, d->window, d->window_size);
   last = *d; /* the allocator is told in the decoder's own memory */
   gotrace__dec_release(&last, d, sizeof *d);
@@ -7515,7 +7587,7 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
 /* The next piece of a raw v2 trace: a batch's header, or what stands in it. */
 static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev) {
   const gotrace__kind *k;
-  const uint8_t *at, *end, *next;
+  const uint8_t *at, *end, *next = NULL;
   uint64_t value, i;
   if (d->batch_left == 0) {
     if (!gotrace__dec_fill(d, 64)) return d->failure.result;
@@ -7574,17 +7646,12 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
   ev->extra = 0;
   ev->data = NULL;
   ev->data_size = 0;
-  ev->args[2] = ev->args[3] = ev->args[4] = 0;
-  if (k->timed) {
-    if (!(next = gotrace__get_varint(at, end, &value))) return gotrace__dec_bad_number(d, at, end, d->offset, k->spec->name);
-    at = next;
-    d->tick += value;
-  }
+  value = 0;
+  if (k->timed && !(at = gotrace__get_varints(at, end, &value, 1, &next))) return gotrace__dec_bad_number(d, next, end, d->offset, k->spec->name);
+  d->tick += value;
   ev->time = (int64_t)d->tick;
-  for (i = 0; i < k->args; i++) {
-    if (!(next = gotrace__get_varint(at, end, &ev->args[i]))) return gotrace__dec_bad_number(d, at, end, d->offset, k->spec->name);
-    at = next;
-  }
+  ev->args[0] = ev->args[1] = ev->args[2] = ev->args[3] = ev->args[4] = 0;
+  if (!(at = gotrace__get_varints(at, end, ev->args, k->args, &next))) return gotrace__dec_bad_number(d, next, end, d->offset, k->spec->name);
   ev->stack = k->stack ? ev->args[k->stack - 1] : 0;
   if (ev->kind == GOTRACE_V2_STRING) {
     if (!(next = gotrace__get_varint(at, end, &value))) return gotrace__dec_bad_number(d, at, end, d->offset, k->spec->name);
@@ -7783,6 +7850,7 @@ static gotrace_result gotrace__dec_add_batch(gotrace_decoder *d, const gotrace__
     c->generation = d->generation;
     c->first = c->batch = (uint32_t)d->batch_count;
     c->at = c->end = c->start = NULL;
+    c->left = 0;
   } else {
     d->batches[c->last - 1].next = (uint32_t)d->batch_count;
   }
@@ -7841,15 +7909,13 @@ static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
     batches++;
     gotrace__dec_skip(d, h.header_size + (size_t)h.size);
     if (h.kind == GOTRACE_V2_EXPERIMENTAL_BATCH) {
-      gotrace__batch *b;
+      gotrace__experiment *x;
       if (!(kept = gotrace__dec_keep(d, data, (size_t)h.size)) ||
-          !GOTRACE__GROW(d, gotrace__batch, d->experiments, d->experiment_count, d->experiment_capacity))
+          !GOTRACE__GROW(d, gotrace__experiment, d->experiments, d->experiment_count, d->experiment_capacity))
         return gotrace__dec_no_memory(d);
-      b = &d->experiments[d->experiment_count++];
-      memset(b, 0, sizeof *b);
-      b->data = kept, b->size = h.size, b->offset = offset, b->time = h.time;
-      b->next = (uint32_t)h.experiment;
-      b->owned = false;
+      x = &d->experiments[d->experiment_count++];
+      x->data = kept, x->size = (size_t)h.size, x->offset = offset - h.header_size;
+      x->id = h.experiment, x->m = h.m, x->time = h.time;
     } else if (first == GOTRACE_V2_STRINGS || first == GOTRACE_V2_STACKS) {
       if (!(kept = gotrace__dec_keep(d, data, (size_t)h.size))) return gotrace__dec_no_memory(d);
       if ((result = gotrace__dec_table(d, kept, (size_t)h.size, offset)) != GOTRACE_OK) return result;
@@ -7871,15 +7937,16 @@ static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
 
 /* ---- v2: the threads' events ---- */
 
-/* Reads the next event of a thread. END_OF_TRACE: it has no more in this generation. Go: batchCursor.nextEvent. */
-static gotrace_result gotrace__dec_advance_cursor(gotrace_decoder *d, gotrace__cursor *c) {
+/* Reads some events of a thread, as many as are good. An error if there is none. END_OF_TRACE: it has no more in this
+ * generation. Go: batchCursor.nextEvent. */
+static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   const gotrace__kind *k;
-  const uint8_t *at, *end, *next;
-  uint64_t dt = 0;
-  unsigned i;
-  while (GOTRACE__LIKELY(c->at == c->end)) {
+  const uint8_t *at, *end, *next = NULL, *bad = NULL;
+  gotrace__ahead *e;
+  int64_t time;
+  while (c->at == c->end) {
     gotrace__batch *b;
-    if (GOTRACE__LIKELY(c->start != NULL)) { /* this batch is done: on to the next */
+    if (c->start != NULL) { /* this batch is done: on to the next */
       b = &d->batches[c->batch - 1];
       if (b->owned) gotrace__dec_release(d, (void *)(uintptr_t)b->data, (size_t)b->size), b->owned = false;
       c->batch = b->next;
@@ -7887,7 +7954,9 @@ static gotrace_result gotrace__dec_advance_cursor(gotrace_decoder *d, gotrace__c
     }
     if (!c->batch) {
       gotrace__dec_release(d, c->buffer, c->buffer_size);
+      gotrace__dec_release(d, c->ahead, GOTRACE__AHEAD * sizeof *c->ahead);
       c->buffer = NULL;
+      c->ahead = c->next = NULL;
       c->buffer_size = 0;
       c->at = c->end = NULL;
       return GOTRACE_END_OF_TRACE;
@@ -7919,21 +7988,35 @@ static gotrace_result gotrace__dec_advance_cursor(gotrace_decoder *d, gotrace__c
     c->base = b->offset;
     c->time = gotrace__dec_nanoseconds(d, b->time);
   }
-  at = c->at;
+  if (!c->ahead && !(c->ahead = GOTRACE__CAST(gotrace__ahead *, gotrace__dec_allocate(d, GOTRACE__AHEAD * sizeof *c->ahead)))) return gotrace__dec_no_memory(d);
+  c->left = 0;
+  c->next = e = c->ahead;
   end = c->end;
-  c->offset = c->base + (uint64_t)(at - c->start);
-  c->kind = *at++;
-  k = &d->kinds[c->kind];
-  if (!GOTRACE__LIKELY(k->timed)) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, c->offset, k->spec ? k->spec->name : NULL, "event %u among a thread's events", c->kind);
-  if (!(next = gotrace__get_varint(at, end, &dt))) return gotrace__dec_bad_number(d, at, end, c->offset, k->spec->name);
-  at = next;
-  for (i = 0; i < k->args; i++) {
-    if (!(next = gotrace__get_varint(at, end, &c->args[i]))) return gotrace__dec_bad_number(d, at, end, c->offset, k->spec->name);
-    at = next;
+  time = c->time;
+  for (at = c->at; at < end && e < c->ahead + GOTRACE__AHEAD; at = next, e++) {
+    k = &d->kinds[*at];
+    e->offset = c->base + (uint64_t)(at - c->start);
+    e->kind = *at;
+    if (!GOTRACE__LIKELY(k->timed) || !(next = gotrace__get_varints(at + 1, end, e->numbers, 1u + k->args, &bad))) {
+      if (e > c->ahead) break; /* its turn comes later */
+      if (!k->timed) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, e->offset, k->spec ? k->spec->name : NULL, "event %u among a thread's events", e->kind);
+      return gotrace__dec_bad_number(d, bad, end, e->offset, k->spec->name);
+    }
+    e->time = time = gotrace__dec_later(time, gotrace__dec_nanoseconds(d, e->numbers[0]));
   }
-  c->time = gotrace__dec_later(c->time, gotrace__dec_nanoseconds(d, dt));
   c->at = at;
+  c->time = time;
+  c->left = (unsigned)(e - c->ahead);
   return GOTRACE_OK;
+}
+
+static inline gotrace_result gotrace__dec_advance_cursor(gotrace_decoder *d, gotrace__cursor *c) {
+  if (GOTRACE__LIKELY(c->left > 1)) {
+    c->left--;
+    c->next++;
+    return GOTRACE_OK;
+  }
+  return gotrace__dec_read_ahead(d, c);
 }
 
 /* The threads by the time of their next events: a binary heap, kept as Go keeps it (batchcursor.go), so that equal times come
@@ -8077,19 +8160,19 @@ static inline void gotrace__dec_take_proc(gotrace_decoder *d, gotrace__cursor *c
 
 /* The next event of a thread as an event; where it happened is what the thread runs. */
 static inline void gotrace__dec_emit(const gotrace_decoder *d, const gotrace__cursor *c, gotrace_event *ev) {
-  const gotrace__kind *k = &d->kinds[c->kind];
+  const gotrace__kind *k = &d->kinds[c->next->kind];
   ev->spec = k->spec;
-  ev->time = c->time;
-  ev->offset = c->offset;
+  ev->time = c->next->time;
+  ev->offset = c->next->offset;
   ev->m = (int64_t)c->id;
   ev->p = c->p;
   ev->g = c->g;
-  memcpy(ev->args, c->args, sizeof ev->args);
-  ev->stack = k->stack ? c->args[k->stack - 1] : 0;
+  memcpy(ev->args, c->next->numbers + 1, sizeof ev->args);
+  ev->stack = k->stack ? c->next->numbers[k->stack] : 0;
   ev->extra = 0;
   ev->data = NULL;
   ev->data_size = 0;
-  ev->kind = c->kind;
+  ev->kind = c->next->kind;
   ev->arg_count = k->args;
   ev->implied = false;
 }
@@ -8109,7 +8192,7 @@ static void gotrace__dec_imply(gotrace_decoder *d, const gotrace_event *of, uint
 }
 
 #define GOTRACE__WRONG(result, ...) \
-  return gotrace__dec_fail(d, result, c->offset, d->kinds[c->kind].spec->name, __VA_ARGS__)
+  return gotrace__dec_fail(d, result, c->next->offset, d->kinds[c->next->kind].spec->name, __VA_ARGS__)
 #define GOTRACE__LATER GOTRACE_WOULD_BLOCK /* the event cannot come yet; it may when others have */
 #define GOTRACE__LL(x) ((long long)(x))
 
@@ -8143,7 +8226,7 @@ static inline bool gotrace__dec_succeeds(const gotrace_decoder *d, uint64_t gene
 }
 
 static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  uint64_t id = c->args[0], status = c->args[1];
+  uint64_t id = c->next->numbers[1], status = c->next->numbers[2];
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
   int64_t from = (int64_t)status;
   bool promoted = false;
@@ -8153,7 +8236,7 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
       /* It is known where it is, so nothing was lost. */
       promoted = true;
       from = GOTRACE__P_RUNNING;
-      c->args[1] = GOTRACE__P_SYSCALL;
+      c->next->numbers[2] = GOTRACE__P_SYSCALL;
     } else if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_ABANDONED) {
       from = GOTRACE__P_IDLE;
     } else if (p->status != status) {
@@ -8184,12 +8267,12 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
 }
 
 static gotrace_result gotrace__dec_proc_steal(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  uint64_t id = c->args[0];
+  uint64_t id = c->next->numbers[1];
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
   gotrace__cursor *from;
   uint32_t i;
   uint8_t status;
-  if (!p || (p->status != GOTRACE__P_SYSCALL && p->status != GOTRACE__P_ABANDONED) || !gotrace__dec_succeeds(d, p->generation, p->sequence, c->args[1]))
+  if (!p || (p->status != GOTRACE__P_SYSCALL && p->status != GOTRACE__P_ABANDONED) || !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->numbers[2]))
     return GOTRACE__LATER;
   GOTRACE__NEED(0);
   gotrace__dec_emit(d, c, ev);
@@ -8197,16 +8280,16 @@ static gotrace_result gotrace__dec_proc_steal(gotrace_decoder *d, gotrace__curso
   p->status = GOTRACE__P_IDLE;
   p->sequence++;
   if (status == GOTRACE__P_ABANDONED) return GOTRACE_OK; /* the thread may have moved on */
-  i = gotrace__map_get(d, &d->cursor_map, c->args[2]);
-  from = c->args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
+  i = gotrace__map_get(d, &d->cursor_map, c->next->numbers[3]);
+  from = c->next->numbers[3] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
   if (!from || !from->seen || from->p != (int64_t)id)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id), GOTRACE__LL(c->args[2]));
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id), GOTRACE__LL(c->next->numbers[3]));
   from->p = GOTRACE_NO_ID;
   return GOTRACE_OK;
 }
 
 static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  uint64_t id = c->args[0], m = c->args[1], status = c->args[2];
+  uint64_t id = c->next->numbers[1], m = c->next->numbers[2], status = c->next->numbers[3];
   gotrace__dec_go *g = gotrace__dec_find_go(d, id);
   gotrace__cursor *other;
   bool first = d->generation == d->first_generation;
@@ -8254,10 +8337,10 @@ static gotrace_result gotrace__dec_go_switch(gotrace_decoder *d, gotrace__cursor
   gotrace_event start;
   GOTRACE__NEED_USER;
   GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
-  next = gotrace__dec_find_go(d, c->args[0]);
-  if (!next || next->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, next->generation, next->sequence, c->args[1])) return GOTRACE__LATER;
+  next = gotrace__dec_find_go(d, c->next->numbers[1]);
+  if (!next || next->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, next->generation, next->sequence, c->next->numbers[2])) return GOTRACE__LATER;
   gotrace__dec_emit(d, c, ev);
-  if (c->kind == GOTRACE_V2_GO_SWITCH) {
+  if (c->next->kind == GOTRACE_V2_GO_SWITCH) {
     g->status = GOTRACE__G_WAITING;
     gotrace__dec_imply(d, ev, GOTRACE_V2_GO_BLOCK, 0, 0);
   } else {
@@ -8268,7 +8351,7 @@ static gotrace_result gotrace__dec_go_switch(gotrace_decoder *d, gotrace__cursor
   next->sequence++;
   start = *ev;
   start.g = GOTRACE_NO_ID;
-  gotrace__dec_imply(d, &start, GOTRACE_V2_GO_START, next->id, c->args[1]);
+  gotrace__dec_imply(d, &start, GOTRACE_V2_GO_START, next->id, c->next->numbers[2]);
   gotrace__dec_take_go(d, c, next);
   return GOTRACE_OK;
 }
@@ -8303,12 +8386,12 @@ static gotrace_result gotrace__dec_task_begin(gotrace_decoder *d, gotrace__curso
   const char *name;
   size_t size;
   gotrace__dec_task *task;
-  if (gotrace__map_get(d, &d->task_map, c->args[0])) GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has begun already", GOTRACE__LL(c->args[0]));
-  if (!gotrace_decoder_string(d, c->args[2], &name, &size)) GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->args[2]);
+  if (gotrace__map_get(d, &d->task_map, c->next->numbers[1])) GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has begun already", GOTRACE__LL(c->next->numbers[1]));
+  if (!gotrace_decoder_string(d, c->next->numbers[3], &name, &size)) GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->numbers[3]);
   if (!GOTRACE__GROW(d, gotrace__dec_task, d->tasks, d->task_count, d->task_capacity)) return gotrace__dec_no_memory(d);
   task = &d->tasks[d->task_count];
-  task->id = c->args[0];
-  task->parent = c->args[1];
+  task->id = c->next->numbers[1];
+  task->parent = c->next->numbers[2];
   task->name = NULL;
   task->name_size = (uint32_t)size;
   if (size && !(task->name = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return gotrace__dec_no_memory(d);
@@ -8360,10 +8443,10 @@ static gotrace_result gotrace__dec_push_region(gotrace_decoder *d, gotrace__dec_
 static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__cursor *c, bool begin) {
   gotrace__dec_go *g;
   gotrace__region_mark mark;
-  if (!gotrace__dec_has(d, &d->strings, c->args[1])) GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->args[1]);
+  if (!gotrace__dec_has(d, &d->strings, c->next->numbers[2])) GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->numbers[2]);
   if (!(g = gotrace__dec_own_go(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
-  mark.task = c->args[0];
-  mark.name = gotrace__dec_string_hash(d, c->args[1]);
+  mark.task = c->next->numbers[1];
+  mark.name = gotrace__dec_string_hash(d, c->next->numbers[2]);
   if (begin) return gotrace__dec_push_region(d, g, mark);
   if (!g->region_count) return GOTRACE_OK; /* it began before the trace */
   if (g->regions[g->region_count - 1].task != mark.task || g->regions[g->region_count - 1].name != mark.name)
@@ -8378,7 +8461,7 @@ static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, g
   uint64_t reason;
   if (!(g = gotrace__dec_own_go(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
   if (begin) {
-    reason = c->args[0];
+    reason = c->next->numbers[1];
     for (i = 0; i < g->stw_count; i++)
       if (g->stw[i] == reason) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world is stopped already");
     if (g->stw_count == g->stw_capacity) {
@@ -8403,16 +8486,16 @@ static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, g
 
 /* Collections have numbers, so that their begins and ends can be told apart wherever they stand. */
 static gotrace_result gotrace__dec_gc(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  bool begin = c->kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
-  bool unchecked = c->kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
-  if (c->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "a collection is on in the first generation, but was told of before");
+  bool begin = c->next->kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
+  bool unchecked = c->next->kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
+  if (c->next->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "a collection is on in the first generation, but was told of before");
   if (!unchecked) {
-    if (c->args[0] != d->gc_sequence + 1) return GOTRACE__LATER;
+    if (c->next->numbers[1] != d->gc_sequence + 1) return GOTRACE__LATER;
     if (begin ? d->gc == 2 : d->gc != 2) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "a collection is on already" : "no collection is on");
     GOTRACE__NEED_USER;
   }
-  d->gc_sequence = c->args[0];
-  d->gc = c->kind == GOTRACE_V2_GC_END ? 1 : 2;
+  d->gc_sequence = c->next->numbers[1];
+  d->gc = c->next->kind == GOTRACE_V2_GC_END ? 1 : 2;
   gotrace__dec_emit(d, c, ev);
   return GOTRACE_OK;
 }
@@ -8429,20 +8512,20 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
   gotrace__dec_go *g;
   gotrace__dec_proc *p;
   c->seen = c->id != GOTRACE__NOBODY;
-  switch (c->kind) {
+  switch (c->next->kind) {
     case GOTRACE_V2_GO_START:
-      g = gotrace__dec_find_go(d, c->args[0]);
-      if (!g || g->status != GOTRACE__G_RUNNABLE || !gotrace__dec_succeeds(d, g->generation, g->sequence, c->args[1])) return GOTRACE__LATER;
+      g = gotrace__dec_find_go(d, c->next->numbers[1]);
+      if (!g || g->status != GOTRACE__G_RUNNABLE || !gotrace__dec_succeeds(d, g->generation, g->sequence, c->next->numbers[2])) return GOTRACE__LATER;
       GOTRACE__NEED(GOTRACE__NEED_P);
-      if (c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld where %lld runs", GOTRACE__LL(c->args[0]), GOTRACE__LL(c->g));
+      if (c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld where %lld runs", GOTRACE__LL(c->next->numbers[1]), GOTRACE__LL(c->g));
       g->status = GOTRACE__G_RUNNING;
       g->sequence++;
       gotrace__dec_emit(d, c, ev);
       gotrace__dec_take_go(d, c, g);
       return GOTRACE_OK;
     case GOTRACE_V2_GO_UNBLOCK:
-      g = gotrace__dec_find_go(d, c->args[0]);
-      if (!g || g->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, g->generation, g->sequence, c->args[1])) return GOTRACE__LATER;
+      g = gotrace__dec_find_go(d, c->next->numbers[1]);
+      if (!g || g->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, g->generation, g->sequence, c->next->numbers[2])) return GOTRACE__LATER;
       g->status = GOTRACE__G_RUNNABLE;
       g->sequence++;
       break;
@@ -8452,10 +8535,10 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       GOTRACE__NEED_USER;
       GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
       gotrace__dec_emit(d, c, ev);
-      if (c->kind == GOTRACE_V2_GO_DESTROY) {
+      if (c->next->kind == GOTRACE_V2_GO_DESTROY) {
         if (!gotrace__dec_remove_go(d, g)) return d->failure.result;
       } else {
-        g->status = c->kind == GOTRACE_V2_GO_BLOCK ? GOTRACE__G_WAITING : GOTRACE__G_RUNNABLE;
+        g->status = c->next->kind == GOTRACE_V2_GO_BLOCK ? GOTRACE__G_WAITING : GOTRACE__G_RUNNABLE;
       }
       c->g = GOTRACE_NO_ID;
       return GOTRACE_OK;
@@ -8463,15 +8546,15 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_GO_CREATE_BLOCKED:
       GOTRACE__NEED(GOTRACE__NEED_P);
       if ((g = gotrace__dec_own_go(d, c)) != NULL && g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
-      if (gotrace__dec_find_go(d, c->args[0])) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->args[0]));
-      if (!gotrace__dec_add_go(d, c->args[0], c->kind == GOTRACE_V2_GO_CREATE ? GOTRACE__G_RUNNABLE : GOTRACE__G_WAITING)) return d->failure.result;
+      if (gotrace__dec_find_go(d, c->next->numbers[1])) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->numbers[1]));
+      if (!gotrace__dec_add_go(d, c->next->numbers[1], c->next->kind == GOTRACE_V2_GO_CREATE ? GOTRACE__G_RUNNABLE : GOTRACE__G_WAITING)) return d->failure.result;
       break;
     case GOTRACE_V2_GO_SYSCALL_BEGIN:
       GOTRACE__NEED_USER;
       GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
       if (!(p = gotrace__dec_own_proc(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-      if (!gotrace__dec_succeeds(d, p->generation, p->sequence, c->args[0]))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld after %llu", (unsigned long long)c->args[0], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
+      if (!gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->numbers[1]))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld after %llu", (unsigned long long)c->next->numbers[1], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
       g->status = GOTRACE__G_SYSCALL;
       p->status = GOTRACE__P_SYSCALL;
       p->sequence++;
@@ -8497,8 +8580,8 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_GO_CREATE_SYSCALL:
       GOTRACE__NEED(0);
       if (c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "where goroutine %lld runs", GOTRACE__LL(c->g));
-      if (gotrace__dec_find_go(d, c->args[0])) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->args[0]));
-      if (!(g = gotrace__dec_add_go(d, c->args[0], GOTRACE__G_SYSCALL))) return d->failure.result;
+      if (gotrace__dec_find_go(d, c->next->numbers[1])) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->numbers[1]));
+      if (!(g = gotrace__dec_add_go(d, c->next->numbers[1], GOTRACE__G_SYSCALL))) return d->failure.result;
       gotrace__dec_emit(d, c, ev);
       gotrace__dec_take_go(d, c, g);
       return GOTRACE_OK;
@@ -8509,8 +8592,8 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_GO_STATUS_STACK: return gotrace__dec_go_status(d, c, ev);
     case GOTRACE_V2_PROC_STATUS: return gotrace__dec_proc_status(d, c, ev);
     case GOTRACE_V2_PROC_START:
-      p = gotrace__dec_find_proc(d, c->args[0]);
-      if (!p || p->status != GOTRACE__P_IDLE || !gotrace__dec_succeeds(d, p->generation, p->sequence, c->args[1]) || c->p != GOTRACE_NO_ID) return GOTRACE__LATER;
+      p = gotrace__dec_find_proc(d, c->next->numbers[1]);
+      if (!p || p->status != GOTRACE__P_IDLE || !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->numbers[2]) || c->p != GOTRACE_NO_ID) return GOTRACE__LATER;
       GOTRACE__NEED(0);
       p->status = GOTRACE__P_RUNNING;
       p->sequence++;
@@ -8529,7 +8612,7 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_USER_REGION_BEGIN:
     case GOTRACE_V2_USER_REGION_END:
       GOTRACE__NEED_USER;
-      if ((result = gotrace__dec_region(d, c, c->kind == GOTRACE_V2_USER_REGION_BEGIN)) != GOTRACE_OK) return result;
+      if ((result = gotrace__dec_region(d, c, c->next->kind == GOTRACE_V2_USER_REGION_BEGIN)) != GOTRACE_OK) return result;
       break;
     case GOTRACE_V2_USER_TASK_BEGIN:
       GOTRACE__NEED_USER;
@@ -8548,31 +8631,31 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_STW_BEGIN:
     case GOTRACE_V2_STW_END:
       GOTRACE__NEED_USER;
-      return gotrace__dec_stw(d, c, ev, c->kind == GOTRACE_V2_STW_BEGIN);
+      return gotrace__dec_stw(d, c, ev, c->next->kind == GOTRACE_V2_STW_BEGIN);
     case GOTRACE_V2_GC_ACTIVE:
     case GOTRACE_V2_GC_BEGIN:
     case GOTRACE_V2_GC_END: return gotrace__dec_gc(d, c, ev);
     case GOTRACE_V2_GC_SWEEP_ACTIVE:
-      if (!(p = gotrace__dec_find_proc(d, c->args[0]))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->args[0]));
-      if (p->sweep != (d->generation != d->first_generation)) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "proc %lld", GOTRACE__LL(c->args[0]));
+      if (!(p = gotrace__dec_find_proc(d, c->next->numbers[1]))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->next->numbers[1]));
+      if (p->sweep != (d->generation != d->first_generation)) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "proc %lld", GOTRACE__LL(c->next->numbers[1]));
       p->sweep = true;
       break;
     case GOTRACE_V2_GC_SWEEP_BEGIN:
     case GOTRACE_V2_GC_SWEEP_END:
       GOTRACE__NEED(GOTRACE__NEED_P);
       if (!(p = gotrace__dec_own_proc(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-      if ((result = gotrace__dec_flag(d, c, &p->sweep, c->kind == GOTRACE_V2_GC_SWEEP_BEGIN)) != GOTRACE_OK) return result;
+      if ((result = gotrace__dec_flag(d, c, &p->sweep, c->next->kind == GOTRACE_V2_GC_SWEEP_BEGIN)) != GOTRACE_OK) return result;
       break;
     case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
-      if (!(g = gotrace__dec_find_go(d, c->args[0]))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is unknown", GOTRACE__LL(c->args[0]));
-      if (g->assist != (d->generation != d->first_generation)) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "goroutine %lld", GOTRACE__LL(c->args[0]));
+      if (!(g = gotrace__dec_find_go(d, c->next->numbers[1]))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is unknown", GOTRACE__LL(c->next->numbers[1]));
+      if (g->assist != (d->generation != d->first_generation)) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "goroutine %lld", GOTRACE__LL(c->next->numbers[1]));
       g->assist = true;
       break;
     case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
     case GOTRACE_V2_GC_MARK_ASSIST_END:
       GOTRACE__NEED_USER;
       if (!(g = gotrace__dec_own_go(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
-      if ((result = gotrace__dec_flag(d, c, &g->assist, c->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN)) != GOTRACE_OK) return result;
+      if ((result = gotrace__dec_flag(d, c, &g->assist, c->next->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN)) != GOTRACE_OK) return result;
       break;
     default: /* the events of the experiment AllocFree */ GOTRACE__NEED(0); break;
   }
@@ -8658,7 +8741,7 @@ static gotrace_result gotrace__dec_next_generation(gotrace_decoder *d, gotrace_e
     if (result == GOTRACE_END_OF_TRACE) continue;
     if (result) return result;
     d->heap[n].cursor = d->heap[i].cursor;
-    d->heap[n].time = c->time;
+    d->heap[n].time = c->next->time;
     gotrace__heap_up(d->heap, n++);
   }
   d->heap_count = n;
@@ -8675,8 +8758,10 @@ static gotrace_result gotrace__dec_step(gotrace_decoder *d, size_t i, gotrace_ev
   if (!GOTRACE__LIKELY(c->seen)) c->g = c->p = GOTRACE_NO_ID; /* events of no thread leave nothing behind */
   result = gotrace__dec_advance_cursor(d, c);
   if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
-    d->heap[i].time = c->time;
-    if (i == 0 || gotrace__heap_up(d->heap, i) == i) gotrace__heap_down(d->heap, d->heap_count, i);
+    d->heap[i].time = c->next->time;
+    if (i && gotrace__heap_up(d->heap, i) != i) return GOTRACE_OK;
+    if (2 * i + 1 < d->heap_count && (d->heap[2 * i + 1].time < c->next->time || (2 * i + 2 < d->heap_count && d->heap[2 * i + 2].time < c->next->time)))
+      gotrace__heap_down(d->heap, d->heap_count, i);
     return GOTRACE_OK;
   }
   if (result != GOTRACE_END_OF_TRACE) { /* this event is good; the one behind it is not */
@@ -8691,7 +8776,7 @@ static gotrace_result gotrace__dec_step(gotrace_decoder *d, size_t i, gotrace_ev
 static gotrace_result gotrace__dec_stuck(gotrace_decoder *d) {
   gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
   GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "none of %llu threads can go on: thread %lld waits with %s(%lld, %lld) in generation %llu", (unsigned long long)d->heap_count,
-                 GOTRACE__LL(c->id), d->kinds[c->kind].spec->name, GOTRACE__LL(c->args[0]), GOTRACE__LL(c->args[1]), (unsigned long long)d->generation);
+                 GOTRACE__LL(c->id), d->kinds[c->next->kind].spec->name, GOTRACE__LL(c->next->numbers[1]), GOTRACE__LL(c->next->numbers[2]), (unsigned long long)d->generation);
 }
 
 /* The next event of an ordered v2 trace. */
@@ -8701,11 +8786,12 @@ static inline gotrace_result gotrace__dec_ordered_v2(gotrace_decoder *d, gotrace
   if (d->queue_given < d->queue_count) {
     *ev = d->queue[d->queue_given++];
   } else if (d->experiment_given < d->experiment_count) {
-    const gotrace__batch *b = &d->experiments[d->experiment_given++];
-    gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH].spec, b->offset);
-    ev->args[0] = b->next, ev->args[1] = d->generation, ev->args[2] = b->time;
-    ev->arg_count = 3;
-    ev->data = (const char *)b->data, ev->data_size = (size_t)b->size;
+    const gotrace__experiment *x = &d->experiments[d->experiment_given++];
+    gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH].spec, x->offset);
+    ev->m = (int64_t)x->m;
+    ev->args[0] = x->id, ev->args[1] = d->generation, ev->args[2] = x->m, ev->args[3] = x->time;
+    ev->arg_count = 4;
+    ev->data = (const char *)x->data, ev->data_size = x->size;
     ev->time = d->last_time;
     return GOTRACE_OK;
   } else if (d->heap_count == 0 && d->sample_given == d->sample_count) {
@@ -8744,12 +8830,9 @@ typedef struct gotrace__v1_event {
 
 /* `n` numbers at *at, no further than `end`. */
 static inline bool gotrace__v1_numbers(const uint8_t **at, const uint8_t *end, uint64_t *numbers, unsigned n) {
-  const uint8_t *next = *at;
-  unsigned i;
-  for (i = 0; i < n; i++)
-    if (!(next = gotrace__get_varint(next, end, &numbers[i]))) return false;
-  *at = next;
-  return true;
+  const uint8_t *bad = NULL, *next = gotrace__get_varints(*at, end, numbers, n, &bad);
+  *at = next ? next : bad;
+  return next != NULL;
 }
 
 #define GOTRACE__V1_MOST_FRAMES 1000
@@ -8855,10 +8938,10 @@ static gotrace_result gotrace__dec_raw_v1(gotrace_decoder *d, gotrace_event *ev)
 
 /* ---- v1: order ----
  *
- * Three walks over the file: the first checks it, collects the tables and finds each proc's batches; the second merges the procs'
- * events into one sequence, of which it keeps no more than whose event comes next, a byte or so each; the third, as events are asked for,
- * checks what goroutines and procs do. Ends of system calls were written late: they are taken out of the sequence and put in
- * where their time says.
+ * Two walks over the file: the first checks its framing, collects the tables and finds each proc's batches; the second, as events
+ * are asked for, merges the procs' events and checks what goroutines and procs do. Ends of system calls were written late: the
+ * first walk collects them, the second puts them where their time says. Futile wake-ups, if there are any, cost one walk
+ * more.
  */
 
 /* The proc of an id, made if need be; NULL: no memory. */
@@ -8883,19 +8966,19 @@ static gotrace__dec_go *gotrace__v1_go(gotrace_decoder *d, uint64_t id) {
 }
 
 /* On whose goroutine an event happened, from what its proc ran before; and what it runs after. Go: parseEvents. */
-static inline void gotrace__v1_whose(gotrace__cursor *c, const gotrace__v1_event *e) {
-  c->event_g = (uint64_t)c->g;
+static inline uint64_t gotrace__v1_whose(gotrace__cursor *c, const gotrace__v1_event *e) {
+  uint64_t g = (uint64_t)c->g;
   switch (e->kind) {
     case GOTRACE_V1_GO_START:
     case GOTRACE_V1_GO_START_LOCAL:
     case GOTRACE_V1_GO_START_LABEL:
       c->g = (int64_t)e->args[0];
-      c->event_g = e->args[0];
+      g = e->args[0];
       break;
     case GOTRACE_V1_GC_START:
     case GOTRACE_V1_GC_DONE:
     case GOTRACE_V1_STW_START:
-    case GOTRACE_V1_STW_DONE: c->event_g = 0; break;
+    case GOTRACE_V1_STW_DONE: g = 0; break;
     case GOTRACE_V1_GO_END:
     case GOTRACE_V1_GO_STOP:
     case GOTRACE_V1_GO_SCHED:
@@ -8912,9 +8995,15 @@ static inline void gotrace__v1_whose(gotrace__cursor *c, const gotrace__v1_event
     case GOTRACE_V1_GO_BLOCK_GC: c->g = 0; break;
     case GOTRACE_V1_GO_SYS_EXIT:
     case GOTRACE_V1_GO_WAITING:
-    case GOTRACE_V1_GO_IN_SYSCALL: c->event_g = e->args[0]; break;
+    case GOTRACE_V1_GO_IN_SYSCALL: g = e->args[0]; break;
     default: break;
   }
+  return g;
+}
+
+/* Whether an event belongs elsewhere: an end of a system call that tells its true time. */
+static inline bool gotrace__v1_is_moved(uint8_t kind, uint64_t told, int64_t time) {
+  return kind == GOTRACE_V1_GO_SYS_EXIT && told && (int64_t)told != time;
 }
 
 /* The first walk. Go: parseEvents. */
@@ -8983,6 +9072,13 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
           result = gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, d->kinds[e.kind].spec->name, "stopped world of kind %llu", (unsigned long long)e.args[0]);
           break;
         }
+        if (!old && gotrace__v1_is_moved(e.kind, e.args[2], (int64_t)time)) {
+          gotrace__dec_sample *s;
+          if (!GOTRACE__GROW(d, gotrace__dec_sample, d->moved, d->moved_count, d->moved_capacity)) return gotrace__dec_no_memory(d);
+          s = &d->moved[d->moved_count++];
+          memset(s, 0, sizeof *s);
+          s->time = (int64_t)e.args[2], s->offset = offset, s->g = e.args[0], s->stack = e.args[1];
+        }
         if (e.kind == GOTRACE_V1_CPU_SAMPLE || old) {
           gotrace__dec_sample *s;
           if (!GOTRACE__GROW(d, gotrace__dec_sample, d->samples, d->sample_count, d->sample_capacity)) return gotrace__dec_no_memory(d);
@@ -8996,8 +9092,7 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
             s->time = (int64_t)(exit ? e.args[1] : sequence);
             s->tick = exit && e.args[2] ? e.args[2] : time;
             s->p = c->id;
-            gotrace__v1_whose(c, &e);
-            s->g = c->event_g;
+            s->g = gotrace__v1_whose(c, &e);
           }
         }
         break;
@@ -9022,13 +9117,19 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* The next event of a proc. The file was checked: only its end can come. */
-static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
+/* Reads some events of a proc. The file was checked: only its end can come, then there is none. */
+static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__v1_event e;
-  for (;;) {
+  gotrace__ahead *a;
+  if (!c->ahead && !(c->ahead = GOTRACE__CAST(gotrace__ahead *, gotrace__dec_allocate(d, GOTRACE__AHEAD * sizeof *c->ahead)))) {
+    gotrace__dec_no_memory(d);
+    return false;
+  }
+  c->next = a = c->ahead;
+  while (a < c->ahead + GOTRACE__AHEAD) {
     while (c->at == c->end) {
       gotrace__batch *b;
-      if (!c->batch) return false;
+      if (!c->batch) goto full;
       b = &d->batches[c->batch - 1];
       c->at = c->start = b->data;
       c->end = b->data + b->size;
@@ -9036,47 +9137,51 @@ static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
       c->tick = b->time;
       c->batch = b->next;
     }
-    c->offset = c->base + (uint64_t)(c->at - c->start);
-    if (gotrace__v1_read(d, &c->at, c->end, c->offset, &e)) return false; /* what the first walk stopped at */
-    switch (e.kind) {
-      case GOTRACE_V1_BATCH:
-      case GOTRACE_V1_FREQUENCY:
-      case GOTRACE_V1_STACK:
-      case GOTRACE_V1_STRING:
-      case GOTRACE_V1_TIMER_GOROUTINE: continue;
-      default: break;
-    }
+    a->offset = c->base + (uint64_t)(c->at - c->start);
+    if (gotrace__v1_read(d, &c->at, c->end, a->offset, &e)) break; /* what the first walk stopped at */
+    if (!d->kinds[e.kind].timed) continue;
     c->tick += e.dt;
     if (e.kind == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
-    break;
+    a->kind = e.kind;
+    a->time = (int64_t)c->tick;
+    memcpy(a->numbers + 1, e.args, sizeof e.args);
+    a->data = e.data;
+    a->data_size = (uint32_t)e.size;
+    a->g = gotrace__v1_whose(c, &e);
+    a++;
   }
-  c->kind = e.kind;
-  c->time = (int64_t)c->tick;
-  memcpy(c->args, e.args, sizeof c->args);
-  c->data = e.data;
-  c->data_size = e.size;
-  gotrace__v1_whose(c, &e);
-  return true;
+full:
+  c->left = (unsigned)(a - c->ahead);
+  return c->left != 0;
+}
+
+static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
+  if (GOTRACE__LIKELY(c->left > 1)) {
+    c->left--;
+    c->next++;
+    return true;
+  }
+  return gotrace__v1_read_ahead(d, c);
 }
 
 /* What an event does to the order of a goroutine's events: it needs a status and, if `counted`, a sequence number, and leaves
  * another status and, if `counts`, the next number. Go: stateTransition. */
 enum { GOTRACE__O_DEAD, GOTRACE__O_RUNNABLE, GOTRACE__O_RUNNING, GOTRACE__O_WAITING };
-typedef struct gotrace__v1_step {
+typedef struct gotrace__v1_move {
   uint64_t g, sequence;
   uint8_t from, to;
   bool ordered, counted, counts, gc;
-} gotrace__v1_step;
+} gotrace__v1_move;
 
-static inline gotrace__v1_step gotrace__v1_step_of(const gotrace__cursor *c) {
-  gotrace__v1_step s = {0, 0, 0, 0, true, true, true, false};
-  s.g = c->event_g;
-  switch (c->kind) {
-    case GOTRACE_V1_GO_CREATE: s.g = c->args[0], s.from = GOTRACE__O_DEAD, s.to = GOTRACE__O_RUNNABLE; break;
+static inline gotrace__v1_move gotrace__v1_move_of(const gotrace__cursor *c) {
+  gotrace__v1_move s = {0, 0, 0, 0, true, true, true, false};
+  s.g = c->next->g;
+  switch (c->next->kind) {
+    case GOTRACE_V1_GO_CREATE: s.g = c->next->numbers[1], s.from = GOTRACE__O_DEAD, s.to = GOTRACE__O_RUNNABLE; break;
     case GOTRACE_V1_GO_WAITING:
     case GOTRACE_V1_GO_IN_SYSCALL: s.sequence = 1, s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_WAITING; break;
     case GOTRACE_V1_GO_START:
-    case GOTRACE_V1_GO_START_LABEL: s.sequence = c->args[1], s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_RUNNING; break;
+    case GOTRACE_V1_GO_START_LABEL: s.sequence = c->next->numbers[2], s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_RUNNING; break;
     case GOTRACE_V1_GO_START_LOCAL: s.counted = false, s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_RUNNING; break;
     case GOTRACE_V1_GO_BLOCK:
     case GOTRACE_V1_GO_BLOCK_SEND:
@@ -9091,10 +9196,10 @@ static inline gotrace__v1_step gotrace__v1_step_of(const gotrace__cursor *c) {
     case GOTRACE_V1_GO_SCHED:
     case GOTRACE_V1_GO_PREEMPT: s.counted = s.counts = false, s.from = GOTRACE__O_RUNNING, s.to = GOTRACE__O_RUNNABLE; break;
     case GOTRACE_V1_GO_UNBLOCK:
-    case GOTRACE_V1_GO_SYS_EXIT: s.g = c->args[0], s.sequence = c->args[1], s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE; break;
+    case GOTRACE_V1_GO_SYS_EXIT: s.g = c->next->numbers[1], s.sequence = c->next->numbers[2], s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE; break;
     case GOTRACE_V1_GO_UNBLOCK_LOCAL:
-    case GOTRACE_V1_GO_SYS_EXIT_LOCAL: s.g = c->args[0], s.counted = false, s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE; break;
-    case GOTRACE_V1_GC_START: s.gc = true, s.sequence = c->args[0]; break;
+    case GOTRACE_V1_GO_SYS_EXIT_LOCAL: s.g = c->next->numbers[1], s.counted = false, s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE; break;
+    case GOTRACE_V1_GC_START: s.gc = true, s.sequence = c->next->numbers[1]; break;
     default: s.ordered = false; break;
   }
   return s;
@@ -9103,7 +9208,7 @@ static inline gotrace__v1_step gotrace__v1_step_of(const gotrace__cursor *c) {
 /* Puts a cursor among those whose next event can come, or has it wait for the goroutine. */
 static inline gotrace_result gotrace__v1_offer(gotrace_decoder *d, uint32_t index) {
   gotrace__cursor *c = &d->cursors[index];
-  gotrace__v1_step s = gotrace__v1_step_of(c);
+  gotrace__v1_move s = gotrace__v1_move_of(c);
   gotrace__dec_go *g = NULL;
   bool ready = true;
   if (s.gc) {
@@ -9120,129 +9225,105 @@ static inline gotrace_result gotrace__v1_offer(gotrace_decoder *d, uint32_t inde
     return GOTRACE_OK;
   }
   if (!GOTRACE__GROW(d, gotrace__front, d->heap, d->heap_count, d->heap_capacity)) return gotrace__dec_no_memory(d);
-  d->heap[d->heap_count].time = c->time;
+  d->heap[d->heap_count].time = c->next->time;
   d->heap[d->heap_count].cursor = index;
   gotrace__heap_up(d->heap, d->heap_count++);
   return GOTRACE_OK;
 }
 
-static bool gotrace__v1_note(gotrace_decoder *d, uint64_t whose) {
-  do {
-    if (!GOTRACE__GROW(d, uint8_t, d->sequence, d->sequence_size, d->sequence_capacity)) return false;
-    d->sequence[d->sequence_size++] = (uint8_t)((whose & 0x7f) | (whose > 0x7f ? 0x80 : 0));
-  } while (whose >>= 7);
-  return true;
-}
-
-static void gotrace__v1_rewind(gotrace_decoder *d) {
-  size_t i;
+/* Begins the second walk, also once more. */
+static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
+  uint32_t i;
+  gotrace_result result;
+  for (i = 0; i < d->go_count; i++) {
+    gotrace__dec_go *g = &d->gos[i];
+    g->sequence = g->waiting = g->order_status = 0;
+    g->blocked_at = 0;
+  }
+  d->heap_count = d->sample_given = d->moved_given = 0;
+  d->gc_sequence = d->parked = d->attempts = 0;
+  d->gc_waiting = 0;
+  d->last_time = INT64_MIN;
+  if (d->version < 1007) return GOTRACE_OK;
   for (i = 0; i < d->cursor_count; i++) {
     gotrace__cursor *c = &d->cursors[i];
     c->at = c->end = c->start = NULL;
     c->batch = c->first;
     c->g = 0;
+    c->left = 0;
+    if (gotrace__v1_advance(d, c) && (result = gotrace__v1_offer(d, i)) != GOTRACE_OK) return result;
+    if (d->failure.result) return d->failure.result;
   }
-  d->sequence_at = 0;
-  d->position = 0;
-  d->sample_given = d->moved_given = 0;
-  d->peeked = false;
+  return GOTRACE_OK;
 }
 
-/* Whether the event that a cursor stands at belongs elsewhere: an end of a system call that tells its true time. */
-static inline bool gotrace__v1_is_moved(const gotrace__cursor *c) {
-  return c->kind == GOTRACE_V1_GO_SYS_EXIT && c->args[2] && (int64_t)c->args[2] != c->time;
-}
-
-/* The second walk. Go: order1007. */
-static gotrace_result gotrace__v1_merge(gotrace_decoder *d) {
-  uint32_t i;
-  int64_t last = INT64_MIN;
-  uint64_t position = 0;
+/* Lets the earliest event happen, and gives its proc's next one and those that waited for it their chance. Go: order1007. */
+static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event *ev) {
+  uint32_t index = d->heap[0].cursor, waiting = 0;
+  gotrace__cursor *c = &d->cursors[index];
+  gotrace__v1_move s = gotrace__v1_move_of(c);
+  gotrace__dec_go *g = NULL;
+  const gotrace__ahead *e = c->next;
   gotrace_result result;
-  if (!gotrace__dec_sort_samples(d, d->samples, d->sample_count)) return gotrace__dec_no_memory(d);
-  gotrace__v1_rewind(d);
-  for (i = 0; i < d->cursor_count; i++)
-    if (gotrace__v1_advance(d, &d->cursors[i]) && (result = gotrace__v1_offer(d, i)) != GOTRACE_OK) return result;
-  for (; d->heap_count || d->sample_given < d->sample_count; position++) {
-    uint32_t index, waiting = 0;
-    gotrace__cursor *c;
-    gotrace__v1_step s;
-    gotrace__dec_go *g;
-    if (d->sample_given < d->sample_count && (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time)) {
-      int64_t time = d->samples[d->sample_given++].time;
-      if (time < last) return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, d->samples[d->sample_given - 1].offset, "CPUSample", "time stamps out of order");
-      last = time;
-      if (!gotrace__v1_note(d, 0)) return gotrace__dec_no_memory(d);
-      continue;
-    }
-    index = d->heap[0].cursor;
-    c = &d->cursors[index];
-    if (c->time < last) return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, c->offset, d->kinds[c->kind].spec->name, "time stamps out of order");
-    s = gotrace__v1_step_of(c);
-    if (s.gc) {
-      if (d->gc_sequence != s.sequence) GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "collection %llu out of order", (unsigned long long)s.sequence);
-      d->gc_sequence++;
-      waiting = d->gc_waiting;
-      d->gc_waiting = 0;
-    } else if (s.ordered) {
-      g = gotrace__v1_go(d, s.g);
-      if (!g) return d->failure.result;
-      if ((s.counted && g->sequence != s.sequence) || g->order_status != s.from) GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "goroutine %lld has been elsewhere", GOTRACE__LL(s.g));
-      if (s.counts) g->sequence++;
-      g->order_status = s.to;
-      waiting = g->waiting;
-      g->waiting = 0;
-    }
-    if (c->kind == GOTRACE_V1_GO_SYS_BLOCK || c->kind == GOTRACE_V1_GO_IN_SYSCALL) {
-      if (!(g = gotrace__v1_go(d, c->event_g))) return d->failure.result;
-      g->blocked_at = c->time;
-    } else if (c->kind == GOTRACE_V1_GO_SYS_EXIT && c->args[2]) {
-      if (!(g = gotrace__v1_go(d, c->event_g))) return d->failure.result;
+  if (e->time < d->last_time) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "time stamps out of order");
+  d->last_time = e->time;
+  if (s.gc) {
+    if (d->gc_sequence != s.sequence) GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "collection %llu out of order", (unsigned long long)s.sequence);
+    d->gc_sequence++;
+    waiting = d->gc_waiting;
+    d->gc_waiting = 0;
+  } else if (s.ordered) {
+    if (!(g = gotrace__v1_go(d, s.g))) return d->failure.result;
+    if ((s.counted && g->sequence != s.sequence) || g->order_status != s.from) GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "goroutine %lld has been elsewhere", GOTRACE__LL(s.g));
+    if (s.counts) g->sequence++;
+    g->order_status = s.to;
+    waiting = g->waiting;
+    g->waiting = 0;
+    /* Ends of system calls: what they tell is believed only if it can be. */
+    if (e->kind == GOTRACE_V1_GO_SYS_BLOCK || e->kind == GOTRACE_V1_GO_IN_SYSCALL) {
+      g->blocked_at = e->time;
+    } else if (e->kind == GOTRACE_V1_GO_SYS_EXIT && e->numbers[3]) {
       if (!g->blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call that did not begin");
-      if ((int64_t)c->args[2] < g->blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(c->event_g));
-      if (gotrace__v1_is_moved(c)) {
-        gotrace__dec_sample *moved;
-        if (!GOTRACE__GROW(d, gotrace__dec_sample, d->moved, d->moved_count, d->moved_capacity)) return gotrace__dec_no_memory(d);
-        moved = &d->moved[d->moved_count++];
-        memset(moved, 0, sizeof *moved);
-        moved->time = (int64_t)c->args[2];
-        moved->tick = position;
-        moved->offset = c->offset;
-        moved->m = index;
-        moved->g = c->event_g;
-        moved->stack = c->args[1];
-      }
+      if ((int64_t)e->numbers[3] < g->blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(e->g));
     }
-    last = c->time;
-    if (!gotrace__v1_note(d, (uint64_t)index + 1)) return gotrace__dec_no_memory(d);
-    /* On with this proc, and with those that waited for this. */
-    if (gotrace__v1_advance(d, c)) {
-      d->heap[0].time = c->time;
-      {
-        gotrace__v1_step next = gotrace__v1_step_of(c);
-        gotrace__dec_go *of = next.ordered && !next.gc ? gotrace__v1_go(d, next.g) : NULL;
-        if (!next.ordered || (of && (!next.counted || of->sequence == next.sequence) && of->order_status == next.from)) {
-          gotrace__heap_down(d->heap, d->heap_count, 0);
-        } else {
-          gotrace__heap_remove(d->heap, &d->heap_count, 0);
-          if ((result = gotrace__v1_offer(d, index)) != GOTRACE_OK) return result;
-        }
-      }
+  }
+  ev->kind = e->kind;
+  ev->offset = e->offset;
+  memcpy(ev->args, e->numbers + 1, sizeof ev->args);
+  ev->time = e->time;
+  ev->p = (int64_t)c->id;
+  ev->g = (int64_t)e->g;
+  ev->data = (const char *)e->data;
+  ev->data_size = e->data_size;
+  ev->extra = 0;
+  ev->implied = false;
+  if (gotrace__v1_advance(d, c)) {
+    gotrace__v1_move next = gotrace__v1_move_of(c);
+    const gotrace__dec_go *of = NULL;
+    bool ready = !next.ordered;
+    if (!ready && !next.gc) {
+      of = g && next.g == s.g ? g : gotrace__v1_go(d, next.g);
+      if (!of) return d->failure.result;
+      ready = (!next.counted || of->sequence == next.sequence) && of->order_status == next.from;
+    }
+    if (ready) {
+      d->heap[0].time = c->next->time;
+      gotrace__heap_down(d->heap, d->heap_count, 0);
     } else {
       gotrace__heap_remove(d->heap, &d->heap_count, 0);
+      if ((result = gotrace__v1_offer(d, index)) != GOTRACE_OK) return result;
     }
-    while (waiting) {
-      uint32_t next = d->cursors[waiting - 1].next_waiting;
-      d->parked--;
-      if ((result = gotrace__v1_offer(d, waiting - 1)) != GOTRACE_OK) return result;
-      waiting = next;
-      d->attempts++;
-    }
-    if (d->attempts > 1000 * (position + 100000)) break; /* no program's trace; a broken one must not take for ever */
+  } else {
+    gotrace__heap_remove(d->heap, &d->heap_count, 0);
   }
-  if (d->parked || d->heap_count)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_ORDER, d->offset, NULL, "no consistent order of the events of %llu procs", (unsigned long long)(d->parked + d->heap_count));
-  return GOTRACE_OK;
+  while (waiting) {
+    uint32_t next = d->cursors[waiting - 1].next_waiting;
+    d->parked--;
+    if ((result = gotrace__v1_offer(d, waiting - 1)) != GOTRACE_OK) return result;
+    waiting = next;
+    d->attempts++;
+  }
+  return d->failure.result;
 }
 
 /* Format 1.5: its events have numbers. Go: order1005. */
@@ -9258,12 +9339,12 @@ static gotrace_result gotrace__v1_sort(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* The third walk: the next event of the whole trace, its time in ticks; its proc and goroutine are 0 where it has none. */
-static gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
-  gotrace__cursor *c = NULL;
-  const gotrace__dec_sample *s = NULL;
-  gotrace__v1_event e;
+/* The next event of the whole trace, its time in ticks; its goroutine is 0 where it has none. */
+static inline gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
+  const gotrace__dec_sample *s;
+  bool sample, exit;
   if (d->version < 1007) {
+    gotrace__v1_event e;
     const uint8_t *at;
     if (d->sample_given == d->sample_count) return GOTRACE_END_OF_TRACE;
     s = &d->samples[d->sample_given++];
@@ -9276,67 +9357,28 @@ static gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) 
     ev->g = (int64_t)s->g;
     return GOTRACE_OK;
   }
-  while (!d->peeked && d->sequence_at < d->sequence_size) {
-    uint64_t whose = 0;
-    unsigned shift = 0;
-    uint8_t byte;
-    do {
-      byte = d->sequence[d->sequence_at++];
-      whose |= (uint64_t)(byte & 0x7f) << shift;
-      shift += 7;
-    } while (byte & 0x80);
-    if (whose) {
-      if (!gotrace__v1_advance(d, &d->cursors[whose - 1])) return GOTRACE_END_OF_TRACE; /* cannot be */
-      if (gotrace__v1_is_moved(&d->cursors[whose - 1])) {
-        d->position++;
-        continue;
-      }
-    }
-    d->peeked = true;
-    d->peeked_cursor = whose;
+  for (;;) {
+    gotrace_result result;
+    sample = d->sample_given < d->sample_count && (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time);
+    exit = d->moved_given < d->moved_count &&
+           (sample ? d->moved[d->moved_given].time < d->samples[d->sample_given].time : !d->heap_count || d->moved[d->moved_given].time < d->heap[0].time);
+    if (sample || exit) break;
+    if (!d->heap_count && !d->parked) return GOTRACE_END_OF_TRACE;
+    if (!d->heap_count || d->attempts > 1000 * (d->info.events + 100000))
+      return gotrace__dec_fail(d, GOTRACE_ERROR_ORDER, d->offset, NULL, "no consistent order of the events of %llu procs", (unsigned long long)(d->parked + d->heap_count));
+    if ((result = gotrace__v1_step(d, ev)) != GOTRACE_OK) return result;
+    if (GOTRACE__LIKELY(!gotrace__v1_is_moved(ev->kind, ev->args[2], ev->time))) return GOTRACE_OK;
   }
-  if (d->peeked) {
-    int64_t time;
-    if (d->peeked_cursor) c = &d->cursors[d->peeked_cursor - 1], time = c->time;
-    else s = &d->samples[d->sample_given], time = s->time;
-    if (d->moved_given < d->moved_count) {
-      const gotrace__dec_sample *moved = &d->moved[d->moved_given];
-      if (moved->time < time || (moved->time == time && moved->tick < d->position)) c = NULL, s = moved;
-    }
-  } else if (d->moved_given < d->moved_count) {
-    s = &d->moved[d->moved_given];
-  } else {
-    return GOTRACE_END_OF_TRACE;
-  }
-  if (c) {
-    const gotrace__kind *k = &d->kinds[c->kind];
-    ev->spec = k->spec;
-    ev->kind = c->kind;
-    ev->offset = c->offset;
-    memcpy(ev->args, c->args, sizeof ev->args);
-    ev->time = c->time;
-    ev->p = (int64_t)c->id;
-    ev->g = (int64_t)c->event_g;
-    ev->data = (const char *)c->data;
-    ev->data_size = c->data_size;
-    ev->extra = 0;
-    ev->implied = false;
-  } else {
-    bool exit = s != &d->samples[d->sample_given] || !d->peeked || d->peeked_cursor;
-    gotrace__dec_blank(ev, d->kinds[exit ? GOTRACE_V1_GO_SYS_EXIT : GOTRACE_V1_CPU_SAMPLE].spec, s->offset);
-    ev->time = s->time;
-    ev->g = (int64_t)s->g;
-    if (exit) {
-      d->moved_given++;
-      ev->args[0] = s->g, ev->args[1] = s->stack, ev->args[2] = (uint64_t)s->time;
-      return GOTRACE_OK;
-    }
-    d->sample_given++;
-    ev->args[0] = (uint64_t)s->time, ev->args[1] = s->p, ev->args[2] = s->g, ev->args[3] = s->stack;
-    ev->p = (int64_t)s->p;
-  }
-  d->peeked = false;
-  d->position++;
+  s = exit ? &d->moved[d->moved_given++] : &d->samples[d->sample_given++];
+  gotrace__dec_blank(ev, d->kinds[exit ? GOTRACE_V1_GO_SYS_EXIT : GOTRACE_V1_CPU_SAMPLE].spec, s->offset);
+  ev->time = s->time;
+  ev->g = (int64_t)s->g;
+  ev->args[0] = s->g, ev->args[1] = s->stack, ev->args[2] = (uint64_t)s->time;
+  if (exit) return GOTRACE_OK;
+  ev->args[0] = (uint64_t)s->time, ev->args[1] = s->p, ev->args[2] = s->g, ev->args[3] = s->stack;
+  ev->p = (int64_t)s->p;
+  if (s->time < d->last_time) return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, s->offset, "CPUSample", "time stamps out of order");
+  d->last_time = s->time;
   return GOTRACE_OK;
 }
 
@@ -9423,27 +9465,31 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
   gotrace__dec_release(d, d->wakes, d->wake_capacity * sizeof *d->wakes);
   d->wakes = NULL;
   d->wake_count = d->wake_capacity = 0;
-  return result == GOTRACE_END_OF_TRACE ? GOTRACE_OK : result;
+  if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
+  memset(&d->failure, 0, sizeof d->failure); /* it will be met again */
+  return GOTRACE_OK;
 }
 
 static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
   gotrace_result result = gotrace__v1_scan(d);
-  gotrace_event first;
   gotrace__dec_go *g;
   d->prepared = true;
   if (result) return result;
-  result = d->version < 1007 ? gotrace__v1_sort(d) : gotrace__v1_merge(d);
-  if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
-  if (result) gotrace__dec_postpone(d);
-  if (!gotrace__dec_sort_samples(d, d->moved, d->moved_count)) return gotrace__dec_no_memory(d);
-  memset(&first, 0, sizeof first);
-  gotrace__v1_rewind(d);
-  if (gotrace__v1_record(d, &first) == GOTRACE_OK) d->min_time = first.time;
-  gotrace__v1_rewind(d);
-  if (d->any_futile) {
-    if ((result = gotrace__v1_find_futile(d)) != GOTRACE_OK) return result;
-    gotrace__v1_rewind(d);
+  if (d->version < 1007 && (result = gotrace__v1_sort(d)) != GOTRACE_OK) {
+    if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
+    gotrace__dec_postpone(d);
   }
+  if (!gotrace__dec_sort_samples(d, d->moved, d->moved_count) || (d->version >= 1007 && !gotrace__dec_sort_samples(d, d->samples, d->sample_count)))
+    return gotrace__dec_no_memory(d);
+  if ((result = gotrace__v1_rewind(d)) != GOTRACE_OK) return result;
+  d->min_time = INT64_MAX;
+  if (d->heap_count) d->min_time = d->heap[0].time;
+  if (d->sample_count) {
+    int64_t first = d->version < 1007 ? (int64_t)d->samples[0].tick : d->samples[0].time;
+    if (first < d->min_time) d->min_time = first;
+  }
+  if (d->moved_count && d->moved[0].time < d->min_time) d->min_time = d->moved[0].time;
+  if (d->any_futile && ((result = gotrace__v1_find_futile(d)) != GOTRACE_OK || (result = gotrace__v1_rewind(d)) != GOTRACE_OK)) return result;
   d->ordinal = 0;
   if (!(g = gotrace__v1_go(d, 0))) return d->failure.result;
   g->status = GOTRACE__G_RUNNING;

@@ -63,7 +63,7 @@ static void print_v1(const gotrace_event *e) {
   uint64_t args[3] = {e->args[0], e->args[1], e->args[2]};
   uint64_t string = 0;
   const char *name = e->spec->name;
-  int old = e->spec->since == 1005 && e->spec->until == 1005;
+  bool old;
   gotrace_decoder_info info;
   gotrace_decoder_get_info(decoder, &info);
   old = info.format < 1007;
@@ -331,7 +331,11 @@ int main(int argc, char **argv) {
   if (!(data = malloc((size_t)size + 1)) || fread(data, 1, (size_t)size, file) != (size_t)size) return 2;
   fclose(file);
   setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
-  if (both) return compare(data, (size_t)size);
+  if (both) {
+    int differs = compare(data, (size_t)size);
+    free(data);
+    return differs;
+  }
   decoder = open_decoder(data, (size_t)size, way, &in, &result);
   if (!result) {
     gotrace_decoder_info info;
@@ -346,7 +350,7 @@ int main(int argc, char **argv) {
   if (result == GOTRACE_END_OF_TRACE) {
     printf("end ok\n");
   } else {
-    printf("end error ");
+    printf("end error %d ", result);
     quote(gotrace_decoder_error(decoder)->message, strlen(gotrace_decoder_error(decoder)->message));
     putchar('\n');
   }

@@ -46,10 +46,33 @@ static inline bool test_is_v2(const uint8_t *data, size_t size) {
   return size >= 16 && memcmp(data, "go 1.2", 6) == 0 && data[6] >= '2';
 }
 
+/* Whether the library's own decoder reads a trace to its end, raw or in order; how many of each kind it finds, without those that
+ * are implied, if `kinds` is not NULL. */
+static inline void test_decode(const uint8_t *data, size_t size, bool raw, uint64_t *kinds, const char *where, int line) {
+  gotrace_decoder_options options;
+  gotrace_decoder *decoder = NULL;
+  gotrace_event event;
+  gotrace_result result;
+  memset(&options, 0, sizeof options);
+  options.data = data;
+  options.size = size;
+  options.raw = raw;
+  result = gotrace_decoder_open(&decoder, &options);
+  while (result == GOTRACE_OK && (result = gotrace_decoder_next(decoder, &event)) == GOTRACE_OK)
+    if (kinds && !event.implied) kinds[event.kind]++;
+  if (result != GOTRACE_END_OF_TRACE) {
+    fprintf(stderr, "%s:%d: the decoder, %s (%zu bytes): %s\n", where, line, raw ? "raw" : "in order", size,
+            decoder ? gotrace_decoder_error(decoder)->message : "");
+    exit(1);
+  }
+  gotrace_decoder_close(decoder);
+}
+
 /* Whether a trace opens, whatever order equal time stamps get. */
 static inline void test_check_bytes(const uint8_t *data, size_t size, const char *where, int line) {
   check_v1_trace t;
   uint64_t seed;
+  test_decode(data, size, false, NULL, where, line);
   bool v2 = test_is_v2(data, size);
   for (seed = 0; v2 && seed < 3; seed++) {
     check_v2_trace t2;
@@ -74,9 +97,12 @@ static inline void test_check_bytes(const uint8_t *data, size_t size, const char
 /* Whether the figures of the last trace are what is in the trace. `t` is to be freed by the caller. */
 static inline void test_check_figures(const test_bytes *bytes, check_v1_trace *t) {
   gotrace_stats stats;
-  uint64_t events = 0;
+  uint64_t events = 0, kinds[256];
   int kind;
   gotrace_get_stats(&stats);
+  memset(kinds, 0, sizeof kinds);
+  test_decode(bytes->data, bytes->size, true, kinds, __FILE__, __LINE__);
+  for (kind = 0; kind < 256; kind++) CHECK_EQUAL(kinds[kind], stats.kinds[kind]);
   CHECK_EQUAL(stats.bytes, bytes->size);
   CHECK_EQUAL(stats.consistent_bytes, bytes->size);
   if (test_is_v2(bytes->data, bytes->size)) {

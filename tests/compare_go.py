@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Compares what the decoder finds in traces with what Go finds in them, event by event.
+
+    tests/compare_go.py PRINT_LIKE_GO TRACE...
+
+PRINT_LIKE_GO is the compiled tests/print_like_go.c; Go's side is tests/go/oracle.sh, kept beside the trace as .oracle. An
+.expect file beside the trace (tests/go/testdata.sh) tells the verdict that Go's own tests want.
+
+v2: every line is the same. v1: Go chooses at random between events of equal times, so the events are compared in the order of time
+and offset; the decoder's own order must be one that Go might have chosen: times never fall, and the events of each
+goroutine and of each proc keep their order but for equal times. A trace that Go refuses must be refused, for the same cause.
+
+A line a trace; exit status 1 if any differs, 77 if Go is not there.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# What Go says, and the decoder's result for the same cause (gotrace.h, GOTRACE_RESULTS).
+CAUSES = [
+    (r"time stamps out of order", "TIME"),
+    (r"no consistent ordering|failed to advance|broken trace: frontier", "ORDER"),
+    (r"expected (a proc|a goroutine|a thread|no )", "CONTEXT"),
+    (r"invalid status|inconsistent status|inconsistent thread|goroutine status for new|in syscall without", "STATUS"),
+    (r"not (Go)?Running|that's not|doesn't exist|already exists|is not running|is already running|is not runnable|is not waiting|"
+     r"can't make sequence|expected proc|tried to (self-)?steal|stole proc|uninitialized|without known state|stray syscall", "STATE"),
+    (r"expected (frequency|string event|stack event|CPU sample)|unknown event type|invalid event type|event without a timestamp", "EVENT"),
+    (r"expected batch event|invalid batch size", "BATCH"),
+    (r"invalid uvarint|overflows|bad value at", "NUMBER"),
+    (r"wrong number of arguments|wrong length|STW kind", "ARGUMENTS"),
+    (r"no frequency|no EvFrequency|multiple frequency", "FREQUENCY"),
+    (r"clock snapshot", "CLOCK"),
+    (r"generation", "GENERATION"),
+    (r"invalid string|string size|multiple .*string|duplicate id|invalid (func|file) string", "STRING"),
+    (r"invalid stack|multiple .*stack|bad number of frames", "STACK"),
+    (r"EOF|read full batch|failed to read|truncated", "TRUNCATED"),
+    (r"trace is empty", "EMPTY"),
+    (r"task I?[dD] conflict", "TASK"),
+    (r"misuse of region|invalid user region", "REGION"),
+    (r"in-flight|active range|GC|STW|sweeping|mark assist", "RANGE"),
+    (r"bad file format|not a trace|bad header|failed to read header", "HEADER"),
+    (r"unsupported|unknown or unsupported", "FORMAT"),
+]
+
+
+def results():
+    """The decoder's result codes by name."""
+    text = open(os.path.join(HERE, "..", "gotrace.h"), encoding="utf-8").read()
+    return {name: int(code) for name, code in re.findall(r"X\(ERROR_(\w+), (-\d+),", text)}
+
+
+class Run:
+    def __init__(self, lines):
+        self.end = lines.pop() if lines and lines[-1].startswith("end ") else "end nothing"
+        self.lines = [re.sub(r" link=[-0-9]+$", "", line) for line in lines]
+
+    def v1(self):
+        """Events, and the stacks by number: which event shows a stack first depends on the order."""
+        events, stacks, stack = [], {}, None
+        for line in self.lines:
+            match = re.match(r"off=(\d+) \S+ ts=(-?\d+) p=(\d+) g=(\d+)", line)
+            if match:
+                events.append((int(match.group(2)), int(match.group(1)), match.group(3), match.group(4), line))
+            elif line.startswith("stack "):
+                stack = stacks.setdefault(line, [])
+            elif line.startswith("\t"):
+                stack.append(line)
+        return events, stacks
+
+
+def compare_v1(ours, go):
+    our_events, our_stacks = ours.v1()
+    go_events, go_stacks = go.v1()
+    for a, b in zip(sorted(our_events), sorted(go_events)):
+        if a != b:
+            return f"event:\n  decoder {a[-1]}\n  Go      {b[-1]}"
+    if len(our_events) != len(go_events):
+        return f"{len(our_events)} events, Go has {len(go_events)}"
+    if our_stacks != go_stacks:
+        wrong = [key for key in set(our_stacks) | set(go_stacks) if our_stacks.get(key) != go_stacks.get(key)]
+        return f"{len(wrong)} stacks, for example {wrong[0]}: {our_stacks.get(wrong[0])}, not {go_stacks.get(wrong[0])}"
+    for i in range(1, len(our_events)):
+        if our_events[i][0] < our_events[i - 1][0]:
+            return f"goes back in time at {our_events[i][-1]}"
+    # Among equal times, the events of one goroutine and one proc come in Go's order.
+    for field in (2, 3):
+        orders = []
+        for events in (our_events, go_events):
+            order = {}
+            for event in events:
+                order.setdefault((event[0], event[field]), []).append(event[1])
+            orders.append(order)
+        for key, offsets in orders[0].items():
+            # Those of proc or goroutine 0 and of the parser's own procs belong to nobody.
+            if orders[1][key] != offsets and key[1] != "0" and int(key[1]) < 1000000:
+                return f"order of {'proc' if field == 2 else 'goroutine'} {key[1]} at {key[0]}: {offsets}, not {orders[1][key]}"
+    return None
+
+
+def cause(text, codes):
+    for pattern, name in CAUSES:
+        if re.search(pattern, text):
+            return codes[name]
+    return None
+
+
+def compare(program, trace, codes):
+    oracle = trace[:-len(".trace")] + ".oracle" if trace.endswith(".trace") else None
+    if not oracle or not os.path.exists(oracle):
+        run = subprocess.run(["sh", os.path.join(HERE, "go", "oracle.sh"), trace], stdout=subprocess.PIPE, check=False)
+        if run.returncode == 77:
+            sys.exit(77)
+        text = run.stdout.decode("utf-8", "replace")
+        if oracle:
+            with open(oracle, "w", encoding="utf-8") as file:
+                file.write(text)
+    else:
+        text = open(oracle, encoding="utf-8").read()
+    go = Run(text.splitlines())
+    run = subprocess.run([program, trace], stdout=subprocess.PIPE, check=False)
+    if run.returncode not in (0, 1):
+        return f"the decoder ended with status {run.returncode}"
+    ours = Run(run.stdout.decode("utf-8", "replace").splitlines())
+    if subprocess.run([program, "-c", trace], stdout=sys.stdout, check=False).returncode:
+        return "reads differently from memory and from a stream"
+    if ours.end.startswith("end ok") != go.end.startswith("end ok"):
+        return f"ends with {ours.end}, Go with {go.end}"
+    expect = trace[:-len(".trace")] + ".expect"
+    if os.path.exists(expect):
+        verdict = open(expect, encoding="utf-8").read().split()[0]
+        if verdict != "ANY" and (verdict == "SUCCESS") != ours.end.startswith("end ok"):
+            return f"ends with {ours.end}, Go's tests want {verdict}"
+    if not go.end.startswith("end ok"):
+        want, got = cause(go.end, codes), int(ours.end.split()[2])
+        if go.end.startswith("end panic"):
+            return None  # Go's reader breaks off; the decoder says what is wrong
+        if want != got:
+            return f"ends with {ours.end}, which is not the cause that Go gives: {go.end}"
+        if not ours.lines or not ours.lines[0].startswith("version"):
+            # v2 gives what comes before, as Go does.
+            for a, b in zip(ours.lines, go.lines):
+                if a != b:
+                    return f"before the error:\n  decoder {a}\n  Go      {b}"
+        return None
+    if ours.lines and ours.lines[0].startswith("version"):
+        return compare_v1(ours, go)
+    for i, (a, b) in enumerate(zip(ours.lines, go.lines)):
+        if a != b:
+            return f"line {i + 1}:\n  decoder {a}\n  Go      {b}"
+    if len(ours.lines) != len(go.lines):
+        return f"{len(ours.lines)} lines, Go prints {len(go.lines)}"
+    return None
+
+
+def main():
+    if len(sys.argv) < 3:
+        print(__doc__)
+        return 2
+    codes = results()
+    wrong = 0
+    for trace in sys.argv[2:]:
+        difference = compare(sys.argv[1], trace, codes)
+        wrong += difference is not None
+        print(f"{os.path.basename(trace)}: " + (difference or "the same"))
+    print(f"{len(sys.argv) - 2} traces, {wrong} differ")
+    return 1 if wrong else 0
+
+
+sys.exit(main())

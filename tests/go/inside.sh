@@ -1,0 +1,58 @@
+#!/bin/sh
+# Builds a Go program that imports Go's internal packages, and prints the path of the executable.
+#
+#     tests/go/inside.sh RELEASE PROGRAM.go [-i DIRECTORY ACCESS.go]
+#
+# The program is laid over the release's sources as a command of its own, so that Go lets it import what is internal;
+# with -i, ACCESS.go becomes one more file of the package in DIRECTORY (for example internal/trace), and with it the
+# program reaches what that package keeps to itself. Nothing is written to the release, no network is used. Executables
+# are kept beside the releases and made anew if a source is newer. Status 77 if the release is not there.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+cache=${GOTRACE_GO:-${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-go}
+release=$1 source=$here/$2 directory='' access=''
+if [ "${3-}" = -i ]; then directory=$4 access=$here/$5; fi
+root=$cache/$release/usr/lib/go-$release
+[ -x "$root/bin/go" ] || { echo "needs Go $release (make deps)" >&2; exit 77; }
+root=$(cd "$root" && pwd)
+
+name=$(basename "$source" .go)
+program=$cache/tools/$name-$release
+if [ -x "$program" ] && [ -z "$(find "$source" ${access:+"$access"} "$here/inside.sh" -newer "$program")" ]; then
+  echo "$program"
+  exit
+fi
+
+mkdir -p "$cache/tools"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export GOROOT="$root" GOTOOLCHAIN=local GOFLAGS='' GOPROXY=off GO111MODULE='' CGO_ENABLED=0
+export GOCACHE="$cache/gocache"
+case $release in
+  1.1[0-5])
+    # No overlays yet, but compiled packages that come with the release: the compiler itself has no rule about internal ones.
+    library=$("$root/bin/go" env GOROOT)/pkg/$("$root/bin/go" env GOOS)_$("$root/bin/go" env GOARCH)
+    if [ -n "$access" ]; then
+      package=
+      for file in "$root/src/$directory"/*.go; do
+        case $file in *_test.go) ;; *) package="$package $file" ;; esac
+      done
+      mkdir -p "$work/$(dirname "$directory")"
+      # shellcheck disable=SC2086 # these are several files
+      "$root/bin/go" tool compile -p "$directory" -I "$library" -o "$work/$directory.a" -pack $package "$access" >&2
+    fi
+    "$root/bin/go" tool compile -p main -I "$work" -I "$library" -o "$work/main.a" -pack "$source" >&2
+    "$root/bin/go" tool link -L "$work" -L "$library" -o "$work/program" "$work/main.a" >&2
+    ;;
+  *)
+    {
+      echo '{"Replace": {'
+      [ -z "$access" ] || echo "\"$root/src/$directory/gotrace_access.go\": \"$access\","
+      echo "\"$root/src/internal/gotrace_$name/main.go\": \"$source\""
+      echo '}}'
+    } >"$work/overlay.json"
+    (cd "$root/src" && "$root/bin/go" build -overlay "$work/overlay.json" -o "$work/program" "./internal/gotrace_$name") >&2
+    ;;
+esac
+mv "$work/program" "$program"
+echo "$program"
