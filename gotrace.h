@@ -6988,6 +6988,7 @@ struct gotrace_decoder {
   double mul;
   uint64_t generation, first_generation, min_tick;
   uint64_t snapshot[4]; /* tick, mono, sec, nsec */
+  uint64_t generation_offset;
   uint64_t attempts;
   bool has_snapshot, has_frequency, prepared, spilled, in_generation, last_generation, final_sync;
   uint64_t gc_sequence;
@@ -7869,6 +7870,7 @@ static void gotrace__dec_postpone(gotrace_decoder *d) {
 static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
   bool explicit_end = d->version >= GOTRACE_GO_1_26;
   uint64_t batches = 0, generation = 0;
+  d->generation_offset = d->offset;
   d->min_tick = 0;
   d->has_frequency = d->has_snapshot = false;
   for (;;) {
@@ -7997,6 +7999,7 @@ static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__curso
     k = &d->kinds[*at];
     e->offset = c->base + (uint64_t)(at - c->start);
     e->kind = *at;
+    memset(e->numbers + 1, 0, 5 * sizeof e->numbers[0]); /* those that the event does not have are 0 */
     if (!GOTRACE__LIKELY(k->timed) || !(next = gotrace__get_varints(at + 1, end, e->numbers, 1u + k->args, &bad))) {
       if (e > c->ahead) break; /* its turn comes later */
       if (!k->timed) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, e->offset, k->spec ? k->spec->name : NULL, "event %u among a thread's events", e->kind);
@@ -8681,7 +8684,7 @@ static inline gotrace_result gotrace__dec_check_ids(gotrace_decoder *d, const go
 
 /* The Sync event that begins a generation, or ends the trace. */
 static void gotrace__dec_sync_event(gotrace_decoder *d, gotrace_event *ev, int64_t time, bool snapshot) {
-  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_SYNC].spec, d->offset);
+  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_SYNC].spec, d->final_sync ? d->offset : d->generation_offset);
   ev->time = time;
   ev->extra = (int64_t)++d->syncs;
   if (!snapshot) return;
