@@ -9660,6 +9660,17 @@ static const char *gotrace__v1_stw_reason(const gotrace_decoder *d, uint64_t kin
   return kind < sizeof reasons / sizeof reasons[0] ? reasons[kind] : reasons[0];
 }
 
+/* An event was wrong. If the rest cannot be brought into an order either, then that is what is wrong with the trace: Go looks
+ * there first. */
+static gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_event *ev) {
+  gotrace_decoder_failure found = d->failure;
+  if (found.result == GOTRACE_ERROR_OUT_OF_MEMORY) return found.result;
+  memset(&d->failure, 0, sizeof d->failure);
+  while (gotrace__v1_record(d, ev) == GOTRACE_OK) continue;
+  if (!d->failure.result) d->failure = found;
+  return d->failure.result;
+}
+
 /* The next event of an ordered v1 trace. */
 static inline gotrace_result gotrace__dec_ordered_v1(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result;
@@ -9676,7 +9687,7 @@ static inline gotrace_result gotrace__dec_ordered_v1(gotrace_decoder *d, gotrace
   gotrace__v1_dress(d, ev);
   if (!(g = gotrace__v1_go(d, (uint64_t)ev->g)) || !(p = gotrace__v1_proc(d, ev->p))) return d->failure.result;
   if (ev->kind == GOTRACE_V1_GO_CREATE && (!gotrace__v1_go(d, ev->args[0]) || !(g = gotrace__v1_go(d, (uint64_t)ev->g)))) return d->failure.result;
-  if ((result = gotrace__v1_check(d, g, p, ev)) != GOTRACE_OK) return result;
+  if (!GOTRACE__LIKELY((result = gotrace__v1_check(d, g, p, ev)) == GOTRACE_OK)) return gotrace__v1_root_cause(d, ev);
   g->created = true;
   if (ev->kind == GOTRACE_V1_STW_START) {
     ev->data = gotrace__v1_stw_reason(d, ev->args[0]);

@@ -4,7 +4,8 @@
 #     tests/run.sh [-j N] [-o WORD] [GROUP...]
 #
 # Groups: unit (tests/test_*.c in every configuration), compile (the header in every language, standard and compiler),
-# go (traces opened by Go), all these if none is named; pages (the pages of `go tool trace`), fuzz-replay.
+# go (traces opened by Go), decode (traces of Go, decoded), all these if none is named; pages (the pages of `go tool trace`),
+# fuzz-replay.
 # -j N runs N tests at a time (default: one a processor); -o WORD runs only the tests whose line contains WORD.
 #
 # A test is a command. It passed if its exit status is 0; was skipped if it is 77, when its last line says what is missing;
@@ -47,6 +48,11 @@ list_go() {
   tests/go_opens_it.sh --list | while read -r example format release; do
     echo "$example $format by Go $release|tests/go_opens_it.sh $example $format $release"
   done
+}
+
+list_decode() {
+  local release
+  for release in canned 1.15 1.19 1.21 1.22 1.24 1.25 1.27; do echo "decoder and Go, traces $release|tests/decode_like_go.sh $release"; done
 }
 
 list_pages() {
@@ -144,7 +150,7 @@ while getopts j:o: option; do
   esac
 done
 shift $((OPTIND - 1))
-[ $# -gt 0 ] || set -- unit compile go
+[ $# -gt 0 ] || set -- unit compile go decode
 
 state=$(mktemp -d)
 trap 'rm -rf "$state"' EXIT

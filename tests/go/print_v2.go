@@ -1,24 +1,24 @@
 // Prints everything that Go's trace reader finds in a trace: v2 (Go 1.22 on), or v1 (Go 1.11 to 1.21) as it converts it.
 //
-//     print_v2 FILE
+//	print_v2 FILE
 //
 // An event is a line that begins with its thread, proc and goroutine (-1: none), its kind and its time in nanoseconds, and
 // ends with the number of its stack in the file (0: none). In between are what belongs to the kind:
 //
-//     M=-1 P=-1 G=-1 Sync Time=5 N=1 Stack=0
-//     M=-1 P=-1 G=-1 Sync Time=5 N=1 Trace=5 Mono=6 Wall=1700000000.000000007 Stack=0
-//     M=1 P=0 G=1 Metric Time=5 Name="/gc/heap/goal:bytes" Value=7 Stack=0
-//     M=1 P=0 G=1 Label Time=5 Label="GC (idle)" Resource=Goroutine(1) Stack=0
-//     M=1 P=0 G=1 StackSample Time=5 Stack=9
-//     M=1 P=0 G=1 RangeBegin Time=5 Name="GC mark assist" Scope=Goroutine(1) Stack=9
-//     M=1 P=0 G=1 RangeActive Time=5 Name="GC concurrent mark phase" Scope=None Stack=0
-//     M=1 P=0 G=1 RangeEnd Time=5 Name="GC incremental sweep" Scope=Proc(0) Attributes=["bytes swept"=1 "bytes reclaimed"=2] Stack=0
-//     M=1 P=0 G=1 TaskBegin Time=5 ID=1 Parent=0 Type="t" Stack=9                       (TaskEnd alike)
-//     M=1 P=0 G=1 RegionBegin Time=5 Task=1 Type="r" Stack=9                            (RegionEnd alike)
-//     M=1 P=0 G=1 Log Time=5 Task=1 Category="c" Message="m" Stack=9
-//     M=1 P=0 G=1 StateTransition Time=5 GoID=7 NotExist->Runnable Reason="" TransitionStack=10 Stack=9
-//     M=1 P=0 G=1 StateTransition Time=5 ProcID=0 Running->Idle Reason="" TransitionStack=0 Stack=0
-//     M=1 P=0 G=1 Experimental Time=5 Name="SpanAlloc" Experiment="AllocFree" Args=[id=1 npages_value=2 kindclass=3] Stack=0
+//	M=-1 P=-1 G=-1 Sync Time=5 N=1 Stack=0
+//	M=-1 P=-1 G=-1 Sync Time=5 N=1 Trace=5 Mono=6 Wall=1700000000.000000007 Stack=0
+//	M=1 P=0 G=1 Metric Time=5 Name="/gc/heap/goal:bytes" Value=7 Stack=0
+//	M=1 P=0 G=1 Label Time=5 Label="GC (idle)" Resource=Goroutine(1) Stack=0
+//	M=1 P=0 G=1 StackSample Time=5 Stack=9
+//	M=1 P=0 G=1 RangeBegin Time=5 Name="GC mark assist" Scope=Goroutine(1) Stack=9
+//	M=1 P=0 G=1 RangeActive Time=5 Name="GC concurrent mark phase" Scope=None Stack=0
+//	M=1 P=0 G=1 RangeEnd Time=5 Name="GC incremental sweep" Scope=Proc(0) Attributes=["bytes swept"=1 "bytes reclaimed"=2] Stack=0
+//	M=1 P=0 G=1 TaskBegin Time=5 ID=1 Parent=0 Type="t" Stack=9                       (TaskEnd alike)
+//	M=1 P=0 G=1 RegionBegin Time=5 Task=1 Type="r" Stack=9                            (RegionEnd alike)
+//	M=1 P=0 G=1 Log Time=5 Task=1 Category="c" Message="m" Stack=9
+//	M=1 P=0 G=1 StateTransition Time=5 GoID=7 NotExist->Runnable Reason="" TransitionStack=10 Stack=9
+//	M=1 P=0 G=1 StateTransition Time=5 ProcID=0 Running->Idle Reason="" TransitionStack=0 Stack=0
+//	M=1 P=0 G=1 Experimental Time=5 Name="SpanAlloc" Experiment="AllocFree" Args=[id=1 npages_value=2 kindclass=3] Stack=0
 //
 // Attributes=[] stands at every RangeEnd, empty but for sweeps. Numbers are decimal; those of tasks are unsigned (no task:
 // 18446744073709551615), as are metrics, attributes and arguments; an argument that is a string is quoted. Wall is in seconds
@@ -27,20 +27,20 @@
 // A Sync begins a generation, and the last one ends the trace. The batches of experiments in its generation follow, in the
 // order of the experiments' names and then of the file, with their bytes in lower case hexadecimal:
 //
-//     batch Experiment="AllocFree" M=1 Data=00ff
+//	batch Experiment="AllocFree" M=1 Data=00ff
 //
 // The frames of a stack stand before the first event since the last Sync that has its number, as Stack or, after that, as
 // TransitionStack:
 //
-//     stack 9
-//     <TAB>0x45d2a1 "main.main" "/a/b.go" 12
+//	stack 9
+//	<TAB>0x45d2a1 "main.main" "/a/b.go" 12
 //
 // Strings are quoted with ", and have \\, \" and \xNN (two lower case hexadecimal digits) for bytes below 0x20 and above
 // 0x7e. The last line is one of
 //
-//     end ok
-//     end error "text"
-//     end panic "text"
+//	end ok
+//	end error "text"
+//	end panic "text"
 //
 // and the exit status 0 for the first, else 1. The events up to the error come before it.
 package main

@@ -1,6 +1,6 @@
 // Turns the traces that stand as text in Go's own test data into binary ones.
 //
-//     text_trace INPUT OUTPUT
+//	text_trace INPUT OUTPUT
 //
 // INPUT is an archive with the verdict and the text of a trace (*.test), the text alone, which is then of a good trace, or an
 // entry of a fuzzer's corpus. Writes OUTPUT.trace and OUTPUT.expect, which is one line: SUCCESS, or FAILURE and the regular

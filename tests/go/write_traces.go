@@ -1,8 +1,8 @@
 // Writes execution traces of programs that do what the name says, for tests of readers.
 //
-//     write_traces NAME PREFIX                       PREFIX.trace (start_stop: PREFIX-1.trace and on)
-//     write_traces big PREFIX BYTES GOROUTINES       about so many bytes, of that many goroutines
-//     write_traces                                   lists the names
+//	write_traces NAME PREFIX                       PREFIX.trace (start_stop: PREFIX-1.trace and on)
+//	write_traces big PREFIX BYTES GOROUTINES       about so many bytes, of that many goroutines
+//	write_traces                                   lists the names
 //
 // Compiles with Go 1.15 and later.
 package main
@@ -30,7 +30,7 @@ import (
 var programs = map[string]func(){
 	"storm":   storm,
 	"gc":      gc,
-	"syscall": syscalls,
+	"syscall": func() { parallel(4, func(int) { syscalls() }) },
 	"tasks":   tasks,
 	"profile": profile,
 	"net":     network,
@@ -97,9 +97,12 @@ func parallel(count int, f func(i int)) {
 	group.Wait()
 }
 
-func storm() { stormOf(400, 12) }
+func storm() {
+	stormOf(600, 40)
+	go func() { spin(1 << 22) }() // runs when the trace ends
+}
 
-// stormOf: every way to wait and to wake but the network.
+// stormOf: every way to wait and to wake but the network. The number of goroutines must be even: two and two meet.
 func stormOf(goroutines, rounds int) {
 	unbuffered, buffered, closed := make(chan int), make(chan int, 8), make(chan struct{})
 	var lock sync.Mutex
@@ -169,9 +172,6 @@ func stormOf(goroutines, rounds int) {
 		}
 	})
 	close(done)
-	if goroutines%2 == 0 {
-		go func() { spin(1 << 22) }() // runs when the trace ends
-	}
 }
 
 var sink uint64
@@ -202,7 +202,7 @@ var kept [8]*node
 func gc() {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	parallel(8, func(i int) {
-		for round := 0; round < 8; round++ {
+		for round := 0; round < 10; round++ {
 			kept[i] = tree(12)
 			switch {
 			case i == 0 && round%3 == 0:
@@ -229,7 +229,7 @@ func startStop(prefix string) {
 	go func() {
 		defer running.Done()
 		for atomic.LoadInt32(&ends) == 0 {
-			stormOf(101, 16)
+			stormOf(100, 16)
 		}
 	}()
 	go func() {
@@ -239,7 +239,7 @@ func startStop(prefix string) {
 		}
 	}()
 	for i := 1; i <= 8; i++ {
-		traced(fmt.Sprintf("%s-%d.trace", prefix, i), func() { time.Sleep(time.Duration(i) * 10 * time.Millisecond) })
+		traced(fmt.Sprintf("%s-%d.trace", prefix, i), func() { time.Sleep(time.Duration(i) * 20 * time.Millisecond) })
 	}
 	for i := 0; i < 20; i++ { // and in quick succession
 		check(trace.Start(ioutil.Discard))

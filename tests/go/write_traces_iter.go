@@ -10,7 +10,7 @@ func init() { programs["coroutine"] = coroutines }
 // coroutines: goroutines that switch to each other without the scheduler; some are not run to their end.
 func coroutines() {
 	parallel(6, func(i int) {
-		for round := 0; round < 40; round++ {
+		for round := 0; round < 80; round++ {
 			next, stop := iter.Pull(func(yield func(int) bool) {
 				inner, end := iter.Pull2(func(yield func(int, string) bool) {
 					for n := 0; n < 20 && yield(n, "inner"); n++ {

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# The decoder finds in traces what Go finds in them: see compare_go.py.
+#
+#     tests/decode_like_go.sh canned       the traces that come with Go's sources
+#     tests/decode_like_go.sh RELEASE      traces that programs of a Go release write for the purpose
+#
+# The traces are left in build/go-traces. Status 77 if a release is not there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+what=$1
+traces=build/go-traces/$what
+rm -rf "$traces" && mkdir -p "$traces"
+if [ "$what" = canned ]; then
+  sh tests/go/testdata.sh "$traces" 1.15 1.19 1.21 1.22 1.23 1.24 1.25 1.26 1.27
+else
+  sh tests/go/write_traces.sh "$traces" "$what"
+fi
+make -s build/tests/address/print_like_go
+tests/compare_go.py build/tests/address/print_like_go "$traces"/*.trace
