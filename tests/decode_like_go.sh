@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The decoder finds in traces what Go finds in them: see compare_go.py.
+# The decoder finds in traces what Go finds in them (compare_go.py); and what the command-line tool makes of them opens in
+# Go (convert_opens.sh).
 #
 #     tests/decode_like_go.sh canned       the traces that come with Go's sources
 #     tests/decode_like_go.sh RELEASE      traces that programs of a Go release write for the purpose
@@ -18,3 +19,4 @@ else
 fi
 make -s build/tests/address/print_like_go
 tests/compare_go.py build/tests/address/print_like_go "$traces"/*.trace
+tests/convert_opens.sh "$what"

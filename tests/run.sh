@@ -52,6 +52,7 @@ list_go() {
 
 list_decode() {
   local release
+  echo "the command-line tool|tests/test_tool.sh"
   for release in canned 1.15 1.19 1.21 1.22 1.24 1.25 1.27; do echo "decoder and Go, traces $release|tests/decode_like_go.sh $release"; done
 }
 
@@ -180,7 +181,7 @@ for group in "$@"; do
   declare -F "list_$group" >/dev/null || { echo "run.sh: no group is called $group" >&2; exit 2; }
   "list_$group"
 done >"$state/list"
-if grep -q 'tests/go_opens_it\|tests/pages' "$state/list"; then make -s -k examples || true; fi
+if grep -q 'tests/go_opens_it\|tests/pages\|tests/test_tool\|tests/decode' "$state/list"; then make -s -k examples || true; fi
 
 running=0
 while IFS='|' read -r name command <&8; do

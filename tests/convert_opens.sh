@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# What `gotrace convert` and `gotrace cut` make of the traces of Go opens in Go.
+#
+#     tests/convert_opens.sh canned|RELEASE      the traces of tests/decode_like_go.sh, which it writes if they are not there
+#
+# Every trace that Go accepts is converted to every format and cut in two places; Go's parser must take each result without
+# complaint, and of each format the last result comes up in the viewers too. Status 77 if a release is not there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+what=$1
+traces=build/go-traces/$what
+[ -n "$(compgen -G "$traces/*.trace")" ] || tests/decode_like_go.sh "$what" >/dev/null
+make -s build/examples/gotrace
+tool=build/examples/gotrace
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+results=0 wrong=0
+opens() { # opens WHAT FILE
+  results=$((results + 1))
+  sh tests/go/oracle.sh "$2" >"$dir/said" || { # the last line says why
+    echo "$1: $(tail -n 1 "$dir/said")"
+    wrong=$((wrong + 1))
+  }
+}
+
+for trace in "$traces"/*.trace; do
+  "$tool" check "$trace" >/dev/null 2>&1 || continue # Go refuses it too: tests/compare_go.py has looked
+  for format in 1.8 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26; do
+    "$tool" convert --to $format -o "$dir/to-$format.trace" "$trace"
+    opens "$trace to $format" "$dir/to-$format.trace"
+  done
+  # From the first third to the second, and the end.
+  duration=$("$tool" dump "$trace" | sed -n 's/^\([0-9]\{1,\}\) [A-Z].*/\1/p' | tail -n 1)
+  for part in "$((duration / 3)) $((duration * 2 / 3))" "$((duration - duration / 10)) $((duration + 1))"; do
+    # A part without events is no trace.
+    "$tool" cut --from "${part% *}" --to "${part#* }" -o "$dir/cut.trace" "$trace" 2>"$dir/said" || {
+      grep -q 'no events' "$dir/said" && continue
+      cat "$dir/said"
+      wrong=$((wrong + 1))
+      continue
+    }
+    opens "$trace cut to $part" "$dir/cut.trace"
+  done
+done
+for result in "$dir"/to-*.trace; do
+  status=0
+  tests/open_trace.sh "$result" -n >"$dir/said" 2>&1 || status=$?
+  [ $status = 0 ] || { cat "$dir/said"; [ $status = 77 ] || wrong=$((wrong + 1)); }
+done
+echo "$results results of $traces, $wrong wrong"
+[ $wrong = 0 ] && [ $results -gt 0 ]
