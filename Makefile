@@ -61,8 +61,10 @@ stress: examples
 pages: examples
 	tests/run.sh -j 1 pages
 
-demo: build/examples/scheduler
+demo: build/examples/scheduler build/examples/gotrace
 	build/examples/scheduler -o build/scheduler.trace . /usr/include
+	build/examples/gotrace info build/scheduler.trace
+	@echo 'open        go tool trace build/scheduler.trace'
 
 # Fuzzers: FUZZ_SECONDS each with libFuzzer; or only their seeds, by any compiler, through a plain main.
 FUZZ_SECONDS ?= 60
@@ -74,7 +76,7 @@ fuzz-run-%: build/fuzz/%
 	build/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -timeout=25 -rss_limit_mb=4096 -print_final_stats=1 \
 	    -artifact_prefix=build/fuzz/$*- build/corpus/$* fuzz/seeds/$*
 
-build/fuzz/%: fuzz/%.c gotrace.h
+build/fuzz/%: fuzz/%.c gotrace.h $(wildcard fuzz/*.h tests/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FLAGS) $(CFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $< -o $@ $(LDFLAGS)
 
@@ -83,7 +85,7 @@ fuzz-replay: $(targets:%=fuzz-replay-%)
 fuzz-replay-%: build/fuzz-replay/%
 	build/fuzz-replay/$* fuzz/seeds/$*/*
 
-build/fuzz-replay/%: fuzz/%.c fuzz/replay.c gotrace.h
+build/fuzz-replay/%: fuzz/%.c fuzz/replay.c gotrace.h $(wildcard fuzz/*.h tests/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< fuzz/replay.c -o $@ $(LDFLAGS)
 

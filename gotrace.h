@@ -1,6 +1,6 @@
 /* gotrace.h - Go execution traces from C and C++                                             version 0.1
  *
- * Writes the files that `go tool trace` opens, from any program: which task ran where and when, what it waited
+ * Writes the files that `go tool trace` opens, and reads them, from any program: which task ran where and when, what it waited
  * for and who woke it, with stacks, user tasks and regions. Made for programs that schedule tasks of their own
  * (coroutines, fibers, job systems, language runtimes); plain threads work without further ado.
  *
@@ -179,6 +179,9 @@
 /* Implementation. Ticks of the clock in one unit of trace time, 1 to 1024: a finer unit costs up to a byte an event.
  * By default 64 on x86 and 16 on ppc64, as in Go's tracer (traceTickDiv in runtime/trace.go); see >>platform. */
 /* #define GOTRACE_TICK_DIV 64 */
+
+/* Implementation. Defined: no decoder, for a program that only writes. */
+/* #define GOTRACE_NO_DECODER */
 
 /* Implementation. 1: use the monotonic clock (nanoseconds) instead of the tick counter. */
 #ifndef GOTRACE_MONOTONIC_CLOCK
