@@ -1,0 +1,109 @@
+/* decode.h - what the decoder's fuzz targets do with a trace: decode it from memory, through a callback and through one that
+ * can seek, raw and in order, and compare. After gotrace.h's implementation. */
+#ifndef FUZZ_DECODE_H
+#define FUZZ_DECODE_H
+
+#include "fuzz.h"
+
+typedef struct decode_state {
+  const uint8_t *data;
+  size_t size, step;
+  uint64_t expected; /* offset of the next read, where reads follow one another */
+  bool seekable;
+  /* The allocator. */
+  int64_t bytes, most, calls, fail_after;
+} decode_state;
+
+static inline size_t decode_read(void *context, uint64_t offset, void *buffer, size_t size) {
+  decode_state *s = (decode_state *)context;
+  size_t left = offset < s->size ? s->size - (size_t)offset : 0, n = size < s->step ? size : s->step;
+  REQUIRE(s->seekable || offset == s->expected);
+  if (n > left) n = left;
+  if (n) memcpy(buffer, s->data + offset, n);
+  s->expected = offset + n;
+  return n;
+}
+
+static inline void *decode_allocate(void *context, size_t size) {
+  decode_state *s = (decode_state *)context;
+  if (s->fail_after >= 0 && s->calls >= s->fail_after) return NULL;
+  s->calls++;
+  s->bytes += (int64_t)size;
+  if (s->bytes > s->most) s->most = s->bytes;
+  return malloc(size ? size : 1);
+}
+
+static inline void decode_release(void *context, void *memory, size_t size) {
+  ((decode_state *)context)->bytes -= (int64_t)size;
+  free(memory);
+}
+
+typedef struct decode_outcome {
+  gotrace_result result;
+  uint64_t events, hash, kinds[256];
+} decode_outcome;
+
+static inline uint64_t decode_mix(uint64_t hash, const void *data, size_t size) {
+  const uint8_t *at = (const uint8_t *)data;
+  for (; size; size--) hash = (hash ^ *at++) * 1099511628211u;
+  return hash;
+}
+
+/* way: 0 memory, 1 stream, 2 seekable. fail_after: the allocator's calls that succeed, -1: all. */
+static inline decode_outcome decode_all(const uint8_t *data, size_t size, int way, bool raw, int64_t fail_after) {
+  static gotrace_frame frames[1000];
+  decode_state s = {data, size, 1 + size % 251, 0, way == 2, 0, 0, 0, fail_after};
+  gotrace_decoder_options options;
+  gotrace_decoder *d = NULL;
+  gotrace_event e;
+  decode_outcome o;
+  memset(&options, 0, sizeof options);
+  memset(&o, 0, sizeof o);
+  memset(&e, 0xa5, sizeof e);
+  if (way) options.read = decode_read, options.context = &s, options.seekable = way == 2;
+  else options.data = data, options.size = size;
+  options.raw = raw;
+  options.allocate = decode_allocate, options.release = decode_release, options.allocator_context = &s;
+  o.result = gotrace_decoder_open(&d, &options);
+  while (!o.result && !(o.result = gotrace_decoder_next(d, &e))) {
+    size_t i, n;
+    const char *text;
+    REQUIRE(e.spec && e.spec->number == e.kind && e.arg_count <= 5 && e.offset <= size);
+    o.events++;
+    if (!e.implied) o.kinds[e.kind]++;
+    o.hash = decode_mix(o.hash, &e.time, sizeof e.time);
+    o.hash = decode_mix(o.hash, &e.offset, sizeof e.offset);
+    o.hash = decode_mix(o.hash, &e.m, 3 * sizeof e.m);
+    o.hash = decode_mix(o.hash, e.args, sizeof e.args);
+    o.hash = decode_mix(o.hash, e.data, e.data_size); /* touches every byte */
+    if (raw) continue;
+    for (i = 0; i < e.arg_count; i++)
+      if (gotrace_decoder_string(d, e.args[i], &text, &n)) o.hash = decode_mix(o.hash, text, n);
+    n = gotrace_decoder_stack(d, e.stack, frames, 1000);
+    REQUIRE(n <= 1000);
+    for (i = 0; i < n; i++) o.hash = decode_mix(decode_mix(o.hash, frames[i].function, frames[i].function_size), frames[i].file, frames[i].file_size);
+  }
+  if (d) {
+    REQUIRE(gotrace_decoder_next(d, &e) == o.result);
+    REQUIRE((gotrace_decoder_error(d)->result == GOTRACE_OK) == (o.result == GOTRACE_END_OF_TRACE));
+    REQUIRE(o.result == GOTRACE_END_OF_TRACE || gotrace_decoder_error(d)->offset <= size);
+  }
+  /* Memory is bounded by what was seen: a thread's window of events is the most that a few bytes can ask for. */
+  REQUIRE(s.most <= (4 << 20) + 2000 * (int64_t)size);
+  gotrace_decoder_close(d);
+  REQUIRE(s.bytes == 0);
+  return o;
+}
+
+/* All ways; they must agree. */
+static inline decode_outcome decode_compare(const uint8_t *data, size_t size, bool raw) {
+  decode_outcome memory = decode_all(data, size, 0, raw, -1);
+  int way;
+  for (way = 1; way <= 2; way++) {
+    decode_outcome other = decode_all(data, size, way, raw, -1);
+    REQUIRE(memory.result == other.result && memory.events == other.events && memory.hash == other.hash);
+  }
+  return memory;
+}
+
+#endif
