@@ -74,7 +74,7 @@ fuzz: $(targets:%=fuzz-run-%)
 fuzz-run-%: build/fuzz/%
 	@mkdir -p build/corpus/$* fuzz/seeds/$*
 	build/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -timeout=25 -rss_limit_mb=4096 -print_final_stats=1 \
-	    -artifact_prefix=build/fuzz/$*- build/corpus/$* fuzz/seeds/$*
+	    $(if $(filter decode_any,$*),-dict=fuzz/decode.dict) -artifact_prefix=build/fuzz/$*- build/corpus/$* fuzz/seeds/$*
 
 build/fuzz/%: fuzz/%.c gotrace.h $(wildcard fuzz/*.h tests/*.h)
 	@mkdir -p $(@D)

@@ -6911,7 +6911,7 @@ typedef struct gotrace__cursor {
   bool seen;                       /* v2: the ordering knows the thread */
   int64_t g, p;                    /* v2: what the thread runs; v1: g behind the last event read */
   uint32_t g_index, p_index;       /* 1 + index at which they were last found */
-  uint64_t generation;             /* v2: in which its batches stand */
+  uint64_t generation;             /* v2: in which its batches stand, counted as they come */
   uint32_t next_waiting;           /* v1: 1 + the next cursor that waits for the same goroutine */
   uint8_t *buffer;
   size_t buffer_size;
@@ -6991,7 +6991,7 @@ struct gotrace_decoder {
   double mul;
   uint64_t generation, first_generation, min_tick;
   uint64_t snapshot[4]; /* tick, mono, sec, nsec */
-  uint64_t generation_offset;
+  uint64_t generation_offset, serial;
   uint64_t attempts;
   bool has_snapshot, has_frequency, prepared, spilled, in_generation, last_generation, final_sync;
   uint64_t gc_sequence;
@@ -7847,11 +7847,11 @@ static gotrace_result gotrace__dec_add_batch(gotrace_decoder *d, const gotrace__
     b->owned = true;
   }
   d->batch_count++;
-  if (c->generation != d->generation) {
+  if (c->generation != d->serial) {
     /* Its first in this generation: the order of the threads' first batches settles ties of time. */
     if (!GOTRACE__GROW(d, gotrace__front, d->heap, d->heap_count, d->heap_capacity)) return gotrace__dec_no_memory(d);
     d->heap[d->heap_count++].cursor = (uint32_t)(c - d->cursors);
-    c->generation = d->generation;
+    c->generation = d->serial;
     c->first = c->batch = (uint32_t)d->batch_count;
     c->at = c->end = c->start = NULL;
     c->left = 0;
@@ -7874,6 +7874,7 @@ static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
   bool explicit_end = d->version >= GOTRACE_GO_1_26;
   uint64_t batches = 0, generation = 0;
   d->generation_offset = d->offset;
+  d->serial++;
   d->min_tick = 0;
   d->has_frequency = d->has_snapshot = false;
   for (;;) {
@@ -8855,6 +8856,10 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
   e->kind = head & 63;
   if (!k->spec || e->kind == GOTRACE_V1_NONE)
     return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u is not of format go 1.%d", e->kind, d->version - 1000);
+  e->sequence = e->dt = 0;
+  e->args[0] = e->args[1] = e->args[2] = e->args[3] = e->args[4] = 0;
+  e->data = NULL;
+  e->size = 0;
   if (e->kind == GOTRACE_V1_STRING) {
     if (!gotrace__v1_numbers(&at, end, e->args, 1) || !gotrace__v1_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
     if (!e->args[0] || !size || size > GOTRACE__V1_MOST_STRING)
@@ -8880,12 +8885,9 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
     }
     if (stop && at != stop) return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "more than %u arguments", wanted);
     i = 0;
-    e->sequence = k->timed && old ? numbers[i++] : 0;
-    e->dt = k->timed ? numbers[i++] : 0;
-    e->args[0] = e->args[1] = e->args[2] = e->args[3] = e->args[4] = 0;
+    if (k->timed && old) e->sequence = numbers[i++];
+    if (k->timed) e->dt = numbers[i++];
     for (count = 0; i < wanted; i++) e->args[count++] = numbers[i];
-    e->data = NULL;
-    e->size = 0;
     if (e->kind == GOTRACE_V1_USER_LOG) {
       if (!gotrace__v1_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
       if (size > GOTRACE__V1_MOST_STRING) return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, k->spec->name, "message of %llu bytes", (unsigned long long)size);

@@ -115,7 +115,7 @@ static size_t put_together_v1(uint8_t *out, size_t max, const piece *pieces, siz
       out[at++] = GOTRACE_V1_STRING;
       at = put_number(out, at, max, p->numbers[0]);
       at = put_number(out, at, max, p->size);
-      memcpy(out + at, p->data, p->size);
+      if (p->size) memcpy(out + at, p->data, p->size);
       at += p->size;
       continue;
     }
