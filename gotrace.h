@@ -6795,6 +6795,11 @@ static void gotrace__after_fork_in_child(void) {
 #ifndef GOTRACE__LIKELY
 #define GOTRACE__LIKELY(x) (x)
 #endif
+#ifdef __GNUC__
+#define GOTRACE__ALWAYS_INLINE static inline __attribute__((always_inline))
+#else
+#define GOTRACE__ALWAYS_INLINE static inline
+#endif
 
 /* What an event number means in the trace's format: the row of the table, taken apart once. */
 typedef struct gotrace__kind {
@@ -6803,6 +6808,7 @@ typedef struct gotrace__kind {
   uint8_t stack;                  /* 1 + place of the event's own stack among them, 0: none */
   uint8_t stack2, string, string2; /* the same for the other ids to be checked */
   bool timed, data;
+  bool ids; /* has ids to be checked beside its own stack's */
 } gotrace__kind;
 
 /* A map of 64-bit keys to 32-bit values but 0: open addressing, linear probing, at most half full. A key's place is its lowest
@@ -6882,25 +6888,14 @@ typedef struct gotrace__batch {
   bool owned;
 } gotrace__batch;
 
-/* An event that has been read and waits for its turn. */
-typedef struct gotrace__ahead {
-  uint64_t numbers[6]; /* dt and arguments */
-  uint64_t offset;
-  int64_t time; /* v2: nanoseconds; v1: ticks */
-  uint64_t g;   /* v1: on which goroutine it happened */
-  const uint8_t *data; /* v1 */
-  uint32_t data_size;
-  uint8_t kind;
-} gotrace__ahead;
-
 /* Events are read some at a time: what follows in one thread's events is easier to foresee, for the processor, than what
  * follows in time. */
-#define GOTRACE__AHEAD 64
+#define GOTRACE__AHEAD 32
 
 /* Where the decoder stands in the events of one thread (v2) or proc (v1). */
 typedef struct gotrace__cursor {
-  gotrace__ahead *next; /* of `ahead` */
-  gotrace__ahead *ahead;
+  gotrace_event *next; /* of `ahead` */
+  gotrace_event *ahead;
   unsigned left;                   /* events read ahead, with `next` */
   const uint8_t *at, *end, *start; /* behind them, in a batch that is in memory */
   uint64_t base;                   /* start's offset in the file */
@@ -6987,6 +6982,7 @@ struct gotrace_decoder {
   size_t sample_count, sample_capacity, sample_given;
   gotrace_event queue[3];
   unsigned queue_count, queue_given;
+  bool others; /* there are events of the queue, experiments or samples */
   int64_t last_time;
   double mul;
   uint64_t generation, first_generation, min_tick;
@@ -7232,7 +7228,7 @@ static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_
 }
 
 /* `n` numbers; `end` is looked at only where it is near. NULL: a number is bad, and *bad is where it begins. */
-static inline const uint8_t *gotrace__get_varints(const uint8_t *at, const uint8_t *end, uint64_t *values, unsigned n, const uint8_t **bad) {
+GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__get_varints(const uint8_t *at, const uint8_t *end, uint64_t *values, unsigned n, const uint8_t **bad) {
   const uint8_t *next;
   unsigned i;
   if (GOTRACE__LIKELY(end - at >= GOTRACE__EVENT_BYTES)) {
@@ -7378,6 +7374,7 @@ static void gotrace__dec_kinds(gotrace_decoder *d) {
         else k->string = k->args;
       }
     }
+    k->ids = k->stack2 || k->string;
   }
 }
 
@@ -7459,7 +7456,7 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
   for (i = 0; i < d->task_count; i++) gotrace__dec_release(d, d->tasks[i].name, d->tasks[i].name_size);
   for (i = 0; i < d->cursor_count; i++) {
     gotrace__dec_release(d, d->cursors[i].buffer, d->cursors[i].buffer_size);
-    if (d->cursors[i].ahead) gotrace__dec_release(d, d->cursors[i].ahead, GOTRACE__AHEAD * sizeof(gotrace__ahead));
+    if (d->cursors[i].ahead) gotrace__dec_release(d, d->cursors[i].ahead, GOTRACE__AHEAD * sizeof(gotrace_event));
   }
   gotrace__dec_release(d, d->task_name, d->task_name_size);
   gotrace__map_free(d, &d->cursor_map);
@@ -7499,8 +7496,8 @@ static gotrace__dec_item *gotrace__dec_entry(const gotrace_decoder *d, const got
 
 /* Whether the table has an id; 0 stands for the empty string or stack. */
 static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
-  if (GOTRACE__LIKELY(id < e->dense_size)) return id == 0 || e->dense[id] != 0;
-  return id == 0 || gotrace__dec_entry(d, e, id) != NULL;
+  if (GOTRACE__LIKELY(id == 0)) return true;
+  return GOTRACE__LIKELY(id < e->dense_size) ? e->dense[id] != 0 : gotrace__dec_entry(d, e, id) != NULL;
 }
 
 /* Makes the entries findable. Ids are most often dense; if not, they are hashed. An id that comes twice is an error in v2
@@ -7943,12 +7940,26 @@ static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
 
 /* ---- v2: the threads' events ---- */
 
+/* Room for the events that are read ahead, with what is the same in all of them. */
+static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c) {
+  unsigned i;
+  if (GOTRACE__LIKELY(c->ahead != NULL)) return true;
+  c->ahead = GOTRACE__CAST(gotrace_event *, gotrace__dec_allocate(d, GOTRACE__AHEAD * sizeof *c->ahead));
+  if (!c->ahead) return gotrace__dec_no_memory(d), false;
+  memset(c->ahead, 0, GOTRACE__AHEAD * sizeof *c->ahead);
+  for (i = 0; i < GOTRACE__AHEAD; i++) {
+    c->ahead[i].m = d->version < GOTRACE_GO_1_22 ? GOTRACE_NO_ID : (int64_t)c->id;
+    c->ahead[i].p = d->version < GOTRACE_GO_1_22 ? (int64_t)c->id : GOTRACE_NO_ID;
+  }
+  return true;
+}
+
 /* Reads some events of a thread, as many as are good. An error if there is none. END_OF_TRACE: it has no more in this
  * generation. Go: batchCursor.nextEvent. */
 static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   const gotrace__kind *k;
   const uint8_t *at, *end, *next = NULL, *bad = NULL;
-  gotrace__ahead *e;
+  gotrace_event *e;
   int64_t time;
   while (c->at == c->end) {
     gotrace__batch *b;
@@ -7994,22 +8005,26 @@ static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__curso
     c->base = b->offset;
     c->time = gotrace__dec_nanoseconds(d, b->time);
   }
-  if (!c->ahead && !(c->ahead = GOTRACE__CAST(gotrace__ahead *, gotrace__dec_allocate(d, GOTRACE__AHEAD * sizeof *c->ahead)))) return gotrace__dec_no_memory(d);
+  if (!gotrace__dec_make_ahead(d, c)) return d->failure.result;
   c->left = 0;
   c->next = e = c->ahead;
   end = c->end;
   time = c->time;
   for (at = c->at; at < end && e < c->ahead + GOTRACE__AHEAD; at = next, e++) {
+    uint64_t dt = 0;
     k = &d->kinds[*at];
     e->offset = c->base + (uint64_t)(at - c->start);
     e->kind = *at;
-    memset(e->numbers + 1, 0, 5 * sizeof e->numbers[0]); /* those that the event does not have are 0 */
-    if (!GOTRACE__LIKELY(k->timed) || !(next = gotrace__get_varints(at + 1, end, e->numbers, 1u + k->args, &bad))) {
+    memset(e->args, 0, sizeof e->args); /* those that the event does not have */
+    if (!GOTRACE__LIKELY(k->timed) || !(next = gotrace__get_varints(at + 1, end, &dt, 1, &bad)) || !(next = gotrace__get_varints(next, end, e->args, k->args, &bad))) {
       if (e > c->ahead) break; /* its turn comes later */
       if (!k->timed) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, e->offset, k->spec ? k->spec->name : NULL, "event %u among a thread's events", e->kind);
       return gotrace__dec_bad_number(d, bad, end, e->offset, k->spec->name);
     }
-    e->time = time = gotrace__dec_later(time, gotrace__dec_nanoseconds(d, e->numbers[0]));
+    e->spec = k->spec;
+    e->arg_count = k->args;
+    e->stack = k->stack ? e->args[k->stack - 1] : 0;
+    e->time = time = gotrace__dec_later(time, gotrace__dec_nanoseconds(d, dt));
   }
   c->at = at;
   c->time = time;
@@ -8165,23 +8180,11 @@ static inline void gotrace__dec_take_proc(gotrace_decoder *d, gotrace__cursor *c
   p->g = (uint64_t)(c - d->cursors); /* v2: on which thread it is */
 }
 
-/* The next event of a thread as an event; where it happened is what the thread runs. */
-static inline void gotrace__dec_emit(const gotrace_decoder *d, const gotrace__cursor *c, gotrace_event *ev) {
-  const gotrace__kind *k = &d->kinds[c->next->kind];
-  ev->spec = k->spec;
-  ev->time = c->next->time;
-  ev->offset = c->next->offset;
-  ev->m = (int64_t)c->id;
+/* The next event of a thread; where it happened is what the thread runs. */
+static inline void gotrace__dec_emit(const gotrace__cursor *c, gotrace_event *ev) {
+  *ev = *c->next;
   ev->p = c->p;
   ev->g = c->g;
-  memcpy(ev->args, c->next->numbers + 1, sizeof ev->args);
-  ev->stack = k->stack ? c->next->numbers[k->stack] : 0;
-  ev->extra = 0;
-  ev->data = NULL;
-  ev->data_size = 0;
-  ev->kind = c->next->kind;
-  ev->arg_count = k->args;
-  ev->implied = false;
 }
 
 /* Queues an event that the one of the cursor implies. */
@@ -8233,7 +8236,7 @@ static inline bool gotrace__dec_succeeds(const gotrace_decoder *d, uint64_t gene
 }
 
 static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  uint64_t id = c->next->numbers[1], status = c->next->numbers[2];
+  uint64_t id = c->next->args[0], status = c->next->args[1];
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
   int64_t from = (int64_t)status;
   bool promoted = false;
@@ -8243,7 +8246,7 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
       /* It is known where it is, so nothing was lost. */
       promoted = true;
       from = GOTRACE__P_RUNNING;
-      c->next->numbers[2] = GOTRACE__P_SYSCALL;
+      c->next->args[1] = GOTRACE__P_SYSCALL;
     } else if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_ABANDONED) {
       from = GOTRACE__P_IDLE;
     } else if (p->status != status) {
@@ -8262,7 +8265,7 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
   }
   p->generation = d->generation;
   p->sequence = 0;
-  gotrace__dec_emit(d, c, ev);
+  gotrace__dec_emit(c, ev);
   ev->extra = from;
   if (status == GOTRACE__P_RUNNING || status == GOTRACE__P_SYSCALL) gotrace__dec_take_proc(d, c, p);
   if (promoted) {
@@ -8274,29 +8277,29 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
 }
 
 static gotrace_result gotrace__dec_proc_steal(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  uint64_t id = c->next->numbers[1];
+  uint64_t id = c->next->args[0];
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
   gotrace__cursor *from;
   uint32_t i;
   uint8_t status;
-  if (!p || (p->status != GOTRACE__P_SYSCALL && p->status != GOTRACE__P_ABANDONED) || !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->numbers[2]))
+  if (!p || (p->status != GOTRACE__P_SYSCALL && p->status != GOTRACE__P_ABANDONED) || !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->args[1]))
     return GOTRACE__LATER;
   GOTRACE__NEED(0);
-  gotrace__dec_emit(d, c, ev);
+  gotrace__dec_emit(c, ev);
   ev->extra = status = p->status;
   p->status = GOTRACE__P_IDLE;
   p->sequence++;
   if (status == GOTRACE__P_ABANDONED) return GOTRACE_OK; /* the thread may have moved on */
-  i = gotrace__map_get(d, &d->cursor_map, c->next->numbers[3]);
-  from = c->next->numbers[3] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
+  i = gotrace__map_get(d, &d->cursor_map, c->next->args[2]);
+  from = c->next->args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
   if (!from || !from->seen || from->p != (int64_t)id)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id), GOTRACE__LL(c->next->numbers[3]));
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id), GOTRACE__LL(c->next->args[2]));
   from->p = GOTRACE_NO_ID;
   return GOTRACE_OK;
 }
 
 static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  uint64_t id = c->next->numbers[1], m = c->next->numbers[2], status = c->next->numbers[3];
+  uint64_t id = c->next->args[0], m = c->next->args[1], status = c->next->args[2];
   gotrace__dec_go *g = gotrace__dec_find_go(d, id);
   gotrace__cursor *other;
   bool first = d->generation == d->first_generation;
@@ -8311,7 +8314,7 @@ static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor
     if (!(g = gotrace__dec_add_go(d, id, (uint8_t)status))) return d->failure.result;
     from = GOTRACE_STATUS_UNKNOWN;
   }
-  gotrace__dec_emit(d, c, ev);
+  gotrace__dec_emit(c, ev);
   ev->extra = from;
   if (status == GOTRACE__G_RUNNING) gotrace__dec_take_go(d, c, g);
   if (status != GOTRACE__G_SYSCALL) return GOTRACE_OK;
@@ -8344,9 +8347,9 @@ static gotrace_result gotrace__dec_go_switch(gotrace_decoder *d, gotrace__cursor
   gotrace_event start;
   GOTRACE__NEED_USER;
   GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
-  next = gotrace__dec_find_go(d, c->next->numbers[1]);
-  if (!next || next->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, next->generation, next->sequence, c->next->numbers[2])) return GOTRACE__LATER;
-  gotrace__dec_emit(d, c, ev);
+  next = gotrace__dec_find_go(d, c->next->args[0]);
+  if (!next || next->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, next->generation, next->sequence, c->next->args[1])) return GOTRACE__LATER;
+  gotrace__dec_emit(c, ev);
   if (c->next->kind == GOTRACE_V2_GO_SWITCH) {
     g->status = GOTRACE__G_WAITING;
     gotrace__dec_imply(d, ev, GOTRACE_V2_GO_BLOCK, 0, 0);
@@ -8358,7 +8361,7 @@ static gotrace_result gotrace__dec_go_switch(gotrace_decoder *d, gotrace__cursor
   next->sequence++;
   start = *ev;
   start.g = GOTRACE_NO_ID;
-  gotrace__dec_imply(d, &start, GOTRACE_V2_GO_START, next->id, c->next->numbers[2]);
+  gotrace__dec_imply(d, &start, GOTRACE_V2_GO_START, next->id, c->next->args[1]);
   gotrace__dec_take_go(d, c, next);
   return GOTRACE_OK;
 }
@@ -8368,7 +8371,7 @@ static gotrace_result gotrace__dec_destroy_syscall(gotrace_decoder *d, gotrace__
   gotrace__dec_proc *p;
   GOTRACE__NEED(GOTRACE__NEED_G);
   GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
-  gotrace__dec_emit(d, c, ev);
+  gotrace__dec_emit(c, ev);
   if (!gotrace__dec_remove_go(d, g)) return d->failure.result;
   c->g = GOTRACE_NO_ID;
   if (c->p == GOTRACE_NO_ID) return GOTRACE_OK;
@@ -8393,12 +8396,12 @@ static gotrace_result gotrace__dec_task_begin(gotrace_decoder *d, gotrace__curso
   const char *name;
   size_t size;
   gotrace__dec_task *task;
-  if (gotrace__map_get(d, &d->task_map, c->next->numbers[1])) GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has begun already", GOTRACE__LL(c->next->numbers[1]));
-  if (!gotrace_decoder_string(d, c->next->numbers[3], &name, &size)) GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->numbers[3]);
+  if (gotrace__map_get(d, &d->task_map, c->next->args[0])) GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has begun already", GOTRACE__LL(c->next->args[0]));
+  if (!gotrace_decoder_string(d, c->next->args[2], &name, &size)) GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->args[2]);
   if (!GOTRACE__GROW(d, gotrace__dec_task, d->tasks, d->task_count, d->task_capacity)) return gotrace__dec_no_memory(d);
   task = &d->tasks[d->task_count];
-  task->id = c->next->numbers[1];
-  task->parent = c->next->numbers[2];
+  task->id = c->next->args[0];
+  task->parent = c->next->args[1];
   task->name = NULL;
   task->name_size = (uint32_t)size;
   if (size && !(task->name = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return gotrace__dec_no_memory(d);
@@ -8450,10 +8453,10 @@ static gotrace_result gotrace__dec_push_region(gotrace_decoder *d, gotrace__dec_
 static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__cursor *c, bool begin) {
   gotrace__dec_go *g;
   gotrace__region_mark mark;
-  if (!gotrace__dec_has(d, &d->strings, c->next->numbers[2])) GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->numbers[2]);
+  if (!gotrace__dec_has(d, &d->strings, c->next->args[1])) GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->args[1]);
   if (!(g = gotrace__dec_own_go(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
-  mark.task = c->next->numbers[1];
-  mark.name = gotrace__dec_string_hash(d, c->next->numbers[2]);
+  mark.task = c->next->args[0];
+  mark.name = gotrace__dec_string_hash(d, c->next->args[1]);
   if (begin) return gotrace__dec_push_region(d, g, mark);
   if (!g->region_count) return GOTRACE_OK; /* it began before the trace */
   if (g->regions[g->region_count - 1].task != mark.task || g->regions[g->region_count - 1].name != mark.name)
@@ -8468,7 +8471,7 @@ static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, g
   uint64_t reason;
   if (!(g = gotrace__dec_own_go(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
   if (begin) {
-    reason = c->next->numbers[1];
+    reason = c->next->args[0];
     for (i = 0; i < g->stw_count; i++)
       if (g->stw[i] == reason) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world is stopped already");
     if (g->stw_count == g->stw_capacity) {
@@ -8486,7 +8489,7 @@ static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, g
     reason = g->stw[0];
     g->stw[0] = g->stw[--g->stw_count];
   }
-  gotrace__dec_emit(d, c, ev);
+  gotrace__dec_emit(c, ev);
   gotrace_decoder_string(d, reason, &ev->data, &ev->data_size);
   return GOTRACE_OK;
 }
@@ -8497,13 +8500,13 @@ static gotrace_result gotrace__dec_gc(gotrace_decoder *d, gotrace__cursor *c, go
   bool unchecked = c->next->kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
   if (c->next->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "a collection is on in the first generation, but was told of before");
   if (!unchecked) {
-    if (c->next->numbers[1] != d->gc_sequence + 1) return GOTRACE__LATER;
+    if (c->next->args[0] != d->gc_sequence + 1) return GOTRACE__LATER;
     if (begin ? d->gc == 2 : d->gc != 2) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "a collection is on already" : "no collection is on");
     GOTRACE__NEED_USER;
   }
-  d->gc_sequence = c->next->numbers[1];
+  d->gc_sequence = c->next->args[0];
   d->gc = c->next->kind == GOTRACE_V2_GC_END ? 1 : 2;
-  gotrace__dec_emit(d, c, ev);
+  gotrace__dec_emit(c, ev);
   return GOTRACE_OK;
 }
 
@@ -8521,18 +8524,18 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
   c->seen = c->id != GOTRACE__NOBODY;
   switch (c->next->kind) {
     case GOTRACE_V2_GO_START:
-      g = gotrace__dec_find_go(d, c->next->numbers[1]);
-      if (!g || g->status != GOTRACE__G_RUNNABLE || !gotrace__dec_succeeds(d, g->generation, g->sequence, c->next->numbers[2])) return GOTRACE__LATER;
+      g = gotrace__dec_find_go(d, c->next->args[0]);
+      if (!g || g->status != GOTRACE__G_RUNNABLE || !gotrace__dec_succeeds(d, g->generation, g->sequence, c->next->args[1])) return GOTRACE__LATER;
       GOTRACE__NEED(GOTRACE__NEED_P);
-      if (c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld where %lld runs", GOTRACE__LL(c->next->numbers[1]), GOTRACE__LL(c->g));
+      if (c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld where %lld runs", GOTRACE__LL(c->next->args[0]), GOTRACE__LL(c->g));
       g->status = GOTRACE__G_RUNNING;
       g->sequence++;
-      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_emit(c, ev);
       gotrace__dec_take_go(d, c, g);
       return GOTRACE_OK;
     case GOTRACE_V2_GO_UNBLOCK:
-      g = gotrace__dec_find_go(d, c->next->numbers[1]);
-      if (!g || g->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, g->generation, g->sequence, c->next->numbers[2])) return GOTRACE__LATER;
+      g = gotrace__dec_find_go(d, c->next->args[0]);
+      if (!g || g->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, g->generation, g->sequence, c->next->args[1])) return GOTRACE__LATER;
       g->status = GOTRACE__G_RUNNABLE;
       g->sequence++;
       break;
@@ -8541,7 +8544,7 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_GO_DESTROY:
       GOTRACE__NEED_USER;
       GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
-      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_emit(c, ev);
       if (c->next->kind == GOTRACE_V2_GO_DESTROY) {
         if (!gotrace__dec_remove_go(d, g)) return d->failure.result;
       } else {
@@ -8553,15 +8556,15 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_GO_CREATE_BLOCKED:
       GOTRACE__NEED(GOTRACE__NEED_P);
       if ((g = gotrace__dec_own_go(d, c)) != NULL && g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
-      if (gotrace__dec_find_go(d, c->next->numbers[1])) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->numbers[1]));
-      if (!gotrace__dec_add_go(d, c->next->numbers[1], c->next->kind == GOTRACE_V2_GO_CREATE ? GOTRACE__G_RUNNABLE : GOTRACE__G_WAITING)) return d->failure.result;
+      if (gotrace__dec_find_go(d, c->next->args[0])) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->args[0]));
+      if (!gotrace__dec_add_go(d, c->next->args[0], c->next->kind == GOTRACE_V2_GO_CREATE ? GOTRACE__G_RUNNABLE : GOTRACE__G_WAITING)) return d->failure.result;
       break;
     case GOTRACE_V2_GO_SYSCALL_BEGIN:
       GOTRACE__NEED_USER;
       GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
       if (!(p = gotrace__dec_own_proc(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-      if (!gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->numbers[1]))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld after %llu", (unsigned long long)c->next->numbers[1], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
+      if (!gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->args[0]))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld after %llu", (unsigned long long)c->next->args[0], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
       g->status = GOTRACE__G_SYSCALL;
       p->status = GOTRACE__P_SYSCALL;
       p->sequence++;
@@ -8580,16 +8583,16 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       }
       GOTRACE__NEED(GOTRACE__NEED_G);
       GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
-      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_emit(c, ev);
       g->status = GOTRACE__G_RUNNABLE;
       c->g = GOTRACE_NO_ID;
       return GOTRACE_OK;
     case GOTRACE_V2_GO_CREATE_SYSCALL:
       GOTRACE__NEED(0);
       if (c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "where goroutine %lld runs", GOTRACE__LL(c->g));
-      if (gotrace__dec_find_go(d, c->next->numbers[1])) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->numbers[1]));
-      if (!(g = gotrace__dec_add_go(d, c->next->numbers[1], GOTRACE__G_SYSCALL))) return d->failure.result;
-      gotrace__dec_emit(d, c, ev);
+      if (gotrace__dec_find_go(d, c->next->args[0])) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->args[0]));
+      if (!(g = gotrace__dec_add_go(d, c->next->args[0], GOTRACE__G_SYSCALL))) return d->failure.result;
+      gotrace__dec_emit(c, ev);
       gotrace__dec_take_go(d, c, g);
       return GOTRACE_OK;
     case GOTRACE_V2_GO_DESTROY_SYSCALL: return gotrace__dec_destroy_syscall(d, c, ev);
@@ -8599,19 +8602,19 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_GO_STATUS_STACK: return gotrace__dec_go_status(d, c, ev);
     case GOTRACE_V2_PROC_STATUS: return gotrace__dec_proc_status(d, c, ev);
     case GOTRACE_V2_PROC_START:
-      p = gotrace__dec_find_proc(d, c->next->numbers[1]);
-      if (!p || p->status != GOTRACE__P_IDLE || !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->numbers[2]) || c->p != GOTRACE_NO_ID) return GOTRACE__LATER;
+      p = gotrace__dec_find_proc(d, c->next->args[0]);
+      if (!p || p->status != GOTRACE__P_IDLE || !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->args[1]) || c->p != GOTRACE_NO_ID) return GOTRACE__LATER;
       GOTRACE__NEED(0);
       p->status = GOTRACE__P_RUNNING;
       p->sequence++;
-      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_emit(c, ev);
       gotrace__dec_take_proc(d, c, p);
       return GOTRACE_OK;
     case GOTRACE_V2_PROC_STOP:
       if (!(p = gotrace__dec_own_proc(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "thread %lld has no known proc", GOTRACE__LL(c->id));
       if (p->status != GOTRACE__P_RUNNING && p->status != GOTRACE__P_SYSCALL) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld has status %u", GOTRACE__LL(c->p), p->status);
       GOTRACE__NEED(GOTRACE__NEED_P);
-      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_emit(c, ev);
       p->status = GOTRACE__P_IDLE;
       c->p = GOTRACE_NO_ID;
       return GOTRACE_OK;
@@ -8627,7 +8630,7 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       break;
     case GOTRACE_V2_USER_TASK_END:
       GOTRACE__NEED_USER;
-      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_emit(c, ev);
       gotrace__dec_task_end(d, ev);
       return GOTRACE_OK;
     case GOTRACE_V2_PROCS_CHANGE:
@@ -8643,8 +8646,8 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_GC_BEGIN:
     case GOTRACE_V2_GC_END: return gotrace__dec_gc(d, c, ev);
     case GOTRACE_V2_GC_SWEEP_ACTIVE:
-      if (!(p = gotrace__dec_find_proc(d, c->next->numbers[1]))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->next->numbers[1]));
-      if (p->sweep != (d->generation != d->first_generation)) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "proc %lld", GOTRACE__LL(c->next->numbers[1]));
+      if (!(p = gotrace__dec_find_proc(d, c->next->args[0]))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->next->args[0]));
+      if (p->sweep != (d->generation != d->first_generation)) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "proc %lld", GOTRACE__LL(c->next->args[0]));
       p->sweep = true;
       break;
     case GOTRACE_V2_GC_SWEEP_BEGIN:
@@ -8654,8 +8657,8 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       if ((result = gotrace__dec_flag(d, c, &p->sweep, c->next->kind == GOTRACE_V2_GC_SWEEP_BEGIN)) != GOTRACE_OK) return result;
       break;
     case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
-      if (!(g = gotrace__dec_find_go(d, c->next->numbers[1]))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is unknown", GOTRACE__LL(c->next->numbers[1]));
-      if (g->assist != (d->generation != d->first_generation)) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "goroutine %lld", GOTRACE__LL(c->next->numbers[1]));
+      if (!(g = gotrace__dec_find_go(d, c->next->args[0]))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is unknown", GOTRACE__LL(c->next->args[0]));
+      if (g->assist != (d->generation != d->first_generation)) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "goroutine %lld", GOTRACE__LL(c->next->args[0]));
       g->assist = true;
       break;
     case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
@@ -8666,7 +8669,7 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       break;
     default: /* the events of the experiment AllocFree */ GOTRACE__NEED(0); break;
   }
-  gotrace__dec_emit(d, c, ev);
+  gotrace__dec_emit(c, ev);
   return GOTRACE_OK;
 }
 
@@ -8675,7 +8678,7 @@ static inline gotrace_result gotrace__dec_check_ids(gotrace_decoder *d, const go
   const gotrace__kind *k = &d->kinds[ev->kind];
   uint8_t stacks[2], strings[2];
   unsigned i;
-  if (GOTRACE__LIKELY((!k->stack || gotrace__dec_has(d, &d->stacks, ev->args[k->stack - 1])) && !k->stack2 && !k->string)) return GOTRACE_OK;
+  if (GOTRACE__LIKELY(!k->ids && gotrace__dec_has(d, &d->stacks, ev->stack))) return GOTRACE_OK;
   stacks[0] = k->stack, stacks[1] = k->stack2, strings[0] = k->string, strings[1] = k->string2;
   for (i = 0; i < 2; i++) {
     if (stacks[i] && !gotrace__dec_has(d, &d->stacks, ev->args[stacks[i] - 1]))
@@ -8783,14 +8786,26 @@ static gotrace_result gotrace__dec_step(gotrace_decoder *d, size_t i, gotrace_ev
 static gotrace_result gotrace__dec_stuck(gotrace_decoder *d) {
   gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
   GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "none of %llu threads can go on: thread %lld waits with %s(%lld, %lld) in generation %llu", (unsigned long long)d->heap_count,
-                 GOTRACE__LL(c->id), d->kinds[c->next->kind].spec->name, GOTRACE__LL(c->next->numbers[1]), GOTRACE__LL(c->next->numbers[2]), (unsigned long long)d->generation);
+                 GOTRACE__LL(c->id), d->kinds[c->next->kind].spec->name, GOTRACE__LL(c->next->args[0]), GOTRACE__LL(c->next->args[1]), (unsigned long long)d->generation);
+}
+
+/* The earliest event cannot come, or is wrong: `result`. Which is the earliest that can? */
+static gotrace_result gotrace__dec_other_step(gotrace_decoder *d, gotrace_result result, gotrace_event *ev) {
+  size_t i;
+  if (result != GOTRACE__LATER) return result;
+  if (!gotrace__heap_sort(d)) return gotrace__dec_no_memory(d);
+  for (i = 1; i < d->heap_count && result == GOTRACE__LATER; i++, d->attempts++) result = gotrace__dec_step(d, i, ev);
+  return result == GOTRACE__LATER || d->attempts > 1000 * (d->info.events + 100000) ? gotrace__dec_stuck(d) : result;
 }
 
 /* The next event of an ordered v2 trace. */
 static inline gotrace_result gotrace__dec_ordered_v2(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result;
-  size_t i;
-  if (d->queue_given < d->queue_count) {
+  if (GOTRACE__LIKELY(!d->others && d->heap_count)) { /* nothing but threads' events */
+    result = gotrace__dec_step(d, 0, ev);
+    if (!GOTRACE__LIKELY(result == GOTRACE_OK) && (result = gotrace__dec_other_step(d, result, ev)) != GOTRACE_OK) return result;
+    d->others = d->queue_count != 0; /* what the event implies */
+  } else if (d->queue_given < d->queue_count) {
     *ev = d->queue[d->queue_given++];
   } else if (d->experiment_given < d->experiment_count) {
     const gotrace__experiment *x = &d->experiments[d->experiment_given++];
@@ -8803,6 +8818,7 @@ static inline gotrace_result gotrace__dec_ordered_v2(gotrace_decoder *d, gotrace
     return GOTRACE_OK;
   } else if (d->heap_count == 0 && d->sample_given == d->sample_count) {
     if ((result = gotrace__dec_next_generation(d, ev)) != GOTRACE_OK) return result;
+    d->others = true;
   } else if (d->sample_given < d->sample_count && (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time)) {
     const gotrace__dec_sample *s = &d->samples[d->sample_given++];
     gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_CPU_SAMPLE].spec, s->offset);
@@ -8811,14 +8827,12 @@ static inline gotrace_result gotrace__dec_ordered_v2(gotrace_decoder *d, gotrace
     ev->args[0] = s->tick, ev->args[1] = s->m, ev->args[2] = s->p, ev->args[3] = s->g, ev->args[4] = ev->stack = s->stack;
     ev->arg_count = 5;
   } else {
-    d->queue_given = d->queue_count = 0;
     result = gotrace__dec_step(d, 0, ev);
-    if (result == GOTRACE__LATER) {
-      if (!gotrace__heap_sort(d)) return gotrace__dec_no_memory(d);
-      for (i = 1; i < d->heap_count && result == GOTRACE__LATER; i++, d->attempts++) result = gotrace__dec_step(d, i, ev);
-      if (result == GOTRACE__LATER || d->attempts > 1000 * (d->info.events + 100000)) return gotrace__dec_stuck(d);
-    }
-    if (result) return result;
+    if (result && (result = gotrace__dec_other_step(d, result, ev)) != GOTRACE_OK) return result;
+  }
+  if (!GOTRACE__LIKELY(!d->others) && d->queue_given == d->queue_count) {
+    d->queue_given = d->queue_count = 0;
+    d->others = d->experiment_given < d->experiment_count || d->sample_given < d->sample_count;
   }
   if (ev->time <= d->last_time) ev->time = gotrace__dec_later(d->last_time, 1);
   d->last_time = ev->time;
@@ -9128,11 +9142,8 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
 /* Reads some events of a proc. The file was checked: only its end can come, then there is none. */
 static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__v1_event e;
-  gotrace__ahead *a;
-  if (!c->ahead && !(c->ahead = GOTRACE__CAST(gotrace__ahead *, gotrace__dec_allocate(d, GOTRACE__AHEAD * sizeof *c->ahead)))) {
-    gotrace__dec_no_memory(d);
-    return false;
-  }
+  gotrace_event *a;
+  if (!gotrace__dec_make_ahead(d, c)) return false;
   c->next = a = c->ahead;
   while (a < c->ahead + GOTRACE__AHEAD) {
     while (c->at == c->end) {
@@ -9152,10 +9163,10 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     if (e.kind == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
     a->kind = e.kind;
     a->time = (int64_t)c->tick;
-    memcpy(a->numbers + 1, e.args, sizeof e.args);
-    a->data = e.data;
-    a->data_size = (uint32_t)e.size;
-    a->g = gotrace__v1_whose(c, &e);
+    memcpy(a->args, e.args, sizeof a->args);
+    a->data = (const char *)e.data;
+    a->data_size = e.size;
+    a->g = (int64_t)gotrace__v1_whose(c, &e);
     a++;
   }
 full:
@@ -9183,13 +9194,13 @@ typedef struct gotrace__v1_move {
 
 static inline gotrace__v1_move gotrace__v1_move_of(const gotrace__cursor *c) {
   gotrace__v1_move s = {0, 0, 0, 0, true, true, true, false};
-  s.g = c->next->g;
+  s.g = (uint64_t)c->next->g;
   switch (c->next->kind) {
-    case GOTRACE_V1_GO_CREATE: s.g = c->next->numbers[1], s.from = GOTRACE__O_DEAD, s.to = GOTRACE__O_RUNNABLE; break;
+    case GOTRACE_V1_GO_CREATE: s.g = c->next->args[0], s.from = GOTRACE__O_DEAD, s.to = GOTRACE__O_RUNNABLE; break;
     case GOTRACE_V1_GO_WAITING:
     case GOTRACE_V1_GO_IN_SYSCALL: s.sequence = 1, s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_WAITING; break;
     case GOTRACE_V1_GO_START:
-    case GOTRACE_V1_GO_START_LABEL: s.sequence = c->next->numbers[2], s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_RUNNING; break;
+    case GOTRACE_V1_GO_START_LABEL: s.sequence = c->next->args[1], s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_RUNNING; break;
     case GOTRACE_V1_GO_START_LOCAL: s.counted = false, s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_RUNNING; break;
     case GOTRACE_V1_GO_BLOCK:
     case GOTRACE_V1_GO_BLOCK_SEND:
@@ -9204,10 +9215,10 @@ static inline gotrace__v1_move gotrace__v1_move_of(const gotrace__cursor *c) {
     case GOTRACE_V1_GO_SCHED:
     case GOTRACE_V1_GO_PREEMPT: s.counted = s.counts = false, s.from = GOTRACE__O_RUNNING, s.to = GOTRACE__O_RUNNABLE; break;
     case GOTRACE_V1_GO_UNBLOCK:
-    case GOTRACE_V1_GO_SYS_EXIT: s.g = c->next->numbers[1], s.sequence = c->next->numbers[2], s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE; break;
+    case GOTRACE_V1_GO_SYS_EXIT: s.g = c->next->args[0], s.sequence = c->next->args[1], s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE; break;
     case GOTRACE_V1_GO_UNBLOCK_LOCAL:
-    case GOTRACE_V1_GO_SYS_EXIT_LOCAL: s.g = c->next->numbers[1], s.counted = false, s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE; break;
-    case GOTRACE_V1_GC_START: s.gc = true, s.sequence = c->next->numbers[1]; break;
+    case GOTRACE_V1_GO_SYS_EXIT_LOCAL: s.g = c->next->args[0], s.counted = false, s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE; break;
+    case GOTRACE_V1_GC_START: s.gc = true, s.sequence = c->next->args[0]; break;
     default: s.ordered = false; break;
   }
   return s;
@@ -9271,7 +9282,7 @@ static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event 
   gotrace__cursor *c = &d->cursors[index];
   gotrace__v1_move s = gotrace__v1_move_of(c);
   gotrace__dec_go *g = NULL;
-  const gotrace__ahead *e = c->next;
+  const gotrace_event *e = c->next;
   gotrace_result result;
   if (e->time < d->last_time) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "time stamps out of order");
   d->last_time = e->time;
@@ -9290,21 +9301,12 @@ static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event 
     /* Ends of system calls: what they tell is believed only if it can be. */
     if (e->kind == GOTRACE_V1_GO_SYS_BLOCK || e->kind == GOTRACE_V1_GO_IN_SYSCALL) {
       g->blocked_at = e->time;
-    } else if (e->kind == GOTRACE_V1_GO_SYS_EXIT && e->numbers[3]) {
+    } else if (e->kind == GOTRACE_V1_GO_SYS_EXIT && e->args[2]) {
       if (!g->blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call that did not begin");
-      if ((int64_t)e->numbers[3] < g->blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(e->g));
+      if ((int64_t)e->args[2] < g->blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(e->g));
     }
   }
-  ev->kind = e->kind;
-  ev->offset = e->offset;
-  memcpy(ev->args, e->numbers + 1, sizeof ev->args);
-  ev->time = e->time;
-  ev->p = (int64_t)c->id;
-  ev->g = (int64_t)e->g;
-  ev->data = (const char *)e->data;
-  ev->data_size = e->data_size;
-  ev->extra = 0;
-  ev->implied = false;
+  *ev = *e;
   if (gotrace__v1_advance(d, c)) {
     gotrace__v1_move next = gotrace__v1_move_of(c);
     const gotrace__dec_go *of = NULL;

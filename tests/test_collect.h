@@ -46,6 +46,16 @@ static inline bool test_is_v2(const uint8_t *data, size_t size) {
   return size >= 16 && memcmp(data, "go 1.2", 6) == 0 && data[6] >= '2';
 }
 
+/* The decoder's memory is not that of the tracer, which some tests let run out. */
+static inline void *test_decoder_allocate(void *context, size_t size) {
+  (void)context;
+  return malloc(size);
+}
+static inline void test_decoder_release(void *context, void *memory, size_t size) {
+  (void)context, (void)size;
+  free(memory);
+}
+
 /* Whether the library's own decoder reads a trace to its end, raw or in order; how many of each kind it finds, without those that
  * are implied, if `kinds` is not NULL. */
 static inline void test_decode(const uint8_t *data, size_t size, bool raw, uint64_t *kinds, const char *where, int line) {
@@ -57,6 +67,8 @@ static inline void test_decode(const uint8_t *data, size_t size, bool raw, uint6
   options.data = data;
   options.size = size;
   options.raw = raw;
+  options.allocate = test_decoder_allocate;
+  options.release = test_decoder_release;
   result = gotrace_decoder_open(&decoder, &options);
   while (result == GOTRACE_OK && (result = gotrace_decoder_next(decoder, &event)) == GOTRACE_OK)
     if (kinds && !event.implied) kinds[event.kind]++;
