@@ -26,6 +26,7 @@ help:
 	@echo 'make examples    build the examples only'
 	@echo 'make stress      200 traces of each example and format, under load, each opened by Go (STRESS=N: N)'
 	@echo 'make pages       look through the pages of `go tool trace` for the scheduler example'
+	@echo 'make bench       what events cost and how fast traces are read, beside Go (BENCH=-q: quickly)'
 	@echo 'make fuzz        fuzz each part with libFuzzer (FUZZ_SECONDS=N: N seconds each, else 60)'
 	@echo 'make fuzz-replay run the fuzzers on their seeds, by any compiler'
 	@echo 'make install     the header and gotrace.pc into PREFIX ($(PREFIX)), below DESTDIR'
@@ -57,6 +58,9 @@ test: all
 
 stress: examples
 	tests/stress.sh $(STRESS)
+
+bench:
+	tests/bench/run.sh $(BENCH)
 
 pages: examples
 	tests/run.sh -j 1 pages
@@ -123,6 +127,6 @@ clean:
 
 FORCE:
 
-.PHONY: all help examples test stress pages demo fuzz fuzz-replay deps install uninstall clean FORCE
+.PHONY: all help examples test stress bench pages demo fuzz fuzz-replay deps install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

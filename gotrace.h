@@ -2273,6 +2273,7 @@ struct gotrace__thread {
   bool in_syscall;     /* atomic in v2; go is in a system call; proc may have been stolen */
   bool reader;         /* is in gotrace_read: must not wait for itself */
   bool have_bounds;
+  struct gotrace__seen_stack *seen_stacks; /* see gotrace__captured_stack */
   uint32_t session;    /* that the counters are of */
   uint64_t next_go_id, last_go_id, next_task_id, last_task_id;
   gotrace_go *free_gos;
@@ -4982,21 +4983,54 @@ static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high)
   return *high > *low + 2 * sizeof(uintptr_t);
 }
 
+/* Stacks that a thread has captured lately, by their addresses: most come again, and the table's own key, a location a frame, takes
+ * longer to make than the walk takes. 32 of at most 127 frames, 32 KiB, which stay with the thread's record. */
+#define GOTRACE__SEEN_STACKS 32
+#define GOTRACE__SEEN_FRAMES 127
+typedef struct gotrace__seen_stack {
+  const gotrace_site *site;
+  uint32_t mark, id; /* as in a call site */
+  uint64_t count;
+  uintptr_t pcs[GOTRACE__SEEN_FRAMES];
+} gotrace__seen_stack;
+
+/* Where a stack is remembered, if anywhere: NULL if it is too deep or there is no memory. */
+static gotrace__seen_stack *gotrace__seen_stack_of(gotrace__thread *m, const gotrace_site *site, const uintptr_t *pcs, size_t count) {
+  uint64_t hash = (uint64_t)(uintptr_t)site;
+  size_t i;
+  if (count > GOTRACE__SEEN_FRAMES) return NULL;
+  if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
+    m->seen_stacks = GOTRACE__CAST(gotrace__seen_stack *, gotrace__allocate(NULL, GOTRACE__SEEN_STACKS * sizeof *m->seen_stacks, false));
+    if (!m->seen_stacks) return NULL;
+  }
+  for (i = 0; i < count; i++) hash = (hash << 5 | hash >> 59) ^ pcs[i];
+  return &m->seen_stacks[(hash * 0x9e3779b97f4a7c15u) >> 59];
+}
+GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_STACKS == 1 << (64 - 59), seen_stacks_by_the_upper_bits);
+
 /* The stack as options.stacks says: the place of the call, then what a walk finds above the function of that place. */
 static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
   gotrace__frame frames[GOTRACE_STACK_SIZE];
   uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
   int found = 0, i;
   size_t count = 0;
+  uint32_t id;
+  const gotrace_site *site = c->site;
+  gotrace__seen_stack *seen;
   gotrace_stacks mode = gotrace__t.options.stacks;
   if (mode == GOTRACE_STACKS_NONE) return 0;
-  if (c->site) frames[count++] = gotrace__frame_of(&c->site->location);
   if (mode == GOTRACE_STACKS_UNWIND) {
     found = gotrace__t.options.unwind(gotrace__t.options.context, pcs, GOTRACE_STACK_SIZE);
-    if (found > 0) count = 0; /* it knows the place of the call better */
+    if (found > 0) site = NULL; /* it knows the place of the call better */
+    if (found < 0) found = 0;
   } else if (c->frame && gotrace__bounds(c->m, &low, &high)) {
     found = gotrace__walk((uintptr_t)c->frame, low, high, pcs, GOTRACE_STACK_SIZE);
   }
+  seen = gotrace__seen_stack_of(c->m, site, pcs, (size_t)found);
+  if (GOTRACE__LIKELY(seen != NULL) && seen->mark == c->mark && seen->id && seen->site == site && seen->count == (size_t)found &&
+      memcmp(seen->pcs, pcs, (size_t)found * sizeof *pcs) == 0)
+    return seen->id;
+  if (site) frames[count++] = gotrace__frame_of(&site->location);
   /* The first return address of a walk is in the function of the call site, which stands there already. */
   for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
     frames[count].pc = pcs[i];
@@ -5004,7 +5038,15 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
     frames[count++].line = 0;
   }
   if (found == GOTRACE_STACK_SIZE) gotrace__problem(c, GOTRACE_PROBLEM_STACK_CUT);
-  return gotrace__stack_of(c, frames, count);
+  id = gotrace__stack_of(c, frames, count);
+  if (seen) {
+    seen->site = site;
+    seen->mark = c->mark;
+    seen->id = id;
+    seen->count = (size_t)found;
+    memcpy(seen->pcs, pcs, (size_t)found * sizeof *pcs);
+  }
+  return id;
 }
 
 /* CPU samples pass from signal handlers to the reader through a ring of places. A place whose turn is 2n is free for the
