@@ -2541,12 +2541,16 @@ typedef struct gotrace__call {
   bool ending;         /* the last events of a trace: limits do not count */
 } gotrace__call;
 
-static inline void gotrace__read_control(gotrace__call *c) {
+static inline uint64_t gotrace__control(void) {
 #if GOTRACE_SEQ_CST_FLAG
-  uint64_t control = gotrace__load_seq_cst(&gotrace__t.control);
+  return gotrace__load_seq_cst(&gotrace__t.control);
 #else
-  uint64_t control = gotrace__load_acquire(&gotrace__t.control);
+  return gotrace__load_acquire(&gotrace__t.control);
 #endif
+}
+
+static inline void gotrace__read_control(gotrace__call *c) {
+  uint64_t control = gotrace__control();
   c->generation = control >> 2;
   c->slot = (unsigned)c->generation & 1;
   c->plain = (control & GOTRACE__MODES) == GOTRACE__OFF;
@@ -2555,8 +2559,8 @@ static inline void gotrace__read_control(gotrace__call *c) {
   c->mark = c->v2 ? (uint32_t)c->generation : c->session;
 }
 
-static inline void gotrace__enter(gotrace__call *c, gotrace__thread *m) {
-  c->m = m;
+/* Sets the thread's writing flag: what follows reads a control word that nobody who changes it will take for settled. */
+static inline void gotrace__raise(gotrace__thread *m) {
 #if GOTRACE_SEQ_CST_FLAG
   gotrace__store_seq_cst(&m->sequence, m->sequence + 1);
 #else
@@ -2564,6 +2568,11 @@ static inline void gotrace__enter(gotrace__call *c, gotrace__thread *m) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (GOTRACE__UNLIKELY(gotrace__t.fence)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
+}
+
+static inline void gotrace__enter(gotrace__call *c, gotrace__thread *m) {
+  c->m = m;
+  gotrace__raise(m);
   gotrace__read_control(c);
 }
 
@@ -3147,6 +3156,67 @@ static inline bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned
 
 #define gotrace__end(c) gotrace__leave(c)
 
+/* While tracing is off, most calls of a scheduler only note what a goroutine does now. They try to do so here, between
+ * gotrace__enter_off, which gives NULL if there is anything else to do, and gotrace__leave_off; what is out of the ordinary is left
+ * to the way that all calls go. */
+static inline gotrace__thread *gotrace__enter_off(void) {
+  gotrace__thread *m = gotrace__self;
+  if (gotrace_enabled() || GOTRACE__UNLIKELY(!m || m->in_syscall)) return NULL;
+  gotrace__raise(m);
+  if (GOTRACE__LIKELY((gotrace__control() & GOTRACE__MODES) == GOTRACE__OFF)) return m;
+  gotrace__store_release(&m->sequence, m->sequence + 1);
+  return NULL;
+}
+
+static inline void gotrace__leave_off(gotrace__thread *m) { gotrace__store_release(&m->sequence, m->sequence + 1); }
+
+/* Whether a goroutine has a status and nothing of a session that the thread does not know of. */
+static inline bool gotrace__has_status_off(const gotrace_go *g, unsigned status) {
+  return gotrace__status_of(gotrace__load_acquire(&g->word) & ~GOTRACE__BUSY) == status;
+}
+
+/* Takes the goroutine that runs off the thread. */
+static inline bool gotrace__off_off(unsigned status) {
+  gotrace__thread *m = gotrace__enter_off();
+  gotrace_go *g;
+  bool done;
+  if (!m) return false;
+  g = m->go;
+  done = g && gotrace__load_relaxed(&g->owner) == m->index && gotrace__has_status_off(g, GOTRACE__RUNNING);
+  if (GOTRACE__LIKELY(done)) {
+    if (m->proc) gotrace__store_relaxed(&m->proc->go, (gotrace_go *)NULL);
+    gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
+    gotrace__store_release(&g->word, gotrace__word(0, 0, status));
+  }
+  gotrace__leave_off(m);
+  return done;
+}
+
+static inline bool gotrace__start_off(gotrace_go *g) {
+  gotrace__thread *m = gotrace__enter_off();
+  bool done;
+  if (!m) return false;
+  done = g && m->proc && !m->go && gotrace__has_status_off(g, GOTRACE__RUNNABLE);
+  if (GOTRACE__LIKELY(done)) {
+    gotrace__store_relaxed(&g->owner, m->index);
+    gotrace__store_relaxed(&m->proc->go, g);
+    gotrace__store_relaxed(&m->go, g);
+    gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__RUNNING));
+  }
+  gotrace__leave_off(m);
+  return done;
+}
+
+static inline bool gotrace__unblock_off(gotrace_go *g) {
+  gotrace__thread *m = gotrace__enter_off();
+  bool done;
+  if (!m) return false;
+  done = g && gotrace__has_status_off(g, GOTRACE__WAITING);
+  if (GOTRACE__LIKELY(done)) gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__RUNNABLE));
+  gotrace__leave_off(m);
+  return done;
+}
+
 /* Writes only what the format has. */
 static bool gotrace__has(gotrace__call *c, unsigned since) {
   if (!c->session) return false;
@@ -3500,6 +3570,7 @@ static void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
 static void gotrace__start(gotrace_go *g, bool quietly) {
   gotrace__call c;
   uint64_t word;
+  if (gotrace__start_off(g)) return;
   if (!gotrace__begin(&c, NULL, g ? GOTRACE__NEEDS_PROC : GOTRACE__ANY)) return;
   if (!g) {
     gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
@@ -3548,6 +3619,7 @@ GOTRACE__DEFINE void gotrace_go_end(void) {
 
 GOTRACE__DEFINE void gotrace_go_stop_at(gotrace_site *site, gotrace_stop_reason reason) {
   gotrace__call c;
+  if ((unsigned)reason < GOTRACE_STOP_REASON_COUNT && gotrace__off_off(GOTRACE__RUNNABLE)) return;
   if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
   c.frame = GOTRACE__FRAME;
   if (!c.m->go) gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
@@ -3612,6 +3684,7 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
 
 GOTRACE__DEFINE void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
   gotrace__call c;
+  if ((reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP) < GOTRACE_BLOCK_REASON_COUNT && gotrace__off_off(GOTRACE__WAITING)) return;
   if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
   c.frame = GOTRACE__FRAME;
   if (!c.m->go) gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
@@ -3623,6 +3696,7 @@ GOTRACE__DEFINE void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
   gotrace__call c;
   uint64_t word;
   unsigned numbered = 0;
+  if (gotrace__unblock_off(go)) return;
   if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
   c.frame = GOTRACE__FRAME;
   if (!go) {
