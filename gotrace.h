@@ -245,8 +245,8 @@ typedef enum gotrace_format {
  */
 
 /* v1: one batch a proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 are only
- * read. In 1.5 every event with a "dt" has another number before it, by which its sequence number grows, and a frame of a stack
- * is its pc alone. */
+ * read. In 1.5 every event with a "dt" has another number before it, by which its sequence number grows, and a frame of
+ * a stack is its pc alone. */
 #define GOTRACE_V1_EVENTS(X)                                                                  \
   X(0, NONE, "None", 1005, 1021, "")                                                          \
   X(1, BATCH_1_5, "Batch", 1005, 1005, "p seq time")                                          \
@@ -407,7 +407,8 @@ typedef struct gotrace_event_spec {
  * Static data, valid for ever. */
 GOTRACE_API const gotrace_event_spec *gotrace_event_specs(int family, size_t *count);
 
-/* The row of an event number in a format (GOTRACE_FORMAT_DEFAULT: the one that is written by default), or NULL if the format has no such event. Any thread. */
+/* The row of an event number in a format (GOTRACE_FORMAT_DEFAULT: the one that is written by default), or NULL if the
+ * format has no such event. Any thread. */
 GOTRACE_API const gotrace_event_spec *gotrace_find_event_spec(gotrace_format format, int number);
 
 /* ------------------------------------------------------------------------------------------------ >>results ---- */
@@ -504,8 +505,8 @@ typedef enum gotrace_problem {
   GOTRACE_PROBLEM_COUNT
 } gotrace_problem;
 
-/* The text of a problem, and what was done: "dropped", "repaired" or "left out". Static; "unknown problem" and "unknown" for
- * any other number. */
+/* The text of a problem, and what was done: "dropped", "repaired" or "left out". Static; "unknown problem" and
+ * "unknown" for any other number. */
 GOTRACE_API const char *gotrace_problem_string(gotrace_problem problem);
 GOTRACE_API const char *gotrace_problem_outcome(gotrace_problem problem);
 
@@ -573,8 +574,8 @@ typedef enum gotrace_stop_reason {
   GOTRACE_STOP_REASON_COUNT = 3
 } gotrace_stop_reason;
 
-/* Why the world stops: Go 1.21's stwReason (runtime/proc.go). Formats before 1.21 know the collector's two only. The last five
- * are for the Go runtime's own tests. X(NAME, number, "text in v2") */
+/* Why the world stops: Go 1.21's stwReason (runtime/proc.go). Formats before 1.21 know the collector's two only. The
+ * last five are for the Go runtime's own tests. X(NAME, number, "text in v2") */
 #define GOTRACE_STW_REASONS(X)                                        \
   X(UNKNOWN, 0, "unknown")                                            \
   X(GC_MARK_TERM, 1, "GC mark termination")                           \
@@ -768,9 +769,10 @@ GOTRACE_API gotrace_result gotrace_try_read(const void **chunk, size_t *size);
  * flight_bytes below 2 MiB. Go: runtime/trace.FlightRecorder. */
 GOTRACE_API gotrace_result gotrace_flight_start(const gotrace_options *options);
 
-/* Hands a complete trace of what is kept, up to this moment, to `write`, in the calling thread, piece by piece. Any thread, any
- * number of times; snapshots wait for each other, tracing goes on. Results: OK; ERROR_SINK if write returned false;
- * ERROR_NOT_RUNNING if no flight recorder is on; ERROR_OUT_OF_MEMORY, also if for want of it nothing is kept. Go: FlightRecorder.WriteTo. */
+/* Hands a complete trace of what is kept, up to this moment, to `write`, in the calling thread, piece by piece. Any
+ * thread, any number of times; snapshots wait for each other, tracing goes on. Results: OK; ERROR_SINK if write
+ * returned false; ERROR_NOT_RUNNING if no flight recorder is on; ERROR_OUT_OF_MEMORY, also if for want of it nothing is
+ * kept. Go: FlightRecorder.WriteTo. */
 GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context);
 
 /* The same into a file, which is created or replaced, and removed again if it cannot be written. */
@@ -852,8 +854,8 @@ GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
 #define gotrace_go_unblock(go) gotrace_go_unblock_at(GOTRACE_HERE, (go))
 GOTRACE_API void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go);
 
-/* The goroutine that runs blocks (or ends) and another, blocked one runs in its place, as coroutines do. One event from 1.23
- * on. Go: traceLocker.GoSwitch. */
+/* The goroutine that runs blocks (or ends) and another, blocked one runs in its place, as coroutines do. One event from
+ * 1.23 on. Go: traceLocker.GoSwitch. */
 #define gotrace_go_switch(go) gotrace_go_switch_at(GOTRACE_HERE, (go))
 #define gotrace_go_switch_end(go) gotrace_go_switch_end_at(GOTRACE_HERE, (go))
 GOTRACE_API void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go);
@@ -869,15 +871,16 @@ GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site);
 GOTRACE_API void gotrace_go_syscall_end(void);
 GOTRACE_API void gotrace_go_syscall_end_blocked(void);
 
-/* The goroutine that is in a system call ends in it (one that began as a callback from foreign code, and goes back there); a
- * proc that its thread still has stops. Before 1.22 the call ends first. Go: traceLocker.GoDestroySyscall. */
+/* The goroutine that is in a system call ends in it (one that began as a callback from foreign code, and goes back
+ * there); a proc that its thread still has stops. Before 1.22 the call ends first. Go: traceLocker.GoDestroySyscall. */
 GOTRACE_API void gotrace_go_end_syscall(void);
 
 /* Labels the goroutine that runs (copied, up to 63 bytes; NULL: no more); v1 shows it from its next start on. Go:
  * traceGoStart, traceLocker.GoStart. */
 GOTRACE_API void gotrace_go_label(const char *label);
 
-/* Marks a goroutine that wakes others by time: its unblocks are shown as the timers'. v1 only. (1.8: the first one only.) */
+/* Marks a goroutine that wakes others by time: its unblocks are shown as the timers'. v1 only. (1.8: the first one
+ * only.) */
 GOTRACE_API void gotrace_go_timer(gotrace_go *go);
 
 /* The bounds of the stack that the goroutine runs on, lowest byte and the one after the highest, for stack walks. */
@@ -920,12 +923,12 @@ GOTRACE_API void gotrace_gc_mark_assist_end(void);
 GOTRACE_API void gotrace_heap_alloc(uint64_t bytes);
 GOTRACE_API void gotrace_heap_goal(uint64_t bytes);
 
-/* Memory in detail: the experiment AllocFree of 1.23 and later, if options->alloc_events is set; else these cost one branch.
- * Addresses are as options->heap says; a call for what is there when the trace begins, one for what is made, one for what
- * goes. `kind_class` tells sorts of spans apart: in Go, 1 for stacks, else twice the size class. A type is known by its
- * address and must stay valid until gotrace_stop returns; NULL: unknown. A stack's size is written as the next power of
- * two. Go: traceSnapshotMemory and traceLocker's SpanExists, SpanAlloc, SpanFree, HeapObject..., GoroutineStack... in
- * runtime/traceallocfree.go. */
+/* Memory in detail: the experiment AllocFree of 1.23 and later, if options->alloc_events is set; else these cost one
+ * branch. Addresses are as options->heap says; a call for what is there when the trace begins, one for what is made,
+ * one for what goes. `kind_class` tells sorts of spans apart: in Go, 1 for stacks, else twice the size class. A type is
+ * known by its address and must stay valid until gotrace_stop returns; NULL: unknown. A stack's size is written as the
+ * next power of two. Go: traceSnapshotMemory and traceLocker's SpanExists, SpanAlloc, SpanFree, HeapObject...,
+ * GoroutineStack... in runtime/traceallocfree.go. */
 GOTRACE_API void gotrace_span(const void *base, size_t bytes, unsigned kind_class);
 GOTRACE_API void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class);
 GOTRACE_API void gotrace_span_free(const void *base);
@@ -1158,8 +1161,9 @@ typedef struct gotrace_event {
   int64_t time;     /* ordered: nanoseconds, v1 since the first event, v2 since some moment before it, later than the time of the
                      * event before it in v2; raw: ticks */
   uint64_t offset;  /* where it stands in the file, in bytes */
-  int64_t m, p, g;  /* thread, proc and goroutine on which it happened, as they were before it, or GOTRACE_NO_ID. v1 has no
-                     * threads but what ProcStart tells, and procs beyond GOTRACE_FAKE_PROC. Raw: m (v2), p (v1) of the batch */
+  int64_t m, p,
+      g; /* thread, proc and goroutine on which it happened, as they were before it, or GOTRACE_NO_ID. v1 has no
+          * threads but what ProcStart tells, and procs beyond GOTRACE_FAKE_PROC. Raw: m (v2), p (v1) of the batch */
   uint64_t stack;   /* the event's stack, 0 if none; see gotrace_decoder_stack */
   uint64_t args[5]; /* the arguments that spec->arguments names, without "dt" and "data" */
   int64_t extra;    /* ordered, v2. GoStatus, GoStatusStack, ProcStatus, ProcSteal: the status before, or GOTRACE_STATUS_UNKNOWN,
@@ -1216,12 +1220,13 @@ GOTRACE_API void gotrace_decoder_close(gotrace_decoder *decoder);
 /* The next event. OK; END_OF_TRACE; or the error that ended decoding, again at every later call. */
 GOTRACE_API gotrace_result gotrace_decoder_next(gotrace_decoder *decoder, gotrace_event *event);
 
-/* The bytes of a string id among the arguments of the last event; false if there is none (id 0 is the empty string). Ordered
- * only. Not terminated by a NUL; valid until the next event. */
+/* The bytes of a string id among the arguments of the last event; false if there is none (id 0 is the empty string).
+ * Ordered only. Not terminated by a NUL; valid until the next event. */
 GOTRACE_API bool gotrace_decoder_string(const gotrace_decoder *decoder, uint64_t id, const char **data, size_t *size);
 
-/* The first `capacity` frames, innermost first, of a stack id among the arguments of the last event; returns how many frames it
- * has (0: empty or unknown; at most 1,000). Ordered only; valid until the next event. Format 1.5 has pcs alone. */
+/* The first `capacity` frames, innermost first, of a stack id among the arguments of the last event; returns how many
+ * frames it has (0: empty or unknown; at most 1,000). Ordered only; valid until the next event. Format 1.5 has pcs
+ * alone. */
 GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_t id, gotrace_frame *frames, size_t capacity);
 
 /* Why gotrace_decoder_open or _next failed. Never NULL; valid until close. */
@@ -2068,7 +2073,8 @@ static void gotrace__count_kind(unsigned kind, uint64_t n);
 static void gotrace__batch_end(gotrace__buffer *buffer) {
   uint32_t from = buffer->size_at, texts = (uint32_t)sizeof buffer->data - buffer->top;
   if (!from) return;
-  gotrace__put_varint_reserved(buffer->data + from, buffer->size - from - GOTRACE__BATCH_SIZE_WIDTH, GOTRACE__BATCH_SIZE_WIDTH);
+  gotrace__put_varint_reserved(buffer->data + from, buffer->size - from - GOTRACE__BATCH_SIZE_WIDTH,
+                               GOTRACE__BATCH_SIZE_WIDTH);
   buffer->size_at = 0;
   gotrace__count_kind(buffer->data[0], 1);
   if (texts) {
@@ -2851,7 +2857,8 @@ static void gotrace__introduce_thread(gotrace__call *c) {
   bool runs = false;
   gotrace__store_relaxed(&m->opened[c->slot], c->generation);
   if (p) {
-    uint64_t word = gotrace__load_acquire(&p->word) & ~GOTRACE__BUSY, call = gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL);
+    uint64_t word = gotrace__load_acquire(&p->word) & ~GOTRACE__BUSY,
+             call = gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL);
     runs = word == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING);
     if (runs) {
       gotrace__write_proc_status(c, p, GOTRACE__PROC_RUNNING);
@@ -2913,7 +2920,8 @@ static gotrace__buffer *gotrace__exchange(gotrace__call *c, gotrace__buffer **ol
   if (!fresh && !early) {
     bool block = t->options.on_limit == GOTRACE_LIMIT_BLOCK;
     bool waits = block && c->may_wait && !c->m->reader && (!GOTRACE_NO_THREADS || t->service);
-    fresh = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *fresh, waits || t->flight || (!block && !c->ending)));
+    fresh = GOTRACE__CAST(gotrace__buffer *,
+                          gotrace__allocate(&t->budget, sizeof *fresh, waits || t->flight || (!block && !c->ending)));
     if (!fresh && t->flight && (first || !waits)) /* beyond the bound, but no more than a buffer a thread */
       fresh = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *fresh, false));
     if (!fresh && waits) return NULL; /* the caller does */
@@ -3157,8 +3165,8 @@ static inline bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned
 #define gotrace__end(c) gotrace__leave(c)
 
 /* While tracing is off, most calls of a scheduler only note what a goroutine does now. They try to do so here, between
- * gotrace__enter_off, which gives NULL if there is anything else to do, and gotrace__leave_off; what is out of the ordinary is left
- * to the way that all calls go. */
+ * gotrace__enter_off, which gives NULL if there is anything else to do, and gotrace__leave_off; what is out of the
+ * ordinary is left to the way that all calls go. */
 static inline gotrace__thread *gotrace__enter_off(void) {
   gotrace__thread *m = gotrace__self;
   if (gotrace_enabled() || GOTRACE__UNLIKELY(!m || m->in_syscall)) return NULL;
@@ -3660,8 +3668,8 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
     }
     if (!c->v2) gotrace__event1(c, kinds[reason], gotrace__stamp(c, g), gotrace__stack(c));
     if (reason == GOTRACE_BLOCK_FOREVER) {
-      /* It is final for readers. Should it be unblocked after all, it goes on as a new goroutine. (A signal must not find the
-       * new id on the thread: a sample would name it too early.) */
+      /* It is final for readers. Should it be unblocked after all, it goes on as a new goroutine. (A signal must not
+       * find the new id on the thread: a sample would name it too early.) */
       g->tick = c->s->tick;
       c->p->run_session = 0;
       gotrace__store_relaxed(&c->p->go, (gotrace_go *)NULL);
@@ -3684,7 +3692,8 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
 
 GOTRACE__DEFINE void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
   gotrace__call c;
-  if ((reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP) < GOTRACE_BLOCK_REASON_COUNT && gotrace__off_off(GOTRACE__WAITING)) return;
+  if ((reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP) < GOTRACE_BLOCK_REASON_COUNT && gotrace__off_off(GOTRACE__WAITING))
+    return;
   if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
   c.frame = GOTRACE__FRAME;
   if (!c.m->go) gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
@@ -3954,7 +3963,8 @@ GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
 
 /* v2: the number of procs, as the program said last; readers take it for a bound of their ids. */
 static uint64_t gotrace__procs(void) {
-  uint64_t said = gotrace__load_relaxed(&gotrace__t.procs_changed), there = (uint64_t)gotrace__load_relaxed(&gotrace__t.proc_count);
+  uint64_t said = gotrace__load_relaxed(&gotrace__t.procs_changed),
+           there = (uint64_t)gotrace__load_relaxed(&gotrace__t.proc_count);
   return said > there ? said : there ? there : 1;
 }
 
@@ -4386,8 +4396,8 @@ GOTRACE__DEFINE void gotrace_go_stack(gotrace_go *go, const void *low, const voi
 
 /* Garbage collection. */
 
-/* v2: writes an event about the collection that is on; the caller holds the collector's lock, a goroutine runs. Readers of a
- * generation must learn of it before anything else about it. */
+/* v2: writes an event about the collection that is on; the caller holds the collector's lock, a goroutine runs. Readers
+ * of a generation must learn of it before anything else about it. */
 static void gotrace__v2_gc_event(gotrace__call *c, unsigned kind) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t tick = gotrace__collector_stamp(c), sequence = ++t->gc_sequence;
@@ -4455,7 +4465,8 @@ static void gotrace__v2_stw_begin(gotrace__call *c, uint32_t stack) {
 static void gotrace__resume_stw(gotrace__call *c) {
   bool locked = c->collecting;
   if (!locked) gotrace__lock_collector(c);
-  if (c->session && c->p->stw_session == c->session && gotrace__t.stw_begun[c->slot] != c->generation) gotrace__v2_stw_begin(c, 0);
+  if (c->session && c->p->stw_session == c->session && gotrace__t.stw_begun[c->slot] != c->generation)
+    gotrace__v2_stw_begin(c, 0);
   if (!locked) gotrace__unlock_collector(c);
 }
 
@@ -4676,8 +4687,8 @@ GOTRACE__DEFINE void gotrace_heap_goal(uint64_t bytes) {
 
 /* Memory. */
 
-/* An event about memory at `address`, which is written in units of one of options.heap's sizes: 0 pages, 1 objects, 2 stacks. With
- * `bytes`, a span's or stack's size, unless it is SIZE_MAX. */
+/* An event about memory at `address`, which is written in units of one of options.heap's sizes: 0 pages, 1 objects, 2
+ * stacks. With `bytes`, a span's or stack's size, unless it is SIZE_MAX. */
 static void gotrace__memory(unsigned event, int unit, const void *address, size_t bytes, unsigned kind_class,
                             const gotrace_type *type) {
   const gotrace_heap_layout *heap = &gotrace__t.options.heap;
@@ -4695,7 +4706,8 @@ static void gotrace__memory(unsigned event, int unit, const void *address, size_
     while (unit == 2 && order < 63 && ((uint64_t)1 << order) < bytes) order++;
     if (unit == 1 && event != GOTRACE_V2_HEAP_OBJECT_FREE) gotrace__v2_event2(&c, event, tick, of, id);
     else if (bytes == SIZE_MAX) gotrace__v2_event1(&c, event, tick, of);
-    else if (unit == 0) gotrace__v2_event3(&c, event, tick, of, (bytes + heap->page_size - 1) / heap->page_size, kind_class);
+    else if (unit == 0)
+      gotrace__v2_event3(&c, event, tick, of, (bytes + heap->page_size - 1) / heap->page_size, kind_class);
     else gotrace__v2_event2(&c, event, tick, of, order + 1); /* as sys.Len64 of the size */
   }
   gotrace__end(&c);
@@ -4707,7 +4719,9 @@ GOTRACE__DEFINE void gotrace_span(const void *base, size_t bytes, unsigned kind_
 GOTRACE__DEFINE void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) {
   gotrace__memory(GOTRACE_V2_SPAN_ALLOC, 0, base, bytes, kind_class, NULL);
 }
-GOTRACE__DEFINE void gotrace_span_free(const void *base) { gotrace__memory(GOTRACE_V2_SPAN_FREE, 0, base, SIZE_MAX, 0, NULL); }
+GOTRACE__DEFINE void gotrace_span_free(const void *base) {
+  gotrace__memory(GOTRACE_V2_SPAN_FREE, 0, base, SIZE_MAX, 0, NULL);
+}
 GOTRACE__DEFINE void gotrace_heap_object(const void *object, const gotrace_type *type) {
   gotrace__memory(GOTRACE_V2_HEAP_OBJECT, 1, object, 0, 0, type);
 }
@@ -4752,8 +4766,9 @@ static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, u
   if (!gotrace__load_acquire(&gotrace__t.open_tasks)) {
     gotrace__lock(&gotrace__t.records);
     if (!gotrace__t.open_tasks)
-      gotrace__store_release(&gotrace__t.open_tasks,
-                             GOTRACE__CAST(gotrace__open_task *, gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *task, false)));
+      gotrace__store_release(
+          &gotrace__t.open_tasks,
+          GOTRACE__CAST(gotrace__open_task *, gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *task, false)));
     gotrace__unlock(&gotrace__t.records);
   }
   task = gotrace__take_task(id, true);
@@ -4779,7 +4794,8 @@ static void gotrace__write_open_tasks(gotrace__call *c) {
     if (!task) continue;
     if (task->session != c->session) {
       uint64_t tick = gotrace__stamp(c, c->m->go);
-      if (c->v2) gotrace__v2_event4(c, GOTRACE_V2_USER_TASK_BEGIN, tick, id, task->parent, gotrace__string(c, task->name), 0);
+      if (c->v2)
+        gotrace__v2_event4(c, GOTRACE_V2_USER_TASK_BEGIN, tick, id, task->parent, gotrace__string(c, task->name), 0);
       else gotrace__event4(c, GOTRACE_V1_USER_TASK_CREATE, tick, id, task->parent, gotrace__string(c, task->name), 0);
       task->session = c->session;
     }
@@ -4854,8 +4870,8 @@ static void gotrace__write_region(gotrace__call *c, uint64_t task, unsigned end,
     gotrace__event4(c, GOTRACE_V1_USER_REGION, tick, task, end, name, stack);
 }
 
-/* Regions are told apart by their names: ids change with the generation. A name that is no constant is kept for the session;
- * NULL without memory. */
+/* Regions are told apart by their names: ids change with the generation. A name that is no constant is kept for the
+ * session; NULL without memory. */
 static const char *gotrace__region_name(const char *name, int name_is_constant) {
   struct gotrace__tracer *t = &gotrace__t;
   char kept[GOTRACE_MAX_STRING_SIZE + 1];
@@ -4915,8 +4931,8 @@ GOTRACE__DEFINE void gotrace_region_begin_at(gotrace_site *site, gotrace_task ta
   gotrace__end(&c);
 }
 
-/* Ends the innermost region, by the id of its name: 0 if it is empty, or if there is no memory for it in this generation. Then
- * the trace must end: readers know a region by its name. */
+/* Ends the innermost region, by the id of its name: 0 if it is empty, or if there is no memory for it in this
+ * generation. Then the trace must end: readers know a region by its name. */
 static void gotrace__end_region(gotrace__call *c, gotrace_go *g, uint32_t name) {
   const gotrace__open_region *open = &g->regions[--g->region_depth];
   if (GOTRACE__UNLIKELY(!name) && open->name[0] && !open->unnamed) {
@@ -5057,8 +5073,9 @@ static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high)
   return *high > *low + 2 * sizeof(uintptr_t);
 }
 
-/* Stacks that a thread has captured lately, by their addresses: most come again, and the table's own key, a location a frame, takes
- * longer to make than the walk takes. 32 of at most 127 frames, 32 KiB, which stay with the thread's record. */
+/* Stacks that a thread has captured lately, by their addresses: most come again, and the table's own key, a location a
+ * frame, takes longer to make than the walk takes. 32 of at most 127 frames, 32 KiB, which stay with the thread's
+ * record. */
 #define GOTRACE__SEEN_STACKS 32
 #define GOTRACE__SEEN_FRAMES 127
 typedef struct gotrace__seen_stack {
@@ -5069,12 +5086,14 @@ typedef struct gotrace__seen_stack {
 } gotrace__seen_stack;
 
 /* Where a stack is remembered, if anywhere: NULL if it is too deep or there is no memory. */
-static gotrace__seen_stack *gotrace__seen_stack_of(gotrace__thread *m, const gotrace_site *site, const uintptr_t *pcs, size_t count) {
+static gotrace__seen_stack *gotrace__seen_stack_of(gotrace__thread *m, const gotrace_site *site, const uintptr_t *pcs,
+                                                   size_t count) {
   uint64_t hash = (uint64_t)(uintptr_t)site;
   size_t i;
   if (count > GOTRACE__SEEN_FRAMES) return NULL;
   if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
-    m->seen_stacks = GOTRACE__CAST(gotrace__seen_stack *, gotrace__allocate(NULL, GOTRACE__SEEN_STACKS * sizeof *m->seen_stacks, false));
+    m->seen_stacks = GOTRACE__CAST(gotrace__seen_stack *,
+                                   gotrace__allocate(NULL, GOTRACE__SEEN_STACKS * sizeof *m->seen_stacks, false));
     if (!m->seen_stacks) return NULL;
   }
   for (i = 0; i < count; i++) hash = (hash << 5 | hash >> 59) ^ pcs[i];
@@ -5101,8 +5120,8 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
     found = gotrace__walk((uintptr_t)c->frame, low, high, pcs, GOTRACE_STACK_SIZE);
   }
   seen = gotrace__seen_stack_of(c->m, site, pcs, (size_t)found);
-  if (GOTRACE__LIKELY(seen != NULL) && seen->mark == c->mark && seen->id && seen->site == site && seen->count == (size_t)found &&
-      memcmp(seen->pcs, pcs, (size_t)found * sizeof *pcs) == 0)
+  if (GOTRACE__LIKELY(seen != NULL) && seen->mark == c->mark && seen->id && seen->site == site &&
+      seen->count == (size_t)found && memcmp(seen->pcs, pcs, (size_t)found * sizeof *pcs) == 0)
     return seen->id;
   if (site) frames[count++] = gotrace__frame_of(&site->location);
   /* The first return address of a walk is in the function of the call site, which stands there already. */
@@ -5451,8 +5470,9 @@ static bool gotrace__ender_batch(gotrace__call *c, uint64_t thread, uint64_t tic
   return true;
 }
 
-/* Writes, into the generation that has ended, the status of those who are still quiet, and the end of a stopped world: it
- * begins again in the next one, since a trace may begin with any generation and readers know no world that is stopped then. */
+/* Writes, into the generation that has ended, the status of those who are still quiet, and the end of a stopped world:
+ * it begins again in the next one, since a trace may begin with any generation and readers know no world that is
+ * stopped then. */
 static void gotrace__write_quiet(const gotrace__quiet *quiet, size_t count, uint64_t generation, uint64_t tick, bool last) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__call c;
@@ -5592,7 +5612,8 @@ static void gotrace__write_silent(const gotrace__silent *silent, size_t count, u
     gotrace__batch_begin_v1(buffer, p->stream.id, p->stream.tick);
     gotrace__event1(&c, GOTRACE_V1_PROC_START, p->stream.tick, silent[i].thread);
     if (silent[i].go) {
-      gotrace__event3(&c, GOTRACE_V1_GO_CREATE, p->stream.tick, silent[i].go, gotrace__entry_stack(&c, &silent[i].entry), 0);
+      gotrace__event3(&c, GOTRACE_V1_GO_CREATE, p->stream.tick, silent[i].go,
+                      gotrace__entry_stack(&c, &silent[i].entry), 0);
       gotrace__event1(&c, GOTRACE_V1_GO_START_LOCAL, p->stream.tick, silent[i].go);
       if (silent[i].in_syscall) gotrace__event1(&c, GOTRACE_V1_GO_SYS_CALL, p->stream.tick, 0);
       p->run_session = t->session;
@@ -5604,8 +5625,8 @@ static void gotrace__write_silent(const gotrace__silent *silent, size_t count, u
   }
 }
 
-/* v1: ends what the streams have begun and not ended: viewers need the end of each slice. Go's StopTrace stops the world, to the
- * same effect: running goroutines are preempted, system calls lose their procs, there is no collection. */
+/* v1: ends what the streams have begun and not ended: viewers need the end of each slice. Go's StopTrace stops the
+ * world, to the same effect: running goroutines are preempted, system calls lose their procs, there is no collection. */
 static void gotrace__write_ends(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_proc *p = &t->global;
@@ -5713,8 +5734,8 @@ static bool gotrace__write_strings(gotrace__buffer *b, gotrace__tables *tables) 
   return true;
 }
 
-/* The body of a stack: its id, how many frames, frames. Its strings are put into the table. Readers of v1 take at most 2,048
- * bytes. Returns the end. */
+/* The body of a stack: its id, how many frames, frames. Its strings are put into the table. Readers of v1 take at most
+ * 2,048 bytes. Returns the end. */
 #define GOTRACE__MOST_STACK 2048
 #define GOTRACE__STACK_ROOM (2 + (1 + 4 * GOTRACE_STACK_SIZE) * GOTRACE_BYTES_PER_NUMBER)
 static uint8_t *gotrace__put_stack(uint8_t *at, gotrace__tables *tables, const gotrace__entry *entry) {
@@ -5982,8 +6003,8 @@ static bool gotrace__write_stage(gotrace__piece *piece) {
         gotrace__write_strings(b, tables);
         break;
       default:
-        /* Had any proc been in use, it would have been told of. So the first one is free, and idle to readers, or is not yet
-         * there. */
+        /* Had any proc been in use, it would have been told of. So the first one is free, and idle to readers, or is
+         * not yet there. */
         if (piece->queue.head) continue;
         *at++ = GOTRACE_V2_PROC_STATUS;
         at = gotrace__put_varint(at, 0);
@@ -6033,7 +6054,8 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
   /* What was handed out has been used: recycle it. */
   gotrace__lock(&t->queue_lock);
   if (t->reading) {
-    if (gotrace__load_relaxed(&t->budget.used) > t->budget.limit) gotrace__release(&t->budget, t->reading, sizeof *t->reading);
+    if (gotrace__load_relaxed(&t->budget.used) > t->budget.limit)
+      gotrace__release(&t->budget, t->reading, sizeof *t->reading);
     else gotrace__queue_push(&t->empty, t->reading);
     t->reading = NULL;
     gotrace__wake(&t->changed); /* there is room */
@@ -6228,9 +6250,9 @@ static void gotrace__forget_locked(void) {
   else gotrace__kept_free(kept);
 }
 
-/* Keeps one piece of the trace. Three quarters of the memory are for what is kept, the rest for what is being written. Where
- * there is no room, since snapshots are being written of all that there is, a generation is lost, and what was kept before
- * it goes: a trace has no gaps. */
+/* Keeps one piece of the trace. Three quarters of the memory are for what is kept, the rest for what is being written.
+ * Where there is no room, since snapshots are being written of all that there is, a generation is lost, and what was
+ * kept before it goes: a trace has no gaps. */
 static void gotrace__keep(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__chunk *chunk = NULL;
@@ -6238,7 +6260,8 @@ static void gotrace__keep(const void *data, size_t size) {
   if (gotrace__load_relaxed(&t->bytes) == size) return; /* the header, which each snapshot has anew */
   gotrace__lock(&t->flight_lock);
   while (t->kept && t->kept_bytes + size > most) gotrace__forget_locked();
-  if (!t->keeping) t->keeping = GOTRACE__CAST(gotrace__kept *, gotrace__allocate(&t->flight_budget, sizeof *t->keeping, false));
+  if (!t->keeping)
+    t->keeping = GOTRACE__CAST(gotrace__kept *, gotrace__allocate(&t->flight_budget, sizeof *t->keeping, false));
   if (t->keeping && !t->keep_lost && t->kept_bytes + size <= most)
     chunk = GOTRACE__CAST(gotrace__chunk *, gotrace__allocate(&t->flight_budget, sizeof *chunk + size, false));
   if (chunk) {
@@ -6393,8 +6416,9 @@ GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
   gotrace__unlock(&gotrace__t.life);
 }
 
-/* Writes the number of procs, before all else: up to the first Gomaxprocs readers from Go 1.23 on take what is created for
- * older than the trace, and forget its name. They keep only the second one, which their page of mutator utilization needs. */
+/* Writes the number of procs, before all else: up to the first Gomaxprocs readers from Go 1.23 on take what is created
+ * for older than the trace, and forget its name. They keep only the second one, which their page of mutator utilization
+ * needs. */
 static void gotrace__write_procs(gotrace__call *c) {
   const gotrace_proc *p;
   uint64_t count = gotrace__load_relaxed(&gotrace__t.procs_changed);
@@ -6408,7 +6432,8 @@ static void gotrace__write_procs(gotrace__call *c) {
 }
 
 /* Writes what is there when the trace begins: every goroutine that does not run, in the order of their records; heap; a
- * collection that is on. What runs says so itself, at its first event (gotrace__introduce_running) or when the trace ends. Go: StartTrace. */
+ * collection that is on. What runs says so itself, at its first event (gotrace__introduce_running) or when the trace
+ * ends. Go: StartTrace. */
 static void gotrace__write_start_of_trace(gotrace__call *c) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__slab *slab;
@@ -6460,7 +6485,8 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
     options->write = NULL;
     if (!options->cut_milliseconds || options->cut_milliseconds > options->flight_milliseconds / 4)
       options->cut_milliseconds = options->flight_milliseconds / 4 < 1000 ? options->flight_milliseconds / 4 : 1000;
-    if (!options->cut_bytes || options->cut_bytes > options->flight_bytes / 16) options->cut_bytes = options->flight_bytes / 16;
+    if (!options->cut_bytes || options->cut_bytes > options->flight_bytes / 16)
+      options->cut_bytes = options->flight_bytes / 16;
   }
   if (!flight && !options->memory_limit) options->memory_limit = (size_t)256 << 20;
   if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
@@ -6481,7 +6507,8 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
   if (!options->heap.alignment) options->heap.alignment = 8;
   if (!options->heap.stack_unit) options->heap.stack_unit = 2048;
   if ((unsigned)options->stacks > GOTRACE_STACKS_UNWIND || (unsigned)options->on_limit > GOTRACE_LIMIT_BLOCK ||
-      (!flight && options->memory_limit < (size_t)1 << 20) || (options->stacks == GOTRACE_STACKS_UNWIND && !options->unwind))
+      (!flight && options->memory_limit < (size_t)1 << 20) ||
+      (options->stacks == GOTRACE_STACKS_UNWIND && !options->unwind))
     return GOTRACE_ERROR_ARGUMENT;
   if (options->cut_bytes > options->memory_limit / 2) options->cut_bytes = options->memory_limit / 2;
   return GOTRACE_OK;
@@ -6899,9 +6926,9 @@ static void gotrace__after_fork_in_child(void) {
 
 /* ------------------------------------------------------------------------------------------------ >>decoding ----
  *
- * Nothing here uses the tracer above. Every byte of a trace is hostile: numbers are checked before they are used, memory
- * is taken for what has been seen, never for what is announced, hash tables are seeded, and no loop over the file stands
- * within another.
+ * Nothing here uses the tracer above. Every byte of a trace is hostile: numbers are checked before they are used,
+ * memory is taken for what has been seen, never for what is announced, hash tables are seeded, and no loop over the
+ * file stands within another.
  */
 
 #if !defined(GOTRACE_NO_DECODER)
@@ -6919,16 +6946,17 @@ static void gotrace__after_fork_in_child(void) {
 
 /* What an event number means in the trace's format: the row of the table, taken apart once. */
 typedef struct gotrace__kind {
-  const gotrace_event_spec *spec; /* NULL: the format has no such event */
-  uint8_t args;                   /* numbers after "dt", without "data" */
-  uint8_t stack;                  /* 1 + place of the event's own stack among them, 0: none */
+  const gotrace_event_spec *spec;  /* NULL: the format has no such event */
+  uint8_t args;                    /* numbers after "dt", without "data" */
+  uint8_t stack;                   /* 1 + place of the event's own stack among them, 0: none */
   uint8_t stack2, string, string2; /* the same for the other ids to be checked */
   bool timed, data;
   bool ids; /* has ids to be checked beside its own stack's */
 } gotrace__kind;
 
-/* A map of 64-bit keys to 32-bit values but 0: open addressing, linear probing, at most half full. A key's place is its lowest
- * bits: ids are most often counted up. If many keys meet in one place, which nobody's ids but a forger's do, they are mixed. */
+/* A map of 64-bit keys to 32-bit values but 0: open addressing, linear probing, at most half full. A key's place is its
+ * lowest bits: ids are most often counted up. If many keys meet in one place, which nobody's ids but a forger's do,
+ * they are mixed. */
 typedef struct gotrace__slot {
   uint64_t key;
   uint32_t value;
@@ -6969,12 +6997,12 @@ typedef struct gotrace__dec_go {
   uint64_t id;
   uint64_t generation, sequence; /* v2; v1 while ordering: the sequence number */
   gotrace__region_mark *regions;
-  uint64_t *stw; /* v2: reasons of the stopped worlds that it began */
+  uint64_t *stw;      /* v2: reasons of the stopped worlds that it began */
   uint64_t new_stack; /* v1: of its first start */
   int64_t blocked_at; /* v1: begin of its last system call */
   uint32_t region_count, region_capacity, stw_count, stw_capacity;
-  uint32_t waiting;     /* v1: 1 + the first cursor that waits for this goroutine */
-  uint32_t wakeup;      /* v1: 1 + the last event of its wake-up */
+  uint32_t waiting; /* v1: 1 + the first cursor that waits for this goroutine */
+  uint32_t wakeup;  /* v1: 1 + the last event of its wake-up */
   uint8_t status, order_status;
   uint8_t last; /* v1: kind of the event that it waits since, 0: none */
   bool assist, created, fresh, futile, timer;
@@ -6983,7 +7011,7 @@ typedef struct gotrace__dec_go {
 typedef struct gotrace__dec_proc {
   uint64_t id;
   uint64_t generation, sequence;
-  uint64_t g; /* v1: the goroutine that it runs */
+  uint64_t g; /* v1: the goroutine that it runs; v2: the cursor of the thread that took it last */
   uint8_t status;
   bool sweep, stw;
 } gotrace__dec_proc;
@@ -7004,8 +7032,8 @@ typedef struct gotrace__batch {
   bool owned;
 } gotrace__batch;
 
-/* Events are read some at a time: what follows in one thread's events is easier to foresee, for the processor, than what
- * follows in time. */
+/* Events are read some at a time: what follows in one thread's events is easier to foresee, for the processor, than
+ * what follows in time. */
 #define GOTRACE__AHEAD 32
 
 /* Where the decoder stands in the events of one thread (v2) or proc (v1). */
@@ -7069,7 +7097,6 @@ struct gotrace_decoder {
   size_t window_size;
   bool at_end; /* nothing stands behind end */
   /* Raw. */
-  const uint8_t *batch_end;
   uint64_t batch_left, tick, raw_id;
   /* Ordered. */
   gotrace__dec_items strings, stacks;
@@ -7105,7 +7132,7 @@ struct gotrace_decoder {
   uint64_t snapshot[4]; /* tick, mono, sec, nsec */
   uint64_t generation_offset, serial;
   uint64_t attempts;
-  bool has_snapshot, has_frequency, prepared, spilled, in_generation, last_generation, final_sync;
+  bool has_snapshot, has_frequency, prepared, in_generation, final_sync;
   uint64_t gc_sequence;
   uint8_t gc; /* 0 unknown, 1 off, 2 on */
   uint64_t syncs;
@@ -7194,7 +7221,8 @@ static bool gotrace__dec_grow(gotrace_decoder *d, void **array, size_t *capacity
   size_t larger = *capacity ? 2 * *capacity : 16;
   void *memory;
   if (GOTRACE__LIKELY(count < *capacity)) return true;
-  if (larger > UINT32_MAX || larger > SIZE_MAX / 2 / size || !(memory = gotrace__dec_allocate(d, larger * size))) return false;
+  if (larger > UINT32_MAX || larger > SIZE_MAX / 2 / size || !(memory = gotrace__dec_allocate(d, larger * size)))
+    return false;
   if (count) memcpy(memory, *array, count * size);
   gotrace__dec_release(d, *array, *capacity * size);
   *array = memory;
@@ -7203,16 +7231,15 @@ static bool gotrace__dec_grow(gotrace_decoder *d, void **array, size_t *capacity
 }
 
 /* An array's fields are named after it: things, thing_count, thing_capacity. */
-#define GOTRACE__GROW(d, type, array, count, capacity) \
-  gotrace__dec_grow_##type(d, &(array), &(capacity), count)
-#define GOTRACE__GROWER(type)                                                                          \
+#define GOTRACE__GROW(d, type, array, count, capacity) gotrace__dec_grow_##type(d, &(array), &(capacity), count)
+#define GOTRACE__GROWER(type)                                                                              \
   static bool gotrace__dec_grow_##type(gotrace_decoder *d, type **array, size_t *capacity, size_t count) { \
-    void *memory = *array;                                                                             \
-    bool ok;                                                                                           \
-    if (GOTRACE__LIKELY(count < *capacity)) return true;                                               \
-    ok = gotrace__dec_grow(d, &memory, capacity, count, sizeof(type));                                 \
-    *array = GOTRACE__CAST(type *, memory);                                                            \
-    return ok;                                                                                         \
+    void *memory = *array;                                                                                 \
+    bool ok;                                                                                               \
+    if (GOTRACE__LIKELY(count < *capacity)) return true;                                                   \
+    ok = gotrace__dec_grow(d, &memory, capacity, count, sizeof(type));                                     \
+    *array = GOTRACE__CAST(type *, memory);                                                                \
+    return ok;                                                                                             \
   }
 GOTRACE__GROWER(uint32_t)
 GOTRACE__GROWER(uint64_t)
@@ -7277,7 +7304,8 @@ static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t c
   other.used = map->used;
   other.mixed = mixed;
   for (i = 0; i < map->capacity; i++)
-    if (map->slots[i].value && gotrace__map_put(d, &other, map->slots[i].key, map->slots[i].value) > GOTRACE__MAP_LONG && !mixed) {
+    if (map->slots[i].value &&
+        gotrace__map_put(d, &other, map->slots[i].key, map->slots[i].value) > GOTRACE__MAP_LONG && !mixed) {
       gotrace__map_free(d, &other);
       return gotrace__map_rebuild(d, map, capacity, true);
     }
@@ -7288,8 +7316,11 @@ static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t c
 
 /* Adds a key that is not there. False: no memory, and nothing has changed. */
 static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
-  if (map->used * 2 >= map->capacity && !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, map->mixed)) return false;
-  if (gotrace__map_put(d, map, key, value) > GOTRACE__MAP_LONG && !map->mixed) (void)gotrace__map_rebuild(d, map, map->capacity, true);
+  if (map->used * 2 >= map->capacity &&
+      !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, map->mixed))
+    return false;
+  if (gotrace__map_put(d, map, key, value) > GOTRACE__MAP_LONG && !map->mixed)
+    (void)gotrace__map_rebuild(d, map, map->capacity, true);
   map->used++;
   return true;
 }
@@ -7298,7 +7329,8 @@ static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key
 static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t key) {
   size_t mask = map->capacity - 1, i, hole;
   if (!map->capacity) return;
-  for (i = gotrace__map_place(d, map, key); map->slots[i].value && map->slots[i].key != key; i = (i + 1) & mask) continue;
+  for (i = gotrace__map_place(d, map, key); map->slots[i].value && map->slots[i].key != key; i = (i + 1) & mask)
+    continue;
   if (!map->slots[i].value) return;
   map->used--;
   for (hole = i, i = (i + 1) & mask; map->slots[i].value; i = (i + 1) & mask) {
@@ -7315,8 +7347,8 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
 
 #define GOTRACE__EVENT_BYTES 64 /* no event of numbers alone is longer: 1 + 6 * 10 */
 
-/* The rest of a base-128 number whose first two bytes made `v`; up to `end`. NULL: it does not end there, or has more than 64
- * bits. */
+/* The rest of a base-128 number whose first two bytes made `v`; up to `end`. NULL: it does not end there, or has more
+ * than 64 bits. */
 static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, uint64_t *value) {
   unsigned shift;
   for (shift = 14; at < end && shift < 64; shift += 7) {
@@ -7331,8 +7363,8 @@ static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t 
   return NULL;
 }
 
-/* Reads a base-128 number; returns what stands behind it, or NULL if it does not end before `end` or has more than 64 bits. Most
- * numbers have one byte or two. */
+/* Reads a base-128 number; returns what stands behind it, or NULL if it does not end before `end` or has more than 64
+ * bits. Most numbers have one byte or two. */
 static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
   if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
     *value = at[0];
@@ -7344,7 +7376,8 @@ static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_
 }
 
 /* `n` numbers; `end` is looked at only where it is near. NULL: a number is bad, and *bad is where it begins. */
-GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__get_varints(const uint8_t *at, const uint8_t *end, uint64_t *values, unsigned n, const uint8_t **bad) {
+GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__get_varints(const uint8_t *at, const uint8_t *end, uint64_t *values,
+                                                           unsigned n, const uint8_t **bad) {
   const uint8_t *next;
   unsigned i;
   if (GOTRACE__LIKELY(end - at >= GOTRACE__EVENT_BYTES)) {
@@ -7368,8 +7401,8 @@ GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__get_varints(const uint8_t *at, co
 }
 
 /* Why gotrace__get_varint failed. */
-static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t *at, const uint8_t *end, uint64_t offset,
-                                              const char *event) {
+static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t *at, const uint8_t *end,
+                                              uint64_t offset, const char *event) {
   unsigned i;
   for (i = 0; i < 10 && at + i < end; i++)
     if (at[i] < 0x80) break;
@@ -7384,7 +7417,9 @@ static inline int64_t gotrace__dec_nanoseconds(const gotrace_decoder *d, uint64_
   return t < 9223372036854775808.0 ? (int64_t)t : INT64_MIN;
 }
 
-static inline int64_t gotrace__dec_later(int64_t time, int64_t by) { return (int64_t)((uint64_t)time + (uint64_t)by); }
+static inline int64_t gotrace__dec_later(int64_t time, int64_t by) {
+  return (int64_t)((uint64_t)time + (uint64_t)by);
+}
 
 /* Stable merge sort by time. `spare` has room for as many. */
 static void gotrace__dec_sort(gotrace__dec_sample *samples, gotrace__dec_sample *spare, size_t count) {
@@ -7425,7 +7460,8 @@ static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
     uint8_t *memory;
     while (larger < want && larger <= 2 * have + ((size_t)1 << 18)) larger *= 2;
     if (larger > d->window_size) {
-      if (!(memory = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, larger)))) return gotrace__dec_no_memory(d), false;
+      if (!(memory = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, larger))))
+        return gotrace__dec_no_memory(d), false;
       if (have) memcpy(memory, d->at, have);
       gotrace__dec_release(d, d->window, d->window_size);
       d->window = memory;
@@ -7441,7 +7477,8 @@ static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
   }
   while (have < d->window_size) {
     size_t n = d->options.read(d->options.context, d->offset + have, d->window + have, d->window_size - have);
-    if (n > d->window_size - have) return gotrace__dec_fail(d, GOTRACE_ERROR_READ, d->offset + have, NULL, "the read function failed"), false;
+    if (n > d->window_size - have)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_READ, d->offset + have, NULL, "the read function failed"), false;
     d->at_end = n == 0;
     have += n;
     d->end = d->window + have;
@@ -7494,7 +7531,8 @@ static void gotrace__dec_kinds(gotrace_decoder *d) {
   }
 }
 
-/* "go 1.23 trace", padded with zeros to 16 bytes; the version as 1023, 0 if it is none. Go: version.ReadHeader, parseHeader. */
+/* "go 1.23 trace", padded with zeros to 16 bytes; the version as 1023, 0 if it is none. Go: version.ReadHeader,
+ * parseHeader. */
 static int gotrace__dec_header(const uint8_t *header) {
   static const char tail[] = " trace\0\0\0\0";
   int version = 0;
@@ -7515,7 +7553,8 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, c
     return GOTRACE_ERROR_ARGUMENT;
   memset(&temporary, 0, sizeof temporary);
   temporary.options = *options;
-  if (!(d = GOTRACE__CAST(gotrace_decoder *, gotrace__dec_allocate(&temporary, sizeof *d)))) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  if (!(d = GOTRACE__CAST(gotrace_decoder *, gotrace__dec_allocate(&temporary, sizeof *d))))
+    return GOTRACE_ERROR_OUT_OF_MEMORY;
   *d = temporary;
   *decoder = d;
   d->seed = (uint64_t)(uintptr_t)d * 0x2545f4914f6cdd1du; /* differs from run to run where addresses do */
@@ -7524,12 +7563,14 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, c
   d->at_end = !options->read;
   if (!gotrace__dec_fill(d, 16)) return d->result = d->failure.result;
   if (d->end - d->at < 16)
-    return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace: shorter than a header");
+    return d->result =
+               gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace: shorter than a header");
   d->version = gotrace__dec_header(d->at);
   if (!d->version) return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace");
   for (i = 0; i < sizeof versions / sizeof versions[0] && versions[i] != d->version; i++) continue;
   if (i == sizeof versions / sizeof versions[0])
-    return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_FORMAT, 0, NULL, "trace format go 1.%d is not known", d->version - 1000);
+    return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_FORMAT, 0, NULL, "trace format go 1.%d is not known",
+                                         d->version - 1000);
   d->info.format = d->version;
   d->info.family = d->version < GOTRACE_GO_1_22 ? 1 : 2;
   gotrace__dec_kinds(d);
@@ -7597,9 +7638,13 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
   gotrace__dec_release(&last, d, sizeof *d);
 }
 
-GOTRACE__DEFINE const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_decoder *d) { return &d->failure; }
+GOTRACE__DEFINE const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_decoder *d) {
+  return &d->failure;
+}
 
-GOTRACE__DEFINE void gotrace_decoder_get_info(const gotrace_decoder *d, gotrace_decoder_info *info) { *info = d->info; }
+GOTRACE__DEFINE void gotrace_decoder_get_info(const gotrace_decoder *d, gotrace_decoder_info *info) {
+  *info = d->info;
+}
 
 /* ---- Strings and stacks ---- */
 
@@ -7616,8 +7661,8 @@ static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__dec
   return GOTRACE__LIKELY(id < e->dense_size) ? e->dense[id] != 0 : gotrace__dec_entry(d, e, id) != NULL;
 }
 
-/* Makes the entries findable. Ids are most often dense; if not, they are hashed. An id that comes twice is an error in v2
- * and replaces the older one in v1 (stacks; Go refuses strings that come twice). */
+/* Makes the entries findable. Ids are most often dense; if not, they are hashed. An id that comes twice is an error in
+ * v2 and replaces the older one in v1 (stacks; Go refuses strings that come twice). */
 static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items *e, gotrace_result twice) {
   uint64_t most = 0;
   size_t i;
@@ -7670,7 +7715,8 @@ static uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) 
   return entry->hash;
 }
 
-GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames, size_t capacity) {
+GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames,
+                                             size_t capacity) {
   const gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->stacks, id) : NULL;
   const uint8_t *at = entry ? entry->data : NULL;
   size_t i;
@@ -7710,11 +7756,14 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
     if (!gotrace__dec_fill(d, 64)) return d->failure.result;
     if (d->at == d->end) return GOTRACE_END_OF_TRACE;
     k = &d->kinds[*d->at];
-    if (*d->at != GOTRACE_V2_EVENT_BATCH && *d->at != GOTRACE_V2_EXPERIMENTAL_BATCH && *d->at != GOTRACE_V2_END_OF_GENERATION)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, k->spec ? k->spec->name : NULL, "event %u where a batch must stand", *d->at);
+    if (*d->at != GOTRACE_V2_EVENT_BATCH && *d->at != GOTRACE_V2_EXPERIMENTAL_BATCH &&
+        *d->at != GOTRACE_V2_END_OF_GENERATION)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, k->spec ? k->spec->name : NULL,
+                               "event %u where a batch must stand", *d->at);
     gotrace__dec_blank(ev, k->spec, d->offset);
     for (at = d->at + 1, i = 0; i < k->args + (k->data ? 1u : 0u); i++) {
-      if (!(next = gotrace__get_varint(at, d->end, &value))) return gotrace__dec_bad_number(d, at, d->end, d->offset, k->spec->name);
+      if (!(next = gotrace__get_varint(at, d->end, &value)))
+        return gotrace__dec_bad_number(d, at, d->end, d->offset, k->spec->name);
       if (i < 5) ev->args[i] = value;
       at = next;
     }
@@ -7723,7 +7772,8 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
       uint64_t size = ev->args[k->args - (k->data ? 0 : 1)];
       i = (uint64_t)(at - d->at);
       if (size > GOTRACE_MAX_BATCH_SIZE)
-        return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, k->spec->name, "batch of %llu bytes", (unsigned long long)size);
+        return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, k->spec->name, "batch of %llu bytes",
+                                 (unsigned long long)size);
       if (!gotrace__dec_fill(d, (size_t)(i + size))) return d->failure.result;
       ev->m = (int64_t)ev->args[ev->kind == GOTRACE_V2_EVENT_BATCH ? 1 : 2];
       d->tick = ev->args[ev->kind == GOTRACE_V2_EVENT_BATCH ? 2 : 3];
@@ -7732,7 +7782,8 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
       d->generation = d->info.generation = ev->args[ev->kind == GOTRACE_V2_EVENT_BATCH ? 0 : 1];
       if (k->data) {
         if ((uint64_t)(d->end - d->at) < i + size)
-          return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, k->spec->name, "ends in the middle of a batch");
+          return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, k->spec->name,
+                                   "ends in the middle of a batch");
         ev->args[4] = 0;
         ev->data = (const char *)d->at + i;
         ev->data_size = (size_t)size;
@@ -7764,25 +7815,31 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
   ev->data = NULL;
   ev->data_size = 0;
   value = 0;
-  if (k->timed && !(at = gotrace__get_varints(at, end, &value, 1, &next))) return gotrace__dec_bad_number(d, next, end, d->offset, k->spec->name);
+  if (k->timed && !(at = gotrace__get_varints(at, end, &value, 1, &next)))
+    return gotrace__dec_bad_number(d, next, end, d->offset, k->spec->name);
   d->tick += value;
   ev->time = (int64_t)d->tick;
   ev->args[0] = ev->args[1] = ev->args[2] = ev->args[3] = ev->args[4] = 0;
-  if (!(at = gotrace__get_varints(at, end, ev->args, k->args, &next))) return gotrace__dec_bad_number(d, next, end, d->offset, k->spec->name);
+  if (!(at = gotrace__get_varints(at, end, ev->args, k->args, &next)))
+    return gotrace__dec_bad_number(d, next, end, d->offset, k->spec->name);
   ev->stack = k->stack ? ev->args[k->stack - 1] : 0;
   if (ev->kind == GOTRACE_V2_STRING) {
-    if (!(next = gotrace__get_varint(at, end, &value))) return gotrace__dec_bad_number(d, at, end, d->offset, k->spec->name);
+    if (!(next = gotrace__get_varint(at, end, &value)))
+      return gotrace__dec_bad_number(d, at, end, d->offset, k->spec->name);
     if (value > (uint64_t)(end - next))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, k->spec->name, "string of %llu bytes in what is left of the batch", (unsigned long long)value);
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, k->spec->name,
+                               "string of %llu bytes in what is left of the batch", (unsigned long long)value);
     ev->data = (const char *)next;
     ev->data_size = (size_t)value;
     at = next + value;
   } else if (ev->kind == GOTRACE_V2_STACK) {
     ev->data = (const char *)at;
     if (ev->args[1] > GOTRACE_STACK_SIZE)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, d->offset, k->spec->name, "stack of %llu frames", (unsigned long long)ev->args[1]);
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, d->offset, k->spec->name, "stack of %llu frames",
+                               (unsigned long long)ev->args[1]);
     for (i = 0; i < 4 * ev->args[1]; i++) {
-      if (!(next = gotrace__get_varint(at, end, &value))) return gotrace__dec_bad_number(d, at, end, d->offset, k->spec->name);
+      if (!(next = gotrace__get_varint(at, end, &value)))
+        return gotrace__dec_bad_number(d, at, end, d->offset, k->spec->name);
       at = next;
     }
     ev->data_size = (size_t)((const char *)at - ev->data);
@@ -7817,12 +7874,14 @@ static gotrace_result gotrace__dec_batch_header(gotrace_decoder *d, gotrace__bat
   if (h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) fields[n++] = &h->experiment;
   fields[n++] = &h->generation, fields[n++] = &h->m, fields[n++] = &h->time, fields[n++] = &h->size;
   for (i = 0; i < n; i++, at = next) {
-    if (!(next = gotrace__get_varint(at, d->end, &value))) return gotrace__dec_bad_number(d, at, d->end, d->offset, "EventBatch");
+    if (!(next = gotrace__get_varint(at, d->end, &value)))
+      return gotrace__dec_bad_number(d, at, d->end, d->offset, "EventBatch");
     *fields[i] = value;
   }
   h->header_size = (size_t)(at - d->at);
   if (h->size > GOTRACE_MAX_BATCH_SIZE)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, "EventBatch", "batch of %llu bytes", (unsigned long long)h->size);
+    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, "EventBatch", "batch of %llu bytes",
+                             (unsigned long long)h->size);
   return GOTRACE_OK;
 }
 
@@ -7855,12 +7914,15 @@ static gotrace_result gotrace__dec_table(gotrace_decoder *d, const uint8_t *data
     entry.data = at;
     if (kind == GOTRACE_V2_STRING) {
       if (number[1] > GOTRACE_MAX_STRING_SIZE)
-        return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, where, name, "string of %llu bytes", (unsigned long long)number[1]);
-      if (number[1] > (uint64_t)(end - at)) return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, where, name, "string goes beyond its batch");
+        return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, where, name, "string of %llu bytes",
+                                 (unsigned long long)number[1]);
+      if (number[1] > (uint64_t)(end - at))
+        return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, where, name, "string goes beyond its batch");
       at += number[1];
     } else {
       if (number[1] > GOTRACE_STACK_SIZE)
-        return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, where, name, "stack of %llu frames", (unsigned long long)number[1]);
+        return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, where, name, "stack of %llu frames",
+                                 (unsigned long long)number[1]);
       for (i = 0; i < number[1]; i++) {
         uint64_t part[4] = {0, 0, 0, 0};
         unsigned j;
@@ -7874,7 +7936,8 @@ static gotrace_result gotrace__dec_table(gotrace_decoder *d, const uint8_t *data
       }
     }
     entry.size = (uint32_t)number[1];
-    if (!GOTRACE__GROW(d, gotrace__dec_item, table->entries, table->count, table->capacity)) return gotrace__dec_no_memory(d);
+    if (!GOTRACE__GROW(d, gotrace__dec_item, table->entries, table->count, table->capacity))
+      return gotrace__dec_no_memory(d);
     table->entries[table->count++] = entry;
   }
   return GOTRACE_OK;
@@ -7887,10 +7950,13 @@ static gotrace_result gotrace__dec_samples(gotrace_decoder *d, const uint8_t *da
     uint64_t where = offset + (uint64_t)(at - data), number[5] = {0, 0, 0, 0, 0};
     gotrace__dec_sample *s;
     unsigned i;
-    if (*at != GOTRACE_V2_CPU_SAMPLE) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "event %u among CPU samples", *at);
+    if (*at != GOTRACE_V2_CPU_SAMPLE)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "event %u among CPU samples", *at);
     for (at++, i = 0; i < 5; i++, at = next)
-      if (!(next = gotrace__get_varint(at, end, &number[i]))) return gotrace__dec_bad_number(d, at, end, where, "CPUSample");
-    if (!GOTRACE__GROW(d, gotrace__dec_sample, d->samples, d->sample_count, d->sample_capacity)) return gotrace__dec_no_memory(d);
+      if (!(next = gotrace__get_varint(at, end, &number[i])))
+        return gotrace__dec_bad_number(d, at, end, where, "CPUSample");
+    if (!GOTRACE__GROW(d, gotrace__dec_sample, d->samples, d->sample_count, d->sample_capacity))
+      return gotrace__dec_no_memory(d);
     s = &d->samples[d->sample_count++];
     s->tick = number[0], s->m = number[1], s->p = number[2], s->g = number[3], s->stack = number[4];
     s->offset = where;
@@ -7899,23 +7965,30 @@ static gotrace_result gotrace__dec_samples(gotrace_decoder *d, const uint8_t *da
 }
 
 /* Frequency and, from 1.25, clock snapshot. Go: setSyncBatch. */
-static gotrace_result gotrace__dec_sync(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset, uint64_t time) {
+static gotrace_result gotrace__dec_sync(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset,
+                                        uint64_t time) {
   const uint8_t *at = data + (d->version >= GOTRACE_GO_1_25), *end = data + size, *next;
   while (at < end) {
     uint64_t where = offset + (uint64_t)(at - data), number[4] = {0, 0, 0, 0};
     uint8_t kind = *at++;
-    unsigned i, n = kind == GOTRACE_V2_FREQUENCY ? 1 : kind == GOTRACE_V2_CLOCK_SNAPSHOT && d->version >= GOTRACE_GO_1_25 ? 4 : 0;
+    unsigned i, n = kind == GOTRACE_V2_FREQUENCY                                         ? 1
+                    : kind == GOTRACE_V2_CLOCK_SNAPSHOT && d->version >= GOTRACE_GO_1_25 ? 4
+                                                                                         : 0;
     if (!n) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "event %u where the clock is told", kind);
     for (i = 0; i < n; i++, at = next)
-      if (!(next = gotrace__get_varint(at, end, &number[i]))) return gotrace__dec_bad_number(d, at, end, where, d->kinds[kind].spec->name);
+      if (!(next = gotrace__get_varint(at, end, &number[i])))
+        return gotrace__dec_bad_number(d, at, end, where, d->kinds[kind].spec->name);
     if (n == 1) {
       if (d->has_frequency || !number[0])
-        return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, where, "Frequency", number[0] ? "second frequency of a generation" : "frequency of 0");
+        return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, where, "Frequency",
+                                 number[0] ? "second frequency of a generation" : "frequency of 0");
       d->has_frequency = true;
       d->mul = 1.0 / ((double)number[0] / 1e9);
       d->info.nanoseconds_per_tick = d->mul;
     } else {
-      if (d->has_snapshot) return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, where, "ClockSnapshot", "second clock snapshot of a generation");
+      if (d->has_snapshot)
+        return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, where, "ClockSnapshot",
+                                 "second clock snapshot of a generation");
       d->has_snapshot = true;
       memcpy(d->snapshot, number, sizeof number);
       d->snapshot[0] = time + number[0];
@@ -7941,10 +8014,12 @@ static gotrace__cursor *gotrace__dec_cursor(gotrace_decoder *d, uint64_t id) {
 }
 
 /* Takes a batch of events for its thread. Go: processBatch. */
-static gotrace_result gotrace__dec_add_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data, uint64_t offset) {
+static gotrace_result gotrace__dec_add_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
+                                             uint64_t offset) {
   gotrace__cursor *c = gotrace__dec_cursor(d, h->m);
   gotrace__batch *b;
-  if (!c || !GOTRACE__GROW(d, gotrace__batch, d->batches, d->batch_count, d->batch_capacity)) return gotrace__dec_no_memory(d);
+  if (!c || !GOTRACE__GROW(d, gotrace__batch, d->batches, d->batch_count, d->batch_capacity))
+    return gotrace__dec_no_memory(d);
   b = &d->batches[d->batch_count];
   memset(b, 0, sizeof *b);
   b->offset = offset;
@@ -7981,8 +8056,9 @@ static void gotrace__dec_postpone(gotrace_decoder *d) {
   memset(&d->failure, 0, sizeof d->failure);
 }
 
-/* Reads the batches of the next generation. OK; END_OF_TRACE; or an error. An error in a batch of a format before 1.26 ends the
- * generation there (d->pending): what has been read of it is good. Go: readGeneration, readGenerationWithSpill. */
+/* Reads the batches of the next generation. OK; END_OF_TRACE; or an error. An error in a batch of a format before 1.26
+ * ends the generation there (d->pending): what has been read of it is good. Go: readGeneration,
+ * readGenerationWithSpill. */
 static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
   bool explicit_end = d->version >= GOTRACE_GO_1_26;
   uint64_t batches = 0, generation = 0;
@@ -7999,15 +8075,18 @@ static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
     if (result == GOTRACE_END_OF_TRACE) {
       if (!explicit_end) break;
       if (!batches) return GOTRACE_END_OF_TRACE;
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "generation %llu has no end", (unsigned long long)generation);
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "generation %llu has no end",
+                               (unsigned long long)generation);
     }
     if (!result && h.kind != GOTRACE_V2_END_OF_GENERATION) {
       if (!gotrace__dec_fill(d, h.header_size + (size_t)h.size)) return d->failure.result;
       if ((size_t)(d->end - d->at) < h.header_size + h.size)
-        result = gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, "EventBatch", "ends in the middle of a batch");
+        result =
+            gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, "EventBatch", "ends in the middle of a batch");
     }
     if (result) {
-      if (explicit_end || !generation || result == GOTRACE_ERROR_READ || result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
+      if (explicit_end || !generation || result == GOTRACE_ERROR_READ || result == GOTRACE_ERROR_OUT_OF_MEMORY)
+        return result;
       gotrace__dec_postpone(d);
       break;
     }
@@ -8048,9 +8127,12 @@ static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
       return result;
     }
   }
-  if (!d->has_frequency) return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "no frequency in generation %llu", (unsigned long long)generation);
+  if (!d->has_frequency)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "no frequency in generation %llu",
+                             (unsigned long long)generation);
   if (d->version >= GOTRACE_GO_1_25 && !d->has_snapshot)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, d->offset, NULL, "no clock snapshot in generation %llu", (unsigned long long)generation);
+    return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, d->offset, NULL, "no clock snapshot in generation %llu",
+                             (unsigned long long)generation);
   return GOTRACE_OK;
 }
 
@@ -8101,7 +8183,8 @@ static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__curso
       if (c->buffer_size < b->size) {
         gotrace__dec_release(d, c->buffer, c->buffer_size);
         c->buffer_size = 0;
-        if (!(c->buffer = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, (size_t)b->size)))) return gotrace__dec_no_memory(d);
+        if (!(c->buffer = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, (size_t)b->size))))
+          return gotrace__dec_no_memory(d);
         c->buffer_size = (size_t)b->size;
       }
       for (; have < b->size && n; have += n) {
@@ -8132,9 +8215,12 @@ static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__curso
     e->offset = c->base + (uint64_t)(at - c->start);
     e->kind = *at;
     memset(e->args, 0, sizeof e->args); /* those that the event does not have */
-    if (!GOTRACE__LIKELY(k->timed) || !(next = gotrace__get_varints(at + 1, end, &dt, 1, &bad)) || !(next = gotrace__get_varints(next, end, e->args, k->args, &bad))) {
+    if (!GOTRACE__LIKELY(k->timed) || !(next = gotrace__get_varints(at + 1, end, &dt, 1, &bad)) ||
+        !(next = gotrace__get_varints(next, end, e->args, k->args, &bad))) {
       if (e > c->ahead) break; /* its turn comes later */
-      if (!k->timed) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, e->offset, k->spec ? k->spec->name : NULL, "event %u among a thread's events", e->kind);
+      if (!k->timed)
+        return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, e->offset, k->spec ? k->spec->name : NULL,
+                                 "event %u among a thread's events", e->kind);
       return gotrace__dec_bad_number(d, bad, end, e->offset, k->spec->name);
     }
     e->spec = k->spec;
@@ -8157,8 +8243,8 @@ static inline gotrace_result gotrace__dec_advance_cursor(gotrace_decoder *d, got
   return gotrace__dec_read_ahead(d, c);
 }
 
-/* The threads by the time of their next events: a binary heap, kept as Go keeps it (batchcursor.go), so that equal times come
- * in the same order. */
+/* The threads by the time of their next events: a binary heap, kept as Go keeps it (batchcursor.go), so that equal
+ * times come in the same order. */
 static size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
   while (i > 0 && heap[(i - 1) / 2].time > heap[i].time) {
     gotrace__front swap = heap[i];
@@ -8192,7 +8278,8 @@ static void gotrace__heap_remove(gotrace__front *heap, size_t *count, size_t i) 
   if (*count) gotrace__heap_down(heap, *count, 0);
 }
 
-/* Insertion sort: it is nearly in order when it is called again, and as good as Go's for the few threads that there are. */
+/* Insertion sort: it is nearly in order when it is called again, and as good as Go's for the few threads that there
+ * are. */
 static bool gotrace__heap_sort(gotrace_decoder *d) {
   gotrace__front *heap = d->heap, moved;
   size_t i, j;
@@ -8203,13 +8290,16 @@ static bool gotrace__heap_sort(gotrace_decoder *d) {
     heap[j] = moved;
   }
   if (i < d->heap_count) { /* far from it */
-    gotrace__front *spare = GOTRACE__CAST(gotrace__front *, gotrace__dec_allocate(d, d->heap_count * sizeof *spare)), *from = heap, *to = spare, *swap;
+    gotrace__front *spare = GOTRACE__CAST(gotrace__front *, gotrace__dec_allocate(d, d->heap_count * sizeof *spare)),
+                   *from = heap, *to = spare, *swap;
     size_t width, at, n = d->heap_count;
     if (!spare) return false;
     for (width = 1; width < n; width *= 2) {
       for (at = 0; at < n; at += 2 * width) {
-        size_t a = at, middle = at + width < n ? at + width : n, b = middle, end = at + 2 * width < n ? at + 2 * width : n;
-        for (j = at; j < end; j++) to[j] = b >= end || (a < middle && from[a].time <= from[b].time) ? from[a++] : from[b++];
+        size_t a = at, middle = at + width < n ? at + width : n, b = middle,
+               end = at + 2 * width < n ? at + 2 * width : n;
+        for (j = at; j < end; j++)
+          to[j] = b >= end || (a < middle && from[a].time <= from[b].time) ? from[a++] : from[b++];
       }
       swap = from, from = to, to = swap;
     }
@@ -8233,7 +8323,8 @@ static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uin
   if (d->free_go_count) {
     i = d->free_gos[d->free_go_count - 1];
   } else {
-    if (!GOTRACE__GROW(d, gotrace__dec_go, d->gos, d->go_count, d->go_capacity)) return gotrace__dec_no_memory(d), (gotrace__dec_go *)NULL;
+    if (!GOTRACE__GROW(d, gotrace__dec_go, d->gos, d->go_count, d->go_capacity))
+      return gotrace__dec_no_memory(d), (gotrace__dec_go *)NULL;
     memset(&d->gos[d->go_count], 0, sizeof *d->gos);
     i = (uint32_t)d->go_count;
   }
@@ -8251,7 +8342,8 @@ static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uin
 }
 
 static bool gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
-  if (!GOTRACE__GROW(d, uint32_t, d->free_gos, d->free_go_count, d->free_go_capacity)) return gotrace__dec_no_memory(d), false;
+  if (!GOTRACE__GROW(d, uint32_t, d->free_gos, d->free_go_count, d->free_go_capacity))
+    return gotrace__dec_no_memory(d), false;
   d->free_gos[d->free_go_count++] = (uint32_t)(g - d->gos);
   gotrace__map_remove(d, &d->go_map, g->id);
   g->status = 255;
@@ -8279,7 +8371,8 @@ static inline gotrace__dec_proc *gotrace__dec_find_proc(gotrace_decoder *d, uint
 static inline gotrace__dec_proc *gotrace__dec_own_proc(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__dec_proc *p;
   if (c->p == GOTRACE_NO_ID) return NULL;
-  if (GOTRACE__LIKELY(c->p_index != 0) && GOTRACE__LIKELY(d->procs[c->p_index - 1].id == (uint64_t)c->p)) return &d->procs[c->p_index - 1];
+  if (GOTRACE__LIKELY(c->p_index != 0) && GOTRACE__LIKELY(d->procs[c->p_index - 1].id == (uint64_t)c->p))
+    return &d->procs[c->p_index - 1];
   p = gotrace__dec_find_proc(d, (uint64_t)c->p);
   c->p_index = p ? (uint32_t)(p - d->procs) + 1 : 0;
   return p;
@@ -8304,7 +8397,8 @@ static inline void gotrace__dec_emit(const gotrace__cursor *c, gotrace_event *ev
 }
 
 /* Queues an event that the one of the cursor implies. */
-static void gotrace__dec_imply(gotrace_decoder *d, const gotrace_event *of, uint8_t kind, uint64_t arg0, uint64_t arg1) {
+static void gotrace__dec_imply(gotrace_decoder *d, const gotrace_event *of, uint8_t kind, uint64_t arg0,
+                               uint64_t arg1) {
   gotrace_event *ev = &d->queue[d->queue_count++];
   *ev = *of;
   ev->kind = kind;
@@ -8327,27 +8421,32 @@ enum { GOTRACE__NEED_P = 1, GOTRACE__NEED_G = 2 };
 /* Whether the event has the thread, proc and goroutine that it needs. Go: validateCtx. */
 static gotrace_result gotrace__dec_need(gotrace_decoder *d, const gotrace__cursor *c, unsigned needs) {
   if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a thread");
-  if ((needs & GOTRACE__NEED_P) && c->p == GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a proc; thread %lld has none", GOTRACE__LL(c->id));
-  if ((needs & GOTRACE__NEED_G) && c->g == GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
+  if ((needs & GOTRACE__NEED_P) && c->p == GOTRACE_NO_ID)
+    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a proc; thread %lld has none", GOTRACE__LL(c->id));
+  if ((needs & GOTRACE__NEED_G) && c->g == GOTRACE_NO_ID)
+    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
   return GOTRACE_OK;
 }
-#define GOTRACE__NEED(needs)                                                                       \
-  do {                                                                                             \
-    if (c->id == GOTRACE__NOBODY || (((needs) & GOTRACE__NEED_P) && c->p == GOTRACE_NO_ID) ||      \
-        (((needs) & GOTRACE__NEED_G) && c->g == GOTRACE_NO_ID))                                    \
-      return gotrace__dec_need(d, c, needs);                                                       \
+#define GOTRACE__NEED(needs)                                                                \
+  do {                                                                                      \
+    if (c->id == GOTRACE__NOBODY || (((needs)&GOTRACE__NEED_P) && c->p == GOTRACE_NO_ID) || \
+        (((needs)&GOTRACE__NEED_G) && c->g == GOTRACE_NO_ID))                               \
+      return gotrace__dec_need(d, c, needs);                                                \
   } while (0)
 #define GOTRACE__NEED_USER GOTRACE__NEED(GOTRACE__NEED_P | GOTRACE__NEED_G)
 
 /* The goroutine that the thread runs, which must have a status. */
-#define GOTRACE__OWN_GO(wanted)                                                                                        \
-  do {                                                                                                                 \
-    if (!(g = gotrace__dec_own_go(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g)); \
-    if (g->status != (wanted))                                                                                         \
-      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, (unsigned)(wanted)); \
+#define GOTRACE__OWN_GO(wanted)                                                                                 \
+  do {                                                                                                          \
+    if (!(g = gotrace__dec_own_go(d, c)))                                                                       \
+      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));                  \
+    if (g->status != (wanted))                                                                                  \
+      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, \
+                     (unsigned)(wanted));                                                                       \
   } while (0)
 
-static inline bool gotrace__dec_succeeds(const gotrace_decoder *d, uint64_t generation, uint64_t sequence, uint64_t next) {
+static inline bool gotrace__dec_succeeds(const gotrace_decoder *d, uint64_t generation, uint64_t sequence,
+                                         uint64_t next) {
   return generation == d->generation && next == sequence + 1;
 }
 
@@ -8356,7 +8455,8 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
   int64_t from = (int64_t)status;
   bool promoted = false;
-  if (status > GOTRACE__P_ABANDONED) GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld has status %llu", GOTRACE__LL(id), (unsigned long long)status);
+  if (status > GOTRACE__P_ABANDONED)
+    GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld has status %llu", GOTRACE__LL(id), (unsigned long long)status);
   if (p) {
     if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_SYSCALL) {
       /* It is known where it is, so nothing was lost. */
@@ -8366,7 +8466,8 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
     } else if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_ABANDONED) {
       from = GOTRACE__P_IDLE;
     } else if (p->status != status) {
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld has status %u, not %llu", GOTRACE__LL(id), p->status, (unsigned long long)status);
+      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld has status %u, not %llu", GOTRACE__LL(id), p->status,
+                     (unsigned long long)status);
     }
   } else {
     if (!GOTRACE__GROW(d, gotrace__dec_proc, d->procs, d->proc_count, d->proc_capacity) ||
@@ -8386,7 +8487,8 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
   if (status == GOTRACE__P_RUNNING || status == GOTRACE__P_SYSCALL) gotrace__dec_take_proc(d, c, p);
   if (promoted) {
     const gotrace__cursor *holder = p->g < d->cursor_count ? &d->cursors[p->g] : NULL;
-    if (!holder || holder->p != (int64_t)id) GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld is about to be stolen, and on no thread", GOTRACE__LL(id));
+    if (!holder || holder->p != (int64_t)id)
+      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld is about to be stolen, and on no thread", GOTRACE__LL(id));
     ev->m = (int64_t)holder->id, ev->p = (int64_t)id, ev->g = holder->g;
   }
   return GOTRACE_OK;
@@ -8398,7 +8500,8 @@ static gotrace_result gotrace__dec_proc_steal(gotrace_decoder *d, gotrace__curso
   gotrace__cursor *from;
   uint32_t i;
   uint8_t status;
-  if (!p || (p->status != GOTRACE__P_SYSCALL && p->status != GOTRACE__P_ABANDONED) || !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->args[1]))
+  if (!p || (p->status != GOTRACE__P_SYSCALL && p->status != GOTRACE__P_ABANDONED) ||
+      !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->args[1]))
     return GOTRACE__LATER;
   GOTRACE__NEED(0);
   gotrace__dec_emit(c, ev);
@@ -8409,7 +8512,8 @@ static gotrace_result gotrace__dec_proc_steal(gotrace_decoder *d, gotrace__curso
   i = gotrace__map_get(d, &d->cursor_map, c->next->args[2]);
   from = c->next->args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
   if (!from || !from->seen || from->p != (int64_t)id)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id), GOTRACE__LL(c->next->args[2]));
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id),
+                   GOTRACE__LL(c->next->args[2]));
   from->p = GOTRACE_NO_ID;
   return GOTRACE_OK;
 }
@@ -8420,13 +8524,18 @@ static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor
   gotrace__cursor *other;
   bool first = d->generation == d->first_generation;
   int64_t from = (int64_t)status;
-  if (status > GOTRACE__G_WAITING) GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld has status %llu", GOTRACE__LL(id), (unsigned long long)status);
+  if (status > GOTRACE__G_WAITING)
+    GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld has status %llu", GOTRACE__LL(id), (unsigned long long)status);
   if (g) {
-    if (g->status != status) GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld has status %u, not %llu", GOTRACE__LL(id), g->status, (unsigned long long)status);
+    if (g->status != status)
+      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld has status %u, not %llu", GOTRACE__LL(id), g->status,
+                     (unsigned long long)status);
     g->generation = d->generation;
     g->sequence = 0;
   } else {
-    if (!first) GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "status of goroutine %lld, which was never created, after the first generation", GOTRACE__LL(id));
+    if (!first)
+      GOTRACE__WRONG(GOTRACE_ERROR_STATUS,
+                     "status of goroutine %lld, which was never created, after the first generation", GOTRACE__LL(id));
     if (!(g = gotrace__dec_add_go(d, id, (uint8_t)status))) return d->failure.result;
     from = GOTRACE_STATUS_UNKNOWN;
   }
@@ -8434,10 +8543,12 @@ static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor
   ev->extra = from;
   if (status == GOTRACE__G_RUNNING) gotrace__dec_take_go(d, c, g);
   if (status != GOTRACE__G_SYSCALL) return GOTRACE_OK;
-  if (m == GOTRACE__NOBODY) GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call without a thread", GOTRACE__LL(id));
+  if (m == GOTRACE__NOBODY)
+    GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call without a thread", GOTRACE__LL(id));
   if (m == c->id) {
     if (!first && c->g != (int64_t)id)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on this thread, which runs %lld", GOTRACE__LL(id), GOTRACE__LL(c->g));
+      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on this thread, which runs %lld",
+                     GOTRACE__LL(id), GOTRACE__LL(c->g));
     gotrace__dec_take_go(d, c, g);
     return GOTRACE_OK;
   }
@@ -8448,7 +8559,9 @@ static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor
     c = &d->cursors[own];
   }
   if (other->seen) {
-    if (other->g != (int64_t)id) GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld", GOTRACE__LL(id), GOTRACE__LL(m), GOTRACE__LL(other->g));
+    if (other->g != (int64_t)id)
+      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld",
+                     GOTRACE__LL(id), GOTRACE__LL(m), GOTRACE__LL(other->g));
     ev->g = other->g;
   } else {
     other->seen = true;
@@ -8464,7 +8577,9 @@ static gotrace_result gotrace__dec_go_switch(gotrace_decoder *d, gotrace__cursor
   GOTRACE__NEED_USER;
   GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
   next = gotrace__dec_find_go(d, c->next->args[0]);
-  if (!next || next->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, next->generation, next->sequence, c->next->args[1])) return GOTRACE__LATER;
+  if (!next || next->status != GOTRACE__G_WAITING ||
+      !gotrace__dec_succeeds(d, next->generation, next->sequence, c->next->args[1]))
+    return GOTRACE__LATER;
   gotrace__dec_emit(c, ev);
   if (c->next->kind == GOTRACE_V2_GO_SWITCH) {
     g->status = GOTRACE__G_WAITING;
@@ -8512,8 +8627,10 @@ static gotrace_result gotrace__dec_task_begin(gotrace_decoder *d, gotrace__curso
   const char *name;
   size_t size;
   gotrace__dec_task *task;
-  if (gotrace__map_get(d, &d->task_map, c->next->args[0])) GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has begun already", GOTRACE__LL(c->next->args[0]));
-  if (!gotrace_decoder_string(d, c->next->args[2], &name, &size)) GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->args[2]);
+  if (gotrace__map_get(d, &d->task_map, c->next->args[0]))
+    GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has begun already", GOTRACE__LL(c->next->args[0]));
+  if (!gotrace_decoder_string(d, c->next->args[2], &name, &size))
+    GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->args[2]);
   if (!GOTRACE__GROW(d, gotrace__dec_task, d->tasks, d->task_count, d->task_capacity)) return gotrace__dec_no_memory(d);
   task = &d->tasks[d->task_count];
   task->id = c->next->args[0];
@@ -8555,7 +8672,10 @@ static void gotrace__dec_task_end(gotrace_decoder *d, gotrace_event *ev) {
 static gotrace_result gotrace__dec_push_region(gotrace_decoder *d, gotrace__dec_go *g, gotrace__region_mark mark) {
   if (g->region_count == g->region_capacity) {
     uint32_t larger = g->region_capacity ? 2 * g->region_capacity : 4;
-    gotrace__region_mark *marks = larger < UINT32_MAX / 2 ? GOTRACE__CAST(gotrace__region_mark *, gotrace__dec_allocate(d, larger * sizeof *marks)) : NULL;
+    gotrace__region_mark *marks =
+        larger < UINT32_MAX / 2
+            ? GOTRACE__CAST(gotrace__region_mark *, gotrace__dec_allocate(d, larger * sizeof *marks))
+            : NULL;
     if (!marks) return gotrace__dec_no_memory(d);
     if (g->region_count) memcpy(marks, g->regions, g->region_count * sizeof *marks);
     gotrace__dec_release(d, g->regions, g->region_capacity * sizeof *marks);
@@ -8569,8 +8689,10 @@ static gotrace_result gotrace__dec_push_region(gotrace_decoder *d, gotrace__dec_
 static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__cursor *c, bool begin) {
   gotrace__dec_go *g;
   gotrace__region_mark mark;
-  if (!gotrace__dec_has(d, &d->strings, c->next->args[1])) GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->args[1]);
-  if (!(g = gotrace__dec_own_go(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
+  if (!gotrace__dec_has(d, &d->strings, c->next->args[1]))
+    GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->args[1]);
+  if (!(g = gotrace__dec_own_go(d, c)))
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
   mark.task = c->next->args[0];
   mark.name = gotrace__dec_string_hash(d, c->next->args[1]);
   if (begin) return gotrace__dec_push_region(d, g, mark);
@@ -8585,14 +8707,16 @@ static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, g
   gotrace__dec_go *g;
   uint32_t i;
   uint64_t reason;
-  if (!(g = gotrace__dec_own_go(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
+  if (!(g = gotrace__dec_own_go(d, c)))
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
   if (begin) {
     reason = c->next->args[0];
     for (i = 0; i < g->stw_count; i++)
       if (g->stw[i] == reason) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world is stopped already");
     if (g->stw_count == g->stw_capacity) {
       uint32_t larger = g->stw_capacity ? 2 * g->stw_capacity : 2;
-      uint64_t *reasons = larger < 1024 ? GOTRACE__CAST(uint64_t *, gotrace__dec_allocate(d, larger * sizeof *reasons)) : NULL;
+      uint64_t *reasons =
+          larger < 1024 ? GOTRACE__CAST(uint64_t *, gotrace__dec_allocate(d, larger * sizeof *reasons)) : NULL;
       if (!reasons) return gotrace__dec_no_memory(d);
       if (g->stw_count) memcpy(reasons, g->stw, g->stw_count * sizeof *reasons);
       gotrace__dec_release(d, g->stw, g->stw_capacity * sizeof *reasons);
@@ -8601,7 +8725,8 @@ static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, g
     }
     g->stw[g->stw_count++] = reason;
   } else {
-    if (!g->stw_count) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world was not stopped by goroutine %lld", GOTRACE__LL(c->g));
+    if (!g->stw_count)
+      GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world was not stopped by goroutine %lld", GOTRACE__LL(c->g));
     reason = g->stw[0];
     g->stw[0] = g->stw[--g->stw_count];
   }
@@ -8614,10 +8739,12 @@ static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, g
 static gotrace_result gotrace__dec_gc(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   bool begin = c->next->kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
   bool unchecked = c->next->kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
-  if (c->next->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "a collection is on in the first generation, but was told of before");
+  if (c->next->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc)
+    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "a collection is on in the first generation, but was told of before");
   if (!unchecked) {
     if (c->next->args[0] != d->gc_sequence + 1) return GOTRACE__LATER;
-    if (begin ? d->gc == 2 : d->gc != 2) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "a collection is on already" : "no collection is on");
+    if (begin ? d->gc == 2 : d->gc != 2)
+      GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "a collection is on already" : "no collection is on");
     GOTRACE__NEED_USER;
   }
   d->gc_sequence = c->next->args[0];
@@ -8641,9 +8768,13 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
   switch (c->next->kind) {
     case GOTRACE_V2_GO_START:
       g = gotrace__dec_find_go(d, c->next->args[0]);
-      if (!g || g->status != GOTRACE__G_RUNNABLE || !gotrace__dec_succeeds(d, g->generation, g->sequence, c->next->args[1])) return GOTRACE__LATER;
+      if (!g || g->status != GOTRACE__G_RUNNABLE ||
+          !gotrace__dec_succeeds(d, g->generation, g->sequence, c->next->args[1]))
+        return GOTRACE__LATER;
       GOTRACE__NEED(GOTRACE__NEED_P);
-      if (c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld where %lld runs", GOTRACE__LL(c->next->args[0]), GOTRACE__LL(c->g));
+      if (c->g != GOTRACE_NO_ID)
+        GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld where %lld runs", GOTRACE__LL(c->next->args[0]),
+                       GOTRACE__LL(c->g));
       g->status = GOTRACE__G_RUNNING;
       g->sequence++;
       gotrace__dec_emit(c, ev);
@@ -8651,7 +8782,9 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       return GOTRACE_OK;
     case GOTRACE_V2_GO_UNBLOCK:
       g = gotrace__dec_find_go(d, c->next->args[0]);
-      if (!g || g->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, g->generation, g->sequence, c->next->args[1])) return GOTRACE__LATER;
+      if (!g || g->status != GOTRACE__G_WAITING ||
+          !gotrace__dec_succeeds(d, g->generation, g->sequence, c->next->args[1]))
+        return GOTRACE__LATER;
       g->status = GOTRACE__G_RUNNABLE;
       g->sequence++;
       break;
@@ -8671,16 +8804,22 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_GO_CREATE:
     case GOTRACE_V2_GO_CREATE_BLOCKED:
       GOTRACE__NEED(GOTRACE__NEED_P);
-      if ((g = gotrace__dec_own_go(d, c)) != NULL && g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
-      if (gotrace__dec_find_go(d, c->next->args[0])) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->args[0]));
-      if (!gotrace__dec_add_go(d, c->next->args[0], c->next->kind == GOTRACE_V2_GO_CREATE ? GOTRACE__G_RUNNABLE : GOTRACE__G_WAITING)) return d->failure.result;
+      if ((g = gotrace__dec_own_go(d, c)) != NULL && g->status != GOTRACE__G_RUNNING)
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
+      if (gotrace__dec_find_go(d, c->next->args[0]))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->args[0]));
+      if (!gotrace__dec_add_go(d, c->next->args[0],
+                               c->next->kind == GOTRACE_V2_GO_CREATE ? GOTRACE__G_RUNNABLE : GOTRACE__G_WAITING))
+        return d->failure.result;
       break;
     case GOTRACE_V2_GO_SYSCALL_BEGIN:
       GOTRACE__NEED_USER;
       GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
-      if (!(p = gotrace__dec_own_proc(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
+      if (!(p = gotrace__dec_own_proc(d, c)))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
       if (!gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->args[0]))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld after %llu", (unsigned long long)c->next->args[0], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld after %llu",
+                       (unsigned long long)c->next->args[0], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
       g->status = GOTRACE__G_SYSCALL;
       p->status = GOTRACE__P_SYSCALL;
       p->sequence++;
@@ -8688,13 +8827,15 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_GO_SYSCALL_END:
       GOTRACE__NEED_USER;
       GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
-      if (!(p = gotrace__dec_own_proc(d, c)) || p->status != GOTRACE__P_SYSCALL) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
+      if (!(p = gotrace__dec_own_proc(d, c)) || p->status != GOTRACE__P_SYSCALL)
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
       g->status = GOTRACE__G_RUNNING;
       p->status = GOTRACE__P_RUNNING;
       break;
     case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
       if (c->p != GOTRACE_NO_ID) {
-        if (!(p = gotrace__dec_own_proc(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
+        if (!(p = gotrace__dec_own_proc(d, c)))
+          GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
         if (p->status == GOTRACE__P_SYSCALL) return GOTRACE__LATER; /* it will lose that one */
       }
       GOTRACE__NEED(GOTRACE__NEED_G);
@@ -8706,7 +8847,8 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_GO_CREATE_SYSCALL:
       GOTRACE__NEED(0);
       if (c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "where goroutine %lld runs", GOTRACE__LL(c->g));
-      if (gotrace__dec_find_go(d, c->next->args[0])) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->args[0]));
+      if (gotrace__dec_find_go(d, c->next->args[0]))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->args[0]));
       if (!(g = gotrace__dec_add_go(d, c->next->args[0], GOTRACE__G_SYSCALL))) return d->failure.result;
       gotrace__dec_emit(c, ev);
       gotrace__dec_take_go(d, c, g);
@@ -8719,7 +8861,9 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_PROC_STATUS: return gotrace__dec_proc_status(d, c, ev);
     case GOTRACE_V2_PROC_START:
       p = gotrace__dec_find_proc(d, c->next->args[0]);
-      if (!p || p->status != GOTRACE__P_IDLE || !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->args[1]) || c->p != GOTRACE_NO_ID) return GOTRACE__LATER;
+      if (!p || p->status != GOTRACE__P_IDLE ||
+          !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->args[1]) || c->p != GOTRACE_NO_ID)
+        return GOTRACE__LATER;
       GOTRACE__NEED(0);
       p->status = GOTRACE__P_RUNNING;
       p->sequence++;
@@ -8727,8 +8871,10 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       gotrace__dec_take_proc(d, c, p);
       return GOTRACE_OK;
     case GOTRACE_V2_PROC_STOP:
-      if (!(p = gotrace__dec_own_proc(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "thread %lld has no known proc", GOTRACE__LL(c->id));
-      if (p->status != GOTRACE__P_RUNNING && p->status != GOTRACE__P_SYSCALL) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld has status %u", GOTRACE__LL(c->p), p->status);
+      if (!(p = gotrace__dec_own_proc(d, c)))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "thread %lld has no known proc", GOTRACE__LL(c->id));
+      if (p->status != GOTRACE__P_RUNNING && p->status != GOTRACE__P_SYSCALL)
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld has status %u", GOTRACE__LL(c->p), p->status);
       GOTRACE__NEED(GOTRACE__NEED_P);
       gotrace__dec_emit(c, ev);
       p->status = GOTRACE__P_IDLE;
@@ -8738,7 +8884,8 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_USER_REGION_BEGIN:
     case GOTRACE_V2_USER_REGION_END:
       GOTRACE__NEED_USER;
-      if ((result = gotrace__dec_region(d, c, c->next->kind == GOTRACE_V2_USER_REGION_BEGIN)) != GOTRACE_OK) return result;
+      if ((result = gotrace__dec_region(d, c, c->next->kind == GOTRACE_V2_USER_REGION_BEGIN)) != GOTRACE_OK)
+        return result;
       break;
     case GOTRACE_V2_USER_TASK_BEGIN:
       GOTRACE__NEED_USER;
@@ -8762,26 +8909,35 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
     case GOTRACE_V2_GC_BEGIN:
     case GOTRACE_V2_GC_END: return gotrace__dec_gc(d, c, ev);
     case GOTRACE_V2_GC_SWEEP_ACTIVE:
-      if (!(p = gotrace__dec_find_proc(d, c->next->args[0]))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->next->args[0]));
-      if (p->sweep != (d->generation != d->first_generation)) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "proc %lld", GOTRACE__LL(c->next->args[0]));
+      if (!(p = gotrace__dec_find_proc(d, c->next->args[0])))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->next->args[0]));
+      if (p->sweep != (d->generation != d->first_generation))
+        GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "proc %lld", GOTRACE__LL(c->next->args[0]));
       p->sweep = true;
       break;
     case GOTRACE_V2_GC_SWEEP_BEGIN:
     case GOTRACE_V2_GC_SWEEP_END:
       GOTRACE__NEED(GOTRACE__NEED_P);
-      if (!(p = gotrace__dec_own_proc(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-      if ((result = gotrace__dec_flag(d, c, &p->sweep, c->next->kind == GOTRACE_V2_GC_SWEEP_BEGIN)) != GOTRACE_OK) return result;
+      if (!(p = gotrace__dec_own_proc(d, c)))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
+      if ((result = gotrace__dec_flag(d, c, &p->sweep, c->next->kind == GOTRACE_V2_GC_SWEEP_BEGIN)) != GOTRACE_OK)
+        return result;
       break;
     case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
-      if (!(g = gotrace__dec_find_go(d, c->next->args[0]))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is unknown", GOTRACE__LL(c->next->args[0]));
-      if (g->assist != (d->generation != d->first_generation)) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "goroutine %lld", GOTRACE__LL(c->next->args[0]));
+      if (!(g = gotrace__dec_find_go(d, c->next->args[0])))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is unknown", GOTRACE__LL(c->next->args[0]));
+      if (g->assist != (d->generation != d->first_generation))
+        GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "goroutine %lld", GOTRACE__LL(c->next->args[0]));
       g->assist = true;
       break;
     case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
     case GOTRACE_V2_GC_MARK_ASSIST_END:
       GOTRACE__NEED_USER;
-      if (!(g = gotrace__dec_own_go(d, c))) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
-      if ((result = gotrace__dec_flag(d, c, &g->assist, c->next->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN)) != GOTRACE_OK) return result;
+      if (!(g = gotrace__dec_own_go(d, c)))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
+      if ((result = gotrace__dec_flag(d, c, &g->assist, c->next->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN)) !=
+          GOTRACE_OK)
+        return result;
       break;
     default: /* the events of the experiment AllocFree */ GOTRACE__NEED(0); break;
   }
@@ -8798,9 +8954,11 @@ static inline gotrace_result gotrace__dec_check_ids(gotrace_decoder *d, const go
   stacks[0] = k->stack, stacks[1] = k->stack2, strings[0] = k->string, strings[1] = k->string2;
   for (i = 0; i < 2; i++) {
     if (stacks[i] && !gotrace__dec_has(d, &d->stacks, ev->args[stacks[i] - 1]))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, ev->offset, ev->spec->name, "stack %llu is unknown", (unsigned long long)ev->args[stacks[i] - 1]);
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, ev->offset, ev->spec->name, "stack %llu is unknown",
+                               (unsigned long long)ev->args[stacks[i] - 1]);
     if (strings[i] && !gotrace__dec_has(d, &d->strings, ev->args[strings[i] - 1]))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, ev->offset, ev->spec->name, "string %llu is unknown", (unsigned long long)ev->args[strings[i] - 1]);
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, ev->offset, ev->spec->name, "string %llu is unknown",
+                               (unsigned long long)ev->args[strings[i] - 1]);
   }
   return GOTRACE_OK;
 }
@@ -8833,8 +8991,6 @@ static gotrace_result gotrace__dec_next_generation(gotrace_decoder *d, gotrace_e
       else if (d->at == d->end) ended = true;
     }
     if (!ended && !result) {
-      uint64_t before = d->generation;
-      (void)before;
       result = gotrace__dec_read_batches(d);
     }
     if (!result && !ended) {
@@ -8842,7 +8998,9 @@ static gotrace_result gotrace__dec_next_generation(gotrace_decoder *d, gotrace_e
       if (!result) result = gotrace__dec_index(d, &d->stacks, GOTRACE_ERROR_STACK);
       for (i = 0; !result && i < d->pc_count; i++)
         if (!gotrace__dec_has(d, &d->strings, d->pcs[i].function) || !gotrace__dec_has(d, &d->strings, d->pcs[i].file))
-          result = gotrace__dec_fail(d, GOTRACE_ERROR_STRING, d->offset, "Stack", "the frame of pc %llx names a string that is unknown", (unsigned long long)d->pcs[i].pc);
+          result = gotrace__dec_fail(d, GOTRACE_ERROR_STRING, d->offset, "Stack",
+                                     "the frame of pc %llx names a string that is unknown",
+                                     (unsigned long long)d->pcs[i].pc);
       for (i = 0; i < d->sample_count; i++) d->samples[i].time = gotrace__dec_nanoseconds(d, d->samples[i].tick);
       if (!result && !gotrace__dec_sort_samples(d, d->samples, d->sample_count)) result = gotrace__dec_no_memory(d);
     }
@@ -8886,7 +9044,8 @@ static gotrace_result gotrace__dec_step(gotrace_decoder *d, size_t i, gotrace_ev
   if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
     d->heap[i].time = c->next->time;
     if (i && gotrace__heap_up(d->heap, i) != i) return GOTRACE_OK;
-    if (2 * i + 1 < d->heap_count && (d->heap[2 * i + 1].time < c->next->time || (2 * i + 2 < d->heap_count && d->heap[2 * i + 2].time < c->next->time)))
+    if (2 * i + 1 < d->heap_count && (d->heap[2 * i + 1].time < c->next->time ||
+                                      (2 * i + 2 < d->heap_count && d->heap[2 * i + 2].time < c->next->time)))
       gotrace__heap_down(d->heap, d->heap_count, i);
     return GOTRACE_OK;
   }
@@ -8901,8 +9060,10 @@ static gotrace_result gotrace__dec_step(gotrace_decoder *d, size_t i, gotrace_ev
 
 static gotrace_result gotrace__dec_stuck(gotrace_decoder *d) {
   gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
-  GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "none of %llu threads can go on: thread %lld waits with %s(%lld, %lld) in generation %llu", (unsigned long long)d->heap_count,
-                 GOTRACE__LL(c->id), d->kinds[c->next->kind].spec->name, GOTRACE__LL(c->next->args[0]), GOTRACE__LL(c->next->args[1]), (unsigned long long)d->generation);
+  GOTRACE__WRONG(GOTRACE_ERROR_ORDER,
+                 "none of %llu threads can go on: thread %lld waits with %s(%lld, %lld) in generation %llu",
+                 (unsigned long long)d->heap_count, GOTRACE__LL(c->id), d->kinds[c->next->kind].spec->name,
+                 GOTRACE__LL(c->next->args[0]), GOTRACE__LL(c->next->args[1]), (unsigned long long)d->generation);
 }
 
 /* The earliest event cannot come, or is wrong: `result`. Which is the earliest that can? */
@@ -8919,7 +9080,8 @@ static inline gotrace_result gotrace__dec_ordered_v2(gotrace_decoder *d, gotrace
   gotrace_result result;
   if (GOTRACE__LIKELY(!d->others && d->heap_count)) { /* nothing but threads' events */
     result = gotrace__dec_step(d, 0, ev);
-    if (!GOTRACE__LIKELY(result == GOTRACE_OK) && (result = gotrace__dec_other_step(d, result, ev)) != GOTRACE_OK) return result;
+    if (!GOTRACE__LIKELY(result == GOTRACE_OK) && (result = gotrace__dec_other_step(d, result, ev)) != GOTRACE_OK)
+      return result;
     d->others = d->queue_count != 0; /* what the event implies */
   } else if (d->queue_given < d->queue_count) {
     *ev = d->queue[d->queue_given++];
@@ -8935,12 +9097,14 @@ static inline gotrace_result gotrace__dec_ordered_v2(gotrace_decoder *d, gotrace
   } else if (d->heap_count == 0 && d->sample_given == d->sample_count) {
     if ((result = gotrace__dec_next_generation(d, ev)) != GOTRACE_OK) return result;
     d->others = true;
-  } else if (d->sample_given < d->sample_count && (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time)) {
+  } else if (d->sample_given < d->sample_count &&
+             (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time)) {
     const gotrace__dec_sample *s = &d->samples[d->sample_given++];
     gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_CPU_SAMPLE].spec, s->offset);
     ev->time = s->time;
     ev->m = (int64_t)s->m, ev->p = (int64_t)s->p, ev->g = s->g ? (int64_t)s->g : GOTRACE_NO_ID;
-    ev->args[0] = s->tick, ev->args[1] = s->m, ev->args[2] = s->p, ev->args[3] = s->g, ev->args[4] = ev->stack = s->stack;
+    ev->args[0] = s->tick, ev->args[1] = s->m, ev->args[2] = s->p, ev->args[3] = s->g,
+    ev->args[4] = ev->stack = s->stack;
     ev->arg_count = 5;
   } else {
     result = gotrace__dec_step(d, 0, ev);
@@ -8976,7 +9140,8 @@ static inline bool gotrace__v1_numbers(const uint8_t **at, const uint8_t *end, u
 #define GOTRACE__V1_MOST_STRING 1000000
 
 /* Reads the event at *at, `offset` in the file, and moves *at behind it. Go: readTrace, argNum. */
-static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t **at_, const uint8_t *end, uint64_t offset, gotrace__v1_event *e) {
+static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t **at_, const uint8_t *end,
+                                              uint64_t offset, gotrace__v1_event *e) {
   const uint8_t *at = *at_, *stop = NULL;
   uint8_t head = *at++;
   bool old = d->version < 1007;
@@ -8985,16 +9150,20 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
   uint64_t numbers[8], size = 0;
   e->kind = head & 63;
   if (!k->spec || e->kind == GOTRACE_V1_NONE)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u is not of format go 1.%d", e->kind, d->version - 1000);
+    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u is not of format go 1.%d", e->kind,
+                             d->version - 1000);
   e->sequence = e->dt = 0;
   e->args[0] = e->args[1] = e->args[2] = e->args[3] = e->args[4] = 0;
   e->data = NULL;
   e->size = 0;
   if (e->kind == GOTRACE_V1_STRING) {
-    if (!gotrace__v1_numbers(&at, end, e->args, 1) || !gotrace__v1_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
+    if (!gotrace__v1_numbers(&at, end, e->args, 1) || !gotrace__v1_numbers(&at, end, &size, 1))
+      return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
     if (!e->args[0] || !size || size > GOTRACE__V1_MOST_STRING)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, k->spec->name, "string %llu of %llu bytes", (unsigned long long)e->args[0], (unsigned long long)size);
-    if (size > (uint64_t)(end - at)) return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "ends in the middle of a string");
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, k->spec->name, "string %llu of %llu bytes",
+                               (unsigned long long)e->args[0], (unsigned long long)size);
+    if (size > (uint64_t)(end - at))
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "ends in the middle of a string");
     e->data = at;
     e->size = (size_t)size;
     *at_ = at + size;
@@ -9002,40 +9171,52 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
   }
   if (count >= limit) { /* as many as fit into the length that comes first */
     if (!gotrace__v1_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
-    if (size > (uint64_t)(end - at)) return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "ends in the middle of an event");
+    if (size > (uint64_t)(end - at))
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "ends in the middle of an event");
     stop = at + size;
   }
   if (GOTRACE__LIKELY(e->kind != GOTRACE_V1_STACK)) {
     wanted = k->args + (unsigned)k->timed + (unsigned)(k->timed && old);
     if (!stop && count != wanted)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "%u arguments where %u belong", count, wanted);
+      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "%u arguments where %u belong", count,
+                               wanted);
     if (!gotrace__v1_numbers(&at, stop ? stop : end, numbers, wanted)) {
       if (!stop) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
       return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "fewer than %u arguments", wanted);
     }
-    if (stop && at != stop) return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "more than %u arguments", wanted);
+    if (stop && at != stop)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "more than %u arguments", wanted);
     i = 0;
     if (k->timed && old) e->sequence = numbers[i++];
     if (k->timed) e->dt = numbers[i++];
     for (count = 0; i < wanted; i++) e->args[count++] = numbers[i];
     if (e->kind == GOTRACE_V1_USER_LOG) {
       if (!gotrace__v1_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
-      if (size > GOTRACE__V1_MOST_STRING) return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, k->spec->name, "message of %llu bytes", (unsigned long long)size);
-      if (size > (uint64_t)(end - at)) return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "ends in the middle of a message");
+      if (size > GOTRACE__V1_MOST_STRING)
+        return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, k->spec->name, "message of %llu bytes",
+                                 (unsigned long long)size);
+      if (size > (uint64_t)(end - at))
+        return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "ends in the middle of a message");
       e->data = at;
       e->size = (size_t)size;
       at += size;
     }
   } else {
-    if (!gotrace__v1_numbers(&at, stop ? stop : end, e->args, 2)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
+    if (!gotrace__v1_numbers(&at, stop ? stop : end, e->args, 2))
+      return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
     if (e->args[1] > GOTRACE__V1_MOST_FRAMES)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, offset, k->spec->name, "stack of %llu frames", (unsigned long long)e->args[1]);
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, offset, k->spec->name, "stack of %llu frames",
+                               (unsigned long long)e->args[1]);
     wanted = (old ? 1u : 4u) * (unsigned)e->args[1];
     e->data = at;
     for (i = 0; i < wanted; i++)
-      if (!gotrace__v1_numbers(&at, stop ? stop : end, numbers, 1)) return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "fewer arguments than %u frames need", (unsigned)e->args[1]);
+      if (!gotrace__v1_numbers(&at, stop ? stop : end, numbers, 1))
+        return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name,
+                                 "fewer arguments than %u frames need", (unsigned)e->args[1]);
     e->size = (size_t)(at - e->data);
-    if (stop ? at != stop : count != 2 + wanted) return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "not the arguments of %u frames", (unsigned)e->args[1]);
+    if (stop ? at != stop : count != 2 + wanted)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "not the arguments of %u frames",
+                               (unsigned)e->args[1]);
   }
   *at_ = at;
   return GOTRACE_OK;
@@ -9076,10 +9257,10 @@ static gotrace_result gotrace__dec_raw_v1(gotrace_decoder *d, gotrace_event *ev)
 
 /* ---- v1: order ----
  *
- * Two walks over the file: the first checks its framing, collects the tables and finds each proc's batches; the second, as events
- * are asked for, merges the procs' events and checks what goroutines and procs do. Ends of system calls were written late: the
- * first walk collects them, the second puts them where their time says. Futile wake-ups, if there are any, cost one walk
- * more.
+ * Two walks over the file: the first checks its framing, collects the tables and finds each proc's batches; the second,
+ * as events are asked for, merges the procs' events and checks what goroutines and procs do. Ends of system calls were
+ * written late: the first walk collects them, the second puts them where their time says. Futile wake-ups, if there are
+ * any, cost one walk more.
  */
 
 /* The proc of an id, made if need be; NULL: no memory. */
@@ -9164,7 +9345,9 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
     memset(&entry, 0, sizeof entry);
     switch (e.kind) {
       case GOTRACE_V1_BATCH:
-        if (!(c = gotrace__dec_cursor(d, e.args[0])) || !GOTRACE__GROW(d, gotrace__batch, d->batches, d->batch_count, d->batch_capacity)) return gotrace__dec_no_memory(d);
+        if (!(c = gotrace__dec_cursor(d, e.args[0])) ||
+            !GOTRACE__GROW(d, gotrace__batch, d->batches, d->batch_count, d->batch_capacity))
+          return gotrace__dec_no_memory(d);
         sequence = old ? e.args[1] : 0;
         time = e.args[old ? 2 : 1];
         {
@@ -9178,7 +9361,8 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
         continue;
       case GOTRACE_V1_FREQUENCY:
         if (e.args[0] == 0 || e.args[0] > INT64_MAX) {
-          result = gotrace__dec_fail(d, GOTRACE_ERROR_TIME, offset, "Frequency", "frequency of %lld", (long long)e.args[0]);
+          result =
+              gotrace__dec_fail(d, GOTRACE_ERROR_TIME, offset, "Frequency", "frequency of %lld", (long long)e.args[0]);
           break;
         }
         d->has_frequency = true;
@@ -9197,7 +9381,9 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
       default:
         events++;
         if (!c) { /* before any batch: Go takes it for proc 0's */
-          if (!(c = gotrace__dec_cursor(d, 0)) || !GOTRACE__GROW(d, gotrace__batch, d->batches, d->batch_count, d->batch_capacity)) return gotrace__dec_no_memory(d);
+          if (!(c = gotrace__dec_cursor(d, 0)) ||
+              !GOTRACE__GROW(d, gotrace__batch, d->batches, d->batch_count, d->batch_capacity))
+            return gotrace__dec_no_memory(d);
           memset(&d->batches[d->batch_count], 0, sizeof *d->batches);
           d->batches[d->batch_count].data = before;
           d->batches[d->batch_count].offset = offset;
@@ -9207,19 +9393,22 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
         time += e.dt;
         if (e.kind == GOTRACE_V1_FUTILE_WAKEUP) d->any_futile = true;
         if (e.kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e.args[0] > 1) {
-          result = gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, d->kinds[e.kind].spec->name, "stopped world of kind %llu", (unsigned long long)e.args[0]);
+          result = gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, d->kinds[e.kind].spec->name,
+                                     "stopped world of kind %llu", (unsigned long long)e.args[0]);
           break;
         }
         if (!old && gotrace__v1_is_moved(e.kind, e.args[2], (int64_t)time)) {
           gotrace__dec_sample *s;
-          if (!GOTRACE__GROW(d, gotrace__dec_sample, d->moved, d->moved_count, d->moved_capacity)) return gotrace__dec_no_memory(d);
+          if (!GOTRACE__GROW(d, gotrace__dec_sample, d->moved, d->moved_count, d->moved_capacity))
+            return gotrace__dec_no_memory(d);
           s = &d->moved[d->moved_count++];
           memset(s, 0, sizeof *s);
           s->time = (int64_t)e.args[2], s->offset = offset, s->g = e.args[0], s->stack = e.args[1];
         }
         if (e.kind == GOTRACE_V1_CPU_SAMPLE || old) {
           gotrace__dec_sample *s;
-          if (!GOTRACE__GROW(d, gotrace__dec_sample, d->samples, d->sample_count, d->sample_capacity)) return gotrace__dec_no_memory(d);
+          if (!GOTRACE__GROW(d, gotrace__dec_sample, d->samples, d->sample_count, d->sample_capacity))
+            return gotrace__dec_no_memory(d);
           s = &d->samples[d->sample_count++];
           memset(s, 0, sizeof *s);
           s->offset = offset;
@@ -9239,12 +9428,14 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
     if (c && c->last) d->batches[c->last - 1].size = (uint64_t)(d->at - d->batches[c->last - 1].data);
     if (table) {
       entry.id = e.args[0], entry.data = e.data, entry.size = (uint32_t)(table == &d->strings ? e.size : e.args[1]);
-      if (!GOTRACE__GROW(d, gotrace__dec_item, table->entries, table->count, table->capacity)) return gotrace__dec_no_memory(d);
+      if (!GOTRACE__GROW(d, gotrace__dec_item, table->entries, table->count, table->capacity))
+        return gotrace__dec_no_memory(d);
       table->entries[table->count++] = entry;
     }
   }
   if (!result && !events) result = gotrace__dec_fail(d, GOTRACE_ERROR_EMPTY, d->offset, NULL, "the trace is empty");
-  if (!result && !d->has_frequency) result = gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "no frequency");
+  if (!result && !d->has_frequency)
+    result = gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "no frequency");
   if (result) gotrace__dec_postpone(d);
   if (!d->has_frequency) d->mul = 1; /* a broken trace: times are ticks */
   d->info.nanoseconds_per_tick = d->mul;
@@ -9299,8 +9490,8 @@ static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
   return gotrace__v1_read_ahead(d, c);
 }
 
-/* What an event does to the order of a goroutine's events: it needs a status and, if `counted`, a sequence number, and leaves
- * another status and, if `counts`, the next number. Go: stateTransition. */
+/* What an event does to the order of a goroutine's events: it needs a status and, if `counted`, a sequence number, and
+ * leaves another status and, if `counts`, the next number. Go: stateTransition. */
 enum { GOTRACE__O_DEAD, GOTRACE__O_RUNNABLE, GOTRACE__O_RUNNING, GOTRACE__O_WAITING };
 typedef struct gotrace__v1_move {
   uint64_t g, sequence;
@@ -9316,7 +9507,9 @@ static inline gotrace__v1_move gotrace__v1_move_of(const gotrace__cursor *c) {
     case GOTRACE_V1_GO_WAITING:
     case GOTRACE_V1_GO_IN_SYSCALL: s.sequence = 1, s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_WAITING; break;
     case GOTRACE_V1_GO_START:
-    case GOTRACE_V1_GO_START_LABEL: s.sequence = c->next->args[1], s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_RUNNING; break;
+    case GOTRACE_V1_GO_START_LABEL:
+      s.sequence = c->next->args[1], s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_RUNNING;
+      break;
     case GOTRACE_V1_GO_START_LOCAL: s.counted = false, s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_RUNNING; break;
     case GOTRACE_V1_GO_BLOCK:
     case GOTRACE_V1_GO_BLOCK_SEND:
@@ -9327,13 +9520,21 @@ static inline gotrace__v1_move gotrace__v1_move_of(const gotrace__cursor *c) {
     case GOTRACE_V1_GO_BLOCK_NET:
     case GOTRACE_V1_GO_SLEEP:
     case GOTRACE_V1_GO_SYS_BLOCK:
-    case GOTRACE_V1_GO_BLOCK_GC: s.counted = s.counts = false, s.from = GOTRACE__O_RUNNING, s.to = GOTRACE__O_WAITING; break;
+    case GOTRACE_V1_GO_BLOCK_GC:
+      s.counted = s.counts = false, s.from = GOTRACE__O_RUNNING, s.to = GOTRACE__O_WAITING;
+      break;
     case GOTRACE_V1_GO_SCHED:
-    case GOTRACE_V1_GO_PREEMPT: s.counted = s.counts = false, s.from = GOTRACE__O_RUNNING, s.to = GOTRACE__O_RUNNABLE; break;
+    case GOTRACE_V1_GO_PREEMPT:
+      s.counted = s.counts = false, s.from = GOTRACE__O_RUNNING, s.to = GOTRACE__O_RUNNABLE;
+      break;
     case GOTRACE_V1_GO_UNBLOCK:
-    case GOTRACE_V1_GO_SYS_EXIT: s.g = c->next->args[0], s.sequence = c->next->args[1], s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE; break;
+    case GOTRACE_V1_GO_SYS_EXIT:
+      s.g = c->next->args[0], s.sequence = c->next->args[1], s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE;
+      break;
     case GOTRACE_V1_GO_UNBLOCK_LOCAL:
-    case GOTRACE_V1_GO_SYS_EXIT_LOCAL: s.g = c->next->args[0], s.counted = false, s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE; break;
+    case GOTRACE_V1_GO_SYS_EXIT_LOCAL:
+      s.g = c->next->args[0], s.counted = false, s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE;
+      break;
     case GOTRACE_V1_GC_START: s.gc = true, s.sequence = c->next->args[0]; break;
     default: s.ordered = false; break;
   }
@@ -9392,7 +9593,8 @@ static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* Lets the earliest event happen, and gives its proc's next one and those that waited for it their chance. Go: order1007. */
+/* Lets the earliest event happen, and gives its proc's next one and those that waited for it their chance. Go:
+ * order1007. */
 static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event *ev) {
   uint32_t index = d->heap[0].cursor, waiting = 0;
   gotrace__cursor *c = &d->cursors[index];
@@ -9403,13 +9605,15 @@ static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event 
   if (e->time < d->last_time) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "time stamps out of order");
   d->last_time = e->time;
   if (s.gc) {
-    if (d->gc_sequence != s.sequence) GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "collection %llu out of order", (unsigned long long)s.sequence);
+    if (d->gc_sequence != s.sequence)
+      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "collection %llu out of order", (unsigned long long)s.sequence);
     d->gc_sequence++;
     waiting = d->gc_waiting;
     d->gc_waiting = 0;
   } else if (s.ordered) {
     if (!(g = gotrace__v1_go(d, s.g))) return d->failure.result;
-    if ((s.counted && g->sequence != s.sequence) || g->order_status != s.from) GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "goroutine %lld has been elsewhere", GOTRACE__LL(s.g));
+    if ((s.counted && g->sequence != s.sequence) || g->order_status != s.from)
+      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "goroutine %lld has been elsewhere", GOTRACE__LL(s.g));
     if (s.counts) g->sequence++;
     g->order_status = s.to;
     waiting = g->waiting;
@@ -9419,7 +9623,8 @@ static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event 
       g->blocked_at = e->time;
     } else if (e->kind == GOTRACE_V1_GO_SYS_EXIT && e->args[2]) {
       if (!g->blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call that did not begin");
-      if ((int64_t)e->args[2] < g->blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(e->g));
+      if ((int64_t)e->args[2] < g->blocked_at)
+        GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(e->g));
     }
   }
   *ev = *e;
@@ -9485,13 +9690,17 @@ static inline gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_even
   }
   for (;;) {
     gotrace_result result;
-    sample = d->sample_given < d->sample_count && (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time);
-    exit = d->moved_given < d->moved_count &&
-           (sample ? d->moved[d->moved_given].time < d->samples[d->sample_given].time : !d->heap_count || d->moved[d->moved_given].time < d->heap[0].time);
+    sample =
+        d->sample_given < d->sample_count && (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time);
+    exit =
+        d->moved_given < d->moved_count && (sample ? d->moved[d->moved_given].time < d->samples[d->sample_given].time
+                                                   : !d->heap_count || d->moved[d->moved_given].time < d->heap[0].time);
     if (sample || exit) break;
     if (!d->heap_count && !d->parked) return GOTRACE_END_OF_TRACE;
     if (!d->heap_count || d->attempts > 1000 * (d->info.events + 100000))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_ORDER, d->offset, NULL, "no consistent order of the events of %llu procs", (unsigned long long)(d->parked + d->heap_count));
+      return gotrace__dec_fail(d, GOTRACE_ERROR_ORDER, d->offset, NULL,
+                               "no consistent order of the events of %llu procs",
+                               (unsigned long long)(d->parked + d->heap_count));
     if ((result = gotrace__v1_step(d, ev)) != GOTRACE_OK) return result;
     if (GOTRACE__LIKELY(!gotrace__v1_is_moved(ev->kind, ev->args[2], ev->time))) return GOTRACE_OK;
   }
@@ -9503,7 +9712,8 @@ static inline gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_even
   if (exit) return GOTRACE_OK;
   ev->args[0] = (uint64_t)s->time, ev->args[1] = s->p, ev->args[2] = s->g, ev->args[3] = s->stack;
   ev->p = (int64_t)s->p;
-  if (s->time < d->last_time) return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, s->offset, "CPUSample", "time stamps out of order");
+  if (s->time < d->last_time)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, s->offset, "CPUSample", "time stamps out of order");
   d->last_time = s->time;
   return GOTRACE_OK;
 }
@@ -9535,8 +9745,8 @@ static inline void gotrace__v1_dress(gotrace_decoder *d, gotrace_event *ev) {
   }
 }
 
-/* Finds the wake-ups that were futile: from an unblock over starts and preemptions to the block after a FutileWakeup. Go:
- * removeFutile. */
+/* Finds the wake-ups that were futile: from an unblock over starts and preemptions to the block after a FutileWakeup.
+ * Go: removeFutile. */
 static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
   gotrace_event ev;
   uint64_t ordinal = 0, i;
@@ -9583,7 +9793,8 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
       default: break;
     }
     if (!wakes) continue;
-    if (!GOTRACE__GROW(d, gotrace__dec_wake, d->wakes, d->wake_count, d->wake_capacity)) return gotrace__dec_no_memory(d);
+    if (!GOTRACE__GROW(d, gotrace__dec_wake, d->wakes, d->wake_count, d->wake_capacity))
+      return gotrace__dec_no_memory(d);
     d->wakes[d->wake_count].ordinal = ordinal;
     d->wakes[d->wake_count].next = g->wakeup;
     g->wakeup = (uint32_t)++d->wake_count;
@@ -9605,7 +9816,8 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
     if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
     gotrace__dec_postpone(d);
   }
-  if (!gotrace__dec_sort_samples(d, d->moved, d->moved_count) || (d->version >= 1007 && !gotrace__dec_sort_samples(d, d->samples, d->sample_count)))
+  if (!gotrace__dec_sort_samples(d, d->moved, d->moved_count) ||
+      (d->version >= 1007 && !gotrace__dec_sort_samples(d, d->samples, d->sample_count)))
     return gotrace__dec_no_memory(d);
   if ((result = gotrace__v1_rewind(d)) != GOTRACE_OK) return result;
   d->min_time = INT64_MAX;
@@ -9615,21 +9827,25 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
     if (first < d->min_time) d->min_time = first;
   }
   if (d->moved_count && d->moved[0].time < d->min_time) d->min_time = d->moved[0].time;
-  if (d->any_futile && ((result = gotrace__v1_find_futile(d)) != GOTRACE_OK || (result = gotrace__v1_rewind(d)) != GOTRACE_OK)) return result;
+  if (d->any_futile &&
+      ((result = gotrace__v1_find_futile(d)) != GOTRACE_OK || (result = gotrace__v1_rewind(d)) != GOTRACE_OK))
+    return result;
   d->ordinal = 0;
   if (!(g = gotrace__v1_go(d, 0))) return d->failure.result;
   g->status = GOTRACE__G_RUNNING;
   return GOTRACE_OK;
 }
 
-#define GOTRACE__WRONG1(result, ...) \
-  return gotrace__dec_fail(d, result, ev->offset, ev->spec->name, __VA_ARGS__)
+#define GOTRACE__WRONG1(result, ...) return gotrace__dec_fail(d, result, ev->offset, ev->spec->name, __VA_ARGS__)
 /* The goroutine must run on the proc, and must be one. Go: checkRunning. */
-#define GOTRACE__RUNS(allow_none)                                                                                             \
-  do {                                                                                                                        \
-    if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not run", GOTRACE__LL(ev->g)); \
-    if (p->g != (uint64_t)ev->g) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g)); \
-    if (!(allow_none) && ev->g == 0) GOTRACE__WRONG1(GOTRACE_ERROR_CONTEXT, "needs a goroutine");                             \
+#define GOTRACE__RUNS(allow_none)                                                                       \
+  do {                                                                                                  \
+    if (g->status != GOTRACE__G_RUNNING)                                                                \
+      GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not run", GOTRACE__LL(ev->g));          \
+    if (p->g != (uint64_t)ev->g)                                                                        \
+      GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), \
+                      GOTRACE__LL(ev->g));                                                              \
+    if (!(allow_none) && ev->g == 0) GOTRACE__WRONG1(GOTRACE_ERROR_CONTEXT, "needs a goroutine");       \
   } while (0)
 
 static gotrace_result gotrace__v1_region(gotrace_decoder *d, gotrace__dec_go *g, const gotrace_event *ev) {
@@ -9646,7 +9862,8 @@ static gotrace_result gotrace__v1_region(gotrace_decoder *d, gotrace__dec_go *g,
 }
 
 /* Go: postProcessTrace. */
-static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p, gotrace_event *ev) {
+static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
+                                        gotrace_event *ev) {
   gotrace__dec_go *other;
   bool *flag;
   switch (ev->kind) {
@@ -9657,24 +9874,28 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
       break;
     case GOTRACE_V1_PROC_STOP:
       if (!p->status) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld does not run", GOTRACE__LL(ev->p));
-      if (p->g) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
+      if (p->g)
+        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
       p->status = 0;
       break;
     case GOTRACE_V1_GC_START:
     case GOTRACE_V1_GC_DONE:
-      if (d->gc_on == (ev->kind == GOTRACE_V1_GC_START)) GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, d->gc_on ? "a collection is on already" : "no collection is on");
+      if (d->gc_on == (ev->kind == GOTRACE_V1_GC_START))
+        GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, d->gc_on ? "a collection is on already" : "no collection is on");
       d->gc_on = !d->gc_on;
       if (d->gc_on) ev->p = GOTRACE_GC_PROC;
       break;
     case GOTRACE_V1_STW_START:
     case GOTRACE_V1_STW_DONE:
       flag = d->version < GOTRACE_GO_1_10 ? &p->stw : &d->stw_on;
-      if (*flag == (ev->kind == GOTRACE_V1_STW_START)) GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, *flag ? "the world is stopped already" : "the world is not stopped");
+      if (*flag == (ev->kind == GOTRACE_V1_STW_START))
+        GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, *flag ? "the world is stopped already" : "the world is not stopped");
       *flag = !*flag;
       break;
     case GOTRACE_V1_GC_SWEEP_START:
     case GOTRACE_V1_GC_SWEEP_DONE:
-      if (p->sweep == (ev->kind == GOTRACE_V1_GC_SWEEP_START)) GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, p->sweep ? "a sweep is on already" : "no sweep is on");
+      if (p->sweep == (ev->kind == GOTRACE_V1_GC_SWEEP_START))
+        GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, p->sweep ? "a sweep is on already" : "no sweep is on");
       p->sweep = !p->sweep;
       break;
     case GOTRACE_V1_GC_MARK_ASSIST_START:
@@ -9684,14 +9905,16 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
     case GOTRACE_V1_GC_MARK_ASSIST_DONE: g->assist = false; break; /* it may have begun before the trace */
     case GOTRACE_V1_GO_WAITING:
     case GOTRACE_V1_GO_IN_SYSCALL:
-      if (g->status != GOTRACE__G_RUNNABLE) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not runnable", GOTRACE__LL(ev->g));
+      if (g->status != GOTRACE__G_RUNNABLE)
+        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not runnable", GOTRACE__LL(ev->g));
       g->status = GOTRACE__G_WAITING;
       g->last = ev->kind;
       break;
     case GOTRACE_V1_GO_CREATE:
       GOTRACE__RUNS(true);
       if (!(other = gotrace__dec_find_go(d, ev->args[0]))) return GOTRACE_OK; /* cannot be: the order knows it */
-      if (other->created || other == g) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(ev->args[0]));
+      if (other->created || other == g)
+        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(ev->args[0]));
       other->created = true;
       other->status = GOTRACE__G_RUNNABLE;
       other->last = ev->kind;
@@ -9700,8 +9923,10 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
       break;
     case GOTRACE_V1_GO_START:
     case GOTRACE_V1_GO_START_LABEL:
-      if (g->status != GOTRACE__G_RUNNABLE) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not runnable", GOTRACE__LL(ev->g));
-      if (p->g) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
+      if (g->status != GOTRACE__G_RUNNABLE)
+        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not runnable", GOTRACE__LL(ev->g));
+      if (p->g)
+        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
       g->status = GOTRACE__G_RUNNING;
       p->g = (uint64_t)ev->g;
       if (g->fresh) {
@@ -9726,8 +9951,11 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
       g->last = ev->kind;
       break;
     case GOTRACE_V1_GO_UNBLOCK:
-      if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not run", GOTRACE__LL(ev->g));
-      if (ev->p != GOTRACE_TIMER_PROC && p->g != (uint64_t)ev->g) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
+      if (g->status != GOTRACE__G_RUNNING)
+        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not run", GOTRACE__LL(ev->g));
+      if (ev->p != GOTRACE_TIMER_PROC && p->g != (uint64_t)ev->g)
+        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p),
+                        GOTRACE__LL(ev->g));
       if (!(other = gotrace__dec_find_go(d, ev->args[0])) || other->status != GOTRACE__G_WAITING)
         GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not wait", GOTRACE__LL(ev->args[0]));
       if (other->last == GOTRACE_V1_GO_BLOCK_NET && ev->p != GOTRACE_TIMER_PROC) ev->p = GOTRACE_NETPOLL_PROC;
@@ -9744,7 +9972,8 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
       p->g = 0;
       break;
     case GOTRACE_V1_GO_SYS_EXIT:
-      if (g->status != GOTRACE__G_WAITING) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not wait", GOTRACE__LL(ev->g));
+      if (g->status != GOTRACE__G_WAITING)
+        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not wait", GOTRACE__LL(ev->g));
       g->status = GOTRACE__G_RUNNABLE;
       g->last = ev->kind;
       break;
@@ -9763,7 +9992,8 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
       p->g = 0;
       break;
     case GOTRACE_V1_USER_TASK_CREATE:
-      if (gotrace__map_get(d, &d->task_map, ev->args[0])) GOTRACE__WRONG1(GOTRACE_ERROR_TASK, "task %lld has begun already", GOTRACE__LL(ev->args[0]));
+      if (gotrace__map_get(d, &d->task_map, ev->args[0]))
+        GOTRACE__WRONG1(GOTRACE_ERROR_TASK, "task %lld has begun already", GOTRACE__LL(ev->args[0]));
       if (!gotrace__map_add(d, &d->task_map, ev->args[0], 1)) return gotrace__dec_no_memory(d);
       break;
     case GOTRACE_V1_USER_TASK_END: gotrace__map_remove(d, &d->task_map, ev->args[0]); break;
@@ -9783,8 +10013,8 @@ static const char *gotrace__v1_stw_reason(const gotrace_decoder *d, uint64_t kin
   return kind < sizeof reasons / sizeof reasons[0] ? reasons[kind] : reasons[0];
 }
 
-/* An event was wrong. If the rest cannot be brought into an order either, then that is what is wrong with the trace: Go looks
- * there first. */
+/* An event was wrong. If the rest cannot be brought into an order either, then that is what is wrong with the trace: Go
+ * looks there first. */
 static gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_decoder_failure found = d->failure;
   if (found.result == GOTRACE_ERROR_OUT_OF_MEMORY) return found.result;
@@ -9809,7 +10039,9 @@ static inline gotrace_result gotrace__dec_ordered_v1(gotrace_decoder *d, gotrace
   } while (d->any_futile && (d->futile[ordinal / 64] >> (ordinal % 64) & 1));
   gotrace__v1_dress(d, ev);
   if (!(g = gotrace__v1_go(d, (uint64_t)ev->g)) || !(p = gotrace__v1_proc(d, ev->p))) return d->failure.result;
-  if (ev->kind == GOTRACE_V1_GO_CREATE && (!gotrace__v1_go(d, ev->args[0]) || !(g = gotrace__v1_go(d, (uint64_t)ev->g)))) return d->failure.result;
+  if (ev->kind == GOTRACE_V1_GO_CREATE &&
+      (!gotrace__v1_go(d, ev->args[0]) || !(g = gotrace__v1_go(d, (uint64_t)ev->g))))
+    return d->failure.result;
   if (!GOTRACE__LIKELY((result = gotrace__v1_check(d, g, p, ev)) == GOTRACE_OK)) return gotrace__v1_root_cause(d, ev);
   g->created = true;
   if (ev->kind == GOTRACE_V1_STW_START) {
@@ -9827,7 +10059,8 @@ static inline gotrace_result gotrace__dec_ordered_v1(gotrace_decoder *d, gotrace
 GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_event *event) {
   gotrace_result result;
   if (!GOTRACE__LIKELY(d->result == GOTRACE_OK)) return d->result;
-  if (d->options.raw) result = d->version < GOTRACE_GO_1_22 ? gotrace__dec_raw_v1(d, event) : gotrace__dec_raw_v2(d, event);
+  if (d->options.raw)
+    result = d->version < GOTRACE_GO_1_22 ? gotrace__dec_raw_v1(d, event) : gotrace__dec_raw_v2(d, event);
   else result = d->version < GOTRACE_GO_1_22 ? gotrace__dec_ordered_v1(d, event) : gotrace__dec_ordered_v2(d, event);
   if (GOTRACE__LIKELY(result == GOTRACE_OK)) d->info.events++;
   else d->result = result;

@@ -1,5 +1,5 @@
-/* decode.h - what the decoder's fuzz targets do with a trace: decode it from memory, through a callback and through one that
- * can seek, raw and in order, and compare. After gotrace.h's implementation. */
+/* decode.h - what the decoder's fuzz targets do with a trace: decode it from memory, through a callback and through one
+ * that can seek, raw and in order, and compare. After gotrace.h's implementation. */
 #ifndef FUZZ_DECODE_H
 #define FUZZ_DECODE_H
 
@@ -81,7 +81,9 @@ static inline decode_outcome decode_all(const uint8_t *data, size_t size, int wa
       if (gotrace_decoder_string(d, e.args[i], &text, &n)) o.hash = decode_mix(o.hash, text, n);
     n = gotrace_decoder_stack(d, e.stack, frames, 1000);
     REQUIRE(n <= 1000);
-    for (i = 0; i < n; i++) o.hash = decode_mix(decode_mix(o.hash, frames[i].function, frames[i].function_size), frames[i].file, frames[i].file_size);
+    for (i = 0; i < n; i++)
+      o.hash = decode_mix(decode_mix(o.hash, frames[i].function, frames[i].function_size), frames[i].file,
+                          frames[i].file_size);
   }
   if (d) {
     REQUIRE(gotrace_decoder_next(d, &e) == o.result);

@@ -1,6 +1,6 @@
-/* Fuzzes the decoder with traces that were changed but kept their framing: the mutator takes a trace apart into batches and
- * events, changes numbers, kinds and the order of things, and puts lengths right again. So the checks of order and state are
- * reached, not only those of framing.
+/* Fuzzes the decoder with traces that were changed but kept their framing: the mutator takes a trace apart into batches
+ * and events, changes numbers, kinds and the order of things, and puts lengths right again. So the checks of order and
+ * state are reached, not only those of framing.
  *
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/decode_mutated.c -o build/fuzz/decode_mutated -pthread
  *     build/fuzz/decode_mutated -max_total_time=60 fuzz/seeds/decode_mutated
@@ -19,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (ordered.result == GOTRACE_END_OF_TRACE && size > 6 && data[5] == '2' && data[6] >= '2') {
     REQUIRE(raw.result == GOTRACE_END_OF_TRACE);
     for (kind = GOTRACE_V2_PROCS_CHANGE; kind < 256; kind++)
-      if (kind < GOTRACE_V2_EXPERIMENTAL_BATCH || kind >= GOTRACE_V2_SPAN) REQUIRE(ordered.kinds[kind] == raw.kinds[kind]);
+      if (kind < GOTRACE_V2_EXPERIMENTAL_BATCH || kind >= GOTRACE_V2_SPAN)
+        REQUIRE(ordered.kinds[kind] == raw.kinds[kind]);
   }
   return 0;
 }
@@ -78,7 +79,8 @@ static size_t put_together_v2(uint8_t *out, size_t max, const piece *pieces, siz
   size_t at = 16, i, batch = 0;
   for (i = 0; i <= count; i++) {
     const piece *p = &pieces[i];
-    bool frame = i == count || p->kind == GOTRACE_V2_EVENT_BATCH || p->kind == GOTRACE_V2_EXPERIMENTAL_BATCH || p->kind == GOTRACE_V2_END_OF_GENERATION;
+    bool frame = i == count || p->kind == GOTRACE_V2_EVENT_BATCH || p->kind == GOTRACE_V2_EXPERIMENTAL_BATCH ||
+                 p->kind == GOTRACE_V2_END_OF_GENERATION;
     unsigned j;
     if (frame && batch) gotrace__put_varint_reserved(out + batch - 3, at - batch, 3);
     if (frame) batch = 0;
@@ -121,7 +123,8 @@ static size_t put_together_v1(uint8_t *out, size_t max, const piece *pieces, siz
     }
     for (j = 0; j < n; j++) {
       /* 1.5 counts sequence numbers beside the time. */
-      if (old && j == 0 && p->kind != GOTRACE_V1_BATCH && p->kind != GOTRACE_V1_FREQUENCY && p->kind != GOTRACE_V1_TIMER_GOROUTINE && p->kind != GOTRACE_V1_STACK)
+      if (old && j == 0 && p->kind != GOTRACE_V1_BATCH && p->kind != GOTRACE_V1_FREQUENCY &&
+          p->kind != GOTRACE_V1_TIMER_GOROUTINE && p->kind != GOTRACE_V1_STACK)
         size = (size_t)(gotrace__put_varint(body + size, 1) - body);
       size = (size_t)(gotrace__put_varint(body + size, p->numbers[j]) - body);
     }
@@ -160,14 +163,15 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
         if (pieces[i].count) pieces[i].numbers[random_below(pieces[i].count)] = random_below(40);
         break;
       case 2: /* a number of its neighbourhood */
-        if (pieces[i].count && pieces[j].count) pieces[i].numbers[random_below(pieces[i].count)] = pieces[j].numbers[random_below(pieces[j].count)];
+        if (pieces[i].count && pieces[j].count)
+          pieces[i].numbers[random_below(pieces[i].count)] = pieces[j].numbers[random_below(pieces[j].count)];
         break;
       case 3: /* one more or less, any number */
-        if (pieces[i].count) pieces[i].numbers[random_below(pieces[i].count)] += random_below(3) ? 1 - 2 * random_below(2) : random_below(UINT64_MAX);
+        if (pieces[i].count)
+          pieces[i].numbers[random_below(pieces[i].count)] +=
+              random_below(3) ? 1 - 2 * random_below(2) : random_below(UINT64_MAX);
         break;
-      case 4: /* two change places */
-        swap = pieces[i], pieces[i] = pieces[j], pieces[j] = swap;
-        break;
+      case 4: /* two change places */ swap = pieces[i], pieces[i] = pieces[j], pieces[j] = swap; break;
       case 5: /* one goes */
         memmove(pieces + i, pieces + i + 1, (--count - i) * sizeof *pieces);
         if (!count) return LLVMFuzzerMutate(data, size, max_size);
@@ -180,14 +184,16 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
         break;
       case 7: { /* a new event, with as many numbers as it ought to have */
         piece fresh;
-        const gotrace_event_spec *spec = gotrace_find_event_spec(v1 ? GOTRACE_GO_1_21 : GOTRACE_GO_1_26, (int)random_below(v1 ? 50 : 137));
+        const gotrace_event_spec *spec =
+            gotrace_find_event_spec(v1 ? GOTRACE_GO_1_21 : GOTRACE_GO_1_26, (int)random_below(v1 ? 50 : 137));
         const char *word;
         if (!spec || count == PIECES) break;
         memset(&fresh, 0, sizeof fresh);
         fresh.kind = (uint8_t)spec->number;
         for (word = spec->arguments; *word; word += *word == ' ') {
           size_t length = strcspn(word, " ");
-          if (length != 4 || memcmp(word, "data", 4) != 0) fresh.numbers[fresh.count++] = random_below(random_below(2) ? 8 : 200);
+          if (length != 4 || memcmp(word, "data", 4) != 0)
+            fresh.numbers[fresh.count++] = random_below(random_below(2) ? 8 : 200);
           word += length;
         }
         memmove(pieces + j + 1, pieces + j, (count++ - j) * sizeof *pieces);
@@ -200,7 +206,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     }
   }
   memcpy(out, copy, 16);
-  result = v1 ? put_together_v1(out, max, pieces, count, memcmp(copy, "go 1.5", 6) == 0) : put_together_v2(out, max, pieces, count);
+  result = v1 ? put_together_v1(out, max, pieces, count, memcmp(copy, "go 1.5", 6) == 0)
+              : put_together_v2(out, max, pieces, count);
   if (!result || result > max_size) return LLVMFuzzerMutate(data, size, max_size);
   memcpy(data, out, result);
   return result;

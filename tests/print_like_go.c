@@ -1,10 +1,10 @@
-/* Prints what the decoder finds in a trace in the form in which tests/go/print_v1.go and print_v2.go print what Go finds: see
- * there. Without the links of v1, which the decoder does not give.
+/* Prints what the decoder finds in a trace in the form in which tests/go/print_v1.go and print_v2.go print what Go
+ * finds: see there. Without the links of v1, which the decoder does not give.
  *
  *     print_like_go [-s | -S] [-c] FILE
  *
- * -s: read through a callback, -S: through one that can seek, instead of from memory. -c: read twice, by two of the three ways,
- * and compare (nothing is printed but what differs). */
+ * -s: read through a callback, -S: through one that can seek, instead of from memory. -c: read twice, by two of the
+ * three ways, and compare (nothing is printed but what differs). */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
@@ -73,10 +73,11 @@ static void print_v1(const gotrace_event *e) {
   if (e->kind == GOTRACE_V1_STW_START) name = "STWStart";
   if (e->kind == GOTRACE_V1_STW_DONE) name = "STWDone";
   if (e->kind == GOTRACE_V1_HEAP_GOAL) name = "HeapGoal";
-  if (e->spec->arguments[0] && strstr(e->spec->arguments, " stack") && e->arg_count && e->arg_count <= 3) args[e->arg_count - 1] = 0;
+  if (e->spec->arguments[0] && strstr(e->spec->arguments, " stack") && e->arg_count && e->arg_count <= 3)
+    args[e->arg_count - 1] = 0;
   if (e->kind == GOTRACE_V1_CPU_SAMPLE) args[0] = 0;
-  printf("off=%llu %s ts=%lld p=%lld g=%llu stk=%llu args=%llu,%llu,%llu sargs=", LU(e->offset), name, LL(e->time), LL(e->p),
-         LU(e->g < 0 ? 0 : e->g), LU(e->stack), LU(args[0]), LU(args[1]), LU(args[2]));
+  printf("off=%llu %s ts=%lld p=%lld g=%llu stk=%llu args=%llu,%llu,%llu sargs=", LU(e->offset), name, LL(e->time),
+         LL(e->p), LU(e->g < 0 ? 0 : e->g), LU(e->stack), LU(args[0]), LU(args[1]), LU(args[2]));
   switch (e->kind) {
     case GOTRACE_V1_GO_START_LABEL: string = 2; break;
     case GOTRACE_V1_USER_TASK_CREATE: string = 2; break;
@@ -155,13 +156,12 @@ static void range(const gotrace_event *e) {
     case GOTRACE_V2_GC_SWEEP_END:
       printf(" Name=\"GC incremental sweep\" Scope=Proc(%lld)", LL(active ? (int64_t)e->args[0] : e->p));
       break;
-    default:
-      printf(" Name=\"GC mark assist\" Scope=Goroutine(%lld)", LL(active ? (int64_t)e->args[0] : e->g));
-      break;
+    default: printf(" Name=\"GC mark assist\" Scope=Goroutine(%lld)", LL(active ? (int64_t)e->args[0] : e->g)); break;
   }
   if (strcmp(kind_of(e->kind), "RangeEnd") != 0) return;
   printf(" Attributes=[");
-  if (e->kind == GOTRACE_V2_GC_SWEEP_END) printf("\"bytes swept\"=%llu \"bytes reclaimed\"=%llu", LU(e->args[0]), LU(e->args[1]));
+  if (e->kind == GOTRACE_V2_GC_SWEEP_END)
+    printf("\"bytes swept\"=%llu \"bytes reclaimed\"=%llu", LU(e->args[0]), LU(e->args[1]));
   printf("]");
 }
 
@@ -197,7 +197,9 @@ static void print_v2(const gotrace_event *e) {
   switch (e->kind) {
     case GOTRACE_V2_SYNC:
       printf(" N=%lld", LL(e->extra));
-      if (e->arg_count) printf(" Trace=%lld Mono=%llu Wall=%lld.%09llu", LL(a[0]), LU(a[1]), LL(a[2] + a[3] / 1000000000), LU(a[3] % 1000000000));
+      if (e->arg_count)
+        printf(" Trace=%lld Mono=%llu Wall=%lld.%09llu", LL(a[0]), LU(a[1]), LL(a[2] + a[3] / 1000000000),
+               LU(a[3] % 1000000000));
       break;
     case GOTRACE_V2_CPU_SAMPLE: break;
     case GOTRACE_V2_PROCS_CHANGE: printf(" Name=\"/sched/gomaxprocs:threads\" Value=%llu", LU(a[0])); break;
@@ -246,7 +248,9 @@ static void print_v2(const gotrace_event *e) {
     case GOTRACE_V2_GO_SYSCALL_END: go_transition(e->g, "Syscall", "Running", 0, 0); break;
     case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: go_transition(e->g, "Syscall", "Runnable", 0, 0); break;
     case GOTRACE_V2_GO_STATUS:
-    case GOTRACE_V2_GO_STATUS_STACK: go_transition(LL(a[0]), go_state(e->extra), go_state(LL(a[2])), 0, e->stack); break;
+    case GOTRACE_V2_GO_STATUS_STACK:
+      go_transition(LL(a[0]), go_state(e->extra), go_state(LL(a[2])), 0, e->stack);
+      break;
     default:
       if (e->kind >= GOTRACE_V2_SPAN) experimental(e);
       else range(e);
@@ -299,10 +303,12 @@ static int compare(const uint8_t *data, size_t size) {
     do {
       if (!ra) ra = gotrace_decoder_next(x, &a);
       if (!rb) rb = gotrace_decoder_next(y, &b);
-      if (ra != rb || (!ra && (a.time != b.time || a.offset != b.offset || a.kind != b.kind || a.stack != b.stack || a.m != b.m ||
-                               a.p != b.p || a.g != b.g || memcmp(a.args, b.args, sizeof a.args) != 0 || a.data_size != b.data_size ||
-                               (a.data_size && memcmp(a.data, b.data, a.data_size) != 0)))) {
-        printf("memory and way '%c' differ: %s %s\n", ways[i], gotrace_decoder_error(x)->message, gotrace_decoder_error(y)->message);
+      if (ra != rb ||
+          (!ra && (a.time != b.time || a.offset != b.offset || a.kind != b.kind || a.stack != b.stack || a.m != b.m ||
+                   a.p != b.p || a.g != b.g || memcmp(a.args, b.args, sizeof a.args) != 0 ||
+                   a.data_size != b.data_size || (a.data_size && memcmp(a.data, b.data, a.data_size) != 0)))) {
+        printf("memory and way '%c' differ: %s %s\n", ways[i], gotrace_decoder_error(x)->message,
+               gotrace_decoder_error(y)->message);
         return 1;
       }
     } while (!ra);

@@ -1,5 +1,5 @@
-/* The decoder by itself: what it refuses and why, what it gives of a broken trace, memory that runs out, bytes that were
- * changed. That it finds what Go finds is for tests/compare_go.py to say. */
+/* The decoder by itself: what it refuses and why, what it gives of a broken trace, memory that runs out, bytes that
+ * were changed. That it finds what Go finds is for tests/compare_go.py to say. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"
@@ -98,7 +98,8 @@ static gotrace_decoder_options from_memory(const void *data, size_t size, bool r
   return options;
 }
 
-static gotrace_decoder_options from_source(source *s, const void *data, size_t size, size_t step, bool seekable, bool raw) {
+static gotrace_decoder_options from_source(source *s, const void *data, size_t size, size_t step, bool seekable,
+                                           bool raw) {
   gotrace_decoder_options options;
   memset(&options, 0, sizeof options);
   s->data = data, s->size = size, s->step = step, s->fail_at = -1;
@@ -116,8 +117,13 @@ typedef struct maker {
 static void put(maker *m, int count, const uint64_t *numbers) {
   for (; count; count--) m->size = (size_t)(gotrace__put_varint(m->bytes + m->size, *numbers++) - m->bytes);
 }
-static void byte(maker *m, unsigned value) { m->bytes[m->size++] = (uint8_t)value; }
-#define N(...) (int)(sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)), (uint64_t[]){__VA_ARGS__}
+static void byte(maker *m, unsigned value) {
+  m->bytes[m->size++] = (uint8_t)value;
+}
+#define N(...)                                                                \
+  (int)(sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)), (uint64_t[]) { \
+    __VA_ARGS__                                                               \
+  }
 
 static void header(maker *m, const char *text) {
   memset(m, 0, sizeof *m);
@@ -164,7 +170,8 @@ static outcome verdict(const maker *m) {
 static void expect(const maker *m, gotrace_result result, const char *event, int line) {
   outcome o = verdict(m);
   if (o.result != result || strcmp(o.event, event) != 0)
-    fprintf(stderr, "line %d: %s (%s) instead of %s (%s)\n", line, gotrace_result_string(o.result), o.event, gotrace_result_string(result), event);
+    fprintf(stderr, "line %d: %s (%s) instead of %s (%s)\n", line, gotrace_result_string(o.result), o.event,
+            gotrace_result_string(result), event);
   CHECK(o.result == result && strcmp(o.event, event) == 0);
 }
 #define EXPECT(result, event) expect(&m, GOTRACE_##result, event, __LINE__)
@@ -192,21 +199,28 @@ static void every_error(void) {
   v2(&m), put(&m, N(GOTRACE_V2_EVENT_BATCH, 1, 0, 0, 65537)), EXPECT(ERROR_BATCH, "EventBatch");
   v2(&m), put(&m, N(GOTRACE_V2_EVENT_BATCH, 1, 0, 0, 5)), EXPECT(ERROR_TRUNCATED, "EventBatch");
   v2(&m), put(&m, N(GOTRACE_V2_EVENT_BATCH, 1, 0)), EXPECT(ERROR_TRUNCATED, "EventBatch");
-  v2(&m), put(&m, N(GOTRACE_V2_EVENT_BATCH, 1)), memset(m.bytes + m.size, 0xff, 11), m.size += 11, EXPECT(ERROR_NUMBER, "EventBatch");
+  v2(&m), put(&m, N(GOTRACE_V2_EVENT_BATCH, 1)), memset(m.bytes + m.size, 0xff, 11), m.size += 11,
+      EXPECT(ERROR_NUMBER, "EventBatch");
   v2(&m), batch(&m, 0, 0, N(RUNNING)), EXPECT(ERROR_GENERATION, "");
   v2(&m), batch(&m, 3, 0, N(RUNNING)), EXPECT(ERROR_GENERATION, "");
   v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_FREQUENCY, 5)), EXPECT(ERROR_FREQUENCY, "Frequency");
   header(&m, "go 1.25 trace"), batch(&m, 1, 0, N(GOTRACE_V2_SYNC, GOTRACE_V2_FREQUENCY, 5)), EXPECT(ERROR_CLOCK, "");
-  header(&m, "go 1.25 trace"), batch(&m, 1, 0, N(GOTRACE_V2_SYNC, GOTRACE_V2_CLOCK_SNAPSHOT, 1, 2, 3, 4, GOTRACE_V2_CLOCK_SNAPSHOT, 1, 2, 3, 4)), EXPECT(ERROR_CLOCK, "ClockSnapshot");
-  header(&m, "go 1.26 trace"), batch(&m, 1, 0, N(GOTRACE_V2_SYNC, GOTRACE_V2_FREQUENCY, 5, GOTRACE_V2_CLOCK_SNAPSHOT, 1, 2, 3, 4)), EXPECT(ERROR_TRUNCATED, "");
+  header(&m, "go 1.25 trace"),
+      batch(&m, 1, 0, N(GOTRACE_V2_SYNC, GOTRACE_V2_CLOCK_SNAPSHOT, 1, 2, 3, 4, GOTRACE_V2_CLOCK_SNAPSHOT, 1, 2, 3, 4)),
+      EXPECT(ERROR_CLOCK, "ClockSnapshot");
+  header(&m, "go 1.26 trace"),
+      batch(&m, 1, 0, N(GOTRACE_V2_SYNC, GOTRACE_V2_FREQUENCY, 5, GOTRACE_V2_CLOCK_SNAPSHOT, 1, 2, 3, 4)),
+      EXPECT(ERROR_TRUNCATED, "");
   put(&m, N(GOTRACE_V2_END_OF_GENERATION)), EXPECT(END_OF_TRACE, "");
-  v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_STRINGS, GOTRACE_V2_STRING, 1, 1, 'a', GOTRACE_V2_STRING, 1, 1, 'b')), EXPECT(ERROR_STRING, "");
+  v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_STRINGS, GOTRACE_V2_STRING, 1, 1, 'a', GOTRACE_V2_STRING, 1, 1, 'b')),
+      EXPECT(ERROR_STRING, "");
   v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_STRINGS, GOTRACE_V2_STRING, 1, 1025)), EXPECT(ERROR_STRING, "String");
   v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_STRINGS, GOTRACE_V2_STRING, 1, 3, 'a')), EXPECT(ERROR_TRUNCATED, "String");
   v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_STRINGS, GOTRACE_V2_STACK, 1, 1, 'a')), EXPECT(ERROR_EVENT, "");
   v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_STACKS, GOTRACE_V2_STACK, 1, 129)), EXPECT(ERROR_STACK, "Stack");
   v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_STACKS, GOTRACE_V2_STACK, 1, 1, 5, 7, 0, 0)), EXPECT(ERROR_STRING, "Stack");
-  v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_STACKS, GOTRACE_V2_STACK, 1, 0, GOTRACE_V2_STACK, 1, 0)), EXPECT(ERROR_STACK, "");
+  v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_STACKS, GOTRACE_V2_STACK, 1, 0, GOTRACE_V2_STACK, 1, 0)),
+      EXPECT(ERROR_STACK, "");
 
   /* v2: events */
   v2(&m), batch(&m, 1, 0, N(RUNNING)), EXPECT(END_OF_TRACE, "");
@@ -215,7 +229,8 @@ static void every_error(void) {
   v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_GO_BLOCK, 1)), EXPECT(ERROR_TRUNCATED, "GoBlock");
   v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_GO_BLOCK, 1, 9, 0)), EXPECT(ERROR_STRING, "GoBlock");
   v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_GO_BLOCK, 1, 0, 9)), EXPECT(ERROR_STACK, "GoBlock");
-  v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_GO_BLOCK, 1, 0, 0, GOTRACE_V2_GO_BLOCK, 1, 0, 0)), EXPECT(ERROR_CONTEXT, "GoBlock");
+  v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_GO_BLOCK, 1, 0, 0, GOTRACE_V2_GO_BLOCK, 1, 0, 0)),
+      EXPECT(ERROR_CONTEXT, "GoBlock");
   v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_GO_LABEL, 1, 0)), EXPECT(ERROR_CONTEXT, "GoLabel");
   v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_GO_STATUS, 1, 1, 0, 4)), EXPECT(ERROR_STATUS, "GoStatus");
   v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_PROC_STATUS, 1, 0, 5)), EXPECT(ERROR_STATUS, "ProcStatus");
@@ -223,13 +238,18 @@ static void every_error(void) {
   v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_GO_CREATE, 1, 1, 0, 0)), EXPECT(ERROR_STATE, "GoCreate");
   v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_GO_SYSCALL_BEGIN, 1, 7, 0)), EXPECT(ERROR_STATE, "GoSyscallBegin");
   v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_GO_UNBLOCK, 1, 7, 1, 0)), EXPECT(ERROR_ORDER, "GoUnblock");
-  v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_USER_TASK_BEGIN, 1, 4, 0, 0, 0, GOTRACE_V2_USER_TASK_BEGIN, 1, 4, 0, 0, 0)), EXPECT(ERROR_TASK, "UserTaskBegin");
-  v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_USER_REGION_BEGIN, 1, 4, 0, 0, GOTRACE_V2_USER_REGION_END, 1, 5, 0, 0)), EXPECT(ERROR_REGION, "UserRegionEnd");
+  v2(&m),
+      batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_USER_TASK_BEGIN, 1, 4, 0, 0, 0, GOTRACE_V2_USER_TASK_BEGIN, 1, 4, 0, 0, 0)),
+      EXPECT(ERROR_TASK, "UserTaskBegin");
+  v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_USER_REGION_BEGIN, 1, 4, 0, 0, GOTRACE_V2_USER_REGION_END, 1, 5, 0, 0)),
+      EXPECT(ERROR_REGION, "UserRegionEnd");
   v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_USER_REGION_END, 1, 5, 0, 0)), EXPECT(END_OF_TRACE, "");
   v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_STW_END, 1)), EXPECT(ERROR_RANGE, "STWEnd");
   v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_GC_SWEEP_END, 1, 0, 0)), EXPECT(ERROR_RANGE, "GCSweepEnd");
-  v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_GC_BEGIN, 1, 1, 0, GOTRACE_V2_GC_BEGIN, 1, 2, 0)), EXPECT(ERROR_RANGE, "GCBegin");
-  v2(&m), batch(&m, 1, 0, N(RUNNING)), batch(&m, 1, UINT64_MAX, N(GOTRACE_V2_GO_LABEL, 1, 0)), EXPECT(ERROR_CONTEXT, "GoLabel");
+  v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_GC_BEGIN, 1, 1, 0, GOTRACE_V2_GC_BEGIN, 1, 2, 0)),
+      EXPECT(ERROR_RANGE, "GCBegin");
+  v2(&m), batch(&m, 1, 0, N(RUNNING)), batch(&m, 1, UINT64_MAX, N(GOTRACE_V2_GO_LABEL, 1, 0)),
+      EXPECT(ERROR_CONTEXT, "GoLabel");
 
   /* v1 */
   v1(&m), EXPECT(ERROR_EMPTY, "");
@@ -242,7 +262,8 @@ static void every_error(void) {
   v1(&m), byte(&m, 3 << 6 | GOTRACE_V1_STACK), put(&m, N(2, 1, 3)), EXPECT(ERROR_ARGUMENTS, "Stack");
   v1(&m), put(&m, N(0 << 6 | GOTRACE_V1_FREQUENCY, 0)), EXPECT(ERROR_TIME, "Frequency");
   header(&m, "go 1.11 trace"), put(&m, N(1 << 6 | GOTRACE_V1_PROC_START, 1, 1)), EXPECT(ERROR_FREQUENCY, "");
-  v1(&m), put(&m, N(1 << 6 | GOTRACE_V1_PROC_START, 1, 1, 1 << 6 | GOTRACE_V1_PROC_START, 1, 1)), EXPECT(ERROR_STATE, "ProcStart");
+  v1(&m), put(&m, N(1 << 6 | GOTRACE_V1_PROC_START, 1, 1, 1 << 6 | GOTRACE_V1_PROC_START, 1, 1)),
+      EXPECT(ERROR_STATE, "ProcStart");
   v1(&m), byte(&m, 2 << 6 | GOTRACE_V1_GO_START), put(&m, N(1, 1, 9)), EXPECT(ERROR_ORDER, "");
   v1(&m), put(&m, N(0 << 6 | GOTRACE_V1_GO_END, 1)), EXPECT(ERROR_CONTEXT, "GoEnd");
   v1(&m), put(&m, N(0 << 6 | GOTRACE_V1_GC_DONE, 1)), EXPECT(ERROR_RANGE, "GCDone");
@@ -320,7 +341,8 @@ static void cut_off(const test_bytes *bytes) {
   for (size = 0; size < bytes->size; size += step) {
     bool raw = true;
     do {
-      gotrace_decoder_options all = from_memory(bytes->data, bytes->size, raw), part = from_memory(bytes->data, size, raw), stream;
+      gotrace_decoder_options all = from_memory(bytes->data, bytes->size, raw),
+                              part = from_memory(bytes->data, size, raw), stream;
       source s;
       outcome begin = decode(&part, UINT64_MAX), same;
       if (raw || v2_trace) {
@@ -331,7 +353,8 @@ static void cut_off(const test_bytes *bytes) {
         part = from_memory(bytes->data, size, raw);
         whole = decode(&all, first);
         begin = decode(&part, first);
-        if (whole.hash != begin.hash) fprintf(stderr, "%zu of %zu bytes, raw %d, %llu events\n", size, bytes->size, raw, (unsigned long long)first);
+        if (whole.hash != begin.hash)
+          fprintf(stderr, "%zu of %zu bytes, raw %d, %llu events\n", size, bytes->size, raw, (unsigned long long)first);
         CHECK(whole.hash == begin.hash);
       }
       CHECK(begin.result != GOTRACE_OK);
@@ -340,16 +363,18 @@ static void cut_off(const test_bytes *bytes) {
       part = from_memory(bytes->data, size, raw);
       begin = decode(&part, UINT64_MAX);
       if (same.hash != begin.hash || same.result != begin.result || same.offset != begin.offset)
-        fprintf(stderr, "%zu of %zu bytes, raw %d: memory %s at %llu, stream %s at %llu, events %llu and %llu\n", size, bytes->size, raw,
-                gotrace_result_string(begin.result), (unsigned long long)begin.offset, gotrace_result_string(same.result),
-                (unsigned long long)same.offset, (unsigned long long)begin.events, (unsigned long long)same.events);
+        fprintf(stderr, "%zu of %zu bytes, raw %d: memory %s at %llu, stream %s at %llu, events %llu and %llu\n", size,
+                bytes->size, raw, gotrace_result_string(begin.result), (unsigned long long)begin.offset,
+                gotrace_result_string(same.result), (unsigned long long)same.offset, (unsigned long long)begin.events,
+                (unsigned long long)same.events);
       CHECK(same.hash == begin.hash && same.result == begin.result && same.offset == begin.offset);
       raw = !raw;
     } while (!raw);
   }
 }
 
-/* Bytes changed at random: any verdict, no harm. The sanitizers' configurations of this test make that worth something. */
+/* Bytes changed at random: any verdict, no harm. The sanitizers' configurations of this test make that worth something.
+ */
 static void changed(const test_bytes *bytes) {
   uint64_t state = 88172645463325252u;
   uint8_t *copy = malloc(bytes->size);
@@ -362,7 +387,8 @@ static void changed(const test_bytes *bytes) {
     memcpy(copy, bytes->data, bytes->size);
     for (i = 0; i <= round % 4; i++) {
       state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-      copy[16 + (state >> 8) % (bytes->size - 16)] = (uint8_t)(state & 1 ? state >> 56 : copy[16 + (state >> 30) % (bytes->size - 16)]);
+      copy[16 + (state >> 8) % (bytes->size - 16)] =
+          (uint8_t)(state & 1 ? state >> 56 : copy[16 + (state >> 30) % (bytes->size - 16)]);
     }
     options = from_memory(copy, bytes->size, false);
     refused += decode(&options, 0).result != GOTRACE_END_OF_TRACE;
@@ -380,7 +406,8 @@ static void memory_runs_out(const test_bytes *bytes) {
     for (way = 0; way < 3; way++) {
       memory m = {0, 0, 0};
       source s;
-      gotrace_decoder_options options = way == 0 ? from_memory(bytes->data, bytes->size, false) : from_source(&s, bytes->data, bytes->size, 1000, way == 2, false);
+      gotrace_decoder_options options = way == 0 ? from_memory(bytes->data, bytes->size, false)
+                                                 : from_source(&s, bytes->data, bytes->size, 1000, way == 2, false);
       outcome o;
       options.allocate = take, options.release = give, options.allocator_context = &m;
       m.fail_after = calls;
@@ -419,8 +446,8 @@ static void content(const test_bytes *bytes, gotrace_format format) {
     gotrace_frame frames[8];
     CHECK(family2 ? e.time > last : e.time >= last);
     last = e.time;
-    if (strcmp(e.spec->name, "GoCreate") == 0 && gotrace_decoder_stack(d, e.args[1], frames, 8) == 1 && frames[0].function_size == 6 &&
-        memcmp(frames[0].function, "work.", 5) == 0)
+    if (strcmp(e.spec->name, "GoCreate") == 0 && gotrace_decoder_stack(d, e.args[1], frames, 8) == 1 &&
+        frames[0].function_size == 6 && memcmp(frames[0].function, "work.", 5) == 0)
       creates++;
     if (strcmp(e.spec->name, "UserLog") == 0) {
       CHECK(gotrace_decoder_string(d, e.args[1], &text, &size) && size == 8 && memcmp(text, "category", 8) == 0);

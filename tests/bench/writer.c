@@ -2,9 +2,10 @@
  *
  *     cc -O2 -fno-omit-frame-pointer -I. tests/bench/writer.c -o writer -pthread && ./writer [-q]       (-q: quickly)
  *
- * Prints lines `result NAME THREADS ns_min ns_median ratio_to_floor bytes_per_event`. Each row is measured many times, each time
- * beside the floor; the ratio is the median of the ratios of neighbours. The thread is pinned; what it writes is thrown
- * away by the service thread. A row whose events are not all in the trace, or that has repaired ones, is an error.
+ * Prints lines `result NAME THREADS ns_min ns_median ratio_to_floor bytes_per_event`. Each row is measured many times,
+ * each time beside the floor; the ratio is the median of the ratios of neighbours. The thread is pinned; what it writes
+ * is thrown away by the service thread. A row whose events are not all in the trace, or that has repaired ones, is an
+ * error.
  */
 #define _GNU_SOURCE 1
 #define GOTRACE_IMPLEMENTATION
@@ -152,25 +153,30 @@ static double switches(void) {
 
 /* A stack of so many frames, by frame pointers; `path` decides over the places of the calls. */
 static double (*at_the_bottom)(void);
-#define DEEPER(name) \
-  static __attribute__((noinline)) double name(int depth, uint64_t path)
+#define DEEPER(name) static __attribute__((noinline)) double name(int depth, uint64_t path)
 DEEPER(left);
 DEEPER(right);
-#define GO_ON                                                                            \
-  double result = depth > 0 ? (path & 1 ? left(depth - 1, path >> 1) : right(depth - 1, path >> 1)) \
-                            : at_the_bottom();                                           \
-  __asm__ volatile("" ::: "memory");                                                     \
+#define GO_ON                                                                                                          \
+  double result = depth > 0 ? (path & 1 ? left(depth - 1, path >> 1) : right(depth - 1, path >> 1)) : at_the_bottom(); \
+  __asm__ volatile("" ::: "memory");                                                                                   \
   return result;
-DEEPER(left) { GO_ON }
-DEEPER(right) { GO_ON }
+DEEPER(left){GO_ON} DEEPER(right) {
+  GO_ON
+}
 
 static double stack_of(int depth) {
   at_the_bottom = regions;
   return left(depth - 5, 0); /* main and three more are there already */
 }
-static double stack4(void) { return regions(); }
-static double stack16(void) { return stack_of(16); }
-static double stack64(void) { return stack_of(64); }
+static double stack4(void) {
+  return regions();
+}
+static double stack16(void) {
+  return stack_of(16);
+}
+static double stack64(void) {
+  return stack_of(64);
+}
 
 static double one_region(void) {
   double begin = now();
@@ -216,7 +222,8 @@ static void report(const char *name, int threads, double *times, double *ratios,
   snprintf(whole, sizeof whole, "%s%s", name, suffix);
   qsort(times, (size_t)count, sizeof *times, ascending);
   qsort(ratios, (size_t)count, sizeof *ratios, ascending);
-  printf("result %-28s %d %8.2f %8.2f %7.2f %6.2f\n", whole, threads, times[0], times[count / 2], ratios[count / 2], bytes);
+  printf("result %-28s %d %8.2f %8.2f %7.2f %6.2f\n", whole, threads, times[0], times[count / 2], ratios[count / 2],
+         bytes);
   fflush(stdout);
 }
 
@@ -390,7 +397,8 @@ static void rest(void) {
     one_time(name, now() - begin);
     gotrace_stop();
     gotrace_get_stats(&stats);
-    if (i == 2) printf("memory with %d goroutines: %.1f MB of buffers and tables\n", counts[i], (double)stats.memory_peak / 1e6);
+    if (i == 2)
+      printf("memory with %d goroutines: %.1f MB of buffers and tables\n", counts[i], (double)stats.memory_peak / 1e6);
     for (j = 0; j < counts[i]; j++) {
       gotrace_go_start(silent[j]);
       gotrace_go_end();
