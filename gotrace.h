@@ -1274,6 +1274,12 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
 #endif
 #endif
 
+#ifdef __GNUC__
+#define GOTRACE__ALWAYS_INLINE static inline __attribute__((always_inline))
+#else
+#define GOTRACE__ALWAYS_INLINE static inline
+#endif
+
 /* C and C++ spell these differently. */
 #ifdef __cplusplus
 #define GOTRACE__CAST(type, pointer) static_cast<type>(pointer)
@@ -2971,9 +2977,14 @@ static inline void gotrace__open(gotrace__call *c, gotrace_proc *p) {
   if (GOTRACE__UNLIKELY(!c->b || gotrace__room(c->b) < GOTRACE__CALL_ROOM)) gotrace__refill(c);
 }
 
-/* Reads the control word again, after meeting an event of a later generation. */
-static void gotrace__refresh(gotrace__call *c, uint64_t generation) {
-  if (!c->session || generation <= c->generation) return;
+/* Reads the control word again, after meeting an event of a later generation. While nothing is written, `generation` must not
+ * even be looked at: it belongs to who writes the end of the last trace. */
+#define gotrace__refresh(c, generation)                         \
+  do {                                                          \
+    if ((c)->session) gotrace__catch_up((c), (generation));     \
+  } while (0)
+static void gotrace__catch_up(gotrace__call *c, uint64_t generation) {
+  if (generation <= c->generation) return;
   gotrace__read_control(c);
   if (c->p || c->v2) {
     c->may_wait = false;
@@ -3105,7 +3116,7 @@ enum {
 };
 
 /* Begins a call: false if the thread has no record. Then the call's stream is open, and has room for a call's events. */
-static inline bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags) {
+GOTRACE__ALWAYS_INLINE bool gotrace__begin_here(gotrace__call *c, gotrace_site *site, unsigned flags) {
   gotrace__thread *m = gotrace__me();
   bool ended_syscall = false, lacked_proc = false;
   if (GOTRACE__UNLIKELY(!m)) return false;
@@ -3160,6 +3171,11 @@ static inline bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned
   }
   if (m->go) gotrace__check_ownership(m);
   return true;
+}
+
+/* The same for all but the most frequent calls. */
+static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags) {
+  return gotrace__begin_here(c, site, flags);
 }
 
 #define gotrace__end(c) gotrace__leave(c)
@@ -3579,7 +3595,7 @@ static void gotrace__start(gotrace_go *g, bool quietly) {
   gotrace__call c;
   uint64_t word;
   if (gotrace__start_off(g)) return;
-  if (!gotrace__begin(&c, NULL, g ? GOTRACE__NEEDS_PROC : GOTRACE__ANY)) return;
+  if (!gotrace__begin_here(&c, NULL, g ? GOTRACE__NEEDS_PROC : GOTRACE__ANY)) return;
   if (!g) {
     gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (!c.m->proc) {
@@ -3628,7 +3644,7 @@ GOTRACE__DEFINE void gotrace_go_end(void) {
 GOTRACE__DEFINE void gotrace_go_stop_at(gotrace_site *site, gotrace_stop_reason reason) {
   gotrace__call c;
   if ((unsigned)reason < GOTRACE_STOP_REASON_COUNT && gotrace__off_off(GOTRACE__RUNNABLE)) return;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  if (!gotrace__begin_here(&c, site, GOTRACE__ANY)) return;
   c.frame = GOTRACE__FRAME;
   if (!c.m->go) gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   else gotrace__stop_running(&c, reason);
@@ -3694,7 +3710,7 @@ GOTRACE__DEFINE void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
   gotrace__call c;
   if ((reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP) < GOTRACE_BLOCK_REASON_COUNT && gotrace__off_off(GOTRACE__WAITING))
     return;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  if (!gotrace__begin_here(&c, site, GOTRACE__ANY)) return;
   c.frame = GOTRACE__FRAME;
   if (!c.m->go) gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   else gotrace__block(&c, reason);
@@ -3706,7 +3722,7 @@ GOTRACE__DEFINE void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
   uint64_t word;
   unsigned numbered = 0;
   if (gotrace__unblock_off(go)) return;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  if (!gotrace__begin_here(&c, site, GOTRACE__ANY)) return;
   c.frame = GOTRACE__FRAME;
   if (!go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
@@ -4010,7 +4026,7 @@ GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count)
 GOTRACE__DEFINE void gotrace_go_syscall_begin_at(gotrace_site *site) {
   gotrace__call c;
   gotrace_go *g;
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (!gotrace__begin_here(&c, site, GOTRACE__NEEDS_GO)) return;
   c.frame = GOTRACE__FRAME;
   g = c.m->go;
   if (!g) {
@@ -4155,7 +4171,7 @@ GOTRACE__DEFINE void gotrace_go_end_syscall(void) {
   gotrace__call c;
   uint64_t word;
   gotrace_go *g;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  if (!gotrace__begin_here(&c, NULL, GOTRACE__IN_SYSCALL)) return;
   g = c.m->go;
   if (!c.m->in_syscall) {
     gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_NONE);
@@ -4911,7 +4927,7 @@ static bool gotrace__region_room(gotrace_go *g) {
 GOTRACE__DEFINE void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
                                              int name_is_constant) {
   gotrace__call c;
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (!gotrace__begin_here(&c, site, GOTRACE__NEEDS_GO)) return;
   if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
     gotrace_go *g = c.m->go;
     uint32_t id = gotrace__name(&c, name, name_is_constant);
@@ -4945,7 +4961,7 @@ static void gotrace__end_region(gotrace__call *c, gotrace_go *g, uint32_t name) 
 GOTRACE__DEFINE void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
                                            int name_is_constant) {
   gotrace__call c;
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (!gotrace__begin_here(&c, site, GOTRACE__NEEDS_GO)) return;
   if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
     gotrace_go *g = c.m->go;
     uint32_t id = gotrace__name(&c, name, name_is_constant), depth;
@@ -6937,11 +6953,6 @@ static void gotrace__after_fork_in_child(void) {
 
 #ifndef GOTRACE__LIKELY
 #define GOTRACE__LIKELY(x) (x)
-#endif
-#ifdef __GNUC__
-#define GOTRACE__ALWAYS_INLINE static inline __attribute__((always_inline))
-#else
-#define GOTRACE__ALWAYS_INLINE static inline
 #endif
 
 /* What an event number means in the trace's format: the row of the table, taken apart once. */
