@@ -6955,6 +6955,10 @@ static void gotrace__after_fork_in_child(void) {
 #define GOTRACE__LIKELY(x) (x)
 #endif
 
+/* How often events may have to wait for others, in all: a broken trace must not take for ever. In programs' traces one
+ * in ten or twenty waits, for a turn of each thread. */
+#define GOTRACE__MOST_ATTEMPTS(d) (3000 * ((d)->info.events + 100000))
+
 /* What an event number means in the trace's format: the row of the table, taken apart once. */
 typedef struct gotrace__kind {
   const gotrace_event_spec *spec;  /* NULL: the format has no such event */
@@ -7051,7 +7055,7 @@ typedef struct gotrace__batch {
 typedef struct gotrace__cursor {
   gotrace_event *next; /* of `ahead` */
   gotrace_event *ahead;
-  unsigned left;                   /* events read ahead, with `next` */
+  unsigned left, room;             /* events read ahead, with `next`; how many there may be */
   const uint8_t *at, *end, *start; /* behind them, in a batch that is in memory */
   uint64_t base;                   /* start's offset in the file */
   uint64_t id;                     /* thread or proc */
@@ -7268,7 +7272,9 @@ GOTRACE__GROWER(gotrace__dec_wake)
 
 /* ---- Maps ---- */
 
-#define GOTRACE__MAP_LONG 64 /* more keys than this in a row are no accident */
+/* No key is further than this from its place unless keys are mixed. (Counted ids stand side by side, in runs that may
+ * be long: whoever looks for a key, or closes a gap, must not go to the end of one.) */
+#define GOTRACE__MAP_LONG 64
 
 static inline size_t gotrace__map_place(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
   if (GOTRACE__LIKELY(!map->mixed)) return (size_t)key & (map->capacity - 1);
@@ -7279,9 +7285,10 @@ static inline size_t gotrace__map_place(const gotrace_decoder *d, const gotrace_
 
 /* The value of a key, 0 if it is not there. */
 static inline uint32_t gotrace__map_get(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
-  size_t i;
+  size_t i, n;
   if (GOTRACE__LIKELY(map->capacity != 0))
-    for (i = gotrace__map_place(d, map, key);; i = (i + 1) & (map->capacity - 1)) {
+    for (i = gotrace__map_place(d, map, key), n = 0; n <= GOTRACE__MAP_LONG || map->mixed;
+         i = (i + 1) & (map->capacity - 1), n++) {
       const gotrace__slot *slot = &map->slots[i];
       if (slot->key == key || !slot->value) return slot->key == key ? slot->value : 0;
     }
@@ -7330,25 +7337,25 @@ static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key
   if (map->used * 2 >= map->capacity &&
       !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, map->mixed))
     return false;
-  if (gotrace__map_put(d, map, key, value) > GOTRACE__MAP_LONG && !map->mixed)
-    (void)gotrace__map_rebuild(d, map, map->capacity, true);
   map->used++;
-  return true;
+  return gotrace__map_put(d, map, key, value) <= GOTRACE__MAP_LONG || map->mixed ||
+         gotrace__map_rebuild(d, map, map->capacity, true);
 }
 
 /* Removes a key, and moves up what its place had pushed on. */
 static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t key) {
-  size_t mask = map->capacity - 1, i, hole;
-  if (!map->capacity) return;
-  for (i = gotrace__map_place(d, map, key); map->slots[i].value && map->slots[i].key != key; i = (i + 1) & mask)
-    continue;
-  if (!map->slots[i].value) return;
+  size_t mask = map->capacity - 1, i, hole, n;
+  if (!gotrace__map_get(d, map, key)) return;
+  for (hole = gotrace__map_place(d, map, key); map->slots[hole].key != key || !map->slots[hole].value;)
+    hole = (hole + 1) & mask;
   map->used--;
-  for (hole = i, i = (i + 1) & mask; map->slots[i].value; i = (i + 1) & mask) {
+  for (i = (hole + 1) & mask, n = 1; map->slots[i].value && (n <= GOTRACE__MAP_LONG || map->mixed);
+       i = (i + 1) & mask, n++) {
     size_t home = gotrace__map_place(d, map, map->slots[i].key);
     if (((i - home) & mask) < ((i - hole) & mask)) continue;
     map->slots[hole] = map->slots[i];
     hole = i;
+    n = 0;
   }
   map->slots[hole].key = 0;
   map->slots[hole].value = 0;
@@ -7624,7 +7631,7 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
   for (i = 0; i < d->task_count; i++) gotrace__dec_release(d, d->tasks[i].name, d->tasks[i].name_size);
   for (i = 0; i < d->cursor_count; i++) {
     gotrace__dec_release(d, d->cursors[i].buffer, d->cursors[i].buffer_size);
-    if (d->cursors[i].ahead) gotrace__dec_release(d, d->cursors[i].ahead, GOTRACE__AHEAD * sizeof(gotrace_event));
+    gotrace__dec_release(d, d->cursors[i].ahead, d->cursors[i].room * sizeof(gotrace_event));
   }
   gotrace__dec_release(d, d->task_name, d->task_name_size);
   gotrace__map_free(d, &d->cursor_map);
@@ -8149,14 +8156,17 @@ static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
 
 /* ---- v2: the threads' events ---- */
 
-/* Room for the events that are read ahead, with what is the same in all of them. */
-static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c) {
-  unsigned i;
-  if (GOTRACE__LIKELY(c->ahead != NULL)) return true;
-  c->ahead = GOTRACE__CAST(gotrace_event *, gotrace__dec_allocate(d, GOTRACE__AHEAD * sizeof *c->ahead));
+/* Room for the events that are read ahead out of so many bytes, with what is the same in all of them. */
+static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint64_t bytes) {
+  unsigned i, room = bytes / 2 < GOTRACE__AHEAD ? (unsigned)bytes / 2 + 1 : GOTRACE__AHEAD;
+  if (GOTRACE__LIKELY(c->room >= room)) return true;
+  gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
+  c->room = 0;
+  c->ahead = GOTRACE__CAST(gotrace_event *, gotrace__dec_allocate(d, room * sizeof *c->ahead));
   if (!c->ahead) return gotrace__dec_no_memory(d), false;
-  memset(c->ahead, 0, GOTRACE__AHEAD * sizeof *c->ahead);
-  for (i = 0; i < GOTRACE__AHEAD; i++) {
+  c->room = room;
+  memset(c->ahead, 0, room * sizeof *c->ahead);
+  for (i = 0; i < room; i++) {
     c->ahead[i].m = d->version < GOTRACE_GO_1_22 ? GOTRACE_NO_ID : (int64_t)c->id;
     c->ahead[i].p = d->version < GOTRACE_GO_1_22 ? (int64_t)c->id : GOTRACE_NO_ID;
   }
@@ -8180,7 +8190,8 @@ static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__curso
     }
     if (!c->batch) {
       gotrace__dec_release(d, c->buffer, c->buffer_size);
-      gotrace__dec_release(d, c->ahead, GOTRACE__AHEAD * sizeof *c->ahead);
+      gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
+      c->room = 0;
       c->buffer = NULL;
       c->ahead = c->next = NULL;
       c->buffer_size = 0;
@@ -8215,12 +8226,12 @@ static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__curso
     c->base = b->offset;
     c->time = gotrace__dec_nanoseconds(d, b->time);
   }
-  if (!gotrace__dec_make_ahead(d, c)) return d->failure.result;
+  if (!gotrace__dec_make_ahead(d, c, (uint64_t)(c->end - c->at))) return d->failure.result;
   c->left = 0;
   c->next = e = c->ahead;
   end = c->end;
   time = c->time;
-  for (at = c->at; at < end && e < c->ahead + GOTRACE__AHEAD; at = next, e++) {
+  for (at = c->at; at < end && e < c->ahead + c->room; at = next, e++) {
     uint64_t dt = 0;
     k = &d->kinds[*at];
     e->offset = c->base + (uint64_t)(at - c->start);
@@ -9082,8 +9093,9 @@ static gotrace_result gotrace__dec_other_step(gotrace_decoder *d, gotrace_result
   size_t i;
   if (result != GOTRACE__LATER) return result;
   if (!gotrace__heap_sort(d)) return gotrace__dec_no_memory(d);
+  d->attempts += d->heap_count;
   for (i = 1; i < d->heap_count && result == GOTRACE__LATER; i++, d->attempts++) result = gotrace__dec_step(d, i, ev);
-  return result == GOTRACE__LATER || d->attempts > 1000 * (d->info.events + 100000) ? gotrace__dec_stuck(d) : result;
+  return result == GOTRACE__LATER || d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? gotrace__dec_stuck(d) : result;
 }
 
 /* The next event of an ordered v2 trace. */
@@ -9461,9 +9473,13 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
 static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__v1_event e;
   gotrace_event *a;
-  if (!gotrace__dec_make_ahead(d, c)) return false;
+  if (!gotrace__dec_make_ahead(d, c,
+                               c->at != c->end ? (uint64_t)(c->end - c->at)
+                               : c->batch      ? d->batches[c->batch - 1].size
+                                               : 0))
+    return false;
   c->next = a = c->ahead;
-  while (a < c->ahead + GOTRACE__AHEAD) {
+  while (a < c->ahead + c->room) {
     while (c->at == c->end) {
       gotrace__batch *b;
       if (!c->batch) goto full;
@@ -9708,7 +9724,7 @@ static inline gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_even
                                                    : !d->heap_count || d->moved[d->moved_given].time < d->heap[0].time);
     if (sample || exit) break;
     if (!d->heap_count && !d->parked) return GOTRACE_END_OF_TRACE;
-    if (!d->heap_count || d->attempts > 1000 * (d->info.events + 100000))
+    if (!d->heap_count || d->attempts > GOTRACE__MOST_ATTEMPTS(d))
       return gotrace__dec_fail(d, GOTRACE_ERROR_ORDER, d->offset, NULL,
                                "no consistent order of the events of %llu procs",
                                (unsigned long long)(d->parked + d->heap_count));

@@ -90,8 +90,8 @@ static inline decode_outcome decode_all(const uint8_t *data, size_t size, int wa
     REQUIRE((gotrace_decoder_error(d)->result == GOTRACE_OK) == (o.result == GOTRACE_END_OF_TRACE));
     REQUIRE(o.result == GOTRACE_END_OF_TRACE || gotrace_decoder_error(d)->offset <= size);
   }
-  /* Memory is bounded by what was seen: a thread's window of events is the most that a few bytes can ask for. */
-  REQUIRE(s.most <= (4 << 20) + 2000 * (int64_t)size);
+  /* Memory is bounded by what was seen: a batch of some ten bytes may be a thread, with its state and room for its events. */
+  REQUIRE(s.most <= (1 << 20) + 200 * (int64_t)size);
   gotrace_decoder_close(d);
   REQUIRE(s.bytes == 0);
   return o;
