@@ -6957,7 +6957,7 @@ static void gotrace__after_fork_in_child(void) {
 
 /* How often events may have to wait for others, in all: a broken trace must not take for ever. In programs' traces one
  * in ten or twenty waits, for a turn of each thread. */
-#define GOTRACE__MOST_ATTEMPTS(d) (3000 * ((d)->info.events + 100000))
+#define GOTRACE__MOST_ATTEMPTS(d) (3000 * ((d)->info.events + 33000))
 
 /* What an event number means in the trace's format: the row of the table, taken apart once. */
 typedef struct gotrace__kind {
@@ -7332,7 +7332,7 @@ static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t c
   return true;
 }
 
-/* Adds a key that is not there. False: no memory, and nothing has changed. */
+/* Adds a key that is not there. False: no memory; decoding is over. */
 static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
   if (map->used * 2 >= map->capacity &&
       !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, map->mixed))
@@ -7488,19 +7488,24 @@ static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
       d->end = memory + have;
     }
   }
-  if (d->at != d->window) {
+  /* What is at hand moves to the front only if there is not room enough behind it. */
+  if ((size_t)(d->window + d->window_size - d->at) < want && d->at != d->window) {
     memmove(d->window, d->at, have);
     d->at = d->window;
     d->end = d->window + have;
   }
-  while (have < d->window_size) {
-    size_t n = d->options.read(d->options.context, d->offset + have, d->window + have, d->window_size - have);
-    if (n > d->window_size - have)
+  while (have < want) {
+    size_t space = (size_t)(d->window + d->window_size - d->end), n;
+    if (!space) break;
+    n = d->options.read(d->options.context, d->offset + have, d->window + (d->end - d->window), space);
+    if (n > space)
       return gotrace__dec_fail(d, GOTRACE_ERROR_READ, d->offset + have, NULL, "the read function failed"), false;
-    d->at_end = n == 0;
     have += n;
-    d->end = d->window + have;
-    if (!n || have >= want) break;
+    d->end += n;
+    if (!n) {
+      d->at_end = true;
+      break;
+    }
   }
   return have >= want || d->at_end || gotrace__dec_fill(d, want);
 }
@@ -8737,8 +8742,9 @@ static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, g
       if (g->stw[i] == reason) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world is stopped already");
     if (g->stw_count == g->stw_capacity) {
       uint32_t larger = g->stw_capacity ? 2 * g->stw_capacity : 2;
-      uint64_t *reasons =
-          larger < 1024 ? GOTRACE__CAST(uint64_t *, gotrace__dec_allocate(d, larger * sizeof *reasons)) : NULL;
+      uint64_t *reasons;
+      if (larger > 1024) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "more worlds stopped at once than can be");
+      reasons = GOTRACE__CAST(uint64_t *, gotrace__dec_allocate(d, larger * sizeof *reasons));
       if (!reasons) return gotrace__dec_no_memory(d);
       if (g->stw_count) memcpy(reasons, g->stw, g->stw_count * sizeof *reasons);
       gotrace__dec_release(d, g->stw, g->stw_capacity * sizeof *reasons);
@@ -9083,7 +9089,8 @@ static gotrace_result gotrace__dec_step(gotrace_decoder *d, size_t i, gotrace_ev
 static gotrace_result gotrace__dec_stuck(gotrace_decoder *d) {
   gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
   GOTRACE__WRONG(GOTRACE_ERROR_ORDER,
-                 "none of %llu threads can go on: thread %lld waits with %s(%lld, %lld) in generation %llu",
+                 "%s of %llu threads can go on: thread %lld waits with %s(%lld, %lld) in generation %llu",
+                 d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? "it takes too long to find which" : "none",
                  (unsigned long long)d->heap_count, GOTRACE__LL(c->id), d->kinds[c->next->kind].spec->name,
                  GOTRACE__LL(c->next->args[0]), GOTRACE__LL(c->next->args[1]), (unsigned long long)d->generation);
 }
