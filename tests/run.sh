@@ -181,7 +181,9 @@ for group in "$@"; do
   declare -F "list_$group" >/dev/null || { echo "run.sh: no group is called $group" >&2; exit 2; }
   "list_$group"
 done >"$state/list"
+# What several tests use is built before, not by two of them at once.
 if grep -q 'tests/go_opens_it\|tests/pages\|tests/test_tool\|tests/decode' "$state/list"; then make -s -k examples || true; fi
+if grep -q 'tests/decode' "$state/list"; then make -s build/tests/address/print_like_go || true; fi
 
 running=0
 while IFS='|' read -r name command <&8; do
