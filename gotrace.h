@@ -1999,6 +1999,7 @@ static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__frame 
 /* ------------------------------------------------------------------------------------------------ >>buffers ---- */
 
 #define GOTRACE__BUFFER_SIZE 65536
+#define GOTRACE__NO_PROC (1u << 30) /* the id of no proc */
 #define GOTRACE__CALL_ROOM 2560 /* most bytes that one call writes: a log of 1,024 bytes, or some twenty events, and the
                                    header of a batch */
 #define GOTRACE__BATCH_SIZE_WIDTH 3 /* bytes of the number of a batch's bytes */
@@ -4255,7 +4256,7 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
     m->own_go = gotrace__create_call(NULL, NULL, &entry, GOTRACE__RUNNABLE);
   }
   if (m->own_go) {
-    m->own_go_id = m->own_go->id;
+    m->own_go_id = gotrace__load_relaxed(&m->own_go->id); /* somebody may have taken it already, and blocked it for ever */
     /* The thread is older than its goroutine: what it ends may have begun before the trace. */
     m->own_go->introduced = gotrace__load_relaxed(&m->session);
     gotrace__start(m->own_go, true);
@@ -6019,12 +6020,13 @@ static bool gotrace__write_stage(gotrace__piece *piece) {
         gotrace__write_strings(b, tables);
         break;
       default:
-        /* Had any proc been in use, it would have been told of. So the first one is free, and idle to readers, or is
-         * not yet there. */
+        /* Readers want an event in each generation. Had any proc been in use, it would have been told of; so the first
+         * one is free, and idle to readers, or is not yet there. Unless the trace has ended early: then it may run, for
+         * all that readers know, and the event is about a proc that this trace has not. */
         if (piece->queue.head) continue;
         *at++ = GOTRACE_V2_PROC_STATUS;
         at = gotrace__put_varint(at, 0);
-        at = gotrace__put_varint(at, 0);
+        at = gotrace__put_varint(at, gotrace__load_relaxed(&t->early) ? (uint64_t)gotrace__load_relaxed(&t->proc_count) : 0);
         at = gotrace__put_varint(at, GOTRACE__PROC_IDLE);
         b->size = (uint32_t)(at - b->data);
         gotrace__count_kind(GOTRACE_V2_PROC_STATUS, 1);
