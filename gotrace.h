@@ -2240,7 +2240,7 @@ struct gotrace_go {
   uint64_t exit_tick;       /* of the end of a system call that is still to be written, if exit_session is */
   uint32_t syscall_session, exit_session;
   uint32_t known;           /* atomic; session in which it was first mentioned */
-  uint32_t introduced;      /* session in which it was introduced, not created */
+  uint32_t introduced;      /* atomic; session in which it was introduced, not created */
   uint32_t unborn;          /* session in which its create event is still to come (gotrace__write_create); v2 */
   uint32_t assist_session;  /* session with an open mark assist */
   uint32_t region_session, region_depth, region_capacity;
@@ -2805,7 +2805,7 @@ static void gotrace__introduce_running(gotrace__call *c, uint64_t thread, gotrac
   gotrace__event1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
   c->p->run_session = c->session;
   c->p->run_in_syscall = gotrace__status_of(word) == GOTRACE__SYSCALL;
-  g->introduced = c->session;
+  gotrace__store_relaxed(&g->introduced, c->session);
   if (c->p->run_in_syscall) {
     gotrace__event1(c, GOTRACE_V1_GO_SYS_CALL, tick, 0);
     g->syscall_tick = tick;
@@ -2822,7 +2822,7 @@ static void gotrace__write_go_status(gotrace__call *c, gotrace_go *g, unsigned s
     gotrace__v2_event4(c, GOTRACE_V2_GO_STATUS_STACK, tick, g->id, thread, status, gotrace__entry_stack(c, &g->entry));
   else
     gotrace__v2_event3(c, GOTRACE_V2_GO_STATUS, tick, g->id, thread, status);
-  if (g->known != c->session) g->introduced = c->session;
+  if (g->known != c->session) gotrace__store_relaxed(&g->introduced, c->session);
   gotrace__mention(c, g, tick);
   if (g->assist_session == c->session) gotrace__v2_event1(c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, g->id);
 }
@@ -3062,7 +3062,7 @@ static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, ui
       return taken;
     }
     uint64_t sequence = gotrace__introduce(c, g, status, gotrace__stamp(c, g), 0);
-    g->introduced = c->session;
+    gotrace__store_relaxed(&g->introduced, c->session);
     *word = gotrace__word(c->mark, sequence, status);
   }
   return true;
@@ -3352,7 +3352,8 @@ static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *ent
                          gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
   gotrace__set_entry(g, entry);
   gotrace__store_relaxed(&g->known, 0u);
-  g->exit_session = g->syscall_session = g->introduced = g->unborn = g->region_session = 0;
+  g->exit_session = g->syscall_session = g->unborn = g->region_session = 0;
+  gotrace__store_relaxed(&g->introduced, 0u);
   gotrace__store_relaxed(&g->assist_session, 0u);
   gotrace__store_relaxed(&g->timer, false);
   gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
@@ -3448,7 +3449,7 @@ static void gotrace__off(gotrace__call *c, unsigned numbered, unsigned status) {
 /* The stack of an event that takes the running goroutine off its proc. 1.22 has no stack with a goroutine's status, so
  * viewers name one that is older than the trace after the last frame of the first stack that it stops with. */
 static uint32_t gotrace__stop_stack(gotrace__call *c) {
-  if (GOTRACE__UNLIKELY(gotrace__t.version == GOTRACE_GO_1_22) && c->m->go->introduced == c->session &&
+  if (GOTRACE__UNLIKELY(gotrace__t.version == GOTRACE_GO_1_22) && gotrace__load_relaxed(&c->m->go->introduced) == c->session &&
       gotrace__t.options.stacks == GOTRACE_STACKS_CALL_SITE && c->m->go->entry.function) {
     gotrace__frame frames[2];
     size_t count = 0;
@@ -4258,7 +4259,7 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
   if (m->own_go) {
     m->own_go_id = gotrace__load_relaxed(&m->own_go->id); /* somebody may have taken it already, and blocked it for ever */
     /* The thread is older than its goroutine: what it ends may have begun before the trace. */
-    m->own_go->introduced = gotrace__load_relaxed(&m->session);
+    gotrace__store_relaxed(&m->own_go->introduced, gotrace__load_relaxed(&m->session));
     gotrace__start(m->own_go, true);
   }
 }
@@ -4677,7 +4678,7 @@ GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
     if (c.v2) gotrace__v2_event0(&c, GOTRACE_V2_GC_MARK_ASSIST_END, gotrace__stamp(&c, g));
     else gotrace__event0(&c, GOTRACE_V1_GC_MARK_ASSIST_DONE, gotrace__stamp(&c, g));
     gotrace__store_relaxed(&g->assist_session, 0u);
-  } else if (!g || (gotrace__t.version >= 1009 && g->introduced != c.session)) {
+  } else if (!g || (gotrace__t.version >= 1009 && gotrace__load_relaxed(&g->introduced) != c.session)) {
     gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE); /* else it began before the trace, or the format has none */
   }
   gotrace__end(&c);
@@ -4977,7 +4978,7 @@ GOTRACE__DEFINE void gotrace_region_end_at(gotrace_site *site, gotrace_task task
         gotrace__end_region(&c, g, gotrace__string(&c, g->regions[g->region_depth - 1].name));
         gotrace__open(&c, c.p); /* there may be many */
       }
-    } else if (!g->region_depth && g->introduced == c.session) {
+    } else if (!g->region_depth && gotrace__load_relaxed(&g->introduced) == c.session) {
       /* It began before the trace; readers know such ends. */
       gotrace__write_region(&c, task.id, 1, id, gotrace__stack(&c));
     } else {
