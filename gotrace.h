@@ -6954,22 +6954,30 @@ static void gotrace__after_fork_in_child(void) {
 
 #include <stdarg.h>
 
-#ifndef GOTRACE__LIKELY
+#ifndef GOTRACE__LIKELY /* the tracer is not compiled */
+#ifdef __GNUC__
+#define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
+#define GOTRACE__NOINLINE __attribute__((noinline))
+#else
 #define GOTRACE__LIKELY(x) (x)
+#define GOTRACE__NOINLINE
+#endif
 #endif
 
 /* How often events may have to wait for others, in all: a broken trace must not take for ever. In programs' traces one
  * in ten or twenty waits, for a turn of each thread. */
 #define GOTRACE__MOST_ATTEMPTS(d) (3000 * ((d)->info.events + 33000))
 
+#define GOTRACE__NO_ID 5 /* a place behind all arguments, where 0 stands */
+
 /* What an event number means in the trace's format: the row of the table, taken apart once. */
 typedef struct gotrace__kind {
   const gotrace_event_spec *spec;  /* NULL: the format has no such event */
   uint8_t args;                    /* numbers after "dt", without "data" */
-  uint8_t stack;                   /* 1 + place of the event's own stack among them, 0: none */
-  uint8_t stack2, string, string2; /* the same for the other ids to be checked */
+  uint8_t stack, string;           /* places of its own stack and its string among them, GOTRACE__NO_ID: none */
+  uint8_t stack2, string2;         /* those of another's */
   bool timed, data;
-  bool ids; /* has ids to be checked beside its own stack's */
+  bool ids; /* has one of the latter */
 } gotrace__kind;
 
 /* A map of 64-bit keys to 32-bit values but 0: open addressing, linear probing, at most half full. A key's place is its
@@ -7054,10 +7062,21 @@ typedef struct gotrace__batch {
  * what follows in time. */
 #define GOTRACE__AHEAD 32
 
+typedef struct gotrace__ahead {
+  int64_t time;
+  uint64_t args[GOTRACE__NO_ID + 1];
+  uint64_t offset;
+  const uint8_t *data; /* v1 */
+  size_t size;
+  int64_t g; /* v1 */
+  uint8_t kind;
+  bool known; /* v2: the tables have all that it names */
+} gotrace__ahead;
+
 /* Where the decoder stands in the events of one thread (v2) or proc (v1). */
 typedef struct gotrace__cursor {
-  gotrace_event *next; /* of `ahead` */
-  gotrace_event *ahead;
+  gotrace__ahead *next; /* of `ahead` */
+  gotrace__ahead *ahead;
   unsigned left, room;             /* events read ahead, with `next`; how many there may be */
   const uint8_t *at, *end, *start; /* behind them, in a batch that is in memory */
   uint64_t base;                   /* start's offset in the file */
@@ -7115,7 +7134,9 @@ struct gotrace_decoder {
   size_t window_size;
   bool at_end; /* nothing stands behind end */
   /* Raw. */
-  uint64_t batch_left, tick, raw_id;
+  const uint8_t *batch_at, *batch_end; /* v2: what is left of the batch whose events begin at `at` */
+  bool batch_cut;                      /* and the file ends in it */
+  uint64_t tick, raw_id;
   /* Ordered. */
   gotrace__dec_items strings, stacks;
   gotrace__pc *pcs;
@@ -7143,7 +7164,7 @@ struct gotrace_decoder {
   size_t sample_count, sample_capacity, sample_given;
   gotrace_event queue[3];
   unsigned queue_count, queue_given;
-  bool others; /* there are events of the queue, experiments or samples */
+  bool quick; /* threads' events come next: no others of the queue, experiments or samples */
   int64_t last_time;
   double mul;
   uint64_t generation, first_generation, min_tick;
@@ -7287,15 +7308,22 @@ static inline size_t gotrace__map_place(const gotrace_decoder *d, const gotrace_
 }
 
 /* The value of a key, 0 if it is not there. */
-static inline uint32_t gotrace__map_get(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
+static uint32_t gotrace__map_search(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
   size_t i, n;
-  if (GOTRACE__LIKELY(map->capacity != 0))
-    for (i = gotrace__map_place(d, map, key), n = 0; n <= GOTRACE__MAP_LONG || map->mixed;
-         i = (i + 1) & (map->capacity - 1), n++) {
-      const gotrace__slot *slot = &map->slots[i];
-      if (slot->key == key || !slot->value) return slot->key == key ? slot->value : 0;
-    }
+  for (i = gotrace__map_place(d, map, key), n = 0; n <= GOTRACE__MAP_LONG || map->mixed;
+       i = (i + 1) & (map->capacity - 1), n++) {
+    const gotrace__slot *slot = &map->slots[i];
+    if (slot->key == key || !slot->value) return slot->key == key ? slot->value : 0;
+  }
   return 0;
+}
+
+static inline uint32_t gotrace__map_get(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
+  const gotrace__slot *slot;
+  if (!GOTRACE__LIKELY(map->capacity != 0)) return 0;
+  slot = &map->slots[key & (map->capacity - 1)];
+  if (GOTRACE__LIKELY(slot->key == key && slot->value)) return slot->value; /* wherever it belongs */
+  return gotrace__map_search(d, map, key);
 }
 
 static void gotrace__map_free(gotrace_decoder *d, gotrace__map *map) {
@@ -7366,13 +7394,13 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
 
 /* ---- Numbers ---- */
 
-#define GOTRACE__EVENT_BYTES 64 /* no event of numbers alone is longer: 1 + 6 * 10 */
+#define GOTRACE__EVENT_BYTES 32 /* no event of numbers of at most four bytes is longer: 1 + 6 * 4 */
 
-/* The rest of a base-128 number whose first two bytes made `v`; up to `end`. NULL: it does not end there, or has more
- * than 64 bits. */
-static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, uint64_t *value) {
-  unsigned shift;
-  for (shift = 14; at < end && shift < 64; shift += 7) {
+/* The rest of a base-128 number, of whose first `shift` / 7 bytes `v` was made; up to `end`. NULL: it does not end
+ * there, or has more than 64 bits. */
+static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, unsigned shift,
+                                               uint64_t *value) {
+  for (; at < end && shift < 64; shift += 7) {
     uint8_t byte = *at++;
     if (shift == 63 && byte > 1) return NULL;
     v |= (uint64_t)(byte & 0x7f) << shift;
@@ -7385,40 +7413,57 @@ static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t 
 }
 
 /* Reads a base-128 number; returns what stands behind it, or NULL if it does not end before `end` or has more than 64
- * bits. Most numbers have one byte or two. */
+ * bits. */
 static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
   if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
     *value = at[0];
     return at + 1;
   }
-  if (end - at < 2) return NULL;
-  *value = (uint64_t)(at[0] & 0x7f) | (uint64_t)(at[1] & 0x7f) << 7;
-  return GOTRACE__LIKELY(at[1] < 0x80) ? at + 2 : gotrace__get_long_varint(at + 2, end, *value, value);
+  return gotrace__get_long_varint(at, end, 0, 0, value);
 }
 
-/* `n` numbers; `end` is looked at only where it is near. NULL: a number is bad, and *bad is where it begins. */
-GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__get_varints(const uint8_t *at, const uint8_t *end, uint64_t *values,
-                                                           unsigned n, const uint8_t **bad) {
-  const uint8_t *next;
+/* Takes `n` numbers before `end`. False: *at is where the bad one begins. */
+static bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_t *values, unsigned n) {
   unsigned i;
-  if (GOTRACE__LIKELY(end - at >= GOTRACE__EVENT_BYTES)) {
-    for (i = 0; i < n; i++, at = next) {
-      uint64_t v = at[0];
-      next = at + 1;
-      if (v >= 0x80) {
-        v = (v & 0x7f) | (uint64_t)(at[1] & 0x7f) << 7;
-        next = at + 2;
-        if (!GOTRACE__LIKELY(at[1] < 0x80) && !(next = gotrace__get_long_varint(next, end, v, &v))) break;
-      }
-      values[i] = v;
-    }
-  } else {
-    for (i = 0; i < n; i++, at = next)
-      if (!(next = gotrace__get_varint(at, end, &values[i]))) break;
+  for (i = 0; i < n; i++) {
+    const uint8_t *next = gotrace__get_varint(*at, end, &values[i]);
+    if (!next) return false;
+    *at = next;
   }
-  if (GOTRACE__LIKELY(i == n)) return at;
-  *bad = at;
-  return NULL;
+  return true;
+}
+
+/* Takes a number of at most four bytes, as nearly all are; false: it is longer. By which of an event's numbers it is,
+ * the processor foresees how many. */
+GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *value) {
+  const uint8_t *p = *at;
+  uint64_t v = p[0];
+  *at = p + 1;
+  if (v >= 0x80) {
+    v += ((uint64_t)p[1] << 7) - 0x80;
+    *at = p + 2;
+    if (p[1] >= 0x80) {
+      v += ((uint64_t)p[2] << 14) - (0x80 << 7);
+      *at = p + 3;
+      if (p[2] >= 0x80) {
+        v += ((uint64_t)p[3] << 21) - (0x80 << 14);
+        *at = p + 4;
+        if (p[3] >= 0x80) return false;
+      }
+    }
+  }
+  *value = v;
+  return true;
+}
+
+/* Takes an event's time difference and its other numbers from GOTRACE__EVENT_BYTES, if none is long; false: they are
+ * for gotrace__get_numbers. */
+GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt, uint64_t *values, unsigned n) {
+  unsigned i;
+  if (!gotrace__take_number(at, dt)) return false;
+  for (i = 0; i < n; i++)
+    if (!gotrace__take_number(at, &values[i])) return false;
+  return true;
 }
 
 /* Why gotrace__get_varint failed. */
@@ -7532,6 +7577,7 @@ static void gotrace__dec_kinds(gotrace_decoder *d) {
     const char *word;
     /* Like Go, v2: an event that came later than the format is read all the same. */
     gotrace_format format = d->version < GOTRACE_GO_1_22 ? (gotrace_format)d->version : GOTRACE_GO_1_26;
+    k->stack = k->stack2 = k->string = k->string2 = GOTRACE__NO_ID;
     if (!(k->spec = gotrace_find_event_spec(format, (int)i))) continue;
     for (word = k->spec->arguments; *word; word += strcspn(word, " "), word += *word == ' ') {
       size_t size = strcspn(word, " ");
@@ -7546,14 +7592,14 @@ static void gotrace__dec_kinds(gotrace_decoder *d) {
       k->args++;
       if (gotrace__ends_with(word, size, "stack")) {
         /* The event's own stack is "stack"; "new_stack" is another's. */
-        if (size == 5) k->stack = k->args;
-        else k->stack2 = k->args;
+        if (size == 5) k->stack = (uint8_t)(k->args - 1);
+        else k->stack2 = (uint8_t)(k->args - 1);
       } else if (gotrace__ends_with(word, size, "string")) {
-        if (k->string) k->string2 = k->args;
-        else k->string = k->args;
+        if (k->string != GOTRACE__NO_ID) k->string2 = (uint8_t)(k->args - 1);
+        else k->string = (uint8_t)(k->args - 1);
       }
     }
-    k->ids = k->stack2 || k->string;
+    k->ids = k->stack2 != GOTRACE__NO_ID || k->string2 != GOTRACE__NO_ID;
   }
 }
 
@@ -7639,7 +7685,7 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
   for (i = 0; i < d->task_count; i++) gotrace__dec_release(d, d->tasks[i].name, d->tasks[i].name_size);
   for (i = 0; i < d->cursor_count; i++) {
     gotrace__dec_release(d, d->cursors[i].buffer, d->cursors[i].buffer_size);
-    gotrace__dec_release(d, d->cursors[i].ahead, d->cursors[i].room * sizeof(gotrace_event));
+    gotrace__dec_release(d, d->cursors[i].ahead, d->cursors[i].room * sizeof *d->cursors[i].ahead);
   }
   gotrace__dec_release(d, d->task_name, d->task_name_size);
   gotrace__map_free(d, &d->cursor_map);
@@ -7773,12 +7819,35 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
   event->m = event->p = event->g = GOTRACE_NO_ID;
 }
 
+/* An event within a batch of a raw v2 trace, whose arguments are there already. */
+GOTRACE__ALWAYS_INLINE void gotrace__dec_raw_event(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k,
+                                                   uint64_t offset, uint64_t dt) {
+  d->tick += dt;
+  ev->spec = k->spec;
+  ev->time = (int64_t)d->tick;
+  ev->offset = offset;
+  ev->m = (int64_t)d->raw_id;
+  ev->p = ev->g = GOTRACE_NO_ID;
+  ev->stack = k->stack != GOTRACE__NO_ID ? ev->args[k->stack] : 0;
+  ev->extra = 0;
+  ev->data = NULL;
+  ev->data_size = 0;
+  ev->kind = (uint8_t)k->spec->number;
+  ev->arg_count = k->args;
+  ev->implied = false;
+}
+
 /* The next piece of a raw v2 trace: a batch's header, or what stands in it. */
 static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev) {
   const gotrace__kind *k;
   const uint8_t *at, *end, *next = NULL;
-  uint64_t value, i;
-  if (d->batch_left == 0) {
+  uint64_t value = 0, offset, i;
+  if (d->batch_at == d->batch_end) {
+    offset = d->offset + (uint64_t)(d->batch_at ? d->batch_at - d->at : 0);
+    if (d->batch_cut)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, NULL, "ends in the middle of a batch");
+    if (d->batch_at) gotrace__dec_skip(d, (size_t)(d->batch_at - d->at));
+    d->batch_at = d->batch_end = NULL;
     if (!gotrace__dec_fill(d, 64)) return d->failure.result;
     if (d->at == d->end) return GOTRACE_END_OF_TRACE;
     k = &d->kinds[*d->at];
@@ -7815,7 +7884,9 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
         ev->data_size = (size_t)size;
         i += size;
       } else {
-        d->batch_left = size;
+        d->batch_at = d->at + i;
+        d->batch_cut = (uint64_t)(d->end - d->batch_at) < size;
+        d->batch_end = d->batch_cut ? d->end : d->batch_at + size;
       }
       gotrace__dec_skip(d, (size_t)i);
     } else {
@@ -7824,36 +7895,22 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
     return GOTRACE_OK;
   }
   /* Within a batch, all of which is at hand unless the file ends in it. */
-  at = d->at;
-  end = (uint64_t)(d->end - at) < d->batch_left ? d->end : at + d->batch_left;
-  if (at == end) return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "ends in the middle of a batch");
+  at = d->batch_at;
+  end = d->batch_end;
+  offset = d->offset + (uint64_t)(at - d->at);
   k = &d->kinds[*at];
   if (!k->spec || *at == GOTRACE_V2_NONE || *at == GOTRACE_V2_EVENT_BATCH || *at == GOTRACE_V2_EXPERIMENTAL_BATCH)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, d->offset, NULL, "event %u in a batch", *at);
-  ev->spec = k->spec;
-  ev->kind = *at++;
-  ev->offset = d->offset;
-  ev->m = (int64_t)d->raw_id;
-  ev->p = ev->g = GOTRACE_NO_ID;
-  ev->arg_count = k->args;
-  ev->implied = false;
-  ev->extra = 0;
-  ev->data = NULL;
-  ev->data_size = 0;
-  value = 0;
-  if (k->timed && !(at = gotrace__get_varints(at, end, &value, 1, &next)))
-    return gotrace__dec_bad_number(d, next, end, d->offset, k->spec->name);
-  d->tick += value;
-  ev->time = (int64_t)d->tick;
-  ev->args[0] = ev->args[1] = ev->args[2] = ev->args[3] = ev->args[4] = 0;
-  if (!(at = gotrace__get_varints(at, end, ev->args, k->args, &next)))
-    return gotrace__dec_bad_number(d, next, end, d->offset, k->spec->name);
-  ev->stack = k->stack ? ev->args[k->stack - 1] : 0;
+    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u in a batch", *at);
+  at++;
+  memset(ev->args, 0, sizeof ev->args);
+  if ((k->timed && !gotrace__get_numbers(&at, end, &value, 1)) || !gotrace__get_numbers(&at, end, ev->args, k->args))
+    return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
+  gotrace__dec_raw_event(d, ev, k, offset, value);
   if (ev->kind == GOTRACE_V2_STRING) {
     if (!(next = gotrace__get_varint(at, end, &value)))
-      return gotrace__dec_bad_number(d, at, end, d->offset, k->spec->name);
+      return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
     if (value > (uint64_t)(end - next))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, k->spec->name,
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name,
                                "string of %llu bytes in what is left of the batch", (unsigned long long)value);
     ev->data = (const char *)next;
     ev->data_size = (size_t)value;
@@ -7861,17 +7918,16 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
   } else if (ev->kind == GOTRACE_V2_STACK) {
     ev->data = (const char *)at;
     if (ev->args[1] > GOTRACE_STACK_SIZE)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, d->offset, k->spec->name, "stack of %llu frames",
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, offset, k->spec->name, "stack of %llu frames",
                                (unsigned long long)ev->args[1]);
     for (i = 0; i < 4 * ev->args[1]; i++) {
       if (!(next = gotrace__get_varint(at, end, &value)))
-        return gotrace__dec_bad_number(d, at, end, d->offset, k->spec->name);
+        return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
       at = next;
     }
     ev->data_size = (size_t)((const char *)at - ev->data);
   }
-  d->batch_left -= (uint64_t)(at - d->at);
-  gotrace__dec_skip(d, (size_t)(at - d->at));
+  d->batch_at = at;
   return GOTRACE_OK;
 }
 
@@ -8164,30 +8220,58 @@ static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
 
 /* ---- v2: the threads' events ---- */
 
-/* Room for the events that are read ahead out of so many bytes, with what is the same in all of them. */
+/* Room for the events that are read ahead out of so many bytes. */
 static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint64_t bytes) {
-  unsigned i, room = bytes / 2 < GOTRACE__AHEAD ? (unsigned)bytes / 2 + 1 : GOTRACE__AHEAD;
+  unsigned room = bytes / 2 < GOTRACE__AHEAD ? (unsigned)bytes / 2 + 1 : GOTRACE__AHEAD;
   if (GOTRACE__LIKELY(c->room >= room)) return true;
   gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
   c->room = 0;
-  c->ahead = GOTRACE__CAST(gotrace_event *, gotrace__dec_allocate(d, room * sizeof *c->ahead));
+  c->ahead = GOTRACE__CAST(gotrace__ahead *, gotrace__dec_allocate(d, room * sizeof *c->ahead));
   if (!c->ahead) return gotrace__dec_no_memory(d), false;
   c->room = room;
-  memset(c->ahead, 0, room * sizeof *c->ahead);
-  for (i = 0; i < room; i++) {
-    c->ahead[i].m = d->version < GOTRACE_GO_1_22 ? GOTRACE_NO_ID : (int64_t)c->id;
-    c->ahead[i].p = d->version < GOTRACE_GO_1_22 ? (int64_t)c->id : GOTRACE_NO_ID;
-  }
   return true;
+}
+
+/* Whether a table has an id, as far as a look tells. */
+static inline bool gotrace__dec_sees(const uint32_t *dense, size_t size, uint64_t id) {
+  return id == 0 || (id < size && dense[id]);
+}
+
+/* Reads a thread's events from `e` on, up to `last`, to the end of the batch or to one that must be looked at with
+ * care; returns where it stands. */
+static gotrace__ahead *gotrace__dec_read_usual(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *e,
+                                               const gotrace__ahead *last) {
+  const gotrace__kind *kinds = d->kinds;
+  const uint32_t *stacks = d->stacks.dense, *strings = d->strings.dense;
+  const size_t stack_count = d->stacks.dense_size, string_count = d->strings.dense_size;
+  const double mul = d->mul;
+  const uint8_t *at = c->at, *next, *end = c->end;
+  const uint64_t before = c->base - (uint64_t)(uintptr_t)c->start; /* offset less address */
+  int64_t time = c->time;
+  for (; e < last; e++, at = next) {
+    const gotrace__kind *k;
+    uint64_t dt;
+    if (end - at < GOTRACE__EVENT_BYTES) break;
+    k = &kinds[*at];
+    next = at + 1;
+    memset(e->args, 0, sizeof e->args); /* those that the event does not have */
+    if (!GOTRACE__LIKELY(k->timed && gotrace__take_event(&next, &dt, e->args, k->args))) break;
+    time = gotrace__dec_later(time, (int64_t)((double)(int64_t)dt * mul)); /* of 28 bits: it has room */
+    e->time = time;
+    e->offset = before + (uint64_t)(uintptr_t)at;
+    e->kind = *at;
+    e->known = !k->ids && gotrace__dec_sees(stacks, stack_count, e->args[k->stack]) &&
+               gotrace__dec_sees(strings, string_count, e->args[k->string]);
+  }
+  c->at = at;
+  c->time = time;
+  return e;
 }
 
 /* Reads some events of a thread, as many as are good. An error if there is none. END_OF_TRACE: it has no more in this
  * generation. Go: batchCursor.nextEvent. */
 static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
-  const gotrace__kind *k;
-  const uint8_t *at, *end, *next = NULL, *bad = NULL;
-  gotrace_event *e;
-  int64_t time;
+  gotrace__ahead *e, *last;
   while (c->at == c->end) {
     gotrace__batch *b;
     if (c->start != NULL) { /* this batch is done: on to the next */
@@ -8235,31 +8319,28 @@ static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__curso
     c->time = gotrace__dec_nanoseconds(d, b->time);
   }
   if (!gotrace__dec_make_ahead(d, c, (uint64_t)(c->end - c->at))) return d->failure.result;
-  c->left = 0;
-  c->next = e = c->ahead;
-  end = c->end;
-  time = c->time;
-  for (at = c->at; at < end && e < c->ahead + c->room; at = next, e++) {
-    uint64_t dt = 0;
+  for (e = c->ahead, last = e + c->room; e < last && c->at < c->end; e++) {
+    const gotrace__kind *k;
+    const uint8_t *at;
+    uint64_t dt;
+    if ((e = gotrace__dec_read_usual(d, c, e, last)) == last || c->at == c->end) break;
+    at = c->at;
     k = &d->kinds[*at];
-    e->offset = c->base + (uint64_t)(at - c->start);
-    e->kind = *at;
-    memset(e->args, 0, sizeof e->args); /* those that the event does not have */
-    if (!GOTRACE__LIKELY(k->timed) || !(next = gotrace__get_varints(at + 1, end, &dt, 1, &bad)) ||
-        !(next = gotrace__get_varints(next, end, e->args, k->args, &bad))) {
+    memset(e, 0, sizeof *e);
+    e->kind = *at++;
+    e->offset = c->base + (uint64_t)(c->at - c->start);
+    if (!k->timed || !gotrace__get_numbers(&at, c->end, &dt, 1) ||
+        !gotrace__get_numbers(&at, c->end, e->args, k->args)) {
       if (e > c->ahead) break; /* its turn comes later */
-      if (!k->timed)
-        return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, e->offset, k->spec ? k->spec->name : NULL,
-                                 "event %u among a thread's events", e->kind);
-      return gotrace__dec_bad_number(d, bad, end, e->offset, k->spec->name);
+      c->left = 0;
+      if (k->timed) return gotrace__dec_bad_number(d, at, c->end, e->offset, k->spec->name);
+      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, e->offset, k->spec ? k->spec->name : NULL,
+                               "event %u among a thread's events", e->kind);
     }
-    e->spec = k->spec;
-    e->arg_count = k->args;
-    e->stack = k->stack ? e->args[k->stack - 1] : 0;
-    e->time = time = gotrace__dec_later(time, gotrace__dec_nanoseconds(d, dt));
+    e->time = c->time = gotrace__dec_later(c->time, gotrace__dec_nanoseconds(d, dt));
+    c->at = at;
   }
-  c->at = at;
-  c->time = time;
+  c->next = c->ahead;
   c->left = (unsigned)(e - c->ahead);
   return GOTRACE_OK;
 }
@@ -8285,17 +8366,45 @@ static size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
   return i;
 }
 
-static void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i) {
-  gotrace__front moved = heap[i];
+/* Fields are moved one by one: reading both at once what was just written one by one would stall the processor. */
+static inline void gotrace__heap_set(gotrace__front *front, int64_t time, uint32_t cursor) {
+  front->time = time;
+  front->cursor = cursor;
+}
+
+/* Gives the one at `i` a later time. */
+static void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int64_t time) {
+  uint32_t cursor = heap[i].cursor;
   for (;;) {
     size_t least = 2 * i + 1;
     if (least >= count) break;
-    if (least + 1 < count && heap[least + 1].time < heap[least].time) least++;
-    if (heap[least].time >= moved.time) break;
-    heap[i] = heap[least];
+    least += least + 1 < count && heap[least + 1].time < heap[least].time;
+    if (heap[least].time >= time) break;
+    gotrace__heap_set(&heap[i], heap[least].time, heap[least].cursor);
     i = least;
   }
-  heap[i] = moved;
+  gotrace__heap_set(&heap[i], time, cursor);
+}
+
+/* Gives the first a later time: no branch on who is the earlier one, which nobody foresees. */
+GOTRACE__ALWAYS_INLINE void gotrace__heap_top(gotrace__front *heap, size_t count, int64_t time) {
+  uint32_t cursor = heap[0].cursor, other_cursor;
+  int64_t other;
+  size_t least = 1;
+  bool swap;
+  if (count < 2) {
+    heap[0].time = time;
+    return;
+  }
+  if (count > 2) least += heap[2].time < heap[1].time;
+  other = heap[least].time;
+  other_cursor = heap[least].cursor;
+  swap = other < time;
+  heap[0].time = swap ? other : time;
+  heap[0].cursor = swap ? other_cursor : cursor;
+  heap[least].time = swap ? time : other;
+  heap[least].cursor = swap ? cursor : other_cursor;
+  if (2 * least + 1 < count && swap) gotrace__heap_down(heap, count, least, time);
 }
 
 static void gotrace__heap_remove(gotrace__front *heap, size_t *count, size_t i) {
@@ -8305,7 +8414,7 @@ static void gotrace__heap_remove(gotrace__front *heap, size_t *count, size_t i) 
     heap[(i - 1) / 2] = swap;
   }
   heap[0] = heap[--*count];
-  if (*count) gotrace__heap_down(heap, *count, 0);
+  if (*count) gotrace__heap_down(heap, *count, 0, heap[0].time);
 }
 
 /* Insertion sort: it is nearly in order when it is called again, and as good as Go's for the few threads that there
@@ -8419,11 +8528,28 @@ static inline void gotrace__dec_take_proc(gotrace_decoder *d, gotrace__cursor *c
   p->g = (uint64_t)(c - d->cursors); /* v2: on which thread it is */
 }
 
-/* The next event of a thread; where it happened is what the thread runs. */
-static inline void gotrace__dec_emit(const gotrace__cursor *c, gotrace_event *ev) {
-  *ev = *c->next;
-  ev->p = c->p;
-  ev->g = c->g;
+/* The next event of a thread, and where it happened: what the thread runs. */
+GOTRACE__ALWAYS_INLINE void gotrace__dec_tell(const gotrace_decoder *d, const gotrace__ahead *a, uint64_t m, int64_t p,
+                                              int64_t g, gotrace_event *ev) {
+  const gotrace__kind *k = &d->kinds[a->kind];
+  ev->spec = k->spec;
+  ev->time = a->time;
+  ev->offset = a->offset;
+  ev->m = (int64_t)m;
+  ev->p = p;
+  ev->g = g;
+  ev->stack = a->args[k->stack];
+  memcpy(ev->args, a->args, sizeof ev->args);
+  ev->extra = 0;
+  ev->data = NULL;
+  ev->data_size = 0;
+  ev->kind = a->kind;
+  ev->arg_count = k->args;
+  ev->implied = false;
+}
+
+static void gotrace__dec_emit(const gotrace_decoder *d, const gotrace__cursor *c, gotrace_event *ev) {
+  gotrace__dec_tell(d, c->next, c->id, c->p, c->g, ev);
 }
 
 /* Queues an event that the one of the cursor implies. */
@@ -8512,7 +8638,7 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
   }
   p->generation = d->generation;
   p->sequence = 0;
-  gotrace__dec_emit(c, ev);
+  gotrace__dec_emit(d, c, ev);
   ev->extra = from;
   if (status == GOTRACE__P_RUNNING || status == GOTRACE__P_SYSCALL) gotrace__dec_take_proc(d, c, p);
   if (promoted) {
@@ -8534,7 +8660,7 @@ static gotrace_result gotrace__dec_proc_steal(gotrace_decoder *d, gotrace__curso
       !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->args[1]))
     return GOTRACE__LATER;
   GOTRACE__NEED(0);
-  gotrace__dec_emit(c, ev);
+  gotrace__dec_emit(d, c, ev);
   ev->extra = status = p->status;
   p->status = GOTRACE__P_IDLE;
   p->sequence++;
@@ -8569,7 +8695,7 @@ static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor
     if (!(g = gotrace__dec_add_go(d, id, (uint8_t)status))) return d->failure.result;
     from = GOTRACE_STATUS_UNKNOWN;
   }
-  gotrace__dec_emit(c, ev);
+  gotrace__dec_emit(d, c, ev);
   ev->extra = from;
   if (status == GOTRACE__G_RUNNING) gotrace__dec_take_go(d, c, g);
   if (status != GOTRACE__G_SYSCALL) return GOTRACE_OK;
@@ -8610,7 +8736,7 @@ static gotrace_result gotrace__dec_go_switch(gotrace_decoder *d, gotrace__cursor
   if (!next || next->status != GOTRACE__G_WAITING ||
       !gotrace__dec_succeeds(d, next->generation, next->sequence, c->next->args[1]))
     return GOTRACE__LATER;
-  gotrace__dec_emit(c, ev);
+  gotrace__dec_emit(d, c, ev);
   if (c->next->kind == GOTRACE_V2_GO_SWITCH) {
     g->status = GOTRACE__G_WAITING;
     gotrace__dec_imply(d, ev, GOTRACE_V2_GO_BLOCK, 0, 0);
@@ -8632,7 +8758,7 @@ static gotrace_result gotrace__dec_destroy_syscall(gotrace_decoder *d, gotrace__
   gotrace__dec_proc *p;
   GOTRACE__NEED(GOTRACE__NEED_G);
   GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
-  gotrace__dec_emit(c, ev);
+  gotrace__dec_emit(d, c, ev);
   if (!gotrace__dec_remove_go(d, g)) return d->failure.result;
   c->g = GOTRACE_NO_ID;
   if (c->p == GOTRACE_NO_ID) return GOTRACE_OK;
@@ -8761,7 +8887,7 @@ static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, g
     reason = g->stw[0];
     g->stw[0] = g->stw[--g->stw_count];
   }
-  gotrace__dec_emit(c, ev);
+  gotrace__dec_emit(d, c, ev);
   gotrace_decoder_string(d, reason, &ev->data, &ev->data_size);
   return GOTRACE_OK;
 }
@@ -8780,7 +8906,7 @@ static gotrace_result gotrace__dec_gc(gotrace_decoder *d, gotrace__cursor *c, go
   }
   d->gc_sequence = c->next->args[0];
   d->gc = c->next->kind == GOTRACE_V2_GC_END ? 1 : 2;
-  gotrace__dec_emit(c, ev);
+  gotrace__dec_emit(d, c, ev);
   return GOTRACE_OK;
 }
 
@@ -8790,12 +8916,65 @@ static gotrace_result gotrace__dec_flag(gotrace_decoder *d, const gotrace__curso
   return GOTRACE_OK;
 }
 
+/* Lets the next event of a thread happen if it is one of those of which traces are full, and all is as it should be.
+ * False: nothing has been done, gotrace__dec_order is to look into it. */
+GOTRACE__ALWAYS_INLINE bool gotrace__dec_usual(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+  const gotrace__ahead *a = c->next;
+  gotrace__dec_go *g;
+  gotrace__dec_proc *p;
+  int64_t before = c->g;
+  if (c->p == GOTRACE_NO_ID) return false;
+  switch (a->kind) {
+    case GOTRACE_V2_GO_START:
+      g = gotrace__dec_find_go(d, a->args[0]);
+      if (!g || g->status != GOTRACE__G_RUNNABLE || !gotrace__dec_succeeds(d, g->generation, g->sequence, a->args[1]) ||
+          c->g != GOTRACE_NO_ID)
+        return false;
+      g->status = GOTRACE__G_RUNNING;
+      g->sequence = a->args[1];
+      gotrace__dec_take_go(d, c, g);
+      break;
+    case GOTRACE_V2_GO_UNBLOCK:
+      g = gotrace__dec_find_go(d, a->args[0]);
+      if (!g || g->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, g->generation, g->sequence, a->args[1]))
+        return false;
+      g->status = GOTRACE__G_RUNNABLE;
+      g->sequence = a->args[1];
+      break;
+    case GOTRACE_V2_GO_BLOCK:
+    case GOTRACE_V2_GO_STOP:
+      if (!(g = gotrace__dec_own_go(d, c)) || g->status != GOTRACE__G_RUNNING) return false;
+      g->status = a->kind == GOTRACE_V2_GO_BLOCK ? GOTRACE__G_WAITING : GOTRACE__G_RUNNABLE;
+      c->g = GOTRACE_NO_ID;
+      break;
+    case GOTRACE_V2_GO_SYSCALL_BEGIN:
+      if (!(g = gotrace__dec_own_go(d, c)) || g->status != GOTRACE__G_RUNNING || !(p = gotrace__dec_own_proc(d, c)) ||
+          !gotrace__dec_succeeds(d, p->generation, p->sequence, a->args[0]))
+        return false;
+      g->status = GOTRACE__G_SYSCALL;
+      p->status = GOTRACE__P_SYSCALL;
+      p->sequence = a->args[0];
+      break;
+    case GOTRACE_V2_GO_SYSCALL_END:
+      if (!(g = gotrace__dec_own_go(d, c)) || g->status != GOTRACE__G_SYSCALL || !(p = gotrace__dec_own_proc(d, c)) ||
+          p->status != GOTRACE__P_SYSCALL)
+        return false;
+      g->status = GOTRACE__G_RUNNING;
+      p->status = GOTRACE__P_RUNNING;
+      break;
+    default: return false;
+  }
+  gotrace__dec_tell(d, a, c->id, c->p, before, ev);
+  return true;
+}
+
 /* Lets the next event of a thread happen, if it can: OK, later, or an error. Go: ordering.Advance. */
-static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace_result result;
   gotrace__dec_go *g;
   gotrace__dec_proc *p;
   c->seen = c->id != GOTRACE__NOBODY;
+  if (gotrace__dec_usual(d, c, ev)) return GOTRACE_OK;
   switch (c->next->kind) {
     case GOTRACE_V2_GO_START:
       g = gotrace__dec_find_go(d, c->next->args[0]);
@@ -8806,11 +8985,7 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       if (c->g != GOTRACE_NO_ID)
         GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld where %lld runs", GOTRACE__LL(c->next->args[0]),
                        GOTRACE__LL(c->g));
-      g->status = GOTRACE__G_RUNNING;
-      g->sequence++;
-      gotrace__dec_emit(c, ev);
-      gotrace__dec_take_go(d, c, g);
-      return GOTRACE_OK;
+      break; /* not to be reached: it would have been usual */
     case GOTRACE_V2_GO_UNBLOCK:
       g = gotrace__dec_find_go(d, c->next->args[0]);
       if (!g || g->status != GOTRACE__G_WAITING ||
@@ -8821,15 +8996,14 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       break;
     case GOTRACE_V2_GO_BLOCK:
     case GOTRACE_V2_GO_STOP:
+      GOTRACE__NEED_USER;
+      GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
+      break; /* not to be reached */
     case GOTRACE_V2_GO_DESTROY:
       GOTRACE__NEED_USER;
       GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
-      gotrace__dec_emit(c, ev);
-      if (c->next->kind == GOTRACE_V2_GO_DESTROY) {
-        if (!gotrace__dec_remove_go(d, g)) return d->failure.result;
-      } else {
-        g->status = c->next->kind == GOTRACE_V2_GO_BLOCK ? GOTRACE__G_WAITING : GOTRACE__G_RUNNABLE;
-      }
+      gotrace__dec_emit(d, c, ev);
+      if (!gotrace__dec_remove_go(d, g)) return d->failure.result;
       c->g = GOTRACE_NO_ID;
       return GOTRACE_OK;
     case GOTRACE_V2_GO_CREATE:
@@ -8851,18 +9025,13 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       if (!gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->args[0]))
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld after %llu",
                        (unsigned long long)c->next->args[0], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
-      g->status = GOTRACE__G_SYSCALL;
-      p->status = GOTRACE__P_SYSCALL;
-      p->sequence++;
-      break;
+      break; /* not to be reached */
     case GOTRACE_V2_GO_SYSCALL_END:
       GOTRACE__NEED_USER;
       GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
       if (!(p = gotrace__dec_own_proc(d, c)) || p->status != GOTRACE__P_SYSCALL)
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
-      g->status = GOTRACE__G_RUNNING;
-      p->status = GOTRACE__P_RUNNING;
-      break;
+      break; /* not to be reached */
     case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
       if (c->p != GOTRACE_NO_ID) {
         if (!(p = gotrace__dec_own_proc(d, c)))
@@ -8871,7 +9040,7 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       }
       GOTRACE__NEED(GOTRACE__NEED_G);
       GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
-      gotrace__dec_emit(c, ev);
+      gotrace__dec_emit(d, c, ev);
       g->status = GOTRACE__G_RUNNABLE;
       c->g = GOTRACE_NO_ID;
       return GOTRACE_OK;
@@ -8881,7 +9050,7 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       if (gotrace__dec_find_go(d, c->next->args[0]))
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->args[0]));
       if (!(g = gotrace__dec_add_go(d, c->next->args[0], GOTRACE__G_SYSCALL))) return d->failure.result;
-      gotrace__dec_emit(c, ev);
+      gotrace__dec_emit(d, c, ev);
       gotrace__dec_take_go(d, c, g);
       return GOTRACE_OK;
     case GOTRACE_V2_GO_DESTROY_SYSCALL: return gotrace__dec_destroy_syscall(d, c, ev);
@@ -8898,7 +9067,7 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       GOTRACE__NEED(0);
       p->status = GOTRACE__P_RUNNING;
       p->sequence++;
-      gotrace__dec_emit(c, ev);
+      gotrace__dec_emit(d, c, ev);
       gotrace__dec_take_proc(d, c, p);
       return GOTRACE_OK;
     case GOTRACE_V2_PROC_STOP:
@@ -8907,7 +9076,7 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       if (p->status != GOTRACE__P_RUNNING && p->status != GOTRACE__P_SYSCALL)
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld has status %u", GOTRACE__LL(c->p), p->status);
       GOTRACE__NEED(GOTRACE__NEED_P);
-      gotrace__dec_emit(c, ev);
+      gotrace__dec_emit(d, c, ev);
       p->status = GOTRACE__P_IDLE;
       c->p = GOTRACE_NO_ID;
       return GOTRACE_OK;
@@ -8924,7 +9093,7 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       break;
     case GOTRACE_V2_USER_TASK_END:
       GOTRACE__NEED_USER;
-      gotrace__dec_emit(c, ev);
+      gotrace__dec_emit(d, c, ev);
       gotrace__dec_task_end(d, ev);
       return GOTRACE_OK;
     case GOTRACE_V2_PROCS_CHANGE:
@@ -8972,24 +9141,22 @@ static inline gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cur
       break;
     default: /* the events of the experiment AllocFree */ GOTRACE__NEED(0); break;
   }
-  gotrace__dec_emit(c, ev);
+  gotrace__dec_emit(d, c, ev);
   return GOTRACE_OK;
 }
 
 /* Whether the tables have what the event names. Go: validateTableIDs. */
-static inline gotrace_result gotrace__dec_check_ids(gotrace_decoder *d, const gotrace_event *ev) {
-  const gotrace__kind *k = &d->kinds[ev->kind];
-  uint8_t stacks[2], strings[2];
+static gotrace_result gotrace__dec_check_ids(gotrace_decoder *d, const gotrace__ahead *a) {
+  const gotrace__kind *k = &d->kinds[a->kind];
+  const uint8_t stacks[2] = {k->stack, k->stack2}, strings[2] = {k->string, k->string2};
   unsigned i;
-  if (GOTRACE__LIKELY(!k->ids && gotrace__dec_has(d, &d->stacks, ev->stack))) return GOTRACE_OK;
-  stacks[0] = k->stack, stacks[1] = k->stack2, strings[0] = k->string, strings[1] = k->string2;
   for (i = 0; i < 2; i++) {
-    if (stacks[i] && !gotrace__dec_has(d, &d->stacks, ev->args[stacks[i] - 1]))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, ev->offset, ev->spec->name, "stack %llu is unknown",
-                               (unsigned long long)ev->args[stacks[i] - 1]);
-    if (strings[i] && !gotrace__dec_has(d, &d->strings, ev->args[strings[i] - 1]))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, ev->offset, ev->spec->name, "string %llu is unknown",
-                               (unsigned long long)ev->args[strings[i] - 1]);
+    if (!gotrace__dec_has(d, &d->stacks, a->args[stacks[i]]))
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, a->offset, k->spec->name, "stack %llu is unknown",
+                               (unsigned long long)a->args[stacks[i]]);
+    if (!gotrace__dec_has(d, &d->strings, a->args[strings[i]]))
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, a->offset, k->spec->name, "string %llu is unknown",
+                               (unsigned long long)a->args[strings[i]]);
   }
   return GOTRACE_OK;
 }
@@ -9064,29 +9231,30 @@ static gotrace_result gotrace__dec_next_generation(gotrace_decoder *d, gotrace_e
   return GOTRACE_OK;
 }
 
+/* The thread at `i` of the heap comes to its next event. */
+static gotrace_result gotrace__dec_turn(gotrace_decoder *d, size_t i) {
+  gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
+  gotrace_result result = gotrace__dec_advance_cursor(d, c);
+  if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
+    d->heap[i].time = c->next->time;
+    if (!i || gotrace__heap_up(d->heap, i) == i) gotrace__heap_down(d->heap, d->heap_count, i, c->next->time);
+  } else if (result == GOTRACE_END_OF_TRACE) {
+    gotrace__heap_remove(d->heap, &d->heap_count, i);
+  } else { /* the event before it is good */
+    gotrace__dec_postpone(d);
+    d->heap_count = d->sample_count = d->sample_given = 0;
+  }
+  return GOTRACE_OK;
+}
+
 static gotrace_result gotrace__dec_step(gotrace_decoder *d, size_t i, gotrace_event *ev) {
   uint32_t index = d->heap[i].cursor;
   gotrace_result result = gotrace__dec_order(d, &d->cursors[index], ev);
   gotrace__cursor *c = &d->cursors[index];
   if (result) return result;
-  if ((result = gotrace__dec_check_ids(d, ev)) != GOTRACE_OK) return result;
+  if (!c->next->known && (result = gotrace__dec_check_ids(d, c->next)) != GOTRACE_OK) return result;
   if (!GOTRACE__LIKELY(c->seen)) c->g = c->p = GOTRACE_NO_ID; /* events of no thread leave nothing behind */
-  result = gotrace__dec_advance_cursor(d, c);
-  if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
-    d->heap[i].time = c->next->time;
-    if (i && gotrace__heap_up(d->heap, i) != i) return GOTRACE_OK;
-    if (2 * i + 1 < d->heap_count && (d->heap[2 * i + 1].time < c->next->time ||
-                                      (2 * i + 2 < d->heap_count && d->heap[2 * i + 2].time < c->next->time)))
-      gotrace__heap_down(d->heap, d->heap_count, i);
-    return GOTRACE_OK;
-  }
-  if (result != GOTRACE_END_OF_TRACE) { /* this event is good; the one behind it is not */
-    gotrace__dec_postpone(d);
-    d->heap_count = d->sample_count = d->sample_given = 0;
-    return GOTRACE_OK;
-  }
-  gotrace__heap_remove(d->heap, &d->heap_count, i);
-  return GOTRACE_OK;
+  return gotrace__dec_turn(d, i);
 }
 
 static gotrace_result gotrace__dec_stuck(gotrace_decoder *d) {
@@ -9109,14 +9277,9 @@ static gotrace_result gotrace__dec_other_step(gotrace_decoder *d, gotrace_result
 }
 
 /* The next event of an ordered v2 trace. */
-static inline gotrace_result gotrace__dec_ordered_v2(gotrace_decoder *d, gotrace_event *ev) {
+static gotrace_result gotrace__dec_ordered_v2(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result;
-  if (GOTRACE__LIKELY(!d->others && d->heap_count)) { /* nothing but threads' events */
-    result = gotrace__dec_step(d, 0, ev);
-    if (!GOTRACE__LIKELY(result == GOTRACE_OK) && (result = gotrace__dec_other_step(d, result, ev)) != GOTRACE_OK)
-      return result;
-    d->others = d->queue_count != 0; /* what the event implies */
-  } else if (d->queue_given < d->queue_count) {
+  if (d->queue_given < d->queue_count) {
     *ev = d->queue[d->queue_given++];
   } else if (d->experiment_given < d->experiment_count) {
     const gotrace__experiment *x = &d->experiments[d->experiment_given++];
@@ -9129,7 +9292,6 @@ static inline gotrace_result gotrace__dec_ordered_v2(gotrace_decoder *d, gotrace
     return GOTRACE_OK;
   } else if (d->heap_count == 0 && d->sample_given == d->sample_count) {
     if ((result = gotrace__dec_next_generation(d, ev)) != GOTRACE_OK) return result;
-    d->others = true;
   } else if (d->sample_given < d->sample_count &&
              (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time)) {
     const gotrace__dec_sample *s = &d->samples[d->sample_given++];
@@ -9143,10 +9305,9 @@ static inline gotrace_result gotrace__dec_ordered_v2(gotrace_decoder *d, gotrace
     result = gotrace__dec_step(d, 0, ev);
     if (result && (result = gotrace__dec_other_step(d, result, ev)) != GOTRACE_OK) return result;
   }
-  if (!GOTRACE__LIKELY(!d->others) && d->queue_given == d->queue_count) {
-    d->queue_given = d->queue_count = 0;
-    d->others = d->experiment_given < d->experiment_count || d->sample_given < d->sample_count;
-  }
+  if (d->queue_given == d->queue_count) d->queue_given = d->queue_count = 0;
+  d->quick = d->heap_count && !d->queue_count && d->experiment_given == d->experiment_count &&
+             d->sample_given == d->sample_count;
   if (ev->time <= d->last_time) ev->time = gotrace__dec_later(d->last_time, 1);
   d->last_time = ev->time;
   return GOTRACE_OK;
@@ -9161,13 +9322,6 @@ typedef struct gotrace__v1_event {
   size_t size;
   uint8_t kind;
 } gotrace__v1_event;
-
-/* `n` numbers at *at, no further than `end`. */
-static inline bool gotrace__v1_numbers(const uint8_t **at, const uint8_t *end, uint64_t *numbers, unsigned n) {
-  const uint8_t *bad = NULL, *next = gotrace__get_varints(*at, end, numbers, n, &bad);
-  *at = next ? next : bad;
-  return next != NULL;
-}
 
 #define GOTRACE__V1_MOST_FRAMES 1000
 #define GOTRACE__V1_MOST_STRING 1000000
@@ -9190,7 +9344,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
   e->data = NULL;
   e->size = 0;
   if (e->kind == GOTRACE_V1_STRING) {
-    if (!gotrace__v1_numbers(&at, end, e->args, 1) || !gotrace__v1_numbers(&at, end, &size, 1))
+    if (!gotrace__get_numbers(&at, end, e->args, 1) || !gotrace__get_numbers(&at, end, &size, 1))
       return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
     if (!e->args[0] || !size || size > GOTRACE__V1_MOST_STRING)
       return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, k->spec->name, "string %llu of %llu bytes",
@@ -9203,7 +9357,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
     return GOTRACE_OK;
   }
   if (count >= limit) { /* as many as fit into the length that comes first */
-    if (!gotrace__v1_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
+    if (!gotrace__get_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
     if (size > (uint64_t)(end - at))
       return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "ends in the middle of an event");
     stop = at + size;
@@ -9213,7 +9367,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
     if (!stop && count != wanted)
       return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "%u arguments where %u belong", count,
                                wanted);
-    if (!gotrace__v1_numbers(&at, stop ? stop : end, numbers, wanted)) {
+    if (!gotrace__get_numbers(&at, stop ? stop : end, numbers, wanted)) {
       if (!stop) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
       return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "fewer than %u arguments", wanted);
     }
@@ -9224,7 +9378,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
     if (k->timed) e->dt = numbers[i++];
     for (count = 0; i < wanted; i++) e->args[count++] = numbers[i];
     if (e->kind == GOTRACE_V1_USER_LOG) {
-      if (!gotrace__v1_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
+      if (!gotrace__get_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
       if (size > GOTRACE__V1_MOST_STRING)
         return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, k->spec->name, "message of %llu bytes",
                                  (unsigned long long)size);
@@ -9235,7 +9389,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
       at += size;
     }
   } else {
-    if (!gotrace__v1_numbers(&at, stop ? stop : end, e->args, 2))
+    if (!gotrace__get_numbers(&at, stop ? stop : end, e->args, 2))
       return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
     if (e->args[1] > GOTRACE__V1_MOST_FRAMES)
       return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, offset, k->spec->name, "stack of %llu frames",
@@ -9243,7 +9397,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
     wanted = (old ? 1u : 4u) * (unsigned)e->args[1];
     e->data = at;
     for (i = 0; i < wanted; i++)
-      if (!gotrace__v1_numbers(&at, stop ? stop : end, numbers, 1))
+      if (!gotrace__get_numbers(&at, stop ? stop : end, numbers, 1))
         return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name,
                                  "fewer arguments than %u frames need", (unsigned)e->args[1]);
     e->size = (size_t)(at - e->data);
@@ -9281,7 +9435,7 @@ static gotrace_result gotrace__dec_raw_v1(gotrace_decoder *d, gotrace_event *ev)
   ev->p = (int64_t)d->raw_id;
   memcpy(ev->args, e.args, sizeof ev->args);
   ev->arg_count = k->args;
-  ev->stack = k->stack ? e.args[k->stack - 1] : 0;
+  ev->stack = k->stack < GOTRACE__NO_ID ? e.args[k->stack] : 0;
   ev->data = (const char *)e.data;
   ev->data_size = e.size;
   gotrace__dec_skip(d, (size_t)(at - d->at));
@@ -9482,7 +9636,7 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
 /* Reads some events of a proc. The file was checked: only its end can come, then there is none. */
 static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__v1_event e;
-  gotrace_event *a;
+  gotrace__ahead *a;
   if (!gotrace__dec_make_ahead(d, c,
                                c->at != c->end ? (uint64_t)(c->end - c->at)
                                : c->batch      ? d->batches[c->batch - 1].size
@@ -9507,9 +9661,9 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     if (e.kind == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
     a->kind = e.kind;
     a->time = (int64_t)c->tick;
-    memcpy(a->args, e.args, sizeof a->args);
-    a->data = (const char *)e.data;
-    a->data_size = e.size;
+    memcpy(a->args, e.args, sizeof e.args);
+    a->data = e.data;
+    a->size = e.size;
     a->g = (int64_t)gotrace__v1_whose(c, &e);
     a++;
   }
@@ -9637,7 +9791,7 @@ static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event 
   gotrace__cursor *c = &d->cursors[index];
   gotrace__v1_move s = gotrace__v1_move_of(c);
   gotrace__dec_go *g = NULL;
-  const gotrace_event *e = c->next;
+  const gotrace__ahead *e = c->next;
   gotrace_result result;
   if (e->time < d->last_time) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "time stamps out of order");
   d->last_time = e->time;
@@ -9664,7 +9818,17 @@ static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event 
         GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(e->g));
     }
   }
-  *ev = *e;
+  ev->time = e->time;
+  ev->offset = e->offset;
+  ev->m = GOTRACE_NO_ID;
+  ev->p = (int64_t)c->id;
+  ev->g = e->g;
+  memcpy(ev->args, e->args, sizeof ev->args);
+  ev->extra = 0;
+  ev->data = (const char *)e->data;
+  ev->data_size = e->size;
+  ev->kind = e->kind;
+  ev->implied = false;
   if (gotrace__v1_advance(d, c)) {
     gotrace__v1_move next = gotrace__v1_move_of(c);
     const gotrace__dec_go *of = NULL;
@@ -9675,8 +9839,7 @@ static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event 
       ready = (!next.counted || of->sequence == next.sequence) && of->order_status == next.from;
     }
     if (ready) {
-      d->heap[0].time = c->next->time;
-      gotrace__heap_down(d->heap, d->heap_count, 0);
+      gotrace__heap_down(d->heap, d->heap_count, 0, c->next->time);
     } else {
       gotrace__heap_remove(d->heap, &d->heap_count, 0);
       if ((result = gotrace__v1_offer(d, index)) != GOTRACE_OK) return result;
@@ -9773,7 +9936,7 @@ static inline void gotrace__v1_dress(gotrace_decoder *d, gotrace_event *ev) {
   }
   ev->spec = d->kinds[ev->kind].spec;
   ev->arg_count = d->kinds[ev->kind].args;
-  ev->stack = d->kinds[ev->kind].stack ? ev->args[d->kinds[ev->kind].stack - 1] : 0;
+  ev->stack = d->kinds[ev->kind].stack < GOTRACE__NO_ID ? ev->args[d->kinds[ev->kind].stack] : 0;
   if (ev->kind == GOTRACE_V1_GO_SYS_EXIT) {
     ev->p = GOTRACE_SYSCALL_PROC;
   } else if (ev->kind == GOTRACE_V1_GO_UNBLOCK) {
@@ -10093,15 +10256,53 @@ static inline gotrace_result gotrace__dec_ordered_v1(gotrace_decoder *d, gotrace
 
 /* ---- Both ---- */
 
-GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_event *event) {
-  gotrace_result result;
-  if (!GOTRACE__LIKELY(d->result == GOTRACE_OK)) return d->result;
+static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, gotrace_event *event) {
+  gotrace_result result = d->result;
+  if (result) return result;
   if (d->options.raw)
     result = d->version < GOTRACE_GO_1_22 ? gotrace__dec_raw_v1(d, event) : gotrace__dec_raw_v2(d, event);
   else result = d->version < GOTRACE_GO_1_22 ? gotrace__dec_ordered_v1(d, event) : gotrace__dec_ordered_v2(d, event);
-  if (GOTRACE__LIKELY(result == GOTRACE_OK)) d->info.events++;
-  else d->result = result;
+  if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
+    d->info.events++;
+  } else { /* for ever */
+    d->result = result;
+    d->quick = false;
+    d->batch_at = d->batch_end = NULL;
+  }
   return result;
+}
+
+/* The usual events by the shortest way; all calls of others stand last, so that there is nothing to save for them. */
+static gotrace_result gotrace__dec_raw_next(gotrace_decoder *d, gotrace_event *event) {
+  const uint8_t *at = d->batch_at;
+  const gotrace__kind *k = &d->kinds[*at++];
+  uint64_t dt;
+  memset(event->args, 0, sizeof event->args);
+  if (!GOTRACE__LIKELY(d->batch_end - at >= GOTRACE__EVENT_BYTES && k->timed &&
+                       gotrace__take_event(&at, &dt, event->args, k->args)))
+    return gotrace__dec_next(d, event);
+  gotrace__dec_raw_event(d, event, k, d->offset + (uint64_t)(d->batch_at - d->at), dt);
+  d->batch_at = at;
+  d->info.events++;
+  return GOTRACE_OK;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_event *event) {
+  gotrace__cursor *c;
+  if (d->batch_at != d->batch_end) return gotrace__dec_raw_next(d, event);
+  if (!GOTRACE__LIKELY(d->quick)) return gotrace__dec_next(d, event);
+  c = &d->cursors[d->heap[0].cursor];
+  if (!GOTRACE__LIKELY(c->next->known && gotrace__dec_usual(d, c, event))) return gotrace__dec_next(d, event);
+  if (!GOTRACE__LIKELY(event->time > d->last_time)) event->time = gotrace__dec_later(d->last_time, 1);
+  d->last_time = event->time;
+  d->info.events++;
+  if (!GOTRACE__LIKELY(c->left > 1)) {
+    d->quick = false;
+    return gotrace__dec_turn(d, 0);
+  }
+  c->left--;
+  gotrace__heap_top(d->heap, d->heap_count, (++c->next)->time);
+  return GOTRACE_OK;
 }
 
 #endif /* GOTRACE_NO_DECODER */

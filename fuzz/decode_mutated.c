@@ -59,7 +59,7 @@ static size_t take_apart(const uint8_t *data, size_t size, piece *pieces) {
       bool timed = strncmp(e.spec->arguments, "dt", 2) == 0;
       memset(p, 0, sizeof *p);
       p->kind = e.kind;
-      if (timed) p->numbers[p->count++] = (uint64_t)(e.time - last);
+      if (timed) p->numbers[p->count++] = (uint64_t)e.time - (uint64_t)last;
       memcpy(p->numbers + p->count, e.args, e.arg_count * sizeof e.args[0]);
       p->count = (uint8_t)(p->count + e.arg_count);
       p->data = (const uint8_t *)e.data;
