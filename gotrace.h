@@ -7819,7 +7819,7 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
   event->m = event->p = event->g = GOTRACE_NO_ID;
 }
 
-/* An event within a batch of a raw v2 trace, whose arguments are there already. */
+/* An event of a raw trace, whose arguments are there already. */
 GOTRACE__ALWAYS_INLINE void gotrace__dec_raw_event(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k,
                                                    uint64_t offset, uint64_t dt) {
   d->tick += dt;
@@ -9409,12 +9409,41 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
   return GOTRACE_OK;
 }
 
+/* Takes the event at `at`, of which GOTRACE__EVENT_BYTES are there, if it is timed, has no data and only short numbers,
+ * and is of a format after 1.5. Returns what stands behind it; NULL: it is for gotrace__v1_read. `args` are zeros. */
+GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__v1_take(const uint8_t *at, const gotrace__kind *k, uint64_t *dt,
+                                                       uint64_t *args) {
+  unsigned count = *at++ >> GOTRACE_ARG_COUNT_SHIFT; /* of `args`; 3: as many as fit into the length that comes first */
+  const uint8_t *stop = NULL;
+  if (!k->timed || k->data) return NULL;
+  if (count == 3) {
+    if (*at >= 0x80) return NULL;
+    stop = at + 1 + *at;
+    at++;
+  } else if (count != k->args) {
+    return NULL;
+  }
+  return gotrace__take_event(&at, dt, args, k->args) && (!stop || at == stop) ? at : NULL;
+}
+
 static gotrace_result gotrace__dec_raw_v1(gotrace_decoder *d, gotrace_event *ev) {
   gotrace__v1_event e;
   const gotrace__kind *k;
   const uint8_t *at;
   gotrace_result result;
   size_t want = 1 << 16;
+  if (d->end - d->at >= GOTRACE__EVENT_BYTES && d->version >= 1007) {
+    k = &d->kinds[*d->at & 63];
+    memset(ev->args, 0, sizeof ev->args);
+    at = gotrace__v1_take(d->at, k, &e.dt, ev->args);
+    if (GOTRACE__LIKELY(at != NULL)) {
+      gotrace__dec_raw_event(d, ev, k, d->offset, e.dt);
+      ev->m = GOTRACE_NO_ID;
+      ev->p = (int64_t)d->raw_id;
+      gotrace__dec_skip(d, (size_t)(at - d->at));
+      return GOTRACE_OK;
+    }
+  }
   for (;;) {
     if (!gotrace__dec_fill(d, want)) return d->failure.result;
     if (d->at == d->end) return GOTRACE_END_OF_TRACE;
@@ -9472,14 +9501,14 @@ static gotrace__dec_go *gotrace__v1_go(gotrace_decoder *d, uint64_t id) {
 }
 
 /* On whose goroutine an event happened, from what its proc ran before; and what it runs after. Go: parseEvents. */
-static inline uint64_t gotrace__v1_whose(gotrace__cursor *c, const gotrace__v1_event *e) {
+static inline uint64_t gotrace__v1_whose(gotrace__cursor *c, uint8_t kind, uint64_t told) {
   uint64_t g = (uint64_t)c->g;
-  switch (e->kind) {
+  switch (kind) {
     case GOTRACE_V1_GO_START:
     case GOTRACE_V1_GO_START_LOCAL:
     case GOTRACE_V1_GO_START_LABEL:
-      c->g = (int64_t)e->args[0];
-      g = e->args[0];
+      c->g = (int64_t)told;
+      g = told;
       break;
     case GOTRACE_V1_GC_START:
     case GOTRACE_V1_GC_DONE:
@@ -9501,7 +9530,7 @@ static inline uint64_t gotrace__v1_whose(gotrace__cursor *c, const gotrace__v1_e
     case GOTRACE_V1_GO_BLOCK_GC: c->g = 0; break;
     case GOTRACE_V1_GO_SYS_EXIT:
     case GOTRACE_V1_GO_WAITING:
-    case GOTRACE_V1_GO_IN_SYSCALL: g = e->args[0]; break;
+    case GOTRACE_V1_GO_IN_SYSCALL: g = told; break;
     default: break;
   }
   return g;
@@ -9512,9 +9541,17 @@ static inline bool gotrace__v1_is_moved(uint8_t kind, uint64_t told, int64_t tim
   return kind == GOTRACE_V1_GO_SYS_EXIT && told && (int64_t)told != time;
 }
 
+/* What is read from now on is another batch's. */
+static void gotrace__v1_end_batch(gotrace_decoder *d, const gotrace__cursor *c, const uint8_t *end) {
+  gotrace__batch *b = c ? &d->batches[c->last - 1] : NULL;
+  if (b) b->size = (uint64_t)(end - b->data);
+}
+
 /* The first walk. Go: parseEvents. */
 static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
-  const uint8_t *start;
+  const uint64_t noted = (uint64_t)1 << GOTRACE_V1_FUTILE_WAKEUP | (uint64_t)1 << GOTRACE_V1_STW_START |
+                         (uint64_t)1 << GOTRACE_V1_GO_SYS_EXIT | (uint64_t)1 << GOTRACE_V1_CPU_SAMPLE;
+  const uint8_t *start, *before;
   gotrace__cursor *c = NULL;
   gotrace__v1_event e;
   uint64_t base, sequence = 0, time = 0, events = 0;
@@ -9523,15 +9560,24 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   if (!gotrace__dec_fill(d, SIZE_MAX / 4)) return d->failure.result;
   start = d->file = d->at;
   base = d->file_offset = d->offset;
-  while (d->at < d->end) {
+  for (before = d->at; d->at < d->end; before = d->at) {
     uint64_t offset = base + (uint64_t)(d->at - start);
-    const uint8_t *before = d->at;
     gotrace__dec_item entry;
     gotrace__dec_items *table = NULL;
+    if (GOTRACE__LIKELY(c && !old && d->end - d->at >= GOTRACE__EVENT_BYTES && !(noted >> (*d->at & 63) & 1))) {
+      const uint8_t *next = gotrace__v1_take(d->at, &d->kinds[*d->at & 63], &e.dt, e.args);
+      if (GOTRACE__LIKELY(next != NULL)) {
+        d->at = next;
+        time += e.dt;
+        events++;
+        continue;
+      }
+    }
     if ((result = gotrace__v1_read(d, &d->at, d->end, offset, &e)) != GOTRACE_OK) break;
     memset(&entry, 0, sizeof entry);
     switch (e.kind) {
       case GOTRACE_V1_BATCH:
+        gotrace__v1_end_batch(d, c, before);
         if (!(c = gotrace__dec_cursor(d, e.args[0])) ||
             !GOTRACE__GROW(d, gotrace__batch, d->batches, d->batch_count, d->batch_capacity))
           return gotrace__dec_no_memory(d);
@@ -9606,13 +9652,12 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
             s->time = (int64_t)(exit ? e.args[1] : sequence);
             s->tick = exit && e.args[2] ? e.args[2] : time;
             s->p = c->id;
-            s->g = gotrace__v1_whose(c, &e);
+            s->g = gotrace__v1_whose(c, e.kind, e.args[0]);
           }
         }
         break;
     }
     if (result) break;
-    if (c && c->last) d->batches[c->last - 1].size = (uint64_t)(d->at - d->batches[c->last - 1].data);
     if (table) {
       entry.id = e.args[0], entry.data = e.data, entry.size = (uint32_t)(table == &d->strings ? e.size : e.args[1]);
       if (!GOTRACE__GROW(d, gotrace__dec_item, table->entries, table->count, table->capacity))
@@ -9620,6 +9665,7 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
       table->entries[table->count++] = entry;
     }
   }
+  gotrace__v1_end_batch(d, c, before);
   if (!result && !events) result = gotrace__dec_fail(d, GOTRACE_ERROR_EMPTY, d->offset, NULL, "the trace is empty");
   if (!result && !d->has_frequency)
     result = gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "no frequency");
@@ -9637,6 +9683,7 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
 static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__v1_event e;
   gotrace__ahead *a;
+  const uint8_t *next;
   if (!gotrace__dec_make_ahead(d, c,
                                c->at != c->end ? (uint64_t)(c->end - c->at)
                                : c->batch      ? d->batches[c->batch - 1].size
@@ -9655,16 +9702,24 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
       c->batch = b->next;
     }
     a->offset = c->base + (uint64_t)(c->at - c->start);
-    if (gotrace__v1_read(d, &c->at, c->end, a->offset, &e)) break; /* what the first walk stopped at */
-    if (!d->kinds[e.kind].timed) continue;
+    a->kind = *c->at & 63;
+    a->data = NULL;
+    a->size = 0;
+    memset(a->args, 0, sizeof a->args);
+    next = c->end - c->at >= GOTRACE__EVENT_BYTES ? gotrace__v1_take(c->at, &d->kinds[a->kind], &e.dt, a->args) : NULL;
+    if (GOTRACE__LIKELY(next != NULL)) {
+      c->at = next;
+    } else {
+      if (gotrace__v1_read(d, &c->at, c->end, a->offset, &e)) break; /* what the first walk stopped at */
+      if (!d->kinds[e.kind].timed) continue;
+      memcpy(a->args, e.args, sizeof e.args);
+      a->data = e.data;
+      a->size = e.size;
+    }
     c->tick += e.dt;
-    if (e.kind == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
-    a->kind = e.kind;
+    if (a->kind == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
     a->time = (int64_t)c->tick;
-    memcpy(a->args, e.args, sizeof e.args);
-    a->data = e.data;
-    a->size = e.size;
-    a->g = (int64_t)gotrace__v1_whose(c, &e);
+    a->g = (int64_t)gotrace__v1_whose(c, a->kind, a->args[0]);
     a++;
   }
 full:
