@@ -2229,7 +2229,11 @@ struct gotrace_go {
   uint64_t word; /* atomic */
   uint64_t id;   /* atomic: others may read it */
   uint64_t owner;      /* atomic; index of the thread that last ran it, see gotrace__check_ownership */
-  uint32_t is_free;    /* atomic; 1 exactly while it is in a free list */
+  uint8_t is_free;     /* atomic; 1 exactly while it is in a free list */
+  bool timer;
+  bool woken;          /* the last event about it is an unblock */
+  uint16_t region_depth, region_capacity;
+  const gotrace__buffer *start_buffer; /* where its start after an unblock was written, and where that ended */
   /* Who the word says it belongs to: */
   uint64_t tick;            /* of the last event about this goroutine */
   uint64_t generation;      /* of the same */
@@ -2243,16 +2247,13 @@ struct gotrace_go {
   uint32_t introduced;      /* atomic; session in which it was introduced, not created */
   uint32_t unborn;          /* session in which its create event is still to come (gotrace__write_create); v2 */
   uint32_t assist_session;  /* session with an open mark assist */
-  uint32_t region_session, region_depth, region_capacity;
-  bool timer;
-  bool woken;               /* the last event about it is an unblock */
-  const gotrace__buffer *start_buffer; /* where its start after an unblock was written, and where that ended */
-  uint32_t start_end;
+  uint32_t start_end;       /* see start_buffer */
+  uint32_t region_session;
   gotrace__open_region *regions;
   char *label;              /* NULL or GOTRACE__LABEL bytes */
   uintptr_t stack_low, stack_high;
   gotrace_go *link;         /* in a free list */
-};
+} __attribute__((aligned(64))); /* two goroutines, which may run on two threads, share no cache line */
 #define GOTRACE__LABEL 64
 
 struct gotrace_proc {
@@ -2310,7 +2311,7 @@ struct gotrace__thread {
 #define GOTRACE__SLAB 64 /* records */
 typedef struct gotrace__slab {
   struct gotrace__slab *next;
-  gotrace_go gos[GOTRACE__SLAB];
+  gotrace_go *gos; /* in the same piece of memory, where they are aligned */
 } gotrace__slab;
 
 #define GOTRACE__SAMPLE_FRAMES 60
@@ -3268,8 +3269,11 @@ static gotrace_go *gotrace__go_new(gotrace__thread *m) {
       m->free_gos = g;
     }
     if (!m->free_gos) {
-      gotrace__slab *slab = GOTRACE__CAST(gotrace__slab *, gotrace__allocate(NULL, sizeof *slab, false));
+      size_t align = __alignof__(gotrace_go);
+      gotrace__slab *slab = GOTRACE__CAST(
+          gotrace__slab *, gotrace__allocate(NULL, sizeof *slab + align + GOTRACE__SLAB * sizeof *slab->gos, false));
       if (slab) {
+        slab->gos = (gotrace_go *)(((uintptr_t)(slab + 1) + align - 1) & ~(uintptr_t)(align - 1));
         for (; m->free_count < GOTRACE__SLAB; m->free_count++) {
           slab->gos[m->free_count].link = m->free_gos;
           slab->gos[m->free_count].is_free = 1;
@@ -3285,7 +3289,7 @@ static gotrace_go *gotrace__go_new(gotrace__thread *m) {
   g = m->free_gos;
   m->free_gos = g->link;
   m->free_count--;
-  gotrace__store_relaxed(&g->is_free, 0u);
+  gotrace__store_relaxed(&g->is_free, (uint8_t)0);
   /* A record that a race of wrong calls, while tracing was off, has brought here alive is nobody's any more. */
   if (gotrace__status_of(gotrace__load_acquire(&g->word)) != GOTRACE__DEAD) return gotrace__go_new(m);
   return g;
@@ -3293,7 +3297,7 @@ static gotrace_go *gotrace__go_new(gotrace__thread *m) {
 
 /* Returns a dead goroutine's record. A thread that ends many keeps no more than a slab of them. */
 static void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
-  if (__atomic_exchange_n(&g->is_free, 1u, __ATOMIC_ACQ_REL)) return; /* ended twice at once, while tracing was off */
+  if (__atomic_exchange_n(&g->is_free, (uint8_t)1, __ATOMIC_ACQ_REL)) return; /* ended twice at once, while tracing was off */
   g->link = m->free_gos;
   m->free_gos = g;
   if (++m->free_count <= GOTRACE__SLAB) return;
@@ -4913,7 +4917,7 @@ static bool gotrace__same_name(const char *a, const char *b) {
 
 /* Room for one more open region; false if there is none. */
 static bool gotrace__region_room(gotrace_go *g) {
-  uint32_t capacity = g->region_capacity ? 4 * g->region_capacity : 4;
+  uint32_t capacity = g->region_capacity ? 4u * g->region_capacity : 4;
   gotrace__open_region *regions;
   if (GOTRACE__LIKELY(g->region_depth < g->region_capacity)) return true;
   if (g->region_depth >= GOTRACE__REGION_DEPTH) return false;
@@ -4922,7 +4926,7 @@ static bool gotrace__region_room(gotrace_go *g) {
   if (g->regions) memcpy(regions, g->regions, g->region_depth * sizeof *regions);
   gotrace__release(NULL, g->regions, g->region_capacity * sizeof *regions);
   g->regions = regions;
-  g->region_capacity = capacity;
+  g->region_capacity = (uint16_t)capacity;
   return true;
 }
 

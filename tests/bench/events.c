@@ -1,0 +1,992 @@
+/* What an event costs, beside a floor: a loop that reads the tick counter and stores 8 bytes to a warm buffer.
+ *
+ *     events [-q] [-c]      -q: fewer repetitions; -c: each row once, for a tool that counts instructions
+ *
+ * Lines `result NAME THREADS NS_MIN NS_MEDIAN RATIO BYTES`: nanoseconds an event, the median of its ratios to the floor that
+ * was measured right before, bytes an event. NAME alone is v2 (1.23); _v1 is 1.21; _seq_cst is the build with
+ * GOTRACE_SEQ_CST_FLAG. Lines `pair NAME FACTOR`: an event's time while a second thread does the same, over its time
+ * alone. Lines `memory ...`: what takes memory. tests/bench/events.sh makes a table of them.
+ *
+ * How two calls are told apart that only go together (a start needs a block before the next one): the pair is measured in
+ * long runs, without looking at the clock in between. Its time is shared out as ticks are between the two when each call
+ * is measured by itself; those alone would be too large by what reading the counter in order takes.
+ *
+ * Each thread is pinned, and has a proc and goroutines of its own. The trace goes to a function that throws it away. Each row is
+ * a trace of its own, of which the counts must be those of the calls; nothing may be dropped or repaired. Bytes are those
+ * of the events themselves, from a short trace that is kept; where each event adds to the tables, those of all of that
+ * trace.
+ */
+#define _GNU_SOURCE 1
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#if GOTRACE_SEQ_CST_FLAG
+#define VARIANT "_seq_cst"
+#else
+#define VARIANT ""
+#endif
+
+enum {
+  GOS = 128,       /* goroutines of a thread: their records fit into the first cache */
+  DEPTH = 64,      /* regions in each other, tasks at once */
+  PARTS = 3,       /* results of a row */
+  MOST_ROUNDS = 3, /* traces of a row, far apart, since others use the machine too */
+  MOST_REPETITIONS = 101,
+  SAMPLES = MOST_ROUNDS * MOST_REPETITIONS,
+  FLOOR_LOOPS = 4000,
+  WARM_UP = 25000000, /* nanoseconds: after some MiB buffers are used again, and their pages are there */
+  WARM_UP_QUICK = 8000000
+};
+
+static int rounds = MOST_ROUNDS, repetitions = MOST_REPETITIONS;
+static double warm_up = WARM_UP;
+static bool counting; /* instructions, by a tool: times mean nothing */
+static int processors[2], processor_count;
+static int failures;
+
+/* ------------------------------------------------------------------------------------------------- time ---- */
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static double now_cost; /* of now(), in what is measured between two of it */
+
+/* The counter, read after what comes before and before what comes after. */
+static uint64_t ordered_ticks(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  uint64_t ticks;
+  __builtin_ia32_lfence();
+  ticks = __builtin_ia32_rdtsc();
+  __builtin_ia32_lfence();
+  return ticks;
+#else
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return (uint64_t)GOTRACE__TICKS();
+#endif
+}
+
+static double ticks_cost; /* of ordered_ticks, likewise, in ticks */
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t count) {
+  qsort(values, count, sizeof *values, ascending);
+  return count ? values[count / 2] : 0;
+}
+
+static void calibrate_clocks(void) {
+  static double times[1001], ticks[1001];
+  size_t i;
+  for (i = 0; i < 1001; i++) {
+    double begin = now();
+    uint64_t first;
+    times[i] = now() - begin;
+    first = ordered_ticks();
+    ticks[i] = (double)(ordered_ticks() - first);
+  }
+  now_cost = median(times, 1001);
+  ticks_cost = median(ticks, 1001);
+}
+
+static __thread volatile uint64_t warm[1024];
+
+static double floor_once(void) {
+  double begin = now();
+  unsigned i;
+  for (i = 0; i < FLOOR_LOOPS; i++) warm[i & 1023] = (uint64_t)GOTRACE__TICKS();
+  return (now() - begin - now_cost) / FLOOR_LOOPS;
+}
+
+static void pin(int processor) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET((size_t)processor, &set);
+  if (sched_setaffinity(0, sizeof set, &set)) perror("sched_setaffinity");
+}
+
+static void find_processors(void) {
+  cpu_set_t set;
+  int i;
+  if (sched_getaffinity(0, sizeof set, &set)) return;
+  for (i = 0; i < CPU_SETSIZE && processor_count < 2; i++)
+    if (CPU_ISSET((size_t)i, &set)) processors[processor_count++] = i;
+}
+
+/* ---------------------------------------------------------------------------------------- what is measured ---- */
+
+/* What a thread of a row has, and what it finds. */
+typedef struct work {
+  gotrace_go *gos[GOS];
+  gotrace_proc *proc;
+  double ns[PARTS];    /* an event, of the last measurement */
+  uint64_t made[PARTS]; /* calls in this trace */
+  uint64_t path;       /* the next path to the bottom of a new stack */
+  unsigned names;      /* new ones so far */
+} work;
+
+/* Pairs of calls, each call timed by itself. */
+typedef struct shares {
+  double first[GOS], second[GOS];
+} shares;
+
+/* Shares the nanoseconds of a pair out, by the ticks that its first call and its second usually take. */
+static void share(work *w, double pair, shares *ticks) {
+  double first = median(ticks->first, GOS) - ticks_cost, second = median(ticks->second, GOS) - ticks_cost;
+  if (!gotrace_enabled()) first = second = 1; /* calls so short that the counter cannot tell them apart: half each */
+  if (first < 1) first = 1;
+  if (second < 1) second = 1;
+  w->ns[0] = pair * first / (first + second);
+  w->ns[1] = pair * second / (first + second);
+}
+
+/* Times each of GOS pairs of the calls FIRST and SECOND, which use i. */
+#define TIME_EACH(ticks, FIRST, SECOND)                    \
+  do {                                                     \
+    for (i = 0; i < GOS; i++) {                            \
+      uint64_t begin_ = ordered_ticks(), between_;         \
+      FIRST;                                               \
+      between_ = ordered_ticks();                          \
+      SECOND;                                              \
+      (ticks).second[i] = (double)(ordered_ticks() - between_); \
+      (ticks).first[i] = (double)(between_ - begin_);      \
+    }                                                      \
+  } while (0)
+
+/* The times of the two calls of a pair. */
+#define MEASURE_PAIRS(w, pairs, FIRST, SECOND)                 \
+  do {                                                         \
+    double start_ = now(), pair_;                              \
+    shares ticks_;                                             \
+    unsigned i;                                                \
+    for (i = 0; i < (pairs); i++) {                            \
+      FIRST;                                                   \
+      SECOND;                                                  \
+    }                                                          \
+    pair_ = (now() - start_ - now_cost) / (pairs);             \
+    TIME_EACH(ticks_, FIRST, SECOND);                          \
+    share(w, pair_, &ticks_);                                  \
+    (w)->made[0] += (pairs) + GOS, (w)->made[1] += (pairs) + GOS; \
+  } while (0)
+
+enum { PAIRS = 1024 };
+
+/* Half a pair. */
+static void measure_region(work *w) {
+  double begin = now();
+  unsigned i;
+  for (i = 0; i < PAIRS; i++) {
+    gotrace_region_begin(GOTRACE_NO_TASK, "region");
+    gotrace_region_end(GOTRACE_NO_TASK, "region");
+  }
+  w->ns[0] = (now() - begin - now_cost) / (2 * PAIRS);
+  w->made[0] += 2 * PAIRS;
+}
+
+/* Beginnings, then ends, each at one place: regions in each other. */
+static void measure_region_sides(work *w) {
+  double begins = 0, ends = 0;
+  unsigned round, i;
+  for (round = 0; round < 2 * PAIRS / DEPTH; round++) {
+    double t0 = now(), t1;
+    for (i = 0; i < DEPTH; i++) gotrace_region_begin(GOTRACE_NO_TASK, "region");
+    t1 = now();
+    for (i = 0; i < DEPTH; i++) gotrace_region_end(GOTRACE_NO_TASK, "region");
+    begins += t1 - t0 - now_cost;
+    ends += now() - t1 - now_cost;
+  }
+  w->ns[0] = begins / (2 * PAIRS);
+  w->ns[1] = ends / (2 * PAIRS);
+  w->made[0] += 2 * PAIRS, w->made[1] += 2 * PAIRS;
+}
+
+static void measure_log(work *w) {
+  double begin = now();
+  unsigned i;
+  for (i = 0; i < PAIRS; i++) gotrace_log(GOTRACE_NO_TASK, "category", "a message");
+  w->ns[0] = (now() - begin - now_cost) / PAIRS;
+  w->made[0] += PAIRS;
+}
+
+static void measure_task(work *w) {
+  double begins = 0, ends = 0;
+  unsigned round, i;
+  for (round = 0; round < PAIRS / DEPTH; round++) {
+    gotrace_task tasks[DEPTH];
+    double t0 = now(), t1;
+    for (i = 0; i < DEPTH; i++) tasks[i] = gotrace_task_begin("task", GOTRACE_NO_TASK);
+    t1 = now();
+    for (i = 0; i < DEPTH; i++) gotrace_task_end(tasks[i]);
+    begins += t1 - t0 - now_cost;
+    ends += now() - t1 - now_cost;
+  }
+  w->ns[0] = begins / PAIRS;
+  w->ns[1] = ends / PAIRS;
+  w->made[0] += PAIRS, w->made[1] += PAIRS;
+}
+
+static void measure_syscall(work *w) {
+  MEASURE_PAIRS(w, PAIRS, gotrace_go_syscall_begin(), gotrace_go_syscall_end());
+}
+
+/* Goroutines run one after another until they block, then all are unblocked. */
+static void measure_go(work *w) {
+  enum { ROUNDS = 8 };
+  double pairs = 0, unblocks = 0;
+  shares ticks;
+  unsigned round, i;
+  for (round = 0; round <= ROUNDS; round++) {
+    double t0 = now(), t1;
+    if (round < ROUNDS) {
+      for (i = 0; i < GOS; i++) {
+        gotrace_go_start(w->gos[i]);
+        gotrace_go_block(GOTRACE_BLOCK_SYNC);
+      }
+    } else {
+      TIME_EACH(ticks, gotrace_go_start(w->gos[i]), gotrace_go_block(GOTRACE_BLOCK_SYNC));
+    }
+    t1 = now();
+    for (i = 0; i < GOS; i++) gotrace_go_unblock(w->gos[i]);
+    unblocks += now() - t1 - now_cost;
+    if (round < ROUNDS) pairs += t1 - t0 - now_cost;
+  }
+  share(w, pairs / (ROUNDS * GOS), &ticks);
+  w->ns[2] = unblocks / (round * GOS);
+  for (i = 0; i < PARTS; i++) w->made[i] += round * GOS;
+}
+
+/* Started and stopped: the first part is that of measure_go and not shown again. */
+static void measure_stop(work *w) {
+  MEASURE_PAIRS(w, PAIRS, gotrace_go_start(w->gos[i % GOS]), gotrace_go_stop(GOTRACE_STOP_YIELD));
+}
+
+/* One goroutine runs, the others are blocked; each switches to the next. */
+static void measure_switch(work *w) {
+  double begin;
+  unsigned i;
+  for (i = 0; i < GOS; i++) {
+    gotrace_go_start(w->gos[i]);
+    if (i + 1 < GOS) gotrace_go_block(GOTRACE_BLOCK_SYNC);
+  }
+  begin = now();
+  for (i = 0; i < PAIRS; i++) gotrace_go_switch(w->gos[i % GOS]);
+  w->ns[0] = (now() - begin - now_cost) / PAIRS;
+  gotrace_go_block(GOTRACE_BLOCK_SYNC); /* PAIRS is a multiple of GOS: so it is the last of them */
+  for (i = 0; i < GOS; i++) gotrace_go_unblock(w->gos[i]);
+  w->made[0] += PAIRS;
+}
+
+/* Created, then each run to its end. */
+static void measure_create(work *w) {
+  static const gotrace_location entry = GOTRACE_NAMED_ENTRY("short-lived");
+  enum { ROUNDS = 8 };
+  gotrace_go *gos[GOS];
+  double creates = 0, pairs = 0;
+  shares ticks;
+  unsigned round, i;
+  for (round = 0; round <= ROUNDS; round++) {
+    double t0 = now(), t1;
+    for (i = 0; i < GOS; i++) gos[i] = gotrace_go_create(&entry);
+    t1 = now();
+    creates += t1 - t0 - now_cost;
+    if (round < ROUNDS) {
+      for (i = 0; i < GOS; i++) {
+        gotrace_go_start(gos[i]);
+        gotrace_go_end();
+      }
+      pairs += now() - t1 - now_cost;
+    } else {
+      TIME_EACH(ticks, gotrace_go_start(gos[i]), gotrace_go_end());
+    }
+  }
+  share(w, pairs / (ROUNDS * GOS), &ticks);
+  w->ns[2] = creates / (round * GOS);
+  for (i = 0; i < PARTS; i++) w->made[i] += round * GOS;
+}
+
+static void measure_proc(work *w) {
+  gotrace_proc_stop();
+  MEASURE_PAIRS(w, PAIRS, gotrace_proc_start(w->proc), gotrace_proc_stop());
+  gotrace_proc_start(w->proc);
+  w->made[0]++, w->made[1]++;
+}
+
+/* Names that are made while the program runs, and so have no call site that remembers them. Only beginnings are timed. */
+static void measure_strings(work *w, bool fresh) {
+  enum { NAMES = 256 };
+  static char texts[2][DEPTH][32]; /* by thread: they may not share a cache line while one of them writes */
+  char(*text)[32] = texts[gotrace_proc_id(w->proc) & 1];
+  double begins = 0;
+  unsigned round, i;
+  for (round = 0; round < NAMES / DEPTH; round++) {
+    double t0;
+    for (i = 0; i < DEPTH; i++)
+      snprintf(text[i], sizeof text[i], "a name made here %u", fresh ? w->names++ * 2 + (gotrace_proc_id(w->proc) & 1) : i);
+    t0 = now();
+    for (i = 0; i < DEPTH; i++) gotrace_region_begin(GOTRACE_NO_TASK, text[i]);
+    begins += now() - t0 - now_cost;
+    for (i = DEPTH; i-- > 0;) gotrace_region_end(GOTRACE_NO_TASK, text[i]);
+  }
+  w->ns[0] = begins / NAMES;
+  w->made[0] += NAMES, w->made[1] += NAMES;
+}
+static void measure_string(work *w) { measure_strings(w, false); }
+static void measure_string_new(work *w) { measure_strings(w, true); }
+
+/* Stacks by frame pointers: functions that call each other so deep; `path` decides, two bits a frame, from which place, so
+ * that there are more different stacks than a benchmark makes. */
+static __thread void (*at_the_bottom)(work *);
+#define DEEPER(name) __attribute__((noinline)) static void name(work *w, unsigned depth, uint64_t path)
+DEEPER(deeper);
+DEEPER(deeper) {
+  if (depth == 0) {
+    at_the_bottom(w);
+  } else if ((path & 3) == 0) {
+    deeper(w, depth - 1, path >> 2);
+    __asm__ volatile("# 0"); /* different text, so that a compiler does not make one call of the four */
+  } else if ((path & 3) == 1) {
+    deeper(w, depth - 1, path >> 2);
+    __asm__ volatile("# 1");
+  } else if ((path & 3) == 2) {
+    deeper(w, depth - 1, path >> 2);
+    __asm__ volatile("# 2");
+  } else {
+    deeper(w, depth - 1, path >> 2);
+    __asm__ volatile("# 3");
+  }
+  __asm__ volatile("" : : : "memory"); /* no tail calls */
+}
+
+static unsigned extra_frames; /* between measure_stack and the number of frames that the row wants */
+
+static void measure_stack(work *w) {
+  at_the_bottom = measure_region;
+  deeper(w, extra_frames, 0);
+}
+
+static void one_new_stack(work *w) {
+  uint64_t begin = ordered_ticks();
+  gotrace_region_begin(GOTRACE_NO_TASK, "region");
+  gotrace_region_end(GOTRACE_NO_TASK, "region");
+  w->ns[1] += (double)(ordered_ticks() - begin) - ticks_cost;
+}
+
+static double ns_per_tick;
+
+static void measure_stack_new(work *w) {
+  enum { STACKS = 64 };
+  unsigned i;
+  at_the_bottom = one_new_stack;
+  w->ns[1] = 0;
+  for (i = 0; i < STACKS; i++) deeper(w, extra_frames, (w->path++ << 1) | (gotrace_proc_id(w->proc) & 1));
+  w->ns[0] = w->ns[1] * ns_per_tick / (2 * STACKS);
+  w->made[0] += 2 * STACKS;
+}
+
+/* ------------------------------------------------------------------------------------------------- rows ---- */
+
+typedef struct result_part {
+  const char *name; /* NULL: not shown */
+  const char *v2, *v1; /* how the names of its events begin; NULL: it has none of its own */
+} result_part;
+
+enum { RUNS = 1, SINGLE = 2, ALL_BYTES = 4, OFF = 8, ON = 16 };
+
+typedef struct row {
+  void (*measure)(work *);
+  unsigned flags; /* RUNS: a goroutine runs meanwhile; SINGLE: one thread only; ALL_BYTES: also those of the tables; OFF, ON:
+                     without a trace, with one */
+  gotrace_stacks stacks;
+  unsigned frames; /* the stack has; 0: whatever it has */
+  result_part parts[PARTS];
+  const char *off[PARTS]; /* their names without a trace */
+} row;
+
+#define REGION "UserRegion", "UserRegion"
+
+static const row rows[] = {
+    {measure_region, RUNS | OFF | ON, GOTRACE_STACKS_CALL_SITE, 0, {{"region", REGION}}, {"off_region"}},
+    {measure_region_sides, RUNS | ON, GOTRACE_STACKS_CALL_SITE, 0,
+     {{"region_begin", "UserRegionBegin", "UserRegion"}, {"region_end", "UserRegionEnd", "UserRegion"}}, {NULL}},
+    {measure_region, RUNS | ON, GOTRACE_STACKS_NONE, 0, {{"no_stack", REGION}}, {NULL}},
+    {measure_log, RUNS | OFF | ON, GOTRACE_STACKS_CALL_SITE, 0, {{"log", "UserLog", "UserLog"}}, {"off_log"}},
+    {measure_task, RUNS | OFF | ON, GOTRACE_STACKS_CALL_SITE, 0,
+     {{"task_begin", "UserTaskBegin", "UserTaskCreate"}, {"task_end", "UserTaskEnd", "UserTaskEnd"}},
+     {"off_task_begin", "off_task_end"}},
+    {measure_go, OFF | ON, GOTRACE_STACKS_CALL_SITE, 0,
+     {{"go_start", "GoStart", "GoStart"}, {"go_block", "GoBlock", "GoBlock"}, {"go_unblock", "GoUnblock", "GoUnblock"}},
+     {"off_go_start", "off_go_block", "off_go_unblock"}},
+    {measure_stop, OFF | ON, GOTRACE_STACKS_CALL_SITE, 0,
+     {{NULL, "GoStart", "GoStart"}, {"go_stop", "GoStop", "GoSched"}}, {NULL, "off_go_stop"}},
+    {measure_create, OFF | ON, GOTRACE_STACKS_CALL_SITE, 0,
+     {{NULL, "GoStart", "GoStart"}, {"go_end", "GoDestroy", "GoEnd"}, {"go_create", "GoCreate", "GoCreate"}},
+     {NULL, "off_go_end", "off_go_create"}},
+    {measure_switch, ON, GOTRACE_STACKS_CALL_SITE, 0, {{"go_switch", "GoSwitch", NULL}}, {NULL}},
+    {measure_syscall, RUNS | OFF | ON, GOTRACE_STACKS_CALL_SITE, 0,
+     {{"syscall_begin", "GoSyscallBegin", "GoSysCall"}, {"syscall_end", "GoSyscallEnd", NULL}},
+     {"off_syscall_begin", "off_syscall_end"}},
+    {measure_proc, ON, GOTRACE_STACKS_CALL_SITE, 0,
+     {{"proc_start", "ProcStart", "ProcStart"}, {"proc_stop", "ProcStop", "ProcStop"}}, {NULL}},
+    {measure_stack, RUNS | ON, GOTRACE_STACKS_FRAME_POINTERS, 4, {{"stack4", REGION}}, {NULL}},
+    {measure_stack, RUNS | ON, GOTRACE_STACKS_FRAME_POINTERS, 16, {{"stack16", REGION}}, {NULL}},
+    {measure_stack, RUNS | ON, GOTRACE_STACKS_FRAME_POINTERS, 64, {{"stack64", REGION}}, {NULL}},
+    {measure_stack_new, RUNS | SINGLE | ON | ALL_BYTES, GOTRACE_STACKS_FRAME_POINTERS, 16, {{"stack16_new", REGION}}, {NULL}},
+    {measure_stack_new, RUNS | SINGLE | ON | ALL_BYTES, GOTRACE_STACKS_FRAME_POINTERS, 64, {{"stack64_new", REGION}}, {NULL}},
+    {measure_string, RUNS | ON, GOTRACE_STACKS_CALL_SITE, 0, {{"string", "UserRegionBegin", "UserRegion"}, {NULL, "UserRegionEnd", "UserRegion"}}, {NULL}},
+    {measure_string_new, RUNS | ON | ALL_BYTES, GOTRACE_STACKS_CALL_SITE, 0,
+     {{"string_new", "UserRegionBegin", "UserRegion"}, {NULL, "UserRegionEnd", "UserRegion"}}, {NULL}},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+/* One of the rows, with one thread or two, in a format (0: off): what was found of it in all rounds so far. */
+typedef struct series {
+  const row *row;
+  gotrace_format format;
+  int threads;
+  size_t samples, pairs;
+  double ns[PARTS][2 * SAMPLES], ratios[PARTS][2 * SAMPLES], factors[PARTS][SAMPLES];
+  double bytes[PARTS];
+  unsigned extra_frames;
+  struct series *next;
+} series;
+
+/* ------------------------------------------------------------------------------------------------- a trace ---- */
+
+typedef struct kept {
+  uint8_t *data;
+  size_t size, capacity;
+} kept;
+
+static bool throw_away(void *context, const void *data, size_t size) {
+  (void)context, (void)data, (void)size;
+  return true;
+}
+
+static bool keep(void *context, const void *data, size_t size) {
+  kept *k = (kept *)context;
+  if (k->size + size > k->capacity) {
+    size_t capacity = 2 * (k->size + size);
+    uint8_t *larger = (uint8_t *)realloc(k->data, capacity);
+    if (!larger) return false;
+    k->data = larger, k->capacity = capacity;
+  }
+  memcpy(k->data + k->size, data, size);
+  k->size += size;
+  return true;
+}
+
+typedef struct worker {
+  pthread_t thread;
+  int index;
+  work work;
+  double alone[PARTS][MOST_REPETITIONS], ns[PARTS][MOST_REPETITIONS], ratios[PARTS][MOST_REPETITIONS];
+  uint64_t begin[MOST_REPETITIONS], end[MOST_REPETITIONS];
+} worker;
+
+static worker workers[2];
+static series *current;
+static int session_repetitions;
+static bool session_kept;
+static pthread_barrier_t with_main, together; /* the threads and main, the threads */
+static atomic_uint arrived;
+
+/* Both threads go on at the same moment, which pthread_barrier_wait does not see to. */
+static void spin_together(unsigned *phase) {
+  *phase += (unsigned)current->threads;
+  atomic_fetch_add(&arrived, 1);
+  while ((int)(atomic_load(&arrived) - *phase) < 0) continue;
+}
+
+/* A tool that counts instructions does so inside here. */
+__attribute__((noinline)) static void counted(const row *r, work *w) {
+  r->measure(w);
+  __asm__ volatile("" ::: "memory");
+}
+
+static void *work_main(void *argument) {
+  static const gotrace_location entry = GOTRACE_NAMED_ENTRY("goroutine");
+  worker *self = (worker *)argument;
+  work *w = &self->work;
+  const row *r = current->row;
+  unsigned phase = 0;
+  double began;
+  int i, k;
+  pin(processors[self->index]);
+  w->proc = gotrace_proc_create();
+  gotrace_proc_start(w->proc);
+  for (i = 0; i < GOS; i++) w->gos[i] = gotrace_go_create(&entry);
+  if (r->flags & RUNS) gotrace_go_start(w->gos[0]);
+  pthread_barrier_wait(&with_main); /* the trace starts */
+  pthread_barrier_wait(&with_main);
+  r->measure(w); /* names and stacks are there */
+  began = now(); /* what is new each time would only fill the tables */
+  while (!counting && !session_kept && !(r->flags & ALL_BYTES) && now() - began < warm_up) r->measure(w);
+  for (i = 0; i < session_repetitions; i++) {
+    double ground;
+    if (counting && !session_kept) {
+      counted(r, w);
+      continue;
+    }
+    if (session_kept) {
+      r->measure(w);
+      continue;
+    }
+    if (current->threads > 1) {
+      pthread_barrier_wait(&together);
+      if (self->index == 0) {
+        r->measure(w);
+        for (k = 0; k < PARTS; k++) self->alone[k][i] = w->ns[k];
+      }
+      pthread_barrier_wait(&together);
+      spin_together(&phase);
+    }
+    ground = floor_once();
+    self->begin[i] = (uint64_t)GOTRACE__TICKS();
+    r->measure(w);
+    self->end[i] = (uint64_t)GOTRACE__TICKS();
+    for (k = 0; k < PARTS; k++) {
+      self->ns[k][i] = w->ns[k];
+      self->ratios[k][i] = w->ns[k] / ground;
+    }
+  }
+  pthread_barrier_wait(&with_main); /* the trace stops */
+  pthread_barrier_wait(&with_main);
+  if (r->flags & RUNS) gotrace_go_stop(GOTRACE_STOP_YIELD);
+  for (i = 0; i < GOS; i++) {
+    gotrace_go_start(w->gos[i]);
+    gotrace_go_end();
+  }
+  gotrace_proc_stop();
+  gotrace_proc_destroy(w->proc);
+  return NULL;
+}
+
+static void print_name(char *whole, size_t size, const series *s, int k) {
+  if (!s->format) snprintf(whole, size, "%s", s->row->off[k]);
+  else snprintf(whole, size, "%s%s%s", s->row->parts[k].name, s->format < GOTRACE_GO_1_22 ? "_v1" : "", VARIANT);
+}
+
+static const char *event_prefix(const series *s, int k) {
+  return s->format < GOTRACE_GO_1_22 ? s->row->parts[k].v1 : s->row->parts[k].v2;
+}
+
+static void wrong(const series *s, const char *what, unsigned long long got, unsigned long long want) {
+  char name[80];
+  int k = 0;
+  while (k < PARTS && !(s->format ? s->row->parts[k].name : s->row->off[k])) k++;
+  print_name(name, sizeof name, s, k);
+  printf("wrong %s %d threads: %s: %llu, not %llu\n", name, s->threads, what, got, want);
+  failures++;
+}
+
+/* The trace must tell of each call. */
+static void check_trace(const series *s, gotrace_result result) {
+  gotrace_stats stats;
+  int k, number, i;
+  gotrace_get_stats(&stats);
+  if (result) {
+    wrong(s, gotrace_result_string(result), (unsigned long long)result, 0);
+    return;
+  }
+  if (stats.dropped + stats.repaired + stats.left_out)
+    wrong(s, "events dropped, repaired or left out", stats.dropped + stats.repaired + stats.left_out, 0);
+  for (k = 0; k < PARTS; k++) {
+    const char *prefix = event_prefix(s, k), *other;
+    uint64_t found = 0, made = 0;
+    int j;
+    if (!prefix) continue;
+    for (number = 0; number < 256; number++) {
+      const gotrace_event_spec *spec = gotrace_find_event_spec(s->format, number);
+      if (spec && strncmp(spec->name, prefix, strlen(prefix)) == 0) found += stats.kinds[number];
+    }
+    for (i = 0; i < s->threads; i++) {
+      for (j = 0; j < PARTS; j++)
+        if ((other = event_prefix(s, j)) && strcmp(other, prefix) == 0) made += workers[i].work.made[j];
+      /* v1 tells in this way of what is there before: the goroutines, and the proc. */
+      if (s->format < GOTRACE_GO_1_22 && strcmp(prefix, "GoCreate") == 0) made += GOS;
+      if (s->format < GOTRACE_GO_1_22 && strcmp(prefix, "ProcStart") == 0) made++;
+    }
+    if (found != made) wrong(s, prefix, found, made);
+  }
+}
+
+/* One trace, or none if the series is one of those. */
+static void session(series *s, int count, kept *keeper) {
+  gotrace_options options;
+  gotrace_result result = GOTRACE_OK;
+  int i;
+  memset(&options, 0, sizeof options);
+  options.format = s->format;
+  options.stacks = s->row->stacks;
+  options.write = keeper ? keep : throw_away;
+  options.context = keeper;
+  current = s;
+  session_repetitions = count;
+  session_kept = keeper != NULL;
+  extra_frames = s->extra_frames;
+  atomic_store(&arrived, 0);
+  memset(workers, 0, sizeof workers);
+  pthread_barrier_init(&with_main, NULL, (unsigned)s->threads + 1);
+  pthread_barrier_init(&together, NULL, (unsigned)s->threads);
+  for (i = 0; i < s->threads; i++) {
+    workers[i].index = i;
+    if (pthread_create(&workers[i].thread, NULL, work_main, &workers[i])) exit(2);
+  }
+  pthread_barrier_wait(&with_main);
+  if (s->format && (result = gotrace_start(&options)) != GOTRACE_OK) {
+    printf("start: %s\n", gotrace_result_string(result));
+    exit(2);
+  }
+  pthread_barrier_wait(&with_main);
+  pthread_barrier_wait(&with_main);
+  if (s->format) check_trace(s, gotrace_stop());
+  pthread_barrier_wait(&with_main);
+  for (i = 0; i < s->threads; i++) pthread_join(workers[i].thread, NULL);
+  pthread_barrier_destroy(&with_main);
+  pthread_barrier_destroy(&together);
+}
+
+/* ------------------------------------------------------------------------------------------- kept traces ---- */
+
+/* How many frames the stacks of a trace's first events of a row have. */
+static unsigned frames_of(const series *s, const kept *k) {
+  gotrace_decoder_options options;
+  gotrace_decoder *d = NULL;
+  gotrace_event event;
+  unsigned frames = 0;
+  memset(&options, 0, sizeof options);
+  options.data = k->data, options.size = k->size;
+  if (gotrace_decoder_open(&d, &options) == GOTRACE_OK)
+    while (!frames && gotrace_decoder_next(d, &event) == GOTRACE_OK)
+      if (strncmp(event.spec->name, event_prefix(s, 0), strlen(event_prefix(s, 0))) == 0)
+        frames = (unsigned)gotrace_decoder_stack(d, event.stack, NULL, 0);
+  gotrace_decoder_close(d);
+  return frames;
+}
+
+/* Bytes an event: an event ends where what comes next in the file begins. */
+static void count_bytes(series *s, const kept *k) {
+  gotrace_decoder_options options;
+  gotrace_decoder *d = NULL;
+  gotrace_event event;
+  double bytes[PARTS] = {0}, events[PARTS] = {0};
+  uint64_t last = 0;
+  int part = -1, i;
+  memset(&options, 0, sizeof options);
+  options.data = k->data, options.size = k->size, options.raw = true;
+  if (gotrace_decoder_open(&d, &options) == GOTRACE_OK)
+    while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
+      if (part >= 0) bytes[part] += (double)(event.offset - last), events[part]++;
+      last = event.offset;
+      part = -1;
+      for (i = PARTS; i-- > 0;) {
+        const char *prefix = event_prefix(s, i);
+        if (prefix && strncmp(event.spec->name, prefix, strlen(prefix)) == 0) part = i;
+      }
+    }
+  gotrace_decoder_close(d);
+  for (i = 0; i < PARTS; i++) {
+    if ((s->row->flags & ALL_BYTES) || (s->row->measure == measure_switch && s->format < GOTRACE_GO_1_22)) {
+      /* (v1 has no switch: it is several events.) */
+      uint64_t made = workers[0].work.made[i];
+      s->bytes[i] = made ? (double)k->size / (double)made : 0;
+    } else {
+      const char *prefix = event_prefix(s, i);
+      int j = 0; /* the first part of these events */
+      while (j < i && !(prefix && event_prefix(s, j) && strcmp(event_prefix(s, j), prefix) == 0)) j++;
+      s->bytes[i] = events[j] > 0 ? bytes[j] / events[j] : 0;
+    }
+  }
+}
+
+/* Short traces, which are kept, tell how many bytes an event has, and how deep the calls must go for a row's stacks. */
+static void look_at_bytes(series *s) {
+  int threads = s->threads;
+  kept k = {0};
+  if (!s->format || (counting && !s->row->frames)) return;
+  s->threads = 1;
+  if (s->row->frames) {
+    unsigned frames;
+    session(s, 0, &k);
+    frames = frames_of(s, &k);
+    if (!frames || frames > s->row->frames) wrong(s, "frames at least", frames, s->row->frames);
+    else s->extra_frames = s->row->frames - frames;
+    k.size = 0;
+  }
+  session(s, counting ? 1 : 4, &k);
+  if (s->row->frames && frames_of(s, &k) != s->row->frames) wrong(s, "frames", frames_of(s, &k), s->row->frames);
+  count_bytes(s, &k);
+  free(k.data);
+  s->threads = threads;
+}
+
+/* ------------------------------------------------------------------------------------------------ series ---- */
+
+static series *all_series;
+
+static void add_series(const row *r, gotrace_format format, int threads) {
+  series *s = (series *)calloc(1, sizeof *s), **end = &all_series;
+  if (!s) exit(2);
+  s->row = r, s->format = format, s->threads = threads;
+  while (*end) end = &(*end)->next;
+  *end = s;
+}
+
+/* Of two threads only what they have done at the same time counts. */
+static bool overlap(int i) {
+  uint64_t begin = workers[0].begin[i] > workers[1].begin[i] ? workers[0].begin[i] : workers[1].begin[i];
+  uint64_t end = workers[0].end[i] < workers[1].end[i] ? workers[0].end[i] : workers[1].end[i];
+  return end > begin && 10 * (end - begin) > 7 * (workers[0].end[i] - workers[0].begin[i]) &&
+         10 * (end - begin) > 7 * (workers[1].end[i] - workers[1].begin[i]);
+}
+
+static void run_round(series *s) {
+  int i, j, k;
+  session(s, repetitions, NULL);
+  for (i = 0; i < repetitions; i++) {
+    if (s->threads > 1 && !overlap(i)) continue;
+    for (j = 0; j < s->threads; j++, s->samples++)
+      for (k = 0; k < PARTS; k++) {
+        s->ns[k][s->samples] = workers[j].ns[k][i];
+        s->ratios[k][s->samples] = workers[j].ratios[k][i];
+      }
+    if (s->threads == 1) continue;
+    for (k = 0; k < PARTS; k++) s->factors[k][s->pairs] = workers[0].ns[k][i] / workers[0].alone[k][i];
+    s->pairs++;
+  }
+}
+
+static void report(const char *name, int threads, double *ns, double *ratios, size_t count, double bytes) {
+  double middle = median(ns, count);
+  printf("result %s %d %.2f %.2f %.2f %.2f\n", name, threads, count ? ns[0] : 0, middle, median(ratios, count), bytes);
+  fflush(stdout);
+}
+
+static void report_series(series *s) {
+  char name[80];
+  int k;
+  for (k = 0; k < PARTS; k++) {
+    if (s->format ? !s->row->parts[k].name : !s->row->off[k]) continue;
+    print_name(name, sizeof name, s, k);
+    if (!s->samples) printf("missing %s: the two threads never ran at once\n", name); /* a busy machine */
+    else report(name, s->threads, s->ns[k], s->ratios[k], s->samples, s->bytes[k]);
+    if (s->pairs) printf("pair %s %.3f\n", name, median(s->factors[k], s->pairs));
+  }
+}
+
+/* Where a tool that counts instructions ends its count of a row. */
+__attribute__((noinline)) static void row_counted(series *s) { __asm__ volatile("" : : "r"(s) : "memory"); }
+
+static void run_all(void) {
+  series *s;
+  int round;
+  for (s = all_series; s; s = s->next) look_at_bytes(s);
+  if (counting) {
+    for (s = all_series; s; s = s->next) {
+      int k;
+      session(s, 1, NULL);
+      for (k = 0; k < PARTS; k++) {
+        char name[80];
+        if (s->format ? !s->row->parts[k].name : !s->row->off[k]) continue;
+        print_name(name, sizeof name, s, k);
+        printf("%s ", name);
+      }
+      printf("\n");
+      fflush(stdout);
+      row_counted(s);
+    }
+    return;
+  }
+  for (round = 0; round < rounds; round++)
+    for (s = all_series; s; s = s->next) run_round(s);
+  for (s = all_series; s; s = s->next) report_series(s);
+}
+
+/* ---------------------------------------------------------------------------------------------- the rest ---- */
+
+static void report_times(const char *name, double *times, size_t count) {
+  double ground = floor_once(), ratios[MOST_REPETITIONS];
+  size_t i;
+  for (i = 0; i < count; i++) ratios[i] = times[i] / ground;
+  report(name, 1, times, ratios, count, 0);
+}
+
+static void *first_event(void *argument) {
+  double begin = now();
+  gotrace_log(GOTRACE_NO_TASK, "category", "first");
+  *(double *)argument = now() - begin - now_cost;
+  return NULL;
+}
+
+static void start_and_stop(const gotrace_options *options) {
+  enum { TIMES = 15 };
+  double starts[TIMES], stops[TIMES], firsts[TIMES];
+  int i;
+  for (i = 0; i < TIMES; i++) {
+    pthread_t thread;
+    double begin = now();
+    gotrace_start(options);
+    starts[i] = now() - begin;
+    gotrace_log(GOTRACE_NO_TASK, "category", "warm");
+    pthread_create(&thread, NULL, first_event, &firsts[i]);
+    pthread_join(thread, NULL);
+    begin = now();
+    gotrace_stop();
+    stops[i] = now() - begin;
+  }
+  report_times("start", starts, TIMES);
+  report_times("stop", stops, TIMES);
+  report_times("thread_first_event", firsts, TIMES);
+}
+
+/* Of many events timed one by one, as many as there were new buffers: the longest. */
+static void new_buffers(const gotrace_options *options) {
+  enum { EVENTS = 1000000 };
+  static double times[EVENTS];
+  gotrace_stats stats;
+  size_t buffers;
+  int i;
+  gotrace_start(options);
+  for (i = 0; i < EVENTS; i++) {
+    uint64_t begin = ordered_ticks();
+    gotrace_log(GOTRACE_NO_TASK, "category", "a message");
+    times[i] = ((double)(ordered_ticks() - begin) - ticks_cost) * ns_per_tick;
+  }
+  gotrace_stop();
+  gotrace_get_stats(&stats);
+  buffers = (size_t)(stats.bytes / GOTRACE__BUFFER_SIZE);
+  qsort(times, EVENTS, sizeof *times, ascending);
+  if (buffers > MOST_REPETITIONS) buffers = MOST_REPETITIONS;
+  report_times("new_buffer", times + EVENTS - buffers, buffers);
+}
+
+/* `count` goroutines are there and do nothing. */
+static void advances(const gotrace_options *options, int count) {
+  static const gotrace_location entry = GOTRACE_NAMED_ENTRY("silent");
+  enum { TIMES = 9 };
+  gotrace_go **silent = (gotrace_go **)malloc(((size_t)count + 1) * sizeof *silent);
+  gotrace_proc *p = gotrace_proc_create();
+  gotrace_stats stats;
+  double times[TIMES];
+  char name[64];
+  int i;
+  if (!silent) exit(2);
+  gotrace_proc_start(p);
+  for (i = 0; i < count; i++) silent[i] = gotrace_go_create(&entry);
+  gotrace_start(options);
+  gotrace_advance();
+  for (i = 0; i < TIMES; i++) {
+    double begin = now();
+    gotrace_advance();
+    times[i] = now() - begin;
+  }
+  gotrace_stop();
+  gotrace_get_stats(&stats);
+  snprintf(name, sizeof name, "advance_%d", count);
+  report_times(name, times, TIMES);
+  printf("memory %d silent goroutines: %.2f MB of buffers and tables at most, records of %zu bytes each\n", count,
+         (double)stats.memory_peak / 1e6, sizeof(struct gotrace_go));
+  for (i = 0; i < count; i++) {
+    gotrace_go_start(silent[i]);
+    gotrace_go_end();
+  }
+  gotrace_proc_stop();
+  gotrace_proc_destroy(p);
+  free(silent);
+}
+
+static bool add_up(void *context, const void *data, size_t size) {
+  (void)data;
+  *(size_t *)context += size;
+  return true;
+}
+
+static void flights(const gotrace_options *options) {
+  enum { TIMES = 9 };
+  double times[TIMES];
+  gotrace_stats stats;
+  size_t bytes = 0;
+  int i, j;
+  gotrace_flight_start(options);
+  for (i = 0; i < TIMES; i++) {
+    double begin;
+    for (j = 0; j < 200000; j++) gotrace_log(GOTRACE_NO_TASK, "category", "flight");
+    bytes = 0;
+    begin = now();
+    gotrace_flight_snapshot(add_up, &bytes);
+    times[i] = now() - begin;
+  }
+  gotrace_flight_stop();
+  gotrace_get_stats(&stats);
+  report_times("flight_snapshot", times, TIMES);
+  printf("memory a flight recorder with %.1f MB to keep: %.1f MB; its last snapshot had %.1f MB\n", 16 * 1.048576,
+         (double)stats.memory_peak / 1e6, (double)bytes / 1e6);
+}
+
+static void *the_rest(void *argument) {
+  gotrace_options options;
+  pin(processors[0]);
+  memset(&options, 0, sizeof options);
+  options.write = throw_away;
+  start_and_stop(&options);
+  new_buffers(&options);
+  advances(&options, 0);
+  advances(&options, 10000);
+  advances(&options, 1000000);
+  flights(&options);
+  printf("memory a thread: record of %zu bytes, a buffer of %d in each generation that it writes to\n",
+         sizeof(gotrace__thread), GOTRACE__BUFFER_SIZE);
+  return argument;
+}
+
+int main(int argc, char **argv) {
+  static double times[SAMPLES], ratios[SAMPLES];
+  static const gotrace_format formats[] = {GOTRACE_GO_1_23, GOTRACE_GO_1_21};
+  double began;
+  uint64_t began_ticks;
+  size_t i, j;
+  int option, threads;
+  while ((option = getopt(argc, argv, "qc")) != -1) {
+    if (option == 'q') rounds = 1, repetitions = 31, warm_up = WARM_UP_QUICK;
+    else if (option == 'c') counting = true;
+    else return 2;
+  }
+  find_processors();
+  if (!processor_count) return 2;
+  began = now(), began_ticks = (uint64_t)GOTRACE__TICKS();
+  calibrate_clocks();
+  for (i = 0; i < (size_t)(rounds * repetitions) && !counting; i++) {
+    times[i] = floor_once();
+    ratios[i] = 1;
+  }
+  while (now() - began < 2e7) continue; /* long enough for the counter's frequency */
+  ns_per_tick = (now() - began) / (double)((uint64_t)GOTRACE__TICKS() - began_ticks);
+  if (!counting && !*VARIANT) report("floor", 1, times, ratios, (size_t)(rounds * repetitions), 8);
+  for (i = 0; i < ROWS && !*VARIANT; i++)
+    if (rows[i].flags & OFF) add_series(&rows[i], (gotrace_format)0, 1);
+  for (i = 0; i < 2; i++)
+    for (threads = 1; threads <= processor_count; threads++)
+      for (j = 0; j < ROWS; j++) {
+        if (!(rows[j].flags & ON) || (threads > 1 && (counting || (rows[j].flags & SINGLE)))) continue;
+        add_series(&rows[j], formats[i], threads);
+      }
+  if (processor_count < 2) printf("missing two threads: this machine has one processor for us\n");
+  run_all();
+  if (!counting && !*VARIANT) {
+    pthread_t thread; /* pinned, without main */
+    pthread_create(&thread, NULL, the_rest, NULL);
+    pthread_join(thread, NULL);
+  }
+  return failures != 0;
+}

@@ -1,0 +1,172 @@
+#!/usr/bin/env bash
+# What an event costs: gotrace's, those of Go's own tracer, those of LTTng-UST, in one run of a few minutes.
+#
+#     tests/bench/events.sh [--quick]      --quick: fewer repetitions, three quarters of a minute
+#
+# Lines as they are measured (tests/bench/events.c, load.c, peer.go, lttng_peer.c), then a table of all of them:
+#
+#     result NAME THREADS NS_MIN NS_MEDIAN RATIO_TO_FLOOR BYTES_PER_EVENT
+#
+# The peers' have no bytes, and their ratio is to the floor of the whole run. Where a peer is not installed, a line says so.
+# Status 1 if a trace did not have all its events. A target that is missed is told, and no failure: the machine may be busy.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+quick=
+case ${1-} in
+  '') ;;
+  -q | --quick) quick=-q ;;
+  *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+esac
+
+dir=$PWD/build/bench
+mkdir -p "$dir"
+results=$dir/results
+: >"$results"
+status=0
+cc=${CC:-cc}
+flags="-std=c11 -O2 -g -fno-omit-frame-pointer -I."
+[ ! -d /usr/include/stb ] || flags+=" -isystem /usr/include/stb"
+# shellcheck disable=SC2086
+{
+  $cc $flags tests/bench/events.c -o "$dir/events" -pthread
+  $cc $flags -DGOTRACE_SEQ_CST_FLAG=1 tests/bench/events.c -o "$dir/events_seq_cst" -pthread
+  $cc $flags tests/bench/load.c -o "$dir/load" -pthread
+  $cc $flags examples/scheduler.c -o "$dir/scheduler" -pthread
+  $cc $flags -DGOTRACE_DISABLE=1 examples/scheduler.c -o "$dir/scheduler_disabled" -pthread
+}
+
+"$dir/events" $quick | tee -a "$results" || status=1
+"$dir/events_seq_cst" $quick | tee -a "$results" || status=1
+floor=$(awk '$1 == "result" && $2 == "floor" { print $5 }' "$results")
+
+# Instructions, where a tool can count them: hardware counters are often not there, as in virtual machines.
+if command -v valgrind >/dev/null; then
+  for variant in events ${quick:-events_seq_cst}; do
+    [ "$variant" != -q ] || continue
+    rm -f "$dir"/$variant.callgrind*
+    if valgrind -q --tool=callgrind --fair-sched=yes --toggle-collect='counted*' --dump-after=row_counted \
+      --callgrind-out-file="$dir/$variant.callgrind" "$dir/$variant" -c >"$dir/$variant.rows" 2>"$dir/$variant.errors"; then
+      python3 tests/bench/instructions.py "$dir/$variant.rows" "$dir/$variant.callgrind" | tee -a "$results"
+    else
+      echo "missing instructions: valgrind failed: $(tail -n 1 "$dir/$variant.errors")" | tee -a "$results"
+    fi
+  done
+else
+  echo "missing instructions: no valgrind (make deps)" | tee -a "$results"
+fi
+
+# The scheduler example: as a load of many rates, and as it is.
+"$dir/load" $quick | tee -a "$results" || status=1
+times=9
+[ -z "$quick" ] || times=3
+microseconds() { # COMMAND...: how long it runs
+  local begin end
+  begin=$(date +%s%N)
+  "$@" >"$dir/said" || return
+  end=$(date +%s%N)
+  echo $(((end - begin) / 1000))
+}
+median() { sort -n | awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }'; }
+for format in 1.23 1.21; do
+  : >"$dir/with" >"$dir/without"
+  for ((i = 0; i < times; i++)); do
+    microseconds "$dir/scheduler" -j 1 -f $format -o /dev/null /usr/include >>"$dir/with"
+    awk '/^trace/ { print $4, $6 }' "$dir/said" >"$dir/traced" # events, bytes an event
+    microseconds "$dir/scheduler_disabled" -j 1 -f $format -o /dev/null /usr/include >>"$dir/without"
+  done
+  read -r events bytes <"$dir/traced"
+  echo "example $format $(median <"$dir/with") $(median <"$dir/without") $events $bytes" |
+    awk '{ printf "example %s %.0f %.1f %s\n", $2, $5 / $4 * 1e6, 100 * ($3 / $4 - 1), $6 }' | tee -a "$results"
+done
+
+# Go's own tracer.
+cache=${GOTRACE_GO:-${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-go}
+for release in 1.19 1.27; do
+  root=$cache/$release/usr/lib/go-$release
+  [ -x "$root/bin/go" ] || { echo "missing go$release: not installed (make deps)" | tee -a "$results"; continue; }
+  GOROOT=$root GOTOOLCHAIN=local GOFLAGS='' GOPROXY=off GO111MODULE=off GOCACHE=$cache/gocache CGO_ENABLED=0 \
+    "$root/bin/go" build -o "$dir/peer-$release" tests/bench/peer.go
+  "$dir/peer-$release" | awk -v release=$release -v floor="$floor" '$1 == "result" {
+    sub(/^go-/, "go" release "-", $2); printf "result %s %s %s %s %.2f 0\n", $2, $3, $4, $5, $5 / floor }' | tee -a "$results"
+done
+
+# LTTng-UST: with a session daemon of its own, which ends with this.
+lttng_peer() {
+  local daemon i peer
+  command -v lttng-sessiond >/dev/null && command -v lttng >/dev/null || { echo "missing lttng: no lttng-tools"; return; }
+  $cc -std=gnu11 -O2 -Itests/bench tests/bench/lttng_peer.c -o "$dir/lttng_peer" -llttng-ust -ldl -pthread \
+    2>"$dir/lttng.log" || { echo "missing lttng: no liblttng-ust-dev"; return; }
+  export LTTNG_HOME=$dir/lttng LTTNG_UST_REGISTER_TIMEOUT=-1
+  rm -rf "$LTTNG_HOME" && mkdir -p "$LTTNG_HOME"
+  if lttng --no-sessiond list >/dev/null 2>&1; then echo "missing lttng: a session daemon runs already"; return; fi
+  lttng-sessiond --no-kernel >"$dir/lttng.log" 2>&1 & daemon=$!
+  for ((i = 0; i < 100; i++)); do
+    lttng --no-sessiond list >/dev/null 2>&1 && break
+    sleep 0.1
+  done
+  {
+    lttng --no-sessiond create gotrace-bench --snapshot --output="$LTTNG_HOME/trace" &&
+      lttng --no-sessiond enable-channel --userspace --overwrite --subbuf-size=1M --num-subbuf=4 events &&
+      lttng --no-sessiond enable-event --userspace --channel=events 'gotrace_bench:*' &&
+      lttng --no-sessiond start
+  } >>"$dir/lttng.log" 2>&1 || echo "missing lttng: no session: $(tail -n 1 "$dir/lttng.log")"
+  timeout 60 "$dir/lttng_peer" >"$dir/lttng.results" & peer=$!
+  wait $peer || echo "missing lttng: its program failed"
+  awk -v floor="$floor" '$1 == "result" { printf "result %s %s %s %s %.2f 0\n", $2, $3, $4, $5, $5 / floor; next } { print }' \
+    "$dir/lttng.results"
+  lttng --no-sessiond destroy gotrace-bench >>"$dir/lttng.log" 2>&1 || true
+  kill $daemon 2>/dev/null || true
+  wait $daemon 2>/dev/null || true
+}
+lttng_peer | tee -a "$results"
+
+# ------------------------------------------------------------------------------------------------------- table ----
+
+echo
+awk '
+  function target_of(name, base, v, i) { # ratio to the floor, of the variants with a barrier
+    if (name ~ /_seq_cst$/) return ""
+    base = name
+    sub(/_v1$/, "", base)
+    return base in targets ? targets[base] : ""
+  }
+  BEGIN {
+    split("off_region 0.05 off_log 0.05 off_go_start 0.25 off_go_block 0.25 off_go_stop 0.25 off_go_unblock 0.25 " \
+          "region 1.5 region_begin 1.5 region_end 1.5 go_start 1.5 go_block 1.5 go_stop 1.5 go_end 1.5 " \
+          "syscall_begin 1.5 syscall_end 1.5 go_unblock 2.9 go_switch 2.9 stack16 4.5", t, " ")
+    for (i = 1; i in t; i += 2) targets[t[i]] = t[i + 1]
+  }
+  $1 == "instructions" { instructions[$2] = $3; next }
+  $1 == "pair" { factor[$2] = $3; next }
+  $1 == "result" { rows[++n] = $0; next }
+  $1 == "load" { loads[++m] = $0; next }
+  $1 == "example" { examples[++e] = $0; next }
+  $1 == "memory" || $1 == "missing" || $1 == "wrong" { notes[++o] = $0; next }
+  END {
+    printf "%-24s %7s %12s %12s %10s %7s %7s %8s %7s\n", "event", "threads", "ns, least", "ns, median", "/ floor", \
+           "target", "bytes", "instr.", "2 / 1"
+    for (i = 1; i <= n; i++) {
+      split(rows[i], f, " ")
+      target = target_of(f[2])
+      verdict = target != "" && f[6] + 0 > target + 0 ? "  missed" : ""
+      pair = f[3] == 2 && f[2] in factor ? factor[f[2]] : ""
+      if (pair > 1.05 && f[2] !~ /_seq_cst$/) verdict = verdict "  2 threads: " pair
+      printf "%-24s %7d %12.2f %12.2f %10.2f %7s %7s %8s %7s%s\n", f[2], f[3], f[4], f[5], f[6], target, \
+             (f[7] > 0 ? f[7] : ""), (f[3] == 1 && f[2] in instructions ? instructions[f[2]] : ""), pair, verdict
+    }
+    printf "\n%-24s %16s %16s %16s %10s\n", "scheduler, one worker", "events/s", "time, per cent", "CPU, per cent", "bytes"
+    for (i = 1; i <= m; i++) {
+      split(loads[i], f, " ")
+      printf "%-24s %16d %16.1f %16.1f %10.2f%s\n", "load " f[2], f[3], f[4], f[5], f[6], \
+             (f[2] == "v2" && f[6] > 5 ? "  missed: 5" : "")
+    }
+    for (i = 1; i <= e; i++) {
+      split(examples[i], f, " ")
+      printf "%-24s %16d %16.1f %16s %10.2f%s\n", "word count " f[2], f[3], f[4], "", f[5], \
+             (f[2] == "1.23" && f[5] > 5 ? "  missed: 5" : "")
+    }
+    print ""
+    for (i = 1; i <= o; i++) print notes[i]
+  }' "$results"
+exit $status

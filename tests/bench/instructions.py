@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""How many instructions the calls of each row of tests/bench/events.c take.
+
+    instructions.py ROWS CALLGRIND
+
+ROWS is what `events -c` has printed: the names of a row's results in each line. CALLGRIND.1, CALLGRIND.2, ... are what
+callgrind has counted in the same rows. Lines `instructions NAME NUMBER`: those of the tracer's functions, with all that they
+call, by call; buffers that are exchanged meanwhile count too.
+"""
+import re
+import sys
+
+# The functions of a result, by its name without suffixes; others are those of regions.
+FUNCTIONS = {
+    "region_begin": ["gotrace_region_begin_at"],
+    "region_end": ["gotrace_region_end_at"],
+    "string": ["gotrace_region_begin_at"],
+    "string_new": ["gotrace_region_begin_at"],
+    "log": ["gotrace_log_at"],
+    "task_begin": ["gotrace_task_begin_at"],
+    "task_end": ["gotrace_task_end_at"],
+    "go_start": ["gotrace_go_start"],
+    "go_block": ["gotrace_go_block_at"],
+    "go_unblock": ["gotrace_go_unblock_at"],
+    "go_stop": ["gotrace_go_stop_at"],
+    "go_end": ["gotrace_go_end"],
+    "go_create": ["gotrace_go_create_at"],
+    "go_switch": ["gotrace_go_switch_at"],
+    "syscall_begin": ["gotrace_go_syscall_begin_at"],
+    "syscall_end": ["gotrace_go_syscall_end"],
+    "proc_start": ["gotrace_proc_start"],
+    "proc_stop": ["gotrace_proc_stop"],
+}
+REGIONS = ["gotrace_region_begin_at", "gotrace_region_end_at"]
+
+
+def costs(path):
+    """Calls of each function in a file of callgrind's, and instructions in them."""
+    names, found, callee, calls = {}, {}, None, 0
+    with open(path) as file:
+        for line in file:
+            if line.startswith(("cfn=", "fn=")):
+                number, name = re.match(r"c?fn=\((\d+)\)(?: (.*))?", line).groups()
+                if name:
+                    names[number] = name
+                if line.startswith("cfn="):
+                    callee = names[number]
+            elif line.startswith("calls="):
+                calls = int(line[6:].split()[0])
+            elif calls:
+                before = found.get(callee, (0, 0))
+                found[callee] = (before[0] + calls, before[1] + int(line.split()[1]))
+                calls = 0
+    return found
+
+
+def main(rows, callgrind):
+    with open(rows) as file:
+        for number, line in enumerate(file.read().splitlines(), 1):
+            found = costs("%s.%d" % (callgrind, number))
+            for name in line.split():
+                base = re.sub(r"^off_|(_v1)?(_seq_cst)?$", "", name)
+                functions = FUNCTIONS.get(base, REGIONS)
+                calls = sum(found.get(f, (0, 0))[0] for f in functions)
+                cost = sum(found.get(f, (0, 0))[1] for f in functions)
+                if calls:
+                    print("instructions %s %.0f" % (name, cost / calls))
+
+
+main(*sys.argv[1:])
