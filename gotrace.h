@@ -6967,6 +6967,11 @@ static void gotrace__after_fork_in_child(void) {
 #define GOTRACE__NOINLINE
 #endif
 #endif
+#ifdef __GNUC__
+#define GOTRACE__PREFETCH(p) __builtin_prefetch(p)
+#else
+#define GOTRACE__PREFETCH(p) (void)(p)
+#endif
 
 /* How often events may have to wait for others, in all: a broken trace must not take for ever. In programs' traces one
  * in ten or twenty waits, for a turn of each thread. */
@@ -7073,6 +7078,7 @@ typedef struct gotrace__ahead {
   const uint8_t *data; /* v1 */
   size_t size;
   int64_t g; /* v1 */
+  uint32_t go; /* v2: 1 + the index at which the goroutine was that it names, 0: unknown */
   uint8_t kind;
   bool known; /* v2: the tables have all that it names */
 } gotrace__ahead;
@@ -8264,6 +8270,11 @@ static gotrace__ahead *gotrace__dec_read_usual(gotrace_decoder *d, gotrace__curs
     e->time = time;
     e->offset = before + (uint64_t)(uintptr_t)at;
     e->kind = *at;
+    e->go = 0;
+    if (*at == GOTRACE_V2_GO_START || *at == GOTRACE_V2_GO_UNBLOCK) { /* of many it comes to the cache in time */
+      e->go = gotrace__map_get(d, &d->go_map, e->args[0]);
+      if (e->go) GOTRACE__PREFETCH(&d->gos[e->go - 1]);
+    }
     e->known = !k->ids && gotrace__dec_sees(stacks, stack_count, e->args[k->stack]) &&
                gotrace__dec_sees(strings, string_count, e->args[k->string]);
   }
@@ -8920,6 +8931,12 @@ static gotrace_result gotrace__dec_flag(gotrace_decoder *d, const gotrace__curso
   return GOTRACE_OK;
 }
 
+/* The goroutine that an event is about. */
+static inline gotrace__dec_go *gotrace__dec_named_go(gotrace_decoder *d, const gotrace__ahead *a) {
+  gotrace__dec_go *g = a->go ? &d->gos[a->go - 1] : NULL;
+  return GOTRACE__LIKELY(g && g->id == a->args[0] && g->status != 255) ? g : gotrace__dec_find_go(d, a->args[0]);
+}
+
 /* Lets the next event of a thread happen if it is one of those of which traces are full, and all is as it should be.
  * False: nothing has been done, gotrace__dec_order is to look into it. */
 GOTRACE__ALWAYS_INLINE bool gotrace__dec_usual(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
@@ -8930,7 +8947,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__dec_usual(gotrace_decoder *d, gotrace__curs
   if (c->p == GOTRACE_NO_ID) return false;
   switch (a->kind) {
     case GOTRACE_V2_GO_START:
-      g = gotrace__dec_find_go(d, a->args[0]);
+      g = gotrace__dec_named_go(d, a);
       if (!g || g->status != GOTRACE__G_RUNNABLE || !gotrace__dec_succeeds(d, g->generation, g->sequence, a->args[1]) ||
           c->g != GOTRACE_NO_ID)
         return false;
@@ -8939,7 +8956,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__dec_usual(gotrace_decoder *d, gotrace__curs
       gotrace__dec_take_go(d, c, g);
       break;
     case GOTRACE_V2_GO_UNBLOCK:
-      g = gotrace__dec_find_go(d, a->args[0]);
+      g = gotrace__dec_named_go(d, a);
       if (!g || g->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, g->generation, g->sequence, a->args[1]))
         return false;
       g->status = GOTRACE__G_RUNNABLE;
