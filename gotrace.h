@@ -7075,12 +7075,18 @@ typedef struct gotrace__ahead {
   int64_t time;
   uint64_t args[GOTRACE__NO_ID + 1];
   uint64_t offset;
-  const uint8_t *data; /* v1 */
-  size_t size;
-  int64_t g; /* v1 */
-  uint32_t go; /* v2: 1 + the index at which the goroutine was that it names, 0: unknown */
+  uint32_t go; /* 1 + index of the goroutine that it is about; v2: where it was then, 0: unknown */
   uint8_t kind;
   bool known; /* v2: the tables have all that it names */
+  /* v1: */
+  uint8_t from, to, rules; /* see gotrace__v1_rule */
+  bool moved;              /* has its place elsewhere */
+  bool told;               /* is the end of a system call that tells its time */
+  uint32_t own;            /* 1 + index of the goroutine on which it happened, g */
+  int64_t g;
+  uint64_t sequence; /* that the goroutine must have come to, or the collection */
+  const uint8_t *data;
+  size_t size;
 } gotrace__ahead;
 
 /* Where the decoder stands in the events of one thread (v2) or proc (v1). */
@@ -7193,6 +7199,8 @@ struct gotrace_decoder {
   size_t moved_count, moved_capacity, moved_given;
   uint64_t ordinal, parked;
   uint32_t gc_waiting;
+  uint32_t own,
+      named; /* 1 + index of the goroutine of the last event, 0: to be found, and of the one that it is about */
   const uint8_t *file; /* all of it behind the header */
   uint64_t file_offset;
   gotrace__dec_wake *wakes;
@@ -7581,14 +7589,19 @@ static bool gotrace__ends_with(const char *word, size_t size, const char *end) {
 }
 
 static void gotrace__dec_kinds(gotrace_decoder *d) {
-  unsigned i;
+  /* Like Go, v2: an event that came later than the format is read all the same. */
+  int format = d->info.family == 1 ? d->version : GOTRACE_GO_1_26;
+  size_t count, i;
+  const gotrace_event_spec *specs = gotrace_event_specs(d->info.family, &count);
   for (i = 0; i < 256; i++) {
     gotrace__kind *k = &d->kinds[i];
-    const char *word;
-    /* Like Go, v2: an event that came later than the format is read all the same. */
-    gotrace_format format = d->version < GOTRACE_GO_1_22 ? (gotrace_format)d->version : GOTRACE_GO_1_26;
     k->stack = k->stack2 = k->string = k->string2 = GOTRACE__NO_ID;
-    if (!(k->spec = gotrace_find_event_spec(format, (int)i))) continue;
+  }
+  for (i = 0; i < count; i++) {
+    gotrace__kind *k = &d->kinds[specs[i].number];
+    const char *word;
+    if (format < specs[i].since || format > specs[i].until) continue;
+    k->spec = &specs[i];
     for (word = k->spec->arguments; *word; word += strcspn(word, " "), word += *word == ' ') {
       size_t size = strcspn(word, " ");
       if (gotrace__ends_with(word, size, "dt")) {
@@ -9700,6 +9713,86 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
+/* What an event does to the order of a goroutine's events: it needs the status `from` and leaves `to`. The events that
+ * differ only for the order lose their difference. Go: stateTransition, and the end of parseEvents. */
+enum { GOTRACE__O_DEAD, GOTRACE__O_RUNNABLE, GOTRACE__O_RUNNING, GOTRACE__O_WAITING };
+enum {
+  GOTRACE__O_ORDERED = 1, /* it is about a goroutine */
+  GOTRACE__O_NAMED = 2,   /* that args[0] names; else its own */
+  GOTRACE__O_COUNTED = 4, /* it needs a sequence number */
+  GOTRACE__O_COUNTS = 8,  /* it leaves the next one */
+  GOTRACE__O_GC = 16      /* it needs, and leaves, those of collections */
+};
+
+static inline void gotrace__v1_rule(gotrace__ahead *a) {
+  a->moved = gotrace__v1_is_moved(a->kind, a->args[2], a->time);
+  a->told = a->kind == GOTRACE_V1_GO_SYS_EXIT && a->args[2];
+  a->rules = GOTRACE__O_ORDERED | GOTRACE__O_COUNTS;
+  switch (a->kind) {
+    case GOTRACE_V1_GO_CREATE:
+      a->sequence = 0, a->from = GOTRACE__O_DEAD, a->to = GOTRACE__O_RUNNABLE;
+      a->rules |= GOTRACE__O_NAMED | GOTRACE__O_COUNTED;
+      break;
+    case GOTRACE_V1_GO_WAITING:
+    case GOTRACE_V1_GO_IN_SYSCALL:
+      a->sequence = 1, a->from = GOTRACE__O_RUNNABLE, a->to = GOTRACE__O_WAITING;
+      a->rules |= GOTRACE__O_COUNTED;
+      break;
+    case GOTRACE_V1_GO_START:
+    case GOTRACE_V1_GO_START_LABEL:
+      a->sequence = a->args[1], a->from = GOTRACE__O_RUNNABLE, a->to = GOTRACE__O_RUNNING;
+      a->rules |= GOTRACE__O_COUNTED;
+      break;
+    case GOTRACE_V1_GO_START_LOCAL:
+      a->from = GOTRACE__O_RUNNABLE, a->to = GOTRACE__O_RUNNING;
+      a->kind = GOTRACE_V1_GO_START;
+      break;
+    case GOTRACE_V1_GO_BLOCK:
+    case GOTRACE_V1_GO_BLOCK_SEND:
+    case GOTRACE_V1_GO_BLOCK_RECV:
+    case GOTRACE_V1_GO_BLOCK_SELECT:
+    case GOTRACE_V1_GO_BLOCK_SYNC:
+    case GOTRACE_V1_GO_BLOCK_COND:
+    case GOTRACE_V1_GO_BLOCK_NET:
+    case GOTRACE_V1_GO_SLEEP:
+    case GOTRACE_V1_GO_SYS_BLOCK:
+    case GOTRACE_V1_GO_BLOCK_GC:
+      a->from = GOTRACE__O_RUNNING, a->to = GOTRACE__O_WAITING;
+      a->rules = GOTRACE__O_ORDERED;
+      break;
+    case GOTRACE_V1_GO_SCHED:
+    case GOTRACE_V1_GO_PREEMPT:
+      a->from = GOTRACE__O_RUNNING, a->to = GOTRACE__O_RUNNABLE;
+      a->rules = GOTRACE__O_ORDERED;
+      break;
+    case GOTRACE_V1_GO_UNBLOCK:
+    case GOTRACE_V1_GO_SYS_EXIT:
+      a->sequence = a->args[1], a->from = GOTRACE__O_WAITING, a->to = GOTRACE__O_RUNNABLE;
+      a->rules |= GOTRACE__O_NAMED | GOTRACE__O_COUNTED;
+      break;
+    case GOTRACE_V1_GO_UNBLOCK_LOCAL:
+    case GOTRACE_V1_GO_SYS_EXIT_LOCAL: /* what stands behind the sequence number elsewhere moves there */
+      a->from = GOTRACE__O_WAITING, a->to = GOTRACE__O_RUNNABLE;
+      a->rules |= GOTRACE__O_NAMED;
+      a->kind = a->kind == GOTRACE_V1_GO_UNBLOCK_LOCAL ? GOTRACE_V1_GO_UNBLOCK : GOTRACE_V1_GO_SYS_EXIT;
+      a->args[2] = a->args[1];
+      a->args[1] = 0;
+      break;
+    case GOTRACE_V1_GC_START:
+      a->sequence = a->args[0];
+      a->rules = GOTRACE__O_GC;
+      break;
+    default: a->rules = 0; break;
+  }
+}
+
+/* Whether the next event can come, as far as its goroutine is concerned. */
+static inline bool gotrace__v1_ready(const gotrace_decoder *d, const gotrace__ahead *a) {
+  const gotrace__dec_go *g = &d->gos[a->go - 1];
+  if (!(a->rules & GOTRACE__O_ORDERED)) return !(a->rules & GOTRACE__O_GC) || d->gc_sequence == a->sequence;
+  return g->order_status == a->from && (!(a->rules & GOTRACE__O_COUNTED) || g->sequence == a->sequence);
+}
+
 /* Reads some events of a proc. The file was checked: only its end can come, then there is none. */
 static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__v1_event e;
@@ -9741,6 +9834,20 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     if (a->kind == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
     a->time = (int64_t)c->tick;
     a->g = (int64_t)gotrace__v1_whose(c, a->kind, a->args[0]);
+    gotrace__v1_rule(a);
+    /* Ids of goroutines are looked up here, where one does not wait for the other. */
+    if (!GOTRACE__LIKELY(c->g_index && (int64_t)d->gos[c->g_index - 1].id == a->g)) {
+      const gotrace__dec_go *g = gotrace__v1_go(d, (uint64_t)a->g);
+      if (!g) return false;
+      c->g_index = (uint32_t)(g - d->gos) + 1;
+    }
+    a->own = a->go = c->g_index;
+    if ((a->rules & GOTRACE__O_NAMED) && (int64_t)a->args[0] != a->g) {
+      const gotrace__dec_go *g = gotrace__v1_go(d, a->args[0]);
+      if (!g) return false;
+      a->go = (uint32_t)(g - d->gos) + 1;
+    }
+    GOTRACE__PREFETCH(&d->gos[a->go - 1]);
     a++;
   }
 full:
@@ -9757,71 +9864,11 @@ static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
   return gotrace__v1_read_ahead(d, c);
 }
 
-/* What an event does to the order of a goroutine's events: it needs a status and, if `counted`, a sequence number, and
- * leaves another status and, if `counts`, the next number. Go: stateTransition. */
-enum { GOTRACE__O_DEAD, GOTRACE__O_RUNNABLE, GOTRACE__O_RUNNING, GOTRACE__O_WAITING };
-typedef struct gotrace__v1_move {
-  uint64_t g, sequence;
-  uint8_t from, to;
-  bool ordered, counted, counts, gc;
-} gotrace__v1_move;
-
-static inline gotrace__v1_move gotrace__v1_move_of(const gotrace__cursor *c) {
-  gotrace__v1_move s = {0, 0, 0, 0, true, true, true, false};
-  s.g = (uint64_t)c->next->g;
-  switch (c->next->kind) {
-    case GOTRACE_V1_GO_CREATE: s.g = c->next->args[0], s.from = GOTRACE__O_DEAD, s.to = GOTRACE__O_RUNNABLE; break;
-    case GOTRACE_V1_GO_WAITING:
-    case GOTRACE_V1_GO_IN_SYSCALL: s.sequence = 1, s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_WAITING; break;
-    case GOTRACE_V1_GO_START:
-    case GOTRACE_V1_GO_START_LABEL:
-      s.sequence = c->next->args[1], s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_RUNNING;
-      break;
-    case GOTRACE_V1_GO_START_LOCAL: s.counted = false, s.from = GOTRACE__O_RUNNABLE, s.to = GOTRACE__O_RUNNING; break;
-    case GOTRACE_V1_GO_BLOCK:
-    case GOTRACE_V1_GO_BLOCK_SEND:
-    case GOTRACE_V1_GO_BLOCK_RECV:
-    case GOTRACE_V1_GO_BLOCK_SELECT:
-    case GOTRACE_V1_GO_BLOCK_SYNC:
-    case GOTRACE_V1_GO_BLOCK_COND:
-    case GOTRACE_V1_GO_BLOCK_NET:
-    case GOTRACE_V1_GO_SLEEP:
-    case GOTRACE_V1_GO_SYS_BLOCK:
-    case GOTRACE_V1_GO_BLOCK_GC:
-      s.counted = s.counts = false, s.from = GOTRACE__O_RUNNING, s.to = GOTRACE__O_WAITING;
-      break;
-    case GOTRACE_V1_GO_SCHED:
-    case GOTRACE_V1_GO_PREEMPT:
-      s.counted = s.counts = false, s.from = GOTRACE__O_RUNNING, s.to = GOTRACE__O_RUNNABLE;
-      break;
-    case GOTRACE_V1_GO_UNBLOCK:
-    case GOTRACE_V1_GO_SYS_EXIT:
-      s.g = c->next->args[0], s.sequence = c->next->args[1], s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE;
-      break;
-    case GOTRACE_V1_GO_UNBLOCK_LOCAL:
-    case GOTRACE_V1_GO_SYS_EXIT_LOCAL:
-      s.g = c->next->args[0], s.counted = false, s.from = GOTRACE__O_WAITING, s.to = GOTRACE__O_RUNNABLE;
-      break;
-    case GOTRACE_V1_GC_START: s.gc = true, s.sequence = c->next->args[0]; break;
-    default: s.ordered = false; break;
-  }
-  return s;
-}
-
 /* Puts a cursor among those whose next event can come, or has it wait for the goroutine. */
 static inline gotrace_result gotrace__v1_offer(gotrace_decoder *d, uint32_t index) {
   gotrace__cursor *c = &d->cursors[index];
-  gotrace__v1_move s = gotrace__v1_move_of(c);
-  gotrace__dec_go *g = NULL;
-  bool ready = true;
-  if (s.gc) {
-    ready = d->gc_sequence == s.sequence;
-  } else if (s.ordered) {
-    if (!(g = gotrace__v1_go(d, s.g))) return d->failure.result;
-    ready = (!s.counted || g->sequence == s.sequence) && g->order_status == s.from;
-  }
-  if (!ready) {
-    uint32_t *list = s.gc ? &d->gc_waiting : &g->waiting;
+  if (!gotrace__v1_ready(d, c->next)) {
+    uint32_t *list = c->next->rules & GOTRACE__O_GC ? &d->gc_waiting : &d->gos[c->next->go - 1].waiting;
     c->next_waiting = *list;
     *list = index + 1;
     d->parked++;
@@ -9860,40 +9907,51 @@ static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
+/* What Go's parser makes of an event before it checks it. `g`: its goroutine, if that is known. */
+static inline void gotrace__v1_dress(const gotrace_decoder *d, gotrace_event *ev, const gotrace__dec_go *g) {
+  const gotrace__kind *k = &d->kinds[ev->kind];
+  ev->spec = k->spec;
+  ev->arg_count = k->args;
+  ev->stack = k->stack < GOTRACE__NO_ID ? ev->args[k->stack] : 0;
+  if (ev->kind == GOTRACE_V1_GO_SYS_EXIT) ev->p = GOTRACE_SYSCALL_PROC;
+  else if (ev->kind == GOTRACE_V1_GO_UNBLOCK && g && g->timer) ev->p = GOTRACE_TIMER_PROC;
+}
+
 /* Lets the earliest event happen, and gives its proc's next one and those that waited for it their chance. Go:
  * order1007. */
-static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event *ev) {
+static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event *ev, bool *moved) {
   uint32_t index = d->heap[0].cursor, waiting = 0;
   gotrace__cursor *c = &d->cursors[index];
-  gotrace__v1_move s = gotrace__v1_move_of(c);
-  gotrace__dec_go *g = NULL;
   const gotrace__ahead *e = c->next;
   gotrace_result result;
   if (e->time < d->last_time) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "time stamps out of order");
   d->last_time = e->time;
-  if (s.gc) {
-    if (d->gc_sequence != s.sequence)
-      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "collection %llu out of order", (unsigned long long)s.sequence);
-    d->gc_sequence++;
-    waiting = d->gc_waiting;
-    d->gc_waiting = 0;
-  } else if (s.ordered) {
-    if (!(g = gotrace__v1_go(d, s.g))) return d->failure.result;
-    if ((s.counted && g->sequence != s.sequence) || g->order_status != s.from)
-      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "goroutine %lld has been elsewhere", GOTRACE__LL(s.g));
-    if (s.counts) g->sequence++;
-    g->order_status = s.to;
+  if (GOTRACE__LIKELY(e->rules & GOTRACE__O_ORDERED)) {
+    gotrace__dec_go *g = &d->gos[e->go - 1];
+    if (!gotrace__v1_ready(d, e))
+      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "goroutine %lld has been elsewhere", GOTRACE__LL(g->id));
+    if (e->rules & GOTRACE__O_COUNTS) g->sequence++;
+    g->order_status = e->to;
     waiting = g->waiting;
     g->waiting = 0;
     /* Ends of system calls: what they tell is believed only if it can be. */
     if (e->kind == GOTRACE_V1_GO_SYS_BLOCK || e->kind == GOTRACE_V1_GO_IN_SYSCALL) {
       g->blocked_at = e->time;
-    } else if (e->kind == GOTRACE_V1_GO_SYS_EXIT && e->args[2]) {
+    } else if (e->told) {
       if (!g->blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call that did not begin");
       if ((int64_t)e->args[2] < g->blocked_at)
         GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(e->g));
     }
+  } else if (e->rules & GOTRACE__O_GC) {
+    if (!gotrace__v1_ready(d, e))
+      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "collection %llu out of order", (unsigned long long)e->sequence);
+    d->gc_sequence++;
+    waiting = d->gc_waiting;
+    d->gc_waiting = 0;
   }
+  *moved = e->moved;
+  d->own = e->own;
+  d->named = e->go;
   ev->time = e->time;
   ev->offset = e->offset;
   ev->m = GOTRACE_NO_ID;
@@ -9905,17 +9963,10 @@ static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event 
   ev->data_size = e->size;
   ev->kind = e->kind;
   ev->implied = false;
-  if (gotrace__v1_advance(d, c)) {
-    gotrace__v1_move next = gotrace__v1_move_of(c);
-    const gotrace__dec_go *of = NULL;
-    bool ready = !next.ordered;
-    if (!ready && !next.gc) {
-      of = g && next.g == s.g ? g : gotrace__v1_go(d, next.g);
-      if (!of) return d->failure.result;
-      ready = (!next.counted || of->sequence == next.sequence) && of->order_status == next.from;
-    }
-    if (ready) {
-      gotrace__heap_down(d->heap, d->heap_count, 0, c->next->time);
+  gotrace__v1_dress(d, ev, &d->gos[e->own - 1]);
+  if (GOTRACE__LIKELY(gotrace__v1_advance(d, c))) {
+    if (GOTRACE__LIKELY(gotrace__v1_ready(d, c->next))) {
+      gotrace__heap_top(d->heap, d->heap_count, c->next->time);
     } else {
       gotrace__heap_remove(d->heap, &d->heap_count, 0);
       if ((result = gotrace__v1_offer(d, index)) != GOTRACE_OK) return result;
@@ -9949,7 +10000,7 @@ static gotrace_result gotrace__v1_sort(gotrace_decoder *d) {
 /* The next event of the whole trace, its time in ticks; its goroutine is 0 where it has none. */
 static inline gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
   const gotrace__dec_sample *s;
-  bool sample, exit;
+  bool sample, exit, moved;
   if (d->version < 1007) {
     gotrace__v1_event e;
     const uint8_t *at;
@@ -9962,6 +10013,8 @@ static inline gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_even
     ev->time = (int64_t)s->tick;
     ev->p = (int64_t)s->p;
     ev->g = (int64_t)s->g;
+    gotrace__v1_dress(d, ev, gotrace__dec_find_go(d, s->g));
+    d->own = 0;
     return GOTRACE_OK;
   }
   for (;;) {
@@ -9977,48 +10030,26 @@ static inline gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_even
       return gotrace__dec_fail(d, GOTRACE_ERROR_ORDER, d->offset, NULL,
                                "no consistent order of the events of %llu procs",
                                (unsigned long long)(d->parked + d->heap_count));
-    if ((result = gotrace__v1_step(d, ev)) != GOTRACE_OK) return result;
-    if (GOTRACE__LIKELY(!gotrace__v1_is_moved(ev->kind, ev->args[2], ev->time))) return GOTRACE_OK;
+    if ((result = gotrace__v1_step(d, ev, &moved)) != GOTRACE_OK) return result;
+    if (GOTRACE__LIKELY(!moved)) return GOTRACE_OK;
   }
   s = exit ? &d->moved[d->moved_given++] : &d->samples[d->sample_given++];
   gotrace__dec_blank(ev, d->kinds[exit ? GOTRACE_V1_GO_SYS_EXIT : GOTRACE_V1_CPU_SAMPLE].spec, s->offset);
   ev->time = s->time;
   ev->g = (int64_t)s->g;
   ev->args[0] = s->g, ev->args[1] = s->stack, ev->args[2] = (uint64_t)s->time;
-  if (exit) return GOTRACE_OK;
+  d->own = 0;
+  if (exit) {
+    gotrace__v1_dress(d, ev, NULL);
+    return GOTRACE_OK;
+  }
   ev->args[0] = (uint64_t)s->time, ev->args[1] = s->p, ev->args[2] = s->g, ev->args[3] = s->stack;
+  gotrace__v1_dress(d, ev, NULL);
   ev->p = (int64_t)s->p;
   if (s->time < d->last_time)
     return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, s->offset, "CPUSample", "time stamps out of order");
   d->last_time = s->time;
   return GOTRACE_OK;
-}
-
-/* What Go's parser makes of an event before it checks it: events that are for the order only lose their difference. */
-static inline void gotrace__v1_dress(gotrace_decoder *d, gotrace_event *ev) {
-  switch (ev->kind) {
-    case GOTRACE_V1_GO_START_LOCAL: ev->kind = GOTRACE_V1_GO_START; break;
-    case GOTRACE_V1_GO_UNBLOCK_LOCAL: /* its stack moves to where GoUnblock has it */
-      ev->kind = GOTRACE_V1_GO_UNBLOCK;
-      ev->args[2] = ev->args[1];
-      ev->args[1] = 0;
-      break;
-    case GOTRACE_V1_GO_SYS_EXIT_LOCAL:
-      ev->kind = GOTRACE_V1_GO_SYS_EXIT;
-      ev->args[2] = ev->args[1];
-      ev->args[1] = 0;
-      break;
-    default: break;
-  }
-  ev->spec = d->kinds[ev->kind].spec;
-  ev->arg_count = d->kinds[ev->kind].args;
-  ev->stack = d->kinds[ev->kind].stack < GOTRACE__NO_ID ? ev->args[d->kinds[ev->kind].stack] : 0;
-  if (ev->kind == GOTRACE_V1_GO_SYS_EXIT) {
-    ev->p = GOTRACE_SYSCALL_PROC;
-  } else if (ev->kind == GOTRACE_V1_GO_UNBLOCK) {
-    const gotrace__dec_go *g = gotrace__dec_find_go(d, (uint64_t)ev->g);
-    if (g && g->timer) ev->p = GOTRACE_TIMER_PROC;
-  }
 }
 
 /* Finds the wake-ups that were futile: from an unblock over starts and preemptions to the block after a FutileWakeup.
@@ -10035,7 +10066,6 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
       if (!GOTRACE__GROW(d, uint64_t, d->futile, d->futile_count, d->futile_capacity)) return gotrace__dec_no_memory(d);
       d->futile[d->futile_count++] = 0;
     }
-    gotrace__v1_dress(d, &ev);
     switch (ev.kind) {
       case GOTRACE_V1_GO_UNBLOCK:
         if (!(g = gotrace__v1_go(d, ev.args[0]))) return d->failure.result;
@@ -10188,7 +10218,7 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
       break;
     case GOTRACE_V1_GO_CREATE:
       GOTRACE__RUNS(true);
-      if (!(other = gotrace__dec_find_go(d, ev->args[0]))) return GOTRACE_OK; /* cannot be: the order knows it */
+      other = &d->gos[d->named - 1];
       if (other->created || other == g)
         GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(ev->args[0]));
       other->created = true;
@@ -10232,7 +10262,8 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
       if (ev->p != GOTRACE_TIMER_PROC && p->g != (uint64_t)ev->g)
         GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p),
                         GOTRACE__LL(ev->g));
-      if (!(other = gotrace__dec_find_go(d, ev->args[0])) || other->status != GOTRACE__G_WAITING)
+      other = d->named ? &d->gos[d->named - 1] : NULL;
+      if (!other || other->status != GOTRACE__G_WAITING)
         GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not wait", GOTRACE__LL(ev->args[0]));
       if (other->last == GOTRACE_V1_GO_BLOCK_NET && ev->p != GOTRACE_TIMER_PROC) ev->p = GOTRACE_NETPOLL_PROC;
       other->status = GOTRACE__G_RUNNABLE;
@@ -10313,11 +10344,14 @@ static inline gotrace_result gotrace__dec_ordered_v1(gotrace_decoder *d, gotrace
     if (result) return result;
     ordinal = d->ordinal++;
   } while (d->any_futile && (d->futile[ordinal / 64] >> (ordinal % 64) & 1));
-  gotrace__v1_dress(d, ev);
-  if (!(g = gotrace__v1_go(d, (uint64_t)ev->g)) || !(p = gotrace__v1_proc(d, ev->p))) return d->failure.result;
-  if (ev->kind == GOTRACE_V1_GO_CREATE &&
-      (!gotrace__v1_go(d, ev->args[0]) || !(g = gotrace__v1_go(d, (uint64_t)ev->g))))
-    return d->failure.result;
+  if (!d->own) { /* not looked up when it was read */
+    if (ev->kind == GOTRACE_V1_GO_CREATE && !gotrace__v1_go(d, ev->args[0])) return d->failure.result;
+    if (!(g = gotrace__v1_go(d, (uint64_t)ev->g))) return d->failure.result;
+    d->own = (uint32_t)(g - d->gos) + 1;
+    d->named = gotrace__map_get(d, &d->go_map, ev->args[0]);
+  }
+  g = &d->gos[d->own - 1];
+  if (!(p = gotrace__v1_proc(d, ev->p))) return d->failure.result;
   if (!GOTRACE__LIKELY((result = gotrace__v1_check(d, g, p, ev)) == GOTRACE_OK)) return gotrace__v1_root_cause(d, ev);
   g->created = true;
   if (ev->kind == GOTRACE_V1_STW_START) {
