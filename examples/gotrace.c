@@ -2553,7 +2553,8 @@ static void v1_end(consumer *c, int64_t time) {
       v1_write_stop(w, p, GOTRACE_V1_GO_SYS_BLOCK, false, 0, V1_WAITING, time);
     v1_write_stop(w, p, GOTRACE_V1_GO_PREEMPT, true, 0, V1_RUNNABLE, time);
   }
-  if (w->gc_written) V1_EVENT0(w, NULL, GOTRACE_V1_GC_DONE, time);
+  /* Later than all: it may have begun with the last event, and of equal times on two procs readers take either first. */
+  if (w->gc_written) V1_EVENT0(w, NULL, GOTRACE_V1_GC_DONE, time + 1);
   for (p = c->w->proc_list; p; p = p->next) v1_flush(w, p);
   v1_flush(w, &w->global);
 }

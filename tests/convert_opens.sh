@@ -31,9 +31,13 @@ for trace in "$traces"/*.trace; do
     "$tool" convert --to $format -o "$dir/to-$format.trace" "$trace"
     opens "$trace to $format" "$dir/to-$format.trace"
   done
-  # From the first third to the second, and the end.
-  duration=$("$tool" dump "$trace" | sed -n 's/^\([0-9]\{1,\}\) [A-Z].*/\1/p' | tail -n 1)
-  for part in "$((duration / 3)) $((duration * 2 / 3))" "$((duration - duration / 10)) $((duration + 1))"; do
+  # From the first third to the second, and the end; and up to the start of a collection, which must then end at once.
+  "$tool" dump "$trace" >"$dir/events"
+  duration=$(sed -n 's/^\([0-9]\{1,\}\) [A-Z].*/\1/p' "$dir/events" | tail -n 1)
+  parts=("$((duration / 3)) $((duration * 2 / 3))" "$((duration - duration / 10)) $((duration + 1))")
+  gc=$(awk '$2 == "GCStart" { print $1; exit }' "$dir/events")
+  [ -z "$gc" ] || parts+=("0 $((gc + 1))")
+  for part in "${parts[@]}"; do
     # A part without events is no trace.
     "$tool" cut --from "${part% *}" --to "${part#* }" -o "$dir/cut.trace" "$trace" 2>"$dir/said" || {
       grep -q 'no events' "$dir/said" && continue
