@@ -7199,8 +7199,7 @@ struct gotrace_decoder {
   size_t moved_count, moved_capacity, moved_given;
   uint64_t ordinal, parked;
   uint32_t gc_waiting;
-  uint32_t own,
-      named; /* 1 + index of the goroutine of the last event, 0: to be found, and of the one that it is about */
+  uint32_t own, named; /* 1 + index of the last event's goroutine (0: to be found), and of the one that it is about */
   const uint8_t *file; /* all of it behind the header */
   uint64_t file_offset;
   gotrace__dec_wake *wakes;
