@@ -99,7 +99,8 @@ PACKAGES = gcc g++ make libc6-dev libstb-dev clang libclang-rt-dev llvm valgrind
 	gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 qemu-user \
 	gcc-powerpc64le-linux-gnu g++-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
 	gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross \
-	gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross
+	gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross \
+	lttng-tools liblttng-ust-dev
 SUDO = $(if $(filter-out 0,$(shell id -u)),sudo)
 
 deps:

@@ -800,7 +800,7 @@ static void run_all(void) {
         char name[80];
         if (s->format ? !s->row->parts[k].name : !s->row->off[k]) continue;
         print_name(name, sizeof name, s, k);
-        printf("%s ", name);
+        printf("%s %llu ", name, (unsigned long long)workers[0].work.made[k] / 2); /* half of them to warm up */
       }
       printf("\n");
       fflush(stdout);

@@ -3,9 +3,10 @@
 
     instructions.py ROWS CALLGRIND
 
-ROWS is what `events -c` has printed: the names of a row's results in each line. CALLGRIND.1, CALLGRIND.2, ... are what
-callgrind has counted in the same rows. Lines `instructions NAME NUMBER`: those of the tracer's functions, with all that they
-call, by call; buffers that are exchanged meanwhile count too.
+ROWS is what `events -c` has printed: the names of a row's results in each line, each with how many calls were made.
+CALLGRIND.1, CALLGRIND.2, ... are what callgrind has counted in the same rows. (Its own count of the calls has those in it
+that came before.) Lines `instructions NAME NUMBER`: those of the tracer's functions, with all that they call, by call;
+buffers that are exchanged meanwhile count too.
 """
 import re
 import sys
@@ -35,8 +36,8 @@ REGIONS = ["gotrace_region_begin_at", "gotrace_region_end_at"]
 
 
 def costs(path):
-    """Calls of each function in a file of callgrind's, and instructions in them."""
-    names, found, callee, calls = {}, {}, None, 0
+    """Instructions in the calls of each function in a file of callgrind's."""
+    names, found, callee, call = {}, {}, None, False
     with open(path) as file:
         for line in file:
             if line.startswith(("cfn=", "fn=")):
@@ -46,11 +47,10 @@ def costs(path):
                 if line.startswith("cfn="):
                     callee = names[number]
             elif line.startswith("calls="):
-                calls = int(line[6:].split()[0])
-            elif calls:
-                before = found.get(callee, (0, 0))
-                found[callee] = (before[0] + calls, before[1] + int(line.split()[1]))
-                calls = 0
+                call = True
+            elif call:
+                found[callee] = found.get(callee, 0) + int(line.split()[1])
+                call = False
     return found
 
 
@@ -58,13 +58,12 @@ def main(rows, callgrind):
     with open(rows) as file:
         for number, line in enumerate(file.read().splitlines(), 1):
             found = costs("%s.%d" % (callgrind, number))
-            for name in line.split():
+            words = line.split()
+            for name, calls in zip(words[::2], words[1::2]):
                 base = re.sub(r"^off_|(_v1)?(_seq_cst)?$", "", name)
-                functions = FUNCTIONS.get(base, REGIONS)
-                calls = sum(found.get(f, (0, 0))[0] for f in functions)
-                cost = sum(found.get(f, (0, 0))[1] for f in functions)
-                if calls:
-                    print("instructions %s %.0f" % (name, cost / calls))
+                cost = sum(found.get(f, 0) for f in FUNCTIONS.get(base, REGIONS))
+                if cost:
+                    print("instructions %s %.0f" % (name, cost / int(calls)))
 
 
 main(*sys.argv[1:])
