@@ -2168,7 +2168,7 @@ typedef struct gotrace__thread gotrace__thread;
 /* A stream of batches. Of v1 each proc has one, of v2 each thread. Belongs to whom its proc or thread belongs to. */
 typedef struct gotrace__stream {
   uint64_t id;                /* in its batches' headers */
-  uint64_t tick;              /* of its last event (of a proc in v2: of the last event about it) */
+  uint64_t tick;              /* atomic; of its last event (of a proc in v2: of the last event about it) */
   uint64_t generation;        /* of the same */
   gotrace__buffer *buffer[2]; /* by generation & 1 */
 } gotrace__stream;
@@ -2371,7 +2371,8 @@ static struct gotrace__tracer {
   uint32_t stw_open;        /* session in which a begin was written and its end not */
   unsigned stw_reason;      /* of the same; v2 */
   uint64_t stw_begun[2];    /* by slot: generation whose STWBegin has no end yet; v2 */
-  uint64_t stw_thread[2];   /* likewise: the system's id of its thread */
+  gotrace__thread *stw_thread[2]; /* likewise: its thread, */
+  uint64_t stw_id[2];       /* and the system's id of that, which may have another by then */
   uint64_t gc_traced;       /* generation of the last event about a collection; v2 */
   uint64_t gc_sequence;     /* of the session */
   uint64_t collector_tick, collector_generation; /* of the last event about either */
@@ -2667,7 +2668,7 @@ static inline void gotrace__event(gotrace__call *c, unsigned kind, uint64_t tick
   *at++ = (uint8_t)(kind | (unsigned)(n < 3 ? n : 3) << GOTRACE_ARG_COUNT_SHIFT);
   if (n >= 3) length = at++;
   at = gotrace__put_varint(at, tick - c->s->tick);
-  c->s->tick = tick;
+  gotrace__store_relaxed(&c->s->tick, tick);
   if (n > 0) at = gotrace__put_varint(at, a0);
   if (n > 1) at = gotrace__put_varint(at, a1);
   if (n > 2) at = gotrace__put_varint(at, a2);
@@ -2688,7 +2689,7 @@ static inline void gotrace__v2_event(gotrace__call *c, unsigned kind, uint64_t t
   uint8_t *at = c->b->data + c->b->size;
   *at++ = (uint8_t)kind;
   at = gotrace__put_varint(at, tick - c->s->tick);
-  c->s->tick = tick;
+  gotrace__store_relaxed(&c->s->tick, tick);
   if (n > 0) at = gotrace__put_varint(at, a0);
   if (n > 1) at = gotrace__put_varint(at, a1);
   if (n > 2) at = gotrace__put_varint(at, a2);
@@ -2951,8 +2952,8 @@ static GOTRACE__NOINLINE void gotrace__refill(gotrace__call *c) {
   uint64_t now = gotrace__now();
   c->b = gotrace__exchange(c, &s->buffer[c->slot]);
   if (!c->b) return;
-  if (!known && s->tick < t->start_tick) s->tick = t->start_tick;
-  if (!introduce && s->tick < now) s->tick = now;
+  if (!known && s->tick < t->start_tick) gotrace__store_relaxed(&s->tick, t->start_tick);
+  if (!introduce && s->tick < now) gotrace__store_relaxed(&s->tick, now);
   s->buffer[c->slot] = c->b;
   s->generation = c->generation;
   if (c->v2) {
@@ -4479,7 +4480,8 @@ static void gotrace__v2_stw_begin(gotrace__call *c, uint32_t stack) {
   gotrace__v2_event2(c, GOTRACE_V2_STW_BEGIN, gotrace__collector_stamp(c), t->tables[c->slot]->stw_reasons[t->stw_reason],
                      stack);
   t->stw_begun[c->slot] = c->generation;
-  t->stw_thread[c->slot] = c->m->system_id;
+  t->stw_thread[c->slot] = c->m;
+  t->stw_id[c->slot] = c->m->system_id;
   t->stw_open = c->p->stw_session = c->session;
 }
 
@@ -5523,8 +5525,11 @@ static void gotrace__write_quiet(const gotrace__quiet *quiet, size_t count, uint
   }
   gotrace__lock(&t->collector);
   if (t->stw_begun[c.slot] == generation) {
-    tick = gotrace__now(); /* after all that its thread has written */
-    if (gotrace__ender_batch(&c, t->stw_thread[c.slot], tick)) gotrace__v2_event0(&c, GOTRACE_V2_STW_END, tick);
+    const gotrace__thread *m = t->stw_thread[c.slot];
+    uint64_t last_tick = gotrace__load_relaxed(&m->stream.tick);
+    tick = gotrace__now(); /* after all that its thread has written, also if that has another clock */
+    if (tick < last_tick) tick = last_tick;
+    if (gotrace__ender_batch(&c, t->stw_id[c.slot], tick)) gotrace__v2_event0(&c, GOTRACE_V2_STW_END, tick);
     t->stw_begun[c.slot] = 0;
   }
   gotrace__unlock(&t->collector);
