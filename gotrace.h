@@ -5098,32 +5098,51 @@ static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high)
 }
 
 /* Stacks that a thread has captured lately, by their addresses: most come again, and the table's own key, a location a
- * frame, takes longer to make than the walk takes. 32 of at most 127 frames, 32 KiB, which stay with the thread's
- * record. */
-#define GOTRACE__SEEN_STACKS 32
-#define GOTRACE__SEEN_FRAMES 127
+ * frame, takes longer to make than the walk takes. Sets of four, of which the oldest gives way: stacks that take turns
+ * do not push each other out. 32 KiB, which stay with the thread's record. */
+#define GOTRACE__SEEN_SETS 8
+#define GOTRACE__SEEN_WAYS 4
+#define GOTRACE__SEEN_FRAMES 124
 typedef struct gotrace__seen_stack {
   const gotrace_site *site;
+  uint64_t hash;
   uint32_t mark, id; /* as in a call site */
-  uint64_t count;
+  uint32_t count;    /* of pcs */
+  uint32_t next;     /* in the first of a set: which of it is the oldest */
   uintptr_t pcs[GOTRACE__SEEN_FRAMES];
 } gotrace__seen_stack;
 
-/* Where a stack is remembered, if anywhere: NULL if it is too deep or there is no memory. */
-static gotrace__seen_stack *gotrace__seen_stack_of(gotrace__thread *m, const gotrace_site *site, const uintptr_t *pcs,
-                                                   size_t count) {
+/* Where a stack is remembered, or is to be; NULL if it is too deep or there is no memory. */
+static gotrace__seen_stack *gotrace__seen_stack_of(const gotrace__call *c, const gotrace_site *site,
+                                                   const uintptr_t *pcs, size_t count) {
+  gotrace__thread *m = c->m;
+  gotrace__seen_stack *set, *seen;
   uint64_t hash = (uint64_t)(uintptr_t)site;
   size_t i;
   if (count > GOTRACE__SEEN_FRAMES) return NULL;
   if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
-    m->seen_stacks = GOTRACE__CAST(gotrace__seen_stack *,
-                                   gotrace__allocate(NULL, GOTRACE__SEEN_STACKS * sizeof *m->seen_stacks, false));
+    m->seen_stacks = GOTRACE__CAST(
+        gotrace__seen_stack *,
+        gotrace__allocate(NULL, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks, false));
     if (!m->seen_stacks) return NULL;
   }
   for (i = 0; i < count; i++) hash = (hash << 5 | hash >> 59) ^ pcs[i];
-  return &m->seen_stacks[(hash * 0x9e3779b97f4a7c15u) >> 59];
+  hash *= 0x9e3779b97f4a7c15u;
+  set = &m->seen_stacks[(hash >> 61) * GOTRACE__SEEN_WAYS];
+  for (seen = set; seen < set + GOTRACE__SEEN_WAYS; seen++)
+    if (seen->hash == hash && seen->mark == c->mark && seen->site == site && seen->count == count &&
+        memcmp(seen->pcs, pcs, count * sizeof *pcs) == 0)
+      return seen;
+  seen = &set[set->next++ % GOTRACE__SEEN_WAYS];
+  seen->id = 0;
+  seen->hash = hash;
+  seen->site = site;
+  seen->mark = c->mark;
+  seen->count = (uint32_t)count;
+  memcpy(seen->pcs, pcs, count * sizeof *pcs);
+  return seen;
 }
-GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_STACKS == 1 << (64 - 59), seen_stacks_by_the_upper_bits);
+GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_upper_bits);
 
 /* The stack as options.stacks says: the place of the call, then what a walk finds above the function of that place. */
 static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
@@ -5143,10 +5162,8 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
   } else if (c->frame && gotrace__bounds(c->m, &low, &high)) {
     found = gotrace__walk((uintptr_t)c->frame, low, high, pcs, GOTRACE_STACK_SIZE);
   }
-  seen = gotrace__seen_stack_of(c->m, site, pcs, (size_t)found);
-  if (GOTRACE__LIKELY(seen != NULL) && seen->mark == c->mark && seen->id && seen->site == site &&
-      seen->count == (size_t)found && memcmp(seen->pcs, pcs, (size_t)found * sizeof *pcs) == 0)
-    return seen->id;
+  seen = gotrace__seen_stack_of(c, site, pcs, (size_t)found);
+  if (GOTRACE__LIKELY(seen && seen->id)) return seen->id;
   if (site) frames[count++] = gotrace__frame_of(&site->location);
   /* The first return address of a walk is in the function of the call site, which stands there already. */
   for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
@@ -5156,13 +5173,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
   }
   if (found == GOTRACE_STACK_SIZE) gotrace__problem(c, GOTRACE_PROBLEM_STACK_CUT);
   id = gotrace__stack_of(c, frames, count);
-  if (seen) {
-    seen->site = site;
-    seen->mark = c->mark;
-    seen->id = id;
-    seen->count = (size_t)found;
-    memcpy(seen->pcs, pcs, (size_t)found * sizeof *pcs);
-  }
+  if (seen) seen->mark = c->mark, seen->id = id;
   return id;
 }
 
