@@ -3025,22 +3025,11 @@ static void gotrace__write_create(gotrace__call *c, gotrace_go *g, unsigned stat
   gotrace__mention(c, g, tick);
 }
 
-/* Takes a goroutine whose status is in `statuses` (bits). False, with *word, if it is not. When it is taken, it is known
- * to the trace, and the caller must give it back with gotrace__give. */
-static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
-  unsigned spins = 0;
-  for (;;) {
-    uint64_t seen = gotrace__load_acquire(&g->word);
-    if (c->plain) seen &= ~GOTRACE__BUSY;
-    *word = seen;
-    if (seen & GOTRACE__BUSY) {
-      gotrace__pause(&spins);
-      continue;
-    }
-    if (!(statuses >> gotrace__status_of(seen) & 1)) return false;
-    if (c->plain || gotrace__cas_acq_rel(&g->word, &seen, seen | GOTRACE__BUSY)) break;
-  }
-  gotrace__refresh(c, g->generation);
+static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word);
+
+/* A goroutine that the caller has taken with *word becomes known to the trace. False, and it is not taken any more: its
+ * status has changed meanwhile. */
+static bool gotrace__make_known(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
   if (c->v2 && (!gotrace__has_mark(*word, c->mark) || g->unborn == c->session)) {
     unsigned status = gotrace__status_of(*word);
     if (g->unborn != c->session) gotrace__write_go_status(c, g, status, GOTRACE__NO_THREAD);
@@ -3068,6 +3057,38 @@ static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, ui
     *word = gotrace__word(c->mark, sequence, status);
   }
   return true;
+}
+
+/* Takes a goroutine whose status is in `statuses` (bits). False, with *word, if it is not. When it is taken, it is known
+ * to the trace, and the caller must give it back with gotrace__give. */
+static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
+  unsigned spins = 0;
+  for (;;) {
+    uint64_t seen = gotrace__load_acquire(&g->word);
+    if (c->plain) seen &= ~GOTRACE__BUSY;
+    *word = seen;
+    if (seen & GOTRACE__BUSY) {
+      gotrace__pause(&spins);
+      continue;
+    }
+    if (!(statuses >> gotrace__status_of(seen) & 1)) return false;
+    if (c->plain || gotrace__cas_acq_rel(&g->word, &seen, seen | GOTRACE__BUSY)) break;
+  }
+  gotrace__refresh(c, g->generation);
+  return gotrace__make_known(c, g, statuses, word);
+}
+
+/* The same, for the most frequent calls: one that is known and that nobody holds is taken here. */
+GOTRACE__ALWAYS_INLINE bool gotrace__take_here(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
+  uint64_t seen = gotrace__load_acquire(&g->word), taken = seen;
+  if (!GOTRACE__LIKELY(!c->plain && gotrace__has_mark(seen, c->mark) && !(seen & GOTRACE__BUSY) &&
+                       (statuses >> gotrace__status_of(seen) & 1) &&
+                       gotrace__cas_acq_rel(&g->word, &taken, seen | GOTRACE__BUSY)))
+    return gotrace__take(c, g, statuses, word);
+  *word = seen;
+  gotrace__refresh(c, g->generation);
+  if (GOTRACE__LIKELY(gotrace__has_mark(seen, c->mark) && g->unborn != c->session)) return true;
+  return gotrace__make_known(c, g, statuses, word);
 }
 
 /* v2: a new generation has begun since g was taken with *word. */
@@ -3439,7 +3460,7 @@ static void gotrace__leave_stw(gotrace__call *c) {
 }
 
 /* Takes the running goroutine off the thread, after an event that ended its running at `tick`. */
-static void gotrace__off(gotrace__call *c, unsigned numbered, unsigned status) {
+static inline void gotrace__off(gotrace__call *c, unsigned numbered, unsigned status) {
   gotrace_go *g = c->m->go;
   uint64_t word = gotrace__load_relaxed(&g->word);
   if (c->session) {
@@ -3453,16 +3474,19 @@ static void gotrace__off(gotrace__call *c, unsigned numbered, unsigned status) {
 
 /* The stack of an event that takes the running goroutine off its proc. 1.22 has no stack with a goroutine's status, so
  * viewers name one that is older than the trace after the last frame of the first stack that it stops with. */
-static uint32_t gotrace__stop_stack(gotrace__call *c) {
-  if (GOTRACE__UNLIKELY(gotrace__t.version == GOTRACE_GO_1_22) && gotrace__load_relaxed(&c->m->go->introduced) == c->session &&
-      gotrace__t.options.stacks == GOTRACE_STACKS_CALL_SITE && c->m->go->entry.function) {
-    gotrace__frame frames[2];
-    size_t count = 0;
-    if (c->site) frames[count++] = gotrace__frame_of(&c->site->location);
-    frames[count++] = gotrace__frame_of(&c->m->go->entry);
-    return gotrace__stack_of(c, frames, count);
-  }
-  return gotrace__stack(c);
+static GOTRACE__NOINLINE uint32_t gotrace__stop_stack_1_22(gotrace__call *c) {
+  gotrace__frame frames[2];
+  size_t count = 0;
+  if (gotrace__load_relaxed(&c->m->go->introduced) != c->session ||
+      gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE || !c->m->go->entry.function)
+    return gotrace__stack(c);
+  if (c->site) frames[count++] = gotrace__frame_of(&c->site->location);
+  frames[count++] = gotrace__frame_of(&c->m->go->entry);
+  return gotrace__stack_of(c, frames, count);
+}
+
+static inline uint32_t gotrace__stop_stack(gotrace__call *c) {
+  return GOTRACE__UNLIKELY(gotrace__t.version == GOTRACE_GO_1_22) ? gotrace__stop_stack_1_22(c) : gotrace__stack(c);
 }
 
 static void gotrace__stop_running(gotrace__call *c, gotrace_stop_reason reason) {
@@ -3571,7 +3595,7 @@ static void gotrace__write_start(gotrace__call *c, gotrace_go *g, uint64_t seque
 }
 
 /* g, which the caller has taken with `word`, is what the thread runs. */
-static void gotrace__put_on(gotrace__call *c, gotrace_go *g, uint64_t word, unsigned numbered) {
+static inline void gotrace__put_on(gotrace__call *c, gotrace_go *g, uint64_t word, unsigned numbered) {
   gotrace__thread *m = c->m;
   gotrace__store_relaxed(&g->owner, m->index);
   gotrace__store_relaxed(&m->proc->go, g);
@@ -3580,7 +3604,7 @@ static void gotrace__put_on(gotrace__call *c, gotrace_go *g, uint64_t word, unsi
 }
 
 /* Runs g, which the caller has taken with `word`, on the thread: whatever is missing before a start is written first. */
-static void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
+GOTRACE__ALWAYS_INLINE void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
   unsigned numbered = 0;
   if (c->session) {
     uint64_t sequence = gotrace__sequence_of(word);
@@ -3607,7 +3631,7 @@ static void gotrace__start(gotrace_go *g, bool quietly) {
     gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (!c.m->proc) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
-  } else if (!gotrace__take(&c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
+  } else if (!gotrace__take_here(&c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
     gotrace__problem(&c, gotrace__status_of(word) == GOTRACE__DEAD ? GOTRACE_PROBLEM_START_DEAD
                                                                    : GOTRACE_PROBLEM_START_RUNNING);
   } else {
@@ -3639,7 +3663,7 @@ static void gotrace__die(gotrace__call *c, bool written) {
 
 GOTRACE__DEFINE void gotrace_go_end(void) {
   gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!gotrace__begin_here(&c, NULL, GOTRACE__ANY)) return;
   if (!c.m->go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
@@ -3733,7 +3757,7 @@ GOTRACE__DEFINE void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
   c.frame = GOTRACE__FRAME;
   if (!go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  } else if (!gotrace__take(&c, go, 1u << GOTRACE__WAITING, &word)) {
+  } else if (!gotrace__take_here(&c, go, 1u << GOTRACE__WAITING, &word)) {
     gotrace__problem(&c, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
   } else {
     if (c.session) numbered = gotrace__write_unblock(&c, go, word, gotrace__stack(&c));
@@ -3752,7 +3776,7 @@ static void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, bool
     gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (!c.m->go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  } else if (!gotrace__take(&c, g, 1u << GOTRACE__WAITING | 1u << GOTRACE__RUNNABLE, &word)) {
+  } else if (!gotrace__take_here(&c, g, 1u << GOTRACE__WAITING | 1u << GOTRACE__RUNNABLE, &word)) {
     gotrace__problem(&c, GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
   } else if (c.v2 && gotrace__t.version >= GOTRACE_GO_1_23 && gotrace__status_of(word) == GOTRACE__WAITING &&
              g->unborn != c.session) {
@@ -4100,7 +4124,7 @@ static void gotrace__syscall_end(bool blocked) {
   gotrace_proc *p;
   uint64_t word;
   bool lost = false;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  if (!gotrace__begin_here(&c, NULL, GOTRACE__IN_SYSCALL)) return;
   m = c.m;
   c.may_wait = false;
   if (!m->in_syscall) {
@@ -4126,7 +4150,7 @@ static void gotrace__syscall_end(bool blocked) {
   }
   if (lost) gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
   if (c.session && p && !c.v2) gotrace__open(&c, p);
-  if (!gotrace__take(&c, g, 1u << GOTRACE__SYSCALL, &word)) {
+  if (!gotrace__take_here(&c, g, 1u << GOTRACE__SYSCALL, &word)) {
     /* Cannot be: only the thread itself ends its system call. */
     gotrace__store_relaxed(&m->in_syscall, false);
     gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
