@@ -2320,6 +2320,7 @@ typedef struct gotrace__sample {
   uint64_t turn; /* atomic: whose turn this place is, see gotrace_cpu_sample */
   uint64_t time, go, thread;
   int64_t proc;
+  uint32_t session; /* one that was not taken away in its own is of no use to the next */
   uint32_t count;
   uint64_t pcs[GOTRACE__SAMPLE_FRAMES];
 } gotrace__sample;
@@ -5233,6 +5234,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   sample->thread = m ? m->system_id : GOTRACE__NO_THREAD;
   sample->proc = -1;
   sample->go = 0;
+  sample->session = gotrace__t.session;
   sample->count = 0;
   if (m && !m->in_syscall) {
     gotrace_proc *p = m->proc;
@@ -5894,8 +5896,10 @@ static void gotrace__write_samples(gotrace__buffer *b, gotrace__tables *tables, 
   for (;;) {
     uint64_t tail = t->sample_tail;
     gotrace__sample *sample = &t->samples[tail % GOTRACE__SAMPLES];
-    if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1 || sample->time > until) break;
-    if (sample->time > t->start_tick && !gotrace__write_sample(b, tables, sample)) break;
+    if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1) break;
+    if (sample->session == t->session && sample->time > t->start_tick && /* else of an earlier trace */
+        (sample->time > until || !gotrace__write_sample(b, tables, sample)))
+      break;
     t->sample_tail = tail + 1;
     gotrace__store_release(&sample->turn, tail / GOTRACE__SAMPLES * 2 + 2);
   }
