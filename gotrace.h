@@ -3318,14 +3318,16 @@ static gotrace_go *gotrace__go_new(gotrace__thread *m) {
   return g;
 }
 
-/* Returns a dead goroutine's record. A thread that ends many keeps no more than a slab of them. */
+/* Returns a dead goroutine's record. A thread keeps up to GOTRACE__MOST_FREE for those that it creates next; the rest,
+ * and some more so that it is seldom, go to where all threads take from. */
+#define GOTRACE__MOST_FREE (4 * GOTRACE__SLAB)
 static void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
   if (__atomic_exchange_n(&g->is_free, (uint8_t)1, __ATOMIC_ACQ_REL)) return; /* ended twice at once, while tracing was off */
   g->link = m->free_gos;
   m->free_gos = g;
-  if (++m->free_count <= GOTRACE__SLAB) return;
+  if (++m->free_count <= GOTRACE__MOST_FREE) return;
   gotrace__lock(&gotrace__t.records);
-  while (m->free_count > GOTRACE__SLAB / 2) {
+  while (m->free_count > GOTRACE__MOST_FREE / 2) {
     g = m->free_gos;
     m->free_gos = g->link;
     m->free_count--;
