@@ -85,7 +85,11 @@ needs() { command -v "$1" >/dev/null || { echo "needs $2 (make deps)"; exit 77; 
 unit() {
   local test=$1 configuration=$2 build=$2 scale=1 run=() dir trace status beside
   case $configuration in
-    clang) needs clang clang ;;
+    clang)
+      needs clang clang
+      scale=3
+      ;;
+    monotonic) scale=3 ;;
     thread) # its shadow memory does not bear with every layout of the address space
       scale=10
       setarch "$(uname -m)" -R true 2>/dev/null && run=(setarch "$(uname -m)" -R)
