@@ -30,13 +30,9 @@ int session_calls(const uint8_t *data, size_t size);
 #undef LLVMFuzzerTestOneInput
 #undef getenv
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((no_sanitize("coverage"))), apply_to = function)
-#endif
+FUZZ_NOT_COVERED
 #include "tests/check_v2.h"
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+FUZZ_COVERED
 
 #include "decode.h"
 

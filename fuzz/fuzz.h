@@ -1,4 +1,5 @@
-/* fuzz.h - what the fuzz targets share: an assertion that stays in every build, and bytes taken from the input. */
+/* fuzz.h - what the fuzz targets share: an assertion that stays in every build, what is not to guide the fuzzer, and
+ * bytes taken from the input. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -14,6 +15,17 @@
       abort();                                                                                                         \
     }                                                                                                                  \
   } while (0)
+
+/* Between these two stands what checks gotrace.h: the fuzzer is to look for new ways through that, not through this; five
+ * times as fast. */
+#if defined(__clang__)
+#define FUZZ_NOT_COVERED \
+  _Pragma("clang attribute push(__attribute__((no_sanitize(\"coverage\"))), apply_to = function)")
+#define FUZZ_COVERED _Pragma("clang attribute pop")
+#else
+#define FUZZ_NOT_COVERED
+#define FUZZ_COVERED
+#endif
 
 /* The input, from which numbers are taken until it is empty; then they are 0. */
 typedef struct fuzz_input {

@@ -22,14 +22,9 @@
 
 #include "fuzz.h"
 
-/* The fuzzer is to look for new ways through gotrace.h, not through what checks it; five times as fast. */
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((no_sanitize("coverage"))), apply_to = function)
-#endif
+FUZZ_NOT_COVERED
 #include "tests/check_v1.h"
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+FUZZ_COVERED
 
 /* ---- The clock: what the system would say, plus a thread's own error. ---- */
 
