@@ -3079,11 +3079,10 @@ static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, ui
   return gotrace__make_known(c, g, statuses, word);
 }
 
-/* The same, for the most frequent calls: one that is known and that nobody holds is taken here. */
+/* The same, for the most frequent calls: one that nobody holds is taken here, and most are known already. */
 GOTRACE__ALWAYS_INLINE bool gotrace__take_here(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
   uint64_t seen = gotrace__load_acquire(&g->word), taken = seen;
-  if (!GOTRACE__LIKELY(!c->plain && gotrace__has_mark(seen, c->mark) && !(seen & GOTRACE__BUSY) &&
-                       (statuses >> gotrace__status_of(seen) & 1) &&
+  if (!GOTRACE__LIKELY(!c->plain && !(seen & GOTRACE__BUSY) && (statuses >> gotrace__status_of(seen) & 1) &&
                        gotrace__cas_acq_rel(&g->word, &taken, seen | GOTRACE__BUSY)))
     return gotrace__take(c, g, statuses, word);
   *word = seen;
@@ -7795,10 +7794,13 @@ static gotrace__dec_item *gotrace__dec_entry(const gotrace_decoder *d, const got
   return i ? &e->entries[i - 1] : NULL;
 }
 
-/* Whether the table has an id; 0 stands for the empty string or stack. */
+/* Whether a table has an id, as far as a look at the dense ones tells; 0 stands for the empty string or stack. */
+static inline bool gotrace__dec_sees(const uint32_t *dense, size_t size, uint64_t id) {
+  return id == 0 || (id < size && dense[id]);
+}
+
 static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
-  if (GOTRACE__LIKELY(id == 0)) return true;
-  return GOTRACE__LIKELY(id < e->dense_size) ? e->dense[id] != 0 : gotrace__dec_entry(d, e, id) != NULL;
+  return gotrace__dec_sees(e->dense, e->dense_size, id) || gotrace__dec_entry(d, e, id) != NULL;
 }
 
 /* Makes the entries findable. Ids are most often dense; if not, they are hashed. An id that comes twice is an error in
@@ -8300,11 +8302,6 @@ static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint
   return true;
 }
 
-/* Whether a table has an id, as far as a look tells. */
-static inline bool gotrace__dec_sees(const uint32_t *dense, size_t size, uint64_t id) {
-  return id == 0 || (id < size && dense[id]);
-}
-
 /* Reads a thread's events from `e` on, up to `last`, to the end of the batch or to one that must be looked at with
  * care; returns where it stands. */
 static gotrace__ahead *gotrace__dec_read_usual(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *e,
@@ -8446,7 +8443,7 @@ static inline void gotrace__heap_set(gotrace__front *front, int64_t time, uint32
 }
 
 /* Gives the one at `i` a later time. */
-static void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int64_t time) {
+GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int64_t time) {
   uint32_t cursor = heap[i].cursor;
   for (;;) {
     size_t least = 2 * i + 1;
@@ -8457,27 +8454,6 @@ static void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int
     i = least;
   }
   gotrace__heap_set(&heap[i], time, cursor);
-}
-
-/* Gives the first a later time: no branch on who is the earlier one, which nobody foresees. */
-GOTRACE__ALWAYS_INLINE void gotrace__heap_top(gotrace__front *heap, size_t count, int64_t time) {
-  uint32_t cursor = heap[0].cursor, other_cursor;
-  int64_t other;
-  size_t least = 1;
-  bool swap;
-  if (count < 2) {
-    heap[0].time = time;
-    return;
-  }
-  if (count > 2) least += heap[2].time < heap[1].time;
-  other = heap[least].time;
-  other_cursor = heap[least].cursor;
-  swap = other < time;
-  heap[0].time = swap ? other : time;
-  heap[0].cursor = swap ? other_cursor : cursor;
-  heap[least].time = swap ? time : other;
-  heap[least].cursor = swap ? cursor : other_cursor;
-  if (2 * least + 1 < count && swap) gotrace__heap_down(heap, count, least, time);
 }
 
 static void gotrace__heap_remove(gotrace__front *heap, size_t *count, size_t i) {
@@ -8602,13 +8578,13 @@ static inline void gotrace__dec_take_proc(gotrace_decoder *d, gotrace__cursor *c
 }
 
 /* The next event of a thread, and where it happened: what the thread runs. */
-GOTRACE__ALWAYS_INLINE void gotrace__dec_tell(const gotrace_decoder *d, const gotrace__ahead *a, uint64_t m, int64_t p,
+GOTRACE__ALWAYS_INLINE void gotrace__dec_tell(const gotrace_decoder *d, const gotrace__ahead *a, int64_t m, int64_t p,
                                               int64_t g, gotrace_event *ev) {
   const gotrace__kind *k = &d->kinds[a->kind];
   ev->spec = k->spec;
   ev->time = a->time;
   ev->offset = a->offset;
-  ev->m = (int64_t)m;
+  ev->m = m;
   ev->p = p;
   ev->g = g;
   ev->stack = a->args[k->stack];
@@ -8622,7 +8598,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__dec_tell(const gotrace_decoder *d, const go
 }
 
 static void gotrace__dec_emit(const gotrace_decoder *d, const gotrace__cursor *c, gotrace_event *ev) {
-  gotrace__dec_tell(d, c->next, c->id, c->p, c->g, ev);
+  gotrace__dec_tell(d, c->next, (int64_t)c->id, c->p, c->g, ev);
 }
 
 /* Queues an event that the one of the cursor implies. */
@@ -9043,7 +9019,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__dec_usual(gotrace_decoder *d, gotrace__curs
       break;
     default: return false;
   }
-  gotrace__dec_tell(d, a, c->id, c->p, before, ev);
+  gotrace__dec_tell(d, a, (int64_t)c->id, c->p, before, ev);
   return true;
 }
 
@@ -9507,43 +9483,37 @@ GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__v1_take(const uint8_t *at, const 
 
 static gotrace_result gotrace__dec_raw_v1(gotrace_decoder *d, gotrace_event *ev) {
   gotrace__v1_event e;
-  const gotrace__kind *k;
-  const uint8_t *at;
+  const gotrace__kind *k = NULL;
+  const uint8_t *at = NULL;
   gotrace_result result;
   size_t want = 1 << 16;
   if (d->end - d->at >= GOTRACE__EVENT_BYTES && d->version >= 1007) {
     k = &d->kinds[*d->at & 63];
     memset(ev->args, 0, sizeof ev->args);
     at = gotrace__v1_take(d->at, k, &e.dt, ev->args);
-    if (GOTRACE__LIKELY(at != NULL)) {
-      gotrace__dec_raw_event(d, ev, k, d->offset, e.dt);
-      ev->m = GOTRACE_NO_ID;
-      ev->p = (int64_t)d->raw_id;
-      gotrace__dec_skip(d, (size_t)(at - d->at));
-      return GOTRACE_OK;
+    e.data = NULL;
+    e.size = 0;
+  }
+  if (!GOTRACE__LIKELY(at != NULL)) {
+    for (;;) {
+      if (!gotrace__dec_fill(d, want)) return d->failure.result;
+      if (d->at == d->end) return GOTRACE_END_OF_TRACE;
+      at = d->at;
+      if ((result = gotrace__v1_read(d, &at, d->end, d->offset, &e)) == GOTRACE_OK) break;
+      if (d->at_end || want > 1 << 22) return result;
+      memset(&d->failure, 0, sizeof d->failure); /* perhaps there was only too little at hand */
+      want = (size_t)(d->end - d->at) + (1 << 18);
     }
+    k = &d->kinds[e.kind];
+    if (e.kind == GOTRACE_V1_BATCH) {
+      d->raw_id = e.args[0];
+      d->tick = e.args[d->version < 1007 ? 2 : 1];
+    }
+    memcpy(ev->args, e.args, sizeof ev->args);
   }
-  for (;;) {
-    if (!gotrace__dec_fill(d, want)) return d->failure.result;
-    if (d->at == d->end) return GOTRACE_END_OF_TRACE;
-    at = d->at;
-    if ((result = gotrace__v1_read(d, &at, d->end, d->offset, &e)) == GOTRACE_OK) break;
-    if (d->at_end || want > 1 << 22) return result;
-    memset(&d->failure, 0, sizeof d->failure); /* perhaps there was only too little at hand */
-    want = (size_t)(d->end - d->at) + (1 << 18);
-  }
-  k = &d->kinds[e.kind];
-  gotrace__dec_blank(ev, k->spec, d->offset);
-  if (e.kind == GOTRACE_V1_BATCH) {
-    d->raw_id = e.args[0];
-    d->tick = e.args[d->version < 1007 ? 2 : 1];
-  }
-  d->tick += e.dt;
-  ev->time = (int64_t)d->tick;
+  gotrace__dec_raw_event(d, ev, k, d->offset, e.dt);
+  ev->m = GOTRACE_NO_ID;
   ev->p = (int64_t)d->raw_id;
-  memcpy(ev->args, e.args, sizeof ev->args);
-  ev->arg_count = k->args;
-  ev->stack = k->stack < GOTRACE__NO_ID ? e.args[k->stack] : 0;
   ev->data = (const char *)e.data;
   ev->data_size = e.size;
   gotrace__dec_skip(d, (size_t)(at - d->at));
@@ -9952,14 +9922,18 @@ static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* What Go's parser makes of an event before it checks it. `g`: its goroutine, if that is known. */
-static inline void gotrace__v1_dress(const gotrace_decoder *d, gotrace_event *ev, const gotrace__dec_go *g) {
-  const gotrace__kind *k = &d->kinds[ev->kind];
-  ev->spec = k->spec;
-  ev->arg_count = k->args;
-  ev->stack = k->stack < GOTRACE__NO_ID ? ev->args[k->stack] : 0;
+/* The proc on which Go's parser has an event happen. `g`: its goroutine, if that is known. */
+static inline void gotrace__v1_place(gotrace_event *ev, const gotrace__dec_go *g) {
   if (ev->kind == GOTRACE_V1_GO_SYS_EXIT) ev->p = GOTRACE_SYSCALL_PROC;
   else if (ev->kind == GOTRACE_V1_GO_UNBLOCK && g && g->timer) ev->p = GOTRACE_TIMER_PROC;
+}
+
+/* What follows from the arguments of an event that was not read ahead. */
+static void gotrace__v1_dress(const gotrace_decoder *d, gotrace_event *ev, const gotrace__dec_go *g) {
+  const gotrace__kind *k = &d->kinds[ev->kind];
+  ev->arg_count = k->args;
+  ev->stack = k->stack != GOTRACE__NO_ID ? ev->args[k->stack] : 0;
+  gotrace__v1_place(ev, g);
 }
 
 /* Lets the earliest event happen, and gives its proc's next one and those that waited for it their chance. Go:
@@ -9997,21 +9971,13 @@ static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event 
   *moved = e->moved;
   d->own = e->own;
   d->named = e->go;
-  ev->time = e->time;
-  ev->offset = e->offset;
-  ev->m = GOTRACE_NO_ID;
-  ev->p = (int64_t)c->id;
-  ev->g = e->g;
-  memcpy(ev->args, e->args, sizeof ev->args);
-  ev->extra = 0;
+  gotrace__dec_tell(d, e, GOTRACE_NO_ID, (int64_t)c->id, e->g, ev);
   ev->data = (const char *)e->data;
   ev->data_size = e->size;
-  ev->kind = e->kind;
-  ev->implied = false;
-  gotrace__v1_dress(d, ev, &d->gos[e->own - 1]);
+  gotrace__v1_place(ev, &d->gos[e->own - 1]);
   if (GOTRACE__LIKELY(gotrace__v1_advance(d, c))) {
     if (GOTRACE__LIKELY(gotrace__v1_ready(d, c->next))) {
-      gotrace__heap_top(d->heap, d->heap_count, c->next->time);
+      gotrace__heap_down(d->heap, d->heap_count, 0, c->next->time);
     } else {
       gotrace__heap_remove(d->heap, &d->heap_count, 0);
       if ((result = gotrace__v1_offer(d, index)) != GOTRACE_OK) return result;
@@ -10083,13 +10049,10 @@ static inline gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_even
   ev->time = s->time;
   ev->g = (int64_t)s->g;
   ev->args[0] = s->g, ev->args[1] = s->stack, ev->args[2] = (uint64_t)s->time;
-  d->own = 0;
-  if (exit) {
-    gotrace__v1_dress(d, ev, NULL);
-    return GOTRACE_OK;
-  }
-  ev->args[0] = (uint64_t)s->time, ev->args[1] = s->p, ev->args[2] = s->g, ev->args[3] = s->stack;
+  if (!exit) ev->args[0] = (uint64_t)s->time, ev->args[1] = s->p, ev->args[2] = s->g, ev->args[3] = s->stack;
   gotrace__v1_dress(d, ev, NULL);
+  d->own = 0;
+  if (exit) return GOTRACE_OK;
   ev->p = (int64_t)s->p;
   if (s->time < d->last_time)
     return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, s->offset, "CPUSample", "time stamps out of order");
@@ -10456,7 +10419,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_
     return gotrace__dec_turn(d, 0);
   }
   c->left--;
-  gotrace__heap_top(d->heap, d->heap_count, (++c->next)->time);
+  gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->time);
   return GOTRACE_OK;
 }
 
