@@ -1366,6 +1366,7 @@ GOTRACE__DEFINE const char *gotrace_problem_outcome(gotrace_problem problem) {
 #define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
 #define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GOTRACE__NOINLINE __attribute__((noinline))
+#define GOTRACE__FLATTEN __attribute__((flatten)) /* all that it calls becomes part of it, but for what is NOINLINE */
 
 /* Atomics: the memory order is in the name. */
 #define gotrace__load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
@@ -2274,9 +2275,35 @@ struct gotrace_proc {
   char padding[64];    /* two procs share no cache line */
 };
 
+/* One call of the tracer's API, from gotrace__begin to gotrace__end. */
+typedef struct gotrace__call {
+  gotrace__thread *m;
+  gotrace_proc *p;     /* v1: whose stream is written; v2: the thread's, or NULL */
+  gotrace_proc *taken; /* a proc that the call has taken (gotrace__take_proc), or NULL */
+  gotrace__stream *s;  /* that is written */
+  gotrace__buffer *b;  /* its buffer, with GOTRACE__CALL_ROOM bytes of room at first */
+  gotrace_site *site;  /* or NULL */
+  void *frame;         /* of the public function: where a walk by frame pointers begins */
+  uint64_t at;         /* the time of all that the call writes; 0: each event has its own */
+  uint64_t generation;
+  uint32_t session;    /* 0: nothing is written; then v2 is false */
+  uint32_t mark;       /* in which ids and statuses are valid: the generation (v2) or session (v1) */
+  unsigned slot;
+  bool v2;
+  bool usual;          /* format and stacks are such that gotrace__enter_usual may succeed */
+  uint8_t stacks;      /* gotrace_stacks */
+  bool plain;          /* tracing is off: state is kept by plain stores */
+  bool global;         /* the global proc's lock is held */
+  bool collecting;     /* the collector's lock is held */
+  bool may_wait;       /* holds nothing yet: may wait for room */
+  bool ending;         /* the last events of a trace: limits do not count */
+} gotrace__call;
+
 struct gotrace__thread {
   uint64_t sequence; /* atomic; odd: in a call */
   /* The thread's own: */
+  uint64_t control;    /* word that was last seen, see gotrace__enter; all ones: none */
+  gotrace__call call;  /* as each begins while that is the word */
   gotrace_proc *proc;  /* atomic in v2: read by the end of a generation */
   gotrace_go *go;      /* likewise */
   gotrace__stream stream; /* v2 */
@@ -2495,6 +2522,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     }
   }
   if (m) {
+    m->control = UINT64_MAX;
     gotrace__store_relaxed(&m->system_id, gotrace__system_thread_id());
     m->stream.id = m->system_id;
     m->name = NULL;
@@ -2536,27 +2564,6 @@ static void gotrace__settle(void) {
 
 /* -------------------------------------------------------------------------------------------------- >>write ---- */
 
-/* One call of the tracer's API, from gotrace__begin to gotrace__end. */
-typedef struct gotrace__call {
-  gotrace__thread *m;
-  gotrace_proc *p;     /* v1: whose stream is written; v2: the thread's, or NULL */
-  gotrace_proc *taken; /* a proc that the call has taken (gotrace__take_proc), or NULL */
-  gotrace__stream *s;  /* that is written */
-  gotrace__buffer *b;  /* its buffer, with GOTRACE__CALL_ROOM bytes of room at first */
-  gotrace_site *site;  /* or NULL */
-  void *frame;         /* of the public function: where a walk by frame pointers begins */
-  uint64_t generation;
-  uint32_t session;    /* 0: nothing is written; then v2 is false */
-  uint32_t mark;       /* in which ids and statuses are valid: the generation (v2) or session (v1) */
-  unsigned slot;
-  bool v2;
-  bool plain;          /* tracing is off: state is kept by plain stores */
-  bool global;         /* the global proc's lock is held */
-  bool collecting;     /* the collector's lock is held */
-  bool may_wait;       /* holds nothing yet: may wait for room */
-  bool ending;         /* the last events of a trace: limits do not count */
-} gotrace__call;
-
 static inline uint64_t gotrace__control(void) {
 #if GOTRACE_SEQ_CST_FLAG
   return gotrace__load_seq_cst(&gotrace__t.control);
@@ -2565,14 +2572,16 @@ static inline uint64_t gotrace__control(void) {
 #endif
 }
 
-static inline void gotrace__read_control(gotrace__call *c) {
-  uint64_t control = gotrace__control();
+/* What a control word means for a call. */
+static void gotrace__understand(gotrace__call *c, uint64_t control) {
   c->generation = control >> 2;
   c->slot = (unsigned)c->generation & 1;
   c->plain = (control & GOTRACE__MODES) == GOTRACE__OFF;
   c->session = (control & GOTRACE__MODES) == GOTRACE__ON ? gotrace__t.session : 0;
   c->v2 = c->session && gotrace__t.v2;
   c->mark = c->v2 ? (uint32_t)c->generation : c->session;
+  c->stacks = (uint8_t)(c->session ? gotrace__t.options.stacks : GOTRACE_STACKS_NONE);
+  c->usual = c->session && c->stacks != GOTRACE_STACKS_UNWIND && gotrace__t.version != GOTRACE_GO_1_22;
 }
 
 /* Sets the thread's writing flag: what follows reads a control word that nobody who changes it will take for settled. */
@@ -2586,10 +2595,25 @@ static inline void gotrace__raise(gotrace__thread *m) {
 #endif
 }
 
-static inline void gotrace__enter(gotrace__call *c, gotrace__thread *m) {
-  c->m = m;
+static GOTRACE__NOINLINE void gotrace__renew(gotrace__thread *m, uint64_t control) {
+  memset(&m->call, 0, sizeof m->call);
+  m->call.m = m;
+  m->call.may_wait = true;
+  gotrace__understand(&m->call, control);
+  m->control = control;
+}
+
+/* Begins a call. True if the control word is another than at the thread's last call; seldom, so that all that follows
+ * from the word is worked out only then. */
+static inline bool gotrace__enter(gotrace__call *c, gotrace__thread *m) {
+  uint64_t control;
+  bool changed;
   gotrace__raise(m);
-  gotrace__read_control(c);
+  control = gotrace__control();
+  changed = GOTRACE__UNLIKELY(control != m->control);
+  if (changed) gotrace__renew(m, control);
+  *c = m->call;
+  return changed;
 }
 
 static inline void gotrace__leave(gotrace__call *c) {
@@ -2656,7 +2680,7 @@ static void gotrace__problem(gotrace__call *c, gotrace_problem problem) {
 
 /* The time of the next event of the stream about g (or NULL). */
 static inline uint64_t gotrace__stamp(gotrace__call *c, const gotrace_go *g) {
-  uint64_t tick = gotrace__now();
+  uint64_t tick = c->at ? c->at : gotrace__now();
   if (tick < c->s->tick) tick = c->s->tick;
   if (g && tick < g->tick) tick = g->tick;
   return tick;
@@ -2989,7 +3013,7 @@ static inline void gotrace__open(gotrace__call *c, gotrace_proc *p) {
   } while (0)
 static void gotrace__catch_up(gotrace__call *c, uint64_t generation) {
   if (generation <= c->generation) return;
-  gotrace__read_control(c);
+  gotrace__understand(c, gotrace__control());
   if (c->p || c->v2) {
     c->may_wait = false;
     gotrace__open(c, c->p);
@@ -3079,18 +3103,6 @@ static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, ui
   return gotrace__make_known(c, g, statuses, word);
 }
 
-/* The same, for the most frequent calls: one that nobody holds is taken here, and most are known already. */
-GOTRACE__ALWAYS_INLINE bool gotrace__take_here(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
-  uint64_t seen = gotrace__load_acquire(&g->word), taken = seen;
-  if (!GOTRACE__LIKELY(!c->plain && !(seen & GOTRACE__BUSY) && (statuses >> gotrace__status_of(seen) & 1) &&
-                       gotrace__cas_acq_rel(&g->word, &taken, seen | GOTRACE__BUSY)))
-    return gotrace__take(c, g, statuses, word);
-  *word = seen;
-  gotrace__refresh(c, g->generation);
-  if (GOTRACE__LIKELY(gotrace__has_mark(seen, c->mark) && g->unborn != c->session)) return true;
-  return gotrace__make_known(c, g, statuses, word);
-}
-
 /* v2: a new generation has begun since g was taken with *word. */
 static void gotrace__take_again(gotrace__call *c, gotrace_go *g, uint64_t *word) {
   unsigned status = gotrace__status_of(*word);
@@ -3140,9 +3152,9 @@ enum {
 };
 
 /* Begins a call: false if the thread has no record. Then the call's stream is open, and has room for a call's events. */
-GOTRACE__ALWAYS_INLINE bool gotrace__begin_here(gotrace__call *c, gotrace_site *site, unsigned flags) {
+static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags) {
   gotrace__thread *m = gotrace__me();
-  bool ended_syscall = false, lacked_proc = false;
+  bool ended_syscall = false, lacked_proc = false, changed;
   if (GOTRACE__UNLIKELY(!m)) return false;
 #if GOTRACE_NO_THREADS
   if (GOTRACE__UNLIKELY(gotrace__t.cut_wanted) && gotrace__t.service) gotrace__drain(false);
@@ -3153,15 +3165,10 @@ GOTRACE__ALWAYS_INLINE bool gotrace__begin_here(gotrace__call *c, gotrace_site *
   }
   if ((flags & GOTRACE__NEEDS_GO) && GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
   if ((flags & GOTRACE__NEEDS_PROC) && GOTRACE__UNLIKELY(!m->proc)) lacked_proc = gotrace__start_own_proc(m);
+  changed = gotrace__enter(c, m);
   c->site = site;
-  c->p = c->taken = NULL;
-  c->b = NULL;
-  c->frame = NULL;
-  c->global = c->ending = c->collecting = false;
-  c->may_wait = true;
-  gotrace__enter(c, m);
   while (GOTRACE__LIKELY(c->session != 0)) {
-    if (GOTRACE__UNLIKELY(m->session != c->session)) {
+    if (GOTRACE__UNLIKELY(changed) && m->session != c->session) {
       gotrace__reset_counters(m, c->session);
       if (m->go) gotrace__check_ownership(m);
     }
@@ -3171,7 +3178,8 @@ GOTRACE__ALWAYS_INLINE bool gotrace__begin_here(gotrace__call *c, gotrace_site *
       if (flags & GOTRACE__V2_GO) gotrace__attach(m);
       else gotrace__start_own_proc(m);
       flags &= ~(unsigned)(GOTRACE__V2_PROC | GOTRACE__V2_GO); /* whether there is memory for it or not */
-      gotrace__enter(c, m);
+      changed = gotrace__enter(c, m);
+      c->site = site;
       continue;
     }
     if (c->v2 || !(flags & GOTRACE__IN_SYSCALL)) {
@@ -3184,7 +3192,8 @@ GOTRACE__ALWAYS_INLINE bool gotrace__begin_here(gotrace__call *c, gotrace_site *
       if (GOTRACE__UNLIKELY(!c->b && c->session)) {
         gotrace__leave(c);
         gotrace__wait_for_room();
-        gotrace__enter(c, m);
+        changed = gotrace__enter(c, m);
+        c->site = site;
         continue;
       }
     }
@@ -3195,11 +3204,6 @@ GOTRACE__ALWAYS_INLINE bool gotrace__begin_here(gotrace__call *c, gotrace_site *
   }
   if (m->go) gotrace__check_ownership(m);
   return true;
-}
-
-/* The same for all but the most frequent calls. */
-static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags) {
-  return gotrace__begin_here(c, site, flags);
 }
 
 #define gotrace__end(c) gotrace__leave(c)
@@ -3265,6 +3269,79 @@ static inline bool gotrace__unblock_off(gotrace_go *g) {
   return done;
 }
 
+/* While tracing is on, the most frequent calls first try to write their event in the usual way: the thread has a proc
+ * and room, everything that the event mentions is known, nothing is to be repaired. What is out of the ordinary is
+ * left, before anything has changed, to the way that all calls go. Between gotrace__enter_usual and gotrace__leave the
+ * call's record goes to no other function, so that compilers keep it in registers: half the instructions.
+ * GOTRACE__FLATTEN sees to it. */
+static inline bool gotrace__enter_usual(gotrace__call *c, bool in_syscall) {
+  gotrace__thread *m = gotrace__self;
+  if (GOTRACE__UNLIKELY(!m || !m->call.usual || m->in_syscall != in_syscall)) return false;
+#if GOTRACE_NO_THREADS
+  if (GOTRACE__UNLIKELY(gotrace__t.cut_wanted)) return false;
+#endif
+  c->m = m;
+  c->at = 0;
+  c->global = false;
+  gotrace__raise(m);
+  if (GOTRACE__LIKELY(gotrace__control() == m->control && m->proc)) {
+    c->session = m->call.session;
+    c->mark = m->call.mark;
+    c->generation = m->call.generation;
+    c->slot = m->call.slot;
+    c->v2 = m->call.v2;
+    c->p = m->proc;
+    return true;
+  }
+  gotrace__leave(c);
+  return false;
+}
+
+/* Opens the call's stream, if it has room. The thread's proc is its own. */
+static inline bool gotrace__usual_room(gotrace__call *c) {
+  c->s = c->v2 ? &c->m->stream : &c->p->stream;
+  c->b = c->s->buffer[c->slot];
+  if (GOTRACE__UNLIKELY(!c->b || gotrace__room(c->b) < GOTRACE__CALL_ROOM)) return false;
+  c->s->generation = c->generation;
+  return true;
+}
+
+static uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t mark, const gotrace_site *site, void *frame);
+
+/* The id of a call's stack, if that is known. */
+static inline bool gotrace__usual_stack(const gotrace__call *c, const gotrace_site *site, void *frame, uint32_t *id) {
+  uint64_t known;
+  if (!site) return false;
+  if (GOTRACE__LIKELY(c->m->call.stacks == GOTRACE_STACKS_CALL_SITE)) {
+    known = gotrace__load_relaxed(&site->stack_id);
+    *id = (uint32_t)known;
+    return known >> 32 == c->mark;
+  }
+  *id = 0;
+  if (c->m->call.stacks == GOTRACE_STACKS_NONE) return true;
+  *id = gotrace__remembered_stack(c->m, c->mark, site, frame);
+  return *id != 0;
+}
+
+/* Whether the thread's goroutine may leave its proc: there is one, and it has not stopped the world. */
+static inline bool gotrace__usual_leave(const gotrace__call *c) {
+  return c->m->go && c->p->stw_session != c->session;
+}
+
+/* Takes a goroutine that is known. */
+static inline bool gotrace__usual_take(const gotrace__call *c, gotrace_go *g, unsigned status, uint64_t *word) {
+  uint64_t seen = g ? gotrace__load_acquire(&g->word) : 0;
+  *word = seen;
+  if (!g || (seen & 0xf) != status || !gotrace__has_mark(seen, c->mark) ||
+      !gotrace__cas_acq_rel(&g->word, &seen, seen | GOTRACE__BUSY))
+    return false;
+  if (GOTRACE__LIKELY(g->generation <= c->generation && g->unborn != c->session && g->exit_session != c->session &&
+                      !g->label))
+    return true;
+  gotrace__store_release(&g->word, *word);
+  return false;
+}
+
 /* Writes only what the format has. */
 static bool gotrace__has(gotrace__call *c, unsigned since) {
   if (!c->session) return false;
@@ -3320,11 +3397,17 @@ static gotrace_go *gotrace__go_new(gotrace__thread *m) {
 /* Returns a dead goroutine's record. A thread keeps up to GOTRACE__MOST_FREE for those that it creates next; the rest,
  * and some more so that it is seldom, go to where all threads take from. */
 #define GOTRACE__MOST_FREE (4 * GOTRACE__SLAB)
-static void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
-  if (__atomic_exchange_n(&g->is_free, (uint8_t)1, __ATOMIC_ACQ_REL)) return; /* ended twice at once, while tracing was off */
+static inline void gotrace__keep_free(gotrace__thread *m, gotrace_go *g) {
   g->link = m->free_gos;
   m->free_gos = g;
-  if (++m->free_count <= GOTRACE__MOST_FREE) return;
+  m->free_count++;
+}
+
+static void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
+  /* Two may end one goroutine at once while tracing is off. While it is on, nobody but its thread can. */
+  if (__atomic_exchange_n(&g->is_free, (uint8_t)1, __ATOMIC_ACQ_REL)) return;
+  gotrace__keep_free(m, g);
+  if (m->free_count <= GOTRACE__MOST_FREE) return;
   gotrace__lock(&gotrace__t.records);
   while (m->free_count > GOTRACE__MOST_FREE / 2) {
     g = m->free_gos;
@@ -3412,11 +3495,13 @@ static gotrace_go *gotrace__create_call(gotrace_site *site, void *frame, const g
 #define GOTRACE__FRAME __builtin_frame_address(0)
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
-  return gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE);
+  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE);
+  return g;
 }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
-  return gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__WAITING);
+  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__WAITING);
+  return g;
 }
 
 /* What belongs to the whole program is ordered by time alone for readers, so these times differ. */
@@ -3491,23 +3576,28 @@ static inline uint32_t gotrace__stop_stack(gotrace__call *c) {
   return GOTRACE__UNLIKELY(gotrace__t.version == GOTRACE_GO_1_22) ? gotrace__stop_stack_1_22(c) : gotrace__stack(c);
 }
 
-static void gotrace__stop_running(gotrace__call *c, gotrace_stop_reason reason) {
+/* Writes that the running goroutine stops. */
+static inline void gotrace__write_stop(gotrace__call *c, gotrace_stop_reason reason, uint32_t stack) {
   static const uint8_t kinds[] = {
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
       GOTRACE_STOP_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
   };
+  uint64_t tick = gotrace__stamp(c, c->m->go);
+  if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GO_STOP, tick, gotrace__t.tables[c->slot]->stop_reasons[reason], stack);
+  else gotrace__event1(c, kinds[reason], tick, stack);
+}
+
+static void gotrace__stop_running(gotrace__call *c, gotrace_stop_reason reason) {
   if ((unsigned)reason >= GOTRACE_STOP_REASON_COUNT) {
     gotrace__problem(c, GOTRACE_PROBLEM_BAD_REASON);
     reason = GOTRACE_STOP_GENERIC;
   }
   if (c->session) {
+    uint32_t stack;
     gotrace__leave_stw(c);
-    if (c->v2)
-      gotrace__v2_event2(c, GOTRACE_V2_GO_STOP, gotrace__stamp(c, c->m->go),
-                         gotrace__t.tables[c->slot]->stop_reasons[reason], gotrace__stop_stack(c));
-    else
-      gotrace__event1(c, kinds[reason], gotrace__stamp(c, c->m->go), gotrace__stack(c));
+    stack = gotrace__stop_stack(c);
+    if (c->session) gotrace__write_stop(c, reason, stack);
   }
   gotrace__off(c, 0, GOTRACE__RUNNABLE);
 }
@@ -3542,14 +3632,11 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, con
   return g;
 }
 
-/* Writes the unblock of a waiting goroutine that the caller has taken; returns how many numbered events that is. */
-static unsigned gotrace__write_unblock(gotrace__call *c, gotrace_go *g, uint64_t word, uint32_t stack) {
+/* Writes the unblock of a waiting goroutine that the caller has taken, and whose creation is written: one numbered
+ * event. */
+static inline void gotrace__write_known_unblock(gotrace__call *c, gotrace_go *g, uint64_t word, uint32_t stack) {
   uint64_t tick = gotrace__stamp(c, g);
-  unsigned numbered = 1;
-  if (c->v2 && g->unborn == c->session) {
-    gotrace__write_create(c, g, GOTRACE__RUNNABLE, stack);
-    numbered = 0;
-  } else if (c->v2) {
+  if (c->v2) {
     gotrace__v2_event3(c, GOTRACE_V2_GO_UNBLOCK, tick, g->id, gotrace__sequence_of(word) + 1, stack);
   } else if (g->last_proc == c->p) {
     gotrace__event2(c, GOTRACE_V1_GO_UNBLOCK_LOCAL, tick, g->id, stack);
@@ -3559,7 +3646,17 @@ static unsigned gotrace__write_unblock(gotrace__call *c, gotrace_go *g, uint64_t
   }
   g->woken = true;
   g->tick = tick;
-  return numbered;
+}
+
+/* The same of any that is waiting; returns how many numbered events that is. */
+static unsigned gotrace__write_unblock(gotrace__call *c, gotrace_go *g, uint64_t word, uint32_t stack) {
+  if (c->v2 && g->unborn == c->session) {
+    gotrace__write_create(c, g, GOTRACE__RUNNABLE, stack);
+    g->woken = true;
+    return 0;
+  }
+  gotrace__write_known_unblock(c, g, word, stack);
+  return 1;
 }
 
 /* v1: writes the end of a blocking system call of a goroutine that the caller has taken, which was over at `exit` (0: now);
@@ -3574,26 +3671,27 @@ static void gotrace__write_syscall_exit(gotrace__call *c, gotrace_go *g, uint64_
 }
 
 /* Writes that g, whom the caller has taken, runs on c->p: one numbered event. */
-static void gotrace__write_start(gotrace__call *c, gotrace_go *g, uint64_t sequence) {
+static inline void gotrace__write_start_of(gotrace__call *c, gotrace_go *g, uint64_t sequence, const char *label) {
   uint64_t tick = gotrace__stamp(c, g);
-  bool labelled = g->label && g->label[0];
   if (c->v2) {
     gotrace__v2_event2(c, GOTRACE_V2_GO_START, tick, g->id, sequence + 1);
-    if (labelled) gotrace__v2_event1(c, GOTRACE_V2_GO_LABEL, tick, gotrace__string(c, g->label));
-  } else if (labelled) {
-    gotrace__event3(c, GOTRACE_V1_GO_START_LABEL, tick, g->id, sequence, gotrace__string(c, g->label));
-  } else if (g->last_proc == c->p) {
-    gotrace__event1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
+    if (label) gotrace__v2_event1(c, GOTRACE_V2_GO_LABEL, tick, gotrace__string(c, label));
   } else {
-    gotrace__event2(c, GOTRACE_V1_GO_START, tick, g->id, sequence);
+    if (label) gotrace__event3(c, GOTRACE_V1_GO_START_LABEL, tick, g->id, sequence, gotrace__string(c, label));
+    else if (g->last_proc == c->p) gotrace__event1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
+    else gotrace__event2(c, GOTRACE_V1_GO_START, tick, g->id, sequence);
+    g->start_buffer = g->woken && !label ? c->b : NULL;
+    g->start_end = c->b->size;
+    g->woken = false;
+    g->last_proc = c->p;
   }
-  g->start_buffer = g->woken && !labelled ? c->b : NULL;
-  g->start_end = c->b->size;
-  g->woken = false;
-  g->last_proc = c->p;
   g->tick = tick;
   c->p->run_session = c->session;
   c->p->run_in_syscall = false;
+}
+
+static void gotrace__write_start(gotrace__call *c, gotrace_go *g, uint64_t sequence) {
+  gotrace__write_start_of(c, g, sequence, g->label && g->label[0] ? g->label : NULL);
 }
 
 /* g, which the caller has taken with `word`, is what the thread runs. */
@@ -3606,7 +3704,7 @@ static inline void gotrace__put_on(gotrace__call *c, gotrace_go *g, uint64_t wor
 }
 
 /* Runs g, which the caller has taken with `word`, on the thread: whatever is missing before a start is written first. */
-GOTRACE__ALWAYS_INLINE void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
+static void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
   unsigned numbered = 0;
   if (c->session) {
     uint64_t sequence = gotrace__sequence_of(word);
@@ -3624,16 +3722,15 @@ GOTRACE__ALWAYS_INLINE void gotrace__run(gotrace__call *c, gotrace_go *g, uint64
 }
 
 /* `quietly`: a start of a waiting goroutine is meant, not repaired. */
-static void gotrace__start(gotrace_go *g, bool quietly) {
+static GOTRACE__NOINLINE void gotrace__start(gotrace_go *g, bool quietly) {
   gotrace__call c;
   uint64_t word;
-  if (gotrace__start_off(g)) return;
-  if (!gotrace__begin_here(&c, NULL, g ? GOTRACE__NEEDS_PROC : GOTRACE__ANY)) return;
+  if (!gotrace__begin(&c, NULL, g ? GOTRACE__NEEDS_PROC : GOTRACE__ANY)) return;
   if (!g) {
     gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (!c.m->proc) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
-  } else if (!gotrace__take_here(&c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
+  } else if (!gotrace__take(&c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
     gotrace__problem(&c, gotrace__status_of(word) == GOTRACE__DEAD ? GOTRACE_PROBLEM_START_DEAD
                                                                    : GOTRACE_PROBLEM_START_RUNNING);
   } else {
@@ -3648,24 +3745,63 @@ static void gotrace__start(gotrace_go *g, bool quietly) {
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE void gotrace_go_start(gotrace_go *go) { gotrace__start(go, false); }
+static inline bool gotrace__usual_start(gotrace_go *g) {
+  gotrace__call c;
+  uint64_t word;
+  bool done;
+  if (!gotrace__enter_usual(&c, false)) return false;
+  done = gotrace__usual_room(&c) && !c.m->go && gotrace__usual_take(&c, g, GOTRACE__RUNNABLE, &word);
+  if (GOTRACE__LIKELY(done)) {
+    gotrace__write_start_of(&c, g, gotrace__sequence_of(word), NULL);
+    gotrace__put_on(&c, g, word, 1);
+  }
+  gotrace__leave(&c);
+  return done;
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
+  if (gotrace__start_off(go) || gotrace__usual_start(go)) return;
+  gotrace__start(go, false);
+}
+
+static inline void gotrace__write_end(gotrace__call *c) {
+  uint64_t tick = gotrace__stamp(c, c->m->go);
+  if (c->v2) gotrace__v2_event0(c, GOTRACE_V2_GO_DESTROY, tick);
+  else gotrace__event0(c, GOTRACE_V1_GO_END, tick);
+}
 
 /* Ends the goroutine that runs on the thread. `written`: its end is. */
 static void gotrace__die(gotrace__call *c, bool written) {
   gotrace_go *g = c->m->go;
   if (c->session && !written) {
     gotrace__leave_stw(c);
-    if (c->v2) gotrace__v2_event0(c, GOTRACE_V2_GO_DESTROY, gotrace__stamp(c, g));
-    else gotrace__event0(c, GOTRACE_V1_GO_END, gotrace__stamp(c, g));
+    if (c->session) gotrace__write_end(c);
   }
   if (g == c->m->own_go) c->m->own_go = NULL;
   gotrace__off(c, 0, GOTRACE__DEAD);
   gotrace__go_free(c->m, g);
 }
 
-GOTRACE__DEFINE void gotrace_go_end(void) {
+static inline bool gotrace__usual_end(void) {
   gotrace__call c;
-  if (!gotrace__begin_here(&c, NULL, GOTRACE__ANY)) return;
+  bool done;
+  if (!gotrace__enter_usual(&c, false)) return false;
+  done = gotrace__usual_room(&c) && gotrace__usual_leave(&c) && c.m->go != c.m->own_go &&
+         c.m->free_count < GOTRACE__MOST_FREE;
+  if (GOTRACE__LIKELY(done)) {
+    gotrace_go *g = c.m->go;
+    gotrace__write_end(&c);
+    gotrace__off(&c, 0, GOTRACE__DEAD);
+    gotrace__store_relaxed(&g->is_free, (uint8_t)1); /* nobody else has it: see gotrace__go_free */
+    gotrace__keep_free(c.m, g);
+  }
+  gotrace__leave(&c);
+  return done;
+}
+
+static GOTRACE__NOINLINE void gotrace__end_go(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
   if (!c.m->go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
@@ -3674,22 +3810,54 @@ GOTRACE__DEFINE void gotrace_go_end(void) {
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE void gotrace_go_stop_at(gotrace_site *site, gotrace_stop_reason reason) {
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
+  if (!gotrace__usual_end()) gotrace__end_go();
+}
+
+static inline bool gotrace__usual_stop(const gotrace_site *site, void *frame, gotrace_stop_reason reason) {
   gotrace__call c;
-  if ((unsigned)reason < GOTRACE_STOP_REASON_COUNT && gotrace__off_off(GOTRACE__RUNNABLE)) return;
-  if (!gotrace__begin_here(&c, site, GOTRACE__ANY)) return;
-  c.frame = GOTRACE__FRAME;
+  uint32_t stack;
+  bool done;
+  if (!gotrace__enter_usual(&c, false)) return false;
+  done = gotrace__usual_room(&c) && gotrace__usual_leave(&c) && gotrace__usual_stack(&c, site, frame, &stack);
+  if (GOTRACE__LIKELY(done)) {
+    gotrace__write_stop(&c, reason, stack);
+    gotrace__off(&c, 0, GOTRACE__RUNNABLE);
+  }
+  gotrace__leave(&c);
+  return done;
+}
+
+static GOTRACE__NOINLINE void gotrace__stop_go(gotrace_site *site, void *frame, gotrace_stop_reason reason) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  c.frame = frame;
   if (!c.m->go) gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   else gotrace__stop_running(&c, reason);
   gotrace__end(&c);
 }
 
-static void gotrace__block(gotrace__call *c, unsigned reason) {
-  static const uint8_t kinds[] = {
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, gotrace_stop_reason reason) {
+  if ((unsigned)reason < GOTRACE_STOP_REASON_COUNT &&
+      (gotrace__off_off(GOTRACE__RUNNABLE) || gotrace__usual_stop(site, GOTRACE__FRAME, reason)))
+    return;
+  gotrace__stop_go(site, GOTRACE__FRAME, reason);
+}
+
+static const uint8_t gotrace__v1_blocks[] = {
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-      GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
+    GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
-  };
+};
+
+/* Writes that the running goroutine blocks. */
+static inline void gotrace__write_block(gotrace__call *c, unsigned reason, uint32_t stack) {
+  uint64_t tick = gotrace__stamp(c, c->m->go);
+  if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GO_BLOCK, tick, gotrace__t.tables[c->slot]->block_reasons[reason], stack);
+  else gotrace__event1(c, gotrace__v1_blocks[reason], tick, stack);
+}
+
+static void gotrace__block(gotrace__call *c, unsigned reason) {
   gotrace_go *g = c->m->go;
   bool futile = (reason & GOTRACE_FUTILE_WAKEUP) != 0;
   reason &= ~(unsigned)GOTRACE_FUTILE_WAKEUP;
@@ -3698,25 +3866,23 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
     reason = GOTRACE_BLOCK_GENERIC;
   }
   if (c->session) {
+    uint32_t stack;
     gotrace__leave_stw(c);
-    if (c->v2) {
-      if (futile) gotrace__problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
-      gotrace__v2_event2(c, GOTRACE_V2_GO_BLOCK, gotrace__stamp(c, g), gotrace__t.tables[c->slot]->block_reasons[reason],
-                         gotrace__stop_stack(c));
-    } else if (futile && gotrace__t.version >= GOTRACE_GO_1_11 && !gotrace__t.options.futile_wakeups) {
+    if (futile && (c->v2 || (gotrace__t.version >= GOTRACE_GO_1_11 && !gotrace__t.options.futile_wakeups))) {
       gotrace__problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
     } else if (futile) {
       /* Readers leave out unblock, start and block (removeFutile in internal/trace/parser.go), but nothing that came
        * between, no start with a label and no block of another kind: what is left would not fit together. */
-      unsigned kind = kinds[reason];
+      unsigned kind = gotrace__v1_blocks[reason];
       if (g->start_buffer == c->b && g->start_end == c->b->size &&
           (kind == GOTRACE_V1_GO_BLOCK || (kind >= GOTRACE_V1_GO_BLOCK_SEND && kind <= GOTRACE_V1_GO_BLOCK_COND)))
         gotrace__event0(c, GOTRACE_V1_FUTILE_WAKEUP, gotrace__stamp(c, g));
       else
         gotrace__problem(c, GOTRACE_PROBLEM_FUTILE_BUSY);
     }
-    if (!c->v2) gotrace__event1(c, kinds[reason], gotrace__stamp(c, g), gotrace__stack(c));
-    if (reason == GOTRACE_BLOCK_FOREVER) {
+    stack = gotrace__stop_stack(c);
+    if (c->session) gotrace__write_block(c, reason, stack);
+    if (c->session && reason == GOTRACE_BLOCK_FOREVER) {
       /* It is final for readers. Should it be unblocked after all, it goes on as a new goroutine. (A signal must not
        * find the new id on the thread: a sample would name it too early.) */
       g->tick = c->s->tick;
@@ -3739,27 +3905,62 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
   gotrace__off(c, 0, GOTRACE__WAITING);
 }
 
-GOTRACE__DEFINE void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
+static inline bool gotrace__usual_block(const gotrace_site *site, void *frame, unsigned reason) {
   gotrace__call c;
-  if ((reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP) < GOTRACE_BLOCK_REASON_COUNT && gotrace__off_off(GOTRACE__WAITING))
-    return;
-  if (!gotrace__begin_here(&c, site, GOTRACE__ANY)) return;
-  c.frame = GOTRACE__FRAME;
+  uint32_t stack;
+  bool done;
+  if (reason >= GOTRACE_BLOCK_REASON_COUNT || reason == GOTRACE_BLOCK_FOREVER || !gotrace__enter_usual(&c, false))
+    return false;
+  done = gotrace__usual_room(&c) && gotrace__usual_leave(&c) && gotrace__usual_stack(&c, site, frame, &stack);
+  if (GOTRACE__LIKELY(done)) {
+    gotrace__write_block(&c, reason, stack);
+    gotrace__off(&c, 0, GOTRACE__WAITING);
+  }
+  gotrace__leave(&c);
+  return done;
+}
+
+static GOTRACE__NOINLINE void gotrace__block_go(gotrace_site *site, void *frame, unsigned reason) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  c.frame = frame;
   if (!c.m->go) gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   else gotrace__block(&c, reason);
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
+  if ((reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP) < GOTRACE_BLOCK_REASON_COUNT &&
+      (gotrace__off_off(GOTRACE__WAITING) || gotrace__usual_block(site, GOTRACE__FRAME, reason)))
+    return;
+  gotrace__block_go(site, GOTRACE__FRAME, reason);
+}
+
+static inline bool gotrace__usual_unblock(const gotrace_site *site, void *frame, gotrace_go *g) {
+  gotrace__call c;
+  uint64_t word;
+  uint32_t stack;
+  bool done;
+  if (!gotrace__enter_usual(&c, false)) return false;
+  done = gotrace__usual_room(&c) && gotrace__usual_stack(&c, site, frame, &stack) &&
+         gotrace__usual_take(&c, g, GOTRACE__WAITING, &word);
+  if (GOTRACE__LIKELY(done)) {
+    gotrace__write_known_unblock(&c, g, word, stack);
+    gotrace__give(&c, g, word, 1, GOTRACE__RUNNABLE);
+  }
+  gotrace__leave(&c);
+  return done;
+}
+
+static GOTRACE__NOINLINE void gotrace__unblock_go(gotrace_site *site, void *frame, gotrace_go *go) {
   gotrace__call c;
   uint64_t word;
   unsigned numbered = 0;
-  if (gotrace__unblock_off(go)) return;
-  if (!gotrace__begin_here(&c, site, GOTRACE__ANY)) return;
-  c.frame = GOTRACE__FRAME;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  c.frame = frame;
   if (!go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  } else if (!gotrace__take_here(&c, go, 1u << GOTRACE__WAITING, &word)) {
+  } else if (!gotrace__take(&c, go, 1u << GOTRACE__WAITING, &word)) {
     gotrace__problem(&c, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
   } else {
     if (c.session) numbered = gotrace__write_unblock(&c, go, word, gotrace__stack(&c));
@@ -3768,8 +3969,45 @@ GOTRACE__DEFINE void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
   gotrace__end(&c);
 }
 
-/* v1 and 1.22 have no switch: an unblock, a block or end, and a start say the same. */
-static void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, bool end) {
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
+  if (gotrace__unblock_off(go) || gotrace__usual_unblock(site, GOTRACE__FRAME, go)) return;
+  gotrace__unblock_go(site, GOTRACE__FRAME, go);
+}
+
+/* The time of a switch from the thread's goroutine to g. */
+static inline uint64_t gotrace__switch_stamp(gotrace__call *c, const gotrace_go *g) {
+  uint64_t tick = gotrace__stamp(c, c->m->go);
+  return tick < g->tick ? g->tick : tick;
+}
+
+/* v1 and 1.22 have no switch: an unblock, a block or end, and a start, all at one time, say the same. */
+static inline bool gotrace__usual_switch(const gotrace_site *site, void *frame, gotrace_go *g) {
+  gotrace__call c;
+  uint64_t word;
+  uint32_t stack = 0;
+  bool done;
+  if (!gotrace__enter_usual(&c, false)) return false;
+  done = gotrace__usual_room(&c) && gotrace__usual_leave(&c) &&
+         (c.v2 || gotrace__usual_stack(&c, site, frame, &stack)) && gotrace__usual_take(&c, g, GOTRACE__WAITING, &word);
+  if (GOTRACE__LIKELY(done)) {
+    c.at = gotrace__switch_stamp(&c, g);
+    if (c.v2) {
+      gotrace__v2_event2(&c, GOTRACE_V2_GO_SWITCH, c.at, g->id, gotrace__sequence_of(word) + 1);
+      gotrace__off(&c, 0, GOTRACE__WAITING);
+      g->tick = c.at;
+    } else {
+      gotrace__write_known_unblock(&c, g, word, stack);
+      gotrace__write_block(&c, GOTRACE_BLOCK_GENERIC, stack);
+      gotrace__off(&c, 0, GOTRACE__WAITING);
+      gotrace__write_start_of(&c, g, gotrace__sequence_of(word) + 1, NULL);
+    }
+    gotrace__put_on(&c, g, word, c.v2 ? 1 : 2);
+  }
+  gotrace__leave(&c);
+  return done;
+}
+
+static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, bool end) {
   gotrace__call c;
   uint64_t word;
   if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
@@ -3778,15 +4016,14 @@ static void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, bool
     gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (!c.m->go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  } else if (!gotrace__take_here(&c, g, 1u << GOTRACE__WAITING | 1u << GOTRACE__RUNNABLE, &word)) {
+  } else if (!gotrace__take(&c, g, 1u << GOTRACE__WAITING | 1u << GOTRACE__RUNNABLE, &word)) {
     gotrace__problem(&c, GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
   } else if (c.v2 && gotrace__t.version >= GOTRACE_GO_1_23 && gotrace__status_of(word) == GOTRACE__WAITING &&
              g->unborn != c.session) {
     uint64_t tick;
     gotrace__leave_stw(&c);
     gotrace__take_again(&c, g, &word);
-    tick = gotrace__stamp(&c, c.m->go);
-    if (tick < g->tick) tick = g->tick;
+    tick = gotrace__switch_stamp(&c, g);
     gotrace__v2_event2(&c, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, tick, g->id,
                        gotrace__sequence_of(word) + 1);
     if (end) gotrace__die(&c, true);
@@ -3797,6 +4034,7 @@ static void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, bool
   } else {
     if (c.session) gotrace__leave_stw(&c);
     gotrace__take_again(&c, g, &word);
+    if (c.session) c.at = gotrace__switch_stamp(&c, g);
     if (gotrace__status_of(word) == GOTRACE__WAITING) {
       if (c.session) word += gotrace__write_unblock(&c, g, word, gotrace__stack(&c)) * gotrace__word(0, 1, 0);
       word = (word & ~(uint64_t)7) | GOTRACE__RUNNABLE;
@@ -3808,7 +4046,8 @@ static void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, bool
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
+  if (gotrace__usual_switch(site, GOTRACE__FRAME, go)) return;
   gotrace__switch(site, GOTRACE__FRAME, go, false);
 }
 
@@ -4056,37 +4295,57 @@ GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count)
 
 /* System calls. */
 
-GOTRACE__DEFINE void gotrace_go_syscall_begin_at(gotrace_site *site) {
+/* The thread's goroutine and proc begin a system call. */
+static inline void gotrace__enter_syscall(gotrace__call *c, uint32_t stack) {
+  gotrace_go *g = c->m->go;
+  gotrace_proc *p = c->m->proc;
+  if (c->session) {
+    g->tick = gotrace__stamp(c, g);
+    if (c->v2) {
+      gotrace__v2_event2(c, GOTRACE_V2_GO_SYSCALL_BEGIN, g->tick, ++p->sequence, stack);
+      p->thread = c->m->system_id;
+      p->stream.tick = g->tick;
+      p->stream.generation = c->generation;
+    } else {
+      gotrace__event1(c, GOTRACE_V1_GO_SYS_CALL, g->tick, stack);
+      g->syscall_tick = g->tick;
+      g->syscall_session = c->session;
+      p->run_in_syscall = true;
+    }
+  }
+  gotrace__store_relaxed(&g->syscall_proc, p);
+  gotrace__store_relaxed(&c->m->in_syscall, true);
+  gotrace__give(c, g, gotrace__load_relaxed(&g->word), 0, GOTRACE__SYSCALL);
+  gotrace__store_release(&p->word, gotrace__proc_word(c->m->index, GOTRACE__PROC_SYSCALL));
+}
+
+static inline bool gotrace__usual_syscall_begin(const gotrace_site *site, void *frame) {
   gotrace__call c;
-  gotrace_go *g;
-  if (!gotrace__begin_here(&c, site, GOTRACE__NEEDS_GO)) return;
-  c.frame = GOTRACE__FRAME;
-  g = c.m->go;
-  if (!g) {
+  uint32_t stack;
+  bool done;
+  if (!gotrace__enter_usual(&c, false)) return false;
+  done = gotrace__usual_room(&c) && gotrace__usual_leave(&c) && gotrace__usual_stack(&c, site, frame, &stack);
+  if (GOTRACE__LIKELY(done)) gotrace__enter_syscall(&c, stack);
+  gotrace__leave(&c);
+  return done;
+}
+
+static GOTRACE__NOINLINE void gotrace__begin_syscall(gotrace_site *site, void *frame) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  c.frame = frame;
+  if (!c.m->go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
-    if (c.v2) {
-      gotrace_proc *p = c.m->proc;
-      gotrace__leave_stw(&c);
-      g->tick = gotrace__stamp(&c, g);
-      gotrace__v2_event2(&c, GOTRACE_V2_GO_SYSCALL_BEGIN, g->tick, ++p->sequence, gotrace__stop_stack(&c));
-      p->thread = c.m->system_id;
-      p->stream.tick = g->tick;
-      p->stream.generation = c.generation;
-    } else if (c.session) {
-      gotrace__leave_stw(&c);
-      g->syscall_tick = gotrace__stamp(&c, g);
-      g->syscall_session = c.session;
-      gotrace__event1(&c, GOTRACE_V1_GO_SYS_CALL, g->syscall_tick, gotrace__stack(&c));
-      g->tick = g->syscall_tick;
-      c.p->run_in_syscall = true;
-    }
-    gotrace__store_relaxed(&g->syscall_proc, c.m->proc);
-    gotrace__store_relaxed(&c.m->in_syscall, true);
-    gotrace__give(&c, g, gotrace__load_relaxed(&g->word), 0, GOTRACE__SYSCALL);
-    gotrace__store_release(&c.m->proc->word, gotrace__proc_word(c.m->index, GOTRACE__PROC_SYSCALL));
+    if (c.session) gotrace__leave_stw(&c);
+    gotrace__enter_syscall(&c, c.session ? gotrace__stop_stack(&c) : 0);
   }
   gotrace__end(&c);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
+  if (gotrace__usual_syscall_begin(site, GOTRACE__FRAME)) return;
+  gotrace__begin_syscall(site, GOTRACE__FRAME);
 }
 
 /* In trace time: the shortest system call that Go's sysmon takes a proc away for. */
@@ -4118,15 +4377,52 @@ static void gotrace__v2_syscall_end(gotrace__call *c, uint64_t word, bool blocke
   gotrace__give(c, g, word, kept ? 0 : 1, GOTRACE__RUNNING);
 }
 
+/* v1: whether readers know of the thread's system call, and take it for one that does not block. */
+static inline bool gotrace__is_short_syscall(const gotrace__call *c, const gotrace_go *g) {
+  return g->syscall_session == c->session && gotrace__now() - g->syscall_tick < gotrace__sysmon_ticks();
+}
+
+/* The proc was kept through the call. */
+static inline bool gotrace__usual_syscall_end(void) {
+  gotrace__call c;
+  gotrace_go *g;
+  uint64_t word, before, taken;
+  bool done;
+  if (!gotrace__enter_usual(&c, true)) return false;
+  g = c.m->go;
+  before = taken = gotrace__proc_word(c.m->index, GOTRACE__PROC_SYSCALL);
+  done = gotrace__cas_acq_rel(&c.p->word, &taken, before | GOTRACE__BUSY);
+  if (GOTRACE__LIKELY(done)) {
+    done = c.p->stream.generation <= c.generation && gotrace__usual_room(&c) &&
+           (c.v2 || gotrace__is_short_syscall(&c, g)) && gotrace__usual_take(&c, g, GOTRACE__SYSCALL, &word);
+    if (GOTRACE__LIKELY(done)) {
+      if (c.v2) {
+        g->tick = gotrace__stamp(&c, g);
+        gotrace__v2_event0(&c, GOTRACE_V2_GO_SYSCALL_END, g->tick);
+      } else {
+        g->syscall_session = 0;
+        c.p->run_in_syscall = false;
+      }
+      gotrace__store_relaxed(&c.m->in_syscall, false);
+      gotrace__store_relaxed(&c.p->go, g);
+      gotrace__give(&c, g, word, 0, GOTRACE__RUNNING);
+      before = gotrace__proc_word(c.m->index, GOTRACE__PROC_RUNNING);
+    }
+    gotrace__store_release(&c.p->word, before);
+  }
+  gotrace__leave(&c);
+  return done;
+}
+
 /* Ends the thread's system call. `blocked`: the goroutine is then runnable, else it runs on. */
-static void gotrace__syscall_end(bool blocked) {
+static GOTRACE__NOINLINE void gotrace__syscall_end(bool blocked) {
   gotrace__call c;
   gotrace__thread *m;
   gotrace_go *g;
   gotrace_proc *p;
   uint64_t word;
   bool lost = false;
-  if (!gotrace__begin_here(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
   m = c.m;
   c.may_wait = false;
   if (!m->in_syscall) {
@@ -4152,7 +4448,7 @@ static void gotrace__syscall_end(bool blocked) {
   }
   if (lost) gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
   if (c.session && p && !c.v2) gotrace__open(&c, p);
-  if (!gotrace__take_here(&c, g, 1u << GOTRACE__SYSCALL, &word)) {
+  if (!gotrace__take(&c, g, 1u << GOTRACE__SYSCALL, &word)) {
     /* Cannot be: only the thread itself ends its system call. */
     gotrace__store_relaxed(&m->in_syscall, false);
     gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
@@ -4197,14 +4493,17 @@ static void gotrace__syscall_end(bool blocked) {
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE void gotrace_go_syscall_end(void) { gotrace__syscall_end(false); }
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
+  if (!gotrace__usual_syscall_end()) gotrace__syscall_end(false);
+}
+
 GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) { gotrace__syscall_end(true); }
 
 GOTRACE__DEFINE void gotrace_go_end_syscall(void) {
   gotrace__call c;
   uint64_t word;
   gotrace_go *g;
-  if (!gotrace__begin_here(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
   g = c.m->go;
   if (!c.m->in_syscall) {
     gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_NONE);
@@ -4333,7 +4632,6 @@ static void gotrace__flush(gotrace__thread *m) {
     gotrace__hand_over(&m->stream.buffer[c.slot], c.slot);
     gotrace__unlock(&gotrace__t.queue_lock);
   }
-  c.global = false;
   gotrace__leave(&c);
 }
 
@@ -4958,11 +5256,43 @@ static bool gotrace__region_room(gotrace_go *g) {
   return true;
 }
 
-GOTRACE__DEFINE void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
-                                             int name_is_constant) {
+static inline void gotrace__push_region(gotrace_go *g, uint64_t task, const char *name, bool unnamed) {
+  gotrace__open_region *open = &g->regions[g->region_depth++];
+  open->task = task;
+  open->name = name;
+  open->unnamed = unnamed;
+}
+
+/* Whether the thread's goroutine has had a region in this session, and name and stack of the call site are known. */
+static inline bool gotrace__usual_region(const gotrace__call *c, const gotrace_site *site, void *frame,
+                                         const char *name, uint32_t *id, uint32_t *stack) {
+  uint64_t known = site ? gotrace__load_relaxed(&site->name_id) : 0;
+  *id = (uint32_t)known;
+  return known >> 32 == c->mark && name && c->m->go && c->m->go->region_session == c->session &&
+         gotrace__usual_stack(c, site, frame, stack);
+}
+
+static inline bool gotrace__usual_region_begin(const gotrace_site *site, void *frame, gotrace_task task,
+                                               const char *name, int name_is_constant) {
   gotrace__call c;
-  if (!gotrace__begin_here(&c, site, GOTRACE__NEEDS_GO)) return;
-  if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
+  uint32_t id, stack;
+  bool done;
+  if (!name_is_constant || !gotrace__enter_usual(&c, false)) return false;
+  done = gotrace__usual_room(&c) && gotrace__usual_region(&c, site, frame, name, &id, &stack) &&
+         c.m->go->region_depth < c.m->go->region_capacity;
+  if (GOTRACE__LIKELY(done)) {
+    gotrace__push_region(c.m->go, task.id, name, !id);
+    gotrace__write_region(&c, task.id, 0, id, stack);
+  }
+  gotrace__leave(&c);
+  return done;
+}
+
+static GOTRACE__NOINLINE void gotrace__begin_region(gotrace_site *site, void *frame, gotrace_task task,
+                                                    const char *name, int name_is_constant) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (gotrace__annotate(&c, site, frame)) {
     gotrace_go *g = c.m->go;
     uint32_t id = gotrace__name(&c, name, name_is_constant);
     const char *kept = gotrace__region_name(name, name_is_constant);
@@ -4972,18 +5302,22 @@ GOTRACE__DEFINE void gotrace_region_begin_at(gotrace_site *site, gotrace_task ta
     } else if (!gotrace__region_room(g)) {
       gotrace__problem(&c, GOTRACE_PROBLEM_REGION_DEPTH);
     } else {
-      g->regions[g->region_depth].task = task.id;
-      g->regions[g->region_depth].unnamed = !id;
-      g->regions[g->region_depth++].name = kept;
+      gotrace__push_region(g, task.id, kept, !id);
       gotrace__write_region(&c, task.id, 0, id, gotrace__stack(&c));
     }
   }
   gotrace__end(&c);
 }
 
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
+                                                              int name_is_constant) {
+  if (gotrace__usual_region_begin(site, GOTRACE__FRAME, task, name, name_is_constant)) return;
+  gotrace__begin_region(site, GOTRACE__FRAME, task, name, name_is_constant);
+}
+
 /* Ends the innermost region, by the id of its name: 0 if it is empty, or if there is no memory for it in this
  * generation. Then the trace must end: readers know a region by its name. */
-static void gotrace__end_region(gotrace__call *c, gotrace_go *g, uint32_t name) {
+static void gotrace__end_innermost(gotrace__call *c, gotrace_go *g, uint32_t name) {
   const gotrace__open_region *open = &g->regions[--g->region_depth];
   if (GOTRACE__UNLIKELY(!name) && open->name[0] && !open->unnamed) {
     gotrace__end_in_call(c, GOTRACE_ERROR_OUT_OF_MEMORY);
@@ -4992,22 +5326,42 @@ static void gotrace__end_region(gotrace__call *c, gotrace_go *g, uint32_t name) 
   }
 }
 
-GOTRACE__DEFINE void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
-                                           int name_is_constant) {
+static inline bool gotrace__usual_region_end(const gotrace_site *site, void *frame, gotrace_task task, const char *name,
+                                             int name_is_constant) {
   gotrace__call c;
-  if (!gotrace__begin_here(&c, site, GOTRACE__NEEDS_GO)) return;
-  if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
+  uint32_t id, stack;
+  bool done;
+  if (!name_is_constant || !gotrace__enter_usual(&c, false)) return false;
+  done = gotrace__usual_room(&c) && gotrace__usual_region(&c, site, frame, name, &id, &stack) && id &&
+         c.m->go->region_depth;
+  if (GOTRACE__LIKELY(done)) {
+    const gotrace__open_region *open = &c.m->go->regions[c.m->go->region_depth - 1];
+    done = open->task == task.id && open->name == name && !open->unnamed;
+    if (GOTRACE__LIKELY(done)) {
+      c.m->go->region_depth--;
+      gotrace__write_region(&c, task.id, 1, id, stack);
+    }
+  }
+  gotrace__leave(&c);
+  return done;
+}
+
+static GOTRACE__NOINLINE void gotrace__end_region(gotrace_site *site, void *frame, gotrace_task task, const char *name,
+                                                  int name_is_constant) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (gotrace__annotate(&c, site, frame)) {
     gotrace_go *g = c.m->go;
     uint32_t id = gotrace__name(&c, name, name_is_constant), depth;
     gotrace__regions_of_session(&c, g);
     for (depth = g->region_depth; depth; depth--)
       if (g->regions[depth - 1].task == task.id && gotrace__same_name(g->regions[depth - 1].name, name ? name : "")) break;
     if (GOTRACE__LIKELY(depth && depth == g->region_depth)) {
-      gotrace__end_region(&c, g, id);
+      gotrace__end_innermost(&c, g, id);
     } else if (depth) {
       gotrace__problem(&c, GOTRACE_PROBLEM_REGION_ORDER);
       while (g->region_depth >= depth && c.session) {
-        gotrace__end_region(&c, g, gotrace__string(&c, g->regions[g->region_depth - 1].name));
+        gotrace__end_innermost(&c, g, gotrace__string(&c, g->regions[g->region_depth - 1].name));
         gotrace__open(&c, c.p); /* there may be many */
       }
     } else if (!g->region_depth && gotrace__load_relaxed(&g->introduced) == c.session) {
@@ -5018,6 +5372,12 @@ GOTRACE__DEFINE void gotrace_region_end_at(gotrace_site *site, gotrace_task task
     }
   }
   gotrace__end(&c);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
+                                                            int name_is_constant) {
+  if (gotrace__usual_region_end(site, GOTRACE__FRAME, task, name, name_is_constant)) return;
+  gotrace__end_region(site, GOTRACE__FRAME, task, name, name_is_constant);
 }
 
 /* v2: the id of a string that is not put in the table, since it will hardly come again: it goes to the end of the thread's
@@ -5138,37 +5498,60 @@ typedef struct gotrace__seen_stack {
   uintptr_t pcs[GOTRACE__SEEN_FRAMES];
 } gotrace__seen_stack;
 
-/* Where a stack is remembered, or is to be; NULL if it is too deep or there is no memory. */
-static gotrace__seen_stack *gotrace__seen_stack_of(const gotrace__call *c, const gotrace_site *site,
-                                                   const uintptr_t *pcs, size_t count) {
-  gotrace__thread *m = c->m;
-  gotrace__seen_stack *set, *seen;
+static uint64_t gotrace__seen_hash(const gotrace_site *site, const uintptr_t *pcs, size_t count) {
   uint64_t hash = (uint64_t)(uintptr_t)site;
   size_t i;
-  if (count > GOTRACE__SEEN_FRAMES) return NULL;
+  for (i = 0; i < count; i++) hash = (hash << 5 | hash >> 59) ^ pcs[i];
+  return hash * 0x9e3779b97f4a7c15u;
+}
+#define gotrace__seen_set(m, hash) (&(m)->seen_stacks[((hash) >> 61) * GOTRACE__SEEN_WAYS])
+
+/* Where a stack is remembered, or NULL. */
+static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint32_t mark, uint64_t hash,
+                                               const gotrace_site *site, const uintptr_t *pcs, size_t count) {
+  gotrace__seen_stack *set, *seen;
+  if (!m->seen_stacks) return NULL;
+  set = gotrace__seen_set(m, hash);
+  for (seen = set; seen < set + GOTRACE__SEEN_WAYS; seen++)
+    if (seen->hash == hash && seen->mark == mark && seen->site == site && seen->count == count &&
+        memcmp(seen->pcs, pcs, count * sizeof *pcs) == 0)
+      return seen;
+  return NULL;
+}
+
+/* Remembers a stack, if it is not too deep and there is memory. */
+static void gotrace__remember_stack(gotrace__thread *m, uint32_t mark, uint64_t hash, const gotrace_site *site,
+                                    const uintptr_t *pcs, size_t count, uint32_t id) {
+  gotrace__seen_stack *set, *seen;
+  if (count > GOTRACE__SEEN_FRAMES) return;
   if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
     m->seen_stacks = GOTRACE__CAST(
         gotrace__seen_stack *,
         gotrace__allocate(NULL, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks, false));
-    if (!m->seen_stacks) return NULL;
+    if (!m->seen_stacks) return;
   }
-  for (i = 0; i < count; i++) hash = (hash << 5 | hash >> 59) ^ pcs[i];
-  hash *= 0x9e3779b97f4a7c15u;
-  set = &m->seen_stacks[(hash >> 61) * GOTRACE__SEEN_WAYS];
-  for (seen = set; seen < set + GOTRACE__SEEN_WAYS; seen++)
-    if (seen->hash == hash && seen->mark == c->mark && seen->site == site && seen->count == count &&
-        memcmp(seen->pcs, pcs, count * sizeof *pcs) == 0)
-      return seen;
+  set = gotrace__seen_set(m, hash);
   seen = &set[set->next++ % GOTRACE__SEEN_WAYS];
-  seen->id = 0;
+  seen->id = id;
   seen->hash = hash;
   seen->site = site;
-  seen->mark = c->mark;
+  seen->mark = mark;
   seen->count = (uint32_t)count;
   memcpy(seen->pcs, pcs, count * sizeof *pcs);
-  return seen;
 }
 GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_upper_bits);
+
+/* The id of a stack by frame pointers that the thread remembers, or 0. */
+static GOTRACE__NOINLINE uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t mark, const gotrace_site *site,
+                                                            void *frame) {
+  uintptr_t pcs[GOTRACE__SEEN_FRAMES + 1], low, high;
+  size_t count = 0;
+  const gotrace__seen_stack *seen;
+  if (gotrace__bounds(m, &low, &high))
+    count = (size_t)gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE__SEEN_FRAMES + 1);
+  seen = gotrace__find_seen(m, mark, gotrace__seen_hash(site, pcs, count), site, pcs, count);
+  return seen ? seen->id : 0;
+}
 
 /* The stack as options.stacks says: the place of the call, then what a walk finds above the function of that place. */
 static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
@@ -5177,8 +5560,9 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
   int found = 0, i;
   size_t count = 0;
   uint32_t id;
+  uint64_t hash;
   const gotrace_site *site = c->site;
-  gotrace__seen_stack *seen;
+  const gotrace__seen_stack *seen;
   gotrace_stacks mode = gotrace__t.options.stacks;
   if (mode == GOTRACE_STACKS_NONE) return 0;
   if (mode == GOTRACE_STACKS_UNWIND) {
@@ -5188,8 +5572,9 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
   } else if (c->frame && gotrace__bounds(c->m, &low, &high)) {
     found = gotrace__walk((uintptr_t)c->frame, low, high, pcs, GOTRACE_STACK_SIZE);
   }
-  seen = gotrace__seen_stack_of(c, site, pcs, (size_t)found);
-  if (GOTRACE__LIKELY(seen && seen->id)) return seen->id;
+  hash = gotrace__seen_hash(site, pcs, (size_t)found);
+  seen = gotrace__find_seen(c->m, c->mark, hash, site, pcs, (size_t)found);
+  if (seen) return seen->id;
   if (site) frames[count++] = gotrace__frame_of(&site->location);
   /* The first return address of a walk is in the function of the call site, which stands there already. */
   for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
@@ -5199,7 +5584,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
   }
   if (found == GOTRACE_STACK_SIZE) gotrace__problem(c, GOTRACE_PROBLEM_STACK_CUT);
   id = gotrace__stack_of(c, frames, count);
-  if (seen) seen->mark = c->mark, seen->id = id;
+  if (id) gotrace__remember_stack(c->m, c->mark, hash, site, pcs, (size_t)found, id);
   return id;
 }
 
@@ -5288,7 +5673,7 @@ static uint64_t gotrace__frequency(void) {
   return frequency >= 1 ? (uint64_t)frequency : 1;
 }
 
-static uint64_t gotrace__sysmon_ticks(void) {
+static GOTRACE__NOINLINE uint64_t gotrace__sysmon_ticks(void) {
   static uint64_t known; /* 20 microseconds, once the clock's rate has been seen for a millisecond */
   uint64_t ticks = gotrace__load_relaxed(&known);
   if (ticks) return ticks;
