@@ -3492,15 +3492,20 @@ static gotrace_go *gotrace__create_call(gotrace_site *site, void *frame, const g
   return g;
 }
 
+/* The public function's frame, where a walk begins. A call that is given it must not be the last thing that the function
+ * does, or else a jump takes its place, and the frame is gone; so GOTRACE__KEEP_FRAME follows. */
 #define GOTRACE__FRAME __builtin_frame_address(0)
+#define GOTRACE__KEEP_FRAME() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE);
+  GOTRACE__KEEP_FRAME();
   return g;
 }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__WAITING);
+  GOTRACE__KEEP_FRAME();
   return g;
 }
 
@@ -3842,6 +3847,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, got
       (gotrace__off_off(GOTRACE__RUNNABLE) || gotrace__usual_stop(site, GOTRACE__FRAME, reason)))
     return;
   gotrace__stop_go(site, GOTRACE__FRAME, reason);
+  GOTRACE__KEEP_FRAME();
 }
 
 static const uint8_t gotrace__v1_blocks[] = {
@@ -3934,6 +3940,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, un
       (gotrace__off_off(GOTRACE__WAITING) || gotrace__usual_block(site, GOTRACE__FRAME, reason)))
     return;
   gotrace__block_go(site, GOTRACE__FRAME, reason);
+  GOTRACE__KEEP_FRAME();
 }
 
 static inline bool gotrace__usual_unblock(const gotrace_site *site, void *frame, gotrace_go *g) {
@@ -3972,6 +3979,7 @@ static GOTRACE__NOINLINE void gotrace__unblock_go(gotrace_site *site, void *fram
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
   if (gotrace__unblock_off(go) || gotrace__usual_unblock(site, GOTRACE__FRAME, go)) return;
   gotrace__unblock_go(site, GOTRACE__FRAME, go);
+  GOTRACE__KEEP_FRAME();
 }
 
 /* The time of a switch from the thread's goroutine to g. */
@@ -4049,10 +4057,12 @@ static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, g
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
   if (gotrace__usual_switch(site, GOTRACE__FRAME, go)) return;
   gotrace__switch(site, GOTRACE__FRAME, go, false);
+  GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go) {
   gotrace__switch(site, GOTRACE__FRAME, go, true);
+  GOTRACE__KEEP_FRAME();
 }
 
 /* Procs. */
@@ -4346,6 +4356,7 @@ static GOTRACE__NOINLINE void gotrace__begin_syscall(gotrace_site *site, void *f
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
   if (gotrace__usual_syscall_begin(site, GOTRACE__FRAME)) return;
   gotrace__begin_syscall(site, GOTRACE__FRAME);
+  GOTRACE__KEEP_FRAME();
 }
 
 /* In trace time: the shortest system call that Go's sysmon takes a proc away for. */
@@ -5313,6 +5324,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site
                                                               int name_is_constant) {
   if (gotrace__usual_region_begin(site, GOTRACE__FRAME, task, name, name_is_constant)) return;
   gotrace__begin_region(site, GOTRACE__FRAME, task, name, name_is_constant);
+  GOTRACE__KEEP_FRAME();
 }
 
 /* Ends the innermost region, by the id of its name: 0 if it is empty, or if there is no memory for it in this
@@ -5378,6 +5390,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, 
                                                             int name_is_constant) {
   if (gotrace__usual_region_end(site, GOTRACE__FRAME, task, name, name_is_constant)) return;
   gotrace__end_region(site, GOTRACE__FRAME, task, name, name_is_constant);
+  GOTRACE__KEEP_FRAME();
 }
 
 /* v2: the id of a string that is not put in the table, since it will hardly come again: it goes to the end of the thread's
