@@ -8018,6 +8018,39 @@ static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
   return have >= want || d->at_end || gotrace__dec_fill(d, want);
 }
 
+/* Whether a source that can seek has `size` bytes. */
+static bool gotrace__dec_reaches(const gotrace_decoder *d, uint64_t size) {
+  uint8_t byte;
+  return d->options.read(d->options.context, size - 1, &byte, 1) == 1;
+}
+
+/* How many it has: ever longer steps until one leads beyond the end, then shorter ones. */
+static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
+  uint64_t size = d->offset + (uint64_t)(d->end - d->at), step = (uint64_t)1 << 20;
+  for (; step >> 62 == 0 && gotrace__dec_reaches(d, size + step); step *= 2) size += step;
+  while (step /= 2)
+    if (gotrace__dec_reaches(d, size + step)) size += step;
+  return size;
+}
+
+/* Has all of the source at hand. Where its size can be found out, in memory that need not grow: a window that does is there
+ * twice for a moment. */
+static bool gotrace__dec_fill_all(gotrace_decoder *d) {
+  uint64_t size = d->options.read && d->options.seekable && !d->at_end ? gotrace__dec_source_size(d) : 0;
+  size_t have = (size_t)(d->end - d->at);
+  if (size > d->offset + have && size - d->offset < SIZE_MAX / 4) {
+    size_t want = (size_t)(size - d->offset) + 1; /* for the end to be seen */
+    uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, want));
+    if (!memory) return gotrace__dec_no_memory(d), false;
+    if (have) memcpy(memory, d->at, have);
+    gotrace__dec_release(d, d->window, d->window_size);
+    d->at = d->window = memory;
+    d->window_size = want;
+    d->end = memory + have;
+  }
+  return gotrace__dec_fill(d, SIZE_MAX / 4);
+}
+
 static inline void gotrace__dec_skip(gotrace_decoder *d, size_t size) {
   d->at += size;
   d->offset += size;
@@ -10004,7 +10037,7 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   uint64_t base, sequence = 0, time = 0, events = 0;
   gotrace_result result = GOTRACE_OK;
   bool old = d->version < 1007;
-  if (!gotrace__dec_fill(d, SIZE_MAX / 4)) return d->failure.result;
+  if (!gotrace__dec_fill_all(d)) return d->failure.result;
   start = d->file = d->at;
   base = d->file_offset = d->offset;
   for (before = d->at; d->at < d->end; before = d->at) {

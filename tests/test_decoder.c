@@ -474,9 +474,37 @@ static void content(const test_bytes *bytes, gotrace_format format) {
   gotrace_decoder_close(d);
 }
 
+/* A v1 trace is in memory as a whole, but no more than once if its size can be found out. */
+static void memory_of_v1(void) {
+  enum { EVENTS = 2000000 };
+  static const uint8_t event[] = {1 << 6 | GOTRACE_V1_HEAP_ALLOC, 1, 1};
+  gotrace_decoder_options options;
+  gotrace_decoder_info info;
+  gotrace_decoder *d;
+  gotrace_event e;
+  gotrace_result result;
+  test_bytes bytes = {NULL, 0, 0};
+  source s;
+  maker m;
+  int i;
+  v1(&m);
+  test_append(&bytes, m.bytes, m.size);
+  for (i = 0; i < EVENTS; i++) test_append(&bytes, event, sizeof event);
+  options = from_source(&s, bytes.data, bytes.size, 100000, true, false);
+  CHECK_EQUAL(gotrace_decoder_open(&d, &options), GOTRACE_OK);
+  for (i = 0; (result = gotrace_decoder_next(d, &e)) == GOTRACE_OK; i++) CHECK_EQUAL(e.args[0], 1);
+  CHECK_EQUAL(result, GOTRACE_END_OF_TRACE);
+  CHECK_EQUAL(i, EVENTS);
+  gotrace_decoder_get_info(d, &info);
+  CHECK(info.memory_most > bytes.size && info.memory_most < bytes.size + 1000000);
+  gotrace_decoder_close(d);
+  test_free(&bytes);
+}
+
 int main(void) {
   size_t i;
   arguments();
+  memory_of_v1();
   every_error();
   for (i = 0; i < TEST_FORMATS; i++) {
     test_bytes bytes;
