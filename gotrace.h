@@ -3052,6 +3052,12 @@ static void gotrace__write_create(gotrace__call *c, gotrace_go *g, unsigned stat
 
 static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word);
 
+/* Whether the trace has ended while the end of a generation is being written. What is taken then may have changed since, and
+ * no event says so: readers, who know it from the generation before, would refuse the trace. */
+static inline bool gotrace__too_late(const gotrace__call *c) {
+  return c->ending && gotrace__load_relaxed(&gotrace__t.control) != (c->generation << 2 | GOTRACE__ON);
+}
+
 /* A goroutine that the caller has taken with *word becomes known to the trace. False, and it is not taken any more: its
  * status has changed meanwhile. */
 static bool gotrace__make_known(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
@@ -3098,6 +3104,10 @@ static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, ui
     }
     if (!(statuses >> gotrace__status_of(seen) & 1)) return false;
     if (c->plain || gotrace__cas_acq_rel(&g->word, &seen, seen | GOTRACE__BUSY)) break;
+  }
+  if (GOTRACE__UNLIKELY(gotrace__too_late(c))) {
+    gotrace__store_release(&g->word, *word);
+    return false;
   }
   gotrace__refresh(c, g->generation);
   return gotrace__make_known(c, g, statuses, word);
@@ -4102,6 +4112,10 @@ static bool gotrace__take_proc(gotrace__call *c, gotrace_proc *p, uint64_t word)
     }
     if (seen != word) return false;
     if (gotrace__cas_acq_rel(&p->word, &seen, word | GOTRACE__BUSY)) break;
+  }
+  if (GOTRACE__UNLIKELY(gotrace__too_late(c))) {
+    gotrace__store_release(&p->word, word);
+    return false;
   }
   c->taken = p;
   gotrace__refresh(c, p->stream.generation);

@@ -142,6 +142,55 @@ static void not_reached(gotrace_format format) {
   test_free(&bytes);
 }
 
+/* A thread that has a proc and does not have it, and runs a goroutine and does not, also when the trace has ended. */
+static void *come_and_go(void *proc) {
+  gotrace_go *go = gotrace_go_create_blocked(NULL);
+  int i;
+  while (!__atomic_load_n(&stop_emitting, __ATOMIC_RELAXED)) {
+    gotrace_proc_start((gotrace_proc *)proc);
+    gotrace_go_unblock(go);
+    gotrace_go_start(go);
+    for (i = 0; i < 20; i++) log_one();
+    gotrace_go_block(GOTRACE_BLOCK_SYNC);
+    gotrace_proc_stop();
+  }
+  return NULL;
+}
+
+/* The trace ends while a generation is being ended, which takes some time because there are many procs: what the
+ * threads do then is not in the trace, and must not be taken for what they did before. */
+static void ends_while_cut(void) {
+  enum { PROCS = 200 };
+  const struct timespec pause = {0, 4000000};
+  gotrace_proc *procs[PROCS];
+  pthread_t threads[THREADS];
+  long round, rounds = test_scaled(150);
+  size_t i;
+  for (i = 0; i < PROCS; i++) procs[i] = gotrace_proc_create();
+  for (round = 0; round < rounds; round++) {
+    gotrace_options options;
+    test_bytes bytes = {NULL, 0, 0};
+    memset(&options, 0, sizeof options);
+    options.format = GOTRACE_GO_1_23;
+    options.write = test_sink;
+    options.context = &bytes;
+    options.cut_milliseconds = 1;
+    options.cut_bytes = 65536;
+    options.size_limit = 65536 * (2 + (uint64_t)round % 7);
+    __atomic_store_n(&stop_emitting, 0, __ATOMIC_RELAXED);
+    CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+    for (i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, come_and_go, procs[i]) == 0);
+    nanosleep(&pause, NULL);
+    gotrace_stop();
+    __atomic_store_n(&stop_emitting, 1, __ATOMIC_RELAXED);
+    for (i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK_OPENS(&bytes);
+    test_free(&bytes);
+  }
+  __atomic_store_n(&stop_emitting, 0, __ATOMIC_RELAXED);
+  for (i = 0; i < PROCS; i++) gotrace_proc_destroy(procs[i]);
+}
+
 int main(void) {
   static const gotrace_format formats[] = {GOTRACE_GO_1_11, GOTRACE_GO_1_21, GOTRACE_GO_1_23, GOTRACE_GO_1_26};
   size_t i;
@@ -154,5 +203,6 @@ int main(void) {
     memory_blocks(formats[i]);
     not_reached(formats[i]);
   }
+  ends_while_cut();
   return 0;
 }
