@@ -1,5 +1,34 @@
 /* A fork while threads emit: the parent goes on as if nothing had happened; in the child tracing is off, and can be
  * started anew. */
+#define _GNU_SOURCE 1
+#include <pthread.h>
+#include <stdlib.h>
+
+/* ThreadSanitizer's allocator, unlike the C library's, is unusable in a child that is forked while another thread is in
+ * it. So nobody is: all that threads allocate while they emit is allocated under a lock, and fork takes that lock. */
+#if defined(__SANITIZE_THREAD__)
+static pthread_mutex_t allocator = PTHREAD_MUTEX_INITIALIZER;
+static void lock_allocator(void) { pthread_mutex_lock(&allocator); }
+static void unlock_allocator(void) { pthread_mutex_unlock(&allocator); }
+static void *locked_malloc(size_t size) {
+  void *memory;
+  lock_allocator();
+  memory = malloc(size);
+  unlock_allocator();
+  return memory;
+}
+static void locked_free(void *memory) {
+  lock_allocator();
+  free(memory);
+  unlock_allocator();
+}
+#define GOTRACE_MALLOC(size)        locked_malloc(size)
+#define GOTRACE_FREE(pointer, size) locked_free(pointer)
+#else
+#define lock_allocator()   ((void)0)
+#define unlock_allocator() ((void)0)
+#endif
+
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"
@@ -10,6 +39,14 @@
 
 static uint32_t go_on;  /* atomic */
 static uint64_t logged; /* atomic */
+
+static bool keep(void *bytes, const void *data, size_t size) {
+  bool kept;
+  lock_allocator();
+  kept = test_sink(bytes, data, size);
+  unlock_allocator();
+  return kept;
+}
 
 static void *emit(void *unused) {
   struct timespec pause = {0, 20000}; /* the trace is to be read in the end */
@@ -87,12 +124,17 @@ int main(void) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options;
   check_v1_trace t;
-  gotrace_proc *proc = gotrace_proc_create();
-  gotrace_go *waiting = gotrace_go_create_blocked(&entry);
+  gotrace_proc *proc;
+  gotrace_go *waiting;
   long i, forks = test_scaled(40);
   size_t k;
+#if defined(__SANITIZE_THREAD__)
+  pthread_atfork(lock_allocator, unlock_allocator, unlock_allocator); /* before gotrace's own, which frees in the child */
+#endif
+  proc = gotrace_proc_create();
+  waiting = gotrace_go_create_blocked(&entry);
   memset(&options, 0, sizeof options);
-  options.write = test_sink;
+  options.write = keep;
   options.context = &bytes;
   options.cut_milliseconds = 1;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
