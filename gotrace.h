@@ -1145,7 +1145,8 @@ typedef struct gotrace_decoder_options {
   size_t size;
   gotrace_read_fn *read;
   void *context;
-  bool seekable; /* read can read any part again: v2 then needs no memory for the batches that wait for their turn */
+  bool seekable; /* read can read any part again, and is asked beyond the end too: v2 then needs no memory for the
+                    batches that wait for their turn, v1 none beside the trace for its growth */
   bool raw;
   /* Where memory comes from; NULL: GOTRACE_MALLOC and GOTRACE_FREE, else malloc and free. */
   void *(*allocate)(void *context, size_t size);
