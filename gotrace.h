@@ -8335,22 +8335,26 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
   event->m = event->p = event->g = GOTRACE_NO_ID;
 }
 
-/* An event of a raw trace, whose arguments are there already. */
-GOTRACE__ALWAYS_INLINE void gotrace__dec_raw_event(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k,
-                                                   uint64_t offset, uint64_t dt) {
+/* An event of a raw trace: what its kind, its place and its time make of it, */
+static inline void gotrace__dec_raw_begin(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k, uint8_t kind,
+                                          uint64_t offset, uint64_t dt) {
   d->tick += dt;
   ev->spec = k->spec;
   ev->time = (int64_t)d->tick;
   ev->offset = offset;
   ev->m = (int64_t)d->raw_id;
   ev->p = ev->g = GOTRACE_NO_ID;
-  ev->stack = k->stack != GOTRACE__NO_ID ? ev->args[k->stack] : 0;
   ev->extra = 0;
   ev->data = NULL;
   ev->data_size = 0;
-  ev->kind = (uint8_t)k->spec->number;
+  ev->kind = kind;
   ev->arg_count = k->args;
   ev->implied = false;
+}
+
+/* and what its arguments do. */
+static inline uint64_t gotrace__dec_raw_stack(const gotrace_event *ev, const gotrace__kind *k) {
+  return k->stack != GOTRACE__NO_ID ? ev->args[k->stack] : 0;
 }
 
 /* The next piece of a raw v2 trace: a batch's header, or what stands in it. */
@@ -8421,7 +8425,8 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
   memset(ev->args, 0, sizeof ev->args);
   if ((k->timed && !gotrace__get_numbers(&at, end, &value, 1)) || !gotrace__get_numbers(&at, end, ev->args, k->args))
     return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
-  gotrace__dec_raw_event(d, ev, k, offset, value);
+  gotrace__dec_raw_begin(d, ev, k, (uint8_t)k->spec->number, offset, value);
+  ev->stack = gotrace__dec_raw_stack(ev, k);
   if (ev->kind == GOTRACE_V2_STRING) {
     if (!(next = gotrace__get_varint(at, end, &value)))
       return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
@@ -9957,7 +9962,8 @@ static gotrace_result gotrace__dec_raw_v1(gotrace_decoder *d, gotrace_event *ev)
     }
     memcpy(ev->args, e.args, sizeof ev->args);
   }
-  gotrace__dec_raw_event(d, ev, k, d->offset, e.dt);
+  gotrace__dec_raw_begin(d, ev, k, (uint8_t)k->spec->number, d->offset, e.dt);
+  ev->stack = gotrace__dec_raw_stack(ev, k);
   ev->m = GOTRACE_NO_ID;
   ev->p = (int64_t)d->raw_id;
   ev->data = (const char *)e.data;
@@ -10837,23 +10843,33 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, go
 }
 
 /* The usual events by the shortest way; all calls of others stand last, so that there is nothing to save for them. */
-static gotrace_result gotrace__dec_raw_next(gotrace_decoder *d, gotrace_event *event) {
+/* In a batch of which there is so much left that an event cannot end behind it. What is known early is written early,
+ * so that few registers are in use at a time. */
+static inline gotrace_result gotrace__dec_raw_next(gotrace_decoder *d, gotrace_event *event) {
   const uint8_t *at = d->batch_at;
-  const gotrace__kind *k = &d->kinds[*at++];
+  uint8_t kind = *at++;
+  const gotrace__kind *k = &d->kinds[kind];
   uint64_t dt;
+  unsigned i;
+  if (!GOTRACE__LIKELY(k->timed && gotrace__take_number(&at, &dt))) return gotrace__dec_next(d, event);
+  gotrace__dec_raw_begin(d, event, k, kind, d->offset + (uint64_t)(d->batch_at - d->at), dt);
   memset(event->args, 0, sizeof event->args);
-  if (!GOTRACE__LIKELY(d->batch_end - at >= GOTRACE__EVENT_BYTES && k->timed &&
-                       gotrace__take_event(&at, &dt, event->args, k->args)))
-    return gotrace__dec_next(d, event);
-  gotrace__dec_raw_event(d, event, k, d->offset + (uint64_t)(d->batch_at - d->at), dt);
+  for (i = 0; i < k->args; i++)
+    if (!GOTRACE__LIKELY(gotrace__take_number(&at, &event->args[i]))) {
+      at = d->batch_at + 1;
+      gotrace__take_number(&at, &dt);
+      d->tick -= dt;
+      return gotrace__dec_next(d, event);
+    }
+  event->stack = gotrace__dec_raw_stack(event, k);
   d->batch_at = at;
   d->info.events++;
   return GOTRACE_OK;
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_event *event) {
+/* Not part of gotrace_decoder_next, which would keep registers for it in raw traces too. */
+static GOTRACE__NOINLINE gotrace_result gotrace__dec_ordered_next(gotrace_decoder *d, gotrace_event *event) {
   gotrace__cursor *c;
-  if (d->batch_at != d->batch_end) return gotrace__dec_raw_next(d, event);
   if (!GOTRACE__LIKELY(d->quick)) return gotrace__dec_next(d, event);
   c = &d->cursors[d->heap[0].cursor];
   if (!GOTRACE__LIKELY(c->next->known && gotrace__dec_usual(d, c, event))) return gotrace__dec_next(d, event);
@@ -10867,6 +10883,12 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_
   c->left--;
   gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->time);
   return GOTRACE_OK;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_event *event) {
+  ptrdiff_t left = d->batch_end - d->batch_at;
+  if (left > GOTRACE__EVENT_BYTES) return gotrace__dec_raw_next(d, event);
+  return left ? gotrace__dec_next(d, event) : gotrace__dec_ordered_next(d, event);
 }
 
 #endif /* GOTRACE_NO_DECODER */
