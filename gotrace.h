@@ -5870,6 +5870,8 @@ static void gotrace__write_statuses(uint64_t generation) {
       if (borrowed) gotrace__die(&c, false);
       gotrace__stop_proc(&c);
     }
+    /* Readers would miss it in the next generation. */
+    if (c.session && t->gc_traced != generation) gotrace__end_in_call(&c, GOTRACE_ERROR_OUT_OF_MEMORY);
   }
   gotrace__unlock_collector(&c);
 }
@@ -10843,6 +10845,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, go
 }
 
 /* The usual events by the shortest way; all calls of others stand last, so that there is nothing to save for them. */
+
 /* In a batch of which there is so much left that an event cannot end behind it. What is known early is written early,
  * so that few registers are in use at a time. */
 static inline gotrace_result gotrace__dec_raw_next(gotrace_decoder *d, gotrace_event *event) {
@@ -10886,7 +10889,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_ordered_next(gotrace_decode
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_event *event) {
-  ptrdiff_t left = d->batch_end - d->batch_at;
+  size_t left = (size_t)((uintptr_t)d->batch_end - (uintptr_t)d->batch_at); /* 0 and 0 where there is no batch */
   if (left > GOTRACE__EVENT_BYTES) return gotrace__dec_raw_next(d, event);
   return left ? gotrace__dec_next(d, event) : gotrace__dec_ordered_next(d, event);
 }
