@@ -3106,7 +3106,7 @@ static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, ui
     if (!(statuses >> gotrace__status_of(seen) & 1)) return false;
     if (c->plain || gotrace__cas_acq_rel(&g->word, &seen, seen | GOTRACE__BUSY)) break;
   }
-  if (GOTRACE__UNLIKELY(gotrace__too_late(c))) {
+  if (GOTRACE__UNLIKELY(gotrace__too_late(c)) && !gotrace__has_mark(*word, c->mark)) {
     gotrace__store_release(&g->word, *word);
     return false;
   }
@@ -3133,7 +3133,7 @@ static inline void gotrace__give(gotrace__call *c, gotrace_go *g, uint64_t word,
 }
 
 /* While tracing is off, two threads that start one goroutine at once may both have it. Of these, the one that its record
- * names keeps it. Checked by each call while tracing is off, and by the first one of a thread in a session: from then on
+ * names keeps it. Checked by each call while tracing is off, and by a thread's first in a generation: from then on
  * compare-and-swap decides. Otherwise both would write as the same goroutine. */
 static void gotrace__check_ownership(gotrace__thread *m) {
   gotrace_go *g = m->go;
@@ -3179,8 +3179,8 @@ static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags)
   changed = gotrace__enter(c, m);
   c->site = site;
   while (GOTRACE__LIKELY(c->session != 0)) {
-    if (GOTRACE__UNLIKELY(changed) && m->session != c->session) {
-      gotrace__reset_counters(m, c->session);
+    if (GOTRACE__UNLIKELY(changed)) {
+      if (m->session != c->session) gotrace__reset_counters(m, c->session);
       if (m->go) gotrace__check_ownership(m);
     }
     if (c->v2 && (((flags & GOTRACE__V2_PROC) && GOTRACE__UNLIKELY(!m->proc)) ||
@@ -3283,8 +3283,9 @@ static inline bool gotrace__unblock_off(gotrace_go *g) {
 /* While tracing is on, the most frequent calls first try to write their event in the usual way: the thread has a proc
  * and room, everything that the event mentions is known, nothing is to be repaired. What is out of the ordinary is
  * left, before anything has changed, to the way that all calls go. Between gotrace__enter_usual and gotrace__leave the
- * call's record goes to no other function, so that compilers keep it in registers: half the instructions.
- * GOTRACE__FLATTEN sees to it. */
+ * call's record goes to no other function, so that compilers keep it in registers: half the instructions. What is not
+ * set here belongs to the general way, and so do gotrace__problem, gotrace__string, gotrace__refresh. GOTRACE__FLATTEN
+ * sees to it. */
 static inline bool gotrace__enter_usual(gotrace__call *c, bool in_syscall) {
   gotrace__thread *m = gotrace__self;
   if (GOTRACE__UNLIKELY(!m || !m->call.usual || m->in_syscall != in_syscall)) return false;
@@ -3415,7 +3416,7 @@ static inline void gotrace__keep_free(gotrace__thread *m, gotrace_go *g) {
 }
 
 static void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
-  /* Two may end one goroutine at once while tracing is off. While it is on, nobody but its thread can. */
+  /* Two may end one goroutine at once while tracing is off, or one a record that such a race has left in a list. */
   if (__atomic_exchange_n(&g->is_free, (uint8_t)1, __ATOMIC_ACQ_REL)) return;
   gotrace__keep_free(m, g);
   if (m->free_count <= GOTRACE__MOST_FREE) return;
@@ -3803,12 +3804,12 @@ static inline bool gotrace__usual_end(void) {
   bool done;
   if (!gotrace__enter_usual(&c, false)) return false;
   done = gotrace__usual_room(&c) && gotrace__usual_leave(&c) && c.m->go != c.m->own_go &&
-         c.m->free_count < GOTRACE__MOST_FREE;
+         c.m->free_count < GOTRACE__MOST_FREE && !gotrace__load_relaxed(&c.m->go->is_free);
   if (GOTRACE__LIKELY(done)) {
     gotrace_go *g = c.m->go;
     gotrace__write_end(&c);
     gotrace__off(&c, 0, GOTRACE__DEAD);
-    gotrace__store_relaxed(&g->is_free, (uint8_t)1); /* nobody else has it: see gotrace__go_free */
+    gotrace__store_relaxed(&g->is_free, (uint8_t)1); /* while tracing is on, nobody else can */
     gotrace__keep_free(c.m, g);
   }
   gotrace__leave(&c);
@@ -4039,16 +4040,19 @@ static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, g
     gotrace__problem(&c, GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
   } else if (c.v2 && gotrace__t.version >= GOTRACE_GO_1_23 && gotrace__status_of(word) == GOTRACE__WAITING &&
              g->unborn != c.session) {
-    uint64_t tick;
     gotrace__leave_stw(&c);
     gotrace__take_again(&c, g, &word);
-    tick = gotrace__switch_stamp(&c, g);
-    gotrace__v2_event2(&c, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, tick, g->id,
-                       gotrace__sequence_of(word) + 1);
+    if (c.session) {
+      c.at = gotrace__switch_stamp(&c, g);
+      gotrace__v2_event2(&c, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, c.at, g->id,
+                         gotrace__sequence_of(word) + 1);
+    }
     if (end) gotrace__die(&c, true);
     else gotrace__off(&c, 0, GOTRACE__WAITING);
-    if (g->label && g->label[0]) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, tick, gotrace__string(&c, g->label));
-    g->tick = tick;
+    if (c.session) {
+      if (g->label && g->label[0]) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, c.at, gotrace__string(&c, g->label));
+      g->tick = c.at;
+    }
     gotrace__put_on(&c, g, word, 1);
   } else {
     if (c.session) gotrace__leave_stw(&c);
@@ -5289,7 +5293,8 @@ static inline void gotrace__push_region(gotrace_go *g, uint64_t task, const char
   open->unnamed = unnamed;
 }
 
-/* Whether the thread's goroutine has had a region in this session, and name and stack of the call site are known. */
+/* Whether the thread's goroutine has had a region in this session, so that the format has regions and open tasks are
+ * told, and name and stack of the call site are known. */
 static inline bool gotrace__usual_region(const gotrace__call *c, const gotrace_site *site, void *frame,
                                          const char *name, uint32_t *id, uint32_t *stack) {
   uint64_t known = site ? gotrace__load_relaxed(&site->name_id) : 0;
@@ -5828,9 +5833,9 @@ static void gotrace__ender_call(gotrace__call *c, uint64_t generation) {
 }
 
 /* v2: writes the status of each goroutine and proc that is nobody's and has had no event in the generation, and of a
- * collection that is on. The generation is still the current one. The time is linear in the number of goroutines; the
- * caller holds the life lock, and no other thread waits for it. */
-static void gotrace__write_statuses(uint64_t generation) {
+ * collection that is on. The generation is still the current one; no other follows the last. The time is linear in the
+ * number of goroutines; the caller holds the life lock, and no other thread waits for it. */
+static void gotrace__write_statuses(uint64_t generation, bool last) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__call c;
   gotrace__slab *slab;
@@ -5871,7 +5876,7 @@ static void gotrace__write_statuses(uint64_t generation) {
       gotrace__stop_proc(&c);
     }
     /* Readers would miss it in the next generation. */
-    if (c.session && t->gc_traced != generation) gotrace__end_in_call(&c, GOTRACE_ERROR_OUT_OF_MEMORY);
+    if (c.session && !last && t->gc_traced != generation) gotrace__end_in_call(&c, GOTRACE_ERROR_OUT_OF_MEMORY);
   }
   gotrace__unlock_collector(&c);
 }
@@ -6016,7 +6021,7 @@ static bool gotrace__cut_now(void) {
       gotrace__piece_free(spare);
       return false;
     }
-    gotrace__write_statuses(generation);
+    gotrace__write_statuses(generation, false);
     count = gotrace__note_quiet(quiet, max, generation);
     tables->number = t->tables[slot]->number + 1;
     gotrace__read_clocks(tables);
@@ -6148,7 +6153,7 @@ static void gotrace__finish(void) {
   if (t->v2) quiet = gotrace__quiet_new(&max);
   else silent = GOTRACE__CAST(gotrace__silent *, gotrace__allocate(NULL, max * sizeof *silent, false));
   if ((control & GOTRACE__MODES) == GOTRACE__ON) {
-    if (t->v2) gotrace__write_statuses(generation);
+    if (t->v2) gotrace__write_statuses(generation, true);
     if (quiet) count = gotrace__note_quiet(quiet, max, generation);
     if (silent) count = gotrace__note_silent(silent, max);
     if (gotrace__cas_seq_cst(&t->control, &control, (control & ~(uint64_t)GOTRACE__MODES) | GOTRACE__SETTLING))
@@ -10844,9 +10849,10 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, go
   return result;
 }
 
-/* The usual events by the shortest way; all calls of others stand last, so that there is nothing to save for them. */
-
-/* In a batch of which there is so much left that an event cannot end behind it. What is known early is written early,
+/* gotrace_decoder_next: the usual events by the shortest way. All calls of others stand last, so that there is nothing
+ * to save for them.
+ *
+ * In a batch of which there is so much left that an event cannot end behind it. What is known early is written early,
  * so that few registers are in use at a time. */
 static inline gotrace_result gotrace__dec_raw_next(gotrace_decoder *d, gotrace_event *event) {
   const uint8_t *at = d->batch_at;
