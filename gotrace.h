@@ -5832,6 +5832,26 @@ static void gotrace__ender_call(gotrace__call *c, uint64_t generation) {
   c->ending = true;
 }
 
+/* v2: writes that a collection is on, where no goroutine has run: one is made for the event, on a proc of the ender's
+ * own. It may be that neither is to be had. */
+static void gotrace__tell_collection(gotrace__call *c) {
+  gotrace__thread *ender = c->m;
+  const uint64_t idle = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
+  gotrace_go *borrowed;
+  gotrace__open(c, NULL);
+  if (!c->session) return;
+  if (!ender->own_proc ||
+      !gotrace__take_proc(c, ender->own_proc, idle)) { /* none yet, or a stale handle has taken it */
+    ender->own_proc = gotrace_proc_create();
+    if (!ender->own_proc || !gotrace__take_proc(c, ender->own_proc, idle)) return;
+  }
+  gotrace__write_proc_start(c, ender->own_proc);
+  c->p = ender->proc = ender->own_proc;
+  if (gotrace__borrow(c, &borrowed)) gotrace__v2_gc_event(c, GOTRACE_V2_GC_ACTIVE);
+  if (borrowed) gotrace__die(c, false);
+  gotrace__stop_proc(c);
+}
+
 /* v2: writes the status of each goroutine and proc that is nobody's and has had no event in the generation, and of a
  * collection that is on. The generation is still the current one; no other follows the last. The time is linear in the
  * number of goroutines; the caller holds the life lock, and no other thread waits for it. */
@@ -5863,20 +5883,11 @@ static void gotrace__write_statuses(uint64_t generation, bool last) {
   }
   if (!c.session) return;
   gotrace__lock_collector(&c);
-  if (t->gc && t->gc_session == t->session && t->gc_traced != generation) {
-    /* No goroutine has run: one is made for the event, on a proc of its own. */
-    gotrace_go *borrowed;
-    if (!t->ender.own_proc) t->ender.own_proc = gotrace_proc_create();
-    p = t->ender.own_proc;
-    if (p && gotrace__take_proc(&c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) {
-      gotrace__write_proc_start(&c, p);
-      c.p = c.m->proc = p;
-      if (gotrace__borrow(&c, &borrowed)) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_ACTIVE);
-      if (borrowed) gotrace__die(&c, false);
-      gotrace__stop_proc(&c);
-    }
+  if (t->gc && t->gc_session == t->session) {
+    unsigned tries = 16; /* who has stale handles may be faster */
+    while (c.session && t->gc_traced != generation && tries--) gotrace__tell_collection(&c);
     /* Readers would miss it in the next generation. */
-    if (c.session && !last && t->gc_traced != generation) gotrace__end_in_call(&c, GOTRACE_ERROR_OUT_OF_MEMORY);
+    if (c.session && t->gc_traced != generation && !last) gotrace__end_in_call(&c, GOTRACE_ERROR_OUT_OF_MEMORY);
   }
   gotrace__unlock_collector(&c);
 }
