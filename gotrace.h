@@ -2292,7 +2292,6 @@ typedef struct gotrace__call {
   unsigned slot;
   bool v2;
   bool usual;          /* format and stacks are such that gotrace__enter_usual may succeed */
-  uint8_t stacks;      /* gotrace_stacks */
   bool plain;          /* tracing is off: state is kept by plain stores */
   bool global;         /* the global proc's lock is held */
   bool collecting;     /* the collector's lock is held */
@@ -2581,8 +2580,7 @@ static void gotrace__understand(gotrace__call *c, uint64_t control) {
   c->session = (control & GOTRACE__MODES) == GOTRACE__ON ? gotrace__t.session : 0;
   c->v2 = c->session && gotrace__t.v2;
   c->mark = c->v2 ? (uint32_t)c->generation : c->session;
-  c->stacks = (uint8_t)(c->session ? gotrace__t.options.stacks : GOTRACE_STACKS_NONE);
-  c->usual = c->session && c->stacks != GOTRACE_STACKS_UNWIND && gotrace__t.version != GOTRACE_GO_1_22;
+  c->usual = c->session && gotrace__t.options.stacks != GOTRACE_STACKS_UNWIND && gotrace__t.version != GOTRACE_GO_1_22;
 }
 
 /* Sets the thread's writing flag: what follows reads a control word that nobody who changes it will take for settled. */
@@ -2606,7 +2604,7 @@ static GOTRACE__NOINLINE void gotrace__renew(gotrace__thread *m, uint64_t contro
 
 /* Begins a call. True if the control word is another than at the thread's last call; seldom, so that all that follows
  * from the word is worked out only then. */
-static inline bool gotrace__enter(gotrace__call *c, gotrace__thread *m) {
+static inline bool gotrace__enter(gotrace__call *c, gotrace__thread *m, gotrace_site *site) {
   uint64_t control;
   bool changed;
   gotrace__raise(m);
@@ -2614,6 +2612,7 @@ static inline bool gotrace__enter(gotrace__call *c, gotrace__thread *m) {
   changed = GOTRACE__UNLIKELY(control != m->control);
   if (changed) gotrace__renew(m, control);
   *c = m->call;
+  c->site = site;
   return changed;
 }
 
@@ -2738,13 +2737,18 @@ static uint32_t gotrace__string(gotrace__call *c, const char *string) {
   return id;
 }
 
+/* Whether a call site remembers an id that is valid in the call. */
+static inline bool gotrace__site_knows(const gotrace__call *c, const uint64_t *remembered, uint32_t *id) {
+  uint64_t known = gotrace__load_relaxed(remembered);
+  *id = (uint32_t)known;
+  return known >> 32 == c->mark;
+}
+
 /* The id of a name at a call site, remembered there if the name is a constant. */
 static uint32_t gotrace__name(gotrace__call *c, const char *name, int name_is_constant) {
-  uint64_t known;
   uint32_t id;
   if (!name_is_constant || !c->site) return gotrace__string(c, name);
-  known = gotrace__load_relaxed(&c->site->name_id);
-  if (GOTRACE__LIKELY(known >> 32 == c->mark)) return (uint32_t)known;
+  if (GOTRACE__LIKELY(gotrace__site_knows(c, &c->site->name_id, &id))) return id;
   id = gotrace__string(c, name);
   gotrace__store_relaxed(&c->site->name_id, (uint64_t)c->mark << 32 | id);
   return id;
@@ -2767,12 +2771,10 @@ static uint32_t gotrace__captured_stack(gotrace__call *c);
 
 /* The id of the call's stack: why the calling goroutine is here. */
 static inline uint32_t gotrace__stack(gotrace__call *c) {
-  uint64_t known;
   uint32_t id;
   if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE)) return gotrace__captured_stack(c);
   if (!c->site) return 0;
-  known = gotrace__load_relaxed(&c->site->stack_id);
-  if (GOTRACE__LIKELY(known >> 32 == c->mark)) return (uint32_t)known;
+  if (GOTRACE__LIKELY(gotrace__site_knows(c, &c->site->stack_id, &id))) return id;
   id = gotrace__location_stack(c, &c->site->location);
   gotrace__store_relaxed(&c->site->stack_id, (uint64_t)c->mark << 32 | id);
   return id;
@@ -2996,14 +2998,18 @@ static GOTRACE__NOINLINE void gotrace__refill(gotrace__call *c) {
   }
 }
 
-/* Makes c write: to p's stream, which belongs to the caller (v1), or to its thread's (v2). */
-static inline void gotrace__open(gotrace__call *c, gotrace_proc *p) {
-  c->p = p;
-  if (!c->session) return;
-  c->s = c->v2 ? &c->m->stream : &p->stream;
+/* Makes c write: to the stream of c->p, which belongs to the caller (v1), or to its thread's (v2). False if that has no
+ * room for a call's events. */
+static inline bool gotrace__choose_stream(gotrace__call *c) {
+  c->s = c->v2 ? &c->m->stream : &c->p->stream;
   c->b = c->s->buffer[c->slot];
   c->s->generation = c->generation;
-  if (GOTRACE__UNLIKELY(!c->b || gotrace__room(c->b) < GOTRACE__CALL_ROOM)) gotrace__refill(c);
+  return GOTRACE__LIKELY(c->b && gotrace__room(c->b) >= GOTRACE__CALL_ROOM);
+}
+
+static inline void gotrace__open(gotrace__call *c, gotrace_proc *p) {
+  c->p = p;
+  if (c->session && !gotrace__choose_stream(c)) gotrace__refill(c);
 }
 
 /* Reads the control word again, after meeting an event of a later generation. While nothing is written, `generation` must not
@@ -3176,8 +3182,7 @@ static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags)
   }
   if ((flags & GOTRACE__NEEDS_GO) && GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
   if ((flags & GOTRACE__NEEDS_PROC) && GOTRACE__UNLIKELY(!m->proc)) lacked_proc = gotrace__start_own_proc(m);
-  changed = gotrace__enter(c, m);
-  c->site = site;
+  changed = gotrace__enter(c, m, site);
   while (GOTRACE__LIKELY(c->session != 0)) {
     if (GOTRACE__UNLIKELY(changed)) {
       if (m->session != c->session) gotrace__reset_counters(m, c->session);
@@ -3189,8 +3194,7 @@ static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags)
       if (flags & GOTRACE__V2_GO) gotrace__attach(m);
       else gotrace__start_own_proc(m);
       flags &= ~(unsigned)(GOTRACE__V2_PROC | GOTRACE__V2_GO); /* whether there is memory for it or not */
-      changed = gotrace__enter(c, m);
-      c->site = site;
+      changed = gotrace__enter(c, m, site);
       continue;
     }
     if (c->v2 || !(flags & GOTRACE__IN_SYSCALL)) {
@@ -3203,8 +3207,7 @@ static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags)
       if (GOTRACE__UNLIKELY(!c->b && c->session)) {
         gotrace__leave(c);
         gotrace__wait_for_room();
-        changed = gotrace__enter(c, m);
-        c->site = site;
+        changed = gotrace__enter(c, m, site);
         continue;
       }
     }
@@ -3283,9 +3286,9 @@ static inline bool gotrace__unblock_off(gotrace_go *g) {
 /* While tracing is on, the most frequent calls first try to write their event in the usual way: the thread has a proc
  * and room, everything that the event mentions is known, nothing is to be repaired. What is out of the ordinary is
  * left, before anything has changed, to the way that all calls go. Between gotrace__enter_usual and gotrace__leave the
- * call's record goes to no other function, so that compilers keep it in registers: half the instructions. What is not
- * set here belongs to the general way, and so do gotrace__problem, gotrace__string, gotrace__refresh. GOTRACE__FLATTEN
- * sees to it. */
+ * call's record goes to no other function, so that compilers keep it in registers: half the instructions.
+ * GOTRACE__FLATTEN sees to it. What is not set here belongs to the general way, and so do gotrace__problem,
+ * gotrace__string, gotrace__refresh. */
 static inline bool gotrace__enter_usual(gotrace__call *c, bool in_syscall) {
   gotrace__thread *m = gotrace__self;
   if (GOTRACE__UNLIKELY(!m || !m->call.usual || m->in_syscall != in_syscall)) return false;
@@ -3309,28 +3312,15 @@ static inline bool gotrace__enter_usual(gotrace__call *c, bool in_syscall) {
   return false;
 }
 
-/* Opens the call's stream, if it has room. The thread's proc is its own. */
-static inline bool gotrace__usual_room(gotrace__call *c) {
-  c->s = c->v2 ? &c->m->stream : &c->p->stream;
-  c->b = c->s->buffer[c->slot];
-  if (GOTRACE__UNLIKELY(!c->b || gotrace__room(c->b) < GOTRACE__CALL_ROOM)) return false;
-  c->s->generation = c->generation;
-  return true;
-}
-
 static uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t mark, const gotrace_site *site, void *frame);
 
 /* The id of a call's stack, if that is known. */
 static inline bool gotrace__usual_stack(const gotrace__call *c, const gotrace_site *site, void *frame, uint32_t *id) {
-  uint64_t known;
+  gotrace_stacks mode = gotrace__t.options.stacks;
   if (!site) return false;
-  if (GOTRACE__LIKELY(c->m->call.stacks == GOTRACE_STACKS_CALL_SITE)) {
-    known = gotrace__load_relaxed(&site->stack_id);
-    *id = (uint32_t)known;
-    return known >> 32 == c->mark;
-  }
+  if (GOTRACE__LIKELY(mode == GOTRACE_STACKS_CALL_SITE)) return gotrace__site_knows(c, &site->stack_id, id);
   *id = 0;
-  if (c->m->call.stacks == GOTRACE_STACKS_NONE) return true;
+  if (mode == GOTRACE_STACKS_NONE) return true;
   *id = gotrace__remembered_stack(c->m, c->mark, site, frame);
   return *id != 0;
 }
@@ -3338,6 +3328,16 @@ static inline bool gotrace__usual_stack(const gotrace__call *c, const gotrace_si
 /* Whether the thread's goroutine may leave its proc: there is one, and it has not stopped the world. */
 static inline bool gotrace__usual_leave(const gotrace__call *c) {
   return c->m->go && c->p->stw_session != c->session;
+}
+
+/* gotrace__enter_usual for an event that takes the thread's goroutine off its proc, with a stack. */
+static inline bool gotrace__enter_leaving(gotrace__call *c, const gotrace_site *site, void *frame, uint32_t *stack) {
+  if (!gotrace__enter_usual(c, false)) return false;
+  if (GOTRACE__LIKELY(gotrace__choose_stream(c) && gotrace__usual_leave(c) &&
+                      gotrace__usual_stack(c, site, frame, stack)))
+    return true;
+  gotrace__leave(c);
+  return false;
 }
 
 /* Takes a goroutine that is known. */
@@ -3767,7 +3767,7 @@ static inline bool gotrace__usual_start(gotrace_go *g) {
   uint64_t word;
   bool done;
   if (!gotrace__enter_usual(&c, false)) return false;
-  done = gotrace__usual_room(&c) && !c.m->go && gotrace__usual_take(&c, g, GOTRACE__RUNNABLE, &word);
+  done = gotrace__choose_stream(&c) && !c.m->go && gotrace__usual_take(&c, g, GOTRACE__RUNNABLE, &word);
   if (GOTRACE__LIKELY(done)) {
     gotrace__write_start_of(&c, g, gotrace__sequence_of(word), NULL);
     gotrace__put_on(&c, g, word, 1);
@@ -3803,7 +3803,7 @@ static inline bool gotrace__usual_end(void) {
   gotrace__call c;
   bool done;
   if (!gotrace__enter_usual(&c, false)) return false;
-  done = gotrace__usual_room(&c) && gotrace__usual_leave(&c) && c.m->go != c.m->own_go &&
+  done = gotrace__choose_stream(&c) && gotrace__usual_leave(&c) && c.m->go != c.m->own_go &&
          c.m->free_count < GOTRACE__MOST_FREE && !gotrace__load_relaxed(&c.m->go->is_free);
   if (GOTRACE__LIKELY(done)) {
     gotrace_go *g = c.m->go;
@@ -3834,15 +3834,11 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
 static inline bool gotrace__usual_stop(const gotrace_site *site, void *frame, gotrace_stop_reason reason) {
   gotrace__call c;
   uint32_t stack;
-  bool done;
-  if (!gotrace__enter_usual(&c, false)) return false;
-  done = gotrace__usual_room(&c) && gotrace__usual_leave(&c) && gotrace__usual_stack(&c, site, frame, &stack);
-  if (GOTRACE__LIKELY(done)) {
-    gotrace__write_stop(&c, reason, stack);
-    gotrace__off(&c, 0, GOTRACE__RUNNABLE);
-  }
+  if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
+  gotrace__write_stop(&c, reason, stack);
+  gotrace__off(&c, 0, GOTRACE__RUNNABLE);
   gotrace__leave(&c);
-  return done;
+  return true;
 }
 
 static GOTRACE__NOINLINE void gotrace__stop_go(gotrace_site *site, void *frame, gotrace_stop_reason reason) {
@@ -3926,16 +3922,13 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
 static inline bool gotrace__usual_block(const gotrace_site *site, void *frame, unsigned reason) {
   gotrace__call c;
   uint32_t stack;
-  bool done;
-  if (reason >= GOTRACE_BLOCK_REASON_COUNT || reason == GOTRACE_BLOCK_FOREVER || !gotrace__enter_usual(&c, false))
+  if (reason >= GOTRACE_BLOCK_REASON_COUNT || reason == GOTRACE_BLOCK_FOREVER ||
+      !gotrace__enter_leaving(&c, site, frame, &stack))
     return false;
-  done = gotrace__usual_room(&c) && gotrace__usual_leave(&c) && gotrace__usual_stack(&c, site, frame, &stack);
-  if (GOTRACE__LIKELY(done)) {
-    gotrace__write_block(&c, reason, stack);
-    gotrace__off(&c, 0, GOTRACE__WAITING);
-  }
+  gotrace__write_block(&c, reason, stack);
+  gotrace__off(&c, 0, GOTRACE__WAITING);
   gotrace__leave(&c);
-  return done;
+  return true;
 }
 
 static GOTRACE__NOINLINE void gotrace__block_go(gotrace_site *site, void *frame, unsigned reason) {
@@ -3961,7 +3954,7 @@ static inline bool gotrace__usual_unblock(const gotrace_site *site, void *frame,
   uint32_t stack;
   bool done;
   if (!gotrace__enter_usual(&c, false)) return false;
-  done = gotrace__usual_room(&c) && gotrace__usual_stack(&c, site, frame, &stack) &&
+  done = gotrace__choose_stream(&c) && gotrace__usual_stack(&c, site, frame, &stack) &&
          gotrace__usual_take(&c, g, GOTRACE__WAITING, &word);
   if (GOTRACE__LIKELY(done)) {
     gotrace__write_known_unblock(&c, g, word, stack);
@@ -4007,7 +4000,7 @@ static inline bool gotrace__usual_switch(const gotrace_site *site, void *frame, 
   uint32_t stack = 0;
   bool done;
   if (!gotrace__enter_usual(&c, false)) return false;
-  done = gotrace__usual_room(&c) && gotrace__usual_leave(&c) &&
+  done = gotrace__choose_stream(&c) && gotrace__usual_leave(&c) &&
          (c.v2 || gotrace__usual_stack(&c, site, frame, &stack)) && gotrace__usual_take(&c, g, GOTRACE__WAITING, &word);
   if (GOTRACE__LIKELY(done)) {
     c.at = gotrace__switch_stamp(&c, g);
@@ -4351,12 +4344,10 @@ static inline void gotrace__enter_syscall(gotrace__call *c, uint32_t stack) {
 static inline bool gotrace__usual_syscall_begin(const gotrace_site *site, void *frame) {
   gotrace__call c;
   uint32_t stack;
-  bool done;
-  if (!gotrace__enter_usual(&c, false)) return false;
-  done = gotrace__usual_room(&c) && gotrace__usual_leave(&c) && gotrace__usual_stack(&c, site, frame, &stack);
-  if (GOTRACE__LIKELY(done)) gotrace__enter_syscall(&c, stack);
+  if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
+  gotrace__enter_syscall(&c, stack);
   gotrace__leave(&c);
-  return done;
+  return true;
 }
 
 static GOTRACE__NOINLINE void gotrace__begin_syscall(gotrace_site *site, void *frame) {
@@ -4423,7 +4414,7 @@ static inline bool gotrace__usual_syscall_end(void) {
   before = taken = gotrace__proc_word(c.m->index, GOTRACE__PROC_SYSCALL);
   done = gotrace__cas_acq_rel(&c.p->word, &taken, before | GOTRACE__BUSY);
   if (GOTRACE__LIKELY(done)) {
-    done = c.p->stream.generation <= c.generation && gotrace__usual_room(&c) &&
+    done = c.p->stream.generation <= c.generation && gotrace__choose_stream(&c) &&
            (c.v2 || gotrace__is_short_syscall(&c, g)) && gotrace__usual_take(&c, g, GOTRACE__SYSCALL, &word);
     if (GOTRACE__LIKELY(done)) {
       if (c.v2) {
@@ -4656,7 +4647,7 @@ GOTRACE__DEFINE void gotrace_thread_end(void) {
 /* v2: hands over what the thread has written in this generation, before its record can be another's. */
 static void gotrace__flush(gotrace__thread *m) {
   gotrace__call c;
-  gotrace__enter(&c, m);
+  gotrace__enter(&c, m, NULL);
   if (c.v2) {
     gotrace__lock(&gotrace__t.queue_lock);
     gotrace__hand_over(&m->stream.buffer[c.slot], c.slot);
@@ -5297,10 +5288,8 @@ static inline void gotrace__push_region(gotrace_go *g, uint64_t task, const char
  * told, and name and stack of the call site are known. */
 static inline bool gotrace__usual_region(const gotrace__call *c, const gotrace_site *site, void *frame,
                                          const char *name, uint32_t *id, uint32_t *stack) {
-  uint64_t known = site ? gotrace__load_relaxed(&site->name_id) : 0;
-  *id = (uint32_t)known;
-  return known >> 32 == c->mark && name && c->m->go && c->m->go->region_session == c->session &&
-         gotrace__usual_stack(c, site, frame, stack);
+  return site && gotrace__site_knows(c, &site->name_id, id) && name && c->m->go &&
+         c->m->go->region_session == c->session && gotrace__usual_stack(c, site, frame, stack);
 }
 
 static inline bool gotrace__usual_region_begin(const gotrace_site *site, void *frame, gotrace_task task,
@@ -5309,7 +5298,7 @@ static inline bool gotrace__usual_region_begin(const gotrace_site *site, void *f
   uint32_t id, stack;
   bool done;
   if (!name_is_constant || !gotrace__enter_usual(&c, false)) return false;
-  done = gotrace__usual_room(&c) && gotrace__usual_region(&c, site, frame, name, &id, &stack) &&
+  done = gotrace__choose_stream(&c) && gotrace__usual_region(&c, site, frame, name, &id, &stack) &&
          c.m->go->region_depth < c.m->go->region_capacity;
   if (GOTRACE__LIKELY(done)) {
     gotrace__push_region(c.m->go, task.id, name, !id);
@@ -5364,7 +5353,7 @@ static inline bool gotrace__usual_region_end(const gotrace_site *site, void *fra
   uint32_t id, stack;
   bool done;
   if (!name_is_constant || !gotrace__enter_usual(&c, false)) return false;
-  done = gotrace__usual_room(&c) && gotrace__usual_region(&c, site, frame, name, &id, &stack) && id &&
+  done = gotrace__choose_stream(&c) && gotrace__usual_region(&c, site, frame, name, &id, &stack) && id &&
          c.m->go->region_depth;
   if (GOTRACE__LIKELY(done)) {
     const gotrace__open_region *open = &c.m->go->regions[c.m->go->region_depth - 1];
@@ -5824,11 +5813,7 @@ static void gotrace__ender_call(gotrace__call *c, uint64_t generation) {
   memset(c, 0, sizeof *c);
   c->m = &t->ender;
   c->s = &t->ender.stream;
-  c->generation = generation;
-  c->slot = (unsigned)generation & 1;
-  c->session = t->session;
-  c->v2 = t->v2;
-  c->mark = t->v2 ? (uint32_t)generation : t->session;
+  gotrace__understand(c, generation << 2 | GOTRACE__ON);
   c->ending = true;
 }
 
@@ -7949,14 +7934,17 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *v
   return true;
 }
 
-/* Takes an event's time difference and its other numbers from GOTRACE__EVENT_BYTES, if none is long; false: they are
- * for gotrace__get_numbers. */
-GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt, uint64_t *values, unsigned n) {
+GOTRACE__ALWAYS_INLINE bool gotrace__take_numbers(const uint8_t **at, uint64_t *values, unsigned n) {
   unsigned i;
-  if (!gotrace__take_number(at, dt)) return false;
   for (i = 0; i < n; i++)
     if (!gotrace__take_number(at, &values[i])) return false;
   return true;
+}
+
+/* Takes an event's time difference and its other numbers from GOTRACE__EVENT_BYTES, if none is long; false: they are
+ * for gotrace__get_numbers. */
+GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt, uint64_t *values, unsigned n) {
+  return gotrace__take_number(at, dt) && gotrace__take_numbers(at, values, n);
 }
 
 /* Why gotrace__get_varint failed. */
@@ -8009,25 +7997,28 @@ static bool gotrace__dec_sort_samples(gotrace_decoder *d, gotrace__dec_sample *s
 
 /* ---- The source ---- */
 
-/* Sees to it that `want` bytes are at hand, or all that there are; returns how many. False: failed. */
+/* A window of another size, with what is at hand at its front. */
+static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
+  size_t have = (size_t)(d->end - d->at);
+  uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, size));
+  if (!memory) return gotrace__dec_no_memory(d), false;
+  if (have) memcpy(memory, d->at, have);
+  gotrace__dec_release(d, d->window, d->window_size);
+  d->at = d->window = memory;
+  d->window_size = size;
+  d->end = memory + have;
+  return true;
+}
+
+/* Sees to it that `want` bytes are at hand, or all that there are. False: failed. */
 static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
   size_t have = (size_t)(d->end - d->at);
   if (GOTRACE__LIKELY(have >= want) || d->at_end) return true;
   if (d->window_size < want || !d->window) {
     /* Grows only once the old one is full of bytes that were read. */
     size_t larger = d->window_size ? d->window_size : (size_t)1 << 18;
-    uint8_t *memory;
     while (larger < want && larger <= 2 * have + ((size_t)1 << 18)) larger *= 2;
-    if (larger > d->window_size) {
-      if (!(memory = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, larger))))
-        return gotrace__dec_no_memory(d), false;
-      if (have) memcpy(memory, d->at, have);
-      gotrace__dec_release(d, d->window, d->window_size);
-      d->window = memory;
-      d->window_size = larger;
-      d->at = memory;
-      d->end = memory + have;
-    }
+    if (larger > d->window_size && !gotrace__dec_new_window(d, larger)) return false;
   }
   /* What is at hand moves to the front only if there is not room enough behind it. */
   if ((size_t)(d->window + d->window_size - d->at) < want && d->at != d->window) {
@@ -8070,17 +8061,9 @@ static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
  * twice for a moment. */
 static bool gotrace__dec_fill_all(gotrace_decoder *d) {
   uint64_t size = d->options.read && d->options.seekable && !d->at_end ? gotrace__dec_source_size(d) : 0;
-  size_t have = (size_t)(d->end - d->at);
-  if (size > d->offset + have && size - d->offset < SIZE_MAX / 4) {
-    size_t want = (size_t)(size - d->offset) + 1; /* for the end to be seen */
-    uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, want));
-    if (!memory) return gotrace__dec_no_memory(d), false;
-    if (have) memcpy(memory, d->at, have);
-    gotrace__dec_release(d, d->window, d->window_size);
-    d->at = d->window = memory;
-    d->window_size = want;
-    d->end = memory + have;
-  }
+  if (size > d->offset + (uint64_t)(d->end - d->at) && size - d->offset < SIZE_MAX / 4 &&
+      !gotrace__dec_new_window(d, (size_t)(size - d->offset) + 1)) /* one more, for the end to be seen */
+    return false;
   return gotrace__dec_fill(d, SIZE_MAX / 4);
 }
 
@@ -10870,17 +10853,15 @@ static inline gotrace_result gotrace__dec_raw_next(gotrace_decoder *d, gotrace_e
   uint8_t kind = *at++;
   const gotrace__kind *k = &d->kinds[kind];
   uint64_t dt;
-  unsigned i;
   if (!GOTRACE__LIKELY(k->timed && gotrace__take_number(&at, &dt))) return gotrace__dec_next(d, event);
   gotrace__dec_raw_begin(d, event, k, kind, d->offset + (uint64_t)(d->batch_at - d->at), dt);
   memset(event->args, 0, sizeof event->args);
-  for (i = 0; i < k->args; i++)
-    if (!GOTRACE__LIKELY(gotrace__take_number(&at, &event->args[i]))) {
-      at = d->batch_at + 1;
-      gotrace__take_number(&at, &dt);
-      d->tick -= dt;
-      return gotrace__dec_next(d, event);
-    }
+  if (!GOTRACE__LIKELY(gotrace__take_numbers(&at, event->args, k->args))) {
+    at = d->batch_at + 1;
+    gotrace__take_number(&at, &dt);
+    d->tick -= dt;
+    return gotrace__dec_next(d, event);
+  }
   event->stack = gotrace__dec_raw_stack(event, k);
   d->batch_at = at;
   d->info.events++;
