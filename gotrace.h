@@ -1870,10 +1870,10 @@ static uint64_t gotrace__hash_bytes(const char *bytes, size_t size) {
 }
 
 /* What the two tables share: hash chains that are read without a lock and grow at their heads under one, and a list in
- * order of id, from which the reader takes what is new. */
+ * the order in which entries came, from which the reader takes what is new. */
 typedef struct gotrace__entry {
   struct gotrace__entry *link; /* in the chain; set before the entry is published */
-  struct gotrace__entry *next; /* in order of id; published by store_release */
+  struct gotrace__entry *next; /* in the list; published by store_release */
   uint64_t hash;
   uint32_t id;
   uint32_t size; /* bytes of a string, frames of a stack */
@@ -1884,7 +1884,8 @@ typedef struct gotrace__table {
   gotrace__mutex lock;
   gotrace__region region;
   gotrace__entry *first, *last; /* protected by lock; first is published by store_release */
-  uint32_t count; /* atomic: of ids given, also in blocks to threads (gotrace__text) */
+  uint32_t count; /* atomic: the last id given, also in blocks to threads (gotrace__text) */
+  uint32_t often; /* protected by lock: of the ids for strings that events mention often, the last given */
   gotrace__entry *chains[GOTRACE__CHAINS];
 } gotrace__table;
 
@@ -1912,9 +1913,19 @@ static gotrace__entry *gotrace__table_find(gotrace__table *table, uint64_t hash,
   return NULL;
 }
 
-/* The entry of a payload, which is added if it is new; NULL if there is no memory for it. */
+/* Strings have ids of one byte for those that events will mention often: names of regions, say, but neither of files nor
+ * of functions, which stand in the table of stacks alone, nor what a program has without end. */
+#define GOTRACE__OFTEN_IDS 127u
+
+static gotrace__table *gotrace__strings_new(gotrace__budget *budget, bool within) {
+  gotrace__table *strings = gotrace__table_new(budget, within);
+  if (strings) strings->count = GOTRACE__OFTEN_IDS;
+  return strings;
+}
+
+/* The entry of a payload, which is added if it is new; NULL if there is no memory for it. `often`: a string's. */
 static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
-                                          size_t bytes) {
+                                          size_t bytes, bool often) {
   gotrace__entry **chain = &table->chains[hash % GOTRACE__CHAINS];
   gotrace__entry *entry = gotrace__table_find(table, hash, size, payload, bytes);
   if (GOTRACE__LIKELY(entry != NULL)) return entry;
@@ -1924,7 +1935,7 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
   if (entry && !entry->id) {
     entry->link = *chain;
     entry->hash = hash;
-    entry->id = gotrace__add_relaxed(&table->count, 1) + 1;
+    entry->id = often && table->often < GOTRACE__OFTEN_IDS ? ++table->often : gotrace__add_relaxed(&table->count, 1) + 1;
     entry->size = size;
     memcpy(entry + 1, payload, bytes);
     /* Release: who finds the entry, in its chain or in the list, must not see it half made. */
@@ -1937,8 +1948,9 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
 }
 
 /* Its id; 0 if there is no memory for it. */
-static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload, size_t bytes) {
-  const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes);
+static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload, size_t bytes,
+                                   bool often) {
+  const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes, often);
   return entry ? entry->id : 0;
 }
 
@@ -1951,11 +1963,11 @@ static size_t gotrace__cut(const char *string, size_t size) {
 }
 
 /* The id of a string: from 1; 0 for the empty one, or without memory. *cut: was too long. Go: traceString. */
-static uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool *cut) {
+static uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool often, bool *cut) {
   size_t kept = gotrace__cut(string, size);
   *cut = kept != size;
   if (!kept) return 0;
-  return gotrace__table_put(strings, gotrace__hash_bytes(string, kept), (uint32_t)kept, string, kept);
+  return gotrace__table_put(strings, gotrace__hash_bytes(string, kept), (uint32_t)kept, string, kept, often);
 }
 
 /* ------------------------------------------------------------------------------------------------- >>stacks ---- */
@@ -1995,7 +2007,7 @@ static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__frame 
   if (count > GOTRACE_STACK_SIZE) count = GOTRACE_STACK_SIZE;
   hash = count;
   for (i = 0; i < count; i++) hash = gotrace__mix(gotrace__mix(hash, frames[i].pc), frames[i].line);
-  return gotrace__table_put(stacks, hash, (uint32_t)count, frames, count * sizeof *frames);
+  return gotrace__table_put(stacks, hash, (uint32_t)count, frames, count * sizeof *frames, false);
 }
 
 /* ------------------------------------------------------------------------------------------------ >>buffers ---- */
@@ -2728,10 +2740,11 @@ static inline void gotrace__v2_event(gotrace__call *c, unsigned kind, uint64_t t
 #define gotrace__v2_event3(c, kind, tick, a, b, d) gotrace__v2_event(c, kind, tick, 3, a, b, d, 0)
 #define gotrace__v2_event4(c, kind, tick, a, b, d, e) gotrace__v2_event(c, kind, tick, 4, a, b, d, e)
 
-static uint32_t gotrace__string(gotrace__call *c, const char *string) {
+/* The id of a string that the call's event mentions. */
+static uint32_t gotrace__string(gotrace__call *c, const char *string, bool often) {
   bool cut;
   size_t size = string ? strlen(string) : 0;
-  uint32_t id = gotrace__string_put(gotrace__t.tables[c->slot]->strings, string, size, &cut);
+  uint32_t id = gotrace__string_put(gotrace__t.tables[c->slot]->strings, string, size, often, &cut);
   if (GOTRACE__UNLIKELY(cut)) gotrace__problem(c, GOTRACE_PROBLEM_STRING_CUT);
   if (GOTRACE__UNLIKELY(!id && size)) gotrace__problem(c, GOTRACE_PROBLEM_TABLE_FULL);
   return id;
@@ -2747,9 +2760,9 @@ static inline bool gotrace__site_knows(const gotrace__call *c, const uint64_t *r
 /* The id of a name at a call site, remembered there if the name is a constant. */
 static uint32_t gotrace__name(gotrace__call *c, const char *name, int name_is_constant) {
   uint32_t id;
-  if (!name_is_constant || !c->site) return gotrace__string(c, name);
+  if (!name_is_constant || !c->site) return gotrace__string(c, name, false);
   if (GOTRACE__LIKELY(gotrace__site_knows(c, &c->site->name_id, &id))) return id;
-  id = gotrace__string(c, name);
+  id = gotrace__string(c, name, true);
   gotrace__store_relaxed(&c->site->name_id, (uint64_t)c->mark << 32 | id);
   return id;
 }
@@ -3692,9 +3705,9 @@ static inline void gotrace__write_start_of(gotrace__call *c, gotrace_go *g, uint
   uint64_t tick = gotrace__stamp(c, g);
   if (c->v2) {
     gotrace__v2_event2(c, GOTRACE_V2_GO_START, tick, g->id, sequence + 1);
-    if (label) gotrace__v2_event1(c, GOTRACE_V2_GO_LABEL, tick, gotrace__string(c, label));
+    if (label) gotrace__v2_event1(c, GOTRACE_V2_GO_LABEL, tick, gotrace__string(c, label, true));
   } else {
-    if (label) gotrace__event3(c, GOTRACE_V1_GO_START_LABEL, tick, g->id, sequence, gotrace__string(c, label));
+    if (label) gotrace__event3(c, GOTRACE_V1_GO_START_LABEL, tick, g->id, sequence, gotrace__string(c, label, true));
     else if (g->last_proc == c->p) gotrace__event1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
     else gotrace__event2(c, GOTRACE_V1_GO_START, tick, g->id, sequence);
     g->start_buffer = g->woken && !label ? c->b : NULL;
@@ -4043,7 +4056,7 @@ static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, g
     if (end) gotrace__die(&c, true);
     else gotrace__off(&c, 0, GOTRACE__WAITING);
     if (c.session) {
-      if (g->label && g->label[0]) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, c.at, gotrace__string(&c, g->label));
+      if (g->label && g->label[0]) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, c.at, gotrace__string(&c, g->label, true));
       g->tick = c.at;
     }
     gotrace__put_on(&c, g, word, 1);
@@ -4578,7 +4591,7 @@ static const char *gotrace__thread_name(const char *name) {
     uint64_t hash = gotrace__hash_bytes(name, size);
     memcpy(text, name, size);
     text[size] = 0;
-    if (t->names->count < GOTRACE__NAMES) gotrace__table_put(t->names, hash, (uint32_t)size, text, size + 1);
+    if (t->names->count < GOTRACE__NAMES) gotrace__table_put(t->names, hash, (uint32_t)size, text, size + 1, false);
     entry = gotrace__table_find(t->names, hash, (uint32_t)size, text, size + 1);
     if (entry) kept = (const char *)(entry + 1);
   }
@@ -4721,7 +4734,7 @@ GOTRACE__DEFINE void gotrace_go_label(const char *label) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
     if (!gotrace__set_label(c.m->go, label)) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
-    if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, c.m->go), gotrace__string(&c, c.m->go->label));
+    if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, c.m->go), gotrace__string(&c, c.m->go->label, true));
   }
   gotrace__end(&c);
 }
@@ -5069,7 +5082,7 @@ static void gotrace__memory(unsigned event, int unit, const void *address, size_
     uint64_t of = offset / (unit == 0 ? heap->page_size : unit == 1 ? heap->alignment : heap->stack_unit);
     unsigned order = 0;
     if (type) {
-      id = gotrace__table_put(gotrace__t.tables[c.slot]->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type);
+      id = gotrace__table_put(gotrace__t.tables[c.slot]->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type, false);
       if (!id) gotrace__problem(&c, GOTRACE_PROBLEM_TABLE_FULL);
     }
     while (unit == 2 && order < 63 && ((uint64_t)1 << order) < bytes) order++;
@@ -5164,8 +5177,8 @@ static void gotrace__write_open_tasks(gotrace__call *c) {
     if (task->session != c->session) {
       uint64_t tick = gotrace__stamp(c, c->m->go);
       if (c->v2)
-        gotrace__v2_event4(c, GOTRACE_V2_USER_TASK_BEGIN, tick, id, task->parent, gotrace__string(c, task->name), 0);
-      else gotrace__event4(c, GOTRACE_V1_USER_TASK_CREATE, tick, id, task->parent, gotrace__string(c, task->name), 0);
+        gotrace__v2_event4(c, GOTRACE_V2_USER_TASK_BEGIN, tick, id, task->parent, gotrace__string(c, task->name, false), 0);
+      else gotrace__event4(c, GOTRACE_V1_USER_TASK_CREATE, tick, id, task->parent, gotrace__string(c, task->name, false), 0);
       task->session = c->session;
     }
     gotrace__store_release(&task->id, id);
@@ -5251,7 +5264,7 @@ static const char *gotrace__region_name(const char *name, int name_is_constant) 
   size = gotrace__cut(name, strlen(name));
   memcpy(kept, name, size);
   kept[size] = 0;
-  entry = gotrace__table_add(t->region_names, gotrace__hash_bytes(kept, size), (uint32_t)size, kept, size + 1);
+  entry = gotrace__table_add(t->region_names, gotrace__hash_bytes(kept, size), (uint32_t)size, kept, size + 1, false);
   return entry ? (const char *)(entry + 1) : NULL;
 }
 
@@ -5382,7 +5395,7 @@ static GOTRACE__NOINLINE void gotrace__end_region(gotrace_site *site, void *fram
     } else if (depth) {
       gotrace__problem(&c, GOTRACE_PROBLEM_REGION_ORDER);
       while (g->region_depth >= depth && c.session) {
-        gotrace__end_innermost(&c, g, gotrace__string(&c, g->regions[g->region_depth - 1].name));
+        gotrace__end_innermost(&c, g, gotrace__string(&c, g->regions[g->region_depth - 1].name, false));
         gotrace__open(&c, c.p); /* there may be many */
       }
     } else if (!g->region_depth && gotrace__load_relaxed(&g->introduced) == c.session) {
@@ -5431,7 +5444,7 @@ GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const
   if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
     size_t size = message ? strlen(message) : 0, kept = message ? gotrace__cut(message, size) : 0;
     uint64_t tick = gotrace__stamp(&c, c.m->go);
-    uint32_t key = gotrace__string(&c, category);
+    uint32_t key = gotrace__string(&c, category, true);
     uint8_t *at;
     if (kept != size) gotrace__problem(&c, GOTRACE_PROBLEM_STRING_CUT);
     if (c.v2) {
@@ -5720,14 +5733,14 @@ static gotrace__tables *gotrace__tables_new(bool v2, bool types) {
   gotrace__tables *tables = GOTRACE__CAST(gotrace__tables *, gotrace__allocate(&t->budget, sizeof *tables, false));
   bool cut, ok;
   if (!tables) return NULL;
-  tables->strings = gotrace__table_new(&t->budget, false);
+  tables->strings = gotrace__strings_new(&t->budget, false);
   tables->stacks = gotrace__table_new(&t->budget, false);
   if (types) tables->types = gotrace__table_new(&t->budget, false);
   ok = tables->strings && tables->stacks && (!types || tables->types);
   if (ok) tables->strings->region.beyond = tables->stacks->region.beyond = true; /* a cut is what makes room */
   ok = ok && gotrace__stack_put(tables->stacks, &frame, 1) == GOTRACE__UNKNOWN_ENTRY;
 #define GOTRACE__INTERN(ids, number, text) \
-  ok = ok && (ids[number] = gotrace__string_put(tables->strings, text, sizeof text - 1, &cut)) != 0;
+  ok = ok && (ids[number] = gotrace__string_put(tables->strings, text, sizeof text - 1, true, &cut)) != 0;
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE__INTERN(tables->block_reasons, number, text)
   if (v2) { GOTRACE_BLOCK_REASONS(GOTRACE__REASON) }
 #undef GOTRACE__REASON
@@ -6189,7 +6202,7 @@ static uint32_t gotrace__frame_string(gotrace__tables *tables, const char *strin
     while (((unsigned char)*string & 0xc0) == 0x80) string++;
     size = strlen(string);
   }
-  return gotrace__string_put(tables->strings, string, size, &cut);
+  return gotrace__string_put(tables->strings, string, size, false, &cut);
 }
 
 /* The entry after `last` in a table. */
