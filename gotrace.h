@@ -1281,6 +1281,8 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
 #define GOTRACE__ALWAYS_INLINE static inline
 #endif
 
+#define GOTRACE__STATIC_ASSERT(condition, name) typedef char gotrace__assert_##name[(condition) ? 1 : -1]
+
 /* C and C++ spell these differently. */
 #ifdef __cplusplus
 #define GOTRACE__CAST(type, pointer) static_cast<type>(pointer)
@@ -1746,9 +1748,6 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
 #define GOTRACE_MALLOC(size) malloc(size)
 #define GOTRACE_FREE(pointer, size) ((void)(size), free(pointer))
 #endif
-
-#define GOTRACE__STATIC_ASSERT(condition, name) typedef char gotrace__assert_##name[(condition) ? 1 : -1] \
-    __attribute__((unused))
 
 /* Bytes that a session may use, and has used. NULL where a budget is asked for: no bound. */
 typedef struct gotrace__budget {
@@ -7451,17 +7450,52 @@ static void gotrace__after_fork_in_child(void) {
  * in ten or twenty waits, for a turn of each thread. */
 #define GOTRACE__MOST_ATTEMPTS(d) (3000 * ((d)->info.events + 33000))
 
-#define GOTRACE__NO_ID 5 /* a place behind all arguments, where 0 stands */
+/* v1: what an event does to the order of a goroutine's events: see gotrace__v1_rule. */
+typedef struct gotrace__rule {
+  uint8_t from, to; /* it needs the one status and leaves the other */
+  uint16_t rules;
+  uint8_t becomes;                  /* the event that it is without its difference for the order */
+  uint8_t sequence, sequence_after; /* the sequence number that it needs: where it stands, and how much later it is */
+  uint8_t unused;
+} gotrace__rule;
 
 /* What an event number means in the trace's format: the row of the table, taken apart once. */
 typedef struct gotrace__kind {
-  const gotrace_event_spec *spec;  /* NULL: the format has no such event */
-  uint8_t args;                    /* numbers after "dt", without "data" */
-  uint8_t stack, string;           /* places of its own stack and its string among them, GOTRACE__NO_ID: none */
-  uint8_t stack2, string2;         /* those of another's */
+  const gotrace_event_spec *spec; /* NULL: the format has no such event */
+  uint8_t head[4];                /* a gotrace_event's kind, arg_count, implied, and a byte of padding */
+  uint8_t args;                   /* numbers after "dt", without "data" */
+  uint8_t stack, string;          /* where its own stack and its string stand: see gotrace__dec_number */
+  uint8_t stack2, string2;        /* those of another's */
+  bool ids;                       /* has one of the latter */
   bool timed, data;
-  bool ids; /* has one of the latter */
+  bool plain; /* timed and without data */
+  bool names; /* v2: its first argument is a goroutine that exists */
+  bool skips; /* v1: the first walk need not look at it */
+  gotrace__rule rule;
 } gotrace__kind;
+
+/* A number of an event at a place in gotrace_event, in bytes. GOTRACE__NOWHERE: 0, as long as nothing has been made of
+ * the event. */
+#define GOTRACE__NOWHERE     offsetof(gotrace_event, extra)
+#define GOTRACE__ARGUMENT(i) (offsetof(gotrace_event, args) + (i) * sizeof(uint64_t))
+static inline uint64_t gotrace__dec_number(const gotrace_event *ev, unsigned place) {
+  uint64_t value;
+  memcpy(&value, (const char *)ev + place, sizeof value);
+  return value;
+}
+
+/* What a kind makes of an event, but for its numbers; and before it has any. In few stores, of which there are more
+ * than of anything else in reading. */
+GOTRACE__ALWAYS_INLINE void gotrace__dec_set_kind(gotrace_event *ev, const gotrace__kind *k) {
+  ev->spec = k->spec;
+  memcpy((char *)ev + offsetof(gotrace_event, kind), k->head, sizeof k->head);
+}
+GOTRACE__ALWAYS_INLINE void gotrace__dec_clear(gotrace_event *ev) {
+  memset((char *)ev + offsetof(gotrace_event, args), 0, offsetof(gotrace_event, kind) - offsetof(gotrace_event, args));
+}
+GOTRACE__STATIC_ASSERT(offsetof(gotrace_event, implied) == offsetof(gotrace_event, kind) + 2 &&
+                           sizeof(gotrace_event) >= offsetof(gotrace_event, kind) + 4,
+                       event_head);
 
 /* A map of 64-bit keys to 32-bit values but 0: open addressing, linear probing, at most half full. A key's place is its
  * lowest bits: ids are most often counted up. If many keys meet in one place, which nobody's ids but a forger's do,
@@ -7488,7 +7522,7 @@ typedef struct gotrace__dec_item {
 typedef struct gotrace__dec_items {
   gotrace__dec_item *entries;
   size_t count, capacity;
-  uint32_t *dense; /* 1 + index by id, if the ids are dense; else: */
+  uint32_t *dense; /* 1 + index by id, something for 0, if the ids are dense; else: */
   size_t dense_size;
   gotrace__map sparse;
 } gotrace__dec_items;
@@ -7501,20 +7535,31 @@ typedef struct gotrace__region_mark { /* an open user region: task and hash of t
   uint64_t task, name;
 } gotrace__region_mark;
 
-/* A goroutine. v2: until it ends. v1: for ever. */
+/* A goroutine. v2: until it ends. v1: for ever. 64 bytes: there may be a million. */
 typedef struct gotrace__dec_go {
   uint64_t id;
-  uint64_t generation, sequence; /* v2; v1 while ordering: the sequence number */
+  uint64_t sequence; /* v1: while ordering */
   gotrace__region_mark *regions;
-  uint64_t *stw;      /* v2: reasons of the stopped worlds that it began */
-  uint64_t new_stack; /* v1: of its first start */
-  int64_t blocked_at; /* v1: begin of its last system call */
-  uint32_t region_count, region_capacity, stw_count, stw_capacity;
-  uint32_t waiting; /* v1: 1 + the first cursor that waits for this goroutine */
-  uint32_t wakeup;  /* v1: 1 + the last event of its wake-up */
-  uint8_t status, order_status;
-  uint8_t last; /* v1: kind of the event that it waits since, 0: none */
-  bool assist, created, fresh, futile, timer;
+  uint32_t region_count, region_capacity;
+  uint8_t status;
+  bool assist;
+  /* v1: */
+  uint8_t order_status;
+  uint8_t last; /* kind of the event that it waits since, 0: none */
+  bool created, fresh, futile, timer;
+  union {
+    struct {
+      uint64_t generation; /* of the sequence number */
+      uint64_t *stw;       /* reasons of the stopped worlds that it began */
+      uint32_t stw_count, stw_capacity;
+    } v2;
+    struct {
+      uint64_t new_stack; /* of its first start */
+      int64_t blocked_at; /* begin of its last system call */
+      uint32_t waiting;   /* 1 + the first cursor that waits for this goroutine */
+      uint32_t wakeup;    /* 1 + the last event of its wake-up */
+    } v1;
+  } of;
 } gotrace__dec_go;
 
 typedef struct gotrace__dec_proc {
@@ -7546,21 +7591,15 @@ typedef struct gotrace__batch {
 #define GOTRACE__AHEAD 32
 
 typedef struct gotrace__ahead {
-  int64_t time;
-  uint64_t args[GOTRACE__NO_ID + 1];
-  uint64_t offset;
-  uint32_t go; /* 1 + index of the goroutine that it is about; v2: where it was then, 0: unknown */
-  uint8_t kind;
-  bool known; /* v2: the tables have all that it names */
+  gotrace_event event; /* as it will be given. v2: but for p and g; v1: time is in ticks */
+  uint32_t go;         /* 1 + index of the goroutine that it is about; v2: where it was then, 0: unknown */
+  bool known;          /* v2: the tables have all that it names */
   /* v1: */
-  uint8_t from, to, rules; /* see gotrace__v1_rule */
-  bool moved;              /* has its place elsewhere */
-  bool told;               /* is the end of a system call that tells its time */
-  uint32_t own;            /* 1 + index of the goroutine on which it happened, g */
-  int64_t g;
+  bool moved; /* has its place elsewhere */
+  bool told;  /* is the end of a system call that tells its time */
+  gotrace__rule rule;
+  uint32_t own;      /* 1 + index of the goroutine on which it happened, g */
   uint64_t sequence; /* that the goroutine must have come to, or the collection */
-  const uint8_t *data;
-  size_t size;
 } gotrace__ahead;
 
 /* Where the decoder stands in the events of one thread (v2) or proc (v1). */
@@ -7654,14 +7693,14 @@ struct gotrace_decoder {
   size_t sample_count, sample_capacity, sample_given;
   gotrace_event queue[3];
   unsigned queue_count, queue_given;
-  bool quick; /* threads' events come next: no others of the queue, experiments or samples */
+  bool quick; /* v2: threads' events come next: no others of the queue, experiments or samples. v1: it is prepared */
   int64_t last_time;
   double mul;
   uint64_t generation, first_generation, min_tick;
   uint64_t snapshot[4]; /* tick, mono, sec, nsec */
   uint64_t generation_offset, serial;
   uint64_t attempts;
-  bool has_snapshot, has_frequency, prepared, in_generation, final_sync;
+  bool has_snapshot, has_frequency, in_generation, final_sync;
   uint64_t gc_sequence;
   uint8_t gc; /* 0 unknown, 1 off, 2 on */
   uint64_t syncs;
@@ -7674,6 +7713,8 @@ struct gotrace_decoder {
   uint64_t ordinal, parked;
   uint32_t gc_waiting;
   uint32_t own, named; /* 1 + index of the last event's goroutine (0: to be found), and of the one that it is about */
+  uint32_t on;         /* 1 + index of its proc (0: to be found) */
+  int64_t elsewhere;   /* time from which on events are next that stand elsewhere than in their order */
   const uint8_t *file; /* all of it behind the header */
   uint64_t file_offset;
   gotrace__dec_wake *wakes;
@@ -8092,14 +8133,99 @@ static bool gotrace__ends_with(const char *word, size_t size, const char *end) {
   return size >= n && memcmp(word + size - n, end, n) == 0 && (size == n || word[size - n - 1] == '_');
 }
 
+/* What an event does to the order of a goroutine's events: it needs the status `from` and leaves `to`. The events that
+ * differ only for the order lose their difference. And on whose goroutine it happens, and what its proc runs then. Go:
+ * stateTransition, parseEvents. */
+enum { GOTRACE__O_DEAD, GOTRACE__O_RUNNABLE, GOTRACE__O_RUNNING, GOTRACE__O_WAITING };
+enum {
+  GOTRACE__O_NAMED = 1,   /* it is about a goroutine, which args[0] names */
+  GOTRACE__O_OWN = 2,     /* it is about the one on which it happens */
+  GOTRACE__O_COUNTED = 4, /* it needs a sequence number */
+  GOTRACE__O_COUNTS = 8,  /* it leaves the next one */
+  GOTRACE__O_GC = 16,     /* it needs, and leaves, those of collections */
+  GOTRACE__O_TELLS = 32,  /* it happens on the goroutine that args[0] names; else on the one that its proc runs, */
+  GOTRACE__O_NOBODYS = 64,
+  GOTRACE__O_STARTS = 128,
+  GOTRACE__O_LEAVES = 256
+};
+#define GOTRACE__O_ORDERED (GOTRACE__O_NAMED | GOTRACE__O_OWN)
+
+static void gotrace__v1_rule(gotrace__kind *k) {
+  gotrace__rule *r = &k->rule;
+  r->becomes = k->head[0];
+  r->sequence = (uint8_t)GOTRACE__NOWHERE;
+  switch (k->head[0]) {
+    case GOTRACE_V1_GO_CREATE:
+      r->from = GOTRACE__O_DEAD, r->to = GOTRACE__O_RUNNABLE;
+      r->rules = GOTRACE__O_NAMED | GOTRACE__O_COUNTED | GOTRACE__O_COUNTS;
+      break;
+    case GOTRACE_V1_GO_WAITING:
+    case GOTRACE_V1_GO_IN_SYSCALL:
+      r->from = GOTRACE__O_RUNNABLE, r->to = GOTRACE__O_WAITING, r->sequence_after = 1;
+      r->rules = GOTRACE__O_OWN | GOTRACE__O_COUNTED | GOTRACE__O_COUNTS | GOTRACE__O_TELLS;
+      break;
+    case GOTRACE_V1_GO_START:
+    case GOTRACE_V1_GO_START_LABEL:
+      r->from = GOTRACE__O_RUNNABLE, r->to = GOTRACE__O_RUNNING, r->sequence = (uint8_t)GOTRACE__ARGUMENT(1);
+      r->rules = GOTRACE__O_OWN | GOTRACE__O_COUNTED | GOTRACE__O_COUNTS | GOTRACE__O_TELLS | GOTRACE__O_STARTS;
+      break;
+    case GOTRACE_V1_GO_START_LOCAL:
+      r->from = GOTRACE__O_RUNNABLE, r->to = GOTRACE__O_RUNNING, r->becomes = GOTRACE_V1_GO_START;
+      r->rules = GOTRACE__O_OWN | GOTRACE__O_COUNTS | GOTRACE__O_TELLS | GOTRACE__O_STARTS;
+      break;
+    case GOTRACE_V1_GO_END:
+    case GOTRACE_V1_GO_STOP: r->rules = GOTRACE__O_LEAVES; break;
+    case GOTRACE_V1_GO_BLOCK:
+    case GOTRACE_V1_GO_BLOCK_SEND:
+    case GOTRACE_V1_GO_BLOCK_RECV:
+    case GOTRACE_V1_GO_BLOCK_SELECT:
+    case GOTRACE_V1_GO_BLOCK_SYNC:
+    case GOTRACE_V1_GO_BLOCK_COND:
+    case GOTRACE_V1_GO_BLOCK_NET:
+    case GOTRACE_V1_GO_SLEEP:
+    case GOTRACE_V1_GO_SYS_BLOCK:
+    case GOTRACE_V1_GO_BLOCK_GC:
+      r->from = GOTRACE__O_RUNNING, r->to = GOTRACE__O_WAITING;
+      r->rules = GOTRACE__O_OWN | GOTRACE__O_LEAVES;
+      break;
+    case GOTRACE_V1_GO_SCHED:
+    case GOTRACE_V1_GO_PREEMPT:
+      r->from = GOTRACE__O_RUNNING, r->to = GOTRACE__O_RUNNABLE;
+      r->rules = GOTRACE__O_OWN | GOTRACE__O_LEAVES;
+      break;
+    case GOTRACE_V1_GO_UNBLOCK:
+    case GOTRACE_V1_GO_SYS_EXIT:
+      r->from = GOTRACE__O_WAITING, r->to = GOTRACE__O_RUNNABLE, r->sequence = (uint8_t)GOTRACE__ARGUMENT(1);
+      r->rules = GOTRACE__O_NAMED | GOTRACE__O_COUNTED | GOTRACE__O_COUNTS;
+      if (r->becomes == GOTRACE_V1_GO_SYS_EXIT) r->rules |= GOTRACE__O_TELLS;
+      break;
+    case GOTRACE_V1_GO_UNBLOCK_LOCAL:
+    case GOTRACE_V1_GO_SYS_EXIT_LOCAL:
+      r->from = GOTRACE__O_WAITING, r->to = GOTRACE__O_RUNNABLE;
+      r->rules = GOTRACE__O_NAMED | GOTRACE__O_COUNTS;
+      r->becomes = k->head[0] == GOTRACE_V1_GO_UNBLOCK_LOCAL ? GOTRACE_V1_GO_UNBLOCK : GOTRACE_V1_GO_SYS_EXIT;
+      break;
+    case GOTRACE_V1_GC_START:
+      r->sequence = (uint8_t)GOTRACE__ARGUMENT(0);
+      r->rules = GOTRACE__O_GC | GOTRACE__O_NOBODYS;
+      break;
+    case GOTRACE_V1_GC_DONE:
+    case GOTRACE_V1_STW_START:
+    case GOTRACE_V1_STW_DONE: r->rules = GOTRACE__O_NOBODYS; break;
+    default: break;
+  }
+}
+
 static void gotrace__dec_kinds(gotrace_decoder *d) {
   /* Like Go, v2: an event that came later than the format is read all the same. */
   int format = d->info.family == 1 ? d->version : GOTRACE_GO_1_26;
+  const uint64_t noted = (uint64_t)1 << GOTRACE_V1_FUTILE_WAKEUP | (uint64_t)1 << GOTRACE_V1_STW_START |
+                         (uint64_t)1 << GOTRACE_V1_GO_SYS_EXIT | (uint64_t)1 << GOTRACE_V1_CPU_SAMPLE;
   size_t count, i;
   const gotrace_event_spec *specs = gotrace_event_specs(d->info.family, &count);
   for (i = 0; i < 256; i++) {
     gotrace__kind *k = &d->kinds[i];
-    k->stack = k->stack2 = k->string = k->string2 = GOTRACE__NO_ID;
+    k->stack = k->stack2 = k->string = k->string2 = GOTRACE__NOWHERE;
   }
   for (i = 0; i < count; i++) {
     gotrace__kind *k = &d->kinds[specs[i].number];
@@ -8119,14 +8245,22 @@ static void gotrace__dec_kinds(gotrace_decoder *d) {
       k->args++;
       if (gotrace__ends_with(word, size, "stack")) {
         /* The event's own stack is "stack"; "new_stack" is another's. */
-        if (size == 5) k->stack = (uint8_t)(k->args - 1);
-        else k->stack2 = (uint8_t)(k->args - 1);
+        if (size == 5) k->stack = (uint8_t)GOTRACE__ARGUMENT(k->args - 1u);
+        else k->stack2 = (uint8_t)GOTRACE__ARGUMENT(k->args - 1u);
       } else if (gotrace__ends_with(word, size, "string")) {
-        if (k->string != GOTRACE__NO_ID) k->string2 = (uint8_t)(k->args - 1);
-        else k->string = (uint8_t)(k->args - 1);
+        if (k->string != GOTRACE__NOWHERE) k->string2 = (uint8_t)GOTRACE__ARGUMENT(k->args - 1u);
+        else k->string = (uint8_t)GOTRACE__ARGUMENT(k->args - 1u);
       }
     }
-    k->ids = k->stack2 != GOTRACE__NO_ID || k->string2 != GOTRACE__NO_ID;
+    k->ids = k->stack2 != GOTRACE__NOWHERE || k->string2 != GOTRACE__NOWHERE;
+    k->head[0] = (uint8_t)specs[i].number;
+    k->head[1] = k->args;
+    k->plain = k->timed && !k->data;
+    k->names = d->info.family == 2 && (k->head[0] == GOTRACE_V2_GO_START || k->head[0] == GOTRACE_V2_GO_UNBLOCK);
+    if (d->info.family == 1) {
+      gotrace__v1_rule(k);
+      k->skips = k->plain && d->version >= 1007 && !(noted >> k->head[0] & 1);
+    }
   }
 }
 
@@ -8207,7 +8341,8 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
   gotrace__dec_free_generation(d);
   for (i = 0; i < d->go_count; i++) {
     gotrace__dec_release(d, d->gos[i].regions, d->gos[i].region_capacity * sizeof *d->gos[i].regions);
-    gotrace__dec_release(d, d->gos[i].stw, d->gos[i].stw_capacity * sizeof *d->gos[i].stw);
+    if (d->version >= GOTRACE_GO_1_22)
+      gotrace__dec_release(d, d->gos[i].of.v2.stw, d->gos[i].of.v2.stw_capacity * sizeof *d->gos[i].of.v2.stw);
   }
   for (i = 0; i < d->task_count; i++) gotrace__dec_release(d, d->tasks[i].name, d->tasks[i].name_size);
   for (i = 0; i < d->cursor_count; i++) {
@@ -8254,13 +8389,14 @@ static gotrace__dec_item *gotrace__dec_entry(const gotrace_decoder *d, const got
   return i ? &e->entries[i - 1] : NULL;
 }
 
-/* Whether a table has an id, as far as a look at the dense ones tells; 0 stands for the empty string or stack. */
-static inline bool gotrace__dec_sees(const uint32_t *dense, size_t size, uint64_t id) {
-  return id == 0 || (id < size && dense[id]);
+/* Whether a table has an id, as far as a look at the dense ones tells. */
+static inline bool gotrace__dec_sees(const gotrace__dec_items *e, uint64_t id) {
+  return GOTRACE__LIKELY(id < e->dense_size && e->dense[id]);
 }
 
+/* 0 stands for the empty string or stack. */
 static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
-  return gotrace__dec_sees(e->dense, e->dense_size, id) || gotrace__dec_entry(d, e, id) != NULL;
+  return id == 0 || gotrace__dec_entry(d, e, id) != NULL;
 }
 
 /* Makes the entries findable. Ids are most often dense; if not, they are hashed. An id that comes twice is an error in
@@ -8270,12 +8406,12 @@ static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items 
   size_t i;
   for (i = 0; i < e->count; i++)
     if (e->entries[i].id > most) most = e->entries[i].id;
-  if (!e->count) return GOTRACE_OK;
   if (most < 4 * (uint64_t)e->count + 1024) {
     e->dense = GOTRACE__CAST(uint32_t *, gotrace__dec_allocate(d, ((size_t)most + 1) * sizeof *e->dense));
     if (!e->dense) return gotrace__dec_no_memory(d);
     e->dense_size = (size_t)most + 1;
     memset(e->dense, 0, e->dense_size * sizeof *e->dense);
+    e->dense[0] = UINT32_MAX;
   }
   for (i = 0; i < e->count; i++) {
     uint64_t id = e->entries[i].id;
@@ -8349,26 +8485,15 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
   event->m = event->p = event->g = GOTRACE_NO_ID;
 }
 
-/* An event of a raw trace: what its kind, its place and its time make of it, */
-static inline void gotrace__dec_raw_begin(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k, uint8_t kind,
+/* An event of a raw trace: what its kind, its place and its time make of it. */
+static inline void gotrace__dec_raw_begin(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k,
                                           uint64_t offset, uint64_t dt) {
   d->tick += dt;
-  ev->spec = k->spec;
+  gotrace__dec_set_kind(ev, k);
   ev->time = (int64_t)d->tick;
   ev->offset = offset;
   ev->m = (int64_t)d->raw_id;
   ev->p = ev->g = GOTRACE_NO_ID;
-  ev->extra = 0;
-  ev->data = NULL;
-  ev->data_size = 0;
-  ev->kind = kind;
-  ev->arg_count = k->args;
-  ev->implied = false;
-}
-
-/* and what its arguments do. */
-static inline uint64_t gotrace__dec_raw_stack(const gotrace_event *ev, const gotrace__kind *k) {
-  return k->stack != GOTRACE__NO_ID ? ev->args[k->stack] : 0;
 }
 
 /* The next piece of a raw v2 trace: a batch's header, or what stands in it. */
@@ -8436,11 +8561,11 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
   if (!k->spec || *at == GOTRACE_V2_NONE || *at == GOTRACE_V2_EVENT_BATCH || *at == GOTRACE_V2_EXPERIMENTAL_BATCH)
     return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u in a batch", *at);
   at++;
-  memset(ev->args, 0, sizeof ev->args);
+  gotrace__dec_clear(ev);
   if ((k->timed && !gotrace__get_numbers(&at, end, &value, 1)) || !gotrace__get_numbers(&at, end, ev->args, k->args))
     return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
-  gotrace__dec_raw_begin(d, ev, k, (uint8_t)k->spec->number, offset, value);
-  ev->stack = gotrace__dec_raw_stack(ev, k);
+  gotrace__dec_raw_begin(d, ev, k, offset, value);
+  ev->stack = gotrace__dec_number(ev, k->stack);
   if (ev->kind == GOTRACE_V2_STRING) {
     if (!(next = gotrace__get_varint(at, end, &value)))
       return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
@@ -8464,6 +8589,96 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
   }
   d->batch_at = at;
   return GOTRACE_OK;
+}
+
+/* ---- Threads (v2) and procs (v1) by time ---- */
+
+/* A binary heap by the time of their next events, kept as Go keeps it (batchcursor.go), so that equal
+ * times come in the same order. Behind the last stands a time that is not before any, to be compared in place of a
+ * second child. */
+static inline void gotrace__heap_end(gotrace_decoder *d, size_t count) {
+  d->heap_count = count;
+  d->heap[count].time = INT64_MAX;
+}
+
+/* Room for one more, and the end. */
+static bool gotrace__heap_grow(gotrace_decoder *d) {
+  return (d->heap || GOTRACE__GROW(d, gotrace__front, d->heap, 0, d->heap_capacity)) &&
+         GOTRACE__GROW(d, gotrace__front, d->heap, d->heap_count + 1, d->heap_capacity);
+}
+
+static size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
+  while (i > 0 && heap[(i - 1) / 2].time > heap[i].time) {
+    gotrace__front swap = heap[i];
+    heap[i] = heap[(i - 1) / 2];
+    heap[(i - 1) / 2] = swap;
+    i = (i - 1) / 2;
+  }
+  return i;
+}
+
+/* Fields are moved one by one: reading both at once what was just written one by one would stall the processor. */
+static inline void gotrace__heap_set(gotrace__front *front, int64_t time, uint32_t cursor) {
+  front->time = time;
+  front->cursor = cursor;
+}
+
+/* Gives the one at `i` a later time. */
+GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int64_t time) {
+  gotrace__front *at = &heap[i];
+  uint32_t cursor = at->cursor;
+  while (2 * i + 1 < count) {
+    gotrace__front *least = &heap[2 * i + 1];
+    least += least[1].time < least[0].time;
+    if (least->time >= time) break;
+    gotrace__heap_set(at, least->time, least->cursor);
+    at = least;
+    i = (size_t)(at - heap);
+  }
+  gotrace__heap_set(at, time, cursor);
+}
+
+static void gotrace__heap_remove(gotrace_decoder *d, size_t i) {
+  gotrace__front *heap = d->heap;
+  for (; i > 0; i = (i - 1) / 2) {
+    gotrace__front swap = heap[i];
+    heap[i] = heap[(i - 1) / 2];
+    heap[(i - 1) / 2] = swap;
+  }
+  heap[0] = heap[d->heap_count - 1];
+  gotrace__heap_end(d, d->heap_count - 1);
+  if (d->heap_count) gotrace__heap_down(heap, d->heap_count, 0, heap[0].time);
+}
+
+/* Insertion sort: it is nearly in order when it is called again, and as good as Go's for the few threads that there
+ * are. */
+static bool gotrace__heap_sort(gotrace_decoder *d) {
+  gotrace__front *heap = d->heap, moved;
+  size_t i, j;
+  uint64_t steps = 0, bound = 64 + 16 * (uint64_t)d->heap_count;
+  for (i = 1; i < d->heap_count && steps < bound; i++) {
+    moved = heap[i];
+    for (j = i; j > 0 && heap[j - 1].time > moved.time; j--, steps++) heap[j] = heap[j - 1];
+    heap[j] = moved;
+  }
+  if (i < d->heap_count) { /* far from it */
+    gotrace__front *spare = GOTRACE__CAST(gotrace__front *, gotrace__dec_allocate(d, d->heap_count * sizeof *spare)),
+                   *from = heap, *to = spare, *swap;
+    size_t width, at, n = d->heap_count;
+    if (!spare) return false;
+    for (width = 1; width < n; width *= 2) {
+      for (at = 0; at < n; at += 2 * width) {
+        size_t a = at, middle = at + width < n ? at + width : n, b = middle,
+               end = at + 2 * width < n ? at + 2 * width : n;
+        for (j = at; j < end; j++)
+          to[j] = b >= end || (a < middle && from[a].time <= from[b].time) ? from[a++] : from[b++];
+      }
+      swap = from, from = to, to = swap;
+    }
+    if (from != heap) memcpy(heap, from, n * sizeof *heap);
+    gotrace__dec_release(d, spare, n * sizeof *spare);
+  }
+  return true;
 }
 
 /* ---- v2: a generation ---- */
@@ -8654,7 +8869,7 @@ static gotrace_result gotrace__dec_add_batch(gotrace_decoder *d, const gotrace__
   d->batch_count++;
   if (c->generation != d->serial) {
     /* Its first in this generation: the order of the threads' first batches settles ties of time. */
-    if (!GOTRACE__GROW(d, gotrace__front, d->heap, d->heap_count, d->heap_capacity)) return gotrace__dec_no_memory(d);
+    if (!gotrace__heap_grow(d)) return gotrace__dec_no_memory(d);
     d->heap[d->heap_count++].cursor = (uint32_t)(c - d->cursors);
     c->generation = d->serial;
     c->first = c->batch = (uint32_t)d->batch_count;
@@ -8772,31 +8987,31 @@ static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint
 static gotrace__ahead *gotrace__dec_read_usual(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *e,
                                                const gotrace__ahead *last) {
   const gotrace__kind *kinds = d->kinds;
-  const uint32_t *stacks = d->stacks.dense, *strings = d->strings.dense;
-  const size_t stack_count = d->stacks.dense_size, string_count = d->strings.dense_size;
   const double mul = d->mul;
-  const uint8_t *at = c->at, *next, *end = c->end;
+  const uint8_t *at = c->at, *next, *stop;
   const uint64_t before = c->base - (uint64_t)(uintptr_t)c->start; /* offset less address */
   int64_t time = c->time;
-  for (; e < last; e++, at = next) {
-    const gotrace__kind *k;
+  if (c->end - at < GOTRACE__EVENT_BYTES) return e;
+  for (stop = c->end - GOTRACE__EVENT_BYTES; e < last && at <= stop; e++, at = next) {
+    const gotrace__kind *k = kinds + *at;
+    gotrace_event *ev = &e->event;
     uint64_t dt;
-    if (end - at < GOTRACE__EVENT_BYTES) break;
-    k = &kinds[*at];
     next = at + 1;
-    memset(e->args, 0, sizeof e->args); /* those that the event does not have */
-    if (!GOTRACE__LIKELY(k->timed && gotrace__take_event(&next, &dt, e->args, k->args))) break;
+    gotrace__dec_clear(ev);
+    if (!GOTRACE__LIKELY(k->plain && gotrace__take_event(&next, &dt, ev->args, k->args))) break;
+    gotrace__dec_set_kind(ev, k);
     time = gotrace__dec_later(time, (int64_t)((double)(int64_t)dt * mul)); /* of 28 bits: it has room */
-    e->time = time;
-    e->offset = before + (uint64_t)(uintptr_t)at;
-    e->kind = *at;
+    ev->time = time;
+    ev->offset = before + (uint64_t)(uintptr_t)at;
+    ev->m = (int64_t)c->id;
+    ev->stack = gotrace__dec_number(ev, k->stack);
+    e->known = !k->ids && gotrace__dec_sees(&d->stacks, ev->stack) &&
+               gotrace__dec_sees(&d->strings, gotrace__dec_number(ev, k->string));
     e->go = 0;
-    if (*at == GOTRACE_V2_GO_START || *at == GOTRACE_V2_GO_UNBLOCK) { /* of many it comes to the cache in time */
-      e->go = gotrace__map_get(d, &d->go_map, e->args[0]);
+    if (k->names) { /* of many it comes to the cache in time */
+      e->go = gotrace__map_get(d, &d->go_map, ev->args[0]);
       if (e->go) GOTRACE__PREFETCH(&d->gos[e->go - 1]);
     }
-    e->known = !k->ids && gotrace__dec_sees(stacks, stack_count, e->args[k->stack]) &&
-               gotrace__dec_sees(strings, string_count, e->args[k->string]);
   }
   c->at = at;
   c->time = time;
@@ -8862,17 +9077,20 @@ static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__curso
     at = c->at;
     k = &d->kinds[*at];
     memset(e, 0, sizeof *e);
-    e->kind = *at++;
-    e->offset = c->base + (uint64_t)(c->at - c->start);
+    at++;
+    e->event.offset = c->base + (uint64_t)(c->at - c->start);
     if (!k->timed || !gotrace__get_numbers(&at, c->end, &dt, 1) ||
-        !gotrace__get_numbers(&at, c->end, e->args, k->args)) {
+        !gotrace__get_numbers(&at, c->end, e->event.args, k->args)) {
       if (e > c->ahead) break; /* its turn comes later */
       c->left = 0;
-      if (k->timed) return gotrace__dec_bad_number(d, at, c->end, e->offset, k->spec->name);
-      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, e->offset, k->spec ? k->spec->name : NULL,
-                               "event %u among a thread's events", e->kind);
+      if (k->timed) return gotrace__dec_bad_number(d, at, c->end, e->event.offset, k->spec->name);
+      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, e->event.offset, k->spec ? k->spec->name : NULL,
+                               "event %u among a thread's events", *c->at);
     }
-    e->time = c->time = gotrace__dec_later(c->time, gotrace__dec_nanoseconds(d, dt));
+    gotrace__dec_set_kind(&e->event, k);
+    e->event.time = c->time = gotrace__dec_later(c->time, gotrace__dec_nanoseconds(d, dt));
+    e->event.m = (int64_t)c->id;
+    e->event.stack = gotrace__dec_number(&e->event, k->stack);
     c->at = at;
   }
   c->next = c->ahead;
@@ -8887,79 +9105,6 @@ static inline gotrace_result gotrace__dec_advance_cursor(gotrace_decoder *d, got
     return GOTRACE_OK;
   }
   return gotrace__dec_read_ahead(d, c);
-}
-
-/* The threads by the time of their next events: a binary heap, kept as Go keeps it (batchcursor.go), so that equal
- * times come in the same order. */
-static size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
-  while (i > 0 && heap[(i - 1) / 2].time > heap[i].time) {
-    gotrace__front swap = heap[i];
-    heap[i] = heap[(i - 1) / 2];
-    heap[(i - 1) / 2] = swap;
-    i = (i - 1) / 2;
-  }
-  return i;
-}
-
-/* Fields are moved one by one: reading both at once what was just written one by one would stall the processor. */
-static inline void gotrace__heap_set(gotrace__front *front, int64_t time, uint32_t cursor) {
-  front->time = time;
-  front->cursor = cursor;
-}
-
-/* Gives the one at `i` a later time. */
-GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int64_t time) {
-  uint32_t cursor = heap[i].cursor;
-  for (;;) {
-    size_t least = 2 * i + 1;
-    if (least >= count) break;
-    least += least + 1 < count && heap[least + 1].time < heap[least].time;
-    if (heap[least].time >= time) break;
-    gotrace__heap_set(&heap[i], heap[least].time, heap[least].cursor);
-    i = least;
-  }
-  gotrace__heap_set(&heap[i], time, cursor);
-}
-
-static void gotrace__heap_remove(gotrace__front *heap, size_t *count, size_t i) {
-  for (; i > 0; i = (i - 1) / 2) {
-    gotrace__front swap = heap[i];
-    heap[i] = heap[(i - 1) / 2];
-    heap[(i - 1) / 2] = swap;
-  }
-  heap[0] = heap[--*count];
-  if (*count) gotrace__heap_down(heap, *count, 0, heap[0].time);
-}
-
-/* Insertion sort: it is nearly in order when it is called again, and as good as Go's for the few threads that there
- * are. */
-static bool gotrace__heap_sort(gotrace_decoder *d) {
-  gotrace__front *heap = d->heap, moved;
-  size_t i, j;
-  uint64_t steps = 0, bound = 64 + 16 * (uint64_t)d->heap_count;
-  for (i = 1; i < d->heap_count && steps < bound; i++) {
-    moved = heap[i];
-    for (j = i; j > 0 && heap[j - 1].time > moved.time; j--, steps++) heap[j] = heap[j - 1];
-    heap[j] = moved;
-  }
-  if (i < d->heap_count) { /* far from it */
-    gotrace__front *spare = GOTRACE__CAST(gotrace__front *, gotrace__dec_allocate(d, d->heap_count * sizeof *spare)),
-                   *from = heap, *to = spare, *swap;
-    size_t width, at, n = d->heap_count;
-    if (!spare) return false;
-    for (width = 1; width < n; width *= 2) {
-      for (at = 0; at < n; at += 2 * width) {
-        size_t a = at, middle = at + width < n ? at + width : n, b = middle,
-               end = at + 2 * width < n ? at + 2 * width : n;
-        for (j = at; j < end; j++)
-          to[j] = b >= end || (a < middle && from[a].time <= from[b].time) ? from[a++] : from[b++];
-      }
-      swap = from, from = to, to = swap;
-    }
-    if (from != heap) memcpy(heap, from, n * sizeof *heap);
-    gotrace__dec_release(d, spare, n * sizeof *spare);
-  }
-  return true;
 }
 
 /* ---- v2: order ---- */
@@ -8987,9 +9132,9 @@ static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uin
   g = &d->gos[i];
   g->id = id;
   g->status = status;
-  g->generation = d->generation;
   g->sequence = 0;
-  g->region_count = g->stw_count = 0;
+  g->region_count = 0;
+  if (d->version >= GOTRACE_GO_1_22) g->of.v2.generation = d->generation, g->of.v2.stw_count = 0;
   g->assist = false;
   return g;
 }
@@ -9003,14 +9148,15 @@ static bool gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
   return true;
 }
 
-/* The goroutine and proc that a thread runs; NULL if they are not known. */
-static inline gotrace__dec_go *gotrace__dec_own_go(gotrace_decoder *d, gotrace__cursor *c) {
+/* The goroutine and proc that a thread runs; NULL if they are not known, or, `here`, not where they were last found. */
+GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__dec_own_go(gotrace_decoder *d, gotrace__cursor *c, bool here) {
   gotrace__dec_go *g;
   if (c->g == GOTRACE_NO_ID) return NULL;
   if (GOTRACE__LIKELY(c->g_index != 0)) {
     g = &d->gos[c->g_index - 1];
     if (GOTRACE__LIKELY(g->id == (uint64_t)c->g && g->status != 255)) return g;
   }
+  if (here) return NULL;
   g = gotrace__dec_find_go(d, (uint64_t)c->g);
   c->g_index = g ? (uint32_t)(g - d->gos) + 1 : 0;
   return g;
@@ -9021,11 +9167,12 @@ static inline gotrace__dec_proc *gotrace__dec_find_proc(gotrace_decoder *d, uint
   return i ? &d->procs[i - 1] : NULL;
 }
 
-static inline gotrace__dec_proc *gotrace__dec_own_proc(gotrace_decoder *d, gotrace__cursor *c) {
+GOTRACE__ALWAYS_INLINE gotrace__dec_proc *gotrace__dec_own_proc(gotrace_decoder *d, gotrace__cursor *c, bool here) {
   gotrace__dec_proc *p;
   if (c->p == GOTRACE_NO_ID) return NULL;
   if (GOTRACE__LIKELY(c->p_index != 0) && GOTRACE__LIKELY(d->procs[c->p_index - 1].id == (uint64_t)c->p))
     return &d->procs[c->p_index - 1];
+  if (here) return NULL;
   p = gotrace__dec_find_proc(d, (uint64_t)c->p);
   c->p_index = p ? (uint32_t)(p - d->procs) + 1 : 0;
   return p;
@@ -9043,27 +9190,10 @@ static inline void gotrace__dec_take_proc(gotrace_decoder *d, gotrace__cursor *c
 }
 
 /* The next event of a thread, and where it happened: what the thread runs. */
-GOTRACE__ALWAYS_INLINE void gotrace__dec_tell(const gotrace_decoder *d, const gotrace__ahead *a, int64_t m, int64_t p,
-                                              int64_t g, gotrace_event *ev) {
-  const gotrace__kind *k = &d->kinds[a->kind];
-  ev->spec = k->spec;
-  ev->time = a->time;
-  ev->offset = a->offset;
-  ev->m = m;
-  ev->p = p;
-  ev->g = g;
-  ev->stack = a->args[k->stack];
-  memcpy(ev->args, a->args, sizeof ev->args);
-  ev->extra = 0;
-  ev->data = NULL;
-  ev->data_size = 0;
-  ev->kind = a->kind;
-  ev->arg_count = k->args;
-  ev->implied = false;
-}
-
-static void gotrace__dec_emit(const gotrace_decoder *d, const gotrace__cursor *c, gotrace_event *ev) {
-  gotrace__dec_tell(d, c->next, (int64_t)c->id, c->p, c->g, ev);
+static inline void gotrace__dec_emit(const gotrace__cursor *c, gotrace_event *ev) {
+  *ev = c->next->event;
+  ev->p = c->p;
+  ev->g = c->g;
 }
 
 /* Queues an event that the one of the cursor implies. */
@@ -9071,9 +9201,7 @@ static void gotrace__dec_imply(gotrace_decoder *d, const gotrace_event *of, uint
                                uint64_t arg1) {
   gotrace_event *ev = &d->queue[d->queue_count++];
   *ev = *of;
-  ev->kind = kind;
-  ev->spec = d->kinds[kind].spec;
-  ev->arg_count = d->kinds[kind].args;
+  gotrace__dec_set_kind(ev, &d->kinds[kind]);
   memset(ev->args, 0, sizeof ev->args);
   ev->args[0] = arg0;
   ev->args[1] = arg1;
@@ -9082,7 +9210,7 @@ static void gotrace__dec_imply(gotrace_decoder *d, const gotrace_event *of, uint
 }
 
 #define GOTRACE__WRONG(result, ...) \
-  return gotrace__dec_fail(d, result, c->next->offset, d->kinds[c->next->kind].spec->name, __VA_ARGS__)
+  return gotrace__dec_fail(d, result, c->next->event.offset, c->next->event.spec->name, __VA_ARGS__)
 #define GOTRACE__LATER GOTRACE_WOULD_BLOCK /* the event cannot come yet; it may when others have */
 #define GOTRACE__LL(x) ((long long)(x))
 
@@ -9108,7 +9236,7 @@ static gotrace_result gotrace__dec_need(gotrace_decoder *d, const gotrace__curso
 /* The goroutine that the thread runs, which must have a status. */
 #define GOTRACE__OWN_GO(wanted)                                                                                 \
   do {                                                                                                          \
-    if (!(g = gotrace__dec_own_go(d, c)))                                                                       \
+    if (!(g = gotrace__dec_own_go(d, c, false)))                                                                \
       GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));                  \
     if (g->status != (wanted))                                                                                  \
       GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, \
@@ -9121,7 +9249,7 @@ static inline bool gotrace__dec_succeeds(const gotrace_decoder *d, uint64_t gene
 }
 
 static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  uint64_t id = c->next->args[0], status = c->next->args[1];
+  uint64_t id = c->next->event.args[0], status = c->next->event.args[1];
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
   int64_t from = (int64_t)status;
   bool promoted = false;
@@ -9132,7 +9260,7 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
       /* It is known where it is, so nothing was lost. */
       promoted = true;
       from = GOTRACE__P_RUNNING;
-      c->next->args[1] = GOTRACE__P_SYSCALL;
+      c->next->event.args[1] = GOTRACE__P_SYSCALL;
     } else if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_ABANDONED) {
       from = GOTRACE__P_IDLE;
     } else if (p->status != status) {
@@ -9152,7 +9280,7 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
   }
   p->generation = d->generation;
   p->sequence = 0;
-  gotrace__dec_emit(d, c, ev);
+  gotrace__dec_emit(c, ev);
   ev->extra = from;
   if (status == GOTRACE__P_RUNNING || status == GOTRACE__P_SYSCALL) gotrace__dec_take_proc(d, c, p);
   if (promoted) {
@@ -9165,31 +9293,31 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
 }
 
 static gotrace_result gotrace__dec_proc_steal(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  uint64_t id = c->next->args[0];
+  uint64_t id = c->next->event.args[0];
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
   gotrace__cursor *from;
   uint32_t i;
   uint8_t status;
   if (!p || (p->status != GOTRACE__P_SYSCALL && p->status != GOTRACE__P_ABANDONED) ||
-      !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->args[1]))
+      !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->event.args[1]))
     return GOTRACE__LATER;
   GOTRACE__NEED(0);
-  gotrace__dec_emit(d, c, ev);
+  gotrace__dec_emit(c, ev);
   ev->extra = status = p->status;
   p->status = GOTRACE__P_IDLE;
   p->sequence++;
   if (status == GOTRACE__P_ABANDONED) return GOTRACE_OK; /* the thread may have moved on */
-  i = gotrace__map_get(d, &d->cursor_map, c->next->args[2]);
-  from = c->next->args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
+  i = gotrace__map_get(d, &d->cursor_map, c->next->event.args[2]);
+  from = c->next->event.args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
   if (!from || !from->seen || from->p != (int64_t)id)
     GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id),
-                   GOTRACE__LL(c->next->args[2]));
+                   GOTRACE__LL(c->next->event.args[2]));
   from->p = GOTRACE_NO_ID;
   return GOTRACE_OK;
 }
 
 static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  uint64_t id = c->next->args[0], m = c->next->args[1], status = c->next->args[2];
+  uint64_t id = c->next->event.args[0], m = c->next->event.args[1], status = c->next->event.args[2];
   gotrace__dec_go *g = gotrace__dec_find_go(d, id);
   gotrace__cursor *other;
   bool first = d->generation == d->first_generation;
@@ -9200,7 +9328,7 @@ static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor
     if (g->status != status)
       GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld has status %u, not %llu", GOTRACE__LL(id), g->status,
                      (unsigned long long)status);
-    g->generation = d->generation;
+    g->of.v2.generation = d->generation;
     g->sequence = 0;
   } else {
     if (!first)
@@ -9209,7 +9337,7 @@ static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor
     if (!(g = gotrace__dec_add_go(d, id, (uint8_t)status))) return d->failure.result;
     from = GOTRACE_STATUS_UNKNOWN;
   }
-  gotrace__dec_emit(d, c, ev);
+  gotrace__dec_emit(c, ev);
   ev->extra = from;
   if (status == GOTRACE__G_RUNNING) gotrace__dec_take_go(d, c, g);
   if (status != GOTRACE__G_SYSCALL) return GOTRACE_OK;
@@ -9246,12 +9374,12 @@ static gotrace_result gotrace__dec_go_switch(gotrace_decoder *d, gotrace__cursor
   gotrace_event start;
   GOTRACE__NEED_USER;
   GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
-  next = gotrace__dec_find_go(d, c->next->args[0]);
+  next = gotrace__dec_find_go(d, c->next->event.args[0]);
   if (!next || next->status != GOTRACE__G_WAITING ||
-      !gotrace__dec_succeeds(d, next->generation, next->sequence, c->next->args[1]))
+      !gotrace__dec_succeeds(d, next->of.v2.generation, next->sequence, c->next->event.args[1]))
     return GOTRACE__LATER;
-  gotrace__dec_emit(d, c, ev);
-  if (c->next->kind == GOTRACE_V2_GO_SWITCH) {
+  gotrace__dec_emit(c, ev);
+  if (c->next->event.kind == GOTRACE_V2_GO_SWITCH) {
     g->status = GOTRACE__G_WAITING;
     gotrace__dec_imply(d, ev, GOTRACE_V2_GO_BLOCK, 0, 0);
   } else {
@@ -9262,7 +9390,7 @@ static gotrace_result gotrace__dec_go_switch(gotrace_decoder *d, gotrace__cursor
   next->sequence++;
   start = *ev;
   start.g = GOTRACE_NO_ID;
-  gotrace__dec_imply(d, &start, GOTRACE_V2_GO_START, next->id, c->next->args[1]);
+  gotrace__dec_imply(d, &start, GOTRACE_V2_GO_START, next->id, c->next->event.args[1]);
   gotrace__dec_take_go(d, c, next);
   return GOTRACE_OK;
 }
@@ -9272,11 +9400,11 @@ static gotrace_result gotrace__dec_destroy_syscall(gotrace_decoder *d, gotrace__
   gotrace__dec_proc *p;
   GOTRACE__NEED(GOTRACE__NEED_G);
   GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
-  gotrace__dec_emit(d, c, ev);
+  gotrace__dec_emit(c, ev);
   if (!gotrace__dec_remove_go(d, g)) return d->failure.result;
   c->g = GOTRACE_NO_ID;
   if (c->p == GOTRACE_NO_ID) return GOTRACE_OK;
-  if (!(p = gotrace__dec_own_proc(d, c)) || p->status != GOTRACE__P_SYSCALL)
+  if (!(p = gotrace__dec_own_proc(d, c, false)) || p->status != GOTRACE__P_SYSCALL)
     GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
   /* The thread loses its proc too, which may be stolen later, or never: its id may be another's by then. */
   p->status = GOTRACE__P_ABANDONED;
@@ -9297,14 +9425,14 @@ static gotrace_result gotrace__dec_task_begin(gotrace_decoder *d, gotrace__curso
   const char *name;
   size_t size;
   gotrace__dec_task *task;
-  if (gotrace__map_get(d, &d->task_map, c->next->args[0]))
-    GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has begun already", GOTRACE__LL(c->next->args[0]));
-  if (!gotrace_decoder_string(d, c->next->args[2], &name, &size))
-    GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->args[2]);
+  if (gotrace__map_get(d, &d->task_map, c->next->event.args[0]))
+    GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has begun already", GOTRACE__LL(c->next->event.args[0]));
+  if (!gotrace_decoder_string(d, c->next->event.args[2], &name, &size))
+    GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->event.args[2]);
   if (!GOTRACE__GROW(d, gotrace__dec_task, d->tasks, d->task_count, d->task_capacity)) return gotrace__dec_no_memory(d);
   task = &d->tasks[d->task_count];
-  task->id = c->next->args[0];
-  task->parent = c->next->args[1];
+  task->id = c->next->event.args[0];
+  task->parent = c->next->event.args[1];
   task->name = NULL;
   task->name_size = (uint32_t)size;
   if (size && !(task->name = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return gotrace__dec_no_memory(d);
@@ -9359,12 +9487,12 @@ static gotrace_result gotrace__dec_push_region(gotrace_decoder *d, gotrace__dec_
 static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__cursor *c, bool begin) {
   gotrace__dec_go *g;
   gotrace__region_mark mark;
-  if (!gotrace__dec_has(d, &d->strings, c->next->args[1]))
-    GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->args[1]);
-  if (!(g = gotrace__dec_own_go(d, c)))
+  if (!gotrace__dec_has(d, &d->strings, c->next->event.args[1]))
+    GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->event.args[1]);
+  if (!(g = gotrace__dec_own_go(d, c, false)))
     GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
-  mark.task = c->next->args[0];
-  mark.name = gotrace__dec_string_hash(d, c->next->args[1]);
+  mark.task = c->next->event.args[0];
+  mark.name = gotrace__dec_string_hash(d, c->next->event.args[1]);
   if (begin) return gotrace__dec_push_region(d, g, mark);
   if (!g->region_count) return GOTRACE_OK; /* it began before the trace */
   if (g->regions[g->region_count - 1].task != mark.task || g->regions[g->region_count - 1].name != mark.name)
@@ -9377,50 +9505,50 @@ static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, g
   gotrace__dec_go *g;
   uint32_t i;
   uint64_t reason;
-  if (!(g = gotrace__dec_own_go(d, c)))
+  if (!(g = gotrace__dec_own_go(d, c, false)))
     GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
   if (begin) {
-    reason = c->next->args[0];
-    for (i = 0; i < g->stw_count; i++)
-      if (g->stw[i] == reason) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world is stopped already");
-    if (g->stw_count == g->stw_capacity) {
-      uint32_t larger = g->stw_capacity ? 2 * g->stw_capacity : 2;
+    reason = c->next->event.args[0];
+    for (i = 0; i < g->of.v2.stw_count; i++)
+      if (g->of.v2.stw[i] == reason) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world is stopped already");
+    if (g->of.v2.stw_count == g->of.v2.stw_capacity) {
+      uint32_t larger = g->of.v2.stw_capacity ? 2 * g->of.v2.stw_capacity : 2;
       uint64_t *reasons;
       if (larger > 1024) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "more worlds stopped at once than can be");
       reasons = GOTRACE__CAST(uint64_t *, gotrace__dec_allocate(d, larger * sizeof *reasons));
       if (!reasons) return gotrace__dec_no_memory(d);
-      if (g->stw_count) memcpy(reasons, g->stw, g->stw_count * sizeof *reasons);
-      gotrace__dec_release(d, g->stw, g->stw_capacity * sizeof *reasons);
-      g->stw = reasons;
-      g->stw_capacity = larger;
+      if (g->of.v2.stw_count) memcpy(reasons, g->of.v2.stw, g->of.v2.stw_count * sizeof *reasons);
+      gotrace__dec_release(d, g->of.v2.stw, g->of.v2.stw_capacity * sizeof *reasons);
+      g->of.v2.stw = reasons;
+      g->of.v2.stw_capacity = larger;
     }
-    g->stw[g->stw_count++] = reason;
+    g->of.v2.stw[g->of.v2.stw_count++] = reason;
   } else {
-    if (!g->stw_count)
+    if (!g->of.v2.stw_count)
       GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world was not stopped by goroutine %lld", GOTRACE__LL(c->g));
-    reason = g->stw[0];
-    g->stw[0] = g->stw[--g->stw_count];
+    reason = g->of.v2.stw[0];
+    g->of.v2.stw[0] = g->of.v2.stw[--g->of.v2.stw_count];
   }
-  gotrace__dec_emit(d, c, ev);
+  gotrace__dec_emit(c, ev);
   gotrace_decoder_string(d, reason, &ev->data, &ev->data_size);
   return GOTRACE_OK;
 }
 
 /* Collections have numbers, so that their begins and ends can be told apart wherever they stand. */
 static gotrace_result gotrace__dec_gc(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  bool begin = c->next->kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
-  bool unchecked = c->next->kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
-  if (c->next->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc)
+  bool begin = c->next->event.kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
+  bool unchecked = c->next->event.kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
+  if (c->next->event.kind == GOTRACE_V2_GC_ACTIVE && first && d->gc)
     GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "a collection is on in the first generation, but was told of before");
   if (!unchecked) {
-    if (c->next->args[0] != d->gc_sequence + 1) return GOTRACE__LATER;
+    if (c->next->event.args[0] != d->gc_sequence + 1) return GOTRACE__LATER;
     if (begin ? d->gc == 2 : d->gc != 2)
       GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "a collection is on already" : "no collection is on");
     GOTRACE__NEED_USER;
   }
-  d->gc_sequence = c->next->args[0];
-  d->gc = c->next->kind == GOTRACE_V2_GC_END ? 1 : 2;
-  gotrace__dec_emit(d, c, ev);
+  d->gc_sequence = c->next->event.args[0];
+  d->gc = c->next->event.kind == GOTRACE_V2_GC_END ? 1 : 2;
+  gotrace__dec_emit(c, ev);
   return GOTRACE_OK;
 }
 
@@ -9430,61 +9558,67 @@ static gotrace_result gotrace__dec_flag(gotrace_decoder *d, const gotrace__curso
   return GOTRACE_OK;
 }
 
-/* The goroutine that an event is about. */
-static inline gotrace__dec_go *gotrace__dec_named_go(gotrace_decoder *d, const gotrace__ahead *a) {
+/* The goroutine that an event is about; NULL if it is not known, or, `here`, not where it was when the event was read.
+ */
+GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__dec_named_go(gotrace_decoder *d, const gotrace__ahead *a, bool here) {
   gotrace__dec_go *g = a->go ? &d->gos[a->go - 1] : NULL;
-  return GOTRACE__LIKELY(g && g->id == a->args[0] && g->status != 255) ? g : gotrace__dec_find_go(d, a->args[0]);
+  if (GOTRACE__LIKELY(g && g->id == a->event.args[0] && g->status != 255)) return g;
+  return here ? NULL : gotrace__dec_find_go(d, a->event.args[0]);
 }
 
 /* Lets the next event of a thread happen if it is one of those of which traces are full, and all is as it should be.
- * False: nothing has been done, gotrace__dec_order is to look into it. */
-GOTRACE__ALWAYS_INLINE bool gotrace__dec_usual(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+ * False: nothing has been done, gotrace__dec_order is to look into it. `here`: also where something must be searched
+ * for, since a function without calls needs few registers. */
+GOTRACE__ALWAYS_INLINE bool gotrace__dec_usual(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev, bool here) {
   const gotrace__ahead *a = c->next;
+  const uint64_t *args = a->event.args;
   gotrace__dec_go *g;
   gotrace__dec_proc *p;
   int64_t before = c->g;
   if (c->p == GOTRACE_NO_ID) return false;
-  switch (a->kind) {
+  switch (a->event.kind) {
     case GOTRACE_V2_GO_START:
-      g = gotrace__dec_named_go(d, a);
-      if (!g || g->status != GOTRACE__G_RUNNABLE || !gotrace__dec_succeeds(d, g->generation, g->sequence, a->args[1]) ||
-          c->g != GOTRACE_NO_ID)
+      g = gotrace__dec_named_go(d, a, here);
+      if (!g || g->status != GOTRACE__G_RUNNABLE ||
+          !gotrace__dec_succeeds(d, g->of.v2.generation, g->sequence, args[1]) || c->g != GOTRACE_NO_ID)
         return false;
       g->status = GOTRACE__G_RUNNING;
-      g->sequence = a->args[1];
+      g->sequence = args[1];
       gotrace__dec_take_go(d, c, g);
       break;
     case GOTRACE_V2_GO_UNBLOCK:
-      g = gotrace__dec_named_go(d, a);
-      if (!g || g->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, g->generation, g->sequence, a->args[1]))
+      g = gotrace__dec_named_go(d, a, here);
+      if (!g || g->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, g->of.v2.generation, g->sequence, args[1]))
         return false;
       g->status = GOTRACE__G_RUNNABLE;
-      g->sequence = a->args[1];
+      g->sequence = args[1];
       break;
     case GOTRACE_V2_GO_BLOCK:
     case GOTRACE_V2_GO_STOP:
-      if (!(g = gotrace__dec_own_go(d, c)) || g->status != GOTRACE__G_RUNNING) return false;
-      g->status = a->kind == GOTRACE_V2_GO_BLOCK ? GOTRACE__G_WAITING : GOTRACE__G_RUNNABLE;
+      if (!(g = gotrace__dec_own_go(d, c, here)) || g->status != GOTRACE__G_RUNNING) return false;
+      g->status = a->event.kind == GOTRACE_V2_GO_BLOCK ? GOTRACE__G_WAITING : GOTRACE__G_RUNNABLE;
       c->g = GOTRACE_NO_ID;
       break;
     case GOTRACE_V2_GO_SYSCALL_BEGIN:
-      if (!(g = gotrace__dec_own_go(d, c)) || g->status != GOTRACE__G_RUNNING || !(p = gotrace__dec_own_proc(d, c)) ||
-          !gotrace__dec_succeeds(d, p->generation, p->sequence, a->args[0]))
+      if (!(g = gotrace__dec_own_go(d, c, here)) || g->status != GOTRACE__G_RUNNING ||
+          !(p = gotrace__dec_own_proc(d, c, here)) || !gotrace__dec_succeeds(d, p->generation, p->sequence, args[0]))
         return false;
       g->status = GOTRACE__G_SYSCALL;
       p->status = GOTRACE__P_SYSCALL;
-      p->sequence = a->args[0];
+      p->sequence = args[0];
       break;
     case GOTRACE_V2_GO_SYSCALL_END:
-      if (!(g = gotrace__dec_own_go(d, c)) || g->status != GOTRACE__G_SYSCALL || !(p = gotrace__dec_own_proc(d, c)) ||
-          p->status != GOTRACE__P_SYSCALL)
+      if (!(g = gotrace__dec_own_go(d, c, here)) || g->status != GOTRACE__G_SYSCALL ||
+          !(p = gotrace__dec_own_proc(d, c, here)) || p->status != GOTRACE__P_SYSCALL)
         return false;
       g->status = GOTRACE__G_RUNNING;
       p->status = GOTRACE__P_RUNNING;
       break;
     default: return false;
   }
-  gotrace__dec_tell(d, a, (int64_t)c->id, c->p, before, ev);
+  *ev = a->event;
+  ev->p = c->p;
+  ev->g = before;
   return true;
 }
 
@@ -9494,22 +9628,22 @@ static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c,
   gotrace__dec_go *g;
   gotrace__dec_proc *p;
   c->seen = c->id != GOTRACE__NOBODY;
-  if (gotrace__dec_usual(d, c, ev)) return GOTRACE_OK;
-  switch (c->next->kind) {
+  if (gotrace__dec_usual(d, c, ev, false)) return GOTRACE_OK;
+  switch (c->next->event.kind) {
     case GOTRACE_V2_GO_START:
-      g = gotrace__dec_find_go(d, c->next->args[0]);
+      g = gotrace__dec_find_go(d, c->next->event.args[0]);
       if (!g || g->status != GOTRACE__G_RUNNABLE ||
-          !gotrace__dec_succeeds(d, g->generation, g->sequence, c->next->args[1]))
+          !gotrace__dec_succeeds(d, g->of.v2.generation, g->sequence, c->next->event.args[1]))
         return GOTRACE__LATER;
       GOTRACE__NEED(GOTRACE__NEED_P);
       if (c->g != GOTRACE_NO_ID)
-        GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld where %lld runs", GOTRACE__LL(c->next->args[0]),
-                       GOTRACE__LL(c->g));
+        GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld where %lld runs",
+                       GOTRACE__LL(c->next->event.args[0]), GOTRACE__LL(c->g));
       break; /* not to be reached: it would have been usual */
     case GOTRACE_V2_GO_UNBLOCK:
-      g = gotrace__dec_find_go(d, c->next->args[0]);
+      g = gotrace__dec_find_go(d, c->next->event.args[0]);
       if (!g || g->status != GOTRACE__G_WAITING ||
-          !gotrace__dec_succeeds(d, g->generation, g->sequence, c->next->args[1]))
+          !gotrace__dec_succeeds(d, g->of.v2.generation, g->sequence, c->next->event.args[1]))
         return GOTRACE__LATER;
       g->status = GOTRACE__G_RUNNABLE;
       g->sequence++;
@@ -9522,55 +9656,55 @@ static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c,
     case GOTRACE_V2_GO_DESTROY:
       GOTRACE__NEED_USER;
       GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
-      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_emit(c, ev);
       if (!gotrace__dec_remove_go(d, g)) return d->failure.result;
       c->g = GOTRACE_NO_ID;
       return GOTRACE_OK;
     case GOTRACE_V2_GO_CREATE:
     case GOTRACE_V2_GO_CREATE_BLOCKED:
       GOTRACE__NEED(GOTRACE__NEED_P);
-      if ((g = gotrace__dec_own_go(d, c)) != NULL && g->status != GOTRACE__G_RUNNING)
+      if ((g = gotrace__dec_own_go(d, c, false)) != NULL && g->status != GOTRACE__G_RUNNING)
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
-      if (gotrace__dec_find_go(d, c->next->args[0]))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->args[0]));
-      if (!gotrace__dec_add_go(d, c->next->args[0],
-                               c->next->kind == GOTRACE_V2_GO_CREATE ? GOTRACE__G_RUNNABLE : GOTRACE__G_WAITING))
+      if (gotrace__dec_find_go(d, c->next->event.args[0]))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->event.args[0]));
+      if (!gotrace__dec_add_go(d, c->next->event.args[0],
+                               c->next->event.kind == GOTRACE_V2_GO_CREATE ? GOTRACE__G_RUNNABLE : GOTRACE__G_WAITING))
         return d->failure.result;
       break;
     case GOTRACE_V2_GO_SYSCALL_BEGIN:
       GOTRACE__NEED_USER;
       GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
-      if (!(p = gotrace__dec_own_proc(d, c)))
+      if (!(p = gotrace__dec_own_proc(d, c, false)))
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-      if (!gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->args[0]))
+      if (!gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->event.args[0]))
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld after %llu",
-                       (unsigned long long)c->next->args[0], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
+                       (unsigned long long)c->next->event.args[0], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
       break; /* not to be reached */
     case GOTRACE_V2_GO_SYSCALL_END:
       GOTRACE__NEED_USER;
       GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
-      if (!(p = gotrace__dec_own_proc(d, c)) || p->status != GOTRACE__P_SYSCALL)
+      if (!(p = gotrace__dec_own_proc(d, c, false)) || p->status != GOTRACE__P_SYSCALL)
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
       break; /* not to be reached */
     case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
       if (c->p != GOTRACE_NO_ID) {
-        if (!(p = gotrace__dec_own_proc(d, c)))
+        if (!(p = gotrace__dec_own_proc(d, c, false)))
           GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
         if (p->status == GOTRACE__P_SYSCALL) return GOTRACE__LATER; /* it will lose that one */
       }
       GOTRACE__NEED(GOTRACE__NEED_G);
       GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
-      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_emit(c, ev);
       g->status = GOTRACE__G_RUNNABLE;
       c->g = GOTRACE_NO_ID;
       return GOTRACE_OK;
     case GOTRACE_V2_GO_CREATE_SYSCALL:
       GOTRACE__NEED(0);
       if (c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "where goroutine %lld runs", GOTRACE__LL(c->g));
-      if (gotrace__dec_find_go(d, c->next->args[0]))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->args[0]));
-      if (!(g = gotrace__dec_add_go(d, c->next->args[0], GOTRACE__G_SYSCALL))) return d->failure.result;
-      gotrace__dec_emit(d, c, ev);
+      if (gotrace__dec_find_go(d, c->next->event.args[0]))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->event.args[0]));
+      if (!(g = gotrace__dec_add_go(d, c->next->event.args[0], GOTRACE__G_SYSCALL))) return d->failure.result;
+      gotrace__dec_emit(c, ev);
       gotrace__dec_take_go(d, c, g);
       return GOTRACE_OK;
     case GOTRACE_V2_GO_DESTROY_SYSCALL: return gotrace__dec_destroy_syscall(d, c, ev);
@@ -9580,23 +9714,23 @@ static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c,
     case GOTRACE_V2_GO_STATUS_STACK: return gotrace__dec_go_status(d, c, ev);
     case GOTRACE_V2_PROC_STATUS: return gotrace__dec_proc_status(d, c, ev);
     case GOTRACE_V2_PROC_START:
-      p = gotrace__dec_find_proc(d, c->next->args[0]);
+      p = gotrace__dec_find_proc(d, c->next->event.args[0]);
       if (!p || p->status != GOTRACE__P_IDLE ||
-          !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->args[1]) || c->p != GOTRACE_NO_ID)
+          !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->event.args[1]) || c->p != GOTRACE_NO_ID)
         return GOTRACE__LATER;
       GOTRACE__NEED(0);
       p->status = GOTRACE__P_RUNNING;
       p->sequence++;
-      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_emit(c, ev);
       gotrace__dec_take_proc(d, c, p);
       return GOTRACE_OK;
     case GOTRACE_V2_PROC_STOP:
-      if (!(p = gotrace__dec_own_proc(d, c)))
+      if (!(p = gotrace__dec_own_proc(d, c, false)))
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "thread %lld has no known proc", GOTRACE__LL(c->id));
       if (p->status != GOTRACE__P_RUNNING && p->status != GOTRACE__P_SYSCALL)
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld has status %u", GOTRACE__LL(c->p), p->status);
       GOTRACE__NEED(GOTRACE__NEED_P);
-      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_emit(c, ev);
       p->status = GOTRACE__P_IDLE;
       c->p = GOTRACE_NO_ID;
       return GOTRACE_OK;
@@ -9604,7 +9738,7 @@ static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c,
     case GOTRACE_V2_USER_REGION_BEGIN:
     case GOTRACE_V2_USER_REGION_END:
       GOTRACE__NEED_USER;
-      if ((result = gotrace__dec_region(d, c, c->next->kind == GOTRACE_V2_USER_REGION_BEGIN)) != GOTRACE_OK)
+      if ((result = gotrace__dec_region(d, c, c->next->event.kind == GOTRACE_V2_USER_REGION_BEGIN)) != GOTRACE_OK)
         return result;
       break;
     case GOTRACE_V2_USER_TASK_BEGIN:
@@ -9613,7 +9747,7 @@ static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c,
       break;
     case GOTRACE_V2_USER_TASK_END:
       GOTRACE__NEED_USER;
-      gotrace__dec_emit(d, c, ev);
+      gotrace__dec_emit(c, ev);
       gotrace__dec_task_end(d, ev);
       return GOTRACE_OK;
     case GOTRACE_V2_PROCS_CHANGE:
@@ -9624,59 +9758,60 @@ static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c,
     case GOTRACE_V2_STW_BEGIN:
     case GOTRACE_V2_STW_END:
       GOTRACE__NEED_USER;
-      return gotrace__dec_stw(d, c, ev, c->next->kind == GOTRACE_V2_STW_BEGIN);
+      return gotrace__dec_stw(d, c, ev, c->next->event.kind == GOTRACE_V2_STW_BEGIN);
     case GOTRACE_V2_GC_ACTIVE:
     case GOTRACE_V2_GC_BEGIN:
     case GOTRACE_V2_GC_END: return gotrace__dec_gc(d, c, ev);
     case GOTRACE_V2_GC_SWEEP_ACTIVE:
-      if (!(p = gotrace__dec_find_proc(d, c->next->args[0])))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->next->args[0]));
+      if (!(p = gotrace__dec_find_proc(d, c->next->event.args[0])))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->next->event.args[0]));
       if (p->sweep != (d->generation != d->first_generation))
-        GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "proc %lld", GOTRACE__LL(c->next->args[0]));
+        GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "proc %lld", GOTRACE__LL(c->next->event.args[0]));
       p->sweep = true;
       break;
     case GOTRACE_V2_GC_SWEEP_BEGIN:
     case GOTRACE_V2_GC_SWEEP_END:
       GOTRACE__NEED(GOTRACE__NEED_P);
-      if (!(p = gotrace__dec_own_proc(d, c)))
+      if (!(p = gotrace__dec_own_proc(d, c, false)))
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-      if ((result = gotrace__dec_flag(d, c, &p->sweep, c->next->kind == GOTRACE_V2_GC_SWEEP_BEGIN)) != GOTRACE_OK)
+      if ((result = gotrace__dec_flag(d, c, &p->sweep, c->next->event.kind == GOTRACE_V2_GC_SWEEP_BEGIN)) != GOTRACE_OK)
         return result;
       break;
     case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
-      if (!(g = gotrace__dec_find_go(d, c->next->args[0])))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is unknown", GOTRACE__LL(c->next->args[0]));
+      if (!(g = gotrace__dec_find_go(d, c->next->event.args[0])))
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is unknown", GOTRACE__LL(c->next->event.args[0]));
       if (g->assist != (d->generation != d->first_generation))
-        GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "goroutine %lld", GOTRACE__LL(c->next->args[0]));
+        GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "goroutine %lld", GOTRACE__LL(c->next->event.args[0]));
       g->assist = true;
       break;
     case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
     case GOTRACE_V2_GC_MARK_ASSIST_END:
       GOTRACE__NEED_USER;
-      if (!(g = gotrace__dec_own_go(d, c)))
+      if (!(g = gotrace__dec_own_go(d, c, false)))
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
-      if ((result = gotrace__dec_flag(d, c, &g->assist, c->next->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN)) !=
+      if ((result = gotrace__dec_flag(d, c, &g->assist, c->next->event.kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN)) !=
           GOTRACE_OK)
         return result;
       break;
     default: /* the events of the experiment AllocFree */ GOTRACE__NEED(0); break;
   }
-  gotrace__dec_emit(d, c, ev);
+  gotrace__dec_emit(c, ev);
   return GOTRACE_OK;
 }
 
 /* Whether the tables have what the event names. Go: validateTableIDs. */
-static gotrace_result gotrace__dec_check_ids(gotrace_decoder *d, const gotrace__ahead *a) {
-  const gotrace__kind *k = &d->kinds[a->kind];
-  const uint8_t stacks[2] = {k->stack, k->stack2}, strings[2] = {k->string, k->string2};
+static gotrace_result gotrace__dec_check_ids(gotrace_decoder *d, const gotrace_event *ev) {
+  const gotrace__kind *k = &d->kinds[ev->kind];
+  const uint64_t stacks[2] = {gotrace__dec_number(ev, k->stack), gotrace__dec_number(ev, k->stack2)};
+  const uint64_t strings[2] = {gotrace__dec_number(ev, k->string), gotrace__dec_number(ev, k->string2)};
   unsigned i;
   for (i = 0; i < 2; i++) {
-    if (!gotrace__dec_has(d, &d->stacks, a->args[stacks[i]]))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, a->offset, k->spec->name, "stack %llu is unknown",
-                               (unsigned long long)a->args[stacks[i]]);
-    if (!gotrace__dec_has(d, &d->strings, a->args[strings[i]]))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, a->offset, k->spec->name, "string %llu is unknown",
-                               (unsigned long long)a->args[strings[i]]);
+    if (!gotrace__dec_has(d, &d->stacks, stacks[i]))
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, ev->offset, k->spec->name, "stack %llu is unknown",
+                               (unsigned long long)stacks[i]);
+    if (!gotrace__dec_has(d, &d->strings, strings[i]))
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, ev->offset, k->spec->name, "string %llu is unknown",
+                               (unsigned long long)strings[i]);
   }
   return GOTRACE_OK;
 }
@@ -9743,10 +9878,10 @@ static gotrace_result gotrace__dec_next_generation(gotrace_decoder *d, gotrace_e
     if (result == GOTRACE_END_OF_TRACE) continue;
     if (result) return result;
     d->heap[n].cursor = d->heap[i].cursor;
-    d->heap[n].time = c->next->time;
+    d->heap[n].time = c->next->event.time;
     gotrace__heap_up(d->heap, n++);
   }
-  d->heap_count = n;
+  if (d->heap) gotrace__heap_end(d, n);
   gotrace__dec_sync_event(d, ev, gotrace__dec_nanoseconds(d, d->min_tick), d->has_snapshot);
   return GOTRACE_OK;
 }
@@ -9756,10 +9891,10 @@ static gotrace_result gotrace__dec_turn(gotrace_decoder *d, size_t i) {
   gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
   gotrace_result result = gotrace__dec_advance_cursor(d, c);
   if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
-    d->heap[i].time = c->next->time;
-    if (!i || gotrace__heap_up(d->heap, i) == i) gotrace__heap_down(d->heap, d->heap_count, i, c->next->time);
+    d->heap[i].time = c->next->event.time;
+    if (!i || gotrace__heap_up(d->heap, i) == i) gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time);
   } else if (result == GOTRACE_END_OF_TRACE) {
-    gotrace__heap_remove(d->heap, &d->heap_count, i);
+    gotrace__heap_remove(d, i);
   } else { /* the event before it is good */
     gotrace__dec_postpone(d);
     d->heap_count = d->sample_count = d->sample_given = 0;
@@ -9772,18 +9907,18 @@ static gotrace_result gotrace__dec_step(gotrace_decoder *d, size_t i, gotrace_ev
   gotrace_result result = gotrace__dec_order(d, &d->cursors[index], ev);
   gotrace__cursor *c = &d->cursors[index];
   if (result) return result;
-  if (!c->next->known && (result = gotrace__dec_check_ids(d, c->next)) != GOTRACE_OK) return result;
+  if (!c->next->known && (result = gotrace__dec_check_ids(d, &c->next->event)) != GOTRACE_OK) return result;
   if (!GOTRACE__LIKELY(c->seen)) c->g = c->p = GOTRACE_NO_ID; /* events of no thread leave nothing behind */
   return gotrace__dec_turn(d, i);
 }
 
 static gotrace_result gotrace__dec_stuck(gotrace_decoder *d) {
   gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
-  GOTRACE__WRONG(GOTRACE_ERROR_ORDER,
-                 "%s of %llu threads can go on: thread %lld waits with %s(%lld, %lld) in generation %llu",
-                 d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? "it takes too long to find which" : "none",
-                 (unsigned long long)d->heap_count, GOTRACE__LL(c->id), d->kinds[c->next->kind].spec->name,
-                 GOTRACE__LL(c->next->args[0]), GOTRACE__LL(c->next->args[1]), (unsigned long long)d->generation);
+  GOTRACE__WRONG(
+      GOTRACE_ERROR_ORDER, "%s of %llu threads can go on: thread %lld waits with %s(%lld, %lld) in generation %llu",
+      d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? "it takes too long to find which" : "none",
+      (unsigned long long)d->heap_count, GOTRACE__LL(c->id), d->kinds[c->next->event.kind].spec->name,
+      GOTRACE__LL(c->next->event.args[0]), GOTRACE__LL(c->next->event.args[1]), (unsigned long long)d->generation);
 }
 
 /* The earliest event cannot come, or is wrong: `result`. Which is the earliest that can? */
@@ -9935,7 +10070,7 @@ GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__v1_take(const uint8_t *at, const 
                                                        uint64_t *args) {
   unsigned count = *at++ >> GOTRACE_ARG_COUNT_SHIFT; /* of `args`; 3: as many as fit into the length that comes first */
   const uint8_t *stop = NULL;
-  if (!k->timed || k->data) return NULL;
+  if (!k->plain) return NULL;
   if (count == 3) {
     if (*at >= 0x80) return NULL;
     stop = at + 1 + *at;
@@ -9954,10 +10089,8 @@ static gotrace_result gotrace__dec_raw_v1(gotrace_decoder *d, gotrace_event *ev)
   size_t want = 1 << 16;
   if (d->end - d->at >= GOTRACE__EVENT_BYTES && d->version >= 1007) {
     k = &d->kinds[*d->at & 63];
-    memset(ev->args, 0, sizeof ev->args);
+    gotrace__dec_clear(ev);
     at = gotrace__v1_take(d->at, k, &e.dt, ev->args);
-    e.data = NULL;
-    e.size = 0;
   }
   if (!GOTRACE__LIKELY(at != NULL)) {
     for (;;) {
@@ -9974,14 +10107,15 @@ static gotrace_result gotrace__dec_raw_v1(gotrace_decoder *d, gotrace_event *ev)
       d->raw_id = e.args[0];
       d->tick = e.args[d->version < 1007 ? 2 : 1];
     }
+    gotrace__dec_clear(ev);
     memcpy(ev->args, e.args, sizeof ev->args);
+    ev->data = (const char *)e.data;
+    ev->data_size = e.size;
   }
-  gotrace__dec_raw_begin(d, ev, k, (uint8_t)k->spec->number, d->offset, e.dt);
-  ev->stack = gotrace__dec_raw_stack(ev, k);
+  gotrace__dec_raw_begin(d, ev, k, d->offset, e.dt);
+  ev->stack = gotrace__dec_number(ev, k->stack);
   ev->m = GOTRACE_NO_ID;
   ev->p = (int64_t)d->raw_id;
-  ev->data = (const char *)e.data;
-  ev->data_size = e.size;
   gotrace__dec_skip(d, (size_t)(at - d->at));
   return GOTRACE_OK;
 }
@@ -10016,39 +10150,11 @@ static gotrace__dec_go *gotrace__v1_go(gotrace_decoder *d, uint64_t id) {
 }
 
 /* On whose goroutine an event happened, from what its proc ran before; and what it runs after. Go: parseEvents. */
-static inline uint64_t gotrace__v1_whose(gotrace__cursor *c, uint8_t kind, uint64_t told) {
-  uint64_t g = (uint64_t)c->g;
-  switch (kind) {
-    case GOTRACE_V1_GO_START:
-    case GOTRACE_V1_GO_START_LOCAL:
-    case GOTRACE_V1_GO_START_LABEL:
-      c->g = (int64_t)told;
-      g = told;
-      break;
-    case GOTRACE_V1_GC_START:
-    case GOTRACE_V1_GC_DONE:
-    case GOTRACE_V1_STW_START:
-    case GOTRACE_V1_STW_DONE: g = 0; break;
-    case GOTRACE_V1_GO_END:
-    case GOTRACE_V1_GO_STOP:
-    case GOTRACE_V1_GO_SCHED:
-    case GOTRACE_V1_GO_PREEMPT:
-    case GOTRACE_V1_GO_SLEEP:
-    case GOTRACE_V1_GO_BLOCK:
-    case GOTRACE_V1_GO_BLOCK_SEND:
-    case GOTRACE_V1_GO_BLOCK_RECV:
-    case GOTRACE_V1_GO_BLOCK_SELECT:
-    case GOTRACE_V1_GO_BLOCK_SYNC:
-    case GOTRACE_V1_GO_BLOCK_COND:
-    case GOTRACE_V1_GO_BLOCK_NET:
-    case GOTRACE_V1_GO_SYS_BLOCK:
-    case GOTRACE_V1_GO_BLOCK_GC: c->g = 0; break;
-    case GOTRACE_V1_GO_SYS_EXIT:
-    case GOTRACE_V1_GO_WAITING:
-    case GOTRACE_V1_GO_IN_SYSCALL: g = told; break;
-    default: break;
-  }
-  return g;
+static inline uint64_t gotrace__v1_whose(gotrace__cursor *c, const gotrace__kind *k, uint64_t told) {
+  uint64_t g = k->rule.rules & GOTRACE__O_TELLS ? told : (uint64_t)c->g;
+  if (k->rule.rules & GOTRACE__O_STARTS) c->g = (int64_t)g;
+  if (k->rule.rules & GOTRACE__O_LEAVES) c->g = 0;
+  return k->rule.rules & GOTRACE__O_NOBODYS ? 0 : g;
 }
 
 /* Whether an event belongs elsewhere: an end of a system call that tells its true time. */
@@ -10062,10 +10168,22 @@ static void gotrace__v1_end_batch(gotrace_decoder *d, const gotrace__cursor *c, 
   if (b) b->size = (uint64_t)(end - b->data);
 }
 
+/* Skips the events at `at` that the first walk need not look at. */
+static const uint8_t *gotrace__v1_skip(const gotrace_decoder *d, const uint8_t *at, uint64_t *time, uint64_t *events) {
+  while (d->end - at >= GOTRACE__EVENT_BYTES) {
+    const gotrace__kind *k = &d->kinds[*at & 63];
+    const uint8_t *next;
+    uint64_t dt, args[5];
+    if (!k->skips || !(next = gotrace__v1_take(at, k, &dt, args))) break;
+    at = next;
+    *time += dt;
+    ++*events;
+  }
+  return at;
+}
+
 /* The first walk. Go: parseEvents. */
 static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
-  const uint64_t noted = (uint64_t)1 << GOTRACE_V1_FUTILE_WAKEUP | (uint64_t)1 << GOTRACE_V1_STW_START |
-                         (uint64_t)1 << GOTRACE_V1_GO_SYS_EXIT | (uint64_t)1 << GOTRACE_V1_CPU_SAMPLE;
   const uint8_t *start, *before;
   gotrace__cursor *c = NULL;
   gotrace__v1_event e;
@@ -10076,18 +10194,12 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   start = d->file = d->at;
   base = d->file_offset = d->offset;
   for (before = d->at; d->at < d->end; before = d->at) {
-    uint64_t offset = base + (uint64_t)(d->at - start);
+    uint64_t offset;
     gotrace__dec_item entry;
     gotrace__dec_items *table = NULL;
-    if (GOTRACE__LIKELY(c && !old && d->end - d->at >= GOTRACE__EVENT_BYTES && !(noted >> (*d->at & 63) & 1))) {
-      const uint8_t *next = gotrace__v1_take(d->at, &d->kinds[*d->at & 63], &e.dt, e.args);
-      if (GOTRACE__LIKELY(next != NULL)) {
-        d->at = next;
-        time += e.dt;
-        events++;
-        continue;
-      }
-    }
+    if (c) before = d->at = gotrace__v1_skip(d, d->at, &time, &events);
+    if (before == d->end) break;
+    offset = base + (uint64_t)(before - start);
     if ((result = gotrace__v1_read(d, &d->at, d->end, offset, &e)) != GOTRACE_OK) break;
     memset(&entry, 0, sizeof entry);
     switch (e.kind) {
@@ -10167,7 +10279,7 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
             s->time = (int64_t)(exit ? e.args[1] : sequence);
             s->tick = exit && e.args[2] ? e.args[2] : time;
             s->p = c->id;
-            s->g = gotrace__v1_whose(c, e.kind, e.args[0]);
+            s->g = gotrace__v1_whose(c, &d->kinds[e.kind], e.args[0]);
           }
         }
         break;
@@ -10194,137 +10306,86 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* What an event does to the order of a goroutine's events: it needs the status `from` and leaves `to`. The events that
- * differ only for the order lose their difference. Go: stateTransition, and the end of parseEvents. */
-enum { GOTRACE__O_DEAD, GOTRACE__O_RUNNABLE, GOTRACE__O_RUNNING, GOTRACE__O_WAITING };
-enum {
-  GOTRACE__O_ORDERED = 1, /* it is about a goroutine */
-  GOTRACE__O_NAMED = 2,   /* that args[0] names; else its own */
-  GOTRACE__O_COUNTED = 4, /* it needs a sequence number */
-  GOTRACE__O_COUNTS = 8,  /* it leaves the next one */
-  GOTRACE__O_GC = 16      /* it needs, and leaves, those of collections */
-};
-
-static inline void gotrace__v1_rule(gotrace__ahead *a) {
-  a->moved = gotrace__v1_is_moved(a->kind, a->args[2], a->time);
-  a->told = a->kind == GOTRACE_V1_GO_SYS_EXIT && a->args[2];
-  a->rules = GOTRACE__O_ORDERED | GOTRACE__O_COUNTS;
-  switch (a->kind) {
-    case GOTRACE_V1_GO_CREATE:
-      a->sequence = 0, a->from = GOTRACE__O_DEAD, a->to = GOTRACE__O_RUNNABLE;
-      a->rules |= GOTRACE__O_NAMED | GOTRACE__O_COUNTED;
-      break;
-    case GOTRACE_V1_GO_WAITING:
-    case GOTRACE_V1_GO_IN_SYSCALL:
-      a->sequence = 1, a->from = GOTRACE__O_RUNNABLE, a->to = GOTRACE__O_WAITING;
-      a->rules |= GOTRACE__O_COUNTED;
-      break;
-    case GOTRACE_V1_GO_START:
-    case GOTRACE_V1_GO_START_LABEL:
-      a->sequence = a->args[1], a->from = GOTRACE__O_RUNNABLE, a->to = GOTRACE__O_RUNNING;
-      a->rules |= GOTRACE__O_COUNTED;
-      break;
-    case GOTRACE_V1_GO_START_LOCAL:
-      a->from = GOTRACE__O_RUNNABLE, a->to = GOTRACE__O_RUNNING;
-      a->kind = GOTRACE_V1_GO_START;
-      break;
-    case GOTRACE_V1_GO_BLOCK:
-    case GOTRACE_V1_GO_BLOCK_SEND:
-    case GOTRACE_V1_GO_BLOCK_RECV:
-    case GOTRACE_V1_GO_BLOCK_SELECT:
-    case GOTRACE_V1_GO_BLOCK_SYNC:
-    case GOTRACE_V1_GO_BLOCK_COND:
-    case GOTRACE_V1_GO_BLOCK_NET:
-    case GOTRACE_V1_GO_SLEEP:
-    case GOTRACE_V1_GO_SYS_BLOCK:
-    case GOTRACE_V1_GO_BLOCK_GC:
-      a->from = GOTRACE__O_RUNNING, a->to = GOTRACE__O_WAITING;
-      a->rules = GOTRACE__O_ORDERED;
-      break;
-    case GOTRACE_V1_GO_SCHED:
-    case GOTRACE_V1_GO_PREEMPT:
-      a->from = GOTRACE__O_RUNNING, a->to = GOTRACE__O_RUNNABLE;
-      a->rules = GOTRACE__O_ORDERED;
-      break;
-    case GOTRACE_V1_GO_UNBLOCK:
-    case GOTRACE_V1_GO_SYS_EXIT:
-      a->sequence = a->args[1], a->from = GOTRACE__O_WAITING, a->to = GOTRACE__O_RUNNABLE;
-      a->rules |= GOTRACE__O_NAMED | GOTRACE__O_COUNTED;
-      break;
-    case GOTRACE_V1_GO_UNBLOCK_LOCAL:
-    case GOTRACE_V1_GO_SYS_EXIT_LOCAL: /* what stands behind the sequence number elsewhere moves there */
-      a->from = GOTRACE__O_WAITING, a->to = GOTRACE__O_RUNNABLE;
-      a->rules |= GOTRACE__O_NAMED;
-      a->kind = a->kind == GOTRACE_V1_GO_UNBLOCK_LOCAL ? GOTRACE_V1_GO_UNBLOCK : GOTRACE_V1_GO_SYS_EXIT;
-      a->args[2] = a->args[1];
-      a->args[1] = 0;
-      break;
-    case GOTRACE_V1_GC_START:
-      a->sequence = a->args[0];
-      a->rules = GOTRACE__O_GC;
-      break;
-    default: a->rules = 0; break;
-  }
-}
-
 /* Whether the next event can come, as far as its goroutine is concerned. */
 static inline bool gotrace__v1_ready(const gotrace_decoder *d, const gotrace__ahead *a) {
   const gotrace__dec_go *g = &d->gos[a->go - 1];
-  if (!(a->rules & GOTRACE__O_ORDERED)) return !(a->rules & GOTRACE__O_GC) || d->gc_sequence == a->sequence;
-  return g->order_status == a->from && (!(a->rules & GOTRACE__O_COUNTED) || g->sequence == a->sequence);
+  if (!(a->rule.rules & GOTRACE__O_ORDERED)) return !(a->rule.rules & GOTRACE__O_GC) || d->gc_sequence == a->sequence;
+  return g->order_status == a->rule.from && (!(a->rule.rules & GOTRACE__O_COUNTED) || g->sequence == a->sequence);
 }
 
 /* Reads some events of a proc. The file was checked: only its end can come, then there is none. */
 static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
-  gotrace__v1_event e;
-  gotrace__ahead *a;
-  const uint8_t *next;
+  gotrace__ahead *a, *last;
+  const uint8_t *at = c->at;
+  if (!c->p_index) {
+    const gotrace__dec_proc *p = gotrace__v1_proc(d, (int64_t)c->id);
+    if (!p) return false;
+    c->p_index = (uint32_t)(p - d->procs) + 1;
+  }
   if (!gotrace__dec_make_ahead(d, c,
-                               c->at != c->end ? (uint64_t)(c->end - c->at)
-                               : c->batch      ? d->batches[c->batch - 1].size
-                                               : 0))
+                               at != c->end ? (uint64_t)(c->end - at)
+                               : c->batch   ? d->batches[c->batch - 1].size
+                                            : 0))
     return false;
-  c->next = a = c->ahead;
-  while (a < c->ahead + c->room) {
-    while (c->at == c->end) {
+  for (c->next = a = c->ahead, last = a + c->room; a < last;) {
+    gotrace_event *ev = &a->event;
+    const gotrace__kind *k;
+    const uint8_t *next = NULL;
+    uint64_t offset, dt;
+    while (at == c->end) {
       gotrace__batch *b;
       if (!c->batch) goto full;
       b = &d->batches[c->batch - 1];
-      c->at = c->start = b->data;
+      at = c->start = b->data;
       c->end = b->data + b->size;
       c->base = b->offset;
       c->tick = b->time;
       c->batch = b->next;
     }
-    a->offset = c->base + (uint64_t)(c->at - c->start);
-    a->kind = *c->at & 63;
-    a->data = NULL;
-    a->size = 0;
-    memset(a->args, 0, sizeof a->args);
-    next = c->end - c->at >= GOTRACE__EVENT_BYTES ? gotrace__v1_take(c->at, &d->kinds[a->kind], &e.dt, a->args) : NULL;
-    if (GOTRACE__LIKELY(next != NULL)) {
-      c->at = next;
-    } else {
-      if (gotrace__v1_read(d, &c->at, c->end, a->offset, &e)) break; /* what the first walk stopped at */
-      if (!d->kinds[e.kind].timed) continue;
-      memcpy(a->args, e.args, sizeof e.args);
-      a->data = e.data;
-      a->size = e.size;
+    offset = c->base + (uint64_t)(at - c->start);
+    k = &d->kinds[*at & 63];
+    gotrace__dec_clear(ev);
+    if (GOTRACE__LIKELY(c->end - at >= GOTRACE__EVENT_BYTES)) next = gotrace__v1_take(at, k, &dt, ev->args);
+    if (!GOTRACE__LIKELY(next != NULL)) {
+      gotrace__v1_event e;
+      next = at;
+      if (gotrace__v1_read(d, &next, c->end, offset, &e)) break; /* what the first walk stopped at */
+      memcpy(ev->args, e.args, sizeof ev->args);
+      ev->data = (const char *)e.data;
+      ev->data_size = e.size;
+      dt = e.dt;
     }
-    c->tick += e.dt;
-    if (a->kind == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
-    a->time = (int64_t)c->tick;
-    a->g = (int64_t)gotrace__v1_whose(c, a->kind, a->args[0]);
-    gotrace__v1_rule(a);
+    at = next;
+    if (!k->timed) continue;
+    ev->time = (int64_t)(c->tick += dt);
+    ev->offset = offset;
+    ev->m = GOTRACE_NO_ID;
+    ev->p = (int64_t)c->id;
+    a->moved = a->told = false;
+    if (!GOTRACE__LIKELY(k->skips)) {
+      if (k->head[0] == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
+      a->told = k->head[0] == GOTRACE_V1_GO_SYS_EXIT && ev->args[2];
+      a->moved = gotrace__v1_is_moved(k->head[0], ev->args[2], ev->time);
+    }
+    ev->g = (int64_t)gotrace__v1_whose(c, k, ev->args[0]);
+    memcpy(&a->rule, &k->rule, sizeof a->rule); /* at once */
+    a->sequence = gotrace__dec_number(ev, k->rule.sequence) + k->rule.sequence_after;
+    if (k->rule.becomes != k->head[0]) {
+      k = &d->kinds[k->rule.becomes];
+      ev->args[2] = ev->args[1]; /* what stands behind the sequence number elsewhere */
+      ev->args[1] = 0;
+    }
+    gotrace__dec_set_kind(ev, k);
+    ev->stack = gotrace__dec_number(ev, k->stack);
     /* Ids of goroutines are looked up here, where one does not wait for the other. */
-    if (!GOTRACE__LIKELY(c->g_index && (int64_t)d->gos[c->g_index - 1].id == a->g)) {
-      const gotrace__dec_go *g = gotrace__v1_go(d, (uint64_t)a->g);
+    if (!GOTRACE__LIKELY(c->g_index && (int64_t)d->gos[c->g_index - 1].id == ev->g)) {
+      const gotrace__dec_go *g = gotrace__v1_go(d, (uint64_t)ev->g);
       if (!g) return false;
       c->g_index = (uint32_t)(g - d->gos) + 1;
     }
     a->own = a->go = c->g_index;
-    if ((a->rules & GOTRACE__O_NAMED) && (int64_t)a->args[0] != a->g) {
-      const gotrace__dec_go *g = gotrace__v1_go(d, a->args[0]);
+    if ((a->rule.rules & GOTRACE__O_NAMED) && (int64_t)ev->args[0] != ev->g) {
+      const gotrace__dec_go *g = gotrace__v1_go(d, ev->args[0]);
       if (!g) return false;
       a->go = (uint32_t)(g - d->gos) + 1;
     }
@@ -10332,6 +10393,7 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     a++;
   }
 full:
+  c->at = at;
   c->left = (unsigned)(a - c->ahead);
   return c->left != 0;
 }
@@ -10349,17 +10411,26 @@ static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
 static inline gotrace_result gotrace__v1_offer(gotrace_decoder *d, uint32_t index) {
   gotrace__cursor *c = &d->cursors[index];
   if (!gotrace__v1_ready(d, c->next)) {
-    uint32_t *list = c->next->rules & GOTRACE__O_GC ? &d->gc_waiting : &d->gos[c->next->go - 1].waiting;
+    uint32_t *list = c->next->rule.rules & GOTRACE__O_GC ? &d->gc_waiting : &d->gos[c->next->go - 1].of.v1.waiting;
     c->next_waiting = *list;
     *list = index + 1;
     d->parked++;
     return GOTRACE_OK;
   }
-  if (!GOTRACE__GROW(d, gotrace__front, d->heap, d->heap_count, d->heap_capacity)) return gotrace__dec_no_memory(d);
-  d->heap[d->heap_count].time = c->next->time;
-  d->heap[d->heap_count].cursor = index;
-  gotrace__heap_up(d->heap, d->heap_count++);
+  if (!gotrace__heap_grow(d)) return gotrace__dec_no_memory(d);
+  gotrace__heap_set(&d->heap[d->heap_count], c->next->event.time, index);
+  gotrace__heap_up(d->heap, d->heap_count);
+  gotrace__heap_end(d, d->heap_count + 1);
   return GOTRACE_OK;
+}
+
+/* Until when the events are next that stand in their order. */
+static void gotrace__v1_look_elsewhere(gotrace_decoder *d) {
+  d->elsewhere = INT64_MAX;
+  if (d->sample_given < d->sample_count) d->elsewhere = d->samples[d->sample_given].time;
+  if (d->moved_given < d->moved_count && d->moved[d->moved_given].time < d->elsewhere)
+    d->elsewhere = d->moved[d->moved_given].time;
+  if (d->attempts > GOTRACE__MOST_ATTEMPTS(d)) d->elsewhere = INT64_MIN;
 }
 
 /* Begins the second walk, also once more. */
@@ -10368,11 +10439,12 @@ static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
   gotrace_result result;
   for (i = 0; i < d->go_count; i++) {
     gotrace__dec_go *g = &d->gos[i];
-    g->sequence = g->waiting = g->order_status = 0;
-    g->blocked_at = 0;
+    g->sequence = g->of.v1.waiting = g->order_status = 0;
+    g->of.v1.blocked_at = 0;
   }
   d->heap_count = d->sample_given = d->moved_given = 0;
   d->gc_sequence = d->parked = d->attempts = 0;
+  gotrace__v1_look_elsewhere(d);
   d->gc_waiting = 0;
   d->last_time = INT64_MIN;
   if (d->version < 1007) return GOTRACE_OK;
@@ -10388,46 +10460,49 @@ static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* The proc on which Go's parser has an event happen. `g`: its goroutine, if that is known. */
-static inline void gotrace__v1_place(gotrace_event *ev, const gotrace__dec_go *g) {
+/* The proc on which Go's parser has an event happen. `g`: its goroutine, if that is known. True: another than told. */
+static inline bool gotrace__v1_place(gotrace_event *ev, const gotrace__dec_go *g) {
   if (ev->kind == GOTRACE_V1_GO_SYS_EXIT) ev->p = GOTRACE_SYSCALL_PROC;
   else if (ev->kind == GOTRACE_V1_GO_UNBLOCK && g && g->timer) ev->p = GOTRACE_TIMER_PROC;
+  else return false;
+  return true;
 }
 
 /* What follows from the arguments of an event that was not read ahead. */
 static void gotrace__v1_dress(const gotrace_decoder *d, gotrace_event *ev, const gotrace__dec_go *g) {
   const gotrace__kind *k = &d->kinds[ev->kind];
   ev->arg_count = k->args;
-  ev->stack = k->stack != GOTRACE__NO_ID ? ev->args[k->stack] : 0;
+  ev->stack = gotrace__dec_number(ev, k->stack);
   gotrace__v1_place(ev, g);
 }
 
 /* Lets the earliest event happen, and gives its proc's next one and those that waited for it their chance. Go:
  * order1007. */
-static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event *ev, bool *moved) {
+GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event *ev, bool *moved) {
   uint32_t index = d->heap[0].cursor, waiting = 0;
   gotrace__cursor *c = &d->cursors[index];
   const gotrace__ahead *e = c->next;
   gotrace_result result;
-  if (e->time < d->last_time) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "time stamps out of order");
-  d->last_time = e->time;
-  if (GOTRACE__LIKELY(e->rules & GOTRACE__O_ORDERED)) {
+  if (e->event.time < d->last_time) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "time stamps out of order");
+  d->last_time = e->event.time;
+  if (GOTRACE__LIKELY(e->rule.rules & GOTRACE__O_ORDERED)) {
     gotrace__dec_go *g = &d->gos[e->go - 1];
     if (!gotrace__v1_ready(d, e))
       GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "goroutine %lld has been elsewhere", GOTRACE__LL(g->id));
-    if (e->rules & GOTRACE__O_COUNTS) g->sequence++;
-    g->order_status = e->to;
-    waiting = g->waiting;
-    g->waiting = 0;
+    if (e->rule.rules & GOTRACE__O_COUNTS) g->sequence++;
+    g->order_status = e->rule.to;
+    waiting = g->of.v1.waiting;
+    g->of.v1.waiting = 0;
     /* Ends of system calls: what they tell is believed only if it can be. */
-    if (e->kind == GOTRACE_V1_GO_SYS_BLOCK || e->kind == GOTRACE_V1_GO_IN_SYSCALL) {
-      g->blocked_at = e->time;
+    if (e->event.kind == GOTRACE_V1_GO_SYS_BLOCK || e->event.kind == GOTRACE_V1_GO_IN_SYSCALL) {
+      g->of.v1.blocked_at = e->event.time;
     } else if (e->told) {
-      if (!g->blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call that did not begin");
-      if ((int64_t)e->args[2] < g->blocked_at)
-        GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(e->g));
+      if (!g->of.v1.blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call that did not begin");
+      if ((int64_t)e->event.args[2] < g->of.v1.blocked_at)
+        GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks",
+                       GOTRACE__LL(e->event.g));
     }
-  } else if (e->rules & GOTRACE__O_GC) {
+  } else if (e->rule.rules & GOTRACE__O_GC) {
     if (!gotrace__v1_ready(d, e))
       GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "collection %llu out of order", (unsigned long long)e->sequence);
     d->gc_sequence++;
@@ -10437,26 +10512,24 @@ static inline gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event 
   *moved = e->moved;
   d->own = e->own;
   d->named = e->go;
-  gotrace__dec_tell(d, e, GOTRACE_NO_ID, (int64_t)c->id, e->g, ev);
-  ev->data = (const char *)e->data;
-  ev->data_size = e->size;
-  gotrace__v1_place(ev, &d->gos[e->own - 1]);
+  *ev = e->event;
+  d->on = gotrace__v1_place(ev, &d->gos[e->own - 1]) ? 0 : c->p_index;
   if (GOTRACE__LIKELY(gotrace__v1_advance(d, c))) {
     if (GOTRACE__LIKELY(gotrace__v1_ready(d, c->next))) {
-      gotrace__heap_down(d->heap, d->heap_count, 0, c->next->time);
+      gotrace__heap_down(d->heap, d->heap_count, 0, c->next->event.time);
     } else {
-      gotrace__heap_remove(d->heap, &d->heap_count, 0);
+      gotrace__heap_remove(d, 0);
       if ((result = gotrace__v1_offer(d, index)) != GOTRACE_OK) return result;
     }
   } else {
-    gotrace__heap_remove(d->heap, &d->heap_count, 0);
+    gotrace__heap_remove(d, 0);
   }
   while (waiting) {
     uint32_t next = d->cursors[waiting - 1].next_waiting;
     d->parked--;
     if ((result = gotrace__v1_offer(d, waiting - 1)) != GOTRACE_OK) return result;
     waiting = next;
-    d->attempts++;
+    if (++d->attempts > GOTRACE__MOST_ATTEMPTS(d)) d->elsewhere = INT64_MIN;
   }
   return d->failure.result;
 }
@@ -10475,7 +10548,7 @@ static gotrace_result gotrace__v1_sort(gotrace_decoder *d) {
 }
 
 /* The next event of the whole trace, its time in ticks; its goroutine is 0 where it has none. */
-static inline gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
+static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
   const gotrace__dec_sample *s;
   bool sample, exit, moved;
   if (d->version < 1007) {
@@ -10491,7 +10564,7 @@ static inline gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_even
     ev->p = (int64_t)s->p;
     ev->g = (int64_t)s->g;
     gotrace__v1_dress(d, ev, gotrace__dec_find_go(d, s->g));
-    d->own = 0;
+    d->own = d->on = 0;
     return GOTRACE_OK;
   }
   for (;;) {
@@ -10511,13 +10584,14 @@ static inline gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_even
     if (GOTRACE__LIKELY(!moved)) return GOTRACE_OK;
   }
   s = exit ? &d->moved[d->moved_given++] : &d->samples[d->sample_given++];
+  gotrace__v1_look_elsewhere(d);
   gotrace__dec_blank(ev, d->kinds[exit ? GOTRACE_V1_GO_SYS_EXIT : GOTRACE_V1_CPU_SAMPLE].spec, s->offset);
   ev->time = s->time;
   ev->g = (int64_t)s->g;
   ev->args[0] = s->g, ev->args[1] = s->stack, ev->args[2] = (uint64_t)s->time;
   if (!exit) ev->args[0] = (uint64_t)s->time, ev->args[1] = s->p, ev->args[2] = s->g, ev->args[3] = s->stack;
   gotrace__v1_dress(d, ev, NULL);
-  d->own = 0;
+  d->own = d->on = 0;
   if (exit) return GOTRACE_OK;
   ev->p = (int64_t)s->p;
   if (s->time < d->last_time)
@@ -10543,7 +10617,7 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
     switch (ev.kind) {
       case GOTRACE_V1_GO_UNBLOCK:
         if (!(g = gotrace__v1_go(d, ev.args[0]))) return d->failure.result;
-        g->wakeup = 0;
+        g->of.v1.wakeup = 0;
         wakes = true;
         break;
       case GOTRACE_V1_GO_START:
@@ -10562,13 +10636,13 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
         if (!(g = gotrace__v1_go(d, (uint64_t)ev.g))) return d->failure.result;
         if (g->futile) {
           d->futile[ordinal / 64] |= (uint64_t)1 << (ordinal % 64);
-          for (i = g->wakeup; i; i = d->wakes[i - 1].next) {
+          for (i = g->of.v1.wakeup; i; i = d->wakes[i - 1].next) {
             uint64_t at = d->wakes[i - 1].ordinal;
             d->futile[at / 64] |= (uint64_t)1 << (at % 64);
           }
         }
         g->futile = false;
-        g->wakeup = 0;
+        g->of.v1.wakeup = 0;
         break;
       default: break;
     }
@@ -10576,8 +10650,8 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
     if (!GOTRACE__GROW(d, gotrace__dec_wake, d->wakes, d->wake_count, d->wake_capacity))
       return gotrace__dec_no_memory(d);
     d->wakes[d->wake_count].ordinal = ordinal;
-    d->wakes[d->wake_count].next = g->wakeup;
-    g->wakeup = (uint32_t)++d->wake_count;
+    d->wakes[d->wake_count].next = g->of.v1.wakeup;
+    g->of.v1.wakeup = (uint32_t)++d->wake_count;
   }
   gotrace__dec_release(d, d->wakes, d->wake_capacity * sizeof *d->wakes);
   d->wakes = NULL;
@@ -10590,7 +10664,6 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
 static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
   gotrace_result result = gotrace__v1_scan(d);
   gotrace__dec_go *g;
-  d->prepared = true;
   if (result) return result;
   if (d->version < 1007 && (result = gotrace__v1_sort(d)) != GOTRACE_OK) {
     if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
@@ -10698,7 +10771,7 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
       other->created = true;
       other->status = GOTRACE__G_RUNNABLE;
       other->last = ev->kind;
-      other->new_stack = ev->args[1];
+      other->of.v1.new_stack = ev->args[1];
       other->fresh = true;
       break;
     case GOTRACE_V1_GO_START:
@@ -10710,8 +10783,8 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
       g->status = GOTRACE__G_RUNNING;
       p->g = (uint64_t)ev->g;
       if (g->fresh) {
-        if (d->version < 1007) ev->extra = (int64_t)(g->new_stack + 1);
-        else ev->stack = g->new_stack;
+        if (d->version < 1007) ev->extra = (int64_t)(g->of.v1.new_stack + 1);
+        else ev->stack = g->of.v1.new_stack;
         g->fresh = false;
       }
       g->last = 0;
@@ -10805,27 +10878,45 @@ static gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_event *
   return d->failure.result;
 }
 
+/* What is to be done with the result of an event. */
+static inline gotrace_result gotrace__dec_give(gotrace_decoder *d, gotrace_result result) {
+  if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
+    d->info.events++;
+  } else { /* for ever */
+    d->result = result;
+    d->quick = false;
+    d->batch_at = d->batch_end = NULL;
+  }
+  return result;
+}
+
 /* The next event of an ordered v1 trace. */
 static inline gotrace_result gotrace__dec_ordered_v1(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result;
   gotrace__dec_go *g;
   gotrace__dec_proc *p;
   uint64_t ordinal;
-  if (!GOTRACE__LIKELY(d->prepared) && (result = gotrace__v1_prepare(d)) != GOTRACE_OK) return result;
   do {
-    result = gotrace__v1_record(d, ev);
-    if (result == GOTRACE_END_OF_TRACE && d->pending.result) d->failure = d->pending, result = d->pending.result;
-    if (result) return result;
+    bool moved = true;
+    while (GOTRACE__LIKELY(d->heap_count && d->heap[0].time <= d->elsewhere)) {
+      if ((result = gotrace__v1_step(d, ev, &moved)) != GOTRACE_OK) return result;
+      if (GOTRACE__LIKELY(!moved)) break;
+    }
+    if (moved && (result = gotrace__v1_record(d, ev)) != GOTRACE_OK) {
+      if (result == GOTRACE_END_OF_TRACE && d->pending.result) d->failure = d->pending, result = d->pending.result;
+      return result;
+    }
     ordinal = d->ordinal++;
   } while (d->any_futile && (d->futile[ordinal / 64] >> (ordinal % 64) & 1));
-  if (!d->own) { /* not looked up when it was read */
+  if (!GOTRACE__LIKELY(d->own)) { /* not looked up when it was read */
     if (ev->kind == GOTRACE_V1_GO_CREATE && !gotrace__v1_go(d, ev->args[0])) return d->failure.result;
     if (!(g = gotrace__v1_go(d, (uint64_t)ev->g))) return d->failure.result;
     d->own = (uint32_t)(g - d->gos) + 1;
     d->named = gotrace__map_get(d, &d->go_map, ev->args[0]);
   }
   g = &d->gos[d->own - 1];
-  if (!(p = gotrace__v1_proc(d, ev->p))) return d->failure.result;
+  if (GOTRACE__LIKELY(d->on)) p = &d->procs[d->on - 1];
+  else if (!(p = gotrace__v1_proc(d, ev->p))) return d->failure.result;
   if (!GOTRACE__LIKELY((result = gotrace__v1_check(d, g, p, ev)) == GOTRACE_OK)) return gotrace__v1_root_cause(d, ev);
   g->created = true;
   if (ev->kind == GOTRACE_V1_STW_START) {
@@ -10838,22 +10929,25 @@ static inline gotrace_result gotrace__dec_ordered_v1(gotrace_decoder *d, gotrace
   return GOTRACE_OK;
 }
 
+static GOTRACE__NOINLINE gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event *event) {
+  return gotrace__dec_give(d, gotrace__dec_ordered_v1(d, event));
+}
+
 /* ---- Both ---- */
 
 static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, gotrace_event *event) {
   gotrace_result result = d->result;
+  bool v1 = d->version < GOTRACE_GO_1_22;
   if (result) return result;
-  if (d->options.raw)
-    result = d->version < GOTRACE_GO_1_22 ? gotrace__dec_raw_v1(d, event) : gotrace__dec_raw_v2(d, event);
-  else result = d->version < GOTRACE_GO_1_22 ? gotrace__dec_ordered_v1(d, event) : gotrace__dec_ordered_v2(d, event);
-  if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
-    d->info.events++;
-  } else { /* for ever */
-    d->result = result;
-    d->quick = false;
-    d->batch_at = d->batch_end = NULL;
+  if (d->options.raw) {
+    result = v1 ? gotrace__dec_raw_v1(d, event) : gotrace__dec_raw_v2(d, event);
+  } else if (!v1) {
+    result = gotrace__dec_ordered_v2(d, event);
+  } else if ((result = gotrace__v1_prepare(d)) == GOTRACE_OK) {
+    d->quick = true;
+    return gotrace__v1_next(d, event);
   }
-  return result;
+  return gotrace__dec_give(d, result);
 }
 
 /* gotrace_decoder_next: the usual events by the shortest way. All calls of others stand last, so that there is nothing
@@ -10863,19 +10957,18 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, go
  * so that few registers are in use at a time. */
 static inline gotrace_result gotrace__dec_raw_next(gotrace_decoder *d, gotrace_event *event) {
   const uint8_t *at = d->batch_at;
-  uint8_t kind = *at++;
-  const gotrace__kind *k = &d->kinds[kind];
+  const gotrace__kind *k = &d->kinds[*at++];
   uint64_t dt;
   if (!GOTRACE__LIKELY(k->timed && gotrace__take_number(&at, &dt))) return gotrace__dec_next(d, event);
-  gotrace__dec_raw_begin(d, event, k, kind, d->offset + (uint64_t)(d->batch_at - d->at), dt);
-  memset(event->args, 0, sizeof event->args);
+  gotrace__dec_raw_begin(d, event, k, d->offset + (uint64_t)(d->batch_at - d->at), dt);
+  gotrace__dec_clear(event);
   if (!GOTRACE__LIKELY(gotrace__take_numbers(&at, event->args, k->args))) {
     at = d->batch_at + 1;
     gotrace__take_number(&at, &dt);
     d->tick -= dt;
     return gotrace__dec_next(d, event);
   }
-  event->stack = gotrace__dec_raw_stack(event, k);
+  event->stack = gotrace__dec_number(event, k->stack);
   d->batch_at = at;
   d->info.events++;
   return GOTRACE_OK;
@@ -10883,10 +10976,8 @@ static inline gotrace_result gotrace__dec_raw_next(gotrace_decoder *d, gotrace_e
 
 /* Not part of gotrace_decoder_next, which would keep registers for it in raw traces too. */
 static GOTRACE__NOINLINE gotrace_result gotrace__dec_ordered_next(gotrace_decoder *d, gotrace_event *event) {
-  gotrace__cursor *c;
-  if (!GOTRACE__LIKELY(d->quick)) return gotrace__dec_next(d, event);
-  c = &d->cursors[d->heap[0].cursor];
-  if (!GOTRACE__LIKELY(c->next->known && gotrace__dec_usual(d, c, event))) return gotrace__dec_next(d, event);
+  gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
+  if (!GOTRACE__LIKELY(c->next->known && gotrace__dec_usual(d, c, event, true))) return gotrace__dec_next(d, event);
   if (!GOTRACE__LIKELY(event->time > d->last_time)) event->time = gotrace__dec_later(d->last_time, 1);
   d->last_time = event->time;
   d->info.events++;
@@ -10895,14 +10986,15 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_ordered_next(gotrace_decode
     return gotrace__dec_turn(d, 0);
   }
   c->left--;
-  gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->time);
+  gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time);
   return GOTRACE_OK;
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_event *event) {
   size_t left = (size_t)((uintptr_t)d->batch_end - (uintptr_t)d->batch_at); /* 0 and 0 where there is no batch */
   if (left > GOTRACE__EVENT_BYTES) return gotrace__dec_raw_next(d, event);
-  return left ? gotrace__dec_next(d, event) : gotrace__dec_ordered_next(d, event);
+  if (!GOTRACE__LIKELY(d->quick)) return gotrace__dec_next(d, event);
+  return d->version < GOTRACE_GO_1_22 ? gotrace__v1_next(d, event) : gotrace__dec_ordered_next(d, event);
 }
 
 #endif /* GOTRACE_NO_DECODER */
