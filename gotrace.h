@@ -460,42 +460,42 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
 
 /* What the tracer does with a call that cannot be true, or that the format has no event for: X(NAME, done, "text"), where
  * done is 0 dropped, 1 repaired, 2 left out (rightly: the program has done nothing wrong). */
-#define GOTRACE_PROBLEMS(X)                                                                                 \
-  X(NOT_RUNNING, 0, "block, stop, end or label where no goroutine runs")                                    \
-  X(START_WAITING, 1, "start of a goroutine that was not unblocked: unblocked it")                          \
-  X(START_RUNNING, 0, "start of a goroutine that runs or is in a system call")                              \
-  X(START_DEAD, 0, "start of a goroutine that has ended")                                                   \
-  X(START_OVER, 1, "start while another goroutine runs on the thread: that one yielded")                    \
-  X(NO_PROC, 1, "goroutine on a thread without a proc: gave the thread one")                                \
-  X(UNBLOCK_NOT_WAITING, 0, "unblock of a goroutine that does not wait")                                    \
-  X(SWITCH_NOT_WAITING, 0, "switch to a goroutine that cannot run")                                         \
-  X(PROC_START_RUNNING, 0, "start of a proc that runs on another thread")                                   \
-  X(PROC_START_OVER, 1, "proc start on a thread that has a proc: that one stopped")                         \
-  X(PROC_STOP_NONE, 0, "proc stop on a thread without a proc")                                              \
-  X(PROC_STOP_GO, 1, "proc stop while a goroutine runs: it was preempted")                                  \
-  X(PROC_STEAL, 0, "steal of a proc that is not in a system call")                                          \
-  X(PROC_DESTROY, 0, "destroy of a proc that runs")                                                         \
-  X(SYSCALL_OPEN, 1, "event in a system call: the call was ended")                                          \
-  X(SYSCALL_NONE, 0, "end of a system call that did not begin")                                             \
-  X(SYSCALL_LOST_PROC, 1, "the proc was stolen during the system call: gave the thread another")            \
-  X(WAIT_NONE, 0, "end of a wait that did not begin")                                                       \
-  X(REGION_NONE, 0, "end of a region that did not begin")                                                   \
-  X(REGION_ORDER, 1, "end of a region that is not the innermost: ended those inside it")                    \
-  X(REGION_DEPTH, 0, "region nested too deeply")                                                            \
-  X(NO_GOROUTINE, 0, "annotation where a proc runs no goroutine")                                           \
-  X(GC_STATE, 0, "begin of a collection that is on, or end of one that is not")                             \
-  X(STW_STATE, 0, "begin of a stopped world that is stopped, or end of one that is not")                    \
-  X(STW_OPEN, 1, "goroutine stops running in a stopped world that it began: ended it")                      \
-  X(SWEEP_STATE, 0, "begin of a sweep that is on, or span or end of one that is not")                       \
-  X(MARK_ASSIST_STATE, 0, "begin of a mark assist that is on, or end of one that is not")                   \
-  X(FORMAT_LACKS, 2, "the trace format has no such event")                                                  \
-  X(STRING_CUT, 1, "string longer than 1,024 bytes: cut")                                                   \
-  X(STACK_CUT, 1, "stack too deep for the format: cut")                                                     \
-  X(TABLE_FULL, 1, "no memory for a string or stack: left empty")                                           \
-  X(SAMPLE_LOST, 0, "CPU sample that found no room")                                                        \
-  X(NO_MEMORY, 0, "no memory for the record of a thread, proc or goroutine")                                \
-  X(FUTILE_BUSY, 0, "futile wake-up of a goroutine that has done something since: not marked")              \
-  X(BAD_HANDLE, 0, "NULL handle")                                                                           \
+#define GOTRACE_PROBLEMS(X)                                                                      \
+  X(NOT_RUNNING, 0, "block, stop, end or label where no goroutine runs")                         \
+  X(START_WAITING, 1, "start of a goroutine that was not unblocked: unblocked it")               \
+  X(START_RUNNING, 0, "start of a goroutine that runs or is in a system call")                   \
+  X(START_DEAD, 0, "start of a goroutine that has ended")                                        \
+  X(START_OVER, 1, "start while another goroutine runs on the thread: that one yielded")         \
+  X(NO_PROC, 1, "goroutine on a thread without a proc: gave the thread one")                     \
+  X(UNBLOCK_NOT_WAITING, 0, "unblock of a goroutine that does not wait")                         \
+  X(SWITCH_NOT_WAITING, 0, "switch to a goroutine that cannot run")                              \
+  X(PROC_START_RUNNING, 0, "start of a proc that runs on another thread")                        \
+  X(PROC_START_OVER, 1, "proc start on a thread that has a proc: that one stopped")              \
+  X(PROC_STOP_NONE, 0, "proc stop on a thread without a proc")                                   \
+  X(PROC_STOP_GO, 1, "proc stop while a goroutine runs: it was preempted")                       \
+  X(PROC_STEAL, 0, "steal of a proc that is not in a system call")                               \
+  X(PROC_DESTROY, 0, "destroy of a proc that runs or sweeps")                                    \
+  X(SYSCALL_OPEN, 1, "event in a system call: the call was ended")                               \
+  X(SYSCALL_NONE, 0, "end of a system call that did not begin")                                  \
+  X(SYSCALL_LOST_PROC, 1, "the proc was stolen during the system call: gave the thread another") \
+  X(WAIT_NONE, 0, "end of a wait that did not begin")                                            \
+  X(REGION_NONE, 0, "end of a region that did not begin")                                        \
+  X(REGION_ORDER, 1, "end of a region that is not the innermost: ended those inside it")         \
+  X(REGION_DEPTH, 0, "region nested too deeply")                                                 \
+  X(NO_GOROUTINE, 0, "annotation where a proc runs no goroutine")                                \
+  X(GC_STATE, 0, "begin of a collection that is on, or end of one that is not")                  \
+  X(STW_STATE, 0, "begin of a stopped world that is stopped, or end of one that is not")         \
+  X(STW_OPEN, 1, "goroutine stops running in a stopped world that it began: ended it")           \
+  X(SWEEP_STATE, 0, "begin of a sweep that is on, or span or end of one that is not")            \
+  X(MARK_ASSIST_STATE, 0, "begin of a mark assist that is on, or end of one that is not")        \
+  X(FORMAT_LACKS, 2, "the trace format has no such event")                                       \
+  X(STRING_CUT, 1, "string longer than 1,024 bytes: cut")                                        \
+  X(STACK_CUT, 1, "stack too deep for the format: cut")                                          \
+  X(TABLE_FULL, 1, "no memory for a string or stack: left empty")                                \
+  X(SAMPLE_LOST, 0, "CPU sample that found no room")                                             \
+  X(NO_MEMORY, 0, "no memory for the record of a thread, proc or goroutine")                     \
+  X(FUTILE_BUSY, 0, "futile wake-up of a goroutine that has done something since: not marked")   \
+  X(BAD_HANDLE, 0, "NULL handle")                                                                \
   X(BAD_REASON, 1, "reason out of range: taken as unspecified")
 
 typedef enum gotrace_problem {
@@ -809,7 +809,7 @@ GOTRACE_API void gotrace_thread_end(void);
 
 /* A new proc, idle; NULL without memory. Ids are small numbers, given anew after gotrace_proc_destroy. */
 GOTRACE_API gotrace_proc *gotrace_proc_create(void);
-GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc); /* must be idle */
+GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc); /* must be idle, and no sweep on */
 GOTRACE_API int gotrace_proc_id(const gotrace_proc *proc);
 
 /* The calling thread takes the proc, gives it up; another thread takes it away from a thread whose goroutine is in a
@@ -4137,13 +4137,27 @@ static void gotrace__give_proc(gotrace__call *c, gotrace_proc *p, uint64_t word)
   gotrace__store_release(&p->word, word);
 }
 
+/* Makes a proc nobody's. *sweeps: not while its sweep is on, which ends on it or never: a proc that is nobody's is not
+ * heard of in later generations, and readers that begin with one of these would know nothing of the sweep. Another proc
+ * that is not idle is a problem. */
+static void gotrace__free_proc(gotrace__call *c, gotrace_proc *p, bool *sweeps) {
+  const uint64_t idle = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
+  *sweeps = false;
+  if (!gotrace__take_proc(c, p, idle)) {
+    gotrace__problem(c, GOTRACE_PROBLEM_PROC_DESTROY);
+    return;
+  }
+  *sweeps = p->sweep;
+  gotrace__give_proc(c, p, *sweeps ? idle : gotrace__proc_word(0, GOTRACE__PROC_FREE));
+}
+
 GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   gotrace__call c;
+  bool sweeps = false;
   if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
   if (!proc) gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  else if (!gotrace__take_proc(&c, proc, gotrace__proc_word(0, GOTRACE__PROC_IDLE)))
-    gotrace__problem(&c, GOTRACE_PROBLEM_PROC_DESTROY);
-  else gotrace__give_proc(&c, proc, gotrace__proc_word(0, GOTRACE__PROC_FREE));
+  else gotrace__free_proc(&c, proc, &sweeps);
+  if (sweeps) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_DESTROY);
   gotrace__end(&c);
 }
 
@@ -4634,6 +4648,15 @@ GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
   gotrace__attach(m);
 }
 
+static bool gotrace__free_own_proc(gotrace__thread *m) {
+  gotrace__call c;
+  bool sweeps = false;
+  if (!m->own_proc || !gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return true;
+  gotrace__free_proc(&c, m->own_proc, &sweeps);
+  gotrace__end(&c);
+  return !sweeps;
+}
+
 static void gotrace__thread_finish(gotrace__thread *m) {
   gotrace_go *g = m->own_go;
   if (m->in_syscall) gotrace__syscall_end(m->go != g);
@@ -4645,7 +4668,12 @@ static void gotrace__thread_finish(gotrace__thread *m) {
   }
   m->own_go = NULL;
   if (m->proc) gotrace_proc_stop();
-  if (m->own_proc) gotrace_proc_destroy(m->own_proc);
+  if (!gotrace__free_own_proc(m)) { /* its sweep is on */
+    gotrace_proc *own = m->own_proc;
+    if (gotrace__start_own_proc(m) && m->proc == own) gotrace_gc_sweep_end();
+    if (m->proc) gotrace_proc_stop();
+    gotrace__free_own_proc(m);
+  }
   m->own_proc = NULL;
   m->name = NULL;
 }

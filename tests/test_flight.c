@@ -152,6 +152,55 @@ static void record(gotrace_format format, void *slow) {
   CHECK(stats.memory_peak <= FLIGHT_BYTES + (WORKERS + 3) * 65536 + (1 << 20));
 }
 
+/* A proc whose sweep is on is not destroyed, and a thread that ends amid one ends it: a snapshot may begin with a
+ * generation in which neither proc was heard of. */
+static void *sweep_and_end(void *user) {
+  if (user) gotrace_proc_start(user);
+  else gotrace_thread_begin("sweeper");
+  gotrace_gc_sweep_begin();
+  gotrace_gc_sweep_span(1, 1);
+  if (!user) return NULL;
+  gotrace_proc_stop();
+  gotrace_proc_destroy(user);
+  return NULL;
+}
+
+static void sweeps(gotrace_format format) {
+  gotrace_options options;
+  gotrace_stats stats;
+  gotrace_proc *user, *other;
+  pthread_t thread;
+  int i;
+  memset(&options, 0, sizeof options);
+  options.format = format;
+  options.flight_milliseconds = 1;
+  CHECK_EQUAL(gotrace_flight_start(&options), GOTRACE_OK);
+  CHECK((user = gotrace_proc_create()) != NULL);
+  CHECK(pthread_create(&thread, NULL, sweep_and_end, user) == 0 && pthread_join(thread, NULL) == 0);
+  CHECK(pthread_create(&thread, NULL, sweep_and_end, NULL) == 0 && pthread_join(thread, NULL) == 0);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_PROC_DESTROY], 1);
+  CHECK_EQUAL(stats.kinds[GOTRACE_V2_GC_SWEEP_BEGIN], 2);
+  CHECK_EQUAL(stats.kinds[GOTRACE_V2_GC_SWEEP_END], 1);
+  for (i = 0; i < 8; i++) {
+    pause_for(2);
+    CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  }
+  CHECK((other = gotrace_proc_create()) != user);
+  gotrace_proc_destroy(other);
+  CHECK(pthread_create(&thread, NULL, sweep_and_end, NULL) == 0 && pthread_join(thread, NULL) == 0); /* on the same proc */
+  CHECK_EQUAL(gotrace_flight_snapshot_file(test_trace_path("sweeps", format)), GOTRACE_OK);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_SWEEP_STATE], 0);
+  gotrace_proc_start(user);
+  gotrace_gc_sweep_end();
+  gotrace_proc_stop();
+  gotrace_proc_destroy(user);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_PROC_DESTROY], 1);
+  CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
+}
+
 int main(void) {
   gotrace_options options;
   size_t k;
@@ -163,7 +212,10 @@ int main(void) {
   CHECK_EQUAL(gotrace_flight_start(&options), GOTRACE_ERROR_ARGUMENT);
   CHECK(!gotrace_enabled());
   for (k = 0; k < TEST_FORMATS; k++)
-    if (test_formats[k] >= GOTRACE_GO_1_22) record(test_formats[k], test_formats[k] == GOTRACE_GO_1_22 ? NULL : &stop);
+    if (test_formats[k] >= GOTRACE_GO_1_22) {
+      record(test_formats[k], test_formats[k] == GOTRACE_GO_1_22 ? NULL : &stop);
+      sweeps(test_formats[k]);
+    }
   record(GOTRACE_FORMAT_DEFAULT, NULL);
   CHECK_EQUAL(gotrace_flight_start(NULL), GOTRACE_OK); /* all defaults; gotrace_stop ends it too */
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
