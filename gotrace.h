@@ -1884,7 +1884,7 @@ typedef struct gotrace__table {
   gotrace__region region;
   gotrace__entry *first, *last; /* protected by lock; first is published by store_release */
   uint32_t count; /* atomic: the last id given, also in blocks to threads (gotrace__text) */
-  uint32_t often; /* protected by lock: of the ids for strings that events mention often, the last given */
+  uint32_t often, often_most; /* protected by lock: of the ids kept for what is mentioned often, the last given; all */
   gotrace__entry *chains[GOTRACE__CHAINS];
 } gotrace__table;
 
@@ -1912,17 +1912,18 @@ static gotrace__entry *gotrace__table_find(gotrace__table *table, uint64_t hash,
   return NULL;
 }
 
-/* Strings have ids of one byte for those that events will mention often: names of regions, say, but neither of files nor
- * of functions, which stand in the table of stacks alone, nor what a program has without end. */
+/* Strings have ids of one byte for those that events will mention often: reasons, and names that stand in the program.
+ * Not for what is made at run time, of which there may be any number, nor for functions and files, which stand in the
+ * table of stacks alone. */
 #define GOTRACE__OFTEN_IDS 127u
 
 static gotrace__table *gotrace__strings_new(gotrace__budget *budget, bool within) {
   gotrace__table *strings = gotrace__table_new(budget, within);
-  if (strings) strings->count = GOTRACE__OFTEN_IDS;
+  if (strings) strings->count = strings->often_most = GOTRACE__OFTEN_IDS;
   return strings;
 }
 
-/* The entry of a payload, which is added if it is new; NULL if there is no memory for it. `often`: a string's. */
+/* The entry of a payload, which is added if it is new; NULL if there is no memory for it. */
 static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
                                           size_t bytes, bool often) {
   gotrace__entry **chain = &table->chains[hash % GOTRACE__CHAINS];
@@ -1934,7 +1935,7 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
   if (entry && !entry->id) {
     entry->link = *chain;
     entry->hash = hash;
-    entry->id = often && table->often < GOTRACE__OFTEN_IDS ? ++table->often : gotrace__add_relaxed(&table->count, 1) + 1;
+    entry->id = often && table->often < table->often_most ? ++table->often : gotrace__add_relaxed(&table->count, 1) + 1;
     entry->size = size;
     memcpy(entry + 1, payload, bytes);
     /* Release: who finds the entry, in its chain or in the list, must not see it half made. */
@@ -2740,13 +2741,17 @@ static inline void gotrace__v2_event(gotrace__call *c, unsigned kind, uint64_t t
 #define gotrace__v2_event4(c, kind, tick, a, b, d, e) gotrace__v2_event(c, kind, tick, 4, a, b, d, e)
 
 /* The id of a string that the call's event mentions. */
-static uint32_t gotrace__string(gotrace__call *c, const char *string, bool often) {
+static uint32_t gotrace__put_string(gotrace__call *c, const char *string, bool often) {
   bool cut;
   size_t size = string ? strlen(string) : 0;
   uint32_t id = gotrace__string_put(gotrace__t.tables[c->slot]->strings, string, size, often, &cut);
   if (GOTRACE__UNLIKELY(cut)) gotrace__problem(c, GOTRACE_PROBLEM_STRING_CUT);
   if (GOTRACE__UNLIKELY(!id && size)) gotrace__problem(c, GOTRACE_PROBLEM_TABLE_FULL);
   return id;
+}
+
+static inline uint32_t gotrace__string(gotrace__call *c, const char *string) {
+  return gotrace__put_string(c, string, false);
 }
 
 /* Whether a call site remembers an id that is valid in the call. */
@@ -2759,9 +2764,9 @@ static inline bool gotrace__site_knows(const gotrace__call *c, const uint64_t *r
 /* The id of a name at a call site, remembered there if the name is a constant. */
 static uint32_t gotrace__name(gotrace__call *c, const char *name, int name_is_constant) {
   uint32_t id;
-  if (!name_is_constant || !c->site) return gotrace__string(c, name, false);
+  if (!name_is_constant || !c->site) return gotrace__string(c, name);
   if (GOTRACE__LIKELY(gotrace__site_knows(c, &c->site->name_id, &id))) return id;
-  id = gotrace__string(c, name, true);
+  id = gotrace__put_string(c, name, true);
   gotrace__store_relaxed(&c->site->name_id, (uint64_t)c->mark << 32 | id);
   return id;
 }
@@ -3704,9 +3709,9 @@ static inline void gotrace__write_start_of(gotrace__call *c, gotrace_go *g, uint
   uint64_t tick = gotrace__stamp(c, g);
   if (c->v2) {
     gotrace__v2_event2(c, GOTRACE_V2_GO_START, tick, g->id, sequence + 1);
-    if (label) gotrace__v2_event1(c, GOTRACE_V2_GO_LABEL, tick, gotrace__string(c, label, true));
+    if (label) gotrace__v2_event1(c, GOTRACE_V2_GO_LABEL, tick, gotrace__string(c, label));
   } else {
-    if (label) gotrace__event3(c, GOTRACE_V1_GO_START_LABEL, tick, g->id, sequence, gotrace__string(c, label, true));
+    if (label) gotrace__event3(c, GOTRACE_V1_GO_START_LABEL, tick, g->id, sequence, gotrace__string(c, label));
     else if (g->last_proc == c->p) gotrace__event1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
     else gotrace__event2(c, GOTRACE_V1_GO_START, tick, g->id, sequence);
     g->start_buffer = g->woken && !label ? c->b : NULL;
@@ -4055,7 +4060,7 @@ static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, g
     if (end) gotrace__die(&c, true);
     else gotrace__off(&c, 0, GOTRACE__WAITING);
     if (c.session) {
-      if (g->label && g->label[0]) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, c.at, gotrace__string(&c, g->label, true));
+      if (g->label && g->label[0]) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, c.at, gotrace__string(&c, g->label));
       g->tick = c.at;
     }
     gotrace__put_on(&c, g, word, 1);
@@ -4761,7 +4766,8 @@ GOTRACE__DEFINE void gotrace_go_label(const char *label) {
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
     if (!gotrace__set_label(c.m->go, label)) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
-    if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, c.m->go), gotrace__string(&c, c.m->go->label, true));
+    if (c.v2)
+      gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, c.m->go), gotrace__string(&c, c.m->go->label));
   }
   gotrace__end(&c);
 }
@@ -5204,8 +5210,8 @@ static void gotrace__write_open_tasks(gotrace__call *c) {
     if (task->session != c->session) {
       uint64_t tick = gotrace__stamp(c, c->m->go);
       if (c->v2)
-        gotrace__v2_event4(c, GOTRACE_V2_USER_TASK_BEGIN, tick, id, task->parent, gotrace__string(c, task->name, false), 0);
-      else gotrace__event4(c, GOTRACE_V1_USER_TASK_CREATE, tick, id, task->parent, gotrace__string(c, task->name, false), 0);
+        gotrace__v2_event4(c, GOTRACE_V2_USER_TASK_BEGIN, tick, id, task->parent, gotrace__string(c, task->name), 0);
+      else gotrace__event4(c, GOTRACE_V1_USER_TASK_CREATE, tick, id, task->parent, gotrace__string(c, task->name), 0);
       task->session = c->session;
     }
     gotrace__store_release(&task->id, id);
@@ -5422,7 +5428,7 @@ static GOTRACE__NOINLINE void gotrace__end_region(gotrace_site *site, void *fram
     } else if (depth) {
       gotrace__problem(&c, GOTRACE_PROBLEM_REGION_ORDER);
       while (g->region_depth >= depth && c.session) {
-        gotrace__end_innermost(&c, g, gotrace__string(&c, g->regions[g->region_depth - 1].name, false));
+        gotrace__end_innermost(&c, g, gotrace__string(&c, g->regions[g->region_depth - 1].name));
         gotrace__open(&c, c.p); /* there may be many */
       }
     } else if (!g->region_depth && gotrace__load_relaxed(&g->introduced) == c.session) {
@@ -5471,7 +5477,7 @@ GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const
   if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
     size_t size = message ? strlen(message) : 0, kept = message ? gotrace__cut(message, size) : 0;
     uint64_t tick = gotrace__stamp(&c, c.m->go);
-    uint32_t key = gotrace__string(&c, category, true);
+    uint32_t key = gotrace__string(&c, category);
     uint8_t *at;
     if (kept != size) gotrace__problem(&c, GOTRACE_PROBLEM_STRING_CUT);
     if (c.v2) {
@@ -5766,15 +5772,15 @@ static gotrace__tables *gotrace__tables_new(bool v2, bool types) {
   ok = tables->strings && tables->stacks && (!types || tables->types);
   if (ok) tables->strings->region.beyond = tables->stacks->region.beyond = true; /* a cut is what makes room */
   ok = ok && gotrace__stack_put(tables->stacks, &frame, 1) == GOTRACE__UNKNOWN_ENTRY;
-#define GOTRACE__INTERN(ids, number, text) \
-  ok = ok && (ids[number] = gotrace__string_put(tables->strings, text, sizeof text - 1, true, &cut)) != 0;
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE__INTERN(tables->block_reasons, number, text)
+#define GOTRACE__INTERN(ids, number, text, often) \
+  ok = ok && (ids[number] = gotrace__string_put(tables->strings, text, sizeof text - 1, often, &cut)) != 0;
+#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE__INTERN(tables->block_reasons, number, text, true)
   if (v2) { GOTRACE_BLOCK_REASONS(GOTRACE__REASON) }
 #undef GOTRACE__REASON
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE__INTERN(tables->stop_reasons, number, text)
+#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE__INTERN(tables->stop_reasons, number, text, true)
   if (v2) { GOTRACE_STOP_REASONS(GOTRACE__REASON) }
 #undef GOTRACE__REASON
-#define GOTRACE__REASON(NAME, number, text) GOTRACE__INTERN(tables->stw_reasons, number, text)
+#define GOTRACE__REASON(NAME, number, text) GOTRACE__INTERN(tables->stw_reasons, number, text, false)
   if (v2) { GOTRACE_STW_REASONS(GOTRACE__REASON) }
 #undef GOTRACE__REASON
 #undef GOTRACE__INTERN
@@ -7484,7 +7490,6 @@ typedef struct gotrace__rule {
   uint16_t rules;
   uint8_t becomes;                  /* the event that it is without its difference for the order */
   uint8_t sequence, sequence_after; /* the sequence number that it needs: where it stands, and how much later it is */
-  uint8_t unused;
 } gotrace__rule;
 
 /* What an event number means in the trace's format: the row of the table, taken apart once. */
@@ -7498,13 +7503,13 @@ typedef struct gotrace__kind {
   bool timed, data;
   bool plain; /* timed and without data */
   bool names; /* v2: its first argument is a goroutine that exists */
-  bool skips; /* v1: the first walk need not look at it */
+  bool ordinary; /* v1: numbers, and none of the events that need a look */
   gotrace__rule rule;
 } gotrace__kind;
 
 /* A number of an event at a place in gotrace_event, in bytes. GOTRACE__NOWHERE: 0, as long as nothing has been made of
  * the event. */
-#define GOTRACE__NOWHERE     offsetof(gotrace_event, extra)
+#define GOTRACE__NOWHERE     offsetof(gotrace_event, extra) /* of events read ahead it stays 0 */
 #define GOTRACE__ARGUMENT(i) (offsetof(gotrace_event, args) + (i) * sizeof(uint64_t))
 static inline uint64_t gotrace__dec_number(const gotrace_event *ev, unsigned place) {
   uint64_t value;
@@ -7512,8 +7517,8 @@ static inline uint64_t gotrace__dec_number(const gotrace_event *ev, unsigned pla
   return value;
 }
 
-/* What a kind makes of an event, but for its numbers; and before it has any. In few stores, of which there are more
- * than of anything else in reading. */
+/* What the kind alone decides of an event; and its numbers, `extra` and data before any are known. In few stores:
+ * reading has more of them than of anything else. */
 GOTRACE__ALWAYS_INLINE void gotrace__dec_set_kind(gotrace_event *ev, const gotrace__kind *k) {
   ev->spec = k->spec;
   memcpy((char *)ev + offsetof(gotrace_event, kind), k->head, sizeof k->head);
@@ -7550,9 +7555,9 @@ typedef struct gotrace__dec_item {
 typedef struct gotrace__dec_items {
   gotrace__dec_item *entries;
   size_t count, capacity;
-  uint32_t *dense; /* 1 + index by id, something for 0, if the ids are dense; else: */
+  uint32_t *dense; /* 1 + index by id, for low ones; [0] is no index, but not 0 either: see gotrace__dec_sees */
   size_t dense_size;
-  gotrace__map sparse;
+  gotrace__map sparse; /* the same for high ones */
 } gotrace__dec_items;
 
 typedef struct gotrace__pc { /* v2: the first frame that the generation has of a pc speaks for all of them */
@@ -7742,7 +7747,7 @@ struct gotrace_decoder {
   uint32_t gc_waiting;
   uint32_t own, named; /* 1 + index of the last event's goroutine (0: to be found), and of the one that it is about */
   uint32_t on;         /* 1 + index of its proc (0: to be found) */
-  int64_t elsewhere;   /* time from which on events are next that stand elsewhere than in their order */
+  int64_t elsewhere;   /* time from which on gotrace__v1_record must see what is next */
   const uint8_t *file; /* all of it behind the header */
   uint64_t file_offset;
   gotrace__dec_wake *wakes;
@@ -8287,7 +8292,7 @@ static void gotrace__dec_kinds(gotrace_decoder *d) {
     k->names = d->info.family == 2 && (k->head[0] == GOTRACE_V2_GO_START || k->head[0] == GOTRACE_V2_GO_UNBLOCK);
     if (d->info.family == 1) {
       gotrace__v1_rule(k);
-      k->skips = k->plain && d->version >= 1007 && !(noted >> k->head[0] & 1);
+      k->ordinary = k->plain && d->version >= 1007 && !(noted >> k->head[0] & 1);
     }
   }
 }
@@ -8412,12 +8417,11 @@ GOTRACE__DEFINE void gotrace_decoder_get_info(const gotrace_decoder *d, gotrace_
 
 static gotrace__dec_item *gotrace__dec_entry(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
   uint32_t i;
-  if (e->dense) i = id < e->dense_size ? e->dense[id] : 0;
-  else i = gotrace__map_get(d, &e->sparse, id);
+  i = id < e->dense_size ? e->dense[id] : gotrace__map_get(d, &e->sparse, id);
   return i ? &e->entries[i - 1] : NULL;
 }
 
-/* Whether a table has an id, as far as a look at the dense ones tells. */
+/* Whether a table has an id, or 0, as far as a look at the low ones tells. */
 static inline bool gotrace__dec_sees(const gotrace__dec_items *e, uint64_t id) {
   return GOTRACE__LIKELY(id < e->dense_size && e->dense[id]);
 }
@@ -8427,29 +8431,33 @@ static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__dec
   return id == 0 || gotrace__dec_entry(d, e, id) != NULL;
 }
 
-/* Makes the entries findable. Ids are most often dense; if not, they are hashed. An id that comes twice is an error in
- * v2 and replaces the older one in v1 (stacks; Go refuses strings that come twice). */
+/* Makes the entries findable: by id, but for ids so high that this would take more than a few numbers for each entry.
+ * An id that comes twice is an error in v2 and replaces the older one in v1 (stacks; Go refuses strings that come
+ * twice). */
 static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items *e, gotrace_result twice) {
-  uint64_t most = 0;
+  uint64_t most = 0, bound = 4 * (uint64_t)e->count + 1024;
   size_t i;
   for (i = 0; i < e->count; i++)
     if (e->entries[i].id > most) most = e->entries[i].id;
-  if (most < 4 * (uint64_t)e->count + 1024) {
-    e->dense = GOTRACE__CAST(uint32_t *, gotrace__dec_allocate(d, ((size_t)most + 1) * sizeof *e->dense));
-    if (!e->dense) return gotrace__dec_no_memory(d);
-    e->dense_size = (size_t)most + 1;
-    memset(e->dense, 0, e->dense_size * sizeof *e->dense);
-    e->dense[0] = UINT32_MAX;
-  }
+  if (most > bound) most = bound;
+  e->dense = GOTRACE__CAST(uint32_t *, gotrace__dec_allocate(d, ((size_t)most + 1) * sizeof *e->dense));
+  if (!e->dense) return gotrace__dec_no_memory(d);
+  e->dense_size = (size_t)most + 1;
+  memset(e->dense, 0, e->dense_size * sizeof *e->dense);
+  e->dense[0] = UINT32_MAX;
   for (i = 0; i < e->count; i++) {
     uint64_t id = e->entries[i].id;
     bool there = id == 0 || gotrace__dec_entry(d, e, id) != NULL;
     if (there && twice)
       return gotrace__dec_fail(d, twice, d->offset, NULL, "%s %llu is defined twice",
                                twice == GOTRACE_ERROR_STRING ? "string" : "stack", (unsigned long long)id);
-    if (e->dense) e->dense[id] = (uint32_t)i + 1;
-    else if (there) gotrace__map_remove(d, &e->sparse, id);
-    if (!e->dense && !gotrace__map_add(d, &e->sparse, id, (uint32_t)i + 1)) return gotrace__dec_no_memory(d);
+    if (id == 0) continue;
+    if (id < e->dense_size) {
+      e->dense[id] = (uint32_t)i + 1;
+    } else {
+      if (there) gotrace__map_remove(d, &e->sparse, id);
+      if (!gotrace__map_add(d, &e->sparse, id, (uint32_t)i + 1)) return gotrace__dec_no_memory(d);
+    }
   }
   return GOTRACE_OK;
 }
@@ -8629,10 +8637,9 @@ static inline void gotrace__heap_end(gotrace_decoder *d, size_t count) {
   d->heap[count].time = INT64_MAX;
 }
 
-/* Room for one more, and the end. */
+/* Room for one more, and the end; a first array has it. */
 static bool gotrace__heap_grow(gotrace_decoder *d) {
-  return (d->heap || GOTRACE__GROW(d, gotrace__front, d->heap, 0, d->heap_capacity)) &&
-         GOTRACE__GROW(d, gotrace__front, d->heap, d->heap_count + 1, d->heap_capacity);
+  return GOTRACE__GROW(d, gotrace__front, d->heap, d->heap ? d->heap_count + 1 : 0, d->heap_capacity);
 }
 
 static size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
@@ -9595,8 +9602,8 @@ GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__dec_named_go(gotrace_decoder *d
 }
 
 /* Lets the next event of a thread happen if it is one of those of which traces are full, and all is as it should be.
- * False: nothing has been done, gotrace__dec_order is to look into it. `here`: also where something must be searched
- * for, since a function without calls needs few registers. */
+ * False: nothing has been done, gotrace__dec_order is to look into it. `here`: also where that would need a search:
+ * a function without calls needs few registers. */
 GOTRACE__ALWAYS_INLINE bool gotrace__dec_usual(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev, bool here) {
   const gotrace__ahead *a = c->next;
   const uint64_t *args = a->event.args;
@@ -9945,7 +9952,7 @@ static gotrace_result gotrace__dec_stuck(gotrace_decoder *d) {
   GOTRACE__WRONG(
       GOTRACE_ERROR_ORDER, "%s of %llu threads can go on: thread %lld waits with %s(%lld, %lld) in generation %llu",
       d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? "it takes too long to find which" : "none",
-      (unsigned long long)d->heap_count, GOTRACE__LL(c->id), d->kinds[c->next->event.kind].spec->name,
+      (unsigned long long)d->heap_count, GOTRACE__LL(c->id), c->next->event.spec->name,
       GOTRACE__LL(c->next->event.args[0]), GOTRACE__LL(c->next->event.args[1]), (unsigned long long)d->generation);
 }
 
@@ -10202,7 +10209,7 @@ static const uint8_t *gotrace__v1_skip(const gotrace_decoder *d, const uint8_t *
     const gotrace__kind *k = &d->kinds[*at & 63];
     const uint8_t *next;
     uint64_t dt, args[5];
-    if (!k->skips || !(next = gotrace__v1_take(at, k, &dt, args))) break;
+    if (!k->ordinary || !(next = gotrace__v1_take(at, k, &dt, args))) break;
     at = next;
     *time += dt;
     ++*events;
@@ -10390,7 +10397,7 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     ev->m = GOTRACE_NO_ID;
     ev->p = (int64_t)c->id;
     a->moved = a->told = false;
-    if (!GOTRACE__LIKELY(k->skips)) {
+    if (!GOTRACE__LIKELY(k->ordinary)) {
       if (k->head[0] == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
       a->told = k->head[0] == GOTRACE_V1_GO_SYS_EXIT && ev->args[2];
       a->moved = gotrace__v1_is_moved(k->head[0], ev->args[2], ev->time);
@@ -10452,7 +10459,7 @@ static inline gotrace_result gotrace__v1_offer(gotrace_decoder *d, uint32_t inde
   return GOTRACE_OK;
 }
 
-/* Until when the events are next that stand in their order. */
+/* Finds out until when only procs' events are next. */
 static void gotrace__v1_look_elsewhere(gotrace_decoder *d) {
   d->elsewhere = INT64_MAX;
   if (d->sample_given < d->sample_count) d->elsewhere = d->samples[d->sample_given].time;
@@ -10685,7 +10692,7 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
   d->wakes = NULL;
   d->wake_count = d->wake_capacity = 0;
   if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
-  memset(&d->failure, 0, sizeof d->failure); /* it will be met again */
+  memset(&d->failure, 0, sizeof d->failure); /* it will be met again, unless it was that it took too long */
   return GOTRACE_OK;
 }
 
@@ -10926,16 +10933,15 @@ static inline gotrace_result gotrace__dec_ordered_v1(gotrace_decoder *d, gotrace
   uint64_t ordinal;
   do {
     bool moved = true;
-    while (GOTRACE__LIKELY(d->heap_count && d->heap[0].time <= d->elsewhere)) {
-      if ((result = gotrace__v1_step(d, ev, &moved)) != GOTRACE_OK) return result;
-      if (GOTRACE__LIKELY(!moved)) break;
-    }
+    if (GOTRACE__LIKELY(d->heap_count && d->heap[0].time < d->elsewhere) &&
+        (result = gotrace__v1_step(d, ev, &moved)) != GOTRACE_OK)
+      return result;
     if (moved && (result = gotrace__v1_record(d, ev)) != GOTRACE_OK) {
       if (result == GOTRACE_END_OF_TRACE && d->pending.result) d->failure = d->pending, result = d->pending.result;
       return result;
     }
     ordinal = d->ordinal++;
-  } while (d->any_futile && (d->futile[ordinal / 64] >> (ordinal % 64) & 1));
+  } while (ordinal / 64 < d->futile_count && (d->futile[ordinal / 64] >> (ordinal % 64) & 1));
   if (!GOTRACE__LIKELY(d->own)) { /* not looked up when it was read */
     if (ev->kind == GOTRACE_V1_GO_CREATE && !gotrace__v1_go(d, ev->args[0])) return d->failure.result;
     if (!(g = gotrace__v1_go(d, (uint64_t)ev->g))) return d->failure.result;

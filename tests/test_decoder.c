@@ -501,11 +501,71 @@ static void memory_of_v1(void) {
   test_free(&bytes);
 }
 
+/* v1: a goroutine that runs `turns` times on proc 0, at `time`, while each of many procs waits for a turn of it that never
+ * comes: after every event all of them must be asked. That has a limit, also in the walk that looks for futile wake-ups. */
+static uint64_t waited_for(uint64_t procs, int turns, uint64_t time, bool futile) {
+  gotrace_decoder_options options;
+  test_bytes bytes = {NULL, 0, 0};
+  outcome o;
+  maker m;
+  uint64_t i;
+  header(&m, "go 1.19 trace");
+  put(&m, N(0 << 6 | GOTRACE_V1_FREQUENCY, 1000000000, 1 << 6 | GOTRACE_V1_BATCH, 0, time));
+  byte(&m, 3 << 6 | GOTRACE_V1_GO_CREATE), put(&m, N(4, 0, 1, 0, 0));
+  if (futile) byte(&m, GOTRACE_V1_FUTILE_WAKEUP), byte(&m, 0);
+  test_append(&bytes, m.bytes, m.size);
+  for (i = 0; i < (uint64_t)turns; i++) {
+    m.size = 0;
+    byte(&m, 1 << 6 | (i % 2 ? GOTRACE_V1_GO_SCHED : GOTRACE_V1_GO_START_LOCAL)), byte(&m, 0), byte(&m, i % 2 == 0);
+    test_append(&bytes, m.bytes, m.size);
+  }
+  for (i = 1; i <= procs; i++) {
+    m.size = 0;
+    byte(&m, 1 << 6 | GOTRACE_V1_BATCH), put(&m, N(i, time));
+    byte(&m, 2 << 6 | GOTRACE_V1_GO_START), put(&m, N(0, 1, 1000000000));
+    test_append(&bytes, m.bytes, m.size);
+  }
+  options = from_memory(bytes.data, bytes.size, false);
+  o = decode(&options, 0);
+  CHECK_EQUAL(o.result, GOTRACE_ERROR_ORDER);
+  test_free(&bytes);
+  return o.events;
+}
+
+/* Ids of strings that are far apart are found by another way than low ones; 0 by the short one all the same. */
+static void sparse_ids(void) {
+  maker m;
+  gotrace_decoder_options options;
+  gotrace_decoder *d;
+  gotrace_event e;
+  v2(&m);
+  batch(&m, 1, 0, N(GOTRACE_V2_STRINGS, GOTRACE_V2_STRING, 1u << 20, 1, 'a', GOTRACE_V2_STRING, 3, 1, 'b'));
+  batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_USER_LOG, 1, 0, 1u << 20, 3, 0, GOTRACE_V2_USER_LOG, 1, 0, 3, 0, 0));
+  EXPECT(END_OF_TRACE, "");
+  options = from_memory(m.bytes, m.size, false);
+  CHECK_EQUAL(gotrace_decoder_open(&d, &options), GOTRACE_OK);
+  while (gotrace_decoder_next(d, &e) == GOTRACE_OK)
+    if (e.kind == GOTRACE_V2_USER_LOG) {
+      CHECK(gotrace__dec_sees(&d->strings, 0) && gotrace__dec_sees(&d->strings, 3) && gotrace__dec_sees(&d->stacks, 0));
+      CHECK(gotrace__dec_has(d, &d->strings, 1u << 20) && !gotrace__dec_has(d, &d->strings, 4));
+    }
+  gotrace_decoder_close(d);
+  batch(&m, 1, 0, N(GOTRACE_V2_STRINGS, GOTRACE_V2_STRING, 1u << 20, 1, 'a')), EXPECT(ERROR_STRING, "");
+  v2(&m);
+  batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_USER_LOG, 1, 0, 1u << 20, 0, 0)), EXPECT(ERROR_STRING, "UserLog");
+}
+
 int main(void) {
   size_t i;
   arguments();
   memory_of_v1();
   every_error();
+  sparse_ids();
+  if (test_scaled(100) > 10) { /* where it does not take too long */
+    CHECK_EQUAL(waited_for(4000, 40000, 1000, false), 40001);
+    CHECK_EQUAL(waited_for(4000, 40000, 1000, true), 40002);
+    CHECK(waited_for(20000, 9000, (uint64_t)1 << 63, false) < 9000);
+  }
   for (i = 0; i < TEST_FORMATS; i++) {
     test_bytes bytes;
     memset(&bytes, 0, sizeof bytes);

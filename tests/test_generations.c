@@ -145,7 +145,7 @@ static void crowd(void) {
   gotrace_options options;
   gotrace_stats stats;
   uint64_t bytes = 0, i, gos = (uint64_t)test_scaled(1000000);
-  double few, each = 1e9;
+  double few = 1e12, each = 1e9;
   unsigned round;
   gotrace_go **all = malloc(gos * sizeof *all);
   CHECK(all != NULL);
@@ -155,10 +155,13 @@ static void crowd(void) {
   options.cut_milliseconds = 1000000;
   options.cut_bytes = (size_t)1 << 30;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  few = advance_nanoseconds();
+  for (round = 0; round < 3; round++) { /* the least: the machine may have more to do */
+    double took = advance_nanoseconds();
+    if (took < few) few = took;
+  }
   for (i = 0; i < gos; i++) CHECK((all[i] = gotrace_go_create_blocked(&entry)) != NULL);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_OK); /* of this generation they have been heard */
-  for (round = 0; round < 3; round++) { /* the least: the machine may have more to do */
+  for (round = 0; round < 3; round++) {
     double took = (advance_nanoseconds() - few) / (double)gos;
     if (took < each) each = took;
   }
@@ -167,7 +170,7 @@ static void crowd(void) {
   CHECK(each < 5000); /* some 50 on a machine with nothing else to do */
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   gotrace_get_stats(&stats);
-  CHECK_EQUAL(stats.cuts, 6);
+  CHECK_EQUAL(stats.cuts, 8);
   CHECK_EQUAL(stats.kinds[GOTRACE_V2_GO_STATUS_STACK], 4 * gos); /* once in each of the last four generations */
   CHECK_EQUAL(stats.bytes, bytes);
   gotrace_proc_start(gotrace_proc_create());
