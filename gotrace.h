@@ -4653,6 +4653,7 @@ GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
   gotrace__attach(m);
 }
 
+/* Gives back the thread's own proc, if it has one. False: its sweep is on. */
 static bool gotrace__free_own_proc(gotrace__thread *m) {
   gotrace__call c;
   bool sweeps = false;
