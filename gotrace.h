@@ -2436,6 +2436,7 @@ static struct gotrace__tracer {
   gotrace__thread ender;     /* counts what is written when the trace ends */
   gotrace__thread *threads;  /* atomic; never freed */
   uint64_t thread_count;
+  uint64_t gone_tick;        /* the last event of a thread that has ended: a new one may have its id, and a clock behind */
   gotrace__table *names;     /* of threads, for ever */
   gotrace__table *region_names; /* of the session: those that are not constants */
   uint64_t timers[GOTRACE__TIMERS];
@@ -2537,6 +2538,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     m->control = UINT64_MAX;
     gotrace__store_relaxed(&m->system_id, gotrace__system_thread_id());
     m->stream.id = m->system_id;
+    if (m->stream.tick < gotrace__t.gone_tick) gotrace__store_relaxed(&m->stream.tick, gotrace__t.gone_tick);
     m->name = NULL;
     m->have_bounds = false;
     gotrace__count(&m->threads, 1); /* another one of the session, if the counters are still of this one */
@@ -4715,6 +4717,7 @@ static void gotrace__thread_gone(void *thread) {
     gotrace__t.free_gos = g;
   }
   m->free_count = 0;
+  if (gotrace__t.gone_tick < m->stream.tick) gotrace__t.gone_tick = m->stream.tick;
   gotrace__unlock(&gotrace__t.records);
   gotrace__self = NULL;
   gotrace__store_release(&m->used, 0u);
