@@ -460,42 +460,42 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
 
 /* What the tracer does with a call that cannot be true, or that the format has no event for: X(NAME, done, "text"), where
  * done is 0 dropped, 1 repaired, 2 left out (rightly: the program has done nothing wrong). */
-#define GOTRACE_PROBLEMS(X)                                                                      \
-  X(NOT_RUNNING, 0, "block, stop, end or label where no goroutine runs")                         \
-  X(START_WAITING, 1, "start of a goroutine that was not unblocked: unblocked it")               \
-  X(START_RUNNING, 0, "start of a goroutine that runs or is in a system call")                   \
-  X(START_DEAD, 0, "start of a goroutine that has ended")                                        \
-  X(START_OVER, 1, "start while another goroutine runs on the thread: that one yielded")         \
-  X(NO_PROC, 1, "goroutine on a thread without a proc: gave the thread one")                     \
-  X(UNBLOCK_NOT_WAITING, 0, "unblock of a goroutine that does not wait")                         \
-  X(SWITCH_NOT_WAITING, 0, "switch to a goroutine that cannot run")                              \
-  X(PROC_START_RUNNING, 0, "start of a proc that runs on another thread")                        \
-  X(PROC_START_OVER, 1, "proc start on a thread that has a proc: that one stopped")              \
-  X(PROC_STOP_NONE, 0, "proc stop on a thread without a proc")                                   \
-  X(PROC_STOP_GO, 1, "proc stop while a goroutine runs: it was preempted")                       \
-  X(PROC_STEAL, 0, "steal of a proc that is not in a system call")                               \
-  X(PROC_DESTROY, 0, "destroy of a proc that runs or sweeps")                                    \
-  X(SYSCALL_OPEN, 1, "event in a system call: the call was ended")                               \
-  X(SYSCALL_NONE, 0, "end of a system call that did not begin")                                  \
-  X(SYSCALL_LOST_PROC, 1, "the proc was stolen during the system call: gave the thread another") \
-  X(WAIT_NONE, 0, "end of a wait that did not begin")                                            \
-  X(REGION_NONE, 0, "end of a region that did not begin")                                        \
-  X(REGION_ORDER, 1, "end of a region that is not the innermost: ended those inside it")         \
-  X(REGION_DEPTH, 0, "region nested too deeply")                                                 \
-  X(NO_GOROUTINE, 0, "annotation where a proc runs no goroutine")                                \
-  X(GC_STATE, 0, "begin of a collection that is on, or end of one that is not")                  \
-  X(STW_STATE, 0, "begin of a stopped world that is stopped, or end of one that is not")         \
-  X(STW_OPEN, 1, "goroutine stops running in a stopped world that it began: ended it")           \
-  X(SWEEP_STATE, 0, "begin of a sweep that is on, or span or end of one that is not")            \
-  X(MARK_ASSIST_STATE, 0, "begin of a mark assist that is on, or end of one that is not")        \
-  X(FORMAT_LACKS, 2, "the trace format has no such event")                                       \
-  X(STRING_CUT, 1, "string longer than 1,024 bytes: cut")                                        \
-  X(STACK_CUT, 1, "stack too deep for the format: cut")                                          \
-  X(TABLE_FULL, 1, "no memory for a string or stack: left empty")                                \
-  X(SAMPLE_LOST, 0, "CPU sample that found no room")                                             \
-  X(NO_MEMORY, 0, "no memory for the record of a thread, proc or goroutine")                     \
-  X(FUTILE_BUSY, 0, "futile wake-up of a goroutine that has done something since: not marked")   \
-  X(BAD_HANDLE, 0, "NULL handle")                                                                \
+#define GOTRACE_PROBLEMS(X)                                                                                 \
+  X(NOT_RUNNING, 0, "block, stop, end or label where no goroutine runs")                                    \
+  X(START_WAITING, 1, "start of a goroutine that was not unblocked: unblocked it")                          \
+  X(START_RUNNING, 0, "start of a goroutine that runs or is in a system call")                              \
+  X(START_DEAD, 0, "start of a goroutine that has ended")                                                   \
+  X(START_OVER, 1, "start while another goroutine runs on the thread: that one yielded")                    \
+  X(NO_PROC, 1, "goroutine on a thread without a proc: gave the thread one")                                \
+  X(UNBLOCK_NOT_WAITING, 0, "unblock of a goroutine that does not wait")                                    \
+  X(SWITCH_NOT_WAITING, 0, "switch to a goroutine that cannot run")                                         \
+  X(PROC_START_RUNNING, 0, "start of a proc that runs on another thread")                                   \
+  X(PROC_START_OVER, 1, "proc start on a thread that has a proc: that one stopped")                         \
+  X(PROC_STOP_NONE, 0, "proc stop on a thread without a proc")                                              \
+  X(PROC_STOP_GO, 1, "proc stop while a goroutine runs: it was preempted")                                  \
+  X(PROC_STEAL, 0, "steal of a proc that is not in a system call")                                          \
+  X(PROC_DESTROY, 0, "destroy of a proc that runs or sweeps")                                               \
+  X(SYSCALL_OPEN, 1, "event in a system call: the call was ended")                                          \
+  X(SYSCALL_NONE, 0, "end of a system call that did not begin")                                             \
+  X(SYSCALL_LOST_PROC, 1, "the proc was stolen during the system call: gave the thread another")            \
+  X(WAIT_NONE, 0, "end of a wait that did not begin")                                                       \
+  X(REGION_NONE, 0, "end of a region that did not begin")                                                   \
+  X(REGION_ORDER, 1, "end of a region that is not the innermost: ended those inside it")                    \
+  X(REGION_DEPTH, 0, "region nested too deeply")                                                            \
+  X(NO_GOROUTINE, 0, "annotation where a proc runs no goroutine")                                           \
+  X(GC_STATE, 0, "begin of a collection that is on, or end of one that is not")                             \
+  X(STW_STATE, 0, "begin of a stopped world that is stopped, or end of one that is not")                    \
+  X(STW_OPEN, 1, "goroutine stops running in a stopped world that it began: ended it")                      \
+  X(SWEEP_STATE, 0, "begin of a sweep that is on, or span or end of one that is not")                       \
+  X(MARK_ASSIST_STATE, 0, "begin of a mark assist that is on, or end of one that is not")                   \
+  X(FORMAT_LACKS, 2, "the trace format has no such event")                                                  \
+  X(STRING_CUT, 1, "string longer than 1,024 bytes: cut")                                                   \
+  X(STACK_CUT, 1, "stack too deep for the format: cut")                                                     \
+  X(TABLE_FULL, 1, "no memory for a string or stack: left empty")                                           \
+  X(SAMPLE_LOST, 0, "CPU sample that found no room")                                                        \
+  X(NO_MEMORY, 0, "no memory for the record of a thread, proc or goroutine")                                \
+  X(FUTILE_BUSY, 0, "futile wake-up of a goroutine that has done something since: not marked")              \
+  X(BAD_HANDLE, 0, "NULL handle")                                                                           \
   X(BAD_REASON, 1, "reason out of range: taken as unspecified")
 
 typedef enum gotrace_problem {
@@ -1948,9 +1948,8 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
 }
 
 /* Its id; 0 if there is no memory for it. */
-static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload, size_t bytes,
-                                   bool often) {
-  const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes, often);
+static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload, size_t bytes) {
+  const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes, false);
   return entry ? entry->id : 0;
 }
 
@@ -1965,9 +1964,11 @@ static size_t gotrace__cut(const char *string, size_t size) {
 /* The id of a string: from 1; 0 for the empty one, or without memory. *cut: was too long. Go: traceString. */
 static uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool often, bool *cut) {
   size_t kept = gotrace__cut(string, size);
+  const gotrace__entry *entry;
   *cut = kept != size;
   if (!kept) return 0;
-  return gotrace__table_put(strings, gotrace__hash_bytes(string, kept), (uint32_t)kept, string, kept, often);
+  entry = gotrace__table_add(strings, gotrace__hash_bytes(string, kept), (uint32_t)kept, string, kept, often);
+  return entry ? entry->id : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------- >>stacks ---- */
@@ -2007,7 +2008,7 @@ static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__frame 
   if (count > GOTRACE_STACK_SIZE) count = GOTRACE_STACK_SIZE;
   hash = count;
   for (i = 0; i < count; i++) hash = gotrace__mix(gotrace__mix(hash, frames[i].pc), frames[i].line);
-  return gotrace__table_put(stacks, hash, (uint32_t)count, frames, count * sizeof *frames, false);
+  return gotrace__table_put(stacks, hash, (uint32_t)count, frames, count * sizeof *frames);
 }
 
 /* ------------------------------------------------------------------------------------------------ >>buffers ---- */
@@ -4611,7 +4612,7 @@ static const char *gotrace__thread_name(const char *name) {
     uint64_t hash = gotrace__hash_bytes(name, size);
     memcpy(text, name, size);
     text[size] = 0;
-    if (t->names->count < GOTRACE__NAMES) gotrace__table_put(t->names, hash, (uint32_t)size, text, size + 1, false);
+    if (t->names->count < GOTRACE__NAMES) gotrace__table_put(t->names, hash, (uint32_t)size, text, size + 1);
     entry = gotrace__table_find(t->names, hash, (uint32_t)size, text, size + 1);
     if (entry) kept = (const char *)(entry + 1);
   }
@@ -5119,7 +5120,7 @@ static void gotrace__memory(unsigned event, int unit, const void *address, size_
     uint64_t of = offset / (unit == 0 ? heap->page_size : unit == 1 ? heap->alignment : heap->stack_unit);
     unsigned order = 0;
     if (type) {
-      id = gotrace__table_put(gotrace__t.tables[c.slot]->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type, false);
+      id = gotrace__table_put(gotrace__t.tables[c.slot]->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type);
       if (!id) gotrace__problem(&c, GOTRACE_PROBLEM_TABLE_FULL);
     }
     while (unit == 2 && order < 63 && ((uint64_t)1 << order) < bytes) order++;
@@ -9114,9 +9115,8 @@ static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__curso
     uint64_t dt;
     if ((e = gotrace__dec_read_usual(d, c, e, last)) == last || c->at == c->end) break;
     at = c->at;
-    k = &d->kinds[*at];
+    k = &d->kinds[*at++];
     memset(e, 0, sizeof *e);
-    at++;
     e->event.offset = c->base + (uint64_t)(c->at - c->start);
     if (!k->timed || !gotrace__get_numbers(&at, c->end, &dt, 1) ||
         !gotrace__get_numbers(&at, c->end, e->event.args, k->args)) {
@@ -9597,8 +9597,7 @@ static gotrace_result gotrace__dec_flag(gotrace_decoder *d, const gotrace__curso
   return GOTRACE_OK;
 }
 
-/* The goroutine that an event is about; NULL if it is not known, or, `here`, not where it was when the event was read.
- */
+/* The goroutine that an event is about; NULL if it is not known, or, `here`, not where it was when it was read. */
 GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__dec_named_go(gotrace_decoder *d, const gotrace__ahead *a, bool here) {
   gotrace__dec_go *g = a->go ? &d->gos[a->go - 1] : NULL;
   if (GOTRACE__LIKELY(g && g->id == a->event.args[0] && g->status != 255)) return g;

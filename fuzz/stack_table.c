@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       id = gotrace__stack_put(table, frames, depth);
     } else if (kept) {
       /* One chain for all; two hashes. */
-      id = gotrace__table_put(table, hash % 2 ? 7 : 7 + GOTRACE__CHAINS, (uint32_t)kept, frames, kept * sizeof *frames, false);
+      id = gotrace__table_put(table, hash % 2 ? 7 : 7 + GOTRACE__CHAINS, (uint32_t)kept, frames, kept * sizeof *frames);
       group %= 2;
     } else {
       continue;

@@ -74,7 +74,7 @@ static void collisions(void) {
     for (i = 0; i < 50; i++) { /* one chain; every fifth has the same hash too */
       gotrace__frame frame = frame_at(5000 + i);
       uint64_t hash = 42 + GOTRACE__CHAINS * (i / 5);
-      uint32_t id = gotrace__table_put(table, hash, 1, &frame, sizeof frame, false);
+      uint32_t id = gotrace__table_put(table, hash, 1, &frame, sizeof frame);
       if (round == 0) first[i] = id;
       CHECK(id > 0 && id == first[i]);
       CHECK(i == 0 || first[i] == first[i - 1] + 1);
