@@ -8026,11 +8026,17 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *v
   return true;
 }
 
+/* Takes `n` of them, at most five. Not in a loop: with code of its own for each, their lengths are foreseen one by one. */
 GOTRACE__ALWAYS_INLINE bool gotrace__take_numbers(const uint8_t **at, uint64_t *values, unsigned n) {
-  unsigned i;
-  for (i = 0; i < n; i++)
-    if (!gotrace__take_number(at, &values[i])) return false;
-  return true;
+  if (n < 1) return true;
+  if (!gotrace__take_number(at, &values[0])) return false;
+  if (n < 2) return true;
+  if (!gotrace__take_number(at, &values[1])) return false;
+  if (n < 3) return true;
+  if (!gotrace__take_number(at, &values[2])) return false;
+  if (n < 4) return true;
+  if (!gotrace__take_number(at, &values[3])) return false;
+  return n < 5 || gotrace__take_number(at, &values[4]);
 }
 
 /* Takes an event's time difference and its other numbers from GOTRACE__EVENT_BYTES, if none is long; false: they are
