@@ -3464,9 +3464,11 @@ static int parse_option(const command *c, char **word, settings *set, unsigned *
 int main(int argc, char **argv) {
   settings set = {0};
   const command *c = NULL;
+  char **files = argv + 2;
   unsigned given = 0;
   size_t n;
-  int i = 2, status = 0;
+  int i = 2, count = 0, status = 0;
+  bool options = true;
   set.until = INT64_MAX;
   for (n = 0; argc > 1 && n < COUNT(commands); n++)
     if (strcmp(argv[1], commands[n].name) == 0) c = &commands[n];
@@ -3475,13 +3477,17 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (!c) usage(argc > 1 ? "there is no command %s" : "which command?%s", argc > 1 ? argv[1] : "");
-  while (i < argc && argv[i][0] == '-' && argv[i][1]) i += parse_option(c, &argv[i], &set, &given);
+  while (i < argc) { /* options stand anywhere before "--"; the files come to stand first */
+    if (options && strcmp(argv[i], "--") == 0) options = false, i++;
+    else if (options && argv[i][0] == '-' && argv[i][1]) i += parse_option(c, &argv[i], &set, &given);
+    else files[count++] = argv[i++];
+  }
   if ((c->takes & TAKES_TIMES) && !(given & (GIVEN_FROM | GIVEN_TO))) usage("cut wants --from, --to or both");
   if (set.from > set.until) usage("the part ends before it begins");
   if ((c->takes & TAKES_FORMAT) && !(given & GIVEN_TO)) usage("convert wants --to");
   if ((c->takes & TAKES_CHROME) && !(given & GIVEN_CHROME)) usage("export wants --chrome");
-  if (i == argc) usage("%s wants a file", c->name);
-  if (argc - i > 1 && !(c->takes & TAKES_MANY)) usage("%s takes one file", c->name);
-  for (; i < argc; i++) status |= c->run(argv[i], &set);
+  if (!count) usage("%s wants a file", c->name);
+  if (count > 1 && !(c->takes & TAKES_MANY)) usage("%s takes one file", c->name);
+  for (i = 0; i < count; i++) status |= c->run(files[i], &set);
   return status;
 }

@@ -166,4 +166,11 @@ expect 0 --help
 expect 1 check "$trace" "$dir/zeros"
 expect 0 check "$trace" "$dir/left/result"
 [ "$(wc -l <"$dir/out")" = 2 ] || fail "check gives not one line a file"
+expect 0 convert "$trace" --to 1.11 -o "$dir/behind" # options stand anywhere,
+expect 0 check "$dir/behind"
+expect 2 dump "$trace" --chrome
+expect 2 convert "$trace" --to 1.11 -o
+expect 0 dump --wire -- "$trace"
+expect 1 info -- --wire # but not behind this
+grep -q '^gotrace: --wire: ' "$dir/err" || fail "what stands behind -- is no file: $(cat "$dir/err")"
 echo "$count results are traces"
