@@ -2,6 +2,7 @@
 
 CC ?= cc
 CLANG ?= clang
+MINGW ?= x86_64-w64-mingw32-gcc
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 GO_RELEASES = 1.15 1.19 1.21 1.22 1.23 1.24 1.25 1.26 1.27
@@ -39,19 +40,25 @@ build/examples/%: examples/%.c $(wildcard examples/*.h) gotrace.h
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
 
-# Tests, in the configurations in which tests/run.sh runs them: build/tests/CONFIGURATION/TEST.
+# Tests, in the configurations in which tests/run.sh runs them: build/tests/CONFIGURATION/TEST. With sanitizers a full
+# optimization and all of the debugging data take most of the time of all tests.
 build/tests/clang/%: private CC = $(CLANG)
-build/tests/address/%: private CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-build/tests/thread/%: private CFLAGS += -fsanitize=thread
+build/tests/address/%: private CFLAGS += -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+build/tests/thread/%: private CFLAGS += -g1 -fsanitize=thread
 build/tests/seq_cst/%: private CPPFLAGS += -DGOTRACE_SEQ_CST_FLAG=1
 build/tests/monotonic/%: private CPPFLAGS += -DGOTRACE_MONOTONIC_CLOCK=1
+build/tests/windows/%: private CC = $(MINGW)
+build/tests/windows/%: private CFLAGS += -g0
+build/tests/windows/%: private LDFLAGS += -static
 
+# The rule of a configuration, whose programs have a suffix.
 define test_rule
-build/tests/$(1)/%: tests/%.c gotrace.h $(wildcard tests/*.h)
+build/tests/$(1)/%$(2): tests/%.c gotrace.h $(wildcard tests/*.h)
 	@mkdir -p $$(@D)
 	$$(CC) $$(FLAGS) $$(CFLAGS) $$< -o $$@ $$(LDFLAGS)
 endef
 $(foreach configuration,default clang address thread seq_cst monotonic,$(eval $(call test_rule,$(configuration))))
+$(eval $(call test_rule,windows,.exe))
 
 test: all
 	tests/run.sh
@@ -96,7 +103,7 @@ build/fuzz-replay/%: fuzz/%.c fuzz/replay.c gotrace.h $(wildcard fuzz/*.h tests/
 # What the tests use. Cross compilers and emulators: powerpc64le, arm64, 32-bit x86, Windows.
 PACKAGES = gcc g++ make libc6-dev libstb-dev clang libclang-rt-dev llvm valgrind libc6-dbg python3 curl \
 	chromium fonts-dejavu-core util-linux procps \
-	gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 qemu-user \
+	gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 wine wine64 qemu-user \
 	gcc-powerpc64le-linux-gnu g++-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
 	gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross \
 	gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross \

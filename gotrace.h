@@ -620,7 +620,7 @@ typedef enum gotrace_stacks {
   GOTRACE_STACKS_CALL_SITE = 0,      /* the place of the call */
   GOTRACE_STACKS_NONE = 1,           /* none */
   GOTRACE_STACKS_FRAME_POINTERS = 2, /* the place of the call, then its callers by frame pointers, where the bounds of
-                                        the stack are known (gotrace_go_stack, or a thread's own) */
+                                        the stack are known (gotrace_go_stack, or a thread's own, but not on Windows) */
   GOTRACE_STACKS_UNWIND = 3          /* what gotrace_options.unwind gives */
 } gotrace_stacks;
 

@@ -3,6 +3,8 @@
 #include "gotrace.h"
 #include "test_collect.h"
 
+#include <pthread.h>
+
 #define THREADS 4
 /* What is used beyond the limit: a buffer a thread, those of the end, and in v2 the tables of a generation. */
 #define MORE ((size_t)(THREADS + 2) * 65536 + (size_t)(format >= GOTRACE_GO_1_22) * 1048576)

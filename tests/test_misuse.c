@@ -4,6 +4,8 @@
 #include "gotrace.h"
 #include "test_trace.h"
 
+#include <pthread.h>
+
 #define THREADS 4
 #define GOS 48
 #define PROCS 6

@@ -3,6 +3,8 @@
 #include "gotrace.h"
 #include "test_collect.h"
 
+#include <pthread.h>
+
 static const gotrace_format formats[] = {GOTRACE_GO_1_8, GOTRACE_GO_1_10, GOTRACE_GO_1_11, GOTRACE_GO_1_19,
                                          GOTRACE_GO_1_21};
 static const char *const headers[] = {"go 1.8 trace\0\0\0\0", "go 1.10 trace\0\0\0", "go 1.11 trace\0\0\0",

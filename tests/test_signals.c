@@ -4,6 +4,7 @@
 #include "gotrace.h"
 #include "test_collect.h"
 
+#include <pthread.h>
 #include <sys/time.h>
 
 #define THREADS 3

@@ -3,6 +3,7 @@
 #include "gotrace.h"
 #include "test_collect.h"
 
+#include <pthread.h>
 #include <sys/stat.h>
 
 static void emit_some(void) {

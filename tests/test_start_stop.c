@@ -4,6 +4,8 @@
 #include "gotrace.h"
 #include "test_trace.h"
 
+#include <pthread.h>
+
 #define THREADS 8
 static int quit; /* atomic */
 

@@ -3,6 +3,8 @@
 #include "gotrace.h"
 #include "test.h"
 
+#include <pthread.h>
+
 #define THREADS 4
 #define STRINGS 3000
 
