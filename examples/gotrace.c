@@ -26,6 +26,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,11 +66,11 @@ typedef unsigned long long ull;
 
 /* --------------------------------------------------------------------------------------------------- failing ----
  *
- * A command either succeeds or leaves nothing behind: fail() takes the unfinished output with it. */
+ * A command either succeeds or leaves nothing behind: fail() takes the unfinished output with it, and so does a signal. */
 
 static struct {
   const char *file;    /* of which the messages speak */
-  char *unfinished;    /* path of the output while it is written; NULL: none */
+  char *volatile unfinished; /* path of the output while it is written; NULL: none */
   bool progress_shown; /* a line on the terminal is to be erased */
 } program;
 
@@ -101,6 +102,25 @@ __attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *for
   va_end(arguments);
   if (program.unfinished) unlink(program.unfinished);
   exit(1);
+}
+
+static void die(int signal_number) { /* as by the signal, whose effect it has again */
+  if (program.unfinished) unlink(program.unfinished);
+  raise(signal_number);
+}
+
+static void mind_signals(void) {
+  static const int deadly[] = {SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
+  struct sigaction action;
+  size_t i;
+  for (i = 0; i < sizeof deadly / sizeof *deadly; i++) {
+    if (sigaction(deadly[i], NULL, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = die;
+    action.sa_flags = (int)SA_RESETHAND;
+    sigaction(deadly[i], &action, NULL);
+  }
+  signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error like others */
 }
 
 static void *resize(void *memory, size_t size) {
@@ -159,9 +179,13 @@ typedef struct map {
     void *value; /* NULL: free */
   } *slots;
   size_t capacity, used;
+  uint64_t fresh; /* no id from which fresh_id looked on is free below */
 } map;
 
+static uint64_t hash_seed; /* another in each run: which ids and texts meet in a table is not for a trace to choose */
+
 static uint64_t mix(uint64_t key) {
+  key ^= hash_seed;
   key ^= key >> 32;
   key *= 0x9e3779b97f4a7c15u;
   key ^= key >> 29;
@@ -180,7 +204,7 @@ static void *map_get(const map *m, uint64_t key) { return m->used ? map_slot_of(
 static void map_put(map *m, uint64_t key, void *value) {
   struct map_slot *slot;
   if (2 * (m->used + 1) > m->capacity) {
-    map larger = {NULL, m->capacity ? 2 * m->capacity : 64, m->used};
+    map larger = {NULL, m->capacity ? 2 * m->capacity : 64, m->used, m->fresh};
     size_t i;
     larger.slots = resize(NULL, larger.capacity * sizeof *larger.slots);
     memset(larger.slots, 0, larger.capacity * sizeof *larger.slots);
@@ -228,12 +252,15 @@ static void put_number(bytes *b, uint64_t value) {
   b->size += (size_t)(at - start);
 }
 
-/* Where a command writes: standard output as it goes, or a file that gets its name when all is in it. */
+/* Where a command writes: standard output as it goes, or a file that gets its name when all is in it. What is no file, but
+ * a device or a pipe, is not replaced by one: it gets all at the end. */
 typedef struct output {
   bytes block;
   FILE *file;
+  FILE *into;       /* what gets the contents of `file` at the end; NULL: it gets the name */
   const char *path; /* NULL: standard output */
-  uint64_t written;
+  char *target;     /* where a link leads, or `path` */
+  mode_t mode;      /* rights of the file */
 } output;
 
 #define OUTPUT_BLOCK ((size_t)1 << 18)
@@ -241,7 +268,6 @@ typedef struct output {
 static void output_flush(output *out) {
   if (out->block.size && fwrite(out->block.data, 1, out->block.size, out->file) != out->block.size)
     fail("%s: %s", out->path ? out->path : "standard output", strerror(errno));
-  out->written += out->block.size;
   out->block.size = 0;
 }
 
@@ -254,23 +280,51 @@ static void output_direct(output *out) {
   out->file = stdout;
 }
 
-/* Opens a file beside `path`, or where there is no path one without a name. */
+/* What is to have the contents, if it is not to be a file: standard output, a device, a pipe. */
+static void output_find(output *out, const char *path) {
+  struct stat status;
+  mode_t mask = umask(0);
+  int fd;
+  umask(mask);
+  out->path = path;
+  out->mode = 0666 & ~mask;
+  if (!path) {
+    out->into = stdout;
+  } else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+    fd = open(path, O_WRONLY);
+    if (fd < 0 || !(out->into = fdopen(fd, "wb"))) fail("cannot write %s: %s", path, strerror(errno));
+  } else if (lstat(path, &status) == 0) {
+    out->target = realpath(path, NULL);
+    if (!out->target || stat(path, &status) != 0 || access(path, W_OK) != 0)
+      fail("cannot write %s: %s", path, strerror(errno));
+    out->mode = status.st_mode & 0777;
+  } else {
+    out->target = strdup(path);
+    if (!out->target) fail("out of memory");
+  }
+}
+
+/* Opens a file beside the one that it is to become, or one without a name. */
 static void output_open(output *out, const char *path) {
-  const char *directory = getenv("TMPDIR");
+  const char *beside = getenv("TMPDIR");
   char *name;
   int fd;
   memset(out, 0, sizeof *out);
-  out->path = path;
-  if (!directory || !*directory) directory = "/tmp";
-  name = resize(NULL, strlen(path ? path : directory) + 32);
-  sprintf(name, path ? "%s.XXXXXX" : "%s/gotrace.XXXXXX", path ? path : directory);
-  fd = mkstemp(name);
-  if (fd < 0) fail("cannot write %s: %s", path ? path : directory, strerror(errno));
+  output_find(out, path);
+  if (!beside || !*beside) beside = "/tmp";
+  if (out->target) beside = out->target;
+  name = resize(NULL, strlen(beside) + 32);
+  sprintf(name, out->target ? "%s.XXXXXX" : "%s/gotrace.XXXXXX", beside);
   program.unfinished = name;
+  fd = mkstemp(name);
+  if (fd < 0) {
+    program.unfinished = NULL;
+    fail("cannot write %s: %s", out->target ? path : beside, strerror(errno));
+  }
   out->file = fdopen(fd, "w+b");
   if (!out->file) fail("%s: %s", name, strerror(errno));
   setvbuf(out->file, NULL, _IONBF, 0);
-  if (!path) {
+  if (!out->target) {
     unlink(name);
     program.unfinished = NULL;
     free(name);
@@ -278,30 +332,32 @@ static void output_open(output *out, const char *path) {
 }
 
 static void output_copy(output *out) {
+  const char *name = out->path ? out->path : "standard output";
   char block[1 << 16];
   size_t size;
   rewind(out->file);
   while ((size = fread(block, 1, sizeof block, out->file)) != 0)
-    if (fwrite(block, 1, size, stdout) != size) fail("standard output: %s", strerror(errno));
-  if (ferror(out->file) || fflush(stdout) != 0) fail("standard output: %s", strerror(errno));
+    if (fwrite(block, 1, size, out->into) != size) fail("%s: %s", name, strerror(errno));
+  if (ferror(out->file) || fflush(out->into) != 0) fail("%s: %s", name, strerror(errno));
+  if (out->into != stdout && fclose(out->into) != 0) fail("%s: %s", name, strerror(errno));
 }
 
-/* All is written: gives the file its name, with the rights that a new file has. */
+/* All is written: gives the file its name, with the rights that the old one had or a new one has. */
 static void output_close(output *out) {
   output_flush(out);
   if (out->file == stdout) {
     if (fflush(stdout) != 0) fail("standard output: %s", strerror(errno));
-  } else if (!out->path) {
+  } else if (out->into) {
     output_copy(out);
     fclose(out->file);
   } else {
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(fileno(out->file), 0666 & ~mask) != 0 || fclose(out->file) != 0 || rename(program.unfinished, out->path) != 0)
+    char *name = program.unfinished;
+    if (fchmod(fileno(out->file), out->mode) != 0 || fclose(out->file) != 0 || rename(name, out->target) != 0)
       fail("%s: %s", out->path, strerror(errno));
-    free(program.unfinished);
     program.unfinished = NULL;
+    free(name);
   }
+  free(out->target);
   free(out->block.data);
 }
 
@@ -325,6 +381,14 @@ static size_t utf8_length(const unsigned char *at, size_t size) {
   if (length == 3 && ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] >= 0xa0))) return 0; /* long, surrogate */
   if (length == 4 && ((at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] >= 0x90))) return 0;
   return length;
+}
+
+/* What stands for a byte where a trace must not speak to the terminal, or begin a line. */
+static int visible(unsigned char byte) { return byte < 0x20 || byte == 0x7f ? '?' : byte; }
+
+static void put_visible(output *out, const char *data, size_t size) {
+  size_t i;
+  for (i = 0; i < size; i++) put_byte(&out->block, (unsigned)visible((unsigned char)data[i]));
 }
 
 /* A text in quotes, as JSON wants it: a byte that is no UTF-8 becomes \u00XX. */
@@ -492,11 +556,16 @@ static struct {
   uint64_t epoch; /* changes when the decoder's ids get another meaning */
 } pool;
 
-static uint32_t hash_of(const void *data, size_t size, uint32_t seed) {
+static uint32_t hash_of(const void *data, size_t size) {
   const uint8_t *at = data;
-  uint64_t hash = 14695981039346656037u ^ seed;
-  for (; size; size--) hash = (hash ^ *at++) * 1099511628211u;
-  return (uint32_t)mix(hash);
+  uint64_t hash = size, word;
+  for (; size >= sizeof word; at += sizeof word, size -= sizeof word) {
+    memcpy(&word, at, sizeof word);
+    hash = mix(hash ^ word);
+  }
+  word = 0;
+  memcpy(&word, at, size);
+  return (uint32_t)mix(hash ^ word);
 }
 
 /* Doubles a table of indices when it is half full. HASH is the hash of the entry with an index. */
@@ -523,7 +592,7 @@ static uint32_t pool_put_text(const char *data, size_t size) {
   char *copy;
   if (!size) return 0;
   if (size > UINT32_MAX) size = UINT32_MAX;
-  hash = hash_of(data, size, 0);
+  hash = hash_of(data, size);
   REHASH(pool.text_table, pool.text_slots, pool.text_count, TEXT_HASH);
   for (slot = hash & (pool.text_slots - 1); pool.text_table[slot]; slot = (slot + 1) & (pool.text_slots - 1)) {
     const pool_text *text = &pool.texts[pool.text_table[slot] - 1];
@@ -550,7 +619,7 @@ static uint32_t pool_put_stack(const pool_frame *frames, uint32_t count) {
   size_t slot;
   pool_frame *copy;
   if (!count) return 0;
-  hash = hash_of(frames, count * sizeof *frames, count);
+  hash = hash_of(frames, count * sizeof *frames);
   REHASH(pool.stack_table, pool.stack_slots, pool.stack_count, STACK_HASH);
   for (slot = hash & (pool.stack_slots - 1); pool.stack_table[slot]; slot = (slot + 1) & (pool.stack_slots - 1)) {
     const pool_stack *stack = &pool.stacks[pool.stack_table[slot] - 1];
@@ -566,12 +635,20 @@ static uint32_t pool_put_stack(const pool_frame *frames, uint32_t count) {
 
 static pool_stack pool_stack_of(uint32_t id) { return id ? pool.stacks[id - 1] : (pool_stack){NULL, 0, 0, 0}; }
 
-/* A frame of format 1.5 is its pc alone, and gets it for a name. */
+/* As much of a text as Go takes: it cuts between characters. */
+static size_t cut_size(const char *data, size_t size) {
+  size_t cut = GOTRACE_MAX_STRING_SIZE;
+  if (size <= cut) return size;
+  while (cut > GOTRACE_MAX_STRING_SIZE - 4 && ((uint8_t)data[cut] & 0xc0) == 0x80) cut--;
+  return cut;
+}
+
+/* A frame of format 1.5 is its pc alone, and gets it for a name. Few bytes of a trace can name a text of a megabyte. */
 static pool_frame pool_frame_of(const gotrace_frame *frame) {
   pool_frame made = {frame->pc, frame->line, 0, 0};
   char name[32];
-  made.function = pool_put_text(frame->function, frame->function_size);
-  made.file = pool_put_text(frame->file, frame->file_size);
+  made.function = pool_put_text(frame->function, cut_size(frame->function, frame->function_size));
+  made.file = pool_put_text(frame->file, cut_size(frame->file, frame->file_size));
   if (!made.function && frame->pc) {
     snprintf(name, sizeof name, "0x%llx", (ull)frame->pc);
     made.function = pool_put_string(name);
@@ -639,6 +716,7 @@ typedef struct goroutine {
   int64_t lost_proc;                 /* front end of v1: when, in its system call; 0: has it, or unknown */
   uint32_t entry;                    /* stack: of the function that it began with, 0: unknown */
   uint32_t reason;                   /* text: why it waits */
+  uint32_t stack;                    /* with which it got its status, 0: unknown */
   uint8_t status;
   uint8_t stw;   /* stopped worlds that it began */
   bool assist;   /* in a mark assist */
@@ -667,6 +745,8 @@ struct proc {
   bytes batch;            /* v1 */
   uint64_t tick, v1_id;
   goroutine *v1_go;       /* that readers take to run on it */
+  uint64_t v1_sequence;   /* of its start, while that is not yet written: a label may follow; 0: it is */
+  int64_t v1_start;
   bool v1_running, named;
 };
 
@@ -739,9 +819,10 @@ static thread *world_thread(world *w, uint64_t id) {
 }
 
 /* Ids for what the source does not have. */
-static uint64_t fresh_id(const map *m, uint64_t from) {
-  while (map_get(m, from)) from++;
-  return from;
+static uint64_t fresh_id(map *m, uint64_t from) {
+  if (m->fresh < from) m->fresh = from;
+  while (map_get(m, m->fresh)) m->fresh++;
+  return m->fresh;
 }
 #define FRESH_THREAD ((uint64_t)1 << 40)
 #define FRESH_GO ((uint64_t)1 << 40)
@@ -764,7 +845,6 @@ typedef struct op {
   uint32_t new_stack;  /* of a new goroutine, of the status of one: the function that it began with */
   uint32_t name;       /* reason, kind, name, category */
   uint32_t value;      /* message */
-  uint32_t label;      /* GoStart: 0 for none */
 } op;
 
 static void statistics_go(world *w, goroutine *g, int64_t time, uint8_t status);
@@ -773,6 +853,7 @@ static void go_status(world *w, goroutine *g, int64_t time, uint8_t status, thre
   if (w->statistics) statistics_go(w, g, time, status);
   if (g->m && g->m->g == g && g->m != m) g->m->g = NULL;
   g->status = status;
+  g->stack = 0;
   g->since = time;
   g->m = m;
   if (m) m->g = g;
@@ -860,6 +941,7 @@ static void apply_other(world *w, const op *o) {
     case GOTRACE_V2_GO_CREATE_SYSCALL: go_new(w, o->id, o->time, GO_SYSCALL, o->m, 0); break;
     case GOTRACE_V2_GO_STATUS:
       go_new(w, o->id, o->time, (uint8_t)o->a[0], o->a[0] == GO_RUNNING || o->a[0] == GO_SYSCALL ? o->m : NULL, o->new_stack);
+      go_record(w, o->id)->stack = o->stack;
       break;
     case GOTRACE_V2_GO_UNBLOCK:
       if (!g) break;
@@ -886,14 +968,19 @@ static void apply_own(world *w, const op *o) {
       go_end(w, g, o->time);
       break;
     case GOTRACE_V2_GO_STOP:
-    case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: go_status(w, g, o->time, GO_RUNNABLE, NULL); break;
+    case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
+      go_status(w, g, o->time, GO_RUNNABLE, NULL);
+      g->stack = o->stack;
+      break;
     case GOTRACE_V2_GO_SWITCH:
     case GOTRACE_V2_GO_BLOCK:
       go_status(w, g, o->time, GO_WAITING, NULL);
       g->reason = o->name;
+      g->stack = o->stack;
       break;
     case GOTRACE_V2_GO_SYSCALL_BEGIN:
       go_status(w, g, o->time, GO_SYSCALL, m);
+      g->stack = o->stack;
       if (m->p) proc_status(m->p, o->time, PROC_SYSCALL, m);
       break;
     case GOTRACE_V2_GO_SYSCALL_END:
@@ -959,7 +1046,7 @@ static void apply(world *w, const op *o) {
 typedef struct consumer {
   void (*begin)(struct consumer *, int64_t time); /* the world is as it was before the first */
   void (*take)(struct consumer *, const op *);
-  void (*end)(struct consumer *, int64_t time);   /* that of the last */
+  void (*end)(struct consumer *, int64_t time);   /* of the trace, or the part of it: things may have lasted until then */
   world *w;
   int format;    /* of the output, 0: any */
   int family;    /* of the input */
@@ -974,10 +1061,10 @@ typedef struct source {
   int format;
   int64_t from, until;   /* since the first event */
   int64_t first, end;    /* times of the first event and of the last one that was read */
-  int64_t last;          /* of the last operation that was given to the consumer */
   bool any, begun, over; /* there was an event; the consumer has begun; it is past `until` */
-  op held;               /* waits for the event after it; kind 0: none */
+  bool told;             /* there was more than the ends of generations */
   /* v1: */
+  op held;    /* waits for the event after it; kind 0: none */
   op *intros; /* goroutines that are older than the trace, until the first other event */
   uint32_t intro_count, intro_capacity;
   map intro_places;   /* goroutine to 1 + index */
@@ -988,10 +1075,7 @@ typedef struct source {
 } source;
 
 static void deliver(source *s, const op *o) {
-  if (s->begun) {
-    s->to->take(s->to, o);
-    s->last = o->time;
-  }
+  if (s->begun) s->to->take(s->to, o);
   apply(&s->w, o);
 }
 
@@ -1013,9 +1097,8 @@ static void deliver_lowered(source *s, const op *o) {
 
 static void begin(source *s) {
   s->begun = true;
-  s->last = s->first + s->from;
   s->to->base = s->first;
-  s->to->begin(s->to, s->last);
+  s->to->begin(s->to, s->first + s->from);
 }
 
 static void give(source *s, const op *o);
@@ -1027,6 +1110,7 @@ static void give_created(source *s, const op *status) {
            : o.a[0] == GO_SYSCALL ? GOTRACE_V2_GO_CREATE_SYSCALL
                                   : GOTRACE_V2_GO_CREATE;
   if (o.a[0] == GO_WAITING || o.a[0] == GO_RUNNABLE) o.m = NULL;
+  o.stack = 0; /* its own, not its creator's */
   give(s, &o);
   if (o.a[0] != GO_RUNNING) return;
   o.kind = GOTRACE_V2_GO_START;
@@ -1155,7 +1239,10 @@ static op status_of(source *s, const gotrace_event *e) {
   o.kind = go ? GOTRACE_V2_GO_STATUS : GOTRACE_V2_PROC_STATUS;
   o.id = e->args[0];
   o.a[0] = e->args[go ? 2 : 1] & 0xff;
-  if (e->kind == GOTRACE_V2_GO_STATUS_STACK) o.new_stack = outermost(take_stack(s->in->decoder, e->args[3]));
+  if (e->kind == GOTRACE_V2_GO_STATUS_STACK) {
+    o.stack = take_stack(s->in->decoder, e->args[3]);
+    o.new_stack = outermost(o.stack);
+  }
   return o;
 }
 
@@ -1238,12 +1325,6 @@ static void take_v2(source *s, const gotrace_event *e) {
   op o = op_of(e, source_thread(s, e->m));
   const char *letters = v2_arguments[e->kind];
   if (e->implied) return; /* the event that implies it says it all */
-  if (e->kind == GOTRACE_V2_GO_LABEL && s->held.kind == GOTRACE_V2_GO_START && s->held.m == o.m) {
-    s->held.label = take_text(s->in->decoder, e->args[0]);
-    give_held(s);
-    return;
-  }
-  give_held(s);
   if (e->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) {
     o.m = NULL;
     o.a[0] = e->args[0];
@@ -1275,8 +1356,7 @@ static void take_v2(source *s, const gotrace_event *e) {
   take_arguments(s->in->decoder, e, letters, &o);
   if (e->data) o.name = pool_put_text(e->data, e->data_size);
   if (e->kind == GOTRACE_V2_USER_TASK_BEGIN && o.a[0] == NOBODY) o.a[0] = 0;
-  if (e->kind == GOTRACE_V2_GO_START) s->held = o;
-  else give(s, &o);
+  give(s, &o);
 }
 
 /* --------------------------------------------------------------------------------------------- front end for v1 ----
@@ -1299,12 +1379,16 @@ static void v1_give(source *s, unsigned kind, int64_t time, thread *m) {
 
 static bool v1_is_proc(int64_t p) { return p >= 0 && p < GOTRACE_FAKE_PROC; }
 
-static void v1_proc_start(source *s, uint64_t id, int64_t time, thread *m) {
+/* `idle`: until now it did not run. Else an unknown proc has run since the trace began, for readers. */
+static void v1_proc_start(source *s, uint64_t id, int64_t time, thread *m, bool idle) {
   proc *p = world_proc(&s->w, id, false);
-  op o = v1_op(p ? GOTRACE_V2_PROC_START : GOTRACE_V2_PROC_STATUS, time, m);
+  op o = v1_op(GOTRACE_V2_PROC_STATUS, time, m);
   if (p && p->m) return;
   o.id = id;
-  o.a[0] = PROC_RUNNING;
+  o.a[0] = idle ? PROC_IDLE : PROC_RUNNING;
+  if (!p) give(s, &o);
+  if (!p && !idle) return;
+  o.kind = GOTRACE_V2_PROC_START;
   give(s, &o);
 }
 
@@ -1326,7 +1410,7 @@ static thread *v1_thread(source *s, const gotrace_event *e) {
   p = world_proc(&s->w, (uint64_t)e->p, false);
   if (p && p->m && p->m->g && p->m->g->status == GO_SYSCALL) v1_proc_stop(s, p, e->time);
   if (!p || !p->m) {
-    v1_proc_start(s, (uint64_t)e->p, e->time, fresh_thread(&s->w));
+    v1_proc_start(s, (uint64_t)e->p, e->time, fresh_thread(&s->w), false);
     p = world_proc(&s->w, (uint64_t)e->p, false);
   }
   return p ? p->m : NULL;
@@ -1361,6 +1445,7 @@ static void v1_create(source *s, const gotrace_event *e) {
   if (!s->started) {
     o.kind = GOTRACE_V2_GO_STATUS;
     o.a[0] = GO_RUNNABLE;
+    o.stack = 0; /* that of who began the trace */
     GROW(s->intros, s->intro_count, s->intro_capacity);
     s->intros[s->intro_count++] = o;
     map_put(&s->intro_places, o.id, (void *)(uintptr_t)s->intro_count);
@@ -1386,7 +1471,7 @@ static void v1_waiting(source *s, const gotrace_event *e) {
     thread *m = fresh_thread(&s->w);
     op o = v1_op(GOTRACE_V2_GO_START, e->time, m);
     give_held(s);
-    v1_proc_start(s, fresh_id(&s->w.procs, FRESH_PROC + s->w.proc_count), e->time, m);
+    v1_proc_start(s, fresh_id(&s->w.procs, FRESH_PROC + s->w.proc_count), e->time, m, true);
     o.id = id;
     give(s, &o);
     v1_give(s, in_syscall ? GOTRACE_V2_GO_SYSCALL_BEGIN : GOTRACE_V2_GO_BLOCK, e->time, m);
@@ -1476,8 +1561,12 @@ static void v1_start(source *s, const gotrace_event *e) {
   on_proc.g = GOTRACE_NO_ID; /* it does not yet run */
   o = v1_op(GOTRACE_V2_GO_START, e->time, v1_thread(s, &on_proc));
   o.id = e->args[0];
-  if (e->kind == GOTRACE_V1_GO_START_LABEL) o.label = take_text(s->in->decoder, e->args[2]);
-  if (o.m && !o.m->g) give(s, &o);
+  if (!o.m || o.m->g) return;
+  give(s, &o);
+  if (e->kind != GOTRACE_V1_GO_START_LABEL) return;
+  o.kind = GOTRACE_V2_GO_LABEL;
+  o.name = take_text(s->in->decoder, e->args[2]);
+  give(s, &o);
 }
 
 static void v1_user(source *s, const gotrace_event *e) {
@@ -1528,7 +1617,7 @@ static void v1_proc(source *s, const gotrace_event *e) {
   m = world_thread(&s->w, e->args[0]);
   if (m->p || runs(m)) m = fresh_thread(&s->w);
   if (p && p->m) v1_proc_stop(s, p, e->time); /* it was used before it was started */
-  v1_proc_start(s, (uint64_t)e->p, e->time, m);
+  v1_proc_start(s, (uint64_t)e->p, e->time, m, true);
 }
 
 static void take_v1(source *s, const gotrace_event *e) {
@@ -1658,6 +1747,7 @@ static gotrace_result source_run(source *s, input *in, consumer *to, int64_t fro
   while (result == GOTRACE_OK && (result = input_next(in, &e)) == GOTRACE_OK) {
     if (!s->any) s->first = e.time, s->any = true;
     s->end = e.time;
+    s->told |= info.family == 1 || e.kind != GOTRACE_V2_SYNC;
     if (watch) watch(context, &e);
     if (info.family == 1) take_v1(s, &e);
     else take_v2(s, &e);
@@ -1669,7 +1759,7 @@ static gotrace_result source_run(source *s, input *in, consumer *to, int64_t fro
   if (info.family == 1) v1_give_intros(s);
   give_held(s);
   if (!s->begun && s->any && from <= between(s->first, s->end)) begin(s); /* nothing happens in this part */
-  if (s->begun) to->end(to, s->last);
+  if (s->begun) to->end(to, between(s->first, s->end) > until ? s->first + until : s->end);
   return result;
 }
 
@@ -1678,6 +1768,7 @@ static gotrace_result source_run(source *s, input *in, consumer *to, int64_t fro
 typedef struct writer {
   consumer c;
   output *out;
+  uint64_t latest;        /* tick of the last event */
   uint32_t stamp;         /* of the texts and stacks that are already in the tables */
   bytes strings, stacks;  /* tables, as far as they are not yet written; among v1's strings, timers */
   bytes samples;
@@ -1692,6 +1783,7 @@ typedef struct writer {
   /* v1: */
   proc global; /* of events without a proc */
   uint64_t next_go, next_proc;
+  uint64_t procs; /* GOMAXPROCS as it was told last */
   unsigned stw_depth;
   proc *stw_proc;
   bool stw_written, gc_written, frequency_written, timer_told;
@@ -1724,7 +1816,7 @@ static void v2_table_room(writer *w, bytes *table, unsigned kind) {
   if (!table->size) put_byte(table, kind);
 }
 
-/* The id of a text, which stands in the tables then. Go's limit on its length cuts between characters. */
+/* The id of a text, which stands in the tables then. */
 static uint64_t use_text(writer *w, uint32_t id) {
   bool v2 = w->c.format >= GOTRACE_GO_1_22;
   pool_text *text;
@@ -1733,9 +1825,7 @@ static uint64_t use_text(writer *w, uint32_t id) {
   text = &pool.texts[id - 1];
   if (text->stamp == w->stamp) return id;
   text->stamp = w->stamp;
-  size = text->size;
-  if (size > GOTRACE_MAX_STRING_SIZE)
-    for (size = GOTRACE_MAX_STRING_SIZE; size > GOTRACE_MAX_STRING_SIZE - 4 && ((uint8_t)text->data[size] & 0xc0) == 0x80;) size--;
+  size = cut_size(text->data, text->size);
   if (v2) v2_table_room(w, &w->strings, GOTRACE_V2_STRINGS);
   put_byte(&w->strings, v2 ? (unsigned)GOTRACE_V2_STRING : (unsigned)GOTRACE_V1_STRING);
   put_number(&w->strings, id);
@@ -1814,6 +1904,7 @@ static void v2_event(writer *w, thread *m, unsigned kind, int64_t time, const ui
   put_number(&m->batch, tick - m->tick);
   for (i = 0; i < count; i++) put_number(&m->batch, arguments[i]);
   m->tick = tick;
+  if (tick > w->latest) w->latest = tick;
   w->event_bytes += m->batch.size - before;
 }
 
@@ -1840,9 +1931,17 @@ static void v2_start_sync(writer *w, int64_t time) {
   free(sync.data);
 }
 
+/* Where it waits, if that also tells readers what it began with; else that alone. */
+static uint32_t v2_status_stack(const goroutine *g) {
+  pool_stack entry = pool_stack_of(g->entry), begin = pool_stack_of(g->stack ? outermost(g->stack) : 0);
+  bool tells = begin.count && (!entry.count || entry.frames[entry.count - 1].function == begin.frames[0].function);
+  return tells ? g->stack : g->entry;
+}
+
 static void v2_go_status(writer *w, thread *on, const goroutine *g, uint64_t m, int64_t time) {
-  if (w->c.format >= GOTRACE_GO_1_23 && g->entry)
-    V2_EVENT(w, on, GOTRACE_V2_GO_STATUS_STACK, time, g->id, m, g->status, use_stack(w, g->entry));
+  uint32_t stack = v2_status_stack(g);
+  if (w->c.format >= GOTRACE_GO_1_23 && stack)
+    V2_EVENT(w, on, GOTRACE_V2_GO_STATUS_STACK, time, g->id, m, g->status, use_stack(w, stack));
   else
     V2_EVENT(w, on, GOTRACE_V2_GO_STATUS, time, g->id, m, g->status);
   if (g->assist) V2_EVENT(w, on, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, time, g->id);
@@ -2102,6 +2201,7 @@ static void v2_late_status(writer *w, const op *o) {
   goroutine g = {0};
   g.id = o->id;
   g.entry = o->new_stack;
+  g.stack = o->stack;
   g.status = (uint8_t)o->a[0];
   v2_go_status(w, o->m ? o->m : v2_helper(w), &g, o->a[0] == GO_SYSCALL && o->m ? o->m->id : NOBODY, o->time);
 }
@@ -2142,9 +2242,7 @@ static void v2_take(consumer *c, const op *given) {
   v2_write(w, m, &o);
   if (borrowed && needs > NEEDS_THREAD) v2_return(w, m, o.time, needs == NEEDS_GO);
   if (o.kind == GOTRACE_V2_PROCS_CHANGE) w->procs_told = true;
-  if (o.kind != GOTRACE_V2_GO_START) return;
-  if (o.label) V2_EVENT(w, m, GOTRACE_V2_GO_LABEL, o.time, use_text(w, o.label));
-  if (!w->procs_told) v2_tell_procs(w, &o);
+  if (o.kind == GOTRACE_V2_GO_START && !w->procs_told) v2_tell_procs(w, &o);
 }
 
 static void v2_begin(consumer *c, int64_t time) {
@@ -2155,9 +2253,13 @@ static void v2_begin(consumer *c, int64_t time) {
   v2_generation_start(w, time);
 }
 
+/* Where nothing happened in the end, the statuses of one more generation say that it lasted until then. */
 static void v2_end(consumer *c, int64_t time) {
-  (void)time;
-  v2_generation_end((writer *)c);
+  writer *w = (writer *)c;
+  v2_generation_end(w);
+  if (tick_of(w, time) <= w->latest) return;
+  v2_generation_start(w, time);
+  v2_generation_end(w);
 }
 
 /* ------------------------------------------------------------------------------------------------------ writing v1 ---- */
@@ -2193,11 +2295,14 @@ static uint64_t v1_proc_id(writer *w, proc *p) {
   return p->v1_id;
 }
 
+static void v1_write_pending_start(writer *w, proc *p, uint32_t label);
+
 static void v1_event(writer *w, proc *p, unsigned kind, int64_t time, const uint64_t *arguments, unsigned count) {
   uint64_t tick = tick_of(w, time);
   bytes *b;
   unsigned i;
   if (!p) p = &w->global;
+  v1_write_pending_start(w, p, 0);
   b = &p->batch;
   if (b->size + MOST_EVENT > GOTRACE_MAX_BATCH_SIZE) v1_flush(w, p);
   if (tick < p->tick) tick = p->tick;
@@ -2220,6 +2325,7 @@ static void v1_event(writer *w, proc *p, unsigned kind, int64_t time, const uint
     for (i = 0; i < count; i++) put_number(b, arguments[i]);
   }
   p->tick = tick;
+  if (tick > w->latest) w->latest = tick;
 }
 
 #define V1_EVENT(w, p, kind, time, ...) \
@@ -2242,13 +2348,23 @@ static void v1_write_waiting(writer *w, proc *p, goroutine *g, unsigned kind, in
   g->v1_sequence = 2;
 }
 
-static void v1_write_start(writer *w, proc *p, goroutine *g, uint32_t label, int64_t time) {
+/* The start is written before the proc's next event: only then it is known whether it has a label, which v2 tells by an
+ * event of its own. */
+static void v1_write_start(writer *w, proc *p, goroutine *g, int64_t time) {
   if (!g || g->v1_status != V1_RUNNABLE || p->v1_go) return;
-  if (label) V1_EVENT(w, p, GOTRACE_V1_GO_START_LABEL, time, g->v1_id, g->v1_sequence, use_text(w, label));
-  else V1_EVENT(w, p, GOTRACE_V1_GO_START, time, g->v1_id, g->v1_sequence);
-  g->v1_sequence++;
+  v1_write_pending_start(w, p, 0);
+  p->v1_start = time;
+  p->v1_sequence = g->v1_sequence++;
   g->v1_status = V1_RUNNING;
   p->v1_go = g;
+}
+
+static void v1_write_pending_start(writer *w, proc *p, uint32_t label) {
+  uint64_t sequence = p->v1_sequence;
+  if (!sequence) return;
+  p->v1_sequence = 0;
+  if (label) V1_EVENT(w, p, GOTRACE_V1_GO_START_LABEL, p->v1_start, p->v1_go->v1_id, sequence, use_text(w, label));
+  else V1_EVENT(w, p, GOTRACE_V1_GO_START, p->v1_start, p->v1_go->v1_id, sequence);
 }
 
 static void v1_write_proc_start(writer *w, proc *p, const thread *m, int64_t time) {
@@ -2262,7 +2378,7 @@ static proc *v1_proc_of(writer *w, const thread *m, int64_t time) {
   proc *p = m ? m->p : NULL;
   if (!p) return &w->global;
   v1_write_proc_start(w, p, m, time);
-  if (m->g && m->g->status == GO_RUNNING) v1_write_start(w, p, m->g, 0, time);
+  if (m->g && m->g->status == GO_RUNNING) v1_write_start(w, p, m->g, time);
   return p;
 }
 
@@ -2467,7 +2583,10 @@ static void v1_take(consumer *c, const op *o) {
     case GOTRACE_V2_GO_CREATE_SYSCALL: v1_take_create(w, o); break;
     case GOTRACE_V2_GO_START:
       g = world_go(c->w, o->id);
-      if (o->m && o->m->p && v1_proc_of(w, o->m, o->time)) v1_write_start(w, o->m->p, g, o->label, o->time);
+      if (o->m && o->m->p && v1_proc_of(w, o->m, o->time)) v1_write_start(w, o->m->p, g, o->time);
+      break;
+    case GOTRACE_V2_GO_LABEL:
+      if (runs(o->m)) v1_write_pending_start(w, o->m->p, o->name);
       break;
     case GOTRACE_V2_GO_UNBLOCK: v1_take_unblock(w, o); break;
     case GOTRACE_V2_GO_DESTROY:
@@ -2485,6 +2604,7 @@ static void v1_take(consumer *c, const op *o) {
     case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
     case GOTRACE_V2_GC_MARK_ASSIST_END: v1_take_range(w, o); break;
     case GOTRACE_V2_PROCS_CHANGE:
+      w->procs = o->id;
       V1_EVENT(w, v1_proc_of(w, o->m, o->time), GOTRACE_V1_GOMAXPROCS, o->time, o->id, use_stack(w, o->stack));
       break;
     case GOTRACE_V2_HEAP_ALLOC: V1_EVENT(w, v1_proc_of(w, o->m, o->time), GOTRACE_V1_HEAP_ALLOC, o->time, o->a[0]); break;
@@ -2506,7 +2626,7 @@ static void v1_begin_thread(writer *w, thread *m, int64_t time) {
   v1_write_proc_start(w, p, m, time);
   if (p->sweep) V1_EVENT(w, p, GOTRACE_V1_GC_SWEEP_START, time, 0);
   if (!g || (g->status == GO_SYSCALL && p->status != PROC_SYSCALL)) return;
-  v1_write_start(w, p, g, 0, time);
+  v1_write_start(w, p, g, time);
   if (g->status == GO_SYSCALL) V1_EVENT(w, p, GOTRACE_V1_GO_SYS_CALL, time, 0);
 }
 
@@ -2515,13 +2635,13 @@ static void v1_begin_thread(writer *w, thread *m, int64_t time) {
 static void v1_begin(consumer *c, int64_t time) {
   writer *w = (writer *)c;
   world *all = c->w;
-  uint64_t procs = all->gomaxprocs ? all->gomaxprocs : all->proc_count ? all->proc_count : 1;
   goroutine *g;
   thread *m;
   w->stamp++;
+  w->procs = all->gomaxprocs ? all->gomaxprocs : all->proc_count ? all->proc_count : 1;
   all->stw = 0;
-  V1_EVENT(w, NULL, GOTRACE_V1_GOMAXPROCS, time, procs, 0);
-  V1_EVENT(w, NULL, GOTRACE_V1_GOMAXPROCS, time, procs, 0);
+  V1_EVENT(w, NULL, GOTRACE_V1_GOMAXPROCS, time, w->procs, 0);
+  V1_EVENT(w, NULL, GOTRACE_V1_GOMAXPROCS, time, w->procs, 0);
   for (g = all->live; g; g = g->next) {
     bool bound = g->m && g->m->p && (g->status != GO_SYSCALL || g->m->p->status == PROC_SYSCALL);
     g->stw = 0;
@@ -2553,6 +2673,8 @@ static void v1_end(consumer *c, int64_t time) {
       v1_write_stop(w, p, GOTRACE_V1_GO_SYS_BLOCK, false, 0, V1_WAITING, time);
     v1_write_stop(w, p, GOTRACE_V1_GO_PREEMPT, true, 0, V1_RUNNABLE, time);
   }
+  if (tick_of(w, time) > w->latest) /* nothing ended, but it lasted until then */
+    V1_EVENT(w, NULL, GOTRACE_V1_GOMAXPROCS, time, w->procs, 0);
   /* Later than all: it may have begun with the last event, and of equal times on two procs readers take either first. */
   if (w->gc_written) V1_EVENT0(w, NULL, GOTRACE_V1_GC_DONE, time + 1);
   for (p = c->w->proc_list; p; p = p->next) v1_flush(w, p);
@@ -2634,7 +2756,7 @@ static int command_rewrite(const char *path, const settings *set) {
   put_header(&out, w.c.format);
   result = source_run(&s, &in, &w.c, set->from, set->until, NULL, NULL);
   if (result != GOTRACE_END_OF_TRACE) {
-    if (!set->partial || !s.begun) fail("%s", input_error(&in));
+    if (!set->partial || !s.begun || !s.told) fail("%s", input_error(&in));
     report("%s; what is before that was kept", input_error(&in));
   }
   if (!s.begun) fail("no events in this part: the trace lasts %.9f s", (double)between(s.first, s.end) / 1e9);
@@ -2667,6 +2789,8 @@ typedef struct statistics {
   uint64_t kinds[256], dropped;
   uint32_t reports[SHOWN]; /* texts of the tracer's reports of what it dropped */
   const gotrace_event_spec *specs[256];
+  const input *in;
+  uint64_t generations, generation; /* v2: how many, and the last one's number */
 } statistics;
 
 static function *function_of(map *m, function **list, uint32_t name) {
@@ -2721,8 +2845,13 @@ static void statistics_go(world *w, goroutine *g, int64_t time, uint8_t status) 
 
 static void watch_kinds(void *context, const gotrace_event *e) {
   statistics *s = context;
+  gotrace_decoder_info info;
   s->kinds[e->kind] += !e->implied;
   s->specs[e->kind] = e->spec;
+  if (e->spec->since < GOTRACE_GO_1_22 || e->kind != GOTRACE_V2_SYNC) return;
+  gotrace_decoder_get_info(s->in->decoder, &info);
+  s->generations += !s->generations || info.generation != s->generation; /* the last one has a second, at its end */
+  s->generation = info.generation;
 }
 
 /* The writer of gotrace.h reports what it had to leave out by logs of this category. */
@@ -2734,13 +2863,13 @@ static void info_take(consumer *c, const op *o) {
   }
 }
 
-/* Every goroutine that was there counts, and every one that is still there has been what it is until now. */
+/* Every goroutine that was there counts, once: v1's have been seen already. */
 static void info_begin(consumer *c, int64_t time) {
   goroutine *g;
   proc *p;
   for (g = c->w->live; g; g = g->next) {
     g->since = time;
-    statistics_go(c->w, g, time, g->status);
+    if (!g->function) statistics_go(c->w, g, time, g->status);
   }
   for (p = c->w->proc_list; p; p = p->next) p->since = time, p->running = 0;
 }
@@ -2799,7 +2928,7 @@ static void print_name(uint32_t name, const char *unknown) {
   pool_text text = pool_text_of(name);
   const unsigned char *at = (const unsigned char *)text.data, *end = at + text.size;
   if (!text.size) fputs(unknown, stdout);
-  for (; at < end; at++) putchar(*at < 0x20 || *at == 0x7f ? '?' : *at);
+  for (; at < end; at++) putchar(visible(*at));
   putchar('\n');
 }
 
@@ -2887,6 +3016,7 @@ static int command_info(const char *path, const settings *set) {
   c.end = info_end;
   c.statuses = true;
   s.w.statistics = found;
+  found->in = &in;
   result = source_run(&s, &in, &c, 0, INT64_MAX, watch_kinds, found);
   gotrace_decoder_get_info(in.decoder, &info);
   erase_progress();
@@ -2895,7 +3025,7 @@ static int command_info(const char *path, const settings *set) {
     printf("%-24sGo 1.%d (v%d)\n", "format", info.format % 1000, info.family);
     printf("%-24s%s\n", "duration", human((double)duration, text));
     printf("%-24s%llu\n", "events", (ull)info.events);
-    if (info.family == 2) printf("%-24s%llu\n", "generations", (ull)info.generation);
+    if (info.family == 2) printf("%-24s%llu\n", "generations", (ull)found->generations);
     if (s.w.gomaxprocs) printf("%-24s%llu\n", "GOMAXPROCS", (ull)s.w.gomaxprocs);
     info_reports(found);
     info_functions(found);
@@ -2998,7 +3128,7 @@ static void dump_frames(dumper *d, uint64_t id) {
   size_t count = gotrace_decoder_stack(d->decoder, id, frames, MOST_FRAMES), i;
   if (count > MOST_FRAMES) count = MOST_FRAMES;
   if (d->json) put_byte(&d->out.block, '[');
-  for (i = 0; i < count; i++) {
+  for (i = 0; i < count; i++, output_check(&d->out)) {
     const gotrace_frame *f = &frames[i];
     if (d->json) {
       print(&d->out, "%s{\"pc\":%llu,\"function\":", i ? "," : "", (ull)f->pc);
@@ -3008,9 +3138,9 @@ static void dump_frames(dumper *d, uint64_t id) {
       print(&d->out, ",\"line\":%llu}", (ull)f->line);
     } else {
       print(&d->out, "        %llx ", (ull)f->pc);
-      put_data(&d->out.block, f->function, f->function_size);
+      put_visible(&d->out, f->function, f->function_size);
       put_byte(&d->out.block, ' ');
-      put_data(&d->out.block, f->file, f->file_size);
+      put_visible(&d->out, f->file, f->file_size);
       print(&d->out, ":%llu\n", (ull)f->line);
     }
   }
@@ -3151,11 +3281,11 @@ typedef struct chrome {
   output *out;
   bool any;
   uint64_t arrows;
-  int64_t gc_since;
 } chrome;
 
-#define CHROME_GC_THREAD 1000000000 /* collections and stopped worlds */
-#define CHROME_NO_PROC 1000000001   /* what happens on no proc */
+#define CHROME_GC_THREAD 1000000000  /* collections */
+#define CHROME_NO_PROC 1000000001    /* what happens on no proc */
+#define CHROME_STW_THREAD 1000000002 /* stopped worlds: one may end in another collection than it began in */
 
 static uint64_t chrome_thread(const thread *m) { return m && m->p ? m->p->id : CHROME_NO_PROC; }
 
@@ -3250,8 +3380,8 @@ static void chrome_counter(chrome *x, const op *o, const char *name) {
   chrome_end(x);
 }
 
-static void chrome_gc(chrome *x, const op *o, char phase, const char *name) {
-  chrome_event(x, phase, o->time, CHROME_GC_THREAD);
+static void chrome_range(chrome *x, const op *o, char phase, uint64_t thread_id, const char *name) {
+  chrome_event(x, phase, o->time, thread_id);
   print(x->out, ",\"cat\":\"gc\",\"name\":\"%s\"", name);
   if (o->name) {
     pool_text reason = pool_text_of(o->name);
@@ -3299,17 +3429,24 @@ static void chrome_take(consumer *c, const op *o) {
     case GOTRACE_V2_USER_LOG: chrome_log(x, o); break;
     case GOTRACE_V2_HEAP_ALLOC: chrome_counter(x, o, "heap"); break;
     case GOTRACE_V2_HEAP_GOAL: chrome_counter(x, o, "heap goal"); break;
-    case GOTRACE_V2_GC_BEGIN: chrome_gc(x, o, 'B', "GC"); break;
-    case GOTRACE_V2_GC_END: chrome_gc(x, o, 'E', "GC"); break;
-    case GOTRACE_V2_STW_BEGIN: chrome_gc(x, o, 'B', "stopped world"); break;
-    case GOTRACE_V2_STW_END: chrome_gc(x, o, 'E', "stopped world"); break;
+    case GOTRACE_V2_GC_BEGIN:
+    case GOTRACE_V2_GC_END:
+      if (c->w->gc == (o->kind == GOTRACE_V2_GC_END))
+        chrome_range(x, o, c->w->gc ? 'E' : 'B', CHROME_GC_THREAD, "GC");
+      break;
+    case GOTRACE_V2_STW_BEGIN: chrome_range(x, o, 'B', CHROME_STW_THREAD, "stopped world"); break;
+    case GOTRACE_V2_STW_END:
+      if (self && self->stw) chrome_range(x, o, 'E', CHROME_STW_THREAD, "stopped world");
+      break;
     default: break;
   }
 }
 
 static void chrome_begin(consumer *c, int64_t time) {
+  const op gc = {.kind = GOTRACE_V2_GC_BEGIN, .time = time};
   goroutine *g;
   for (g = c->w->live; g; g = g->next) g->slice = time;
+  if (c->w->gc) chrome_range((chrome *)c, &gc, 'B', CHROME_GC_THREAD, "GC");
 }
 
 static void chrome_thread_name(chrome *x, uint64_t id, const char *name, ull number) {
@@ -3327,6 +3464,7 @@ static void chrome_finish(consumer *c, int64_t time) {
   for (m = c->w->thread_list; m; m = m->next) chrome_leave(x, m, time, 0);
   for (p = c->w->proc_list; p; p = p->next) chrome_thread_name(x, p->id, "Proc", p->id);
   chrome_thread_name(x, CHROME_GC_THREAD, "GC", NOBODY);
+  chrome_thread_name(x, CHROME_STW_THREAD, "stopped world", NOBODY);
   chrome_thread_name(x, CHROME_NO_PROC, "no proc", NOBODY);
 }
 
@@ -3349,7 +3487,7 @@ static int command_export(const char *path, const settings *set) {
   put_string(&out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
   result = source_run(&s, &in, &x.c, set->from, set->until, NULL, NULL);
   if (result != GOTRACE_END_OF_TRACE) {
-    if (!set->partial || !s.begun) fail("%s", input_error(&in));
+    if (!set->partial || !s.begun || !s.told) fail("%s", input_error(&in));
     report("%s; what is before that was kept", input_error(&in));
   }
   put_string(&out, "\n]}\n");
@@ -3461,6 +3599,11 @@ static int parse_option(const command *c, char **word, settings *set, unsigned *
   return options[i].value ? 2 : 1;
 }
 
+static void finish_output(void) {
+  program.file = NULL;
+  if (fflush(stdout) != 0 || ferror(stdout)) fail("standard output: %s", strerror(errno));
+}
+
 int main(int argc, char **argv) {
   settings set = {0};
   const command *c = NULL;
@@ -3469,11 +3612,16 @@ int main(int argc, char **argv) {
   size_t n;
   int i = 2, count = 0, status = 0;
   bool options = true;
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  hash_seed = mix((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 40) ^ (uint64_t)(uintptr_t)argv;
+  mind_signals();
   set.until = INT64_MAX;
   for (n = 0; argc > 1 && n < COUNT(commands); n++)
     if (strcmp(argv[1], commands[n].name) == 0) c = &commands[n];
   if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
     fputs(usage_text, stdout);
+    finish_output();
     return 0;
   }
   if (!c) usage(argc > 1 ? "there is no command %s" : "which command?%s", argc > 1 ? argv[1] : "");
@@ -3489,5 +3637,6 @@ int main(int argc, char **argv) {
   if (!count) usage("%s wants a file", c->name);
   if (count > 1 && !(c->takes & TAKES_MANY)) usage("%s takes one file", c->name);
   for (i = 0; i < count; i++) status |= c->run(files[i], &set);
+  finish_output();
   return status;
 }

@@ -48,6 +48,25 @@ open_with_go() {
   [ $status = 0 ] || [ $status = 77 ] || fail "$2: $(head -c 1000 "$dir/go")"
 }
 
+# The time of the last event of a trace, since the first.
+last_time() { "$tool" dump "$1" | grep -v '^ ' | tail -n 1 | cut -d ' ' -f 1; }
+
+# Fails if a result does not last as long as it should. Of the statuses at its end each is a nanosecond later, in readers.
+lasts() { # lasts FILE NANOSECONDS WHAT
+  local lasting
+  lasting=$(last_time "$1")
+  [ "$lasting" -ge "$2" ] && [ "$lasting" -le $(($2 + 2000)) ] || fail "$3 lasts $lasting ns, not $2"
+}
+
+# What goroutines are said to be, and where: the statuses of a v2 trace, each once.
+statuses() {
+  "$tool" dump "$1" | awk '
+    /^[0-9]/ { show(); on = $2 == "GoStatusStack"; for (i = 3; on && i <= NF; i++) if ($i ~ /^(g|gstatus)=/) said = said " " $i }
+    /^        / && on { said = said "; " $0 }
+    function show() { if (said != "") print said; said = "" }
+    END { show() }' | sort -u
+}
+
 # The events of a v2 trace that a conversion keeps: without statuses, sequence numbers, offsets.
 story() {
   "$tool" dump "$1" | grep -v -E '^ |^[0-9]+ (Sync|GoStatus|GoStatusStack|ProcStatus|G[A-Za-z]+Active) ?' |
@@ -78,8 +97,12 @@ for line in sys.stdin.buffer: json.loads(line.decode("utf-8"))' <"$dir/out" || f
   expect 0 export --chrome -o "$dir/chrome.json" "$trace"
   python3 - "$dir/chrome.json" <<'PYTHON' || fail "export $name"
 import json, sys
-slices = {}
+slices, ranges = {}, {}
 for event in json.load(open(sys.argv[1], encoding="utf-8"))["traceEvents"]:
+    if event["ph"] == "B":
+        ranges.setdefault(event["tid"], []).append(event["name"])
+    if event["ph"] == "E" and ranges.setdefault(event["tid"], [""]).pop() != event["name"]:
+        sys.exit("at %s the end of '%s' is that of another range" % (event["ts"], event["name"]))
     if event["ph"] == "X":
         begin = round(event["ts"] * 1000)
         slices.setdefault(event["tid"], []).append((begin, begin + round(event["dur"] * 1000)))
@@ -89,22 +112,39 @@ for tid, found in slices.items():
         if next[0] < one[1]:
             sys.exit("proc %d: slices %s and %s overlap" % (tid, one, next))
 PYTHON
+  last=$(last_time "$trace")
+  header=$(head -c 16 "$trace" | tr -d '\0')
+  v1=
+  case $header in 'go 1.5 '* | 'go 1.7 '* | 'go 1.8 '* | 'go 1.9 '* | 'go 1.1'* | 'go 1.21 '*) v1=1 ;; esac
   for format in $formats; do
     expect 0 convert --to "$format" -o "$dir/result" "$trace"
     expect 0 check "$dir/result"
+    lasts "$dir/result" "$last" "$name to $format"
+    # v2 has the ends of system calls, which v1 does not; coroutines came with 1.23.
+    if [ -n "$v1" ] || [[ $format > 1.22 && ${#format} = 4 ]]; then
+      tests/same_info.py $tool "$trace" "$dir/result" >"$dir/diff" 2>&1 || fail "$name to $format: $(head -n 6 "$dir/diff")"
+    fi
     open_with_go "$dir/result" "$name to $format"
     count=$((count + 1))
+    if [ "$format" = 1.21 ] && [ -z "$v1" ]; then
+      labels=$("$tool" dump "$trace" | grep -c '^[0-9]* GoLabel' || true)
+      [ "$labels" = "$("$tool" dump "$dir/result" | grep -c '^[0-9]* GoStartLabel' || true)" ] || fail "$name: not $labels labels in 1.21"
+    fi
     head -c 16 "$trace" | tr '\0' ' ' | grep -q "^go $format trace" || continue
     [[ $format > 1.21 && ${#format} = 4 ]] || continue
     story "$trace" >"$dir/before"
     story "$dir/result" >"$dir/after"
     diff "$dir/before" "$dir/after" >"$dir/diff" || fail "$name to $format: $(head -n 6 "$dir/diff")"
+    [ "$format" != 1.22 ] || continue
+    statuses "$trace" >"$dir/before"
+    statuses "$dir/result" >"$dir/after"
+    [ -z "$(comm -23 "$dir/before" "$dir/after")" ] || fail "$name to $format: without $(comm -23 "$dir/before" "$dir/after" | head -n 2)"
   done
-  last=$("$tool" dump "$trace" | grep -v '^ ' | tail -n 1 | cut -d ' ' -f 1)
   for part in "0 50" "30 70" "60 100"; do
     read -r from to <<<"$part"
     expect 0 cut --from $((last * from / 100)) --to $((last * to / 100)) -o "$dir/result" "$trace"
     expect 0 check "$dir/result"
+    lasts "$dir/result" $((last * to / 100 - last * from / 100)) "$name cut from $from to $to %"
     open_with_go "$dir/result" "$name cut from $from to $to %"
     count=$((count + 1))
   done
@@ -150,6 +190,111 @@ expect 1 convert --to 1.25 -o "$dir/left/result" "$dir/tail"
 expect 0 convert --to 1.25 --partial -o "$dir/left/result" "$dir/tail"
 expect 0 check "$dir/left/result"
 
+# Of a tail that breaks off so early that nothing is before it nothing is kept.
+rm "$dir/left/result"
+head -c 1000 "$dir/threads-1.23.trace" >"$dir/early"
+expect 1 convert --to 1.25 --partial -o "$dir/left/result" "$dir/early"
+[ -z "$(ls "$dir/left")" ] || fail "nothing was kept in $(ls "$dir/left")"
+
+# What is no file stays what it is, and gets all; a link stays one; a file's rights stay.
+expect 0 convert --to 1.25 -o "$dir/left/result" "$trace"
+mkfifo "$dir/pipe"
+cat "$dir/pipe" >"$dir/piped" &
+expect 0 convert --to 1.25 -o "$dir/pipe" "$trace"
+wait $!
+[ -p "$dir/pipe" ] && cmp "$dir/piped" "$dir/left/result" || fail "-o to a pipe"
+echo old >"$dir/file" && chmod 640 "$dir/file" && ln -s file "$dir/link"
+expect 0 convert --to 1.25 -o "$dir/link" "$trace"
+[ -L "$dir/link" ] && cmp "$dir/file" "$dir/left/result" || fail "-o to a link"
+[ "$(stat -c %a "$dir/file")" = 640 ] || fail "-o changes rights to $(stat -c %a "$dir/file")"
+ln -s nowhere "$dir/dangling"
+expect 1 convert --to 1.25 -o "$dir/dangling" "$trace"
+expect 1 convert --to 1.25 -o "$dir/left" "$trace"
+
+# An output that cannot be written is an error, and of a file nothing is left; nor when a signal ends the program.
+for arguments in info check dump 'convert --to 1.25' 'export --chrome'; do
+  # shellcheck disable=SC2086
+  "$tool" $arguments "$trace" >/dev/full 2>"$dir/err" && fail "$arguments: status 0 although nothing could be written"
+  grep -q 'No space' "$dir/err" || fail "$arguments: $(cat "$dir/err")"
+done
+rm "$dir/left/result"
+(ulimit -f 2 && "$tool" dump "$trace" >"$dir/limited") 2>"$dir/err" && fail "a file as large as is allowed is no error"
+(ulimit -f 2 && "$tool" export --chrome -o "$dir/left/result" "$trace") 2>"$dir/err" && fail "such a file is no error"
+[ -z "$(ls "$dir/left")" ] || fail "a file that gets too large leaves $(ls "$dir/left")"
+build/examples/scheduler -o "$dir/large" -f 1.23 -j 4 /usr/include >/dev/null 2>&1 || fail "a large trace"
+killed=
+for try in $(seq 100); do
+  "$tool" export --chrome -o "$dir/left/result" "$dir/large" 2>"$dir/err" &
+  while kill -0 $! 2>/dev/null && [ -z "$(ls "$dir/left")" ]; do :; done
+  kill -TERM $! 2>/dev/null || true
+  status=0
+  wait $! || status=$?
+  [ $status != 143 ] || killed=$try
+  [ $status != 143 ] || [ -z "$(ls "$dir/left")" ] || fail "a signal leaves $(ls "$dir/left")"
+  rm -f "$dir"/left/*
+  [ -z "$killed" ] || break
+done
+[ -n "$killed" ] || fail "no signal came in time"
+
+# Generations are counted, wherever a flight recorder's begin.
+build/examples/flight -o "$dir/flight" >/dev/null 2>&1 || fail "flight"
+for trace in "$dir"/flight* "$dir/scheduler-1.23.trace"; do
+  syncs=$("$tool" dump "$trace" | grep -c ' Sync') # one more than generations
+  expect 0 info "$trace"
+  grep -q "^generations  *$((syncs - 1))\$" "$dir/out" || fail "not $((syncs - 1)) generations: $(grep ^gener "$dir/out")"
+done
+trace=$dir/scheduler-1.23.trace
+
+# Names do not speak to the terminal, nor forge lines.
+python3 - "$trace" "$dir/forged" <<'PYTHON'
+import sys
+data = open(sys.argv[1], "rb").read()
+assert b"read_files" in data
+open(sys.argv[2], "wb").write(data.replace(b"read_files", b"m\n0 \x1b[2J\x7fx"))
+PYTHON
+expect 0 dump "$dir/forged"
+grep -q 'm?0 ?\[2J?' "$dir/out" || fail "the forged name is not there"
+! LC_ALL=C grep -q -e $'\x1b' -e '^0 .\[2J' "$dir/out" || fail "a name forges a line"
+
+# Traces that are made to take long: ids where new ones would be looked for, and a text that very many frames name.
+python3 - "$dir" <<'PYTHON'
+import sys
+def number(value):
+    out = b""
+    while value >= 0x80:
+        out += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return out + bytes([value])
+def event(kind, *arguments):
+    body = b"".join(map(number, arguments))
+    return bytes([kind | min(len(arguments) - 1, 3) << 6]) + (number(len(body)) if len(arguments) > 3 else b"") + body
+BATCH, FREQUENCY, STACK, PROC_START, PROC_STOP, GO_CREATE, STRING = 1, 2, 3, 5, 6, 13, 37
+start = b"go 1.8 trace\0\0\0\0" + event(BATCH, 0, 1) + bytes([FREQUENCY]) + number(10**9)
+with open(sys.argv[1] + "/ids", "wb") as out: # threads that stand where the tool looks for new ones; each start wants one
+    out.write(start)
+    for i in range(100000):
+        out.write(event(PROC_START, 1, (1 << 40) + i) + event(PROC_STOP, 1))
+    for i in range(1, 20000):
+        out.write(event(BATCH, i, 10**6) + event(PROC_START, i, 1 << 40))
+for name, stacks, frames in ("frames", 100, 900), ("stack", 1, 300):
+    with open(sys.argv[1] + "/" + name, "wb") as out:
+        out.write(start + bytes([STRING]) + number(1) + number(900000) + b"a" * 900000)
+        for i in range(1, stacks + 1):
+            out.write(event(STACK, i, frames, *[n for k in range(frames) for n in (i, 1, 1, 1)]))
+        out.write(event(PROC_START, 1, 1))
+        for i in range(1, stacks + 1):
+            out.write(event(GO_CREATE, 1, i, i, 0))
+PYTHON
+for hostile in ids frames; do
+  expect 0 check "$dir/$hostile"
+  timeout 60 "$tool" info "$dir/$hostile" >"$dir/out" 2>"$dir/err" || fail "info of $hostile: status $?"
+done
+for arguments in dump 'dump --json'; do
+  # shellcheck disable=SC2086
+  size=$( (ulimit -v 400000 && "$tool" $arguments "$dir/stack") | wc -c) || fail "$arguments of a stack"
+  [ "$size" -gt 500000000 ] || fail "$arguments of a stack: only $size bytes"
+done
+
 # Usage.
 expect 2
 expect 2 frobnicate
@@ -164,7 +309,7 @@ expect 2 cut --from soon --to 1s "$trace"
 expect 2 export "$trace"
 expect 0 --help
 expect 1 check "$trace" "$dir/zeros"
-expect 0 check "$trace" "$dir/left/result"
+expect 0 check "$trace" "$dir/scheduler-1.25.trace"
 [ "$(wc -l <"$dir/out")" = 2 ] || fail "check gives not one line a file"
 expect 0 convert "$trace" --to 1.11 -o "$dir/behind" # options stand anywhere,
 expect 0 check "$dir/behind"

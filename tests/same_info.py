@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Compares what `gotrace info` says of two traces of one story: duration, and tables of counts and times.
+
+    tests/same_info.py TOOL TRACE TRACE
+
+Not the kinds of events, which formats have different ones of; nor what the tool itself adds where a format wants a proc
+(900000) and a goroutine for an event. Times may differ by what rounding makes of each of the intervals that they sum up.
+"""
+import re
+import subprocess
+import sys
+
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+TABLES = ["goroutines by function", "blocked, by reason", "proc"]
+
+
+def times(line):
+    return [float(number) * UNITS[unit] for number, unit in re.findall(r"([\d.]+) (ns|us|ms|s)\b", line)]
+
+
+def figures(tool, path):
+    """{(table, name): (count, [times])}, of which a name may come more than once"""
+    lines = subprocess.run([tool, "info", path], check=True, stdout=subprocess.PIPE).stdout.decode("utf-8", "replace").split("\n")
+    found, table = {}, None
+    for line in lines:
+        if line.startswith("duration"):
+            found["duration", ""] = (1, times(line))
+        if not line.startswith(" "):
+            table = None
+        elif table is None:
+            table = next((name for name in TABLES if line.endswith(name) or line.split()[0] == name), "")
+        elif table:
+            words = line.split()
+            proc = table == "proc"
+            name = words[0] if proc else re.sub(r"^ *\d+ +([\d.]+ (ns|us|ms|s) +)+", "", line)
+            key = (table, name)
+            while key in found:
+                key += ("again",)
+            found[key] = (1000 if proc else int(words[0]), times(line))
+    return found
+
+
+def main():
+    tool, *paths = sys.argv[1:]
+    one, two = (figures(tool, path) for path in paths)
+    if len(one) < 2:
+        sys.exit("no tables in what `info` says of %s" % paths[0])
+    wrong = []
+    for key in sorted(one.keys() | two.keys()):
+        a, b = one.get(key, (0, [])), two.get(key, (0, []))
+        if key == ("proc", "900000") or (key[0] == "proc" and not any(a[1] + b[1])):
+            continue
+        added = key[1] == "(unknown)" and len(a[1]) and b[0] == a[0] + 1
+        far = any(abs(x - y) > 20 * (a[0] + 1) + 0.002 * max(x, y) for x, y in zip(a[1], b[1]))
+        if len(a[1]) != len(b[1]) or far or (a[0] != b[0] and not added):
+            wrong.append("%s: %s, %s" % (" ".join(key), a, b))
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+main()
