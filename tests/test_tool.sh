@@ -272,10 +272,10 @@ BATCH, FREQUENCY, STACK, PROC_START, PROC_STOP, GO_CREATE, STRING = 1, 2, 3, 5, 
 start = b"go 1.8 trace\0\0\0\0" + event(BATCH, 0, 1) + bytes([FREQUENCY]) + number(10**9)
 with open(sys.argv[1] + "/ids", "wb") as out: # threads that stand where the tool looks for new ones; each start wants one
     out.write(start)
-    for i in range(100000):
-        out.write(event(PROC_START, 1, (1 << 40) + i) + event(PROC_STOP, 1))
-    for i in range(1, 20000):
-        out.write(event(BATCH, i, 10**6) + event(PROC_START, i, 1 << 40))
+    for i in range(200000):
+        out.write(event(PROC_START, 1, (1 << 40) + 200000 + i) + event(PROC_STOP, 1))
+    for i in range(1, 40000):
+        out.write(event(BATCH, i, 10**6) + event(PROC_START, i, (1 << 40) + 200000))
 for name, stacks, frames in ("frames", 100, 900), ("stack", 1, 300):
     with open(sys.argv[1] + "/" + name, "wb") as out:
         out.write(start + bytes([STRING]) + number(1) + number(900000) + b"a" * 900000)
