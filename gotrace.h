@@ -613,7 +613,8 @@ typedef int gotrace_unwind_fn(void *context, uintptr_t *pcs, int max);
  * The strings are copied before the next call. */
 typedef bool gotrace_symbolize_fn(void *context, gotrace_location *place);
 
-/* Receives one line without a newline for each misuse, once per call site, where GOTRACE_DEBUG is 1. */
+/* Receives one line without a newline for each misuse, once per call site, where GOTRACE_DEBUG is 1. It runs inside the
+ * call and must not call the tracer. */
 typedef void gotrace_report_fn(void *context, const char *line);
 
 typedef enum gotrace_stacks {
@@ -626,7 +627,8 @@ typedef enum gotrace_stacks {
 
 typedef enum gotrace_on_limit {
   GOTRACE_LIMIT_STOP = 0, /* the trace ends, at a point that is the same for all threads */
-  GOTRACE_LIMIT_BLOCK = 1 /* the thread that needs a buffer waits until one was read */
+  GOTRACE_LIMIT_BLOCK = 1 /* the thread that needs a buffer waits until one was read; but not the one that reads, nor
+                             `write`, which pass the limit by what they emit themselves */
 } gotrace_on_limit;
 
 /* A type of heap objects, see gotrace_heap_object. */
@@ -1452,7 +1454,7 @@ static inline uint64_t gotrace__stckf(void) {
  *   gotrace__yield()                  lets another thread run
  *   gotrace__thread_run, _join        the service thread, with all signals blocked
  *   gotrace__barrier_init()           false if there is no process-wide barrier
- *   gotrace__barrier()                on return every thread of the process has passed a full memory barrier
+ *   gotrace__barrier()                on return every thread of the process has passed a full memory barrier; false if not
  *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends
  *   gotrace__system_thread_id/_name   of the calling thread
  *   gotrace__stack_bounds             of the calling thread; false if unknown
@@ -1527,18 +1529,23 @@ static void gotrace__thread_join(gotrace__thread_handle handle) {
 #endif
 #if !GOTRACE_SEQ_CST_FLAG
 static bool gotrace__barrier_init(void) { return true; }
-static void gotrace__barrier(void) { FlushProcessWriteBuffers(); }
+static bool gotrace__barrier(void) { return FlushProcessWriteBuffers(), true; }
 #endif
 #if GOTRACE_NO_THREADS
 static void gotrace__platform_init(void) {}
 static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #else
-static DWORD gotrace__exit_slot = FLS_OUT_OF_INDEXES;
-static void WINAPI gotrace__exit_callback(void *thread) {
+/* A callback of the program or DLL, of which the loader has a list. Not a fiber's slot (FlsAlloc): it would tell when a fiber
+ * ends, and on whatever thread that happens. */
+static void *gotrace__registered(void);
+static void NTAPI gotrace__exit_callback(void *module, DWORD reason, void *reserved) {
+  void *thread = reason == DLL_THREAD_DETACH ? gotrace__registered() : NULL;
+  (void)module, (void)reserved;
   if (thread) gotrace__thread_gone(thread);
 }
-static void gotrace__platform_init(void) { gotrace__exit_slot = FlsAlloc(gotrace__exit_callback); }
-static void gotrace__at_thread_exit(void *thread) { FlsSetValue(gotrace__exit_slot, thread); }
+__attribute__((section(".CRT$XLB"), used)) static PIMAGE_TLS_CALLBACK gotrace__exit_entry = gotrace__exit_callback;
+static void gotrace__platform_init(void) {}
+static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #endif
 static uint64_t gotrace__system_thread_id(void) { return GetCurrentThreadId(); }
 static void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
@@ -1560,6 +1567,7 @@ static bool gotrace__file_write(int file, const void *data, size_t size) {
   return true;
 }
 static void gotrace__file_cut(int file, uint64_t size) { (void)_chsize_s(file, (long long)size); }
+static bool gotrace__file_regular(int file) { return GetFileType((HANDLE)_get_osfhandle(file)) == FILE_TYPE_DISK; }
 static bool gotrace__file_close(int file) { return _close(file) == 0; }
 static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
   (void)pc, (void)name, (void)size, (void)file;
@@ -1572,6 +1580,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #if defined(__linux__)
@@ -1659,18 +1668,28 @@ static bool gotrace__thread_run(gotrace__thread_handle *handle) {
 }
 static void gotrace__thread_join(gotrace__thread_handle handle) { pthread_join(handle, NULL); }
 static pthread_key_t gotrace__exit_key;
+static uint32_t gotrace__has_exit_key; /* atomic; a process has few of them */
 static void gotrace__platform_init(void) {
-  pthread_key_create(&gotrace__exit_key, gotrace__thread_gone);
+  if (pthread_key_create(&gotrace__exit_key, gotrace__thread_gone) == 0)
+    gotrace__store_release(&gotrace__has_exit_key, 1u);
   pthread_atfork(gotrace__before_fork, gotrace__after_fork, gotrace__after_fork_in_child);
 }
-static void gotrace__at_thread_exit(void *thread) { pthread_setspecific(gotrace__exit_key, thread); }
+static void gotrace__at_thread_exit(void *thread) {
+  if (gotrace__load_acquire(&gotrace__has_exit_key)) pthread_setspecific(gotrace__exit_key, thread);
+}
+/* A library is unloaded: threads that end later must not call into it. */
+__attribute__((destructor)) static void gotrace__unload(void) {
+  if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
+  gotrace__store_release(&gotrace__has_exit_key, 0u);
+  pthread_key_delete(gotrace__exit_key);
+}
 #endif
 
 #if defined(__linux__)
 #if !GOTRACE_SEQ_CST_FLAG
 /* membarrier(2): commands 1 << 4 REGISTER_PRIVATE_EXPEDITED (Linux 4.14) and 1 << 3 PRIVATE_EXPEDITED. */
 static bool gotrace__barrier_init(void) { return syscall(SYS_membarrier, 1 << 4, 0, 0) == 0; }
-static void gotrace__barrier(void) { syscall(SYS_membarrier, 1 << 3, 0, 0); }
+static bool gotrace__barrier(void) { return syscall(SYS_membarrier, 1 << 3, 0, 0) == 0; }
 #endif
 static uint64_t gotrace__system_thread_id(void) { return (uint64_t)syscall(SYS_gettid); }
 static void gotrace__system_thread_name(char *name, size_t size) {
@@ -1690,7 +1709,7 @@ static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
 #else
 #if !GOTRACE_SEQ_CST_FLAG
 static bool gotrace__barrier_init(void) { return false; }
-static void gotrace__barrier(void) {}
+static bool gotrace__barrier(void) { return false; }
 #endif
 static uint64_t gotrace__system_thread_id(void) {
   static uint64_t last;
@@ -1704,7 +1723,12 @@ static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
 #endif
 
 static bool gotrace__file_open(const char *path, int *file) {
-  *file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+#ifdef O_LARGEFILE
+  const int large = O_LARGEFILE; /* 32-bit processors */
+#else
+  const int large = 0;
+#endif
+  *file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | large, 0666);
   return *file >= 0;
 }
 static bool gotrace__file_write(int file, const void *data, size_t size) {
@@ -1718,7 +1742,16 @@ static bool gotrace__file_write(int file, const void *data, size_t size) {
   return true;
 }
 static void gotrace__file_cut(int file, uint64_t size) {
-  if (ftruncate(file, (off_t)size) != 0) return; /* a pipe: nothing to be done */
+#if defined(__GLIBC__)
+  if (ftruncate64(file, (off64_t)size) != 0) return; /* a pipe: nothing to be done */
+#else
+  if (ftruncate(file, (off_t)size) != 0) return;
+#endif
+}
+/* Whether it is one that a failure may remove. */
+static bool gotrace__file_regular(int file) {
+  struct stat status;
+  return fstat(file, &status) == 0 && S_ISREG(status.st_mode);
 }
 static bool gotrace__file_close(int file) { return close(file) == 0; }
 
@@ -2325,7 +2358,6 @@ struct gotrace__thread {
   uint32_t next_text, last_text;
   gotrace_go *waiting; /* between wait begin and end */
   bool in_syscall;     /* atomic in v2; go is in a system call; proc may have been stolen */
-  bool reader;         /* is in gotrace_read: must not wait for itself */
   bool have_bounds;
   struct gotrace__seen_stack *seen_stacks; /* see gotrace__captured_stack */
   uint32_t session;    /* that the counters are of */
@@ -2385,7 +2417,7 @@ static struct gotrace__tracer {
   uint64_t base_tick; /* that times in a v2 trace are counted from: each generation has the clock's rate as it is known by
                          then, so that times far from 0 would jump */
   gotrace__tables *tables[2]; /* by generation & 1; in v1 the same */
-  uint32_t fence;   /* the writing flag needs a fence: there is no barrier */
+  uint32_t fence;   /* atomic; the writing flag needs a fence: there is no barrier */
   char padding[64]; /* the above is read by every event and rarely written */
 
   gotrace__mutex life; /* start, cut, stop; protects: */
@@ -2451,6 +2483,8 @@ static struct gotrace__tracer {
   bool flight;               /* the session is the flight recorder's: */
   gotrace__mutex snapshot;   /* one at a time */
   gotrace__mutex flight_lock; /* protects: */
+  gotrace__kept **writing;   /* what the snapshot has still to write, NULL where it has */
+  size_t writing_count;
   gotrace__kept *kept, *kept_last; /* oldest first */
   size_t kept_bytes;         /* of all chunks, also those that only a snapshot has */
   gotrace__kept *keeping;    /* the service's: not yet complete */
@@ -2460,6 +2494,7 @@ static struct gotrace__tracer {
 
   /* The reader's: */
   uint32_t reader;           /* atomic; 1 while someone is in gotrace_read */
+  uintptr_t read_by;         /* atomic; who was in it last: where that thread has its gotrace__self */
   uint32_t state;            /* atomic; gotrace__reader_state */
   gotrace__piece *piece;     /* that is being delivered */
   gotrace__buffer *reading;  /* handed to the caller */
@@ -2488,8 +2523,15 @@ uint32_t
 #endif
         gotrace__on;
 
-static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self;
-static GOTRACE__THREAD_LOCAL bool gotrace__in_sink; /* is handing a piece of the trace to the sink */
+/* In a library that is loaded late a thread's first access would allocate, which gotrace_cpu_sample must not; of other C
+ * libraries than glibc not all keep room for the alternative. */
+#if defined(__GLIBC__) && !GOTRACE_NO_THREADS
+#define GOTRACE__TLS_MODEL __attribute__((tls_model("initial-exec")))
+#else
+#define GOTRACE__TLS_MODEL
+#endif
+static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self GOTRACE__TLS_MODEL;
+static GOTRACE__THREAD_LOCAL bool gotrace__in_sink GOTRACE__TLS_MODEL; /* is handing a piece of the trace to the sink */
 
 #define gotrace__count(counter, n) gotrace__store_relaxed(counter, gotrace__load_relaxed(counter) + (n))
 
@@ -2544,7 +2586,8 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     m->have_bounds = false;
     gotrace__count(&m->threads, 1); /* another one of the session, if the counters are still of this one */
     gotrace__store_release(&m->used, 1u);
-    if (gotrace__t.threads != m && m->index == gotrace__t.thread_count) gotrace__store_release(&gotrace__t.threads, m);
+    /* Before the writing flag, for gotrace__settle: which sees the record, or the thread the control word. */
+    if (gotrace__t.threads != m && m->index == gotrace__t.thread_count) gotrace__store_seq_cst(&gotrace__t.threads, m);
   }
   gotrace__unlock(&gotrace__t.records);
   if (!m) {
@@ -2556,6 +2599,10 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   return m;
 }
 
+#if defined(_WIN32) && !GOTRACE_NO_THREADS
+static void *gotrace__registered(void) { return gotrace__self; }
+#endif
+
 static inline gotrace__thread *gotrace__me(void) {
   gotrace__thread *m = gotrace__self;
   return GOTRACE__LIKELY(m != NULL) ? m : gotrace__thread_register();
@@ -2566,10 +2613,15 @@ static inline gotrace__thread *gotrace__me(void) {
 static void gotrace__settle(void) {
   gotrace__thread *m;
 #if !GOTRACE_SEQ_CST_FLAG
-  if (!gotrace__t.fence) gotrace__barrier();
-  else __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()) {
+    /* A sandbox has been put around the process since. What was stored without a fence is seen before long. */
+    uint64_t since = gotrace__nanoseconds();
+    gotrace__store_relaxed(&gotrace__t.fence, 1u);
+    while (gotrace__nanoseconds() - since < 1000000) gotrace__yield();
+  }
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
-  for (m = gotrace__load_acquire(&gotrace__t.threads); m; m = m->next) {
+  for (m = gotrace__load_seq_cst(&gotrace__t.threads); m; m = m->next) {
     uint64_t sequence = gotrace__load_seq_cst(&m->sequence);
     unsigned spins = 0;
     if (sequence & 1)
@@ -2605,7 +2657,7 @@ static inline void gotrace__raise(gotrace__thread *m) {
 #else
   gotrace__store_relaxed(&m->sequence, m->sequence + 1);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (GOTRACE__UNLIKELY(gotrace__t.fence)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
 
@@ -2962,6 +3014,16 @@ static void gotrace__hand_over(gotrace__buffer **buffer, unsigned slot) {
   gotrace__wake(&t->changed);
 }
 
+/* Whether the calling thread is the one that reads, as far as is known, or writes what was read: it must not wait for
+ * itself. */
+static bool gotrace__reads(void) {
+#if GOTRACE_NO_THREADS
+  return gotrace__t.reader || gotrace__in_sink;
+#else
+  return gotrace__load_relaxed(&gotrace__t.read_by) == (uintptr_t)&gotrace__self;
+#endif
+}
+
 /* An empty buffer in place of *old, which is handed over. NULL if the caller is to wait for one, or if the trace has ended
  * for want of memory or by its limits (then c->session is 0, and nothing of this call is written). */
 static gotrace__buffer *gotrace__exchange(gotrace__call *c, gotrace__buffer **old) {
@@ -2976,7 +3038,7 @@ static gotrace__buffer *gotrace__exchange(gotrace__call *c, gotrace__buffer **ol
   gotrace__unlock(&t->queue_lock);
   if (!fresh && !early) {
     bool block = t->options.on_limit == GOTRACE_LIMIT_BLOCK;
-    bool waits = block && c->may_wait && !c->m->reader && (!GOTRACE_NO_THREADS || t->service);
+    bool waits = block && c->may_wait && !gotrace__reads() && (!GOTRACE_NO_THREADS || t->service);
     fresh = GOTRACE__CAST(gotrace__buffer *,
                           gotrace__allocate(&t->budget, sizeof *fresh, waits || t->flight || (!block && !c->ending)));
     if (!fresh && t->flight && (first || !waits)) /* beyond the bound, but no more than a buffer a thread */
@@ -5515,7 +5577,7 @@ GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, cons
 
 /* Reads a frame-pointer chain from `frame` within [low, high): return addresses, innermost first. A frame is two words:
  * the caller's frame and the return address, as on x86, arm64 and riscv with -fno-omit-frame-pointer (riscv: below the
- * frame pointer). A chain that leaves the bounds or does not climb ends; so a caller that keeps something else in the
+ * frame pointer); on ppc64, without that, the return address is the third word of the caller's. A chain that leaves the bounds or does not climb ends; so a caller that keeps something else in the
  * register costs frames, never a fault. Go: fpTracebackPCs. */
 #if defined(__clang__) || defined(__GNUC__)
 __attribute__((no_sanitize("address")))
@@ -5524,6 +5586,8 @@ static int gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr
   int count = 0;
 #if defined(__riscv)
   const int next = -2, ret = -1;
+#elif defined(__powerpc64__)
+  const int next = 0, ret = 2;
 #else
   const int next = 0, ret = 1;
 #endif
@@ -5531,6 +5595,10 @@ static int gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr
          frame % sizeof(uintptr_t) == 0) {
     const uintptr_t *words = (const uintptr_t *)frame;
     uintptr_t up = words[next];
+#if defined(__powerpc64__)
+    if (up <= frame || up > high - 3 * sizeof(uintptr_t) || up % sizeof(uintptr_t) != 0) break;
+    words = (const uintptr_t *)up;
+#endif
     if (!words[ret]) break;
     pcs[count++] = words[ret];
     if (up <= frame) break;
@@ -6699,6 +6767,7 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
         break;
       }
       case GOTRACE__READ_END: {
+        uint32_t session = t->session; /* another one may be on before this call ends */
         bool clean_up;
         *chunk = NULL;
         *size = 0;
@@ -6709,7 +6778,7 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
         gotrace__unlock(&t->queue_lock);
         if (clean_up) {
           gotrace__lock(&t->life);
-          if (!t->stopping) gotrace__clean_up();
+          if (!t->stopping && t->session == session) gotrace__clean_up();
           gotrace__unlock(&t->life);
         }
         return GOTRACE_OK;
@@ -6723,14 +6792,17 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
 
 static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *m = gotrace__self;
   gotrace_result result;
   uint32_t nobody = 0;
   bool active, served;
   *chunk = NULL;
   *size = 0;
   gotrace__init();
-  if (!gotrace__cas_acq_rel(&t->reader, &nobody, 1u)) return GOTRACE_ERROR_READER_BUSY;
+  /* Who reads against the rules gives back at once, and must not end the service. */
+  for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {
+    if (!service || GOTRACE_NO_THREADS) return GOTRACE_ERROR_READER_BUSY;
+    gotrace__yield();
+  }
   gotrace__lock(&t->life);
   active = t->active;
   served = t->service;
@@ -6740,9 +6812,8 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
   } else if (served != service) {
     result = GOTRACE_ERROR_READER_BUSY;
   } else {
-    if (m) m->reader = true;
+    gotrace__store_relaxed(&t->read_by, (uintptr_t)&gotrace__self);
     result = gotrace__read_locked(chunk, size, block);
-    if (m) m->reader = false;
   }
   gotrace__store_release(&t->reader, 0u);
   return result;
@@ -6773,6 +6844,13 @@ static void gotrace__kept_free(gotrace__kept *kept) {
     gotrace__release(&t->flight_budget, chunk, sizeof *chunk + chunk->size);
   }
   gotrace__release(&t->flight_budget, kept, sizeof *kept);
+}
+
+/* The snapshot needs a generation no longer; the caller holds the flight lock. */
+static void gotrace__written(size_t i) {
+  gotrace__kept *kept = gotrace__t.writing[i];
+  gotrace__t.writing[i] = NULL;
+  if (kept && !--kept->snapshots && kept->gone) gotrace__kept_free(kept);
 }
 
 /* Keeps the oldest generation no longer; the caller holds the flight lock. */
@@ -7120,6 +7198,7 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   t->early = 0;
   t->system_error = 0;
   t->state = GOTRACE__READ_HEADER;
+  t->read_by = 0;
   t->piece = t->deliver = t->deliver_last = NULL;
   t->timer_count = t->timers_written = 0;
   for (i = 0; i < GOTRACE__KINDS; i++) gotrace__store_relaxed(&t->kinds[i], (uint64_t)0);
@@ -7234,6 +7313,8 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, 
     list[i++] = kept;
     kept->snapshots++;
   }
+  t->writing = list;
+  t->writing_count = count;
   gotrace__unlock(&t->flight_lock);
   if (list) {
     memset(header, 0, sizeof header);
@@ -7245,11 +7326,14 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, 
       for (; chunk && result == GOTRACE_OK; chunk = chunk->link)
         if (!write(context, chunk + 1, chunk->size)) result = GOTRACE_ERROR_SINK;
       gotrace__lock(&t->flight_lock);
-      if (!--list[i]->snapshots && list[i]->gone) gotrace__kept_free(list[i]);
+      gotrace__written(i);
       gotrace__unlock(&t->flight_lock);
     }
     gotrace__in_sink = false;
-    gotrace__release(NULL, list, count * sizeof *list);
+    gotrace__lock(&t->flight_lock);
+    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
+    t->writing = NULL;
+    gotrace__unlock(&t->flight_lock);
   }
   gotrace__unlock(&t->snapshot);
   return result;
@@ -7259,29 +7343,37 @@ static bool gotrace__snapshot_write(void *context, const void *data, size_t size
   return gotrace__file_write(*GOTRACE__CAST(int *, context), data, size);
 }
 
+static bool gotrace__flight_on(void) {
+  bool on;
+  gotrace__init();
+  gotrace__lock(&gotrace__t.life);
+  on = gotrace__t.active && gotrace__t.flight;
+  gotrace__unlock(&gotrace__t.life);
+  return on;
+}
+
 GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
   gotrace_result result;
+  bool regular;
   int file, saved;
   if (!path) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* what stands at the path is still there */
   if (!gotrace__file_open(path, &file)) return GOTRACE_ERROR_SINK;
+  regular = gotrace__file_regular(file);
   result = gotrace_flight_snapshot(gotrace__snapshot_write, &file);
   saved = errno;
   if (!gotrace__file_close(file) && result == GOTRACE_OK) {
     result = GOTRACE_ERROR_SINK;
     saved = errno;
   }
-  if (result != GOTRACE_OK) remove(path);
+  if (result != GOTRACE_OK && regular) remove(path);
   errno = saved;
   return result;
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
-  bool flight;
-  gotrace__init();
-  gotrace__lock(&gotrace__t.life);
-  flight = gotrace__t.active && gotrace__t.flight;
-  gotrace__unlock(&gotrace__t.life);
-  return flight ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
+  return gotrace__flight_on() ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_end(void) {
@@ -7387,8 +7479,8 @@ static void gotrace__free_pieces(gotrace__piece *piece) {
   }
 }
 
-/* In the child there is one thread, and tracing is off. Records of the parent's other threads are free, what they ran waits
- * for ever. The parent's session is freed. */
+/* In the child there is one thread, and tracing is off. Records of the parent's other threads are free, and their own procs;
+ * what they ran waits for ever. A collection and a stopped world are taken for theirs. The parent's session is freed. */
 static void gotrace__after_fork_in_child(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
   struct gotrace__tracer *t = &gotrace__t;
@@ -7400,9 +7492,15 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__switch_off();
   t->life = t->global_lock = t->collector = t->queue_lock = t->records = unlocked;
   t->snapshot = t->flight_lock = unlocked;
+  if (t->writing && !gotrace__in_sink) { /* by a thread that is gone */
+    for (i = 0; i < t->writing_count; i++) gotrace__written(i);
+    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
+    t->writing = NULL;
+  }
   while (t->kept) gotrace__forget_locked();
   gotrace__kept_free(t->keeping);
   t->keeping = NULL;
+  t->gc = t->stw = false;
   for (i = 0; t->open_tasks && i < GOTRACE__TASKS; i++)
     if (t->open_tasks[i].id == GOTRACE__TAKEN) t->open_tasks[i].id = 0;
   if (t->names) t->names->lock = unlocked;
@@ -7436,6 +7534,7 @@ static void gotrace__after_fork_in_child(void) {
   for (m = t->threads; m; m = m->next) {
     if (m == gotrace__self) continue;
     m->sequence &= ~(uint64_t)1;
+    if (m->own_proc) m->own_proc->word = gotrace__proc_word(0, GOTRACE__PROC_FREE);
     m->proc = m->own_proc = NULL;
     m->go = m->own_go = m->waiting = NULL;
     gotrace__store_relaxed(&m->in_syscall, false);
@@ -7450,7 +7549,8 @@ static void gotrace__after_fork_in_child(void) {
     for (i = 0; i < GOTRACE__SLAB; i++) {
       gotrace_go *g = &slab->gos[i];
       unsigned status = gotrace__status_of(g->word);
-      if (gotrace__self && g == gotrace__self->go) status = GOTRACE__RUNNING;
+      if (gotrace__self && g == gotrace__self->go)
+        status = gotrace__self->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
       else if (status == GOTRACE__RUNNING || status == GOTRACE__SYSCALL) status = GOTRACE__WAITING;
       g->word = gotrace__word(0, 0, status);
     }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Compiles the header without a warning: by every compiler, in every language standard, as declarations and as
-# implementation, with each option. For the compilers of other processors it also links examples/hello.c and runs it.
+# implementation, with each option. It also links examples/hello.c and what is another on each processor (processor.c), and
+# runs them, also for other processors.
 #
 #     tests/compile_matrix.sh --list                   all tests, a line each
 #     tests/compile_matrix.sh COMPILER STANDARD        one test
@@ -158,4 +159,7 @@ if [ "$suffix" = c ] && [ -e examples/hello.c ] && [ "$run" != tests/wine.sh ]; 
   "$compiler" -std=c11 -O2 -I. -pthread examples/hello.c $link -o "$dir/hello"
   $run "$dir/hello" -o "$dir/hello.trace" -f 1.11 -k >"$dir/kinds"
   tests/open_trace.sh "$dir/hello.trace" -k "$dir/kinds" || [ $? = 77 ]
+  # shellcheck disable=SC2086
+  "$compiler" -std=c11 -O2 -fno-omit-frame-pointer -I. -pthread tests/processor.c $link -o "$dir/processor"
+  $run "$dir/processor" "$dir/large"
 fi

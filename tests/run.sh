@@ -25,8 +25,8 @@ cd "$(dirname "$0")/.."
 configurations="default clang address thread seq_cst monotonic valgrind windows"
 # What is not tried on Windows: what is made of POSIX (fork, signals, pipes, limits of a process); stacks of threads by
 # frame pointers, which it does not have; and what is about Go's sources alone.
-not_on_windows="test_allocation_failure test_event_spec test_events test_events_v2 test_fork test_killed test_signals
-  test_sinks test_stacks test_write_failure"
+not_on_windows="test_allocation_failure test_event_spec test_events test_events_v2 test_fork test_killed test_readers
+  test_sandbox test_signals test_sinks test_stacks test_write_failure"
 
 list_unit() {
   local test name configuration
@@ -38,11 +38,13 @@ list_unit() {
       echo "$name ($configuration)|tests/run.sh --unit $name $configuration"
     done
   done
+  echo "windows_fibers (windows)|tests/run.sh --unit windows_fibers windows"
 }
 
 list_compile() {
   local line
   echo "check_contents|tests/check_contents.sh"
+  echo "the tracer in a library|tests/test_library.sh"
   tests/compile_matrix.sh --list | while read -r line; do echo "compile $line|tests/compile_matrix.sh $line"; done
 }
 

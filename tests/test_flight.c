@@ -201,9 +201,23 @@ static void sweeps(gotrace_format format) {
   CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
 }
 
+/* Where no recorder is on, what stands at the path of a snapshot stays. */
+static void keeps_files(void) {
+  char path[512], text[8] = "";
+  const char *directory = getenv("GOTRACE_TEST_DIR");
+  FILE *file;
+  if (!directory) return;
+  snprintf(path, sizeof path, "%s/older", directory);
+  CHECK((file = fopen(path, "w")) != NULL && fputs("older", file) >= 0 && fclose(file) == 0);
+  CHECK_EQUAL(gotrace_flight_snapshot_file(path), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK((file = fopen(path, "r")) != NULL && fgets(text, sizeof text, file) && fclose(file) == 0);
+  CHECK(strcmp(text, "older") == 0);
+}
+
 int main(void) {
   gotrace_options options;
   size_t k;
+  keeps_files();
   memset(&options, 0, sizeof options);
   options.format = GOTRACE_GO_1_21;
   CHECK_EQUAL(gotrace_flight_start(&options), GOTRACE_ERROR_FORMAT);

@@ -37,8 +37,8 @@ static void locked_free(void *memory) {
 
 #define THREADS 3
 
-static uint32_t go_on;  /* atomic */
-static uint64_t logged; /* atomic */
+static uint32_t go_on, started; /* atomic */
+static uint64_t logged;         /* atomic */
 
 static bool keep(void *bytes, const void *data, size_t size) {
   bool kept;
@@ -48,10 +48,10 @@ static bool keep(void *bytes, const void *data, size_t size) {
   return kept;
 }
 
-static void *emit(void *unused) {
+static void *emit(void *collects) {
   struct timespec pause = {0, 20000}; /* the trace is to be read in the end */
   int created = 0;
-  (void)unused;
+  if (collects) gotrace_gc_begin();
   while (__atomic_load_n(&go_on, __ATOMIC_RELAXED)) {
     gotrace_go_syscall_begin();
     gotrace_go_syscall_end();
@@ -59,24 +59,107 @@ static void *emit(void *unused) {
       gotrace_log(GOTRACE_NO_TASK, "category", "message");
     }
     __atomic_fetch_add(&logged, 1, __ATOMIC_RELAXED);
+    if (!created) __atomic_fetch_add(&started, 1, __ATOMIC_RELAXED);
     if (created++ < 500) gotrace_go_create(NULL); /* each child's traces begin with all of them */
     nanosleep(&pause, NULL);
   }
+  if (collects) gotrace_gc_end();
   return NULL;
+}
+
+static void wait_for_child(pid_t child) {
+  int status;
+  CHECK(child > 0 && waitpid(child, &status, 0) == child);
+  if (status) fprintf(stderr, "status %x\n", (unsigned)status);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* Who forks in a system call is still in it in the child, and comes out of it there. */
+static void in_a_system_call(bool tracing) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_go *self = gotrace_go_self();
+  gotrace_stats stats;
+  pid_t child;
+  CHECK(self != NULL);
+  if (tracing) CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
+  gotrace_go_syscall_begin();
+  child = fork();
+  gotrace_go_syscall_end();
+  CHECK(gotrace_go_self() == self);
+  if (child == 0) {
+    CHECK(!gotrace_enabled());
+    CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
+    GOTRACE_REGION("in the child") gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    gotrace_go_syscall_begin();
+    gotrace_go_syscall_end();
+  }
+  if (child == 0 || tracing) {
+    CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+    test_read_to_end(&bytes);
+    CHECK_OPENS(&bytes);
+    gotrace_get_stats(&stats);
+    CHECK_EQUAL(stats.dropped, 0);
+    CHECK_EQUAL(stats.repaired, 0);
+    CHECK_EQUAL(stats.kinds[GOTRACE_V2_USER_LOG], child == 0);
+    CHECK_EQUAL(stats.kinds[GOTRACE_V2_GO_SYSCALL_END], 1);
+    test_free(&bytes);
+  }
+  if (child == 0) _exit(0);
+  wait_for_child(child);
+}
+
+static uint32_t writes; /* atomic: 1 a snapshot is being written, 2 it may go on */
+
+static bool write_and_wait(void *unused, const void *data, size_t size) {
+  (void)unused, (void)data, (void)size;
+  if (!__atomic_load_n(&writes, __ATOMIC_RELAXED)) __atomic_store_n(&writes, 1, __ATOMIC_RELEASE);
+  while (__atomic_load_n(&writes, __ATOMIC_ACQUIRE) != 2) sched_yield();
+  return true;
+}
+
+static void *take_snapshot(void *unused) {
+  (void)unused;
+  CHECK_EQUAL(gotrace_flight_snapshot(write_and_wait, NULL), GOTRACE_OK);
+  return NULL;
+}
+
+/* What a recorder keeps is the parent's, also what another thread is writing just then. */
+static void in_a_snapshot(void) {
+  pthread_t thread;
+  pid_t child;
+  int i;
+  CHECK_EQUAL(gotrace_flight_start(NULL), GOTRACE_OK);
+  for (i = 0; i < 10000; i++) gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  CHECK(pthread_create(&thread, NULL, take_snapshot, NULL) == 0);
+  while (__atomic_load_n(&writes, __ATOMIC_ACQUIRE) != 1) sched_yield();
+  CHECK(gotrace__t.kept_bytes > 0);
+  child = fork();
+  if (child == 0) {
+    CHECK_EQUAL(gotrace__t.kept_bytes, 0);
+    _exit(0);
+  }
+  __atomic_store_n(&writes, 2, __ATOMIC_RELEASE);
+  CHECK(pthread_join(thread, NULL) == 0);
+  CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
+  wait_for_child(child);
 }
 
 /* Exits with 0 if all is well. `was_on`: the parent was tracing. */
 static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, gotrace_proc *proc) {
   test_bytes bytes = {NULL, 0, 0};
   check_v1_trace t;
+  gotrace_stats stats;
   const void *chunk;
   size_t size;
   gotrace_go *g;
-  int round;
+  gotrace_proc *p;
+  int round, procs;
   CHECK(!gotrace_enabled());
   CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_ERROR_NOT_RUNNING);
+  for (procs = 0, p = gotrace__t.procs; p; p = p->next) procs += gotrace__status_of(p->word) != GOTRACE__PROC_FREE;
+  CHECK(procs <= 3); /* this thread's, `proc`, that of cuts: the own ones of threads that are gone are free */
   gotrace_log(GOTRACE_NO_TASK, "off", "off");
   for (round = 0; round < 2; round++) {
     gotrace_options options;
@@ -85,6 +168,9 @@ static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, got
     bytes.size = 0;
     CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
     gotrace_log(GOTRACE_NO_TASK, "category", "in the child");
+    gotrace_thread_end();
+    gotrace_gc_begin(); /* that of the parent's thread is over */
+    gotrace_gc_end();
     gotrace_thread_end();
     gotrace_proc_start(proc); /* which another thread of the parent may have run */
     g = gotrace_go_create(entry);
@@ -99,7 +185,10 @@ static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, got
     CHECK_OPENS(&bytes);
     test_check_figures(&bytes, &t);
     CHECK_EQUAL(t.kinds[GOTRACE_V1_USER_LOG], 1);
+    CHECK_EQUAL(t.kinds[GOTRACE_V1_GC_START], 1);
     check_v1_free(&t);
+    gotrace_get_stats(&stats);
+    CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_GC_STATE], 0);
   }
 #if !defined(GOTRACE__TSAN) /* which does not let a forked child start threads */
   {
@@ -131,6 +220,9 @@ int main(void) {
 #if defined(__SANITIZE_THREAD__)
   pthread_atfork(lock_allocator, unlock_allocator, unlock_allocator); /* before gotrace's own, which frees in the child */
 #endif
+  in_a_system_call(false);
+  in_a_system_call(true);
+  in_a_snapshot();
   proc = gotrace_proc_create();
   waiting = gotrace_go_create_blocked(&entry);
   memset(&options, 0, sizeof options);
@@ -139,19 +231,16 @@ int main(void) {
   options.cut_milliseconds = 1;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   go_on = 1;
-  for (k = 0; k < THREADS; k++) CHECK(pthread_create(&threads[k], NULL, emit, NULL) == 0);
-  while (__atomic_load_n(&logged, __ATOMIC_RELAXED) < 100) sched_yield();
+  for (k = 0; k < THREADS; k++) CHECK(pthread_create(&threads[k], NULL, emit, k ? NULL : &bytes) == 0);
+  while (__atomic_load_n(&logged, __ATOMIC_RELAXED) < 100 || __atomic_load_n(&started, __ATOMIC_RELAXED) < THREADS) sched_yield();
   gotrace_log(GOTRACE_NO_TASK, "category", "parent");
   for (i = 0; i < forks; i++) {
-    int status;
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) in_the_child(&entry, waiting, proc);
     CHECK(gotrace_enabled());
     gotrace_log(GOTRACE_NO_TASK, "category", "parent, after a fork");
-    CHECK(waitpid(child, &status, 0) == child);
-    if (status) fprintf(stderr, "fork %ld: status %x\n", i, (unsigned)status);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    wait_for_child(child);
   }
   __atomic_store_n(&go_on, 0, __ATOMIC_RELAXED);
   for (k = 0; k < THREADS; k++) CHECK(pthread_join(threads[k], NULL) == 0);

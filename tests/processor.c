@@ -1,0 +1,72 @@
+/* What is another thing on each processor: stacks by frame pointers, files of more than 2 GiB.
+ *
+ *     processor FILE      FILE is written, with a hole, and removed */
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "test.h"
+
+#include <sys/stat.h>
+
+enum { LEVELS = 3 };
+static unsigned found; /* a bit a level */
+static void innermost(void), middle(void), outermost(void);
+
+static bool symbolize(void *unused, gotrace_location *place) {
+  static void (*const functions[LEVELS])(void) = {innermost, middle, outermost};
+  unsigned i;
+  (void)unused;
+  for (i = 0; i < LEVELS; i++)
+    if (place->pc > (uintptr_t)functions[i] && place->pc < (uintptr_t)functions[i] + 1024) found |= 1u << i;
+  return false;
+}
+
+static bool swallow(void *unused, const void *data, size_t size) {
+  (void)unused, (void)data, (void)size;
+  return true;
+}
+
+/* Far from each other, so that an address tells them apart. */
+__attribute__((noinline, aligned(1024))) static void innermost(void) {
+  gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  __asm__ volatile("" ::: "memory"); /* no call in place of a return */
+}
+__attribute__((noinline, aligned(1024))) static void middle(void) {
+  innermost();
+  __asm__ volatile("" ::: "memory");
+}
+__attribute__((noinline, aligned(1024))) static void outermost(void) {
+  middle();
+  __asm__ volatile("" ::: "memory");
+}
+
+static void frame_pointers(void) {
+  gotrace_options options;
+  memset(&options, 0, sizeof options);
+  options.stacks = GOTRACE_STACKS_FRAME_POINTERS;
+  options.symbolize = symbolize;
+  options.write = swallow;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  outermost();
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK(found >= 6); /* the place of the call itself need not be an address */
+}
+
+/* A trace that passes 2 GiB goes on, and can be cut back beyond them. */
+static void large_file(const char *path) {
+  const off64_t limit = (off64_t)1 << 31;
+  struct stat64 status;
+  char data[4096] = "";
+  int file;
+  CHECK(gotrace__file_open(path, &file));
+  CHECK(lseek64(file, limit - 100, SEEK_SET) == limit - 100);
+  CHECK(gotrace__file_write(file, data, sizeof data));
+  gotrace__file_cut(file, (uint64_t)limit + 10);
+  CHECK(fstat64(file, &status) == 0 && status.st_size == limit + 10);
+  CHECK(gotrace__file_close(file) && remove(path) == 0);
+}
+
+int main(int argc, char **argv) {
+  frame_pointers();
+  if (argc > 1) large_file(argv[1]);
+  return 0;
+}
