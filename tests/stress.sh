@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Many traces under load, each opened by Go.
 #
-#     tests/stress.sh [RUNS]     RUNS of each example in each format (default 200); STRESS_TIMEOUT seconds each (60)
+#     tests/stress.sh [RUNS]     RUNS of each example in each format (default 200); STRESS_TIMEOUT seconds each (180)
 #
 # A busy loop a processor competes with the program. The Go releases that know the format take turns. Of each trace all is
 # compared that open_trace.sh compares. Up to 5 failures are shown; a trace that failed is kept under build/failed.
@@ -30,7 +30,7 @@ for example in scheduler threads hello; do
     for ((run = 0; run < runs; run++)); do
       release=${releases[run % ${#releases[@]}]}
       status=0
-      timeout "${STRESS_TIMEOUT:-60}" tests/go_opens_it.sh $example $format "$release" >"$dir/out" 2>&1 || status=$?
+      timeout "${STRESS_TIMEOUT:-180}" tests/go_opens_it.sh $example $format "$release" >"$dir/out" 2>&1 || status=$?
       case $status in
         0) ok=$((ok + 1)) ;;
         77) left=$((left + 1)) ;;
