@@ -1742,7 +1742,7 @@ static bool gotrace__file_write(int file, const void *data, size_t size) {
   return true;
 }
 static void gotrace__file_cut(int file, uint64_t size) {
-#if defined(__GLIBC__)
+#if defined(__USE_LARGEFILE64)
   if (ftruncate64(file, (off64_t)size) != 0) return; /* a pipe: nothing to be done */
 #else
   if (ftruncate(file, (off_t)size) != 0) return;
@@ -5577,8 +5577,9 @@ GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, cons
 
 /* Reads a frame-pointer chain from `frame` within [low, high): return addresses, innermost first. A frame is two words:
  * the caller's frame and the return address, as on x86, arm64 and riscv with -fno-omit-frame-pointer (riscv: below the
- * frame pointer); on ppc64, without that, the return address is the third word of the caller's. A chain that leaves the bounds or does not climb ends; so a caller that keeps something else in the
- * register costs frames, never a fault. Go: fpTracebackPCs. */
+ * frame pointer); on ppc64, without that, the return address is the third word of the caller's. A chain that leaves the
+ * bounds or does not climb ends; so a caller that keeps something else in the register costs frames, never a fault. Go:
+ * fpTracebackPCs. */
 #if defined(__clang__) || defined(__GNUC__)
 __attribute__((no_sanitize("address")))
 #endif
