@@ -204,8 +204,9 @@ static void *map_get(const map *m, uint64_t key) { return m->used ? map_slot_of(
 static void map_put(map *m, uint64_t key, void *value) {
   struct map_slot *slot;
   if (2 * (m->used + 1) > m->capacity) {
-    map larger = {NULL, m->capacity ? 2 * m->capacity : 64, m->used, m->fresh};
+    map larger = *m;
     size_t i;
+    larger.capacity = m->capacity ? 2 * m->capacity : 64;
     larger.slots = resize(NULL, larger.capacity * sizeof *larger.slots);
     memset(larger.slots, 0, larger.capacity * sizeof *larger.slots);
     for (i = 0; i < m->capacity; i++)
@@ -265,9 +266,11 @@ typedef struct output {
 
 #define OUTPUT_BLOCK ((size_t)1 << 18)
 
+static const char *output_name(const output *out) { return out->path ? out->path : "standard output"; }
+
 static void output_flush(output *out) {
   if (out->block.size && fwrite(out->block.data, 1, out->block.size, out->file) != out->block.size)
-    fail("%s: %s", out->path ? out->path : "standard output", strerror(errno));
+    fail("%s: %s", output_name(out), strerror(errno));
   out->block.size = 0;
 }
 
@@ -290,17 +293,16 @@ static void output_find(output *out, const char *path) {
   out->mode = 0666 & ~mask;
   if (!path) {
     out->into = stdout;
+  } else if (lstat(path, &status) != 0) {
+    out->target = strdup(path);
+    if (!out->target) fail("out of memory");
   } else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
     fd = open(path, O_WRONLY);
     if (fd < 0 || !(out->into = fdopen(fd, "wb"))) fail("cannot write %s: %s", path, strerror(errno));
-  } else if (lstat(path, &status) == 0) {
+  } else { /* a file, or a link that leads nowhere */
     out->target = realpath(path, NULL);
-    if (!out->target || stat(path, &status) != 0 || access(path, W_OK) != 0)
-      fail("cannot write %s: %s", path, strerror(errno));
+    if (!out->target || access(path, W_OK) != 0) fail("cannot write %s: %s", path, strerror(errno));
     out->mode = status.st_mode & 0777;
-  } else {
-    out->target = strdup(path);
-    if (!out->target) fail("out of memory");
   }
 }
 
@@ -332,7 +334,7 @@ static void output_open(output *out, const char *path) {
 }
 
 static void output_copy(output *out) {
-  const char *name = out->path ? out->path : "standard output";
+  const char *name = output_name(out);
   char block[1 << 16];
   size_t size;
   rewind(out->file);
@@ -1933,8 +1935,8 @@ static void v2_start_sync(writer *w, int64_t time) {
 
 /* Where it waits, if that also tells readers what it began with; else that alone. */
 static uint32_t v2_status_stack(const goroutine *g) {
-  pool_stack entry = pool_stack_of(g->entry), begin = pool_stack_of(g->stack ? outermost(g->stack) : 0);
-  bool tells = begin.count && (!entry.count || entry.frames[entry.count - 1].function == begin.frames[0].function);
+  pool_stack entry = pool_stack_of(g->entry), stack = pool_stack_of(g->stack);
+  bool tells = stack.count && (!entry.count || entry.frames[entry.count - 1].function == stack.frames[stack.count - 1].function);
   return tells ? g->stack : g->entry;
 }
 
@@ -2350,9 +2352,8 @@ static void v1_write_waiting(writer *w, proc *p, goroutine *g, unsigned kind, in
 
 /* The start is written before the proc's next event: only then it is known whether it has a label, which v2 tells by an
  * event of its own. */
-static void v1_write_start(writer *w, proc *p, goroutine *g, int64_t time) {
+static void v1_write_start(proc *p, goroutine *g, int64_t time) {
   if (!g || g->v1_status != V1_RUNNABLE || p->v1_go) return;
-  v1_write_pending_start(w, p, 0);
   p->v1_start = time;
   p->v1_sequence = g->v1_sequence++;
   g->v1_status = V1_RUNNING;
@@ -2378,7 +2379,7 @@ static proc *v1_proc_of(writer *w, const thread *m, int64_t time) {
   proc *p = m ? m->p : NULL;
   if (!p) return &w->global;
   v1_write_proc_start(w, p, m, time);
-  if (m->g && m->g->status == GO_RUNNING) v1_write_start(w, p, m->g, time);
+  if (m->g && m->g->status == GO_RUNNING) v1_write_start(p, m->g, time);
   return p;
 }
 
@@ -2583,7 +2584,7 @@ static void v1_take(consumer *c, const op *o) {
     case GOTRACE_V2_GO_CREATE_SYSCALL: v1_take_create(w, o); break;
     case GOTRACE_V2_GO_START:
       g = world_go(c->w, o->id);
-      if (o->m && o->m->p && v1_proc_of(w, o->m, o->time)) v1_write_start(w, o->m->p, g, o->time);
+      if (o->m && o->m->p && v1_proc_of(w, o->m, o->time)) v1_write_start(o->m->p, g, o->time);
       break;
     case GOTRACE_V2_GO_LABEL:
       if (runs(o->m)) v1_write_pending_start(w, o->m->p, o->name);
@@ -2626,7 +2627,7 @@ static void v1_begin_thread(writer *w, thread *m, int64_t time) {
   v1_write_proc_start(w, p, m, time);
   if (p->sweep) V1_EVENT(w, p, GOTRACE_V1_GC_SWEEP_START, time, 0);
   if (!g || (g->status == GO_SYSCALL && p->status != PROC_SYSCALL)) return;
-  v1_write_start(w, p, g, time);
+  v1_write_start(p, g, time);
   if (g->status == GO_SYSCALL) V1_EVENT(w, p, GOTRACE_V1_GO_SYS_CALL, time, 0);
 }
 
@@ -2735,6 +2736,13 @@ typedef struct settings {
   bool wire, json, partial;
 } settings;
 
+/* A trace is broken: an error, unless what is before that is to be kept and there is something. */
+static void broken(const settings *set, const source *s) {
+  const char *error = input_error(s->in);
+  if (!set->partial || !s->begun || !s->told) fail("%s", error);
+  report("%s; what is before that was kept", error);
+}
+
 static int command_rewrite(const char *path, const settings *set) {
   input in;
   output out;
@@ -2755,10 +2763,7 @@ static int command_rewrite(const char *path, const settings *set) {
   w.out = &out;
   put_header(&out, w.c.format);
   result = source_run(&s, &in, &w.c, set->from, set->until, NULL, NULL);
-  if (result != GOTRACE_END_OF_TRACE) {
-    if (!set->partial || !s.begun || !s.told) fail("%s", input_error(&in));
-    report("%s; what is before that was kept", input_error(&in));
-  }
+  if (result != GOTRACE_END_OF_TRACE) broken(set, &s);
   if (!s.begun) fail("no events in this part: the trace lasts %.9f s", (double)between(s.first, s.end) / 1e9);
   verify(&out);
   output_close(&out);
@@ -3486,10 +3491,7 @@ static int command_export(const char *path, const settings *set) {
   output_open(&out, set->output);
   put_string(&out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
   result = source_run(&s, &in, &x.c, set->from, set->until, NULL, NULL);
-  if (result != GOTRACE_END_OF_TRACE) {
-    if (!set->partial || !s.begun || !s.told) fail("%s", input_error(&in));
-    report("%s; what is before that was kept", input_error(&in));
-  }
+  if (result != GOTRACE_END_OF_TRACE) broken(set, &s);
   put_string(&out, "\n]}\n");
   output_close(&out);
   source_free(&s);

@@ -130,7 +130,7 @@ PYTHON
       labels=$("$tool" dump "$trace" | grep -c '^[0-9]* GoLabel' || true)
       [ "$labels" = "$("$tool" dump "$dir/result" | grep -c '^[0-9]* GoStartLabel' || true)" ] || fail "$name: not $labels labels in 1.21"
     fi
-    head -c 16 "$trace" | tr '\0' ' ' | grep -q "^go $format trace" || continue
+    [ "$header" = "go $format trace" ] || continue
     [[ $format > 1.21 && ${#format} = 4 ]] || continue
     story "$trace" >"$dir/before"
     story "$dir/result" >"$dir/after"
