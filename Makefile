@@ -22,10 +22,16 @@ all: examples $(tests)
 help:
 	@echo 'make             build the examples and the tests, under build/'
 	@echo 'make demo        trace a coroutine scheduler that counts the words of real files; show what came of it'
-	@echo 'make test        run all tests'
+	@echo 'make test        the tests to run at every save: 3 minutes (T=WORD: those whose name contains WORD)'
+	@echo 'make check       everything else: all configurations, compilers and Go releases, stress, fuzzers: 35 minutes'
 	@echo 'make deps        install what the tests use (Debian packages, some Go releases); asks sudo if need be'
 	@echo 'make examples    build the examples only'
+	@echo 'make explore     go through the interleavings of the tracer: 20 minutes (EXPLORE=--quick: 2; --all: hours)'
+	@echo 'make explore-go  have Go open a sample of the traces that the search makes'
+	@echo 'make mutants     break the tracer in small ways, and see that the search finds each: 1 minute'
 	@echo 'make stress      200 traces of each example and format, under load, each opened by Go (STRESS=N: N)'
+	@echo 'make cases       programs for defects that were found, 20 runs in each format (RUNS=N: N runs)'
+	@echo 'make stress-sessions  short traces while threads do all that is legal, and more (SESSIONS=N: N of them, else 2000)'
 	@echo 'make pages       look through the pages of `go tool trace` for the scheduler example'
 	@echo 'make bench       what events cost and how fast traces are read, beside Go (BENCH=-q: quickly)'
 	@echo 'make fuzz        fuzz each part with libFuzzer (FUZZ_SECONDS=N: N seconds each, else 60)'
@@ -40,31 +46,76 @@ build/examples/%: examples/%.c $(wildcard examples/*.h) gotrace.h
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
 
-# Tests, in the configurations in which tests/run.sh runs them: build/tests/CONFIGURATION/TEST. With sanitizers a full
-# optimization and all of the debugging data take most of the time of all tests.
+# Tests, in the configurations in which tests/run.sh runs them: build/tests/CONFIGURATION/TEST. Compiling the header takes
+# longer than running most tests, so it is compiled once a configuration: a test that uses the public API only is linked with
+# the result. One that defines GOTRACE_IMPLEMENTATION, to use private parts or options of its own, contains the tracer itself;
+# then the linker takes nothing from the archive. Only `default` and `clang` optimize fully, as users do.
 build/tests/clang/%: private CC = $(CLANG)
-build/tests/address/%: private CFLAGS += -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-build/tests/thread/%: private CFLAGS += -g1 -fsanitize=thread
+build/tests/quick/%: private CFLAGS = -O0 -g
+build/tests/address/%: private CFLAGS = -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+build/tests/thread/%: private CFLAGS = -O1 -g1 -fsanitize=thread
+build/tests/seq_cst/%: private CFLAGS = -O1 -g1
 build/tests/seq_cst/%: private CPPFLAGS += -DGOTRACE_SEQ_CST_FLAG=1
+build/tests/monotonic/%: private CFLAGS = -O1 -g1
 build/tests/monotonic/%: private CPPFLAGS += -DGOTRACE_MONOTONIC_CLOCK=1
 build/tests/windows/%: private CC = $(MINGW)
-build/tests/windows/%: private CFLAGS += -g0
+build/tests/windows/%: private AR = $(MINGW:%gcc=%ar)
+build/tests/windows/%: private CFLAGS = -O1 -g0
 build/tests/windows/%: private LDFLAGS += -static
 
-# The rule of a configuration, whose programs have a suffix.
-define test_rule
-build/tests/$(1)/%$(2): tests/%.c gotrace.h $(wildcard tests/*.h)
+# The rules of a configuration, whose programs have a suffix.
+define test_rules
+build/tests/$(1)/gotrace.a: tests/implementation.c gotrace.h
 	@mkdir -p $$(@D)
-	$$(CC) $$(FLAGS) $$(CFLAGS) $$< -o $$@ $$(LDFLAGS)
-endef
-$(foreach configuration,default clang address thread seq_cst monotonic,$(eval $(call test_rule,$(configuration))))
-$(eval $(call test_rule,windows,.exe))
+	$$(CC) $$(FLAGS) $$(CFLAGS) -c $$< -o $$(@:.a=.o)
+	@rm -f $$@
+	$$(AR) rcs $$@ $$(@:.a=.o)
 
-test: all
-	tests/run.sh
+build/tests/$(1)/%$(2): tests/%.c build/tests/$(1)/gotrace.a $(wildcard tests/*.h)
+	$$(CC) $$(FLAGS) $$(CFLAGS) $$< build/tests/$(1)/gotrace.a -o $$@ $$(LDFLAGS)
+endef
+$(foreach configuration,default quick clang address thread seq_cst monotonic,$(eval $(call test_rules,$(configuration))))
+$(eval $(call test_rules,windows,.exe))
+
+# Cases: programs for defects that were found, each linked with the one that judges its traces.
+cases = $(patsubst tests/cases/%.c,build/cases/%,$(filter-out tests/cases/case.c,$(wildcard tests/cases/*.c)))
+
+build/cases/case.o: tests/cases/case.c gotrace.h $(wildcard tests/cases/*.h tests/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
+
+build/cases/%: tests/cases/%.c build/cases/case.o build/tests/default/gotrace.a
+	$(CC) $(FLAGS) $(CFLAGS) $^ -o $@ $(LDFLAGS)
+
+cases: $(cases)
+	tests/cases.sh $(RUNS)
+
+# T=WORD: only the tests whose name contains it.
+test:
+	tests/run.sh $(if $(T),-o '$(T)')
+
+check:
+	.ci/run check
 
 stress: examples
 	tests/stress.sh $(STRESS)
+
+stress-sessions:
+	tests/stress_sessions.sh $(SESSIONS)
+
+# The search through interleavings. EXPLORE: options and scenarios, see tests/explore.c.
+build/tests/explore: tests/explore.c $(wildcard tests/explore_*.h) tests/check_v1.h tests/check_v2.h gotrace.h
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
+
+explore: build/tests/explore
+	build/tests/explore $(EXPLORE)
+
+explore-go: build/tests/explore
+	tests/explore_go.sh $(EXPLORE)
+
+mutants:
+	tests/mutants.py -v $(MUTANTS)
 
 bench:
 	tests/bench/run.sh $(BENCH)
@@ -82,6 +133,8 @@ FUZZ_SECONDS ?= 60
 
 fuzz: $(targets:%=fuzz-run-%)
 
+fuzzers: $(targets:%=build/fuzz/%)
+
 fuzz-run-%: build/fuzz/%
 	@mkdir -p build/corpus/$* fuzz/seeds/$*
 	build/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -timeout=25 -rss_limit_mb=4096 -print_final_stats=1 \
@@ -96,6 +149,7 @@ fuzz-replay: $(targets:%=fuzz-replay-%)
 fuzz-replay-%: build/fuzz-replay/%
 	build/fuzz-replay/$* fuzz/seeds/$*/*
 
+build/fuzz-replay/%: private CFLAGS = -O0 -g
 build/fuzz-replay/%: fuzz/%.c fuzz/replay.c gotrace.h $(wildcard fuzz/*.h tests/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< fuzz/replay.c -o $@ $(LDFLAGS)
@@ -135,6 +189,6 @@ clean:
 
 FORCE:
 
-.PHONY: all help examples test stress bench pages demo fuzz fuzz-replay deps install uninstall clean FORCE
+.PHONY: all help examples test check fuzzers cases explore explore-go mutants stress stress-sessions bench pages demo fuzz fuzz-replay deps install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

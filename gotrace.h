@@ -1,4 +1,4 @@
-/* gotrace.h - Go execution traces from C and C++                                             version 0.1
+/* gotrace.h - Go execution traces from C and C++                                             version 0.2
  *
  * Writes the files that `go tool trace` opens, and reads them, from any program: which task ran where and when, what it waited
  * for and who woke it, with stacks, user tasks and regions. Made for programs that schedule tasks of their own
@@ -18,6 +18,9 @@
  *     }
  *
  *     $ cc hello.c -pthread && ./a.out && go tool trace hello.trace
+ *
+ * With glibc before 2.34 add -ldl. On 32-bit processors without atomic operations on 64 bits (ARM before v7, MIPS, PowerPC,
+ * RISC-V, x86 before the Pentium) add -latomic.
  *
  * Other files include the header without the #define. A program that wants only the numbers of the trace formats
  * includes it too and never defines GOTRACE_IMPLEMENTATION: the constants need no code.
@@ -56,7 +59,7 @@
  *     proc when the trace begins (GoInSyscall): their conversion knows no thread for it. All other pages open.
  *   - It does not unwind with DWARF tables. A stack is the place of the call, or frame pointers, or what your own
  *     unwinder gives.
- *   - Except for gotrace_cpu_sample, its calls may not be made from signal handlers.
+ *   - A call from inside another call on the same thread does nothing but be counted: see INSIDE A CALL.
  *
  * WORDS
  *
@@ -99,21 +102,59 @@
  *   The waker may say gotrace_go_unblock(waiter) before it wakes the waiter (who passed on gotrace_go_self()); then the
  *   trace shows who woke whom.
  *
+ * SHARED LIBRARIES
+ *
+ *   Each copy of the implementation is a tracer of its own, to be started by itself. Modules of a process that share a trace
+ *   share a copy: one of them defines GOTRACE_IMPLEMENTATION and exports the tracer (GOTRACE_API), the others do not. ELF's
+ *   dynamic linker makes one of several copies, except for modules that were linked with -Bsymbolic, loaded with RTLD_LOCAL
+ *   or compiled with hidden visibility. On Linux gotrace_stats.other_copies tells of copies whose events are missing; those
+ *   with GOTRACE_STATIC are private on purpose and do not count, and two that were loaded with RTLD_LOCAL do not see each
+ *   other.
+ *
  * THREAD SAFETY
  *
  *     call                                        may run beside
  *     every call of >>threads and >>emit          every other call, on any thread
- *     gotrace_start*, _stop, _end, _advance       every other call (they wait for each other)
- *     gotrace_flight_*                            every other call (likewise)
+ *     gotrace_start*, _stop, _end, _advance       every other call; see below for who waits
+ *     gotrace_flight_*                            every other call; likewise
  *     gotrace_read, gotrace_try_read              every other call; a second reader gets GOTRACE_ERROR_READER_BUSY
  *     gotrace_get_stats                           every other call; exact after gotrace_stop
  *     gotrace_cpu_sample                          every other call, also from a signal handler
+ *
+ *   Starting, ending and cutting a trace happen one at a time: gotrace_start*, _stop, _end, _advance, _get_stats, the flight
+ *   recorder's calls and the readers wait while another of them is at it. Only gotrace_stop also waits for the delivery of the
+ *   trace; a start meanwhile does not, and returns ERROR_ALREADY_RUNNING. Each of the three waits for the calls that other
+ *   threads are in at that moment, which take microseconds. But a thread that is stopped inside a call, by a debugger, SIGSTOP,
+ *   SuspendThread or a signal handler that does not return, holds them up until it goes on.
+ *   Who waits for another thread in a call first spins, then yields, then sleeps for a millisecond at a time, so that threads
+ *   of a lower real-time priority get the processor.
+ *
+ *   A thread that is cancelled (pthread_cancel) inside a call ends after it; in gotrace_read, and where an event waits for room
+ *   (GOTRACE_LIMIT_BLOCK), at once.
+ *
+ * INSIDE A CALL
+ *
+ *   The program's own code may run inside a call of the tracer: its allocator (GOTRACE_MALLOC), unwinder, symbolizer and write
+ *   function, and signal handlers that interrupt the call. What they call is dropped and counted (GOTRACE_PROBLEM_NESTED), calls
+ *   with a result return GOTRACE_ERROR_NESTED or NULL. Nothing waits for a lock that the thread itself holds. A signal handler
+ *   that interrupts anything else may make any call; one that interrupts the C library's allocator should not make the first
+ *   call of its thread, for which the C library may allocate.
+ *
+ * THE END OF THE PROGRAM
+ *
+ *   A trace with a service thread (gotrace_start_file, gotrace_start with a write function) is ended and written whole when main
+ *   returns, when a thread calls exit, when the last other thread ends after main left by pthread_exit (Linux; within two
+ *   seconds), and when the library that holds the tracer is unloaded, which also gives its memory back (ELF; on Windows stop
+ *   before the library is unloaded). Events after that are lost. _exit, quick_exit, execve and a signal that kills leave what
+ *   was written up to the last cut, which is a whole trace. exit in the write function leaves the same.
  *
  * OWNERSHIP
  *
  *   gotrace_go and gotrace_proc records belong to the tracer and are never freed while the program runs, only used
  *   again, so a stale handle does no harm beyond a wrong event. Names that are passed to calls are copied, except the
- *   strings of a gotrace_location, which must stay valid until gotrace_stop returns (string literals do).
+ *   strings of a gotrace_location and names that are constants for the compiler (GCC and Clang tell), such as string literals:
+ *   they must stay valid and unchanged until gotrace_stop returns. So stop before you unload a library with such strings, unless
+ *   it holds the tracer too.
  *
  * CLOCK
  *
@@ -130,8 +171,7 @@
  *   See the end of the file.
  */
 
-/* The implementation uses functions beyond ISO C, which system headers declare only if asked before the first of them is
- * included. */
+/* Where the header comes first, the rest of the file sees what GNU's C library has. The implementation does not need it. */
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(_GNU_SOURCE) && !defined(_WIN32)
 #define _GNU_SOURCE
 #endif
@@ -147,67 +187,117 @@
 /* ------------------------------------------------------------------------------------------------ >>options ----
  *
  * Each is a macro to define before the #include. "Everywhere": the same in every file that includes the header.
- * "Implementation": matters only beside GOTRACE_IMPLEMENTATION.
+ * "Implementation": matters only beside GOTRACE_IMPLEMENTATION. Those that are 0 or 1 are understood by value; a #define
+ * without a value counts as 1 (then 0 - X - 1 is 1).
  */
 
 /* Everywhere. 1: the whole API compiles to nothing. */
 #ifndef GOTRACE_DISABLE
 #define GOTRACE_DISABLE 0
+#elif 0 - GOTRACE_DISABLE - 1 == 1
+#undef GOTRACE_DISABLE
+#define GOTRACE_DISABLE 1
 #endif
 
 /* Everywhere. 1: functions are static, for a program with one source file or with a tracer a library. */
 #ifndef GOTRACE_STATIC
 #define GOTRACE_STATIC 0
+#elif 0 - GOTRACE_STATIC - 1 == 1
+#undef GOTRACE_STATIC
+#define GOTRACE_STATIC 1
 #endif
 
 /* Any file. 0: calls carry no call site (needs GNU statement expressions; other compilers behave as with 0). Costs
- * 56 bytes of data a call and no time. */
+ * 56 bytes of data a call and no time. A call site is a static object, which C does not allow in an inline function with
+ * external linkage, and GCC warns: make the function `static inline`, or use 0 in that file. */
 #ifndef GOTRACE_CALL_SITES
+#define GOTRACE_CALL_SITES 1
+#elif 0 - GOTRACE_CALL_SITES - 1 == 1
+#undef GOTRACE_CALL_SITES
 #define GOTRACE_CALL_SITES 1
 #endif
 
 /* Implementation. 1: no threads at all (bare targets): no locks, no service thread, sinks are served by the calls. */
 #ifndef GOTRACE_NO_THREADS
 #define GOTRACE_NO_THREADS 0
+#elif 0 - GOTRACE_NO_THREADS - 1 == 1
+#undef GOTRACE_NO_THREADS
+#define GOTRACE_NO_THREADS 1
 #endif
 
 /* Implementation. 1: an event marks its thread as writing by a sequentially consistent store instead of a plain one,
  * and start and stop need no process-wide barrier. Chosen by itself where there is no such barrier and under
  * ThreadSanitizer. Costs some 20 cycles an event. */
-/* #define GOTRACE_SEQ_CST_FLAG 0 */
+#if defined(GOTRACE_SEQ_CST_FLAG)
+#if 0 - GOTRACE_SEQ_CST_FLAG - 1 == 1
+#undef GOTRACE_SEQ_CST_FLAG
+#define GOTRACE_SEQ_CST_FLAG 1
+#endif
+#endif
 
 /* Implementation. Ticks of the clock in one unit of trace time, 1 to 1024: a finer unit costs up to a byte an event.
  * By default 64 on x86 and 16 on ppc64, as in Go's tracer (traceTickDiv in runtime/trace.go); see >>platform. */
 /* #define GOTRACE_TICK_DIV 64 */
 
-/* Implementation. Defined: no decoder, for a program that only writes. */
-/* #define GOTRACE_NO_DECODER */
+/* Any file. 1: no decoder, for a program that only writes. */
+#ifndef GOTRACE_NO_DECODER
+#define GOTRACE_NO_DECODER 0
+#elif 0 - GOTRACE_NO_DECODER - 1 == 1
+#undef GOTRACE_NO_DECODER
+#define GOTRACE_NO_DECODER 1
+#endif
+
+/* Implementation. 1: gotrace_logf formats by the C library's vsnprintf. 0: by stb_sprintf if the file has included that
+ * before, or if it is on the include path; else by vsnprintf. */
+#ifndef GOTRACE_NO_STB_SPRINTF
+#define GOTRACE_NO_STB_SPRINTF 0
+#elif 0 - GOTRACE_NO_STB_SPRINTF - 1 == 1
+#undef GOTRACE_NO_STB_SPRINTF
+#define GOTRACE_NO_STB_SPRINTF 1
+#endif
 
 /* Implementation. 1: use the monotonic clock (nanoseconds) instead of the tick counter. */
 #ifndef GOTRACE_MONOTONIC_CLOCK
 #define GOTRACE_MONOTONIC_CLOCK 0
+#elif 0 - GOTRACE_MONOTONIC_CLOCK - 1 == 1
+#undef GOTRACE_MONOTONIC_CLOCK
+#define GOTRACE_MONOTONIC_CLOCK 1
 #endif
 
-/* Implementation. 1: report each misuse once per call site, to gotrace_options.report. */
+/* Everywhere. 1: report each misuse once per call site, to gotrace_options.report, with the place of the call and the goroutine,
+ * proc and thread that made it. Costs time in every call. */
 #ifndef GOTRACE_DEBUG
 #define GOTRACE_DEBUG 0
+#elif 0 - GOTRACE_DEBUG - 1 == 1
+#undef GOTRACE_DEBUG
+#define GOTRACE_DEBUG 1
 #endif
 
-/* Implementation. Memory: all three or none. The tracer's memory is zeroed by itself. */
+/* Implementation. Where the tracer's memory comes from: GOTRACE_MALLOC(size) and GOTRACE_FREE(pointer, size), both or
+ * neither, callable on any thread. The default is the system itself (mmap, VirtualAlloc) and not malloc: the program's
+ * allocator may be traced too, and would be called from inside a call of the tracer. The tracer zeroes what it gets. */
 #if defined(GOTRACE_MALLOC) != defined(GOTRACE_FREE)
 #error "gotrace: define both GOTRACE_MALLOC(size) and GOTRACE_FREE(pointer, size), or neither"
 #endif
 
-/* Never inlined: a coroutine may change threads between two calls, and a compiler that sees both in one function takes the
- * address of a thread-local variable once for both. (It did: GCC -O3 on arm64.) */
-#if defined(__GNUC__) && GOTRACE_STATIC
-#define GOTRACE_API __attribute__((noinline, unused)) static
-#elif defined(__GNUC__)
-#define GOTRACE_API __attribute__((noinline)) extern
-#elif GOTRACE_STATIC
-#define GOTRACE_API static
+/* GCC, or a compiler with its extensions; clang-cl does not define __GNUC__. */
+#if defined(__GNUC__) || defined(__clang__)
+#define GOTRACE__GNU 1
 #else
-#define GOTRACE_API extern
+#define GOTRACE__GNU 0
+#endif
+
+/* Everywhere. What stands before each declaration, for a library that exports the tracer: __declspec(dllexport) where it is
+ * built and __declspec(dllimport) where it is used; or __attribute__((visibility("default"))). */
+#if defined(GOTRACE_API) && GOTRACE_STATIC
+#error "gotrace: GOTRACE_STATIC and GOTRACE_API exclude each other"
+#elif defined(GOTRACE_API)
+#elif !GOTRACE_STATIC
+#define GOTRACE_API
+#elif GOTRACE__GNU
+#define GOTRACE_API __attribute__((unused)) static
+#else
+#define GOTRACE_API static
 #endif
 
 #ifdef __cplusplus
@@ -217,8 +307,13 @@ extern "C" {
 /* ------------------------------------------------------------------------------------------------ >>version ---- */
 
 #define GOTRACE_VERSION_MAJOR 0
-#define GOTRACE_VERSION_MINOR 1
-#define GOTRACE_VERSION "0.1.0"
+#define GOTRACE_VERSION_MINOR 2
+#define GOTRACE_VERSION_PATCH 0
+#define GOTRACE_VERSION "0.2.0"
+#define GOTRACE_VERSION_NUMBER (GOTRACE_VERSION_MAJOR * 10000 + GOTRACE_VERSION_MINOR * 100 + GOTRACE_VERSION_PATCH)
+
+/* GOTRACE_VERSION_NUMBER of the implementation, which may be another than the caller's if it is in a shared library. */
+GOTRACE_API unsigned gotrace_version(void);
 
 /* Trace formats: the Go release that introduced each, as 1000 times the major plus the minor number. */
 typedef enum gotrace_format {
@@ -447,7 +542,8 @@ GOTRACE_API const gotrace_event_spec *gotrace_find_event_spec(gotrace_format for
   X(ERROR_TIME, -27, "time stamps contradict the order of the events")                                      \
   X(ERROR_TASK, -28, "task that begins twice")                                                              \
   X(ERROR_REGION, -29, "end of a region that is not the innermost")                                         \
-  X(ERROR_RANGE, -30, "collection, sweep, mark assist or stopped world that begins twice or ends unbegun")
+  X(ERROR_RANGE, -30, "collection, sweep, mark assist or stopped world that begins twice or ends unbegun")     \
+  X(ERROR_NESTED, -31, "call from inside another call of the tracer on the same thread")
 
 typedef enum gotrace_result {
 #define GOTRACE__RESULT(NAME, code, text) GOTRACE_##NAME = code,
@@ -458,48 +554,53 @@ typedef enum gotrace_result {
 /* A text for each result, "unknown result" for any other number. Static, never NULL. */
 GOTRACE_API const char *gotrace_result_string(gotrace_result result);
 
-/* What the tracer does with a call that cannot be true, or that the format has no event for: X(NAME, done, "text"), where
- * done is 0 dropped, 1 repaired, 2 left out (rightly: the program has done nothing wrong). */
-#define GOTRACE_PROBLEMS(X)                                                                                 \
-  X(NOT_RUNNING, 0, "block, stop, end or label where no goroutine runs")                                    \
-  X(START_WAITING, 1, "start of a goroutine that was not unblocked: unblocked it")                          \
-  X(START_RUNNING, 0, "start of a goroutine that runs or is in a system call")                              \
-  X(START_DEAD, 0, "start of a goroutine that has ended")                                                   \
-  X(START_OVER, 1, "start while another goroutine runs on the thread: that one yielded")                    \
-  X(NO_PROC, 1, "goroutine on a thread without a proc: gave the thread one")                                \
-  X(UNBLOCK_NOT_WAITING, 0, "unblock of a goroutine that does not wait")                                    \
-  X(SWITCH_NOT_WAITING, 0, "switch to a goroutine that cannot run")                                         \
-  X(PROC_START_RUNNING, 0, "start of a proc that runs on another thread")                                   \
-  X(PROC_START_OVER, 1, "proc start on a thread that has a proc: that one stopped")                         \
-  X(PROC_STOP_NONE, 0, "proc stop on a thread without a proc")                                              \
-  X(PROC_STOP_GO, 1, "proc stop while a goroutine runs: it was preempted")                                  \
-  X(PROC_STEAL, 0, "steal of a proc that is not in a system call")                                          \
-  X(PROC_DESTROY, 0, "destroy of a proc that runs or sweeps")                                               \
-  X(SYSCALL_OPEN, 1, "event in a system call: the call was ended")                                          \
-  X(SYSCALL_NONE, 0, "end of a system call that did not begin")                                             \
-  X(SYSCALL_LOST_PROC, 1, "the proc was stolen during the system call: gave the thread another")            \
-  X(WAIT_NONE, 0, "end of a wait that did not begin")                                                       \
-  X(REGION_NONE, 0, "end of a region that did not begin")                                                   \
-  X(REGION_ORDER, 1, "end of a region that is not the innermost: ended those inside it")                    \
-  X(REGION_DEPTH, 0, "region nested too deeply")                                                            \
-  X(NO_GOROUTINE, 0, "annotation where a proc runs no goroutine")                                           \
-  X(GC_STATE, 0, "begin of a collection that is on, or end of one that is not")                             \
-  X(STW_STATE, 0, "begin of a stopped world that is stopped, or end of one that is not")                    \
-  X(STW_OPEN, 1, "goroutine stops running in a stopped world that it began: ended it")                      \
-  X(SWEEP_STATE, 0, "begin of a sweep that is on, or span or end of one that is not")                       \
-  X(MARK_ASSIST_STATE, 0, "begin of a mark assist that is on, or end of one that is not")                   \
-  X(FORMAT_LACKS, 2, "the trace format has no such event")                                                  \
-  X(STRING_CUT, 1, "string longer than 1,024 bytes: cut")                                                   \
-  X(STACK_CUT, 1, "stack too deep for the format: cut")                                                     \
-  X(TABLE_FULL, 1, "no memory for a string or stack: left empty")                                           \
-  X(SAMPLE_LOST, 0, "CPU sample that found no room")                                                        \
-  X(NO_MEMORY, 0, "no memory for the record of a thread, proc or goroutine")                                \
-  X(FUTILE_BUSY, 0, "futile wake-up of a goroutine that has done something since: not marked")              \
-  X(BAD_HANDLE, 0, "NULL handle")                                                                           \
-  X(BAD_REASON, 1, "reason out of range: taken as unspecified")
+/* What the tracer does with a call that cannot be true, or that the format has no event for.
+ * X(NAME, number, done, "text"), where done is 0 dropped, 1 repaired, 2 left out (rightly: the program has done nothing
+ * wrong). */
+#define GOTRACE_PROBLEMS(X)                                                                                     \
+  X(NOT_RUNNING, 0, 0, "block, stop, end or label where no goroutine runs")                                     \
+  X(START_WAITING, 1, 1, "start of a goroutine that was not unblocked: unblocked it")                           \
+  X(START_RUNNING, 2, 0, "start of a goroutine that runs or is in a system call")                               \
+  X(START_DEAD, 3, 0, "start of a goroutine that has ended")                                                    \
+  X(START_OVER, 4, 1, "start while another goroutine runs on the thread: that one yielded")                     \
+  X(NO_PROC, 5, 1, "goroutine on a thread without a proc: gave the thread one")                                 \
+  X(UNBLOCK_NOT_WAITING, 6, 0, "unblock of a goroutine that does not wait")                                     \
+  X(SWITCH_NOT_WAITING, 7, 0, "switch to a goroutine that cannot run")                                          \
+  X(PROC_START_RUNNING, 8, 0, "start of a proc that runs on another thread")                                    \
+  X(PROC_START_OVER, 9, 1, "proc start on a thread that has a proc: that one stopped")                          \
+  X(PROC_STOP_NONE, 10, 0, "proc stop on a thread without a proc")                                              \
+  X(PROC_STOP_GO, 11, 1, "proc stop while a goroutine runs: it was preempted")                                  \
+  X(PROC_STEAL, 12, 0, "steal of a proc that is not in a system call")                                          \
+  X(PROC_DESTROY, 13, 0, "destroy of a proc that runs or sweeps")                                               \
+  X(SYSCALL_OPEN, 14, 1, "event in a system call: the call was ended")                                          \
+  X(SYSCALL_NONE, 15, 0, "end of a system call that did not begin")                                             \
+  X(SYSCALL_LOST_PROC, 16, 1, "the proc was stolen during the system call: gave the thread another")            \
+  X(WAIT_NONE, 17, 0, "end of a wait that did not begin")                                                       \
+  X(REGION_NONE, 18, 0, "end of a region that did not begin")                                                   \
+  X(REGION_ORDER, 19, 1, "end of a region that is not the innermost: ended those inside it")                    \
+  X(REGION_DEPTH, 20, 0, "region nested too deeply")                                                            \
+  X(NO_GOROUTINE, 21, 0, "annotation where a proc runs no goroutine")                                           \
+  X(GC_STATE, 22, 0, "begin of a collection that is on, or end of one that is not")                             \
+  X(STW_STATE, 23, 0, "begin of a stopped world that is stopped, or end of one that is not")                    \
+  X(STW_OPEN, 24, 1, "goroutine stops running in a stopped world that it began: ended it")                      \
+  X(SWEEP_STATE, 25, 0, "begin of a sweep that is on, or span or end of one that is not")                       \
+  X(MARK_ASSIST_STATE, 26, 0, "begin of a mark assist that is on, or end of one that is not")                   \
+  X(FORMAT_LACKS, 27, 2, "the trace format has no such event")                                                  \
+  X(STRING_CUT, 28, 1, "string longer than 1,024 bytes: cut")                                                   \
+  X(STACK_CUT, 29, 1, "stack too deep for the format: cut")                                                     \
+  X(TABLE_FULL, 30, 1, "no memory for a string or stack: left empty")                                           \
+  X(SAMPLE_LOST, 31, 0, "CPU sample that found no room")                                                        \
+  X(NO_MEMORY, 32, 0, "no memory for the record of a thread, proc or goroutine")                                \
+  X(FUTILE_BUSY, 33, 0, "futile wake-up of a goroutine that has done something since: not marked")              \
+  X(BAD_HANDLE, 34, 0, "NULL handle")                                                                           \
+  X(BAD_REASON, 35, 1, "reason out of range: taken as unspecified")                                             \
+  X(NESTED, 36, 0, "call from inside a call on the same thread: by an allocator, unwinder, sink or signal handler") \
+  X(DESTROY, 37, 0, "destroy of a goroutine that runs, is in a system call or has ended")                        \
+  X(REGION_OLDER, 38, 2, "end of a region that began before the trace, or never: its begin is not there")         \
+  X(CREATE_NO_PROC, 39, 2, "goroutine created on a thread without a proc: lent it one for the moment")
 
 typedef enum gotrace_problem {
-#define GOTRACE__PROBLEM(NAME, repaired, text) GOTRACE_PROBLEM_##NAME,
+#define GOTRACE__PROBLEM(NAME, number, done, text) GOTRACE_PROBLEM_##NAME = number,
   GOTRACE_PROBLEMS(GOTRACE__PROBLEM)
 #undef GOTRACE__PROBLEM
   GOTRACE_PROBLEM_COUNT
@@ -512,6 +613,13 @@ GOTRACE_API const char *gotrace_problem_outcome(gotrace_problem problem);
 
 /* -------------------------------------------------------------------------------------------------- >>types ---- */
 
+/* A 64-bit number that threads share; 32-bit x86 would align it to 4 bytes in a structure. */
+#if GOTRACE__GNU
+typedef uint64_t gotrace__uint64 __attribute__((aligned(8)));
+#else
+typedef uint64_t gotrace__uint64;
+#endif
+
 typedef struct gotrace_go gotrace_go;     /* a goroutine's record */
 typedef struct gotrace_proc gotrace_proc; /* a proc's record */
 
@@ -523,7 +631,7 @@ typedef struct gotrace_task {
 /* A place in a program: what stacks are made of. Its strings must stay valid until gotrace_stop returns. */
 typedef struct gotrace_location {
   uintptr_t pc;         /* tells places apart; 0: made up from the other three */
-  const char *function; /* NULL: found from pc when the trace is written (gotrace_options.symbolize, else dladdr) */
+  const char *function; /* NULL: found from pc when the trace is written (gotrace_options.symbolize, else the dynamic symbols) */
   const char *file;     /* NULL: unknown */
   uint32_t line;        /* 0: unknown */
 } gotrace_location;
@@ -531,12 +639,12 @@ typedef struct gotrace_location {
 /* A call site: a location and what the tracer remembers of it. Made by GOTRACE_HERE; the ids in it are the tracer's. */
 typedef struct gotrace_site {
   gotrace_location location;
-  uint64_t stack_id, name_id; /* session in the upper half, id in the lower */
-  uint64_t reported;          /* problems that GOTRACE_DEBUG has reported here, a bit each */
+  gotrace__uint64 stack_id, name_id; /* session in the upper half, id in the lower */
+  gotrace__uint64 reported;          /* problems that GOTRACE_DEBUG has reported here, a bit each */
 } gotrace_site;
 
-/* Why a goroutine blocks: Go 1.23's fifteen reasons (traceBlockReason in runtime/traceruntime.go), and the v1 event that
- * says it. X(NAME, number, v1 event, "text in v2") */
+/* Why a goroutine blocks: the reasons of Go 1.24 to 1.27 (traceBlockReason in runtime/traceruntime.go), and the v1 event that
+ * says it. More are made by gotrace_reason. X(NAME, number, v1 event, "text in v2") */
 #define GOTRACE_BLOCK_REASONS(X)                                                     \
   X(GENERIC, 0, GO_BLOCK, "unspecified")                                             \
   X(FOREVER, 1, GO_STOP, "forever")                                                  \
@@ -552,13 +660,15 @@ typedef struct gotrace_site {
   X(PREEMPTED, 11, GO_BLOCK, "preempted")                                            \
   X(DEBUG_CALL, 12, GO_BLOCK, "wait for debug call")                                 \
   X(UNTIL_GC_ENDS, 13, GO_BLOCK, "wait until GC ends")                               \
-  X(SLEEP, 14, GO_SLEEP, "sleep")
+  X(SLEEP, 14, GO_SLEEP, "sleep")                                                    \
+  X(GC_WEAK_TO_STRONG, 15, GO_BLOCK, "GC weak to strong wait")                       \
+  X(SYNCTEST, 16, GO_BLOCK, "synctest")
 
 typedef enum gotrace_block_reason {
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_BLOCK_##NAME = number,
   GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
-  GOTRACE_BLOCK_REASON_COUNT = 15
+  GOTRACE_BLOCK_REASON_COUNT = 17
 } gotrace_block_reason;
 
 /* Why a goroutine gives up its proc and stays runnable: Go's traceGoStopReason. X(NAME, number, v1 event, "text in v2") */
@@ -621,7 +731,7 @@ typedef enum gotrace_stacks {
   GOTRACE_STACKS_CALL_SITE = 0,      /* the place of the call */
   GOTRACE_STACKS_NONE = 1,           /* none */
   GOTRACE_STACKS_FRAME_POINTERS = 2, /* the place of the call, then its callers by frame pointers, where the bounds of
-                                        the stack are known (gotrace_go_stack, or a thread's own, but not on Windows) */
+                                        the stack are known (gotrace_go_stack_bounds, or a thread's own, but not on Windows) */
   GOTRACE_STACKS_UNWIND = 3          /* what gotrace_options.unwind gives */
 } gotrace_stacks;
 
@@ -645,7 +755,8 @@ typedef struct gotrace_heap_layout {
   size_t stack_unit;  /* the smallest stack; 0: 2,048 */
 } gotrace_heap_layout;
 
-/* All zero: the defaults. */
+/* All zero: the defaults. The structures that are passed by pointer keep their size: new members take the place of
+ * `reserved`, so that a program and a shared library may be of different versions. */
 typedef struct gotrace_options {
   gotrace_format format;           /* 0: GOTRACE_GO_1_23 */
   gotrace_stacks stacks;           /* 0: GOTRACE_STACKS_CALL_SITE */
@@ -662,9 +773,10 @@ typedef struct gotrace_options {
   size_t flight_bytes;             /* the same: bytes of memory at most, 2 MiB or more, whatever that leaves; 0: 16 MiB */
   gotrace_write_fn *write;         /* gotrace_start: sink; NULL: the caller reads */
   gotrace_unwind_fn *unwind;       /* for GOTRACE_STACKS_UNWIND */
-  gotrace_symbolize_fn *symbolize; /* NULL: dladdr where there is one */
+  gotrace_symbolize_fn *symbolize; /* NULL: by the dynamic symbols of the loaded modules, where they are known */
   gotrace_report_fn *report;       /* NULL: none */
   void *context;                   /* passed to the functions above */
+  uint64_t reserved[8];            /* 0 */
 } gotrace_options;
 
 typedef struct gotrace_stats {
@@ -677,19 +789,31 @@ typedef struct gotrace_stats {
   uint64_t goroutines;        /* created or already there */
   uint64_t threads;           /* that emitted */
   uint64_t cuts;              /* consistent cuts (in v2: generations), the last one included */
-  uint64_t problems[GOTRACE_PROBLEM_COUNT];
+  uint64_t problems[64];      /* by gotrace_problem */
   uint64_t dropped, repaired, left_out; /* sums of problems */
   uint64_t memory_peak;       /* bytes of buffers and tables, and of what a flight recorder keeps */
+  uint64_t other_copies;      /* of the tracer in this process, whose events are not here: see SHARED LIBRARIES; Linux */
+  uint64_t reserved[7];
 } gotrace_stats;
 
 /* The static call site of the place where it stands, a gotrace_site *; NULL where the compiler has no statement
  * expressions. Every macro below that ends in a call of a function `..._at` passes it. */
-#if GOTRACE_CALL_SITES && defined(__GNUC__)
+#if GOTRACE_CALL_SITES && GOTRACE__GNU
 #define GOTRACE_HERE                                                                                      \
   (__extension__({                                                                                        \
+    GOTRACE__ALLOW_STATIC                                                                                 \
     static gotrace_site gotrace__here = {{0, __func__, __FILE__, __LINE__}, 0, 0, 0};                      \
+    GOTRACE__ALLOW_END                                                                                    \
     &gotrace__here;                                                                                       \
   }))
+#if defined(__clang__) && !defined(__cplusplus)
+#define GOTRACE__ALLOW_STATIC \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wstatic-local-in-inline\"")
+#define GOTRACE__ALLOW_END _Pragma("clang diagnostic pop")
+#else
+#define GOTRACE__ALLOW_STATIC
+#define GOTRACE__ALLOW_END
+#endif
 #define GOTRACE__IS_CONSTANT(x) __builtin_constant_p(x)
 #else
 #define GOTRACE_HERE ((gotrace_site *)0)
@@ -710,7 +834,7 @@ typedef struct gotrace_stats {
 #define GOTRACE_NO_TASK ((gotrace_task){0})
 #endif
 
-#if defined(__GNUC__)
+#if GOTRACE__GNU
 #define GOTRACE__PRINTF(string, first) __attribute__((format(printf, string, first)))
 #define GOTRACE__UNIQUE __COUNTER__
 #else
@@ -736,8 +860,22 @@ typedef struct gotrace_stats {
 GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options);
 
 /* The same, into a file, which is created or replaced, by a service thread. options->write is not used. Also
- * ERROR_SINK if the file cannot be created (errno tells why). */
+ * ERROR_SINK if the file cannot be created or written (errno tells why). A regular file is a valid trace from the beginning:
+ * one without the program's events until the first cut, whatever becomes of the program or the disk.
+ *
+ * In this path and that of a snapshot, %p stands for the number of the process, %t for the time (in UTC, as
+ * 20261122-115854.123), and %% for %; any other % stands for itself. ERROR_ARGUMENT if that is more than 4,095 bytes. */
 GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_options *options);
+
+/* Starts a trace if the environment asks for one: GOTRACE=FILE or GOTRACE=FILE,format=1.22 does what gotrace_start_file does
+ * with FILE, up to the first comma. For a program that is to be traced without being built anew:
+ *
+ *     int main(void) {
+ *         gotrace_start_environment();      // GOTRACE=/tmp/%p.trace ./program
+ *
+ * Results: those of gotrace_start_file; ERROR_NOT_RUNNING if GOTRACE is not set or empty; ERROR_ARGUMENT for anything else
+ * after the file's name. Not while another thread changes the environment. */
+GOTRACE_API gotrace_result gotrace_start_environment(void);
 
 /* Ends the trace and returns after its last byte has been delivered: written by the service thread, or read by the
  * caller's reader, which must be at work on another thread. (To read on the same thread: gotrace_end, then read.)
@@ -760,7 +898,8 @@ GOTRACE_API gotrace_result gotrace_end(void);
  * of every goroutine and proc that there is. */
 GOTRACE_API gotrace_result gotrace_read(const void **chunk, size_t *size);
 
-/* The same, but returns WOULD_BLOCK with *size 0 where gotrace_read would wait. */
+/* The same, but returns WOULD_BLOCK with *size 0 where gotrace_read would wait for data. It may still make a cut, as
+ * gotrace_read does, with all that takes (see gotrace_advance), and waits for one that another thread makes. */
 GOTRACE_API gotrace_result gotrace_try_read(const void **chunk, size_t *size);
 
 /* The flight recorder: traces all the time and keeps the last of it in memory, as whole generations (formats from 1.22 on):
@@ -777,7 +916,8 @@ GOTRACE_API gotrace_result gotrace_flight_start(const gotrace_options *options);
  * kept. Go: FlightRecorder.WriteTo. */
 GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context);
 
-/* The same into a file, which is created or replaced, and removed again if it cannot be written. */
+/* The same into a file. It is written beside it, as PATH.new, and takes its place when it is whole: what stood there before is
+ * lost only to a complete snapshot. */
 GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path);
 
 /* Stops the flight recorder. OK or ERROR_NOT_RUNNING. Go: FlightRecorder.Stop. */
@@ -789,22 +929,53 @@ GOTRACE_API gotrace_result gotrace_flight_stop(void);
 GOTRACE_API gotrace_result gotrace_advance(void);
 
 /* Whether tracing is on. A relaxed load, inline. */
-#if defined(__GNUC__)
-extern uint32_t gotrace__on;
+#if GOTRACE__GNU
+typedef uint32_t gotrace__flag;
 #define gotrace_enabled() (__atomic_load_n(&gotrace__on, __ATOMIC_RELAXED) != 0)
 #else
-extern volatile uint32_t gotrace__on;
+typedef volatile uint32_t gotrace__flag;
 #define gotrace_enabled() (gotrace__on != 0)
 #endif
+#if GOTRACE_STATIC
+GOTRACE_API gotrace__flag gotrace__on;
+#else
+extern GOTRACE_API gotrace__flag gotrace__on;
+#endif
 
-/* Figures of the running trace, or of the last one. */
+/* The same as a function, for other languages. */
+GOTRACE_API bool gotrace_is_enabled(void);
+
+/* Figures of the running trace, or of the last one. NULL: does nothing. */
 GOTRACE_API void gotrace_get_stats(gotrace_stats *stats);
 
 /* ------------------------------------------------------------------------------------------------ >>threads ---- */
 
+/* What GOTRACE_DEBUG puts before each call that carries no call site of its own: where the thread's next report is from. */
+GOTRACE_API void gotrace_debug_here(gotrace_site *site);
+
 /* Makes the calling thread a goroutine on a proc of its own, as its first region, log, task, wait or system call would
  * do, by this name (copied; NULL: the system's name for the thread). Nothing if it is one already, or runs a proc. */
 GOTRACE_API void gotrace_thread_begin(const char *name);
+
+/* The same, as a goroutine that the parent has made with gotrace_thread_create before it started the thread: so the trace has
+ * an arrow from the one to the other, and the thread an entry function, by which viewers group it.
+ *
+ *     static const gotrace_location entry = GOTRACE_ENTRY(worker_main);
+ *     worker->go = gotrace_thread_create(&entry);
+ *     if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0) gotrace_go_destroy(worker->go);
+ *     ...
+ *     static void *worker_main(void *argument) {
+ *         gotrace_thread_begin_as(((struct worker *)argument)->go);
+ *
+ * If the thread has become a goroutine of its own before that, by a region or log, that one ends. gotrace_thread_create is
+ * gotrace_go_create, but a plain thread that calls it becomes a goroutine first, so that the arrow has an origin. */
+#define gotrace_thread_create(entry) gotrace_thread_create_at(GOTRACE_HERE, (entry))
+GOTRACE_API gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry);
+GOTRACE_API void gotrace_thread_begin_as(gotrace_go *go);
+
+/* Another name for the calling thread, for good (copied, up to 255 bytes): see gotrace_go_rename, which it also does to the
+ * thread's own goroutine. Before a thread is one, the name is the one that it will have. */
+GOTRACE_API void gotrace_thread_rename(const char *name);
 
 /* Ends what the calling thread runs: its goroutine and proc. Done by itself when a thread ends. */
 GOTRACE_API void gotrace_thread_end(void);
@@ -815,8 +986,8 @@ GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc); /* must be idle, and 
 GOTRACE_API int gotrace_proc_id(const gotrace_proc *proc);
 
 /* The calling thread takes the proc, gives it up; another thread takes it away from a thread whose goroutine is in a
- * system call (that thread then says gotrace_go_syscall_end_blocked). Go: traceProcStart, traceProcStop,
- * traceGoSysBlock + traceProcStop. */
+ * system call. That thread then calls gotrace_go_syscall_end_blocked, before or after the thief calls gotrace_proc_steal. Go:
+ * traceProcStart, traceProcStop, traceGoSysBlock + traceProcStop. */
 GOTRACE_API void gotrace_proc_start(gotrace_proc *proc);
 GOTRACE_API void gotrace_proc_stop(void);
 GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc);
@@ -839,11 +1010,40 @@ GOTRACE_API gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const g
 GOTRACE_API void gotrace_go_start(gotrace_go *go);
 GOTRACE_API void gotrace_go_end(void);
 
-/* The goroutine that runs gives up its proc and stays runnable. Go: traceGoSched, traceGoPreempt. */
-#define gotrace_go_stop(reason) gotrace_go_stop_at(GOTRACE_HERE, (reason))
-GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, gotrace_stop_reason reason);
+/* The number of a reason with a name of the program's own, for gotrace_go_block, gotrace_wait_begin, gotrace_go_switch_for,
+ * gotrace_go_stop and gotrace_stw_begin. Viewers of v2 show it by that name; Go's give each reason to block a column of its
+ * own. v1 has no such names: add the built-in reason whose event v1 shall have, else it is the first one's.
+ *
+ *     gotrace_wait_begin(GOTRACE_REASON("redis: wait for reply") + GOTRACE_BLOCK_NET);
+ *     gotrace_go_block(gotrace_reason(channel->name) + GOTRACE_BLOCK_CHAN_RECV);
+ *
+ * One name has one number, valid as long as the program runs. The name is copied, and cut at 1,024 bytes. Any thread, also
+ * while tracing is off. There are up to 512 names; beyond these, without memory, for NULL, "", and "forever" (which ends a
+ * goroutine for viewers: GOTRACE_BLOCK_FOREVER) the number is 0, the unspecified reason.
+ *
+ * GOTRACE_REASON is for names that are constants: its place in the program remembers the number, so that it costs a load. */
+GOTRACE_API unsigned gotrace_reason(const char *name);
+#if GOTRACE_CALL_SITES && defined(__GNUC__)
+#define GOTRACE_REASON(name)                                \
+  (__extension__({                                          \
+    static unsigned gotrace__reason;                        \
+    gotrace__remembered_reason(&gotrace__reason, (name));   \
+  }))
+static inline unsigned gotrace__remembered_reason(unsigned *remembered, const char *name) {
+  unsigned reason = __atomic_load_n(remembered, __ATOMIC_RELAXED);
+  if (!reason) __atomic_store_n(remembered, reason = gotrace_reason(name), __ATOMIC_RELAXED);
+  return reason;
+}
+#else
+#define GOTRACE_REASON(name) gotrace_reason(name)
+#endif
 
-/* The goroutine that runs blocks. `reason` is a gotrace_block_reason; add GOTRACE_FUTILE_WAKEUP if it was woken in vain
+/* The goroutine that runs gives up its proc and stays runnable. `reason` is a gotrace_stop_reason or a gotrace_reason. Go:
+ * traceGoSched, traceGoPreempt. */
+#define gotrace_go_stop(reason) gotrace_go_stop_at(GOTRACE_HERE, (reason))
+GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason);
+
+/* The goroutine that runs blocks. `reason` is a gotrace_block_reason or a gotrace_reason; add GOTRACE_FUTILE_WAKEUP if it was woken in vain
  * since it last blocked (another took what it waited for): the viewer then leaves out that waking, if the goroutine did
  * nothing else meanwhile. Only in 1.8 and 1.10 unless options->futile_wakeups is set: Go 1.23 and later refuse the event
  * (convertEvent in internal/trace/tracev1.go). Blocking for ever is
@@ -857,16 +1057,38 @@ GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
 GOTRACE_API void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go);
 
 /* The goroutine that runs blocks (or ends) and another, blocked one runs in its place, as coroutines do. One event from
- * 1.23 on. Go: traceLocker.GoSwitch. */
+ * 1.23 on, which has no place for a reason. gotrace_go_switch_for has one, as gotrace_go_block has, and is three events in
+ * every format: GoUnblock, GoBlock, GoStart, all at one time. Go: traceLocker.GoSwitch. */
 #define gotrace_go_switch(go) gotrace_go_switch_at(GOTRACE_HERE, (go))
 #define gotrace_go_switch_end(go) gotrace_go_switch_end_at(GOTRACE_HERE, (go))
+#define gotrace_go_switch_for(go, reason) gotrace_go_switch_for_at(GOTRACE_HERE, (go), (reason))
 GOTRACE_API void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go);
+GOTRACE_API void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason);
 GOTRACE_API void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go);
+
+/* Ends a goroutine that does not run: one that waits, is runnable, or was never started. For a coroutine that is collected
+ * or cancelled while it waits:
+ *
+ *     void collect(struct coroutine *co) {
+ *         gotrace_go_destroy(co->go);
+ *         free(co);
+ *     }
+ *
+ * Any thread. The handle is dead afterwards, as after gotrace_go_end. Of two threads that destroy one goroutine, or of one
+ * that destroys and one that unblocks it, exactly one succeeds; the other call is counted and does nothing. (While tracing is
+ * off, unblocks do not compete: order them yourself.) A goroutine that runs or is in a system call is left alone.
+ *
+ * No format has an event for this, so the goroutine runs on the calling thread for no time: it is unblocked if it waits, starts
+ * and ends, all at one moment. If the thread runs another goroutine, that one makes room and goes on at the same moment. A
+ * thread without a proc has one for that moment. */
+#define gotrace_go_destroy(go) gotrace_go_destroy_at(GOTRACE_HERE, (go))
+GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go);
 
 /* The goroutine that runs enters a system call and leaves it. Its thread keeps the proc unless another thread steals it
  * or the thread itself gives it up (gotrace_proc_stop); then the end is _end_blocked, after which the goroutine is
- * runnable and needs gotrace_go_start. In v1 a call of 20 microseconds or more (sysmon's period in runtime/proc.go) that
- * kept its proc is shown as if it had lost it, since v1 has no end of a short call.
+ * runnable and needs gotrace_go_start, and the thread a proc. If nobody has stolen the proc by then, it is idle from there on;
+ * the thread takes it again if it starts a goroutine without another proc. In v1 a call of 20 microseconds or more (sysmon's
+ * period in runtime/proc.go) that kept its proc is shown as if it had lost it, since v1 has no end of a short call.
  * Go: traceGoSysCall, traceGoSysBlock, traceGoSysExit. */
 #define gotrace_go_syscall_begin() gotrace_go_syscall_begin_at(GOTRACE_HERE)
 GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site);
@@ -875,18 +1097,26 @@ GOTRACE_API void gotrace_go_syscall_end_blocked(void);
 
 /* The goroutine that is in a system call ends in it (one that began as a callback from foreign code, and goes back
  * there); a proc that its thread still has stops. Before 1.22 the call ends first. Go: traceLocker.GoDestroySyscall. */
-GOTRACE_API void gotrace_go_end_syscall(void);
+GOTRACE_API void gotrace_go_end_in_syscall(void);
 
 /* Labels the goroutine that runs (copied, up to 63 bytes; NULL: no more); v1 shows it from its next start on. Go:
  * traceGoStart, traceLocker.GoStart. */
 GOTRACE_API void gotrace_go_label(const char *label);
+
+/* Another name for a goroutine, at any time: the one that runs on the calling thread, or one that does not run; if it runs
+ * elsewhere or is in a system call, the call is counted and does nothing. Go names a goroutine once, by the first stack that
+ * it sees of it. So the trace that is on keeps the old name and shows the new one beside it, as a label: "G5 worker (renamed)",
+ * in v2 from this moment on (or the next start, if it does not run), in v1 from the next start on. Traces that begin later have
+ * the new name alone and the label. The name is copied: up to 255 bytes, up to 63 of these as the label; there are up to 1,024
+ * names of threads and goroutines, beyond which only the label changes. NULL or "": no label any more, the name stays. */
+GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name);
 
 /* Marks a goroutine that wakes others by time: its unblocks are shown as the timers'. v1 only. (1.8: the first one
  * only.) */
 GOTRACE_API void gotrace_go_timer(gotrace_go *go);
 
 /* The bounds of the stack that the goroutine runs on, lowest byte and the one after the highest, for stack walks. */
-GOTRACE_API void gotrace_go_stack(gotrace_go *go, const void *low, const void *high);
+GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high);
 
 /* The goroutine that runs on the calling thread; NULL if none. A plain thread becomes one. */
 GOTRACE_API gotrace_go *gotrace_go_self(void);
@@ -898,7 +1128,44 @@ GOTRACE_API uint64_t gotrace_go_id(const gotrace_go *go);
 GOTRACE_API void gotrace_wait_begin_at(gotrace_site *site, unsigned reason);
 GOTRACE_API void gotrace_wait_end(void);
 
+/* The same for a wait on something that has an address: a lock, a queue, a futex. Whoever ends such waits then need not know
+ * who waits: gotrace_wake unblocks up to `count` of the threads that wait on `key`, in the order in which they came, and
+ * returns how many that were. Call it before the waiters can go on; call gotrace_wait_on before the waiter can be seen by a
+ * waker. A wait that ends otherwise (time-out, signal) needs nothing but its gotrace_wait_end. Also while tracing is off.
+ *
+ *     gotrace_wait_on(&queue->filled, GOTRACE_REASON("queue: wait for work"));
+ *     pthread_cond_wait(&queue->filled, &queue->lock);
+ *     gotrace_wait_end();
+ *     ...
+ *     gotrace_wake(&queue->filled, 1);                   // GOTRACE_WAKE_ALL with a broadcast
+ *     pthread_cond_signal(&queue->filled);
+ *
+ * `key` is compared, never read; with NULL gotrace_wait_on is gotrace_wait_begin. If the thread that wakes and the one that
+ * the system lets go on are not the same, the trace shows what gotrace_wake said. For threads, not for goroutines that others
+ * start: their scheduler has the list. Each costs less than two events; a gotrace_wake where nobody waits, a load. */
+#define GOTRACE_WAKE_ALL 0xffffffffu
+#define gotrace_wait_on(key, reason) gotrace_wait_on_at(GOTRACE_HERE, (key), (reason))
+#define gotrace_wake(key, count) gotrace_wake_at(GOTRACE_HERE, (key), (count))
+GOTRACE_API void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason);
+GOTRACE_API unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count);
+
 /* --------------------------------------------------------------------------------------------------- >>emit ---- */
+
+/* Places that are known at run time only, for the calls `..._at`, each of which takes a site: those of a script, of another
+ * language, or what std::source_location says. Its location also serves as an entry: gotrace_go_create(&site->location).
+ *
+ *     void log_line(const char *text, std::source_location at = std::source_location::current()) {
+ *       gotrace_log_at(gotrace_site_make(at.function_name(), at.file_name(), at.line()), GOTRACE_NO_TASK, "app", text);
+ *     }
+ *
+ * gotrace_site_make_pc knows an address alone, which is looked up when the trace is written (gotrace_options.symbolize). The
+ * same place always has the same site. Strings are copied, and cut at 1,024 bytes; NULL is unknown. A site belongs to the
+ * tracer and stays as long as the program runs; there are up to 16,384. NULL if there is no room for another: every call takes
+ * that as a place that is not known. Any thread, also while tracing is off; it takes the time of hashing the strings, so keep
+ * what it returns where you can. A site remembers one name that is a constant; pass 0 as `name_is_constant` where it can be
+ * one of several. */
+GOTRACE_API gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line);
+GOTRACE_API gotrace_site *gotrace_site_make_pc(uintptr_t pc);
 
 /* Garbage collection, for runtimes that have one. A collection is one at a time for the program, and so is a stopped
  * world (from 1.10 on); a scan (1.8) and a sweep belong to the calling thread's proc, a mark assist to its goroutine. A
@@ -912,7 +1179,7 @@ GOTRACE_API void gotrace_gc_begin_at(gotrace_site *site);
 GOTRACE_API void gotrace_gc_end(void);
 GOTRACE_API void gotrace_gc_scan_begin(void); /* 1.8 only */
 GOTRACE_API void gotrace_gc_scan_end(void);
-GOTRACE_API void gotrace_stw_begin_at(gotrace_site *site, gotrace_stw_reason reason);
+GOTRACE_API void gotrace_stw_begin_at(gotrace_site *site, unsigned reason); /* a gotrace_stw_reason or a gotrace_reason */
 GOTRACE_API void gotrace_stw_end(void);
 GOTRACE_API void gotrace_gc_sweep_begin(void);
 GOTRACE_API void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed);
@@ -955,7 +1222,11 @@ GOTRACE_API gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *n
 GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
 
 /* A region is a stretch of one goroutine's execution; regions nest. The end names the region: an end of one that is not
- * the innermost also ends those inside it. */
+ * the innermost also ends those inside it.
+ *
+ * `name_is_constant` of the functions below and of gotrace_task_begin_at: nonzero promises that the string stays valid and
+ * unchanged until gotrace_stop returns, and that every call with the same site passes it; the tracer then keeps the pointer
+ * and looks the name up once. 0: the name is copied. */
 #define gotrace_region_begin(task, name) \
   (gotrace_enabled() ? gotrace_region_begin_at(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)) : (void)0)
 #define gotrace_region_end(task, name) \
@@ -963,14 +1234,18 @@ GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
 GOTRACE_API void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name, int name_is_constant);
 GOTRACE_API void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name, int name_is_constant);
 
-/* A message within a task, with a category. gotrace_logf formats it as printf does (stb_sprintf where its header is on
- * the include path), up to 1,024 bytes, on the caller's stack. */
+/* A message within a task, with a category. gotrace_logf and gotrace_logv format it as printf and vprintf do (by stb_sprintf
+ * where its header is found, see GOTRACE_NO_STB_SPRINTF), up to 1,024 bytes, on the caller's stack. */
 #define gotrace_log(task, category, message) \
   (gotrace_enabled() ? gotrace_log_at(GOTRACE_HERE, (task), (category), (message)) : (void)0)
 #define gotrace_logf(...) (gotrace_enabled() ? gotrace_logf_at(GOTRACE_HERE, __VA_ARGS__) : (void)0)
+#define gotrace_logv(task, category, format, arguments) \
+  (gotrace_enabled() ? gotrace_logv_at(GOTRACE_HERE, (task), (category), (format), (arguments)) : (void)0)
 GOTRACE_API void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message);
 GOTRACE_API void gotrace_logf_at(gotrace_site *site, gotrace_task task, const char *category, const char *format, ...)
     GOTRACE__PRINTF(4, 5);
+GOTRACE_API void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
+                                 va_list arguments) GOTRACE__PRINTF(4, 0);
 
 /* GOTRACE_REGION("name") { ... }: a region as long as the block, also where the block is left by break, return, goto or
  * an exception (GCC, Clang). GOTRACE_TASK_REGION(task, "name") within a task. */
@@ -982,7 +1257,7 @@ typedef struct gotrace__scope {
   gotrace_task task;
   int name_is_constant, once;
 } gotrace__scope;
-#if defined(__GNUC__)
+#if GOTRACE__GNU
 #define GOTRACE__SCOPE(variable, task, name)                                                                          \
   for (gotrace__scope variable __attribute__((cleanup(gotrace__scope_end))) =                                         \
            gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name));                            \
@@ -992,7 +1267,13 @@ typedef struct gotrace__scope {
   for (gotrace__scope variable = gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name));      \
        variable.once; gotrace__scope_end(&variable))
 #endif
-static inline gotrace__scope gotrace__scope_begin(gotrace_site *site, gotrace_task task, const char *name, int constant) {
+/* Not static in C: an inline function with external linkage may use them. */
+#if GOTRACE__GNU && !GOTRACE_STATIC && !defined(__cplusplus)
+#define GOTRACE__SCOPE_INLINE extern inline __attribute__((gnu_inline, always_inline))
+#else
+#define GOTRACE__SCOPE_INLINE static inline
+#endif
+GOTRACE__SCOPE_INLINE gotrace__scope gotrace__scope_begin(gotrace_site *site, gotrace_task task, const char *name, int constant) {
   gotrace__scope scope;
   scope.site = site;
   scope.name = name;
@@ -1002,7 +1283,7 @@ static inline gotrace__scope gotrace__scope_begin(gotrace_site *site, gotrace_ta
   if (gotrace_enabled()) gotrace_region_begin_at(site, task, name, constant);
   return scope;
 }
-static inline void gotrace__scope_end(gotrace__scope *scope) {
+GOTRACE__SCOPE_INLINE void gotrace__scope_end(gotrace__scope *scope) {
   scope->once = 0;
   if (gotrace_enabled()) gotrace_region_end_at(scope->site, scope->task, scope->name, scope->name_is_constant);
 }
@@ -1030,7 +1311,13 @@ static inline gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, vo
 static inline gotrace_result gotrace_flight_snapshot_file(const char *path) { (void)path; return GOTRACE_ERROR_DISABLED; }
 static inline gotrace_result gotrace_flight_stop(void) { return GOTRACE_ERROR_DISABLED; }
 static inline bool gotrace_enabled(void) { return false; }
+static inline bool gotrace_is_enabled(void) { return false; }
+static inline gotrace_result gotrace_start_environment(void) { return GOTRACE_ERROR_DISABLED; }
+static inline void gotrace_debug_here(gotrace_site *site) { (void)site; }
 static inline void gotrace_thread_begin(const char *name) { (void)name; }
+static inline gotrace_go *gotrace_thread_create(const gotrace_location *entry) { (void)entry; return NULL; }
+static inline void gotrace_thread_begin_as(gotrace_go *go) { (void)go; }
+static inline void gotrace_thread_rename(const char *name) { (void)name; }
 static inline void gotrace_thread_end(void) {}
 static inline gotrace_proc *gotrace_proc_create(void) { return NULL; }
 static inline void gotrace_proc_destroy(gotrace_proc *proc) { (void)proc; }
@@ -1044,27 +1331,37 @@ static inline gotrace_go *gotrace_go_create_blocked(const gotrace_location *entr
 static inline gotrace_go *gotrace_go_create_syscall(const gotrace_location *entry) { (void)entry; return NULL; }
 static inline void gotrace_go_start(gotrace_go *go) { (void)go; }
 static inline void gotrace_go_end(void) {}
-static inline void gotrace_go_stop(gotrace_stop_reason reason) { (void)reason; }
+static inline unsigned gotrace_reason(const char *name) { (void)name; return 0; }
+#define GOTRACE_REASON(name) gotrace_reason(name)
+static inline void gotrace_go_stop(unsigned reason) { (void)reason; }
 static inline void gotrace_go_block(unsigned reason) { (void)reason; }
 static inline void gotrace_go_unblock(gotrace_go *go) { (void)go; }
 static inline void gotrace_go_switch(gotrace_go *go) { (void)go; }
+static inline void gotrace_go_switch_for(gotrace_go *go, unsigned reason) { (void)go; (void)reason; }
 static inline void gotrace_go_switch_end(gotrace_go *go) { (void)go; }
+static inline void gotrace_go_destroy(gotrace_go *go) { (void)go; }
 static inline void gotrace_go_syscall_begin(void) {}
 static inline void gotrace_go_syscall_end(void) {}
 static inline void gotrace_go_syscall_end_blocked(void) {}
-static inline void gotrace_go_end_syscall(void) {}
+static inline void gotrace_go_end_in_syscall(void) {}
 static inline void gotrace_go_label(const char *label) { (void)label; }
+static inline void gotrace_go_rename(gotrace_go *go, const char *name) { (void)go; (void)name; }
 static inline void gotrace_go_timer(gotrace_go *go) { (void)go; }
-static inline void gotrace_go_stack(gotrace_go *go, const void *low, const void *high) { (void)go; (void)low; (void)high; }
+static inline void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) { (void)go; (void)low; (void)high; }
 static inline gotrace_go *gotrace_go_self(void) { return NULL; }
 static inline uint64_t gotrace_go_id(const gotrace_go *go) { (void)go; return 0; }
 static inline void gotrace_wait_begin(unsigned reason) { (void)reason; }
 static inline void gotrace_wait_end(void) {}
+#define GOTRACE_WAKE_ALL 0xffffffffu
+static inline void gotrace_wait_on(const void *key, unsigned reason) { (void)key; (void)reason; }
+static inline unsigned gotrace_wake(const void *key, unsigned count) { (void)key; (void)count; return 0; }
+static inline gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line) { (void)function; (void)file; (void)line; return NULL; }
+static inline gotrace_site *gotrace_site_make_pc(uintptr_t pc) { (void)pc; return NULL; }
 static inline void gotrace_gc_begin(void) {}
 static inline void gotrace_gc_end(void) {}
 static inline void gotrace_gc_scan_begin(void) {}
 static inline void gotrace_gc_scan_end(void) {}
-static inline void gotrace_stw_begin(gotrace_stw_reason reason) { (void)reason; }
+static inline void gotrace_stw_begin(unsigned reason) { (void)reason; }
 static inline void gotrace_stw_end(void) {}
 static inline void gotrace_gc_sweep_begin(void) {}
 static inline void gotrace_gc_sweep_span(uint64_t swept, uint64_t reclaimed) { (void)swept; (void)reclaimed; }
@@ -1093,7 +1390,13 @@ static inline int gotrace__unused_format(gotrace_task task, const char *category
   return 0;
 }
 #define gotrace_logf(...) ((void)(0 && gotrace__unused_format(__VA_ARGS__)))
+static inline void gotrace_logv(gotrace_task task, const char *category, const char *format, va_list arguments) {
+  (void)task, (void)category, (void)format, (void)arguments;
+}
+#define gotrace_logv_at(site, task, category, format, arguments) \
+  ((void)(site), gotrace_logv(task, category, format, arguments))
 #define gotrace_procs_change_at(site, count) ((void)(site), gotrace_procs_change(count))
+#define gotrace_thread_create_at(site, entry) ((void)(site), gotrace_thread_create(entry))
 #define gotrace_go_create_at(site, entry) ((void)(site), gotrace_go_create(entry))
 #define gotrace_go_create_blocked_at(site, entry) ((void)(site), gotrace_go_create_blocked(entry))
 #define gotrace_go_create_syscall_at(site, entry) ((void)(site), gotrace_go_create_syscall(entry))
@@ -1101,9 +1404,26 @@ static inline int gotrace__unused_format(gotrace_task task, const char *category
 #define gotrace_go_block_at(site, reason) ((void)(site), gotrace_go_block(reason))
 #define gotrace_go_unblock_at(site, go) ((void)(site), gotrace_go_unblock(go))
 #define gotrace_go_switch_at(site, go) ((void)(site), gotrace_go_switch(go))
+#define gotrace_go_switch_for_at(site, go, reason) ((void)(site), gotrace_go_switch_for(go, reason))
 #define gotrace_go_switch_end_at(site, go) ((void)(site), gotrace_go_switch_end(go))
+#define gotrace_go_destroy_at(site, go) ((void)(site), gotrace_go_destroy(go))
 #define gotrace_go_syscall_begin_at(site) ((void)(site), gotrace_go_syscall_begin())
 #define gotrace_wait_begin_at(site, reason) ((void)(site), gotrace_wait_begin(reason))
+#define gotrace_wait_on_at(site, key, reason) ((void)(site), gotrace_wait_on(key, reason))
+#define gotrace_wake_at(site, key, count) ((void)(site), gotrace_wake(key, count))
+#define gotrace_gc_begin_at(site) ((void)(site), gotrace_gc_begin())
+#define gotrace_stw_begin_at(site, reason) ((void)(site), gotrace_stw_begin(reason))
+#define gotrace_gc_sweep_span_at(site, swept, reclaimed) ((void)(site), gotrace_gc_sweep_span(swept, reclaimed))
+#define gotrace_gc_mark_assist_begin_at(site) ((void)(site), gotrace_gc_mark_assist_begin())
+#define gotrace_task_begin_at(site, name, constant, parent) \
+  ((void)(site), (void)(constant), gotrace_task_begin(name, parent))
+#define gotrace_task_end_at(site, task) ((void)(site), gotrace_task_end(task))
+#define gotrace_region_begin_at(site, task, name, constant) \
+  ((void)(site), (void)(constant), gotrace_region_begin(task, name))
+#define gotrace_region_end_at(site, task, name, constant) \
+  ((void)(site), (void)(constant), gotrace_region_end(task, name))
+#define gotrace_log_at(site, task, category, message) ((void)(site), gotrace_log(task, category, message))
+#define gotrace_logf_at(site, ...) ((void)(site), gotrace_logf(__VA_ARGS__))
 #define GOTRACE_REGION(name) GOTRACE_TASK_REGION(GOTRACE_NO_TASK, name)
 #define GOTRACE_TASK_REGION(task, name) GOTRACE__ONCE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name)
 #define GOTRACE__ONCE(variable, task, name) \
@@ -1154,6 +1474,7 @@ typedef struct gotrace_decoder_options {
   void *(*allocate)(void *context, size_t size);
   void (*release)(void *context, void *memory, size_t size);
   void *allocator_context;
+  uint64_t reserved[8]; /* 0 */
 } gotrace_decoder_options;
 
 typedef struct gotrace_decoder gotrace_decoder;
@@ -1203,6 +1524,7 @@ typedef struct gotrace_decoder_info {
   uint64_t generation;         /* v2: of the last event */
   uint64_t events;             /* given so far */
   size_t memory, memory_most;  /* allocated: now, and at most so far */
+  uint64_t reserved[8];
 } gotrace_decoder_info;
 
 /* Why decoding ended. */
@@ -1211,13 +1533,17 @@ typedef struct gotrace_decoder_failure {
   uint64_t offset;       /* of the event, batch or table entry, in bytes */
   const char *event;     /* its name, or NULL */
   char message[200];     /* what is wrong, with offset and event */
+  uint64_t reserved[4];
 } gotrace_decoder_failure;
+
+#if !GOTRACE_NO_DECODER
 
 /* Opens a trace and reads its header. *decoder is set also if that fails, for its error, except when memory is out (NULL).
  * Results: OK, ERROR_ARGUMENT, ERROR_OUT_OF_MEMORY, ERROR_READ, ERROR_HEADER, ERROR_FORMAT. */
 GOTRACE_API gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, const gotrace_decoder_options *options);
 
-/* Frees it. NULL is allowed. */
+/* Frees it. NULL is allowed, as in the calls below: there is then no event, string, stack or information, and the error is
+ * ERROR_ARGUMENT. */
 GOTRACE_API void gotrace_decoder_close(gotrace_decoder *decoder);
 
 /* The next event. OK; END_OF_TRACE; or the error that ended decoding, again at every later call. */
@@ -1237,11 +1563,41 @@ GOTRACE_API const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_d
 
 GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrace_decoder_info *info);
 
+#endif /* GOTRACE_NO_DECODER */
+
 #ifdef __cplusplus
 }
 #endif
 
 #endif /* GOTRACE_H */
+
+/* The implementation is not to see the macros at the end of this file, should they be there already. */
+#if defined(GOTRACE_IMPLEMENTATION) && defined(GOTRACE__FROM_HERE)
+#undef GOTRACE__FROM_HERE
+#undef gotrace_thread_begin
+#undef gotrace_thread_begin_as
+#undef gotrace_thread_rename
+#undef gotrace_thread_end
+#undef gotrace_proc_destroy
+#undef gotrace_proc_start
+#undef gotrace_proc_stop
+#undef gotrace_proc_steal
+#undef gotrace_go_start
+#undef gotrace_go_end
+#undef gotrace_go_syscall_end
+#undef gotrace_go_syscall_end_blocked
+#undef gotrace_go_end_in_syscall
+#undef gotrace_go_label
+#undef gotrace_go_timer
+#undef gotrace_wait_end
+#undef gotrace_gc_end
+#undef gotrace_gc_scan_begin
+#undef gotrace_gc_scan_end
+#undef gotrace_stw_end
+#undef gotrace_gc_sweep_begin
+#undef gotrace_gc_sweep_end
+#undef gotrace_gc_mark_assist_end
+#endif
 
 /* ----------------------------------------------------------------------------------------- >>implementation ----
  *
@@ -1257,27 +1613,89 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
 #include <stdlib.h>
 #include <string.h>
 
-/* stb_sprintf formats gotrace_logf where its header is found. If the program has included it before, that copy is used. */
-#if !GOTRACE_DISABLE && !defined(GOTRACE_NO_STB_SPRINTF) && defined(__has_include)
-#if defined(STB_SPRINTF_H_INCLUDE)
-#define GOTRACE__STB
-#elif __has_include("stb_sprintf.h")
+/* stb_sprintf formats gotrace_logf, see GOTRACE_NO_STB_SPRINTF. If the file has included it before, that copy is used. If
+ * not, a copy of our own: all its names are changed and its macros removed again, so that the file may still include it. */
+#if !GOTRACE_DISABLE && !GOTRACE_NO_STB_SPRINTF && defined(STB_SPRINTF_H_INCLUDE)
+#define GOTRACE__VSNPRINTF(text, size, format, arguments) STB_SPRINTF_DECORATE(vsnprintf)(text, (int)(size), format, arguments)
+#elif !GOTRACE_DISABLE && !GOTRACE_NO_STB_SPRINTF && defined(__has_include)
+#if __has_include("stb_sprintf.h")
 #define GOTRACE__STB "stb_sprintf.h"
 #elif __has_include(<stb/stb_sprintf.h>)
 #define GOTRACE__STB <stb/stb_sprintf.h>
 #endif
-#if defined(GOTRACE__STB) && !defined(STB_SPRINTF_H_INCLUDE)
+#endif
+#if defined(GOTRACE__STB)
+#if GOTRACE__GNU
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
+#define STBSP_SPRINTFCB gotrace__stb_callback
+#define stbsp__context gotrace__stb_context
+#define stbsp__real_to_str gotrace__stb_real_to_str
+#define stbsp__real_to_parts gotrace__stb_real_to_parts
+#define stbsp__raise_to_power10 gotrace__stb_raise_to_power10
+#define stbsp__period gotrace__stb_period
+#define stbsp__comma gotrace__stb_comma
+#define stbsp__digitpair gotrace__stb_digitpair
+#define stbsp__lead_sign gotrace__stb_lead_sign
+#define stbsp__strlen_limited gotrace__stb_strlen_limited
+#define stbsp__clamp_callback gotrace__stb_clamp_callback
+#define stbsp__count_clamp_callback gotrace__stb_count_clamp_callback
+#define stbsp__bot gotrace__stb_bot
+#define stbsp__negbot gotrace__stb_negbot
+#define stbsp__negboterr gotrace__stb_negboterr
+#define stbsp__top gotrace__stb_top
+#define stbsp__negtop gotrace__stb_negtop
+#define stbsp__toperr gotrace__stb_toperr
+#define stbsp__negtoperr gotrace__stb_negtoperr
+#define stbsp__powten gotrace__stb_powten
+#define STB_SPRINTF_DECORATE(name) gotrace__stb_##name
 #define STB_SPRINTF_IMPLEMENTATION
 #define STB_SPRINTF_STATIC
 #define STB_SPRINTF_NOUNALIGNED
 #include GOTRACE__STB
+#undef STB_SPRINTF_H_INCLUDE
+#undef STB_SPRINTF_DECORATE
 #undef STB_SPRINTF_IMPLEMENTATION
 #undef STB_SPRINTF_STATIC
 #undef STB_SPRINTF_NOUNALIGNED
+#undef STB_SPRINTF_MIN
+#undef STBSP__PUBLICDEC
+#undef STBSP__PUBLICDEF
+#undef STBSP__ATTRIBUTE_FORMAT
+#undef STBSP__ASAN
+#undef STBSP__NOTUSED
+#undef stbsp__uintptr
+#undef stbsp__tento19th
+#undef STBSP_SPRINTFCB
+#undef stbsp__context
+#undef stbsp__real_to_str
+#undef stbsp__real_to_parts
+#undef stbsp__raise_to_power10
+#undef stbsp__period
+#undef stbsp__comma
+#undef stbsp__digitpair
+#undef stbsp__lead_sign
+#undef stbsp__strlen_limited
+#undef stbsp__clamp_callback
+#undef stbsp__count_clamp_callback
+#undef stbsp__bot
+#undef stbsp__negbot
+#undef stbsp__negboterr
+#undef stbsp__top
+#undef stbsp__negtop
+#undef stbsp__toperr
+#undef stbsp__negtoperr
+#undef stbsp__powten
+#if GOTRACE__GNU
+#pragma GCC diagnostic pop
 #endif
+#define GOTRACE__VSNPRINTF(text, size, format, arguments) gotrace__stb_vsnprintf(text, (int)(size), format, arguments)
+#elif !defined(GOTRACE__VSNPRINTF)
+#define GOTRACE__VSNPRINTF vsnprintf
 #endif
 
-#ifdef __GNUC__
+#if GOTRACE__GNU
 #define GOTRACE__ALWAYS_INLINE static inline __attribute__((always_inline))
 #else
 #define GOTRACE__ALWAYS_INLINE static inline
@@ -1292,8 +1710,14 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
 #define GOTRACE__CAST(type, pointer) ((type)(pointer))
 #endif
 
-#if GOTRACE_STATIC
+/* Never inlined: a coroutine may change threads between two calls, and a compiler that sees both in one function takes the
+ * address of a thread-local variable once for both. (It did: GCC -O3 on arm64.) */
+#if GOTRACE_STATIC && GOTRACE__GNU
+#define GOTRACE__DEFINE __attribute__((noinline)) GOTRACE_API
+#elif GOTRACE_STATIC
 #define GOTRACE__DEFINE GOTRACE_API
+#elif GOTRACE__GNU
+#define GOTRACE__DEFINE __attribute__((noinline))
 #else
 #define GOTRACE__DEFINE
 #endif
@@ -1302,7 +1726,9 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
 extern "C" {
 #endif
 
-/* Names of events, results and problems: present even where the tracer itself is compiled out. */
+/* Version, names of events, results and problems: present even where the tracer itself is compiled out. */
+
+GOTRACE__DEFINE unsigned gotrace_version(void) { return GOTRACE_VERSION_NUMBER; }
 
 static const gotrace_event_spec gotrace__v1_specs[] = {
 #define GOTRACE__SPEC(number, NAME, name, since, until, arguments) {number, since, until, name, arguments},
@@ -1312,6 +1738,8 @@ static const gotrace_event_spec gotrace__v2_specs[] = {GOTRACE_V2_EVENTS(GOTRACE
 };
 
 GOTRACE__DEFINE const gotrace_event_spec *gotrace_event_specs(int family, size_t *count) {
+  size_t unused;
+  if (!count) count = &unused;
   *count = family == 1   ? sizeof gotrace__v1_specs / sizeof gotrace__v1_specs[0]
            : family == 2 ? sizeof gotrace__v2_specs / sizeof gotrace__v2_specs[0]
                          : 0;
@@ -1342,7 +1770,7 @@ static const struct {
   unsigned done;
   const char *text;
 } gotrace__problems[] = {
-#define GOTRACE__PROBLEM(NAME, done, text) {done, text},
+#define GOTRACE__PROBLEM(NAME, number, done, text) {done, text},
     GOTRACE_PROBLEMS(GOTRACE__PROBLEM)
 #undef GOTRACE__PROBLEM
 };
@@ -1364,7 +1792,7 @@ GOTRACE__DEFINE const char *gotrace_problem_outcome(gotrace_problem problem) {
  * What the rest needs of compiler, processor and system, each with its contract; then a block for each system.
  */
 
-#if !defined(__GNUC__)
+#if !GOTRACE__GNU
 #error "gotrace: the implementation needs the __atomic builtins of GCC or Clang (MinGW and clang-cl have them)"
 #endif
 
@@ -1372,6 +1800,28 @@ GOTRACE__DEFINE const char *gotrace_problem_outcome(gotrace_problem problem) {
 #define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GOTRACE__NOINLINE __attribute__((noinline))
 #define GOTRACE__FLATTEN __attribute__((flatten)) /* all that it calls becomes part of it, but for what is NOINLINE */
+
+static void gotrace__exit(void);
+#if GOTRACE_NO_THREADS
+static void gotrace__drain(bool block);
+#else
+#if defined(__PIC__) && !defined(__PIE__) && !defined(_WIN32)
+#define GOTRACE__UNLOADS /* code for a library, which may be loaded and unloaded many times */
+static void gotrace__free_all(void);
+#endif
+static void gotrace__thread_gone(void *thread);
+static void gotrace__service(void);
+#endif
+#if !defined(_WIN32) && !GOTRACE_NO_THREADS
+static void gotrace__before_fork(void);
+static void gotrace__after_fork(void);
+static void gotrace__after_fork_in_child(void);
+#endif
+
+/* A test may provide all that follows, up to "systems": tests/explore_platform.h does. */
+#ifdef GOTRACE__PLATFORM
+#include GOTRACE__PLATFORM
+#else
 
 /* Atomics: the memory order is in the name. */
 #define gotrace__load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
@@ -1381,10 +1831,19 @@ GOTRACE__DEFINE const char *gotrace_problem_outcome(gotrace_problem problem) {
 #define gotrace__store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define gotrace__store_seq_cst(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
 #define gotrace__add_relaxed(p, v) __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
+#define gotrace__exchange_relaxed(p, v) __atomic_exchange_n(p, v, __ATOMIC_RELAXED)
+#define gotrace__exchange_acq_rel(p, v) __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL)
 #define gotrace__cas_seq_cst(p, expected, desired) \
   __atomic_compare_exchange_n(p, expected, desired, 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)
 #define gotrace__cas_acq_rel(p, expected, desired) \
   __atomic_compare_exchange_n(p, expected, desired, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+#define gotrace__fence_seq_cst() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define gotrace__signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST) /* orders a thread and its signal handlers */
+
+/* A counter that only the calling thread writes, or the holder of a lock. */
+#define gotrace__count(counter, n) gotrace__store_relaxed(counter, gotrace__load_relaxed(counter) + (n))
+
+#define gotrace__identity() ((uintptr_t)&gotrace__self) /* of the calling thread, among those that live */
 
 /* Whether the writing flag is a sequentially consistent store (GOTRACE_SEQ_CST_FLAG, see >>options). The alternative, a
  * plain store, is right only together with a barrier that starting and stopping make every thread pass. */
@@ -1449,29 +1908,26 @@ static inline uint64_t gotrace__stckf(void) {
 /* Each system provides:
  *   gotrace__nanoseconds()            monotonic clock
  *   gotrace__wall_clock()             time since 1970, UTC
+ *   gotrace__process_id()             number of the process
  *   gotrace__mutex, _lock, _unlock    a lock without recursion; GOTRACE__MUTEX initializes it, also after a fork
- *   gotrace__cond, _init, _wait, _wake  waits at most so many milliseconds, the mutex held before and after; wakes all
+ *   gotrace__cond, _init, _wait, _wake  waits at most so many milliseconds, the mutex held before and after; wakes all. If
+ *                                     the waiting thread is cancelled, it runs the function that is given, with the mutex
+ *                                     held, and unlocks it; NULL: it is not cancelled
  *   gotrace__yield()                  lets another thread run
+ *   gotrace__sleep()                  sleeps for a millisecond
  *   gotrace__thread_run, _join        the service thread, with all signals blocked
  *   gotrace__barrier_init()           false if there is no process-wide barrier
  *   gotrace__barrier()                on return every thread of the process has passed a full memory barrier; false if not
  *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends
  *   gotrace__system_thread_id/_name   of the calling thread
  *   gotrace__stack_bounds             of the calling thread; false if unknown
- *   gotrace__file_*                   unbuffered files; false and errno on failure
+ *   gotrace__file_*                   unbuffered files; false and errno on failure. _open leaves what a file holds; *made: it
+ *                                     was not there before
+ *   gotrace__at_process_exit()        gotrace__exit() runs when the process ends by exit() or the library is unloaded
+ *   gotrace__is_last_thread()         the service thread is the only one that is left; false if unknown
+ *   gotrace__map_pages, _unmap_pages  whole pages of zeroed memory; NULL: none
+ *   gotrace__cancel_off, _restore     keeps the calling thread from being cancelled meanwhile; returns what it was before
  */
-
-#if GOTRACE_NO_THREADS
-static void gotrace__drain(bool block);
-#else
-static void gotrace__thread_gone(void *thread);
-static void gotrace__service(void);
-#endif
-#if !defined(_WIN32) && !GOTRACE_NO_THREADS
-static void gotrace__before_fork(void);
-static void gotrace__after_fork(void);
-static void gotrace__after_fork_in_child(void);
-#endif
 
 #if defined(_WIN32)
 
@@ -1496,6 +1952,7 @@ static uint64_t gotrace__nanoseconds(void) {
   QueryPerformanceCounter(&now);
   return (uint64_t)((double)now.QuadPart * 1e9 / (double)frequency.QuadPart);
 }
+static unsigned long gotrace__process_id(void) { return GetCurrentProcessId(); }
 static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
   FILETIME now; /* 100 ns since 1601 */
   uint64_t units;
@@ -1504,15 +1961,28 @@ static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
   *seconds = units / 10000000;
   *nanoseconds = (uint32_t)(units % 10000000 * 100);
 }
-static void gotrace__lock(gotrace__mutex *mutex) { AcquireSRWLockExclusive(mutex); }
-static void gotrace__unlock(gotrace__mutex *mutex) { ReleaseSRWLockExclusive(mutex); }
-static void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds) {
+static void gotrace__mutex_lock(gotrace__mutex *mutex) { AcquireSRWLockExclusive(mutex); }
+static void gotrace__mutex_unlock(gotrace__mutex *mutex) { ReleaseSRWLockExclusive(mutex); }
+static void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void)) {
+  (void)cancelled;
   SleepConditionVariableSRW(cond, mutex, (DWORD)milliseconds, 0);
 }
 static void gotrace__wake(gotrace__cond *cond) { WakeAllConditionVariable(cond); }
 static void gotrace__cond_init(gotrace__cond *cond) { InitializeConditionVariable(cond); }
 static void gotrace__yield(void) { SwitchToThread(); }
+static void gotrace__sleep(void) { Sleep(1); }
+#ifndef GOTRACE_MALLOC
+static void *gotrace__map_pages(size_t size) { return VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE); }
+static void gotrace__unmap_pages(void *memory, size_t size) { (void)size, VirtualFree(memory, 0, MEM_RELEASE); }
+#endif
+static int gotrace__cancel_off(void) { return 0; }
+static void gotrace__cancel_restore(int before) { (void)before; }
+static void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
 #if !GOTRACE_NO_THREADS
+static bool gotrace__is_last_thread(void) { return false; } /* a process ends when main returns */
+static void gotrace__thread_detach(gotrace__thread_handle handle) { CloseHandle(handle); }
+/* In a library, functions given to atexit run after the system has ended all other threads. */
+static bool gotrace__thread_lives(gotrace__thread_handle handle) { return WaitForSingleObject(handle, 0) == WAIT_TIMEOUT; }
 static DWORD WINAPI gotrace__thread_main(void *unused) {
   (void)unused;
   gotrace__service();
@@ -1553,9 +2023,14 @@ static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
   (void)low, (void)high;
   return false;
 }
-static bool gotrace__file_open(const char *path, int *file) {
-  *file = _open(path, _O_WRONLY | _O_CREAT | _O_TRUNC | _O_BINARY, _S_IREAD | _S_IWRITE);
+static bool gotrace__file_open(const char *path, int *file, bool *made) {
+  *file = _open(path, _O_WRONLY | _O_BINARY);
+  *made = *file < 0;
+  if (*made) *file = _open(path, _O_WRONLY | _O_CREAT | _O_BINARY, _S_IREAD | _S_IWRITE);
   return *file >= 0;
+}
+static bool gotrace__file_replace(const char *from, const char *to) {
+  return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING) || (errno = EACCES, false);
 }
 static bool gotrace__file_write(int file, const void *data, size_t size) {
   const char *at = GOTRACE__CAST(const char *, data);
@@ -1567,6 +2042,7 @@ static bool gotrace__file_write(int file, const void *data, size_t size) {
   return true;
 }
 static void gotrace__file_cut(int file, uint64_t size) { (void)_chsize_s(file, (long long)size); }
+static bool gotrace__file_rewind(int file) { return _lseeki64(file, 0, SEEK_SET) == 0; }
 static bool gotrace__file_regular(int file) { return GetFileType((HANDLE)_get_osfhandle(file)) == FILE_TYPE_DISK; }
 static bool gotrace__file_close(int file) { return _close(file) == 0; }
 static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
@@ -1577,20 +2053,115 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
 #else /* POSIX */
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #if defined(__linux__)
+#include <elf.h>
 #include <sys/syscall.h>
-#endif
-#if defined(__linux__) || defined(__APPLE__)
+#else
+#if defined(__APPLE__)
 #include <dlfcn.h>
 #endif
 #if !defined(CLOCK_MONOTONIC) || !defined(O_CLOEXEC)
-#error "gotrace: include gotrace.h first in the file with GOTRACE_IMPLEMENTATION, or define _GNU_SOURCE before any #include"
+#error "gotrace: the C library hides POSIX: use -std=gnu11, or define _POSIX_C_SOURCE=200809L before any #include"
+#endif
+#endif
+
+/* Linux: what the C library declares depends on the language standard and on the macros that were defined when the program
+ * included the first header. Functions that may be hidden are declared here by other names, for the same symbols. */
+#if defined(__linux__)
+#define GOTRACE__LIBC(type, name, parameters, symbol) extern type gotrace__libc_##name parameters __asm__(symbol)
+typedef struct gotrace__sigset {
+  unsigned long words[1024 / (8 * sizeof(unsigned long))];
+} gotrace__sigset;
+#if __SIZEOF_POINTER__ == 8
+typedef Elf64_Phdr gotrace__segment;
+typedef Elf64_Dyn gotrace__dynamic;
+typedef Elf64_Sym gotrace__elf_symbol;
+#else
+typedef Elf32_Phdr gotrace__segment;
+typedef Elf32_Dyn gotrace__dynamic;
+typedef Elf32_Sym gotrace__elf_symbol;
+#endif
+typedef struct gotrace__module { /* the beginning of struct dl_phdr_info */
+  uintptr_t base;
+  const char *path; /* empty: the program itself */
+  const gotrace__segment *segments;
+  uint16_t segment_count;
+} gotrace__module;
+GOTRACE__LIBC(long, syscall, (long number, ...), "syscall");
+GOTRACE__LIBC(int, dl_iterate_phdr, (int (*visit)(gotrace__module *module, size_t size, void *argument), void *argument),
+              "dl_iterate_phdr");
+GOTRACE__LIBC(long, readlink, (const char *path, char *target, size_t size), "readlink");
+GOTRACE__LIBC(void *, dlsym, (void *library, const char *name), "dlsym");
+GOTRACE__LIBC(char *, dlerror, (void), "dlerror");
+GOTRACE__LIBC(int, sigfillset, (gotrace__sigset *set), "sigfillset");
+GOTRACE__LIBC(int, pthread_sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "pthread_sigmask");
+GOTRACE__LIBC(int, pthread_condattr_setclock, (pthread_condattr_t *attributes, int clock), "pthread_condattr_setclock");
+GOTRACE__LIBC(int, pthread_getname_np, (pthread_t thread, char *name, size_t size), "pthread_getname_np");
+GOTRACE__LIBC(int, pthread_getattr_np, (pthread_t thread, pthread_attr_t *attributes), "pthread_getattr_np");
+GOTRACE__LIBC(int, pthread_attr_getstack, (const pthread_attr_t *attributes, void **address, size_t *size),
+              "pthread_attr_getstack");
+#if defined(__GLIBC__)
+GOTRACE__LIBC(int, ftruncate, (int file, long long size), "ftruncate64");
+#else
+GOTRACE__LIBC(int, ftruncate, (int file, long long size), "ftruncate");
+#endif
+#if defined(CLOCK_MONOTONIC)
+#define gotrace__libc_clock_gettime clock_gettime
+#elif defined(__USE_TIME64_REDIRECTS) || defined(_REDIR_TIME64) || \
+    (defined(__USE_TIME_BITS64) && defined(__TIMESIZE) && __TIMESIZE == 32)
+GOTRACE__LIBC(int, clock_gettime, (int clock, struct timespec *now), "__clock_gettime64");
+#else
+GOTRACE__LIBC(int, clock_gettime, (int clock, struct timespec *now), "clock_gettime");
+#endif
+enum { GOTRACE__REALTIME = 0, GOTRACE__MONOTONIC = 1 };
+#if defined(REG_RIP) && defined(__x86_64__) && !defined(__ILP32__) /* what gotrace_cpu_sample reads */
+GOTRACE__STATIC_ASSERT(offsetof(ucontext_t, uc_mcontext.gregs[REG_RIP]) == (5 + 16) * 8, rip);
+GOTRACE__STATIC_ASSERT(offsetof(ucontext_t, uc_mcontext.gregs[REG_RBP]) == (5 + 10) * 8, rbp);
+#elif defined(__USE_MISC) && defined(__aarch64__)
+GOTRACE__STATIC_ASSERT(offsetof(ucontext_t, uc_mcontext.pc) == (23 + 32) * 8, pc);
+GOTRACE__STATIC_ASSERT(offsetof(ucontext_t, uc_mcontext.regs[29]) == (23 + 29) * 8, frame);
+#endif
+#if defined(SIG_SETMASK)
+enum { GOTRACE__SETMASK = SIG_SETMASK };
+#elif defined(__mips__)
+enum { GOTRACE__SETMASK = 3 };
+#elif defined(__sparc__)
+enum { GOTRACE__SETMASK = 4 };
+#else
+enum { GOTRACE__SETMASK = 2 };
+#endif
+#if defined(O_CLOEXEC)
+enum { GOTRACE__CLOEXEC = O_CLOEXEC };
+#else
+enum { GOTRACE__CLOEXEC = __O_CLOEXEC };
+#endif
+#if defined(O_LARGEFILE)
+enum { GOTRACE__LARGEFILE = O_LARGEFILE };
+#elif defined(__O_LARGEFILE)
+enum { GOTRACE__LARGEFILE = __O_LARGEFILE };
+#else
+enum { GOTRACE__LARGEFILE = 0 };
+#endif
+#else
+typedef sigset_t gotrace__sigset;
+#define gotrace__libc_sigfillset sigfillset
+#define gotrace__libc_pthread_sigmask pthread_sigmask
+#define gotrace__libc_pthread_condattr_setclock pthread_condattr_setclock
+#define gotrace__libc_ftruncate(file, size) ftruncate(file, (off_t)(size))
+#define gotrace__libc_clock_gettime clock_gettime
+#define GOTRACE__REALTIME CLOCK_REALTIME
+#define GOTRACE__MONOTONIC CLOCK_MONOTONIC
+#define GOTRACE__SETMASK SIG_SETMASK
+#define GOTRACE__CLOEXEC O_CLOEXEC
+#define GOTRACE__LARGEFILE 0
 #endif
 
 typedef pthread_mutex_t gotrace__mutex;
@@ -1601,56 +2172,142 @@ typedef pthread_t gotrace__thread_handle;
 
 static uint64_t gotrace__nanoseconds(void) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  gotrace__libc_clock_gettime(GOTRACE__MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static unsigned long gotrace__process_id(void) { return (unsigned long)getpid(); }
 static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
   struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
+  gotrace__libc_clock_gettime(GOTRACE__REALTIME, &now);
   *seconds = (uint64_t)now.tv_sec;
   *nanoseconds = (uint32_t)now.tv_nsec;
 }
 
+#ifndef GOTRACE_MALLOC
+#ifdef MAP_ANONYMOUS
+#define GOTRACE__MAP_ANONYMOUS MAP_ANONYMOUS
+#elif defined(MAP_ANON)
+#define GOTRACE__MAP_ANONYMOUS MAP_ANON
+#elif defined(__mips__) || defined(__xtensa__) /* asm/mman.h: the C library hides it without feature macros */
+#define GOTRACE__MAP_ANONYMOUS 0x800
+#elif defined(__alpha__) || defined(__hppa__)
+#define GOTRACE__MAP_ANONYMOUS 0x10
+#else
+#define GOTRACE__MAP_ANONYMOUS 0x20
+#endif
+static void *gotrace__map_pages(size_t size) {
+  void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | GOTRACE__MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+static void gotrace__unmap_pages(void *memory, size_t size) { munmap(memory, size); }
+#endif
+
+#if GOTRACE_NO_THREADS || defined(__ANDROID__) /* which has no cancellation */
+static int gotrace__cancel_off(void) { return 0; }
+static void gotrace__cancel_restore(int before) { (void)before; }
+#else
+static int gotrace__cancel_off(void) {
+  int before = PTHREAD_CANCEL_ENABLE;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+  return before;
+}
+static void gotrace__cancel_restore(int before) { pthread_setcancelstate(before, &before); }
+#endif
+static void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
+
 #if GOTRACE_NO_THREADS
-static void gotrace__lock(gotrace__mutex *mutex) { (void)mutex; }
-static void gotrace__unlock(gotrace__mutex *mutex) { (void)mutex; }
-static void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds) {
-  (void)cond, (void)mutex, (void)milliseconds;
+static void gotrace__mutex_lock(gotrace__mutex *mutex) { (void)mutex; }
+static void gotrace__mutex_unlock(gotrace__mutex *mutex) { (void)mutex; }
+static void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void)) {
+  (void)cond, (void)mutex, (void)milliseconds, (void)cancelled;
 }
 static void gotrace__wake(gotrace__cond *cond) { (void)cond; }
 static void gotrace__cond_init(gotrace__cond *cond) { (void)cond; }
 static void gotrace__yield(void) {}
+static void gotrace__sleep(void) {}
 static void gotrace__platform_init(void) {}
 static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #else
-static void gotrace__lock(gotrace__mutex *mutex) { pthread_mutex_lock(mutex); }
-static void gotrace__unlock(gotrace__mutex *mutex) { pthread_mutex_unlock(mutex); }
-static void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds) {
+static void gotrace__mutex_lock(gotrace__mutex *mutex) { pthread_mutex_lock(mutex); }
+static void gotrace__mutex_unlock(gotrace__mutex *mutex) { pthread_mutex_unlock(mutex); }
+static void gotrace__timed_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds) {
   struct timespec until;
 #if defined(__APPLE__)
   until.tv_sec = (time_t)(milliseconds / 1000);
   until.tv_nsec = (long)(milliseconds % 1000 * 1000000);
   pthread_cond_timedwait_relative_np(cond, mutex, &until);
 #else
-  clock_gettime(CLOCK_MONOTONIC, &until);
+  gotrace__libc_clock_gettime(GOTRACE__MONOTONIC, &until);
   until.tv_nsec += (long)(milliseconds % 1000 * 1000000);
   until.tv_sec += (time_t)(milliseconds / 1000) + until.tv_nsec / 1000000000;
   until.tv_nsec %= 1000000000;
   pthread_cond_timedwait(cond, mutex, &until);
 #endif
 }
+static void gotrace__unlock(gotrace__mutex *mutex);
+typedef struct gotrace__waiting {
+  gotrace__mutex *mutex;
+  void (*cancelled)(void);
+} gotrace__waiting;
+static void gotrace__wait_cancelled(void *argument) {
+  gotrace__waiting *waiting = GOTRACE__CAST(gotrace__waiting *, argument);
+  waiting->cancelled();
+  gotrace__unlock(waiting->mutex);
+}
+static void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void)) {
+  if (!cancelled) {
+    int before = gotrace__cancel_off();
+    gotrace__timed_wait(cond, mutex, milliseconds);
+    gotrace__cancel_restore(before);
+  } else {
+    gotrace__waiting waiting;
+    waiting.mutex = mutex;
+    waiting.cancelled = cancelled;
+    pthread_cleanup_push(gotrace__wait_cancelled, &waiting);
+    gotrace__timed_wait(cond, mutex, milliseconds);
+    pthread_cleanup_pop(0);
+  }
+}
 static void gotrace__wake(gotrace__cond *cond) { pthread_cond_broadcast(cond); }
 static void gotrace__cond_init(gotrace__cond *cond) {
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
 #if !defined(__APPLE__)
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  gotrace__libc_pthread_condattr_setclock(&attributes, GOTRACE__MONOTONIC);
 #endif
   pthread_cond_init(cond, &attributes);
   pthread_condattr_destroy(&attributes);
 }
 static void gotrace__yield(void) { sched_yield(); }
+static void gotrace__sleep(void) {
+  int before = gotrace__cancel_off(), saved = errno;
+  (void)poll(NULL, 0, 1);
+  errno = saved;
+  gotrace__cancel_restore(before);
+}
+/* A process whose main thread has ended by pthread_exit lives until its last thread ends. Field 3 of /proc/PID/stat is the
+ * state of the main thread, field 20 the number of threads. */
+static bool gotrace__is_last_thread(void) {
+  bool last = false;
+#if defined(__linux__)
+  char text[1024], *at = NULL;
+  int file = open("/proc/self/stat", O_RDONLY | GOTRACE__CLOEXEC), field;
+  ssize_t size = file >= 0 ? read(file, text, sizeof text - 1) : 0;
+  if (file >= 0) close(file);
+  if (size > 0) {
+    text[size] = 0;
+    at = strrchr(text, ')'); /* field 2, the name, may hold anything */
+  }
+  if (at && strncmp(at, ") Z ", 4) == 0) {
+    for (field = 2; at && field < 20; field++) at = strchr(at + 1, ' ');
+    last = at && strtol(at, NULL, 10) <= 2;
+  }
+#endif
+  return last;
+}
+static void gotrace__thread_detach(gotrace__thread_handle handle) { pthread_detach(handle); }
+static bool gotrace__thread_lives(gotrace__thread_handle handle) { return (void)handle, true; }
 static void *gotrace__thread_main(void *unused) {
   (void)unused;
   gotrace__service();
@@ -1658,12 +2315,12 @@ static void *gotrace__thread_main(void *unused) {
 }
 /* The host's signal handlers must not run on the service thread, nor SIGPIPE end the host. */
 static bool gotrace__thread_run(gotrace__thread_handle *handle) {
-  sigset_t all, old;
+  gotrace__sigset all, old;
   int error;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
+  gotrace__libc_sigfillset(&all);
+  gotrace__libc_pthread_sigmask(GOTRACE__SETMASK, &all, &old);
   error = pthread_create(handle, NULL, gotrace__thread_main, NULL);
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  gotrace__libc_pthread_sigmask(GOTRACE__SETMASK, &old, NULL);
   return error == 0;
 }
 static void gotrace__thread_join(gotrace__thread_handle handle) { pthread_join(handle, NULL); }
@@ -1677,30 +2334,35 @@ static void gotrace__platform_init(void) {
 static void gotrace__at_thread_exit(void *thread) {
   if (gotrace__load_acquire(&gotrace__has_exit_key)) pthread_setspecific(gotrace__exit_key, thread);
 }
-/* A library is unloaded: threads that end later must not call into it. */
+/* The process ends, or the library is unloaded: threads that end later must not call into it. What it holds goes back to the
+ * system if this is code for a library. */
 __attribute__((destructor)) static void gotrace__unload(void) {
   if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
+  gotrace__exit();
   gotrace__store_release(&gotrace__has_exit_key, 0u);
   pthread_key_delete(gotrace__exit_key);
+#ifdef GOTRACE__UNLOADS
+  gotrace__free_all();
+#endif
 }
 #endif
 
 #if defined(__linux__)
 #if !GOTRACE_SEQ_CST_FLAG
 /* membarrier(2): commands 1 << 4 REGISTER_PRIVATE_EXPEDITED (Linux 4.14) and 1 << 3 PRIVATE_EXPEDITED. */
-static bool gotrace__barrier_init(void) { return syscall(SYS_membarrier, 1 << 4, 0, 0) == 0; }
-static bool gotrace__barrier(void) { return syscall(SYS_membarrier, 1 << 3, 0, 0) == 0; }
+static bool gotrace__barrier_init(void) { return gotrace__libc_syscall(SYS_membarrier, 1 << 4, 0, 0) == 0; }
+static bool gotrace__barrier(void) { return gotrace__libc_syscall(SYS_membarrier, 1 << 3, 0, 0) == 0; }
 #endif
-static uint64_t gotrace__system_thread_id(void) { return (uint64_t)syscall(SYS_gettid); }
+static uint64_t gotrace__system_thread_id(void) { return (uint64_t)gotrace__libc_syscall(SYS_gettid); }
 static void gotrace__system_thread_name(char *name, size_t size) {
-  if (pthread_getname_np(pthread_self(), name, size) != 0) snprintf(name, size, "thread");
+  if (gotrace__libc_pthread_getname_np(pthread_self(), name, size) != 0) snprintf(name, size, "thread");
 }
 static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
   pthread_attr_t attributes;
   void *address = NULL;
   size_t size = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
-  pthread_attr_getstack(&attributes, &address, &size);
+  if (gotrace__libc_pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+  gotrace__libc_pthread_attr_getstack(&attributes, &address, &size);
   pthread_attr_destroy(&attributes);
   *low = (uintptr_t)address;
   *high = *low + size;
@@ -1712,7 +2374,7 @@ static bool gotrace__barrier_init(void) { return false; }
 static bool gotrace__barrier(void) { return false; }
 #endif
 static uint64_t gotrace__system_thread_id(void) {
-  static uint64_t last;
+  static gotrace__uint64 last;
   return gotrace__add_relaxed(&last, 1) + 1;
 }
 static void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
@@ -1722,15 +2384,13 @@ static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
 }
 #endif
 
-static bool gotrace__file_open(const char *path, int *file) {
-#ifdef O_LARGEFILE
-  const int large = O_LARGEFILE; /* 32-bit processors */
-#else
-  const int large = 0;
-#endif
-  *file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | large, 0666);
+static bool gotrace__file_open(const char *path, int *file, bool *made) {
+  *file = open(path, O_WRONLY | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE);
+  *made = *file < 0 && errno == ENOENT;
+  if (*made) *file = open(path, O_WRONLY | O_CREAT | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE, 0666);
   return *file >= 0;
 }
+static bool gotrace__file_replace(const char *from, const char *to) { return rename(from, to) == 0; }
 static bool gotrace__file_write(int file, const void *data, size_t size) {
   const char *at = GOTRACE__CAST(const char *, data);
   while (size) {
@@ -1742,24 +2402,103 @@ static bool gotrace__file_write(int file, const void *data, size_t size) {
   return true;
 }
 static void gotrace__file_cut(int file, uint64_t size) {
-#if defined(__USE_LARGEFILE64)
-  if (ftruncate64(file, (off64_t)size) != 0) return; /* a pipe: nothing to be done */
-#else
-  if (ftruncate(file, (off_t)size) != 0) return;
-#endif
+  if (gotrace__libc_ftruncate(file, (long long)size) != 0) return; /* a pipe: nothing to be done */
 }
-/* Whether it is one that a failure may remove. */
+static bool gotrace__file_rewind(int file) { return lseek(file, 0, SEEK_SET) == 0; }
+/* Whether it is one that a failure may remove, and that can be written again from its beginning. */
 static bool gotrace__file_regular(int file) {
   struct stat status;
   return fstat(file, &status) == 0 && S_ISREG(status.st_mode);
 }
 static bool gotrace__file_close(int file) { return close(file) == 0; }
 
-/* The function that holds pc, or its module and the place in it. */
+#if defined(__linux__)
+/* Names from the dynamic symbols of the modules that are loaded. Not by dladdr: while a library is unloaded, dlclose holds that
+ * function's lock, and waits for the thread that writes the library's trace. */
+typedef struct gotrace__symbol_search {
+  uintptr_t pc;
+  char *name;
+  size_t size;
+  const char **file;
+} gotrace__symbol_search;
+
+/* How many symbols a hash table of DT_GNU_HASH has: the last chain of the last symbol in a bucket ends the table. */
+static uint32_t gotrace__gnu_hash_symbols(const uint32_t *table) {
+  const uint32_t *buckets = table + 4 + table[2] * (sizeof(uintptr_t) / sizeof(uint32_t)), *chains = buckets + table[0];
+  uint32_t last = 0, i;
+  for (i = 0; i < table[0]; i++)
+    if (buckets[i] > last) last = buckets[i];
+  if (last < table[1]) return table[1];
+  while (!(chains[last - table[1]] & 1)) last++;
+  return last + 1;
+}
+
+/* The function of a module that holds an address, which counts from the module's base; NULL if its dynamic symbols have none. */
+static const char *gotrace__dynamic_symbol(uintptr_t base, const gotrace__dynamic *entry, uintptr_t address) {
+  const gotrace__elf_symbol *symbols = NULL, *best = NULL;
+  const char *strings = NULL;
+  uint32_t count = 0, i;
+  for (; entry->d_tag != DT_NULL; entry++) {
+    uintptr_t at = (uintptr_t)entry->d_un.d_ptr;
+    if (at < base) at += base; /* not every linker relocates these, and nobody does in the vDSO */
+    if (entry->d_tag == DT_SYMTAB) symbols = (const gotrace__elf_symbol *)at;
+    if (entry->d_tag == DT_STRTAB) strings = (const char *)at;
+    if (entry->d_tag == DT_HASH && !count) count = ((const uint32_t *)at)[1];
+    if (entry->d_tag == DT_GNU_HASH) count = gotrace__gnu_hash_symbols((const uint32_t *)at);
+  }
+  if (!symbols || !strings) return NULL;
+  for (i = 0; i < count; i++) {
+    const gotrace__elf_symbol *symbol = &symbols[i];
+    unsigned type = symbol->st_info & 0xf;
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF) continue;
+    if (address < symbol->st_value || address - symbol->st_value >= (symbol->st_size ? symbol->st_size : 1)) continue;
+    if (!best || best->st_value < symbol->st_value) best = symbol;
+  }
+  return best ? strings + best->st_name : NULL;
+}
+
+static int gotrace__search_module(gotrace__module *module, size_t size, void *argument) {
+  static char path[1024]; /* one reader at a time */
+  gotrace__symbol_search *search = GOTRACE__CAST(gotrace__symbol_search *, argument);
+  uintptr_t address = search->pc - 1 - module->base; /* a return address may be the next function's first byte */
+  const gotrace__dynamic *dynamic = NULL;
+  const char *symbol = NULL, *slash;
+  bool inside = false;
+  unsigned i;
+  (void)size;
+  for (i = 0; i < module->segment_count; i++) {
+    const gotrace__segment *segment = &module->segments[i];
+    if (segment->p_type == PT_LOAD && address - segment->p_vaddr < segment->p_memsz) inside = true;
+    if (segment->p_type == PT_DYNAMIC) dynamic = (const gotrace__dynamic *)(module->base + (uintptr_t)segment->p_vaddr);
+  }
+  if (!inside) return 0;
+  if (module->path && module->path[0]) {
+    snprintf(path, sizeof path, "%s", module->path);
+  } else {
+    long length = gotrace__libc_readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = 0;
+  }
+  *search->file = path;
+  if (dynamic) symbol = gotrace__dynamic_symbol(module->base, dynamic, address);
+  slash = strrchr(path, '/');
+  if (symbol) snprintf(search->name, search->size, "%s", symbol);
+  else snprintf(search->name, search->size, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)address + 1);
+  return 1;
+}
+#endif
+
+/* The function that holds pc, or its module and the place in it. *file is valid until the next call. */
 static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
-#if defined(__linux__) || defined(__APPLE__)
+#if defined(__linux__)
+  gotrace__symbol_search search;
+  search.pc = pc;
+  search.name = name;
+  search.size = size;
+  search.file = file;
+  return gotrace__libc_dl_iterate_phdr(gotrace__search_module, &search) != 0;
+#elif defined(__APPLE__)
   Dl_info info;
-  if (!dladdr((void *)(pc - 1), &info)) return false; /* a return address may be the next function's first byte */
+  if (!dladdr((void *)(pc - 1), &info)) return false;
   *file = info.dli_fname;
   if (info.dli_sname) {
     snprintf(name, size, "%s", info.dli_sname);
@@ -1776,15 +2515,180 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
 }
 
 #endif /* systems */
+#endif /* GOTRACE__PLATFORM */
 
+/* In a library that is loaded late a thread's first access would allocate, which gotrace_cpu_sample must not; of other C
+ * libraries than glibc not all keep room for the alternative. */
+#if defined(__GLIBC__) && !GOTRACE_NO_THREADS
+#define GOTRACE__TLS_MODEL __attribute__((tls_model("initial-exec")))
+#else
+#define GOTRACE__TLS_MODEL
+#endif
+
+/* Where the thread is in the tracer, but for its calls: how many locks it holds or is about to take; GOTRACE__IN_SINK while it
+ * is in the program's write function or symbolizer. See gotrace__is_nested. */
+#define GOTRACE__IN_SINK 0x10000u
+#define gotrace__in_sink (gotrace__inside >= GOTRACE__IN_SINK)
+static GOTRACE__THREAD_LOCAL unsigned gotrace__inside GOTRACE__TLS_MODEL;
+
+static void gotrace__lock(gotrace__mutex *mutex) {
+  gotrace__inside++;
+  gotrace__signal_fence(); /* a signal handler must not find the lock held and the count not */
+  gotrace__mutex_lock(mutex);
+}
+static void gotrace__unlock(gotrace__mutex *mutex) {
+  gotrace__mutex_unlock(mutex);
+  gotrace__signal_fence();
+  gotrace__inside--;
+}
+
+/* Memory from the system, zeroed. Large pieces are mapped one by one; of those that are freed some are kept for the next, since
+ * fresh pages cost more than all that is written to them. Small ones, records that are used again
+ * for ever, are cut from chunks, rounded to cache lines so that no two threads' records share one. Freed small pieces wait in
+ * a list for each size. */
 #ifndef GOTRACE_MALLOC
-#define GOTRACE_MALLOC(size) malloc(size)
-#define GOTRACE_FREE(pointer, size) ((void)(size), free(pointer))
+#define GOTRACE__LINE 64
+#define GOTRACE__LARGE ((size_t)1 << 12)
+#define GOTRACE__CHUNK ((size_t)1 << 17)
+#define GOTRACE__PAGE ((size_t)1 << 12)
+#define GOTRACE__KEPT_PAGES 32                      /* most pages of a piece that is kept */
+#define GOTRACE__KEPT_BYTES ((size_t)16 << 20)      /* of all of them */
+
+typedef struct gotrace__small {
+  struct gotrace__small *next;
+} gotrace__small;
+
+static struct gotrace__pool {
+  gotrace__mutex lock; /* innermost: nothing else is locked under it */
+  gotrace__small *chunks; /* all of them, each of GOTRACE__CHUNK bytes */
+  size_t used;            /* of the first chunk */
+  gotrace__small *free[GOTRACE__LARGE / GOTRACE__LINE]; /* by size */
+  gotrace__small *large[GOTRACE__KEPT_PAGES + 1];       /* by pages */
+  size_t large_bytes;
+} gotrace__pool = {GOTRACE__MUTEX, NULL, GOTRACE__CHUNK, {NULL}, {NULL}, 0};
+
+static size_t gotrace__pages(size_t size) { return (size + GOTRACE__PAGE - 1) / GOTRACE__PAGE; }
+
+static void *gotrace__large_malloc(size_t size) {
+  struct gotrace__pool *pool = &gotrace__pool;
+  size_t pages = gotrace__pages(size);
+  gotrace__small *kept = NULL;
+  if (pages > GOTRACE__KEPT_PAGES) return gotrace__map_pages(pages * GOTRACE__PAGE);
+  gotrace__lock(&pool->lock);
+  kept = pool->large[pages];
+  if (kept) {
+    pool->large[pages] = kept->next;
+    pool->large_bytes -= pages * GOTRACE__PAGE;
+  }
+  gotrace__unlock(&pool->lock);
+  if (!kept) return gotrace__map_pages(pages * GOTRACE__PAGE);
+  memset(kept, 0, size);
+  return kept;
+}
+
+static void gotrace__large_free(void *memory, size_t size) {
+  struct gotrace__pool *pool = &gotrace__pool;
+  size_t pages = gotrace__pages(size);
+  gotrace__small *freed = GOTRACE__CAST(gotrace__small *, memory);
+  bool keep = false;
+  if (pages <= GOTRACE__KEPT_PAGES) {
+    gotrace__lock(&pool->lock);
+    keep = pool->large_bytes + pages * GOTRACE__PAGE <= GOTRACE__KEPT_BYTES;
+    if (keep) {
+      freed->next = pool->large[pages];
+      pool->large[pages] = freed;
+      pool->large_bytes += pages * GOTRACE__PAGE;
+    }
+    gotrace__unlock(&pool->lock);
+  }
+  if (!keep) gotrace__unmap_pages(memory, pages * GOTRACE__PAGE);
+}
+
+static void *gotrace__system_malloc(size_t size) {
+  struct gotrace__pool *pool = &gotrace__pool;
+  gotrace__small *memory = NULL, **freed;
+  size = (size + GOTRACE__LINE - 1) & ~(size_t)(GOTRACE__LINE - 1);
+  if (size >= GOTRACE__LARGE) return gotrace__large_malloc(size);
+  freed = &pool->free[size / GOTRACE__LINE];
+  gotrace__lock(&pool->lock);
+  if (*freed) {
+    memory = *freed;
+    *freed = memory->next;
+    memset(memory, 0, size);
+  } else {
+    if (GOTRACE__CHUNK - pool->used < size) {
+      gotrace__small *chunk = GOTRACE__CAST(gotrace__small *, gotrace__map_pages(GOTRACE__CHUNK));
+      if (chunk) {
+        chunk->next = pool->chunks;
+        pool->chunks = chunk;
+        pool->used = GOTRACE__LINE;
+      }
+    }
+    if (GOTRACE__CHUNK - pool->used >= size) {
+      memory = (gotrace__small *)(void *)((char *)pool->chunks + pool->used);
+      pool->used += size;
+    }
+  }
+  gotrace__unlock(&pool->lock);
+  return memory;
+}
+
+static void gotrace__system_free(void *memory, size_t size) {
+  struct gotrace__pool *pool = &gotrace__pool;
+  gotrace__small *small = GOTRACE__CAST(gotrace__small *, memory);
+  size = (size + GOTRACE__LINE - 1) & ~(size_t)(GOTRACE__LINE - 1);
+  if (size >= GOTRACE__LARGE) {
+    gotrace__large_free(memory, size);
+    return;
+  }
+  gotrace__lock(&pool->lock);
+  small->next = pool->free[size / GOTRACE__LINE];
+  pool->free[size / GOTRACE__LINE] = small;
+  gotrace__unlock(&pool->lock);
+}
+
+#ifdef GOTRACE__UNLOADS
+/* Gives the chunks back to the system, but for those that hold a piece of `kept`, a list by `next`. */
+static void gotrace__system_trim(const gotrace__small *kept) {
+  struct gotrace__pool *pool = &gotrace__pool;
+  gotrace__small *chunk, *next;
+  size_t i;
+  gotrace__lock(&pool->lock);
+  for (chunk = pool->chunks; chunk; chunk = next) {
+    const gotrace__small *piece = kept;
+    next = chunk->next;
+    while (piece && (uintptr_t)piece - (uintptr_t)chunk >= GOTRACE__CHUNK) piece = piece->next;
+    if (!piece) gotrace__unmap_pages(chunk, GOTRACE__CHUNK);
+  }
+  for (i = 0; i <= GOTRACE__KEPT_PAGES; i++)
+    for (; (chunk = pool->large[i]) != NULL; pool->large[i] = next) {
+      next = chunk->next;
+      gotrace__unmap_pages(chunk, i * GOTRACE__PAGE);
+    }
+  pool->large_bytes = 0;
+  pool->chunks = NULL;
+  pool->used = GOTRACE__CHUNK;
+  memset(pool->free, 0, sizeof pool->free);
+  gotrace__unlock(&pool->lock);
+}
+#endif
+
+#define GOTRACE__MALLOC(size) gotrace__system_malloc(size)
+#define GOTRACE__FREE(pointer, size) gotrace__system_free(pointer, size)
+#else
+static void *gotrace__zeroed_malloc(size_t size) {
+  void *memory = GOTRACE_MALLOC(size);
+  if (memory) memset(memory, 0, size);
+  return memory;
+}
+#define GOTRACE__MALLOC(size) gotrace__zeroed_malloc(size)
+#define GOTRACE__FREE(pointer, size) GOTRACE_FREE(pointer, size)
 #endif
 
 /* Bytes that a session may use, and has used. NULL where a budget is asked for: no bound. */
 typedef struct gotrace__budget {
   size_t used, peak, limit; /* atomic */
+  uint32_t refusals;        /* atomic; so far */
 } gotrace__budget;
 
 /* `within`: refuse to pass the limit. Memory is zeroed. NULL: refused, or none left. */
@@ -1794,20 +2698,20 @@ static void *gotrace__allocate(gotrace__budget *budget, size_t size, bool within
     size_t used = gotrace__add_relaxed(&budget->used, size) + size;
     if (within && used > budget->limit) {
       gotrace__add_relaxed(&budget->used, (size_t)0 - size);
+      gotrace__add_relaxed(&budget->refusals, 1u);
       return NULL;
     }
     if (used > gotrace__load_relaxed(&budget->peak)) gotrace__store_relaxed(&budget->peak, used);
   }
-  memory = GOTRACE_MALLOC(size);
-  if (memory) memset(memory, 0, size);
-  else if (budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
+  memory = GOTRACE__MALLOC(size);
+  if (!memory && budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
   return memory;
 }
 
 static void gotrace__release(gotrace__budget *budget, void *memory, size_t size) {
   if (!memory) return;
   if (budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
-  GOTRACE_FREE(memory, size);
+  GOTRACE__FREE(memory, size);
 }
 
 /* ------------------------------------------------------------------------------------------------- >>varint ---- */
@@ -1838,12 +2742,15 @@ static inline unsigned gotrace__varint_size(uint64_t value) {
 
 /* A region allocator: pieces of blocks of 64 KiB, freed all at once. Not thread-safe. Go: traceAlloc in
  * runtime/trace.go, traceRegionAlloc later. */
+#ifndef GOTRACE__REGION_BLOCK
 #define GOTRACE__REGION_BLOCK 65536
+#endif
 
 typedef struct gotrace__region_block {
   struct gotrace__region_block *next;
-  unsigned char data[GOTRACE__REGION_BLOCK - sizeof(void *)];
+  unsigned char data[GOTRACE__REGION_BLOCK - 8] __attribute__((aligned(8)));
 } gotrace__region_block;
+GOTRACE__STATIC_ASSERT(offsetof(gotrace__region_block, data) % 8 == 0, region_alignment);
 GOTRACE__STATIC_ASSERT(sizeof(gotrace__region_block) == GOTRACE__REGION_BLOCK, region_block_size);
 
 typedef struct gotrace__region {
@@ -1883,7 +2790,9 @@ static void gotrace__region_free(gotrace__region *region) {
 
 /* ------------------------------------------------------------------------------------------------ >>strings ---- */
 
+#ifndef GOTRACE__CHAINS
 #define GOTRACE__CHAINS ((size_t)1 << 13)
+#endif
 
 /* Mixes 64 bits into a hash: multiply, fold. */
 static inline uint64_t gotrace__mix(uint64_t hash, uint64_t value) {
@@ -1986,12 +2895,16 @@ static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_
   return entry ? entry->id : 0;
 }
 
-/* The longest prefix of at most GOTRACE_MAX_STRING_SIZE bytes that does not split a UTF-8 sequence. */
+/* The size of the longest prefix of at most `limit` bytes that does not split a UTF-8 sequence. */
+static size_t gotrace__cut_at(const char *string, size_t size, size_t limit) {
+  size_t back;
+  if (size <= limit) return size;
+  for (back = 0; back < 4 && back < limit && ((unsigned char)string[limit - back] & 0xc0) == 0x80; back++) continue;
+  return back < 4 ? limit - back : limit; /* four continuation bytes are no UTF-8 */
+}
+
 static size_t gotrace__cut(const char *string, size_t size) {
-  size_t cut = GOTRACE_MAX_STRING_SIZE, back;
-  if (size <= cut) return size;
-  for (back = 0; back < 4 && ((unsigned char)string[cut - back] & 0xc0) == 0x80; back++) continue;
-  return back < 4 ? cut - back : cut; /* four continuation bytes are no UTF-8 */
+  return gotrace__cut_at(string, size, GOTRACE_MAX_STRING_SIZE);
 }
 
 /* The id of a string: from 1; 0 for the empty one, or without memory. *cut: was too long. Go: traceString. */
@@ -2046,27 +2959,48 @@ static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__frame 
 
 /* ------------------------------------------------------------------------------------------------ >>buffers ---- */
 
+#ifndef GOTRACE__BUFFER_SIZE
 #define GOTRACE__BUFFER_SIZE 65536
+#endif
+#ifndef GOTRACE__FIRST_BUFFER_SIZE
+#define GOTRACE__FIRST_BUFFER_SIZE 4096
+#endif
 #define GOTRACE__NO_PROC (1u << 30) /* the id of no proc */
+#ifndef GOTRACE__CALL_ROOM
 #define GOTRACE__CALL_ROOM 2560 /* most bytes that one call writes: a log of 1,024 bytes, or some twenty events, and the
                                    header of a batch */
+#endif
 #define GOTRACE__BATCH_SIZE_WIDTH 3 /* bytes of the number of a batch's bytes */
 
+/* The first buffer of a stream in a generation is small, the next four times as large, up to GOTRACE__BUFFER_SIZE: there may be
+ * thousands of threads that write little. */
 typedef struct gotrace__buffer {
   struct gotrace__buffer *link;
+  uint32_t capacity; /* of data: less than the array has in a small one */
   uint32_t size;    /* of data that is filled */
   uint32_t size_at; /* v2: where the batch's size is to be filled in; 0: nowhere */
   uint32_t top;     /* v2: from here on stand strings, which become a batch of their own when the buffer is handed over */
+  uint32_t begin;   /* v2: where the last batch's header stands */
   uint32_t unused;
-  uint8_t data[GOTRACE__BUFFER_SIZE - sizeof(void *) - 16];
+  uint8_t data[GOTRACE__BUFFER_SIZE - sizeof(void *) - 24];
 } gotrace__buffer;
 GOTRACE__STATIC_ASSERT(sizeof(gotrace__buffer) == GOTRACE__BUFFER_SIZE, buffer_size);
 
 #define gotrace__room(buffer) ((buffer)->top - (buffer)->size)
+#define gotrace__buffer_size(buffer) (offsetof(gotrace__buffer, data) + (buffer)->capacity)
+
+static gotrace__buffer *gotrace__buffer_new(gotrace__budget *budget, size_t size, bool within) {
+  gotrace__buffer *buffer = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(budget, size, within));
+  if (buffer) buffer->capacity = (uint32_t)(size - offsetof(gotrace__buffer, data));
+  return buffer;
+}
+static void gotrace__buffer_free(gotrace__budget *budget, gotrace__buffer *buffer) {
+  if (buffer) gotrace__release(budget, buffer, gotrace__buffer_size(buffer));
+}
 
 typedef struct gotrace__queue {
   gotrace__buffer *head, *tail;
-  size_t count;
+  size_t bytes; /* of memory */
 } gotrace__queue;
 
 static void gotrace__queue_push(gotrace__queue *queue, gotrace__buffer *buffer) {
@@ -2074,7 +3008,7 @@ static void gotrace__queue_push(gotrace__queue *queue, gotrace__buffer *buffer) 
   if (queue->tail) queue->tail->link = buffer;
   else queue->head = buffer;
   queue->tail = buffer;
-  queue->count++;
+  queue->bytes += gotrace__buffer_size(buffer);
 }
 
 static gotrace__buffer *gotrace__queue_pop(gotrace__queue *queue) {
@@ -2082,7 +3016,7 @@ static gotrace__buffer *gotrace__queue_pop(gotrace__queue *queue) {
   if (!buffer) return NULL;
   queue->head = buffer->link;
   if (!queue->head) queue->tail = NULL;
-  queue->count--;
+  queue->bytes -= gotrace__buffer_size(buffer);
   return buffer;
 }
 
@@ -2092,9 +3026,9 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
   if (to->tail) to->tail->link = from->head;
   else to->head = from->head;
   to->tail = from->tail;
-  to->count += from->count;
+  to->bytes += from->bytes;
   from->head = from->tail = NULL;
-  from->count = 0;
+  from->bytes = 0;
 }
 
 /* A batch of v1 begins with its proc and the time that the first event's dt counts from. Go: traceFlush. */
@@ -2105,13 +3039,14 @@ static void gotrace__batch_begin_v1(gotrace__buffer *buffer, uint64_t proc, uint
   at = gotrace__put_varint(at, time);
   buffer->size = (uint32_t)(at - buffer->data);
   buffer->size_at = 0;
-  buffer->top = sizeof buffer->data;
+  buffer->top = buffer->capacity;
 }
 
 /* A batch of v2 begins with its generation, thread, time and size; it is appended. Go: traceWriter.refill. */
 #define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread; likewise NoProc */
 static void gotrace__batch_begin_v2(gotrace__buffer *buffer, uint64_t generation, uint64_t thread, uint64_t time) {
   uint8_t *at = buffer->data + buffer->size;
+  buffer->begin = buffer->size;
   *at++ = GOTRACE_V2_EVENT_BATCH;
   at = gotrace__put_varint(at, generation);
   at = gotrace__put_varint(at, thread);
@@ -2126,20 +3061,20 @@ static void gotrace__count_kind(unsigned kind, uint64_t n);
 /* Fills in the size of a batch that has ended, and makes the strings at the buffer's end a batch that follows it. Go:
  * traceBufFlush. */
 static void gotrace__batch_end(gotrace__buffer *buffer) {
-  uint32_t from = buffer->size_at, texts = (uint32_t)sizeof buffer->data - buffer->top;
+  uint32_t from = buffer->size_at, header = from - buffer->begin, texts = buffer->capacity - buffer->top;
   if (!from) return;
   gotrace__put_varint_reserved(buffer->data + from, buffer->size - from - GOTRACE__BATCH_SIZE_WIDTH,
                                GOTRACE__BATCH_SIZE_WIDTH);
   buffer->size_at = 0;
-  gotrace__count_kind(buffer->data[0], 1);
+  gotrace__count_kind(buffer->data[buffer->begin], 1);
   if (texts) {
     uint8_t *at = buffer->data + buffer->size;
-    memcpy(at, buffer->data, from); /* of the same generation, thread and time */
-    at = gotrace__put_varint_reserved(at + from, texts + 1, GOTRACE__BATCH_SIZE_WIDTH);
+    memcpy(at, buffer->data + buffer->begin, header); /* of the same generation, thread and time */
+    at = gotrace__put_varint_reserved(at + header, texts + 1, GOTRACE__BATCH_SIZE_WIDTH);
     *at++ = GOTRACE_V2_STRINGS;
     memmove(at, buffer->data + buffer->top, texts);
     buffer->size = (uint32_t)(at + texts - buffer->data);
-    buffer->top = sizeof buffer->data;
+    buffer->top = buffer->capacity;
     gotrace__count_kind(GOTRACE_V2_EVENT_BATCH, 1);
     gotrace__count_kind(GOTRACE_V2_STRINGS, 1);
   }
@@ -2147,17 +3082,36 @@ static void gotrace__batch_end(gotrace__buffer *buffer) {
 
 /* -------------------------------------------------------------------------------------------------- >>state ----
  *
- * THE CONTROL WORD, gotrace__t.control, is the one atomic word that all threads agree by: generation << 2 | mode. It changes
- * under the life lock, but for an early end, and never turns back.
+ * THE CONTROL WORD, gotrace__t.control, is the single atomic that orders all threads: generation << 2 | mode. Its generation
+ * only increases. It changes under the life lock, except for an early end.
  *
  *   off        calls keep the state of goroutines and procs by plain stores.
- *   settling   calls keep it by compare-and-swap, as when tracing is on; nothing is written. Between off and on, so
- *              that no plain store of a thread that still thinks "off" can undo a transition of one that knows "on".
+ *   settling   calls keep it by compare-and-swap, as when tracing is on, but write nothing. Between off and on, in both
+ *              directions. Otherwise a plain store of a thread that still reads "off" could undo a transition of one that
+ *              reads "on".
  *   on         calls write to the buffers of slot (generation & 1).
  *
- * A cut goes from one generation to the next, so what is written splits into "before" and "after" by one word: if A
- * happens before B and B is before the cut, A is too. A thread that meets a goroutine or proc whose last event has a later
- * generation than the one it read reads the word again (gotrace__refresh).
+ * Starting, cutting and ending all begin a new generation:
+ *
+ *   off g -> settling g+1 -> settling g+2 -> on g+3 -> on g+4 -> ... -> on n -> settling n+1 -> off n+1
+ *
+ * STAMPS. A call belongs to the generation that it read when it began. A slow call may still be in that generation while other
+ * threads are in a later one. Every transition of a goroutine, a proc or the collector, written or not, therefore stamps it with
+ * the generation of the call (gotrace_go.generation, gotrace__stream.generation, collector_generation). A call that finds a
+ * stamp later than its own generation rereads the control word before it uses what it found (gotrace__catch_up):
+ *
+ *   S1. A call never acts on a transition of a later generation than its own. Otherwise it would write an event that follows
+ *       from one outside the trace: a second creation, or the start of a goroutine that is not runnable.
+ *   S2. This includes failed attempts: a thread whose proc was stolen in a later generation moves to that generation.
+ *       Otherwise it would go on without a proc that it still has in the trace.
+ *   S3. Hence all events up to the end of a generation form a consistent cut: if A happens before B and B is in it, so is A.
+ *
+ * While tracing is off, calls neither set nor read stamps. Starting waits until no such call is left before it turns tracing
+ * on.
+ *
+ * A LATE EVENT. The clock of an event is read before the call confirms that its generation is still the current one. If it is
+ * not, the event gets the time of the cut (gotrace__event_time). Otherwise readers would find it after the first events of the
+ * next generation, and delay those.
  *
  * WRITING. gotrace__thread.sequence is odd while its thread is in a call. A call makes it odd, then reads the control
  * word; whoever changes the control word makes all threads pass a barrier, then waits for each odd sequence to change
@@ -2183,7 +3137,7 @@ static void gotrace__batch_end(gotrace__buffer *buffer) {
  * to. The global proc belongs to the holder of its lock.
  */
 
-enum { GOTRACE__OFF = 0, GOTRACE__SETTLING = 1, GOTRACE__ON = 2, GOTRACE__MODES = 3 };
+enum { GOTRACE__OFF = 0, GOTRACE__SETTLING = 1, GOTRACE__ON = 2, GOTRACE__GONE = 3 /* unloaded */, GOTRACE__MODES = 3 };
 
 enum gotrace__status { /* as tracev2.GoStatus */
   GOTRACE__DEAD = 0,
@@ -2215,11 +3169,18 @@ typedef struct gotrace__thread gotrace__thread;
 
 /* A stream of batches. Of v1 each proc has one, of v2 each thread. Belongs to whom its proc or thread belongs to. */
 typedef struct gotrace__stream {
-  uint64_t id;                /* in its batches' headers */
-  uint64_t tick;              /* atomic; of its last event (of a proc in v2: of the last event about it) */
-  uint64_t generation;        /* of the same */
+  gotrace__uint64 id;                /* in its batches' headers */
+  gotrace__uint64 tick;              /* atomic; of its last event (of a proc in v2: of the last event about it) */
+  gotrace__uint64 generation;        /* atomic; the proc's stamp */
   gotrace__buffer *buffer[2]; /* by generation & 1 */
 } gotrace__stream;
+
+/* Reasons that the program has named, see gotrace_reason: number << 8, plus the built-in reason that v1 has instead. */
+#ifndef GOTRACE__REASONS
+#define GOTRACE__REASONS 512u
+#endif
+#define gotrace__reason_number(reason) ((reason) >> 8)
+#define gotrace__reason_base(reason) ((reason) & 0x7f)
 
 /* The tables that a stretch of the trace refers to: of the session in v1, of a generation in v2. */
 typedef struct gotrace__tables {
@@ -2232,6 +3193,7 @@ typedef struct gotrace__tables {
   /* v2: string ids */
   uint32_t block_reasons[GOTRACE_BLOCK_REASON_COUNT], stop_reasons[GOTRACE_STOP_REASON_COUNT];
   uint32_t stw_reasons[GOTRACE_STW_REASON_COUNT];
+  uint32_t named_reasons[GOTRACE__REASONS]; /* atomic; 0: not put in the table yet */
 } gotrace__tables;
 
 /* What was written between two cuts, on its way to the reader. */
@@ -2257,10 +3219,12 @@ typedef struct gotrace__kept {
 } gotrace__kept;
 
 /* A task that has begun and not ended. */
+#ifndef GOTRACE__TASKS
 #define GOTRACE__TASKS 1024
+#endif
 typedef struct gotrace__open_task {
-  uint64_t id; /* atomic; 0: free; all ones: being changed */
-  uint64_t parent;
+  gotrace__uint64 id; /* atomic; 0: free; all ones: being changed */
+  gotrace__uint64 parent;
   uint32_t session; /* in whose trace its begin is; 0: none */
   char name[GOTRACE__TASK_NAME];
 } gotrace__open_task;
@@ -2274,27 +3238,28 @@ typedef struct gotrace__open_region {
 #define GOTRACE__REGION_DEPTH 1024
 
 struct gotrace_go {
-  uint64_t word; /* atomic */
-  uint64_t id;   /* atomic: others may read it */
-  uint64_t owner;      /* atomic; index of the thread that last ran it, see gotrace__check_ownership */
+  gotrace__uint64 word; /* atomic */
+  gotrace__uint64 id;   /* atomic: others may read it */
+  gotrace__uint64 owner;      /* atomic; index of the thread that last ran it, see gotrace__has_go */
   uint8_t is_free;     /* atomic; 1 exactly while it is in a free list */
   bool timer;
   bool woken;          /* the last event about it is an unblock */
   uint16_t region_depth, region_capacity;
   const gotrace__buffer *start_buffer; /* where its start after an unblock was written, and where that ended */
   /* Who the word says it belongs to: */
-  uint64_t tick;            /* of the last event about this goroutine */
-  uint64_t generation;      /* of the same */
+  gotrace__uint64 tick;            /* atomic; of the last event about this goroutine */
+  gotrace__uint64 generation;      /* atomic; its stamp: of its last transition while tracing was on or settling */
   gotrace_proc *last_proc;  /* whose stream has the last numbered event about it */
   gotrace_location entry;   /* fields atomic: a silent goroutine's are read from afar */
   gotrace_proc *syscall_proc; /* atomic; that it entered its system call on */
-  uint64_t syscall_tick;    /* of GoSysCall, if syscall_session is this session */
-  uint64_t exit_tick;       /* of the end of a system call that is still to be written, if exit_session is */
+  gotrace__uint64 syscall_tick;    /* of GoSysCall, if syscall_session is this session */
+  gotrace__uint64 exit_tick;       /* of the end of a system call that is still to be written, if exit_session is */
   uint32_t syscall_session, exit_session;
   uint32_t known;           /* atomic; session in which it was first mentioned */
   uint32_t introduced;      /* atomic; session in which it was introduced, not created */
   uint32_t unborn;          /* session in which its create event is still to come (gotrace__write_create); v2 */
   uint32_t assist_session;  /* session with an open mark assist */
+  gotrace__uint64 traced[2];       /* atomic; by slot: generation in which its status was last written; v2 */
   uint32_t start_end;       /* see start_buffer */
   uint32_t region_session;
   gotrace__open_region *regions;
@@ -2305,19 +3270,20 @@ struct gotrace_go {
 #define GOTRACE__LABEL 64
 
 struct gotrace_proc {
-  uint64_t word; /* atomic */
+  gotrace__uint64 word; /* atomic */
   int id;        /* for ever: the order of a proc's batches is the order of its record's buffers */
   uint32_t session; /* atomic; in which it was last mentioned; v1 */
   gotrace_go *go;   /* atomic; that runs on it */
   gotrace__stream stream;
-  uint64_t traced[2];  /* atomic; by slot: generation in which its status was last written; v2 */
-  uint64_t sequence;   /* of its last numbered event in that generation; v2 */
-  uint64_t thread;     /* the system's id of the thread that last began a system call on it; v2 */
-  bool sweep;          /* between sweep begin and end */
+  gotrace__uint64 traced[2];  /* atomic; by slot: generation in which its status was last written; v2 */
+  gotrace__uint64 sequence;   /* of its last numbered event in that generation; v2 */
+  gotrace__uint64 thread;     /* the system's id of the thread that last began a system call on it */
+  uint32_t steal_unreported; /* atomic; 1: its thread has reported that it lost the proc in a system call, and the thief not yet */
+  bool sweep, scan;    /* between begin and end of one, also where that is not written */
   /* What its stream has begun and not ended, if the session is the current one: changes only with what is written. */
   uint32_t sweep_session, scan_session, stw_session, run_session;
   bool run_in_syscall; /* of the goroutine that runs: after GoSysCall */
-  uint64_t swept, reclaimed;
+  gotrace__uint64 swept, reclaimed;
   gotrace_proc *next;  /* of all procs, by id */
   char padding[64];    /* two procs share no cache line */
 };
@@ -2331,70 +3297,88 @@ typedef struct gotrace__call {
   gotrace__buffer *b;  /* its buffer, with GOTRACE__CALL_ROOM bytes of room at first */
   gotrace_site *site;  /* or NULL */
   void *frame;         /* of the public function: where a walk by frame pointers begins */
-  uint64_t at;         /* the time of all that the call writes; 0: each event has its own */
+  uint64_t at;         /* the time of all that the call writes, if it is timed; else each event has its own */
   uint64_t generation;
   uint32_t session;    /* 0: nothing is written; then v2 is false */
   uint32_t mark;       /* in which ids and statuses are valid: the generation (v2) or session (v1) */
   unsigned slot;
   bool v2;
-  bool usual;          /* format and stacks are such that gotrace__enter_usual may succeed */
+  bool timed;          /* see `at` */
   bool plain;          /* tracing is off: state is kept by plain stores */
+  bool streamless;     /* v1: opens the stream of a proc that it takes, and no other by itself */
   bool global;         /* the global proc's lock is held */
   bool collecting;     /* the collector's lock is held */
   bool may_wait;       /* holds nothing yet: may wait for room */
   bool ending;         /* the last events of a trace: limits do not count */
 } gotrace__call;
 
+#define GOTRACE__NO_CONTROL UINT64_MAX
 struct gotrace__thread {
-  uint64_t sequence; /* atomic; odd: in a call */
+  gotrace__uint64 sequence; /* atomic; odd: in a call */
   /* The thread's own: */
-  uint64_t control;    /* word that was last seen, see gotrace__enter; all ones: none */
+  gotrace__uint64 control;    /* word that was last seen, see gotrace__enter; GOTRACE__NO_CONTROL: none */
+  gotrace__uint64 usual_control; /* the same if format and stacks are such that gotrace__enter_usual may succeed; else no word */
   gotrace__call call;  /* as each begins while that is the word */
   gotrace_proc *proc;  /* atomic in v2: read by the end of a generation */
   gotrace_go *go;      /* likewise */
   gotrace__stream stream; /* v2 */
-  uint64_t opened[2];  /* atomic; by slot: generation in which the stream was last begun; v2 */
+  gotrace__uint64 opened[2];  /* atomic; by slot: generation in which the thread last wrote what it has; v2 */
+  gotrace__uint64 left_tick;  /* atomic; of its last event before `left_for`, the generation that its stream was last begun in; v2 */
+  gotrace__uint64 left_for;   /* atomic */
+  gotrace_location entry; /* of the goroutine that was last mentioned, */
+  uint32_t entry_id, entry_mark; /* the id of its stack, and in which session or generation */
   uint32_t text_mark;  /* generation of these ids of strings: */
   uint32_t next_text, last_text;
-  gotrace_go *waiting; /* between wait begin and end */
+  gotrace_go *waiting; /* between wait begin and end; waiting_id: it may be destroyed meanwhile */
+  uint64_t waiting_id;
+  const void *wait_key; /* NULL: on nothing with an address; see gotrace_wait_on */
+  bool wait_listed;     /* protected by the bucket's lock, as what follows */
+  gotrace__thread *wait_next, *wait_previous;
+  uint32_t wait_claimed; /* atomic; 1: a waker has taken it off the list, and has not done with it */
   bool in_syscall;     /* atomic in v2; go is in a system call; proc may have been stolen */
   bool have_bounds;
   struct gotrace__seen_stack *seen_stacks; /* see gotrace__captured_stack */
   uint32_t session;    /* that the counters are of */
-  uint64_t next_go_id, last_go_id, next_task_id, last_task_id;
+  gotrace__uint64 next_go_id, last_go_id, next_task_id, last_task_id;
   gotrace_go *free_gos;
   unsigned free_count;
   gotrace_proc *own_proc; /* of a plain thread */
+  gotrace_proc *lost_proc; /* the one it had when a system call ended blocked, or NULL; see gotrace__regain_proc */
   gotrace_go *own_go;
-  uint64_t own_go_id;
+  gotrace__uint64 own_go_id;
   const char *name;
   uintptr_t stack_low, stack_high;
   /* Set when the record is taken: */
-  uint64_t index, system_id;
+  gotrace__uint64 index, system_id;
   uint32_t used; /* atomic */
   gotrace__thread *next;
   /* Written by the thread, read by gotrace_get_stats: atomic, relaxed. */
-  uint64_t threads, goroutines;
-  uint64_t kinds[GOTRACE__KINDS];
-  uint64_t problems[GOTRACE_PROBLEM_COUNT];
+  gotrace__uint64 threads, goroutines;
+  gotrace__uint64 kinds[GOTRACE__KINDS];
+  gotrace__uint64 problems[GOTRACE_PROBLEM_COUNT];
   char padding[64];
 };
 
+#ifndef GOTRACE__SLAB
 #define GOTRACE__SLAB 64 /* records */
+#endif
 typedef struct gotrace__slab {
   struct gotrace__slab *next;
   gotrace_go *gos; /* in the same piece of memory, where they are aligned */
 } gotrace__slab;
+#define GOTRACE__SLAB_SIZE (sizeof(gotrace__slab) + __alignof__(gotrace_go) + GOTRACE__SLAB * sizeof(gotrace_go))
 
 #define GOTRACE__SAMPLE_FRAMES 60
+#ifndef GOTRACE__SAMPLES
 #define GOTRACE__SAMPLES 512
+#endif
 typedef struct gotrace__sample {
-  uint64_t turn; /* atomic: whose turn this place is, see gotrace_cpu_sample */
-  uint64_t time, go, thread;
+  gotrace__uint64 turn; /* atomic: whose turn this place is, see gotrace_cpu_sample */
+  gotrace__uint64 time, go, thread;
   int64_t proc;
   uint32_t session; /* one that was not taken away in its own is of no use to the next */
   uint32_t count;
-  uint64_t pcs[GOTRACE__SAMPLE_FRAMES];
+  gotrace__uint64 pcs[GOTRACE__SAMPLE_FRAMES];
 } gotrace__sample;
 
 typedef enum gotrace__reader_state {
@@ -2405,57 +3389,91 @@ typedef enum gotrace__reader_state {
   GOTRACE__READ_DONE    /* it was */
 } gotrace__reader_state;
 
+#ifndef GOTRACE__TIMERS
 #define GOTRACE__TIMERS 256
+#endif
+
+/* Sites that were made at run time, see gotrace_site_make. */
+#ifndef GOTRACE__SITES
+#define GOTRACE__SITES 16384u
+#endif
+#define GOTRACE__SITE_CHAINS 1024u
+typedef struct gotrace__made_site {
+  gotrace_site site;
+  struct gotrace__made_site *link; /* in its chain; set before the site is published */
+  uint64_t hash;
+} gotrace__made_site;
+typedef struct gotrace__site_table {
+  gotrace__region region;
+  unsigned count;
+  gotrace__made_site *chains[GOTRACE__SITE_CHAINS]; /* atomic */
+} gotrace__site_table;
+
+/* Threads that wait on an address, in the order in which they came, see gotrace_wait_on. */
+#ifndef GOTRACE__WAIT_BUCKETS
+#define GOTRACE__WAIT_BUCKETS 256
+#endif
+typedef struct gotrace__wait_bucket {
+  gotrace__mutex lock; /* protects: */
+  gotrace__thread *first, *last; /* first: atomic */
+} gotrace__wait_bucket;
 
 static struct gotrace__tracer {
-  uint64_t control; /* atomic */
-  uint32_t session; /* the generation it began with; changes, as what follows, while the mode is settling */
-  uint32_t version; /* of the format */
+  gotrace__uint64 control; /* atomic */
+  uint32_t session; /* atomic; the generation it began with; changes, as what follows, while the mode is settling */
+  uint32_t version; /* atomic; of the format */
   bool v2;
   uint32_t alloc_events; /* atomic; memory is traced */
-  uint64_t start_tick;
-  uint64_t base_tick; /* that times in a v2 trace are counted from: each generation has the clock's rate as it is known by
+  gotrace__uint64 start_tick; /* atomic */
+  gotrace__uint64 base_tick; /* that times in a v2 trace are counted from: each generation has the clock's rate as it is known by
                          then, so that times far from 0 would jump */
   gotrace__tables *tables[2]; /* by generation & 1; in v1 the same */
+  gotrace__uint64 cut_ticks[2];      /* atomic; by slot: when the slot's last generation ended */
   uint32_t fence;   /* atomic; the writing flag needs a fence: there is no barrier */
   char padding[64]; /* the above is read by every event and rarely written */
 
   gotrace__mutex life; /* start, cut, stop; protects: */
   uint32_t ready;      /* atomic; platform is initialized */
+  bool exit_registered; /* gotrace__exit runs when the process ends */
   bool active;         /* a session is there */
   bool finished;       /* it has been collected for the last time */
   bool stopping;       /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
   bool service;        /* a thread reads */
   gotrace_options options;
   int file;            /* -1: none */
+  uint8_t empty_trace[160];  /* what the file holds until the trace replaces it: a trace without events */
+  uint8_t held[160];   /* the first bytes of the trace, which replace it at once */
+  uint32_t empty_trace_size, held_size;
+  bool is_empty;       /* the file still holds it; the service's */
   gotrace__thread_handle service_thread;
-  uint64_t first_ticks, first_nanoseconds; /* of the clock, when the tracer was first used */
-  uint64_t start_ticks, start_nanoseconds; /* when the trace began */
+  gotrace__uint64 first_ticks, first_nanoseconds; /* of the clock, when the tracer was first used */
+  gotrace__uint64 start_ticks, start_nanoseconds; /* when the trace began */
   gotrace_stats last;  /* the figures of the last trace */
 
   gotrace__mutex global_lock; /* protects global's buffers, tick */
   gotrace_proc global;
-  uint64_t procs_changed; /* atomic: what the program said last, or 0; */
-  uint64_t heap_alloc, heap_goal; /* likewise, plus 1 */
+  gotrace__uint64 procs_changed; /* atomic: what the program said last, or 0; */
+  gotrace__uint64 heap_alloc, heap_goal; /* likewise, plus 1 */
 
   gotrace__mutex collector; /* protects: */
   bool gc, stw;
-  uint32_t gc_session;      /* in which its begin was written and its end not */
+  uint32_t gc_session;      /* atomic; in which its begin was written and its end not */
   uint32_t stw_open;        /* session in which a begin was written and its end not */
   unsigned stw_reason;      /* of the same; v2 */
-  uint64_t stw_begun[2];    /* by slot: generation whose STWBegin has no end yet; v2 */
+  gotrace__uint64 stw_begun[2];    /* by slot: generation whose STWBegin has no end yet; v2 */
   gotrace__thread *stw_thread[2]; /* likewise: its thread, */
-  uint64_t stw_id[2];       /* and the system's id of that, which may have another by then */
-  uint64_t gc_traced;       /* generation of the last event about a collection; v2 */
-  uint64_t gc_sequence;     /* of the session */
-  uint64_t collector_tick, collector_generation; /* of the last event about either */
+  gotrace__uint64 stw_id[2];       /* and the system's id of that, which may have another by then */
+  gotrace__uint64 gc_traced;       /* generation of the last event about a collection; v2 */
+  gotrace__uint64 gc_sequence;     /* of the session */
+  gotrace__uint64 collector_tick;       /* of the last event about either */
+  gotrace__uint64 collector_generation; /* the stamp of both */
 
   gotrace__mutex queue_lock; /* protects: */
   gotrace__cond changed;     /* there is more to read, or room, or the end */
   gotrace__queue full[2];    /* by generation & 1 */
   gotrace__piece *deliver, *deliver_last; /* collected by cuts, in order */
   gotrace__queue empty;
-  uint64_t produced;         /* bytes of buffers handed over, for size_limit */
+  gotrace__uint64 produced;         /* bytes of buffers handed over, for size_limit */
   bool cut_wanted;
   bool ended;                /* nothing more will come */
   bool waiters;              /* someone waits for room */
@@ -2468,17 +3486,22 @@ static struct gotrace__tracer {
   int proc_count;
   gotrace__thread ender;     /* counts what is written when the trace ends */
   gotrace__thread *threads;  /* atomic; never freed */
-  uint64_t thread_count;
-  uint64_t gone_tick;        /* the last event of a thread that has ended: a new one may have its id, and a clock behind */
+  gotrace__uint64 thread_count;
+  gotrace__uint64 gone_tick;        /* the last event of a thread that has ended: a new one may have its id, and a clock behind */
   gotrace__table *names;     /* of threads, for ever */
+  gotrace__table *reasons;   /* atomic; likewise, see gotrace_reason */
+  const char *reason_names[GOTRACE__REASONS]; /* atomic; by number - 1 */
   gotrace__table *region_names; /* of the session: those that are not constants */
-  uint64_t timers[GOTRACE__TIMERS];
+  gotrace__uint64 timers[GOTRACE__TIMERS];
   unsigned timer_count;
-  uint64_t next_go_id, next_task_id; /* atomic */
-  uint64_t globals_traced;   /* atomic; generation in which a thread has taken on gotrace__write_globals; v2 */
+  gotrace__uint64 next_go_id, next_task_id; /* atomic */
+  gotrace__uint64 globals_traced;   /* atomic; generation in which a thread has taken on gotrace__write_globals; v2 */
+
+  gotrace__wait_bucket wait_buckets[GOTRACE__WAIT_BUCKETS];
+  gotrace__site_table *sites; /* atomic; for ever; changes under records */
 
   gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; kept from the first task on */
-  uint64_t tasks_traced;          /* atomic; session in which those from before it were written */
+  gotrace__uint64 tasks_traced;          /* atomic; session in which those from before it were written */
 
   bool flight;               /* the session is the flight recorder's: */
   gotrace__mutex snapshot;   /* one at a time */
@@ -2489,64 +3512,104 @@ static struct gotrace__tracer {
   size_t kept_bytes;         /* of all chunks, also those that only a snapshot has */
   gotrace__kept *keeping;    /* the service's: not yet complete */
   bool keep_lost;            /* the service's: part of this generation is lost */
-  uint64_t kept_count;       /* generations that were ever complete; atomic */
-  uint64_t piece_count;      /* cuts that were made; the life lock's */
+  gotrace__uint64 kept_count;       /* generations that were ever complete; atomic */
+  gotrace__uint64 piece_count;      /* cuts that were made; the life lock's */
 
   /* The reader's: */
   uint32_t reader;           /* atomic; 1 while someone is in gotrace_read */
   uintptr_t read_by;         /* atomic; who was in it last: where that thread has its gotrace__self */
+  int reader_cancel;         /* whether that thread may be cancelled, which it can be only where it waits */
   uint32_t state;            /* atomic; gotrace__reader_state */
   gotrace__piece *piece;     /* that is being delivered */
   gotrace__buffer *reading;  /* handed to the caller */
   gotrace__buffer *scratch;  /* tables */
   gotrace__piece *spare;     /* for the next cut; the life lock's */
-  uint64_t last_cut;         /* nanoseconds */
+  gotrace__uint64 last_cut;         /* nanoseconds */
   unsigned timers_written;
   bool footer_delivered;
+  bool is_orphan;            /* the service's: no other thread is left */
+  gotrace__uint64 last_look;        /* the service's: nanoseconds */
 
   gotrace__budget budget, flight_budget;
   uint32_t early;            /* atomic; gotrace_result that ended the trace early, or 0 */
   int system_error;
-  uint64_t bytes, consistent_bytes, cuts; /* atomic */
-  uint64_t kinds[GOTRACE__KINDS]; /* atomic; counted by the reader */
-  uint64_t samples_lost, stacks_cut; /* atomic */
+  gotrace__uint64 bytes, consistent_bytes, cuts; /* atomic */
+  gotrace__uint64 kinds[GOTRACE__KINDS]; /* atomic; counted by the reader */
+  gotrace__uint64 samples_lost, stacks_cut; /* atomic */
   bool sink_failed;          /* the service's */
-  uint64_t sink_consistent;
-  uint64_t lost;             /* atomic; calls of threads without a record */
+  gotrace__uint64 sink_consistent;
+  gotrace__uint64 lost, nested;     /* atomic; calls of threads without a record: for want of memory; see gotrace__is_nested */
   gotrace__sample *samples;  /* atomic; kept from the first trace that has samples on */
-  uint64_t sample_head, sample_tail; /* atomic; the reader's */
+  gotrace__uint64 sample_head, sample_tail; /* atomic; the reader's */
 } gotrace__t;
 
-uint32_t
-#if !defined(__GNUC__)
-    volatile
-#endif
-        gotrace__on;
+/* Otherwise atomic operations on them would be calls of libatomic or cross a line of the cache, or trap. */
+GOTRACE__STATIC_ASSERT(__alignof__(gotrace__uint64) == 8 && offsetof(gotrace_site, stack_id) % 8 == 0 &&
+                           offsetof(gotrace_go, id) % 8 == 0 && offsetof(gotrace_proc, stream) % 8 == 0 &&
+                           offsetof(gotrace__stream, tick) % 8 == 0 && offsetof(gotrace__thread, opened) % 8 == 0 &&
+                           offsetof(struct gotrace__tracer, next_go_id) % 8 == 0,
+                       atomics_alignment);
 
-/* In a library that is loaded late a thread's first access would allocate, which gotrace_cpu_sample must not; of other C
- * libraries than glibc not all keep room for the alternative. */
-#if defined(__GLIBC__) && !GOTRACE_NO_THREADS
-#define GOTRACE__TLS_MODEL __attribute__((tls_model("initial-exec")))
-#else
-#define GOTRACE__TLS_MODEL
+#if !GOTRACE_STATIC
+gotrace__flag gotrace__on;
 #endif
+
 static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self GOTRACE__TLS_MODEL;
-static GOTRACE__THREAD_LOCAL bool gotrace__in_sink GOTRACE__TLS_MODEL; /* is handing a piece of the trace to the sink */
 
-#define gotrace__count(counter, n) gotrace__store_relaxed(counter, gotrace__load_relaxed(counter) + (n))
+/* Whether the thread is inside the tracer already: in a call, or outside of one under a lock. The allocator, unwinder,
+ * symbolizer or a signal handler then calls from there. That call can wait for no lock and change no state: it is dropped
+ * and counted. So are events of a sink: each would give it more to write. */
+static inline bool gotrace__is_nested(const gotrace__thread *m) {
+  return (((m ? (unsigned)m->sequence : 0) & 1) | gotrace__inside) != 0;
+}
+static GOTRACE__NOINLINE void gotrace__drop_nested(gotrace__thread *m) {
+  if (m) gotrace__store_relaxed(&m->problems[GOTRACE_PROBLEM_NESTED], m->problems[GOTRACE_PROBLEM_NESTED] + 1);
+  else gotrace__add_relaxed(&gotrace__t.nested, 1);
+}
+/* While a thread is in a sink, the fast path is closed, since it does not ask. */
+static void gotrace__set_in_sink(bool on) {
+  gotrace__thread *m = gotrace__self;
+  if (on) gotrace__inside |= GOTRACE__IN_SINK;
+  else gotrace__inside &= ~GOTRACE__IN_SINK;
+  if (m) m->control = m->usual_control = GOTRACE__NO_CONTROL;
+}
+/* The same for what starts, reads and stops, which a sink may call as far as its documentation says. */
+static bool gotrace__is_refused(void) {
+  gotrace__thread *m = gotrace__self;
+  if (!(m && (m->sequence & 1)) && !(gotrace__inside & ~GOTRACE__IN_SINK)) return false;
+  gotrace__drop_nested(m);
+  return true;
+}
 
 static uint64_t gotrace__now(void) { return (uint64_t)GOTRACE__TICKS() / GOTRACE_TICK_DIV; }
 
+#ifndef GOTRACE__SPINS
+#define GOTRACE__SPINS 64 /* before the processor is given up */
+#endif
+#ifndef GOTRACE__YIELDS
+#define GOTRACE__YIELDS 64 /* before the thread sleeps, a millisecond each time */
+#endif
+/* Waits a little for another thread, which may be held up inside a call (a signal handler, a debugger), or have a lower
+ * real-time priority on the same processor: only a sleep lets that one run. */
 static void gotrace__pause(unsigned *spins) {
-  if (++*spins % 64 == 0) gotrace__yield();
+  if (++*spins % GOTRACE__SPINS != 0) return;
+  if (*spins < GOTRACE__SPINS * GOTRACE__YIELDS) {
+    gotrace__yield();
+  } else {
+    *spins = GOTRACE__SPINS * GOTRACE__YIELDS - 1;
+    gotrace__sleep();
+  }
 }
 
+static gotrace__mutex gotrace__init_lock = GOTRACE__MUTEX;
 static void gotrace__init(void) {
-  static const gotrace__mutex unlocked = GOTRACE__MUTEX;
+  static const gotrace__mutex unlocked = GOTRACE__MUTEX; /* which need not be zero: it is not on macOS and NetBSD */
+  size_t i;
   if (GOTRACE__LIKELY(gotrace__load_acquire(&gotrace__t.ready))) return;
-  gotrace__lock(&gotrace__t.life);
+  gotrace__lock(&gotrace__init_lock);
   if (!gotrace__t.ready) {
-    gotrace__t.global_lock = gotrace__t.collector = gotrace__t.queue_lock = gotrace__t.records = unlocked;
+    gotrace__t.life = gotrace__t.global_lock = gotrace__t.collector = gotrace__t.queue_lock = gotrace__t.records = unlocked;
+    for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) gotrace__t.wait_buckets[i].lock = unlocked;
     gotrace__t.snapshot = gotrace__t.flight_lock = unlocked;
     gotrace__cond_init(&gotrace__t.changed);
     gotrace__platform_init();
@@ -2561,12 +3624,17 @@ static void gotrace__init(void) {
     gotrace__t.procs_tail = &gotrace__t.procs;
     gotrace__store_release(&gotrace__t.ready, 1u);
   }
-  gotrace__unlock(&gotrace__t.life);
+  gotrace__unlock(&gotrace__init_lock);
 }
 
 /* A record for the calling thread; NULL without memory. Records are used again, so that readers may walk the list. */
 static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   gotrace__thread *m;
+  if (gotrace__is_nested(NULL)) {
+    gotrace__drop_nested(NULL);
+    return NULL;
+  }
+  if ((gotrace__load_relaxed(&gotrace__t.control) & GOTRACE__MODES) == GOTRACE__GONE) return NULL;
   gotrace__init();
   gotrace__lock(&gotrace__t.records);
   for (m = gotrace__t.threads; m && gotrace__load_acquire(&m->used); m = m->next) continue;
@@ -2578,7 +3646,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     }
   }
   if (m) {
-    m->control = UINT64_MAX;
+    m->control = m->usual_control = GOTRACE__NO_CONTROL;
     gotrace__store_relaxed(&m->system_id, gotrace__system_thread_id());
     m->stream.id = m->system_id;
     if (m->stream.tick < gotrace__t.gone_tick) gotrace__store_relaxed(&m->stream.tick, gotrace__t.gone_tick);
@@ -2608,6 +3676,38 @@ static inline gotrace__thread *gotrace__me(void) {
   return GOTRACE__LIKELY(m != NULL) ? m : gotrace__thread_register();
 }
 
+/* NULL also if the call is nested, and is to be dropped. */
+static gotrace__thread *gotrace__me_outside(void) {
+  gotrace__thread *m = gotrace__me();
+  if (!m || !gotrace__is_nested(m)) return m;
+  gotrace__drop_nested(m);
+  return NULL;
+}
+
+/* Copies of the implementation in other modules. The dynamic linker makes one of them unless a module was linked with
+ * -Bsymbolic and the like: then what it finds by name is not what the module itself uses. */
+#if defined(__linux__) && !defined(__ANDROID__) && !GOTRACE_STATIC && !defined(GOTRACE__PLATFORM)
+extern GOTRACE_API uint32_t gotrace__other_copies; /* atomic */
+uint32_t gotrace__other_copies;
+static void gotrace__count_copies(uint32_t change) {
+  /* Among the program's symbols; the module's own would come first in its own scope. By its address, since a static link
+   * with dlopen warns. */
+  void *address = gotrace__libc_dlsym(NULL, "dlopen"); /* NULL: RTLD_DEFAULT */
+  void *(*open)(const char *path, int mode);
+  uint32_t *found = NULL;
+  memcpy(&open, &address, sizeof open);
+  if (address) found = GOTRACE__CAST(uint32_t *, gotrace__libc_dlsym(open(NULL, 1), "gotrace__other_copies"));
+  if (!found) (void)gotrace__libc_dlerror(); /* the host must not see an error of ours */
+  if (!found || found == &gotrace__other_copies) return;
+  gotrace__add_relaxed(found, change);
+  gotrace__add_relaxed(&gotrace__other_copies, change);
+}
+__attribute__((constructor)) static void gotrace__copy_loaded(void) { gotrace__count_copies(1); }
+__attribute__((destructor)) static void gotrace__copy_unloaded(void) { gotrace__count_copies((uint32_t)-1); }
+#else
+static const uint32_t gotrace__other_copies = 0;
+#endif
+
 /* Makes all threads see what the control word says now: on return, no call is at work that read an earlier one. The caller
  * holds the life lock and is itself in no call. */
 static void gotrace__settle(void) {
@@ -2617,9 +3717,9 @@ static void gotrace__settle(void) {
     /* A sandbox has been put around the process since. What was stored without a fence is seen before long. */
     uint64_t since = gotrace__nanoseconds();
     gotrace__store_relaxed(&gotrace__t.fence, 1u);
-    while (gotrace__nanoseconds() - since < 1000000) gotrace__yield();
+    while (gotrace__nanoseconds() - since < 1000000) gotrace__sleep();
   }
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  gotrace__fence_seq_cst();
 #endif
   for (m = gotrace__load_seq_cst(&gotrace__t.threads); m; m = m->next) {
     uint64_t sequence = gotrace__load_seq_cst(&m->sequence);
@@ -2647,7 +3747,6 @@ static void gotrace__understand(gotrace__call *c, uint64_t control) {
   c->session = (control & GOTRACE__MODES) == GOTRACE__ON ? gotrace__t.session : 0;
   c->v2 = c->session && gotrace__t.v2;
   c->mark = c->v2 ? (uint32_t)c->generation : c->session;
-  c->usual = c->session && gotrace__t.options.stacks != GOTRACE_STACKS_UNWIND && gotrace__t.version != GOTRACE_GO_1_22;
 }
 
 /* Sets the thread's writing flag: what follows reads a control word that nobody who changes it will take for settled. */
@@ -2656,8 +3755,8 @@ static inline void gotrace__raise(gotrace__thread *m) {
   gotrace__store_seq_cst(&m->sequence, m->sequence + 1);
 #else
   gotrace__store_relaxed(&m->sequence, m->sequence + 1);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  gotrace__signal_fence();
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
 #endif
 }
 
@@ -2667,6 +3766,9 @@ static GOTRACE__NOINLINE void gotrace__renew(gotrace__thread *m, uint64_t contro
   m->call.may_wait = true;
   gotrace__understand(&m->call, control);
   m->control = control;
+  m->usual_control = GOTRACE__NO_CONTROL;
+  if (m->call.session && gotrace__t.options.stacks != GOTRACE_STACKS_UNWIND && gotrace__t.version != GOTRACE_GO_1_22)
+    m->usual_control = control;
 }
 
 /* Begins a call. True if the control word is another than at the thread's last call; seldom, so that all that follows
@@ -2697,10 +3799,24 @@ static void gotrace__switch_off(void) {
   gotrace__store_relaxed(&gotrace__t.alloc_events, 0u);
 }
 
-/* Ends the trace now, from inside a call or beside it; what is read later is complete up to this point. */
-static void gotrace__end_early(uint64_t generation, gotrace_result result) {
-  uint64_t on = generation << 2 | GOTRACE__ON;
-  if (gotrace__cas_seq_cst(&gotrace__t.control, &on, (generation << 2) | GOTRACE__SETTLING)) {
+/* Ends a generation at this moment and makes next_control the control word. False if another thread was first. */
+static bool gotrace__end_generation(uint64_t generation, uint64_t next_control) {
+  uint64_t on = generation << 2 | GOTRACE__ON, tick = gotrace__now();
+  gotrace__store_relaxed(&gotrace__t.cut_ticks[generation & 1], tick);
+  if (!gotrace__cas_seq_cst(&gotrace__t.control, &on, next_control)) return false;
+  gotrace__store_relaxed(&gotrace__t.cut_ticks[generation & 1], tick); /* a thread that was second may have changed it */
+  return true;
+}
+
+/* The control word after the last generation of a trace. */
+#define gotrace__after_last(generation) (((generation) + 1) << 2 | GOTRACE__SETTLING)
+
+/* Ends the trace now, from inside a call or beside it, whatever its generation is by then; what is read later is complete up
+ * to this point. */
+static void gotrace__end_early(gotrace_result result) {
+  uint64_t control;
+  while (((control = gotrace__load_acquire(&gotrace__t.control)) & GOTRACE__MODES) == GOTRACE__ON) {
+    if (!gotrace__end_generation(control >> 2, gotrace__after_last(control >> 2))) continue;
     gotrace__switch_off();
     gotrace__store_relaxed(&gotrace__t.early, (uint32_t)result);
   }
@@ -2710,11 +3826,10 @@ static void gotrace__end_early(uint64_t generation, gotrace_result result) {
   gotrace__unlock(&gotrace__t.queue_lock);
 }
 
-/* The same from inside a call, which writes nothing from here on. */
+/* The same from inside a call, which goes on in the generation after the last: it writes nothing more. */
 static void gotrace__end_in_call(gotrace__call *c, gotrace_result result) {
-  gotrace__end_early(c->generation, result);
-  c->session = 0;
-  c->v2 = false;
+  gotrace__end_early(result);
+  gotrace__understand(c, gotrace__control());
 }
 
 /* The counters of a thread are of one session: the first event in another begins them anew. */
@@ -2727,29 +3842,59 @@ static GOTRACE__NOINLINE void gotrace__reset_counters(gotrace__thread *m, uint32
   gotrace__store_release(&m->session, session);
 }
 
+#if GOTRACE_DEBUG
+static GOTRACE__THREAD_LOCAL gotrace_site *gotrace__debug_site GOTRACE__TLS_MODEL;
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { gotrace__debug_site = site; }
+
+static void gotrace__report(const gotrace__call *c, gotrace_problem problem) {
+  const gotrace__thread *m = c->m;
+  gotrace_site *site = c->site ? c->site : gotrace__debug_site;
+  uint64_t bit = (uint64_t)1 << problem;
+  char line[512];
+  int before;
+  if (!gotrace__t.options.report) return;
+  if (site && (gotrace__load_relaxed(&site->reported) & bit)) return;
+  if (site) gotrace__store_relaxed(&site->reported, gotrace__load_relaxed(&site->reported) | bit);
+  snprintf(line, sizeof line, "gotrace: %s:%u: %s: %s (%s); goroutine %lld, proc %d, thread %llu",
+           site && site->location.file ? site->location.file : "?", site ? (unsigned)site->location.line : 0,
+           site && site->location.function ? site->location.function : "?", gotrace__problems[problem].text,
+           gotrace_problem_outcome(problem), m->go ? (long long)gotrace__load_relaxed(&m->go->id) : -1,
+           m->proc ? m->proc->id : -1, (unsigned long long)m->system_id);
+  before = gotrace__cancel_off();
+  gotrace__t.options.report(gotrace__t.options.context, line);
+  gotrace__cancel_restore(before);
+}
+#else
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
+#endif
+
 static void gotrace__problem(gotrace__call *c, gotrace_problem problem) {
   gotrace__thread *m = c->m;
   if (!c->session) return;
   gotrace__count(&m->problems[problem], 1);
 #if GOTRACE_DEBUG
-  if (gotrace__t.options.report) {
-    uint64_t bit = (uint64_t)1 << problem;
-    char line[256];
-    if (c->site && (gotrace__load_relaxed(&c->site->reported) & bit)) return;
-    if (c->site) gotrace__store_relaxed(&c->site->reported, gotrace__load_relaxed(&c->site->reported) | bit);
-    snprintf(line, sizeof line, "gotrace: %s:%u: %s: %s (%s)", c->site ? c->site->location.file : "?",
-             c->site ? (unsigned)c->site->location.line : 0, c->site ? c->site->location.function : "?",
-             gotrace__problems[problem].text, gotrace_problem_outcome(problem));
-    gotrace__t.options.report(gotrace__t.options.context, line);
-  }
+  gotrace__report(c, problem);
 #endif
+}
+
+/* The time of an event that is being written now. The clock is read first, so the time is before the generation's end if the
+ * generation is still the current one. Otherwise the call is late, and no other thread can tell that the event did not happen
+ * at the cut. */
+static uint64_t gotrace__event_time(const gotrace__call *c) {
+  uint64_t tick = gotrace__now(), cut;
+  if (GOTRACE__LIKELY(gotrace__load_acquire(&gotrace__t.control) >> 2 == c->generation)) return tick;
+  cut = gotrace__load_relaxed(&gotrace__t.cut_ticks[c->slot]);
+  return tick < cut ? tick : cut;
 }
 
 /* The time of the next event of the stream about g (or NULL). */
 static inline uint64_t gotrace__stamp(gotrace__call *c, const gotrace_go *g) {
-  uint64_t tick = c->at ? c->at : gotrace__now();
+  uint64_t tick = c->timed ? c->at : gotrace__event_time(c);
   if (tick < c->s->tick) tick = c->s->tick;
-  if (g && tick < g->tick) tick = g->tick;
+  if (g) {
+    uint64_t last = gotrace__load_relaxed(&g->tick);
+    if (tick < last) tick = last;
+  }
   return tick;
 }
 
@@ -2810,7 +3955,7 @@ static inline uint32_t gotrace__string(gotrace__call *c, const char *string) {
 }
 
 /* Whether a call site remembers an id that is valid in the call. */
-static inline bool gotrace__site_knows(const gotrace__call *c, const uint64_t *remembered, uint32_t *id) {
+static inline bool gotrace__site_knows(const gotrace__call *c, const gotrace__uint64 *remembered, uint32_t *id) {
   uint64_t known = gotrace__load_relaxed(remembered);
   *id = (uint32_t)known;
   return known >> 32 == c->mark;
@@ -2853,17 +3998,34 @@ static inline uint32_t gotrace__stack(gotrace__call *c) {
 }
 
 /* The stack of a goroutine's entry. Viewers refuse a goroutine without one, so there always is: the one that is put first
- * when the trace begins. */
+ * when the trace begins. It always has the name of a function: Go takes a goroutine for its runtime's own, and leaves it out
+ * of pages, if that is empty or begins with "runtime." (IsSystemGoroutine in internal/trace/summary.go). */
 #define GOTRACE__UNKNOWN_ENTRY 1
 static uint32_t gotrace__entry_stack(gotrace__call *c, const gotrace_location *entry) {
-  uint32_t id = gotrace__location_stack(c, entry);
-  return id ? id : GOTRACE__UNKNOWN_ENTRY;
+  gotrace__thread *m = c->m; /* most goroutines have the entry of the one before */
+  uint32_t id;
+  if (GOTRACE__LIKELY(m->entry_mark == c->mark && m->entry.pc == entry->pc && m->entry.function == entry->function &&
+                      m->entry.file == entry->file && m->entry.line == entry->line))
+    return m->entry_id;
+  if (GOTRACE__LIKELY(entry->pc || (entry->function && entry->function[0]))) {
+    id = gotrace__location_stack(c, entry);
+  } else { /* a place in a file, perhaps */
+    gotrace_location place = *entry;
+    place.function = place.file && place.file[0] ? "unknown" : NULL;
+    if (!place.function) place.file = NULL;
+    id = gotrace__location_stack(c, &place);
+  }
+  if (!id) return GOTRACE__UNKNOWN_ENTRY; /* next time there may be memory */
+  m->entry = *entry;
+  m->entry_id = id;
+  m->entry_mark = c->mark;
+  return id;
 }
 
 /* g has been mentioned at `tick`. */
 static void gotrace__mention(gotrace__call *c, gotrace_go *g, uint64_t tick) {
-  g->tick = tick;
-  g->generation = c->generation;
+  gotrace__store_relaxed(&g->tick, tick);
+  gotrace__store_relaxed(&g->generation, c->generation);
   if (g->known == c->session) return;
   gotrace__store_relaxed(&g->known, c->session);
   gotrace__count(&c->m->goroutines, 1);
@@ -2887,16 +4049,21 @@ static uint64_t gotrace__introduce(gotrace__call *c, gotrace_go *g, unsigned sta
   return status == GOTRACE__WAITING || status == GOTRACE__SYSCALL ? 2 : 1;
 }
 
+/* A goroutine's or proc's word, when nobody is changing it. */
+static uint64_t gotrace__unbusy(const gotrace__uint64 *word) {
+  unsigned spins = 0;
+  uint64_t seen;
+  while ((seen = gotrace__load_acquire(word)) & GOTRACE__BUSY) gotrace__pause(&spins);
+  return seen;
+}
+
 /* v1: writes that c->p has run, and what runs on it or is in a system call on it, since the trace began. */
 static void gotrace__introduce_running(gotrace__call *c, uint64_t thread, gotrace_go *g) {
-  uint64_t tick = c->s->tick, word = g ? gotrace__load_acquire(&g->word) : 0;
-  unsigned spins = 0;
+  uint64_t tick = c->s->tick, word = g ? gotrace__unbusy(&g->word) : 0;
   gotrace__event1(c, GOTRACE_V1_PROC_START, tick, thread);
-  while (word & GOTRACE__BUSY) {
-    gotrace__pause(&spins);
-    word = gotrace__load_acquire(&g->word);
-  }
-  if (gotrace__has_mark(word, c->mark)) return;
+  if (!g || gotrace__has_mark(word, c->mark)) return;
+  /* While tracing was off, two threads may have started one goroutine at once: the last one has it. */
+  if (gotrace__load_relaxed(&g->owner) != gotrace__load_relaxed(&c->p->word) >> 4) return;
   if (gotrace__status_of(word) == GOTRACE__SYSCALL) {
     if (gotrace__load_relaxed(&g->syscall_proc) != c->p) return;
     if (!gotrace__cas_acq_rel(&g->word, &word, word | GOTRACE__BUSY)) return; /* the start of the trace is at it */
@@ -2926,6 +4093,7 @@ static void gotrace__write_go_status(gotrace__call *c, gotrace_go *g, unsigned s
     gotrace__v2_event3(c, GOTRACE_V2_GO_STATUS, tick, g->id, thread, status);
   if (g->known != c->session) gotrace__store_relaxed(&g->introduced, c->session);
   gotrace__mention(c, g, tick);
+  gotrace__store_relaxed(&g->traced[c->slot], c->generation);
   if (g->assist_session == c->session) gotrace__v2_event1(c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, g->id);
 }
 
@@ -2939,7 +4107,7 @@ static void gotrace__write_proc_status(gotrace__call *c, gotrace_proc *p, unsign
   gotrace__store_relaxed(&p->traced[c->slot], c->generation);
   p->sequence = 0;
   p->stream.tick = tick;
-  p->stream.generation = c->generation;
+  gotrace__store_relaxed(&p->stream.generation, c->generation);
 }
 
 /* An event about a proc: its time, and its number. */
@@ -2947,7 +4115,7 @@ static uint64_t gotrace__proc_stamp(gotrace__call *c, gotrace_proc *p) {
   uint64_t tick = gotrace__stamp(c, NULL);
   if (tick < p->stream.tick) tick = p->stream.tick;
   p->stream.tick = tick;
-  p->stream.generation = c->generation;
+  gotrace__store_relaxed(&p->stream.generation, c->generation);
   return tick;
 }
 
@@ -2964,7 +4132,6 @@ static void gotrace__introduce_thread(gotrace__call *c) {
   gotrace_proc *p = m->proc;
   gotrace_go *g = m->go;
   bool runs = false;
-  gotrace__store_relaxed(&m->opened[c->slot], c->generation);
   if (p) {
     uint64_t word = gotrace__load_acquire(&p->word) & ~GOTRACE__BUSY,
              call = gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL);
@@ -2974,14 +4141,17 @@ static void gotrace__introduce_thread(gotrace__call *c) {
     } else if (c->taken == p) {
       gotrace__write_proc_status(c, p, GOTRACE__PROC_SYSCALL);
     } else if (m->in_syscall && gotrace__take_proc(c, p, call)) { /* else it was stolen */
-      gotrace__write_proc_status(c, p, GOTRACE__PROC_SYSCALL);
+      if (c->v2) gotrace__write_proc_status(c, p, GOTRACE__PROC_SYSCALL);
       gotrace__give_proc(c, p, call);
     }
+    if (!c->v2) return; /* the call has caught up with the end of the trace */
   }
   if (g && !gotrace__has_mark(gotrace__load_relaxed(&g->word), c->mark)) {
     gotrace__write_go_status(c, g, m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING, m->system_id);
     gotrace__store_release(&g->word, gotrace__word(c->mark, 0, m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING));
   }
+  /* Not earlier: a call that caught up above has written nothing in the generation that it left. The ender then does. */
+  gotrace__store_relaxed(&m->opened[c->slot], c->generation);
   if (runs && g && !m->in_syscall) {
     if (p->stw_session == c->session) gotrace__resume_stw(c);
     gotrace__write_globals(c);
@@ -3009,7 +4179,7 @@ static void gotrace__hand_over(gotrace__buffer **buffer, unsigned slot) {
   t->produced += (*buffer)->size;
   gotrace__queue_push(&t->full[slot], *buffer);
   *buffer = NULL;
-  if (t->full[slot].count * GOTRACE__BUFFER_SIZE < t->options.cut_bytes) return;
+  if (t->full[slot].bytes < t->options.cut_bytes) return;
   t->cut_wanted = true;
   gotrace__wake(&t->changed);
 }
@@ -3020,7 +4190,7 @@ static bool gotrace__reads(void) {
 #if GOTRACE_NO_THREADS
   return gotrace__t.reader || gotrace__in_sink;
 #else
-  return gotrace__load_relaxed(&gotrace__t.read_by) == (uintptr_t)&gotrace__self;
+  return gotrace__load_relaxed(&gotrace__t.read_by) == gotrace__identity();
 #endif
 }
 
@@ -3031,23 +4201,28 @@ static gotrace__buffer *gotrace__exchange(gotrace__call *c, gotrace__buffer **ol
   gotrace__buffer *fresh = NULL;
   gotrace_result early = GOTRACE_OK;
   bool first = gotrace__load_relaxed(&c->m->opened[c->slot]) != c->generation;
+  size_t size = *old ? 4 * gotrace__buffer_size(*old) : GOTRACE__FIRST_BUFFER_SIZE;
+  if (size > sizeof *fresh) size = sizeof *fresh;
   gotrace__lock(&t->queue_lock);
   gotrace__hand_over(old, c->slot);
   if (t->options.size_limit && t->produced >= t->options.size_limit && !c->ending) early = GOTRACE_LIMIT_REACHED;
-  else fresh = gotrace__queue_pop(&t->empty);
+  else if (size == sizeof *fresh) fresh = gotrace__queue_pop(&t->empty); /* all there have that size */
   gotrace__unlock(&t->queue_lock);
   if (!fresh && !early) {
+    uint32_t refusals = gotrace__load_relaxed(&t->budget.refusals);
     bool block = t->options.on_limit == GOTRACE_LIMIT_BLOCK;
     bool waits = block && c->may_wait && !gotrace__reads() && (!GOTRACE_NO_THREADS || t->service);
-    fresh = GOTRACE__CAST(gotrace__buffer *,
-                          gotrace__allocate(&t->budget, sizeof *fresh, waits || t->flight || (!block && !c->ending)));
+    fresh = gotrace__buffer_new(&t->budget, size, waits || t->flight || (!block && !c->ending));
     if (!fresh && t->flight && (first || !waits)) /* beyond the bound, but no more than a buffer a thread */
-      fresh = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *fresh, false));
-    if (!fresh && waits) return NULL; /* the caller does */
-    if (!fresh) {
-      size_t used = gotrace__load_relaxed(&t->budget.used);
-      early = used + sizeof *fresh > t->budget.limit ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY;
+      fresh = gotrace__buffer_new(&t->budget, size, false);
+    if (!fresh && size < sizeof *fresh) { /* a large one may be left: gotrace_start has taken one in advance */
+      gotrace__lock(&t->queue_lock);
+      fresh = gotrace__queue_pop(&t->empty);
+      gotrace__unlock(&t->queue_lock);
     }
+    if (!fresh && waits) return NULL; /* the caller does */
+    if (!fresh)
+      early = gotrace__load_relaxed(&t->budget.refusals) != refusals ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY;
   }
   if (early) gotrace__end_in_call(c, early);
   return fresh;
@@ -3059,16 +4234,21 @@ static GOTRACE__NOINLINE void gotrace__refill(gotrace__call *c) {
   gotrace__stream *s = c->s;
   gotrace_proc *p = c->p;
   bool known = c->v2 || p->session == c->session, introduce = !known && p != &t->global;
-  uint64_t now = gotrace__now();
+  uint64_t now = gotrace__event_time(c);
   c->b = gotrace__exchange(c, &s->buffer[c->slot]);
   if (!c->b) return;
   if (!known && s->tick < t->start_tick) gotrace__store_relaxed(&s->tick, t->start_tick);
-  if (!introduce && s->tick < now) gotrace__store_relaxed(&s->tick, now);
+  if (c->v2 && gotrace__load_relaxed(&c->m->left_for) != c->generation) {
+    gotrace__store_relaxed(&c->m->left_tick, s->tick);
+    gotrace__store_relaxed(&c->m->left_for, c->generation);
+  }
+  /* Release: whoever finds a time of this generation must also find the last one before it (gotrace__write_stw_cut). */
+  if (!introduce) gotrace__store_release(&s->tick, s->tick < now ? now : s->tick);
   s->buffer[c->slot] = c->b;
-  s->generation = c->generation;
+  gotrace__store_relaxed(&s->generation, c->generation);
   if (c->v2) {
     c->b->size = 0;
-    c->b->top = sizeof c->b->data;
+    c->b->top = c->b->capacity;
     gotrace__begin_batch(c->b, t->tables[c->slot], s->id, s->tick);
     gotrace__introduce_thread(c);
     return;
@@ -3085,7 +4265,6 @@ static GOTRACE__NOINLINE void gotrace__refill(gotrace__call *c) {
 static inline bool gotrace__choose_stream(gotrace__call *c) {
   c->s = c->v2 ? &c->m->stream : &c->p->stream;
   c->b = c->s->buffer[c->slot];
-  c->s->generation = c->generation;
   return GOTRACE__LIKELY(c->b && gotrace__room(c->b) >= GOTRACE__CALL_ROOM);
 }
 
@@ -3094,23 +4273,48 @@ static inline void gotrace__open(gotrace__call *c, gotrace_proc *p) {
   if (c->session && !gotrace__choose_stream(c)) gotrace__refill(c);
 }
 
-/* Reads the control word again, after meeting an event of a later generation. While nothing is written, `generation` must not
- * even be looked at: it belongs to who writes the end of the last trace. */
-#define gotrace__refresh(c, generation)                         \
-  do {                                                          \
-    if ((c)->session) gotrace__catch_up((c), (generation));     \
-  } while (0)
-static void gotrace__catch_up(gotrace__call *c, uint64_t generation) {
-  if (generation <= c->generation) return;
+/* Whether a call has found a stamp of a later generation than its own (see STAMPS). */
+#define gotrace__is_behind(c, stamp) (GOTRACE__UNLIKELY((stamp) > (c)->generation) && !(c)->plain)
+
+/* Reads the control word again. */
+static void gotrace__reread(gotrace__call *c) {
   gotrace__understand(c, gotrace__control());
-  if (c->p || c->v2) {
-    c->may_wait = false;
-    gotrace__open(c, c->p);
+  if (c->session && !c->ending && c->m->session != c->session) gotrace__reset_counters(c->m, c->session);
+}
+
+/* v1: takes the global proc, until the end of the call. */
+static GOTRACE__NOINLINE void gotrace__lock_global(gotrace__call *c) {
+  gotrace__lock(&gotrace__t.global_lock);
+  c->global = true;
+  if (gotrace__is_behind(c, gotrace__load_relaxed(&gotrace__t.global.stream.generation))) gotrace__reread(c);
+}
+
+/* The call moves to the current generation. The caller must have given back the object whose stamp it found, and takes it
+ * again afterwards: opening a stream may take and write what the thread has. */
+static GOTRACE__NOINLINE void gotrace__catch_up(gotrace__call *c) {
+  gotrace__thread *m = c->m;
+  bool wrote = c->session != 0;
+  c->may_wait = false;
+  gotrace__reread(c);
+  if (!c->session) return;
+  if (c->v2) {
+    gotrace__open(c, wrote ? c->p : m->proc);
+    return;
   }
+  if (!c->p) c->p = c->taken;
+  if (!c->p && !c->streamless) {
+    c->p = m->proc;
+    if (!c->p) {
+      gotrace__lock_global(c);
+      c->p = &gotrace__t.global;
+    }
+  }
+  if (c->p) gotrace__open(c, c->p);
 }
 
 /* Waits until there may be room for another buffer, or the trace ends. */
-static void gotrace__wait_for_room(void) {
+static void gotrace__nothing(void) {}
+static GOTRACE__NOINLINE void gotrace__wait_for_room(void) {
   struct gotrace__tracer *t = &gotrace__t;
 #if GOTRACE_NO_THREADS
   t->cut_wanted = true;
@@ -3120,7 +4324,7 @@ static void gotrace__wait_for_room(void) {
   t->cut_wanted = true;
   gotrace__wake(&t->changed);
   if (!t->empty.head && (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) == GOTRACE__ON)
-    gotrace__wait(&t->changed, &t->queue_lock, 100);
+    gotrace__wait(&t->changed, &t->queue_lock, 100, gotrace__nothing);
   gotrace__unlock(&t->queue_lock);
 }
 
@@ -3141,38 +4345,37 @@ static void gotrace__write_create(gotrace__call *c, gotrace_go *g, unsigned stat
 
 static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word);
 
-/* Whether the trace has ended while the end of a generation is being written. What is taken then may have changed since, and
- * no event says so: readers, who know it from the generation before, would refuse the trace. */
-static inline bool gotrace__too_late(const gotrace__call *c) {
-  return c->ending && gotrace__load_relaxed(&gotrace__t.control) != (c->generation << 2 | GOTRACE__ON);
+/* v1: a goroutine in a system call becomes known to the trace. The caller has taken it with *word, and has taken it again, or
+ * not, on return. Readers bind a system call to the proc in whose stream it begins, so this one begins in the global proc's,
+ * whose lock comes before busy bits. */
+static bool gotrace__make_syscall_known(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
+  gotrace__call global = *c;
+  bool taken;
+  gotrace__store_release(&g->word, *word);
+  gotrace__lock(&gotrace__t.global_lock);
+  if (gotrace__is_behind(c, gotrace__load_relaxed(&gotrace__t.global.stream.generation))) gotrace__reread(&global);
+  gotrace__open(&global, &gotrace__t.global);
+  taken = gotrace__take(&global, g, statuses, word);
+  gotrace__unlock(&gotrace__t.global_lock);
+  if (!gotrace__is_behind(c, global.generation)) return taken;
+  if (taken) gotrace__store_release(&g->word, *word);
+  gotrace__catch_up(c);
+  return gotrace__take(c, g, statuses, word);
 }
 
 /* A goroutine that the caller has taken with *word becomes known to the trace. False, and it is not taken any more: its
  * status has changed meanwhile. */
 static bool gotrace__make_known(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
+  unsigned status = gotrace__status_of(*word);
   if (c->v2 && (!gotrace__has_mark(*word, c->mark) || g->unborn == c->session)) {
-    unsigned status = gotrace__status_of(*word);
     if (g->unborn != c->session) gotrace__write_go_status(c, g, status, GOTRACE__NO_THREAD);
     *word = gotrace__word(c->mark, 0, status);
     if (g->unborn == c->session && status == GOTRACE__RUNNABLE) gotrace__write_create(c, g, status, 0);
   } else if (c->session && !gotrace__has_mark(*word, c->mark)) {
-    unsigned status = gotrace__status_of(*word);
-    if (status == GOTRACE__SYSCALL && c->p != &gotrace__t.global) {
-      /* Readers bind a system call to the proc in whose stream it begins, so this one begins in the global proc's. Its
-       * lock comes before busy bits. */
-      gotrace__call global = *c;
-      bool taken;
-      gotrace__store_release(&g->word, *word);
-      gotrace__lock(&gotrace__t.global_lock);
-      global.p = NULL;
-      gotrace__refresh(&global, gotrace__t.global.stream.generation);
-      gotrace__open(&global, &gotrace__t.global);
-      taken = gotrace__take(&global, g, statuses, word);
-      gotrace__unlock(&gotrace__t.global_lock);
-      gotrace__refresh(c, g->generation);
-      return taken;
-    }
-    uint64_t sequence = gotrace__introduce(c, g, status, gotrace__stamp(c, g), 0);
+    uint64_t sequence;
+    if (status == GOTRACE__SYSCALL && c->p != &gotrace__t.global)
+      return gotrace__make_syscall_known(c, g, statuses, word);
+    sequence = gotrace__introduce(c, g, status, gotrace__stamp(c, g), 0);
     gotrace__store_relaxed(&g->introduced, c->session);
     *word = gotrace__word(c->mark, sequence, status);
   }
@@ -3180,7 +4383,7 @@ static bool gotrace__make_known(gotrace__call *c, gotrace_go *g, unsigned status
 }
 
 /* Takes a goroutine whose status is in `statuses` (bits). False, with *word, if it is not. When it is taken, it is known
- * to the trace, and the caller must give it back with gotrace__give. */
+ * to the trace, and the caller must give it back with gotrace__give. S1: the call is then not behind it. */
 static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
   unsigned spins = 0;
   for (;;) {
@@ -3192,14 +4395,12 @@ static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, ui
       continue;
     }
     if (!(statuses >> gotrace__status_of(seen) & 1)) return false;
-    if (c->plain || gotrace__cas_acq_rel(&g->word, &seen, seen | GOTRACE__BUSY)) break;
-  }
-  if (GOTRACE__UNLIKELY(gotrace__too_late(c)) && !gotrace__has_mark(*word, c->mark)) {
+    if (c->plain) return true;
+    if (!gotrace__cas_acq_rel(&g->word, &seen, seen | GOTRACE__BUSY)) continue;
+    if (!gotrace__is_behind(c, gotrace__load_relaxed(&g->generation))) return gotrace__make_known(c, g, statuses, word);
     gotrace__store_release(&g->word, *word);
-    return false;
+    gotrace__catch_up(c);
   }
-  gotrace__refresh(c, g->generation);
-  return gotrace__make_known(c, g, statuses, word);
 }
 
 /* v2: a new generation has begun since g was taken with *word. */
@@ -3213,34 +4414,53 @@ static void gotrace__take_again(gotrace__call *c, gotrace_go *g, uint64_t *word)
 /* Stores g's next status; `word` is what it had, `numbered` how many numbered events were written since. */
 static inline void gotrace__give(gotrace__call *c, gotrace_go *g, uint64_t word, unsigned numbered, unsigned status) {
   uint64_t next = gotrace__word(0, 0, status);
-  if (c->session) {
-    g->generation = c->generation;
-    next = gotrace__word(c->mark, gotrace__sequence_of(word) + numbered, status);
-  }
+  if (!c->plain) gotrace__store_relaxed(&g->generation, c->generation);
+  if (c->session) next = gotrace__word(c->mark, gotrace__sequence_of(word) + numbered, status);
   gotrace__store_release(&g->word, next);
 }
 
-/* While tracing is off, two threads that start one goroutine at once may both have it. Of these, the one that its record
- * names keeps it. Checked by each call while tracing is off, and by a thread's first in a generation: from then on
- * compare-and-swap decides. Otherwise both would write as the same goroutine. */
-static void gotrace__check_ownership(gotrace__thread *m) {
+/* While tracing is off, plain stores may race. Two threads that start one goroutine at once may both have it; the one that its
+ * record names keeps it. A second waker may still see a goroutine wait that the first one has woken, and store "runnable" when
+ * it already runs. Checked by each call while nothing is written, and by a thread's first in a generation: from then on
+ * compare-and-swap decides. Otherwise two threads would write as the same goroutine. A race may end as late as the last call
+ * of a thread that read "off", so calls that began before that must have ended too before tracing is on: hence two settling
+ * generations. */
+static bool gotrace__has_go(const gotrace__thread *m) {
+  return gotrace__load_relaxed(&m->go->owner) == m->index &&
+         gotrace__status_of(gotrace__load_relaxed(&m->go->word)) == (m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING);
+}
+
+static void gotrace__start(gotrace_go *g, bool quietly);
+static void gotrace__begin_syscall(gotrace_site *site, void *frame);
+static void gotrace__stop_proc_quietly(void);
+static void gotrace__proc_start(gotrace_proc *p, bool own);
+
+/* Takes a goroutine that the thread does not have any more from it; the thread is in no call. If only its start was undone, the
+ * thread starts it again, and enters its system call again. A proc in that call stops and starts, so that readers see why its
+ * status changes. */
+static GOTRACE__NOINLINE void gotrace__mend_go(gotrace__thread *m) {
   gotrace_go *g = m->go;
-  if (gotrace__load_relaxed(&g->owner) == m->index &&
-      gotrace__status_of(gotrace__load_relaxed(&g->word)) == (m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING))
-    return;
+  gotrace_proc *p = m->proc;
+  bool in_syscall = m->in_syscall,
+       undone = gotrace__load_relaxed(&g->owner) == m->index &&
+                gotrace__status_of(gotrace__load_relaxed(&g->word)) == GOTRACE__RUNNABLE;
   gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
-  if (m->in_syscall) { /* its proc runs again, unless it was stolen */
-    uint64_t word = gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL);
+  if (in_syscall) {
+    bool kept = p && gotrace__load_relaxed(&p->word) >> 4 == m->index;
+    gotrace__stop_proc_quietly();
     gotrace__store_relaxed(&m->in_syscall, false);
-    if (m->proc && !gotrace__cas_acq_rel(&m->proc->word, &word, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) &&
-        word != gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING))
-      gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+    if (kept) gotrace__proc_start(p, p == m->own_proc);
+  } else if (p) {
+    gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
   }
+  if (!undone) return;
+  gotrace__start(g, true);
+  if (in_syscall && m->go == g) gotrace__begin_syscall(NULL, NULL);
 }
 
 static void gotrace__attach(gotrace__thread *m);
 static bool gotrace__start_own_proc(gotrace__thread *m);
-
+static bool gotrace__regain_proc(gotrace__thread *m);
 enum {
   GOTRACE__ANY = 0,
   GOTRACE__NEEDS_GO = 1,    /* a thread that is nothing yet becomes a goroutine */
@@ -3250,11 +4470,15 @@ enum {
   GOTRACE__V2_GO = 16       /* as v2 demands, a thread that is nothing becomes a goroutine */
 };
 
-/* Begins a call: false if the thread has no record. Then the call's stream is open, and has room for a call's events. */
-static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags) {
+/* gotrace__begin where something is to be done first, or is not as it was at the thread's last call. */
+static GOTRACE__NOINLINE bool gotrace__begin_slowly(gotrace__call *c, gotrace_site *site, unsigned flags) {
   gotrace__thread *m = gotrace__me();
   bool ended_syscall = false, lacked_proc = false, changed;
   if (GOTRACE__UNLIKELY(!m)) return false;
+  if (GOTRACE__UNLIKELY(gotrace__is_nested(m))) {
+    gotrace__drop_nested(m);
+    return false;
+  }
 #if GOTRACE_NO_THREADS
   if (GOTRACE__UNLIKELY(gotrace__t.cut_wanted) && gotrace__t.service) gotrace__drain(false);
 #endif
@@ -3263,28 +4487,34 @@ static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags)
     ended_syscall = true;
   }
   if ((flags & GOTRACE__NEEDS_GO) && GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
-  if ((flags & GOTRACE__NEEDS_PROC) && GOTRACE__UNLIKELY(!m->proc)) lacked_proc = gotrace__start_own_proc(m);
+  if ((flags & GOTRACE__NEEDS_PROC) && GOTRACE__UNLIKELY(!m->proc) && !gotrace__regain_proc(m))
+    lacked_proc = gotrace__start_own_proc(m);
   changed = gotrace__enter(c, m, site);
-  while (GOTRACE__LIKELY(c->session != 0)) {
-    if (GOTRACE__UNLIKELY(changed)) {
-      if (m->session != c->session) gotrace__reset_counters(m, c->session);
-      if (m->go) gotrace__check_ownership(m);
+  for (;;) {
+    if (GOTRACE__UNLIKELY(changed || !c->session) && m->go && GOTRACE__UNLIKELY(!gotrace__has_go(m))) {
+      gotrace__leave(c);
+      gotrace__mend_go(m);
+      changed = gotrace__enter(c, m, site);
+      continue;
     }
+    c->streamless = (flags & GOTRACE__IN_SYSCALL) != 0;
+    if (!c->session) {
+      if (GOTRACE__LIKELY((m->control & GOTRACE__MODES) != GOTRACE__GONE)) return true;
+      gotrace__leave(c);
+      return false;
+    }
+    if (GOTRACE__UNLIKELY(m->session != c->session)) gotrace__reset_counters(m, c->session);
     if (c->v2 && (((flags & GOTRACE__V2_PROC) && GOTRACE__UNLIKELY(!m->proc)) ||
                   ((flags & GOTRACE__V2_GO) && GOTRACE__UNLIKELY(!m->go)))) {
       gotrace__leave(c);
       if (flags & GOTRACE__V2_GO) gotrace__attach(m);
-      else gotrace__start_own_proc(m);
+      else if (!gotrace__regain_proc(m)) gotrace__start_own_proc(m);
       flags &= ~(unsigned)(GOTRACE__V2_PROC | GOTRACE__V2_GO); /* whether there is memory for it or not */
       changed = gotrace__enter(c, m, site);
       continue;
     }
     if (c->v2 || !(flags & GOTRACE__IN_SYSCALL)) {
-      if (!c->v2 && !m->proc) {
-        gotrace__lock(&gotrace__t.global_lock);
-        c->global = true;
-        gotrace__refresh(c, gotrace__t.global.stream.generation);
-      }
+      if (!c->v2 && !m->proc) gotrace__lock_global(c);
       gotrace__open(c, m->proc || c->v2 ? m->proc : &gotrace__t.global);
       if (GOTRACE__UNLIKELY(!c->b && c->session)) {
         gotrace__leave(c);
@@ -3298,7 +4528,46 @@ static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags)
     if (GOTRACE__UNLIKELY(lacked_proc)) gotrace__problem(c, GOTRACE_PROBLEM_NO_PROC);
     return true;
   }
-  if (m->go) gotrace__check_ownership(m);
+}
+
+/* Whether a thread without goroutine or proc lacks what the call needs, in the session of its last call. */
+static inline bool gotrace__lacks(const gotrace__thread *m, unsigned flags) {
+  unsigned go = GOTRACE__NEEDS_GO, proc = GOTRACE__NEEDS_PROC;
+  if (m->call.v2) go |= GOTRACE__V2_GO, proc |= GOTRACE__V2_PROC;
+  else if (m->call.session && !m->proc && !(flags & GOTRACE__IN_SYSCALL)) return true; /* the global proc's stream */
+  return (!m->go && (flags & go)) || (!m->proc && (flags & proc));
+}
+
+/* Begins a call: false if it is to do nothing, since the thread has no record or is in a call already. Then the call's stream is
+ * open, and has room for a call's events. Here what is the case most often: the session is the one of the thread's last call,
+ * and the thread has what the call needs. */
+static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags) {
+  gotrace__thread *m = gotrace__self;
+  if (GOTRACE__UNLIKELY(!m) || GOTRACE__UNLIKELY(gotrace__is_nested(m)) ||
+      (m->in_syscall && !(flags & GOTRACE__IN_SYSCALL)) || ((!m->go || !m->proc) && gotrace__lacks(m, flags)))
+    return gotrace__begin_slowly(c, site, flags);
+#if GOTRACE_NO_THREADS
+  if (GOTRACE__UNLIKELY(gotrace__t.cut_wanted)) return gotrace__begin_slowly(c, site, flags);
+#endif
+  if (GOTRACE__UNLIKELY(gotrace__enter(c, m, site))) {
+    gotrace__leave(c);
+    m->control = m->usual_control = GOTRACE__NO_CONTROL; /* it is new there, too */
+    return gotrace__begin_slowly(c, site, flags);
+  }
+  c->streamless = (flags & GOTRACE__IN_SYSCALL) != 0;
+  if (c->plain && (!m->go || GOTRACE__LIKELY(gotrace__has_go(m)))) return true;
+  if (GOTRACE__UNLIKELY(!c->session || m->session != c->session)) {
+    gotrace__leave(c);
+    return gotrace__begin_slowly(c, site, flags);
+  }
+  if (c->v2 || !c->streamless) {
+    gotrace__open(c, m->proc);
+    if (GOTRACE__UNLIKELY(!c->b && c->session)) {
+      gotrace__leave(c);
+      return gotrace__begin_slowly(c, site, flags);
+    }
+  }
+  c->may_wait = false;
   return true;
 }
 
@@ -3309,7 +4578,7 @@ static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags)
  * ordinary is left to the way that all calls go. */
 static inline gotrace__thread *gotrace__enter_off(void) {
   gotrace__thread *m = gotrace__self;
-  if (gotrace_enabled() || GOTRACE__UNLIKELY(!m || m->in_syscall)) return NULL;
+  if (gotrace_enabled() || GOTRACE__UNLIKELY(!m || m->in_syscall || (m->sequence & 1))) return NULL;
   gotrace__raise(m);
   if (GOTRACE__LIKELY((gotrace__control() & GOTRACE__MODES) == GOTRACE__OFF)) return m;
   gotrace__store_release(&m->sequence, m->sequence + 1);
@@ -3370,19 +4639,21 @@ static inline bool gotrace__unblock_off(gotrace_go *g) {
  * left, before anything has changed, to the way that all calls go. Between gotrace__enter_usual and gotrace__leave the
  * call's record goes to no other function, so that compilers keep it in registers: half the instructions.
  * GOTRACE__FLATTEN sees to it. What is not set here belongs to the general way, and so do gotrace__problem,
- * gotrace__string, gotrace__refresh. */
+ * gotrace__string, gotrace__catch_up. */
 static inline bool gotrace__enter_usual(gotrace__call *c, bool in_syscall) {
   gotrace__thread *m = gotrace__self;
-  if (GOTRACE__UNLIKELY(!m || !m->call.usual || m->in_syscall != in_syscall)) return false;
+  if (GOTRACE__UNLIKELY(!m || (m->sequence & 1) || m->in_syscall != in_syscall)) return false;
 #if GOTRACE_NO_THREADS
   if (GOTRACE__UNLIKELY(gotrace__t.cut_wanted)) return false;
 #endif
   c->m = m;
-  c->at = 0;
-  c->global = false;
+  c->plain = c->global = false;
+  c->timed = true;
   gotrace__raise(m);
-  if (GOTRACE__LIKELY(gotrace__control() == m->control && m->proc)) {
+  c->at = gotrace__now(); /* before the control word is read, see A LATE EVENT */
+  if (GOTRACE__LIKELY(gotrace__control() == m->usual_control && m->proc)) {
     c->session = m->call.session;
+    if (!c->session) __builtin_unreachable(); /* see usual_control */
     c->mark = m->call.mark;
     c->generation = m->call.generation;
     c->slot = m->call.slot;
@@ -3429,8 +4700,8 @@ static inline bool gotrace__usual_take(const gotrace__call *c, gotrace_go *g, un
   if (!g || (seen & 0xf) != status || !gotrace__has_mark(seen, c->mark) ||
       !gotrace__cas_acq_rel(&g->word, &seen, seen | GOTRACE__BUSY))
     return false;
-  if (GOTRACE__LIKELY(g->generation <= c->generation && g->unborn != c->session && g->exit_session != c->session &&
-                      !g->label))
+  if (GOTRACE__LIKELY(gotrace__load_relaxed(&g->generation) <= c->generation && g->unborn != c->session &&
+                      g->exit_session != c->session && !g->label))
     return true;
   gotrace__store_release(&g->word, *word);
   return false;
@@ -3463,8 +4734,7 @@ static gotrace_go *gotrace__go_new(gotrace__thread *m) {
     }
     if (!m->free_gos) {
       size_t align = __alignof__(gotrace_go);
-      gotrace__slab *slab = GOTRACE__CAST(
-          gotrace__slab *, gotrace__allocate(NULL, sizeof *slab + align + GOTRACE__SLAB * sizeof *slab->gos, false));
+      gotrace__slab *slab = GOTRACE__CAST(gotrace__slab *, gotrace__allocate(NULL, GOTRACE__SLAB_SIZE, false));
       if (slab) {
         slab->gos = (gotrace_go *)(((uintptr_t)(slab + 1) + align - 1) & ~(uintptr_t)(align - 1));
         for (; m->free_count < GOTRACE__SLAB; m->free_count++) {
@@ -3499,7 +4769,7 @@ static inline void gotrace__keep_free(gotrace__thread *m, gotrace_go *g) {
 
 static void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
   /* Two may end one goroutine at once while tracing is off, or one a record that such a race has left in a list. */
-  if (__atomic_exchange_n(&g->is_free, (uint8_t)1, __ATOMIC_ACQ_REL)) return;
+  if (gotrace__exchange_acq_rel(&g->is_free, (uint8_t)1)) return;
   gotrace__keep_free(m, g);
   if (m->free_count <= GOTRACE__MOST_FREE) return;
   gotrace__lock(&gotrace__t.records);
@@ -3514,7 +4784,7 @@ static void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
 }
 
 /* Ids are taken in blocks, so that threads do not share a counter. */
-static uint64_t gotrace__next_id(uint64_t *next, uint64_t *last, uint64_t *common) {
+static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, gotrace__uint64 *common) {
   if (*next == *last) {
     *next = gotrace__add_relaxed(common, 64);
     *last = *next + 64;
@@ -3531,10 +4801,8 @@ static void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
 
 /* Under a lock, since while tracing is off two threads may think that they run the goroutine. */
 static bool gotrace__set_label(gotrace_go *g, const char *label) {
-  size_t size = label ? strlen(label) : 0, limit = GOTRACE__LABEL - 1;
+  size_t size = label ? gotrace__cut_at(label, strlen(label), GOTRACE__LABEL - 1) : 0;
   bool ok;
-  if (size > limit) /* not inside a UTF-8 sequence */
-    for (size = limit; size > limit - 4 && ((unsigned char)label[size] & 0xc0) == 0x80; size--) continue;
   gotrace__lock(&gotrace__t.records);
   if (!g->label && size) g->label = GOTRACE__CAST(char *, gotrace__allocate(NULL, GOTRACE__LABEL, false));
   ok = g->label || !size;
@@ -3565,7 +4833,7 @@ static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *ent
   gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
   if (g->label) gotrace__set_label(g, NULL);
   if (c->v2) {
-    g->tick = 0;
+    gotrace__store_relaxed(&g->tick, 0);
     gotrace__write_create(c, g, status, status == GOTRACE__SYSCALL ? 0 : gotrace__stack(c));
   } else if (c->session) {
     uint64_t sequence = gotrace__introduce(c, g, status, gotrace__stamp(c, NULL), gotrace__stack(c));
@@ -3576,48 +4844,64 @@ static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *ent
 }
 
 static gotrace_go *gotrace__create_call(gotrace_site *site, void *frame, const gotrace_location *entry,
-                                        unsigned status) {
+                                        unsigned status, unsigned flags) {
   gotrace__call c;
   gotrace_go *g;
-  if (!gotrace__begin(&c, site, GOTRACE__V2_PROC)) return NULL;
+  bool lent = !gotrace__self || !gotrace__self->proc;
+  if (!gotrace__begin(&c, site, GOTRACE__V2_PROC | flags)) return NULL;
   c.frame = frame;
   g = gotrace__create(&c, entry, status);
+  /* Readers of v2 want a proc for it. The thread does not keep it, or the picture would show one more than there are. */
+  lent = lent && c.v2 && c.m->proc && c.m->proc == c.m->own_proc && !c.m->go;
+  if (lent) gotrace__problem(&c, GOTRACE_PROBLEM_CREATE_NO_PROC);
   gotrace__end(&c);
+  if (lent) gotrace__stop_proc_quietly();
   return g;
 }
 
 /* The public function's frame, where a walk begins. A call that is given it must not be the last thing that the function
  * does, or else a jump takes its place, and the frame is gone; so GOTRACE__KEEP_FRAME follows. */
 #define GOTRACE__FRAME __builtin_frame_address(0)
-#define GOTRACE__KEEP_FRAME() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+#define GOTRACE__KEEP_FRAME() gotrace__signal_fence()
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE);
+  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, GOTRACE__ANY);
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, GOTRACE__NEEDS_GO);
   GOTRACE__KEEP_FRAME();
   return g;
 }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__WAITING);
+  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__WAITING, GOTRACE__ANY);
   GOTRACE__KEEP_FRAME();
   return g;
 }
 
 /* What belongs to the whole program is ordered by time alone for readers, so these times differ. */
+#define GOTRACE__CLOCK_TRIES 1000000 /* then the clock stands still */
 static uint64_t gotrace__collector_stamp(gotrace__call *c) {
   uint64_t tick = gotrace__stamp(c, NULL);
   unsigned tries;
-  for (tries = 0; tick <= gotrace__t.collector_tick && tries < 1000000; tries++) tick = gotrace__stamp(c, NULL);
-  if (tick <= gotrace__t.collector_tick) tick = gotrace__t.collector_tick + 1; /* a clock that stands still */
-  gotrace__t.collector_generation = c->generation;
+  if (tick <= gotrace__t.collector_tick) tick = gotrace__t.collector_tick + 1;
+  for (tries = 0; gotrace__now() < tick && tries < GOTRACE__CLOCK_TRIES; tries++) continue; /* not ahead of the clock */
   return gotrace__t.collector_tick = tick;
 }
 
 /* Takes the collector's lock; what is written then comes after what was written under it before. */
 static void gotrace__lock_collector(gotrace__call *c) {
   gotrace__lock(&gotrace__t.collector);
+  while (gotrace__is_behind(c, gotrace__t.collector_generation)) {
+    gotrace__unlock(&gotrace__t.collector);
+    gotrace__catch_up(c);
+    gotrace__lock(&gotrace__t.collector);
+  }
+  if (!c->plain) gotrace__t.collector_generation = c->generation;
   c->collecting = true;
-  gotrace__refresh(c, gotrace__t.collector_generation);
 }
 
 static void gotrace__unlock_collector(gotrace__call *c) {
@@ -3650,7 +4934,7 @@ static inline void gotrace__off(gotrace__call *c, unsigned numbered, unsigned st
   gotrace_go *g = c->m->go;
   uint64_t word = gotrace__load_relaxed(&g->word);
   if (c->session) {
-    g->tick = c->s->tick;
+    gotrace__store_relaxed(&g->tick, c->s->tick);
     c->p->run_session = 0;
   }
   if (c->m->proc) gotrace__store_relaxed(&c->m->proc->go, (gotrace_go *)NULL);
@@ -3659,13 +4943,17 @@ static inline void gotrace__off(gotrace__call *c, unsigned numbered, unsigned st
 }
 
 /* The stack of an event that takes the running goroutine off its proc. 1.22 has no stack with a goroutine's status, so
- * viewers name one that is older than the trace after the last frame of the first stack that it stops with. */
+ * viewers name one that is older than the trace after the last frame of the first stack that it stops with. Without a stack it
+ * would have no name. */
 static GOTRACE__NOINLINE uint32_t gotrace__stop_stack_1_22(gotrace__call *c) {
   gotrace__frame frames[2];
   size_t count = 0;
-  if (gotrace__load_relaxed(&c->m->go->introduced) != c->session ||
-      gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE || !c->m->go->entry.function)
-    return gotrace__stack(c);
+  bool old = gotrace__load_relaxed(&c->m->go->introduced) == c->session;
+  if (!old || gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE || !c->m->go->entry.function ||
+      !c->m->go->entry.function[0]) {
+    uint32_t id = gotrace__stack(c);
+    return id || !old ? id : gotrace__entry_stack(c, &c->m->go->entry);
+  }
   if (c->site) frames[count++] = gotrace__frame_of(&c->site->location);
   frames[count++] = gotrace__frame_of(&c->m->go->entry);
   return gotrace__stack_of(c, frames, count);
@@ -3675,28 +4963,93 @@ static inline uint32_t gotrace__stop_stack(gotrace__call *c) {
   return GOTRACE__UNLIKELY(gotrace__t.version == GOTRACE_GO_1_22) ? gotrace__stop_stack_1_22(c) : gotrace__stack(c);
 }
 
-/* Writes that the running goroutine stops. */
-static inline void gotrace__write_stop(gotrace__call *c, gotrace_stop_reason reason, uint32_t stack) {
+/* The names of reasons, for ever; NULL without memory. */
+static gotrace__table *gotrace__reason_table(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__table *reasons = gotrace__load_acquire(&t->reasons);
+  if (reasons) return reasons;
+  gotrace__init();
+  gotrace__lock(&t->records);
+  reasons = t->reasons;
+  if (!reasons) gotrace__store_release(&t->reasons, reasons = gotrace__table_new(NULL, false));
+  gotrace__unlock(&t->records);
+  return reasons;
+}
+
+GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
+
+GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
+  bool nested = gotrace__is_nested(gotrace__self); /* finds what is there */
+  gotrace__table *reasons = nested ? gotrace__load_acquire(&gotrace__t.reasons) : gotrace__reason_table();
+  const gotrace__entry *entry;
+  char kept[GOTRACE_MAX_STRING_SIZE + 1];
+  size_t size = name ? gotrace__cut(name, strlen(name)) : 0;
+  uint64_t hash;
+  if (!reasons || !size || strcmp(name, "forever") == 0) return 0;
+  memcpy(kept, name, size);
+  kept[size] = 0;
+  hash = gotrace__hash_bytes(kept, size);
+  entry = gotrace__table_find(reasons, hash, (uint32_t)size, kept, size + 1);
+  if (!entry && !nested) {
+    gotrace__lock(&gotrace__t.records);
+    if (gotrace__load_relaxed(&reasons->count) < GOTRACE__REASONS)
+      entry = gotrace__table_add(reasons, hash, (uint32_t)size, kept, size + 1, false);
+    else entry = gotrace__table_find(reasons, hash, (uint32_t)size, kept, size + 1);
+    gotrace__unlock(&gotrace__t.records);
+  }
+  if (!entry) return 0;
+  /* Release: who has the number from another thread finds the name. */
+  gotrace__store_release(&gotrace__t.reason_names[entry->id - 1], (const char *)(entry + 1));
+  return entry->id << 8;
+}
+
+/* The reason that is meant, of which the built-in ones are `count`. */
+static unsigned gotrace__checked_reason(gotrace__call *c, unsigned reason, unsigned count) {
+  unsigned number = gotrace__reason_number(reason), base = reason & 0xff;
+  bool named = number - 1 < GOTRACE__REASONS && gotrace__load_acquire(&gotrace__t.reason_names[number - 1]);
+  if (GOTRACE__LIKELY((number ? named : true) && base < count)) return reason;
+  gotrace__problem(c, GOTRACE_PROBLEM_BAD_REASON);
+  return named ? number << 8 : 0;
+}
+
+/* v2: the string of a reason, which is checked; `own`: those of the built-in ones. */
+static uint32_t gotrace__reason_string(gotrace__call *c, unsigned reason, const uint32_t *own) {
+  unsigned number = gotrace__reason_number(reason);
+  uint32_t *known, id;
+  if (GOTRACE__LIKELY(!number)) return own[reason];
+  known = &gotrace__t.tables[c->slot]->named_reasons[number - 1];
+  id = gotrace__load_relaxed(known);
+  if (id) return id;
+  id = gotrace__put_string(c, gotrace__load_acquire(&gotrace__t.reason_names[number - 1]), true);
+  gotrace__store_relaxed(known, id);
+  return id;
+}
+
+/* Writes that the running goroutine stops. `text`: v2's for the reason. */
+static inline void gotrace__write_stop_for(gotrace__call *c, unsigned reason, uint32_t text, uint32_t stack) {
   static const uint8_t kinds[] = {
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
       GOTRACE_STOP_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
   };
   uint64_t tick = gotrace__stamp(c, c->m->go);
-  if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GO_STOP, tick, gotrace__t.tables[c->slot]->stop_reasons[reason], stack);
-  else gotrace__event1(c, kinds[reason], tick, stack);
+  if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GO_STOP, tick, text, stack);
+  else gotrace__event1(c, kinds[gotrace__reason_base(reason)], tick, stack);
 }
 
-static void gotrace__stop_running(gotrace__call *c, gotrace_stop_reason reason) {
-  if ((unsigned)reason >= GOTRACE_STOP_REASON_COUNT) {
-    gotrace__problem(c, GOTRACE_PROBLEM_BAD_REASON);
-    reason = GOTRACE_STOP_GENERIC;
-  }
+/* The same for a built-in reason. */
+static inline void gotrace__write_stop(gotrace__call *c, unsigned reason, uint32_t stack) {
+  gotrace__write_stop_for(c, reason, c->v2 ? gotrace__t.tables[c->slot]->stop_reasons[reason] : 0, stack);
+}
+
+static void gotrace__stop_running(gotrace__call *c, unsigned reason) {
+  reason = gotrace__checked_reason(c, reason, GOTRACE_STOP_REASON_COUNT);
   if (c->session) {
-    uint32_t stack;
     gotrace__leave_stw(c);
-    stack = gotrace__stop_stack(c);
-    if (c->session) gotrace__write_stop(c, reason, stack);
+    if (c->session) {
+      uint32_t text = c->v2 ? gotrace__reason_string(c, reason, gotrace__t.tables[c->slot]->stop_reasons) : 0;
+      gotrace__write_stop_for(c, reason, text, gotrace__stop_stack(c));
+    }
   }
   gotrace__off(c, 0, GOTRACE__RUNNABLE);
 }
@@ -3715,9 +5068,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, con
   c.frame = GOTRACE__FRAME;
   c.may_wait = false;
   if (!c.v2) {
-    gotrace__lock(&gotrace__t.global_lock);
-    c.global = true;
-    gotrace__refresh(&c, gotrace__t.global.stream.generation);
+    gotrace__lock_global(&c);
     gotrace__open(&c, &gotrace__t.global);
   }
   g = gotrace__create(&c, entry, GOTRACE__SYSCALL);
@@ -3744,7 +5095,7 @@ static inline void gotrace__write_known_unblock(gotrace__call *c, gotrace_go *g,
     g->last_proc = c->p;
   }
   g->woken = true;
-  g->tick = tick;
+  gotrace__store_relaxed(&g->tick, tick);
 }
 
 /* The same of any that is waiting; returns how many numbered events that is. */
@@ -3766,7 +5117,7 @@ static void gotrace__write_syscall_exit(gotrace__call *c, gotrace_go *g, uint64_
   if (tick < exit) tick = exit; /* that thread's clock is ahead of this one's */
   gotrace__event3(c, GOTRACE_V1_GO_SYS_EXIT, tick, g->id, sequence, exit);
   g->last_proc = c->p;
-  g->tick = tick;
+  gotrace__store_relaxed(&g->tick, tick);
 }
 
 /* Writes that g, whom the caller has taken, runs on c->p: one numbered event. */
@@ -3784,7 +5135,7 @@ static inline void gotrace__write_start_of(gotrace__call *c, gotrace_go *g, uint
     g->woken = false;
     g->last_proc = c->p;
   }
-  g->tick = tick;
+  gotrace__store_relaxed(&g->tick, tick);
   c->p->run_session = c->session;
   c->p->run_in_syscall = false;
 }
@@ -3913,7 +5264,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
   if (!gotrace__usual_end()) gotrace__end_go();
 }
 
-static inline bool gotrace__usual_stop(const gotrace_site *site, void *frame, gotrace_stop_reason reason) {
+static inline bool gotrace__usual_stop(const gotrace_site *site, void *frame, unsigned reason) {
   gotrace__call c;
   uint32_t stack;
   if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
@@ -3923,7 +5274,7 @@ static inline bool gotrace__usual_stop(const gotrace_site *site, void *frame, go
   return true;
 }
 
-static GOTRACE__NOINLINE void gotrace__stop_go(gotrace_site *site, void *frame, gotrace_stop_reason reason) {
+static GOTRACE__NOINLINE void gotrace__stop_go(gotrace_site *site, void *frame, unsigned reason) {
   gotrace__call c;
   if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
   c.frame = frame;
@@ -3932,8 +5283,8 @@ static GOTRACE__NOINLINE void gotrace__stop_go(gotrace_site *site, void *frame, 
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, gotrace_stop_reason reason) {
-  if ((unsigned)reason < GOTRACE_STOP_REASON_COUNT &&
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
+  if (reason < GOTRACE_STOP_REASON_COUNT &&
       (gotrace__off_off(GOTRACE__RUNNABLE) || gotrace__usual_stop(site, GOTRACE__FRAME, reason)))
     return;
   gotrace__stop_go(site, GOTRACE__FRAME, reason);
@@ -3946,52 +5297,59 @@ static const uint8_t gotrace__v1_blocks[] = {
 #undef GOTRACE__REASON
 };
 
-/* Writes that the running goroutine blocks. */
-static inline void gotrace__write_block(gotrace__call *c, unsigned reason, uint32_t stack) {
+/* Writes that the running goroutine blocks. `text`: v2's for the reason. */
+static inline void gotrace__write_block_for(gotrace__call *c, unsigned reason, uint32_t text, uint32_t stack) {
   uint64_t tick = gotrace__stamp(c, c->m->go);
-  if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GO_BLOCK, tick, gotrace__t.tables[c->slot]->block_reasons[reason], stack);
-  else gotrace__event1(c, gotrace__v1_blocks[reason], tick, stack);
+  if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GO_BLOCK, tick, text, stack);
+  else gotrace__event1(c, gotrace__v1_blocks[gotrace__reason_base(reason)], tick, stack);
+}
+
+/* The same for a built-in reason. */
+static inline void gotrace__write_block(gotrace__call *c, unsigned reason, uint32_t stack) {
+  gotrace__write_block_for(c, reason, c->v2 ? gotrace__t.tables[c->slot]->block_reasons[reason] : 0, stack);
 }
 
 static void gotrace__block(gotrace__call *c, unsigned reason) {
   gotrace_go *g = c->m->go;
   bool futile = (reason & GOTRACE_FUTILE_WAKEUP) != 0;
-  reason &= ~(unsigned)GOTRACE_FUTILE_WAKEUP;
-  if (reason >= GOTRACE_BLOCK_REASON_COUNT) {
+  reason = gotrace__checked_reason(c, reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
+  if (reason > 0xff && gotrace__reason_base(reason) == GOTRACE_BLOCK_FOREVER) { /* readers know that by its own name only */
     gotrace__problem(c, GOTRACE_PROBLEM_BAD_REASON);
-    reason = GOTRACE_BLOCK_GENERIC;
+    reason &= ~0xffu;
   }
   if (c->session) {
-    uint32_t stack;
     gotrace__leave_stw(c);
-    if (futile && (c->v2 || (gotrace__t.version >= GOTRACE_GO_1_11 && !gotrace__t.options.futile_wakeups))) {
+    if (c->session && futile && (c->v2 || (gotrace__t.version >= GOTRACE_GO_1_11 && !gotrace__t.options.futile_wakeups))) {
       gotrace__problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
-    } else if (futile) {
+    } else if (c->session && futile) {
       /* Readers leave out unblock, start and block (removeFutile in internal/trace/parser.go), but nothing that came
        * between, no start with a label and no block of another kind: what is left would not fit together. */
-      unsigned kind = gotrace__v1_blocks[reason];
+      unsigned kind = gotrace__v1_blocks[gotrace__reason_base(reason)];
       if (g->start_buffer == c->b && g->start_end == c->b->size &&
           (kind == GOTRACE_V1_GO_BLOCK || (kind >= GOTRACE_V1_GO_BLOCK_SEND && kind <= GOTRACE_V1_GO_BLOCK_COND)))
         gotrace__event0(c, GOTRACE_V1_FUTILE_WAKEUP, gotrace__stamp(c, g));
       else
         gotrace__problem(c, GOTRACE_PROBLEM_FUTILE_BUSY);
     }
-    stack = gotrace__stop_stack(c);
-    if (c->session) gotrace__write_block(c, reason, stack);
+    if (c->session) {
+      uint32_t text = c->v2 ? gotrace__reason_string(c, reason, gotrace__t.tables[c->slot]->block_reasons) : 0;
+      gotrace__write_block_for(c, reason, text, gotrace__stop_stack(c));
+    }
     if (c->session && reason == GOTRACE_BLOCK_FOREVER) {
       /* It is final for readers. Should it be unblocked after all, it goes on as a new goroutine. (A signal must not
        * find the new id on the thread: a sample would name it too early.) */
-      g->tick = c->s->tick;
+      gotrace__store_relaxed(&g->tick, c->s->tick);
       c->p->run_session = 0;
       gotrace__store_relaxed(&c->p->go, (gotrace_go *)NULL);
       gotrace__store_relaxed(&c->m->go, (gotrace_go *)NULL);
-      __atomic_signal_fence(__ATOMIC_SEQ_CST);
+      gotrace__signal_fence();
       gotrace__store_relaxed(&g->id,
                              gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
       if (c->m->own_go == g) c->m->own_go_id = g->id;
-      g->generation = c->generation;
+      gotrace__store_relaxed(&g->generation, c->generation);
       gotrace__store_relaxed(&g->assist_session, 0u);
       gotrace__store_relaxed(&g->known, 0u);
+      gotrace__store_relaxed(&g->introduced, c->session); /* what it ends may have begun before it is created anew */
       g->region_session = 0;
       g->unborn = c->v2 ? c->session : 0;
       gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__WAITING));
@@ -4013,8 +5371,30 @@ static inline bool gotrace__usual_block(const gotrace_site *site, void *frame, u
   return true;
 }
 
+/* The same for a reason that the program has named, if this generation knows it. */
+static GOTRACE__NOINLINE GOTRACE__FLATTEN bool gotrace__usual_named_block(const gotrace_site *site, void *frame, unsigned reason) {
+  unsigned number = gotrace__reason_number(reason), base = gotrace__reason_base(reason);
+  gotrace__call c;
+  uint32_t stack, text = 0;
+  bool done;
+  if (number - 1 >= GOTRACE__REASONS || (reason & GOTRACE_FUTILE_WAKEUP) || base >= GOTRACE_BLOCK_REASON_COUNT ||
+      base == GOTRACE_BLOCK_FOREVER || !gotrace__load_acquire(&gotrace__t.reason_names[number - 1]))
+    return false;
+  if (gotrace__off_off(GOTRACE__WAITING)) return true;
+  if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
+  if (c.v2) text = gotrace__load_relaxed(&gotrace__t.tables[c.slot]->named_reasons[number - 1]);
+  done = text || !c.v2;
+  if (GOTRACE__LIKELY(done)) {
+    gotrace__write_block_for(&c, reason, text, stack);
+    gotrace__off(&c, 0, GOTRACE__WAITING);
+  }
+  gotrace__leave(&c);
+  return done;
+}
+
 static GOTRACE__NOINLINE void gotrace__block_go(gotrace_site *site, void *frame, unsigned reason) {
   gotrace__call c;
+  if (reason > 0xff && gotrace__usual_named_block(site, frame, reason)) return;
   if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
   c.frame = frame;
   if (!c.m->go) gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
@@ -4046,21 +5426,34 @@ static inline bool gotrace__usual_unblock(const gotrace_site *site, void *frame,
   return done;
 }
 
-static GOTRACE__NOINLINE void gotrace__unblock_go(gotrace_site *site, void *frame, gotrace_go *go) {
+/* Unblocks a goroutine. False, with nothing done, if its creation is still to be written and the thread lacks the proc that
+ * this takes. */
+static bool gotrace__try_unblock(gotrace_site *site, void *frame, gotrace_go *go, bool last) {
   gotrace__call c;
   uint64_t word;
   unsigned numbered = 0;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  bool done = true;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return true;
   c.frame = frame;
   if (!go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (!gotrace__take(&c, go, 1u << GOTRACE__WAITING, &word)) {
     gotrace__problem(&c, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
+  } else if (c.v2 && go->unborn == c.session && !c.p && !last) {
+    gotrace__give(&c, go, word, 0, GOTRACE__WAITING);
+    done = false;
   } else {
     if (c.session) numbered = gotrace__write_unblock(&c, go, word, gotrace__stack(&c));
     gotrace__give(&c, go, word, numbered, GOTRACE__RUNNABLE);
   }
   gotrace__end(&c);
+  return done;
+}
+
+static GOTRACE__NOINLINE void gotrace__unblock_go(gotrace_site *site, void *frame, gotrace_go *go) {
+  if (gotrace__try_unblock(site, frame, go, false)) return;
+  if (!gotrace__regain_proc(gotrace__self)) gotrace__start_own_proc(gotrace__self);
+  gotrace__try_unblock(site, frame, go, true);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
@@ -4069,10 +5462,12 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, 
   GOTRACE__KEEP_FRAME();
 }
 
-/* The time of a switch from the thread's goroutine to g. */
-static inline uint64_t gotrace__switch_stamp(gotrace__call *c, const gotrace_go *g) {
+/* What follows has one time, that of a switch from the thread's goroutine, if it has one, to g. */
+static inline void gotrace__time_switch(gotrace__call *c, const gotrace_go *g) {
   uint64_t tick = gotrace__stamp(c, c->m->go);
-  return tick < g->tick ? g->tick : tick;
+  uint64_t last = gotrace__load_relaxed(&g->tick);
+  c->at = tick < last ? last : tick;
+  c->timed = true;
 }
 
 /* v1 and 1.22 have no switch: an unblock, a block or end, and a start, all at one time, say the same. */
@@ -4085,11 +5480,11 @@ static inline bool gotrace__usual_switch(const gotrace_site *site, void *frame, 
   done = gotrace__choose_stream(&c) && gotrace__usual_leave(&c) &&
          (c.v2 || gotrace__usual_stack(&c, site, frame, &stack)) && gotrace__usual_take(&c, g, GOTRACE__WAITING, &word);
   if (GOTRACE__LIKELY(done)) {
-    c.at = gotrace__switch_stamp(&c, g);
+    gotrace__time_switch(&c, g);
     if (c.v2) {
       gotrace__v2_event2(&c, GOTRACE_V2_GO_SWITCH, c.at, g->id, gotrace__sequence_of(word) + 1);
       gotrace__off(&c, 0, GOTRACE__WAITING);
-      g->tick = c.at;
+      gotrace__store_relaxed(&g->tick, c.at);
     } else {
       gotrace__write_known_unblock(&c, g, word, stack);
       gotrace__write_block(&c, GOTRACE_BLOCK_GENERIC, stack);
@@ -4102,9 +5497,13 @@ static inline bool gotrace__usual_switch(const gotrace_site *site, void *frame, 
   return done;
 }
 
-static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, bool end) {
+/* `reason`: for which the thread's goroutine blocks, or one of these: */
+#define GOTRACE__SWITCH_BLOCKS 0xffffffffu
+#define GOTRACE__SWITCH_ENDS 0xfffffffeu
+static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, unsigned reason) {
   gotrace__call c;
   uint64_t word;
+  bool end = reason == GOTRACE__SWITCH_ENDS, unexplained = end || reason == GOTRACE__SWITCH_BLOCKS;
   if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
   c.frame = frame;
   if (!g) {
@@ -4113,12 +5512,12 @@ static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, g
     gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else if (!gotrace__take(&c, g, 1u << GOTRACE__WAITING | 1u << GOTRACE__RUNNABLE, &word)) {
     gotrace__problem(&c, GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
-  } else if (c.v2 && gotrace__t.version >= GOTRACE_GO_1_23 && gotrace__status_of(word) == GOTRACE__WAITING &&
+  } else if (unexplained && c.v2 && gotrace__t.version >= GOTRACE_GO_1_23 && gotrace__status_of(word) == GOTRACE__WAITING &&
              g->unborn != c.session) {
     gotrace__leave_stw(&c);
     gotrace__take_again(&c, g, &word);
     if (c.session) {
-      c.at = gotrace__switch_stamp(&c, g);
+      gotrace__time_switch(&c, g);
       gotrace__v2_event2(&c, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, c.at, g->id,
                          gotrace__sequence_of(word) + 1);
     }
@@ -4126,19 +5525,19 @@ static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, g
     else gotrace__off(&c, 0, GOTRACE__WAITING);
     if (c.session) {
       if (g->label && g->label[0]) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, c.at, gotrace__string(&c, g->label));
-      g->tick = c.at;
+      gotrace__store_relaxed(&g->tick, c.at);
     }
     gotrace__put_on(&c, g, word, 1);
   } else {
     if (c.session) gotrace__leave_stw(&c);
     gotrace__take_again(&c, g, &word);
-    if (c.session) c.at = gotrace__switch_stamp(&c, g);
+    if (c.session) gotrace__time_switch(&c, g);
     if (gotrace__status_of(word) == GOTRACE__WAITING) {
       if (c.session) word += gotrace__write_unblock(&c, g, word, gotrace__stack(&c)) * gotrace__word(0, 1, 0);
       word = (word & ~(uint64_t)7) | GOTRACE__RUNNABLE;
     }
     if (end) gotrace__die(&c, false);
-    else gotrace__block(&c, GOTRACE_BLOCK_GENERIC);
+    else gotrace__block(&c, unexplained ? (unsigned)GOTRACE_BLOCK_GENERIC : reason);
     gotrace__run(&c, g, word);
   }
   gotrace__end(&c);
@@ -4146,25 +5545,112 @@ static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, g
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
   if (gotrace__usual_switch(site, GOTRACE__FRAME, go)) return;
-  gotrace__switch(site, GOTRACE__FRAME, go, false);
+  gotrace__switch(site, GOTRACE__FRAME, go, GOTRACE__SWITCH_BLOCKS);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason) {
+  gotrace__switch(site, GOTRACE__FRAME, go, reason < GOTRACE__SWITCH_ENDS ? reason : 0xff);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go) {
-  gotrace__switch(site, GOTRACE__FRAME, go, true);
+  gotrace__switch(site, GOTRACE__FRAME, go, GOTRACE__SWITCH_ENDS);
+  GOTRACE__KEEP_FRAME();
+}
+
+/* Writes that g, whom the caller has taken with `word`, has run for no time and ended, on a thread with a proc. A goroutine
+ * that runs on the thread leaves its proc and is back at the same time. It keeps what it has begun, also a stopped world. */
+static void gotrace__write_destroy(gotrace__call *c, gotrace_go *g, uint64_t word) {
+  gotrace_go *over = c->m->go;
+  uint64_t over_word = over ? gotrace__load_relaxed(&over->word) : 0;
+  uint64_t sequence = gotrace__sequence_of(word);
+  gotrace__time_switch(c, g);
+  if (gotrace__status_of(word) == GOTRACE__WAITING) {
+    sequence += gotrace__write_unblock(c, g, word, gotrace__stack(c));
+  } else if (g->exit_session == c->session) {
+    gotrace__write_syscall_exit(c, g, sequence, g->exit_tick);
+    c->at = c->s->tick; /* another thread's clock may be ahead of this one's */
+    sequence++;
+  }
+  /* No GoSwitch: viewers would count a wait of the other goroutine, for no reason. */
+  if (over) gotrace__write_stop(c, GOTRACE_STOP_GENERIC, gotrace__stop_stack(c));
+  gotrace__write_start_of(c, g, sequence, NULL);
+  gotrace__write_end(c);
+  c->p->run_session = 0;
+  if (!over) return;
+  gotrace__write_start(c, over, gotrace__sequence_of(over_word));
+  gotrace__give(c, over, over_word, 1, GOTRACE__RUNNING);
+}
+
+/* Ends a goroutine that does not run. False, with nothing done, if the thread lacks a proc to write that on. */
+static bool gotrace__try_destroy(gotrace_site *site, void *frame, gotrace_go *g, bool last) {
+  gotrace__call c;
+  uint64_t word;
+  unsigned spins = 0;
+  bool done = true;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return true;
+  c.frame = frame;
+  if (!g) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+    gotrace__end(&c);
+    return true;
+  }
+  for (;;) {
+    if (!gotrace__take(&c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_DESTROY);
+      break;
+    }
+    if (c.session && !c.m->proc) {
+      gotrace__give(&c, g, word, 0, gotrace__status_of(word));
+      if (last) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
+      done = last;
+      break;
+    }
+    /* While tracing is off, it has not been taken, and another thread may destroy it too. */
+    if (c.plain && !gotrace__cas_acq_rel(&g->word, &word, gotrace__word(0, 0, GOTRACE__DEAD))) {
+      if (word & GOTRACE__BUSY) gotrace__pause(&spins);
+      continue;
+    }
+    if (g == c.m->own_go) c.m->own_go = NULL;
+    if (c.session) gotrace__write_destroy(&c, g, word);
+    if (!c.plain) gotrace__give(&c, g, word, 0, GOTRACE__DEAD);
+    gotrace__go_free(c.m, g);
+    break;
+  }
+  gotrace__end(&c);
+  return done;
+}
+
+static void gotrace__destroy_go(gotrace_site *site, void *frame, gotrace_go *g) {
+  gotrace__thread *m;
+  gotrace_proc *lost;
+  if (gotrace__try_destroy(site, frame, g, false)) return;
+  m = gotrace__self;
+  lost = m->lost_proc;
+  gotrace__start_own_proc(m);
+  gotrace__try_destroy(site, frame, g, true);
+  gotrace__stop_proc_quietly();
+  m->lost_proc = lost;
+}
+
+GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__destroy_go(site, GOTRACE__FRAME, go);
   GOTRACE__KEEP_FRAME();
 }
 
 /* Procs. */
 
-GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
+static gotrace_proc *gotrace__new_proc(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_proc *p;
   gotrace__init();
   gotrace__lock(&t->records);
   for (p = t->procs; p; p = p->next) {
     uint64_t free_word = gotrace__proc_word(0, GOTRACE__PROC_FREE);
-    if (gotrace__cas_acq_rel(&p->word, &free_word, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) break;
+    if (!gotrace__cas_acq_rel(&p->word, &free_word, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) continue;
+    gotrace__store_relaxed(&p->steal_unreported, 0u);
+    break;
   }
   if (!p && (p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
     p->id = t->proc_count;
@@ -4178,32 +5664,42 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
   return p;
 }
 
+GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
+  if (!gotrace__is_nested(gotrace__self)) return gotrace__new_proc();
+  gotrace__drop_nested(gotrace__self);
+  return NULL;
+}
+
 GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? proc->id : GOTRACE_GLOBAL_PROC; }
 
-/* Takes a proc from one status (and thread) to busy; false if it has another. */
+/* Takes a proc from one status (and thread) to busy; false if it has another. In either case the call is then not behind
+ * it (S1, S2). */
 static bool gotrace__take_proc(gotrace__call *c, gotrace_proc *p, uint64_t word) {
   unsigned spins = 0;
   for (;;) {
     uint64_t seen = gotrace__load_acquire(&p->word);
-    if (c->plain) seen &= ~GOTRACE__BUSY;
     if (seen & GOTRACE__BUSY) {
       gotrace__pause(&spins);
       continue;
     }
-    if (seen != word) return false;
-    if (gotrace__cas_acq_rel(&p->word, &seen, word | GOTRACE__BUSY)) break;
+    if (seen != word) { /* whoever stored it has stored the stamp first */
+      if (!gotrace__is_behind(c, gotrace__load_relaxed(&p->stream.generation))) return false;
+    } else if (gotrace__cas_acq_rel(&p->word, &seen, word | GOTRACE__BUSY)) {
+      if (!gotrace__is_behind(c, gotrace__load_relaxed(&p->stream.generation))) {
+        c->taken = p;
+        return true;
+      }
+      gotrace__store_release(&p->word, word);
+    } else {
+      continue;
+    }
+    gotrace__catch_up(c);
   }
-  if (GOTRACE__UNLIKELY(gotrace__too_late(c))) {
-    gotrace__store_release(&p->word, word);
-    return false;
-  }
-  c->taken = p;
-  gotrace__refresh(c, p->stream.generation);
-  return true;
 }
 
 static void gotrace__give_proc(gotrace__call *c, gotrace_proc *p, uint64_t word) {
   if (c->taken == p) c->taken = NULL;
+  if (!c->plain) gotrace__store_relaxed(&p->stream.generation, c->generation);
   gotrace__store_release(&p->word, word);
 }
 
@@ -4237,20 +5733,15 @@ static void gotrace__write_syscall_block(gotrace__call *c, gotrace_go *g, uint64
   if (tick < c->s->tick) tick = c->s->tick;
   gotrace__event0(c, GOTRACE_V1_GO_SYS_BLOCK, tick);
   c->p->run_session = 0;
-  g->tick = tick;
-  g->generation = c->generation;
+  gotrace__store_relaxed(&g->tick, tick);
+  gotrace__store_relaxed(&g->generation, c->generation);
   g->syscall_session = 0; /* from here on it is known to wait */
 }
 
-/* The thread gives up its proc: m->proc is in a system call or running without a goroutine. */
-static bool gotrace__stop_proc(gotrace__call *c) {
+/* The thread gives up its proc, which runs no goroutine, or is in a system call and the caller has taken it. */
+static void gotrace__release_proc(gotrace__call *c) {
   gotrace__thread *m = c->m;
   gotrace_proc *p = m->proc;
-  if (m->in_syscall && gotrace__load_acquire(&p->word) != gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING) &&
-      !gotrace__take_proc(c, p, gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL))) {
-    gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL); /* it was stolen */
-    return false;
-  }
   if (c->v2) {
     gotrace__v2_event0(c, GOTRACE_V2_PROC_STOP, gotrace__proc_stamp(c, p));
   } else if (c->session) {
@@ -4262,7 +5753,31 @@ static bool gotrace__stop_proc(gotrace__call *c) {
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
   c->p = NULL;
   gotrace__give_proc(c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
+}
+
+/* The proc of a thread in a system call, taken if it was kept through the call; NULL if the thread has none any more. */
+static gotrace_proc *gotrace__syscall_proc(gotrace__call *c) {
+  gotrace__thread *m = c->m;
+  gotrace_proc *p = m->proc;
+  if (!p || gotrace__load_acquire(&p->word) == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) return p;
+  if (gotrace__take_proc(c, p, gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL))) return p;
+  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+  return NULL;
+}
+
+/* The thread gives up its proc; false if that was stolen during a system call. */
+static bool gotrace__stop_proc(gotrace__call *c) {
+  if (c->m->in_syscall && !gotrace__syscall_proc(c)) return false;
+  gotrace__release_proc(c);
   return true;
+}
+
+static void gotrace__stop_proc_quietly(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  c.may_wait = false;
+  if (c.m->proc) gotrace__stop_proc(&c);
+  gotrace__end(&c);
 }
 
 /* The goroutine that runs on the thread, if any, leaves the proc before the proc stops. */
@@ -4293,18 +5808,17 @@ static void gotrace__proc_start(gotrace_proc *p, bool own) {
     gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
   } else {
     if (m->proc) {
+      bool owned = m->proc == m->own_proc;
       gotrace__preempt(&c, GOTRACE_PROBLEM_PROC_START_OVER);
-      if (gotrace__load_acquire(&m->proc->word) >> 4 == m->index) {
-        if (m->proc != m->own_proc) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_OVER);
-        gotrace__stop_proc(&c);
-      }
-      gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+      if (gotrace__stop_proc(&c) && !owned) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_OVER);
     }
     if (!gotrace__take_proc(&c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) {
       gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
     } else {
       if (c.v2) gotrace__write_proc_start(&c, p);
       gotrace__store_relaxed(&m->proc, p);
+      m->lost_proc = NULL;
+      gotrace__store_relaxed(&p->steal_unreported, 0u);
       if (own) m->own_proc = p;
       c.p = p;
       if (c.session && !c.v2) {
@@ -4328,7 +5842,9 @@ GOTRACE__DEFINE void gotrace_proc_stop(void) {
   if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
   c.may_wait = false;
   if (!c.m->proc) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
+    gotrace_proc *lost = c.m->lost_proc; /* stopped when the system call ended blocked */
+    c.m->lost_proc = NULL;
+    if (!lost || !gotrace__exchange_acq_rel(&lost->steal_unreported, 0u)) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
   } else {
     gotrace__preempt(&c, GOTRACE_PROBLEM_PROC_STOP_GO);
     if (!gotrace__stop_proc(&c)) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
@@ -4348,7 +5864,8 @@ GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
   }
   word = gotrace__load_acquire(&proc->word) & ~GOTRACE__BUSY;
   if (gotrace__status_of(word) != GOTRACE__PROC_SYSCALL || !gotrace__take_proc(&c, proc, word)) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STEAL);
+    /* No problem if the proc's thread has reported the loss already. */
+    if (!gotrace__exchange_acq_rel(&proc->steal_unreported, 0u)) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STEAL);
   } else {
     gotrace_go *g = gotrace__load_relaxed(&proc->go);
     if (c.v2) {
@@ -4418,19 +5935,20 @@ static inline void gotrace__enter_syscall(gotrace__call *c, uint32_t stack) {
   gotrace_go *g = c->m->go;
   gotrace_proc *p = c->m->proc;
   if (c->session) {
-    g->tick = gotrace__stamp(c, g);
+    uint64_t tick = gotrace__stamp(c, g);
+    gotrace__store_relaxed(&g->tick, tick);
     if (c->v2) {
-      gotrace__v2_event2(c, GOTRACE_V2_GO_SYSCALL_BEGIN, g->tick, ++p->sequence, stack);
-      p->thread = c->m->system_id;
-      p->stream.tick = g->tick;
-      p->stream.generation = c->generation;
+      gotrace__v2_event2(c, GOTRACE_V2_GO_SYSCALL_BEGIN, tick, ++p->sequence, stack);
+      p->stream.tick = tick;
     } else {
-      gotrace__event1(c, GOTRACE_V1_GO_SYS_CALL, g->tick, stack);
-      g->syscall_tick = g->tick;
+      gotrace__event1(c, GOTRACE_V1_GO_SYS_CALL, tick, stack);
+      g->syscall_tick = tick;
       g->syscall_session = c->session;
       p->run_in_syscall = true;
     }
   }
+  p->thread = c->m->system_id; /* also while tracing is off: the call may outlast the start of a trace */
+  if (!c->plain) gotrace__store_relaxed(&p->stream.generation, c->generation);
   gotrace__store_relaxed(&g->syscall_proc, p);
   gotrace__store_relaxed(&c->m->in_syscall, true);
   gotrace__give(c, g, gotrace__load_relaxed(&g->word), 0, GOTRACE__SYSCALL);
@@ -4475,13 +5993,10 @@ static void gotrace__v2_syscall_end(gotrace__call *c, uint64_t word, bool blocke
   gotrace_go *g = m->go;
   gotrace_proc *p = m->proc;
   bool kept = p && c->taken == p;
-  if (kept && blocked) { /* readers take a call with a proc for one that does not block */
-    gotrace__v2_event0(c, GOTRACE_V2_PROC_STOP, gotrace__proc_stamp(c, p));
-    gotrace__write_proc_start(c, p);
-    kept = false;
-  }
-  g->tick = gotrace__stamp(c, g);
-  gotrace__v2_event0(c, kept ? GOTRACE_V2_GO_SYSCALL_END : GOTRACE_V2_GO_SYSCALL_END_BLOCKED, g->tick);
+  uint64_t tick;
+  tick = gotrace__stamp(c, g);
+  gotrace__store_relaxed(&g->tick, tick);
+  gotrace__v2_event0(c, kept ? GOTRACE_V2_GO_SYSCALL_END : GOTRACE_V2_GO_SYSCALL_END_BLOCKED, tick);
   gotrace__store_relaxed(&m->in_syscall, false);
   if (blocked) {
     if (p) gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
@@ -4496,7 +6011,8 @@ static void gotrace__v2_syscall_end(gotrace__call *c, uint64_t word, bool blocke
 
 /* v1: whether readers know of the thread's system call, and take it for one that does not block. */
 static inline bool gotrace__is_short_syscall(const gotrace__call *c, const gotrace_go *g) {
-  return g->syscall_session == c->session && gotrace__now() - g->syscall_tick < gotrace__sysmon_ticks();
+  uint64_t now = c->timed ? c->at : gotrace__now();
+  return g->syscall_session == c->session && (now < g->syscall_tick || now - g->syscall_tick < gotrace__sysmon_ticks());
 }
 
 /* The proc was kept through the call. */
@@ -4510,12 +6026,13 @@ static inline bool gotrace__usual_syscall_end(void) {
   before = taken = gotrace__proc_word(c.m->index, GOTRACE__PROC_SYSCALL);
   done = gotrace__cas_acq_rel(&c.p->word, &taken, before | GOTRACE__BUSY);
   if (GOTRACE__LIKELY(done)) {
-    done = c.p->stream.generation <= c.generation && gotrace__choose_stream(&c) &&
+    done = gotrace__load_relaxed(&c.p->stream.generation) <= c.generation && gotrace__choose_stream(&c) &&
            (c.v2 || gotrace__is_short_syscall(&c, g)) && gotrace__usual_take(&c, g, GOTRACE__SYSCALL, &word);
     if (GOTRACE__LIKELY(done)) {
       if (c.v2) {
-        g->tick = gotrace__stamp(&c, g);
-        gotrace__v2_event0(&c, GOTRACE_V2_GO_SYSCALL_END, g->tick);
+        uint64_t tick = gotrace__stamp(&c, g);
+        gotrace__store_relaxed(&g->tick, tick);
+        gotrace__v2_event0(&c, GOTRACE_V2_GO_SYSCALL_END, tick);
       } else {
         g->syscall_session = 0;
         c.p->run_in_syscall = false;
@@ -4531,112 +6048,128 @@ static inline bool gotrace__usual_syscall_end(void) {
   return done;
 }
 
-/* Ends the thread's system call. `blocked`: the goroutine is then runnable, else it runs on. */
-static GOTRACE__NOINLINE void gotrace__syscall_end(bool blocked) {
+/* The system call has ended blocked, but no steal of the proc has been reported: the thief is late. The thread itself writes
+ * that it lost the proc. Go: exitsyscall may see the theft before retake reports it (runtime/proc.go). */
+static void gotrace__lose_proc(gotrace__call *c, gotrace_proc *p) {
+  if (c->session && !c->v2) gotrace__open(c, p);
+  c->m->lost_proc = p;
+  gotrace__store_relaxed(&p->steal_unreported, 1u);
+  gotrace__release_proc(c);
+}
+
+/* v1: what ends the system call of the thread's goroutine, taken with `word`; p is the thread's proc or NULL. */
+static void gotrace__v1_syscall_end(gotrace__call *c, gotrace_proc *p, uint64_t word, bool blocked) {
+  gotrace__thread *m = c->m;
+  gotrace_go *g = m->go;
+  unsigned numbered = 0;
+  bool waits = c->session && g->syscall_session != c->session; /* as the trace has it */
+  if (c->session && p && !waits && (blocked || !gotrace__is_short_syscall(c, g))) {
+    /* Readers expect what Go does: the proc stops, and is started again for the exit. */
+    gotrace__write_syscall_block(c, g, g->syscall_tick);
+    gotrace__event0(c, GOTRACE_V1_PROC_STOP, c->s->tick);
+    gotrace__event1(c, GOTRACE_V1_PROC_START, gotrace__stamp(c, NULL), m->system_id);
+    waits = true;
+  }
+  gotrace__store_relaxed(&m->in_syscall, false);
+  if (c->session) g->syscall_session = g->exit_session = 0;
+  if (c->session && waits && p) {
+    gotrace__write_syscall_exit(c, g, gotrace__sequence_of(word), 0);
+    numbered++;
+  } else if (c->session && waits) {
+    uint64_t last = gotrace__load_relaxed(&g->tick);
+    g->exit_tick = gotrace__event_time(c);
+    if (g->exit_tick < last) g->exit_tick = last;
+    g->exit_session = c->session;
+  }
+  if (blocked) {
+    if (p) gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
+    gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
+    gotrace__give(c, g, word, numbered, GOTRACE__RUNNABLE);
+    return;
+  }
+  if (c->session && waits) {
+    gotrace__write_start(c, g, gotrace__sequence_of(word) + numbered);
+    numbered++;
+  }
+  if (c->session) c->p->run_in_syscall = false;
+  gotrace__store_relaxed(&p->go, g);
+  gotrace__give(c, g, word, numbered, GOTRACE__RUNNING);
+}
+
+/* Ends the thread's system call. `blocked`: the goroutine is then runnable, else it runs on. `ends`: it ends right after, so
+ * that it is no problem if it has no proc. */
+static GOTRACE__NOINLINE void gotrace__syscall_end(bool blocked, bool ends) {
   gotrace__call c;
   gotrace__thread *m;
-  gotrace_go *g;
   gotrace_proc *p;
   uint64_t word;
   bool lost = false;
   if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
   m = c.m;
   c.may_wait = false;
+  p = m->in_syscall ? gotrace__syscall_proc(&c) : NULL;
+  if (m->in_syscall && !p && !blocked) {
+    gotrace__end(&c);
+    lost = gotrace__start_own_proc(m); /* m->go is still in its system call */
+    if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+    c.may_wait = false;
+    p = m->proc;
+    if (!p) blocked = true;
+  }
+  if (lost && !ends) gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
   if (!m->in_syscall) {
     gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_NONE);
     gotrace__end(&c);
     return;
   }
-  g = m->go;
-  p = m->proc;
-  if (p && gotrace__load_relaxed(&p->word) != gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) {
-    if (!gotrace__take_proc(&c, p, gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL))) {
-      gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
-      p = NULL;
-    }
+  if (p && blocked && c.taken == p) {
+    gotrace__lose_proc(&c, p);
+    p = NULL;
   }
-  if (!p && !blocked) {
-    gotrace__end(&c);
-    lost = gotrace__start_own_proc(m); /* m->go is still in its system call */
-    gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL);
-    c.may_wait = false;
-    p = m->proc;
-    if (!p) blocked = true;
-  }
-  if (lost) gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
   if (c.session && p && !c.v2) gotrace__open(&c, p);
-  if (!gotrace__take(&c, g, 1u << GOTRACE__SYSCALL, &word)) {
+  if (!gotrace__take(&c, m->go, 1u << GOTRACE__SYSCALL, &word)) {
     /* Cannot be: only the thread itself ends its system call. */
     gotrace__store_relaxed(&m->in_syscall, false);
     gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
   } else if (c.v2) {
     gotrace__v2_syscall_end(&c, word, blocked);
   } else {
-    unsigned numbered = 0;
-    bool waits = c.session && g->syscall_session != c.session; /* as the trace has it */
-    if (c.session && p && !waits &&
-        (blocked || gotrace__now() - g->syscall_tick >= gotrace__sysmon_ticks())) {
-      /* Readers expect what Go does: the proc stops, and is started again for the exit. */
-      gotrace__write_syscall_block(&c, g, g->syscall_tick);
-      gotrace__event0(&c, GOTRACE_V1_PROC_STOP, c.s->tick);
-      gotrace__event1(&c, GOTRACE_V1_PROC_START, gotrace__stamp(&c, NULL), m->system_id);
-      waits = true;
-    }
-    gotrace__store_relaxed(&m->in_syscall, false);
-    if (c.session) g->syscall_session = g->exit_session = 0;
-    if (c.session && waits && p) {
-      gotrace__write_syscall_exit(&c, g, gotrace__sequence_of(word), 0);
-      numbered++;
-    } else if (c.session && waits) {
-      g->exit_tick = gotrace__now();
-      if (g->exit_tick < g->tick) g->exit_tick = g->tick;
-      g->exit_session = c.session;
-    }
-    if (blocked) {
-      if (p) gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
-      gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
-      gotrace__give(&c, g, word, numbered, GOTRACE__RUNNABLE);
-    } else {
-      if (c.session && waits) {
-        gotrace__write_start(&c, g, gotrace__sequence_of(word) + numbered);
-        numbered++;
-      }
-      if (c.session) c.p->run_in_syscall = false;
-      gotrace__store_relaxed(&p->go, g);
-      gotrace__give(&c, g, word, numbered, GOTRACE__RUNNING);
-    }
+    if (c.session && p && c.p != p) gotrace__open(&c, p); /* the trace has begun meanwhile */
+    gotrace__v1_syscall_end(&c, p, word, blocked);
   }
   if (p) gotrace__give_proc(&c, p, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING));
   gotrace__end(&c);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
-  if (!gotrace__usual_syscall_end()) gotrace__syscall_end(false);
+  if (!gotrace__usual_syscall_end()) gotrace__syscall_end(false, false);
 }
 
-GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) { gotrace__syscall_end(true); }
+GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) { gotrace__syscall_end(true, false); }
 
-GOTRACE__DEFINE void gotrace_go_end_syscall(void) {
+GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
   gotrace__call c;
   uint64_t word;
   gotrace_go *g;
   if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  c.may_wait = false;
+  if (c.m->in_syscall && c.m->proc && (!c.session || c.v2)) gotrace__stop_proc(&c);
   g = c.m->go;
   if (!c.m->in_syscall) {
     gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_NONE);
   } else if (c.session && !c.v2) {
     gotrace__thread *m = c.m;
     gotrace__end(&c);
-    gotrace__syscall_end(false);
+    gotrace__syscall_end(false, true);
     gotrace_go_end();
     if (m->proc) gotrace_proc_stop();
     return;
   } else {
-    if (c.m->proc) gotrace__stop_proc(&c);
+    bool taken = gotrace__take(&c, g, 1u << GOTRACE__SYSCALL, &word);
     gotrace__store_relaxed(&c.m->in_syscall, false);
     gotrace__store_relaxed(&c.m->go, (gotrace_go *)NULL);
     if (g == c.m->own_go) c.m->own_go = NULL;
-    if (gotrace__take(&c, g, 1u << GOTRACE__SYSCALL, &word)) {
+    if (taken) {
       if (c.v2) gotrace__v2_event0(&c, GOTRACE_V2_GO_DESTROY_SYSCALL, gotrace__stamp(&c, g));
       gotrace__give(&c, g, word, 0, GOTRACE__DEAD);
       gotrace__go_free(c.m, g);
@@ -4647,25 +6180,39 @@ GOTRACE__DEFINE void gotrace_go_end_syscall(void) {
 
 /* Plain threads. */
 
+/* A thread whose system call ended blocked needs a proc and has started none: the one that it had was not stolen, so it takes
+ * that again. False if it had none, or if a thief has reported the steal since. */
+static GOTRACE__NOINLINE bool gotrace__regain_proc(gotrace__thread *m) {
+  gotrace_proc *p = m->lost_proc;
+  m->lost_proc = NULL;
+  if (!p || gotrace__load_acquire(&p->word) != gotrace__proc_word(0, GOTRACE__PROC_IDLE) ||
+      !gotrace__exchange_acq_rel(&p->steal_unreported, 0u))
+    return false;
+  gotrace__proc_start(p, false);
+  return m->proc == p;
+}
+
 /* A proc of the thread's own, started; false without memory. */
-static bool gotrace__start_own_proc(gotrace__thread *m) {
-  gotrace_proc *p = m->own_proc ? m->own_proc : gotrace_proc_create();
+static GOTRACE__NOINLINE bool gotrace__start_own_proc(gotrace__thread *m) {
+  gotrace_proc *p = m->own_proc ? m->own_proc : gotrace__new_proc();
   gotrace__proc_start(p, true);
   if (p && m->proc == p) return true;
   if (p == m->own_proc) { /* another thread runs it, against the rules: take a new one */
     m->own_proc = NULL;
-    if ((p = gotrace_proc_create()) != NULL) gotrace__proc_start(p, true);
+    if ((p = gotrace__new_proc()) != NULL) gotrace__proc_start(p, true);
   }
   return m->proc != NULL;
 }
 
-/* The name of a thread, for ever: one entry for each name, and for no more than GOTRACE__NAMES of them. */
+/* The name of a thread or goroutine, for ever: one entry for each name, and for no more than GOTRACE__NAMES of them. NULL: one
+ * too many, or no memory. */
+#ifndef GOTRACE__NAMES
 #define GOTRACE__NAMES 1024
-static const char *gotrace__thread_name(const char *name) {
+#endif
+static const char *gotrace__keep_name(const char *name) {
   struct gotrace__tracer *t = &gotrace__t;
-  const char *kept = "thread";
-  size_t size = strlen(name);
-  size = gotrace__cut(name, size < 255 ? size : 255);
+  const char *kept = NULL;
+  size_t size = gotrace__cut_at(name, strlen(name), 255);
   gotrace__lock(&t->records);
   if (!t->names) t->names = gotrace__table_new(NULL, false);
   if (t->names && size) {
@@ -4682,6 +6229,11 @@ static const char *gotrace__thread_name(const char *name) {
   return kept;
 }
 
+static const char *gotrace__thread_name(const char *name) {
+  const char *kept = gotrace__keep_name(name);
+  return kept ? kept : "thread";
+}
+
 /* Makes a thread that runs no proc but its own, and waits for nothing, a goroutine. */
 static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
   if (m->go || m->waiting || (m->proc && m->proc != m->own_proc)) return;
@@ -4691,9 +6243,10 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
     if (m->go) return;
   }
   if (!m->name) {
-    char name[64];
-    gotrace__system_thread_name(name, sizeof name);
-    m->name = gotrace__thread_name(name);
+    char name[80] = "thread ";
+    char *own = name + strlen(name);
+    gotrace__system_thread_name(own, 64);
+    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* that is Go's runtime, see gotrace__entry_stack */
   }
   {
     gotrace_location entry;
@@ -4701,7 +6254,7 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
     entry.function = m->name;
     entry.file = "";
     entry.line = 0;
-    m->own_go = gotrace__create_call(NULL, NULL, &entry, GOTRACE__RUNNABLE);
+    m->own_go = gotrace__create_call(NULL, NULL, &entry, GOTRACE__RUNNABLE, GOTRACE__ANY);
   }
   if (m->own_go) {
     m->own_go_id = gotrace__load_relaxed(&m->own_go->id); /* somebody may have taken it already, and blocked it for ever */
@@ -4712,7 +6265,7 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
 }
 
 GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
-  gotrace__thread *m = gotrace__me();
+  gotrace__thread *m = gotrace__me_outside();
   if (!m || m->go || m->proc) return;
   if (name) m->name = gotrace__thread_name(name);
   gotrace__attach(m);
@@ -4728,9 +6281,12 @@ static bool gotrace__free_own_proc(gotrace__thread *m) {
   return !sweeps;
 }
 
+static void gotrace__leave_wait(gotrace__thread *m);
+
 static void gotrace__thread_finish(gotrace__thread *m) {
   gotrace_go *g = m->own_go;
-  if (m->in_syscall) gotrace__syscall_end(m->go != g);
+  gotrace__leave_wait(m);
+  if (m->in_syscall) gotrace__syscall_end(m->go != g, true);
   m->waiting = NULL;
   if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) {
     if (m->go != g && !m->go && (!m->proc || m->proc == m->own_proc) && (m->proc || gotrace__start_own_proc(m)))
@@ -4745,13 +6301,33 @@ static void gotrace__thread_finish(gotrace__thread *m) {
     if (m->proc) gotrace_proc_stop();
     gotrace__free_own_proc(m);
   }
-  m->own_proc = NULL;
+  m->own_proc = m->lost_proc = NULL;
   m->name = NULL;
 }
 
 GOTRACE__DEFINE void gotrace_thread_end(void) {
-  gotrace__thread *m = gotrace__self;
+  gotrace__thread *m = gotrace__self ? gotrace__me_outside() : NULL;
   if (m) gotrace__thread_finish(m);
+}
+
+GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
+  gotrace__thread *m = gotrace__me_outside();
+  if (!m) return;
+  if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
+  if (go && !m->proc) gotrace__start_own_proc(m);
+  gotrace__start(go, false);
+  if (!go || m->go != go) return;
+  m->own_go = go;
+  m->own_go_id = gotrace__load_relaxed(&go->id);
+}
+
+GOTRACE__DEFINE void gotrace_thread_rename(const char *name) {
+  gotrace__thread *m = gotrace__me_outside();
+  gotrace_go *g;
+  if (!m) return;
+  if (name && *name) m->name = gotrace__thread_name(name);
+  g = m->own_go;
+  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) gotrace_go_rename(g, name);
 }
 
 #if !GOTRACE_NO_THREADS
@@ -4790,35 +6366,190 @@ static void gotrace__thread_gone(void *thread) {
 GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
   gotrace__thread *m = gotrace__me();
   if (!m) return NULL;
-  if (!m->go) gotrace__attach(m);
+  if (!m->go && !gotrace__is_nested(m)) gotrace__attach(m);
   return m->go ? m->go : m->waiting;
 }
 
 GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotrace__load_relaxed(&go->id) : 0; }
 
-GOTRACE__DEFINE void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__call c;
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
-  c.frame = GOTRACE__FRAME;
-  if (!c.m->go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  } else {
-    c.m->waiting = c.m->go;
-    gotrace__block(&c, reason);
-  }
-  gotrace__end(&c);
+static gotrace__wait_bucket *gotrace__wait_bucket_of(const void *key) {
+  return &gotrace__t.wait_buckets[gotrace__mix(0, (uintptr_t)key) % GOTRACE__WAIT_BUCKETS];
 }
 
-GOTRACE__DEFINE void gotrace_wait_end(void) {
-  gotrace__thread *m = gotrace__me();
-  if (!m) return;
-  if (m->waiting) {
+/* Both with the bucket's lock. `after`: NULL for the first place. */
+static void gotrace__list_wait(gotrace__wait_bucket *bucket, gotrace__thread *m, gotrace__thread *after) {
+  m->wait_previous = after;
+  m->wait_next = after ? after->wait_next : bucket->first;
+  if (m->wait_next) m->wait_next->wait_previous = m;
+  else bucket->last = m;
+  if (after) after->wait_next = m;
+  else gotrace__store_relaxed(&bucket->first, m);
+  m->wait_listed = true;
+}
+
+static void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__thread *m) {
+  if (m->wait_previous) m->wait_previous->wait_next = m->wait_next;
+  else gotrace__store_relaxed(&bucket->first, m->wait_next);
+  if (m->wait_next) m->wait_next->wait_previous = m->wait_previous;
+  else bucket->last = m->wait_previous;
+  m->wait_listed = false;
+}
+
+/* The thread waits no longer on an address. A waker that has taken it off the list has done with it on return: otherwise it
+ * could unblock what the thread's goroutine waits for next. */
+static void gotrace__leave_wait(gotrace__thread *m) {
+  gotrace__wait_bucket *bucket;
+  if (GOTRACE__LIKELY(!m->wait_key)) return;
+  bucket = gotrace__wait_bucket_of(m->wait_key);
+  for (;;) {
+    unsigned spins = 0;
+    bool claimed;
+    gotrace__lock(&bucket->lock);
+    if (m->wait_listed) gotrace__unlist_wait(bucket, m);
+    claimed = gotrace__load_acquire(&m->wait_claimed) != 0;
+    gotrace__unlock(&bucket->lock);
+    if (!claimed) break;
+    while (gotrace__load_acquire(&m->wait_claimed)) gotrace__pause(&spins);
+  }
+  m->wait_key = NULL;
+}
+
+/* Returns what waits now, or NULL. */
+static GOTRACE__NOINLINE gotrace_go *gotrace__begin_wait_slowly(gotrace_site *site, void *frame, unsigned reason) {
+  gotrace__call c;
+  gotrace_go *g;
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return NULL;
+  c.frame = frame;
+  g = c.m->go;
+  if (!g) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  } else {
+    c.m->waiting = g;
+    gotrace__block(&c, reason);
+    c.m->waiting_id = gotrace__load_relaxed(&g->id); /* it has a new one if it waits for ever */
+  }
+  gotrace__end(&c);
+  return g;
+}
+
+static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const void *key, unsigned reason) {
+  gotrace__thread *m = gotrace__self;
+  gotrace_go *g = m ? m->go : NULL;
+  if (GOTRACE__UNLIKELY(gotrace__is_nested(m))) {
+    gotrace__drop_nested(m);
+    return;
+  }
+  if (m) gotrace__leave_wait(m); /* of one that has not ended */
+  if (g && (reason < GOTRACE_BLOCK_REASON_COUNT
+                ? gotrace__off_off(GOTRACE__WAITING) || gotrace__usual_block(site, frame, reason)
+                : gotrace__usual_named_block(site, frame, reason)))
+    m->waiting_id = gotrace__load_relaxed(&g->id), m->waiting = g;
+  else if ((g = gotrace__begin_wait_slowly(site, frame, reason)) == NULL) return;
+  m = gotrace__self;
+  if (key) { /* not before it waits, or a waker would find it running */
+    gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
+    gotrace__lock(&bucket->lock);
+    if (m->waiting == g) { /* a signal handler may have ended this wait by one of its own */
+      m->wait_key = key;
+      gotrace__list_wait(bucket, m, bucket->last);
+    }
+    gotrace__unlock(&bucket->lock);
+  }
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
+  gotrace__begin_wait(site, GOTRACE__FRAME, NULL, reason);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) {
+  gotrace__begin_wait(site, GOTRACE__FRAME, key, reason);
+  GOTRACE__KEEP_FRAME();
+}
+
+/* Takes the first thread that waits on `key` off the list, and claims it; NULL if there is none. */
+static gotrace__thread *gotrace__claim_wait(gotrace__wait_bucket *bucket, const void *key) {
+  gotrace__thread *m;
+  gotrace__lock(&bucket->lock);
+  for (m = bucket->first; m && m->wait_key != key; m = m->wait_next) continue;
+  if (m) {
+    gotrace__unlist_wait(bucket, m);
+    gotrace__store_relaxed(&m->wait_claimed, 1u);
+  }
+  gotrace__unlock(&bucket->lock);
+  return m;
+}
+
+/* Claims, and unblocks in the usual way: as many as it can. Who cannot be woken like that has its place again. */
+static inline unsigned gotrace__usual_wake(const gotrace_site *site, void *frame, const void *key, unsigned count) {
+  gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
+  gotrace__thread *m;
+  unsigned woken = 0;
+  while (woken < count && (m = gotrace__claim_wait(bucket, key)) != NULL) {
     gotrace_go *g = m->waiting;
+    if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->id) != m->waiting_id ||
+                          !(gotrace__unblock_off(g) || gotrace__usual_unblock(site, frame, g)))) {
+      gotrace__lock(&bucket->lock);
+      gotrace__list_wait(bucket, m, NULL);
+      gotrace__store_release(&m->wait_claimed, 0u);
+      gotrace__unlock(&bucket->lock);
+      break;
+    }
+    gotrace__store_release(&m->wait_claimed, 0u);
+    woken++;
+  }
+  return woken;
+}
+
+/* Between the claim and its end the caller waits for nobody: its call has begun, so it does not wait for room, and it holds
+ * no lock of a list. Otherwise the thread that it wakes could be the one that makes room. */
+static GOTRACE__NOINLINE unsigned gotrace__wake_slowly(gotrace_site *site, void *frame, const void *key, unsigned count) {
+  gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
+  gotrace__call c;
+  gotrace__thread *m;
+  unsigned woken = 0;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return 0;
+  c.frame = frame;
+  while (woken < count && (m = gotrace__claim_wait(bucket, key)) != NULL) {
+    gotrace_go *g = m->waiting;
+    uint64_t word;
+    /* Or something else has ended the wait, or the goroutine. */
+    if (gotrace__load_relaxed(&g->id) == m->waiting_id && gotrace__take(&c, g, 1u << GOTRACE__WAITING, &word)) {
+      unsigned numbered = c.session ? gotrace__write_unblock(&c, g, word, gotrace__stack(&c)) : 0;
+      gotrace__give(&c, g, word, numbered, GOTRACE__RUNNABLE);
+      woken++;
+    }
+    gotrace__store_release(&m->wait_claimed, 0u);
+    if (c.session) gotrace__open(&c, c.p); /* there may be many */
+  }
+  gotrace__end(&c);
+  return woken;
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count) {
+  const gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
+  unsigned woken;
+  if (!count || !key || !gotrace__load_relaxed(&bucket->first) || !gotrace__me_outside()) return 0;
+  woken = gotrace__usual_wake(site, GOTRACE__FRAME, key, count);
+  if (woken < count && gotrace__load_relaxed(&bucket->first))
+    woken += gotrace__wake_slowly(site, GOTRACE__FRAME, key, count - woken);
+  GOTRACE__KEEP_FRAME();
+  return woken;
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
+  gotrace__thread *m = gotrace__me_outside();
+  gotrace_go *g;
+  if (!m) return;
+  g = m->waiting; /* once: a signal handler may end the wait at any place here */
+  if (g) {
+    gotrace__leave_wait(m);
     m->waiting = NULL;
-    gotrace__start(g, true);
+    if (gotrace__load_relaxed(&g->id) != m->waiting_id) g = NULL;
+    if (!gotrace__start_off(g) && !gotrace__usual_start(g)) gotrace__start(g, true);
   } else {
     gotrace__call c;
-    gotrace__begin(&c, NULL, GOTRACE__ANY);
+    if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
     gotrace__problem(&c, GOTRACE_PROBLEM_WAIT_NONE);
     gotrace__end(&c);
   }
@@ -4835,6 +6566,25 @@ GOTRACE__DEFINE void gotrace_go_label(const char *label) {
     if (!gotrace__set_label(c.m->go, label)) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
     if (c.v2)
       gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, c.m->go), gotrace__string(&c, c.m->go->label));
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) {
+  gotrace__call c;
+  uint64_t word;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!go) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+  } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
+    gotrace_location entry = {0, NULL, "", 0};
+    if (name && *name) entry.function = gotrace__keep_name(name);
+    if (entry.function) gotrace__set_entry(go, &entry);
+    if (!gotrace__set_label(go, name)) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
+    if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
+    else if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, go), gotrace__string(&c, go->label));
+  } else {
+    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   }
   gotrace__end(&c);
 }
@@ -4859,7 +6609,7 @@ GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE void gotrace_go_stack(gotrace_go *go, const void *low, const void *high) {
+GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) {
   gotrace__call c;
   uint64_t word;
   if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
@@ -4875,6 +6625,91 @@ GOTRACE__DEFINE void gotrace_go_stack(gotrace_go *go, const void *low, const voi
   gotrace__end(&c);
 }
 
+/* Places made at run time. */
+
+static bool gotrace__is_text(const char *text, const char *kept, size_t size) {
+  return text && kept ? strlen(kept) == size && memcmp(text, kept, size) == 0 : text == kept;
+}
+
+static gotrace__made_site *gotrace__find_site(const gotrace__site_table *sites, uint64_t hash, const gotrace_location *place,
+                                              size_t function_size, size_t file_size) {
+  gotrace__made_site *made = gotrace__load_acquire(&sites->chains[hash % GOTRACE__SITE_CHAINS]);
+  for (; made; made = made->link) {
+    const gotrace_location *at = &made->site.location;
+    if (made->hash == hash && at->pc == place->pc && at->line == place->line &&
+        gotrace__is_text(place->function, at->function, function_size) && gotrace__is_text(place->file, at->file, file_size))
+      return made;
+  }
+  return NULL;
+}
+
+/* A copy of a string in the region, if there is one; *ok: there was memory for it. */
+static const char *gotrace__copy_text(gotrace__region *region, const char *text, size_t size, bool *ok) {
+  char *copy = text ? GOTRACE__CAST(char *, gotrace__region_alloc(region, size + 1)) : NULL;
+  if (text && !copy) *ok = false;
+  if (copy) memcpy(copy, text, size);
+  return copy;
+}
+
+/* A new site; the caller holds the records' lock. */
+static gotrace__made_site *gotrace__new_site(gotrace__site_table *sites, uint64_t hash, const gotrace_location *place,
+                                             size_t function_size, size_t file_size) {
+  gotrace__made_site **chain = &sites->chains[hash % GOTRACE__SITE_CHAINS], *made;
+  bool ok = true;
+  if (sites->count == GOTRACE__SITES) return NULL;
+  made = GOTRACE__CAST(gotrace__made_site *, gotrace__region_alloc(&sites->region, sizeof *made));
+  if (!made) return NULL;
+  made->hash = hash;
+  made->site.location = *place;
+  made->site.location.function = gotrace__copy_text(&sites->region, place->function, function_size, &ok);
+  made->site.location.file = gotrace__copy_text(&sites->region, place->file, file_size, &ok);
+  if (!ok) return NULL;
+  sites->count++;
+  made->link = *chain;
+  gotrace__store_release(chain, made); /* who finds it must not see it half made */
+  return made;
+}
+
+static gotrace_site *gotrace__make_site(const gotrace_location *place) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__site_table *sites = gotrace__load_acquire(&t->sites);
+  size_t function_size = place->function ? gotrace__cut(place->function, strlen(place->function)) : 0;
+  size_t file_size = place->file ? gotrace__cut(place->file, strlen(place->file)) : 0;
+  uint64_t hash = gotrace__mix(place->line, place->pc);
+  gotrace__made_site *made;
+  if (place->function) hash = gotrace__mix(hash, gotrace__hash_bytes(place->function, function_size));
+  hash = gotrace__mix(hash, 1);
+  if (place->file) hash = gotrace__mix(hash, gotrace__hash_bytes(place->file, file_size));
+  made = sites ? gotrace__find_site(sites, hash, place, function_size, file_size) : NULL;
+  if (made) return &made->site;
+  if (!gotrace__me_outside()) return NULL;
+  gotrace__lock(&t->records);
+  sites = t->sites;
+  if (!sites) {
+    sites = GOTRACE__CAST(gotrace__site_table *, gotrace__allocate(NULL, sizeof *sites, false));
+    gotrace__store_release(&t->sites, sites);
+  }
+  if (sites) made = gotrace__find_site(sites, hash, place, function_size, file_size);
+  if (sites && !made) made = gotrace__new_site(sites, hash, place, function_size, file_size);
+  gotrace__unlock(&t->records);
+  return made ? &made->site : NULL;
+}
+
+GOTRACE__DEFINE gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line) {
+  gotrace_location place;
+  place.pc = 0;
+  place.function = function;
+  place.file = file;
+  place.line = line;
+  return gotrace__make_site(&place);
+}
+
+GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
+  gotrace_location place = {0, NULL, NULL, 0};
+  place.pc = pc;
+  return gotrace__make_site(&place);
+}
+
 /* Garbage collection. */
 
 /* v2: writes an event about the collection that is on; the caller holds the collector's lock, a goroutine runs. Readers
@@ -4882,10 +6717,15 @@ GOTRACE__DEFINE void gotrace_go_stack(gotrace_go *go, const void *low, const voi
 static void gotrace__v2_gc_event(gotrace__call *c, unsigned kind) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t tick = gotrace__collector_stamp(c), sequence = ++t->gc_sequence;
+  /* Readers order the first event about a collection by time alone. They cut each event's time to whole nanoseconds, so a
+   * thread's clock lags by up to one nanosecond an event, except at the beginning of a batch. */
+  gotrace__batch_end(c->b);
+  gotrace__begin_batch(c->b, t->tables[c->slot], c->s->id, tick);
+  gotrace__store_relaxed(&c->s->tick, tick);
   if (kind == GOTRACE_V2_GC_BEGIN) gotrace__v2_event2(c, kind, tick, sequence, gotrace__stack(c));
   else gotrace__v2_event1(c, kind, tick, sequence);
   t->gc_traced = c->generation;
-  t->gc_session = kind == GOTRACE_V2_GC_END ? 0 : c->session;
+  gotrace__store_relaxed(&t->gc_session, kind == GOTRACE_V2_GC_END ? 0 : c->session);
 }
 
 GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
@@ -4893,17 +6733,18 @@ GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
   gotrace_go *borrowed = NULL;
   if (!gotrace__begin(&c, site, GOTRACE__V2_GO)) return;
   c.frame = GOTRACE__FRAME;
+  if (c.v2) (void)gotrace__borrow(&c, &borrowed); /* takes a goroutine, so before the collector's lock */
   gotrace__lock_collector(&c);
   if (gotrace__t.gc) {
     gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
   } else {
     gotrace__t.gc = true;
     if (c.v2) {
-      if (gotrace__borrow(&c, &borrowed)) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_BEGIN);
+      if (c.m->go) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_BEGIN); /* else the next generation begins with it */
     } else if (c.session) {
       uint64_t tick = gotrace__collector_stamp(&c);
       gotrace__event2(&c, GOTRACE_V1_GC_START, tick, gotrace__t.gc_sequence++, gotrace__stack(&c));
-      gotrace__t.gc_session = c.session;
+      gotrace__store_relaxed(&gotrace__t.gc_session, c.session);
     }
   }
   gotrace__unlock_collector(&c);
@@ -4915,13 +6756,14 @@ GOTRACE__DEFINE void gotrace_gc_end(void) {
   gotrace__call c;
   gotrace_go *borrowed = NULL;
   if (!gotrace__begin(&c, NULL, GOTRACE__V2_GO)) return;
+  if (c.v2 && gotrace__load_relaxed(&gotrace__t.gc_session) == c.session) (void)gotrace__borrow(&c, &borrowed);
   gotrace__lock_collector(&c);
   if (!gotrace__t.gc) gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
   if (c.session && gotrace__t.gc_session == c.session) {
     if (!c.v2) {
       gotrace__event0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
-      gotrace__t.gc_session = 0;
-    } else if (gotrace__borrow(&c, &borrowed)) {
+      gotrace__store_relaxed(&gotrace__t.gc_session, 0u);
+    } else if (c.m->go) {
       if (gotrace__t.gc_traced != c.generation) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_ACTIVE);
       gotrace__v2_gc_event(&c, GOTRACE_V2_GC_END);
     }
@@ -4935,8 +6777,8 @@ GOTRACE__DEFINE void gotrace_gc_end(void) {
 /* v2: writes the begin of the world's stop; the caller holds the collector's lock, a goroutine runs on c->p. */
 static void gotrace__v2_stw_begin(gotrace__call *c, uint32_t stack) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__v2_event2(c, GOTRACE_V2_STW_BEGIN, gotrace__collector_stamp(c), t->tables[c->slot]->stw_reasons[t->stw_reason],
-                     stack);
+  gotrace__v2_event2(c, GOTRACE_V2_STW_BEGIN, gotrace__collector_stamp(c),
+                     gotrace__reason_string(c, t->stw_reason, t->tables[c->slot]->stw_reasons), stack);
   t->stw_begun[c->slot] = c->generation;
   t->stw_thread[c->slot] = c->m;
   t->stw_id[c->slot] = c->m->system_id;
@@ -4958,7 +6800,7 @@ static void gotrace__write_globals(gotrace__call *c) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t heap;
   if (gotrace__load_relaxed(&t->globals_traced) == c->generation ||
-      __atomic_exchange_n(&t->globals_traced, c->generation, __ATOMIC_RELAXED) == c->generation)
+      gotrace__exchange_relaxed(&t->globals_traced, c->generation) == c->generation)
     return;
   gotrace__v2_event2(c, GOTRACE_V2_PROCS_CHANGE, gotrace__stamp(c, NULL), gotrace__procs(), 0);
   heap = gotrace__load_relaxed(&t->heap_goal);
@@ -4976,26 +6818,24 @@ static void gotrace__write_globals(gotrace__call *c) {
   gotrace__unlock_collector(c);
 }
 
-GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, gotrace_stw_reason reason) {
+GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
   gotrace__call c;
-  unsigned kind = (unsigned)reason;
   if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
   c.frame = GOTRACE__FRAME;
   gotrace__lock_collector(&c);
   if (gotrace__t.stw) {
     gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
   } else {
+    unsigned kind;
     gotrace__t.stw = true;
-    if (kind >= GOTRACE_STW_REASON_COUNT) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_BAD_REASON);
-      kind = GOTRACE_STW_UNKNOWN;
-    }
+    reason = gotrace__checked_reason(&c, reason, GOTRACE_STW_REASON_COUNT);
+    kind = gotrace__reason_base(reason);
     /* Before 1.21: 0 is mark termination, 1 is sweep termination, and there is no other. Readers keep it with the
      * goroutine that begins it. */
     if (!c.m->go) {
       gotrace__problem(&c, GOTRACE_PROBLEM_NO_GOROUTINE);
     } else if (c.v2) {
-      gotrace__t.stw_reason = kind;
+      gotrace__t.stw_reason = reason;
       gotrace__v2_stw_begin(&c, gotrace__stack(&c));
     } else if (gotrace__has(&c, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM
                                     ? GOTRACE_GO_1_10
@@ -5038,6 +6878,7 @@ GOTRACE__DEFINE void gotrace_gc_scan_begin(void) {
       c.p->scan_session = c.session;
     }
   }
+  if (c.m->proc) c.m->proc->scan = true;
   gotrace__end(&c);
 }
 
@@ -5047,13 +6888,14 @@ GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
   if (c.session) {
     if (gotrace__t.version >= GOTRACE_GO_1_10) {
       gotrace__problem(&c, GOTRACE_PROBLEM_FORMAT_LACKS);
-    } else if (c.p->scan_session != c.session) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
-    } else {
+    } else if (c.p->scan_session == c.session) {
       gotrace__event0(&c, GOTRACE_V1_GC_SCAN_DONE, gotrace__stamp(&c, NULL));
       c.p->scan_session = 0;
+    } else if (!c.m->proc || !c.m->proc->scan) { /* else it began before the trace */
+      gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
     }
   }
+  if (c.m->proc) c.m->proc->scan = false;
   gotrace__end(&c);
 }
 
@@ -5142,13 +6984,13 @@ GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
     if (c.v2) gotrace__v2_event0(&c, GOTRACE_V2_GC_MARK_ASSIST_END, gotrace__stamp(&c, g));
     else gotrace__event0(&c, GOTRACE_V1_GC_MARK_ASSIST_DONE, gotrace__stamp(&c, g));
     gotrace__store_relaxed(&g->assist_session, 0u);
-  } else if (!g || (gotrace__t.version >= 1009 && gotrace__load_relaxed(&g->introduced) != c.session)) {
+  } else if (c.session && (!g || (gotrace__t.version >= 1009 && gotrace__load_relaxed(&g->introduced) != c.session))) {
     gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE); /* else it began before the trace, or the format has none */
   }
   gotrace__end(&c);
 }
 
-static void gotrace__heap(uint64_t *last, uint64_t bytes, unsigned v1, unsigned v2) {
+static void gotrace__heap(gotrace__uint64 *last, uint64_t bytes, unsigned v1, unsigned v2) {
   gotrace__call c;
   if (!gotrace__begin(&c, NULL, GOTRACE__V2_PROC)) return;
   gotrace__store_relaxed(last, bytes + 1);
@@ -5244,7 +7086,7 @@ static gotrace__open_task *gotrace__take_task(uint64_t id, bool any) {
 /* Remembers a task that has begun: in the trace of `session`, or while there is none. */
 static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, uint32_t session) {
   gotrace__open_task *task;
-  size_t size = name ? strlen(name) : 0, limit = sizeof task->name - 1;
+  size_t size = name ? gotrace__cut_at(name, strlen(name), sizeof task->name - 1) : 0;
   if (!gotrace__load_acquire(&gotrace__t.open_tasks)) {
     gotrace__lock(&gotrace__t.records);
     if (!gotrace__t.open_tasks)
@@ -5255,8 +7097,6 @@ static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, u
   }
   task = gotrace__take_task(id, true);
   if (!task) return;
-  if (size > limit) /* not inside a UTF-8 sequence */
-    for (size = limit; size > limit - 4 && ((unsigned char)name[size] & 0xc0) == 0x80; size--) continue;
   if (size) memcpy(task->name, name, size);
   task->name[size] = 0;
   task->parent = parent;
@@ -5269,7 +7109,7 @@ static void gotrace__write_open_tasks(gotrace__call *c) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__open_task *tasks = gotrace__load_acquire(&t->open_tasks);
   size_t i;
-  if (__atomic_exchange_n(&t->tasks_traced, (uint64_t)c->session, __ATOMIC_RELAXED) == c->session || !tasks) return;
+  if (gotrace__exchange_relaxed(&t->tasks_traced, (uint64_t)c->session) == c->session || !tasks) return;
   for (i = 0; i < GOTRACE__TASKS && c->session; i++) {
     uint64_t id = gotrace__load_relaxed(&tasks[i].id);
     gotrace__open_task *task = id && id != GOTRACE__TAKEN ? gotrace__take_task(id, false) : NULL;
@@ -5499,7 +7339,8 @@ static GOTRACE__NOINLINE void gotrace__end_region(gotrace_site *site, void *fram
         gotrace__open(&c, c.p); /* there may be many */
       }
     } else if (!g->region_depth && gotrace__load_relaxed(&g->introduced) == c.session) {
-      /* It began before the trace; readers know such ends. */
+      /* It began before the trace; readers know such ends. Or it never began, and nobody can tell. */
+      gotrace__problem(&c, GOTRACE_PROBLEM_REGION_OLDER);
       gotrace__write_region(&c, task.id, 1, id, gotrace__stack(&c));
     } else {
       gotrace__problem(&c, GOTRACE_PROBLEM_REGION_NONE);
@@ -5560,17 +7401,19 @@ GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, const char *category, const char *format, ...) {
+GOTRACE__DEFINE void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
+                                     va_list arguments) {
   char message[GOTRACE_MAX_STRING_SIZE + 1 + 4]; /* room to see that it was cut, and where a character begins */
+  message[0] = 0;
+  if (format) GOTRACE__VSNPRINTF(message, sizeof message, format, arguments);
+  gotrace_log_at(site, task, category, message);
+}
+
+GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, const char *category, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-#ifdef GOTRACE__STB
-  stbsp_vsnprintf(message, (int)sizeof message, format, arguments);
-#else
-  vsnprintf(message, sizeof message, format, arguments);
-#endif
+  gotrace_logv_at(site, task, category, format, arguments);
   va_end(arguments);
-  gotrace_log_at(site, task, category, message);
 }
 
 /* ------------------------------------------------------------------------------------------------ >>capture ---- */
@@ -5580,7 +7423,7 @@ GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, cons
  * frame pointer); on ppc64, without that, the return address is the third word of the caller's. A chain that leaves the
  * bounds or does not climb ends; so a caller that keeps something else in the register costs frames, never a fault. Go:
  * fpTracebackPCs. */
-#if defined(__clang__) || defined(__GNUC__)
+#if GOTRACE__GNU
 __attribute__((no_sanitize("address")))
 #endif
 static int gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, int max) {
@@ -5730,6 +7573,19 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
   return id;
 }
 
+/* The session that is on, when it began, and whether its format has samples. A sample is no call that starting a trace would
+ * wait for, so what it reads may be half of one session's and half of the next's, unless the control word is still the same
+ * afterwards. */
+static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t control = gotrace__load_acquire(&t->control);
+  uint32_t version = gotrace__load_acquire(&t->version); /* acquire: before the control word is read again */
+  *session = gotrace__load_acquire(&t->session);
+  *start_tick = gotrace__load_acquire(&t->start_tick);
+  return (control & GOTRACE__MODES) == GOTRACE__ON && gotrace__load_relaxed(&t->control) == control &&
+         version >= GOTRACE_GO_1_19;
+}
+
 /* CPU samples pass from signal handlers to the reader through a ring of places. A place whose turn is 2n is free for the
  * n-th sample, 2n + 1 filled with it. Handlers take places by compare-and-swap of the head; one that is interrupted
  * between taking and filling delays the reader, and nobody else. */
@@ -5737,8 +7593,9 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   int saved = errno;
   gotrace__thread *m = gotrace__self;
   gotrace__sample *ring = gotrace__load_acquire(&gotrace__t.samples), *sample;
-  uint64_t head;
-  if (!gotrace_enabled() || !ring || gotrace__t.version < GOTRACE_GO_1_19) return;
+  uint64_t head, start_tick;
+  uint32_t session;
+  if (!gotrace_enabled() || !ring || !gotrace__session_of_sample(&session, &start_tick)) return;
   head = gotrace__load_relaxed(&gotrace__t.sample_head);
   for (;;) {
     uint64_t turn;
@@ -5758,11 +7615,11 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   }
   /* Later than what the thread has written: readers take a sample for the goroutine's beginning if it comes first. */
   sample->time = gotrace__now();
-  if (sample->time <= gotrace__t.start_tick) sample->time = gotrace__t.start_tick + 1;
+  if (sample->time <= start_tick) sample->time = start_tick + 1;
   sample->thread = m ? m->system_id : GOTRACE__NO_THREAD;
   sample->proc = -1;
   sample->go = 0;
-  sample->session = gotrace__t.session;
+  sample->session = session;
   sample->count = 0;
   if (m && !m->in_syscall) {
     gotrace_proc *p = m->proc;
@@ -5776,14 +7633,15 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   if (ucontext) {
     uintptr_t pc = 0, frame = 0, pcs[GOTRACE__SAMPLE_FRAMES];
     int n = 0, i;
-#if defined(__linux__) && defined(__x86_64__) && defined(REG_RIP)
-    ucontext_t *context = GOTRACE__CAST(ucontext_t *, ucontext);
-    pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-    frame = (uintptr_t)context->uc_mcontext.gregs[REG_RBP];
+    /* The kernel's struct ucontext, see GOTRACE__LIBC. */
+#if defined(__linux__) && defined(__x86_64__) && !defined(__ILP32__)
+    const uint64_t *registers = GOTRACE__CAST(const uint64_t *, ucontext) + 5; /* flags, link, stack; r8 to r15 and on */
+    pc = registers[16];
+    frame = registers[10];
 #elif defined(__linux__) && defined(__aarch64__)
-    ucontext_t *context = GOTRACE__CAST(ucontext_t *, ucontext);
-    pc = (uintptr_t)context->uc_mcontext.pc;
-    frame = (uintptr_t)context->uc_mcontext.regs[29];
+    const uint64_t *registers = GOTRACE__CAST(const uint64_t *, ucontext) + 23; /* also a signal mask of 128 bytes */
+    pc = registers[32];
+    frame = registers[29];
 #endif
     if (pc) sample->pcs[sample->count++] = pc + 1; /* as return addresses are: one past */
     /* The bounds must be known already: asking for them is not safe here. */
@@ -5816,7 +7674,7 @@ static uint64_t gotrace__frequency(void) {
 }
 
 static GOTRACE__NOINLINE uint64_t gotrace__sysmon_ticks(void) {
-  static uint64_t known; /* 20 microseconds, once the clock's rate has been seen for a millisecond */
+  static gotrace__uint64 known; /* 20 microseconds, once the clock's rate has been seen for a millisecond */
   uint64_t ticks = gotrace__load_relaxed(&known);
   if (ticks) return ticks;
   ticks = gotrace__frequency() / 50000 + 1;
@@ -5883,14 +7741,23 @@ static void gotrace__read_clocks(gotrace__tables *tables) {
   gotrace__wall_clock(&tables->wall_seconds, &tables->wall_nanoseconds);
 }
 
+/* A buffer has been used. Small ones are not kept. */
+static void gotrace__recycle(gotrace__buffer *b) {
+  struct gotrace__tracer *t = &gotrace__t;
+  if (gotrace__buffer_size(b) < sizeof *b || gotrace__load_relaxed(&t->budget.used) > t->budget.limit)
+    gotrace__buffer_free(&t->budget, b);
+  else gotrace__queue_push(&t->empty, b);
+}
+
 static void gotrace__collect_buffer(gotrace__piece *piece, gotrace__buffer **buffer) {
   gotrace__buffer *b = *buffer;
-  bool empty = b && b->size_at && b->size == b->size_at + GOTRACE__BATCH_SIZE_WIDTH && b->top == sizeof b->data;
+  bool empty = b && b->top == b->capacity &&
+               (!b->size || (b->size_at && b->size == b->size_at + GOTRACE__BATCH_SIZE_WIDTH));
   if (!b) return;
   *buffer = NULL;
   if (empty) {
     b->size_at = 0;
-    gotrace__queue_push(&gotrace__t.empty, b);
+    gotrace__recycle(b);
     return;
   }
   gotrace__batch_end(b);
@@ -5940,6 +7807,7 @@ static void gotrace__ender_call(gotrace__call *c, uint64_t generation) {
 /* v2: writes that a collection is on, where no goroutine has run: one is made for the event, on a proc of the ender's
  * own. It may be that neither is to be had. */
 static void gotrace__tell_collection(gotrace__call *c) {
+  struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *ender = c->m;
   const uint64_t idle = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
   gotrace_go *borrowed;
@@ -5947,214 +7815,296 @@ static void gotrace__tell_collection(gotrace__call *c) {
   if (!c->session) return;
   if (!ender->own_proc ||
       !gotrace__take_proc(c, ender->own_proc, idle)) { /* none yet, or a stale handle has taken it */
-    ender->own_proc = gotrace_proc_create();
+    ender->own_proc = gotrace__new_proc();
     if (!ender->own_proc || !gotrace__take_proc(c, ender->own_proc, idle)) return;
   }
-  gotrace__write_proc_start(c, ender->own_proc);
+  if (c->v2) gotrace__write_proc_start(c, ender->own_proc);
   c->p = ender->proc = ender->own_proc;
-  if (gotrace__borrow(c, &borrowed)) gotrace__v2_gc_event(c, GOTRACE_V2_GC_ACTIVE);
+  if (gotrace__borrow(c, &borrowed)) {
+    gotrace__lock_collector(c);
+    if (c->v2 && t->gc_session == c->session && t->gc_traced != c->generation)
+      gotrace__v2_gc_event(c, GOTRACE_V2_GC_ACTIVE);
+    gotrace__unlock_collector(c);
+  }
   if (borrowed) gotrace__die(c, false);
   gotrace__stop_proc(c);
 }
 
-/* v2: writes the status of each goroutine and proc that is nobody's and has had no event in the generation, and of a
- * collection that is on. The generation is still the current one; no other follows the last. The time is linear in the
- * number of goroutines; the caller holds the life lock, and no other thread waits for it. */
-static void gotrace__write_statuses(uint64_t generation, bool last) {
+/* Whether a collection is on in the trace that this generation does not mention yet. */
+static bool gotrace__collection_untold(gotrace__call *c) {
+  struct gotrace__tracer *t = &gotrace__t;
+  bool untold;
+  gotrace__lock_collector(c);
+  untold = c->session && t->gc && t->gc_session == c->session && t->gc_traced != c->generation;
+  gotrace__unlock_collector(c);
+  return untold;
+}
+
+/* v2: a note of something that was silent in a generation: a thread, an idle proc, or a waiting or runnable goroutine amid a
+ * mark assist. */
+typedef struct gotrace__quiet {
+  gotrace__thread *m;      /* or NULL */
+  uint64_t thread;         /* its id for the system */
+  gotrace_proc *p;         /* or NULL */
+  gotrace_go *g;           /* or NULL: of a thread */
+  uint64_t go, go_thread;  /* 0: none */
+  gotrace_location entry;
+  unsigned go_status, proc_status;
+  bool known;              /* it has been mentioned before */
+  bool assist, sweep;
+} gotrace__quiet;
+
+/* Notes are taken before the generation ends, and written when no thread writes for it any more. A thread that changes what is
+ * noted, in the same generation, writes its status first (`traced`, `opened`): the note is then skipped. A change in a later
+ * generation leaves the note true. */
+typedef struct gotrace__notes {
+  gotrace__quiet *list;
+  size_t count, max;
+  bool full; /* there was no memory for some */
+} gotrace__notes;
+
+/* A note to be filled in, zeroed; NULL without memory. It counts when the caller adds 1 to `count`. */
+static gotrace__quiet *gotrace__next_note(gotrace__notes *notes) {
+  if (notes->count == notes->max) {
+    size_t max = notes->max ? 2 * notes->max : 64;
+    gotrace__quiet *list = GOTRACE__CAST(gotrace__quiet *, gotrace__allocate(NULL, max * sizeof *list, false));
+    if (!list) {
+      notes->full = true;
+      return NULL;
+    }
+    if (notes->count) memcpy(list, notes->list, notes->count * sizeof *list);
+    gotrace__release(NULL, notes->list, notes->max * sizeof *list);
+    notes->list = list;
+    notes->max = max;
+  }
+  memset(&notes->list[notes->count], 0, sizeof *notes->list);
+  return &notes->list[notes->count];
+}
+
+static void gotrace__notes_free(gotrace__notes *notes) {
+  gotrace__release(NULL, notes->list, notes->max * sizeof *notes->list);
+}
+
+static void gotrace__note_go(gotrace__quiet *q, gotrace_go *g, unsigned status) {
+  q->go = gotrace__load_relaxed(&g->id);
+  q->go_thread = q->m ? q->thread : GOTRACE__NO_THREAD;
+  q->go_status = status;
+  q->assist = gotrace__load_relaxed(&g->assist_session) == gotrace__t.session;
+  q->entry.pc = gotrace__load_relaxed(&g->entry.pc);
+  q->entry.function = gotrace__load_relaxed(&g->entry.function);
+  q->entry.file = gotrace__load_relaxed(&g->entry.file);
+  q->entry.line = gotrace__load_relaxed(&g->entry.line);
+  q->known = gotrace__load_relaxed(&g->known) == gotrace__t.session;
+}
+
+/* v2: writes the status of each goroutine that is nobody's and has had no event in the generation, and a collection that is
+ * on. The generation is still the current one; no other follows the last. The time is linear in the number of goroutines;
+ * the caller holds the life lock, and no other thread waits for it.
+ *
+ * A goroutine amid a mark assist is noted instead. GCMarkAssistActive follows its status, and no sequence number orders that
+ * before the end of the assist. Readers cut each event's time to whole nanoseconds, so a thread's clock lags by up to one
+ * nanosecond an event: if the goroutine were woken now, they could find the end of its assist first. */
+static void gotrace__write_statuses(gotrace__notes *notes, uint64_t generation, bool last) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__call c;
   gotrace__slab *slab;
-  gotrace_proc *p;
+  unsigned tries = 16; /* threads with stale handles may interfere */
   gotrace__ender_call(&c, generation);
   gotrace__open(&c, NULL);
   for (slab = gotrace__load_acquire(&t->slabs); slab && c.session; slab = slab->next) {
     size_t i;
+    c.at = gotrace__event_time(&c); /* one time is good for all of them */
+    c.timed = true;
     for (i = 0; i < GOTRACE__SLAB && c.session; i++) {
       gotrace_go *g = &slab->gos[i];
       uint64_t word = gotrace__load_acquire(&g->word);
       unsigned status = gotrace__status_of(word);
       if ((status != GOTRACE__RUNNABLE && status != GOTRACE__WAITING) || gotrace__has_mark(word, c.mark)) continue;
+      if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->assist_session) == c.session) && !(word & GOTRACE__BUSY)) {
+        gotrace__quiet *q = gotrace__next_note(notes);
+        if (!q) continue;
+        q->g = g;
+        gotrace__note_go(q, g, status);
+        if (gotrace__load_acquire(&g->word) == word) {
+          notes->count++;
+          continue;
+        }
+      }
       if (!gotrace__take(&c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) continue;
       gotrace__give(&c, g, word, 0, gotrace__status_of(word));
       gotrace__open(&c, NULL);
     }
   }
-  for (p = gotrace__load_acquire(&t->procs); p && c.session; p = gotrace__load_acquire(&p->next)) {
-    uint64_t idle = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
-    if (gotrace__load_relaxed(&p->traced[c.slot]) == generation || !gotrace__take_proc(&c, p, idle)) continue;
-    gotrace__write_proc_status(&c, p, GOTRACE__PROC_IDLE);
-    gotrace__give_proc(&c, p, idle);
-    gotrace__open(&c, NULL);
-  }
-  if (!c.session) return;
-  gotrace__lock_collector(&c);
-  if (t->gc && t->gc_session == t->session) {
-    unsigned tries = 16; /* who has stale handles may be faster */
-    while (c.session && t->gc_traced != generation && tries--) gotrace__tell_collection(&c);
-    /* Readers would miss it in the next generation. */
-    if (c.session && t->gc_traced != generation && !last) gotrace__end_in_call(&c, GOTRACE_ERROR_OUT_OF_MEMORY);
-  }
-  gotrace__unlock_collector(&c);
+  c.timed = false;
+  while (c.session && tries-- && gotrace__collection_untold(&c)) gotrace__tell_collection(&c);
+  /* Readers would miss it in the next generation. */
+  if (c.session && !last && gotrace__collection_untold(&c)) gotrace__end_in_call(&c, GOTRACE_ERROR_OUT_OF_MEMORY);
 }
 
-/* v2: what a thread has that has made no sound in a generation. */
-typedef struct gotrace__quiet {
-  gotrace__thread *m;
-  uint64_t thread;         /* its id for the system */
-  gotrace_proc *p;         /* or NULL */
-  uint64_t go;             /* 0: none */
-  gotrace_location entry;
-  bool known;              /* it has been mentioned before */
-  bool in_syscall;         /* it is */
-  bool proc_in_syscall, assist, sweep;
-} gotrace__quiet;
+/* Notes what a thread has, if it has been silent. */
+static void gotrace__note_thread(gotrace__notes *notes, gotrace__thread *m, uint64_t generation) {
+  gotrace_go *g = gotrace__load_relaxed(&m->go);
+  gotrace_proc *p = gotrace__load_relaxed(&m->proc);
+  gotrace__quiet *q;
+  bool in_syscall = gotrace__load_relaxed(&m->in_syscall);
+  uint64_t word;
+  if (!gotrace__load_acquire(&m->used) || gotrace__load_relaxed(&m->opened[generation & 1]) == generation) return;
+  if ((!p && !g) || !(q = gotrace__next_note(notes))) return;
+  q->m = m;
+  q->thread = gotrace__load_relaxed(&m->system_id);
+  if (p) {
+    word = gotrace__unbusy(&p->word);
+    if (word == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING) ||
+        (in_syscall && word == gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL)))
+      q->p = p;
+    q->proc_status = gotrace__status_of(word);
+    q->sweep = gotrace__load_relaxed(&p->sweep_session) == gotrace__t.session;
+  }
+  if (g) {
+    unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
+    word = gotrace__load_acquire(&g->word);
+    if (gotrace__load_relaxed(&g->owner) == m->index && !gotrace__has_mark(word, (uint32_t)generation) &&
+        gotrace__status_of(word) == status && (q->p || in_syscall))
+      gotrace__note_go(q, g, status);
+  }
+  notes->count += q->p || q->go;
+}
 
-/* Notes these; how many there are, up to max. Whoever changes what is noted, in this generation, opens its stream first. */
-static size_t gotrace__note_quiet(gotrace__quiet *quiet, size_t max, uint64_t generation) {
+/* Notes what has been silent in a generation. */
+static void gotrace__note_quiet(gotrace__notes *notes, uint64_t generation) {
   struct gotrace__tracer *t = &gotrace__t;
-  unsigned slot = (unsigned)generation & 1;
   gotrace__thread *m;
-  size_t count = 0;
-  for (m = gotrace__load_acquire(&t->threads); m && count < max; m = m->next) {
-    gotrace__quiet *q = &quiet[count];
-    gotrace_go *g = gotrace__load_relaxed(&m->go);
-    gotrace_proc *p = gotrace__load_relaxed(&m->proc);
-    uint64_t word;
-    memset(q, 0, sizeof *q);
-    if (!gotrace__load_acquire(&m->used) || gotrace__load_relaxed(&m->opened[slot]) == generation) continue;
-    q->m = m;
-    q->thread = gotrace__load_relaxed(&m->system_id);
-    q->in_syscall = gotrace__load_relaxed(&m->in_syscall);
-    if (p) {
-      word = gotrace__load_acquire(&p->word);
-      if (word == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING) ||
-          (q->in_syscall && word == gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL)))
-        q->p = p;
-      q->proc_in_syscall = gotrace__status_of(word) == GOTRACE__PROC_SYSCALL;
-      q->sweep = gotrace__load_relaxed(&p->sweep_session) == t->session;
-    }
-    if (g) {
-      word = gotrace__load_acquire(&g->word);
-      if (gotrace__load_relaxed(&g->owner) == m->index && !gotrace__has_mark(word, (uint32_t)generation) &&
-          gotrace__status_of(word) == (q->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING) && (q->p || q->in_syscall)) {
-        q->go = gotrace__load_relaxed(&g->id);
-        q->assist = gotrace__load_relaxed(&g->assist_session) == t->session;
-        q->entry.pc = gotrace__load_relaxed(&g->entry.pc);
-        q->entry.function = gotrace__load_relaxed(&g->entry.function);
-        q->entry.file = gotrace__load_relaxed(&g->entry.file);
-        q->entry.line = gotrace__load_relaxed(&g->entry.line);
-        q->known = gotrace__load_relaxed(&g->known) == t->session;
-      }
-    }
-    if (q->p || q->go) count++;
+  gotrace_proc *p;
+  for (m = gotrace__load_acquire(&t->threads); m; m = m->next) gotrace__note_thread(notes, m, generation);
+  for (p = gotrace__load_acquire(&t->procs); p; p = gotrace__load_acquire(&p->next)) {
+    gotrace__quiet *q;
+    if (gotrace__unbusy(&p->word) != gotrace__proc_word(0, GOTRACE__PROC_IDLE) ||
+        gotrace__load_relaxed(&p->traced[generation & 1]) == generation)
+      continue;
+    if (!(q = gotrace__next_note(notes))) return;
+    q->p = p;
+    q->proc_status = GOTRACE__PROC_IDLE;
+    q->sweep = gotrace__load_relaxed(&p->sweep_session) == t->session;
+    notes->count++;
   }
-  return count;
 }
 
-/* Makes room in c's buffer, and begins a batch of another thread in it. */
-static bool gotrace__ender_batch(gotrace__call *c, uint64_t thread, uint64_t tick) {
+/* Makes room in c's buffer; false without memory. */
+static bool gotrace__ender_room(gotrace__call *c) {
   gotrace__stream *s = c->s;
   c->b = s->buffer[c->slot];
-  if (!c->b || gotrace__room(c->b) < 512) {
-    c->b = gotrace__exchange(c, &s->buffer[c->slot]);
-    if (!c->b) return false;
-    c->b->size = c->b->size_at = 0;
-    c->b->top = sizeof c->b->data;
-    s->buffer[c->slot] = c->b;
-  }
-  gotrace__batch_end(c->b);
-  gotrace__begin_batch(c->b, gotrace__t.tables[c->slot], thread, tick);
-  s->tick = tick;
+  if (c->b && gotrace__room(c->b) >= 512) return true;
+  c->b = gotrace__exchange(c, &s->buffer[c->slot]);
+  if (!c->b) return false;
+  c->b->size = c->b->size_at = 0;
+  c->b->top = c->b->capacity;
+  s->buffer[c->slot] = c->b;
   return true;
 }
 
-/* Writes, into the generation that has ended, the status of those who are still quiet, and the end of a stopped world:
- * it begins again in the next one, since a trace may begin with any generation and readers know no world that is
- * stopped then. */
-static void gotrace__write_quiet(const gotrace__quiet *quiet, size_t count, uint64_t generation, uint64_t tick, bool last) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__call c;
-  size_t i;
-  gotrace__ender_call(&c, generation);
-  for (i = 0; i < count; i++) {
-    const gotrace__quiet *q = &quiet[i];
-    bool proc = q->p && gotrace__load_relaxed(&q->p->traced[c.slot]) != generation; /* it may have been stolen */
-    if (gotrace__load_relaxed(&q->m->opened[c.slot]) == generation || (!proc && !q->in_syscall)) continue;
-    if (!gotrace__ender_batch(&c, q->thread, tick)) return;
-    if (proc) {
-      gotrace__v2_event2(&c, GOTRACE_V2_PROC_STATUS, tick, (uint64_t)q->p->id,
-                         q->proc_in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING);
-      if (q->sweep) gotrace__v2_event1(&c, GOTRACE_V2_GC_SWEEP_ACTIVE, tick, (uint64_t)q->p->id);
-    }
-    if (q->go) {
-      unsigned status = q->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
-      if (t->version >= GOTRACE_GO_1_23)
-        gotrace__v2_event4(&c, GOTRACE_V2_GO_STATUS_STACK, tick, q->go, q->thread, status,
-                           gotrace__entry_stack(&c, &q->entry));
-      else
-        gotrace__v2_event3(&c, GOTRACE_V2_GO_STATUS, tick, q->go, q->thread, status);
-      if (q->assist) gotrace__v2_event1(&c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, q->go);
-      if (last && !q->known) gotrace__count(&c.m->goroutines, 1); /* else it counts itself when it is first heard of */
-    }
+/* Begins a batch of another thread in c's buffer. */
+static bool gotrace__ender_batch(gotrace__call *c, uint64_t thread, uint64_t tick) {
+  if (!gotrace__ender_room(c)) return false;
+  gotrace__batch_end(c->b);
+  gotrace__begin_batch(c->b, gotrace__t.tables[c->slot], thread, tick);
+  gotrace__store_relaxed(&c->s->tick, tick);
+  return true;
+}
+
+static void gotrace__write_note(gotrace__call *c, const gotrace__quiet *q, bool proc, uint64_t tick) {
+  if (proc) {
+    gotrace__v2_event2(c, GOTRACE_V2_PROC_STATUS, tick, (uint64_t)q->p->id, q->proc_status);
+    if (q->sweep) gotrace__v2_event1(c, GOTRACE_V2_GC_SWEEP_ACTIVE, tick, (uint64_t)q->p->id);
   }
+  if (q->go) {
+    if (gotrace__t.version >= GOTRACE_GO_1_23)
+      gotrace__v2_event4(c, GOTRACE_V2_GO_STATUS_STACK, tick, q->go, q->go_thread, q->go_status,
+                         gotrace__entry_stack(c, &q->entry));
+    else
+      gotrace__v2_event3(c, GOTRACE_V2_GO_STATUS, tick, q->go, q->go_thread, q->go_status);
+    if (q->assist) gotrace__v2_event1(c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, q->go);
+  }
+}
+
+/* Writes the end of a stopped world into the generation that has ended. It begins again in the next one: a trace may begin with
+ * any generation, and readers know no stopped world at its beginning. gotrace__ender_room has made room. */
+static void gotrace__write_stw_cut(gotrace__call *c, uint64_t generation) {
+  struct gotrace__tracer *t = &gotrace__t;
   gotrace__lock(&t->collector);
-  if (t->stw_begun[c.slot] == generation) {
-    const gotrace__thread *m = t->stw_thread[c.slot];
-    uint64_t last_tick = gotrace__load_relaxed(&m->stream.tick);
-    tick = gotrace__now(); /* after all that its thread has written, also if that has another clock */
-    if (tick < last_tick) tick = last_tick;
-    if (gotrace__ender_batch(&c, t->stw_id[c.slot], tick)) gotrace__v2_event0(&c, GOTRACE_V2_STW_END, tick);
-    t->stw_begun[c.slot] = 0;
+  if (t->stw_begun[c->slot] == generation) {
+    const gotrace__thread *m = t->stw_thread[c->slot];
+    uint64_t tick = gotrace__load_relaxed(&t->cut_ticks[c->slot]), last = gotrace__load_acquire(&m->stream.tick);
+    if (gotrace__load_relaxed(&m->left_for) > generation) last = gotrace__load_relaxed(&m->left_tick);
+    if (tick < last) tick = last; /* after all that its thread has written in this generation, also by another clock */
+    if (gotrace__ender_batch(c, t->stw_id[c->slot], tick)) gotrace__v2_event0(c, GOTRACE_V2_STW_END, tick);
+    t->stw_begun[c->slot] = 0;
   }
   gotrace__unlock(&t->collector);
 }
 
-static gotrace__quiet *gotrace__quiet_new(size_t *max) {
-  gotrace__lock(&gotrace__t.records);
-  *max = (size_t)gotrace__t.thread_count + 64; /* some may come meanwhile, which are not quiet */
-  gotrace__unlock(&gotrace__t.records);
-  return GOTRACE__CAST(gotrace__quiet *, gotrace__allocate(NULL, *max * sizeof(gotrace__quiet), false));
+/* Writes, into the generation that has ended, what was noted and has been silent to its end. */
+static void gotrace__write_quiet(const gotrace__notes *notes, uint64_t generation, bool last) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__call c;
+  size_t i;
+  uint64_t tick, thread = 0; /* whose batch it is, plus 1 */
+  gotrace__ender_call(&c, generation);
+  tick = gotrace__load_relaxed(&t->cut_ticks[c.slot]);
+  if (tick < c.s->tick) tick = c.s->tick; /* a status may have the time of its goroutine's last event, by another clock */
+  gotrace__write_stw_cut(&c, generation);
+  for (i = 0; i < notes->count; i++) {
+    const gotrace__quiet *q = &notes->list[i];
+    uint64_t of = q->m ? q->thread : c.s->id;
+    bool proc = q->p && gotrace__load_relaxed(&q->p->traced[c.slot]) != generation; /* it may have been stolen */
+    if (q->m && gotrace__load_relaxed(&q->m->opened[c.slot]) == generation) continue;
+    if (q->g && gotrace__load_relaxed(&q->g->traced[c.slot]) == generation) continue;
+    if (!proc && !q->g && q->go_status != GOTRACE__SYSCALL) continue;
+    if ((of + 1 != thread || gotrace__room(c.b) < 512) && !gotrace__ender_batch(&c, of, tick)) return;
+    thread = of + 1;
+    gotrace__write_note(&c, q, proc, tick);
+    if (q->go && last && !q->known) gotrace__count(&c.m->goroutines, 1); /* else it counts itself when it is next heard of */
+  }
 }
 
 /* A consistent cut; in v2, the next generation. The caller holds the life lock. False without memory. */
 static bool gotrace__cut_now(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  uint64_t control = gotrace__load_relaxed(&t->control), generation = control >> 2, next = generation + 1, tick;
+  uint64_t control = gotrace__load_relaxed(&t->control), generation = control >> 2, next = generation + 1;
   unsigned slot = (unsigned)generation & 1;
-  gotrace__quiet *quiet = NULL;
+  gotrace__notes notes = {NULL, 0, 0, false};
   gotrace__tables *tables = NULL;
   gotrace__piece *spare;
-  size_t count = 0, max = 0;
+  gotrace__call c;
   if ((control & GOTRACE__MODES) != GOTRACE__ON) return true;
   if (((next + 1) & 0xffffff) == 0) next += 2; /* no generation's mark is 0, and slots alternate */
   spare = gotrace__piece_new(); /* for the next cut, which may be the last, and must not fail */
   if (!spare) return false;
   if (t->v2) {
     tables = gotrace__tables_new(true, t->options.alloc_events && t->version >= GOTRACE_GO_1_23);
-    quiet = tables ? gotrace__quiet_new(&max) : NULL;
-    if (!quiet) {
+    gotrace__write_statuses(&notes, generation, false);
+    gotrace__note_quiet(&notes, generation);
+    gotrace__ender_call(&c, generation);
+    if (!tables || notes.full || !gotrace__ender_room(&c)) {
+      gotrace__notes_free(&notes);
       gotrace__tables_free(tables);
       gotrace__piece_free(spare);
       return false;
     }
-    gotrace__write_statuses(generation, false);
-    count = gotrace__note_quiet(quiet, max, generation);
     tables->number = t->tables[slot]->number + 1;
     gotrace__read_clocks(tables);
     t->tables[slot ^ 1] = tables;
   }
-  tick = gotrace__now();
-  if (gotrace__cas_seq_cst(&t->control, &control, next << 2 | GOTRACE__ON)) {
+  if (gotrace__end_generation(generation, next << 2 | GOTRACE__ON)) {
     gotrace__settle();
-    if (t->v2) gotrace__write_quiet(quiet, count, generation, tick, false);
-    gotrace__collect(slot, tick);
+    if (t->v2) gotrace__write_quiet(&notes, generation, false);
+    gotrace__collect(slot, gotrace__load_relaxed(&t->cut_ticks[slot]));
     t->spare = spare;
   } else { /* ended early */
     gotrace__piece_free(spare);
     if (t->v2) t->tables[slot ^ 1] = NULL;
     gotrace__tables_free(tables);
   }
-  gotrace__release(NULL, quiet, max * sizeof *quiet);
+  gotrace__notes_free(&notes);
   return true;
 }
 
@@ -6172,6 +8122,7 @@ static size_t gotrace__note_silent(gotrace__silent *silent, size_t max) {
   size_t count = 0;
   for (p = gotrace__load_acquire(&t->procs); p && count < max; p = gotrace__load_acquire(&p->next)) {
     uint64_t word = gotrace__load_acquire(&p->word);
+    uint64_t owner = word >> 4;
     gotrace_go *g = gotrace__load_acquire(&p->go);
     if (gotrace__load_relaxed(&p->session) == t->session || (word & GOTRACE__BUSY)) continue;
     if (gotrace__status_of(word) != GOTRACE__PROC_RUNNING && gotrace__status_of(word) != GOTRACE__PROC_SYSCALL) continue;
@@ -6181,7 +8132,8 @@ static size_t gotrace__note_silent(gotrace__silent *silent, size_t max) {
     silent[count].in_syscall = gotrace__status_of(word) == GOTRACE__PROC_SYSCALL;
     memset(&silent[count].entry, 0, sizeof silent[count].entry);
     word = g ? gotrace__load_acquire(&g->word) : 0;
-    if (!gotrace__has_mark(word, t->session) && !(word & GOTRACE__BUSY) &&
+    if (g && !gotrace__has_mark(word, t->session) && !(word & GOTRACE__BUSY) &&
+        gotrace__load_relaxed(&g->owner) == owner &&
         gotrace__status_of(word) == (silent[count].in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING)) {
       silent[count].go = gotrace__load_relaxed(&g->id);
       silent[count].entry.pc = gotrace__load_relaxed(&g->entry.pc);
@@ -6195,17 +8147,18 @@ static size_t gotrace__note_silent(gotrace__silent *silent, size_t max) {
 }
 
 /* Nothing has changed about these since they were noted, for every change would have been an event. */
-static void gotrace__write_silent(const gotrace__silent *silent, size_t count, unsigned slot) {
+static void gotrace__write_silent(const gotrace__silent *silent, size_t count, uint64_t generation) {
   struct gotrace__tracer *t = &gotrace__t;
+  unsigned slot = (unsigned)generation & 1;
   size_t i;
   for (i = 0; i < count; i++) {
     gotrace_proc *p = silent[i].proc;
     gotrace__buffer *buffer;
     gotrace__call c;
     if (gotrace__load_relaxed(&p->session) == t->session || p->stream.buffer[slot]) continue;
-    buffer = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *buffer, false));
+    buffer = gotrace__buffer_new(&t->budget, GOTRACE__FIRST_BUFFER_SIZE, false);
     if (!buffer) return;
-    gotrace__ender_call(&c, gotrace__load_relaxed(&t->control) >> 2);
+    gotrace__ender_call(&c, generation);
     c.p = p;
     c.s = &p->stream;
     c.b = buffer;
@@ -6228,14 +8181,13 @@ static void gotrace__write_silent(const gotrace__silent *silent, size_t count, u
 
 /* v1: ends what the streams have begun and not ended: viewers need the end of each slice. Go's StopTrace stops the
  * world, to the same effect: running goroutines are preempted, system calls lose their procs, there is no collection. */
-static void gotrace__write_ends(void) {
+static void gotrace__write_ends(uint64_t generation) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_proc *p = &t->global;
   gotrace__call c;
-  gotrace__ender_call(&c, gotrace__load_relaxed(&t->control) >> 2);
+  gotrace__ender_call(&c, generation);
   for (; p; p = p == &t->global ? gotrace__load_acquire(&t->procs) : gotrace__load_acquire(&p->next)) {
     bool gc = p == &t->global && t->gc_session == t->session;
-    c.session = t->session;
     if (gotrace__load_relaxed(&p->session) != c.session) continue;
     if (!gc && p->sweep_session != c.session && p->scan_session != c.session && p->run_session != c.session) continue;
     gotrace__open(&c, p);
@@ -6250,46 +8202,48 @@ static void gotrace__write_ends(void) {
     if (gc) gotrace__event0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
     p->scan_session = p->stw_session = p->run_session = 0;
   }
-  t->gc_session = t->stw_open = 0;
+  gotrace__store_relaxed(&t->gc_session, 0u);
+  t->stw_open = 0;
 }
 
+#ifndef GOTRACE__SILENT
 #define GOTRACE__SILENT 256
+#endif
 
 /* Ends the trace: the last cut. The caller holds the life lock. */
 static void gotrace__finish(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  uint64_t control = gotrace__load_relaxed(&t->control), generation = control >> 2, tick;
-  unsigned slot = (unsigned)generation & 1;
+  uint64_t control = gotrace__load_relaxed(&t->control), generation = control >> 2;
   gotrace__silent *silent = NULL;
-  gotrace__quiet *quiet = NULL;
-  size_t count = 0, max = GOTRACE__SILENT;
+  gotrace__notes notes = {NULL, 0, 0, false};
+  size_t count = 0;
+  bool on = (control & GOTRACE__MODES) == GOTRACE__ON; /* else it has ended early */
   if (!t->active || t->finished) return;
   /* Readers need the clock's rate, which takes a tenth of a millisecond to see. */
   while (gotrace__nanoseconds() - t->first_nanoseconds < 100000) continue;
-  if (t->v2) quiet = gotrace__quiet_new(&max);
-  else silent = GOTRACE__CAST(gotrace__silent *, gotrace__allocate(NULL, max * sizeof *silent, false));
-  if ((control & GOTRACE__MODES) == GOTRACE__ON) {
-    if (t->v2) gotrace__write_statuses(generation, true);
-    if (quiet) count = gotrace__note_quiet(quiet, max, generation);
-    if (silent) count = gotrace__note_silent(silent, max);
-    if (gotrace__cas_seq_cst(&t->control, &control, (control & ~(uint64_t)GOTRACE__MODES) | GOTRACE__SETTLING))
-      gotrace__switch_off();
-    else count = 0; /* it has ended early meanwhile */
+  if (!t->v2) silent = GOTRACE__CAST(gotrace__silent *, gotrace__allocate(NULL, GOTRACE__SILENT * sizeof *silent, false));
+  if (on && t->v2) {
+    gotrace__write_statuses(&notes, generation, true);
+    gotrace__note_quiet(&notes, generation);
+  } else if (on && silent) {
+    count = gotrace__note_silent(silent, GOTRACE__SILENT);
   }
+  if (on && gotrace__end_generation(generation, gotrace__after_last(generation))) gotrace__switch_off();
+  else notes.count = count = 0; /* what was noted may have changed without an event since the end */
   control = gotrace__load_relaxed(&t->control);
-  tick = gotrace__now();
+  generation = (control >> 2) - 1; /* the last */
   gotrace__settle();
   if (t->v2) {
-    gotrace__write_quiet(quiet, count, generation, tick, true);
+    gotrace__write_quiet(&notes, generation, true);
   } else {
-    if (silent) gotrace__write_silent(silent, count, slot);
+    if (silent) gotrace__write_silent(silent, count, generation);
     gotrace__lock(&t->collector);
-    gotrace__write_ends();
+    gotrace__write_ends(generation);
     gotrace__unlock(&t->collector);
   }
-  gotrace__release(NULL, silent, max * sizeof *silent);
-  gotrace__release(NULL, quiet, max * sizeof *quiet);
-  gotrace__collect(slot, gotrace__now());
+  gotrace__release(NULL, silent, GOTRACE__SILENT * sizeof *silent);
+  gotrace__notes_free(&notes);
+  gotrace__collect((unsigned)generation & 1, gotrace__now());
   gotrace__store_seq_cst(&t->control, control & ~(uint64_t)GOTRACE__MODES); /* off */
   gotrace__lock(&t->queue_lock);
   t->finished = true;
@@ -6323,7 +8277,7 @@ static bool gotrace__write_strings(gotrace__buffer *b, gotrace__tables *tables) 
   while ((entry = gotrace__after(tables->strings, tables->last_string)) != NULL) {
     uint8_t *at = b->data + b->size;
     uint8_t kind = (uint8_t)(gotrace__t.v2 ? (unsigned)GOTRACE_V2_STRING : (unsigned)GOTRACE_V1_STRING);
-    if (sizeof b->data - b->size < 1 + 2 * GOTRACE_BYTES_PER_NUMBER + entry->size) return false;
+    if (b->capacity - b->size < 1 + 2 * GOTRACE_BYTES_PER_NUMBER + entry->size) return false;
     *at++ = kind;
     at = gotrace__put_varint(at, entry->id);
     at = gotrace__put_varint(at, entry->size);
@@ -6333,6 +8287,16 @@ static bool gotrace__write_strings(gotrace__buffer *b, gotrace__tables *tables) 
     tables->last_string = entry;
   }
   return true;
+}
+
+static bool gotrace__ask_symbolizer(gotrace_location *place) {
+  const gotrace_options *options = &gotrace__t.options;
+  bool found;
+  if (!options->symbolize) return false;
+  gotrace__set_in_sink(true);
+  found = options->symbolize(options->context, place);
+  gotrace__set_in_sink(false);
+  return found;
 }
 
 /* The body of a stack: its id, how many frames, frames. Its strings are put into the table. Readers of v1 take at most
@@ -6355,12 +8319,12 @@ static uint8_t *gotrace__put_stack(uint8_t *at, gotrace__tables *tables, const g
     place.function = frames[i].function;
     place.file = frames[i].file;
     place.line = (uint32_t)frames[i].line;
-    if (!place.function && place.pc) {
-      if (!gotrace__t.options.symbolize || !gotrace__t.options.symbolize(gotrace__t.options.context, &place)) {
+    if ((!place.function || !place.function[0]) && place.pc) {
+      if (!gotrace__ask_symbolizer(&place)) {
         place.function = NULL;
         if (gotrace__symbol(place.pc, name, sizeof name, &place.file)) place.function = name;
       }
-      if (!place.function) {
+      if (!place.function || !place.function[0]) {
         snprintf(name, sizeof name, "0x%llx", (unsigned long long)place.pc);
         place.function = name;
       }
@@ -6386,7 +8350,7 @@ static bool gotrace__write_stack(gotrace__buffer *b, gotrace__tables *tables, co
   uint8_t body[GOTRACE__STACK_ROOM], *at;
   uint32_t size = (uint32_t)(gotrace__put_stack(body, tables, entry) - body);
   if (!gotrace__write_strings(b, tables)) return false;
-  if (sizeof b->data - b->size < 1 + GOTRACE_BYTES_PER_NUMBER + size) return false;
+  if (b->capacity - b->size < 1 + GOTRACE_BYTES_PER_NUMBER + size) return false;
   at = b->data + b->size;
   *at++ = GOTRACE_V1_STACK | 3 << GOTRACE_ARG_COUNT_SHIFT;
   at = gotrace__put_varint(at, size);
@@ -6401,7 +8365,7 @@ static bool gotrace__write_sample(gotrace__buffer *b, gotrace__tables *tables, c
   gotrace__frame frames[GOTRACE__SAMPLE_FRAMES];
   uint8_t *at = b->data + b->size, *length = NULL;
   uint32_t i;
-  if (sizeof b->data - b->size < 8 * GOTRACE_BYTES_PER_NUMBER) return false;
+  if (b->capacity - b->size < 8 * GOTRACE_BYTES_PER_NUMBER) return false;
   for (i = 0; i < sample->count; i++) {
     frames[i].pc = sample->pcs[i];
     frames[i].function = frames[i].file = NULL;
@@ -6447,7 +8411,7 @@ static void gotrace__write_samples(gotrace__buffer *b, gotrace__tables *tables, 
 static void gotrace__begin_tables(void) {
   gotrace__buffer *b = gotrace__t.scratch;
   uint8_t *at;
-  gotrace__batch_begin_v1(b, gotrace__t.global.stream.id, gotrace__t.start_tick);
+  gotrace__batch_begin_v1(b, (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC, gotrace__t.start_tick);
   at = b->data + b->size;
   *at++ = GOTRACE_V1_FREQUENCY;
   at = gotrace__put_varint(at, gotrace__frequency());
@@ -6470,7 +8434,7 @@ static bool gotrace__write_tables(gotrace__tables *tables, bool always) {
     tables->last_stack = entry;
   gotrace__write_strings(b, tables);
   gotrace__lock(&t->records);
-  while (t->timers_written < t->timer_count && sizeof b->data - b->size > 16) {
+  while (t->timers_written < t->timer_count && b->capacity - b->size > 16) {
     if (t->version > GOTRACE_GO_1_8 || !t->timers_written) { /* 1.8 has one */
       uint8_t *at = b->data + b->size;
       *at++ = GOTRACE_V1_TIMER_GOROUTINE;
@@ -6505,6 +8469,7 @@ enum {
  * traceAllocFreeInfoBatch 1). */
 static uint8_t *gotrace__begin_experiment(gotrace__buffer *b, const gotrace__tables *tables, uint8_t sort) {
   uint8_t *at = b->data;
+  b->begin = 0;
   *at++ = GOTRACE_V2_EXPERIMENTAL_BATCH;
   *at++ = GOTRACE__ALLOC_FREE;
   at = gotrace__put_varint(at, tables->number);
@@ -6517,6 +8482,37 @@ static uint8_t *gotrace__begin_experiment(gotrace__buffer *b, const gotrace__tab
   return at;
 }
 
+/* Appends what a generation begins with: the rate and the time of the clocks. */
+static void gotrace__put_sync(gotrace__buffer *b, const gotrace__tables *tables) {
+  uint8_t *at = b->data + b->size;
+  if (gotrace__t.version >= GOTRACE_GO_1_25) {
+    *at++ = GOTRACE_V2_SYNC;
+    gotrace__count_kind(GOTRACE_V2_SYNC, 1);
+  }
+  *at++ = GOTRACE_V2_FREQUENCY;
+  at = gotrace__put_varint(at, gotrace__frequency());
+  gotrace__count_kind(GOTRACE_V2_FREQUENCY, 1);
+  if (gotrace__t.version >= GOTRACE_GO_1_25) {
+    *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
+    at = gotrace__put_varint(at, 0);
+    at = gotrace__put_varint(at, tables->start_nanoseconds);
+    at = gotrace__put_varint(at, tables->wall_seconds);
+    at = gotrace__put_varint(at, tables->wall_nanoseconds);
+    gotrace__count_kind(GOTRACE_V2_CLOCK_SNAPSHOT, 1);
+  }
+  b->size = (uint32_t)(at - b->data);
+}
+
+static void gotrace__put_idle_proc(gotrace__buffer *b, uint64_t proc) {
+  uint8_t *at = b->data + b->size;
+  *at++ = GOTRACE_V2_PROC_STATUS;
+  at = gotrace__put_varint(at, 0);
+  at = gotrace__put_varint(at, proc);
+  at = gotrace__put_varint(at, GOTRACE__PROC_IDLE);
+  b->size = (uint32_t)(at - b->data);
+  gotrace__count_kind(GOTRACE_V2_PROC_STATUS, 1);
+}
+
 /* Fills the reader's buffer with the next of these; false if only events are left. Go: traceAdvance, traceReadSync. */
 static bool gotrace__write_stage(gotrace__piece *piece) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -6527,28 +8523,13 @@ static bool gotrace__write_stage(gotrace__piece *piece) {
   uint8_t *at;
   for (; piece->stage < GOTRACE__STAGE_EVENTS; piece->stage++) {
     b->size = 0;
-    b->top = sizeof b->data;
+    b->top = b->capacity;
     gotrace__begin_batch(b, tables, GOTRACE__NO_THREAD, tables->start_tick);
     begin = b->size;
     at = b->data + begin;
     switch (piece->stage) {
       case GOTRACE__STAGE_SYNC:
-        if (t->version >= GOTRACE_GO_1_25) {
-          *at++ = GOTRACE_V2_SYNC;
-          gotrace__count_kind(GOTRACE_V2_SYNC, 1);
-        }
-        *at++ = GOTRACE_V2_FREQUENCY;
-        at = gotrace__put_varint(at, gotrace__frequency());
-        gotrace__count_kind(GOTRACE_V2_FREQUENCY, 1);
-        if (t->version >= GOTRACE_GO_1_25) {
-          *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
-          at = gotrace__put_varint(at, 0);
-          at = gotrace__put_varint(at, tables->start_nanoseconds);
-          at = gotrace__put_varint(at, tables->wall_seconds);
-          at = gotrace__put_varint(at, tables->wall_nanoseconds);
-          gotrace__count_kind(GOTRACE_V2_CLOCK_SNAPSHOT, 1);
-        }
-        b->size = (uint32_t)(at - b->data);
+        gotrace__put_sync(b, tables);
         piece->stage++;
         gotrace__batch_end(b);
         return true;
@@ -6566,7 +8547,7 @@ static bool gotrace__write_stage(gotrace__piece *piece) {
       case GOTRACE__STAGE_TYPES:
         if (!tables->types || !gotrace__after(tables->types, tables->last_type)) continue;
         at = gotrace__begin_experiment(b, tables, 0);
-        while (sizeof b->data - b->size > 6 * GOTRACE_BYTES_PER_NUMBER + GOTRACE_MAX_STRING_SIZE &&
+        while (b->capacity - b->size > 6 * GOTRACE_BYTES_PER_NUMBER + GOTRACE_MAX_STRING_SIZE &&
                (entry = gotrace__after(tables->types, tables->last_type)) != NULL) {
           const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
           const char *name = type->name ? type->name : "";
@@ -6591,7 +8572,7 @@ static bool gotrace__write_stage(gotrace__piece *piece) {
       case GOTRACE__STAGE_STACKS:
         *at++ = GOTRACE_V2_STACKS;
         empty = b->size = begin + 1;
-        while (sizeof b->data - b->size > 1 + GOTRACE__STACK_ROOM &&
+        while (b->capacity - b->size > 1 + GOTRACE__STACK_ROOM &&
                (entry = gotrace__after(tables->stacks, tables->last_stack)) != NULL) {
           at = b->data + b->size;
           *at++ = GOTRACE_V2_STACK;
@@ -6610,12 +8591,7 @@ static bool gotrace__write_stage(gotrace__piece *piece) {
          * one is free, and idle to readers, or is not yet there. Unless the trace has ended early: then it may run, for
          * all that readers know, and the event is about a proc that this trace has not. */
         if (piece->queue.head) continue;
-        *at++ = GOTRACE_V2_PROC_STATUS;
-        at = gotrace__put_varint(at, 0);
-        at = gotrace__put_varint(at, gotrace__load_relaxed(&t->early) ? (uint64_t)gotrace__load_relaxed(&t->proc_count) : 0);
-        at = gotrace__put_varint(at, GOTRACE__PROC_IDLE);
-        b->size = (uint32_t)(at - b->data);
-        gotrace__count_kind(GOTRACE_V2_PROC_STATUS, 1);
+        gotrace__put_idle_proc(b, gotrace__load_relaxed(&t->early) ? (uint64_t)gotrace__load_relaxed(&t->proc_count) : 0);
         piece->stage++;
         gotrace__batch_end(b);
         return true;
@@ -6650,6 +8626,32 @@ static void gotrace__cut_used(void) {
   if (t->flight) gotrace__keep_generation();
 }
 
+#define GOTRACE__HEADER_SIZE 16
+static void gotrace__file_header(char *header) {
+  char text[32];
+  memset(header, 0, GOTRACE__HEADER_SIZE);
+  snprintf(text, sizeof text, "go %u.%u trace", gotrace__t.version / 1000, gotrace__t.version % 1000);
+  memcpy(header, text, strlen(text));
+}
+
+/* A thread is cancelled while it waits in gotrace_read: another may read on. */
+static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
+
+/* The service thread must not keep the process alive: if it is the last one, it ends the trace. It looks once a second. */
+static void gotrace__look_for_threads(void) {
+#if !GOTRACE_NO_THREADS
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t now = gotrace__nanoseconds();
+  if (now - t->last_look < 1000000000 || t->is_orphan) return;
+  t->last_look = now;
+  if (!gotrace__is_last_thread()) return;
+  gotrace__lock(&t->life);
+  t->is_orphan = true;
+  gotrace__finish();
+  gotrace__unlock(&t->life);
+#endif
+}
+
 /* The reader state machine. */
 static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, bool block) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -6658,9 +8660,7 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
   /* What was handed out has been used: recycle it. */
   gotrace__lock(&t->queue_lock);
   if (t->reading) {
-    if (gotrace__load_relaxed(&t->budget.used) > t->budget.limit)
-      gotrace__release(&t->budget, t->reading, sizeof *t->reading);
-    else gotrace__queue_push(&t->empty, t->reading);
+    gotrace__recycle(t->reading);
     t->reading = NULL;
     gotrace__wake(&t->changed); /* there is room */
   }
@@ -6672,18 +8672,17 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
   while (!done) {
     switch (gotrace__load_relaxed(&t->state)) {
       case GOTRACE__READ_HEADER: {
-        static char header[32];
-        memset(header, 0, sizeof header);
-        snprintf(header, sizeof header, "go %u.%u trace", t->version / 1000, t->version % 1000);
+        static char header[GOTRACE__HEADER_SIZE];
+        gotrace__file_header(header);
         *chunk = header;
-        *size = 16;
+        *size = sizeof header;
         gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_BODY);
         done = true;
         break;
       }
       case GOTRACE__READ_BODY: {
         gotrace__piece *piece = t->piece;
-        bool cut = false, ended;
+        bool cut = false, look = false, ended;
         if (piece && t->v2 && gotrace__write_stage(piece)) {
           *chunk = t->scratch->data;
           *size = t->scratch->size;
@@ -6734,9 +8733,17 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
             gotrace__unlock(&t->queue_lock);
             return GOTRACE_WOULD_BLOCK;
           }
-          if (!cut) gotrace__wait(&t->changed, &t->queue_lock, (period - passed) / 1000000 + 1);
+          if (!cut) {
+            uint64_t milliseconds = (period - passed) / 1000000 + 1;
+            if (t->service && milliseconds > 1000) milliseconds = 1000;
+            gotrace__cancel_restore(t->reader_cancel);
+            gotrace__wait(&t->changed, &t->queue_lock, milliseconds, gotrace__read_cancelled);
+            t->reader_cancel = gotrace__cancel_off();
+            look = t->service;
+          }
         }
         gotrace__unlock(&t->queue_lock);
+        if (look) gotrace__look_for_threads();
         if (cut) {
           gotrace__lock(&t->life);
           if ((gotrace__load_relaxed(&t->control) & GOTRACE__MODES) != GOTRACE__ON) gotrace__finish(); /* ended early */
@@ -6802,7 +8809,7 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
   /* Who reads against the rules gives back at once, and must not end the service. */
   for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {
     if (!service || GOTRACE_NO_THREADS) return GOTRACE_ERROR_READER_BUSY;
-    gotrace__yield();
+    gotrace__sleep();
   }
   gotrace__lock(&t->life);
   active = t->active;
@@ -6813,8 +8820,10 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
   } else if (served != service) {
     result = GOTRACE_ERROR_READER_BUSY;
   } else {
-    gotrace__store_relaxed(&t->read_by, (uintptr_t)&gotrace__self);
+    gotrace__store_relaxed(&t->read_by, gotrace__identity());
+    t->reader_cancel = gotrace__cancel_off();
     result = gotrace__read_locked(chunk, size, block);
+    gotrace__cancel_restore(t->reader_cancel);
   }
   gotrace__store_release(&t->reader, 0u);
   return result;
@@ -6822,11 +8831,13 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
 
 GOTRACE__DEFINE gotrace_result gotrace_read(const void **chunk, size_t *size) {
   if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
   return gotrace__read_next(chunk, size, true, false);
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size) {
   if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
   return gotrace__read_next(chunk, size, false, false);
 }
 
@@ -6915,8 +8926,79 @@ static void gotrace__keep_generation(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
-/* Hands one piece of the trace to the sink. After a failure the file is cut back to its last consistent cut, and the rest
- * of the trace is read and forgotten. */
+/* Makes the file a trace without events of the program, so that it is a trace from the beginning, whatever becomes of the
+ * program or the disk. False and errno if that fails; other files than regular ones stay as they are. */
+static bool gotrace__write_empty_trace(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  return gotrace__file_rewind(t->file) && gotrace__file_write(t->file, t->empty_trace, t->empty_trace_size);
+}
+
+static bool gotrace__begin_file(gotrace__tables *tables) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__buffer *b = t->scratch;
+  t->is_empty = gotrace__file_regular(t->file);
+  t->held_size = 0;
+  if (!t->is_empty) return true;
+  b->size = 0;
+  b->top = b->capacity;
+  if (t->v2) {
+    tables->number = 1;
+    gotrace__read_clocks(tables);
+    gotrace__begin_batch(b, tables, GOTRACE__NO_THREAD, tables->start_tick);
+    gotrace__put_sync(b, tables);
+    gotrace__batch_end(b);
+    gotrace__begin_batch(b, tables, GOTRACE__NO_THREAD, tables->start_tick);
+    gotrace__put_idle_proc(b, 0);
+    gotrace__batch_end(b);
+    if (t->version >= GOTRACE_GO_1_26) b->data[b->size++] = GOTRACE_V2_END_OF_GENERATION;
+  } else {
+    static const uint8_t procs[] = {GOTRACE_V1_GOMAXPROCS | 2 << GOTRACE_ARG_COUNT_SHIFT, 0, 1, 0}; /* 1 proc, no stack */
+    unsigned i;
+    gotrace__begin_tables();
+    for (i = 0; i < 2; i++) { /* readers from Go 1.23 on keep only the second one */
+      memcpy(b->data + b->size, procs, sizeof procs);
+      b->size += (uint32_t)sizeof procs;
+    }
+  }
+  gotrace__file_header((char *)t->empty_trace);
+  t->empty_trace_size = GOTRACE__HEADER_SIZE + b->size;
+  memcpy(t->empty_trace + GOTRACE__HEADER_SIZE, b->data, b->size);
+  return gotrace__write_empty_trace();
+}
+
+/* Puts the beginning of the trace in the place of the empty one. */
+static bool gotrace__write_held(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  if (!t->is_empty) return true;
+  if (!gotrace__file_rewind(t->file) || !gotrace__file_write(t->file, t->held, t->held_size)) return false;
+  t->is_empty = false;
+  return true;
+}
+
+/* Writes a piece of the trace to the file. The first bytes are held back until there are more than the empty trace has.
+ * Otherwise the rest of that would stand behind them for a while. */
+static bool gotrace__file_sink(const void *chunk, size_t size) {
+  struct gotrace__tracer *t = &gotrace__t;
+  if (t->is_empty && t->held_size + size <= t->empty_trace_size) {
+    memcpy(t->held + t->held_size, chunk, size);
+    t->held_size += (uint32_t)size;
+    return true;
+  }
+  return gotrace__write_held() && gotrace__file_write(t->file, chunk, size);
+}
+
+/* After a failure the file is cut back to its last consistent cut: before the first, that is the empty trace. */
+static void gotrace__sink_failure(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  t->sink_failed = true;
+  t->system_error = errno;
+  t->sink_consistent = t->is_empty ? 0 : gotrace__load_relaxed(&t->consistent_bytes);
+  if (t->file < 0) return;
+  if (!t->sink_consistent && t->empty_trace_size && gotrace__write_empty_trace()) t->sink_consistent = t->empty_trace_size;
+  gotrace__file_cut(t->file, t->sink_consistent);
+}
+
+/* Hands one piece of the trace to the sink. After a failure the rest of the trace is read and forgotten. */
 static void gotrace__sink(const void *chunk, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   bool ok;
@@ -6926,17 +9008,13 @@ static void gotrace__sink(const void *chunk, size_t size) {
   }
   if (t->sink_failed) return;
   errno = 0;
-  gotrace__in_sink = true;
-  ok = t->file >= 0 ? gotrace__file_write(t->file, chunk, size) : t->options.write(t->options.context, chunk, size);
-  gotrace__in_sink = false;
+  gotrace__set_in_sink(true);
+  ok = t->file >= 0 ? gotrace__file_sink(chunk, size) : t->options.write(t->options.context, chunk, size);
+  gotrace__set_in_sink(false);
   if (ok) return;
-  t->sink_failed = true;
-  t->system_error = errno;
-  t->sink_consistent = gotrace__load_relaxed(&t->consistent_bytes);
-  if (t->file >= 0) gotrace__file_cut(t->file, t->sink_consistent);
-  /* A cut may change the generation meanwhile, or the trace have ended already: it has failed in any case. */
-  do gotrace__end_early(gotrace__load_relaxed(&t->control) >> 2, GOTRACE_ERROR_SINK);
-  while ((gotrace__load_relaxed(&t->control) & GOTRACE__MODES) == GOTRACE__ON);
+  gotrace__sink_failure();
+  gotrace__end_early(GOTRACE_ERROR_SINK);
+  /* The trace may have ended already: it has failed in any case. */
   gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
 }
 
@@ -6948,7 +9026,16 @@ static void gotrace__drain(bool block) {
 }
 
 #if !GOTRACE_NO_THREADS
-static void gotrace__service(void) { gotrace__drain(true); }
+static void gotrace__clean_up(void);
+static void gotrace__service(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__drain(true);
+  if (!t->is_orphan) return;
+  gotrace__lock(&t->life);
+  gotrace__clean_up();
+  gotrace__unlock(&t->life);
+  gotrace__thread_detach(t->service_thread); /* nobody is left to join it */
+}
 #endif
 
 static void gotrace__sum(gotrace_stats *stats);
@@ -6959,6 +9046,10 @@ static void gotrace__clean_up(void) {
   gotrace__buffer *b;
   if (!t->active) return;
   if (t->file >= 0) {
+    if (!t->sink_failed && !gotrace__write_held()) {
+      gotrace__sink_failure();
+      gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
+    }
     if (!gotrace__file_close(t->file) && !t->sink_failed) {
       t->sink_failed = true;
       t->system_error = errno;
@@ -6967,8 +9058,8 @@ static void gotrace__clean_up(void) {
     t->file = -1;
   }
   gotrace__sum(&t->last);
-  while ((b = gotrace__queue_pop(&t->empty)) != NULL) gotrace__release(&t->budget, b, sizeof *b);
-  gotrace__release(&t->budget, t->scratch, sizeof *t->scratch);
+  while ((b = gotrace__queue_pop(&t->empty)) != NULL) gotrace__buffer_free(&t->budget, b);
+  gotrace__buffer_free(&t->budget, t->scratch);
   gotrace__lock(&t->flight_lock);
   while (t->kept) gotrace__forget_locked();
   gotrace__kept_free(t->keeping);
@@ -6983,6 +9074,10 @@ static void gotrace__clean_up(void) {
   t->tables[0] = t->tables[1] = NULL;
   t->region_names = NULL;
   t->active = false;
+  gotrace__lock(&t->queue_lock);
+  t->stopping = false;
+  gotrace__wake(&t->changed); /* other calls of gotrace_stop wait for this one */
+  gotrace__unlock(&t->queue_lock);
 }
 
 /* Adds up the figures of the session. */
@@ -7007,6 +9102,7 @@ static void gotrace__sum(gotrace_stats *stats) {
   }
   stats->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += gotrace__load_relaxed(&t->samples_lost);
   stats->problems[GOTRACE_PROBLEM_NO_MEMORY] += gotrace__load_relaxed(&t->lost);
+  stats->problems[GOTRACE_PROBLEM_NESTED] += gotrace__load_relaxed(&t->nested);
   stats->problems[GOTRACE_PROBLEM_STACK_CUT] += gotrace__load_relaxed(&t->stacks_cut);
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) {
     uint64_t *sums[3];
@@ -7023,10 +9119,16 @@ static void gotrace__sum(gotrace_stats *stats) {
 }
 
 GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
+  if (!stats) return;
+  if (gotrace__is_refused()) {
+    memset(stats, 0, sizeof *stats);
+    return;
+  }
   gotrace__init();
   gotrace__lock(&gotrace__t.life);
   if (gotrace__t.active) gotrace__sum(stats);
   else *stats = gotrace__t.last;
+  stats->other_copies = gotrace__load_relaxed(&gotrace__other_copies);
   gotrace__unlock(&gotrace__t.life);
 }
 
@@ -7075,13 +9177,13 @@ static void gotrace__write_start_of_trace(gotrace__call *c) {
   if (c->session && heap) gotrace__event1(c, GOTRACE_V1_HEAP_GOAL, gotrace__stamp(c, NULL), heap - 1);
   heap = gotrace__load_relaxed(&t->heap_alloc);
   if (c->session && heap) gotrace__event1(c, GOTRACE_V1_HEAP_ALLOC, gotrace__stamp(c, NULL), heap - 1);
-  gotrace__lock(&t->collector);
+  gotrace__lock_collector(c);
   if (c->session && t->gc && t->gc_session != c->session) {
     uint64_t tick = gotrace__collector_stamp(c);
     gotrace__event2(c, GOTRACE_V1_GC_START, tick, t->gc_sequence++, 0);
-    t->gc_session = c->session;
+    gotrace__store_relaxed(&t->gc_session, c->session);
   }
-  gotrace__unlock(&t->collector);
+  gotrace__unlock_collector(c);
 }
 
 static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options, bool flight) {
@@ -7128,23 +9230,40 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__start_tracing(const char *path, const gotrace_options *given, bool flight) {
+/* Calls that start, cut, write and stop are refused inside the tracer, and their thread is not cancelled meanwhile. */
+static bool gotrace__control_begin(int *cancel) {
+  if (gotrace__is_refused()) return false;
+  *cancel = gotrace__cancel_off();
+  gotrace__init();
+  return true;
+}
+#define gotrace__control_end(cancel) gotrace__cancel_restore(cancel)
+
+static gotrace_result gotrace__start_session(gotrace__thread *m, const char *path, const gotrace_options *given,
+                                             bool flight) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *m = gotrace__me();
   gotrace_options options;
   gotrace__call c;
   gotrace_result result = gotrace__check_options(given, &options, flight);
   gotrace__buffer *first; /* for the beginning of the trace */
   gotrace__tables *tables;
-  bool v2;
+  bool v2, made = false;
+#if !GOTRACE_NO_THREADS
+  bool serves = false;
+#endif
   uint64_t control;
   size_t i;
   if (result != GOTRACE_OK) return result;
   if (!m) return GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__lock(&t->life);
-  if (t->active) {
+  if (t->active || (t->control & GOTRACE__MODES) == GOTRACE__GONE) {
+    result = t->active ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
     gotrace__unlock(&t->life);
-    return GOTRACE_ERROR_ALREADY_RUNNING;
+    return result;
+  }
+  if (!t->exit_registered) {
+    t->exit_registered = true;
+    gotrace__at_process_exit();
   }
   memset(&t->budget, 0, sizeof t->budget);
   memset(&t->flight_budget, 0, sizeof t->flight_budget);
@@ -7153,20 +9272,42 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   tables = gotrace__tables_new(v2, options.alloc_events && options.format >= GOTRACE_GO_1_23);
   t->region_names = gotrace__table_new(&t->budget, !flight);
   t->spare = gotrace__piece_new();
-  t->scratch = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *t->scratch, !flight));
+  t->scratch = gotrace__buffer_new(&t->budget, sizeof *t->scratch, !flight);
   if (options.format >= GOTRACE_GO_1_19 && !t->samples)
     gotrace__store_release(
         &t->samples,
         GOTRACE__CAST(gotrace__sample *, gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false)));
-  first = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(&t->budget, sizeof *first, !flight));
+  first = gotrace__buffer_new(&t->budget, sizeof *first, !flight);
   if (!first || !tables || !t->region_names || !t->spare || !t->scratch ||
       (options.format >= GOTRACE_GO_1_19 && !t->samples))
     result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  if (result == GOTRACE_OK && path && !gotrace__file_open(path, &t->file)) result = GOTRACE_ERROR_SINK;
+  if (result == GOTRACE_OK && path && !gotrace__file_open(path, &t->file, &made)) result = GOTRACE_ERROR_SINK;
+#if !GOTRACE_NO_THREADS
+  /* It waits for the life lock. If the session does not come about, it finds none, and ends. */
+  if (result == GOTRACE_OK && (path || options.write || flight)) {
+    serves = gotrace__thread_run(&t->service_thread);
+    if (!serves) result = GOTRACE_ERROR_THREAD;
+  }
+#endif
+  if (result == GOTRACE_OK && path) {
+    t->v2 = v2;
+    gotrace__store_relaxed(&t->version, (uint32_t)options.format);
+    t->empty_trace_size = 0;
+    gotrace__file_cut(t->file, 0);
+    if (!gotrace__begin_file(tables)) {
+      result = GOTRACE_ERROR_SINK;
+      gotrace__file_cut(t->file, 0);
+    }
+  }
   if (result != GOTRACE_OK) {
     int saved = errno;
-    gotrace__release(&t->budget, first, sizeof *first);
-    gotrace__release(&t->budget, t->scratch, sizeof *t->scratch);
+    if (path && t->file >= 0) {
+      gotrace__file_close(t->file);
+      if (made) remove(path);
+      t->file = -1;
+    }
+    gotrace__buffer_free(&t->budget, first);
+    gotrace__buffer_free(&t->budget, t->scratch);
     gotrace__tables_free(tables);
     gotrace__table_free(t->region_names);
     gotrace__release(&t->budget, t->spare, sizeof *t->spare);
@@ -7174,18 +9315,23 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
     t->spare = NULL;
     t->scratch = NULL;
     gotrace__unlock(&t->life);
+#if !GOTRACE_NO_THREADS
+    if (serves) gotrace__thread_join(t->service_thread);
+#endif
     errno = saved;
     return result;
   }
   /* Settling: from here on no thread keeps state by plain stores. */
   control = gotrace__load_relaxed(&t->control) >> 2;
-  gotrace__store_seq_cst(&t->control, (control + 1) << 2 | GOTRACE__SETTLING);
-  gotrace__settle();
-  control += (control + 3) & 0xffffff ? 2 : 4; /* no generation's mark is 0 */
+  for (i = 0; i < 2; i++) { /* the second time for calls that one by plain stores may have robbed of their goroutine */
+    gotrace__store_seq_cst(&t->control, ++control << 2 | GOTRACE__SETTLING);
+    gotrace__settle();
+  }
+  control += (control + 2) & 0xffffff ? 1 : 3; /* no generation's mark is 0, nor that of the next */
   t->options = options;
-  t->version = (uint32_t)options.format;
+  gotrace__store_relaxed(&t->version, (uint32_t)options.format);
   t->v2 = v2;
-  t->session = (uint32_t)control;
+  gotrace__store_relaxed(&t->session, (uint32_t)control);
   t->tables[control & 1] = tables;
   t->tables[~control & 1] = v2 ? NULL : tables;
   t->active = true;
@@ -7193,9 +9339,11 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   t->flight = flight;
   t->keep_lost = false;
   t->kept_count = t->piece_count = 0;
-  t->finished = t->ended = t->stopping = t->cut_wanted = t->footer_delivered = t->sink_failed = false;
+  t->is_orphan = t->finished = t->ended = t->stopping = t->cut_wanted = t->footer_delivered = t->sink_failed = false;
   t->produced = 0;
-  t->bytes = t->consistent_bytes = t->cuts = t->lost = t->samples_lost = t->stacks_cut = 0;
+  t->bytes = t->consistent_bytes = t->cuts = t->lost = t->stacks_cut = 0;
+  gotrace__store_relaxed(&t->nested, (uint64_t)0);
+  gotrace__store_relaxed(&t->samples_lost, (uint64_t)0);
   t->early = 0;
   t->system_error = 0;
   t->state = GOTRACE__READ_HEADER;
@@ -7203,11 +9351,12 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   t->piece = t->deliver = t->deliver_last = NULL;
   t->timer_count = t->timers_written = 0;
   for (i = 0; i < GOTRACE__KINDS; i++) gotrace__store_relaxed(&t->kinds[i], (uint64_t)0);
-  t->collector_tick = t->collector_generation = t->gc_traced = t->gc_sequence = 0;
+  t->collector_tick = t->gc_traced = t->gc_sequence = 0;
+  t->cut_ticks[0] = t->cut_ticks[1] = UINT64_MAX;
   t->stw_begun[0] = t->stw_begun[1] = 0;
   t->start_nanoseconds = gotrace__nanoseconds();
   t->start_ticks = (uint64_t)GOTRACE__TICKS();
-  t->start_tick = t->start_ticks / GOTRACE_TICK_DIV;
+  gotrace__store_relaxed(&t->start_tick, t->start_ticks / GOTRACE_TICK_DIV);
   t->base_tick = t->start_tick - (t->start_tick < GOTRACE__BASE ? t->start_tick : GOTRACE__BASE);
   t->last_cut = t->start_nanoseconds;
   tables->number = 1;
@@ -7223,7 +9372,7 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   gotrace__ender_call(&c, control);
   if (!v2) {
     gotrace__write_procs(&c);
-    t->start_tick = t->global.stream.tick + 1;
+    gotrace__store_relaxed(&t->start_tick, t->global.stream.tick + 1);
     while (gotrace__now() < t->start_tick && gotrace__nanoseconds() - t->start_nanoseconds < 1000000) continue;
   }
   /* On. */
@@ -7233,20 +9382,16 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   if (!v2) gotrace__write_start_of_trace(&c);
   gotrace__unlock(&t->global_lock);
   gotrace__settle(); /* what was still made while settling is there before the first generation can end */
-#if !GOTRACE_NO_THREADS
-  if (t->service && !gotrace__thread_run(&t->service_thread)) {
-    const void *chunk;
-    size_t size;
-    gotrace__finish();
-    t->stopping = true;
-    gotrace__unlock(&t->life);
-    while (gotrace__read_next(&chunk, &size, true, true) == GOTRACE_OK && size) continue;
-    gotrace__lock(&t->life);
-    gotrace__clean_up();
-    result = GOTRACE_ERROR_THREAD;
-  }
-#endif
   gotrace__unlock(&t->life);
+  return result;
+}
+
+static gotrace_result gotrace__start_tracing(const char *path, const gotrace_options *options, bool flight) {
+  gotrace_result result;
+  int cancel;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  result = gotrace__start_session(gotrace__me(), path, options, flight);
+  gotrace__control_end(cancel);
   return result;
 }
 
@@ -7254,13 +9399,75 @@ GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
   return gotrace__start_tracing(NULL, options, false);
 }
 
+#define GOTRACE__PATH 4096
+/* The wall clock as 20261122-115854.123, UTC. */
+static void gotrace__time_text(char *text, size_t size) {
+  uint64_t seconds, days, era, day, year, month;
+  uint32_t nanoseconds;
+  gotrace__wall_clock(&seconds, &nanoseconds);
+  days = seconds / 86400 + 719468; /* since the 1st of March of the year 0, where leap days come last */
+  era = days / 146097;
+  day = days % 146097;
+  year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+  day -= 365 * year + year / 4 - year / 100;
+  month = (5 * day + 2) / 153;
+  day -= (153 * month + 2) / 5;
+  year += 400 * era + (month >= 10);
+  month = month < 10 ? month + 3 : month - 9;
+  snprintf(text, size, "%04u%02u%02u-%02u%02u%02u.%03u", (unsigned)(year % 10000), (unsigned)month, (unsigned)day + 1,
+           (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60), nanoseconds / 1000000);
+}
+
+/* A path with what stands for %p, %t and %% in it; false if that is too long. */
+static bool gotrace__expand_path(const char *path, char *expanded, size_t size) {
+  char text[40];
+  size_t used = 0, length;
+  for (; *path; path++) {
+    if (*path == '%' && path[1] == 'p') snprintf(text, sizeof text, "%lu", gotrace__process_id());
+    else if (*path == '%' && path[1] == 't') gotrace__time_text(text, sizeof text);
+    else text[0] = *path, text[1] = 0;
+    if (*path == '%' && (path[1] == 'p' || path[1] == 't' || path[1] == '%')) path++;
+    length = strlen(text);
+    if (used + length >= size) return false;
+    memcpy(expanded + used, text, length);
+    used += length;
+  }
+  expanded[used] = 0;
+  return true;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
+  const char *value = getenv("GOTRACE"), *comma;
+  char path[GOTRACE__PATH];
+  gotrace_options options;
+  size_t size;
+  memset(&options, 0, sizeof options);
+  if (!value || !*value) return GOTRACE_ERROR_NOT_RUNNING;
+  comma = strchr(value, ',');
+  size = comma ? (size_t)(comma - value) : strlen(value);
+  if (!size || size >= sizeof path) return GOTRACE_ERROR_ARGUMENT;
+  memcpy(path, value, size);
+  path[size] = 0;
+  if (comma) {
+    char *end;
+    unsigned long minor;
+    if (strncmp(comma, ",format=1.", 10) != 0 || comma[10] < '0' || comma[10] > '9') return GOTRACE_ERROR_ARGUMENT;
+    minor = strtoul(comma + 10, &end, 10);
+    if (*end) return GOTRACE_ERROR_ARGUMENT;
+    options.format = (gotrace_format)(1000 + (minor < 1000 ? minor : 999)); /* one that there is not is refused */
+  }
+  return gotrace_start_file(path, &options);
+}
+
 GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrace_options *options) {
   gotrace_options copy;
+  char expanded[GOTRACE__PATH];
   if (!path) return GOTRACE_ERROR_ARGUMENT;
   memset(&copy, 0, sizeof copy);
   if (options) copy = *options;
   copy.write = NULL;
-  return gotrace__start_tracing(path, &copy, false);
+  if (!gotrace__expand_path(path, expanded, sizeof expanded)) return GOTRACE_ERROR_ARGUMENT;
+  return gotrace__start_tracing(expanded, &copy, false);
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_flight_start(const gotrace_options *options) {
@@ -7287,21 +9494,18 @@ static gotrace_result gotrace__flight_cut(void) {
 #else
   gotrace__lock(&t->queue_lock);
   while (gotrace__load_relaxed(&t->kept_count) < wanted && gotrace__load_relaxed(&t->state) != GOTRACE__READ_DONE)
-    gotrace__wait(&t->changed, &t->queue_lock, 100);
+    gotrace__wait(&t->changed, &t->queue_lock, 100, NULL);
   gotrace__unlock(&t->queue_lock);
 #endif
   return GOTRACE_OK;
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
+static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
   gotrace__kept *kept, **list = NULL;
   size_t count = 0, i;
-  char header[32];
-  if (!write) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  gotrace__init();
+  char header[GOTRACE__HEADER_SIZE];
   gotrace__lock(&t->snapshot);
   result = gotrace__flight_cut();
   gotrace__lock(&t->flight_lock);
@@ -7318,10 +9522,10 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, 
   t->writing_count = count;
   gotrace__unlock(&t->flight_lock);
   if (list) {
-    memset(header, 0, sizeof header);
-    snprintf(header, sizeof header, "go %u.%u trace", t->version / 1000, t->version % 1000);
-    gotrace__in_sink = true;
-    if (!write(context, header, 16)) result = GOTRACE_ERROR_SINK;
+    gotrace__file_header(header);
+    gotrace__inside--; /* the snapshot's: the write function may call gotrace_end */
+    gotrace__set_in_sink(true);
+    if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
     for (i = 0; i < count; i++) {
       const gotrace__chunk *chunk = list[i]->first;
       for (; chunk && result == GOTRACE_OK; chunk = chunk->link)
@@ -7330,13 +9534,25 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, 
       gotrace__written(i);
       gotrace__unlock(&t->flight_lock);
     }
-    gotrace__in_sink = false;
+    gotrace__set_in_sink(false);
+    gotrace__inside++;
     gotrace__lock(&t->flight_lock);
     gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
     t->writing = NULL;
     gotrace__unlock(&t->flight_lock);
   }
   gotrace__unlock(&t->snapshot);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
+  gotrace_result result;
+  int cancel;
+  if (!write) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  result = gotrace__snapshot(write, context);
+  gotrace__control_end(cancel);
   return result;
 }
 
@@ -7353,64 +9569,133 @@ static bool gotrace__flight_on(void) {
   return on;
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
-  gotrace_result result;
-  bool regular;
-  int file, saved;
-  if (!path) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* what stands at the path is still there */
-  if (!gotrace__file_open(path, &file)) return GOTRACE_ERROR_SINK;
-  regular = gotrace__file_regular(file);
-  result = gotrace_flight_snapshot(gotrace__snapshot_write, &file);
-  saved = errno;
+/* A snapshot into the file that is open. Takes care of closing it. */
+static gotrace_result gotrace__snapshot_into(int file) {
+  gotrace_result result = gotrace__snapshot(gotrace__snapshot_write, &file);
+  int saved = errno;
   if (!gotrace__file_close(file) && result == GOTRACE_OK) {
     result = GOTRACE_ERROR_SINK;
     saved = errno;
   }
-  if (result != GOTRACE_OK && regular) remove(path);
   errno = saved;
   return result;
 }
 
+/* Beside the file, which is replaced only when the whole snapshot is there. */
+static gotrace_result gotrace__snapshot_beside(const char *path) {
+  size_t size = strlen(path) + sizeof ".new";
+  char *beside = GOTRACE__CAST(char *, gotrace__allocate(NULL, size, false));
+  gotrace_result result = GOTRACE_ERROR_OUT_OF_MEMORY;
+  bool made;
+  int file, saved;
+  if (!beside) return result;
+  snprintf(beside, size, "%s.new", path);
+  result = gotrace__file_open(beside, &file, &made) ? GOTRACE_OK : GOTRACE_ERROR_SINK;
+  if (result == GOTRACE_OK) {
+    gotrace__file_cut(file, 0);
+    result = gotrace__snapshot_into(file);
+    if (result == GOTRACE_OK && !gotrace__file_replace(beside, path)) result = GOTRACE_ERROR_SINK;
+    saved = errno;
+    if (result != GOTRACE_OK) remove(beside);
+    errno = saved;
+  }
+  saved = errno;
+  gotrace__release(NULL, beside, size);
+  errno = saved;
+  return result;
+}
+
+static gotrace_result gotrace__snapshot_file(const char *path) {
+  gotrace_result result;
+  bool made, regular;
+  int file, saved;
+  if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* what stands at the path is still there */
+  if (!gotrace__file_open(path, &file, &made)) return GOTRACE_ERROR_SINK;
+  regular = gotrace__file_regular(file);
+  if (!regular) return gotrace__snapshot_into(file); /* a pipe or device */
+  gotrace__file_close(file);
+  result = gotrace__snapshot_beside(path);
+  saved = errno;
+  if (result != GOTRACE_OK && made) remove(path);
+  errno = saved;
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
+  gotrace_result result;
+  char expanded[GOTRACE__PATH];
+  int cancel;
+  if (!path) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  result = gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded) : GOTRACE_ERROR_ARGUMENT;
+  gotrace__control_end(cancel);
+  return result;
+}
+
 GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
+  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
   return gotrace__flight_on() ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_end(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
-  gotrace__init();
+  int cancel;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
   gotrace__lock(&t->life);
   if (t->active && !t->finished) {
     gotrace__finish();
     result = GOTRACE_OK;
   }
   gotrace__unlock(&t->life);
+  gotrace__control_end(cancel);
   return result;
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
-  gotrace__init();
+  int cancel;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
   gotrace__lock(&t->life);
   if (t->active && !t->finished && (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) == GOTRACE__ON) {
     result = gotrace__cut_now() ? GOTRACE_OK : GOTRACE_ERROR_OUT_OF_MEMORY;
   }
   gotrace__unlock(&t->life);
+  gotrace__control_end(cancel);
   return result;
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
+/* Another thread is in gotrace_stop: waits for its end. The caller holds the life lock, which is released. */
+static gotrace_result gotrace__wait_for_stop(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint32_t session = t->session;
+  gotrace_result result;
+  gotrace__unlock(&t->life);
+  gotrace__lock(&t->queue_lock);
+  while (t->stopping && gotrace__load_relaxed(&t->session) == session)
+    gotrace__wait(&t->changed, &t->queue_lock, 1000, NULL);
+  gotrace__unlock(&t->queue_lock);
+  gotrace__lock(&t->life);
+  result = t->last.result;
+  gotrace__unlock(&t->life);
+  return result;
+}
+
+static gotrace_result gotrace__stop_session(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
-  gotrace__init();
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   gotrace__lock(&t->life);
-  if (!t->active || t->stopping) {
+  if (t->active && t->stopping) return gotrace__wait_for_stop();
+  if (!t->active) {
     gotrace__unlock(&t->life);
     return GOTRACE_ERROR_NOT_RUNNING;
+  }
+  if (GOTRACE_NO_THREADS && !t->service) { /* the caller must read, to whose end it is like gotrace_end */
+    gotrace__finish();
+    gotrace__unlock(&t->life);
+    return GOTRACE_WOULD_BLOCK;
   }
   gotrace__lock(&t->queue_lock);
   t->stopping = true;
@@ -7418,14 +9703,13 @@ GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
   gotrace__finish();
   gotrace__unlock(&t->life);
 #if GOTRACE_NO_THREADS
-  if (t->service) gotrace__drain(true);
-  else return GOTRACE_WOULD_BLOCK; /* the caller must read */
+  gotrace__drain(true);
 #else
   if (t->service) {
     gotrace__thread_join(t->service_thread);
   } else {
     gotrace__lock(&t->queue_lock);
-    while (gotrace__load_relaxed(&t->state) != GOTRACE__READ_DONE) gotrace__wait(&t->changed, &t->queue_lock, 1000);
+    while (gotrace__load_relaxed(&t->state) != GOTRACE__READ_DONE) gotrace__wait(&t->changed, &t->queue_lock, 1000, NULL);
     gotrace__unlock(&t->queue_lock);
   }
 #endif
@@ -7438,35 +9722,150 @@ GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
   return result;
 }
 
+GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
+  gotrace_result result;
+  int cancel;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  result = gotrace__stop_session();
+  gotrace__control_end(cancel);
+  return result;
+}
+
+/* The process ends by exit, or the library is unloaded: the trace that a service thread writes is ended and written, whole.
+ * Not if that is the thread that calls exit, nor from inside a call. */
+static void gotrace__exit(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  bool active, service;
+  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused()) return;
+  gotrace__lock(&t->life);
+  active = t->active;
+  service = t->service;
+#if !GOTRACE_NO_THREADS
+  if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
+#endif
+  gotrace__unlock(&t->life);
+  if (active && service) gotrace_stop();
+  else if (active) gotrace_end();
+}
+
+#ifdef GOTRACE__UNLOADS
+/* The library is unloaded: gives all memory back to the system. Threads that live on, and were in it, keep their records: in a
+ * process that ends they may still call, so their calls are dropped from here on, as if each came from inside another. */
+static void gotrace__free_all(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__thread *m, *kept = NULL, *self = gotrace__self;
+  gotrace__slab *slab;
+  gotrace_proc *p;
+  const void *chunk;
+  size_t size, i;
+  if (gotrace__in_sink || gotrace__is_refused()) return;
+  gotrace__lock(&t->life);
+  if (t->active && t->service) { /* the service thread could not be ended */
+    gotrace__unlock(&t->life);
+    return;
+  }
+  gotrace__unlock(&t->life);
+  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */
+  gotrace__lock(&t->life);
+  gotrace__store_seq_cst(&t->control, ((t->control >> 2) + 1) << 2 | GOTRACE__GONE);
+  gotrace__settle();
+  while ((slab = t->slabs) != NULL) {
+    t->slabs = slab->next;
+    for (i = 0; i < GOTRACE__SLAB; i++) {
+      gotrace_go *g = &slab->gos[i];
+      gotrace__release(NULL, g->regions, g->region_capacity * sizeof *g->regions);
+      gotrace__release(NULL, g->label, GOTRACE__LABEL);
+    }
+    gotrace__release(NULL, slab, GOTRACE__SLAB_SIZE);
+  }
+  while ((p = t->procs) != NULL) {
+    t->procs = p->next;
+    gotrace__release(NULL, p, sizeof *p);
+  }
+  while ((m = t->threads) != NULL) {
+    t->threads = m->next;
+    gotrace__release(NULL, m->seen_stacks, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks);
+    if (m != self && gotrace__load_relaxed(&m->used)) {
+      m->proc = m->own_proc = m->lost_proc = NULL;
+      m->go = m->own_go = m->waiting = NULL;
+      m->wait_key = NULL;
+      m->seen_stacks = NULL;
+      gotrace__store_relaxed(&m->in_syscall, false);
+      gotrace__store_relaxed(&m->sequence, m->sequence | 1);
+      m->next = kept;
+      kept = m;
+    } else {
+      gotrace__release(NULL, m, sizeof *m);
+    }
+  }
+  gotrace__self = NULL;
+  gotrace__release(NULL, t->samples, GOTRACE__SAMPLES * sizeof *t->samples);
+  gotrace__release(NULL, t->open_tasks, GOTRACE__TASKS * sizeof *t->open_tasks);
+  gotrace__table_free(t->names);
+  gotrace__table_free(t->reasons);
+  if (t->sites) gotrace__region_free(&t->sites->region);
+  gotrace__release(NULL, t->sites, sizeof *t->sites);
+  t->sites = NULL;
+  memset(t->reason_names, 0, sizeof t->reason_names);
+  memset(t->wait_buckets, 0, sizeof t->wait_buckets); /* nobody uses their locks any more */
+  t->samples = NULL;
+  t->open_tasks = NULL;
+  t->names = NULL;
+  t->reasons = NULL;
+  gotrace__unlock(&t->life);
+#ifndef GOTRACE_MALLOC
+  {
+    gotrace__small *pieces = NULL;
+    while ((m = kept) != NULL) {
+      gotrace__small *piece = (gotrace__small *)(void *)m->padding;
+      kept = m->next;
+      piece->next = pieces;
+      pieces = piece;
+    }
+    gotrace__system_trim(pieces);
+  }
+#endif
+}
+#endif
+
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
 /* No lock may be held by a thread that the child does not have, and what they protect must be whole. */
 static void gotrace__before_fork(void) {
+  gotrace__lock(&gotrace__init_lock);
   gotrace__lock(&gotrace__t.life);
   gotrace__lock(&gotrace__t.global_lock);
   gotrace__lock(&gotrace__t.collector);
   gotrace__lock(&gotrace__t.records);
   gotrace__lock(&gotrace__t.queue_lock);
   gotrace__lock(&gotrace__t.flight_lock);
+#ifndef GOTRACE_MALLOC
+  gotrace__lock(&gotrace__pool.lock);
+#endif
 }
 
 static void gotrace__after_fork(void) {
+#ifndef GOTRACE_MALLOC
+  gotrace__unlock(&gotrace__pool.lock);
+#endif
   gotrace__unlock(&gotrace__t.flight_lock);
   gotrace__unlock(&gotrace__t.queue_lock);
   gotrace__unlock(&gotrace__t.records);
   gotrace__unlock(&gotrace__t.collector);
   gotrace__unlock(&gotrace__t.global_lock);
   gotrace__unlock(&gotrace__t.life);
+  gotrace__unlock(&gotrace__init_lock);
 }
 
 static void gotrace__free_queue(gotrace__queue *queue) {
   gotrace__buffer *b;
-  while ((b = gotrace__queue_pop(queue)) != NULL) gotrace__release(NULL, b, sizeof *b);
+  while ((b = gotrace__queue_pop(queue)) != NULL) gotrace__buffer_free(NULL, b);
 }
 
 static void gotrace__free_stream(gotrace__stream *s) {
   unsigned i;
   for (i = 0; i < 2; i++) {
-    gotrace__release(NULL, s->buffer[i], sizeof *s->buffer[i]);
+    gotrace__buffer_free(NULL, s->buffer[i]);
     s->buffer[i] = NULL;
   }
 }
@@ -7493,6 +9892,11 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__switch_off();
   t->life = t->global_lock = t->collector = t->queue_lock = t->records = unlocked;
   t->snapshot = t->flight_lock = unlocked;
+#ifndef GOTRACE_MALLOC
+  gotrace__pool.lock = unlocked;
+#endif
+  gotrace__init_lock = unlocked;
+  gotrace__inside &= GOTRACE__IN_SINK;
   if (t->writing && !gotrace__in_sink) { /* by a thread that is gone */
     for (i = 0; i < t->writing_count; i++) gotrace__written(i);
     gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
@@ -7505,6 +9909,16 @@ static void gotrace__after_fork_in_child(void) {
   for (i = 0; t->open_tasks && i < GOTRACE__TASKS; i++)
     if (t->open_tasks[i].id == GOTRACE__TAKEN) t->open_tasks[i].id = 0;
   if (t->names) t->names->lock = unlocked;
+  if (t->reasons) t->reasons->lock = unlocked;
+  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) {
+    t->wait_buckets[i].lock = unlocked;
+    t->wait_buckets[i].first = t->wait_buckets[i].last = NULL;
+  }
+  for (m = t->threads; m; m = m->next) {
+    m->wait_key = NULL;
+    m->wait_listed = false;
+    m->wait_claimed = 0;
+  }
   gotrace__free_queue(&t->full[0]);
   gotrace__free_queue(&t->full[1]);
   gotrace__free_pieces(t->piece);
@@ -7512,8 +9926,8 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__free_pieces(t->spare);
   t->piece = t->deliver = t->deliver_last = t->spare = NULL;
   gotrace__free_queue(&t->empty);
-  gotrace__release(NULL, t->reading, sizeof *t->reading);
-  gotrace__release(NULL, t->scratch, sizeof *t->scratch);
+  gotrace__buffer_free(NULL, t->reading);
+  gotrace__buffer_free(NULL, t->scratch);
   gotrace__tables_free(t->tables[0]);
   if (t->v2) gotrace__tables_free(t->tables[1]);
   gotrace__table_free(t->region_names);
@@ -7536,12 +9950,13 @@ static void gotrace__after_fork_in_child(void) {
     if (m == gotrace__self) continue;
     m->sequence &= ~(uint64_t)1;
     if (m->own_proc) m->own_proc->word = gotrace__proc_word(0, GOTRACE__PROC_FREE);
-    m->proc = m->own_proc = NULL;
+    m->proc = m->own_proc = m->lost_proc = NULL;
     m->go = m->own_go = m->waiting = NULL;
     gotrace__store_relaxed(&m->in_syscall, false);
     m->used = 0;
   }
   for (p = t->procs; p; p = p->next) {
+    p->steal_unreported = 0;
     if (gotrace__self && p == gotrace__self->proc) continue;
     p->go = NULL;
     if (gotrace__status_of(p->word) != GOTRACE__PROC_FREE) p->word = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
@@ -7567,20 +9982,22 @@ static void gotrace__after_fork_in_child(void) {
  * file stands within another.
  */
 
-#if !defined(GOTRACE_NO_DECODER)
+#if !GOTRACE_NO_DECODER
 
 #include <stdarg.h>
 
 #ifndef GOTRACE__LIKELY /* the tracer is not compiled */
-#ifdef __GNUC__
+#if GOTRACE__GNU
 #define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
+#define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GOTRACE__NOINLINE __attribute__((noinline))
 #else
 #define GOTRACE__LIKELY(x) (x)
+#define GOTRACE__UNLIKELY(x) (x)
 #define GOTRACE__NOINLINE
 #endif
 #endif
-#ifdef __GNUC__
+#if GOTRACE__GNU
 #define GOTRACE__PREFETCH(p) __builtin_prefetch(p)
 #else
 #define GOTRACE__PREFETCH(p) (void)(p)
@@ -7803,6 +10220,8 @@ struct gotrace_decoder {
   bool at_end; /* nothing stands behind end */
   /* Raw. */
   const uint8_t *batch_at, *batch_end; /* v2: what is left of the batch whose events begin at `at` */
+  const uint8_t *batch_whole;          /* below it, more than GOTRACE__EVENT_BYTES are left */
+  uint64_t batch_offset;               /* add it to an address in the batch: the offset in the file */
   bool batch_cut;                      /* and the file ends in it */
   uint64_t tick, raw_id;
   /* Ordered. */
@@ -7898,7 +10317,7 @@ static void gotrace__dec_release(gotrace_decoder *d, void *memory, size_t size) 
 
 static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset, const char *event,
                                         const char *format, ...)
-#ifdef __GNUC__
+#if GOTRACE__GNU
     __attribute__((format(printf, 5, 6), cold, noinline))
 #endif
     ;
@@ -8518,11 +10937,14 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
 }
 
 GOTRACE__DEFINE const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_decoder *d) {
-  return &d->failure;
+  static const gotrace_decoder_failure none = {
+      GOTRACE_ERROR_ARGUMENT, 0, NULL, "no decoder: not opened, or not allocated", {0}};
+  return d ? &d->failure : &none;
 }
 
 GOTRACE__DEFINE void gotrace_decoder_get_info(const gotrace_decoder *d, gotrace_decoder_info *info) {
-  *info = d->info;
+  if (info && d) *info = d->info;
+  else if (info) memset(info, 0, sizeof *info);
 }
 
 /* ---- Strings and stacks ---- */
@@ -8575,10 +10997,11 @@ static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items 
 }
 
 GOTRACE__DEFINE bool gotrace_decoder_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
-  const gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->strings, id) : NULL;
+  const gotrace__dec_item *entry = id && d ? gotrace__dec_entry(d, &d->strings, id) : NULL;
+  if (!data || !size) return false;
   *data = entry ? (const char *)entry->data : "";
   *size = entry ? entry->size : 0;
-  return entry || !id;
+  return entry || (d && !id);
 }
 
 static uint64_t gotrace__dec_hash(const uint8_t *bytes, size_t size, uint64_t seed) {
@@ -8603,10 +11026,11 @@ static uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) 
 
 GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames,
                                              size_t capacity) {
-  const gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->stacks, id) : NULL;
+  const gotrace__dec_item *entry = id && d ? gotrace__dec_entry(d, &d->stacks, id) : NULL;
   const uint8_t *at = entry ? entry->data : NULL;
   size_t i;
   if (!entry) return 0;
+  if (!frames) capacity = 0;
   for (i = 0; i < entry->size && i < capacity; i++) {
     uint64_t part[4] = {0, 0, 0, 0};
     unsigned j, parts = d->version < 1007 ? 1 : 4;
@@ -8654,7 +11078,7 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
     if (d->batch_cut)
       return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, NULL, "ends in the middle of a batch");
     if (d->batch_at) gotrace__dec_skip(d, (size_t)(d->batch_at - d->at));
-    d->batch_at = d->batch_end = NULL;
+    d->batch_at = d->batch_end = d->batch_whole = NULL;
     if (!gotrace__dec_fill(d, 64)) return d->failure.result;
     if (d->at == d->end) return GOTRACE_END_OF_TRACE;
     k = &d->kinds[*d->at];
@@ -8694,6 +11118,8 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
         d->batch_at = d->at + i;
         d->batch_cut = (uint64_t)(d->end - d->batch_at) < size;
         d->batch_end = d->batch_cut ? d->end : d->batch_at + size;
+        d->batch_offset = d->offset - (uint64_t)(uintptr_t)d->at;
+        d->batch_whole = d->batch_end - d->batch_at > GOTRACE__EVENT_BYTES ? d->batch_end - GOTRACE__EVENT_BYTES : NULL;
       }
       gotrace__dec_skip(d, (size_t)i);
     } else {
@@ -11030,7 +13456,7 @@ static inline gotrace_result gotrace__dec_give(gotrace_decoder *d, gotrace_resul
   } else { /* for ever */
     d->result = result;
     d->quick = false;
-    d->batch_at = d->batch_end = NULL;
+    d->batch_at = d->batch_end = d->batch_whole = NULL;
   }
   return result;
 }
@@ -11104,7 +13530,7 @@ static inline gotrace_result gotrace__dec_raw_next(gotrace_decoder *d, gotrace_e
   const gotrace__kind *k = &d->kinds[*at++];
   uint64_t dt;
   if (!GOTRACE__LIKELY(k->timed && gotrace__take_number(&at, &dt))) return gotrace__dec_next(d, event);
-  gotrace__dec_raw_begin(d, event, k, d->offset + (uint64_t)(d->batch_at - d->at), dt);
+  gotrace__dec_raw_begin(d, event, k, (uint64_t)(uintptr_t)d->batch_at + d->batch_offset, dt);
   gotrace__dec_clear(event);
   if (!GOTRACE__LIKELY(gotrace__take_numbers(&at, event->args, k->args))) {
     at = d->batch_at + 1;
@@ -11135,8 +13561,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_ordered_next(gotrace_decode
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_event *event) {
-  size_t left = (size_t)((uintptr_t)d->batch_end - (uintptr_t)d->batch_at); /* 0 and 0 where there is no batch */
-  if (left > GOTRACE__EVENT_BYTES) return gotrace__dec_raw_next(d, event);
+  if (GOTRACE__UNLIKELY(!d || !event)) return GOTRACE_ERROR_ARGUMENT;
+  if ((uintptr_t)d->batch_at < (uintptr_t)d->batch_whole) return gotrace__dec_raw_next(d, event);
   if (!GOTRACE__LIKELY(d->quick)) return gotrace__dec_next(d, event);
   return d->version < GOTRACE_GO_1_22 ? gotrace__v1_next(d, event) : gotrace__dec_ordered_next(d, event);
 }
@@ -11148,6 +13574,34 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_
 #endif
 
 #endif /* GOTRACE_IMPLEMENTATION */
+
+/* Calls that carry no call site of their own: under GOTRACE_DEBUG each says where it stands. */
+#if GOTRACE_DEBUG && GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE && !defined(GOTRACE__FROM_HERE)
+#define GOTRACE__FROM_HERE(call) (gotrace_debug_here(GOTRACE_HERE), call)
+#define gotrace_thread_begin(name) GOTRACE__FROM_HERE(gotrace_thread_begin(name))
+#define gotrace_thread_begin_as(go) GOTRACE__FROM_HERE(gotrace_thread_begin_as(go))
+#define gotrace_thread_rename(name) GOTRACE__FROM_HERE(gotrace_thread_rename(name))
+#define gotrace_thread_end() GOTRACE__FROM_HERE(gotrace_thread_end())
+#define gotrace_proc_destroy(proc) GOTRACE__FROM_HERE(gotrace_proc_destroy(proc))
+#define gotrace_proc_start(proc) GOTRACE__FROM_HERE(gotrace_proc_start(proc))
+#define gotrace_proc_stop() GOTRACE__FROM_HERE(gotrace_proc_stop())
+#define gotrace_proc_steal(proc) GOTRACE__FROM_HERE(gotrace_proc_steal(proc))
+#define gotrace_go_start(go) GOTRACE__FROM_HERE(gotrace_go_start(go))
+#define gotrace_go_end() GOTRACE__FROM_HERE(gotrace_go_end())
+#define gotrace_go_syscall_end() GOTRACE__FROM_HERE(gotrace_go_syscall_end())
+#define gotrace_go_syscall_end_blocked() GOTRACE__FROM_HERE(gotrace_go_syscall_end_blocked())
+#define gotrace_go_end_in_syscall() GOTRACE__FROM_HERE(gotrace_go_end_in_syscall())
+#define gotrace_go_label(label) GOTRACE__FROM_HERE(gotrace_go_label(label))
+#define gotrace_go_timer(go) GOTRACE__FROM_HERE(gotrace_go_timer(go))
+#define gotrace_wait_end() GOTRACE__FROM_HERE(gotrace_wait_end())
+#define gotrace_gc_end() GOTRACE__FROM_HERE(gotrace_gc_end())
+#define gotrace_gc_scan_begin() GOTRACE__FROM_HERE(gotrace_gc_scan_begin())
+#define gotrace_gc_scan_end() GOTRACE__FROM_HERE(gotrace_gc_scan_end())
+#define gotrace_stw_end() GOTRACE__FROM_HERE(gotrace_stw_end())
+#define gotrace_gc_sweep_begin() GOTRACE__FROM_HERE(gotrace_gc_sweep_begin())
+#define gotrace_gc_sweep_end() GOTRACE__FROM_HERE(gotrace_gc_sweep_end())
+#define gotrace_gc_mark_assist_end() GOTRACE__FROM_HERE(gotrace_gc_mark_assist_end())
+#endif
 
 /*
  * MIT License

@@ -358,7 +358,7 @@ static void spawn(gotrace_go *go, void (*function)(void *argument), void *argume
   coroutine->function = function;
   coroutine->argument = argument;
   const char *stack = coroutine->context.stack;
-  gotrace_go_stack(go, stack, stack + STACK_SIZE);
+  gotrace_go_stack_bounds(go, stack, stack + STACK_SIZE);
   atomic_fetch_add(&scheduler.living, 1);
   enqueue(this_worker(), coroutine);
   wake_worker();

@@ -16,6 +16,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <dlfcn.h>
+#include <stdarg.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,11 +50,19 @@ static int fuzz_clock(clockid_t clock, struct timespec *now) {
 static void fuzz_serve(void);
 static int fuzz_service; /* 1: it was started and not joined */
 
-static long fuzz_syscall(long number, long a, long b, long c) {
-  return number == SYS_gettid ? (long)(100 + fuzz_thread) : (syscall)(number, a, b, c);
+/* In the place of the C library's. */
+long syscall(long number, ...) {
+  static long (*next)(long number, ...);
+  void *address = dlsym(RTLD_NEXT, "syscall");
+  va_list arguments;
+  long a, b, c, d;
+  if (number == SYS_gettid) return (long)(100 + fuzz_thread);
+  memcpy(&next, &address, sizeof next);
+  va_start(arguments, number);
+  a = va_arg(arguments, long), b = va_arg(arguments, long), c = va_arg(arguments, long), d = va_arg(arguments, long);
+  va_end(arguments);
+  return next(number, a, b, c, d);
 }
-#define FUZZ_SYSCALL(number, a, b, c, ...) fuzz_syscall(number, a, b, c)
-#define syscall(...)                       FUZZ_SYSCALL(__VA_ARGS__, 0, 0, 0, 0)
 
 static int fuzz_thread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
   (void)thread, (void)attributes, (void)run, (void)argument;
@@ -405,14 +415,28 @@ static void heap(unsigned on) {
   }
 }
 
+/* Reasons that the program has named; some numbers that nobody has given. */
+static void named(gotrace_site *site, unsigned on) {
+  unsigned what = (unsigned)fuzz_take(&w.in, 1);
+  unsigned reason = (what % 8 ? gotrace_reason(name_of(what / 8)) : what << 7) + on;
+  switch (what % 4) {
+  case 0: gotrace_go_block_at(site, reason); break;
+  case 1: gotrace_go_stop_at(site, reason); break;
+  case 2: gotrace_stw_begin_at(site, reason); break;
+  case 3: gotrace_go_switch_for_at(site, w.gos[what % GOS], reason); break;
+  }
+}
+
 static void one_call(void) {
   unsigned call = (unsigned)fuzz_take(&w.in, 1), on = (unsigned)fuzz_take(&w.in, 1), i;
-  gotrace_site *site = on % 8 < SITES ? &w.sites[on % 8] : NULL;
+  gotrace_site *site = on % 8 < SITES ? &w.sites[on % 8]
+                       : on % 8 == 6  ? gotrace_site_make(name_of(on / 8), name_of(w.calls), on)
+                                      : gotrace_site_make_pc(on / 64 * 1000);
   gotrace_go *g = on % 16 < GOS ? w.gos[on % 16] : NULL;
   gotrace_proc *p = on % 8 < PROCS ? w.procs[on % 8] : NULL;
   gotrace_task *task = &w.tasks[on / 8 % TASKS];
   const char *name = name_of(on / 8);
-  int constant = site && on / 8 % 7 == on % 8; /* one name a site */
+  int constant = site && on % 8 < SITES && on / 8 % 7 == on % 8; /* one name a site */
   w.calls++;
   fuzz_looks = 0;
   fuzz_time += on % 32;
@@ -435,14 +459,14 @@ static void one_call(void) {
     gotrace_go_end();
     break;
   case 7:
-    gotrace_go_stop_at(site, (gotrace_stop_reason)(on / 8 % 4));
+    gotrace_go_stop_at(site, on / 8 % 4);
     break;
   case 8:
   case 9:
-    gotrace_go_block_at(site, (on / 8) % 17);
+    gotrace_go_block_at(site, (on / 8) % 19);
     break;
   case 10:
-    gotrace_go_block_at(site, (on / 8) % 17 | GOTRACE_FUTILE_WAKEUP);
+    gotrace_go_block_at(site, (on / 8) % 19 | GOTRACE_FUTILE_WAKEUP);
     break;
   case 11:
   case 12:
@@ -466,19 +490,23 @@ static void one_call(void) {
     gotrace_go_syscall_end_blocked();
     break;
   case 20:
-    gotrace_go_label(name);
+    if (on % 8 == 7) gotrace_go_rename(w.gos[on / 8 % GOS], name);
+    else if (on % 8 == 6) gotrace_thread_rename(name);
+    else gotrace_go_label(name);
     break;
   case 21:
     gotrace_go_timer(g);
     break;
   case 22:
-    gotrace_go_stack(g, &w, &w + 1);
+    gotrace_go_stack_bounds(g, &w, &w + 1);
     break;
   case 23:
     keep(on, gotrace_go_self());
     break;
   case 24:
-    gotrace_wait_begin_at(site, on / 8 % 17);
+    if (on % 8 == 7) gotrace_wait_on_at(site, &w.sites[on / 8 % 4], on / 8 % 4);
+    else if (on % 8 == 6) gotrace_wake_at(site, &w.sites[on / 8 % 4], on / 32);
+    else gotrace_wait_begin_at(site, on / 8 % 19);
     break;
   case 25:
     gotrace_wait_end();
@@ -511,12 +539,14 @@ static void one_call(void) {
     gotrace_gc_end();
     break;
   case 35:
-    if (on % 16 == 15) gotrace_go_end_syscall();
+    if (on % 16 == 15) gotrace_go_end_in_syscall();
+    else if (on % 16 == 7) named(site, on / 16);
+    else if (on % 16 == 11) gotrace_go_destroy_at(site, w.gos[on / 16 % GOS]);
     else if (on % 4 == 2) heap(on);
     else on % 2 ? gotrace_gc_scan_begin() : gotrace_gc_scan_end();
     break;
   case 36:
-    gotrace_stw_begin_at(site, (gotrace_stw_reason)(on / 8 % 19));
+    gotrace_stw_begin_at(site, on / 8 % 19);
     break;
   case 37:
     gotrace_stw_end();
@@ -571,7 +601,9 @@ static void one_call(void) {
     break;
   }
   case 53:
-    on % 2 ? gotrace_thread_begin(name) : gotrace_thread_end();
+    if (on % 8 == 4) keep(on, gotrace_thread_create_at(site, &entries[on / 8 % 5]));
+    else if (on % 8 == 6) gotrace_thread_begin_as(w.gos[on / 8 % GOS]);
+    else on % 2 ? gotrace_thread_begin(name) : gotrace_thread_end();
     break;
   case 54: /* the thread ends */
     if (gotrace__self && on % 4 == 0) gotrace__thread_gone(gotrace__self);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Compiles the header without a warning: by every compiler, in every language standard, as declarations and as
-# implementation, with each option. It also links examples/hello.c and what is another on each processor (processor.c), and
-# runs them, also for other processors.
+# implementation, with each option. For the standards in `full` it also optimizes, for the warnings that only the optimizer
+# gives; and it links examples/hello.c and what is another on each processor (processor.c), and runs them, also for other
+# processors. A standard changes what the front end accepts, not the code, so for the others the front end is enough.
 #
 #     tests/compile_matrix.sh --list                   all tests, a line each
 #     tests/compile_matrix.sh COMPILER STANDARD        one test
@@ -10,6 +11,7 @@ cd "$(dirname "$0")/.."
 
 c_standards="c99 c11 c17 c2x gnu99 gnu11 gnu17 gnu2x"
 cpp_standards="c++11 c++14 c++17 c++20 c++2b gnu++11 gnu++14 gnu++17 gnu++20 gnu++2b"
+full="c99 gnu2x c++11 gnu++2b"
 foreign="powerpc64le-linux-gnu aarch64-linux-gnu i686-linux-gnu"
 
 if [ "${1-}" = --list ]; then
@@ -36,7 +38,7 @@ if ! command -v "$compiler" >/dev/null; then
   exit 77
 fi
 
-flags="-std=$standard -O2 -I. -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef -Wcast-align -Werror"
+flags="-std=$standard -I. -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef -Wcast-align -Werror"
 case $standard in
   *++*) suffix=cpp ;;
   *) suffix=c flags+=" -Wstrict-prototypes" ;;
@@ -52,13 +54,14 @@ esac
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# compile NAME [FLAG...] <SOURCE
+# compile NAME [FLAG...] <SOURCE: with -O2 as a FLAG to an object, if this is done for the standard; else the front end only
 compile() {
-  local name=$1
+  local name=$1 output=(-fsyntax-only)
   shift
+  [[ " $* " != *" -O2 "* || " $full " != *" $standard "* ]] || output=(-c -o "$dir/$name.o")
   cat >"$dir/$name.$suffix"
   # shellcheck disable=SC2086
-  "$compiler" $flags "$@" -c "$dir/$name.$suffix" -o "$dir/$name.o" || { echo "in: $name"; wrong=1; }
+  "$compiler" $flags "$@" "$dir/$name.$suffix" "${output[@]}" || { echo "in: $name"; wrong=1; }
 }
 wrong=
 
@@ -92,6 +95,14 @@ int main(void) {
     gotrace_go_unblock(go);
     gotrace_go_start(go);
     gotrace_heap_alloc(1);
+    gotrace_wait_on(&entry, GOTRACE_REASON("reason") + GOTRACE_BLOCK_NET);
+    gotrace_wake(&entry, GOTRACE_WAKE_ALL);
+    gotrace_wait_end();
+    gotrace_go_destroy(gotrace_go_create(&entry));
+    gotrace_thread_begin_as(NULL);
+    gotrace_go_stop(GOTRACE_STOP_YIELD);
+    gotrace_go_switch_for(go, GOTRACE_BLOCK_SELECT);
+    (void)gotrace_site_make("function", "file", 1);
     gotrace_go_end();
     gotrace_proc_stop();
     gotrace_proc_destroy(proc);
@@ -105,24 +116,36 @@ int main(void) {
 include='#include "gotrace.h"'
 implement=$'#define GOTRACE_IMPLEMENTATION\n'$include
 
-# The optimizer is needed for some warnings, but takes most of the time; so it is left out where an option varies.
 # The declarations, twice; before and after the implementation; with nothing else.
-compile declarations <<<"$include"$'\n'"$include$uses"
-compile implementation <<<"$implement"
-compile implementation_last -O0 -D_GNU_SOURCE <<<"$include"$'\n'"$implement$uses"
+compile declarations -O2 <<<"$include"$'\n'"$include$uses"
+compile implementation -O2 <<<"$implement"
+compile implementation_last -D_GNU_SOURCE <<<"$include"$'\n'"$implement$uses"
 compile implementation_first <<<"$implement"$'\n#undef GOTRACE_IMPLEMENTATION\n'"$include$uses"
-compile constants -O0 -DGOTRACE_CALL_SITES=0 <<<"$include
+compile constants -DGOTRACE_CALL_SITES=0 <<<"$include
 int numbers[] = {GOTRACE_V1_GO_CREATE, GOTRACE_V2_GO_CREATE, GOTRACE_STACK_SIZE, GOTRACE_ERROR_SINK};"
 for option in DISABLE STATIC NO_THREADS SEQ_CST_FLAG MONOTONIC_CLOCK DEBUG; do
-  compile "with_$option" -O0 "-DGOTRACE_$option=1" <<<"$implement$uses"
+  compile "with_$option" "-DGOTRACE_$option=1" <<<"$implement$uses"
 done
-compile without_CALL_SITES -O0 -DGOTRACE_CALL_SITES=0 <<<"$implement$uses"
-compile with_TICK_DIV -O0 -DGOTRACE_TICK_DIV=1 <<<"$implement$uses"
-compile with_memory_functions -O0 -D_GNU_SOURCE <<<'
+compile without_CALL_SITES -DGOTRACE_CALL_SITES=0 <<<"$implement$uses"
+compile with_TICK_DIV -DGOTRACE_TICK_DIV=1 <<<"$implement$uses"
+compile with_memory_functions -D_GNU_SOURCE <<<'
 #include <stdlib.h>
 #define GOTRACE_MALLOC(size) malloc(size)
 #define GOTRACE_FREE(pointer, size) free(pointer)
 '"$implement$uses"
+
+case $standard in
+  *++20 | *++2b) compile source_location -O0 <<<"#include <source_location>
+$include
+#ifdef __cpp_lib_source_location /* Clang 14 lacks it */
+void log_line(const char *text, std::source_location at = std::source_location::current());
+void log_line(const char *text, std::source_location at) {
+  gotrace_log_at(gotrace_site_make(at.function_name(), at.file_name(), at.line()), GOTRACE_NO_TASK, \"app\", text);
+}
+void both();
+void both() { log_line(\"here\"); }
+#endif" ;;
+esac
 
 [ -z "$wrong" ] || exit 1
 
@@ -132,6 +155,8 @@ if echo "$implement" | "$compiler" -x "${suffix/cpp/c++}" -I. -DGOTRACE_MALLOC=m
   exit 1
 fi
 
+[[ " $full " = *" $standard "* ]] || exit 0
+
 # The parts link, and where they can be run, they do.
 link=''
 case $compiler in
@@ -139,7 +164,7 @@ case $compiler in
   *-linux-gnu-*) link=-static ;;
 esac
 # shellcheck disable=SC2086
-"$compiler" $flags "$dir/declarations.o" "$dir/implementation.o" $link -o "$dir/program.exe"
+"$compiler" $flags -O2 "$dir/declarations.o" "$dir/implementation.o" $link -o "$dir/program.exe"
 case $compiler in
   *mingw*) run=tests/wine.sh ;;
   powerpc64le-*) run=qemu-ppc64le ;;

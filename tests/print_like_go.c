@@ -5,8 +5,12 @@
  *
  * -s: read through a callback, -S: through one that can seek, instead of from memory. -c: read twice, by two of the
  * three ways, and compare (nothing is printed but what differs). */
-#define GOTRACE_IMPLEMENTATION
+#define _GNU_SOURCE
 #include "gotrace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static gotrace_decoder *decoder;
 static uint8_t *seen; /* stacks since the last Sync, by id, a bit each */

@@ -1,4 +1,4 @@
-/* What is another thing on each processor: stacks by frame pointers, files of more than 2 GiB.
+/* What is another thing on each processor: stacks by frame pointers, files of more than 2 GiB, where 64-bit atomics stand.
  *
  *     processor FILE      FILE is written, with a hole, and removed */
 #define GOTRACE_IMPLEMENTATION
@@ -56,8 +56,9 @@ static void large_file(const char *path) {
   const off64_t limit = (off64_t)1 << 31;
   struct stat64 status;
   char data[4096] = "";
+  bool made;
   int file;
-  CHECK(gotrace__file_open(path, &file));
+  CHECK(gotrace__file_open(path, &file, &made) && made);
   CHECK(lseek64(file, limit - 100, SEEK_SET) == limit - 100);
   CHECK(gotrace__file_write(file, data, sizeof data));
   gotrace__file_cut(file, (uint64_t)limit + 10);
@@ -65,7 +66,35 @@ static void large_file(const char *path) {
   CHECK(gotrace__file_close(file) && remove(path) == 0);
 }
 
+#define CHECK_ALIGNED(pointer) CHECK_EQUAL((uintptr_t)(pointer) % 8, 0)
+
+static void alignment(void) {
+  gotrace__region region;
+  gotrace_site *site = GOTRACE_HERE;
+  gotrace_go *go = gotrace_go_self();
+  gotrace_proc *proc = gotrace_proc_create();
+  int i;
+  memset(&region, 0, sizeof region);
+  for (i = 1; i < 30; i++) CHECK_ALIGNED(gotrace__region_alloc(&region, (size_t)i));
+  gotrace__region_free(&region);
+  CHECK_ALIGNED(&site->stack_id);
+  CHECK_ALIGNED(&site->reported);
+  CHECK_ALIGNED(&go->word);
+  CHECK_ALIGNED(&go->tick);
+  CHECK_ALIGNED(go->traced);
+  CHECK_ALIGNED(&proc->word);
+  CHECK_ALIGNED(&proc->stream.tick);
+  CHECK_ALIGNED(proc->traced);
+  CHECK_ALIGNED(&gotrace__self->sequence);
+  CHECK_ALIGNED(&gotrace__self->system_id);
+  CHECK_ALIGNED(gotrace__self->kinds);
+  CHECK_ALIGNED(&gotrace__t.control);
+  CHECK_ALIGNED(&gotrace__t.next_go_id);
+  CHECK_ALIGNED(&gotrace__t.sample_head);
+}
+
 int main(int argc, char **argv) {
+  alignment();
   frame_pointers();
   if (argc > 1) large_file(argv[1]);
   return 0;

@@ -1,40 +1,55 @@
 #!/usr/bin/env bash
 # Runs tests and counts them.
 #
-#     tests/run.sh [-j N] [-o WORD] [GROUP...]
+#     tests/run.sh [-j N] [-o WORD] [-l] [GROUP...]
 #
-# Groups: unit (tests/test_*.c in every configuration), compile (the header in every language, standard and compiler),
-# go (traces opened by Go), decode (traces of Go, decoded), all these if none is named; pages (the pages of `go tool trace`),
-# fuzz-replay.
-# -j N runs N tests at a time (default: one a processor); -o WORD runs only the tests whose line contains WORD.
+# Groups: unit (tests/test_*.c in every configuration that can show something), compile (the header in every language,
+# standard and compiler; in libraries: tests/test_*.sh), go (traces opened by Go), decode (traces of Go, decoded), cases (tests/cases), fuzz-replay, pages
+# (the pages of `go tool trace`), explore, sessions. Two more are made of these: quick (what `make test` runs) and rest (what
+# it leaves to `make check`). Without a group: quick.
+# -j N runs N tests at a time (default: one a processor); -o WORD runs only the tests whose name contains WORD, of all groups
+# if none is named: those of quick, else those of rest. -l lists the tests instead.
 #
 # A test is a command. It passed if its exit status is 0; was skipped if it is 77, when its last line says what is missing;
-# else it failed, and its output is shown. The last line is `N passed, N failed, N skipped`.
+# else it failed, and its output is shown. After its name stand the seconds that it took, and those of processor time, which
+# tell more on a busy machine. The last line is `N passed, N failed, N skipped`.
 #
-# For a C test: it runs in the repository's root; GOTRACE_TEST_DIR names an empty directory of its own; every *.trace that
-# it leaves there is then opened by every Go release that knows its format (in configurations other than the first by the
-# newest such release), and compared with the counts in the file
-# *.kinds and the lines in the file *.expect of the same name, if there are such (see check_trace.py). A file
-# *.parse-only beside it spares it the viewers, a file *.killed tells that the trace is cut off (see open_trace.sh).
-# GOTRACE_TEST_SCALE is a divisor for the amount of work: 1, or more where the configuration is slow.
+# A C test (tests/test_*.c, found by its name) runs in the repository's root. GOTRACE_TEST_DIR names an empty directory of its
+# own. Every *.trace that it leaves there is then opened by every Go release that knows its format (in configurations other
+# than default and clang by the newest only), and compared with the counts in the file *.kinds and the lines in the file
+# *.expect of the same name, if there are such (see check_trace.py). A file *.parse-only beside it spares it the viewers, a
+# file *.killed says that the trace is cut off (see open_trace.sh). GOTRACE_TEST_SCALE is a divisor for the amount of work: 1,
+# or more where the configuration is slow.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # ----------------------------------------------------------------------------------------------------------- tests ----
 
-configurations="default clang address thread seq_cst monotonic valgrind windows"
-# What is not tried on Windows: what is made of POSIX (fork, signals, pipes, limits of a process); stacks of threads by
-# frame pointers, which it does not have; and what is about Go's sources alone.
-not_on_windows="test_allocation_failure test_event_spec test_events test_events_v2 test_fork test_killed test_readers
-  test_sandbox test_signals test_sinks test_stacks test_write_failure"
+# What is not tried on Windows: what is made of POSIX (fork, signals, pipes, limits of a process), which is found by what it
+# uses; stacks of threads by frame pointers, which it does not have; and what is about Go's sources alone.
+not_on_windows="test_adopt test_environment test_allocation_failure test_event_spec test_events test_events_v2 test_readers test_mutexes test_sandbox
+  test_sinks test_stacks test_waiting"
+posix='sys/(wait|resource|mman|stat)\.h|sigaction|[^_]fork\(|pthread_cancel'
+
+# The configurations in which a test can show something: the order of threads' memory where it starts threads, the clock
+# where it leaves traces for Go. But not those that a line "Not in: CONFIGURATION..., CAUSE" in the test names.
+configurations_of() {
+  local not
+  not=$(sed -n 's/.*Not in: \([a-z_ ]*\)[.,;].*/\1/p' "tests/$1.c") # a line that the test has, with the cause
+  {
+    echo default clang address valgrind
+    ! grep -q pthread_create "tests/$1.c" || echo thread seq_cst
+    ! grep -q test_trace_path "tests/$1.c" || echo monotonic
+    grep -qw "$1" <<<"$not_on_windows" || grep -qE "$posix" "tests/$1.c" || echo windows
+  } | tr ' ' '\n' | grep -vxFf <(printf '%s\n' ${not:-none})
+}
 
 list_unit() {
   local test name configuration
   for test in tests/test_*.c; do
     [ -e "$test" ] || continue
     name=$(basename "$test" .c)
-    for configuration in $configurations; do
-      [ $configuration != windows ] || ! grep -qw "$name" <<<"$not_on_windows" || continue
+    for configuration in $(configurations_of "$name"); do
       echo "$name ($configuration)|tests/run.sh --unit $name $configuration"
     done
   done
@@ -42,9 +57,12 @@ list_unit() {
 }
 
 list_compile() {
-  local line
+  local line test
   echo "check_contents|tests/check_contents.sh"
-  echo "the tracer in a library|tests/test_library.sh"
+  echo "including and linking|tests/include.sh"
+  for test in tests/test_*.sh; do
+    [ $test = tests/test_tool.sh ] || echo "$(basename "$test" .sh)|$test"
+  done
   tests/compile_matrix.sh --list | while read -r line; do echo "compile $line|tests/compile_matrix.sh $line"; done
 }
 
@@ -63,6 +81,14 @@ list_decode() {
   local release
   echo "the command-line tool|tests/test_tool.sh"
   for release in canned 1.15 1.19 1.21 1.22 1.24 1.25 1.27; do echo "decoder and Go, traces $release|tests/decode_like_go.sh $release"; done
+}
+
+list_cases() { # list_cases [RUNS]
+  local source runs=${1:-10}
+  for source in tests/cases/*.c; do
+    source=$(basename "$source" .c)
+    [ "$source" = case ] || echo "case $source|tests/cases.sh $runs $source"
+  done
 }
 
 list_pages() {
@@ -88,17 +114,60 @@ list_fuzz-replay() {
   done
 }
 
+list_explore() { echo "the search through interleavings, quickly|make -s explore EXPLORE=--quick"; }
+
+list_sessions() {
+  echo "sessions under stress|tests/stress_sessions.sh 800"
+  echo "sessions under stress (thread)|tests/stress_sessions.sh 300 thread"
+}
+
+all_groups="unit compile go decode cases fuzz-replay explore sessions pages"
+
+# What shows most in the shortest time: each test once, as fast as it can be built; with what finds races and wrong accesses
+# if that costs one link; a sample of compilers; each format of each example by the newest Go that knows it, and by the oldest.
+list_quick() {
+  local test name configuration
+  for test in tests/test_*.c; do
+    [ -e "$test" ] || continue
+    name=$(basename "$test" .c)
+    if grep -q '^#define GOTRACE_IMPLEMENTATION' "$test"; then
+      echo "$name (quick)|tests/run.sh --unit $name quick 10"
+    else
+      echo "$name (default)|tests/run.sh --unit $name default 20"
+      for configuration in $(configurations_of "$name"); do
+        case $configuration in address | thread) echo "$name ($configuration)|tests/run.sh --unit $name $configuration 40" ;; esac
+      done
+    fi
+  done
+  list_compile | grep -vE '^(compile|including) '
+  list_compile | grep -E '^compile (gcc c11|clang c17|g\+\+ c\+\+14|clang\+\+ c\+\+2b|x86_64-w64-mingw32-gcc c11|i686.*gcc c11)\|'
+  list_go | grep -E '^check_trace|^1.11 and|^scheduler|^(threads|hello|flight) .* 1.27\|'
+  echo "the command-line tool, some formats|env GOTRACE_TEST_FORMATS=1.8,1.11,1.21,1.22,1.23,1.25 tests/test_tool.sh"
+  list_decode | grep canned
+  list_cases 2
+  list_fuzz-replay
+  echo "the search through interleavings, briefly|make -s explore EXPLORE=--brief"
+  list_sessions | head -n 1
+}
+
+list_rest() {
+  local group
+  for group in $all_groups; do "list_$group"; done | grep -vxFf <(list_quick)
+}
+
 needs() { command -v "$1" >/dev/null || { echo "needs $2 (make deps)"; exit 77; }; }
 
-# tests/run.sh --unit TEST CONFIGURATION: builds and runs a C test, opens the traces that it leaves.
+# tests/run.sh --unit TEST CONFIGURATION [SCALE]: builds and runs a C test, opens the traces that it leaves. With a SCALE of its
+# own, the test is to be quick: then the newest release opens them, and without the viewer.
 unit() {
   local test=$1 configuration=$2 build=$2 suffix='' scale=1 run=() dir trace status beside
   case $configuration in
+    quick) scale=2 ;;
     clang)
       needs clang clang
       scale=3
       ;;
-    monotonic) scale=3 ;;
+    seq_cst | monotonic) scale=3 ;;
     thread) # its shadow memory does not bear with every layout of the address space
       scale=10
       setarch "$(uname -m)" -R true 2>/dev/null && run=(setarch "$(uname -m)" -R)
@@ -115,8 +184,13 @@ unit() {
         --errors-for-leak-kinds=definite,possible --fair-sched=yes)
       ;;
   esac
-  make -s "build/tests/$build/$test$suffix"
-  dir=build/run/$configuration/$test
+  mkdir -p "build/tests/$build"
+  ( # one at a time: valgrind runs what default does
+    flock 9
+    make -s "build/tests/$build/$test$suffix" 9>&-
+  ) 9>"build/tests/$build/$test.lock"
+  scale=${3:-$scale}
+  dir=build/run/$configuration${3:+-quick}/$test
   rm -rf "$dir" && mkdir -p "$dir"
   export GOTRACE_TEST_DIR=$PWD/$dir GOTRACE_TEST_SCALE=$scale
   export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1
@@ -137,8 +211,8 @@ unit() {
       }
       continue
     fi
-    [ -e "${trace%.trace}.parse-only" ] && beside+=(-p)
-    [ "$configuration" = default ] || beside+=(-n)
+    if [ -e "${trace%.trace}.parse-only" ] || [ "${3-}" ]; then beside+=(-p); fi
+    case $configuration${3-} in default | clang) ;; *) beside+=(-n) ;; esac
     [ -e "${trace%.trace}.kinds" ] && beside+=(-k "${trace%.trace}.kinds")
     [ -e "${trace%.trace}.expect" ] && beside+=(-e "${trace%.trace}.expect")
     [ -e "${trace%.trace}.until" ] && beside+=(-u "$(cat "${trace%.trace}.until")")
@@ -153,37 +227,59 @@ unit() {
 }
 
 if [ "${1-}" = --unit ]; then
-  unit "$2" "$3"
+  unit "${@:2}"
   exit
 fi
 
 # --------------------------------------------------------------------------------------------------------- running ----
 
-jobs=$(nproc 2>/dev/null || echo 1) only=''
-while getopts j:o: option; do
+jobs=$(nproc 2>/dev/null || echo 1) only='' just_list=''
+while getopts j:o:l option; do
   case $option in
     j) jobs=$OPTARG ;;
     o) only=$OPTARG ;;
-    *) sed -n '2,17s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    l) just_list=1 ;;
+    *) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done
 shift $((OPTIND - 1))
-[ $# -gt 0 ] || set -- unit compile go decode
+
+# The tests of groups whose names contain the word.
+chosen() {
+  local group
+  for group in "$@"; do
+    declare -F "list_$group" >/dev/null || { echo "run.sh: no group is called $group" >&2; exit 2; }
+    "list_$group"
+  done | awk -F '|' -v word="$only" 'index($1, word)'
+}
 
 state=$(mktemp -d)
 trap 'rm -rf "$state"' EXIT
 trap 'exit 130' INT TERM
 
+if [ $# -gt 0 ]; then
+  chosen "$@" >"$state/list"
+else
+  chosen quick >"$state/list"
+  [ -s "$state/list" ] || chosen rest >"$state/list"
+fi
+if [ "$just_list" ]; then
+  cut -d '|' -f 1 "$state/list"
+  exit
+fi
+[ -s "$state/list" ] || { echo "run.sh: no test's name contains '$only'" >&2; exit 2; }
+
 # Runs one test in the background and prints its line; the lock keeps the outputs of tests apart.
 run_one() {
-  local name=$1 command=$2 out status=0 began=$SECONDS took
+  local name=$1 command=$2 out status=0 took processor
   out=$(mktemp -p "$state")
-  $command </dev/null >"$out" 2>&1 || status=$?
-  took=$((SECONDS - began))
+  TIMEFORMAT='%0R %U %S'
+  { time $command </dev/null >"$out" 2>&1 9>&-; } 2>"$out.time" || status=$?
+  read -r took processor < <(awk 'END { printf "%s %.1f\n", $1, $2 + $3 }' "$out.time")
   exec 9>"$state/lock"
   flock 9
   case $status in
-    0) echo "ok $name, $took s" ;;
+    0) echo "ok $name, $took s, processor $processor s" ;;
     77) echo "skipped $name: $(tail -n 1 "$out")" ;;
     *)
       echo "FAILED $name (status $status, $took s), its output:"
@@ -191,21 +287,31 @@ run_one() {
       ;;
   esac
   echo $status >>"$state/results"
-  rm -f "$out"
+  rm -f "$out" "$out.time"
 }
 
 touch "$state/results"
-for group in "$@"; do
-  declare -F "list_$group" >/dev/null || { echo "run.sh: no group is called $group" >&2; exit 2; }
-  "list_$group"
-done >"$state/list"
 # What several tests use is built before, not by two of them at once.
-if grep -q 'tests/go_opens_it\|tests/pages\|tests/test_tool\|tests/decode' "$state/list"; then make -s -k examples || true; fi
-if grep -q 'tests/decode' "$state/list"; then make -s build/tests/address/print_like_go || true; fi
+shared=()
+while read -r configuration; do
+  case $configuration in
+    valgrind) configuration=default ;;
+    clang) command -v clang >/dev/null || continue ;;
+    windows) command -v x86_64-w64-mingw32-gcc >/dev/null || continue ;;
+  esac
+  shared+=("build/tests/$configuration/gotrace.a")
+done < <(sed -n 's/.*--unit [a-z0-9_]* \([a-z_]*\).*/\1/p' "$state/list" | sort -u)
+uses() { grep -qE "[|].*($1)" "$state/list"; }
+if uses 'tests/go_opens_it|tests/pages|tests/test_tool|tests/decode'; then shared+=(examples); fi
+if uses 'tests/cases.sh'; then shared+=(build/cases/case.o); fi
+if uses 'tests/decode'; then shared+=(build/tests/address/print_like_go); fi
+if uses 'tests/cases.sh|tests/same_story'; then shared+=(build/tests/default/gotrace.a); fi
+if uses 'tests/stress_sessions'; then shared+=(build/tests/default/stress_sessions); fi
+if uses 'stress_sessions.sh.*thread'; then shared+=(build/tests/thread/stress_sessions); fi
+[ ${#shared[@]} = 0 ] || make -s -k -j "$jobs" $(printf '%s\n' "${shared[@]}" | sort -u) || true
 
 running=0
 while IFS='|' read -r name command <&8; do
-  [[ $name = *"$only"* ]] || continue
   if [ $running -ge "$jobs" ]; then wait -n || true; running=$((running - 1)); fi
   run_one "$name" "$command" 8<&- &
   running=$((running + 1))

@@ -25,21 +25,22 @@ int main(void) {
   header(-1, 1, "\x41\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01", 12);
   header(200, UINT64_MAX, "\x41\xc8\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13);
 
+  for (i = 0; i < 10; i++) buffers[i].capacity = 4096 - offsetof(gotrace__buffer, data);
   memset(&a, 0, sizeof a);
   memset(&b, 0, sizeof b);
   CHECK(!gotrace__queue_pop(&a));
   gotrace__queue_append(&a, &b);
-  CHECK(!a.head && !a.tail && a.count == 0);
+  CHECK(!a.head && !a.tail && a.bytes == 0);
   for (i = 0; i < 4; i++) gotrace__queue_push(&a, &buffers[i]);
   gotrace__queue_append(&b, &a); /* to an empty one */
-  CHECK(!a.head && a.count == 0 && b.count == 4);
+  CHECK(!a.head && a.bytes == 0 && b.bytes == 4 * 4096);
   for (i = 4; i < 7; i++) gotrace__queue_push(&a, &buffers[i]);
   gotrace__queue_append(&b, &a); /* behind others */
   gotrace__queue_append(&b, &a); /* nothing */
   gotrace__queue_push(&b, &buffers[7]);
-  CHECK_EQUAL(b.count, 8);
+  CHECK_EQUAL(b.bytes, 8 * 4096);
   for (i = 0; i < 8; i++) CHECK(gotrace__queue_pop(&b) == &buffers[i]);
-  CHECK(!gotrace__queue_pop(&b) && !b.tail && b.count == 0);
+  CHECK(!gotrace__queue_pop(&b) && !b.tail && b.bytes == 0);
   gotrace__queue_push(&b, &buffers[8]);
   gotrace__queue_push(&b, &buffers[9]);
   CHECK(gotrace__queue_pop(&b) == &buffers[8]);

@@ -1,5 +1,5 @@
 /* test_collect.h - what tests that read whole traces share: bytes that grow, and checks of what was collected. After
- * gotrace.h's implementation. */
+ * gotrace.h. */
 #ifndef TEST_COLLECT_H
 #define TEST_COLLECT_H
 
@@ -30,6 +30,17 @@ static inline void test_free(test_bytes *bytes) {
 static inline bool test_sink(void *context, const void *data, size_t size) {
   test_append(context, data, size);
   return true;
+}
+
+/* A trace into memory, which is cut when the test says so. */
+static inline gotrace_options test_options(gotrace_format format, test_bytes *bytes) {
+  gotrace_options options;
+  memset(&options, 0, sizeof options);
+  options.format = format;
+  options.write = test_sink;
+  options.context = bytes;
+  options.cut_milliseconds = 1000000;
+  return options;
 }
 
 static inline void test_load(test_bytes *bytes, const char *path) {
@@ -143,7 +154,6 @@ static inline void test_check_figures(const test_bytes *bytes, check_v1_trace *t
   CHECK_EQUAL(stats.events, events);
 }
 
-#ifdef GOTRACE_IMPLEMENTATION
 /* Reads what is left of a trace that has been ended, to its end. */
 static inline void test_read_to_end(test_bytes *bytes) {
   const void *chunk;
@@ -155,6 +165,5 @@ static inline void test_read_to_end(test_bytes *bytes) {
   CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(size, 0);
 }
-#endif
 
 #endif

@@ -18,13 +18,32 @@ _Static_assert(GOTRACE_V2_GO_CREATE == 14 && GOTRACE_V2_GOROUTINE_STACK_FREE == 
                "v2 numbers are constant expressions");
 
 #define COUNT_RESULT(NAME, code, text)      +1
-#define COUNT_PROBLEM(NAME, repaired, text) +1
+#define COUNT_PROBLEM(NAME, number, done, text) +1
+#define NUMBER_OF(NAME, number, done, text) number,
+static const int problem_numbers[] = {GOTRACE_PROBLEMS(NUMBER_OF)};
 _Static_assert(0 GOTRACE_PROBLEMS(COUNT_PROBLEM) == GOTRACE_PROBLEM_COUNT, "problems are numbered from 0");
-_Static_assert(0 GOTRACE_RESULTS(COUNT_RESULT) == 34, "results");
+_Static_assert(0 GOTRACE_RESULTS(COUNT_RESULT) == 35, "results");
 _Static_assert(GOTRACE_OK == 0, "success is 0");
+
+/* What programs and shared libraries of different versions agree by. New members take reserved room, new problems the
+ * next number. */
+_Static_assert(sizeof(void *) != 8 || sizeof(gotrace_options) == 208, "gotrace_options");
+_Static_assert(sizeof(void *) != 8 || sizeof(gotrace_stats) == 2712, "gotrace_stats");
+_Static_assert(sizeof(void *) != 8 || sizeof(gotrace_site) == 56, "gotrace_site");
+_Static_assert(sizeof(void *) != 8 || sizeof(gotrace_decoder_options) == 128, "gotrace_decoder_options");
+_Static_assert(sizeof(void *) != 8 || sizeof(gotrace_decoder_info) == 112, "gotrace_decoder_info");
+_Static_assert(sizeof(void *) != 8 || sizeof(gotrace_decoder_failure) == 256, "gotrace_decoder_failure");
+_Static_assert(sizeof(void *) != 8 || sizeof(gotrace_event) == 128, "gotrace_event");
+_Static_assert(GOTRACE_PROBLEM_NOT_RUNNING == 0 && GOTRACE_PROBLEM_BAD_REASON == 35, "problems have fixed numbers");
 
 int main(void) {
   size_t i;
+  gotrace_stats stats;
+  char version[32];
+  snprintf(version, sizeof version, "%d.%d.%d", GOTRACE_VERSION_MAJOR, GOTRACE_VERSION_MINOR, GOTRACE_VERSION_PATCH);
+  CHECK(strcmp(version, GOTRACE_VERSION) == 0);
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) CHECK_EQUAL(problem_numbers[i], i);
+  CHECK(GOTRACE_PROBLEM_COUNT <= sizeof stats.problems / sizeof stats.problems[0]);
   CHECK_EQUAL(sizeof v1_names / sizeof v1_names[0], V1_ROWS);
   CHECK_EQUAL(sizeof v2_names / sizeof v2_names[0], V2_ROWS);
   for (i = 0; i < V1_ROWS; i++) CHECK(v1_names[i][0] >= 'A' && v1_names[i][0] <= 'Z');

@@ -555,8 +555,38 @@ static void sparse_ids(void) {
   batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_USER_LOG, 1, 0, 1u << 20, 0, 0)), EXPECT(ERROR_STRING, "UserLog");
 }
 
+/* The heap of threads is sorted by insertion, and by merging where it is far from its order: both keep equal times in
+ * theirs. */
+static void sorted_heap(void) {
+  enum { COUNT = 3000 };
+  static gotrace__front heap[COUNT + 1];
+  gotrace_decoder_options options;
+  gotrace_decoder *decoder;
+  uint64_t random = 1;
+  size_t order, i;
+  memset(&options, 0, sizeof options);
+  options.data = "go 1.23 trace\0\0";
+  options.size = 16;
+  CHECK_EQUAL(gotrace_decoder_open(&decoder, &options), GOTRACE_OK);
+  for (order = 0; order < 3; order++) {
+    for (i = 0; i < COUNT; i++) {
+      heap[i].time = order == 0 ? (int64_t)i / 2 : order == 1 ? (int64_t)(COUNT - i) / 3 : (int64_t)(test_random(&random) % 100);
+      heap[i].cursor = (uint32_t)i;
+    }
+    decoder->heap = heap;
+    decoder->heap_count = COUNT;
+    CHECK(gotrace__heap_sort(decoder));
+    for (i = 1; i < COUNT; i++)
+      CHECK(heap[i - 1].time < heap[i].time || (heap[i - 1].time == heap[i].time && heap[i - 1].cursor < heap[i].cursor));
+    decoder->heap = NULL;
+    decoder->heap_count = 0;
+  }
+  gotrace_decoder_close(decoder);
+}
+
 int main(void) {
   size_t i;
+  sorted_heap();
   arguments();
   memory_of_v1();
   every_error();

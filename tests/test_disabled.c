@@ -23,10 +23,15 @@ int main(void) {
   CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_DISABLED);
   CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_ERROR_DISABLED);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_ERROR_DISABLED);
-  CHECK(!gotrace_enabled());
+  CHECK(!gotrace_enabled() && !gotrace_is_enabled());
+  CHECK_EQUAL(gotrace_start_environment(), GOTRACE_ERROR_DISABLED);
   gotrace_get_stats(&stats);
   CHECK(stats.bytes == 0 && stats.events == 0 && stats.result == GOTRACE_OK && stats.memory_peak == 0);
   gotrace_thread_begin("name");
+  CHECK(!gotrace_thread_create(&entry));
+  gotrace_thread_begin_as(NULL);
+  gotrace_thread_rename("name");
+  gotrace_go_rename(NULL, "name");
   gotrace_thread_end();
   CHECK(!(proc = gotrace_proc_create()));
   gotrace_proc_destroy(proc);
@@ -44,17 +49,22 @@ int main(void) {
   gotrace_go_block(GOTRACE_BLOCK_SYNC);
   gotrace_go_unblock(go);
   gotrace_go_switch(go);
+  gotrace_go_switch_for(go, GOTRACE_REASON("reason") + GOTRACE_BLOCK_NET);
   gotrace_go_switch_end(go);
+  gotrace_go_destroy(go);
   gotrace_go_syscall_begin();
   gotrace_go_syscall_end();
   gotrace_go_syscall_end_blocked();
   gotrace_go_label("label");
   gotrace_go_timer(go);
-  gotrace_go_stack(go, NULL, NULL);
+  gotrace_go_stack_bounds(go, NULL, NULL);
   CHECK(!gotrace_go_self());
   CHECK_EQUAL(gotrace_go_id(go), 0);
   gotrace_wait_begin(GOTRACE_BLOCK_NET);
   gotrace_wait_end();
+  gotrace_wait_on(&go, GOTRACE_BLOCK_NET);
+  CHECK_EQUAL(gotrace_wake(&go, GOTRACE_WAKE_ALL), 0);
+  CHECK(!gotrace_site_make("function", "file", 1) && !gotrace_site_make_pc(1));
   gotrace_gc_begin();
   gotrace_gc_end();
   gotrace_gc_scan_begin();
@@ -94,5 +104,6 @@ int main(void) {
         strcmp(gotrace_find_event_spec(GOTRACE_GO_1_11, 13)->name, "GoCreate") == 0);
   CHECK(strcmp(gotrace_result_string(gotrace_start(NULL)), "tracing was compiled out") == 0);
   CHECK(strlen(gotrace_problem_string(GOTRACE_PROBLEM_NOT_RUNNING)) > 0);
+  CHECK_EQUAL(gotrace_version(), GOTRACE_VERSION_NUMBER);
   return 0;
 }

@@ -1,6 +1,6 @@
 /* The event tables are sane in themselves, and say what Go's sources say: each number, name, argument and version. The
  * sources are those that tests/fetch_go.sh unpacks. */
-#define GOTRACE_IMPLEMENTATION
+#define _GNU_SOURCE
 #include "gotrace.h"
 #include "test.h"
 

@@ -28,7 +28,7 @@ static void expect(const char *name, int p, uint64_t g, const char *arguments, .
 enum { TIMER_P = 1000001, NETPOLL_P, SYSCALL_P, GC_P }; /* internal/trace/parser.go */
 
 static void block_kinds(gotrace_go *g, int p, unsigned *seq) {
-  static const struct {
+  const struct {
     unsigned reason;
     const char *name;
   } kinds[] = {
@@ -46,6 +46,10 @@ static void block_kinds(gotrace_go *g, int p, unsigned *seq) {
       {GOTRACE_BLOCK_DEBUG_CALL, "GoBlock"},
       {GOTRACE_BLOCK_UNTIL_GC_ENDS, "GoBlock"},
       {GOTRACE_BLOCK_SLEEP, "GoSleep"},
+      {GOTRACE_BLOCK_GC_WEAK_TO_STRONG, "GoBlock"},
+      {GOTRACE_BLOCK_SYNCTEST, "GoBlock"},
+      {GOTRACE_REASON("a name of its own"), "GoBlock"},
+      {GOTRACE_REASON("a name of its own") + GOTRACE_BLOCK_SELECT, "GoBlockSelect"},
   };
   size_t i;
   for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -222,6 +226,15 @@ static void all_events(void) {
   seq++;
   gotrace_go_label(NULL);
 
+  /* Another name: a label for this trace. */
+  gotrace_go_rename(g, "renamed");
+  gotrace_go_stop(GOTRACE_STOP_YIELD);
+  expect("GoSched", id1, gid, "%s", "");
+  gotrace_go_start(g);
+  expect("GoStartLabel", id1, gid, " g=%llu seq=%u labelid=# label=renamed", U(gid), seq);
+  seq++;
+  gotrace_go_rename(g, NULL);
+
   /* System calls: a short one, one that blocks. */
   {
     uint64_t blocks = gotrace__self->kinds[GOTRACE_V1_GO_SYS_BLOCK];
@@ -267,6 +280,47 @@ static void all_events(void) {
   expect("GoPreempt", id2, hid, "%s", "");
   gotrace_go_start(g);
   expect("GoStart", id2, gid, " g=%llu seq=0", U(gid));
+
+  /* The same with a reason. */
+  gotrace_go_block(GOTRACE_BLOCK_SYNC);
+  expect("GoBlockSync", id2, gid, "%s", "");
+  gotrace_go_start(h);
+  expect("GoStart", id2, hid, " g=%llu seq=0", U(hid));
+  gotrace_go_switch_for(g, GOTRACE_REASON("a name of its own") + GOTRACE_BLOCK_COND_WAIT);
+  expect("GoUnblock", TIMER_P, hid, " g=%llu seq=0", U(gid));
+  expect("GoBlockCond", id2, hid, "%s", "");
+  expect("GoStart", id2, gid, " g=%llu seq=0", U(gid));
+  gotrace_go_unblock(h);
+  expect("GoUnblock", id2, gid, " g=%llu seq=0", U(hid));
+  gotrace_go_stop(GOTRACE_REASON("a name of its own") + GOTRACE_STOP_YIELD);
+  expect("GoSched", id2, gid, "%s", "");
+  gotrace_go_start(g);
+  expect("GoStart", id2, gid, " g=%llu seq=0", U(gid));
+
+  /* Goroutines that end while they do not run: one that waits, and one that was never started. g makes room. */
+  for (i = 0; i < 2; i++) {
+    gotrace_go *gone = i ? gotrace_go_create(&entry) : gotrace_go_create_blocked(&entry);
+    uint64_t gone_id = gotrace_go_id(gone);
+    expect("GoCreate", id2, gid, " g=%llu stack=#", U(gone_id));
+    if (!i) expect("GoWaiting", id2, gone_id, " g=%llu", U(gone_id));
+    gotrace_go_destroy(gone);
+    if (!i) expect("GoUnblock", id2, gid, " g=%llu seq=0", U(gone_id));
+    expect("GoPreempt", id2, gid, "%s", "");
+    expect("GoStart", id2, gone_id, " g=%llu seq=0", U(gone_id));
+    expect("GoEnd", id2, gone_id, "%s", "");
+    expect("GoStart", id2, gid, " g=%llu seq=0", U(gid));
+  }
+
+  /* A wait on an address, ended by who says so, and by nobody. */
+  for (i = 0; i < 2; i++) {
+    gotrace_wait_on(&format, GOTRACE_BLOCK_COND_WAIT);
+    expect("GoBlockCond", id2, gid, "%s", "");
+    if (i) CHECK_EQUAL(gotrace_wake(&format, 1), 1);
+    else gotrace_wait_end();
+    expect("GoUnblock", id2, 0, " g=%llu seq=0", U(gid));
+    if (i) gotrace_wait_end();
+    expect("GoStart", id2, gid, " g=%llu seq=0", U(gid));
+  }
 
   /* The collector. */
   gotrace_gc_begin();
@@ -325,6 +379,8 @@ static void all_events(void) {
     expect("UserRegion", id2, gid, " taskid=%llu mode=0 typeid=# name=work", U(inner.id));
     gotrace_log(inner, "category", "message");
     expect("UserLog", id2, gid, " id=%llu keyid=# category=category message=message", U(inner.id));
+    gotrace_log_at(gotrace_site_make("script_function", "script.lua", 77), inner, "category", "elsewhere");
+    expect("UserLog", id2, gid, " id=%llu keyid=# category=category message=elsewhere", U(inner.id));
     gotrace_log(GOTRACE_NO_TASK, "", "");
     expect("UserLog", id2, gid, " id=0 keyid=0 category= message=");
     gotrace_region_end(inner, "work");

@@ -1,6 +1,6 @@
 /* Every event of v2, in every format that has it, with arguments that Go's parser must print: in a process for each format,
  * with what it is expected to give in a file beside the trace (regular expressions, see check_trace_v2.py). */
-#define GOTRACE_IMPLEMENTATION
+#define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_trace.h"
 
@@ -67,7 +67,7 @@ static void scheduling(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, got
       GOTRACE_STOP_REASONS(REASON)
 #undef REASON
   };
-  gotrace_go *made, *blocked, *called;
+  gotrace_go *made, *blocked, *called, *child;
   unsigned reason;
 
   gotrace_procs_change(7);
@@ -101,6 +101,38 @@ static void scheduling(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, got
     gotrace_go_start(g);
     GO(g, "Runnable", "Running");
   }
+  for (reason = 0; reason < 3; reason++) { /* the third time it is known */
+    gotrace_go_block(gotrace_reason("redis: wait for reply") + GOTRACE_BLOCK_NET);
+    GO_REASON(g, "Running", "Waiting", "redis: wait for reply");
+    expect("scheduling @ 0x");
+    gotrace_go_unblock(g);
+    gotrace_go_start(g);
+    GO(g, "Runnable", "Running");
+  }
+  gotrace_go_stop(GOTRACE_REASON("a name of its own"));
+  GO_REASON(g, "Running", "Runnable", "a name of its own");
+  gotrace_go_start(g);
+  GO(g, "Runnable", "Running");
+  if (SINCE(GOTRACE_GO_1_23)) { /* 1.22 cannot create what waits */
+    gotrace_go_switch_for(blocked, GOTRACE_REASON("wait for the other"));
+    GO(blocked, "Waiting", "Runnable");
+    GO_REASON(g, "Running", "Waiting", "wait for the other");
+    GO(blocked, "Runnable", "Running");
+    gotrace_go_switch_for(g, GOTRACE_BLOCK_SELECT);
+    GO(g, "Waiting", "Runnable");
+    GO_REASON(blocked, "Running", "Waiting", "select");
+    GO(g, "Runnable", "Running");
+  }
+  for (reason = 0; reason < 2; reason++) {
+    gotrace_wait_on(&entry, GOTRACE_BLOCK_COND_WAIT);
+    GO_REASON(g, "Running", "Waiting", "sync.(*Cond).Wait");
+    expect("scheduling @ 0x");
+    if (reason) CHECK_EQUAL(gotrace_wake(&entry, 1), 1);
+    GO(g, "Waiting", "Runnable");
+    if (reason) expect("scheduling @ 0x");
+    gotrace_wait_end();
+    GO(g, "Runnable", "Running");
+  }
   gotrace_go_switch(blocked);
   if (SINCE(GOTRACE_GO_1_23)) GO(blocked, "Waiting", "Runnable");
   else GO(blocked, "NotExist", "Runnable");
@@ -110,6 +142,22 @@ static void scheduling(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, got
   GO(g, "Waiting", "Runnable");
   GO(blocked, "Running", "NotExist");
   GO(g, "Runnable", "Running");
+  child = gotrace_thread_create(&entry);
+  GO(child, "NotExist", "Runnable");
+  gotrace_go_rename(g, "green");
+  expect("Label .*Label=\"green\"");
+  gotrace_go_rename(child, "red");
+  gotrace_go_stop(GOTRACE_STOP_YIELD);
+  gotrace_thread_begin_as(child);
+  GO(child, "Runnable", "Running");
+  expect("Label .*Label=\"red\"");
+  gotrace_thread_rename("yellow");
+  expect("Label .*Label=\"yellow\"");
+  gotrace_go_end();
+  GO(child, "Running", "NotExist");
+  gotrace_go_start(g);
+  GO(g, "Runnable", "Running");
+  expect("Label .*Label=\"green\"");
   gotrace_go_label("blue");
   expect("Label .*Label=\"blue\"");
   gotrace_go_syscall_begin();
@@ -137,7 +185,7 @@ static void scheduling(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, got
   PROC(p2, "Idle", "Running");
   called = gotrace_go_create_syscall(&entry);
   GO(called, "NotExist", "Syscall");
-  gotrace_go_end_syscall();
+  gotrace_go_end_in_syscall();
   PROC(p2, "Running", "Idle");
   expect("StateTransition .*Syscall->NotExist");
   gotrace_proc_start(p2);
@@ -146,6 +194,24 @@ static void scheduling(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, got
   gotrace_go_end();
   GO(made, "Running", "NotExist");
   gotrace_go_start(g);
+  GO(g, "Runnable", "Running");
+
+  /* Goroutines that end while they do not run: one that was never started, and one that waits. g makes room. */
+  made = gotrace_go_create(&entry);
+  GO(made, "NotExist", "Runnable");
+  gotrace_go_destroy(made);
+  GO_REASON(g, "Running", "Runnable", "unspecified");
+  GO(made, "Runnable", "Running");
+  GO(made, "Running", "NotExist");
+  GO(g, "Runnable", "Running");
+  made = gotrace_go_create_blocked(&entry);
+  if (SINCE(GOTRACE_GO_1_23)) GO(made, "NotExist", "Waiting");
+  gotrace_go_destroy(made);
+  if (SINCE(GOTRACE_GO_1_23)) GO(made, "Waiting", "Runnable");
+  else GO(made, "NotExist", "Runnable");
+  GO_REASON(g, "Running", "Runnable", "unspecified");
+  GO(made, "Runnable", "Running");
+  GO(made, "Running", "NotExist");
   GO(g, "Runnable", "Running");
 }
 
@@ -162,6 +228,10 @@ static void collecting(void) {
     gotrace_stw_end();
     expect("RangeEnd .*Name=\"stop-the-world \\(%s\\)\"", literally(reasons[i]));
   }
+  gotrace_stw_begin(GOTRACE_REASON("jit: patch code") + GOTRACE_STW_GC_MARK_TERM);
+  expect("RangeBegin .*Name=\"stop-the-world \\(jit: patch code\\)\"");
+  gotrace_stw_end();
+  expect("RangeEnd .*Name=\"stop-the-world \\(jit: patch code\\)\"");
   gotrace_gc_begin();
   expect("RangeBegin .*Name=\"GC concurrent mark phase\"");
   gotrace_gc_end();
@@ -193,6 +263,9 @@ static void annotating(void) {
   expect("RegionBegin .*Task=%llu Type=\"work\"", U(inner.id));
   gotrace_log(inner, "category", "a message");
   expect("Log .*Task=%llu Category=\"category\" Message=\"a message\"", U(inner.id));
+  gotrace_log_at(gotrace_site_make("script_function", "script.lua", 77), inner, "category", "elsewhere");
+  expect("Log .*Message=\"elsewhere\"");
+  expect("script_function @ 0x");
   gotrace_region_end(inner, "work");
   expect("RegionEnd .*Task=%llu Type=\"work\"", U(inner.id));
   gotrace_task_end(inner);

@@ -1,6 +1,6 @@
 /* Generations: many of them, threads and goroutines that come and go in them or sleep through them, how much memory and
  * time they take. */
-#define GOTRACE_IMPLEMENTATION
+#define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_trace.h"
 

@@ -1,6 +1,6 @@
 /* A program that is killed while it writes a trace leaves one that Go opens, up to the last whole generation. (Each file has a
  * .killed beside it, see open_trace.sh.) */
-#define GOTRACE_IMPLEMENTATION
+#define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_trace.h"
 

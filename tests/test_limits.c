@@ -1,5 +1,5 @@
 /* Limits: memory (the trace ends, or the emitter waits), and size. Whatever is in the file is a whole trace. */
-#define GOTRACE_IMPLEMENTATION
+#define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"
 

@@ -1,7 +1,9 @@
 /* Whatever is called, in whatever order, on whatever handle, from whatever thread: the trace opens (promise R1). Several
- * threads make random calls, most of them wrong; Go's parsers are then shown the traces. */
-#define GOTRACE_IMPLEMENTATION
+ * threads make random calls, most of them wrong. Forty-five seeds are judged here, by the decoder and by the independent
+ * readers; Go's parsers are shown the traces of some more. GOTRACE_TEST_SEED is the first seed. */
+#define _GNU_SOURCE
 #include "gotrace.h"
+#include "test_collect.h"
 #include "test_trace.h"
 
 #include <pthread.h>
@@ -26,7 +28,7 @@ static void keep(uint64_t *state, gotrace_go *g) {
 static void one_call(uint64_t *state, gotrace_task *task) {
   static const char *const names[] = {"red", "green", "blue", "", NULL};
   const char *name = names[test_random(state) % 5];
-  switch (test_random(state) % 58) {
+  switch (test_random(state) % 69) {
     case 0: keep(state, gotrace_go_create(&entry)); break;
     case 1: keep(state, gotrace_go_create_blocked(NULL)); break;
     case 2: keep(state, gotrace_go_create_syscall(&nowhere)); break;
@@ -39,7 +41,7 @@ static void one_call(uint64_t *state, gotrace_task *task) {
     case 9: gotrace_go_stop((gotrace_stop_reason)(test_random(state) % 3)); break;
     case 10:
     case 11:
-    case 12: gotrace_go_block(test_random(state) % 17 | (test_random(state) % 4 ? 0 : GOTRACE_FUTILE_WAKEUP)); break;
+    case 12: gotrace_go_block(test_random(state) % 19 | (test_random(state) % 4 ? 0 : GOTRACE_FUTILE_WAKEUP)); break;
     case 13:
     case 14:
     case 15:
@@ -66,7 +68,7 @@ static void one_call(uint64_t *state, gotrace_task *task) {
     case 36: gotrace_gc_end(); break;
     case 37: gotrace_gc_scan_begin(); break;
     case 38: gotrace_gc_scan_end(); break;
-    case 39: gotrace_stw_begin((gotrace_stw_reason)(test_random(state) % 19)); break;
+    case 39: gotrace_stw_begin(test_random(state) % 2 ? test_random(state) % 19 : gotrace_reason(name)); break;
     case 40: gotrace_stw_end(); break;
     case 41: gotrace_gc_sweep_begin(); break;
     case 42: gotrace_gc_sweep_span(test_random(state) % 3, test_random(state)); break;
@@ -78,7 +80,7 @@ static void one_call(uint64_t *state, gotrace_task *task) {
     case 48: gotrace_task_end(*task); break;
     case 49: gotrace_region_begin(*task, name); break;
     case 50: gotrace_region_end(*task, name); break;
-    case 52: gotrace_go_end_syscall(); break;
+    case 52: gotrace_go_end_in_syscall(); break;
     case 53:
       if (test_random(state) % 256 == 0) gotrace_advance();
       break;
@@ -88,6 +90,17 @@ static void one_call(uint64_t *state, gotrace_task *task) {
     case 57:
       if (test_random(state) % 4096 == 0) sched_yield();
       break;
+    case 58: gotrace_go_destroy(any(state)); break;
+    case 59: gotrace_go_block(gotrace_reason(name) + test_random(state) % 256); break;
+    case 60: gotrace_go_stop(GOTRACE_REASON("stop") + test_random(state) % 9 % 5); break;
+    case 61: gotrace_go_switch_for(any(state), test_random(state) >> test_random(state) % 32); break;
+    case 62: keep(state, gotrace_thread_create(&entry)); break;
+    case 63: gotrace_thread_begin_as(any(state)); break;
+    case 64: gotrace_go_rename(any(state), name); break;
+    case 65: gotrace_thread_rename(name); break;
+    case 66: gotrace_wait_on(&gos[test_random(state) % 2], GOTRACE_BLOCK_COND_WAIT); break;
+    case 67: gotrace_wake(&gos[test_random(state) % 2], test_random(state) % 3); break;
+    case 68: gotrace_log_at(gotrace_site_make(name, names[test_random(state) % 5], test_random(state) % 9), *task, name, name); break;
     case 51:
       gotrace_log(*task, name, names[test_random(state) % 5]);
       if (test_random(state) % 64 == 0) gotrace_thread_end();
@@ -113,12 +126,31 @@ static void run_threads(void) {
   for (i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
 }
 
+static void short_session(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  check_v1_trace t;
+  options.cut_milliseconds = seed_of_run % 2 ? 1 : 1000000;
+  options.alloc_events = seed_of_run % 3 == 0;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  seed_of_run += 1000003;
+  run_threads();
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
+  test_check_figures(&bytes, &t);
+  check_v1_free(&t);
+  test_free(&bytes);
+}
+
 int main(void) {
   size_t i, round, rounds = 4;
+  long sessions;
   const char *seed = getenv("GOTRACE_TEST_SEED");
   seed_of_run = seed ? strtoull(seed, NULL, 10) : 1;
-  calls_per_thread = test_scaled(1000000 / THREADS / (long)TEST_FORMATS / (long)rounds) + 1;
   for (i = 0; i < PROCS; i++) CHECK((procs[i] = gotrace_proc_create()) != NULL);
+  calls_per_thread = 500;
+  for (sessions = test_scaled(45); sessions > 0; sessions--) short_session(test_formats[(size_t)sessions % TEST_FORMATS]);
+  calls_per_thread = test_scaled(1000000 / THREADS / (long)TEST_FORMATS / (long)rounds) + 1;
   run_threads(); /* first while tracing is off: the traces begin in the middle of it all */
   for (round = 0; round < rounds; round++) {
     for (i = 0; i < TEST_FORMATS; i++) {

@@ -1,5 +1,5 @@
 /* Each result and each problem has a text of its own; any other number has one too. */
-#define GOTRACE_IMPLEMENTATION
+#define _GNU_SOURCE
 #include "gotrace.h"
 #include "test.h"
 
@@ -43,6 +43,7 @@ int main(void) {
       {GOTRACE_ERROR_TASK, -28, "task that begins twice"},
       {GOTRACE_ERROR_REGION, -29, "end of a region that is not the innermost"},
       {GOTRACE_ERROR_RANGE, -30, "collection, sweep, mark assist or stopped world that begins twice or ends unbegun"},
+      {GOTRACE_ERROR_NESTED, -31, "call from inside another call of the tracer on the same thread"},
   };
   size_t i, j;
   int n;
@@ -51,7 +52,7 @@ int main(void) {
     CHECK(strcmp(gotrace_result_string(results[i].result), results[i].text) == 0);
   }
   for (n = 4; n < 100; n++) CHECK(strcmp(gotrace_result_string((gotrace_result)n), "unknown result") == 0);
-  for (n = -100; n < -30; n++) CHECK(strcmp(gotrace_result_string((gotrace_result)n), "unknown result") == 0);
+  for (n = -100; n < -31; n++) CHECK(strcmp(gotrace_result_string((gotrace_result)n), "unknown result") == 0);
 
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) {
     const char *text = gotrace_problem_string((gotrace_problem)i);

@@ -1,10 +1,12 @@
 /* Sinks: a path and a callback get the whole trace, in order; wrong arguments change nothing. */
-#define GOTRACE_IMPLEMENTATION
+#define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void emit_some(void) {
   int i;

@@ -1,7 +1,7 @@
 /* Stacks by frame pointers: of every call that has one, when it is made for the first time and when it comes again, the
  * frames are the place of the call and then those of the callers. Of the library itself, which may be compiled without frame
  * pointers, nothing depends on them. */
-#define GOTRACE_IMPLEMENTATION
+#define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"
 
@@ -12,7 +12,7 @@ static gotrace_task task;
 /* A function that is sure to have a frame, and calls nothing last. */
 #define FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)) : "memory")
 #define CALL(name, ...)                              \
-  static GOTRACE__NOINLINE void name(void) {         \
+  static __attribute__((noinline)) void name(void) {         \
     FRAME();                                         \
     __VA_ARGS__;                                     \
     in_middle = __builtin_return_address(0);         \
@@ -39,7 +39,7 @@ CALL(switch_to_second, gotrace_go_switch(second))
 CALL(switch_end_to_first, gotrace_go_switch_end(first))
 CALL(change_procs, gotrace_procs_change(3))
 
-static GOTRACE__NOINLINE void middle(void (*call)(void)) {
+static __attribute__((noinline)) void middle(void (*call)(void)) {
   FRAME();
   call();
   in_repeat = __builtin_return_address(0);
@@ -47,7 +47,7 @@ static GOTRACE__NOINLINE void middle(void (*call)(void)) {
 }
 
 /* Makes a call from here: the only place from which `middle` is called. */
-static GOTRACE__NOINLINE void repeat(void (*call)(void)) {
+static __attribute__((noinline)) void repeat(void (*call)(void)) {
   FRAME();
   middle(call);
   FRAME();

@@ -1,10 +1,11 @@
 /* Tracing starts and stops at any time (promise R3): many thousand times while threads emit, threads that come and go, and
  * a goroutine that lives through several traces. Some of the traces are left to Go. */
-#define GOTRACE_IMPLEMENTATION
+#define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_trace.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #define THREADS 8
 static int quit; /* atomic */

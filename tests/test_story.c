@@ -1,5 +1,5 @@
 /* One deterministic program, traced in 1.11 and in 1.23: tests/same_story.py compares what Go makes of the two. */
-#define GOTRACE_IMPLEMENTATION
+#define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_trace.h"
 

@@ -19,7 +19,8 @@ for program in gotrace scheduler threads hello; do
 done
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-formats="1.8 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26"
+formats=${GOTRACE_TEST_FORMATS:-1.8,1.10,1.11,1.19,1.21,1.22,1.23,1.25,1.26} # tests/run.sh takes fewer where time counts
+formats=${formats//,/ }
 traces=("$@")
 
 fail() {
@@ -122,7 +123,8 @@ PYTHON
     lasts "$dir/result" "$last" "$name to $format"
     # v2 has the ends of system calls, which v1 does not; coroutines came with 1.23.
     if [ -n "$v1" ] || [[ $format > 1.22 && ${#format} = 4 ]]; then
-      tests/same_info.py $tool "$trace" "$dir/result" >"$dir/diff" 2>&1 || fail "$name to $format: $(head -n 6 "$dir/diff")"
+      cp "$dir/result" "$dir/same-$format" # compared below, all of them by one process
+      printf '%s\t%s\n' "$trace" "$dir/same-$format" >>"$dir/pairs"
     fi
     open_with_go "$dir/result" "$name to $format"
     count=$((count + 1))
@@ -140,6 +142,10 @@ PYTHON
     statuses "$dir/result" >"$dir/after"
     [ -z "$(comm -23 "$dir/before" "$dir/after")" ] || fail "$name to $format: without $(comm -23 "$dir/before" "$dir/after" | head -n 2)"
   done
+  if [ -s "$dir/pairs" ]; then
+    tests/same_info.py $tool <"$dir/pairs" >"$dir/diff" 2>&1 || fail "$name: $(head -n 6 "$dir/diff")"
+    : >"$dir/pairs"
+  fi
   for part in "0 50" "30 70" "60 100"; do
     read -r from to <<<"$part"
     expect 0 cut --from $((last * from / 100)) --to $((last * to / 100)) -o "$dir/result" "$trace"
@@ -164,9 +170,10 @@ for time in 1ms 1000us 1000000ns 1000000 0.001s; do
   cmp "$dir/cut-1ms" "$dir/cut-$time" || fail "$time is not 1ms"
 done
 
-# A broken tail: what is before it, the error, status 1; no file is left.
+# A broken tail: what is before it, the error, status 1; no file is left. The cut may fall between two events, where a trace
+# of v1 may end; so a number follows that does not end.
 mkdir "$dir/left"
-head -c $(($(wc -c <"$dir/threads-1.21.trace") * 2 / 3)) "$dir/threads-1.21.trace" >"$dir/broken"
+{ head -c $(($(wc -c <"$dir/threads-1.21.trace") * 2 / 3)) "$dir/threads-1.21.trace" && printf '\377\377\377'; } >"$dir/broken"
 for arguments in "check" "info" "dump"; do
   expect 1 "$arguments" "$dir/broken"
   [ -s "$dir/err" ] || [ "$arguments" = check ] || fail "$arguments: no message"

@@ -1,4 +1,4 @@
-/* test_trace.h - what tests that write whole traces share: after gotrace.h's implementation. */
+/* test_trace.h - what tests that write whole traces share: after gotrace.h. */
 #ifndef TEST_TRACE_H
 #define TEST_TRACE_H
 

@@ -1,0 +1,63 @@
+/* case.h - what the cases share. A case is a program of its own, for one defect that was found: it defines case_this,
+ * and case.c, which has gotrace.h's implementation and main, runs it in each format and judges each trace that it
+ * writes.
+ *
+ *     build/cases/NAME [-n RUNS] [-f FORMAT] [-o DIRECTORY] [-e EVERY]
+ *
+ * RUNS of each format (default 20), or of FORMAT alone, such as 1.23. Traces that are refused, and every EVERY-th of
+ * the others (default 10), are left in DIRECTORY, as NAME-FORMAT-RUN.refused and .trace. Prints a line for each format;
+ * exit status 1 if any run failed. */
+#ifndef CASE_H
+#define CASE_H
+
+#include "gotrace.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+typedef struct case_definition {
+  const char *name;
+  gotrace_format since; /* 0, or the first format that the case concerns */
+  void (*begin)(void);  /* before the first run of each format; NULL: nothing */
+  void (*run)(gotrace_format format, long run);
+  void (*end)(void); /* after the last run of each format; NULL: nothing */
+} case_definition;
+
+extern const case_definition case_this;
+
+/* Starts a trace into memory, with the given options but for format and sink. */
+void case_start(gotrace_format format, gotrace_options options);
+
+/* Stops it and judges it; the figures are in case_stats from then on. A run may write several traces. */
+void case_stop(void);
+extern gotrace_stats case_stats;
+
+/* Judges a trace that is in a file. */
+void case_judge_file(const char *path);
+
+/* A path for a trace of the current run, in the temporary directory. The file is removed after the run. */
+const char *case_path(void);
+
+/* The run has failed for a reason other than its trace, such as a number that is wrong. Only a run's first failure is
+ * reported. Any thread. */
+void case_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Holds up a thread, wherever it is at the moment: for some microseconds, or until *until becomes true if that is
+ * earlier. The scheduler may do the same at any time, but does it seldom. Returns at once. `thread` is a pthread_t; it
+ * must not have ended. */
+void case_hold_up(pthread_t thread, unsigned microseconds, const int *until);
+
+/* For signalling between the threads of a case. */
+#define CASE_LOAD(variable)         __atomic_load_n(&(variable), __ATOMIC_ACQUIRE)
+#define CASE_STORE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELEASE)
+#define CASE_AWAIT(condition)                                                                                          \
+  do {                                                                                                                 \
+    while (!(condition)) case_wait_little();                                                                           \
+  } while (0)
+void case_wait_little(void);
+void case_sleep(unsigned microseconds);
+
+void case_thread(pthread_t *thread, void *(*function)(void *), void *argument);
+void case_join(pthread_t thread);
+
+#endif

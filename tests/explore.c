@@ -1,0 +1,404 @@
+/* explore.c - goes through the interleavings of the tracer's real code.
+ *
+ *     explore [OPTION...] [SCENARIO...]
+ *
+ * A scenario is a name of explore_scenarios.h, alone or after a format ("1011/timed"); a format; a name of
+ * explore_generate.h
+ * ("pair/1023/stop/start:unblock/w"), "generated" for these; or "FORMAT TEXT" in the language of explore_calls.h.
+ * Without one: all that are written by hand, and a part of the generated ones.
+ *
+ * Each is run by all schedules with at most --bound preemptions (explore_engine.h), and checked after each run
+ * (explore_check.h). What is wrong is printed with a schedule, by which it happens again:
+ *
+ *     explore 1011/timed --schedule 12:1,40:2 --trace
+ *
+ *     --bound N       preemptions (default 2; generated: 1)
+ *     --most N        gives a scenario up after N runs (default 300,000)
+ *     --quick         at most 1 preemption and 20,000 runs each, a small part of the generated ones
+ *     --brief         the same with 2,000 runs each
+ *     --all           all of the generated ones: hours
+ *     --part I/N      of the generated ones, the I-th of N parts (default 0/200)
+ *     --schedule S    only this schedule; --trace: with all operations
+ *     --every         goes on after a failure, and prints one of each sort
+ *     --group         prints one failure of each sort, and how many scenarios have it
+ *     --quiet         prints failures, and what was given up
+ *     --save DIR N    keeps N different traces of each scenario, from all over the search
+ *     --list          the scenarios; --show: the text of a generated one
+ *
+ * What the search does not see: weak memory orders, and races of plain accesses, for which there is ThreadSanitizer.
+ */
+#define _GNU_SOURCE
+#include <stdbool.h>
+#include <stdlib.h>
+
+static void *explore_allocate(size_t size);
+static void explore_free(void *memory, size_t size);
+#define GOTRACE_MALLOC(size)        explore_allocate(size)
+#define GOTRACE_FREE(pointer, size) explore_free((pointer), (size))
+
+/* Small tables and buffers, so that a run is short. */
+#define GOTRACE__PLATFORM     "tests/explore_platform.h"
+#define GOTRACE__CHAINS       ((size_t)32)
+#define GOTRACE__BUFFER_SIZE  8192
+#define GOTRACE__FIRST_BUFFER_SIZE 8192
+#define GOTRACE__REGION_BLOCK 4096
+#define GOTRACE__SAMPLES      4
+#define GOTRACE__TASKS        8
+#define GOTRACE__SLAB         8
+#define GOTRACE__TIMERS       8
+#define GOTRACE__WAIT_BUCKETS 2
+#define GOTRACE__SITES        3u
+#define GOTRACE_STATIC        1
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+
+#include "check_v1.h"
+#include "check_v2.h"
+#include <stdio.h>
+#include <time.h>
+
+#include "explore_engine.h"
+
+#include "explore_calls.h"
+#include "explore_check.h"
+
+/* ------------------------------------------------------------------------------------------------- scenarios ---- */
+
+typedef struct explore_scenario {
+  const char *name;
+  int since, until; /* formats */
+  const char *text;
+} explore_scenario;
+
+/* Each is run in the formats that are asked for. */
+static const explore_scenario explore_scenarios[] = {
+#include "explore_scenarios.h"
+};
+
+#include "explore_generate.h"
+
+#define EXPLORE_COUNT (sizeof explore_scenarios / sizeof explore_scenarios[0])
+
+static const int explore_formats[] = {1008, 1011, 1021, 1022, 1023, 1026};
+#define EXPLORE_FORMATS (sizeof explore_formats / sizeof explore_formats[0])
+
+/* ---------------------------------------------------------------------------------------------------- search ---- */
+
+static struct {
+  int bound, learning;
+  uint64_t most; /* runs of a scenario */
+  const char *schedule;
+  bool all; /* all that goes wrong, not just the first */
+  bool quiet;
+  bool deep;            /* generated ones by the bound that was given */
+  bool show;            /* the text of a generated scenario */
+  bool group;           /* only the first failure of each sort is printed */
+  unsigned part, parts; /* of the generated scenarios */
+  unsigned passed, failed, skipped, findings;
+  uint64_t runs;
+} options = {2, 40, 300000, NULL, false, false, false, false, false, 0, 200, 0, 0, 0, 0, 0};
+
+typedef struct explore_result {
+  uint64_t runs, pruned, learned;
+  bool complete, failed;
+} explore_result;
+
+static double explore_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* One run, from a world in which nothing has happened. True unless something is wrong. */
+static bool explore_once(int format) {
+  unsigned i;
+  gotrace_options given;
+  memset(&given, 0, sizeof given);
+  given.format = (gotrace_format)format;
+  given.cut_milliseconds = 3600000;
+  memset(world.go, 0, sizeof world.go);
+  memset(world.proc, 0, sizeof world.proc);
+  memset(world.task, 0, sizeof world.task);
+  memset(world.site, 0, sizeof world.site);
+  for (i = 0; i < EXPLORE_THREADS; i++) {
+    const gotrace_location here = {0, "call", "explore.c", i + 1};
+    world.site[i][0].location = world.site[i][1].location = here;
+  }
+  world.options = given;
+  world.started = world.stopping = world.fails = world.flight = world.forked = world.clean = false;
+  world.trace_count = world.cut_count = 0;
+  explore_run();
+  if (explore.end == EXPLORE_FINISHED && !explore_check_run()) explore.end = EXPLORE_FAILED;
+  return explore.end != EXPLORE_FAILED;
+}
+
+static void explore_print_schedule(void) {
+  size_t i;
+  if (!explore.switch_count) printf("0:0"); /* the default one */
+  for (i = 0; i < explore.switch_count; i++)
+    printf("%s%u:%d", i ? "," : "", explore.switches[i].step, explore.switches[i].thread);
+}
+
+static size_t explore_read_schedule(const char *text, explore_switch *switches) {
+  size_t count = 0;
+  int used;
+  while (count < EXPLORE_SWITCHES &&
+         sscanf(text, "%u:%d%n", &switches[count].step, &switches[count].thread, &used) == 2) {
+    if (switches[count].step) count++;
+    text += used;
+    if (*text == ',') text++;
+  }
+  return count;
+}
+
+/* Two failures are alike if they differ in numbers and in the thread's call only. */
+static uint64_t explore_likeness(const char *failure) {
+  uint64_t hash = 1;
+  for (; *failure; failure++)
+    if (*failure < '0' || *failure > '9') hash = explore_mix(hash, (uint64_t)*failure);
+  return hash;
+}
+
+/* The sorts of failures, each with where it was seen first. */
+typedef struct explore_sort {
+  uint64_t likeness;
+  unsigned count;
+  char name[128], failure[sizeof explore.failure];
+} explore_sort;
+
+static explore_sort explore_sorts[256];
+static size_t explore_sort_count;
+
+/* Counts a scenario's failure; true if it is the first of its sort. */
+static bool explore_count_failure(const char *name) {
+  uint64_t likeness = explore_likeness(explore.failure);
+  size_t i;
+  for (i = 0; i < explore_sort_count && explore_sorts[i].likeness != likeness; i++) continue;
+  if (i == 256) return false;
+  explore_sorts[i].count++;
+  if (i < explore_sort_count) return false;
+  explore_sorts[i].likeness = likeness;
+  snprintf(explore_sorts[i].name, sizeof explore_sorts[i].name, "%s", name);
+  snprintf(explore_sorts[i].failure, sizeof explore_sorts[i].failure, "%s", explore.failure);
+  explore_sort_count++;
+  return true;
+}
+
+static void explore_report(const char *name) {
+  bool first = explore_count_failure(name);
+  options.findings++;
+  if ((options.all || options.group) && !first) return;
+  printf("FAILED '%s' --schedule ", name);
+  explore_print_schedule();
+  printf("\n       %s\n", explore.failure);
+  fflush(stdout);
+}
+
+/* All schedules with at most `bound` preemptions. False: it was given up, or something is wrong. */
+static bool explore_search(const char *name, int format, int bound, explore_result *result) {
+  explore.bound = bound;
+  explore_begin_search();
+  for (;;) {
+    bool ok = explore_once(format);
+    result->runs++;
+    if (explore.end == EXPLORE_PRUNED) result->pruned++;
+    if (explore.end == EXPLORE_LEARNED) { /* begin again with what was learned */
+      result->learned++;
+      explore_begin_search();
+      continue;
+    }
+    if (!ok) {
+      result->failed = true;
+      explore_report(name);
+      if (!options.all) return false;
+      while (explore.choice_count && explore.choices[explore.choice_count - 1].step > EXPLORE_STEPS / 4)
+        explore.choice_count--; /* a loop that does not end has choices enough */
+    }
+    if (!explore_next()) return true;
+    if (result->runs >= options.most) return false;
+  }
+}
+
+/* The scenario's text is in `script`. */
+static void explore_scenario_run(const char *name, int format) {
+  explore_result result;
+  double begin = explore_seconds(), took;
+  int bound, i;
+  memset(&result, 0, sizeof result);
+  explore_begin_scenario();
+  explore_saved_here = 0;
+  if (options.schedule) {
+    static explore_switch switches[EXPLORE_SWITCHES];
+    explore.mode = EXPLORE_REPLAY;
+    explore.replay_count = explore_read_schedule(options.schedule, switches);
+    explore.replay = switches;
+    explore.left = 0;
+    if (explore_once(format))
+      printf("passed %s\n", name), options.passed++;
+    else
+      explore_report(name), options.failed++;
+    if (explore.trace && explore_save_to && world.trace_count) explore_save(&world.traces[0], "replay");
+    return;
+  }
+  explore.mode = EXPLORE_RANDOM;
+  for (i = 0; i < options.learning; i++) explore_once(format);
+  explore.mode = EXPLORE_SEARCH;
+  for (bound = 0; bound <= options.bound; bound++) {
+    result.complete = explore_search(name, format, bound, &result);
+    if (!result.complete) break;
+  }
+  took = explore_seconds() - begin;
+  options.runs += result.runs;
+  if (result.failed)
+    options.failed++;
+  else
+    options.passed++;
+  if (!options.quiet || (result.failed && !options.group) || (!result.failed && !result.complete))
+    printf("%s %s: bound %d, %llu runs, %llu pruned, %s, %.1f s, %.0f a second\n", result.failed ? "failed" : "passed",
+           name, bound > options.bound ? options.bound : bound, (unsigned long long)result.runs,
+           (unsigned long long)result.pruned, result.complete ? "complete" : "not complete", took,
+           (double)result.runs / (took > 0 ? took : 1e-9));
+  fflush(stdout);
+}
+
+static void explore_text_run(const char *name, int format, const char *text) {
+  const char *wrong = explore_parse(text);
+  if (wrong) {
+    fprintf(stderr, "explore: %s: what is '%s'?\n", name, wrong);
+    exit(2);
+  }
+  explore_scenario_run(name, format);
+}
+
+/* Runs a generated scenario by its name; false if there is no such. */
+static bool explore_generated_run(const char *name) {
+  char text[1024];
+  int format;
+  if (!explore_generate_by_name(name, text, sizeof text, &format)) return false;
+  if (options.show)
+    printf("%s\n  %s\n", name, text);
+  else
+    explore_text_run(name, format, text);
+  return true;
+}
+
+/* Runs a part of all generated scenarios, chosen by their number's hash. */
+static void explore_all_generated(void) {
+  char name[128], text[1024];
+  unsigned number;
+  int bound = options.bound > 0 && !options.deep ? 1 : options.bound;
+  for (number = 0; number < EXPLORE_GENERATED; number++) {
+    int format;
+    if ((explore_mix(number, 3) >> 20) % options.parts != options.part) continue;
+    if (!explore_generate(number, name, sizeof name, text, sizeof text, &format)) continue;
+    options.bound = bound - (strstr(text, "snapshot") && bound > 0); /* a service thread's schedules are many */
+    explore_text_run(name, format, text);
+  }
+}
+
+/* Runs the scenarios whose name has `pattern` in it, or a text. */
+static void explore_select(const char *pattern) {
+  char name[128];
+  size_t i, f, found = 0;
+  if (!strncmp(pattern, "pair/", 5)) {
+    if (!explore_generated_run(pattern)) {
+      fprintf(stderr, "explore: no scenario '%s'\n", pattern);
+      exit(2);
+    }
+    return;
+  }
+  if (!strcmp(pattern, "generated")) {
+    explore_all_generated();
+    return;
+  }
+  if (strchr(pattern, ' ')) {
+    explore_text_run(pattern, atoi(pattern), strchr(pattern, ' ') + 1);
+    return;
+  }
+  for (i = 0; i < EXPLORE_COUNT; i++)
+    for (f = 0; f < EXPLORE_FORMATS; f++) {
+      snprintf(name, sizeof name, "%d/%s", explore_formats[f], explore_scenarios[i].name);
+      if (strcmp(pattern, "") && strcmp(pattern, name) && strcmp(pattern, explore_scenarios[i].name) &&
+          !(strlen(pattern) == 4 && !memcmp(pattern, name, 4)))
+        continue;
+      if (explore_formats[f] < explore_scenarios[i].since || explore_formats[f] > explore_scenarios[i].until) continue;
+      found++;
+      explore_text_run(name, explore_formats[f], explore_scenarios[i].text);
+    }
+  if (!found) {
+    fprintf(stderr, "explore: no scenario '%s'\n", pattern);
+    exit(2);
+  }
+}
+
+static void explore_list(void) {
+  size_t i;
+  for (i = 0; i < EXPLORE_COUNT; i++) printf("%-24s %s\n", explore_scenarios[i].name, explore_scenarios[i].text);
+}
+
+static const char *explore_argument(char **argv, int *i) {
+  if (!argv[*i + 1]) {
+    fprintf(stderr, "explore: %s wants a value\n", argv[*i]);
+    exit(2);
+  }
+  return argv[++*i];
+}
+
+int main(int argc, char **argv) {
+  double begin = explore_seconds();
+  const char *patterns[64];
+  size_t sort;
+  int i, count = 0;
+  for (i = 1; i < argc; i++) {
+    if (!strcmp(argv[i], "--list")) return explore_list(), 0;
+    if (!strcmp(argv[i], "--bound"))
+      options.bound = atoi(explore_argument(argv, &i)), options.deep = true;
+    else if (!strcmp(argv[i], "--most"))
+      options.most = strtoull(explore_argument(argv, &i), NULL, 10);
+    else if (!strcmp(argv[i], "--schedule"))
+      options.schedule = explore_argument(argv, &i);
+    else if (!strcmp(argv[i], "--trace"))
+      explore.trace = true;
+    else if (!strcmp(argv[i], "--every"))
+      options.all = true;
+    else if (!strcmp(argv[i], "--group"))
+      options.group = options.quiet = true;
+    else if (!strcmp(argv[i], "--show"))
+      options.show = true;
+    else if (!strcmp(argv[i], "--part")) {
+      if (sscanf(explore_argument(argv, &i), "%u/%u", &options.part, &options.parts) != 2 || !options.parts) return 2;
+    } else if (!strcmp(argv[i], "--quiet"))
+      options.quiet = true;
+    else if (!strcmp(argv[i], "--all"))
+      options.part = 0, options.parts = 1;
+    else if (!strcmp(argv[i], "--quick")) {
+      options.bound = 1;
+      options.most = 20000;
+      options.parts = 2000;
+      options.quiet = true;
+    } else if (!strcmp(argv[i], "--brief")) {
+      options.bound = 1;
+      options.most = 2000;
+      options.parts = 2000;
+      options.quiet = true;
+    } else if (!strcmp(argv[i], "--save")) {
+      explore_save_to = explore_argument(argv, &i);
+      explore_save_most = (unsigned)atoi(explore_argument(argv, &i));
+    } else if (argv[i][0] == '-' || count == 64) {
+      fprintf(stderr, "explore: unknown option %s\n", argv[i]);
+      return 2;
+    } else
+      patterns[count++] = argv[i];
+  }
+  explore_catch_crashes();
+  if (!count) {
+    patterns[count++] = "";
+    patterns[count++] = "generated";
+  }
+  for (i = 0; i < count; i++) explore_select(patterns[i]);
+  for (sort = 0; options.group && sort < explore_sort_count; sort++)
+    printf("%6u x %s (first: %s)\n", explore_sorts[sort].count, explore_sorts[sort].failure, explore_sorts[sort].name);
+  printf("%llu runs in %.1f s\n%u passed, %u failed, %u skipped\n", (unsigned long long)options.runs,
+         explore_seconds() - begin, options.passed, options.failed, options.skipped);
+  return options.failed != 0;
+}

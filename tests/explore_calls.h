@@ -1,0 +1,450 @@
+/* explore_calls.h - what the threads of a scenario do, as text.
+ *
+ *     create0 create1; 1 pstart0 start0; on || 1 block; 2 unblock0; 3 advance || 1 pstop
+ *
+ * Three parts: before, together, after. "before" and "after" are lists of turns that follow one another; of "together"
+ * all turns run side by side. A turn begins with the number of its thread; without one it is the main thread's. A word
+ * is a call of EXPLORE_CALLS; a digit at its end says which goroutine, proc or task. After the last turn the main
+ * thread ends the trace, if there is one, and reads it.
+ */
+#ifndef EXPLORE_CALLS_H
+#define EXPLORE_CALLS_H
+
+#define EXPLORE_HANDLES  6
+#define EXPLORE_TURNS    24
+#define EXPLORE_COMMANDS 160
+#define EXPLORE_TRACES   4
+#define EXPLORE_CUTS     8
+
+/* The bytes of a trace as a reader or a sink gets them. */
+typedef struct explore_bytes {
+  uint8_t *data;
+  size_t size, capacity;
+} explore_bytes;
+
+static struct explore_world {
+  gotrace_go *go[EXPLORE_HANDLES];
+  gotrace_proc *proc[EXPLORE_HANDLES];
+  gotrace_task task[EXPLORE_HANDLES];
+  gotrace_site site[EXPLORE_THREADS][2];
+  gotrace_options options;
+  bool started;  /* gotrace_start has returned */
+  bool stopping; /* the end of the trace has begun, by whatever cause */
+  bool fails;    /* the sink does */
+  bool flight;
+  bool clean;                           /* the scenario keeps the rules: no problem may be counted */
+  bool forked;                          /* what the other threads had in hand is lost */
+  explore_bytes traces[EXPLORE_TRACES]; /* whole ones, to be checked; the last session's first */
+  unsigned trace_count;
+  size_t cuts[EXPLORE_CUTS]; /* so many bytes of the last session are a whole trace by themselves */
+  unsigned cut_count;
+  gotrace_stats stats; /* of the last session */
+} world;
+
+static const gotrace_location explore_entries[EXPLORE_HANDLES] = {{0, "g0", "g.c", 1}, {0, "g1", "g.c", 2},
+                                                                  {0, "g2", "g.c", 3}, {0, "g3", "g.c", 4},
+                                                                  {0, "g4", "g.c", 5}, {0, "g5", "g.c", 6}};
+
+static void explore_append(explore_bytes *bytes, const void *data, size_t size) {
+  if (bytes->size + size > bytes->capacity) {
+    bytes->capacity = 2 * (bytes->size + size);
+    bytes->data = (uint8_t *)realloc(bytes->data, bytes->capacity);
+    if (!bytes->data) abort();
+  }
+  memcpy(bytes->data + bytes->size, data, size);
+  bytes->size += size;
+}
+
+/* Notes how much of what was delivered is a consistent cut. */
+static void explore_note_cut(void) {
+  size_t cut = gotrace__t.consistent_bytes;
+  if (cut && cut == world.traces[0].size && world.cut_count < EXPLORE_CUTS &&
+      (!world.cut_count || world.cuts[world.cut_count - 1] != cut))
+    world.cuts[world.cut_count++] = cut;
+}
+
+static bool explore_file_write(const void *data, size_t size) {
+  if (world.fails) return false;
+  explore_note_cut();
+  explore_append(&world.traces[0], data, size);
+  return true;
+}
+
+/* What comes next takes the place of what has been written. */
+static bool explore_file_rewind(void) {
+  world.traces[0].size = 0;
+  return true;
+}
+
+static bool explore_sink(void *context, const void *data, size_t size) {
+  (void)context;
+  return explore_file_write(data, size);
+}
+
+static bool explore_snapshot_sink(void *context, const void *data, size_t size) {
+  explore_append((explore_bytes *)context, data, size);
+  return true;
+}
+
+/* A new trace begins. */
+static void explore_on(bool sink, bool flight) {
+  gotrace_options options = world.options;
+  gotrace_result result;
+  if (sink) options.write = explore_sink;
+  result = flight ? gotrace_flight_start(&options) : gotrace_start(&options);
+  if (result != GOTRACE_OK) return;
+  world.traces[0].size = 0;
+  world.trace_count = 1;
+  world.cut_count = 0;
+  world.started = true;
+  world.flight = flight;
+}
+
+/* Reads what there is of the trace. */
+static void explore_read_to_end(bool wait) {
+  const void *chunk;
+  size_t size;
+  while ((wait ? gotrace_read(&chunk, &size) : gotrace_try_read(&chunk, &size)) == GOTRACE_OK && size) {
+    explore_note_cut();
+    explore_append(&world.traces[0], chunk, size);
+  }
+}
+
+static void explore_off(void) {
+  world.stopping = true;
+  gotrace_end();
+}
+
+static void explore_stop(void) {
+  world.stopping = true;
+  gotrace_stop();
+}
+
+/* The trace ends by a limit, as in the middle of another thread's call. */
+static void explore_early(void) {
+  world.stopping = true;
+  gotrace__end_early(GOTRACE_LIMIT_REACHED);
+}
+
+/* The next thread that needs a buffer ends the trace. */
+static void explore_limit(void) {
+  world.stopping = true;
+  gotrace__t.options.size_limit = gotrace__t.produced = 1;
+}
+
+static void explore_snapshot(void) {
+  explore_bytes *bytes = &world.traces[world.trace_count];
+  if (world.trace_count == EXPLORE_TRACES) return;
+  bytes->size = 0;
+  world.trace_count++;
+  if (gotrace_flight_snapshot(explore_snapshot_sink, bytes) != GOTRACE_OK) bytes->size = 0;
+}
+
+/* The process forks; the search goes on in the child, where there is only this thread. */
+static void explore_fork(void) {
+  int i;
+  gotrace__before_fork();
+  for (i = 0; i < EXPLORE_THREADS; i++)
+    if (i != explore.running && i) explore.threads[i].state = EXPLORE_DONE;
+  gotrace__after_fork_in_child();
+  world.forked = true;
+  world.started = world.stopping = false;
+  world.trace_count = 0;
+  explore.threads[explore.running].held_count = 0;
+  explore.threads[0].self = NULL;
+  explore.threads[0].exit_argument = NULL;
+}
+
+/* The same as the parent sees it. */
+static void explore_fork_in_parent(void) {
+  gotrace__before_fork();
+  gotrace__after_fork();
+}
+
+/* A tenth of a second. */
+static void explore_sleep(void) {
+  explore.threads[explore.running].time += 300000000;
+}
+
+static void explore_end_thread(void) {
+  explore.threads[explore.running].doing = "thread exit";
+  explore_exit();
+}
+
+#define EXPLORE_SITE      (&world.site[explore.running][0])
+#define EXPLORE_TASK_SITE (&world.site[explore.running][1])
+
+/* X(word, call with handle number i, whether it must be heard of: an event, or a problem counted) */
+#define EXPLORE_CALLS(X)                                                                                               \
+  X(create, world.go[i] = gotrace_go_create_at(EXPLORE_SITE, &explore_entries[i]), true)                               \
+  X(createblocked, world.go[i] = gotrace_go_create_blocked_at(EXPLORE_SITE, &explore_entries[i]), false)               \
+  X(createsys, world.go[i] = gotrace_go_create_syscall_at(EXPLORE_SITE, &explore_entries[i]), true)                    \
+  X(start, gotrace_go_start(world.go[i]), true)                                                                        \
+  X(end, gotrace_go_end(), true)                                                                                       \
+  X(yield, gotrace_go_stop_at(EXPLORE_SITE, GOTRACE_STOP_YIELD), true)                                                 \
+  X(block, gotrace_go_block_at(EXPLORE_SITE, GOTRACE_BLOCK_SYNC), true)                                                \
+  X(forever, gotrace_go_block_at(EXPLORE_SITE, GOTRACE_BLOCK_FOREVER), true)                                           \
+  X(named, gotrace_go_block_at(EXPLORE_SITE, gotrace_reason(i % 2 ? "named1" : "named0") + GOTRACE_BLOCK_NET), true)   \
+  X(unblock, gotrace_go_unblock_at(EXPLORE_SITE, world.go[i]), false)                                                  \
+  X(switch, gotrace_go_switch_at(EXPLORE_SITE, world.go[i]), true)                                                     \
+  X(switchfor, gotrace_go_switch_for_at(EXPLORE_SITE, world.go[i], gotrace_reason("named0")), true)                    \
+  X(switchend, gotrace_go_switch_end_at(EXPLORE_SITE, world.go[i]), true)                                              \
+  X(destroy, gotrace_go_destroy_at(EXPLORE_SITE, world.go[i]), true)                                                   \
+  X(syscall, gotrace_go_syscall_begin_at(EXPLORE_SITE), true)                                                          \
+  X(sysend, gotrace_go_syscall_end(), false)                                                                           \
+  X(sysblocked, gotrace_go_syscall_end_blocked(), false)                                                               \
+  X(endsys, gotrace_go_end_in_syscall(), true)                                                                            \
+  X(self, world.go[i] = gotrace_go_self(), false)                                                                      \
+  X(label, gotrace_go_label("label"), false)                                                                           \
+  X(timer, gotrace_go_timer(world.go[i]), false)                                                                       \
+  X(site, gotrace_log_at(gotrace_site_make("place", i % 2 ? "f.c" : NULL, i), world.task[0], "kind", "text"), true)    \
+  X(stack, gotrace_go_stack_bounds(world.go[i], NULL, NULL), false)                                                           \
+  X(wait, gotrace_wait_begin_at(EXPLORE_SITE, GOTRACE_BLOCK_SYNC), true)                                               \
+  X(waiton, gotrace_wait_on_at(EXPLORE_SITE, &world.site[i], GOTRACE_BLOCK_SYNC), true)                                \
+  X(wakeone, gotrace_wake_at(EXPLORE_SITE, &world.site[i], 1), false)                                                  \
+  X(wakeall, gotrace_wake_at(EXPLORE_SITE, &world.site[i], GOTRACE_WAKE_ALL), false)                                   \
+  X(waitend, gotrace_wait_end(), true)                                                                                 \
+  X(tcreate, world.go[i] = gotrace_thread_create_at(EXPLORE_SITE, &explore_entries[i]), true)                          \
+  X(beginas, gotrace_thread_begin_as(world.go[i]), true)                                                               \
+  X(rename, gotrace_go_rename(world.go[i], "renamed"), false)                                                          \
+  X(trename, gotrace_thread_rename("new name"), false)                                                                 \
+  X(begin, gotrace_thread_begin("thread"), false)                                                                      \
+  X(finish, gotrace_thread_end(), false)                                                                               \
+  X(exit, explore_end_thread(), false)                                                                                 \
+  X(pcreate, world.proc[i] = gotrace_proc_create(), false)                                                             \
+  X(pdestroy, gotrace_proc_destroy(world.proc[i]), false)                                                              \
+  X(pstart, gotrace_proc_start(world.proc[i]), true)                                                                   \
+  X(pstop, gotrace_proc_stop(), true)                                                                                  \
+  X(steal, gotrace_proc_steal(world.proc[i]), false) /* the loser may have said it */                                  \
+  X(procs, gotrace_procs_change_at(EXPLORE_SITE, 4), true)                                                             \
+  X(gc, gotrace_gc_begin_at(EXPLORE_SITE), true)                                                                       \
+  X(gcend, gotrace_gc_end(), false)                                                                                    \
+  X(stw, gotrace_stw_begin_at(EXPLORE_SITE, GOTRACE_STW_GC_MARK_TERM), true)                                           \
+  X(stwend, gotrace_stw_end(), false)                                                                                  \
+  X(scan, gotrace_gc_scan_begin(), true)                                                                               \
+  X(scanend, gotrace_gc_scan_end(), true)                                                                              \
+  X(sweep, gotrace_gc_sweep_begin(), false)                                                                            \
+  X(span, gotrace_gc_sweep_span_at(EXPLORE_SITE, 8192, 4096), false)                                                   \
+  X(sweepend, gotrace_gc_sweep_end(), false)                                                                           \
+  X(assist, gotrace_gc_mark_assist_begin_at(EXPLORE_SITE), true)                                                       \
+  X(assistend, gotrace_gc_mark_assist_end(), false)                                                                    \
+  X(heap, gotrace_heap_alloc(4096), true)                                                                              \
+  X(goal, gotrace_heap_goal(8192), true)                                                                               \
+  X(task, world.task[i] = gotrace_task_begin_at(EXPLORE_TASK_SITE, "task", 1, world.task[0]), true)                    \
+  X(taskend, gotrace_task_end_at(EXPLORE_TASK_SITE, world.task[i]), false)                                             \
+  X(region, gotrace_region_begin_at(EXPLORE_SITE, world.task[i], "region", 1), true)                                   \
+  X(regionend, gotrace_region_end_at(EXPLORE_SITE, world.task[i], "region", 1), true)                                  \
+  X(log, gotrace_log_at(EXPLORE_SITE, world.task[i], "kind", "text"), true)                                            \
+  X(sample, gotrace_cpu_sample(NULL), false)                                                                           \
+  X(on, explore_on(false, false), false)                                                                               \
+  X(onsink, explore_on(true, false), false)                                                                            \
+  X(onflight, explore_on(false, true), false)                                                                          \
+  X(off, explore_off(), false)                                                                                         \
+  X(stop, explore_stop(), false)                                                                                       \
+  X(early, explore_early(), false)                                                                                     \
+  X(limit, explore_limit(), false)                                                                                     \
+  X(advance, gotrace_advance(), false)                                                                                 \
+  X(snapshot, explore_snapshot(), false)                                                                               \
+  X(read, explore_read_to_end(true), false)                                                                            \
+  X(tryread, explore_read_to_end(false), false)                                                                        \
+  X(stats, gotrace_get_stats(&world.stats), false)                                                                     \
+  X(sleep, explore_sleep(), false)                                                                                     \
+  X(fail, world.fails = world.stopping = true, false)                                                                  \
+  X(clean, world.clean = true, false)                                                                                  \
+  X(forks, explore_fork_in_parent(), false)                                                                            \
+  X(fork, explore_fork(), false)
+
+enum explore_call {
+#define EXPLORE_CALL(word, code, heard) EXPLORE_CALL_##word,
+  EXPLORE_CALLS(EXPLORE_CALL)
+#undef EXPLORE_CALL
+      EXPLORE_CALL_COUNT
+};
+
+static const char *const explore_words[] = {
+#define EXPLORE_CALL(word, code, heard) #word,
+    EXPLORE_CALLS(EXPLORE_CALL)
+#undef EXPLORE_CALL
+};
+
+static const bool explore_heard[] = {
+#define EXPLORE_CALL(word, code, heard) heard,
+    EXPLORE_CALLS(EXPLORE_CALL)
+#undef EXPLORE_CALL
+};
+
+static void explore_do(enum explore_call call, unsigned i) {
+  switch (call) {
+#define EXPLORE_CALL(word, code, heard)                                                                                \
+  case EXPLORE_CALL_##word:                                                                                            \
+    code;                                                                                                              \
+    break;
+    EXPLORE_CALLS(EXPLORE_CALL)
+#undef EXPLORE_CALL
+  default:
+    abort();
+  }
+}
+
+typedef struct explore_command {
+  uint8_t call, handle;
+} explore_command;
+
+typedef struct explore_turn {
+  int thread;
+  uint8_t part;          /* 0: before, 1: together, 2: after */
+  unsigned first, count; /* commands */
+} explore_turn;
+
+/* The scenario, read from its text. */
+static struct explore_script {
+  explore_command commands[EXPLORE_COMMANDS];
+  explore_turn turns[EXPLORE_TURNS];
+  unsigned turn_count;
+} script;
+
+static const explore_turn *explore_turn_of[EXPLORE_THREADS]; /* what each is to do next, or NULL */
+
+/* Reads a scenario's text; the word that is wrong, or NULL. */
+static const char *explore_parse(const char *text) {
+  unsigned commands = 0;
+  uint8_t part = 0;
+  explore_turn *turn = NULL;
+  memset(&script, 0, sizeof script);
+  while (*text) {
+    size_t length = strcspn(text, " ;|"), word;
+    unsigned call;
+    if (*text == ' ') {
+      text++;
+      continue;
+    }
+    if (*text == ';' || *text == '|') {
+      turn = NULL;
+      if (*text == '|' && text[1] == '|') {
+        part++;
+        text++;
+      }
+      text++;
+      continue;
+    }
+    if (!turn) {
+      if (script.turn_count == EXPLORE_TURNS || part > 2 || (part == 1 && (length != 1 || *text == '0'))) return text;
+      turn = &script.turns[script.turn_count++];
+      turn->part = part;
+      turn->first = commands;
+      if (length == 1 && *text > '0' && *text < '0' + EXPLORE_SERVICE) {
+        turn->thread = *text - '0';
+        text++;
+        continue;
+      }
+    }
+    word = length && text[length - 1] >= '0' && text[length - 1] <= '9' ? length - 1 : length;
+    for (call = 0; call < EXPLORE_CALL_COUNT; call++)
+      if (strlen(explore_words[call]) == word && !memcmp(explore_words[call], text, word)) break;
+    if (call == EXPLORE_CALL_COUNT || commands == EXPLORE_COMMANDS) return text;
+    script.commands[commands].call = (uint8_t)call;
+    script.commands[commands].handle = word < length ? (uint8_t)(text[word] - '0') : 0;
+    if (script.commands[commands].handle >= EXPLORE_HANDLES) return text;
+    commands++;
+    turn->count++;
+    text += length;
+  }
+  return NULL;
+}
+
+/* How often the thread has been heard of in this session. */
+static uint64_t explore_heard_of(void) {
+  const gotrace__thread *m = gotrace__self;
+  uint64_t sum = gotrace__t.lost;
+  size_t i;
+  if (!m || m->session != gotrace__t.session) return sum;
+  for (i = 0; i < GOTRACE__KINDS; i++) sum += m->kinds[i];
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) sum += m->problems[i];
+  return sum;
+}
+
+static void explore_run_turn(const explore_turn *turn) {
+  explore_thread *thread = &explore.threads[explore.running];
+  unsigned i;
+  for (i = 0; i < turn->count; i++) {
+    const explore_command *command = &script.commands[turn->first + i];
+    bool on = world.started && !world.stopping && explore_heard[command->call];
+    uint32_t session = gotrace__t.session;
+    uint64_t before = on ? explore_heard_of() : 0;
+    thread->doing = explore_words[command->call];
+    if (explore.trace)
+      printf("%s T%d: %s%u\n", explore.together ? "  " : "--", explore.running, thread->doing, command->handle);
+    explore_do((enum explore_call)command->call, command->handle);
+    if (on && !world.stopping && session == gotrace__t.session && explore_heard_of() == before)
+      explore_fail("T%d: %s has left no event and no problem", explore.running, thread->doing);
+    explore_check_woken();
+    if (thread->held_count) {
+      char name[64];
+      explore_name(name, sizeof name, thread->held[0].at);
+      explore_fail("T%d: %s returns with %s locked", explore.running, thread->doing, name);
+    }
+  }
+  thread->doing = NULL;
+}
+
+/* Whether the session's reader is a service thread. */
+static bool explore_served(void) {
+  return gotrace__t.active && gotrace__t.service;
+}
+
+/* The turns of a part; of the middle one, all at once. */
+static void explore_run_part(uint8_t part) {
+  unsigned i;
+  for (i = 0; i < script.turn_count; i++) {
+    const explore_turn *turn = &script.turns[i];
+    explore_thread *thread = &explore.threads[turn->thread];
+    if (turn->part != part) continue;
+    if (!turn->thread) {
+      explore_run_turn(turn);
+      continue;
+    }
+    if (thread->state == EXPLORE_DONE) continue; /* it has ended */
+    explore_turn_of[turn->thread] = turn;
+    explore_spawn(turn->thread);
+    if (part == 1) continue;
+    explore_join(turn->thread, 0);
+  }
+}
+
+static void explore_main(void) {
+  explore_run_part(0);
+  if (explore_served()) explore_let_run();
+  explore.together = true;
+  explore_run_part(1);
+  explore_join(-1, 0);
+  explore.left = 0;
+  explore.together = explore_served(); /* the service thread has still to be ordered */
+  explore_run_part(2);
+  if (gotrace__t.active) {
+    if (gotrace__t.service)
+      explore_stop();
+    else {
+      if (!gotrace__t.finished) explore_off();
+      explore_read_to_end(true);
+    }
+  }
+  explore.together = false;
+  gotrace_get_stats(&world.stats);
+  explore_check_woken();
+  explore_end_run(EXPLORE_FINISHED);
+}
+
+static void explore_thread_main(int thread) {
+  if (thread == 0) explore_main();
+  if (thread == EXPLORE_SERVICE) {
+    explore.threads[thread].doing = "service";
+    gotrace__service();
+    explore_exit();
+  }
+  for (;;) {
+    explore_run_turn(explore_turn_of[thread]);
+    explore_idle();
+  }
+}
+
+#endif

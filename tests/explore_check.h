@@ -1,0 +1,363 @@
+/* explore_check.h - what must hold at the end of every run of tests/explore.c; and names for people. */
+#ifndef EXPLORE_CHECK_H
+#define EXPLORE_CHECK_H
+
+/* ------------------------------------------------------------------------------------------------- locations ---- */
+
+/* As at >>implementation in gotrace.h: "Order of locks". */
+static int explore_rank(const void *lock) {
+  const struct gotrace__tracer *t = &gotrace__t;
+  const gotrace__slab *slab;
+  const gotrace_proc *p;
+  if (lock == &gotrace__init_lock || lock == &t->snapshot) return 1;
+  if (lock == &t->life) return 2;
+  if (lock == &t->global_lock) return 3;
+  for (p = t->procs; p; p = p->next)
+    if (lock == &p->word) return 4;
+  for (slab = t->slabs; slab; slab = slab->next)
+    if ((const char *)lock >= (const char *)slab->gos && (const char *)lock < (const char *)(slab->gos + GOTRACE__SLAB))
+      return 4;
+  if (lock == &t->collector) return 5;
+  if (t->open_tasks && (const char *)lock >= (const char *)t->open_tasks &&
+      (const char *)lock < (const char *)(t->open_tasks + GOTRACE__TASKS))
+    return 6;
+  if (lock == &t->records) return 7;
+  if (lock == &t->queue_lock) return 8;
+  if (lock == &t->flight_lock) return 9;
+  return 10; /* tables */
+}
+
+static bool explore_name_field(char *text, size_t size, const char *record, size_t offset, const size_t *offsets,
+                               const char *const *names, size_t count) {
+  size_t i, best = count;
+  for (i = 0; i < count; i++)
+    if (offsets[i] <= offset && (best == count || offsets[i] > offsets[best])) best = i;
+  if (best == count) return false;
+  if (offsets[best] == offset)
+    snprintf(text, size, "%s.%s", record, names[best]);
+  else
+    snprintf(text, size, "%s.%s+%zu", record, names[best], offset - offsets[best]);
+  return true;
+}
+
+/* Names a place in a record by the last field before it. */
+#define EXPLORE_FIELDS(type, FIELDS)                                                                                   \
+  static void explore_name_##type(char *text, size_t size, const char *record, size_t offset) {                        \
+    static const size_t offsets[] = {FIELDS(EXPLORE_OFFSET_##type)};                                                   \
+    static const char *const names[] = {FIELDS(EXPLORE_FIELD)};                                                        \
+    explore_name_field(text, size, record, offset, offsets, names, sizeof offsets / sizeof offsets[0]);                \
+  }
+#define EXPLORE_FIELD(name)         #name,
+#define EXPLORE_OFFSET_tracer(name) offsetof(struct gotrace__tracer, name),
+#define EXPLORE_OFFSET_go(name)     offsetof(struct gotrace_go, name),
+#define EXPLORE_OFFSET_proc(name)   offsetof(struct gotrace_proc, name),
+#define EXPLORE_OFFSET_thread(name) offsetof(struct gotrace__thread, name),
+#define EXPLORE_TRACER(X)                                                                                              \
+  X(control)                                                                                                           \
+  X(session) X(fence) X(life) X(ready) X(active) X(global_lock) X(global) X(procs_changed) X(heap_alloc) X(collector)  \
+      X(queue_lock) X(changed) X(full) X(records) X(slabs) X(procs) X(ender) X(threads) X(next_go_id) X(next_task_id)  \
+          X(globals_traced) X(open_tasks) X(tasks_traced) X(snapshot) X(flight_lock) X(writing) X(kept_count)          \
+              X(reader) X(read_by) X(state) X(piece) X(budget) X(flight_budget) X(early) X(bytes) X(kinds)
+#define EXPLORE_GO(X) X(word) X(id) X(owner) X(is_free) X(tick) X(entry) X(syscall_proc) X(known) X(introduced) X(link)
+#define EXPLORE_PROC(X) X(word) X(session) X(go) X(stream) X(traced) X(sequence) X(thread) X(sweep_session) X(next)
+#define EXPLORE_THREAD(X)                                                                                              \
+  X(sequence)                                                                                                          \
+  X(control) X(call) X(proc) X(go) X(stream) X(opened) X(in_syscall) X(session) X(index) X(system_id) X(used) X(next)  \
+      X(threads) X(kinds) X(problems)
+EXPLORE_FIELDS(tracer, EXPLORE_TRACER)
+EXPLORE_FIELDS(go, EXPLORE_GO)
+EXPLORE_FIELDS(proc, EXPLORE_PROC)
+EXPLORE_FIELDS(thread, EXPLORE_THREAD)
+
+/* What stands at an address, for people. */
+static void explore_name(char *text, size_t size, const void *at) {
+  const char *place = (const char *)at;
+  const gotrace__slab *slab;
+  const gotrace_proc *p;
+  const gotrace__thread *m;
+  char record[24];
+  if (place >= (const char *)&gotrace__t && place < (const char *)(&gotrace__t + 1)) {
+    explore_name_tracer(text, size, "t", (size_t)(place - (const char *)&gotrace__t));
+    return;
+  }
+  if (place == (const char *)&gotrace__on) {
+    snprintf(text, size, "gotrace__on");
+    return;
+  }
+  for (m = gotrace__t.threads; m; m = m->next)
+    if (place >= (const char *)m && place < (const char *)(m + 1)) {
+      snprintf(record, sizeof record, "m%d", (int)m->index);
+      explore_name_thread(text, size, record, (size_t)(place - (const char *)m));
+      return;
+    }
+  for (p = gotrace__t.procs; p; p = p->next)
+    if (place >= (const char *)p && place < (const char *)(p + 1)) {
+      snprintf(record, sizeof record, "p%d", p->id);
+      explore_name_proc(text, size, record, (size_t)(place - (const char *)p));
+      return;
+    }
+  for (slab = gotrace__t.slabs; slab; slab = slab->next)
+    if (place >= (const char *)slab->gos && place < (const char *)(slab->gos + GOTRACE__SLAB)) {
+      size_t offset = (size_t)(place - (const char *)slab->gos), i;
+      snprintf(record, sizeof record, "slab%d", (int)(offset / sizeof(gotrace_go)));
+      for (i = 0; i < EXPLORE_HANDLES; i++)
+        if (world.go[i] == &slab->gos[offset / sizeof(gotrace_go)]) snprintf(record, sizeof record, "g%d", (int)i);
+      explore_name_go(text, size, record, offset % sizeof(gotrace_go));
+      return;
+    }
+  snprintf(text, size, "%p", at);
+}
+
+/* ---------------------------------------------------------------------------------------------------- traces ---- */
+
+typedef struct explore_verdict {
+  uint64_t hash, kinds; /* of the bytes; of how many events of each kind there are */
+  char *error;          /* NULL: none */
+} explore_verdict;
+
+#define EXPLORE_VERDICTS ((size_t)1 << 18)
+static explore_verdict explore_verdicts[EXPLORE_VERDICTS];
+static size_t explore_verdict_count;
+
+static uint64_t explore_hash(const void *data, size_t size) {
+  const uint8_t *bytes = (const uint8_t *)data;
+  uint64_t hash = size, word;
+  for (; size >= 8; bytes += 8, size -= 8) {
+    memcpy(&word, bytes, 8);
+    hash = explore_mix(hash, word);
+  }
+  for (word = 0; size; size--) word = word << 8 | *bytes++;
+  return explore_mix(explore_mix(hash, word), 1) | 1;
+}
+
+static void *explore_decoder_allocate(void *context, size_t size) {
+  (void)context;
+  return malloc(size);
+}
+static void explore_decoder_release(void *context, void *memory, size_t size) {
+  (void)context, (void)size;
+  free(memory);
+}
+
+/* Time does not go back in the stream of a proc (v1) or thread (v2). */
+typedef struct explore_stream_time {
+  int64_t id, time;
+} explore_stream_time;
+#define EXPLORE_STREAMS 32
+
+static bool explore_in_time(explore_stream_time *streams, size_t *count, const gotrace_event *event) {
+  int64_t id = event->p >= 0 || event->m < 0 ? event->p : event->m;
+  size_t i;
+  if (strncmp(event->spec->arguments, "dt", 2) || !strcmp(event->spec->name, "CPUSample")) return true;
+  for (i = 0; i < *count && streams[i].id != id; i++) continue;
+  if (i == EXPLORE_STREAMS) return true;
+  if (i == *count)
+    streams[(*count)++].id = id;
+  else if (event->time < streams[i].time)
+    return false;
+  streams[i].time = event->time;
+  return true;
+}
+
+/* Reads a trace with the header's decoder; false with a message if it is refused. */
+static bool explore_decode(const explore_bytes *bytes, bool raw, uint64_t *kinds, char *error, size_t size) {
+  gotrace_decoder_options options;
+  gotrace_decoder *decoder = NULL;
+  gotrace_event event;
+  gotrace_result result;
+  explore_stream_time streams[EXPLORE_STREAMS];
+  size_t stream_count = 0;
+  bool in_time = true;
+  memset(&options, 0, sizeof options);
+  options.data = bytes->data;
+  options.size = bytes->size;
+  options.raw = raw;
+  options.allocate = explore_decoder_allocate;
+  options.release = explore_decoder_release;
+  result = gotrace_decoder_open(&decoder, &options);
+  while (result == GOTRACE_OK && (result = gotrace_decoder_next(decoder, &event)) == GOTRACE_OK)
+    if (raw) kinds[event.kind]++, in_time = in_time && explore_in_time(streams, &stream_count, &event);
+  if (!in_time) snprintf(error, size, "time goes back in a stream");
+  if (result != GOTRACE_END_OF_TRACE)
+    snprintf(error, size, "refused: %s", decoder ? gotrace_decoder_error(decoder)->message : "");
+  gotrace_decoder_close(decoder);
+  return result == GOTRACE_END_OF_TRACE && in_time;
+}
+
+/* The tests' own readers, which know no more of gotrace.h than the format. */
+static bool explore_check_again(const explore_bytes *bytes, char *error, size_t size) {
+  bool v2 = bytes->size >= 16 && memcmp(bytes->data, "go 1.2", 6) == 0 && bytes->data[6] >= '2', ok;
+  uint64_t seed;
+  for (seed = 0, ok = true; ok && seed < 2; seed++) {
+    if (v2) {
+      static check_v2_trace t;
+      ok = check_v2(&t, bytes->data, bytes->size, seed);
+      if (!ok) snprintf(error, size, "refused by check_v2: %s", t.error);
+      check_v2_free(&t);
+    } else {
+      static check_v1_trace t;
+      ok = check_v1(&t, bytes->data, bytes->size, CHECK_V1_STRICT, seed);
+      if (!ok) snprintf(error, size, "refused by check_v1: %s", t.error);
+      check_v1_free(&t);
+    }
+  }
+  return ok;
+}
+
+static const char *explore_save_to;                                   /* a directory; NULL: none */
+static unsigned explore_save_most, explore_saved, explore_saved_here; /* in this scenario */
+
+static void explore_save(const explore_bytes *bytes, const char *what) {
+  char path[512];
+  FILE *file;
+  snprintf(path, sizeof path, "%s/%s-%06u.trace", explore_save_to, what, explore_saved++);
+  file = fopen(path, "wb");
+  if (!file || fwrite(bytes->data, 1, bytes->size, file) != bytes->size || fclose(file)) {
+    fprintf(stderr, "explore: %s: cannot be written\n", path);
+    exit(2);
+  }
+}
+
+/* What is to be said of a trace. Traces come again and again. */
+static const explore_verdict *explore_judge(const explore_bytes *bytes) {
+  uint64_t hash = explore_hash(bytes->data, bytes->size), kinds[256];
+  size_t place = hash >> 20;
+  explore_verdict *verdict;
+  char error[400] = "";
+  for (;; place++) {
+    verdict = &explore_verdicts[place % EXPLORE_VERDICTS];
+    if (verdict->hash == hash) return verdict;
+    if (!verdict->hash) break;
+  }
+  if (++explore_verdict_count > EXPLORE_VERDICTS / 4 * 3) {
+    size_t i;
+    for (i = 0; i < EXPLORE_VERDICTS; i++) free(explore_verdicts[i].error);
+    memset(explore_verdicts, 0, sizeof explore_verdicts);
+    explore_verdict_count = 1;
+    verdict = &explore_verdicts[(hash >> 20) % EXPLORE_VERDICTS];
+  }
+  memset(kinds, 0, sizeof kinds);
+  if (explore_decode(bytes, true, kinds, error, sizeof error) &&
+      explore_decode(bytes, false, NULL, error, sizeof error))
+    explore_check_again(bytes, error, sizeof error);
+  verdict->hash = hash;
+  verdict->kinds = explore_hash(kinds, sizeof kinds);
+  verdict->error = error[0] ? strdup(error) : NULL;
+  /* Each is as likely as the other, while the search is young. */
+  if (explore_save_to && !error[0] && explore_saved_here < explore_save_most && hash >> 32 & 4) {
+    explore_save(bytes, "explore");
+    explore_saved_here++;
+  }
+  return verdict;
+}
+
+static bool explore_check_trace(const explore_bytes *bytes, bool counts) {
+  const explore_verdict *verdict = explore_judge(bytes);
+  if (verdict->error) {
+    snprintf(explore.failure, sizeof explore.failure, "%s", verdict->error);
+    return false;
+  }
+  if (counts && verdict->kinds != explore_hash(world.stats.kinds, sizeof world.stats.kinds)) {
+    uint64_t kinds[256];
+    size_t i;
+    memset(kinds, 0, sizeof kinds);
+    explore_decode(bytes, true, kinds, explore.failure, sizeof explore.failure);
+    for (i = 0; i < 256 && kinds[i] == world.stats.kinds[i]; i++) continue;
+    snprintf(explore.failure, sizeof explore.failure, "the trace has %llu events of kind %d, counted were %llu",
+             (unsigned long long)kinds[i % 256], (int)i, (unsigned long long)world.stats.kinds[i % 256]);
+    return false;
+  }
+  return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------- memory ---- */
+
+#define EXPLORE_LIVE 256
+static uint64_t explore_reachable[64]; /* hashes of what was seen to be reachable */
+
+/* Whether all memory that is still there can be reached from the tracer. Conservative: whatever looks like a pointer is
+ * one. */
+static bool explore_check_memory(void) {
+  static const explore_allocation *live[EXPLORE_LIVE];
+  static bool marked[EXPLORE_LIVE];
+  const explore_allocation *allocation;
+  uint64_t hash = 0;
+  size_t count = 0, i, todo[EXPLORE_LIVE + 1], todo_count = 0;
+  for (allocation = explore.allocations; allocation; allocation = allocation->next) {
+    if (!explore_whole(allocation)) {
+      snprintf(explore.failure, sizeof explore.failure, "a write beyond an allocation of %zu bytes", allocation->size);
+      return false;
+    }
+    if (!allocation->live) continue;
+    hash += explore_mix(allocation->size, 7);
+    if (count < EXPLORE_LIVE) live[count++] = allocation;
+  }
+  hash |= 1;
+  if (explore_reachable[hash >> 58] == hash) return true;
+  memset(marked, 0, sizeof marked);
+  todo[todo_count++] = EXPLORE_LIVE; /* the tracer itself */
+  while (todo_count) {
+    size_t which = todo[--todo_count], words, k;
+    const uintptr_t *word = which == EXPLORE_LIVE ? (const uintptr_t *)(const void *)&gotrace__t
+                                                  : (const uintptr_t *)(const void *)(live[which] + 1);
+    words = (which == EXPLORE_LIVE ? sizeof gotrace__t : live[which]->size) / sizeof *word;
+    for (k = 0; k < words; k++)
+      for (i = 0; word[k] >> 40 && i < count; i++)
+        if (!marked[i] && word[k] >= (uintptr_t)(live[i] + 1) && word[k] < (uintptr_t)(live[i] + 1) + live[i]->size) {
+          marked[i] = true;
+          todo[todo_count++] = i;
+        }
+  }
+  for (i = 0; i < count; i++)
+    if (!marked[i]) {
+      snprintf(explore.failure, sizeof explore.failure, "memory lost: %zu bytes", live[i]->size);
+      return false;
+    }
+  explore_reachable[hash >> 58] = hash;
+  return true;
+}
+
+/* After a run that has come to its end. False, with explore.failure, if something is wrong. */
+static bool explore_check_run(void) {
+  unsigned i;
+  for (i = 0; i < world.trace_count; i++) {
+    bool last = i == 0 && !world.flight;
+    if (i == 0 && world.flight) continue;
+    if (i > 0 && !world.traces[i].size) continue; /* a snapshot that came too late */
+    if (world.fails) continue;
+    if (!explore_check_trace(&world.traces[i], last)) return false;
+    if (last && world.stats.bytes != world.traces[i].size) {
+      snprintf(explore.failure, sizeof explore.failure, "%zu bytes were read, counted were %llu", world.traces[i].size,
+               (unsigned long long)world.stats.bytes);
+      return false;
+    }
+  }
+  for (i = 0; i < world.cut_count && !world.flight && !world.fails && world.trace_count; i++) {
+    explore_bytes cut = world.traces[0];
+    if (world.cuts[i] > cut.size) continue;
+    cut.size = world.cuts[i];
+    if (!explore_check_trace(&cut, false)) {
+      memmove(explore.failure + 16, explore.failure, sizeof explore.failure - 17);
+      memcpy(explore.failure, "consistent cut: ", 16);
+      return false;
+    }
+  }
+  for (i = 0; world.clean && i < GOTRACE_PROBLEM_COUNT; i++)
+    if (world.stats.problems[i]) {
+      snprintf(explore.failure, sizeof explore.failure, "a problem, though the program keeps the rules: %s",
+               gotrace_problem_string((gotrace_problem)i));
+      return false;
+    }
+  if (gotrace__t.active) {
+    snprintf(explore.failure, sizeof explore.failure, "the session is not cleaned up");
+    return false;
+  }
+  if (gotrace__t.budget.used || gotrace__t.flight_budget.used) {
+    snprintf(explore.failure, sizeof explore.failure, "memory lost: the session's budget has %zu bytes in use",
+             gotrace__t.budget.used + gotrace__t.flight_budget.used);
+    return false;
+  }
+  return world.forked || explore_check_memory();
+}
+
+#endif

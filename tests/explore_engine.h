@@ -1,0 +1,834 @@
+/* explore_engine.h - the scheduler of tests/explore.c: runs one scenario again and again, each time by another
+ * schedule.
+ *
+ * A SCHEDULE is the list of switches that are not the default: "12:1,40:2" gives the processor to thread 1 before
+ * step 12. A step is an operation of explore_platform.h, or a moment at which the running thread can go on no further;
+ * counted from the moment at which the scenario's threads begin to run side by side. By default the running thread goes
+ * on, and when it cannot, the first one that can.
+ *
+ * SEARCH: depth first, with at most `bound` preemptions (switches away from a thread that could go on). Only operations
+ * on memory that two threads use at the same time, one of them to change it, are points of preemption. Which memory
+ * that is, is learned while searching: the search begins again when it has learned more.
+ *
+ * REDUCTION: two schedules that order all such operations alike do the same. Each operation has a hash of what comes
+ * before it: the last operation of its thread, the last change of its memory, and, of a change, the readings since. The
+ * sum of these is the state's signature. Where state, running thread and preemptions left were met before, the run ends
+ * ("pruned"). As in Musuvathi and Qadeer, "Iterative context bounding for systematic testing of multithreaded programs"
+ * (CHESS).
+ *
+ * TIME is a Lamport clock along the same order, so that it is the same in equal schedules: reading the clock takes one
+ * tick.
+ */
+#ifndef EXPLORE_ENGINE_H
+#define EXPLORE_ENGINE_H
+
+#include <signal.h>
+#include <sys/mman.h>
+
+#ifndef EXPLORE_UCONTEXT
+#define EXPLORE_UCONTEXT 0 /* 1: coroutines by ucontext, as on other processors than x86-64 */
+#endif
+
+#define EXPLORE_THREADS   6 /* 0: the scenario's main; then its threads; the last: the service thread */
+#define EXPLORE_SERVICE   (EXPLORE_THREADS - 1)
+#define EXPLORE_STACK     ((size_t)256 << 10)
+#define EXPLORE_ARENA     ((size_t)64 << 20) /* a thread; no memory is used twice in a run */
+#define EXPLORE_RED       32                 /* bytes before each allocation */
+#define EXPLORE_STEPS     20000              /* more in one run: threads wait for each other in a circle */
+#define EXPLORE_LOCATIONS 65536
+#define EXPLORE_HELD      16
+
+typedef enum explore_state {
+  EXPLORE_IDLE, /* waits for its commands */
+  EXPLORE_RUNNABLE,
+  EXPLORE_WANTS_LOCK,
+  EXPLORE_WAITS, /* for a condition variable */
+  EXPLORE_SPINS, /* until what it read last is written */
+  EXPLORE_JOINS,
+  EXPLORE_LETS, /* until nobody else can run */
+  EXPLORE_DONE
+} explore_state;
+
+/* What a thread has locked: mutexes, and words whose busy bit it has set. */
+typedef struct explore_held {
+  const void *at;
+  int rank;
+} explore_held;
+
+typedef struct explore_thread {
+  void *stack, *sp;
+  gotrace__thread *self; /* gotrace__self and gotrace__inside while another thread runs */
+  unsigned inside;
+  explore_state state;
+  const void *waits_for;
+  uint32_t wakes;        /* of the condition variable, or writes of the location, when it began to wait */
+  uint64_t milliseconds; /* how long it waits at most */
+  bool expired;          /* and that was too long: it must wait again, or it was not woken when it should have been */
+  int joins;             /* -1: all threads of the scenario */
+  int line;
+  uint64_t hash, time, skew;
+  struct explore_location *read; /* last; NULL: the last operation was no reading */
+  explore_held held[EXPLORE_HELD];
+  int held_count;
+  void *exit_argument; /* gotrace__at_thread_exit */
+  const char *doing;   /* the call that it is in */
+  char *arena;
+  size_t used;
+} explore_thread;
+
+typedef struct explore_location {
+  const void *at;
+  uint32_t shared; /* the number of the scenario for which it is */
+  uint32_t run;    /* of which what follows is */
+  uint8_t users;   /* a bit a thread */
+  bool written;
+  uint32_t writes;
+  uint64_t write_hash, read_hashes, write_time, read_time;
+} explore_location;
+
+/* Before the memory that the tracer asks for. */
+typedef struct explore_allocation {
+  uint64_t magic;
+  size_t size;
+  struct explore_allocation *next;
+  uint64_t live;
+} explore_allocation;
+#define EXPLORE_MAGIC 0x6578706c6f726521u
+
+typedef struct explore_choice { /* of the search: one point at which several threads can go on */
+  uint32_t step;
+  uint8_t threads[EXPLORE_THREADS], count, current;
+} explore_choice;
+
+typedef struct explore_switch {
+  uint32_t step;
+  int thread;
+} explore_switch;
+
+typedef enum explore_mode { EXPLORE_SEARCH, EXPLORE_RANDOM, EXPLORE_REPLAY } explore_mode;
+typedef enum explore_end { EXPLORE_FINISHED, EXPLORE_PRUNED, EXPLORE_LEARNED, EXPLORE_FAILED } explore_end;
+
+#define EXPLORE_SWITCHES 4096
+#define EXPLORE_CHOICES  65536
+#define EXPLORE_SEEN     ((size_t)1 << 21)
+
+static struct explore {
+  /* One run: */
+  explore_thread threads[EXPLORE_THREADS];
+  int running;
+  bool together; /* the scenario's threads run side by side */
+  uint32_t run, step, at, expirations;
+  int left; /* preemptions */
+  uint64_t signature;
+  explore_switch switches[EXPLORE_SWITCHES];
+  size_t switch_count;
+  explore_end end;
+  char failure[512];
+  explore_allocation *allocations;
+  size_t live_bytes;
+  /* The search: */
+  explore_mode mode;
+  int bound;
+  bool trace;
+  explore_choice choices[EXPLORE_CHOICES];
+  uint32_t choice_count;
+  explore_location locations[EXPLORE_LOCATIONS];
+  size_t location_count;
+  uint32_t scenario;
+  uint64_t search;             /* each has its own hashes */
+  uint64_t seen[EXPLORE_SEEN]; /* hash; the lowest 4 bits: preemptions left, plus 1 */
+  size_t seen_count;
+  uint64_t random;
+  const explore_switch *replay;
+  size_t replay_count, replayed;
+  uint64_t clock; /* 0: each reading takes a tick; else so many ticks a reading */
+  void *engine;   /* stack pointer of the program itself */
+} explore;
+
+static void explore_thread_main(int thread);
+static int explore_rank(const void *lock);
+static void explore_name(char *text, size_t size, const void *at);
+
+/* ---------------------------------------------------------------------------------------------- coroutines ---- */
+
+#if defined(__x86_64__) && !EXPLORE_UCONTEXT
+void explore_swap(void **save, void *load);
+__asm__(".text\n"
+        ".type explore_swap,@function\n"
+        "explore_swap:\n"
+        "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
+        "  movq %rsp, (%rdi)\n"
+        "  movq %rsi, %rsp\n"
+        "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
+        "  ret\n"
+        ".size explore_swap,.-explore_swap\n");
+
+static void explore_entry(void) {
+  explore_thread_main(explore.running);
+  abort();
+}
+
+/* A thread's stack as if it had just been about to begin. */
+static void *explore_fresh_stack(explore_thread *thread) {
+  uint64_t *top = (uint64_t *)thread->stack + EXPLORE_STACK / sizeof(uint64_t);
+  *--top = 0; /* the entry's return address: never used, but the stack is aligned as after a call */
+  *--top = (uint64_t)(uintptr_t)explore_entry;
+  top -= 6;
+  memset(top, 0, 6 * sizeof *top);
+  return top;
+}
+#else
+#include <ucontext.h>
+static ucontext_t explore_contexts[EXPLORE_THREADS + 1]; /* the last: the engine's */
+static void explore_swap(void **save, void *load) {
+  ucontext_t *from = *save ? (ucontext_t *)*save : &explore_contexts[EXPLORE_THREADS];
+  *save = from;
+  swapcontext(from, (ucontext_t *)load);
+}
+static void explore_entry(void) {
+  explore_thread_main(explore.running);
+  abort();
+}
+static void *explore_fresh_stack(explore_thread *thread) {
+  ucontext_t *context = &explore_contexts[thread - explore.threads];
+  getcontext(context);
+  context->uc_stack.ss_sp = thread->stack;
+  context->uc_stack.ss_size = EXPLORE_STACK;
+  context->uc_link = NULL;
+  makecontext(context, explore_entry, 0);
+  return context;
+}
+#endif
+
+/* Goes back to explore_run. Does not return. */
+static void explore_leave(void) {
+#if defined(__x86_64__) && !EXPLORE_UCONTEXT
+  void *unused;
+  explore_swap(&unused, explore.engine);
+#else
+  setcontext((ucontext_t *)explore.engine);
+#endif
+  abort();
+}
+
+/* Gives the processor to another thread. */
+static __attribute__((noinline)) void explore_switch_to(int to) {
+  explore_thread *from = &explore.threads[explore.running];
+  if (to == explore.running) return;
+  from->self = gotrace__self;
+  from->inside = gotrace__inside;
+  gotrace__self = explore.threads[to].self;
+  gotrace__inside = explore.threads[to].inside;
+  explore.running = to;
+  explore_swap(&from->sp, explore.threads[to].sp);
+}
+
+/* Ends the run. Does not return. */
+static void explore_end_run(explore_end end) {
+  explore.end = end;
+  explore_leave();
+}
+
+__attribute__((format(printf, 1, 2))) static void explore_fail(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(explore.failure, sizeof explore.failure, format, arguments);
+  va_end(arguments);
+  explore_end_run(EXPLORE_FAILED);
+}
+
+/* A crash is a finding like others. The run is left from the handler, which has a stack of its own. */
+static void explore_crash(int number) {
+  explore_fail("%s: T%d (%s)", number == SIGSEGV ? "segmentation fault" : "bus error", explore.running,
+               explore.threads[explore.running].doing ? explore.threads[explore.running].doing : "-");
+}
+
+static void explore_catch_crashes(void) {
+  static char stack[65536];
+  struct sigaction action;
+  stack_t other;
+  memset(&action, 0, sizeof action);
+  memset(&other, 0, sizeof other);
+  other.ss_sp = stack;
+  other.ss_size = sizeof stack;
+  action.sa_handler = explore_crash;
+  action.sa_flags = SA_ONSTACK | SA_NODEFER;
+  sigaltstack(&other, NULL);
+  sigaction(SIGSEGV, &action, NULL);
+  sigaction(SIGBUS, &action, NULL);
+}
+
+/* -------------------------------------------------------------------------------------------------- memory ---- */
+
+static void *explore_allocate(size_t size) {
+  explore_thread *thread = &explore.threads[explore.running];
+  size_t all = (sizeof(explore_allocation) + size + EXPLORE_RED + 63) & ~(size_t)63;
+  char *at = thread->arena + thread->used;
+  explore_allocation *allocation = (explore_allocation *)(void *)(at + 32);
+  if (thread->used + all + 64 > EXPLORE_ARENA) return NULL;
+  thread->used += all + 64;
+  allocation->magic = EXPLORE_MAGIC;
+  allocation->size = size;
+  allocation->live = 1;
+  allocation->next = explore.allocations;
+  explore.allocations = allocation;
+  explore.live_bytes += size;
+  memset((char *)(allocation + 1) + size, 0xa5, EXPLORE_RED);
+  return allocation + 1;
+}
+
+static bool explore_whole(const explore_allocation *allocation) {
+  const unsigned char *red = (const unsigned char *)(allocation + 1) + allocation->size;
+  size_t i;
+  if (allocation->magic != EXPLORE_MAGIC) return false;
+  for (i = 0; i < EXPLORE_RED; i++)
+    if (red[i] != 0xa5) return false;
+  return true;
+}
+
+static void explore_free(void *memory, size_t size) {
+  explore_allocation *allocation = (explore_allocation *)memory - 1;
+  if (!explore_whole(allocation)) explore_fail("a write beyond an allocation of %zu bytes, or a wild free", size);
+  if (!allocation->live) explore_fail("freed twice: %zu bytes", size);
+  if (allocation->size != size) explore_fail("freed as %zu bytes what has %zu", size, allocation->size);
+  allocation->live = 0;
+  explore.live_bytes -= size;
+  memset(memory, 0xdf, size < 256 ? size : 256); /* whoever still uses it soon finds out */
+}
+
+/* ----------------------------------------------------------------------------------------------- reduction ---- */
+
+static inline uint64_t explore_mix(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+  return hash ^ (hash >> 32);
+}
+
+static explore_location *explore_find(const void *at) {
+  size_t place = (size_t)(explore_mix((uintptr_t)at, 0) >> 13) % EXPLORE_LOCATIONS;
+  explore_location *location = &explore.locations[place];
+  while (location->at != at && location->at) {
+    place = (place + 1) % EXPLORE_LOCATIONS;
+    location = &explore.locations[place];
+  }
+  if (!location->at) explore.location_count++;
+  location->at = at;
+  if (location->run != explore.run) {
+    uint32_t shared = location->shared;
+    memset(location, 0, sizeof *location);
+    location->at = at;
+    location->shared = shared;
+    location->run = explore.run;
+  }
+  return location;
+}
+
+/* Two threads have used the location by now, and one has written to it. */
+static void explore_learn(explore_location *location) {
+  if (!location->written || !(location->users & (location->users - 1))) return;
+  location->shared = explore.scenario;
+  if (explore.mode == EXPLORE_SEARCH) explore_end_run(EXPLORE_LEARNED);
+}
+
+/* Notes an operation of the running thread. */
+static void explore_note(explore_location *location, bool write) {
+  explore_thread *thread = &explore.threads[explore.running];
+  uint64_t hash;
+  location->users |= (uint8_t)(1 << explore.running);
+  location->written |= write;
+  if (location->shared != explore.scenario) explore_learn(location);
+  hash = explore_mix(thread->hash, (uint64_t)(uintptr_t)location->at << 1 | write);
+  hash = explore_mix(hash, location->write_hash);
+  if (thread->time < location->write_time) thread->time = location->write_time;
+  if (write) {
+    hash = explore_mix(hash, location->read_hashes);
+    if (thread->time < location->read_time) thread->time = location->read_time;
+    location->write_hash = hash;
+    location->read_hashes = 0;
+    location->write_time = thread->time;
+    location->writes++;
+    thread->read = NULL;
+  } else {
+    location->read_hashes += hash;
+    if (location->read_time < thread->time) location->read_time = thread->time;
+    thread->read = location;
+  }
+  thread->hash = hash;
+  explore.signature += hash;
+}
+
+/* Whether this state was met before with as many preemptions left. */
+static bool explore_seen(int running) {
+  uint64_t key = explore_mix(explore_mix(explore.signature, explore.search), (uint64_t)running + 1) & ~(uint64_t)15;
+  size_t place = (size_t)(key >> 20) % EXPLORE_SEEN;
+  uint64_t left = (uint64_t)explore.left + 1;
+  if (!key) key = 16;
+  for (; explore.seen[place]; place = (place + 1) % EXPLORE_SEEN)
+    if ((explore.seen[place] & ~(uint64_t)15) == key) {
+      if ((explore.seen[place] & 15) >= left) return true;
+      explore.seen[place] = key | left;
+      return false;
+    }
+  if (explore.seen_count > EXPLORE_SEEN / 4 * 3) return false; /* full: the search goes on without */
+  explore.seen[place] = key | left;
+  explore.seen_count++;
+  return false;
+}
+
+/* ------------------------------------------------------------------------------------------------ scheduler ---- */
+
+static bool explore_can_run(const explore_thread *thread) {
+  int i;
+  switch (thread->state) {
+  case EXPLORE_RUNNABLE:
+    return true;
+  case EXPLORE_WANTS_LOCK:
+    return !((const gotrace__mutex *)thread->waits_for)->owner;
+  case EXPLORE_WAITS:
+    return ((const gotrace__cond *)thread->waits_for)->wakes != thread->wakes;
+  case EXPLORE_SPINS:
+    return ((const explore_location *)thread->waits_for)->writes != thread->wakes;
+  case EXPLORE_JOINS:
+    for (i = 1; i < EXPLORE_THREADS; i++)
+      if ((i == thread->joins || (thread->joins < 0 && i != EXPLORE_SERVICE)) &&
+          explore.threads[i].state != EXPLORE_DONE && explore.threads[i].state != EXPLORE_IDLE)
+        return false;
+    return true;
+  case EXPLORE_LETS:
+    for (i = 0; i < EXPLORE_THREADS; i++)
+      if (&explore.threads[i] != thread && explore_can_run(&explore.threads[i])) return false;
+    return true;
+  default:
+    return false;
+  }
+}
+
+static void explore_deadlock(void) {
+  char text[400] = "", name[64];
+  int i;
+  for (i = 0; i < EXPLORE_THREADS; i++) {
+    const explore_thread *thread = &explore.threads[i];
+    const char *what = thread->state == EXPLORE_WANTS_LOCK ? "wants"
+                       : thread->state == EXPLORE_WAITS    ? "waits on"
+                       : thread->state == EXPLORE_SPINS    ? "spins on"
+                                                           : NULL;
+    if (!what) continue;
+    if (thread->state == EXPLORE_SPINS)
+      explore_name(name, sizeof name, ((const explore_location *)thread->waits_for)->at);
+    else
+      explore_name(name, sizeof name, thread->waits_for);
+    snprintf(text + strlen(text), sizeof text - strlen(text), "; T%d (%s) %s %s at line %d", i,
+             thread->doing ? thread->doing : "-", what, name, thread->line);
+    if (thread->state == EXPLORE_WANTS_LOCK)
+      snprintf(text + strlen(text), sizeof text - strlen(text), ", which T%d has",
+               (int)((const gotrace__mutex *)thread->waits_for)->owner - 1);
+  }
+  explore_fail("deadlock%s", text);
+}
+
+/* Nothing can run: the shortest timed wait ends. A reader waits for an hour (see explore_options), which is for ever.
+ */
+static void explore_expire(void) {
+  explore_thread *soonest = NULL;
+  int i;
+  for (i = 0; i < EXPLORE_THREADS; i++) {
+    explore_thread *thread = &explore.threads[i];
+    if (thread->state == EXPLORE_WAITS && thread->milliseconds < 1000000 && !thread->expired &&
+        (!soonest || thread->milliseconds < soonest->milliseconds))
+      soonest = thread;
+  }
+  if (!soonest || ++explore.expirations > 20) explore_deadlock();
+  soonest->expired = true;
+  soonest->state = EXPLORE_RUNNABLE;
+}
+
+static int explore_pick_search(const uint8_t *threads, unsigned count, bool goes_on) {
+  explore_choice *choice;
+  if (explore.at < explore.choice_count) {
+    choice = &explore.choices[explore.at];
+    if (count > 1) {
+      if (choice->step == explore.step) {
+        explore.at++;
+        if (choice->count != count) explore_fail("the scenario is not deterministic");
+        return choice->threads[choice->current];
+      }
+      if (choice->step < explore.step) explore_fail("the scenario is not deterministic");
+    }
+    return threads[0];
+  }
+  /* Where there is no choice a look now and then is enough; which states are looked at depends on the state alone. */
+  if ((count > 1 || !goes_on || explore.signature % 8 == 0) && explore_seen(goes_on ? explore.running : -1))
+    explore_end_run(EXPLORE_PRUNED);
+  if (count == 1) return threads[0];
+  if (explore.choice_count == EXPLORE_CHOICES) explore_fail("too many choices");
+  choice = &explore.choices[explore.choice_count++];
+  explore.at = explore.choice_count;
+  choice->step = explore.step;
+  choice->count = (uint8_t)count;
+  choice->current = 0;
+  memcpy(choice->threads, threads, count);
+  return threads[0];
+}
+
+static int explore_pick(const uint8_t *threads, unsigned count, bool goes_on) {
+  unsigned i;
+  if (!explore.together) return threads[0];
+  switch (explore.mode) {
+  case EXPLORE_SEARCH:
+    return explore_pick_search(threads, count, goes_on);
+  case EXPLORE_RANDOM:
+    explore.random = explore.random * 6364136223846793005u + 1442695040888963407u;
+    return goes_on && explore.random >> 60 ? threads[0] : threads[(explore.random >> 33) % count];
+  default:
+    if (explore.replayed >= explore.replay_count || explore.replay[explore.replayed].step != explore.step)
+      return threads[0];
+    for (i = 0; i < count; i++)
+      if (threads[i] == explore.replay[explore.replayed].thread) return explore.replayed++, threads[i];
+    explore_fail("the schedule is not of this scenario: T%d cannot run at step %u",
+                 explore.replay[explore.replayed].thread, explore.step);
+    return 0;
+  }
+}
+
+/* Who goes on? `goes_on`: the running thread could. */
+static void explore_schedule(bool goes_on) {
+  uint8_t threads[EXPLORE_THREADS];
+  unsigned count = 0;
+  int i, to;
+  if (goes_on) threads[count++] = (uint8_t)explore.running;
+  for (i = 0; i < EXPLORE_THREADS && (!goes_on || explore.left > 0 || explore.mode != EXPLORE_SEARCH); i++)
+    if (!(goes_on && i == explore.running) && explore_can_run(&explore.threads[i])) threads[count++] = (uint8_t)i;
+  if (!count) {
+    explore_expire();
+    explore_schedule(false);
+    return;
+  }
+  to = explore_pick(threads, count, goes_on);
+  if (to != threads[0]) {
+    if (explore.switch_count < EXPLORE_SWITCHES) {
+      explore.switches[explore.switch_count].step = explore.step;
+      explore.switches[explore.switch_count++].thread = to;
+    }
+    if (goes_on) explore.left--;
+  }
+  if (explore.trace && to != explore.running) printf("        %-5u ---- T%d\n", explore.step, to);
+  explore_switch_to(to);
+}
+
+/* The running thread can go on only when explore_can_run says so. */
+static void explore_block(explore_state state, const void *waits_for, int line) {
+  explore_thread *thread = &explore.threads[explore.running];
+  thread->state = state;
+  thread->waits_for = waits_for;
+  thread->line = line;
+  explore.step++;
+  explore_schedule(false);
+  thread->state = EXPLORE_RUNNABLE;
+  thread->waits_for = NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------- operations ---- */
+
+static const char *const explore_ops[] = {"load", "store",  "add",  "exchange", "cas",
+                                          "lock", "unlock", "wait", "wake",     "join"};
+
+static void explore_show(const void *at, size_t size, enum explore_op op, uint64_t value, int line) {
+  char name[64];
+  uint64_t old = 0;
+  explore_name(name, sizeof name, at);
+  if (size <= 8) memcpy(&old, at, size);
+  printf("  %s %-5u T%d %5d %-8s %-28s 0x%llx", explore.together ? "  " : "--", explore.step, explore.running, line,
+         explore_ops[op], name, (unsigned long long)old);
+  if (op == EXPLORE_STORE || op == EXPLORE_ADD || op == EXPLORE_EXCHANGE || op == EXPLORE_CAS)
+    printf(" %s 0x%llx", op == EXPLORE_ADD ? "+" : "->", (unsigned long long)value);
+  printf("\n");
+}
+
+/* A point at which another thread may go on, before an operation at `at`. */
+static explore_location *explore_point(const void *at) {
+  explore_location *location = explore_find(at);
+  if (++explore.step > EXPLORE_STEPS) explore_fail("threads wait for each other in a circle, or a loop does not end");
+  if (location->shared == explore.scenario || explore.mode != EXPLORE_SEARCH) explore_schedule(true);
+  return location;
+}
+
+static void explore_access(const void *at, size_t size, enum explore_op op, int line) {
+  explore_location *location;
+  if (!explore.together) {
+    if (explore.trace) explore_show(at, size, op, 0, line);
+    explore.threads[explore.running].read = NULL;
+    return;
+  }
+  location = explore_point(at);
+  if (explore.trace) explore_show(at, size, op, 0, line);
+  explore_note(location, false);
+}
+
+static void explore_hold(const void *at, int rank, int line) {
+  explore_thread *thread = &explore.threads[explore.running];
+  int i;
+  for (i = 0; i < thread->held_count; i++)
+    if (thread->held[i].rank > rank) {
+      char name[64], held[64];
+      explore_name(name, sizeof name, at);
+      explore_name(held, sizeof held, thread->held[i].at);
+      explore_fail("lock order: T%d (%s) takes %s at line %d, and has %s", explore.running,
+                   thread->doing ? thread->doing : "-", name, line, held);
+    }
+  if (thread->held_count == EXPLORE_HELD) explore_fail("too many locks held");
+  thread->held[thread->held_count].at = at;
+  thread->held[thread->held_count++].rank = rank;
+}
+
+static void explore_let_go(const void *at) {
+  explore_thread *thread = &explore.threads[explore.running];
+  int i;
+  for (i = thread->held_count; i-- > 0;)
+    if (thread->held[i].at == at) {
+      memmove(&thread->held[i], &thread->held[i + 1], (size_t)(thread->held_count - i - 1) * sizeof thread->held[0]);
+      thread->held_count--;
+      return;
+    }
+}
+
+static void explore_store(void *at, size_t size, uint64_t value, enum explore_op op, int line) {
+  if (!explore.together) {
+    if (explore.trace) explore_show(at, size, op, value, line);
+    if (size == 8 && op == EXPLORE_STORE) explore_let_go(at);
+    return;
+  }
+  {
+    explore_location *location = explore_point(at);
+    if (explore.trace) explore_show(at, size, op, value, line);
+    explore_note(location, true);
+    if (size == 8 && op == EXPLORE_STORE && !(value & GOTRACE__BUSY)) explore_let_go(at);
+  }
+}
+
+static void explore_cas(void *at, size_t size, const void *expected, uint64_t desired, int line) {
+  explore_location *location = explore.together ? explore_point(at) : NULL;
+  bool succeeds = memcmp(at, expected, size) == 0;
+  uint64_t old = 0;
+  memcpy(&old, at, size);
+  if (explore.trace) explore_show(at, size, EXPLORE_CAS, succeeds ? desired : old, line);
+  if (location) explore_note(location, succeeds);
+  if (succeeds && size == 8 && (old ^ desired) == GOTRACE__BUSY) {
+    int rank = explore_rank(at);
+    if (rank && desired & GOTRACE__BUSY)
+      explore_hold(at, rank, line);
+    else
+      explore_let_go(at);
+  } else if (succeeds && size == 8 && !(desired & GOTRACE__BUSY)) {
+    explore_let_go(at);
+  }
+}
+
+static void explore_lock(gotrace__mutex *mutex, int line) {
+  explore_location *location = explore.together ? explore_point(mutex) : NULL;
+  while (mutex->owner) explore_block(EXPLORE_WANTS_LOCK, mutex, line);
+  if (location) explore_note(location, true);
+  if (explore.trace) explore_show(mutex, sizeof *mutex, EXPLORE_LOCK, 0, line);
+  mutex->owner = (uint32_t)explore.running + 1;
+  explore_hold(mutex, explore_rank(mutex), line);
+}
+
+static void explore_unlock(gotrace__mutex *mutex, int line) {
+  if (explore.together) explore_note(explore_point(mutex), true);
+  if (explore.trace) explore_show(mutex, sizeof *mutex, EXPLORE_UNLOCK, 0, line);
+  if (mutex->owner != (uint32_t)explore.running + 1)
+    explore_fail("unlock of what the thread has not locked, line %d", line);
+  mutex->owner = 0;
+  explore_let_go(mutex);
+}
+
+static void explore_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, int line) {
+  explore_thread *thread = &explore.threads[explore.running];
+  thread->wakes = cond->wakes;
+  thread->milliseconds = milliseconds;
+  thread->expired = false;
+  explore_unlock(mutex, line);
+  if (explore.trace) explore_show(cond, sizeof *cond, EXPLORE_WAIT, 0, line);
+  explore_block(EXPLORE_WAITS, cond, line);
+  if (explore.together) explore_note(explore_find(cond), thread->expired);
+  explore_lock(mutex, line);
+}
+
+/* At the end of a call, and of a thread: a wait that was over only by its time-out must have begun anew, or nobody has
+ * woken the thread when there was something to do. */
+static void explore_check_woken(void) {
+  explore_thread *thread = &explore.threads[explore.running];
+  if (thread->expired)
+    explore_fail("lost wake-up: T%d went on only when its wait timed out, line %d", explore.running, thread->line);
+}
+
+static void explore_wake(gotrace__cond *cond, int line) {
+  if (explore.together) explore_note(explore_point(cond), true);
+  if (explore.trace) explore_show(cond, sizeof *cond, EXPLORE_WAKE, 0, line);
+  cond->wakes++;
+}
+
+static void explore_yield(int line) {
+  explore_thread *thread = &explore.threads[explore.running];
+  if (!thread->read) {
+    if (!explore.together) return;
+    if (++explore.step > EXPLORE_STEPS) explore_fail("a loop does not end, line %d", line);
+    return;
+  }
+  thread->wakes = thread->read->writes;
+  explore_block(EXPLORE_SPINS, thread->read, line);
+}
+
+static uint64_t explore_ticks(void) {
+  explore_thread *thread = &explore.threads[explore.running];
+  thread->read = NULL;
+  return ++thread->time + thread->skew;
+}
+
+/* Three ticks a nanosecond. Each reading takes a millisecond, so that loops that wait by it end. */
+static uint64_t explore_nanoseconds(void) {
+  explore_thread *thread = &explore.threads[explore.running];
+  uint64_t now = (thread->time + thread->skew) / 3;
+  thread->time += 3000000;
+  thread->read = NULL;
+  return now;
+}
+
+static uintptr_t explore_identity(void) {
+  return (uintptr_t)explore.running + 1;
+}
+
+static void explore_at_exit(void *argument) {
+  explore.threads[explore.running].exit_argument = argument;
+}
+
+/* ------------------------------------------------------------------------------------------------- threads ---- */
+
+/* Makes a thread that waits for its commands ready to run. */
+static void explore_spawn(int thread) {
+  explore_thread *child = &explore.threads[thread], *parent = &explore.threads[explore.running];
+  child->state = EXPLORE_RUNNABLE;
+  child->hash = explore_mix(parent->hash, (uint64_t)thread + 100);
+  if (child->time < parent->time) child->time = parent->time;
+}
+
+static bool explore_run_service(int *handle) {
+  explore_thread *service = &explore.threads[EXPLORE_SERVICE];
+  if (service->state == EXPLORE_DONE) {
+    service->sp = explore_fresh_stack(service);
+    service->self = NULL;
+  }
+  explore_spawn(EXPLORE_SERVICE);
+  *handle = EXPLORE_SERVICE;
+  return true;
+}
+
+static void explore_join(int handle, int line) {
+  explore_thread *thread = &explore.threads[explore.running];
+  int i;
+  thread->joins = handle;
+  explore_block(EXPLORE_JOINS, NULL, line);
+  for (i = 1; i < EXPLORE_THREADS; i++)
+    if (handle == i || (handle < 0 && i != EXPLORE_SERVICE)) {
+      if (thread->time < explore.threads[i].time) thread->time = explore.threads[i].time;
+      thread->hash = explore_mix(thread->hash, explore.threads[i].hash);
+    }
+  explore.signature += thread->hash;
+}
+
+/* Lets all others run until none can go on. */
+static void explore_let_run(void) {
+  explore_block(EXPLORE_LETS, NULL, 0);
+}
+
+/* The running thread of the scenario has no more commands. Returns when it has others. */
+static void explore_idle(void) {
+  explore.threads[explore.running].state = EXPLORE_IDLE;
+  explore.step++;
+  explore_schedule(false);
+}
+
+/* A thread's end. Its thread-locals go, as the C library does it. Does not return. */
+static void explore_exit(void) {
+  explore_thread *thread = &explore.threads[explore.running];
+  if (thread->exit_argument) {
+    void *argument = thread->exit_argument;
+    thread->exit_argument = NULL;
+    gotrace__thread_gone(argument);
+  }
+  explore_check_woken();
+  if (thread->held_count) explore_fail("T%d ends with a lock held", explore.running);
+  thread->state = EXPLORE_DONE;
+  explore.step++;
+  explore_schedule(false);
+  abort();
+}
+
+/* Resets the world and runs the scenario's main thread until the run ends. */
+static void explore_run(void) {
+  int i;
+  explore.run++;
+  explore.step = explore.at = explore.expirations = 0;
+  explore.replayed = 0;
+  explore.together = false;
+  explore.left = explore.bound;
+  explore.signature = 0;
+  explore.switch_count = 0;
+  explore.allocations = NULL;
+  explore.live_bytes = 0;
+  explore.failure[0] = 0;
+  for (i = 0; i < EXPLORE_THREADS; i++) {
+    explore_thread *thread = &explore.threads[i];
+    void *stack = thread->stack;
+    char *arena = thread->arena;
+    uint64_t skew = thread->skew;
+    if (!stack) {
+      stack = mmap(NULL, EXPLORE_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      arena = (char *)mmap((void *)(uintptr_t)(0x200000000000u + (uint64_t)i * EXPLORE_ARENA), EXPLORE_ARENA,
+                           PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (stack == MAP_FAILED || arena == (char *)MAP_FAILED) abort();
+    }
+    memset(thread, 0, sizeof *thread);
+    thread->stack = stack;
+    thread->arena = arena;
+    thread->skew = skew;
+    thread->sp = explore_fresh_stack(thread);
+    thread->time = 1000000000;
+    thread->hash = (uint64_t)i + 1;
+    thread->state = i ? EXPLORE_IDLE : EXPLORE_RUNNABLE;
+  }
+  memset(&gotrace__t, 0, sizeof gotrace__t);
+  memset(&gotrace__init_lock, 0, sizeof gotrace__init_lock);
+  gotrace__on = 0;
+  gotrace__self = NULL;
+  gotrace__inside = 0;
+  explore.running = 0;
+  explore_swap(&explore.engine, explore.threads[0].sp);
+}
+
+/* Another scenario begins. */
+static void explore_begin_scenario(void) {
+  explore.scenario++;
+  if (explore.location_count < EXPLORE_LOCATIONS / 4) return;
+  memset(explore.locations, 0, sizeof explore.locations);
+  explore.location_count = 0;
+}
+
+/* A search begins, with what has been learned about the scenario so far. */
+static void explore_begin_search(void) {
+  explore.choice_count = 0;
+  explore.search++;
+  if (explore.seen_count < EXPLORE_SEEN / 4) return;
+  memset(explore.seen, 0, sizeof explore.seen);
+  explore.seen_count = 0;
+}
+
+/* The next schedule of the search; false if there is none. */
+static bool explore_next(void) {
+  while (explore.choice_count) {
+    explore_choice *choice = &explore.choices[explore.choice_count - 1];
+    if (++choice->current < choice->count) return true;
+    explore.choice_count--;
+  }
+  return false;
+}
+
+#endif

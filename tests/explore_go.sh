@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Has Go open a sample of the traces that tests/explore makes: what the header's own decoder accepts, Go must accept too.
+#
+#     tests/explore_go.sh [OPTION OF EXPLORE...]        by default --quick
+#
+# Each trace is opened by the newest release that knows its format, and by the oldest. The last line is
+# 'N passed, N failed, N skipped'; skipped are those whose release is not there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0 skipped=0
+
+[ $# -gt 0 ] || set -- --quick
+build/tests/explore --save "$folder" 1 "$@" >"$folder/log" || true # what it finds is told by `make explore`
+
+for trace in "$folder"/*.trace; do
+  form=$(head -c 16 "$trace" | tr -d '\0' | cut -d ' ' -f 2)
+  releases=$(tests/open_trace.sh --releases "$form")
+  for release in ${releases%% *} ${releases##* }; do
+    status=0
+    found=$(tests/open_trace.sh --print "$release" "$trace" 2>&1) || status=$?
+    if [ $status -eq 77 ]; then
+      skipped=$((skipped + 1))
+    elif [ $status -eq 0 ]; then
+      passed=$((passed + 1))
+    else
+      failed=$((failed + 1))
+      echo "FAILED ${trace##*/} (go $form trace) by Go $release: $(tail -n 1 <<<"$found" | cut -c 1-200)"
+      [ -z "${EXPLORE_KEEP-}" ] || cp "$trace" "$EXPLORE_KEEP"
+    fi
+  done
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]

@@ -1,0 +1,11 @@
+/* The tracer by itself: what the tests are linked with that use the public API only. */
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+
+/* For test_static.c, which has a tracer of its own: a whole trace by this one, with one message. */
+gotrace_result test_other_tracer(const gotrace_options *options);
+gotrace_result test_other_tracer(const gotrace_options *options) {
+  gotrace_result result = gotrace_start(options);
+  gotrace_log(GOTRACE_NO_TASK, "other", "message");
+  return result == GOTRACE_OK ? gotrace_stop() : result;
+}

@@ -1,0 +1,138 @@
+/* pthread_cancel in the tracer leaves no lock held: a thread that waits in gotrace_read or for room ends at once, others are
+ * cancelled after the call that they are in.
+ * Not in: address, whose runtime gives up at the stack of a thread that was cancelled. */
+#define _GNU_SOURCE
+#include "gotrace.h"
+#include "test_collect.h"
+#include "test_trace.h"
+
+#include <pthread.h>
+
+static uint32_t began; /* atomic */
+
+static void wait_until_begun(void) {
+  while (!__atomic_load_n(&began, __ATOMIC_ACQUIRE)) sched_yield();
+  nanosleep(&(struct timespec){0, 2000000}, NULL);
+}
+
+static pthread_t run(void *(*thread)(void *), void *argument) {
+  pthread_t started;
+  __atomic_store_n(&began, 0u, __ATOMIC_RELEASE);
+  CHECK(pthread_create(&started, NULL, thread, argument) == 0);
+  wait_until_begun();
+  return started;
+}
+
+static void cancel(pthread_t thread) {
+  void *result;
+  CHECK(pthread_cancel(thread) == 0);
+  CHECK(pthread_join(thread, &result) == 0);
+  CHECK(result == PTHREAD_CANCELED);
+}
+
+static void read_to_end(test_bytes *bytes) {
+  const void *chunk;
+  size_t size;
+  while (gotrace_read(&chunk, &size) == GOTRACE_OK && size) test_append(bytes, chunk, size);
+  test_decode(bytes->data, bytes->size, true, NULL, __FILE__, __LINE__);
+  test_decode(bytes->data, bytes->size, false, NULL, __FILE__, __LINE__);
+}
+
+static void *reads(void *bytes) {
+  const void *chunk;
+  size_t size;
+  __atomic_store_n(&began, 1u, __ATOMIC_RELEASE);
+  while (gotrace_read(&chunk, &size) == GOTRACE_OK && size) test_append(bytes, chunk, size);
+  return NULL;
+}
+
+/* Another thread reads on. */
+static void test_reader(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  options.write = NULL;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  cancel(run(reads, &bytes));
+  CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  read_to_end(&bytes);
+  test_free(&bytes);
+}
+
+static void *emits(void *unused) {
+  char text[200];
+  memset(text, 'x', sizeof text);
+  text[sizeof text - 1] = 0;
+  for (;;) {
+    gotrace_log(GOTRACE_NO_TASK, "category", text);
+    gotrace_wait_begin(GOTRACE_BLOCK_SYNC); /* in every format */
+    gotrace_wait_end();
+    pthread_testcancel();
+    __atomic_store_n(&began, 1u, __ATOMIC_RELEASE);
+  }
+  return unused;
+}
+
+/* A thread that waits for room. */
+static void test_emitter(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  pthread_t thread;
+  options.write = NULL;
+  options.memory_limit = 1 << 20;
+  options.on_limit = GOTRACE_LIMIT_BLOCK;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  thread = run(emits, NULL);
+  nanosleep(&(struct timespec){0, 20000000}, NULL);
+  CHECK(pthread_cancel(thread) == 0);
+  nanosleep(&(struct timespec){0, 2000000}, NULL);
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK); /* its thread may still report its end, and wait for room */
+  read_to_end(&bytes);
+  CHECK(pthread_join(thread, NULL) == 0);
+  test_free(&bytes);
+}
+
+static void *stops(void *unused) {
+  __atomic_store_n(&began, 1u, __ATOMIC_RELEASE);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  pthread_testcancel();
+  return unused;
+}
+
+static bool slow_sink(void *bytes, const void *data, size_t size) {
+  nanosleep(&(struct timespec){0, 10000000}, NULL);
+  return test_sink(bytes, data, size);
+}
+
+/* A thread in gotrace_stop ends after the stop; the trace is whole, and another can begin. A second stop meanwhile waits. */
+static void test_stopper(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  gotrace_result second;
+  pthread_t thread;
+  options.write = slow_sink;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  thread = run(stops, NULL);
+  CHECK(pthread_cancel(thread) == 0);
+  second = gotrace_stop();
+  CHECK(second == GOTRACE_OK || second == GOTRACE_ERROR_NOT_RUNNING); /* the first may have ended already */
+  test_decode(bytes.data, bytes.size, false, NULL, __FILE__, __LINE__); /* whole when the second returns */
+  options.write = test_sink;
+  bytes.size = 0;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK(pthread_join(thread, NULL) == 0);
+  test_free(&bytes);
+}
+
+int main(void) {
+  size_t i;
+  for (i = 0; i < TEST_FORMATS; i++) {
+    test_reader(test_formats[i]);
+    test_emitter(test_formats[i]);
+    test_stopper(test_formats[i]);
+  }
+  return 0;
+}

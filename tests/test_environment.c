@@ -1,0 +1,176 @@
+/* gotrace_start_environment, the names of files that it and others make, and the functions that stand beside the macros, for
+ * languages that have no macros. */
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "test_collect.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+static char directory[400];
+
+/* The only file in the directory that is a trace; it is removed. */
+static const char *only_file(test_bytes *bytes) {
+  static char name[300];
+  char path[800];
+  DIR *dir = opendir(directory);
+  struct dirent *entry;
+  name[0] = 0;
+  CHECK(dir != NULL);
+  while ((entry = readdir(dir)) != NULL) {
+    if (entry->d_name[0] == '.') continue;
+    CHECK(!name[0]);
+    snprintf(name, sizeof name, "%s", entry->d_name);
+  }
+  closedir(dir);
+  CHECK(name[0]);
+  snprintf(path, sizeof path, "%s/%s", directory, name);
+  test_load(bytes, path);
+  CHECK(unlink(path) == 0);
+  return name;
+}
+
+static gotrace_result start(const char *format, const char *file) {
+  char value[6000];
+  snprintf(value, sizeof value, format, directory, file);
+  CHECK(setenv("GOTRACE", value, 1) == 0);
+  return gotrace_start_environment();
+}
+
+static void check_environment(void) {
+  test_bytes bytes = {NULL, 0, 0};
+  char expected[64], many[5000];
+  const char *name;
+  unsigned year, number, used;
+  CHECK(unsetenv("GOTRACE") == 0);
+  CHECK_EQUAL(gotrace_start_environment(), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK(setenv("GOTRACE", "", 1) == 0);
+  CHECK_EQUAL(gotrace_start_environment(), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(start("%s/x,format=2.0", ""), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(start("%s/x,format=1.", ""), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(start("%s/x,format=1.22x", ""), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(start("%s/x,size=9", ""), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(start("%s/x,", ""), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(start(",format=1.22%.0s", ""), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(start("%s/x,format=1.9", ""), GOTRACE_ERROR_FORMAT);
+  CHECK_EQUAL(start("%s/x,format=1.99999999999999999999", ""), GOTRACE_ERROR_FORMAT);
+  CHECK_EQUAL(start("%s/none/x", ""), GOTRACE_ERROR_SINK);
+  memset(many, 'x', sizeof many - 1);
+  many[sizeof many - 1] = 0;
+  CHECK_EQUAL(start("%s/%s", many), GOTRACE_ERROR_ARGUMENT);
+  CHECK(!gotrace_is_enabled());
+
+  CHECK_EQUAL(start("%s/a-%s.trace", "%p"), GOTRACE_OK);
+  CHECK(gotrace_is_enabled());
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  snprintf(expected, sizeof expected, "a-%ld.trace", (long)getpid());
+  CHECK(strcmp(only_file(&bytes), expected) == 0);
+  CHECK(memcmp(bytes.data, "go 1.23 trace", 13) == 0);
+
+  CHECK_EQUAL(start("%s/%s,format=1.11", "%t%%p%x%"), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  name = only_file(&bytes);
+  CHECK(sscanf(name, "%4u%4u-%6u.%3u%n", &year, &number, &number, &number, (int *)&used) == 4);
+  CHECK(year >= 2024 && used == 19 && strcmp(name + used, "%p%x%") == 0);
+  CHECK(memcmp(bytes.data, "go 1.11 trace", 13) == 0);
+  test_free(&bytes);
+}
+
+/* The time in a name is that of the system's calendar. */
+static void check_calendar(void) {
+  char text[40], expected[40];
+  struct timespec before, after; /* not time(): the system may bring that up to date some milliseconds late */
+  struct tm parts;
+  do {
+    CHECK(clock_gettime(CLOCK_REALTIME, &before) == 0);
+    gotrace__time_text(text, sizeof text);
+    CHECK(clock_gettime(CLOCK_REALTIME, &after) == 0);
+  } while (before.tv_sec != after.tv_sec); /* a second has passed between */
+  CHECK(gmtime_r(&before.tv_sec, &parts) != NULL);
+  CHECK(strftime(expected, sizeof expected, "%Y%m%d-%H%M%S", &parts) == 15);
+  CHECK(strncmp(text, expected, 15) == 0);
+}
+
+static void check_snapshot(void) {
+  test_bytes bytes = {NULL, 0, 0};
+  char path[500];
+  snprintf(path, sizeof path, "%s/snapshot-%%p", directory);
+  CHECK_EQUAL(gotrace_flight_start(NULL), GOTRACE_OK);
+  gotrace_log(GOTRACE_NO_TASK, "", "");
+  CHECK_EQUAL(gotrace_flight_snapshot_file(path), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
+  snprintf(path, sizeof path, "snapshot-%ld", (long)getpid());
+  CHECK(strcmp(only_file(&bytes), path) == 0);
+  test_free(&bytes);
+}
+
+/* The macros of calls, and the function that each has beside it. */
+#define PLAIN(macro, function) {#macro, (void (*)(void))function}
+static const struct {
+  const char *macro;
+  void (*function)(void);
+} plain[] = {
+    PLAIN(gotrace_enabled, gotrace_is_enabled),
+    PLAIN(gotrace_thread_create, gotrace_thread_create_at),
+    PLAIN(gotrace_procs_change, gotrace_procs_change_at),
+    PLAIN(gotrace_go_create, gotrace_go_create_at),
+    PLAIN(gotrace_go_create_blocked, gotrace_go_create_blocked_at),
+    PLAIN(gotrace_go_create_syscall, gotrace_go_create_syscall_at),
+    PLAIN(GOTRACE_REASON, gotrace_reason),
+    PLAIN(gotrace_go_stop, gotrace_go_stop_at),
+    PLAIN(gotrace_go_block, gotrace_go_block_at),
+    PLAIN(gotrace_go_unblock, gotrace_go_unblock_at),
+    PLAIN(gotrace_go_switch, gotrace_go_switch_at),
+    PLAIN(gotrace_go_switch_for, gotrace_go_switch_for_at),
+    PLAIN(gotrace_go_switch_end, gotrace_go_switch_end_at),
+    PLAIN(gotrace_go_destroy, gotrace_go_destroy_at),
+    PLAIN(gotrace_go_syscall_begin, gotrace_go_syscall_begin_at),
+    PLAIN(gotrace_wait_begin, gotrace_wait_begin_at),
+    PLAIN(gotrace_wait_on, gotrace_wait_on_at),
+    PLAIN(gotrace_wake, gotrace_wake_at),
+    PLAIN(gotrace_gc_begin, gotrace_gc_begin_at),
+    PLAIN(gotrace_stw_begin, gotrace_stw_begin_at),
+    PLAIN(gotrace_gc_sweep_span, gotrace_gc_sweep_span_at),
+    PLAIN(gotrace_gc_mark_assist_begin, gotrace_gc_mark_assist_begin_at),
+    PLAIN(gotrace_task_begin, gotrace_task_begin_at),
+    PLAIN(gotrace_task_end, gotrace_task_end_at),
+    PLAIN(gotrace_region_begin, gotrace_region_begin_at),
+    PLAIN(gotrace_region_end, gotrace_region_end_at),
+    PLAIN(gotrace_log, gotrace_log_at),
+    PLAIN(gotrace_logf, gotrace_logf_at),
+    PLAIN(gotrace_logv, gotrace_logv_at),
+    PLAIN(GOTRACE_HERE, gotrace_site_make),
+    PLAIN(GOTRACE_REGION, gotrace_region_begin_at), /* and gotrace_region_end_at */
+    PLAIN(GOTRACE_TASK_REGION, gotrace_region_begin_at),
+};
+
+/* Every macro of the header's that makes a call is in the list. */
+static void check_plain_functions(void) {
+  char line[2000], name[100];
+  unsigned found = 0;
+  FILE *file = fopen("gotrace.h", "r");
+  CHECK(file != NULL);
+  while (fgets(line, sizeof line, file) && !strstr(line, "#else /* GOTRACE_DISABLE")) {
+    size_t i;
+    if (sscanf(line, "#define gotrace_%80[a-z_](", name) != 1 || name[0] == '_') continue;
+    for (i = 0; i < sizeof plain / sizeof plain[0]; i++)
+      if (strncmp(plain[i].macro, "gotrace_", 8) == 0 && strcmp(plain[i].macro + 8, name) == 0) break;
+    if (i == sizeof plain / sizeof plain[0]) fprintf(stderr, "gotrace_%s has no plain function beside it\n", name);
+    CHECK(i < sizeof plain / sizeof plain[0] && plain[i].function);
+    found++;
+  }
+  CHECK(fclose(file) == 0);
+  CHECK(found >= 28);
+}
+
+int main(void) {
+  const char *parent = getenv("GOTRACE_TEST_DIR");
+  snprintf(directory, sizeof directory, "%s/environmentXXXXXX", parent ? parent : "/tmp");
+  CHECK(mkdtemp(directory) != NULL);
+  check_environment();
+  check_calendar();
+  check_snapshot();
+  check_plain_functions();
+  CHECK(rmdir(directory) == 0);
+  return 0;
+}

@@ -1,0 +1,201 @@
+/* NULL for each pointer of each public function, with tracing off, on and in a goroutine: an error, or nothing but a count;
+ * never a crash. tests/include.sh looks that no function is missing here. */
+#define _GNU_SOURCE
+#include "gotrace.h"
+#include "test_collect.h"
+
+static void *no_memory(void *context, size_t size) {
+  (void)context, (void)size;
+  return NULL;
+}
+static void release(void *context, void *memory, size_t size) { (void)context, (void)memory, (void)size; }
+
+static const char *no_format; /* the compiler would warn of a NULL that it sees */
+static void logv(gotrace_task task, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  gotrace_logv_at(NULL, task, NULL, format, arguments);
+  va_end(arguments);
+}
+
+/* Calls that take handles, texts or places. Returns how many of them got a handle that was not there. */
+static uint64_t annotations(void) {
+  uint64_t bad = 0;
+  gotrace_task task = gotrace_task_begin_at(NULL, NULL, 0, GOTRACE_NO_TASK);
+  gotrace_debug_here(NULL);
+  gotrace_thread_begin(NULL);
+  gotrace_procs_change_at(NULL, 3);
+  CHECK_EQUAL(gotrace_go_id(NULL), 0);
+  CHECK_EQUAL(gotrace_proc_id(NULL), GOTRACE_GLOBAL_PROC);
+  gotrace_proc_destroy(NULL), bad++;
+  gotrace_proc_start(NULL), bad++;
+  gotrace_proc_steal(NULL), bad++;
+  gotrace_go_start(NULL), bad++;
+  gotrace_go_unblock_at(NULL, NULL), bad++;
+  gotrace_go_switch_at(NULL, NULL), bad++;
+  gotrace_go_switch_end_at(NULL, NULL), bad++;
+  gotrace_go_timer(NULL), bad++;
+  gotrace_go_destroy_at(NULL, NULL), bad++;
+  gotrace_go_switch_for_at(NULL, NULL, GOTRACE_BLOCK_SYNC), bad++;
+  gotrace_go_rename(NULL, NULL), bad++;
+  gotrace_thread_begin_as(NULL), bad++;
+  gotrace_thread_rename(NULL);
+  CHECK(gotrace_reason(NULL) < GOTRACE_BLOCK_REASON_COUNT);
+  (void)gotrace_site_make(NULL, NULL, 0);
+  gotrace_go_stack_bounds(NULL, NULL, NULL), bad++;
+  gotrace_go_label(NULL);
+  gotrace_region_begin_at(NULL, task, NULL, 0);
+  gotrace_region_begin_at(NULL, task, NULL, 1);
+  gotrace_log_at(NULL, task, NULL, NULL);
+  gotrace_logf_at(NULL, task, NULL, no_format);
+  logv(task, no_format);
+  gotrace_region_end_at(NULL, task, NULL, 1);
+  gotrace_region_end_at(NULL, task, NULL, 0);
+  gotrace_task_end_at(NULL, task);
+  gotrace_gc_begin_at(NULL);
+  gotrace_stw_begin_at(NULL, GOTRACE_STW_GC_MARK_TERM);
+  gotrace_stw_end();
+  gotrace_gc_sweep_begin();
+  gotrace_gc_sweep_span_at(NULL, 1, 1);
+  gotrace_gc_sweep_end();
+  gotrace_gc_mark_assist_begin_at(NULL);
+  gotrace_gc_mark_assist_end();
+  gotrace_gc_end();
+  gotrace_span(NULL, 0, 0);
+  gotrace_span_alloc(NULL, 0, 0);
+  gotrace_span_free(NULL);
+  gotrace_heap_object(NULL, NULL);
+  gotrace_heap_object_alloc(NULL, NULL);
+  gotrace_heap_object_free(NULL);
+  gotrace_goroutine_stack(NULL, 0);
+  gotrace_goroutine_stack_alloc(NULL, 0);
+  gotrace_goroutine_stack_free(NULL);
+  gotrace_cpu_sample(NULL);
+  gotrace_wait_begin_at(NULL, GOTRACE_BLOCK_SYNC);
+  gotrace_wait_end();
+  gotrace_wait_on_at(NULL, NULL, GOTRACE_BLOCK_SYNC);
+  CHECK_EQUAL(gotrace_wake_at(NULL, NULL, 1), 0);
+  gotrace_wait_end();
+  gotrace_go_syscall_begin_at(NULL);
+  gotrace_go_syscall_end();
+  gotrace_go_stop_at(NULL, GOTRACE_STOP_YIELD);
+  gotrace_thread_end();
+  gotrace_thread_end();
+  gotrace_go_destroy_at(NULL, gotrace_thread_create_at(NULL, NULL));
+  {
+    gotrace_proc *proc = gotrace_proc_create();
+    gotrace_go *go = gotrace_go_create_at(NULL, NULL), *blocked = gotrace_go_create_blocked_at(NULL, NULL);
+    gotrace_proc_start(proc);
+    gotrace_go_start(go);
+    gotrace_go_block_at(NULL, GOTRACE_BLOCK_SYNC);
+    gotrace_go_unblock_at(NULL, go);
+    gotrace_go_start(go);
+    gotrace_go_switch_end_at(NULL, blocked);
+    gotrace_go_end();
+    gotrace_go_create_syscall_at(NULL, NULL);
+    gotrace_go_end_in_syscall();
+    gotrace_proc_stop();
+    gotrace_proc_destroy(proc);
+  }
+  return bad;
+}
+
+static void traced(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options;
+  gotrace_stats stats;
+  uint64_t bad;
+  memset(&options, 0, sizeof options);
+  options.format = format;
+  options.alloc_events = true;
+  options.write = test_sink;
+  options.context = &bytes;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  bad = annotations();
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_BAD_HANDLE], bad);
+  CHECK(bytes.size > 16);
+  test_free(&bytes);
+}
+
+static void sessions(void) {
+  const void *chunk;
+  size_t size;
+  CHECK_EQUAL(gotrace_start_file(NULL, NULL), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(gotrace_flight_snapshot(NULL, NULL), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(gotrace_flight_snapshot_file(NULL), GOTRACE_ERROR_ARGUMENT);
+  gotrace_get_stats(NULL);
+  CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_read(NULL, &size), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(gotrace_read(&chunk, NULL), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(gotrace_try_read(NULL, &size), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(gotrace_try_read(&chunk, NULL), GOTRACE_ERROR_ARGUMENT);
+  gotrace_get_stats(NULL);
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  while (gotrace_read(&chunk, &size) == GOTRACE_OK && size) continue;
+  CHECK_EQUAL(gotrace_flight_start(NULL), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
+}
+
+static void names(void) {
+  size_t count;
+  CHECK(gotrace_event_specs(1, NULL) != NULL && gotrace_event_specs(2, NULL) != NULL);
+  CHECK(gotrace_event_specs(3, NULL) == NULL && gotrace_event_specs(3, &count) == NULL && count == 0);
+}
+
+/* A decoder that is not there, as where it could not be allocated; then one that is. */
+static void decoder(void) {
+  static const char header[16] = "go 1.23 trace\0\0";
+  gotrace_decoder_options options;
+  gotrace_decoder *d = NULL;
+  gotrace_decoder_info info;
+  gotrace_event event;
+  gotrace_frame frame;
+  const char *data;
+  size_t size;
+  memset(&options, 0, sizeof options);
+  options.data = header;
+  options.size = sizeof header;
+  CHECK_EQUAL(gotrace_decoder_open(NULL, &options), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(gotrace_decoder_open(&d, NULL), GOTRACE_ERROR_ARGUMENT);
+  options.allocate = no_memory;
+  options.release = release;
+  CHECK_EQUAL(gotrace_decoder_open(&d, &options), GOTRACE_ERROR_OUT_OF_MEMORY);
+  CHECK(d == NULL);
+  CHECK_EQUAL(gotrace_decoder_error(d)->result, GOTRACE_ERROR_ARGUMENT);
+  CHECK(strlen(gotrace_decoder_error(d)->message) > 0);
+  CHECK_EQUAL(gotrace_decoder_next(d, &event), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(gotrace_decoder_next(d, NULL), GOTRACE_ERROR_ARGUMENT);
+  CHECK(!gotrace_decoder_string(d, 1, &data, &size) && size == 0);
+  CHECK(!gotrace_decoder_string(d, 0, NULL, NULL));
+  CHECK_EQUAL(gotrace_decoder_stack(d, 1, &frame, 1), 0);
+  memset(&info, 0xee, sizeof info);
+  gotrace_decoder_get_info(d, &info);
+  CHECK(info.format == 0 && info.events == 0 && info.memory == 0);
+  gotrace_decoder_get_info(d, NULL);
+  gotrace_decoder_close(d);
+
+  options.allocate = NULL;
+  options.release = NULL;
+  CHECK_EQUAL(gotrace_decoder_open(&d, &options), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_decoder_next(d, NULL), GOTRACE_ERROR_ARGUMENT);
+  CHECK(!gotrace_decoder_string(d, 1, NULL, &size));
+  CHECK(!gotrace_decoder_string(d, 1, &data, NULL));
+  CHECK_EQUAL(gotrace_decoder_stack(d, 1, NULL, 1), 0);
+  gotrace_decoder_get_info(d, NULL);
+  while (gotrace_decoder_next(d, &event) == GOTRACE_OK) continue;
+  gotrace_decoder_close(d);
+}
+
+int main(void) {
+  static const gotrace_format formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_11, GOTRACE_GO_1_21,
+                                           GOTRACE_GO_1_22, GOTRACE_GO_1_23, GOTRACE_GO_1_26};
+  size_t i;
+  names();
+  decoder();
+  annotations(); /* while tracing is off */
+  for (i = 0; i < sizeof formats / sizeof formats[0]; i++) traced(formats[i]);
+  sessions();
+  return 0;
+}

@@ -1,0 +1,140 @@
+/* Paths that a program seldom takes: a cut for which there is no memory is made later; the end of a generation has more to
+ * say than a buffer holds; a proc is stolen whose thread has not been heard of in the trace. */
+#define _GNU_SOURCE /* for the implementation, which comes after the allocator */
+#include <stdbool.h>
+#include <stdlib.h>
+static bool memory_is_out;
+static size_t refused;
+static void *test_allocate(size_t size) {
+  if (!__atomic_load_n(&memory_is_out, __ATOMIC_RELAXED)) return malloc(size);
+  __atomic_fetch_add(&refused, 1, __ATOMIC_RELAXED);
+  return NULL;
+}
+#define GOTRACE_MALLOC(size) test_allocate(size)
+#define GOTRACE_FREE(pointer, size) ((void)(size), free(pointer))
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "test_collect.h"
+
+#include <pthread.h>
+#include <time.h>
+
+static const gotrace_location entry = GOTRACE_NAMED_ENTRY("worker");
+
+static uint64_t count_of(gotrace_format format, const char *name) {
+  gotrace_stats stats;
+  int kind;
+  gotrace_get_stats(&stats);
+  for (kind = 0; kind < 256; kind++) {
+    const gotrace_event_spec *spec = gotrace_find_event_spec(format, kind);
+    if (spec && strcmp(spec->name, name) == 0) return stats.kinds[kind];
+  }
+  return 0;
+}
+
+/* While there is no memory nothing is cut, and nothing is lost; then the service thread goes on. */
+static void postponed_cut(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  gotrace_stats stats;
+  struct timespec pause = {0, 2000000};
+  uint64_t cuts;
+  int i;
+  options.cut_milliseconds = 1;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  GOTRACE_REGION("before") {}
+  __atomic_store_n(&refused, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&memory_is_out, true, __ATOMIC_RELAXED);
+  for (i = 0; i < 5000 && __atomic_load_n(&refused, __ATOMIC_RELAXED) < 3; i++) nanosleep(&pause, NULL);
+  CHECK(__atomic_load_n(&refused, __ATOMIC_RELAXED) >= 3); /* it has been tried again and again */
+  __atomic_store_n(&memory_is_out, false, __ATOMIC_RELAXED);
+  gotrace_get_stats(&stats);
+  cuts = stats.cuts;
+  for (i = 0; i < 5000 && stats.cuts < cuts + 2; i++) {
+    GOTRACE_REGION("after") {}
+    nanosleep(&pause, NULL);
+    gotrace_get_stats(&stats);
+  }
+  CHECK(stats.cuts >= cuts + 2);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
+  test_free(&bytes);
+}
+
+/* Goroutines that wait amid a mark assist are told of when the generation is over, all by the one that ends it. */
+static void full_batch(gotrace_format format) {
+  enum { GOS = 8000 }; /* some 20 bytes each, of a buffer's 64 KiB */
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  static gotrace_go *gos[GOS];
+  gotrace_proc *proc = gotrace_proc_create();
+  int i;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_proc_start(proc);
+  for (i = 0; i < GOS; i++) {
+    gotrace_go_start(gos[i] = gotrace_go_create(&entry));
+    gotrace_gc_mark_assist_begin();
+    gotrace_go_block(GOTRACE_BLOCK_GC_MARK_ASSIST);
+  }
+  for (i = 0; i < 3; i++) CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  for (i = 0; i < GOS; i++) {
+    gotrace_go_unblock(gos[i]);
+    gotrace_go_start(gos[i]);
+    gotrace_gc_mark_assist_end();
+    gotrace_go_end();
+  }
+  gotrace_proc_stop();
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_EQUAL(count_of(format, "GCMarkAssistActive"), 3 * GOS); /* twice silent, then woken */
+  CHECK_OPENS(&bytes);
+  gotrace_proc_destroy(proc);
+  test_free(&bytes);
+}
+
+static pthread_barrier_t barrier;
+static gotrace_proc *lost;
+static void *in_syscall(void *unused) {
+  gotrace_proc_start(lost);
+  gotrace_go_start(gotrace_go_create(&entry));
+  gotrace_go_syscall_begin();
+  pthread_barrier_wait(&barrier);
+  pthread_barrier_wait(&barrier);
+  gotrace_go_syscall_end_blocked();
+  return unused;
+}
+
+static void abandoned_proc(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  gotrace_stats stats;
+  pthread_t thread;
+  lost = gotrace_proc_create();
+  CHECK(pthread_barrier_init(&barrier, NULL, 2) == 0);
+  CHECK(pthread_create(&thread, NULL, in_syscall, NULL) == 0);
+  pthread_barrier_wait(&barrier);
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_proc_steal(lost);
+  pthread_barrier_wait(&barrier);
+  CHECK(pthread_join(thread, NULL) == 0);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.dropped, 0);
+  CHECK_EQUAL(stats.repaired, 0);
+  if (format >= GOTRACE_GO_1_22) CHECK_EQUAL(count_of(format, "ProcSteal"), 1);
+  CHECK_OPENS(&bytes);
+  gotrace_proc_destroy(lost);
+  CHECK(pthread_barrier_destroy(&barrier) == 0);
+  test_free(&bytes);
+}
+
+int main(void) {
+  static const gotrace_format formats[] = {GOTRACE_GO_1_11, GOTRACE_GO_1_21, GOTRACE_GO_1_22, GOTRACE_GO_1_23,
+                                           GOTRACE_GO_1_26};
+  size_t i;
+  for (i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    postponed_cut(formats[i]);
+    abandoned_proc(formats[i]);
+    if (formats[i] >= GOTRACE_GO_1_22) full_batch(formats[i]);
+  }
+  return 0;
+}

@@ -1,0 +1,91 @@
+/* What races while tracing is off, by plain stores, and what a call that began just before a trace may do in it. The racing
+ * store is made here, since no thread can be held up at it from outside. */
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "test_collect.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+static uint32_t phase;
+static bool in_syscall;
+
+static void reach(uint32_t next) { __atomic_store_n(&phase, next, __ATOMIC_RELEASE); }
+static void await(uint32_t wanted) {
+  while (__atomic_load_n(&phase, __ATOMIC_ACQUIRE) < wanted) sched_yield();
+}
+
+/* Two wakers of one goroutine, as a time-out and a signal: the second one has seen it wait and stores "runnable" when it runs
+ * already, as gotrace__unblock_off does. */
+static void *woken_twice(void *unused) {
+  gotrace_go *self;
+  gotrace_thread_begin("woken");
+  self = gotrace_go_self();
+  gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
+  gotrace_wait_end();
+  if (in_syscall) gotrace_go_syscall_begin();
+  gotrace__store_release(&self->word, gotrace__word(0, 0, GOTRACE__RUNNABLE));
+  reach(1);
+  await(2);
+  if (in_syscall) gotrace_go_syscall_end();
+  GOTRACE_REGION("goes on") {}
+  return unused;
+}
+
+static void undone_start(gotrace_format format, bool advance) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  gotrace_stats stats;
+  pthread_t thread;
+  phase = 0;
+  CHECK(pthread_create(&thread, NULL, woken_twice, NULL) == 0);
+  await(1);
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  if (advance) CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  reach(2);
+  CHECK(pthread_join(thread, NULL) == 0);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.dropped, 0);
+  CHECK_EQUAL(stats.repaired, 0);
+  CHECK_OPENS(&bytes);
+  test_free(&bytes);
+}
+
+/* gotrace_gc_end of a thread that has read "settling" just before the trace is on. */
+static void late_end_of_collection(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  gotrace__call c;
+  gotrace_gc_begin();
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace__enter(&c, gotrace__me(), NULL);
+  gotrace__understand(&c, ((gotrace__t.control >> 2) - 1) << 2 | GOTRACE__SETTLING);
+  c.may_wait = false;
+  gotrace__lock_collector(&c);
+  CHECK(c.session != 0); /* the begin of the collection is in the trace, so it has caught up with that */
+  gotrace__unlock_collector(&c);
+  gotrace__leave(&c);
+  gotrace_gc_end();
+  gotrace_gc_begin();
+  gotrace_gc_end();
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
+  test_free(&bytes);
+}
+
+int main(void) {
+  static const gotrace_format formats[] = {GOTRACE_GO_1_11, GOTRACE_GO_1_21, GOTRACE_GO_1_22, GOTRACE_GO_1_23,
+                                           GOTRACE_GO_1_26};
+  size_t i;
+  gotrace_thread_begin("main");
+  for (i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    for (in_syscall = false;; in_syscall = true) {
+      undone_start(formats[i], false);
+      undone_start(formats[i], true);
+      if (in_syscall) break;
+    }
+    if (formats[i] < GOTRACE_GO_1_22) late_end_of_collection(formats[i]);
+  }
+  return 0;
+}
