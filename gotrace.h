@@ -1,8 +1,8 @@
 /* gotrace.h - Go execution traces from C and C++                                             version 0.2
  *
- * Writes the files that `go tool trace` opens, and reads them, from any program: which task ran where and when, what it waited
- * for and who woke it, with stacks, user tasks and regions. Made for programs that schedule tasks of their own
- * (coroutines, fibers, job systems, language runtimes); plain threads work without further ado.
+ * Writes and reads the files that `go tool trace` opens. A trace shows which task ran where and when, what it waited
+ * for and who woke it, with stacks, user tasks and regions. The header is made for programs that schedule their own
+ * tasks: coroutines, fibers, job systems, language runtimes. Plain threads work without extra calls.
  *
  * USE
  *
@@ -19,18 +19,18 @@
  *
  *     $ cc hello.c -pthread && ./a.out && go tool trace hello.trace
  *
- * With glibc before 2.34 add -ldl. On 32-bit processors without atomic operations on 64 bits (ARM before v7, MIPS, PowerPC,
- * RISC-V, x86 before the Pentium) add -latomic.
+ * Add -ldl for glibc before 2.34. Add -latomic for 32-bit processors without 64-bit atomic operations (ARM before v7,
+ * MIPS, PowerPC, RISC-V, x86 before the Pentium).
  *
- * Other files include the header without the #define. A program that wants only the numbers of the trace formats
- * includes it too and never defines GOTRACE_IMPLEMENTATION: the constants need no code.
+ * Other files include the header without the #define. A program that needs only the constants of the trace formats
+ * includes it too and never defines GOTRACE_IMPLEMENTATION.
  *
  * CONTENTS (search for ">>" and the word)
  *
  *     >>options          macros that configure the header
  *     >>version          version and trace formats
- *     >>events           event numbers, names and arguments of every tracer; other constants of the format
- *     >>results          result codes; problems that the tracer repairs or drops
+ *     >>events           event numbers, names and arguments of every tracer version; other format constants
+ *     >>results          result codes; misuse that the tracer repairs or drops
  *     >>types            handles, locations, options, statistics
  *     >>session          start, stop, read
  *     >>threads          threads, procs, goroutines
@@ -43,8 +43,8 @@
  *     >>strings          string table
  *     >>stacks           stack table
  *     >>buffers          buffers and queues
- *     >>state            goroutine, proc and thread records; the session
- *     >>write            from a call to bytes in a buffer
+ *     >>state            goroutine, proc and thread records; the session; the invariants
+ *     >>write            encoding a call into a buffer
  *     >>calls            the tracer's calls
  *     >>capture          stack walks, symbols, CPU samples
  *     >>reader           the reader state machine
@@ -53,125 +53,147 @@
  *
  * WHAT IT DOES NOT DO
  *
- *   - It does not find your tasks by itself: a scheduler says what it does, at most one call a transition.
- *   - Every later `go tool trace` opens the formats from 1.11 on; only Go 1.22 and earlier also open 1.8 and 1.10.
- *   - Go 1.23 and later do not show their view by thread of a v1 trace in which a goroutine is in a system call without a
- *     proc when the trace begins (GoInSyscall): their conversion knows no thread for it. All other pages open.
- *   - It does not unwind with DWARF tables. A stack is the place of the call, or frame pointers, or what your own
- *     unwinder gives.
- *   - A call from inside another call on the same thread does nothing but be counted: see INSIDE A CALL.
+ *   - It does not discover your tasks. A scheduler reports what it does, with at most one call per transition.
+ *   - Not every Go release opens every format. Go 1.11 and later open the formats from 1.11 up to their own version.
+ *     Only Go 1.22 and earlier open 1.8 and 1.10.
+ *   - Go 1.23 and later cannot show the view by thread for a v1 trace that begins with a goroutine in a system call
+ *     without a proc (GoInSyscall): their conversion has no thread for it. All other pages open.
+ *   - It does not unwind with DWARF tables. A stack is the call site, or a walk by frame pointers, or the result of
+ *     your own unwinder.
+ *   - A call made from inside another call on the same thread is only counted: see NESTED CALLS.
  *
  * WORDS
  *
- *   G, goroutine: a unit of work that is scheduled, gotrace_go; in a plain threaded program, the thread itself.
- *   P, proc: the right to run goroutines, gotrace_proc; a worker slot of a scheduler.
- *   M: an operating-system thread. An M runs a P, a P runs a G.
+ *   goroutine, G       A unit of scheduled work (gotrace_go). In a program without a scheduler: the thread itself.
+ *   proc, P            The right to run goroutines (gotrace_proc): a worker slot of a scheduler.
+ *   thread, M          An operating-system thread. A thread runs a proc, a proc runs a goroutine.
+ *   v1, v2             The trace formats of Go 1.5 to 1.21, and of Go 1.22 and later.
+ *   session            From the start of a trace to its end.
+ *   batch, stream      A batch is a run of consecutive events of one proc (v1) or thread (v2); a stream is the sequence
+ *                      of its batches.
+ *   cut                A boundary in the trace that is consistent: if event A happened before event B and B lies before
+ *                      the cut, so does A.
+ *   generation         The events between two cuts. In v2 it also has its own tables and statuses.
+ *   epoch              The span in which ids and statuses are valid: the session in v1, the generation in v2.
+ *   status             The state of a goroutine or proc as an event gives it: where v2 first mentions it in a
+ *   generation. silent goroutine   A goroutine that has emitted nothing in the current generation. straggler          A
+ *   call that began before the last cut, start or end, and still runs. ready              Of an event that the decoder
+ *   holds: every event that must precede it has been delivered. fast path          The short code for common, valid
+ *   calls. Everything else takes the slow path. call site, site    The place in the program where a call stands, and
+ *   what the tracer remembers about it. sink               What receives the trace: a file, a write function, or a loop
+ *   around gotrace_read. problem            Misuse that the tracer repaired or dropped, and counted.
  *
  * RULES FOR SCHEDULERS
  *
- *   1. Say that a goroutine blocks before it can be seen by whoever may wake it, and say that it is unblocked before
- *      it can be run again. Your own lock or queue then orders the calls.
- *      Otherwise an unblock may come before its block: it is dropped, and the next start repairs what is missing.
- *   2. Say gotrace_go_start on the thread that will run the goroutine, after that thread owns it.
- *      Otherwise two threads may start one goroutine: the second start is dropped, with what follows on its thread.
- *   3. A goroutine runs on a thread that has a proc: gotrace_proc_start comes first.
- *      Otherwise the thread is given a proc of its own, and the trace shows more procs than you have.
+ *   1. Report a goroutine as blocked before any waker can see it, and as unblocked before any thread can run it again.
+ *      Your own lock or queue then orders the calls.
+ *      Otherwise an unblock may come before its block. It is dropped, and the next start repairs the state.
+ *   2. Call gotrace_go_start on the thread that will run the goroutine, after that thread owns it.
+ *      Otherwise two threads may start the same goroutine. The second start is dropped, and so are the calls that
+ *      follow it on its thread.
+ *   3. A goroutine runs on a thread that has a proc: call gotrace_proc_start first.
+ *      Otherwise the tracer creates a proc for the thread, and the trace shows more procs than you have.
  *
- *   What goes wrong if a rule is broken is bounded: whatever is called, in whatever order, from whatever thread, the
- *   trace opens. A call that cannot be true at that moment is repaired if it has one sensible meaning, else dropped;
- *   both are counted by kind (gotrace_stats.problems).
+ *   Breaking a rule has bounded effects: the trace opens, whatever is called, in any order, from any thread. A call
+ *   that is invalid in the current state is repaired if it has one sensible meaning, and dropped otherwise. Both are
+ *   counted by kind (gotrace_stats.problems).
  *
- *   A switch inside a scheduler's worker looks like this:
+ *   The loop of a scheduler's worker:
  *
  *     gotrace_proc_start(worker->proc);                  // the worker thread begins
  *     while ((task = next(worker))) {
  *         gotrace_go_start(task->go);
- *         resume(task);                                  // the task says block, stop or end before it comes back
+ *         resume(task);                                  // the task calls block, stop or end before it returns
  *     }
  *     gotrace_proc_stop();
  *
  * PLAIN THREADS
  *
- *   A thread that says none of this is a goroutine of its own, on a proc of its own, named after the thread, from its
- *   first region, log, task, wait or system call on until the thread ends:
+ *   A thread that makes none of these calls becomes its own goroutine, on its own proc, named after the thread. It does
+ *   so at its first region, log, task, wait or system call, and remains one until the thread ends:
  *
  *     gotrace_wait_begin(GOTRACE_BLOCK_SYNC);            // about to wait for a lock
  *     pthread_mutex_lock(&lock);
  *     gotrace_wait_end();
  *
- *   The waker may say gotrace_go_unblock(waiter) before it wakes the waiter (who passed on gotrace_go_self()); then the
- *   trace shows who woke whom.
+ *   If the waiter shares its gotrace_go_self(), the waker may call gotrace_go_unblock(waiter) before it wakes the
+ *   waiter. The trace then shows who woke whom.
  *
  * SHARED LIBRARIES
  *
- *   Each copy of the implementation is a tracer of its own, to be started by itself. Modules of a process that share a trace
- *   share a copy: one of them defines GOTRACE_IMPLEMENTATION and exports the tracer (GOTRACE_API), the others do not. ELF's
- *   dynamic linker makes one of several copies, except for modules that were linked with -Bsymbolic, loaded with RTLD_LOCAL
- *   or compiled with hidden visibility. On Linux gotrace_stats.other_copies tells of copies whose events are missing; those
- *   with GOTRACE_STATIC are private on purpose and do not count, and two that were loaded with RTLD_LOCAL do not see each
- *   other.
+ *   Each copy of the implementation is a separate tracer and is started separately. Modules that share a trace must
+ *   share a copy: one of them defines GOTRACE_IMPLEMENTATION and exports the tracer (GOTRACE_API), the others do not.
+ *   The ELF dynamic linker merges several copies into one, except for modules linked with -Bsymbolic, loaded with
+ *   RTLD_LOCAL or compiled with hidden visibility. On Linux, gotrace_stats.other_copies counts the copies whose events
+ *   are missing. It omits copies built with GOTRACE_STATIC, which are private on purpose. Two copies loaded with
+ *   RTLD_LOCAL cannot find each other.
  *
  * THREAD SAFETY
  *
- *     call                                        may run beside
+ *     call                                        may run concurrently with
  *     every call of >>threads and >>emit          every other call, on any thread
- *     gotrace_start*, _stop, _end, _advance       every other call; see below for who waits
+ *     gotrace_start*, _stop, _end, _advance       every other call; see below for the waiting
  *     gotrace_flight_*                            every other call; likewise
  *     gotrace_read, gotrace_try_read              every other call; a second reader gets GOTRACE_ERROR_READER_BUSY
  *     gotrace_get_stats                           every other call; exact after gotrace_stop
  *     gotrace_cpu_sample                          every other call, also from a signal handler
  *
- *   Starting, ending and cutting a trace happen one at a time: gotrace_start*, _stop, _end, _advance, _get_stats, the flight
- *   recorder's calls and the readers wait while another of them is at it. Only gotrace_stop also waits for the delivery of the
- *   trace; a start meanwhile does not, and returns ERROR_ALREADY_RUNNING. Each of the three waits for the calls that other
- *   threads are in at that moment, which take microseconds. But a thread that is stopped inside a call, by a debugger, SIGSTOP,
- *   SuspendThread or a signal handler that does not return, holds them up until it goes on.
- *   Who waits for another thread in a call first spins, then yields, then sleeps for a millisecond at a time, so that threads
- *   of a lower real-time priority get the processor.
+ *   gotrace_start*, _stop, _end, _advance, _get_stats, the flight recorder's calls and the readers are serialized: each
+ *   waits while another one starts, ends or cuts the trace. gotrace_stop also waits for the delivery of the trace. A
+ *   start during that time returns ERROR_ALREADY_RUNNING at once. Starting, ending and cutting each wait for the calls
+ *   that other threads are in at that moment, which takes microseconds. A thread that is suspended inside a call (by a
+ *   debugger, SIGSTOP, SuspendThread or a signal handler that does not return) holds them up until it resumes. Waiting
+ *   for another thread's call spins, then yields, then sleeps for a millisecond at a time, so that threads of lower
+ *   real-time priority get the processor.
  *
- *   A thread that is cancelled (pthread_cancel) inside a call ends after it; in gotrace_read, and where an event waits for room
- *   (GOTRACE_LIMIT_BLOCK), at once.
+ *   A thread that is cancelled (pthread_cancel) inside a call ends after the call. In gotrace_read, and in a call that
+ *   waits for buffer space (GOTRACE_LIMIT_BLOCK), it ends at once.
  *
- * INSIDE A CALL
+ * NESTED CALLS
  *
- *   The program's own code may run inside a call of the tracer: its allocator (GOTRACE_MALLOC), unwinder, symbolizer and write
- *   function, and signal handlers that interrupt the call. What they call is dropped and counted (GOTRACE_PROBLEM_NESTED), calls
- *   with a result return GOTRACE_ERROR_NESTED or NULL. Nothing waits for a lock that the thread itself holds. A signal handler
- *   that interrupts anything else may make any call; one that interrupts the C library's allocator should not make the first
- *   call of its thread, for which the C library may allocate.
+ *   The program's own code may run inside a call of the tracer: its allocator (GOTRACE_MALLOC), unwinder, symbolizer
+ *   and write function, and signal handlers that interrupt the call. Tracer calls made there are dropped and counted
+ *   (GOTRACE_PROBLEM_NESTED); those with a result return GOTRACE_ERROR_NESTED or NULL. No call waits for a lock that
+ *   its own thread holds. A signal handler that interrupts any other code may make any call, with one exception: a
+ *   handler that interrupts the C library's allocator should not make its thread's first call, for which the C library
+ *   may allocate.
  *
  * THE END OF THE PROGRAM
  *
- *   A trace with a service thread (gotrace_start_file, gotrace_start with a write function) is ended and written whole when main
- *   returns, when a thread calls exit, when the last other thread ends after main left by pthread_exit (Linux; within two
- *   seconds), and when the library that holds the tracer is unloaded, which also gives its memory back (ELF; on Windows stop
- *   before the library is unloaded). Events after that are lost. _exit, quick_exit, execve and a signal that kills leave what
- *   was written up to the last cut, which is a whole trace. exit in the write function leaves the same.
+ *   A trace with a service thread (gotrace_start_file, or gotrace_start with a write function) is ended and written
+ *   completely when
+ *     - main returns or a thread calls exit;
+ *     - main has left by pthread_exit and the last other thread ends (Linux; within two seconds);
+ *     - the library that contains the tracer is unloaded, which also frees the tracer's memory (ELF; on Windows, stop
+ *       before unloading the library).
+ *   Later events are lost. _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave the
+ *   trace up to the last cut, which is a complete trace.
  *
  * OWNERSHIP
  *
- *   gotrace_go and gotrace_proc records belong to the tracer and are never freed while the program runs, only used
- *   again, so a stale handle does no harm beyond a wrong event. Names that are passed to calls are copied, except the
- *   strings of a gotrace_location and names that are constants for the compiler (GCC and Clang tell), such as string literals:
- *   they must stay valid and unchanged until gotrace_stop returns. So stop before you unload a library with such strings, unless
- *   it holds the tracer too.
+ *   The tracer owns gotrace_go and gotrace_proc records. It reuses them, and frees none while the program runs, so
+ *   using a stale handle causes nothing worse than a wrong event. Names passed to calls are copied. Two kinds of
+ *   strings are not, and must stay valid and unchanged until gotrace_stop returns: the strings of a gotrace_location,
+ *   and names that are compile-time constants, such as string literals (detected on GCC and Clang). Therefore stop
+ *   before unloading a library that contains such strings, unless it contains the tracer too.
  *
  * CLOCK
  *
- *   Time is the processor's tick counter where it has one that all cores share (x86, arm64, ppc64, riscv64, s390x),
- *   else the monotonic clock, divided by GOTRACE_TICK_DIV. Time stamps in a trace never contradict cause and effect,
- *   even where the counters of two cores differ: each proc and each goroutine remembers its last.
+ *   Time is the processor's tick counter if all cores share one (x86, arm64, ppc64, riscv64, s390x), else the monotonic
+ *   clock. Either is divided by GOTRACE_TICK_DIV. Time stamps in a trace never contradict causality, even if the
+ *   counters of two cores differ: each proc and each goroutine remembers its last time stamp.
  *
  * FORK
  *
- *   In the child of a fork, tracing is off; it can be started anew. The parent goes on.
+ *   In the child of a fork, tracing is off and can be started again. The parent continues.
  *
  * LICENCE
  *
  *   See the end of the file.
  */
 
-/* Where the header comes first, the rest of the file sees what GNU's C library has. The implementation does not need it. */
+/* If this header comes first, the rest of the file sees the GNU C library's extensions. The implementation does not
+ * need them. */
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(_GNU_SOURCE) && !defined(_WIN32)
 #define _GNU_SOURCE
 #endif
@@ -186,9 +208,9 @@
 
 /* ------------------------------------------------------------------------------------------------ >>options ----
  *
- * Each is a macro to define before the #include. "Everywhere": the same in every file that includes the header.
- * "Implementation": matters only beside GOTRACE_IMPLEMENTATION. Those that are 0 or 1 are understood by value; a #define
- * without a value counts as 1 (then 0 - X - 1 is 1).
+ * Each option is a macro to define before the #include. "Everywhere": the same in every file that includes the header.
+ * "Implementation": has an effect only in the file that defines GOTRACE_IMPLEMENTATION. Options that are 0 or 1 are
+ * tested by value. A #define without a value counts as 1 (0 - X - 1 is then 1).
  */
 
 /* Everywhere. 1: the whole API compiles to nothing. */
@@ -199,7 +221,7 @@
 #define GOTRACE_DISABLE 1
 #endif
 
-/* Everywhere. 1: functions are static, for a program with one source file or with a tracer a library. */
+/* Everywhere. 1: functions are static, for a program with one source file or one tracer per library. */
 #ifndef GOTRACE_STATIC
 #define GOTRACE_STATIC 0
 #elif 0 - GOTRACE_STATIC - 1 == 1
@@ -207,9 +229,9 @@
 #define GOTRACE_STATIC 1
 #endif
 
-/* Any file. 0: calls carry no call site (needs GNU statement expressions; other compilers behave as with 0). Costs
- * 56 bytes of data a call and no time. A call site is a static object, which C does not allow in an inline function with
- * external linkage, and GCC warns: make the function `static inline`, or use 0 in that file. */
+/* Any file. 0: calls carry no call site. Compilers without GNU statement expressions always behave as with 0. A call
+ * site costs 56 bytes of data per call, and no time. It is a static object, which C does not allow in an inline
+ * function with external linkage (GCC warns): make the function `static inline`, or use 0 in that file. */
 #ifndef GOTRACE_CALL_SITES
 #define GOTRACE_CALL_SITES 1
 #elif 0 - GOTRACE_CALL_SITES - 1 == 1
@@ -217,7 +239,7 @@
 #define GOTRACE_CALL_SITES 1
 #endif
 
-/* Implementation. 1: no threads at all (bare targets): no locks, no service thread, sinks are served by the calls. */
+/* Implementation. 1: no threads (bare-metal targets): no locks and no service thread; calls write to the sink. */
 #ifndef GOTRACE_NO_THREADS
 #define GOTRACE_NO_THREADS 0
 #elif 0 - GOTRACE_NO_THREADS - 1 == 1
@@ -225,9 +247,9 @@
 #define GOTRACE_NO_THREADS 1
 #endif
 
-/* Implementation. 1: an event marks its thread as writing by a sequentially consistent store instead of a plain one,
- * and start and stop need no process-wide barrier. Chosen by itself where there is no such barrier and under
- * ThreadSanitizer. Costs some 20 cycles an event. */
+/* Implementation. 1: each event raises its thread's flag with a sequentially consistent store instead of a plain one,
+ * so that start and stop need no process-wide barrier. The default is 1 under ThreadSanitizer and on systems without
+ * such a barrier. Costs about 20 cycles per event. */
 #if defined(GOTRACE_SEQ_CST_FLAG)
 #if 0 - GOTRACE_SEQ_CST_FLAG - 1 == 1
 #undef GOTRACE_SEQ_CST_FLAG
@@ -235,11 +257,11 @@
 #endif
 #endif
 
-/* Implementation. Ticks of the clock in one unit of trace time, 1 to 1024: a finer unit costs up to a byte an event.
- * By default 64 on x86 and 16 on ppc64, as in Go's tracer (traceTickDiv in runtime/trace.go); see >>platform. */
+/* Implementation. Clock ticks per unit of trace time, 1 to 1024. A finer unit costs up to a byte per event. The default
+ * is 64 on x86 and 16 on ppc64, as in Go's tracer (traceTickDiv in runtime/trace.go); see >>platform for others. */
 /* #define GOTRACE_TICK_DIV 64 */
 
-/* Any file. 1: no decoder, for a program that only writes. */
+/* Any file. 1: no decoder, for a program that only writes traces. */
 #ifndef GOTRACE_NO_DECODER
 #define GOTRACE_NO_DECODER 0
 #elif 0 - GOTRACE_NO_DECODER - 1 == 1
@@ -247,8 +269,8 @@
 #define GOTRACE_NO_DECODER 1
 #endif
 
-/* Implementation. 1: gotrace_logf formats by the C library's vsnprintf. 0: by stb_sprintf if the file has included that
- * before, or if it is on the include path; else by vsnprintf. */
+/* Implementation. 1: gotrace_logf formats with the C library's vsnprintf. 0: with stb_sprintf if the file has already
+ * included it or if it is on the include path, else with vsnprintf. */
 #ifndef GOTRACE_NO_STB_SPRINTF
 #define GOTRACE_NO_STB_SPRINTF 0
 #elif 0 - GOTRACE_NO_STB_SPRINTF - 1 == 1
@@ -264,8 +286,8 @@
 #define GOTRACE_MONOTONIC_CLOCK 1
 #endif
 
-/* Everywhere. 1: report each misuse once per call site, to gotrace_options.report, with the place of the call and the goroutine,
- * proc and thread that made it. Costs time in every call. */
+/* Everywhere. 1: report each misuse to gotrace_options.report, once per call site, with the place of the call and the
+ * goroutine, proc and thread that made it. Costs time in every call. */
 #ifndef GOTRACE_DEBUG
 #define GOTRACE_DEBUG 0
 #elif 0 - GOTRACE_DEBUG - 1 == 1
@@ -273,9 +295,9 @@
 #define GOTRACE_DEBUG 1
 #endif
 
-/* Implementation. Where the tracer's memory comes from: GOTRACE_MALLOC(size) and GOTRACE_FREE(pointer, size), both or
- * neither, callable on any thread. The default is the system itself (mmap, VirtualAlloc) and not malloc: the program's
- * allocator may be traced too, and would be called from inside a call of the tracer. The tracer zeroes what it gets. */
+/* Implementation. The tracer's allocator: GOTRACE_MALLOC(size) and GOTRACE_FREE(pointer, size), both or neither. They
+ * are called on any thread; the memory need not be zeroed. The default is the system (mmap, VirtualAlloc) and not
+ * malloc: the program may trace its allocator, which would then be called from inside a call of the tracer. */
 #if defined(GOTRACE_MALLOC) != defined(GOTRACE_FREE)
 #error "gotrace: define both GOTRACE_MALLOC(size) and GOTRACE_FREE(pointer, size), or neither"
 #endif
@@ -287,8 +309,8 @@
 #define GOTRACE__GNU 0
 #endif
 
-/* Everywhere. What stands before each declaration, for a library that exports the tracer: __declspec(dllexport) where it is
- * built and __declspec(dllimport) where it is used; or __attribute__((visibility("default"))). */
+/* Everywhere. Prefix of each declaration, for a library that exports the tracer: __declspec(dllexport) to build it and
+ * __declspec(dllimport) to use it, or __attribute__((visibility("default"))). */
 #if defined(GOTRACE_API) && GOTRACE_STATIC
 #error "gotrace: GOTRACE_STATIC and GOTRACE_API exclude each other"
 #elif defined(GOTRACE_API)
@@ -312,10 +334,11 @@ extern "C" {
 #define GOTRACE_VERSION "0.2.0"
 #define GOTRACE_VERSION_NUMBER (GOTRACE_VERSION_MAJOR * 10000 + GOTRACE_VERSION_MINOR * 100 + GOTRACE_VERSION_PATCH)
 
-/* GOTRACE_VERSION_NUMBER of the implementation, which may be another than the caller's if it is in a shared library. */
+/* GOTRACE_VERSION_NUMBER of the implementation. It may differ from the caller's if the tracer is in a shared
+ * library. */
 GOTRACE_API unsigned gotrace_version(void);
 
-/* Trace formats: the Go release that introduced each, as 1000 times the major plus the minor number. */
+/* Trace formats, each named by the Go release that introduced it: 1000 times the major plus the minor number. */
 typedef enum gotrace_format {
   GOTRACE_FORMAT_DEFAULT = 0, /* GOTRACE_GO_1_23 */
   GOTRACE_GO_1_8 = 1008,      /* opened by Go 1.8 to 1.22; no tasks, regions, logs */
@@ -324,24 +347,24 @@ typedef enum gotrace_format {
   GOTRACE_GO_1_19 = 1019,     /* Go 1.19 and later; CPU samples */
   GOTRACE_GO_1_21 = 1021,     /* Go 1.21 and later; stop-the-world reasons */
   GOTRACE_GO_1_22 = 1022,     /* Go 1.22 and later; v2: threads, generations; no switch, no stack with a status */
-  GOTRACE_GO_1_23 = 1023,     /* Go 1.23 and later; switch, goroutines that begin blocked, memory events */
+  GOTRACE_GO_1_23 = 1023,     /* Go 1.23 and later; switch, goroutines created blocked, memory events */
   GOTRACE_GO_1_25 = 1025,     /* Go 1.25 and later; wall clock */
-  GOTRACE_GO_1_26 = 1026      /* Go 1.26 and later; a generation tells its end: a file that was cut off in it lacks it */
+  GOTRACE_GO_1_26 = 1026      /* Go 1.26 and later; generations have an explicit end: a truncated one is lost */
 } gotrace_format;
 
 /* ------------------------------------------------------------------------------------------------- >>events ----
  *
- * One row an event: number, NAME, "Name" as Go prints it, first and last format that has it, arguments in the order
- * in which they stand in the file. An argument is a word; what follows its last underscore, or the word itself, tells
- * its kind: "stack" a stack id, "string" a string id, "g", "p", "m", "task" an id, "seq" a sequence number, "dt" the
- * time since the batch's last event, "data" bytes with a length before them.
+ * One row per event: number, NAME, "Name" as Go prints it, first and last format that has it, arguments in file order.
+ * The part of an argument's name after its last underscore, or else the whole name, gives its kind: "stack" a stack id,
+ * "string" a string id, "g", "p", "m", "task" an id, "seq" a sequence number, "dt" the time since the batch's previous
+ * event, "data" bytes preceded by their length.
  *
- * A number can have several rows, where versions differ. X(number, NAME, "Name", since, until, "arguments").
+ * A number has several rows if its event differs between versions. X(number, NAME, "Name", since, until, "arguments").
  */
 
-/* v1: one batch a proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 are only
- * read. In 1.5 every event with a "dt" has another number before it, by which its sequence number grows, and a frame of
- * a stack is its pc alone. */
+/* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only
+ * be decoded. In 1.5 a number precedes the "dt" of every event, by which its sequence number increases, and a frame of
+ * a stack is only its pc. */
 #define GOTRACE_V1_EVENTS(X)                                                                  \
   X(0, NONE, "None", 1005, 1021, "")                                                          \
   X(1, BATCH_1_5, "Batch", 1005, 1005, "p seq time")                                          \
@@ -406,7 +429,7 @@ typedef enum gotrace_format {
   X(48, USER_LOG, "UserLog", 1011, 1021, "dt task key_string stack value_data")               \
   X(49, CPU_SAMPLE, "CPUSample", 1019, 1021, "dt time p g stack")
 
-/* v2: one batch a thread, in generations, Go 1.22 and later. src/internal/trace/tracev2/events.go. Numbers from 128 on
+/* v2: batches per thread, in generations, Go 1.22 and later. src/internal/trace/tracev2/events.go. Numbers from 128
  * belong to the experiment AllocFree. */
 #define GOTRACE_V2_EVENTS(X)                                                                  \
   X(0, NONE, "None", 1022, 9999, "")                                                          \
@@ -479,16 +502,17 @@ enum { GOTRACE_V2_EVENTS(GOTRACE__V2_CONSTANT) GOTRACE_V2_COUNT = 53 };
 #undef GOTRACE__V1_CONSTANT
 #undef GOTRACE__V2_CONSTANT
 
-/* Other constants of the tracers, v1 by the names of Go's runtime/trace.go, v2 by those of tracev2/spec.go. */
-#define GOTRACE_STACK_SIZE 128        /* traceStackSize, MaxFramesPerStack: frames a stack has at most */
-#define GOTRACE_GLOBAL_PROC (-1)      /* traceGlobProc: id of the proc of events without a proc */
-#define GOTRACE_BYTES_PER_NUMBER 10   /* traceBytesPerNumber: most bytes of a base-128 number of 64 bits */
-#define GOTRACE_ARG_COUNT_SHIFT 6     /* traceArgCountShift: where a v1 event's first byte has its argument count */
-#define GOTRACE_FUTILE_WAKEUP 128     /* traceFutileWakeup: add it to a block reason, see gotrace_go_block */
+/* Other format constants. v1: names in Go's runtime/trace.go. v2: names in tracev2/spec.go. */
+#define GOTRACE_STACK_SIZE 128        /* traceStackSize, MaxFramesPerStack: most frames of a stack */
+#define GOTRACE_GLOBAL_PROC (-1)      /* traceGlobProc: id of the global proc, for events without a proc */
+#define GOTRACE_BYTES_PER_NUMBER 10   /* traceBytesPerNumber: most bytes of a 64-bit number in base 128 */
+#define GOTRACE_ARG_COUNT_SHIFT 6     /* traceArgCountShift: position of the argument count in a v1 event's first
+                                         byte */
+#define GOTRACE_FUTILE_WAKEUP 128     /* traceFutileWakeup: added to a block reason, see gotrace_go_block */
 #define GOTRACE_MAX_BATCH_SIZE 65536  /* MaxBatchSize */
-#define GOTRACE_MAX_STRING_SIZE 1024  /* MaxEventTrailerDataSize: bytes a string has at most */
+#define GOTRACE_MAX_STRING_SIZE 1024  /* MaxEventTrailerDataSize: most bytes of a string */
 #define GOTRACE_TICK_DIV_X86 64       /* traceTickDiv on 386 and amd64 */
-#define GOTRACE_TICK_DIV_PPC64 16     /* traceTickDiv elsewhere, of which ppc64 has a fast counter */
+#define GOTRACE_TICK_DIV_PPC64 16     /* traceTickDiv on all others; of these, ppc64 has a fast counter */
 
 /* One row of a table above. */
 typedef struct gotrace_event_spec {
@@ -498,52 +522,52 @@ typedef struct gotrace_event_spec {
   const char *arguments; /* "dt new_g new_stack stack" */
 } gotrace_event_spec;
 
-/* The rows of v1 (family 1) or v2 (family 2), in order of number, and how many; NULL and 0 for any other family.
- * Static data, valid for ever. */
+/* The rows of v1 (family 1) or v2 (family 2), ordered by number, and their count; NULL and 0 for any other family. The
+ * data is static. */
 GOTRACE_API const gotrace_event_spec *gotrace_event_specs(int family, size_t *count);
 
-/* The row of an event number in a format (GOTRACE_FORMAT_DEFAULT: the one that is written by default), or NULL if the
- * format has no such event. Any thread. */
+/* The row of an event number in a format, or NULL if the format has no such event. GOTRACE_FORMAT_DEFAULT is the format
+ * written by default. Thread-safe. */
 GOTRACE_API const gotrace_event_spec *gotrace_find_event_spec(gotrace_format format, int number);
 
 /* ------------------------------------------------------------------------------------------------ >>results ---- */
 
-#define GOTRACE_RESULTS(X)                                                                                  \
-  X(OK, 0, "success")                                                                                       \
-  X(WOULD_BLOCK, 1, "no data yet")                                                                          \
-  X(LIMIT_REACHED, 2, "the trace ended early: a limit of memory or size was reached")                       \
-  X(END_OF_TRACE, 3, "the trace has ended")                                                                 \
-  X(ERROR_ALREADY_RUNNING, -1, "tracing is already on")                                                     \
-  X(ERROR_NOT_RUNNING, -2, "tracing is off")                                                                \
-  X(ERROR_READER_BUSY, -3, "another reader is at work")                                                     \
-  X(ERROR_OUT_OF_MEMORY, -4, "out of memory")                                                               \
-  X(ERROR_SINK, -5, "the file or the write function failed")                                                \
-  X(ERROR_ARGUMENT, -6, "invalid argument")                                                                 \
-  X(ERROR_FORMAT, -7, "trace format not supported")                                                         \
-  X(ERROR_THREAD, -8, "the service thread could not be started")                                            \
-  X(ERROR_DISABLED, -9, "tracing was compiled out")                                                         \
-  X(ERROR_READ, -10, "the read function failed")                                                            \
-  X(ERROR_HEADER, -11, "not a Go execution trace")                                                          \
-  X(ERROR_TRUNCATED, -12, "the trace ends in the middle of something")                                      \
-  X(ERROR_NUMBER, -13, "number of more than 64 bits")                                                       \
-  X(ERROR_EVENT, -14, "event that the format lacks, or that cannot stand there")                            \
-  X(ERROR_ARGUMENTS, -15, "wrong arguments of an event")                                                    \
-  X(ERROR_BATCH, -16, "batch too large, or something that is no batch where one must stand")                \
-  X(ERROR_GENERATION, -17, "generations out of order, or one without its end")                              \
-  X(ERROR_FREQUENCY, -18, "no frequency of the clock, or more than one")                                    \
-  X(ERROR_CLOCK, -19, "no clock snapshot, or more than one")                                                \
-  X(ERROR_STRING, -20, "string too long, defined twice, or unknown")                                        \
-  X(ERROR_STACK, -21, "stack too deep, defined twice, or unknown")                                          \
-  X(ERROR_EMPTY, -22, "trace or generation without events")                                                 \
-  X(ERROR_STATUS, -23, "status that contradicts what is known")                                             \
-  X(ERROR_STATE, -24, "goroutine or proc not in the state that the event needs")                            \
-  X(ERROR_CONTEXT, -25, "event without the thread, proc or goroutine that it needs")                        \
-  X(ERROR_ORDER, -26, "no order of the events is consistent")                                               \
-  X(ERROR_TIME, -27, "time stamps contradict the order of the events")                                      \
-  X(ERROR_TASK, -28, "task that begins twice")                                                              \
-  X(ERROR_REGION, -29, "end of a region that is not the innermost")                                         \
-  X(ERROR_RANGE, -30, "collection, sweep, mark assist or stopped world that begins twice or ends unbegun")     \
-  X(ERROR_NESTED, -31, "call from inside another call of the tracer on the same thread")
+#define GOTRACE_RESULTS(X)                                                                                      \
+  X(OK, 0, "success")                                                                                           \
+  X(WOULD_BLOCK, 1, "no data yet")                                                                              \
+  X(LIMIT_REACHED, 2, "the trace ended early: a limit of memory or size was reached")                           \
+  X(END_OF_TRACE, 3, "the trace has ended")                                                                     \
+  X(ERROR_ALREADY_RUNNING, -1, "tracing is already on")                                                         \
+  X(ERROR_NOT_RUNNING, -2, "tracing is off")                                                                    \
+  X(ERROR_READER_BUSY, -3, "another reader is active")                                                          \
+  X(ERROR_OUT_OF_MEMORY, -4, "out of memory")                                                                   \
+  X(ERROR_SINK, -5, "the file or the write function failed")                                                    \
+  X(ERROR_ARGUMENT, -6, "invalid argument")                                                                     \
+  X(ERROR_FORMAT, -7, "trace format not supported")                                                             \
+  X(ERROR_THREAD, -8, "the service thread could not be started")                                                \
+  X(ERROR_DISABLED, -9, "tracing was compiled out")                                                             \
+  X(ERROR_READ, -10, "the read function failed")                                                                \
+  X(ERROR_HEADER, -11, "not a Go execution trace")                                                              \
+  X(ERROR_TRUNCATED, -12, "the trace is truncated")                                                             \
+  X(ERROR_NUMBER, -13, "number longer than 64 bits")                                                           \
+  X(ERROR_EVENT, -14, "event not valid in this format or position")                                             \
+  X(ERROR_ARGUMENTS, -15, "invalid event arguments")                                                            \
+  X(ERROR_BATCH, -16, "batch too large, or missing")                                                            \
+  X(ERROR_GENERATION, -17, "generations out of order, or missing end of generation")                            \
+  X(ERROR_FREQUENCY, -18, "missing or duplicate clock frequency")                                               \
+  X(ERROR_CLOCK, -19, "missing or duplicate clock snapshot")                                                    \
+  X(ERROR_STRING, -20, "string too long, defined twice, or unknown")                                            \
+  X(ERROR_STACK, -21, "stack too deep, defined twice, or unknown")                                              \
+  X(ERROR_EMPTY, -22, "trace or generation without events")                                                     \
+  X(ERROR_STATUS, -23, "status contradicts the known state")                                                    \
+  X(ERROR_STATE, -24, "goroutine or proc in the wrong state for the event")                                     \
+  X(ERROR_CONTEXT, -25, "event without a required thread, proc or goroutine")                                   \
+  X(ERROR_ORDER, -26, "the events have no consistent order")                                                    \
+  X(ERROR_TIME, -27, "time stamps contradict the order of the events")                                          \
+  X(ERROR_TASK, -28, "task begins twice")                                                                       \
+  X(ERROR_REGION, -29, "end of a region that is not the innermost")                                             \
+  X(ERROR_RANGE, -30, "collection, sweep, mark assist or stop-the-world begins twice, or ends without a begin") \
+  X(ERROR_NESTED, -31, "nested call: made inside another call of the tracer on the same thread")
 
 typedef enum gotrace_result {
 #define GOTRACE__RESULT(NAME, code, text) GOTRACE_##NAME = code,
@@ -551,53 +575,52 @@ typedef enum gotrace_result {
 #undef GOTRACE__RESULT
 } gotrace_result;
 
-/* A text for each result, "unknown result" for any other number. Static, never NULL. */
+/* The text of a result; "unknown result" for any other number. Static, never NULL. */
 GOTRACE_API const char *gotrace_result_string(gotrace_result result);
 
-/* What the tracer does with a call that cannot be true, or that the format has no event for.
- * X(NAME, number, done, "text"), where done is 0 dropped, 1 repaired, 2 left out (rightly: the program has done nothing
- * wrong). */
-#define GOTRACE_PROBLEMS(X)                                                                                     \
-  X(NOT_RUNNING, 0, 0, "block, stop, end or label where no goroutine runs")                                     \
-  X(START_WAITING, 1, 1, "start of a goroutine that was not unblocked: unblocked it")                           \
-  X(START_RUNNING, 2, 0, "start of a goroutine that runs or is in a system call")                               \
-  X(START_DEAD, 3, 0, "start of a goroutine that has ended")                                                    \
-  X(START_OVER, 4, 1, "start while another goroutine runs on the thread: that one yielded")                     \
-  X(NO_PROC, 5, 1, "goroutine on a thread without a proc: gave the thread one")                                 \
-  X(UNBLOCK_NOT_WAITING, 6, 0, "unblock of a goroutine that does not wait")                                     \
-  X(SWITCH_NOT_WAITING, 7, 0, "switch to a goroutine that cannot run")                                          \
-  X(PROC_START_RUNNING, 8, 0, "start of a proc that runs on another thread")                                    \
-  X(PROC_START_OVER, 9, 1, "proc start on a thread that has a proc: that one stopped")                          \
-  X(PROC_STOP_NONE, 10, 0, "proc stop on a thread without a proc")                                              \
-  X(PROC_STOP_GO, 11, 1, "proc stop while a goroutine runs: it was preempted")                                  \
-  X(PROC_STEAL, 12, 0, "steal of a proc that is not in a system call")                                          \
-  X(PROC_DESTROY, 13, 0, "destroy of a proc that runs or sweeps")                                               \
-  X(SYSCALL_OPEN, 14, 1, "event in a system call: the call was ended")                                          \
-  X(SYSCALL_NONE, 15, 0, "end of a system call that did not begin")                                             \
-  X(SYSCALL_LOST_PROC, 16, 1, "the proc was stolen during the system call: gave the thread another")            \
-  X(WAIT_NONE, 17, 0, "end of a wait that did not begin")                                                       \
-  X(REGION_NONE, 18, 0, "end of a region that did not begin")                                                   \
-  X(REGION_ORDER, 19, 1, "end of a region that is not the innermost: ended those inside it")                    \
-  X(REGION_DEPTH, 20, 0, "region nested too deeply")                                                            \
-  X(NO_GOROUTINE, 21, 0, "annotation where a proc runs no goroutine")                                           \
-  X(GC_STATE, 22, 0, "begin of a collection that is on, or end of one that is not")                             \
-  X(STW_STATE, 23, 0, "begin of a stopped world that is stopped, or end of one that is not")                    \
-  X(STW_OPEN, 24, 1, "goroutine stops running in a stopped world that it began: ended it")                      \
-  X(SWEEP_STATE, 25, 0, "begin of a sweep that is on, or span or end of one that is not")                       \
-  X(MARK_ASSIST_STATE, 26, 0, "begin of a mark assist that is on, or end of one that is not")                   \
-  X(FORMAT_LACKS, 27, 2, "the trace format has no such event")                                                  \
-  X(STRING_CUT, 28, 1, "string longer than 1,024 bytes: cut")                                                   \
-  X(STACK_CUT, 29, 1, "stack too deep for the format: cut")                                                     \
-  X(TABLE_FULL, 30, 1, "no memory for a string or stack: left empty")                                           \
-  X(SAMPLE_LOST, 31, 0, "CPU sample that found no room")                                                        \
-  X(NO_MEMORY, 32, 0, "no memory for the record of a thread, proc or goroutine")                                \
-  X(FUTILE_BUSY, 33, 0, "futile wake-up of a goroutine that has done something since: not marked")              \
-  X(BAD_HANDLE, 34, 0, "NULL handle")                                                                           \
-  X(BAD_REASON, 35, 1, "reason out of range: taken as unspecified")                                             \
-  X(NESTED, 36, 0, "call from inside a call on the same thread: by an allocator, unwinder, sink or signal handler") \
-  X(DESTROY, 37, 0, "destroy of a goroutine that runs, is in a system call or has ended")                        \
-  X(REGION_OLDER, 38, 2, "end of a region that began before the trace, or never: its begin is not there")         \
-  X(CREATE_NO_PROC, 39, 2, "goroutine created on a thread without a proc: lent it one for the moment")
+/* Calls that are invalid in the current state or have no event in the format, and what the tracer does with them.
+ * X(NAME, number, done, "text"), where `done` is 0 dropped, 1 repaired, 2 left out (the call was correct). */
+#define GOTRACE_PROBLEMS(X)                                                                                    \
+  X(NOT_RUNNING, 0, 0, "block, stop, end or label while no goroutine runs")                                    \
+  X(START_WAITING, 1, 1, "start of a goroutine that was not unblocked: unblocked it")                          \
+  X(START_RUNNING, 2, 0, "start of a goroutine that is running or in a system call")                           \
+  X(START_DEAD, 3, 0, "start of a goroutine that has ended")                                                   \
+  X(START_OVER, 4, 1, "start while another goroutine runs on the thread: yielded that one")                    \
+  X(NO_PROC, 5, 1, "goroutine on a thread without a proc: gave the thread one")                                \
+  X(UNBLOCK_NOT_WAITING, 6, 0, "unblock of a goroutine that is not blocked")                                   \
+  X(SWITCH_NOT_WAITING, 7, 0, "switch to a goroutine that cannot run")                                         \
+  X(PROC_START_RUNNING, 8, 0, "start of a proc that runs on another thread")                                   \
+  X(PROC_START_OVER, 9, 1, "proc start on a thread that has a proc: stopped that proc")                        \
+  X(PROC_STOP_NONE, 10, 0, "proc stop on a thread without a proc")                                             \
+  X(PROC_STOP_GO, 11, 1, "proc stop while a goroutine runs: preempted it")                                     \
+  X(PROC_STEAL, 12, 0, "steal of a proc that is not in a system call")                                         \
+  X(PROC_DESTROY, 13, 0, "destroy of a proc that is running or sweeping")                                      \
+  X(SYSCALL_OPEN, 14, 1, "event during a system call: ended the system call")                                  \
+  X(SYSCALL_NONE, 15, 0, "end of a system call that did not begin")                                            \
+  X(SYSCALL_LOST_PROC, 16, 1, "proc stolen during the system call: gave the thread another")                   \
+  X(WAIT_NONE, 17, 0, "end of a wait that did not begin")                                                      \
+  X(REGION_NONE, 18, 0, "end of a region that did not begin")                                                  \
+  X(REGION_ORDER, 19, 1, "end of a region that is not the innermost: ended the inner ones")                    \
+  X(REGION_DEPTH, 20, 0, "region nested too deeply")                                                           \
+  X(NO_GOROUTINE, 21, 0, "annotation on a proc that runs no goroutine")                                        \
+  X(GC_STATE, 22, 0, "begin of a collection during one, or end without a begin")                               \
+  X(STW_STATE, 23, 0, "begin of a stop-the-world during one, or end without a begin")                          \
+  X(STW_OPEN, 24, 1, "goroutine stops running during its own stop-the-world: ended the stop-the-world")        \
+  X(SWEEP_STATE, 25, 0, "begin of a sweep during one, or span or end without a begin")                         \
+  X(MARK_ASSIST_STATE, 26, 0, "begin of a mark assist during one, or end without a begin")                     \
+  X(FORMAT_LACKS, 27, 2, "the trace format has no such event")                                                 \
+  X(STRING_CUT, 28, 1, "string longer than 1,024 bytes: truncated")                                            \
+  X(STACK_CUT, 29, 1, "stack too deep for the format: truncated")                                              \
+  X(TABLE_FULL, 30, 1, "no memory for a string or stack: left empty")                                          \
+  X(SAMPLE_LOST, 31, 0, "no room for a CPU sample")                                                            \
+  X(NO_MEMORY, 32, 0, "no memory for the record of a thread, proc or goroutine")                               \
+  X(FUTILE_BUSY, 33, 0, "futile wake-up of a goroutine that has run since: not marked")                        \
+  X(BAD_HANDLE, 34, 0, "NULL handle")                                                                          \
+  X(BAD_REASON, 35, 1, "reason out of range: treated as unspecified")                                          \
+  X(NESTED, 36, 0, "nested call: from an allocator, unwinder, sink or signal handler that runs inside a call") \
+  X(DESTROY, 37, 0, "destroy of a goroutine that is running, in a system call or dead")                        \
+  X(REGION_OLDER, 38, 2, "end of a region that began before the trace, or never")                              \
+  X(CREATE_NO_PROC, 39, 2, "goroutine created on a thread without a proc: used a temporary one")
 
 typedef enum gotrace_problem {
 #define GOTRACE__PROBLEM(NAME, number, done, text) GOTRACE_PROBLEM_##NAME = number,
@@ -606,14 +629,14 @@ typedef enum gotrace_problem {
   GOTRACE_PROBLEM_COUNT
 } gotrace_problem;
 
-/* The text of a problem, and what was done: "dropped", "repaired" or "left out". Static; "unknown problem" and
- * "unknown" for any other number. */
+/* The text of a problem, and its outcome: "dropped", "repaired" or "left out". Static; "unknown problem" and "unknown"
+ * for any other number. */
 GOTRACE_API const char *gotrace_problem_string(gotrace_problem problem);
 GOTRACE_API const char *gotrace_problem_outcome(gotrace_problem problem);
 
 /* -------------------------------------------------------------------------------------------------- >>types ---- */
 
-/* A 64-bit number that threads share; 32-bit x86 would align it to 4 bytes in a structure. */
+/* A 64-bit number shared by threads; 32-bit x86 would align it to 4 bytes inside a structure. */
 #if GOTRACE__GNU
 typedef uint64_t gotrace__uint64 __attribute__((aligned(8)));
 #else
@@ -628,23 +651,23 @@ typedef struct gotrace_task {
   uint64_t id;
 } gotrace_task;
 
-/* A place in a program: what stacks are made of. Its strings must stay valid until gotrace_stop returns. */
+/* A place in a program; a stack is a list of them. Its strings must stay valid until gotrace_stop returns. */
 typedef struct gotrace_location {
-  uintptr_t pc;         /* tells places apart; 0: made up from the other three */
-  const char *function; /* NULL: found from pc when the trace is written (gotrace_options.symbolize, else the dynamic symbols) */
+  uintptr_t pc;         /* identifies the place; 0: derived from the other three */
+  const char *function; /* NULL: looked up from pc (gotrace_options.symbolize or dynamic symbols) */
   const char *file;     /* NULL: unknown */
   uint32_t line;        /* 0: unknown */
 } gotrace_location;
 
-/* A call site: a location and what the tracer remembers of it. Made by GOTRACE_HERE; the ids in it are the tracer's. */
+/* A call site: a location and data of the tracer about it. Made by GOTRACE_HERE. */
 typedef struct gotrace_site {
   gotrace_location location;
   gotrace__uint64 stack_id, name_id; /* session in the upper half, id in the lower */
-  gotrace__uint64 reported;          /* problems that GOTRACE_DEBUG has reported here, a bit each */
+  gotrace__uint64 reported;          /* bit per problem that GOTRACE_DEBUG has reported here */
 } gotrace_site;
 
-/* Why a goroutine blocks: the reasons of Go 1.24 to 1.27 (traceBlockReason in runtime/traceruntime.go), and the v1 event that
- * says it. More are made by gotrace_reason. X(NAME, number, v1 event, "text in v2") */
+/* Why a goroutine blocks: the reasons of Go 1.24 to 1.27 (traceBlockReason in runtime/traceruntime.go), and the v1
+ * event for each. gotrace_reason makes more. X(NAME, number, v1 event, "text in v2") */
 #define GOTRACE_BLOCK_REASONS(X)                                                     \
   X(GENERIC, 0, GO_BLOCK, "unspecified")                                             \
   X(FOREVER, 1, GO_STOP, "forever")                                                  \
@@ -671,7 +694,8 @@ typedef enum gotrace_block_reason {
   GOTRACE_BLOCK_REASON_COUNT = 17
 } gotrace_block_reason;
 
-/* Why a goroutine gives up its proc and stays runnable: Go's traceGoStopReason. X(NAME, number, v1 event, "text in v2") */
+/* Why a goroutine gives up its proc and stays runnable: Go's traceGoStopReason. X(NAME, number, v1 event, "text in
+ * v2") */
 #define GOTRACE_STOP_REASONS(X)                  \
   X(GENERIC, 0, GO_PREEMPT, "unspecified")       \
   X(YIELD, 1, GO_SCHED, "runtime.Gosched")       \
@@ -684,8 +708,8 @@ typedef enum gotrace_stop_reason {
   GOTRACE_STOP_REASON_COUNT = 3
 } gotrace_stop_reason;
 
-/* Why the world stops: Go 1.21's stwReason (runtime/proc.go). Formats before 1.21 know the collector's two only. The
- * last five are for the Go runtime's own tests. X(NAME, number, "text in v2") */
+/* Why the world stops: Go 1.21's stwReason (runtime/proc.go). Formats before 1.21 have only the two reasons of the
+ * collector. The last five are for the Go runtime's own tests. X(NAME, number, "text in v2") */
 #define GOTRACE_STW_REASONS(X)                                        \
   X(UNKNOWN, 0, "unknown")                                            \
   X(GC_MARK_TERM, 1, "GC mark termination")                           \
@@ -712,92 +736,94 @@ typedef enum gotrace_stw_reason {
   GOTRACE_STW_REASON_COUNT = 17
 } gotrace_stw_reason;
 
-/* Takes `size` bytes of the trace; true if they are safely on their way. Called by one thread at a time, in order. */
+/* Receives the next `size` bytes of the trace; returns whether they were written. Called by one thread at a time. */
 typedef bool gotrace_write_fn(void *context, const void *data, size_t size);
 
-/* Fills pcs with up to `max` return addresses of the calling goroutine, innermost first; returns how many. Runs on the
- * thread that emits, must not call the tracer. */
+/* Fills pcs with up to `max` return addresses of the calling goroutine, innermost first; returns their count. Runs on
+ * the thread that emits. It must not call the tracer. */
 typedef int gotrace_unwind_fn(void *context, uintptr_t *pcs, int max);
 
-/* Fills in function, file and line of place->pc; false if it knows nothing. Runs on the reading side, once an address.
- * The strings are copied before the next call. */
+/* Fills in function, file and line of place->pc; returns false if it is unknown. Called by the reader or service
+ * thread, once per address. The strings are copied before the next call. */
 typedef bool gotrace_symbolize_fn(void *context, gotrace_location *place);
 
-/* Receives one line without a newline for each misuse, once per call site, where GOTRACE_DEBUG is 1. It runs inside the
+/* Receives one line, without a newline, for each misuse, once per call site, if GOTRACE_DEBUG is 1. Runs inside the
  * call and must not call the tracer. */
 typedef void gotrace_report_fn(void *context, const char *line);
 
 typedef enum gotrace_stacks {
-  GOTRACE_STACKS_CALL_SITE = 0,      /* the place of the call */
+  GOTRACE_STACKS_CALL_SITE = 0,      /* the call site */
   GOTRACE_STACKS_NONE = 1,           /* none */
-  GOTRACE_STACKS_FRAME_POINTERS = 2, /* the place of the call, then its callers by frame pointers, where the bounds of
-                                        the stack are known (gotrace_go_stack_bounds, or a thread's own, but not on Windows) */
-  GOTRACE_STACKS_UNWIND = 3          /* what gotrace_options.unwind gives */
+  GOTRACE_STACKS_FRAME_POINTERS = 2, /* the call site, then its callers by frame pointers, if the stack's bounds are
+                                        known (gotrace_go_stack_bounds, or the thread's own, except on Windows) */
+  GOTRACE_STACKS_UNWIND = 3          /* the result of gotrace_options.unwind */
 } gotrace_stacks;
 
 typedef enum gotrace_on_limit {
-  GOTRACE_LIMIT_STOP = 0, /* the trace ends, at a point that is the same for all threads */
-  GOTRACE_LIMIT_BLOCK = 1 /* the thread that needs a buffer waits until one was read; but not the one that reads, nor
-                             `write`, which pass the limit by what they emit themselves */
+  GOTRACE_LIMIT_STOP = 0, /* the trace ends at a consistent cut */
+  GOTRACE_LIMIT_BLOCK = 1 /* a thread that needs a buffer waits until one has been read. The reader and `write` never
+                             wait; their own events may exceed the limit */
 } gotrace_on_limit;
 
 /* A type of heap objects, see gotrace_heap_object. */
 typedef struct gotrace_type {
   const char *name;
-  size_t size, pointer_bytes; /* bytes of a value; of these, the first so many can hold pointers */
+  size_t size, pointer_bytes; /* bytes of a value; how many of them, from its start, can hold pointers */
 } gotrace_type;
 
-/* How addresses are written by gotrace_span and the like: as multiples, counted from `base`. Zero: the defaults. */
+/* How gotrace_span and its relatives encode addresses: as multiples, relative to `base`. Zero: the defaults. */
 typedef struct gotrace_heap_layout {
-  uintptr_t base;     /* not above any address */
+  uintptr_t base;     /* at or below every address */
   size_t page_size;   /* of spans; 0: 8,192 */
-  size_t alignment;   /* of objects, at least; 0: 8 */
-  size_t stack_unit;  /* the smallest stack; 0: 2,048 */
+  size_t alignment;   /* smallest alignment of objects; 0: 8 */
+  size_t stack_unit;  /* size of the smallest stack; 0: 2,048 */
 } gotrace_heap_layout;
 
-/* All zero: the defaults. The structures that are passed by pointer keep their size: new members take the place of
- * `reserved`, so that a program and a shared library may be of different versions. */
+/* All zero: the defaults. Structures passed by pointer keep their size: new members replace part of `reserved`, so that
+ * a program and a shared library may have different versions. */
 typedef struct gotrace_options {
   gotrace_format format;           /* 0: GOTRACE_GO_1_23 */
   gotrace_stacks stacks;           /* 0: GOTRACE_STACKS_CALL_SITE */
-  size_t memory_limit;             /* bytes of buffers and tables, 1 MiB or more; 0: 256 MiB. Passed by what a cut and the
-                                      end of the trace need: about 1 MiB, and a buffer of 64 KiB a proc (v1) or thread */
+  size_t memory_limit;             /* bytes of buffers and tables, 1 MiB or more; 0: 256 MiB. May be exceeded by what a
+                                      cut and the end of the trace need: about 1 MiB, and a 64 KiB buffer per proc (v1)
+                                      or thread */
   gotrace_on_limit on_limit;       /* what happens at memory_limit; 0: GOTRACE_LIMIT_STOP */
-  uint64_t size_limit;             /* bytes of trace, after which it ends (by a buffer a proc or thread more); 0: none */
-  uint32_t cut_milliseconds;       /* longest time between two consistent cuts, see gotrace_read; 0: 1,000 */
+  uint64_t size_limit;             /* bytes after which the trace ends (up to a buffer per proc or thread later); 0:
+                                      none */
+  uint32_t cut_milliseconds;       /* longest time between two cuts, see gotrace_read; 0: 1,000 */
   size_t cut_bytes;                /* most bytes between two cuts; 0: 4 MiB */
-  bool futile_wakeups;             /* write FutileWakeup in v1 formats from 1.11 on too, which Go 1.23 and later then refuse */
-  bool alloc_events;               /* write the calls of gotrace_span and the like (1.23 and later) */
-  gotrace_heap_layout heap;        /* for these */
+  bool futile_wakeups;             /* write FutileWakeup in v1 formats from 1.11 on too; Go 1.23 and later reject it */
+  bool alloc_events;               /* write the events of gotrace_span and its relatives (1.23 and later) */
+  gotrace_heap_layout heap;        /* address encoding of these */
   uint32_t flight_milliseconds;    /* gotrace_flight_start: how much of the past to keep at least; 0: 10,000 */
-  size_t flight_bytes;             /* the same: bytes of memory at most, 2 MiB or more, whatever that leaves; 0: 16 MiB */
+  size_t flight_bytes;             /* the same: most bytes of memory, 2 MiB or more; takes precedence; 0: 16 MiB */
   gotrace_write_fn *write;         /* gotrace_start: sink; NULL: the caller reads */
   gotrace_unwind_fn *unwind;       /* for GOTRACE_STACKS_UNWIND */
-  gotrace_symbolize_fn *symbolize; /* NULL: by the dynamic symbols of the loaded modules, where they are known */
+  gotrace_symbolize_fn *symbolize; /* NULL: dynamic symbols of the loaded modules, where the system has them */
   gotrace_report_fn *report;       /* NULL: none */
   void *context;                   /* passed to the functions above */
   uint64_t reserved[8];            /* 0 */
 } gotrace_options;
 
 typedef struct gotrace_stats {
-  gotrace_result result;      /* GOTRACE_OK, GOTRACE_LIMIT_REACHED or what ended the trace early */
+  gotrace_result result;      /* GOTRACE_OK, GOTRACE_LIMIT_REACHED or the error that ended the trace early */
   int system_error;           /* errno of the sink's failure, or 0 */
   uint64_t bytes;             /* delivered so far */
-  uint64_t consistent_bytes;  /* of these, the first so many are a complete trace by themselves */
-  uint64_t events;            /* all but those of which the frame is made: batches, tables, clocks */
-  uint64_t kinds[256];        /* events by number; these too */
-  uint64_t goroutines;        /* created or already there */
-  uint64_t threads;           /* that emitted */
-  uint64_t cuts;              /* consistent cuts (in v2: generations), the last one included */
+  uint64_t consistent_bytes;  /* length of the longest prefix of these that is a complete trace */
+  uint64_t events;            /* all events except framing (batches, tables, clocks) */
+  uint64_t kinds[256];        /* events by number, including framing */
+  uint64_t goroutines;        /* created, or present at the start */
+  uint64_t threads;           /* threads that emitted */
+  uint64_t cuts;              /* consistent cuts (in v2: generations), including the last */
   uint64_t problems[64];      /* by gotrace_problem */
   uint64_t dropped, repaired, left_out; /* sums of problems */
-  uint64_t memory_peak;       /* bytes of buffers and tables, and of what a flight recorder keeps */
-  uint64_t other_copies;      /* of the tracer in this process, whose events are not here: see SHARED LIBRARIES; Linux */
+  uint64_t memory_peak;       /* most bytes of buffers, tables and the flight recorder's memory */
+  uint64_t other_copies;      /* other copies of the tracer in this process, see SHARED LIBRARIES; Linux */
   uint64_t reserved[7];
 } gotrace_stats;
 
-/* The static call site of the place where it stands, a gotrace_site *; NULL where the compiler has no statement
- * expressions. Every macro below that ends in a call of a function `..._at` passes it. */
+/* The static call site at this place, a gotrace_site *; NULL on compilers without statement expressions. Every macro
+ * below that calls a function `..._at` passes it. */
 #if GOTRACE_CALL_SITES && GOTRACE__GNU
 #define GOTRACE_HERE                                                                                      \
   (__extension__({                                                                                        \
@@ -820,14 +846,14 @@ typedef struct gotrace_stats {
 #define GOTRACE__IS_CONSTANT(x) 0
 #endif
 
-/* The location of a function as a goroutine's entry: goroutines are grouped by it. Use it to initialize a static
+/* The location of a function as a goroutine's entry; viewers group goroutines by entry. Use it to initialize a static
  * variable: static const gotrace_location entry = GOTRACE_ENTRY(worker_main); */
 #define GOTRACE_ENTRY(function) {(uintptr_t)(function), #function, __FILE__, __LINE__}
 
-/* For entries that are not C functions (a script's function, a named job): the name tells them apart. */
+/* For entries that are not C functions, such as a script's function or a named job. The name identifies the entry. */
 #define GOTRACE_NAMED_ENTRY(name) {0, (name), "", 0}
 
-/* A goroutine, proc or task that is not there. */
+/* The null task. */
 #ifdef __cplusplus
 #define GOTRACE_NO_TASK (gotrace_task{0})
 #else
@@ -848,87 +874,88 @@ typedef struct gotrace_stats {
 
 /* ------------------------------------------------------------------------------------------------ >>session ----
  *
- * One session at a time. Tracing starts and stops at any time, any number of times, while any number of threads emit:
- * no thread is stopped for it. Goroutines, procs and threads are known whether tracing is on or off, so a trace that
- * starts in mid-flight begins with what is there.
+ * One session at a time. Tracing starts and stops at any time, any number of times, while any number of threads emit;
+ * no thread is stopped for it. The tracer tracks goroutines, procs and threads while tracing is off too, so a trace
+ * includes those that exist when it starts.
  */
 
-/* Starts tracing. With options->write a service thread hands the trace to it; without, the caller must read it with
- * gotrace_read until its end. The options are copied. NULL: all defaults.
- * Results: OK; ERROR_ALREADY_RUNNING (also while the last trace is not yet read to its end), ERROR_ARGUMENT,
- * ERROR_FORMAT, ERROR_OUT_OF_MEMORY, ERROR_THREAD; then nothing has changed. Go: StartTrace. */
+/* Starts tracing. With options->write, a service thread passes the trace to that function. Without it, the caller must
+ * read the trace to its end with gotrace_read. The options are copied; NULL means all defaults. Results: OK.
+ * ERROR_ALREADY_RUNNING (also until the last trace has been read to its end), ERROR_ARGUMENT, ERROR_FORMAT,
+ * ERROR_OUT_OF_MEMORY or ERROR_THREAD: nothing has changed. Go: StartTrace. */
 GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options);
 
-/* The same, into a file, which is created or replaced, by a service thread. options->write is not used. Also
- * ERROR_SINK if the file cannot be created or written (errno tells why). A regular file is a valid trace from the beginning:
- * one without the program's events until the first cut, whatever becomes of the program or the disk.
+/* Starts tracing into a file, which is created or replaced and written by a service thread. options->write is ignored.
+ * Results: those of gotrace_start; ERROR_SINK if the file cannot be created or written (errno gives the cause). A
+ * regular file is a valid trace from the start: until the first cut it has none of the program's events, and whatever
+ * happens to the program or the disk, it stays valid.
  *
- * In this path and that of a snapshot, %p stands for the number of the process, %t for the time (in UTC, as
- * 20261122-115854.123), and %% for %; any other % stands for itself. ERROR_ARGUMENT if that is more than 4,095 bytes. */
+ * In this path and in a snapshot's path, %p is replaced by the process id, %t by the time (UTC, as 20261122-115854.123)
+ * and %% by %. Any other % is literal. ERROR_ARGUMENT if the result is longer than 4,095 bytes. */
 GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_options *options);
 
-/* Starts a trace if the environment asks for one: GOTRACE=FILE or GOTRACE=FILE,format=1.22 does what gotrace_start_file does
- * with FILE, up to the first comma. For a program that is to be traced without being built anew:
+/* Starts a trace if the environment variable GOTRACE is set: GOTRACE=FILE or GOTRACE=FILE,format=1.22 has the effect of
+ * gotrace_start_file with FILE, which ends at the first comma. With it, a program can be traced without rebuilding it:
  *
  *     int main(void) {
  *         gotrace_start_environment();      // GOTRACE=/tmp/%p.trace ./program
  *
- * Results: those of gotrace_start_file; ERROR_NOT_RUNNING if GOTRACE is not set or empty; ERROR_ARGUMENT for anything else
- * after the file's name. Not while another thread changes the environment. */
+ * Results: those of gotrace_start_file; ERROR_NOT_RUNNING if GOTRACE is unset or empty; ERROR_ARGUMENT if anything else
+ * follows the file's name. No other thread may change the environment during the call. */
 GOTRACE_API gotrace_result gotrace_start_environment(void);
 
 /* Ends the trace and returns after its last byte has been delivered: written by the service thread, or read by the
- * caller's reader, which must be at work on another thread. (To read on the same thread: gotrace_end, then read.)
- * What happened before the call is in the trace, if the calling thread could know of it; what happens after is not.
- * Results: OK; LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early (what was written is
- * a complete trace); ERROR_NOT_RUNNING if no trace is on; ERROR_READER_BUSY from inside the write function, which can only
+ * caller's reader, which must run on another thread. (To read on the same thread, call gotrace_end, then read.) The
+ * trace contains every event that happens before the call, ordered by the program's own synchronization, and none after
+ * it. Results: OK. LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early (what was written is a
+ * complete trace). ERROR_NOT_RUNNING if no trace is on. ERROR_READER_BUSY inside the write function, which can only
  * fail or call gotrace_end. Go: StopTrace. */
 GOTRACE_API gotrace_result gotrace_stop(void);
 
 /* Ends the trace without waiting for its delivery. OK or ERROR_NOT_RUNNING. */
 GOTRACE_API gotrace_result gotrace_end(void);
 
-/* The next piece of the trace: sets *chunk and *size, valid until the next call of it. Waits until there is one. At the
- * end of the trace *size is 0, once; after that ERROR_NOT_RUNNING. One reader at a time: a second one gets
- * ERROR_READER_BUSY and disturbs nobody. ERROR_READER_BUSY also where a service thread reads. Go: ReadTrace.
+/* Reads the next piece of the trace: sets *chunk and *size, valid until the next call. Waits until there is data. At
+ * the end of the trace *size is 0, once; after that the result is ERROR_NOT_RUNNING. There is one reader at a time: a
+ * second one gets ERROR_READER_BUSY and has no effect, also if a service thread is the reader. Go: ReadTrace.
  *
- * A trace is delivered from one consistent cut to the next: every options->cut_milliseconds or cut_bytes the reader
- * collects what all threads have written so far. So what was read is a complete trace after each cut, whenever the
- * program is killed, and lags behind by no more than that. In v2 what lies between two cuts is a generation, which tells
- * of every goroutine and proc that there is. */
+ * A trace is delivered up to one consistent cut after another: at the latest every options->cut_milliseconds or
+ * cut_bytes, the reader makes a cut and collects what all threads have written. After each cut, the data read so far is
+ * a complete trace, even if the program is killed then. In v2 each piece between two cuts is a generation, which
+ * contains the status of every goroutine and proc. */
 GOTRACE_API gotrace_result gotrace_read(const void **chunk, size_t *size);
 
-/* The same, but returns WOULD_BLOCK with *size 0 where gotrace_read would wait for data. It may still make a cut, as
- * gotrace_read does, with all that takes (see gotrace_advance), and waits for one that another thread makes. */
+/* Like gotrace_read, but returns WOULD_BLOCK and *size 0 instead of waiting for data. It may still make a cut, at the
+ * cost given for gotrace_advance, and wait for a cut that another thread makes. */
 GOTRACE_API gotrace_result gotrace_try_read(const void **chunk, size_t *size);
 
-/* The flight recorder: traces all the time and keeps the last of it in memory, as whole generations (formats from 1.22 on):
- * what the last options->flight_milliseconds hold, or less if that would be more than options->flight_bytes. It is a
- * session like any other: one at a time, ended by gotrace_flight_stop, which forgets what is kept; gotrace_stop does too.
- * options->write and on_limit are not used. If snapshots are written so slowly that no memory is left beside them, what
- * happens meanwhile is forgotten. Results: those of gotrace_start; ERROR_FORMAT for formats before 1.22; ERROR_ARGUMENT for
- * flight_bytes below 2 MiB. Go: runtime/trace.FlightRecorder. */
+/* Starts the flight recorder. It traces continuously and keeps the most recent generations in memory (formats from 1.22
+ * on): those of the last options->flight_milliseconds, or fewer if they exceed options->flight_bytes. It is a session
+ * like any other: one at a time. gotrace_flight_stop or gotrace_stop ends it and discards its data. options->write and
+ * on_limit are ignored. If a slow snapshot leaves no memory for new generations, those are discarded. Results: those of
+ * gotrace_start; ERROR_FORMAT for formats before 1.22; ERROR_ARGUMENT for flight_bytes below 2 MiB. Go:
+ * runtime/trace.FlightRecorder. */
 GOTRACE_API gotrace_result gotrace_flight_start(const gotrace_options *options);
 
-/* Hands a complete trace of what is kept, up to this moment, to `write`, in the calling thread, piece by piece. Any
- * thread, any number of times; snapshots wait for each other, tracing goes on. Results: OK; ERROR_SINK if write
- * returned false; ERROR_NOT_RUNNING if no flight recorder is on; ERROR_OUT_OF_MEMORY, also if for want of it nothing is
- * kept. Go: FlightRecorder.WriteTo. */
+/* Passes a complete trace of the recorded data, up to this moment, to `write`, piece by piece, on the calling thread.
+ * Any thread, any number of times. Concurrent snapshots run one after another; tracing continues. Results: OK;
+ * ERROR_SINK if write returned false; ERROR_NOT_RUNNING if no flight recorder is on; ERROR_OUT_OF_MEMORY, also if lack
+ * of memory left nothing recorded. Go: FlightRecorder.WriteTo. */
 GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context);
 
-/* The same into a file. It is written beside it, as PATH.new, and takes its place when it is whole: what stood there before is
- * lost only to a complete snapshot. */
+/* Writes a snapshot to a file: first to PATH.new, which replaces PATH when it is complete. A failed snapshot leaves the
+ * old file unchanged. */
 GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path);
 
 /* Stops the flight recorder. OK or ERROR_NOT_RUNNING. Go: FlightRecorder.Stop. */
 GOTRACE_API gotrace_result gotrace_flight_stop(void);
 
-/* Makes a consistent cut now: all that was emitted before the call is delivered without waiting for more; in v2 the next
- * generation begins. Takes time for each goroutine that has had no event since the last cut (v2; some 50 ns), during which
- * other threads go on. Any thread. OK, ERROR_NOT_RUNNING, ERROR_OUT_OF_MEMORY. Go: traceAdvance. */
+/* Makes a consistent cut now: everything emitted before the call is delivered without waiting for more. In v2 the next
+ * generation begins. In v2 it takes about 50 ns for each silent goroutine; other threads continue meanwhile. Any
+ * thread. OK, ERROR_NOT_RUNNING, ERROR_OUT_OF_MEMORY. Go: traceAdvance. */
 GOTRACE_API gotrace_result gotrace_advance(void);
 
-/* Whether tracing is on. A relaxed load, inline. */
+/* Whether tracing is on. An inline relaxed load. */
 #if GOTRACE__GNU
 typedef uint32_t gotrace__flag;
 #define gotrace_enabled() (__atomic_load_n(&gotrace__on, __ATOMIC_RELAXED) != 0)
@@ -945,20 +972,23 @@ extern GOTRACE_API gotrace__flag gotrace__on;
 /* The same as a function, for other languages. */
 GOTRACE_API bool gotrace_is_enabled(void);
 
-/* Figures of the running trace, or of the last one. NULL: does nothing. */
+/* Statistics of the running trace, or of the last one. NULL: does nothing. */
 GOTRACE_API void gotrace_get_stats(gotrace_stats *stats);
 
 /* ------------------------------------------------------------------------------------------------ >>threads ---- */
 
-/* What GOTRACE_DEBUG puts before each call that carries no call site of its own: where the thread's next report is from. */
+/* GOTRACE_DEBUG inserts this before each call that takes no call site: it sets the place of the thread's next
+ * report. */
 GOTRACE_API void gotrace_debug_here(gotrace_site *site);
 
-/* Makes the calling thread a goroutine on a proc of its own, as its first region, log, task, wait or system call would
- * do, by this name (copied; NULL: the system's name for the thread). Nothing if it is one already, or runs a proc. */
+/* Makes the calling thread its own goroutine on its own proc, as its first region, log, task, wait or system call
+ * would. The name is copied; NULL means the system's name for the thread. No effect if the thread is a goroutine or
+ * runs a proc.
+ */
 GOTRACE_API void gotrace_thread_begin(const char *name);
 
-/* The same, as a goroutine that the parent has made with gotrace_thread_create before it started the thread: so the trace has
- * an arrow from the one to the other, and the thread an entry function, by which viewers group it.
+/* Makes the calling thread the goroutine that its parent made with gotrace_thread_create before it started the thread.
+ * The trace then has an arrow from the parent to the thread, and viewers group the thread by its entry function.
  *
  *     static const gotrace_location entry = GOTRACE_ENTRY(worker_main);
  *     worker->go = gotrace_thread_create(&entry);
@@ -967,38 +997,40 @@ GOTRACE_API void gotrace_thread_begin(const char *name);
  *     static void *worker_main(void *argument) {
  *         gotrace_thread_begin_as(((struct worker *)argument)->go);
  *
- * If the thread has become a goroutine of its own before that, by a region or log, that one ends. gotrace_thread_create is
- * gotrace_go_create, but a plain thread that calls it becomes a goroutine first, so that the arrow has an origin. */
+ * If a region or log has made the thread its own goroutine before that, this goroutine ends. gotrace_thread_create
+ * works like gotrace_go_create, but makes a plain thread that calls it a goroutine first, so that the arrow has an
+ * origin. */
 #define gotrace_thread_create(entry) gotrace_thread_create_at(GOTRACE_HERE, (entry))
 GOTRACE_API gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry);
 GOTRACE_API void gotrace_thread_begin_as(gotrace_go *go);
 
-/* Another name for the calling thread, for good (copied, up to 255 bytes): see gotrace_go_rename, which it also does to the
- * thread's own goroutine. Before a thread is one, the name is the one that it will have. */
+/* Renames the calling thread for good (copied, up to 255 bytes), and its own goroutine as gotrace_go_rename does. If
+ * the thread is not a goroutine yet, it will have this name. */
 GOTRACE_API void gotrace_thread_rename(const char *name);
 
-/* Ends what the calling thread runs: its goroutine and proc. Done by itself when a thread ends. */
+/* Ends the goroutine and proc of the calling thread. Happens automatically when a thread ends. */
 GOTRACE_API void gotrace_thread_end(void);
 
-/* A new proc, idle; NULL without memory. Ids are small numbers, given anew after gotrace_proc_destroy. */
+/* Returns a new idle proc; NULL if out of memory. Ids are small numbers, reused after gotrace_proc_destroy. */
 GOTRACE_API gotrace_proc *gotrace_proc_create(void);
-GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc); /* must be idle, and no sweep on */
+GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc); /* must be idle, with no sweep open */
 GOTRACE_API int gotrace_proc_id(const gotrace_proc *proc);
 
-/* The calling thread takes the proc, gives it up; another thread takes it away from a thread whose goroutine is in a
- * system call. That thread then calls gotrace_go_syscall_end_blocked, before or after the thief calls gotrace_proc_steal. Go:
- * traceProcStart, traceProcStop, traceGoSysBlock + traceProcStop. */
+/* _start: the calling thread takes the proc. _stop: it releases its proc. _steal: takes the proc from another thread
+ * whose goroutine is in a system call. That thread then calls gotrace_go_syscall_end_blocked, before or after the thief
+ * calls gotrace_proc_steal. Go: traceProcStart, traceProcStop, traceGoSysBlock + traceProcStop. */
 GOTRACE_API void gotrace_proc_start(gotrace_proc *proc);
 GOTRACE_API void gotrace_proc_stop(void);
 GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc);
 
-/* How many procs may run at once. Go: traceGomaxprocs. */
+/* Reports how many procs may run at once. Go: traceGomaxprocs. */
 #define gotrace_procs_change(count) gotrace_procs_change_at(GOTRACE_HERE, (count))
 GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count);
 
-/* A new goroutine that begins at `entry` (NULL: unknown), runnable; or blocked until an unblock; or in a system call on
- * the calling thread, which becomes its thread (a callback from foreign code). `entry` must stay valid as long as the
- * goroutine lives. NULL without memory; every call takes a NULL handle and counts it. Go: traceGoCreate. */
+/* Creates a goroutine that begins at `entry` (NULL: unknown): runnable; _blocked: blocked until an unblock; _syscall:
+ * in a system call on the calling thread, which becomes its thread (a callback from foreign code). `entry` must stay
+ * valid as long as the goroutine lives. NULL if out of memory; all calls accept a NULL handle and count it. Go:
+ * traceGoCreate. */
 #define gotrace_go_create(entry) gotrace_go_create_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_blocked(entry) gotrace_go_create_blocked_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_syscall(entry) gotrace_go_create_syscall_at(GOTRACE_HERE, (entry))
@@ -1006,22 +1038,24 @@ GOTRACE_API gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_l
 GOTRACE_API gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry);
 GOTRACE_API gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry);
 
-/* The calling thread runs the goroutine; the one that runs ends. Go: traceGoStart, traceGoEnd. */
+/* _start: the calling thread runs the goroutine. _end: its running goroutine ends. Go: traceGoStart, traceGoEnd. */
 GOTRACE_API void gotrace_go_start(gotrace_go *go);
 GOTRACE_API void gotrace_go_end(void);
 
-/* The number of a reason with a name of the program's own, for gotrace_go_block, gotrace_wait_begin, gotrace_go_switch_for,
- * gotrace_go_stop and gotrace_stw_begin. Viewers of v2 show it by that name; Go's give each reason to block a column of its
- * own. v1 has no such names: add the built-in reason whose event v1 shall have, else it is the first one's.
+/* Returns the number of a reason that the program names itself, for gotrace_go_block, gotrace_wait_begin,
+ * gotrace_go_switch_for, gotrace_go_stop and gotrace_stw_begin. v2 viewers show the name; Go's give each block reason
+ * its own column. v1 has no such names: add the built-in reason whose v1 event is to be used; the default is the
+ * generic one.
  *
  *     gotrace_wait_begin(GOTRACE_REASON("redis: wait for reply") + GOTRACE_BLOCK_NET);
  *     gotrace_go_block(gotrace_reason(channel->name) + GOTRACE_BLOCK_CHAN_RECV);
  *
- * One name has one number, valid as long as the program runs. The name is copied, and cut at 1,024 bytes. Any thread, also
- * while tracing is off. There are up to 512 names; beyond these, without memory, for NULL, "", and "forever" (which ends a
- * goroutine for viewers: GOTRACE_BLOCK_FOREVER) the number is 0, the unspecified reason.
+ * A name always has the same number, valid as long as the program runs. The name is copied, and truncated to 1,024
+ * bytes. Any thread, also while tracing is off. There are up to 512 names. The result is 0, the unspecified reason, if
+ * there are more, if memory is out, and for NULL, "" and "forever" (after which viewers consider a goroutine ended: use
+ * GOTRACE_BLOCK_FOREVER).
  *
- * GOTRACE_REASON is for names that are constants: its place in the program remembers the number, so that it costs a load. */
+ * GOTRACE_REASON is for constant names: its call site caches the number, so that it costs a load. */
 GOTRACE_API unsigned gotrace_reason(const char *name);
 #if GOTRACE_CALL_SITES && defined(__GNUC__)
 #define GOTRACE_REASON(name)                                \
@@ -1038,27 +1072,28 @@ static inline unsigned gotrace__remembered_reason(unsigned *remembered, const ch
 #define GOTRACE_REASON(name) gotrace_reason(name)
 #endif
 
-/* The goroutine that runs gives up its proc and stays runnable. `reason` is a gotrace_stop_reason or a gotrace_reason. Go:
- * traceGoSched, traceGoPreempt. */
+/* The running goroutine gives up its proc and stays runnable. `reason` is a gotrace_stop_reason or a gotrace_reason.
+ * Go: traceGoSched, traceGoPreempt. */
 #define gotrace_go_stop(reason) gotrace_go_stop_at(GOTRACE_HERE, (reason))
 GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason);
 
-/* The goroutine that runs blocks. `reason` is a gotrace_block_reason or a gotrace_reason; add GOTRACE_FUTILE_WAKEUP if it was woken in vain
- * since it last blocked (another took what it waited for): the viewer then leaves out that waking, if the goroutine did
- * nothing else meanwhile. Only in 1.8 and 1.10 unless options->futile_wakeups is set: Go 1.23 and later refuse the event
- * (convertEvent in internal/trace/tracev1.go). Blocking for ever is
- * final for viewers, so a goroutine that is unblocked after GOTRACE_BLOCK_FOREVER is shown as a new one.
- * Go: traceGoPark. */
+/* The running goroutine blocks. `reason` is a gotrace_block_reason or a gotrace_reason. Viewers consider a goroutine
+ * blocked for ever as ended: one that is unblocked after GOTRACE_BLOCK_FOREVER appears as a new goroutine.
+ *
+ * Add GOTRACE_FUTILE_WAKEUP if the goroutine was woken in vain since it last blocked (another goroutine took what it
+ * waited for). The viewer then omits that wake-up, if the goroutine did nothing else in between. Written in 1.8 and
+ * 1.10 only, unless options->futile_wakeups is set: Go 1.23 and later reject the event (convertEvent in
+ * internal/trace/tracev1.go). Go: traceGoPark. */
 #define gotrace_go_block(reason) gotrace_go_block_at(GOTRACE_HERE, (reason))
 GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
 
-/* A blocked goroutine may run again. From any thread, with or without a proc. Go: traceGoUnpark. */
+/* A blocked goroutine becomes runnable. Any thread, with or without a proc. Go: traceGoUnpark. */
 #define gotrace_go_unblock(go) gotrace_go_unblock_at(GOTRACE_HERE, (go))
 GOTRACE_API void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go);
 
-/* The goroutine that runs blocks (or ends) and another, blocked one runs in its place, as coroutines do. One event from
- * 1.23 on, which has no place for a reason. gotrace_go_switch_for has one, as gotrace_go_block has, and is three events in
- * every format: GoUnblock, GoBlock, GoStart, all at one time. Go: traceLocker.GoSwitch. */
+/* The running goroutine blocks (_end: ends) and another, blocked goroutine runs in its place, as coroutines do. From
+ * 1.23 on this is one event, which has no reason. gotrace_go_switch_for takes a reason, as gotrace_go_block does, and
+ * emits three events in every format, all with the same time: GoUnblock, GoBlock, GoStart. Go: traceLocker.GoSwitch. */
 #define gotrace_go_switch(go) gotrace_go_switch_at(GOTRACE_HERE, (go))
 #define gotrace_go_switch_end(go) gotrace_go_switch_end_at(GOTRACE_HERE, (go))
 #define gotrace_go_switch_for(go, reason) gotrace_go_switch_for_at(GOTRACE_HERE, (go), (reason))
@@ -1066,72 +1101,74 @@ GOTRACE_API void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go);
 GOTRACE_API void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason);
 GOTRACE_API void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go);
 
-/* Ends a goroutine that does not run: one that waits, is runnable, or was never started. For a coroutine that is collected
- * or cancelled while it waits:
+/* Ends a goroutine that is not running: blocked, runnable or never started. For example, a coroutine that is collected
+ * or cancelled while it is blocked:
  *
  *     void collect(struct coroutine *co) {
  *         gotrace_go_destroy(co->go);
  *         free(co);
  *     }
  *
- * Any thread. The handle is dead afterwards, as after gotrace_go_end. Of two threads that destroy one goroutine, or of one
- * that destroys and one that unblocks it, exactly one succeeds; the other call is counted and does nothing. (While tracing is
- * off, unblocks do not compete: order them yourself.) A goroutine that runs or is in a system call is left alone.
+ * Any thread. The handle is invalid afterwards, as after gotrace_go_end. If two threads destroy the same goroutine, or
+ * one destroys and one unblocks it, exactly one succeeds; the other call is counted and does nothing. (While tracing is
+ * off, the program must order them itself.) The call has no effect on a goroutine that is running or in a system call.
  *
- * No format has an event for this, so the goroutine runs on the calling thread for no time: it is unblocked if it waits, starts
- * and ends, all at one moment. If the thread runs another goroutine, that one makes room and goes on at the same moment. A
- * thread without a proc has one for that moment. */
+ * No format has an event for this, so the goroutine runs on the calling thread for zero time: it is unblocked if
+ * needed, starts and ends, all at the same time. A goroutine that runs on the thread yields and resumes at that time. A
+ * thread without a proc has a temporary one. */
 #define gotrace_go_destroy(go) gotrace_go_destroy_at(GOTRACE_HERE, (go))
 GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go);
 
-/* The goroutine that runs enters a system call and leaves it. Its thread keeps the proc unless another thread steals it
- * or the thread itself gives it up (gotrace_proc_stop); then the end is _end_blocked, after which the goroutine is
- * runnable and needs gotrace_go_start, and the thread a proc. If nobody has stolen the proc by then, it is idle from there on;
- * the thread takes it again if it starts a goroutine without another proc. In v1 a call of 20 microseconds or more (sysmon's
- * period in runtime/proc.go) that kept its proc is shown as if it had lost it, since v1 has no end of a short call.
- * Go: traceGoSysCall, traceGoSysBlock, traceGoSysExit. */
+/* The running goroutine enters a system call and leaves it. Its thread keeps the proc unless another thread steals it
+ * or the thread itself releases it (gotrace_proc_stop). If the proc is lost, end the system call with _end_blocked: the
+ * goroutine is then runnable and needs gotrace_go_start, and the thread needs a proc. If nobody has stolen the proc by
+ * then, it becomes idle, and the thread takes it again if it starts a goroutine without another proc. v1 has no end of
+ * a short system call. In v1, a call of 20 microseconds or more (sysmon's period in runtime/proc.go) that kept its proc
+ * is shown as if it had lost it. Go: traceGoSysCall, traceGoSysBlock, traceGoSysExit. */
 #define gotrace_go_syscall_begin() gotrace_go_syscall_begin_at(GOTRACE_HERE)
 GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site);
 GOTRACE_API void gotrace_go_syscall_end(void);
 GOTRACE_API void gotrace_go_syscall_end_blocked(void);
 
-/* The goroutine that is in a system call ends in it (one that began as a callback from foreign code, and goes back
- * there); a proc that its thread still has stops. Before 1.22 the call ends first. Go: traceLocker.GoDestroySyscall. */
+/* The goroutine in a system call ends in it, as one that began as a callback from foreign code and returns there. If
+ * its thread still has a proc, the proc stops. Before 1.22 the system call ends first. Go:
+ * traceLocker.GoDestroySyscall. */
 GOTRACE_API void gotrace_go_end_in_syscall(void);
 
-/* Labels the goroutine that runs (copied, up to 63 bytes; NULL: no more); v1 shows it from its next start on. Go:
- * traceGoStart, traceLocker.GoStart. */
+/* Labels the running goroutine (copied, up to 63 bytes; NULL removes the label). v1 shows the label from the
+ * goroutine's next start on. Go: traceGoStart, traceLocker.GoStart. */
 GOTRACE_API void gotrace_go_label(const char *label);
 
-/* Another name for a goroutine, at any time: the one that runs on the calling thread, or one that does not run; if it runs
- * elsewhere or is in a system call, the call is counted and does nothing. Go names a goroutine once, by the first stack that
- * it sees of it. So the trace that is on keeps the old name and shows the new one beside it, as a label: "G5 worker (renamed)",
- * in v2 from this moment on (or the next start, if it does not run), in v1 from the next start on. Traces that begin later have
- * the new name alone and the label. The name is copied: up to 255 bytes, up to 63 of these as the label; there are up to 1,024
- * names of threads and goroutines, beyond which only the label changes. NULL or "": no label any more, the name stays. */
+/* Renames a goroutine: the one that runs on the calling thread, or one that is not running. For a goroutine that runs
+ * elsewhere or is in a system call, the call is counted and does nothing.
+ * Go takes a goroutine's name from the first stack it sees of it. The current trace therefore keeps the old name and
+ * shows the new one as a label, "G5 worker (renamed)": in v2 from now on (or from the next start, if it is not
+ * running), in v1 from the next start on. Later traces have the new name and the label. The name is copied: up to 255
+ * bytes, of which up to 63 appear in the label. Up to 1,024 threads and goroutines can be renamed; beyond that, only
+ * the label changes. NULL or "" removes the label and keeps the name. */
 GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name);
 
-/* Marks a goroutine that wakes others by time: its unblocks are shown as the timers'. v1 only. (1.8: the first one
- * only.) */
+/* Marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only. (1.8:
+ * only the first such goroutine.) */
 GOTRACE_API void gotrace_go_timer(gotrace_go *go);
 
-/* The bounds of the stack that the goroutine runs on, lowest byte and the one after the highest, for stack walks. */
+/* Sets the bounds of the goroutine's stack, for stack walks: its lowest byte, and the byte after its highest. */
 GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high);
 
 /* The goroutine that runs on the calling thread; NULL if none. A plain thread becomes one. */
 GOTRACE_API gotrace_go *gotrace_go_self(void);
 GOTRACE_API uint64_t gotrace_go_id(const gotrace_go *go);
 
-/* For plain threads: the thread waits from here to there. gotrace_wait_end unblocks and starts the thread's goroutine,
- * or only starts it if the waker said gotrace_go_unblock. */
+/* For plain threads: the thread waits between _begin and _end. gotrace_wait_end unblocks and starts the thread's
+ * goroutine, or only starts it if the waker called gotrace_go_unblock. */
 #define gotrace_wait_begin(reason) gotrace_wait_begin_at(GOTRACE_HERE, (reason))
 GOTRACE_API void gotrace_wait_begin_at(gotrace_site *site, unsigned reason);
 GOTRACE_API void gotrace_wait_end(void);
 
-/* The same for a wait on something that has an address: a lock, a queue, a futex. Whoever ends such waits then need not know
- * who waits: gotrace_wake unblocks up to `count` of the threads that wait on `key`, in the order in which they came, and
- * returns how many that were. Call it before the waiters can go on; call gotrace_wait_on before the waiter can be seen by a
- * waker. A wait that ends otherwise (time-out, signal) needs nothing but its gotrace_wait_end. Also while tracing is off.
+/* A wait on something with an address: a lock, a queue, a futex. The waker need not know who waits: gotrace_wake
+ * unblocks up to `count` of the threads that wait on `key`, in the order of their arrival, and returns how many. Call
+ * gotrace_wake before the waiters can proceed, and gotrace_wait_on before any waker can see the waiter. A wait that
+ * ends for another reason (time-out, signal) needs only its gotrace_wait_end. Works while tracing is off, too.
  *
  *     gotrace_wait_on(&queue->filled, GOTRACE_REASON("queue: wait for work"));
  *     pthread_cond_wait(&queue->filled, &queue->lock);
@@ -1140,9 +1177,10 @@ GOTRACE_API void gotrace_wait_end(void);
  *     gotrace_wake(&queue->filled, 1);                   // GOTRACE_WAKE_ALL with a broadcast
  *     pthread_cond_signal(&queue->filled);
  *
- * `key` is compared, never read; with NULL gotrace_wait_on is gotrace_wait_begin. If the thread that wakes and the one that
- * the system lets go on are not the same, the trace shows what gotrace_wake said. For threads, not for goroutines that others
- * start: their scheduler has the list. Each costs less than two events; a gotrace_wake where nobody waits, a load. */
+ * `key` is compared and never dereferenced; gotrace_wait_on with NULL is gotrace_wait_begin. If the system wakes
+ * another thread than gotrace_wake chose, the trace shows the thread that gotrace_wake chose. For plain threads only: a
+ * goroutine's scheduler knows its waiters and calls gotrace_go_unblock. Each call costs less than two events;
+ * gotrace_wake without waiters costs a load. */
 #define GOTRACE_WAKE_ALL 0xffffffffu
 #define gotrace_wait_on(key, reason) gotrace_wait_on_at(GOTRACE_HERE, (key), (reason))
 #define gotrace_wake(key, count) gotrace_wake_at(GOTRACE_HERE, (key), (count))
@@ -1151,25 +1189,25 @@ GOTRACE_API unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsign
 
 /* --------------------------------------------------------------------------------------------------- >>emit ---- */
 
-/* Places that are known at run time only, for the calls `..._at`, each of which takes a site: those of a script, of another
- * language, or what std::source_location says. Its location also serves as an entry: gotrace_go_create(&site->location).
+/* Makes a call site at run time, for the calls `..._at`, which take one: a place in a script, in another language, or
+ * from std::source_location. Its location also serves as an entry: gotrace_go_create(&site->location).
  *
  *     void log_line(const char *text, std::source_location at = std::source_location::current()) {
  *       gotrace_log_at(gotrace_site_make(at.function_name(), at.file_name(), at.line()), GOTRACE_NO_TASK, "app", text);
  *     }
  *
- * gotrace_site_make_pc knows an address alone, which is looked up when the trace is written (gotrace_options.symbolize). The
- * same place always has the same site. Strings are copied, and cut at 1,024 bytes; NULL is unknown. A site belongs to the
- * tracer and stays as long as the program runs; there are up to 16,384. NULL if there is no room for another: every call takes
- * that as a place that is not known. Any thread, also while tracing is off; it takes the time of hashing the strings, so keep
- * what it returns where you can. A site remembers one name that is a constant; pass 0 as `name_is_constant` where it can be
- * one of several. */
+ * gotrace_site_make_pc takes only an address, which is looked up while the trace is written
+ * (gotrace_options.symbolize). The same place always returns the same site. Strings are copied, and truncated to 1,024
+ * bytes; NULL means unknown. The tracer owns the site and keeps it as long as the program runs. There are up to 16,384
+ * sites; beyond that, or if out of memory, the result is NULL, which every call accepts as an unknown place. Any
+ * thread, also while tracing is off. A call hashes the strings, so keep the result where you can. A site remembers one
+ * constant name: if calls pass different names with the same site, pass 0 as `name_is_constant`. */
 GOTRACE_API gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line);
 GOTRACE_API gotrace_site *gotrace_site_make_pc(uintptr_t pc);
 
-/* Garbage collection, for runtimes that have one. A collection is one at a time for the program, and so is a stopped
- * world (from 1.10 on); a scan (1.8) and a sweep belong to the calling thread's proc, a mark assist to its goroutine. A
- * sweep writes nothing before its first span. Bytes. Go: traceGCStart, traceGCDone, traceGCScanStart,
+/* Garbage collection, for runtimes that have one. The program has at most one collection and one stop-the-world (from
+ * 1.10 on) at a time. A scan (1.8) and a sweep belong to the calling thread's proc, a mark assist to its goroutine. A
+ * sweep emits nothing before its first span. Sizes are in bytes. Go: traceGCStart, traceGCDone, traceGCScanStart,
  * traceSTWStart, traceGCSweepStart, traceGCSweepSpan, traceGCSweepDone, traceGCMarkAssistStart and their ends. */
 #define gotrace_gc_begin() gotrace_gc_begin_at(GOTRACE_HERE)
 #define gotrace_stw_begin(reason) gotrace_stw_begin_at(GOTRACE_HERE, (reason))
@@ -1192,12 +1230,12 @@ GOTRACE_API void gotrace_gc_mark_assist_end(void);
 GOTRACE_API void gotrace_heap_alloc(uint64_t bytes);
 GOTRACE_API void gotrace_heap_goal(uint64_t bytes);
 
-/* Memory in detail: the experiment AllocFree of 1.23 and later, if options->alloc_events is set; else these cost one
- * branch. Addresses are as options->heap says; a call for what is there when the trace begins, one for what is made,
- * one for what goes. `kind_class` tells sorts of spans apart: in Go, 1 for stacks, else twice the size class. A type is
- * known by its address and must stay valid until gotrace_stop returns; NULL: unknown. A stack's size is written as the
- * next power of two. Go: traceSnapshotMemory and traceLocker's SpanExists, SpanAlloc, SpanFree, HeapObject...,
- * GoroutineStack... in runtime/traceallocfree.go. */
+/* Memory in detail: the experiment AllocFree of 1.23 and later, if options->alloc_events is set; otherwise each call
+ * costs a branch. Three calls per kind: one for what exists when the trace starts, _alloc and _free. options->heap
+ * determines how addresses are encoded. `kind_class` classifies spans: in Go, 1 for stacks, else twice the size class.
+ * A type is identified by its address, must stay valid until gotrace_stop returns, and may be NULL (unknown). A stack's
+ * size is rounded up to a power of two. Go: traceSnapshotMemory and traceLocker's SpanExists, SpanAlloc, SpanFree,
+ * HeapObject..., GoroutineStack... in runtime/traceallocfree.go. */
 GOTRACE_API void gotrace_span(const void *base, size_t bytes, unsigned kind_class);
 GOTRACE_API void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class);
 GOTRACE_API void gotrace_span_free(const void *base);
@@ -1208,12 +1246,15 @@ GOTRACE_API void gotrace_goroutine_stack(const void *base, size_t bytes);
 GOTRACE_API void gotrace_goroutine_stack_alloc(const void *base, size_t bytes);
 GOTRACE_API void gotrace_goroutine_stack_free(const void *base);
 
-/* Annotations (1.11 and later): cost one branch when tracing is off. Names and texts are cut at 1,024 bytes, on a UTF-8
- * boundary; NULL is the empty string. Go: userTaskCreate, userTaskEnd, userRegion, userLog in runtime/trace.go.
+/* Annotations (1.11 and later). They cost one branch while tracing is off. Names and texts are truncated to 1,024
+ * bytes, at a UTF-8 boundary; NULL is the empty string. Go: userTaskCreate, userTaskEnd, userRegion, userLog in
+ * runtime/trace.go.
  *
- * A task may be begun, ended and named by any thread; GOTRACE_NO_TASK is none. A task that is open when tracing starts is
- * in the trace from there on, by the first 43 bytes of its name (the latest 1,024 of them); so begin and end are calls
- * also while tracing is off. A region that is open then is in the trace if it ends in it. */
+ * Any thread may begin, end and refer to a task; GOTRACE_NO_TASK is none. A task that is open when tracing starts
+ * appears from then on, with the first 43 bytes of its name (only the latest 1,024 such tasks). Task begin and end are
+ * therefore function calls even while tracing is off. A region that is open when tracing starts appears if it ends
+ * during the trace.
+ */
 #define gotrace_task_begin(name, parent) \
   gotrace_task_begin_at(GOTRACE_HERE, (name), GOTRACE__IS_CONSTANT(name), (parent))
 #define gotrace_task_end(task) gotrace_task_end_at(GOTRACE_HERE, (task))
@@ -1221,12 +1262,12 @@ GOTRACE_API gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *n
                                                gotrace_task parent);
 GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
 
-/* A region is a stretch of one goroutine's execution; regions nest. The end names the region: an end of one that is not
+/* A region is a span of one goroutine's execution; regions nest. The end names the region: ending a region that is not
  * the innermost also ends those inside it.
  *
- * `name_is_constant` of the functions below and of gotrace_task_begin_at: nonzero promises that the string stays valid and
- * unchanged until gotrace_stop returns, and that every call with the same site passes it; the tracer then keeps the pointer
- * and looks the name up once. 0: the name is copied. */
+ * `name_is_constant`, here and in gotrace_task_begin_at: nonzero promises that the string stays valid and unchanged
+ * until gotrace_stop returns, and that every call with this site passes the same string. The tracer then keeps the
+ * pointer and looks the name up once. 0: the name is copied. */
 #define gotrace_region_begin(task, name) \
   (gotrace_enabled() ? gotrace_region_begin_at(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)) : (void)0)
 #define gotrace_region_end(task, name) \
@@ -1234,8 +1275,8 @@ GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
 GOTRACE_API void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name, int name_is_constant);
 GOTRACE_API void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name, int name_is_constant);
 
-/* A message within a task, with a category. gotrace_logf and gotrace_logv format it as printf and vprintf do (by stb_sprintf
- * where its header is found, see GOTRACE_NO_STB_SPRINTF), up to 1,024 bytes, on the caller's stack. */
+/* A message within a task, with a category. gotrace_logf and gotrace_logv format it as printf and vprintf do (with
+ * stb_sprintf if available, see GOTRACE_NO_STB_SPRINTF), up to 1,024 bytes, on the caller's stack. */
 #define gotrace_log(task, category, message) \
   (gotrace_enabled() ? gotrace_log_at(GOTRACE_HERE, (task), (category), (message)) : (void)0)
 #define gotrace_logf(...) (gotrace_enabled() ? gotrace_logf_at(GOTRACE_HERE, __VA_ARGS__) : (void)0)
@@ -1247,8 +1288,8 @@ GOTRACE_API void gotrace_logf_at(gotrace_site *site, gotrace_task task, const ch
 GOTRACE_API void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
                                  va_list arguments) GOTRACE__PRINTF(4, 0);
 
-/* GOTRACE_REGION("name") { ... }: a region as long as the block, also where the block is left by break, return, goto or
- * an exception (GCC, Clang). GOTRACE_TASK_REGION(task, "name") within a task. */
+/* GOTRACE_REGION("name") { ... }: a region that spans the block. On GCC and Clang it also ends when break, return, goto
+ * or an exception leaves the block. GOTRACE_TASK_REGION(task, "name") is the same within a task. */
 #define GOTRACE_REGION(name) GOTRACE_TASK_REGION(GOTRACE_NO_TASK, name)
 #define GOTRACE_TASK_REGION(task, name) GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name)
 typedef struct gotrace__scope {
@@ -1267,7 +1308,7 @@ typedef struct gotrace__scope {
   for (gotrace__scope variable = gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name));      \
        variable.once; gotrace__scope_end(&variable))
 #endif
-/* Not static in C: an inline function with external linkage may use them. */
+/* Not static in C, because inline functions with external linkage use them. */
 #if GOTRACE__GNU && !GOTRACE_STATIC && !defined(__cplusplus)
 #define GOTRACE__SCOPE_INLINE extern inline __attribute__((gnu_inline, always_inline))
 #else
@@ -1288,9 +1329,9 @@ GOTRACE__SCOPE_INLINE void gotrace__scope_end(gotrace__scope *scope) {
   if (gotrace_enabled()) gotrace_region_end_at(scope->site, scope->task, scope->name, scope->name_is_constant);
 }
 
-/* A sample of the calling thread's execution (1.19 and later), for a SIGPROF handler: `ucontext` is the handler's third
- * argument, NULL for a sample without a stack. Async-signal-safe; takes no lock, allocates nothing; a sample that finds no
- * room is counted. Go: traceCPUSample. */
+/* Samples the calling thread's execution (1.19 and later), for a SIGPROF handler: `ucontext` is the handler's third
+ * argument; NULL for a sample without a stack. Async-signal-safe: takes no lock and allocates nothing. A sample for
+ * which there is no room is counted. Go: traceCPUSample. */
 GOTRACE_API void gotrace_cpu_sample(void *ucontext);
 
 #else /* GOTRACE_DISABLE: the calls are empty functions, which compile to nothing. */
@@ -1433,9 +1474,9 @@ static inline void gotrace_logv(gotrace_task task, const char *category, const c
 
 /* ------------------------------------------------------------------------------------------------ >>decoder ----
  *
- * Reads the traces of every Go release: formats 1.5, 1.7 to 1.11, 1.19, 1.21 (v1) and 1.22, 1.23, 1.25, 1.26 (v2), whoever
- * wrote them. Needs no tracer, is there also with GOTRACE_DISABLE, and has no global state: a decoder belongs to one thread
- * at a time, any number of them may be at work.
+ * Reads the traces of every Go release, whoever wrote them: formats 1.5, 1.7 to 1.11, 1.19, 1.21 (v1) and 1.22, 1.23,
+ * 1.25, 1.26 (v2). Needs no tracer, is available with GOTRACE_DISABLE too, and has no global state. Use a decoder on
+ * one thread at a time; any number of decoders may run in parallel.
  *
  *     gotrace_decoder_options options = {0};
  *     gotrace_decoder *decoder = NULL;
@@ -1447,30 +1488,32 @@ static inline void gotrace_logv(gotrace_task task, const char *category, const c
  *     if (gotrace_decoder_error(decoder)->result) puts(gotrace_decoder_error(decoder)->message);
  *     gotrace_decoder_close(decoder);
  *
- * Ordered (the default): one consistent sequence of events, checked as Go checks it. v2: a generation at a time, by the rules of
- * internal/trace/order.go, which decide by each goroutine's and proc's state and sequence number what can come next, and take the
- * earliest of that. v1: by those of internal/trace/parser.go and order.go of Go 1.21, for the trace as a whole; futile
- * wake-ups are left out and the ends of system calls stand where they happened. What Go refuses is an error here; all events
- * before it are given first.
+ * Ordered (the default): one consistent sequence of events, checked as Go checks it. v2 is ordered a generation at a
+ * time, by the rules of internal/trace/order.go: the states and sequence numbers of goroutines and procs determine
+ * which events are ready, and the earliest of these comes next. v1 is ordered as a whole, by the rules of
+ * internal/trace/parser.go and order.go of Go 1.21; futile wake-ups are removed and the ends of system calls moved to
+ * the time when they happened. The decoder reports an error where Go does, after it has delivered all events before the
+ * error.
  *
- * Raw: what stands in the file, in its order, batches and tables too, unchecked but for its framing. Memory: one window.
+ * Raw: the contents of the file in file order, including batches and tables; only the framing is checked. Uses the
+ * memory of one window.
  */
 
 #define GOTRACE_NO_ID (-1) /* no thread, proc or goroutine */
 
-/* Reads up to `size` bytes at `offset` of the trace; returns how many, 0 at its end, (size_t)-1 if it failed. Without
- * options.seekable the offsets follow one another. */
+/* Reads up to `size` bytes at `offset` of the trace; returns how many, 0 at the end, (size_t)-1 on failure. Without
+ * options.seekable, the offsets are consecutive. */
 typedef size_t gotrace_read_fn(void *context, uint64_t offset, void *buffer, size_t size);
 
 typedef struct gotrace_decoder_options {
-  const void *data; /* the trace in memory, which stays the caller's and must stay there until close; or NULL: */
+  const void *data; /* the trace in memory, owned by the caller and unchanged until close; or NULL and `read`: */
   size_t size;
   gotrace_read_fn *read;
   void *context;
-  bool seekable; /* read can read any part again, and is asked beyond the end too: v2 then needs no memory for the
-                    batches that wait for their turn, v1 none beside the trace for its growth */
+  bool seekable; /* `read` accepts any offset, in any order, also beyond the end: v2 then needs no memory for
+                    waiting batches, and v1 none to grow its copy of the trace */
   bool raw;
-  /* Where memory comes from; NULL: GOTRACE_MALLOC and GOTRACE_FREE, else malloc and free. */
+  /* Allocator; NULL: GOTRACE_MALLOC and GOTRACE_FREE, else malloc and free. */
   void *(*allocate)(void *context, size_t size);
   void (*release)(void *context, void *memory, size_t size);
   void *allocator_context;
@@ -1482,54 +1525,57 @@ typedef struct gotrace_decoder gotrace_decoder;
 /* One event. */
 typedef struct gotrace_event {
   const gotrace_event_spec *spec; /* its row of GOTRACE_V1_EVENTS or GOTRACE_V2_EVENTS; never NULL */
-  int64_t time;     /* ordered: nanoseconds, v1 since the first event, v2 since some moment before it, later than the time of the
-                     * event before it in v2; raw: ticks */
-  uint64_t offset;  /* where it stands in the file, in bytes */
+  int64_t time;     /* ordered: nanoseconds. v1: since the first event. v2: since some time before it, and later than
+                     * the previous event. raw: ticks */
+  uint64_t offset;  /* position in the file, in bytes */
   int64_t m, p,
-      g; /* thread, proc and goroutine on which it happened, as they were before it, or GOTRACE_NO_ID. v1 has no
-          * threads but what ProcStart tells, and procs beyond GOTRACE_FAKE_PROC. Raw: m (v2), p (v1) of the batch */
+      g; /* thread, proc and goroutine on which it happened, as of before the event, or GOTRACE_NO_ID. v1 has no threads
+          * except those of ProcStart, and has pseudo-procs from GOTRACE_FAKE_PROC on. Raw: m (v2) or p (v1) of the
+          * batch */
   uint64_t stack;   /* the event's stack, 0 if none; see gotrace_decoder_stack */
-  uint64_t args[5]; /* the arguments that spec->arguments names, without "dt" and "data" */
-  int64_t extra;    /* ordered, v2. GoStatus, GoStatusStack, ProcStatus, ProcSteal: the status before, or GOTRACE_STATUS_UNKNOWN,
-                     * _NONE. UserTaskEnd: the parent's id or GOTRACE_NO_ID. Sync: how many there were with this one */
-  const char *data; /* the argument "data"; UserTaskEnd: the task's name; STWBegin, STWEnd, STWStart, GCSTWStart: the reason.
-                     * Not terminated by a NUL; valid until the next event. NULL if the event has none */
+  uint64_t args[5]; /* the arguments in spec->arguments, without "dt" and "data" */
+  int64_t extra;    /* ordered, v2. GoStatus, GoStatusStack, ProcStatus, ProcSteal: the previous status, or
+                     * GOTRACE_STATUS_UNKNOWN or _NONE. UserTaskEnd: the parent's id or GOTRACE_NO_ID. Sync: how many
+                     * there were, including this one */
+  const char *data; /* the argument "data"; UserTaskEnd: the task's name; STWBegin, STWEnd, STWStart, GCSTWStart: the
+                     * reason. Not NUL-terminated; valid until the next event. NULL if the event has none */
   size_t data_size;
   uint8_t kind;     /* spec->number: GOTRACE_V1_... or GOTRACE_V2_... */
   uint8_t arg_count;
-  bool implied;     /* ordered: stands in no file: what GoSwitch (its block and start) and GoDestroySyscall (the theft of its proc) mean */
+  bool implied;     /* ordered: not in the file, but implied by GoSwitch (block and start) or GoDestroySyscall (steal of
+                       the proc) */
 } gotrace_event;
 
-#define GOTRACE_STATUS_UNKNOWN (-1) /* it is the first that the trace tells of it */
-#define GOTRACE_STATUS_NONE (-2)    /* it was not there */
+#define GOTRACE_STATUS_UNKNOWN (-1) /* the trace has not mentioned it before */
+#define GOTRACE_STATUS_NONE (-2)    /* it did not exist */
 
-/* v1, ordered: procs that are none. As in internal/trace/parser.go. */
+/* v1, ordered: pseudo-procs, as in internal/trace/parser.go. */
 #define GOTRACE_FAKE_PROC 1000000
 #define GOTRACE_TIMER_PROC 1000001   /* unblocked by a timer */
 #define GOTRACE_NETPOLL_PROC 1000002 /* unblocked by the network */
 #define GOTRACE_SYSCALL_PROC 1000003 /* ends of system calls */
-#define GOTRACE_GC_PROC 1000004      /* begin of collections */
+#define GOTRACE_GC_PROC 1000004      /* begins of collections */
 #define GOTRACE_PROFILE_PROC 1000005
 
 typedef struct gotrace_frame {
   uint64_t pc, line;
-  const char *function, *file; /* not terminated by a NUL */
+  const char *function, *file; /* not NUL-terminated */
   size_t function_size, file_size;
 } gotrace_frame;
 
 typedef struct gotrace_decoder_info {
   int format;                  /* 1005 to 1026 */
-  int family;                  /* 1 or 2; which table the events are of */
+  int family;                  /* 1 or 2: which table the events are from */
   double nanoseconds_per_tick; /* 0: not yet known */
   uint64_t generation;         /* v2: of the last event */
-  uint64_t events;             /* given so far */
-  size_t memory, memory_most;  /* allocated: now, and at most so far */
+  uint64_t events;             /* delivered so far */
+  size_t memory, memory_most;  /* allocated now, and the most so far */
   uint64_t reserved[8];
 } gotrace_decoder_info;
 
 /* Why decoding ended. */
 typedef struct gotrace_decoder_failure {
-  gotrace_result result; /* OK: it did not, or the trace came to its end */
+  gotrace_result result; /* OK: it has not, or the whole trace was decoded */
   uint64_t offset;       /* of the event, batch or table entry, in bytes */
   const char *event;     /* its name, or NULL */
   char message[200];     /* what is wrong, with offset and event */
@@ -1538,24 +1584,24 @@ typedef struct gotrace_decoder_failure {
 
 #if !GOTRACE_NO_DECODER
 
-/* Opens a trace and reads its header. *decoder is set also if that fails, for its error, except when memory is out (NULL).
- * Results: OK, ERROR_ARGUMENT, ERROR_OUT_OF_MEMORY, ERROR_READ, ERROR_HEADER, ERROR_FORMAT. */
+/* Opens a trace and reads its header. On failure *decoder is set too, so that its error can be read, except if out of
+ * memory (NULL). Results: OK, ERROR_ARGUMENT, ERROR_OUT_OF_MEMORY, ERROR_READ, ERROR_HEADER, ERROR_FORMAT. */
 GOTRACE_API gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, const gotrace_decoder_options *options);
 
-/* Frees it. NULL is allowed, as in the calls below: there is then no event, string, stack or information, and the error is
- * ERROR_ARGUMENT. */
+/* Frees the decoder. NULL is allowed, as in the calls below: they then return no event, string, stack or information,
+ * and the error ERROR_ARGUMENT. */
 GOTRACE_API void gotrace_decoder_close(gotrace_decoder *decoder);
 
-/* The next event. OK; END_OF_TRACE; or the error that ended decoding, again at every later call. */
+/* Returns the next event. OK; END_OF_TRACE; or the error that ended decoding, which later calls return again. */
 GOTRACE_API gotrace_result gotrace_decoder_next(gotrace_decoder *decoder, gotrace_event *event);
 
-/* The bytes of a string id among the arguments of the last event; false if there is none (id 0 is the empty string).
- * Ordered only. Not terminated by a NUL; valid until the next event. */
+/* The bytes of a string id among the last event's arguments; false if it is unknown (id 0 is the empty string). Ordered
+ * only. Not NUL-terminated; valid until the next event. */
 GOTRACE_API bool gotrace_decoder_string(const gotrace_decoder *decoder, uint64_t id, const char **data, size_t *size);
 
-/* The first `capacity` frames, innermost first, of a stack id among the arguments of the last event; returns how many
- * frames it has (0: empty or unknown; at most 1,000). Ordered only; valid until the next event. Format 1.5 has pcs
- * alone. */
+/* Stores the first `capacity` frames, innermost first, of a stack id among the last event's arguments. Returns the
+ * stack's number of frames (0: empty or unknown; at most 1,000). Ordered only; valid until the next event. In format
+ * 1.5 frames have only a pc. */
 GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_t id, gotrace_frame *frames, size_t capacity);
 
 /* Why gotrace_decoder_open or _next failed. Never NULL; valid until close. */
@@ -1571,7 +1617,7 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
 
 #endif /* GOTRACE_H */
 
-/* The implementation is not to see the macros at the end of this file, should they be there already. */
+/* The implementation must not see the macros at the end of this file if they are already defined. */
 #if defined(GOTRACE_IMPLEMENTATION) && defined(GOTRACE__FROM_HERE)
 #undef GOTRACE__FROM_HERE
 #undef gotrace_thread_begin
@@ -10573,7 +10619,7 @@ static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t 
     if (at[i] < 0x80) break;
   if (i < 10 && at + i >= end)
     return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, event, "ends in the middle of a number");
-  return gotrace__dec_fail(d, GOTRACE_ERROR_NUMBER, offset, event, "number of more than 64 bits");
+  return gotrace__dec_fail(d, GOTRACE_ERROR_NUMBER, offset, event, "number longer than 64 bits");
 }
 
 /* Ticks to nanoseconds; what no 64 bits hold is the least number, as where Go converts it. */

@@ -905,7 +905,7 @@ static inline bool check_v1_rules(check_v1_trace *t, check_v1_g *gs) {
       else if (proc != timer_p && p->g != e->g)
         wrong = "waker does not run on this proc";
       else if (other->state != CHECK_V1_WAITING)
-        wrong = "unblock of a goroutine that does not wait";
+        wrong = "unblock of a goroutine that is not blocked";
       other->state = CHECK_V1_RUNNABLE;
       touches = false;
       break;

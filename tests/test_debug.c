@@ -38,17 +38,17 @@ int main(void) {
   options.report = report;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   EXPECT(gotrace_proc_stop(), "proc stop on a thread without a proc (dropped)");
-  EXPECT(gotrace_go_end(), "block, stop, end or label where no goroutine runs (dropped)");
+  EXPECT(gotrace_go_end(), "block, stop, end or label while no goroutine runs (dropped)");
   EXPECT(gotrace_go_start(NULL), "NULL handle (dropped)");
   EXPECT(gotrace_go_syscall_end(), "end of a system call that did not begin (dropped)");
   EXPECT(gotrace_wait_end(), "end of a wait that did not begin (dropped)");
   proc = made;
   gotrace_proc_start(proc);
-  EXPECT(gotrace_gc_end(), "begin of a collection that is on, or end of one that is not (dropped)");
+  EXPECT(gotrace_gc_end(), "begin of a collection during one, or end without a begin (dropped)");
   job = gotrace_go_create(&entry);
   gotrace_go_start(job);
   go = (long long)gotrace_go_id(job);
-  EXPECT(gotrace_go_unblock(job), "unblock of a goroutine that does not wait (dropped)");
+  EXPECT(gotrace_go_unblock(job), "unblock of a goroutine that is not blocked (dropped)");
   i = lines;
   while (lines < i + 1) gotrace_gc_mark_assist_end();
   for (i = 0; i < 3; i++) gotrace_proc_destroy(proc); /* once for a place */

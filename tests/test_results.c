@@ -15,7 +15,7 @@ int main(void) {
       {GOTRACE_END_OF_TRACE, 3, "the trace has ended"},
       {GOTRACE_ERROR_ALREADY_RUNNING, -1, "tracing is already on"},
       {GOTRACE_ERROR_NOT_RUNNING, -2, "tracing is off"},
-      {GOTRACE_ERROR_READER_BUSY, -3, "another reader is at work"},
+      {GOTRACE_ERROR_READER_BUSY, -3, "another reader is active"},
       {GOTRACE_ERROR_OUT_OF_MEMORY, -4, "out of memory"},
       {GOTRACE_ERROR_SINK, -5, "the file or the write function failed"},
       {GOTRACE_ERROR_ARGUMENT, -6, "invalid argument"},
@@ -24,26 +24,26 @@ int main(void) {
       {GOTRACE_ERROR_DISABLED, -9, "tracing was compiled out"},
       {GOTRACE_ERROR_READ, -10, "the read function failed"},
       {GOTRACE_ERROR_HEADER, -11, "not a Go execution trace"},
-      {GOTRACE_ERROR_TRUNCATED, -12, "the trace ends in the middle of something"},
-      {GOTRACE_ERROR_NUMBER, -13, "number of more than 64 bits"},
-      {GOTRACE_ERROR_EVENT, -14, "event that the format lacks, or that cannot stand there"},
-      {GOTRACE_ERROR_ARGUMENTS, -15, "wrong arguments of an event"},
-      {GOTRACE_ERROR_BATCH, -16, "batch too large, or something that is no batch where one must stand"},
-      {GOTRACE_ERROR_GENERATION, -17, "generations out of order, or one without its end"},
-      {GOTRACE_ERROR_FREQUENCY, -18, "no frequency of the clock, or more than one"},
-      {GOTRACE_ERROR_CLOCK, -19, "no clock snapshot, or more than one"},
+      {GOTRACE_ERROR_TRUNCATED, -12, "the trace is truncated"},
+      {GOTRACE_ERROR_NUMBER, -13, "number longer than 64 bits"},
+      {GOTRACE_ERROR_EVENT, -14, "event not valid in this format or position"},
+      {GOTRACE_ERROR_ARGUMENTS, -15, "invalid event arguments"},
+      {GOTRACE_ERROR_BATCH, -16, "batch too large, or missing"},
+      {GOTRACE_ERROR_GENERATION, -17, "generations out of order, or missing end of generation"},
+      {GOTRACE_ERROR_FREQUENCY, -18, "missing or duplicate clock frequency"},
+      {GOTRACE_ERROR_CLOCK, -19, "missing or duplicate clock snapshot"},
       {GOTRACE_ERROR_STRING, -20, "string too long, defined twice, or unknown"},
       {GOTRACE_ERROR_STACK, -21, "stack too deep, defined twice, or unknown"},
       {GOTRACE_ERROR_EMPTY, -22, "trace or generation without events"},
-      {GOTRACE_ERROR_STATUS, -23, "status that contradicts what is known"},
-      {GOTRACE_ERROR_STATE, -24, "goroutine or proc not in the state that the event needs"},
-      {GOTRACE_ERROR_CONTEXT, -25, "event without the thread, proc or goroutine that it needs"},
-      {GOTRACE_ERROR_ORDER, -26, "no order of the events is consistent"},
+      {GOTRACE_ERROR_STATUS, -23, "status contradicts the known state"},
+      {GOTRACE_ERROR_STATE, -24, "goroutine or proc in the wrong state for the event"},
+      {GOTRACE_ERROR_CONTEXT, -25, "event without a required thread, proc or goroutine"},
+      {GOTRACE_ERROR_ORDER, -26, "the events have no consistent order"},
       {GOTRACE_ERROR_TIME, -27, "time stamps contradict the order of the events"},
-      {GOTRACE_ERROR_TASK, -28, "task that begins twice"},
+      {GOTRACE_ERROR_TASK, -28, "task begins twice"},
       {GOTRACE_ERROR_REGION, -29, "end of a region that is not the innermost"},
-      {GOTRACE_ERROR_RANGE, -30, "collection, sweep, mark assist or stopped world that begins twice or ends unbegun"},
-      {GOTRACE_ERROR_NESTED, -31, "call from inside another call of the tracer on the same thread"},
+      {GOTRACE_ERROR_RANGE, -30, "collection, sweep, mark assist or stop-the-world begins twice, or ends without a begin"},
+      {GOTRACE_ERROR_NESTED, -31, "nested call: made inside another call of the tracer on the same thread"},
   };
   size_t i, j;
   int n;
@@ -60,8 +60,8 @@ int main(void) {
     for (j = 0; j < i; j++) CHECK(strcmp(text, gotrace_problem_string((gotrace_problem)j)) != 0);
   }
   CHECK(strcmp(gotrace_problem_string(GOTRACE_PROBLEM_NOT_RUNNING),
-               "block, stop, end or label where no goroutine runs") == 0);
-  CHECK(strcmp(gotrace_problem_string(GOTRACE_PROBLEM_BAD_REASON), "reason out of range: taken as unspecified") == 0);
+               "block, stop, end or label while no goroutine runs") == 0);
+  CHECK(strcmp(gotrace_problem_string(GOTRACE_PROBLEM_BAD_REASON), "reason out of range: treated as unspecified") == 0);
   CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_NOT_RUNNING), "dropped") == 0);
   CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_START_WAITING), "repaired") == 0);
   CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_STRING_CUT), "repaired") == 0);
