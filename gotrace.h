@@ -4689,6 +4689,8 @@ static inline bool gotrace__unblock_off(gotrace_go *g) {
 static inline bool gotrace__enter_usual(gotrace__call *c, bool in_syscall) {
   gotrace__thread *m = gotrace__self;
   if (GOTRACE__UNLIKELY(!m || (m->sequence & 1) || m->in_syscall != in_syscall)) return false;
+  /* While tracing is off, this saves the clock read; the check that counts is below. */
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.control) != m->usual_control)) return false;
 #if GOTRACE_NO_THREADS
   if (GOTRACE__UNLIKELY(gotrace__t.cut_wanted)) return false;
 #endif
