@@ -1,23 +1,24 @@
-/* check_v1.h - an independent reader of v1 traces (Go 1.8 to 1.21), for tests and fuzzers. It shares nothing with
- * gotrace.h: neither tables nor code.
+/* check_v1.h - an independent reader of v1 traces (Go 1.8 to 1.21), for tests and fuzzers. It shares neither tables nor
+ * code with gotrace.h.
  *
- * It accepts what Go's parsers accept. There are two of them, and they differ in details:
+ * It accepts what Go's parsers accept. There are two, which differ in details:
  *
  *   old    internal/trace/parser.go and order.go of Go 1.15 to 1.22, for every format
  *   new    internal/trace/internal/tracev1 of Go 1.23 and later, for 1.11, 1.19 and 1.21
  *
- * Both do the same work in the same steps, which are here too: bytes to events; events to streams, one a proc; streams
- * to one order, by goroutines' statuses and sequence numbers, then by time; then the rules that hold between events in
- * that order. Where Go leaves the order of equal time stamps to chance, `seed` chooses it here: a trace is good if
+ * Both work in the same steps, and so does this reader: bytes to events; events to streams, one per proc; streams to
+ * one order, by goroutines' statuses and sequence numbers, then by time; then the rules that hold between events in
+ * that order. Where Go leaves the order of equal time stamps to chance, `seed` chooses it here. A trace is good if
  * every order is.
  *
- * It was compared with the parsers of Go 1.15, 1.21 and 1.27 on their own test data and on some 6,000 corrupted traces.
+ * It was compared with the parsers of Go 1.15, 1.21 and 1.27 on their own test data and on about 6,000 corrupted
+ * traces.
  *
- * With CHECK_V1_STRICT it also holds a trace to what gotrace promises beyond that: strings and stacks stand before the
- * batch that names them, once; limits of batches, strings, stacks.
+ * With CHECK_V1_STRICT it also checks what gotrace promises beyond that: strings and stacks come before the batch that
+ * refers to them, and only once; limits of batches, strings and stacks.
  *
  *     check_v1_trace t;
- *     CHECK(check_v1(&t, bytes, size, CHECK_V1_STRICT, 0));        else t.error says why
+ *     CHECK(check_v1(&t, bytes, size, CHECK_V1_STRICT, 0));        on failure, t.error gives the cause
  *     ... t.kinds[], t.events[t.order[i]], check_v1_string(&t, id, &size) ...
  *     check_v1_free(&t);
  */

@@ -1,8 +1,8 @@
-/* check_v2.h - whether a v2 trace opens: an independent reader of it, by the rules of Go's (internal/trace: batch.go,
- * generation.go, order.go of Go 1.22 to 1.27). After gotrace.h, of whose tables it takes the number of arguments of an event.
+/* check_v2.h - an independent reader of v2 traces, by the rules of Go's (internal/trace: batch.go, generation.go,
+ * order.go of Go 1.22 to 1.27). Include it after gotrace.h, from which it takes the number of arguments of each event.
  *
- * What it adds to them: the events of each thread must not go back in time, and every status of a generation comes before
- * the events that it is needed for, whatever order equal times get (`seed`). */
+ * It checks two rules more: the events of each thread must not go back in time, and every status of a generation comes
+ * before the events that need it, in every order that equal times permit (`seed`). */
 #ifndef CHECK_V2_H
 #define CHECK_V2_H
 

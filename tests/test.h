@@ -1,4 +1,4 @@
-/* test.h - what the tests share: a check that stays in every build, and small helpers. */
+/* test.h - shared by the tests: a check that stays in every build, and small helpers. */
 #ifndef TEST_H
 #define TEST_H
 

@@ -1,5 +1,5 @@
-/* Threads that are goroutines which their parents have made; names of threads and goroutines, those that change and those that
- * are missing: Go takes a goroutine for its runtime's own, and hides it, if its name is empty or begins with "runtime.". */
+/* Threads that are goroutines created by their parents; names of threads and goroutines that change or are missing. Go
+ * takes a goroutine with an empty name, or one that begins with "runtime.", for its runtime's own and hides it. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"

@@ -1,5 +1,5 @@
-/* Memory that runs out, at each allocation in turn: no crash, the results that are documented, and what is there is a
- * trace that opens. Each case is a process of its own, so that the tracer begins with nothing. */
+/* Each allocation fails in turn: no crash, the documented results, and the trace so far opens. Each case runs in its
+ * own process, so that the tracer starts without memory. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 

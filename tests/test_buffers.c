@@ -1,4 +1,4 @@
-/* Buffers begin with a batch header of exactly Go's bytes; queues keep their order. */
+/* Buffers begin with exactly Go's batch header; queues keep their order. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test.h"

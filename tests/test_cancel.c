@@ -1,6 +1,6 @@
-/* pthread_cancel in the tracer leaves no lock held: a thread that waits in gotrace_read or for room ends at once, others are
- * cancelled after the call that they are in.
- * Not in: address, whose runtime gives up at the stack of a thread that was cancelled. */
+/* pthread_cancel inside the tracer leaves no lock held. A thread that waits in gotrace_read or for buffer space ends at
+ * once; others are cancelled after their call.
+ * Not in: address, whose runtime cannot handle the stack of a cancelled thread. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"

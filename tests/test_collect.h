@@ -1,5 +1,5 @@
-/* test_collect.h - what tests that read whole traces share: bytes that grow, and checks of what was collected. After
- * gotrace.h. */
+/* test_collect.h - shared by tests that read whole traces: a buffer that grows, and checks of the collected trace.
+ * Include it after gotrace.h. */
 #ifndef TEST_COLLECT_H
 #define TEST_COLLECT_H
 

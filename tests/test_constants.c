@@ -1,4 +1,4 @@
-/* The constants need no implementation: this file has none. They are the numbers of Go's tracers. */
+/* The constants need no implementation, and this file has none. They are the numbers of Go's tracers. */
 #include "gotrace.h"
 #include "test.h"
 

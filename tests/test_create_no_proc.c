@@ -1,5 +1,5 @@
-/* A thread without a proc that creates goroutines has one for each of these moments only: the picture shows no proc that seems
- * to idle all the time, and the statistics say so. */
+/* A thread without a proc that creates goroutines has a temporary proc during each creation only: the trace shows no
+ * proc that appears idle all the time, and the statistics count it. */
 #include "gotrace.h"
 #include "test_collect.h"
 #include "test_trace.h"

@@ -1,5 +1,5 @@
-/* GOTRACE_DEBUG: each misuse is reported once per place, with the file, line and function of the call, also of calls that carry no
- * call site, and with the goroutine, proc and thread that made it. */
+/* GOTRACE_DEBUG: each misuse is reported once per place, with the file, line and function of the call and the
+ * goroutine, proc and thread that made it. This includes calls that carry no call site. */
 #define GOTRACE_DEBUG 1
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"

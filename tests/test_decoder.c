@@ -1,5 +1,5 @@
-/* The decoder by itself: what it refuses and why, what it gives of a broken trace, memory that runs out, bytes that
- * were changed. That it finds what Go finds is for tests/compare_go.py to say. */
+/* The decoder by itself: what it rejects and why, what it delivers from a broken trace, out of memory, modified bytes.
+ * tests/compare_go.py compares its output with Go's. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"

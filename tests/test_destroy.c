@@ -1,5 +1,5 @@
-/* gotrace_go_destroy: a goroutine that does not run ends, in every format, whoever says so and from where; what the calling
- * thread has in hand stays. The traces open, and nothing takes time in them that took none. */
+/* gotrace_go_destroy ends a goroutine that is not running, in every format and from any thread, and leaves the calling
+ * thread's own goroutine and proc unchanged. The traces open, and the destruction takes no time in them. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"

@@ -1,4 +1,4 @@
-/* GOTRACE_DISABLE=1: every call is there and does nothing; names of events, results and problems are still there. */
+/* GOTRACE_DISABLE=1: every call exists and does nothing; the names of events, results and problems remain. */
 #define GOTRACE_DISABLE 1
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"

@@ -1,5 +1,5 @@
-/* gotrace_start_environment, the names of files that it and others make, and the functions that stand beside the macros, for
- * languages that have no macros. */
+/* gotrace_start_environment; file names with %p and %t; the functions behind the macros, for languages without
+ * macros. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"

@@ -1,5 +1,5 @@
-/* The event tables are sane in themselves, and say what Go's sources say: each number, name, argument and version. The
- * sources are those that tests/fetch_go.sh unpacks. */
+/* The event tables are consistent and match Go's sources: each number, name, argument and version. tests/fetch_go.sh
+ * unpacks the sources. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test.h"

@@ -1,5 +1,5 @@
-/* Every event of v2, in every format that has it, with arguments that Go's parser must print: in a process for each format,
- * with what it is expected to give in a file beside the trace (regular expressions, see check_trace_v2.py). */
+/* Every kind of v2 event, in every format that has it, with its arguments. Each format runs in its own process. A file
+ * next to the trace has the output expected from Go's parser (regular expressions, see check_trace_v2.py). */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_trace.h"

@@ -1,7 +1,7 @@
-/* However a program ends, its trace is whole: main returns, a thread calls exit, main leaves by pthread_exit and the last other
- * thread ends. The tracer's own thread keeps no process alive. What is lost with _exit is what came after the last cut.
- * Not in: address thread, whose runtimes do not bear it: memory of starting threads counts as leaked, a main thread that has
- * ended is waited for. */
+/* The trace is complete, however the program ends: main returns, a thread calls exit, or main leaves by pthread_exit and
+ * the last other thread ends. The service thread keeps no process alive. _exit loses what came after the last cut.
+ * Not in: address thread, whose runtimes cannot handle it: memory of starting threads counts as leaked, and they wait
+ * for a main thread that has ended. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"

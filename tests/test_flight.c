@@ -1,5 +1,5 @@
-/* The flight recorder: snapshots open in Go, while all goes on, from any thread; memory stays below what was asked for; the
- * oldest goes. */
+/* The flight recorder: snapshots taken on any thread, while tracing continues, open in Go; memory stays below the
+ * limit; the oldest generations are dropped. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_trace.h"

@@ -1,5 +1,4 @@
-/* A fork while threads emit: the parent goes on as if nothing had happened; in the child tracing is off, and can be
- * started anew. */
+/* A fork while threads emit: the parent continues undisturbed; in the child tracing is off and can be started again. */
 #define _GNU_SOURCE 1
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Generations: many of them, threads and goroutines that come and go in them or sleep through them, how much memory and
- * time they take. */
+/* Many generations: threads and goroutines that begin and end in them or stay silent through them; the memory and time
+ * that generations take. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_trace.h"

@@ -1,5 +1,5 @@
-/* Signal handlers that emit, and make cuts, at any place of calls that emit, start and stop: what interrupts a call is dropped,
- * nothing waits for a lock that the interrupted call holds, and each trace is whole. */
+/* Signal handlers that emit and make cuts, at any point of calls that emit, start and stop: a call that interrupts a
+ * call is dropped, nothing waits for a lock of the interrupted call, and each trace is complete. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"

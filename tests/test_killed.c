@@ -1,5 +1,5 @@
-/* A program that is killed while it writes a trace leaves one that Go opens, up to the last whole generation. (Each file has a
- * .killed beside it, see open_trace.sh.) */
+/* A program killed while it writes a trace leaves one that Go opens, up to the last complete generation. (Each file has
+ * a .killed next to it, see open_trace.sh.) */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_trace.h"

@@ -1,6 +1,6 @@
-/* An event whose thread was off the processor inside the call belongs before the cut that was made meanwhile, in time as well
- * as in order. Otherwise Go's reader would find it after the first events of the next generation, and move those. The events
- * themselves are written here, since a call cannot be held up from outside. */
+/* An event whose thread was off the processor inside the call while another thread made a cut belongs before that cut,
+ * in time as well as in order. Otherwise Go's reader would find it after the first events of the next generation, and
+ * delay those. The test writes the events itself, since no call can be held up from outside. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"

@@ -1,4 +1,4 @@
-/* Limits: memory (the trace ends, or the emitter waits), and size. Whatever is in the file is a whole trace. */
+/* Limits of memory (the trace ends, or the emitter waits) and of size. The file is always a complete trace. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"

@@ -1,6 +1,6 @@
-/* Whatever is called, in whatever order, on whatever handle, from whatever thread: the trace opens (promise R1). Several
- * threads make random calls, most of them wrong. Forty-five seeds are judged here, by the decoder and by the independent
- * readers; Go's parsers are shown the traces of some more. GOTRACE_TEST_SEED is the first seed. */
+/* The trace opens, whatever is called, in any order, on any handle, from any thread (promise R1). Several threads make
+ * random calls, most of them invalid. The decoder and the independent readers check forty-five seeds here; Go's parsers
+ * check the traces of some more. GOTRACE_TEST_SEED is the first seed. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"

@@ -1,5 +1,5 @@
-/* A mutex is initialized before it is locked, by the value that the system gives: this one is not zero, as on macOS and
- * NetBSD. Also in the child of a fork. */
+/* A mutex is initialized before it is locked, with the system's initializer. The one in this test is not zero, as on
+ * macOS and NetBSD. Also in the child of a fork. */
 #include <pthread.h>
 #include <stdio.h>
 #if !defined(__GLIBC__)

@@ -1,5 +1,5 @@
-/* Calls from inside a call on the same thread: by the program's allocator, unwinder, symbolizer and sink. None may wait for a
- * lock or change anything: they are dropped and counted, and the trace stays whole. */
+/* Nested calls: from the program's allocator, unwinder, symbolizer and sink. None may wait for a lock or change
+ * anything. They are dropped and counted, and the trace stays complete. */
 #include <stddef.h>
 static void *traced_malloc(size_t size);
 static void traced_free(void *memory);

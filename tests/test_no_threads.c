@@ -1,4 +1,5 @@
-/* GOTRACE_NO_THREADS=1: no locks, no service thread: to a file, to a callback, and read by the program itself. */
+/* GOTRACE_NO_THREADS=1: no locks and no service thread. Into a file, into a callback, and read by the program
+ * itself. */
 #define GOTRACE_NO_THREADS 1
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"

@@ -1,5 +1,5 @@
-/* NULL for each pointer of each public function, with tracing off, on and in a goroutine: an error, or nothing but a count;
- * never a crash. tests/include.sh looks that no function is missing here. */
+/* NULL for each pointer of each public function, with tracing off, on and in a goroutine: the result is an error or a
+ * count, never a crash. tests/include.sh checks that no function is missing here. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"

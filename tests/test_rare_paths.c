@@ -1,5 +1,5 @@
-/* Paths that a program seldom takes: a cut for which there is no memory is made later; the end of a generation has more to
- * say than a buffer holds; a proc is stolen whose thread has not been heard of in the trace. */
+/* Rare paths: a cut for which there is no memory is made later; the end of a generation writes more than a buffer
+ * holds; a proc is stolen from a thread that the trace has not mentioned. */
 #define _GNU_SOURCE /* for the implementation, which comes after the allocator */
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Who reads a trace, and who else tries to: a program that polls beside the service thread, a sink and a reader that emit
- * themselves, a reader that is late with cleaning up. */
+/* Readers and would-be readers: a program that polls next to the service thread, a sink and a reader that emit
+ * themselves, a reader that cleans up late. */
 #define _GNU_SOURCE 1
 #include <pthread.h>
 

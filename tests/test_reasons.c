@@ -1,5 +1,5 @@
-/* gotrace_reason: names of reasons that the program chooses: their numbers, their limits, threads that ask at once; and that
- * what is out of range is counted and taken as unspecified. What the traces say is in test_events*.c. */
+/* gotrace_reason: reasons that the program names: their numbers, their limits, threads that ask at once. Values out of
+ * range are counted and treated as unspecified. test_events*.c check what the traces contain. */
 #define GOTRACE__REASONS 40u
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"

@@ -1,5 +1,5 @@
-/* The region allocator: blocks of 64 KiB, aligned pieces, zeroed, refused when too large or beyond the budget, all
- * freed at once. */
+/* The region allocator: blocks of 64 KiB; pieces are aligned and zeroed, refused when too large or beyond the budget,
+ * and all freed at once. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Each result and each problem has a text of its own; any other number has one too. */
+/* Each result and each problem has its own text; any other number has a text too. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test.h"

@@ -1,5 +1,6 @@
-/* CPU samples on threads that the tracer does not know, taken while traces of different formats start, cut and stop: none is told
- * in a trace other than its own. Under ThreadSanitizer it shows that a sample does not race with a start. */
+/* CPU samples on threads that the tracer does not know, taken while traces of different formats start, cut and stop:
+ * none appears in a trace other than its own. Under ThreadSanitizer the test shows that a sample does not race with a
+ * start. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"

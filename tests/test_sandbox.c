@@ -1,5 +1,5 @@
-/* A sandbox that the program puts around itself after its first call may forbid what the tracer stops threads' calls with:
- * membarrier(2). Traces are right all the same. Linux. */
+/* A sandbox that the program enters after its first call may forbid the barrier that the tracer uses, membarrier(2).
+ * Traces are correct all the same. Linux. */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* CPU samples from signal handlers, while threads emit: those that are written and those that found no room are all
- * that were taken, and the trace opens. */
+/* CPU samples from signal handlers, while threads emit: the samples written and those that found no room add up to
+ * those taken, and the trace opens. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"

@@ -1,4 +1,4 @@
-/* Sinks: a path and a callback get the whole trace, in order; wrong arguments change nothing. */
+/* Sinks: a file and a callback receive the whole trace, in order; invalid arguments change nothing. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"

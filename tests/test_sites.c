@@ -1,4 +1,4 @@
-/* Places that are made at run time: one site for one place, whoever asks; their limits; what traces say of them. */
+/* Sites made at run time: one site per place, for all callers; their limits; what traces show of them. */
 #define GOTRACE__SITES 100u
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"

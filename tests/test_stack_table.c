@@ -1,4 +1,4 @@
-/* The stack table: ids, depth, chains with collisions, made-up pcs, and threads that look up while others insert. */
+/* The stack table: ids, depth, chains with collisions, derived pcs, and threads that look up while others insert. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test.h"

@@ -1,6 +1,6 @@
-/* Stacks by frame pointers: of every call that has one, when it is made for the first time and when it comes again, the
- * frames are the place of the call and then those of the callers. Of the library itself, which may be compiled without frame
- * pointers, nothing depends on them. */
+/* Stacks by frame pointers, for every call that has a stack, when it is new and when it was seen before: the frames are
+ * the call site and then the callers. Nothing depends on frames of the library itself, which may be compiled without
+ * frame pointers. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"

@@ -1,5 +1,5 @@
-/* What races while tracing is off, by plain stores, and what a call that began just before a trace may do in it. The racing
- * store is made here, since no thread can be held up at it from outside. */
+/* Races between plain stores while tracing is off, and what a call that began just before a trace may do in it. The
+ * test makes the racing store itself, since no thread can be held up there from outside. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"

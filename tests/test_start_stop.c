@@ -1,5 +1,5 @@
-/* Tracing starts and stops at any time (promise R3): many thousand times while threads emit, threads that come and go, and
- * a goroutine that lives through several traces. Some of the traces are left to Go. */
+/* Tracing starts and stops at any time (promise R3): thousands of times while threads emit, with threads that begin and
+ * end, and a goroutine that lives through several traces. Go opens some of the traces. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_trace.h"

@@ -1,4 +1,4 @@
-/* The string table: ids, cuts on a UTF-8 boundary, and threads that put the same strings at once. */
+/* The string table: ids, truncation at a UTF-8 boundary, and threads that insert the same strings at once. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test.h"

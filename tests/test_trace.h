@@ -1,4 +1,4 @@
-/* test_trace.h - what tests that write whole traces share: after gotrace.h. */
+/* test_trace.h - shared by tests that write whole traces. Include it after gotrace.h. */
 #ifndef TEST_TRACE_H
 #define TEST_TRACE_H
 

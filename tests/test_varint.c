@@ -1,5 +1,5 @@
-/* The base-128 writer makes exactly the bytes of Go's traceBuf.varint (encoding/binary's Uvarint is the same code), and
- * a reader of its own gets the numbers back. */
+/* The base-128 writer produces exactly the bytes of Go's traceBuf.varint (the same code as encoding/binary's Uvarint),
+ * and an independent reader recovers the numbers. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test.h"

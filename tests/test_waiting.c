@@ -1,5 +1,5 @@
-/* Who waits for a thread that is held up inside a call sleeps, and does not take the processor from it: stop, a cut, and a
- * call about a goroutine that another call has. */
+/* Waiting for a thread that is held up inside a call sleeps, and leaves the processor to it: in stop, in a cut, and in
+ * a call about a goroutine that another call holds. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"

@@ -1,5 +1,5 @@
-/* A sink that fails: the trace ends early, the caller learns of it, and what was written is cut to a trace that opens.
- */
+/* A sink that fails: the trace ends early, the caller gets the error, and the file is truncated to a trace that
+ * opens. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"

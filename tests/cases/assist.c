@@ -1,12 +1,12 @@
-/* Goroutines wait amid a mark assist, silent since the last cut; one worker wakes them while another thread makes the
- * next cut.
+/* Goroutines are blocked in a mark assist and silent since the last cut. One worker wakes them while another thread
+ * makes the next cut.
  *
- * What went wrong: GCMarkAssistActive stood after the unblock that made the goroutine known. Nothing but time orders
- * the two, and Go's reader cuts each event's time to whole nanoseconds, so that its clock for one thread can lag behind
- * that for another by a nanosecond an event: most traces were refused in 1.22 to 1.26. The many regions make the
- * worker's clock lag.
+ * The defect: GCMarkAssistActive came after the unblock that introduced the goroutine. Only time orders the two, and
+ * Go's reader truncates each event's time to whole nanoseconds, so its clock for one thread can fall behind its clock
+ * for another by a nanosecond per event. Most traces were rejected in 1.22 to 1.26. The many regions make the worker's
+ * clock fall behind.
  *
- * What must hold: what no sequence number orders does not depend on the clocks of two threads. */
+ * Required: the order of events without sequence numbers must not depend on the clocks of two threads. */
 #include "case.h"
 
 enum { GOROUTINES = 400, CUTS = 3, REGIONS = 3000 };

@@ -1,4 +1,4 @@
-/* case.c - runs a case in each format and judges its traces; see case.h. */
+/* case.c - runs a case in each format and checks its traces; see case.h. */
 #define _GNU_SOURCE
 #include "case.h"
 

@@ -1,12 +1,11 @@
-/* case.h - what the cases share. A case is a program of its own, for one defect that was found: it defines case_this,
- * and case.c, which has gotrace.h's implementation and main, runs it in each format and judges each trace that it
- * writes.
+/* case.h - shared by the cases. A case is a program for one defect that was found. It defines case_this. case.c has the
+ * implementation of gotrace.h and main: it runs the case in each format and checks each trace.
  *
  *     build/cases/NAME [-n RUNS] [-f FORMAT] [-o DIRECTORY] [-e EVERY]
  *
- * RUNS of each format (default 20), or of FORMAT alone, such as 1.23. Traces that are refused, and every EVERY-th of
- * the others (default 10), are left in DIRECTORY, as NAME-FORMAT-RUN.refused and .trace. Prints a line for each format;
- * exit status 1 if any run failed. */
+ * Makes RUNS runs (default 20) in each format, or only in FORMAT, such as 1.23. Rejected traces, and every EVERY-th of
+ * the others (default 10), are left in DIRECTORY, as NAME-FORMAT-RUN.refused and .trace. Prints a line per format; the
+ * exit status is 1 if any run failed. */
 #ifndef CASE_H
 #define CASE_H
 

@@ -1,9 +1,9 @@
-/* The file cannot grow any more, before the first cut or some cuts later.
+/* The file can no longer grow, before the first cut or some cuts later.
  *
- * What went wrong: a trace whose first piece did not fit left an empty file.
+ * The defect: a trace whose first piece did not fit left an empty file.
  *
- * What must hold: a file is a valid, if empty, trace as soon as it exists, and stays one: gotrace_stop reports the
- * sink's error, and what lies beyond the last cut that was written whole is taken away again. */
+ * Required: a file is a valid, if empty, trace as soon as it exists, and stays one. gotrace_stop reports the sink's
+ * error, and data after the last completely written cut is removed. */
 #include "case.h"
 
 #include <signal.h>

@@ -1,11 +1,12 @@
-/* Two wakers of one goroutine, say a time-out and a signal, when a trace ends early by its size limit. One is held up
- * inside its gotrace_go_unblock; meanwhile the trace ends, the other wakes the goroutine, which runs and blocks again.
+/* Two wakers of one goroutine, such as a time-out and a signal, while a trace ends early by its size limit. One is held
+ * up inside its gotrace_go_unblock. Meanwhile the trace ends and the other wakes the goroutine, which runs and blocks
+ * again.
  *
- * What went wrong: the waker that was held up went on as if the trace were still on, took the goroutine in its new
- * state and made it known a second time: two GoCreate of one goroutine.
+ * The defect: the delayed waker continued as if the trace were still on, took the goroutine in its new state and
+ * introduced it again: two GoCreate of one goroutine.
  *
- * What must hold: the early end is a consistent cut like any other (see timed.c). Where in the call the waker is held
- * up is left to chance, so the case needs many runs. */
+ * Required: the early end is a consistent cut like any other (see timed.c). Chance decides where in the call the waker
+ * is held up, so the case needs many runs. */
 #include "case.h"
 
 static const gotrace_location entry = {0, "worker", "early_end.c", 1};

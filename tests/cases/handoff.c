@@ -1,11 +1,10 @@
-/* Go's own order of a lost proc: a thread comes back from its system call, finds that a thief has marked the proc as
- * taken and calls gotrace_go_syscall_end_blocked before the thief has come to call gotrace_proc_steal. Another thread
+/* Go's own order of events for a lost proc: a thread returns from its system call, finds that a thief has marked the
+ * proc as taken, and calls gotrace_go_syscall_end_blocked before the thief calls gotrace_proc_steal. Another thread
  * then runs the proc.
  *
- * What went wrong: the theft was dropped, as the proc was in no system call any more, and so was each later start of
- * it.
+ * The defect: the steal was dropped, since the proc was no longer in a system call, and so was each later start of it.
  *
- * What must hold: both orders are the same story, and no call is dropped. */
+ * Required: both orders give the same trace, and no call is dropped. */
 #include "case.h"
 
 #include <string.h>

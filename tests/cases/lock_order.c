@@ -1,12 +1,12 @@
-/* A collector and a stopped world meet over a stale handle: gotrace_gc_begin on a thread whose proc runs no goroutine,
- * beside a gotrace_go_start, by a goroutine that has stopped the world, of a goroutine that has ended.
+/* A collector and a stop-the-world meet over a stale handle: gotrace_gc_begin on a thread whose proc runs no goroutine,
+ * next to a gotrace_go_start of a dead goroutine by a goroutine that has stopped the world.
  *
- * What went wrong: a deadlock, in which stop hung with them. gc_begin held the collector's lock and took a goroutine's
- * record, which it used again for a goroutine of its own; start had taken the same record by the stale handle and
- * waited for the collector's lock, to end the stopped world first.
+ * The defect: a deadlock, in which stop hung too. gc_begin held the collector's lock and took a goroutine's record,
+ * which it reused for its own goroutine. start had taken the same record through the stale handle and waited for the
+ * collector's lock, to end the stop-the-world first.
  *
- * What must hold: locks are taken in one order. Where the collector is held up is left to chance, so the case needs
- * many runs. */
+ * Required: locks are taken in one order. Chance decides where the collector is held up, so the case needs many
+ * runs. */
 #include "case.h"
 
 static const gotrace_location entry = {0, "worker", "lock_order.c", 1};

@@ -1,8 +1,8 @@
 /* A process ends by _exit, without a stop and before the first cut.
  *
- * What went wrong: the file had 16 bytes, the header alone, which Go refuses.
+ * The defect: the file had 16 bytes, only the header, which Go rejects.
  *
- * What must hold: a file is a valid, if empty, trace as soon as gotrace_start_file has returned. */
+ * Required: a file is a valid, if empty, trace as soon as gotrace_start_file has returned. */
 #include "case.h"
 
 #include <sys/wait.h>

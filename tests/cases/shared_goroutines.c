@@ -1,10 +1,10 @@
 /* Two threads, each with a proc, start, block and unblock the same two goroutines at random. Tracing stops while they
- * go on, or after they have ended; with some cuts before, or none.
+ * run or after they have ended, with several cuts before or none.
  *
- * What went wrong: at the end of a trace, and at a cut, a call that began before it took a goroutine whose state a
- * later call had changed without an event. One trace in five to twenty was refused.
+ * The defect: at the end of a trace and at a cut, a call that had begun before it took a goroutine whose state a later
+ * call had changed without an event. One trace in five to twenty was rejected.
  *
- * What must hold: whatever two threads do with a goroutine, each trace has a consistent story of it. */
+ * Required: whatever two threads do with a goroutine, each trace is consistent about it. */
 #include "case.h"
 
 static gotrace_go *shared[2];

@@ -1,9 +1,8 @@
 /* Two threads start and stop the same two procs at random, and do nothing else.
  *
- * What went wrong: as in shared_goroutines.c, for procs: a start of a proc that a later call had stopped without an
- * event.
+ * The defect: as in shared_goroutines.c, for procs: a start of a proc that a later call had stopped without an event.
  *
- * What must hold: of two threads that start one proc one has it, and each trace tells which. */
+ * Required: of two threads that start the same proc, one gets it, and each trace shows which. */
 #include "case.h"
 
 static gotrace_proc *shared[2];

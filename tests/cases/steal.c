@@ -1,10 +1,10 @@
 /* A system call that began before the trace loses its proc after the first cut.
  *
- * What went wrong: the theft named a thread that the new generation had not mentioned. All traces in 1.22 to 1.26 were
- * refused: "stole proc from non-existent thread 0".
+ * The defect: the steal referred to a thread that the new generation had not mentioned. All traces in 1.22 to 1.26 were
+ * rejected: "stole proc from non-existent thread 0".
  *
- * What must hold: a theft names the thread that last had the proc in this trace, or, where the trace does not know it,
- * is told in a way that readers accept. */
+ * Required: a steal refers to the thread that last had the proc in this trace. If the trace does not know that thread,
+ * the steal is written in a form that readers accept. */
 #include "case.h"
 
 static gotrace_proc *proc;

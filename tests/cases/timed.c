@@ -1,11 +1,11 @@
 /* Plain threads wait with a time-out while another thread reports waking them.
  *
- * What went wrong: gotrace_wait_end of the waiter and gotrace_go_unblock of the waker act on one goroutine. If tracing
- * stopped between the two, one of them was in the trace and the other, which came before it, was not: a quarter of the
- * traces in format 1.23 and half of those in 1.11 were refused.
+ * The defect: gotrace_wait_end of the waiter and gotrace_go_unblock of the waker act on one goroutine. If tracing
+ * stopped between the two, the later one was in the trace and the earlier one was not. A quarter of the traces in
+ * format 1.23 and half of those in 1.11 were rejected.
  *
- * What must hold: the end of a trace is a consistent cut. A call that began before the end writes nothing that depends
- * on a call that the trace does not have. */
+ * Required: the end of a trace is a consistent cut. A call that began before the end writes nothing that depends on a
+ * call missing from the trace. */
 #include "case.h"
 
 enum { WAITERS = 2 };
