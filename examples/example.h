@@ -1,8 +1,8 @@
-/* example.h - what the examples share: options, files, words, and the report on the trace
+/* example.h - shared by the examples: options, files, words, and the report on the trace
  *
- * Nothing here is needed to trace a program. The calls of the tracer in here are those that a program's own layer for
- * files would make: a system call begins and ends, a region lasts as long as the reading, a task as long as the work
- * on a directory. Include it after gotrace.h.
+ * Nothing here is needed to trace a program. The tracer calls in it are those that a program's own file layer would
+ * make: the begin and end of system calls, a region for reading a file, a task for the work on a directory. Include it
+ * after gotrace.h.
  */
 
 #ifndef EXAMPLE_H
@@ -57,7 +57,7 @@ struct settings {
   bool kinds;               /* -k */
   unsigned jobs;            /* -j */
   const char *const *paths; /* NULL after the last; they exist */
-  struct stat trace_file;   /* which file the trace is, so that it is not taken for a text */
+  struct stat trace_file;   /* identifies the trace's own file, which is not a text to count */
 };
 
 static const struct {
@@ -113,7 +113,7 @@ static inline void print_usage(const char *trace, bool counts) {
            default_jobs());
 }
 
-/* Reads the command line, and ends the program if there is something wrong with it. `counts`: it takes -j and paths. */
+/* Reads the command line; ends the program if it is invalid. `counts`: the program takes -j and paths. */
 static inline struct settings parse_arguments(int argc, char **argv, const char *name, const char *trace, bool counts) {
   static const char *const here[] = {".", NULL};
   struct settings settings = {.trace = trace, .jobs = default_jobs(), .paths = here};
@@ -139,7 +139,7 @@ static inline struct settings parse_arguments(int argc, char **argv, const char 
   return settings;
 }
 
-/* Starts the trace, and ends the program if that fails; where tracing is compiled out, all goes on without. */
+/* Starts the trace; ends the program if that fails. If tracing is compiled out, the program runs without it. */
 static inline void start_trace(struct settings *settings) {
   gotrace_result result = gotrace_start_file(settings->trace, &settings->options);
   if (result == GOTRACE_ERROR_FORMAT)
@@ -152,7 +152,7 @@ static inline void start_trace(struct settings *settings) {
 
 /* ------------------------------------------------------------------------------------------------- words ---- */
 
-/* A word is a run of ASCII letters, in lower case: what D. McIlroy's pipeline counts,
+/* A word is a run of ASCII letters, in lower case, as in D. McIlroy's pipeline,
  *     tr -cs A-Za-z '\n' | tr A-Z a-z | sort | uniq -c | sort -rn | sed 10q */
 static inline bool is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
 
@@ -255,7 +255,7 @@ static inline void words_free(struct words *words) {
   memset(words, 0, sizeof *words);
 }
 
-/* Whether a stands before b in the answer: the more frequent first, then by alphabet. */
+/* Whether a comes before b in the result: the more frequent word first, then in alphabetical order. */
 static inline bool words_precede(const struct word *a, const struct word *b) {
   if (a->count != b->count) return a->count > b->count;
   int order = memcmp(a->text, b->text, a->length < b->length ? a->length : b->length);
@@ -264,7 +264,7 @@ static inline bool words_precede(const struct word *a, const struct word *b) {
 
 /* ----------------------------------------------------------------------------------------------- batches ---- */
 
-/* The files of a directory: a task of the trace, which ends when the last of its users lets go of it. */
+/* The files of a directory: a task in the trace, which ends when its last user releases it. */
 struct batch {
   gotrace_task task;
   atomic_uint users;
@@ -291,7 +291,7 @@ static inline void batch_release(struct batch *batch) {
 
 /* ------------------------------------------------------------------------------------------------- files ---- */
 
-/* What became of a file. */
+/* The result for a file. */
 #define VERDICTS(X)                \
   X(TEXT, "text")                  \
   X(BINARY, "binary")              \
@@ -330,7 +330,7 @@ struct block {
   char text[BLOCK_SIZE];
 };
 
-/* What lies in a directory. */
+/* Type of a directory entry. */
 struct listing {
   struct entry *files, *directories;
   unsigned special; /* neither: symbolic links, which are never followed, devices, ... */
@@ -398,7 +398,7 @@ static inline void list_entry(struct listing *listing, const char *path, DIR *di
   if (type == DT_DIR) {
     listing->directories = entry_new(path, found->d_name, listing->directories);
     listing->directories->is_directory = true;
-  } else if (type == DT_REG || type == DT_UNKNOWN) { /* unknown: opening it will tell why */
+  } else if (type == DT_REG || type == DT_UNKNOWN) { /* unknown: opening it will give the error */
     listing->files = entry_new(path, found->d_name, listing->files);
   } else {
     listing->special++;
@@ -446,10 +446,10 @@ MAKES_SYSTEM_CALLS enum verdict file_open(struct file *file, const char *path, c
   *file = (struct file){.task = task, .ahead = block_new()};
   GOTRACE_TASK_REGION(task, "read") {
     gotrace_go_syscall_begin();
-    /* O_NONBLOCK: where a pipe has taken the file's place since it was listed, do not wait for a writer. */
+    /* O_NONBLOCK: if a pipe has replaced the file since it was listed, do not wait for a writer. */
     file->descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file->descriptor < 0 || fstat(file->descriptor, &status)) {
-      /* A symbolic link or a socket has taken its place, or it is one that was named on the command line. */
+      /* A symbolic link or a socket has replaced it, or was named on the command line. */
       verdict = errno == ELOOP || errno == ENXIO ? VERDICT_SPECIAL : VERDICT_UNREADABLE;
       if (verdict == VERDICT_UNREADABLE) file->error = errno;
     } else if (!S_ISREG(status.st_mode)) {
@@ -464,7 +464,7 @@ MAKES_SYSTEM_CALLS enum verdict file_open(struct file *file, const char *path, c
     gotrace_go_syscall_end();
   }
   size_t size = file->ahead->size;
-  /* A zero byte near the begin makes it binary, as for git. */
+  /* A zero byte near the beginning means binary, as in git. */
   if (verdict == VERDICT_TEXT && memchr(file->ahead->text, 0, size < 8000 ? size : 8000)) {
     verdict = VERDICT_BINARY;
     if (file->descriptor >= 0) close(file->descriptor);
@@ -476,13 +476,14 @@ MAKES_SYSTEM_CALLS enum verdict file_open(struct file *file, const char *path, c
   return verdict;
 }
 
-/* The file's next block, the caller's from now on; NULL at its end, or where reading failed: then there is an error. */
+/* Returns the file's next block, which the caller then owns; NULL at its end, or if reading failed (then
+ * file->error). */
 MAKES_SYSTEM_CALLS struct block *file_next(struct file *file) {
   struct block *block = file->ahead;
   file->ahead = NULL;
   if (!block || file->descriptor < 0) return block;
 
-  /* The half word at the end of this block begins the next one. */
+  /* The next block begins with the partial word at the end of this one. */
   size_t end = block->size;
   while (end > 0 && is_letter(block->text[end - 1])) end--;
   if (end == 0) end = block->size;
@@ -536,7 +537,7 @@ static inline void print_blocked(const struct blocked *blocked) {
              blocked->times[reason], texts[reason]);
 }
 
-/* Prints what was counted: the same whatever the number of workers. */
+/* Prints the counts, which do not depend on the number of workers. */
 static inline void print_answer(const struct totals *totals, const struct words *words) {
   const struct word *top[TOP + 1];
   size_t ranks = 0;

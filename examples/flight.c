@@ -1,16 +1,16 @@
 /* flight.c - a server that records its own slow moments
  *
- * What it teaches: the flight recorder. A server traces all the time, into memory, and keeps the last seconds only. When
- * it sees a request that took too long, it writes what it has: the trace shows what led there, which no profile and no log
- * does, since nobody knew beforehand when to look.
+ * What it teaches: the flight recorder. A server traces continuously into memory and keeps only the last seconds. When
+ * a request takes too long, it saves them. The trace shows what led to the slow request, which no profile or log does,
+ * because nobody knew in advance when to look.
  *
  *     cc -O2 -g -o flight examples/flight.c -I. -pthread
  *     ./flight && go tool trace flight.trace
  *
- * The server answers requests that come in over a queue; here they are made by a thread, a thousand a second. Each looks
- * something up in a table that a lock protects. Now and then a request finds the table out of date and makes it anew with
- * the lock held: a mistake that many servers have made. That request is slow, and so are all that wait for the lock. In the
- * trace the task `request` that was slow shows its region `lookup`, blocked by `sync`, and an arrow from the one that woke it.
+ * The server answers requests from a queue; here a thread makes a thousand of them a second. Each looks something up in
+ * a table that a lock protects. Now and then a request finds the table out of date and rebuilds it with the lock held,
+ * a common mistake in servers. That request is slow, and so are all that wait for the lock. In the trace, the slow task
+ * `request` has a region `lookup` blocked by `sync`, and an arrow from the goroutine that woke it.
  */
 
 #define _GNU_SOURCE 1
@@ -58,7 +58,7 @@ static void pause_for(uint64_t duration) {
   while (nanosleep(&time, &time) && errno == EINTR) continue;
 }
 
-/* A mutex whose waiting is in the trace, where there is any. */
+/* A mutex whose contention appears in the trace. */
 static void lock_traced(pthread_mutex_t *lock) {
   if (!pthread_mutex_trylock(lock)) return;
   gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
@@ -89,7 +89,7 @@ static uint32_t answer(const struct request *request) {
   return value;
 }
 
-/* The recorder goes on while it is written, and so do the other workers; one file is enough here. */
+/* The recorder and the other workers continue during the snapshot. One file is enough here. */
 static void write_snapshot(uint64_t number, uint64_t took) {
   if (atomic_exchange(&server.snapshot_taken, true)) return;
   gotrace_logf(GOTRACE_NO_TASK, "slow", "request %" PRIu64 " took %" PRIu64 " us", number, took / 1000);

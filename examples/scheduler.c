@@ -1,8 +1,8 @@
 /* scheduler.c - a scheduler of coroutines, traced
  *
- * What it teaches: where a program that runs many tasks on few threads tells the tracer what it does. The first part is
- * the scheduler: workers that steal from each other, channels, a mutex, wait groups, timers. The second part is a
- * program that uses it: it counts the words of all text files below some paths, in a pipeline of coroutines,
+ * What it teaches: where a program that runs many tasks on few threads calls the tracer. The first part is the
+ * scheduler: workers that steal from each other, channels, a mutex, wait groups, timers. The second part is a program
+ * that uses it: it counts the words of all text files below some paths, in a pipeline of coroutines,
  *
  *     walk --files--> read --blocks--> count --tables--> merge
  *
@@ -11,15 +11,15 @@
  *
  * How it keeps the rules for schedulers of gotrace.h:
  *
- *   1. A coroutine that must wait holds the lock of what it waits for. Under this lock it says that it blocks, then
- *      queues up. The lock is released by the worker to which it switches, when its context is saved; otherwise it
- *      might be resumed half saved. Whoever wakes it has taken it out of the queue under the lock, so it is blocked in
- *      the trace too; the waker says that it is unblocked, then puts it on a run queue.
- *   2. A worker says that a coroutine starts when it has taken it off a run queue: it has it alone.
- *   3. A worker starts its proc when it begins, and gives it up while it has nothing to run.
+ *   1. A coroutine that must wait holds the lock of what it waits for. Under this lock it reports that it blocks, then
+ *      enters the queue. The worker to which it switches releases the lock after saving the coroutine's context.
+ *      Otherwise the coroutine might be resumed half saved. A waker takes it out of the queue under the lock, so it is
+ *      blocked in the trace too. The waker reports it as unblocked, then puts it on a run queue.
+ *   2. A worker reports the start of a coroutine after taking it off a run queue, when no other thread can have it.
+ *   3. A worker starts its proc when it begins, and stops it while it has nothing to run.
  *
- * What it leaves out: preemption, polling of sockets, stacks that grow, and giving the proc of a long system call to
- * another thread. swapcontext makes two system calls a switch; a faster one takes some lines of assembler.
+ * What it omits: preemption, polling of sockets, growing stacks, and giving the proc of a long system call to another
+ * thread. swapcontext makes two system calls per switch; a faster switch takes some lines of assembler.
  */
 
 #define _GNU_SOURCE 1
@@ -37,15 +37,15 @@
 
 /* ================================================================================================ scheduler ====
  *
- * Functions that can block end in _at: they take the place of the call, so that the trace shows the line of the program
- * that waits, or wakes, and not always the same line in here. The macros of the same name pass it.
+ * Functions that can block end in _at. They take a call site, so that the trace shows the line of the program that
+ * waits or wakes, and not always the same line in here. The macros of the same name pass it.
  */
 
 enum { STACK_SIZE = 128 * 1024 };
 #define NEVER UINT64_MAX
 
-/* Held for some instructions, but by a coroutine that blocks until its worker runs again; so no pthread_mutex_t, which
- * its owner must unlock. */
+/* A spinlock, held for some instructions. A coroutine that blocks locks it and its worker unlocks it, so it cannot be a
+ * pthread_mutex_t, which its owner must unlock. */
 typedef atomic_bool spinlock;
 
 static void spin_lock(spinlock *lock) {
@@ -54,7 +54,7 @@ static void spin_lock(spinlock *lock) {
 
 static void spin_unlock(spinlock *lock) { atomic_store_explicit(lock, false, memory_order_release); }
 
-/* A place to switch to. The stack's bounds, the fake stack and the fiber are for the sanitizers. */
+/* A context to switch to. The stack's bounds, the fake stack and the fiber are for the sanitizers. */
 struct context {
   ucontext_t machine;
   const void *stack;
@@ -62,7 +62,7 @@ struct context {
   void *fake_stack, *fiber;
 };
 
-/* What the worker has to do for a coroutine that has left it. */
+/* What the worker must do for a coroutine after switching away from it. */
 enum departure {
   BLOCKED,  /* release coroutine.lock */
   SLEEPING, /* wake it at coroutine.wake_at */
@@ -70,7 +70,7 @@ enum departure {
   ENDED     /* use it again */
 };
 
-/* Belongs to the worker that runs it, or to the queue in which it is, protected by that queue's lock. */
+/* Owned by the worker that runs it, or by the queue that contains it, protected by that queue's lock. */
 struct coroutine {
   struct coroutine *next;
   gotrace_go *go;
@@ -138,8 +138,8 @@ static struct {
 
 static _Thread_local struct worker *thread_worker;
 
-/* The calling thread's worker. After a switch a coroutine may be on another thread, but a compiler that sees the
- * thread-local would remember where the last thread's was: so it must not see it, nor any other, such as errno. */
+/* The calling thread's worker. After a switch a coroutine may be on another thread, but a compiler could cache the
+ * address of a thread-local. So no inlined code may use this thread-local or any other, such as errno. */
 __attribute__((noinline)) static struct worker *this_worker(void) {
   __asm__ volatile("");
   return thread_worker;
@@ -149,7 +149,7 @@ static struct coroutine *this_coroutine(void) { return this_worker()->running; }
 
 /* -------------------------------------------------------------------------------------------- sanitizers ----
  *
- * They must be told which stack is in use. Nothing of this is needed without them.
+ * They must be told which stack is in use. Without sanitizers, none of this is needed.
  */
 
 #ifndef __has_feature /* Clang's way to ask; GCC defines the macros */
@@ -196,7 +196,7 @@ static void before_switch(struct context *from, const struct context *to) {
   (void)from, (void)to;
 }
 
-/* `from` is the context that has switched to `here`; a worker's stack becomes known in this way. */
+/* `from` is the context that has switched to `here`. This also gives the bounds of a worker's stack. */
 static void after_switch(struct context *here, struct context *from) {
 #ifdef ADDRESS_SANITIZER
   __sanitizer_finish_switch_fiber(here->fake_stack, &from->stack, &from->stack_size);
@@ -221,7 +221,7 @@ static void wake_worker(void) {
   pthread_mutex_unlock(&scheduler.lock);
 }
 
-/* Lets a coroutine go on that was blocked, and that the caller has taken out of the queue where it waited. */
+/* Makes a blocked coroutine runnable. The caller has taken it out of the queue where it waited. */
 static void ready_at(gotrace_site *site, struct coroutine *coroutine) {
   gotrace_go_unblock_at(site, coroutine->go);
   enqueue(this_worker(), coroutine);
@@ -240,7 +240,7 @@ static struct coroutine *dequeue(struct worker *worker) {
   return coroutine;
 }
 
-/* Takes half of the first run queue that has something, and returns one of it. */
+/* Takes half of the first run queue that is not empty, and returns one of these. */
 static struct coroutine *steal(struct worker *thief) {
   for (unsigned i = 1; i < scheduler.worker_count; i++) {
     struct worker *victim = &scheduler.workers[(thief->index + i) % scheduler.worker_count];
@@ -284,7 +284,7 @@ static void add_sleeper(struct coroutine *coroutine) {
   pthread_mutex_unlock(&scheduler.lock);
 }
 
-/* Every worker does so between two coroutines; an idle one watches over the alarm while the others are busy. */
+/* Every worker does this between two coroutines. While all others are busy, an idle worker waits for the alarm. */
 static void wake_sleepers(void) {
   uint64_t alarm = atomic_load_explicit(&scheduler.next_alarm, memory_order_relaxed), now;
   if (alarm == NEVER || (now = nanoseconds()) < alarm) return;
@@ -342,7 +342,7 @@ static void coroutine_free(struct coroutine *coroutine) {
   free(coroutine);
 }
 
-/* GO(function, argument): a new coroutine, which calls the function. In the trace it bears the function's name. */
+/* GO(function, argument): a new coroutine, which calls the function. In the trace it has the function's name. */
 #define GO(function, argument)                                      \
   do {                                                              \
     static const gotrace_location go_entry = GOTRACE_ENTRY(function); \
@@ -424,7 +424,7 @@ static void run(struct worker *worker, struct coroutine *coroutine) {
   }
 }
 
-/* Waits until there is something to do. False: there never will be. */
+/* Waits for work. Returns false if there will be none. */
 static bool wait_for_work(struct worker *worker) {
   gotrace_proc_stop();
   pthread_mutex_lock(&scheduler.lock);
@@ -444,7 +444,7 @@ static bool wait_for_work(struct worker *worker) {
     }
   }
   atomic_fetch_sub(&scheduler.idle, 1);
-  /* This worker no longer watches over the alarm; if it is due, it sets the next one first. */
+  /* This worker no longer waits for the alarm; if the alarm is due, it sets the next one first. */
   if (atomic_load_explicit(&scheduler.next_alarm, memory_order_relaxed) != due) watch_alarm();
   bool finished = scheduler.finished;
   pthread_mutex_unlock(&scheduler.lock);
@@ -506,8 +506,8 @@ static struct blocked scheduler_run(void) {
 
 /* ---------------------------------------------------------------------------------------------- channels ----
  *
- * Bounded queues of pointers. A receiver that waits is handed the next item by its sender, and a sender that waits has
- * its item taken by a receiver: nobody is woken in vain.
+ * Bounded queues of pointers. A sender hands its item directly to a waiting receiver, and a receiver takes its item
+ * directly from a waiting sender, so no wake-up is futile.
  */
 
 struct channel {
@@ -596,7 +596,7 @@ static void mutex_lock_at(gotrace_site *site, struct mutex *mutex) {
   spin_unlock(&mutex->lock);
 }
 
-/* Hands the mutex to the first that waits, who need not look again. */
+/* Hands the mutex to the first waiter, which need not check again. */
 #define mutex_unlock(mutex) mutex_unlock_at(GOTRACE_HERE, (mutex))
 static void mutex_unlock_at(gotrace_site *site, struct mutex *mutex) {
   spin_lock(&mutex->lock);
@@ -641,8 +641,8 @@ static void wait_group_wait_at(gotrace_site *site, struct wait_group *group) {
 
 enum {
   MOST_WALKERS = 64,        /* coroutines that walk at once; directories beyond that wait in a list */
-  FULL_TABLE = 4096,        /* distinct words with which a table goes to be merged */
-  TURN = 16 * BLOCK_SIZE,   /* bytes that a coroutine counts before it lets others run */
+  FULL_TABLE = 4096,        /* distinct words at which a table is sent to be merged */
+  TURN = 16 * BLOCK_SIZE,   /* bytes that a coroutine counts before it yields */
   PROGRESS_PERIOD = 1000000 /* nanoseconds */
 };
 
@@ -776,7 +776,7 @@ static void report_progress(void *argument) {
   wait_group_done(&pipeline.reporter);
 }
 
-/* Builds the pipeline, and takes it down from its head as each stage comes to its end. */
+/* Builds the pipeline, and shuts it down from its head as each stage ends. */
 static void count_words(void *argument) {
   (void)argument;
   unsigned jobs = pipeline.settings.jobs;

@@ -1,17 +1,17 @@
 /* threads.c - a pool of threads, traced
  *
- * What it teaches: what a program with plain threads says to the tracer. A thread is a goroutine by itself; what
- * remains to be said is where it waits, and who wakes it, so that the trace shows what the program waited for, not just
- * that it was slow. The program counts the words of all text files below some paths: a directory or a file is a job,
- * and a job that lists a directory makes more of them.
+ * What it teaches: the tracer calls of a program with plain threads. A thread is its own goroutine. The program reports
+ * where it waits and who wakes it, so that the trace shows what the program waited for, not only that it was slow. The
+ * program counts the words of all text files below some paths. A directory or a file is a job, and a job that lists a
+ * directory makes more jobs.
  *
  *     cc -O2 -g -o threads examples/threads.c -I. -pthread
  *     ./threads /usr/include && go tool trace threads.trace
  *
- * A condition variable does not tell whom it wakes, so each thread has one of its own: the waker takes a thread from
- * the list of those that wait, hands it a job, says that it is unblocked, and signals it. The trace then has an arrow
- * from one to the other, and nobody is woken in vain. Where the waker says nothing, as with the mutex here,
- * gotrace_wait_end does.
+ * A condition variable does not report whom it wakes, so each thread has its own. The waker takes a thread from the
+ * list of waiters, gives it a job, reports it as unblocked, and signals it. The trace then has an arrow from the waker
+ * to the thread, and no wake-up is futile. If the waker reports nothing, as with the mutex here, gotrace_wait_end
+ * reports the unblock.
  */
 
 #define _GNU_SOURCE 1
@@ -43,7 +43,7 @@ static struct {
   gotrace_task task; /* all of it */
   pthread_mutex_t lock;
   /* Protected by lock. */
-  struct entry *jobs; /* the newest first: what is half done is done first, so that there are never many */
+  struct entry *jobs; /* newest first: directories in progress are finished first, which keeps the list short */
   size_t unfinished;  /* jobs in the list or at work */
   struct worker *idle;
   struct totals totals;
@@ -52,7 +52,7 @@ static struct {
 
 /* ----------------------------------------------------------------------------------------------- waiting ---- */
 
-/* The place of the wait in the trace is that of the macro. */
+/* The trace shows the wait at the macro's place. */
 #define begin_wait(worker, reason) (gotrace_wait_begin(reason), begin_wait_for((worker), (reason)))
 static void begin_wait_for(struct worker *self, gotrace_block_reason reason) {
   self->wait_reason = reason;
@@ -64,7 +64,7 @@ static void end_wait(struct worker *self) {
   blocked_add(&self->blocked, self->wait_reason, self->wait_began);
 }
 
-/* Only a lock that is not free makes a thread wait. */
+/* A free lock involves no wait. */
 static void lock_pool(struct worker *self) {
   if (pthread_mutex_trylock(&pool.lock) == 0) return;
   begin_wait(self, GOTRACE_BLOCK_SYNC);
@@ -76,8 +76,8 @@ static void unlock_pool(void) { pthread_mutex_unlock(&pool.lock); }
 
 /* ---------------------------------------------------------------------------------------------------- jobs ----
  *
- * Called with pool.lock held, so a thread in pool.idle has said that it waits, and cannot go on before its waker has
- * said that it wakes it.
+ * Called with pool.lock held, so a thread in pool.idle has reported that it waits, and cannot continue before its waker
+ * has reported the wake-up.
  */
 
 static void wake(struct worker *worker, struct entry *job) {
@@ -147,7 +147,7 @@ static void count_file(struct worker *self, const struct entry *job, struct tota
   batch_release(batch);
 }
 
-/* Lists a directory, and returns the jobs that it has found. */
+/* Lists a directory, and returns the jobs found. */
 static struct listing list_jobs(const struct entry *job, struct totals *totals) {
   struct batch *batch = batch_begin(job->path, pool.task);
   struct listing listing = list_directory(job->path, batch->task);

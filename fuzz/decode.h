@@ -1,5 +1,5 @@
-/* decode.h - what the decoder's fuzz targets do with a trace: decode it from memory, through a callback and through one
- * that can seek, raw and in order, and compare. After gotrace.h's implementation. */
+/* decode.h - shared by the decoder's fuzz targets: decodes a trace from memory, through a callback and through a
+ * seekable callback, raw and ordered, and compares the results. Include it after gotrace.h's implementation. */
 #ifndef FUZZ_DECODE_H
 #define FUZZ_DECODE_H
 
@@ -90,7 +90,8 @@ static inline decode_outcome decode_all(const uint8_t *data, size_t size, int wa
     REQUIRE((gotrace_decoder_error(d)->result == GOTRACE_OK) == (o.result == GOTRACE_END_OF_TRACE));
     REQUIRE(o.result == GOTRACE_END_OF_TRACE || gotrace_decoder_error(d)->offset <= size);
   }
-  /* Memory is bounded by what was seen: a batch of some ten bytes may be a thread, with its state and room for its events. */
+  /* The input bounds the memory: a batch of about ten bytes may be a new thread, with its state and room for its
+     events. */
   REQUIRE(s.most <= (1 << 20) + 200 * (int64_t)size);
   gotrace_decoder_close(d);
   REQUIRE(s.bytes == 0);

@@ -1,9 +1,9 @@
-/* Fuzzes the decoder with any bytes: from memory and from streams, raw and in order; memory that runs out.
+/* Fuzzes the decoder with arbitrary bytes: from memory and from streams, raw and ordered, with allocation failures.
  *
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/decode_any.c -o build/fuzz/decode_any -pthread
  *     build/fuzz/decode_any -max_total_time=60 -dict=fuzz/decode.dict fuzz/seeds/decode_any
  *
- * Input: a byte that says when memory runs out (0: never), then the trace.
+ * Input: a byte that determines when memory runs out (0: never), then the trace.
  */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"

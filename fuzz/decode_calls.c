@@ -1,14 +1,19 @@
-/* Fuzzes tracer and decoder together, in two ways. Any calls, as session_calls.c makes them: the decoder must read each
- * trace to its end, from memory and from streams, agree with tests/check_v1.h and tests/check_v2.h, and find as many
- * events of each kind as the statistics count. And calls that make sense, of a small scheduler that knows what it did:
- * each goroutine's own events must come out of the decoder in the order of the calls.
+/* Fuzzes tracer and decoder together, in two ways.
+ *
+ * Arbitrary calls, as session_calls.c makes them: the decoder must read each trace to its end, from memory and from
+ * streams, agree with tests/check_v1.h and tests/check_v2.h, and find as many events of each kind as the statistics
+ * count.
+ *
+ * Valid calls of a small scheduler that records what it did: the decoder must return each goroutine's events in the
+ * order of the calls.
  *
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/decode_calls.c -o build/fuzz/decode_calls -pthread
  *     build/fuzz/decode_calls -max_total_time=60 fuzz/seeds/decode_calls
  *
- * In the environment, DECODE_CALLS_KEEP=FILE leaves the trace there that was refused.
+ * The environment variable DECODE_CALLS_KEEP=FILE keeps a rejected trace in FILE.
  *
- * Input: a byte, even: the rest is an input of session_calls. Odd: the format (it / 2), then two bytes a call.
+ * Input: a byte. If it is even, the rest is an input of session_calls. If it is odd, half of it is the format, and two
+ * bytes per call follow.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,8 +25,7 @@
 
 #include "fuzz.h"
 
-/* session_calls.c asks the environment where it shall keep a trace each time that one is whole: there the decoder gets
- * it. */
+/* Whenever a trace is complete, session_calls.c asks the environment where to keep it. Here the decoder gets it. */
 static char *calls_getenv(const char *name);
 #define getenv(name) calls_getenv(name)
 #define LLVMFuzzerTestOneInput session_calls
@@ -36,7 +40,7 @@ FUZZ_COVERED
 
 #include "decode.h"
 
-static uint64_t calls_checked; /* how many bytes the trace had that was checked last */
+static uint64_t calls_checked; /* size of the last trace checked */
 
 static void calls_refused(const uint8_t *trace, size_t size) {
   const char *path = (getenv)("DECODE_CALLS_KEEP");
@@ -77,7 +81,7 @@ static void calls_check(const uint8_t *trace, size_t size, const gotrace_stats *
             (unsigned long long)raw.kinds[kind]);
     abort();
   }
-  /* In order nothing is lost, but what v1 leaves out and renames. */
+  /* The ordered events are complete, except for those that v1 omits or renames. */
   for (kind = GOTRACE_V2_PROCS_CHANGE; w.v2 && kind < 256; kind++)
     if (kind < GOTRACE_V2_EXPERIMENTAL_BATCH || kind >= GOTRACE_V2_SPAN)
       REQUIRE(ordered.kinds[kind] == raw.kinds[kind]);
@@ -135,7 +139,7 @@ static void run(unsigned go, unsigned thread) {
   did((int)go, START, 0);
 }
 
-/* One call, if it makes sense now. */
+/* One call, if it is valid now. */
 static void sensible_call(void) {
   static const gotrace_block_reason reasons[] = {GOTRACE_BLOCK_SYNC, GOTRACE_BLOCK_CHAN_RECV, GOTRACE_BLOCK_SELECT,
                                                  GOTRACE_BLOCK_NET,  GOTRACE_BLOCK_COND_WAIT, GOTRACE_BLOCK_SLEEP};
@@ -368,7 +372,7 @@ static void compare_steps(uint64_t go) {
     if (s.first_ran[thread] == go && j < s.found && steps_found[j].what == START)
       j = next_of(steps_found, s.found, j + 1, go);
   for (;;) {
-    /* v1 shows a system call that took long as if it had lost its proc. */
+    /* v1 shows a long system call as if it had lost its proc. */
     if (!w.v2 && last == SYSCALL && j < s.found && steps_found[j].what == START)
       j = next_of(steps_found, s.found, j + 1, go);
     if (i == s.done || j == s.found || steps_done[i].what != steps_found[j].what ||

@@ -1,6 +1,6 @@
-/* Fuzzes the decoder with traces that were changed but kept their framing: the mutator takes a trace apart into batches
- * and events, changes numbers, kinds and the order of things, and puts lengths right again. So the checks of order and
- * state are reached, not only those of framing.
+/* Fuzzes the decoder with modified traces whose framing is intact. The mutator splits a trace into batches and events,
+ * changes numbers, kinds and their order, and corrects the lengths. This reaches the checks of order and state, not
+ * only those of framing.
  *
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/decode_mutated.c -o build/fuzz/decode_mutated -pthread
  *     build/fuzz/decode_mutated -max_total_time=60 fuzz/seeds/decode_mutated
@@ -15,7 +15,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   decode_outcome ordered = decode_compare(data, size, false), raw = decode_compare(data, size, true);
   int kind;
-  /* What is in order, was there; and if all is well, nothing is lost but what v1 leaves out and renames. */
+  /* Every ordered event is in the file. In a good trace none is missing, except for those that v1 omits or renames. */
   if (ordered.result == GOTRACE_END_OF_TRACE && size > 6 && data[5] == '2' && data[6] >= '2') {
     REQUIRE(raw.result == GOTRACE_END_OF_TRACE);
     for (kind = GOTRACE_V2_PROCS_CHANGE; kind < 256; kind++)
@@ -162,7 +162,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
       case 1:
         if (pieces[i].count) pieces[i].numbers[random_below(pieces[i].count)] = random_below(40);
         break;
-      case 2: /* a number of its neighbourhood */
+      case 2: /* a number near it */
         if (pieces[i].count && pieces[j].count)
           pieces[i].numbers[random_below(pieces[i].count)] = pieces[j].numbers[random_below(pieces[j].count)];
         break;
@@ -171,18 +171,18 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
           pieces[i].numbers[random_below(pieces[i].count)] +=
               random_below(3) ? 1 - 2 * random_below(2) : random_below(UINT64_MAX);
         break;
-      case 4: /* two change places */ swap = pieces[i], pieces[i] = pieces[j], pieces[j] = swap; break;
-      case 5: /* one goes */
+      case 4: /* swap two */ swap = pieces[i], pieces[i] = pieces[j], pieces[j] = swap; break;
+      case 5: /* remove one */
         memmove(pieces + i, pieces + i + 1, (--count - i) * sizeof *pieces);
         if (!count) return LLVMFuzzerMutate(data, size, max_size);
         break;
-      case 6: /* one comes again */
+      case 6: /* duplicate one */
         if (count == PIECES) break;
         swap = pieces[i];
         memmove(pieces + j + 1, pieces + j, (count++ - j) * sizeof *pieces);
         pieces[j] = swap;
         break;
-      case 7: { /* a new event, with as many numbers as it ought to have */
+      case 7: { /* a new event, with the right number of arguments */
         piece fresh;
         const gotrace_event_spec *spec =
             gotrace_find_event_spec(v1 ? GOTRACE_GO_1_21 : GOTRACE_GO_1_26, (int)random_below(v1 ? 50 : 137));

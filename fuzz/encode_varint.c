@@ -1,10 +1,10 @@
-/* Fuzzes the base-128 writer: any numbers, one after the other, against a reader of their own.
+/* Fuzzes the base-128 writer: a sequence of numbers, checked by an independent reader.
  *
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/encode_varint.c -o build/fuzz/encode_varint -pthread
  *     build/fuzz/encode_varint -max_total_time=60 fuzz/seeds/encode_varint
  *
- * Input: for each number a byte that says how many bytes of it follow (0 to 8) and by how many bytes the reserved form
- * is wider than it need be (0 to 3).
+ * Input: for each number a byte that determines how many bytes of it follow (0 to 8) and by how many bytes the reserved
+ * form is wider than necessary (0 to 3).
  */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"

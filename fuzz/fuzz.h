@@ -1,5 +1,5 @@
-/* fuzz.h - what the fuzz targets share: an assertion that stays in every build, what is not to guide the fuzzer, and
- * bytes taken from the input. */
+/* fuzz.h - shared by the fuzz targets: an assertion that stays in every build, code excluded from coverage, and the
+ * input. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -16,8 +16,8 @@
     }                                                                                                                  \
   } while (0)
 
-/* Between these two stands what checks gotrace.h: the fuzzer is to look for new ways through that, not through this; five
- * times as fast. */
+/* Checking code goes between these two. It is not instrumented: the fuzzer must look for new paths in gotrace.h only,
+ * which makes it five times as fast. */
 #if defined(__clang__)
 #define FUZZ_NOT_COVERED \
   _Pragma("clang attribute push(__attribute__((no_sanitize(\"coverage\"))), apply_to = function)")

@@ -1,9 +1,9 @@
-/* Fuzzes the region allocator: pieces of any size, against a model that knows only how many blocks there must be.
+/* Fuzzes the region allocator: pieces of any size, checked by a model that knows only how many blocks there must be.
  *
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/region_alloc.c -o build/fuzz/region_alloc -pthread
  *     build/fuzz/region_alloc -max_total_time=60 fuzz/seeds/region_alloc
  *
- * Input: a byte for the limit in blocks, then three bytes a piece: its size, or (0xffffff) free everything.
+ * Input: a byte for the limit in blocks, then three bytes per piece: its size, or (0xffffff) free everything.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"

@@ -1,5 +1,5 @@
-/* Runs one fuzz target on the files that are named, and on the files in the directories that are named, without
- * libFuzzer: any compiler will do. Fails when it ran nothing.
+/* Runs one fuzz target on the named files, and on the files in the named directories, without libFuzzer, so that any
+ * compiler can build it. Fails if it ran nothing.
  *
  *     cc -std=c11 -I. fuzz/encode_varint.c fuzz/replay.c -o replay -pthread && ./replay fuzz/seeds/encode_varint
  */
@@ -37,7 +37,7 @@ static void replay(const char *path) {
   } else {
     FILE *file = fopen(path, "rb");
     size_t size = (size_t)status.st_size;
-    uint8_t *data = malloc(size ? size : 1); /* exactly: a read beyond it is then found */
+    uint8_t *data = malloc(size ? size : 1); /* exact size, so that a read beyond it is detected */
     if (!file || !data || fread(data, 1, size, file) != size) fail(path);
     fclose(file);
     LLVMFuzzerTestOneInput(data, size);

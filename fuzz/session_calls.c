@@ -1,17 +1,17 @@
-/* Fuzzes whole sessions: any calls, on any handles, by several threads, in any order, for any format, with clocks that
- * differ between threads, with memory that runs out. What is read must be a trace that Go opens: tests/check_v1.h holds
- * it to the rules of Go's parsers. The counts in it must be those of the statistics.
+/* Fuzzes whole sessions: any calls, on any handles, by several threads, in any order, in any format, with clocks that
+ * differ between threads and with allocation failures. The result must be a trace that Go opens: tests/check_v1.h
+ * applies the rules of Go's parsers. Its counts must equal the statistics.
  *
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/session_calls.c -o build/fuzz/session_calls -pthread
  *     build/fuzz/session_calls -max_total_time=60 fuzz/seeds/session_calls
  *
- * The threads are records of the tracer, one of which is the calling thread's at a time: so an input does the same each
- * time. The clock is the input's too.
+ * The threads are records of the tracer, one of which at a time belongs to the calling thread, so an input always has
+ * the same result. The input determines the clock too.
  *
- * In the environment, SESSION_CALLS_KEEP=DIRECTORY leaves traces there; SESSION_CALLS_KNOWN=TEXT,TEXT lets errors pass
- * that have one of these texts, to look for others meanwhile.
+ * Environment variables: SESSION_CALLS_KEEP=DIRECTORY keeps the traces there; SESSION_CALLS_KNOWN=TEXT,TEXT ignores
+ * errors that contain one of these texts, to look for others meanwhile.
  *
- * Input: two bytes a call: which one, and on what; some take more.
+ * Input: two bytes per call: which one, and on what; some take more.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,7 +37,7 @@ static unsigned fuzz_thread;
 static int fuzz_clock(clockid_t clock, struct timespec *now) {
   uint64_t time;
   (void)clock;
-  if (++fuzz_looks % 64 == 0) fuzz_time += fuzz_looks / 64; /* whoever waits for it shall not wait for long */
+  if (++fuzz_looks % 64 == 0) fuzz_time += fuzz_looks / 64; /* nothing that waits for it waits for long */
   time = fuzz_time + (uint64_t)fuzz_skew[fuzz_thread];
   now->tv_sec = (time_t)(time / 1000000000);
   now->tv_nsec = (long)(time % 1000000000);
@@ -212,7 +212,7 @@ static void become(unsigned thread) {
 
 /* ---- Sessions. ---- */
 
-/* Whether an error is to pass, see SESSION_CALLS_KNOWN. */
+/* Whether to ignore an error, see SESSION_CALLS_KNOWN. */
 static bool is_known(const char *error) {
   const char *known = getenv("SESSION_CALLS_KNOWN");
   char text[64];
@@ -415,7 +415,7 @@ static void heap(unsigned on) {
   }
 }
 
-/* Reasons that the program has named; some numbers that nobody has given. */
+/* Reasons that the program has named, and some invalid numbers. */
 static void named(gotrace_site *site, unsigned on) {
   unsigned what = (unsigned)fuzz_take(&w.in, 1);
   unsigned reason = (what % 8 ? gotrace_reason(name_of(what / 8)) : what << 7) + on;

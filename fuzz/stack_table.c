@@ -1,10 +1,10 @@
-/* Fuzzes the stack table: stacks of a few frames that repeat, by their own hashes and by hashes that collide, against a
- * list of the stacks that were put.
+/* Fuzzes the stack table: stacks of a few frames that repeat, with their own hashes and with colliding ones, checked by
+ * a list of the stacks inserted.
  *
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/stack_table.c -o build/fuzz/stack_table -pthread
  *     build/fuzz/stack_table -max_total_time=60 fuzz/seeds/stack_table
  *
- * Input: for each stack a byte for its depth, a byte for its hash (below 128: its own), and a byte a frame.
+ * Input: for each stack a byte for its depth, a byte for its hash (below 128: its own), and a byte per frame.
  */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   gotrace__table *table;
   gotrace__entry *entry;
   fuzz_input in;
-  /* Places that differ have pcs that differ, also where they are made up. */
+  /* Different places have different pcs, also where pcs are derived. */
   if (size >= 2) {
     gotrace__frame a = frame_of(data[0]), b = frame_of(data[1]);
     int same = (data[0] & 1) == (data[1] & 1) && same_text(a.function, b.function) && same_text(a.file, b.file) &&

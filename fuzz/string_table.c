@@ -1,10 +1,10 @@
-/* Fuzzes the string table: any bytes, against a list of the strings that were put.
+/* Fuzzes the string table: arbitrary bytes, checked by a list of the strings inserted.
  *
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/string_table.c -o build/fuzz/string_table -pthread
  *     build/fuzz/string_table -max_total_time=60 fuzz/seeds/string_table
  *
- * Input: for each string two bytes of length, a byte of how often its bytes are repeated (the lowest 6 bits) and whether
- * events will mention it often (the highest), and the bytes.
+ * Input: for each string two bytes of length, a byte with the repetitions of its bytes (lowest 6 bits) and whether
+ * events will refer to it often (highest bit), and the bytes.
  */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
@@ -24,7 +24,7 @@ static int continues(const uint8_t *byte) {
   return (*byte & 0xc0) == 0x80;
 }
 
-/* Whether a cut is where the documentation says. */
+/* Whether a string is truncated where the documentation requires. */
 static void check_cut(const uint8_t *string, size_t size, size_t kept) {
   size_t i, continuing = 0;
   REQUIRE(kept <= size);
@@ -33,7 +33,7 @@ static void check_cut(const uint8_t *string, size_t size, size_t kept) {
     return;
   }
   REQUIRE(kept <= GOTRACE_MAX_STRING_SIZE && kept >= GOTRACE_MAX_STRING_SIZE - 3);
-  if (kept < GOTRACE_MAX_STRING_SIZE) { /* no byte is left out without need */
+  if (kept < GOTRACE_MAX_STRING_SIZE) { /* no byte is dropped unnecessarily */
     REQUIRE(!continues(string + kept));
     for (i = kept + 1; i <= GOTRACE_MAX_STRING_SIZE; i++) REQUIRE(continues(string + i));
   } else {
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     free(exact);
   }
-  /* The list holds what was put, in that order. */
+  /* The list has the strings in the order of insertion. */
   for (i = 0, entry = table->first; entry; entry = entry->next, i++) {
     REQUIRE(i < count && entry->id == strings[i].id && entry->size == strings[i].size);
     REQUIRE(memcmp(entry + 1, strings[i].bytes, entry->size) == 0);

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Runs the cases, programs for defects that were found (tests/cases), many times in each format.
+# Runs the cases (tests/cases: a program per defect that was found) many times in each format.
 #
 #     tests/cases.sh [RUNS [CASE...]]     RUNS of each case in each format (default 20); all cases unless some are named
 #
-# A line for each case and format, one for Go's verdict, and the counts. Traces that are refused are kept under build/failed.
+# Prints a line per case and format, a line for Go's verdict, and the counts. Rejected traces are kept under
+# build/failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The contents in the header's guide (`>>word`) and the banners of its sections must be the same words in the same order,
-# one each. Banners of the sections below `>>implementation` may lag behind while that part is not written.
+# The contents list in the header's guide (`>>word`) and the banners of its sections must have the same words in the
+# same order, once each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
-"""Compares what Go's parser says about a trace with what is in the file and with what the program emitted.
+"""Compares the output of Go's parser for a trace with the file and with what the program emitted.
 
     check_trace.py [-s] TRACE [-k KINDS] [-e EXPECT] [-g RELEASE OUTPUT]...
 
-TRACE is a file of format 1.8 to 1.21 (v1). KINDS holds lines `kind NAME COUNT`, as the examples print with -k. OUTPUT is
-what `go tool trace -d` (to 1.21), `-d=1` (1.22) or `-d=parsed` (1.23 and later) of RELEASE printed. With -s, strings and
-stacks must stand before the events that name them. EXPECT holds the lines that Go up to 1.22 is to print, in order, without
-time stamps and offsets, with `=#` for any number.
+TRACE is a file of format 1.8 to 1.21 (v1). KINDS has lines `kind NAME COUNT`, as the examples print with -k. OUTPUT is
+the output of RELEASE's `go tool trace -d` (up to 1.21), `-d=1` (1.22) or `-d=parsed` (1.23 and later). With -s, strings
+and stacks must come before the events that refer to them. EXPECT has the lines that Go up to 1.22 must print, in order,
+without time stamps and offsets, with `=#` for any number.
 
 Three independent accounts of one trace must agree:
 
     1. The program's counts equal the counts of this script's own decoder, kind by kind.
     2. Up to Go 1.22, each line that Go prints equals this script's event at the same offset: name, goroutine, arguments,
-       strings. Go leaves out Batch, Frequency, Stack, String, TimerGoroutine and futile wakeups, and prints Local events
+       strings. Go omits Batch, Frequency, Stack, String, TimerGoroutine and futile wake-ups, and prints Local events
        under the name of their common form.
-    3. From Go 1.23 on, the events are converted to the newer model before they are printed. This script puts the events
-       in order as Go does, converts them by the rules in converted() below, and the numbers of each converted kind must
-       be equal.
+    3. From Go 1.23 on, Go converts the events to the newer model before it prints them. This script orders the events
+       as Go does and converts them by the rules in converted() below. The counts of each converted kind must be equal.
 
 Prints one line; exit status 0 if all agree, 1 if not.
 """
@@ -374,8 +373,8 @@ def transition(event):
 
 
 def futile(events):
-    """The offsets of the events that belong to futile wakeups, which Go 1.22 and earlier leave out: of a goroutine that
-    said FutileWakeup, the unblock, the starts and preemptions since, and the block that follows."""
+    """The offsets of the events of futile wake-ups, which Go 1.22 and earlier omit: for a goroutine with a FutileWakeup
+    event, the unblock, the starts and preemptions since, and the following block."""
     wakeups = {}  # goroutine: [was it futile, its events]
     out = set()
     for event in events:

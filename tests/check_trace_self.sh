@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests check_trace.py itself: on the traces that come with Go's own sources it must agree with a Go release in every
-# event, and it must notice when one event is taken out of what Go printed.
+# Tests check_trace.py itself. On the traces in Go's own sources it must agree with a Go release in every event, and it
+# must notice when one event is removed from Go's output.
 #
 #     tests/check_trace_self.sh RELEASE
 set -euo pipefail

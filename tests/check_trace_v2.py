@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Compares what Go says about a v2 trace (format 1.22 and later) with what the program emitted.
+"""Compares Go's output for a v2 trace (format 1.22 and later) with what the program emitted.
 
     check_trace_v2.py TRACE -w WIRE [-k KINDS] [-e EXPECT] [-g RELEASE OUTPUT]...
 
-WIRE is what `go tool trace -d=wire` printed: every event of the file, in its order, by Go's own decoder. KINDS holds lines
-`kind NAME COUNT`, as the examples print with -k. OUTPUT is what `-d=1` (1.22, 1.23) or `-d=parsed` (later) of RELEASE
-printed: the events in order, after Go has checked them. EXPECT holds regular expressions, one a line, each of which must
-match a line of every OUTPUT, in order.
+WIRE is the output of `go tool trace -d=wire`: every event in file order, from Go's own decoder. KINDS has lines
+`kind NAME COUNT`, as the examples print with -k. OUTPUT is the output of RELEASE's `-d=1` (1.22, 1.23) or `-d=parsed`
+(later): the events in order, after Go has checked them. EXPECT has regular expressions, one per line, each of which
+must match a line of every OUTPUT, in order.
 
 Three independent accounts must agree:
 
     1. The program's counts equal those of WIRE, kind by kind.
-    2. The numbers of each kind of event in OUTPUT are those that the kinds in WIRE make.
-    3. Every id of a string or stack in WIRE is in the tables of its generation, before the batch that names it unless the
-       file says otherwise; generations are numbered in order; the first batch of each has the frequency, once.
+    2. The counts of each kind of event in OUTPUT follow from the kinds in WIRE.
+    3. Every string or stack id in WIRE is in the tables of its generation, before the batch that refers to it unless
+       the file permits otherwise; generations are numbered in order; the first batch of each has the frequency, once.
 
-Go's decoder of the wire does not know the events of experiments and stops at the first. Where WIRE ends so, only the
+Go's wire decoder does not know the events of experiments and stops at the first one. If WIRE ends like this, only the
 program's counts and OUTPUT are compared.
 
 Prints one line; exit status 0 if all agree, 1 if not.
@@ -25,7 +25,7 @@ import collections
 import re
 import sys
 
-# What Go's reader makes of each kind (eventType's table in internal/trace/event.go).
+# The kinds to which Go's reader converts each kind (eventType's table in internal/trace/event.go).
 KINDS = {}
 for parsed, kinds in {
         "StateTransition": "ProcStart ProcStop ProcSteal ProcStatus GoCreate GoCreateBlocked GoCreateSyscall GoStart GoDestroy "

@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
-"""Compares what the decoder finds in traces with what Go finds in them, event by event.
+"""Compares the decoder's output for traces with Go's, event by event.
 
     tests/compare_go.py PRINT_LIKE_GO TRACE...
 
-PRINT_LIKE_GO is the compiled tests/print_like_go.c; Go's side is tests/go/oracle.sh, kept beside the trace as .oracle. An
-.expect file beside the trace (tests/go/testdata.sh) tells the verdict that Go's own tests want.
+PRINT_LIKE_GO is the compiled tests/print_like_go.c. Go's output comes from tests/go/oracle.sh and is kept next to the
+trace as .oracle. An .expect file next to the trace (tests/go/testdata.sh) has the result that Go's own tests require.
 
-v2: every line is the same. Where a thread with the earliest event must wait, Go sorts the threads, and of those with equal times
-it passes over whichever the sort puts first, however long it has to wait for that (Reader.ReadEvent). Then the events must be the same but for
-their times, those of each thread, goroutine and proc in the same order, and fewer than one in fifty stand elsewhere. v1: Go chooses at random between events of equal times, so the events are compared in the order of time
-and offset; the decoder's own order must be one that Go might have chosen: times never fall, and the events of each
-goroutine and of each proc keep their order but for equal times. A trace that Go refuses must be refused, for the same cause.
+v2: every line must be the same, with one exception. If the thread with the earliest event is not ready, Go sorts the
+threads, and among equal times it prefers whichever the sort puts first, however long the others wait
+(Reader.ReadEvent). In that case the events must be the same except for their times, those of each thread, goroutine and
+proc must be in the same order, and fewer than one in fifty may be in another place.
+v1: Go chooses at random between events of equal times, so the events are compared in the order of time and offset. The
+decoder's own order must be one that Go might have chosen: times never decrease, and the events of each goroutine and
+proc keep their order, except among equal times.
+A trace that Go rejects must be rejected for the same cause.
 
-A line a trace; exit status 1 if any differs, 77 if Go is not there.
+Prints a line per trace; exit status 1 if any differs, 77 if Go is missing.
 """
 
 import os
@@ -23,7 +26,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# What Go says, and the decoder's result for the same cause (gotrace.h, GOTRACE_RESULTS).
+# Go's error texts, and the decoder's result for the same cause (gotrace.h, GOTRACE_RESULTS).
 CAUSES = [
     (r"time stamps out of order", "TIME"),
     (r"no consistent ordering|failed to advance|broken trace: frontier", "ORDER"),
@@ -183,7 +186,7 @@ def compare(program, trace, codes):
         if want != got:
             return f"ends with {ours.end}, which is not the cause that Go gives: {go.end}"
         if not ours.lines or not ours.lines[0].startswith("version"):
-            # v2 gives what comes before, as Go does.
+            # v2 delivers the events before the error, as Go does.
             for a, b in zip(ours.lines, go.lines):
                 if a != b:
                     return f"before the error:\n  decoder {a}\n  Go      {b}"

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Compiles the header without a warning: by every compiler, in every language standard, as declarations and as
-# implementation, with each option. For the standards in `full` it also optimizes, for the warnings that only the optimizer
-# gives; and it links examples/hello.c and what is another on each processor (processor.c), and runs them, also for other
-# processors. A standard changes what the front end accepts, not the code, so for the others the front end is enough.
+# Compiles the header without warnings: with every compiler, in every language standard, as declarations and as the
+# implementation, with each option. For the standards in `full` it also optimizes, since some warnings come only from
+# the optimizer, and it links and runs examples/hello.c and processor.c (what differs between processors), also for
+# other processors. A standard changes what the front end accepts, not the code, so for the others the front end is
+# enough.
 #
-#     tests/compile_matrix.sh --list                   all tests, a line each
+#     tests/compile_matrix.sh --list                   all tests, one per line
 #     tests/compile_matrix.sh COMPILER STANDARD        one test
 set -euo pipefail
 cd "$(dirname "$0")/.."

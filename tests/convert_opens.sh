@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What `gotrace convert` and `gotrace cut` make of the traces of Go opens in Go.
+# The output of `gotrace convert` and `gotrace cut` on Go's own traces opens in Go.
 #
-#     tests/convert_opens.sh canned|RELEASE      the traces of tests/decode_like_go.sh, which it writes if they are not there
+#     tests/convert_opens.sh canned|RELEASE      the traces of tests/decode_like_go.sh, written if missing
 #
-# Every trace that Go accepts is converted to every format and cut in two places; Go's parser must take each result without
-# complaint, and of each format the last result comes up in the viewers too. Status 77 if a release is not there.
+# Converts every trace that Go accepts to every format and cuts it in two places. Go's parser must accept each result,
+# and the last result of each format must come up in the viewers. Status 77 if a release is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The decoder finds in traces what Go finds in them (compare_go.py); and what the command-line tool makes of them opens in
-# Go (convert_opens.sh).
+# The decoder reads the same from traces as Go does (compare_go.py), and Go opens what the command-line tool makes of
+# them (convert_opens.sh).
 #
-#     tests/decode_like_go.sh canned       the traces that come with Go's sources
-#     tests/decode_like_go.sh RELEASE      traces that programs of a Go release write for the purpose
+#     tests/decode_like_go.sh canned       the traces in Go's sources
+#     tests/decode_like_go.sh RELEASE      traces that programs of a Go release write for this test
 #
-# The traces are left in build/go-traces. Status 77 if a release is not there.
+# The traces are left in build/go-traces. Status 77 if a release is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Go toolchains of many releases, side by side, for the tests. Debian (apt, dpkg); no root needed, nothing is installed.
+# Unpacks Go toolchains of many releases, side by side, for the tests. Debian (apt, dpkg). Needs no root and installs
+# nothing.
 #
-#     tests/fetch_go.sh RELEASE...         unpack these releases, e.g. 1.15 1.27, and make their trace tools
-#     tests/fetch_go.sh --tool RELEASE     print the path of a release's trace tool; status 77 if it is not there
+#     tests/fetch_go.sh RELEASE...         unpack these releases, e.g. 1.15 1.27, and build their trace tools
+#     tests/fetch_go.sh --tool RELEASE     print the path of a release's trace tool; status 77 if it is missing
 #
-# Releases are unpacked from Debian's packages golang-RELEASE-go and golang-RELEASE-src, taken from the mirror that the
-# machine's own apt uses and checked with Debian's keys, into $GOTRACE_GO (default: gotrace-go in the user's cache).
+# Releases come from Debian's packages golang-RELEASE-go and golang-RELEASE-src, downloaded from the mirror that the
+# machine's own apt uses, verified with Debian's keys, and unpacked into $GOTRACE_GO (default: gotrace-go in the user's
+# cache).
 set -euo pipefail
 
 cache=${GOTRACE_GO:-${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-go}

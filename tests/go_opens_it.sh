@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# An example writes a trace, a Go release opens it: see open_trace.sh for what must be equal.
+# An example writes a trace and a Go release opens it; open_trace.sh describes what must be equal.
 #
 #     tests/go_opens_it.sh EXAMPLE FORMAT RELEASE     one test
-#     tests/go_opens_it.sh --list                     all of them, a line each
+#     tests/go_opens_it.sh --list                     all tests, one per line
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

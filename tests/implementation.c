@@ -1,4 +1,4 @@
-/* The tracer by itself: what the tests are linked with that use the public API only. */
+/* The tracer by itself, for tests that use only the public API. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 

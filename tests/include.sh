@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# How the header is included and linked: in any order with others, with options as they are written, in several files of one
-# program, disabled, in a shared library. What the tests of the tracer itself do not show.
+# How the header is included and linked: before and after other headers, with each form of the options, in several files
+# of one program, disabled, in a shared library. Covers what the tests of the tracer itself do not.
 #
-#     tests/include.sh [PART...]       by gcc and clang; without a PART all of them
+#     tests/include.sh [PART...]       with gcc and clang; all parts unless some are named
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

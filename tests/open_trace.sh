@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Opens a trace with Go and compares what Go's parser finds with what is in the file and what the program counted.
+# Opens a trace with Go and compares the output of Go's parser with the file and with the program's own counts.
 #
 #     tests/open_trace.sh TRACE [-p] [-n] [-k KINDS] [-e EXPECT] [-u RELEASE] [RELEASE...]
 #
-# -n: only the newest release that knows it. -u names the last release that is to open it. KINDS is a file with lines `kind NAME COUNT`, EXPECT one with the lines that Go is to print (see check_trace.py). Without
-# releases: every one of the project's that knows the trace's format and is there. The viewer must come up as well, unless -p
-# says that the trace is for the parser only (it ends while goroutines run: the viewers of Go up to 1.22 do not bear that).
-# Status 1 if anything is wrong, 77 if a release that was named is not there.
+# KINDS is a file of lines `kind NAME COUNT`. EXPECT is a file of lines that Go must print (see check_trace.py). Without
+# releases: all of the project's releases that know the trace's format and are unpacked. -n: only the newest of them.
+# -u: none later than this one. The viewer must come up as well, unless -p restricts the test to the parser (for a trace
+# that ends while goroutines run, which the viewers of Go up to 1.22 cannot handle).
+# Status 1 if anything is wrong, 77 if a named release is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

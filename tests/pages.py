@@ -3,9 +3,10 @@
 
     tests/pages.py RELEASE FORMAT [-p]
 
-What must be on the pages is computed from the trace itself: of v1 with check_trace.py's decoder, of v2 from what Go's parser
-prints of it, which other tests compare with the program's own counts. -p: without pictures. The server listens on 127.0.0.1 only and is ended in any case. Pictures of the pages, taken with
-Chromium, are left in build/screens. Exit status 77 if something that is needed is not installed.
+The expected contents of the pages are computed from the trace itself: for v1 with check_trace.py's decoder, for v2 from
+the output of Go's parser, which other tests compare with the program's own counts. Pictures of the pages, taken with
+Chromium, are left in build/screens; -p: no pictures. The server listens on 127.0.0.1 only and is always ended. Exit
+status 77 if a required program is missing.
 """
 
 import collections
@@ -305,7 +306,7 @@ def check_goroutines(server, facts):
 
 
 def ended(facts, kind, release):
-    """The places that a profile must show. Those of Go 1.22 to 1.25 have system calls only where an event with a stack follows."""
+    """The places that a profile must show. Go 1.22 to 1.25 show system calls only if an event with a stack follows."""
     return set() if kind == "syscall" and release < "1.26" and isinstance(facts, ParsedFacts) else facts.ended[kind]
 
 
@@ -440,7 +441,7 @@ class Frame(http.server.BaseHTTPRequestHandler):
 
 
 def picture(chromium, url, path, directory, seconds):
-    """A screenshot of what a page shows after some seconds, by a Chromium that speaks to nobody else."""
+    """A screenshot of a page after some seconds, by a Chromium without other network connections."""
     frames = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Frame)
     threading.Thread(target=frames.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{frames.server_address[1]}/{seconds}/{quote(url)}"

@@ -1,10 +1,10 @@
-/* Prints what the decoder finds in a trace in the form in which tests/go/print_v1.go and print_v2.go print what Go
- * finds: see there. Without the links of v1, which the decoder does not give.
+/* Prints the decoder's output for a trace in the form of tests/go/print_v1.go and print_v2.go, which print Go's; see
+ * there. Omits the links of v1, which the decoder does not provide.
  *
  *     print_like_go [-s | -S] [-c] FILE
  *
- * -s: read through a callback, -S: through one that can seek, instead of from memory. -c: read twice, by two of the
- * three ways, and compare (nothing is printed but what differs). */
+ * -s: read through a callback; -S: through a seekable callback, instead of from memory. -c: read twice, in two of the
+ * three ways, and compare (prints only differences). */
 #define _GNU_SOURCE
 #include "gotrace.h"
 
@@ -272,7 +272,7 @@ typedef struct input {
   bool seekable;
 } input;
 
-/* Small and uneven pieces: what is asked for is rarely what comes. */
+/* Small pieces of uneven size: a read rarely returns as much as requested. */
 static size_t read_input(void *context, uint64_t offset, void *buffer, size_t size) {
   input *in = context;
   size_t left = offset < in->size ? in->size - (size_t)offset : 0, n = 1 + (size_t)(offset * 2654435761u % 70001);

@@ -1,4 +1,4 @@
-/* What is another thing on each processor: stacks by frame pointers, files of more than 2 GiB, where 64-bit atomics stand.
+/* What differs between processors: stacks by frame pointers, files of more than 2 GiB, alignment of 64-bit atomics.
  *
  *     processor FILE      FILE is written, with a hole, and removed */
 #define GOTRACE_IMPLEMENTATION

@@ -3,23 +3,23 @@
 #
 #     tests/run.sh [-j N] [-o WORD] [-l] [GROUP...]
 #
-# Groups: unit (tests/test_*.c in every configuration that can show something), compile (the header in every language,
-# standard and compiler; in libraries: tests/test_*.sh), go (traces opened by Go), decode (traces of Go, decoded), cases (tests/cases), fuzz-replay, pages
-# (the pages of `go tool trace`), explore, sessions. Two more are made of these: quick (what `make test` runs) and rest (what
-# it leaves to `make check`). Without a group: quick.
-# -j N runs N tests at a time (default: one a processor); -o WORD runs only the tests whose name contains WORD, of all groups
-# if none is named: those of quick, else those of rest. -l lists the tests instead.
+# Groups: unit (tests/test_*.c in every useful configuration), compile (the header in every language, standard and
+# compiler; libraries: tests/test_*.sh), go (traces opened by Go), decode (Go's traces, decoded), cases (tests/cases),
+# fuzz-replay, pages (the pages of `go tool trace`), explore, sessions. Two groups are made of these: quick (for `make
+# test`) and rest (everything else, for `make check`). The default is quick.
+# -j N runs N tests at a time (default: one per processor). -o WORD runs only the tests whose name contains WORD; if no
+# group is named, those of quick, or those of rest if quick has none. -l lists the tests instead.
 #
-# A test is a command. It passed if its exit status is 0; was skipped if it is 77, when its last line says what is missing;
-# else it failed, and its output is shown. After its name stand the seconds that it took, and those of processor time, which
-# tell more on a busy machine. The last line is `N passed, N failed, N skipped`.
+# A test is a command. Exit status 0 means passed; 77 means skipped, and its last line says what is missing; anything
+# else means failed, and its output is shown. Each name is followed by the elapsed seconds and the seconds of processor
+# time, which is the better measure on a busy machine. The last line is `N passed, N failed, N skipped`.
 #
-# A C test (tests/test_*.c, found by its name) runs in the repository's root. GOTRACE_TEST_DIR names an empty directory of its
-# own. Every *.trace that it leaves there is then opened by every Go release that knows its format (in configurations other
-# than default and clang by the newest only), and compared with the counts in the file *.kinds and the lines in the file
-# *.expect of the same name, if there are such (see check_trace.py). A file *.parse-only beside it spares it the viewers, a
-# file *.killed says that the trace is cut off (see open_trace.sh). GOTRACE_TEST_SCALE is a divisor for the amount of work: 1,
-# or more where the configuration is slow.
+# A C test (tests/test_*.c, found by its name) runs in the repository's root. GOTRACE_TEST_DIR is an empty directory of
+# its own. Every *.trace that it leaves there is opened by every Go release that knows its format (in configurations
+# other than default and clang only by the newest), and compared with the counts in *.kinds and the lines in *.expect of
+# the same name, if they exist (see check_trace.py). With a file *.parse-only the viewers are skipped; a file *.killed
+# means that the trace is truncated (see open_trace.sh). GOTRACE_TEST_SCALE divides the amount of work: 1, or more in
+# slow configurations.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares what `gotrace info` says of two traces of one story: duration, and tables of counts and times.
+"""Compares the output of `gotrace info` for two traces of the same run: duration, and tables of counts and times.
 
-    tests/same_info.py TOOL <PAIRS      PAIRS: lines of two paths, with a tab between them
+    tests/same_info.py TOOL <PAIRS      PAIRS: lines of two paths, separated by a tab
 
-Not the kinds of events, which formats have different ones of; nor what the tool itself adds where a format wants a proc
-(900000) for an event. Times may differ by what rounding makes of each of the intervals that they sum up.
+Ignores the kinds of events, which differ between formats, and the proc (900000) that the tool adds where a format
+requires one for an event. Times may differ by the rounding of each interval that they sum up.
 """
 import collections
 import functools

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The same program traced in 1.11 and in 1.23 tells the same story: Go 1.27 finds the same goroutines in both, with the same
-transitions in the same order, for the same reasons, with the same stacks; and the same tasks, regions and logs.
+"""The same program traced in 1.11 and in 1.23 gives equivalent traces: Go 1.27 finds the same goroutines in both, with
+the same transitions in the same order, for the same reasons, with the same stacks; and the same tasks, regions and
+logs.
 
-Known and right differences, which are evened out here:
+Known and correct differences, which are removed here:
 
-    - v1 tells of a goroutine that is older than the trace by a create event and a wait without a stack, v2 by its status.
-    - v1 creates no goroutine blocked: it is created, and waits in the same moment.
-    - Readers of v1 give no reason to a wait without one, those of v2 "unspecified".
+    - v1 represents a goroutine older than the trace by a create event and a block without a stack, v2 by its status.
+    - v1 cannot create a blocked goroutine: it is created, and blocks at the same time.
+    - For a block without a reason, readers of v1 give none, readers of v2 "unspecified".
 """
 
 import os

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Many traces under load, each opened by Go.
+# Writes many traces under load and opens each with Go.
 #
 #     tests/stress.sh [RUNS]     RUNS of each example in each format (default 200); STRESS_TIMEOUT seconds each (180)
 #
-# A busy loop a processor competes with the program. The Go releases that know the format take turns. Of each trace all is
-# compared that open_trace.sh compares. Up to 5 failures are shown; a trace that failed is kept under build/failed.
+# A busy loop per processor competes with the program. The Go releases that know the format take turns. Each trace gets
+# the full comparison of open_trace.sh. Up to 5 failures are shown; traces that failed are kept under build/failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,21 +1,21 @@
-/* Sessions under stress: tracing starts and stops at random, again and again, while threads do everything that is legal
- * on shared goroutines and procs, and, in some rounds, much that is not. Each trace goes to memory and is judged by the
- * decoder.
+/* Sessions under stress: tracing starts and stops at random, again and again, while threads make all kinds of valid
+ * calls on shared goroutines and procs and, in some rounds, invalid ones. Each trace goes to memory and is checked by
+ * the decoder.
  *
  *     stress_sessions [-n SESSIONS] [-t THREADS] [-s SEED] [-d SECONDS] [-f FORMAT] [-k legal|rude|both] [-o DIRECTORY]
  *                     [-e EVERY] [-v]
  *
- * SESSIONS in all (default 2,000), or as many as fit in SECONDS. They come in rounds of 40, each with threads of its
- * own, 2 to THREADS (8), whose number, roles and choices follow from SEED (1) and the round. Formats take turns unless
- * FORMAT (such as 1.23) is given. A trace that is refused, and every EVERY-th (200) of the others, is left in
- * DIRECTORY, as .refused and .trace. -v: what was dropped and repaired, by kind.
+ * Runs SESSIONS (default 2,000), or as many as fit in SECONDS, in rounds of 40. Each round has its own threads, 2 to
+ * THREADS (8); their number, roles and choices follow from SEED (1) and the round. Formats take turns unless FORMAT
+ * (such as 1.23) is given. A rejected trace, and every EVERY-th (200) of the others, is left in DIRECTORY, as .refused
+ * and .trace. -v: what was dropped and repaired, by kind.
  *
- * In a legal round the threads keep the rules for schedulers, and a session fails also if the tracer dropped a call
- * that no rule-abiding program makes in vain. In a rude round, some threads make random calls on handles of their own
- * choice, stale ones too. A session that fails is told with its seed and round; `-s SEED -r ROUND` runs the same
- * threads again, if not the same interleaving.
+ * In a legal round the threads obey the rules for schedulers, and a session also fails if the tracer dropped a call of
+ * a correct program. In a rude round, some threads make random calls on random handles, including stale ones. A failed
+ * session is reported with its seed and round; `-s SEED -r ROUND` runs the same threads again, though not the same
+ * interleaving.
  *
- * Threads are held up at random by a signal, also in the middle of a call, as the system's scheduler might do. */
+ * A signal holds threads up at random, also in the middle of a call, as the system's scheduler might. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"
@@ -58,7 +58,7 @@ static bool change(int *state, int from, int to) {
 /* ------------------------------------------------------------------------------------------------ what is shared ----
  */
 
-/* What a goroutine has begun: it belongs to whoever runs it. */
+/* What a goroutine has begun; owned by the thread that runs it. */
 typedef struct person {
   gotrace_go *go;
   const char *regions[3];
@@ -66,7 +66,7 @@ typedef struct person {
   bool assisting;
 } person;
 
-/* A goroutine of the scheduler. It runs where `state` says so; a waker takes it from WAITING to READY and queues it. */
+/* A goroutine of the scheduler, in the given `state`; a waker changes it from WAITING to READY and queues it. */
 enum { READY, RUNNING, WAITING }; /* with the number of waits so far, times 4, while it waits */
 typedef struct job {
   person person;
@@ -424,8 +424,8 @@ static void give_slot(actor *a) {
   a->slot = NULL;
 }
 
-/* Takes a proc from a system call. Unless threads are patient, the one that is in it may come back, find it lost, and
- * tell the tracer so before the thief tells of the theft. */
+/* Steals a proc from a system call. Unless threads are patient, the thread in the system call may return, find the proc
+ * lost and report that before the thief reports the steal. */
 static void steal(uint64_t *random) {
   slot *s = &all.slots[pick(random, SLOTS)];
   int state = LOAD(s->state);
@@ -923,8 +923,8 @@ static bool judge_again(const test_bytes *bytes) {
   return ok;
 }
 
-/* What the tracer drops or repairs though nobody broke a rule: the second report of two wakers, regions that began
- * while tracing was off, and what a limit of memory leaves no room for. */
+/* What the tracer drops or repairs although no rule was broken: the second report of two wakers, regions that began
+ * while tracing was off, and events without room because of a memory limit. */
 static bool may_happen(int problem) {
   switch (problem) {
   case GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING:

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Many short traces while threads do everything that is legal, and, in some rounds, much that is not: stress_sessions.c.
+# Many short traces while threads make all kinds of valid calls and, in some rounds, invalid ones: stress_sessions.c.
 #
 #     tests/stress_sessions.sh [SESSIONS [CONFIGURATION [OPTION...]]]
 #
 # SESSIONS (default 2,000) over all formats, in a configuration of the Makefile: default, clang, address, thread,
-# seq_cst or monotonic. OPTIONs go to the program. About 1,000 of the traces are given to Go as well. The last line is
-# the counts: of sessions, and of traces by Go. Traces that are refused are kept under build/failed.
+# seq_cst or monotonic. OPTIONs are passed to the program. Go also reads about 1,000 of the traces. The last line has
+# the counts of sessions, and of traces read by Go. Rejected traces are kept under build/failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The tracer in a library that a program loads, and unloads again: a sample in a signal handler allocates nothing, not even on
-# a thread that has never called the library; threads that called it end well when it is gone; and where all of the
-# process's keys for data of threads are taken, it uses nobody's.
+# The tracer in a library that a program loads and unloads: a sample in a signal handler allocates nothing, even on a
+# thread that has never called the library; threads that called it end properly after it is gone; and if the process has
+# no free keys for thread-specific data, the library uses nobody else's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# The command-line tool: every command on traces of every format, what it makes of them, and how it fails.
+# The command-line tool: every command on traces of every format, its results, and its failures.
 #
-#     tests/test_tool.sh [-g] [TRACE...]     -g: results are opened with Go as well, as far as its releases are there
+#     tests/test_tool.sh [-g] [TRACE...]     -g: also open the results with the unpacked Go releases
 #
-# The examples write a trace in each format; TRACEs come on top. Each is converted to every format that is written and cut in
-# several places; each result must pass `gotrace check`, and a conversion to the own format of v2 must tell the same events.
+# The examples write a trace in each format; TRACEs are added to these. Each is converted to every format that can be
+# written and cut in several places. Each result must pass `gotrace check`, and a conversion of v2 to its own format
+# must have the same events.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A library with a tracer of its own is loaded and unloaded a thousand times, while tracing is on: its trace is whole each time,
-# threads that were in it live on, and all memory goes back to the system. The host traces itself meanwhile.
+# A library with its own tracer is loaded and unloaded a thousand times while tracing is on: its trace is complete each
+# time, threads that called it live on, and all memory goes back to the system. Meanwhile the host traces itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

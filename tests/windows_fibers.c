@@ -1,5 +1,5 @@
-/* Fibers of Windows: a thread that called the tracer first on a fiber stays the thread that it is when the fiber is deleted,
- * by itself or by another thread; and when it ends its record is another's. */
+/* Windows fibers: a thread whose first tracer call is on a fiber keeps its record when the fiber is deleted, by itself
+ * or by another thread. When the thread ends, its record is reused. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_trace.h"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a Windows program.
 #
-#     tests/wine.sh PROGRAM [ARGUMENT...]     status 77 if wine is not there
+#     tests/wine.sh PROGRAM [ARGUMENT...]     status 77 if wine is missing
 set -euo pipefail
 
 command -v wine >/dev/null || { echo "needs wine64 (make deps)"; exit 77; }

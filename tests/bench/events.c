@@ -1,20 +1,19 @@
-/* What an event costs, beside a floor: a loop that reads the tick counter and stores 8 bytes to a warm buffer.
+/* The cost of an event, compared with a floor: a loop that reads the tick counter and stores 8 bytes to a warm buffer.
  *
  *     events [-q] [-c]      -q: fewer repetitions; -c: each row once, for a tool that counts instructions
  *
- * Lines `result NAME THREADS NS_MIN NS_MEDIAN RATIO BYTES`: nanoseconds an event, the median of its ratios to the floor that
- * was measured right before, bytes an event. NAME alone is v2 (1.23); _v1 is 1.21; _seq_cst is the build with
- * GOTRACE_SEQ_CST_FLAG. Lines `pair NAME FACTOR`: an event's time while a second thread does the same, over its time
- * alone. Lines `memory ...`: what takes memory. tests/bench/events.sh makes a table of them.
+ * Lines `result NAME THREADS NS_MIN NS_MEDIAN RATIO BYTES`: nanoseconds per event, the median of its ratios to the
+ * floor measured immediately before, bytes per event. NAME alone is v2 (1.23); _v1 is 1.21; _seq_cst is the build with
+ * GOTRACE_SEQ_CST_FLAG. Lines `pair NAME FACTOR`: an event's time while a second thread does the same, divided by its
+ * time alone. Lines `memory ...`: memory use. tests/bench/events.sh makes a table of them.
  *
- * How two calls are told apart that only go together (a start needs a block before the next one): the pair is measured in
- * long runs, without looking at the clock in between. Its time is shared out as ticks are between the two when each call
- * is measured by itself; those alone would be too large by what reading the counter in order takes.
+ * Some calls occur only in pairs (a start needs a block before the next start). Such a pair is measured in long runs,
+ * without reading the clock in between. Its time is divided in the ratio of the ticks of the two calls when each is
+ * measured by itself; those ticks alone would include the cost of reading the counter in order.
  *
- * Each thread is pinned, and has a proc and goroutines of its own. The trace goes to a function that throws it away. Each row is
- * a trace of its own, of which the counts must be those of the calls; nothing may be dropped or repaired. Bytes are those
- * of the events themselves, from a short trace that is kept; where each event adds to the tables, those of all of that
- * trace.
+ * Each thread is pinned, and has its own proc and goroutines. The trace goes to a function that discards it. Each row
+ * is a separate trace, whose counts must equal the calls; nothing may be dropped or repaired. Bytes are those of the
+ * events themselves, from a short trace that is kept; if each event adds to the tables, those of the whole trace.
  */
 #define _GNU_SOURCE 1
 #define GOTRACE_IMPLEMENTATION
@@ -590,7 +589,7 @@ static void wrong(const series *s, const char *what, unsigned long long got, uns
   failures++;
 }
 
-/* The trace must tell of each call. */
+/* The trace must contain each call. */
 static void check_trace(const series *s, gotrace_result result) {
   gotrace_stats stats;
   int k, number, i;
@@ -621,7 +620,7 @@ static void check_trace(const series *s, gotrace_result result) {
   }
 }
 
-/* One trace, or none if the series is one of those. */
+/* One trace, or none if the series is measured without one. */
 static void session(series *s, int count, kept *keeper) {
   gotrace_options options;
   gotrace_result result = GOTRACE_OK;
@@ -871,7 +870,7 @@ static void new_buffers(const gotrace_options *options) {
   report_times("new_buffer", times + EVENTS - buffers, buffers);
 }
 
-/* `count` goroutines are there and do nothing. */
+/* `count` goroutines exist and are silent. */
 static void advances(const gotrace_options *options, int count) {
   static const gotrace_location entry = GOTRACE_NAMED_ENTRY("silent");
   enum { TIMES = 9 };

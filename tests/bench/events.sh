@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# What an event costs: gotrace's, those of Go's own tracer, those of LTTng-UST, in one run of a few minutes.
+# The cost of an event: in gotrace, in Go's own tracer and in LTTng-UST, in one run of a few minutes.
 #
 #     tests/bench/events.sh [--quick]      --quick: fewer repetitions, three quarters of a minute
 #
-# Lines as they are measured (tests/bench/events.c, load.c, peer.go, lttng_peer.c), then a table of all of them:
+# Prints lines as they are measured (tests/bench/events.c, load.c, peer.go, lttng_peer.c), then a table of all of them:
 #
 #     result NAME THREADS NS_MIN NS_MEDIAN RATIO_TO_FLOOR BYTES_PER_EVENT
 #
-# The peers' have no bytes, and their ratio is to the floor of the whole run. Where a peer is not installed, a line says so.
-# Status 1 if a trace did not have all its events. A target that is missed is told, and no failure: the machine may be busy.
+# The peers have no bytes, and their ratio is to the floor of the whole run. A line reports a peer that is not
+# installed. Status 1 if a trace lacks events. A missed target is reported but is no failure, since the machine may be
+# busy.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -3,10 +3,10 @@
 
     instructions.py ROWS CALLGRIND
 
-ROWS is what `events -c` has printed: the names of a row's results in each line, each with how many calls were made.
-CALLGRIND.1, CALLGRIND.2, ... are what callgrind has counted in the same rows. (Its own count of the calls has those in it
-that came before.) Lines `instructions NAME NUMBER`: those of the tracer's functions, with all that they call, by call;
-buffers that are exchanged meanwhile count too.
+ROWS is the output of `events -c`: each line has the names of a row's results, each with the number of calls made.
+CALLGRIND.1, CALLGRIND.2, ... are callgrind's counts for the same rows. (Its own counts of calls include earlier calls.)
+Prints lines `instructions NAME NUMBER`: instructions per call in the tracer's functions and everything they call,
+including buffer exchanges in between.
 """
 import re
 import sys

@@ -1,12 +1,12 @@
-/* What tracing costs a scheduler: the example's (examples/scheduler.c), with coroutines that send messages to each other and
- * compute for some time in between, traced and not, by turns.
+/* The cost of tracing for a scheduler: the example's (examples/scheduler.c), with coroutines that send messages to each
+ * other and compute for some time in between, alternately with and without tracing.
  *
  *     load [-q]
  *
- * Lines `load FORMAT EVENTS_A_SECOND WORKER PROCESS BYTES`: events that a second without tracing would have; per cent that
- * tracing adds to the processor time of the one worker, and to that of the process, with the thread that takes the trace
- * away, from start to stop; bytes an event, of the whole trace. Processor time, so that what else the machine does falls on
- * neither side; each is the quotient of the shortest of many turns.
+ * Lines `load FORMAT EVENTS_A_SECOND WORKER PROCESS BYTES`: events in a second without tracing; per cent that tracing
+ * adds to the processor time of the one worker, and to that of the process including the service thread, from start to
+ * stop; bytes per event of the whole trace. Processor time excludes the machine's other work. Each value is the
+ * quotient of the shortest of many turns.
  */
 #define main scheduler_main
 #include "../../examples/scheduler.c"
@@ -71,7 +71,7 @@ struct turn {
   double worker, process, events, bytes;
 };
 
-/* The worker of the scheduler is a thread of its own, pinned, so that the one that takes the trace away is not. */
+/* The scheduler's worker is a separate, pinned thread, so that the service thread is not pinned. */
 static void *one_turn_main(void *argument) {
   struct turn *turn = argument;
   cpu_set_t set;
@@ -139,7 +139,7 @@ int main(int argc, char **argv) {
       load.work = works[w];
       /* Some 15 ms a turn. */
       load.messages = 1 + 15000000 / (2 * PAIRS * (works[w] + 800));
-      for (int i = 0; i < turns; i++) { /* by turns, so that what changes meanwhile falls on both */
+      for (int i = 0; i < turns; i++) { /* alternately, so that changes of the machine affect both */
         shorter(&without, one_turn((gotrace_format)0));
         shorter(&with, one_turn(of[f].format));
       }

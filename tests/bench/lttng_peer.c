@@ -1,6 +1,6 @@
-/* What an event costs with LTTng-UST: lines `result NAME THREADS NS_MIN NS_MEDIAN`. tests/bench/events.sh starts the session
- * that it writes to: one that keeps the last of the trace in memory and delivers nothing (--snapshot), so no event
- * is lost for want of a reader. */
+/* The cost of an event with LTTng-UST: lines `result NAME THREADS NS_MIN NS_MEDIAN`. tests/bench/events.sh starts the
+ * session that it writes to. The session keeps the end of the trace in memory and delivers nothing (--snapshot), so no
+ * event is lost for lack of a reader. */
 #define _GNU_SOURCE 1
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE

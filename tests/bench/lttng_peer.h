@@ -1,5 +1,5 @@
-/* lttng_peer.h - LTTng-UST's provider for tests/bench/lttng_peer.c: what a region, a log and an unblock have to tell.
- * Included several times, as LTTng's headers demand. */
+/* lttng_peer.h - LTTng-UST's provider for tests/bench/lttng_peer.c: the fields of a region, a log and an unblock.
+ * Included several times, as LTTng's headers require. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER gotrace_bench
 

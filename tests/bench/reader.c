@@ -2,9 +2,9 @@
  *
  *     reader FILE PASSES      lines `raw EVENTS SECONDS_MIN PEAK_KIB` and `ordered EVENTS SECONDS_MIN PEAK_KIB`
  *
- * As tests/go/read_bench.go does for Go: the memory, of both, is that of a first pass, in order, over the file, which is
- * read as a program would that minds its memory, through a function that can seek; the time is that of passes over the
- * file in memory, so that only reading is measured. */
+ * Matches tests/go/read_bench.go, which does the same for Go. Memory is that of a first, ordered pass over the file,
+ * through a seekable function, as in a program that minds its memory. Time is that of passes over the file in memory,
+ * so that only decoding is measured. */
 #define _GNU_SOURCE 1
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"

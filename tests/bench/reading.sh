@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# How fast traces are read, and in how much memory, beside Go 1.27's own reader (tests/go/read_bench.go), in one run.
+# How fast traces are read, and with how much memory, next to Go 1.27's own reader (tests/go/read_bench.go), in one run.
 #
 #     tests/bench/reading.sh [-q]      -q: only the smaller traces
 #
-# Traces of 10 and 100 MB that programs of Go 1.21 (v1) and 1.27 (v2) write, with 8 goroutines and with 20,000: of most
-# there is a start, a block and an unblock. A table, with the ratios that are aimed at. Where a Go release is not
-# installed, a line says so. The readers are timed on a trace in memory; their memory is what they take on the file.
+# Uses traces of 10 and 100 MB that programs of Go 1.21 (v1) and 1.27 (v2) write, with 8 goroutines and with 20,000,
+# most of which start, block and are unblocked. Prints a table with the target ratios. A line reports a Go release that
+# is missing. The readers are timed on a trace in memory; their memory is measured on the file.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

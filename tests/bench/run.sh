@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What events cost and how fast traces are read, beside others, in one run of some minutes: tests/bench/events.sh and
-# reading.sh.
+# The cost of events and the speed of reading, next to other tracers, in one run of some minutes: tests/bench/events.sh
+# and reading.sh.
 #
 #     tests/bench/run.sh [-q]      -q: quickly, in about a minute
 set -euo pipefail

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Checks many traces with Go, in one process a parser.
+# Checks many traces with Go, in one process per parser.
 #
 #     tests/go/check_many.sh DIRECTORY
 #
-# Each *.trace in the directory is read by the parsers that know its format: v1 (formats up to 1.21) by that of Go 1.21, and
-# from format 1.11 on by the reader of Go 1.27; v2 by the reader of Go 1.27. Prints a line for each trace that is refused,
-# then "N accepted, N refused" for each parser. Exit status 1 if any is refused, 77 if a Go release is not there.
+# Each *.trace in the directory is read by the parsers that know its format: v1 (formats up to 1.21) by the parser of Go
+# 1.21 and, from format 1.11 on, by the reader of Go 1.27; v2 by the reader of Go 1.27. Prints a line per rejected
+# trace, then "N accepted, N refused" per parser. Exit status 1 if any is rejected, 77 if a Go release is missing.
 set -eu
 [ $# = 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(dirname "$0")

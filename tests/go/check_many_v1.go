@@ -1,5 +1,5 @@
-// Checks many v1 traces (Go 1.5 to 1.21) with Go's parser: reads their names from stdin, one a line; prints a line
-// "NAME: error" for each that is refused, then "N accepted, N refused". Exit status 1 if any is refused.
+// Checks many v1 traces (Go 1.5 to 1.21) with Go's parser. Reads their names from stdin, one per line; prints a line
+// "NAME: error" for each rejected trace, then "N accepted, N refused". Exit status 1 if any is rejected.
 package main
 
 import (

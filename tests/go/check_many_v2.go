@@ -1,4 +1,4 @@
-// Checks many traces with Go's trace reader: v2 (Go 1.22 and later), or v1 (Go 1.11 to 1.21) as it converts them. Input,
+// Checks many traces with Go's trace reader: v2 (Go 1.22 and later), or v1 (Go 1.11 to 1.21), which it converts. Input,
 // output and exit status are those of check_many_v1.go.
 package main
 

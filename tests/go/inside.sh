@@ -3,10 +3,10 @@
 #
 #     tests/go/inside.sh RELEASE PROGRAM.go [-i DIRECTORY ACCESS.go]
 #
-# The program is laid over the release's sources as a command of its own, so that Go lets it import what is internal;
-# with -i, ACCESS.go becomes one more file of the package in DIRECTORY (for example internal/trace), and with it the
-# program reaches what that package keeps to itself. Nothing is written to the release, no network is used. Executables
-# are kept beside the releases and made anew if a source is newer. Status 77 if the release is not there.
+# The program is overlaid on the release's sources as a new command, so that Go lets it import internal packages. With
+# -i, ACCESS.go is added to the package in DIRECTORY (for example internal/trace), which gives the program access to the
+# package's private names. Nothing is written to the release and no network is used. Executables are kept next to the
+# releases and rebuilt if a source is newer. Status 77 if the release is missing.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${GOTRACE_GO:-${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-go}

@@ -1,12 +1,13 @@
 #!/bin/sh
-# Prints what Go finds in a trace, completely and in a form that is simple to compare.
+# Prints everything that Go finds in a trace, in a form that is easy to compare.
 #
 #     tests/go/oracle.sh [-r RELEASE] [-c] [-s] FILE
 #
-# A v2 trace (from Go 1.22 on): with the reader of Go 1.27, in the form that print_v2.go describes. A v1 trace: with the
-# parser of Go 1.21, in the form of print_v1.go; -s: in an order that does not change from run to run; -r: with the parser of
-# Go 1.15 or 1.19; -c: with the reader of Go 1.27, which converts it to v2 (Go 1.11 to 1.21). Without -c, -r is for v2 too:
-# 1.25 or 1.26. Exit status 0 if all of the trace is good, 1 if not (the last line says why), 77 if Go is not there.
+# A v2 trace (Go 1.22 and later): with the reader of Go 1.27, in the form described in print_v2.go. A v1 trace: with the
+# parser of Go 1.21, in the form of print_v1.go; -s: in an order that is the same in every run; -r: with the parser of
+# Go 1.15 or 1.19; -c: with the reader of Go 1.27, which converts it to v2 (Go 1.11 to 1.21). Without -c, -r also
+# selects 1.25 or 1.26 for v2. Exit status 0 if the whole trace is good, 1 if not (the last line has the cause), 77 if
+# Go is missing.
 set -eu
 here=$(dirname "$0")
 release='' convert='' sorted=''

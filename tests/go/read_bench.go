@@ -2,7 +2,7 @@
 //
 //	events N seconds_min S peak_kib K
 //
-// peak_kib is the most memory that the process has had after its first pass.
+// peak_kib is the peak memory of the process after its first pass.
 package main
 
 import (

@@ -3,8 +3,8 @@
 #
 #     tests/go/read_bench.sh [-r RELEASE] FILE [PASSES]
 #
-# With Go 1.27, which reads traces of Go 1.11 and later, unless another release from 1.25 on is named. 5 passes unless
-# another number is given. Status 77 if the release is not there.
+# Uses Go 1.27, which reads traces of Go 1.11 and later, unless another release from 1.25 on is named. The default is 5
+# passes. Status 77 if the release is missing.
 set -eu
 release=1.27
 if [ "${1-}" = -r ]; then

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Collects the traces that come with Go's sources for the tests of Go's own readers.
+# Collects the test traces of Go's own readers from Go's sources.
 #
 #     tests/go/testdata.sh OUTDIR RELEASE...
 #
-# Writes OUTDIR/RELEASE-NAME.trace and beside it RELEASE-NAME.expect, one line: what a reader is to say of it. SUCCESS;
-# FAILURE and a regular expression for the error; ANY for what a fuzzer has found, which must only not break the reader. A
-# trace that several releases have with the same verdict is taken once, from the first that is named.
-# Those of v1 are binary; those of v2 are text and are made binary with Go 1.27. Status 77 if a release is not there.
+# Writes OUTDIR/RELEASE-NAME.trace and RELEASE-NAME.expect, one line with the expected result: SUCCESS; FAILURE and a
+# regular expression for the error; ANY for a fuzzer's input, which must only not break the reader. A trace that several
+# releases have with the same result is taken once, from the first release named.
+# v1 traces are binary; v2 traces are text, made binary with Go 1.27. Status 77 if a release is missing.
 set -eu
 [ $# -ge 2 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)

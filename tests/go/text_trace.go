@@ -1,10 +1,10 @@
-// Turns the traces that stand as text in Go's own test data into binary ones.
+// Converts the text traces in Go's own test data to binary.
 //
 //	text_trace INPUT OUTPUT
 //
-// INPUT is an archive with the verdict and the text of a trace (*.test), the text alone, which is then of a good trace, or an
-// entry of a fuzzer's corpus. Writes OUTPUT.trace and OUTPUT.expect, which is one line: SUCCESS, or FAILURE and the regular
-// expression that the error matches; for a fuzzer's entry, which comes without a verdict, ANY.
+// INPUT is an archive with the expected result and the text of a trace (*.test), the text of a good trace, or an entry
+// of a fuzzer's corpus. Writes OUTPUT.trace and OUTPUT.expect, which is one line: SUCCESS; FAILURE and the regular
+// expression that matches the error; or ANY for a fuzzer's entry, which has no expected result.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Writes execution traces of programs that do what the name says, for tests of readers.
+// Writes execution traces of programs that do what their names say, for tests of readers.
 //
 //	write_traces NAME PREFIX                       PREFIX.trace (start_stop: PREFIX-1.trace and on)
 //	write_traces big PREFIX BYTES GOROUTINES       about so many bytes, of that many goroutines

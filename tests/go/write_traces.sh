@@ -1,11 +1,11 @@
 #!/bin/sh
-# Writes traces with Go releases: of every program in write_traces.go that the release can build, and some of them again
-# with what the release can be told to trace in addition.
+# Writes traces with Go releases: of every program in write_traces.go that the release can build, and of some of them
+# again with the release's optional trace data.
 #
 #     tests/go/write_traces.sh OUTDIR RELEASE...                      OUTDIR/RELEASE-NAME.trace
 #     tests/go/write_traces.sh --big FILE BYTES GOROUTINES RELEASE    one trace of about that size
 #
-# Status 77 if a release is not there.
+# Status 77 if a release is missing.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${GOTRACE_GO:-${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-go}
