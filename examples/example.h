@@ -106,7 +106,7 @@ static inline void print_usage(const char *trace, bool counts) {
   for (size_t i = 0; i < FORMATS; i++) printf(" %s", formats[i].name);
   printf("\n"
          "  -s         with stacks by frame pointers, for a program built with -fno-omit-frame-pointer\n"
-         "  -k         say how many events of each kind there are\n");
+         "  -k         print the number of events of each kind\n");
   if (counts)
     printf("  -j N       N worker threads (%u)\n"
            "Counts the words of all text files below each PATH (.).\n",
@@ -568,7 +568,7 @@ static inline int stop_trace(const struct settings *settings, const struct block
   }
   gotrace_stats stats;
   gotrace_get_stats(&stats);
-  printf("trace       %" PRIu64 " bytes, %" PRIu64 " events, %.2f bytes an event\n", stats.bytes, stats.events,
+  printf("trace       %" PRIu64 " bytes, %" PRIu64 " events, %.2f bytes per event\n", stats.bytes, stats.events,
          stats.events ? (double)stats.bytes / (double)stats.events : 0.0);
   printf("goroutines  %" PRIu64 "\n", stats.goroutines);
   for (int i = 0; i < GOTRACE_PROBLEM_COUNT; i++) {
@@ -577,7 +577,7 @@ static inline int stop_trace(const struct settings *settings, const struct block
       printf("problem     %" PRIu64 " %s: %s\n", stats.problems[i],
              gotrace_problem_outcome(problem), gotrace_problem_string(problem));
   }
-  if (!stats.dropped && !stats.repaired) printf("problems    nothing dropped, nothing repaired\n");
+  if (!stats.dropped && !stats.repaired) printf("problems    none\n");
   printf("open        go tool trace %s\n", settings->trace);
   for (int number = 0; settings->kinds && number < 256; number++) {
     const gotrace_event_spec *spec = gotrace_find_event_spec(settings->options.format, number);

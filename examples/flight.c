@@ -170,10 +170,10 @@ int main(int argc, char **argv) {
         printf("usage: %s [-o FILE] [-f FORMAT] [-t SECONDS]\n"
                "  -o FILE     write the trace of the first slow request to FILE (%s)\n"
                "  -f FORMAT   in this format: 1.22 1.23 1.25 1.26\n"
-               "  -t SECONDS  serve so long (%g)\n",
+               "  -t SECONDS  serve for SECONDS (%g)\n",
                program, server.trace, seconds);
         return EXIT_SUCCESS;
-      default: fail(EXIT_USAGE, "unknown option -%c, or one without its value (-h for help)", optopt);
+      default: fail(EXIT_USAGE, "unknown option -%c, or missing value (-h for help)", optopt);
     }
   options.flight_milliseconds = 1000; /* what led to a slow request is no older */
   options.flight_bytes = 8 << 20;
@@ -194,7 +194,7 @@ int main(int argc, char **argv) {
   else if (result == GOTRACE_OK) printf("open        go tool trace %s\n", server.trace);
   gotrace_stats stats;
   gotrace_get_stats(&stats);
-  printf("recorded    %" PRIu64 " bytes in %" PRIu64 " generations, %.1f MB of memory at most\n", stats.bytes, stats.cuts,
+  printf("recorded    %" PRIu64 " bytes in %" PRIu64 " generations, %.1f MB peak memory\n", stats.bytes, stats.cuts,
          (double)stats.memory_peak / 1e6);
   return started == WORKERS ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -327,7 +327,7 @@ static struct coroutine *coroutine_new(void) {
   size_t guard = (size_t)sysconf(_SC_PAGESIZE);
   char *memory = mmap(NULL, guard + STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED || mprotect(memory, guard, PROT_NONE) || getcontext(&context->machine))
-    fail(EXIT_FAILURE, "no stack for a coroutine: %s", strerror(errno));
+    fail(EXIT_FAILURE, "cannot allocate a coroutine's stack: %s", strerror(errno));
   context->stack = context->machine.uc_stack.ss_sp = memory + guard;
   context->stack_size = context->machine.uc_stack.ss_size = STACK_SIZE;
   context->fiber = fiber_new();
@@ -490,7 +490,7 @@ static struct blocked scheduler_run(void) {
   struct worker *workers = scheduler.workers;
   for (unsigned i = 1; i < scheduler.worker_count; i++) {
     int error = pthread_create(&workers[i].thread, NULL, worker_main, &workers[i]);
-    if (error) fail(EXIT_FAILURE, "no thread for a worker: %s", strerror(error));
+    if (error) fail(EXIT_FAILURE, "cannot start a worker thread: %s", strerror(error));
   }
   worker_main(&workers[0]);
   for (unsigned i = 0; i < scheduler.worker_count; i++) {

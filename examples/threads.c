@@ -201,7 +201,7 @@ int main(int argc, char **argv) {
   for (unsigned i = 0; i < pool.settings.jobs; i++) {
     pthread_cond_init(&workers[i].wake, NULL);
     int error = pthread_create(&workers[i].thread, NULL, work, &workers[i]);
-    if (error) fail(EXIT_FAILURE, "no thread for a worker: %s", strerror(error));
+    if (error) fail(EXIT_FAILURE, "cannot start a worker thread: %s", strerror(error));
   }
   for (unsigned i = 0; i < pool.settings.jobs; i++) {
     begin_wait(&self, GOTRACE_BLOCK_SYNC);

@@ -36,7 +36,7 @@ enum {
   CHECK_V1_OLD = 1,    /* only by the old parser */
   CHECK_V1_NEW = 2,    /* only by the new one; neither: by all that know the format */
   CHECK_V1_STRICT = 4, /* also gotrace's own promises */
-  CHECK_V1_FUTILE = 8  /* FutileWakeup is meant, though the new parser refuses it: do not ask that one */
+  CHECK_V1_FUTILE = 8  /* FutileWakeup is intended, though the new parser rejects it: skip that parser */
 };
 
 typedef struct check_v1_event {
@@ -318,12 +318,12 @@ typedef struct check_v1_parser {
 
 static inline bool check_v1_known_string(check_v1_trace *t, uint64_t id, size_t offset) {
   if (!(t->flags & CHECK_V1_STRICT) || !id || check_v1_get(&t->strings, id)) return true;
-  return check_v1_fail(t, "string %llu is named at offset %zu before it is there", (unsigned long long)id, offset);
+  return check_v1_fail(t, "string %llu used at offset %zu before its definition", (unsigned long long)id, offset);
 }
 
 static inline bool check_v1_known_stack(check_v1_trace *t, uint64_t id, size_t offset) {
   if (!(t->flags & CHECK_V1_STRICT) || !id || check_v1_get(&t->stacks, id)) return true;
-  return check_v1_fail(t, "stack %llu is named at offset %zu before it is there", (unsigned long long)id, offset);
+  return check_v1_fail(t, "stack %llu used at offset %zu before its definition", (unsigned long long)id, offset);
 }
 
 static inline bool check_v1_parse_string(check_v1_trace *t, bool counts) {
@@ -332,10 +332,10 @@ static inline bool check_v1_parse_string(check_v1_trace *t, bool counts) {
   if (!check_v1_number(t, &id)) return false;
   at = t->at;
   if (!check_v1_number(t, &length)) return false;
-  if (length > t->size - t->at) return check_v1_fail(t, "the trace ends in a string");
+  if (length > t->size - t->at) return check_v1_fail(t, "trace truncated in a string");
   t->at += (size_t)length;
   if (!counts) return true;
-  if (!id || check_v1_get(&t->strings, id)) return check_v1_fail(t, "string %llu twice", (unsigned long long)id);
+  if (!id || check_v1_get(&t->strings, id)) return check_v1_fail(t, "duplicate string %llu", (unsigned long long)id);
   if (!length || length > 1000000) return check_v1_fail(t, "string of %llu bytes", (unsigned long long)length);
   if ((t->flags & CHECK_V1_STRICT) && length > 1024) return check_v1_fail(t, "string of more than 1,024 bytes");
   check_v1_put(&t->strings, id, at);
@@ -350,7 +350,7 @@ static inline bool check_v1_parse_stack(check_v1_trace *t, const uint64_t *args,
     return check_v1_fail(t, "bad stack at offset %zu", offset);
   id = t->modern ? (uint32_t)args[0] : args[0];
   if (t->flags & CHECK_V1_STRICT) {
-    if (!id || check_v1_get(&t->stacks, id)) return check_v1_fail(t, "stack %llu twice", (unsigned long long)id);
+    if (!id || check_v1_get(&t->stacks, id)) return check_v1_fail(t, "duplicate stack %llu", (unsigned long long)id);
     if (!args[1] || args[1] > 128) return check_v1_fail(t, "stack of %llu frames", (unsigned long long)args[1]);
     for (i = 2; i < count; i += 4)
       if (!check_v1_known_string(t, args[i + 1], offset) || !check_v1_known_string(t, args[i + 2], offset))
@@ -412,8 +412,8 @@ static inline bool check_v1_parse_event(check_v1_trace *t, check_v1_parser *p, u
     stream->g = e->g = e->args[0];
     break;
   case CHECK_V1_STW_START:
-    if (!t->modern && t->version < 1021 && e->args[0] > 1) return check_v1_fail(t, "unknown kind of stopped world");
-    if ((t->flags & CHECK_V1_STRICT) && e->args[0] > 16) return check_v1_fail(t, "unknown reason of stopped world");
+    if (!t->modern && t->version < 1021 && e->args[0] > 1) return check_v1_fail(t, "unknown stop-the-world kind");
+    if ((t->flags & CHECK_V1_STRICT) && e->args[0] > 16) return check_v1_fail(t, "unknown stop-the-world reason");
     if (!t->modern) e->g = 0;
     break;
   case CHECK_V1_GC_START:
@@ -462,7 +462,7 @@ static inline bool check_v1_parse_log_text(check_v1_trace *t, check_v1_parser *p
   if (!readable || size > t->size - t->at) {
     if (t->modern || (t->flags & CHECK_V1_STRICT))
       return check_v1_fail(t, "bad text of a log before offset %zu", t->at);
-    if (readable) t->at = t->size; /* the old parser lets it pass */
+    if (readable) t->at = t->size; /* the old parser accepts it */
     return true;
   }
   if ((t->flags & CHECK_V1_STRICT) && size > 1024) return check_v1_fail(t, "text of more than 1,024 bytes");
@@ -536,7 +536,7 @@ static inline bool check_v1_parse(check_v1_trace *t, check_v1_parser *p) {
   uint32_t i;
   memset(p, 0, sizeof *p);
   p->samples_first = p->samples_last = CHECK_V1_NONE;
-  /* The old parser puts what stands before the first batch on proc 0. */
+  /* The old parser puts events before the first batch on proc 0. */
   p->streams = check_v1_memory(NULL, sizeof *p->streams);
   p->capacity = 1;
   memset(p->streams, 0, sizeof *p->streams);
@@ -647,7 +647,7 @@ typedef struct check_v1_g {
   int status;
   /* for the rules: */
   bool exists, assist, futile;
-  uint8_t why; /* kind of the event that made it wait or runnable; 0: none */
+  uint8_t why; /* kind of the event that made it blocked or runnable; 0: none */
   int state;
   uint32_t wakeup_first, wakeup_last, region;
   int64_t sys_block;
@@ -699,7 +699,7 @@ static inline bool check_v1_merge(check_v1_trace *t, check_v1_parser *p, check_v
     if (best == streams) {
       for (i = 0; i < streams && all[i].first == CHECK_V1_NONE; i++) continue;
       e = &t->events[all[i].first];
-      good = check_v1_fail(t, "no consistent ordering: event %u at offset %u (g %llu) cannot come next", e->kind,
+      good = check_v1_fail(t, "no consistent ordering: event %u at offset %u (g %llu) is not ready", e->kind,
                            e->offset, (unsigned long long)e->g);
       break;
     }
@@ -846,14 +846,14 @@ static inline bool check_v1_rules(check_v1_trace *t, check_v1_g *gs) {
       touches = false;
       break;
     case CHECK_V1_GC_DONE:
-      if (!gc) wrong = "end of no collection";
+      if (!gc) wrong = "end of a collection without a begin";
       gc = false;
       touches = false;
       break;
     case CHECK_V1_STW_START:
     case CHECK_V1_STW_DONE: {
       bool *now = t->version < 1010 ? &p->stw : &stw;
-      if (*now == (e->type == CHECK_V1_STW_START)) wrong = "stopped world out of order";
+      if (*now == (e->type == CHECK_V1_STW_START)) wrong = "stop-the-world out of order";
       *now = !*now;
       touches = false;
       break;
@@ -873,17 +873,17 @@ static inline bool check_v1_rules(check_v1_trace *t, check_v1_g *gs) {
       break;
     case CHECK_V1_GO_WAITING:
     case CHECK_V1_GO_IN_SYSCALL:
-      if (g->state != CHECK_V1_RUNNABLE) wrong = "goroutine is not runnable before it waits";
+      if (g->state != CHECK_V1_RUNNABLE) wrong = "goroutine was not runnable before it blocked";
       g->state = CHECK_V1_WAITING;
       break;
     case CHECK_V1_GO_CREATE: {
       check_v1_g *fresh = &gs[check_v1_index(&t->gs, e->args[0])];
       if (!runs)
-        wrong = "creator does not run";
+        wrong = "creator is not running";
       else if (t->modern && e->args[1] && !check_v1_get(&t->stacks, (uint32_t)e->args[1]))
-        wrong = "created goroutine's stack is unknown";
+        wrong = "unknown stack of a created goroutine";
       else if (fresh->exists)
-        wrong = "created goroutine exists";
+        wrong = "created goroutine already exists";
       fresh->exists = true;
       fresh->assist = false;
       fresh->state = CHECK_V1_RUNNABLE;
@@ -902,9 +902,9 @@ static inline bool check_v1_rules(check_v1_trace *t, check_v1_g *gs) {
     case CHECK_V1_GO_UNBLOCK: {
       check_v1_g *other = &gs[check_v1_index(&t->gs, e->args[0])];
       if (g->state != CHECK_V1_RUNNING)
-        wrong = "waker does not run";
+        wrong = "waker is not running";
       else if (proc != timer_p && p->g != e->g)
-        wrong = "waker does not run on this proc";
+        wrong = "waker is not running on this proc";
       else if (other->state != CHECK_V1_WAITING)
         wrong = "unblock of a goroutine that is not blocked";
       other->state = CHECK_V1_RUNNABLE;
@@ -912,7 +912,7 @@ static inline bool check_v1_rules(check_v1_trace *t, check_v1_g *gs) {
       break;
     }
     case CHECK_V1_GO_SYS_EXIT:
-      if (g->state != CHECK_V1_WAITING) wrong = "end of a system call of a goroutine that does not wait";
+      if (g->state != CHECK_V1_WAITING) wrong = "end of a system call of a goroutine that is not blocked";
       g->state = CHECK_V1_RUNNABLE;
       break;
     case CHECK_V1_TASK_CREATE:
@@ -947,9 +947,9 @@ static inline bool check_v1_rules(check_v1_trace *t, check_v1_g *gs) {
           e->type == CHECK_V1_GO_STOP || e->type == CHECK_V1_GO_SCHED || e->type == CHECK_V1_GO_PREEMPT ||
           check_v1_is_block(e->type)) {
         if (!runs)
-          wrong = "goroutine does not run on this proc";
+          wrong = "goroutine is not running on this proc";
         else if (!e->g)
-          wrong = "done by no goroutine";
+          wrong = "event without a goroutine";
         if (e->type == CHECK_V1_GO_SYS_CALL) break;
         p->g = 0;
         if (e->type == CHECK_V1_GO_END) g->region = CHECK_V1_NONE;
@@ -1009,7 +1009,7 @@ static inline bool check_v1_by(check_v1_trace *t, const void *data, size_t size,
   return good;
 }
 
-/* Whether a trace opens. `t` is filled in as far as it goes and is to be freed in any case. */
+/* Whether a trace opens. `t` is filled in as far as possible, and must be freed in any case. */
 static inline bool check_v1(check_v1_trace *t, const void *data, size_t size, unsigned flags, uint64_t seed) {
   bool good;
   memset(t, 0, sizeof *t);
@@ -1017,7 +1017,7 @@ static inline bool check_v1(check_v1_trace *t, const void *data, size_t size, un
   t->size = size;
   good = check_v1_header(t);
   if (good && (flags & CHECK_V1_NEW) && t->version < 1011)
-    return check_v1_fail(t, "the new parser knows no such format");
+    return check_v1_fail(t, "the new parser does not support this format");
   if (!good) return false;
   if (t->version >= 1011 && !(flags & (CHECK_V1_OLD | CHECK_V1_FUTILE))) {
     good = check_v1_by(t, data, size, flags, true, seed);

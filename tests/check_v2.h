@@ -151,7 +151,7 @@ static inline const gotrace_event_spec *check_v2_spec(const check_v2_trace *t, u
   return specs[kind];
 }
 
-/* The next event of a thread's batches; false if they are broken. */
+/* The next event of a thread's batches; false if they are malformed. */
 static inline bool check_v2_next(check_v2_trace *t, check_v2_cursor *c, size_t *batch) {
   const gotrace_event_spec *spec;
   const char *word;
@@ -162,14 +162,14 @@ static inline bool check_v2_next(check_v2_trace *t, check_v2_cursor *c, size_t *
     for (; *batch < t->batch_count && t->batches[*batch].m != c->m; (*batch)++) continue;
     if (*batch == t->batch_count) return true;
     if (t->batches[*batch].time < c->time)
-      return check_v2_fail(t, "thread %llu goes back in time", (unsigned long long)c->m);
+      return check_v2_fail(t, "time stamps of thread %llu out of order", (unsigned long long)c->m);
     c->at = t->batches[*batch].at;
     c->end = t->batches[*batch].end;
     c->time = t->batches[(*batch)++].time;
   }
   c->kind = *c->at++;
   spec = check_v2_spec(t, c->kind);
-  if (!spec || strncmp(spec->arguments, "dt", 2) != 0) return check_v2_fail(t, "event %u among events", c->kind);
+  if (!spec || strncmp(spec->arguments, "dt", 2) != 0) return check_v2_fail(t, "event %u in an event batch", c->kind);
   t->kinds[c->kind]++;
   if (!check_v2_number(&c->at, c->end, &dt)) return check_v2_fail(t, "%s: no time", spec->name);
   c->time += dt;
@@ -178,9 +178,9 @@ static inline bool check_v2_next(check_v2_trace *t, check_v2_cursor *c, size_t *
     uint64_t value;
     if (!check_v2_number(&c->at, c->end, &value)) return check_v2_fail(t, "%s: arguments", spec->name);
     if (length >= 5 && strncmp(word + length - 5, "stack", 5) == 0 && value && !check_v2_at(&t->stacks, value, false))
-      return check_v2_fail(t, "%s: no stack %llu", spec->name, (unsigned long long)value);
+      return check_v2_fail(t, "%s: unknown stack %llu", spec->name, (unsigned long long)value);
     if (length >= 6 && strncmp(word + length - 6, "string", 6) == 0 && value && !check_v2_at(&t->strings, value, false))
-      return check_v2_fail(t, "%s: no string %llu", spec->name, (unsigned long long)value);
+      return check_v2_fail(t, "%s: unknown string %llu", spec->name, (unsigned long long)value);
     c->arguments[n++] = value;
   }
   c->ready = true;
@@ -191,7 +191,7 @@ static inline bool check_v2_next(check_v2_trace *t, check_v2_cursor *c, size_t *
 #define CHECK_V2_U(x) ((unsigned long long)(x))
 #define CHECK_V2_NAME gotrace_find_event_spec((gotrace_format)t->version, (int)c->kind)->name
 
-/* Whether the next event of a thread can be: 1 done, 0 not yet, -1 never. */
+/* Applies the next event of a thread: 1 done, 0 not ready, -1 invalid. */
 static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
   const uint64_t *a = c->arguments;
   check_v2_thing *g = c->g != CHECK_V2_NONE ? check_v2_thing_of(t, &t->gos, c->g) : NULL;
@@ -204,7 +204,7 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
   switch (c->kind) {
     case GOTRACE_V2_PROC_STATUS:
       p = check_v2_thing_of(t, &t->procs, a[0]);
-      if (a[1] < 1 || a[1] > 4) CHECK_V2_WRONG("status %llu of proc %llu", CHECK_V2_U(a[1]), CHECK_V2_U(a[0]));
+      if (a[1] < 1 || a[1] > 4) CHECK_V2_WRONG("bad status %llu of proc %llu", CHECK_V2_U(a[1]), CHECK_V2_U(a[0]));
       if (p->known && p->generation == t->generation) CHECK_V2_WRONG("two statuses of proc %llu", CHECK_V2_U(a[0]));
       if (p->known && p->status != a[1] && !(a[1] == ABANDONED && p->status == PROC_SYSCALL))
         CHECK_V2_WRONG("proc %llu has status %llu, not %u", CHECK_V2_U(a[0]), CHECK_V2_U(a[1]), p->status);
@@ -215,7 +215,7 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
       if (a[1] == PROC_RUNNING || a[1] == PROC_SYSCALL) c->p = a[0];
       if (a[1] == ABANDONED && p->status == PROC_SYSCALL) {
         for (i = 0; i < t->cursor_count && t->cursors[i].p != a[0]; i++) continue;
-        if (i == t->cursor_count) CHECK_V2_WRONG("proc %llu is on no thread", CHECK_V2_U(a[0]));
+        if (i == t->cursor_count) CHECK_V2_WRONG("proc %llu is not on any thread", CHECK_V2_U(a[0]));
       }
       return 1;
     case GOTRACE_V2_PROC_START:
@@ -229,7 +229,7 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
     case GOTRACE_V2_PROC_STOP:
       if (c->p == CHECK_V2_NONE) CHECK_V2_WRONG("ProcStop without a proc");
       p = check_v2_thing_of(t, &t->procs, c->p);
-      if (p->status != PROC_RUNNING && p->status != PROC_SYSCALL) CHECK_V2_WRONG("ProcStop of status %u", p->status);
+      if (p->status != PROC_RUNNING && p->status != PROC_SYSCALL) CHECK_V2_WRONG("ProcStop in status %u", p->status);
       p->status = IDLE;
       c->p = CHECK_V2_NONE;
       return 1;
@@ -249,7 +249,7 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
     case GOTRACE_V2_GO_STATUS:
     case GOTRACE_V2_GO_STATUS_STACK:
       other = check_v2_thing_of(t, &t->gos, a[0]);
-      if (a[2] < 1 || a[2] > 4) CHECK_V2_WRONG("status %llu of goroutine %llu", CHECK_V2_U(a[2]), CHECK_V2_U(a[0]));
+      if (a[2] < 1 || a[2] > 4) CHECK_V2_WRONG("bad status %llu of goroutine %llu", CHECK_V2_U(a[2]), CHECK_V2_U(a[0]));
       if (other->known && other->generation == t->generation) CHECK_V2_WRONG("two statuses of goroutine %llu", CHECK_V2_U(a[0]));
       if (other->known ? other->status != a[2] : !first)
         CHECK_V2_WRONG("goroutine %llu has status %llu, not %u", CHECK_V2_U(a[0]), CHECK_V2_U(a[2]), other->status);
@@ -258,17 +258,17 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
       other->generation = t->generation;
       other->sequence = 0;
       if (a[2] == RUNNING) c->g = a[0];
-      if (a[2] == SYSCALL && (a[1] != c->m || (!first && c->g != a[0]))) CHECK_V2_WRONG("system call of goroutine %llu elsewhere", CHECK_V2_U(a[0]));
+      if (a[2] == SYSCALL && (a[1] != c->m || (!first && c->g != a[0]))) CHECK_V2_WRONG("goroutine %llu in a system call elsewhere", CHECK_V2_U(a[0]));
       if (a[2] == SYSCALL) c->g = a[0];
       return 1;
     case GOTRACE_V2_GO_CREATE:
     case GOTRACE_V2_GO_CREATE_BLOCKED:
     case GOTRACE_V2_GO_CREATE_SYSCALL:
       other = check_v2_thing_of(t, &t->gos, a[0]);
-      if (other->known) CHECK_V2_WRONG("goroutine %llu is there already", CHECK_V2_U(a[0]));
+      if (other->known) CHECK_V2_WRONG("goroutine %llu already exists", CHECK_V2_U(a[0]));
       g = c->g != CHECK_V2_NONE ? check_v2_thing_of(t, &t->gos, c->g) : NULL; /* it may have moved */
       if (c->kind == GOTRACE_V2_GO_CREATE_SYSCALL ? g != NULL : c->p == CHECK_V2_NONE || (g && g->status != RUNNING))
-        CHECK_V2_WRONG("%s out of place", CHECK_V2_NAME);
+        CHECK_V2_WRONG("%s in the wrong state", CHECK_V2_NAME);
       other->known = true;
       other->status = c->kind == GOTRACE_V2_GO_CREATE           ? RUNNABLE
                       : c->kind == GOTRACE_V2_GO_CREATE_BLOCKED ? WAITING
@@ -280,7 +280,7 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
     case GOTRACE_V2_GO_DESTROY:
     case GOTRACE_V2_GO_STOP:
     case GOTRACE_V2_GO_BLOCK:
-      if (!user || g->status != RUNNING) CHECK_V2_WRONG("%s without a goroutine that runs", CHECK_V2_NAME);
+      if (!user || g->status != RUNNING) CHECK_V2_WRONG("%s without a running goroutine", CHECK_V2_NAME);
       g->status = c->kind == GOTRACE_V2_GO_DESTROY ? DEAD : c->kind == GOTRACE_V2_GO_STOP ? RUNNABLE : WAITING;
       c->g = CHECK_V2_NONE;
       return 1;
@@ -288,7 +288,7 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
       other = check_v2_thing_of(t, &t->gos, a[0]);
       if (!other->known || other->status != RUNNABLE || other->generation != t->generation || a[1] != other->sequence + 1)
         return 0;
-      if (c->p == CHECK_V2_NONE || c->g != CHECK_V2_NONE) CHECK_V2_WRONG("GoStart out of place");
+      if (c->p == CHECK_V2_NONE || c->g != CHECK_V2_NONE) CHECK_V2_WRONG("GoStart in the wrong state");
       other->status = RUNNING;
       other->sequence++;
       c->g = a[0];
@@ -302,7 +302,7 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
       return 1;
     case GOTRACE_V2_GO_SWITCH:
     case GOTRACE_V2_GO_SWITCH_DESTROY:
-      if (!user || g->status != RUNNING) CHECK_V2_WRONG("%s without a goroutine that runs", CHECK_V2_NAME);
+      if (!user || g->status != RUNNING) CHECK_V2_WRONG("%s without a running goroutine", CHECK_V2_NAME);
       other = check_v2_thing_of(t, &t->gos, a[0]);
       if (!other->known || other->status != WAITING || other->generation != t->generation || a[1] != other->sequence + 1)
         return 0;
@@ -313,9 +313,9 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
       c->g = a[0];
       return 1;
     case GOTRACE_V2_GO_SYSCALL_BEGIN:
-      if (!user || g->status != RUNNING) CHECK_V2_WRONG("GoSyscallBegin without a goroutine that runs");
+      if (!user || g->status != RUNNING) CHECK_V2_WRONG("GoSyscallBegin without a running goroutine");
       p = check_v2_thing_of(t, &t->procs, c->p);
-      if (p->generation != t->generation || a[0] != p->sequence + 1) CHECK_V2_WRONG("GoSyscallBegin: number of the proc");
+      if (p->generation != t->generation || a[0] != p->sequence + 1) CHECK_V2_WRONG("GoSyscallBegin: wrong sequence number of the proc");
       check_v2_thing_of(t, &t->gos, c->g)->status = SYSCALL;
       p->status = PROC_SYSCALL;
       p->sequence++;
@@ -323,23 +323,23 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
     case GOTRACE_V2_GO_SYSCALL_END:
       p = c->p != CHECK_V2_NONE ? check_v2_thing_of(t, &t->procs, c->p) : NULL;
       if (!user || !p || check_v2_thing_of(t, &t->gos, c->g)->status != SYSCALL || p->status != PROC_SYSCALL)
-        CHECK_V2_WRONG("GoSyscallEnd out of place");
+        CHECK_V2_WRONG("GoSyscallEnd in the wrong state");
       check_v2_thing_of(t, &t->gos, c->g)->status = RUNNING;
       p->status = PROC_RUNNING;
       return 1;
     case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
       if (c->p != CHECK_V2_NONE && check_v2_thing_of(t, &t->procs, c->p)->status == PROC_SYSCALL) return 0;
-      if (c->g == CHECK_V2_NONE || check_v2_thing_of(t, &t->gos, c->g)->status != SYSCALL) CHECK_V2_WRONG("GoSyscallEndBlocked out of place");
+      if (c->g == CHECK_V2_NONE || check_v2_thing_of(t, &t->gos, c->g)->status != SYSCALL) CHECK_V2_WRONG("GoSyscallEndBlocked in the wrong state");
       check_v2_thing_of(t, &t->gos, c->g)->status = RUNNABLE;
       c->g = CHECK_V2_NONE;
       return 1;
     case GOTRACE_V2_GO_DESTROY_SYSCALL:
-      if (!g || g->status != SYSCALL) CHECK_V2_WRONG("GoDestroySyscall out of place");
+      if (!g || g->status != SYSCALL) CHECK_V2_WRONG("GoDestroySyscall in the wrong state");
       g->status = DEAD;
       c->g = CHECK_V2_NONE;
       if (c->p != CHECK_V2_NONE) {
         p = check_v2_thing_of(t, &t->procs, c->p);
-        if (p->status != PROC_SYSCALL) CHECK_V2_WRONG("GoDestroySyscall with a proc of status %u", p->status);
+        if (p->status != PROC_SYSCALL) CHECK_V2_WRONG("GoDestroySyscall with a proc in status %u", p->status);
         p->status = ABANDONED;
         c->p = CHECK_V2_NONE;
       }
@@ -368,9 +368,9 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
     case GOTRACE_V2_GC_END: {
       bool begins = c->kind == GOTRACE_V2_GC_BEGIN, ends = c->kind == GOTRACE_V2_GC_END;
       if (t->gc == 0 ? !begins && !(c->kind == GOTRACE_V2_GC_ACTIVE && first) : a[0] != t->gc_sequence + 1) return 0;
-      if (t->gc == 2 ? begins : t->gc == 1 && !begins) CHECK_V2_WRONG("%s out of place", CHECK_V2_NAME);
+      if (t->gc == 2 ? begins : t->gc == 1 && !begins) CHECK_V2_WRONG("%s in the wrong state", CHECK_V2_NAME);
       if (c->kind == GOTRACE_V2_GC_ACTIVE && first && t->gc) CHECK_V2_WRONG("GCActive is not the first");
-      if (!user) CHECK_V2_WRONG("%s without a goroutine", CHECK_V2_NAME); /* also where Go does not ask for one */
+      if (!user) CHECK_V2_WRONG("%s without a goroutine", CHECK_V2_NAME); /* also where Go does not require one */
       t->gc_sequence = a[0];
       t->gc = ends ? 1 : 2;
       return 1;
@@ -381,7 +381,7 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
       unsigned range = sweep ? CHECK_V2_SWEEP : CHECK_V2_ASSIST;
       other = check_v2_thing_of(t, sweep ? &t->procs : &t->gos, a[0]);
       if (!other->known || (first ? (other->ranges & range) != 0 : !(other->ranges & range)))
-        CHECK_V2_WRONG("%s out of place", CHECK_V2_NAME);
+        CHECK_V2_WRONG("%s in the wrong state", CHECK_V2_NAME);
       other->ranges |= range;
       return 1;
     }
@@ -397,7 +397,7 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
       unsigned range = sweep ? CHECK_V2_SWEEP : stw ? CHECK_V2_STW : CHECK_V2_ASSIST;
       if (sweep ? c->p == CHECK_V2_NONE : !user) CHECK_V2_WRONG("%s without a goroutine or proc", CHECK_V2_NAME);
       other = sweep ? check_v2_thing_of(t, &t->procs, c->p) : g;
-      if (ends ? !(other->ranges & range) : (other->ranges & range) != 0) CHECK_V2_WRONG("%s out of place", CHECK_V2_NAME);
+      if (ends ? !(other->ranges & range) : (other->ranges & range) != 0) CHECK_V2_WRONG("%s in the wrong state", CHECK_V2_NAME);
       other->ranges ^= range;
       return 1;
     }
@@ -413,12 +413,12 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
       if (!user) CHECK_V2_WRONG("%s without a goroutine", CHECK_V2_NAME);
       return 1;
     default:
-      if (c->kind < GOTRACE_V2_SPAN || c->m == CHECK_V2_NONE) CHECK_V2_WRONG("event %u among events", c->kind);
+      if (c->kind < GOTRACE_V2_SPAN || c->m == CHECK_V2_NONE) CHECK_V2_WRONG("event %u in an event batch", c->kind);
       return 1;
   }
 }
 
-/* The events of a generation, in order of time as far as they can be. */
+/* Orders the events of a generation, by time as far as possible. */
 static inline bool check_v2_order(check_v2_trace *t, uint64_t seed) {
   size_t i, n, *batches = (size_t *)calloc(t->cursor_count + 1, sizeof *batches);
   bool ok = true;
@@ -432,7 +432,7 @@ static inline bool check_v2_order(check_v2_trace *t, uint64_t seed) {
     size_t chosen = 0, skipped = 0;
     int result = 0;
     bool any = false;
-    /* The earliest that can be; of equal ones the seed decides which is tried first. */
+    /* The earliest that is ready; among equal times the seed decides which is tried first. */
     for (n = 0; n < t->cursor_count && result == 0 && skipped < t->cursor_count; skipped++) {
       best = UINT64_MAX;
       for (i = 0; i < t->cursor_count; i++) {
@@ -454,7 +454,7 @@ static inline bool check_v2_order(check_v2_trace *t, uint64_t seed) {
           snprintf(waiting + strlen(waiting), sizeof waiting - strlen(waiting), " %s(%llu %llu) on %llu",
                    check_v2_spec(t, t->cursors[i].kind)->name, CHECK_V2_U(t->cursors[i].arguments[0]),
                    CHECK_V2_U(t->cursors[i].arguments[1]), CHECK_V2_U(t->cursors[i].m));
-      ok = check_v2_fail(t, "nothing can come next of:%s", waiting);
+      ok = check_v2_fail(t, "no event is ready:%s", waiting);
     } else {
       ok = false;
     }
@@ -476,7 +476,7 @@ static inline bool check_v2_tables(check_v2_trace *t, unsigned kind, const uint8
       continue;
     }
     if (!check_v2_number(&at, end, &id) || !check_v2_number(&at, end, &size)) return check_v2_fail(t, "table");
-    if (check_v2_at(kind == GOTRACE_V2_STACKS ? &t->stacks : &t->strings, id, false)) return check_v2_fail(t, "id %llu twice", CHECK_V2_U(id));
+    if (check_v2_at(kind == GOTRACE_V2_STACKS ? &t->stacks : &t->strings, id, false)) return check_v2_fail(t, "duplicate id %llu", CHECK_V2_U(id));
     if (kind == GOTRACE_V2_STRINGS) {
       if (size > 1024 || size > (size_t)(end - at)) return check_v2_fail(t, "string of %llu bytes", CHECK_V2_U(size));
       *check_v2_at(&t->strings, id, true) = check_v2_hash(at, (size_t)size);
@@ -503,7 +503,7 @@ static inline bool check_v2_sync(check_v2_trace *t, const uint8_t *at, const uin
       if (!check_v2_number(&at, end, &value)) return check_v2_fail(t, "clock");
     if (kind == GOTRACE_V2_FREQUENCY && !frequency && value) frequency = true;
     else if (kind == GOTRACE_V2_CLOCK_SNAPSHOT && !snapshot) snapshot = true;
-    else return check_v2_fail(t, "event %u among clocks", kind);
+    else return check_v2_fail(t, "event %u in a sync batch", kind);
   }
   return (frequency && snapshot) || check_v2_fail(t, "no clock");
 }
@@ -525,12 +525,12 @@ static inline bool check_v2(check_v2_trace *t, const uint8_t *data, size_t size,
       if ((kind != GOTRACE_V2_EVENT_BATCH && kind != GOTRACE_V2_EXPERIMENTAL_BATCH) || !check_v2_number(&header, end, &generation) ||
           !check_v2_number(&header, end, &m) || !check_v2_number(&header, end, &time) ||
           !check_v2_number(&header, end, &length) || length > 65536 || length > (size_t)(end - header))
-        return check_v2_fail(t, "event %u at offset %llu, where a batch is to begin", kind, CHECK_V2_U(at - data));
+        return check_v2_fail(t, "event %u at offset %llu instead of a batch", kind, CHECK_V2_U(at - data));
       at = header;
     }
     if (last || (!ended && generation != t->generation)) {
-      if (t->version >= 1026 && !last) return check_v2_fail(t, "generation %llu has no end", CHECK_V2_U(t->generation));
-      if (t->version >= 1026 && at == end && !ended) return check_v2_fail(t, "the last generation has no end");
+      if (t->version >= 1026 && !last) return check_v2_fail(t, "missing end of generation %llu", CHECK_V2_U(t->generation));
+      if (t->version >= 1026 && at == end && !ended) return check_v2_fail(t, "missing end of the last generation");
       if (!ended && !check_v2_order(t, seed)) return false;
       check_v2_clear(&t->strings);
       check_v2_clear(&t->stacks);
@@ -545,7 +545,7 @@ static inline bool check_v2(check_v2_trace *t, const uint8_t *data, size_t size,
       ended = true;
     }
     if (ended) {
-      if (t->generations && generation != t->generation + 1) return check_v2_fail(t, "generation %llu after %llu", CHECK_V2_U(generation), CHECK_V2_U(t->generation));
+      if (t->generations && generation != t->generation + 1) return check_v2_fail(t, "generation %llu follows %llu", CHECK_V2_U(generation), CHECK_V2_U(t->generation));
       t->generation = generation;
       if (!t->generations++) t->first_generation = generation;
       ended = synced = false;

@@ -98,7 +98,7 @@ if [ "${1-}" = --tool ] && [ $# = 2 ]; then
   tool "$2" || { echo "needs Go $2 (make deps)"; exit 77; }
   exit
 fi
-[ $# -ge 1 ] && [ "${1#-}" = "$1" ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] && [ "${1#-}" = "$1" ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)

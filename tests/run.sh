@@ -239,7 +239,7 @@ while getopts j:o:l option; do
     j) jobs=$OPTARG ;;
     o) only=$OPTARG ;;
     l) just_list=1 ;;
-    *) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done
 shift $((OPTIND - 1))

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fails the test, whatever NDEBUG says, and tells where. */
+/* Fails the test, regardless of NDEBUG, and reports where. */
 #define CHECK(condition)                                                          \
   do {                                                                            \
     if (!(condition)) {                                                           \
@@ -25,7 +25,7 @@
     }                                                                                                          \
   } while (0)
 
-/* How much a test does: `full` divided by GOTRACE_TEST_SCALE, at least 1. The runner sets it where a tool is slow. */
+/* The amount of work: `full` divided by GOTRACE_TEST_SCALE, at least 1. The runner sets it for slow tools. */
 static inline long test_scaled(long full) {
   const char *scale = getenv("GOTRACE_TEST_SCALE");
   long n = scale && atol(scale) > 0 ? full / atol(scale) : full;

@@ -121,7 +121,7 @@ static void renamed(gotrace_format format) {
   CHECK_OPENS(&bytes);
   if (format != GOTRACE_GO_1_22) CHECK(strcmp(look_for(&bytes, id).name, "its second name") == 0);
   bytes.size = 0;
-  /* More names than are kept: labels still change. */
+  /* Beyond the limit of names, labels still change. */
   memset(filler, 'n', 200);
   filler[200] = 0;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);

@@ -60,7 +60,7 @@ static void work(void) {
   for (i = 0; i < 400; i++) gotrace_log(GOTRACE_NO_TASK, "text", text);
 }
 
-/* Exit status: 0 if nothing failed for want of memory, 3 if something did, and all is as it should be. */
+/* Exit status: 0 if no allocation failed, 3 if one failed and the results are as documented. */
 static int one_case(gotrace_format format, bool by_service) {
   gotrace_options options;
   gotrace_stats stats;
@@ -129,7 +129,7 @@ static int in_a_process(long from, long to, gotrace_format format, bool by_servi
 }
 
 int main(void) {
-  /* How many allocations there are is seen on the way: each loop ends when none fails any more. */
+  /* The number of allocations is found out here: each loop ends when none fails any more. */
   static const struct {
     gotrace_format format;
     bool service;

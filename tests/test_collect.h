@@ -32,7 +32,7 @@ static inline bool test_sink(void *context, const void *data, size_t size) {
   return true;
 }
 
-/* A trace into memory, which is cut when the test says so. */
+/* Starts a trace into memory, with cuts only when the test makes them. */
 static inline gotrace_options test_options(gotrace_format format, test_bytes *bytes) {
   gotrace_options options;
   memset(&options, 0, sizeof options);
@@ -57,7 +57,7 @@ static inline bool test_is_v2(const uint8_t *data, size_t size) {
   return size >= 16 && memcmp(data, "go 1.2", 6) == 0 && data[6] >= '2';
 }
 
-/* The decoder's memory is not that of the tracer, which some tests let run out. */
+/* The decoder does not use the tracer's memory, which some tests let run out. */
 static inline void *test_decoder_allocate(void *context, size_t size) {
   (void)context;
   return malloc(size);
@@ -91,7 +91,7 @@ static inline void test_decode(const uint8_t *data, size_t size, bool raw, uint6
   gotrace_decoder_close(decoder);
 }
 
-/* Whether a trace opens, whatever order equal time stamps get. */
+/* Whether a trace opens with every order of equal time stamps. */
 static inline void test_check_bytes(const uint8_t *data, size_t size, const char *where, int line) {
   check_v1_trace t;
   uint64_t seed;
@@ -117,7 +117,7 @@ static inline void test_check_bytes(const uint8_t *data, size_t size, const char
 }
 #define CHECK_OPENS(bytes) test_check_bytes((bytes)->data, (bytes)->size, __FILE__, __LINE__)
 
-/* Whether the figures of the last trace are what is in the trace. `t` is to be freed by the caller. */
+/* Whether the statistics of the last trace match the trace. The caller frees `t`. */
 static inline void test_check_figures(const test_bytes *bytes, check_v1_trace *t) {
   gotrace_stats stats;
   uint64_t events = 0, kinds[256];
@@ -154,7 +154,7 @@ static inline void test_check_figures(const test_bytes *bytes, check_v1_trace *t
   CHECK_EQUAL(stats.events, events);
 }
 
-/* Reads what is left of a trace that has been ended, to its end. */
+/* Reads the rest of an ended trace. */
 static inline void test_read_to_end(test_bytes *bytes) {
   const void *chunk;
   size_t size;

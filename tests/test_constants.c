@@ -25,8 +25,8 @@ _Static_assert(0 GOTRACE_PROBLEMS(COUNT_PROBLEM) == GOTRACE_PROBLEM_COUNT, "prob
 _Static_assert(0 GOTRACE_RESULTS(COUNT_RESULT) == 35, "results");
 _Static_assert(GOTRACE_OK == 0, "success is 0");
 
-/* What programs and shared libraries of different versions agree by. New members take reserved room, new problems the
- * next number. */
+/* The binary interface between programs and shared libraries of different versions. New members take reserved room, new
+ * problems the next number. */
 _Static_assert(sizeof(void *) != 8 || sizeof(gotrace_options) == 208, "gotrace_options");
 _Static_assert(sizeof(void *) != 8 || sizeof(gotrace_stats) == 2712, "gotrace_stats");
 _Static_assert(sizeof(void *) != 8 || sizeof(gotrace_site) == 56, "gotrace_site");

@@ -334,7 +334,7 @@ static void record(test_bytes *bytes, gotrace_format format) {
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
 }
 
-/* The file cut off everywhere: what is given is how the whole begins; then the error. */
+/* The file truncated at every offset: the events are a prefix of the whole; then the error. */
 static void cut_off(const test_bytes *bytes) {
   size_t size, step = bytes->size / (size_t)test_scaled(2000) + 1;
   bool v2_trace = test_is_v2(bytes->data, bytes->size);
@@ -348,7 +348,7 @@ static void cut_off(const test_bytes *bytes) {
       if (raw || v2_trace) {
         outcome whole;
         uint64_t first = begin.events;
-        /* In order, a Sync stands before the end and the error, which is not in the whole trace. */
+        /* Ordered, a Sync precedes the end and the error; the whole trace lacks that Sync. */
         if (!raw) first = first ? first - 1 : 0;
         part = from_memory(bytes->data, size, raw);
         whole = decode(&all, first);
@@ -373,7 +373,7 @@ static void cut_off(const test_bytes *bytes) {
   }
 }
 
-/* Bytes changed at random: any verdict, no harm. The sanitizers' configurations of this test make that worth something.
+/* Bytes changed at random: any result, no harm. The sanitizers' configurations detect the harm.
  */
 static void changed(const test_bytes *bytes) {
   uint64_t state = 88172645463325252u;
@@ -395,7 +395,7 @@ static void changed(const test_bytes *bytes) {
     options.raw = true;
     decode(&options, 0);
   }
-  CHECK(refused > (uint64_t)rounds / 10); /* it does look */
+  CHECK(refused > (uint64_t)rounds / 10); /* it checks them */
   free(copy);
 }
 
@@ -474,7 +474,7 @@ static void content(const test_bytes *bytes, gotrace_format format) {
   gotrace_decoder_close(d);
 }
 
-/* A v1 trace is in memory as a whole, but no more than once if its size can be found out. */
+/* A v1 trace is in memory as a whole, but only once if its size is known. */
 static void memory_of_v1(void) {
   enum { EVENTS = 2000000 };
   static const uint8_t event[] = {1 << 6 | GOTRACE_V1_HEAP_ALLOC, 1, 1};

@@ -29,7 +29,7 @@ static void finish(test_bytes *bytes, unsigned ends, unsigned problems) {
   test_free(bytes);
 }
 
-/* What the calling thread is when it destroys. */
+/* The state of the calling thread when it destroys. */
 static void by_a_goroutine(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
@@ -85,7 +85,7 @@ static void check_no_time(const test_bytes *bytes) {
   gotrace_decoder_close(decoder);
 }
 
-/* A thread with nothing in hand has a proc for the moment, and no longer. */
+/* A thread without a goroutine and proc has a temporary proc. */
 static void by_nobody(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
@@ -107,7 +107,7 @@ static void by_nobody(gotrace_format format) {
   finish(&bytes, 1, 0);
 }
 
-/* While tracing is off nothing is left of it. */
+/* While tracing is off, it leaves nothing behind. */
 static void while_off(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);

@@ -104,7 +104,7 @@ static void check_snapshot(void) {
   test_free(&bytes);
 }
 
-/* The macros of calls, and the function that each has beside it. */
+/* The macros of calls, and the function behind each. */
 #define PLAIN(macro, function) {#macro, (void (*)(void))function}
 static const struct {
   const char *macro;
@@ -155,7 +155,7 @@ static void check_plain_functions(void) {
     if (sscanf(line, "#define gotrace_%80[a-z_](", name) != 1 || name[0] == '_') continue;
     for (i = 0; i < sizeof plain / sizeof plain[0]; i++)
       if (strncmp(plain[i].macro, "gotrace_", 8) == 0 && strcmp(plain[i].macro + 8, name) == 0) break;
-    if (i == sizeof plain / sizeof plain[0]) fprintf(stderr, "gotrace_%s has no plain function beside it\n", name);
+    if (i == sizeof plain / sizeof plain[0]) fprintf(stderr, "gotrace_%s has no function behind the macro\n", name);
     CHECK(i < sizeof plain / sizeof plain[0] && plain[i].function);
     found++;
   }

@@ -32,7 +32,7 @@ static char *source(const char *release, const char *path) {
   return text;
 }
 
-/* ---- In themselves ---- */
+/* ---- Consistency ---- */
 
 static int is_kind(const char *word, size_t size) {
   static const char *const kinds[] = {
@@ -109,7 +109,7 @@ static void finding(void) {
 
 /* ---- Against Go ---- */
 
-/* What stands between a word and the end of its line, once it is found as `before` word; NULL if it is not there. */
+/* The text from a word found after `before` to the end of its line; NULL if not found. */
 static const char *after(const char *text, const char *mark) {
   const char *at = strstr(text, mark);
   return at ? at + strlen(mark) : NULL;

@@ -131,7 +131,8 @@ static void record(gotrace_format format, void *slow) {
   CHECK_EQUAL(gotrace_flight_snapshot(NULL, NULL), GOTRACE_ERROR_ARGUMENT);
   __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
   for (i = 0; i < WORKERS; i++) CHECK(pthread_join(workers[i], NULL) == 0);
-  /* Once all is silent the past goes: what is left is as long as was asked for, not as much as there is room for. */
+  /* While all is silent, old generations are dropped: what remains covers the requested time and does not fill the
+     memory. */
   if (slow) {
     uint64_t before;
     memset(&c, 0, sizeof c);
@@ -146,7 +147,7 @@ static void record(gotrace_format format, void *slow) {
   CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
   CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_ERROR_NOT_RUNNING);
   gotrace_get_stats(&stats);
-  printf("format %d%s: %llu KB recorded, memory at most %.1f MB\n", (int)format, slow ? ", slowly" : "",
+  printf("format %d%s: %llu KB recorded, peak memory %.1f MB\n", (int)format, slow ? ", slowly" : "",
          (unsigned long long)stats.bytes >> 10, (double)stats.memory_peak / 1048576);
   CHECK_EQUAL(stats.dropped, 0);
   CHECK(stats.memory_peak <= FLIGHT_BYTES + (WORKERS + 3) * 65536 + (1 << 20));
@@ -201,7 +202,7 @@ static void sweeps(gotrace_format format) {
   CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
 }
 
-/* Where no recorder is on, what stands at the path of a snapshot stays. */
+/* Without a recorder, the file at the path of a snapshot stays. */
 static void keeps_files(void) {
   char path[512], text[8] = "";
   const char *directory = getenv("GOTRACE_TEST_DIR");

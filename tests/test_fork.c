@@ -73,7 +73,7 @@ static void wait_for_child(pid_t child) {
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Who forks in a system call is still in it in the child, and comes out of it there. */
+/* A thread that forks in a system call is still in it in the child, and leaves it there. */
 static void in_a_system_call(bool tracing) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_go *self = gotrace_go_self();
@@ -122,7 +122,7 @@ static void *take_snapshot(void *unused) {
   return NULL;
 }
 
-/* What a recorder keeps is the parent's, also what another thread is writing just then. */
+/* A recorder's data belong to the parent, including what another thread is writing at that moment. */
 static void in_a_snapshot(void) {
   pthread_t thread;
   pid_t child;

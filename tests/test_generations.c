@@ -55,7 +55,7 @@ static void many(gotrace_format format) {
   gotrace_proc_start(proc);
   for (i = 0; i < generations; i++) {
     long k;
-    if (i % 3) { /* one of them does something; the rest sleeps on */
+    if (i % 3) { /* one of them is active; the rest stay silent */
       gotrace_go_unblock(gos[i % GOS]);
       gotrace_go_start(gos[i % GOS]);
       gotrace_go_block(GOTRACE_BLOCK_SLEEP);
@@ -125,14 +125,14 @@ static void much(gotrace_format format) {
   for (i = 0; i < WRITERS; i++) CHECK(pthread_join(writers[i], NULL) == 0);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   gotrace_get_stats(&stats);
-  printf("format %d: %llu MB, %llu generations, memory at most %.1f MB\n", (int)format,
+  printf("format %d: %llu MB, %llu generations, peak memory %.1f MB\n", (int)format,
          (unsigned long long)stats.bytes >> 20, (unsigned long long)stats.cuts, (double)stats.memory_peak / 1048576);
   CHECK_EQUAL(stats.bytes, bytes_written);
   CHECK(stats.memory_peak <= options.memory_limit + (2 << 20));
   CHECK_EQUAL(stats.dropped, 0);
 }
 
-/* The end of a generation takes time for each goroutine that has been silent, and no more. This thread's time, and the least
+/* The end of a generation takes time for each silent goroutine, and no more. This thread's time, and the least
  * of three: the machine may have more to do. */
 static double advance_nanoseconds(void) {
   struct timespec before, after;

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #define THREADS 4
-/* What is used beyond the limit: a buffer a thread, those of the end, and in v2 the tables of a generation. */
+/* Memory beyond the limit: a buffer per thread, those of the end, and in v2 the tables of a generation. */
 #define MORE ((size_t)(THREADS + 2) * 65536 + (size_t)(format >= GOTRACE_GO_1_22) * 1048576)
 
 static long calls_per_thread;
@@ -39,7 +39,7 @@ static void run(void *(*what)(void *)) {
   for (i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
 }
 
-/* Nobody reads: memory runs out, and the trace ends for all threads at one moment. */
+/* Without a reader, memory runs out and the trace ends for all threads at one cut. */
 static void memory_stops(gotrace_format format) {
   gotrace_options options;
   gotrace_stats stats;
@@ -128,7 +128,7 @@ static void size_stops(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* A limit that is not reached is none. */
+/* A limit that is not reached has no effect. */
 static void not_reached(gotrace_format format) {
   gotrace_options options;
   test_bytes bytes = {NULL, 0, 0};

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #if !defined(__GLIBC__)
 int main(void) {
-  puts("needs glibc, whose mutexes tell their kind");
+  puts("needs glibc, whose mutexes reveal their kind");
   return 77;
 }
 #else

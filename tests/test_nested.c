@@ -12,7 +12,7 @@ static void traced_free(void *memory);
 
 static uint64_t allocations, unwinds, symbols, sinks; /* atomic: how often each was called */
 
-/* Every kind of call. Each of those that have a result must say why it does nothing. */
+/* Every kind of call. Those with a result must return the reason why they do nothing. */
 static void call_everything(bool from_sink) {
   const void *chunk;
   size_t size;

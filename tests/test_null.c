@@ -10,7 +10,7 @@ static void *no_memory(void *context, size_t size) {
 }
 static void release(void *context, void *memory, size_t size) { (void)context, (void)memory, (void)size; }
 
-static const char *no_format; /* the compiler would warn of a NULL that it sees */
+static const char *no_format; /* the compiler would warn about a visible NULL */
 static void logv(gotrace_task task, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -144,7 +144,7 @@ static void names(void) {
   CHECK(gotrace_event_specs(3, NULL) == NULL && gotrace_event_specs(3, &count) == NULL && count == 0);
 }
 
-/* A decoder that is not there, as where it could not be allocated; then one that is. */
+/* A NULL decoder, as after a failed allocation; then a real one. */
 static void decoder(void) {
   static const char header[16] = "go 1.23 trace\0\0";
   gotrace_decoder_options options;

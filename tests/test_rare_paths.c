@@ -61,7 +61,7 @@ static void postponed_cut(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* Goroutines that wait amid a mark assist are told of when the generation is over, all by the one that ends it. */
+/* Goroutines blocked in a mark assist are all written by the thread that ends the generation. */
 static void full_batch(gotrace_format format) {
   enum { GOS = 8000 }; /* some 20 bytes each, of a buffer's 64 KiB */
   test_bytes bytes = {NULL, 0, 0};

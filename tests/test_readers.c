@@ -33,7 +33,7 @@ static void *poll_trace(void *unused) {
   return NULL;
 }
 
-/* Where a service thread reads, others are told so, and it goes on. */
+/* If a service thread reads, other readers get an error, and it continues. */
 static void polled(gotrace_format format) {
   gotrace_options options;
   test_bytes bytes = {NULL, 0, 0};
@@ -65,7 +65,7 @@ static bool emitting_sink(void *context, const void *data, size_t size) {
   return test_sink(context, data, size);
 }
 
-/* Who writes what was read does not wait for room that only it can make. */
+/* The sink does not wait for room that only it can make. */
 static void sink_emits(gotrace_format format) {
   gotrace_options options;
   test_bytes bytes = {NULL, 0, 0};
@@ -92,7 +92,7 @@ static void *emit(void *calls) {
   return NULL;
 }
 
-/* Nor does who reads. */
+/* Nor does the reader. */
 static void reader_emits(gotrace_format format) {
   gotrace_options options;
   test_bytes bytes = {NULL, 0, 0};

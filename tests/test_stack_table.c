@@ -44,7 +44,7 @@ static void made_up_pcs(void) {
     CHECK(pcs[i] >> 48 == 1); /* no address of a program */
     for (j = 0; j < i; j++) {
       if (pcs[i] == pcs[j])
-        fprintf(stderr, "one pc for %s, %s, %zu and %s, %s, %zu\n", words[i / LINES / WORDS], words[i / LINES % WORDS],
+        fprintf(stderr, "same pc for %s, %s, %zu and %s, %s, %zu\n", words[i / LINES / WORDS], words[i / LINES % WORDS],
                 i % LINES, words[j / LINES / WORDS], words[j / LINES % WORDS], j % LINES);
       CHECK(pcs[i] != pcs[j]);
     }

@@ -10,7 +10,7 @@
 #define THREADS 8
 static int quit; /* atomic */
 
-/* A thread that does all that plain threads do, for as long as there is no end. */
+/* A thread that makes all calls of plain threads, until the end. */
 static void *plain(void *unused) {
   (void)unused;
   while (!__atomic_load_n(&quit, __ATOMIC_RELAXED)) {

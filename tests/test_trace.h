@@ -9,7 +9,7 @@ static const gotrace_format test_formats[] = {GOTRACE_GO_1_8, GOTRACE_GO_1_10, G
                                               GOTRACE_GO_1_26};
 #define TEST_FORMATS (sizeof test_formats / sizeof test_formats[0])
 
-/* The path of a trace in the test's own directory, "" for one that is left to Go, or NULL-like /dev/null without one. */
+/* The path of a trace in the test's own directory, where Go opens it; /dev/null if there is no directory. */
 static inline const char *test_trace_path(const char *name, gotrace_format format) {
   static char path[512];
   const char *directory = getenv("GOTRACE_TEST_DIR");
@@ -18,7 +18,7 @@ static inline const char *test_trace_path(const char *name, gotrace_format forma
   return path;
 }
 
-/* Writes the counts of the last trace beside it, for the comparison with what Go finds. */
+/* Writes the counts of the last trace next to it, for comparison with Go's. */
 static inline void test_write_kinds(const char *name, gotrace_format format) {
   char path[512];
   const char *directory = getenv("GOTRACE_TEST_DIR");

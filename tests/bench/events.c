@@ -32,14 +32,14 @@
 #endif
 
 enum {
-  GOS = 128,       /* goroutines of a thread: their records fit into the first cache */
+  GOS = 128,       /* goroutines of a thread: their records fit into the L1 cache */
   DEPTH = 64,      /* regions in each other, tasks at once */
   PARTS = 3,       /* results of a row */
-  MOST_ROUNDS = 3, /* traces of a row, far apart, since others use the machine too */
+  MOST_ROUNDS = 3, /* traces of a row, spread over time, since the machine may be shared */
   MOST_REPETITIONS = 101,
   SAMPLES = MOST_ROUNDS * MOST_REPETITIONS,
   FLOOR_LOOPS = 4000,
-  WARM_UP = 25000000, /* nanoseconds: after some MiB buffers are used again, and their pages are there */
+  WARM_UP = 25000000, /* nanoseconds: after some MiB buffers are reused, and their pages are mapped */
   WARM_UP_QUICK = 8000000
 };
 
@@ -57,9 +57,9 @@ static double now(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static double now_cost; /* of now(), in what is measured between two of it */
+static double now_cost; /* of now(), included in an interval between two calls of it */
 
-/* The counter, read after what comes before and before what comes after. */
+/* The counter, ordered after preceding and before following instructions. */
 static uint64_t ordered_ticks(void) {
 #if defined(__x86_64__) || defined(__i386__)
   uint64_t ticks;
@@ -143,7 +143,7 @@ typedef struct shares {
 /* Shares the nanoseconds of a pair out, by the ticks that its first call and its second usually take. */
 static void share(work *w, double pair, shares *ticks) {
   double first = median(ticks->first, GOS) - ticks_cost, second = median(ticks->second, GOS) - ticks_cost;
-  if (!gotrace_enabled()) first = second = 1; /* calls so short that the counter cannot tell them apart: half each */
+  if (!gotrace_enabled()) first = second = 1; /* calls too short for the counter to distinguish: half each */
   if (first < 1) first = 1;
   if (second < 1) second = 1;
   w->ns[0] = pair * first / (first + second);
@@ -281,7 +281,7 @@ static void measure_switch(work *w) {
   begin = now();
   for (i = 0; i < PAIRS; i++) gotrace_go_switch(w->gos[i % GOS]);
   w->ns[0] = (now() - begin - now_cost) / PAIRS;
-  gotrace_go_block(GOTRACE_BLOCK_SYNC); /* PAIRS is a multiple of GOS: so it is the last of them */
+  gotrace_go_block(GOTRACE_BLOCK_SYNC); /* the last one, since PAIRS is a multiple of GOS */
   for (i = 0; i < GOS; i++) gotrace_go_unblock(w->gos[i]);
   w->made[0] += PAIRS;
 }
@@ -324,7 +324,7 @@ static void measure_proc(work *w) {
 /* Names that are made while the program runs, and so have no call site that remembers them. Only beginnings are timed. */
 static void measure_strings(work *w, bool fresh) {
   enum { NAMES = 256 };
-  static char texts[2][DEPTH][32]; /* by thread: they may not share a cache line while one of them writes */
+  static char texts[2][DEPTH][32]; /* by thread, on separate cache lines */
   char(*text)[32] = texts[gotrace_proc_id(w->proc) & 1];
   double begins = 0;
   unsigned round, i;
@@ -353,7 +353,7 @@ DEEPER(deeper) {
     at_the_bottom(w);
   } else if ((path & 3) == 0) {
     deeper(w, depth - 1, path >> 2);
-    __asm__ volatile("# 0"); /* different text, so that a compiler does not make one call of the four */
+    __asm__ volatile("# 0"); /* different texts, so that the compiler does not merge the four calls */
   } else if ((path & 3) == 1) {
     deeper(w, depth - 1, path >> 2);
     __asm__ volatile("# 1");
@@ -397,7 +397,7 @@ static void measure_stack_new(work *w) {
 
 typedef struct result_part {
   const char *name; /* NULL: not shown */
-  const char *v2, *v1; /* how the names of its events begin; NULL: it has none of its own */
+  const char *v2, *v1; /* prefix of its events' names; NULL: none */
 } result_part;
 
 enum { RUNS = 1, SINGLE = 2, ALL_BYTES = 4, OFF = 8, ON = 16 };
@@ -407,7 +407,7 @@ typedef struct row {
   unsigned flags; /* RUNS: a goroutine runs meanwhile; SINGLE: one thread only; ALL_BYTES: also those of the tables; OFF, ON:
                      without a trace, with one */
   gotrace_stacks stacks;
-  unsigned frames; /* the stack has; 0: whatever it has */
+  unsigned frames; /* of the stack; 0: any number */
   result_part parts[PARTS];
   const char *off[PARTS]; /* their names without a trace */
 } row;
@@ -612,7 +612,7 @@ static void check_trace(const series *s, gotrace_result result) {
     for (i = 0; i < s->threads; i++) {
       for (j = 0; j < PARTS; j++)
         if ((other = event_prefix(s, j)) && strcmp(other, prefix) == 0) made += workers[i].work.made[j];
-      /* v1 tells in this way of what is there before: the goroutines, and the proc. */
+      /* In v1 these events represent goroutines and procs older than the trace. */
       if (s->format < GOTRACE_GO_1_22 && strcmp(prefix, "GoCreate") == 0) made += GOS;
       if (s->format < GOTRACE_GO_1_22 && strcmp(prefix, "ProcStart") == 0) made++;
     }
@@ -674,7 +674,7 @@ static unsigned frames_of(const series *s, const kept *k) {
   return frames;
 }
 
-/* Bytes an event: an event ends where what comes next in the file begins. */
+/* Bytes per event: an event ends where the next item in the file begins. */
 static void count_bytes(series *s, const kept *k) {
   gotrace_decoder_options options;
   gotrace_decoder *d = NULL;
@@ -709,7 +709,7 @@ static void count_bytes(series *s, const kept *k) {
   }
 }
 
-/* Short traces, which are kept, tell how many bytes an event has, and how deep the calls must go for a row's stacks. */
+/* Short traces, which are kept, give the bytes per event and the call depth that a row's stacks need. */
 static void look_at_bytes(series *s) {
   int threads = s->threads;
   kept k = {0};
@@ -742,7 +742,7 @@ static void add_series(const row *r, gotrace_format format, int threads) {
   *end = s;
 }
 
-/* Of two threads only what they have done at the same time counts. */
+/* With two threads, only the time when both run counts. */
 static bool overlap(int i) {
   uint64_t begin = workers[0].begin[i] > workers[1].begin[i] ? workers[0].begin[i] : workers[1].begin[i];
   uint64_t end = workers[0].end[i] < workers[1].end[i] ? workers[0].end[i] : workers[1].end[i];
@@ -778,7 +778,7 @@ static void report_series(series *s) {
   for (k = 0; k < PARTS; k++) {
     if (s->format ? !s->row->parts[k].name : !s->row->off[k]) continue;
     print_name(name, sizeof name, s, k);
-    if (!s->samples) printf("missing %s: the two threads never ran at once\n", name); /* a busy machine */
+    if (!s->samples) printf("missing %s: the two threads never ran at the same time\n", name); /* a busy machine */
     else report(name, s->threads, s->ns[k], s->ratios[k], s->samples, s->bytes[k]);
     if (s->pairs) printf("pair %s %.3f\n", name, median(s->factors[k], s->pairs));
   }
@@ -849,7 +849,7 @@ static void start_and_stop(const gotrace_options *options) {
   report_times("thread_first_event", firsts, TIMES);
 }
 
-/* Of many events timed one by one, as many as there were new buffers: the longest. */
+/* The longest of many events timed one by one, as many as there were new buffers. */
 static void new_buffers(const gotrace_options *options) {
   enum { EVENTS = 1000000 };
   static double times[EVENTS];
@@ -894,7 +894,7 @@ static void advances(const gotrace_options *options, int count) {
   gotrace_get_stats(&stats);
   snprintf(name, sizeof name, "advance_%d", count);
   report_times(name, times, TIMES);
-  printf("memory %d silent goroutines: %.2f MB of buffers and tables at most, records of %zu bytes each\n", count,
+  printf("memory %d silent goroutines: at most %.2f MB of buffers and tables, records of %zu bytes each\n", count,
          (double)stats.memory_peak / 1e6, sizeof(struct gotrace_go));
   for (i = 0; i < count; i++) {
     gotrace_go_start(silent[i]);
@@ -929,7 +929,7 @@ static void flights(const gotrace_options *options) {
   gotrace_flight_stop();
   gotrace_get_stats(&stats);
   report_times("flight_snapshot", times, TIMES);
-  printf("memory a flight recorder with %.1f MB to keep: %.1f MB; its last snapshot had %.1f MB\n", 16 * 1.048576,
+  printf("memory of a flight recorder that keeps %.1f MB: %.1f MB; its last snapshot had %.1f MB\n", 16 * 1.048576,
          (double)stats.memory_peak / 1e6, (double)bytes / 1e6);
 }
 
@@ -944,7 +944,7 @@ static void *the_rest(void *argument) {
   advances(&options, 10000);
   advances(&options, 1000000);
   flights(&options);
-  printf("memory a thread: record of %zu bytes, a buffer of %d in each generation that it writes to\n",
+  printf("memory of a thread: a record of %zu bytes, a buffer of %d in each generation that it writes to\n",
          sizeof(gotrace__thread), GOTRACE__BUFFER_SIZE);
   return argument;
 }
@@ -980,7 +980,7 @@ int main(int argc, char **argv) {
         if (!(rows[j].flags & ON) || (threads > 1 && (counting || (rows[j].flags & SINGLE)))) continue;
         add_series(&rows[j], formats[i], threads);
       }
-  if (processor_count < 2) printf("missing two threads: this machine has one processor for us\n");
+  if (processor_count < 2) printf("missing two threads: only one processor available\n");
   run_all();
   if (!counting && !*VARIANT) {
     pthread_t thread; /* pinned, without main */

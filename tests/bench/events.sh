@@ -17,7 +17,7 @@ quick=
 case ${1-} in
   '') ;;
   -q | --quick) quick=-q ;;
-  *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 
 dir=$PWD/build/bench

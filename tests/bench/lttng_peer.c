@@ -81,7 +81,7 @@ int main(void) {
   int count, i;
   size_t row;
   if (!lttng_ust_tracepoint_enabled(gotrace_bench, region_begin) || !lttng_ust_tracepoint_enabled(gotrace_bench, log)) {
-    printf("missing lttng: the session does not take the events\n");
+    printf("missing lttng: the session does not record the events\n");
     return 1;
   }
   for (count = 1; count <= 2; count++) {

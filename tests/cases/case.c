@@ -23,7 +23,7 @@ static char failure[600]; /* the first of the run */
 static bool failed;       /* atomic */
 gotrace_stats case_stats;
 
-/* ---------------------------------------------------------------------------------------------------- judging ---- */
+/* --------------------------------------------------------------------------------------------------- checking ---- */
 
 void case_fail(const char *format, ...) {
   va_list arguments;
@@ -75,7 +75,7 @@ void case_stop(void) {
 
 void case_judge_file(const char *path) {
   if (access(path, R_OK) != 0) {
-    case_fail("there is no file");
+    case_fail("no file");
     return;
   }
   test_load(&trace, path);
@@ -104,7 +104,7 @@ void case_sleep(unsigned time) {
   usleep(time);
 }
 
-/* Threads of a case yield the processor to the main thread, so that a trace of some microseconds does not become one of
+/* Threads of a case have lower priority than the main thread, so that a trace of microseconds does not become one of
  * many milliseconds. On Linux a thread has a priority of its own. */
 typedef struct start {
   void *(*function)(void *);

@@ -27,21 +27,21 @@ extern const case_definition case_this;
 /* Starts a trace into memory, with the given options but for format and sink. */
 void case_start(gotrace_format format, gotrace_options options);
 
-/* Stops it and judges it; the figures are in case_stats from then on. A run may write several traces. */
+/* Stops it and checks it; its statistics are then in case_stats. A run may write several traces. */
 void case_stop(void);
 extern gotrace_stats case_stats;
 
-/* Judges a trace that is in a file. */
+/* Checks a trace in a file. */
 void case_judge_file(const char *path);
 
 /* A path for a trace of the current run, in the temporary directory. The file is removed after the run. */
 const char *case_path(void);
 
-/* The run has failed for a reason other than its trace, such as a number that is wrong. Only a run's first failure is
+/* The run has failed for a reason other than its trace, such as a wrong number. Only a run's first failure is
  * reported. Any thread. */
 void case_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Holds up a thread, wherever it is at the moment: for some microseconds, or until *until becomes true if that is
+/* Holds up a thread, wherever it is: for some microseconds, or until *until becomes true if that is
  * earlier. The scheduler may do the same at any time, but does it seldom. Returns at once. `thread` is a pthread_t; it
  * must not have ended. */
 void case_hold_up(pthread_t thread, unsigned microseconds, const int *until);

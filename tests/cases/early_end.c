@@ -15,7 +15,7 @@ static gotrace_proc *proc;
 static pthread_t waker;
 static int quit, woken; /* atomic */
 
-/* An unwinder that finds nothing: with one, all calls take the way that is not the shortest. */
+/* An unwinder that finds nothing; with one, all calls take the slow path. */
 static int unwind(void *context, uintptr_t *pcs, int most) {
   (void)context, (void)pcs, (void)most;
   return 0;

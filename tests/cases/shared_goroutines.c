@@ -88,7 +88,7 @@ static void run(gotrace_format format, long number) {
     gotrace_advance();
   }
   case_sleep(100 + (unsigned)number % 7 * 50);
-  if (number % 3) case_hold_up(threads[number & 1], 100, NULL); /* in the middle of a call, as like as not */
+  if (number % 3) case_hold_up(threads[number & 1], 100, NULL); /* probably in the middle of a call */
   if (number & 4) end_threads();
   case_stop();
   if (!(number & 4)) end_threads();

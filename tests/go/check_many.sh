@@ -7,7 +7,7 @@
 # 1.21 and, from format 1.11 on, by the reader of Go 1.27; v2 by the reader of Go 1.27. Prints a line per rejected
 # trace, then "N accepted, N refused" per parser. Exit status 1 if any is rejected, 77 if a Go release is missing.
 set -eu
-[ $# = 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# = 1 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(dirname "$0")
 lists=$(mktemp -d)
 trap 'rm -rf "$lists"' EXIT
