@@ -8880,92 +8880,108 @@ static void gotrace__sum(gotrace_stats *stats) {
  * The reader state machine, and the thread that runs it if the program does not.
  */
 
+static void gotrace__put_heap_layout(gotrace__buffer *b, gotrace__tables *tables) {
+  const gotrace_heap_layout *heap = &gotrace__t.options.heap;
+  uint8_t *at = gotrace__begin_experiment(b, tables, 1);
+  at = gotrace__put_varint(at, heap->base);
+  at = gotrace__put_varint(at, heap->page_size);
+  at = gotrace__put_varint(at, heap->alignment);
+  at = gotrace__put_varint(at, heap->stack_unit);
+  b->size = (uint32_t)(at - b->data);
+}
+
+/* As many of the types as there is room for. */
+static void gotrace__put_types(gotrace__buffer *b, gotrace__tables *tables) {
+  gotrace__entry *entry;
+  uint8_t *at = gotrace__begin_experiment(b, tables, 0);
+  while (b->capacity - b->size > 6 * GOTRACE_BYTES_PER_NUMBER + GOTRACE_MAX_STRING_SIZE &&
+         (entry = gotrace__after(tables->types, tables->last_type)) != NULL) {
+    const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
+    const char *name = type->name ? type->name : "";
+    size_t length = gotrace__cut(name, strlen(name));
+    at = gotrace__put_varint(at, entry->id);
+    at = gotrace__put_varint(at, (uintptr_t)type);
+    at = gotrace__put_varint(at, type->size);
+    at = gotrace__put_varint(at, type->pointer_bytes);
+    at = gotrace__put_varint(at, length);
+    memcpy(at, name, length);
+    at += length;
+    b->size = (uint32_t)(at - b->data);
+    tables->last_type = entry;
+  }
+}
+
+/* As many of the stacks as there is room for. */
+static void gotrace__put_stacks(gotrace__buffer *b, gotrace__tables *tables) {
+  gotrace__entry *entry;
+  while (b->capacity - b->size > 1 + GOTRACE__STACK_ROOM &&
+         (entry = gotrace__after(tables->stacks, tables->last_stack)) != NULL) {
+    uint8_t *at = b->data + b->size;
+    *at++ = GOTRACE_V2_STACK;
+    b->size = (uint32_t)(gotrace__put_stack(at, tables, entry) - b->data);
+    gotrace__count_kind(GOTRACE_V2_STACK, 1);
+    tables->last_stack = entry;
+  }
+}
+
+/* Fills the batch that has been begun with the next part of a table that is named by its first byte. Returns whether there was
+ * anything. */
+static bool gotrace__put_table(gotrace__buffer *b, gotrace__piece *piece, uint8_t kind) {
+  gotrace__tables *tables = piece->tables;
+  uint32_t begin = b->size;
+  b->data[b->size++] = kind;
+  if (kind == GOTRACE_V2_CPU_SAMPLES) gotrace__write_samples(b, tables, piece->end_tick);
+  else if (kind == GOTRACE_V2_STACKS) gotrace__put_stacks(b, tables);
+  else gotrace__write_strings(b, tables);
+  if (b->size == begin + 1) return false;
+  gotrace__count_kind(kind, 1);
+  return true;
+}
+
 /* Fills the reader's buffer with the next of these; false if only events are left. Go: traceAdvance, traceReadSync. */
 static bool gotrace__write_stage(gotrace__piece *piece) {
-  struct gotrace__tracer *t = &gotrace__t;
   gotrace__tables *tables = piece->tables;
-  gotrace__buffer *b = t->scratch;
-  gotrace__entry *entry;
-  uint32_t begin, empty;
-  uint8_t *at;
+  gotrace__buffer *b = gotrace__t.scratch;
   for (; piece->stage < GOTRACE__STAGE_EVENTS; piece->stage++) {
+    bool again = true; /* the stage goes on until nothing is left */
     b->size = 0;
     b->top = b->capacity;
     gotrace__begin_batch(b, tables, GOTRACE__NO_THREAD, tables->start_tick);
-    begin = b->size;
-    at = b->data + begin;
     switch (piece->stage) {
       case GOTRACE__STAGE_SYNC:
         gotrace__put_sync(b, tables);
-        piece->stage++;
-        gotrace__batch_end(b);
-        return true;
+        again = false;
+        break;
       case GOTRACE__STAGE_HEAP:
         if (!tables->types) continue;
-        at = gotrace__begin_experiment(b, tables, 1);
-        at = gotrace__put_varint(at, t->options.heap.base);
-        at = gotrace__put_varint(at, t->options.heap.page_size);
-        at = gotrace__put_varint(at, t->options.heap.alignment);
-        at = gotrace__put_varint(at, t->options.heap.stack_unit);
-        b->size = (uint32_t)(at - b->data);
-        piece->stage++;
-        gotrace__batch_end(b);
-        return true;
+        gotrace__put_heap_layout(b, tables);
+        again = false;
+        break;
       case GOTRACE__STAGE_TYPES:
         if (!tables->types || !gotrace__after(tables->types, tables->last_type)) continue;
-        at = gotrace__begin_experiment(b, tables, 0);
-        while (b->capacity - b->size > 6 * GOTRACE_BYTES_PER_NUMBER + GOTRACE_MAX_STRING_SIZE &&
-               (entry = gotrace__after(tables->types, tables->last_type)) != NULL) {
-          const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
-          const char *name = type->name ? type->name : "";
-          size_t length = gotrace__cut(name, strlen(name));
-          at = gotrace__put_varint(at, entry->id);
-          at = gotrace__put_varint(at, (uintptr_t)type);
-          at = gotrace__put_varint(at, type->size);
-          at = gotrace__put_varint(at, type->pointer_bytes);
-          at = gotrace__put_varint(at, length);
-          memcpy(at, name, length);
-          at += length;
-          b->size = (uint32_t)(at - b->data);
-          tables->last_type = entry;
-        }
-        gotrace__batch_end(b);
-        return true;
+        gotrace__put_types(b, tables);
+        break;
       case GOTRACE__STAGE_SAMPLES:
-        *at++ = GOTRACE_V2_CPU_SAMPLES;
-        empty = b->size = begin + 1;
-        gotrace__write_samples(b, tables, piece->end_tick);
+        if (!gotrace__put_table(b, piece, GOTRACE_V2_CPU_SAMPLES)) continue;
         break;
       case GOTRACE__STAGE_STACKS:
-        *at++ = GOTRACE_V2_STACKS;
-        empty = b->size = begin + 1;
-        while (b->capacity - b->size > 1 + GOTRACE__STACK_ROOM &&
-               (entry = gotrace__after(tables->stacks, tables->last_stack)) != NULL) {
-          at = b->data + b->size;
-          *at++ = GOTRACE_V2_STACK;
-          b->size = (uint32_t)(gotrace__put_stack(at, tables, entry) - b->data);
-          gotrace__count_kind(GOTRACE_V2_STACK, 1);
-          tables->last_stack = entry;
-        }
+        if (!gotrace__put_table(b, piece, GOTRACE_V2_STACKS)) continue;
         break;
       case GOTRACE__STAGE_STRINGS:
-        *at++ = GOTRACE_V2_STRINGS;
-        empty = b->size = begin + 1;
-        gotrace__write_strings(b, tables);
+        if (!gotrace__put_table(b, piece, GOTRACE_V2_STRINGS)) continue;
         break;
       default:
         /* Readers want an event in each generation. Had any proc been in use, it would have been told of; so the first
          * one is free, and idle to readers, or is not yet there. Unless the trace has ended early: then it may run, for
          * all that readers know, and the event is about a proc that this trace has not. */
         if (piece->queue.head) continue;
-        gotrace__put_idle_proc(b, gotrace__load_relaxed(&t->early) ? (uint64_t)gotrace__load_relaxed(&t->proc_count) : 0);
-        piece->stage++;
-        gotrace__batch_end(b);
-        return true;
+        gotrace__put_idle_proc(b, gotrace__load_relaxed(&gotrace__t.early)
+                                      ? (uint64_t)gotrace__load_relaxed(&gotrace__t.proc_count)
+                                      : 0);
+        again = false;
     }
-    if (b->size == empty) continue;
-    gotrace__count_kind(b->data[begin], 1); /* Stacks, Strings, CPUSamples */
     gotrace__batch_end(b);
+    if (!again) piece->stage++;
     return true;
   }
   return false;
@@ -9011,12 +9027,24 @@ static void gotrace__look_for_threads(void) {
 #endif
 }
 
-/* The reader state machine. */
-static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, bool block) {
+/* What the reader hands out next; NULL at the end. */
+typedef struct gotrace__output {
+  const void *data;
+  size_t size;
+} gotrace__output;
+
+static bool gotrace__hand_out(gotrace__output *out, const void *data, size_t size) {
+  out->data = data;
+  out->size = size;
+  return true;
+}
+static bool gotrace__hand_out_scratch(gotrace__output *out) {
+  return gotrace__hand_out(out, gotrace__t.scratch->data, gotrace__t.scratch->size);
+}
+
+/* Recycles what was handed out last. */
+static void gotrace__take_back(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__buffer *b;
-  bool done = false;
-  /* What was handed out has been used: recycle it. */
   gotrace__lock(&t->queue_lock);
   if (t->reading) {
     gotrace__recycle(t->reading);
@@ -9028,138 +9056,144 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
     t->footer_delivered = false;
     gotrace__cut_used();
   }
-  while (!done) {
+}
+
+/* Hands out what comes next of the piece; false once all of it has been. */
+static bool gotrace__read_piece(gotrace__piece *piece, gotrace__output *out) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__buffer *b;
+  if (t->v2 ? gotrace__write_stage(piece) : piece->queue.head && gotrace__write_tables(piece->tables, false))
+    return gotrace__hand_out_scratch(out);
+  b = gotrace__queue_pop(&piece->queue);
+  if (b) {
+    if (!t->v2) gotrace__count_kind(GOTRACE_V1_BATCH, 1);
+    t->reading = b;
+    return gotrace__hand_out(out, b->data, b->size);
+  }
+  if (t->version >= GOTRACE_GO_1_26 && piece->stage == GOTRACE__STAGE_EVENTS) {
+    static const uint8_t end[] = {GOTRACE_V2_END_OF_GENERATION};
+    gotrace__count_kind(GOTRACE_V2_END_OF_GENERATION, 1);
+    piece->stage++;
+    return gotrace__hand_out(out, end, sizeof end);
+  }
+  t->piece = NULL;
+  gotrace__piece_free(piece);
+  gotrace__cut_used();
+  return false;
+}
+
+/* Cuts, or finishes a trace that has ended early. Returns whether a piece or the end is there. */
+static bool gotrace__make_piece(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  bool there;
+  gotrace__lock(&t->life);
+  if ((gotrace__load_relaxed(&t->control) & GOTRACE__MODES) != GOTRACE__ON) gotrace__finish();
+  else if (!gotrace__cut_now()) gotrace__postpone_cut();
+  gotrace__unlock(&t->life);
+  gotrace__lock(&t->queue_lock);
+  there = t->deliver || t->ended;
+  gotrace__unlock(&t->queue_lock);
+  return there;
+}
+
+/* The caller holds the queue lock. Waits for a piece, the end, or until a cut is due. */
+static void gotrace__await_piece(uint64_t nanoseconds) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t milliseconds = nanoseconds / 1000000 + 1;
+  if (t->service && milliseconds > 1000) milliseconds = 1000;
+  gotrace__cancel_restore(t->reader_cancel);
+  gotrace__wait(&t->changed, &t->queue_lock, milliseconds, gotrace__read_cancelled);
+  t->reader_cancel = gotrace__cancel_off();
+}
+
+/* Takes the next piece, cuts, or waits; at the end goes to what follows the pieces. The caller looks again. */
+static gotrace_result gotrace__next_piece(bool block) {
+  struct gotrace__tracer *t = &gotrace__t;
+  bool cut = false, look = false, ended;
+  gotrace__lock(&t->queue_lock);
+  ended = t->ended;
+  t->piece = t->deliver;
+  if (t->piece) {
+    t->deliver = t->piece->link;
+    if (!t->deliver) t->deliver_last = NULL;
+  } else if (!ended) {
+    uint64_t passed = gotrace__nanoseconds() - t->last_cut, period = (uint64_t)t->options.cut_milliseconds * 1000000;
+    cut = t->cut_wanted || passed >= period;
+    if (!cut && block) {
+      gotrace__await_piece(period - passed);
+      look = t->service;
+    }
+  } else {
+    gotrace__store_relaxed(&t->state, t->v2 ? (uint32_t)GOTRACE__READ_END : (uint32_t)GOTRACE__READ_FOOTER);
+  }
+  gotrace__unlock(&t->queue_lock);
+  if (look) gotrace__look_for_threads();
+  if (t->piece || ended) return GOTRACE_OK;
+  if (cut ? !gotrace__make_piece() && !block : !block) return GOTRACE_WOULD_BLOCK;
+  return GOTRACE_OK;
+}
+
+/* v1: the rest of the tables, and the frequency over the whole trace: readers use the last one. */
+static void gotrace__read_footer(gotrace__output *out) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__tables *tables = t->tables[0];
+  gotrace__write_tables(tables, true);
+  gotrace__hand_out_scratch(out);
+  if (!gotrace__after(tables->stacks, tables->last_stack) && !gotrace__after(tables->strings, tables->last_string) &&
+      t->timers_written == t->timer_count) {
+    gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_END);
+    t->footer_delivered = true;
+  }
+}
+
+static void gotrace__read_end(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint32_t session = t->session; /* another one may be on before this call ends */
+  bool clean_up;
+  gotrace__lock(&t->queue_lock);
+  gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_DONE);
+  clean_up = !t->stopping && !t->service;
+  gotrace__wake(&t->changed);
+  gotrace__unlock(&t->queue_lock);
+  if (!clean_up) return;
+  gotrace__lock(&t->life);
+  if (!t->stopping && t->session == session) gotrace__clean_up();
+  gotrace__unlock(&t->life);
+}
+
+/* The reader state machine. */
+static gotrace_result gotrace__read_locked(gotrace__output *out, bool block) {
+  static char header[GOTRACE__HEADER_SIZE];
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__take_back();
+  while (!out->data) {
     switch (gotrace__load_relaxed(&t->state)) {
-      case GOTRACE__READ_HEADER: {
-        static char header[GOTRACE__HEADER_SIZE];
+      case GOTRACE__READ_HEADER:
         gotrace__file_header(header);
-        *chunk = header;
-        *size = sizeof header;
+        gotrace__hand_out(out, header, sizeof header);
         gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_BODY);
-        done = true;
         break;
-      }
-      case GOTRACE__READ_BODY: {
-        gotrace__piece *piece = t->piece;
-        bool cut = false, look = false, ended;
-        if (piece && t->v2 && gotrace__write_stage(piece)) {
-          *chunk = t->scratch->data;
-          *size = t->scratch->size;
-          done = true;
-          break;
-        }
-        if (piece && !t->v2 && piece->queue.head && gotrace__write_tables(piece->tables, false)) {
-          *chunk = t->scratch->data;
-          *size = t->scratch->size;
-          done = true;
-          break;
-        }
-        if (piece && (b = gotrace__queue_pop(&piece->queue)) != NULL) {
-          if (!t->v2) gotrace__count_kind(GOTRACE_V1_BATCH, 1);
-          t->reading = b;
-          *chunk = b->data;
-          *size = b->size;
-          done = true;
-          break;
-        }
-        if (piece && t->version >= GOTRACE_GO_1_26 && piece->stage == GOTRACE__STAGE_EVENTS) {
-          static const uint8_t end[] = {GOTRACE_V2_END_OF_GENERATION};
-          gotrace__count_kind(GOTRACE_V2_END_OF_GENERATION, 1);
-          piece->stage++;
-          *chunk = end;
-          *size = sizeof end;
-          done = true;
-          break;
-        }
-        if (piece) { /* all of it has been used */
-          t->piece = NULL;
-          gotrace__piece_free(piece);
-          gotrace__cut_used();
-          break;
-        }
-        gotrace__lock(&t->queue_lock);
-        t->piece = t->deliver;
+      case GOTRACE__READ_BODY:
         if (t->piece) {
-          t->deliver = t->piece->link;
-          if (!t->deliver) t->deliver_last = NULL;
-        }
-        ended = t->ended;
-        if (!t->piece && !ended) {
-          uint64_t now = gotrace__nanoseconds(), period = (uint64_t)t->options.cut_milliseconds * 1000000;
-          uint64_t passed = now - t->last_cut;
-          cut = t->cut_wanted || passed >= period;
-          if (!cut && !block) {
-            gotrace__unlock(&t->queue_lock);
-            return GOTRACE_WOULD_BLOCK;
-          }
-          if (!cut) {
-            uint64_t milliseconds = (period - passed) / 1000000 + 1;
-            if (t->service && milliseconds > 1000) milliseconds = 1000;
-            gotrace__cancel_restore(t->reader_cancel);
-            gotrace__wait(&t->changed, &t->queue_lock, milliseconds, gotrace__read_cancelled);
-            t->reader_cancel = gotrace__cancel_off();
-            look = t->service;
-          }
-        }
-        gotrace__unlock(&t->queue_lock);
-        if (look) gotrace__look_for_threads();
-        if (cut) {
-          gotrace__lock(&t->life);
-          if ((gotrace__load_relaxed(&t->control) & GOTRACE__MODES) != GOTRACE__ON) gotrace__finish(); /* ended early */
-          else if (!gotrace__cut_now()) gotrace__postpone_cut();
-          gotrace__unlock(&t->life);
-          if (!block) {
-            gotrace__lock(&t->queue_lock);
-            cut = t->deliver || t->ended;
-            gotrace__unlock(&t->queue_lock);
-            if (!cut) return GOTRACE_WOULD_BLOCK;
-          }
-        } else if (!t->piece && ended) {
-          gotrace__store_relaxed(&t->state, t->v2 ? (uint32_t)GOTRACE__READ_END : (uint32_t)GOTRACE__READ_FOOTER);
+          gotrace__read_piece(t->piece, out);
+        } else {
+          gotrace_result result = gotrace__next_piece(block);
+          if (result != GOTRACE_OK) return result;
         }
         break;
-      }
-      case GOTRACE__READ_FOOTER: {
-        /* v1: the rest of the tables, and the frequency over the whole trace: readers use the last one. */
-        gotrace__tables *tables = t->tables[0];
-        gotrace__write_tables(tables, true);
-        *chunk = t->scratch->data;
-        *size = t->scratch->size;
-        if (!gotrace__after(tables->stacks, tables->last_stack) && !gotrace__after(tables->strings, tables->last_string) &&
-            t->timers_written == t->timer_count) {
-          gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_END);
-          t->footer_delivered = true;
-        }
-        done = true;
-        break;
-      }
-      case GOTRACE__READ_END: {
-        uint32_t session = t->session; /* another one may be on before this call ends */
-        bool clean_up;
-        *chunk = NULL;
-        *size = 0;
-        gotrace__lock(&t->queue_lock);
-        gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_DONE);
-        clean_up = !t->stopping && !t->service;
-        gotrace__wake(&t->changed);
-        gotrace__unlock(&t->queue_lock);
-        if (clean_up) {
-          gotrace__lock(&t->life);
-          if (!t->stopping && t->session == session) gotrace__clean_up();
-          gotrace__unlock(&t->life);
-        }
-        return GOTRACE_OK;
-      }
+      case GOTRACE__READ_FOOTER: gotrace__read_footer(out); break;
+      case GOTRACE__READ_END: gotrace__read_end(); return GOTRACE_OK;
       default: return GOTRACE_ERROR_NOT_RUNNING; /* GOTRACE__READ_DONE */
     }
   }
-  gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + *size);
+  gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + out->size);
   return GOTRACE_OK;
 }
 
 static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
+  gotrace__output next = {NULL, 0};
   uint32_t nobody = 0;
   bool active, served;
   *chunk = NULL;
@@ -9181,8 +9215,10 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
   } else {
     gotrace__store_relaxed(&t->read_by, gotrace__identity());
     t->reader_cancel = gotrace__cancel_off();
-    result = gotrace__read_locked(chunk, size, block);
+    result = gotrace__read_locked(&next, block);
     gotrace__cancel_restore(t->reader_cancel);
+    *chunk = next.data;
+    *size = next.size;
   }
   gotrace__store_release(&t->reader, 0u);
   return result;
@@ -9332,104 +9368,101 @@ static bool gotrace__control_begin(int *cancel) {
 }
 #define gotrace__control_end(cancel) gotrace__cancel_restore(cancel)
 
-static gotrace_result gotrace__start_session(gotrace__thread *m, const char *path, const gotrace_options *given,
-                                             bool flight) {
-  struct gotrace__tracer *t = &gotrace__t;
+/* What a session has from its start. */
+typedef struct gotrace__beginning {
   gotrace_options options;
-  gotrace__call c;
-  gotrace_result result = gotrace__check_options(given, &options, flight);
-  gotrace__buffer *first; /* for the beginning of the trace */
+  const char *path; /* of the file, or NULL */
   gotrace__tables *tables;
-  bool v2, made = false;
-#if !GOTRACE_NO_THREADS
-  bool serves = false;
-#endif
-  uint64_t control;
-  size_t i;
-  if (result != GOTRACE_OK) return result;
-  if (!m) return GOTRACE_ERROR_OUT_OF_MEMORY;
-  gotrace__lock(&t->life);
-  if (t->active || (t->control & GOTRACE__MODES) == GOTRACE__GONE) {
-    result = t->active ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
-    gotrace__unlock(&t->life);
-    return result;
-  }
-  if (!t->exit_registered) {
-    t->exit_registered = true;
-    gotrace__at_process_exit();
-  }
+  gotrace__buffer *first; /* for the beginning of the trace */
+  bool v2, flight;
+  bool made;   /* the file was not there before */
+  bool serves; /* the service thread runs */
+} gotrace__beginning;
+
+static gotrace_result gotrace__allocate_session(gotrace__beginning *n) {
+  struct gotrace__tracer *t = &gotrace__t;
+  bool samples = n->options.format >= GOTRACE_GO_1_19;
   memset(&t->budget, 0, sizeof t->budget);
   memset(&t->flight_budget, 0, sizeof t->flight_budget);
-  t->budget.limit = options.memory_limit;
-  v2 = options.format >= GOTRACE_GO_1_22;
-  tables = gotrace__tables_new(v2, options.alloc_events && options.format >= GOTRACE_GO_1_23);
-  t->region_names = gotrace__table_new(&t->budget, !flight);
+  t->budget.limit = n->options.memory_limit;
+  n->tables = gotrace__tables_new(n->v2, n->options.alloc_events && n->options.format >= GOTRACE_GO_1_23);
+  t->region_names = gotrace__table_new(&t->budget, !n->flight);
   t->spare = gotrace__piece_new();
-  t->scratch = gotrace__buffer_new(&t->budget, sizeof *t->scratch, !flight);
-  if (options.format >= GOTRACE_GO_1_19 && !t->samples)
+  t->scratch = gotrace__buffer_new(&t->budget, sizeof *t->scratch, !n->flight);
+  if (samples && !t->samples)
     gotrace__store_release(
         &t->samples,
         GOTRACE__CAST(gotrace__sample *, gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false)));
-  first = gotrace__buffer_new(&t->budget, sizeof *first, !flight);
-  if (!first || !tables || !t->region_names || !t->spare || !t->scratch ||
-      (options.format >= GOTRACE_GO_1_19 && !t->samples))
-    result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  if (result == GOTRACE_OK && path && !gotrace__file_open(path, &t->file, &made)) result = GOTRACE_ERROR_SINK;
+  n->first = gotrace__buffer_new(&t->budget, sizeof *n->first, !n->flight);
+  return n->first && n->tables && t->region_names && t->spare && t->scratch && (!samples || t->samples)
+             ? GOTRACE_OK
+             : GOTRACE_ERROR_OUT_OF_MEMORY;
+}
+
+/* Opens the file and starts the service thread, and only then empties the file. */
+static gotrace_result gotrace__open_session(gotrace__beginning *n) {
+  struct gotrace__tracer *t = &gotrace__t;
+  if (n->path && !gotrace__file_open(n->path, &t->file, &n->made)) return GOTRACE_ERROR_SINK;
 #if !GOTRACE_NO_THREADS
   /* It waits for the life lock. If the session does not come about, it finds none, and ends. */
-  if (result == GOTRACE_OK && (path || options.write || flight)) {
-    serves = gotrace__thread_run(&t->service_thread);
-    if (!serves) result = GOTRACE_ERROR_THREAD;
+  if (n->path || n->options.write || n->flight) {
+    n->serves = gotrace__thread_run(&t->service_thread);
+    if (!n->serves) return GOTRACE_ERROR_THREAD;
   }
 #endif
-  if (result == GOTRACE_OK && path) {
-    t->v2 = v2;
-    gotrace__store_relaxed(&t->version, (uint32_t)options.format);
-    t->empty_trace_size = 0;
-    gotrace__file_cut(t->file, 0);
-    if (!gotrace__begin_file(tables)) {
-      result = GOTRACE_ERROR_SINK;
-      gotrace__file_cut(t->file, 0);
-    }
+  if (!n->path) return GOTRACE_OK;
+  t->v2 = n->v2;
+  gotrace__store_relaxed(&t->version, (uint32_t)n->options.format);
+  t->empty_trace_size = 0;
+  gotrace__file_cut(t->file, 0);
+  if (gotrace__begin_file(n->tables)) return GOTRACE_OK;
+  gotrace__file_cut(t->file, 0);
+  return GOTRACE_ERROR_SINK;
+}
+
+static void gotrace__undo_session(const gotrace__beginning *n) {
+  struct gotrace__tracer *t = &gotrace__t;
+  int saved = errno;
+  if (n->path && t->file >= 0) {
+    gotrace__file_close(t->file);
+    if (n->made) remove(n->path);
+    t->file = -1;
   }
-  if (result != GOTRACE_OK) {
-    int saved = errno;
-    if (path && t->file >= 0) {
-      gotrace__file_close(t->file);
-      if (made) remove(path);
-      t->file = -1;
-    }
-    gotrace__buffer_free(&t->budget, first);
-    gotrace__buffer_free(&t->budget, t->scratch);
-    gotrace__tables_free(tables);
-    gotrace__table_free(t->region_names);
-    gotrace__release(&t->budget, t->spare, sizeof *t->spare);
-    t->region_names = NULL;
-    t->spare = NULL;
-    t->scratch = NULL;
-    gotrace__unlock(&t->life);
-#if !GOTRACE_NO_THREADS
-    if (serves) gotrace__thread_join(t->service_thread);
-#endif
-    errno = saved;
-    return result;
-  }
-  /* Settling: from here on no thread keeps state by plain stores. */
-  control = gotrace__load_relaxed(&t->control) >> 2;
+  gotrace__buffer_free(&t->budget, n->first);
+  gotrace__buffer_free(&t->budget, t->scratch);
+  gotrace__tables_free(n->tables);
+  gotrace__table_free(t->region_names);
+  gotrace__release(&t->budget, t->spare, sizeof *t->spare);
+  t->region_names = NULL;
+  t->spare = NULL;
+  t->scratch = NULL;
+  errno = saved;
+}
+
+/* The session's first generation, before which all threads have come to keep state by atomic operations. */
+static uint64_t gotrace__settle_for_start(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t generation = gotrace__load_relaxed(&t->control) >> 2;
+  int i;
   for (i = 0; i < 2; i++) { /* the second time for calls that one by plain stores may have robbed of their goroutine */
-    gotrace__store_seq_cst(&t->control, ++control << 2 | GOTRACE__SETTLING);
+    gotrace__store_seq_cst(&t->control, ++generation << 2 | GOTRACE__SETTLING);
     gotrace__settle();
   }
-  control += (control + 2) & 0xffffff ? 1 : 3; /* no generation's mark is 0, nor that of the next */
-  t->options = options;
-  gotrace__store_relaxed(&t->version, (uint32_t)options.format);
-  t->v2 = v2;
-  gotrace__store_relaxed(&t->session, (uint32_t)control);
-  t->tables[control & 1] = tables;
-  t->tables[~control & 1] = v2 ? NULL : tables;
+  return generation + ((generation + 2) & 0xffffff ? 1 : 3); /* no generation's mark is 0, nor that of the next */
+}
+
+static void gotrace__reset_session(const gotrace__beginning *n, uint64_t generation) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t i;
+  t->options = n->options;
+  gotrace__store_relaxed(&t->version, (uint32_t)n->options.format);
+  t->v2 = n->v2;
+  gotrace__store_relaxed(&t->session, (uint32_t)generation);
+  t->tables[generation & 1] = n->tables;
+  t->tables[~generation & 1] = n->v2 ? NULL : n->tables;
   t->active = true;
-  t->service = path || options.write || flight;
-  t->flight = flight;
+  t->service = n->path || n->options.write || n->flight;
+  t->flight = n->flight;
   t->keep_lost = false;
   t->kept_count = t->piece_count = 0;
   t->is_orphan = t->finished = t->ended = t->stopping = t->cut_wanted = t->footer_delivered = t->sink_failed = false;
@@ -9452,30 +9485,74 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
   gotrace__store_relaxed(&t->start_tick, t->start_ticks / GOTRACE_TICK_DIV);
   t->base_tick = t->start_tick - (t->start_tick < GOTRACE__BASE ? t->start_tick : GOTRACE__BASE);
   t->last_cut = t->start_nanoseconds;
-  tables->number = 1;
-  gotrace__read_clocks(tables);
+  n->tables->number = 1;
+  gotrace__read_clocks(n->tables);
   gotrace__reset_counters(&t->ender, t->session);
   gotrace__store_relaxed(&t->ender.threads, (uint64_t)0);
   t->global.session = t->session;
   if (t->global.stream.tick < t->start_tick) t->global.stream.tick = t->start_tick;
-  if (m->session != t->session) gotrace__reset_counters(m, t->session);
-  gotrace__queue_push(&t->empty, first);
-  /* The global proc stays locked until its stream has the beginning. */
+  gotrace__queue_push(&t->empty, n->first);
+}
+
+/* Writes the beginning of a v1 trace before and after the switch; the global proc stays locked until it is there. */
+static void gotrace__switch_on(const gotrace__beginning *n, uint64_t generation) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__call c;
   gotrace__lock(&t->global_lock);
-  gotrace__ender_call(&c, control);
-  if (!v2) {
+  gotrace__ender_call(&c, generation);
+  if (!n->v2) {
     gotrace__write_procs(&c);
     gotrace__store_relaxed(&t->start_tick, t->global.stream.tick + 1);
     while (gotrace__now() < t->start_tick && gotrace__nanoseconds() - t->start_nanoseconds < 1000000) continue;
   }
-  /* On. */
-  gotrace__store_seq_cst(&t->control, control << 2 | GOTRACE__ON);
+  gotrace__store_seq_cst(&t->control, generation << 2 | GOTRACE__ON);
   gotrace__store_relaxed(&gotrace__on, 1u);
-  gotrace__store_relaxed(&t->alloc_events, options.alloc_events ? 1u : 0u);
-  if (!v2) gotrace__write_start_of_trace(&c);
+  gotrace__store_relaxed(&t->alloc_events, n->options.alloc_events ? 1u : 0u);
+  if (!n->v2) gotrace__write_start_of_trace(&c);
   gotrace__unlock(&t->global_lock);
-  gotrace__settle(); /* what was still made while settling is there before the first generation can end */
+}
+
+static gotrace_result gotrace__start_session(gotrace__thread *m, const char *path, const gotrace_options *given,
+                                             bool flight) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__beginning n;
+  gotrace_result result;
+  memset(&n, 0, sizeof n);
+  n.path = path;
+  n.flight = flight;
+  result = gotrace__check_options(given, &n.options, flight);
+  if (result != GOTRACE_OK) return result;
+  n.v2 = n.options.format >= GOTRACE_GO_1_22;
+  if (!m) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  gotrace__lock(&t->life);
+  if (t->active || (t->control & GOTRACE__MODES) == GOTRACE__GONE) {
+    result = t->active ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
+    gotrace__unlock(&t->life);
+    return result;
+  }
+  if (!t->exit_registered) {
+    t->exit_registered = true;
+    gotrace__at_process_exit();
+  }
+  result = gotrace__allocate_session(&n);
+  if (result == GOTRACE_OK) result = gotrace__open_session(&n);
+  if (result == GOTRACE_OK) {
+    uint64_t generation = gotrace__settle_for_start();
+    gotrace__reset_session(&n, generation);
+    if (m->session != t->session) gotrace__reset_counters(m, t->session);
+    gotrace__switch_on(&n, generation);
+    gotrace__settle(); /* what was still made while settling is there before the first generation can end */
+  } else {
+    gotrace__undo_session(&n);
+  }
   gotrace__unlock(&t->life);
+#if !GOTRACE_NO_THREADS
+  if (result != GOTRACE_OK && n.serves) {
+    int saved = errno;
+    gotrace__thread_join(t->service_thread);
+    errno = saved;
+  }
+#endif
   return result;
 }
 
@@ -9996,25 +10073,27 @@ static void gotrace__free_pieces(gotrace__piece *piece) {
   }
 }
 
-/* In the child there is one thread, and tracing is off. Records of the parent's other threads are free, and their own procs;
- * what they ran waits for ever. A collection and a stopped world are taken for theirs. The parent's session is freed. */
-static void gotrace__after_fork_in_child(void) {
+static void gotrace__unlock_all(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *m;
-  gotrace_proc *p;
-  gotrace__slab *slab;
   size_t i;
-  t->control = ((t->control >> 2) + 1) << 2;
-  gotrace__switch_off();
-  t->life = t->global_lock = t->collector = t->queue_lock = t->records = unlocked;
-  t->snapshot = t->flight_lock = unlocked;
+  t->life = t->global_lock = t->collector = t->queue_lock = t->records = t->snapshot = t->flight_lock = unlocked;
 #ifndef GOTRACE_MALLOC
   gotrace__pool.lock = unlocked;
 #endif
   gotrace__init_lock = unlocked;
   gotrace__inside &= GOTRACE__IN_SINK;
-  if (t->writing && !gotrace__in_sink) { /* by a thread that is gone */
+  if (t->names) t->names->lock = unlocked;
+  if (t->reasons) t->reasons->lock = unlocked;
+  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
+  gotrace__cond_init(&t->changed);
+}
+
+/* What the flight recorder kept, and a snapshot that a thread of the parent was writing. */
+static void gotrace__free_kept(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t i;
+  if (t->writing && !gotrace__in_sink) {
     for (i = 0; i < t->writing_count; i++) gotrace__written(i);
     gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
     t->writing = NULL;
@@ -10022,20 +10101,14 @@ static void gotrace__after_fork_in_child(void) {
   while (t->kept) gotrace__forget_locked();
   gotrace__kept_free(t->keeping);
   t->keeping = NULL;
-  t->gc = t->stw = false;
-  for (i = 0; t->open_tasks && i < GOTRACE__TASKS; i++)
-    if (t->open_tasks[i].id == GOTRACE__TAKEN) t->open_tasks[i].id = 0;
-  if (t->names) t->names->lock = unlocked;
-  if (t->reasons) t->reasons->lock = unlocked;
-  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) {
-    t->wait_buckets[i].lock = unlocked;
-    t->wait_buckets[i].first = t->wait_buckets[i].last = NULL;
-  }
-  for (m = t->threads; m; m = m->next) {
-    m->wait_key = NULL;
-    m->wait_listed = false;
-    m->wait_claimed = 0;
-  }
+}
+
+/* The session's memory; the parent goes on with its trace. */
+static void gotrace__free_session(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__thread *m;
+  gotrace_proc *p;
+  size_t i;
   gotrace__free_queue(&t->full[0]);
   gotrace__free_queue(&t->full[1]);
   gotrace__free_pieces(t->piece);
@@ -10050,21 +10123,35 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__table_free(t->region_names);
   t->tables[0] = t->tables[1] = NULL;
   t->region_names = NULL;
-  t->scratch = NULL;
+  t->scratch = t->reading = NULL;
   gotrace__free_stream(&t->global.stream);
   gotrace__free_stream(&t->ender.stream);
   for (p = t->procs; p; p = p->next) gotrace__free_stream(&p->stream);
   for (m = t->threads; m; m = m->next) gotrace__free_stream(&m->stream);
-  gotrace__cond_init(&t->changed);
   if (t->file >= 0) gotrace__file_close(t->file);
   t->file = -1;
-  t->active = t->stopping = t->service = false;
+  t->active = t->stopping = t->service = t->gc = t->stw = false;
   t->reader = 0;
-  t->reading = NULL;
   for (i = 0; t->samples && i < GOTRACE__SAMPLES; i++) t->samples[i].turn = 0;
   t->sample_head = t->sample_tail = 0;
+  for (i = 0; t->open_tasks && i < GOTRACE__TASKS; i++)
+    if (t->open_tasks[i].id == GOTRACE__TAKEN) t->open_tasks[i].id = 0;
+}
+
+/* The child has only the thread that forked. What the other threads ran waits now, and their procs are idle. */
+static void gotrace__leave_threads(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  const gotrace__thread *self = gotrace__self;
+  gotrace__thread *m;
+  gotrace_proc *p;
+  gotrace__slab *slab;
+  size_t i;
+  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].first = t->wait_buckets[i].last = NULL;
   for (m = t->threads; m; m = m->next) {
-    if (m == gotrace__self) continue;
+    m->wait_key = NULL;
+    m->wait_listed = false;
+    m->wait_claimed = 0;
+    if (m == self) continue;
     m->sequence &= ~(uint64_t)1;
     if (m->own_proc) m->own_proc->word = gotrace__proc_word(0, GOTRACE__PROC_FREE);
     m->proc = m->own_proc = m->lost_proc = NULL;
@@ -10074,7 +10161,7 @@ static void gotrace__after_fork_in_child(void) {
   }
   for (p = t->procs; p; p = p->next) {
     p->steal_unreported = 0;
-    if (gotrace__self && p == gotrace__self->proc) continue;
+    if (self && p == self->proc) continue;
     p->go = NULL;
     if (gotrace__status_of(p->word) != GOTRACE__PROC_FREE) p->word = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
   }
@@ -10082,11 +10169,22 @@ static void gotrace__after_fork_in_child(void) {
     for (i = 0; i < GOTRACE__SLAB; i++) {
       gotrace_go *g = &slab->gos[i];
       unsigned status = gotrace__status_of(g->word);
-      if (gotrace__self && g == gotrace__self->go)
-        status = gotrace__self->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
+      if (self && g == self->go) status = self->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
       else if (status == GOTRACE__RUNNING || status == GOTRACE__SYSCALL) status = GOTRACE__WAITING;
       g->word = gotrace__word(0, 0, status);
     }
+}
+
+/* In the child there is one thread, and tracing is off. Records of the parent's other threads are free, and their own procs;
+ * what they ran waits for ever. A collection and a stopped world are taken for theirs. The parent's session is freed. */
+static void gotrace__after_fork_in_child(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  t->control = ((t->control >> 2) + 1) << 2;
+  gotrace__switch_off();
+  gotrace__unlock_all();
+  gotrace__free_kept();
+  gotrace__free_session();
+  gotrace__leave_threads();
 }
 #endif
 
