@@ -38,17 +38,37 @@
  *     >>decoder          reading traces
  *     >>implementation   everything below is private
  *     >>platform         atomics, thread-locals, locks, barrier, clock, ticks
+ *     >>memory           pages and records from the system
  *     >>varint           base-128 numbers
  *     >>region           region allocator
  *     >>strings          string table
  *     >>stacks           stack table
  *     >>buffers          buffers and queues
  *     >>state            goroutine, proc and thread records; the session; the invariants
- *     >>write            encoding a call into a buffer
- *     >>calls            the tracer's calls
- *     >>capture          stack walks, symbols, CPU samples
+ *     >>control          the control word; cuts and stragglers; reporting problems
+ *     >>write            encoding values into a buffer
+ *     >>reasons          named block and stop reasons
+ *     >>capture          stack walks
+ *     >>streams          buffers of procs and threads; allocating and freeing goroutines and procs
+ *     >>globals          collections, stop-the-world and open tasks in each generation
+ *     >>entry            how a call begins: fast paths and the slow path
+ *     >>procs            calls: procs
+ *     >>goroutines       calls: goroutines
+ *     >>system-calls     calls: system calls
+ *     >>collector        calls: garbage collection, heap
+ *     >>waits            calls: waits of plain threads, waits by address
+ *     >>plain-threads    calls: threads that are their own goroutines
+ *     >>sites            calls: call sites made at run time
+ *     >>tasks            calls: tasks, regions, logs
+ *     >>samples          calls: CPU samples
+ *     >>generation       ending a generation
+ *     >>symbols          functions, files and lines of stacks
+ *     >>tables           what follows the events of a generation
+ *     >>sinks            file, callback, memory
  *     >>reader           the reader state machine
- *     >>sinks            file, callback, service thread
+ *     >>lifecycle        start, stop, exit, unload
+ *     >>flight           the flight recorder
+ *     >>fork             the child of a fork
  *     >>decoding         the decoder
  *
  * WHAT IT DOES NOT DO
@@ -2588,6 +2608,8 @@ static void gotrace__unlock(gotrace__mutex *mutex) {
   gotrace__inside--;
 }
 
+/* ---------------------------------------------------------------------------------------------------- >>memory ---- */
+
 /* Memory from the system, zeroed. Large pieces are mapped one by one; of those that are freed some are kept for the next, since
  * fresh pages cost more than all that is written to them. Small ones, records that are used again
  * for ever, are cut from chunks, rounded to cache lines so that no two threads' records share one. Freed small pieces wait in
@@ -3075,55 +3097,6 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
   to->bytes += from->bytes;
   from->head = from->tail = NULL;
   from->bytes = 0;
-}
-
-/* A batch of v1 begins with its proc and the time that the first event's dt counts from. Go: traceFlush. */
-static void gotrace__batch_begin_v1(gotrace__buffer *buffer, uint64_t proc, uint64_t time) {
-  uint8_t *at = buffer->data;
-  *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
-  at = gotrace__put_varint(at, proc);
-  at = gotrace__put_varint(at, time);
-  buffer->size = (uint32_t)(at - buffer->data);
-  buffer->size_at = 0;
-  buffer->top = buffer->capacity;
-}
-
-/* A batch of v2 begins with its generation, thread, time and size; it is appended. Go: traceWriter.refill. */
-#define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread; likewise NoProc */
-static void gotrace__batch_begin_v2(gotrace__buffer *buffer, uint64_t generation, uint64_t thread, uint64_t time) {
-  uint8_t *at = buffer->data + buffer->size;
-  buffer->begin = buffer->size;
-  *at++ = GOTRACE_V2_EVENT_BATCH;
-  at = gotrace__put_varint(at, generation);
-  at = gotrace__put_varint(at, thread);
-  at = gotrace__put_varint(at, time);
-  buffer->size_at = (uint32_t)(at - buffer->data);
-  at = gotrace__put_varint_reserved(at, 0, GOTRACE__BATCH_SIZE_WIDTH);
-  buffer->size = (uint32_t)(at - buffer->data);
-}
-
-static void gotrace__count_kind(unsigned kind, uint64_t n);
-
-/* Fills in the size of a batch that has ended, and makes the strings at the buffer's end a batch that follows it. Go:
- * traceBufFlush. */
-static void gotrace__batch_end(gotrace__buffer *buffer) {
-  uint32_t from = buffer->size_at, header = from - buffer->begin, texts = buffer->capacity - buffer->top;
-  if (!from) return;
-  gotrace__put_varint_reserved(buffer->data + from, buffer->size - from - GOTRACE__BATCH_SIZE_WIDTH,
-                               GOTRACE__BATCH_SIZE_WIDTH);
-  buffer->size_at = 0;
-  gotrace__count_kind(buffer->data[buffer->begin], 1);
-  if (texts) {
-    uint8_t *at = buffer->data + buffer->size;
-    memcpy(at, buffer->data + buffer->begin, header); /* of the same generation, thread and time */
-    at = gotrace__put_varint_reserved(at + header, texts + 1, GOTRACE__BATCH_SIZE_WIDTH);
-    *at++ = GOTRACE_V2_STRINGS;
-    memmove(at, buffer->data + buffer->top, texts);
-    buffer->size = (uint32_t)(at + texts - buffer->data);
-    buffer->top = buffer->capacity;
-    gotrace__count_kind(GOTRACE_V2_EVENT_BATCH, 1);
-    gotrace__count_kind(GOTRACE_V2_STRINGS, 1);
-  }
 }
 
 /* -------------------------------------------------------------------------------------------------- >>state ----
@@ -3775,7 +3748,34 @@ static void gotrace__settle(void) {
   }
 }
 
-/* -------------------------------------------------------------------------------------------------- >>write ---- */
+/* How much earlier than its start a trace's time begins, in its units: clocks of cores may differ by less. */
+#define GOTRACE__BASE ((uint64_t)1 << 20)
+
+/* Units of trace time a second, by now: since the trace began, or for a short trace since the tracer was first used. */
+#define GOTRACE__SHORT 10000000 /* nanoseconds */
+static uint64_t gotrace__frequency(void) {
+  const struct gotrace__tracer *t = &gotrace__t;
+  uint64_t ticks = (uint64_t)GOTRACE__TICKS(), nanoseconds = gotrace__nanoseconds();
+  bool brief = nanoseconds - t->start_nanoseconds < GOTRACE__SHORT;
+  double seconds = (double)(nanoseconds - (brief ? t->first_nanoseconds : t->start_nanoseconds)) / 1e9;
+  double units = (double)(ticks - (brief ? t->first_ticks : t->start_ticks)) / GOTRACE_TICK_DIV;
+  double frequency = seconds > 0 ? units / seconds : 0;
+  return frequency >= 1 ? (uint64_t)frequency : 1;
+}
+
+static GOTRACE__NOINLINE uint64_t gotrace__sysmon_ticks(void) {
+  static gotrace__uint64 known; /* 20 microseconds, once the clock's rate has been seen for a millisecond */
+  uint64_t ticks = gotrace__load_relaxed(&known);
+  if (ticks) return ticks;
+  ticks = gotrace__frequency() / 50000 + 1;
+  if (gotrace__nanoseconds() - gotrace__t.first_nanoseconds > 1000000) gotrace__store_relaxed(&known, ticks);
+  return ticks;
+}
+
+/* --------------------------------------------------------------------------------------------------- >>control ----
+ *
+ * The control word: what a call may write, what ends a generation, what is reported.
+ */
 
 static inline uint64_t gotrace__control(void) {
 #if GOTRACE_SEQ_CST_FLAG
@@ -3923,6 +3923,64 @@ static void gotrace__problem(gotrace__call *c, gotrace_problem problem) {
 #endif
 }
 
+GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
+
+/* ----------------------------------------------------------------------------------------------------- >>write ----
+ *
+ * From values to bytes in the buffer of a stream: times, events, strings, the ids of stacks.
+ */
+
+static void gotrace__count_kind(unsigned kind, uint64_t n) { gotrace__add_relaxed(&gotrace__t.kinds[kind], n); }
+
+/* A batch of v1 begins with its proc and the time that the first event's dt counts from. Go: traceFlush. */
+static void gotrace__batch_begin_v1(gotrace__buffer *buffer, uint64_t proc, uint64_t time) {
+  uint8_t *at = buffer->data;
+  *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
+  at = gotrace__put_varint(at, proc);
+  at = gotrace__put_varint(at, time);
+  buffer->size = (uint32_t)(at - buffer->data);
+  buffer->size_at = 0;
+  buffer->top = buffer->capacity;
+}
+
+/* A batch of v2 begins with its generation, thread, time and size; it is appended. Go: traceWriter.refill. */
+#define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread; likewise NoProc */
+static void gotrace__batch_begin_v2(gotrace__buffer *buffer, uint64_t generation, uint64_t thread, uint64_t time) {
+  uint8_t *at = buffer->data + buffer->size;
+  buffer->begin = buffer->size;
+  *at++ = GOTRACE_V2_EVENT_BATCH;
+  at = gotrace__put_varint(at, generation);
+  at = gotrace__put_varint(at, thread);
+  at = gotrace__put_varint(at, time);
+  buffer->size_at = (uint32_t)(at - buffer->data);
+  at = gotrace__put_varint_reserved(at, 0, GOTRACE__BATCH_SIZE_WIDTH);
+  buffer->size = (uint32_t)(at - buffer->data);
+}
+
+static void gotrace__count_kind(unsigned kind, uint64_t n);
+
+/* Fills in the size of a batch that has ended, and makes the strings at the buffer's end a batch that follows it. Go:
+ * traceBufFlush. */
+static void gotrace__batch_end(gotrace__buffer *buffer) {
+  uint32_t from = buffer->size_at, header = from - buffer->begin, texts = buffer->capacity - buffer->top;
+  if (!from) return;
+  gotrace__put_varint_reserved(buffer->data + from, buffer->size - from - GOTRACE__BATCH_SIZE_WIDTH,
+                               GOTRACE__BATCH_SIZE_WIDTH);
+  buffer->size_at = 0;
+  gotrace__count_kind(buffer->data[buffer->begin], 1);
+  if (texts) {
+    uint8_t *at = buffer->data + buffer->size;
+    memcpy(at, buffer->data + buffer->begin, header); /* of the same generation, thread and time */
+    at = gotrace__put_varint_reserved(at + header, texts + 1, GOTRACE__BATCH_SIZE_WIDTH);
+    *at++ = GOTRACE_V2_STRINGS;
+    memmove(at, buffer->data + buffer->top, texts);
+    buffer->size = (uint32_t)(at + texts - buffer->data);
+    buffer->top = buffer->capacity;
+    gotrace__count_kind(GOTRACE_V2_EVENT_BATCH, 1);
+    gotrace__count_kind(GOTRACE_V2_STRINGS, 1);
+  }
+}
+
 /* The time of an event that is being written now. The clock is read first, so the time is before the generation's end if the
  * generation is still the current one. Otherwise the call is late, and no other thread can tell that the event did not happen
  * at the cut. */
@@ -4029,6 +4087,237 @@ static uint32_t gotrace__location_stack(gotrace__call *c, const gotrace_location
   frame = gotrace__frame_of(location);
   return gotrace__stack_of(c, &frame, 1);
 }
+
+/* --------------------------------------------------------------------------------------------------- >>reasons ----
+ *
+ * Why a goroutine waits, by name.
+ */
+
+/* The names of reasons, for ever; NULL without memory. */
+static gotrace__table *gotrace__reason_table(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__table *reasons = gotrace__load_acquire(&t->reasons);
+  if (reasons) return reasons;
+  gotrace__init();
+  gotrace__lock(&t->records);
+  reasons = t->reasons;
+  if (!reasons) gotrace__store_release(&t->reasons, reasons = gotrace__table_new(NULL, false));
+  gotrace__unlock(&t->records);
+  return reasons;
+}
+
+/* The reason that is meant, of which the built-in ones are `count`. */
+static unsigned gotrace__checked_reason(gotrace__call *c, unsigned reason, unsigned count) {
+  unsigned number = gotrace__reason_number(reason), base = reason & 0xff;
+  bool named = number - 1 < GOTRACE__REASONS && gotrace__load_acquire(&gotrace__t.reason_names[number - 1]);
+  if (GOTRACE__LIKELY((number ? named : true) && base < count)) return reason;
+  gotrace__problem(c, GOTRACE_PROBLEM_BAD_REASON);
+  return named ? number << 8 : 0;
+}
+
+/* v2: the string of a reason, which is checked; `own`: those of the built-in ones. */
+static uint32_t gotrace__reason_string(gotrace__call *c, unsigned reason, const uint32_t *own) {
+  unsigned number = gotrace__reason_number(reason);
+  uint32_t *known, id;
+  if (GOTRACE__LIKELY(!number)) return own[reason];
+  known = &gotrace__t.tables[c->slot]->named_reasons[number - 1];
+  id = gotrace__load_relaxed(known);
+  if (id) return id;
+  id = gotrace__put_string(c, gotrace__load_acquire(&gotrace__t.reason_names[number - 1]), true);
+  gotrace__store_relaxed(known, id);
+  return id;
+}
+
+GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
+  bool nested = gotrace__is_nested(gotrace__self); /* finds what is there */
+  gotrace__table *reasons = nested ? gotrace__load_acquire(&gotrace__t.reasons) : gotrace__reason_table();
+  const gotrace__entry *entry;
+  char kept[GOTRACE_MAX_STRING_SIZE + 1];
+  size_t size = name ? gotrace__cut(name, strlen(name)) : 0;
+  uint64_t hash;
+  if (!reasons || !size || strcmp(name, "forever") == 0) return 0;
+  memcpy(kept, name, size);
+  kept[size] = 0;
+  hash = gotrace__hash_bytes(kept, size);
+  entry = gotrace__table_find(reasons, hash, (uint32_t)size, kept, size + 1);
+  if (!entry && !nested) {
+    gotrace__lock(&gotrace__t.records);
+    if (gotrace__load_relaxed(&reasons->count) < GOTRACE__REASONS)
+      entry = gotrace__table_add(reasons, hash, (uint32_t)size, kept, size + 1, false);
+    else entry = gotrace__table_find(reasons, hash, (uint32_t)size, kept, size + 1);
+    gotrace__unlock(&gotrace__t.records);
+  }
+  if (!entry) return 0;
+  /* Release: who has the number from another thread finds the name. */
+  gotrace__store_release(&gotrace__t.reason_names[entry->id - 1], (const char *)(entry + 1));
+  return entry->id << 8;
+}
+
+/* --------------------------------------------------------------------------------------------------- >>capture ----
+ *
+ * Stack walks along frame pointers.
+ */
+
+/* Reads a frame-pointer chain from `frame` within [low, high): return addresses, innermost first. A frame is two words:
+ * the caller's frame and the return address, as on x86, arm64 and riscv with -fno-omit-frame-pointer (riscv: below the
+ * frame pointer); on ppc64, without that, the return address is the third word of the caller's. A chain that leaves the
+ * bounds or does not climb ends; so a caller that keeps something else in the register costs frames, never a fault. Go:
+ * fpTracebackPCs. */
+#if GOTRACE__GNU
+__attribute__((no_sanitize("address")))
+#endif
+static int gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, int max) {
+  int count = 0;
+#if defined(__riscv)
+  const int next = -2, ret = -1;
+#elif defined(__powerpc64__)
+  const int next = 0, ret = 2;
+#else
+  const int next = 0, ret = 1;
+#endif
+  while (count < max && frame >= low + 2 * sizeof(uintptr_t) * (next < 0) && frame <= high - 2 * sizeof(uintptr_t) &&
+         frame % sizeof(uintptr_t) == 0) {
+    const uintptr_t *words = (const uintptr_t *)frame;
+    uintptr_t up = words[next];
+#if defined(__powerpc64__)
+    if (up <= frame || up > high - 3 * sizeof(uintptr_t) || up % sizeof(uintptr_t) != 0) break;
+    words = (const uintptr_t *)up;
+#endif
+    if (!words[ret]) break;
+    pcs[count++] = words[ret];
+    if (up <= frame) break;
+    frame = up;
+  }
+  return count;
+}
+
+/* The bounds of the stack that the thread is on: those of its goroutine, or the thread's own. */
+static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high) {
+  gotrace_go *g = m->go;
+  if (g && g->stack_high) {
+    *low = g->stack_low;
+    *high = g->stack_high;
+    return true;
+  }
+  if (!m->have_bounds) {
+    if (!gotrace__stack_bounds(&m->stack_low, &m->stack_high)) m->stack_low = m->stack_high = 0;
+    m->have_bounds = true;
+  }
+  *low = m->stack_low;
+  *high = m->stack_high;
+  return *high > *low + 2 * sizeof(uintptr_t);
+}
+
+/* Stacks that a thread has captured lately, by their addresses: most come again, and the table's own key, a location a
+ * frame, takes longer to make than the walk takes. Sets of four, of which the oldest gives way: stacks that take turns
+ * do not push each other out. 32 KiB, which stay with the thread's record. */
+#define GOTRACE__SEEN_SETS 8
+#define GOTRACE__SEEN_WAYS 4
+#define GOTRACE__SEEN_FRAMES 124
+typedef struct gotrace__seen_stack {
+  const gotrace_site *site;
+  uint64_t hash;
+  uint32_t mark, id; /* as in a call site */
+  uint32_t count;    /* of pcs */
+  uint32_t next;     /* in the first of a set: which of it is the oldest */
+  uintptr_t pcs[GOTRACE__SEEN_FRAMES];
+} gotrace__seen_stack;
+
+static uint64_t gotrace__seen_hash(const gotrace_site *site, const uintptr_t *pcs, size_t count) {
+  uint64_t hash = (uint64_t)(uintptr_t)site;
+  size_t i;
+  for (i = 0; i < count; i++) hash = (hash << 5 | hash >> 59) ^ pcs[i];
+  return hash * 0x9e3779b97f4a7c15u;
+}
+#define gotrace__seen_set(m, hash) (&(m)->seen_stacks[((hash) >> 61) * GOTRACE__SEEN_WAYS])
+
+/* Where a stack is remembered, or NULL. */
+static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint32_t mark, uint64_t hash,
+                                               const gotrace_site *site, const uintptr_t *pcs, size_t count) {
+  gotrace__seen_stack *set, *seen;
+  if (!m->seen_stacks) return NULL;
+  set = gotrace__seen_set(m, hash);
+  for (seen = set; seen < set + GOTRACE__SEEN_WAYS; seen++)
+    if (seen->hash == hash && seen->mark == mark && seen->site == site && seen->count == count &&
+        memcmp(seen->pcs, pcs, count * sizeof *pcs) == 0)
+      return seen;
+  return NULL;
+}
+
+/* Remembers a stack, if it is not too deep and there is memory. */
+static void gotrace__remember_stack(gotrace__thread *m, uint32_t mark, uint64_t hash, const gotrace_site *site,
+                                    const uintptr_t *pcs, size_t count, uint32_t id) {
+  gotrace__seen_stack *set, *seen;
+  if (count > GOTRACE__SEEN_FRAMES) return;
+  if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
+    m->seen_stacks = GOTRACE__CAST(
+        gotrace__seen_stack *,
+        gotrace__allocate(NULL, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks, false));
+    if (!m->seen_stacks) return;
+  }
+  set = gotrace__seen_set(m, hash);
+  seen = &set[set->next++ % GOTRACE__SEEN_WAYS];
+  seen->id = id;
+  seen->hash = hash;
+  seen->site = site;
+  seen->mark = mark;
+  seen->count = (uint32_t)count;
+  memcpy(seen->pcs, pcs, count * sizeof *pcs);
+}
+GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_upper_bits);
+
+/* The id of a stack by frame pointers that the thread remembers, or 0. */
+static GOTRACE__NOINLINE uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t mark, const gotrace_site *site,
+                                                            void *frame) {
+  uintptr_t pcs[GOTRACE__SEEN_FRAMES + 1], low, high;
+  size_t count = 0;
+  const gotrace__seen_stack *seen;
+  if (gotrace__bounds(m, &low, &high))
+    count = (size_t)gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE__SEEN_FRAMES + 1);
+  seen = gotrace__find_seen(m, mark, gotrace__seen_hash(site, pcs, count), site, pcs, count);
+  return seen ? seen->id : 0;
+}
+
+/* The stack as options.stacks says: the place of the call, then what a walk finds above the function of that place. */
+static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
+  gotrace__frame frames[GOTRACE_STACK_SIZE];
+  uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
+  int found = 0, i;
+  size_t count = 0;
+  uint32_t id;
+  uint64_t hash;
+  const gotrace_site *site = c->site;
+  const gotrace__seen_stack *seen;
+  gotrace_stacks mode = gotrace__t.options.stacks;
+  if (mode == GOTRACE_STACKS_NONE) return 0;
+  if (mode == GOTRACE_STACKS_UNWIND) {
+    found = gotrace__t.options.unwind(gotrace__t.options.context, pcs, GOTRACE_STACK_SIZE);
+    if (found > 0) site = NULL; /* it knows the place of the call better */
+    if (found < 0) found = 0;
+  } else if (c->frame && gotrace__bounds(c->m, &low, &high)) {
+    found = gotrace__walk((uintptr_t)c->frame, low, high, pcs, GOTRACE_STACK_SIZE);
+  }
+  hash = gotrace__seen_hash(site, pcs, (size_t)found);
+  seen = gotrace__find_seen(c->m, c->mark, hash, site, pcs, (size_t)found);
+  if (seen) return seen->id;
+  if (site) frames[count++] = gotrace__frame_of(&site->location);
+  /* The first return address of a walk is in the function of the call site, which stands there already. */
+  for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
+    frames[count].pc = pcs[i];
+    frames[count].function = frames[count].file = NULL;
+    frames[count++].line = 0;
+  }
+  if (found == GOTRACE_STACK_SIZE) gotrace__problem(c, GOTRACE_PROBLEM_STACK_CUT);
+  id = gotrace__stack_of(c, frames, count);
+  if (id) gotrace__remember_stack(c->m, c->mark, hash, site, pcs, (size_t)found, id);
+  return id;
+}
+
+/* --------------------------------------------------------------------------------------------------- >>streams ----
+ *
+ * The streams of procs (v1) and threads (v2), and what must be in one before an event: buffers with room, statuses that
+ * the generation does not have yet. Goroutines and procs are taken here, changed, and given back.
+ */
 
 static uint32_t gotrace__captured_stack(gotrace__call *c);
 
@@ -4465,6 +4754,199 @@ static inline void gotrace__give(gotrace__call *c, gotrace_go *g, uint64_t word,
   gotrace__store_release(&g->word, next);
 }
 
+/* Takes a proc from one status (and thread) to busy; false if it has another. In either case the call is then not behind
+ * it (S1, S2). */
+static bool gotrace__take_proc(gotrace__call *c, gotrace_proc *p, uint64_t word) {
+  unsigned spins = 0;
+  for (;;) {
+    uint64_t seen = gotrace__load_acquire(&p->word);
+    if (seen & GOTRACE__BUSY) {
+      gotrace__pause(&spins);
+      continue;
+    }
+    if (seen != word) { /* whoever stored it has stored the stamp first */
+      if (!gotrace__is_behind(c, gotrace__load_relaxed(&p->stream.generation))) return false;
+    } else if (gotrace__cas_acq_rel(&p->word, &seen, word | GOTRACE__BUSY)) {
+      if (!gotrace__is_behind(c, gotrace__load_relaxed(&p->stream.generation))) {
+        c->taken = p;
+        return true;
+      }
+      gotrace__store_release(&p->word, word);
+    } else {
+      continue;
+    }
+    gotrace__catch_up(c);
+  }
+}
+
+static void gotrace__give_proc(gotrace__call *c, gotrace_proc *p, uint64_t word) {
+  if (c->taken == p) c->taken = NULL;
+  if (!c->plain) gotrace__store_relaxed(&p->stream.generation, c->generation);
+  gotrace__store_release(&p->word, word);
+}
+
+/* --------------------------------------------------------------------------------------------------- >>globals ----
+ *
+ * What belongs to no goroutine: collections, the stopped world, tasks that are open, the number of procs.
+ */
+
+/* What belongs to the whole program is ordered by time alone for readers, so these times differ. */
+#define GOTRACE__CLOCK_TRIES 1000000 /* then the clock stands still */
+static uint64_t gotrace__collector_stamp(gotrace__call *c) {
+  uint64_t tick = gotrace__stamp(c, NULL);
+  unsigned tries;
+  if (tick <= gotrace__t.collector_tick) tick = gotrace__t.collector_tick + 1;
+  for (tries = 0; gotrace__now() < tick && tries < GOTRACE__CLOCK_TRIES; tries++) continue; /* not ahead of the clock */
+  return gotrace__t.collector_tick = tick;
+}
+
+/* Takes the collector's lock; what is written then comes after what was written under it before. */
+static void gotrace__lock_collector(gotrace__call *c) {
+  gotrace__lock(&gotrace__t.collector);
+  while (gotrace__is_behind(c, gotrace__t.collector_generation)) {
+    gotrace__unlock(&gotrace__t.collector);
+    gotrace__catch_up(c);
+    gotrace__lock(&gotrace__t.collector);
+  }
+  if (!c->plain) gotrace__t.collector_generation = c->generation;
+  c->collecting = true;
+}
+
+static void gotrace__unlock_collector(gotrace__call *c) {
+  c->collecting = false;
+  gotrace__unlock(&gotrace__t.collector);
+}
+
+/* The caller holds the collector's lock. */
+static void gotrace__write_stw_end(gotrace__call *c) {
+  uint64_t tick = gotrace__collector_stamp(c);
+  if (c->v2) gotrace__v2_event0(c, GOTRACE_V2_STW_END, tick);
+  else gotrace__event0(c, GOTRACE_V1_STW_DONE, tick);
+  gotrace__t.stw_begun[c->slot] = 0;
+  gotrace__t.stw_open = c->p->stw_session = 0;
+}
+
+/* Before the event that takes the running goroutine off c->p: a stopped world that it has begun ends with it, since readers
+ * count it as the goroutine's own. */
+static void gotrace__leave_stw(gotrace__call *c) {
+  gotrace_proc *p = c->p;
+  if (GOTRACE__LIKELY(p->stw_session != c->session)) return;
+  gotrace__problem(c, GOTRACE_PROBLEM_STW_OPEN);
+  gotrace__lock_collector(c);
+  if (c->session) gotrace__write_stw_end(c);
+  gotrace__unlock_collector(c);
+}
+
+/* The place of a task among the open ones, taken (its id is then all ones), if it has the id that is expected; NULL
+ * otherwise. The caller stores the id that it is to have. */
+#define GOTRACE__TAKEN UINT64_MAX
+static gotrace__open_task *gotrace__take_task(uint64_t id, bool any) {
+  gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks);
+  unsigned spins = 0;
+  if (!tasks) return NULL;
+  tasks += id % GOTRACE__TASKS;
+  for (;;) {
+    uint64_t seen = gotrace__load_acquire(&tasks->id);
+    if (seen == GOTRACE__TAKEN) gotrace__pause(&spins);
+    else if (!any && seen != id) return NULL;
+    else if (gotrace__cas_acq_rel(&tasks->id, &seen, GOTRACE__TAKEN)) return tasks;
+  }
+}
+
+/* Writes the beginnings of the tasks that are open and began before the trace; a goroutine runs. Once a session. */
+static void gotrace__write_open_tasks(gotrace__call *c) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__open_task *tasks = gotrace__load_acquire(&t->open_tasks);
+  size_t i;
+  if (gotrace__exchange_relaxed(&t->tasks_traced, (uint64_t)c->session) == c->session || !tasks) return;
+  for (i = 0; i < GOTRACE__TASKS && c->session; i++) {
+    uint64_t id = gotrace__load_relaxed(&tasks[i].id);
+    gotrace__open_task *task = id && id != GOTRACE__TAKEN ? gotrace__take_task(id, false) : NULL;
+    if (!task) continue;
+    if (task->session != c->session) {
+      uint64_t tick = gotrace__stamp(c, c->m->go);
+      if (c->v2)
+        gotrace__v2_event4(c, GOTRACE_V2_USER_TASK_BEGIN, tick, id, task->parent, gotrace__string(c, task->name), 0);
+      else gotrace__event4(c, GOTRACE_V1_USER_TASK_CREATE, tick, id, task->parent, gotrace__string(c, task->name), 0);
+      task->session = c->session;
+    }
+    gotrace__store_release(&task->id, id);
+    gotrace__open(c, c->p); /* there may be many */
+  }
+}
+
+/* v2: the number of procs, as the program said last; readers take it for a bound of their ids. */
+static uint64_t gotrace__procs(void) {
+  uint64_t said = gotrace__load_relaxed(&gotrace__t.procs_changed),
+           there = (uint64_t)gotrace__load_relaxed(&gotrace__t.proc_count);
+  return said > there ? said : there ? there : 1;
+}
+
+/* v2: writes an event about the collection that is on; the caller holds the collector's lock, a goroutine runs. Readers
+ * of a generation must learn of it before anything else about it. */
+static void gotrace__v2_gc_event(gotrace__call *c, unsigned kind) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t tick = gotrace__collector_stamp(c), sequence = ++t->gc_sequence;
+  /* Readers order the first event about a collection by time alone. They cut each event's time to whole nanoseconds, so a
+   * thread's clock lags by up to one nanosecond an event, except at the beginning of a batch. */
+  gotrace__batch_end(c->b);
+  gotrace__begin_batch(c->b, t->tables[c->slot], c->s->id, tick);
+  gotrace__store_relaxed(&c->s->tick, tick);
+  if (kind == GOTRACE_V2_GC_BEGIN) gotrace__v2_event2(c, kind, tick, sequence, gotrace__stack(c));
+  else gotrace__v2_event1(c, kind, tick, sequence);
+  t->gc_traced = c->generation;
+  gotrace__store_relaxed(&t->gc_session, kind == GOTRACE_V2_GC_END ? 0 : c->session);
+}
+
+/* v2: writes the begin of the world's stop; the caller holds the collector's lock, a goroutine runs on c->p. */
+static void gotrace__v2_stw_begin(gotrace__call *c, uint32_t stack) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__v2_event2(c, GOTRACE_V2_STW_BEGIN, gotrace__collector_stamp(c),
+                     gotrace__reason_string(c, t->stw_reason, t->tables[c->slot]->stw_reasons), stack);
+  t->stw_begun[c->slot] = c->generation;
+  t->stw_thread[c->slot] = c->m;
+  t->stw_id[c->slot] = c->m->system_id;
+  t->stw_open = c->p->stw_session = c->session;
+}
+
+/* The world that this thread has stopped is still stopped in a new generation, see gotrace__write_quiet. */
+static void gotrace__resume_stw(gotrace__call *c) {
+  bool locked = c->collecting;
+  if (!locked) gotrace__lock_collector(c);
+  if (c->session && c->p->stw_session == c->session && gotrace__t.stw_begun[c->slot] != c->generation)
+    gotrace__v2_stw_begin(c, 0);
+  if (!locked) gotrace__unlock_collector(c);
+}
+
+/* v2: writes what belongs to the whole program, once a generation, by the first thread with a goroutine: a trace may begin
+ * with any generation. */
+static void gotrace__write_globals(gotrace__call *c) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t heap;
+  if (gotrace__load_relaxed(&t->globals_traced) == c->generation ||
+      gotrace__exchange_relaxed(&t->globals_traced, c->generation) == c->generation)
+    return;
+  gotrace__v2_event2(c, GOTRACE_V2_PROCS_CHANGE, gotrace__stamp(c, NULL), gotrace__procs(), 0);
+  heap = gotrace__load_relaxed(&t->heap_goal);
+  if (heap) gotrace__v2_event1(c, GOTRACE_V2_HEAP_GOAL, gotrace__stamp(c, NULL), heap - 1);
+  heap = gotrace__load_relaxed(&t->heap_alloc);
+  if (heap) gotrace__v2_event1(c, GOTRACE_V2_HEAP_ALLOC, gotrace__stamp(c, NULL), heap - 1);
+  if (gotrace__load_relaxed(&t->tasks_traced) != c->session) gotrace__write_open_tasks(c);
+  if (!c->session || c->collecting) return; /* what holds the lock sees to the rest */
+  gotrace__lock_collector(c);
+  if (c->session && t->gc && t->gc_traced != c->generation) {
+    /* One that is not in the trace began before it, which readers take in the first generation only. */
+    bool known = t->gc_session == c->session || (t->tables[c->slot]->number == 1 && !t->gc_sequence);
+    gotrace__v2_gc_event(c, known ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN);
+  }
+  gotrace__unlock_collector(c);
+}
+
+/* ----------------------------------------------------------------------------------------------------- >>entry ----
+ *
+ * How a call begins: the slow path mends what the call lacks, the fast paths leave all that is unusual to it.
+ */
+
 /* While tracing is off, plain stores may race. Two threads that start one goroutine at once may both have it; the one that its
  * record names keeps it. A second waker may still see a goroutine wait that the first one has woken, and store "runnable" when
  * it already runs. Checked by each call while nothing is written, and by a thread's first in a generation: from then on
@@ -4763,9 +5245,314 @@ static bool gotrace__has(gotrace__call *c, unsigned since) {
   return false;
 }
 
-/* -------------------------------------------------------------------------------------------------- >>calls ----
+/* ----------------------------------------------------------------------------------------------------- >>procs ----
  *
- * Each follows a function of Go's runtime/trace.go, which its documentation in >>threads and >>emit names.
+ * The calls about procs, which follow functions of Go's runtime/trace.go and proc.go, as those of the next sections do; their
+ * documentation in >>threads and >>emit names them.
+ */
+
+/* Takes the running goroutine off the thread, after an event that ended its running at `tick`. */
+static inline void gotrace__off(gotrace__call *c, unsigned numbered, unsigned status) {
+  gotrace_go *g = c->m->go;
+  uint64_t word = gotrace__load_relaxed(&g->word);
+  if (c->session) {
+    gotrace__store_relaxed(&g->tick, c->s->tick);
+    c->p->run_session = 0;
+  }
+  if (c->m->proc) gotrace__store_relaxed(&c->m->proc->go, (gotrace_go *)NULL);
+  gotrace__store_relaxed(&c->m->go, (gotrace_go *)NULL);
+  gotrace__give(c, g, word, numbered, status);
+}
+
+/* The stack of an event that takes the running goroutine off its proc. 1.22 has no stack with a goroutine's status, so
+ * viewers name one that is older than the trace after the last frame of the first stack that it stops with. Without a stack it
+ * would have no name. */
+static GOTRACE__NOINLINE uint32_t gotrace__stop_stack_1_22(gotrace__call *c) {
+  gotrace__frame frames[2];
+  size_t count = 0;
+  bool old = gotrace__load_relaxed(&c->m->go->introduced) == c->session;
+  if (!old || gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE || !c->m->go->entry.function ||
+      !c->m->go->entry.function[0]) {
+    uint32_t id = gotrace__stack(c);
+    return id || !old ? id : gotrace__entry_stack(c, &c->m->go->entry);
+  }
+  if (c->site) frames[count++] = gotrace__frame_of(&c->site->location);
+  frames[count++] = gotrace__frame_of(&c->m->go->entry);
+  return gotrace__stack_of(c, frames, count);
+}
+
+static inline uint32_t gotrace__stop_stack(gotrace__call *c) {
+  return GOTRACE__UNLIKELY(gotrace__t.version == GOTRACE_GO_1_22) ? gotrace__stop_stack_1_22(c) : gotrace__stack(c);
+}
+
+/* Writes that the running goroutine stops. `text`: v2's for the reason. */
+static inline void gotrace__write_stop_for(gotrace__call *c, unsigned reason, uint32_t text, uint32_t stack) {
+  static const uint8_t kinds[] = {
+#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
+      GOTRACE_STOP_REASONS(GOTRACE__REASON)
+#undef GOTRACE__REASON
+  };
+  uint64_t tick = gotrace__stamp(c, c->m->go);
+  if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GO_STOP, tick, text, stack);
+  else gotrace__event1(c, kinds[gotrace__reason_base(reason)], tick, stack);
+}
+
+/* The same for a built-in reason. */
+static inline void gotrace__write_stop(gotrace__call *c, unsigned reason, uint32_t stack) {
+  gotrace__write_stop_for(c, reason, c->v2 ? gotrace__t.tables[c->slot]->stop_reasons[reason] : 0, stack);
+}
+
+static void gotrace__stop_running(gotrace__call *c, unsigned reason) {
+  reason = gotrace__checked_reason(c, reason, GOTRACE_STOP_REASON_COUNT);
+  if (c->session) {
+    gotrace__leave_stw(c);
+    if (c->session) {
+      uint32_t text = c->v2 ? gotrace__reason_string(c, reason, gotrace__t.tables[c->slot]->stop_reasons) : 0;
+      gotrace__write_stop_for(c, reason, text, gotrace__stop_stack(c));
+    }
+  }
+  gotrace__off(c, 0, GOTRACE__RUNNABLE);
+}
+
+static gotrace_proc *gotrace__new_proc(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_proc *p;
+  gotrace__init();
+  gotrace__lock(&t->records);
+  for (p = t->procs; p; p = p->next) {
+    uint64_t free_word = gotrace__proc_word(0, GOTRACE__PROC_FREE);
+    if (!gotrace__cas_acq_rel(&p->word, &free_word, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) continue;
+    gotrace__store_relaxed(&p->steal_unreported, 0u);
+    break;
+  }
+  if (!p && (p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
+    p->id = t->proc_count;
+    gotrace__store_relaxed(&t->proc_count, p->id + 1);
+    p->stream.id = (uint64_t)p->id;
+    p->word = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
+    gotrace__store_release(t->procs_tail, p);
+    t->procs_tail = &p->next;
+  }
+  gotrace__unlock(&t->records);
+  return p;
+}
+
+/* Makes a proc nobody's. *sweeps: not while its sweep is on, which ends on it or never: a proc that is nobody's is not
+ * heard of in later generations, and readers that begin with one of these would know nothing of the sweep. Another proc
+ * that is not idle is a problem. */
+static void gotrace__free_proc(gotrace__call *c, gotrace_proc *p, bool *sweeps) {
+  const uint64_t idle = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
+  *sweeps = false;
+  if (!gotrace__take_proc(c, p, idle)) {
+    gotrace__problem(c, GOTRACE_PROBLEM_PROC_DESTROY);
+    return;
+  }
+  *sweeps = p->sweep;
+  gotrace__give_proc(c, p, *sweeps ? idle : gotrace__proc_word(0, GOTRACE__PROC_FREE));
+}
+
+/* v1: writes, on the stream of a proc that the caller has taken, that its goroutine's system call blocks. */
+static void gotrace__write_syscall_block(gotrace__call *c, gotrace_go *g, uint64_t tick) {
+  if (!g || g->syscall_session != c->session) return;
+  if (tick < c->s->tick) tick = c->s->tick;
+  gotrace__event0(c, GOTRACE_V1_GO_SYS_BLOCK, tick);
+  c->p->run_session = 0;
+  gotrace__store_relaxed(&g->tick, tick);
+  gotrace__store_relaxed(&g->generation, c->generation);
+  g->syscall_session = 0; /* from here on it is known to wait */
+}
+
+/* The thread gives up its proc, which runs no goroutine, or is in a system call and the caller has taken it. */
+static void gotrace__release_proc(gotrace__call *c) {
+  gotrace__thread *m = c->m;
+  gotrace_proc *p = m->proc;
+  if (c->v2) {
+    gotrace__v2_event0(c, GOTRACE_V2_PROC_STOP, gotrace__proc_stamp(c, p));
+  } else if (c->session) {
+    if (c->p != p) gotrace__open(c, p);
+    if (c->session && m->in_syscall) gotrace__write_syscall_block(c, m->go, gotrace__stamp(c, m->go));
+    if (c->session) gotrace__event0(c, GOTRACE_V1_PROC_STOP, gotrace__stamp(c, NULL));
+  }
+  gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
+  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+  c->p = NULL;
+  gotrace__give_proc(c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
+}
+
+/* The proc of a thread in a system call, taken if it was kept through the call; NULL if the thread has none any more. */
+static gotrace_proc *gotrace__syscall_proc(gotrace__call *c) {
+  gotrace__thread *m = c->m;
+  gotrace_proc *p = m->proc;
+  if (!p || gotrace__load_acquire(&p->word) == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) return p;
+  if (gotrace__take_proc(c, p, gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL))) return p;
+  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+  return NULL;
+}
+
+/* The thread gives up its proc; false if that was stolen during a system call. */
+static bool gotrace__stop_proc(gotrace__call *c) {
+  if (c->m->in_syscall && !gotrace__syscall_proc(c)) return false;
+  gotrace__release_proc(c);
+  return true;
+}
+
+static void gotrace__stop_proc_quietly(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  c.may_wait = false;
+  if (c.m->proc) gotrace__stop_proc(&c);
+  gotrace__end(&c);
+}
+
+/* The goroutine that runs on the thread, if any, leaves the proc before the proc stops. */
+static void gotrace__preempt(gotrace__call *c, gotrace_problem problem) {
+  gotrace__thread *m = c->m;
+  if (!m->go || m->in_syscall) return;
+  if (c->session && !c->v2) gotrace__open(c, m->proc);
+  if (m->go != m->own_go) gotrace__problem(c, problem);
+  gotrace__stop_running(c, GOTRACE_STOP_PREEMPTED);
+}
+
+/* v2: writes that the thread has an idle proc that the caller has taken. */
+static void gotrace__write_proc_start(gotrace__call *c, gotrace_proc *p) {
+  gotrace__write_proc_status(c, p, GOTRACE__PROC_IDLE);
+  p->sequence++;
+  gotrace__v2_event2(c, GOTRACE_V2_PROC_START, gotrace__proc_stamp(c, p), (uint64_t)p->id, p->sequence);
+}
+
+static void gotrace__proc_start(gotrace_proc *p, bool own) {
+  gotrace__call c;
+  gotrace__thread *m;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  m = c.m;
+  c.may_wait = false;
+  if (!p) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+  } else if (p == m->proc && gotrace__load_acquire(&p->word) == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
+  } else {
+    if (m->proc) {
+      bool owned = m->proc == m->own_proc;
+      gotrace__preempt(&c, GOTRACE_PROBLEM_PROC_START_OVER);
+      if (gotrace__stop_proc(&c) && !owned) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_OVER);
+    }
+    if (!gotrace__take_proc(&c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
+    } else {
+      if (c.v2) gotrace__write_proc_start(&c, p);
+      gotrace__store_relaxed(&m->proc, p);
+      m->lost_proc = NULL;
+      gotrace__store_relaxed(&p->steal_unreported, 0u);
+      if (own) m->own_proc = p;
+      c.p = p;
+      if (c.session && !c.v2) {
+        if (p->session != c.session) {
+          if (p->stream.tick < gotrace__t.start_tick) p->stream.tick = gotrace__t.start_tick;
+          gotrace__store_relaxed(&p->session, c.session);
+        }
+        gotrace__open(&c, p);
+        if (c.session) gotrace__event1(&c, GOTRACE_V1_PROC_START, gotrace__stamp(&c, NULL), m->system_id);
+      }
+      gotrace__give_proc(&c, p, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING));
+    }
+  }
+  gotrace__end(&c);
+}
+
+/* A thread whose system call ended blocked needs a proc and has started none: the one that it had was not stolen, so it takes
+ * that again. False if it had none, or if a thief has reported the steal since. */
+static GOTRACE__NOINLINE bool gotrace__regain_proc(gotrace__thread *m) {
+  gotrace_proc *p = m->lost_proc;
+  m->lost_proc = NULL;
+  if (!p || gotrace__load_acquire(&p->word) != gotrace__proc_word(0, GOTRACE__PROC_IDLE) ||
+      !gotrace__exchange_acq_rel(&p->steal_unreported, 0u))
+    return false;
+  gotrace__proc_start(p, false);
+  return m->proc == p;
+}
+
+/* A proc of the thread's own, started; false without memory. */
+static GOTRACE__NOINLINE bool gotrace__start_own_proc(gotrace__thread *m) {
+  gotrace_proc *p = m->own_proc ? m->own_proc : gotrace__new_proc();
+  gotrace__proc_start(p, true);
+  if (p && m->proc == p) return true;
+  if (p == m->own_proc) { /* another thread runs it, against the rules: take a new one */
+    m->own_proc = NULL;
+    if ((p = gotrace__new_proc()) != NULL) gotrace__proc_start(p, true);
+  }
+  return m->proc != NULL;
+}
+
+GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
+  if (!gotrace__is_nested(gotrace__self)) return gotrace__new_proc();
+  gotrace__drop_nested(gotrace__self);
+  return NULL;
+}
+
+GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? proc->id : GOTRACE_GLOBAL_PROC; }
+
+GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
+  gotrace__call c;
+  bool sweeps = false;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  if (!proc) gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+  else gotrace__free_proc(&c, proc, &sweeps);
+  if (sweeps) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_DESTROY);
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) { gotrace__proc_start(proc, false); }
+
+GOTRACE__DEFINE void gotrace_proc_stop(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  c.may_wait = false;
+  if (!c.m->proc) {
+    gotrace_proc *lost = c.m->lost_proc; /* stopped when the system call ended blocked */
+    c.m->lost_proc = NULL;
+    if (!lost || !gotrace__exchange_acq_rel(&lost->steal_unreported, 0u)) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
+  } else {
+    gotrace__preempt(&c, GOTRACE_PROBLEM_PROC_STOP_GO);
+    if (!gotrace__stop_proc(&c)) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
+  gotrace__call c;
+  uint64_t word;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  c.may_wait = false;
+  if (!proc) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+    gotrace__end(&c);
+    return;
+  }
+  word = gotrace__load_acquire(&proc->word) & ~GOTRACE__BUSY;
+  if (gotrace__status_of(word) != GOTRACE__PROC_SYSCALL || !gotrace__take_proc(&c, proc, word)) {
+    /* No problem if the proc's thread has reported the loss already. */
+    if (!gotrace__exchange_acq_rel(&proc->steal_unreported, 0u)) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STEAL);
+  } else {
+    gotrace_go *g = gotrace__load_relaxed(&proc->go);
+    if (c.v2) {
+      gotrace__write_proc_status(&c, proc, GOTRACE__PROC_SYSCALL_ABANDONED);
+      gotrace__v2_event3(&c, GOTRACE_V2_PROC_STEAL, gotrace__proc_stamp(&c, proc), (uint64_t)proc->id, proc->sequence + 1,
+                         proc->thread);
+      proc->sequence++;
+    } else if (c.session) {
+      gotrace__open(&c, proc);
+      if (c.session) gotrace__write_syscall_block(&c, g, gotrace__stamp(&c, g));
+      if (c.session) gotrace__event0(&c, GOTRACE_V1_PROC_STOP, gotrace__stamp(&c, NULL));
+    }
+    gotrace__store_relaxed(&proc->go, (gotrace_go *)NULL);
+    gotrace__give_proc(&c, proc, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
+  }
+  gotrace__end(&c);
+}
+
+/* ------------------------------------------------------------------------------------------------ >>goroutines ----
+ *
+ * The calls about goroutines.
  */
 
 /* A free goroutine record: from the thread's list, then the common one, then a new slab. */
@@ -4907,229 +5694,6 @@ static gotrace_go *gotrace__create_call(gotrace_site *site, void *frame, const g
   return g;
 }
 
-/* The public function's frame, where a walk begins. A call that is given it must not be the last thing that the function
- * does, or else a jump takes its place, and the frame is gone; so GOTRACE__KEEP_FRAME follows. */
-#define GOTRACE__FRAME __builtin_frame_address(0)
-#define GOTRACE__KEEP_FRAME() gotrace__signal_fence()
-
-GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, GOTRACE__ANY);
-  GOTRACE__KEEP_FRAME();
-  return g;
-}
-
-GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, GOTRACE__NEEDS_GO);
-  GOTRACE__KEEP_FRAME();
-  return g;
-}
-
-GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__WAITING, GOTRACE__ANY);
-  GOTRACE__KEEP_FRAME();
-  return g;
-}
-
-/* What belongs to the whole program is ordered by time alone for readers, so these times differ. */
-#define GOTRACE__CLOCK_TRIES 1000000 /* then the clock stands still */
-static uint64_t gotrace__collector_stamp(gotrace__call *c) {
-  uint64_t tick = gotrace__stamp(c, NULL);
-  unsigned tries;
-  if (tick <= gotrace__t.collector_tick) tick = gotrace__t.collector_tick + 1;
-  for (tries = 0; gotrace__now() < tick && tries < GOTRACE__CLOCK_TRIES; tries++) continue; /* not ahead of the clock */
-  return gotrace__t.collector_tick = tick;
-}
-
-/* Takes the collector's lock; what is written then comes after what was written under it before. */
-static void gotrace__lock_collector(gotrace__call *c) {
-  gotrace__lock(&gotrace__t.collector);
-  while (gotrace__is_behind(c, gotrace__t.collector_generation)) {
-    gotrace__unlock(&gotrace__t.collector);
-    gotrace__catch_up(c);
-    gotrace__lock(&gotrace__t.collector);
-  }
-  if (!c->plain) gotrace__t.collector_generation = c->generation;
-  c->collecting = true;
-}
-
-static void gotrace__unlock_collector(gotrace__call *c) {
-  c->collecting = false;
-  gotrace__unlock(&gotrace__t.collector);
-}
-
-/* The caller holds the collector's lock. */
-static void gotrace__write_stw_end(gotrace__call *c) {
-  uint64_t tick = gotrace__collector_stamp(c);
-  if (c->v2) gotrace__v2_event0(c, GOTRACE_V2_STW_END, tick);
-  else gotrace__event0(c, GOTRACE_V1_STW_DONE, tick);
-  gotrace__t.stw_begun[c->slot] = 0;
-  gotrace__t.stw_open = c->p->stw_session = 0;
-}
-
-/* Before the event that takes the running goroutine off c->p: a stopped world that it has begun ends with it, since readers
- * count it as the goroutine's own. */
-static void gotrace__leave_stw(gotrace__call *c) {
-  gotrace_proc *p = c->p;
-  if (GOTRACE__LIKELY(p->stw_session != c->session)) return;
-  gotrace__problem(c, GOTRACE_PROBLEM_STW_OPEN);
-  gotrace__lock_collector(c);
-  if (c->session) gotrace__write_stw_end(c);
-  gotrace__unlock_collector(c);
-}
-
-/* Takes the running goroutine off the thread, after an event that ended its running at `tick`. */
-static inline void gotrace__off(gotrace__call *c, unsigned numbered, unsigned status) {
-  gotrace_go *g = c->m->go;
-  uint64_t word = gotrace__load_relaxed(&g->word);
-  if (c->session) {
-    gotrace__store_relaxed(&g->tick, c->s->tick);
-    c->p->run_session = 0;
-  }
-  if (c->m->proc) gotrace__store_relaxed(&c->m->proc->go, (gotrace_go *)NULL);
-  gotrace__store_relaxed(&c->m->go, (gotrace_go *)NULL);
-  gotrace__give(c, g, word, numbered, status);
-}
-
-/* The stack of an event that takes the running goroutine off its proc. 1.22 has no stack with a goroutine's status, so
- * viewers name one that is older than the trace after the last frame of the first stack that it stops with. Without a stack it
- * would have no name. */
-static GOTRACE__NOINLINE uint32_t gotrace__stop_stack_1_22(gotrace__call *c) {
-  gotrace__frame frames[2];
-  size_t count = 0;
-  bool old = gotrace__load_relaxed(&c->m->go->introduced) == c->session;
-  if (!old || gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE || !c->m->go->entry.function ||
-      !c->m->go->entry.function[0]) {
-    uint32_t id = gotrace__stack(c);
-    return id || !old ? id : gotrace__entry_stack(c, &c->m->go->entry);
-  }
-  if (c->site) frames[count++] = gotrace__frame_of(&c->site->location);
-  frames[count++] = gotrace__frame_of(&c->m->go->entry);
-  return gotrace__stack_of(c, frames, count);
-}
-
-static inline uint32_t gotrace__stop_stack(gotrace__call *c) {
-  return GOTRACE__UNLIKELY(gotrace__t.version == GOTRACE_GO_1_22) ? gotrace__stop_stack_1_22(c) : gotrace__stack(c);
-}
-
-/* The names of reasons, for ever; NULL without memory. */
-static gotrace__table *gotrace__reason_table(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__table *reasons = gotrace__load_acquire(&t->reasons);
-  if (reasons) return reasons;
-  gotrace__init();
-  gotrace__lock(&t->records);
-  reasons = t->reasons;
-  if (!reasons) gotrace__store_release(&t->reasons, reasons = gotrace__table_new(NULL, false));
-  gotrace__unlock(&t->records);
-  return reasons;
-}
-
-GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
-
-GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
-  bool nested = gotrace__is_nested(gotrace__self); /* finds what is there */
-  gotrace__table *reasons = nested ? gotrace__load_acquire(&gotrace__t.reasons) : gotrace__reason_table();
-  const gotrace__entry *entry;
-  char kept[GOTRACE_MAX_STRING_SIZE + 1];
-  size_t size = name ? gotrace__cut(name, strlen(name)) : 0;
-  uint64_t hash;
-  if (!reasons || !size || strcmp(name, "forever") == 0) return 0;
-  memcpy(kept, name, size);
-  kept[size] = 0;
-  hash = gotrace__hash_bytes(kept, size);
-  entry = gotrace__table_find(reasons, hash, (uint32_t)size, kept, size + 1);
-  if (!entry && !nested) {
-    gotrace__lock(&gotrace__t.records);
-    if (gotrace__load_relaxed(&reasons->count) < GOTRACE__REASONS)
-      entry = gotrace__table_add(reasons, hash, (uint32_t)size, kept, size + 1, false);
-    else entry = gotrace__table_find(reasons, hash, (uint32_t)size, kept, size + 1);
-    gotrace__unlock(&gotrace__t.records);
-  }
-  if (!entry) return 0;
-  /* Release: who has the number from another thread finds the name. */
-  gotrace__store_release(&gotrace__t.reason_names[entry->id - 1], (const char *)(entry + 1));
-  return entry->id << 8;
-}
-
-/* The reason that is meant, of which the built-in ones are `count`. */
-static unsigned gotrace__checked_reason(gotrace__call *c, unsigned reason, unsigned count) {
-  unsigned number = gotrace__reason_number(reason), base = reason & 0xff;
-  bool named = number - 1 < GOTRACE__REASONS && gotrace__load_acquire(&gotrace__t.reason_names[number - 1]);
-  if (GOTRACE__LIKELY((number ? named : true) && base < count)) return reason;
-  gotrace__problem(c, GOTRACE_PROBLEM_BAD_REASON);
-  return named ? number << 8 : 0;
-}
-
-/* v2: the string of a reason, which is checked; `own`: those of the built-in ones. */
-static uint32_t gotrace__reason_string(gotrace__call *c, unsigned reason, const uint32_t *own) {
-  unsigned number = gotrace__reason_number(reason);
-  uint32_t *known, id;
-  if (GOTRACE__LIKELY(!number)) return own[reason];
-  known = &gotrace__t.tables[c->slot]->named_reasons[number - 1];
-  id = gotrace__load_relaxed(known);
-  if (id) return id;
-  id = gotrace__put_string(c, gotrace__load_acquire(&gotrace__t.reason_names[number - 1]), true);
-  gotrace__store_relaxed(known, id);
-  return id;
-}
-
-/* Writes that the running goroutine stops. `text`: v2's for the reason. */
-static inline void gotrace__write_stop_for(gotrace__call *c, unsigned reason, uint32_t text, uint32_t stack) {
-  static const uint8_t kinds[] = {
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-      GOTRACE_STOP_REASONS(GOTRACE__REASON)
-#undef GOTRACE__REASON
-  };
-  uint64_t tick = gotrace__stamp(c, c->m->go);
-  if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GO_STOP, tick, text, stack);
-  else gotrace__event1(c, kinds[gotrace__reason_base(reason)], tick, stack);
-}
-
-/* The same for a built-in reason. */
-static inline void gotrace__write_stop(gotrace__call *c, unsigned reason, uint32_t stack) {
-  gotrace__write_stop_for(c, reason, c->v2 ? gotrace__t.tables[c->slot]->stop_reasons[reason] : 0, stack);
-}
-
-static void gotrace__stop_running(gotrace__call *c, unsigned reason) {
-  reason = gotrace__checked_reason(c, reason, GOTRACE_STOP_REASON_COUNT);
-  if (c->session) {
-    gotrace__leave_stw(c);
-    if (c->session) {
-      uint32_t text = c->v2 ? gotrace__reason_string(c, reason, gotrace__t.tables[c->slot]->stop_reasons) : 0;
-      gotrace__write_stop_for(c, reason, text, gotrace__stop_stack(c));
-    }
-  }
-  gotrace__off(c, 0, GOTRACE__RUNNABLE);
-}
-
-GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__call c;
-  gotrace_go *g;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return NULL;
-  if (c.m->go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_START_OVER);
-    gotrace__stop_running(&c, GOTRACE_STOP_YIELD);
-  }
-  gotrace__end(&c);
-  /* It has no proc, so it begins in the stream of those who have none. */
-  if (!gotrace__begin(&c, site, GOTRACE__IN_SYSCALL)) return NULL;
-  c.frame = GOTRACE__FRAME;
-  c.may_wait = false;
-  if (!c.v2) {
-    gotrace__lock_global(&c);
-    gotrace__open(&c, &gotrace__t.global);
-  }
-  g = gotrace__create(&c, entry, GOTRACE__SYSCALL);
-  if (g) {
-    gotrace__store_relaxed(&g->owner, c.m->index);
-    gotrace__store_relaxed(&g->syscall_proc, (gotrace_proc *)NULL);
-    gotrace__store_relaxed(&c.m->go, g);
-    gotrace__store_relaxed(&c.m->in_syscall, true);
-  }
-  gotrace__end(&c);
-  return g;
-}
-
 /* Writes the unblock of a waiting goroutine that the caller has taken, and whose creation is written: one numbered
  * event. */
 static inline void gotrace__write_known_unblock(gotrace__call *c, gotrace_go *g, uint64_t word, uint32_t stack) {
@@ -5257,11 +5821,6 @@ static inline bool gotrace__usual_start(gotrace_go *g) {
   return done;
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
-  if (gotrace__start_off(go) || gotrace__usual_start(go)) return;
-  gotrace__start(go, false);
-}
-
 static inline void gotrace__write_end(gotrace__call *c) {
   uint64_t tick = gotrace__stamp(c, c->m->go);
   if (c->v2) gotrace__v2_event0(c, GOTRACE_V2_GO_DESTROY, tick);
@@ -5308,10 +5867,6 @@ static GOTRACE__NOINLINE void gotrace__end_go(void) {
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
-  if (!gotrace__usual_end()) gotrace__end_go();
-}
-
 static inline bool gotrace__usual_stop(const gotrace_site *site, void *frame, unsigned reason) {
   gotrace__call c;
   uint32_t stack;
@@ -5329,14 +5884,6 @@ static GOTRACE__NOINLINE void gotrace__stop_go(gotrace_site *site, void *frame, 
   if (!c.m->go) gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   else gotrace__stop_running(&c, reason);
   gotrace__end(&c);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
-  if (reason < GOTRACE_STOP_REASON_COUNT &&
-      (gotrace__off_off(GOTRACE__RUNNABLE) || gotrace__usual_stop(site, GOTRACE__FRAME, reason)))
-    return;
-  gotrace__stop_go(site, GOTRACE__FRAME, reason);
-  GOTRACE__KEEP_FRAME();
 }
 
 static const uint8_t gotrace__v1_blocks[] = {
@@ -5450,14 +5997,6 @@ static GOTRACE__NOINLINE void gotrace__block_go(gotrace_site *site, void *frame,
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
-  if ((reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP) < GOTRACE_BLOCK_REASON_COUNT &&
-      (gotrace__off_off(GOTRACE__WAITING) || gotrace__usual_block(site, GOTRACE__FRAME, reason)))
-    return;
-  gotrace__block_go(site, GOTRACE__FRAME, reason);
-  GOTRACE__KEEP_FRAME();
-}
-
 static inline bool gotrace__usual_unblock(const gotrace_site *site, void *frame, gotrace_go *g) {
   gotrace__call c;
   uint64_t word;
@@ -5502,12 +6041,6 @@ static GOTRACE__NOINLINE void gotrace__unblock_go(gotrace_site *site, void *fram
   if (gotrace__try_unblock(site, frame, go, false)) return;
   if (!gotrace__regain_proc(gotrace__self)) gotrace__start_own_proc(gotrace__self);
   gotrace__try_unblock(site, frame, go, true);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
-  if (gotrace__unblock_off(go) || gotrace__usual_unblock(site, GOTRACE__FRAME, go)) return;
-  gotrace__unblock_go(site, GOTRACE__FRAME, go);
-  GOTRACE__KEEP_FRAME();
 }
 
 /* What follows has one time, that of a switch from the thread's goroutine, if it has one, to g. */
@@ -5591,22 +6124,6 @@ static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, g
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
-  if (gotrace__usual_switch(site, GOTRACE__FRAME, go)) return;
-  gotrace__switch(site, GOTRACE__FRAME, go, GOTRACE__SWITCH_BLOCKS);
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason) {
-  gotrace__switch(site, GOTRACE__FRAME, go, reason < GOTRACE__SWITCH_ENDS ? reason : 0xff);
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go) {
-  gotrace__switch(site, GOTRACE__FRAME, go, GOTRACE__SWITCH_ENDS);
-  GOTRACE__KEEP_FRAME();
-}
-
 /* Writes that g, whom the caller has taken with `word`, has run for no time and ended, on a thread with a proc. A goroutine
  * that runs on the thread leaves its proc and is back at the same time. It keeps what it has begun, also a stopped world. */
 static void gotrace__write_destroy(gotrace__call *c, gotrace_go *g, uint64_t word) {
@@ -5682,301 +6199,200 @@ static void gotrace__destroy_go(gotrace_site *site, void *frame, gotrace_go *g) 
   m->lost_proc = lost;
 }
 
+/* The name of a thread or goroutine, for ever: one entry for each name, and for no more than GOTRACE__NAMES of them. NULL: one
+ * too many, or no memory. */
+#ifndef GOTRACE__NAMES
+#define GOTRACE__NAMES 1024
+#endif
+static const char *gotrace__keep_name(const char *name) {
+  struct gotrace__tracer *t = &gotrace__t;
+  const char *kept = NULL;
+  size_t size = gotrace__cut_at(name, strlen(name), 255);
+  gotrace__lock(&t->records);
+  if (!t->names) t->names = gotrace__table_new(NULL, false);
+  if (t->names && size) {
+    char text[256];
+    gotrace__entry *entry;
+    uint64_t hash = gotrace__hash_bytes(name, size);
+    memcpy(text, name, size);
+    text[size] = 0;
+    if (t->names->count < GOTRACE__NAMES) gotrace__table_put(t->names, hash, (uint32_t)size, text, size + 1);
+    entry = gotrace__table_find(t->names, hash, (uint32_t)size, text, size + 1);
+    if (entry) kept = (const char *)(entry + 1);
+  }
+  gotrace__unlock(&t->records);
+  return kept;
+}
+
+/* The public function's frame, where a walk begins. A call that is given it must not be the last thing that the function
+ * does, or else a jump takes its place, and the frame is gone; so GOTRACE__KEEP_FRAME follows. */
+#define GOTRACE__FRAME __builtin_frame_address(0)
+#define GOTRACE__KEEP_FRAME() gotrace__signal_fence()
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, GOTRACE__ANY);
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__WAITING, GOTRACE__ANY);
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace__call c;
+  gotrace_go *g;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return NULL;
+  if (c.m->go) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_START_OVER);
+    gotrace__stop_running(&c, GOTRACE_STOP_YIELD);
+  }
+  gotrace__end(&c);
+  /* It has no proc, so it begins in the stream of those who have none. */
+  if (!gotrace__begin(&c, site, GOTRACE__IN_SYSCALL)) return NULL;
+  c.frame = GOTRACE__FRAME;
+  c.may_wait = false;
+  if (!c.v2) {
+    gotrace__lock_global(&c);
+    gotrace__open(&c, &gotrace__t.global);
+  }
+  g = gotrace__create(&c, entry, GOTRACE__SYSCALL);
+  if (g) {
+    gotrace__store_relaxed(&g->owner, c.m->index);
+    gotrace__store_relaxed(&g->syscall_proc, (gotrace_proc *)NULL);
+    gotrace__store_relaxed(&c.m->go, g);
+    gotrace__store_relaxed(&c.m->in_syscall, true);
+  }
+  gotrace__end(&c);
+  return g;
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
+  if (gotrace__start_off(go) || gotrace__usual_start(go)) return;
+  gotrace__start(go, false);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
+  if (!gotrace__usual_end()) gotrace__end_go();
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
+  if (reason < GOTRACE_STOP_REASON_COUNT &&
+      (gotrace__off_off(GOTRACE__RUNNABLE) || gotrace__usual_stop(site, GOTRACE__FRAME, reason)))
+    return;
+  gotrace__stop_go(site, GOTRACE__FRAME, reason);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
+  if ((reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP) < GOTRACE_BLOCK_REASON_COUNT &&
+      (gotrace__off_off(GOTRACE__WAITING) || gotrace__usual_block(site, GOTRACE__FRAME, reason)))
+    return;
+  gotrace__block_go(site, GOTRACE__FRAME, reason);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
+  if (gotrace__unblock_off(go) || gotrace__usual_unblock(site, GOTRACE__FRAME, go)) return;
+  gotrace__unblock_go(site, GOTRACE__FRAME, go);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
+  if (gotrace__usual_switch(site, GOTRACE__FRAME, go)) return;
+  gotrace__switch(site, GOTRACE__FRAME, go, GOTRACE__SWITCH_BLOCKS);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason) {
+  gotrace__switch(site, GOTRACE__FRAME, go, reason < GOTRACE__SWITCH_ENDS ? reason : 0xff);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__switch(site, GOTRACE__FRAME, go, GOTRACE__SWITCH_ENDS);
+  GOTRACE__KEEP_FRAME();
+}
+
 GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   gotrace__destroy_go(site, GOTRACE__FRAME, go);
   GOTRACE__KEEP_FRAME();
 }
 
-/* Procs. */
-
-static gotrace_proc *gotrace__new_proc(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_proc *p;
-  gotrace__init();
-  gotrace__lock(&t->records);
-  for (p = t->procs; p; p = p->next) {
-    uint64_t free_word = gotrace__proc_word(0, GOTRACE__PROC_FREE);
-    if (!gotrace__cas_acq_rel(&p->word, &free_word, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) continue;
-    gotrace__store_relaxed(&p->steal_unreported, 0u);
-    break;
-  }
-  if (!p && (p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
-    p->id = t->proc_count;
-    gotrace__store_relaxed(&t->proc_count, p->id + 1);
-    p->stream.id = (uint64_t)p->id;
-    p->word = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
-    gotrace__store_release(t->procs_tail, p);
-    t->procs_tail = &p->next;
-  }
-  gotrace__unlock(&t->records);
-  return p;
-}
-
-GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
-  if (!gotrace__is_nested(gotrace__self)) return gotrace__new_proc();
-  gotrace__drop_nested(gotrace__self);
-  return NULL;
-}
-
-GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? proc->id : GOTRACE_GLOBAL_PROC; }
-
-/* Takes a proc from one status (and thread) to busy; false if it has another. In either case the call is then not behind
- * it (S1, S2). */
-static bool gotrace__take_proc(gotrace__call *c, gotrace_proc *p, uint64_t word) {
-  unsigned spins = 0;
-  for (;;) {
-    uint64_t seen = gotrace__load_acquire(&p->word);
-    if (seen & GOTRACE__BUSY) {
-      gotrace__pause(&spins);
-      continue;
-    }
-    if (seen != word) { /* whoever stored it has stored the stamp first */
-      if (!gotrace__is_behind(c, gotrace__load_relaxed(&p->stream.generation))) return false;
-    } else if (gotrace__cas_acq_rel(&p->word, &seen, word | GOTRACE__BUSY)) {
-      if (!gotrace__is_behind(c, gotrace__load_relaxed(&p->stream.generation))) {
-        c->taken = p;
-        return true;
-      }
-      gotrace__store_release(&p->word, word);
-    } else {
-      continue;
-    }
-    gotrace__catch_up(c);
-  }
-}
-
-static void gotrace__give_proc(gotrace__call *c, gotrace_proc *p, uint64_t word) {
-  if (c->taken == p) c->taken = NULL;
-  if (!c->plain) gotrace__store_relaxed(&p->stream.generation, c->generation);
-  gotrace__store_release(&p->word, word);
-}
-
-/* Makes a proc nobody's. *sweeps: not while its sweep is on, which ends on it or never: a proc that is nobody's is not
- * heard of in later generations, and readers that begin with one of these would know nothing of the sweep. Another proc
- * that is not idle is a problem. */
-static void gotrace__free_proc(gotrace__call *c, gotrace_proc *p, bool *sweeps) {
-  const uint64_t idle = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
-  *sweeps = false;
-  if (!gotrace__take_proc(c, p, idle)) {
-    gotrace__problem(c, GOTRACE_PROBLEM_PROC_DESTROY);
-    return;
-  }
-  *sweeps = p->sweep;
-  gotrace__give_proc(c, p, *sweeps ? idle : gotrace__proc_word(0, GOTRACE__PROC_FREE));
-}
-
-GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
+GOTRACE__DEFINE void gotrace_go_label(const char *label) {
   gotrace__call c;
-  bool sweeps = false;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-  if (!proc) gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  else gotrace__free_proc(&c, proc, &sweeps);
-  if (sweeps) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_DESTROY);
-  gotrace__end(&c);
-}
-
-/* v1: writes, on the stream of a proc that the caller has taken, that its goroutine's system call blocks. */
-static void gotrace__write_syscall_block(gotrace__call *c, gotrace_go *g, uint64_t tick) {
-  if (!g || g->syscall_session != c->session) return;
-  if (tick < c->s->tick) tick = c->s->tick;
-  gotrace__event0(c, GOTRACE_V1_GO_SYS_BLOCK, tick);
-  c->p->run_session = 0;
-  gotrace__store_relaxed(&g->tick, tick);
-  gotrace__store_relaxed(&g->generation, c->generation);
-  g->syscall_session = 0; /* from here on it is known to wait */
-}
-
-/* The thread gives up its proc, which runs no goroutine, or is in a system call and the caller has taken it. */
-static void gotrace__release_proc(gotrace__call *c) {
-  gotrace__thread *m = c->m;
-  gotrace_proc *p = m->proc;
-  if (c->v2) {
-    gotrace__v2_event0(c, GOTRACE_V2_PROC_STOP, gotrace__proc_stamp(c, p));
-  } else if (c->session) {
-    if (c->p != p) gotrace__open(c, p);
-    if (c->session && m->in_syscall) gotrace__write_syscall_block(c, m->go, gotrace__stamp(c, m->go));
-    if (c->session) gotrace__event0(c, GOTRACE_V1_PROC_STOP, gotrace__stamp(c, NULL));
-  }
-  gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
-  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
-  c->p = NULL;
-  gotrace__give_proc(c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
-}
-
-/* The proc of a thread in a system call, taken if it was kept through the call; NULL if the thread has none any more. */
-static gotrace_proc *gotrace__syscall_proc(gotrace__call *c) {
-  gotrace__thread *m = c->m;
-  gotrace_proc *p = m->proc;
-  if (!p || gotrace__load_acquire(&p->word) == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) return p;
-  if (gotrace__take_proc(c, p, gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL))) return p;
-  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
-  return NULL;
-}
-
-/* The thread gives up its proc; false if that was stolen during a system call. */
-static bool gotrace__stop_proc(gotrace__call *c) {
-  if (c->m->in_syscall && !gotrace__syscall_proc(c)) return false;
-  gotrace__release_proc(c);
-  return true;
-}
-
-static void gotrace__stop_proc_quietly(void) {
-  gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-  c.may_wait = false;
-  if (c.m->proc) gotrace__stop_proc(&c);
-  gotrace__end(&c);
-}
-
-/* The goroutine that runs on the thread, if any, leaves the proc before the proc stops. */
-static void gotrace__preempt(gotrace__call *c, gotrace_problem problem) {
-  gotrace__thread *m = c->m;
-  if (!m->go || m->in_syscall) return;
-  if (c->session && !c->v2) gotrace__open(c, m->proc);
-  if (m->go != m->own_go) gotrace__problem(c, problem);
-  gotrace__stop_running(c, GOTRACE_STOP_PREEMPTED);
-}
-
-/* v2: writes that the thread has an idle proc that the caller has taken. */
-static void gotrace__write_proc_start(gotrace__call *c, gotrace_proc *p) {
-  gotrace__write_proc_status(c, p, GOTRACE__PROC_IDLE);
-  p->sequence++;
-  gotrace__v2_event2(c, GOTRACE_V2_PROC_START, gotrace__proc_stamp(c, p), (uint64_t)p->id, p->sequence);
-}
-
-static void gotrace__proc_start(gotrace_proc *p, bool own) {
-  gotrace__call c;
-  gotrace__thread *m;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-  m = c.m;
-  c.may_wait = false;
-  if (!p) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  } else if (p == m->proc && gotrace__load_acquire(&p->word) == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
+  if (!gotrace__begin(&c, NULL, GOTRACE__NEEDS_GO)) return;
+  if (!c.m->go) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
-    if (m->proc) {
-      bool owned = m->proc == m->own_proc;
-      gotrace__preempt(&c, GOTRACE_PROBLEM_PROC_START_OVER);
-      if (gotrace__stop_proc(&c) && !owned) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_OVER);
-    }
-    if (!gotrace__take_proc(&c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
-    } else {
-      if (c.v2) gotrace__write_proc_start(&c, p);
-      gotrace__store_relaxed(&m->proc, p);
-      m->lost_proc = NULL;
-      gotrace__store_relaxed(&p->steal_unreported, 0u);
-      if (own) m->own_proc = p;
-      c.p = p;
-      if (c.session && !c.v2) {
-        if (p->session != c.session) {
-          if (p->stream.tick < gotrace__t.start_tick) p->stream.tick = gotrace__t.start_tick;
-          gotrace__store_relaxed(&p->session, c.session);
-        }
-        gotrace__open(&c, p);
-        if (c.session) gotrace__event1(&c, GOTRACE_V1_PROC_START, gotrace__stamp(&c, NULL), m->system_id);
-      }
-      gotrace__give_proc(&c, p, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING));
-    }
+    if (!gotrace__set_label(c.m->go, label)) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
+    if (c.v2)
+      gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, c.m->go), gotrace__string(&c, c.m->go->label));
   }
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) { gotrace__proc_start(proc, false); }
-
-GOTRACE__DEFINE void gotrace_proc_stop(void) {
-  gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-  c.may_wait = false;
-  if (!c.m->proc) {
-    gotrace_proc *lost = c.m->lost_proc; /* stopped when the system call ended blocked */
-    c.m->lost_proc = NULL;
-    if (!lost || !gotrace__exchange_acq_rel(&lost->steal_unreported, 0u)) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
-  } else {
-    gotrace__preempt(&c, GOTRACE_PROBLEM_PROC_STOP_GO);
-    if (!gotrace__stop_proc(&c)) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
-  }
-  gotrace__end(&c);
-}
-
-GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
+GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) {
   gotrace__call c;
   uint64_t word;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-  c.may_wait = false;
-  if (!proc) {
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!go) {
     gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-    gotrace__end(&c);
-    return;
-  }
-  word = gotrace__load_acquire(&proc->word) & ~GOTRACE__BUSY;
-  if (gotrace__status_of(word) != GOTRACE__PROC_SYSCALL || !gotrace__take_proc(&c, proc, word)) {
-    /* No problem if the proc's thread has reported the loss already. */
-    if (!gotrace__exchange_acq_rel(&proc->steal_unreported, 0u)) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STEAL);
+  } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
+    gotrace_location entry = {0, NULL, "", 0};
+    if (name && *name) entry.function = gotrace__keep_name(name);
+    if (entry.function) gotrace__set_entry(go, &entry);
+    if (!gotrace__set_label(go, name)) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
+    if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
+    else if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, go), gotrace__string(&c, go->label));
   } else {
-    gotrace_go *g = gotrace__load_relaxed(&proc->go);
-    if (c.v2) {
-      gotrace__write_proc_status(&c, proc, GOTRACE__PROC_SYSCALL_ABANDONED);
-      gotrace__v2_event3(&c, GOTRACE_V2_PROC_STEAL, gotrace__proc_stamp(&c, proc), (uint64_t)proc->id, proc->sequence + 1,
-                         proc->thread);
-      proc->sequence++;
-    } else if (c.session) {
-      gotrace__open(&c, proc);
-      if (c.session) gotrace__write_syscall_block(&c, g, gotrace__stamp(&c, g));
-      if (c.session) gotrace__event0(&c, GOTRACE_V1_PROC_STOP, gotrace__stamp(&c, NULL));
-    }
-    gotrace__store_relaxed(&proc->go, (gotrace_go *)NULL);
-    gotrace__give_proc(&c, proc, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
+    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   }
   gotrace__end(&c);
 }
 
-/* v2: the number of procs, as the program said last; readers take it for a bound of their ids. */
-static uint64_t gotrace__procs(void) {
-  uint64_t said = gotrace__load_relaxed(&gotrace__t.procs_changed),
-           there = (uint64_t)gotrace__load_relaxed(&gotrace__t.proc_count);
-  return said > there ? said : there ? there : 1;
-}
-
-/* Readers of v2 want some events from a goroutine that runs. Where none does, one is made for the moment: *borrowed, which
- * the caller ends. False: it cannot be done. */
-static bool gotrace__borrow(gotrace__call *c, gotrace_go **borrowed) {
-  static const gotrace_location entry = {0, "gotrace.event", "", 0};
-  uint64_t word;
-  *borrowed = NULL;
-  if (c->m->go) return true;
-  if (!c->m->proc) {
-    gotrace__problem(c, GOTRACE_PROBLEM_NO_GOROUTINE);
-    return false;
-  }
-  *borrowed = gotrace__create(c, &entry, GOTRACE__RUNNABLE);
-  if (!*borrowed) return false;
-  if (!gotrace__take(c, *borrowed, 1u << GOTRACE__RUNNABLE, &word)) { /* started by one who had a stale handle */
-    *borrowed = NULL;
-    return false;
-  }
-  gotrace__run(c, *borrowed, word);
-  return true;
-}
-
-GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count) {
+GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
   gotrace__call c;
-  gotrace_go *borrowed;
-  if (!gotrace__begin(&c, site, GOTRACE__V2_GO)) return;
-  c.frame = GOTRACE__FRAME;
-  gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
-  if (c.v2) {
-    if (gotrace__borrow(&c, &borrowed))
-      gotrace__v2_event2(&c, GOTRACE_V2_PROCS_CHANGE, gotrace__stamp(&c, NULL), gotrace__procs(), gotrace__stack(&c));
-    if (borrowed) gotrace__die(&c, false);
-  } else if (c.session) {
-    gotrace__event2(&c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(&c, NULL), count, gotrace__stack(&c));
+  uint64_t word;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!go) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+  } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
+    if (!gotrace__load_relaxed(&go->timer) && c.session) {
+      gotrace__lock(&gotrace__t.records);
+      if (gotrace__t.timer_count < GOTRACE__TIMERS) gotrace__t.timers[gotrace__t.timer_count++] = go->id;
+      gotrace__unlock(&gotrace__t.records);
+    }
+    gotrace__store_relaxed(&go->timer, true);
+    if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
+  } else {
+    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   }
   gotrace__end(&c);
 }
 
-/* System calls. */
+GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) {
+  gotrace__call c;
+  uint64_t word;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!go) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+  } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
+    gotrace__store_relaxed(&go->stack_low, (uintptr_t)low);
+    gotrace__store_relaxed(&go->stack_high, (uintptr_t)high);
+    if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
+  } else {
+    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  }
+  gotrace__end(&c);
+}
+
+/* ---------------------------------------------------------------------------------------------- >>system-calls ----
+ *
+ * System calls, which may lose the proc to a thief.
+ */
 
 /* The thread's goroutine and proc begin a system call. */
 static inline void gotrace__enter_syscall(gotrace__call *c, uint32_t stack) {
@@ -6023,12 +6439,6 @@ static GOTRACE__NOINLINE void gotrace__begin_syscall(gotrace_site *site, void *f
     gotrace__enter_syscall(&c, c.session ? gotrace__stop_stack(&c) : 0);
   }
   gotrace__end(&c);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
-  if (gotrace__usual_syscall_begin(site, GOTRACE__FRAME)) return;
-  gotrace__begin_syscall(site, GOTRACE__FRAME);
-  GOTRACE__KEEP_FRAME();
 }
 
 /* In trace time: the shortest system call that Go's sysmon takes a proc away for. */
@@ -6189,6 +6599,12 @@ static GOTRACE__NOINLINE void gotrace__syscall_end(bool blocked, bool ends) {
   gotrace__end(&c);
 }
 
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
+  if (gotrace__usual_syscall_begin(site, GOTRACE__FRAME)) return;
+  gotrace__begin_syscall(site, GOTRACE__FRAME);
+  GOTRACE__KEEP_FRAME();
+}
+
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
   if (!gotrace__usual_syscall_end()) gotrace__syscall_end(false, false);
 }
@@ -6226,199 +6642,345 @@ GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
   gotrace__end(&c);
 }
 
-/* Plain threads. */
+/* ------------------------------------------------------------------------------------------------- >>collector ----
+ *
+ * Collections, stopped worlds, the number of procs, the heap and its objects.
+ */
 
-/* A thread whose system call ended blocked needs a proc and has started none: the one that it had was not stolen, so it takes
- * that again. False if it had none, or if a thief has reported the steal since. */
-static GOTRACE__NOINLINE bool gotrace__regain_proc(gotrace__thread *m) {
-  gotrace_proc *p = m->lost_proc;
-  m->lost_proc = NULL;
-  if (!p || gotrace__load_acquire(&p->word) != gotrace__proc_word(0, GOTRACE__PROC_IDLE) ||
-      !gotrace__exchange_acq_rel(&p->steal_unreported, 0u))
+/* Readers of v2 want some events from a goroutine that runs. Where none does, one is made for the moment: *borrowed, which
+ * the caller ends. False: it cannot be done. */
+static bool gotrace__borrow(gotrace__call *c, gotrace_go **borrowed) {
+  static const gotrace_location entry = {0, "gotrace.event", "", 0};
+  uint64_t word;
+  *borrowed = NULL;
+  if (c->m->go) return true;
+  if (!c->m->proc) {
+    gotrace__problem(c, GOTRACE_PROBLEM_NO_GOROUTINE);
     return false;
-  gotrace__proc_start(p, false);
-  return m->proc == p;
+  }
+  *borrowed = gotrace__create(c, &entry, GOTRACE__RUNNABLE);
+  if (!*borrowed) return false;
+  if (!gotrace__take(c, *borrowed, 1u << GOTRACE__RUNNABLE, &word)) { /* started by one who had a stale handle */
+    *borrowed = NULL;
+    return false;
+  }
+  gotrace__run(c, *borrowed, word);
+  return true;
 }
 
-/* A proc of the thread's own, started; false without memory. */
-static GOTRACE__NOINLINE bool gotrace__start_own_proc(gotrace__thread *m) {
-  gotrace_proc *p = m->own_proc ? m->own_proc : gotrace__new_proc();
-  gotrace__proc_start(p, true);
-  if (p && m->proc == p) return true;
-  if (p == m->own_proc) { /* another thread runs it, against the rules: take a new one */
-    m->own_proc = NULL;
-    if ((p = gotrace__new_proc()) != NULL) gotrace__proc_start(p, true);
-  }
-  return m->proc != NULL;
+/* Writes the end of the sweep that has begun on c->p, if any. */
+static void gotrace__end_sweep(gotrace__call *c) {
+  gotrace_proc *p = c->p;
+  if (p->sweep_session != c->session) return;
+  if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GC_SWEEP_END, gotrace__stamp(c, NULL), p->swept, p->reclaimed);
+  else if (gotrace__t.version < 1009) gotrace__event0(c, GOTRACE_V1_GC_SWEEP_DONE_1_8, gotrace__stamp(c, NULL));
+  else gotrace__event2(c, GOTRACE_V1_GC_SWEEP_DONE, gotrace__stamp(c, NULL), p->swept, p->reclaimed);
+  gotrace__store_relaxed(&p->sweep_session, 0u);
 }
 
-/* The name of a thread or goroutine, for ever: one entry for each name, and for no more than GOTRACE__NAMES of them. NULL: one
- * too many, or no memory. */
-#ifndef GOTRACE__NAMES
-#define GOTRACE__NAMES 1024
-#endif
-static const char *gotrace__keep_name(const char *name) {
-  struct gotrace__tracer *t = &gotrace__t;
-  const char *kept = NULL;
-  size_t size = gotrace__cut_at(name, strlen(name), 255);
-  gotrace__lock(&t->records);
-  if (!t->names) t->names = gotrace__table_new(NULL, false);
-  if (t->names && size) {
-    char text[256];
-    gotrace__entry *entry;
-    uint64_t hash = gotrace__hash_bytes(name, size);
-    memcpy(text, name, size);
-    text[size] = 0;
-    if (t->names->count < GOTRACE__NAMES) gotrace__table_put(t->names, hash, (uint32_t)size, text, size + 1);
-    entry = gotrace__table_find(t->names, hash, (uint32_t)size, text, size + 1);
-    if (entry) kept = (const char *)(entry + 1);
-  }
-  gotrace__unlock(&t->records);
-  return kept;
-}
-
-static const char *gotrace__thread_name(const char *name) {
-  const char *kept = gotrace__keep_name(name);
-  return kept ? kept : "thread";
-}
-
-/* Makes a thread that runs no proc but its own, and waits for nothing, a goroutine. */
-static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
-  if (m->go || m->waiting || (m->proc && m->proc != m->own_proc)) return;
-  if (!m->proc && !gotrace__start_own_proc(m)) return;
-  if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
-    gotrace__start(m->own_go, true);
-    if (m->go) return;
-  }
-  if (!m->name) {
-    char name[80] = "thread ";
-    char *own = name + strlen(name);
-    gotrace__system_thread_name(own, 64);
-    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* that is Go's runtime, see gotrace__entry_stack */
-  }
-  {
-    gotrace_location entry;
-    entry.pc = 0;
-    entry.function = m->name;
-    entry.file = "";
-    entry.line = 0;
-    m->own_go = gotrace__create_call(NULL, NULL, &entry, GOTRACE__RUNNABLE, GOTRACE__ANY);
-  }
-  if (m->own_go) {
-    m->own_go_id = gotrace__load_relaxed(&m->own_go->id); /* somebody may have taken it already, and blocked it for ever */
-    /* The thread is older than its goroutine: what it ends may have begun before the trace. */
-    gotrace__store_relaxed(&m->own_go->introduced, gotrace__load_relaxed(&m->session));
-    gotrace__start(m->own_go, true);
-  }
-}
-
-GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
-  gotrace__thread *m = gotrace__me_outside();
-  if (!m || m->go || m->proc) return;
-  if (name) m->name = gotrace__thread_name(name);
-  gotrace__attach(m);
-}
-
-/* Gives back the thread's own proc, if it has one. False: its sweep is on. */
-static bool gotrace__free_own_proc(gotrace__thread *m) {
+static void gotrace__heap(gotrace__uint64 *last, uint64_t bytes, unsigned v1, unsigned v2) {
   gotrace__call c;
-  bool sweeps = false;
-  if (!m->own_proc || !gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return true;
-  gotrace__free_proc(&c, m->own_proc, &sweeps);
+  if (!gotrace__begin(&c, NULL, GOTRACE__V2_PROC)) return;
+  gotrace__store_relaxed(last, bytes + 1);
+  if (c.v2 && !c.p) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
+  else if (c.v2) gotrace__v2_event1(&c, v2, gotrace__stamp(&c, NULL), bytes);
+  else if (c.session) gotrace__event1(&c, v1, gotrace__stamp(&c, NULL), bytes);
   gotrace__end(&c);
-  return !sweeps;
 }
 
-static void gotrace__leave_wait(gotrace__thread *m);
+/* Memory. */
 
-static void gotrace__thread_finish(gotrace__thread *m) {
-  gotrace_go *g = m->own_go;
-  gotrace__leave_wait(m);
-  if (m->in_syscall) gotrace__syscall_end(m->go != g, true);
-  m->waiting = NULL;
-  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) {
-    if (m->go != g && !m->go && (!m->proc || m->proc == m->own_proc) && (m->proc || gotrace__start_own_proc(m)))
-      gotrace__start(g, true);
-    if (m->go == g) gotrace_go_end();
-  }
-  m->own_go = NULL;
-  if (m->proc) gotrace_proc_stop();
-  if (!gotrace__free_own_proc(m)) { /* its sweep is on */
-    gotrace_proc *own = m->own_proc;
-    if (gotrace__start_own_proc(m) && m->proc == own) gotrace_gc_sweep_end();
-    if (m->proc) gotrace_proc_stop();
-    gotrace__free_own_proc(m);
-  }
-  m->own_proc = m->lost_proc = NULL;
-  m->name = NULL;
-}
-
-GOTRACE__DEFINE void gotrace_thread_end(void) {
-  gotrace__thread *m = gotrace__self ? gotrace__me_outside() : NULL;
-  if (m) gotrace__thread_finish(m);
-}
-
-GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
-  gotrace__thread *m = gotrace__me_outside();
-  if (!m) return;
-  if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
-  if (go && !m->proc) gotrace__start_own_proc(m);
-  gotrace__start(go, false);
-  if (!go || m->go != go) return;
-  m->own_go = go;
-  m->own_go_id = gotrace__load_relaxed(&go->id);
-}
-
-GOTRACE__DEFINE void gotrace_thread_rename(const char *name) {
-  gotrace__thread *m = gotrace__me_outside();
-  gotrace_go *g;
-  if (!m) return;
-  if (name && *name) m->name = gotrace__thread_name(name);
-  g = m->own_go;
-  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) gotrace_go_rename(g, name);
-}
-
-#if !GOTRACE_NO_THREADS
-/* v2: hands over what the thread has written in this generation, before its record can be another's. */
-static void gotrace__flush(gotrace__thread *m) {
+/* An event about memory at `address`, which is written in units of one of options.heap's sizes: 0 pages, 1 objects, 2
+ * stacks. With `bytes`, a span's or stack's size, unless it is SIZE_MAX. */
+static void gotrace__memory(unsigned event, int unit, const void *address, size_t bytes, unsigned kind_class,
+                            const gotrace_type *type) {
+  const gotrace_heap_layout *heap = &gotrace__t.options.heap;
   gotrace__call c;
-  gotrace__enter(&c, m, NULL);
+  if (GOTRACE__LIKELY(!gotrace__load_relaxed(&gotrace__t.alloc_events))) return;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (c.session && gotrace__t.options.alloc_events && gotrace__has(&c, GOTRACE_GO_1_23)) {
+    uint64_t offset = (uint64_t)(uintptr_t)address - heap->base, tick = gotrace__stamp(&c, NULL), id = 0;
+    uint64_t of = offset / (unit == 0 ? heap->page_size : unit == 1 ? heap->alignment : heap->stack_unit);
+    unsigned order = 0;
+    if (type) {
+      id = gotrace__table_put(gotrace__t.tables[c.slot]->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type);
+      if (!id) gotrace__problem(&c, GOTRACE_PROBLEM_TABLE_FULL);
+    }
+    while (unit == 2 && order < 63 && ((uint64_t)1 << order) < bytes) order++;
+    if (unit == 1 && event != GOTRACE_V2_HEAP_OBJECT_FREE) gotrace__v2_event2(&c, event, tick, of, id);
+    else if (bytes == SIZE_MAX) gotrace__v2_event1(&c, event, tick, of);
+    else if (unit == 0)
+      gotrace__v2_event3(&c, event, tick, of, (bytes + heap->page_size - 1) / heap->page_size, kind_class);
+    else gotrace__v2_event2(&c, event, tick, of, order + 1); /* as sys.Len64 of the size */
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count) {
+  gotrace__call c;
+  gotrace_go *borrowed;
+  if (!gotrace__begin(&c, site, GOTRACE__V2_GO)) return;
+  c.frame = GOTRACE__FRAME;
+  gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
   if (c.v2) {
-    gotrace__lock(&gotrace__t.queue_lock);
-    gotrace__hand_over(&m->stream.buffer[c.slot], c.slot);
-    gotrace__unlock(&gotrace__t.queue_lock);
+    if (gotrace__borrow(&c, &borrowed))
+      gotrace__v2_event2(&c, GOTRACE_V2_PROCS_CHANGE, gotrace__stamp(&c, NULL), gotrace__procs(), gotrace__stack(&c));
+    if (borrowed) gotrace__die(&c, false);
+  } else if (c.session) {
+    gotrace__event2(&c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(&c, NULL), count, gotrace__stack(&c));
   }
-  gotrace__leave(&c);
+  gotrace__end(&c);
 }
 
-static void gotrace__thread_gone(void *thread) {
-  gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
+GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
+  gotrace__call c;
+  gotrace_go *borrowed = NULL;
+  if (!gotrace__begin(&c, site, GOTRACE__V2_GO)) return;
+  c.frame = GOTRACE__FRAME;
+  if (c.v2) (void)gotrace__borrow(&c, &borrowed); /* takes a goroutine, so before the collector's lock */
+  gotrace__lock_collector(&c);
+  if (gotrace__t.gc) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
+  } else {
+    gotrace__t.gc = true;
+    if (c.v2) {
+      if (c.m->go) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_BEGIN); /* else the next generation begins with it */
+    } else if (c.session) {
+      uint64_t tick = gotrace__collector_stamp(&c);
+      gotrace__event2(&c, GOTRACE_V1_GC_START, tick, gotrace__t.gc_sequence++, gotrace__stack(&c));
+      gotrace__store_relaxed(&gotrace__t.gc_session, c.session);
+    }
+  }
+  gotrace__unlock_collector(&c);
+  if (borrowed) gotrace__die(&c, false);
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_end(void) {
+  gotrace__call c;
+  gotrace_go *borrowed = NULL;
+  if (!gotrace__begin(&c, NULL, GOTRACE__V2_GO)) return;
+  if (c.v2 && gotrace__load_relaxed(&gotrace__t.gc_session) == c.session) (void)gotrace__borrow(&c, &borrowed);
+  gotrace__lock_collector(&c);
+  if (!gotrace__t.gc) gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
+  if (c.session && gotrace__t.gc_session == c.session) {
+    if (!c.v2) {
+      gotrace__event0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
+      gotrace__store_relaxed(&gotrace__t.gc_session, 0u);
+    } else if (c.m->go) {
+      if (gotrace__t.gc_traced != c.generation) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_ACTIVE);
+      gotrace__v2_gc_event(&c, GOTRACE_V2_GC_END);
+    }
+  }
+  gotrace__t.gc = gotrace__t.gc_session && gotrace__t.gc_session == c.session; /* where its end could not be written */
+  gotrace__unlock_collector(&c);
+  if (borrowed) gotrace__die(&c, false);
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  c.frame = GOTRACE__FRAME;
+  gotrace__lock_collector(&c);
+  if (gotrace__t.stw) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
+  } else {
+    unsigned kind;
+    gotrace__t.stw = true;
+    reason = gotrace__checked_reason(&c, reason, GOTRACE_STW_REASON_COUNT);
+    kind = gotrace__reason_base(reason);
+    /* Before 1.21: 0 is mark termination, 1 is sweep termination, and there is no other. Readers keep it with the
+     * goroutine that begins it. */
+    if (!c.m->go) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_NO_GOROUTINE);
+    } else if (c.v2) {
+      gotrace__t.stw_reason = reason;
+      gotrace__v2_stw_begin(&c, gotrace__stack(&c));
+    } else if (gotrace__has(&c, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM
+                                    ? GOTRACE_GO_1_10
+                                    : GOTRACE_GO_1_21)) {
+      if (gotrace__t.version < GOTRACE_GO_1_21) kind--;
+      gotrace__event1(&c, GOTRACE_V1_STW_START, gotrace__collector_stamp(&c), kind);
+      gotrace__t.stw_open = c.p->stw_session = c.session;
+    }
+  }
+  gotrace__unlock_collector(&c);
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_stw_end(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  gotrace__lock_collector(&c);
+  if (c.session && c.p && c.p->stw_session == c.session) {
+    gotrace__write_stw_end(&c);
+    gotrace__t.stw = false;
+  } else if (!gotrace__t.stw || (c.session && gotrace__t.stw_open == c.session)) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE); /* not begun, or by another goroutine, which is to end it */
+  } else {
+    gotrace__t.stw = false;
+  }
+  gotrace__unlock_collector(&c);
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_scan_begin(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (c.session) {
+    if (gotrace__t.version >= GOTRACE_GO_1_10) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_FORMAT_LACKS);
+    } else if (c.p->scan_session == c.session) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
+    } else {
+      gotrace__event0(&c, GOTRACE_V1_GC_SCAN_START, gotrace__stamp(&c, NULL));
+      c.p->scan_session = c.session;
+    }
+  }
+  if (c.m->proc) c.m->proc->scan = true;
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (c.session) {
+    if (gotrace__t.version >= GOTRACE_GO_1_10) {
+      gotrace__problem(&c, GOTRACE_PROBLEM_FORMAT_LACKS);
+    } else if (c.p->scan_session == c.session) {
+      gotrace__event0(&c, GOTRACE_V1_GC_SCAN_DONE, gotrace__stamp(&c, NULL));
+      c.p->scan_session = 0;
+    } else if (!c.m->proc || !c.m->proc->scan) { /* else it began before the trace */
+      gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
+    }
+  }
+  if (c.m->proc) c.m->proc->scan = false;
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__NEEDS_GO)) return;
+  if (!c.m->proc || c.m->proc->sweep) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
+  } else {
+    gotrace_proc *p = c.m->proc;
+    p->sweep = true;
+    if (c.session) p->swept = p->reclaimed = 0;
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  c.frame = GOTRACE__FRAME;
+  if (!c.m->proc || !c.m->proc->sweep) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
+  } else {
+    gotrace_proc *p = c.m->proc;
+    if (c.session && p->sweep_session != c.session) {
+      uint64_t tick = gotrace__stamp(&c, NULL);
+      if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GC_SWEEP_BEGIN, tick, gotrace__stack(&c));
+      else gotrace__event1(&c, GOTRACE_V1_GC_SWEEP_START, tick, gotrace__stack(&c));
+      gotrace__store_relaxed(&p->sweep_session, c.session);
+      p->swept = p->reclaimed = 0;
+    }
+    if (c.session) {
+      p->swept += swept;
+      p->reclaimed += reclaimed;
+    }
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
+  gotrace__call c;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!c.m->proc || !c.m->proc->sweep) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
+  } else {
+    gotrace_proc *p = c.m->proc;
+    if (c.session) gotrace__end_sweep(&c);
+    p->sweep = false;
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
+  gotrace__call c;
   gotrace_go *g;
-  gotrace__self = m; /* another library's thread-locals may be gone already */
-  gotrace__thread_finish(m);
-  gotrace__flush(m);
-  gotrace__lock(&gotrace__t.records);
-  while ((g = m->free_gos) != NULL) {
-    m->free_gos = g->link;
-    g->link = gotrace__t.free_gos;
-    gotrace__t.free_gos = g;
+  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  c.frame = GOTRACE__FRAME;
+  g = c.m->go;
+  if (!g || (c.session && g->assist_session == c.session)) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
+  } else if (gotrace__has(&c, 1009)) {
+    uint64_t tick = gotrace__stamp(&c, g);
+    if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, tick, gotrace__stack(&c));
+    else gotrace__event1(&c, GOTRACE_V1_GC_MARK_ASSIST_START, tick, gotrace__stack(&c));
+    gotrace__store_relaxed(&g->assist_session, c.session);
   }
-  m->free_count = 0;
-  if (gotrace__t.gone_tick < m->stream.tick) gotrace__t.gone_tick = m->stream.tick;
-  gotrace__unlock(&gotrace__t.records);
-  gotrace__self = NULL;
-  gotrace__store_release(&m->used, 0u);
-}
-#endif
-
-GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
-  gotrace__thread *m = gotrace__me();
-  if (!m) return NULL;
-  if (!m->go && !gotrace__is_nested(m)) gotrace__attach(m);
-  return m->go ? m->go : m->waiting;
+  gotrace__end(&c);
 }
 
-GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotrace__load_relaxed(&go->id) : 0; }
+GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
+  gotrace__call c;
+  gotrace_go *g;
+  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  g = c.m->go;
+  if (c.session && g && g->assist_session == c.session) {
+    if (c.v2) gotrace__v2_event0(&c, GOTRACE_V2_GC_MARK_ASSIST_END, gotrace__stamp(&c, g));
+    else gotrace__event0(&c, GOTRACE_V1_GC_MARK_ASSIST_DONE, gotrace__stamp(&c, g));
+    gotrace__store_relaxed(&g->assist_session, 0u);
+  } else if (c.session && (!g || (gotrace__t.version >= 1009 && gotrace__load_relaxed(&g->introduced) != c.session))) {
+    gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE); /* else it began before the trace, or the format has none */
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE void gotrace_heap_alloc(uint64_t bytes) {
+  gotrace__heap(&gotrace__t.heap_alloc, bytes, GOTRACE_V1_HEAP_ALLOC, GOTRACE_V2_HEAP_ALLOC);
+}
+
+GOTRACE__DEFINE void gotrace_heap_goal(uint64_t bytes) {
+  if (bytes == UINT64_MAX) bytes = 0; /* heap-based triggering is disabled */
+  gotrace__heap(&gotrace__t.heap_goal, bytes, GOTRACE_V1_HEAP_GOAL, GOTRACE_V2_HEAP_GOAL);
+}
+
+GOTRACE__DEFINE void gotrace_span(const void *base, size_t bytes, unsigned kind_class) {
+  gotrace__memory(GOTRACE_V2_SPAN, 0, base, bytes, kind_class, NULL);
+}
+GOTRACE__DEFINE void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) {
+  gotrace__memory(GOTRACE_V2_SPAN_ALLOC, 0, base, bytes, kind_class, NULL);
+}
+GOTRACE__DEFINE void gotrace_span_free(const void *base) {
+  gotrace__memory(GOTRACE_V2_SPAN_FREE, 0, base, SIZE_MAX, 0, NULL);
+}
+GOTRACE__DEFINE void gotrace_heap_object(const void *object, const gotrace_type *type) {
+  gotrace__memory(GOTRACE_V2_HEAP_OBJECT, 1, object, 0, 0, type);
+}
+GOTRACE__DEFINE void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) {
+  gotrace__memory(GOTRACE_V2_HEAP_OBJECT_ALLOC, 1, object, 0, 0, type);
+}
+GOTRACE__DEFINE void gotrace_heap_object_free(const void *object) {
+  gotrace__memory(GOTRACE_V2_HEAP_OBJECT_FREE, 1, object, SIZE_MAX, 0, NULL);
+}
+GOTRACE__DEFINE void gotrace_goroutine_stack(const void *base, size_t bytes) {
+  gotrace__memory(GOTRACE_V2_GOROUTINE_STACK, 2, base, bytes, 0, NULL);
+}
+GOTRACE__DEFINE void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) {
+  gotrace__memory(GOTRACE_V2_GOROUTINE_STACK_ALLOC, 2, base, bytes, 0, NULL);
+}
+GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
+  gotrace__memory(GOTRACE_V2_GOROUTINE_STACK_FREE, 2, base, SIZE_MAX, 0, NULL);
+}
+
+/* ----------------------------------------------------------------------------------------------------- >>waits ----
+ *
+ * Waits of plain threads, and by address.
+ */
 
 static gotrace__wait_bucket *gotrace__wait_bucket_of(const void *key) {
   return &gotrace__t.wait_buckets[gotrace__mix(0, (uintptr_t)key) % GOTRACE__WAIT_BUCKETS];
@@ -6505,16 +7067,6 @@ static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const vo
   }
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__begin_wait(site, GOTRACE__FRAME, NULL, reason);
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) {
-  gotrace__begin_wait(site, GOTRACE__FRAME, key, reason);
-  GOTRACE__KEEP_FRAME();
-}
-
 /* Takes the first thread that waits on `key` off the list, and claims it; NULL if there is none. */
 static gotrace__thread *gotrace__claim_wait(gotrace__wait_bucket *bucket, const void *key) {
   gotrace__thread *m;
@@ -6574,6 +7126,16 @@ static GOTRACE__NOINLINE unsigned gotrace__wake_slowly(gotrace_site *site, void 
   return woken;
 }
 
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
+  gotrace__begin_wait(site, GOTRACE__FRAME, NULL, reason);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) {
+  gotrace__begin_wait(site, GOTRACE__FRAME, key, reason);
+  GOTRACE__KEEP_FRAME();
+}
+
 GOTRACE__DEFINE GOTRACE__FLATTEN unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count) {
   const gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
   unsigned woken;
@@ -6603,77 +7165,164 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
   }
 }
 
-/* Properties of goroutines. */
+/* --------------------------------------------------------------------------------------------- >>plain-threads ----
+ *
+ * Threads of the program, which get a goroutine and a proc of their own if they do not have any.
+ */
 
-GOTRACE__DEFINE void gotrace_go_label(const char *label) {
-  gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__NEEDS_GO)) return;
-  if (!c.m->go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  } else {
-    if (!gotrace__set_label(c.m->go, label)) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
-    if (c.v2)
-      gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, c.m->go), gotrace__string(&c, c.m->go->label));
-  }
-  gotrace__end(&c);
+static const char *gotrace__thread_name(const char *name) {
+  const char *kept = gotrace__keep_name(name);
+  return kept ? kept : "thread";
 }
 
-GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) {
-  gotrace__call c;
-  uint64_t word;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
-  if (!go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
-    gotrace_location entry = {0, NULL, "", 0};
-    if (name && *name) entry.function = gotrace__keep_name(name);
-    if (entry.function) gotrace__set_entry(go, &entry);
-    if (!gotrace__set_label(go, name)) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
-    if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
-    else if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, go), gotrace__string(&c, go->label));
-  } else {
-    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+/* Makes a thread that runs no proc but its own, and waits for nothing, a goroutine. */
+static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
+  if (m->go || m->waiting || (m->proc && m->proc != m->own_proc)) return;
+  if (!m->proc && !gotrace__start_own_proc(m)) return;
+  if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
+    gotrace__start(m->own_go, true);
+    if (m->go) return;
   }
-  gotrace__end(&c);
+  if (!m->name) {
+    char name[80] = "thread ";
+    char *own = name + strlen(name);
+    gotrace__system_thread_name(own, 64);
+    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* that is Go's runtime, see gotrace__entry_stack */
+  }
+  {
+    gotrace_location entry;
+    entry.pc = 0;
+    entry.function = m->name;
+    entry.file = "";
+    entry.line = 0;
+    m->own_go = gotrace__create_call(NULL, NULL, &entry, GOTRACE__RUNNABLE, GOTRACE__ANY);
+  }
+  if (m->own_go) {
+    m->own_go_id = gotrace__load_relaxed(&m->own_go->id); /* somebody may have taken it already, and blocked it for ever */
+    /* The thread is older than its goroutine: what it ends may have begun before the trace. */
+    gotrace__store_relaxed(&m->own_go->introduced, gotrace__load_relaxed(&m->session));
+    gotrace__start(m->own_go, true);
+  }
 }
 
-GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
+/* Gives back the thread's own proc, if it has one. False: its sweep is on. */
+static bool gotrace__free_own_proc(gotrace__thread *m) {
   gotrace__call c;
-  uint64_t word;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
-  if (!go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
-    if (!gotrace__load_relaxed(&go->timer) && c.session) {
-      gotrace__lock(&gotrace__t.records);
-      if (gotrace__t.timer_count < GOTRACE__TIMERS) gotrace__t.timers[gotrace__t.timer_count++] = go->id;
-      gotrace__unlock(&gotrace__t.records);
-    }
-    gotrace__store_relaxed(&go->timer, true);
-    if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
-  } else {
-    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  }
+  bool sweeps = false;
+  if (!m->own_proc || !gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return true;
+  gotrace__free_proc(&c, m->own_proc, &sweeps);
   gotrace__end(&c);
+  return !sweeps;
 }
 
-GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) {
-  gotrace__call c;
-  uint64_t word;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
-  if (!go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
-    gotrace__store_relaxed(&go->stack_low, (uintptr_t)low);
-    gotrace__store_relaxed(&go->stack_high, (uintptr_t)high);
-    if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
-  } else {
-    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+static void gotrace__leave_wait(gotrace__thread *m);
+
+static void gotrace__thread_finish(gotrace__thread *m) {
+  gotrace_go *g = m->own_go;
+  gotrace__leave_wait(m);
+  if (m->in_syscall) gotrace__syscall_end(m->go != g, true);
+  m->waiting = NULL;
+  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) {
+    if (m->go != g && !m->go && (!m->proc || m->proc == m->own_proc) && (m->proc || gotrace__start_own_proc(m)))
+      gotrace__start(g, true);
+    if (m->go == g) gotrace_go_end();
   }
-  gotrace__end(&c);
+  m->own_go = NULL;
+  if (m->proc) gotrace_proc_stop();
+  if (!gotrace__free_own_proc(m)) { /* its sweep is on */
+    gotrace_proc *own = m->own_proc;
+    if (gotrace__start_own_proc(m) && m->proc == own) gotrace_gc_sweep_end();
+    if (m->proc) gotrace_proc_stop();
+    gotrace__free_own_proc(m);
+  }
+  m->own_proc = m->lost_proc = NULL;
+  m->name = NULL;
 }
 
-/* Places made at run time. */
+#if !GOTRACE_NO_THREADS
+/* v2: hands over what the thread has written in this generation, before its record can be another's. */
+static void gotrace__flush(gotrace__thread *m) {
+  gotrace__call c;
+  gotrace__enter(&c, m, NULL);
+  if (c.v2) {
+    gotrace__lock(&gotrace__t.queue_lock);
+    gotrace__hand_over(&m->stream.buffer[c.slot], c.slot);
+    gotrace__unlock(&gotrace__t.queue_lock);
+  }
+  gotrace__leave(&c);
+}
+
+static void gotrace__thread_gone(void *thread) {
+  gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
+  gotrace_go *g;
+  gotrace__self = m; /* another library's thread-locals may be gone already */
+  gotrace__thread_finish(m);
+  gotrace__flush(m);
+  gotrace__lock(&gotrace__t.records);
+  while ((g = m->free_gos) != NULL) {
+    m->free_gos = g->link;
+    g->link = gotrace__t.free_gos;
+    gotrace__t.free_gos = g;
+  }
+  m->free_count = 0;
+  if (gotrace__t.gone_tick < m->stream.tick) gotrace__t.gone_tick = m->stream.tick;
+  gotrace__unlock(&gotrace__t.records);
+  gotrace__self = NULL;
+  gotrace__store_release(&m->used, 0u);
+}
+#endif
+
+GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, GOTRACE__NEEDS_GO);
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
+  gotrace__thread *m = gotrace__me_outside();
+  if (!m || m->go || m->proc) return;
+  if (name) m->name = gotrace__thread_name(name);
+  gotrace__attach(m);
+}
+
+GOTRACE__DEFINE void gotrace_thread_end(void) {
+  gotrace__thread *m = gotrace__self ? gotrace__me_outside() : NULL;
+  if (m) gotrace__thread_finish(m);
+}
+
+GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
+  gotrace__thread *m = gotrace__me_outside();
+  if (!m) return;
+  if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
+  if (go && !m->proc) gotrace__start_own_proc(m);
+  gotrace__start(go, false);
+  if (!go || m->go != go) return;
+  m->own_go = go;
+  m->own_go_id = gotrace__load_relaxed(&go->id);
+}
+
+GOTRACE__DEFINE void gotrace_thread_rename(const char *name) {
+  gotrace__thread *m = gotrace__me_outside();
+  gotrace_go *g;
+  if (!m) return;
+  if (name && *name) m->name = gotrace__thread_name(name);
+  g = m->own_go;
+  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) gotrace_go_rename(g, name);
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
+  gotrace__thread *m = gotrace__me();
+  if (!m) return NULL;
+  if (!m->go && !gotrace__is_nested(m)) gotrace__attach(m);
+  return m->go ? m->go : m->waiting;
+}
+
+GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotrace__load_relaxed(&go->id) : 0; }
+
+/* ----------------------------------------------------------------------------------------------------- >>sites ----
+ *
+ * Places made at run time.
+ */
 
 static bool gotrace__is_text(const char *text, const char *kept, size_t size) {
   return text && kept ? strlen(kept) == size && memcmp(text, kept, size) == 0 : text == kept;
@@ -6758,378 +7407,10 @@ GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
   return gotrace__make_site(&place);
 }
 
-/* Garbage collection. */
-
-/* v2: writes an event about the collection that is on; the caller holds the collector's lock, a goroutine runs. Readers
- * of a generation must learn of it before anything else about it. */
-static void gotrace__v2_gc_event(gotrace__call *c, unsigned kind) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t tick = gotrace__collector_stamp(c), sequence = ++t->gc_sequence;
-  /* Readers order the first event about a collection by time alone. They cut each event's time to whole nanoseconds, so a
-   * thread's clock lags by up to one nanosecond an event, except at the beginning of a batch. */
-  gotrace__batch_end(c->b);
-  gotrace__begin_batch(c->b, t->tables[c->slot], c->s->id, tick);
-  gotrace__store_relaxed(&c->s->tick, tick);
-  if (kind == GOTRACE_V2_GC_BEGIN) gotrace__v2_event2(c, kind, tick, sequence, gotrace__stack(c));
-  else gotrace__v2_event1(c, kind, tick, sequence);
-  t->gc_traced = c->generation;
-  gotrace__store_relaxed(&t->gc_session, kind == GOTRACE_V2_GC_END ? 0 : c->session);
-}
-
-GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
-  gotrace__call c;
-  gotrace_go *borrowed = NULL;
-  if (!gotrace__begin(&c, site, GOTRACE__V2_GO)) return;
-  c.frame = GOTRACE__FRAME;
-  if (c.v2) (void)gotrace__borrow(&c, &borrowed); /* takes a goroutine, so before the collector's lock */
-  gotrace__lock_collector(&c);
-  if (gotrace__t.gc) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
-  } else {
-    gotrace__t.gc = true;
-    if (c.v2) {
-      if (c.m->go) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_BEGIN); /* else the next generation begins with it */
-    } else if (c.session) {
-      uint64_t tick = gotrace__collector_stamp(&c);
-      gotrace__event2(&c, GOTRACE_V1_GC_START, tick, gotrace__t.gc_sequence++, gotrace__stack(&c));
-      gotrace__store_relaxed(&gotrace__t.gc_session, c.session);
-    }
-  }
-  gotrace__unlock_collector(&c);
-  if (borrowed) gotrace__die(&c, false);
-  gotrace__end(&c);
-}
-
-GOTRACE__DEFINE void gotrace_gc_end(void) {
-  gotrace__call c;
-  gotrace_go *borrowed = NULL;
-  if (!gotrace__begin(&c, NULL, GOTRACE__V2_GO)) return;
-  if (c.v2 && gotrace__load_relaxed(&gotrace__t.gc_session) == c.session) (void)gotrace__borrow(&c, &borrowed);
-  gotrace__lock_collector(&c);
-  if (!gotrace__t.gc) gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
-  if (c.session && gotrace__t.gc_session == c.session) {
-    if (!c.v2) {
-      gotrace__event0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
-      gotrace__store_relaxed(&gotrace__t.gc_session, 0u);
-    } else if (c.m->go) {
-      if (gotrace__t.gc_traced != c.generation) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_ACTIVE);
-      gotrace__v2_gc_event(&c, GOTRACE_V2_GC_END);
-    }
-  }
-  gotrace__t.gc = gotrace__t.gc_session && gotrace__t.gc_session == c.session; /* where its end could not be written */
-  gotrace__unlock_collector(&c);
-  if (borrowed) gotrace__die(&c, false);
-  gotrace__end(&c);
-}
-
-/* v2: writes the begin of the world's stop; the caller holds the collector's lock, a goroutine runs on c->p. */
-static void gotrace__v2_stw_begin(gotrace__call *c, uint32_t stack) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__v2_event2(c, GOTRACE_V2_STW_BEGIN, gotrace__collector_stamp(c),
-                     gotrace__reason_string(c, t->stw_reason, t->tables[c->slot]->stw_reasons), stack);
-  t->stw_begun[c->slot] = c->generation;
-  t->stw_thread[c->slot] = c->m;
-  t->stw_id[c->slot] = c->m->system_id;
-  t->stw_open = c->p->stw_session = c->session;
-}
-
-/* The world that this thread has stopped is still stopped in a new generation, see gotrace__write_quiet. */
-static void gotrace__resume_stw(gotrace__call *c) {
-  bool locked = c->collecting;
-  if (!locked) gotrace__lock_collector(c);
-  if (c->session && c->p->stw_session == c->session && gotrace__t.stw_begun[c->slot] != c->generation)
-    gotrace__v2_stw_begin(c, 0);
-  if (!locked) gotrace__unlock_collector(c);
-}
-
-/* v2: writes what belongs to the whole program, once a generation, by the first thread with a goroutine: a trace may begin
- * with any generation. */
-static void gotrace__write_globals(gotrace__call *c) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t heap;
-  if (gotrace__load_relaxed(&t->globals_traced) == c->generation ||
-      gotrace__exchange_relaxed(&t->globals_traced, c->generation) == c->generation)
-    return;
-  gotrace__v2_event2(c, GOTRACE_V2_PROCS_CHANGE, gotrace__stamp(c, NULL), gotrace__procs(), 0);
-  heap = gotrace__load_relaxed(&t->heap_goal);
-  if (heap) gotrace__v2_event1(c, GOTRACE_V2_HEAP_GOAL, gotrace__stamp(c, NULL), heap - 1);
-  heap = gotrace__load_relaxed(&t->heap_alloc);
-  if (heap) gotrace__v2_event1(c, GOTRACE_V2_HEAP_ALLOC, gotrace__stamp(c, NULL), heap - 1);
-  if (gotrace__load_relaxed(&t->tasks_traced) != c->session) gotrace__write_open_tasks(c);
-  if (!c->session || c->collecting) return; /* what holds the lock sees to the rest */
-  gotrace__lock_collector(c);
-  if (c->session && t->gc && t->gc_traced != c->generation) {
-    /* One that is not in the trace began before it, which readers take in the first generation only. */
-    bool known = t->gc_session == c->session || (t->tables[c->slot]->number == 1 && !t->gc_sequence);
-    gotrace__v2_gc_event(c, known ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN);
-  }
-  gotrace__unlock_collector(c);
-}
-
-GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__call c;
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
-  c.frame = GOTRACE__FRAME;
-  gotrace__lock_collector(&c);
-  if (gotrace__t.stw) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
-  } else {
-    unsigned kind;
-    gotrace__t.stw = true;
-    reason = gotrace__checked_reason(&c, reason, GOTRACE_STW_REASON_COUNT);
-    kind = gotrace__reason_base(reason);
-    /* Before 1.21: 0 is mark termination, 1 is sweep termination, and there is no other. Readers keep it with the
-     * goroutine that begins it. */
-    if (!c.m->go) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_NO_GOROUTINE);
-    } else if (c.v2) {
-      gotrace__t.stw_reason = reason;
-      gotrace__v2_stw_begin(&c, gotrace__stack(&c));
-    } else if (gotrace__has(&c, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM
-                                    ? GOTRACE_GO_1_10
-                                    : GOTRACE_GO_1_21)) {
-      if (gotrace__t.version < GOTRACE_GO_1_21) kind--;
-      gotrace__event1(&c, GOTRACE_V1_STW_START, gotrace__collector_stamp(&c), kind);
-      gotrace__t.stw_open = c.p->stw_session = c.session;
-    }
-  }
-  gotrace__unlock_collector(&c);
-  gotrace__end(&c);
-}
-
-GOTRACE__DEFINE void gotrace_stw_end(void) {
-  gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
-  gotrace__lock_collector(&c);
-  if (c.session && c.p && c.p->stw_session == c.session) {
-    gotrace__write_stw_end(&c);
-    gotrace__t.stw = false;
-  } else if (!gotrace__t.stw || (c.session && gotrace__t.stw_open == c.session)) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE); /* not begun, or by another goroutine, which is to end it */
-  } else {
-    gotrace__t.stw = false;
-  }
-  gotrace__unlock_collector(&c);
-  gotrace__end(&c);
-}
-
-GOTRACE__DEFINE void gotrace_gc_scan_begin(void) {
-  gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
-  if (c.session) {
-    if (gotrace__t.version >= GOTRACE_GO_1_10) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_FORMAT_LACKS);
-    } else if (c.p->scan_session == c.session) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
-    } else {
-      gotrace__event0(&c, GOTRACE_V1_GC_SCAN_START, gotrace__stamp(&c, NULL));
-      c.p->scan_session = c.session;
-    }
-  }
-  if (c.m->proc) c.m->proc->scan = true;
-  gotrace__end(&c);
-}
-
-GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
-  gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
-  if (c.session) {
-    if (gotrace__t.version >= GOTRACE_GO_1_10) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_FORMAT_LACKS);
-    } else if (c.p->scan_session == c.session) {
-      gotrace__event0(&c, GOTRACE_V1_GC_SCAN_DONE, gotrace__stamp(&c, NULL));
-      c.p->scan_session = 0;
-    } else if (!c.m->proc || !c.m->proc->scan) { /* else it began before the trace */
-      gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
-    }
-  }
-  if (c.m->proc) c.m->proc->scan = false;
-  gotrace__end(&c);
-}
-
-/* Writes the end of the sweep that has begun on c->p, if any. */
-static void gotrace__end_sweep(gotrace__call *c) {
-  gotrace_proc *p = c->p;
-  if (p->sweep_session != c->session) return;
-  if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GC_SWEEP_END, gotrace__stamp(c, NULL), p->swept, p->reclaimed);
-  else if (gotrace__t.version < 1009) gotrace__event0(c, GOTRACE_V1_GC_SWEEP_DONE_1_8, gotrace__stamp(c, NULL));
-  else gotrace__event2(c, GOTRACE_V1_GC_SWEEP_DONE, gotrace__stamp(c, NULL), p->swept, p->reclaimed);
-  gotrace__store_relaxed(&p->sweep_session, 0u);
-}
-
-GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
-  gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__NEEDS_GO)) return;
-  if (!c.m->proc || c.m->proc->sweep) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
-  } else {
-    gotrace_proc *p = c.m->proc;
-    p->sweep = true;
-    if (c.session) p->swept = p->reclaimed = 0;
-  }
-  gotrace__end(&c);
-}
-
-GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
-  gotrace__call c;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
-  c.frame = GOTRACE__FRAME;
-  if (!c.m->proc || !c.m->proc->sweep) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
-  } else {
-    gotrace_proc *p = c.m->proc;
-    if (c.session && p->sweep_session != c.session) {
-      uint64_t tick = gotrace__stamp(&c, NULL);
-      if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GC_SWEEP_BEGIN, tick, gotrace__stack(&c));
-      else gotrace__event1(&c, GOTRACE_V1_GC_SWEEP_START, tick, gotrace__stack(&c));
-      gotrace__store_relaxed(&p->sweep_session, c.session);
-      p->swept = p->reclaimed = 0;
-    }
-    if (c.session) {
-      p->swept += swept;
-      p->reclaimed += reclaimed;
-    }
-  }
-  gotrace__end(&c);
-}
-
-GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
-  gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
-  if (!c.m->proc || !c.m->proc->sweep) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
-  } else {
-    gotrace_proc *p = c.m->proc;
-    if (c.session) gotrace__end_sweep(&c);
-    p->sweep = false;
-  }
-  gotrace__end(&c);
-}
-
-GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
-  gotrace__call c;
-  gotrace_go *g;
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
-  c.frame = GOTRACE__FRAME;
-  g = c.m->go;
-  if (!g || (c.session && g->assist_session == c.session)) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
-  } else if (gotrace__has(&c, 1009)) {
-    uint64_t tick = gotrace__stamp(&c, g);
-    if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, tick, gotrace__stack(&c));
-    else gotrace__event1(&c, GOTRACE_V1_GC_MARK_ASSIST_START, tick, gotrace__stack(&c));
-    gotrace__store_relaxed(&g->assist_session, c.session);
-  }
-  gotrace__end(&c);
-}
-
-GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
-  gotrace__call c;
-  gotrace_go *g;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
-  g = c.m->go;
-  if (c.session && g && g->assist_session == c.session) {
-    if (c.v2) gotrace__v2_event0(&c, GOTRACE_V2_GC_MARK_ASSIST_END, gotrace__stamp(&c, g));
-    else gotrace__event0(&c, GOTRACE_V1_GC_MARK_ASSIST_DONE, gotrace__stamp(&c, g));
-    gotrace__store_relaxed(&g->assist_session, 0u);
-  } else if (c.session && (!g || (gotrace__t.version >= 1009 && gotrace__load_relaxed(&g->introduced) != c.session))) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE); /* else it began before the trace, or the format has none */
-  }
-  gotrace__end(&c);
-}
-
-static void gotrace__heap(gotrace__uint64 *last, uint64_t bytes, unsigned v1, unsigned v2) {
-  gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__V2_PROC)) return;
-  gotrace__store_relaxed(last, bytes + 1);
-  if (c.v2 && !c.p) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
-  else if (c.v2) gotrace__v2_event1(&c, v2, gotrace__stamp(&c, NULL), bytes);
-  else if (c.session) gotrace__event1(&c, v1, gotrace__stamp(&c, NULL), bytes);
-  gotrace__end(&c);
-}
-
-GOTRACE__DEFINE void gotrace_heap_alloc(uint64_t bytes) {
-  gotrace__heap(&gotrace__t.heap_alloc, bytes, GOTRACE_V1_HEAP_ALLOC, GOTRACE_V2_HEAP_ALLOC);
-}
-
-GOTRACE__DEFINE void gotrace_heap_goal(uint64_t bytes) {
-  if (bytes == UINT64_MAX) bytes = 0; /* heap-based triggering is disabled */
-  gotrace__heap(&gotrace__t.heap_goal, bytes, GOTRACE_V1_HEAP_GOAL, GOTRACE_V2_HEAP_GOAL);
-}
-
-/* Memory. */
-
-/* An event about memory at `address`, which is written in units of one of options.heap's sizes: 0 pages, 1 objects, 2
- * stacks. With `bytes`, a span's or stack's size, unless it is SIZE_MAX. */
-static void gotrace__memory(unsigned event, int unit, const void *address, size_t bytes, unsigned kind_class,
-                            const gotrace_type *type) {
-  const gotrace_heap_layout *heap = &gotrace__t.options.heap;
-  gotrace__call c;
-  if (GOTRACE__LIKELY(!gotrace__load_relaxed(&gotrace__t.alloc_events))) return;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
-  if (c.session && gotrace__t.options.alloc_events && gotrace__has(&c, GOTRACE_GO_1_23)) {
-    uint64_t offset = (uint64_t)(uintptr_t)address - heap->base, tick = gotrace__stamp(&c, NULL), id = 0;
-    uint64_t of = offset / (unit == 0 ? heap->page_size : unit == 1 ? heap->alignment : heap->stack_unit);
-    unsigned order = 0;
-    if (type) {
-      id = gotrace__table_put(gotrace__t.tables[c.slot]->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type);
-      if (!id) gotrace__problem(&c, GOTRACE_PROBLEM_TABLE_FULL);
-    }
-    while (unit == 2 && order < 63 && ((uint64_t)1 << order) < bytes) order++;
-    if (unit == 1 && event != GOTRACE_V2_HEAP_OBJECT_FREE) gotrace__v2_event2(&c, event, tick, of, id);
-    else if (bytes == SIZE_MAX) gotrace__v2_event1(&c, event, tick, of);
-    else if (unit == 0)
-      gotrace__v2_event3(&c, event, tick, of, (bytes + heap->page_size - 1) / heap->page_size, kind_class);
-    else gotrace__v2_event2(&c, event, tick, of, order + 1); /* as sys.Len64 of the size */
-  }
-  gotrace__end(&c);
-}
-
-GOTRACE__DEFINE void gotrace_span(const void *base, size_t bytes, unsigned kind_class) {
-  gotrace__memory(GOTRACE_V2_SPAN, 0, base, bytes, kind_class, NULL);
-}
-GOTRACE__DEFINE void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) {
-  gotrace__memory(GOTRACE_V2_SPAN_ALLOC, 0, base, bytes, kind_class, NULL);
-}
-GOTRACE__DEFINE void gotrace_span_free(const void *base) {
-  gotrace__memory(GOTRACE_V2_SPAN_FREE, 0, base, SIZE_MAX, 0, NULL);
-}
-GOTRACE__DEFINE void gotrace_heap_object(const void *object, const gotrace_type *type) {
-  gotrace__memory(GOTRACE_V2_HEAP_OBJECT, 1, object, 0, 0, type);
-}
-GOTRACE__DEFINE void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) {
-  gotrace__memory(GOTRACE_V2_HEAP_OBJECT_ALLOC, 1, object, 0, 0, type);
-}
-GOTRACE__DEFINE void gotrace_heap_object_free(const void *object) {
-  gotrace__memory(GOTRACE_V2_HEAP_OBJECT_FREE, 1, object, SIZE_MAX, 0, NULL);
-}
-GOTRACE__DEFINE void gotrace_goroutine_stack(const void *base, size_t bytes) {
-  gotrace__memory(GOTRACE_V2_GOROUTINE_STACK, 2, base, bytes, 0, NULL);
-}
-GOTRACE__DEFINE void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) {
-  gotrace__memory(GOTRACE_V2_GOROUTINE_STACK_ALLOC, 2, base, bytes, 0, NULL);
-}
-GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
-  gotrace__memory(GOTRACE_V2_GOROUTINE_STACK_FREE, 2, base, SIZE_MAX, 0, NULL);
-}
-
-/* Annotations. */
-
-/* The place of a task among the open ones, taken (its id is then all ones), if it has the id that is expected; NULL
- * otherwise. The caller stores the id that it is to have. */
-#define GOTRACE__TAKEN UINT64_MAX
-static gotrace__open_task *gotrace__take_task(uint64_t id, bool any) {
-  gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks);
-  unsigned spins = 0;
-  if (!tasks) return NULL;
-  tasks += id % GOTRACE__TASKS;
-  for (;;) {
-    uint64_t seen = gotrace__load_acquire(&tasks->id);
-    if (seen == GOTRACE__TAKEN) gotrace__pause(&spins);
-    else if (!any && seen != id) return NULL;
-    else if (gotrace__cas_acq_rel(&tasks->id, &seen, GOTRACE__TAKEN)) return tasks;
-  }
-}
+/* ----------------------------------------------------------------------------------------------------- >>tasks ----
+ *
+ * Tasks, regions and logs.
+ */
 
 /* Remembers a task that has begun: in the trace of `session`, or while there is none. */
 static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, uint32_t session) {
@@ -7152,28 +7433,6 @@ static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, u
   gotrace__store_release(&task->id, id);
 }
 
-/* Writes the beginnings of the tasks that are open and began before the trace; a goroutine runs. Once a session. */
-static void gotrace__write_open_tasks(gotrace__call *c) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__open_task *tasks = gotrace__load_acquire(&t->open_tasks);
-  size_t i;
-  if (gotrace__exchange_relaxed(&t->tasks_traced, (uint64_t)c->session) == c->session || !tasks) return;
-  for (i = 0; i < GOTRACE__TASKS && c->session; i++) {
-    uint64_t id = gotrace__load_relaxed(&tasks[i].id);
-    gotrace__open_task *task = id && id != GOTRACE__TAKEN ? gotrace__take_task(id, false) : NULL;
-    if (!task) continue;
-    if (task->session != c->session) {
-      uint64_t tick = gotrace__stamp(c, c->m->go);
-      if (c->v2)
-        gotrace__v2_event4(c, GOTRACE_V2_USER_TASK_BEGIN, tick, id, task->parent, gotrace__string(c, task->name), 0);
-      else gotrace__event4(c, GOTRACE_V1_USER_TASK_CREATE, tick, id, task->parent, gotrace__string(c, task->name), 0);
-      task->session = c->session;
-    }
-    gotrace__store_release(&task->id, id);
-    gotrace__open(c, c->p); /* there may be many */
-  }
-}
-
 /* Begins an annotation: true if it is to be written. The caller ends the call in either case. */
 static bool gotrace__annotate(gotrace__call *c, gotrace_site *site, void *frame) {
   c->frame = frame;
@@ -7185,43 +7444,6 @@ static bool gotrace__annotate(gotrace__call *c, gotrace_site *site, void *frame)
   }
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.tasks_traced) != c->session)) gotrace__write_open_tasks(c);
   return c->session != 0;
-}
-
-GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
-                                                   gotrace_task parent) {
-  gotrace__thread *m = gotrace__me();
-  gotrace__call c;
-  gotrace_task task = {0};
-  uint32_t session = 0;
-  if (!m) return task;
-  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
-  if (gotrace_enabled() && gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) {
-    if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
-      uint64_t tick = gotrace__stamp(&c, c.m->go);
-      uint32_t id = gotrace__name(&c, name, name_is_constant);
-      if (c.v2) gotrace__v2_event4(&c, GOTRACE_V2_USER_TASK_BEGIN, tick, task.id, parent.id, id, gotrace__stack(&c));
-      else gotrace__event4(&c, GOTRACE_V1_USER_TASK_CREATE, tick, task.id, parent.id, id, gotrace__stack(&c));
-      session = c.session;
-    }
-    gotrace__end(&c);
-  }
-  gotrace__keep_task(task.id, parent.id, name, session);
-  return task;
-}
-
-GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
-  gotrace__call c;
-  gotrace__open_task *open;
-  if (!task.id) return;
-  open = gotrace__take_task(task.id, false);
-  if (open) gotrace__store_release(&open->id, (uint64_t)0);
-  if (!gotrace_enabled() || !gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
-  if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
-    uint64_t tick = gotrace__stamp(&c, c.m->go);
-    if (c.v2) gotrace__v2_event2(&c, GOTRACE_V2_USER_TASK_END, tick, task.id, gotrace__stack(&c));
-    else gotrace__event2(&c, GOTRACE_V1_USER_TASK_END, tick, task.id, gotrace__stack(&c));
-  }
-  gotrace__end(&c);
 }
 
 /* The goroutine's open regions, of this session. */
@@ -7330,13 +7552,6 @@ static GOTRACE__NOINLINE void gotrace__begin_region(gotrace_site *site, void *fr
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
-                                                              int name_is_constant) {
-  if (gotrace__usual_region_begin(site, GOTRACE__FRAME, task, name, name_is_constant)) return;
-  gotrace__begin_region(site, GOTRACE__FRAME, task, name, name_is_constant);
-  GOTRACE__KEEP_FRAME();
-}
-
 /* Ends the innermost region, by the id of its name: 0 if it is empty, or if there is no memory for it in this
  * generation. Then the trace must end: readers know a region by its name. */
 static void gotrace__end_innermost(gotrace__call *c, gotrace_go *g, uint32_t name) {
@@ -7397,13 +7612,6 @@ static GOTRACE__NOINLINE void gotrace__end_region(gotrace_site *site, void *fram
   gotrace__end(&c);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
-                                                            int name_is_constant) {
-  if (gotrace__usual_region_end(site, GOTRACE__FRAME, task, name, name_is_constant)) return;
-  gotrace__end_region(site, GOTRACE__FRAME, task, name, name_is_constant);
-  GOTRACE__KEEP_FRAME();
-}
-
 /* v2: the id of a string that is not put in the table, since it will hardly come again: it goes to the end of the thread's
  * buffer. Go: traceLocker.uniqueString. */
 static uint32_t gotrace__text(gotrace__call *c, const char *text, size_t size) {
@@ -7425,6 +7633,57 @@ static uint32_t gotrace__text(gotrace__call *c, const char *text, size_t size) {
   memcpy(at, text, size);
   gotrace__count(&m->kinds[GOTRACE_V2_STRING], 1);
   return m->next_text;
+}
+
+GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
+                                                   gotrace_task parent) {
+  gotrace__thread *m = gotrace__me();
+  gotrace__call c;
+  gotrace_task task = {0};
+  uint32_t session = 0;
+  if (!m) return task;
+  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
+  if (gotrace_enabled() && gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) {
+    if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
+      uint64_t tick = gotrace__stamp(&c, c.m->go);
+      uint32_t id = gotrace__name(&c, name, name_is_constant);
+      if (c.v2) gotrace__v2_event4(&c, GOTRACE_V2_USER_TASK_BEGIN, tick, task.id, parent.id, id, gotrace__stack(&c));
+      else gotrace__event4(&c, GOTRACE_V1_USER_TASK_CREATE, tick, task.id, parent.id, id, gotrace__stack(&c));
+      session = c.session;
+    }
+    gotrace__end(&c);
+  }
+  gotrace__keep_task(task.id, parent.id, name, session);
+  return task;
+}
+
+GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
+  gotrace__call c;
+  gotrace__open_task *open;
+  if (!task.id) return;
+  open = gotrace__take_task(task.id, false);
+  if (open) gotrace__store_release(&open->id, (uint64_t)0);
+  if (!gotrace_enabled() || !gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
+    uint64_t tick = gotrace__stamp(&c, c.m->go);
+    if (c.v2) gotrace__v2_event2(&c, GOTRACE_V2_USER_TASK_END, tick, task.id, gotrace__stack(&c));
+    else gotrace__event2(&c, GOTRACE_V1_USER_TASK_END, tick, task.id, gotrace__stack(&c));
+  }
+  gotrace__end(&c);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
+                                                              int name_is_constant) {
+  if (gotrace__usual_region_begin(site, GOTRACE__FRAME, task, name, name_is_constant)) return;
+  gotrace__begin_region(site, GOTRACE__FRAME, task, name, name_is_constant);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
+                                                            int name_is_constant) {
+  if (gotrace__usual_region_end(site, GOTRACE__FRAME, task, name, name_is_constant)) return;
+  gotrace__end_region(site, GOTRACE__FRAME, task, name, name_is_constant);
+  GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
@@ -7464,162 +7723,10 @@ GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, cons
   va_end(arguments);
 }
 
-/* ------------------------------------------------------------------------------------------------ >>capture ---- */
-
-/* Reads a frame-pointer chain from `frame` within [low, high): return addresses, innermost first. A frame is two words:
- * the caller's frame and the return address, as on x86, arm64 and riscv with -fno-omit-frame-pointer (riscv: below the
- * frame pointer); on ppc64, without that, the return address is the third word of the caller's. A chain that leaves the
- * bounds or does not climb ends; so a caller that keeps something else in the register costs frames, never a fault. Go:
- * fpTracebackPCs. */
-#if GOTRACE__GNU
-__attribute__((no_sanitize("address")))
-#endif
-static int gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, int max) {
-  int count = 0;
-#if defined(__riscv)
-  const int next = -2, ret = -1;
-#elif defined(__powerpc64__)
-  const int next = 0, ret = 2;
-#else
-  const int next = 0, ret = 1;
-#endif
-  while (count < max && frame >= low + 2 * sizeof(uintptr_t) * (next < 0) && frame <= high - 2 * sizeof(uintptr_t) &&
-         frame % sizeof(uintptr_t) == 0) {
-    const uintptr_t *words = (const uintptr_t *)frame;
-    uintptr_t up = words[next];
-#if defined(__powerpc64__)
-    if (up <= frame || up > high - 3 * sizeof(uintptr_t) || up % sizeof(uintptr_t) != 0) break;
-    words = (const uintptr_t *)up;
-#endif
-    if (!words[ret]) break;
-    pcs[count++] = words[ret];
-    if (up <= frame) break;
-    frame = up;
-  }
-  return count;
-}
-
-/* The bounds of the stack that the thread is on: those of its goroutine, or the thread's own. */
-static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high) {
-  gotrace_go *g = m->go;
-  if (g && g->stack_high) {
-    *low = g->stack_low;
-    *high = g->stack_high;
-    return true;
-  }
-  if (!m->have_bounds) {
-    if (!gotrace__stack_bounds(&m->stack_low, &m->stack_high)) m->stack_low = m->stack_high = 0;
-    m->have_bounds = true;
-  }
-  *low = m->stack_low;
-  *high = m->stack_high;
-  return *high > *low + 2 * sizeof(uintptr_t);
-}
-
-/* Stacks that a thread has captured lately, by their addresses: most come again, and the table's own key, a location a
- * frame, takes longer to make than the walk takes. Sets of four, of which the oldest gives way: stacks that take turns
- * do not push each other out. 32 KiB, which stay with the thread's record. */
-#define GOTRACE__SEEN_SETS 8
-#define GOTRACE__SEEN_WAYS 4
-#define GOTRACE__SEEN_FRAMES 124
-typedef struct gotrace__seen_stack {
-  const gotrace_site *site;
-  uint64_t hash;
-  uint32_t mark, id; /* as in a call site */
-  uint32_t count;    /* of pcs */
-  uint32_t next;     /* in the first of a set: which of it is the oldest */
-  uintptr_t pcs[GOTRACE__SEEN_FRAMES];
-} gotrace__seen_stack;
-
-static uint64_t gotrace__seen_hash(const gotrace_site *site, const uintptr_t *pcs, size_t count) {
-  uint64_t hash = (uint64_t)(uintptr_t)site;
-  size_t i;
-  for (i = 0; i < count; i++) hash = (hash << 5 | hash >> 59) ^ pcs[i];
-  return hash * 0x9e3779b97f4a7c15u;
-}
-#define gotrace__seen_set(m, hash) (&(m)->seen_stacks[((hash) >> 61) * GOTRACE__SEEN_WAYS])
-
-/* Where a stack is remembered, or NULL. */
-static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint32_t mark, uint64_t hash,
-                                               const gotrace_site *site, const uintptr_t *pcs, size_t count) {
-  gotrace__seen_stack *set, *seen;
-  if (!m->seen_stacks) return NULL;
-  set = gotrace__seen_set(m, hash);
-  for (seen = set; seen < set + GOTRACE__SEEN_WAYS; seen++)
-    if (seen->hash == hash && seen->mark == mark && seen->site == site && seen->count == count &&
-        memcmp(seen->pcs, pcs, count * sizeof *pcs) == 0)
-      return seen;
-  return NULL;
-}
-
-/* Remembers a stack, if it is not too deep and there is memory. */
-static void gotrace__remember_stack(gotrace__thread *m, uint32_t mark, uint64_t hash, const gotrace_site *site,
-                                    const uintptr_t *pcs, size_t count, uint32_t id) {
-  gotrace__seen_stack *set, *seen;
-  if (count > GOTRACE__SEEN_FRAMES) return;
-  if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
-    m->seen_stacks = GOTRACE__CAST(
-        gotrace__seen_stack *,
-        gotrace__allocate(NULL, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks, false));
-    if (!m->seen_stacks) return;
-  }
-  set = gotrace__seen_set(m, hash);
-  seen = &set[set->next++ % GOTRACE__SEEN_WAYS];
-  seen->id = id;
-  seen->hash = hash;
-  seen->site = site;
-  seen->mark = mark;
-  seen->count = (uint32_t)count;
-  memcpy(seen->pcs, pcs, count * sizeof *pcs);
-}
-GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_upper_bits);
-
-/* The id of a stack by frame pointers that the thread remembers, or 0. */
-static GOTRACE__NOINLINE uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t mark, const gotrace_site *site,
-                                                            void *frame) {
-  uintptr_t pcs[GOTRACE__SEEN_FRAMES + 1], low, high;
-  size_t count = 0;
-  const gotrace__seen_stack *seen;
-  if (gotrace__bounds(m, &low, &high))
-    count = (size_t)gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE__SEEN_FRAMES + 1);
-  seen = gotrace__find_seen(m, mark, gotrace__seen_hash(site, pcs, count), site, pcs, count);
-  return seen ? seen->id : 0;
-}
-
-/* The stack as options.stacks says: the place of the call, then what a walk finds above the function of that place. */
-static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
-  gotrace__frame frames[GOTRACE_STACK_SIZE];
-  uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
-  int found = 0, i;
-  size_t count = 0;
-  uint32_t id;
-  uint64_t hash;
-  const gotrace_site *site = c->site;
-  const gotrace__seen_stack *seen;
-  gotrace_stacks mode = gotrace__t.options.stacks;
-  if (mode == GOTRACE_STACKS_NONE) return 0;
-  if (mode == GOTRACE_STACKS_UNWIND) {
-    found = gotrace__t.options.unwind(gotrace__t.options.context, pcs, GOTRACE_STACK_SIZE);
-    if (found > 0) site = NULL; /* it knows the place of the call better */
-    if (found < 0) found = 0;
-  } else if (c->frame && gotrace__bounds(c->m, &low, &high)) {
-    found = gotrace__walk((uintptr_t)c->frame, low, high, pcs, GOTRACE_STACK_SIZE);
-  }
-  hash = gotrace__seen_hash(site, pcs, (size_t)found);
-  seen = gotrace__find_seen(c->m, c->mark, hash, site, pcs, (size_t)found);
-  if (seen) return seen->id;
-  if (site) frames[count++] = gotrace__frame_of(&site->location);
-  /* The first return address of a walk is in the function of the call site, which stands there already. */
-  for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
-    frames[count].pc = pcs[i];
-    frames[count].function = frames[count].file = NULL;
-    frames[count++].line = 0;
-  }
-  if (found == GOTRACE_STACK_SIZE) gotrace__problem(c, GOTRACE_PROBLEM_STACK_CUT);
-  id = gotrace__stack_of(c, frames, count);
-  if (id) gotrace__remember_stack(c->m, c->mark, hash, site, pcs, (size_t)found, id);
-  return id;
-}
+/* --------------------------------------------------------------------------------------------------- >>samples ----
+ *
+ * CPU samples.
+ */
 
 /* The session that is on, when it began, and whether its format has samples. A sample is no call that starting a trace would
  * wait for, so what it reads may be half of one session's and half of the next's, unless the control word is still the same
@@ -7704,31 +7811,10 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   errno = saved;
 }
 
-/* ------------------------------------------------------------------------------------------------- >>reader ---- */
-
-/* How much earlier than its start a trace's time begins, in its units: clocks of cores may differ by less. */
-#define GOTRACE__BASE ((uint64_t)1 << 20)
-
-/* Units of trace time a second, by now: since the trace began, or for a short trace since the tracer was first used. */
-#define GOTRACE__SHORT 10000000 /* nanoseconds */
-static uint64_t gotrace__frequency(void) {
-  const struct gotrace__tracer *t = &gotrace__t;
-  uint64_t ticks = (uint64_t)GOTRACE__TICKS(), nanoseconds = gotrace__nanoseconds();
-  bool brief = nanoseconds - t->start_nanoseconds < GOTRACE__SHORT;
-  double seconds = (double)(nanoseconds - (brief ? t->first_nanoseconds : t->start_nanoseconds)) / 1e9;
-  double units = (double)(ticks - (brief ? t->first_ticks : t->start_ticks)) / GOTRACE_TICK_DIV;
-  double frequency = seconds > 0 ? units / seconds : 0;
-  return frequency >= 1 ? (uint64_t)frequency : 1;
-}
-
-static GOTRACE__NOINLINE uint64_t gotrace__sysmon_ticks(void) {
-  static gotrace__uint64 known; /* 20 microseconds, once the clock's rate has been seen for a millisecond */
-  uint64_t ticks = gotrace__load_relaxed(&known);
-  if (ticks) return ticks;
-  ticks = gotrace__frequency() / 50000 + 1;
-  if (gotrace__nanoseconds() - gotrace__t.first_nanoseconds > 1000000) gotrace__store_relaxed(&known, ticks);
-  return ticks;
-}
+/* ------------------------------------------------------------------------------------------------ >>generation ----
+ *
+ * The end of a generation: the buffers that belong to it are collected, and what was silent in it is written.
+ */
 
 static void gotrace__tables_free(gotrace__tables *tables) {
   if (!tables) return;
@@ -8300,7 +8386,10 @@ static void gotrace__finish(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
-static void gotrace__count_kind(unsigned kind, uint64_t n) { gotrace__add_relaxed(&gotrace__t.kinds[kind], n); }
+/* --------------------------------------------------------------------------------------------------- >>symbols ----
+ *
+ * Stacks and strings as the trace has them: functions, files and lines of addresses.
+ */
 
 /* The string id of a frame's function or file. Go keeps the end of what is too long. */
 static uint32_t gotrace__frame_string(gotrace__tables *tables, const char *string) {
@@ -8407,6 +8496,11 @@ static bool gotrace__write_stack(gotrace__buffer *b, gotrace__tables *tables, co
   gotrace__count_kind(GOTRACE_V1_STACK, 1);
   return true;
 }
+
+/* ---------------------------------------------------------------------------------------------------- >>tables ----
+ *
+ * What comes after the events of a generation: samples, stacks, strings; and what stands at the beginning of a file.
+ */
 
 static bool gotrace__write_sample(gotrace__buffer *b, gotrace__tables *tables, const gotrace__sample *sample) {
   const struct gotrace__tracer *t = &gotrace__t;
@@ -8561,119 +8655,6 @@ static void gotrace__put_idle_proc(gotrace__buffer *b, uint64_t proc) {
   gotrace__count_kind(GOTRACE_V2_PROC_STATUS, 1);
 }
 
-/* Fills the reader's buffer with the next of these; false if only events are left. Go: traceAdvance, traceReadSync. */
-static bool gotrace__write_stage(gotrace__piece *piece) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__tables *tables = piece->tables;
-  gotrace__buffer *b = t->scratch;
-  gotrace__entry *entry;
-  uint32_t begin, empty;
-  uint8_t *at;
-  for (; piece->stage < GOTRACE__STAGE_EVENTS; piece->stage++) {
-    b->size = 0;
-    b->top = b->capacity;
-    gotrace__begin_batch(b, tables, GOTRACE__NO_THREAD, tables->start_tick);
-    begin = b->size;
-    at = b->data + begin;
-    switch (piece->stage) {
-      case GOTRACE__STAGE_SYNC:
-        gotrace__put_sync(b, tables);
-        piece->stage++;
-        gotrace__batch_end(b);
-        return true;
-      case GOTRACE__STAGE_HEAP:
-        if (!tables->types) continue;
-        at = gotrace__begin_experiment(b, tables, 1);
-        at = gotrace__put_varint(at, t->options.heap.base);
-        at = gotrace__put_varint(at, t->options.heap.page_size);
-        at = gotrace__put_varint(at, t->options.heap.alignment);
-        at = gotrace__put_varint(at, t->options.heap.stack_unit);
-        b->size = (uint32_t)(at - b->data);
-        piece->stage++;
-        gotrace__batch_end(b);
-        return true;
-      case GOTRACE__STAGE_TYPES:
-        if (!tables->types || !gotrace__after(tables->types, tables->last_type)) continue;
-        at = gotrace__begin_experiment(b, tables, 0);
-        while (b->capacity - b->size > 6 * GOTRACE_BYTES_PER_NUMBER + GOTRACE_MAX_STRING_SIZE &&
-               (entry = gotrace__after(tables->types, tables->last_type)) != NULL) {
-          const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
-          const char *name = type->name ? type->name : "";
-          size_t length = gotrace__cut(name, strlen(name));
-          at = gotrace__put_varint(at, entry->id);
-          at = gotrace__put_varint(at, (uintptr_t)type);
-          at = gotrace__put_varint(at, type->size);
-          at = gotrace__put_varint(at, type->pointer_bytes);
-          at = gotrace__put_varint(at, length);
-          memcpy(at, name, length);
-          at += length;
-          b->size = (uint32_t)(at - b->data);
-          tables->last_type = entry;
-        }
-        gotrace__batch_end(b);
-        return true;
-      case GOTRACE__STAGE_SAMPLES:
-        *at++ = GOTRACE_V2_CPU_SAMPLES;
-        empty = b->size = begin + 1;
-        gotrace__write_samples(b, tables, piece->end_tick);
-        break;
-      case GOTRACE__STAGE_STACKS:
-        *at++ = GOTRACE_V2_STACKS;
-        empty = b->size = begin + 1;
-        while (b->capacity - b->size > 1 + GOTRACE__STACK_ROOM &&
-               (entry = gotrace__after(tables->stacks, tables->last_stack)) != NULL) {
-          at = b->data + b->size;
-          *at++ = GOTRACE_V2_STACK;
-          b->size = (uint32_t)(gotrace__put_stack(at, tables, entry) - b->data);
-          gotrace__count_kind(GOTRACE_V2_STACK, 1);
-          tables->last_stack = entry;
-        }
-        break;
-      case GOTRACE__STAGE_STRINGS:
-        *at++ = GOTRACE_V2_STRINGS;
-        empty = b->size = begin + 1;
-        gotrace__write_strings(b, tables);
-        break;
-      default:
-        /* Readers want an event in each generation. Had any proc been in use, it would have been told of; so the first
-         * one is free, and idle to readers, or is not yet there. Unless the trace has ended early: then it may run, for
-         * all that readers know, and the event is about a proc that this trace has not. */
-        if (piece->queue.head) continue;
-        gotrace__put_idle_proc(b, gotrace__load_relaxed(&t->early) ? (uint64_t)gotrace__load_relaxed(&t->proc_count) : 0);
-        piece->stage++;
-        gotrace__batch_end(b);
-        return true;
-    }
-    if (b->size == empty) continue;
-    gotrace__count_kind(b->data[begin], 1); /* Stacks, Strings, CPUSamples */
-    gotrace__batch_end(b);
-    return true;
-  }
-  return false;
-}
-
-static void gotrace__clean_up(void);
-static void gotrace__keep_generation(void);
-
-/* There was no memory for a cut: try again later. */
-static void gotrace__postpone_cut(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->queue_lock);
-  t->cut_wanted = false;
-  t->last_cut = gotrace__nanoseconds();
-  gotrace__unlock(&t->queue_lock);
-}
-
-/* What was read up to here has been used, and is a complete trace. */
-static void gotrace__cut_used(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->queue_lock);
-  gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
-  gotrace__count(&t->cuts, 1);
-  gotrace__unlock(&t->queue_lock);
-  if (t->flight) gotrace__keep_generation();
-}
-
 #define GOTRACE__HEADER_SIZE 16
 static void gotrace__file_header(char *header) {
   char text[32];
@@ -8682,216 +8663,17 @@ static void gotrace__file_header(char *header) {
   memcpy(header, text, strlen(text));
 }
 
-/* A thread is cancelled while it waits in gotrace_read: another may read on. */
-static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
-
-/* The service thread must not keep the process alive: if it is the last one, it ends the trace. It looks once a second. */
-static void gotrace__look_for_threads(void) {
-#if !GOTRACE_NO_THREADS
+/* Makes the file a trace without events of the program, so that it is a trace from the beginning, whatever becomes of the
+ * program or the disk. False and errno if that fails; other files than regular ones stay as they are. */
+static bool gotrace__write_empty_trace(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  uint64_t now = gotrace__nanoseconds();
-  if (now - t->last_look < 1000000000 || t->is_orphan) return;
-  t->last_look = now;
-  if (!gotrace__is_last_thread()) return;
-  gotrace__lock(&t->life);
-  t->is_orphan = true;
-  gotrace__finish();
-  gotrace__unlock(&t->life);
-#endif
+  return gotrace__file_rewind(t->file) && gotrace__file_write(t->file, t->empty_trace, t->empty_trace_size);
 }
 
-/* The reader state machine. */
-static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, bool block) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__buffer *b;
-  bool done = false;
-  /* What was handed out has been used: recycle it. */
-  gotrace__lock(&t->queue_lock);
-  if (t->reading) {
-    gotrace__recycle(t->reading);
-    t->reading = NULL;
-    gotrace__wake(&t->changed); /* there is room */
-  }
-  gotrace__unlock(&t->queue_lock);
-  if (t->footer_delivered) {
-    t->footer_delivered = false;
-    gotrace__cut_used();
-  }
-  while (!done) {
-    switch (gotrace__load_relaxed(&t->state)) {
-      case GOTRACE__READ_HEADER: {
-        static char header[GOTRACE__HEADER_SIZE];
-        gotrace__file_header(header);
-        *chunk = header;
-        *size = sizeof header;
-        gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_BODY);
-        done = true;
-        break;
-      }
-      case GOTRACE__READ_BODY: {
-        gotrace__piece *piece = t->piece;
-        bool cut = false, look = false, ended;
-        if (piece && t->v2 && gotrace__write_stage(piece)) {
-          *chunk = t->scratch->data;
-          *size = t->scratch->size;
-          done = true;
-          break;
-        }
-        if (piece && !t->v2 && piece->queue.head && gotrace__write_tables(piece->tables, false)) {
-          *chunk = t->scratch->data;
-          *size = t->scratch->size;
-          done = true;
-          break;
-        }
-        if (piece && (b = gotrace__queue_pop(&piece->queue)) != NULL) {
-          if (!t->v2) gotrace__count_kind(GOTRACE_V1_BATCH, 1);
-          t->reading = b;
-          *chunk = b->data;
-          *size = b->size;
-          done = true;
-          break;
-        }
-        if (piece && t->version >= GOTRACE_GO_1_26 && piece->stage == GOTRACE__STAGE_EVENTS) {
-          static const uint8_t end[] = {GOTRACE_V2_END_OF_GENERATION};
-          gotrace__count_kind(GOTRACE_V2_END_OF_GENERATION, 1);
-          piece->stage++;
-          *chunk = end;
-          *size = sizeof end;
-          done = true;
-          break;
-        }
-        if (piece) { /* all of it has been used */
-          t->piece = NULL;
-          gotrace__piece_free(piece);
-          gotrace__cut_used();
-          break;
-        }
-        gotrace__lock(&t->queue_lock);
-        t->piece = t->deliver;
-        if (t->piece) {
-          t->deliver = t->piece->link;
-          if (!t->deliver) t->deliver_last = NULL;
-        }
-        ended = t->ended;
-        if (!t->piece && !ended) {
-          uint64_t now = gotrace__nanoseconds(), period = (uint64_t)t->options.cut_milliseconds * 1000000;
-          uint64_t passed = now - t->last_cut;
-          cut = t->cut_wanted || passed >= period;
-          if (!cut && !block) {
-            gotrace__unlock(&t->queue_lock);
-            return GOTRACE_WOULD_BLOCK;
-          }
-          if (!cut) {
-            uint64_t milliseconds = (period - passed) / 1000000 + 1;
-            if (t->service && milliseconds > 1000) milliseconds = 1000;
-            gotrace__cancel_restore(t->reader_cancel);
-            gotrace__wait(&t->changed, &t->queue_lock, milliseconds, gotrace__read_cancelled);
-            t->reader_cancel = gotrace__cancel_off();
-            look = t->service;
-          }
-        }
-        gotrace__unlock(&t->queue_lock);
-        if (look) gotrace__look_for_threads();
-        if (cut) {
-          gotrace__lock(&t->life);
-          if ((gotrace__load_relaxed(&t->control) & GOTRACE__MODES) != GOTRACE__ON) gotrace__finish(); /* ended early */
-          else if (!gotrace__cut_now()) gotrace__postpone_cut();
-          gotrace__unlock(&t->life);
-          if (!block) {
-            gotrace__lock(&t->queue_lock);
-            cut = t->deliver || t->ended;
-            gotrace__unlock(&t->queue_lock);
-            if (!cut) return GOTRACE_WOULD_BLOCK;
-          }
-        } else if (!t->piece && ended) {
-          gotrace__store_relaxed(&t->state, t->v2 ? (uint32_t)GOTRACE__READ_END : (uint32_t)GOTRACE__READ_FOOTER);
-        }
-        break;
-      }
-      case GOTRACE__READ_FOOTER: {
-        /* v1: the rest of the tables, and the frequency over the whole trace: readers use the last one. */
-        gotrace__tables *tables = t->tables[0];
-        gotrace__write_tables(tables, true);
-        *chunk = t->scratch->data;
-        *size = t->scratch->size;
-        if (!gotrace__after(tables->stacks, tables->last_stack) && !gotrace__after(tables->strings, tables->last_string) &&
-            t->timers_written == t->timer_count) {
-          gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_END);
-          t->footer_delivered = true;
-        }
-        done = true;
-        break;
-      }
-      case GOTRACE__READ_END: {
-        uint32_t session = t->session; /* another one may be on before this call ends */
-        bool clean_up;
-        *chunk = NULL;
-        *size = 0;
-        gotrace__lock(&t->queue_lock);
-        gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_DONE);
-        clean_up = !t->stopping && !t->service;
-        gotrace__wake(&t->changed);
-        gotrace__unlock(&t->queue_lock);
-        if (clean_up) {
-          gotrace__lock(&t->life);
-          if (!t->stopping && t->session == session) gotrace__clean_up();
-          gotrace__unlock(&t->life);
-        }
-        return GOTRACE_OK;
-      }
-      default: return GOTRACE_ERROR_NOT_RUNNING; /* GOTRACE__READ_DONE */
-    }
-  }
-  gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + *size);
-  return GOTRACE_OK;
-}
-
-static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_result result;
-  uint32_t nobody = 0;
-  bool active, served;
-  *chunk = NULL;
-  *size = 0;
-  gotrace__init();
-  /* Who reads against the rules gives back at once, and must not end the service. */
-  for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {
-    if (!service || GOTRACE_NO_THREADS) return GOTRACE_ERROR_READER_BUSY;
-    gotrace__sleep();
-  }
-  gotrace__lock(&t->life);
-  active = t->active;
-  served = t->service;
-  gotrace__unlock(&t->life);
-  if (!active) {
-    result = GOTRACE_ERROR_NOT_RUNNING;
-  } else if (served != service) {
-    result = GOTRACE_ERROR_READER_BUSY;
-  } else {
-    gotrace__store_relaxed(&t->read_by, gotrace__identity());
-    t->reader_cancel = gotrace__cancel_off();
-    result = gotrace__read_locked(chunk, size, block);
-    gotrace__cancel_restore(t->reader_cancel);
-  }
-  gotrace__store_release(&t->reader, 0u);
-  return result;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_read(const void **chunk, size_t *size) {
-  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__read_next(chunk, size, true, false);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size) {
-  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__read_next(chunk, size, false, false);
-}
-
-/* -------------------------------------------------------------------------------------------------- >>sinks ---- */
-
-/* The flight recorder. */
+/* ----------------------------------------------------------------------------------------------------- >>sinks ----
+ *
+ * Where the bytes go: a file, a function of the program, the memory of the flight recorder.
+ */
 
 /* The caller holds the flight lock. */
 static void gotrace__kept_free(gotrace__kept *kept) {
@@ -8972,13 +8754,6 @@ static void gotrace__keep_generation(void) {
   gotrace__count(&t->kept_count, 1);
   gotrace__wake(&t->changed);
   gotrace__unlock(&t->queue_lock);
-}
-
-/* Makes the file a trace without events of the program, so that it is a trace from the beginning, whatever becomes of the
- * program or the disk. False and errno if that fails; other files than regular ones stay as they are. */
-static bool gotrace__write_empty_trace(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  return gotrace__file_rewind(t->file) && gotrace__file_write(t->file, t->empty_trace, t->empty_trace_size);
 }
 
 static bool gotrace__begin_file(gotrace__tables *tables) {
@@ -9066,26 +8841,6 @@ static void gotrace__sink(const void *chunk, size_t size) {
   gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
 }
 
-/* Reads the trace to its end, or (block false) as far as it goes. */
-static void gotrace__drain(bool block) {
-  const void *chunk;
-  size_t size;
-  while (gotrace__read_next(&chunk, &size, block, true) == GOTRACE_OK && size) gotrace__sink(chunk, size);
-}
-
-#if !GOTRACE_NO_THREADS
-static void gotrace__clean_up(void);
-static void gotrace__service(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__drain(true);
-  if (!t->is_orphan) return;
-  gotrace__lock(&t->life);
-  gotrace__clean_up();
-  gotrace__unlock(&t->life);
-  gotrace__thread_detach(t->service_thread); /* nobody is left to join it */
-}
-#endif
-
 static void gotrace__sum(gotrace_stats *stats);
 
 /* Frees what the session holds; the trace has been read to its end. The caller holds the life lock. */
@@ -9166,19 +8921,391 @@ static void gotrace__sum(gotrace_stats *stats) {
   }
 }
 
-GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
-  if (!stats) return;
-  if (gotrace__is_refused()) {
-    memset(stats, 0, sizeof *stats);
-    return;
-  }
-  gotrace__init();
-  gotrace__lock(&gotrace__t.life);
-  if (gotrace__t.active) gotrace__sum(stats);
-  else *stats = gotrace__t.last;
-  stats->other_copies = gotrace__load_relaxed(&gotrace__other_copies);
-  gotrace__unlock(&gotrace__t.life);
+/* ---------------------------------------------------------------------------------------------------- >>reader ----
+ *
+ * The reader state machine, and the thread that runs it if the program does not.
+ */
+
+static void gotrace__put_heap_layout(gotrace__buffer *b, gotrace__tables *tables) {
+  const gotrace_heap_layout *heap = &gotrace__t.options.heap;
+  uint8_t *at = gotrace__begin_experiment(b, tables, 1);
+  at = gotrace__put_varint(at, heap->base);
+  at = gotrace__put_varint(at, heap->page_size);
+  at = gotrace__put_varint(at, heap->alignment);
+  at = gotrace__put_varint(at, heap->stack_unit);
+  b->size = (uint32_t)(at - b->data);
 }
+
+/* As many of the types as there is room for. */
+static void gotrace__put_types(gotrace__buffer *b, gotrace__tables *tables) {
+  gotrace__entry *entry;
+  uint8_t *at = gotrace__begin_experiment(b, tables, 0);
+  while (b->capacity - b->size > 6 * GOTRACE_BYTES_PER_NUMBER + GOTRACE_MAX_STRING_SIZE &&
+         (entry = gotrace__after(tables->types, tables->last_type)) != NULL) {
+    const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
+    const char *name = type->name ? type->name : "";
+    size_t length = gotrace__cut(name, strlen(name));
+    at = gotrace__put_varint(at, entry->id);
+    at = gotrace__put_varint(at, (uintptr_t)type);
+    at = gotrace__put_varint(at, type->size);
+    at = gotrace__put_varint(at, type->pointer_bytes);
+    at = gotrace__put_varint(at, length);
+    memcpy(at, name, length);
+    at += length;
+    b->size = (uint32_t)(at - b->data);
+    tables->last_type = entry;
+  }
+}
+
+/* As many of the stacks as there is room for. */
+static void gotrace__put_stacks(gotrace__buffer *b, gotrace__tables *tables) {
+  gotrace__entry *entry;
+  while (b->capacity - b->size > 1 + GOTRACE__STACK_ROOM &&
+         (entry = gotrace__after(tables->stacks, tables->last_stack)) != NULL) {
+    uint8_t *at = b->data + b->size;
+    *at++ = GOTRACE_V2_STACK;
+    b->size = (uint32_t)(gotrace__put_stack(at, tables, entry) - b->data);
+    gotrace__count_kind(GOTRACE_V2_STACK, 1);
+    tables->last_stack = entry;
+  }
+}
+
+/* Fills the batch that has been begun with the next part of a table that is named by its first byte. Returns whether there was
+ * anything. */
+static bool gotrace__put_table(gotrace__buffer *b, gotrace__piece *piece, uint8_t kind) {
+  gotrace__tables *tables = piece->tables;
+  uint32_t begin = b->size;
+  b->data[b->size++] = kind;
+  if (kind == GOTRACE_V2_CPU_SAMPLES) gotrace__write_samples(b, tables, piece->end_tick);
+  else if (kind == GOTRACE_V2_STACKS) gotrace__put_stacks(b, tables);
+  else gotrace__write_strings(b, tables);
+  if (b->size == begin + 1) return false;
+  gotrace__count_kind(kind, 1);
+  return true;
+}
+
+/* Fills the reader's buffer with the next of these; false if only events are left. Go: traceAdvance, traceReadSync. */
+static bool gotrace__write_stage(gotrace__piece *piece) {
+  gotrace__tables *tables = piece->tables;
+  gotrace__buffer *b = gotrace__t.scratch;
+  for (; piece->stage < GOTRACE__STAGE_EVENTS; piece->stage++) {
+    bool again = true; /* the stage goes on until nothing is left */
+    b->size = 0;
+    b->top = b->capacity;
+    gotrace__begin_batch(b, tables, GOTRACE__NO_THREAD, tables->start_tick);
+    switch (piece->stage) {
+      case GOTRACE__STAGE_SYNC:
+        gotrace__put_sync(b, tables);
+        again = false;
+        break;
+      case GOTRACE__STAGE_HEAP:
+        if (!tables->types) continue;
+        gotrace__put_heap_layout(b, tables);
+        again = false;
+        break;
+      case GOTRACE__STAGE_TYPES:
+        if (!tables->types || !gotrace__after(tables->types, tables->last_type)) continue;
+        gotrace__put_types(b, tables);
+        break;
+      case GOTRACE__STAGE_SAMPLES:
+        if (!gotrace__put_table(b, piece, GOTRACE_V2_CPU_SAMPLES)) continue;
+        break;
+      case GOTRACE__STAGE_STACKS:
+        if (!gotrace__put_table(b, piece, GOTRACE_V2_STACKS)) continue;
+        break;
+      case GOTRACE__STAGE_STRINGS:
+        if (!gotrace__put_table(b, piece, GOTRACE_V2_STRINGS)) continue;
+        break;
+      default:
+        /* Readers want an event in each generation. Had any proc been in use, it would have been told of; so the first
+         * one is free, and idle to readers, or is not yet there. Unless the trace has ended early: then it may run, for
+         * all that readers know, and the event is about a proc that this trace has not. */
+        if (piece->queue.head) continue;
+        gotrace__put_idle_proc(b, gotrace__load_relaxed(&gotrace__t.early)
+                                      ? (uint64_t)gotrace__load_relaxed(&gotrace__t.proc_count)
+                                      : 0);
+        again = false;
+    }
+    gotrace__batch_end(b);
+    if (!again) piece->stage++;
+    return true;
+  }
+  return false;
+}
+
+static void gotrace__clean_up(void);
+static void gotrace__keep_generation(void);
+
+/* There was no memory for a cut: try again later. */
+static void gotrace__postpone_cut(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->queue_lock);
+  t->cut_wanted = false;
+  t->last_cut = gotrace__nanoseconds();
+  gotrace__unlock(&t->queue_lock);
+}
+
+/* What was read up to here has been used, and is a complete trace. */
+static void gotrace__cut_used(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->queue_lock);
+  gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
+  gotrace__count(&t->cuts, 1);
+  gotrace__unlock(&t->queue_lock);
+  if (t->flight) gotrace__keep_generation();
+}
+
+/* A thread is cancelled while it waits in gotrace_read: another may read on. */
+static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
+
+/* The service thread must not keep the process alive: if it is the last one, it ends the trace. It looks once a second. */
+static void gotrace__look_for_threads(void) {
+#if !GOTRACE_NO_THREADS
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t now = gotrace__nanoseconds();
+  if (now - t->last_look < 1000000000 || t->is_orphan) return;
+  t->last_look = now;
+  if (!gotrace__is_last_thread()) return;
+  gotrace__lock(&t->life);
+  t->is_orphan = true;
+  gotrace__finish();
+  gotrace__unlock(&t->life);
+#endif
+}
+
+/* What the reader hands out next; NULL at the end. */
+typedef struct gotrace__output {
+  const void *data;
+  size_t size;
+} gotrace__output;
+
+static bool gotrace__hand_out(gotrace__output *out, const void *data, size_t size) {
+  out->data = data;
+  out->size = size;
+  return true;
+}
+static bool gotrace__hand_out_scratch(gotrace__output *out) {
+  return gotrace__hand_out(out, gotrace__t.scratch->data, gotrace__t.scratch->size);
+}
+
+/* Recycles what was handed out last. */
+static void gotrace__take_back(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->queue_lock);
+  if (t->reading) {
+    gotrace__recycle(t->reading);
+    t->reading = NULL;
+    gotrace__wake(&t->changed); /* there is room */
+  }
+  gotrace__unlock(&t->queue_lock);
+  if (t->footer_delivered) {
+    t->footer_delivered = false;
+    gotrace__cut_used();
+  }
+}
+
+/* Hands out what comes next of the piece; false once all of it has been. */
+static bool gotrace__read_piece(gotrace__piece *piece, gotrace__output *out) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__buffer *b;
+  if (t->v2 ? gotrace__write_stage(piece) : piece->queue.head && gotrace__write_tables(piece->tables, false))
+    return gotrace__hand_out_scratch(out);
+  b = gotrace__queue_pop(&piece->queue);
+  if (b) {
+    if (!t->v2) gotrace__count_kind(GOTRACE_V1_BATCH, 1);
+    t->reading = b;
+    return gotrace__hand_out(out, b->data, b->size);
+  }
+  if (t->version >= GOTRACE_GO_1_26 && piece->stage == GOTRACE__STAGE_EVENTS) {
+    static const uint8_t end[] = {GOTRACE_V2_END_OF_GENERATION};
+    gotrace__count_kind(GOTRACE_V2_END_OF_GENERATION, 1);
+    piece->stage++;
+    return gotrace__hand_out(out, end, sizeof end);
+  }
+  t->piece = NULL;
+  gotrace__piece_free(piece);
+  gotrace__cut_used();
+  return false;
+}
+
+/* Cuts, or finishes a trace that has ended early. Returns whether a piece or the end is there. */
+static bool gotrace__make_piece(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  bool there;
+  gotrace__lock(&t->life);
+  if ((gotrace__load_relaxed(&t->control) & GOTRACE__MODES) != GOTRACE__ON) gotrace__finish();
+  else if (!gotrace__cut_now()) gotrace__postpone_cut();
+  gotrace__unlock(&t->life);
+  gotrace__lock(&t->queue_lock);
+  there = t->deliver || t->ended;
+  gotrace__unlock(&t->queue_lock);
+  return there;
+}
+
+/* The caller holds the queue lock. Waits for a piece, the end, or until a cut is due. */
+static void gotrace__await_piece(uint64_t nanoseconds) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t milliseconds = nanoseconds / 1000000 + 1;
+  if (t->service && milliseconds > 1000) milliseconds = 1000;
+  gotrace__cancel_restore(t->reader_cancel);
+  gotrace__wait(&t->changed, &t->queue_lock, milliseconds, gotrace__read_cancelled);
+  t->reader_cancel = gotrace__cancel_off();
+}
+
+/* Takes the next piece, cuts, or waits; at the end goes to what follows the pieces. The caller looks again. */
+static gotrace_result gotrace__next_piece(bool block) {
+  struct gotrace__tracer *t = &gotrace__t;
+  bool cut = false, look = false, ended;
+  gotrace__lock(&t->queue_lock);
+  ended = t->ended;
+  t->piece = t->deliver;
+  if (t->piece) {
+    t->deliver = t->piece->link;
+    if (!t->deliver) t->deliver_last = NULL;
+  } else if (!ended) {
+    uint64_t passed = gotrace__nanoseconds() - t->last_cut, period = (uint64_t)t->options.cut_milliseconds * 1000000;
+    cut = t->cut_wanted || passed >= period;
+    if (!cut && block) {
+      gotrace__await_piece(period - passed);
+      look = t->service;
+    }
+  } else {
+    gotrace__store_relaxed(&t->state, t->v2 ? (uint32_t)GOTRACE__READ_END : (uint32_t)GOTRACE__READ_FOOTER);
+  }
+  gotrace__unlock(&t->queue_lock);
+  if (look) gotrace__look_for_threads();
+  if (t->piece || ended) return GOTRACE_OK;
+  if (cut ? !gotrace__make_piece() && !block : !block) return GOTRACE_WOULD_BLOCK;
+  return GOTRACE_OK;
+}
+
+/* v1: the rest of the tables, and the frequency over the whole trace: readers use the last one. */
+static void gotrace__read_footer(gotrace__output *out) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__tables *tables = t->tables[0];
+  gotrace__write_tables(tables, true);
+  gotrace__hand_out_scratch(out);
+  if (!gotrace__after(tables->stacks, tables->last_stack) && !gotrace__after(tables->strings, tables->last_string) &&
+      t->timers_written == t->timer_count) {
+    gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_END);
+    t->footer_delivered = true;
+  }
+}
+
+static void gotrace__read_end(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint32_t session = t->session; /* another one may be on before this call ends */
+  bool clean_up;
+  gotrace__lock(&t->queue_lock);
+  gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_DONE);
+  clean_up = !t->stopping && !t->service;
+  gotrace__wake(&t->changed);
+  gotrace__unlock(&t->queue_lock);
+  if (!clean_up) return;
+  gotrace__lock(&t->life);
+  if (!t->stopping && t->session == session) gotrace__clean_up();
+  gotrace__unlock(&t->life);
+}
+
+/* The reader state machine. */
+static gotrace_result gotrace__read_locked(gotrace__output *out, bool block) {
+  static char header[GOTRACE__HEADER_SIZE];
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__take_back();
+  while (!out->data) {
+    switch (gotrace__load_relaxed(&t->state)) {
+      case GOTRACE__READ_HEADER:
+        gotrace__file_header(header);
+        gotrace__hand_out(out, header, sizeof header);
+        gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_BODY);
+        break;
+      case GOTRACE__READ_BODY:
+        if (t->piece) {
+          gotrace__read_piece(t->piece, out);
+        } else {
+          gotrace_result result = gotrace__next_piece(block);
+          if (result != GOTRACE_OK) return result;
+        }
+        break;
+      case GOTRACE__READ_FOOTER: gotrace__read_footer(out); break;
+      case GOTRACE__READ_END: gotrace__read_end(); return GOTRACE_OK;
+      default: return GOTRACE_ERROR_NOT_RUNNING; /* GOTRACE__READ_DONE */
+    }
+  }
+  gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + out->size);
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_result result;
+  gotrace__output next = {NULL, 0};
+  uint32_t nobody = 0;
+  bool active, served;
+  *chunk = NULL;
+  *size = 0;
+  gotrace__init();
+  /* Who reads against the rules gives back at once, and must not end the service. */
+  for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {
+    if (!service || GOTRACE_NO_THREADS) return GOTRACE_ERROR_READER_BUSY;
+    gotrace__sleep();
+  }
+  gotrace__lock(&t->life);
+  active = t->active;
+  served = t->service;
+  gotrace__unlock(&t->life);
+  if (!active) {
+    result = GOTRACE_ERROR_NOT_RUNNING;
+  } else if (served != service) {
+    result = GOTRACE_ERROR_READER_BUSY;
+  } else {
+    gotrace__store_relaxed(&t->read_by, gotrace__identity());
+    t->reader_cancel = gotrace__cancel_off();
+    result = gotrace__read_locked(&next, block);
+    gotrace__cancel_restore(t->reader_cancel);
+    *chunk = next.data;
+    *size = next.size;
+  }
+  gotrace__store_release(&t->reader, 0u);
+  return result;
+}
+
+/* Reads the trace to its end, or (block false) as far as it goes. */
+static void gotrace__drain(bool block) {
+  const void *chunk;
+  size_t size;
+  while (gotrace__read_next(&chunk, &size, block, true) == GOTRACE_OK && size) gotrace__sink(chunk, size);
+}
+
+#if !GOTRACE_NO_THREADS
+static void gotrace__clean_up(void);
+static void gotrace__service(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__drain(true);
+  if (!t->is_orphan) return;
+  gotrace__lock(&t->life);
+  gotrace__clean_up();
+  gotrace__unlock(&t->life);
+  gotrace__thread_detach(t->service_thread); /* nobody is left to join it */
+}
+#endif
+
+GOTRACE__DEFINE gotrace_result gotrace_read(const void **chunk, size_t *size) {
+  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
+  return gotrace__read_next(chunk, size, true, false);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size) {
+  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
+  return gotrace__read_next(chunk, size, false, false);
+}
+
+/* ------------------------------------------------------------------------------------------------- >>lifecycle ----
+ *
+ * Starting and stopping; the end of the program and of the library.
+ */
 
 /* Writes the number of procs, before all else: up to the first Gomaxprocs readers from Go 1.23 on take what is created
  * for older than the trace, and forget its name. They keep only the second one, which their page of mutator utilization
@@ -9287,104 +9414,101 @@ static bool gotrace__control_begin(int *cancel) {
 }
 #define gotrace__control_end(cancel) gotrace__cancel_restore(cancel)
 
-static gotrace_result gotrace__start_session(gotrace__thread *m, const char *path, const gotrace_options *given,
-                                             bool flight) {
-  struct gotrace__tracer *t = &gotrace__t;
+/* What a session has from its start. */
+typedef struct gotrace__beginning {
   gotrace_options options;
-  gotrace__call c;
-  gotrace_result result = gotrace__check_options(given, &options, flight);
-  gotrace__buffer *first; /* for the beginning of the trace */
+  const char *path; /* of the file, or NULL */
   gotrace__tables *tables;
-  bool v2, made = false;
-#if !GOTRACE_NO_THREADS
-  bool serves = false;
-#endif
-  uint64_t control;
-  size_t i;
-  if (result != GOTRACE_OK) return result;
-  if (!m) return GOTRACE_ERROR_OUT_OF_MEMORY;
-  gotrace__lock(&t->life);
-  if (t->active || (t->control & GOTRACE__MODES) == GOTRACE__GONE) {
-    result = t->active ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
-    gotrace__unlock(&t->life);
-    return result;
-  }
-  if (!t->exit_registered) {
-    t->exit_registered = true;
-    gotrace__at_process_exit();
-  }
+  gotrace__buffer *first; /* for the beginning of the trace */
+  bool v2, flight;
+  bool made;   /* the file was not there before */
+  bool serves; /* the service thread runs */
+} gotrace__beginning;
+
+static gotrace_result gotrace__allocate_session(gotrace__beginning *n) {
+  struct gotrace__tracer *t = &gotrace__t;
+  bool samples = n->options.format >= GOTRACE_GO_1_19;
   memset(&t->budget, 0, sizeof t->budget);
   memset(&t->flight_budget, 0, sizeof t->flight_budget);
-  t->budget.limit = options.memory_limit;
-  v2 = options.format >= GOTRACE_GO_1_22;
-  tables = gotrace__tables_new(v2, options.alloc_events && options.format >= GOTRACE_GO_1_23);
-  t->region_names = gotrace__table_new(&t->budget, !flight);
+  t->budget.limit = n->options.memory_limit;
+  n->tables = gotrace__tables_new(n->v2, n->options.alloc_events && n->options.format >= GOTRACE_GO_1_23);
+  t->region_names = gotrace__table_new(&t->budget, !n->flight);
   t->spare = gotrace__piece_new();
-  t->scratch = gotrace__buffer_new(&t->budget, sizeof *t->scratch, !flight);
-  if (options.format >= GOTRACE_GO_1_19 && !t->samples)
+  t->scratch = gotrace__buffer_new(&t->budget, sizeof *t->scratch, !n->flight);
+  if (samples && !t->samples)
     gotrace__store_release(
         &t->samples,
         GOTRACE__CAST(gotrace__sample *, gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false)));
-  first = gotrace__buffer_new(&t->budget, sizeof *first, !flight);
-  if (!first || !tables || !t->region_names || !t->spare || !t->scratch ||
-      (options.format >= GOTRACE_GO_1_19 && !t->samples))
-    result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  if (result == GOTRACE_OK && path && !gotrace__file_open(path, &t->file, &made)) result = GOTRACE_ERROR_SINK;
+  n->first = gotrace__buffer_new(&t->budget, sizeof *n->first, !n->flight);
+  return n->first && n->tables && t->region_names && t->spare && t->scratch && (!samples || t->samples)
+             ? GOTRACE_OK
+             : GOTRACE_ERROR_OUT_OF_MEMORY;
+}
+
+/* Opens the file and starts the service thread, and only then empties the file. */
+static gotrace_result gotrace__open_session(gotrace__beginning *n) {
+  struct gotrace__tracer *t = &gotrace__t;
+  if (n->path && !gotrace__file_open(n->path, &t->file, &n->made)) return GOTRACE_ERROR_SINK;
 #if !GOTRACE_NO_THREADS
   /* It waits for the life lock. If the session does not come about, it finds none, and ends. */
-  if (result == GOTRACE_OK && (path || options.write || flight)) {
-    serves = gotrace__thread_run(&t->service_thread);
-    if (!serves) result = GOTRACE_ERROR_THREAD;
+  if (n->path || n->options.write || n->flight) {
+    n->serves = gotrace__thread_run(&t->service_thread);
+    if (!n->serves) return GOTRACE_ERROR_THREAD;
   }
 #endif
-  if (result == GOTRACE_OK && path) {
-    t->v2 = v2;
-    gotrace__store_relaxed(&t->version, (uint32_t)options.format);
-    t->empty_trace_size = 0;
-    gotrace__file_cut(t->file, 0);
-    if (!gotrace__begin_file(tables)) {
-      result = GOTRACE_ERROR_SINK;
-      gotrace__file_cut(t->file, 0);
-    }
+  if (!n->path) return GOTRACE_OK;
+  t->v2 = n->v2;
+  gotrace__store_relaxed(&t->version, (uint32_t)n->options.format);
+  t->empty_trace_size = 0;
+  gotrace__file_cut(t->file, 0);
+  if (gotrace__begin_file(n->tables)) return GOTRACE_OK;
+  gotrace__file_cut(t->file, 0);
+  return GOTRACE_ERROR_SINK;
+}
+
+static void gotrace__undo_session(const gotrace__beginning *n) {
+  struct gotrace__tracer *t = &gotrace__t;
+  int saved = errno;
+  if (n->path && t->file >= 0) {
+    gotrace__file_close(t->file);
+    if (n->made) remove(n->path);
+    t->file = -1;
   }
-  if (result != GOTRACE_OK) {
-    int saved = errno;
-    if (path && t->file >= 0) {
-      gotrace__file_close(t->file);
-      if (made) remove(path);
-      t->file = -1;
-    }
-    gotrace__buffer_free(&t->budget, first);
-    gotrace__buffer_free(&t->budget, t->scratch);
-    gotrace__tables_free(tables);
-    gotrace__table_free(t->region_names);
-    gotrace__release(&t->budget, t->spare, sizeof *t->spare);
-    t->region_names = NULL;
-    t->spare = NULL;
-    t->scratch = NULL;
-    gotrace__unlock(&t->life);
-#if !GOTRACE_NO_THREADS
-    if (serves) gotrace__thread_join(t->service_thread);
-#endif
-    errno = saved;
-    return result;
-  }
-  /* Settling: from here on no thread keeps state by plain stores. */
-  control = gotrace__load_relaxed(&t->control) >> 2;
+  gotrace__buffer_free(&t->budget, n->first);
+  gotrace__buffer_free(&t->budget, t->scratch);
+  gotrace__tables_free(n->tables);
+  gotrace__table_free(t->region_names);
+  gotrace__release(&t->budget, t->spare, sizeof *t->spare);
+  t->region_names = NULL;
+  t->spare = NULL;
+  t->scratch = NULL;
+  errno = saved;
+}
+
+/* The session's first generation, before which all threads have come to keep state by atomic operations. */
+static uint64_t gotrace__settle_for_start(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t generation = gotrace__load_relaxed(&t->control) >> 2;
+  int i;
   for (i = 0; i < 2; i++) { /* the second time for calls that one by plain stores may have robbed of their goroutine */
-    gotrace__store_seq_cst(&t->control, ++control << 2 | GOTRACE__SETTLING);
+    gotrace__store_seq_cst(&t->control, ++generation << 2 | GOTRACE__SETTLING);
     gotrace__settle();
   }
-  control += (control + 2) & 0xffffff ? 1 : 3; /* no generation's mark is 0, nor that of the next */
-  t->options = options;
-  gotrace__store_relaxed(&t->version, (uint32_t)options.format);
-  t->v2 = v2;
-  gotrace__store_relaxed(&t->session, (uint32_t)control);
-  t->tables[control & 1] = tables;
-  t->tables[~control & 1] = v2 ? NULL : tables;
+  return generation + ((generation + 2) & 0xffffff ? 1 : 3); /* no generation's mark is 0, nor that of the next */
+}
+
+static void gotrace__reset_session(const gotrace__beginning *n, uint64_t generation) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t i;
+  t->options = n->options;
+  gotrace__store_relaxed(&t->version, (uint32_t)n->options.format);
+  t->v2 = n->v2;
+  gotrace__store_relaxed(&t->session, (uint32_t)generation);
+  t->tables[generation & 1] = n->tables;
+  t->tables[~generation & 1] = n->v2 ? NULL : n->tables;
   t->active = true;
-  t->service = path || options.write || flight;
-  t->flight = flight;
+  t->service = n->path || n->options.write || n->flight;
+  t->flight = n->flight;
   t->keep_lost = false;
   t->kept_count = t->piece_count = 0;
   t->is_orphan = t->finished = t->ended = t->stopping = t->cut_wanted = t->footer_delivered = t->sink_failed = false;
@@ -9407,30 +9531,74 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
   gotrace__store_relaxed(&t->start_tick, t->start_ticks / GOTRACE_TICK_DIV);
   t->base_tick = t->start_tick - (t->start_tick < GOTRACE__BASE ? t->start_tick : GOTRACE__BASE);
   t->last_cut = t->start_nanoseconds;
-  tables->number = 1;
-  gotrace__read_clocks(tables);
+  n->tables->number = 1;
+  gotrace__read_clocks(n->tables);
   gotrace__reset_counters(&t->ender, t->session);
   gotrace__store_relaxed(&t->ender.threads, (uint64_t)0);
   t->global.session = t->session;
   if (t->global.stream.tick < t->start_tick) t->global.stream.tick = t->start_tick;
-  if (m->session != t->session) gotrace__reset_counters(m, t->session);
-  gotrace__queue_push(&t->empty, first);
-  /* The global proc stays locked until its stream has the beginning. */
+  gotrace__queue_push(&t->empty, n->first);
+}
+
+/* Writes the beginning of a v1 trace before and after the switch; the global proc stays locked until it is there. */
+static void gotrace__switch_on(const gotrace__beginning *n, uint64_t generation) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__call c;
   gotrace__lock(&t->global_lock);
-  gotrace__ender_call(&c, control);
-  if (!v2) {
+  gotrace__ender_call(&c, generation);
+  if (!n->v2) {
     gotrace__write_procs(&c);
     gotrace__store_relaxed(&t->start_tick, t->global.stream.tick + 1);
     while (gotrace__now() < t->start_tick && gotrace__nanoseconds() - t->start_nanoseconds < 1000000) continue;
   }
-  /* On. */
-  gotrace__store_seq_cst(&t->control, control << 2 | GOTRACE__ON);
+  gotrace__store_seq_cst(&t->control, generation << 2 | GOTRACE__ON);
   gotrace__store_relaxed(&gotrace__on, 1u);
-  gotrace__store_relaxed(&t->alloc_events, options.alloc_events ? 1u : 0u);
-  if (!v2) gotrace__write_start_of_trace(&c);
+  gotrace__store_relaxed(&t->alloc_events, n->options.alloc_events ? 1u : 0u);
+  if (!n->v2) gotrace__write_start_of_trace(&c);
   gotrace__unlock(&t->global_lock);
-  gotrace__settle(); /* what was still made while settling is there before the first generation can end */
+}
+
+static gotrace_result gotrace__start_session(gotrace__thread *m, const char *path, const gotrace_options *given,
+                                             bool flight) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__beginning n;
+  gotrace_result result;
+  memset(&n, 0, sizeof n);
+  n.path = path;
+  n.flight = flight;
+  result = gotrace__check_options(given, &n.options, flight);
+  if (result != GOTRACE_OK) return result;
+  n.v2 = n.options.format >= GOTRACE_GO_1_22;
+  if (!m) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  gotrace__lock(&t->life);
+  if (t->active || (t->control & GOTRACE__MODES) == GOTRACE__GONE) {
+    result = t->active ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
+    gotrace__unlock(&t->life);
+    return result;
+  }
+  if (!t->exit_registered) {
+    t->exit_registered = true;
+    gotrace__at_process_exit();
+  }
+  result = gotrace__allocate_session(&n);
+  if (result == GOTRACE_OK) result = gotrace__open_session(&n);
+  if (result == GOTRACE_OK) {
+    uint64_t generation = gotrace__settle_for_start();
+    gotrace__reset_session(&n, generation);
+    if (m->session != t->session) gotrace__reset_counters(m, t->session);
+    gotrace__switch_on(&n, generation);
+    gotrace__settle(); /* what was still made while settling is there before the first generation can end */
+  } else {
+    gotrace__undo_session(&n);
+  }
   gotrace__unlock(&t->life);
+#if !GOTRACE_NO_THREADS
+  if (result != GOTRACE_OK && n.serves) {
+    int saved = errno;
+    gotrace__thread_join(t->service_thread);
+    errno = saved;
+  }
+#endif
   return result;
 }
 
@@ -9441,10 +9609,6 @@ static gotrace_result gotrace__start_tracing(const char *path, const gotrace_opt
   result = gotrace__start_session(gotrace__me(), path, options, flight);
   gotrace__control_end(cancel);
   return result;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
-  return gotrace__start_tracing(NULL, options, false);
 }
 
 #define GOTRACE__PATH 4096
@@ -9482,237 +9646,6 @@ static bool gotrace__expand_path(const char *path, char *expanded, size_t size) 
   }
   expanded[used] = 0;
   return true;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
-  const char *value = getenv("GOTRACE"), *comma;
-  char path[GOTRACE__PATH];
-  gotrace_options options;
-  size_t size;
-  memset(&options, 0, sizeof options);
-  if (!value || !*value) return GOTRACE_ERROR_NOT_RUNNING;
-  comma = strchr(value, ',');
-  size = comma ? (size_t)(comma - value) : strlen(value);
-  if (!size || size >= sizeof path) return GOTRACE_ERROR_ARGUMENT;
-  memcpy(path, value, size);
-  path[size] = 0;
-  if (comma) {
-    char *end;
-    unsigned long minor;
-    if (strncmp(comma, ",format=1.", 10) != 0 || comma[10] < '0' || comma[10] > '9') return GOTRACE_ERROR_ARGUMENT;
-    minor = strtoul(comma + 10, &end, 10);
-    if (*end) return GOTRACE_ERROR_ARGUMENT;
-    options.format = (gotrace_format)(1000 + (minor < 1000 ? minor : 999)); /* one that there is not is refused */
-  }
-  return gotrace_start_file(path, &options);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrace_options *options) {
-  gotrace_options copy;
-  char expanded[GOTRACE__PATH];
-  if (!path) return GOTRACE_ERROR_ARGUMENT;
-  memset(&copy, 0, sizeof copy);
-  if (options) copy = *options;
-  copy.write = NULL;
-  if (!gotrace__expand_path(path, expanded, sizeof expanded)) return GOTRACE_ERROR_ARGUMENT;
-  return gotrace__start_tracing(expanded, &copy, false);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_flight_start(const gotrace_options *options) {
-  return gotrace__start_tracing(NULL, options, true);
-}
-
-/* Cuts, and waits until the flight recorder has what was cut. */
-static gotrace_result gotrace__flight_cut(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t wanted;
-  bool ok;
-  gotrace__lock(&t->life);
-  if (!t->active || !t->flight || t->stopping) {
-    gotrace__unlock(&t->life);
-    return GOTRACE_ERROR_NOT_RUNNING;
-  }
-  ok = gotrace__cut_now();
-  wanted = t->piece_count;
-  gotrace__unlock(&t->life);
-  if (!ok) return GOTRACE_ERROR_OUT_OF_MEMORY;
-#if GOTRACE_NO_THREADS
-  (void)wanted;
-  gotrace__drain(false);
-#else
-  gotrace__lock(&t->queue_lock);
-  while (gotrace__load_relaxed(&t->kept_count) < wanted && gotrace__load_relaxed(&t->state) != GOTRACE__READ_DONE)
-    gotrace__wait(&t->changed, &t->queue_lock, 100, NULL);
-  gotrace__unlock(&t->queue_lock);
-#endif
-  return GOTRACE_OK;
-}
-
-static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_result result;
-  gotrace__kept *kept, **list = NULL;
-  size_t count = 0, i;
-  char header[GOTRACE__HEADER_SIZE];
-  gotrace__lock(&t->snapshot);
-  result = gotrace__flight_cut();
-  gotrace__lock(&t->flight_lock);
-  if (result == GOTRACE_OK) {
-    for (kept = t->kept; kept; kept = kept->link) count++;
-    if (count) list = GOTRACE__CAST(gotrace__kept **, gotrace__allocate(NULL, count * sizeof *list, false));
-    if (!list) result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  }
-  for (kept = t->kept, i = 0; list && kept; kept = kept->link) {
-    list[i++] = kept;
-    kept->snapshots++;
-  }
-  t->writing = list;
-  t->writing_count = count;
-  gotrace__unlock(&t->flight_lock);
-  if (list) {
-    gotrace__file_header(header);
-    gotrace__inside--; /* the snapshot's: the write function may call gotrace_end */
-    gotrace__set_in_sink(true);
-    if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
-    for (i = 0; i < count; i++) {
-      const gotrace__chunk *chunk = list[i]->first;
-      for (; chunk && result == GOTRACE_OK; chunk = chunk->link)
-        if (!write(context, chunk + 1, chunk->size)) result = GOTRACE_ERROR_SINK;
-      gotrace__lock(&t->flight_lock);
-      gotrace__written(i);
-      gotrace__unlock(&t->flight_lock);
-    }
-    gotrace__set_in_sink(false);
-    gotrace__inside++;
-    gotrace__lock(&t->flight_lock);
-    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
-    t->writing = NULL;
-    gotrace__unlock(&t->flight_lock);
-  }
-  gotrace__unlock(&t->snapshot);
-  return result;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
-  gotrace_result result;
-  int cancel;
-  if (!write) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__snapshot(write, context);
-  gotrace__control_end(cancel);
-  return result;
-}
-
-static bool gotrace__snapshot_write(void *context, const void *data, size_t size) {
-  return gotrace__file_write(*GOTRACE__CAST(int *, context), data, size);
-}
-
-static bool gotrace__flight_on(void) {
-  bool on;
-  gotrace__init();
-  gotrace__lock(&gotrace__t.life);
-  on = gotrace__t.active && gotrace__t.flight;
-  gotrace__unlock(&gotrace__t.life);
-  return on;
-}
-
-/* A snapshot into the file that is open. Takes care of closing it. */
-static gotrace_result gotrace__snapshot_into(int file) {
-  gotrace_result result = gotrace__snapshot(gotrace__snapshot_write, &file);
-  int saved = errno;
-  if (!gotrace__file_close(file) && result == GOTRACE_OK) {
-    result = GOTRACE_ERROR_SINK;
-    saved = errno;
-  }
-  errno = saved;
-  return result;
-}
-
-/* Beside the file, which is replaced only when the whole snapshot is there. */
-static gotrace_result gotrace__snapshot_beside(const char *path) {
-  size_t size = strlen(path) + sizeof ".new";
-  char *beside = GOTRACE__CAST(char *, gotrace__allocate(NULL, size, false));
-  gotrace_result result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  bool made;
-  int file, saved;
-  if (!beside) return result;
-  snprintf(beside, size, "%s.new", path);
-  result = gotrace__file_open(beside, &file, &made) ? GOTRACE_OK : GOTRACE_ERROR_SINK;
-  if (result == GOTRACE_OK) {
-    gotrace__file_cut(file, 0);
-    result = gotrace__snapshot_into(file);
-    if (result == GOTRACE_OK && !gotrace__file_replace(beside, path)) result = GOTRACE_ERROR_SINK;
-    saved = errno;
-    if (result != GOTRACE_OK) remove(beside);
-    errno = saved;
-  }
-  saved = errno;
-  gotrace__release(NULL, beside, size);
-  errno = saved;
-  return result;
-}
-
-static gotrace_result gotrace__snapshot_file(const char *path) {
-  gotrace_result result;
-  bool made, regular;
-  int file, saved;
-  if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* what stands at the path is still there */
-  if (!gotrace__file_open(path, &file, &made)) return GOTRACE_ERROR_SINK;
-  regular = gotrace__file_regular(file);
-  if (!regular) return gotrace__snapshot_into(file); /* a pipe or device */
-  gotrace__file_close(file);
-  result = gotrace__snapshot_beside(path);
-  saved = errno;
-  if (result != GOTRACE_OK && made) remove(path);
-  errno = saved;
-  return result;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
-  gotrace_result result;
-  char expanded[GOTRACE__PATH];
-  int cancel;
-  if (!path) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded) : GOTRACE_ERROR_ARGUMENT;
-  gotrace__control_end(cancel);
-  return result;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__flight_on() ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_end(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
-  int cancel;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  gotrace__lock(&t->life);
-  if (t->active && !t->finished) {
-    gotrace__finish();
-    result = GOTRACE_OK;
-  }
-  gotrace__unlock(&t->life);
-  gotrace__control_end(cancel);
-  return result;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
-  int cancel;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  gotrace__lock(&t->life);
-  if (t->active && !t->finished && (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) == GOTRACE__ON) {
-    result = gotrace__cut_now() ? GOTRACE_OK : GOTRACE_ERROR_OUT_OF_MEMORY;
-  }
-  gotrace__unlock(&t->life);
-  gotrace__control_end(cancel);
-  return result;
 }
 
 /* Another thread is in gotrace_stop: waits for its end. The caller holds the life lock, which is released. */
@@ -9767,16 +9700,6 @@ static gotrace_result gotrace__stop_session(void) {
   result = t->last.result;
   gotrace__unlock(&t->life);
   gotrace__unlock(&t->snapshot);
-  return result;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
-  gotrace_result result;
-  int cancel;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__stop_session();
-  gotrace__control_end(cancel);
   return result;
 }
 
@@ -9877,6 +9800,275 @@ static void gotrace__free_all(void) {
 }
 #endif
 
+GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
+  if (!stats) return;
+  if (gotrace__is_refused()) {
+    memset(stats, 0, sizeof *stats);
+    return;
+  }
+  gotrace__init();
+  gotrace__lock(&gotrace__t.life);
+  if (gotrace__t.active) gotrace__sum(stats);
+  else *stats = gotrace__t.last;
+  stats->other_copies = gotrace__load_relaxed(&gotrace__other_copies);
+  gotrace__unlock(&gotrace__t.life);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
+  return gotrace__start_tracing(NULL, options, false);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
+  const char *value = getenv("GOTRACE"), *comma;
+  char path[GOTRACE__PATH];
+  gotrace_options options;
+  size_t size;
+  memset(&options, 0, sizeof options);
+  if (!value || !*value) return GOTRACE_ERROR_NOT_RUNNING;
+  comma = strchr(value, ',');
+  size = comma ? (size_t)(comma - value) : strlen(value);
+  if (!size || size >= sizeof path) return GOTRACE_ERROR_ARGUMENT;
+  memcpy(path, value, size);
+  path[size] = 0;
+  if (comma) {
+    char *end;
+    unsigned long minor;
+    if (strncmp(comma, ",format=1.", 10) != 0 || comma[10] < '0' || comma[10] > '9') return GOTRACE_ERROR_ARGUMENT;
+    minor = strtoul(comma + 10, &end, 10);
+    if (*end) return GOTRACE_ERROR_ARGUMENT;
+    options.format = (gotrace_format)(1000 + (minor < 1000 ? minor : 999)); /* one that there is not is refused */
+  }
+  return gotrace_start_file(path, &options);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrace_options *options) {
+  gotrace_options copy;
+  char expanded[GOTRACE__PATH];
+  if (!path) return GOTRACE_ERROR_ARGUMENT;
+  memset(&copy, 0, sizeof copy);
+  if (options) copy = *options;
+  copy.write = NULL;
+  if (!gotrace__expand_path(path, expanded, sizeof expanded)) return GOTRACE_ERROR_ARGUMENT;
+  return gotrace__start_tracing(expanded, &copy, false);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_end(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
+  int cancel;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__lock(&t->life);
+  if (t->active && !t->finished) {
+    gotrace__finish();
+    result = GOTRACE_OK;
+  }
+  gotrace__unlock(&t->life);
+  gotrace__control_end(cancel);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
+  int cancel;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__lock(&t->life);
+  if (t->active && !t->finished && (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) == GOTRACE__ON) {
+    result = gotrace__cut_now() ? GOTRACE_OK : GOTRACE_ERROR_OUT_OF_MEMORY;
+  }
+  gotrace__unlock(&t->life);
+  gotrace__control_end(cancel);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
+  gotrace_result result;
+  int cancel;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  result = gotrace__stop_session();
+  gotrace__control_end(cancel);
+  return result;
+}
+
+/* ---------------------------------------------------------------------------------------------------- >>flight ----
+ *
+ * The flight recorder.
+ */
+
+/* Cuts, and waits until the flight recorder has what was cut. */
+static gotrace_result gotrace__flight_cut(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t wanted;
+  bool ok;
+  gotrace__lock(&t->life);
+  if (!t->active || !t->flight || t->stopping) {
+    gotrace__unlock(&t->life);
+    return GOTRACE_ERROR_NOT_RUNNING;
+  }
+  ok = gotrace__cut_now();
+  wanted = t->piece_count;
+  gotrace__unlock(&t->life);
+  if (!ok) return GOTRACE_ERROR_OUT_OF_MEMORY;
+#if GOTRACE_NO_THREADS
+  (void)wanted;
+  gotrace__drain(false);
+#else
+  gotrace__lock(&t->queue_lock);
+  while (gotrace__load_relaxed(&t->kept_count) < wanted && gotrace__load_relaxed(&t->state) != GOTRACE__READ_DONE)
+    gotrace__wait(&t->changed, &t->queue_lock, 100, NULL);
+  gotrace__unlock(&t->queue_lock);
+#endif
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_result result;
+  gotrace__kept *kept, **list = NULL;
+  size_t count = 0, i;
+  char header[GOTRACE__HEADER_SIZE];
+  gotrace__lock(&t->snapshot);
+  result = gotrace__flight_cut();
+  gotrace__lock(&t->flight_lock);
+  if (result == GOTRACE_OK) {
+    for (kept = t->kept; kept; kept = kept->link) count++;
+    if (count) list = GOTRACE__CAST(gotrace__kept **, gotrace__allocate(NULL, count * sizeof *list, false));
+    if (!list) result = GOTRACE_ERROR_OUT_OF_MEMORY;
+  }
+  for (kept = t->kept, i = 0; list && kept; kept = kept->link) {
+    list[i++] = kept;
+    kept->snapshots++;
+  }
+  t->writing = list;
+  t->writing_count = count;
+  gotrace__unlock(&t->flight_lock);
+  if (list) {
+    gotrace__file_header(header);
+    gotrace__inside--; /* the snapshot's: the write function may call gotrace_end */
+    gotrace__set_in_sink(true);
+    if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
+    for (i = 0; i < count; i++) {
+      const gotrace__chunk *chunk = list[i]->first;
+      for (; chunk && result == GOTRACE_OK; chunk = chunk->link)
+        if (!write(context, chunk + 1, chunk->size)) result = GOTRACE_ERROR_SINK;
+      gotrace__lock(&t->flight_lock);
+      gotrace__written(i);
+      gotrace__unlock(&t->flight_lock);
+    }
+    gotrace__set_in_sink(false);
+    gotrace__inside++;
+    gotrace__lock(&t->flight_lock);
+    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
+    t->writing = NULL;
+    gotrace__unlock(&t->flight_lock);
+  }
+  gotrace__unlock(&t->snapshot);
+  return result;
+}
+
+static bool gotrace__snapshot_write(void *context, const void *data, size_t size) {
+  return gotrace__file_write(*GOTRACE__CAST(int *, context), data, size);
+}
+
+static bool gotrace__flight_on(void) {
+  bool on;
+  gotrace__init();
+  gotrace__lock(&gotrace__t.life);
+  on = gotrace__t.active && gotrace__t.flight;
+  gotrace__unlock(&gotrace__t.life);
+  return on;
+}
+
+/* A snapshot into the file that is open. Takes care of closing it. */
+static gotrace_result gotrace__snapshot_into(int file) {
+  gotrace_result result = gotrace__snapshot(gotrace__snapshot_write, &file);
+  int saved = errno;
+  if (!gotrace__file_close(file) && result == GOTRACE_OK) {
+    result = GOTRACE_ERROR_SINK;
+    saved = errno;
+  }
+  errno = saved;
+  return result;
+}
+
+/* Beside the file, which is replaced only when the whole snapshot is there. */
+static gotrace_result gotrace__snapshot_beside(const char *path) {
+  size_t size = strlen(path) + sizeof ".new";
+  char *beside = GOTRACE__CAST(char *, gotrace__allocate(NULL, size, false));
+  gotrace_result result = GOTRACE_ERROR_OUT_OF_MEMORY;
+  bool made;
+  int file, saved;
+  if (!beside) return result;
+  snprintf(beside, size, "%s.new", path);
+  result = gotrace__file_open(beside, &file, &made) ? GOTRACE_OK : GOTRACE_ERROR_SINK;
+  if (result == GOTRACE_OK) {
+    gotrace__file_cut(file, 0);
+    result = gotrace__snapshot_into(file);
+    if (result == GOTRACE_OK && !gotrace__file_replace(beside, path)) result = GOTRACE_ERROR_SINK;
+    saved = errno;
+    if (result != GOTRACE_OK) remove(beside);
+    errno = saved;
+  }
+  saved = errno;
+  gotrace__release(NULL, beside, size);
+  errno = saved;
+  return result;
+}
+
+static gotrace_result gotrace__snapshot_file(const char *path) {
+  gotrace_result result;
+  bool made, regular;
+  int file, saved;
+  if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* what stands at the path is still there */
+  if (!gotrace__file_open(path, &file, &made)) return GOTRACE_ERROR_SINK;
+  regular = gotrace__file_regular(file);
+  if (!regular) return gotrace__snapshot_into(file); /* a pipe or device */
+  gotrace__file_close(file);
+  result = gotrace__snapshot_beside(path);
+  saved = errno;
+  if (result != GOTRACE_OK && made) remove(path);
+  errno = saved;
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_start(const gotrace_options *options) {
+  return gotrace__start_tracing(NULL, options, true);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
+  gotrace_result result;
+  int cancel;
+  if (!write) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  result = gotrace__snapshot(write, context);
+  gotrace__control_end(cancel);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
+  gotrace_result result;
+  char expanded[GOTRACE__PATH];
+  int cancel;
+  if (!path) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  result = gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded) : GOTRACE_ERROR_ARGUMENT;
+  gotrace__control_end(cancel);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
+  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
+  return gotrace__flight_on() ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
+}
+
+/* ------------------------------------------------------------------------------------------------------ >>fork ----
+ *
+ * What a fork leaves whole in the child.
+ */
+
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
 /* No lock may be held by a thread that the child does not have, and what they protect must be whole. */
 static void gotrace__before_fork(void) {
@@ -9927,25 +10119,27 @@ static void gotrace__free_pieces(gotrace__piece *piece) {
   }
 }
 
-/* In the child there is one thread, and tracing is off. Records of the parent's other threads are free, and their own procs;
- * what they ran waits for ever. A collection and a stopped world are taken for theirs. The parent's session is freed. */
-static void gotrace__after_fork_in_child(void) {
+static void gotrace__unlock_all(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *m;
-  gotrace_proc *p;
-  gotrace__slab *slab;
   size_t i;
-  t->control = ((t->control >> 2) + 1) << 2;
-  gotrace__switch_off();
-  t->life = t->global_lock = t->collector = t->queue_lock = t->records = unlocked;
-  t->snapshot = t->flight_lock = unlocked;
+  t->life = t->global_lock = t->collector = t->queue_lock = t->records = t->snapshot = t->flight_lock = unlocked;
 #ifndef GOTRACE_MALLOC
   gotrace__pool.lock = unlocked;
 #endif
   gotrace__init_lock = unlocked;
   gotrace__inside &= GOTRACE__IN_SINK;
-  if (t->writing && !gotrace__in_sink) { /* by a thread that is gone */
+  if (t->names) t->names->lock = unlocked;
+  if (t->reasons) t->reasons->lock = unlocked;
+  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
+  gotrace__cond_init(&t->changed);
+}
+
+/* What the flight recorder kept, and a snapshot that a thread of the parent was writing. */
+static void gotrace__free_kept(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t i;
+  if (t->writing && !gotrace__in_sink) {
     for (i = 0; i < t->writing_count; i++) gotrace__written(i);
     gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
     t->writing = NULL;
@@ -9953,20 +10147,14 @@ static void gotrace__after_fork_in_child(void) {
   while (t->kept) gotrace__forget_locked();
   gotrace__kept_free(t->keeping);
   t->keeping = NULL;
-  t->gc = t->stw = false;
-  for (i = 0; t->open_tasks && i < GOTRACE__TASKS; i++)
-    if (t->open_tasks[i].id == GOTRACE__TAKEN) t->open_tasks[i].id = 0;
-  if (t->names) t->names->lock = unlocked;
-  if (t->reasons) t->reasons->lock = unlocked;
-  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) {
-    t->wait_buckets[i].lock = unlocked;
-    t->wait_buckets[i].first = t->wait_buckets[i].last = NULL;
-  }
-  for (m = t->threads; m; m = m->next) {
-    m->wait_key = NULL;
-    m->wait_listed = false;
-    m->wait_claimed = 0;
-  }
+}
+
+/* The session's memory; the parent goes on with its trace. */
+static void gotrace__free_session(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__thread *m;
+  gotrace_proc *p;
+  size_t i;
   gotrace__free_queue(&t->full[0]);
   gotrace__free_queue(&t->full[1]);
   gotrace__free_pieces(t->piece);
@@ -9981,21 +10169,35 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__table_free(t->region_names);
   t->tables[0] = t->tables[1] = NULL;
   t->region_names = NULL;
-  t->scratch = NULL;
+  t->scratch = t->reading = NULL;
   gotrace__free_stream(&t->global.stream);
   gotrace__free_stream(&t->ender.stream);
   for (p = t->procs; p; p = p->next) gotrace__free_stream(&p->stream);
   for (m = t->threads; m; m = m->next) gotrace__free_stream(&m->stream);
-  gotrace__cond_init(&t->changed);
   if (t->file >= 0) gotrace__file_close(t->file);
   t->file = -1;
-  t->active = t->stopping = t->service = false;
+  t->active = t->stopping = t->service = t->gc = t->stw = false;
   t->reader = 0;
-  t->reading = NULL;
   for (i = 0; t->samples && i < GOTRACE__SAMPLES; i++) t->samples[i].turn = 0;
   t->sample_head = t->sample_tail = 0;
+  for (i = 0; t->open_tasks && i < GOTRACE__TASKS; i++)
+    if (t->open_tasks[i].id == GOTRACE__TAKEN) t->open_tasks[i].id = 0;
+}
+
+/* The child has only the thread that forked. What the other threads ran waits now, and their procs are idle. */
+static void gotrace__leave_threads(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  const gotrace__thread *self = gotrace__self;
+  gotrace__thread *m;
+  gotrace_proc *p;
+  gotrace__slab *slab;
+  size_t i;
+  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].first = t->wait_buckets[i].last = NULL;
   for (m = t->threads; m; m = m->next) {
-    if (m == gotrace__self) continue;
+    m->wait_key = NULL;
+    m->wait_listed = false;
+    m->wait_claimed = 0;
+    if (m == self) continue;
     m->sequence &= ~(uint64_t)1;
     if (m->own_proc) m->own_proc->word = gotrace__proc_word(0, GOTRACE__PROC_FREE);
     m->proc = m->own_proc = m->lost_proc = NULL;
@@ -10005,7 +10207,7 @@ static void gotrace__after_fork_in_child(void) {
   }
   for (p = t->procs; p; p = p->next) {
     p->steal_unreported = 0;
-    if (gotrace__self && p == gotrace__self->proc) continue;
+    if (self && p == self->proc) continue;
     p->go = NULL;
     if (gotrace__status_of(p->word) != GOTRACE__PROC_FREE) p->word = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
   }
@@ -10013,11 +10215,22 @@ static void gotrace__after_fork_in_child(void) {
     for (i = 0; i < GOTRACE__SLAB; i++) {
       gotrace_go *g = &slab->gos[i];
       unsigned status = gotrace__status_of(g->word);
-      if (gotrace__self && g == gotrace__self->go)
-        status = gotrace__self->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
+      if (self && g == self->go) status = self->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
       else if (status == GOTRACE__RUNNING || status == GOTRACE__SYSCALL) status = GOTRACE__WAITING;
       g->word = gotrace__word(0, 0, status);
     }
+}
+
+/* In the child there is one thread, and tracing is off. Records of the parent's other threads are free, and their own procs;
+ * what they ran waits for ever. A collection and a stopped world are taken for theirs. The parent's session is freed. */
+static void gotrace__after_fork_in_child(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  t->control = ((t->control >> 2) + 1) << 2;
+  gotrace__switch_off();
+  gotrace__unlock_all();
+  gotrace__free_kept();
+  gotrace__free_session();
+  gotrace__leave_threads();
 }
 #endif
 
