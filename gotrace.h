@@ -1667,8 +1667,8 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
 
 /* ----------------------------------------------------------------------------------------- >>implementation ----
  *
- * Order of locks, outermost first: snapshot, life, global proc, goroutine or proc busy bits, collector, open task, records,
- * queue, flight, tables.
+ * Lock order, outermost first: snapshot, life, global proc, busy bit of a goroutine or proc, collector, open task,
+ * records, queue, flight, tables.
  */
 
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
@@ -1679,8 +1679,9 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
 #include <stdlib.h>
 #include <string.h>
 
-/* stb_sprintf formats gotrace_logf, see GOTRACE_NO_STB_SPRINTF. If the file has included it before, that copy is used. If
- * not, a copy of our own: all its names are changed and its macros removed again, so that the file may still include it. */
+/* stb_sprintf formats gotrace_logf, see GOTRACE_NO_STB_SPRINTF. If the file has included stb_sprintf already, that copy
+ * is used. Otherwise the tracer includes a private copy: it renames all its names and removes its macros afterwards, so
+ * that the file may still include stb_sprintf. */
 #if !GOTRACE_DISABLE && !GOTRACE_NO_STB_SPRINTF && defined(STB_SPRINTF_H_INCLUDE)
 #define GOTRACE__VSNPRINTF(text, size, format, arguments) STB_SPRINTF_DECORATE(vsnprintf)(text, (int)(size), format, arguments)
 #elif !GOTRACE_DISABLE && !GOTRACE_NO_STB_SPRINTF && defined(__has_include)
@@ -1776,8 +1777,8 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
 #define GOTRACE__CAST(type, pointer) ((type)(pointer))
 #endif
 
-/* Never inlined: a coroutine may change threads between two calls, and a compiler that sees both in one function takes the
- * address of a thread-local variable once for both. (It did: GCC -O3 on arm64.) */
+/* Never inlined: a coroutine may change threads between two calls. A compiler that sees both calls in one function may
+ * compute the address of a thread-local variable once for both. (GCC -O3 on arm64 did.) */
 #if GOTRACE_STATIC && GOTRACE__GNU
 #define GOTRACE__DEFINE __attribute__((noinline)) GOTRACE_API
 #elif GOTRACE_STATIC
@@ -1792,7 +1793,7 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
 extern "C" {
 #endif
 
-/* Version, names of events, results and problems: present even where the tracer itself is compiled out. */
+/* Version, names of events, results and problems: present even if the tracer itself is compiled out. */
 
 GOTRACE__DEFINE unsigned gotrace_version(void) { return GOTRACE_VERSION_NUMBER; }
 
@@ -1855,7 +1856,7 @@ GOTRACE__DEFINE const char *gotrace_problem_outcome(gotrace_problem problem) {
 
 /* ----------------------------------------------------------------------------------------------- >>platform ----
  *
- * What the rest needs of compiler, processor and system, each with its contract; then a block for each system.
+ * What the tracer needs from compiler, processor and system, each with its contract; then a block per system.
  */
 
 #if !GOTRACE__GNU
@@ -1865,14 +1866,14 @@ GOTRACE__DEFINE const char *gotrace_problem_outcome(gotrace_problem problem) {
 #define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
 #define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GOTRACE__NOINLINE __attribute__((noinline))
-#define GOTRACE__FLATTEN __attribute__((flatten)) /* all that it calls becomes part of it, but for what is NOINLINE */
+#define GOTRACE__FLATTEN __attribute__((flatten)) /* inlines everything it calls, except for NOINLINE functions */
 
 static void gotrace__exit(void);
 #if GOTRACE_NO_THREADS
 static void gotrace__drain(bool block);
 #else
 #if defined(__PIC__) && !defined(__PIE__) && !defined(_WIN32)
-#define GOTRACE__UNLOADS /* code for a library, which may be loaded and unloaded many times */
+#define GOTRACE__UNLOADS /* built for a library, which may be loaded and unloaded many times */
 static void gotrace__free_all(void);
 #endif
 static void gotrace__thread_gone(void *thread);
@@ -1884,12 +1885,12 @@ static void gotrace__after_fork(void);
 static void gotrace__after_fork_in_child(void);
 #endif
 
-/* A test may provide all that follows, up to "systems": tests/explore_platform.h does. */
+/* A test may provide everything up to "systems": tests/explore_platform.h does. */
 #ifdef GOTRACE__PLATFORM
 #include GOTRACE__PLATFORM
 #else
 
-/* Atomics: the memory order is in the name. */
+/* Atomics: the name gives the memory order. */
 #define gotrace__load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #define gotrace__load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define gotrace__load_seq_cst(p) __atomic_load_n(p, __ATOMIC_SEQ_CST)
@@ -1906,13 +1907,13 @@ static void gotrace__after_fork_in_child(void);
 #define gotrace__fence_seq_cst() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define gotrace__signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST) /* orders a thread and its signal handlers */
 
-/* A counter that only the calling thread writes, or the holder of a lock. */
+/* A counter that is written only by the calling thread or by the holder of a lock. */
 #define gotrace__count(counter, n) gotrace__store_relaxed(counter, gotrace__load_relaxed(counter) + (n))
 
-#define gotrace__identity() ((uintptr_t)&gotrace__self) /* of the calling thread, among those that live */
+#define gotrace__identity() ((uintptr_t)&gotrace__self) /* unique among the live threads */
 
 /* Whether the writing flag is a sequentially consistent store (GOTRACE_SEQ_CST_FLAG, see >>options). The alternative, a
- * plain store, is right only together with a barrier that starting and stopping make every thread pass. */
+ * plain store, is correct only with a barrier through which start and stop pass every thread. */
 #if defined(__SANITIZE_THREAD__)
 #define GOTRACE__TSAN 1
 #elif defined(__has_feature)
@@ -1928,8 +1929,8 @@ static void gotrace__after_fork_in_child(void);
 #endif
 #endif
 
-/* gotrace__ticks(): the clock of the trace. GOTRACE_TICK_DIV: its ticks in a unit of trace time. Counters of the order of
- * a GHz get Go's divisors; slow ones 1, so that a unit is some 16 to 64 ns and never less than one tick. */
+/* gotrace__ticks(): the clock of the trace. GOTRACE_TICK_DIV: its ticks per unit of trace time. Counters of about 1 GHz
+ * get Go's divisors. Slow counters get 1, so that a unit is 16 to 64 ns and never less than one tick. */
 #if !GOTRACE_MONOTONIC_CLOCK && (defined(__x86_64__) || defined(__i386__))
 #define GOTRACE__TICKS() __builtin_ia32_rdtsc()
 #define GOTRACE__TICK_DIV GOTRACE_TICK_DIV_X86
@@ -1974,25 +1975,26 @@ static inline uint64_t gotrace__stckf(void) {
 /* Each system provides:
  *   gotrace__nanoseconds()            monotonic clock
  *   gotrace__wall_clock()             time since 1970, UTC
- *   gotrace__process_id()             number of the process
- *   gotrace__mutex, _lock, _unlock    a lock without recursion; GOTRACE__MUTEX initializes it, also after a fork
- *   gotrace__cond, _init, _wait, _wake  waits at most so many milliseconds, the mutex held before and after; wakes all. If
- *                                     the waiting thread is cancelled, it runs the function that is given, with the mutex
- *                                     held, and unlocks it; NULL: it is not cancelled
+ *   gotrace__process_id()             process id
+ *   gotrace__mutex, _lock, _unlock    a non-recursive lock; GOTRACE__MUTEX initializes it, also after a fork
+ *   gotrace__cond, _init, _wait, _wake  _wait waits at most that many milliseconds, with the mutex held before and
+ *   after;
+ *                                     _wake wakes all. If the waiting thread is cancelled, it runs the given function
+ *                                     with the mutex held, and unlocks it; NULL: it is not cancelled
  *   gotrace__yield()                  lets another thread run
  *   gotrace__sleep()                  sleeps for a millisecond
  *   gotrace__thread_run, _join        the service thread, with all signals blocked
  *   gotrace__barrier_init()           false if there is no process-wide barrier
- *   gotrace__barrier()                on return every thread of the process has passed a full memory barrier; false if not
- *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends
- *   gotrace__system_thread_id/_name   of the calling thread
- *   gotrace__stack_bounds             of the calling thread; false if unknown
- *   gotrace__file_*                   unbuffered files; false and errno on failure. _open leaves what a file holds; *made: it
- *                                     was not there before
+ *   gotrace__barrier()                on return every thread of the process has passed a full memory barrier; false if
+ *   not gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends
+ *   gotrace__system_thread_id/_name   of the calling thread gotrace__stack_bounds             of the calling thread;
+ *   false if unknown gotrace__file_*                   unbuffered files; false and errno on failure. _open keeps a
+ *   file's contents; *made: it
+ *                                     has created the file
  *   gotrace__at_process_exit()        gotrace__exit() runs when the process ends by exit() or the library is unloaded
- *   gotrace__is_last_thread()         the service thread is the only one that is left; false if unknown
+ *   gotrace__is_last_thread()         only the service thread is left; false if unknown
  *   gotrace__map_pages, _unmap_pages  whole pages of zeroed memory; NULL: none
- *   gotrace__cancel_off, _restore     keeps the calling thread from being cancelled meanwhile; returns what it was before
+ *   gotrace__cancel_off, _restore     disables cancellation of the calling thread; returns the previous state
  */
 
 #if defined(_WIN32)
@@ -2012,7 +2014,7 @@ typedef HANDLE gotrace__thread_handle;
 #define GOTRACE__THREAD_LOCAL __thread
 
 static uint64_t gotrace__nanoseconds(void) {
-  static LARGE_INTEGER frequency; /* the same value whoever stores it */
+  static LARGE_INTEGER frequency; /* all threads store the same value */
   LARGE_INTEGER now;
   if (!frequency.QuadPart) QueryPerformanceFrequency(&frequency);
   QueryPerformanceCounter(&now);
@@ -2071,8 +2073,8 @@ static bool gotrace__barrier(void) { return FlushProcessWriteBuffers(), true; }
 static void gotrace__platform_init(void) {}
 static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #else
-/* A callback of the program or DLL, of which the loader has a list. Not a fiber's slot (FlsAlloc): it would tell when a fiber
- * ends, and on whatever thread that happens. */
+/* A TLS callback of the program or DLL, in the loader's list. Not a fiber's slot (FlsAlloc): it would report the end of
+ * a fiber, on whatever thread deletes it. */
 static void *gotrace__registered(void);
 static void NTAPI gotrace__exit_callback(void *module, DWORD reason, void *reserved) {
   void *thread = reason == DLL_THREAD_DETACH ? gotrace__registered() : NULL;
@@ -2139,7 +2141,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
 #endif
 #endif
 
-/* Linux: what the C library declares depends on the language standard and on the macros that were defined when the program
+/* Linux: the C library's declarations depend on the language standard and on the macros defined when the program
  * included the first header. Functions that may be hidden are declared here by other names, for the same symbols. */
 #if defined(__linux__)
 #define GOTRACE__LIBC(type, name, parameters, symbol) extern type gotrace__libc_##name parameters __asm__(symbol)
@@ -2155,7 +2157,7 @@ typedef Elf32_Phdr gotrace__segment;
 typedef Elf32_Dyn gotrace__dynamic;
 typedef Elf32_Sym gotrace__elf_symbol;
 #endif
-typedef struct gotrace__module { /* the beginning of struct dl_phdr_info */
+typedef struct gotrace__module { /* the first members of struct dl_phdr_info */
   uintptr_t base;
   const char *path; /* empty: the program itself */
   const gotrace__segment *segments;
@@ -2188,7 +2190,7 @@ GOTRACE__LIBC(int, clock_gettime, (int clock, struct timespec *now), "__clock_ge
 GOTRACE__LIBC(int, clock_gettime, (int clock, struct timespec *now), "clock_gettime");
 #endif
 enum { GOTRACE__REALTIME = 0, GOTRACE__MONOTONIC = 1 };
-#if defined(REG_RIP) && defined(__x86_64__) && !defined(__ILP32__) /* what gotrace_cpu_sample reads */
+#if defined(REG_RIP) && defined(__x86_64__) && !defined(__ILP32__) /* for gotrace_cpu_sample */
 GOTRACE__STATIC_ASSERT(offsetof(ucontext_t, uc_mcontext.gregs[REG_RIP]) == (5 + 16) * 8, rip);
 GOTRACE__STATIC_ASSERT(offsetof(ucontext_t, uc_mcontext.gregs[REG_RBP]) == (5 + 10) * 8, rbp);
 #elif defined(__USE_MISC) && defined(__aarch64__)
@@ -2269,7 +2271,7 @@ static void *gotrace__map_pages(size_t size) {
 static void gotrace__unmap_pages(void *memory, size_t size) { munmap(memory, size); }
 #endif
 
-#if GOTRACE_NO_THREADS || defined(__ANDROID__) /* which has no cancellation */
+#if GOTRACE_NO_THREADS || defined(__ANDROID__) /* Android has no cancellation */
 static int gotrace__cancel_off(void) { return 0; }
 static void gotrace__cancel_restore(int before) { (void)before; }
 #else
@@ -2352,8 +2354,8 @@ static void gotrace__sleep(void) {
   errno = saved;
   gotrace__cancel_restore(before);
 }
-/* A process whose main thread has ended by pthread_exit lives until its last thread ends. Field 3 of /proc/PID/stat is the
- * state of the main thread, field 20 the number of threads. */
+/* A process whose main thread has ended by pthread_exit lives until its last thread ends. In /proc/PID/stat, field 3 is
+ * the state of the main thread and field 20 the number of threads. */
 static bool gotrace__is_last_thread(void) {
   bool last = false;
 #if defined(__linux__)
@@ -2363,7 +2365,7 @@ static bool gotrace__is_last_thread(void) {
   if (file >= 0) close(file);
   if (size > 0) {
     text[size] = 0;
-    at = strrchr(text, ')'); /* field 2, the name, may hold anything */
+    at = strrchr(text, ')'); /* field 2, the name, may contain any character */
   }
   if (at && strncmp(at, ") Z ", 4) == 0) {
     for (field = 2; at && field < 20; field++) at = strchr(at + 1, ' ');
@@ -2379,7 +2381,7 @@ static void *gotrace__thread_main(void *unused) {
   gotrace__service();
   return NULL;
 }
-/* The host's signal handlers must not run on the service thread, nor SIGPIPE end the host. */
+/* The host's signal handlers must not run on the service thread, and SIGPIPE must not end the host. */
 static bool gotrace__thread_run(gotrace__thread_handle *handle) {
   gotrace__sigset all, old;
   int error;
@@ -2391,7 +2393,7 @@ static bool gotrace__thread_run(gotrace__thread_handle *handle) {
 }
 static void gotrace__thread_join(gotrace__thread_handle handle) { pthread_join(handle, NULL); }
 static pthread_key_t gotrace__exit_key;
-static uint32_t gotrace__has_exit_key; /* atomic; a process has few of them */
+static uint32_t gotrace__has_exit_key; /* atomic; a process has few keys */
 static void gotrace__platform_init(void) {
   if (pthread_key_create(&gotrace__exit_key, gotrace__thread_gone) == 0)
     gotrace__store_release(&gotrace__has_exit_key, 1u);
@@ -2400,8 +2402,8 @@ static void gotrace__platform_init(void) {
 static void gotrace__at_thread_exit(void *thread) {
   if (gotrace__load_acquire(&gotrace__has_exit_key)) pthread_setspecific(gotrace__exit_key, thread);
 }
-/* The process ends, or the library is unloaded: threads that end later must not call into it. What it holds goes back to the
- * system if this is code for a library. */
+/* The process ends or the library is unloaded: threads that end later must not call into it. If this is a library, its
+ * memory goes back to the system. */
 __attribute__((destructor)) static void gotrace__unload(void) {
   if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
   gotrace__exit();
@@ -2468,10 +2470,10 @@ static bool gotrace__file_write(int file, const void *data, size_t size) {
   return true;
 }
 static void gotrace__file_cut(int file, uint64_t size) {
-  if (gotrace__libc_ftruncate(file, (long long)size) != 0) return; /* a pipe: nothing to be done */
+  if (gotrace__libc_ftruncate(file, (long long)size) != 0) return; /* a pipe: nothing to do */
 }
 static bool gotrace__file_rewind(int file) { return lseek(file, 0, SEEK_SET) == 0; }
-/* Whether it is one that a failure may remove, and that can be written again from its beginning. */
+/* Whether the file is a regular one, which a failure may remove and which can be rewritten from its beginning. */
 static bool gotrace__file_regular(int file) {
   struct stat status;
   return fstat(file, &status) == 0 && S_ISREG(status.st_mode);
@@ -2479,8 +2481,8 @@ static bool gotrace__file_regular(int file) {
 static bool gotrace__file_close(int file) { return close(file) == 0; }
 
 #if defined(__linux__)
-/* Names from the dynamic symbols of the modules that are loaded. Not by dladdr: while a library is unloaded, dlclose holds that
- * function's lock, and waits for the thread that writes the library's trace. */
+/* Names from the dynamic symbols of the loaded modules. Does not use dladdr: while a library is unloaded, dlclose holds
+ * that function's lock and waits for the thread that writes the library's trace. */
 typedef struct gotrace__symbol_search {
   uintptr_t pc;
   char *name;
@@ -2488,7 +2490,7 @@ typedef struct gotrace__symbol_search {
   const char **file;
 } gotrace__symbol_search;
 
-/* How many symbols a hash table of DT_GNU_HASH has: the last chain of the last symbol in a bucket ends the table. */
+/* The number of symbols in a DT_GNU_HASH table: the last chain of the last symbol in a bucket ends the table. */
 static uint32_t gotrace__gnu_hash_symbols(const uint32_t *table) {
   const uint32_t *buckets = table + 4 + table[2] * (sizeof(uintptr_t) / sizeof(uint32_t)), *chains = buckets + table[0];
   uint32_t last = 0, i;
@@ -2499,14 +2501,14 @@ static uint32_t gotrace__gnu_hash_symbols(const uint32_t *table) {
   return last + 1;
 }
 
-/* The function of a module that holds an address, which counts from the module's base; NULL if its dynamic symbols have none. */
+/* The function of a module that contains an address (relative to the module's base); NULL if no dynamic symbol does. */
 static const char *gotrace__dynamic_symbol(uintptr_t base, const gotrace__dynamic *entry, uintptr_t address) {
   const gotrace__elf_symbol *symbols = NULL, *best = NULL;
   const char *strings = NULL;
   uint32_t count = 0, i;
   for (; entry->d_tag != DT_NULL; entry++) {
     uintptr_t at = (uintptr_t)entry->d_un.d_ptr;
-    if (at < base) at += base; /* not every linker relocates these, and nobody does in the vDSO */
+    if (at < base) at += base; /* some linkers do not relocate these, and nothing does in the vDSO */
     if (entry->d_tag == DT_SYMTAB) symbols = (const gotrace__elf_symbol *)at;
     if (entry->d_tag == DT_STRTAB) strings = (const char *)at;
     if (entry->d_tag == DT_HASH && !count) count = ((const uint32_t *)at)[1];
@@ -2553,7 +2555,7 @@ static int gotrace__search_module(gotrace__module *module, size_t size, void *ar
 }
 #endif
 
-/* The function that holds pc, or its module and the place in it. *file is valid until the next call. */
+/* The function that contains pc, or its module and the offset in it. *file is valid until the next call. */
 static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
 #if defined(__linux__)
   gotrace__symbol_search search;
@@ -2583,23 +2585,23 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
 #endif /* systems */
 #endif /* GOTRACE__PLATFORM */
 
-/* In a library that is loaded late a thread's first access would allocate, which gotrace_cpu_sample must not; of other C
- * libraries than glibc not all keep room for the alternative. */
+/* In a library loaded late, a thread's first access to a thread-local would allocate, which gotrace_cpu_sample must
+ * not. Only glibc reliably reserves room for the alternative (the initial-exec model). */
 #if defined(__GLIBC__) && !GOTRACE_NO_THREADS
 #define GOTRACE__TLS_MODEL __attribute__((tls_model("initial-exec")))
 #else
 #define GOTRACE__TLS_MODEL
 #endif
 
-/* Where the thread is in the tracer, but for its calls: how many locks it holds or is about to take; GOTRACE__IN_SINK while it
- * is in the program's write function or symbolizer. See gotrace__is_nested. */
+/* What the thread does in the tracer besides calls: the number of locks it holds or is about to take; GOTRACE__IN_SINK
+ * while it is in the program's write function or symbolizer. See gotrace__is_nested. */
 #define GOTRACE__IN_SINK 0x10000u
 #define gotrace__in_sink (gotrace__inside >= GOTRACE__IN_SINK)
 static GOTRACE__THREAD_LOCAL unsigned gotrace__inside GOTRACE__TLS_MODEL;
 
 static void gotrace__lock(gotrace__mutex *mutex) {
   gotrace__inside++;
-  gotrace__signal_fence(); /* a signal handler must not find the lock held and the count not */
+  gotrace__signal_fence(); /* a signal handler must not see the lock held without the count */
   gotrace__mutex_lock(mutex);
 }
 static void gotrace__unlock(gotrace__mutex *mutex) {
@@ -2610,25 +2612,25 @@ static void gotrace__unlock(gotrace__mutex *mutex) {
 
 /* ---------------------------------------------------------------------------------------------------- >>memory ---- */
 
-/* Memory from the system, zeroed. Large pieces are mapped one by one; of those that are freed some are kept for the next, since
- * fresh pages cost more than all that is written to them. Small ones, records that are used again
- * for ever, are cut from chunks, rounded to cache lines so that no two threads' records share one. Freed small pieces wait in
- * a list for each size. */
+/* Zeroed memory from the system. Large pieces are mapped one by one. Some of the freed ones are kept for reuse, since
+ * fresh pages cost more than everything written to them. Small pieces, for records that are reused for ever, are cut
+ * from chunks and rounded to cache lines, so that no two threads' records share one. Freed small pieces are kept in a
+ * list per size. */
 #ifndef GOTRACE_MALLOC
 #define GOTRACE__LINE 64
 #define GOTRACE__LARGE ((size_t)1 << 12)
 #define GOTRACE__CHUNK ((size_t)1 << 17)
 #define GOTRACE__PAGE ((size_t)1 << 12)
-#define GOTRACE__KEPT_PAGES 32                      /* most pages of a piece that is kept */
-#define GOTRACE__KEPT_BYTES ((size_t)16 << 20)      /* of all of them */
+#define GOTRACE__KEPT_PAGES 32                      /* most pages of a kept piece */
+#define GOTRACE__KEPT_BYTES ((size_t)16 << 20)      /* of all kept pieces */
 
 typedef struct gotrace__small {
   struct gotrace__small *next;
 } gotrace__small;
 
 static struct gotrace__pool {
-  gotrace__mutex lock; /* innermost: nothing else is locked under it */
-  gotrace__small *chunks; /* all of them, each of GOTRACE__CHUNK bytes */
+  gotrace__mutex lock; /* innermost: no other lock is taken under it */
+  gotrace__small *chunks; /* all chunks, each of GOTRACE__CHUNK bytes */
   size_t used;            /* of the first chunk */
   gotrace__small *free[GOTRACE__LARGE / GOTRACE__LINE]; /* by size */
   gotrace__small *large[GOTRACE__KEPT_PAGES + 1];       /* by pages */
@@ -2716,7 +2718,7 @@ static void gotrace__system_free(void *memory, size_t size) {
 }
 
 #ifdef GOTRACE__UNLOADS
-/* Gives the chunks back to the system, but for those that hold a piece of `kept`, a list by `next`. */
+/* Returns the chunks to the system, except those that contain a piece of `kept`, a list linked by `next`. */
 static void gotrace__system_trim(const gotrace__small *kept) {
   struct gotrace__pool *pool = &gotrace__pool;
   gotrace__small *chunk, *next;
@@ -2753,13 +2755,13 @@ static void *gotrace__zeroed_malloc(size_t size) {
 #define GOTRACE__FREE(pointer, size) GOTRACE_FREE(pointer, size)
 #endif
 
-/* Bytes that a session may use, and has used. NULL where a budget is asked for: no bound. */
+/* Bytes that a session may use, and has used. A NULL budget means no bound. */
 typedef struct gotrace__budget {
   size_t used, peak, limit; /* atomic */
   uint32_t refusals;        /* atomic; so far */
 } gotrace__budget;
 
-/* `within`: refuse to pass the limit. Memory is zeroed. NULL: refused, or none left. */
+/* `within`: fail at the limit. The memory is zeroed. NULL: at the limit, or out of memory. */
 static void *gotrace__allocate(gotrace__budget *budget, size_t size, bool within) {
   void *memory;
   if (budget) {
@@ -2792,8 +2794,8 @@ static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
   return at;
 }
 
-/* The same in exactly `width` bytes, which must suffice: room that is reserved now and filled in later. Go:
- * traceBuf.varintReserve and varintAt. */
+/* The same in exactly `width` bytes, which must suffice: for room reserved now and filled in later.
+ * Go: traceBuf.varintReserve and varintAt. */
 static inline uint8_t *gotrace__put_varint_reserved(uint8_t *at, uint64_t value, unsigned width) {
   unsigned i;
   for (i = 0; i < width; i++, value >>= 7) *at++ = (uint8_t)((value & 0x7f) | (i + 1 < width ? 0x80 : 0));
@@ -2808,8 +2810,8 @@ static inline unsigned gotrace__varint_size(uint64_t value) {
 
 /* ------------------------------------------------------------------------------------------------- >>region ---- */
 
-/* A region allocator: pieces of blocks of 64 KiB, freed all at once. Not thread-safe. Go: traceAlloc in
- * runtime/trace.go, traceRegionAlloc later. */
+/* A region allocator: pieces of 64 KiB blocks, all freed at once. Not thread-safe. Go: traceAlloc in runtime/trace.go,
+ * later traceRegionAlloc. */
 #ifndef GOTRACE__REGION_BLOCK
 #define GOTRACE__REGION_BLOCK 65536
 #endif
@@ -2825,17 +2827,18 @@ typedef struct gotrace__region {
   gotrace__region_block *head;
   size_t used; /* of the head's data */
   gotrace__budget *budget;
-  bool beyond; /* may pass the budget's limit */
+  bool beyond; /* may exceed the budget's limit */
 } gotrace__region;
 
-/* `size` bytes, zeroed and aligned for a pointer or a uint64_t; NULL if that is more than a block has, or no memory. */
+/* Returns `size` bytes, zeroed and aligned for a pointer or a uint64_t; NULL if larger than a block or out of
+ * memory. */
 static void *gotrace__region_alloc(gotrace__region *region, size_t size) {
   void *memory;
   if (size > sizeof region->head->data) return NULL;
   size = (size + 7) & ~(size_t)7;
   if (!region->head || size > sizeof region->head->data - region->used) {
     gotrace__region_block *block;
-    if (size > sizeof region->head->data) return NULL; /* rounding went over */
+    if (size > sizeof region->head->data) return NULL; /* after rounding up */
     block = GOTRACE__CAST(gotrace__region_block *, gotrace__allocate(region->budget, sizeof *block, !region->beyond));
     if (!block) return NULL;
     block->next = region->head;
@@ -2878,8 +2881,8 @@ static uint64_t gotrace__hash_bytes(const char *bytes, size_t size) {
   return gotrace__mix(gotrace__mix(hash, word), 0);
 }
 
-/* What the two tables share: hash chains that are read without a lock and grow at their heads under one, and a list in
- * the order in which entries came, from which the reader takes what is new. */
+/* Shared by the string and stack tables: hash chains, which are read without a lock and grow at their heads under one,
+ * and a list in insertion order, from which the reader takes the new entries. */
 typedef struct gotrace__entry {
   struct gotrace__entry *link; /* in the chain; set before the entry is published */
   struct gotrace__entry *next; /* in the list; published by store_release */
@@ -2893,8 +2896,9 @@ typedef struct gotrace__table {
   gotrace__mutex lock;
   gotrace__region region;
   gotrace__entry *first, *last; /* protected by lock; first is published by store_release */
-  uint32_t count; /* atomic: the last id given, also in blocks to threads (gotrace__text) */
-  uint32_t often, often_most; /* protected by lock: of the ids kept for what is mentioned often, the last given; all */
+  uint32_t count; /* atomic: the last id assigned, also in blocks to threads (gotrace__text) */
+  uint32_t often, often_most; /* protected by lock: the last id assigned of those reserved for frequent strings; the
+                                 last reserved one */
   gotrace__entry *chains[GOTRACE__CHAINS];
 } gotrace__table;
 
@@ -2913,7 +2917,7 @@ static void gotrace__table_free(gotrace__table *table) {
   gotrace__release(table->region.budget, table, sizeof *table);
 }
 
-/* The payload of an entry follows it. */
+/* An entry's payload follows it in memory. */
 static gotrace__entry *gotrace__table_find(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
                                            size_t bytes) {
   gotrace__entry *entry = gotrace__load_acquire(&table->chains[hash % GOTRACE__CHAINS]);
@@ -2922,9 +2926,9 @@ static gotrace__entry *gotrace__table_find(gotrace__table *table, uint64_t hash,
   return NULL;
 }
 
-/* Strings have ids of one byte for those that events will mention often: reasons, and names that stand in the program.
- * Not for what is made at run time, of which there may be any number, nor for functions and files, which stand in the
- * table of stacks alone. */
+/* One-byte ids are reserved for strings that events refer to often: reasons, and names that are constants in the
+ * program. Strings made at run time get none, since there may be any number of them. Nor do functions and files, to
+ * which only the stack table refers. */
 #define GOTRACE__OFTEN_IDS 127u
 
 static gotrace__table *gotrace__strings_new(gotrace__budget *budget, bool within) {
@@ -2933,14 +2937,14 @@ static gotrace__table *gotrace__strings_new(gotrace__budget *budget, bool within
   return strings;
 }
 
-/* The entry of a payload, which is added if it is new; NULL if there is no memory for it. */
+/* The entry of a payload, added if it is new; NULL if out of memory. */
 static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
                                           size_t bytes, bool often) {
   gotrace__entry **chain = &table->chains[hash % GOTRACE__CHAINS];
   gotrace__entry *entry = gotrace__table_find(table, hash, size, payload, bytes);
   if (GOTRACE__LIKELY(entry != NULL)) return entry;
   gotrace__lock(&table->lock);
-  entry = gotrace__table_find(table, hash, size, payload, bytes); /* another thread may have been faster */
+  entry = gotrace__table_find(table, hash, size, payload, bytes); /* another thread may have added it */
   if (!entry) entry = GOTRACE__CAST(gotrace__entry *, gotrace__region_alloc(&table->region, sizeof *entry + bytes));
   if (entry && !entry->id) {
     entry->link = *chain;
@@ -2948,7 +2952,7 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
     entry->id = often && table->often < table->often_most ? ++table->often : gotrace__add_relaxed(&table->count, 1) + 1;
     entry->size = size;
     memcpy(entry + 1, payload, bytes);
-    /* Release: who finds the entry, in its chain or in the list, must not see it half made. */
+    /* Release: a thread that finds the entry, in its chain or in the list, must not see it partially initialized. */
     gotrace__store_release(chain, entry);
     gotrace__store_release(table->last ? &table->last->next : &table->first, entry);
     table->last = entry;
@@ -2957,7 +2961,7 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
   return entry;
 }
 
-/* Its id; 0 if there is no memory for it. */
+/* The id of the payload's entry; 0 if out of memory. */
 static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload, size_t bytes) {
   const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes, false);
   return entry ? entry->id : 0;
@@ -2968,14 +2972,15 @@ static size_t gotrace__cut_at(const char *string, size_t size, size_t limit) {
   size_t back;
   if (size <= limit) return size;
   for (back = 0; back < 4 && back < limit && ((unsigned char)string[limit - back] & 0xc0) == 0x80; back++) continue;
-  return back < 4 ? limit - back : limit; /* four continuation bytes are no UTF-8 */
+  return back < 4 ? limit - back : limit; /* four continuation bytes are not UTF-8 */
 }
 
 static size_t gotrace__cut(const char *string, size_t size) {
   return gotrace__cut_at(string, size, GOTRACE_MAX_STRING_SIZE);
 }
 
-/* The id of a string: from 1; 0 for the empty one, or without memory. *cut: was too long. Go: traceString. */
+/* The id of a string, from 1 on; 0 for the empty string, or if out of memory. *cut: it was truncated. Go:
+ * traceString. */
 static uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool often, bool *cut) {
   size_t kept = gotrace__cut(string, size);
   const gotrace__entry *entry;
@@ -2987,7 +2992,7 @@ static uint32_t gotrace__string_put(gotrace__table *strings, const char *string,
 
 /* ------------------------------------------------------------------------------------------------- >>stacks ---- */
 
-/* A frame in the table: a location whose padding, if any, is zero, so that frames compare as bytes. */
+/* A frame in the table: a location whose padding is zero, so that frames compare as bytes. */
 typedef struct gotrace__frame {
   uint64_t pc;
   const char *function, *file;
@@ -2995,8 +3000,8 @@ typedef struct gotrace__frame {
 } gotrace__frame;
 GOTRACE__STATIC_ASSERT(sizeof(gotrace__frame) == 16 + 2 * sizeof(void *), frame_without_padding);
 
-/* Readers tell frames apart by pc alone, so a location without one gets a number from what it says: 49 bits, more than
- * any address of a program has. */
+/* Readers identify a frame by its pc alone, so a location without one gets a pc derived from its contents. It has 49
+ * bits, more than any address in a program. */
 static gotrace__frame gotrace__frame_of(const gotrace_location *location) {
   gotrace__frame frame;
   frame.pc = location->pc;
@@ -3005,7 +3010,7 @@ static gotrace__frame gotrace__frame_of(const gotrace_location *location) {
   frame.line = location->line;
   if (!frame.pc) {
     uint64_t hash = gotrace__hash_bytes(frame.function ? frame.function : "", frame.function ? strlen(frame.function) : 0);
-    hash = gotrace__mix(hash, 1); /* or function and file could change places */
+    hash = gotrace__mix(hash, 1); /* otherwise swapped function and file would hash the same */
     hash = gotrace__mix(hash, gotrace__hash_bytes(frame.file ? frame.file : "", frame.file ? strlen(frame.file) : 0));
     hash = gotrace__mix(hash, frame.line);
     frame.pc = (hash & (((uint64_t)1 << 48) - 1)) | (uint64_t)1 << 48;
@@ -3013,8 +3018,8 @@ static gotrace__frame gotrace__frame_of(const gotrace_location *location) {
   return frame;
 }
 
-/* The id of a stack, innermost frame first: from 1; 0 for the empty one, or without memory. Frames beyond
- * GOTRACE_STACK_SIZE are left out. Go: traceStackTable.put; of locations, as gccgo's. */
+/* The id of a stack, innermost frame first, from 1 on; 0 for the empty stack, or if out of memory. Frames beyond
+ * GOTRACE_STACK_SIZE are dropped. Go: traceStackTable.put; frames are locations, as in gccgo. */
 static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__frame *frames, size_t count) {
   uint64_t hash;
   size_t i;
@@ -3033,22 +3038,22 @@ static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__frame 
 #ifndef GOTRACE__FIRST_BUFFER_SIZE
 #define GOTRACE__FIRST_BUFFER_SIZE 4096
 #endif
-#define GOTRACE__NO_PROC (1u << 30) /* the id of no proc */
+#define GOTRACE__NO_PROC (1u << 30) /* the id for "no proc" */
 #ifndef GOTRACE__CALL_ROOM
-#define GOTRACE__CALL_ROOM 2560 /* most bytes that one call writes: a log of 1,024 bytes, or some twenty events, and the
-                                   header of a batch */
+#define GOTRACE__CALL_ROOM 2560 /* most bytes that one call writes: a log of 1,024 bytes or some twenty events, and a
+                                   batch header */
 #endif
-#define GOTRACE__BATCH_SIZE_WIDTH 3 /* bytes of the number of a batch's bytes */
+#define GOTRACE__BATCH_SIZE_WIDTH 3 /* width of a batch's size */
 
-/* The first buffer of a stream in a generation is small, the next four times as large, up to GOTRACE__BUFFER_SIZE: there may be
- * thousands of threads that write little. */
+/* A stream's first buffer in a generation is small, the next four times as large, up to GOTRACE__BUFFER_SIZE: there may
+ * be thousands of threads that write little. */
 typedef struct gotrace__buffer {
   struct gotrace__buffer *link;
-  uint32_t capacity; /* of data: less than the array has in a small one */
-  uint32_t size;    /* of data that is filled */
-  uint32_t size_at; /* v2: where the batch's size is to be filled in; 0: nowhere */
-  uint32_t top;     /* v2: from here on stand strings, which become a batch of their own when the buffer is handed over */
-  uint32_t begin;   /* v2: where the last batch's header stands */
+  uint32_t capacity; /* of data: less than the array's size in a small buffer */
+  uint32_t size;    /* of the filled data */
+  uint32_t size_at; /* v2: position of the batch's size, to be filled in; 0: none */
+  uint32_t top;     /* v2: strings begin here; they become a separate batch when the buffer is handed over */
+  uint32_t begin;   /* v2: position of the last batch header */
   uint32_t unused;
   uint8_t data[GOTRACE__BUFFER_SIZE - sizeof(void *) - 24];
 } gotrace__buffer;
