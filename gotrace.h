@@ -3106,59 +3106,84 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
 
 /* -------------------------------------------------------------------------------------------------- >>state ----
  *
- * THE CONTROL WORD, gotrace__t.control, is the single atomic that orders all threads: generation << 2 | mode. Its generation
- * only increases. It changes under the life lock, except for an early end.
+ * The protocol, as numbered invariants. Comments elsewhere refer to the invariant that they keep.
  *
- *   off        calls keep the state of goroutines and procs by plain stores.
- *   settling   calls keep it by compare-and-swap, as when tracing is on, but write nothing. Between off and on, in both
- *              directions. Otherwise a plain store of a thread that still reads "off" could undo a transition of one that
- *              reads "on".
+ * THE CONTROL WORD, gotrace__t.control, is the single atomic that orders all threads: generation << 2 | mode. It
+ * changes under the life lock, except for an early end. Modes:
+ *
+ *   off        calls update goroutines and procs by plain stores and write nothing.
+ *   settling   calls update them by compare-and-swap, as when tracing is on, and write nothing.
  *   on         calls write to the buffers of slot (generation & 1).
  *
  * Starting, cutting and ending all begin a new generation:
  *
  *   off g -> settling g+1 -> settling g+2 -> on g+3 -> on g+4 -> ... -> on n -> settling n+1 -> off n+1
  *
- * STAMPS. A call belongs to the generation that it read when it began. A slow call may still be in that generation while other
- * threads are in a later one. Every transition of a goroutine, a proc or the collector, written or not, therefore stamps it with
- * the generation of the call (gotrace_go.generation, gotrace__stream.generation, collector_generation). A call that finds a
- * stamp later than its own generation rereads the control word before it uses what it found (gotrace__catch_up):
+ *   C1. The generation only increases. Otherwise a straggler could take its own generation for the current one.
+ *   C2. Settling lies between off and on, in both directions. Otherwise a plain store of a thread that still reads
+ *   "off"
+ *       could undo a transition of one that reads "on".
+ *   C3. Starting waits for all calls that read "off" before it turns tracing on. These calls neither set nor check
+ *   stamps.
+ *       Otherwise a trace could contain a transition without a stamp.
  *
- *   S1. A call never acts on a transition of a later generation than its own. Otherwise it would write an event that follows
- *       from one outside the trace: a second creation, or the start of a goroutine that is not runnable.
+ * WRITING. gotrace__thread.sequence, the writing flag, is odd while its thread is in a call.
+ *
+ *   W1. A call makes the sequence odd, then reads the control word.
+ *   W2. A thread that has changed the control word passes all threads through a barrier, then waits for each odd
+ *   sequence to
+ *       change (gotrace__settle), before it takes the buffers of the old generation. Otherwise a straggler could write
+ *       to a buffer that has been collected.
+ *
+ * STAMPS. A call belongs to the generation that it read when it began. A straggler is still in that generation while
+ * other threads are in a later one. Every transition of a goroutine, a proc or the collector, written or not, therefore
+ * stamps it with the generation of the call (gotrace_go.generation, gotrace__stream.generation, collector_generation).
+ * A call that finds a stamp later than its own generation rereads the control word before it uses what it found
+ * (gotrace__catch_up).
+ *
+ *   S1. A call never acts on a transition of a later generation than its own. Otherwise it would write an event that
+ *       follows from one outside the trace: a second creation, or the start of a goroutine that is not runnable.
  *   S2. This includes failed attempts: a thread whose proc was stolen in a later generation moves to that generation.
- *       Otherwise it would go on without a proc that it still has in the trace.
- *   S3. Hence all events up to the end of a generation form a consistent cut: if A happens before B and B is in it, so is A.
+ *       Otherwise it would continue without a proc that it still has in the trace.
+ *   S3. Hence all events up to the end of a generation form a consistent cut: if A happens before B and B is in it, so
+ *   is A.
  *
- * While tracing is off, calls neither set nor read stamps. Starting waits until no such call is left before it turns tracing
- * on.
+ * TIMES.
  *
- * A LATE EVENT. The clock of an event is read before the call confirms that its generation is still the current one. If it is
- * not, the event gets the time of the cut (gotrace__event_time). Otherwise readers would find it after the first events of the
- * next generation, and delay those.
+ *   T1. A call reads the clock before it confirms that its generation is still the current one. If it is not, the event
+ *   gets
+ *       the time of the cut (gotrace__event_time). Otherwise readers would find the event after the first events of the
+ *       next generation, and delay those.
+ *   T2. The time of an event is never earlier than the last event of its stream or goroutine (gotrace__stamp).
+ *   Otherwise
+ *       cores whose clocks differ would contradict causality.
  *
- * WRITING. gotrace__thread.sequence is odd while its thread is in a call. A call makes it odd, then reads the control
- * word; whoever changes the control word makes all threads pass a barrier, then waits for each odd sequence to change
- * (gotrace__settle). Otherwise a thread could write to a buffer that has been collected.
+ * V1 AND V2. In v1 each proc has its own stream, and threads without a proc use that of the global proc. In v2 each
+ * thread has its own stream. Ids of strings and stacks, sequence numbers and (v2) statuses are valid within an epoch:
+ * the session in v1, a generation in v2. Fields named `mark` hold the epoch, as a generation: in v1 the session's first
+ * one.
  *
- * V1 AND V2. Of v1 each proc writes a stream of its own, with those who have none in that of the global proc; strings,
- * stacks and sequence numbers hold for the session. Of v2 each thread writes a stream, and all these hold for a generation, as
- * do the statuses that it must tell of every goroutine and proc. What holds is called by its mark: the session's first
- * generation in v1, the generation itself in v2.
+ * A GOROUTINE'S WORD: epoch << 40 | sequence << 4 | busy << 3 | status. The sequence is counted as in Go's parsers
+ * (gState.seq in internal/trace/order.go).
  *
- * A GOROUTINE'S WORD: mark << 40 | sequence << 4 | busy << 3 | status. If the mark is not the current one, whoever touches the
- * goroutine first introduces it: v1 by a create event, v2 by its status. At the end of a generation of v2 the one who ends
- * it does so for those whom nobody has touched (gotrace__write_statuses, gotrace__write_quiet). Sequence: as Go's parsers
- * count it (gState.seq in internal/trace/order.go). Status:
+ *   G1. If the word's epoch is not the current one, the first call that refers to the goroutine introduces it: in v1 by
+ *   a
+ *       create event, in v2 by its status. Otherwise readers would reject the call's event.
+ *   G2. In v2 the thread that ends a generation writes the statuses of silent goroutines (gotrace__write_statuses,
+ *       gotrace__write_quiet). Otherwise the generation would lack them.
+ *   G3. dead: the record is free or being made, and belongs to its maker. running: only the thread that runs the
+ *   goroutine
+ *       changes the word, by plain stores. Otherwise the common events would need atomic instructions.
+ *   G4. All other statuses change by compare-and-swap to busy, which gives the thread the whole record until it stores
+ *   the
+ *       next word. Otherwise two wakers of one goroutine could both succeed.
  *
- *   dead       record is free, or being made; nobody's but its maker's
- *   running    changes only by the thread that runs it, by plain stores
- *   others     change by compare-and-swap to busy, which gives that thread all fields of the record until it stores the
- *              next word. Of two wakers exactly one wins.
+ * A PROC'S WORD: thread << 4 | busy << 3 | status. The proc's owner owns its record.
  *
- * A PROC'S WORD: thread << 4 | busy << 3 | status. Running and system call belong to the thread; idle to nobody. In a
- * system call, its thread and a thief decide by compare-and-swap. What is in the record belongs to whom the proc belongs
- * to. The global proc belongs to the holder of its lock.
+ *   P1. A proc that is running or in a system call belongs to its thread; an idle one has no owner. Out of a system
+ *   call, the
+ *       thread and a thief take it by compare-and-swap. Otherwise both could own it.
+ *   P2. The global proc belongs to the holder of its lock.
  */
 
 enum { GOTRACE__OFF = 0, GOTRACE__SETTLING = 1, GOTRACE__ON = 2, GOTRACE__GONE = 3 /* unloaded */, GOTRACE__MODES = 3 };
@@ -3176,7 +3201,7 @@ enum gotrace__proc_status { /* as tracev2.ProcStatus */
   GOTRACE__PROC_RUNNING = 1,
   GOTRACE__PROC_IDLE = 2,
   GOTRACE__PROC_SYSCALL = 3,
-  GOTRACE__PROC_SYSCALL_ABANDONED = 4 /* in traces only */
+  GOTRACE__PROC_SYSCALL_ABANDONED = 4 /* only in traces */
 };
 
 #define GOTRACE__BUSY ((uint64_t)8)
@@ -3191,97 +3216,99 @@ typedef struct gotrace__thread gotrace__thread;
 #define GOTRACE__KINDS 144 /* event numbers */
 #define GOTRACE__TASK_NAME 44
 
-/* A stream of batches. Of v1 each proc has one, of v2 each thread. Belongs to whom its proc or thread belongs to. */
+/* A stream of batches: per proc in v1, per thread in v2. Belongs to the owner of its proc or thread. */
 typedef struct gotrace__stream {
   gotrace__uint64 id;                /* in its batches' headers */
-  gotrace__uint64 tick;              /* atomic; of its last event (of a proc in v2: of the last event about it) */
+  gotrace__uint64 tick;              /* atomic; of its last event (for a proc in v2: of the last event about it) */
   gotrace__uint64 generation;        /* atomic; the proc's stamp */
   gotrace__buffer *buffer[2]; /* by generation & 1 */
 } gotrace__stream;
 
-/* Reasons that the program has named, see gotrace_reason: number << 8, plus the built-in reason that v1 has instead. */
+/* Named reasons, see gotrace_reason: number << 8, plus the built-in reason to use in v1. */
 #ifndef GOTRACE__REASONS
 #define GOTRACE__REASONS 512u
 #endif
 #define gotrace__reason_number(reason) ((reason) >> 8)
 #define gotrace__reason_base(reason) ((reason) & 0x7f)
 
-/* The tables that a stretch of the trace refers to: of the session in v1, of a generation in v2. */
+/* The tables of an epoch: of the session in v1, of a generation in v2. */
 typedef struct gotrace__tables {
   gotrace__table *strings, *stacks, *types; /* types: of heap objects, if alloc_events */
-  gotrace__entry *last_string, *last_stack, *last_type; /* the reader's: that were written; NULL: none */
-  uint64_t number;                          /* v2: the generation's, in the file */
-  uint64_t start_tick, start_nanoseconds;   /* of the same */
+  gotrace__entry *last_string, *last_stack, *last_type; /* owned by the reader: the last ones written; NULL: none */
+  uint64_t number;                          /* v2: the generation's number in the file */
+  uint64_t start_tick, start_nanoseconds;   /* of the generation */
   uint64_t wall_seconds;
   uint32_t wall_nanoseconds;
   /* v2: string ids */
   uint32_t block_reasons[GOTRACE_BLOCK_REASON_COUNT], stop_reasons[GOTRACE_STOP_REASON_COUNT];
   uint32_t stw_reasons[GOTRACE_STW_REASON_COUNT];
-  uint32_t named_reasons[GOTRACE__REASONS]; /* atomic; 0: not put in the table yet */
+  uint32_t named_reasons[GOTRACE__REASONS]; /* atomic; 0: not in the table yet */
 } gotrace__tables;
 
-/* What was written between two cuts, on its way to the reader. */
+/* The data written between two cuts, on its way to the reader. */
 typedef struct gotrace__piece {
   struct gotrace__piece *link;
   gotrace__queue queue;
-  gotrace__tables *tables; /* v2: goes with it */
+  gotrace__tables *tables; /* v2: the generation's tables */
   uint64_t end_tick;
-  unsigned stage;          /* the reader's, of v2 */
+  unsigned stage;          /* owned by the reader; v2 */
 } gotrace__piece;
 
-/* A generation that the flight recorder keeps, as the reader delivered it. */
+/* A generation kept by the flight recorder, as the reader delivered it. */
 typedef struct gotrace__chunk {
   struct gotrace__chunk *link;
-  size_t size; /* of the data, which follows */
+  size_t size; /* of the data, which follows in memory */
 } gotrace__chunk;
 typedef struct gotrace__kept {
   struct gotrace__kept *link;
   gotrace__chunk *first, *last;
   uint64_t end_nanoseconds;
-  unsigned snapshots; /* that are writing it */
-  bool gone;          /* no longer kept; the last of these frees it */
+  unsigned snapshots; /* number of snapshots that are writing it */
+  bool gone;          /* no longer kept; the last snapshot frees it */
 } gotrace__kept;
 
-/* A task that has begun and not ended. */
+/* An open task: one that has begun and not ended. */
 #ifndef GOTRACE__TASKS
 #define GOTRACE__TASKS 1024
 #endif
 typedef struct gotrace__open_task {
   gotrace__uint64 id; /* atomic; 0: free; all ones: being changed */
   gotrace__uint64 parent;
-  uint32_t session; /* in whose trace its begin is; 0: none */
+  uint32_t session; /* whose trace has its begin; 0: none */
   char name[GOTRACE__TASK_NAME];
 } gotrace__open_task;
 
-/* The regions that are open in a goroutine, outermost first. Names are constants, or in the session's own table. */
+/* The open regions of a goroutine, outermost first. Names are constants, or in the session's own table. */
 typedef struct gotrace__open_region {
   uint64_t task;
   const char *name;
-  bool unnamed; /* there was no memory for its name */
+  bool unnamed; /* no memory for its name */
 } gotrace__open_region;
 #define GOTRACE__REGION_DEPTH 1024
 
 struct gotrace_go {
   gotrace__uint64 word; /* atomic */
-  gotrace__uint64 id;   /* atomic: others may read it */
+  gotrace__uint64 id;   /* atomic; other threads may read it */
   gotrace__uint64 owner;      /* atomic; index of the thread that last ran it, see gotrace__has_go */
   uint8_t is_free;     /* atomic; 1 exactly while it is in a free list */
   bool timer;
   bool woken;          /* the last event about it is an unblock */
   uint16_t region_depth, region_capacity;
-  const gotrace__buffer *start_buffer; /* where its start after an unblock was written, and where that ended */
-  /* Who the word says it belongs to: */
+  const gotrace__buffer *start_buffer; /* buffer with its start after an unblock; start_end: the offset after that
+                                          event */
+  /* Owned by the owner according to the word (G3, G4): */
   gotrace__uint64 tick;            /* atomic; of the last event about this goroutine */
   gotrace__uint64 generation;      /* atomic; its stamp: of its last transition while tracing was on or settling */
-  gotrace_proc *last_proc;  /* whose stream has the last numbered event about it */
-  gotrace_location entry;   /* fields atomic: a silent goroutine's are read from afar */
-  gotrace_proc *syscall_proc; /* atomic; that it entered its system call on */
-  gotrace__uint64 syscall_tick;    /* of GoSysCall, if syscall_session is this session */
-  gotrace__uint64 exit_tick;       /* of the end of a system call that is still to be written, if exit_session is */
+  gotrace_proc *last_proc;  /* proc whose stream has the last numbered event about it */
+  gotrace_location entry;   /* fields atomic: the ender of a generation reads those of silent goroutines */
+  gotrace_proc *syscall_proc; /* atomic; proc on which it entered its system call */
+  gotrace__uint64 syscall_tick;    /* of GoSysCall, if syscall_session is the current session */
+  gotrace__uint64 exit_tick;       /* of the end of a system call that is still to be written, if exit_session is
+                                      current */
   uint32_t syscall_session, exit_session;
   uint32_t known;           /* atomic; session in which it was first mentioned */
-  uint32_t introduced;      /* atomic; session in which it was introduced, not created */
-  uint32_t unborn;          /* session in which its create event is still to come (gotrace__write_create); v2 */
+  uint32_t introduced;      /* atomic; session in which it was introduced (G1), not created */
+  uint32_t unborn;          /* session in which its create event is not written yet (gotrace__write_create); v2 */
   uint32_t assist_session;  /* session with an open mark assist */
   gotrace__uint64 traced[2];       /* atomic; by slot: generation in which its status was last written; v2 */
   uint32_t start_end;       /* see start_buffer */
@@ -3290,79 +3317,83 @@ struct gotrace_go {
   char *label;              /* NULL or GOTRACE__LABEL bytes */
   uintptr_t stack_low, stack_high;
   gotrace_go *link;         /* in a free list */
-} __attribute__((aligned(64))); /* two goroutines, which may run on two threads, share no cache line */
+} __attribute__((aligned(64))); /* two goroutines, which may run on two threads, do not share a cache line */
 #define GOTRACE__LABEL 64
 
 struct gotrace_proc {
   gotrace__uint64 word; /* atomic */
-  int id;        /* for ever: the order of a proc's batches is the order of its record's buffers */
-  uint32_t session; /* atomic; in which it was last mentioned; v1 */
-  gotrace_go *go;   /* atomic; that runs on it */
+  int id;        /* never changes: the batches of a proc have the order of its record's buffers */
+  uint32_t session; /* atomic; session that last mentioned it; v1 */
+  gotrace_go *go;   /* atomic; the goroutine that runs on it */
   gotrace__stream stream;
   gotrace__uint64 traced[2];  /* atomic; by slot: generation in which its status was last written; v2 */
   gotrace__uint64 sequence;   /* of its last numbered event in that generation; v2 */
-  gotrace__uint64 thread;     /* the system's id of the thread that last began a system call on it */
-  uint32_t steal_unreported; /* atomic; 1: its thread has reported that it lost the proc in a system call, and the thief not yet */
-  bool sweep, scan;    /* between begin and end of one, also where that is not written */
-  /* What its stream has begun and not ended, if the session is the current one: changes only with what is written. */
+  gotrace__uint64 thread;     /* system id of the thread that last began a system call on it */
+  uint32_t steal_unreported; /* atomic; 1: its thread has reported the loss of the proc in a system call, the thief has
+                                not */
+  bool sweep, scan;    /* between begin and end, whether written or not */
+  /* Open ranges in its stream, if the session is the current one: change only when an event is written. */
   uint32_t sweep_session, scan_session, stw_session, run_session;
-  bool run_in_syscall; /* of the goroutine that runs: after GoSysCall */
+  bool run_in_syscall; /* the running goroutine has written GoSysCall */
   gotrace__uint64 swept, reclaimed;
-  gotrace_proc *next;  /* of all procs, by id */
-  char padding[64];    /* two procs share no cache line */
+  gotrace_proc *next;  /* in the list of all procs, by id */
+  char padding[64];    /* two procs do not share a cache line */
 };
 
 /* One call of the tracer's API, from gotrace__begin to gotrace__end. */
 typedef struct gotrace__call {
   gotrace__thread *m;
-  gotrace_proc *p;     /* v1: whose stream is written; v2: the thread's, or NULL */
-  gotrace_proc *taken; /* a proc that the call has taken (gotrace__take_proc), or NULL */
-  gotrace__stream *s;  /* that is written */
-  gotrace__buffer *b;  /* its buffer, with GOTRACE__CALL_ROOM bytes of room at first */
+  gotrace_proc *p;     /* v1: proc whose stream is written; v2: the thread's, or NULL */
+  gotrace_proc *taken; /* a proc taken by the call (gotrace__take_proc), or NULL */
+  gotrace__stream *s;  /* the stream that is written */
+  gotrace__buffer *b;  /* its buffer, with at least GOTRACE__CALL_ROOM free bytes when the call begins */
   gotrace_site *site;  /* or NULL */
-  void *frame;         /* of the public function: where a walk by frame pointers begins */
-  uint64_t at;         /* the time of all that the call writes, if it is timed; else each event has its own */
+  void *frame;         /* of the public function: start of a walk by frame pointers */
+  uint64_t at;         /* the time of all events of the call, if it is timed; otherwise each has its own */
   uint64_t generation;
   uint32_t session;    /* 0: nothing is written; then v2 is false */
-  uint32_t mark;       /* in which ids and statuses are valid: the generation (v2) or session (v1) */
+  uint32_t mark;       /* the epoch: the generation (v2) or session (v1) */
   unsigned slot;
   bool v2;
   bool timed;          /* see `at` */
-  bool plain;          /* tracing is off: state is kept by plain stores */
-  bool streamless;     /* v1: opens the stream of a proc that it takes, and no other by itself */
+  bool plain;          /* tracing is off: plain stores only */
+  bool streamless;     /* v1: opens the stream of a proc that it takes, and no other implicitly */
   bool global;         /* the global proc's lock is held */
   bool collecting;     /* the collector's lock is held */
-  bool may_wait;       /* holds nothing yet: may wait for room */
-  bool ending;         /* the last events of a trace: limits do not count */
+  bool may_wait;       /* holds no lock or record yet, so it may wait for room */
+  bool ending;         /* the last events of a trace: limits do not apply */
 } gotrace__call;
 
 #define GOTRACE__NO_CONTROL UINT64_MAX
 struct gotrace__thread {
   gotrace__uint64 sequence; /* atomic; odd: in a call */
-  /* The thread's own: */
-  gotrace__uint64 control;    /* word that was last seen, see gotrace__enter; GOTRACE__NO_CONTROL: none */
-  gotrace__uint64 usual_control; /* the same if format and stacks are such that gotrace__enter_usual may succeed; else no word */
-  gotrace__call call;  /* as each begins while that is the word */
-  gotrace_proc *proc;  /* atomic in v2: read by the end of a generation */
+  /* Owned by the thread: */
+  gotrace__uint64 control;    /* the control word last seen, see gotrace__enter; GOTRACE__NO_CONTROL: none */
+  gotrace__uint64 usual_control; /* the same, if format and stacks permit the fast path (gotrace__enter_usual); else no
+                                    word */
+  gotrace__call call;  /* initial value of each call while `control` is the control word */
+  gotrace_proc *proc;  /* atomic in v2: the end of a generation reads it */
   gotrace_go *go;      /* likewise */
   gotrace__stream stream; /* v2 */
-  gotrace__uint64 opened[2];  /* atomic; by slot: generation in which the thread last wrote what it has; v2 */
-  gotrace__uint64 left_tick;  /* atomic; of its last event before `left_for`, the generation that its stream was last begun in; v2 */
+  gotrace__uint64 opened[2];  /* atomic; by slot: generation in which the thread last wrote its proc and goroutine;
+                                 v2 */
+  gotrace__uint64 left_tick;  /* atomic; of its last event before `left_for`, the generation in which its stream was
+                                 last opened; v2 */
   gotrace__uint64 left_for;   /* atomic */
-  gotrace_location entry; /* of the goroutine that was last mentioned, */
-  uint32_t entry_id, entry_mark; /* the id of its stack, and in which session or generation */
-  uint32_t text_mark;  /* generation of these ids of strings: */
+  gotrace_location entry; /* of the goroutine last referred to */
+  uint32_t entry_id, entry_mark; /* the id of its stack, and the epoch of that id */
+  uint32_t text_mark;  /* epoch of these string ids: */
   uint32_t next_text, last_text;
-  gotrace_go *waiting; /* between wait begin and end; waiting_id: it may be destroyed meanwhile */
+  gotrace_go *waiting; /* between wait begin and end; waiting_id detects that it was destroyed meanwhile */
   uint64_t waiting_id;
-  const void *wait_key; /* NULL: on nothing with an address; see gotrace_wait_on */
-  bool wait_listed;     /* protected by the bucket's lock, as what follows */
+  const void *wait_key; /* NULL: waits on nothing with an address; see gotrace_wait_on */
+  bool wait_listed;     /* protected by the bucket's lock, like the next two */
   gotrace__thread *wait_next, *wait_previous;
-  uint32_t wait_claimed; /* atomic; 1: a waker has taken it off the list, and has not done with it */
+  uint32_t wait_claimed; /* atomic; 1: a waker has taken it off the list and is still using it */
   bool in_syscall;     /* atomic in v2; go is in a system call; proc may have been stolen */
   bool have_bounds;
   struct gotrace__seen_stack *seen_stacks; /* see gotrace__captured_stack */
-  uint32_t session;    /* that the counters are of */
+  uint32_t session;    /* of the counters */
   gotrace__uint64 next_go_id, last_go_id, next_task_id, last_task_id;
   gotrace_go *free_gos;
   unsigned free_count;
@@ -3372,7 +3403,7 @@ struct gotrace__thread {
   gotrace__uint64 own_go_id;
   const char *name;
   uintptr_t stack_low, stack_high;
-  /* Set when the record is taken: */
+  /* Set when the record is assigned to a thread: */
   gotrace__uint64 index, system_id;
   uint32_t used; /* atomic */
   gotrace__thread *next;
@@ -3388,7 +3419,7 @@ struct gotrace__thread {
 #endif
 typedef struct gotrace__slab {
   struct gotrace__slab *next;
-  gotrace_go *gos; /* in the same piece of memory, where they are aligned */
+  gotrace_go *gos; /* in the same allocation, aligned */
 } gotrace__slab;
 #define GOTRACE__SLAB_SIZE (sizeof(gotrace__slab) + __alignof__(gotrace_go) + GOTRACE__SLAB * sizeof(gotrace_go))
 
@@ -3397,10 +3428,10 @@ typedef struct gotrace__slab {
 #define GOTRACE__SAMPLES 512
 #endif
 typedef struct gotrace__sample {
-  gotrace__uint64 turn; /* atomic: whose turn this place is, see gotrace_cpu_sample */
+  gotrace__uint64 turn; /* atomic: whose turn it is to use this place, see gotrace_cpu_sample */
   gotrace__uint64 time, go, thread;
   int64_t proc;
-  uint32_t session; /* one that was not taken away in its own is of no use to the next */
+  uint32_t session; /* a sample left over from an earlier session is dropped */
   uint32_t count;
   gotrace__uint64 pcs[GOTRACE__SAMPLE_FRAMES];
 } gotrace__sample;
@@ -3409,7 +3440,7 @@ typedef enum gotrace__reader_state {
   GOTRACE__READ_HEADER,
   GOTRACE__READ_BODY,   /* tables and batches */
   GOTRACE__READ_FOOTER, /* frequency, timers */
-  GOTRACE__READ_END,    /* size 0 is to be returned */
+  GOTRACE__READ_END,    /* size 0 not yet returned */
   GOTRACE__READ_DONE    /* it was */
 } gotrace__reader_state;
 
@@ -3417,7 +3448,7 @@ typedef enum gotrace__reader_state {
 #define GOTRACE__TIMERS 256
 #endif
 
-/* Sites that were made at run time, see gotrace_site_make. */
+/* Sites made at run time, see gotrace_site_make. */
 #ifndef GOTRACE__SITES
 #define GOTRACE__SITES 16384u
 #endif
@@ -3433,7 +3464,7 @@ typedef struct gotrace__site_table {
   gotrace__made_site *chains[GOTRACE__SITE_CHAINS]; /* atomic */
 } gotrace__site_table;
 
-/* Threads that wait on an address, in the order in which they came, see gotrace_wait_on. */
+/* Threads that wait on an address, in order of arrival, see gotrace_wait_on. */
 #ifndef GOTRACE__WAIT_BUCKETS
 #define GOTRACE__WAIT_BUCKETS 256
 #endif
@@ -3444,63 +3475,63 @@ typedef struct gotrace__wait_bucket {
 
 static struct gotrace__tracer {
   gotrace__uint64 control; /* atomic */
-  uint32_t session; /* atomic; the generation it began with; changes, as what follows, while the mode is settling */
+  uint32_t session; /* atomic; its first generation. Like the next fields, changes only while settling */
   uint32_t version; /* atomic; of the format */
   bool v2;
   uint32_t alloc_events; /* atomic; memory is traced */
   gotrace__uint64 start_tick; /* atomic */
-  gotrace__uint64 base_tick; /* that times in a v2 trace are counted from: each generation has the clock's rate as it is known by
-                         then, so that times far from 0 would jump */
+  gotrace__uint64 base_tick; /* origin of times in a v2 trace: each generation has the clock's rate as known by then, so
+                         times far from 0 would jump */
   gotrace__tables *tables[2]; /* by generation & 1; in v1 the same */
-  gotrace__uint64 cut_ticks[2];      /* atomic; by slot: when the slot's last generation ended */
-  uint32_t fence;   /* atomic; the writing flag needs a fence: there is no barrier */
-  char padding[64]; /* the above is read by every event and rarely written */
+  gotrace__uint64 cut_ticks[2];      /* atomic; by slot: time at which its last generation ended */
+  uint32_t fence;   /* atomic; the writing flag needs a fence, because there is no barrier */
+  char padding[64]; /* the fields above are read by every event and rarely written */
 
   gotrace__mutex life; /* start, cut, stop; protects: */
   uint32_t ready;      /* atomic; platform is initialized */
   bool exit_registered; /* gotrace__exit runs when the process ends */
-  bool active;         /* a session is there */
-  bool finished;       /* it has been collected for the last time */
+  bool active;         /* there is a session */
+  bool finished;       /* its data have been collected for the last time */
   bool stopping;       /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
-  bool service;        /* a thread reads */
+  bool service;        /* a service thread reads */
   gotrace_options options;
   int file;            /* -1: none */
-  uint8_t empty_trace[160];  /* what the file holds until the trace replaces it: a trace without events */
-  uint8_t held[160];   /* the first bytes of the trace, which replace it at once */
+  uint8_t empty_trace[160];  /* the file's contents until the trace replaces them: a trace without events */
+  uint8_t held[160];   /* the first bytes of the trace, which replace these in one write */
   uint32_t empty_trace_size, held_size;
-  bool is_empty;       /* the file still holds it; the service's */
+  bool is_empty;       /* the file still has them; owned by the service */
   gotrace__thread_handle service_thread;
-  gotrace__uint64 first_ticks, first_nanoseconds; /* of the clock, when the tracer was first used */
+  gotrace__uint64 first_ticks, first_nanoseconds; /* when the tracer was first used */
   gotrace__uint64 start_ticks, start_nanoseconds; /* when the trace began */
-  gotrace_stats last;  /* the figures of the last trace */
+  gotrace_stats last;  /* statistics of the last trace */
 
   gotrace__mutex global_lock; /* protects global's buffers, tick */
   gotrace_proc global;
-  gotrace__uint64 procs_changed; /* atomic: what the program said last, or 0; */
+  gotrace__uint64 procs_changed; /* atomic: the last value reported, or 0 */
   gotrace__uint64 heap_alloc, heap_goal; /* likewise, plus 1 */
 
   gotrace__mutex collector; /* protects: */
   bool gc, stw;
-  uint32_t gc_session;      /* atomic; in which its begin was written and its end not */
-  uint32_t stw_open;        /* session in which a begin was written and its end not */
-  unsigned stw_reason;      /* of the same; v2 */
+  uint32_t gc_session;      /* atomic; session with a begin of a collection and no end */
+  uint32_t stw_open;        /* session with a begin of a stop-the-world and no end */
+  unsigned stw_reason;      /* of that begin; v2 */
   gotrace__uint64 stw_begun[2];    /* by slot: generation whose STWBegin has no end yet; v2 */
   gotrace__thread *stw_thread[2]; /* likewise: its thread, */
-  gotrace__uint64 stw_id[2];       /* and the system's id of that, which may have another by then */
+  gotrace__uint64 stw_id[2];       /* and that thread's system id, since the record may be reused by then */
   gotrace__uint64 gc_traced;       /* generation of the last event about a collection; v2 */
   gotrace__uint64 gc_sequence;     /* of the session */
-  gotrace__uint64 collector_tick;       /* of the last event about either */
+  gotrace__uint64 collector_tick;       /* of the last event about a collection or stop-the-world */
   gotrace__uint64 collector_generation; /* the stamp of both */
 
   gotrace__mutex queue_lock; /* protects: */
-  gotrace__cond changed;     /* there is more to read, or room, or the end */
+  gotrace__cond changed;     /* there is more to read, or room, or the trace has ended */
   gotrace__queue full[2];    /* by generation & 1 */
   gotrace__piece *deliver, *deliver_last; /* collected by cuts, in order */
   gotrace__queue empty;
   gotrace__uint64 produced;         /* bytes of buffers handed over, for size_limit */
   bool cut_wanted;
-  bool ended;                /* nothing more will come */
-  bool waiters;              /* someone waits for room */
+  bool ended;                /* no more data will follow */
+  bool waiters;              /* a thread waits for room */
 
   gotrace__mutex records; /* protects: */
   gotrace_go *free_gos;
@@ -3508,51 +3539,53 @@ static struct gotrace__tracer {
   gotrace_proc *procs;       /* atomic; never freed */
   gotrace_proc **procs_tail;
   int proc_count;
-  gotrace__thread ender;     /* counts what is written when the trace ends */
+  gotrace__thread ender;     /* pseudo-thread that ends generations; counts what it writes */
   gotrace__thread *threads;  /* atomic; never freed */
   gotrace__uint64 thread_count;
-  gotrace__uint64 gone_tick;        /* the last event of a thread that has ended: a new one may have its id, and a clock behind */
+  gotrace__uint64 gone_tick;        /* last event of an ended thread: a new thread may have the same id and a clock that
+                                       is behind */
   gotrace__table *names;     /* of threads, for ever */
   gotrace__table *reasons;   /* atomic; likewise, see gotrace_reason */
   const char *reason_names[GOTRACE__REASONS]; /* atomic; by number - 1 */
-  gotrace__table *region_names; /* of the session: those that are not constants */
+  gotrace__table *region_names; /* of the session: names that are not constants */
   gotrace__uint64 timers[GOTRACE__TIMERS];
   unsigned timer_count;
   gotrace__uint64 next_go_id, next_task_id; /* atomic */
-  gotrace__uint64 globals_traced;   /* atomic; generation in which a thread has taken on gotrace__write_globals; v2 */
+  gotrace__uint64 globals_traced;   /* atomic; generation for which a thread has taken over gotrace__write_globals;
+                                       v2 */
 
   gotrace__wait_bucket wait_buckets[GOTRACE__WAIT_BUCKETS];
-  gotrace__site_table *sites; /* atomic; for ever; changes under records */
+  gotrace__site_table *sites; /* atomic; never freed; changes under records */
 
-  gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; kept from the first task on */
-  gotrace__uint64 tasks_traced;          /* atomic; session in which those from before it were written */
+  gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
+  gotrace__uint64 tasks_traced;          /* atomic; session in which the tasks older than it were written */
 
-  bool flight;               /* the session is the flight recorder's: */
-  gotrace__mutex snapshot;   /* one at a time */
+  bool flight;               /* the session is a flight recorder: */
+  gotrace__mutex snapshot;   /* one snapshot at a time */
   gotrace__mutex flight_lock; /* protects: */
-  gotrace__kept **writing;   /* what the snapshot has still to write, NULL where it has */
+  gotrace__kept **writing;   /* what the snapshot must still write; NULL where it has */
   size_t writing_count;
   gotrace__kept *kept, *kept_last; /* oldest first */
-  size_t kept_bytes;         /* of all chunks, also those that only a snapshot has */
-  gotrace__kept *keeping;    /* the service's: not yet complete */
-  bool keep_lost;            /* the service's: part of this generation is lost */
-  gotrace__uint64 kept_count;       /* generations that were ever complete; atomic */
-  gotrace__uint64 piece_count;      /* cuts that were made; the life lock's */
+  size_t kept_bytes;         /* of all chunks, including those that only a snapshot uses */
+  gotrace__kept *keeping;    /* owned by the service: not yet complete */
+  bool keep_lost;            /* owned by the service: part of this generation is lost */
+  gotrace__uint64 kept_count;       /* number of generations completed so far; atomic */
+  gotrace__uint64 piece_count;      /* number of cuts made; protected by the life lock */
 
-  /* The reader's: */
-  uint32_t reader;           /* atomic; 1 while someone is in gotrace_read */
-  uintptr_t read_by;         /* atomic; who was in it last: where that thread has its gotrace__self */
-  int reader_cancel;         /* whether that thread may be cancelled, which it can be only where it waits */
+  /* Owned by the reader: */
+  uint32_t reader;           /* atomic; 1 while a thread is in gotrace_read */
+  uintptr_t read_by;         /* atomic; the last reader: the address of that thread's gotrace__self */
+  int reader_cancel;         /* whether that thread may be cancelled; possible only while it waits */
   uint32_t state;            /* atomic; gotrace__reader_state */
-  gotrace__piece *piece;     /* that is being delivered */
+  gotrace__piece *piece;     /* being delivered */
   gotrace__buffer *reading;  /* handed to the caller */
   gotrace__buffer *scratch;  /* tables */
-  gotrace__piece *spare;     /* for the next cut; the life lock's */
+  gotrace__piece *spare;     /* for the next cut; protected by the life lock */
   gotrace__uint64 last_cut;         /* nanoseconds */
   unsigned timers_written;
   bool footer_delivered;
-  bool is_orphan;            /* the service's: no other thread is left */
-  gotrace__uint64 last_look;        /* the service's: nanoseconds */
+  bool is_orphan;            /* owned by the service: no other thread is left */
+  gotrace__uint64 last_look;        /* owned by the service: nanoseconds */
 
   gotrace__budget budget, flight_budget;
   uint32_t early;            /* atomic; gotrace_result that ended the trace early, or 0 */
@@ -3560,14 +3593,15 @@ static struct gotrace__tracer {
   gotrace__uint64 bytes, consistent_bytes, cuts; /* atomic */
   gotrace__uint64 kinds[GOTRACE__KINDS]; /* atomic; counted by the reader */
   gotrace__uint64 samples_lost, stacks_cut; /* atomic */
-  bool sink_failed;          /* the service's */
+  bool sink_failed;          /* owned by the service */
   gotrace__uint64 sink_consistent;
-  gotrace__uint64 lost, nested;     /* atomic; calls of threads without a record: for want of memory; see gotrace__is_nested */
-  gotrace__sample *samples;  /* atomic; kept from the first trace that has samples on */
+  gotrace__uint64 lost, nested;     /* atomic; calls of threads without a record: out of memory; see
+                                       gotrace__is_nested */
+  gotrace__sample *samples;  /* atomic; allocated by the first trace with samples and kept */
   gotrace__uint64 sample_head, sample_tail; /* atomic; the reader's */
 } gotrace__t;
 
-/* Otherwise atomic operations on them would be calls of libatomic or cross a line of the cache, or trap. */
+/* Otherwise atomic operations on them would call libatomic, cross a cache line, or trap. */
 GOTRACE__STATIC_ASSERT(__alignof__(gotrace__uint64) == 8 && offsetof(gotrace_site, stack_id) % 8 == 0 &&
                            offsetof(gotrace_go, id) % 8 == 0 && offsetof(gotrace_proc, stream) % 8 == 0 &&
                            offsetof(gotrace__stream, tick) % 8 == 0 && offsetof(gotrace__thread, opened) % 8 == 0 &&
@@ -3580,9 +3614,9 @@ gotrace__flag gotrace__on;
 
 static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self GOTRACE__TLS_MODEL;
 
-/* Whether the thread is inside the tracer already: in a call, or outside of one under a lock. The allocator, unwinder,
- * symbolizer or a signal handler then calls from there. That call can wait for no lock and change no state: it is dropped
- * and counted. So are events of a sink: each would give it more to write. */
+/* Whether the thread is inside the tracer already: in a call, or holding a lock outside of one. The caller is then the
+ * allocator, unwinder, symbolizer or a signal handler. Its call cannot wait for a lock or change state, so it is
+ * dropped and counted. Events of a sink are dropped too: each would give the sink more to write. */
 static inline bool gotrace__is_nested(const gotrace__thread *m) {
   return (((m ? (unsigned)m->sequence : 0) & 1) | gotrace__inside) != 0;
 }
@@ -3590,14 +3624,14 @@ static GOTRACE__NOINLINE void gotrace__drop_nested(gotrace__thread *m) {
   if (m) gotrace__store_relaxed(&m->problems[GOTRACE_PROBLEM_NESTED], m->problems[GOTRACE_PROBLEM_NESTED] + 1);
   else gotrace__add_relaxed(&gotrace__t.nested, 1);
 }
-/* While a thread is in a sink, the fast path is closed, since it does not ask. */
+/* While a thread is in a sink, its fast path is closed, because that does not check. */
 static void gotrace__set_in_sink(bool on) {
   gotrace__thread *m = gotrace__self;
   if (on) gotrace__inside |= GOTRACE__IN_SINK;
   else gotrace__inside &= ~GOTRACE__IN_SINK;
   if (m) m->control = m->usual_control = GOTRACE__NO_CONTROL;
 }
-/* The same for what starts, reads and stops, which a sink may call as far as its documentation says. */
+/* The same check for starting, reading and stopping, which a sink may call as far as its documentation permits. */
 static bool gotrace__is_refused(void) {
   gotrace__thread *m = gotrace__self;
   if (!(m && (m->sequence & 1)) && !(gotrace__inside & ~GOTRACE__IN_SINK)) return false;
@@ -3608,13 +3642,13 @@ static bool gotrace__is_refused(void) {
 static uint64_t gotrace__now(void) { return (uint64_t)GOTRACE__TICKS() / GOTRACE_TICK_DIV; }
 
 #ifndef GOTRACE__SPINS
-#define GOTRACE__SPINS 64 /* before the processor is given up */
+#define GOTRACE__SPINS 64 /* before yielding the processor */
 #endif
 #ifndef GOTRACE__YIELDS
-#define GOTRACE__YIELDS 64 /* before the thread sleeps, a millisecond each time */
+#define GOTRACE__YIELDS 64 /* before sleeping, a millisecond each time */
 #endif
-/* Waits a little for another thread, which may be held up inside a call (a signal handler, a debugger), or have a lower
- * real-time priority on the same processor: only a sleep lets that one run. */
+/* Waits a little for another thread. That thread may be held up inside a call (by a signal handler or a debugger), or
+ * have a lower real-time priority on the same processor: only a sleep lets it run. */
 static void gotrace__pause(unsigned *spins) {
   if (++*spins % GOTRACE__SPINS != 0) return;
   if (*spins < GOTRACE__SPINS * GOTRACE__YIELDS) {
@@ -3627,7 +3661,7 @@ static void gotrace__pause(unsigned *spins) {
 
 static gotrace__mutex gotrace__init_lock = GOTRACE__MUTEX;
 static void gotrace__init(void) {
-  static const gotrace__mutex unlocked = GOTRACE__MUTEX; /* which need not be zero: it is not on macOS and NetBSD */
+  static const gotrace__mutex unlocked = GOTRACE__MUTEX; /* not zero on macOS and NetBSD */
   size_t i;
   if (GOTRACE__LIKELY(gotrace__load_acquire(&gotrace__t.ready))) return;
   gotrace__lock(&gotrace__init_lock);
@@ -3651,7 +3685,8 @@ static void gotrace__init(void) {
   gotrace__unlock(&gotrace__init_lock);
 }
 
-/* A record for the calling thread; NULL without memory. Records are used again, so that readers may walk the list. */
+/* Assigns a record to the calling thread; NULL if out of memory. Records are reused and never freed, so that other
+ * threads may walk the list. */
 static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   gotrace__thread *m;
   if (gotrace__is_nested(NULL)) {
@@ -3676,9 +3711,10 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     if (m->stream.tick < gotrace__t.gone_tick) gotrace__store_relaxed(&m->stream.tick, gotrace__t.gone_tick);
     m->name = NULL;
     m->have_bounds = false;
-    gotrace__count(&m->threads, 1); /* another one of the session, if the counters are still of this one */
+    gotrace__count(&m->threads, 1); /* one more thread in the session, if the counters belong to it */
     gotrace__store_release(&m->used, 1u);
-    /* Before the writing flag, for gotrace__settle: which sees the record, or the thread the control word. */
+    /* Before the writing flag (W1, W2): either gotrace__settle sees the record, or the thread sees the new control
+       word. */
     if (gotrace__t.threads != m && m->index == gotrace__t.thread_count) gotrace__store_seq_cst(&gotrace__t.threads, m);
   }
   gotrace__unlock(&gotrace__t.records);
@@ -3700,7 +3736,7 @@ static inline gotrace__thread *gotrace__me(void) {
   return GOTRACE__LIKELY(m != NULL) ? m : gotrace__thread_register();
 }
 
-/* NULL also if the call is nested, and is to be dropped. */
+/* NULL also if the call is nested, and therefore dropped. */
 static gotrace__thread *gotrace__me_outside(void) {
   gotrace__thread *m = gotrace__me();
   if (!m || !gotrace__is_nested(m)) return m;
@@ -3708,20 +3744,20 @@ static gotrace__thread *gotrace__me_outside(void) {
   return NULL;
 }
 
-/* Copies of the implementation in other modules. The dynamic linker makes one of them unless a module was linked with
- * -Bsymbolic and the like: then what it finds by name is not what the module itself uses. */
+/* Counts copies of the implementation in other modules. The dynamic linker merges them unless a module was linked with
+ * -Bsymbolic or similar; then the symbol that it finds by name is not the one that the module itself uses. */
 #if defined(__linux__) && !defined(__ANDROID__) && !GOTRACE_STATIC && !defined(GOTRACE__PLATFORM)
 extern GOTRACE_API uint32_t gotrace__other_copies; /* atomic */
 uint32_t gotrace__other_copies;
 static void gotrace__count_copies(uint32_t change) {
-  /* Among the program's symbols; the module's own would come first in its own scope. By its address, since a static link
-   * with dlopen warns. */
+  /* Looks among the program's symbols, since the module's own would come first in its own scope. dlopen is called
+   * through its address, since a static link would warn about it. */
   void *address = gotrace__libc_dlsym(NULL, "dlopen"); /* NULL: RTLD_DEFAULT */
   void *(*open)(const char *path, int mode);
   uint32_t *found = NULL;
   memcpy(&open, &address, sizeof open);
   if (address) found = GOTRACE__CAST(uint32_t *, gotrace__libc_dlsym(open(NULL, 1), "gotrace__other_copies"));
-  if (!found) (void)gotrace__libc_dlerror(); /* the host must not see an error of ours */
+  if (!found) (void)gotrace__libc_dlerror(); /* the host must not see our error */
   if (!found || found == &gotrace__other_copies) return;
   gotrace__add_relaxed(found, change);
   gotrace__add_relaxed(&gotrace__other_copies, change);
@@ -3732,13 +3768,13 @@ __attribute__((destructor)) static void gotrace__copy_unloaded(void) { gotrace__
 static const uint32_t gotrace__other_copies = 0;
 #endif
 
-/* Makes all threads see what the control word says now: on return, no call is at work that read an earlier one. The caller
- * holds the life lock and is itself in no call. */
+/* Waits for stragglers (W2): on return, no call is running that read an earlier control word. The caller holds the life
+ * lock and is not in a call itself. */
 static void gotrace__settle(void) {
   gotrace__thread *m;
 #if !GOTRACE_SEQ_CST_FLAG
   if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()) {
-    /* A sandbox has been put around the process since. What was stored without a fence is seen before long. */
+    /* The process has entered a sandbox that forbids the barrier. Plain stores become visible within a short time. */
     uint64_t since = gotrace__nanoseconds();
     gotrace__store_relaxed(&gotrace__t.fence, 1u);
     while (gotrace__nanoseconds() - since < 1000000) gotrace__sleep();
@@ -3753,10 +3789,11 @@ static void gotrace__settle(void) {
   }
 }
 
-/* How much earlier than its start a trace's time begins, in its units: clocks of cores may differ by less. */
+/* Headroom before the start, in units of trace time; must exceed the clock skew between cores. */
 #define GOTRACE__BASE ((uint64_t)1 << 20)
 
-/* Units of trace time a second, by now: since the trace began, or for a short trace since the tracer was first used. */
+/* Units of trace time per second, measured since the trace began, or for a short trace since the tracer was first
+ * used. */
 #define GOTRACE__SHORT 10000000 /* nanoseconds */
 static uint64_t gotrace__frequency(void) {
   const struct gotrace__tracer *t = &gotrace__t;
@@ -3769,7 +3806,7 @@ static uint64_t gotrace__frequency(void) {
 }
 
 static GOTRACE__NOINLINE uint64_t gotrace__sysmon_ticks(void) {
-  static gotrace__uint64 known; /* 20 microseconds, once the clock's rate has been seen for a millisecond */
+  static gotrace__uint64 known; /* 20 microseconds, once the clock's rate has been measured for a millisecond */
   uint64_t ticks = gotrace__load_relaxed(&known);
   if (ticks) return ticks;
   ticks = gotrace__frequency() / 50000 + 1;
@@ -3779,7 +3816,7 @@ static GOTRACE__NOINLINE uint64_t gotrace__sysmon_ticks(void) {
 
 /* --------------------------------------------------------------------------------------------------- >>control ----
  *
- * The control word: what a call may write, what ends a generation, what is reported.
+ * The control word: what it permits a call to do, how generations end, how problems are reported.
  */
 
 static inline uint64_t gotrace__control(void) {
@@ -3790,7 +3827,7 @@ static inline uint64_t gotrace__control(void) {
 #endif
 }
 
-/* What a control word means for a call. */
+/* Sets the call's fields that follow from a control word. */
 static void gotrace__understand(gotrace__call *c, uint64_t control) {
   c->generation = control >> 2;
   c->slot = (unsigned)c->generation & 1;
@@ -3800,7 +3837,8 @@ static void gotrace__understand(gotrace__call *c, uint64_t control) {
   c->mark = c->v2 ? (uint32_t)c->generation : c->session;
 }
 
-/* Sets the thread's writing flag: what follows reads a control word that nobody who changes it will take for settled. */
+/* Raises the thread's writing flag (W1). gotrace__settle waits for calls that raised the flag before the control word
+ * changed. */
 static inline void gotrace__raise(gotrace__thread *m) {
 #if GOTRACE_SEQ_CST_FLAG
   gotrace__store_seq_cst(&m->sequence, m->sequence + 1);
@@ -3822,8 +3860,8 @@ static GOTRACE__NOINLINE void gotrace__renew(gotrace__thread *m, uint64_t contro
     m->usual_control = control;
 }
 
-/* Begins a call. True if the control word is another than at the thread's last call; seldom, so that all that follows
- * from the word is worked out only then. */
+/* Begins a call. Returns whether the control word differs from the one in the thread's last call. That is rare, so
+ * everything that follows from the word is computed only then. */
 static inline bool gotrace__enter(gotrace__call *c, gotrace__thread *m, gotrace_site *site) {
   uint64_t control;
   bool changed;
@@ -3844,26 +3882,27 @@ static inline void gotrace__leave(gotrace__call *c) {
   gotrace__store_release(&c->m->sequence, c->m->sequence + 1);
 }
 
-/* For calls that look before they are made. */
+/* For calls that check inline whether tracing is on. */
 static void gotrace__switch_off(void) {
   gotrace__store_relaxed(&gotrace__on, 0u);
   gotrace__store_relaxed(&gotrace__t.alloc_events, 0u);
 }
 
-/* Ends a generation at this moment and makes next_control the control word. False if another thread was first. */
+/* Ends a generation now and sets the control word to next_control. False if another thread did so first. */
 static bool gotrace__end_generation(uint64_t generation, uint64_t next_control) {
   uint64_t on = generation << 2 | GOTRACE__ON, tick = gotrace__now();
   gotrace__store_relaxed(&gotrace__t.cut_ticks[generation & 1], tick);
   if (!gotrace__cas_seq_cst(&gotrace__t.control, &on, next_control)) return false;
-  gotrace__store_relaxed(&gotrace__t.cut_ticks[generation & 1], tick); /* a thread that was second may have changed it */
+  gotrace__store_relaxed(&gotrace__t.cut_ticks[generation & 1], tick); /* a thread that came second may have overwritten
+                                                                          it */
   return true;
 }
 
 /* The control word after the last generation of a trace. */
 #define gotrace__after_last(generation) (((generation) + 1) << 2 | GOTRACE__SETTLING)
 
-/* Ends the trace now, from inside a call or beside it, whatever its generation is by then; what is read later is complete up
- * to this point. */
+/* Ends the trace now, from inside or outside a call, in whatever generation it is. The data read later are complete up
+ * to this cut. */
 static void gotrace__end_early(gotrace_result result) {
   uint64_t control;
   while (((control = gotrace__load_acquire(&gotrace__t.control)) & GOTRACE__MODES) == GOTRACE__ON) {
@@ -3877,13 +3916,13 @@ static void gotrace__end_early(gotrace_result result) {
   gotrace__unlock(&gotrace__t.queue_lock);
 }
 
-/* The same from inside a call, which goes on in the generation after the last: it writes nothing more. */
+/* The same from inside a call, which moves to the generation after the last and writes nothing more. */
 static void gotrace__end_in_call(gotrace__call *c, gotrace_result result) {
   gotrace__end_early(result);
   gotrace__understand(c, gotrace__control());
 }
 
-/* The counters of a thread are of one session: the first event in another begins them anew. */
+/* A thread's counters belong to one session: its first event in another session resets them. */
 static GOTRACE__NOINLINE void gotrace__reset_counters(gotrace__thread *m, uint32_t session) {
   size_t i;
   for (i = 0; i < sizeof m->kinds / sizeof m->kinds[0]; i++) gotrace__store_relaxed(&m->kinds[i], (uint64_t)0);
@@ -3932,12 +3971,12 @@ GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
 /* ----------------------------------------------------------------------------------------------------- >>write ----
  *
- * From values to bytes in the buffer of a stream: times, events, strings, the ids of stacks.
+ * Encoding values into a stream's buffer: times, events, strings, stack ids.
  */
 
 static void gotrace__count_kind(unsigned kind, uint64_t n) { gotrace__add_relaxed(&gotrace__t.kinds[kind], n); }
 
-/* A batch of v1 begins with its proc and the time that the first event's dt counts from. Go: traceFlush. */
+/* A v1 batch begins with its proc and the time from which the first event's dt counts. Go: traceFlush. */
 static void gotrace__batch_begin_v1(gotrace__buffer *buffer, uint64_t proc, uint64_t time) {
   uint8_t *at = buffer->data;
   *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
@@ -3948,7 +3987,7 @@ static void gotrace__batch_begin_v1(gotrace__buffer *buffer, uint64_t proc, uint
   buffer->top = buffer->capacity;
 }
 
-/* A batch of v2 begins with its generation, thread, time and size; it is appended. Go: traceWriter.refill. */
+/* A v2 batch begins with its generation, thread, time and size. Appends it. Go: traceWriter.refill. */
 #define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread; likewise NoProc */
 static void gotrace__batch_begin_v2(gotrace__buffer *buffer, uint64_t generation, uint64_t thread, uint64_t time) {
   uint8_t *at = buffer->data + buffer->size;
@@ -3964,8 +4003,8 @@ static void gotrace__batch_begin_v2(gotrace__buffer *buffer, uint64_t generation
 
 static void gotrace__count_kind(unsigned kind, uint64_t n);
 
-/* Fills in the size of a batch that has ended, and makes the strings at the buffer's end a batch that follows it. Go:
- * traceBufFlush. */
+/* Fills in the size of a completed batch, and turns the strings at the buffer's end into a batch after it.
+ * Go: traceBufFlush. */
 static void gotrace__batch_end(gotrace__buffer *buffer) {
   uint32_t from = buffer->size_at, header = from - buffer->begin, texts = buffer->capacity - buffer->top;
   if (!from) return;
@@ -3975,7 +4014,7 @@ static void gotrace__batch_end(gotrace__buffer *buffer) {
   gotrace__count_kind(buffer->data[buffer->begin], 1);
   if (texts) {
     uint8_t *at = buffer->data + buffer->size;
-    memcpy(at, buffer->data + buffer->begin, header); /* of the same generation, thread and time */
+    memcpy(at, buffer->data + buffer->begin, header); /* same generation, thread and time */
     at = gotrace__put_varint_reserved(at + header, texts + 1, GOTRACE__BATCH_SIZE_WIDTH);
     *at++ = GOTRACE_V2_STRINGS;
     memmove(at, buffer->data + buffer->top, texts);
@@ -3986,9 +4025,9 @@ static void gotrace__batch_end(gotrace__buffer *buffer) {
   }
 }
 
-/* The time of an event that is being written now. The clock is read first, so the time is before the generation's end if the
- * generation is still the current one. Otherwise the call is late, and no other thread can tell that the event did not happen
- * at the cut. */
+/* The time of an event that is being written now (T1). The clock is read first, so the time lies before the
+ * generation's end if the generation is still the current one. Otherwise the call is late, and no other thread can tell
+ * that the event did not happen at the cut. */
 static uint64_t gotrace__event_time(const gotrace__call *c) {
   uint64_t tick = gotrace__now(), cut;
   if (GOTRACE__LIKELY(gotrace__load_acquire(&gotrace__t.control) >> 2 == c->generation)) return tick;
@@ -3996,7 +4035,7 @@ static uint64_t gotrace__event_time(const gotrace__call *c) {
   return tick < cut ? tick : cut;
 }
 
-/* The time of the next event of the stream about g (or NULL). */
+/* The time of the next event of the stream about g, or NULL (T2). */
 static inline uint64_t gotrace__stamp(gotrace__call *c, const gotrace_go *g) {
   uint64_t tick = c->timed ? c->at : gotrace__event_time(c);
   if (tick < c->s->tick) tick = c->s->tick;
@@ -4049,7 +4088,7 @@ static inline void gotrace__v2_event(gotrace__call *c, unsigned kind, uint64_t t
 #define gotrace__v2_event3(c, kind, tick, a, b, d) gotrace__v2_event(c, kind, tick, 3, a, b, d, 0)
 #define gotrace__v2_event4(c, kind, tick, a, b, d, e) gotrace__v2_event(c, kind, tick, 4, a, b, d, e)
 
-/* The id of a string that the call's event mentions. */
+/* The id of a string in the call's event. */
 static uint32_t gotrace__put_string(gotrace__call *c, const char *string, bool often) {
   bool cut;
   size_t size = string ? strlen(string) : 0;
@@ -4063,14 +4102,14 @@ static inline uint32_t gotrace__string(gotrace__call *c, const char *string) {
   return gotrace__put_string(c, string, false);
 }
 
-/* Whether a call site remembers an id that is valid in the call. */
+/* Whether a call site remembers an id that is valid in the call's epoch. */
 static inline bool gotrace__site_knows(const gotrace__call *c, const gotrace__uint64 *remembered, uint32_t *id) {
   uint64_t known = gotrace__load_relaxed(remembered);
   *id = (uint32_t)known;
   return known >> 32 == c->mark;
 }
 
-/* The id of a name at a call site, remembered there if the name is a constant. */
+/* The id of a name at a call site, which remembers it if the name is a constant. */
 static uint32_t gotrace__name(gotrace__call *c, const char *name, int name_is_constant) {
   uint32_t id;
   if (!name_is_constant || !c->site) return gotrace__string(c, name);
@@ -4095,10 +4134,10 @@ static uint32_t gotrace__location_stack(gotrace__call *c, const gotrace_location
 
 /* --------------------------------------------------------------------------------------------------- >>reasons ----
  *
- * Why a goroutine waits, by name.
+ * Named block and stop reasons.
  */
 
-/* The names of reasons, for ever; NULL without memory. */
+/* The table of reason names, which is never freed; NULL if out of memory. */
 static gotrace__table *gotrace__reason_table(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__table *reasons = gotrace__load_acquire(&t->reasons);
@@ -4111,7 +4150,7 @@ static gotrace__table *gotrace__reason_table(void) {
   return reasons;
 }
 
-/* The reason that is meant, of which the built-in ones are `count`. */
+/* Checks a reason; `count` of them are built in. An invalid one becomes unspecified. */
 static unsigned gotrace__checked_reason(gotrace__call *c, unsigned reason, unsigned count) {
   unsigned number = gotrace__reason_number(reason), base = reason & 0xff;
   bool named = number - 1 < GOTRACE__REASONS && gotrace__load_acquire(&gotrace__t.reason_names[number - 1]);
@@ -4120,7 +4159,7 @@ static unsigned gotrace__checked_reason(gotrace__call *c, unsigned reason, unsig
   return named ? number << 8 : 0;
 }
 
-/* v2: the string of a reason, which is checked; `own`: those of the built-in ones. */
+/* v2: the string id of a checked reason; `own`: the ids of the built-in ones. */
 static uint32_t gotrace__reason_string(gotrace__call *c, unsigned reason, const uint32_t *own) {
   unsigned number = gotrace__reason_number(reason);
   uint32_t *known, id;
@@ -4134,7 +4173,7 @@ static uint32_t gotrace__reason_string(gotrace__call *c, unsigned reason, const 
 }
 
 GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
-  bool nested = gotrace__is_nested(gotrace__self); /* finds what is there */
+  bool nested = gotrace__is_nested(gotrace__self); /* a nested call may look up, but not add */
   gotrace__table *reasons = nested ? gotrace__load_acquire(&gotrace__t.reasons) : gotrace__reason_table();
   const gotrace__entry *entry;
   char kept[GOTRACE_MAX_STRING_SIZE + 1];
@@ -4153,7 +4192,7 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
     gotrace__unlock(&gotrace__t.records);
   }
   if (!entry) return 0;
-  /* Release: who has the number from another thread finds the name. */
+  /* Release: a thread that gets the number from another thread must find the name. */
   gotrace__store_release(&gotrace__t.reason_names[entry->id - 1], (const char *)(entry + 1));
   return entry->id << 8;
 }
@@ -4163,11 +4202,11 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
  * Stack walks along frame pointers.
  */
 
-/* Reads a frame-pointer chain from `frame` within [low, high): return addresses, innermost first. A frame is two words:
+/* Reads a frame-pointer chain from `frame` within [low, high): return addresses, innermost first. A frame is two words,
  * the caller's frame and the return address, as on x86, arm64 and riscv with -fno-omit-frame-pointer (riscv: below the
- * frame pointer); on ppc64, without that, the return address is the third word of the caller's. A chain that leaves the
- * bounds or does not climb ends; so a caller that keeps something else in the register costs frames, never a fault. Go:
- * fpTracebackPCs. */
+ * frame pointer). On ppc64, even without that option, the return address is the third word of the caller's frame. The
+ * walk ends if the chain leaves the bounds or does not ascend, so a caller that uses the register for something else
+ * costs frames but never causes a fault. Go: fpTracebackPCs. */
 #if GOTRACE__GNU
 __attribute__((no_sanitize("address")))
 #endif
@@ -4196,7 +4235,7 @@ static int gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr
   return count;
 }
 
-/* The bounds of the stack that the thread is on: those of its goroutine, or the thread's own. */
+/* The bounds of the current stack: those of the running goroutine, or the thread's own. */
 static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high) {
   gotrace_go *g = m->go;
   if (g && g->stack_high) {
@@ -4213,9 +4252,9 @@ static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high)
   return *high > *low + 2 * sizeof(uintptr_t);
 }
 
-/* Stacks that a thread has captured lately, by their addresses: most come again, and the table's own key, a location a
- * frame, takes longer to make than the walk takes. Sets of four, of which the oldest gives way: stacks that take turns
- * do not push each other out. 32 KiB, which stay with the thread's record. */
+/* Cache of a thread's recently captured stacks, by their addresses. Most stacks recur, and computing the table's key, a
+ * location per frame, takes longer than the walk. Sets of four, of which the oldest is replaced, so that alternating
+ * stacks do not evict each other. 32 KiB, which stay with the thread's record. */
 #define GOTRACE__SEEN_SETS 8
 #define GOTRACE__SEEN_WAYS 4
 #define GOTRACE__SEEN_FRAMES 124
@@ -4224,7 +4263,7 @@ typedef struct gotrace__seen_stack {
   uint64_t hash;
   uint32_t mark, id; /* as in a call site */
   uint32_t count;    /* of pcs */
-  uint32_t next;     /* in the first of a set: which of it is the oldest */
+  uint32_t next;     /* in the first entry of a set: the set's oldest entry */
   uintptr_t pcs[GOTRACE__SEEN_FRAMES];
 } gotrace__seen_stack;
 
@@ -4236,7 +4275,7 @@ static uint64_t gotrace__seen_hash(const gotrace_site *site, const uintptr_t *pc
 }
 #define gotrace__seen_set(m, hash) (&(m)->seen_stacks[((hash) >> 61) * GOTRACE__SEEN_WAYS])
 
-/* Where a stack is remembered, or NULL. */
+/* A stack's cache entry, or NULL. */
 static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint32_t mark, uint64_t hash,
                                                const gotrace_site *site, const uintptr_t *pcs, size_t count) {
   gotrace__seen_stack *set, *seen;
@@ -4249,7 +4288,7 @@ static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint32_
   return NULL;
 }
 
-/* Remembers a stack, if it is not too deep and there is memory. */
+/* Caches a stack, unless it is too deep or memory is out. */
 static void gotrace__remember_stack(gotrace__thread *m, uint32_t mark, uint64_t hash, const gotrace_site *site,
                                     const uintptr_t *pcs, size_t count, uint32_t id) {
   gotrace__seen_stack *set, *seen;
@@ -4271,7 +4310,7 @@ static void gotrace__remember_stack(gotrace__thread *m, uint32_t mark, uint64_t 
 }
 GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_upper_bits);
 
-/* The id of a stack by frame pointers that the thread remembers, or 0. */
+/* The cached id of a stack by frame pointers, or 0. */
 static GOTRACE__NOINLINE uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t mark, const gotrace_site *site,
                                                             void *frame) {
   uintptr_t pcs[GOTRACE__SEEN_FRAMES + 1], low, high;
@@ -4283,7 +4322,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__remembered_stack(gotrace__thread *m, 
   return seen ? seen->id : 0;
 }
 
-/* The stack as options.stacks says: the place of the call, then what a walk finds above the function of that place. */
+/* The stack according to options.stacks: the call site, then the frames above that function. */
 static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
   gotrace__frame frames[GOTRACE_STACK_SIZE];
   uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
@@ -4297,7 +4336,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
   if (mode == GOTRACE_STACKS_NONE) return 0;
   if (mode == GOTRACE_STACKS_UNWIND) {
     found = gotrace__t.options.unwind(gotrace__t.options.context, pcs, GOTRACE_STACK_SIZE);
-    if (found > 0) site = NULL; /* it knows the place of the call better */
+    if (found > 0) site = NULL; /* the unwinder's frames include the call site */
     if (found < 0) found = 0;
   } else if (c->frame && gotrace__bounds(c->m, &low, &high)) {
     found = gotrace__walk((uintptr_t)c->frame, low, high, pcs, GOTRACE_STACK_SIZE);
@@ -4306,7 +4345,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
   seen = gotrace__find_seen(c->m, c->mark, hash, site, pcs, (size_t)found);
   if (seen) return seen->id;
   if (site) frames[count++] = gotrace__frame_of(&site->location);
-  /* The first return address of a walk is in the function of the call site, which stands there already. */
+  /* The walk's first return address is in the call site's function, which is in the stack already. */
   for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
     frames[count].pc = pcs[i];
     frames[count].function = frames[count].file = NULL;
