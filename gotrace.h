@@ -4359,13 +4359,13 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
 
 /* --------------------------------------------------------------------------------------------------- >>streams ----
  *
- * The streams of procs (v1) and threads (v2), and what must be in one before an event: buffers with room, statuses that
- * the generation does not have yet. Goroutines and procs are taken here, changed, and given back.
+ * The streams of procs (v1) and threads (v2), and what a stream needs before an event: a buffer with room, and the
+ * statuses that the epoch lacks. Functions that take goroutines and procs (G4, P1), change them and give them back.
  */
 
 static uint32_t gotrace__captured_stack(gotrace__call *c);
 
-/* The id of the call's stack: why the calling goroutine is here. */
+/* The id of the call's stack, which shows why the calling goroutine is here. */
 static inline uint32_t gotrace__stack(gotrace__call *c) {
   uint32_t id;
   if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE)) return gotrace__captured_stack(c);
@@ -4376,32 +4376,33 @@ static inline uint32_t gotrace__stack(gotrace__call *c) {
   return id;
 }
 
-/* The stack of a goroutine's entry. Viewers refuse a goroutine without one, so there always is: the one that is put first
- * when the trace begins. It always has the name of a function: Go takes a goroutine for its runtime's own, and leaves it out
- * of pages, if that is empty or begins with "runtime." (IsSystemGoroutine in internal/trace/summary.go). */
+/* The stack of a goroutine's entry. Viewers reject a goroutine without one, so an unknown entry gets the stack that is
+ * inserted first when the trace begins. The function's name is never empty: Go takes a goroutine with an empty name, or
+ * one that begins with "runtime.", for its runtime's own and hides it (IsSystemGoroutine in
+ * internal/trace/summary.go). */
 #define GOTRACE__UNKNOWN_ENTRY 1
 static uint32_t gotrace__entry_stack(gotrace__call *c, const gotrace_location *entry) {
-  gotrace__thread *m = c->m; /* most goroutines have the entry of the one before */
+  gotrace__thread *m = c->m; /* which caches the last entry: most goroutines have the same one */
   uint32_t id;
   if (GOTRACE__LIKELY(m->entry_mark == c->mark && m->entry.pc == entry->pc && m->entry.function == entry->function &&
                       m->entry.file == entry->file && m->entry.line == entry->line))
     return m->entry_id;
   if (GOTRACE__LIKELY(entry->pc || (entry->function && entry->function[0]))) {
     id = gotrace__location_stack(c, entry);
-  } else { /* a place in a file, perhaps */
+  } else { /* may still be a place in a file */
     gotrace_location place = *entry;
     place.function = place.file && place.file[0] ? "unknown" : NULL;
     if (!place.function) place.file = NULL;
     id = gotrace__location_stack(c, &place);
   }
-  if (!id) return GOTRACE__UNKNOWN_ENTRY; /* next time there may be memory */
+  if (!id) return GOTRACE__UNKNOWN_ENTRY; /* not cached: there may be memory next time */
   m->entry = *entry;
   m->entry_id = id;
   m->entry_mark = c->mark;
   return id;
 }
 
-/* g has been mentioned at `tick`. */
+/* Notes that an event at `tick` refers to g. */
 static void gotrace__mention(gotrace__call *c, gotrace_go *g, uint64_t tick) {
   gotrace__store_relaxed(&g->tick, tick);
   gotrace__store_relaxed(&g->generation, c->generation);
@@ -4410,15 +4411,15 @@ static void gotrace__mention(gotrace__call *c, gotrace_go *g, uint64_t tick) {
   gotrace__count(&c->m->goroutines, 1);
 }
 
-/* v1: writes that g exists, for the first time in this trace, and returns its sequence number: it is created, and in the
- * same moment waits or is in a system call if it does. As StartTrace writes it for all goroutines at once. */
+/* v1: introduces g (G1) and returns its sequence number: a create event and, at the same time, its blocking or system
+ * call if it is in one. StartTrace writes the same for all goroutines at once. */
 static uint64_t gotrace__introduce(gotrace__call *c, gotrace_go *g, unsigned status, uint64_t tick, uint32_t stack) {
   gotrace__event3(c, GOTRACE_V1_GO_CREATE, tick, g->id, gotrace__entry_stack(c, &g->entry), stack);
   if (status == GOTRACE__WAITING) gotrace__event1(c, GOTRACE_V1_GO_WAITING, tick, g->id);
   if (status == GOTRACE__SYSCALL) gotrace__event1(c, GOTRACE_V1_GO_IN_SYSCALL, tick, g->id);
   gotrace__mention(c, g, tick);
   g->last_proc = c->p;
-  g->woken = false; /* in this trace */
+  g->woken = false; /* not yet in this trace */
   g->start_buffer = NULL;
   if (gotrace__load_relaxed(&g->timer)) {
     gotrace__lock(&gotrace__t.records);
@@ -4428,7 +4429,7 @@ static uint64_t gotrace__introduce(gotrace__call *c, gotrace_go *g, unsigned sta
   return status == GOTRACE__WAITING || status == GOTRACE__SYSCALL ? 2 : 1;
 }
 
-/* A goroutine's or proc's word, when nobody is changing it. */
+/* A goroutine's or proc's word, read while it is not busy. */
 static uint64_t gotrace__unbusy(const gotrace__uint64 *word) {
   unsigned spins = 0;
   uint64_t seen;
@@ -4436,16 +4437,17 @@ static uint64_t gotrace__unbusy(const gotrace__uint64 *word) {
   return seen;
 }
 
-/* v1: writes that c->p has run, and what runs on it or is in a system call on it, since the trace began. */
+/* v1: writes that c->p has run since the trace began, with the goroutine that runs or is in a system call on it. */
 static void gotrace__introduce_running(gotrace__call *c, uint64_t thread, gotrace_go *g) {
   uint64_t tick = c->s->tick, word = g ? gotrace__unbusy(&g->word) : 0;
   gotrace__event1(c, GOTRACE_V1_PROC_START, tick, thread);
   if (!g || gotrace__has_mark(word, c->mark)) return;
-  /* While tracing was off, two threads may have started one goroutine at once: the last one has it. */
+  /* While tracing was off, two threads may have started one goroutine at once. The last one has it. */
   if (gotrace__load_relaxed(&g->owner) != gotrace__load_relaxed(&c->p->word) >> 4) return;
   if (gotrace__status_of(word) == GOTRACE__SYSCALL) {
     if (gotrace__load_relaxed(&g->syscall_proc) != c->p) return;
-    if (!gotrace__cas_acq_rel(&g->word, &word, word | GOTRACE__BUSY)) return; /* the start of the trace is at it */
+    if (!gotrace__cas_acq_rel(&g->word, &word, word | GOTRACE__BUSY)) return; /* the thread that starts the trace has
+                                                                                 taken it */
   } else if (gotrace__status_of(word) != GOTRACE__RUNNING) {
     return;
   }
@@ -4462,8 +4464,8 @@ static void gotrace__introduce_running(gotrace__call *c, uint64_t thread, gotrac
   gotrace__store_release(&g->word, gotrace__word(c->mark, 2, gotrace__status_of(word)));
 }
 
-/* v2: writes the status of a goroutine that the caller has, once a generation; events about it are numbered from here.
- * `thread`: that it is on. Go: traceWriter.writeGoStatus. */
+/* v2: writes the status of a goroutine that the caller owns (G1), once per generation. It restarts the numbering of
+ * events about the goroutine. `thread`: the thread that runs it. Go: traceWriter.writeGoStatus. */
 static void gotrace__write_go_status(gotrace__call *c, gotrace_go *g, unsigned status, uint64_t thread) {
   uint64_t tick = gotrace__stamp(c, g);
   if (gotrace__t.version >= GOTRACE_GO_1_23)
@@ -4476,7 +4478,7 @@ static void gotrace__write_go_status(gotrace__call *c, gotrace_go *g, unsigned s
   if (g->assist_session == c->session) gotrace__v2_event1(c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, g->id);
 }
 
-/* The same for a proc, if it has none yet in this generation. Go: traceWriter.writeProcStatus. */
+/* v2: writes the status of a proc, if it has none yet in this generation. Go: traceWriter.writeProcStatus. */
 static void gotrace__write_proc_status(gotrace__call *c, gotrace_proc *p, unsigned status) {
   uint64_t tick = gotrace__stamp(c, NULL);
   if (gotrace__load_relaxed(&p->traced[c->slot]) == c->generation) return;
@@ -4489,7 +4491,7 @@ static void gotrace__write_proc_status(gotrace__call *c, gotrace_proc *p, unsign
   gotrace__store_relaxed(&p->stream.generation, c->generation);
 }
 
-/* An event about a proc: its time, and its number. */
+/* The time of an event about a proc (T2). */
 static uint64_t gotrace__proc_stamp(gotrace__call *c, gotrace_proc *p) {
   uint64_t tick = gotrace__stamp(c, NULL);
   if (tick < p->stream.tick) tick = p->stream.tick;
@@ -4504,8 +4506,8 @@ static void gotrace__write_globals(gotrace__call *c);
 static void gotrace__write_open_tasks(gotrace__call *c);
 static void gotrace__resume_stw(gotrace__call *c);
 
-/* v2: writes what the thread has, before its first event in a generation: readers know a running proc and goroutine by
- * its thread. Go: traceLocker.eventWriter. */
+/* v2: writes the statuses of the thread's proc and goroutine, before the thread's first event in a generation: readers
+ * identify a running proc and goroutine by the thread. Go: traceLocker.eventWriter. */
 static void gotrace__introduce_thread(gotrace__call *c) {
   gotrace__thread *m = c->m;
   gotrace_proc *p = m->proc;
@@ -4529,7 +4531,8 @@ static void gotrace__introduce_thread(gotrace__call *c) {
     gotrace__write_go_status(c, g, m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING, m->system_id);
     gotrace__store_release(&g->word, gotrace__word(c->mark, 0, m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING));
   }
-  /* Not earlier: a call that caught up above has written nothing in the generation that it left. The ender then does. */
+  /* Only now: a call that caught up above has written nothing in the generation that it left, so the ender of that
+   * generation writes these statuses (G2). */
   gotrace__store_relaxed(&m->opened[c->slot], c->generation);
   if (runs && g && !m->in_syscall) {
     if (p->stw_session == c->session) gotrace__resume_stw(c);
@@ -4537,7 +4540,7 @@ static void gotrace__introduce_thread(gotrace__call *c) {
   }
 }
 
-/* The system's id of the thread that has a proc. */
+/* The system id of the thread that owns a proc. */
 static uint64_t gotrace__thread_of(const gotrace_proc *p) {
   uint64_t index = gotrace__load_relaxed(&p->word) >> 4;
   const gotrace__thread *m = gotrace__load_acquire(&gotrace__t.threads);
@@ -4545,7 +4548,7 @@ static uint64_t gotrace__thread_of(const gotrace_proc *p) {
   return m ? gotrace__load_relaxed(&m->system_id) : 0;
 }
 
-/* v2: appends the beginning of a thread's batch. */
+/* v2: appends the header of a thread's batch. */
 static void gotrace__begin_batch(gotrace__buffer *b, const gotrace__tables *tables, uint64_t thread, uint64_t tick) {
   gotrace__batch_begin_v2(b, tables->number, thread, tick - gotrace__t.base_tick);
 }
@@ -4563,8 +4566,7 @@ static void gotrace__hand_over(gotrace__buffer **buffer, unsigned slot) {
   gotrace__wake(&t->changed);
 }
 
-/* Whether the calling thread is the one that reads, as far as is known, or writes what was read: it must not wait for
- * itself. */
+/* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
 static bool gotrace__reads(void) {
 #if GOTRACE_NO_THREADS
   return gotrace__t.reader || gotrace__in_sink;
@@ -4573,8 +4575,8 @@ static bool gotrace__reads(void) {
 #endif
 }
 
-/* An empty buffer in place of *old, which is handed over. NULL if the caller is to wait for one, or if the trace has ended
- * for want of memory or by its limits (then c->session is 0, and nothing of this call is written). */
+/* Hands over *old and returns an empty buffer. NULL if the caller must wait for one, or if the trace has ended because
+ * of memory or its limits (then c->session is 0 and the call writes nothing). */
 static gotrace__buffer *gotrace__exchange(gotrace__call *c, gotrace__buffer **old) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__buffer *fresh = NULL;
@@ -4585,21 +4587,21 @@ static gotrace__buffer *gotrace__exchange(gotrace__call *c, gotrace__buffer **ol
   gotrace__lock(&t->queue_lock);
   gotrace__hand_over(old, c->slot);
   if (t->options.size_limit && t->produced >= t->options.size_limit && !c->ending) early = GOTRACE_LIMIT_REACHED;
-  else if (size == sizeof *fresh) fresh = gotrace__queue_pop(&t->empty); /* all there have that size */
+  else if (size == sizeof *fresh) fresh = gotrace__queue_pop(&t->empty); /* all of these have that size */
   gotrace__unlock(&t->queue_lock);
   if (!fresh && !early) {
     uint32_t refusals = gotrace__load_relaxed(&t->budget.refusals);
     bool block = t->options.on_limit == GOTRACE_LIMIT_BLOCK;
     bool waits = block && c->may_wait && !gotrace__reads() && (!GOTRACE_NO_THREADS || t->service);
     fresh = gotrace__buffer_new(&t->budget, size, waits || t->flight || (!block && !c->ending));
-    if (!fresh && t->flight && (first || !waits)) /* beyond the bound, but no more than a buffer a thread */
+    if (!fresh && t->flight && (first || !waits)) /* may exceed the limit by at most a buffer per thread */
       fresh = gotrace__buffer_new(&t->budget, size, false);
-    if (!fresh && size < sizeof *fresh) { /* a large one may be left: gotrace_start has taken one in advance */
+    if (!fresh && size < sizeof *fresh) { /* a large one may be left: gotrace_start has allocated one in advance */
       gotrace__lock(&t->queue_lock);
       fresh = gotrace__queue_pop(&t->empty);
       gotrace__unlock(&t->queue_lock);
     }
-    if (!fresh && waits) return NULL; /* the caller does */
+    if (!fresh && waits) return NULL; /* the caller waits */
     if (!fresh)
       early = gotrace__load_relaxed(&t->budget.refusals) != refusals ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY;
   }
@@ -4607,7 +4609,7 @@ static gotrace__buffer *gotrace__exchange(gotrace__call *c, gotrace__buffer **ol
   return fresh;
 }
 
-/* A new buffer for the stream. */
+/* Gets a new buffer for the stream. */
 static GOTRACE__NOINLINE void gotrace__refill(gotrace__call *c) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__stream *s = c->s;
@@ -4621,7 +4623,7 @@ static GOTRACE__NOINLINE void gotrace__refill(gotrace__call *c) {
     gotrace__store_relaxed(&c->m->left_tick, s->tick);
     gotrace__store_relaxed(&c->m->left_for, c->generation);
   }
-  /* Release: whoever finds a time of this generation must also find the last one before it (gotrace__write_stw_cut). */
+  /* Release: a thread that reads a time of this generation must also read left_tick (gotrace__write_stw_cut). */
   if (!introduce) gotrace__store_release(&s->tick, s->tick < now ? now : s->tick);
   s->buffer[c->slot] = c->b;
   gotrace__store_relaxed(&s->generation, c->generation);
@@ -4639,8 +4641,8 @@ static GOTRACE__NOINLINE void gotrace__refill(gotrace__call *c) {
   }
 }
 
-/* Makes c write: to the stream of c->p, which belongs to the caller (v1), or to its thread's (v2). False if that has no
- * room for a call's events. */
+/* Selects the stream to write: that of c->p, which the caller owns (v1), or the thread's (v2). False if it has no room
+ * for a call's events. */
 static inline bool gotrace__choose_stream(gotrace__call *c) {
   c->s = c->v2 ? &c->m->stream : &c->p->stream;
   c->b = c->s->buffer[c->slot];
@@ -4652,7 +4654,7 @@ static inline void gotrace__open(gotrace__call *c, gotrace_proc *p) {
   if (c->session && !gotrace__choose_stream(c)) gotrace__refill(c);
 }
 
-/* Whether a call has found a stamp of a later generation than its own (see STAMPS). */
+/* Whether a call has found a stamp of a later generation than its own (S1). */
 #define gotrace__is_behind(c, stamp) (GOTRACE__UNLIKELY((stamp) > (c)->generation) && !(c)->plain)
 
 /* Reads the control word again. */
@@ -4661,15 +4663,15 @@ static void gotrace__reread(gotrace__call *c) {
   if (c->session && !c->ending && c->m->session != c->session) gotrace__reset_counters(c->m, c->session);
 }
 
-/* v1: takes the global proc, until the end of the call. */
+/* v1: takes the global proc (P2) until the end of the call. */
 static GOTRACE__NOINLINE void gotrace__lock_global(gotrace__call *c) {
   gotrace__lock(&gotrace__t.global_lock);
   c->global = true;
   if (gotrace__is_behind(c, gotrace__load_relaxed(&gotrace__t.global.stream.generation))) gotrace__reread(c);
 }
 
-/* The call moves to the current generation. The caller must have given back the object whose stamp it found, and takes it
- * again afterwards: opening a stream may take and write what the thread has. */
+/* Moves the call to the current generation (S1, S2). The caller must have given back the object with the later stamp,
+ * and takes it again afterwards: opening a stream may take and write the thread's proc and goroutine. */
 static GOTRACE__NOINLINE void gotrace__catch_up(gotrace__call *c) {
   gotrace__thread *m = c->m;
   bool wrote = c->session != 0;
@@ -4691,7 +4693,7 @@ static GOTRACE__NOINLINE void gotrace__catch_up(gotrace__call *c) {
   if (c->p) gotrace__open(c, c->p);
 }
 
-/* Waits until there may be room for another buffer, or the trace ends. */
+/* Waits until there may be room for another buffer, or until the trace ends. */
 static void gotrace__nothing(void) {}
 static GOTRACE__NOINLINE void gotrace__wait_for_room(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -4707,8 +4709,8 @@ static GOTRACE__NOINLINE void gotrace__wait_for_room(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
-/* v2: writes the creation of g, which is unborn until that can be: readers want it on a proc, unless it begins in a system
- * call, and 1.22 cannot create what waits. Go: traceLocker.GoCreate, GoCreateSyscall. */
+/* v2: writes the creation of g, or marks g as unborn until it can be written: readers require a proc, unless g begins
+ * in a system call, and 1.22 cannot create a blocked goroutine. Go: traceLocker.GoCreate, GoCreateSyscall. */
 static void gotrace__write_create(gotrace__call *c, gotrace_go *g, unsigned status, uint32_t stack) {
   uint64_t tick = gotrace__stamp(c, g);
   g->unborn = 0;
@@ -4724,9 +4726,9 @@ static void gotrace__write_create(gotrace__call *c, gotrace_go *g, unsigned stat
 
 static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word);
 
-/* v1: a goroutine in a system call becomes known to the trace. The caller has taken it with *word, and has taken it again, or
- * not, on return. Readers bind a system call to the proc in whose stream it begins, so this one begins in the global proc's,
- * whose lock comes before busy bits. */
+/* v1: introduces a goroutine in a system call. The caller has taken it with *word. Returns whether the caller has
+ * it again. Readers bind a system call to the proc in whose stream it begins. This one begins in the global proc's
+ * stream, whose lock comes before busy bits. */
 static bool gotrace__make_syscall_known(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
   gotrace__call global = *c;
   bool taken;
@@ -4742,8 +4744,8 @@ static bool gotrace__make_syscall_known(gotrace__call *c, gotrace_go *g, unsigne
   return gotrace__take(c, g, statuses, word);
 }
 
-/* A goroutine that the caller has taken with *word becomes known to the trace. False, and it is not taken any more: its
- * status has changed meanwhile. */
+/* Introduces a goroutine that the caller has taken with *word (G1). False, with the goroutine given back, if its status
+ * has changed meanwhile. */
 static bool gotrace__make_known(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
   unsigned status = gotrace__status_of(*word);
   if (c->v2 && (!gotrace__has_mark(*word, c->mark) || g->unborn == c->session)) {
@@ -4761,8 +4763,9 @@ static bool gotrace__make_known(gotrace__call *c, gotrace_go *g, unsigned status
   return true;
 }
 
-/* Takes a goroutine whose status is in `statuses` (bits). False, with *word, if it is not. When it is taken, it is known
- * to the trace, and the caller must give it back with gotrace__give. S1: the call is then not behind it. */
+/* Takes a goroutine whose status is in `statuses` (bits) (G4). False, with *word, if it has another status. A taken
+ * goroutine has been introduced, and the call is not behind its stamp (S1). The caller must give it back with
+ * gotrace__give. */
 static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
   unsigned spins = 0;
   for (;;) {
@@ -4782,7 +4785,7 @@ static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, ui
   }
 }
 
-/* v2: a new generation has begun since g was taken with *word. */
+/* v2: introduces g again if a new generation has begun since it was taken with *word (G1). */
 static void gotrace__take_again(gotrace__call *c, gotrace_go *g, uint64_t *word) {
   unsigned status = gotrace__status_of(*word);
   if (!c->v2 || gotrace__has_mark(*word, c->mark)) return;
@@ -4790,7 +4793,8 @@ static void gotrace__take_again(gotrace__call *c, gotrace_go *g, uint64_t *word)
   *word = gotrace__word(c->mark, 0, status);
 }
 
-/* Stores g's next status; `word` is what it had, `numbered` how many numbered events were written since. */
+/* Gives g back with its next status. `word`: its previous word; `numbered`: how many numbered events were written
+ * since. */
 static inline void gotrace__give(gotrace__call *c, gotrace_go *g, uint64_t word, unsigned numbered, unsigned status) {
   uint64_t next = gotrace__word(0, 0, status);
   if (!c->plain) gotrace__store_relaxed(&g->generation, c->generation);
@@ -4798,8 +4802,8 @@ static inline void gotrace__give(gotrace__call *c, gotrace_go *g, uint64_t word,
   gotrace__store_release(&g->word, next);
 }
 
-/* Takes a proc from one status (and thread) to busy; false if it has another. In either case the call is then not behind
- * it (S1, S2). */
+/* Takes a proc in the given status of the given thread (P1); false if it has another. In either case the call is then
+ * not behind its stamp (S1, S2). */
 static bool gotrace__take_proc(gotrace__call *c, gotrace_proc *p, uint64_t word) {
   unsigned spins = 0;
   for (;;) {
@@ -4808,7 +4812,7 @@ static bool gotrace__take_proc(gotrace__call *c, gotrace_proc *p, uint64_t word)
       gotrace__pause(&spins);
       continue;
     }
-    if (seen != word) { /* whoever stored it has stored the stamp first */
+    if (seen != word) { /* the stamp is stored before the word */
       if (!gotrace__is_behind(c, gotrace__load_relaxed(&p->stream.generation))) return false;
     } else if (gotrace__cas_acq_rel(&p->word, &seen, word | GOTRACE__BUSY)) {
       if (!gotrace__is_behind(c, gotrace__load_relaxed(&p->stream.generation))) {
@@ -4831,20 +4835,21 @@ static void gotrace__give_proc(gotrace__call *c, gotrace_proc *p, uint64_t word)
 
 /* --------------------------------------------------------------------------------------------------- >>globals ----
  *
- * What belongs to no goroutine: collections, the stopped world, tasks that are open, the number of procs.
+ * State of the whole program: collections, stop-the-world, open tasks, the number of procs.
  */
 
-/* What belongs to the whole program is ordered by time alone for readers, so these times differ. */
-#define GOTRACE__CLOCK_TRIES 1000000 /* then the clock stands still */
+/* Readers order events about the whole program by time alone, so their times must differ. */
+#define GOTRACE__CLOCK_TRIES 1000000 /* after these the clock is considered stopped */
 static uint64_t gotrace__collector_stamp(gotrace__call *c) {
   uint64_t tick = gotrace__stamp(c, NULL);
   unsigned tries;
   if (tick <= gotrace__t.collector_tick) tick = gotrace__t.collector_tick + 1;
-  for (tries = 0; gotrace__now() < tick && tries < GOTRACE__CLOCK_TRIES; tries++) continue; /* not ahead of the clock */
+  for (tries = 0; gotrace__now() < tick && tries < GOTRACE__CLOCK_TRIES; tries++) continue; /* never ahead of the
+                                                                                               clock */
   return gotrace__t.collector_tick = tick;
 }
 
-/* Takes the collector's lock; what is written then comes after what was written under it before. */
+/* Takes the collector's lock. Events written under it come after those written under it before. */
 static void gotrace__lock_collector(gotrace__call *c) {
   gotrace__lock(&gotrace__t.collector);
   while (gotrace__is_behind(c, gotrace__t.collector_generation)) {
@@ -4870,8 +4875,8 @@ static void gotrace__write_stw_end(gotrace__call *c) {
   gotrace__t.stw_open = c->p->stw_session = 0;
 }
 
-/* Before the event that takes the running goroutine off c->p: a stopped world that it has begun ends with it, since readers
- * count it as the goroutine's own. */
+/* Ends a stop-the-world begun by the goroutine that is about to leave c->p, since readers attribute it to that
+ * goroutine. */
 static void gotrace__leave_stw(gotrace__call *c) {
   gotrace_proc *p = c->p;
   if (GOTRACE__LIKELY(p->stw_session != c->session)) return;
@@ -4881,8 +4886,8 @@ static void gotrace__leave_stw(gotrace__call *c) {
   gotrace__unlock_collector(c);
 }
 
-/* The place of a task among the open ones, taken (its id is then all ones), if it has the id that is expected; NULL
- * otherwise. The caller stores the id that it is to have. */
+/* Finds the open task with the expected id and takes it (sets its id to all ones); NULL if there is none. The caller
+ * stores the new id. */
 #define GOTRACE__TAKEN UINT64_MAX
 static gotrace__open_task *gotrace__take_task(uint64_t id, bool any) {
   gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks);
@@ -4897,7 +4902,7 @@ static gotrace__open_task *gotrace__take_task(uint64_t id, bool any) {
   }
 }
 
-/* Writes the beginnings of the tasks that are open and began before the trace; a goroutine runs. Once a session. */
+/* Writes the begins of the open tasks that are older than the trace, once per session. A goroutine must be running. */
 static void gotrace__write_open_tasks(gotrace__call *c) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__open_task *tasks = gotrace__load_acquire(&t->open_tasks);
@@ -4915,24 +4920,24 @@ static void gotrace__write_open_tasks(gotrace__call *c) {
       task->session = c->session;
     }
     gotrace__store_release(&task->id, id);
-    gotrace__open(c, c->p); /* there may be many */
+    gotrace__open(c, c->p); /* opens a new buffer: there may be many */
   }
 }
 
-/* v2: the number of procs, as the program said last; readers take it for a bound of their ids. */
+/* v2: the number of procs last reported by the program; readers take it as a bound of proc ids. */
 static uint64_t gotrace__procs(void) {
   uint64_t said = gotrace__load_relaxed(&gotrace__t.procs_changed),
            there = (uint64_t)gotrace__load_relaxed(&gotrace__t.proc_count);
   return said > there ? said : there ? there : 1;
 }
 
-/* v2: writes an event about the collection that is on; the caller holds the collector's lock, a goroutine runs. Readers
- * of a generation must learn of it before anything else about it. */
+/* v2: writes an event about the current collection. The caller holds the collector's lock and a goroutine is running.
+ * In each generation, this event must come before any other event about the collection. */
 static void gotrace__v2_gc_event(gotrace__call *c, unsigned kind) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t tick = gotrace__collector_stamp(c), sequence = ++t->gc_sequence;
-  /* Readers order the first event about a collection by time alone. They cut each event's time to whole nanoseconds, so a
-   * thread's clock lags by up to one nanosecond an event, except at the beginning of a batch. */
+  /* Readers order the first event about a collection by time alone. They truncate times to whole nanoseconds, so a
+   * thread's clock falls behind by up to a nanosecond per event, except at the beginning of a batch. */
   gotrace__batch_end(c->b);
   gotrace__begin_batch(c->b, t->tables[c->slot], c->s->id, tick);
   gotrace__store_relaxed(&c->s->tick, tick);
@@ -4942,7 +4947,7 @@ static void gotrace__v2_gc_event(gotrace__call *c, unsigned kind) {
   gotrace__store_relaxed(&t->gc_session, kind == GOTRACE_V2_GC_END ? 0 : c->session);
 }
 
-/* v2: writes the begin of the world's stop; the caller holds the collector's lock, a goroutine runs on c->p. */
+/* v2: writes the begin of a stop-the-world. The caller holds the collector's lock and a goroutine runs on c->p. */
 static void gotrace__v2_stw_begin(gotrace__call *c, uint32_t stack) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__v2_event2(c, GOTRACE_V2_STW_BEGIN, gotrace__collector_stamp(c),
@@ -4953,7 +4958,7 @@ static void gotrace__v2_stw_begin(gotrace__call *c, uint32_t stack) {
   t->stw_open = c->p->stw_session = c->session;
 }
 
-/* The world that this thread has stopped is still stopped in a new generation, see gotrace__write_quiet. */
+/* Resumes in a new generation the stop-the-world that this thread has begun, see gotrace__write_quiet. */
 static void gotrace__resume_stw(gotrace__call *c) {
   bool locked = c->collecting;
   if (!locked) gotrace__lock_collector(c);
@@ -4962,8 +4967,8 @@ static void gotrace__resume_stw(gotrace__call *c) {
   if (!locked) gotrace__unlock_collector(c);
 }
 
-/* v2: writes what belongs to the whole program, once a generation, by the first thread with a goroutine: a trace may begin
- * with any generation. */
+/* v2: writes the state of the whole program, once per generation, on the first thread with a goroutine: a trace may
+ * begin with any generation. */
 static void gotrace__write_globals(gotrace__call *c) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t heap;
@@ -4976,10 +4981,10 @@ static void gotrace__write_globals(gotrace__call *c) {
   heap = gotrace__load_relaxed(&t->heap_alloc);
   if (heap) gotrace__v2_event1(c, GOTRACE_V2_HEAP_ALLOC, gotrace__stamp(c, NULL), heap - 1);
   if (gotrace__load_relaxed(&t->tasks_traced) != c->session) gotrace__write_open_tasks(c);
-  if (!c->session || c->collecting) return; /* what holds the lock sees to the rest */
+  if (!c->session || c->collecting) return; /* the holder of the lock writes the rest */
   gotrace__lock_collector(c);
   if (c->session && t->gc && t->gc_traced != c->generation) {
-    /* One that is not in the trace began before it, which readers take in the first generation only. */
+    /* A collection that is not in the trace began before it. Readers accept that only in the first generation. */
     bool known = t->gc_session == c->session || (t->tables[c->slot]->number == 1 && !t->gc_sequence);
     gotrace__v2_gc_event(c, known ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN);
   }
@@ -4988,15 +4993,16 @@ static void gotrace__write_globals(gotrace__call *c) {
 
 /* ----------------------------------------------------------------------------------------------------- >>entry ----
  *
- * How a call begins: the slow path mends what the call lacks, the fast paths leave all that is unusual to it.
+ * How a call begins. The fast paths handle common, valid calls and leave everything else to the slow path, which
+ * repairs what a call lacks.
  */
 
-/* While tracing is off, plain stores may race. Two threads that start one goroutine at once may both have it; the one that its
- * record names keeps it. A second waker may still see a goroutine wait that the first one has woken, and store "runnable" when
- * it already runs. Checked by each call while nothing is written, and by a thread's first in a generation: from then on
- * compare-and-swap decides. Otherwise two threads would write as the same goroutine. A race may end as late as the last call
- * of a thread that read "off", so calls that began before that must have ended too before tracing is on: hence two settling
- * generations. */
+/* While tracing is off, plain stores may race. Two threads that start one goroutine at once may both have it; the
+ * goroutine's record names the owner that keeps it. A second waker may see a goroutine blocked that the first one has
+ * already woken, and store "runnable" while it runs. Each call checks this while nothing is written, and so does a
+ * thread's first call in a generation; from then on compare-and-swap decides (G4). Otherwise two threads would write as
+ * the same goroutine. A race may last until the last call of a thread that read "off" ends, so calls that began before
+ * that must also end before tracing is on (C3). Hence there are two settling generations. */
 static bool gotrace__has_go(const gotrace__thread *m) {
   return gotrace__load_relaxed(&m->go->owner) == m->index &&
          gotrace__status_of(gotrace__load_relaxed(&m->go->word)) == (m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING);
@@ -5007,9 +5013,9 @@ static void gotrace__begin_syscall(gotrace_site *site, void *frame);
 static void gotrace__stop_proc_quietly(void);
 static void gotrace__proc_start(gotrace_proc *p, bool own);
 
-/* Takes a goroutine that the thread does not have any more from it; the thread is in no call. If only its start was undone, the
- * thread starts it again, and enters its system call again. A proc in that call stops and starts, so that readers see why its
- * status changes. */
+/* Detaches a goroutine that the thread no longer owns; the thread is not in a call. If only its start was undone, the
+ * thread starts it again, and enters its system call again. The proc in that call stops and starts, so that readers see
+ * the reason for its change of status. */
 static GOTRACE__NOINLINE void gotrace__mend_go(gotrace__thread *m) {
   gotrace_go *g = m->go;
   gotrace_proc *p = m->proc;
@@ -5035,14 +5041,14 @@ static bool gotrace__start_own_proc(gotrace__thread *m);
 static bool gotrace__regain_proc(gotrace__thread *m);
 enum {
   GOTRACE__ANY = 0,
-  GOTRACE__NEEDS_GO = 1,    /* a thread that is nothing yet becomes a goroutine */
-  GOTRACE__NEEDS_PROC = 2,  /* a thread without a proc is given one: a repair */
-  GOTRACE__IN_SYSCALL = 4,  /* may be called in a system call; in v1 opens no stream by itself */
-  GOTRACE__V2_PROC = 8,     /* as v2 demands, a thread without a proc is given one of its own */
-  GOTRACE__V2_GO = 16       /* as v2 demands, a thread that is nothing becomes a goroutine */
+  GOTRACE__NEEDS_GO = 1,    /* a thread without goroutine and proc becomes a goroutine */
+  GOTRACE__NEEDS_PROC = 2,  /* a thread without a proc is given one, as a repair */
+  GOTRACE__IN_SYSCALL = 4,  /* may be called in a system call; in v1 opens no stream implicitly */
+  GOTRACE__V2_PROC = 8,     /* in v2, a thread without a proc is given its own */
+  GOTRACE__V2_GO = 16       /* in v2, a thread without goroutine and proc becomes a goroutine */
 };
 
-/* gotrace__begin where something is to be done first, or is not as it was at the thread's last call. */
+/* The slow path of gotrace__begin: something must be done first, or has changed since the thread's last call. */
 static GOTRACE__NOINLINE bool gotrace__begin_slowly(gotrace__call *c, gotrace_site *site, unsigned flags) {
   gotrace__thread *m = gotrace__me();
   bool ended_syscall = false, lacked_proc = false, changed;
@@ -5081,7 +5087,7 @@ static GOTRACE__NOINLINE bool gotrace__begin_slowly(gotrace__call *c, gotrace_si
       gotrace__leave(c);
       if (flags & GOTRACE__V2_GO) gotrace__attach(m);
       else if (!gotrace__regain_proc(m)) gotrace__start_own_proc(m);
-      flags &= ~(unsigned)(GOTRACE__V2_PROC | GOTRACE__V2_GO); /* whether there is memory for it or not */
+      flags &= ~(unsigned)(GOTRACE__V2_PROC | GOTRACE__V2_GO); /* not again, even if memory was out */
       changed = gotrace__enter(c, m, site);
       continue;
     }
@@ -5102,17 +5108,18 @@ static GOTRACE__NOINLINE bool gotrace__begin_slowly(gotrace__call *c, gotrace_si
   }
 }
 
-/* Whether a thread without goroutine or proc lacks what the call needs, in the session of its last call. */
+/* Whether a thread without goroutine or proc lacks what the call needs in the session of its last call. */
 static inline bool gotrace__lacks(const gotrace__thread *m, unsigned flags) {
   unsigned go = GOTRACE__NEEDS_GO, proc = GOTRACE__NEEDS_PROC;
   if (m->call.v2) go |= GOTRACE__V2_GO, proc |= GOTRACE__V2_PROC;
-  else if (m->call.session && !m->proc && !(flags & GOTRACE__IN_SYSCALL)) return true; /* the global proc's stream */
+  else if (m->call.session && !m->proc && !(flags & GOTRACE__IN_SYSCALL)) return true; /* needs the global proc's
+                                                                                          stream */
   return (!m->go && (flags & go)) || (!m->proc && (flags & proc));
 }
 
-/* Begins a call: false if it is to do nothing, since the thread has no record or is in a call already. Then the call's stream is
- * open, and has room for a call's events. Here what is the case most often: the session is the one of the thread's last call,
- * and the thread has what the call needs. */
+/* Begins a call. False if the call must do nothing, because the thread has no record or is already in a call.
+ * Afterwards the call's stream is open and has room for a call's events. This is the common case: the session is that
+ * of the thread's last call, and the thread has what the call needs. */
 static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags) {
   gotrace__thread *m = gotrace__self;
   if (GOTRACE__UNLIKELY(!m) || GOTRACE__UNLIKELY(gotrace__is_nested(m)) ||
@@ -5123,7 +5130,7 @@ static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags)
 #endif
   if (GOTRACE__UNLIKELY(gotrace__enter(c, m, site))) {
     gotrace__leave(c);
-    m->control = m->usual_control = GOTRACE__NO_CONTROL; /* it is new there, too */
+    m->control = m->usual_control = GOTRACE__NO_CONTROL; /* the next call renews it too */
     return gotrace__begin_slowly(c, site, flags);
   }
   c->streamless = (flags & GOTRACE__IN_SYSCALL) != 0;
@@ -5145,9 +5152,9 @@ static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags)
 
 #define gotrace__end(c) gotrace__leave(c)
 
-/* While tracing is off, most calls of a scheduler only note what a goroutine does now. They try to do so here, between
- * gotrace__enter_off, which gives NULL if there is anything else to do, and gotrace__leave_off; what is out of the
- * ordinary is left to the way that all calls go. */
+/* FAST PATH WHILE TRACING IS OFF. Most calls of a scheduler only record the goroutine's new state, between
+ * gotrace__enter_off and gotrace__leave_off. gotrace__enter_off returns NULL if anything else must be done; the call
+ * then takes the slow path. */
 static inline gotrace__thread *gotrace__enter_off(void) {
   gotrace__thread *m = gotrace__self;
   if (gotrace_enabled() || GOTRACE__UNLIKELY(!m || m->in_syscall || (m->sequence & 1))) return NULL;
@@ -5159,12 +5166,12 @@ static inline gotrace__thread *gotrace__enter_off(void) {
 
 static inline void gotrace__leave_off(gotrace__thread *m) { gotrace__store_release(&m->sequence, m->sequence + 1); }
 
-/* Whether a goroutine has a status and nothing of a session that the thread does not know of. */
+/* Whether a goroutine has the status and no data of a session unknown to the thread. */
 static inline bool gotrace__has_status_off(const gotrace_go *g, unsigned status) {
   return gotrace__status_of(gotrace__load_acquire(&g->word) & ~GOTRACE__BUSY) == status;
 }
 
-/* Takes the goroutine that runs off the thread. */
+/* Detaches the running goroutine from its thread. */
 static inline bool gotrace__off_off(unsigned status) {
   gotrace__thread *m = gotrace__enter_off();
   gotrace_go *g;
@@ -5206,16 +5213,16 @@ static inline bool gotrace__unblock_off(gotrace_go *g) {
   return done;
 }
 
-/* While tracing is on, the most frequent calls first try to write their event in the usual way: the thread has a proc
- * and room, everything that the event mentions is known, nothing is to be repaired. What is out of the ordinary is
- * left, before anything has changed, to the way that all calls go. Between gotrace__enter_usual and gotrace__leave the
- * call's record goes to no other function, so that compilers keep it in registers: half the instructions.
- * GOTRACE__FLATTEN sees to it. What is not set here belongs to the general way, and so do gotrace__problem,
- * gotrace__string, gotrace__catch_up. */
+/* FAST PATH WHILE TRACING IS ON. The most frequent calls first try to write their event here. The thread must have a
+ * proc and room, everything that the event refers to must be known, and nothing may need repair. Anything else bails
+ * out with no side effects, and the call takes the slow path. Between gotrace__enter_usual and gotrace__leave the call
+ * record must not escape to another function, so that compilers keep it in registers, which halves the instructions.
+ * GOTRACE__FLATTEN ensures that. Fields that are not set here are used only by the slow path, and so are
+ * gotrace__problem, gotrace__string and gotrace__catch_up. */
 static inline bool gotrace__enter_usual(gotrace__call *c, bool in_syscall) {
   gotrace__thread *m = gotrace__self;
   if (GOTRACE__UNLIKELY(!m || (m->sequence & 1) || m->in_syscall != in_syscall)) return false;
-  /* While tracing is off, this saves the clock read; the check that counts is below. */
+  /* Saves the clock read while tracing is off. The check below is the one that matters. */
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.control) != m->usual_control)) return false;
 #if GOTRACE_NO_THREADS
   if (GOTRACE__UNLIKELY(gotrace__t.cut_wanted)) return false;
@@ -5224,7 +5231,7 @@ static inline bool gotrace__enter_usual(gotrace__call *c, bool in_syscall) {
   c->plain = c->global = false;
   c->timed = true;
   gotrace__raise(m);
-  c->at = gotrace__now(); /* before the control word is read, see A LATE EVENT */
+  c->at = gotrace__now(); /* before the control word is read (T1) */
   if (GOTRACE__LIKELY(gotrace__control() == m->usual_control && m->proc)) {
     c->session = m->call.session;
     if (!c->session) __builtin_unreachable(); /* see usual_control */
@@ -5241,7 +5248,7 @@ static inline bool gotrace__enter_usual(gotrace__call *c, bool in_syscall) {
 
 static uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t mark, const gotrace_site *site, void *frame);
 
-/* The id of a call's stack, if that is known. */
+/* The id of a call's stack; false if it is not cached. */
 static inline bool gotrace__usual_stack(const gotrace__call *c, const gotrace_site *site, void *frame, uint32_t *id) {
   gotrace_stacks mode = gotrace__t.options.stacks;
   if (!site) return false;
@@ -5252,12 +5259,12 @@ static inline bool gotrace__usual_stack(const gotrace__call *c, const gotrace_si
   return *id != 0;
 }
 
-/* Whether the thread's goroutine may leave its proc: there is one, and it has not stopped the world. */
+/* Whether the thread's goroutine may leave its proc: it has one, and it has not stopped the world. */
 static inline bool gotrace__usual_leave(const gotrace__call *c) {
   return c->m->go && c->p->stw_session != c->session;
 }
 
-/* gotrace__enter_usual for an event that takes the thread's goroutine off its proc, with a stack. */
+/* gotrace__enter_usual for an event with a stack that detaches the goroutine from its proc. */
 static inline bool gotrace__enter_leaving(gotrace__call *c, const gotrace_site *site, void *frame, uint32_t *stack) {
   if (!gotrace__enter_usual(c, false)) return false;
   if (GOTRACE__LIKELY(gotrace__choose_stream(c) && gotrace__usual_leave(c) &&
@@ -5267,7 +5274,7 @@ static inline bool gotrace__enter_leaving(gotrace__call *c, const gotrace_site *
   return false;
 }
 
-/* Takes a goroutine that is known. */
+/* Takes a goroutine that has been introduced in this epoch (G4). */
 static inline bool gotrace__usual_take(const gotrace__call *c, gotrace_go *g, unsigned status, uint64_t *word) {
   uint64_t seen = g ? gotrace__load_acquire(&g->word) : 0;
   *word = seen;
@@ -5281,7 +5288,7 @@ static inline bool gotrace__usual_take(const gotrace__call *c, gotrace_go *g, un
   return false;
 }
 
-/* Writes only what the format has. */
+/* Whether the format has an event; if not, counts the call. */
 static bool gotrace__has(gotrace__call *c, unsigned since) {
   if (!c->session) return false;
   if (GOTRACE__LIKELY(gotrace__t.version >= since)) return true;
@@ -5291,11 +5298,11 @@ static bool gotrace__has(gotrace__call *c, unsigned since) {
 
 /* ----------------------------------------------------------------------------------------------------- >>procs ----
  *
- * The calls about procs, which follow functions of Go's runtime/trace.go and proc.go, as those of the next sections do; their
- * documentation in >>threads and >>emit names them.
+ * Calls about procs. These calls, and those of the next sections, follow functions in Go's runtime/trace.go and
+ * proc.go, which the public documentation names.
  */
 
-/* Takes the running goroutine off the thread, after an event that ended its running at `tick`. */
+/* Detaches the running goroutine from its thread, after the event that ended its running. */
 static inline void gotrace__off(gotrace__call *c, unsigned numbered, unsigned status) {
   gotrace_go *g = c->m->go;
   uint64_t word = gotrace__load_relaxed(&g->word);
@@ -5308,9 +5315,9 @@ static inline void gotrace__off(gotrace__call *c, unsigned numbered, unsigned st
   gotrace__give(c, g, word, numbered, status);
 }
 
-/* The stack of an event that takes the running goroutine off its proc. 1.22 has no stack with a goroutine's status, so
- * viewers name one that is older than the trace after the last frame of the first stack that it stops with. Without a stack it
- * would have no name. */
+/* The stack of an event that detaches the running goroutine from its proc. 1.22 has no stack with a goroutine's status,
+ * so viewers name a goroutine older than the trace after the outermost frame of the first stack with which it stops.
+ * Without a stack it would have no name. */
 static GOTRACE__NOINLINE uint32_t gotrace__stop_stack_1_22(gotrace__call *c) {
   gotrace__frame frames[2];
   size_t count = 0;
@@ -5329,7 +5336,7 @@ static inline uint32_t gotrace__stop_stack(gotrace__call *c) {
   return GOTRACE__UNLIKELY(gotrace__t.version == GOTRACE_GO_1_22) ? gotrace__stop_stack_1_22(c) : gotrace__stack(c);
 }
 
-/* Writes that the running goroutine stops. `text`: v2's for the reason. */
+/* Writes that the running goroutine stops. `text`: the reason's string id in v2. */
 static inline void gotrace__write_stop_for(gotrace__call *c, unsigned reason, uint32_t text, uint32_t stack) {
   static const uint8_t kinds[] = {
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
@@ -5381,9 +5388,9 @@ static gotrace_proc *gotrace__new_proc(void) {
   return p;
 }
 
-/* Makes a proc nobody's. *sweeps: not while its sweep is on, which ends on it or never: a proc that is nobody's is not
- * heard of in later generations, and readers that begin with one of these would know nothing of the sweep. Another proc
- * that is not idle is a problem. */
+/* Makes a proc free. With *sweeps, not while a sweep is open on it: a sweep ends on its proc or never. A free proc does
+ * not appear in later generations, so readers that begin with one of these would not know the sweep. A proc in another
+ * status than idle is a problem. */
 static void gotrace__free_proc(gotrace__call *c, gotrace_proc *p, bool *sweeps) {
   const uint64_t idle = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
   *sweeps = false;
@@ -5395,7 +5402,7 @@ static void gotrace__free_proc(gotrace__call *c, gotrace_proc *p, bool *sweeps) 
   gotrace__give_proc(c, p, *sweeps ? idle : gotrace__proc_word(0, GOTRACE__PROC_FREE));
 }
 
-/* v1: writes, on the stream of a proc that the caller has taken, that its goroutine's system call blocks. */
+/* v1: writes, in the stream of a proc that the caller has taken, that its goroutine's system call blocks. */
 static void gotrace__write_syscall_block(gotrace__call *c, gotrace_go *g, uint64_t tick) {
   if (!g || g->syscall_session != c->session) return;
   if (tick < c->s->tick) tick = c->s->tick;
@@ -5403,10 +5410,10 @@ static void gotrace__write_syscall_block(gotrace__call *c, gotrace_go *g, uint64
   c->p->run_session = 0;
   gotrace__store_relaxed(&g->tick, tick);
   gotrace__store_relaxed(&g->generation, c->generation);
-  g->syscall_session = 0; /* from here on it is known to wait */
+  g->syscall_session = 0; /* from here on it is blocked in the trace */
 }
 
-/* The thread gives up its proc, which runs no goroutine, or is in a system call and the caller has taken it. */
+/* Releases the thread's proc, which either runs no goroutine, or is in a system call and taken by the caller. */
 static void gotrace__release_proc(gotrace__call *c) {
   gotrace__thread *m = c->m;
   gotrace_proc *p = m->proc;
@@ -5423,7 +5430,7 @@ static void gotrace__release_proc(gotrace__call *c) {
   gotrace__give_proc(c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
 }
 
-/* The proc of a thread in a system call, taken if it was kept through the call; NULL if the thread has none any more. */
+/* Takes the proc of a thread in a system call; NULL if the thread no longer has one (P1). */
 static gotrace_proc *gotrace__syscall_proc(gotrace__call *c) {
   gotrace__thread *m = c->m;
   gotrace_proc *p = m->proc;
@@ -5433,7 +5440,7 @@ static gotrace_proc *gotrace__syscall_proc(gotrace__call *c) {
   return NULL;
 }
 
-/* The thread gives up its proc; false if that was stolen during a system call. */
+/* Releases the thread's proc; false if it was stolen during a system call. */
 static bool gotrace__stop_proc(gotrace__call *c) {
   if (c->m->in_syscall && !gotrace__syscall_proc(c)) return false;
   gotrace__release_proc(c);
@@ -5448,7 +5455,7 @@ static void gotrace__stop_proc_quietly(void) {
   gotrace__end(&c);
 }
 
-/* The goroutine that runs on the thread, if any, leaves the proc before the proc stops. */
+/* Detaches the running goroutine, if any, before the proc stops. */
 static void gotrace__preempt(gotrace__call *c, gotrace_problem problem) {
   gotrace__thread *m = c->m;
   if (!m->go || m->in_syscall) return;
@@ -5457,7 +5464,7 @@ static void gotrace__preempt(gotrace__call *c, gotrace_problem problem) {
   gotrace__stop_running(c, GOTRACE_STOP_PREEMPTED);
 }
 
-/* v2: writes that the thread has an idle proc that the caller has taken. */
+/* v2: writes the start of an idle proc that the caller has taken. */
 static void gotrace__write_proc_start(gotrace__call *c, gotrace_proc *p) {
   gotrace__write_proc_status(c, p, GOTRACE__PROC_IDLE);
   p->sequence++;
@@ -5503,8 +5510,8 @@ static void gotrace__proc_start(gotrace_proc *p, bool own) {
   gotrace__end(&c);
 }
 
-/* A thread whose system call ended blocked needs a proc and has started none: the one that it had was not stolen, so it takes
- * that again. False if it had none, or if a thief has reported the steal since. */
+/* A thread whose system call ended blocked needs a proc and has started none. If its former proc was not stolen, the
+ * thread takes it again. False if it had none, or if a thief has reported the steal since. */
 static GOTRACE__NOINLINE bool gotrace__regain_proc(gotrace__thread *m) {
   gotrace_proc *p = m->lost_proc;
   m->lost_proc = NULL;
@@ -5515,12 +5522,12 @@ static GOTRACE__NOINLINE bool gotrace__regain_proc(gotrace__thread *m) {
   return m->proc == p;
 }
 
-/* A proc of the thread's own, started; false without memory. */
+/* Starts the thread's own proc; false if out of memory. */
 static GOTRACE__NOINLINE bool gotrace__start_own_proc(gotrace__thread *m) {
   gotrace_proc *p = m->own_proc ? m->own_proc : gotrace__new_proc();
   gotrace__proc_start(p, true);
   if (p && m->proc == p) return true;
-  if (p == m->own_proc) { /* another thread runs it, against the rules: take a new one */
+  if (p == m->own_proc) { /* another thread runs it, against the rules: make a new one */
     m->own_proc = NULL;
     if ((p = gotrace__new_proc()) != NULL) gotrace__proc_start(p, true);
   }
@@ -5574,7 +5581,7 @@ GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
   }
   word = gotrace__load_acquire(&proc->word) & ~GOTRACE__BUSY;
   if (gotrace__status_of(word) != GOTRACE__PROC_SYSCALL || !gotrace__take_proc(&c, proc, word)) {
-    /* No problem if the proc's thread has reported the loss already. */
+    /* No problem if the proc's thread has already reported the loss. */
     if (!gotrace__exchange_acq_rel(&proc->steal_unreported, 0u)) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STEAL);
   } else {
     gotrace_go *g = gotrace__load_relaxed(&proc->go);
