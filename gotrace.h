@@ -5603,10 +5603,10 @@ GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
 
 /* ------------------------------------------------------------------------------------------------ >>goroutines ----
  *
- * The calls about goroutines.
+ * Calls about goroutines.
  */
 
-/* A free goroutine record: from the thread's list, then the common one, then a new slab. */
+/* Returns a free goroutine record: from the thread's list, else from the common list, else from a new slab. */
 static gotrace_go *gotrace__go_new(gotrace__thread *m) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_go *g;
@@ -5639,13 +5639,13 @@ static gotrace_go *gotrace__go_new(gotrace__thread *m) {
   m->free_gos = g->link;
   m->free_count--;
   gotrace__store_relaxed(&g->is_free, (uint8_t)0);
-  /* A record that a race of wrong calls, while tracing was off, has brought here alive is nobody's any more. */
+  /* Invalid calls that raced while tracing was off may have put a live goroutine into the list: abandon it. */
   if (gotrace__status_of(gotrace__load_acquire(&g->word)) != GOTRACE__DEAD) return gotrace__go_new(m);
   return g;
 }
 
-/* Returns a dead goroutine's record. A thread keeps up to GOTRACE__MOST_FREE for those that it creates next; the rest,
- * and some more so that it is seldom, go to where all threads take from. */
+/* Frees a dead goroutine's record. A thread keeps up to GOTRACE__MOST_FREE for its next goroutines. The rest go to the
+ * common list, several at a time so that this is rare. */
 #define GOTRACE__MOST_FREE (4 * GOTRACE__SLAB)
 static inline void gotrace__keep_free(gotrace__thread *m, gotrace_go *g) {
   g->link = m->free_gos;
@@ -5654,7 +5654,8 @@ static inline void gotrace__keep_free(gotrace__thread *m, gotrace_go *g) {
 }
 
 static void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
-  /* Two may end one goroutine at once while tracing is off, or one a record that such a race has left in a list. */
+  /* While tracing is off, two threads may end one goroutine at once, or one thread a record that such a race left in a
+     list. */
   if (gotrace__exchange_acq_rel(&g->is_free, (uint8_t)1)) return;
   gotrace__keep_free(m, g);
   if (m->free_count <= GOTRACE__MOST_FREE) return;
@@ -5669,7 +5670,7 @@ static void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
   gotrace__unlock(&gotrace__t.records);
 }
 
-/* Ids are taken in blocks, so that threads do not share a counter. */
+/* Ids are assigned in blocks, so that threads do not contend for a counter. */
 static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, gotrace__uint64 *common) {
   if (*next == *last) {
     *next = gotrace__add_relaxed(common, 64);
@@ -5685,7 +5686,7 @@ static void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
   gotrace__store_relaxed(&g->entry.line, entry ? entry->line : (uint32_t)0);
 }
 
-/* Under a lock, since while tracing is off two threads may think that they run the goroutine. */
+/* Under a lock, since two threads may believe that they run the goroutine while tracing is off. */
 static bool gotrace__set_label(gotrace_go *g, const char *label) {
   size_t size = label ? gotrace__cut_at(label, strlen(label), GOTRACE__LABEL - 1) : 0;
   bool ok;
@@ -5737,7 +5738,7 @@ static gotrace_go *gotrace__create_call(gotrace_site *site, void *frame, const g
   if (!gotrace__begin(&c, site, GOTRACE__V2_PROC | flags)) return NULL;
   c.frame = frame;
   g = gotrace__create(&c, entry, status);
-  /* Readers of v2 want a proc for it. The thread does not keep it, or the picture would show one more than there are. */
+  /* v2 readers require a proc here. The thread does not keep it, since the trace would then show one proc too many. */
   lent = lent && c.v2 && c.m->proc && c.m->proc == c.m->own_proc && !c.m->go;
   if (lent) gotrace__problem(&c, GOTRACE_PROBLEM_CREATE_NO_PROC);
   gotrace__end(&c);
@@ -5745,7 +5746,7 @@ static gotrace_go *gotrace__create_call(gotrace_site *site, void *frame, const g
   return g;
 }
 
-/* Writes the unblock of a waiting goroutine that the caller has taken, and whose creation is written: one numbered
+/* Writes the unblock of a blocked goroutine that the caller has taken and whose creation is written: one numbered
  * event. */
 static inline void gotrace__write_known_unblock(gotrace__call *c, gotrace_go *g, uint64_t word, uint32_t stack) {
   uint64_t tick = gotrace__stamp(c, g);
@@ -5761,7 +5762,7 @@ static inline void gotrace__write_known_unblock(gotrace__call *c, gotrace_go *g,
   gotrace__store_relaxed(&g->tick, tick);
 }
 
-/* The same of any that is waiting; returns how many numbered events that is. */
+/* The same for any blocked goroutine; returns the number of numbered events written. */
 static unsigned gotrace__write_unblock(gotrace__call *c, gotrace_go *g, uint64_t word, uint32_t stack) {
   if (c->v2 && g->unborn == c->session) {
     gotrace__write_create(c, g, GOTRACE__RUNNABLE, stack);
@@ -5772,9 +5773,9 @@ static unsigned gotrace__write_unblock(gotrace__call *c, gotrace_go *g, uint64_t
   return 1;
 }
 
-/* v1: writes the end of a blocking system call of a goroutine that the caller has taken, which was over at `exit` (0: now);
- * one numbered event. Never GoSysExitLocal: Go's tracer has not written it either, and Go's parsers (parseEvents in
- * internal/trace/parser.go) take the goroutine of that one event from the proc, which runs none by then. */
+/* v1: writes the end of a blocking system call of a goroutine that the caller has taken. It ended at `exit` (0: now).
+ * One numbered event. Never GoSysExitLocal: Go's tracer does not write it either, and Go's parsers (parseEvents in
+ * internal/trace/parser.go) take the goroutine of that event from the proc, which runs none by then. */
 static void gotrace__write_syscall_exit(gotrace__call *c, gotrace_go *g, uint64_t sequence, uint64_t exit) {
   uint64_t tick = gotrace__stamp(c, g);
   if (tick < exit) tick = exit; /* that thread's clock is ahead of this one's */
@@ -5783,7 +5784,7 @@ static void gotrace__write_syscall_exit(gotrace__call *c, gotrace_go *g, uint64_
   gotrace__store_relaxed(&g->tick, tick);
 }
 
-/* Writes that g, whom the caller has taken, runs on c->p: one numbered event. */
+/* Writes the start of g, which the caller has taken, on c->p: one numbered event. */
 static inline void gotrace__write_start_of(gotrace__call *c, gotrace_go *g, uint64_t sequence, const char *label) {
   uint64_t tick = gotrace__stamp(c, g);
   if (c->v2) {
@@ -5807,7 +5808,7 @@ static void gotrace__write_start(gotrace__call *c, gotrace_go *g, uint64_t seque
   gotrace__write_start_of(c, g, sequence, g->label && g->label[0] ? g->label : NULL);
 }
 
-/* g, which the caller has taken with `word`, is what the thread runs. */
+/* Makes g, which the caller has taken with `word`, the goroutine that the thread runs. */
 static inline void gotrace__put_on(gotrace__call *c, gotrace_go *g, uint64_t word, unsigned numbered) {
   gotrace__thread *m = c->m;
   gotrace__store_relaxed(&g->owner, m->index);
@@ -5816,7 +5817,8 @@ static inline void gotrace__put_on(gotrace__call *c, gotrace_go *g, uint64_t wor
   gotrace__give(c, g, word, numbered, GOTRACE__RUNNING);
 }
 
-/* Runs g, which the caller has taken with `word`, on the thread: whatever is missing before a start is written first. */
+/* Starts g, which the caller has taken with `word`, on the thread, after writing any events that must precede the
+ * start. */
 static void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
   unsigned numbered = 0;
   if (c->session) {
@@ -5834,7 +5836,7 @@ static void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
   gotrace__put_on(c, g, word, numbered);
 }
 
-/* `quietly`: a start of a waiting goroutine is meant, not repaired. */
+/* `quietly`: the start of a blocked goroutine is intended and not counted as a repair. */
 static GOTRACE__NOINLINE void gotrace__start(gotrace_go *g, bool quietly) {
   gotrace__call c;
   uint64_t word;
@@ -5878,7 +5880,7 @@ static inline void gotrace__write_end(gotrace__call *c) {
   else gotrace__event0(c, GOTRACE_V1_GO_END, tick);
 }
 
-/* Ends the goroutine that runs on the thread. `written`: its end is. */
+/* Ends the goroutine that runs on the thread. `written`: its end event has been written. */
 static void gotrace__die(gotrace__call *c, bool written) {
   gotrace_go *g = c->m->go;
   if (c->session && !written) {
@@ -5900,7 +5902,7 @@ static inline bool gotrace__usual_end(void) {
     gotrace_go *g = c.m->go;
     gotrace__write_end(&c);
     gotrace__off(&c, 0, GOTRACE__DEAD);
-    gotrace__store_relaxed(&g->is_free, (uint8_t)1); /* while tracing is on, nobody else can */
+    gotrace__store_relaxed(&g->is_free, (uint8_t)1); /* while tracing is on, no other thread can */
     gotrace__keep_free(c.m, g);
   }
   gotrace__leave(&c);
@@ -5943,7 +5945,7 @@ static const uint8_t gotrace__v1_blocks[] = {
 #undef GOTRACE__REASON
 };
 
-/* Writes that the running goroutine blocks. `text`: v2's for the reason. */
+/* Writes that the running goroutine blocks. `text`: the reason's string id in v2. */
 static inline void gotrace__write_block_for(gotrace__call *c, unsigned reason, uint32_t text, uint32_t stack) {
   uint64_t tick = gotrace__stamp(c, c->m->go);
   if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GO_BLOCK, tick, text, stack);
@@ -5959,7 +5961,8 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
   gotrace_go *g = c->m->go;
   bool futile = (reason & GOTRACE_FUTILE_WAKEUP) != 0;
   reason = gotrace__checked_reason(c, reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
-  if (reason > 0xff && gotrace__reason_base(reason) == GOTRACE_BLOCK_FOREVER) { /* readers know that by its own name only */
+  if (reason > 0xff && gotrace__reason_base(reason) == GOTRACE_BLOCK_FOREVER) { /* readers recognize it only by its own
+                                                                                   name */
     gotrace__problem(c, GOTRACE_PROBLEM_BAD_REASON);
     reason &= ~0xffu;
   }
@@ -5968,8 +5971,8 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
     if (c->session && futile && (c->v2 || (gotrace__t.version >= GOTRACE_GO_1_11 && !gotrace__t.options.futile_wakeups))) {
       gotrace__problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
     } else if (c->session && futile) {
-      /* Readers leave out unblock, start and block (removeFutile in internal/trace/parser.go), but nothing that came
-       * between, no start with a label and no block of another kind: what is left would not fit together. */
+      /* Readers drop the unblock, the start and the block (removeFutile in internal/trace/parser.go), but no events in
+       * between, no start with a label and no block of another kind: the remaining events would be inconsistent. */
       unsigned kind = gotrace__v1_blocks[gotrace__reason_base(reason)];
       if (g->start_buffer == c->b && g->start_end == c->b->size &&
           (kind == GOTRACE_V1_GO_BLOCK || (kind >= GOTRACE_V1_GO_BLOCK_SEND && kind <= GOTRACE_V1_GO_BLOCK_COND)))
@@ -5982,8 +5985,8 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
       gotrace__write_block_for(c, reason, text, gotrace__stop_stack(c));
     }
     if (c->session && reason == GOTRACE_BLOCK_FOREVER) {
-      /* It is final for readers. Should it be unblocked after all, it goes on as a new goroutine. (A signal must not
-       * find the new id on the thread: a sample would name it too early.) */
+      /* Readers consider the goroutine ended. If it is unblocked after all, it continues as a new goroutine. (A signal
+       * must not find the new id on the thread, since a sample would then refer to it too early.) */
       gotrace__store_relaxed(&g->tick, c->s->tick);
       c->p->run_session = 0;
       gotrace__store_relaxed(&c->p->go, (gotrace_go *)NULL);
@@ -5995,7 +5998,8 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
       gotrace__store_relaxed(&g->generation, c->generation);
       gotrace__store_relaxed(&g->assist_session, 0u);
       gotrace__store_relaxed(&g->known, 0u);
-      gotrace__store_relaxed(&g->introduced, c->session); /* what it ends may have begun before it is created anew */
+      gotrace__store_relaxed(&g->introduced, c->session); /* it may end regions that began before it was created
+                                                             again */
       g->region_session = 0;
       g->unborn = c->v2 ? c->session : 0;
       gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__WAITING));
@@ -6017,7 +6021,7 @@ static inline bool gotrace__usual_block(const gotrace_site *site, void *frame, u
   return true;
 }
 
-/* The same for a reason that the program has named, if this generation knows it. */
+/* The same for a named reason, if this generation has its string. */
 static GOTRACE__NOINLINE GOTRACE__FLATTEN bool gotrace__usual_named_block(const gotrace_site *site, void *frame, unsigned reason) {
   unsigned number = gotrace__reason_number(reason), base = gotrace__reason_base(reason);
   gotrace__call c;
@@ -6064,8 +6068,8 @@ static inline bool gotrace__usual_unblock(const gotrace_site *site, void *frame,
   return done;
 }
 
-/* Unblocks a goroutine. False, with nothing done, if its creation is still to be written and the thread lacks the proc that
- * this takes. */
+/* Unblocks a goroutine. False, with no effect, if its creation must still be written and the thread lacks the proc for
+ * that. */
 static bool gotrace__try_unblock(gotrace_site *site, void *frame, gotrace_go *go, bool last) {
   gotrace__call c;
   uint64_t word;
@@ -6094,7 +6098,7 @@ static GOTRACE__NOINLINE void gotrace__unblock_go(gotrace_site *site, void *fram
   gotrace__try_unblock(site, frame, go, true);
 }
 
-/* What follows has one time, that of a switch from the thread's goroutine, if it has one, to g. */
+/* Gives all following events of the call one time: that of a switch from the thread's goroutine, if any, to g. */
 static inline void gotrace__time_switch(gotrace__call *c, const gotrace_go *g) {
   uint64_t tick = gotrace__stamp(c, c->m->go);
   uint64_t last = gotrace__load_relaxed(&g->tick);
@@ -6102,7 +6106,7 @@ static inline void gotrace__time_switch(gotrace__call *c, const gotrace_go *g) {
   c->timed = true;
 }
 
-/* v1 and 1.22 have no switch: an unblock, a block or end, and a start, all at one time, say the same. */
+/* v1 and 1.22 have no switch event. They get an unblock, a block or end, and a start, all with the same time. */
 static inline bool gotrace__usual_switch(const gotrace_site *site, void *frame, gotrace_go *g) {
   gotrace__call c;
   uint64_t word;
@@ -6129,7 +6133,7 @@ static inline bool gotrace__usual_switch(const gotrace_site *site, void *frame, 
   return done;
 }
 
-/* `reason`: for which the thread's goroutine blocks, or one of these: */
+/* `reason`: why the thread's goroutine blocks, or one of these: */
 #define GOTRACE__SWITCH_BLOCKS 0xffffffffu
 #define GOTRACE__SWITCH_ENDS 0xfffffffeu
 static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, unsigned reason) {
@@ -6175,8 +6179,9 @@ static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, g
   gotrace__end(&c);
 }
 
-/* Writes that g, whom the caller has taken with `word`, has run for no time and ended, on a thread with a proc. A goroutine
- * that runs on the thread leaves its proc and is back at the same time. It keeps what it has begun, also a stopped world. */
+/* Writes that g, which the caller has taken with `word`, has run for zero time and ended, on a thread with a proc. A
+ * goroutine that runs on the thread yields and resumes at the same time. It keeps its open ranges, including a
+ * stop-the-world. */
 static void gotrace__write_destroy(gotrace__call *c, gotrace_go *g, uint64_t word) {
   gotrace_go *over = c->m->go;
   uint64_t over_word = over ? gotrace__load_relaxed(&over->word) : 0;
@@ -6189,7 +6194,7 @@ static void gotrace__write_destroy(gotrace__call *c, gotrace_go *g, uint64_t wor
     c->at = c->s->tick; /* another thread's clock may be ahead of this one's */
     sequence++;
   }
-  /* No GoSwitch: viewers would count a wait of the other goroutine, for no reason. */
+  /* Not GoSwitch: viewers would show the other goroutine as blocked without a reason. */
   if (over) gotrace__write_stop(c, GOTRACE_STOP_GENERIC, gotrace__stop_stack(c));
   gotrace__write_start_of(c, g, sequence, NULL);
   gotrace__write_end(c);
@@ -6199,7 +6204,7 @@ static void gotrace__write_destroy(gotrace__call *c, gotrace_go *g, uint64_t wor
   gotrace__give(c, over, over_word, 1, GOTRACE__RUNNING);
 }
 
-/* Ends a goroutine that does not run. False, with nothing done, if the thread lacks a proc to write that on. */
+/* Ends a goroutine that is not running. False, with no effect, if the thread lacks a proc on which to write that. */
 static bool gotrace__try_destroy(gotrace_site *site, void *frame, gotrace_go *g, bool last) {
   gotrace__call c;
   uint64_t word;
@@ -6250,8 +6255,8 @@ static void gotrace__destroy_go(gotrace_site *site, void *frame, gotrace_go *g) 
   m->lost_proc = lost;
 }
 
-/* The name of a thread or goroutine, for ever: one entry for each name, and for no more than GOTRACE__NAMES of them. NULL: one
- * too many, or no memory. */
+/* The name of a thread or goroutine, never freed: one entry per name, up to GOTRACE__NAMES. NULL: too many, or out of
+ * memory. */
 #ifndef GOTRACE__NAMES
 #define GOTRACE__NAMES 1024
 #endif
@@ -6275,8 +6280,8 @@ static const char *gotrace__keep_name(const char *name) {
   return kept;
 }
 
-/* The public function's frame, where a walk begins. A call that is given it must not be the last thing that the function
- * does, or else a jump takes its place, and the frame is gone; so GOTRACE__KEEP_FRAME follows. */
+/* The public function's frame, where a walk begins. A call that takes it must not be the function's last action: a tail
+ * call would replace the frame. So GOTRACE__KEEP_FRAME follows it. */
 #define GOTRACE__FRAME __builtin_frame_address(0)
 #define GOTRACE__KEEP_FRAME() gotrace__signal_fence()
 
@@ -6301,7 +6306,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, con
     gotrace__stop_running(&c, GOTRACE_STOP_YIELD);
   }
   gotrace__end(&c);
-  /* It has no proc, so it begins in the stream of those who have none. */
+  /* It has no proc, so it begins in the global proc's stream. */
   if (!gotrace__begin(&c, site, GOTRACE__IN_SYSCALL)) return NULL;
   c.frame = GOTRACE__FRAME;
   c.may_wait = false;
@@ -6442,7 +6447,7 @@ GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, co
 
 /* ---------------------------------------------------------------------------------------------- >>system-calls ----
  *
- * System calls, which may lose the proc to a thief.
+ * System calls, in which a thief may take the proc.
  */
 
 /* The thread's goroutine and proc begin a system call. */
@@ -6462,7 +6467,7 @@ static inline void gotrace__enter_syscall(gotrace__call *c, uint32_t stack) {
       p->run_in_syscall = true;
     }
   }
-  p->thread = c->m->system_id; /* also while tracing is off: the call may outlast the start of a trace */
+  p->thread = c->m->system_id; /* also while tracing is off, since the system call may outlast the start of a trace */
   if (!c->plain) gotrace__store_relaxed(&p->stream.generation, c->generation);
   gotrace__store_relaxed(&g->syscall_proc, p);
   gotrace__store_relaxed(&c->m->in_syscall, true);
@@ -6492,11 +6497,11 @@ static GOTRACE__NOINLINE void gotrace__begin_syscall(gotrace_site *site, void *f
   gotrace__end(&c);
 }
 
-/* In trace time: the shortest system call that Go's sysmon takes a proc away for. */
+/* The shortest system call, in trace time, for which Go's sysmon takes a proc away. */
 static uint64_t gotrace__sysmon_ticks(void);
 
-/* v2: writes the end of the system call of the thread's goroutine, taken with `word`. The thread's proc, if any, is taken
- * if it was kept through the call; another one runs. Go: traceLocker.GoSysExit. */
+/* v2: writes the end of the system call of the thread's goroutine, taken with `word`. The thread's proc is taken if the
+ * thread kept it through the system call; another proc is running. Go: traceLocker.GoSysExit. */
 static void gotrace__v2_syscall_end(gotrace__call *c, uint64_t word, bool blocked) {
   gotrace__thread *m = c->m;
   gotrace_go *g = m->go;
@@ -6518,13 +6523,13 @@ static void gotrace__v2_syscall_end(gotrace__call *c, uint64_t word, bool blocke
   gotrace__give(c, g, word, kept ? 0 : 1, GOTRACE__RUNNING);
 }
 
-/* v1: whether readers know of the thread's system call, and take it for one that does not block. */
+/* v1: whether the trace has the begin of the thread's system call, as one that does not block. */
 static inline bool gotrace__is_short_syscall(const gotrace__call *c, const gotrace_go *g) {
   uint64_t now = c->timed ? c->at : gotrace__now();
   return g->syscall_session == c->session && (now < g->syscall_tick || now - g->syscall_tick < gotrace__sysmon_ticks());
 }
 
-/* The proc was kept through the call. */
+/* Fast path for a thread that kept its proc through the system call. */
 static inline bool gotrace__usual_syscall_end(void) {
   gotrace__call c;
   gotrace_go *g;
@@ -6557,8 +6562,8 @@ static inline bool gotrace__usual_syscall_end(void) {
   return done;
 }
 
-/* The system call has ended blocked, but no steal of the proc has been reported: the thief is late. The thread itself writes
- * that it lost the proc. Go: exitsyscall may see the theft before retake reports it (runtime/proc.go). */
+/* The system call has ended blocked, but no steal of the proc has been reported: the thief is late. The thread itself
+ * writes the loss. Go: exitsyscall may notice the loss before retake reports it (runtime/proc.go). */
 static void gotrace__lose_proc(gotrace__call *c, gotrace_proc *p) {
   if (c->session && !c->v2) gotrace__open(c, p);
   c->m->lost_proc = p;
@@ -6566,14 +6571,14 @@ static void gotrace__lose_proc(gotrace__call *c, gotrace_proc *p) {
   gotrace__release_proc(c);
 }
 
-/* v1: what ends the system call of the thread's goroutine, taken with `word`; p is the thread's proc or NULL. */
+/* v1: writes the end of the system call of the thread's goroutine, taken with `word`. p: the thread's proc or NULL. */
 static void gotrace__v1_syscall_end(gotrace__call *c, gotrace_proc *p, uint64_t word, bool blocked) {
   gotrace__thread *m = c->m;
   gotrace_go *g = m->go;
   unsigned numbered = 0;
-  bool waits = c->session && g->syscall_session != c->session; /* as the trace has it */
+  bool waits = c->session && g->syscall_session != c->session; /* blocked in the trace */
   if (c->session && p && !waits && (blocked || !gotrace__is_short_syscall(c, g))) {
-    /* Readers expect what Go does: the proc stops, and is started again for the exit. */
+    /* Readers expect Go's order: the proc stops, and starts again for the exit. */
     gotrace__write_syscall_block(c, g, g->syscall_tick);
     gotrace__event0(c, GOTRACE_V1_PROC_STOP, c->s->tick);
     gotrace__event1(c, GOTRACE_V1_PROC_START, gotrace__stamp(c, NULL), m->system_id);
@@ -6605,8 +6610,8 @@ static void gotrace__v1_syscall_end(gotrace__call *c, gotrace_proc *p, uint64_t 
   gotrace__give(c, g, word, numbered, GOTRACE__RUNNING);
 }
 
-/* Ends the thread's system call. `blocked`: the goroutine is then runnable, else it runs on. `ends`: it ends right after, so
- * that it is no problem if it has no proc. */
+/* Ends the thread's system call. `blocked`: the goroutine becomes runnable; otherwise it continues to run. `ends`: the
+ * goroutine ends immediately afterwards, so the lack of a proc is no problem. */
 static GOTRACE__NOINLINE void gotrace__syscall_end(bool blocked, bool ends) {
   gotrace__call c;
   gotrace__thread *m;
@@ -6637,7 +6642,7 @@ static GOTRACE__NOINLINE void gotrace__syscall_end(bool blocked, bool ends) {
   }
   if (c.session && p && !c.v2) gotrace__open(&c, p);
   if (!gotrace__take(&c, m->go, 1u << GOTRACE__SYSCALL, &word)) {
-    /* Cannot be: only the thread itself ends its system call. */
+    /* Cannot happen: only the thread itself ends its system call. */
     gotrace__store_relaxed(&m->in_syscall, false);
     gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
   } else if (c.v2) {
@@ -6695,11 +6700,11 @@ GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
 
 /* ------------------------------------------------------------------------------------------------- >>collector ----
  *
- * Collections, stopped worlds, the number of procs, the heap and its objects.
+ * Collections, stop-the-world, the number of procs, the heap and its objects.
  */
 
-/* Readers of v2 want some events from a goroutine that runs. Where none does, one is made for the moment: *borrowed, which
- * the caller ends. False: it cannot be done. */
+/* v2 readers require a running goroutine for some events. If none runs, this makes a temporary one, *borrowed, which
+ * the caller ends. False: not possible. */
 static bool gotrace__borrow(gotrace__call *c, gotrace_go **borrowed) {
   static const gotrace_location entry = {0, "gotrace.event", "", 0};
   uint64_t word;
@@ -6711,7 +6716,7 @@ static bool gotrace__borrow(gotrace__call *c, gotrace_go **borrowed) {
   }
   *borrowed = gotrace__create(c, &entry, GOTRACE__RUNNABLE);
   if (!*borrowed) return false;
-  if (!gotrace__take(c, *borrowed, 1u << GOTRACE__RUNNABLE, &word)) { /* started by one who had a stale handle */
+  if (!gotrace__take(c, *borrowed, 1u << GOTRACE__RUNNABLE, &word)) { /* started through a stale handle */
     *borrowed = NULL;
     return false;
   }
@@ -6719,7 +6724,7 @@ static bool gotrace__borrow(gotrace__call *c, gotrace_go **borrowed) {
   return true;
 }
 
-/* Writes the end of the sweep that has begun on c->p, if any. */
+/* Writes the end of the sweep that is open on c->p, if any. */
 static void gotrace__end_sweep(gotrace__call *c) {
   gotrace_proc *p = c->p;
   if (p->sweep_session != c->session) return;
@@ -6741,8 +6746,8 @@ static void gotrace__heap(gotrace__uint64 *last, uint64_t bytes, unsigned v1, un
 
 /* Memory. */
 
-/* An event about memory at `address`, which is written in units of one of options.heap's sizes: 0 pages, 1 objects, 2
- * stacks. With `bytes`, a span's or stack's size, unless it is SIZE_MAX. */
+/* Writes an event about memory at `address`, in units of one of options.heap's sizes: 0 pages, 1 objects, 2 stacks.
+ * `bytes`: the size of a span or stack, or SIZE_MAX for none. */
 static void gotrace__memory(unsigned event, int unit, const void *address, size_t bytes, unsigned kind_class,
                             const gotrace_type *type) {
   const gotrace_heap_layout *heap = &gotrace__t.options.heap;
@@ -6788,14 +6793,15 @@ GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
   gotrace_go *borrowed = NULL;
   if (!gotrace__begin(&c, site, GOTRACE__V2_GO)) return;
   c.frame = GOTRACE__FRAME;
-  if (c.v2) (void)gotrace__borrow(&c, &borrowed); /* takes a goroutine, so before the collector's lock */
+  if (c.v2) (void)gotrace__borrow(&c, &borrowed); /* takes a goroutine, which comes before the collector's lock in the
+                                                     lock order */
   gotrace__lock_collector(&c);
   if (gotrace__t.gc) {
     gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
   } else {
     gotrace__t.gc = true;
     if (c.v2) {
-      if (c.m->go) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_BEGIN); /* else the next generation begins with it */
+      if (c.m->go) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_BEGIN); /* otherwise the next generation writes it first */
     } else if (c.session) {
       uint64_t tick = gotrace__collector_stamp(&c);
       gotrace__event2(&c, GOTRACE_V1_GC_START, tick, gotrace__t.gc_sequence++, gotrace__stack(&c));
@@ -6823,7 +6829,7 @@ GOTRACE__DEFINE void gotrace_gc_end(void) {
       gotrace__v2_gc_event(&c, GOTRACE_V2_GC_END);
     }
   }
-  gotrace__t.gc = gotrace__t.gc_session && gotrace__t.gc_session == c.session; /* where its end could not be written */
+  gotrace__t.gc = gotrace__t.gc_session && gotrace__t.gc_session == c.session; /* if its end could not be written */
   gotrace__unlock_collector(&c);
   if (borrowed) gotrace__die(&c, false);
   gotrace__end(&c);
@@ -6841,8 +6847,8 @@ GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
     gotrace__t.stw = true;
     reason = gotrace__checked_reason(&c, reason, GOTRACE_STW_REASON_COUNT);
     kind = gotrace__reason_base(reason);
-    /* Before 1.21: 0 is mark termination, 1 is sweep termination, and there is no other. Readers keep it with the
-     * goroutine that begins it. */
+    /* Before 1.21: only 0, mark termination, and 1, sweep termination. Readers attribute it to the goroutine that
+     * begins it. */
     if (!c.m->go) {
       gotrace__problem(&c, GOTRACE_PROBLEM_NO_GOROUTINE);
     } else if (c.v2) {
@@ -6868,7 +6874,7 @@ GOTRACE__DEFINE void gotrace_stw_end(void) {
     gotrace__write_stw_end(&c);
     gotrace__t.stw = false;
   } else if (!gotrace__t.stw || (c.session && gotrace__t.stw_open == c.session)) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE); /* not begun, or by another goroutine, which is to end it */
+    gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE); /* not begun, or begun by another goroutine, which must end it */
   } else {
     gotrace__t.stw = false;
   }
@@ -6902,7 +6908,7 @@ GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
     } else if (c.p->scan_session == c.session) {
       gotrace__event0(&c, GOTRACE_V1_GC_SCAN_DONE, gotrace__stamp(&c, NULL));
       c.p->scan_session = 0;
-    } else if (!c.m->proc || !c.m->proc->scan) { /* else it began before the trace */
+    } else if (!c.m->proc || !c.m->proc->scan) { /* otherwise it began before the trace */
       gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
     }
   }
@@ -6986,7 +6992,8 @@ GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
     else gotrace__event0(&c, GOTRACE_V1_GC_MARK_ASSIST_DONE, gotrace__stamp(&c, g));
     gotrace__store_relaxed(&g->assist_session, 0u);
   } else if (c.session && (!g || (gotrace__t.version >= 1009 && gotrace__load_relaxed(&g->introduced) != c.session))) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE); /* else it began before the trace, or the format has none */
+    gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE); /* otherwise it began before the trace, or the format has
+                                                                none */
   }
   gotrace__end(&c);
 }
@@ -7030,14 +7037,14 @@ GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
 
 /* ----------------------------------------------------------------------------------------------------- >>waits ----
  *
- * Waits of plain threads, and by address.
+ * Waits of plain threads, and waits by address.
  */
 
 static gotrace__wait_bucket *gotrace__wait_bucket_of(const void *key) {
   return &gotrace__t.wait_buckets[gotrace__mix(0, (uintptr_t)key) % GOTRACE__WAIT_BUCKETS];
 }
 
-/* Both with the bucket's lock. `after`: NULL for the first place. */
+/* The caller of these two holds the bucket's lock. `after`: NULL for the first place. */
 static void gotrace__list_wait(gotrace__wait_bucket *bucket, gotrace__thread *m, gotrace__thread *after) {
   m->wait_previous = after;
   m->wait_next = after ? after->wait_next : bucket->first;
@@ -7056,8 +7063,8 @@ static void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__thread *
   m->wait_listed = false;
 }
 
-/* The thread waits no longer on an address. A waker that has taken it off the list has done with it on return: otherwise it
- * could unblock what the thread's goroutine waits for next. */
+/* Ends the thread's wait on an address. A waker that has taken the thread off the list has finished with it on return.
+ * Otherwise the waker could unblock the next wait of the thread's goroutine. */
 static void gotrace__leave_wait(gotrace__thread *m) {
   gotrace__wait_bucket *bucket;
   if (GOTRACE__LIKELY(!m->wait_key)) return;
@@ -7075,7 +7082,7 @@ static void gotrace__leave_wait(gotrace__thread *m) {
   m->wait_key = NULL;
 }
 
-/* Returns what waits now, or NULL. */
+/* Returns the goroutine that now waits, or NULL. */
 static GOTRACE__NOINLINE gotrace_go *gotrace__begin_wait_slowly(gotrace_site *site, void *frame, unsigned reason) {
   gotrace__call c;
   gotrace_go *g;
@@ -7087,7 +7094,7 @@ static GOTRACE__NOINLINE gotrace_go *gotrace__begin_wait_slowly(gotrace_site *si
   } else {
     c.m->waiting = g;
     gotrace__block(&c, reason);
-    c.m->waiting_id = gotrace__load_relaxed(&g->id); /* it has a new one if it waits for ever */
+    c.m->waiting_id = gotrace__load_relaxed(&g->id); /* it has a new id if it waits for ever */
   }
   gotrace__end(&c);
   return g;
@@ -7100,17 +7107,17 @@ static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const vo
     gotrace__drop_nested(m);
     return;
   }
-  if (m) gotrace__leave_wait(m); /* of one that has not ended */
+  if (m) gotrace__leave_wait(m); /* a previous wait that has not ended */
   if (g && (reason < GOTRACE_BLOCK_REASON_COUNT
                 ? gotrace__off_off(GOTRACE__WAITING) || gotrace__usual_block(site, frame, reason)
                 : gotrace__usual_named_block(site, frame, reason)))
     m->waiting_id = gotrace__load_relaxed(&g->id), m->waiting = g;
   else if ((g = gotrace__begin_wait_slowly(site, frame, reason)) == NULL) return;
   m = gotrace__self;
-  if (key) { /* not before it waits, or a waker would find it running */
+  if (key) { /* only after it waits, or a waker would find it running */
     gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
     gotrace__lock(&bucket->lock);
-    if (m->waiting == g) { /* a signal handler may have ended this wait by one of its own */
+    if (m->waiting == g) { /* a signal handler may have ended this wait with its own */
       m->wait_key = key;
       gotrace__list_wait(bucket, m, bucket->last);
     }
@@ -7118,7 +7125,7 @@ static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const vo
   }
 }
 
-/* Takes the first thread that waits on `key` off the list, and claims it; NULL if there is none. */
+/* Takes the first thread that waits on `key` off the list and claims it; NULL if there is none. */
 static gotrace__thread *gotrace__claim_wait(gotrace__wait_bucket *bucket, const void *key) {
   gotrace__thread *m;
   gotrace__lock(&bucket->lock);
@@ -7131,7 +7138,8 @@ static gotrace__thread *gotrace__claim_wait(gotrace__wait_bucket *bucket, const 
   return m;
 }
 
-/* Claims, and unblocks in the usual way: as many as it can. Who cannot be woken like that has its place again. */
+/* Fast path: claims and unblocks as many waiters as possible. A waiter that needs the slow path returns to its
+ * place. */
 static inline unsigned gotrace__usual_wake(const gotrace_site *site, void *frame, const void *key, unsigned count) {
   gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
   gotrace__thread *m;
@@ -7152,8 +7160,8 @@ static inline unsigned gotrace__usual_wake(const gotrace_site *site, void *frame
   return woken;
 }
 
-/* Between the claim and its end the caller waits for nobody: its call has begun, so it does not wait for room, and it holds
- * no lock of a list. Otherwise the thread that it wakes could be the one that makes room. */
+/* While it holds a claim, the caller waits for no other thread: its call has begun, so it does not wait for buffer
+ * space, and it holds no bucket's lock. Otherwise the thread that it wakes could be the one that frees buffer space. */
 static GOTRACE__NOINLINE unsigned gotrace__wake_slowly(gotrace_site *site, void *frame, const void *key, unsigned count) {
   gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
   gotrace__call c;
@@ -7164,14 +7172,14 @@ static GOTRACE__NOINLINE unsigned gotrace__wake_slowly(gotrace_site *site, void 
   while (woken < count && (m = gotrace__claim_wait(bucket, key)) != NULL) {
     gotrace_go *g = m->waiting;
     uint64_t word;
-    /* Or something else has ended the wait, or the goroutine. */
+    /* Otherwise something else has ended the wait or the goroutine. */
     if (gotrace__load_relaxed(&g->id) == m->waiting_id && gotrace__take(&c, g, 1u << GOTRACE__WAITING, &word)) {
       unsigned numbered = c.session ? gotrace__write_unblock(&c, g, word, gotrace__stack(&c)) : 0;
       gotrace__give(&c, g, word, numbered, GOTRACE__RUNNABLE);
       woken++;
     }
     gotrace__store_release(&m->wait_claimed, 0u);
-    if (c.session) gotrace__open(&c, c.p); /* there may be many */
+    if (c.session) gotrace__open(&c, c.p); /* opens a new buffer if needed: there may be many */
   }
   gotrace__end(&c);
   return woken;
@@ -7202,7 +7210,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
   gotrace__thread *m = gotrace__me_outside();
   gotrace_go *g;
   if (!m) return;
-  g = m->waiting; /* once: a signal handler may end the wait at any place here */
+  g = m->waiting; /* read once: a signal handler may end the wait at any point here */
   if (g) {
     gotrace__leave_wait(m);
     m->waiting = NULL;
@@ -7218,7 +7226,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
 
 /* --------------------------------------------------------------------------------------------- >>plain-threads ----
  *
- * Threads of the program, which get a goroutine and a proc of their own if they do not have any.
+ * Plain threads, which get their own goroutine and proc if they have none.
  */
 
 static const char *gotrace__thread_name(const char *name) {
@@ -7226,7 +7234,7 @@ static const char *gotrace__thread_name(const char *name) {
   return kept ? kept : "thread";
 }
 
-/* Makes a thread that runs no proc but its own, and waits for nothing, a goroutine. */
+/* Makes a thread a goroutine, if it runs no proc but its own and waits for nothing. */
 static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
   if (m->go || m->waiting || (m->proc && m->proc != m->own_proc)) return;
   if (!m->proc && !gotrace__start_own_proc(m)) return;
@@ -7238,7 +7246,8 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
     char name[80] = "thread ";
     char *own = name + strlen(name);
     gotrace__system_thread_name(own, 64);
-    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* that is Go's runtime, see gotrace__entry_stack */
+    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* reserved for Go's runtime, see
+                                                                                      gotrace__entry_stack */
   }
   {
     gotrace_location entry;
@@ -7249,14 +7258,15 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
     m->own_go = gotrace__create_call(NULL, NULL, &entry, GOTRACE__RUNNABLE, GOTRACE__ANY);
   }
   if (m->own_go) {
-    m->own_go_id = gotrace__load_relaxed(&m->own_go->id); /* somebody may have taken it already, and blocked it for ever */
-    /* The thread is older than its goroutine: what it ends may have begun before the trace. */
+    m->own_go_id = gotrace__load_relaxed(&m->own_go->id); /* another thread may already have taken it and blocked it for
+                                                             ever */
+    /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
     gotrace__store_relaxed(&m->own_go->introduced, gotrace__load_relaxed(&m->session));
     gotrace__start(m->own_go, true);
   }
 }
 
-/* Gives back the thread's own proc, if it has one. False: its sweep is on. */
+/* Frees the thread's own proc, if it has one. False: a sweep is open on it. */
 static bool gotrace__free_own_proc(gotrace__thread *m) {
   gotrace__call c;
   bool sweeps = false;
@@ -7280,7 +7290,7 @@ static void gotrace__thread_finish(gotrace__thread *m) {
   }
   m->own_go = NULL;
   if (m->proc) gotrace_proc_stop();
-  if (!gotrace__free_own_proc(m)) { /* its sweep is on */
+  if (!gotrace__free_own_proc(m)) { /* a sweep is open on it */
     gotrace_proc *own = m->own_proc;
     if (gotrace__start_own_proc(m) && m->proc == own) gotrace_gc_sweep_end();
     if (m->proc) gotrace_proc_stop();
@@ -7291,7 +7301,7 @@ static void gotrace__thread_finish(gotrace__thread *m) {
 }
 
 #if !GOTRACE_NO_THREADS
-/* v2: hands over what the thread has written in this generation, before its record can be another's. */
+/* v2: hands over the thread's buffers of this generation, before its record is reused. */
 static void gotrace__flush(gotrace__thread *m) {
   gotrace__call c;
   gotrace__enter(&c, m, NULL);
@@ -7372,7 +7382,7 @@ GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotra
 
 /* ----------------------------------------------------------------------------------------------------- >>sites ----
  *
- * Places made at run time.
+ * Call sites made at run time.
  */
 
 static bool gotrace__is_text(const char *text, const char *kept, size_t size) {
@@ -7391,7 +7401,7 @@ static gotrace__made_site *gotrace__find_site(const gotrace__site_table *sites, 
   return NULL;
 }
 
-/* A copy of a string in the region, if there is one; *ok: there was memory for it. */
+/* Copies a string into the region, if there is a string; *ok: memory sufficed. */
 static const char *gotrace__copy_text(gotrace__region *region, const char *text, size_t size, bool *ok) {
   char *copy = text ? GOTRACE__CAST(char *, gotrace__region_alloc(region, size + 1)) : NULL;
   if (text && !copy) *ok = false;
@@ -7399,7 +7409,7 @@ static const char *gotrace__copy_text(gotrace__region *region, const char *text,
   return copy;
 }
 
-/* A new site; the caller holds the records' lock. */
+/* Adds a site. The caller holds the records' lock. */
 static gotrace__made_site *gotrace__new_site(gotrace__site_table *sites, uint64_t hash, const gotrace_location *place,
                                              size_t function_size, size_t file_size) {
   gotrace__made_site **chain = &sites->chains[hash % GOTRACE__SITE_CHAINS], *made;
@@ -7414,7 +7424,7 @@ static gotrace__made_site *gotrace__new_site(gotrace__site_table *sites, uint64_
   if (!ok) return NULL;
   sites->count++;
   made->link = *chain;
-  gotrace__store_release(chain, made); /* who finds it must not see it half made */
+  gotrace__store_release(chain, made); /* a thread that finds it must not see it partially initialized */
   return made;
 }
 
@@ -7463,7 +7473,7 @@ GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
  * Tasks, regions and logs.
  */
 
-/* Remembers a task that has begun: in the trace of `session`, or while there is none. */
+/* Adds a task to the open tasks. Its begin is in the trace of `session`; 0: in none. */
 static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, uint32_t session) {
   gotrace__open_task *task;
   size_t size = name ? gotrace__cut_at(name, strlen(name), sizeof task->name - 1) : 0;
@@ -7484,7 +7494,7 @@ static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, u
   gotrace__store_release(&task->id, id);
 }
 
-/* Begins an annotation: true if it is to be written. The caller ends the call in either case. */
+/* Begins an annotation. Returns whether to write it. The caller ends the call in either case. */
 static bool gotrace__annotate(gotrace__call *c, gotrace_site *site, void *frame) {
   c->frame = frame;
   c->site = site;
@@ -7497,7 +7507,7 @@ static bool gotrace__annotate(gotrace__call *c, gotrace_site *site, void *frame)
   return c->session != 0;
 }
 
-/* The goroutine's open regions, of this session. */
+/* Drops the goroutine's open regions if they are of an earlier session. */
 static void gotrace__regions_of_session(gotrace__call *c, gotrace_go *g) {
   if (g->region_session == c->session) return;
   g->region_session = c->session;
@@ -7513,8 +7523,8 @@ static void gotrace__write_region(gotrace__call *c, uint64_t task, unsigned end,
     gotrace__event4(c, GOTRACE_V1_USER_REGION, tick, task, end, name, stack);
 }
 
-/* Regions are told apart by their names: ids change with the generation. A name that is no constant is kept for the
- * session; NULL without memory. */
+/* Regions are identified by their names, since ids change with the generation. A name that is not a constant is kept
+ * for the session; NULL if out of memory. */
 static const char *gotrace__region_name(const char *name, int name_is_constant) {
   struct gotrace__tracer *t = &gotrace__t;
   char kept[GOTRACE_MAX_STRING_SIZE + 1];
@@ -7536,7 +7546,7 @@ static bool gotrace__same_name(const char *a, const char *b) {
   return size == gotrace__cut(b, strlen(b)) && memcmp(a, b, size) == 0;
 }
 
-/* Room for one more open region; false if there is none. */
+/* Makes room for one more open region; false if there is none. */
 static bool gotrace__region_room(gotrace_go *g) {
   uint32_t capacity = g->region_capacity ? 4u * g->region_capacity : 4;
   gotrace__open_region *regions;
@@ -7558,8 +7568,8 @@ static inline void gotrace__push_region(gotrace_go *g, uint64_t task, const char
   open->unnamed = unnamed;
 }
 
-/* Whether the thread's goroutine has had a region in this session, so that the format has regions and open tasks are
- * told, and name and stack of the call site are known. */
+/* Fast path: whether the thread's goroutine has had a region in this session (so the format has regions, and the open
+ * tasks are written), and the name and stack of the call site are cached. */
 static inline bool gotrace__usual_region(const gotrace__call *c, const gotrace_site *site, void *frame,
                                          const char *name, uint32_t *id, uint32_t *stack) {
   return site && gotrace__site_knows(c, &site->name_id, id) && name && c->m->go &&
@@ -7603,8 +7613,8 @@ static GOTRACE__NOINLINE void gotrace__begin_region(gotrace_site *site, void *fr
   gotrace__end(&c);
 }
 
-/* Ends the innermost region, by the id of its name: 0 if it is empty, or if there is no memory for it in this
- * generation. Then the trace must end: readers know a region by its name. */
+/* Ends the innermost region, by the id of its name. The id is 0 if the name is empty, or if there is no memory for it
+ * in this generation. In the latter case the trace must end: readers identify a region by its name. */
 static void gotrace__end_innermost(gotrace__call *c, gotrace_go *g, uint32_t name) {
   const gotrace__open_region *open = &g->regions[--g->region_depth];
   if (GOTRACE__UNLIKELY(!name) && open->name[0] && !open->unnamed) {
@@ -7650,10 +7660,11 @@ static GOTRACE__NOINLINE void gotrace__end_region(gotrace_site *site, void *fram
       gotrace__problem(&c, GOTRACE_PROBLEM_REGION_ORDER);
       while (g->region_depth >= depth && c.session) {
         gotrace__end_innermost(&c, g, gotrace__string(&c, g->regions[g->region_depth - 1].name));
-        gotrace__open(&c, c.p); /* there may be many */
+        gotrace__open(&c, c.p); /* opens a new buffer if needed: there may be many */
       }
     } else if (!g->region_depth && gotrace__load_relaxed(&g->introduced) == c.session) {
-      /* It began before the trace; readers know such ends. Or it never began, and nobody can tell. */
+      /* Either it began before the trace, and readers accept its end, or it never began. The two cannot be
+         distinguished. */
       gotrace__problem(&c, GOTRACE_PROBLEM_REGION_OLDER);
       gotrace__write_region(&c, task.id, 1, id, gotrace__stack(&c));
     } else {
@@ -7663,8 +7674,8 @@ static GOTRACE__NOINLINE void gotrace__end_region(gotrace_site *site, void *fram
   gotrace__end(&c);
 }
 
-/* v2: the id of a string that is not put in the table, since it will hardly come again: it goes to the end of the thread's
- * buffer. Go: traceLocker.uniqueString. */
+/* v2: the id of a string that is not added to the table, since it is unlikely to recur. The string goes to the end of
+ * the thread's buffer. Go: traceLocker.uniqueString. */
 static uint32_t gotrace__text(gotrace__call *c, const char *text, size_t size) {
   gotrace__thread *m = c->m;
   gotrace__buffer *b = c->b;
@@ -7751,7 +7762,7 @@ GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const
       gotrace__v2_event4(&c, GOTRACE_V2_USER_LOG, tick, task.id, key, value, gotrace__stack(&c));
     } else {
       gotrace__event3(&c, GOTRACE_V1_USER_LOG, tick, task.id, key, gotrace__stack(&c));
-      at = gotrace__put_varint(c.b->data + c.b->size, kept); /* after the event, not counted in its length */
+      at = gotrace__put_varint(c.b->data + c.b->size, kept); /* after the event, not included in its length */
       if (kept) memcpy(at, message, kept);
       c.b->size = (uint32_t)(at + kept - c.b->data);
     }
@@ -7761,7 +7772,7 @@ GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const
 
 GOTRACE__DEFINE void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
                                      va_list arguments) {
-  char message[GOTRACE_MAX_STRING_SIZE + 1 + 4]; /* room to see that it was cut, and where a character begins */
+  char message[GOTRACE_MAX_STRING_SIZE + 1 + 4]; /* room to detect truncation, and where a character begins */
   message[0] = 0;
   if (format) GOTRACE__VSNPRINTF(message, sizeof message, format, arguments);
   gotrace_log_at(site, task, category, message);
@@ -7779,8 +7790,8 @@ GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, cons
  * CPU samples.
  */
 
-/* The session that is on, when it began, and whether its format has samples. A sample is no call that starting a trace would
- * wait for, so what it reads may be half of one session's and half of the next's, unless the control word is still the same
+/* The current session and its start; false if its format has no samples. Starting a trace does not wait for a sample,
+ * since that is not a call. So the values may belong to two sessions, unless the control word is unchanged
  * afterwards. */
 static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -7792,9 +7803,9 @@ static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) 
          version >= GOTRACE_GO_1_19;
 }
 
-/* CPU samples pass from signal handlers to the reader through a ring of places. A place whose turn is 2n is free for the
- * n-th sample, 2n + 1 filled with it. Handlers take places by compare-and-swap of the head; one that is interrupted
- * between taking and filling delays the reader, and nobody else. */
+/* CPU samples pass from signal handlers to the reader through a ring of places. A place with turn 2n is free for the
+ * n-th sample; with 2n + 1 it contains that sample. Handlers take places by compare-and-swap of the head. A handler
+ * that is interrupted between taking and filling a place delays only the reader. */
 GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   int saved = errno;
   gotrace__thread *m = gotrace__self;
@@ -7819,7 +7830,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
       break;
     }
   }
-  /* Later than what the thread has written: readers take a sample for the goroutine's beginning if it comes first. */
+  /* Later than the thread's last event: readers take a sample that comes first for the goroutine's beginning. */
   sample->time = gotrace__now();
   if (sample->time <= start_tick) sample->time = start_tick + 1;
   sample->thread = m ? m->system_id : GOTRACE__NO_THREAD;
@@ -7849,8 +7860,8 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     pc = registers[32];
     frame = registers[29];
 #endif
-    if (pc) sample->pcs[sample->count++] = pc + 1; /* as return addresses are: one past */
-    /* The bounds must be known already: asking for them is not safe here. */
+    if (pc) sample->pcs[sample->count++] = pc + 1; /* like a return address, one past */
+    /* The bounds must be known already: querying them is not async-signal-safe. */
     if (frame && m && ((m->go && m->go->stack_high) || m->have_bounds)) {
       uintptr_t low, high;
       if (gotrace__bounds(m, &low, &high))
