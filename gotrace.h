@@ -7875,7 +7875,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
 
 /* ------------------------------------------------------------------------------------------------ >>generation ----
  *
- * The end of a generation: the buffers that belong to it are collected, and what was silent in it is written.
+ * Ending a generation: collecting its buffers, and writing the statuses of everything that was silent in it (G2).
  */
 
 static void gotrace__tables_free(gotrace__tables *tables) {
@@ -7886,7 +7886,7 @@ static void gotrace__tables_free(gotrace__tables *tables) {
   gotrace__release(&gotrace__t.budget, tables, sizeof *tables);
 }
 
-/* What belongs to a new stretch of the trace; NULL without memory. */
+/* The tables of a new epoch; NULL if out of memory. */
 static gotrace__tables *gotrace__tables_new(bool v2, bool types) {
   struct gotrace__tracer *t = &gotrace__t;
   const gotrace_location unknown = {0, "unknown", "", 0};
@@ -7898,7 +7898,8 @@ static gotrace__tables *gotrace__tables_new(bool v2, bool types) {
   tables->stacks = gotrace__table_new(&t->budget, false);
   if (types) tables->types = gotrace__table_new(&t->budget, false);
   ok = tables->strings && tables->stacks && (!types || tables->types);
-  if (ok) tables->strings->region.beyond = tables->stacks->region.beyond = true; /* a cut is what makes room */
+  if (ok) tables->strings->region.beyond = tables->stacks->region.beyond = true; /* may exceed the limit, since a cut
+                                                                                    frees memory */
   ok = ok && gotrace__stack_put(tables->stacks, &frame, 1) == GOTRACE__UNKNOWN_ENTRY;
 #define GOTRACE__INTERN(ids, number, text, often) \
   ok = ok && (ids[number] = gotrace__string_put(tables->strings, text, sizeof text - 1, often, &cut)) != 0;
@@ -7930,14 +7931,14 @@ static gotrace__piece *gotrace__piece_new(void) {
   return GOTRACE__CAST(gotrace__piece *, gotrace__allocate(&gotrace__t.budget, sizeof(gotrace__piece), false));
 }
 
-/* The time of the clocks, for the beginning of a generation. */
+/* Reads the clocks, for the beginning of a generation. */
 static void gotrace__read_clocks(gotrace__tables *tables) {
   tables->start_tick = gotrace__now();
   tables->start_nanoseconds = gotrace__nanoseconds();
   gotrace__wall_clock(&tables->wall_seconds, &tables->wall_nanoseconds);
 }
 
-/* A buffer has been used. Small ones are not kept. */
+/* Frees a used buffer, or keeps it for reuse. Small ones are not kept. */
 static void gotrace__recycle(gotrace__buffer *b) {
   struct gotrace__tracer *t = &gotrace__t;
   if (gotrace__buffer_size(b) < sizeof *b || gotrace__load_relaxed(&t->budget.used) > t->budget.limit)
@@ -7961,7 +7962,8 @@ static void gotrace__collect_buffer(gotrace__piece *piece, gotrace__buffer **buf
   gotrace__queue_push(&piece->queue, b);
 }
 
-/* Hands what was written in `slot` to the reader; no thread writes to it any more. The caller holds the life lock. */
+/* Collects the buffers of `slot` for the reader. No thread writes to them any more (W2). The caller holds the life
+ * lock. */
 static void gotrace__collect(unsigned slot, uint64_t end_tick) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__piece *piece = t->spare;
@@ -7990,7 +7992,7 @@ static void gotrace__collect(unsigned slot, uint64_t end_tick) {
   gotrace__unlock(&t->queue_lock);
 }
 
-/* A call of the one that ends generations, who writes as a thread that there is not. */
+/* A call of the generation ender, which writes as a pseudo-thread. */
 static void gotrace__ender_call(gotrace__call *c, uint64_t generation) {
   struct gotrace__tracer *t = &gotrace__t;
   memset(c, 0, sizeof *c);
@@ -8000,8 +8002,8 @@ static void gotrace__ender_call(gotrace__call *c, uint64_t generation) {
   c->ending = true;
 }
 
-/* v2: writes that a collection is on, where no goroutine has run: one is made for the event, on a proc of the ender's
- * own. It may be that neither is to be had. */
+/* v2: writes that a collection is active, in a generation in which no goroutine has run: a temporary goroutine runs for
+ * the event, on the ender's own proc. May fail if either is unavailable. */
 static void gotrace__tell_collection(gotrace__call *c) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *ender = c->m;
@@ -8010,7 +8012,7 @@ static void gotrace__tell_collection(gotrace__call *c) {
   gotrace__open(c, NULL);
   if (!c->session) return;
   if (!ender->own_proc ||
-      !gotrace__take_proc(c, ender->own_proc, idle)) { /* none yet, or a stale handle has taken it */
+      !gotrace__take_proc(c, ender->own_proc, idle)) { /* none yet, or taken through a stale handle */
     ender->own_proc = gotrace__new_proc();
     if (!ender->own_proc || !gotrace__take_proc(c, ender->own_proc, idle)) return;
   }
@@ -8026,7 +8028,7 @@ static void gotrace__tell_collection(gotrace__call *c) {
   gotrace__stop_proc(c);
 }
 
-/* Whether a collection is on in the trace that this generation does not mention yet. */
+/* Whether the trace has an active collection that this generation does not mention yet. */
 static bool gotrace__collection_untold(gotrace__call *c) {
   struct gotrace__tracer *t = &gotrace__t;
   bool untold;
@@ -8036,30 +8038,30 @@ static bool gotrace__collection_untold(gotrace__call *c) {
   return untold;
 }
 
-/* v2: a note of something that was silent in a generation: a thread, an idle proc, or a waiting or runnable goroutine amid a
- * mark assist. */
+/* v2: a note of something that was silent in a generation: a thread, an idle proc, or a blocked or runnable goroutine
+ * in a mark assist. */
 typedef struct gotrace__quiet {
   gotrace__thread *m;      /* or NULL */
-  uint64_t thread;         /* its id for the system */
+  uint64_t thread;         /* its system id */
   gotrace_proc *p;         /* or NULL */
-  gotrace_go *g;           /* or NULL: of a thread */
+  gotrace_go *g;           /* NULL if the note is about a thread */
   uint64_t go, go_thread;  /* 0: none */
   gotrace_location entry;
   unsigned go_status, proc_status;
-  bool known;              /* it has been mentioned before */
+  bool known;              /* the session has mentioned it before */
   bool assist, sweep;
 } gotrace__quiet;
 
-/* Notes are taken before the generation ends, and written when no thread writes for it any more. A thread that changes what is
- * noted, in the same generation, writes its status first (`traced`, `opened`): the note is then skipped. A change in a later
- * generation leaves the note true. */
+/* Notes are taken before the generation ends, and written when no thread writes to it any more. A thread that changes a
+ * noted object in the same generation writes its status first (`traced`, `opened`), and the note is skipped. A change
+ * in a later generation leaves the note true. */
 typedef struct gotrace__notes {
   gotrace__quiet *list;
   size_t count, max;
-  bool full; /* there was no memory for some */
+  bool full; /* some are missing: out of memory */
 } gotrace__notes;
 
-/* A note to be filled in, zeroed; NULL without memory. It counts when the caller adds 1 to `count`. */
+/* Returns a zeroed note; NULL if out of memory. The caller fills it in and adds 1 to `count`. */
 static gotrace__quiet *gotrace__next_note(gotrace__notes *notes) {
   if (notes->count == notes->max) {
     size_t max = notes->max ? 2 * notes->max : 64;
@@ -8093,13 +8095,14 @@ static void gotrace__note_go(gotrace__quiet *q, gotrace_go *g, unsigned status) 
   q->known = gotrace__load_relaxed(&g->known) == gotrace__t.session;
 }
 
-/* v2: writes the status of each goroutine that is nobody's and has had no event in the generation, and a collection that is
- * on. The generation is still the current one; no other follows the last. The time is linear in the number of goroutines;
- * the caller holds the life lock, and no other thread waits for it.
+/* v2: writes the status of each silent goroutine without an owner, and an active collection (G2). The generation is
+ * still the current one, except after the last. The time is linear in the number of goroutines. The caller holds the
+ * life lock, and no other thread waits for it.
  *
- * A goroutine amid a mark assist is noted instead. GCMarkAssistActive follows its status, and no sequence number orders that
- * before the end of the assist. Readers cut each event's time to whole nanoseconds, so a thread's clock lags by up to one
- * nanosecond an event: if the goroutine were woken now, they could find the end of its assist first. */
+ * A goroutine in a mark assist is noted instead. Its status is followed by GCMarkAssistActive, and no sequence number
+ * orders that before the end of the assist. Readers truncate times to whole nanoseconds, so a thread's clock falls
+ * behind by up to a nanosecond per event: if the goroutine were woken now, they could find the end of its assist
+ * first. */
 static void gotrace__write_statuses(gotrace__notes *notes, uint64_t generation, bool last) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__call c;
@@ -8109,7 +8112,7 @@ static void gotrace__write_statuses(gotrace__notes *notes, uint64_t generation, 
   gotrace__open(&c, NULL);
   for (slab = gotrace__load_acquire(&t->slabs); slab && c.session; slab = slab->next) {
     size_t i;
-    c.at = gotrace__event_time(&c); /* one time is good for all of them */
+    c.at = gotrace__event_time(&c); /* the same time for all of them */
     c.timed = true;
     for (i = 0; i < GOTRACE__SLAB && c.session; i++) {
       gotrace_go *g = &slab->gos[i];
@@ -8133,11 +8136,11 @@ static void gotrace__write_statuses(gotrace__notes *notes, uint64_t generation, 
   }
   c.timed = false;
   while (c.session && tries-- && gotrace__collection_untold(&c)) gotrace__tell_collection(&c);
-  /* Readers would miss it in the next generation. */
+  /* Otherwise readers would miss it in the next generation. */
   if (c.session && !last && gotrace__collection_untold(&c)) gotrace__end_in_call(&c, GOTRACE_ERROR_OUT_OF_MEMORY);
 }
 
-/* Notes what a thread has, if it has been silent. */
+/* Notes the proc and goroutine of a silent thread. */
 static void gotrace__note_thread(gotrace__notes *notes, gotrace__thread *m, uint64_t generation) {
   gotrace_go *g = gotrace__load_relaxed(&m->go);
   gotrace_proc *p = gotrace__load_relaxed(&m->proc);
@@ -8166,7 +8169,7 @@ static void gotrace__note_thread(gotrace__notes *notes, gotrace__thread *m, uint
   notes->count += q->p || q->go;
 }
 
-/* Notes what has been silent in a generation. */
+/* Notes the silent threads and idle procs of a generation. */
 static void gotrace__note_quiet(gotrace__notes *notes, uint64_t generation) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *m;
@@ -8185,7 +8188,7 @@ static void gotrace__note_quiet(gotrace__notes *notes, uint64_t generation) {
   }
 }
 
-/* Makes room in c's buffer; false without memory. */
+/* Makes room in c's buffer; false if out of memory. */
 static bool gotrace__ender_room(gotrace__call *c) {
   gotrace__stream *s = c->s;
   c->b = s->buffer[c->slot];
@@ -8222,8 +8225,8 @@ static void gotrace__write_note(gotrace__call *c, const gotrace__quiet *q, bool 
   }
 }
 
-/* Writes the end of a stopped world into the generation that has ended. It begins again in the next one: a trace may begin with
- * any generation, and readers know no stopped world at its beginning. gotrace__ender_room has made room. */
+/* Writes the end of a stop-the-world into the ended generation; the next one begins it again. A trace may begin with
+ * any generation, and readers assume no stop-the-world at its beginning. gotrace__ender_room has made room. */
 static void gotrace__write_stw_cut(gotrace__call *c, uint64_t generation) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__lock(&t->collector);
@@ -8231,22 +8234,23 @@ static void gotrace__write_stw_cut(gotrace__call *c, uint64_t generation) {
     const gotrace__thread *m = t->stw_thread[c->slot];
     uint64_t tick = gotrace__load_relaxed(&t->cut_ticks[c->slot]), last = gotrace__load_acquire(&m->stream.tick);
     if (gotrace__load_relaxed(&m->left_for) > generation) last = gotrace__load_relaxed(&m->left_tick);
-    if (tick < last) tick = last; /* after all that its thread has written in this generation, also by another clock */
+    if (tick < last) tick = last; /* after all events of its thread in this generation, even by another clock */
     if (gotrace__ender_batch(c, t->stw_id[c->slot], tick)) gotrace__v2_event0(c, GOTRACE_V2_STW_END, tick);
     t->stw_begun[c->slot] = 0;
   }
   gotrace__unlock(&t->collector);
 }
 
-/* Writes, into the generation that has ended, what was noted and has been silent to its end. */
+/* Writes the notes of what was silent up to the end into the ended generation. */
 static void gotrace__write_quiet(const gotrace__notes *notes, uint64_t generation, bool last) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__call c;
   size_t i;
-  uint64_t tick, thread = 0; /* whose batch it is, plus 1 */
+  uint64_t tick, thread = 0; /* thread of the current batch, plus 1 */
   gotrace__ender_call(&c, generation);
   tick = gotrace__load_relaxed(&t->cut_ticks[c.slot]);
-  if (tick < c.s->tick) tick = c.s->tick; /* a status may have the time of its goroutine's last event, by another clock */
+  if (tick < c.s->tick) tick = c.s->tick; /* a status may have the time of its goroutine's last event, by another
+                                             clock */
   gotrace__write_stw_cut(&c, generation);
   for (i = 0; i < notes->count; i++) {
     const gotrace__quiet *q = &notes->list[i];
@@ -8258,11 +8262,11 @@ static void gotrace__write_quiet(const gotrace__notes *notes, uint64_t generatio
     if ((of + 1 != thread || gotrace__room(c.b) < 512) && !gotrace__ender_batch(&c, of, tick)) return;
     thread = of + 1;
     gotrace__write_note(&c, q, proc, tick);
-    if (q->go && last && !q->known) gotrace__count(&c.m->goroutines, 1); /* else it counts itself when it is next heard of */
+    if (q->go && last && !q->known) gotrace__count(&c.m->goroutines, 1); /* otherwise its next event counts it */
   }
 }
 
-/* A consistent cut; in v2, the next generation. The caller holds the life lock. False without memory. */
+/* Makes a consistent cut; in v2, begins the next generation. The caller holds the life lock. False if out of memory. */
 static bool gotrace__cut_now(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t control = gotrace__load_relaxed(&t->control), generation = control >> 2, next = generation + 1;
@@ -8272,8 +8276,8 @@ static bool gotrace__cut_now(void) {
   gotrace__piece *spare;
   gotrace__call c;
   if ((control & GOTRACE__MODES) != GOTRACE__ON) return true;
-  if (((next + 1) & 0xffffff) == 0) next += 2; /* no generation's mark is 0, and slots alternate */
-  spare = gotrace__piece_new(); /* for the next cut, which may be the last, and must not fail */
+  if (((next + 1) & 0xffffff) == 0) next += 2; /* no epoch is 0 (in 24 bits), and slots alternate */
+  spare = gotrace__piece_new(); /* for the next cut, which may be the last and must not fail */
   if (!spare) return false;
   if (t->v2) {
     tables = gotrace__tables_new(true, t->options.alloc_events && t->version >= GOTRACE_GO_1_23);
@@ -8304,7 +8308,7 @@ static bool gotrace__cut_now(void) {
   return true;
 }
 
-/* v1: a proc that has run since before the trace began and has not made a sound. */
+/* v1: a proc that has run since before the trace began and has emitted nothing. */
 typedef struct gotrace__silent {
   gotrace_proc *proc;
   uint64_t thread, go;
@@ -8342,7 +8346,7 @@ static size_t gotrace__note_silent(gotrace__silent *silent, size_t max) {
   return count;
 }
 
-/* Nothing has changed about these since they were noted, for every change would have been an event. */
+/* These are unchanged since they were noted, since any change would have been an event. */
 static void gotrace__write_silent(const gotrace__silent *silent, size_t count, uint64_t generation) {
   struct gotrace__tracer *t = &gotrace__t;
   unsigned slot = (unsigned)generation & 1;
@@ -8375,8 +8379,8 @@ static void gotrace__write_silent(const gotrace__silent *silent, size_t count, u
   }
 }
 
-/* v1: ends what the streams have begun and not ended: viewers need the end of each slice. Go's StopTrace stops the
- * world, to the same effect: running goroutines are preempted, system calls lose their procs, there is no collection. */
+/* v1: ends the open ranges of the streams: viewers need the end of each slice. Go's StopTrace stops the world, to the
+ * same effect: running goroutines are preempted, system calls lose their procs, and no collection is active. */
 static void gotrace__write_ends(uint64_t generation) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_proc *p = &t->global;
@@ -8387,7 +8391,7 @@ static void gotrace__write_ends(uint64_t generation) {
     if (gotrace__load_relaxed(&p->session) != c.session) continue;
     if (!gc && p->sweep_session != c.session && p->scan_session != c.session && p->run_session != c.session) continue;
     gotrace__open(&c, p);
-    if (!c.session) return; /* no memory */
+    if (!c.session) return; /* out of memory */
     gotrace__end_sweep(&c);
     if (p->scan_session == c.session) gotrace__event0(&c, GOTRACE_V1_GC_SCAN_DONE, gotrace__stamp(&c, NULL));
     if (p->stw_session == c.session) gotrace__event0(&c, GOTRACE_V1_STW_DONE, gotrace__collector_stamp(&c));
@@ -8406,16 +8410,16 @@ static void gotrace__write_ends(uint64_t generation) {
 #define GOTRACE__SILENT 256
 #endif
 
-/* Ends the trace: the last cut. The caller holds the life lock. */
+/* Ends the trace with the last cut. The caller holds the life lock. */
 static void gotrace__finish(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t control = gotrace__load_relaxed(&t->control), generation = control >> 2;
   gotrace__silent *silent = NULL;
   gotrace__notes notes = {NULL, 0, 0, false};
   size_t count = 0;
-  bool on = (control & GOTRACE__MODES) == GOTRACE__ON; /* else it has ended early */
+  bool on = (control & GOTRACE__MODES) == GOTRACE__ON; /* otherwise it has ended early */
   if (!t->active || t->finished) return;
-  /* Readers need the clock's rate, which takes a tenth of a millisecond to see. */
+  /* Readers need the clock's rate, which takes a tenth of a millisecond to measure. */
   while (gotrace__nanoseconds() - t->first_nanoseconds < 100000) continue;
   if (!t->v2) silent = GOTRACE__CAST(gotrace__silent *, gotrace__allocate(NULL, GOTRACE__SILENT * sizeof *silent, false));
   if (on && t->v2) {
@@ -8425,7 +8429,7 @@ static void gotrace__finish(void) {
     count = gotrace__note_silent(silent, GOTRACE__SILENT);
   }
   if (on && gotrace__end_generation(generation, gotrace__after_last(generation))) gotrace__switch_off();
-  else notes.count = count = 0; /* what was noted may have changed without an event since the end */
+  else notes.count = count = 0; /* noted objects may have changed without an event since the end */
   control = gotrace__load_relaxed(&t->control);
   generation = (control >> 2) - 1; /* the last */
   gotrace__settle();
@@ -8450,10 +8454,10 @@ static void gotrace__finish(void) {
 
 /* --------------------------------------------------------------------------------------------------- >>symbols ----
  *
- * Stacks and strings as the trace has them: functions, files and lines of addresses.
+ * Encoding stacks and strings: functions, files and lines of addresses.
  */
 
-/* The string id of a frame's function or file. Go keeps the end of what is too long. */
+/* The string id of a frame's function or file. Like Go, truncates at the front. */
 static uint32_t gotrace__frame_string(gotrace__tables *tables, const char *string) {
   size_t size = string ? strlen(string) : 0;
   bool cut;
@@ -8470,7 +8474,7 @@ static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *las
   return last ? gotrace__load_acquire(&last->next) : gotrace__load_acquire(&table->first);
 }
 
-/* Appends the strings that are not yet written to the reader's buffer; false if not all have room. */
+/* Appends the strings not yet written to the reader's buffer; false if there is no room for all. */
 static bool gotrace__write_strings(gotrace__buffer *b, gotrace__tables *tables) {
   gotrace__entry *entry;
   while ((entry = gotrace__after(tables->strings, tables->last_string)) != NULL) {
@@ -8498,8 +8502,8 @@ static bool gotrace__ask_symbolizer(gotrace_location *place) {
   return found;
 }
 
-/* The body of a stack: its id, how many frames, frames. Its strings are put into the table. Readers of v1 take at most
- * 2,048 bytes. Returns the end. */
+/* Encodes the body of a stack: its id, the number of frames, the frames. Adds its strings to the table. v1 readers
+ * accept at most 2,048 bytes. Returns the end. */
 #define GOTRACE__MOST_STACK 2048
 #define GOTRACE__STACK_ROOM (2 + (1 + 4 * GOTRACE_STACK_SIZE) * GOTRACE_BYTES_PER_NUMBER)
 static uint8_t *gotrace__put_stack(uint8_t *at, gotrace__tables *tables, const gotrace__entry *entry) {
@@ -8508,7 +8512,7 @@ static uint8_t *gotrace__put_stack(uint8_t *at, gotrace__tables *tables, const g
   uint32_t i;
   at = gotrace__put_varint(at, entry->id);
   count_at = at;
-  at += 2; /* at most 128 frames */
+  at += 2; /* room for the number of frames, at most 128 */
   for (i = 0; i < entry->size; i++) {
     gotrace_location place;
     char name[256];
@@ -8544,7 +8548,7 @@ static uint8_t *gotrace__put_stack(uint8_t *at, gotrace__tables *tables, const g
   return at;
 }
 
-/* v1: appends a stack to the reader's buffer, after the strings that it names; false if it has no room. */
+/* v1: appends a stack to the reader's buffer, after its strings; false if there is no room. */
 static bool gotrace__write_stack(gotrace__buffer *b, gotrace__tables *tables, const gotrace__entry *entry) {
   uint8_t body[GOTRACE__STACK_ROOM], *at;
   uint32_t size = (uint32_t)(gotrace__put_stack(body, tables, entry) - body);
@@ -8561,7 +8565,7 @@ static bool gotrace__write_stack(gotrace__buffer *b, gotrace__tables *tables, co
 
 /* ---------------------------------------------------------------------------------------------------- >>tables ----
  *
- * What comes after the events of a generation: samples, stacks, strings; and what stands at the beginning of a file.
+ * What follows the events of a generation: samples, stacks, strings. Also the beginning of a file.
  */
 
 static bool gotrace__write_sample(gotrace__buffer *b, gotrace__tables *tables, const gotrace__sample *sample) {
@@ -8594,7 +8598,7 @@ static bool gotrace__write_sample(gotrace__buffer *b, gotrace__tables *tables, c
   return true;
 }
 
-/* Appends samples up to `until` to the reader's buffer, as far as it has room. */
+/* Appends samples up to the time `until` to the reader's buffer, as many as there is room for. */
 static void gotrace__write_samples(gotrace__buffer *b, gotrace__tables *tables, uint64_t until) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!t->samples || t->version < GOTRACE_GO_1_19) return;
@@ -8602,7 +8606,7 @@ static void gotrace__write_samples(gotrace__buffer *b, gotrace__tables *tables, 
     uint64_t tail = t->sample_tail;
     gotrace__sample *sample = &t->samples[tail % GOTRACE__SAMPLES];
     if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1) break;
-    if (sample->session == t->session && sample->time > t->start_tick && /* else of an earlier trace */
+    if (sample->session == t->session && sample->time > t->start_tick && /* otherwise of an earlier trace */
         (sample->time > until || !gotrace__write_sample(b, tables, sample)))
       break;
     t->sample_tail = tail + 1;
@@ -8610,8 +8614,8 @@ static void gotrace__write_samples(gotrace__buffer *b, gotrace__tables *tables, 
   }
 }
 
-/* v1: begins a batch of tables, on the global proc: it has no events, so its time is of no account. Every one has the
- * frequency as it is known by then, so that what was read up to here is a trace of its own. */
+/* v1: begins a batch of tables, on the global proc. It has no events, so its time does not matter. Each one has the
+ * frequency as known by then, so that the data up to here are a complete trace. */
 static void gotrace__begin_tables(void) {
   gotrace__buffer *b = gotrace__t.scratch;
   uint8_t *at;
@@ -8624,8 +8628,8 @@ static void gotrace__begin_tables(void) {
   gotrace__count_kind(GOTRACE_V1_FREQUENCY, 1);
 }
 
-/* v1: fills the reader's buffer with samples, stacks, strings and timers that are not yet written; false if there are none.
- * Samples come first: they may add stacks, and stacks add strings. */
+/* v1: fills the reader's buffer with the samples, stacks, strings and timers not yet written; false if there are none.
+ * Samples come first, since they may add stacks, and stacks add strings. */
 static bool gotrace__write_tables(gotrace__tables *tables, bool always) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__buffer *b = t->scratch;
@@ -8639,7 +8643,7 @@ static bool gotrace__write_tables(gotrace__tables *tables, bool always) {
   gotrace__write_strings(b, tables);
   gotrace__lock(&t->records);
   while (t->timers_written < t->timer_count && b->capacity - b->size > 16) {
-    if (t->version > GOTRACE_GO_1_8 || !t->timers_written) { /* 1.8 has one */
+    if (t->version > GOTRACE_GO_1_8 || !t->timers_written) { /* 1.8 has one timer goroutine */
       uint8_t *at = b->data + b->size;
       *at++ = GOTRACE_V1_TIMER_GOROUTINE;
       at = gotrace__put_varint(at, t->timers[t->timers_written]);
@@ -8655,7 +8659,7 @@ static bool gotrace__write_tables(gotrace__tables *tables, bool always) {
   return false;
 }
 
-/* v2: the parts of a generation that come before its events, in order. A batch has one kind only. */
+/* v2: the parts of a generation before its events, in order. A batch has one kind of data only. */
 enum {
   GOTRACE__STAGE_SYNC,
   GOTRACE__STAGE_HEAP, /* options.heap */
@@ -8663,14 +8667,14 @@ enum {
   GOTRACE__STAGE_SAMPLES,
   GOTRACE__STAGE_STACKS,
   GOTRACE__STAGE_STRINGS,
-  GOTRACE__STAGE_LONELY, /* an event for a generation without any, which readers refuse */
+  GOTRACE__STAGE_LONELY, /* an event for an empty generation, which readers would reject */
   GOTRACE__STAGE_EVENTS
 };
 
 #define GOTRACE__ALLOC_FREE 1 /* tracev2.AllocFree */
 
-/* Begins a batch of that experiment in the reader's buffer; `sort` tells what is in it (traceAllocFreeTypesBatch 0,
- * traceAllocFreeInfoBatch 1). */
+/* Begins a batch of that experiment in the reader's buffer. `sort`: its contents (0 traceAllocFreeTypesBatch, 1
+ * traceAllocFreeInfoBatch). */
 static uint8_t *gotrace__begin_experiment(gotrace__buffer *b, const gotrace__tables *tables, uint8_t sort) {
   uint8_t *at = b->data;
   b->begin = 0;
@@ -8686,7 +8690,7 @@ static uint8_t *gotrace__begin_experiment(gotrace__buffer *b, const gotrace__tab
   return at;
 }
 
-/* Appends what a generation begins with: the rate and the time of the clocks. */
+/* Appends the beginning of a generation: the rate and the time of the clocks. */
 static void gotrace__put_sync(gotrace__buffer *b, const gotrace__tables *tables) {
   uint8_t *at = b->data + b->size;
   if (gotrace__t.version >= GOTRACE_GO_1_25) {
@@ -8725,8 +8729,8 @@ static void gotrace__file_header(char *header) {
   memcpy(header, text, strlen(text));
 }
 
-/* Makes the file a trace without events of the program, so that it is a trace from the beginning, whatever becomes of the
- * program or the disk. False and errno if that fails; other files than regular ones stay as they are. */
+/* Writes a trace without the program's events to the file, so that it is a valid trace from the start, whatever happens
+ * to the program or the disk. False and errno on failure. Files that are not regular are left unchanged. */
 static bool gotrace__write_empty_trace(void) {
   struct gotrace__tracer *t = &gotrace__t;
   return gotrace__file_rewind(t->file) && gotrace__file_write(t->file, t->empty_trace, t->empty_trace_size);
@@ -8734,7 +8738,7 @@ static bool gotrace__write_empty_trace(void) {
 
 /* ----------------------------------------------------------------------------------------------------- >>sinks ----
  *
- * Where the bytes go: a file, a function of the program, the memory of the flight recorder.
+ * Where the trace goes: a file, a write function, the memory of the flight recorder.
  */
 
 /* The caller holds the flight lock. */
@@ -8750,14 +8754,14 @@ static void gotrace__kept_free(gotrace__kept *kept) {
   gotrace__release(&t->flight_budget, kept, sizeof *kept);
 }
 
-/* The snapshot needs a generation no longer; the caller holds the flight lock. */
+/* The snapshot no longer needs a generation. The caller holds the flight lock. */
 static void gotrace__written(size_t i) {
   gotrace__kept *kept = gotrace__t.writing[i];
   gotrace__t.writing[i] = NULL;
   if (kept && !--kept->snapshots && kept->gone) gotrace__kept_free(kept);
 }
 
-/* Keeps the oldest generation no longer; the caller holds the flight lock. */
+/* Drops the oldest generation. The caller holds the flight lock. */
 static void gotrace__forget_locked(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__kept *kept = t->kept;
@@ -8767,14 +8771,14 @@ static void gotrace__forget_locked(void) {
   else gotrace__kept_free(kept);
 }
 
-/* Keeps one piece of the trace. Three quarters of the memory are for what is kept, the rest for what is being written.
- * Where there is no room, since snapshots are being written of all that there is, a generation is lost, and what was
- * kept before it goes: a trace has no gaps. */
+/* Keeps one piece of the trace. Three quarters of the memory are for kept data, the rest for data being written. If
+ * snapshots that are being written use all of it, the current generation is lost, and all older ones are dropped: a
+ * trace has no gaps. */
 static void gotrace__keep(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__chunk *chunk = NULL;
   size_t most = t->options.flight_bytes / 4 * 3;
-  if (gotrace__load_relaxed(&t->bytes) == size) return; /* the header, which each snapshot has anew */
+  if (gotrace__load_relaxed(&t->bytes) == size) return; /* the header, which each snapshot writes itself */
   gotrace__lock(&t->flight_lock);
   while (t->kept && t->kept_bytes + size > most) gotrace__forget_locked();
   if (!t->keeping)
@@ -8797,7 +8801,7 @@ static void gotrace__keep(const void *data, size_t size) {
   gotrace__unlock(&t->flight_lock);
 }
 
-/* Its generation is complete. */
+/* The generation that is being kept is complete. */
 static void gotrace__keep_generation(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t now = gotrace__nanoseconds(), age = (uint64_t)t->options.flight_milliseconds * 1000000;
@@ -8840,7 +8844,7 @@ static bool gotrace__begin_file(gotrace__tables *tables) {
     static const uint8_t procs[] = {GOTRACE_V1_GOMAXPROCS | 2 << GOTRACE_ARG_COUNT_SHIFT, 0, 1, 0}; /* 1 proc, no stack */
     unsigned i;
     gotrace__begin_tables();
-    for (i = 0; i < 2; i++) { /* readers from Go 1.23 on keep only the second one */
+    for (i = 0; i < 2; i++) { /* readers from Go 1.23 on drop the first one */
       memcpy(b->data + b->size, procs, sizeof procs);
       b->size += (uint32_t)sizeof procs;
     }
@@ -8851,7 +8855,7 @@ static bool gotrace__begin_file(gotrace__tables *tables) {
   return gotrace__write_empty_trace();
 }
 
-/* Puts the beginning of the trace in the place of the empty one. */
+/* Replaces the empty trace with the beginning of the trace. */
 static bool gotrace__write_held(void) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!t->is_empty) return true;
@@ -8860,8 +8864,8 @@ static bool gotrace__write_held(void) {
   return true;
 }
 
-/* Writes a piece of the trace to the file. The first bytes are held back until there are more than the empty trace has.
- * Otherwise the rest of that would stand behind them for a while. */
+/* Writes a piece of the trace to the file. The first bytes are held back until they are more than the empty trace.
+ * Otherwise its remainder would follow them for a while. */
 static bool gotrace__file_sink(const void *chunk, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   if (t->is_empty && t->held_size + size <= t->empty_trace_size) {
@@ -8872,7 +8876,7 @@ static bool gotrace__file_sink(const void *chunk, size_t size) {
   return gotrace__write_held() && gotrace__file_write(t->file, chunk, size);
 }
 
-/* After a failure the file is cut back to its last consistent cut: before the first, that is the empty trace. */
+/* After a failure, truncates the file to its last consistent cut; before the first cut, that is the empty trace. */
 static void gotrace__sink_failure(void) {
   struct gotrace__tracer *t = &gotrace__t;
   t->sink_failed = true;
@@ -8883,7 +8887,7 @@ static void gotrace__sink_failure(void) {
   gotrace__file_cut(t->file, t->sink_consistent);
 }
 
-/* Hands one piece of the trace to the sink. After a failure the rest of the trace is read and forgotten. */
+/* Passes one piece of the trace to the sink. After a failure the rest of the trace is read and discarded. */
 static void gotrace__sink(const void *chunk, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   bool ok;
@@ -8899,13 +8903,13 @@ static void gotrace__sink(const void *chunk, size_t size) {
   if (ok) return;
   gotrace__sink_failure();
   gotrace__end_early(GOTRACE_ERROR_SINK);
-  /* The trace may have ended already: it has failed in any case. */
+  /* Even if the trace has already ended, it has failed. */
   gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
 }
 
 static void gotrace__sum(gotrace_stats *stats);
 
-/* Frees what the session holds; the trace has been read to its end. The caller holds the life lock. */
+/* Frees the session's memory, after the trace has been read to its end. The caller holds the life lock. */
 static void gotrace__clean_up(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__buffer *b;
@@ -8945,7 +8949,7 @@ static void gotrace__clean_up(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
-/* Adds up the figures of the session. */
+/* Adds up the statistics of the session. */
 static void gotrace__sum(gotrace_stats *stats) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *m;
@@ -8998,7 +9002,7 @@ static void gotrace__put_heap_layout(gotrace__buffer *b, gotrace__tables *tables
   b->size = (uint32_t)(at - b->data);
 }
 
-/* As many of the types as there is room for. */
+/* Appends as many types as there is room for. */
 static void gotrace__put_types(gotrace__buffer *b, gotrace__tables *tables) {
   gotrace__entry *entry;
   uint8_t *at = gotrace__begin_experiment(b, tables, 0);
@@ -9019,7 +9023,7 @@ static void gotrace__put_types(gotrace__buffer *b, gotrace__tables *tables) {
   }
 }
 
-/* As many of the stacks as there is room for. */
+/* Appends as many stacks as there is room for. */
 static void gotrace__put_stacks(gotrace__buffer *b, gotrace__tables *tables) {
   gotrace__entry *entry;
   while (b->capacity - b->size > 1 + GOTRACE__STACK_ROOM &&
@@ -9032,8 +9036,8 @@ static void gotrace__put_stacks(gotrace__buffer *b, gotrace__tables *tables) {
   }
 }
 
-/* Fills the batch that has been begun with the next part of a table that is named by its first byte. Returns whether there was
- * anything. */
+/* Fills the current batch with the next part of the table given by the batch's first byte. Returns whether there was
+ * any. */
 static bool gotrace__put_table(gotrace__buffer *b, gotrace__piece *piece, uint8_t kind) {
   gotrace__tables *tables = piece->tables;
   uint32_t begin = b->size;
@@ -9046,12 +9050,12 @@ static bool gotrace__put_table(gotrace__buffer *b, gotrace__piece *piece, uint8_
   return true;
 }
 
-/* Fills the reader's buffer with the next of these; false if only events are left. Go: traceAdvance, traceReadSync. */
+/* Fills the reader's buffer with the next stage; false if only events are left. Go: traceAdvance, traceReadSync. */
 static bool gotrace__write_stage(gotrace__piece *piece) {
   gotrace__tables *tables = piece->tables;
   gotrace__buffer *b = gotrace__t.scratch;
   for (; piece->stage < GOTRACE__STAGE_EVENTS; piece->stage++) {
-    bool again = true; /* the stage goes on until nothing is left */
+    bool again = true; /* the stage continues until nothing is left */
     b->size = 0;
     b->top = b->capacity;
     gotrace__begin_batch(b, tables, GOTRACE__NO_THREAD, tables->start_tick);
@@ -9079,9 +9083,9 @@ static bool gotrace__write_stage(gotrace__piece *piece) {
         if (!gotrace__put_table(b, piece, GOTRACE_V2_STRINGS)) continue;
         break;
       default:
-        /* Readers want an event in each generation. Had any proc been in use, it would have been told of; so the first
-         * one is free, and idle to readers, or is not yet there. Unless the trace has ended early: then it may run, for
-         * all that readers know, and the event is about a proc that this trace has not. */
+        /* Readers require an event in each generation. If a proc were in use, its status would have been written. So
+         * proc 0 is free, and idle to readers, or does not exist yet. If the trace has ended early, proc 0 may be
+         * running for readers; the event is then about a proc that this trace does not have. */
         if (piece->queue.head) continue;
         gotrace__put_idle_proc(b, gotrace__load_relaxed(&gotrace__t.early)
                                       ? (uint64_t)gotrace__load_relaxed(&gotrace__t.proc_count)
@@ -9098,7 +9102,7 @@ static bool gotrace__write_stage(gotrace__piece *piece) {
 static void gotrace__clean_up(void);
 static void gotrace__keep_generation(void);
 
-/* There was no memory for a cut: try again later. */
+/* Out of memory for a cut: tries again later. */
 static void gotrace__postpone_cut(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__lock(&t->queue_lock);
@@ -9107,7 +9111,7 @@ static void gotrace__postpone_cut(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
-/* What was read up to here has been used, and is a complete trace. */
+/* The data read so far have been used, and are a complete trace. */
 static void gotrace__cut_used(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__lock(&t->queue_lock);
@@ -9117,10 +9121,11 @@ static void gotrace__cut_used(void) {
   if (t->flight) gotrace__keep_generation();
 }
 
-/* A thread is cancelled while it waits in gotrace_read: another may read on. */
+/* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
 static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
 
-/* The service thread must not keep the process alive: if it is the last one, it ends the trace. It looks once a second. */
+/* The service thread must not keep the process alive: if it is the last thread, it ends the trace. It checks once a
+ * second. */
 static void gotrace__look_for_threads(void) {
 #if !GOTRACE_NO_THREADS
   struct gotrace__tracer *t = &gotrace__t;
@@ -9135,7 +9140,7 @@ static void gotrace__look_for_threads(void) {
 #endif
 }
 
-/* What the reader hands out next; NULL at the end. */
+/* The next data from the reader; NULL at the end. */
 typedef struct gotrace__output {
   const void *data;
   size_t size;
@@ -9150,7 +9155,7 @@ static bool gotrace__hand_out_scratch(gotrace__output *out) {
   return gotrace__hand_out(out, gotrace__t.scratch->data, gotrace__t.scratch->size);
 }
 
-/* Recycles what was handed out last. */
+/* Recycles the buffer delivered last. */
 static void gotrace__take_back(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__lock(&t->queue_lock);
@@ -9166,7 +9171,7 @@ static void gotrace__take_back(void) {
   }
 }
 
-/* Hands out what comes next of the piece; false once all of it has been. */
+/* Delivers the next data of the piece; false if all have been delivered. */
 static bool gotrace__read_piece(gotrace__piece *piece, gotrace__output *out) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__buffer *b;
@@ -9190,7 +9195,7 @@ static bool gotrace__read_piece(gotrace__piece *piece, gotrace__output *out) {
   return false;
 }
 
-/* Cuts, or finishes a trace that has ended early. Returns whether a piece or the end is there. */
+/* Makes a cut, or finishes a trace that has ended early. Returns whether there is now a piece or the end. */
 static bool gotrace__make_piece(void) {
   struct gotrace__tracer *t = &gotrace__t;
   bool there;
@@ -9204,7 +9209,7 @@ static bool gotrace__make_piece(void) {
   return there;
 }
 
-/* The caller holds the queue lock. Waits for a piece, the end, or until a cut is due. */
+/* Waits for a piece, for the end, or until a cut is due. The caller holds the queue lock. */
 static void gotrace__await_piece(uint64_t nanoseconds) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t milliseconds = nanoseconds / 1000000 + 1;
@@ -9214,7 +9219,7 @@ static void gotrace__await_piece(uint64_t nanoseconds) {
   t->reader_cancel = gotrace__cancel_off();
 }
 
-/* Takes the next piece, cuts, or waits; at the end goes to what follows the pieces. The caller looks again. */
+/* Takes the next piece, makes a cut, or waits. At the end moves on to the footer. The caller then looks again. */
 static gotrace_result gotrace__next_piece(bool block) {
   struct gotrace__tracer *t = &gotrace__t;
   bool cut = false, look = false, ended;
@@ -9241,7 +9246,7 @@ static gotrace_result gotrace__next_piece(bool block) {
   return GOTRACE_OK;
 }
 
-/* v1: the rest of the tables, and the frequency over the whole trace: readers use the last one. */
+/* v1: the remaining tables, and the frequency over the whole trace: readers use the last frequency. */
 static void gotrace__read_footer(gotrace__output *out) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__tables *tables = t->tables[0];
@@ -9256,7 +9261,7 @@ static void gotrace__read_footer(gotrace__output *out) {
 
 static void gotrace__read_end(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  uint32_t session = t->session; /* another one may be on before this call ends */
+  uint32_t session = t->session; /* another session may start before this call ends */
   bool clean_up;
   gotrace__lock(&t->queue_lock);
   gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_DONE);
@@ -9307,7 +9312,7 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
   *chunk = NULL;
   *size = 0;
   gotrace__init();
-  /* Who reads against the rules gives back at once, and must not end the service. */
+  /* An illegal reader returns immediately, and must not end the service. */
   for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {
     if (!service || GOTRACE_NO_THREADS) return GOTRACE_ERROR_READER_BUSY;
     gotrace__sleep();
@@ -9332,7 +9337,7 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
   return result;
 }
 
-/* Reads the trace to its end, or (block false) as far as it goes. */
+/* Reads the trace to its end, or (block false) as far as data are available. */
 static void gotrace__drain(bool block) {
   const void *chunk;
   size_t size;
@@ -9348,7 +9353,7 @@ static void gotrace__service(void) {
   gotrace__lock(&t->life);
   gotrace__clean_up();
   gotrace__unlock(&t->life);
-  gotrace__thread_detach(t->service_thread); /* nobody is left to join it */
+  gotrace__thread_detach(t->service_thread); /* no thread is left to join it */
 }
 #endif
 
@@ -9369,9 +9374,9 @@ GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size
  * Starting and stopping; the end of the program and of the library.
  */
 
-/* Writes the number of procs, before all else: up to the first Gomaxprocs readers from Go 1.23 on take what is created
- * for older than the trace, and forget its name. They keep only the second one, which their page of mutator utilization
- * needs. */
+/* Writes the number of procs, before anything else. Go 1.23 and later treat goroutines created before the first
+ * Gomaxprocs as pre-existing and drop their names. They keep only the second Gomaxprocs, which their page of mutator
+ * utilization needs. */
 static void gotrace__write_procs(gotrace__call *c) {
   const gotrace_proc *p;
   uint64_t count = gotrace__load_relaxed(&gotrace__t.procs_changed);
@@ -9384,9 +9389,9 @@ static void gotrace__write_procs(gotrace__call *c) {
   if (c->session) gotrace__event2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
 }
 
-/* Writes what is there when the trace begins: every goroutine that does not run, in the order of their records; heap; a
- * collection that is on. What runs says so itself, at its first event (gotrace__introduce_running) or when the trace
- * ends. Go: StartTrace. */
+/* Writes the state at the start of the trace: every goroutine that is not running, in the order of the records; the
+ * heap; an active collection. Running goroutines are introduced by their first event (gotrace__introduce_running) or at
+ * the end of the trace. Go: StartTrace. */
 static void gotrace__write_start_of_trace(gotrace__call *c) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__slab *slab;
@@ -9403,7 +9408,7 @@ static void gotrace__write_start_of_trace(gotrace__call *c) {
       p = gotrace__load_relaxed(&g->syscall_proc);
       if (gotrace__status_of(word) == GOTRACE__SYSCALL && p && gotrace__load_relaxed(&p->go) == g &&
           gotrace__status_of(gotrace__load_relaxed(&p->word)) == GOTRACE__PROC_SYSCALL)
-        continue; /* it still has its proc: introduced with that */
+        continue; /* it still has its proc, and is introduced with that */
       if (gotrace__take(c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING | 1u << GOTRACE__SYSCALL, &word)) {
         gotrace__give(c, g, word, 0, gotrace__status_of(word));
         gotrace__open(c, &t->global);
@@ -9432,8 +9437,8 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
     if (!options->flight_milliseconds) options->flight_milliseconds = 10000;
     if (!options->flight_bytes) options->flight_bytes = (size_t)16 << 20;
     if (options->flight_bytes < (size_t)2 << 20) return GOTRACE_ERROR_ARGUMENT;
-    options->memory_limit = options->flight_bytes / 4; /* the rest is for what is kept */
-    options->on_limit = GOTRACE_LIMIT_BLOCK;           /* until it is, which no sink delays */
+    options->memory_limit = options->flight_bytes / 4; /* the rest is for kept data */
+    options->on_limit = GOTRACE_LIMIT_BLOCK;           /* only until the data are kept, which no sink delays */
     options->size_limit = 0;
     options->write = NULL;
     if (!options->cut_milliseconds || options->cut_milliseconds > options->flight_milliseconds / 4)
@@ -9467,7 +9472,7 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
   return GOTRACE_OK;
 }
 
-/* Calls that start, cut, write and stop are refused inside the tracer, and their thread is not cancelled meanwhile. */
+/* Calls that start, cut, write and stop are refused inside the tracer. Their thread is not cancelled meanwhile. */
 static bool gotrace__control_begin(int *cancel) {
   if (gotrace__is_refused()) return false;
   *cancel = gotrace__cancel_off();
@@ -9476,14 +9481,14 @@ static bool gotrace__control_begin(int *cancel) {
 }
 #define gotrace__control_end(cancel) gotrace__cancel_restore(cancel)
 
-/* What a session has from its start. */
+/* What a session gets at its start. */
 typedef struct gotrace__beginning {
   gotrace_options options;
   const char *path; /* of the file, or NULL */
   gotrace__tables *tables;
   gotrace__buffer *first; /* for the beginning of the trace */
   bool v2, flight;
-  bool made;   /* the file was not there before */
+  bool made;   /* the file did not exist before */
   bool serves; /* the service thread runs */
 } gotrace__beginning;
 
@@ -9507,12 +9512,12 @@ static gotrace_result gotrace__allocate_session(gotrace__beginning *n) {
              : GOTRACE_ERROR_OUT_OF_MEMORY;
 }
 
-/* Opens the file and starts the service thread, and only then empties the file. */
+/* Opens the file, starts the service thread, and only then empties the file. */
 static gotrace_result gotrace__open_session(gotrace__beginning *n) {
   struct gotrace__tracer *t = &gotrace__t;
   if (n->path && !gotrace__file_open(n->path, &t->file, &n->made)) return GOTRACE_ERROR_SINK;
 #if !GOTRACE_NO_THREADS
-  /* It waits for the life lock. If the session does not come about, it finds none, and ends. */
+  /* It waits for the life lock. If the start fails, it finds no session and ends. */
   if (n->path || n->options.write || n->flight) {
     n->serves = gotrace__thread_run(&t->service_thread);
     if (!n->serves) return GOTRACE_ERROR_THREAD;
@@ -9547,7 +9552,7 @@ static void gotrace__undo_session(const gotrace__beginning *n) {
   errno = saved;
 }
 
-/* The session's first generation, before which all threads have come to keep state by atomic operations. */
+/* Settles (C2, C3) and returns the session's first generation. All threads then use atomic operations. */
 static uint64_t gotrace__settle_for_start(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t generation = gotrace__load_relaxed(&t->control) >> 2;
@@ -9556,7 +9561,7 @@ static uint64_t gotrace__settle_for_start(void) {
     gotrace__store_seq_cst(&t->control, ++generation << 2 | GOTRACE__SETTLING);
     gotrace__settle();
   }
-  return generation + ((generation + 2) & 0xffffff ? 1 : 3); /* no generation's mark is 0, nor that of the next */
+  return generation + ((generation + 2) & 0xffffff ? 1 : 3); /* neither this epoch nor the next is 0 (in 24 bits) */
 }
 
 static void gotrace__reset_session(const gotrace__beginning *n, uint64_t generation) {
@@ -9602,7 +9607,8 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint64_t generat
   gotrace__queue_push(&t->empty, n->first);
 }
 
-/* Writes the beginning of a v1 trace before and after the switch; the global proc stays locked until it is there. */
+/* Turns tracing on, and writes the beginning of a v1 trace before and after that. The global proc stays locked until it
+ * is written. */
 static void gotrace__switch_on(const gotrace__beginning *n, uint64_t generation) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__call c;
@@ -9679,7 +9685,7 @@ static void gotrace__time_text(char *text, size_t size) {
   uint64_t seconds, days, era, day, year, month;
   uint32_t nanoseconds;
   gotrace__wall_clock(&seconds, &nanoseconds);
-  days = seconds / 86400 + 719468; /* since the 1st of March of the year 0, where leap days come last */
+  days = seconds / 86400 + 719468; /* since 1 March of the year 0, so that leap days come last */
   era = days / 146097;
   day = days % 146097;
   year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
@@ -9692,7 +9698,7 @@ static void gotrace__time_text(char *text, size_t size) {
            (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60), nanoseconds / 1000000);
 }
 
-/* A path with what stands for %p, %t and %% in it; false if that is too long. */
+/* A path with %p, %t and %% replaced; false if it is too long. */
 static bool gotrace__expand_path(const char *path, char *expanded, size_t size) {
   char text[40];
   size_t used = 0, length;
@@ -9710,7 +9716,7 @@ static bool gotrace__expand_path(const char *path, char *expanded, size_t size) 
   return true;
 }
 
-/* Another thread is in gotrace_stop: waits for its end. The caller holds the life lock, which is released. */
+/* Waits for another thread's gotrace_stop. The caller holds the life lock, which is released. */
 static gotrace_result gotrace__wait_for_stop(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t session = t->session;
@@ -9735,7 +9741,7 @@ static gotrace_result gotrace__stop_session(void) {
     gotrace__unlock(&t->life);
     return GOTRACE_ERROR_NOT_RUNNING;
   }
-  if (GOTRACE_NO_THREADS && !t->service) { /* the caller must read, to whose end it is like gotrace_end */
+  if (GOTRACE_NO_THREADS && !t->service) { /* the caller must read to the end, as after gotrace_end */
     gotrace__finish();
     gotrace__unlock(&t->life);
     return GOTRACE_WOULD_BLOCK;
@@ -9756,7 +9762,7 @@ static gotrace_result gotrace__stop_session(void) {
     gotrace__unlock(&t->queue_lock);
   }
 #endif
-  gotrace__lock(&t->snapshot); /* one that is being written ends first */
+  gotrace__lock(&t->snapshot); /* a snapshot that is being written ends first */
   gotrace__lock(&t->life);
   gotrace__clean_up();
   result = t->last.result;
@@ -9765,8 +9771,8 @@ static gotrace_result gotrace__stop_session(void) {
   return result;
 }
 
-/* The process ends by exit, or the library is unloaded: the trace that a service thread writes is ended and written, whole.
- * Not if that is the thread that calls exit, nor from inside a call. */
+/* The process ends by exit, or the library is unloaded. Ends a trace that a service thread writes, and writes it
+ * completely; except if that thread calls exit, or if exit is called inside a call. */
 static void gotrace__exit(void) {
   struct gotrace__tracer *t = &gotrace__t;
   bool active, service;
@@ -9783,8 +9789,8 @@ static void gotrace__exit(void) {
 }
 
 #ifdef GOTRACE__UNLOADS
-/* The library is unloaded: gives all memory back to the system. Threads that live on, and were in it, keep their records: in a
- * process that ends they may still call, so their calls are dropped from here on, as if each came from inside another. */
+/* The library is unloaded: returns all memory to the system, except the records of threads that were in it and live on.
+ * In a process that ends they may still make calls, which are dropped from here on as if nested. */
 static void gotrace__free_all(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *m, *kept = NULL, *self = gotrace__self;
@@ -9799,7 +9805,8 @@ static void gotrace__free_all(void) {
     return;
   }
   gotrace__unlock(&t->life);
-  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */
+  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* data that no reader has
+                                                                                            taken */
   gotrace__lock(&t->life);
   gotrace__store_seq_cst(&t->control, ((t->control >> 2) + 1) << 2 | GOTRACE__GONE);
   gotrace__settle();
@@ -9841,7 +9848,7 @@ static void gotrace__free_all(void) {
   gotrace__release(NULL, t->sites, sizeof *t->sites);
   t->sites = NULL;
   memset(t->reason_names, 0, sizeof t->reason_names);
-  memset(t->wait_buckets, 0, sizeof t->wait_buckets); /* nobody uses their locks any more */
+  memset(t->wait_buckets, 0, sizeof t->wait_buckets); /* no thread uses their locks any more */
   t->samples = NULL;
   t->open_tasks = NULL;
   t->names = NULL;
@@ -9898,7 +9905,7 @@ GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
     if (strncmp(comma, ",format=1.", 10) != 0 || comma[10] < '0' || comma[10] > '9') return GOTRACE_ERROR_ARGUMENT;
     minor = strtoul(comma + 10, &end, 10);
     if (*end) return GOTRACE_ERROR_ARGUMENT;
-    options.format = (gotrace_format)(1000 + (minor < 1000 ? minor : 999)); /* one that there is not is refused */
+    options.format = (gotrace_format)(1000 + (minor < 1000 ? minor : 999)); /* an unknown one is rejected */
   }
   return gotrace_start_file(path, &options);
 }
@@ -9958,7 +9965,7 @@ GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
  * The flight recorder.
  */
 
-/* Cuts, and waits until the flight recorder has what was cut. */
+/* Makes a cut, and waits until the flight recorder has the data up to it. */
 static gotrace_result gotrace__flight_cut(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t wanted;
@@ -10007,7 +10014,7 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
   gotrace__unlock(&t->flight_lock);
   if (list) {
     gotrace__file_header(header);
-    gotrace__inside--; /* the snapshot's: the write function may call gotrace_end */
+    gotrace__inside--; /* for the snapshot's lock: the write function may call gotrace_end */
     gotrace__set_in_sink(true);
     if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
     for (i = 0; i < count; i++) {
@@ -10042,7 +10049,7 @@ static bool gotrace__flight_on(void) {
   return on;
 }
 
-/* A snapshot into the file that is open. Takes care of closing it. */
+/* Writes a snapshot to an open file, and closes it. */
 static gotrace_result gotrace__snapshot_into(int file) {
   gotrace_result result = gotrace__snapshot(gotrace__snapshot_write, &file);
   int saved = errno;
@@ -10054,7 +10061,7 @@ static gotrace_result gotrace__snapshot_into(int file) {
   return result;
 }
 
-/* Beside the file, which is replaced only when the whole snapshot is there. */
+/* Writes a snapshot next to the file, which is replaced only when the snapshot is complete. */
 static gotrace_result gotrace__snapshot_beside(const char *path) {
   size_t size = strlen(path) + sizeof ".new";
   char *beside = GOTRACE__CAST(char *, gotrace__allocate(NULL, size, false));
@@ -10082,7 +10089,7 @@ static gotrace_result gotrace__snapshot_file(const char *path) {
   gotrace_result result;
   bool made, regular;
   int file, saved;
-  if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* what stands at the path is still there */
+  if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
   if (!gotrace__file_open(path, &file, &made)) return GOTRACE_ERROR_SINK;
   regular = gotrace__file_regular(file);
   if (!regular) return gotrace__snapshot_into(file); /* a pipe or device */
@@ -10128,11 +10135,11 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
 
 /* ------------------------------------------------------------------------------------------------------ >>fork ----
  *
- * What a fork leaves whole in the child.
+ * The child of a fork.
  */
 
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
-/* No lock may be held by a thread that the child does not have, and what they protect must be whole. */
+/* Takes all locks. Otherwise a thread missing in the child could hold one there, or leave its data inconsistent. */
 static void gotrace__before_fork(void) {
   gotrace__lock(&gotrace__init_lock);
   gotrace__lock(&gotrace__t.life);
@@ -10197,7 +10204,7 @@ static void gotrace__unlock_all(void) {
   gotrace__cond_init(&t->changed);
 }
 
-/* What the flight recorder kept, and a snapshot that a thread of the parent was writing. */
+/* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
 static void gotrace__free_kept(void) {
   struct gotrace__tracer *t = &gotrace__t;
   size_t i;
@@ -10211,7 +10218,7 @@ static void gotrace__free_kept(void) {
   t->keeping = NULL;
 }
 
-/* The session's memory; the parent goes on with its trace. */
+/* Frees the session's memory; the parent continues its trace. */
 static void gotrace__free_session(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *m;
@@ -10246,7 +10253,7 @@ static void gotrace__free_session(void) {
     if (t->open_tasks[i].id == GOTRACE__TAKEN) t->open_tasks[i].id = 0;
 }
 
-/* The child has only the thread that forked. What the other threads ran waits now, and their procs are idle. */
+/* The child has only the thread that forked. The other threads' goroutines become blocked, and their procs idle. */
 static void gotrace__leave_threads(void) {
   struct gotrace__tracer *t = &gotrace__t;
   const gotrace__thread *self = gotrace__self;
@@ -10283,8 +10290,9 @@ static void gotrace__leave_threads(void) {
     }
 }
 
-/* In the child there is one thread, and tracing is off. Records of the parent's other threads are free, and their own procs;
- * what they ran waits for ever. A collection and a stopped world are taken for theirs. The parent's session is freed. */
+/* In the child there is one thread, and tracing is off. The records and procs of the parent's other threads are free,
+ * and their goroutines are blocked for ever. A collection or stop-the-world is attributed to these threads. The
+ * parent's session is freed. */
 static void gotrace__after_fork_in_child(void) {
   struct gotrace__tracer *t = &gotrace__t;
   t->control = ((t->control >> 2) + 1) << 2;
