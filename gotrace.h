@@ -4321,8 +4321,10 @@ static GOTRACE__NOINLINE void gotrace__wait_for_room(void) {
   gotrace__drain(false);
 #endif
   gotrace__lock(&t->queue_lock);
-  t->cut_wanted = true;
-  gotrace__wake(&t->changed);
+  if (!t->cut_wanted) { /* else the reader is awake; other threads that wait here would wake each other for ever */
+    t->cut_wanted = true;
+    gotrace__wake(&t->changed);
+  }
   if (!t->empty.head && (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) == GOTRACE__ON)
     gotrace__wait(&t->changed, &t->queue_lock, 100, gotrace__nothing);
   gotrace__unlock(&t->queue_lock);
@@ -6346,6 +6348,7 @@ static void gotrace__flush(gotrace__thread *m) {
 static void gotrace__thread_gone(void *thread) {
   gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
   gotrace_go *g;
+  int cancel = gotrace__cancel_off(); /* nothing would give the record back */
   gotrace__self = m; /* another library's thread-locals may be gone already */
   gotrace__thread_finish(m);
   gotrace__flush(m);
@@ -6360,6 +6363,7 @@ static void gotrace__thread_gone(void *thread) {
   gotrace__unlock(&gotrace__t.records);
   gotrace__self = NULL;
   gotrace__store_release(&m->used, 0u);
+  gotrace__cancel_restore(cancel);
 }
 #endif
 
@@ -8728,7 +8732,9 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
         if (!t->piece && !ended) {
           uint64_t now = gotrace__nanoseconds(), period = (uint64_t)t->options.cut_milliseconds * 1000000;
           uint64_t passed = now - t->last_cut;
-          cut = t->cut_wanted || passed >= period;
+          /* A cut that is being made while the trace ends early resets cut_wanted. */
+          cut = t->cut_wanted || passed >= period ||
+                (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) != GOTRACE__ON;
           if (!cut && !block) {
             gotrace__unlock(&t->queue_lock);
             return GOTRACE_WOULD_BLOCK;
