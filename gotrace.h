@@ -4702,8 +4702,10 @@ static GOTRACE__NOINLINE void gotrace__wait_for_room(void) {
   gotrace__drain(false);
 #endif
   gotrace__lock(&t->queue_lock);
-  t->cut_wanted = true;
-  gotrace__wake(&t->changed);
+  if (!t->cut_wanted) { /* else the reader is awake; threads that wait here would wake each other forever */
+    t->cut_wanted = true;
+    gotrace__wake(&t->changed);
+  }
   if (!t->empty.head && (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) == GOTRACE__ON)
     gotrace__wait(&t->changed, &t->queue_lock, 100, gotrace__nothing);
   gotrace__unlock(&t->queue_lock);
@@ -7316,6 +7318,7 @@ static void gotrace__flush(gotrace__thread *m) {
 static void gotrace__thread_gone(void *thread) {
   gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
   gotrace_go *g;
+  int cancel = gotrace__cancel_off(); /* nothing would give the record back */
   gotrace__self = m; /* another library's thread-locals may be gone already */
   gotrace__thread_finish(m);
   gotrace__flush(m);
@@ -7330,6 +7333,7 @@ static void gotrace__thread_gone(void *thread) {
   gotrace__unlock(&gotrace__t.records);
   gotrace__self = NULL;
   gotrace__store_release(&m->used, 0u);
+  gotrace__cancel_restore(cancel);
 }
 #endif
 
@@ -9231,7 +9235,8 @@ static gotrace_result gotrace__next_piece(bool block) {
     if (!t->deliver) t->deliver_last = NULL;
   } else if (!ended) {
     uint64_t passed = gotrace__nanoseconds() - t->last_cut, period = (uint64_t)t->options.cut_milliseconds * 1000000;
-    cut = t->cut_wanted || passed >= period;
+    /* A cut that is being made while the trace ends early resets cut_wanted. */
+    cut = t->cut_wanted || passed >= period || (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) != GOTRACE__ON;
     if (!cut && block) {
       gotrace__await_piece(period - passed);
       look = t->service;

@@ -49,6 +49,7 @@ static void explore_free(void *memory, size_t size);
 #define GOTRACE__WAIT_BUCKETS 2
 #define GOTRACE__SITES        3u
 #define GOTRACE_STATIC        1
+#define GOTRACE__UNLOADS /* as code for a library */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
@@ -126,6 +127,8 @@ static bool explore_once(int format) {
   }
   world.options = given;
   world.started = world.stopping = world.fails = world.flight = world.forked = world.clean = false;
+  world.blocks = world.allocator_calls = world.unread = false;
+  world.sink_calls = world.room = 0;
   world.trace_count = world.cut_count = 0;
   explore_run();
   if (explore.end == EXPLORE_FINISHED && !explore_check_run()) explore.end = EXPLORE_FAILED;

@@ -32,6 +32,11 @@ static struct explore_world {
   bool stopping; /* the end of the trace has begun, by whatever cause */
   bool fails;    /* the sink does */
   bool flight;
+  bool blocks;   /* threads wait at the limit: when there are so many buffers more than when the trace begins */
+  unsigned room;
+  unsigned sink_calls;      /* what the sink calls: a bit for each of explore_sink_calls */
+  bool allocator_calls;     /* the allocator calls the tracer */
+  bool unread;              /* a part of the trace was read for nobody */
   bool clean;                           /* the scenario keeps the rules: no problem may be counted */
   bool forked;                          /* what the other threads had in hand is lost */
   explore_bytes traces[EXPLORE_TRACES]; /* whole ones, to be checked; the last session's first */
@@ -76,8 +81,38 @@ static bool explore_file_rewind(void) {
   return true;
 }
 
+/* What the program's write function calls, by number. */
+static void explore_sink_call(unsigned call) {
+  const void *chunk;
+  gotrace_stats stats;
+  size_t size;
+  switch (call) {
+  case 0: gotrace_log(GOTRACE_NO_TASK, "kind", "text"); break;
+  case 1: world.stopping = true, gotrace_end(); break;
+  case 2: gotrace_stop(); break;
+  case 3: gotrace_read(&chunk, &size); break;
+  case 4: gotrace_advance(); break;
+  default: gotrace_get_stats(&stats); break;
+  }
+}
+
+/* What the allocator calls: all of it is refused where the tracer allocates. */
+static void explore_allocator_calls(void) {
+  gotrace_stats stats;
+  if (!world.allocator_calls) return;
+  world.allocator_calls = false; /* the thread's first call allocates its record */
+  gotrace_log(GOTRACE_NO_TASK, "kind", "text");
+  gotrace_go_create(&explore_entries[0]);
+  gotrace_end();
+  gotrace_get_stats(&stats);
+  world.allocator_calls = true;
+}
+
 static bool explore_sink(void *context, const void *data, size_t size) {
+  unsigned call;
   (void)context;
+  for (call = 0; world.sink_calls >> call; call++)
+    if (world.sink_calls >> call & 1) explore_sink_call(call);
   return explore_file_write(data, size);
 }
 
@@ -91,8 +126,10 @@ static void explore_on(bool sink, bool flight) {
   gotrace_options options = world.options;
   gotrace_result result;
   if (sink) options.write = explore_sink;
+  if (world.blocks) options.on_limit = GOTRACE_LIMIT_BLOCK;
   result = flight ? gotrace_flight_start(&options) : gotrace_start(&options);
   if (result != GOTRACE_OK) return;
+  if (world.blocks) gotrace__t.budget.limit = gotrace__t.budget.used + world.room * sizeof(gotrace__buffer) + sizeof(gotrace__buffer) / 2;
   world.traces[0].size = 0;
   world.trace_count = 1;
   world.cut_count = 0;
@@ -107,6 +144,21 @@ static void explore_read_to_end(bool wait) {
   while ((wait ? gotrace_read(&chunk, &size) : gotrace_try_read(&chunk, &size)) == GOTRACE_OK && size) {
     explore_note_cut();
     explore_append(&world.traces[0], chunk, size);
+  }
+}
+
+/* The same beside other readers: goes on when they give up. */
+static void explore_read_next(void) {
+  const void *chunk;
+  size_t size;
+  gotrace_result result;
+  while ((result = gotrace_read(&chunk, &size)) == GOTRACE_ERROR_READER_BUSY || (result == GOTRACE_OK && size)) {
+    if (result == GOTRACE_OK) {
+      explore_note_cut();
+      explore_append(&world.traces[0], chunk, size);
+    } else {
+      explore_yield(0);
+    }
   }
 }
 
@@ -159,6 +211,17 @@ static void explore_fork(void) {
 static void explore_fork_in_parent(void) {
   gotrace__before_fork();
   gotrace__after_fork();
+}
+
+/* The library is unloaded, or the process ends, while other threads live on: as gotrace__unload. */
+static void explore_unload(void) {
+  int i;
+  world.stopping = true;
+  gotrace__exit();
+  explore.unloaded = true; /* the key of what runs when a thread ends is deleted */
+  for (i = 0; i < EXPLORE_THREADS; i++) explore.threads[i].exit_argument = NULL;
+  world.unread |= gotrace__t.active;
+  gotrace__free_all();
 }
 
 /* A tenth of a second. */
@@ -246,10 +309,18 @@ static void explore_end_thread(void) {
   X(advance, gotrace_advance(), false)                                                                                 \
   X(snapshot, explore_snapshot(), false)                                                                               \
   X(read, explore_read_to_end(true), false)                                                                            \
+  X(readnext, explore_read_next(), false)                                                                              \
   X(tryread, explore_read_to_end(false), false)                                                                        \
   X(stats, gotrace_get_stats(&world.stats), false)                                                                     \
   X(sleep, explore_sleep(), false)                                                                                     \
   X(fail, world.fails = world.stopping = true, false)                                                                  \
+  X(blocks, (world.blocks = true, world.room = i), false)                                                              \
+  X(cancel, explore_cancel((int)i), false)                                                                             \
+  X(cleanup, (void)0, false) /* what follows runs also when the thread is cancelled before */                          \
+  X(sinkcalls, world.sink_calls |= 1u << i, false)                                                                     \
+  X(allocatorcalls, world.allocator_calls = true, false)                                                               \
+  X(processexit, (world.stopping = true, gotrace__exit()), false)                                                      \
+  X(unload, explore_unload(), false)                                                                                   \
   X(clean, world.clean = true, false)                                                                                  \
   X(forks, explore_fork_in_parent(), false)                                                                            \
   X(fork, explore_fork(), false)
@@ -311,6 +382,7 @@ static const char *explore_parse(const char *text) {
   uint8_t part = 0;
   explore_turn *turn = NULL;
   memset(&script, 0, sizeof script);
+  explore.pages = false;
   while (*text) {
     size_t length = strcspn(text, " ;|"), word;
     unsigned call;
@@ -343,6 +415,7 @@ static const char *explore_parse(const char *text) {
       if (strlen(explore_words[call]) == word && !memcmp(explore_words[call], text, word)) break;
     if (call == EXPLORE_CALL_COUNT || commands == EXPLORE_COMMANDS) return text;
     script.commands[commands].call = (uint8_t)call;
+    explore.pages |= call == EXPLORE_CALL_unload;
     script.commands[commands].handle = word < length ? (uint8_t)(text[word] - '0') : 0;
     if (script.commands[commands].handle >= EXPLORE_HANDLES) return text;
     commands++;
@@ -363,15 +436,15 @@ static uint64_t explore_heard_of(void) {
   return sum;
 }
 
-static void explore_run_turn(const explore_turn *turn) {
+static void explore_run_commands(const explore_turn *turn, unsigned i) {
   explore_thread *thread = &explore.threads[explore.running];
-  unsigned i;
-  for (i = 0; i < turn->count; i++) {
+  for (; i < turn->count; i++) {
     const explore_command *command = &script.commands[turn->first + i];
     bool on = world.started && !world.stopping && explore_heard[command->call];
     uint32_t session = gotrace__t.session;
     uint64_t before = on ? explore_heard_of() : 0;
     thread->doing = explore_words[command->call];
+    thread->command = i;
     if (explore.trace)
       printf("%s T%d: %s%u\n", explore.together ? "  " : "--", explore.running, thread->doing, command->handle);
     explore_do((enum explore_call)command->call, command->handle);
@@ -385,6 +458,21 @@ static void explore_run_turn(const explore_turn *turn) {
     }
   }
   thread->doing = NULL;
+}
+
+static void explore_run_turn(const explore_turn *turn) {
+  explore_run_commands(turn, 0);
+}
+
+/* The running thread is cancelled: runs what follows `cleanup` in its turn. */
+static void explore_unwind(void) {
+  const explore_turn *turn = explore_turn_of[explore.running];
+  unsigned i;
+  for (i = explore.threads[explore.running].command; i < turn->count; i++)
+    if (script.commands[turn->first + i].call == EXPLORE_CALL_cleanup) {
+      explore_run_commands(turn, i);
+      return;
+    }
 }
 
 /* Whether the session's reader is a service thread. */

@@ -64,6 +64,9 @@ typedef struct explore_thread {
   uint32_t wakes;        /* of the condition variable, or writes of the location, when it began to wait */
   uint64_t milliseconds; /* how long it waits at most */
   bool expired;          /* and that was too long: it must wait again, or it was not woken when it should have been */
+  bool waits_cancellably;
+  bool cancel_off;       /* the thread may not be cancelled */
+  uint32_t cancel;       /* somebody has cancelled it */
   int joins;             /* -1: all threads of the scenario */
   int line;
   uint64_t hash, time, skew;
@@ -72,6 +75,7 @@ typedef struct explore_thread {
   int held_count;
   void *exit_argument; /* gotrace__at_thread_exit */
   const char *doing;   /* the call that it is in */
+  unsigned command;    /* likewise, by its number in the turn */
   char *arena;
   size_t used;
 } explore_thread;
@@ -126,7 +130,10 @@ static struct explore {
   char failure[512];
   explore_allocation *allocations;
   size_t live_bytes;
+  bool unloaded; /* threads that end do not call the tracer any more */
   /* The search: */
+  bool protected_pages; /* by the run before */
+  bool pages; /* memory is given out in pages, and cannot be touched after it was freed */
   explore_mode mode;
   int bound;
   bool trace;
@@ -146,6 +153,7 @@ static struct explore {
 } explore;
 
 static void explore_thread_main(int thread);
+static void explore_unwind(void);
 static int explore_rank(const void *lock);
 static void explore_name(char *text, size_t size, const void *at);
 
@@ -260,13 +268,22 @@ static void explore_catch_crashes(void) {
 
 /* -------------------------------------------------------------------------------------------------- memory ---- */
 
+#define EXPLORE_PAGE ((size_t)4096)
+static void explore_allocator_calls(void);
+
+static size_t explore_in_pages(size_t size) {
+  return (size + EXPLORE_RED + EXPLORE_PAGE - 1) & ~(EXPLORE_PAGE - 1);
+}
+
 static void *explore_allocate(size_t size) {
   explore_thread *thread = &explore.threads[explore.running];
-  size_t all = (sizeof(explore_allocation) + size + EXPLORE_RED + 63) & ~(size_t)63;
-  char *at = thread->arena + thread->used;
-  explore_allocation *allocation = (explore_allocation *)(void *)(at + 32);
-  if (thread->used + all + 64 > EXPLORE_ARENA) return NULL;
-  thread->used += all + 64;
+  size_t all = explore.pages ? EXPLORE_PAGE + explore_in_pages(size)
+                             : ((sizeof(explore_allocation) + size + EXPLORE_RED + 63) & ~(size_t)63) + 64;
+  char *at = thread->arena + thread->used + (explore.pages ? EXPLORE_PAGE - sizeof(explore_allocation) : 32);
+  explore_allocation *allocation = (explore_allocation *)(void *)at;
+  explore_allocator_calls();
+  if (thread->used + all > EXPLORE_ARENA) return NULL;
+  thread->used += all;
   allocation->magic = EXPLORE_MAGIC;
   allocation->size = size;
   allocation->live = 1;
@@ -294,6 +311,7 @@ static void explore_free(void *memory, size_t size) {
   allocation->live = 0;
   explore.live_bytes -= size;
   memset(memory, 0xdf, size < 256 ? size : 256); /* whoever still uses it soon finds out */
+  if (explore.pages && mprotect(memory, explore_in_pages(size), PROT_NONE)) abort();
 }
 
 /* ----------------------------------------------------------------------------------------------- reduction ---- */
@@ -384,7 +402,8 @@ static bool explore_can_run(const explore_thread *thread) {
   case EXPLORE_WANTS_LOCK:
     return !((const gotrace__mutex *)thread->waits_for)->owner;
   case EXPLORE_WAITS:
-    return ((const gotrace__cond *)thread->waits_for)->wakes != thread->wakes;
+    return ((const gotrace__cond *)thread->waits_for)->wakes != thread->wakes ||
+           (thread->waits_cancellably && thread->cancel);
   case EXPLORE_SPINS:
     return ((const explore_location *)thread->waits_for)->writes != thread->wakes;
   case EXPLORE_JOINS:
@@ -640,16 +659,55 @@ static void explore_unlock(gotrace__mutex *mutex, int line) {
   explore_let_go(mutex);
 }
 
-static void explore_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, int line) {
+static void explore_exit(void);
+
+static int explore_cancel_off(void) {
+  explore_thread *thread = &explore.threads[explore.running];
+  int before = thread->cancel_off;
+  thread->cancel_off = true;
+  return before;
+}
+
+static void explore_cancel_restore(int before) {
+  explore.threads[explore.running].cancel_off = before != 0;
+}
+
+/* pthread_cancel. */
+static void explore_cancel(int thread) {
+  explore_store(&explore.threads[thread].cancel, sizeof(uint32_t), 1, EXPLORE_STORE, 0);
+  explore.threads[thread].cancel = 1;
+}
+
+/* A thread is cancelled while it waits: with the mutex held, as POSIX has it. Then the program's own clean-up runs, and
+ * the thread ends. Does not return. */
+static void explore_cancelled(gotrace__mutex *mutex, void (*cancelled)(void)) {
+  explore_thread *thread = &explore.threads[explore.running];
+  if (explore.trace) printf("     T%d is cancelled\n", explore.running);
+  thread->expired = false;
+  thread->cancel_off = true;
+  cancelled();
+  gotrace__unlock(mutex);
+  explore_unwind();
+  thread->doing = "thread exit";
+  explore_exit();
+}
+
+/* The thread is cancelled if it waits where it may be (`cancelled`), also if it is woken at the same time. */
+static void explore_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void),
+                         int line) {
   explore_thread *thread = &explore.threads[explore.running];
   thread->wakes = cond->wakes;
   thread->milliseconds = milliseconds;
   thread->expired = false;
+  thread->waits_cancellably = cancelled && !thread->cancel_off;
   explore_unlock(mutex, line);
   if (explore.trace) explore_show(cond, sizeof *cond, EXPLORE_WAIT, 0, line);
   explore_block(EXPLORE_WAITS, cond, line);
   if (explore.together) explore_note(explore_find(cond), thread->expired);
+  if (explore.together && thread->waits_cancellably) explore_note(explore_find(&thread->cancel), false);
   explore_lock(mutex, line);
+  if (thread->waits_cancellably && thread->cancel) explore_cancelled(mutex, cancelled);
+  thread->waits_cancellably = false;
 }
 
 /* At the end of a call, and of a thread: a wait that was over only by its time-out must have begun anew, or nobody has
@@ -697,7 +755,7 @@ static uintptr_t explore_identity(void) {
 }
 
 static void explore_at_exit(void *argument) {
-  explore.threads[explore.running].exit_argument = argument;
+  if (!explore.unloaded) explore.threads[explore.running].exit_argument = argument;
 }
 
 /* ------------------------------------------------------------------------------------------------- threads ---- */
@@ -756,6 +814,8 @@ static void explore_exit(void) {
   }
   explore_check_woken();
   if (thread->held_count) explore_fail("T%d ends with a lock held", explore.running);
+  if (gotrace__inside) explore_fail("T%d ends inside the tracer, as its records say", explore.running);
+  if (gotrace__self && !explore.unloaded) explore_fail("T%d ends, and keeps its record", explore.running);
   thread->state = EXPLORE_DONE;
   explore.step++;
   explore_schedule(false);
@@ -774,6 +834,7 @@ static void explore_run(void) {
   explore.switch_count = 0;
   explore.allocations = NULL;
   explore.live_bytes = 0;
+  explore.unloaded = false;
   explore.failure[0] = 0;
   for (i = 0; i < EXPLORE_THREADS; i++) {
     explore_thread *thread = &explore.threads[i];
@@ -786,6 +847,7 @@ static void explore_run(void) {
                            PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (stack == MAP_FAILED || arena == (char *)MAP_FAILED) abort();
     }
+    if (explore.protected_pages && mprotect(arena, thread->used + EXPLORE_PAGE, PROT_READ | PROT_WRITE)) abort();
     memset(thread, 0, sizeof *thread);
     thread->stack = stack;
     thread->arena = arena;
@@ -795,6 +857,7 @@ static void explore_run(void) {
     thread->hash = (uint64_t)i + 1;
     thread->state = i ? EXPLORE_IDLE : EXPLORE_RUNNABLE;
   }
+  explore.protected_pages = explore.pages;
   memset(&gotrace__t, 0, sizeof gotrace__t);
   memset(&gotrace__init_lock, 0, sizeof gotrace__init_lock);
   gotrace__on = 0;

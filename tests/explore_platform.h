@@ -103,7 +103,10 @@ typedef int gotrace__thread_handle;
 
 static EXPLORE_NOINLINE void explore_lock(gotrace__mutex *mutex, int line);
 static EXPLORE_NOINLINE void explore_unlock(gotrace__mutex *mutex, int line);
-static EXPLORE_NOINLINE void explore_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, int line);
+static EXPLORE_NOINLINE void explore_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
+                                          void (*cancelled)(void), int line);
+static EXPLORE_NOINLINE int explore_cancel_off(void);
+static EXPLORE_NOINLINE void explore_cancel_restore(int before);
 static EXPLORE_NOINLINE void explore_wake(gotrace__cond *cond, int line);
 static EXPLORE_NOINLINE void explore_yield(int line);
 static bool explore_run_service(int *handle);
@@ -113,9 +116,9 @@ static uintptr_t explore_identity(void);
 
 #define gotrace__mutex_lock(mutex)                 explore_lock((mutex), __LINE__)
 #define gotrace__mutex_unlock(mutex)               explore_unlock((mutex), __LINE__)
-#define gotrace__wait(cond, mutex, ms, cancelled)  ((void)(cancelled), explore_wait((cond), (mutex), (ms), __LINE__))
-#define gotrace__cancel_off()                      0
-#define gotrace__cancel_restore(before)            ((void)(before))
+#define gotrace__wait(cond, mutex, ms, cancelled)  explore_wait((cond), (mutex), (ms), (cancelled), __LINE__)
+#define gotrace__cancel_off()                      explore_cancel_off()
+#define gotrace__cancel_restore(before)            explore_cancel_restore(before)
 #define gotrace__at_process_exit()                 ((void)gotrace__exit)
 #define gotrace__is_last_thread()                  false
 #define gotrace__thread_detach(handle)             ((void)(handle))

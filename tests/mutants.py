@@ -261,6 +261,41 @@ mutant('stop-cleans-twice',
        '1023/read-restart')
 
 
+# The limit at which threads wait; threads that are cancelled where they wait.
+mutant('limit-waiters-wake-each-other',
+       '  if (!t->cut_wanted) { /* else the reader is awake; other threads that wait here would wake each other for ever */\n',
+       '  {\n',
+       '1011/block', '1023/block')
+mutant('limit-wakes-nobody',
+       '    t->cut_wanted = true;\n    gotrace__wake(&t->changed);\n  }\n  if (!t->empty.head',
+       '    t->cut_wanted = true;\n  }\n  if (!t->empty.head',
+       '1011/block-alone', '1023/block-alone')
+mutant('early-end-overwritten',
+       'passed >= period ||\n                (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) != GOTRACE__ON;',
+       'passed >= period;',
+       '1011/block-early', '1023/block-early')
+mutant('cancelled-reader-stays',
+       'static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }',
+       'static void gotrace__read_cancelled(void) {}',
+       '1023/cancel-read', '1011/cancel-read')
+mutant('stop-is-cancelled',
+       ['  *cancel = gotrace__cancel_off();\n  gotrace__init();',
+        '!= GOTRACE__READ_DONE) gotrace__wait(&t->changed, &t->queue_lock, 1000, NULL);\n    gotrace__unlock(&t->queue_lock);\n'
+        '  }\n#endif\n  gotrace__lock(&t->snapshot);'],
+       ['  *cancel = 0;\n  gotrace__init();',
+        '!= GOTRACE__READ_DONE) gotrace__wait(&t->changed, &t->queue_lock, 1000, gotrace__nothing);\n'
+        '    gotrace__unlock(&t->queue_lock);\n  }\n#endif\n  gotrace__lock(&t->snapshot);'],
+       '1023/cancel-stop', '1011/cancel-stop')
+mutant('thread-end-is-cancelled',
+       '  int cancel = gotrace__cancel_off(); /* nothing would give the record back */\n',
+       '  int cancel = 0;\n',
+       '1011/cancel-block-exit', '1023/cancel-block-exit')
+mutant('limit-waits-in-a-call',
+       '        gotrace__leave(c);\n        gotrace__wait_for_room();\n',
+       '        gotrace__wait_for_room();\n        gotrace__leave(c);\n',
+       '1023/block', '1011/block')
+
+
 def build(header_text, folder, optimize='-O0'):
     header = os.path.join(folder, 'gotrace.h')
     with open(header, 'w') as f:
