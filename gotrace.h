@@ -10313,9 +10313,9 @@ static void gotrace__after_fork_in_child(void) {
 
 /* ------------------------------------------------------------------------------------------------ >>decoding ----
  *
- * Nothing here uses the tracer above. Every byte of a trace is hostile: numbers are checked before they are used,
- * memory is taken for what has been seen, never for what is announced, hash tables are seeded, and no loop over the
- * file stands within another.
+ * The decoder does not use the tracer. Every byte of a trace is hostile: numbers are checked before use, memory is
+ * allocated for data seen and never for sizes announced, hash tables are seeded, and no loop over the file is nested in
+ * another.
  */
 
 #if !GOTRACE_NO_DECODER
@@ -10339,36 +10339,35 @@ static void gotrace__after_fork_in_child(void) {
 #define GOTRACE__PREFETCH(p) (void)(p)
 #endif
 
-/* How often events may have to wait for others, in all: a broken trace must not take for ever. In programs' traces one
- * in ten or twenty waits, for a turn of each thread. */
+/* Total number of times that events may have to wait for others, so that a broken trace does not take forever. In real
+ * traces one event in ten or twenty waits, for a turn of each thread. */
 #define GOTRACE__MOST_ATTEMPTS(d) (3000 * ((d)->info.events + 33000))
 
-/* v1: what an event does to the order of a goroutine's events: see gotrace__v1_rule. */
+/* v1: an event's effect on the order of a goroutine's events: see gotrace__v1_rule. */
 typedef struct gotrace__rule {
-  uint8_t from, to; /* it needs the one status and leaves the other */
+  uint8_t from, to; /* status required, and status afterwards */
   uint16_t rules;
-  uint8_t becomes;                  /* the event that it is without its difference for the order */
-  uint8_t sequence, sequence_after; /* the sequence number that it needs: where it stands, and how much later it is */
+  uint8_t becomes;                  /* the kind without "Local" and the like, which matter only for the order */
+  uint8_t sequence, sequence_after; /* position of the required sequence number, and its increment */
 } gotrace__rule;
 
-/* What an event number means in the trace's format: the row of the table, taken apart once. */
+/* An event number's meaning in the trace's format: the row of the table, preprocessed. */
 typedef struct gotrace__kind {
   const gotrace_event_spec *spec; /* NULL: the format has no such event */
   uint8_t head[4];                /* a gotrace_event's kind, arg_count, implied, and a byte of padding */
   uint8_t args;                   /* numbers after "dt", without "data" */
-  uint8_t stack, string;          /* where its own stack and its string stand: see gotrace__dec_number */
-  uint8_t stack2, string2;        /* those of another's */
-  bool ids;                       /* has one of the latter */
+  uint8_t stack, string;          /* positions of its own stack and its string: see gotrace__dec_number */
+  uint8_t stack2, string2;        /* positions of a second stack and string */
+  bool ids;                       /* has any of these four */
   bool timed, data;
   bool plain; /* timed and without data */
   bool names; /* v2: its first argument is a goroutine that exists */
-  bool ordinary; /* v1: numbers, and none of the events that need a look */
+  bool ordinary; /* v1: only numbers, and no special treatment */
   gotrace__rule rule;
 } gotrace__kind;
 
-/* A number of an event at a place in gotrace_event, in bytes. GOTRACE__NOWHERE: 0, as long as nothing has been made of
- * the event. */
-#define GOTRACE__NOWHERE     offsetof(gotrace_event, extra) /* of events read ahead it stays 0 */
+/* A number of an event at an offset in gotrace_event. GOTRACE__NOWHERE: 0, until something is stored there. */
+#define GOTRACE__NOWHERE     offsetof(gotrace_event, extra) /* stays 0 in events read ahead */
 #define GOTRACE__ARGUMENT(i) (offsetof(gotrace_event, args) + (i) * sizeof(uint64_t))
 static inline uint64_t gotrace__dec_number(const gotrace_event *ev, unsigned place) {
   uint64_t value;
@@ -10376,8 +10375,8 @@ static inline uint64_t gotrace__dec_number(const gotrace_event *ev, unsigned pla
   return value;
 }
 
-/* What the kind alone decides of an event; and its numbers, `extra` and data before any are known. In few stores:
- * reading has more of them than of anything else. */
+/* Sets the fields of an event that depend only on its kind, and clears its numbers, `extra` and data. Uses few stores,
+ * since they dominate the cost of reading. */
 GOTRACE__ALWAYS_INLINE void gotrace__dec_set_kind(gotrace_event *ev, const gotrace__kind *k) {
   ev->spec = k->spec;
   memcpy((char *)ev + offsetof(gotrace_event, kind), k->head, sizeof k->head);
@@ -10389,9 +10388,9 @@ GOTRACE__STATIC_ASSERT(offsetof(gotrace_event, implied) == offsetof(gotrace_even
                            sizeof(gotrace_event) >= offsetof(gotrace_event, kind) + 4,
                        event_head);
 
-/* A map of 64-bit keys to 32-bit values but 0: open addressing, linear probing, at most half full. A key's place is its
- * lowest bits: ids are most often counted up. If many keys meet in one place, which nobody's ids but a forger's do,
- * they are mixed. */
+/* A map from 64-bit keys to nonzero 32-bit values: open addressing, linear probing, at most half full. A key's home is
+ * given by its lowest bits, since ids usually count up. If many keys collide, as only a hostile trace causes, they are
+ * mixed. */
 typedef struct gotrace__slot {
   uint64_t key;
   uint32_t value;
@@ -10406,7 +10405,7 @@ typedef struct gotrace__map {
 /* Strings or stacks of the trace (v1) or generation (v2), by id. */
 typedef struct gotrace__dec_item {
   uint64_t id;
-  const uint8_t *data; /* the string's bytes, or the stack's frames as they stand in the file */
+  const uint8_t *data; /* the string's bytes, or the stack's frames as encoded in the file */
   uint64_t hash;       /* of a string; 0: not yet computed */
   uint32_t size;       /* bytes of a string, frames of a stack */
 } gotrace__dec_item;
@@ -10414,12 +10413,12 @@ typedef struct gotrace__dec_item {
 typedef struct gotrace__dec_items {
   gotrace__dec_item *entries;
   size_t count, capacity;
-  uint32_t *dense; /* 1 + index by id, for low ones; [0] is no index, but not 0 either: see gotrace__dec_sees */
+  uint32_t *dense; /* 1 + index by id, for low ids; [0] is not an index, and nonzero: see gotrace__dec_sees */
   size_t dense_size;
-  gotrace__map sparse; /* the same for high ones */
+  gotrace__map sparse; /* the same for high ids */
 } gotrace__dec_items;
 
-typedef struct gotrace__pc { /* v2: the first frame that the generation has of a pc speaks for all of them */
+typedef struct gotrace__pc { /* v2: the generation's first frame for a pc applies to all frames with that pc */
   uint64_t pc, function, file, line;
 } gotrace__pc;
 
@@ -10427,7 +10426,7 @@ typedef struct gotrace__region_mark { /* an open user region: task and hash of t
   uint64_t task, name;
 } gotrace__region_mark;
 
-/* A goroutine. v2: until it ends. v1: for ever. 64 bytes: there may be a million. */
+/* A goroutine. v2: kept until it ends. v1: kept to the end. 64 bytes: there may be a million. */
 typedef struct gotrace__dec_go {
   uint64_t id;
   uint64_t sequence; /* v1: while ordering */
@@ -10437,12 +10436,12 @@ typedef struct gotrace__dec_go {
   bool assist;
   /* v1: */
   uint8_t order_status;
-  uint8_t last; /* kind of the event that it waits since, 0: none */
+  uint8_t last; /* kind of the event since which it is blocked, 0: none */
   bool created, fresh, futile, timer;
   union {
     struct {
       uint64_t generation; /* of the sequence number */
-      uint64_t *stw;       /* reasons of the stopped worlds that it began */
+      uint64_t *stw;       /* reasons of the stop-the-worlds that it began */
       uint32_t stw_count, stw_capacity;
     } v2;
     struct {
@@ -10457,7 +10456,7 @@ typedef struct gotrace__dec_go {
 typedef struct gotrace__dec_proc {
   uint64_t id;
   uint64_t generation, sequence;
-  uint64_t g; /* v1: the goroutine that it runs; v2: the cursor of the thread that took it last */
+  uint64_t g; /* v1: the goroutine that it runs; v2: the cursor of the thread that last took it */
   uint8_t status;
   bool sweep, stw;
 } gotrace__dec_proc;
@@ -10468,9 +10467,9 @@ typedef struct gotrace__dec_task {
   uint32_t name_size;
 } gotrace__dec_task;
 
-/* A piece of one thread's events (v2) or one proc's (v1), in the file. */
+/* A batch of one thread's (v2) or one proc's (v1) events in the file. */
 typedef struct gotrace__batch {
-  const uint8_t *data; /* NULL: to be read again */
+  const uint8_t *data; /* NULL: must be read again */
   uint64_t offset;
   uint64_t time;
   uint64_t size;
@@ -10478,37 +10477,37 @@ typedef struct gotrace__batch {
   bool owned;
 } gotrace__batch;
 
-/* Events are read some at a time: what follows in one thread's events is easier to foresee, for the processor, than
- * what follows in time. */
+/* Events are read several at a time: the next event in a thread is more predictable for the processor than the next
+ * event in time. */
 #define GOTRACE__AHEAD 32
 
 typedef struct gotrace__ahead {
-  gotrace_event event; /* as it will be given. v2: but for p and g; v1: time is in ticks */
-  uint32_t go;         /* 1 + index of the goroutine that it is about; v2: where it was then, 0: unknown */
-  bool known;          /* v2: the tables have all that it names */
+  gotrace_event event; /* as it will be delivered. v2: except for p and g; v1: time is in ticks */
+  uint32_t go;         /* 1 + index of the goroutine that it is about; v2: as of then, 0: unknown */
+  bool known;          /* v2: the tables have all ids in it */
   /* v1: */
-  bool moved; /* has its place elsewhere */
-  bool told;  /* is the end of a system call that tells its time */
+  bool moved; /* belongs elsewhere in the order */
+  bool told;  /* is the end of a system call and contains its time */
   gotrace__rule rule;
   uint32_t own;      /* 1 + index of the goroutine on which it happened, g */
-  uint64_t sequence; /* that the goroutine must have come to, or the collection */
+  uint64_t sequence; /* required sequence number of the goroutine or collection */
 } gotrace__ahead;
 
-/* Where the decoder stands in the events of one thread (v2) or proc (v1). */
+/* The decoder's position in the events of one thread (v2) or proc (v1). */
 typedef struct gotrace__cursor {
-  gotrace__ahead *next; /* of `ahead` */
+  gotrace__ahead *next; /* in `ahead` */
   gotrace__ahead *ahead;
-  unsigned left, room;             /* events read ahead, with `next`; how many there may be */
-  const uint8_t *at, *end, *start; /* behind them, in a batch that is in memory */
+  unsigned left, room;             /* number of events read ahead, including `next`; capacity */
+  const uint8_t *at, *end, *start; /* the position after them, in a batch in memory */
   uint64_t base;                   /* start's offset in the file */
   uint64_t id;                     /* thread or proc */
   int64_t time;                    /* of the last event read, v2 */
   uint64_t tick;                   /* the same, v1 */
   uint32_t batch, first, last;     /* 1 + index */
-  bool seen;                       /* v2: the ordering knows the thread */
-  int64_t g, p;                    /* v2: what the thread runs; v1: g behind the last event read */
+  bool seen;                       /* v2: the thread has had an event in the ordering */
+  int64_t g, p;                    /* v2: what the thread runs; v1: g after the last event read */
   uint32_t g_index, p_index;       /* 1 + index at which they were last found */
-  uint64_t generation;             /* v2: in which its batches stand, counted as they come */
+  uint64_t generation;             /* v2: generation of its batches, counted in file order */
   uint32_t next_waiting;           /* v1: 1 + the next cursor that waits for the same goroutine */
   uint8_t *buffer;
   size_t buffer_size;
@@ -10525,17 +10524,17 @@ typedef struct gotrace__dec_sample {
   uint64_t m, p, g, stack, tick, offset;
 } gotrace__dec_sample;
 
-typedef struct gotrace__dec_wake { /* v1: an event of a wake-up, which may turn out to be futile */
+typedef struct gotrace__dec_wake { /* v1: an event of a wake-up that may be futile */
   uint64_t ordinal;
   uint32_t next;
 } gotrace__dec_wake;
 
-typedef struct gotrace__front { /* a cursor in the heap of those that have a next event */
+typedef struct gotrace__front { /* a cursor with a next event, in the heap */
   int64_t time;
   uint32_t cursor;
 } gotrace__front;
 
-typedef struct gotrace__dec_block { /* memory that lives as long as a generation */
+typedef struct gotrace__dec_block { /* memory freed with the generation */
   struct gotrace__dec_block *next;
   size_t size;
 } gotrace__dec_block;
@@ -10548,17 +10547,17 @@ struct gotrace_decoder {
   int version;
   uint64_t seed;
   gotrace__kind kinds[256];
-  /* The source: at to end are the bytes at hand, at stands at `offset` of the file. */
+  /* The source: the bytes available are at `at` to `end`; `at` is at `offset` in the file. */
   const uint8_t *at, *end;
   uint64_t offset;
   uint8_t *window;
   size_t window_size;
-  bool at_end; /* nothing stands behind end */
+  bool at_end; /* the file ends at `end` */
   /* Raw. */
-  const uint8_t *batch_at, *batch_end; /* v2: what is left of the batch whose events begin at `at` */
-  const uint8_t *batch_whole;          /* below it, more than GOTRACE__EVENT_BYTES are left */
-  uint64_t batch_offset;               /* add it to an address in the batch: the offset in the file */
-  bool batch_cut;                      /* and the file ends in it */
+  const uint8_t *batch_at, *batch_end; /* v2: the rest of the batch whose events begin at `at` */
+  const uint8_t *batch_whole;          /* below it, at least GOTRACE__EVENT_BYTES are left */
+  uint64_t batch_offset;               /* offset in the file minus address in the batch */
+  bool batch_cut;                      /* the file ends in this batch */
   uint64_t tick, raw_id;
   /* Ordered. */
   gotrace__dec_items strings, stacks;
@@ -10587,7 +10586,7 @@ struct gotrace_decoder {
   size_t sample_count, sample_capacity, sample_given;
   gotrace_event queue[3];
   unsigned queue_count, queue_given;
-  bool quick; /* v2: threads' events come next: no others of the queue, experiments or samples. v1: it is prepared */
+  bool quick; /* fast path. v2: threads' events are next, and no queued events, experiments or samples. v1: prepared */
   int64_t last_time;
   double mul;
   uint64_t generation, first_generation, min_tick;
@@ -10600,16 +10599,17 @@ struct gotrace_decoder {
   uint64_t syncs;
   char *task_name; /* of the task that the last event ended */
   size_t task_name_size;
-  gotrace_decoder_failure pending; /* found ahead of the events that come before it */
+  gotrace_decoder_failure pending; /* found while reading ahead; earlier events come first */
   /* v1. */
-  gotrace__dec_sample *moved; /* ends of system calls, which stand elsewhere than they were written */
+  gotrace__dec_sample *moved; /* ends of system calls, whose place in the order is not that in the file */
   size_t moved_count, moved_capacity, moved_given;
   uint64_t ordinal, parked;
   uint32_t gc_waiting;
-  uint32_t own, named; /* 1 + index of the last event's goroutine (0: to be found), and of the one that it is about */
-  uint32_t on;         /* 1 + index of its proc (0: to be found) */
-  int64_t elsewhere;   /* time from which on gotrace__v1_record must see what is next */
-  const uint8_t *file; /* all of it behind the header */
+  uint32_t own, named; /* 1 + index of the last event's goroutine (0: not yet looked up), and of the one that it is
+                          about */
+  uint32_t on;         /* 1 + index of its proc (0: not yet looked up) */
+  int64_t elsewhere;   /* time from which on gotrace__v1_record must decide what is next */
+  const uint8_t *file; /* the whole file after the header */
   uint64_t file_offset;
   gotrace__dec_wake *wakes;
   size_t wake_count, wake_capacity;
@@ -10658,7 +10658,7 @@ static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result resul
 #endif
     ;
 
-/* Ends decoding: the first failure is the one that is told. */
+/* Ends decoding. Only the first failure is reported. */
 static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset, const char *event,
                                         const char *format, ...) {
   gotrace_decoder_failure *f = &d->failure;
@@ -10681,7 +10681,7 @@ static gotrace_result gotrace__dec_no_memory(gotrace_decoder *d) {
   return gotrace__dec_fail(d, GOTRACE_ERROR_OUT_OF_MEMORY, d->offset, NULL, "out of memory");
 }
 
-/* Room for one more element of a growing array; false if there is no memory. */
+/* Makes room for one more element of a growing array; false if out of memory. */
 static bool gotrace__dec_grow(gotrace_decoder *d, void **array, size_t *capacity, size_t count, size_t size) {
   size_t larger = *capacity ? 2 * *capacity : 16;
   void *memory;
@@ -10722,8 +10722,8 @@ GOTRACE__GROWER(gotrace__dec_wake)
 
 /* ---- Maps ---- */
 
-/* No key is further than this from its place unless keys are mixed. (Counted ids stand side by side, in runs that may
- * be long: whoever looks for a key, or closes a gap, must not go to the end of one.) */
+/* No key is further than this from its home unless keys are mixed. (Counted ids occupy adjacent slots, in runs that may
+ * be long. Finding a key, or closing a gap, must not take the length of a run.) */
 #define GOTRACE__MAP_LONG 64
 
 static inline size_t gotrace__map_place(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
@@ -10733,7 +10733,7 @@ static inline size_t gotrace__map_place(const gotrace_decoder *d, const gotrace_
   return (size_t)(key ^ (key >> 32)) & (map->capacity - 1);
 }
 
-/* The value of a key, 0 if it is not there. */
+/* The value of a key, 0 if it is missing. */
 static uint32_t gotrace__map_search(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
   size_t i, n;
   for (i = gotrace__map_place(d, map, key), n = 0; n <= GOTRACE__MAP_LONG || map->mixed;
@@ -10748,7 +10748,7 @@ static inline uint32_t gotrace__map_get(const gotrace_decoder *d, const gotrace_
   const gotrace__slot *slot;
   if (!GOTRACE__LIKELY(map->capacity != 0)) return 0;
   slot = &map->slots[key & (map->capacity - 1)];
-  if (GOTRACE__LIKELY(slot->key == key && slot->value)) return slot->value; /* wherever it belongs */
+  if (GOTRACE__LIKELY(slot->key == key && slot->value)) return slot->value; /* even if it is not at its home */
   return gotrace__map_search(d, map, key);
 }
 
@@ -10757,7 +10757,7 @@ static void gotrace__map_free(gotrace_decoder *d, gotrace__map *map) {
   memset(map, 0, sizeof *map);
 }
 
-/* Puts a key that is not there into a free place; returns how far from its own. */
+/* Puts a new key into a free slot; returns the distance from its home. */
 static size_t gotrace__map_put(const gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
   size_t place = gotrace__map_place(d, map, key), i;
   for (i = place; map->slots[i].value; i = (i + 1) & (map->capacity - 1)) continue;
@@ -10766,7 +10766,7 @@ static size_t gotrace__map_put(const gotrace_decoder *d, gotrace__map *map, uint
   return (i - place) & (map->capacity - 1);
 }
 
-/* Another map of `capacity` with the same keys. False: no memory. */
+/* Rebuilds the map with another capacity. False: out of memory. */
 static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t capacity, bool mixed) {
   gotrace__map other;
   size_t i;
@@ -10789,7 +10789,7 @@ static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t c
   return true;
 }
 
-/* Adds a key that is not there. False: no memory; decoding is over. */
+/* Adds a new key. False: out of memory, which ends decoding. */
 static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
   if (map->used * 2 >= map->capacity &&
       !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, map->mixed))
@@ -10799,7 +10799,7 @@ static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key
          gotrace__map_rebuild(d, map, map->capacity, true);
 }
 
-/* Removes a key, and moves up what its place had pushed on. */
+/* Removes a key, and moves back the keys that its slot had displaced. */
 static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t key) {
   size_t mask = map->capacity - 1, i, hole, n;
   if (!gotrace__map_get(d, map, key)) return;
@@ -10820,10 +10820,10 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
 
 /* ---- Numbers ---- */
 
-#define GOTRACE__EVENT_BYTES 32 /* no event of numbers of at most four bytes is longer: 1 + 6 * 4 */
+#define GOTRACE__EVENT_BYTES 32 /* bound of an event whose numbers have at most four bytes: 1 + 6 * 4 */
 
-/* The rest of a base-128 number, of whose first `shift` / 7 bytes `v` was made; up to `end`. NULL: it does not end
- * there, or has more than 64 bits. */
+/* Reads the rest of a base-128 number, up to `end`; `v` is the value of its first `shift` / 7 bytes. NULL: the number
+ * does not end there, or is longer than 64 bits. */
 static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, unsigned shift,
                                                uint64_t *value) {
   for (; at < end && shift < 64; shift += 7) {
@@ -10838,7 +10838,7 @@ static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t 
   return NULL;
 }
 
-/* Reads a base-128 number; returns what stands behind it, or NULL if it does not end before `end` or has more than 64
+/* Reads a base-128 number; returns the position after it, or NULL if it does not end before `end` or is longer than 64
  * bits. */
 static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
   if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
@@ -10848,7 +10848,7 @@ static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_
   return gotrace__get_long_varint(at, end, 0, 0, value);
 }
 
-/* Takes `n` numbers before `end`. False: *at is where the bad one begins. */
+/* Reads `n` numbers before `end`. False: *at is at the bad one. */
 static bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_t *values, unsigned n) {
   unsigned i;
   for (i = 0; i < n; i++) {
@@ -10859,8 +10859,8 @@ static bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_
   return true;
 }
 
-/* Takes a number of at most four bytes, as nearly all are; false: it is longer. By which of an event's numbers it is,
- * the processor foresees how many. */
+/* Reads a number of at most four bytes, as nearly all are; false: it is longer. Inlined for each argument, so that the
+ * processor predicts the length of each separately. */
 GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *value) {
   const uint8_t *p = *at;
   uint64_t v = p[0];
@@ -10882,7 +10882,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *v
   return true;
 }
 
-/* Takes `n` of them, at most five. Not in a loop: with code of its own for each, their lengths are foreseen one by one. */
+/* Reads `n` such numbers, at most five. Unrolled, so that their lengths are predicted one by one. */
 GOTRACE__ALWAYS_INLINE bool gotrace__take_numbers(const uint8_t **at, uint64_t *values, unsigned n) {
   if (n < 1) return true;
   if (!gotrace__take_number(at, &values[0])) return false;
@@ -10895,8 +10895,8 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_numbers(const uint8_t **at, uint64_t *
   return n < 5 || gotrace__take_number(at, &values[4]);
 }
 
-/* Takes an event's time difference and its other numbers from GOTRACE__EVENT_BYTES, if none is long; false: they are
- * for gotrace__get_numbers. */
+/* Reads an event's time difference and its other numbers from GOTRACE__EVENT_BYTES bytes. False if one is long: use
+ * gotrace__get_numbers. */
 GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt, uint64_t *values, unsigned n) {
   return gotrace__take_number(at, dt) && gotrace__take_numbers(at, values, n);
 }
@@ -10908,11 +10908,11 @@ static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t 
   for (i = 0; i < 10 && at + i < end; i++)
     if (at[i] < 0x80) break;
   if (i < 10 && at + i >= end)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, event, "ends in the middle of a number");
+    return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, event, "truncated in a number");
   return gotrace__dec_fail(d, GOTRACE_ERROR_NUMBER, offset, event, "number longer than 64 bits");
 }
 
-/* Ticks to nanoseconds; what no 64 bits hold is the least number, as where Go converts it. */
+/* Converts ticks to nanoseconds. A result beyond 64 bits becomes the least number, as in Go's conversion. */
 static inline int64_t gotrace__dec_nanoseconds(const gotrace_decoder *d, uint64_t ticks) {
   double t = (double)ticks * d->mul;
   return t < 9223372036854775808.0 ? (int64_t)t : INT64_MIN;
@@ -10922,12 +10922,12 @@ static inline int64_t gotrace__dec_later(int64_t time, int64_t by) {
   return (int64_t)((uint64_t)time + (uint64_t)by);
 }
 
-/* Stable merge sort by time. `spare` has room for as many. */
+/* Stable merge sort by time. `spare` has room for `count` elements. */
 static void gotrace__dec_sort(gotrace__dec_sample *samples, gotrace__dec_sample *spare, size_t count) {
   size_t width, i, at;
   gotrace__dec_sample *from = samples, *to = spare, *swap;
   for (i = 1; i < count && samples[i - 1].time <= samples[i].time; i++) continue;
-  if (i >= count) return; /* in order already, as most often */
+  if (i >= count) return; /* already in order, as in most cases */
   for (width = 1; width < count; width *= 2) {
     for (at = 0; at < count; at += 2 * width) {
       size_t a = at, middle = at + width < count ? at + width : count, b = middle;
@@ -10951,7 +10951,7 @@ static bool gotrace__dec_sort_samples(gotrace_decoder *d, gotrace__dec_sample *s
 
 /* ---- The source ---- */
 
-/* A window of another size, with what is at hand at its front. */
+/* Replaces the window by one of another size, with the available bytes at its front. */
 static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
   size_t have = (size_t)(d->end - d->at);
   uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, size));
@@ -10964,17 +10964,17 @@ static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
   return true;
 }
 
-/* Sees to it that `want` bytes are at hand, or all that there are. False: failed. */
+/* Makes `want` bytes available, or all that are left. False: failed. */
 static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
   size_t have = (size_t)(d->end - d->at);
   if (GOTRACE__LIKELY(have >= want) || d->at_end) return true;
   if (d->window_size < want || !d->window) {
-    /* Grows only once the old one is full of bytes that were read. */
+    /* Grows only when the old window is full of bytes read. */
     size_t larger = d->window_size ? d->window_size : (size_t)1 << 18;
     while (larger < want && larger <= 2 * have + ((size_t)1 << 18)) larger *= 2;
     if (larger > d->window_size && !gotrace__dec_new_window(d, larger)) return false;
   }
-  /* What is at hand moves to the front only if there is not room enough behind it. */
+  /* The available bytes move to the front only if there is not enough room after them. */
   if ((size_t)(d->window + d->window_size - d->at) < want && d->at != d->window) {
     memmove(d->window, d->at, have);
     d->at = d->window;
@@ -10996,13 +10996,13 @@ static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
   return have >= want || d->at_end || gotrace__dec_fill(d, want);
 }
 
-/* Whether a source that can seek has `size` bytes. */
+/* Whether a seekable source has `size` bytes. */
 static bool gotrace__dec_reaches(const gotrace_decoder *d, uint64_t size) {
   uint8_t byte;
   return d->options.read(d->options.context, size - 1, &byte, 1) == 1;
 }
 
-/* How many it has: ever longer steps until one leads beyond the end, then shorter ones. */
+/* The size of a seekable source: doubling steps until one is beyond the end, then bisection. */
 static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
   uint64_t size = d->offset + (uint64_t)(d->end - d->at), step = (uint64_t)1 << 20;
   for (; step >> 62 == 0 && gotrace__dec_reaches(d, size + step); step *= 2) size += step;
@@ -11016,7 +11016,7 @@ static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
 static bool gotrace__dec_fill_all(gotrace_decoder *d) {
   uint64_t size = d->options.read && d->options.seekable && !d->at_end ? gotrace__dec_source_size(d) : 0;
   if (size > d->offset + (uint64_t)(d->end - d->at) && size - d->offset < SIZE_MAX / 4 &&
-      !gotrace__dec_new_window(d, (size_t)(size - d->offset) + 1)) /* one more, for the end to be seen */
+      !gotrace__dec_new_window(d, (size_t)(size - d->offset) + 1)) /* one more, to see the end */
     return false;
   return gotrace__dec_fill(d, SIZE_MAX / 4);
 }
@@ -11033,17 +11033,17 @@ static bool gotrace__ends_with(const char *word, size_t size, const char *end) {
   return size >= n && memcmp(word + size - n, end, n) == 0 && (size == n || word[size - n - 1] == '_');
 }
 
-/* What an event does to the order of a goroutine's events: it needs the status `from` and leaves `to`. The events that
- * differ only for the order lose their difference. And on whose goroutine it happens, and what its proc runs then. Go:
- * stateTransition, parseEvents. */
+/* An event's effect on the order of a goroutine's events: it requires the status `from` and leaves `to`. Kinds that
+ * differ only for the order are replaced by their common kind. Also the goroutine on which it happens, and what its
+ * proc runs afterwards. Go: stateTransition, parseEvents. */
 enum { GOTRACE__O_DEAD, GOTRACE__O_RUNNABLE, GOTRACE__O_RUNNING, GOTRACE__O_WAITING };
 enum {
-  GOTRACE__O_NAMED = 1,   /* it is about a goroutine, which args[0] names */
-  GOTRACE__O_OWN = 2,     /* it is about the one on which it happens */
-  GOTRACE__O_COUNTED = 4, /* it needs a sequence number */
-  GOTRACE__O_COUNTS = 8,  /* it leaves the next one */
-  GOTRACE__O_GC = 16,     /* it needs, and leaves, those of collections */
-  GOTRACE__O_TELLS = 32,  /* it happens on the goroutine that args[0] names; else on the one that its proc runs, */
+  GOTRACE__O_NAMED = 1,   /* is about the goroutine in args[0] */
+  GOTRACE__O_OWN = 2,     /* is about the goroutine on which it happens */
+  GOTRACE__O_COUNTED = 4, /* requires a sequence number */
+  GOTRACE__O_COUNTS = 8,  /* increments it */
+  GOTRACE__O_GC = 16,     /* requires and increments that of collections */
+  GOTRACE__O_TELLS = 32,  /* happens on the goroutine in args[0]; otherwise on the one that its proc runs, */
   GOTRACE__O_NOBODYS = 64,
   GOTRACE__O_STARTS = 128,
   GOTRACE__O_LEAVES = 256
@@ -11117,7 +11117,7 @@ static void gotrace__v1_rule(gotrace__kind *k) {
 }
 
 static void gotrace__dec_kinds(gotrace_decoder *d) {
-  /* Like Go, v2: an event that came later than the format is read all the same. */
+  /* In v2, like Go, accepts events newer than the format. */
   int format = d->info.family == 1 ? d->version : GOTRACE_GO_1_26;
   const uint64_t noted = (uint64_t)1 << GOTRACE_V1_FUTILE_WAKEUP | (uint64_t)1 << GOTRACE_V1_STW_START |
                          (uint64_t)1 << GOTRACE_V1_GO_SYS_EXIT | (uint64_t)1 << GOTRACE_V1_CPU_SAMPLE;
@@ -11144,7 +11144,7 @@ static void gotrace__dec_kinds(gotrace_decoder *d) {
       }
       k->args++;
       if (gotrace__ends_with(word, size, "stack")) {
-        /* The event's own stack is "stack"; "new_stack" is another's. */
+        /* The event's own stack is "stack"; "new_stack" is another goroutine's. */
         if (size == 5) k->stack = (uint8_t)GOTRACE__ARGUMENT(k->args - 1u);
         else k->stack2 = (uint8_t)GOTRACE__ARGUMENT(k->args - 1u);
       } else if (gotrace__ends_with(word, size, "string")) {
@@ -11164,8 +11164,8 @@ static void gotrace__dec_kinds(gotrace_decoder *d) {
   }
 }
 
-/* "go 1.23 trace", padded with zeros to 16 bytes; the version as 1023, 0 if it is none. Go: version.ReadHeader,
- * parseHeader. */
+/* Parses a header, "go 1.23 trace" padded with zeros to 16 bytes. Returns the version as 1023, 0 if invalid.
+ * Go: version.ReadHeader, parseHeader. */
 static int gotrace__dec_header(const uint8_t *header) {
   static const char tail[] = " trace\0\0\0\0";
   int version = 0;
@@ -11190,7 +11190,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, c
     return GOTRACE_ERROR_OUT_OF_MEMORY;
   *d = temporary;
   *decoder = d;
-  d->seed = (uint64_t)(uintptr_t)d * 0x2545f4914f6cdd1du; /* differs from run to run where addresses do */
+  d->seed = (uint64_t)(uintptr_t)d * 0x2545f4914f6cdd1du; /* differs between runs if addresses do */
   d->at = GOTRACE__CAST(const uint8_t *, options->data);
   if (options->data) d->end = d->at + options->size;
   d->at_end = !options->read;
@@ -11202,7 +11202,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, c
   if (!d->version) return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace");
   for (i = 0; i < sizeof versions / sizeof versions[0] && versions[i] != d->version; i++) continue;
   if (i == sizeof versions / sizeof versions[0])
-    return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_FORMAT, 0, NULL, "trace format go 1.%d is not known",
+    return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_FORMAT, 0, NULL, "unknown trace format go 1.%d",
                                          d->version - 1000);
   d->info.format = d->version;
   d->info.family = d->version < GOTRACE_GO_1_22 ? 1 : 2;
@@ -11268,13 +11268,13 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
   gotrace__dec_release(d, d->futile, d->futile_capacity * sizeof *d->futile);
   gotrace__dec_release(d, d->wakes, d->wake_capacity * sizeof *d->wakes);
   gotrace__dec_release(d, d->window, d->window_size);
-  last = *d; /* the allocator is told in the decoder's own memory */
+  last = *d; /* the allocator's context is in the memory to be freed */
   gotrace__dec_release(&last, d, sizeof *d);
 }
 
 GOTRACE__DEFINE const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_decoder *d) {
   static const gotrace_decoder_failure none = {
-      GOTRACE_ERROR_ARGUMENT, 0, NULL, "no decoder: not opened, or not allocated", {0}};
+      GOTRACE_ERROR_ARGUMENT, 0, NULL, "no decoder: not opened, or out of memory", {0}};
   return d ? &d->failure : &none;
 }
 
@@ -11291,19 +11291,18 @@ static gotrace__dec_item *gotrace__dec_entry(const gotrace_decoder *d, const got
   return i ? &e->entries[i - 1] : NULL;
 }
 
-/* Whether a table has an id, or 0, as far as a look at the low ones tells. */
+/* Whether the id is 0 or a low id in the table. */
 static inline bool gotrace__dec_sees(const gotrace__dec_items *e, uint64_t id) {
   return GOTRACE__LIKELY(id < e->dense_size && e->dense[id]);
 }
 
-/* 0 stands for the empty string or stack. */
+/* Id 0 is the empty string or stack. */
 static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
   return id == 0 || gotrace__dec_entry(d, e, id) != NULL;
 }
 
-/* Makes the entries findable: by id, but for ids so high that this would take more than a few numbers for each entry.
- * An id that comes twice is an error in v2 and replaces the older one in v1 (stacks; Go refuses strings that come
- * twice). */
+/* Builds the index: an array by id, and a map for ids so high that the array would take more than a few numbers per
+ * entry. A duplicate id is an error in v2 and replaces the older entry in v1 (stacks; Go rejects duplicate strings). */
 static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items *e, gotrace_result twice) {
   uint64_t most = 0, bound = 4 * (uint64_t)e->count + 1024;
   size_t i;
@@ -11319,7 +11318,7 @@ static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items 
     uint64_t id = e->entries[i].id;
     bool there = id == 0 || gotrace__dec_entry(d, e, id) != NULL;
     if (there && twice)
-      return gotrace__dec_fail(d, twice, d->offset, NULL, "%s %llu is defined twice",
+      return gotrace__dec_fail(d, twice, d->offset, NULL, "%s %llu defined twice",
                                twice == GOTRACE_ERROR_STRING ? "string" : "stack", (unsigned long long)id);
     if (id == 0) continue;
     if (id < e->dense_size) {
@@ -11352,7 +11351,7 @@ static uint64_t gotrace__dec_hash(const uint8_t *bytes, size_t size, uint64_t se
   return hash ? hash : 1;
 }
 
-/* A number that tells a string's contents, also between generations. */
+/* A hash of a string's contents, comparable between generations. */
 static uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) {
   gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->strings, id) : NULL;
   if (!entry || !entry->size) return 0;
@@ -11370,7 +11369,7 @@ GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t 
   for (i = 0; i < entry->size && i < capacity; i++) {
     uint64_t part[4] = {0, 0, 0, 0};
     unsigned j, parts = d->version < 1007 ? 1 : 4;
-    for (j = 0; j < parts; j++) at = gotrace__get_varint(at, at + 10, &part[j]); /* was read before: cannot fail */
+    for (j = 0; j < parts; j++) at = gotrace__get_varint(at, at + 10, &part[j]); /* cannot fail: it was read before */
     if (d->pc_map.used) {
       const gotrace__pc *pc = &d->pcs[gotrace__map_get(d, &d->pc_map, part[0]) - 1];
       part[1] = pc->function, part[2] = pc->file, part[3] = pc->line;
@@ -11393,7 +11392,7 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
   event->m = event->p = event->g = GOTRACE_NO_ID;
 }
 
-/* An event of a raw trace: what its kind, its place and its time make of it. */
+/* Sets the fields of a raw event that follow from its kind, offset and time. */
 static inline void gotrace__dec_raw_begin(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k,
                                           uint64_t offset, uint64_t dt) {
   d->tick += dt;
@@ -11404,7 +11403,7 @@ static inline void gotrace__dec_raw_begin(gotrace_decoder *d, gotrace_event *ev,
   ev->p = ev->g = GOTRACE_NO_ID;
 }
 
-/* The next piece of a raw v2 trace: a batch's header, or what stands in it. */
+/* The next item of a raw v2 trace: a batch's header, or an item in the batch. */
 static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev) {
   const gotrace__kind *k;
   const uint8_t *at, *end, *next = NULL;
@@ -11412,7 +11411,7 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
   if (d->batch_at == d->batch_end) {
     offset = d->offset + (uint64_t)(d->batch_at ? d->batch_at - d->at : 0);
     if (d->batch_cut)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, NULL, "ends in the middle of a batch");
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, NULL, "truncated in a batch");
     if (d->batch_at) gotrace__dec_skip(d, (size_t)(d->batch_at - d->at));
     d->batch_at = d->batch_end = d->batch_whole = NULL;
     if (!gotrace__dec_fill(d, 64)) return d->failure.result;
@@ -11421,7 +11420,7 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
     if (*d->at != GOTRACE_V2_EVENT_BATCH && *d->at != GOTRACE_V2_EXPERIMENTAL_BATCH &&
         *d->at != GOTRACE_V2_END_OF_GENERATION)
       return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, k->spec ? k->spec->name : NULL,
-                               "event %u where a batch must stand", *d->at);
+                               "event %u instead of a batch", *d->at);
     gotrace__dec_blank(ev, k->spec, d->offset);
     for (at = d->at + 1, i = 0; i < k->args + (k->data ? 1u : 0u); i++) {
       if (!(next = gotrace__get_varint(at, d->end, &value)))
@@ -11445,7 +11444,7 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
       if (k->data) {
         if ((uint64_t)(d->end - d->at) < i + size)
           return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, k->spec->name,
-                                   "ends in the middle of a batch");
+                                   "truncated in a batch");
         ev->args[4] = 0;
         ev->data = (const char *)d->at + i;
         ev->data_size = (size_t)size;
@@ -11463,7 +11462,7 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
     }
     return GOTRACE_OK;
   }
-  /* Within a batch, all of which is at hand unless the file ends in it. */
+  /* Within a batch, which is completely available unless the file ends in it. */
   at = d->batch_at;
   end = d->batch_end;
   offset = d->offset + (uint64_t)(at - d->at);
@@ -11481,7 +11480,7 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
       return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
     if (value > (uint64_t)(end - next))
       return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name,
-                               "string of %llu bytes in what is left of the batch", (unsigned long long)value);
+                               "string of %llu bytes exceeds its batch", (unsigned long long)value);
     ev->data = (const char *)next;
     ev->data_size = (size_t)value;
     at = next + value;
@@ -11503,15 +11502,15 @@ static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev)
 
 /* ---- Threads (v2) and procs (v1) by time ---- */
 
-/* A binary heap by the time of their next events, kept as Go keeps it (batchcursor.go), so that equal
- * times come in the same order. Behind the last stands a time that is not before any, to be compared in place of a
+/* A binary heap by the time of the next events. It has the same structure as Go's (batchcursor.go), so that equal times
+ * come in the same order. A sentinel with the latest time follows the last element, for comparison with a missing
  * second child. */
 static inline void gotrace__heap_end(gotrace_decoder *d, size_t count) {
   d->heap_count = count;
   d->heap[count].time = INT64_MAX;
 }
 
-/* Room for one more, and the end; a first array has it. */
+/* Makes room for one more element and the sentinel; a new array has both. */
 static bool gotrace__heap_grow(gotrace_decoder *d) {
   return GOTRACE__GROW(d, gotrace__front, d->heap, d->heap ? d->heap_count + 1 : 0, d->heap_capacity);
 }
@@ -11526,13 +11525,13 @@ static size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
   return i;
 }
 
-/* Fields are moved one by one: reading both at once what was just written one by one would stall the processor. */
+/* Copies fields one by one: reading two fields at once after writing them separately would stall the processor. */
 static inline void gotrace__heap_set(gotrace__front *front, int64_t time, uint32_t cursor) {
   front->time = time;
   front->cursor = cursor;
 }
 
-/* Gives the one at `i` a later time. */
+/* Gives the element at `i` a later time. */
 GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int64_t time) {
   gotrace__front *at = &heap[i];
   uint32_t cursor = at->cursor;
@@ -11559,8 +11558,8 @@ static void gotrace__heap_remove(gotrace_decoder *d, size_t i) {
   if (d->heap_count) gotrace__heap_down(heap, d->heap_count, 0, heap[0].time);
 }
 
-/* Insertion sort: it is nearly in order when it is called again, and as good as Go's for the few threads that there
- * are. */
+/* Insertion sort: the heap is nearly in order on later calls, and for few threads it gives the same order as Go's
+ * sort. */
 static bool gotrace__heap_sort(gotrace_decoder *d) {
   gotrace__front *heap = d->heap, moved;
   size_t i, j;
@@ -11570,7 +11569,7 @@ static bool gotrace__heap_sort(gotrace_decoder *d) {
     for (j = i; j > 0 && heap[j - 1].time > moved.time; j--, steps++) heap[j] = heap[j - 1];
     heap[j] = moved;
   }
-  if (i < d->heap_count) { /* far from it */
+  if (i < d->heap_count) { /* far from sorted */
     gotrace__front *spare = GOTRACE__CAST(gotrace__front *, gotrace__dec_allocate(d, d->heap_count * sizeof *spare)),
                    *from = heap, *to = spare, *swap;
     size_t width, at, n = d->heap_count;
@@ -11598,7 +11597,7 @@ typedef struct gotrace__batch_header {
   uint8_t kind;
 } gotrace__batch_header;
 
-/* Reads the header of the next batch without taking it. END_OF_TRACE: there is none. Go: readBatch. */
+/* Reads the header of the next batch without consuming it. END_OF_TRACE: there is none. Go: readBatch. */
 static gotrace_result gotrace__dec_batch_header(gotrace_decoder *d, gotrace__batch_header *h) {
   const uint8_t *at, *next;
   uint64_t *fields[5], value = 0;
@@ -11610,7 +11609,7 @@ static gotrace_result gotrace__dec_batch_header(gotrace_decoder *d, gotrace__bat
   h->header_size = 1;
   if (h->kind == GOTRACE_V2_END_OF_GENERATION) return GOTRACE_OK;
   if (h->kind != GOTRACE_V2_EVENT_BATCH && h->kind != GOTRACE_V2_EXPERIMENTAL_BATCH)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, NULL, "event %u where a batch must stand", h->kind);
+    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, NULL, "event %u instead of a batch", h->kind);
   at = d->at + 1;
   if (h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) fields[n++] = &h->experiment;
   fields[n++] = &h->generation, fields[n++] = &h->m, fields[n++] = &h->time, fields[n++] = &h->size;
@@ -11626,7 +11625,7 @@ static gotrace_result gotrace__dec_batch_header(gotrace_decoder *d, gotrace__bat
   return GOTRACE_OK;
 }
 
-/* The bytes of a batch or table, kept until the generation ends: as they stand in memory, or a copy. */
+/* Keeps the bytes of a batch or table until the generation ends: in place if in memory, or as a copy. */
 static const uint8_t *gotrace__dec_keep(gotrace_decoder *d, const uint8_t *data, size_t size) {
   gotrace__dec_block *block;
   if (d->options.data) return data;
@@ -11638,7 +11637,7 @@ static const uint8_t *gotrace__dec_keep(gotrace_decoder *d, const uint8_t *data,
   return GOTRACE__CAST(const uint8_t *, GOTRACE__CAST(const void *, block + 1));
 }
 
-/* Strings, and stacks, of a batch. Go: addStrings, addStacks. */
+/* Reads a batch of strings or stacks. Go: addStrings, addStacks. */
 static gotrace_result gotrace__dec_table(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset) {
   const uint8_t *at = data + 1, *end = data + size, *next;
   uint8_t kind = (uint8_t)(*data + 1);
@@ -11647,7 +11646,7 @@ static gotrace_result gotrace__dec_table(gotrace_decoder *d, const uint8_t *data
   while (at < end) {
     uint64_t where = offset + (uint64_t)(at - data), number[2] = {0, 0}, i;
     gotrace__dec_item entry;
-    if (*at != kind) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "event %u among %ss", *at, name);
+    if (*at != kind) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a batch of %ss", *at, name);
     for (at++, i = 0; i < 2; i++, at = next)
       if (!(next = gotrace__get_varint(at, end, &number[i]))) return gotrace__dec_bad_number(d, at, end, where, name);
     memset(&entry, 0, sizeof entry);
@@ -11658,7 +11657,7 @@ static gotrace_result gotrace__dec_table(gotrace_decoder *d, const uint8_t *data
         return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, where, name, "string of %llu bytes",
                                  (unsigned long long)number[1]);
       if (number[1] > (uint64_t)(end - at))
-        return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, where, name, "string goes beyond its batch");
+        return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, where, name, "string exceeds its batch");
       at += number[1];
     } else {
       if (number[1] > GOTRACE_STACK_SIZE)
@@ -11692,7 +11691,7 @@ static gotrace_result gotrace__dec_samples(gotrace_decoder *d, const uint8_t *da
     gotrace__dec_sample *s;
     unsigned i;
     if (*at != GOTRACE_V2_CPU_SAMPLE)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "event %u among CPU samples", *at);
+      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a batch of CPU samples", *at);
     for (at++, i = 0; i < 5; i++, at = next)
       if (!(next = gotrace__get_varint(at, end, &number[i])))
         return gotrace__dec_bad_number(d, at, end, where, "CPUSample");
@@ -11705,7 +11704,7 @@ static gotrace_result gotrace__dec_samples(gotrace_decoder *d, const uint8_t *da
   return GOTRACE_OK;
 }
 
-/* Frequency and, from 1.25, clock snapshot. Go: setSyncBatch. */
+/* Reads the frequency and, from 1.25 on, the clock snapshot. Go: setSyncBatch. */
 static gotrace_result gotrace__dec_sync(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset,
                                         uint64_t time) {
   const uint8_t *at = data + (d->version >= GOTRACE_GO_1_25), *end = data + size, *next;
@@ -11715,21 +11714,21 @@ static gotrace_result gotrace__dec_sync(gotrace_decoder *d, const uint8_t *data,
     unsigned i, n = kind == GOTRACE_V2_FREQUENCY                                         ? 1
                     : kind == GOTRACE_V2_CLOCK_SNAPSHOT && d->version >= GOTRACE_GO_1_25 ? 4
                                                                                          : 0;
-    if (!n) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "event %u where the clock is told", kind);
+    if (!n) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a sync batch", kind);
     for (i = 0; i < n; i++, at = next)
       if (!(next = gotrace__get_varint(at, end, &number[i])))
         return gotrace__dec_bad_number(d, at, end, where, d->kinds[kind].spec->name);
     if (n == 1) {
       if (d->has_frequency || !number[0])
         return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, where, "Frequency",
-                                 number[0] ? "second frequency of a generation" : "frequency of 0");
+                                 number[0] ? "duplicate frequency in a generation" : "frequency of 0");
       d->has_frequency = true;
       d->mul = 1.0 / ((double)number[0] / 1e9);
       d->info.nanoseconds_per_tick = d->mul;
     } else {
       if (d->has_snapshot)
         return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, where, "ClockSnapshot",
-                                 "second clock snapshot of a generation");
+                                 "duplicate clock snapshot in a generation");
       d->has_snapshot = true;
       memcpy(d->snapshot, number, sizeof number);
       d->snapshot[0] = time + number[0];
@@ -11738,7 +11737,7 @@ static gotrace_result gotrace__dec_sync(gotrace_decoder *d, const uint8_t *data,
   return GOTRACE_OK;
 }
 
-/* The cursor of a thread, made if need be; NULL: no memory. */
+/* The cursor of a thread, created if necessary; NULL: out of memory. */
 static gotrace__cursor *gotrace__dec_cursor(gotrace_decoder *d, uint64_t id) {
   uint32_t i = gotrace__map_get(d, &d->cursor_map, id);
   gotrace__cursor *c;
@@ -11754,7 +11753,7 @@ static gotrace__cursor *gotrace__dec_cursor(gotrace_decoder *d, uint64_t id) {
   return c;
 }
 
-/* Takes a batch of events for its thread. Go: processBatch. */
+/* Adds a batch of events to its thread. Go: processBatch. */
 static gotrace_result gotrace__dec_add_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
                                              uint64_t offset) {
   gotrace__cursor *c = gotrace__dec_cursor(d, h->m);
@@ -11777,7 +11776,7 @@ static gotrace_result gotrace__dec_add_batch(gotrace_decoder *d, const gotrace__
   }
   d->batch_count++;
   if (c->generation != d->serial) {
-    /* Its first in this generation: the order of the threads' first batches settles ties of time. */
+    /* The thread's first batch in this generation: ties of time are resolved in the order of these. */
     if (!gotrace__heap_grow(d)) return gotrace__dec_no_memory(d);
     d->heap[d->heap_count++].cursor = (uint32_t)(c - d->cursors);
     c->generation = d->serial;
@@ -11791,14 +11790,14 @@ static gotrace_result gotrace__dec_add_batch(gotrace_decoder *d, const gotrace__
   return GOTRACE_OK;
 }
 
-/* Keeps what went wrong for later: the events before it come first. */
+/* Postpones a failure: the events before it come first. */
 static void gotrace__dec_postpone(gotrace_decoder *d) {
   if (!d->pending.result) d->pending = d->failure;
   memset(&d->failure, 0, sizeof d->failure);
 }
 
-/* Reads the batches of the next generation. OK; END_OF_TRACE; or an error. An error in a batch of a format before 1.26
- * ends the generation there (d->pending): what has been read of it is good. Go: readGeneration,
+/* Reads the batches of the next generation. OK; END_OF_TRACE; or an error. In formats before 1.26, an error in a batch
+ * ends the generation there (d->pending): the data read before it are good. Go: readGeneration,
  * readGenerationWithSpill. */
 static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
   bool explicit_end = d->version >= GOTRACE_GO_1_26;
@@ -11816,14 +11815,14 @@ static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
     if (result == GOTRACE_END_OF_TRACE) {
       if (!explicit_end) break;
       if (!batches) return GOTRACE_END_OF_TRACE;
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "generation %llu has no end",
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "missing end of generation %llu",
                                (unsigned long long)generation);
     }
     if (!result && h.kind != GOTRACE_V2_END_OF_GENERATION) {
       if (!gotrace__dec_fill(d, h.header_size + (size_t)h.size)) return d->failure.result;
       if ((size_t)(d->end - d->at) < h.header_size + h.size)
         result =
-            gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, "EventBatch", "ends in the middle of a batch");
+            gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, "EventBatch", "truncated in a batch");
     }
     if (result) {
       if (explicit_end || !generation || result == GOTRACE_ERROR_READ || result == GOTRACE_ERROR_OUT_OF_MEMORY)
@@ -11840,9 +11839,9 @@ static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
     }
     if (!h.generation) return gotrace__dec_fail(d, GOTRACE_ERROR_GENERATION, d->offset, NULL, "generation 0");
     if (!generation) d->generation = generation = h.generation;
-    if (!explicit_end && h.generation == generation + 1) break; /* the next one begins */
+    if (!explicit_end && h.generation == generation + 1) break; /* the next generation begins */
     if (h.generation != generation)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_GENERATION, d->offset, NULL, "generation %llu within generation %llu",
+      return gotrace__dec_fail(d, GOTRACE_ERROR_GENERATION, d->offset, NULL, "batch of generation %llu in generation %llu",
                                (unsigned long long)h.generation, (unsigned long long)generation);
     if (!d->min_tick || h.time < d->min_tick) d->min_tick = h.time;
     batches++;
@@ -11863,23 +11862,23 @@ static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
     } else if (d->version >= GOTRACE_GO_1_25 ? first == GOTRACE_V2_SYNC : first == GOTRACE_V2_FREQUENCY) {
       if ((result = gotrace__dec_sync(d, data, (size_t)h.size, offset, h.time)) != GOTRACE_OK) return result;
     } else if (first == GOTRACE_V2_END_OF_GENERATION) {
-      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "end of a generation in a format that has none");
+      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "end of a generation, which this format does not have");
     } else if ((result = gotrace__dec_add_batch(d, &h, data, offset)) != GOTRACE_OK) {
       return result;
     }
   }
   if (!d->has_frequency)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "no frequency in generation %llu",
+    return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "missing frequency in generation %llu",
                              (unsigned long long)generation);
   if (d->version >= GOTRACE_GO_1_25 && !d->has_snapshot)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, d->offset, NULL, "no clock snapshot in generation %llu",
+    return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, d->offset, NULL, "missing clock snapshot in generation %llu",
                              (unsigned long long)generation);
   return GOTRACE_OK;
 }
 
 /* ---- v2: the threads' events ---- */
 
-/* Room for the events that are read ahead out of so many bytes. */
+/* Makes room for events read ahead from `bytes` bytes. */
 static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint64_t bytes) {
   unsigned room = bytes / 2 < GOTRACE__AHEAD ? (unsigned)bytes / 2 + 1 : GOTRACE__AHEAD;
   if (GOTRACE__LIKELY(c->room >= room)) return true;
@@ -11891,14 +11890,14 @@ static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint
   return true;
 }
 
-/* Reads a thread's events from `e` on, up to `last`, to the end of the batch or to one that must be looked at with
- * care; returns where it stands. */
+/* Fast path: reads a thread's events from `e` on, up to `last`, to the end of the batch or to one that needs the slow
+ * path. Returns the position reached. */
 static gotrace__ahead *gotrace__dec_read_usual(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *e,
                                                const gotrace__ahead *last) {
   const gotrace__kind *kinds = d->kinds;
   const double mul = d->mul;
   const uint8_t *at = c->at, *next, *stop;
-  const uint64_t before = c->base - (uint64_t)(uintptr_t)c->start; /* offset less address */
+  const uint64_t before = c->base - (uint64_t)(uintptr_t)c->start; /* offset minus address */
   int64_t time = c->time;
   if (c->end - at < GOTRACE__EVENT_BYTES) return e;
   for (stop = c->end - GOTRACE__EVENT_BYTES; e < last && at <= stop; e++, at = next) {
@@ -11909,7 +11908,7 @@ static gotrace__ahead *gotrace__dec_read_usual(gotrace_decoder *d, gotrace__curs
     gotrace__dec_clear(ev);
     if (!GOTRACE__LIKELY(k->plain && gotrace__take_event(&next, &dt, ev->args, k->args))) break;
     gotrace__dec_set_kind(ev, k);
-    time = gotrace__dec_later(time, (int64_t)((double)(int64_t)dt * mul)); /* of 28 bits: it has room */
+    time = gotrace__dec_later(time, (int64_t)((double)(int64_t)dt * mul)); /* 28 bits: no overflow */
     ev->time = time;
     ev->offset = before + (uint64_t)(uintptr_t)at;
     ev->m = (int64_t)c->id;
@@ -11917,7 +11916,7 @@ static gotrace__ahead *gotrace__dec_read_usual(gotrace_decoder *d, gotrace__curs
     e->known = !k->ids && gotrace__dec_sees(&d->stacks, ev->stack) &&
                gotrace__dec_sees(&d->strings, gotrace__dec_number(ev, k->string));
     e->go = 0;
-    if (k->names) { /* of many it comes to the cache in time */
+    if (k->names) { /* prefetches the goroutine, if there are many */
       e->go = gotrace__map_get(d, &d->go_map, ev->args[0]);
       if (e->go) GOTRACE__PREFETCH(&d->gos[e->go - 1]);
     }
@@ -11927,13 +11926,13 @@ static gotrace__ahead *gotrace__dec_read_usual(gotrace_decoder *d, gotrace__curs
   return e;
 }
 
-/* Reads some events of a thread, as many as are good. An error if there is none. END_OF_TRACE: it has no more in this
+/* Reads ahead events of a thread, as many as are valid. An error if there is none. END_OF_TRACE: it has no more in this
  * generation. Go: batchCursor.nextEvent. */
 static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__ahead *e, *last;
   while (c->at == c->end) {
     gotrace__batch *b;
-    if (c->start != NULL) { /* this batch is done: on to the next */
+    if (c->start != NULL) { /* this batch is done: move on to the next */
       b = &d->batches[c->batch - 1];
       if (b->owned) gotrace__dec_release(d, (void *)(uintptr_t)b->data, (size_t)b->size), b->owned = false;
       c->batch = b->next;
@@ -11989,11 +11988,11 @@ static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__curso
     e->event.offset = c->base + (uint64_t)(c->at - c->start);
     if (!k->timed || !gotrace__get_numbers(&at, c->end, &dt, 1) ||
         !gotrace__get_numbers(&at, c->end, e->event.args, k->args)) {
-      if (e > c->ahead) break; /* its turn comes later */
+      if (e > c->ahead) break; /* report it when its turn comes */
       c->left = 0;
       if (k->timed) return gotrace__dec_bad_number(d, at, c->end, e->event.offset, k->spec->name);
       return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, e->event.offset, k->spec ? k->spec->name : NULL,
-                               "event %u among a thread's events", *c->at);
+                               "unexpected event %u in a thread's batch", *c->at);
     }
     gotrace__dec_set_kind(&e->event, k);
     e->event.time = c->time = gotrace__dec_later(c->time, gotrace__dec_nanoseconds(d, dt));
@@ -12056,7 +12055,7 @@ static bool gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
   return true;
 }
 
-/* The goroutine and proc that a thread runs; NULL if they are not known, or, `here`, not where they were last found. */
+/* The goroutine and proc that a thread runs; NULL if unknown or (`here`) not where they were last found. */
 GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__dec_own_go(gotrace_decoder *d, gotrace__cursor *c, bool here) {
   gotrace__dec_go *g;
   if (c->g == GOTRACE_NO_ID) return NULL;
@@ -12094,17 +12093,17 @@ static inline void gotrace__dec_take_go(gotrace_decoder *d, gotrace__cursor *c, 
 static inline void gotrace__dec_take_proc(gotrace_decoder *d, gotrace__cursor *c, gotrace__dec_proc *p) {
   c->p = (int64_t)p->id;
   c->p_index = (uint32_t)(p - d->procs) + 1;
-  p->g = (uint64_t)(c - d->cursors); /* v2: on which thread it is */
+  p->g = (uint64_t)(c - d->cursors); /* v2: its thread */
 }
 
-/* The next event of a thread, and where it happened: what the thread runs. */
+/* Delivers a thread's next event, with the proc and goroutine that the thread runs. */
 static inline void gotrace__dec_emit(const gotrace__cursor *c, gotrace_event *ev) {
   *ev = c->next->event;
   ev->p = c->p;
   ev->g = c->g;
 }
 
-/* Queues an event that the one of the cursor implies. */
+/* Queues an event implied by the cursor's event. */
 static void gotrace__dec_imply(gotrace_decoder *d, const gotrace_event *of, uint8_t kind, uint64_t arg0,
                                uint64_t arg1) {
   gotrace_event *ev = &d->queue[d->queue_count++];
@@ -12119,12 +12118,12 @@ static void gotrace__dec_imply(gotrace_decoder *d, const gotrace_event *of, uint
 
 #define GOTRACE__WRONG(result, ...) \
   return gotrace__dec_fail(d, result, c->next->event.offset, c->next->event.spec->name, __VA_ARGS__)
-#define GOTRACE__LATER GOTRACE_WOULD_BLOCK /* the event cannot come yet; it may when others have */
+#define GOTRACE__LATER GOTRACE_WOULD_BLOCK /* the event is not ready; it may be after others */
 #define GOTRACE__LL(x) ((long long)(x))
 
 enum { GOTRACE__NEED_P = 1, GOTRACE__NEED_G = 2 };
 
-/* Whether the event has the thread, proc and goroutine that it needs. Go: validateCtx. */
+/* Whether the event has the required thread, proc and goroutine. Go: validateCtx. */
 static gotrace_result gotrace__dec_need(gotrace_decoder *d, const gotrace__cursor *c, unsigned needs) {
   if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a thread");
   if ((needs & GOTRACE__NEED_P) && c->p == GOTRACE_NO_ID)
@@ -12165,7 +12164,7 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
     GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld has status %llu", GOTRACE__LL(id), (unsigned long long)status);
   if (p) {
     if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_SYSCALL) {
-      /* It is known where it is, so nothing was lost. */
+      /* Its position is known, so nothing was lost. */
       promoted = true;
       from = GOTRACE__P_RUNNING;
       c->next->event.args[1] = GOTRACE__P_SYSCALL;
@@ -12194,7 +12193,7 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
   if (promoted) {
     const gotrace__cursor *holder = p->g < d->cursor_count ? &d->cursors[p->g] : NULL;
     if (!holder || holder->p != (int64_t)id)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld is about to be stolen, and on no thread", GOTRACE__LL(id));
+      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld, which is stolen next, is on no thread", GOTRACE__LL(id));
     ev->m = (int64_t)holder->id, ev->p = (int64_t)id, ev->g = holder->g;
   }
   return GOTRACE_OK;
@@ -12241,7 +12240,7 @@ static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor
   } else {
     if (!first)
       GOTRACE__WRONG(GOTRACE_ERROR_STATUS,
-                     "status of goroutine %lld, which was never created, after the first generation", GOTRACE__LL(id));
+                     "goroutine %lld, never created, has a status after the first generation", GOTRACE__LL(id));
     if (!(g = gotrace__dec_add_go(d, id, (uint8_t)status))) return d->failure.result;
     from = GOTRACE_STATUS_UNKNOWN;
   }
@@ -12258,7 +12257,7 @@ static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor
     gotrace__dec_take_go(d, c, g);
     return GOTRACE_OK;
   }
-  /* In a system call for the whole generation, on a thread that has no events of its own. */
+  /* In a system call for the whole generation, on a thread without events. */
   {
     size_t own = (size_t)(c - d->cursors);
     if (!(other = gotrace__dec_cursor(d, m))) return gotrace__dec_no_memory(d);
@@ -12314,7 +12313,7 @@ static gotrace_result gotrace__dec_destroy_syscall(gotrace_decoder *d, gotrace__
   if (c->p == GOTRACE_NO_ID) return GOTRACE_OK;
   if (!(p = gotrace__dec_own_proc(d, c, false)) || p->status != GOTRACE__P_SYSCALL)
     GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
-  /* The thread loses its proc too, which may be stolen later, or never: its id may be another's by then. */
+  /* The thread loses its proc too. That may be stolen later, or never: its id may be reused by then. */
   p->status = GOTRACE__P_ABANDONED;
   c->p = GOTRACE_NO_ID;
   d->queue[0] = *ev;
@@ -12334,7 +12333,7 @@ static gotrace_result gotrace__dec_task_begin(gotrace_decoder *d, gotrace__curso
   size_t size;
   gotrace__dec_task *task;
   if (gotrace__map_get(d, &d->task_map, c->next->event.args[0]))
-    GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has begun already", GOTRACE__LL(c->next->event.args[0]));
+    GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has already begun", GOTRACE__LL(c->next->event.args[0]));
   if (!gotrace_decoder_string(d, c->next->event.args[2], &name, &size))
     GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->event.args[2]);
   if (!GOTRACE__GROW(d, gotrace__dec_task, d->tasks, d->task_count, d->task_capacity)) return gotrace__dec_no_memory(d);
@@ -12368,7 +12367,7 @@ static void gotrace__dec_task_end(gotrace_decoder *d, gotrace_event *ev) {
   if (task->name) ev->data = task->name;
   ev->data_size = task->name_size;
   gotrace__map_remove(d, &d->task_map, task->id);
-  *task = d->tasks[--d->task_count]; /* the last one takes its place */
+  *task = d->tasks[--d->task_count]; /* the last one moves here */
   if (i - 1 < d->task_count) {
     gotrace__map_remove(d, &d->task_map, task->id);
     (void)gotrace__map_add(d, &d->task_map, task->id, i); /* there is room: one was removed */
@@ -12418,11 +12417,11 @@ static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, g
   if (begin) {
     reason = c->next->event.args[0];
     for (i = 0; i < g->of.v2.stw_count; i++)
-      if (g->of.v2.stw[i] == reason) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world is stopped already");
+      if (g->of.v2.stw[i] == reason) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world is already stopped");
     if (g->of.v2.stw_count == g->of.v2.stw_capacity) {
       uint32_t larger = g->of.v2.stw_capacity ? 2 * g->of.v2.stw_capacity : 2;
       uint64_t *reasons;
-      if (larger > 1024) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "more worlds stopped at once than can be");
+      if (larger > 1024) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "too many concurrent stop-the-worlds");
       reasons = GOTRACE__CAST(uint64_t *, gotrace__dec_allocate(d, larger * sizeof *reasons));
       if (!reasons) return gotrace__dec_no_memory(d);
       if (g->of.v2.stw_count) memcpy(reasons, g->of.v2.stw, g->of.v2.stw_count * sizeof *reasons);
@@ -12433,7 +12432,7 @@ static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, g
     g->of.v2.stw[g->of.v2.stw_count++] = reason;
   } else {
     if (!g->of.v2.stw_count)
-      GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world was not stopped by goroutine %lld", GOTRACE__LL(c->g));
+      GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "goroutine %lld did not stop the world", GOTRACE__LL(c->g));
     reason = g->of.v2.stw[0];
     g->of.v2.stw[0] = g->of.v2.stw[--g->of.v2.stw_count];
   }
@@ -12442,16 +12441,16 @@ static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, g
   return GOTRACE_OK;
 }
 
-/* Collections have numbers, so that their begins and ends can be told apart wherever they stand. */
+/* Collections are numbered, so that their begins and ends can be matched in any order. */
 static gotrace_result gotrace__dec_gc(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   bool begin = c->next->event.kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
   bool unchecked = c->next->event.kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
   if (c->next->event.kind == GOTRACE_V2_GC_ACTIVE && first && d->gc)
-    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "a collection is on in the first generation, but was told of before");
+    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "GCActive in the first generation after another event of the collection");
   if (!unchecked) {
     if (c->next->event.args[0] != d->gc_sequence + 1) return GOTRACE__LATER;
     if (begin ? d->gc == 2 : d->gc != 2)
-      GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "a collection is on already" : "no collection is on");
+      GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "a collection is already active" : "no collection is active");
     GOTRACE__NEED_USER;
   }
   d->gc_sequence = c->next->event.args[0];
@@ -12461,21 +12460,20 @@ static gotrace_result gotrace__dec_gc(gotrace_decoder *d, gotrace__cursor *c, go
 }
 
 static gotrace_result gotrace__dec_flag(gotrace_decoder *d, const gotrace__cursor *c, bool *flag, bool begin) {
-  if (*flag == begin) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "has begun already" : "has not begun");
+  if (*flag == begin) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "has already begun" : "has not begun");
   *flag = begin;
   return GOTRACE_OK;
 }
 
-/* The goroutine that an event is about; NULL if it is not known, or, `here`, not where it was when it was read. */
+/* The goroutine that an event is about; NULL if unknown or (`here`) not where it was when the event was read. */
 GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__dec_named_go(gotrace_decoder *d, const gotrace__ahead *a, bool here) {
   gotrace__dec_go *g = a->go ? &d->gos[a->go - 1] : NULL;
   if (GOTRACE__LIKELY(g && g->id == a->event.args[0] && g->status != 255)) return g;
   return here ? NULL : gotrace__dec_find_go(d, a->event.args[0]);
 }
 
-/* Lets the next event of a thread happen if it is one of those of which traces are full, and all is as it should be.
- * False: nothing has been done, gotrace__dec_order is to look into it. `here`: also where that would need a search:
- * a function without calls needs few registers. */
+/* Fast path for common, valid events: applies a thread's next event. False means no side effects: use
+ * gotrace__dec_order. `here`: also false if a search is needed, since a function without calls needs few registers. */
 GOTRACE__ALWAYS_INLINE bool gotrace__dec_usual(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev, bool here) {
   const gotrace__ahead *a = c->next;
   const uint64_t *args = a->event.args;
@@ -12529,7 +12527,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__dec_usual(gotrace_decoder *d, gotrace__curs
   return true;
 }
 
-/* Lets the next event of a thread happen, if it can: OK, later, or an error. Go: ordering.Advance. */
+/* Applies a thread's next event: OK; later, if it is not ready; or an error. Go: ordering.Advance. */
 static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace_result result;
   gotrace__dec_go *g;
@@ -12544,9 +12542,9 @@ static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c,
         return GOTRACE__LATER;
       GOTRACE__NEED(GOTRACE__NEED_P);
       if (c->g != GOTRACE_NO_ID)
-        GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld where %lld runs",
+        GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld while goroutine %lld runs",
                        GOTRACE__LL(c->next->event.args[0]), GOTRACE__LL(c->g));
-      break; /* not to be reached: it would have been usual */
+      break; /* unreachable: the fast path has handled it */
     case GOTRACE_V2_GO_UNBLOCK:
       g = gotrace__dec_find_go(d, c->next->event.args[0]);
       if (!g || g->status != GOTRACE__G_WAITING ||
@@ -12559,7 +12557,7 @@ static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c,
     case GOTRACE_V2_GO_STOP:
       GOTRACE__NEED_USER;
       GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
-      break; /* not to be reached */
+      break; /* unreachable */
     case GOTRACE_V2_GO_DESTROY:
       GOTRACE__NEED_USER;
       GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
@@ -12573,7 +12571,7 @@ static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c,
       if ((g = gotrace__dec_own_go(d, c, false)) != NULL && g->status != GOTRACE__G_RUNNING)
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
       if (gotrace__dec_find_go(d, c->next->event.args[0]))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->event.args[0]));
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld already exists", GOTRACE__LL(c->next->event.args[0]));
       if (!gotrace__dec_add_go(d, c->next->event.args[0],
                                c->next->event.kind == GOTRACE_V2_GO_CREATE ? GOTRACE__G_RUNNABLE : GOTRACE__G_WAITING))
         return d->failure.result;
@@ -12584,20 +12582,20 @@ static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c,
       if (!(p = gotrace__dec_own_proc(d, c, false)))
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
       if (!gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->event.args[0]))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld after %llu",
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld follows %llu",
                        (unsigned long long)c->next->event.args[0], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
-      break; /* not to be reached */
+      break; /* unreachable */
     case GOTRACE_V2_GO_SYSCALL_END:
       GOTRACE__NEED_USER;
       GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
       if (!(p = gotrace__dec_own_proc(d, c, false)) || p->status != GOTRACE__P_SYSCALL)
         GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
-      break; /* not to be reached */
+      break; /* unreachable */
     case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
       if (c->p != GOTRACE_NO_ID) {
         if (!(p = gotrace__dec_own_proc(d, c, false)))
           GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-        if (p->status == GOTRACE__P_SYSCALL) return GOTRACE__LATER; /* it will lose that one */
+        if (p->status == GOTRACE__P_SYSCALL) return GOTRACE__LATER; /* it will lose that proc */
       }
       GOTRACE__NEED(GOTRACE__NEED_G);
       GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
@@ -12607,9 +12605,9 @@ static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c,
       return GOTRACE_OK;
     case GOTRACE_V2_GO_CREATE_SYSCALL:
       GOTRACE__NEED(0);
-      if (c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "where goroutine %lld runs", GOTRACE__LL(c->g));
+      if (c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "while goroutine %lld runs", GOTRACE__LL(c->g));
       if (gotrace__dec_find_go(d, c->next->event.args[0]))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(c->next->event.args[0]));
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld already exists", GOTRACE__LL(c->next->event.args[0]));
       if (!(g = gotrace__dec_add_go(d, c->next->event.args[0], GOTRACE__G_SYSCALL))) return d->failure.result;
       gotrace__dec_emit(c, ev);
       gotrace__dec_take_go(d, c, g);
@@ -12706,7 +12704,7 @@ static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c,
   return GOTRACE_OK;
 }
 
-/* Whether the tables have what the event names. Go: validateTableIDs. */
+/* Whether the tables have the event's ids. Go: validateTableIDs. */
 static gotrace_result gotrace__dec_check_ids(gotrace_decoder *d, const gotrace_event *ev) {
   const gotrace__kind *k = &d->kinds[ev->kind];
   const uint64_t stacks[2] = {gotrace__dec_number(ev, k->stack), gotrace__dec_number(ev, k->stack2)};
@@ -12723,7 +12721,7 @@ static gotrace_result gotrace__dec_check_ids(gotrace_decoder *d, const gotrace_e
   return GOTRACE_OK;
 }
 
-/* The Sync event that begins a generation, or ends the trace. */
+/* Makes the Sync event that begins a generation or ends the trace. */
 static void gotrace__dec_sync_event(gotrace_decoder *d, gotrace_event *ev, int64_t time, bool snapshot) {
   gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_SYNC].spec, d->final_sync ? d->offset : d->generation_offset);
   ev->time = time;
@@ -12734,7 +12732,7 @@ static void gotrace__dec_sync_event(gotrace_decoder *d, gotrace_event *ev, int64
   ev->arg_count = 4;
 }
 
-/* Reads the next generation and gives its Sync event. Go: Reader.ReadEvent, nextGenWithSpill, installGen. */
+/* Reads the next generation and delivers its Sync event. Go: Reader.ReadEvent, nextGenWithSpill, installGen. */
 static gotrace_result gotrace__dec_next_generation(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result = GOTRACE_OK;
   size_t i, n;
@@ -12759,7 +12757,7 @@ static gotrace_result gotrace__dec_next_generation(gotrace_decoder *d, gotrace_e
       for (i = 0; !result && i < d->pc_count; i++)
         if (!gotrace__dec_has(d, &d->strings, d->pcs[i].function) || !gotrace__dec_has(d, &d->strings, d->pcs[i].file))
           result = gotrace__dec_fail(d, GOTRACE_ERROR_STRING, d->offset, "Stack",
-                                     "the frame of pc %llx names a string that is unknown",
+                                     "the frame of pc %llx refers to an unknown string",
                                      (unsigned long long)d->pcs[i].pc);
       for (i = 0; i < d->sample_count; i++) d->samples[i].time = gotrace__dec_nanoseconds(d, d->samples[i].tick);
       if (!result && !gotrace__dec_sort_samples(d, d->samples, d->sample_count)) result = gotrace__dec_no_memory(d);
@@ -12793,7 +12791,7 @@ static gotrace_result gotrace__dec_next_generation(gotrace_decoder *d, gotrace_e
   return GOTRACE_OK;
 }
 
-/* The thread at `i` of the heap comes to its next event. */
+/* Advances the thread at `i` of the heap to its next event. */
 static gotrace_result gotrace__dec_turn(gotrace_decoder *d, size_t i) {
   gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
   gotrace_result result = gotrace__dec_advance_cursor(d, c);
@@ -12802,7 +12800,7 @@ static gotrace_result gotrace__dec_turn(gotrace_decoder *d, size_t i) {
     if (!i || gotrace__heap_up(d->heap, i) == i) gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time);
   } else if (result == GOTRACE_END_OF_TRACE) {
     gotrace__heap_remove(d, i);
-  } else { /* the event before it is good */
+  } else { /* the event before it is valid */
     gotrace__dec_postpone(d);
     d->heap_count = d->sample_count = d->sample_given = 0;
   }
@@ -12815,20 +12813,20 @@ static gotrace_result gotrace__dec_step(gotrace_decoder *d, size_t i, gotrace_ev
   gotrace__cursor *c = &d->cursors[index];
   if (result) return result;
   if (!c->next->known && (result = gotrace__dec_check_ids(d, &c->next->event)) != GOTRACE_OK) return result;
-  if (!GOTRACE__LIKELY(c->seen)) c->g = c->p = GOTRACE_NO_ID; /* events of no thread leave nothing behind */
+  if (!GOTRACE__LIKELY(c->seen)) c->g = c->p = GOTRACE_NO_ID; /* events without a thread leave no state */
   return gotrace__dec_turn(d, i);
 }
 
 static gotrace_result gotrace__dec_stuck(gotrace_decoder *d) {
   gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
   GOTRACE__WRONG(
-      GOTRACE_ERROR_ORDER, "%s of %llu threads can go on: thread %lld waits with %s(%lld, %lld) in generation %llu",
-      d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? "it takes too long to find which" : "none",
+      GOTRACE_ERROR_ORDER, "%s of %llu threads is ready: thread %lld waits with %s(%lld, %lld) in generation %llu",
+      d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? "too many attempts to find which" : "none",
       (unsigned long long)d->heap_count, GOTRACE__LL(c->id), c->next->event.spec->name,
       GOTRACE__LL(c->next->event.args[0]), GOTRACE__LL(c->next->event.args[1]), (unsigned long long)d->generation);
 }
 
-/* The earliest event cannot come, or is wrong: `result`. Which is the earliest that can? */
+/* The earliest event is not ready or invalid (`result`): try the others in time order. */
 static gotrace_result gotrace__dec_other_step(gotrace_decoder *d, gotrace_result result, gotrace_event *ev) {
   size_t i;
   if (result != GOTRACE__LATER) return result;
@@ -12877,7 +12875,7 @@ static gotrace_result gotrace__dec_ordered_v2(gotrace_decoder *d, gotrace_event 
 
 /* ---- v1: events ---- */
 
-/* One event as it stands in the file. */
+/* One event as encoded in the file. */
 typedef struct gotrace__v1_event {
   uint64_t args[5], sequence, dt;
   const uint8_t *data; /* bytes of a string or log, frames of a stack */
@@ -12888,7 +12886,7 @@ typedef struct gotrace__v1_event {
 #define GOTRACE__V1_MOST_FRAMES 1000
 #define GOTRACE__V1_MOST_STRING 1000000
 
-/* Reads the event at *at, `offset` in the file, and moves *at behind it. Go: readTrace, argNum. */
+/* Reads the event at *at, `offset` in the file, and advances *at. Go: readTrace, argNum. */
 static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t **at_, const uint8_t *end,
                                               uint64_t offset, gotrace__v1_event *e) {
   const uint8_t *at = *at_, *stop = NULL;
@@ -12899,7 +12897,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
   uint64_t numbers[8], size = 0;
   e->kind = head & 63;
   if (!k->spec || e->kind == GOTRACE_V1_NONE)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u is not of format go 1.%d", e->kind,
+    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u does not exist in format go 1.%d", e->kind,
                              d->version - 1000);
   e->sequence = e->dt = 0;
   e->args[0] = e->args[1] = e->args[2] = e->args[3] = e->args[4] = 0;
@@ -12912,22 +12910,22 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
       return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, k->spec->name, "string %llu of %llu bytes",
                                (unsigned long long)e->args[0], (unsigned long long)size);
     if (size > (uint64_t)(end - at))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "ends in the middle of a string");
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "truncated in a string");
     e->data = at;
     e->size = (size_t)size;
     *at_ = at + size;
     return GOTRACE_OK;
   }
-  if (count >= limit) { /* as many as fit into the length that comes first */
+  if (count >= limit) { /* as many as fit into the length that precedes them */
     if (!gotrace__get_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
     if (size > (uint64_t)(end - at))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "ends in the middle of an event");
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "truncated in an event");
     stop = at + size;
   }
   if (GOTRACE__LIKELY(e->kind != GOTRACE_V1_STACK)) {
     wanted = k->args + (unsigned)k->timed + (unsigned)(k->timed && old);
     if (!stop && count != wanted)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "%u arguments where %u belong", count,
+      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "%u arguments instead of %u", count,
                                wanted);
     if (!gotrace__get_numbers(&at, stop ? stop : end, numbers, wanted)) {
       if (!stop) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
@@ -12945,7 +12943,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
         return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, k->spec->name, "message of %llu bytes",
                                  (unsigned long long)size);
       if (size > (uint64_t)(end - at))
-        return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "ends in the middle of a message");
+        return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "truncated in a message");
       e->data = at;
       e->size = (size_t)size;
       at += size;
@@ -12961,21 +12959,23 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
     for (i = 0; i < wanted; i++)
       if (!gotrace__get_numbers(&at, stop ? stop : end, numbers, 1))
         return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name,
-                                 "fewer arguments than %u frames need", (unsigned)e->args[1]);
+                                 "too few arguments for %u frames", (unsigned)e->args[1]);
     e->size = (size_t)(at - e->data);
     if (stop ? at != stop : count != 2 + wanted)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "not the arguments of %u frames",
+      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "wrong number of arguments for %u frames",
                                (unsigned)e->args[1]);
   }
   *at_ = at;
   return GOTRACE_OK;
 }
 
-/* Takes the event at `at`, of which GOTRACE__EVENT_BYTES are there, if it is timed, has no data and only short numbers,
- * and is of a format after 1.5. Returns what stands behind it; NULL: it is for gotrace__v1_read. `args` are zeros. */
+/* Fast path: reads the event at `at`, where GOTRACE__EVENT_BYTES are available, if it is timed, has no data and only
+ * short numbers, and the format is after 1.5. Returns the position after it; NULL: use gotrace__v1_read. `args` are
+ * zeroed. */
 GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__v1_take(const uint8_t *at, const gotrace__kind *k, uint64_t *dt,
                                                        uint64_t *args) {
-  unsigned count = *at++ >> GOTRACE_ARG_COUNT_SHIFT; /* of `args`; 3: as many as fit into the length that comes first */
+  unsigned count = *at++ >> GOTRACE_ARG_COUNT_SHIFT; /* of `args`; 3: as many as fit into the length that precedes
+                                                        them */
   const uint8_t *stop = NULL;
   if (!k->plain) return NULL;
   if (count == 3) {
@@ -13006,7 +13006,7 @@ static gotrace_result gotrace__dec_raw_v1(gotrace_decoder *d, gotrace_event *ev)
       at = d->at;
       if ((result = gotrace__v1_read(d, &at, d->end, d->offset, &e)) == GOTRACE_OK) break;
       if (d->at_end || want > 1 << 22) return result;
-      memset(&d->failure, 0, sizeof d->failure); /* perhaps there was only too little at hand */
+      memset(&d->failure, 0, sizeof d->failure); /* perhaps too few bytes were available */
       want = (size_t)(d->end - d->at) + (1 << 18);
     }
     k = &d->kinds[e.kind];
@@ -13029,13 +13029,12 @@ static gotrace_result gotrace__dec_raw_v1(gotrace_decoder *d, gotrace_event *ev)
 
 /* ---- v1: order ----
  *
- * Two walks over the file: the first checks its framing, collects the tables and finds each proc's batches; the second,
- * as events are asked for, merges the procs' events and checks what goroutines and procs do. Ends of system calls were
- * written late: the first walk collects them, the second puts them where their time says. Futile wake-ups, if there are
- * any, cost one walk more.
- */
+ * Two passes over the file. The first checks its framing, collects the tables and finds each proc's batches. The second
+ * runs as events are requested: it merges the procs' events and checks the transitions of goroutines and procs. Ends of
+ * system calls were written late: the first pass collects them, and the second moves them to their time. Futile
+ * wake-ups, if any, cost another pass. */
 
-/* The proc of an id, made if need be; NULL: no memory. */
+/* The proc of an id, created if necessary; NULL: out of memory. */
 static gotrace__dec_proc *gotrace__v1_proc(gotrace_decoder *d, int64_t id) {
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, (uint64_t)id);
   if (p) return p;
@@ -13048,7 +13047,7 @@ static gotrace__dec_proc *gotrace__v1_proc(gotrace_decoder *d, int64_t id) {
   return p;
 }
 
-/* The goroutine of an id, made if need be; NULL: no memory. */
+/* The goroutine of an id, created if necessary; NULL: out of memory. */
 static gotrace__dec_go *gotrace__v1_go(gotrace_decoder *d, uint64_t id) {
   gotrace__dec_go *g = gotrace__dec_find_go(d, id);
   if (g) return g;
@@ -13056,7 +13055,8 @@ static gotrace__dec_go *gotrace__v1_go(gotrace_decoder *d, uint64_t id) {
   return g;
 }
 
-/* On whose goroutine an event happened, from what its proc ran before; and what it runs after. Go: parseEvents. */
+/* The goroutine on which an event happened, from what its proc ran before; updates what the proc runs after. Go:
+ * parseEvents. */
 static inline uint64_t gotrace__v1_whose(gotrace__cursor *c, const gotrace__kind *k, uint64_t told) {
   uint64_t g = k->rule.rules & GOTRACE__O_TELLS ? told : (uint64_t)c->g;
   if (k->rule.rules & GOTRACE__O_STARTS) c->g = (int64_t)g;
@@ -13064,18 +13064,18 @@ static inline uint64_t gotrace__v1_whose(gotrace__cursor *c, const gotrace__kind
   return k->rule.rules & GOTRACE__O_NOBODYS ? 0 : g;
 }
 
-/* Whether an event belongs elsewhere: an end of a system call that tells its true time. */
+/* Whether an event belongs elsewhere in the order: the end of a system call that contains its true time. */
 static inline bool gotrace__v1_is_moved(uint8_t kind, uint64_t told, int64_t time) {
   return kind == GOTRACE_V1_GO_SYS_EXIT && told && (int64_t)told != time;
 }
 
-/* What is read from now on is another batch's. */
+/* Subsequent reads are from another batch. */
 static void gotrace__v1_end_batch(gotrace_decoder *d, const gotrace__cursor *c, const uint8_t *end) {
   gotrace__batch *b = c ? &d->batches[c->last - 1] : NULL;
   if (b) b->size = (uint64_t)(end - b->data);
 }
 
-/* Skips the events at `at` that the first walk need not look at. */
+/* Skips the events at `at` that do not matter to the first pass. */
 static const uint8_t *gotrace__v1_skip(const gotrace_decoder *d, const uint8_t *at, uint64_t *time, uint64_t *events) {
   while (d->end - at >= GOTRACE__EVENT_BYTES) {
     const gotrace__kind *k = &d->kinds[*at & 63];
@@ -13089,7 +13089,7 @@ static const uint8_t *gotrace__v1_skip(const gotrace_decoder *d, const uint8_t *
   return at;
 }
 
-/* The first walk. Go: parseEvents. */
+/* The first pass. Go: parseEvents. */
 static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   const uint8_t *start, *before;
   gotrace__cursor *c = NULL;
@@ -13147,7 +13147,7 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
         break;
       default:
         events++;
-        if (!c) { /* before any batch: Go takes it for proc 0's */
+        if (!c) { /* before any batch: Go attributes it to proc 0 */
           if (!(c = gotrace__dec_cursor(d, 0)) ||
               !GOTRACE__GROW(d, gotrace__batch, d->batches, d->batch_count, d->batch_capacity))
             return gotrace__dec_no_memory(d);
@@ -13161,7 +13161,7 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
         if (e.kind == GOTRACE_V1_FUTILE_WAKEUP) d->any_futile = true;
         if (e.kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e.args[0] > 1) {
           result = gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, d->kinds[e.kind].spec->name,
-                                     "stopped world of kind %llu", (unsigned long long)e.args[0]);
+                                     "stop-the-world of kind %llu", (unsigned long long)e.args[0]);
           break;
         }
         if (!old && gotrace__v1_is_moved(e.kind, e.args[2], (int64_t)time)) {
@@ -13181,7 +13181,7 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
           s->offset = offset;
           if (!old) {
             s->time = (int64_t)e.args[0], s->p = e.args[1], s->g = e.args[2], s->stack = e.args[3];
-          } else { /* 1.5 numbers all events; an end of a system call tells what its number and time ought to be */
+          } else { /* 1.5 numbers all events; the end of a system call contains its true number and time */
             bool exit = e.kind == GOTRACE_V1_GO_SYS_EXIT;
             s->time = (int64_t)(exit ? e.args[1] : sequence);
             s->tick = exit && e.args[2] ? e.args[2] : time;
@@ -13202,7 +13202,7 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   gotrace__v1_end_batch(d, c, before);
   if (!result && !events) result = gotrace__dec_fail(d, GOTRACE_ERROR_EMPTY, d->offset, NULL, "the trace is empty");
   if (!result && !d->has_frequency)
-    result = gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "no frequency");
+    result = gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "missing frequency");
   if (result) gotrace__dec_postpone(d);
   if (!d->has_frequency) d->mul = 1; /* a broken trace: times are ticks */
   d->info.nanoseconds_per_tick = d->mul;
@@ -13213,14 +13213,14 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* Whether the next event can come, as far as its goroutine is concerned. */
+/* Whether the next event is ready with respect to its goroutine. */
 static inline bool gotrace__v1_ready(const gotrace_decoder *d, const gotrace__ahead *a) {
   const gotrace__dec_go *g = &d->gos[a->go - 1];
   if (!(a->rule.rules & GOTRACE__O_ORDERED)) return !(a->rule.rules & GOTRACE__O_GC) || d->gc_sequence == a->sequence;
   return g->order_status == a->rule.from && (!(a->rule.rules & GOTRACE__O_COUNTED) || g->sequence == a->sequence);
 }
 
-/* Reads some events of a proc. The file was checked: only its end can come, then there is none. */
+/* Reads ahead events of a proc. False at its end; the file has been checked, so there are no errors. */
 static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__ahead *a, *last;
   const uint8_t *at = c->at;
@@ -13256,7 +13256,7 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     if (!GOTRACE__LIKELY(next != NULL)) {
       gotrace__v1_event e;
       next = at;
-      if (gotrace__v1_read(d, &next, c->end, offset, &e)) break; /* what the first walk stopped at */
+      if (gotrace__v1_read(d, &next, c->end, offset, &e)) break; /* where the first pass stopped */
       memcpy(ev->args, e.args, sizeof ev->args);
       ev->data = (const char *)e.data;
       ev->data_size = e.size;
@@ -13279,12 +13279,12 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     a->sequence = gotrace__dec_number(ev, k->rule.sequence) + k->rule.sequence_after;
     if (k->rule.becomes != k->head[0]) {
       k = &d->kinds[k->rule.becomes];
-      ev->args[2] = ev->args[1]; /* what stands behind the sequence number elsewhere */
+      ev->args[2] = ev->args[1]; /* which follows the sequence number in the other kinds */
       ev->args[1] = 0;
     }
     gotrace__dec_set_kind(ev, k);
     ev->stack = gotrace__dec_number(ev, k->stack);
-    /* Ids of goroutines are looked up here, where one does not wait for the other. */
+    /* Goroutines are looked up here, where the lookups do not depend on each other. */
     if (!GOTRACE__LIKELY(c->g_index && (int64_t)d->gos[c->g_index - 1].id == ev->g)) {
       const gotrace__dec_go *g = gotrace__v1_go(d, (uint64_t)ev->g);
       if (!g) return false;
@@ -13314,7 +13314,7 @@ static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
   return gotrace__v1_read_ahead(d, c);
 }
 
-/* Puts a cursor among those whose next event can come, or has it wait for the goroutine. */
+/* Adds a cursor to the heap if its next event is ready; otherwise makes it wait for the goroutine. */
 static inline gotrace_result gotrace__v1_offer(gotrace_decoder *d, uint32_t index) {
   gotrace__cursor *c = &d->cursors[index];
   if (!gotrace__v1_ready(d, c->next)) {
@@ -13331,7 +13331,7 @@ static inline gotrace_result gotrace__v1_offer(gotrace_decoder *d, uint32_t inde
   return GOTRACE_OK;
 }
 
-/* Finds out until when only procs' events are next. */
+/* Computes the time until which only procs' events are next. */
 static void gotrace__v1_look_elsewhere(gotrace_decoder *d) {
   d->elsewhere = INT64_MAX;
   if (d->sample_given < d->sample_count) d->elsewhere = d->samples[d->sample_given].time;
@@ -13340,7 +13340,7 @@ static void gotrace__v1_look_elsewhere(gotrace_decoder *d) {
   if (d->attempts > GOTRACE__MOST_ATTEMPTS(d)) d->elsewhere = INT64_MIN;
 }
 
-/* Begins the second walk, also once more. */
+/* Begins the second pass, or begins it again. */
 static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
   uint32_t i;
   gotrace_result result;
@@ -13367,7 +13367,8 @@ static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* The proc on which Go's parser has an event happen. `g`: its goroutine, if that is known. True: another than told. */
+/* The proc to which Go's parser attributes an event. `g`: its goroutine, if known. True: another proc than in the
+ * file. */
 static inline bool gotrace__v1_place(gotrace_event *ev, const gotrace__dec_go *g) {
   if (ev->kind == GOTRACE_V1_GO_SYS_EXIT) ev->p = GOTRACE_SYSCALL_PROC;
   else if (ev->kind == GOTRACE_V1_GO_UNBLOCK && g && g->timer) ev->p = GOTRACE_TIMER_PROC;
@@ -13375,7 +13376,7 @@ static inline bool gotrace__v1_place(gotrace_event *ev, const gotrace__dec_go *g
   return true;
 }
 
-/* What follows from the arguments of an event that was not read ahead. */
+/* Sets the fields that follow from the arguments of an event that was not read ahead. */
 static void gotrace__v1_dress(const gotrace_decoder *d, gotrace_event *ev, const gotrace__dec_go *g) {
   const gotrace__kind *k = &d->kinds[ev->kind];
   ev->arg_count = k->args;
@@ -13383,8 +13384,7 @@ static void gotrace__v1_dress(const gotrace_decoder *d, gotrace_event *ev, const
   gotrace__v1_place(ev, g);
 }
 
-/* Lets the earliest event happen, and gives its proc's next one and those that waited for it their chance. Go:
- * order1007. */
+/* Applies the earliest event, and offers its proc's next event and those that waited for it. Go: order1007. */
 GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event *ev, bool *moved) {
   uint32_t index = d->heap[0].cursor, waiting = 0;
   gotrace__cursor *c = &d->cursors[index];
@@ -13395,16 +13395,16 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   if (GOTRACE__LIKELY(e->rule.rules & GOTRACE__O_ORDERED)) {
     gotrace__dec_go *g = &d->gos[e->go - 1];
     if (!gotrace__v1_ready(d, e))
-      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "goroutine %lld has been elsewhere", GOTRACE__LL(g->id));
+      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "goroutine %lld was in another state", GOTRACE__LL(g->id));
     if (e->rule.rules & GOTRACE__O_COUNTS) g->sequence++;
     g->order_status = e->rule.to;
     waiting = g->of.v1.waiting;
     g->of.v1.waiting = 0;
-    /* Ends of system calls: what they tell is believed only if it can be. */
+    /* Ends of system calls: their time is used only if it is plausible. */
     if (e->event.kind == GOTRACE_V1_GO_SYS_BLOCK || e->event.kind == GOTRACE_V1_GO_IN_SYSCALL) {
       g->of.v1.blocked_at = e->event.time;
     } else if (e->told) {
-      if (!g->of.v1.blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call that did not begin");
+      if (!g->of.v1.blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call without a begin");
       if ((int64_t)e->event.args[2] < g->of.v1.blocked_at)
         GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks",
                        GOTRACE__LL(e->event.g));
@@ -13441,7 +13441,7 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   return d->failure.result;
 }
 
-/* Format 1.5: its events have numbers. Go: order1005. */
+/* Format 1.5: orders events by their numbers. Go: order1005. */
 static gotrace_result gotrace__v1_sort(gotrace_decoder *d) {
   size_t i;
   if (!gotrace__dec_sort_samples(d, d->samples, d->sample_count)) return gotrace__dec_no_memory(d);
@@ -13454,7 +13454,7 @@ static gotrace_result gotrace__v1_sort(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* The next event of the whole trace, its time in ticks; its goroutine is 0 where it has none. */
+/* The next event of the whole trace. Its time is in ticks; its goroutine is 0 if it has none. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
   const gotrace__dec_sample *s;
   bool sample, exit, moved;
@@ -13507,8 +13507,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, g
   return GOTRACE_OK;
 }
 
-/* Finds the wake-ups that were futile: from an unblock over starts and preemptions to the block after a FutileWakeup.
- * Go: removeFutile. */
+/* Finds the futile wake-ups: from an unblock over starts and preemptions to the block after a FutileWakeup. Go:
+ * removeFutile. */
 static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
   gotrace_event ev;
   uint64_t ordinal = 0, i;
@@ -13564,7 +13564,7 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
   d->wakes = NULL;
   d->wake_count = d->wake_capacity = 0;
   if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
-  memset(&d->failure, 0, sizeof d->failure); /* it will be met again, unless it was that it took too long */
+  memset(&d->failure, 0, sizeof d->failure); /* the next pass finds it again, unless it was the limit of attempts */
   return GOTRACE_OK;
 }
 
@@ -13597,11 +13597,11 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
 }
 
 #define GOTRACE__WRONG1(result, ...) return gotrace__dec_fail(d, result, ev->offset, ev->spec->name, __VA_ARGS__)
-/* The goroutine must run on the proc, and must be one. Go: checkRunning. */
+/* The goroutine must run on the proc, and must not be 0. Go: checkRunning. */
 #define GOTRACE__RUNS(allow_none)                                                                       \
   do {                                                                                                  \
     if (g->status != GOTRACE__G_RUNNING)                                                                \
-      GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not run", GOTRACE__LL(ev->g));          \
+      GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));          \
     if (p->g != (uint64_t)ev->g)                                                                        \
       GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), \
                       GOTRACE__LL(ev->g));                                                              \
@@ -13628,12 +13628,12 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
   bool *flag;
   switch (ev->kind) {
     case GOTRACE_V1_PROC_START:
-      if (p->status) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld runs already", GOTRACE__LL(ev->p));
+      if (p->status) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld is already running", GOTRACE__LL(ev->p));
       p->status = 1;
       p->sequence = ev->args[0];
       break;
     case GOTRACE_V1_PROC_STOP:
-      if (!p->status) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld does not run", GOTRACE__LL(ev->p));
+      if (!p->status) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld is not running", GOTRACE__LL(ev->p));
       if (p->g)
         GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
       p->status = 0;
@@ -13641,7 +13641,7 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
     case GOTRACE_V1_GC_START:
     case GOTRACE_V1_GC_DONE:
       if (d->gc_on == (ev->kind == GOTRACE_V1_GC_START))
-        GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, d->gc_on ? "a collection is on already" : "no collection is on");
+        GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, d->gc_on ? "a collection is already active" : "no collection is active");
       d->gc_on = !d->gc_on;
       if (d->gc_on) ev->p = GOTRACE_GC_PROC;
       break;
@@ -13649,17 +13649,17 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
     case GOTRACE_V1_STW_DONE:
       flag = d->version < GOTRACE_GO_1_10 ? &p->stw : &d->stw_on;
       if (*flag == (ev->kind == GOTRACE_V1_STW_START))
-        GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, *flag ? "the world is stopped already" : "the world is not stopped");
+        GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, *flag ? "the world is already stopped" : "the world is not stopped");
       *flag = !*flag;
       break;
     case GOTRACE_V1_GC_SWEEP_START:
     case GOTRACE_V1_GC_SWEEP_DONE:
       if (p->sweep == (ev->kind == GOTRACE_V1_GC_SWEEP_START))
-        GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, p->sweep ? "a sweep is on already" : "no sweep is on");
+        GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, p->sweep ? "a sweep is already active" : "no sweep is active");
       p->sweep = !p->sweep;
       break;
     case GOTRACE_V1_GC_MARK_ASSIST_START:
-      if (g->assist) GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, "a mark assist is on already");
+      if (g->assist) GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, "a mark assist is already active");
       g->assist = true;
       break;
     case GOTRACE_V1_GC_MARK_ASSIST_DONE: g->assist = false; break; /* it may have begun before the trace */
@@ -13674,7 +13674,7 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
       GOTRACE__RUNS(true);
       other = &d->gos[d->named - 1];
       if (other->created || other == g)
-        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld exists already", GOTRACE__LL(ev->args[0]));
+        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
       other->created = true;
       other->status = GOTRACE__G_RUNNABLE;
       other->last = ev->kind;
@@ -13712,13 +13712,13 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
       break;
     case GOTRACE_V1_GO_UNBLOCK:
       if (g->status != GOTRACE__G_RUNNING)
-        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not run", GOTRACE__LL(ev->g));
+        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
       if (ev->p != GOTRACE_TIMER_PROC && p->g != (uint64_t)ev->g)
         GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p),
                         GOTRACE__LL(ev->g));
       other = d->named ? &d->gos[d->named - 1] : NULL;
       if (!other || other->status != GOTRACE__G_WAITING)
-        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not wait", GOTRACE__LL(ev->args[0]));
+        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
       if (other->last == GOTRACE_V1_GO_BLOCK_NET && ev->p != GOTRACE_TIMER_PROC) ev->p = GOTRACE_NETPOLL_PROC;
       other->status = GOTRACE__G_RUNNABLE;
       other->last = ev->kind;
@@ -13734,7 +13734,7 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
       break;
     case GOTRACE_V1_GO_SYS_EXIT:
       if (g->status != GOTRACE__G_WAITING)
-        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld does not wait", GOTRACE__LL(ev->g));
+        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->g));
       g->status = GOTRACE__G_RUNNABLE;
       g->last = ev->kind;
       break;
@@ -13754,7 +13754,7 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
       break;
     case GOTRACE_V1_USER_TASK_CREATE:
       if (gotrace__map_get(d, &d->task_map, ev->args[0]))
-        GOTRACE__WRONG1(GOTRACE_ERROR_TASK, "task %lld has begun already", GOTRACE__LL(ev->args[0]));
+        GOTRACE__WRONG1(GOTRACE_ERROR_TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
       if (!gotrace__map_add(d, &d->task_map, ev->args[0], 1)) return gotrace__dec_no_memory(d);
       break;
     case GOTRACE_V1_USER_TASK_END: gotrace__map_remove(d, &d->task_map, ev->args[0]); break;
@@ -13774,8 +13774,8 @@ static const char *gotrace__v1_stw_reason(const gotrace_decoder *d, uint64_t kin
   return kind < sizeof reasons / sizeof reasons[0] ? reasons[kind] : reasons[0];
 }
 
-/* An event was wrong. If the rest cannot be brought into an order either, then that is what is wrong with the trace: Go
- * looks there first. */
+/* An event is invalid. If the rest has no consistent order either, that is the error to report: Go checks the order
+ * first. */
 static gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_decoder_failure found = d->failure;
   if (found.result == GOTRACE_ERROR_OUT_OF_MEMORY) return found.result;
@@ -13785,7 +13785,7 @@ static gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_event *
   return d->failure.result;
 }
 
-/* What is to be done with the result of an event. */
+/* Handles the result of an event. */
 static inline gotrace_result gotrace__dec_give(gotrace_decoder *d, gotrace_result result) {
   if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
     d->info.events++;
@@ -13856,10 +13856,10 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, go
   return gotrace__dec_give(d, result);
 }
 
-/* gotrace_decoder_next: the usual events by the shortest way. All calls of others stand last, so that there is nothing
- * to save for them.
+/* gotrace_decoder_next: fast path for common events. All calls of other functions come last, so that no registers must
+ * be saved for them.
  *
- * In a batch of which there is so much left that an event cannot end behind it. What is known early is written early,
+ * In a batch with so many bytes left that an event cannot end beyond it. Values are stored as soon as they are known,
  * so that few registers are in use at a time. */
 static inline gotrace_result gotrace__dec_raw_next(gotrace_decoder *d, gotrace_event *event) {
   const uint8_t *at = d->batch_at;
@@ -13880,7 +13880,7 @@ static inline gotrace_result gotrace__dec_raw_next(gotrace_decoder *d, gotrace_e
   return GOTRACE_OK;
 }
 
-/* Not part of gotrace_decoder_next, which would keep registers for it in raw traces too. */
+/* Not part of gotrace_decoder_next, which would otherwise reserve registers for it in raw traces too. */
 static GOTRACE__NOINLINE gotrace_result gotrace__dec_ordered_next(gotrace_decoder *d, gotrace_event *event) {
   gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
   if (!GOTRACE__LIKELY(c->next->known && gotrace__dec_usual(d, c, event, true))) return gotrace__dec_next(d, event);
@@ -13911,7 +13911,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_
 
 #endif /* GOTRACE_IMPLEMENTATION */
 
-/* Calls that carry no call site of their own: under GOTRACE_DEBUG each says where it stands. */
+/* Calls that carry no call site: under GOTRACE_DEBUG each one reports its place first. */
 #if GOTRACE_DEBUG && GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE && !defined(GOTRACE__FROM_HERE)
 #define GOTRACE__FROM_HERE(call) (gotrace_debug_here(GOTRACE_HERE), call)
 #define gotrace_thread_begin(name) GOTRACE__FROM_HERE(gotrace_thread_begin(name))
