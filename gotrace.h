@@ -84,24 +84,27 @@
  *
  * WORDS
  *
- *   goroutine, G       A unit of scheduled work (gotrace_go). In a program without a scheduler: the thread itself.
- *   proc, P            The right to run goroutines (gotrace_proc): a worker slot of a scheduler.
- *   thread, M          An operating-system thread. A thread runs a proc, a proc runs a goroutine.
- *   v1, v2             The trace formats of Go 1.5 to 1.21, and of Go 1.22 and later.
- *   session            From the start of a trace to its end.
- *   batch, stream      A batch is a run of consecutive events of one proc (v1) or thread (v2); a stream is the sequence
- *                      of its batches.
- *   cut                A boundary in the trace that is consistent: if event A happened before event B and B lies before
- *                      the cut, so does A.
- *   generation         The events between two cuts. In v2 it also has its own tables and statuses.
- *   epoch              The span in which ids and statuses are valid: the session in v1, the generation in v2.
- *   status             The state of a goroutine or proc as an event gives it: where v2 first mentions it in a
- *   generation. silent goroutine   A goroutine that has emitted nothing in the current generation. straggler          A
- *   call that began before the last cut, start or end, and still runs. ready              Of an event that the decoder
- *   holds: every event that must precede it has been delivered. fast path          The short code for common, valid
- *   calls. Everything else takes the slow path. call site, site    The place in the program where a call stands, and
- *   what the tracer remembers about it. sink               What receives the trace: a file, a write function, or a loop
- *   around gotrace_read. problem            Misuse that the tracer repaired or dropped, and counted.
+ *   goroutine, G     A unit of scheduled work (gotrace_go). In a program without a scheduler: the thread itself.
+ *   proc, P          The right to run goroutines (gotrace_proc): a worker slot of a scheduler.
+ *   thread, M        An operating-system thread. A thread runs a proc, a proc runs a goroutine.
+ *   v1, v2           The trace formats of Go 1.5 to 1.21, and of Go 1.22 and later.
+ *   session          A trace from its start to its end.
+ *   batch, stream    A batch is a run of consecutive events of one proc (v1) or thread (v2). A stream is the sequence
+ *                    of its batches.
+ *   cut              A consistent boundary in the trace: if event A happened before event B and B lies before the cut,
+ *                    so does A.
+ *   generation       The events between two cuts. In v2 it also has its own tables and statuses.
+ *   epoch            The span in which ids and statuses are valid: the session in v1, the generation in v2.
+ *   status           The state of a goroutine or proc. v2 writes it as an event where a generation first mentions the
+ *                    goroutine or proc.
+ *   introduce        To mention a goroutine for the first time in an epoch, by a create event (v1) or its status (v2).
+ *   silent           Without an event in the current generation (goroutines, procs, threads).
+ *   straggler        A call that began before the last start, cut or end, and still runs.
+ *   ready            Of an event that the decoder holds: all events that must precede it have been delivered.
+ *   fast path        The short code for common, valid calls. Everything else takes the slow path.
+ *   site, call site  The place of a call in the program, and what the tracer remembers about it.
+ *   sink             What receives the trace: a file, a write function, or a loop around gotrace_read.
+ *   problem          A call that the tracer repaired, dropped or left out, and counted.
  *
  * RULES FOR SCHEDULERS
  *
@@ -526,8 +529,7 @@ enum { GOTRACE_V2_EVENTS(GOTRACE__V2_CONSTANT) GOTRACE_V2_COUNT = 53 };
 #define GOTRACE_STACK_SIZE 128        /* traceStackSize, MaxFramesPerStack: most frames of a stack */
 #define GOTRACE_GLOBAL_PROC (-1)      /* traceGlobProc: id of the global proc, for events without a proc */
 #define GOTRACE_BYTES_PER_NUMBER 10   /* traceBytesPerNumber: most bytes of a 64-bit number in base 128 */
-#define GOTRACE_ARG_COUNT_SHIFT 6     /* traceArgCountShift: position of the argument count in a v1 event's first
-                                         byte */
+#define GOTRACE_ARG_COUNT_SHIFT 6     /* traceArgCountShift: argument count in a v1 event's first byte */
 #define GOTRACE_FUTILE_WAKEUP 128     /* traceFutileWakeup: added to a block reason, see gotrace_go_block */
 #define GOTRACE_MAX_BATCH_SIZE 65536  /* MaxBatchSize */
 #define GOTRACE_MAX_STRING_SIZE 1024  /* MaxEventTrailerDataSize: most bytes of a string */
@@ -804,11 +806,10 @@ typedef struct gotrace_heap_layout {
 typedef struct gotrace_options {
   gotrace_format format;           /* 0: GOTRACE_GO_1_23 */
   gotrace_stacks stacks;           /* 0: GOTRACE_STACKS_CALL_SITE */
-  size_t memory_limit;             /* bytes of buffers and tables, 1 MiB or more; 0: 256 MiB. May be exceeded by what a
-                                      cut and the end of the trace need: about 1 MiB, and a 64 KiB buffer per proc (v1)
-                                      or thread */
+  size_t memory_limit;             /* bytes of buffers and tables, 1 MiB or more; 0: 256 MiB. A cut and the end of the
+                                      trace may exceed it by about 1 MiB and a 64 KiB buffer per proc (v1) or thread */
   gotrace_on_limit on_limit;       /* what happens at memory_limit; 0: GOTRACE_LIMIT_STOP */
-  uint64_t size_limit;             /* bytes after which the trace ends (up to a buffer per proc or thread later); 0:
+  uint64_t size_limit;             /* bytes after which the trace ends, exceeded by up to a buffer per stream; 0:
                                       none */
   uint32_t cut_milliseconds;       /* longest time between two cuts, see gotrace_read; 0: 1,000 */
   size_t cut_bytes;                /* most bytes between two cuts; 0: 4 MiB */
@@ -1549,8 +1550,8 @@ typedef struct gotrace_event {
                      * the previous event. raw: ticks */
   uint64_t offset;  /* position in the file, in bytes */
   int64_t m, p,
-      g; /* thread, proc and goroutine on which it happened, as of before the event, or GOTRACE_NO_ID. v1 has no threads
-          * except those of ProcStart, and has pseudo-procs from GOTRACE_FAKE_PROC on. Raw: m (v2) or p (v1) of the
+      g; /* thread, proc and goroutine on which it happened, as of before the event, or GOTRACE_NO_ID. In v1 the only
+          * threads are those of ProcStart, and pseudo-procs begin at GOTRACE_FAKE_PROC. Raw: m (v2) or p (v1) of the
           * batch */
   uint64_t stack;   /* the event's stack, 0 if none; see gotrace_decoder_stack */
   uint64_t args[5]; /* the arguments in spec->arguments, without "dt" and "data" */
@@ -1977,20 +1978,20 @@ static inline uint64_t gotrace__stckf(void) {
  *   gotrace__wall_clock()             time since 1970, UTC
  *   gotrace__process_id()             process id
  *   gotrace__mutex, _lock, _unlock    a non-recursive lock; GOTRACE__MUTEX initializes it, also after a fork
- *   gotrace__cond, _init, _wait, _wake  _wait waits at most that many milliseconds, with the mutex held before and
- *   after;
- *                                     _wake wakes all. If the waiting thread is cancelled, it runs the given function
- *                                     with the mutex held, and unlocks it; NULL: it is not cancelled
+ *   gotrace__cond, _init, _wait, _wake
+ *                                     _wait waits at most that many milliseconds, with the mutex held before and after.
+ *                                     If the waiting thread is cancelled, it runs the given function with the mutex
+ *                                     held, and unlocks it; NULL: it is not cancelled. _wake wakes all
  *   gotrace__yield()                  lets another thread run
  *   gotrace__sleep()                  sleeps for a millisecond
  *   gotrace__thread_run, _join        the service thread, with all signals blocked
  *   gotrace__barrier_init()           false if there is no process-wide barrier
- *   gotrace__barrier()                on return every thread of the process has passed a full memory barrier; false if
- *   not gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends
- *   gotrace__system_thread_id/_name   of the calling thread gotrace__stack_bounds             of the calling thread;
- *   false if unknown gotrace__file_*                   unbuffered files; false and errno on failure. _open keeps a
- *   file's contents; *made: it
- *                                     has created the file
+ *   gotrace__barrier()                on return every thread has passed a full memory barrier; false if not
+ *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends
+ *   gotrace__system_thread_id/_name   of the calling thread
+ *   gotrace__stack_bounds             of the calling thread; false if unknown
+ *   gotrace__file_*                   unbuffered files; false and errno on failure. _open keeps a file's contents;
+ *                                     *made: it has created the file
  *   gotrace__at_process_exit()        gotrace__exit() runs when the process ends by exit() or the library is unloaded
  *   gotrace__is_last_thread()         only the service thread is left; false if unknown
  *   gotrace__map_pages, _unmap_pages  whole pages of zeroed memory; NULL: none
@@ -2897,8 +2898,7 @@ typedef struct gotrace__table {
   gotrace__region region;
   gotrace__entry *first, *last; /* protected by lock; first is published by store_release */
   uint32_t count; /* atomic: the last id assigned, also in blocks to threads (gotrace__text) */
-  uint32_t often, often_most; /* protected by lock: the last id assigned of those reserved for frequent strings; the
-                                 last reserved one */
+  uint32_t often, often_most; /* protected by lock: last id assigned to a frequent string; last id reserved */
   gotrace__entry *chains[GOTRACE__CHAINS];
 } gotrace__table;
 
@@ -3040,8 +3040,8 @@ static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__frame 
 #endif
 #define GOTRACE__NO_PROC (1u << 30) /* the id for "no proc" */
 #ifndef GOTRACE__CALL_ROOM
-#define GOTRACE__CALL_ROOM 2560 /* most bytes that one call writes: a log of 1,024 bytes or some twenty events, and a
-                                   batch header */
+#define GOTRACE__CALL_ROOM 2560 /* most bytes of one call: a log of 1,024 bytes or some twenty events, and a batch
+                                   header */
 #endif
 #define GOTRACE__BATCH_SIZE_WIDTH 3 /* width of a batch's size */
 
@@ -3121,19 +3121,16 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
  *
  *   C1. The generation only increases. Otherwise a straggler could take its own generation for the current one.
  *   C2. Settling lies between off and on, in both directions. Otherwise a plain store of a thread that still reads
- *   "off"
- *       could undo a transition of one that reads "on".
+ *       "off" could undo a transition of one that reads "on".
  *   C3. Starting waits for all calls that read "off" before it turns tracing on. These calls neither set nor check
- *   stamps.
- *       Otherwise a trace could contain a transition without a stamp.
+ *       stamps. Otherwise a trace could contain a transition without a stamp.
  *
  * WRITING. gotrace__thread.sequence, the writing flag, is odd while its thread is in a call.
  *
  *   W1. A call makes the sequence odd, then reads the control word.
  *   W2. A thread that has changed the control word passes all threads through a barrier, then waits for each odd
- *   sequence to
- *       change (gotrace__settle), before it takes the buffers of the old generation. Otherwise a straggler could write
- *       to a buffer that has been collected.
+ *       sequence to change (gotrace__settle), before it takes the buffers of the old generation. Otherwise a straggler
+ *       could write to a buffer that has been collected.
  *
  * STAMPS. A call belongs to the generation that it read when it began. A straggler is still in that generation while
  * other threads are in a later one. Every transition of a goroutine, a proc or the collector, written or not, therefore
@@ -3146,17 +3143,15 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
  *   S2. This includes failed attempts: a thread whose proc was stolen in a later generation moves to that generation.
  *       Otherwise it would continue without a proc that it still has in the trace.
  *   S3. Hence all events up to the end of a generation form a consistent cut: if A happens before B and B is in it, so
- *   is A.
+ *       is A.
  *
  * TIMES.
  *
  *   T1. A call reads the clock before it confirms that its generation is still the current one. If it is not, the event
- *   gets
- *       the time of the cut (gotrace__event_time). Otherwise readers would find the event after the first events of the
- *       next generation, and delay those.
+ *       gets the time of the cut (gotrace__event_time). Otherwise readers would find the event after the first events
+ *       of the next generation, and delay those.
  *   T2. The time of an event is never earlier than the last event of its stream or goroutine (gotrace__stamp).
- *   Otherwise
- *       cores whose clocks differ would contradict causality.
+ *       Otherwise cores whose clocks differ would contradict causality.
  *
  * V1 AND V2. In v1 each proc has its own stream, and threads without a proc use that of the global proc. In v2 each
  * thread has its own stream. Ids of strings and stacks, sequence numbers and (v2) statuses are valid within an epoch:
@@ -3167,22 +3162,18 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
  * (gState.seq in internal/trace/order.go).
  *
  *   G1. If the word's epoch is not the current one, the first call that refers to the goroutine introduces it: in v1 by
- *   a
- *       create event, in v2 by its status. Otherwise readers would reject the call's event.
+ *       a create event, in v2 by its status. Otherwise readers would reject the call's event.
  *   G2. In v2 the thread that ends a generation writes the statuses of silent goroutines (gotrace__write_statuses,
  *       gotrace__write_quiet). Otherwise the generation would lack them.
  *   G3. dead: the record is free or being made, and belongs to its maker. running: only the thread that runs the
- *   goroutine
- *       changes the word, by plain stores. Otherwise the common events would need atomic instructions.
+ *       goroutine changes the word, by plain stores. Otherwise the common events would need atomic instructions.
  *   G4. All other statuses change by compare-and-swap to busy, which gives the thread the whole record until it stores
- *   the
- *       next word. Otherwise two wakers of one goroutine could both succeed.
+ *       the next word. Otherwise two wakers of one goroutine could both succeed.
  *
  * A PROC'S WORD: thread << 4 | busy << 3 | status. The proc's owner owns its record.
  *
  *   P1. A proc that is running or in a system call belongs to its thread; an idle one has no owner. Out of a system
- *   call, the
- *       thread and a thief take it by compare-and-swap. Otherwise both could own it.
+ *       call, the thread and a thief take it by compare-and-swap. Otherwise both could own it.
  *   P2. The global proc belongs to the holder of its lock.
  */
 
@@ -3294,8 +3285,7 @@ struct gotrace_go {
   bool timer;
   bool woken;          /* the last event about it is an unblock */
   uint16_t region_depth, region_capacity;
-  const gotrace__buffer *start_buffer; /* buffer with its start after an unblock; start_end: the offset after that
-                                          event */
+  const gotrace__buffer *start_buffer; /* buffer with its start after an unblock; the event ends at start_end */
   /* Owned by the owner according to the word (G3, G4): */
   gotrace__uint64 tick;            /* atomic; of the last event about this goroutine */
   gotrace__uint64 generation;      /* atomic; its stamp: of its last transition while tracing was on or settling */
@@ -3303,8 +3293,7 @@ struct gotrace_go {
   gotrace_location entry;   /* fields atomic: the ender of a generation reads those of silent goroutines */
   gotrace_proc *syscall_proc; /* atomic; proc on which it entered its system call */
   gotrace__uint64 syscall_tick;    /* of GoSysCall, if syscall_session is the current session */
-  gotrace__uint64 exit_tick;       /* of the end of a system call that is still to be written, if exit_session is
-                                      current */
+  gotrace__uint64 exit_tick;       /* of a system call's end that is not written yet, if exit_session is current */
   uint32_t syscall_session, exit_session;
   uint32_t known;           /* atomic; session in which it was first mentioned */
   uint32_t introduced;      /* atomic; session in which it was introduced (G1), not created */
@@ -3329,8 +3318,7 @@ struct gotrace_proc {
   gotrace__uint64 traced[2];  /* atomic; by slot: generation in which its status was last written; v2 */
   gotrace__uint64 sequence;   /* of its last numbered event in that generation; v2 */
   gotrace__uint64 thread;     /* system id of the thread that last began a system call on it */
-  uint32_t steal_unreported; /* atomic; 1: its thread has reported the loss of the proc in a system call, the thief has
-                                not */
+  uint32_t steal_unreported; /* atomic; 1: its thread has reported its loss in a system call, not yet the thief */
   bool sweep, scan;    /* between begin and end, whether written or not */
   /* Open ranges in its stream, if the session is the current one: change only when an event is written. */
   uint32_t sweep_session, scan_session, stw_session, run_session;
@@ -3369,16 +3357,13 @@ struct gotrace__thread {
   gotrace__uint64 sequence; /* atomic; odd: in a call */
   /* Owned by the thread: */
   gotrace__uint64 control;    /* the control word last seen, see gotrace__enter; GOTRACE__NO_CONTROL: none */
-  gotrace__uint64 usual_control; /* the same, if format and stacks permit the fast path (gotrace__enter_usual); else no
-                                    word */
+  gotrace__uint64 usual_control; /* the same, if format and stacks permit gotrace__enter_usual; else no word */
   gotrace__call call;  /* initial value of each call while `control` is the control word */
   gotrace_proc *proc;  /* atomic in v2: the end of a generation reads it */
   gotrace_go *go;      /* likewise */
   gotrace__stream stream; /* v2 */
-  gotrace__uint64 opened[2];  /* atomic; by slot: generation in which the thread last wrote its proc and goroutine;
-                                 v2 */
-  gotrace__uint64 left_tick;  /* atomic; of its last event before `left_for`, the generation in which its stream was
-                                 last opened; v2 */
+  gotrace__uint64 opened[2];  /* atomic; by slot: generation that last had its proc and goroutine; v2 */
+  gotrace__uint64 left_tick;  /* atomic; of its last event before its stream was opened in generation `left_for`; v2 */
   gotrace__uint64 left_for;   /* atomic */
   gotrace_location entry; /* of the goroutine last referred to */
   uint32_t entry_id, entry_mark; /* the id of its stack, and the epoch of that id */
@@ -3481,7 +3466,7 @@ static struct gotrace__tracer {
   uint32_t alloc_events; /* atomic; memory is traced */
   gotrace__uint64 start_tick; /* atomic */
   gotrace__uint64 base_tick; /* origin of times in a v2 trace: each generation has the clock's rate as known by then, so
-                         times far from 0 would jump */
+                                times far from 0 would jump */
   gotrace__tables *tables[2]; /* by generation & 1; in v1 the same */
   gotrace__uint64 cut_ticks[2];      /* atomic; by slot: time at which its last generation ended */
   uint32_t fence;   /* atomic; the writing flag needs a fence, because there is no barrier */
@@ -3542,8 +3527,7 @@ static struct gotrace__tracer {
   gotrace__thread ender;     /* pseudo-thread that ends generations; counts what it writes */
   gotrace__thread *threads;  /* atomic; never freed */
   gotrace__uint64 thread_count;
-  gotrace__uint64 gone_tick;        /* last event of an ended thread: a new thread may have the same id and a clock that
-                                       is behind */
+  gotrace__uint64 gone_tick;        /* last event of an ended thread: a new one may have its id and a clock behind */
   gotrace__table *names;     /* of threads, for ever */
   gotrace__table *reasons;   /* atomic; likewise, see gotrace_reason */
   const char *reason_names[GOTRACE__REASONS]; /* atomic; by number - 1 */
@@ -3551,8 +3535,7 @@ static struct gotrace__tracer {
   gotrace__uint64 timers[GOTRACE__TIMERS];
   unsigned timer_count;
   gotrace__uint64 next_go_id, next_task_id; /* atomic */
-  gotrace__uint64 globals_traced;   /* atomic; generation for which a thread has taken over gotrace__write_globals;
-                                       v2 */
+  gotrace__uint64 globals_traced;   /* atomic; generation whose gotrace__write_globals a thread has taken; v2 */
 
   gotrace__wait_bucket wait_buckets[GOTRACE__WAIT_BUCKETS];
   gotrace__site_table *sites; /* atomic; never freed; changes under records */
@@ -3595,8 +3578,7 @@ static struct gotrace__tracer {
   gotrace__uint64 samples_lost, stacks_cut; /* atomic */
   bool sink_failed;          /* owned by the service */
   gotrace__uint64 sink_consistent;
-  gotrace__uint64 lost, nested;     /* atomic; calls of threads without a record: out of memory; see
-                                       gotrace__is_nested */
+  gotrace__uint64 lost, nested;     /* atomic; calls of threads without a record: no memory; gotrace__is_nested */
   gotrace__sample *samples;  /* atomic; allocated by the first trace with samples and kept */
   gotrace__uint64 sample_head, sample_tail; /* atomic; the reader's */
 } gotrace__t;
@@ -3893,8 +3875,7 @@ static bool gotrace__end_generation(uint64_t generation, uint64_t next_control) 
   uint64_t on = generation << 2 | GOTRACE__ON, tick = gotrace__now();
   gotrace__store_relaxed(&gotrace__t.cut_ticks[generation & 1], tick);
   if (!gotrace__cas_seq_cst(&gotrace__t.control, &on, next_control)) return false;
-  gotrace__store_relaxed(&gotrace__t.cut_ticks[generation & 1], tick); /* a thread that came second may have overwritten
-                                                                          it */
+  gotrace__store_relaxed(&gotrace__t.cut_ticks[generation & 1], tick); /* the loser may have overwritten it */
   return true;
 }
 
@@ -4446,8 +4427,7 @@ static void gotrace__introduce_running(gotrace__call *c, uint64_t thread, gotrac
   if (gotrace__load_relaxed(&g->owner) != gotrace__load_relaxed(&c->p->word) >> 4) return;
   if (gotrace__status_of(word) == GOTRACE__SYSCALL) {
     if (gotrace__load_relaxed(&g->syscall_proc) != c->p) return;
-    if (!gotrace__cas_acq_rel(&g->word, &word, word | GOTRACE__BUSY)) return; /* the thread that starts the trace has
-                                                                                 taken it */
+    if (!gotrace__cas_acq_rel(&g->word, &word, word | GOTRACE__BUSY)) return; /* the ender has it */
   } else if (gotrace__status_of(word) != GOTRACE__RUNNING) {
     return;
   }
@@ -4846,8 +4826,7 @@ static uint64_t gotrace__collector_stamp(gotrace__call *c) {
   uint64_t tick = gotrace__stamp(c, NULL);
   unsigned tries;
   if (tick <= gotrace__t.collector_tick) tick = gotrace__t.collector_tick + 1;
-  for (tries = 0; gotrace__now() < tick && tries < GOTRACE__CLOCK_TRIES; tries++) continue; /* never ahead of the
-                                                                                               clock */
+  for (tries = 0; gotrace__now() < tick && tries < GOTRACE__CLOCK_TRIES; tries++) continue; /* not ahead of the clock */
   return gotrace__t.collector_tick = tick;
 }
 
@@ -5114,8 +5093,7 @@ static GOTRACE__NOINLINE bool gotrace__begin_slowly(gotrace__call *c, gotrace_si
 static inline bool gotrace__lacks(const gotrace__thread *m, unsigned flags) {
   unsigned go = GOTRACE__NEEDS_GO, proc = GOTRACE__NEEDS_PROC;
   if (m->call.v2) go |= GOTRACE__V2_GO, proc |= GOTRACE__V2_PROC;
-  else if (m->call.session && !m->proc && !(flags & GOTRACE__IN_SYSCALL)) return true; /* needs the global proc's
-                                                                                          stream */
+  else if (m->call.session && !m->proc && !(flags & GOTRACE__IN_SYSCALL)) return true; /* the global proc's stream */
   return (!m->go && (flags & go)) || (!m->proc && (flags & proc));
 }
 
@@ -5963,8 +5941,7 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
   gotrace_go *g = c->m->go;
   bool futile = (reason & GOTRACE_FUTILE_WAKEUP) != 0;
   reason = gotrace__checked_reason(c, reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
-  if (reason > 0xff && gotrace__reason_base(reason) == GOTRACE_BLOCK_FOREVER) { /* readers recognize it only by its own
-                                                                                   name */
+  if (reason > 0xff && gotrace__reason_base(reason) == GOTRACE_BLOCK_FOREVER) { /* readers know only its own name */
     gotrace__problem(c, GOTRACE_PROBLEM_BAD_REASON);
     reason &= ~0xffu;
   }
@@ -6000,8 +5977,7 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
       gotrace__store_relaxed(&g->generation, c->generation);
       gotrace__store_relaxed(&g->assist_session, 0u);
       gotrace__store_relaxed(&g->known, 0u);
-      gotrace__store_relaxed(&g->introduced, c->session); /* it may end regions that began before it was created
-                                                             again */
+      gotrace__store_relaxed(&g->introduced, c->session); /* it may end regions older than its creation */
       g->region_session = 0;
       g->unborn = c->v2 ? c->session : 0;
       gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__WAITING));
@@ -6795,8 +6771,7 @@ GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
   gotrace_go *borrowed = NULL;
   if (!gotrace__begin(&c, site, GOTRACE__V2_GO)) return;
   c.frame = GOTRACE__FRAME;
-  if (c.v2) (void)gotrace__borrow(&c, &borrowed); /* takes a goroutine, which comes before the collector's lock in the
-                                                     lock order */
+  if (c.v2) (void)gotrace__borrow(&c, &borrowed); /* before the collector's lock, since it takes a goroutine */
   gotrace__lock_collector(&c);
   if (gotrace__t.gc) {
     gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
@@ -6994,7 +6969,7 @@ GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
     else gotrace__event0(&c, GOTRACE_V1_GC_MARK_ASSIST_DONE, gotrace__stamp(&c, g));
     gotrace__store_relaxed(&g->assist_session, 0u);
   } else if (c.session && (!g || (gotrace__t.version >= 1009 && gotrace__load_relaxed(&g->introduced) != c.session))) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE); /* otherwise it began before the trace, or the format has
+    gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE); /* else it began before the trace, or the format has
                                                                 none */
   }
   gotrace__end(&c);
@@ -7248,8 +7223,7 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
     char name[80] = "thread ";
     char *own = name + strlen(name);
     gotrace__system_thread_name(own, 64);
-    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* reserved for Go's runtime, see
-                                                                                      gotrace__entry_stack */
+    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* see gotrace__entry_stack */
   }
   {
     gotrace_location entry;
@@ -7260,8 +7234,7 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
     m->own_go = gotrace__create_call(NULL, NULL, &entry, GOTRACE__RUNNABLE, GOTRACE__ANY);
   }
   if (m->own_go) {
-    m->own_go_id = gotrace__load_relaxed(&m->own_go->id); /* another thread may already have taken it and blocked it for
-                                                             ever */
+    m->own_go_id = gotrace__load_relaxed(&m->own_go->id); /* another thread may have blocked it for ever */
     /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
     gotrace__store_relaxed(&m->own_go->introduced, gotrace__load_relaxed(&m->session));
     gotrace__start(m->own_go, true);
@@ -7902,8 +7875,7 @@ static gotrace__tables *gotrace__tables_new(bool v2, bool types) {
   tables->stacks = gotrace__table_new(&t->budget, false);
   if (types) tables->types = gotrace__table_new(&t->budget, false);
   ok = tables->strings && tables->stacks && (!types || tables->types);
-  if (ok) tables->strings->region.beyond = tables->stacks->region.beyond = true; /* may exceed the limit, since a cut
-                                                                                    frees memory */
+  if (ok) tables->strings->region.beyond = tables->stacks->region.beyond = true; /* a cut frees memory */
   ok = ok && gotrace__stack_put(tables->stacks, &frame, 1) == GOTRACE__UNKNOWN_ENTRY;
 #define GOTRACE__INTERN(ids, number, text, often) \
   ok = ok && (ids[number] = gotrace__string_put(tables->strings, text, sizeof text - 1, often, &cut)) != 0;
@@ -8253,8 +8225,7 @@ static void gotrace__write_quiet(const gotrace__notes *notes, uint64_t generatio
   uint64_t tick, thread = 0; /* thread of the current batch, plus 1 */
   gotrace__ender_call(&c, generation);
   tick = gotrace__load_relaxed(&t->cut_ticks[c.slot]);
-  if (tick < c.s->tick) tick = c.s->tick; /* a status may have the time of its goroutine's last event, by another
-                                             clock */
+  if (tick < c.s->tick) tick = c.s->tick; /* a status may have the time of another clock */
   gotrace__write_stw_cut(&c, generation);
   for (i = 0; i < notes->count; i++) {
     const gotrace__quiet *q = &notes->list[i];
@@ -9810,8 +9781,7 @@ static void gotrace__free_all(void) {
     return;
   }
   gotrace__unlock(&t->life);
-  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* data that no reader has
-                                                                                            taken */
+  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* unread data */
   gotrace__lock(&t->life);
   gotrace__store_seq_cst(&t->control, ((t->control >> 2) + 1) << 2 | GOTRACE__GONE);
   gotrace__settle();
@@ -10296,8 +10266,8 @@ static void gotrace__leave_threads(void) {
 }
 
 /* In the child there is one thread, and tracing is off. The records and procs of the parent's other threads are free,
- * and their goroutines are blocked for ever. A collection or stop-the-world is attributed to these threads. The
- * parent's session is freed. */
+ * and their goroutines are blocked for ever. A collection or stop-the-world is assumed to be
+ * theirs. The parent's session is freed. */
 static void gotrace__after_fork_in_child(void) {
   struct gotrace__tracer *t = &gotrace__t;
   t->control = ((t->control >> 2) + 1) << 2;
@@ -10605,8 +10575,7 @@ struct gotrace_decoder {
   size_t moved_count, moved_capacity, moved_given;
   uint64_t ordinal, parked;
   uint32_t gc_waiting;
-  uint32_t own, named; /* 1 + index of the last event's goroutine (0: not yet looked up), and of the one that it is
-                          about */
+  uint32_t own, named; /* 1 + index of the last event's goroutine (0: not looked up), and of the one it is about */
   uint32_t on;         /* 1 + index of its proc (0: not yet looked up) */
   int64_t elsewhere;   /* time from which on gotrace__v1_record must decide what is next */
   const uint8_t *file; /* the whole file after the header */
@@ -11011,8 +10980,8 @@ static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
   return size;
 }
 
-/* Has all of the source at hand. Where its size can be found out, in memory that need not grow: a window that does is there
- * twice for a moment. */
+/* Reads the whole source. If its size is known, the window is allocated at once, since a growing window exists twice for a
+ * moment. */
 static bool gotrace__dec_fill_all(gotrace_decoder *d) {
   uint64_t size = d->options.read && d->options.seekable && !d->at_end ? gotrace__dec_source_size(d) : 0;
   if (size > d->offset + (uint64_t)(d->end - d->at) && size - d->offset < SIZE_MAX / 4 &&
@@ -12974,8 +12943,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
  * zeroed. */
 GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__v1_take(const uint8_t *at, const gotrace__kind *k, uint64_t *dt,
                                                        uint64_t *args) {
-  unsigned count = *at++ >> GOTRACE_ARG_COUNT_SHIFT; /* of `args`; 3: as many as fit into the length that precedes
-                                                        them */
+  unsigned count = *at++ >> GOTRACE_ARG_COUNT_SHIFT; /* of `args`; 3: as many as fit into the length */
   const uint8_t *stop = NULL;
   if (!k->plain) return NULL;
   if (count == 3) {
