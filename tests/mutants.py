@@ -203,8 +203,8 @@ mutant('cut-wakes-nobody',
        '  t->last_cut = gotrace__nanoseconds();\n  gotrace__unlock(&t->queue_lock);\n}\n\n/* A call',
        '1023/snapshot', '1023/snapshots')
 mutant('reader-end-wakes-nobody',
-       '        gotrace__wake(&t->changed);\n        gotrace__unlock(&t->queue_lock);\n        if (clean_up) {',
-       '        gotrace__unlock(&t->queue_lock);\n        if (clean_up) {',
+       '  gotrace__wake(&t->changed);\n  gotrace__unlock(&t->queue_lock);\n  if (!clean_up) return;',
+       '  gotrace__unlock(&t->queue_lock);\n  if (!clean_up) return;',
        '1023/read-stop', '1011/read-stop')
 mutant('kept-wakes-nobody',
        '  gotrace__count(&t->kept_count, 1);\n  gotrace__wake(&t->changed);',
@@ -233,15 +233,15 @@ mutant('start-leaves-collector',
        '  gotrace__lock(&t->collector);\n  if (c->session && t->gc && t->gc_session',
        '1011/gc-end-late', '1021/gc-end-late')
 mutant('start-unlocked',
-       ['  gotrace__lock(&t->global_lock);\n  gotrace__ender_call(&c, control);',
-        '  if (!v2) gotrace__write_start_of_trace(&c);\n  gotrace__unlock(&t->global_lock);'],
-       ['  gotrace__ender_call(&c, control);',
-        '  if (!v2) gotrace__write_start_of_trace(&c);'],
+       ['  gotrace__lock(&t->global_lock);\n  gotrace__ender_call(&c, generation);',
+        '  if (!n->v2) gotrace__write_start_of_trace(&c);\n  gotrace__unlock(&t->global_lock);'],
+       ['  gotrace__ender_call(&c, generation);',
+        '  if (!n->v2) gotrace__write_start_of_trace(&c);'],
        '1011/global-late', '1011/createsys-late')
 mutant('on-before-session',
-       '  gotrace__store_relaxed(&t->session, (uint32_t)control);\n  t->tables[control & 1] = tables;',
-       '  gotrace__store_seq_cst(&t->control, control << 2 | GOTRACE__ON);\n  gotrace__settle();\n'
-       '  gotrace__store_relaxed(&t->session, (uint32_t)control);\n  t->tables[control & 1] = tables;',
+       '  gotrace__store_relaxed(&t->session, (uint32_t)generation);\n  t->tables[generation & 1] = n->tables;',
+       '  gotrace__store_seq_cst(&t->control, generation << 2 | GOTRACE__ON);\n  gotrace__settle();\n'
+       '  gotrace__store_relaxed(&t->session, (uint32_t)generation);\n  t->tables[generation & 1] = n->tables;',
        '1023/gg-late', '1011/gg-late')
 mutant('claim-not-awaited',
        '    if (!claimed) break;\n    while (gotrace__load_acquire(&m->wait_claimed)) gotrace__pause(&spins);\n',
@@ -263,7 +263,7 @@ mutant('stop-cleans-twice',
 
 # The limit at which threads wait; threads that are cancelled where they wait.
 mutant('limit-waiters-wake-each-other',
-       '  if (!t->cut_wanted) { /* else the reader is awake; other threads that wait here would wake each other for ever */\n',
+       '  if (!t->cut_wanted) { /* else the reader is awake; threads that wait here would wake each other forever */\n',
        '  {\n',
        '1011/block', '1023/block')
 mutant('limit-wakes-nobody',
@@ -271,7 +271,7 @@ mutant('limit-wakes-nobody',
        '    t->cut_wanted = true;\n  }\n  if (!t->empty.head',
        '1011/block-alone', '1023/block-alone')
 mutant('early-end-overwritten',
-       'passed >= period ||\n                (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) != GOTRACE__ON;',
+       'passed >= period || (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) != GOTRACE__ON;',
        'passed >= period;',
        '1011/block-early', '1023/block-early')
 mutant('cancelled-reader-stays',
