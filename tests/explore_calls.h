@@ -91,7 +91,9 @@ static void explore_sink_call(unsigned call) {
   case 1: world.stopping = true, gotrace_end(); break;
   case 2: gotrace_stop(); break;
   case 3: gotrace_read(&chunk, &size); break;
-  case 4: gotrace_advance(); break;
+  case 4: /* once, since each cut gives it more to write */
+    if (!world.traces[0].size) gotrace_advance();
+    break;
   default: gotrace_get_stats(&stats); break;
   }
 }
@@ -213,13 +215,26 @@ static void explore_fork_in_parent(void) {
   gotrace__after_fork();
 }
 
-/* The library is unloaded, or the process ends, while other threads live on: as gotrace__unload. */
-static void explore_unload(void) {
+/* The key of what runs when a thread ends is deleted. */
+static void explore_delete_key(void) {
   int i;
+  explore.unloaded = true;
+  for (i = 0; i < EXPLORE_THREADS; i++) explore.threads[i].exit_argument = NULL;
+}
+
+/* As gotrace__unload, when the process ends and other threads live on. */
+static void explore_process_end(void) {
+  world.stopping = true;
+  gotrace__exit(); /* by atexit */
+  gotrace__exit();
+  explore_delete_key();
+}
+
+/* As gotrace__unload, when the library is unloaded: no thread is in it. */
+static void explore_unload(void) {
   world.stopping = true;
   gotrace__exit();
-  explore.unloaded = true; /* the key of what runs when a thread ends is deleted */
-  for (i = 0; i < EXPLORE_THREADS; i++) explore.threads[i].exit_argument = NULL;
+  explore_delete_key();
   world.unread |= gotrace__t.active;
   gotrace__free_all();
 }
@@ -319,7 +334,7 @@ static void explore_end_thread(void) {
   X(cleanup, (void)0, false) /* what follows runs also when the thread is cancelled before */                          \
   X(sinkcalls, world.sink_calls |= 1u << i, false)                                                                     \
   X(allocatorcalls, world.allocator_calls = true, false)                                                               \
-  X(processexit, (world.stopping = true, gotrace__exit()), false)                                                      \
+  X(processend, explore_process_end(), false)                                                                          \
   X(unload, explore_unload(), false)                                                                                   \
   X(clean, world.clean = true, false)                                                                                  \
   X(forks, explore_fork_in_parent(), false)                                                                            \
@@ -517,7 +532,10 @@ static void explore_main(void) {
     }
   }
   explore.together = false;
-  gotrace_get_stats(&world.stats);
+  if ((gotrace__load_relaxed(&gotrace__t.control) & GOTRACE__MODES) == GOTRACE__GONE)
+    world.stats = gotrace__t.last; /* calls of threads that live on are dropped */
+  else
+    gotrace_get_stats(&world.stats);
   explore_check_woken();
   explore_end_run(EXPLORE_FINISHED);
 }

@@ -276,7 +276,7 @@ static bool explore_check_trace(const explore_bytes *bytes, bool counts) {
 /* What the search for reachable memory begins with: the tracer; the records of threads that live on after an unload. */
 static bool explore_is_root(const explore_allocation *allocation) {
   int i;
-  if (!explore.unloaded) return false;
+  if ((gotrace__load_relaxed(&gotrace__t.control) & GOTRACE__MODES) != GOTRACE__GONE) return false;
   for (i = 0; i < EXPLORE_THREADS; i++)
     if ((i == explore.running ? gotrace__self : explore.threads[i].self) == (const void *)(allocation + 1)) return true;
   return false;
@@ -293,7 +293,7 @@ static bool explore_check_memory(void) {
   uint64_t hash = 0;
   size_t count = 0, i, todo[EXPLORE_LIVE + 1], todo_count = 0;
   for (allocation = explore.allocations; allocation; allocation = allocation->next) {
-    if (!explore_whole(allocation)) {
+    if ((allocation->live || !explore.pages) && !explore_whole(allocation)) {
       snprintf(explore.failure, sizeof explore.failure, "a write beyond an allocation of %zu bytes", allocation->size);
       return false;
     }
