@@ -2394,23 +2394,31 @@ static bool gotrace__thread_run(gotrace__thread_handle *handle) {
 static void gotrace__thread_join(gotrace__thread_handle handle) { pthread_join(handle, NULL); }
 static pthread_key_t gotrace__exit_key;
 static uint32_t gotrace__has_exit_key; /* atomic; a process has few keys */
+#ifdef GOTRACE__UNLOADS
+static uint32_t gotrace__exits; /* atomic; the process ends */
+static void gotrace__process_exits(void) { gotrace__store_relaxed(&gotrace__exits, 1u); }
+#endif
 static void gotrace__platform_init(void) {
   if (pthread_key_create(&gotrace__exit_key, gotrace__thread_gone) == 0)
     gotrace__store_release(&gotrace__has_exit_key, 1u);
   pthread_atfork(gotrace__before_fork, gotrace__after_fork, gotrace__after_fork_in_child);
+#ifdef GOTRACE__UNLOADS
+  atexit(gotrace__process_exits);
+#endif
 }
 static void gotrace__at_thread_exit(void *thread) {
   if (gotrace__load_acquire(&gotrace__has_exit_key)) pthread_setspecific(gotrace__exit_key, thread);
 }
-/* The process ends or the library is unloaded: threads that end later must not call into it. If this is a library, its
- * memory goes back to the system. */
+/* The process ends or the library is unloaded: threads that end later must not call into it. If the library is unloaded,
+ * its memory goes back to the system. If the process ends, other threads may be in the middle of a call, so the memory stays.
+ * The two are told apart by order: exit runs the atexit functions before the destructors, dlclose after them. */
 __attribute__((destructor)) static void gotrace__unload(void) {
   if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
   gotrace__exit();
   gotrace__store_release(&gotrace__has_exit_key, 0u);
   pthread_key_delete(gotrace__exit_key);
 #ifdef GOTRACE__UNLOADS
-  gotrace__free_all();
+  if (!gotrace__load_relaxed(&gotrace__exits)) gotrace__free_all();
 #endif
 }
 #endif
@@ -9788,8 +9796,9 @@ static void gotrace__exit(void) {
 }
 
 #ifdef GOTRACE__UNLOADS
-/* The library is unloaded: gives all memory back to the system. Threads that live on, and were in it, keep their records: in a
- * process that ends they may still call, so their calls are dropped from here on, as if each came from inside another. */
+/* The library is unloaded: gives all memory back to the system. No thread is in it then, for its code goes too. Threads that live
+ * on, and were in it, keep their records: what they still call is dropped from here on, as if it came from inside another call.
+ */
 static void gotrace__free_all(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *m, *kept = NULL, *self = gotrace__self;

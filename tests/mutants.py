@@ -296,6 +296,53 @@ mutant('limit-waits-in-a-call',
        '1023/block', '1011/block')
 
 
+# The end of the process, and of the library; stops side by side; calls from inside the tracer.
+mutant('unload-leaves-procs',
+       '  while ((p = t->procs) != NULL) {\n    t->procs = p->next;\n    gotrace__release(NULL, p, sizeof *p);\n  }\n',
+       '',
+       '1023/unload', '1011/unload')
+mutant('unload-frees-used-records',
+       '    if (m != self && gotrace__load_relaxed(&m->used)) {\n',
+       '    if (0) {\n',
+       '1023/unload', '1011/unload')
+mutant('unload-leaves-the-trace',
+       '  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */\n',
+       '  (void)chunk, (void)size;\n',
+       '1023/unload-read', '1011/unload-read')
+mutant('unload-not-gone',
+       '  gotrace__store_seq_cst(&t->control, ((t->control >> 2) + 1) << 2 | GOTRACE__GONE);\n',
+       '  gotrace__store_seq_cst(&t->control, ((t->control >> 2) + 1) << 2);\n',
+       '1023/unload-begin', '1011/unload-begin')
+mutant('exit-ends-nothing',
+       '  if (active && service) gotrace_stop();\n  else if (active) gotrace_end();\n',
+       '  (void)active, (void)service;\n',
+       '1023/unload', '1011/unload-early')
+mutant('second-stop-cleans-up',
+       '  if (t->active && t->stopping) return gotrace__wait_for_stop();\n',
+       '',
+       '1023/stops-sink', '1011/stops-sink')
+mutant('second-stop-waits-for-ever',
+       '  while (t->stopping && gotrace__load_relaxed(&t->session) == session)\n',
+       '  while (gotrace__load_relaxed(&t->session) == session)\n',
+       '1023/stops', '1011/stops')
+mutant('clean-up-wakes-nobody',
+       '  t->stopping = false;\n  gotrace__wake(&t->changed); /* other calls of gotrace_stop wait for this one */\n',
+       '  t->stopping = false;\n',
+       '1023/stops', '1011/stops')
+mutant('sink-calls-not-nested',
+       '  if (on) gotrace__inside |= GOTRACE__IN_SINK;\n  else gotrace__inside &= ~GOTRACE__IN_SINK;\n',
+       '  (void)on;\n',
+       '1023/sink-calls', '1011/sink-calls')
+mutant('sink-ends-not',
+       '  if (!(m && (m->sequence & 1)) && !(gotrace__inside & ~GOTRACE__IN_SINK)) return false;\n',
+       '  if (!gotrace__is_nested(m)) return false;\n',
+       '1023/sink-ends', '1011/sink-ends')
+mutant('locks-not-counted',
+       ['  gotrace__inside++;\n  gotrace__signal_fence(); /* a signal', '  gotrace__signal_fence();\n  gotrace__inside--;\n}\n'],
+       ['  gotrace__signal_fence(); /* a signal', '  gotrace__signal_fence();\n}\n'],
+       '1023/allocator-calls-late', '1011/allocator-calls-late')
+
+
 def build(header_text, folder, optimize='-O0'):
     header = os.path.join(folder, 'gotrace.h')
     with open(header, 'w') as f:
