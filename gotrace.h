@@ -2395,23 +2395,31 @@ static bool gotrace__thread_run(gotrace__thread_handle *handle) {
 static void gotrace__thread_join(gotrace__thread_handle handle) { pthread_join(handle, NULL); }
 static pthread_key_t gotrace__exit_key;
 static uint32_t gotrace__has_exit_key; /* atomic; a process has few keys */
+#ifdef GOTRACE__UNLOADS
+static uint32_t gotrace__exits; /* atomic; the process ends */
+static void gotrace__process_exits(void) { gotrace__store_relaxed(&gotrace__exits, 1u); }
+#endif
 static void gotrace__platform_init(void) {
   if (pthread_key_create(&gotrace__exit_key, gotrace__thread_gone) == 0)
     gotrace__store_release(&gotrace__has_exit_key, 1u);
   pthread_atfork(gotrace__before_fork, gotrace__after_fork, gotrace__after_fork_in_child);
+#ifdef GOTRACE__UNLOADS
+  atexit(gotrace__process_exits);
+#endif
 }
 static void gotrace__at_thread_exit(void *thread) {
   if (gotrace__load_acquire(&gotrace__has_exit_key)) pthread_setspecific(gotrace__exit_key, thread);
 }
-/* The process ends or the library is unloaded: threads that end later must not call into it. If this is a library, its
- * memory goes back to the system. */
+/* The process ends or the library is unloaded: threads that end later must not call into it. If the library is unloaded,
+ * its memory goes back to the system. If the process ends, other threads may be in the middle of a call, so the memory stays.
+ * The two are told apart by order: exit runs the atexit functions before the destructors, dlclose after them. */
 __attribute__((destructor)) static void gotrace__unload(void) {
   if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
   gotrace__exit();
   gotrace__store_release(&gotrace__has_exit_key, 0u);
   pthread_key_delete(gotrace__exit_key);
 #ifdef GOTRACE__UNLOADS
-  gotrace__free_all();
+  if (!gotrace__load_relaxed(&gotrace__exits)) gotrace__free_all();
 #endif
 }
 #endif
@@ -9765,8 +9773,8 @@ static void gotrace__exit(void) {
 }
 
 #ifdef GOTRACE__UNLOADS
-/* The library is unloaded: returns all memory to the system, except the records of threads that were in it and live on.
- * In a process that ends they may still make calls, which are dropped from here on as if nested. */
+/* The library is unloaded: returns all memory to the system. No thread is in the library, since its code is unloaded too.
+ * Threads that were in it and live on keep their records. Their calls are dropped from here on as if nested. */
 static void gotrace__free_all(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *m, *kept = NULL, *self = gotrace__self;
@@ -9781,7 +9789,7 @@ static void gotrace__free_all(void) {
     return;
   }
   gotrace__unlock(&t->life);
-  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* unread data */
+  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */
   gotrace__lock(&t->life);
   gotrace__store_seq_cst(&t->control, ((t->control >> 2) + 1) << 2 | GOTRACE__GONE);
   gotrace__settle();

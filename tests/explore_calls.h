@@ -81,18 +81,30 @@ static bool explore_file_rewind(void) {
   return true;
 }
 
-/* What the program's write function calls, by number. */
-static void explore_sink_call(unsigned call) {
+/* What the program's write function calls, by number, and whether the answer is as documented. */
+static bool explore_sink_call(unsigned call) {
   const void *chunk;
   gotrace_stats stats;
+  gotrace_result result;
   size_t size;
   switch (call) {
-  case 0: gotrace_log(GOTRACE_NO_TASK, "kind", "text"); break;
-  case 1: world.stopping = true, gotrace_end(); break;
-  case 2: gotrace_stop(); break;
-  case 3: gotrace_read(&chunk, &size); break;
-  case 4: gotrace_advance(); break;
-  default: gotrace_get_stats(&stats); break;
+  case 0:
+    gotrace_log(GOTRACE_NO_TASK, "kind", "text");
+    return true;
+  case 1:
+    world.stopping = true;
+    result = gotrace_end();
+    return result == GOTRACE_OK || result == GOTRACE_ERROR_NOT_RUNNING;
+  case 2:
+    return gotrace_stop() == GOTRACE_ERROR_READER_BUSY;
+  case 3:
+    return gotrace_read(&chunk, &size) == GOTRACE_ERROR_READER_BUSY;
+  case 4: /* once, since each cut gives it more to write */
+    result = world.traces[0].size ? GOTRACE_OK : gotrace_advance();
+    return result == GOTRACE_OK || result == GOTRACE_ERROR_NOT_RUNNING;
+  default:
+    gotrace_get_stats(&stats);
+    return true;
   }
 }
 
@@ -112,7 +124,7 @@ static bool explore_sink(void *context, const void *data, size_t size) {
   unsigned call;
   (void)context;
   for (call = 0; world.sink_calls >> call; call++)
-    if (world.sink_calls >> call & 1) explore_sink_call(call);
+    if (world.sink_calls >> call & 1 && !explore_sink_call(call)) explore_fail("call %u of the sink goes wrong", call);
   return explore_file_write(data, size);
 }
 
@@ -213,13 +225,30 @@ static void explore_fork_in_parent(void) {
   gotrace__after_fork();
 }
 
-/* The library is unloaded, or the process ends, while other threads live on: as gotrace__unload. */
-static void explore_unload(void) {
+/* The key of what runs when a thread ends is deleted. */
+static void explore_delete_key(void) {
   int i;
+  explore.unloaded = true;
+  for (i = 0; i < EXPLORE_THREADS; i++) explore.threads[i].exit_argument = NULL;
+}
+
+static void explore_exit_call(void) {
   world.stopping = true;
   gotrace__exit();
-  explore.unloaded = true; /* the key of what runs when a thread ends is deleted */
-  for (i = 0; i < EXPLORE_THREADS; i++) explore.threads[i].exit_argument = NULL;
+  if (gotrace__t.active && gotrace__t.service) explore_fail("exit does not end the trace");
+}
+
+/* As gotrace__unload, when the process ends and other threads live on. */
+static void explore_process_end(void) {
+  explore_exit_call(); /* by atexit */
+  explore_exit_call();
+  explore_delete_key();
+}
+
+/* As gotrace__unload, when the library is unloaded: no thread is in it. */
+static void explore_unload(void) {
+  explore_exit_call();
+  explore_delete_key();
   world.unread |= gotrace__t.active;
   gotrace__free_all();
 }
@@ -319,7 +348,7 @@ static void explore_end_thread(void) {
   X(cleanup, (void)0, false) /* what follows runs also when the thread is cancelled before */                          \
   X(sinkcalls, world.sink_calls |= 1u << i, false)                                                                     \
   X(allocatorcalls, world.allocator_calls = true, false)                                                               \
-  X(processexit, (world.stopping = true, gotrace__exit()), false)                                                      \
+  X(processend, explore_process_end(), false)                                                                          \
   X(unload, explore_unload(), false)                                                                                   \
   X(clean, world.clean = true, false)                                                                                  \
   X(forks, explore_fork_in_parent(), false)                                                                            \
@@ -517,7 +546,10 @@ static void explore_main(void) {
     }
   }
   explore.together = false;
-  gotrace_get_stats(&world.stats);
+  if ((gotrace__load_relaxed(&gotrace__t.control) & GOTRACE__MODES) == GOTRACE__GONE)
+    world.stats = gotrace__t.last; /* calls of threads that live on are dropped */
+  else
+    gotrace_get_stats(&world.stats);
   explore_check_woken();
   explore_end_run(EXPLORE_FINISHED);
 }

@@ -273,10 +273,15 @@ static bool explore_check_trace(const explore_bytes *bytes, bool counts) {
 /* ---------------------------------------------------------------------------------------------------- memory ---- */
 
 #define EXPLORE_LIVE 256
-/* What the search for reachable memory begins with: the tracer; the records of threads that live on after an unload. */
-static bool explore_is_root(const explore_allocation *allocation) {
+/* The library has been unloaded. */
+static bool explore_gone(void) {
+  return (gotrace__load_relaxed(&gotrace__t.control) & GOTRACE__MODES) == GOTRACE__GONE;
+}
+
+/* After an unload nothing is left but the records of threads that live on. */
+static bool explore_lives_on(const explore_allocation *allocation) {
   int i;
-  if (!explore.unloaded) return false;
+  if (!explore_gone()) return false;
   for (i = 0; i < EXPLORE_THREADS; i++)
     if ((i == explore.running ? gotrace__self : explore.threads[i].self) == (const void *)(allocation + 1)) return true;
   return false;
@@ -293,11 +298,15 @@ static bool explore_check_memory(void) {
   uint64_t hash = 0;
   size_t count = 0, i, todo[EXPLORE_LIVE + 1], todo_count = 0;
   for (allocation = explore.allocations; allocation; allocation = allocation->next) {
-    if (!explore_whole(allocation)) {
+    if ((allocation->live || !explore.pages) && !explore_whole(allocation)) {
       snprintf(explore.failure, sizeof explore.failure, "a write beyond an allocation of %zu bytes", allocation->size);
       return false;
     }
-    if (!allocation->live || explore_is_root(allocation)) continue;
+    if (!allocation->live || explore_lives_on(allocation)) continue;
+    if (explore_gone()) {
+      snprintf(explore.failure, sizeof explore.failure, "an unload leaves %zu bytes", allocation->size);
+      return false;
+    }
     hash += explore_mix(allocation->size, 7);
     if (count < EXPLORE_LIVE) live[count++] = allocation;
   }

@@ -130,6 +130,7 @@ static struct explore {
   char failure[512];
   explore_allocation *allocations;
   size_t live_bytes;
+  bool joined;   /* the service thread */
   bool unloaded; /* threads that end do not call the tracer any more */
   /* The search: */
   bool protected_pages; /* by the run before */
@@ -223,6 +224,8 @@ static void explore_leave(void) {
 static __attribute__((noinline)) void explore_switch_to(int to) {
   explore_thread *from = &explore.threads[explore.running];
   if (to == explore.running) return;
+  /* What is not side by side is ordered, though nothing is noted of it. */
+  if (!explore.together && explore.threads[to].time < from->time) explore.threads[to].time = from->time;
   from->self = gotrace__self;
   from->inside = gotrace__inside;
   gotrace__self = explore.threads[to].self;
@@ -774,6 +777,7 @@ static bool explore_run_service(int *handle) {
     service->sp = explore_fresh_stack(service);
     service->self = NULL;
   }
+  explore.joined = false;
   explore_spawn(EXPLORE_SERVICE);
   *handle = EXPLORE_SERVICE;
   return true;
@@ -782,6 +786,8 @@ static bool explore_run_service(int *handle) {
 static void explore_join(int handle, int line) {
   explore_thread *thread = &explore.threads[explore.running];
   int i;
+  if (handle == EXPLORE_SERVICE && explore.joined) explore_fail("the service thread is joined twice");
+  explore.joined |= handle == EXPLORE_SERVICE;
   thread->joins = handle;
   explore_block(EXPLORE_JOINS, NULL, line);
   for (i = 1; i < EXPLORE_THREADS; i++)
@@ -834,7 +840,7 @@ static void explore_run(void) {
   explore.switch_count = 0;
   explore.allocations = NULL;
   explore.live_bytes = 0;
-  explore.unloaded = false;
+  explore.unloaded = explore.joined = false;
   explore.failure[0] = 0;
   for (i = 0; i < EXPLORE_THREADS; i++) {
     explore_thread *thread = &explore.threads[i];

@@ -242,3 +242,28 @@
 {"cancel-block", 1008, 1026,
  "1 self0; 2 self1; blocks0 on || 1 log cleanup log; 2 log; 3 cancel1; 4 off"},
 {"cancel-block-exit", 1008, 1026, "1 self0; 2 self1; blocks0 on || 1 exit; 2 log; 3 cancel1 off"},
+/* The process ends while threads are in calls, end, read, stop. */
+{"end", 1008, 1026, "1 self0; onsink || 1 log wait waitend; 2 begin exit; 3 processend || 1 log"},
+{"end-off", 1008, 1026, "1 self0 || 1 log exit; 2 begin exit; 3 processend; 4 on"},
+{"end-read", 1008, 1026, "on || 1 begin; 2 read; 3 processend"},
+{"end-stop", 1008, 1026, "onsink || 1 begin; 2 stop; 3 processend"},
+{"end-twice", 1008, 1026, "onsink || 1 begin; 2 processend; 3 processend"},
+{"end-limit", 1008, 1026, "1 self0; 2 self1; blocks0 onsink || 1 log; 2 log exit; 3 processend"},
+{"end-early", 1008, 1026, "1 self0; onsink || 1 log; 2 early; 3 processend"},
+{"end-flight", 1022, 1026, "1 self0; onflight || 1 log; 2 snapshot; 3 processend"},
+/* The library is unloaded beside its service thread; threads that were in it live on, and all else is freed. */
+{"unload", 1008, 1026, "1 self0 region; 2 self1; onsink || 1 log; 2 log || 3 unload; 1 log exit; 2 begin"},
+{"unload-begin", 1008, 1026, "1 self0; 2 begin exit; onsink || 3 unload || 1 log region; 2 log; on"},
+{"unload-read", 1008, 1026, "1 self0 wait; on || 1 waitend; 2 tryread || unload; 1 wait; 2 read"},
+{"unload-early", 1008, 1026, "1 self0 wait; onsink || 3 early unload || 1 waitend exit"},
+{"unload-flight", 1022, 1026, "1 self0 task1; onflight || 1 log; 2 snapshot || unload; 1 log; snapshot"},
+/* Stops side by side: one ends the trace, the others wait for it. */
+{"stops", 1008, 1026, "on || 1 begin; 2 stop; 3 stop; 4 read"},
+{"stops-sink", 1008, 1026, "onsink || 2 stop; 3 stop; 4 stop onsink"},
+{"stops-early", 1008, 1026, "onsink || 1 begin; 2 stop; 3 stop; 4 early"},
+/* Calls from inside: the program's write function, its allocator. */
+{"sink-calls", 1008, 1026, "sinkcalls0 sinkcalls2 sinkcalls3 sinkcalls5 onsink || 1 begin log; 2 advance; 3 stop"},
+{"sink-ends", 1008, 1026, "sinkcalls1 onsink || 1 begin log; 2 advance; 3 stop"},
+{"sink-cuts", 1022, 1026, "sinkcalls4 onsink || 1 begin log; 3 stop"},
+{"allocator-calls", 1008, 1026, "pcreate0 allocatorcalls on || 1 begin log; 2 pstart0 create0 start0; 3 advance off"},
+{"allocator-calls-late", 1008, 1026, "allocatorcalls || 1 begin log; 2 task1; 3 on || 1 log"},

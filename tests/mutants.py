@@ -203,8 +203,8 @@ mutant('cut-wakes-nobody',
        '  t->last_cut = gotrace__nanoseconds();\n  gotrace__unlock(&t->queue_lock);\n}\n\n/* A call',
        '1023/snapshot', '1023/snapshots')
 mutant('reader-end-wakes-nobody',
-       '        gotrace__wake(&t->changed);\n        gotrace__unlock(&t->queue_lock);\n        if (clean_up) {',
-       '        gotrace__unlock(&t->queue_lock);\n        if (clean_up) {',
+       '  gotrace__wake(&t->changed);\n  gotrace__unlock(&t->queue_lock);\n  if (!clean_up) return;',
+       '  gotrace__unlock(&t->queue_lock);\n  if (!clean_up) return;',
        '1023/read-stop', '1011/read-stop')
 mutant('kept-wakes-nobody',
        '  gotrace__count(&t->kept_count, 1);\n  gotrace__wake(&t->changed);',
@@ -233,15 +233,15 @@ mutant('start-leaves-collector',
        '  gotrace__lock(&t->collector);\n  if (c->session && t->gc && t->gc_session',
        '1011/gc-end-late', '1021/gc-end-late')
 mutant('start-unlocked',
-       ['  gotrace__lock(&t->global_lock);\n  gotrace__ender_call(&c, control);',
-        '  if (!v2) gotrace__write_start_of_trace(&c);\n  gotrace__unlock(&t->global_lock);'],
-       ['  gotrace__ender_call(&c, control);',
-        '  if (!v2) gotrace__write_start_of_trace(&c);'],
+       ['  gotrace__lock(&t->global_lock);\n  gotrace__ender_call(&c, generation);',
+        '  if (!n->v2) gotrace__write_start_of_trace(&c);\n  gotrace__unlock(&t->global_lock);'],
+       ['  gotrace__ender_call(&c, generation);',
+        '  if (!n->v2) gotrace__write_start_of_trace(&c);'],
        '1011/global-late', '1011/createsys-late')
 mutant('on-before-session',
-       '  gotrace__store_relaxed(&t->session, (uint32_t)control);\n  t->tables[control & 1] = tables;',
-       '  gotrace__store_seq_cst(&t->control, control << 2 | GOTRACE__ON);\n  gotrace__settle();\n'
-       '  gotrace__store_relaxed(&t->session, (uint32_t)control);\n  t->tables[control & 1] = tables;',
+       '  gotrace__store_relaxed(&t->session, (uint32_t)generation);\n  t->tables[generation & 1] = n->tables;',
+       '  gotrace__store_seq_cst(&t->control, generation << 2 | GOTRACE__ON);\n  gotrace__settle();\n'
+       '  gotrace__store_relaxed(&t->session, (uint32_t)generation);\n  t->tables[generation & 1] = n->tables;',
        '1023/gg-late', '1011/gg-late')
 mutant('claim-not-awaited',
        '    if (!claimed) break;\n    while (gotrace__load_acquire(&m->wait_claimed)) gotrace__pause(&spins);\n',
@@ -263,7 +263,7 @@ mutant('stop-cleans-twice',
 
 # The limit at which threads wait; threads that are cancelled where they wait.
 mutant('limit-waiters-wake-each-other',
-       '  if (!t->cut_wanted) { /* else the reader is awake; other threads that wait here would wake each other for ever */\n',
+       '  if (!t->cut_wanted) { /* else the reader is awake; threads that wait here would wake each other forever */\n',
        '  {\n',
        '1011/block', '1023/block')
 mutant('limit-wakes-nobody',
@@ -271,7 +271,7 @@ mutant('limit-wakes-nobody',
        '    t->cut_wanted = true;\n  }\n  if (!t->empty.head',
        '1011/block-alone', '1023/block-alone')
 mutant('early-end-overwritten',
-       'passed >= period ||\n                (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) != GOTRACE__ON;',
+       'passed >= period || (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) != GOTRACE__ON;',
        'passed >= period;',
        '1011/block-early', '1023/block-early')
 mutant('cancelled-reader-stays',
@@ -294,6 +294,53 @@ mutant('limit-waits-in-a-call',
        '        gotrace__leave(c);\n        gotrace__wait_for_room();\n',
        '        gotrace__wait_for_room();\n        gotrace__leave(c);\n',
        '1023/block', '1011/block')
+
+
+# The end of the process, and of the library; stops side by side; calls from inside the tracer.
+mutant('unload-leaves-procs',
+       '  while ((p = t->procs) != NULL) {\n    t->procs = p->next;\n    gotrace__release(NULL, p, sizeof *p);\n  }\n',
+       '',
+       '1023/unload', '1011/unload')
+mutant('unload-frees-used-records',
+       '    if (m != self && gotrace__load_relaxed(&m->used)) {\n',
+       '    if (0) {\n',
+       '1023/unload', '1011/unload')
+mutant('unload-leaves-the-trace',
+       '  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */\n',
+       '  (void)chunk, (void)size;\n',
+       '1023/unload-read', '1011/unload-read')
+mutant('unload-not-gone',
+       '  gotrace__store_seq_cst(&t->control, ((t->control >> 2) + 1) << 2 | GOTRACE__GONE);\n',
+       '  gotrace__store_seq_cst(&t->control, ((t->control >> 2) + 1) << 2);\n',
+       '1023/unload-begin', '1011/unload-begin')
+mutant('exit-ends-nothing',
+       '  if (active && service) gotrace_stop();\n  else if (active) gotrace_end();\n',
+       '  (void)active, (void)service;\n',
+       '1023/unload', '1011/unload-early')
+mutant('second-stop-cleans-up',
+       '  if (t->active && t->stopping) return gotrace__wait_for_stop();\n',
+       '',
+       '1023/stops-sink', '1011/stops-sink')
+mutant('second-stop-waits-for-ever',
+       '  while (t->stopping && gotrace__load_relaxed(&t->session) == session)\n',
+       '  while (gotrace__load_relaxed(&t->session) == session)\n',
+       '1023/stops', '1011/stops')
+mutant('clean-up-wakes-nobody',
+       '  t->stopping = false;\n  gotrace__wake(&t->changed); /* other calls of gotrace_stop wait for this one */\n',
+       '  t->stopping = false;\n',
+       '1023/stops', '1011/stops')
+mutant('sink-calls-not-nested',
+       '  if (on) gotrace__inside |= GOTRACE__IN_SINK;\n  else gotrace__inside &= ~GOTRACE__IN_SINK;\n',
+       '  (void)on;\n',
+       '1023/sink-calls', '1011/sink-calls')
+mutant('sink-ends-not',
+       '  if (!(m && (m->sequence & 1)) && !(gotrace__inside & ~GOTRACE__IN_SINK)) return false;\n',
+       '  if (!gotrace__is_nested(m)) return false;\n',
+       '1023/sink-ends', '1011/sink-ends')
+mutant('locks-not-counted',
+       ['  gotrace__inside++;\n  gotrace__signal_fence(); /* a signal', '  gotrace__signal_fence();\n  gotrace__inside--;\n}\n'],
+       ['  gotrace__signal_fence(); /* a signal', '  gotrace__signal_fence();\n}\n'],
+       '1023/allocator-calls-late', '1011/allocator-calls-late')
 
 
 def build(header_text, folder, optimize='-O0'):

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A library with its own tracer is loaded and unloaded a thousand times while tracing is on: its trace is complete each
-# time, threads that called it live on, and all memory goes back to the system. Meanwhile the host traces itself.
+# time, threads that called it live on, and all memory goes back to the system. Meanwhile the host traces itself. When the
+# process ends, the library's memory stays, for threads in the middle of a call: one that is held up there goes on later.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -129,3 +130,43 @@ ${CC:-cc} $flags -shared -fPIC "$dir/plugin.c" -o "$dir/plugin.so" -pthread
 # shellcheck disable=SC2086
 ${CC:-cc} $flags "$dir/host.c" -o "$dir/host" -pthread -ldl
 timeout 60 "$dir/host" "$dir/plugin.so" "$dir/trace"
+
+cat >"$dir/last.c" <<'C'
+static void (*last)(void);
+void last_calls(void (*function)(void)) { last = function; }
+__attribute__((destructor)) static void ends(void) { if (last) last(); }
+C
+cat >"$dir/plugin_last.c" <<'C'
+#include "plugin.c"
+void last_calls(void (*function)(void));
+static gotrace_go *go;
+static uint64_t id;
+static void last(void) {
+  plugin_work();
+  if (gotrace_go_id(go) == id) fputs("the library was ended, and the goroutine is there\n", stdout);
+}
+void plugin_at_last(void) {
+  go = gotrace_go_self();
+  id = gotrace_go_id(go);
+  last_calls(last);
+}
+C
+cat >"$dir/ends.c" <<'C'
+#include <dlfcn.h>
+#include <string.h>
+int main(int argc, char **argv) {
+  void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL), *found = library ? dlsym(library, "plugin_at_last") : NULL;
+  void (*at_last)(void);
+  if (argc != 2 || !found) return 1;
+  memcpy(&at_last, &found, sizeof at_last);
+  at_last();
+  return 0;
+}
+C
+# shellcheck disable=SC2086
+${CC:-cc} $flags -shared -fPIC "$dir/last.c" -o "$dir/liblast.so"
+# shellcheck disable=SC2086
+${CC:-cc} $flags -shared -fPIC "$dir/plugin_last.c" -o "$dir/plugin_last.so" -pthread -L"$dir" -llast -Wl,-rpath,"$dir"
+# shellcheck disable=SC2086
+${CC:-cc} $flags "$dir/ends.c" -o "$dir/ends" -ldl
+timeout 60 "$dir/ends" "$dir/plugin_last.so" | grep 'the goroutine is there'
