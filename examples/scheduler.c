@@ -122,7 +122,7 @@ struct worker {
 static struct {
   struct worker *workers;
   unsigned worker_count;
-  atomic_uint runnable;         /* coroutines on run queues; counted before they are there */
+  atomic_uint runnable;         /* coroutines on run queues; counted before they are added */
   atomic_uint idle;             /* workers that wait, or are about to */
   atomic_uint living;           /* coroutines that have not ended */
   _Atomic(uint64_t) next_alarm; /* wake_at of the first sleeper; NEVER: there is none */

@@ -200,7 +200,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
         pieces[j] = fresh;
         break;
       }
-      default: /* cut off */
+      default: /* truncate */
         if (random_below(4) == 0) count = 1 + i;
         break;
     }

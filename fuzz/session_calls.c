@@ -28,7 +28,7 @@ FUZZ_NOT_COVERED
 #include "tests/check_v1.h"
 FUZZ_COVERED
 
-/* ---- The clock: what the system would say, plus a thread's own error. ---- */
+/* ---- The clock: the system's time, plus a thread's own error. ---- */
 
 static uint64_t fuzz_time, fuzz_looks;
 static int64_t fuzz_skew[4];
@@ -92,7 +92,7 @@ static int fuzz_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct 
 }
 #define pthread_cond_timedwait fuzz_wait
 
-/* ---- Memory: fails when told, and is forgotten after an input. ---- */
+/* ---- Memory: fails on demand, and is freed after an input. ---- */
 
 typedef struct fuzz_block {
   struct fuzz_block *next, *previous;
@@ -134,7 +134,7 @@ static void fuzz_free(void *memory, size_t size) {
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
-/* The service thread goes on as far as it can. */
+/* The service thread runs as far as it can. */
 static void fuzz_serve(void) {
   gotrace__thread *self = gotrace__self;
   gotrace__self = NULL;

@@ -663,7 +663,7 @@ static inline bool check_v1_merge(check_v1_trace *t, check_v1_parser *p, check_v
   uint32_t done, *samples;
   check_v1_stream *all = check_v1_memory(NULL, streams * sizeof *all);
   bool good = true;
-  /* Samples are a stream of their own, by time. */
+  /* Samples form a separate stream, by time. */
   samples = check_v1_memory(NULL, p->samples * sizeof *samples);
   for (i = 0, done = p->samples_first; done != CHECK_V1_NONE; done = t->events[done].next) samples[i++] = done;
   check_v1_sort(t, samples, p->samples);

@@ -66,7 +66,7 @@ compile() {
 }
 wrong=
 
-# A program that says every kind of thing once.
+# A program that makes every kind of call once.
 uses='
 static void work(void) {}
 int main(void) {
@@ -150,7 +150,7 @@ esac
 
 [ -z "$wrong" ] || exit 1
 
-# What must be refused.
+# What must be rejected.
 if echo "$implement" | "$compiler" -x "${suffix/cpp/c++}" -I. -DGOTRACE_MALLOC=malloc -E - >/dev/null 2>&1; then
   echo "GOTRACE_MALLOC without GOTRACE_FREE is not refused"
   exit 1

@@ -26,7 +26,7 @@ for trace in "$traces"/*.trace; do
     "$tool" convert --to $format -o "$name-to-$format.trace" "$trace"
     ln -sf "$name-to-$format.trace" "$dir/to-$format.trace"
   done
-  # What is told is the same. v2 has the ends of system calls, which v1 does not.
+  # The contents are the same. v2 has the ends of system calls, which v1 does not.
   same="1.26"
   case $(head -c 7 "$trace") in 'go 1.22') same= ;; 'go 1.2'[3-9]) ;; *) same="1.21 1.26" ;; esac
   for format in $same; do printf '%s\t%s\n' "$trace" "$name-to-$format.trace" >>"$dir/pairs"; done

@@ -2,7 +2,7 @@
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
-/* For test_static.c, which has a tracer of its own: a whole trace by this one, with one message. */
+/* For test_static.c, which has its own tracer: a complete trace by this one, with one message. */
 gotrace_result test_other_tracer(const gotrace_options *options);
 gotrace_result test_other_tracer(const gotrace_options *options) {
   gotrace_result result = gotrace_start(options);

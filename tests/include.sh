@@ -225,7 +225,8 @@ int main(void) {
   (root=$PWD && cd "$dir" && "$root/tests/wine.sh" ./export.exe) || { [ $? = 77 ] || fail "export.exe: failed"; }
 }
 
-# Two shared libraries with a copy each. Linked as usual they are one tracer; with -Bsymbolic they are two, and it shows.
+# Two shared libraries with a copy each. Linked normally they are one tracer; with -Bsymbolic they are two, and are
+# reported.
 part_copies() {
   local mode
   file a.c <<'C'
@@ -268,7 +269,7 @@ C
   done
 }
 
-# clang-cl is Clang without __GNUC__. Its headers are not to be had, so MinGW's stand in.
+# clang-cl is Clang without __GNUC__. Its headers are not available, so MinGW's are used.
 part_clang_cl() {
   [ "$compiler" = clang ] || return 0
   if ! command -v x86_64-w64-mingw32-gcc >/dev/null; then

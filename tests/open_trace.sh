@@ -41,7 +41,7 @@ if [ "${1-}" = --view ]; then # tests/open_trace.sh --view RELEASE TRACE: status
   exit 1
 fi
 
-# What a program wrote that was killed: Go goes on from 1.23 on, with what is whole.
+# The trace of a killed program: Go 1.23 and later read the complete part.
 if [ "${1-}" = --killed ]; then # tests/open_trace.sh --killed TRACE
   form=$(head -c 16 "$2" | tr -d '\0' | cut -d ' ' -f 2)
   oldest=1.23

@@ -25,7 +25,7 @@ static bool swallow(void *unused, const void *data, size_t size) {
   return true;
 }
 
-/* Far from each other, so that an address tells them apart. */
+/* Far from each other, so that an address identifies them. */
 __attribute__((noinline, aligned(1024))) static void innermost(void) {
   gotrace_log(GOTRACE_NO_TASK, "category", "message");
   __asm__ volatile("" ::: "memory"); /* no call in place of a return */
@@ -51,7 +51,7 @@ static void frame_pointers(void) {
   CHECK(found >= 6); /* the place of the call itself need not be an address */
 }
 
-/* A trace that passes 2 GiB goes on, and can be cut back beyond them. */
+/* A trace continues beyond 2 GiB, and can be truncated there. */
 static void large_file(const char *path) {
   const off64_t limit = (off64_t)1 << 31;
   struct stat64 status;

@@ -71,8 +71,8 @@ enum { READY, RUNNING, WAITING }; /* with the number of waits so far, times 4, w
 typedef struct job {
   person person;
   int state;  /* atomic */
-  int waits;  /* of whoever runs it */
-  int wakers; /* atomic: those who may yet report waking it; it does not end meanwhile */
+  int waits;  /* owned by the thread that runs it */
+  int wakers; /* atomic: threads that may still report waking it; it does not end before that */
   struct job *next;
 } job;
 
@@ -82,7 +82,7 @@ enum { IDLE, OWNED, IN_SYSCALL }; /* with the number of thefts so far, times 4, 
 typedef struct slot {
   gotrace_proc *proc;
   int state;     /* atomic */
-  int thefts;    /* atomic: that the tracer has been told of */
+  int thefts;    /* atomic: reported to the tracer */
   bool sweeping; /* the owner's */
 } slot;
 
@@ -105,7 +105,7 @@ static struct {
   int stopping;   /* atomic: a thread stops the world */
   bool rude;
   unsigned manner;            /* of rude threads: 0 any call, 1 what changes goroutines, 2 what changes procs */
-  bool patient;               /* whoever has lost a proc waits until the thief has told the tracer */
+  bool patient;               /* a thread that has lost its proc waits until the thief has reported the steal */
   gotrace_go *shared[SHARED]; /* atomic; of rude threads */
   gotrace_proc *shared_procs[2];
   gotrace_go *made[MOST_MADE]; /* atomic: all that rude threads have made, for the end */
@@ -602,7 +602,7 @@ static void plain(actor *a) {
   live_as_plain_thread(a, UINT32_MAX);
 }
 
-/* A callback from foreign code: a goroutine that is there only for it, on a proc that is borrowed. */
+/* A callback from foreign code: a goroutine only for this call, on a borrowed proc. */
 static void call_back(actor *a) {
   person self;
   memset(&self, 0, sizeof self);
@@ -765,7 +765,7 @@ static void rude(actor *a) {
 
 static void *act(void *argument) {
   actor *a = argument;
-  setpriority(PRIO_PROCESS, 0, 10); /* on Linux a thread's own: the main thread shall come to stop soon */
+  setpriority(PRIO_PROCESS, 0, 10); /* per thread on Linux: lets the main thread reach stop soon */
   a->role(a);
   return NULL;
 }

@@ -106,7 +106,7 @@ static int one_case(gotrace_format format, bool by_service) {
       CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_TABLE_FULL], 0);
     }
     check_v1_free(&t);
-    CHECK_EQUAL(gotrace__t.budget.used, 0); /* a session gives back all that it took */
+    CHECK_EQUAL(gotrace__t.budget.used, 0); /* a session frees all its memory */
   }
   test_free(&bytes);
   return fail_from && __atomic_load_n(&allocations, __ATOMIC_SEQ_CST) >= fail_from ? 3 : 0;

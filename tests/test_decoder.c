@@ -73,7 +73,7 @@ static outcome decode(const gotrace_decoder_options *options, uint64_t first) {
       if (gotrace_decoder_string(d, e.args[i], &text, &size)) CHECK(size == 0 || text);
     CHECK(gotrace_decoder_stack(d, e.stack, frames, 3) <= 1000);
     if (o.events++ >= first) continue;
-    /* The time of a Sync is that of its generation's earliest batch, which may be cut off. */
+    /* The time of a Sync is that of its generation's earliest batch, which may be truncated. */
     if (strcmp(e.spec->name, "Sync") != 0) o.hash = hash_of(o.hash, &e.time, sizeof e.time);
     o.hash = hash_of(o.hash, &e.offset, sizeof e.offset);
     o.hash = hash_of(o.hash, e.args, sizeof e.args);

@@ -59,7 +59,7 @@ static void by_a_goroutine(gotrace_format format) {
   gotrace_go_destroy(g); /* it runs */
   gotrace_go_syscall_begin();
   gotrace_proc_stop();
-  gotrace_go_syscall_end_blocked(); /* v1: the end of the call is told with the next start */
+  gotrace_go_syscall_end_blocked(); /* v1: the end of the call is written with the next start */
   gotrace_proc_start(proc);
   gotrace_go_destroy(g);
   gotrace_proc_stop();
@@ -125,7 +125,7 @@ static void while_off(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* A thread's own goroutine, which waits: the thread goes on as another one. */
+/* A thread's own goroutine, which waits: the thread continues as another one. */
 static void a_waiting_thread(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);

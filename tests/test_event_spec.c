@@ -188,7 +188,7 @@ static void v1_parser(const char *text, int format) {
                            ? true
                            : specs[i].number == GOTRACE_V1_USER_LOG);
     CHECK((at = after(at, "[]string{")) != NULL);
-    if (specs[i].number == GOTRACE_V1_STRING) continue; /* of a form of its own */
+    if (specs[i].number == GOTRACE_V1_STRING) continue; /* has a special form */
     if (specs[i].number == GOTRACE_V1_USER_LOG) {       /* the text follows the event */
       same_arguments(specs[i].name, at, "dt task key_string stack", stack);
       continue;

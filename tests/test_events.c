@@ -55,7 +55,7 @@ static void block_kinds(gotrace_go *g, int p, unsigned *seq) {
   for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     gotrace_go_block(kinds[i].reason);
     expect(kinds[i].name, p, gotrace_go_id(g), "%s", "");
-    gotrace_go_unblock(g); /* by nobody, on the same proc: local, whose number Go prints as 0 */
+    gotrace_go_unblock(g); /* without a waker, on the same proc: local, whose number Go prints as 0 */
     expect("GoUnblock", kinds[i].reason == GOTRACE_BLOCK_NET ? NETPOLL_P : p, 0, " g=%llu seq=0", U(gotrace_go_id(g)));
     gotrace_go_start(g);
     expect("GoStart", p, gotrace_go_id(g), " g=%llu seq=0", U(gotrace_go_id(g)));
@@ -63,7 +63,7 @@ static void block_kinds(gotrace_go *g, int p, unsigned *seq) {
   }
 }
 
-/* A wake-up in vain: readers leave out unblock, start and block. Returns the numbered events. */
+/* A futile wake-up: readers drop the unblock, start and block. Returns the number of numbered events. */
 static unsigned futile_wakeup(gotrace_go *g, int p) {
   uint64_t gid = gotrace_go_id(g);
   gotrace_go_block(GOTRACE_BLOCK_COND_WAIT);
@@ -198,7 +198,7 @@ static void all_events(void) {
   gotrace_go_unblock(g);
   expect("GoUnblock", -1, 0, " g=%llu seq=%u", U(gid), seq);
   seq++;
-  gotrace_go_unblock(waits); /* whom the trace knows from its beginning, on the global proc too: local */
+  gotrace_go_unblock(waits); /* known to the trace from its beginning, also on the global proc: local */
   expect("GoUnblock", -1, 0, " g=%llu seq=0", U(gotrace_go_id(waits)));
   gotrace_proc_start(p1);
   expect("ProcStart", id1, 0, " thread=%llu", U(thread));
@@ -311,7 +311,7 @@ static void all_events(void) {
     expect("GoStart", id2, gid, " g=%llu seq=0", U(gid));
   }
 
-  /* A wait on an address, ended by who says so, and by nobody. */
+  /* A wait on an address, ended by a waker that reports it, and without a waker. */
   for (i = 0; i < 2; i++) {
     gotrace_wait_on(&format, GOTRACE_BLOCK_COND_WAIT);
     expect("GoBlockCond", id2, gid, "%s", "");
@@ -332,7 +332,7 @@ static void all_events(void) {
   gotrace_gc_end();
   expect("GCDone", id2, 0, "%s", "");
   if (!SINCE(GOTRACE_GO_1_10)) {
-    gotrace_gc_scan_begin(); /* which later readers take for a mark termination */
+    gotrace_gc_scan_begin(); /* which later readers treat as a mark termination */
     expect("STWStart", id2, 0, " kindid=0 kind=mark termination");
     gotrace_gc_scan_end();
     expect("STWDone", id2, 0, "%s", "");
@@ -420,7 +420,7 @@ static void all_events(void) {
   gotrace_proc_destroy(p2);
 }
 
-/* In a process of its own, with what it is expected to give in a file beside the trace. */
+/* In a separate process, with the expected output in a file next to the trace. */
 static void in_child(const char *name, void (*events)(void)) {
   char path[512];
   int status;

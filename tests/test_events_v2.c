@@ -309,7 +309,7 @@ static void allocating(void) {
   expect_memory("GoroutineStackFree", "4");
 }
 
-/* What lasts over the end of a generation is told again in the next: by its thread's first event, or at its end. */
+/* What spans the end of a generation is written again in the next one: at its thread's first event, or at the end. */
 static void generations(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, gotrace_proc *p2) {
   gotrace_task task = gotrace_task_begin("long", GOTRACE_NO_TASK);
   int i;
@@ -322,7 +322,7 @@ static void generations(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, go
   gotrace_stw_begin(GOTRACE_STW_GOMAXPROCS);
   expect("RangeBegin .*Name=\"stop-the-world \\(GOMAXPROCS\\)\"");
   CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
-  /* What is nobody's is told at the generation's end, what was heard of is not. */
+  /* Objects without an owner are written at the generation's end if they were silent. */
   expect("RangeEnd .*Name=\"stop-the-world \\(GOMAXPROCS\\)\"");
   expect("Sync");
   gotrace_log(task, "in", "the next generation");
@@ -336,7 +336,7 @@ static void generations(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, go
   expect("Metric .*heap/objects:bytes.*Uint64\\(1234\\)");
   expect("RangeActive .*Name=\"GC concurrent mark phase\"");
   expect("Log .*Category=\"in\" Message=\"the next generation\"");
-  for (i = 0; i < 3; i++) { /* in which nobody makes a sound */
+  for (i = 0; i < 3; i++) { /* in which everything is silent */
     CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
     if (i == 0) {
       GO(waiting, "Runnable", "Runnable");
@@ -412,7 +412,7 @@ static void all_events(void) {
   for (i = 1; i < 256; i++) {
     const gotrace_event_spec *spec = gotrace_find_event_spec(format, i);
     if (!spec || stats.kinds[i] || memchr(frame, i, sizeof frame)) continue;
-    if (SINCE(GOTRACE_GO_1_23) && i == GOTRACE_V2_GO_STATUS) continue; /* GoStatusStack says more */
+    if (SINCE(GOTRACE_GO_1_23) && i == GOTRACE_V2_GO_STATUS) continue; /* GoStatusStack contains more */
     fprintf(stderr, "format %d: no %s was written\n", (int)format, spec->name);
     exit(1);
   }
@@ -467,13 +467,13 @@ static void from_the_middle(void) {
   gotrace_proc_stop();
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   test_write_kinds("middle", format);
-  PROC(p2, "Undetermined", "Running"); /* told when the trace ended */
+  PROC(p2, "Undetermined", "Running"); /* written when the trace ended */
   expect("StateTransition .*GoID=%llu Undetermined->Running", U(id));
   pthread_barrier_wait(&barrier);
   CHECK(pthread_join(thread, NULL) == 0);
 }
 
-/* Readers refuse a generation without events, so there is none. */
+/* Readers reject a generation without events, so there is none. */
 static void nothing(void) {
   gotrace_options options;
   int i;

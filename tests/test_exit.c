@@ -80,7 +80,7 @@ static int child(unsigned way, gotrace_format format) {
   } else {
     CHECK_EQUAL(gotrace_start_file(path, &options), GOTRACE_OK);
   }
-  CHECK(pthread_create(&thread, NULL, emits, NULL) == 0); /* it goes on while the process ends */
+  CHECK(pthread_create(&thread, NULL, emits, NULL) == 0); /* it continues while the process ends */
   gotrace_log(GOTRACE_NO_TASK, "main", "message");
   switch (way) {
   case EXIT:

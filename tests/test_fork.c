@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* ThreadSanitizer's allocator, unlike the C library's, is unusable in a child that is forked while another thread is in
- * it. So nobody is: all that threads allocate while they emit is allocated under a lock, and fork takes that lock. */
+ * it. So no thread is: emitting threads allocate under a lock, and fork takes that lock. */
 #if defined(__SANITIZE_THREAD__)
 static pthread_mutex_t allocator = PTHREAD_MUTEX_INITIALIZER;
 static void lock_allocator(void) { pthread_mutex_lock(&allocator); }
@@ -107,7 +107,7 @@ static void in_a_system_call(bool tracing) {
   wait_for_child(child);
 }
 
-static uint32_t writes; /* atomic: 1 a snapshot is being written, 2 it may go on */
+static uint32_t writes; /* atomic: 1 a snapshot is being written, 2 it may continue */
 
 static bool write_and_wait(void *unused, const void *data, size_t size) {
   (void)unused, (void)data, (void)size;

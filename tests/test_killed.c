@@ -38,7 +38,7 @@ static void *work(void *unused) {
   return NULL;
 }
 
-/* Tells through the pipe when some generations have been written. */
+/* Reports through the pipe when some generations have been written. */
 static void trace_until_killed(const char *path, gotrace_format format, int pipe_end) {
   gotrace_options options;
   bool told = false;

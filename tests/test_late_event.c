@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-enum { LATE = 4711, NEXT = 815 }; /* bytes of the heap: the events are told apart by them */
+enum { LATE = 4711, NEXT = 815 }; /* bytes of the heap, which identify the events */
 
 static uint32_t phase;
 static enum { SLOW, FAST, REFILL } way; /* held up with its stream open, in the fast path, before it opens its stream */
@@ -42,7 +42,7 @@ static void *cutter(void *unused) {
   return unused;
 }
 
-/* The time of the heap event of so many bytes, in ticks, as it stands in the file, and its generation (v2; else 0). */
+/* The time of the heap event of so many bytes, in ticks as in the file, and its generation (v2; else 0). */
 static int64_t time_of(const test_bytes *bytes, uint64_t heap, uint64_t *generation) {
   gotrace_decoder_options options;
   gotrace_decoder *decoder;

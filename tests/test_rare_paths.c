@@ -32,7 +32,7 @@ static uint64_t count_of(gotrace_format format, const char *name) {
   return 0;
 }
 
-/* While there is no memory nothing is cut, and nothing is lost; then the service thread goes on. */
+/* While memory is out, there are no cuts, and nothing is lost; then the service thread continues. */
 static void postponed_cut(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);

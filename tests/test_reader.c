@@ -68,7 +68,7 @@ static void on_one_thread(gotrace_format format, const char *header) {
   CHECK_EQUAL(stats.bytes, 16);
   CHECK_EQUAL(stats.consistent_bytes, 0);
 
-  /* What was emitted before the cut is delivered, and is a trace of its own. */
+  /* What was emitted before the cut is delivered, and is a complete trace. */
   CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
   emit_some(3); /* not before it */
   got = try_all(&bytes);

@@ -46,7 +46,7 @@ int main(void) {
   region.budget = &budget;
   budget.limit = 3 * BLOCK;
 
-  /* Too large is refused, and costs nothing. */
+  /* A piece that is too large is refused, at no cost. */
   CHECK(!gotrace__region_alloc(&region, MOST + 1));
   CHECK(!gotrace__region_alloc(&region, BLOCK));
   CHECK(!gotrace__region_alloc(&region, SIZE_MAX));
@@ -72,7 +72,7 @@ int main(void) {
   CHECK_EQUAL(outstanding, BLOCK);
   CHECK(a[7] == 1 && b[15] == 2);
 
-  /* The next one does not fit; a whole block's worth does, in a block of its own. */
+  /* The next one does not fit; a piece as large as a block does, in its own block. */
   CHECK(gotrace__region_alloc(&region, 64));
   CHECK_EQUAL(outstanding, 2 * BLOCK);
   a = gotrace__region_alloc(&region, MOST);
@@ -81,7 +81,7 @@ int main(void) {
   CHECK_EQUAL(outstanding, 3 * BLOCK);
   CHECK_EQUAL(allocations, 3);
 
-  /* Beyond the budget: refused, and the books stay right; nothing is lost of what is there. */
+  /* Beyond the budget: refused; the accounting stays correct, and existing pieces stay intact. */
   CHECK(!gotrace__region_alloc(&region, 8));
   CHECK_EQUAL(budget.used, 3 * BLOCK);
   CHECK_EQUAL(budget.peak, 3 * BLOCK);

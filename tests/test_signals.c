@@ -117,7 +117,7 @@ static void profile(gotrace_format format, gotrace_stacks stacks) {
   test_free(&bytes);
 }
 
-/* Nobody reads: the ring fills, and what finds no room is counted. */
+/* Without a reader the ring fills, and samples without room are counted. */
 static void overflow(void) {
   gotrace_options options;
   gotrace_stats stats;

@@ -137,7 +137,7 @@ int main(void) {
   CHECK(stat(path, &status) == 0 && status.st_size > 100);
   remove(path);
 
-  /* A pipe: whoever reads it gets the trace. */
+  /* A pipe: its reader gets the trace. */
   {
     int ends[2];
     char name[64];

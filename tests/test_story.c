@@ -58,7 +58,7 @@ static void story(gotrace_format format) {
   }
   gotrace_task_end(task);
   gotrace_go_end();
-  for (round = 0; round < 2; round++) { /* and those who wait go too */
+  for (round = 0; round < 2; round++) { /* the waiting ones end too */
     gotrace_go *g = round ? timer : consumer;
     gotrace_go_unblock(g);
     gotrace_go_start(g);

@@ -86,12 +86,12 @@ int main(void) {
   CHECK_EQUAL(put("one\0two", 7), 4); /* any bytes */
   a = put("\0", 1);
   CHECK_EQUAL(a, 5);
-  CHECK_EQUAL(put("\0\0", 2), 6); /* the length tells these apart */
+  CHECK_EQUAL(put("\0\0", 2), 6); /* these differ in length */
   cuts();
   gotrace__table_free(table);
   CHECK_EQUAL(budget.used, 0);
 
-  /* Four threads put the same strings: each gets one id, and all ids are there, once, in order. */
+  /* Four threads insert the same strings: each string gets one id, and each id occurs once, in order. */
   strings = test_scaled(STRINGS);
   CHECK((table = gotrace__table_new(&budget, true)) != NULL);
   for (i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, put_all, (void *)i) == 0);
@@ -119,7 +119,7 @@ int main(void) {
   gotrace__table_free(table);
   CHECK_EQUAL(budget.used, 0);
 
-  /* No memory: 0, and what is there stays. */
+  /* Out of memory: 0, and the existing entries stay. */
   budget.limit = sizeof *table;
   CHECK((table = gotrace__table_new(&budget, true)) != NULL);
   CHECK_EQUAL(put("x", 1), 0);

@@ -29,7 +29,7 @@ fail() {
   exit 1
 }
 
-# expect STATUS COMMAND...: runs the tool; what it said is in out and err.
+# expect STATUS COMMAND...: runs the tool; its output is in out and err.
 expect() {
   local want=$1 status=0
   shift
@@ -60,7 +60,7 @@ lasts() { # lasts FILE NANOSECONDS WHAT
   [ "$lasting" -ge "$2" ] && [ "$lasting" -le $(($2 + 2000)) ] || fail "$3 lasts $lasting ns, not $2"
 }
 
-# What goroutines are said to be, and where: the statuses of a v2 trace, each once.
+# The goroutine statuses of a v2 trace, with their threads, each once.
 statuses() {
   "$tool" dump "$1" | awk '
     /^[0-9]/ { show(); on = $2 == "GoStatusStack"; for (i = 3; on && i <= NF; i++) if ($i ~ /^(g|gstatus)=/) said = said " " $i }

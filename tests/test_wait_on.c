@@ -29,7 +29,7 @@ static void *waiter(void *argument) {
   return NULL;
 }
 
-/* Lets the first `n` waiters go on. */
+/* Lets the first `n` waiters continue. */
 static void pass(int n) {
   pthread_mutex_lock(&lock);
   passes = n;
@@ -78,7 +78,7 @@ static void in_order(gotrace_format format, bool late) {
   CHECK_EQUAL(gotrace_wake(&lock, 9), 0);
   CHECK_EQUAL(gotrace_wake(&keys[1], 1), 1);
   CHECK_EQUAL(gotrace_wake(&keys[0], 2), 2);
-  pass(4); /* number 3 goes on by itself: a time-out */
+  pass(4); /* number 3 continues without a waker: a time-out */
   for (i = 0; i < 4; i++) CHECK(pthread_join(threads[i], NULL) == 0);
   CHECK_EQUAL(gotrace_wake(&keys[1], GOTRACE_WAKE_ALL), 1);
   CHECK_EQUAL(gotrace_wake(&keys[0], GOTRACE_WAKE_ALL), 1);
@@ -169,7 +169,7 @@ static void in_a_hurry(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* A wait for ever that ends after all: what was the thread's goroutine has ended, and it goes on as another. */
+/* A wait for ever that ends after all: the thread's goroutine has ended, and the thread continues as another one. */
 static void for_ever(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);

@@ -78,7 +78,7 @@ static void every_call(gotrace_format format) {
   CHECK(failures > 5);
 }
 
-/* In a process of its own: files may not grow beyond `most` bytes. */
+/* In a separate process: files may not grow beyond `most` bytes. */
 static void short_of_room(const char *path, rlim_t most) {
   int status;
   pid_t child = fork();
@@ -115,7 +115,7 @@ static void short_of_room(const char *path, rlim_t most) {
     CHECK_EQUAL(stats.system_error, EFBIG);
     CHECK(stats.bytes <= most && stats.bytes == stats.consistent_bytes);
     test_load(&bytes, path);
-    CHECK_EQUAL(bytes.size, stats.bytes); /* cut back */
+    CHECK_EQUAL(bytes.size, stats.bytes); /* truncated */
     CHECK_OPENS(&bytes);
     if (most > 300000) CHECK(bytes.size > 100000); /* there were cuts before */
     test_free(&bytes);

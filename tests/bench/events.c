@@ -140,7 +140,7 @@ typedef struct shares {
   double first[GOS], second[GOS];
 } shares;
 
-/* Shares the nanoseconds of a pair out, by the ticks that its first call and its second usually take. */
+/* Divides the nanoseconds of a pair in the ratio of the typical ticks of its two calls. */
 static void share(work *w, double pair, shares *ticks) {
   double first = median(ticks->first, GOS) - ticks_cost, second = median(ticks->second, GOS) - ticks_cost;
   if (!gotrace_enabled()) first = second = 1; /* calls too short for the counter to distinguish: half each */
@@ -367,7 +367,7 @@ DEEPER(deeper) {
   __asm__ volatile("" : : : "memory"); /* no tail calls */
 }
 
-static unsigned extra_frames; /* between measure_stack and the number of frames that the row wants */
+static unsigned extra_frames; /* between measure_stack and the row's number of frames */
 
 static void measure_stack(work *w) {
   at_the_bottom = measure_region;
@@ -500,7 +500,7 @@ static bool session_kept;
 static pthread_barrier_t with_main, together; /* the threads and main, the threads */
 static atomic_uint arrived;
 
-/* Both threads go on at the same moment, which pthread_barrier_wait does not see to. */
+/* Both threads continue at the same moment, which pthread_barrier_wait does not ensure. */
 static void spin_together(unsigned *phase) {
   *phase += (unsigned)current->threads;
   atomic_fetch_add(&arrived, 1);
@@ -528,7 +528,7 @@ static void *work_main(void *argument) {
   if (r->flags & RUNS) gotrace_go_start(w->gos[0]);
   pthread_barrier_wait(&with_main); /* the trace starts */
   pthread_barrier_wait(&with_main);
-  r->measure(w); /* names and stacks are there */
+  r->measure(w); /* names and stacks are in the tables */
   began = now(); /* what is new each time would only fill the tables */
   while (!counting && !session_kept && !(r->flags & ALL_BYTES) && now() - began < warm_up) r->measure(w);
   for (i = 0; i < session_repetitions; i++) {

@@ -92,7 +92,7 @@ for release in 1.19 1.27; do
     sub(/^go-/, "go" release "-", $2); printf "result %s %s %s %s %.2f 0\n", $2, $3, $4, $5, $5 / floor }' | tee -a "$results"
 done
 
-# LTTng-UST: with a session daemon of its own, which ends with this.
+# LTTng-UST: with its own session daemon, which ends with this script.
 lttng_peer() {
   local daemon i peer
   command -v lttng-sessiond >/dev/null && command -v lttng >/dev/null || { echo "missing lttng: no lttng-tools"; return; }

@@ -57,7 +57,7 @@ static void end_threads(void) {
   for (i = 0; i < 2; i++) case_join(threads[i]);
 }
 
-/* Goroutines are made anew for each run: where both threads had one while tracing was off, the end of a thread ends it.
+/* New goroutines for each run: if both threads had one while tracing was off, the end of a thread ends it.
  */
 static void make_goroutines(void) {
   int i;
@@ -80,7 +80,7 @@ static void run(gotrace_format format, long number) {
   gotrace_options options = {0};
   long cuts;
   make_goroutines();
-  if (number & 8) begin_threads(number); /* they are there already when tracing starts */
+  if (number & 8) begin_threads(number); /* they exist before tracing starts */
   case_start(format, options);
   if (!(number & 8)) begin_threads(number);
   for (cuts = number / 16 & 3; cuts > 0; cuts--) {

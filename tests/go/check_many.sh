@@ -14,7 +14,7 @@ trap 'rm -rf "$lists"' EXIT
 # The header's first eight bytes: "go 1.", the minor version, and a space or NUL.
 find "$1" -name '*.trace' | sort | while read -r name; do
   minor=$(head -c 8 "$name" | tr -d '\0' | sed -n 's/^go 1\.\([0-9]\{1,2\}\).*/\1/p')
-  # What has no header is for the newest reader to refuse.
+  # A file without a header goes to the newest reader, which rejects it.
   if [ "${minor:-99}" -lt 22 ]; then echo "$name" >>"$lists/v1"; fi
   if [ "${minor:-99}" -ge 11 ]; then echo "$name" >>"$lists/v2"; fi
 done

@@ -16,7 +16,7 @@ build() { # build RELEASE: leaves the program in $work
   root=$cache/$1/usr/lib/go-$1
   [ -x "$root/bin/go" ] || { echo "needs Go $1 (make deps)"; exit 77; }
   files=$here/write_traces.go
-  # Files that are named are taken whatever their constraints say.
+  # Named files are used regardless of their build constraints.
   [ "${1#1.}" -lt 23 ] || files="$files $here/write_traces_iter.go"
   go="env GOROOT=$root GOTOOLCHAIN=local GOFLAGS= GOPROXY=off GO111MODULE=off GOCACHE=$cache/gocache"
   # shellcheck disable=SC2086 # words
@@ -43,7 +43,7 @@ for release in "$@"; do
   for name in $("$work/write_traces"); do
     "$work/write_traces" "$name" "$out/$release-$name"
   done
-  # A generation every 20 ms, not every second: what goes on over their borders.
+  # A generation every 20 ms instead of every second, so that more activity crosses their ends.
   if [ "${release#1.}" -ge 22 ]; then
     for name in storm gc tasks profile syscall; do
       GODEBUG=traceadvanceperiod=20000000 "$work/write_traces" $name "$out/$release-generations_$name"
