@@ -12,7 +12,8 @@ FLAGS = -std=c11 $(WARNINGS) -I. $(STB) -pthread $(CPPFLAGS)
 # The header formats with stb_sprintf where it finds it; Debian's libstb-dev keeps it in a directory of its own.
 STB := $(patsubst %,-isystem %,$(wildcard /usr/include/stb))
 
-examples = $(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c))
+examples = $(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c)) build/examples/gotrace
+tool_objects = $(patsubst examples/gotrace/%.c,build/examples/tool/%.o,$(wildcard examples/gotrace/*.c))
 tests = $(patsubst tests/%.c,build/tests/default/%,$(wildcard tests/test_*.c))
 targets = $(patsubst fuzz/%.c,%,$(filter-out fuzz/replay.c,$(wildcard fuzz/*.c)))
 version := $(shell sed -n 's/^.define GOTRACE_VERSION "\(.*\)"/\1/p' gotrace.h)
@@ -45,6 +46,14 @@ examples: $(examples)
 build/examples/%: examples/%.c $(wildcard examples/*.h) gotrace.h
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
+
+# The command-line tool. Its library.c contains the implementation of gotrace.h, the other files only its declarations.
+build/examples/gotrace: $(tool_objects)
+	$(CC) $(FLAGS) $(CFLAGS) $^ -o $@ $(LDFLAGS)
+
+build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*.h) gotrace.h
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
 
 # Tests, in the configurations in which tests/run.sh runs them: build/tests/CONFIGURATION/TEST. Compiling the header takes
 # longer than running most tests, so it is compiled once a configuration: a test that uses the public API only is linked with

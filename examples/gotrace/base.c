@@ -1,0 +1,140 @@
+/* base.c - messages, failing, memory and maps: what every other file of the tool uses
+ *
+ * A command either succeeds or leaves nothing behind: fail() removes the unfinished output, and so does a signal. */
+
+#include "tool.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct program program;
+
+void erase_progress(void) {
+  if (program.progress_shown) fputs("\r\033[K", stderr);
+  program.progress_shown = false;
+}
+
+__attribute__((format(printf, 1, 0))) void complain(const char *format, va_list arguments) {
+  erase_progress();
+  fflush(stdout);
+  fputs("gotrace: ", stderr);
+  if (program.file) fprintf(stderr, "%s: ", strcmp(program.file, "-") == 0 ? "standard input" : program.file);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+}
+
+__attribute__((format(printf, 1, 2))) void report(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  complain(format, arguments);
+  va_end(arguments);
+}
+
+__attribute__((noreturn, format(printf, 1, 2))) void fail(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  complain(format, arguments);
+  va_end(arguments);
+  if (program.unfinished) unlink(program.unfinished);
+  exit(1);
+}
+
+static void die(int signal_number) { /* as by the signal, whose effect it has again */
+  if (program.unfinished) unlink(program.unfinished);
+  raise(signal_number);
+}
+
+void mind_signals(void) {
+  static const int deadly[] = {SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
+  struct sigaction action;
+  size_t i;
+  for (i = 0; i < sizeof deadly / sizeof *deadly; i++) {
+    if (sigaction(deadly[i], NULL, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = die;
+    action.sa_flags = (int)SA_RESETHAND;
+    sigaction(deadly[i], &action, NULL);
+  }
+  signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error like others */
+}
+
+void *resize(void *memory, size_t size) {
+  memory = realloc(memory, size ? size : 1);
+  if (!memory) fail("out of memory");
+  return memory;
+}
+
+/* Zeroed memory that lives until the program ends: its blocks are a list, so that leak checkers see it. */
+typedef struct kept {
+  struct kept *next;
+  max_align_t data[];
+} kept;
+
+void *keep(size_t size) {
+  static kept *blocks;
+  static char *at;
+  static size_t left;
+  const size_t block_size = (size_t)1 << 16;
+  size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+  if (size > left) {
+    size_t room = size > block_size ? size : block_size;
+    kept *block = resize(NULL, sizeof *block + room);
+    memset(block->data, 0, room);
+    block->next = blocks;
+    blocks = block;
+    at = (char *)block->data;
+    left = room;
+  }
+  at += size;
+  left -= size;
+  return at - size;
+}
+
+/* From one time to a later one. Any times: those of a hostile trace lie as far apart as can be. */
+int64_t between(int64_t from, int64_t to) {
+  uint64_t passed = (uint64_t)to - (uint64_t)from;
+  return to <= from ? 0 : passed > INT64_MAX ? INT64_MAX : (int64_t)passed;
+}
+
+/* ------------------------------------------------------------------------------------------------------ maps ---- */
+
+uint64_t hash_seed;
+
+uint64_t mix(uint64_t key) {
+  key ^= hash_seed;
+  key ^= key >> 32;
+  key *= 0x9e3779b97f4a7c15u;
+  key ^= key >> 29;
+  key *= 0xbf58476d1ce4e5b9u;
+  return key ^ key >> 32;
+}
+
+static struct map_slot *map_slot_of(const map *m, uint64_t key) {
+  size_t i = (size_t)mix(key) & (m->capacity - 1);
+  while (m->slots[i].value && m->slots[i].key != key) i = (i + 1) & (m->capacity - 1);
+  return &m->slots[i];
+}
+
+void *map_get(const map *m, uint64_t key) { return m->used ? map_slot_of(m, key)->value : NULL; }
+
+void map_put(map *m, uint64_t key, void *value) {
+  struct map_slot *slot;
+  if (2 * (m->used + 1) > m->capacity) {
+    map larger = *m;
+    size_t i;
+    larger.capacity = m->capacity ? 2 * m->capacity : 64;
+    larger.slots = resize(NULL, larger.capacity * sizeof *larger.slots);
+    memset(larger.slots, 0, larger.capacity * sizeof *larger.slots);
+    for (i = 0; i < m->capacity; i++)
+      if (m->slots[i].value) *map_slot_of(&larger, m->slots[i].key) = m->slots[i];
+    free(m->slots);
+    *m = larger;
+  }
+  slot = map_slot_of(m, key);
+  m->used += slot->value == NULL;
+  slot->key = key;
+  slot->value = value;
+}
