@@ -268,8 +268,8 @@ int command_info(const char *path, const settings *set) {
     info_kinds(found);
   }
   if (result != GOTRACE_END_OF_TRACE) report("%s", input_error(&in));
-  free(found->functions.slots);
-  free(found->reasons.slots);
+  map_free(&found->functions);
+  map_free(&found->reasons);
   source_free(&s);
   input_close(&in);
   return result != GOTRACE_END_OF_TRACE;

@@ -26,8 +26,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 static const char usage_text[] =
     "usage: gotrace info FILE\n"
@@ -142,9 +140,7 @@ int main(int argc, char **argv) {
   size_t n;
   int i = 2, count = 0, status = 0;
   bool options = true;
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  hash_seed = mix((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 40) ^ (uint64_t)(uintptr_t)argv;
+  seed_hashes();
   mind_signals();
   set.until = INT64_MAX;
   for (n = 0; argc > 1 && n < COUNT(commands); n++)

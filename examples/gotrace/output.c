@@ -9,25 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if defined(__has_include)
-#if __has_include("stb_sprintf.h")
-#define STB_SPRINTF_IMPLEMENTATION
-#define STB_SPRINTF_STATIC
-#define STB_SPRINTF_NOUNALIGNED
-#include "stb_sprintf.h"
-#elif __has_include(<stb/stb_sprintf.h>)
-#define STB_SPRINTF_IMPLEMENTATION
-#define STB_SPRINTF_STATIC
-#define STB_SPRINTF_NOUNALIGNED
-#include <stb/stb_sprintf.h>
-#endif
-#endif
-#ifdef STB_SPRINTF_H_INCLUDE
-#define FORMAT_TEXT stbsp_vsnprintf
-#else
-#define FORMAT_TEXT vsnprintf
-#endif
-
 uint8_t *bytes_room(bytes *b, size_t size) {
   if (b->capacity - b->size < size) {
     b->capacity = b->capacity * 2 + size + 64;
@@ -48,10 +29,8 @@ void put_byte(bytes *b, unsigned value) {
 }
 
 void put_number(bytes *b, uint64_t value) {
-  uint8_t *start = bytes_room(b, GOTRACE_BYTES_PER_NUMBER), *at = start;
-  for (; value >= 0x80; value >>= 7) *at++ = (uint8_t)(value | 0x80);
-  *at++ = (uint8_t)value;
-  b->size += (size_t)(at - start);
+  uint8_t *start = bytes_room(b, GOTRACE_BYTES_PER_NUMBER);
+  b->size += (size_t)(encode_number(start, value) - start);
 }
 
 #define OUTPUT_BLOCK ((size_t)1 << 18)
@@ -158,7 +137,7 @@ __attribute__((format(printf, 2, 3))) void print(output *out, const char *format
   va_list arguments;
   int size;
   va_start(arguments, format);
-  size = FORMAT_TEXT((char *)bytes_room(&out->block, (size_t)room), room, format, arguments);
+  size = format_text((char *)bytes_room(&out->block, (size_t)room), room, format, arguments);
   va_end(arguments);
   if (size > 0) out->block.size += (size_t)(size < room ? size : room - 1);
 }

@@ -1,98 +1,72 @@
-/* pool.c - texts and stacks, for as long as the program runs */
+/* pool.c - texts and stacks, each stored once and for good: see pool.h
+ *
+ * Both are byte sequences in a table that finds them by their hash. In front of each table a small memory of the decoder's
+ * last ids saves most look-ups. */
 
-#include "world.h"
+#include "pool.h"
 
-struct pool pool;
+typedef struct entry {
+  const void *data;
+  uint32_t size; /* in bytes */
+  uint32_t same; /* an older entry with the same hash, 0: none */
+  uint32_t mark;
+} entry;
 
-static uint32_t hash_of(const void *data, size_t size) {
-  const uint8_t *at = data;
-  uint64_t hash = size, word;
-  for (; size >= sizeof word; at += sizeof word, size -= sizeof word) {
-    memcpy(&word, at, sizeof word);
-    hash = mix(hash ^ word);
-  }
-  word = 0;
-  memcpy(&word, at, size);
-  return (uint32_t)mix(hash ^ word);
-}
+typedef struct recalled {
+  uint64_t id, epoch; /* of the decoder; 0, 0: nothing */
+  uint32_t known;     /* id in the pool; UNKNOWN: not looked up yet */
+} recalled;
+#define UNKNOWN UINT32_MAX
 
-/* Doubles a table of indices when it is half full. HASH is the hash of the entry with an index. */
-#define REHASH(table, slots, count, HASH)                                                    \
-  do {                                                                                       \
-    if (2 * ((size_t)(count) + 1) > (slots)) {                                               \
-      uint32_t n_;                                                                           \
-      (slots) = (slots) ? 2 * (slots) : 1024;                                                \
-      (table) = resize((table), (slots) * sizeof *(table));                                  \
-      memset((table), 0, (slots) * sizeof *(table));                                         \
-      for (n_ = 0; n_ < (count); n_++) {                                                     \
-        size_t slot_ = (HASH(n_)) & ((slots) - 1);                                           \
-        while ((table)[slot_]) slot_ = (slot_ + 1) & ((slots) - 1);                          \
-        (table)[slot_] = n_ + 1;                                                             \
-      }                                                                                      \
-    }                                                                                        \
-  } while (0)
-#define TEXT_HASH(n) (size_t) pool.texts[n].hash
-#define STACK_HASH(n) (size_t) pool.stacks[n].hash
+#define RECALLED 4096
+typedef struct table {
+  entry *entries; /* by id - 1 */
+  uint32_t count, capacity;
+  map by_hash; /* to the id of the newest entry with this hash */
+  recalled memory[RECALLED];
+} table;
 
-uint32_t pool_put_text(const char *data, size_t size) {
-  uint32_t hash;
-  size_t slot;
-  char *copy;
+static table texts, stacks;
+static uint64_t epoch; /* how often the decoder's ids have changed their meaning */
+
+static uint32_t put(table *t, const void *data, size_t size) {
+  uint64_t hash;
+  uint32_t id, newest;
+  void *copy;
   if (!size) return 0;
   if (size > UINT32_MAX) size = UINT32_MAX;
   hash = hash_of(data, size);
-  REHASH(pool.text_table, pool.text_slots, pool.text_count, TEXT_HASH);
-  for (slot = hash & (pool.text_slots - 1); pool.text_table[slot]; slot = (slot + 1) & (pool.text_slots - 1)) {
-    const pool_text *text = &pool.texts[pool.text_table[slot] - 1];
-    if (text->hash == hash && text->size == size && memcmp(text->data, data, size) == 0) return pool.text_table[slot];
-  }
-  GROW(pool.texts, pool.text_count, pool.text_capacity);
+  newest = (uint32_t)(uintptr_t)map_get(&t->by_hash, hash);
+  for (id = newest; id; id = t->entries[id - 1].same)
+    if (t->entries[id - 1].size == size && memcmp(t->entries[id - 1].data, data, size) == 0) return id;
+  GROW(t->entries, t->count, t->capacity);
   copy = keep(size);
   memcpy(copy, data, size);
-  pool.texts[pool.text_count] = (pool_text){copy, (uint32_t)size, hash, 0};
-  return pool.text_table[slot] = ++pool.text_count;
+  t->entries[t->count++] = (entry){copy, (uint32_t)size, newest, 0};
+  map_put(&t->by_hash, hash, (void *)(uintptr_t)t->count);
+  return t->count;
 }
 
-uint32_t pool_put_string(const char *string) { return pool_put_text(string, strlen(string)); }
-
-pool_text pool_text_of(uint32_t id) { return id ? pool.texts[id - 1] : (pool_text){"", 0, 0, 0}; }
-
-bool pool_text_is(uint32_t id, const char *string) {
-  pool_text text = pool_text_of(id);
-  return text.size == strlen(string) && memcmp(text.data, string, text.size) == 0;
+static bool mark_entry(table *t, uint32_t id, uint32_t mark) {
+  entry *e = &t->entries[id - 1];
+  if (e->mark == mark) return false;
+  e->mark = mark;
+  return true;
 }
 
-uint32_t pool_put_stack(const pool_frame *frames, uint32_t count) {
-  uint32_t hash;
-  size_t slot;
-  pool_frame *copy;
-  if (!count) return 0;
-  hash = hash_of(frames, count * sizeof *frames);
-  REHASH(pool.stack_table, pool.stack_slots, pool.stack_count, STACK_HASH);
-  for (slot = hash & (pool.stack_slots - 1); pool.stack_table[slot]; slot = (slot + 1) & (pool.stack_slots - 1)) {
-    const pool_stack *stack = &pool.stacks[pool.stack_table[slot] - 1];
-    if (stack->hash == hash && stack->count == count && memcmp(stack->frames, frames, count * sizeof *frames) == 0)
-      return pool.stack_table[slot];
-  }
-  GROW(pool.stacks, pool.stack_count, pool.stack_capacity);
-  copy = keep(count * sizeof *frames);
-  memcpy(copy, frames, count * sizeof *frames);
-  pool.stacks[pool.stack_count] = (pool_stack){copy, count, hash, 0};
-  return pool.stack_table[slot] = ++pool.stack_count;
+/* The place where a decoder's id is remembered. */
+static recalled *recall(table *t, uint64_t id) {
+  recalled *r = &t->memory[hash_of(&id, sizeof id) % RECALLED];
+  if (r->id == id && r->epoch == epoch) return r;
+  r->id = id;
+  r->epoch = epoch;
+  r->known = UNKNOWN;
+  return r;
 }
 
-pool_stack pool_stack_of(uint32_t id) { return id ? pool.stacks[id - 1] : (pool_stack){NULL, 0, 0, 0}; }
-
-/* As much of a text as Go takes: it cuts between characters. */
-size_t cut_size(const char *data, size_t size) {
-  size_t cut = GOTRACE_MAX_STRING_SIZE;
-  if (size <= cut) return size;
-  while (cut > GOTRACE_MAX_STRING_SIZE - 4 && ((uint8_t)data[cut] & 0xc0) == 0x80) cut--;
-  return cut;
-}
-
-/* A frame of format 1.5 is its pc alone, and gets it for a name. Few bytes of a trace can name a text of a megabyte. */
-static pool_frame pool_frame_of(const gotrace_frame *frame) {
+/* Texts are cut as a trace would cut them: a few bytes of a hostile trace can refer to a text of a megabyte. A frame of format
+ * 1.5 has nothing but a pc, which becomes its name. */
+static pool_frame frame_of(const gotrace_frame *frame) {
   pool_frame made = {frame->pc, frame->line, 0, 0};
   char name[32];
   made.function = pool_put_text(frame->function, cut_size(frame->function, frame->function_size));
@@ -104,42 +78,60 @@ static pool_frame pool_frame_of(const gotrace_frame *frame) {
   return made;
 }
 
-static remembered *recall(remembered *memory, uint64_t id) {
-  remembered *r = &memory[mix(id) % REMEMBERED];
-  if (r->id == id && r->epoch == pool.epoch) return r;
-  r->id = id;
-  r->epoch = pool.epoch;
-  r->known = UINT32_MAX;
-  return r;
+uint32_t pool_put_text(const char *data, size_t size) { return put(&texts, data, size); }
+
+uint32_t pool_put_string(const char *string) { return put(&texts, string, strlen(string)); }
+
+uint32_t pool_put_stack(const pool_frame *frames, uint32_t count) { return put(&stacks, frames, count * sizeof *frames); }
+
+pool_text pool_text_of(uint32_t id) {
+  pool_text text = {"", 0};
+  if (id) text.data = texts.entries[id - 1].data, text.size = texts.entries[id - 1].size;
+  return text;
 }
 
-uint32_t take_text(const gotrace_decoder *decoder, uint64_t id) {
-  remembered *r;
-  const char *data;
-  size_t size;
-  if (!id) return 0;
-  r = recall(pool.of_texts, id);
-  if (r->known == UINT32_MAX) r->known = gotrace_decoder_string(decoder, id, &data, &size) ? pool_put_text(data, size) : 0;
-  return r->known;
+bool pool_text_is(uint32_t id, const char *string) {
+  pool_text text = pool_text_of(id);
+  return text.size == strlen(string) && memcmp(text.data, string, text.size) == 0;
 }
 
-uint32_t take_stack(const gotrace_decoder *decoder, uint64_t id) {
-  gotrace_frame frames[MOST_FRAMES];
-  pool_frame mine[MOST_FRAMES];
-  remembered *r;
-  size_t count, i;
-  if (!id) return 0;
-  r = recall(pool.of_stacks, id);
-  if (r->known != UINT32_MAX) return r->known;
-  count = gotrace_decoder_stack(decoder, id, frames, MOST_FRAMES);
-  if (count > MOST_FRAMES) count = MOST_FRAMES;
-  memset(mine, 0, count * sizeof *mine);
-  for (i = 0; i < count; i++) mine[i] = pool_frame_of(&frames[i]);
-  return r->known = pool_put_stack(mine, (uint32_t)count);
+pool_stack pool_stack_of(uint32_t id) {
+  pool_stack stack = {NULL, 0};
+  if (id) stack.frames = stacks.entries[id - 1].data, stack.count = stacks.entries[id - 1].size / (uint32_t)sizeof(pool_frame);
+  return stack;
 }
 
-/* The stack that has one frame of another only: its outermost, the function that a goroutine began with. */
-uint32_t outermost(uint32_t stack) {
+uint32_t pool_outermost(uint32_t stack) {
   pool_stack s = pool_stack_of(stack);
   return s.count > 1 ? pool_put_stack(&s.frames[s.count - 1], 1) : stack;
 }
+
+uint32_t pool_take_text(const gotrace_decoder *decoder, uint64_t id) {
+  recalled *r;
+  const char *data;
+  size_t size;
+  if (!id) return 0;
+  r = recall(&texts, id);
+  if (r->known == UNKNOWN) r->known = gotrace_decoder_string(decoder, id, &data, &size) ? pool_put_text(data, size) : 0;
+  return r->known;
+}
+
+uint32_t pool_take_stack(const gotrace_decoder *decoder, uint64_t id) {
+  gotrace_frame theirs[MOST_FRAMES];
+  pool_frame ours[MOST_FRAMES];
+  recalled *r;
+  size_t count, i;
+  if (!id) return 0;
+  r = recall(&stacks, id);
+  if (r->known != UNKNOWN) return r->known;
+  count = gotrace_decoder_stack(decoder, id, theirs, MOST_FRAMES);
+  if (count > MOST_FRAMES) count = MOST_FRAMES;
+  for (i = 0; i < count; i++) ours[i] = frame_of(&theirs[i]);
+  return r->known = pool_put_stack(ours, (uint32_t)count);
+}
+
+void pool_forget_ids(void) { epoch++; }
+
+bool pool_mark_text(uint32_t id, uint32_t mark) { return mark_entry(&texts, id, mark); }
+
+bool pool_mark_stack(uint32_t id, uint32_t mark) { return mark_entry(&stacks, id, mark); }

@@ -74,13 +74,13 @@ static void v1_create(source *s, const gotrace_event *e) {
   pool_frame frame = {e->args[1], 0, 0, 0};
   char name[32];
   o.id = e->args[0];
-  o.stack = take_stack(s->in->decoder, e->stack);
+  o.stack = pool_take_stack(s->in->decoder, e->stack);
   if (s->format == 1005) { /* the function's address instead of a stack */
     snprintf(name, sizeof name, "0x%llx", (ull)e->args[1]);
     frame.function = pool_put_string(name);
     o.new_stack = pool_put_stack(&frame, 1);
   } else {
-    o.new_stack = take_stack(s->in->decoder, e->args[1]);
+    o.new_stack = pool_take_stack(s->in->decoder, e->args[1]);
   }
   if (!s->started) {
     o.kind = GOTRACE_V2_GO_STATUS;
@@ -166,7 +166,7 @@ static void v1_stop(source *s, const gotrace_event *e) {
   size_t i;
   if (!runs(m)) return;
   v1_end_stw(s, e->time, m->g);
-  o.stack = take_stack(s->in->decoder, e->stack);
+  o.stack = pool_take_stack(s->in->decoder, e->stack);
   for (i = 0; i < sizeof v1_stops / sizeof v1_stops[0]; i++) {
     if (v1_stops[i].v1 != e->kind) continue;
     o.kind = v1_stops[i].v2;
@@ -181,7 +181,7 @@ static void v1_syscall(source *s, const gotrace_event *e) {
   op o = v1_op(GOTRACE_V2_GO_SYSCALL_BEGIN, e->time, m);
   size_t call = s->calls++;
   if (!runs(m)) return;
-  o.stack = take_stack(s->in->decoder, e->stack);
+  o.stack = pool_take_stack(s->in->decoder, e->stack);
   give(s, &o);
   if (!(s->blocking[call / 8] >> call % 8 & 1)) v1_give(s, GOTRACE_V2_GO_SYSCALL_END, e->time, m);
 }
@@ -205,19 +205,19 @@ static void v1_start(source *s, const gotrace_event *e) {
   give(s, &o);
   if (e->kind != GOTRACE_V1_GO_START_LABEL) return;
   o.kind = GOTRACE_V2_GO_LABEL;
-  o.name = take_text(s->in->decoder, e->args[2]);
+  o.name = pool_take_text(s->in->decoder, e->args[2]);
   give(s, &o);
 }
 
 static void v1_user(source *s, const gotrace_event *e) {
   op o = v1_op(0, e->time, v1_thread(s, e));
   o.id = e->args[0];
-  o.stack = take_stack(s->in->decoder, e->stack);
+  o.stack = pool_take_stack(s->in->decoder, e->stack);
   switch (e->kind) {
     case GOTRACE_V1_USER_TASK_CREATE:
       o.kind = GOTRACE_V2_USER_TASK_BEGIN;
       o.a[0] = e->args[1];
-      o.name = take_text(s->in->decoder, e->args[2]);
+      o.name = pool_take_text(s->in->decoder, e->args[2]);
       break;
     case GOTRACE_V1_USER_TASK_END:
       o.kind = GOTRACE_V2_USER_TASK_END;
@@ -225,11 +225,11 @@ static void v1_user(source *s, const gotrace_event *e) {
       break;
     case GOTRACE_V1_USER_REGION:
       o.kind = e->args[1] ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN;
-      o.name = take_text(s->in->decoder, e->args[2]);
+      o.name = pool_take_text(s->in->decoder, e->args[2]);
       break;
     default:
       o.kind = GOTRACE_V2_USER_LOG;
-      o.name = take_text(s->in->decoder, e->args[1]);
+      o.name = pool_take_text(s->in->decoder, e->args[1]);
       o.value = pool_put_text(e->data, e->data_size);
       break;
   }
@@ -239,7 +239,7 @@ static void v1_user(source *s, const gotrace_event *e) {
 /* Events that become one of the same arguments. */
 static void v1_same(source *s, const gotrace_event *e, unsigned kind, thread *m) {
   op o = v1_op(kind, e->time, m);
-  o.stack = take_stack(s->in->decoder, e->stack);
+  o.stack = pool_take_stack(s->in->decoder, e->stack);
   o.id = kind == GOTRACE_V2_PROCS_CHANGE || kind == GOTRACE_V2_GO_UNBLOCK ? e->args[0] : 0;
   o.a[0] = e->args[0];
   o.a[1] = e->args[1];
@@ -344,7 +344,7 @@ void scan_v1(source *s) {
       map_put(&open, (uint64_t)e.g, (void *)(uintptr_t)1);
     }
   }
-  free(open.slots);
-  pool.epoch++;
+  map_free(&open);
+  pool_forget_ids();
   s->calls = 0;
 }

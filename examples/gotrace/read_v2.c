@@ -68,10 +68,10 @@ static void take_arguments(const gotrace_decoder *d, const gotrace_event *e, con
       case 'a': o->a[0] = *argument; break;
       case 'b': o->a[1] = *argument; break;
       case 'c': o->a[2] = *argument; break;
-      case 'n': o->name = take_text(d, *argument); break;
-      case 'v': o->value = take_text(d, *argument); break;
-      case 'N': o->new_stack = take_stack(d, *argument); break;
-      case 'S': o->stack = take_stack(d, *argument); break;
+      case 'n': o->name = pool_take_text(d, *argument); break;
+      case 'v': o->value = pool_take_text(d, *argument); break;
+      case 'N': o->new_stack = pool_take_stack(d, *argument); break;
+      case 'S': o->stack = pool_take_stack(d, *argument); break;
       default: break;
     }
   }
@@ -89,8 +89,8 @@ static op status_of(source *s, const gotrace_event *e) {
   o.id = e->args[0];
   o.a[0] = e->args[go ? 2 : 1] & 0xff;
   if (e->kind == GOTRACE_V2_GO_STATUS_STACK) {
-    o.stack = take_stack(s->in->decoder, e->args[3]);
-    o.new_stack = outermost(o.stack);
+    o.stack = pool_take_stack(s->in->decoder, e->args[3]);
+    o.new_stack = pool_outermost(o.stack);
   }
   return o;
 }
@@ -153,10 +153,10 @@ void scan_v2(source *s) {
     if (m && e.kind != GOTRACE_V2_CPU_SAMPLE) m->seen = true;
     if (e.g == GOTRACE_NO_ID || !e.stack) continue;
     g = world_go(&s->w, (uint64_t)e.g);
-    if (g && !g->entry) g->entry = outermost(take_stack(s->in->decoder, e.stack));
+    if (g && !g->entry) g->entry = pool_outermost(pool_take_stack(s->in->decoder, e.stack));
   }
-  free(created.slots);
-  pool.epoch++;
+  map_free(&created);
+  pool_forget_ids();
   s->any = false;
 }
 
@@ -166,7 +166,7 @@ void take_sample(source *s, const gotrace_event *e) {
   o.a[0] = (uint64_t)e->m;
   o.a[1] = (uint64_t)e->p;
   o.a[2] = e->g > 0 ? (uint64_t)e->g : 0;
-  o.stack = take_stack(s->in->decoder, e->stack);
+  o.stack = pool_take_stack(s->in->decoder, e->stack);
   give(s, &o);
 }
 
@@ -183,7 +183,7 @@ void take_v2(source *s, const gotrace_event *e) {
     return;
   }
   if (e->kind == GOTRACE_V2_SYNC) {
-    pool.epoch++;
+    pool_forget_ids();
     s->w.experiment_count = 0;
     if (e->args[2] && !s->w.wall_seconds) {
       s->w.wall_time = (int64_t)e->args[0];

@@ -84,12 +84,12 @@ void introduce(source *s, const op *o) {
 /* ------------------------------------------------------------------------------------------------ from start to end ---- */
 
 void source_free(source *s) {
-  free(s->w.gos.slots);
-  free(s->w.procs.slots);
-  free(s->w.threads.slots);
+  map_free(&s->w.gos);
+  map_free(&s->w.procs);
+  map_free(&s->w.threads);
   free(s->w.experiments);
   free(s->intros);
-  free(s->intro_places.slots);
+  map_free(&s->intro_places);
   free(s->blocking);
 }
 

@@ -20,7 +20,6 @@
 #include <string.h>
 #include <sys/types.h>
 
-#define GOTRACE_DISABLE 1 /* it reads, and is not traced itself */
 #include "gotrace.h"
 
 typedef unsigned long long ull;
@@ -44,18 +43,6 @@ extern struct program {
     }                                                                            \
   } while (0)
 
-/* 64-bit keys, any of them, to pointers: open addressing, at most half full. */
-typedef struct map {
-  struct map_slot {
-    uint64_t key;
-    void *value; /* NULL: free */
-  } *slots;
-  size_t capacity, used;
-  uint64_t fresh; /* no id from which fresh_id looked on is free below */
-} map;
-
-extern uint64_t hash_seed; /* another in each run: which ids and texts meet in a table is not for a trace to choose */
-
 void erase_progress(void);
 __attribute__((format(printf, 1, 0))) void complain(const char *format, va_list arguments);
 __attribute__((format(printf, 1, 2))) void report(const char *format, ...);
@@ -64,9 +51,32 @@ void mind_signals(void);
 void *resize(void *memory, size_t size);
 void *keep(size_t size);
 int64_t between(int64_t from, int64_t to);
-uint64_t mix(uint64_t key);
-void *map_get(const map *m, uint64_t key);
+
+/* ------------------------------------------------------------------------------------------------------- library.c ---- */
+
+/* Makes the hashes of this run differ from those of any other. Called once, first. */
+void seed_hashes(void);
+uint64_t hash_of(const void *data, size_t size);
+
+/* Appends a number in base 128 and returns the end, at most GOTRACE_BYTES_PER_NUMBER bytes later. */
+uint8_t *encode_number(uint8_t *at, uint64_t value);
+
+/* How many bytes of a text a trace may contain: at most GOTRACE_MAX_STRING_SIZE, and no part of a UTF-8 sequence. */
+size_t cut_size(const char *text, size_t size);
+
+int format_text(char *text, int room, const char *format, va_list arguments); /* vsnprintf */
+
+/* A map of 64-bit keys to pointers. All zero: empty. */
+typedef struct map {
+  struct map_places *places;
+  void **values;
+  size_t count, capacity;
+  uint64_t fresh; /* ids below are taken, as fresh_id found */
+} map;
+
+void *map_get(const map *m, uint64_t key); /* NULL: not there */
 void map_put(map *m, uint64_t key, void *value);
+void map_free(map *m);
 
 /* -------------------------------------------------------------------------------------------------------- output.c ---- */
 

@@ -7,57 +7,7 @@
 #ifndef WORLD_H
 #define WORLD_H
 
-#include "tool.h"
-
-/* ---------------------------------------------------------------------------------------------------------- pool.c ---- */
-
-/* ------------------------------------------------------------------------------------- texts and stacks, for good ----
- *
- * The decoder's strings and stacks are valid until the next event; operations name these. Id 0: empty. */
-
-typedef struct pool_text {
-  const char *data;
-  uint32_t size, hash;
-  uint32_t stamp; /* the writer's generation that has it */
-} pool_text;
-
-typedef struct pool_frame {
-  uint64_t pc, line;
-  uint32_t function, file;
-} pool_frame;
-
-typedef struct pool_stack {
-  const pool_frame *frames;
-  uint32_t count, hash;
-  uint32_t stamp;
-} pool_stack;
-
-#define REMEMBERED 4096 /* ids of the decoder whose texts or stacks are known */
-typedef struct remembered {
-  uint64_t id, epoch;
-  uint32_t known;
-} remembered;
-
-extern struct pool {
-  pool_text *texts;
-  pool_stack *stacks;
-  uint32_t text_count, text_capacity, stack_count, stack_capacity;
-  uint32_t *text_table, *stack_table; /* 1 + index, by hash */
-  size_t text_slots, stack_slots;
-  remembered of_texts[REMEMBERED], of_stacks[REMEMBERED];
-  uint64_t epoch; /* changes when the decoder's ids get another meaning */
-} pool;
-
-uint32_t pool_put_text(const char *data, size_t size);
-uint32_t pool_put_string(const char *string);
-pool_text pool_text_of(uint32_t id);
-bool pool_text_is(uint32_t id, const char *string);
-uint32_t pool_put_stack(const pool_frame *frames, uint32_t count);
-pool_stack pool_stack_of(uint32_t id);
-size_t cut_size(const char *data, size_t size);
-uint32_t take_text(const gotrace_decoder *decoder, uint64_t id);
-uint32_t take_stack(const gotrace_decoder *decoder, uint64_t id);
-uint32_t outermost(uint32_t stack);
+#include "pool.h"
 
 /* --------------------------------------------------------------------------------------------------- the world ---- */
 

@@ -32,18 +32,16 @@ void v2_table_room(writer *w, bytes *table, unsigned kind) {
 /* The id of a text, which stands in the tables then. */
 uint64_t use_text(writer *w, uint32_t id) {
   bool v2 = w->c.format >= GOTRACE_GO_1_22;
-  pool_text *text;
+  pool_text text;
   size_t size;
-  if (!id) return 0;
-  text = &pool.texts[id - 1];
-  if (text->stamp == w->stamp) return id;
-  text->stamp = w->stamp;
-  size = cut_size(text->data, text->size);
+  if (!id || !pool_mark_text(id, w->stamp)) return id;
+  text = pool_text_of(id);
+  size = cut_size(text.data, text.size);
   if (v2) v2_table_room(w, &w->strings, GOTRACE_V2_STRINGS);
   put_byte(&w->strings, v2 ? (unsigned)GOTRACE_V2_STRING : (unsigned)GOTRACE_V1_STRING);
   put_number(&w->strings, id);
   put_number(&w->strings, size);
-  put_data(&w->strings, text->data, size);
+  put_data(&w->strings, text.data, size);
   return id;
 }
 
@@ -77,26 +75,24 @@ static void v1_put_stack(writer *w, uint32_t id, const pool_stack *stack) {
 }
 
 uint64_t use_stack(writer *w, uint32_t id) {
-  pool_stack *stack;
+  pool_stack stack;
   uint32_t i, count;
-  if (!id) return 0;
-  stack = &pool.stacks[id - 1];
-  if (stack->stamp == w->stamp) return id;
-  stack->stamp = w->stamp;
+  if (!id || !pool_mark_stack(id, w->stamp)) return id;
+  stack = pool_stack_of(id);
   if (w->c.format < GOTRACE_GO_1_22) {
-    v1_put_stack(w, id, stack);
+    v1_put_stack(w, id, &stack);
     return id;
   }
-  count = stack->count < GOTRACE_STACK_SIZE ? stack->count : GOTRACE_STACK_SIZE;
+  count = stack.count < GOTRACE_STACK_SIZE ? stack.count : GOTRACE_STACK_SIZE;
   v2_table_room(w, &w->stacks, GOTRACE_V2_STACKS);
   put_byte(&w->stacks, GOTRACE_V2_STACK);
   put_number(&w->stacks, id);
   put_number(&w->stacks, count);
   for (i = 0; i < count; i++) {
-    put_number(&w->stacks, stack->frames[i].pc);
-    put_number(&w->stacks, use_text(w, stack->frames[i].function));
-    put_number(&w->stacks, use_text(w, stack->frames[i].file));
-    put_number(&w->stacks, stack->frames[i].line);
+    put_number(&w->stacks, stack.frames[i].pc);
+    put_number(&w->stacks, use_text(w, stack.frames[i].function));
+    put_number(&w->stacks, use_text(w, stack.frames[i].file));
+    put_number(&w->stacks, stack.frames[i].line);
   }
   return id;
 }
