@@ -1,23 +1,39 @@
-/* base.c - messages, failing, memory and maps: what every other file of the tool uses
- *
- * A command either succeeds or leaves nothing behind: fail() removes the unfinished output, and so does a signal. */
+/* base.c - messages, failure and memory: see tool.h */
 
 #include "tool.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 struct program program;
+
+static void handle_signal(int signal_number) {
+  if (program.unfinished) unlink(program.unfinished);
+  raise(signal_number); /* has its default effect again */
+}
+
+void remove_on_signals(void) {
+  static const int deadly[] = {SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
+  struct sigaction action;
+  size_t i;
+  for (i = 0; i < COUNT(deadly); i++) {
+    if (sigaction(deadly[i], NULL, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handle_signal;
+    action.sa_flags = (int)SA_RESETHAND;
+    sigaction(deadly[i], &action, NULL);
+  }
+  signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error like others */
+}
 
 void erase_progress(void) {
   if (program.progress_shown) fputs("\r\033[K", stderr);
   program.progress_shown = false;
 }
 
-__attribute__((format(printf, 1, 0))) void complain(const char *format, va_list arguments) {
+__attribute__((format(printf, 1, 0))) void report_list(const char *format, va_list arguments) {
   erase_progress();
   fflush(stdout);
   fputs("gotrace: ", stderr);
@@ -29,36 +45,17 @@ __attribute__((format(printf, 1, 0))) void complain(const char *format, va_list 
 __attribute__((format(printf, 1, 2))) void report(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  complain(format, arguments);
+  report_list(format, arguments);
   va_end(arguments);
 }
 
 __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  complain(format, arguments);
+  report_list(format, arguments);
   va_end(arguments);
   if (program.unfinished) unlink(program.unfinished);
   exit(1);
-}
-
-static void die(int signal_number) { /* as by the signal, whose effect it has again */
-  if (program.unfinished) unlink(program.unfinished);
-  raise(signal_number);
-}
-
-void mind_signals(void) {
-  static const int deadly[] = {SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
-  struct sigaction action;
-  size_t i;
-  for (i = 0; i < sizeof deadly / sizeof *deadly; i++) {
-    if (sigaction(deadly[i], NULL, &action) != 0 || action.sa_handler == SIG_IGN) continue;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = die;
-    action.sa_flags = (int)SA_RESETHAND;
-    sigaction(deadly[i], &action, NULL);
-  }
-  signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error like others */
 }
 
 void *resize(void *memory, size_t size) {
@@ -67,7 +64,7 @@ void *resize(void *memory, size_t size) {
   return memory;
 }
 
-/* Zeroed memory that lives until the program ends: its blocks are a list, so that leak checkers see it. */
+/* A list of blocks, so that leak checkers see them. */
 typedef struct kept {
   struct kept *next;
   max_align_t data[];
@@ -93,10 +90,7 @@ void *keep(size_t size) {
   return at - size;
 }
 
-/* From one time to a later one. Any times: those of a hostile trace lie as far apart as can be. */
 int64_t between(int64_t from, int64_t to) {
   uint64_t passed = (uint64_t)to - (uint64_t)from;
   return to <= from ? 0 : passed > INT64_MAX ? INT64_MAX : (int64_t)passed;
 }
-
-/* ------------------------------------------------------------------------------------------------------ maps ---- */

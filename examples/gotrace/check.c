@@ -1,4 +1,6 @@
-/* check.c - gotrace check */
+/* check.c - gotrace check: whether Go would open a trace
+ *
+ * The decoder checks what Go's own parser checks, so reading all events is enough. */
 
 #include "tool.h"
 

@@ -1,15 +1,17 @@
-/* convert.c - gotrace cut, gotrace convert */
+/* convert.c - gotrace convert, gotrace cut: a trace, or a part of one, written anew in a format
+ *
+ * The source gives the operations of the part to a writer. The result is decoded before it gets its name, so that no command
+ * produces a trace that does not open. */
 
 #include "writer.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-const int written_formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10, GOTRACE_GO_1_11, GOTRACE_GO_1_19, GOTRACE_GO_1_21,
+static const int written_formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10, GOTRACE_GO_1_11, GOTRACE_GO_1_19, GOTRACE_GO_1_21,
                                       GOTRACE_GO_1_22, GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
 
-/* The format that is written for one that is read: itself, or the next one that is written. */
+/* The oldest written format that is not older than the input's; else the newest. */
 static int nearest_format(int format) {
   size_t i = 0;
   while (i + 1 < COUNT(written_formats) && written_formats[i] < format) i++;
@@ -22,43 +24,21 @@ static void put_header(output *out, int format) {
   put_data(&out->block, header, 16);
 }
 
-/* Nothing leaves this program that does not open. */
 static void verify(output *out) {
   input result;
   gotrace_event e;
   gotrace_result last;
-  const char *file = program.file;
-  memset(&result, 0, sizeof result);
   output_flush(out);
-  result.path = "result";
-  result.next_progress = seconds_now() + 1;
-  result.fd = fileno(out->file);
+  input_of_file(&result, "result", fileno(out->file));
   if (lseek(result.fd, 0, SEEK_SET) != 0) fail("%s", strerror(errno));
   last = input_decode(&result, false);
   while (last == GOTRACE_OK) last = input_next(&result, &e);
-  program.file = file;
-  if (last != GOTRACE_END_OF_TRACE) fail("not written, as the result would not open: %s", input_error(&result));
+  if (last != GOTRACE_END_OF_TRACE) fail("nothing was written: the result would not open: %s", input_error(&result));
   gotrace_decoder_close(result.decoder);
   lseek(result.fd, 0, SEEK_END);
 }
 
-static void writer_free(writer *w) {
-  const proc *p;
-  for (p = w->c.w->proc_list; p; p = p->next) free(p->batch.data);
-  free(w->global.batch.data);
-  free(w->strings.data);
-  free(w->stacks.data);
-  free(w->samples.data);
-}
-
-/* A trace is broken: an error, unless what is before that is to be kept and there is something. */
-void broken(const settings *set, const source *s) {
-  const char *error = input_error(s->in);
-  if (!set->partial || !s->begun || !s->told) fail("%s", error);
-  report("%s; what is before that was kept", error);
-}
-
-int command_rewrite(const char *path, const settings *set) {
+int command_convert(const char *path, const settings *set) {
   input in;
   output out;
   source s;
@@ -78,12 +58,22 @@ int command_rewrite(const char *path, const settings *set) {
   w.out = &out;
   put_header(&out, w.c.format);
   result = source_run(&s, &in, &w.c, set->from, set->until, NULL, NULL);
-  if (result != GOTRACE_END_OF_TRACE) broken(set, &s);
-  if (!s.begun) fail("no events in this part: the trace lasts %.9f s", (double)between(s.first, s.end) / 1e9);
+  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
+  if (!s.begun) fail("no events in this part: the trace is %.9f s long", (double)between(s.first, s.end) / 1e9);
   verify(&out);
   output_close(&out);
   writer_free(&w);
   source_free(&s);
   input_close(&in);
+  return 0;
+}
+
+int parse_written_format(const char *name) {
+  char written[16];
+  size_t i;
+  for (i = 0; i < COUNT(written_formats); i++) {
+    snprintf(written, sizeof written, "1.%d", written_formats[i] % 1000);
+    if (strcmp(name, written) == 0) return written_formats[i];
+  }
   return 0;
 }

@@ -1,8 +1,11 @@
-/* dump.c - gotrace dump */
+/* dump.c - gotrace dump: every event, as a line of text or of JSON
+ *
+ * What an event's arguments mean is taken from their names in the header's table of events: a name that ends in "string" or
+ * "stack" is an id, others are numbers. --wire shows the file as it is, where ids are numbers too. */
 
 #include "tool.h"
 
-/* An argument's name and what it is, taken out of the table of events once. */
+/* The arguments of a kind of event, parsed once. */
 typedef enum dump_type { IS_NUMBER, IS_STRING, IS_STACK, IS_SIGNED, IS_PROC_STATUS, IS_GO_STATUS } dump_type;
 
 typedef struct dump_argument {
@@ -20,7 +23,7 @@ typedef struct dumper {
   output out;
   const gotrace_decoder *decoder;
   bool wire, json;
-  int64_t first; /* time of the first event, from which times count, as those of `cut` do; raw: 0 */
+  int64_t first; /* time of the first event, from which times count as for `cut`; --wire: 0 */
   dump_kind kinds[256];
 } dumper;
 
@@ -104,7 +107,7 @@ static void dump_argument_value(dumper *d, const dump_argument *a, uint64_t valu
   }
 }
 
-/* What an event says beyond its arguments. */
+/* Whether `extra` is a status. */
 static bool has_status_before(const gotrace_event *e) {
   const gotrace_event_spec *spec = e->spec;
   if (spec->since < GOTRACE_GO_1_22) return false;

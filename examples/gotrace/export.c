@@ -1,6 +1,9 @@
-/* export.c - gotrace export */
+/* export.c - gotrace export --chrome: the Trace Event Format, for ui.perfetto.dev and chrome://tracing
+ *
+ * Each proc is shown as a thread, on which goroutines are slices; arrows lead from where a goroutine is unblocked to where it
+ * runs. Times are microseconds since the first event. */
 
-#include "world.h"
+#include "source.h"
 
 typedef struct chrome {
   consumer c;
@@ -9,13 +12,14 @@ typedef struct chrome {
   uint64_t arrows;
 } chrome;
 
+/* Ids of threads besides the procs. */
 #define CHROME_GC_THREAD 1000000000  /* collections */
-#define CHROME_NO_PROC 1000000001    /* what happens on no proc */
-#define CHROME_STW_THREAD 1000000002 /* stopped worlds: one may end in another collection than it began in */
+#define CHROME_NO_PROC 1000000001    /* events without a proc */
+#define CHROME_STW_THREAD 1000000002 /* stopped worlds, which need not nest with collections */
 
 static uint64_t chrome_thread(const thread *m) { return m && m->p ? m->p->id : CHROME_NO_PROC; }
 
-/* Begins an event; what it adds and chrome_end follow. */
+/* Begins an event. Fields of its own follow, then chrome_end(). */
 static void chrome_event(chrome *x, char phase, int64_t time, uint64_t thread_id) {
   int64_t since = between(x->c.base, time);
   put_string(x->out, x->any ? ",\n{" : "{");
@@ -48,7 +52,7 @@ static void chrome_go_name(chrome *x, const goroutine *g) {
   put_quoted(x->out, text, (size_t)size);
 }
 
-/* A goroutine comes to a proc, or leaves it. */
+/* A goroutine comes to a proc. */
 static void chrome_arrive(chrome *x, goroutine *g, const thread *m, int64_t time) {
   g->slice = time;
   if (!g->arrow) return;
@@ -58,6 +62,7 @@ static void chrome_arrive(chrome *x, goroutine *g, const thread *m, int64_t time
   g->arrow = 0;
 }
 
+/* A thread's goroutine leaves its proc. */
 static void chrome_leave(chrome *x, const thread *m, int64_t time, uint32_t reason) {
   goroutine *g = m ? m->g : NULL;
   if (!g || !m->p || g->slice > time) return;
@@ -81,7 +86,7 @@ static void chrome_unblock(chrome *x, const op *o) {
   chrome_end(x);
 }
 
-/* Tasks, and regions of a goroutine, which may run on several procs until they end. */
+/* A task or region begins or ends. It may last while its goroutine changes procs, so it is no slice. */
 static void chrome_async(chrome *x, const op *o, char phase, const char *category, uint64_t id) {
   chrome_event(x, phase, o->time, chrome_thread(o->m));
   print(x->out, ",\"cat\":\"%s\",\"id\":\"%s %llu\"", category, category, (ull)id);
@@ -126,7 +131,7 @@ static void chrome_take(consumer *c, const op *o) {
     case GOTRACE_V2_GO_START:
       if (g) chrome_arrive(x, g, o->m, o->time);
       break;
-    case GOTRACE_V2_GO_STATUS: /* its goroutine comes to be in this operation */
+    case GOTRACE_V2_GO_STATUS: /* becomes known by this operation */
       if (o->a[0] == GO_RUNNING) go_record(c->w, o->id)->slice = o->time;
       break;
     case GOTRACE_V2_GO_DESTROY:
@@ -212,7 +217,7 @@ int command_export(const char *path, const settings *set) {
   output_open(&out, set->output);
   put_string(&out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
   result = source_run(&s, &in, &x.c, set->from, set->until, NULL, NULL);
-  if (result != GOTRACE_END_OF_TRACE) broken(set, &s);
+  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
   put_string(&out, "\n]}\n");
   output_close(&out);
   source_free(&s);

@@ -1,6 +1,9 @@
-/* info.c - gotrace info */
+/* info.c - gotrace info: what ran, for how long, what it waited for
+ *
+ * The world calls statistics_go() before each change of a goroutine's status, which adds up times by function and by reason;
+ * events are counted by kind as the decoder gives them. */
 
-#include "world.h"
+#include "source.h"
 
 #include <stdlib.h>
 
@@ -14,17 +17,17 @@ typedef struct latency {
 } latency;
 
 typedef struct statistics {
-  map functions;         /* by text id of the name */
+  map functions; /* by the text of the name */
   function *list;
-  map reasons;           /* by text id, to functions too */
+  map reasons; /* by the text; also struct function */
   function *reason_list;
   latency worst[LATENCIES]; /* the longest first */
   unsigned worst_count;
   uint64_t kinds[256], dropped;
-  uint32_t reports[SHOWN]; /* texts of the tracer's reports of what it dropped */
+  uint32_t reports[SHOWN]; /* texts: what the tracer says it dropped */
   const gotrace_event_spec *specs[256];
   const input *in;
-  uint64_t generations, generation; /* v2: how many, and the last one's number */
+  uint64_t generations, generation; /* v2: how many; number of the last one */
 } statistics;
 
 static function *function_of(map *m, function **list, uint32_t name) {
@@ -38,11 +41,7 @@ static function *function_of(map *m, function **list, uint32_t name) {
   return f;
 }
 
-uint32_t name_of(const goroutine *g) {
-  pool_stack stack = pool_stack_of(g->entry);
-  return stack.count ? stack.frames[0].function : 0;
-}
-
+/* Keeps the longest. */
 static void note_latency(statistics *s, const goroutine *g, int64_t waited, int64_t when) {
   latency new_one = {waited, when, g->id, name_of(g)};
   unsigned i;
@@ -52,31 +51,6 @@ static void note_latency(statistics *s, const goroutine *g, int64_t waited, int6
   s->worst[i] = new_one;
 }
 
-/* Called before a goroutine's status changes. */
-void statistics_go(world *w, goroutine *g, int64_t time, uint8_t status) {
-  statistics *s = w->statistics;
-  int64_t passed = between(g->since, time);
-  if (!g->function) {
-    g->function = function_of(&s->functions, &s->list, name_of(g));
-    g->function->goroutines++;
-    return;
-  }
-  switch (g->status) {
-    case GO_RUNNING: g->function->running += (double)passed; break;
-    case GO_RUNNABLE:
-      if (status == GO_RUNNING) note_latency(s, g, passed, g->since);
-      break;
-    case GO_WAITING: {
-      function *reason = function_of(&s->reasons, &s->reason_list, g->reason);
-      g->function->blocked += (double)passed;
-      reason->blocked += (double)passed;
-      reason->goroutines++;
-      break;
-    }
-    default: break;
-  }
-}
-
 static void watch_kinds(void *context, const gotrace_event *e) {
   statistics *s = context;
   gotrace_decoder_info info;
@@ -84,11 +58,11 @@ static void watch_kinds(void *context, const gotrace_event *e) {
   s->specs[e->kind] = e->spec;
   if (e->spec->since < GOTRACE_GO_1_22 || e->kind != GOTRACE_V2_SYNC) return;
   gotrace_decoder_get_info(s->in->decoder, &info);
-  s->generations += !s->generations || info.generation != s->generation; /* the last one has a second, at its end */
+  s->generations += !s->generations || info.generation != s->generation; /* the last generation has a second Sync, at its end */
   s->generation = info.generation;
 }
 
-/* The writer of gotrace.h reports what it had to leave out by logs of this category. */
+/* The tracer of gotrace.h reports what it had to drop by logs of this category. */
 static void info_take(consumer *c, const op *o) {
   statistics *s = c->w->statistics;
   if (o->kind == GOTRACE_V2_USER_LOG && pool_text_is(o->name, "gotrace")) {
@@ -97,7 +71,7 @@ static void info_take(consumer *c, const op *o) {
   }
 }
 
-/* Every goroutine that was there counts, once: v1's have been seen already. */
+/* Goroutines older than the trace count too. Those of v1 have been counted already. */
 static void info_begin(consumer *c, int64_t time) {
   goroutine *g;
   proc *p;
@@ -133,7 +107,7 @@ static int by_count(const void *a, const void *b) {
   return x[0] < y[0] ? 1 : x[0] > y[0] ? -1 : x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
-/* A time for people: 4 digits and a unit. */
+/* A duration with a suitable unit. */
 static const char *human(double nanoseconds, char text[32]) {
   static const struct {
     double size;
@@ -146,7 +120,7 @@ static const char *human(double nanoseconds, char text[32]) {
   return text;
 }
 
-/* The functions of a list, in order of time; NULL: none. */
+/* The functions of a list, those with the most time first. */
 static function **sorted_functions(function *list, size_t *count) {
   function **all;
   function *f;
@@ -181,7 +155,7 @@ static void info_functions(const statistics *s) {
   if (count) printf("\n%10s %14s  blocked, by reason\n", "count", "time");
   for (i = 0; i < count && i < SHOWN; i++) {
     printf("%10llu %14s  ", (ull)all[i]->goroutines, human(all[i]->blocked, blocked));
-    print_name(all[i]->name, "(since before the trace, or unspecified)");
+    print_name(all[i]->name, "(unspecified, or blocked before the trace began)");
   }
   free(all);
 }
@@ -201,7 +175,7 @@ static void info_procs(const world *w, int64_t duration) {
 
 static void info_reports(const statistics *s) {
   uint64_t i;
-  if (s->dropped) printf("\n%10llu  reports of losses by the tracer\n", (ull)s->dropped);
+  if (s->dropped) printf("\n%10llu  losses reported by the tracer\n", (ull)s->dropped);
   for (i = 0; i < s->dropped && i < SHOWN; i++) {
     printf("%10s  ", "");
     print_name(s->reports[i], "");
@@ -211,7 +185,7 @@ static void info_reports(const statistics *s) {
 static void info_latencies(const statistics *s, int64_t first) {
   unsigned i;
   char waited[32], when[32];
-  if (s->worst_count) printf("\n%14s %14s %12s  longest from runnable to running\n", "waited", "since", "goroutine");
+  if (s->worst_count) printf("\n%14s %14s %12s  longest scheduling latencies\n", "waited", "since", "goroutine");
   for (i = 0; i < s->worst_count; i++) {
     const latency *l = &s->worst[i];
     printf("%14s %14s %12llu  ", human((double)l->waited, waited), human((double)between(first, l->when), when), (ull)l->g);
@@ -232,6 +206,45 @@ static void info_kinds(const statistics *s) {
   for (i = 0; i < count; i++) printf("%10llu  %s\n", (ull)kinds[i][0], s->specs[kinds[i][1]]->name);
 }
 
+static void info_print(const source *s, const statistics *found, const gotrace_decoder_info *info) {
+  int64_t duration = between(s->first, s->end);
+  char text[32];
+  printf("%-24sGo 1.%d (v%d)\n", "format", info->format % 1000, info->family);
+  printf("%-24s%s\n", "duration", human((double)duration, text));
+  printf("%-24s%llu\n", "events", (ull)info->events);
+  if (info->family == 2) printf("%-24s%llu\n", "generations", (ull)found->generations);
+  if (s->w.gomaxprocs) printf("%-24s%llu\n", "GOMAXPROCS", (ull)s->w.gomaxprocs);
+  info_reports(found);
+  info_functions(found);
+  info_procs(&s->w, duration);
+  info_latencies(found, s->first);
+  info_kinds(found);
+}
+
+void statistics_go(world *w, goroutine *g, int64_t time, uint8_t status) {
+  statistics *s = w->statistics;
+  int64_t passed = between(g->since, time);
+  if (!g->function) {
+    g->function = function_of(&s->functions, &s->list, name_of(g));
+    g->function->goroutines++;
+    return;
+  }
+  switch (g->status) {
+    case GO_RUNNING: g->function->running += (double)passed; break;
+    case GO_RUNNABLE:
+      if (status == GO_RUNNING) note_latency(s, g, passed, g->since);
+      break;
+    case GO_WAITING: {
+      function *reason = function_of(&s->reasons, &s->reason_list, g->reason);
+      g->function->blocked += (double)passed;
+      reason->blocked += (double)passed;
+      reason->goroutines++;
+      break;
+    }
+    default: break;
+  }
+}
+
 int command_info(const char *path, const settings *set) {
   input in;
   source s;
@@ -239,8 +252,6 @@ int command_info(const char *path, const settings *set) {
   statistics *found = keep(sizeof *found);
   gotrace_result result;
   gotrace_decoder_info info;
-  char text[32];
-  int64_t duration;
   (void)set;
   memset(&s, 0, sizeof s);
   memset(&c, 0, sizeof c);
@@ -254,19 +265,7 @@ int command_info(const char *path, const settings *set) {
   result = source_run(&s, &in, &c, 0, INT64_MAX, watch_kinds, found);
   gotrace_decoder_get_info(in.decoder, &info);
   erase_progress();
-  duration = between(s.first, s.end);
-  if (info.format) {
-    printf("%-24sGo 1.%d (v%d)\n", "format", info.format % 1000, info.family);
-    printf("%-24s%s\n", "duration", human((double)duration, text));
-    printf("%-24s%llu\n", "events", (ull)info.events);
-    if (info.family == 2) printf("%-24s%llu\n", "generations", (ull)found->generations);
-    if (s.w.gomaxprocs) printf("%-24s%llu\n", "GOMAXPROCS", (ull)s.w.gomaxprocs);
-    info_reports(found);
-    info_functions(found);
-    info_procs(&s.w, duration);
-    info_latencies(found, s.first);
-    info_kinds(found);
-  }
+  if (info.format) info_print(&s, found, &info);
   if (result != GOTRACE_END_OF_TRACE) report("%s", input_error(&in));
   map_free(&found->functions);
   map_free(&found->reasons);

@@ -1,4 +1,7 @@
-/* input.c - a trace from a file or a pipe, given to the decoder */
+/* input.c - a trace in a file or pipe, and its decoder: see tool.h
+ *
+ * A file is mapped into memory; a pipe is read as the decoder asks for it, or copied into memory if it is needed again. While
+ * events are taken, the terminal shows how far that has got. */
 
 #include "tool.h"
 
@@ -10,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-double seconds_now(void) {
+static double seconds_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
@@ -19,7 +22,7 @@ double seconds_now(void) {
 static size_t read_input(void *context, uint64_t offset, void *buffer, size_t size) {
   const input *in = context;
   ssize_t got;
-  (void)offset; /* they follow one another */
+  (void)offset; /* offsets follow one another */
   do got = read(in->fd, buffer, size);
   while (got < 0 && errno == EINTR);
   return got < 0 ? (size_t)-1 : (size_t)got;
@@ -34,13 +37,26 @@ static void input_copy(input *in) {
   }
 }
 
-/* `again`: it will be decoded more than once. */
+static void input_progress(input *in, uint64_t offset) {
+  double now = seconds_now();
+  if (now < in->next_progress || !isatty(2)) return;
+  in->next_progress = now + 0.2;
+  if (in->size) fprintf(stderr, "\r%s: %3.0f %%\033[K", in->path, 100.0 * (double)offset / (double)in->size);
+  else fprintf(stderr, "\r%s: %llu events\033[K", in->path, (ull)in->events);
+  program.progress_shown = true;
+}
+
+void input_of_file(input *in, const char *name, int fd) {
+  memset(in, 0, sizeof *in);
+  in->path = name;
+  in->next_progress = seconds_now() + 1;
+  in->fd = fd;
+}
+
 bool input_open(input *in, const char *path, bool again) {
   struct stat status;
-  memset(in, 0, sizeof *in);
-  in->path = program.file = path;
-  in->next_progress = seconds_now() + 1;
-  in->fd = strcmp(path, "-") == 0 ? 0 : open(path, O_RDONLY);
+  program.file = path;
+  input_of_file(in, path, strcmp(path, "-") == 0 ? 0 : open(path, O_RDONLY));
   if (in->fd < 0 || fstat(in->fd, &status) != 0) {
     report("%s", strerror(errno));
     return false;
@@ -58,7 +74,6 @@ bool input_open(input *in, const char *path, bool again) {
   return true;
 }
 
-/* Begins to decode, from the start of the trace. NULL decoder: out of memory. */
 gotrace_result input_decode(input *in, bool raw) {
   gotrace_decoder_options options = {0};
   gotrace_result result;
@@ -77,19 +92,15 @@ gotrace_result input_decode(input *in, bool raw) {
   return result;
 }
 
-static void input_progress(input *in, uint64_t offset) {
-  double now = seconds_now();
-  if (now < in->next_progress || !isatty(2)) return;
-  in->next_progress = now + 0.2;
-  if (in->size) fprintf(stderr, "\r%s: %3.0f %%\033[K", in->path, 100.0 * (double)offset / (double)in->size);
-  else fprintf(stderr, "\r%s: %llu events\033[K", in->path, (ull)in->events);
-  program.progress_shown = true;
-}
-
 gotrace_result input_next(input *in, gotrace_event *event) {
   gotrace_result result = gotrace_decoder_next(in->decoder, event);
   if (result == GOTRACE_OK && !(++in->events & 0xffff)) input_progress(in, event->offset);
   return result;
+}
+
+const char *input_error(const input *in) {
+  const gotrace_decoder_failure *failure = gotrace_decoder_error(in->decoder);
+  return failure->message[0] ? failure->message : gotrace_result_string(failure->result);
 }
 
 void input_close(input *in) {
@@ -98,10 +109,4 @@ void input_close(input *in) {
   if (in->fd > 0) close(in->fd);
   free(in->copy.data);
   erase_progress();
-}
-
-/* What the decoder has against the trace; the message has offset and event in it. */
-const char *input_error(const input *in) {
-  const gotrace_decoder_failure *failure = gotrace_decoder_error(in->decoder);
-  return failure->message[0] ? failure->message : gotrace_result_string(failure->result);
 }

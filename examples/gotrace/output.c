@@ -1,13 +1,65 @@
-/* output.c - where results go, and texts and numbers written as text */
+/* output.c - bytes, text and JSON; files that replace others only when complete: see tool.h
+ *
+ * The result of a command appears whole or not at all. It is written to a temporary file beside the target, which is then
+ * renamed. Standard output, a device or a pipe cannot be replaced: they get the contents of a nameless temporary file. */
 
 #include "tool.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define OUTPUT_BLOCK ((size_t)1 << 18)
+
+static const char *output_name(const output *out) { return out->path ? out->path : "standard output"; }
+
+/* Finds out what the path is: sets `into` for what cannot be replaced, else `target` and `mode`. */
+static void output_find(output *out, const char *path) {
+  struct stat status;
+  mode_t mask = umask(0);
+  int fd;
+  umask(mask);
+  out->path = path;
+  out->mode = 0666 & ~mask;
+  if (!path) {
+    out->into = stdout;
+  } else if (lstat(path, &status) != 0) {
+    out->target = strdup(path);
+    if (!out->target) fail("out of memory");
+  } else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+    fd = open(path, O_WRONLY);
+    if (fd < 0 || !(out->into = fdopen(fd, "wb"))) fail("cannot write %s: %s", path, strerror(errno));
+  } else { /* a file, or a link; one that leads nowhere is refused */
+    out->target = realpath(path, NULL);
+    if (!out->target || access(path, W_OK) != 0) fail("cannot write %s: %s", path, strerror(errno));
+    out->mode = status.st_mode & 0777;
+  }
+}
+
+static void output_copy(output *out) {
+  const char *name = output_name(out);
+  char block[1 << 16];
+  size_t size;
+  rewind(out->file);
+  while ((size = fread(block, 1, sizeof block, out->file)) != 0)
+    if (fwrite(block, 1, size, out->into) != size) fail("%s: %s", name, strerror(errno));
+  if (ferror(out->file) || fflush(out->into) != 0) fail("%s: %s", name, strerror(errno));
+  if (out->into != stdout && fclose(out->into) != 0) fail("%s: %s", name, strerror(errno));
+}
+
+/* The length of the valid UTF-8 sequence at the beginning of a text; 0: there is none. */
+static size_t utf8_length(const unsigned char *at, size_t size) {
+  size_t length = *at < 0x80 ? 1 : *at >= 0xc2 && *at < 0xe0 ? 2 : (*at & 0xf0) == 0xe0 ? 3 : *at >= 0xf0 && *at < 0xf5 ? 4 : 0;
+  size_t i;
+  if (length > size) return 0;
+  for (i = 1; i < length; i++)
+    if ((at[i] & 0xc0) != 0x80) return 0;
+  if (length == 3 && ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] >= 0xa0))) return 0; /* overlong; surrogate */
+  if (length == 4 && ((at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] >= 0x90))) return 0; /* overlong; too large */
+  return length;
+}
 
 uint8_t *bytes_room(bytes *b, size_t size) {
   if (b->capacity - b->size < size) {
@@ -33,49 +85,11 @@ void put_number(bytes *b, uint64_t value) {
   b->size += (size_t)(encode_number(start, value) - start);
 }
 
-#define OUTPUT_BLOCK ((size_t)1 << 18)
-
-const char *output_name(const output *out) { return out->path ? out->path : "standard output"; }
-
-void output_flush(output *out) {
-  if (out->block.size && fwrite(out->block.data, 1, out->block.size, out->file) != out->block.size)
-    fail("%s: %s", output_name(out), strerror(errno));
-  out->block.size = 0;
-}
-
-void output_check(output *out) {
-  if (out->block.size >= OUTPUT_BLOCK) output_flush(out);
-}
-
 void output_direct(output *out) {
   memset(out, 0, sizeof *out);
   out->file = stdout;
 }
 
-/* What is to have the contents, if it is not to be a file: standard output, a device, a pipe. */
-static void output_find(output *out, const char *path) {
-  struct stat status;
-  mode_t mask = umask(0);
-  int fd;
-  umask(mask);
-  out->path = path;
-  out->mode = 0666 & ~mask;
-  if (!path) {
-    out->into = stdout;
-  } else if (lstat(path, &status) != 0) {
-    out->target = strdup(path);
-    if (!out->target) fail("out of memory");
-  } else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-    fd = open(path, O_WRONLY);
-    if (fd < 0 || !(out->into = fdopen(fd, "wb"))) fail("cannot write %s: %s", path, strerror(errno));
-  } else { /* a file, or a link that leads nowhere */
-    out->target = realpath(path, NULL);
-    if (!out->target || access(path, W_OK) != 0) fail("cannot write %s: %s", path, strerror(errno));
-    out->mode = status.st_mode & 0777;
-  }
-}
-
-/* Opens a file beside the one that it is to become, or one without a name. */
 void output_open(output *out, const char *path) {
   const char *beside = getenv("TMPDIR");
   char *name;
@@ -102,18 +116,16 @@ void output_open(output *out, const char *path) {
   }
 }
 
-static void output_copy(output *out) {
-  const char *name = output_name(out);
-  char block[1 << 16];
-  size_t size;
-  rewind(out->file);
-  while ((size = fread(block, 1, sizeof block, out->file)) != 0)
-    if (fwrite(block, 1, size, out->into) != size) fail("%s: %s", name, strerror(errno));
-  if (ferror(out->file) || fflush(out->into) != 0) fail("%s: %s", name, strerror(errno));
-  if (out->into != stdout && fclose(out->into) != 0) fail("%s: %s", name, strerror(errno));
+void output_flush(output *out) {
+  if (out->block.size && fwrite(out->block.data, 1, out->block.size, out->file) != out->block.size)
+    fail("%s: %s", output_name(out), strerror(errno));
+  out->block.size = 0;
 }
 
-/* All is written: gives the file its name, with the rights that the old one had or a new one has. */
+void output_check(output *out) {
+  if (out->block.size >= OUTPUT_BLOCK) output_flush(out);
+}
+
 void output_close(output *out) {
   output_flush(out);
   if (out->file == stdout) {
@@ -133,7 +145,7 @@ void output_close(output *out) {
 }
 
 __attribute__((format(printf, 2, 3))) void print(output *out, const char *format, ...) {
-  const int room = 512; /* for all that is printed this way; texts of any length go through put_data */
+  const int room = 512;
   va_list arguments;
   int size;
   va_start(arguments, format);
@@ -142,19 +154,21 @@ __attribute__((format(printf, 2, 3))) void print(output *out, const char *format
   if (size > 0) out->block.size += (size_t)(size < room ? size : room - 1);
 }
 
-/* How many bytes of a text are one character of valid UTF-8; 0: they are not. */
-static size_t utf8_length(const unsigned char *at, size_t size) {
-  size_t length = *at < 0x80 ? 1 : *at >= 0xc2 && *at < 0xe0 ? 2 : (*at & 0xf0) == 0xe0 ? 3 : *at >= 0xf0 && *at < 0xf5 ? 4 : 0;
-  size_t i;
-  if (length > size) return 0;
-  for (i = 1; i < length; i++)
-    if ((at[i] & 0xc0) != 0x80) return 0;
-  if (length == 3 && ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] >= 0xa0))) return 0; /* long, surrogate */
-  if (length == 4 && ((at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] >= 0x90))) return 0;
-  return length;
+void put_string(output *out, const char *string) { put_data(&out->block, string, strlen(string)); }
+
+/* Faster than print(): a dump consists mostly of numbers. */
+void put_decimal(output *out, uint64_t value) {
+  char digits[20], *at = digits + sizeof digits;
+  do *--at = (char)('0' + value % 10);
+  while (value /= 10);
+  put_data(&out->block, at, (size_t)(digits + sizeof digits - at));
 }
 
-/* What stands for a byte where a trace must not speak to the terminal, or begin a line. */
+void put_signed(output *out, int64_t value) {
+  if (value < 0) put_byte(&out->block, '-');
+  put_decimal(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
 int visible(unsigned char byte) { return byte < 0x20 || byte == 0x7f ? '?' : byte; }
 
 void put_visible(output *out, const char *data, size_t size) {
@@ -162,7 +176,7 @@ void put_visible(output *out, const char *data, size_t size) {
   for (i = 0; i < size; i++) put_byte(&out->block, (unsigned)visible((unsigned char)data[i]));
 }
 
-/* A text in quotes, as JSON wants it: a byte that is no UTF-8 becomes \u00XX. */
+/* A byte that is not part of valid UTF-8 becomes \u00XX. */
 void put_quoted(output *out, const char *data, size_t size) {
   const unsigned char *at = (const unsigned char *)data, *end = at + size, *plain = at;
   put_byte(&out->block, '"');
@@ -180,18 +194,3 @@ void put_quoted(output *out, const char *data, size_t size) {
   put_data(&out->block, plain, (size_t)(at - plain));
   put_byte(&out->block, '"');
 }
-
-/* Appends a number, which is what a dump mostly consists of. */
-void put_decimal(output *out, uint64_t value) {
-  char digits[20], *at = digits + sizeof digits;
-  do *--at = (char)('0' + value % 10);
-  while (value /= 10);
-  put_data(&out->block, at, (size_t)(digits + sizeof digits - at));
-}
-
-void put_signed(output *out, int64_t value) {
-  if (value < 0) put_byte(&out->block, '-');
-  put_decimal(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
-}
-
-void put_string(output *out, const char *string) { put_data(&out->block, string, strlen(string)); }

@@ -1,28 +1,24 @@
-/* read_v1.c - front end for traces of Go 1.5 to 1.21 */
+/* read_v1.c - turns the events of Go 1.5 to 1.21 into operations: see source.h
+ *
+ * The conversion follows internal/trace/tracev1.go of Go 1.27, but its result is consistent: v1 does not say on which thread a
+ * goroutine is in a system call, or names one thread for two procs at once; then threads are invented. Goroutines that are
+ * older than the trace come first, as if they were created ("intros"). */
 
-#include "world.h"
+#include "source.h"
 
 #include <stdlib.h>
 
-static op v1_op(unsigned kind, int64_t time, thread *m) {
-  op o = {0};
-  o.kind = kind;
-  o.time = time;
-  o.m = m;
-  return o;
-}
-
 static void v1_give(source *s, unsigned kind, int64_t time, thread *m) {
-  op o = v1_op(kind, time, m);
+  op o = op_at(kind, time, m);
   give(s, &o);
 }
 
 static bool v1_is_proc(int64_t p) { return p >= 0 && p < GOTRACE_FAKE_PROC; }
 
-/* `idle`: until now it did not run. Else an unknown proc has run since the trace began, for readers. */
+/* `idle`: it has not run until now. Otherwise an unknown proc is taken to have run since the trace began. */
 static void v1_proc_start(source *s, uint64_t id, int64_t time, thread *m, bool idle) {
   proc *p = world_proc(&s->w, id, false);
-  op o = v1_op(GOTRACE_V2_PROC_STATUS, time, m);
+  op o = op_at(GOTRACE_V2_PROC_STATUS, time, m);
   if (p && p->m) return;
   o.id = id;
   o.a[0] = idle ? PROC_IDLE : PROC_RUNNING;
@@ -32,16 +28,16 @@ static void v1_proc_start(source *s, uint64_t id, int64_t time, thread *m, bool 
   give(s, &o);
 }
 
-/* GoSysBlock takes the proc from a goroutine in a system call, which is seen when the proc stops, soon after. */
+/* A goroutine in a system call loses its proc by GoSysBlock, but the operation is given only when the proc stops, soon after. */
 static void v1_proc_stop(source *s, proc *p, int64_t time) {
-  op o = v1_op(GOTRACE_V2_PROC_STOP, time, p ? p->m : NULL);
+  op o = op_at(GOTRACE_V2_PROC_STOP, time, p ? p->m : NULL);
   if (!o.m) return;
   o.a[0] = o.m->g ? (uint64_t)o.m->g->lost_proc : 0;
   give(s, &o);
 }
 
-/* The thread of an event on a proc by goroutine g (0: none): one where the goroutine runs, or that of the proc, which is
- * taken from a thread where another is in a system call. */
+/* The thread of an event: where its goroutine runs; else that of its proc, which first leaves a thread whose goroutine is in a
+ * system call, and gets a new thread if it has none. */
 static thread *v1_thread(source *s, const gotrace_event *e) {
   goroutine *g = e->g > 0 ? world_go(&s->w, (uint64_t)e->g) : NULL;
   proc *p;
@@ -56,26 +52,18 @@ static thread *v1_thread(source *s, const gotrace_event *e) {
   return p ? p->m : NULL;
 }
 
-/* The goroutines of the trace's first events, which were there before. */
-void v1_give_intros(source *s) {
-  uint32_t i;
-  for (i = 0; i < s->intro_count; i++) introduce(s, &s->intros[i]);
-  s->intro_count = 0;
-  s->started = true;
-}
-
 static op *v1_intro(const source *s, uint64_t id) {
   uintptr_t place = (uintptr_t)map_get(&s->intro_places, id);
   return place ? &s->intros[place - 1] : NULL;
 }
 
 static void v1_create(source *s, const gotrace_event *e) {
-  op o = v1_op(GOTRACE_V2_GO_CREATE, e->time, NULL);
+  op o = op_at(GOTRACE_V2_GO_CREATE, e->time, NULL);
   pool_frame frame = {e->args[1], 0, 0, 0};
   char name[32];
   o.id = e->args[0];
   o.stack = pool_take_stack(s->in->decoder, e->stack);
-  if (s->format == 1005) { /* the function's address instead of a stack */
+  if (s->format == 1005) { /* a function's address instead of a stack */
     snprintf(name, sizeof name, "0x%llx", (ull)e->args[1]);
     frame.function = pool_put_string(name);
     o.new_stack = pool_put_stack(&frame, 1);
@@ -85,17 +73,17 @@ static void v1_create(source *s, const gotrace_event *e) {
   if (!s->started) {
     o.kind = GOTRACE_V2_GO_STATUS;
     o.a[0] = GO_RUNNABLE;
-    o.stack = 0; /* that of who began the trace */
+    o.stack = 0; /* it shows who started the trace */
     GROW(s->intros, s->intro_count, s->intro_capacity);
     s->intros[s->intro_count++] = o;
     map_put(&s->intro_places, o.id, (void *)(uintptr_t)s->intro_count);
     return;
   }
   o.m = v1_thread(s, e);
-  s->held = o; /* it may be said next that it waits */
+  s->held = o; /* the next event may say that it waits */
 }
 
-/* GoWaiting, GoInSyscall: it was so when the trace began, or, of traces that say it later, when it was created. */
+/* GoWaiting, GoInSyscall: the goroutine waited when the trace began, or, if told later, when it was created. */
 static void v1_waiting(source *s, const gotrace_event *e) {
   uint64_t id = e->args[0];
   bool in_syscall = e->kind == GOTRACE_V1_GO_IN_SYSCALL;
@@ -107,9 +95,9 @@ static void v1_waiting(source *s, const gotrace_event *e) {
     s->held.kind = in_syscall ? GOTRACE_V2_GO_CREATE_SYSCALL : GOTRACE_V2_GO_CREATE_BLOCKED;
     if (in_syscall) s->held.m = fresh_thread(&s->w);
     give_held(s);
-  } else { /* something stood between: it runs for no time at all */
+  } else { /* not directly after its creation: it runs for no time at all */
     thread *m = fresh_thread(&s->w);
-    op o = v1_op(GOTRACE_V2_GO_START, e->time, m);
+    op o = op_at(GOTRACE_V2_GO_START, e->time, m);
     give_held(s);
     v1_proc_start(s, fresh_id(&s->w.procs, FRESH_PROC + s->w.proc_count), e->time, m, true);
     o.id = id;
@@ -119,7 +107,7 @@ static void v1_waiting(source *s, const gotrace_event *e) {
   }
 }
 
-/* Readers keep a stopped world with the goroutine that began it: it ends at the latest when that stops to run. */
+/* For readers a stopped world belongs to the goroutine that stopped it, and ends at the latest when that stops running. */
 static void v1_end_stw(source *s, int64_t time, goroutine *of) {
   if (!s->stw || (of && s->stw != of)) return;
   if (s->stw->stw && runs(s->stw->m)) v1_give(s, GOTRACE_V2_STW_END, time, s->stw->m);
@@ -128,8 +116,8 @@ static void v1_end_stw(source *s, int64_t time, goroutine *of) {
 
 static void v1_begin_stw(source *s, const gotrace_event *e) {
   const proc *p = v1_is_proc(e->p) ? world_proc(&s->w, (uint64_t)e->p, false) : NULL;
-  thread *m = p ? p->m : NULL; /* before 1.10 also procs that do not run take part */
-  op o = v1_op(GOTRACE_V2_STW_BEGIN, e->time, m);
+  thread *m = p ? p->m : NULL; /* before 1.10 a proc that does not run may do this */
+  op o = op_at(GOTRACE_V2_STW_BEGIN, e->time, m);
   uint64_t kind = e->args[0];
   if (s->stw || !runs(m)) return;
   if (s->format < GOTRACE_GO_1_21) kind = kind == 1 ? GOTRACE_STW_GC_SWEEP_TERM : GOTRACE_STW_GC_MARK_TERM;
@@ -141,7 +129,7 @@ static void v1_begin_stw(source *s, const gotrace_event *e) {
   give(s, &o);
 }
 
-/* The v2 reason of each v1 event by which a goroutine stops to run: X(v1 event, v2 event, reason). */
+/* The events by which a goroutine stops running. */
 static const struct {
   uint8_t v1, v2;
   const char *reason;
@@ -162,7 +150,7 @@ static const struct {
 
 static void v1_stop(source *s, const gotrace_event *e) {
   thread *m = v1_thread(s, e);
-  op o = v1_op(GOTRACE_V2_GO_DESTROY, e->time, m);
+  op o = op_at(GOTRACE_V2_GO_DESTROY, e->time, m);
   size_t i;
   if (!runs(m)) return;
   v1_end_stw(s, e->time, m->g);
@@ -175,10 +163,10 @@ static void v1_stop(source *s, const gotrace_event *e) {
   give(s, &o);
 }
 
-/* A system call is an instant, unless it loses its proc. */
+/* A system call ends at once, unless it loses its proc. */
 static void v1_syscall(source *s, const gotrace_event *e) {
   thread *m = v1_thread(s, e);
-  op o = v1_op(GOTRACE_V2_GO_SYSCALL_BEGIN, e->time, m);
+  op o = op_at(GOTRACE_V2_GO_SYSCALL_BEGIN, e->time, m);
   size_t call = s->calls++;
   if (!runs(m)) return;
   o.stack = pool_take_stack(s->in->decoder, e->stack);
@@ -195,11 +183,19 @@ static void v1_syscall_block(source *s, const gotrace_event *e) {
   g->lost_proc = e->time;
 }
 
+static void v1_syscall_exit(source *s, const gotrace_event *e) {
+  goroutine *g = world_go(&s->w, e->args[0]);
+  if (!g || !g->m || g->status != GO_SYSCALL) return;
+  if (g->m->p && g->m->p->status == PROC_SYSCALL) v1_proc_stop(s, g->m->p, e->time);
+  v1_give(s, GOTRACE_V2_GO_SYSCALL_END_BLOCKED, e->time, g->m);
+  g->lost_proc = 0;
+}
+
 static void v1_start(source *s, const gotrace_event *e) {
   gotrace_event on_proc = *e;
   op o;
-  on_proc.g = GOTRACE_NO_ID; /* it does not yet run */
-  o = v1_op(GOTRACE_V2_GO_START, e->time, v1_thread(s, &on_proc));
+  on_proc.g = GOTRACE_NO_ID; /* the goroutine does not run yet */
+  o = op_at(GOTRACE_V2_GO_START, e->time, v1_thread(s, &on_proc));
   o.id = e->args[0];
   if (!o.m || o.m->g) return;
   give(s, &o);
@@ -210,7 +206,7 @@ static void v1_start(source *s, const gotrace_event *e) {
 }
 
 static void v1_user(source *s, const gotrace_event *e) {
-  op o = v1_op(0, e->time, v1_thread(s, e));
+  op o = op_at(0, e->time, v1_thread(s, e));
   o.id = e->args[0];
   o.stack = pool_take_stack(s->in->decoder, e->stack);
   switch (e->kind) {
@@ -236,9 +232,9 @@ static void v1_user(source *s, const gotrace_event *e) {
   give(s, &o);
 }
 
-/* Events that become one of the same arguments. */
+/* An event that becomes an operation with the same arguments. */
 static void v1_same(source *s, const gotrace_event *e, unsigned kind, thread *m) {
-  op o = v1_op(kind, e->time, m);
+  op o = op_at(kind, e->time, m);
   o.stack = pool_take_stack(s->in->decoder, e->stack);
   o.id = kind == GOTRACE_V2_PROCS_CHANGE || kind == GOTRACE_V2_GO_UNBLOCK ? e->args[0] : 0;
   o.a[0] = e->args[0];
@@ -256,77 +252,14 @@ static void v1_proc(source *s, const gotrace_event *e) {
   }
   m = world_thread(&s->w, e->args[0]);
   if (m->p || runs(m)) m = fresh_thread(&s->w);
-  if (p && p->m) v1_proc_stop(s, p, e->time); /* it was used before it was started */
+  if (p && p->m) v1_proc_stop(s, p, e->time); /* there were events on it before its start */
   v1_proc_start(s, (uint64_t)e->p, e->time, m, true);
 }
 
-void take_v1(source *s, const gotrace_event *e) {
-  goroutine *g;
-  thread *m;
-  bool create = e->kind == GOTRACE_V1_GO_CREATE, waiting = e->kind == GOTRACE_V1_GO_WAITING || e->kind == GOTRACE_V1_GO_IN_SYSCALL;
-  if (e->kind == GOTRACE_V1_GOMAXPROCS && !s->started) {
-    s->w.gomaxprocs = e->args[0];
-    return;
-  }
-  if (!s->started && !create && !waiting) v1_give_intros(s);
-  if (!waiting) give_held(s);
-  switch (e->kind) {
-    case GOTRACE_V1_PROC_START:
-    case GOTRACE_V1_PROC_STOP: v1_proc(s, e); break;
-    case GOTRACE_V1_GO_CREATE: v1_create(s, e); break;
-    case GOTRACE_V1_GO_WAITING:
-    case GOTRACE_V1_GO_IN_SYSCALL: v1_waiting(s, e); break;
-    case GOTRACE_V1_GO_START:
-    case GOTRACE_V1_GO_START_LOCAL:
-    case GOTRACE_V1_GO_START_LABEL: v1_start(s, e); break;
-    case GOTRACE_V1_GO_SYS_CALL: v1_syscall(s, e); break;
-    case GOTRACE_V1_GO_SYS_BLOCK: v1_syscall_block(s, e); break;
-    case GOTRACE_V1_GO_SYS_EXIT:
-    case GOTRACE_V1_GO_SYS_EXIT_LOCAL:
-      g = world_go(&s->w, e->args[0]);
-      if (!g || !g->m || g->status != GO_SYSCALL) break;
-      if (g->m->p && g->m->p->status == PROC_SYSCALL) v1_proc_stop(s, g->m->p, e->time);
-      v1_give(s, GOTRACE_V2_GO_SYSCALL_END_BLOCKED, e->time, g->m);
-      g->lost_proc = 0;
-      break;
-    case GOTRACE_V1_GO_UNBLOCK:
-    case GOTRACE_V1_GO_UNBLOCK_LOCAL:
-      m = v1_thread(s, e);
-      if (e->p == GOTRACE_TIMER_PROC && runs(m)) m->g->timer = true;
-      v1_same(s, e, GOTRACE_V2_GO_UNBLOCK, m);
-      break;
-    case GOTRACE_V1_GOMAXPROCS: v1_same(s, e, GOTRACE_V2_PROCS_CHANGE, v1_thread(s, e)); break;
-    case GOTRACE_V1_HEAP_ALLOC: v1_same(s, e, GOTRACE_V2_HEAP_ALLOC, v1_thread(s, e)); break;
-    case GOTRACE_V1_NEXT_GC: v1_same(s, e, GOTRACE_V2_HEAP_GOAL, v1_thread(s, e)); break;
-    case GOTRACE_V1_GC_START: v1_same(s, e, GOTRACE_V2_GC_BEGIN, runs(s->w.last_running) ? s->w.last_running : NULL); break;
-    case GOTRACE_V1_GC_DONE: v1_same(s, e, GOTRACE_V2_GC_END, v1_thread(s, e)); break;
-    case GOTRACE_V1_GC_SWEEP_START:
-    case GOTRACE_V1_GC_SWEEP_DONE:
-      v1_same(s, e, e->kind == GOTRACE_V1_GC_SWEEP_START ? GOTRACE_V2_GC_SWEEP_BEGIN : GOTRACE_V2_GC_SWEEP_END, v1_thread(s, e));
-      break;
-    case GOTRACE_V1_GC_MARK_ASSIST_START:
-    case GOTRACE_V1_GC_MARK_ASSIST_DONE:
-      m = v1_thread(s, e);
-      v1_same(s, e, e->kind == GOTRACE_V1_GC_MARK_ASSIST_START ? GOTRACE_V2_GC_MARK_ASSIST_BEGIN : GOTRACE_V2_GC_MARK_ASSIST_END, m);
-      break;
-    case GOTRACE_V1_GC_STW_START: v1_begin_stw(s, e); break;
-    case GOTRACE_V1_GC_STW_DONE: v1_end_stw(s, e->time, NULL); break;
-    case GOTRACE_V1_USER_TASK_CREATE:
-    case GOTRACE_V1_USER_TASK_END:
-    case GOTRACE_V1_USER_REGION:
-    case GOTRACE_V1_USER_LOG: v1_user(s, e); break;
-    case GOTRACE_V1_CPU_SAMPLE: take_sample(s, e); break;
-    default:
-      if (e->kind == GOTRACE_V1_GO_END) v1_stop(s, e);
-      else if (e->kind >= GOTRACE_V1_GO_STOP && e->kind <= GOTRACE_V1_GO_BLOCK_GC) v1_stop(s, e);
-      break;
-  }
-}
-
-/* v1 does not say when a system call ended that kept its proc, and so which one keeps it must be known when it begins. */
+/* v1 does not say when a system call ended that kept its proc. So when one begins it must be known whether it will lose it. */
 void scan_v1(source *s) {
   gotrace_event e;
-  map open = {0}; /* goroutine to 2 + number of the system call that was its last event, or 1 */
+  map open = {0}; /* from a goroutine to 2 + the number of its system call, if that was its last event; else to 1 */
   if (input_decode(s->in, false) != GOTRACE_OK) return;
   while (input_next(s->in, &e) == GOTRACE_OK) {
     if (e.kind == GOTRACE_V1_GO_SYS_CALL) {
@@ -347,4 +280,62 @@ void scan_v1(source *s) {
   map_free(&open);
   pool_forget_ids();
   s->calls = 0;
+}
+
+void v1_give_intros(source *s) {
+  uint32_t i;
+  for (i = 0; i < s->intro_count; i++) introduce(s, &s->intros[i]);
+  s->intro_count = 0;
+  s->started = true;
+}
+
+void take_v1(source *s, const gotrace_event *e) {
+  thread *m;
+  bool create = e->kind == GOTRACE_V1_GO_CREATE, waiting = e->kind == GOTRACE_V1_GO_WAITING || e->kind == GOTRACE_V1_GO_IN_SYSCALL;
+  if (e->kind == GOTRACE_V1_GOMAXPROCS && !s->started) {
+    s->w.gomaxprocs = e->args[0];
+    return;
+  }
+  if (!s->started && !create && !waiting) v1_give_intros(s);
+  if (!waiting) give_held(s);
+  switch (e->kind) {
+    case GOTRACE_V1_PROC_START:
+    case GOTRACE_V1_PROC_STOP: v1_proc(s, e); break;
+    case GOTRACE_V1_GO_CREATE: v1_create(s, e); break;
+    case GOTRACE_V1_GO_WAITING:
+    case GOTRACE_V1_GO_IN_SYSCALL: v1_waiting(s, e); break;
+    case GOTRACE_V1_GO_START:
+    case GOTRACE_V1_GO_START_LOCAL:
+    case GOTRACE_V1_GO_START_LABEL: v1_start(s, e); break;
+    case GOTRACE_V1_GO_SYS_CALL: v1_syscall(s, e); break;
+    case GOTRACE_V1_GO_SYS_BLOCK: v1_syscall_block(s, e); break;
+    case GOTRACE_V1_GO_SYS_EXIT:
+    case GOTRACE_V1_GO_SYS_EXIT_LOCAL: v1_syscall_exit(s, e); break;
+    case GOTRACE_V1_GO_UNBLOCK:
+    case GOTRACE_V1_GO_UNBLOCK_LOCAL:
+      m = v1_thread(s, e);
+      if (e->p == GOTRACE_TIMER_PROC && runs(m)) m->g->timer = true;
+      v1_same(s, e, GOTRACE_V2_GO_UNBLOCK, m);
+      break;
+    case GOTRACE_V1_GOMAXPROCS: v1_same(s, e, GOTRACE_V2_PROCS_CHANGE, v1_thread(s, e)); break;
+    case GOTRACE_V1_HEAP_ALLOC: v1_same(s, e, GOTRACE_V2_HEAP_ALLOC, v1_thread(s, e)); break;
+    case GOTRACE_V1_NEXT_GC: v1_same(s, e, GOTRACE_V2_HEAP_GOAL, v1_thread(s, e)); break;
+    case GOTRACE_V1_GC_START: v1_same(s, e, GOTRACE_V2_GC_BEGIN, runs(s->w.last_running) ? s->w.last_running : NULL); break;
+    case GOTRACE_V1_GC_DONE: v1_same(s, e, GOTRACE_V2_GC_END, v1_thread(s, e)); break;
+    case GOTRACE_V1_GC_SWEEP_START: v1_same(s, e, GOTRACE_V2_GC_SWEEP_BEGIN, v1_thread(s, e)); break;
+    case GOTRACE_V1_GC_SWEEP_DONE: v1_same(s, e, GOTRACE_V2_GC_SWEEP_END, v1_thread(s, e)); break;
+    case GOTRACE_V1_GC_MARK_ASSIST_START: v1_same(s, e, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, v1_thread(s, e)); break;
+    case GOTRACE_V1_GC_MARK_ASSIST_DONE: v1_same(s, e, GOTRACE_V2_GC_MARK_ASSIST_END, v1_thread(s, e)); break;
+    case GOTRACE_V1_GC_STW_START: v1_begin_stw(s, e); break;
+    case GOTRACE_V1_GC_STW_DONE: v1_end_stw(s, e->time, NULL); break;
+    case GOTRACE_V1_USER_TASK_CREATE:
+    case GOTRACE_V1_USER_TASK_END:
+    case GOTRACE_V1_USER_REGION:
+    case GOTRACE_V1_USER_LOG: v1_user(s, e); break;
+    case GOTRACE_V1_CPU_SAMPLE: give_sample(s, e); break;
+    default:
+      if (e->kind == GOTRACE_V1_GO_END) v1_stop(s, e);
+      else if (e->kind >= GOTRACE_V1_GO_STOP && e->kind <= GOTRACE_V1_GO_BLOCK_GC) v1_stop(s, e);
+      break;
+  }
 }

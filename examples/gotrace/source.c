@@ -1,6 +1,10 @@
-/* source.c - from the events of a trace to operations and to the consumer of them */
+/* source.c - reads a trace, keeps the world, gives operations to a consumer: see source.h
+ *
+ * source_run() reads the trace twice: scan_v1() or scan_v2() finds out what the format says too late, and then take_v1() or
+ * take_v2() turns each event into operations. give() takes these, selects those of the requested part, adapts them to formats
+ * without coroutines, and passes them on: first to the consumer, then to the world. */
 
-#include "world.h"
+#include "source.h"
 
 #include <stdlib.h>
 
@@ -9,12 +13,9 @@ static void deliver(source *s, const op *o) {
   apply(&s->w, o);
 }
 
-/* Formats without coroutines: a switch is an unblock, a block and a start; who begins blocked is created by its first unblock. */
+/* In formats without coroutines a switch becomes an unblock, a block and a start. */
 static void deliver_lowered(source *s, const op *o) {
-  op part = {0};
-  part.time = o->time;
-  part.m = o->m;
-  part.kind = GOTRACE_V2_GO_UNBLOCK;
+  op part = op_at(GOTRACE_V2_GO_UNBLOCK, o->time, o->m);
   part.id = o->id;
   part.stack = o->stack;
   deliver(s, &part);
@@ -31,21 +32,36 @@ static void begin(source *s) {
   s->to->begin(s->to, s->first + s->from);
 }
 
-/* Who turns out to have been there where the format can no longer say so is created. */
+/* A goroutine that turns out to have been there all along, where the output can no longer say so: it is created now. */
 static void give_created(source *s, const op *status) {
   op o = *status;
   o.kind = o.a[0] == GO_WAITING   ? GOTRACE_V2_GO_CREATE_BLOCKED
            : o.a[0] == GO_SYSCALL ? GOTRACE_V2_GO_CREATE_SYSCALL
                                   : GOTRACE_V2_GO_CREATE;
   if (o.a[0] == GO_WAITING || o.a[0] == GO_RUNNABLE) o.m = NULL;
-  o.stack = 0; /* its own, not its creator's */
+  o.stack = 0; /* it is the goroutine's own, not its creator's */
   give(s, &o);
   if (o.a[0] != GO_RUNNING) return;
   o.kind = GOTRACE_V2_GO_START;
   give(s, &o);
 }
 
-/* An operation on its way. */
+/* What remains at the end of the trace, or of the part. */
+static void finish(source *s) {
+  if (s->to->family == 1) v1_give_intros(s);
+  give_held(s);
+  if (!s->begun && s->any && s->from <= between(s->first, s->end)) begin(s); /* nothing happens in this part */
+  if (s->begun) s->to->end(s->to, between(s->first, s->end) > s->until ? s->first + s->until : s->end);
+}
+
+op op_at(unsigned kind, int64_t time, thread *m) {
+  op o = {0};
+  o.kind = kind;
+  o.time = time;
+  o.m = m;
+  return o;
+}
+
 void give(source *s, const op *o) {
   bool coroutines = !s->to->format || s->to->format >= GOTRACE_GO_1_23;
   if (s->over) return;
@@ -75,27 +91,20 @@ void give_held(source *s) {
   if (held.kind) give(s, &held);
 }
 
-/* What has been there since before the trace: known from the start, if the consumer has not begun. */
+void give_sample(source *s, const gotrace_event *e) {
+  op o = op_at(GOTRACE_V2_CPU_SAMPLE, e->time, NULL);
+  o.a[0] = (uint64_t)e->m;
+  o.a[1] = (uint64_t)e->p;
+  o.a[2] = e->g > 0 ? (uint64_t)e->g : 0;
+  o.stack = pool_take_stack(s->in->decoder, e->stack);
+  give(s, &o);
+}
+
 void introduce(source *s, const op *o) {
   if (s->begun) give(s, o);
   else apply(&s->w, o);
 }
 
-/* ------------------------------------------------------------------------------------------------ from start to end ---- */
-
-void source_free(source *s) {
-  map_free(&s->w.gos);
-  map_free(&s->w.procs);
-  map_free(&s->w.threads);
-  free(s->w.experiments);
-  free(s->intros);
-  map_free(&s->intro_places);
-  free(s->blocking);
-}
-
-typedef void watch_fn(void *context, const gotrace_event *event);
-
-/* Sends the events of a trace through the world to a consumer. What the decoder says at the end; END_OF_TRACE: all is well. */
 gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int64_t until, watch_fn *watch, void *context) {
   gotrace_event e;
   gotrace_result result;
@@ -128,9 +137,22 @@ gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int6
       break;
     }
   }
-  if (info.family == 1) v1_give_intros(s);
-  give_held(s);
-  if (!s->begun && s->any && from <= between(s->first, s->end)) begin(s); /* nothing happens in this part */
-  if (s->begun) to->end(to, between(s->first, s->end) > until ? s->first + until : s->end);
+  finish(s);
   return result;
+}
+
+void source_free(source *s) {
+  map_free(&s->w.gos);
+  map_free(&s->w.procs);
+  map_free(&s->w.threads);
+  free(s->w.experiments);
+  free(s->intros);
+  map_free(&s->intro_places);
+  free(s->blocking);
+}
+
+void source_broken(const source *s, const settings *set) {
+  const char *error = input_error(s->in);
+  if (!set->partial || !s->begun || !s->told) fail("%s", error);
+  report("%s; kept what comes before", error);
 }

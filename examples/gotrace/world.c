@@ -1,47 +1,9 @@
-/* world.c - what runs where: the state that operations change */
+/* world.c - keeps the world: see world.h
+ *
+ * Changes of status go through go_status() and proc_status(), which keep three things consistent: a goroutine and its thread
+ * point to each other, so do a proc and its thread, and statistics see each change. */
 
 #include "world.h"
-
-goroutine *world_go(const world *w, uint64_t id) {
-  goroutine *g = map_get(&w->gos, id);
-  return g && g->status != GO_NONE ? g : NULL;
-}
-
-proc *world_proc(world *w, uint64_t id, bool add) {
-  proc *p = map_get(&w->procs, id);
-  if (p || !add) return p;
-  p = keep(sizeof *p);
-  p->id = id;
-  p->next = w->proc_list;
-  w->proc_list = p;
-  w->proc_count++;
-  map_put(&w->procs, id, p);
-  return p;
-}
-
-thread *world_thread(world *w, uint64_t id) {
-  thread *m = map_get(&w->threads, id);
-  if (m) return m;
-  m = keep(sizeof *m);
-  m->id = id;
-  m->next = w->thread_list;
-  w->thread_list = m;
-  w->thread_count++;
-  map_put(&w->threads, id, m);
-  return m;
-}
-
-/* Ids for what the source does not have. */
-uint64_t fresh_id(map *m, uint64_t from) {
-  if (m->fresh < from) m->fresh = from;
-  while (map_get(m, m->fresh)) m->fresh++;
-  return m->fresh;
-}
-
-thread *fresh_thread(world *w) { return world_thread(w, fresh_id(&w->threads, FRESH_THREAD + w->thread_count)); }
-
-/* Whether a goroutine runs on a thread, so that user code can have made an event there. */
-bool runs(const thread *m) { return m && m->p && m->g && m->g->status == GO_RUNNING; }
 
 static void go_status(world *w, goroutine *g, int64_t time, uint8_t status, thread *m) {
   if (w->statistics) statistics_go(w, g, time, status);
@@ -53,17 +15,7 @@ static void go_status(world *w, goroutine *g, int64_t time, uint8_t status, thre
   if (m) m->g = g;
 }
 
-/* The record of a goroutine that may not be there: an id can come again. */
-goroutine *go_record(world *w, uint64_t id) {
-  goroutine *g = map_get(&w->gos, id);
-  if (g) return g;
-  g = keep(sizeof *g);
-  g->id = g->v1_id = id;
-  map_put(&w->gos, id, g);
-  return g;
-}
-
-/* A goroutine that was not there. */
+/* A goroutine begins. Its id may have been used before. */
 static void go_new(world *w, uint64_t id, int64_t time, uint8_t status, thread *m, uint32_t entry) {
   goroutine *g = go_record(w, id);
   if (g->status == GO_NONE) {
@@ -104,6 +56,7 @@ static void proc_status(proc *p, int64_t time, uint8_t status, thread *m) {
   if (m) m->p = p;
 }
 
+/* The goroutine stops or restarts the world. */
 static void apply_stw(world *w, goroutine *g, bool begins) {
   if (!g || (begins ? g->stw == UINT8_MAX : g->stw == 0)) return;
   g->stw = (uint8_t)(begins ? g->stw + 1 : g->stw - 1);
@@ -120,11 +73,11 @@ static void apply_proc(world *w, const op *o) {
       p->sequence = 0;
       proc_status(p, o->time, (uint8_t)o->a[0], o->a[0] == PROC_RUNNING || o->a[0] == PROC_SYSCALL ? m : NULL);
       break;
-    default: proc_status(p, o->time, PROC_IDLE, NULL); break; /* stop, steal */
+    default: proc_status(p, o->time, PROC_IDLE, NULL); break; /* ProcStop, ProcSteal */
   }
 }
 
-/* What an operation does to the goroutine that it names. */
+/* An operation that changes the goroutine that it names. */
 static void apply_other(world *w, const op *o) {
   goroutine *g = world_go(w, o->id);
   switch (o->kind) {
@@ -149,7 +102,7 @@ static void apply_other(world *w, const op *o) {
   }
 }
 
-/* What an operation does to the goroutine that it happens on. */
+/* An operation that changes the goroutine that runs where it happens. */
 static void apply_own(world *w, const op *o) {
   thread *m = o->m;
   goroutine *g = m ? m->g : NULL;
@@ -186,6 +139,59 @@ static void apply_own(world *w, const op *o) {
     case GOTRACE_V2_STW_END: apply_stw(w, g, false); break;
     default: g->assist = o->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN; break;
   }
+}
+
+goroutine *world_go(const world *w, uint64_t id) {
+  goroutine *g = map_get(&w->gos, id);
+  return g && g->status != GO_NONE ? g : NULL;
+}
+
+goroutine *go_record(world *w, uint64_t id) {
+  goroutine *g = map_get(&w->gos, id);
+  if (g) return g;
+  g = keep(sizeof *g);
+  g->id = g->v1_id = id;
+  map_put(&w->gos, id, g);
+  return g;
+}
+
+proc *world_proc(world *w, uint64_t id, bool add) {
+  proc *p = map_get(&w->procs, id);
+  if (p || !add) return p;
+  p = keep(sizeof *p);
+  p->id = id;
+  p->next = w->proc_list;
+  w->proc_list = p;
+  w->proc_count++;
+  map_put(&w->procs, id, p);
+  return p;
+}
+
+thread *world_thread(world *w, uint64_t id) {
+  thread *m = map_get(&w->threads, id);
+  if (m) return m;
+  m = keep(sizeof *m);
+  m->id = id;
+  m->next = w->thread_list;
+  w->thread_list = m;
+  w->thread_count++;
+  map_put(&w->threads, id, m);
+  return m;
+}
+
+uint64_t fresh_id(map *m, uint64_t from) {
+  if (m->fresh < from) m->fresh = from;
+  while (map_get(m, m->fresh)) m->fresh++;
+  return m->fresh;
+}
+
+thread *fresh_thread(world *w) { return world_thread(w, fresh_id(&w->threads, FRESH_THREAD + w->thread_count)); }
+
+bool runs(const thread *m) { return m && m->p && m->g && m->g->status == GO_RUNNING; }
+
+uint32_t name_of(const goroutine *g) {
+  pool_stack stack = pool_stack_of(g->entry);
+  return stack.count ? stack.frames[0].function : 0;
 }
 
 void apply(world *w, const op *o) {

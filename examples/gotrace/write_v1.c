@@ -1,4 +1,9 @@
-/* write_v1.c - writes traces of Go 1.8 to 1.21 */
+/* write_v1.c - writes traces of Go 1.8 to 1.21: see writer.h
+ *
+ * In v1 events stand in batches of procs, not of threads, and say nothing about a goroutine without a proc. So this writer
+ * keeps what readers believe: which proc runs (v1_running), which goroutine is on it (v1_go), and each goroutine's status and
+ * sequence number there (v1_status, v1_sequence). An operation becomes the events that lead readers to the new state, or none.
+ * The global proc has the events without a proc. */
 
 #include "writer.h"
 
@@ -6,7 +11,7 @@
 
 enum { V1_NONE, V1_RUNNABLE, V1_RUNNING, V1_WAITING, V1_DEAD };
 
-/* The tables stand in a batch of their own, with the frequency, before the events that name what is in them. */
+/* Tables are a batch of their own, together with the clock's frequency, before the events that refer to them. */
 static void v1_write_tables(writer *w) {
   bytes *b = &w->out->block;
   put_byte(b, GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT);
@@ -38,6 +43,7 @@ static uint64_t v1_proc_id(writer *w, proc *p) {
 static void v1_write_pending_start(writer *w, proc *p, uint32_t label);
 
 static void v1_event(writer *w, proc *p, unsigned kind, int64_t time, const uint64_t *arguments, unsigned count) {
+  static bytes numbers;
   uint64_t tick = tick_of(w, time);
   bytes *b;
   unsigned i;
@@ -52,18 +58,12 @@ static void v1_event(writer *w, proc *p, unsigned kind, int64_t time, const uint
     put_number(b, tick);
     p->tick = tick;
   }
+  numbers.size = 0;
+  put_number(&numbers, tick - p->tick);
+  for (i = 0; i < count; i++) put_number(&numbers, arguments[i]);
   put_byte(b, kind | (count < 3 ? count : 3u) << GOTRACE_ARG_COUNT_SHIFT);
-  if (count >= 3) { /* the length of what follows */
-    static bytes numbers;
-    numbers.size = 0;
-    put_number(&numbers, tick - p->tick);
-    for (i = 0; i < count; i++) put_number(&numbers, arguments[i]);
-    put_number(b, numbers.size);
-    put_data(b, numbers.data, numbers.size);
-  } else {
-    put_number(b, tick - p->tick);
-    for (i = 0; i < count; i++) put_number(b, arguments[i]);
-  }
+  if (count >= 3) put_number(b, numbers.size);
+  put_data(b, numbers.data, numbers.size);
   p->tick = tick;
   if (tick > w->latest) w->latest = tick;
 }
@@ -72,10 +72,10 @@ static void v1_event(writer *w, proc *p, unsigned kind, int64_t time, const uint
   v1_event((w), (p), (kind), (time), (const uint64_t[]){__VA_ARGS__}, (unsigned)COUNT(((const uint64_t[]){__VA_ARGS__})))
 #define V1_EVENT0(w, p, kind, time) v1_event((w), (p), (kind), (time), NULL, 0)
 
-/* v1 never uses a goroutine's id again. One that vanished in a system call comes back as it was. */
+/* v1 never uses a goroutine's id again: one that is created a second time gets another. */
 static void v1_write_create(writer *w, proc *p, goroutine *g, uint32_t entry, uint32_t stack, int64_t time) {
   const pool_frame unknown = {1, 0, pool_put_string("unknown"), 0};
-  if (!pool_stack_of(entry).count) entry = pool_put_stack(&unknown, 1); /* viewers want one */
+  if (!pool_stack_of(entry).count) entry = pool_put_stack(&unknown, 1); /* viewers need one */
   if (g->v1_status != V1_NONE || !g->id || g->id >= FRESH_GO) g->v1_id = FRESH_GO + w->next_go++;
   g->v1_status = V1_RUNNABLE;
   g->v1_sequence = 1;
@@ -88,8 +88,8 @@ static void v1_write_waiting(writer *w, proc *p, goroutine *g, unsigned kind, in
   g->v1_sequence = 2;
 }
 
-/* The start is written before the proc's next event: only then it is known whether it has a label, which v2 tells by an
- * event of its own. */
+/* A goroutine starts. The event is written just before the proc's next one, because it differs if there is a label, which
+ * v2 tells by a later event. */
 static void v1_write_start(proc *p, goroutine *g, int64_t time) {
   if (!g || g->v1_status != V1_RUNNABLE || p->v1_go) return;
   p->v1_start = time;
@@ -112,7 +112,7 @@ static void v1_write_proc_start(writer *w, proc *p, const thread *m, int64_t tim
   p->v1_running = true;
 }
 
-/* The proc of a thread, on which readers know its goroutine to run; or the global one. */
+/* The proc of a thread, after telling readers that it and its goroutine run; or the global one. */
 static proc *v1_proc_of(writer *w, const thread *m, int64_t time) {
   proc *p = m ? m->p : NULL;
   if (!p) return &w->global;
@@ -121,7 +121,7 @@ static proc *v1_proc_of(writer *w, const thread *m, int64_t time) {
   return p;
 }
 
-/* The goroutine of a proc no longer runs, by an event without a sequence number. */
+/* A proc's goroutine stops running. */
 static void v1_write_stop(writer *w, proc *p, unsigned kind, bool has_stack, uint32_t stack, uint8_t status, int64_t time) {
   if (!p->v1_go) return;
   if (has_stack) V1_EVENT(w, p, kind, time, use_stack(w, stack));
@@ -150,7 +150,7 @@ static void v1_take_proc(writer *w, const op *o) {
   }
 }
 
-/* The v1 event for a reason to block. "forever" is the end of a goroutine there, which only v1 promises. */
+/* The event for a reason to block. GoStop ("forever") ends a goroutine in v1, so an input of v2 does not get it. */
 static unsigned v1_block_kind(const writer *w, uint32_t reason) {
   unsigned kind = GOTRACE_V1_GO_BLOCK;
 #define REASON(NAME, number, v1, text) \
@@ -169,7 +169,7 @@ static void v1_take_create(writer *w, const op *o) {
   if (o->kind == GOTRACE_V2_GO_CREATE_SYSCALL) v1_write_waiting(w, p, g, GOTRACE_V1_GO_IN_SYSCALL, o->time);
 }
 
-/* Says once which goroutine runs timers; 1.8 has one. */
+/* Writes once that a goroutine runs timers; 1.8 has only one of them. */
 static void v1_put_timer(writer *w, goroutine *g) {
   if (g->timer_told || (w->c.format < GOTRACE_GO_1_10 && w->timer_told)) return;
   g->timer_told = w->timer_told = true;
@@ -203,7 +203,7 @@ static void v1_take_syscall(writer *w, const op *o) {
       g->v1_sequence++;
       g->v1_status = V1_RUNNABLE;
       break;
-    default: /* GoDestroySyscall; without a proc it stays there */
+    default: /* GoDestroySyscall. Without a proc readers keep the goroutine. */
       if (p->v1_go != g) break;
       v1_write_stop(w, p, GOTRACE_V1_GO_END, false, 0, V1_DEAD, o->time);
       v1_write_proc_stop(w, p, 0, o->time);
@@ -228,7 +228,7 @@ static void v1_take_stop(writer *w, const op *o) {
   }
 }
 
-/* The kind of a stopped world; -1: the format has none for it. */
+/* The argument of GCSTWStart for a reason; -1: the format has none for it. */
 static int v1_stw_kind(const writer *w, uint32_t reason) {
   int kind = 0;
 #define REASON(NAME, number, text) \
@@ -240,7 +240,7 @@ static int v1_stw_kind(const writer *w, uint32_t reason) {
   return kind == GOTRACE_STW_GC_MARK_TERM ? 0 : kind == GOTRACE_STW_GC_SWEEP_TERM ? 1 : -1;
 }
 
-/* v1 has one stopped world at a time, whoever began it. */
+/* In v1 the world is stopped once at a time, by whatever goroutine. */
 static void v1_take_stw(writer *w, const op *o) {
   proc *p = v1_proc_of(w, o->m, o->time);
   int kind = v1_stw_kind(w, o->name);
@@ -263,7 +263,7 @@ static void v1_take_gc(writer *w, const op *o) {
   else V1_EVENT0(w, p, GOTRACE_V1_GC_DONE, o->time);
 }
 
-/* Sweeps belong to the proc, mark assists to the goroutine. */
+/* Sweeps belong to a proc, mark assists to a goroutine. */
 static void v1_take_range(writer *w, const op *o) {
   proc *p = v1_proc_of(w, o->m, o->time);
   const goroutine *g = runs(o->m) ? o->m->g : NULL;
@@ -295,19 +295,30 @@ static void v1_take_user(writer *w, const op *o) {
     default:
       V1_EVENT(w, p, GOTRACE_V1_USER_LOG, o->time, o->id, use_text(w, o->name), stack);
       if (value.size > GOTRACE_MAX_STRING_SIZE) value.size = GOTRACE_MAX_STRING_SIZE;
-      put_number(&(p ? p : &w->global)->batch, value.size);
-      put_data(&(p ? p : &w->global)->batch, value.data, value.size);
+      put_number(&p->batch, value.size); /* after the event, not part of its length */
+      put_data(&p->batch, value.data, value.size);
       break;
   }
 }
 
-/* A sample stands in its own order; what it says as its time is an argument. */
+/* A sample's time is an argument, so the event itself can be first of all. */
 static void v1_take_sample(writer *w, const op *o) {
   const goroutine *g = world_go(w->c.w, o->a[2]);
   proc *p = o->a[1] == NOBODY ? NULL : world_proc(w->c.w, o->a[1], false);
   if (w->c.format < GOTRACE_GO_1_19) return;
   V1_EVENT(w, NULL, GOTRACE_V1_CPU_SAMPLE, w->c.base, tick_of(w, o->time), p ? v1_proc_id(w, p) : (uint64_t)GOTRACE_GLOBAL_PROC,
            g ? g->v1_id : 0, use_stack(w, o->stack));
+}
+
+/* A thread with a proc at the start of the trace. */
+static void v1_begin_thread(writer *w, thread *m, int64_t time) {
+  proc *p = m->p;
+  goroutine *g = m->g;
+  v1_write_proc_start(w, p, m, time);
+  if (p->sweep) V1_EVENT(w, p, GOTRACE_V1_GC_SWEEP_START, time, 0);
+  if (!g || (g->status == GO_SYSCALL && p->status != PROC_SYSCALL)) return;
+  v1_write_start(p, g, time);
+  if (g->status == GO_SYSCALL) V1_EVENT(w, p, GOTRACE_V1_GO_SYS_CALL, time, 0);
 }
 
 void v1_take(consumer *c, const op *o) {
@@ -354,38 +365,27 @@ void v1_take(consumer *c, const op *o) {
     case GOTRACE_V2_USER_REGION_END:
     case GOTRACE_V2_USER_LOG: v1_take_user(w, o); break;
     case GOTRACE_V2_CPU_SAMPLE: v1_take_sample(w, o); break;
-    default: break; /* the format has nothing like it */
+    default: break; /* the format has no such event */
   }
 }
 
-/* A goroutine with its proc, as the trace begins. */
-static void v1_begin_thread(writer *w, thread *m, int64_t time) {
-  proc *p = m->p;
-  goroutine *g = m->g;
-  v1_write_proc_start(w, p, m, time);
-  if (p->sweep) V1_EVENT(w, p, GOTRACE_V1_GC_SWEEP_START, time, 0);
-  if (!g || (g->status == GO_SYSCALL && p->status != PROC_SYSCALL)) return;
-  v1_write_start(p, g, time);
-  if (g->status == GO_SYSCALL) V1_EVENT(w, p, GOTRACE_V1_GO_SYS_CALL, time, 0);
-}
-
-/* The number of procs comes first, and twice: up to the first time readers from Go 1.23 on take what is created for older than
- * the trace, and forget its name; they keep only the second, which their page of mutator utilization needs. */
 void v1_begin(consumer *c, int64_t time) {
   writer *w = (writer *)c;
   world *all = c->w;
   goroutine *g;
   thread *m;
-  w->stamp++;
+  w->mark++;
   w->procs = all->gomaxprocs ? all->gomaxprocs : all->proc_count ? all->proc_count : 1;
-  all->stw = 0;
+  all->stw = 0; /* no event tells that the world is stopped already */
+  /* First, and twice. Go 1.23 and later take goroutines created before the first Gomaxprocs as pre-existing and drop their
+   * names; they keep only the second number, which the page of mutator utilization needs. */
   V1_EVENT(w, NULL, GOTRACE_V1_GOMAXPROCS, time, w->procs, 0);
   V1_EVENT(w, NULL, GOTRACE_V1_GOMAXPROCS, time, w->procs, 0);
   for (g = all->live; g; g = g->next) {
     bool bound = g->m && g->m->p && (g->status != GO_SYSCALL || g->m->p->status == PROC_SYSCALL);
     g->stw = 0;
     g->unborn = false;
-    g->assist = false; /* its end would have no beginning */
+    g->assist = false; /* its end would have no begin */
     v1_write_create(w, NULL, g, g->entry, 0, time);
     if (g->status == GO_WAITING) v1_write_waiting(w, NULL, g, GOTRACE_V1_GO_WAITING, time);
     if (g->status == GO_SYSCALL && !bound) v1_write_waiting(w, NULL, g, GOTRACE_V1_GO_IN_SYSCALL, time);
@@ -398,11 +398,10 @@ void v1_begin(consumer *c, int64_t time) {
   }
 }
 
-/* Viewers need the end of each slice: everything ends, as in Go's StopTrace. */
 void v1_end(consumer *c, int64_t time) {
   writer *w = (writer *)c;
   proc *p;
-  for (p = c->w->proc_list; p; p = p->next) {
+  for (p = c->w->proc_list; p; p = p->next) { /* viewers need the ends of all slices, as Go's StopTrace writes them */
     if (p->sweep && p->v1_running) {
       if (c->format < GOTRACE_GO_1_10) V1_EVENT0(w, p, GOTRACE_V1_GC_SWEEP_DONE, time);
       else V1_EVENT(w, p, GOTRACE_V1_GC_SWEEP_DONE, time, 0, 0);
@@ -412,9 +411,9 @@ void v1_end(consumer *c, int64_t time) {
       v1_write_stop(w, p, GOTRACE_V1_GO_SYS_BLOCK, false, 0, V1_WAITING, time);
     v1_write_stop(w, p, GOTRACE_V1_GO_PREEMPT, true, 0, V1_RUNNABLE, time);
   }
-  if (tick_of(w, time) > w->latest) /* nothing ended, but it lasted until then */
+  if (tick_of(w, time) > w->latest) /* nothing happened at the end, which must be seen to be part of the trace */
     V1_EVENT(w, NULL, GOTRACE_V1_GOMAXPROCS, time, w->procs, 0);
-  /* Later than all: it may have begun with the last event, and of equal times on two procs readers take either first. */
+  /* Later than everything: it may have begun with the last event, and readers take events of equal times in any order. */
   if (w->gc_written) V1_EVENT0(w, NULL, GOTRACE_V1_GC_DONE, time + 1);
   for (p = c->w->proc_list; p; p = p->next) v1_flush(w, p);
   v1_flush(w, &w->global);

@@ -1,4 +1,8 @@
-/* write_v2.c - writes traces of Go 1.22 and later */
+/* write_v2.c - writes traces of Go 1.22 and later: see writer.h
+ *
+ * An operation becomes the event of the same kind, in the batch of its thread. Each generation begins with the statuses of
+ * all goroutines and procs. Where the input does not tell on which thread, proc or goroutine an event happened and the format
+ * wants to know, a helper thread with a proc and, if need be, a goroutine is borrowed for it. */
 
 #include "writer.h"
 
@@ -42,7 +46,8 @@ static void v2_start_sync(writer *w, int64_t time) {
   free(sync.data);
 }
 
-/* Where it waits, if that also tells readers what it began with; else that alone. */
+/* The stack of a status: the one the goroutine waits with, if its outermost function is the one it began with; else that
+ * function. Readers name goroutines by it. */
 static uint32_t v2_status_stack(const goroutine *g) {
   pool_stack entry = pool_stack_of(g->entry), stack = pool_stack_of(g->stack);
   bool tells = stack.count && (!entry.count || entry.frames[entry.count - 1].function == stack.frames[stack.count - 1].function);
@@ -63,14 +68,10 @@ static thread *v2_helper(writer *w) {
   return w->helper;
 }
 
-/* What runs says so on its own thread, all else on any. */
-static void v2_statuses(writer *w, int64_t time) {
-  world *all = w->c.w;
+/* The procs and goroutines that are bound to a thread, each on its own. Returns a thread that has one, or the helper. */
+static thread *v2_bound_statuses(writer *w, int64_t time) {
   thread *m, *any = NULL;
-  proc *p;
-  goroutine *g;
-  for (p = all->proc_list; p; p = p->next) p->sequence = 0;
-  for (m = all->thread_list; m; m = m->next) {
+  for (m = w->c.w->thread_list; m; m = m->next) {
     if (!m->p && !m->g) continue;
     any = m;
     if (m->p) {
@@ -79,7 +80,16 @@ static void v2_statuses(writer *w, int64_t time) {
     }
     if (m->g) v2_go_status(w, m, m->g, m->id, time);
   }
-  if (!any) any = v2_helper(w);
+  return any ? any : v2_helper(w);
+}
+
+static void v2_statuses(writer *w, int64_t time) {
+  world *all = w->c.w;
+  thread *any;
+  proc *p;
+  goroutine *g;
+  for (p = all->proc_list; p; p = p->next) p->sequence = 0;
+  any = v2_bound_statuses(w, time);
   for (p = all->proc_list; p; p = p->next) {
     if (p->m || p->status == PROC_NONE) continue;
     V2_EVENT(w, any, GOTRACE_V2_PROC_STATUS, time, p->id, p->status);
@@ -91,8 +101,8 @@ static void v2_statuses(writer *w, int64_t time) {
   }
 }
 
-/* An operation of the writer's own. */
-static void v2_say(writer *w, unsigned kind, int64_t time, thread *m, uint64_t id, uint64_t status) {
+/* Writes and applies an operation of the writer's own. */
+static void v2_insert(writer *w, unsigned kind, int64_t time, thread *m, uint64_t id, uint64_t status) {
   op o = {0};
   o.kind = kind;
   o.time = time;
@@ -103,31 +113,30 @@ static void v2_say(writer *w, unsigned kind, int64_t time, thread *m, uint64_t i
   apply(w->c.w, &o);
 }
 
-/* A thread with a proc for an event without one, and with a goroutine if the event wants that too; v2_return takes them back. */
+/* A thread with a proc, and with a goroutine if `go`, for an operation without one. v2_return() takes them back. */
 static thread *v2_borrow(writer *w, const op *o, bool go) {
   thread *m = o->m;
   if (!m || !m->p || m->g) {
     m = v2_helper(w);
     if (!w->helper_proc) {
       w->helper_proc = world_proc(w->c.w, fresh_id(&w->c.w->procs, FRESH_PROC), true);
-      v2_say(w, GOTRACE_V2_PROC_STATUS, o->time, m, w->helper_proc->id, PROC_IDLE);
+      v2_insert(w, GOTRACE_V2_PROC_STATUS, o->time, m, w->helper_proc->id, PROC_IDLE);
     }
-    v2_say(w, GOTRACE_V2_PROC_START, o->time, m, w->helper_proc->id, 0);
+    v2_insert(w, GOTRACE_V2_PROC_START, o->time, m, w->helper_proc->id, 0);
   }
   if (go) {
     if (!w->next_go) w->next_go = fresh_id(&w->c.w->gos, FRESH_GO);
-    v2_say(w, GOTRACE_V2_GO_CREATE, o->time, m, w->next_go, 0);
-    v2_say(w, GOTRACE_V2_GO_START, o->time, m, w->next_go, 0);
+    v2_insert(w, GOTRACE_V2_GO_CREATE, o->time, m, w->next_go, 0);
+    v2_insert(w, GOTRACE_V2_GO_START, o->time, m, w->next_go, 0);
   }
   return m;
 }
 
 static void v2_return(writer *w, thread *m, int64_t time, bool go) {
-  if (go) v2_say(w, GOTRACE_V2_GO_DESTROY, time, m, 0, 0);
-  if (m == w->helper) v2_say(w, GOTRACE_V2_PROC_STOP, time, m, 0, 0);
+  if (go) v2_insert(w, GOTRACE_V2_GO_DESTROY, time, m, 0, 0);
+  if (m == w->helper) v2_insert(w, GOTRACE_V2_PROC_STOP, time, m, 0, 0);
 }
 
-/* Experiments' batches belong to a generation. */
 static void v2_experiment(writer *w, const experiment *e, int64_t time) {
   bytes *b = &w->out->block;
   pool_text data = pool_text_of(e->data);
@@ -145,7 +154,7 @@ static void v2_experiment(writer *w, const experiment *e, int64_t time) {
 static void v2_generation_start(writer *w, int64_t time) {
   size_t i;
   w->generation++;
-  w->stamp++;
+  w->mark++;
   w->generation_time = time;
   w->event_bytes = 0;
   w->c.statuses = w->generation == 1;
@@ -153,14 +162,14 @@ static void v2_generation_start(writer *w, int64_t time) {
   for (i = 0; i < w->c.w->experiment_count; i++) v2_experiment(w, &w->c.w->experiments[i], time);
   v2_statuses(w, time);
   w->status_bytes = w->event_bytes;
-  if (w->c.w->gc) v2_say(w, GOTRACE_V2_GC_ACTIVE, time, w->c.w->last_running, 0, 0);
+  if (w->c.w->gc) v2_insert(w, GOTRACE_V2_GC_ACTIVE, time, w->c.w->last_running, 0, 0);
 }
 
 static void v2_generation_end(writer *w) {
   uint64_t tick = tick_of(w, w->generation_time);
   thread *m;
-  if (!w->event_bytes) V2_EVENT(w, v2_helper(w), GOTRACE_V2_PROC_STATUS, w->generation_time,
-                                fresh_id(&w->c.w->procs, FRESH_PROC), PROC_IDLE); /* readers want an event */
+  if (!w->event_bytes) /* readers refuse a generation without events */
+    V2_EVENT(w, v2_helper(w), GOTRACE_V2_PROC_STATUS, w->generation_time, fresh_id(&w->c.w->procs, FRESH_PROC), PROC_IDLE);
   for (m = w->c.w->thread_list; m; m = m->next) {
     v2_batch(w, m->id, m->start, &m->batch);
     free(m->batch.data); /* there may be very many threads */
@@ -172,8 +181,8 @@ static void v2_generation_end(writer *w) {
   if (w->c.format >= GOTRACE_GO_1_26) put_byte(&w->out->block, GOTRACE_V2_END_OF_GENERATION);
 }
 
-/* A generation ends after about 2 MiB or 1 s, but its events are at least four times as many as its statuses, and no
- * stopped world reaches into the next one, where its reason's id means another text. */
+/* A generation ends after about 2 MiB or 1 s, but not before its events take four times the bytes of its statuses, and not
+ * while the world is stopped: readers look up the reason at its end, when the id may mean another text. */
 #define GENERATION_BYTES ((size_t)2 << 20)
 #define GENERATION_TIME 1000000000
 static bool v2_generation_full(const writer *w, int64_t time) {
@@ -192,7 +201,7 @@ static void v2_sample(writer *w, const op *o) {
   put_number(&w->samples, use_stack(w, o->stack));
 }
 
-/* Whether the format has the event and its place has the range that it begins or ends. */
+/* Whether the format has the event, and the range that it ends is open or the one that it begins is not. */
 static bool v2_fits(const writer *w, const op *o) {
   const goroutine *g = runs(o->m) ? o->m->g : NULL;
   const proc *p = o->m ? o->m->p : NULL;
@@ -212,6 +221,7 @@ static bool v2_fits(const writer *w, const op *o) {
   }
 }
 
+/* What an event must happen on. */
 enum { NEEDS_NOTHING, NEEDS_THREAD, NEEDS_PROC, NEEDS_GO };
 static int v2_needs(unsigned kind) {
   switch (kind) {
@@ -244,7 +254,7 @@ static bool v2_has(const op *o, int needs) {
   return m->p && (!m->g || runs(m)); /* creation */
 }
 
-/* The arguments that are the writer's: sequence numbers and the like, in order. */
+/* The arguments that no operation has, in order: mostly sequence numbers. */
 static void v2_own_arguments(writer *w, const op *o, uint64_t own[2]) {
   goroutine *g;
   proc *p;
@@ -296,8 +306,9 @@ static void v2_write(writer *w, thread *m, const op *o) {
   v2_event(w, m, o->kind, o->time, arguments, count);
 }
 
-/* The format has no GoCreateBlocked: who was created so is not there for readers until it is unblocked. */
-static bool v2_unborn(const writer *w, op *o) {
+/* In a format without GoCreateBlocked such a goroutine does not exist for readers until it is unblocked: then it is created.
+ * True: the operation is left out. */
+static bool v2_not_yet_born(const writer *w, op *o) {
   const goroutine *g = o->kind == GOTRACE_V2_GO_UNBLOCK ? world_go(w->c.w, o->id) : NULL;
   if (o->kind == GOTRACE_V2_GO_CREATE_BLOCKED) return w->c.format < GOTRACE_GO_1_23;
   if (!g || !g->unborn) return false;
@@ -306,6 +317,7 @@ static bool v2_unborn(const writer *w, op *o) {
   return false;
 }
 
+/* The status of a goroutine that becomes known only now. */
 static void v2_late_status(writer *w, const op *o) {
   goroutine g = {0};
   g.id = o->id;
@@ -315,6 +327,7 @@ static void v2_late_status(writer *w, const op *o) {
   v2_go_status(w, o->m ? o->m : v2_helper(w), &g, o->a[0] == GO_SYSCALL && o->m ? o->m->id : NOBODY, o->time);
 }
 
+/* The number of procs, which is known but was never told by an event. */
 static void v2_tell_procs(writer *w, const op *start) {
   w->procs_told = true;
   if (!w->c.w->gomaxprocs) return;
@@ -343,7 +356,7 @@ void v2_take(consumer *c, const op *given) {
     v2_late_status(w, &o);
     return;
   }
-  if (v2_unborn(w, &o) || !v2_fits(w, &o)) return;
+  if (v2_not_yet_born(w, &o) || !v2_fits(w, &o)) return;
   needs = v2_needs(o.kind);
   borrowed = !v2_has(&o, needs);
   if (borrowed) m = needs == NEEDS_THREAD ? v2_helper(w) : v2_borrow(w, &o, needs == NEEDS_GO);
@@ -357,12 +370,12 @@ void v2_take(consumer *c, const op *given) {
 void v2_begin(consumer *c, int64_t time) {
   writer *w = (writer *)c;
   goroutine *g;
-  for (g = c->w->live; g; g = g->next) g->stw = 0, g->unborn = false; /* no event says that the world is stopped already */
-  c->w->stw = 0;
+  for (g = c->w->live; g; g = g->next) g->stw = 0, g->unborn = false;
+  c->w->stw = 0; /* no event tells that the world is stopped already */
   v2_generation_start(w, time);
 }
 
-/* Where nothing happened in the end, the statuses of one more generation say that it lasted until then. */
+/* If nothing happened at the end of the part, the statuses of one more generation show how long it lasted. */
 void v2_end(consumer *c, int64_t time) {
   writer *w = (writer *)c;
   v2_generation_end(w);
