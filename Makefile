@@ -86,6 +86,10 @@ endef
 $(foreach configuration,default quick clang address thread seq_cst monotonic,$(eval $(call test_rules,$(configuration))))
 $(eval $(call test_rules,windows,.exe))
 
+# examples/hello.c in every format, for the tests.
+hello = build/tests/default/hello_formats
+$(hello): examples/hello.c examples/example.h
+
 # Cases: programs for defects that were found, each linked with the one that judges its traces.
 cases = $(patsubst tests/cases/%.c,build/cases/%,$(filter-out tests/cases/case.c,$(wildcard tests/cases/*.c)))
 
@@ -106,7 +110,7 @@ test:
 check:
 	.ci/run check
 
-stress: examples
+stress: examples $(hello)
 	tests/stress.sh $(STRESS)
 
 stress-sessions:

@@ -14,8 +14,8 @@ if [ "${1-}" = -g ]; then
   shift
 fi
 tool=build/examples/gotrace
-for program in gotrace scheduler threads hello; do
-  make -q build/examples/$program || { echo "examples/$program is not built, or is older than its source"; exit 1; }
+for program in examples/{gotrace,scheduler,threads} tests/default/hello_formats; do
+  make -q build/$program || { echo "build/$program is not built, or is older than its source"; exit 1; }
 done
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -75,11 +75,12 @@ story() {
 }
 
 for format in $formats; do
-  for example in scheduler threads hello; do
-    arguments=(-o "$dir/$example-$format.trace" -f "$format")
-    [ $example = hello ] || arguments+=(-j 4 examples tests)
-    build/examples/$example "${arguments[@]}" >/dev/null 2>&1 || fail "$example $format"
-    traces+=("$dir/$example-$format.trace")
+  for example in examples/scheduler examples/threads tests/default/hello_formats; do
+    name=$(basename $example)
+    arguments=(-o "$dir/$name-$format.trace" -f "$format")
+    [ $name = hello_formats ] || arguments+=(-j 4 examples tests)
+    build/$example "${arguments[@]}" >/dev/null 2>&1 || fail "$example $format"
+    traces+=("$dir/$name-$format.trace")
   done
 done
 
