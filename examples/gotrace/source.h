@@ -78,7 +78,7 @@ void take_v2(source *s, const gotrace_event *e);
 void v1_give_intros(source *s);
 
 /* Where the arguments of an event of v2 belong in its operation: a letter for each. i id; a b c the numbers; n name; v value;
- * N new_stack; S stack; . none. NULL: not an event with arguments of this kind. */
+ * N new_stack; S stack; . none. NULL: an event that is not copied. */
 extern const char *const v2_arguments[256];
 
 #endif

@@ -25,6 +25,7 @@ static void v1_write_tables(writer *w) {
   w->frequency_written = true;
 }
 
+/* Writes a proc's batch and empties it. */
 static void v1_flush(writer *w, proc *p) {
   if (!p->batch.size) return;
   if (!w->frequency_written || w->strings.size || w->stacks.size) v1_write_tables(w);
@@ -42,6 +43,7 @@ static uint64_t v1_proc_id(writer *w, proc *p) {
 
 static void v1_write_pending_start(writer *w, proc *p, uint32_t label);
 
+/* Appends an event to a proc's batch; NULL: the global proc. */
 static void v1_event(writer *w, proc *p, unsigned kind, int64_t time, const uint64_t *arguments, unsigned count) {
   static bytes numbers;
   uint64_t tick = tick_of(w, time);
@@ -163,7 +165,7 @@ static unsigned v1_block_kind(const writer *w, uint32_t reason) {
 static void v1_take_create(writer *w, const op *o) {
   goroutine *g = go_record(w->c.w, o->id);
   proc *p = v1_proc_of(w, o->m, o->time);
-  if (o->kind == GOTRACE_V2_GO_CREATE_SYSCALL && g->v1_status == V1_WAITING) return;
+  if (o->kind == GOTRACE_V2_GO_CREATE_SYSCALL && g->v1_status == V1_WAITING) return; /* readers still have it, in its call */
   if (o->kind == GOTRACE_V2_GO_CREATE_SYSCALL) p = &w->global;
   v1_write_create(w, p, g, o->new_stack, o->stack, o->time);
   if (o->kind == GOTRACE_V2_GO_CREATE_SYSCALL) v1_write_waiting(w, p, g, GOTRACE_V1_GO_IN_SYSCALL, o->time);

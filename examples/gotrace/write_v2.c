@@ -27,6 +27,7 @@ static void v2_event(writer *w, thread *m, unsigned kind, int64_t time, const ui
 #define V2_EVENT(w, m, kind, time, ...) \
   v2_event((w), (m), (kind), (time), (const uint64_t[]){__VA_ARGS__}, (unsigned)COUNT(((const uint64_t[]){__VA_ARGS__})))
 
+/* The batch that a generation begins with: the rate and, from 1.25 on, the time of the clocks. */
 static void v2_start_sync(writer *w, int64_t time) {
   bytes sync = {0};
   uint64_t tick = tick_of(w, time);
@@ -83,6 +84,7 @@ static thread *v2_bound_statuses(writer *w, int64_t time) {
   return any ? any : v2_helper(w);
 }
 
+/* The statuses of all procs and goroutines, with which a generation begins. */
 static void v2_statuses(writer *w, int64_t time) {
   world *all = w->c.w;
   thread *any;
@@ -103,10 +105,7 @@ static void v2_statuses(writer *w, int64_t time) {
 
 /* Writes and applies an operation of the writer's own. */
 static void v2_insert(writer *w, unsigned kind, int64_t time, thread *m, uint64_t id, uint64_t status) {
-  op o = {0};
-  o.kind = kind;
-  o.time = time;
-  o.m = m;
+  op o = op_at(kind, time, m);
   o.id = id;
   o.a[0] = status;
   v2_take(&w->c, &o);
@@ -251,7 +250,7 @@ static bool v2_has(const op *o, int needs) {
   if (needs == NEEDS_THREAD || !m) return m != NULL;
   if (needs == NEEDS_GO) return runs(m);
   if (o->kind == GOTRACE_V2_HEAP_ALLOC || o->kind == GOTRACE_V2_HEAP_GOAL) return m->p != NULL;
-  return m->p && (!m->g || runs(m)); /* creation */
+  return m->p && (!m->g || runs(m)); /* creation: not from a system call */
 }
 
 /* The arguments that no operation has, in order: mostly sequence numbers. */
