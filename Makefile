@@ -12,7 +12,8 @@ FLAGS = -std=c11 $(WARNINGS) -I. $(STB) -pthread $(CPPFLAGS)
 # The header formats with stb_sprintf where it finds it; Debian's libstb-dev keeps it in a directory of its own.
 STB := $(patsubst %,-isystem %,$(wildcard /usr/include/stb))
 
-examples = $(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c))
+examples = $(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c)) build/examples/gotrace
+tool_objects = $(patsubst examples/gotrace/%.c,build/examples/tool/%.o,$(wildcard examples/gotrace/*.c))
 tests = $(patsubst tests/%.c,build/tests/default/%,$(wildcard tests/test_*.c))
 targets = $(patsubst fuzz/%.c,%,$(filter-out fuzz/replay.c,$(wildcard fuzz/*.c)))
 version := $(shell sed -n 's/^.define GOTRACE_VERSION "\(.*\)"/\1/p' gotrace.h)
@@ -46,6 +47,14 @@ build/examples/%: examples/%.c $(wildcard examples/*.h) gotrace.h
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
 
+# The command-line tool. Its library.c contains the implementation of gotrace.h, the other files only its declarations.
+build/examples/gotrace: $(tool_objects)
+	$(CC) $(FLAGS) $(CFLAGS) $^ -o $@ $(LDFLAGS)
+
+build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*.h) gotrace.h
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
+
 # Tests, in the configurations in which tests/run.sh runs them: build/tests/CONFIGURATION/TEST. Compiling the header takes
 # longer than running most tests, so it is compiled once a configuration: a test that uses the public API only is linked with
 # the result. One that defines GOTRACE_IMPLEMENTATION, to use private parts or options of its own, contains the tracer itself;
@@ -77,6 +86,10 @@ endef
 $(foreach configuration,default quick clang address thread seq_cst monotonic,$(eval $(call test_rules,$(configuration))))
 $(eval $(call test_rules,windows,.exe))
 
+# examples/hello.c in every format, for the tests.
+hello = build/tests/default/hello_formats
+$(hello): examples/hello.c examples/example.h
+
 # Cases: programs for defects that were found, each linked with the one that judges its traces.
 cases = $(patsubst tests/cases/%.c,build/cases/%,$(filter-out tests/cases/case.c,$(wildcard tests/cases/*.c)))
 
@@ -97,7 +110,7 @@ test:
 check:
 	.ci/run check
 
-stress: examples
+stress: examples $(hello)
 	tests/stress.sh $(STRESS)
 
 stress-sessions:

@@ -180,9 +180,13 @@ fi
 $run "$dir/program.exe"
 
 # Not on Windows: the examples walk through directories as POSIX has them.
-if [ "$suffix" = c ] && [ -e examples/hello.c ] && [ "$run" != tests/wine.sh ]; then
+if [ "$suffix" = c ] && [ "$run" != tests/wine.sh ]; then
   # shellcheck disable=SC2086
   "$compiler" -std=c11 -O2 -I. -pthread examples/hello.c $link -o "$dir/hello"
+  (cd "$dir" && $run ./hello)
+  tests/open_trace.sh "$dir/hello.trace" -n || [ $? = 77 ]
+  # shellcheck disable=SC2086
+  "$compiler" -std=c11 -O2 -I. -pthread tests/hello_formats.c $link -o "$dir/hello"
   $run "$dir/hello" -o "$dir/hello.trace" -f 1.11 -k >"$dir/kinds"
   tests/open_trace.sh "$dir/hello.trace" -k "$dir/kinds" || [ $? = 77 ]
   # shellcheck disable=SC2086

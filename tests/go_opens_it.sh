@@ -19,7 +19,9 @@ if [ "${1-}" = --list ]; then
 fi
 
 example=$1 format=$2 release=$3
-make -q "build/examples/$example" || { echo "examples/$example is not built, or is older than its source"; exit 1; }
+program=build/examples/$example
+[ "$example" != hello ] || program=build/tests/default/hello_formats # the example itself has no options
+make -q "$program" || { echo "$program is not built, or is older than its source"; exit 1; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 arguments=(-o "$dir/$example.trace" -f "$format")
@@ -29,7 +31,7 @@ case $example in
   flight) arguments+=(-t 1.5) counts=() ;; # of what it recorded it keeps a part only
   *) arguments+=(-k) ;;
 esac
-"build/examples/$example" "${arguments[@]}" >"$dir/out" 2>&1 || { cat "$dir/out"; exit 1; }
+"$program" "${arguments[@]}" >"$dir/out" 2>&1 || { cat "$dir/out"; exit 1; }
 tests/open_trace.sh "$dir/$example.trace" ${counts[@]+"${counts[@]}"} "$release" || {
   status=$?
   if [ $status != 77 ]; then

@@ -304,6 +304,7 @@ while read -r configuration; do
 done < <(sed -n 's/.*--unit [a-z0-9_]* \([a-z_]*\).*/\1/p' "$state/list" | sort -u)
 uses() { grep -qE "[|].*($1)" "$state/list"; }
 if uses 'tests/go_opens_it|tests/pages|tests/test_tool|tests/decode'; then shared+=(examples); fi
+if uses 'tests/go_opens_it|tests/test_tool'; then shared+=(build/tests/default/hello_formats); fi
 if uses 'tests/cases.sh'; then shared+=(build/cases/case.o); fi
 if uses 'tests/decode'; then shared+=(build/tests/address/print_like_go); fi
 if uses 'tests/cases.sh|tests/same_story'; then shared+=(build/tests/default/gotrace.a); fi

@@ -15,8 +15,8 @@ if [ "${1-}" = -g ]; then
   shift
 fi
 tool=build/examples/gotrace
-for program in gotrace scheduler threads hello; do
-  make -q build/examples/$program || { echo "examples/$program is not built, or is older than its source"; exit 1; }
+for program in examples/{gotrace,scheduler,threads} tests/default/hello_formats; do
+  make -q build/$program || { echo "build/$program is not built, or is older than its source"; exit 1; }
 done
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -76,11 +76,12 @@ story() {
 }
 
 for format in $formats; do
-  for example in scheduler threads hello; do
-    arguments=(-o "$dir/$example-$format.trace" -f "$format")
-    [ $example = hello ] || arguments+=(-j 4 examples tests)
-    build/examples/$example "${arguments[@]}" >/dev/null 2>&1 || fail "$example $format"
-    traces+=("$dir/$example-$format.trace")
+  for example in examples/scheduler examples/threads tests/default/hello_formats; do
+    name=$(basename $example)
+    arguments=(-o "$dir/$name-$format.trace" -f "$format")
+    [ $name = hello_formats ] || arguments+=(-j 4 examples tests)
+    build/$example "${arguments[@]}" >/dev/null 2>&1 || fail "$example $format"
+    traces+=("$dir/$name-$format.trace")
   done
 done
 
@@ -196,6 +197,7 @@ expect 1 dump "$dir/tail"
 grep -q GoStart "$dir/out" || fail "dump of a broken tail gives nothing"
 expect 1 convert --to 1.25 -o "$dir/left/result" "$dir/tail"
 expect 0 convert --to 1.25 --partial -o "$dir/left/result" "$dir/tail"
+grep -q 'kept what comes before$' "$dir/err" || fail "convert --partial: $(cat "$dir/err")"
 expect 0 check "$dir/left/result"
 
 # Of a tail that breaks off so early that nothing is before it nothing is kept.
@@ -303,26 +305,37 @@ for arguments in dump 'dump --json'; do
   [ "$size" -gt 500000000 ] || fail "$arguments of a stack: only $size bytes"
 done
 
-# Usage.
-expect 2
-expect 2 frobnicate
-expect 2 dump
-expect 2 dump --chrome "$trace"
-expect 2 info "$trace" "$trace"
-expect 2 convert "$trace"
-expect 2 convert --to 1.9 "$trace"
-expect 2 cut "$trace"
-expect 2 cut --from 2s --to 1s "$trace"
-expect 2 cut --from soon --to 1s "$trace"
-expect 2 export "$trace"
+# Usage: what is wrong, then how it is done.
+wrong() { # wrong MESSAGE ARGUMENT...
+  local message=$1
+  shift
+  expect 2 "$@"
+  [ "$(head -n 1 "$dir/err")" = "gotrace: $message" ] || fail "gotrace $*: $(head -n 1 "$dir/err")"
+  grep -q '^usage: gotrace info FILE$' "$dir/err" || fail "gotrace $*: no usage"
+}
+wrong "missing command"
+wrong "unknown command 'frobnicate'" frobnicate
+wrong "missing FILE" dump
+wrong "unknown option --chrome for dump" dump --chrome "$trace"
+wrong "info takes one FILE" info "$trace" "$trace"
+wrong "convert needs --to" convert "$trace"
+wrong "unknown format '1.9'" convert --to 1.9 "$trace"
+wrong "cut needs --from or --to" cut "$trace"
+wrong "--to is before --from" cut --from 2s --to 1s "$trace"
+wrong "invalid time 'soon'" cut --from soon --to 1s "$trace"
+wrong "export needs --chrome" export "$trace"
 expect 0 --help
+grep -q '^usage: gotrace info FILE$' "$dir/out" || fail "--help does not help"
+for command in info check dump cut convert export; do # each is in the help, and where the tool is described
+  for text in "$dir/out" examples/gotrace/main.c README.md; do grep -q "gotrace $command " "$text" || fail "$text without $command"; done
+done
 expect 1 check "$trace" "$dir/zeros"
 expect 0 check "$trace" "$dir/scheduler-1.25.trace"
 [ "$(wc -l <"$dir/out")" = 2 ] || fail "check gives not one line a file"
 expect 0 convert "$trace" --to 1.11 -o "$dir/behind" # options stand anywhere,
 expect 0 check "$dir/behind"
-expect 2 dump "$trace" --chrome
-expect 2 convert "$trace" --to 1.11 -o
+wrong "unknown option --chrome for dump" dump "$trace" --chrome
+wrong "missing value for -o" convert "$trace" --to 1.11 -o
 expect 0 dump --wire -- "$trace"
 expect 1 info -- --wire # but not behind this
 grep -q '^gotrace: --wire: ' "$dir/err" || fail "what stands behind -- is no file: $(cat "$dir/err")"

@@ -1,0 +1,96 @@
+/* base.c - messages, failure and memory: see tool.h */
+
+#include "tool.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct program program;
+
+static void handle_signal(int signal_number) {
+  if (program.unfinished) unlink(program.unfinished);
+  raise(signal_number); /* has its default effect again */
+}
+
+void remove_on_signals(void) {
+  static const int deadly[] = {SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
+  struct sigaction action;
+  size_t i;
+  for (i = 0; i < COUNT(deadly); i++) {
+    if (sigaction(deadly[i], NULL, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handle_signal;
+    action.sa_flags = (int)SA_RESETHAND;
+    sigaction(deadly[i], &action, NULL);
+  }
+  signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error like others */
+}
+
+void erase_progress(void) {
+  if (program.progress_shown) fputs("\r\033[K", stderr);
+  program.progress_shown = false;
+}
+
+__attribute__((format(printf, 1, 0))) void report_list(const char *format, va_list arguments) {
+  erase_progress();
+  fflush(stdout);
+  fputs("gotrace: ", stderr);
+  if (program.file) fprintf(stderr, "%s: ", strcmp(program.file, "-") == 0 ? "standard input" : program.file);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+}
+
+__attribute__((format(printf, 1, 2))) void report(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  report_list(format, arguments);
+  va_end(arguments);
+}
+
+__attribute__((noreturn, format(printf, 1, 2))) void fail(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  report_list(format, arguments);
+  va_end(arguments);
+  if (program.unfinished) unlink(program.unfinished);
+  exit(1);
+}
+
+void *resize(void *memory, size_t size) {
+  memory = realloc(memory, size ? size : 1);
+  if (!memory) fail("out of memory");
+  return memory;
+}
+
+/* A list of blocks, so that leak checkers see them. */
+typedef struct kept {
+  struct kept *next;
+  max_align_t data[];
+} kept;
+
+void *keep(size_t size) {
+  static kept *blocks;
+  static char *at;
+  static size_t left;
+  const size_t block_size = (size_t)1 << 16;
+  size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+  if (size > left) {
+    size_t room = size > block_size ? size : block_size;
+    kept *block = resize(NULL, sizeof *block + room);
+    memset(block->data, 0, room);
+    block->next = blocks;
+    blocks = block;
+    at = (char *)block->data;
+    left = room;
+  }
+  at += size;
+  left -= size;
+  return at - size;
+}
+
+int64_t between(int64_t from, int64_t to) {
+  uint64_t passed = (uint64_t)to - (uint64_t)from;
+  return to <= from ? 0 : passed > INT64_MAX ? INT64_MAX : (int64_t)passed;
+}

@@ -1,0 +1,79 @@
+/* convert.c - gotrace convert, gotrace cut: a trace, or a part of one, written anew in a format
+ *
+ * The source gives the operations of the part to a writer. The result is decoded before it gets its name, so that no command
+ * produces a trace that does not open. */
+
+#include "writer.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static const int written_formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10, GOTRACE_GO_1_11, GOTRACE_GO_1_19, GOTRACE_GO_1_21,
+                                      GOTRACE_GO_1_22, GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
+
+/* The oldest written format that is not older than the input's; else the newest. */
+static int nearest_format(int format) {
+  size_t i = 0;
+  while (i + 1 < COUNT(written_formats) && written_formats[i] < format) i++;
+  return written_formats[i];
+}
+
+static void put_header(output *out, int format) {
+  char header[17] = {0};
+  snprintf(header, sizeof header, "go 1.%d trace", format % 1000);
+  put_data(&out->block, header, 16);
+}
+
+static void verify(output *out) {
+  input result;
+  gotrace_event e;
+  gotrace_result last;
+  output_flush(out);
+  input_of_file(&result, "result", fileno(out->file));
+  if (lseek(result.fd, 0, SEEK_SET) != 0) fail("%s", strerror(errno));
+  last = input_decode(&result, false);
+  while (last == GOTRACE_OK) last = input_next(&result, &e);
+  if (last != GOTRACE_END_OF_TRACE) fail("nothing was written: the result would not open: %s", input_error(&result));
+  gotrace_decoder_close(result.decoder);
+  lseek(result.fd, 0, SEEK_END);
+}
+
+int command_convert(const char *path, const settings *set) {
+  input in;
+  output out;
+  source s;
+  writer w;
+  gotrace_result result;
+  gotrace_decoder_info info;
+  memset(&s, 0, sizeof s);
+  memset(&w, 0, sizeof w);
+  if (!input_open(&in, path, true)) return 1;
+  if (input_decode(&in, false) != GOTRACE_OK) fail("%s", input_error(&in));
+  gotrace_decoder_get_info(in.decoder, &info);
+  w.c.format = set->format ? set->format : nearest_format(info.format);
+  w.c.begin = w.c.format < GOTRACE_GO_1_22 ? v1_begin : v2_begin;
+  w.c.take = w.c.format < GOTRACE_GO_1_22 ? v1_take : v2_take;
+  w.c.end = w.c.format < GOTRACE_GO_1_22 ? v1_end : v2_end;
+  output_open(&out, set->output);
+  w.out = &out;
+  put_header(&out, w.c.format);
+  result = source_run(&s, &in, &w.c, set->from, set->until, NULL, NULL);
+  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
+  if (!s.begun) fail("no events in this part: the trace is %.9f s long", (double)between(s.first, s.end) / 1e9);
+  verify(&out);
+  output_close(&out);
+  writer_free(&w);
+  source_free(&s);
+  input_close(&in);
+  return 0;
+}
+
+int parse_written_format(const char *name) {
+  char written[16];
+  size_t i;
+  for (i = 0; i < COUNT(written_formats); i++) {
+    snprintf(written, sizeof written, "1.%d", written_formats[i] % 1000);
+    if (strcmp(name, written) == 0) return written_formats[i];
+  }
+  return 0;
+}

@@ -1,0 +1,112 @@
+/* input.c - a trace in a file or pipe, and its decoder: see tool.h
+ *
+ * A file is mapped into memory; a pipe is read as the decoder asks for it, or copied into memory if it is needed again. While
+ * events are taken, the terminal shows how far that has got. */
+
+#include "tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static size_t read_input(void *context, uint64_t offset, void *buffer, size_t size) {
+  const input *in = context;
+  ssize_t got;
+  (void)offset; /* offsets follow one another */
+  do got = read(in->fd, buffer, size);
+  while (got < 0 && errno == EINTR);
+  return got < 0 ? (size_t)-1 : (size_t)got;
+}
+
+static void input_copy(input *in) {
+  for (;;) {
+    size_t got = read_input(in, 0, bytes_room(&in->copy, 1 << 16), 1 << 16);
+    if (got == (size_t)-1) fail("%s", strerror(errno));
+    if (!got) break;
+    in->copy.size += got;
+  }
+}
+
+static void input_progress(input *in, uint64_t offset) {
+  double now = seconds_now();
+  if (now < in->next_progress || !isatty(2)) return;
+  in->next_progress = now + 0.2;
+  if (in->size) fprintf(stderr, "\r%s: %3.0f %%\033[K", in->path, 100.0 * (double)offset / (double)in->size);
+  else fprintf(stderr, "\r%s: %llu events\033[K", in->path, (ull)in->events);
+  program.progress_shown = true;
+}
+
+void input_of_file(input *in, const char *name, int fd) {
+  memset(in, 0, sizeof *in);
+  in->path = name;
+  in->next_progress = seconds_now() + 1;
+  in->fd = fd;
+}
+
+bool input_open(input *in, const char *path, bool again) {
+  struct stat status;
+  program.file = path;
+  input_of_file(in, path, strcmp(path, "-") == 0 ? 0 : open(path, O_RDONLY));
+  if (in->fd < 0 || fstat(in->fd, &status) != 0) {
+    report("%s", strerror(errno));
+    return false;
+  }
+  if (S_ISDIR(status.st_mode)) {
+    report("%s", strerror(EISDIR));
+    return false;
+  }
+  if (S_ISREG(status.st_mode) && status.st_size > 0 && lseek(in->fd, 0, SEEK_CUR) == 0) {
+    in->mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, in->fd, 0);
+    if (in->mapped == MAP_FAILED) in->mapped = NULL;
+    else in->size = (size_t)status.st_size;
+  }
+  if (!in->mapped && again) input_copy(in);
+  return true;
+}
+
+gotrace_result input_decode(input *in, bool raw) {
+  gotrace_decoder_options options = {0};
+  gotrace_result result;
+  options.raw = raw;
+  if (in->mapped || in->copy.data) {
+    options.data = in->mapped ? in->mapped : in->copy.data;
+    options.size = in->mapped ? in->size : in->copy.size;
+  } else {
+    options.read = read_input;
+    options.context = in;
+  }
+  gotrace_decoder_close(in->decoder);
+  in->decoder = NULL;
+  result = gotrace_decoder_open(&in->decoder, &options);
+  if (!in->decoder) fail("%s", gotrace_result_string(result));
+  return result;
+}
+
+gotrace_result input_next(input *in, gotrace_event *event) {
+  gotrace_result result = gotrace_decoder_next(in->decoder, event);
+  if (result == GOTRACE_OK && !(++in->events & 0xffff)) input_progress(in, event->offset);
+  return result;
+}
+
+const char *input_error(const input *in) {
+  const gotrace_decoder_failure *failure = gotrace_decoder_error(in->decoder);
+  return failure->message[0] ? failure->message : gotrace_result_string(failure->result);
+}
+
+void input_close(input *in) {
+  gotrace_decoder_close(in->decoder);
+  if (in->mapped) munmap(in->mapped, in->size);
+  if (in->fd > 0) close(in->fd);
+  free(in->copy.data);
+  erase_progress();
+}

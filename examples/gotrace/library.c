@@ -1,0 +1,66 @@
+/* library.c - the implementation of gotrace.h, and those of its private parts that the tool shares
+ *
+ * The decoder and the tracer need numbers in base 128, hash tables that a hostile trace cannot make slow, and a place where a
+ * text may be cut. The tool needs the same, and the header has no public functions for them; so this file, the only one that
+ * sees the implementation, offers them to the others. They are declared in tool.h.
+ *
+ * Not shared, because it would not do: the tracer's tables of strings and stacks (a fixed number of chains, an unseeded hash,
+ * entries of at most 64 KiB) and its encoders, which write into the buffers of a running trace. */
+
+#define GOTRACE_IMPLEMENTATION
+#include "tool.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The header's maps take their memory and their seed from a decoder. This one reads no trace. */
+static gotrace_decoder owner;
+
+void seed_hashes(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  owner.seed = gotrace__mix((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30, (uint64_t)getpid() << 40);
+  owner.seed ^= (uint64_t)(uintptr_t)&now;
+}
+
+uint64_t hash_of(const void *data, size_t size) { return gotrace__dec_hash(data, size, owner.seed); }
+
+uint8_t *encode_number(uint8_t *at, uint64_t value) { return gotrace__put_varint(at, value); }
+
+size_t cut_size(const char *text, size_t size) { return gotrace__cut(text, size); }
+
+int format_text(char *text, int room, const char *format, va_list arguments) {
+  return GOTRACE__VSNPRINTF(text, (size_t)room, format, arguments);
+}
+
+struct map_places {
+  gotrace__map map; /* of a key to the place of its value, counted from 1 */
+};
+
+void *map_get(const map *m, uint64_t key) {
+  uint32_t place = m->places ? gotrace__map_get(&owner, &m->places->map, key) : 0;
+  return place ? m->values[place - 1] : NULL;
+}
+
+void map_put(map *m, uint64_t key, void *value) {
+  uint32_t place;
+  if (!m->places) {
+    m->places = resize(NULL, sizeof *m->places);
+    memset(m->places, 0, sizeof *m->places);
+  }
+  place = gotrace__map_get(&owner, &m->places->map, key);
+  if (!place) {
+    GROW(m->values, m->count, m->capacity);
+    place = (uint32_t)++m->count;
+    if (!gotrace__map_add(&owner, &m->places->map, key, place)) fail("out of memory");
+  }
+  m->values[place - 1] = value;
+}
+
+void map_free(map *m) {
+  if (m->places) gotrace__map_free(&owner, &m->places->map);
+  free(m->places);
+  free(m->values);
+  memset(m, 0, sizeof *m);
+}

@@ -1,0 +1,196 @@
+/* output.c - bytes, text and JSON; files that replace others only when complete: see tool.h
+ *
+ * The result of a command appears whole or not at all. It is written to a temporary file beside the target, which is then
+ * renamed. Standard output, a device or a pipe cannot be replaced: they get the contents of a nameless temporary file. */
+
+#include "tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OUTPUT_BLOCK ((size_t)1 << 18)
+
+static const char *output_name(const output *out) { return out->path ? out->path : "standard output"; }
+
+/* Finds out what the path is: sets `into` for what cannot be replaced, else `target` and `mode`. */
+static void output_find(output *out, const char *path) {
+  struct stat status;
+  mode_t mask = umask(0);
+  int fd;
+  umask(mask);
+  out->path = path;
+  out->mode = 0666 & ~mask;
+  if (!path) {
+    out->into = stdout;
+  } else if (lstat(path, &status) != 0) {
+    out->target = strdup(path);
+    if (!out->target) fail("out of memory");
+  } else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+    fd = open(path, O_WRONLY);
+    if (fd < 0 || !(out->into = fdopen(fd, "wb"))) fail("cannot write %s: %s", path, strerror(errno));
+  } else { /* a file, or a link; one that leads nowhere is refused */
+    out->target = realpath(path, NULL);
+    if (!out->target || access(path, W_OK) != 0) fail("cannot write %s: %s", path, strerror(errno));
+    out->mode = status.st_mode & 0777;
+  }
+}
+
+static void output_copy(output *out) {
+  const char *name = output_name(out);
+  char block[1 << 16];
+  size_t size;
+  rewind(out->file);
+  while ((size = fread(block, 1, sizeof block, out->file)) != 0)
+    if (fwrite(block, 1, size, out->into) != size) fail("%s: %s", name, strerror(errno));
+  if (ferror(out->file) || fflush(out->into) != 0) fail("%s: %s", name, strerror(errno));
+  if (out->into != stdout && fclose(out->into) != 0) fail("%s: %s", name, strerror(errno));
+}
+
+/* The length of the valid UTF-8 sequence at the beginning of a text; 0: there is none. */
+static size_t utf8_length(const unsigned char *at, size_t size) {
+  size_t length = *at < 0x80 ? 1 : *at >= 0xc2 && *at < 0xe0 ? 2 : (*at & 0xf0) == 0xe0 ? 3 : *at >= 0xf0 && *at < 0xf5 ? 4 : 0;
+  size_t i;
+  if (length > size) return 0;
+  for (i = 1; i < length; i++)
+    if ((at[i] & 0xc0) != 0x80) return 0;
+  if (length == 3 && ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] >= 0xa0))) return 0; /* overlong; surrogate */
+  if (length == 4 && ((at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] >= 0x90))) return 0; /* overlong; too large */
+  return length;
+}
+
+uint8_t *bytes_room(bytes *b, size_t size) {
+  if (b->capacity - b->size < size) {
+    b->capacity = b->capacity * 2 + size + 64;
+    b->data = resize(b->data, b->capacity);
+  }
+  return b->data + b->size;
+}
+
+void put_data(bytes *b, const void *data, size_t size) {
+  if (!size) return;
+  memcpy(bytes_room(b, size), data, size);
+  b->size += size;
+}
+
+void put_byte(bytes *b, unsigned value) {
+  *bytes_room(b, 1) = (uint8_t)value;
+  b->size++;
+}
+
+void put_number(bytes *b, uint64_t value) {
+  uint8_t *start = bytes_room(b, GOTRACE_BYTES_PER_NUMBER);
+  b->size += (size_t)(encode_number(start, value) - start);
+}
+
+void output_direct(output *out) {
+  memset(out, 0, sizeof *out);
+  out->file = stdout;
+}
+
+void output_open(output *out, const char *path) {
+  const char *beside = getenv("TMPDIR");
+  char *name;
+  int fd;
+  memset(out, 0, sizeof *out);
+  output_find(out, path);
+  if (!beside || !*beside) beside = "/tmp";
+  if (out->target) beside = out->target;
+  name = resize(NULL, strlen(beside) + 32);
+  sprintf(name, out->target ? "%s.XXXXXX" : "%s/gotrace.XXXXXX", beside);
+  program.unfinished = name;
+  fd = mkstemp(name);
+  if (fd < 0) {
+    program.unfinished = NULL;
+    fail("cannot write %s: %s", out->target ? path : beside, strerror(errno));
+  }
+  out->file = fdopen(fd, "w+b");
+  if (!out->file) fail("%s: %s", name, strerror(errno));
+  setvbuf(out->file, NULL, _IONBF, 0);
+  if (!out->target) {
+    unlink(name);
+    program.unfinished = NULL;
+    free(name);
+  }
+}
+
+void output_flush(output *out) {
+  if (out->block.size && fwrite(out->block.data, 1, out->block.size, out->file) != out->block.size)
+    fail("%s: %s", output_name(out), strerror(errno));
+  out->block.size = 0;
+}
+
+void output_check(output *out) {
+  if (out->block.size >= OUTPUT_BLOCK) output_flush(out);
+}
+
+void output_close(output *out) {
+  output_flush(out);
+  if (out->file == stdout) {
+    if (fflush(stdout) != 0) fail("standard output: %s", strerror(errno));
+  } else if (out->into) {
+    output_copy(out);
+    fclose(out->file);
+  } else {
+    char *name = program.unfinished;
+    if (fchmod(fileno(out->file), out->mode) != 0 || fclose(out->file) != 0 || rename(name, out->target) != 0)
+      fail("%s: %s", out->path, strerror(errno));
+    program.unfinished = NULL;
+    free(name);
+  }
+  free(out->target);
+  free(out->block.data);
+}
+
+__attribute__((format(printf, 2, 3))) void print(output *out, const char *format, ...) {
+  const int room = 512;
+  va_list arguments;
+  int size;
+  va_start(arguments, format);
+  size = format_text((char *)bytes_room(&out->block, (size_t)room), room, format, arguments);
+  va_end(arguments);
+  if (size > 0) out->block.size += (size_t)(size < room ? size : room - 1);
+}
+
+void put_string(output *out, const char *string) { put_data(&out->block, string, strlen(string)); }
+
+/* Faster than print(): a dump consists mostly of numbers. */
+void put_decimal(output *out, uint64_t value) {
+  char digits[20], *at = digits + sizeof digits;
+  do *--at = (char)('0' + value % 10);
+  while (value /= 10);
+  put_data(&out->block, at, (size_t)(digits + sizeof digits - at));
+}
+
+void put_signed(output *out, int64_t value) {
+  if (value < 0) put_byte(&out->block, '-');
+  put_decimal(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+int visible(unsigned char byte) { return byte < 0x20 || byte == 0x7f ? '?' : byte; }
+
+void put_visible(output *out, const char *data, size_t size) {
+  size_t i;
+  for (i = 0; i < size; i++) put_byte(&out->block, (unsigned)visible((unsigned char)data[i]));
+}
+
+/* A byte that is not part of valid UTF-8 becomes \u00XX. */
+void put_quoted(output *out, const char *data, size_t size) {
+  const unsigned char *at = (const unsigned char *)data, *end = at + size, *plain = at;
+  put_byte(&out->block, '"');
+  while (at < end) {
+    size_t length = *at < 0x20 || *at == '"' || *at == '\\' || *at == 0x7f ? 0 : utf8_length(at, (size_t)(end - at));
+    if (length) {
+      at += length;
+      continue;
+    }
+    put_data(&out->block, plain, (size_t)(at - plain));
+    if (*at == '"' || *at == '\\') print(out, "\\%c", *at);
+    else print(out, "\\u%04x", (unsigned)*at);
+    plain = ++at;
+  }
+  put_data(&out->block, plain, (size_t)(at - plain));
+  put_byte(&out->block, '"');
+}

@@ -1,0 +1,341 @@
+/* read_v1.c - turns the events of Go 1.5 to 1.21 into operations: see source.h
+ *
+ * The conversion follows internal/trace/tracev1.go of Go 1.27, but its result is consistent: v1 does not say on which thread a
+ * goroutine is in a system call, or names one thread for two procs at once; then threads are invented. Goroutines that are
+ * older than the trace come first, as if they were created ("intros"). */
+
+#include "source.h"
+
+#include <stdlib.h>
+
+static void v1_give(source *s, unsigned kind, int64_t time, thread *m) {
+  op o = op_at(kind, time, m);
+  give(s, &o);
+}
+
+static bool v1_is_proc(int64_t p) { return p >= 0 && p < GOTRACE_FAKE_PROC; }
+
+/* `idle`: it has not run until now. Otherwise an unknown proc is taken to have run since the trace began. */
+static void v1_proc_start(source *s, uint64_t id, int64_t time, thread *m, bool idle) {
+  proc *p = world_proc(&s->w, id, false);
+  op o = op_at(GOTRACE_V2_PROC_STATUS, time, m);
+  if (p && p->m) return;
+  o.id = id;
+  o.a[0] = idle ? PROC_IDLE : PROC_RUNNING;
+  if (!p) give(s, &o);
+  if (!p && !idle) return;
+  o.kind = GOTRACE_V2_PROC_START;
+  give(s, &o);
+}
+
+/* A goroutine in a system call loses its proc by GoSysBlock, but the operation is given only when the proc stops, soon after. */
+static void v1_proc_stop(source *s, proc *p, int64_t time) {
+  op o = op_at(GOTRACE_V2_PROC_STOP, time, p ? p->m : NULL);
+  if (!o.m) return;
+  o.a[0] = o.m->g ? (uint64_t)o.m->g->lost_proc : 0;
+  give(s, &o);
+}
+
+/* The thread of an event: where its goroutine runs; else that of its proc, which first leaves a thread whose goroutine is in a
+ * system call, and gets a new thread if it has none. */
+static thread *v1_thread(source *s, const gotrace_event *e) {
+  goroutine *g = e->g > 0 ? world_go(&s->w, (uint64_t)e->g) : NULL;
+  proc *p;
+  if (g && g->m && g->status == GO_RUNNING) return g->m;
+  if (!v1_is_proc(e->p)) return NULL;
+  p = world_proc(&s->w, (uint64_t)e->p, false);
+  if (p && p->m && p->m->g && p->m->g->status == GO_SYSCALL) v1_proc_stop(s, p, e->time);
+  if (!p || !p->m) {
+    v1_proc_start(s, (uint64_t)e->p, e->time, fresh_thread(&s->w), false);
+    p = world_proc(&s->w, (uint64_t)e->p, false);
+  }
+  return p ? p->m : NULL;
+}
+
+static op *v1_intro(const source *s, uint64_t id) {
+  uintptr_t place = (uintptr_t)map_get(&s->intro_places, id);
+  return place ? &s->intros[place - 1] : NULL;
+}
+
+static void v1_create(source *s, const gotrace_event *e) {
+  op o = op_at(GOTRACE_V2_GO_CREATE, e->time, NULL);
+  pool_frame frame = {e->args[1], 0, 0, 0};
+  char name[32];
+  o.id = e->args[0];
+  o.stack = pool_take_stack(s->in->decoder, e->stack);
+  if (s->format == 1005) { /* a function's address instead of a stack */
+    snprintf(name, sizeof name, "0x%llx", (ull)e->args[1]);
+    frame.function = pool_put_string(name);
+    o.new_stack = pool_put_stack(&frame, 1);
+  } else {
+    o.new_stack = pool_take_stack(s->in->decoder, e->args[1]);
+  }
+  if (!s->started) {
+    o.kind = GOTRACE_V2_GO_STATUS;
+    o.a[0] = GO_RUNNABLE;
+    o.stack = 0; /* it shows who started the trace */
+    GROW(s->intros, s->intro_count, s->intro_capacity);
+    s->intros[s->intro_count++] = o;
+    map_put(&s->intro_places, o.id, (void *)(uintptr_t)s->intro_count);
+    return;
+  }
+  o.m = v1_thread(s, e);
+  s->held = o; /* the next event may say that it waits */
+}
+
+/* GoWaiting, GoInSyscall: the goroutine waited when the trace began, or, if told later, when it was created. */
+static void v1_waiting(source *s, const gotrace_event *e) {
+  uint64_t id = e->args[0];
+  bool in_syscall = e->kind == GOTRACE_V1_GO_IN_SYSCALL;
+  op *intro = s->started ? NULL : v1_intro(s, id);
+  if (intro) {
+    intro->a[0] = in_syscall ? GO_SYSCALL : GO_WAITING;
+    intro->m = in_syscall ? fresh_thread(&s->w) : NULL;
+  } else if (s->held.kind == GOTRACE_V2_GO_CREATE && s->held.id == id) {
+    s->held.kind = in_syscall ? GOTRACE_V2_GO_CREATE_SYSCALL : GOTRACE_V2_GO_CREATE_BLOCKED;
+    if (in_syscall) s->held.m = fresh_thread(&s->w);
+    give_held(s);
+  } else { /* not directly after its creation: it runs for no time at all */
+    thread *m = fresh_thread(&s->w);
+    op o = op_at(GOTRACE_V2_GO_START, e->time, m);
+    give_held(s);
+    v1_proc_start(s, fresh_id(&s->w.procs, FRESH_PROC + s->w.proc_count), e->time, m, true);
+    o.id = id;
+    give(s, &o);
+    v1_give(s, in_syscall ? GOTRACE_V2_GO_SYSCALL_BEGIN : GOTRACE_V2_GO_BLOCK, e->time, m);
+    v1_give(s, GOTRACE_V2_PROC_STOP, e->time, m);
+  }
+}
+
+/* For readers a stopped world belongs to the goroutine that stopped it, and ends at the latest when that stops running. */
+static void v1_end_stw(source *s, int64_t time, goroutine *of) {
+  if (!s->stw || (of && s->stw != of)) return;
+  if (s->stw->stw && runs(s->stw->m)) v1_give(s, GOTRACE_V2_STW_END, time, s->stw->m);
+  s->stw = NULL;
+}
+
+static void v1_begin_stw(source *s, const gotrace_event *e) {
+  const proc *p = v1_is_proc(e->p) ? world_proc(&s->w, (uint64_t)e->p, false) : NULL;
+  thread *m = p ? p->m : NULL; /* before 1.10 a proc that does not run may do this */
+  op o = op_at(GOTRACE_V2_STW_BEGIN, e->time, m);
+  uint64_t kind = e->args[0];
+  if (s->stw || !runs(m)) return;
+  if (s->format < GOTRACE_GO_1_21) kind = kind == 1 ? GOTRACE_STW_GC_SWEEP_TERM : GOTRACE_STW_GC_MARK_TERM;
+#define REASON(NAME, number, text) \
+  if (kind == (number)) o.name = pool_put_string(text);
+  GOTRACE_STW_REASONS(REASON)
+#undef REASON
+  s->stw = m->g;
+  give(s, &o);
+}
+
+/* The events by which a goroutine stops running. */
+static const struct {
+  uint8_t v1, v2;
+  const char *reason;
+} v1_stops[] = {
+    {GOTRACE_V1_GO_STOP, GOTRACE_V2_GO_BLOCK, "forever"},
+    {GOTRACE_V1_GO_SCHED, GOTRACE_V2_GO_STOP, "runtime.Gosched"},
+    {GOTRACE_V1_GO_PREEMPT, GOTRACE_V2_GO_STOP, "preempted"},
+    {GOTRACE_V1_GO_SLEEP, GOTRACE_V2_GO_BLOCK, "sleep"},
+    {GOTRACE_V1_GO_BLOCK, GOTRACE_V2_GO_BLOCK, "unspecified"},
+    {GOTRACE_V1_GO_BLOCK_SEND, GOTRACE_V2_GO_BLOCK, "chan send"},
+    {GOTRACE_V1_GO_BLOCK_RECV, GOTRACE_V2_GO_BLOCK, "chan receive"},
+    {GOTRACE_V1_GO_BLOCK_SELECT, GOTRACE_V2_GO_BLOCK, "select"},
+    {GOTRACE_V1_GO_BLOCK_SYNC, GOTRACE_V2_GO_BLOCK, "sync"},
+    {GOTRACE_V1_GO_BLOCK_COND, GOTRACE_V2_GO_BLOCK, "sync.(*Cond).Wait"},
+    {GOTRACE_V1_GO_BLOCK_NET, GOTRACE_V2_GO_BLOCK, "network"},
+    {GOTRACE_V1_GO_BLOCK_GC, GOTRACE_V2_GO_BLOCK, "GC mark assist wait for work"},
+};
+
+static void v1_stop(source *s, const gotrace_event *e) {
+  thread *m = v1_thread(s, e);
+  op o = op_at(GOTRACE_V2_GO_DESTROY, e->time, m);
+  size_t i;
+  if (!runs(m)) return;
+  v1_end_stw(s, e->time, m->g);
+  o.stack = pool_take_stack(s->in->decoder, e->stack);
+  for (i = 0; i < sizeof v1_stops / sizeof v1_stops[0]; i++) {
+    if (v1_stops[i].v1 != e->kind) continue;
+    o.kind = v1_stops[i].v2;
+    o.name = pool_put_string(v1_stops[i].reason);
+  }
+  give(s, &o);
+}
+
+/* A system call ends at once, unless it loses its proc. */
+static void v1_syscall(source *s, const gotrace_event *e) {
+  thread *m = v1_thread(s, e);
+  op o = op_at(GOTRACE_V2_GO_SYSCALL_BEGIN, e->time, m);
+  size_t call = s->calls++;
+  if (!runs(m)) return;
+  o.stack = pool_take_stack(s->in->decoder, e->stack);
+  give(s, &o);
+  if (!(s->blocking[call / 8] >> call % 8 & 1)) v1_give(s, GOTRACE_V2_GO_SYSCALL_END, e->time, m);
+}
+
+static void v1_syscall_block(source *s, const gotrace_event *e) {
+  goroutine *g = world_go(&s->w, (uint64_t)e->g);
+  thread *m = g ? g->m : NULL;
+  if (!m || !m->p) return;
+  v1_end_stw(s, e->time, g);
+  if (g->status == GO_RUNNING) v1_give(s, GOTRACE_V2_GO_SYSCALL_BEGIN, e->time, m);
+  g->lost_proc = e->time;
+}
+
+static void v1_syscall_exit(source *s, const gotrace_event *e) {
+  goroutine *g = world_go(&s->w, e->args[0]);
+  if (!g || !g->m || g->status != GO_SYSCALL) return;
+  if (g->m->p && g->m->p->status == PROC_SYSCALL) v1_proc_stop(s, g->m->p, e->time);
+  v1_give(s, GOTRACE_V2_GO_SYSCALL_END_BLOCKED, e->time, g->m);
+  g->lost_proc = 0;
+}
+
+static void v1_start(source *s, const gotrace_event *e) {
+  gotrace_event on_proc = *e;
+  op o;
+  on_proc.g = GOTRACE_NO_ID; /* the goroutine does not run yet */
+  o = op_at(GOTRACE_V2_GO_START, e->time, v1_thread(s, &on_proc));
+  o.id = e->args[0];
+  if (!o.m || o.m->g) return;
+  give(s, &o);
+  if (e->kind != GOTRACE_V1_GO_START_LABEL) return;
+  o.kind = GOTRACE_V2_GO_LABEL;
+  o.name = pool_take_text(s->in->decoder, e->args[2]);
+  give(s, &o);
+}
+
+static void v1_user(source *s, const gotrace_event *e) {
+  op o = op_at(0, e->time, v1_thread(s, e));
+  o.id = e->args[0];
+  o.stack = pool_take_stack(s->in->decoder, e->stack);
+  switch (e->kind) {
+    case GOTRACE_V1_USER_TASK_CREATE:
+      o.kind = GOTRACE_V2_USER_TASK_BEGIN;
+      o.a[0] = e->args[1];
+      o.name = pool_take_text(s->in->decoder, e->args[2]);
+      break;
+    case GOTRACE_V1_USER_TASK_END:
+      o.kind = GOTRACE_V2_USER_TASK_END;
+      if (e->data) o.name = pool_put_text(e->data, e->data_size);
+      break;
+    case GOTRACE_V1_USER_REGION:
+      o.kind = e->args[1] ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN;
+      o.name = pool_take_text(s->in->decoder, e->args[2]);
+      break;
+    default:
+      o.kind = GOTRACE_V2_USER_LOG;
+      o.name = pool_take_text(s->in->decoder, e->args[1]);
+      o.value = pool_put_text(e->data, e->data_size);
+      break;
+  }
+  give(s, &o);
+}
+
+/* An event that becomes an operation with the same arguments. */
+static void v1_same(source *s, const gotrace_event *e, unsigned kind, thread *m) {
+  op o = op_at(kind, e->time, m);
+  o.stack = pool_take_stack(s->in->decoder, e->stack);
+  o.id = kind == GOTRACE_V2_PROCS_CHANGE || kind == GOTRACE_V2_GO_UNBLOCK ? e->args[0] : 0;
+  o.a[0] = e->args[0];
+  o.a[1] = e->args[1];
+  give(s, &o);
+}
+
+static void v1_proc(source *s, const gotrace_event *e) {
+  proc *p = world_proc(&s->w, (uint64_t)e->p, false);
+  thread *m;
+  if (!v1_is_proc(e->p)) return;
+  if (e->kind == GOTRACE_V1_PROC_STOP) {
+    v1_proc_stop(s, p, e->time);
+    return;
+  }
+  m = world_thread(&s->w, e->args[0]);
+  if (m->p || runs(m)) m = fresh_thread(&s->w);
+  if (p && p->m) v1_proc_stop(s, p, e->time); /* there were events on it before its start */
+  v1_proc_start(s, (uint64_t)e->p, e->time, m, true);
+}
+
+/* v1 does not say when a system call ended that kept its proc. So when one begins it must be known whether it will lose it. */
+void scan_v1(source *s) {
+  gotrace_event e;
+  map open = {0}; /* from a goroutine to 2 + the number of its system call, if that was its last event; else to 1 */
+  if (input_decode(s->in, false) != GOTRACE_OK) return;
+  while (input_next(s->in, &e) == GOTRACE_OK) {
+    if (e.kind == GOTRACE_V1_GO_SYS_CALL) {
+      if (s->calls == s->calls_capacity) {
+        s->calls_capacity = s->calls_capacity ? 2 * s->calls_capacity : 1024;
+        s->blocking = resize(s->blocking, s->calls_capacity / 8);
+        memset(s->blocking + s->calls / 8, 0, (size_t)(s->calls_capacity - s->calls) / 8);
+      }
+      map_put(&open, (uint64_t)e.g, (void *)(uintptr_t)(2 + s->calls++));
+    } else if (e.g > 0 && e.kind != GOTRACE_V1_CPU_SAMPLE) {
+      uint64_t call = (uint64_t)(uintptr_t)map_get(&open, (uint64_t)e.g);
+      if (call < 2) continue;
+      call -= 2;
+      if (e.kind == GOTRACE_V1_GO_SYS_BLOCK) s->blocking[call / 8] |= (uint8_t)(1u << call % 8);
+      map_put(&open, (uint64_t)e.g, (void *)(uintptr_t)1);
+    }
+  }
+  map_free(&open);
+  pool_forget_ids();
+  s->calls = 0;
+}
+
+void v1_give_intros(source *s) {
+  uint32_t i;
+  for (i = 0; i < s->intro_count; i++) introduce(s, &s->intros[i]);
+  s->intro_count = 0;
+  s->started = true;
+}
+
+void take_v1(source *s, const gotrace_event *e) {
+  thread *m;
+  bool create = e->kind == GOTRACE_V1_GO_CREATE, waiting = e->kind == GOTRACE_V1_GO_WAITING || e->kind == GOTRACE_V1_GO_IN_SYSCALL;
+  if (e->kind == GOTRACE_V1_GOMAXPROCS && !s->started) {
+    s->w.gomaxprocs = e->args[0];
+    return;
+  }
+  if (!s->started && !create && !waiting) v1_give_intros(s);
+  if (!waiting) give_held(s);
+  switch (e->kind) {
+    case GOTRACE_V1_PROC_START:
+    case GOTRACE_V1_PROC_STOP: v1_proc(s, e); break;
+    case GOTRACE_V1_GO_CREATE: v1_create(s, e); break;
+    case GOTRACE_V1_GO_WAITING:
+    case GOTRACE_V1_GO_IN_SYSCALL: v1_waiting(s, e); break;
+    case GOTRACE_V1_GO_START:
+    case GOTRACE_V1_GO_START_LOCAL:
+    case GOTRACE_V1_GO_START_LABEL: v1_start(s, e); break;
+    case GOTRACE_V1_GO_SYS_CALL: v1_syscall(s, e); break;
+    case GOTRACE_V1_GO_SYS_BLOCK: v1_syscall_block(s, e); break;
+    case GOTRACE_V1_GO_SYS_EXIT:
+    case GOTRACE_V1_GO_SYS_EXIT_LOCAL: v1_syscall_exit(s, e); break;
+    case GOTRACE_V1_GO_UNBLOCK:
+    case GOTRACE_V1_GO_UNBLOCK_LOCAL:
+      m = v1_thread(s, e);
+      if (e->p == GOTRACE_TIMER_PROC && runs(m)) m->g->timer = true;
+      v1_same(s, e, GOTRACE_V2_GO_UNBLOCK, m);
+      break;
+    case GOTRACE_V1_GOMAXPROCS: v1_same(s, e, GOTRACE_V2_PROCS_CHANGE, v1_thread(s, e)); break;
+    case GOTRACE_V1_HEAP_ALLOC: v1_same(s, e, GOTRACE_V2_HEAP_ALLOC, v1_thread(s, e)); break;
+    case GOTRACE_V1_NEXT_GC: v1_same(s, e, GOTRACE_V2_HEAP_GOAL, v1_thread(s, e)); break;
+    case GOTRACE_V1_GC_START: v1_same(s, e, GOTRACE_V2_GC_BEGIN, runs(s->w.last_running) ? s->w.last_running : NULL); break;
+    case GOTRACE_V1_GC_DONE: v1_same(s, e, GOTRACE_V2_GC_END, v1_thread(s, e)); break;
+    case GOTRACE_V1_GC_SWEEP_START: v1_same(s, e, GOTRACE_V2_GC_SWEEP_BEGIN, v1_thread(s, e)); break;
+    case GOTRACE_V1_GC_SWEEP_DONE: v1_same(s, e, GOTRACE_V2_GC_SWEEP_END, v1_thread(s, e)); break;
+    case GOTRACE_V1_GC_MARK_ASSIST_START: v1_same(s, e, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, v1_thread(s, e)); break;
+    case GOTRACE_V1_GC_MARK_ASSIST_DONE: v1_same(s, e, GOTRACE_V2_GC_MARK_ASSIST_END, v1_thread(s, e)); break;
+    case GOTRACE_V1_GC_STW_START: v1_begin_stw(s, e); break;
+    case GOTRACE_V1_GC_STW_DONE: v1_end_stw(s, e->time, NULL); break;
+    case GOTRACE_V1_USER_TASK_CREATE:
+    case GOTRACE_V1_USER_TASK_END:
+    case GOTRACE_V1_USER_REGION:
+    case GOTRACE_V1_USER_LOG: v1_user(s, e); break;
+    case GOTRACE_V1_CPU_SAMPLE: give_sample(s, e); break;
+    default:
+      if (e->kind == GOTRACE_V1_GO_END) v1_stop(s, e);
+      else if (e->kind >= GOTRACE_V1_GO_STOP && e->kind <= GOTRACE_V1_GO_BLOCK_GC) v1_stop(s, e);
+      break;
+  }
+}

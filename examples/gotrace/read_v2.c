@@ -1,0 +1,201 @@
+/* read_v2.c - turns the events of Go 1.22 and later into operations: see source.h
+ *
+ * An operation is almost such an event, so most are copied by the letters of v2_arguments. Statuses need thought: in each
+ * generation a thread tells them when it is first heard of, which may be long after the generation began. scan_v2() therefore
+ * looks through the whole first generation for the state in which the trace began. */
+
+#include "source.h"
+
+const char *const v2_arguments[256] = {
+    [GOTRACE_V2_PROCS_CHANGE] = "iS",
+    [GOTRACE_V2_PROC_START] = "i.",
+    [GOTRACE_V2_PROC_STOP] = "",
+    [GOTRACE_V2_PROC_STEAL] = "i..",
+    [GOTRACE_V2_GO_CREATE] = "iNS",
+    [GOTRACE_V2_GO_CREATE_SYSCALL] = "i",
+    [GOTRACE_V2_GO_START] = "i.",
+    [GOTRACE_V2_GO_DESTROY] = "",
+    [GOTRACE_V2_GO_DESTROY_SYSCALL] = "",
+    [GOTRACE_V2_GO_STOP] = "nS",
+    [GOTRACE_V2_GO_BLOCK] = "nS",
+    [GOTRACE_V2_GO_UNBLOCK] = "i.S",
+    [GOTRACE_V2_GO_SYSCALL_BEGIN] = ".S",
+    [GOTRACE_V2_GO_SYSCALL_END] = "",
+    [GOTRACE_V2_GO_SYSCALL_END_BLOCKED] = "",
+    [GOTRACE_V2_STW_BEGIN] = ".S",
+    [GOTRACE_V2_STW_END] = "",
+    [GOTRACE_V2_GC_BEGIN] = ".S",
+    [GOTRACE_V2_GC_END] = ".",
+    [GOTRACE_V2_GC_SWEEP_BEGIN] = "S",
+    [GOTRACE_V2_GC_SWEEP_END] = "ab",
+    [GOTRACE_V2_GC_MARK_ASSIST_BEGIN] = "S",
+    [GOTRACE_V2_GC_MARK_ASSIST_END] = "",
+    [GOTRACE_V2_HEAP_ALLOC] = "a",
+    [GOTRACE_V2_HEAP_GOAL] = "a",
+    [GOTRACE_V2_GO_LABEL] = "n",
+    [GOTRACE_V2_USER_TASK_BEGIN] = "ianS",
+    [GOTRACE_V2_USER_TASK_END] = "iS",
+    [GOTRACE_V2_USER_REGION_BEGIN] = "inS",
+    [GOTRACE_V2_USER_REGION_END] = "inS",
+    [GOTRACE_V2_USER_LOG] = "invS",
+    [GOTRACE_V2_GO_SWITCH] = "i.",
+    [GOTRACE_V2_GO_SWITCH_DESTROY] = "i.",
+    [GOTRACE_V2_GO_CREATE_BLOCKED] = "iNS",
+    [GOTRACE_V2_SPAN] = "abc",
+    [GOTRACE_V2_SPAN_ALLOC] = "abc",
+    [GOTRACE_V2_SPAN_FREE] = "a",
+    [GOTRACE_V2_HEAP_OBJECT] = "ab",
+    [GOTRACE_V2_HEAP_OBJECT_ALLOC] = "ab",
+    [GOTRACE_V2_HEAP_OBJECT_FREE] = "a",
+    [GOTRACE_V2_GOROUTINE_STACK] = "ab",
+    [GOTRACE_V2_GOROUTINE_STACK_ALLOC] = "ab",
+    [GOTRACE_V2_GOROUTINE_STACK_FREE] = "a",
+};
+
+static void take_arguments(const gotrace_decoder *d, const gotrace_event *e, const char *letters, op *o) {
+  const uint64_t *argument = e->args;
+  for (; *letters; letters++, argument++) {
+    switch (*letters) {
+      case 'i': o->id = *argument; break;
+      case 'a': o->a[0] = *argument; break;
+      case 'b': o->a[1] = *argument; break;
+      case 'c': o->a[2] = *argument; break;
+      case 'n': o->name = pool_take_text(d, *argument); break;
+      case 'v': o->value = pool_take_text(d, *argument); break;
+      case 'N': o->new_stack = pool_take_stack(d, *argument); break;
+      case 'S': o->stack = pool_take_stack(d, *argument); break;
+      default: break;
+    }
+  }
+}
+
+static thread *source_thread(source *s, int64_t m) { return m == GOTRACE_NO_ID ? NULL : world_thread(&s->w, (uint64_t)m); }
+
+/* The operation of an event for which is_status() is true. */
+static op status_of(source *s, const gotrace_event *e) {
+  bool go = e->kind != GOTRACE_V2_PROC_STATUS;
+  thread *m = source_thread(s, e->m);
+  op o;
+  if (go) m = e->args[2] == GO_SYSCALL ? world_thread(&s->w, e->args[1]) : m;
+  o = op_at(go ? GOTRACE_V2_GO_STATUS : GOTRACE_V2_PROC_STATUS, e->time, m);
+  o.id = e->args[0];
+  o.a[0] = e->args[go ? 2 : 1] & 0xff;
+  if (e->kind == GOTRACE_V2_GO_STATUS_STACK) {
+    o.stack = pool_take_stack(s->in->decoder, e->args[3]);
+    o.new_stack = pool_outermost(o.stack);
+  }
+  return o;
+}
+
+static bool is_status(const gotrace_event *e) {
+  return e->kind == GOTRACE_V2_PROC_STATUS || e->kind == GOTRACE_V2_GO_STATUS || e->kind == GOTRACE_V2_GO_STATUS_STACK;
+}
+
+/* Whether a status concerns a known goroutine or proc, or is the status 0, which Go accepts and ignores. */
+static bool world_has(source *s, const gotrace_event *status) {
+  if (status->args[status->kind == GOTRACE_V2_PROC_STATUS ? 1 : 2] % 256 == 0) return true;
+  if (status->kind != GOTRACE_V2_PROC_STATUS) return world_go(&s->w, status->args[0]) != NULL;
+  return world_proc(&s->w, status->args[0], false) != NULL;
+}
+
+/* A range that was open when the trace began. */
+static void scan_active(source *s, const gotrace_event *e) {
+  goroutine *g = world_go(&s->w, e->args[0]);
+  proc *p = world_proc(&s->w, e->args[0], false);
+  if (e->kind == GOTRACE_V2_GC_ACTIVE) s->w.gc = true;
+  if (e->kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE && g) g->assist = true;
+  if (e->kind == GOTRACE_V2_GC_SWEEP_ACTIVE && p) p->sweep = true;
+}
+
+/* Whether a status was already so when the trace began: nothing was heard of its thread before. */
+static bool was_so(const op *o) {
+  bool bound = o->kind == GOTRACE_V2_GO_STATUS ? o->a[0] == GO_RUNNING || o->a[0] == GO_SYSCALL
+                                               : o->a[0] == PROC_RUNNING || o->a[0] == PROC_SYSCALL;
+  return !bound || (o->m && !o->m->seen);
+}
+
+/* A status in the first generation. True: it was so at the start of the trace, and is now applied. */
+static bool scan_status(source *s, const gotrace_event *e, const map *created) {
+  op o = status_of(s, e);
+  o.time = s->first;
+  if (e->extra != GOTRACE_STATUS_UNKNOWN || (o.kind == GOTRACE_V2_GO_STATUS && map_get(created, o.id))) return false;
+  if (world_has(s, e) || !was_so(&o)) return false;
+  apply(&s->w, &o);
+  return true;
+}
+
+/* The function that a goroutine older than the trace began with is the outermost one of any of its stacks. */
+static void scan_entry(source *s, const gotrace_event *e) {
+  goroutine *g;
+  if (e->g == GOTRACE_NO_ID || !e->stack) return;
+  g = world_go(&s->w, (uint64_t)e->g);
+  if (g && !g->entry) g->entry = pool_outermost(pool_take_stack(s->in->decoder, e->stack));
+}
+
+/* A new generation: ids of texts and stacks change, and experiments' batches of the last one are over. */
+static void take_sync(source *s, const gotrace_event *e) {
+  pool_forget_ids();
+  s->w.experiment_count = 0;
+  if (!e->args[2] || s->w.wall_seconds) return;
+  s->w.wall_time = (int64_t)e->args[0];
+  s->w.wall_seconds = e->args[2];
+  s->w.wall_nanoseconds = e->args[3];
+}
+
+static void take_experiment(source *s, const gotrace_event *e) {
+  op o = op_at(e->kind, e->time, NULL);
+  o.a[0] = e->args[0];
+  o.a[1] = e->arg_count == 4 ? e->args[2] : NOBODY;
+  o.value = pool_put_text(e->data, e->data_size);
+  give(s, &o);
+}
+
+static void take_status(source *s, const gotrace_event *e) {
+  op o = status_of(s, e);
+  if (!world_has(s, e)) introduce(s, &o);
+}
+
+/* An event whose arguments are copied. */
+static void take_plain(source *s, const gotrace_event *e, thread *m) {
+  op o = op_at(e->kind, e->time, m);
+  if (!v2_arguments[e->kind]) return;
+  take_arguments(s->in->decoder, e, v2_arguments[e->kind], &o);
+  if (e->data) o.name = pool_put_text(e->data, e->data_size);
+  if (e->kind == GOTRACE_V2_USER_TASK_BEGIN && o.a[0] == NOBODY) o.a[0] = 0;
+  give(s, &o);
+}
+
+void scan_v2(source *s) {
+  gotrace_event e;
+  unsigned syncs = 0;
+  map created = {0}; /* goroutines: their later statuses are not those of the start */
+  thread *m;
+  if (input_decode(s->in, false) != GOTRACE_OK) return;
+  while (input_next(s->in, &e) == GOTRACE_OK) {
+    if (e.kind == GOTRACE_V2_SYNC && ++syncs == 2) break;
+    if (!s->any) s->first = e.time, s->any = true;
+    if (is_status(&e) && scan_status(s, &e, &created)) continue;
+    if (e.kind == GOTRACE_V2_GC_ACTIVE || e.kind == GOTRACE_V2_GC_SWEEP_ACTIVE || e.kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE) {
+      if (e.kind != GOTRACE_V2_GC_ACTIVE || !s->w.gc) scan_active(s, &e);
+      continue;
+    }
+    if (e.kind == GOTRACE_V2_GO_CREATE || e.kind == GOTRACE_V2_GO_CREATE_BLOCKED || e.kind == GOTRACE_V2_GO_CREATE_SYSCALL)
+      map_put(&created, e.args[0], s);
+    m = source_thread(s, e.m);
+    if (m && e.kind != GOTRACE_V2_CPU_SAMPLE) m->seen = true;
+    scan_entry(s, &e);
+  }
+  map_free(&created);
+  pool_forget_ids();
+  s->any = false;
+}
+
+void take_v2(source *s, const gotrace_event *e) {
+  thread *m = source_thread(s, e->m); /* known from now on, whatever the event */
+  if (e->implied) return; /* part of an event that is read itself */
+  if (e->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) take_experiment(s, e);
+  else if (e->kind == GOTRACE_V2_SYNC) take_sync(s, e);
+  else if (e->kind == GOTRACE_V2_CPU_SAMPLE) give_sample(s, e);
+  else if (is_status(e)) take_status(s, e);
+  else take_plain(s, e, m);
+}

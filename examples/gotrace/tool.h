@@ -1,0 +1,181 @@
+/* tool.h - what all files of the tool share
+ *
+ *     base.c       messages, failure, memory
+ *     library.c    gotrace.h; numbers, hashes and maps from its private part
+ *     output.c     bytes, text and JSON; files that replace others only when complete
+ *     input.c      a trace in a file or pipe, and its decoder
+ *
+ * and the commands, which main.c calls. Include it first: it selects what the system's headers declare. */
+
+#ifndef TOOL_H
+#define TOOL_H
+
+#define _GNU_SOURCE 1
+#define _FILE_OFFSET_BITS 64 /* for 32-bit processors */
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "gotrace.h"
+
+typedef unsigned long long ull;
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---------------------------------------------------------------------------------------------------------- base.c ---- */
+
+extern struct program {
+  const char *file;          /* named by messages; NULL: none */
+  char *volatile unfinished; /* path of an incomplete output; NULL: none */
+  bool progress_shown;       /* the terminal shows a progress line */
+} program;
+
+/* A command either succeeds or leaves nothing behind: fail() removes the unfinished output, and so does a signal after
+ * remove_on_signals(). */
+__attribute__((noreturn, format(printf, 1, 2))) void fail(const char *format, ...);
+void remove_on_signals(void);
+
+/* Prints a message; the file's name comes first. */
+__attribute__((format(printf, 1, 2))) void report(const char *format, ...);
+__attribute__((format(printf, 1, 0))) void report_list(const char *format, va_list arguments);
+void erase_progress(void);
+
+/* realloc that never returns NULL. */
+void *resize(void *memory, size_t size);
+
+/* Makes room for one more element in an array whose capacity doubles. */
+#define GROW(array, count, capacity)                                             \
+  do {                                                                           \
+    if ((count) == (capacity)) {                                                 \
+      (capacity) = (capacity) ? 2 * (capacity) : 16;                             \
+      (array) = resize((array), (size_t)(capacity) * sizeof *(array));           \
+    }                                                                            \
+  } while (0)
+
+/* Zeroed memory that lives until the program ends. */
+void *keep(size_t size);
+
+/* Nanoseconds from one time to a later one, 0 if it is not later. Never overflows: a hostile trace may use any times. */
+int64_t between(int64_t from, int64_t to);
+
+/* ------------------------------------------------------------------------------------------------------- library.c ---- */
+
+/* Makes this run's hashes differ from those of other runs. Call it once, before anything is hashed. */
+void seed_hashes(void);
+uint64_t hash_of(const void *data, size_t size);
+
+/* Appends a number in base 128 and returns the end, at most GOTRACE_BYTES_PER_NUMBER bytes later. */
+uint8_t *encode_number(uint8_t *at, uint64_t value);
+
+/* How many bytes of a text a trace may contain: at most GOTRACE_MAX_STRING_SIZE, without splitting a UTF-8 sequence. */
+size_t cut_size(const char *text, size_t size);
+
+int format_text(char *text, int room, const char *format, va_list arguments); /* vsnprintf */
+
+/* A map from 64-bit keys to pointers. All zero: empty. */
+typedef struct map {
+  struct map_places *places;
+  void **values;
+  size_t count, capacity;
+  uint64_t fresh; /* where fresh_id() continues */
+} map;
+
+void *map_get(const map *m, uint64_t key); /* NULL: not there */
+void map_put(map *m, uint64_t key, void *value);
+void map_free(map *m);
+
+/* -------------------------------------------------------------------------------------------------------- output.c ---- */
+
+typedef struct bytes { /* a growing sequence */
+  uint8_t *data;
+  size_t size, capacity;
+} bytes;
+
+uint8_t *bytes_room(bytes *b, size_t size); /* the end, with room for `size` bytes more */
+void put_data(bytes *b, const void *data, size_t size);
+void put_byte(bytes *b, unsigned value);
+void put_number(bytes *b, uint64_t value); /* base 128 */
+
+/* Where a command writes. Output is collected in `block`; call output_check() now and then. */
+typedef struct output {
+  bytes block;
+  FILE *file;
+  FILE *into;       /* gets the contents of `file` at the end; NULL: `file` is renamed to `target` */
+  const char *path; /* NULL: standard output */
+  char *target;     /* `path`, or where it leads as a link */
+  mode_t mode;      /* permissions of the file */
+} output;
+
+/* Standard output, written as it comes. */
+void output_direct(output *out);
+
+/* A file that gets its name, or a device, pipe or standard output (NULL) that gets the contents, only in output_close(). */
+void output_open(output *out, const char *path);
+void output_check(output *out); /* writes the block if it is large */
+void output_flush(output *out);
+void output_close(output *out);
+
+__attribute__((format(printf, 2, 3))) void print(output *out, const char *format, ...); /* less than 512 bytes */
+void put_string(output *out, const char *string);
+void put_decimal(output *out, uint64_t value);
+void put_signed(output *out, int64_t value);
+void put_visible(output *out, const char *data, size_t size); /* without control characters */
+void put_quoted(output *out, const char *data, size_t size);  /* as JSON */
+
+/* '?' for a control character, which could move the terminal's cursor or forge a line; else the byte. */
+int visible(unsigned char byte);
+
+/* --------------------------------------------------------------------------------------------------------- input.c ---- */
+
+typedef struct input {
+  const char *path;
+  void *mapped; /* NULL: the file is read */
+  size_t size;
+  int fd;
+  bytes copy; /* of a pipe that is decoded more than once */
+  gotrace_decoder *decoder;
+  double next_progress; /* when the progress line changes */
+  uint64_t events;
+} input;
+
+/* Opens a trace; false after a message. `again`: it will be decoded more than once. */
+bool input_open(input *in, const char *path, bool again);
+
+/* A trace in an open file, which stays the caller's. */
+void input_of_file(input *in, const char *name, int fd);
+
+/* Starts to decode from the beginning; then the next event. Results as of gotrace_decoder_open and gotrace_decoder_next. */
+gotrace_result input_decode(input *in, bool raw);
+gotrace_result input_next(input *in, gotrace_event *event);
+
+/* What is wrong with the trace, with offset and event. */
+const char *input_error(const input *in);
+void input_close(input *in);
+
+/* -------------------------------------------------------------------------------------------------------- commands ---- */
+
+typedef struct settings {
+  const char *output;  /* NULL: standard output */
+  int64_t from, until; /* nanoseconds since the first event */
+  int format;          /* 0: the input's */
+  bool wire, json, partial;
+} settings;
+
+#define MOST_FRAMES 1000 /* of a stack, in any trace */
+
+/* Each returns the program's exit status. */
+int command_info(const char *path, const settings *set);
+int command_check(const char *path, const settings *set);
+int command_dump(const char *path, const settings *set);
+int command_convert(const char *path, const settings *set); /* also cuts */
+int command_export(const char *path, const settings *set);
+
+/* The format with a name like "1.23", if the tool writes it, else 0. */
+int parse_written_format(const char *name);
+
+#endif

@@ -1,0 +1,241 @@
+/* world.c - keeps the world: see world.h
+ *
+ * Changes of status go through go_status() and proc_status(), which keep three things consistent: a goroutine and its thread
+ * point to each other, so do a proc and its thread, and statistics see each change. */
+
+#include "world.h"
+
+static void go_status(world *w, goroutine *g, int64_t time, uint8_t status, thread *m) {
+  if (w->statistics) statistics_go(w, g, time, status);
+  if (g->m && g->m->g == g && g->m != m) g->m->g = NULL;
+  g->status = status;
+  g->stack = 0;
+  g->since = time;
+  g->m = m;
+  if (m) m->g = g;
+}
+
+/* A goroutine begins. Its id may have been used before. */
+static void go_new(world *w, uint64_t id, int64_t time, uint8_t status, thread *m, uint32_t entry) {
+  goroutine *g = go_record(w, id);
+  if (g->status == GO_NONE) {
+    g->previous = w->newest;
+    g->next = NULL;
+    if (g->previous) g->previous->next = g;
+    else w->live = g;
+    w->newest = g;
+  }
+  g->m = NULL;
+  g->function = NULL;
+  g->entry = entry;
+  g->reason = 0;
+  g->lost_proc = 0;
+  g->stw = 0;
+  g->assist = g->unborn = false;
+  g->sequence = 0;
+  g->arrow = 0;
+  go_status(w, g, time, status, m);
+}
+
+static void go_end(world *w, goroutine *g, int64_t time) {
+  w->stw -= g->stw;
+  g->stw = 0;
+  go_status(w, g, time, GO_NONE, NULL);
+  if (g->previous) g->previous->next = g->next;
+  else w->live = g->next;
+  if (g->next) g->next->previous = g->previous;
+  else w->newest = g->previous;
+}
+
+static void proc_status(proc *p, int64_t time, uint8_t status, thread *m) {
+  if (p->status == PROC_RUNNING || p->status == PROC_SYSCALL) p->running += (double)between(p->since, time);
+  if (p->m && p->m->p == p && p->m != m) p->m->p = NULL;
+  p->status = status;
+  p->since = time;
+  p->m = m;
+  if (m) m->p = p;
+}
+
+/* The goroutine stops or restarts the world. */
+static void apply_stw(world *w, goroutine *g, bool begins) {
+  if (!g || (begins ? g->stw == UINT8_MAX : g->stw == 0)) return;
+  g->stw = (uint8_t)(begins ? g->stw + 1 : g->stw - 1);
+  w->stw += begins ? 1u : (unsigned)-1;
+}
+
+static void apply_proc(world *w, const op *o) {
+  thread *m = o->m;
+  proc *p = o->kind == GOTRACE_V2_PROC_STOP ? (m ? m->p : NULL) : world_proc(w, o->id, true);
+  if (!p) return;
+  switch (o->kind) {
+    case GOTRACE_V2_PROC_START: proc_status(p, o->time, PROC_RUNNING, m); break;
+    case GOTRACE_V2_PROC_STATUS:
+      p->sequence = 0;
+      proc_status(p, o->time, (uint8_t)o->a[0], o->a[0] == PROC_RUNNING || o->a[0] == PROC_SYSCALL ? m : NULL);
+      break;
+    default: proc_status(p, o->time, PROC_IDLE, NULL); break; /* ProcStop, ProcSteal */
+  }
+}
+
+/* An operation that changes the goroutine that it names. */
+static void apply_other(world *w, const op *o) {
+  goroutine *g = world_go(w, o->id);
+  switch (o->kind) {
+    case GOTRACE_V2_GO_CREATE: go_new(w, o->id, o->time, GO_RUNNABLE, NULL, o->new_stack); break;
+    case GOTRACE_V2_GO_CREATE_BLOCKED:
+      go_new(w, o->id, o->time, GO_WAITING, NULL, o->new_stack);
+      break;
+    case GOTRACE_V2_GO_CREATE_SYSCALL: go_new(w, o->id, o->time, GO_SYSCALL, o->m, 0); break;
+    case GOTRACE_V2_GO_STATUS:
+      go_new(w, o->id, o->time, (uint8_t)o->a[0], o->a[0] == GO_RUNNING || o->a[0] == GO_SYSCALL ? o->m : NULL, o->new_stack);
+      go_record(w, o->id)->stack = o->stack;
+      break;
+    case GOTRACE_V2_GO_UNBLOCK:
+      if (!g) break;
+      go_status(w, g, o->time, GO_RUNNABLE, NULL);
+      g->unborn = false;
+      break;
+    default: /* GoStart */
+      if (g) go_status(w, g, o->time, GO_RUNNING, o->m);
+      w->last_running = o->m;
+      break;
+  }
+}
+
+/* An operation that changes the goroutine that runs where it happens. */
+static void apply_own(world *w, const op *o) {
+  thread *m = o->m;
+  goroutine *g = m ? m->g : NULL;
+  if (!g) return;
+  switch (o->kind) {
+    case GOTRACE_V2_GO_SWITCH_DESTROY:
+    case GOTRACE_V2_GO_DESTROY: go_end(w, g, o->time); break;
+    case GOTRACE_V2_GO_DESTROY_SYSCALL:
+      if (m->p) proc_status(m->p, o->time, PROC_ABANDONED, NULL);
+      go_end(w, g, o->time);
+      break;
+    case GOTRACE_V2_GO_STOP:
+    case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
+      go_status(w, g, o->time, GO_RUNNABLE, NULL);
+      g->stack = o->stack;
+      break;
+    case GOTRACE_V2_GO_SWITCH:
+    case GOTRACE_V2_GO_BLOCK:
+      go_status(w, g, o->time, GO_WAITING, NULL);
+      g->reason = o->name;
+      g->stack = o->stack;
+      break;
+    case GOTRACE_V2_GO_SYSCALL_BEGIN:
+      go_status(w, g, o->time, GO_SYSCALL, m);
+      g->stack = o->stack;
+      if (m->p) proc_status(m->p, o->time, PROC_SYSCALL, m);
+      break;
+    case GOTRACE_V2_GO_SYSCALL_END:
+      go_status(w, g, o->time, GO_RUNNING, m);
+      if (m->p) proc_status(m->p, o->time, PROC_RUNNING, m);
+      w->last_running = m;
+      break;
+    case GOTRACE_V2_STW_BEGIN: apply_stw(w, g, true); break;
+    case GOTRACE_V2_STW_END: apply_stw(w, g, false); break;
+    default: g->assist = o->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN; break;
+  }
+}
+
+goroutine *world_go(const world *w, uint64_t id) {
+  goroutine *g = map_get(&w->gos, id);
+  return g && g->status != GO_NONE ? g : NULL;
+}
+
+goroutine *go_record(world *w, uint64_t id) {
+  goroutine *g = map_get(&w->gos, id);
+  if (g) return g;
+  g = keep(sizeof *g);
+  g->id = g->v1_id = id;
+  map_put(&w->gos, id, g);
+  return g;
+}
+
+proc *world_proc(world *w, uint64_t id, bool add) {
+  proc *p = map_get(&w->procs, id);
+  if (p || !add) return p;
+  p = keep(sizeof *p);
+  p->id = id;
+  p->next = w->proc_list;
+  w->proc_list = p;
+  w->proc_count++;
+  map_put(&w->procs, id, p);
+  return p;
+}
+
+thread *world_thread(world *w, uint64_t id) {
+  thread *m = map_get(&w->threads, id);
+  if (m) return m;
+  m = keep(sizeof *m);
+  m->id = id;
+  m->next = w->thread_list;
+  w->thread_list = m;
+  w->thread_count++;
+  map_put(&w->threads, id, m);
+  return m;
+}
+
+uint64_t fresh_id(map *m, uint64_t from) {
+  if (m->fresh < from) m->fresh = from;
+  while (map_get(m, m->fresh)) m->fresh++;
+  return m->fresh;
+}
+
+thread *fresh_thread(world *w) { return world_thread(w, fresh_id(&w->threads, FRESH_THREAD + w->thread_count)); }
+
+bool runs(const thread *m) { return m && m->p && m->g && m->g->status == GO_RUNNING; }
+
+uint32_t name_of(const goroutine *g) {
+  pool_stack stack = pool_stack_of(g->entry);
+  return stack.count ? stack.frames[0].function : 0;
+}
+
+void apply(world *w, const op *o) {
+  goroutine *g;
+  switch (o->kind) {
+    case GOTRACE_V2_PROCS_CHANGE: w->gomaxprocs = o->id; break;
+    case GOTRACE_V2_PROC_START:
+    case GOTRACE_V2_PROC_STOP:
+    case GOTRACE_V2_PROC_STEAL:
+    case GOTRACE_V2_PROC_STATUS: apply_proc(w, o); break;
+    case GOTRACE_V2_GO_CREATE:
+    case GOTRACE_V2_GO_CREATE_BLOCKED:
+    case GOTRACE_V2_GO_CREATE_SYSCALL:
+    case GOTRACE_V2_GO_STATUS:
+    case GOTRACE_V2_GO_UNBLOCK:
+    case GOTRACE_V2_GO_START: apply_other(w, o); break;
+    case GOTRACE_V2_GO_SWITCH:
+    case GOTRACE_V2_GO_SWITCH_DESTROY:
+      apply_own(w, o);
+      g = world_go(w, o->id);
+      if (g) go_status(w, g, o->time, GO_RUNNING, o->m);
+      break;
+    case GOTRACE_V2_GO_DESTROY:
+    case GOTRACE_V2_GO_DESTROY_SYSCALL:
+    case GOTRACE_V2_GO_STOP:
+    case GOTRACE_V2_GO_BLOCK:
+    case GOTRACE_V2_GO_SYSCALL_BEGIN:
+    case GOTRACE_V2_GO_SYSCALL_END:
+    case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
+    case GOTRACE_V2_STW_BEGIN:
+    case GOTRACE_V2_STW_END:
+    case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
+    case GOTRACE_V2_GC_MARK_ASSIST_END: apply_own(w, o); break;
+    case GOTRACE_V2_EXPERIMENTAL_BATCH:
+      GROW(w->experiments, w->experiment_count, w->experiment_capacity);
+      w->experiments[w->experiment_count++] = (experiment){o->a[0], o->a[1], o->value};
+      break;
+    case GOTRACE_V2_GC_ACTIVE:
+    case GOTRACE_V2_GC_BEGIN: w->gc = true; break;
+    case GOTRACE_V2_GC_END: w->gc = false; break;
+    case GOTRACE_V2_GC_SWEEP_BEGIN:
+    case GOTRACE_V2_GC_SWEEP_END:
+      if (o->m && o->m->p) o->m->p->sweep = o->kind == GOTRACE_V2_GC_SWEEP_BEGIN;
+      break;
+    default: break;
+  }
+}

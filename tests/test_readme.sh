@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The first program of the README is examples/hello.c, letter by letter; the command below it builds and runs it, with nothing
+# but the header beside it, and Go opens the trace.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# The first block of a language in the README.
+block() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" README.md | sed -n '2,/^```$/p' | sed '$d'; }
+
+block c >"$dir/shown.c"
+[ -s "$dir/shown.c" ] || { echo "the README shows no program"; exit 1; }
+if ! diff "$dir/shown.c" examples/hello.c; then
+  echo "< in the README, > in examples/hello.c"
+  exit 1
+fi
+
+cp gotrace.h examples/hello.c "$dir"
+commands=$(block sh)
+[[ $commands == *'./a.out && go tool trace hello.trace' ]] || { echo "the README does not tell how to run it: $commands"; exit 1; }
+(cd "$dir" && sh -ec "${commands% && go tool trace hello.trace}")
+[ -s "$dir/hello.trace" ] || { echo "no hello.trace"; exit 1; }
+tests/open_trace.sh "$dir/hello.trace" -n || {
+  status=$?
+  [ $status = 77 ] || exit $status
+}
+echo "the README's program is examples/hello.c"
