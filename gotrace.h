@@ -2412,7 +2412,7 @@ static void gotrace__at_thread_exit(void *thread) {
 }
 /* The process ends or the library is unloaded: threads that end later must not call into it. If the library is unloaded,
  * its memory goes back to the system. If the process ends, other threads may be in the middle of a call, so the memory stays.
- * The two are told apart by order: exit runs the atexit functions before the destructors, dlclose after them. */
+ * The order distinguishes the two: exit runs the atexit functions before the destructors, dlclose after them. */
 __attribute__((destructor)) static void gotrace__unload(void) {
   if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
   gotrace__exit();
