@@ -4999,34 +4999,45 @@ static bool gotrace__has_go(const gotrace__thread *m) {
 
 static void gotrace__start(gotrace_go *g, bool quietly);
 static void gotrace__begin_syscall(gotrace_site *site, void *frame);
-static void gotrace__stop_proc_quietly(void);
-static void gotrace__proc_start(gotrace_proc *p, bool own);
+static void gotrace__lose_proc_quietly(void);
+static bool gotrace__start_own_proc(gotrace__thread *m);
+
+/* While tracing is off, stores again a status that a late waker has overwritten. False: there is more to mend. */
+static bool gotrace__restore_go(const gotrace__thread *m) {
+  uint64_t word = gotrace__load_acquire(&m->go->word);
+  return gotrace__load_relaxed(&m->go->owner) == m->index && (word & 0xf) == GOTRACE__RUNNABLE &&
+         gotrace__cas_acq_rel(&m->go->word, &word,
+                              gotrace__word(0, 0, m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING));
+}
 
 /* Detaches a goroutine that the thread no longer owns; the thread is not in a call. If only its start was undone, the
- * thread starts it again, and enters its system call again. The proc in that call stops and starts, so that readers see
- * the reason for its change of status. */
+ * thread starts it again, and enters its system call again, on a proc of the thread's own: a thief may have the thread's
+ * proc and not have reported it. */
 static GOTRACE__NOINLINE void gotrace__mend_go(gotrace__thread *m) {
   gotrace_go *g = m->go;
-  gotrace_proc *p = m->proc;
+  gotrace_proc *lost = NULL;
   bool in_syscall = m->in_syscall,
        undone = gotrace__load_relaxed(&g->owner) == m->index &&
                 gotrace__status_of(gotrace__load_relaxed(&g->word)) == GOTRACE__RUNNABLE;
   gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
   if (in_syscall) {
-    bool kept = p && gotrace__load_relaxed(&p->word) >> 4 == m->index;
-    gotrace__stop_proc_quietly();
+    gotrace__lose_proc_quietly();
     gotrace__store_relaxed(&m->in_syscall, false);
-    if (kept) gotrace__proc_start(p, p == m->own_proc);
-  } else if (p) {
-    gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
+    if (undone) {
+      lost = m->lost_proc;
+      gotrace__start_own_proc(m);
+    }
+  } else if (m->proc) {
+    gotrace__store_relaxed(&m->proc->go, (gotrace_go *)NULL);
   }
   if (!undone) return;
   gotrace__start(g, true);
-  if (in_syscall && m->go == g) gotrace__begin_syscall(NULL, NULL);
+  if (!in_syscall) return;
+  if (m->go == g) gotrace__begin_syscall(NULL, NULL);
+  m->lost_proc = lost;
 }
 
 static void gotrace__attach(gotrace__thread *m);
-static bool gotrace__start_own_proc(gotrace__thread *m);
 static bool gotrace__regain_proc(gotrace__thread *m);
 enum {
   GOTRACE__ANY = 0,
@@ -5058,7 +5069,8 @@ static GOTRACE__NOINLINE bool gotrace__begin_slowly(gotrace__call *c, gotrace_si
     lacked_proc = gotrace__start_own_proc(m);
   changed = gotrace__enter(c, m, site);
   for (;;) {
-    if (GOTRACE__UNLIKELY(changed || !c->session) && m->go && GOTRACE__UNLIKELY(!gotrace__has_go(m))) {
+    if (GOTRACE__UNLIKELY(changed || !c->session) && m->go && GOTRACE__UNLIKELY(!gotrace__has_go(m)) &&
+        (!c->plain || !gotrace__restore_go(m))) {
       gotrace__leave(c);
       gotrace__mend_go(m);
       changed = gotrace__enter(c, m, site);
@@ -6555,6 +6567,17 @@ static void gotrace__lose_proc(gotrace__call *c, gotrace_proc *p) {
   c->m->lost_proc = p;
   gotrace__store_relaxed(&p->steal_unreported, 1u);
   gotrace__release_proc(c);
+}
+
+/* The same for a thread that has a proc, or had one that was stolen. */
+static void gotrace__lose_proc_quietly(void) {
+  gotrace__call c;
+  gotrace_proc *p;
+  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  c.may_wait = false;
+  p = gotrace__syscall_proc(&c);
+  if (p && c.taken == p) gotrace__lose_proc(&c, p);
+  gotrace__end(&c);
 }
 
 /* v1: writes the end of the system call of the thread's goroutine, taken with `word`. p: the thread's proc or NULL. */
@@ -8225,8 +8248,9 @@ static void gotrace__write_stw_cut(gotrace__call *c, uint64_t generation) {
   gotrace__unlock(&t->collector);
 }
 
-/* Writes the notes of what was silent up to the end into the ended generation. */
-static void gotrace__write_quiet(const gotrace__notes *notes, uint64_t generation, bool last) {
+/* Writes the notes of what was silent up to the end into the ended generation. False: there was no memory for all of
+ * them. */
+static bool gotrace__write_quiet(const gotrace__notes *notes, uint64_t generation, bool last) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__call c;
   size_t i;
@@ -8242,11 +8266,12 @@ static void gotrace__write_quiet(const gotrace__notes *notes, uint64_t generatio
     if (q->m && gotrace__load_relaxed(&q->m->opened[c.slot]) == generation) continue;
     if (q->g && gotrace__load_relaxed(&q->g->traced[c.slot]) == generation) continue;
     if (!proc && !q->g && q->go_status != GOTRACE__SYSCALL) continue;
-    if ((of + 1 != thread || gotrace__room(c.b) < 512) && !gotrace__ender_batch(&c, of, tick)) return;
+    if ((of + 1 != thread || gotrace__room(c.b) < 512) && !gotrace__ender_batch(&c, of, tick)) return false;
     thread = of + 1;
     gotrace__write_note(&c, q, proc, tick);
     if (q->go && last && !q->known) gotrace__count(&c.m->goroutines, 1); /* otherwise its next event counts it */
   }
+  return !notes->full;
 }
 
 /* Makes a consistent cut; in v2, begins the next generation. The caller holds the life lock. False if out of memory. */
@@ -8416,8 +8441,9 @@ static void gotrace__finish(void) {
   control = gotrace__load_relaxed(&t->control);
   generation = (control >> 2) - 1; /* the last */
   gotrace__settle();
-  if (t->v2) {
-    gotrace__write_quiet(&notes, generation, true);
+  if (t->v2) { /* what is left out may run, for all that readers know */
+    if (!gotrace__write_quiet(&notes, generation, true) && !gotrace__load_relaxed(&t->early))
+      gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_OUT_OF_MEMORY);
   } else {
     if (silent) gotrace__write_silent(silent, count, generation);
     gotrace__lock(&t->collector);

@@ -5,14 +5,15 @@
  * A scenario is a name of explore_scenarios.h, alone or after a format ("1011/timed"); a format; a name of
  * explore_generate.h
  * ("pair/1023/stop/start:unblock/w"), "generated" for these; or "FORMAT TEXT" in the language of explore_calls.h.
- * Without one: all that are written by hand, and a part of the generated ones.
+ * Without one: all that are written by hand, and a part of the generated ones. "#N" at the end of a scenario with `lack`:
+ * only with the N-th allocation failing.
  *
  * Each is run by all schedules with at most --bound preemptions (explore_engine.h), and checked after each run
  * (explore_check.h). What is wrong is printed with a schedule, by which it happens again:
  *
  *     explore 1011/timed --schedule 12:1,40:2 --trace
  *
- *     --bound N       preemptions (default 2; generated: 1)
+ *     --bound N       preemptions (default 2; generated, and where allocations fail: 1)
  *     --most N        gives a scenario up after N runs (default 300,000)
  *     --quick         at most 1 preemption and 20,000 runs each, a small part of the generated ones
  *     --brief         the same with 2,000 runs each
@@ -264,13 +265,28 @@ static void explore_scenario_run(const char *name, int format) {
   fflush(stdout);
 }
 
-static void explore_text_run(const char *name, int format, const char *text) {
+/* `only`: the number of the allocation that fails, if there is one; 0: each in turn. */
+static void explore_text_run(const char *name, int format, const char *text, unsigned only) {
   const char *wrong = explore_parse(text);
+  int bound = options.bound;
   if (wrong) {
     fprintf(stderr, "explore: %s: what is '%s'?\n", name, wrong);
     exit(2);
   }
-  explore_scenario_run(name, format);
+  if (!explore.lack_at) {
+    explore_scenario_run(name, format);
+    return;
+  }
+  if (!options.deep && bound > 1) options.bound = 1; /* there is a search for each */
+  for (;; explore.lack_at++) { /* each allocation fails in turn, until there are no more */
+    char numbered[160];
+    if (only && explore.lack_at != only) continue;
+    snprintf(numbered, sizeof numbered, "%s#%u", name, (unsigned)explore.lack_at);
+    explore.lack_met = false;
+    explore_scenario_run(numbered, format);
+    if (!explore.lack_met || only) break;
+  }
+  options.bound = bound;
 }
 
 /* Runs a generated scenario by its name; false if there is no such. */
@@ -281,7 +297,7 @@ static bool explore_generated_run(const char *name) {
   if (options.show)
     printf("%s\n  %s\n", name, text);
   else
-    explore_text_run(name, format, text);
+    explore_text_run(name, format, text, 0);
   return true;
 }
 
@@ -295,14 +311,17 @@ static void explore_all_generated(void) {
     if ((explore_mix(number, 3) >> 20) % options.parts != options.part) continue;
     if (!explore_generate(number, name, sizeof name, text, sizeof text, &format)) continue;
     options.bound = bound - (strstr(text, "snapshot") && bound > 0); /* a service thread's schedules are many */
-    explore_text_run(name, format, text);
+    explore_text_run(name, format, text, 0);
   }
 }
 
 /* Runs the scenarios whose name has `pattern` in it, or a text. */
-static void explore_select(const char *pattern) {
-  char name[128];
+static void explore_select(const char *given) {
+  char name[128], pattern[1024];
+  const char *number = strrchr(given, '#');
+  unsigned only = number ? (unsigned)atoi(number + 1) : 0;
   size_t i, f, found = 0;
+  snprintf(pattern, sizeof pattern, "%.*s", (int)(number ? (size_t)(number - given) : strlen(given)), given);
   if (!strncmp(pattern, "pair/", 5)) {
     if (!explore_generated_run(pattern)) {
       fprintf(stderr, "explore: no scenario '%s'\n", pattern);
@@ -315,7 +334,7 @@ static void explore_select(const char *pattern) {
     return;
   }
   if (strchr(pattern, ' ')) {
-    explore_text_run(pattern, atoi(pattern), strchr(pattern, ' ') + 1);
+    explore_text_run(pattern, atoi(pattern), strchr(pattern, ' ') + 1, only);
     return;
   }
   for (i = 0; i < EXPLORE_COUNT; i++)
@@ -326,7 +345,7 @@ static void explore_select(const char *pattern) {
         continue;
       if (explore_formats[f] < explore_scenarios[i].since || explore_formats[f] > explore_scenarios[i].until) continue;
       found++;
-      explore_text_run(name, explore_formats[f], explore_scenarios[i].text);
+      explore_text_run(name, explore_formats[f], explore_scenarios[i].text, only);
     }
   if (!found) {
     fprintf(stderr, "explore: no scenario '%s'\n", pattern);

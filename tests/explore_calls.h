@@ -253,6 +253,11 @@ static void explore_unload(void) {
   gotrace__free_all();
 }
 
+/* While tracing is off, the second of two wakers stores what it has found, though the goroutine has run since. */
+static void explore_wake_late(gotrace_go *g) {
+  if (!gotrace_enabled()) gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__RUNNABLE));
+}
+
 /* A tenth of a second. */
 static void explore_sleep(void) {
   explore.threads[explore.running].time += 300000000;
@@ -349,6 +354,8 @@ static void explore_end_thread(void) {
   X(sinkcalls, world.sink_calls |= 1u << i, false)                                                                     \
   X(allocatorcalls, world.allocator_calls = true, false)                                                               \
   X(processend, explore_process_end(), false)                                                                          \
+  X(lack, explore.lacks = true, false) /* each allocation from here on fails in turn, see explore_text_run */                \
+  X(latewake, explore_wake_late(world.go[i]), false)                                                                   \
   X(unload, explore_unload(), false)                                                                                   \
   X(clean, world.clean = true, false)                                                                                  \
   X(forks, explore_fork_in_parent(), false)                                                                            \
@@ -412,6 +419,7 @@ static const char *explore_parse(const char *text) {
   explore_turn *turn = NULL;
   memset(&script, 0, sizeof script);
   explore.pages = false;
+  explore.lack_at = 0;
   while (*text) {
     size_t length = strcspn(text, " ;|"), word;
     unsigned call;
@@ -445,6 +453,7 @@ static const char *explore_parse(const char *text) {
     if (call == EXPLORE_CALL_COUNT || commands == EXPLORE_COMMANDS) return text;
     script.commands[commands].call = (uint8_t)call;
     explore.pages |= call == EXPLORE_CALL_unload;
+    if (call == EXPLORE_CALL_lack) explore.lack_at = 1;
     script.commands[commands].handle = word < length ? (uint8_t)(text[word] - '0') : 0;
     if (script.commands[commands].handle >= EXPLORE_HANDLES) return text;
     commands++;
@@ -469,7 +478,7 @@ static void explore_run_commands(const explore_turn *turn, unsigned i) {
   explore_thread *thread = &explore.threads[explore.running];
   for (; i < turn->count; i++) {
     const explore_command *command = &script.commands[turn->first + i];
-    bool on = world.started && !world.stopping && explore_heard[command->call];
+    bool on = world.started && !world.stopping && !explore.lacks && explore_heard[command->call];
     uint32_t session = gotrace__t.session;
     uint64_t before = on ? explore_heard_of() : 0;
     thread->doing = explore_words[command->call];

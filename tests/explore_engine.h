@@ -130,9 +130,13 @@ static struct explore {
   char failure[512];
   explore_allocation *allocations;
   size_t live_bytes;
+  uint32_t lack; /* so many allocations have been counted */
+  bool lacks;    /* they are counted */
   bool joined;   /* the service thread */
   bool unloaded; /* threads that end do not call the tracer any more */
   /* The search: */
+  uint32_t lack_at; /* the allocation of this number fails; 0: none */
+  bool lack_met;    /* it was reached, in any run */
   bool protected_pages; /* by the run before */
   bool pages; /* memory is given out in pages, and cannot be touched after it was freed */
   explore_mode mode;
@@ -278,6 +282,8 @@ static size_t explore_in_pages(size_t size) {
   return (size + EXPLORE_RED + EXPLORE_PAGE - 1) & ~(EXPLORE_PAGE - 1);
 }
 
+static bool explore_lack(void);
+
 static void *explore_allocate(size_t size) {
   explore_thread *thread = &explore.threads[explore.running];
   size_t all = explore.pages ? EXPLORE_PAGE + explore_in_pages(size)
@@ -285,7 +291,7 @@ static void *explore_allocate(size_t size) {
   char *at = thread->arena + thread->used + (explore.pages ? EXPLORE_PAGE - sizeof(explore_allocation) : 32);
   explore_allocation *allocation = (explore_allocation *)(void *)at;
   explore_allocator_calls();
-  if (thread->used + all > EXPLORE_ARENA) return NULL;
+  if (thread->used + all > EXPLORE_ARENA || (explore.lacks && explore_lack())) return NULL;
   thread->used += all;
   allocation->magic = EXPLORE_MAGIC;
   allocation->size = size;
@@ -585,6 +591,14 @@ static void explore_access(const void *at, size_t size, enum explore_op op, int 
   explore_note(location, false);
 }
 
+/* Whether this allocation fails. They are counted in their order, so that is part of the state. */
+static bool explore_lack(void) {
+  if (explore.together) explore_note(explore_point(&explore.lack), true);
+  if (++explore.lack != explore.lack_at) return false;
+  explore.lack_met = true;
+  return true;
+}
+
 static void explore_hold(const void *at, int rank, int line) {
   explore_thread *thread = &explore.threads[explore.running];
   int i;
@@ -840,7 +854,8 @@ static void explore_run(void) {
   explore.switch_count = 0;
   explore.allocations = NULL;
   explore.live_bytes = 0;
-  explore.unloaded = explore.joined = false;
+  explore.unloaded = explore.joined = explore.lacks = false;
+  explore.lack = 0;
   explore.failure[0] = 0;
   for (i = 0; i < EXPLORE_THREADS; i++) {
     explore_thread *thread = &explore.threads[i];

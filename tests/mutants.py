@@ -45,8 +45,8 @@ mutant('settle-not-at-cut',
        '    if (t->v2) gotrace__write_quiet(&notes, generation, false);',
        '1023/gg-cut', '1011/gg-cut')
 mutant('settle-not-at-end',
-       '  gotrace__settle();\n  if (t->v2) {\n    gotrace__write_quiet(&notes, generation, true);',
-       '  if (t->v2) {\n    gotrace__write_quiet(&notes, generation, true);',
+       '  gotrace__settle();\n  if (t->v2) { /* what is left out',
+       '  if (t->v2) { /* what is left out',
        '1023/gg', '1011/gg')
 mutant('settle-not-at-start',
        'SETTLING);\n    gotrace__settle();\n  }',
@@ -341,6 +341,44 @@ mutant('locks-not-counted',
        ['  gotrace__inside++;\n  gotrace__signal_fence(); /* a signal', '  gotrace__signal_fence();\n  gotrace__inside--;\n}\n'],
        ['  gotrace__signal_fence(); /* a signal', '  gotrace__signal_fence();\n}\n'],
        '1023/allocator-calls-late', '1011/allocator-calls-late')
+
+
+# A goroutine that a late waker has made runnable, while tracing was off, though it runs.
+mutant('late-waker-steals-proc',
+       '    gotrace__lose_proc_quietly();\n    gotrace__store_relaxed(&m->in_syscall, false);\n',
+       '    {\n      gotrace_proc *p = m->proc;\n'
+       '      bool kept = p && gotrace__load_relaxed(&p->word) >> 4 == m->index;\n'
+       '      void gotrace_proc_start(gotrace_proc *);\n'
+       '      gotrace__stop_proc_quietly();\n      gotrace__store_relaxed(&m->in_syscall, false);\n'
+       '      if (kept) gotrace_proc_start(p);\n    }\n',
+       '1011/late-waker-steal', '1023/late-waker-proc')
+mutant('late-waker-lacks-proc',
+       '      lost = m->lost_proc;\n      gotrace__start_own_proc(m);\n',
+       '      lost = m->lost_proc;\n      m->lost_proc = NULL;\n',
+       '1011/late-waker-steal', '1023/late-waker-steal')
+mutant('late-waker-undone-while-settling',
+       '        (!c->plain || !gotrace__restore_go(m))) {\n',
+       '        (c->session || !gotrace__restore_go(m))) {\n',
+       '1011/late-waker-syscall')
+
+
+# Memory that runs out.
+mutant('notes-left-out-unseen',
+       '  return !notes->full;\n',
+       '  return true;\n',
+       '1023/lack-silent', '1023/lack-end')
+mutant('cut-without-notes',
+       '    if (!tables || notes.full || !gotrace__ender_room(&c)) {\n',
+       '    if (!tables || !gotrace__ender_room(&c)) {\n',
+       '1023/lack-cut', '1023/lack-silent')
+mutant('failed-start-keeps-spare',
+       '    gotrace__release(&t->budget, t->spare, sizeof *t->spare);\n    t->region_names = NULL;\n',
+       '    t->region_names = NULL;\n',
+       '1011/lack-start', '1023/lack-start')
+mutant('failed-cut-leaks',
+       '      gotrace__notes_free(&notes);\n      gotrace__tables_free(tables);\n      gotrace__piece_free(spare);\n      return false;\n',
+       '      gotrace__notes_free(&notes);\n      gotrace__tables_free(tables);\n      return false;\n',
+       '1023/lack-cut', '1023/lack-silent')
 
 
 def build(header_text, folder, optimize='-O0'):
