@@ -345,12 +345,14 @@ mutant('locks-not-counted',
 
 # A goroutine that a late waker has made runnable, while tracing was off, though it runs.
 mutant('late-waker-steals-proc',
-       '    gotrace__lose_proc_quietly();\n    gotrace__store_relaxed(&m->in_syscall, false);\n',
-       '    {\n      gotrace_proc *p = m->proc;\n'
+       ['static void gotrace__lose_proc_quietly(void);\n',
+        '    gotrace__lose_proc_quietly();\n    gotrace__store_relaxed(&m->in_syscall, false);\n'],
+       ['static void gotrace__lose_proc_quietly(void);\nstatic void gotrace__stop_proc_quietly(void);\n',
+        '    {\n      gotrace_proc *p = m->proc;\n'
        '      bool kept = p && gotrace__load_relaxed(&p->word) >> 4 == m->index;\n'
        '      void gotrace_proc_start(gotrace_proc *);\n'
        '      gotrace__stop_proc_quietly();\n      gotrace__store_relaxed(&m->in_syscall, false);\n'
-       '      if (kept) gotrace_proc_start(p);\n    }\n',
+       '      if (kept) gotrace_proc_start(p);\n    }\n'],
        '1011/late-waker-steal', '1023/late-waker-proc')
 mutant('late-waker-lacks-proc',
        '      lost = m->lost_proc;\n      gotrace__start_own_proc(m);\n',
@@ -372,8 +374,8 @@ mutant('cut-without-notes',
        '    if (!tables || !gotrace__ender_room(&c)) {\n',
        '1023/lack-cut', '1023/lack-silent')
 mutant('failed-start-keeps-spare',
-       '    gotrace__release(&t->budget, t->spare, sizeof *t->spare);\n    t->region_names = NULL;\n',
-       '    t->region_names = NULL;\n',
+       '  gotrace__release(&t->budget, t->spare, sizeof *t->spare);\n  t->region_names = NULL;\n',
+       '  t->region_names = NULL;\n',
        '1011/lack-start', '1023/lack-start')
 mutant('failed-cut-leaks',
        '      gotrace__notes_free(&notes);\n      gotrace__tables_free(tables);\n      gotrace__piece_free(spare);\n      return false;\n',
