@@ -8456,8 +8456,7 @@ static void gotrace__finish(void) {
   gotrace__store_seq_cst(&t->control, control & ~(uint64_t)GOTRACE__MODES); /* off */
   gotrace__lock(&t->queue_lock);
   t->finished = true;
-  t->ended = true;
-  gotrace__wake(&t->changed);
+  t->ended = true; /* gotrace__collect has woken the reader; tracing is off, so it waits for the life lock before it sleeps */
   gotrace__unlock(&t->queue_lock);
 }
 
