@@ -2032,11 +2032,11 @@ static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
 }
 static void gotrace__mutex_lock(gotrace__mutex *mutex) { AcquireSRWLockExclusive(mutex); }
 static void gotrace__mutex_unlock(gotrace__mutex *mutex) { ReleaseSRWLockExclusive(mutex); }
-static void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void)) {
+static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void)) {
   (void)cancelled;
   SleepConditionVariableSRW(cond, mutex, (DWORD)milliseconds, 0);
 }
-static void gotrace__wake(gotrace__cond *cond) { WakeAllConditionVariable(cond); }
+static void gotrace__cond_wake(gotrace__cond *cond) { WakeAllConditionVariable(cond); }
 static void gotrace__cond_init(gotrace__cond *cond) { InitializeConditionVariable(cond); }
 static void gotrace__yield(void) { SwitchToThread(); }
 static void gotrace__sleep(void) { Sleep(1); }
@@ -2288,10 +2288,10 @@ static void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
 #if GOTRACE_NO_THREADS
 static void gotrace__mutex_lock(gotrace__mutex *mutex) { (void)mutex; }
 static void gotrace__mutex_unlock(gotrace__mutex *mutex) { (void)mutex; }
-static void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void)) {
+static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void)) {
   (void)cond, (void)mutex, (void)milliseconds, (void)cancelled;
 }
-static void gotrace__wake(gotrace__cond *cond) { (void)cond; }
+static void gotrace__cond_wake(gotrace__cond *cond) { (void)cond; }
 static void gotrace__cond_init(gotrace__cond *cond) { (void)cond; }
 static void gotrace__yield(void) {}
 static void gotrace__sleep(void) {}
@@ -2324,7 +2324,7 @@ static void gotrace__wait_cancelled(void *argument) {
   waiting->cancelled();
   gotrace__unlock(waiting->mutex);
 }
-static void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void)) {
+static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void)) {
   if (!cancelled) {
     int before = gotrace__cancel_off();
     gotrace__timed_wait(cond, mutex, milliseconds);
@@ -2338,7 +2338,7 @@ static void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t m
     pthread_cleanup_pop(0);
   }
 }
-static void gotrace__wake(gotrace__cond *cond) { pthread_cond_broadcast(cond); }
+static void gotrace__cond_wake(gotrace__cond *cond) { pthread_cond_broadcast(cond); }
 static void gotrace__cond_init(gotrace__cond *cond) {
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
@@ -3001,17 +3001,17 @@ static uint32_t gotrace__string_put(gotrace__table *strings, const char *string,
 /* ------------------------------------------------------------------------------------------------- >>stacks ---- */
 
 /* A frame in the table: a location whose padding is zero, so that frames compare as bytes. */
-typedef struct gotrace__frame {
+typedef struct gotrace__stack_frame {
   uint64_t pc;
   const char *function, *file;
   uint64_t line;
-} gotrace__frame;
-GOTRACE__STATIC_ASSERT(sizeof(gotrace__frame) == 16 + 2 * sizeof(void *), frame_without_padding);
+} gotrace__stack_frame;
+GOTRACE__STATIC_ASSERT(sizeof(gotrace__stack_frame) == 16 + 2 * sizeof(void *), frame_without_padding);
 
 /* Readers identify a frame by its pc alone, so a location without one gets a pc derived from its contents. It has 49
  * bits, more than any address in a program. */
-static gotrace__frame gotrace__frame_of(const gotrace_location *location) {
-  gotrace__frame frame;
+static gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) {
+  gotrace__stack_frame frame;
   frame.pc = location->pc;
   frame.function = location->function;
   frame.file = location->file;
@@ -3028,7 +3028,7 @@ static gotrace__frame gotrace__frame_of(const gotrace_location *location) {
 
 /* The id of a stack, innermost frame first, from 1 on; 0 for the empty stack, or if out of memory. Frames beyond
  * GOTRACE_STACK_SIZE are dropped. Go: traceStackTable.put; frames are locations, as in gccgo. */
-static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__frame *frames, size_t count) {
+static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__stack_frame *frames, size_t count) {
   uint64_t hash;
   size_t i;
   if (!count) return 0;
@@ -3163,7 +3163,7 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
  *
  * V1 AND V2. In v1 each proc has its own stream, and threads without a proc use that of the global proc. In v2 each
  * thread has its own stream. Ids of strings and stacks, sequence numbers and (v2) statuses are valid within an epoch:
- * the session in v1, a generation in v2. Fields named `mark` hold the epoch, as a generation: in v1 the session's first
+ * the session in v1, a generation in v2. A field `epoch` holds it as a generation: in v1 the session's first
  * one.
  *
  * A GOROUTINE'S WORD: epoch << 40 | sequence << 4 | busy << 3 | status. The sequence is counted as in Go's parsers
@@ -3172,7 +3172,7 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
  *   G1. If the word's epoch is not the current one, the first call that refers to the goroutine introduces it: in v1 by
  *       a create event, in v2 by its status. Otherwise readers would reject the call's event.
  *   G2. In v2 the thread that ends a generation writes the statuses of silent goroutines (gotrace__write_statuses,
- *       gotrace__write_quiet). Otherwise the generation would lack them.
+ *       gotrace__write_silent_v2). Otherwise the generation would lack them.
  *   G3. dead: the record is free or being made, and belongs to its maker. running: only the thread that runs the
  *       goroutine changes the word, by plain stores. Otherwise the common events would need atomic instructions.
  *   G4. All other statuses change by compare-and-swap to busy, which gives the thread the whole record until it stores
@@ -3204,9 +3204,9 @@ enum gotrace__proc_status { /* as tracev2.ProcStatus */
 };
 
 #define GOTRACE__BUSY ((uint64_t)8)
-#define gotrace__word(mark, sequence, status) ((uint64_t)(mark) << 40 | (uint64_t)(sequence) << 4 | (uint64_t)(status))
+#define gotrace__word(epoch, sequence, status) ((uint64_t)(epoch) << 40 | (uint64_t)(sequence) << 4 | (uint64_t)(status))
 #define gotrace__status_of(word) ((unsigned)((word) & 7))
-#define gotrace__has_mark(word, mark) ((word) >> 40 == ((mark) & 0xffffffu))
+#define gotrace__has_epoch(word, epoch) ((word) >> 40 == ((epoch) & 0xffffffu))
 #define gotrace__sequence_of(word) ((word) >> 4 & 0xfffffffffu)
 #define gotrace__proc_word(thread, status) ((uint64_t)(thread) << 4 | (uint64_t)(status))
 
@@ -3336,7 +3336,7 @@ struct gotrace_proc {
   char padding[64];    /* two procs do not share a cache line */
 };
 
-/* One call of the tracer's API, from gotrace__begin to gotrace__end. */
+/* One call of the tracer's API, from gotrace__call_begin to gotrace__call_end. */
 typedef struct gotrace__call {
   gotrace__thread *m;
   gotrace_proc *p;     /* v1: proc whose stream is written; v2: the thread's, or NULL */
@@ -3348,7 +3348,7 @@ typedef struct gotrace__call {
   uint64_t at;         /* the time of all events of the call, if it is timed; otherwise each has its own */
   uint64_t generation;
   uint32_t session;    /* 0: nothing is written; then v2 is false */
-  uint32_t mark;       /* the epoch: the generation (v2) or session (v1) */
+  uint32_t epoch;       /* the epoch: the generation (v2) or session (v1) */
   unsigned slot;
   bool v2;
   bool timed;          /* see `at` */
@@ -3365,7 +3365,7 @@ struct gotrace__thread {
   gotrace__uint64 sequence; /* atomic; odd: in a call */
   /* Owned by the thread: */
   gotrace__uint64 control;    /* the control word last seen, see gotrace__enter; GOTRACE__NO_CONTROL: none */
-  gotrace__uint64 usual_control; /* the same, if format and stacks permit gotrace__enter_usual; else no word */
+  gotrace__uint64 fast_control; /* the same, if format and stacks permit gotrace__enter_fast; else no word */
   gotrace__call call;  /* initial value of each call while `control` is the control word */
   gotrace_proc *proc;  /* atomic in v2: the end of a generation reads it */
   gotrace_go *go;      /* likewise */
@@ -3374,8 +3374,8 @@ struct gotrace__thread {
   gotrace__uint64 left_tick;  /* atomic; of its last event before its stream was opened in generation `left_for`; v2 */
   gotrace__uint64 left_for;   /* atomic */
   gotrace_location entry; /* of the goroutine last referred to */
-  uint32_t entry_id, entry_mark; /* the id of its stack, and the epoch of that id */
-  uint32_t text_mark;  /* epoch of these string ids: */
+  uint32_t entry_id, entry_epoch; /* the id of its stack, and the epoch of that id */
+  uint32_t text_epoch;  /* epoch of these string ids: */
   uint32_t next_text, last_text;
   gotrace_go *waiting; /* between wait begin and end; waiting_id detects that it was destroyed meanwhile */
   uint64_t waiting_id;
@@ -3619,7 +3619,7 @@ static void gotrace__set_in_sink(bool on) {
   gotrace__thread *m = gotrace__self;
   if (on) gotrace__inside |= GOTRACE__IN_SINK;
   else gotrace__inside &= ~GOTRACE__IN_SINK;
-  if (m) m->control = m->usual_control = GOTRACE__NO_CONTROL;
+  if (m) m->control = m->fast_control = GOTRACE__NO_CONTROL;
 }
 /* The same check for starting, reading and stopping, which a sink may call as far as its documentation permits. */
 static bool gotrace__is_refused(void) {
@@ -3695,7 +3695,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     }
   }
   if (m) {
-    m->control = m->usual_control = GOTRACE__NO_CONTROL;
+    m->control = m->fast_control = GOTRACE__NO_CONTROL;
     gotrace__store_relaxed(&m->system_id, gotrace__system_thread_id());
     m->stream.id = m->system_id;
     if (m->stream.tick < gotrace__t.gone_tick) gotrace__store_relaxed(&m->stream.tick, gotrace__t.gone_tick);
@@ -3824,7 +3824,7 @@ static void gotrace__understand(gotrace__call *c, uint64_t control) {
   c->plain = (control & GOTRACE__MODES) == GOTRACE__OFF;
   c->session = (control & GOTRACE__MODES) == GOTRACE__ON ? gotrace__t.session : 0;
   c->v2 = c->session && gotrace__t.v2;
-  c->mark = c->v2 ? (uint32_t)c->generation : c->session;
+  c->epoch = c->v2 ? (uint32_t)c->generation : c->session;
 }
 
 /* Raises the thread's writing flag (W1). gotrace__settle waits for calls that raised the flag before the control word
@@ -3845,9 +3845,9 @@ static GOTRACE__NOINLINE void gotrace__renew(gotrace__thread *m, uint64_t contro
   m->call.may_wait = true;
   gotrace__understand(&m->call, control);
   m->control = control;
-  m->usual_control = GOTRACE__NO_CONTROL;
+  m->fast_control = GOTRACE__NO_CONTROL;
   if (m->call.session && gotrace__t.options.stacks != GOTRACE_STACKS_UNWIND && gotrace__t.version != GOTRACE_GO_1_22)
-    m->usual_control = control;
+    m->fast_control = control;
 }
 
 /* Begins a call. Returns whether the control word differs from the one in the thread's last call. That is rare, so
@@ -3901,7 +3901,7 @@ static void gotrace__end_early(gotrace_result result) {
   }
   gotrace__lock(&gotrace__t.queue_lock);
   gotrace__t.cut_wanted = true;
-  gotrace__wake(&gotrace__t.changed);
+  gotrace__cond_wake(&gotrace__t.changed);
   gotrace__unlock(&gotrace__t.queue_lock);
 }
 
@@ -3947,7 +3947,7 @@ static void gotrace__report(const gotrace__call *c, gotrace_problem problem) {
 GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
 #endif
 
-static void gotrace__problem(gotrace__call *c, gotrace_problem problem) {
+static void gotrace__count_problem(gotrace__call *c, gotrace_problem problem) {
   gotrace__thread *m = c->m;
   if (!c->session) return;
   gotrace__count(&m->problems[problem], 1);
@@ -4036,7 +4036,7 @@ static inline uint64_t gotrace__stamp(gotrace__call *c, const gotrace_go *g) {
 }
 
 /* Appends a v1 event with n arguments besides its time. Go: traceEventLocked. */
-static inline void gotrace__event(gotrace__call *c, unsigned kind, uint64_t tick, int n, uint64_t a0, uint64_t a1,
+static inline void gotrace__v1_write(gotrace__call *c, unsigned kind, uint64_t tick, int n, uint64_t a0, uint64_t a1,
                                   uint64_t a2, uint64_t a3) {
   uint8_t *at = c->b->data + c->b->size, *length = NULL;
   *at++ = (uint8_t)(kind | (unsigned)(n < 3 ? n : 3) << GOTRACE_ARG_COUNT_SHIFT);
@@ -4051,14 +4051,14 @@ static inline void gotrace__event(gotrace__call *c, unsigned kind, uint64_t tick
   c->b->size = (uint32_t)(at - c->b->data);
   gotrace__count(&c->m->kinds[kind], 1);
 }
-#define gotrace__event0(c, kind, tick) gotrace__event(c, kind, tick, 0, 0, 0, 0, 0)
-#define gotrace__event1(c, kind, tick, a) gotrace__event(c, kind, tick, 1, a, 0, 0, 0)
-#define gotrace__event2(c, kind, tick, a, b) gotrace__event(c, kind, tick, 2, a, b, 0, 0)
-#define gotrace__event3(c, kind, tick, a, b, d) gotrace__event(c, kind, tick, 3, a, b, d, 0)
-#define gotrace__event4(c, kind, tick, a, b, d, e) gotrace__event(c, kind, tick, 4, a, b, d, e)
+#define gotrace__v1_write0(c, kind, tick) gotrace__v1_write(c, kind, tick, 0, 0, 0, 0, 0)
+#define gotrace__v1_write1(c, kind, tick, a) gotrace__v1_write(c, kind, tick, 1, a, 0, 0, 0)
+#define gotrace__v1_write2(c, kind, tick, a, b) gotrace__v1_write(c, kind, tick, 2, a, b, 0, 0)
+#define gotrace__v1_write3(c, kind, tick, a, b, d) gotrace__v1_write(c, kind, tick, 3, a, b, d, 0)
+#define gotrace__v1_write4(c, kind, tick, a, b, d, e) gotrace__v1_write(c, kind, tick, 4, a, b, d, e)
 
 /* Appends a v2 event with n arguments besides its time. Go: traceWriter.event. */
-static inline void gotrace__v2_event(gotrace__call *c, unsigned kind, uint64_t tick, int n, uint64_t a0, uint64_t a1,
+static inline void gotrace__v2_write(gotrace__call *c, unsigned kind, uint64_t tick, int n, uint64_t a0, uint64_t a1,
                                      uint64_t a2, uint64_t a3) {
   uint8_t *at = c->b->data + c->b->size;
   *at++ = (uint8_t)kind;
@@ -4071,19 +4071,19 @@ static inline void gotrace__v2_event(gotrace__call *c, unsigned kind, uint64_t t
   c->b->size = (uint32_t)(at - c->b->data);
   gotrace__count(&c->m->kinds[kind], 1);
 }
-#define gotrace__v2_event0(c, kind, tick) gotrace__v2_event(c, kind, tick, 0, 0, 0, 0, 0)
-#define gotrace__v2_event1(c, kind, tick, a) gotrace__v2_event(c, kind, tick, 1, a, 0, 0, 0)
-#define gotrace__v2_event2(c, kind, tick, a, b) gotrace__v2_event(c, kind, tick, 2, a, b, 0, 0)
-#define gotrace__v2_event3(c, kind, tick, a, b, d) gotrace__v2_event(c, kind, tick, 3, a, b, d, 0)
-#define gotrace__v2_event4(c, kind, tick, a, b, d, e) gotrace__v2_event(c, kind, tick, 4, a, b, d, e)
+#define gotrace__v2_write0(c, kind, tick) gotrace__v2_write(c, kind, tick, 0, 0, 0, 0, 0)
+#define gotrace__v2_write1(c, kind, tick, a) gotrace__v2_write(c, kind, tick, 1, a, 0, 0, 0)
+#define gotrace__v2_write2(c, kind, tick, a, b) gotrace__v2_write(c, kind, tick, 2, a, b, 0, 0)
+#define gotrace__v2_write3(c, kind, tick, a, b, d) gotrace__v2_write(c, kind, tick, 3, a, b, d, 0)
+#define gotrace__v2_write4(c, kind, tick, a, b, d, e) gotrace__v2_write(c, kind, tick, 4, a, b, d, e)
 
 /* The id of a string in the call's event. */
 static uint32_t gotrace__put_string(gotrace__call *c, const char *string, bool often) {
   bool cut;
   size_t size = string ? strlen(string) : 0;
   uint32_t id = gotrace__string_put(gotrace__t.tables[c->slot]->strings, string, size, often, &cut);
-  if (GOTRACE__UNLIKELY(cut)) gotrace__problem(c, GOTRACE_PROBLEM_STRING_CUT);
-  if (GOTRACE__UNLIKELY(!id && size)) gotrace__problem(c, GOTRACE_PROBLEM_TABLE_FULL);
+  if (GOTRACE__UNLIKELY(cut)) gotrace__count_problem(c, GOTRACE_PROBLEM_STRING_CUT);
+  if (GOTRACE__UNLIKELY(!id && size)) gotrace__count_problem(c, GOTRACE_PROBLEM_TABLE_FULL);
   return id;
 }
 
@@ -4095,7 +4095,7 @@ static inline uint32_t gotrace__string(gotrace__call *c, const char *string) {
 static inline bool gotrace__site_knows(const gotrace__call *c, const gotrace__uint64 *remembered, uint32_t *id) {
   uint64_t known = gotrace__load_relaxed(remembered);
   *id = (uint32_t)known;
-  return known >> 32 == c->mark;
+  return known >> 32 == c->epoch;
 }
 
 /* The id of a name at a call site, which remembers it if the name is a constant. */
@@ -4104,18 +4104,18 @@ static uint32_t gotrace__name(gotrace__call *c, const char *name, int name_is_co
   if (!name_is_constant || !c->site) return gotrace__string(c, name);
   if (GOTRACE__LIKELY(gotrace__site_knows(c, &c->site->name_id, &id))) return id;
   id = gotrace__put_string(c, name, true);
-  gotrace__store_relaxed(&c->site->name_id, (uint64_t)c->mark << 32 | id);
+  gotrace__store_relaxed(&c->site->name_id, (uint64_t)c->epoch << 32 | id);
   return id;
 }
 
-static uint32_t gotrace__stack_of(gotrace__call *c, const gotrace__frame *frames, size_t count) {
+static uint32_t gotrace__stack_of(gotrace__call *c, const gotrace__stack_frame *frames, size_t count) {
   uint32_t id = gotrace__stack_put(gotrace__t.tables[c->slot]->stacks, frames, count);
-  if (GOTRACE__UNLIKELY(!id && count)) gotrace__problem(c, GOTRACE_PROBLEM_TABLE_FULL);
+  if (GOTRACE__UNLIKELY(!id && count)) gotrace__count_problem(c, GOTRACE_PROBLEM_TABLE_FULL);
   return id;
 }
 
 static uint32_t gotrace__location_stack(gotrace__call *c, const gotrace_location *location) {
-  gotrace__frame frame;
+  gotrace__stack_frame frame;
   if (!location->pc && !location->function && !location->file) return 0;
   frame = gotrace__frame_of(location);
   return gotrace__stack_of(c, &frame, 1);
@@ -4144,7 +4144,7 @@ static unsigned gotrace__checked_reason(gotrace__call *c, unsigned reason, unsig
   unsigned number = gotrace__reason_number(reason), base = reason & 0xff;
   bool named = number - 1 < GOTRACE__REASONS && gotrace__load_acquire(&gotrace__t.reason_names[number - 1]);
   if (GOTRACE__LIKELY((number ? named : true) && base < count)) return reason;
-  gotrace__problem(c, GOTRACE_PROBLEM_BAD_REASON);
+  gotrace__count_problem(c, GOTRACE_PROBLEM_BAD_REASON);
   return named ? number << 8 : 0;
 }
 
@@ -4250,7 +4250,7 @@ static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high)
 typedef struct gotrace__seen_stack {
   const gotrace_site *site;
   uint64_t hash;
-  uint32_t mark, id; /* as in a call site */
+  uint32_t epoch, id; /* as in a call site */
   uint32_t count;    /* of pcs */
   uint32_t next;     /* in the first entry of a set: the set's oldest entry */
   uintptr_t pcs[GOTRACE__SEEN_FRAMES];
@@ -4265,20 +4265,20 @@ static uint64_t gotrace__seen_hash(const gotrace_site *site, const uintptr_t *pc
 #define gotrace__seen_set(m, hash) (&(m)->seen_stacks[((hash) >> 61) * GOTRACE__SEEN_WAYS])
 
 /* A stack's cache entry, or NULL. */
-static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint32_t mark, uint64_t hash,
+static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint32_t epoch, uint64_t hash,
                                                const gotrace_site *site, const uintptr_t *pcs, size_t count) {
   gotrace__seen_stack *set, *seen;
   if (!m->seen_stacks) return NULL;
   set = gotrace__seen_set(m, hash);
   for (seen = set; seen < set + GOTRACE__SEEN_WAYS; seen++)
-    if (seen->hash == hash && seen->mark == mark && seen->site == site && seen->count == count &&
+    if (seen->hash == hash && seen->epoch == epoch && seen->site == site && seen->count == count &&
         memcmp(seen->pcs, pcs, count * sizeof *pcs) == 0)
       return seen;
   return NULL;
 }
 
 /* Caches a stack, unless it is too deep or memory is out. */
-static void gotrace__remember_stack(gotrace__thread *m, uint32_t mark, uint64_t hash, const gotrace_site *site,
+static void gotrace__remember_stack(gotrace__thread *m, uint32_t epoch, uint64_t hash, const gotrace_site *site,
                                     const uintptr_t *pcs, size_t count, uint32_t id) {
   gotrace__seen_stack *set, *seen;
   if (count > GOTRACE__SEEN_FRAMES) return;
@@ -4293,27 +4293,27 @@ static void gotrace__remember_stack(gotrace__thread *m, uint32_t mark, uint64_t 
   seen->id = id;
   seen->hash = hash;
   seen->site = site;
-  seen->mark = mark;
+  seen->epoch = epoch;
   seen->count = (uint32_t)count;
   memcpy(seen->pcs, pcs, count * sizeof *pcs);
 }
 GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_upper_bits);
 
 /* The cached id of a stack by frame pointers, or 0. */
-static GOTRACE__NOINLINE uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t mark, const gotrace_site *site,
+static GOTRACE__NOINLINE uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t epoch, const gotrace_site *site,
                                                             void *frame) {
   uintptr_t pcs[GOTRACE__SEEN_FRAMES + 1], low, high;
   size_t count = 0;
   const gotrace__seen_stack *seen;
   if (gotrace__bounds(m, &low, &high))
     count = (size_t)gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE__SEEN_FRAMES + 1);
-  seen = gotrace__find_seen(m, mark, gotrace__seen_hash(site, pcs, count), site, pcs, count);
+  seen = gotrace__find_seen(m, epoch, gotrace__seen_hash(site, pcs, count), site, pcs, count);
   return seen ? seen->id : 0;
 }
 
 /* The stack according to options.stacks: the call site, then the frames above that function. */
 static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
-  gotrace__frame frames[GOTRACE_STACK_SIZE];
+  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
   uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
   int found = 0, i;
   size_t count = 0;
@@ -4331,7 +4331,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
     found = gotrace__walk((uintptr_t)c->frame, low, high, pcs, GOTRACE_STACK_SIZE);
   }
   hash = gotrace__seen_hash(site, pcs, (size_t)found);
-  seen = gotrace__find_seen(c->m, c->mark, hash, site, pcs, (size_t)found);
+  seen = gotrace__find_seen(c->m, c->epoch, hash, site, pcs, (size_t)found);
   if (seen) return seen->id;
   if (site) frames[count++] = gotrace__frame_of(&site->location);
   /* The walk's first return address is in the call site's function, which is in the stack already. */
@@ -4340,9 +4340,9 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
     frames[count].function = frames[count].file = NULL;
     frames[count++].line = 0;
   }
-  if (found == GOTRACE_STACK_SIZE) gotrace__problem(c, GOTRACE_PROBLEM_STACK_CUT);
+  if (found == GOTRACE_STACK_SIZE) gotrace__count_problem(c, GOTRACE_PROBLEM_STACK_CUT);
   id = gotrace__stack_of(c, frames, count);
-  if (id) gotrace__remember_stack(c->m, c->mark, hash, site, pcs, (size_t)found, id);
+  if (id) gotrace__remember_stack(c->m, c->epoch, hash, site, pcs, (size_t)found, id);
   return id;
 }
 
@@ -4361,7 +4361,7 @@ static inline uint32_t gotrace__stack(gotrace__call *c) {
   if (!c->site) return 0;
   if (GOTRACE__LIKELY(gotrace__site_knows(c, &c->site->stack_id, &id))) return id;
   id = gotrace__location_stack(c, &c->site->location);
-  gotrace__store_relaxed(&c->site->stack_id, (uint64_t)c->mark << 32 | id);
+  gotrace__store_relaxed(&c->site->stack_id, (uint64_t)c->epoch << 32 | id);
   return id;
 }
 
@@ -4373,7 +4373,7 @@ static inline uint32_t gotrace__stack(gotrace__call *c) {
 static uint32_t gotrace__entry_stack(gotrace__call *c, const gotrace_location *entry) {
   gotrace__thread *m = c->m; /* which caches the last entry: most goroutines have the same one */
   uint32_t id;
-  if (GOTRACE__LIKELY(m->entry_mark == c->mark && m->entry.pc == entry->pc && m->entry.function == entry->function &&
+  if (GOTRACE__LIKELY(m->entry_epoch == c->epoch && m->entry.pc == entry->pc && m->entry.function == entry->function &&
                       m->entry.file == entry->file && m->entry.line == entry->line))
     return m->entry_id;
   if (GOTRACE__LIKELY(entry->pc || (entry->function && entry->function[0]))) {
@@ -4387,7 +4387,7 @@ static uint32_t gotrace__entry_stack(gotrace__call *c, const gotrace_location *e
   if (!id) return GOTRACE__UNKNOWN_ENTRY; /* not cached: there may be memory next time */
   m->entry = *entry;
   m->entry_id = id;
-  m->entry_mark = c->mark;
+  m->entry_epoch = c->epoch;
   return id;
 }
 
@@ -4403,9 +4403,9 @@ static void gotrace__mention(gotrace__call *c, gotrace_go *g, uint64_t tick) {
 /* v1: introduces g (G1) and returns its sequence number: a create event and, at the same time, its blocking or system
  * call if it is in one. StartTrace writes the same for all goroutines at once. */
 static uint64_t gotrace__introduce(gotrace__call *c, gotrace_go *g, unsigned status, uint64_t tick, uint32_t stack) {
-  gotrace__event3(c, GOTRACE_V1_GO_CREATE, tick, g->id, gotrace__entry_stack(c, &g->entry), stack);
-  if (status == GOTRACE__WAITING) gotrace__event1(c, GOTRACE_V1_GO_WAITING, tick, g->id);
-  if (status == GOTRACE__SYSCALL) gotrace__event1(c, GOTRACE_V1_GO_IN_SYSCALL, tick, g->id);
+  gotrace__v1_write3(c, GOTRACE_V1_GO_CREATE, tick, g->id, gotrace__entry_stack(c, &g->entry), stack);
+  if (status == GOTRACE__WAITING) gotrace__v1_write1(c, GOTRACE_V1_GO_WAITING, tick, g->id);
+  if (status == GOTRACE__SYSCALL) gotrace__v1_write1(c, GOTRACE_V1_GO_IN_SYSCALL, tick, g->id);
   gotrace__mention(c, g, tick);
   g->last_proc = c->p;
   g->woken = false; /* not yet in this trace */
@@ -4429,8 +4429,8 @@ static uint64_t gotrace__unbusy(const gotrace__uint64 *word) {
 /* v1: writes that c->p has run since the trace began, with the goroutine that runs or is in a system call on it. */
 static void gotrace__introduce_running(gotrace__call *c, uint64_t thread, gotrace_go *g) {
   uint64_t tick = c->s->tick, word = g ? gotrace__unbusy(&g->word) : 0;
-  gotrace__event1(c, GOTRACE_V1_PROC_START, tick, thread);
-  if (!g || gotrace__has_mark(word, c->mark)) return;
+  gotrace__v1_write1(c, GOTRACE_V1_PROC_START, tick, thread);
+  if (!g || gotrace__has_epoch(word, c->epoch)) return;
   /* While tracing was off, two threads may have started one goroutine at once. The last one has it. */
   if (gotrace__load_relaxed(&g->owner) != gotrace__load_relaxed(&c->p->word) >> 4) return;
   if (gotrace__status_of(word) == GOTRACE__SYSCALL) {
@@ -4440,16 +4440,16 @@ static void gotrace__introduce_running(gotrace__call *c, uint64_t thread, gotrac
     return;
   }
   gotrace__introduce(c, g, GOTRACE__RUNNING, tick, 0);
-  gotrace__event1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
+  gotrace__v1_write1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
   c->p->run_session = c->session;
   c->p->run_in_syscall = gotrace__status_of(word) == GOTRACE__SYSCALL;
   gotrace__store_relaxed(&g->introduced, c->session);
   if (c->p->run_in_syscall) {
-    gotrace__event1(c, GOTRACE_V1_GO_SYS_CALL, tick, 0);
+    gotrace__v1_write1(c, GOTRACE_V1_GO_SYS_CALL, tick, 0);
     g->syscall_tick = tick;
     g->syscall_session = c->session;
   }
-  gotrace__store_release(&g->word, gotrace__word(c->mark, 2, gotrace__status_of(word)));
+  gotrace__store_release(&g->word, gotrace__word(c->epoch, 2, gotrace__status_of(word)));
 }
 
 /* v2: writes the status of a goroutine that the caller owns (G1), once per generation. It restarts the numbering of
@@ -4457,13 +4457,13 @@ static void gotrace__introduce_running(gotrace__call *c, uint64_t thread, gotrac
 static void gotrace__write_go_status(gotrace__call *c, gotrace_go *g, unsigned status, uint64_t thread) {
   uint64_t tick = gotrace__stamp(c, g);
   if (gotrace__t.version >= GOTRACE_GO_1_23)
-    gotrace__v2_event4(c, GOTRACE_V2_GO_STATUS_STACK, tick, g->id, thread, status, gotrace__entry_stack(c, &g->entry));
+    gotrace__v2_write4(c, GOTRACE_V2_GO_STATUS_STACK, tick, g->id, thread, status, gotrace__entry_stack(c, &g->entry));
   else
-    gotrace__v2_event3(c, GOTRACE_V2_GO_STATUS, tick, g->id, thread, status);
+    gotrace__v2_write3(c, GOTRACE_V2_GO_STATUS, tick, g->id, thread, status);
   if (g->known != c->session) gotrace__store_relaxed(&g->introduced, c->session);
   gotrace__mention(c, g, tick);
   gotrace__store_relaxed(&g->traced[c->slot], c->generation);
-  if (g->assist_session == c->session) gotrace__v2_event1(c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, g->id);
+  if (g->assist_session == c->session) gotrace__v2_write1(c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, g->id);
 }
 
 /* v2: writes the status of a proc, if it has none yet in this generation. Go: traceWriter.writeProcStatus. */
@@ -4471,8 +4471,8 @@ static void gotrace__write_proc_status(gotrace__call *c, gotrace_proc *p, unsign
   uint64_t tick = gotrace__stamp(c, NULL);
   if (gotrace__load_relaxed(&p->traced[c->slot]) == c->generation) return;
   if (tick < p->stream.tick) tick = p->stream.tick;
-  gotrace__v2_event2(c, GOTRACE_V2_PROC_STATUS, tick, (uint64_t)p->id, status);
-  if (p->sweep_session == c->session) gotrace__v2_event1(c, GOTRACE_V2_GC_SWEEP_ACTIVE, tick, (uint64_t)p->id);
+  gotrace__v2_write2(c, GOTRACE_V2_PROC_STATUS, tick, (uint64_t)p->id, status);
+  if (p->sweep_session == c->session) gotrace__v2_write1(c, GOTRACE_V2_GC_SWEEP_ACTIVE, tick, (uint64_t)p->id);
   gotrace__store_relaxed(&p->traced[c->slot], c->generation);
   p->sequence = 0;
   p->stream.tick = tick;
@@ -4515,9 +4515,9 @@ static void gotrace__introduce_thread(gotrace__call *c) {
     }
     if (!c->v2) return; /* the call has caught up with the end of the trace */
   }
-  if (g && !gotrace__has_mark(gotrace__load_relaxed(&g->word), c->mark)) {
+  if (g && !gotrace__has_epoch(gotrace__load_relaxed(&g->word), c->epoch)) {
     gotrace__write_go_status(c, g, m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING, m->system_id);
-    gotrace__store_release(&g->word, gotrace__word(c->mark, 0, m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING));
+    gotrace__store_release(&g->word, gotrace__word(c->epoch, 0, m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING));
   }
   /* Only now: a call that caught up above has written nothing in the generation that it left, so the ender of that
    * generation writes these statuses (G2). */
@@ -4551,7 +4551,7 @@ static void gotrace__hand_over(gotrace__buffer **buffer, unsigned slot) {
   *buffer = NULL;
   if (t->full[slot].bytes < t->options.cut_bytes) return;
   t->cut_wanted = true;
-  gotrace__wake(&t->changed);
+  gotrace__cond_wake(&t->changed);
 }
 
 /* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
@@ -4692,10 +4692,10 @@ static GOTRACE__NOINLINE void gotrace__wait_for_room(void) {
   gotrace__lock(&t->queue_lock);
   if (!t->cut_wanted) { /* else the reader is awake; threads that wait here would wake each other forever */
     t->cut_wanted = true;
-    gotrace__wake(&t->changed);
+    gotrace__cond_wake(&t->changed);
   }
   if (!t->empty.head && (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) == GOTRACE__ON)
-    gotrace__wait(&t->changed, &t->queue_lock, 100, gotrace__nothing);
+    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, gotrace__nothing);
   gotrace__unlock(&t->queue_lock);
 }
 
@@ -4705,11 +4705,11 @@ static void gotrace__write_create(gotrace__call *c, gotrace_go *g, unsigned stat
   uint64_t tick = gotrace__stamp(c, g);
   g->unborn = 0;
   if (status == GOTRACE__SYSCALL)
-    gotrace__v2_event1(c, GOTRACE_V2_GO_CREATE_SYSCALL, tick, g->id);
+    gotrace__v2_write1(c, GOTRACE_V2_GO_CREATE_SYSCALL, tick, g->id);
   else if (!c->p || (status == GOTRACE__WAITING && gotrace__t.version < GOTRACE_GO_1_23))
     g->unborn = c->session;
   else
-    gotrace__v2_event3(c, status == GOTRACE__WAITING ? GOTRACE_V2_GO_CREATE_BLOCKED : GOTRACE_V2_GO_CREATE, tick, g->id,
+    gotrace__v2_write3(c, status == GOTRACE__WAITING ? GOTRACE_V2_GO_CREATE_BLOCKED : GOTRACE_V2_GO_CREATE, tick, g->id,
                        gotrace__entry_stack(c, &g->entry), stack);
   gotrace__mention(c, g, tick);
 }
@@ -4738,17 +4738,17 @@ static bool gotrace__make_syscall_known(gotrace__call *c, gotrace_go *g, unsigne
  * has changed meanwhile. */
 static bool gotrace__make_known(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
   unsigned status = gotrace__status_of(*word);
-  if (c->v2 && (!gotrace__has_mark(*word, c->mark) || g->unborn == c->session)) {
+  if (c->v2 && (!gotrace__has_epoch(*word, c->epoch) || g->unborn == c->session)) {
     if (g->unborn != c->session) gotrace__write_go_status(c, g, status, GOTRACE__NO_THREAD);
-    *word = gotrace__word(c->mark, 0, status);
+    *word = gotrace__word(c->epoch, 0, status);
     if (g->unborn == c->session && status == GOTRACE__RUNNABLE) gotrace__write_create(c, g, status, 0);
-  } else if (c->session && !gotrace__has_mark(*word, c->mark)) {
+  } else if (c->session && !gotrace__has_epoch(*word, c->epoch)) {
     uint64_t sequence;
     if (status == GOTRACE__SYSCALL && c->p != &gotrace__t.global)
       return gotrace__make_syscall_known(c, g, statuses, word);
     sequence = gotrace__introduce(c, g, status, gotrace__stamp(c, g), 0);
     gotrace__store_relaxed(&g->introduced, c->session);
-    *word = gotrace__word(c->mark, sequence, status);
+    *word = gotrace__word(c->epoch, sequence, status);
   }
   return true;
 }
@@ -4778,9 +4778,9 @@ static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, ui
 /* v2: introduces g again if a new generation has begun since it was taken with *word (G1). */
 static void gotrace__take_again(gotrace__call *c, gotrace_go *g, uint64_t *word) {
   unsigned status = gotrace__status_of(*word);
-  if (!c->v2 || gotrace__has_mark(*word, c->mark)) return;
+  if (!c->v2 || gotrace__has_epoch(*word, c->epoch)) return;
   if (g->unborn != c->session) gotrace__write_go_status(c, g, status, GOTRACE__NO_THREAD);
-  *word = gotrace__word(c->mark, 0, status);
+  *word = gotrace__word(c->epoch, 0, status);
 }
 
 /* Gives g back with its next status. `word`: its previous word; `numbered`: how many numbered events were written
@@ -4788,7 +4788,7 @@ static void gotrace__take_again(gotrace__call *c, gotrace_go *g, uint64_t *word)
 static inline void gotrace__give(gotrace__call *c, gotrace_go *g, uint64_t word, unsigned numbered, unsigned status) {
   uint64_t next = gotrace__word(0, 0, status);
   if (!c->plain) gotrace__store_relaxed(&g->generation, c->generation);
-  if (c->session) next = gotrace__word(c->mark, gotrace__sequence_of(word) + numbered, status);
+  if (c->session) next = gotrace__word(c->epoch, gotrace__sequence_of(word) + numbered, status);
   gotrace__store_release(&g->word, next);
 }
 
@@ -4858,8 +4858,8 @@ static void gotrace__unlock_collector(gotrace__call *c) {
 /* The caller holds the collector's lock. */
 static void gotrace__write_stw_end(gotrace__call *c) {
   uint64_t tick = gotrace__collector_stamp(c);
-  if (c->v2) gotrace__v2_event0(c, GOTRACE_V2_STW_END, tick);
-  else gotrace__event0(c, GOTRACE_V1_STW_DONE, tick);
+  if (c->v2) gotrace__v2_write0(c, GOTRACE_V2_STW_END, tick);
+  else gotrace__v1_write0(c, GOTRACE_V1_STW_DONE, tick);
   gotrace__t.stw_begun[c->slot] = 0;
   gotrace__t.stw_open = c->p->stw_session = 0;
 }
@@ -4869,7 +4869,7 @@ static void gotrace__write_stw_end(gotrace__call *c) {
 static void gotrace__leave_stw(gotrace__call *c) {
   gotrace_proc *p = c->p;
   if (GOTRACE__LIKELY(p->stw_session != c->session)) return;
-  gotrace__problem(c, GOTRACE_PROBLEM_STW_OPEN);
+  gotrace__count_problem(c, GOTRACE_PROBLEM_STW_OPEN);
   gotrace__lock_collector(c);
   if (c->session) gotrace__write_stw_end(c);
   gotrace__unlock_collector(c);
@@ -4904,8 +4904,8 @@ static void gotrace__write_open_tasks(gotrace__call *c) {
     if (task->session != c->session) {
       uint64_t tick = gotrace__stamp(c, c->m->go);
       if (c->v2)
-        gotrace__v2_event4(c, GOTRACE_V2_USER_TASK_BEGIN, tick, id, task->parent, gotrace__string(c, task->name), 0);
-      else gotrace__event4(c, GOTRACE_V1_USER_TASK_CREATE, tick, id, task->parent, gotrace__string(c, task->name), 0);
+        gotrace__v2_write4(c, GOTRACE_V2_USER_TASK_BEGIN, tick, id, task->parent, gotrace__string(c, task->name), 0);
+      else gotrace__v1_write4(c, GOTRACE_V1_USER_TASK_CREATE, tick, id, task->parent, gotrace__string(c, task->name), 0);
       task->session = c->session;
     }
     gotrace__store_release(&task->id, id);
@@ -4930,8 +4930,8 @@ static void gotrace__v2_gc_event(gotrace__call *c, unsigned kind) {
   gotrace__batch_end(c->b);
   gotrace__begin_batch(c->b, t->tables[c->slot], c->s->id, tick);
   gotrace__store_relaxed(&c->s->tick, tick);
-  if (kind == GOTRACE_V2_GC_BEGIN) gotrace__v2_event2(c, kind, tick, sequence, gotrace__stack(c));
-  else gotrace__v2_event1(c, kind, tick, sequence);
+  if (kind == GOTRACE_V2_GC_BEGIN) gotrace__v2_write2(c, kind, tick, sequence, gotrace__stack(c));
+  else gotrace__v2_write1(c, kind, tick, sequence);
   t->gc_traced = c->generation;
   gotrace__store_relaxed(&t->gc_session, kind == GOTRACE_V2_GC_END ? 0 : c->session);
 }
@@ -4939,7 +4939,7 @@ static void gotrace__v2_gc_event(gotrace__call *c, unsigned kind) {
 /* v2: writes the begin of a stop-the-world. The caller holds the collector's lock and a goroutine runs on c->p. */
 static void gotrace__v2_stw_begin(gotrace__call *c, uint32_t stack) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__v2_event2(c, GOTRACE_V2_STW_BEGIN, gotrace__collector_stamp(c),
+  gotrace__v2_write2(c, GOTRACE_V2_STW_BEGIN, gotrace__collector_stamp(c),
                      gotrace__reason_string(c, t->stw_reason, t->tables[c->slot]->stw_reasons), stack);
   t->stw_begun[c->slot] = c->generation;
   t->stw_thread[c->slot] = c->m;
@@ -4947,7 +4947,7 @@ static void gotrace__v2_stw_begin(gotrace__call *c, uint32_t stack) {
   t->stw_open = c->p->stw_session = c->session;
 }
 
-/* Resumes in a new generation the stop-the-world that this thread has begun, see gotrace__write_quiet. */
+/* Resumes in a new generation the stop-the-world that this thread has begun, see gotrace__write_silent_v2. */
 static void gotrace__resume_stw(gotrace__call *c) {
   bool locked = c->collecting;
   if (!locked) gotrace__lock_collector(c);
@@ -4964,11 +4964,11 @@ static void gotrace__write_globals(gotrace__call *c) {
   if (gotrace__load_relaxed(&t->globals_traced) == c->generation ||
       gotrace__exchange_relaxed(&t->globals_traced, c->generation) == c->generation)
     return;
-  gotrace__v2_event2(c, GOTRACE_V2_PROCS_CHANGE, gotrace__stamp(c, NULL), gotrace__procs(), 0);
+  gotrace__v2_write2(c, GOTRACE_V2_PROCS_CHANGE, gotrace__stamp(c, NULL), gotrace__procs(), 0);
   heap = gotrace__load_relaxed(&t->heap_goal);
-  if (heap) gotrace__v2_event1(c, GOTRACE_V2_HEAP_GOAL, gotrace__stamp(c, NULL), heap - 1);
+  if (heap) gotrace__v2_write1(c, GOTRACE_V2_HEAP_GOAL, gotrace__stamp(c, NULL), heap - 1);
   heap = gotrace__load_relaxed(&t->heap_alloc);
-  if (heap) gotrace__v2_event1(c, GOTRACE_V2_HEAP_ALLOC, gotrace__stamp(c, NULL), heap - 1);
+  if (heap) gotrace__v2_write1(c, GOTRACE_V2_HEAP_ALLOC, gotrace__stamp(c, NULL), heap - 1);
   if (gotrace__load_relaxed(&t->tasks_traced) != c->session) gotrace__write_open_tasks(c);
   if (!c->session || c->collecting) return; /* the holder of the lock writes the rest */
   gotrace__lock_collector(c);
@@ -4997,9 +4997,9 @@ static bool gotrace__has_go(const gotrace__thread *m) {
          gotrace__status_of(gotrace__load_relaxed(&m->go->word)) == (m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING);
 }
 
-static void gotrace__start(gotrace_go *g, bool quietly);
+static void gotrace__start_go(gotrace_go *g, bool quietly);
 static void gotrace__begin_syscall(gotrace_site *site, void *frame);
-static void gotrace__lose_proc_quietly(void);
+static void gotrace__lose_proc_silently(void);
 static bool gotrace__start_own_proc(gotrace__thread *m);
 
 /* While tracing is off, stores again a status that a late waker has overwritten. False: there is more to mend. */
@@ -5021,7 +5021,7 @@ static GOTRACE__NOINLINE void gotrace__mend_go(gotrace__thread *m) {
                 gotrace__status_of(gotrace__load_relaxed(&g->word)) == GOTRACE__RUNNABLE;
   gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
   if (in_syscall) {
-    gotrace__lose_proc_quietly();
+    gotrace__lose_proc_silently();
     gotrace__store_relaxed(&m->in_syscall, false);
     if (undone) {
       lost = m->lost_proc;
@@ -5031,7 +5031,7 @@ static GOTRACE__NOINLINE void gotrace__mend_go(gotrace__thread *m) {
     gotrace__store_relaxed(&m->proc->go, (gotrace_go *)NULL);
   }
   if (!undone) return;
-  gotrace__start(g, true);
+  gotrace__start_go(g, true);
   if (!in_syscall) return;
   if (m->go == g) gotrace__begin_syscall(NULL, NULL);
   m->lost_proc = lost;
@@ -5048,8 +5048,8 @@ enum {
   GOTRACE__V2_GO = 16       /* in v2, a thread without goroutine and proc becomes a goroutine */
 };
 
-/* The slow path of gotrace__begin: something must be done first, or has changed since the thread's last call. */
-static GOTRACE__NOINLINE bool gotrace__begin_slowly(gotrace__call *c, gotrace_site *site, unsigned flags) {
+/* The slow path of gotrace__call_begin: something must be done first, or has changed since the thread's last call. */
+static GOTRACE__NOINLINE bool gotrace__call_begin_slow(gotrace__call *c, gotrace_site *site, unsigned flags) {
   gotrace__thread *m = gotrace__me();
   bool ended_syscall = false, lacked_proc = false, changed;
   if (GOTRACE__UNLIKELY(!m)) return false;
@@ -5103,8 +5103,8 @@ static GOTRACE__NOINLINE bool gotrace__begin_slowly(gotrace__call *c, gotrace_si
       }
     }
     c->may_wait = false;
-    if (GOTRACE__UNLIKELY(ended_syscall)) gotrace__problem(c, GOTRACE_PROBLEM_SYSCALL_OPEN);
-    if (GOTRACE__UNLIKELY(lacked_proc)) gotrace__problem(c, GOTRACE_PROBLEM_NO_PROC);
+    if (GOTRACE__UNLIKELY(ended_syscall)) gotrace__count_problem(c, GOTRACE_PROBLEM_SYSCALL_OPEN);
+    if (GOTRACE__UNLIKELY(lacked_proc)) gotrace__count_problem(c, GOTRACE_PROBLEM_NO_PROC);
     return true;
   }
 }
@@ -5120,42 +5120,42 @@ static inline bool gotrace__lacks(const gotrace__thread *m, unsigned flags) {
 /* Begins a call. False if the call must do nothing, because the thread has no record or is already in a call.
  * Afterwards the call's stream is open and has room for a call's events. This is the common case: the session is that
  * of the thread's last call, and the thread has what the call needs. */
-static bool gotrace__begin(gotrace__call *c, gotrace_site *site, unsigned flags) {
+static bool gotrace__call_begin(gotrace__call *c, gotrace_site *site, unsigned flags) {
   gotrace__thread *m = gotrace__self;
   if (GOTRACE__UNLIKELY(!m) || GOTRACE__UNLIKELY(gotrace__is_nested(m)) ||
       (m->in_syscall && !(flags & GOTRACE__IN_SYSCALL)) || ((!m->go || !m->proc) && gotrace__lacks(m, flags)))
-    return gotrace__begin_slowly(c, site, flags);
+    return gotrace__call_begin_slow(c, site, flags);
 #if GOTRACE_NO_THREADS
-  if (GOTRACE__UNLIKELY(gotrace__t.cut_wanted)) return gotrace__begin_slowly(c, site, flags);
+  if (GOTRACE__UNLIKELY(gotrace__t.cut_wanted)) return gotrace__call_begin_slow(c, site, flags);
 #endif
   if (GOTRACE__UNLIKELY(gotrace__enter(c, m, site))) {
     gotrace__leave(c);
-    m->control = m->usual_control = GOTRACE__NO_CONTROL; /* the next call renews it too */
-    return gotrace__begin_slowly(c, site, flags);
+    m->control = m->fast_control = GOTRACE__NO_CONTROL; /* the next call renews it too */
+    return gotrace__call_begin_slow(c, site, flags);
   }
   c->streamless = (flags & GOTRACE__IN_SYSCALL) != 0;
   if (c->plain && (!m->go || GOTRACE__LIKELY(gotrace__has_go(m)))) return true;
   if (GOTRACE__UNLIKELY(!c->session || m->session != c->session)) {
     gotrace__leave(c);
-    return gotrace__begin_slowly(c, site, flags);
+    return gotrace__call_begin_slow(c, site, flags);
   }
   if (c->v2 || !c->streamless) {
     gotrace__open(c, m->proc);
     if (GOTRACE__UNLIKELY(!c->b && c->session)) {
       gotrace__leave(c);
-      return gotrace__begin_slowly(c, site, flags);
+      return gotrace__call_begin_slow(c, site, flags);
     }
   }
   c->may_wait = false;
   return true;
 }
 
-#define gotrace__end(c) gotrace__leave(c)
+#define gotrace__call_end(c) gotrace__leave(c)
 
 /* FAST PATH WHILE TRACING IS OFF. Most calls of a scheduler only record the goroutine's new state, between
- * gotrace__enter_off and gotrace__leave_off. gotrace__enter_off returns NULL if anything else must be done; the call
+ * gotrace__enter_while_off and gotrace__leave_while_off. gotrace__enter_while_off returns NULL if anything else must be done; the call
  * then takes the slow path. */
-static inline gotrace__thread *gotrace__enter_off(void) {
+static inline gotrace__thread *gotrace__enter_while_off(void) {
   gotrace__thread *m = gotrace__self;
   if (gotrace_enabled() || GOTRACE__UNLIKELY(!m || m->in_syscall || (m->sequence & 1))) return NULL;
   gotrace__raise(m);
@@ -5164,66 +5164,66 @@ static inline gotrace__thread *gotrace__enter_off(void) {
   return NULL;
 }
 
-static inline void gotrace__leave_off(gotrace__thread *m) { gotrace__store_release(&m->sequence, m->sequence + 1); }
+static inline void gotrace__leave_while_off(gotrace__thread *m) { gotrace__store_release(&m->sequence, m->sequence + 1); }
 
 /* Whether a goroutine has the status and no data of a session unknown to the thread. */
-static inline bool gotrace__has_status_off(const gotrace_go *g, unsigned status) {
+static inline bool gotrace__has_status_while_off(const gotrace_go *g, unsigned status) {
   return gotrace__status_of(gotrace__load_acquire(&g->word) & ~GOTRACE__BUSY) == status;
 }
 
 /* Detaches the running goroutine from its thread. */
-static inline bool gotrace__off_off(unsigned status) {
-  gotrace__thread *m = gotrace__enter_off();
+static inline bool gotrace__detach_while_off(unsigned status) {
+  gotrace__thread *m = gotrace__enter_while_off();
   gotrace_go *g;
   bool done;
   if (!m) return false;
   g = m->go;
-  done = g && gotrace__load_relaxed(&g->owner) == m->index && gotrace__has_status_off(g, GOTRACE__RUNNING);
+  done = g && gotrace__load_relaxed(&g->owner) == m->index && gotrace__has_status_while_off(g, GOTRACE__RUNNING);
   if (GOTRACE__LIKELY(done)) {
     if (m->proc) gotrace__store_relaxed(&m->proc->go, (gotrace_go *)NULL);
     gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
     gotrace__store_release(&g->word, gotrace__word(0, 0, status));
   }
-  gotrace__leave_off(m);
+  gotrace__leave_while_off(m);
   return done;
 }
 
-static inline bool gotrace__start_off(gotrace_go *g) {
-  gotrace__thread *m = gotrace__enter_off();
+static inline bool gotrace__start_while_off(gotrace_go *g) {
+  gotrace__thread *m = gotrace__enter_while_off();
   bool done;
   if (!m) return false;
-  done = g && m->proc && !m->go && gotrace__has_status_off(g, GOTRACE__RUNNABLE);
+  done = g && m->proc && !m->go && gotrace__has_status_while_off(g, GOTRACE__RUNNABLE);
   if (GOTRACE__LIKELY(done)) {
     gotrace__store_relaxed(&g->owner, m->index);
     gotrace__store_relaxed(&m->proc->go, g);
     gotrace__store_relaxed(&m->go, g);
     gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__RUNNING));
   }
-  gotrace__leave_off(m);
+  gotrace__leave_while_off(m);
   return done;
 }
 
-static inline bool gotrace__unblock_off(gotrace_go *g) {
-  gotrace__thread *m = gotrace__enter_off();
+static inline bool gotrace__unblock_while_off(gotrace_go *g) {
+  gotrace__thread *m = gotrace__enter_while_off();
   bool done;
   if (!m) return false;
-  done = g && gotrace__has_status_off(g, GOTRACE__WAITING);
+  done = g && gotrace__has_status_while_off(g, GOTRACE__WAITING);
   if (GOTRACE__LIKELY(done)) gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__RUNNABLE));
-  gotrace__leave_off(m);
+  gotrace__leave_while_off(m);
   return done;
 }
 
 /* FAST PATH WHILE TRACING IS ON. The most frequent calls first try to write their event here. The thread must have a
  * proc and room, everything that the event refers to must be known, and nothing may need repair. Anything else bails
- * out with no side effects, and the call takes the slow path. Between gotrace__enter_usual and gotrace__leave the call
+ * out with no side effects, and the call takes the slow path. Between gotrace__enter_fast and gotrace__leave the call
  * record must not escape to another function, so that compilers keep it in registers, which halves the instructions.
  * GOTRACE__FLATTEN ensures that. Fields that are not set here are used only by the slow path, and so are
- * gotrace__problem, gotrace__string and gotrace__catch_up. */
-static inline bool gotrace__enter_usual(gotrace__call *c, bool in_syscall) {
+ * gotrace__count_problem, gotrace__string and gotrace__catch_up. */
+static inline bool gotrace__enter_fast(gotrace__call *c, bool in_syscall) {
   gotrace__thread *m = gotrace__self;
   if (GOTRACE__UNLIKELY(!m || (m->sequence & 1) || m->in_syscall != in_syscall)) return false;
   /* Saves the clock read while tracing is off. The check below is the one that matters. */
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.control) != m->usual_control)) return false;
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.control) != m->fast_control)) return false;
 #if GOTRACE_NO_THREADS
   if (GOTRACE__UNLIKELY(gotrace__t.cut_wanted)) return false;
 #endif
@@ -5232,10 +5232,10 @@ static inline bool gotrace__enter_usual(gotrace__call *c, bool in_syscall) {
   c->timed = true;
   gotrace__raise(m);
   c->at = gotrace__now(); /* before the control word is read (T1) */
-  if (GOTRACE__LIKELY(gotrace__control() == m->usual_control && m->proc)) {
+  if (GOTRACE__LIKELY(gotrace__control() == m->fast_control && m->proc)) {
     c->session = m->call.session;
-    if (!c->session) __builtin_unreachable(); /* see usual_control */
-    c->mark = m->call.mark;
+    if (!c->session) __builtin_unreachable(); /* see fast_control */
+    c->epoch = m->call.epoch;
     c->generation = m->call.generation;
     c->slot = m->call.slot;
     c->v2 = m->call.v2;
@@ -5246,39 +5246,39 @@ static inline bool gotrace__enter_usual(gotrace__call *c, bool in_syscall) {
   return false;
 }
 
-static uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t mark, const gotrace_site *site, void *frame);
+static uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t epoch, const gotrace_site *site, void *frame);
 
 /* The id of a call's stack; false if it is not cached. */
-static inline bool gotrace__usual_stack(const gotrace__call *c, const gotrace_site *site, void *frame, uint32_t *id) {
+static inline bool gotrace__fast_stack(const gotrace__call *c, const gotrace_site *site, void *frame, uint32_t *id) {
   gotrace_stacks mode = gotrace__t.options.stacks;
   if (!site) return false;
   if (GOTRACE__LIKELY(mode == GOTRACE_STACKS_CALL_SITE)) return gotrace__site_knows(c, &site->stack_id, id);
   *id = 0;
   if (mode == GOTRACE_STACKS_NONE) return true;
-  *id = gotrace__remembered_stack(c->m, c->mark, site, frame);
+  *id = gotrace__remembered_stack(c->m, c->epoch, site, frame);
   return *id != 0;
 }
 
 /* Whether the thread's goroutine may leave its proc: it has one, and it has not stopped the world. */
-static inline bool gotrace__usual_leave(const gotrace__call *c) {
+static inline bool gotrace__fast_leave(const gotrace__call *c) {
   return c->m->go && c->p->stw_session != c->session;
 }
 
-/* gotrace__enter_usual for an event with a stack that detaches the goroutine from its proc. */
+/* gotrace__enter_fast for an event with a stack that detaches the goroutine from its proc. */
 static inline bool gotrace__enter_leaving(gotrace__call *c, const gotrace_site *site, void *frame, uint32_t *stack) {
-  if (!gotrace__enter_usual(c, false)) return false;
-  if (GOTRACE__LIKELY(gotrace__choose_stream(c) && gotrace__usual_leave(c) &&
-                      gotrace__usual_stack(c, site, frame, stack)))
+  if (!gotrace__enter_fast(c, false)) return false;
+  if (GOTRACE__LIKELY(gotrace__choose_stream(c) && gotrace__fast_leave(c) &&
+                      gotrace__fast_stack(c, site, frame, stack)))
     return true;
   gotrace__leave(c);
   return false;
 }
 
 /* Takes a goroutine that has been introduced in this epoch (G4). */
-static inline bool gotrace__usual_take(const gotrace__call *c, gotrace_go *g, unsigned status, uint64_t *word) {
+static inline bool gotrace__fast_take(const gotrace__call *c, gotrace_go *g, unsigned status, uint64_t *word) {
   uint64_t seen = g ? gotrace__load_acquire(&g->word) : 0;
   *word = seen;
-  if (!g || (seen & 0xf) != status || !gotrace__has_mark(seen, c->mark) ||
+  if (!g || (seen & 0xf) != status || !gotrace__has_epoch(seen, c->epoch) ||
       !gotrace__cas_acq_rel(&g->word, &seen, seen | GOTRACE__BUSY))
     return false;
   if (GOTRACE__LIKELY(gotrace__load_relaxed(&g->generation) <= c->generation && g->unborn != c->session &&
@@ -5292,7 +5292,7 @@ static inline bool gotrace__usual_take(const gotrace__call *c, gotrace_go *g, un
 static bool gotrace__has(gotrace__call *c, unsigned since) {
   if (!c->session) return false;
   if (GOTRACE__LIKELY(gotrace__t.version >= since)) return true;
-  gotrace__problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
+  gotrace__count_problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
   return false;
 }
 
@@ -5303,7 +5303,7 @@ static bool gotrace__has(gotrace__call *c, unsigned since) {
  */
 
 /* Detaches the running goroutine from its thread, after the event that ended its running. */
-static inline void gotrace__off(gotrace__call *c, unsigned numbered, unsigned status) {
+static inline void gotrace__detach_running(gotrace__call *c, unsigned numbered, unsigned status) {
   gotrace_go *g = c->m->go;
   uint64_t word = gotrace__load_relaxed(&g->word);
   if (c->session) {
@@ -5319,7 +5319,7 @@ static inline void gotrace__off(gotrace__call *c, unsigned numbered, unsigned st
  * so viewers name a goroutine older than the trace after the outermost frame of the first stack with which it stops.
  * Without a stack it would have no name. */
 static GOTRACE__NOINLINE uint32_t gotrace__stop_stack_1_22(gotrace__call *c) {
-  gotrace__frame frames[2];
+  gotrace__stack_frame frames[2];
   size_t count = 0;
   bool old = gotrace__load_relaxed(&c->m->go->introduced) == c->session;
   if (!old || gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE || !c->m->go->entry.function ||
@@ -5344,8 +5344,8 @@ static inline void gotrace__write_stop_for(gotrace__call *c, unsigned reason, ui
 #undef GOTRACE__REASON
   };
   uint64_t tick = gotrace__stamp(c, c->m->go);
-  if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GO_STOP, tick, text, stack);
-  else gotrace__event1(c, kinds[gotrace__reason_base(reason)], tick, stack);
+  if (c->v2) gotrace__v2_write2(c, GOTRACE_V2_GO_STOP, tick, text, stack);
+  else gotrace__v1_write1(c, kinds[gotrace__reason_base(reason)], tick, stack);
 }
 
 /* The same for a built-in reason. */
@@ -5362,7 +5362,7 @@ static void gotrace__stop_running(gotrace__call *c, unsigned reason) {
       gotrace__write_stop_for(c, reason, text, gotrace__stop_stack(c));
     }
   }
-  gotrace__off(c, 0, GOTRACE__RUNNABLE);
+  gotrace__detach_running(c, 0, GOTRACE__RUNNABLE);
 }
 
 static gotrace_proc *gotrace__new_proc(void) {
@@ -5395,7 +5395,7 @@ static void gotrace__free_proc(gotrace__call *c, gotrace_proc *p, bool *sweeps) 
   const uint64_t idle = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
   *sweeps = false;
   if (!gotrace__take_proc(c, p, idle)) {
-    gotrace__problem(c, GOTRACE_PROBLEM_PROC_DESTROY);
+    gotrace__count_problem(c, GOTRACE_PROBLEM_PROC_DESTROY);
     return;
   }
   *sweeps = p->sweep;
@@ -5406,7 +5406,7 @@ static void gotrace__free_proc(gotrace__call *c, gotrace_proc *p, bool *sweeps) 
 static void gotrace__write_syscall_block(gotrace__call *c, gotrace_go *g, uint64_t tick) {
   if (!g || g->syscall_session != c->session) return;
   if (tick < c->s->tick) tick = c->s->tick;
-  gotrace__event0(c, GOTRACE_V1_GO_SYS_BLOCK, tick);
+  gotrace__v1_write0(c, GOTRACE_V1_GO_SYS_BLOCK, tick);
   c->p->run_session = 0;
   gotrace__store_relaxed(&g->tick, tick);
   gotrace__store_relaxed(&g->generation, c->generation);
@@ -5418,11 +5418,11 @@ static void gotrace__release_proc(gotrace__call *c) {
   gotrace__thread *m = c->m;
   gotrace_proc *p = m->proc;
   if (c->v2) {
-    gotrace__v2_event0(c, GOTRACE_V2_PROC_STOP, gotrace__proc_stamp(c, p));
+    gotrace__v2_write0(c, GOTRACE_V2_PROC_STOP, gotrace__proc_stamp(c, p));
   } else if (c->session) {
     if (c->p != p) gotrace__open(c, p);
     if (c->session && m->in_syscall) gotrace__write_syscall_block(c, m->go, gotrace__stamp(c, m->go));
-    if (c->session) gotrace__event0(c, GOTRACE_V1_PROC_STOP, gotrace__stamp(c, NULL));
+    if (c->session) gotrace__v1_write0(c, GOTRACE_V1_PROC_STOP, gotrace__stamp(c, NULL));
   }
   gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
@@ -5447,12 +5447,12 @@ static bool gotrace__stop_proc(gotrace__call *c) {
   return true;
 }
 
-static void gotrace__stop_proc_quietly(void) {
+static void gotrace__stop_proc_silently(void) {
   gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
   c.may_wait = false;
   if (c.m->proc) gotrace__stop_proc(&c);
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 /* Detaches the running goroutine, if any, before the proc stops. */
@@ -5460,7 +5460,7 @@ static void gotrace__preempt(gotrace__call *c, gotrace_problem problem) {
   gotrace__thread *m = c->m;
   if (!m->go || m->in_syscall) return;
   if (c->session && !c->v2) gotrace__open(c, m->proc);
-  if (m->go != m->own_go) gotrace__problem(c, problem);
+  if (m->go != m->own_go) gotrace__count_problem(c, problem);
   gotrace__stop_running(c, GOTRACE_STOP_PREEMPTED);
 }
 
@@ -5468,27 +5468,27 @@ static void gotrace__preempt(gotrace__call *c, gotrace_problem problem) {
 static void gotrace__write_proc_start(gotrace__call *c, gotrace_proc *p) {
   gotrace__write_proc_status(c, p, GOTRACE__PROC_IDLE);
   p->sequence++;
-  gotrace__v2_event2(c, GOTRACE_V2_PROC_START, gotrace__proc_stamp(c, p), (uint64_t)p->id, p->sequence);
+  gotrace__v2_write2(c, GOTRACE_V2_PROC_START, gotrace__proc_stamp(c, p), (uint64_t)p->id, p->sequence);
 }
 
-static void gotrace__proc_start(gotrace_proc *p, bool own) {
+static void gotrace__start_proc(gotrace_proc *p, bool own) {
   gotrace__call c;
   gotrace__thread *m;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
   m = c.m;
   c.may_wait = false;
   if (!p) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (p == m->proc && gotrace__load_acquire(&p->word) == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
   } else {
     if (m->proc) {
       bool owned = m->proc == m->own_proc;
       gotrace__preempt(&c, GOTRACE_PROBLEM_PROC_START_OVER);
-      if (gotrace__stop_proc(&c) && !owned) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_OVER);
+      if (gotrace__stop_proc(&c) && !owned) gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_START_OVER);
     }
     if (!gotrace__take_proc(&c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
     } else {
       if (c.v2) gotrace__write_proc_start(&c, p);
       gotrace__store_relaxed(&m->proc, p);
@@ -5502,12 +5502,12 @@ static void gotrace__proc_start(gotrace_proc *p, bool own) {
           gotrace__store_relaxed(&p->session, c.session);
         }
         gotrace__open(&c, p);
-        if (c.session) gotrace__event1(&c, GOTRACE_V1_PROC_START, gotrace__stamp(&c, NULL), m->system_id);
+        if (c.session) gotrace__v1_write1(&c, GOTRACE_V1_PROC_START, gotrace__stamp(&c, NULL), m->system_id);
       }
       gotrace__give_proc(&c, p, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING));
     }
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 /* A thread whose system call ended blocked needs a proc and has started none. If its former proc was not stolen, the
@@ -5518,18 +5518,18 @@ static GOTRACE__NOINLINE bool gotrace__regain_proc(gotrace__thread *m) {
   if (!p || gotrace__load_acquire(&p->word) != gotrace__proc_word(0, GOTRACE__PROC_IDLE) ||
       !gotrace__exchange_acq_rel(&p->steal_unreported, 0u))
     return false;
-  gotrace__proc_start(p, false);
+  gotrace__start_proc(p, false);
   return m->proc == p;
 }
 
 /* Starts the thread's own proc; false if out of memory. */
 static GOTRACE__NOINLINE bool gotrace__start_own_proc(gotrace__thread *m) {
   gotrace_proc *p = m->own_proc ? m->own_proc : gotrace__new_proc();
-  gotrace__proc_start(p, true);
+  gotrace__start_proc(p, true);
   if (p && m->proc == p) return true;
   if (p == m->own_proc) { /* another thread runs it, against the rules: make a new one */
     m->own_proc = NULL;
-    if ((p = gotrace__new_proc()) != NULL) gotrace__proc_start(p, true);
+    if ((p = gotrace__new_proc()) != NULL) gotrace__start_proc(p, true);
   }
   return m->proc != NULL;
 }
@@ -5545,60 +5545,60 @@ GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? pr
 GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   gotrace__call c;
   bool sweeps = false;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-  if (!proc) gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  if (!proc) gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   else gotrace__free_proc(&c, proc, &sweeps);
-  if (sweeps) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_DESTROY);
-  gotrace__end(&c);
+  if (sweeps) gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_DESTROY);
+  gotrace__call_end(&c);
 }
 
-GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) { gotrace__proc_start(proc, false); }
+GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) { gotrace__start_proc(proc, false); }
 
 GOTRACE__DEFINE void gotrace_proc_stop(void) {
   gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
   c.may_wait = false;
   if (!c.m->proc) {
     gotrace_proc *lost = c.m->lost_proc; /* stopped when the system call ended blocked */
     c.m->lost_proc = NULL;
-    if (!lost || !gotrace__exchange_acq_rel(&lost->steal_unreported, 0u)) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
+    if (!lost || !gotrace__exchange_acq_rel(&lost->steal_unreported, 0u)) gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
   } else {
     gotrace__preempt(&c, GOTRACE_PROBLEM_PROC_STOP_GO);
-    if (!gotrace__stop_proc(&c)) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
+    if (!gotrace__stop_proc(&c)) gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
   gotrace__call c;
   uint64_t word;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
   c.may_wait = false;
   if (!proc) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-    gotrace__end(&c);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+    gotrace__call_end(&c);
     return;
   }
   word = gotrace__load_acquire(&proc->word) & ~GOTRACE__BUSY;
   if (gotrace__status_of(word) != GOTRACE__PROC_SYSCALL || !gotrace__take_proc(&c, proc, word)) {
     /* No problem if the proc's thread has already reported the loss. */
-    if (!gotrace__exchange_acq_rel(&proc->steal_unreported, 0u)) gotrace__problem(&c, GOTRACE_PROBLEM_PROC_STEAL);
+    if (!gotrace__exchange_acq_rel(&proc->steal_unreported, 0u)) gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_STEAL);
   } else {
     gotrace_go *g = gotrace__load_relaxed(&proc->go);
     if (c.v2) {
       gotrace__write_proc_status(&c, proc, GOTRACE__PROC_SYSCALL_ABANDONED);
-      gotrace__v2_event3(&c, GOTRACE_V2_PROC_STEAL, gotrace__proc_stamp(&c, proc), (uint64_t)proc->id, proc->sequence + 1,
+      gotrace__v2_write3(&c, GOTRACE_V2_PROC_STEAL, gotrace__proc_stamp(&c, proc), (uint64_t)proc->id, proc->sequence + 1,
                          proc->thread);
       proc->sequence++;
     } else if (c.session) {
       gotrace__open(&c, proc);
       if (c.session) gotrace__write_syscall_block(&c, g, gotrace__stamp(&c, g));
-      if (c.session) gotrace__event0(&c, GOTRACE_V1_PROC_STOP, gotrace__stamp(&c, NULL));
+      if (c.session) gotrace__v1_write0(&c, GOTRACE_V1_PROC_STOP, gotrace__stamp(&c, NULL));
     }
     gotrace__store_relaxed(&proc->go, (gotrace_go *)NULL);
     gotrace__give_proc(&c, proc, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 /* ------------------------------------------------------------------------------------------------ >>goroutines ----
@@ -5705,7 +5705,7 @@ static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *ent
   gotrace_go *g = gotrace__go_new(c->m);
   uint64_t word = 0;
   if (!g) {
-    gotrace__problem(c, GOTRACE_PROBLEM_NO_MEMORY);
+    gotrace__count_problem(c, GOTRACE_PROBLEM_NO_MEMORY);
     return NULL;
   }
   gotrace__store_relaxed(&g->id,
@@ -5735,14 +5735,14 @@ static gotrace_go *gotrace__create_call(gotrace_site *site, void *frame, const g
   gotrace__call c;
   gotrace_go *g;
   bool lent = !gotrace__self || !gotrace__self->proc;
-  if (!gotrace__begin(&c, site, GOTRACE__V2_PROC | flags)) return NULL;
+  if (!gotrace__call_begin(&c, site, GOTRACE__V2_PROC | flags)) return NULL;
   c.frame = frame;
   g = gotrace__create(&c, entry, status);
   /* v2 readers require a proc here. The thread does not keep it, since the trace would then show one proc too many. */
   lent = lent && c.v2 && c.m->proc && c.m->proc == c.m->own_proc && !c.m->go;
-  if (lent) gotrace__problem(&c, GOTRACE_PROBLEM_CREATE_NO_PROC);
-  gotrace__end(&c);
-  if (lent) gotrace__stop_proc_quietly();
+  if (lent) gotrace__count_problem(&c, GOTRACE_PROBLEM_CREATE_NO_PROC);
+  gotrace__call_end(&c);
+  if (lent) gotrace__stop_proc_silently();
   return g;
 }
 
@@ -5751,11 +5751,11 @@ static gotrace_go *gotrace__create_call(gotrace_site *site, void *frame, const g
 static inline void gotrace__write_known_unblock(gotrace__call *c, gotrace_go *g, uint64_t word, uint32_t stack) {
   uint64_t tick = gotrace__stamp(c, g);
   if (c->v2) {
-    gotrace__v2_event3(c, GOTRACE_V2_GO_UNBLOCK, tick, g->id, gotrace__sequence_of(word) + 1, stack);
+    gotrace__v2_write3(c, GOTRACE_V2_GO_UNBLOCK, tick, g->id, gotrace__sequence_of(word) + 1, stack);
   } else if (g->last_proc == c->p) {
-    gotrace__event2(c, GOTRACE_V1_GO_UNBLOCK_LOCAL, tick, g->id, stack);
+    gotrace__v1_write2(c, GOTRACE_V1_GO_UNBLOCK_LOCAL, tick, g->id, stack);
   } else {
-    gotrace__event3(c, GOTRACE_V1_GO_UNBLOCK, tick, g->id, gotrace__sequence_of(word), stack);
+    gotrace__v1_write3(c, GOTRACE_V1_GO_UNBLOCK, tick, g->id, gotrace__sequence_of(word), stack);
     g->last_proc = c->p;
   }
   g->woken = true;
@@ -5779,7 +5779,7 @@ static unsigned gotrace__write_unblock(gotrace__call *c, gotrace_go *g, uint64_t
 static void gotrace__write_syscall_exit(gotrace__call *c, gotrace_go *g, uint64_t sequence, uint64_t exit) {
   uint64_t tick = gotrace__stamp(c, g);
   if (tick < exit) tick = exit; /* that thread's clock is ahead of this one's */
-  gotrace__event3(c, GOTRACE_V1_GO_SYS_EXIT, tick, g->id, sequence, exit);
+  gotrace__v1_write3(c, GOTRACE_V1_GO_SYS_EXIT, tick, g->id, sequence, exit);
   g->last_proc = c->p;
   gotrace__store_relaxed(&g->tick, tick);
 }
@@ -5788,12 +5788,12 @@ static void gotrace__write_syscall_exit(gotrace__call *c, gotrace_go *g, uint64_
 static inline void gotrace__write_start_of(gotrace__call *c, gotrace_go *g, uint64_t sequence, const char *label) {
   uint64_t tick = gotrace__stamp(c, g);
   if (c->v2) {
-    gotrace__v2_event2(c, GOTRACE_V2_GO_START, tick, g->id, sequence + 1);
-    if (label) gotrace__v2_event1(c, GOTRACE_V2_GO_LABEL, tick, gotrace__string(c, label));
+    gotrace__v2_write2(c, GOTRACE_V2_GO_START, tick, g->id, sequence + 1);
+    if (label) gotrace__v2_write1(c, GOTRACE_V2_GO_LABEL, tick, gotrace__string(c, label));
   } else {
-    if (label) gotrace__event3(c, GOTRACE_V1_GO_START_LABEL, tick, g->id, sequence, gotrace__string(c, label));
-    else if (g->last_proc == c->p) gotrace__event1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
-    else gotrace__event2(c, GOTRACE_V1_GO_START, tick, g->id, sequence);
+    if (label) gotrace__v1_write3(c, GOTRACE_V1_GO_START_LABEL, tick, g->id, sequence, gotrace__string(c, label));
+    else if (g->last_proc == c->p) gotrace__v1_write1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
+    else gotrace__v1_write2(c, GOTRACE_V1_GO_START, tick, g->id, sequence);
     g->start_buffer = g->woken && !label ? c->b : NULL;
     g->start_end = c->b->size;
     g->woken = false;
@@ -5837,35 +5837,35 @@ static void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
 }
 
 /* `quietly`: the start of a blocked goroutine is intended and not counted as a repair. */
-static GOTRACE__NOINLINE void gotrace__start(gotrace_go *g, bool quietly) {
+static GOTRACE__NOINLINE void gotrace__start_go(gotrace_go *g, bool quietly) {
   gotrace__call c;
   uint64_t word;
-  if (!gotrace__begin(&c, NULL, g ? GOTRACE__NEEDS_PROC : GOTRACE__ANY)) return;
+  if (!gotrace__call_begin(&c, NULL, g ? GOTRACE__NEEDS_PROC : GOTRACE__ANY)) return;
   if (!g) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (!c.m->proc) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
   } else if (!gotrace__take(&c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
-    gotrace__problem(&c, gotrace__status_of(word) == GOTRACE__DEAD ? GOTRACE_PROBLEM_START_DEAD
+    gotrace__count_problem(&c, gotrace__status_of(word) == GOTRACE__DEAD ? GOTRACE_PROBLEM_START_DEAD
                                                                    : GOTRACE_PROBLEM_START_RUNNING);
   } else {
-    if (gotrace__status_of(word) == GOTRACE__WAITING && !quietly) gotrace__problem(&c, GOTRACE_PROBLEM_START_WAITING);
+    if (gotrace__status_of(word) == GOTRACE__WAITING && !quietly) gotrace__count_problem(&c, GOTRACE_PROBLEM_START_WAITING);
     if (c.m->go) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_START_OVER);
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_START_OVER);
       gotrace__stop_running(&c, GOTRACE_STOP_YIELD);
       gotrace__take_again(&c, g, &word);
     }
     gotrace__run(&c, g, word);
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
-static inline bool gotrace__usual_start(gotrace_go *g) {
+static inline bool gotrace__fast_start(gotrace_go *g) {
   gotrace__call c;
   uint64_t word;
   bool done;
-  if (!gotrace__enter_usual(&c, false)) return false;
-  done = gotrace__choose_stream(&c) && !c.m->go && gotrace__usual_take(&c, g, GOTRACE__RUNNABLE, &word);
+  if (!gotrace__enter_fast(&c, false)) return false;
+  done = gotrace__choose_stream(&c) && !c.m->go && gotrace__fast_take(&c, g, GOTRACE__RUNNABLE, &word);
   if (GOTRACE__LIKELY(done)) {
     gotrace__write_start_of(&c, g, gotrace__sequence_of(word), NULL);
     gotrace__put_on(&c, g, word, 1);
@@ -5876,8 +5876,8 @@ static inline bool gotrace__usual_start(gotrace_go *g) {
 
 static inline void gotrace__write_end(gotrace__call *c) {
   uint64_t tick = gotrace__stamp(c, c->m->go);
-  if (c->v2) gotrace__v2_event0(c, GOTRACE_V2_GO_DESTROY, tick);
-  else gotrace__event0(c, GOTRACE_V1_GO_END, tick);
+  if (c->v2) gotrace__v2_write0(c, GOTRACE_V2_GO_DESTROY, tick);
+  else gotrace__v1_write0(c, GOTRACE_V1_GO_END, tick);
 }
 
 /* Ends the goroutine that runs on the thread. `written`: its end event has been written. */
@@ -5888,20 +5888,20 @@ static void gotrace__die(gotrace__call *c, bool written) {
     if (c->session) gotrace__write_end(c);
   }
   if (g == c->m->own_go) c->m->own_go = NULL;
-  gotrace__off(c, 0, GOTRACE__DEAD);
+  gotrace__detach_running(c, 0, GOTRACE__DEAD);
   gotrace__go_free(c->m, g);
 }
 
-static inline bool gotrace__usual_end(void) {
+static inline bool gotrace__fast_end(void) {
   gotrace__call c;
   bool done;
-  if (!gotrace__enter_usual(&c, false)) return false;
-  done = gotrace__choose_stream(&c) && gotrace__usual_leave(&c) && c.m->go != c.m->own_go &&
+  if (!gotrace__enter_fast(&c, false)) return false;
+  done = gotrace__choose_stream(&c) && gotrace__fast_leave(&c) && c.m->go != c.m->own_go &&
          c.m->free_count < GOTRACE__MOST_FREE && !gotrace__load_relaxed(&c.m->go->is_free);
   if (GOTRACE__LIKELY(done)) {
     gotrace_go *g = c.m->go;
     gotrace__write_end(&c);
-    gotrace__off(&c, 0, GOTRACE__DEAD);
+    gotrace__detach_running(&c, 0, GOTRACE__DEAD);
     gotrace__store_relaxed(&g->is_free, (uint8_t)1); /* while tracing is on, no other thread can */
     gotrace__keep_free(c.m, g);
   }
@@ -5911,32 +5911,32 @@ static inline bool gotrace__usual_end(void) {
 
 static GOTRACE__NOINLINE void gotrace__end_go(void) {
   gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
   if (!c.m->go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
     gotrace__die(&c, false);
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
-static inline bool gotrace__usual_stop(const gotrace_site *site, void *frame, unsigned reason) {
+static inline bool gotrace__fast_stop(const gotrace_site *site, void *frame, unsigned reason) {
   gotrace__call c;
   uint32_t stack;
   if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
   gotrace__write_stop(&c, reason, stack);
-  gotrace__off(&c, 0, GOTRACE__RUNNABLE);
+  gotrace__detach_running(&c, 0, GOTRACE__RUNNABLE);
   gotrace__leave(&c);
   return true;
 }
 
 static GOTRACE__NOINLINE void gotrace__stop_go(gotrace_site *site, void *frame, unsigned reason) {
   gotrace__call c;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return;
   c.frame = frame;
-  if (!c.m->go) gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  if (!c.m->go) gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   else gotrace__stop_running(&c, reason);
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 static const uint8_t gotrace__v1_blocks[] = {
@@ -5948,8 +5948,8 @@ static const uint8_t gotrace__v1_blocks[] = {
 /* Writes that the running goroutine blocks. `text`: the reason's string id in v2. */
 static inline void gotrace__write_block_for(gotrace__call *c, unsigned reason, uint32_t text, uint32_t stack) {
   uint64_t tick = gotrace__stamp(c, c->m->go);
-  if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GO_BLOCK, tick, text, stack);
-  else gotrace__event1(c, gotrace__v1_blocks[gotrace__reason_base(reason)], tick, stack);
+  if (c->v2) gotrace__v2_write2(c, GOTRACE_V2_GO_BLOCK, tick, text, stack);
+  else gotrace__v1_write1(c, gotrace__v1_blocks[gotrace__reason_base(reason)], tick, stack);
 }
 
 /* The same for a built-in reason. */
@@ -5962,22 +5962,22 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
   bool futile = (reason & GOTRACE_FUTILE_WAKEUP) != 0;
   reason = gotrace__checked_reason(c, reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
   if (reason > 0xff && gotrace__reason_base(reason) == GOTRACE_BLOCK_FOREVER) { /* readers know only its own name */
-    gotrace__problem(c, GOTRACE_PROBLEM_BAD_REASON);
+    gotrace__count_problem(c, GOTRACE_PROBLEM_BAD_REASON);
     reason &= ~0xffu;
   }
   if (c->session) {
     gotrace__leave_stw(c);
     if (c->session && futile && (c->v2 || (gotrace__t.version >= GOTRACE_GO_1_11 && !gotrace__t.options.futile_wakeups))) {
-      gotrace__problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
+      gotrace__count_problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
     } else if (c->session && futile) {
       /* Readers drop the unblock, the start and the block (removeFutile in internal/trace/parser.go), but no events in
        * between, no start with a label and no block of another kind: the remaining events would be inconsistent. */
       unsigned kind = gotrace__v1_blocks[gotrace__reason_base(reason)];
       if (g->start_buffer == c->b && g->start_end == c->b->size &&
           (kind == GOTRACE_V1_GO_BLOCK || (kind >= GOTRACE_V1_GO_BLOCK_SEND && kind <= GOTRACE_V1_GO_BLOCK_COND)))
-        gotrace__event0(c, GOTRACE_V1_FUTILE_WAKEUP, gotrace__stamp(c, g));
+        gotrace__v1_write0(c, GOTRACE_V1_FUTILE_WAKEUP, gotrace__stamp(c, g));
       else
-        gotrace__problem(c, GOTRACE_PROBLEM_FUTILE_BUSY);
+        gotrace__count_problem(c, GOTRACE_PROBLEM_FUTILE_BUSY);
     }
     if (c->session) {
       uint32_t text = c->v2 ? gotrace__reason_string(c, reason, gotrace__t.tables[c->slot]->block_reasons) : 0;
@@ -6004,23 +6004,23 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
       return;
     }
   }
-  gotrace__off(c, 0, GOTRACE__WAITING);
+  gotrace__detach_running(c, 0, GOTRACE__WAITING);
 }
 
-static inline bool gotrace__usual_block(const gotrace_site *site, void *frame, unsigned reason) {
+static inline bool gotrace__fast_block(const gotrace_site *site, void *frame, unsigned reason) {
   gotrace__call c;
   uint32_t stack;
   if (reason >= GOTRACE_BLOCK_REASON_COUNT || reason == GOTRACE_BLOCK_FOREVER ||
       !gotrace__enter_leaving(&c, site, frame, &stack))
     return false;
   gotrace__write_block(&c, reason, stack);
-  gotrace__off(&c, 0, GOTRACE__WAITING);
+  gotrace__detach_running(&c, 0, GOTRACE__WAITING);
   gotrace__leave(&c);
   return true;
 }
 
 /* The same for a named reason, if this generation has its string. */
-static GOTRACE__NOINLINE GOTRACE__FLATTEN bool gotrace__usual_named_block(const gotrace_site *site, void *frame, unsigned reason) {
+static GOTRACE__NOINLINE GOTRACE__FLATTEN bool gotrace__fast_named_block(const gotrace_site *site, void *frame, unsigned reason) {
   unsigned number = gotrace__reason_number(reason), base = gotrace__reason_base(reason);
   gotrace__call c;
   uint32_t stack, text = 0;
@@ -6028,13 +6028,13 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN bool gotrace__usual_named_block(const 
   if (number - 1 >= GOTRACE__REASONS || (reason & GOTRACE_FUTILE_WAKEUP) || base >= GOTRACE_BLOCK_REASON_COUNT ||
       base == GOTRACE_BLOCK_FOREVER || !gotrace__load_acquire(&gotrace__t.reason_names[number - 1]))
     return false;
-  if (gotrace__off_off(GOTRACE__WAITING)) return true;
+  if (gotrace__detach_while_off(GOTRACE__WAITING)) return true;
   if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
   if (c.v2) text = gotrace__load_relaxed(&gotrace__t.tables[c.slot]->named_reasons[number - 1]);
   done = text || !c.v2;
   if (GOTRACE__LIKELY(done)) {
     gotrace__write_block_for(&c, reason, text, stack);
-    gotrace__off(&c, 0, GOTRACE__WAITING);
+    gotrace__detach_running(&c, 0, GOTRACE__WAITING);
   }
   gotrace__leave(&c);
   return done;
@@ -6042,22 +6042,22 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN bool gotrace__usual_named_block(const 
 
 static GOTRACE__NOINLINE void gotrace__block_go(gotrace_site *site, void *frame, unsigned reason) {
   gotrace__call c;
-  if (reason > 0xff && gotrace__usual_named_block(site, frame, reason)) return;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  if (reason > 0xff && gotrace__fast_named_block(site, frame, reason)) return;
+  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return;
   c.frame = frame;
-  if (!c.m->go) gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  if (!c.m->go) gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   else gotrace__block(&c, reason);
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
-static inline bool gotrace__usual_unblock(const gotrace_site *site, void *frame, gotrace_go *g) {
+static inline bool gotrace__fast_unblock(const gotrace_site *site, void *frame, gotrace_go *g) {
   gotrace__call c;
   uint64_t word;
   uint32_t stack;
   bool done;
-  if (!gotrace__enter_usual(&c, false)) return false;
-  done = gotrace__choose_stream(&c) && gotrace__usual_stack(&c, site, frame, &stack) &&
-         gotrace__usual_take(&c, g, GOTRACE__WAITING, &word);
+  if (!gotrace__enter_fast(&c, false)) return false;
+  done = gotrace__choose_stream(&c) && gotrace__fast_stack(&c, site, frame, &stack) &&
+         gotrace__fast_take(&c, g, GOTRACE__WAITING, &word);
   if (GOTRACE__LIKELY(done)) {
     gotrace__write_known_unblock(&c, g, word, stack);
     gotrace__give(&c, g, word, 1, GOTRACE__RUNNABLE);
@@ -6073,12 +6073,12 @@ static bool gotrace__try_unblock(gotrace_site *site, void *frame, gotrace_go *go
   uint64_t word;
   unsigned numbered = 0;
   bool done = true;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return true;
+  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return true;
   c.frame = frame;
   if (!go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (!gotrace__take(&c, go, 1u << GOTRACE__WAITING, &word)) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
   } else if (c.v2 && go->unborn == c.session && !c.p && !last) {
     gotrace__give(&c, go, word, 0, GOTRACE__WAITING);
     done = false;
@@ -6086,7 +6086,7 @@ static bool gotrace__try_unblock(gotrace_site *site, void *frame, gotrace_go *go
     if (c.session) numbered = gotrace__write_unblock(&c, go, word, gotrace__stack(&c));
     gotrace__give(&c, go, word, numbered, GOTRACE__RUNNABLE);
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
   return done;
 }
 
@@ -6105,24 +6105,24 @@ static inline void gotrace__time_switch(gotrace__call *c, const gotrace_go *g) {
 }
 
 /* v1 and 1.22 have no switch event. They get an unblock, a block or end, and a start, all with the same time. */
-static inline bool gotrace__usual_switch(const gotrace_site *site, void *frame, gotrace_go *g) {
+static inline bool gotrace__fast_switch(const gotrace_site *site, void *frame, gotrace_go *g) {
   gotrace__call c;
   uint64_t word;
   uint32_t stack = 0;
   bool done;
-  if (!gotrace__enter_usual(&c, false)) return false;
-  done = gotrace__choose_stream(&c) && gotrace__usual_leave(&c) &&
-         (c.v2 || gotrace__usual_stack(&c, site, frame, &stack)) && gotrace__usual_take(&c, g, GOTRACE__WAITING, &word);
+  if (!gotrace__enter_fast(&c, false)) return false;
+  done = gotrace__choose_stream(&c) && gotrace__fast_leave(&c) &&
+         (c.v2 || gotrace__fast_stack(&c, site, frame, &stack)) && gotrace__fast_take(&c, g, GOTRACE__WAITING, &word);
   if (GOTRACE__LIKELY(done)) {
     gotrace__time_switch(&c, g);
     if (c.v2) {
-      gotrace__v2_event2(&c, GOTRACE_V2_GO_SWITCH, c.at, g->id, gotrace__sequence_of(word) + 1);
-      gotrace__off(&c, 0, GOTRACE__WAITING);
+      gotrace__v2_write2(&c, GOTRACE_V2_GO_SWITCH, c.at, g->id, gotrace__sequence_of(word) + 1);
+      gotrace__detach_running(&c, 0, GOTRACE__WAITING);
       gotrace__store_relaxed(&g->tick, c.at);
     } else {
       gotrace__write_known_unblock(&c, g, word, stack);
       gotrace__write_block(&c, GOTRACE_BLOCK_GENERIC, stack);
-      gotrace__off(&c, 0, GOTRACE__WAITING);
+      gotrace__detach_running(&c, 0, GOTRACE__WAITING);
       gotrace__write_start_of(&c, g, gotrace__sequence_of(word) + 1, NULL);
     }
     gotrace__put_on(&c, g, word, c.v2 ? 1 : 2);
@@ -6138,27 +6138,27 @@ static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, g
   gotrace__call c;
   uint64_t word;
   bool end = reason == GOTRACE__SWITCH_ENDS, unexplained = end || reason == GOTRACE__SWITCH_BLOCKS;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return;
   c.frame = frame;
   if (!g) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (!c.m->go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else if (!gotrace__take(&c, g, 1u << GOTRACE__WAITING | 1u << GOTRACE__RUNNABLE, &word)) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
   } else if (unexplained && c.v2 && gotrace__t.version >= GOTRACE_GO_1_23 && gotrace__status_of(word) == GOTRACE__WAITING &&
              g->unborn != c.session) {
     gotrace__leave_stw(&c);
     gotrace__take_again(&c, g, &word);
     if (c.session) {
       gotrace__time_switch(&c, g);
-      gotrace__v2_event2(&c, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, c.at, g->id,
+      gotrace__v2_write2(&c, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, c.at, g->id,
                          gotrace__sequence_of(word) + 1);
     }
     if (end) gotrace__die(&c, true);
-    else gotrace__off(&c, 0, GOTRACE__WAITING);
+    else gotrace__detach_running(&c, 0, GOTRACE__WAITING);
     if (c.session) {
-      if (g->label && g->label[0]) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, c.at, gotrace__string(&c, g->label));
+      if (g->label && g->label[0]) gotrace__v2_write1(&c, GOTRACE_V2_GO_LABEL, c.at, gotrace__string(&c, g->label));
       gotrace__store_relaxed(&g->tick, c.at);
     }
     gotrace__put_on(&c, g, word, 1);
@@ -6174,7 +6174,7 @@ static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, g
     else gotrace__block(&c, unexplained ? (unsigned)GOTRACE_BLOCK_GENERIC : reason);
     gotrace__run(&c, g, word);
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 /* Writes that g, which the caller has taken with `word`, has run for zero time and ended, on a thread with a proc. A
@@ -6208,21 +6208,21 @@ static bool gotrace__try_destroy(gotrace_site *site, void *frame, gotrace_go *g,
   uint64_t word;
   unsigned spins = 0;
   bool done = true;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return true;
+  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return true;
   c.frame = frame;
   if (!g) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-    gotrace__end(&c);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+    gotrace__call_end(&c);
     return true;
   }
   for (;;) {
     if (!gotrace__take(&c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_DESTROY);
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_DESTROY);
       break;
     }
     if (c.session && !c.m->proc) {
       gotrace__give(&c, g, word, 0, gotrace__status_of(word));
-      if (last) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
+      if (last) gotrace__count_problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
       done = last;
       break;
     }
@@ -6237,7 +6237,7 @@ static bool gotrace__try_destroy(gotrace_site *site, void *frame, gotrace_go *g,
     gotrace__go_free(c.m, g);
     break;
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
   return done;
 }
 
@@ -6249,7 +6249,7 @@ static void gotrace__destroy_go(gotrace_site *site, void *frame, gotrace_go *g) 
   lost = m->lost_proc;
   gotrace__start_own_proc(m);
   gotrace__try_destroy(site, frame, g, true);
-  gotrace__stop_proc_quietly();
+  gotrace__stop_proc_silently();
   m->lost_proc = lost;
 }
 
@@ -6298,14 +6298,14 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, con
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace__call c;
   gotrace_go *g;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return NULL;
+  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return NULL;
   if (c.m->go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_START_OVER);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_START_OVER);
     gotrace__stop_running(&c, GOTRACE_STOP_YIELD);
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
   /* It has no proc, so it begins in the global proc's stream. */
-  if (!gotrace__begin(&c, site, GOTRACE__IN_SYSCALL)) return NULL;
+  if (!gotrace__call_begin(&c, site, GOTRACE__IN_SYSCALL)) return NULL;
   c.frame = GOTRACE__FRAME;
   c.may_wait = false;
   if (!c.v2) {
@@ -6319,22 +6319,22 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, con
     gotrace__store_relaxed(&c.m->go, g);
     gotrace__store_relaxed(&c.m->in_syscall, true);
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
   return g;
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
-  if (gotrace__start_off(go) || gotrace__usual_start(go)) return;
-  gotrace__start(go, false);
+  if (gotrace__start_while_off(go) || gotrace__fast_start(go)) return;
+  gotrace__start_go(go, false);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
-  if (!gotrace__usual_end()) gotrace__end_go();
+  if (!gotrace__fast_end()) gotrace__end_go();
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
   if (reason < GOTRACE_STOP_REASON_COUNT &&
-      (gotrace__off_off(GOTRACE__RUNNABLE) || gotrace__usual_stop(site, GOTRACE__FRAME, reason)))
+      (gotrace__detach_while_off(GOTRACE__RUNNABLE) || gotrace__fast_stop(site, GOTRACE__FRAME, reason)))
     return;
   gotrace__stop_go(site, GOTRACE__FRAME, reason);
   GOTRACE__KEEP_FRAME();
@@ -6342,20 +6342,20 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, uns
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
   if ((reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP) < GOTRACE_BLOCK_REASON_COUNT &&
-      (gotrace__off_off(GOTRACE__WAITING) || gotrace__usual_block(site, GOTRACE__FRAME, reason)))
+      (gotrace__detach_while_off(GOTRACE__WAITING) || gotrace__fast_block(site, GOTRACE__FRAME, reason)))
     return;
   gotrace__block_go(site, GOTRACE__FRAME, reason);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
-  if (gotrace__unblock_off(go) || gotrace__usual_unblock(site, GOTRACE__FRAME, go)) return;
+  if (gotrace__unblock_while_off(go) || gotrace__fast_unblock(site, GOTRACE__FRAME, go)) return;
   gotrace__unblock_go(site, GOTRACE__FRAME, go);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
-  if (gotrace__usual_switch(site, GOTRACE__FRAME, go)) return;
+  if (gotrace__fast_switch(site, GOTRACE__FRAME, go)) return;
   gotrace__switch(site, GOTRACE__FRAME, go, GOTRACE__SWITCH_BLOCKS);
   GOTRACE__KEEP_FRAME();
 }
@@ -6377,42 +6377,42 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
 
 GOTRACE__DEFINE void gotrace_go_label(const char *label) {
   gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__NEEDS_GO)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__NEEDS_GO)) return;
   if (!c.m->go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
-    if (!gotrace__set_label(c.m->go, label)) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
+    if (!gotrace__set_label(c.m->go, label)) gotrace__count_problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
     if (c.v2)
-      gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, c.m->go), gotrace__string(&c, c.m->go->label));
+      gotrace__v2_write1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, c.m->go), gotrace__string(&c, c.m->go->label));
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) {
   gotrace__call c;
   uint64_t word;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
   if (!go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
     gotrace_location entry = {0, NULL, "", 0};
     if (name && *name) entry.function = gotrace__keep_name(name);
     if (entry.function) gotrace__set_entry(go, &entry);
-    if (!gotrace__set_label(go, name)) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
+    if (!gotrace__set_label(go, name)) gotrace__count_problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
     if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
-    else if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, go), gotrace__string(&c, go->label));
+    else if (c.v2) gotrace__v2_write1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, go), gotrace__string(&c, go->label));
   } else {
-    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
   gotrace__call c;
   uint64_t word;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
   if (!go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
     if (!gotrace__load_relaxed(&go->timer) && c.session) {
       gotrace__lock(&gotrace__t.records);
@@ -6422,25 +6422,25 @@ GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
     gotrace__store_relaxed(&go->timer, true);
     if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
   } else {
-    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) {
   gotrace__call c;
   uint64_t word;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
   if (!go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
   } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
     gotrace__store_relaxed(&go->stack_low, (uintptr_t)low);
     gotrace__store_relaxed(&go->stack_high, (uintptr_t)high);
     if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
   } else {
-    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 /* ---------------------------------------------------------------------------------------------- >>system-calls ----
@@ -6456,10 +6456,10 @@ static inline void gotrace__enter_syscall(gotrace__call *c, uint32_t stack) {
     uint64_t tick = gotrace__stamp(c, g);
     gotrace__store_relaxed(&g->tick, tick);
     if (c->v2) {
-      gotrace__v2_event2(c, GOTRACE_V2_GO_SYSCALL_BEGIN, tick, ++p->sequence, stack);
+      gotrace__v2_write2(c, GOTRACE_V2_GO_SYSCALL_BEGIN, tick, ++p->sequence, stack);
       p->stream.tick = tick;
     } else {
-      gotrace__event1(c, GOTRACE_V1_GO_SYS_CALL, tick, stack);
+      gotrace__v1_write1(c, GOTRACE_V1_GO_SYS_CALL, tick, stack);
       g->syscall_tick = tick;
       g->syscall_session = c->session;
       p->run_in_syscall = true;
@@ -6473,7 +6473,7 @@ static inline void gotrace__enter_syscall(gotrace__call *c, uint32_t stack) {
   gotrace__store_release(&p->word, gotrace__proc_word(c->m->index, GOTRACE__PROC_SYSCALL));
 }
 
-static inline bool gotrace__usual_syscall_begin(const gotrace_site *site, void *frame) {
+static inline bool gotrace__fast_syscall_begin(const gotrace_site *site, void *frame) {
   gotrace__call c;
   uint32_t stack;
   if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
@@ -6484,15 +6484,15 @@ static inline bool gotrace__usual_syscall_begin(const gotrace_site *site, void *
 
 static GOTRACE__NOINLINE void gotrace__begin_syscall(gotrace_site *site, void *frame) {
   gotrace__call c;
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (!gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
   c.frame = frame;
   if (!c.m->go) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
     if (c.session) gotrace__leave_stw(&c);
     gotrace__enter_syscall(&c, c.session ? gotrace__stop_stack(&c) : 0);
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 /* The shortest system call, in trace time, for which Go's sysmon takes a proc away. */
@@ -6508,7 +6508,7 @@ static void gotrace__v2_syscall_end(gotrace__call *c, uint64_t word, bool blocke
   uint64_t tick;
   tick = gotrace__stamp(c, g);
   gotrace__store_relaxed(&g->tick, tick);
-  gotrace__v2_event0(c, kept ? GOTRACE_V2_GO_SYSCALL_END : GOTRACE_V2_GO_SYSCALL_END_BLOCKED, tick);
+  gotrace__v2_write0(c, kept ? GOTRACE_V2_GO_SYSCALL_END : GOTRACE_V2_GO_SYSCALL_END_BLOCKED, tick);
   gotrace__store_relaxed(&m->in_syscall, false);
   if (blocked) {
     if (p) gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
@@ -6528,23 +6528,23 @@ static inline bool gotrace__is_short_syscall(const gotrace__call *c, const gotra
 }
 
 /* Fast path for a thread that kept its proc through the system call. */
-static inline bool gotrace__usual_syscall_end(void) {
+static inline bool gotrace__fast_syscall_end(void) {
   gotrace__call c;
   gotrace_go *g;
   uint64_t word, before, taken;
   bool done;
-  if (!gotrace__enter_usual(&c, true)) return false;
+  if (!gotrace__enter_fast(&c, true)) return false;
   g = c.m->go;
   before = taken = gotrace__proc_word(c.m->index, GOTRACE__PROC_SYSCALL);
   done = gotrace__cas_acq_rel(&c.p->word, &taken, before | GOTRACE__BUSY);
   if (GOTRACE__LIKELY(done)) {
     done = gotrace__load_relaxed(&c.p->stream.generation) <= c.generation && gotrace__choose_stream(&c) &&
-           (c.v2 || gotrace__is_short_syscall(&c, g)) && gotrace__usual_take(&c, g, GOTRACE__SYSCALL, &word);
+           (c.v2 || gotrace__is_short_syscall(&c, g)) && gotrace__fast_take(&c, g, GOTRACE__SYSCALL, &word);
     if (GOTRACE__LIKELY(done)) {
       if (c.v2) {
         uint64_t tick = gotrace__stamp(&c, g);
         gotrace__store_relaxed(&g->tick, tick);
-        gotrace__v2_event0(&c, GOTRACE_V2_GO_SYSCALL_END, tick);
+        gotrace__v2_write0(&c, GOTRACE_V2_GO_SYSCALL_END, tick);
       } else {
         g->syscall_session = 0;
         c.p->run_in_syscall = false;
@@ -6570,14 +6570,14 @@ static void gotrace__lose_proc(gotrace__call *c, gotrace_proc *p) {
 }
 
 /* The same for a thread that has a proc, or had one that was stolen. */
-static void gotrace__lose_proc_quietly(void) {
+static void gotrace__lose_proc_silently(void) {
   gotrace__call c;
   gotrace_proc *p;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
   c.may_wait = false;
   p = gotrace__syscall_proc(&c);
   if (p && c.taken == p) gotrace__lose_proc(&c, p);
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 /* v1: writes the end of the system call of the thread's goroutine, taken with `word`. p: the thread's proc or NULL. */
@@ -6589,8 +6589,8 @@ static void gotrace__v1_syscall_end(gotrace__call *c, gotrace_proc *p, uint64_t 
   if (c->session && p && !waits && (blocked || !gotrace__is_short_syscall(c, g))) {
     /* Readers expect Go's order: the proc stops, and starts again for the exit. */
     gotrace__write_syscall_block(c, g, g->syscall_tick);
-    gotrace__event0(c, GOTRACE_V1_PROC_STOP, c->s->tick);
-    gotrace__event1(c, GOTRACE_V1_PROC_START, gotrace__stamp(c, NULL), m->system_id);
+    gotrace__v1_write0(c, GOTRACE_V1_PROC_STOP, c->s->tick);
+    gotrace__v1_write1(c, GOTRACE_V1_PROC_START, gotrace__stamp(c, NULL), m->system_id);
     waits = true;
   }
   gotrace__store_relaxed(&m->in_syscall, false);
@@ -6627,22 +6627,22 @@ static GOTRACE__NOINLINE void gotrace__syscall_end(bool blocked, bool ends) {
   gotrace_proc *p;
   uint64_t word;
   bool lost = false;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
   m = c.m;
   c.may_wait = false;
   p = m->in_syscall ? gotrace__syscall_proc(&c) : NULL;
   if (m->in_syscall && !p && !blocked) {
-    gotrace__end(&c);
+    gotrace__call_end(&c);
     lost = gotrace__start_own_proc(m); /* m->go is still in its system call */
-    if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+    if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
     c.may_wait = false;
     p = m->proc;
     if (!p) blocked = true;
   }
-  if (lost && !ends) gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
+  if (lost && !ends) gotrace__count_problem(&c, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
   if (!m->in_syscall) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_NONE);
-    gotrace__end(&c);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_SYSCALL_NONE);
+    gotrace__call_end(&c);
     return;
   }
   if (p && blocked && c.taken == p) {
@@ -6661,17 +6661,17 @@ static GOTRACE__NOINLINE void gotrace__syscall_end(bool blocked, bool ends) {
     gotrace__v1_syscall_end(&c, p, word, blocked);
   }
   if (p) gotrace__give_proc(&c, p, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING));
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
-  if (gotrace__usual_syscall_begin(site, GOTRACE__FRAME)) return;
+  if (gotrace__fast_syscall_begin(site, GOTRACE__FRAME)) return;
   gotrace__begin_syscall(site, GOTRACE__FRAME);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
-  if (!gotrace__usual_syscall_end()) gotrace__syscall_end(false, false);
+  if (!gotrace__fast_syscall_end()) gotrace__syscall_end(false, false);
 }
 
 GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) { gotrace__syscall_end(true, false); }
@@ -6680,15 +6680,15 @@ GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
   gotrace__call c;
   uint64_t word;
   gotrace_go *g;
-  if (!gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
   c.may_wait = false;
   if (c.m->in_syscall && c.m->proc && (!c.session || c.v2)) gotrace__stop_proc(&c);
   g = c.m->go;
   if (!c.m->in_syscall) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_SYSCALL_NONE);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_SYSCALL_NONE);
   } else if (c.session && !c.v2) {
     gotrace__thread *m = c.m;
-    gotrace__end(&c);
+    gotrace__call_end(&c);
     gotrace__syscall_end(false, true);
     gotrace_go_end();
     if (m->proc) gotrace_proc_stop();
@@ -6699,12 +6699,12 @@ GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
     gotrace__store_relaxed(&c.m->go, (gotrace_go *)NULL);
     if (g == c.m->own_go) c.m->own_go = NULL;
     if (taken) {
-      if (c.v2) gotrace__v2_event0(&c, GOTRACE_V2_GO_DESTROY_SYSCALL, gotrace__stamp(&c, g));
+      if (c.v2) gotrace__v2_write0(&c, GOTRACE_V2_GO_DESTROY_SYSCALL, gotrace__stamp(&c, g));
       gotrace__give(&c, g, word, 0, GOTRACE__DEAD);
       gotrace__go_free(c.m, g);
     }
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 /* ------------------------------------------------------------------------------------------------- >>collector ----
@@ -6720,7 +6720,7 @@ static bool gotrace__borrow(gotrace__call *c, gotrace_go **borrowed) {
   *borrowed = NULL;
   if (c->m->go) return true;
   if (!c->m->proc) {
-    gotrace__problem(c, GOTRACE_PROBLEM_NO_GOROUTINE);
+    gotrace__count_problem(c, GOTRACE_PROBLEM_NO_GOROUTINE);
     return false;
   }
   *borrowed = gotrace__create(c, &entry, GOTRACE__RUNNABLE);
@@ -6737,20 +6737,20 @@ static bool gotrace__borrow(gotrace__call *c, gotrace_go **borrowed) {
 static void gotrace__end_sweep(gotrace__call *c) {
   gotrace_proc *p = c->p;
   if (p->sweep_session != c->session) return;
-  if (c->v2) gotrace__v2_event2(c, GOTRACE_V2_GC_SWEEP_END, gotrace__stamp(c, NULL), p->swept, p->reclaimed);
-  else if (gotrace__t.version < 1009) gotrace__event0(c, GOTRACE_V1_GC_SWEEP_DONE_1_8, gotrace__stamp(c, NULL));
-  else gotrace__event2(c, GOTRACE_V1_GC_SWEEP_DONE, gotrace__stamp(c, NULL), p->swept, p->reclaimed);
+  if (c->v2) gotrace__v2_write2(c, GOTRACE_V2_GC_SWEEP_END, gotrace__stamp(c, NULL), p->swept, p->reclaimed);
+  else if (gotrace__t.version < 1009) gotrace__v1_write0(c, GOTRACE_V1_GC_SWEEP_DONE_1_8, gotrace__stamp(c, NULL));
+  else gotrace__v1_write2(c, GOTRACE_V1_GC_SWEEP_DONE, gotrace__stamp(c, NULL), p->swept, p->reclaimed);
   gotrace__store_relaxed(&p->sweep_session, 0u);
 }
 
 static void gotrace__heap(gotrace__uint64 *last, uint64_t bytes, unsigned v1, unsigned v2) {
   gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__V2_PROC)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__V2_PROC)) return;
   gotrace__store_relaxed(last, bytes + 1);
-  if (c.v2 && !c.p) gotrace__problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
-  else if (c.v2) gotrace__v2_event1(&c, v2, gotrace__stamp(&c, NULL), bytes);
-  else if (c.session) gotrace__event1(&c, v1, gotrace__stamp(&c, NULL), bytes);
-  gotrace__end(&c);
+  if (c.v2 && !c.p) gotrace__count_problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
+  else if (c.v2) gotrace__v2_write1(&c, v2, gotrace__stamp(&c, NULL), bytes);
+  else if (c.session) gotrace__v1_write1(&c, v1, gotrace__stamp(&c, NULL), bytes);
+  gotrace__call_end(&c);
 }
 
 /* Memory. */
@@ -6762,75 +6762,75 @@ static void gotrace__memory(unsigned event, int unit, const void *address, size_
   const gotrace_heap_layout *heap = &gotrace__t.options.heap;
   gotrace__call c;
   if (GOTRACE__LIKELY(!gotrace__load_relaxed(&gotrace__t.alloc_events))) return;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
   if (c.session && gotrace__t.options.alloc_events && gotrace__has(&c, GOTRACE_GO_1_23)) {
     uint64_t offset = (uint64_t)(uintptr_t)address - heap->base, tick = gotrace__stamp(&c, NULL), id = 0;
     uint64_t of = offset / (unit == 0 ? heap->page_size : unit == 1 ? heap->alignment : heap->stack_unit);
     unsigned order = 0;
     if (type) {
       id = gotrace__table_put(gotrace__t.tables[c.slot]->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type);
-      if (!id) gotrace__problem(&c, GOTRACE_PROBLEM_TABLE_FULL);
+      if (!id) gotrace__count_problem(&c, GOTRACE_PROBLEM_TABLE_FULL);
     }
     while (unit == 2 && order < 63 && ((uint64_t)1 << order) < bytes) order++;
-    if (unit == 1 && event != GOTRACE_V2_HEAP_OBJECT_FREE) gotrace__v2_event2(&c, event, tick, of, id);
-    else if (bytes == SIZE_MAX) gotrace__v2_event1(&c, event, tick, of);
+    if (unit == 1 && event != GOTRACE_V2_HEAP_OBJECT_FREE) gotrace__v2_write2(&c, event, tick, of, id);
+    else if (bytes == SIZE_MAX) gotrace__v2_write1(&c, event, tick, of);
     else if (unit == 0)
-      gotrace__v2_event3(&c, event, tick, of, (bytes + heap->page_size - 1) / heap->page_size, kind_class);
-    else gotrace__v2_event2(&c, event, tick, of, order + 1); /* as sys.Len64 of the size */
+      gotrace__v2_write3(&c, event, tick, of, (bytes + heap->page_size - 1) / heap->page_size, kind_class);
+    else gotrace__v2_write2(&c, event, tick, of, order + 1); /* as sys.Len64 of the size */
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count) {
   gotrace__call c;
   gotrace_go *borrowed;
-  if (!gotrace__begin(&c, site, GOTRACE__V2_GO)) return;
+  if (!gotrace__call_begin(&c, site, GOTRACE__V2_GO)) return;
   c.frame = GOTRACE__FRAME;
   gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
   if (c.v2) {
     if (gotrace__borrow(&c, &borrowed))
-      gotrace__v2_event2(&c, GOTRACE_V2_PROCS_CHANGE, gotrace__stamp(&c, NULL), gotrace__procs(), gotrace__stack(&c));
+      gotrace__v2_write2(&c, GOTRACE_V2_PROCS_CHANGE, gotrace__stamp(&c, NULL), gotrace__procs(), gotrace__stack(&c));
     if (borrowed) gotrace__die(&c, false);
   } else if (c.session) {
-    gotrace__event2(&c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(&c, NULL), count, gotrace__stack(&c));
+    gotrace__v1_write2(&c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(&c, NULL), count, gotrace__stack(&c));
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
   gotrace__call c;
   gotrace_go *borrowed = NULL;
-  if (!gotrace__begin(&c, site, GOTRACE__V2_GO)) return;
+  if (!gotrace__call_begin(&c, site, GOTRACE__V2_GO)) return;
   c.frame = GOTRACE__FRAME;
   if (c.v2) (void)gotrace__borrow(&c, &borrowed); /* before the collector's lock, since it takes a goroutine */
   gotrace__lock_collector(&c);
   if (gotrace__t.gc) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_GC_STATE);
   } else {
     gotrace__t.gc = true;
     if (c.v2) {
       if (c.m->go) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_BEGIN); /* otherwise the next generation writes it first */
     } else if (c.session) {
       uint64_t tick = gotrace__collector_stamp(&c);
-      gotrace__event2(&c, GOTRACE_V1_GC_START, tick, gotrace__t.gc_sequence++, gotrace__stack(&c));
+      gotrace__v1_write2(&c, GOTRACE_V1_GC_START, tick, gotrace__t.gc_sequence++, gotrace__stack(&c));
       gotrace__store_relaxed(&gotrace__t.gc_session, c.session);
     }
   }
   gotrace__unlock_collector(&c);
   if (borrowed) gotrace__die(&c, false);
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_gc_end(void) {
   gotrace__call c;
   gotrace_go *borrowed = NULL;
-  if (!gotrace__begin(&c, NULL, GOTRACE__V2_GO)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__V2_GO)) return;
   if (c.v2 && gotrace__load_relaxed(&gotrace__t.gc_session) == c.session) (void)gotrace__borrow(&c, &borrowed);
   gotrace__lock_collector(&c);
-  if (!gotrace__t.gc) gotrace__problem(&c, GOTRACE_PROBLEM_GC_STATE);
+  if (!gotrace__t.gc) gotrace__count_problem(&c, GOTRACE_PROBLEM_GC_STATE);
   if (c.session && gotrace__t.gc_session == c.session) {
     if (!c.v2) {
-      gotrace__event0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
+      gotrace__v1_write0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
       gotrace__store_relaxed(&gotrace__t.gc_session, 0u);
     } else if (c.m->go) {
       if (gotrace__t.gc_traced != c.generation) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_ACTIVE);
@@ -6840,16 +6840,16 @@ GOTRACE__DEFINE void gotrace_gc_end(void) {
   gotrace__t.gc = gotrace__t.gc_session && gotrace__t.gc_session == c.session; /* if its end could not be written */
   gotrace__unlock_collector(&c);
   if (borrowed) gotrace__die(&c, false);
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
   gotrace__call c;
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (!gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
   c.frame = GOTRACE__FRAME;
   gotrace__lock_collector(&c);
   if (gotrace__t.stw) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_STW_STATE);
   } else {
     unsigned kind;
     gotrace__t.stw = true;
@@ -6858,7 +6858,7 @@ GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
     /* Before 1.21: only 0, mark termination, and 1, sweep termination. Readers attribute it to the goroutine that
      * begins it. */
     if (!c.m->go) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_NO_GOROUTINE);
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_NO_GOROUTINE);
     } else if (c.v2) {
       gotrace__t.stw_reason = reason;
       gotrace__v2_stw_begin(&c, gotrace__stack(&c));
@@ -6866,89 +6866,89 @@ GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
                                     ? GOTRACE_GO_1_10
                                     : GOTRACE_GO_1_21)) {
       if (gotrace__t.version < GOTRACE_GO_1_21) kind--;
-      gotrace__event1(&c, GOTRACE_V1_STW_START, gotrace__collector_stamp(&c), kind);
+      gotrace__v1_write1(&c, GOTRACE_V1_STW_START, gotrace__collector_stamp(&c), kind);
       gotrace__t.stw_open = c.p->stw_session = c.session;
     }
   }
   gotrace__unlock_collector(&c);
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_stw_end(void) {
   gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
   gotrace__lock_collector(&c);
   if (c.session && c.p && c.p->stw_session == c.session) {
     gotrace__write_stw_end(&c);
     gotrace__t.stw = false;
   } else if (!gotrace__t.stw || (c.session && gotrace__t.stw_open == c.session)) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE); /* not begun, or begun by another goroutine, which must end it */
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_STW_STATE); /* not begun, or begun by another goroutine, which must end it */
   } else {
     gotrace__t.stw = false;
   }
   gotrace__unlock_collector(&c);
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_gc_scan_begin(void) {
   gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
   if (c.session) {
     if (gotrace__t.version >= GOTRACE_GO_1_10) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_FORMAT_LACKS);
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_FORMAT_LACKS);
     } else if (c.p->scan_session == c.session) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_STW_STATE);
     } else {
-      gotrace__event0(&c, GOTRACE_V1_GC_SCAN_START, gotrace__stamp(&c, NULL));
+      gotrace__v1_write0(&c, GOTRACE_V1_GC_SCAN_START, gotrace__stamp(&c, NULL));
       c.p->scan_session = c.session;
     }
   }
   if (c.m->proc) c.m->proc->scan = true;
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
   gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
   if (c.session) {
     if (gotrace__t.version >= GOTRACE_GO_1_10) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_FORMAT_LACKS);
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_FORMAT_LACKS);
     } else if (c.p->scan_session == c.session) {
-      gotrace__event0(&c, GOTRACE_V1_GC_SCAN_DONE, gotrace__stamp(&c, NULL));
+      gotrace__v1_write0(&c, GOTRACE_V1_GC_SCAN_DONE, gotrace__stamp(&c, NULL));
       c.p->scan_session = 0;
     } else if (!c.m->proc || !c.m->proc->scan) { /* otherwise it began before the trace */
-      gotrace__problem(&c, GOTRACE_PROBLEM_STW_STATE);
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_STW_STATE);
     }
   }
   if (c.m->proc) c.m->proc->scan = false;
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
   gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__NEEDS_GO)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__NEEDS_GO)) return;
   if (!c.m->proc || c.m->proc->sweep) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
   } else {
     gotrace_proc *p = c.m->proc;
     p->sweep = true;
     if (c.session) p->swept = p->reclaimed = 0;
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
   gotrace__call c;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return;
+  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return;
   c.frame = GOTRACE__FRAME;
   if (!c.m->proc || !c.m->proc->sweep) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
   } else {
     gotrace_proc *p = c.m->proc;
     if (c.session && p->sweep_session != c.session) {
       uint64_t tick = gotrace__stamp(&c, NULL);
-      if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GC_SWEEP_BEGIN, tick, gotrace__stack(&c));
-      else gotrace__event1(&c, GOTRACE_V1_GC_SWEEP_START, tick, gotrace__stack(&c));
+      if (c.v2) gotrace__v2_write1(&c, GOTRACE_V2_GC_SWEEP_BEGIN, tick, gotrace__stack(&c));
+      else gotrace__v1_write1(&c, GOTRACE_V1_GC_SWEEP_START, tick, gotrace__stack(&c));
       gotrace__store_relaxed(&p->sweep_session, c.session);
       p->swept = p->reclaimed = 0;
     }
@@ -6957,53 +6957,53 @@ GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept
       p->reclaimed += reclaimed;
     }
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
   gotrace__call c;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
   if (!c.m->proc || !c.m->proc->sweep) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
   } else {
     gotrace_proc *p = c.m->proc;
     if (c.session) gotrace__end_sweep(&c);
     p->sweep = false;
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
   gotrace__call c;
   gotrace_go *g;
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (!gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
   c.frame = GOTRACE__FRAME;
   g = c.m->go;
   if (!g || (c.session && g->assist_session == c.session)) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
   } else if (gotrace__has(&c, 1009)) {
     uint64_t tick = gotrace__stamp(&c, g);
-    if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, tick, gotrace__stack(&c));
-    else gotrace__event1(&c, GOTRACE_V1_GC_MARK_ASSIST_START, tick, gotrace__stack(&c));
+    if (c.v2) gotrace__v2_write1(&c, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, tick, gotrace__stack(&c));
+    else gotrace__v1_write1(&c, GOTRACE_V1_GC_MARK_ASSIST_START, tick, gotrace__stack(&c));
     gotrace__store_relaxed(&g->assist_session, c.session);
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
   gotrace__call c;
   gotrace_go *g;
-  if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
+  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
   g = c.m->go;
   if (c.session && g && g->assist_session == c.session) {
-    if (c.v2) gotrace__v2_event0(&c, GOTRACE_V2_GC_MARK_ASSIST_END, gotrace__stamp(&c, g));
-    else gotrace__event0(&c, GOTRACE_V1_GC_MARK_ASSIST_DONE, gotrace__stamp(&c, g));
+    if (c.v2) gotrace__v2_write0(&c, GOTRACE_V2_GC_MARK_ASSIST_END, gotrace__stamp(&c, g));
+    else gotrace__v1_write0(&c, GOTRACE_V1_GC_MARK_ASSIST_DONE, gotrace__stamp(&c, g));
     gotrace__store_relaxed(&g->assist_session, 0u);
   } else if (c.session && (!g || (gotrace__t.version >= 1009 && gotrace__load_relaxed(&g->introduced) != c.session))) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE); /* else it began before the trace, or the format has
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE); /* else it began before the trace, or the format has
                                                                 none */
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_heap_alloc(uint64_t bytes) {
@@ -7094,17 +7094,17 @@ static void gotrace__leave_wait(gotrace__thread *m) {
 static GOTRACE__NOINLINE gotrace_go *gotrace__begin_wait_slowly(gotrace_site *site, void *frame, unsigned reason) {
   gotrace__call c;
   gotrace_go *g;
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return NULL;
+  if (!gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return NULL;
   c.frame = frame;
   g = c.m->go;
   if (!g) {
-    gotrace__problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else {
     c.m->waiting = g;
     gotrace__block(&c, reason);
     c.m->waiting_id = gotrace__load_relaxed(&g->id); /* it has a new id if it waits for ever */
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
   return g;
 }
 
@@ -7117,8 +7117,8 @@ static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const vo
   }
   if (m) gotrace__leave_wait(m); /* a previous wait that has not ended */
   if (g && (reason < GOTRACE_BLOCK_REASON_COUNT
-                ? gotrace__off_off(GOTRACE__WAITING) || gotrace__usual_block(site, frame, reason)
-                : gotrace__usual_named_block(site, frame, reason)))
+                ? gotrace__detach_while_off(GOTRACE__WAITING) || gotrace__fast_block(site, frame, reason)
+                : gotrace__fast_named_block(site, frame, reason)))
     m->waiting_id = gotrace__load_relaxed(&g->id), m->waiting = g;
   else if ((g = gotrace__begin_wait_slowly(site, frame, reason)) == NULL) return;
   m = gotrace__self;
@@ -7148,14 +7148,14 @@ static gotrace__thread *gotrace__claim_wait(gotrace__wait_bucket *bucket, const 
 
 /* Fast path: claims and unblocks as many waiters as possible. A waiter that needs the slow path returns to its
  * place. */
-static inline unsigned gotrace__usual_wake(const gotrace_site *site, void *frame, const void *key, unsigned count) {
+static inline unsigned gotrace__fast_wake(const gotrace_site *site, void *frame, const void *key, unsigned count) {
   gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
   gotrace__thread *m;
   unsigned woken = 0;
   while (woken < count && (m = gotrace__claim_wait(bucket, key)) != NULL) {
     gotrace_go *g = m->waiting;
     if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->id) != m->waiting_id ||
-                          !(gotrace__unblock_off(g) || gotrace__usual_unblock(site, frame, g)))) {
+                          !(gotrace__unblock_while_off(g) || gotrace__fast_unblock(site, frame, g)))) {
       gotrace__lock(&bucket->lock);
       gotrace__list_wait(bucket, m, NULL);
       gotrace__store_release(&m->wait_claimed, 0u);
@@ -7175,7 +7175,7 @@ static GOTRACE__NOINLINE unsigned gotrace__wake_slowly(gotrace_site *site, void 
   gotrace__call c;
   gotrace__thread *m;
   unsigned woken = 0;
-  if (!gotrace__begin(&c, site, GOTRACE__ANY)) return 0;
+  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return 0;
   c.frame = frame;
   while (woken < count && (m = gotrace__claim_wait(bucket, key)) != NULL) {
     gotrace_go *g = m->waiting;
@@ -7189,7 +7189,7 @@ static GOTRACE__NOINLINE unsigned gotrace__wake_slowly(gotrace_site *site, void 
     gotrace__store_release(&m->wait_claimed, 0u);
     if (c.session) gotrace__open(&c, c.p); /* opens a new buffer if needed: there may be many */
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
   return woken;
 }
 
@@ -7207,7 +7207,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN unsigned gotrace_wake_at(gotrace_site *site, co
   const gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
   unsigned woken;
   if (!count || !key || !gotrace__load_relaxed(&bucket->first) || !gotrace__me_outside()) return 0;
-  woken = gotrace__usual_wake(site, GOTRACE__FRAME, key, count);
+  woken = gotrace__fast_wake(site, GOTRACE__FRAME, key, count);
   if (woken < count && gotrace__load_relaxed(&bucket->first))
     woken += gotrace__wake_slowly(site, GOTRACE__FRAME, key, count - woken);
   GOTRACE__KEEP_FRAME();
@@ -7223,12 +7223,12 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
     gotrace__leave_wait(m);
     m->waiting = NULL;
     if (gotrace__load_relaxed(&g->id) != m->waiting_id) g = NULL;
-    if (!gotrace__start_off(g) && !gotrace__usual_start(g)) gotrace__start(g, true);
+    if (!gotrace__start_while_off(g) && !gotrace__fast_start(g)) gotrace__start_go(g, true);
   } else {
     gotrace__call c;
-    if (!gotrace__begin(&c, NULL, GOTRACE__ANY)) return;
-    gotrace__problem(&c, GOTRACE_PROBLEM_WAIT_NONE);
-    gotrace__end(&c);
+    if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
+    gotrace__count_problem(&c, GOTRACE_PROBLEM_WAIT_NONE);
+    gotrace__call_end(&c);
   }
 }
 
@@ -7247,7 +7247,7 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
   if (m->go || m->waiting || (m->proc && m->proc != m->own_proc)) return;
   if (!m->proc && !gotrace__start_own_proc(m)) return;
   if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
-    gotrace__start(m->own_go, true);
+    gotrace__start_go(m->own_go, true);
     if (m->go) return;
   }
   if (!m->name) {
@@ -7268,7 +7268,7 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
     m->own_go_id = gotrace__load_relaxed(&m->own_go->id); /* another thread may have blocked it for ever */
     /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
     gotrace__store_relaxed(&m->own_go->introduced, gotrace__load_relaxed(&m->session));
-    gotrace__start(m->own_go, true);
+    gotrace__start_go(m->own_go, true);
   }
 }
 
@@ -7276,9 +7276,9 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
 static bool gotrace__free_own_proc(gotrace__thread *m) {
   gotrace__call c;
   bool sweeps = false;
-  if (!m->own_proc || !gotrace__begin(&c, NULL, GOTRACE__IN_SYSCALL)) return true;
+  if (!m->own_proc || !gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return true;
   gotrace__free_proc(&c, m->own_proc, &sweeps);
-  gotrace__end(&c);
+  gotrace__call_end(&c);
   return !sweeps;
 }
 
@@ -7291,7 +7291,7 @@ static void gotrace__thread_finish(gotrace__thread *m) {
   m->waiting = NULL;
   if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) {
     if (m->go != g && !m->go && (!m->proc || m->proc == m->own_proc) && (m->proc || gotrace__start_own_proc(m)))
-      gotrace__start(g, true);
+      gotrace__start_go(g, true);
     if (m->go == g) gotrace_go_end();
   }
   m->own_go = NULL;
@@ -7364,7 +7364,7 @@ GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   if (!m) return;
   if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
   if (go && !m->proc) gotrace__start_own_proc(m);
-  gotrace__start(go, false);
+  gotrace__start_go(go, false);
   if (!go || m->go != go) return;
   m->own_go = go;
   m->own_go_id = gotrace__load_relaxed(&go->id);
@@ -7508,7 +7508,7 @@ static bool gotrace__annotate(gotrace__call *c, gotrace_site *site, void *frame)
   c->site = site;
   if (!gotrace__has(c, GOTRACE_GO_1_11)) return false;
   if (!c->m->go) {
-    gotrace__problem(c, GOTRACE_PROBLEM_NO_GOROUTINE);
+    gotrace__count_problem(c, GOTRACE_PROBLEM_NO_GOROUTINE);
     return false;
   }
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.tasks_traced) != c->session)) gotrace__write_open_tasks(c);
@@ -7526,9 +7526,9 @@ static void gotrace__regions_of_session(gotrace__call *c, gotrace_go *g) {
 static void gotrace__write_region(gotrace__call *c, uint64_t task, unsigned end, uint32_t name, uint32_t stack) {
   uint64_t tick = gotrace__stamp(c, c->m->go);
   if (c->v2)
-    gotrace__v2_event3(c, end ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN, tick, task, name, stack);
+    gotrace__v2_write3(c, end ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN, tick, task, name, stack);
   else
-    gotrace__event4(c, GOTRACE_V1_USER_REGION, tick, task, end, name, stack);
+    gotrace__v1_write4(c, GOTRACE_V1_USER_REGION, tick, task, end, name, stack);
 }
 
 /* Regions are identified by their names, since ids change with the generation. A name that is not a constant is kept
@@ -7578,19 +7578,19 @@ static inline void gotrace__push_region(gotrace_go *g, uint64_t task, const char
 
 /* Fast path: whether the thread's goroutine has had a region in this session (so the format has regions, and the open
  * tasks are written), and the name and stack of the call site are cached. */
-static inline bool gotrace__usual_region(const gotrace__call *c, const gotrace_site *site, void *frame,
+static inline bool gotrace__fast_region(const gotrace__call *c, const gotrace_site *site, void *frame,
                                          const char *name, uint32_t *id, uint32_t *stack) {
   return site && gotrace__site_knows(c, &site->name_id, id) && name && c->m->go &&
-         c->m->go->region_session == c->session && gotrace__usual_stack(c, site, frame, stack);
+         c->m->go->region_session == c->session && gotrace__fast_stack(c, site, frame, stack);
 }
 
-static inline bool gotrace__usual_region_begin(const gotrace_site *site, void *frame, gotrace_task task,
+static inline bool gotrace__fast_region_begin(const gotrace_site *site, void *frame, gotrace_task task,
                                                const char *name, int name_is_constant) {
   gotrace__call c;
   uint32_t id, stack;
   bool done;
-  if (!name_is_constant || !gotrace__enter_usual(&c, false)) return false;
-  done = gotrace__choose_stream(&c) && gotrace__usual_region(&c, site, frame, name, &id, &stack) &&
+  if (!name_is_constant || !gotrace__enter_fast(&c, false)) return false;
+  done = gotrace__choose_stream(&c) && gotrace__fast_region(&c, site, frame, name, &id, &stack) &&
          c.m->go->region_depth < c.m->go->region_capacity;
   if (GOTRACE__LIKELY(done)) {
     gotrace__push_region(c.m->go, task.id, name, !id);
@@ -7603,22 +7603,22 @@ static inline bool gotrace__usual_region_begin(const gotrace_site *site, void *f
 static GOTRACE__NOINLINE void gotrace__begin_region(gotrace_site *site, void *frame, gotrace_task task,
                                                     const char *name, int name_is_constant) {
   gotrace__call c;
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (!gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
   if (gotrace__annotate(&c, site, frame)) {
     gotrace_go *g = c.m->go;
     uint32_t id = gotrace__name(&c, name, name_is_constant);
     const char *kept = gotrace__region_name(name, name_is_constant);
     gotrace__regions_of_session(&c, g);
     if (!kept) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_TABLE_FULL);
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_TABLE_FULL);
     } else if (!gotrace__region_room(g)) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_REGION_DEPTH);
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_REGION_DEPTH);
     } else {
       gotrace__push_region(g, task.id, kept, !id);
       gotrace__write_region(&c, task.id, 0, id, gotrace__stack(&c));
     }
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 /* Ends the innermost region, by the id of its name. The id is 0 if the name is empty, or if there is no memory for it
@@ -7632,13 +7632,13 @@ static void gotrace__end_innermost(gotrace__call *c, gotrace_go *g, uint32_t nam
   }
 }
 
-static inline bool gotrace__usual_region_end(const gotrace_site *site, void *frame, gotrace_task task, const char *name,
+static inline bool gotrace__fast_region_end(const gotrace_site *site, void *frame, gotrace_task task, const char *name,
                                              int name_is_constant) {
   gotrace__call c;
   uint32_t id, stack;
   bool done;
-  if (!name_is_constant || !gotrace__enter_usual(&c, false)) return false;
-  done = gotrace__choose_stream(&c) && gotrace__usual_region(&c, site, frame, name, &id, &stack) && id &&
+  if (!name_is_constant || !gotrace__enter_fast(&c, false)) return false;
+  done = gotrace__choose_stream(&c) && gotrace__fast_region(&c, site, frame, name, &id, &stack) && id &&
          c.m->go->region_depth;
   if (GOTRACE__LIKELY(done)) {
     const gotrace__open_region *open = &c.m->go->regions[c.m->go->region_depth - 1];
@@ -7655,7 +7655,7 @@ static inline bool gotrace__usual_region_end(const gotrace_site *site, void *fra
 static GOTRACE__NOINLINE void gotrace__end_region(gotrace_site *site, void *frame, gotrace_task task, const char *name,
                                                   int name_is_constant) {
   gotrace__call c;
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (!gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
   if (gotrace__annotate(&c, site, frame)) {
     gotrace_go *g = c.m->go;
     uint32_t id = gotrace__name(&c, name, name_is_constant), depth;
@@ -7665,7 +7665,7 @@ static GOTRACE__NOINLINE void gotrace__end_region(gotrace_site *site, void *fram
     if (GOTRACE__LIKELY(depth && depth == g->region_depth)) {
       gotrace__end_innermost(&c, g, id);
     } else if (depth) {
-      gotrace__problem(&c, GOTRACE_PROBLEM_REGION_ORDER);
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_REGION_ORDER);
       while (g->region_depth >= depth && c.session) {
         gotrace__end_innermost(&c, g, gotrace__string(&c, g->regions[g->region_depth - 1].name));
         gotrace__open(&c, c.p); /* opens a new buffer if needed: there may be many */
@@ -7673,13 +7673,13 @@ static GOTRACE__NOINLINE void gotrace__end_region(gotrace_site *site, void *fram
     } else if (!g->region_depth && gotrace__load_relaxed(&g->introduced) == c.session) {
       /* Either it began before the trace, and readers accept its end, or it never began. The two cannot be
          distinguished. */
-      gotrace__problem(&c, GOTRACE_PROBLEM_REGION_OLDER);
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_REGION_OLDER);
       gotrace__write_region(&c, task.id, 1, id, gotrace__stack(&c));
     } else {
-      gotrace__problem(&c, GOTRACE_PROBLEM_REGION_NONE);
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_REGION_NONE);
     }
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 /* v2: the id of a string that is not added to the table, since it is unlikely to recur. The string goes to the end of
@@ -7689,10 +7689,10 @@ static uint32_t gotrace__text(gotrace__call *c, const char *text, size_t size) {
   gotrace__buffer *b = c->b;
   uint8_t *at;
   if (!size) return 0;
-  if (m->text_mark != c->mark || m->next_text == m->last_text) {
+  if (m->text_epoch != c->epoch || m->next_text == m->last_text) {
     m->next_text = gotrace__add_relaxed(&gotrace__t.tables[c->slot]->strings->count, 64);
     m->last_text = m->next_text + 64;
-    m->text_mark = c->mark;
+    m->text_epoch = c->epoch;
   }
   m->next_text++;
   b->top -= (uint32_t)size + 1 + gotrace__varint_size(m->next_text) + gotrace__varint_size(size);
@@ -7713,15 +7713,15 @@ GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const cha
   uint32_t session = 0;
   if (!m) return task;
   task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
-  if (gotrace_enabled() && gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) {
+  if (gotrace_enabled() && gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) {
     if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
       uint64_t tick = gotrace__stamp(&c, c.m->go);
       uint32_t id = gotrace__name(&c, name, name_is_constant);
-      if (c.v2) gotrace__v2_event4(&c, GOTRACE_V2_USER_TASK_BEGIN, tick, task.id, parent.id, id, gotrace__stack(&c));
-      else gotrace__event4(&c, GOTRACE_V1_USER_TASK_CREATE, tick, task.id, parent.id, id, gotrace__stack(&c));
+      if (c.v2) gotrace__v2_write4(&c, GOTRACE_V2_USER_TASK_BEGIN, tick, task.id, parent.id, id, gotrace__stack(&c));
+      else gotrace__v1_write4(&c, GOTRACE_V1_USER_TASK_CREATE, tick, task.id, parent.id, id, gotrace__stack(&c));
       session = c.session;
     }
-    gotrace__end(&c);
+    gotrace__call_end(&c);
   }
   gotrace__keep_task(task.id, parent.id, name, session);
   return task;
@@ -7733,49 +7733,49 @@ GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) 
   if (!task.id) return;
   open = gotrace__take_task(task.id, false);
   if (open) gotrace__store_release(&open->id, (uint64_t)0);
-  if (!gotrace_enabled() || !gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (!gotrace_enabled() || !gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
   if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
     uint64_t tick = gotrace__stamp(&c, c.m->go);
-    if (c.v2) gotrace__v2_event2(&c, GOTRACE_V2_USER_TASK_END, tick, task.id, gotrace__stack(&c));
-    else gotrace__event2(&c, GOTRACE_V1_USER_TASK_END, tick, task.id, gotrace__stack(&c));
+    if (c.v2) gotrace__v2_write2(&c, GOTRACE_V2_USER_TASK_END, tick, task.id, gotrace__stack(&c));
+    else gotrace__v1_write2(&c, GOTRACE_V1_USER_TASK_END, tick, task.id, gotrace__stack(&c));
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
                                                               int name_is_constant) {
-  if (gotrace__usual_region_begin(site, GOTRACE__FRAME, task, name, name_is_constant)) return;
+  if (gotrace__fast_region_begin(site, GOTRACE__FRAME, task, name, name_is_constant)) return;
   gotrace__begin_region(site, GOTRACE__FRAME, task, name, name_is_constant);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
                                                             int name_is_constant) {
-  if (gotrace__usual_region_end(site, GOTRACE__FRAME, task, name, name_is_constant)) return;
+  if (gotrace__fast_region_end(site, GOTRACE__FRAME, task, name, name_is_constant)) return;
   gotrace__end_region(site, GOTRACE__FRAME, task, name, name_is_constant);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
   gotrace__call c;
-  if (!gotrace__begin(&c, site, GOTRACE__NEEDS_GO)) return;
+  if (!gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
   if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
     size_t size = message ? strlen(message) : 0, kept = message ? gotrace__cut(message, size) : 0;
     uint64_t tick = gotrace__stamp(&c, c.m->go);
     uint32_t key = gotrace__string(&c, category);
     uint8_t *at;
-    if (kept != size) gotrace__problem(&c, GOTRACE_PROBLEM_STRING_CUT);
+    if (kept != size) gotrace__count_problem(&c, GOTRACE_PROBLEM_STRING_CUT);
     if (c.v2) {
       uint32_t value = gotrace__text(&c, message, kept);
-      gotrace__v2_event4(&c, GOTRACE_V2_USER_LOG, tick, task.id, key, value, gotrace__stack(&c));
+      gotrace__v2_write4(&c, GOTRACE_V2_USER_LOG, tick, task.id, key, value, gotrace__stack(&c));
     } else {
-      gotrace__event3(&c, GOTRACE_V1_USER_LOG, tick, task.id, key, gotrace__stack(&c));
+      gotrace__v1_write3(&c, GOTRACE_V1_USER_LOG, tick, task.id, key, gotrace__stack(&c));
       at = gotrace__put_varint(c.b->data + c.b->size, kept); /* after the event, not included in its length */
       if (kept) memcpy(at, message, kept);
       c.b->size = (uint32_t)(at + kept - c.b->data);
     }
   }
-  gotrace__end(&c);
+  gotrace__call_end(&c);
 }
 
 GOTRACE__DEFINE void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
@@ -7898,7 +7898,7 @@ static void gotrace__tables_free(gotrace__tables *tables) {
 static gotrace__tables *gotrace__tables_new(bool v2, bool types) {
   struct gotrace__tracer *t = &gotrace__t;
   const gotrace_location unknown = {0, "unknown", "", 0};
-  gotrace__frame frame = gotrace__frame_of(&unknown);
+  gotrace__stack_frame frame = gotrace__frame_of(&unknown);
   gotrace__tables *tables = GOTRACE__CAST(gotrace__tables *, gotrace__allocate(&t->budget, sizeof *tables, false));
   bool cut, ok;
   if (!tables) return NULL;
@@ -7995,7 +7995,7 @@ static void gotrace__collect(unsigned slot, uint64_t end_tick) {
   t->piece_count++;
   t->cut_wanted = false;
   t->last_cut = gotrace__nanoseconds();
-  gotrace__wake(&t->changed);
+  gotrace__cond_wake(&t->changed);
   gotrace__unlock(&t->queue_lock);
 }
 
@@ -8011,7 +8011,7 @@ static void gotrace__ender_call(gotrace__call *c, uint64_t generation) {
 
 /* v2: writes that a collection is active, in a generation in which no goroutine has run: a temporary goroutine runs for
  * the event, on the ender's own proc. May fail if either is unavailable. */
-static void gotrace__tell_collection(gotrace__call *c) {
+static void gotrace__report_collection(gotrace__call *c) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *ender = c->m;
   const uint64_t idle = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
@@ -8036,7 +8036,7 @@ static void gotrace__tell_collection(gotrace__call *c) {
 }
 
 /* Whether the trace has an active collection that this generation does not mention yet. */
-static bool gotrace__collection_untold(gotrace__call *c) {
+static bool gotrace__collection_unreported(gotrace__call *c) {
   struct gotrace__tracer *t = &gotrace__t;
   bool untold;
   gotrace__lock_collector(c);
@@ -8047,7 +8047,7 @@ static bool gotrace__collection_untold(gotrace__call *c) {
 
 /* v2: a note of something that was silent in a generation: a thread, an idle proc, or a blocked or runnable goroutine
  * in a mark assist. */
-typedef struct gotrace__quiet {
+typedef struct gotrace__note {
   gotrace__thread *m;      /* or NULL */
   uint64_t thread;         /* its system id */
   gotrace_proc *p;         /* or NULL */
@@ -8057,22 +8057,22 @@ typedef struct gotrace__quiet {
   unsigned go_status, proc_status;
   bool known;              /* the session has mentioned it before */
   bool assist, sweep;
-} gotrace__quiet;
+} gotrace__note;
 
 /* Notes are taken before the generation ends, and written when no thread writes to it any more. A thread that changes a
  * noted object in the same generation writes its status first (`traced`, `opened`), and the note is skipped. A change
  * in a later generation leaves the note true. */
 typedef struct gotrace__notes {
-  gotrace__quiet *list;
+  gotrace__note *list;
   size_t count, max;
   bool full; /* some are missing: out of memory */
 } gotrace__notes;
 
 /* Returns a zeroed note; NULL if out of memory. The caller fills it in and adds 1 to `count`. */
-static gotrace__quiet *gotrace__next_note(gotrace__notes *notes) {
+static gotrace__note *gotrace__next_note(gotrace__notes *notes) {
   if (notes->count == notes->max) {
     size_t max = notes->max ? 2 * notes->max : 64;
-    gotrace__quiet *list = GOTRACE__CAST(gotrace__quiet *, gotrace__allocate(NULL, max * sizeof *list, false));
+    gotrace__note *list = GOTRACE__CAST(gotrace__note *, gotrace__allocate(NULL, max * sizeof *list, false));
     if (!list) {
       notes->full = true;
       return NULL;
@@ -8090,7 +8090,7 @@ static void gotrace__notes_free(gotrace__notes *notes) {
   gotrace__release(NULL, notes->list, notes->max * sizeof *notes->list);
 }
 
-static void gotrace__note_go(gotrace__quiet *q, gotrace_go *g, unsigned status) {
+static void gotrace__note_go(gotrace__note *q, gotrace_go *g, unsigned status) {
   q->go = gotrace__load_relaxed(&g->id);
   q->go_thread = q->m ? q->thread : GOTRACE__NO_THREAD;
   q->go_status = status;
@@ -8125,9 +8125,9 @@ static void gotrace__write_statuses(gotrace__notes *notes, uint64_t generation, 
       gotrace_go *g = &slab->gos[i];
       uint64_t word = gotrace__load_acquire(&g->word);
       unsigned status = gotrace__status_of(word);
-      if ((status != GOTRACE__RUNNABLE && status != GOTRACE__WAITING) || gotrace__has_mark(word, c.mark)) continue;
+      if ((status != GOTRACE__RUNNABLE && status != GOTRACE__WAITING) || gotrace__has_epoch(word, c.epoch)) continue;
       if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->assist_session) == c.session) && !(word & GOTRACE__BUSY)) {
-        gotrace__quiet *q = gotrace__next_note(notes);
+        gotrace__note *q = gotrace__next_note(notes);
         if (!q) continue;
         q->g = g;
         gotrace__note_go(q, g, status);
@@ -8142,16 +8142,16 @@ static void gotrace__write_statuses(gotrace__notes *notes, uint64_t generation, 
     }
   }
   c.timed = false;
-  while (c.session && tries-- && gotrace__collection_untold(&c)) gotrace__tell_collection(&c);
+  while (c.session && tries-- && gotrace__collection_unreported(&c)) gotrace__report_collection(&c);
   /* Otherwise readers would miss it in the next generation. */
-  if (c.session && !last && gotrace__collection_untold(&c)) gotrace__end_in_call(&c, GOTRACE_ERROR_OUT_OF_MEMORY);
+  if (c.session && !last && gotrace__collection_unreported(&c)) gotrace__end_in_call(&c, GOTRACE_ERROR_OUT_OF_MEMORY);
 }
 
 /* Notes the proc and goroutine of a silent thread. */
 static void gotrace__note_thread(gotrace__notes *notes, gotrace__thread *m, uint64_t generation) {
   gotrace_go *g = gotrace__load_relaxed(&m->go);
   gotrace_proc *p = gotrace__load_relaxed(&m->proc);
-  gotrace__quiet *q;
+  gotrace__note *q;
   bool in_syscall = gotrace__load_relaxed(&m->in_syscall);
   uint64_t word;
   if (!gotrace__load_acquire(&m->used) || gotrace__load_relaxed(&m->opened[generation & 1]) == generation) return;
@@ -8169,7 +8169,7 @@ static void gotrace__note_thread(gotrace__notes *notes, gotrace__thread *m, uint
   if (g) {
     unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
     word = gotrace__load_acquire(&g->word);
-    if (gotrace__load_relaxed(&g->owner) == m->index && !gotrace__has_mark(word, (uint32_t)generation) &&
+    if (gotrace__load_relaxed(&g->owner) == m->index && !gotrace__has_epoch(word, (uint32_t)generation) &&
         gotrace__status_of(word) == status && (q->p || in_syscall))
       gotrace__note_go(q, g, status);
   }
@@ -8177,13 +8177,13 @@ static void gotrace__note_thread(gotrace__notes *notes, gotrace__thread *m, uint
 }
 
 /* Notes the silent threads and idle procs of a generation. */
-static void gotrace__note_quiet(gotrace__notes *notes, uint64_t generation) {
+static void gotrace__note_silent_v2(gotrace__notes *notes, uint64_t generation) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *m;
   gotrace_proc *p;
   for (m = gotrace__load_acquire(&t->threads); m; m = m->next) gotrace__note_thread(notes, m, generation);
   for (p = gotrace__load_acquire(&t->procs); p; p = gotrace__load_acquire(&p->next)) {
-    gotrace__quiet *q;
+    gotrace__note *q;
     if (gotrace__unbusy(&p->word) != gotrace__proc_word(0, GOTRACE__PROC_IDLE) ||
         gotrace__load_relaxed(&p->traced[generation & 1]) == generation)
       continue;
@@ -8217,18 +8217,18 @@ static bool gotrace__ender_batch(gotrace__call *c, uint64_t thread, uint64_t tic
   return true;
 }
 
-static void gotrace__write_note(gotrace__call *c, const gotrace__quiet *q, bool proc, uint64_t tick) {
+static void gotrace__write_note(gotrace__call *c, const gotrace__note *q, bool proc, uint64_t tick) {
   if (proc) {
-    gotrace__v2_event2(c, GOTRACE_V2_PROC_STATUS, tick, (uint64_t)q->p->id, q->proc_status);
-    if (q->sweep) gotrace__v2_event1(c, GOTRACE_V2_GC_SWEEP_ACTIVE, tick, (uint64_t)q->p->id);
+    gotrace__v2_write2(c, GOTRACE_V2_PROC_STATUS, tick, (uint64_t)q->p->id, q->proc_status);
+    if (q->sweep) gotrace__v2_write1(c, GOTRACE_V2_GC_SWEEP_ACTIVE, tick, (uint64_t)q->p->id);
   }
   if (q->go) {
     if (gotrace__t.version >= GOTRACE_GO_1_23)
-      gotrace__v2_event4(c, GOTRACE_V2_GO_STATUS_STACK, tick, q->go, q->go_thread, q->go_status,
+      gotrace__v2_write4(c, GOTRACE_V2_GO_STATUS_STACK, tick, q->go, q->go_thread, q->go_status,
                          gotrace__entry_stack(c, &q->entry));
     else
-      gotrace__v2_event3(c, GOTRACE_V2_GO_STATUS, tick, q->go, q->go_thread, q->go_status);
-    if (q->assist) gotrace__v2_event1(c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, q->go);
+      gotrace__v2_write3(c, GOTRACE_V2_GO_STATUS, tick, q->go, q->go_thread, q->go_status);
+    if (q->assist) gotrace__v2_write1(c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, q->go);
   }
 }
 
@@ -8242,7 +8242,7 @@ static void gotrace__write_stw_cut(gotrace__call *c, uint64_t generation) {
     uint64_t tick = gotrace__load_relaxed(&t->cut_ticks[c->slot]), last = gotrace__load_acquire(&m->stream.tick);
     if (gotrace__load_relaxed(&m->left_for) > generation) last = gotrace__load_relaxed(&m->left_tick);
     if (tick < last) tick = last; /* after all events of its thread in this generation, even by another clock */
-    if (gotrace__ender_batch(c, t->stw_id[c->slot], tick)) gotrace__v2_event0(c, GOTRACE_V2_STW_END, tick);
+    if (gotrace__ender_batch(c, t->stw_id[c->slot], tick)) gotrace__v2_write0(c, GOTRACE_V2_STW_END, tick);
     t->stw_begun[c->slot] = 0;
   }
   gotrace__unlock(&t->collector);
@@ -8250,7 +8250,7 @@ static void gotrace__write_stw_cut(gotrace__call *c, uint64_t generation) {
 
 /* Writes the notes of what was silent up to the end into the ended generation. False: there was no memory for all of
  * them. */
-static bool gotrace__write_quiet(const gotrace__notes *notes, uint64_t generation, bool last) {
+static bool gotrace__write_silent_v2(const gotrace__notes *notes, uint64_t generation, bool last) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__call c;
   size_t i;
@@ -8260,7 +8260,7 @@ static bool gotrace__write_quiet(const gotrace__notes *notes, uint64_t generatio
   if (tick < c.s->tick) tick = c.s->tick; /* a status may have the time of another clock */
   gotrace__write_stw_cut(&c, generation);
   for (i = 0; i < notes->count; i++) {
-    const gotrace__quiet *q = &notes->list[i];
+    const gotrace__note *q = &notes->list[i];
     uint64_t of = q->m ? q->thread : c.s->id;
     bool proc = q->p && gotrace__load_relaxed(&q->p->traced[c.slot]) != generation; /* it may have been stolen */
     if (q->m && gotrace__load_relaxed(&q->m->opened[c.slot]) == generation) continue;
@@ -8290,7 +8290,7 @@ static bool gotrace__cut_now(void) {
   if (t->v2) {
     tables = gotrace__tables_new(true, t->options.alloc_events && t->version >= GOTRACE_GO_1_23);
     gotrace__write_statuses(&notes, generation, false);
-    gotrace__note_quiet(&notes, generation);
+    gotrace__note_silent_v2(&notes, generation);
     gotrace__ender_call(&c, generation);
     if (!tables || notes.full || !gotrace__ender_room(&c)) {
       gotrace__notes_free(&notes);
@@ -8304,7 +8304,7 @@ static bool gotrace__cut_now(void) {
   }
   if (gotrace__end_generation(generation, next << 2 | GOTRACE__ON)) {
     gotrace__settle();
-    if (t->v2) gotrace__write_quiet(&notes, generation, false);
+    if (t->v2) gotrace__write_silent_v2(&notes, generation, false);
     gotrace__collect(slot, gotrace__load_relaxed(&t->cut_ticks[slot]));
     t->spare = spare;
   } else { /* ended early */
@@ -8324,7 +8324,7 @@ typedef struct gotrace__silent {
   bool in_syscall;
 } gotrace__silent;
 
-static size_t gotrace__note_silent(gotrace__silent *silent, size_t max) {
+static size_t gotrace__note_silent_v1(gotrace__silent *silent, size_t max) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_proc *p;
   size_t count = 0;
@@ -8340,7 +8340,7 @@ static size_t gotrace__note_silent(gotrace__silent *silent, size_t max) {
     silent[count].in_syscall = gotrace__status_of(word) == GOTRACE__PROC_SYSCALL;
     memset(&silent[count].entry, 0, sizeof silent[count].entry);
     word = g ? gotrace__load_acquire(&g->word) : 0;
-    if (g && !gotrace__has_mark(word, t->session) && !(word & GOTRACE__BUSY) &&
+    if (g && !gotrace__has_epoch(word, t->session) && !(word & GOTRACE__BUSY) &&
         gotrace__load_relaxed(&g->owner) == owner &&
         gotrace__status_of(word) == (silent[count].in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING)) {
       silent[count].go = gotrace__load_relaxed(&g->id);
@@ -8355,7 +8355,7 @@ static size_t gotrace__note_silent(gotrace__silent *silent, size_t max) {
 }
 
 /* These are unchanged since they were noted, since any change would have been an event. */
-static void gotrace__write_silent(const gotrace__silent *silent, size_t count, uint64_t generation) {
+static void gotrace__write_silent_v1(const gotrace__silent *silent, size_t count, uint64_t generation) {
   struct gotrace__tracer *t = &gotrace__t;
   unsigned slot = (unsigned)generation & 1;
   size_t i;
@@ -8372,12 +8372,12 @@ static void gotrace__write_silent(const gotrace__silent *silent, size_t count, u
     c.b = buffer;
     p->stream.tick = t->start_tick;
     gotrace__batch_begin_v1(buffer, p->stream.id, p->stream.tick);
-    gotrace__event1(&c, GOTRACE_V1_PROC_START, p->stream.tick, silent[i].thread);
+    gotrace__v1_write1(&c, GOTRACE_V1_PROC_START, p->stream.tick, silent[i].thread);
     if (silent[i].go) {
-      gotrace__event3(&c, GOTRACE_V1_GO_CREATE, p->stream.tick, silent[i].go,
+      gotrace__v1_write3(&c, GOTRACE_V1_GO_CREATE, p->stream.tick, silent[i].go,
                       gotrace__entry_stack(&c, &silent[i].entry), 0);
-      gotrace__event1(&c, GOTRACE_V1_GO_START_LOCAL, p->stream.tick, silent[i].go);
-      if (silent[i].in_syscall) gotrace__event1(&c, GOTRACE_V1_GO_SYS_CALL, p->stream.tick, 0);
+      gotrace__v1_write1(&c, GOTRACE_V1_GO_START_LOCAL, p->stream.tick, silent[i].go);
+      if (silent[i].in_syscall) gotrace__v1_write1(&c, GOTRACE_V1_GO_SYS_CALL, p->stream.tick, 0);
       p->run_session = t->session;
       p->run_in_syscall = silent[i].in_syscall;
       gotrace__count(&c.m->goroutines, 1);
@@ -8401,13 +8401,13 @@ static void gotrace__write_ends(uint64_t generation) {
     gotrace__open(&c, p);
     if (!c.session) return; /* out of memory */
     gotrace__end_sweep(&c);
-    if (p->scan_session == c.session) gotrace__event0(&c, GOTRACE_V1_GC_SCAN_DONE, gotrace__stamp(&c, NULL));
-    if (p->stw_session == c.session) gotrace__event0(&c, GOTRACE_V1_STW_DONE, gotrace__collector_stamp(&c));
+    if (p->scan_session == c.session) gotrace__v1_write0(&c, GOTRACE_V1_GC_SCAN_DONE, gotrace__stamp(&c, NULL));
+    if (p->stw_session == c.session) gotrace__v1_write0(&c, GOTRACE_V1_STW_DONE, gotrace__collector_stamp(&c));
     if (p->run_session == c.session) {
-      if (p->run_in_syscall) gotrace__event0(&c, GOTRACE_V1_GO_SYS_BLOCK, gotrace__stamp(&c, NULL));
-      else gotrace__event1(&c, GOTRACE_V1_GO_PREEMPT, gotrace__stamp(&c, NULL), 0);
+      if (p->run_in_syscall) gotrace__v1_write0(&c, GOTRACE_V1_GO_SYS_BLOCK, gotrace__stamp(&c, NULL));
+      else gotrace__v1_write1(&c, GOTRACE_V1_GO_PREEMPT, gotrace__stamp(&c, NULL), 0);
     }
-    if (gc) gotrace__event0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
+    if (gc) gotrace__v1_write0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
     p->scan_session = p->stw_session = p->run_session = 0;
   }
   gotrace__store_relaxed(&t->gc_session, 0u);
@@ -8432,9 +8432,9 @@ static void gotrace__finish(void) {
   if (!t->v2) silent = GOTRACE__CAST(gotrace__silent *, gotrace__allocate(NULL, GOTRACE__SILENT * sizeof *silent, false));
   if (on && t->v2) {
     gotrace__write_statuses(&notes, generation, true);
-    gotrace__note_quiet(&notes, generation);
+    gotrace__note_silent_v2(&notes, generation);
   } else if (on && silent) {
-    count = gotrace__note_silent(silent, GOTRACE__SILENT);
+    count = gotrace__note_silent_v1(silent, GOTRACE__SILENT);
   }
   if (on && gotrace__end_generation(generation, gotrace__after_last(generation))) gotrace__switch_off();
   else notes.count = count = 0; /* noted objects may have changed without an event since the end */
@@ -8442,10 +8442,10 @@ static void gotrace__finish(void) {
   generation = (control >> 2) - 1; /* the last */
   gotrace__settle();
   if (t->v2) { /* what is left out may run, for all that readers know */
-    if (!gotrace__write_quiet(&notes, generation, true) && !gotrace__load_relaxed(&t->early))
+    if (!gotrace__write_silent_v2(&notes, generation, true) && !gotrace__load_relaxed(&t->early))
       gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_OUT_OF_MEMORY);
   } else {
-    if (silent) gotrace__write_silent(silent, count, generation);
+    if (silent) gotrace__write_silent_v1(silent, count, generation);
     gotrace__lock(&t->collector);
     gotrace__write_ends(generation);
     gotrace__unlock(&t->collector);
@@ -8515,7 +8515,7 @@ static bool gotrace__ask_symbolizer(gotrace_location *place) {
 #define GOTRACE__MOST_STACK 2048
 #define GOTRACE__STACK_ROOM (2 + (1 + 4 * GOTRACE_STACK_SIZE) * GOTRACE_BYTES_PER_NUMBER)
 static uint8_t *gotrace__put_stack(uint8_t *at, gotrace__tables *tables, const gotrace__entry *entry) {
-  const gotrace__frame *frames = (const gotrace__frame *)(entry + 1);
+  const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(entry + 1);
   uint8_t *body = at, *count_at;
   uint32_t i;
   at = gotrace__put_varint(at, entry->id);
@@ -8578,7 +8578,7 @@ static bool gotrace__write_stack(gotrace__buffer *b, gotrace__tables *tables, co
 
 static bool gotrace__write_sample(gotrace__buffer *b, gotrace__tables *tables, const gotrace__sample *sample) {
   const struct gotrace__tracer *t = &gotrace__t;
-  gotrace__frame frames[GOTRACE__SAMPLE_FRAMES];
+  gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
   uint8_t *at = b->data + b->size, *length = NULL;
   uint32_t i;
   if (b->capacity - b->size < 8 * GOTRACE_BYTES_PER_NUMBER) return false;
@@ -8826,7 +8826,7 @@ static void gotrace__keep_generation(void) {
   gotrace__unlock(&t->flight_lock);
   gotrace__lock(&t->queue_lock);
   gotrace__count(&t->kept_count, 1);
-  gotrace__wake(&t->changed);
+  gotrace__cond_wake(&t->changed);
   gotrace__unlock(&t->queue_lock);
 }
 
@@ -8953,7 +8953,7 @@ static void gotrace__clean_up(void) {
   t->active = false;
   gotrace__lock(&t->queue_lock);
   t->stopping = false;
-  gotrace__wake(&t->changed); /* other calls of gotrace_stop wait for this one */
+  gotrace__cond_wake(&t->changed); /* other calls of gotrace_stop wait for this one */
   gotrace__unlock(&t->queue_lock);
 }
 
@@ -9170,7 +9170,7 @@ static void gotrace__take_back(void) {
   if (t->reading) {
     gotrace__recycle(t->reading);
     t->reading = NULL;
-    gotrace__wake(&t->changed); /* there is room */
+    gotrace__cond_wake(&t->changed); /* there is room */
   }
   gotrace__unlock(&t->queue_lock);
   if (t->footer_delivered) {
@@ -9223,7 +9223,7 @@ static void gotrace__await_piece(uint64_t nanoseconds) {
   uint64_t milliseconds = nanoseconds / 1000000 + 1;
   if (t->service && milliseconds > 1000) milliseconds = 1000;
   gotrace__cancel_restore(t->reader_cancel);
-  gotrace__wait(&t->changed, &t->queue_lock, milliseconds, gotrace__read_cancelled);
+  gotrace__cond_wait(&t->changed, &t->queue_lock, milliseconds, gotrace__read_cancelled);
   t->reader_cancel = gotrace__cancel_off();
 }
 
@@ -9275,7 +9275,7 @@ static void gotrace__read_end(void) {
   gotrace__lock(&t->queue_lock);
   gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_DONE);
   clean_up = !t->stopping && !t->service;
-  gotrace__wake(&t->changed);
+  gotrace__cond_wake(&t->changed);
   gotrace__unlock(&t->queue_lock);
   if (!clean_up) return;
   gotrace__lock(&t->life);
@@ -9394,8 +9394,8 @@ static void gotrace__write_procs(gotrace__call *c) {
       count += gotrace__status_of(gotrace__load_relaxed(&p->word)) != GOTRACE__PROC_FREE;
   if (!count) count = 1;
   gotrace__open(c, &gotrace__t.global);
-  if (c->session) gotrace__event2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
-  if (c->session) gotrace__event2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
+  if (c->session) gotrace__v1_write2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
+  if (c->session) gotrace__v1_write2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
 }
 
 /* Writes the state at the start of the trace: every goroutine that is not running, in the order of the records; the
@@ -9413,7 +9413,7 @@ static void gotrace__write_start_of_trace(gotrace__call *c) {
       gotrace_go *g = &slab->gos[i];
       uint64_t word;
       word = gotrace__load_acquire(&g->word);
-      if (gotrace__has_mark(word, c->mark)) continue;
+      if (gotrace__has_epoch(word, c->epoch)) continue;
       p = gotrace__load_relaxed(&g->syscall_proc);
       if (gotrace__status_of(word) == GOTRACE__SYSCALL && p && gotrace__load_relaxed(&p->go) == g &&
           gotrace__status_of(gotrace__load_relaxed(&p->word)) == GOTRACE__PROC_SYSCALL)
@@ -9425,13 +9425,13 @@ static void gotrace__write_start_of_trace(gotrace__call *c) {
     }
   }
   heap = gotrace__load_relaxed(&t->heap_goal);
-  if (c->session && heap) gotrace__event1(c, GOTRACE_V1_HEAP_GOAL, gotrace__stamp(c, NULL), heap - 1);
+  if (c->session && heap) gotrace__v1_write1(c, GOTRACE_V1_HEAP_GOAL, gotrace__stamp(c, NULL), heap - 1);
   heap = gotrace__load_relaxed(&t->heap_alloc);
-  if (c->session && heap) gotrace__event1(c, GOTRACE_V1_HEAP_ALLOC, gotrace__stamp(c, NULL), heap - 1);
+  if (c->session && heap) gotrace__v1_write1(c, GOTRACE_V1_HEAP_ALLOC, gotrace__stamp(c, NULL), heap - 1);
   gotrace__lock_collector(c);
   if (c->session && t->gc && t->gc_session != c->session) {
     uint64_t tick = gotrace__collector_stamp(c);
-    gotrace__event2(c, GOTRACE_V1_GC_START, tick, t->gc_sequence++, 0);
+    gotrace__v1_write2(c, GOTRACE_V1_GC_START, tick, t->gc_sequence++, 0);
     gotrace__store_relaxed(&t->gc_session, c->session);
   }
   gotrace__unlock_collector(c);
@@ -9733,7 +9733,7 @@ static gotrace_result gotrace__wait_for_stop(void) {
   gotrace__unlock(&t->life);
   gotrace__lock(&t->queue_lock);
   while (t->stopping && gotrace__load_relaxed(&t->session) == session)
-    gotrace__wait(&t->changed, &t->queue_lock, 1000, NULL);
+    gotrace__cond_wait(&t->changed, &t->queue_lock, 1000, NULL);
   gotrace__unlock(&t->queue_lock);
   gotrace__lock(&t->life);
   result = t->last.result;
@@ -9767,7 +9767,7 @@ static gotrace_result gotrace__stop_session(void) {
     gotrace__thread_join(t->service_thread);
   } else {
     gotrace__lock(&t->queue_lock);
-    while (gotrace__load_relaxed(&t->state) != GOTRACE__READ_DONE) gotrace__wait(&t->changed, &t->queue_lock, 1000, NULL);
+    while (gotrace__load_relaxed(&t->state) != GOTRACE__READ_DONE) gotrace__cond_wait(&t->changed, &t->queue_lock, 1000, NULL);
     gotrace__unlock(&t->queue_lock);
   }
 #endif
@@ -9993,7 +9993,7 @@ static gotrace_result gotrace__flight_cut(void) {
 #else
   gotrace__lock(&t->queue_lock);
   while (gotrace__load_relaxed(&t->kept_count) < wanted && gotrace__load_relaxed(&t->state) != GOTRACE__READ_DONE)
-    gotrace__wait(&t->changed, &t->queue_lock, 100, NULL);
+    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, NULL);
   gotrace__unlock(&t->queue_lock);
 #endif
   return GOTRACE_OK;

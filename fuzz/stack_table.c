@@ -15,7 +15,7 @@
 #define DEPTH  140
 
 typedef struct kept_stack {
-  gotrace__frame frames[GOTRACE_STACK_SIZE];
+  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
   size_t depth;
   uint32_t id;
   int group; /* equal stacks with different hashes are different entries */
@@ -23,7 +23,7 @@ typedef struct kept_stack {
 
 static const char *const names[] = {NULL, "", "main", "worker", "a_rather_long_name_of_a_function"};
 
-static gotrace__frame frame_of(unsigned byte) {
+static gotrace__stack_frame frame_of(unsigned byte) {
   gotrace_location place;
   place.pc = byte & 1 ? 0x400000 + byte : 0;
   place.function = names[byte % 5];
@@ -38,7 +38,7 @@ static int same_text(const char *a, const char *b) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   kept_stack *stacks = malloc(STACKS * sizeof *stacks);
-  gotrace__frame *frames = malloc(DEPTH * sizeof *frames);
+  gotrace__stack_frame *frames = malloc(DEPTH * sizeof *frames);
   size_t count = 0, i, j;
   uint32_t ids = 0;
   gotrace__budget budget;
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz_input in;
   /* Different places have different pcs, also where pcs are derived. */
   if (size >= 2) {
-    gotrace__frame a = frame_of(data[0]), b = frame_of(data[1]);
+    gotrace__stack_frame a = frame_of(data[0]), b = frame_of(data[1]);
     int same = (data[0] & 1) == (data[1] & 1) && same_text(a.function, b.function) && same_text(a.file, b.file) &&
                a.line == b.line && (!(data[0] & 1) || data[0] == data[1]);
     REQUIRE(a.pc != 0 && (a.pc == b.pc) == same);
@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
   }
   for (i = 0, entry = table->first; entry; entry = entry->next, i++) {
-    const gotrace__frame *put = (const gotrace__frame *)(entry + 1);
+    const gotrace__stack_frame *put = (const gotrace__stack_frame *)(entry + 1);
     REQUIRE(i < count && entry->id == stacks[i].id && entry->size == stacks[i].depth);
     for (j = 0; j < entry->size; j++)
       REQUIRE(put[j].pc == stacks[i].frames[j].pc && put[j].function == stacks[i].frames[j].function &&

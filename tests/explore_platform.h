@@ -116,14 +116,14 @@ static uintptr_t explore_identity(void);
 
 #define gotrace__mutex_lock(mutex)                 explore_lock((mutex), __LINE__)
 #define gotrace__mutex_unlock(mutex)               explore_unlock((mutex), __LINE__)
-#define gotrace__wait(cond, mutex, ms, cancelled)  explore_wait((cond), (mutex), (ms), (cancelled), __LINE__)
+#define gotrace__cond_wait(cond, mutex, ms, cancelled)  explore_wait((cond), (mutex), (ms), (cancelled), __LINE__)
 #define gotrace__cancel_off()                      explore_cancel_off()
 #define gotrace__cancel_restore(before)            explore_cancel_restore(before)
 #define gotrace__at_process_exit()                 ((void)gotrace__exit)
 #define gotrace__is_last_thread()                  false
 #define gotrace__thread_detach(handle)             ((void)(handle))
 #define gotrace__thread_lives(handle)              ((void)(handle), true)
-#define gotrace__wake(cond)                      explore_wake((cond), __LINE__)
+#define gotrace__cond_wake(cond)                      explore_wake((cond), __LINE__)
 #define gotrace__cond_init(cond)                 ((void)((cond)->wakes = 0))
 #define GOTRACE__SPINS                           1
 #define gotrace__yield()                         explore_yield(__LINE__)

@@ -30,8 +30,8 @@ ALLOWED = {
     ("gotrace__regain_proc", "entry"): "a plain thread's proc is not running",
     ("gotrace__start_own_proc", "entry"): "a plain thread has no proc",
     ("gotrace_go_syscall_end", "entry"): "the last system call was not ended",
-    ("gotrace__lose_proc_quietly", "entry"): "a goroutine whose start a new trace has undone is started again",
-    ("gotrace__start", "entry"): "the same",
+    ("gotrace__lose_proc_silently", "entry"): "a goroutine whose start a new trace has undone is started again",
+    ("gotrace__start_go", "entry"): "the same",
     ("gotrace__begin_syscall", "entry"): "the same",
 }
 

@@ -41,8 +41,8 @@ mutant('settle-usual-late',
         '    c->p = m->proc;\n    m->sequence -= 2;\n    gotrace__raise(m);\n    return true;'],
        '1023/usual', '1011/usual')
 mutant('settle-not-at-cut',
-       '    gotrace__settle();\n    if (t->v2) gotrace__write_quiet(&notes, generation, false);',
-       '    if (t->v2) gotrace__write_quiet(&notes, generation, false);',
+       '    gotrace__settle();\n    if (t->v2) gotrace__write_silent_v2(&notes, generation, false);',
+       '    if (t->v2) gotrace__write_silent_v2(&notes, generation, false);',
        '1023/gg-cut', '1011/gg-cut')
 mutant('settle-not-at-end',
        '  gotrace__settle();\n  if (t->v2) { /* what is left out',
@@ -143,8 +143,8 @@ mutant('plain-while-settling',
 
 # Statuses at the end of a generation.
 mutant('quiet-unowned',
-       'if (gotrace__load_relaxed(&g->owner) == m->index && !gotrace__has_mark(word, (uint32_t)generation) &&',
-       'if (!gotrace__has_mark(word, (uint32_t)generation) &&',
+       'if (gotrace__load_relaxed(&g->owner) == m->index && !gotrace__has_epoch(word, (uint32_t)generation) &&',
+       'if (!gotrace__has_epoch(word, (uint32_t)generation) &&',
        '1023/starters-silent')
 mutant('quiet-spoken',
        '    if (q->m && gotrace__load_relaxed(&q->m->opened[c.slot]) == generation) continue;\n',
@@ -189,21 +189,21 @@ mutant('flush-left-out',
        '    gotrace__unlock',
        '1023/exit-steal')
 mutant('early-wakes-nobody',
-       '  gotrace__t.cut_wanted = true;\n  gotrace__wake(&gotrace__t.changed);\n'
+       '  gotrace__t.cut_wanted = true;\n  gotrace__cond_wake(&gotrace__t.changed);\n'
        '  gotrace__unlock(&gotrace__t.queue_lock);',
        '  gotrace__t.cut_wanted = true;\n  gotrace__unlock(&gotrace__t.queue_lock);',
        '1023/read-early', '1023/sink-early')
 mutant('cut-wakes-nobody',
-       '  t->last_cut = gotrace__nanoseconds();\n  gotrace__wake(&t->changed);\n  gotrace__unlock(&t->queue_lock);\n'
+       '  t->last_cut = gotrace__nanoseconds();\n  gotrace__cond_wake(&t->changed);\n  gotrace__unlock(&t->queue_lock);\n'
        '}\n\n/* A call',
        '  t->last_cut = gotrace__nanoseconds();\n  gotrace__unlock(&t->queue_lock);\n}\n\n/* A call',
        '1023/snapshot', '1023/snapshots', '1011/read-empty')
 mutant('reader-end-wakes-nobody',
-       '  gotrace__wake(&t->changed);\n  gotrace__unlock(&t->queue_lock);\n  if (!clean_up) return;',
+       '  gotrace__cond_wake(&t->changed);\n  gotrace__unlock(&t->queue_lock);\n  if (!clean_up) return;',
        '  gotrace__unlock(&t->queue_lock);\n  if (!clean_up) return;',
        '1023/read-stop', '1011/read-stop')
 mutant('kept-wakes-nobody',
-       '  gotrace__count(&t->kept_count, 1);\n  gotrace__wake(&t->changed);',
+       '  gotrace__count(&t->kept_count, 1);\n  gotrace__cond_wake(&t->changed);',
        '  gotrace__count(&t->kept_count, 1);',
        '1023/snapshot', '1023/snapshots')
 mutant('snapshot-unheld', '    kept->snapshots++;\n', '', '1023/snapshots', '1023/snapshot')
@@ -263,7 +263,7 @@ mutant('limit-waiters-wake-each-other',
        '  {\n',
        '1011/block', '1023/block')
 mutant('limit-wakes-nobody',
-       '    t->cut_wanted = true;\n    gotrace__wake(&t->changed);\n  }\n  if (!t->empty.head',
+       '    t->cut_wanted = true;\n    gotrace__cond_wake(&t->changed);\n  }\n  if (!t->empty.head',
        '    t->cut_wanted = true;\n  }\n  if (!t->empty.head',
        '1011/block-alone', '1023/block-alone')
 mutant('early-end-overwritten',
@@ -276,10 +276,10 @@ mutant('cancelled-reader-stays',
        '1023/cancel-read', '1011/cancel-read')
 mutant('stop-is-cancelled',
        ['  *cancel = gotrace__cancel_off();\n  gotrace__init();',
-        '!= GOTRACE__READ_DONE) gotrace__wait(&t->changed, &t->queue_lock, 1000, NULL);\n    gotrace__unlock(&t->queue_lock);\n'
+        '!= GOTRACE__READ_DONE) gotrace__cond_wait(&t->changed, &t->queue_lock, 1000, NULL);\n    gotrace__unlock(&t->queue_lock);\n'
         '  }\n#endif\n  gotrace__lock(&t->snapshot);'],
        ['  *cancel = 0;\n  gotrace__init();',
-        '!= GOTRACE__READ_DONE) gotrace__wait(&t->changed, &t->queue_lock, 1000, gotrace__nothing);\n'
+        '!= GOTRACE__READ_DONE) gotrace__cond_wait(&t->changed, &t->queue_lock, 1000, gotrace__nothing);\n'
         '    gotrace__unlock(&t->queue_lock);\n  }\n#endif\n  gotrace__lock(&t->snapshot);'],
        '1023/cancel-stop', '1011/cancel-stop')
 mutant('thread-end-is-cancelled',
@@ -322,7 +322,7 @@ mutant('second-stop-waits-for-ever',
        '  while (gotrace__load_relaxed(&t->session) == session)\n',
        '1023/stops', '1011/stops')
 mutant('clean-up-wakes-nobody',
-       '  t->stopping = false;\n  gotrace__wake(&t->changed); /* other calls of gotrace_stop wait for this one */\n',
+       '  t->stopping = false;\n  gotrace__cond_wake(&t->changed); /* other calls of gotrace_stop wait for this one */\n',
        '  t->stopping = false;\n',
        '1023/stops', '1011/stops')
 mutant('sink-calls-not-nested',
@@ -341,13 +341,13 @@ mutant('locks-not-counted',
 
 # A goroutine that a late waker has made runnable, while tracing was off, though it runs.
 mutant('late-waker-steals-proc',
-       ['static void gotrace__lose_proc_quietly(void);\n',
-        '    gotrace__lose_proc_quietly();\n    gotrace__store_relaxed(&m->in_syscall, false);\n'],
-       ['static void gotrace__lose_proc_quietly(void);\nstatic void gotrace__stop_proc_quietly(void);\n',
+       ['static void gotrace__lose_proc_silently(void);\n',
+        '    gotrace__lose_proc_silently();\n    gotrace__store_relaxed(&m->in_syscall, false);\n'],
+       ['static void gotrace__lose_proc_silently(void);\nstatic void gotrace__stop_proc_silently(void);\n',
         '    {\n      gotrace_proc *p = m->proc;\n'
        '      bool kept = p && gotrace__load_relaxed(&p->word) >> 4 == m->index;\n'
        '      void gotrace_proc_start(gotrace_proc *);\n'
-       '      gotrace__stop_proc_quietly();\n      gotrace__store_relaxed(&m->in_syscall, false);\n'
+       '      gotrace__stop_proc_silently();\n      gotrace__store_relaxed(&m->in_syscall, false);\n'
        '      if (kept) gotrace_proc_start(p);\n    }\n'],
        '1011/late-waker-steal', '1023/late-waker-proc')
 mutant('late-waker-lacks-proc',

@@ -24,14 +24,14 @@ static void *straggler(void *unused) {
   gotrace_thread_begin("straggler");
   gotrace_heap_alloc(1);
   if (way == REFILL) CHECK_EQUAL(gotrace_advance(), GOTRACE_OK); /* the thread has no buffer then */
-  if (way == SLOW) CHECK(gotrace__begin(&c, NULL, GOTRACE__ANY));
-  else if (way == FAST) CHECK(gotrace__enter_usual(&c, false) && gotrace__choose_stream(&c));
+  if (way == SLOW) CHECK(gotrace__call_begin(&c, NULL, GOTRACE__ANY));
+  else if (way == FAST) CHECK(gotrace__enter_fast(&c, false) && gotrace__choose_stream(&c));
   else gotrace__enter(&c, gotrace__me(), NULL);
   reach(1);
   await(2);
   if (way == REFILL) gotrace__open(&c, c.m->proc);
-  if (c.v2) gotrace__v2_event1(&c, GOTRACE_V2_HEAP_ALLOC, gotrace__stamp(&c, NULL), LATE);
-  else gotrace__event1(&c, GOTRACE_V1_HEAP_ALLOC, gotrace__stamp(&c, NULL), LATE);
+  if (c.v2) gotrace__v2_write1(&c, GOTRACE_V2_HEAP_ALLOC, gotrace__stamp(&c, NULL), LATE);
+  else gotrace__v1_write1(&c, GOTRACE_V1_HEAP_ALLOC, gotrace__stamp(&c, NULL), LATE);
   gotrace__leave(&c);
   return unused;
 }

@@ -13,7 +13,7 @@ static gotrace__budget budget;
 static uint32_t ids[THREADS][STACKS];
 static long stacks;
 
-static gotrace__frame frame_at(uintptr_t pc) {
+static gotrace__stack_frame frame_at(uintptr_t pc) {
   gotrace_location place = {0, NULL, NULL, 0};
   place.pc = pc;
   return gotrace__frame_of(&place);
@@ -55,7 +55,7 @@ static void made_up_pcs(void) {
 }
 
 static void depths(void) {
-  gotrace__frame frames[GOTRACE_STACK_SIZE + 20];
+  gotrace__stack_frame frames[GOTRACE_STACK_SIZE + 20];
   uint32_t id;
   size_t i;
   for (i = 0; i < sizeof frames / sizeof frames[0]; i++) frames[i] = frame_at(1000 + i);
@@ -74,7 +74,7 @@ static void collisions(void) {
   size_t i, round;
   for (round = 0; round < 2; round++)
     for (i = 0; i < 50; i++) { /* one chain; every fifth has the same hash too */
-      gotrace__frame frame = frame_at(5000 + i);
+      gotrace__stack_frame frame = frame_at(5000 + i);
       uint64_t hash = 42 + GOTRACE__CHAINS * (i / 5);
       uint32_t id = gotrace__table_put(table, hash, 1, &frame, sizeof frame);
       if (round == 0) first[i] = id;
@@ -89,7 +89,7 @@ static void *put_all(void *argument) {
   long i;
   for (i = 0; i < 3 * stacks; i++) { /* each stack once in order, then any */
     long n = i < stacks ? (thread % 2 ? i : stacks - 1 - i) : (long)(test_random(&state) % (uint32_t)stacks);
-    gotrace__frame frames[5];
+    gotrace__stack_frame frames[5];
     size_t depth = (size_t)n % 5 + 1, k;
     uint32_t id;
     for (k = 0; k < depth; k++) frames[k] = frame_at(((uintptr_t)n + 1) * 16 + k);
@@ -103,7 +103,7 @@ static void *put_all(void *argument) {
 
 int main(void) {
   pthread_t threads[THREADS];
-  gotrace__frame one = frame_at(1), two = frame_at(2), both[2], moved;
+  gotrace__stack_frame one = frame_at(1), two = frame_at(2), both[2], moved;
   gotrace__entry *entry;
   uint32_t count = 0;
   size_t i;
@@ -138,7 +138,7 @@ int main(void) {
     }
     entry = next;
     CHECK_EQUAL(entry->id, ++count);
-    CHECK_EQUAL(entry->size, (((const gotrace__frame *)(entry + 1))->pc / 16 - 1) % 5 + 1); /* nothing half made */
+    CHECK_EQUAL(entry->size, (((const gotrace__stack_frame *)(entry + 1))->pc / 16 - 1) % 5 + 1); /* nothing half made */
   }
   for (i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
   CHECK_EQUAL(table->count, stacks);

@@ -16,7 +16,7 @@ static void await(uint32_t wanted) {
 }
 
 /* Two wakers of one goroutine, as a time-out and a signal: the second one has seen it wait and stores "runnable" when it runs
- * already, as gotrace__unblock_off does. */
+ * already, as gotrace__unblock_while_off does. */
 static void *woken_twice(void *unused) {
   gotrace_go *self;
   gotrace_thread_begin("woken");
