@@ -1717,8 +1717,14 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
 
 #if GOTRACE__GNU
 #define GOTRACE__ALWAYS_INLINE static inline __attribute__((always_inline))
+#define GOTRACE__NOINLINE __attribute__((noinline))
+#define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
+#define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #else
 #define GOTRACE__ALWAYS_INLINE static inline
+#define GOTRACE__NOINLINE
+#define GOTRACE__LIKELY(x) (x)
+#define GOTRACE__UNLIKELY(x) (x)
 #endif
 
 #define GOTRACE__STATIC_ASSERT(condition, name) typedef char gotrace__assert_##name[(condition) ? 1 : -1]
@@ -1805,6 +1811,23 @@ GOTRACE__DEFINE const char *gotrace_problem_outcome(gotrace_problem problem) {
   return (unsigned)problem < GOTRACE_PROBLEM_COUNT ? gotrace__outcomes[gotrace__problems[problem].done] : "unknown";
 }
 
+/* Mixes 64 bits into a hash: multiply, fold. */
+static inline uint64_t gotrace__mix(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+  return hash ^ (hash >> 29);
+}
+
+/* The hash of some bytes, which `seed` changes. */
+static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size_t size) {
+  uint64_t hash = seed ^ size, word;
+  for (; size >= 8; bytes += 8, size -= 8) {
+    memcpy(&word, bytes, 8);
+    hash = gotrace__mix(hash, word);
+  }
+  for (word = 0; size; size--) word = word << 8 | (unsigned char)*bytes++;
+  return gotrace__mix(gotrace__mix(hash, word), 0);
+}
+
 #if !GOTRACE_DISABLE
 
 /* ----------------------------------------------------------------------------------------------- >>platform ----
@@ -1816,9 +1839,6 @@ GOTRACE__DEFINE const char *gotrace_problem_outcome(gotrace_problem problem) {
 #error "gotrace: the implementation needs the __atomic builtins of GCC or Clang (MinGW and clang-cl have them)"
 #endif
 
-#define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
-#define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define GOTRACE__NOINLINE __attribute__((noinline))
 #define GOTRACE__FLATTEN __attribute__((flatten)) /* all that it calls becomes part of it, but for what is NOINLINE */
 
 static void gotrace__exit(void);
@@ -2816,21 +2836,7 @@ static void gotrace__region_free(gotrace__region *region) {
 #define GOTRACE__CHAINS ((size_t)1 << 13)
 #endif
 
-/* Mixes 64 bits into a hash: multiply, fold. */
-static inline uint64_t gotrace__mix(uint64_t hash, uint64_t value) {
-  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-  return hash ^ (hash >> 29);
-}
-
-static uint64_t gotrace__hash_bytes(const char *bytes, size_t size) {
-  uint64_t hash = size, word;
-  for (; size >= 8; bytes += 8, size -= 8) {
-    memcpy(&word, bytes, 8);
-    hash = gotrace__mix(hash, word);
-  }
-  for (word = 0; size; size--) word = word << 8 | (unsigned char)*bytes++;
-  return gotrace__mix(gotrace__mix(hash, word), 0);
-}
+static uint64_t gotrace__hash_bytes(const char *bytes, size_t size) { return gotrace__hash_from(0, bytes, size); }
 
 /* What the two tables share: hash chains that are read without a lock and grow at their heads under one, and a list in
  * the order in which entries came, from which the reader takes what is new. */
