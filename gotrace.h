@@ -10312,7 +10312,7 @@ typedef struct gotrace__ahead {
   uint32_t go;         /* 1 + index of its goroutine; v2: where that was when it was read, 0: unknown */
   bool known;          /* v2: the tables have all strings and stacks that it names */
   /* v1: */
-  bool moved; /* its place is elsewhere: see gotrace__v1_is_moved */
+  bool moved; /* see gotrace__v1_is_moved */
   bool told;  /* the end of a system call that tells its time */
   gotrace__rule rule;
   uint32_t own;      /* 1 + index of the goroutine on which it happened, g */
@@ -10694,12 +10694,12 @@ static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
   size_t have = (size_t)(d->end - d->at);
   if (GOTRACE__LIKELY(have >= want) || d->at_end) return true;
   if (d->window_size < want || !d->window) {
-    /* Grows only once the old one is full of bytes that were read. */
+    /* It grows only after it was filled: a size that is only announced takes no memory. */
     size_t larger = d->window_size ? d->window_size : (size_t)1 << 18;
     while (larger < want && larger <= 2 * have + ((size_t)1 << 18)) larger *= 2;
     if (larger > d->window_size && !gotrace__dec_new_window(d, larger)) return false;
   }
-  /* What is at hand moves to the front only if there is not room enough behind it. */
+  /* What is left moves to the front only if there is too little room after it. */
   if ((size_t)(d->window + d->window_size - d->at) < want && d->at != d->window) {
     memmove(d->window, d->at, have);
     d->at = d->window;
@@ -10740,7 +10740,7 @@ static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
 static bool gotrace__dec_fill_all(gotrace_decoder *d) {
   uint64_t size = d->options.read && d->options.seekable && !d->at_end ? gotrace__dec_source_size(d) : 0;
   if (size > d->offset + (uint64_t)(d->end - d->at) && size - d->offset < SIZE_MAX / 4 &&
-      !gotrace__dec_new_window(d, (size_t)(size - d->offset) + 1)) /* one more, to see the end */
+      !gotrace__dec_new_window(d, (size_t)(size - d->offset) + 1)) /* one more byte, to see the end */
     return false;
   return gotrace__dec_fill(d, SIZE_MAX / 4);
 }
@@ -11058,7 +11058,7 @@ static void gotrace__dec_set_arguments(gotrace__kind *k) {
 #define GOTRACE__V1_BIT(NAME) ((uint64_t)1 << GOTRACE_V1_##NAME) /* in a set of events */
 
 static void gotrace__dec_set_kinds(gotrace_decoder *d) {
-  /* Like Go, v2: an event that came later than the format is read all the same. */
+  /* Like Go, v2 accepts events that are newer than the format. */
   int format = d->info.family == 1 ? d->version : GOTRACE_GO_1_26;
   const uint64_t noted =
       GOTRACE__V1_BIT(FUTILE_WAKEUP) | GOTRACE__V1_BIT(STW_START) | GOTRACE__V1_BIT(GO_SYS_EXIT) | GOTRACE__V1_BIT(CPU_SAMPLE);
@@ -11113,12 +11113,12 @@ static gotrace__dec_item *gotrace__dec_entry(const gotrace_decoder *d, const got
   return i ? &e->entries[i - 1] : NULL;
 }
 
-/* Whether a table has an id, or it is 0. False also if it has a high id. */
+/* Whether an id is 0 or a low one that the table has. */
 static inline bool gotrace__dec_sees(const gotrace__dec_items *e, uint64_t id) {
   return GOTRACE__LIKELY(id < e->dense_size && e->dense[id]);
 }
 
-/* Whether a table has an id, or it is 0, which is the empty string or stack. */
+/* Whether an id is 0, the empty string or stack, or one that the table has. */
 static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
   return id == 0 || gotrace__dec_entry(d, e, id) != NULL;
 }
@@ -11181,7 +11181,7 @@ static uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) 
   return entry->hash;
 }
 
-/* gotrace_decoder_stack. The frames were read before: their numbers are good. */
+/* The frames were read once before, so their numbers are good. */
 static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames, size_t capacity) {
   const gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->stacks, id) : NULL;
   const uint8_t *at = entry ? entry->data : NULL;
@@ -11204,7 +11204,7 @@ static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, gotrace_
 
 /* ----------------------------------------------------------------------------------------- >>decode-objects ----
  *
- * Threads and procs in the order of time, goroutines, procs, tasks and regions: what v1 and v2 share.
+ * What v1 and v2 share: cursors in the order of time, goroutines, procs, user regions.
  */
 
 /* The cursor of a thread (v2) or proc (v1), made if need be; NULL: no memory. */
@@ -11220,7 +11220,7 @@ static gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id)
   return c;
 }
 
-/* Makes room for the events that are read ahead out of so many bytes. */
+/* Makes room for reading ahead; `bytes`: of the batch that are left. */
 static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint64_t bytes) {
   unsigned room = bytes / 2 < GOTRACE__AHEAD ? (unsigned)bytes / 2 + 1 : GOTRACE__AHEAD;
   if (GOTRACE__LIKELY(c->room >= room)) return true;
@@ -11239,7 +11239,7 @@ static inline void gotrace__heap_end(gotrace_decoder *d, size_t count) {
   d->heap[count].time = INT64_MAX;
 }
 
-/* Makes room for one more and the end. */
+/* Makes room for one more cursor and the end. */
 static bool gotrace__heap_grow(gotrace_decoder *d) {
   void *memory;
   if (GOTRACE__LIKELY(d->heap_count + 1 < d->heap_capacity)) return true;
@@ -11264,7 +11264,7 @@ static inline void gotrace__heap_set(gotrace__front *front, int64_t time, uint32
   front->cursor = cursor;
 }
 
-/* Gives the one at `i` a later time. */
+/* Gives the cursor at `i` a later time. */
 GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int64_t time) {
   gotrace__front *at = &heap[i];
   uint32_t cursor = at->cursor;
@@ -11301,7 +11301,7 @@ static bool gotrace__heap_sort(gotrace_decoder *d) {
     for (j = i; j > 0 && heap[j - 1].time > moved.time; j--, steps++) heap[j] = heap[j - 1];
     heap[j] = moved;
   }
-  return i >= d->heap_count || gotrace__dec_sort(d, heap, d->heap_count, sizeof *heap); /* far from it */
+  return i >= d->heap_count || gotrace__dec_sort(d, heap, d->heap_count, sizeof *heap); /* if the order is far off */
 }
 
 /* The goroutine of an id, or NULL. */
@@ -11347,7 +11347,7 @@ static gotrace__dec_proc *gotrace__dec_new_proc(gotrace_decoder *d, uint64_t id)
   return p;
 }
 
-/* Begins or ends what can be on once at a time; `on` and `off`: the error if it is so already. */
+/* Begins or ends something that cannot be on twice at a time; `on` and `off`: the error if it is so already. */
 static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_event *ev, bool *flag, bool begin, const char *on,
                                           const char *off) {
   if (*flag == begin) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "%s", begin ? on : off);
@@ -11355,7 +11355,7 @@ static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_even
   return GOTRACE_OK;
 }
 
-/* Begins or ends a user region, the innermost of a goroutine. */
+/* Begins or ends the innermost user region of a goroutine. */
 static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g, const gotrace_event *ev, uint64_t name,
                                           bool begin) {
   gotrace__region_mark mark, *last;
@@ -11372,7 +11372,7 @@ static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g
   }
   if (begin) {
     g->regions[g->region_count++] = mark;
-  } else if (g->region_count) { /* else it began before the trace */
+  } else if (g->region_count) { /* else the region began before the trace */
     last = &g->regions[g->region_count - 1];
     if (last->task != mark.task || last->name != mark.name)
       GOTRACE__WRONG(GOTRACE_ERROR_REGION, "not the innermost region of goroutine %lld", GOTRACE__LL(ev->g));
@@ -11431,7 +11431,7 @@ static const uint8_t *gotrace__v2_keep(gotrace_decoder *d, const uint8_t *data, 
   return GOTRACE__CAST(const uint8_t *, GOTRACE__CAST(const void *, block + 1));
 }
 
-/* Reads the frames of a stack at *at, and notes the pcs that are new. */
+/* Reads the frames of a stack at *at and adds new pcs. */
 static gotrace_result gotrace__v2_read_frames(gotrace_decoder *d, const uint8_t **at, const uint8_t *end, uint64_t count,
                                               uint64_t offset) {
   for (; count; count--) {
@@ -11562,7 +11562,7 @@ static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__b
   return GOTRACE_OK;
 }
 
-/* Reads a batch, or keeps it until its events are asked for: which, tells its first byte. */
+/* Reads a batch of tables, or stores a batch of events; its first byte tells which it is. */
 static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
                                              uint64_t offset) {
   size_t size = (size_t)h->size;
@@ -11580,9 +11580,9 @@ static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__
   return gotrace__v2_add_batch(d, h, data, offset);
 }
 
-/* Whether a generation has ended, by the header of the next batch or `result`, why there is none; consumes its end.
- * `generation`: its number, 0 before its first batch. A format before 1.26 ends a generation by the number of the next one, and
- * an error in a batch ends it too (d->pending): what was read of it is good. */
+/* Whether a generation has ended; then consumes its end. `result`: OK if `h` is the header of the next batch, else why there is
+ * none; changed to the result of the generation. `generation`: its number, 0 before its first batch. Before format 1.26 a
+ * generation ends where the next one begins; an error in a batch ends it too (d->pending), and keeps what was read before. */
 static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *h, gotrace_result *result,
                                uint64_t generation) {
   bool explicit_end = d->version >= GOTRACE_GO_1_26;
@@ -11644,14 +11644,14 @@ static gotrace_result gotrace__v2_read_generation(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* Reads a thread's events, from `e` up to `last`, until the end of the batch or an event that needs a closer look; returns where
- * it stopped. */
+/* Reads a thread's events, from `e` up to `last`, until the end of the batch or an event that is not plain. Returns where it
+ * stopped. */
 static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *e,
                                              const gotrace__ahead *last) {
   const gotrace__kind *kinds = d->kinds;
   const double mul = d->mul;
   const uint8_t *at = c->at, *next, *stop;
-  const uint64_t before = c->base - (uint64_t)(uintptr_t)c->start; /* offset less address */
+  const uint64_t before = c->base - (uint64_t)(uintptr_t)c->start; /* offset minus address */
   int64_t time = c->time;
   if (c->end - at < GOTRACE__EVENT_BYTES) return e;
   for (stop = c->end - GOTRACE__EVENT_BYTES; e < last && at <= stop; e++, at = next) {
@@ -11662,7 +11662,7 @@ static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor
     gotrace__dec_clear(ev);
     if (!GOTRACE__LIKELY(k->plain && gotrace__take_event(&next, &dt, ev->args, k->args))) break;
     gotrace__dec_set_kind(ev, k);
-    time = gotrace__dec_later(time, (int64_t)((double)(int64_t)dt * mul)); /* of 28 bits: it has room */
+    time = gotrace__dec_later(time, (int64_t)((double)(int64_t)dt * mul)); /* at most 28 bits: no overflow */
     ev->time = time;
     ev->offset = before + (uint64_t)(uintptr_t)at;
     ev->m = (int64_t)c->id;
@@ -11670,7 +11670,7 @@ static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor
     e->known = !k->ids && gotrace__dec_sees(&d->stacks, ev->stack) &&
                gotrace__dec_sees(&d->strings, gotrace__dec_number(ev, k->string));
     e->go = 0;
-    if (k->names) { /* of many it comes to the cache in time */
+    if (k->names) { /* with many goroutines the record is not in the cache */
       e->go = gotrace__map_get(d, &d->go_map, ev->args[0]);
       if (e->go) GOTRACE__PREFETCH(&d->gos[e->go - 1]);
     }
@@ -11680,7 +11680,7 @@ static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor
   return e;
 }
 
-/* Has a batch in memory: reads it again if need be. */
+/* Makes a cursor's batch available in memory: reads it again if need be. */
 static gotrace_result gotrace__v2_load(gotrace_decoder *d, gotrace__cursor *c, const gotrace__batch *b) {
   size_t have = 0, n = 1;
   c->start = b->data;
@@ -11736,7 +11736,8 @@ static gotrace_result gotrace__v2_next_batch(gotrace_decoder *d, gotrace__cursor
   return GOTRACE_OK;
 }
 
-/* Reads one event of a thread, whatever it looks like. `first`: an error is reported; otherwise the event is left for later. */
+/* Reads one event of a thread, of any kind. If it is bad: reports an error, if `first`; else leaves it for later
+ * (WOULD_BLOCK). */
 static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *e,
                                                                bool first) {
   const uint8_t *at = c->at;
@@ -11826,7 +11827,7 @@ GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__v2_named_go(gotrace_decoder *d,
   return here ? NULL : gotrace__dec_find_go(d, a->event.args[0]);
 }
 
-/* The thread runs the goroutine, or has the proc, from now on. */
+/* Makes the goroutine, or the proc, the thread's own. */
 static inline void gotrace__v2_take_go(gotrace_decoder *d, gotrace__cursor *c, const gotrace__dec_go *g) {
   c->g = (int64_t)g->id;
   c->g_index = (uint32_t)(g - d->gos) + 1;
@@ -11835,10 +11836,10 @@ static inline void gotrace__v2_take_go(gotrace_decoder *d, gotrace__cursor *c, c
 static inline void gotrace__v2_take_proc(gotrace_decoder *d, gotrace__cursor *c, gotrace__dec_proc *p) {
   c->p = (int64_t)p->id;
   c->p_index = (uint32_t)(p - d->procs) + 1;
-  p->g = (uint64_t)(c - d->cursors); /* v2: on which thread it is */
+  p->g = (uint64_t)(c - d->cursors); /* the thread that has it */
 }
 
-/* Queues an event that another one implies. */
+/* Queues an event that another event implies. */
 static void gotrace__v2_imply(gotrace_decoder *d, const gotrace_event *of, uint8_t kind, uint64_t arg0, uint64_t arg1) {
   gotrace_event *ev = &d->queue[d->queue_count++];
   *ev = *of;
@@ -11859,7 +11860,7 @@ static inline bool gotrace__v2_lacks_context(const gotrace__cursor *c, unsigned 
          ((does & GOTRACE__R_NEEDS_M) && c->id == GOTRACE__NOBODY);
 }
 
-/* Whether the thread, proc and goroutine are there that an event needs. Events without a thread never have the others. Go:
+/* Checks that an event has the thread, proc and goroutine that it needs. Without a thread it has none of the others. Go:
  * validateCtx. */
 static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
                                                 unsigned does) {
@@ -11874,18 +11875,18 @@ static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrac
 /* Why an event's rule forbids it. */
 enum {
   GOTRACE__WHY_NONE,
-  GOTRACE__WHY_NOT_YET,   /* its goroutine is not there yet, or not so far */
-  GOTRACE__WHY_CONTEXT,   /* the thread lacks something */
+  GOTRACE__WHY_NOT_YET,   /* its goroutine does not yet exist or has not reached the status or sequence number */
+  GOTRACE__WHY_CONTEXT,   /* there is no thread, or it has no proc or goroutine */
   GOTRACE__WHY_OCCUPIED,  /* the thread runs a goroutine already */
   GOTRACE__WHY_NO_GO,     /* the goroutine does not exist */
   GOTRACE__WHY_STATUS,    /* the goroutine has another status */
   GOTRACE__WHY_NO_PROC,   /* the proc does not exist */
-  GOTRACE__WHY_SEQUENCE,  /* of the proc */
-  GOTRACE__WHY_NO_SYSCALL /* the proc is in none */
+  GOTRACE__WHY_SEQUENCE,  /* the sequence number is not the proc's next */
+  GOTRACE__WHY_NO_SYSCALL /* the proc is not in a system call */
 };
 
-/* Applies a rule to a thread's next event: checks what it needs, then changes what it changes. If it forbids the event,
- * nothing has changed. `here`: also forbids it where a search would be needed: a function without calls needs few registers. */
+/* Applies a rule to a thread's next event: checks what the event needs, then makes its changes. If the rule forbids the event,
+ * nothing has changed. `here`: gives up where a search would be needed; without calls, a function needs few registers. */
 GOTRACE__ALWAYS_INLINE unsigned gotrace__v2_apply(gotrace_decoder *d, gotrace__cursor *c, unsigned does, unsigned from,
                                                   unsigned to, bool here) {
   const uint64_t *args = c->next->event.args;
@@ -11942,8 +11943,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, 
   }
 }
 
-/* Single kinds of events, which their rules do not cover: see gotrace__v2_order_rare. `ev` is the event with p and g. None
- * changes anything before it returns GOTRACE__LATER. */
+/* Events that need more than a rule, see gotrace__v2_order_rare. `ev` is the event with p and g. A function that returns
+ * GOTRACE__LATER has changed nothing. */
 
 static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   uint64_t id = ev->args[0], status = ev->args[1];
@@ -11954,7 +11955,7 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
     GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld has status %llu", GOTRACE__LL(id), (unsigned long long)status);
   if (p) {
     if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_SYSCALL) {
-      /* It is known where it is, so nothing was lost. */
+      /* Its thread is known, so it is not abandoned. */
       promoted = true;
       ev->extra = GOTRACE__P_RUNNING;
       ev->args[1] = GOTRACE__P_SYSCALL;
@@ -12026,7 +12027,7 @@ static gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__cursor
   return GOTRACE_OK;
 }
 
-/* A goroutine in a system call, on thread `m`. */
+/* The status of a goroutine that is in a system call, on thread `m`. */
 static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev,
                                                  const gotrace__dec_go *g, uint64_t m) {
   gotrace__cursor *other;
@@ -12039,7 +12040,7 @@ static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cu
     gotrace__v2_take_go(d, c, g);
     return GOTRACE_OK;
   }
-  /* In a system call for the whole generation, on a thread that has no events of its own. This may move all cursors. */
+  /* In a system call for the whole generation, on a thread without events in it. A new cursor may move all others. */
   if (!(other = gotrace__dec_get_cursor(d, m))) return d->failure.result;
   if (other->seen) {
     if (other->g != (int64_t)g->id)
@@ -12109,7 +12110,7 @@ static gotrace_result gotrace__v2_go_switch(gotrace_decoder *d, gotrace__cursor 
   return GOTRACE_OK;
 }
 
-/* The goroutine that ended was in a system call, in which its thread may have had a proc: the thread loses it too. */
+/* A goroutine ends in a system call. If its thread has a proc, the thread loses that too. */
 static gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace__dec_proc *p;
   gotrace_event destroy = *ev;
@@ -12117,7 +12118,7 @@ static gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__c
   if (result || c->p == GOTRACE_NO_ID) return result;
   if (!(p = gotrace__v2_own_proc(d, c, false)) || p->status != GOTRACE__P_SYSCALL)
     GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
-  /* It may be stolen later, or never: the thread's id may be another's by then. */
+  /* The proc may be stolen later, or never; another thread may have the thread's id by then. */
   p->status = GOTRACE__P_ABANDONED;
   c->p = GOTRACE_NO_ID;
   gotrace__v2_imply(d, ev, GOTRACE_V2_PROC_STEAL, p->id, 0);
@@ -12159,7 +12160,7 @@ static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev
   if (task->name) ev->data = task->name;
   ev->data_size = task->name_size;
   gotrace__map_remove(d, &d->task_map, task->id);
-  *task = d->tasks[--d->task_count]; /* the last one takes its place */
+  *task = d->tasks[--d->task_count]; /* the last task takes its place */
   if (i - 1 == d->task_count) return GOTRACE_OK;
   gotrace__map_remove(d, &d->task_map, task->id);
   return gotrace__map_add(d, &d->task_map, task->id, i) ? GOTRACE_OK : gotrace__dec_no_memory(d);
@@ -12194,7 +12195,7 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
   return GOTRACE_OK;
 }
 
-/* Collections have numbers, which tell their begins and ends apart wherever they stand. */
+/* The sequence numbers of collections order their begins and ends, on whichever threads they are. */
 static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev) {
   bool begin = ev->kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
   bool unchecked = ev->kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
@@ -12212,7 +12213,7 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
   return GOTRACE_OK;
 }
 
-/* A sweep or mark assist that goes on in a new generation; `thing`: what it is of. */
+/* A sweep of a proc, or a mark assist of a goroutine, that goes on in a new generation; `thing`: "proc" or "goroutine". */
 static gotrace_result gotrace__v2_active(gotrace_decoder *d, const gotrace_event *ev, bool *flag, const char *thing) {
   if (!flag) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
   if (*flag != (d->generation != d->first_generation))
@@ -12246,7 +12247,7 @@ static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c,
   return gotrace__dec_region(d, g, ev, ev->args[1], ev->kind == GOTRACE_V2_USER_REGION_BEGIN);
 }
 
-/* What an event needs and changes beyond its rule. */
+/* Checks and changes what the event's rule does not cover. */
 static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   switch (ev->kind) {
     case GOTRACE_V2_GO_CREATE: return gotrace__v2_go_create(d, c, ev, GOTRACE__G_RUNNABLE);
@@ -12281,7 +12282,7 @@ static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor
   }
 }
 
-/* Lets a thread's next event happen if its rule is all that matters and allows it. False: nothing has changed; use
+/* Lets a thread's next event happen if it has a fast rule that allows it. False: nothing has changed; use
  * gotrace__v2_order. */
 GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev, bool here) {
   int64_t g = c->g;
@@ -12370,7 +12371,7 @@ static gotrace_result gotrace__v2_prepare_tables(gotrace_decoder *d) {
   return gotrace__dec_sort_samples(d, d->samples, d->sample_count) ? GOTRACE_OK : d->failure.result;
 }
 
-/* Reads the next generation and gives its Sync event. Go: Reader.ReadEvent, nextGenWithSpill, installGen. */
+/* Reads the next generation and returns its Sync event. Go: Reader.ReadEvent, nextGenWithSpill, installGen. */
 static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result = GOTRACE_OK;
   size_t i, n;
@@ -12422,7 +12423,7 @@ static gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
     if (!i || gotrace__heap_up(d->heap, i) == i) gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time);
   } else if (result == GOTRACE_END_OF_TRACE) {
     gotrace__heap_remove(d, i);
-  } else { /* the event before it is good */
+  } else { /* but the event before the error is returned first */
     gotrace__dec_postpone(d);
     d->heap_count = d->sample_count = d->sample_given = 0;
   }
@@ -12436,7 +12437,7 @@ static gotrace_result gotrace__v2_try(gotrace_decoder *d, size_t i, gotrace_even
   gotrace__cursor *c = &d->cursors[index];
   if (result) return result;
   if (!c->next->known && (result = gotrace__v2_check_ids(d, &c->next->event)) != GOTRACE_OK) return result;
-  if (!GOTRACE__LIKELY(c->seen)) c->g = c->p = GOTRACE_NO_ID; /* events of no thread leave nothing behind */
+  if (!GOTRACE__LIKELY(c->seen)) c->g = c->p = GOTRACE_NO_ID; /* without a thread there is no state */
   return gotrace__v2_advance_front(d, i);
 }
 
@@ -12449,7 +12450,7 @@ static gotrace_result gotrace__v2_fail_stuck(gotrace_decoder *d) {
                  GOTRACE__LL(ev->args[1]), (unsigned long long)d->generation);
 }
 
-/* If the earliest event cannot happen yet, tries those of the other threads in the order of time. */
+/* If the earliest event is not ready, tries those of the other threads in the order of time. */
 static gotrace_result gotrace__v2_try_others(gotrace_decoder *d, gotrace_result result, gotrace_event *ev) {
   size_t i;
   if (result != GOTRACE__LATER) return result;
@@ -12485,7 +12486,7 @@ static gotrace_result gotrace__v2_next(gotrace_decoder *d, gotrace_event *ev) {
     *ev = d->queue[d->queue_given++];
   } else if (d->experiment_given < d->experiment_count) {
     gotrace__v2_experiment_event(d, ev);
-    return GOTRACE_OK; /* at the time of the last event */
+    return GOTRACE_OK; /* it has the time of the last event */
   } else if (d->heap_count == 0 && d->sample_given == d->sample_count) {
     result = gotrace__v2_begin_generation(d, ev);
   } else if (d->sample_given < d->sample_count && (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time)) {
@@ -12520,11 +12521,11 @@ typedef struct gotrace__v1_event {
   uint8_t kind;
 } gotrace__v1_event;
 
-/* Where an event's numbers stand. */
+/* The bytes of an event, while it is read. */
 typedef struct gotrace__v1_numbers {
   const gotrace__kind *k;
   const uint8_t *at, *end;
-  const uint8_t *stop; /* where the arguments must end; NULL: there are `count` */
+  const uint8_t *stop; /* where the arguments must end; NULL: there must be `count` */
   unsigned count;
   uint64_t offset;
 } gotrace__v1_numbers;
@@ -12532,7 +12533,7 @@ typedef struct gotrace__v1_numbers {
 #define GOTRACE__V1_MOST_FRAMES 1000
 #define GOTRACE__V1_MOST_STRING 1000000
 
-/* Reads the size of some data, and moves on behind them. `what`: what ends in their middle, if the trace does. */
+/* Reads the data of a string or log: their size, then their bytes. */
 static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace__v1_event *e) {
   const char *name = n->k->spec->name;
   bool string = e->kind == GOTRACE_V1_STRING;
@@ -12612,7 +12613,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
     if (!gotrace__get_numbers(&n.at, end, e->args, 1)) return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
     result = gotrace__v1_read_data(d, &n, e);
   } else {
-    if (n.count >= 4 + old) { /* as many as fit into the length that comes first */
+    if (n.count >= 4 + old) { /* their length comes first */
       if (!gotrace__get_numbers(&n.at, end, &size, 1)) return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
       if (size > (uint64_t)(end - n.at))
         return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, n.k->spec->name, "ends in the middle of an event");
@@ -12629,7 +12630,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
  * of a format after 1.5. Returns what follows it; NULL: use gotrace__v1_read. `args` are zeros. */
 GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__v1_take(const uint8_t *at, const gotrace__kind *k, uint64_t *dt,
                                                        uint64_t *args) {
-  unsigned count = *at++ >> GOTRACE_ARG_COUNT_SHIFT; /* of `args`; 3: as many as fit into the length that comes first */
+  unsigned count = *at++ >> GOTRACE_ARG_COUNT_SHIFT; /* of `args`; 3: their length comes first */
   const uint8_t *stop = NULL;
   if (!k->plain) return NULL;
   if (count == 3) {
@@ -12654,8 +12655,8 @@ static gotrace__dec_go *gotrace__v1_get_go(gotrace_decoder *d, uint64_t id) {
   return g ? g : gotrace__dec_add_go(d, id, GOTRACE__G_DEAD);
 }
 
-/* The goroutine on which an event happened, given what its proc ran before, and `told` by args[0]; updates what the proc runs.
- * Go: parseEvents. */
+/* The goroutine on which an event happened: the one that its proc ran, or `told`, which args[0] names. Updates what the proc
+ * runs. Go: parseEvents. */
 static inline uint64_t gotrace__v1_track(gotrace__cursor *c, const gotrace__kind *k, uint64_t told) {
   uint64_t g = k->rule.does & GOTRACE__R_TELLS ? told : (uint64_t)c->g;
   if (k->rule.does & GOTRACE__R_STARTS) c->g = (int64_t)g;
@@ -12663,7 +12664,7 @@ static inline uint64_t gotrace__v1_track(gotrace__cursor *c, const gotrace__kind
   return k->rule.does & GOTRACE__R_NOBODYS ? 0 : g;
 }
 
-/* Whether an event belongs elsewhere: an end of a system call that tells its true time. */
+/* Whether an event is the end of a system call that tells another, true time: then its place is elsewhere. */
 static inline bool gotrace__v1_is_moved(uint8_t kind, uint64_t told, int64_t time) {
   return kind == GOTRACE_V1_GO_SYS_EXIT && told && (int64_t)told != time;
 }
@@ -12682,13 +12683,13 @@ static const uint8_t *gotrace__v1_skip(const gotrace_decoder *d, const uint8_t *
   return at;
 }
 
-/* Where the first walk stands. */
+/* The state of the first walk. */
 typedef struct gotrace__v1_walk {
   gotrace__cursor *c; /* of the batch, NULL: none has begun */
   uint64_t sequence, time, events;
 } gotrace__v1_walk;
 
-/* The batch ends before `end`. */
+/* Ends the batch of `c` before `end`. */
 static void gotrace__v1_end_batch(gotrace_decoder *d, const gotrace__cursor *c, const uint8_t *end) {
   gotrace__batch *b = c ? &d->batches[c->last - 1] : NULL;
   if (b) b->size = (uint64_t)(end - b->data);
@@ -12704,7 +12705,7 @@ static gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_wa
   return GOTRACE_OK;
 }
 
-/* Notes what the second walk must know before it comes to an event: those that are sorted by times of their own. */
+/* Notes an event that the second walk needs out of turn, because it is sorted by a time of its own. */
 static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace__v1_event *e,
                                              uint64_t offset) {
   bool old = d->version < 1007;
@@ -12716,7 +12717,7 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
   if (e->kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e->args[0] > 1)
     return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, d->kinds[e->kind].spec->name, "stopped world of kind %llu",
                              (unsigned long long)e->args[0]);
-  if (old) { /* 1.5 numbers all events; an end of a system call tells what its number and time ought to be */
+  if (old) { /* 1.5 numbers all events; the end of a system call tells its true number and time */
     bool exit = e->kind == GOTRACE_V1_GO_SYS_EXIT;
     if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
     s->time = (int64_t)(exit ? e->args[1] : w->sequence);
@@ -12734,7 +12735,7 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
   return GOTRACE_OK;
 }
 
-/* Notes one event that was read; `before`: where it began. */
+/* Notes an event of the first walk, which began at `before`. */
 static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace__v1_event *e,
                                        const uint8_t *before) {
   uint64_t offset = d->file_offset + (uint64_t)(before - d->file);
@@ -12761,13 +12762,13 @@ static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, 
       if (!e->args[0] || !e->args[1]) return GOTRACE_OK;
       return gotrace__dec_add_item(d, &d->stacks, e->args[0], e->data, e->args[1]);
     default:
-      /* Go takes events before any batch for proc 0's. */
+      /* Like Go, takes events before any batch as proc 0's. */
       if (!w->c && (result = gotrace__v1_begin_batch(d, w, 0, before)) != GOTRACE_OK) return result;
       return gotrace__v1_note_event(d, w, e, offset);
   }
 }
 
-/* The first walk. What is wrong with the trace is reported after the events before it. Go: parseEvents. */
+/* The first walk. Errors in the trace are postponed. Go: parseEvents. */
 static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   gotrace__v1_walk w;
   gotrace__v1_event e;
@@ -12804,7 +12805,7 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
  * goroutines and procs do. Go: order.go and parser.go of internal/trace, up to 1.21.
  */
 
-/* Whether an event can come next, as far as its goroutine, or the collection, is concerned. */
+/* Whether the goroutine, or the collection, of an event is ready for it. */
 static inline bool gotrace__v1_ready(const gotrace_decoder *d, const gotrace__ahead *a) {
   const gotrace__dec_go *g = &d->gos[a->go - 1];
   if (!(a->rule.does & GOTRACE__R_ORDERED)) return !(a->rule.does & GOTRACE__R_GC) || d->gc_sequence == a->sequence;
@@ -12826,8 +12827,8 @@ static inline bool gotrace__v1_next_batch(const gotrace_decoder *d, gotrace__cur
   return true;
 }
 
-/* Finds the goroutine of an event that was read ahead, and the one on which it happened. Here, because these searches do not
- * wait for one another. False: no memory. */
+/* Finds the goroutine of an event that was read ahead, and the one on which it happened. While reading ahead, because such
+ * searches do not wait for one another. False: no memory. */
 static inline bool gotrace__v1_find_gos(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *a) {
   const gotrace_event *ev = &a->event;
   const gotrace__dec_go *g;
@@ -12849,11 +12850,11 @@ GOTRACE__ALWAYS_INLINE bool gotrace__v1_complete_ahead(gotrace_decoder *d, gotra
                                                        const gotrace__kind *k) {
   gotrace_event *ev = &a->event;
   ev->g = (int64_t)gotrace__v1_track(c, k, ev->args[0]);
-  memcpy(&a->rule, &k->rule, sizeof a->rule); /* at once */
+  memcpy(&a->rule, &k->rule, sizeof a->rule); /* in one load and one store */
   a->sequence = gotrace__dec_number(ev, k->rule.sequence) + k->rule.sequence_after;
   if (k->rule.becomes != k->head[0]) {
     k = &d->kinds[k->rule.becomes];
-    ev->args[2] = ev->args[1]; /* in the other event it stands behind a sequence number */
+    ev->args[2] = ev->args[1]; /* the other event has a sequence number before it */
     ev->args[1] = 0;
   }
   gotrace__dec_set_kind(ev, k);
@@ -12885,7 +12886,7 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     if (!GOTRACE__LIKELY(next != NULL)) {
       gotrace__v1_event e;
       next = at;
-      if (gotrace__v1_read(d, &next, c->end, offset, &e)) break; /* what the first walk stopped at */
+      if (gotrace__v1_read(d, &next, c->end, offset, &e)) break; /* the error at which the first walk stopped */
       memcpy(ev->args, e.args, sizeof ev->args);
       ev->data = (const char *)e.data;
       ev->data_size = e.size;
@@ -12919,7 +12920,7 @@ static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
   return gotrace__v1_read_ahead(d, c);
 }
 
-/* Puts a cursor among those whose next event can come, or lets it wait for its goroutine. */
+/* Puts a cursor into the heap if its next event is ready, else among those that wait for its goroutine. */
 static inline gotrace_result gotrace__v1_enqueue(gotrace_decoder *d, uint32_t index) {
   gotrace__cursor *c = &d->cursors[index];
   if (!gotrace__v1_ready(d, c->next)) {
@@ -12936,7 +12937,7 @@ static inline gotrace_result gotrace__v1_enqueue(gotrace_decoder *d, uint32_t in
   return GOTRACE_OK;
 }
 
-/* Finds out up to which time only events from the procs' batches come. */
+/* Finds the earliest time of an event that is not next in a proc's batches. */
 static void gotrace__v1_look_elsewhere(gotrace_decoder *d) {
   d->elsewhere = INT64_MAX;
   if (d->sample_given < d->sample_count) d->elsewhere = d->samples[d->sample_given].time;
@@ -12989,7 +12990,7 @@ static void gotrace__v1_complete(gotrace_decoder *d, gotrace_event *ev, const go
   d->own = d->on = 0;
 }
 
-/* Ends of system calls: what they tell is believed only if it can be. */
+/* Checks the time that the end of a system call tells. */
 static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const gotrace__ahead *a, gotrace__dec_go *g) {
   const gotrace_event *ev = &a->event;
   if (ev->kind == GOTRACE_V1_GO_SYS_BLOCK || ev->kind == GOTRACE_V1_GO_IN_SYSCALL) {
@@ -13002,7 +13003,7 @@ static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const
   return GOTRACE_OK;
 }
 
-/* Lets the earliest event happen, then gives its proc's next event and those that waited for it their chance. Go:
+/* Lets the earliest event happen, then enqueues its proc's next event and the cursors that waited for its goroutine. Go:
  * order1007. */
 GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event *next, bool *moved) {
   uint32_t index = d->heap[0].cursor, waiting = 0;
@@ -13162,11 +13163,11 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
   d->wakes = NULL;
   d->wake_count = d->wake_capacity = 0;
   if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
-  memset(&d->failure, 0, sizeof d->failure); /* it will occur again, unless it was that it took too long */
+  memset(&d->failure, 0, sizeof d->failure); /* it will occur again, unless it was that ordering took too long */
   return GOTRACE_OK;
 }
 
-/* Does the first walk and what must be done before the second. */
+/* Does the first walk, and prepares the second. */
 static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
   gotrace_result result = gotrace__v1_scan(d);
   bool old = d->version < 1007;
@@ -13194,7 +13195,7 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* The goroutine must run on the proc; and must not be none, unless that is allowed. Go: checkRunning. */
+/* Checks that the goroutine runs on the proc; `allow_none`: it may be goroutine 0, none. Go: checkRunning. */
 static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const gotrace__dec_go *g, const gotrace__dec_proc *p,
                                                     const gotrace_event *ev, bool allow_none) {
   if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not run", GOTRACE__LL(ev->g));
@@ -13348,7 +13349,7 @@ static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event 
     }
     ordinal = d->ordinal++;
   } while (ordinal / 64 < d->futile_count && (d->futile[ordinal / 64] >> (ordinal % 64) & 1));
-  if (!GOTRACE__LIKELY(d->own)) { /* not looked up when it was read */
+  if (!GOTRACE__LIKELY(d->own)) { /* it was not read ahead */
     if (ev->kind == GOTRACE_V1_GO_CREATE && !gotrace__v1_get_go(d, ev->args[0])) return d->failure.result;
     if (!(g = gotrace__v1_get_go(d, (uint64_t)ev->g))) return d->failure.result;
     d->own = (uint32_t)(g - d->gos) + 1;
@@ -13371,10 +13372,10 @@ static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event 
 
 /* ---------------------------------------------------------------------------------------------- >>decode-raw ----
  *
- * Raw traces: the events of the file in its order, with those that make batches and tables.
+ * Raw traces: all events in the order of the file, including batches and tables.
  */
 
-/* What an event's kind, place and time determine. */
+/* Sets an event's fields that its kind, place and time determine. */
 static inline void gotrace__raw_begin(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k, uint64_t offset,
                                       uint64_t dt) {
   d->tick += dt;
@@ -13385,7 +13386,7 @@ static inline void gotrace__raw_begin(gotrace_decoder *d, gotrace_event *ev, con
   ev->p = ev->g = GOTRACE_NO_ID;
 }
 
-/* v2: the header of the next batch, which becomes an event; the batch itself is next. */
+/* v2: the header of the next batch, as an event. */
 static gotrace_result gotrace__v2_next_raw_batch(gotrace_decoder *d, gotrace_event *ev) {
   gotrace__batch_header h;
   gotrace_result result;
@@ -13495,7 +13496,7 @@ static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev
       at = d->at;
       if ((result = gotrace__v1_read(d, &at, d->end, d->offset, &e)) == GOTRACE_OK) break;
       if (d->at_end || want > 1 << 22) return result;
-      memset(&d->failure, 0, sizeof d->failure); /* perhaps there was only too little at hand */
+      memset(&d->failure, 0, sizeof d->failure); /* perhaps too little was in memory */
       want = (size_t)(d->end - d->at) + (1 << 18);
     }
     k = &d->kinds[e.kind];
@@ -13518,7 +13519,7 @@ static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev
 
 /* ------------------------------------------------------------------------------------------- >>decode-public ----
  *
- * Open, next, close, and what can be asked in between.
+ * Calls: the decoder.
  */
 
 GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, const gotrace_decoder_options *options) {
