@@ -69,7 +69,18 @@
  *     >>lifecycle        start, stop, exit, unload
  *     >>flight           the flight recorder
  *     >>fork             the child of a fork
- *     >>decoding         the decoder
+ *     >>decode-state     the decoder's records
+ *     >>decode-memory    allocation, failure, arrays, maps, sorting
+ *     >>decode-source    from the source to numbers
+ *     >>decode-rules     the event tables, prepared for reading; the rules of order
+ *     >>decode-tables    strings and stacks
+ *     >>decode-objects   threads, goroutines, procs, regions
+ *     >>decode-v2        v2: generations, batches
+ *     >>decode-v2-order  v2: the order of events
+ *     >>decode-v1        v1: events, the first walk
+ *     >>decode-v1-order  v1: the order of events, the second walk
+ *     >>decode-raw       raw traces
+ *     >>decode-public    calls: the decoder
  *
  * WHAT IT DOES NOT DO
  *
@@ -1765,8 +1776,14 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
 
 #if GOTRACE__GNU
 #define GOTRACE__ALWAYS_INLINE static inline __attribute__((always_inline))
+#define GOTRACE__NOINLINE __attribute__((noinline))
+#define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
+#define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #else
 #define GOTRACE__ALWAYS_INLINE static inline
+#define GOTRACE__NOINLINE
+#define GOTRACE__LIKELY(x) (x)
+#define GOTRACE__UNLIKELY(x) (x)
 #endif
 
 #define GOTRACE__STATIC_ASSERT(condition, name) typedef char gotrace__assert_##name[(condition) ? 1 : -1]
@@ -1853,6 +1870,23 @@ GOTRACE__DEFINE const char *gotrace_problem_outcome(gotrace_problem problem) {
   return (unsigned)problem < GOTRACE_PROBLEM_COUNT ? gotrace__outcomes[gotrace__problems[problem].done] : "unknown";
 }
 
+/* Mixes 64 bits into a hash: multiply, fold. */
+static inline uint64_t gotrace__mix(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+  return hash ^ (hash >> 29);
+}
+
+/* The hash of some bytes, which `seed` changes. */
+static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size_t size) {
+  uint64_t hash = seed ^ size, word;
+  for (; size >= 8; bytes += 8, size -= 8) {
+    memcpy(&word, bytes, 8);
+    hash = gotrace__mix(hash, word);
+  }
+  for (word = 0; size; size--) word = word << 8 | (unsigned char)*bytes++;
+  return gotrace__mix(gotrace__mix(hash, word), 0);
+}
+
 #if !GOTRACE_DISABLE
 
 /* ----------------------------------------------------------------------------------------------- >>platform ----
@@ -1864,9 +1898,6 @@ GOTRACE__DEFINE const char *gotrace_problem_outcome(gotrace_problem problem) {
 #error "gotrace: the implementation needs the __atomic builtins of GCC or Clang (MinGW and clang-cl have them)"
 #endif
 
-#define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
-#define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define GOTRACE__NOINLINE __attribute__((noinline))
 #define GOTRACE__FLATTEN __attribute__((flatten)) /* inlines everything it calls, except for NOINLINE functions */
 
 static void gotrace__exit(void);
@@ -2874,21 +2905,7 @@ static void gotrace__region_free(gotrace__region *region) {
 #define GOTRACE__CHAINS ((size_t)1 << 13)
 #endif
 
-/* Mixes 64 bits into a hash: multiply, fold. */
-static inline uint64_t gotrace__mix(uint64_t hash, uint64_t value) {
-  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-  return hash ^ (hash >> 29);
-}
-
-static uint64_t gotrace__hash_bytes(const char *bytes, size_t size) {
-  uint64_t hash = size, word;
-  for (; size >= 8; bytes += 8, size -= 8) {
-    memcpy(&word, bytes, 8);
-    hash = gotrace__mix(hash, word);
-  }
-  for (word = 0; size; size--) word = word << 8 | (unsigned char)*bytes++;
-  return gotrace__mix(gotrace__mix(hash, word), 0);
-}
+static uint64_t gotrace__hash_bytes(const char *bytes, size_t size) { return gotrace__hash_from(0, bytes, size); }
 
 /* Shared by the string and stack tables: hash chains, which are read without a lock and grow at their heads under one,
  * and a list in insertion order, from which the reader takes the new entries. */
@@ -10314,63 +10331,91 @@ static void gotrace__after_fork_in_child(void) {
 
 #endif /* !GOTRACE_DISABLE */
 
-/* ------------------------------------------------------------------------------------------------ >>decoding ----
+/* -------------------------------------------------------------------------------------------- >>decode-state ----
  *
- * The decoder does not use the tracer. Every byte of a trace is hostile: numbers are checked before use, memory is
- * allocated for data seen and never for sizes announced, hash tables are seeded, and no loop over the file is nested in
- * another.
+ * The decoder's records: what it knows of events, goroutines, procs, tasks and of its place in the file.
+ *
+ * No part of the decoder uses the tracer above. Every byte of a trace may be hostile: numbers are checked before they are
+ * used, memory is taken for what was read and never for what is announced, hash tables are seeded, and no loop over the file
+ * stands within another.
  */
 
 #if !GOTRACE_NO_DECODER
 
-#include <stdarg.h>
-
-#ifndef GOTRACE__LIKELY /* the tracer is not compiled */
-#if GOTRACE__GNU
-#define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
-#define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define GOTRACE__NOINLINE __attribute__((noinline))
-#else
-#define GOTRACE__LIKELY(x) (x)
-#define GOTRACE__UNLIKELY(x) (x)
-#define GOTRACE__NOINLINE
-#endif
-#endif
 #if GOTRACE__GNU
 #define GOTRACE__PREFETCH(p) __builtin_prefetch(p)
 #else
 #define GOTRACE__PREFETCH(p) (void)(p)
 #endif
 
-/* Total number of times that events may have to wait for others, so that a broken trace does not take forever. In real
- * traces one event in ten or twenty waits, for a turn of each thread. */
+/* How often, in all, events may have to wait for others: a broken trace must not take for ever. In traces of programs one
+ * event in ten or twenty waits, for one round of all threads. */
 #define GOTRACE__MOST_ATTEMPTS(d) (3000 * ((d)->info.events + 33000))
 
-/* v1: an event's effect on the order of a goroutine's events: see gotrace__v1_rule. */
+#define GOTRACE__NOBODY UINT64_MAX /* the id of no thread */
+
+/* Statuses as v2 numbers them; v1 uses the same. */
+enum {
+  GOTRACE__G_DEAD, /* v1: not created, or ended */
+  GOTRACE__G_RUNNABLE,
+  GOTRACE__G_RUNNING,
+  GOTRACE__G_SYSCALL,
+  GOTRACE__G_WAITING,
+  GOTRACE__G_GONE = 255 /* v2: the record is free */
+};
+enum { GOTRACE__P_RUNNING = 1, GOTRACE__P_IDLE, GOTRACE__P_SYSCALL, GOTRACE__P_ABANDONED };
+
+/* A rule: what an event needs and changes, a row of GOTRACE__V1_RULES or GOTRACE__V2_RULES. */
+enum {
+  GOTRACE__R_NONE = 0,
+  GOTRACE__R_NEEDS_NONE = 0,
+  /* Its goroutine, whose status must be `from` and becomes `to`: */
+  GOTRACE__R_NAMED = 1 << 0,  /* the one that args[0] names; v2: args[1] is the next of its sequence numbers */
+  GOTRACE__R_OWN = 1 << 1,    /* the one on which the event happens */
+  GOTRACE__R_STARTS = 1 << 2, /* it runs here from now on */
+  GOTRACE__R_LEAVES = 1 << 3, /* none runs here from now on */
+  /* v2: */
+  GOTRACE__R_NEEDS_M = 1 << 4, /* must happen on a thread, */
+  GOTRACE__R_NEEDS_P = 1 << 5, /* that has a proc, */
+  GOTRACE__R_NEEDS_G = 1 << 6, /* that runs a goroutine */
+  GOTRACE__R_NEEDS_PG = GOTRACE__R_NEEDS_P | GOTRACE__R_NEEDS_G,
+  GOTRACE__R_ENTERS = 1 << 7,  /* the thread's proc enters a system call; args[0] is the next of its sequence numbers */
+  GOTRACE__R_RETURNS = 1 << 8, /* the proc returns from one */
+  /* v1, order: */
+  GOTRACE__R_COUNTED = 1 << 9, /* needs a sequence number of the goroutine */
+  GOTRACE__R_COUNTS = 1 << 10, /* increments it */
+  GOTRACE__R_GC = 1 << 11,     /* needs and increments the sequence number of collections */
+  /* v1, the goroutine on which the event happens: */
+  GOTRACE__R_TELLS = 1 << 12,   /* args[0] names it; otherwise it is the one that the proc runs, */
+  GOTRACE__R_NOBODYS = 1 << 13, /* or none */
+  /* v1, checked once the order is known: */
+  GOTRACE__R_STATUS = 1 << 14, /* its status must be `from` and becomes `to` */
+  GOTRACE__R_RUNS = 1 << 15    /* it must run on the proc */
+};
 typedef struct gotrace__rule {
-  uint8_t from, to; /* status required, and status afterwards */
-  uint16_t rules;
-  uint8_t becomes;                  /* the kind without "Local" and the like, which matter only for the order */
-  uint8_t sequence, sequence_after; /* position of the required sequence number, and its increment */
+  uint8_t from, to;
+  uint16_t does;                    /* GOTRACE__R_... */
+  uint8_t becomes;                  /* v1: the event without what it says for the order alone */
+  uint8_t sequence, sequence_after; /* v1: where its sequence number stands, and what to add to it */
 } gotrace__rule;
 
-/* An event number's meaning in the trace's format: the row of the table, preprocessed. */
+/* What an event number means in the trace's format: a row of the event table, prepared for reading. */
 typedef struct gotrace__kind {
   const gotrace_event_spec *spec; /* NULL: the format has no such event */
   uint8_t head[4];                /* a gotrace_event's kind, arg_count, implied, and a byte of padding */
   uint8_t args;                   /* numbers after "dt", without "data" */
-  uint8_t stack, string;          /* positions of its own stack and its string: see gotrace__dec_number */
-  uint8_t stack2, string2;        /* positions of a second stack and string */
+  uint8_t stack, string;          /* places of its own stack and its string: see gotrace__dec_number */
+  uint8_t stack2, string2;        /* places of another goroutine's stack and of a second string */
   bool ids;                       /* has any of these four */
   bool timed, data;
-  bool plain; /* timed and without data */
-  bool names; /* v2: its first argument is a goroutine that exists */
-  bool ordinary; /* v1: only numbers, and no special treatment */
+  bool plain;    /* timed and without data */
+  bool names;    /* v2: its first argument is a goroutine that exists */
+  bool ordinary; /* v1: plain, and the first walk need not look at it */
   gotrace__rule rule;
 } gotrace__kind;
 
-/* A number of an event at an offset in gotrace_event. GOTRACE__NOWHERE: 0, until something is stored there. */
-#define GOTRACE__NOWHERE     offsetof(gotrace_event, extra) /* stays 0 in events read ahead */
+/* The number at a place in a gotrace_event, in bytes. GOTRACE__NOWHERE: 0, in an event that was just read. */
+#define GOTRACE__NOWHERE     offsetof(gotrace_event, extra)
 #define GOTRACE__ARGUMENT(i) (offsetof(gotrace_event, args) + (i) * sizeof(uint64_t))
 static inline uint64_t gotrace__dec_number(const gotrace_event *ev, unsigned place) {
   uint64_t value;
@@ -10378,8 +10423,8 @@ static inline uint64_t gotrace__dec_number(const gotrace_event *ev, unsigned pla
   return value;
 }
 
-/* Sets the fields of an event that depend only on its kind, and clears its numbers, `extra` and data. Uses few stores,
- * since they dominate the cost of reading. */
+/* An event's fields that its kind determines; and its arguments, `extra` and data before any are known. Few stores: reading
+ * spends most of its time on them. */
 GOTRACE__ALWAYS_INLINE void gotrace__dec_set_kind(gotrace_event *ev, const gotrace__kind *k) {
   ev->spec = k->spec;
   memcpy((char *)ev + offsetof(gotrace_event, kind), k->head, sizeof k->head);
@@ -10391,9 +10436,9 @@ GOTRACE__STATIC_ASSERT(offsetof(gotrace_event, implied) == offsetof(gotrace_even
                            sizeof(gotrace_event) >= offsetof(gotrace_event, kind) + 4,
                        event_head);
 
-/* A map from 64-bit keys to nonzero 32-bit values: open addressing, linear probing, at most half full. A key's home is
- * given by its lowest bits, since ids usually count up. If many keys collide, as only a hostile trace causes, they are
- * mixed. */
+/* A map of 64-bit keys to 32-bit values other than 0: open addressing, linear probing, at most half full. A key's place is
+ * its lowest bits, since ids are usually counted up. If many keys fall on one place, as only a hostile trace causes, they are
+ * hashed. */
 typedef struct gotrace__slot {
   uint64_t key;
   uint32_t value;
@@ -10402,7 +10447,7 @@ typedef struct gotrace__slot {
 typedef struct gotrace__map {
   gotrace__slot *slots;
   size_t capacity, used;
-  bool mixed;
+  bool mixed; /* keys are hashed */
 } gotrace__map;
 
 /* Strings or stacks of the trace (v1) or generation (v2), by id. */
@@ -10416,12 +10461,12 @@ typedef struct gotrace__dec_item {
 typedef struct gotrace__dec_items {
   gotrace__dec_item *entries;
   size_t count, capacity;
-  uint32_t *dense; /* 1 + index by id, for low ids; [0] is not an index, and nonzero: see gotrace__dec_sees */
+  uint32_t *dense; /* 1 + index by id, for low ids; [0] is not 0, see gotrace__dec_sees */
   size_t dense_size;
   gotrace__map sparse; /* the same for high ids */
 } gotrace__dec_items;
 
-typedef struct gotrace__pc { /* v2: the generation's first frame for a pc applies to all frames with that pc */
+typedef struct gotrace__pc { /* v2: the first frame of a pc in the generation stands for all frames with that pc */
   uint64_t pc, function, file, line;
 } gotrace__pc;
 
@@ -10438,8 +10483,8 @@ typedef struct gotrace__dec_go {
   uint8_t status;
   bool assist;
   /* v1: */
-  uint8_t order_status;
-  uint8_t last; /* kind of the event since which it is blocked, 0: none */
+  uint8_t order_status; /* status while ordering */
+  uint8_t last;         /* kind of the event that changed its status last, 0: none */
   bool created, fresh, futile, timer;
   union {
     struct {
@@ -10480,28 +10525,28 @@ typedef struct gotrace__batch {
   bool owned;
 } gotrace__batch;
 
-/* Events are read several at a time: the next event in a thread is more predictable for the processor than the next
- * event in time. */
+/* Events are read ahead, several of a thread at a time: the processor predicts the next event of one thread better than the
+ * next one in time. */
 #define GOTRACE__AHEAD 32
 
 typedef struct gotrace__ahead {
-  gotrace_event event; /* as it will be delivered. v2: except for p and g; v1: time is in ticks */
-  uint32_t go;         /* 1 + index of the goroutine that it is about; v2: as of then, 0: unknown */
-  bool known;          /* v2: the tables have all ids in it */
+  gotrace_event event; /* as it will be returned, except p and g in v2; v1: time is in ticks */
+  uint32_t go;         /* 1 + index of its goroutine; v2: where that was when it was read, 0: unknown */
+  bool known;          /* v2: the tables have all strings and stacks that it names */
   /* v1: */
-  bool moved; /* belongs elsewhere in the order */
-  bool told;  /* is the end of a system call and contains its time */
+  bool moved; /* see gotrace__v1_is_moved */
+  bool told;  /* the end of a system call that tells its time */
   gotrace__rule rule;
   uint32_t own;      /* 1 + index of the goroutine on which it happened, g */
-  uint64_t sequence; /* required sequence number of the goroutine or collection */
+  uint64_t sequence; /* the sequence number that it needs, of the goroutine or of collections */
 } gotrace__ahead;
 
-/* The decoder's position in the events of one thread (v2) or proc (v1). */
+/* The decoder's place in the events of one thread (v2) or proc (v1). */
 typedef struct gotrace__cursor {
   gotrace__ahead *next; /* in `ahead` */
   gotrace__ahead *ahead;
   unsigned left, room;             /* number of events read ahead, including `next`; capacity */
-  const uint8_t *at, *end, *start; /* the position after them, in a batch in memory */
+  const uint8_t *at, *end, *start; /* what follows them, in a batch that is in memory */
   uint64_t base;                   /* start's offset in the file */
   uint64_t id;                     /* thread or proc */
   int64_t time;                    /* of the last event read, v2 */
@@ -10510,7 +10555,7 @@ typedef struct gotrace__cursor {
   bool seen;                       /* v2: the thread has had an event in the ordering */
   int64_t g, p;                    /* v2: what the thread runs; v1: g after the last event read */
   uint32_t g_index, p_index;       /* 1 + index at which they were last found */
-  uint64_t generation;             /* v2: generation of its batches, counted in file order */
+  uint64_t generation;             /* v2: in which its batches stand, counted from 1 */
   uint32_t next_waiting;           /* v1: 1 + the next cursor that waits for the same goroutine */
   uint8_t *buffer;
   size_t buffer_size;
@@ -10522,7 +10567,7 @@ typedef struct gotrace__experiment { /* an experimental batch */
   size_t size;
 } gotrace__experiment;
 
-typedef struct gotrace__dec_sample {
+typedef struct gotrace__dec_sample { /* an event that is sorted by a time of its own; `time` stands first: gotrace__dec_sort */
   int64_t time;
   uint64_t m, p, g, stack, tick, offset;
 } gotrace__dec_sample;
@@ -10532,7 +10577,7 @@ typedef struct gotrace__dec_wake { /* v1: an event of a wake-up that may be futi
   uint32_t next;
 } gotrace__dec_wake;
 
-typedef struct gotrace__front { /* a cursor with a next event, in the heap */
+typedef struct gotrace__front { /* a cursor that has a next event, in the heap; `time` stands first: gotrace__dec_sort */
   int64_t time;
   uint32_t cursor;
 } gotrace__front;
@@ -10542,6 +10587,23 @@ typedef struct gotrace__dec_block { /* memory freed with the generation */
   size_t size;
 } gotrace__dec_block;
 
+/* The growing arrays: X(type of an element, array, element). A row makes the fields `array`, `element`_count and
+ * `element`_capacity and the function gotrace__dec_push_`element`. */
+#define GOTRACE__DEC_ARRAYS(X)                                                                \
+  X(gotrace__pc, pcs, pc)                                                                     \
+  X(gotrace__batch, batches, batch)                                                           \
+  X(gotrace__experiment, experiments, experiment)                                             \
+  X(gotrace__cursor, cursors, cursor)                                                         \
+  X(gotrace__dec_go, gos, go)                                                                 \
+  X(uint32_t, free_gos, free_go)                                                              \
+  X(gotrace__dec_proc, procs, proc)                                                           \
+  X(gotrace__dec_task, tasks, task)                                                           \
+  X(gotrace__front, heap, heap)                                                               \
+  X(gotrace__dec_sample, samples, sample)                                                     \
+  X(gotrace__dec_sample, moved, moved) /* v1: ends of system calls, which belong elsewhere */ \
+  X(gotrace__dec_wake, wakes, wake)                                                           \
+  X(uint64_t, futile, futile) /* v1: a bit each event */
+
 struct gotrace_decoder {
   gotrace_decoder_options options;
   gotrace_decoder_failure failure;
@@ -10550,48 +10612,33 @@ struct gotrace_decoder {
   int version;
   uint64_t seed;
   gotrace__kind kinds[256];
-  /* The source: the bytes available are at `at` to `end`; `at` is at `offset` in the file. */
+  /* The source: the bytes from `at` to `end` are in memory; `at` stands at `offset` of the file. */
   const uint8_t *at, *end;
   uint64_t offset;
   uint8_t *window;
   size_t window_size;
-  bool at_end; /* the file ends at `end` */
+  bool at_end; /* the source has nothing after `end` */
   /* Raw. */
   const uint8_t *batch_at, *batch_end; /* v2: the rest of the batch whose events begin at `at` */
   const uint8_t *batch_whole;          /* below it, at least GOTRACE__EVENT_BYTES are left */
-  uint64_t batch_offset;               /* offset in the file minus address in the batch */
-  bool batch_cut;                      /* the file ends in this batch */
+  uint64_t batch_offset;               /* added to an address in the batch: the offset in the file */
+  bool batch_cut;                      /* the file ends in the batch */
   uint64_t tick, raw_id;
   /* Ordered. */
   gotrace__dec_items strings, stacks;
-  gotrace__pc *pcs;
-  size_t pc_count, pc_capacity;
-  gotrace__map pc_map;
+#define GOTRACE__DEC_FIELDS(type, array, element) \
+  type *array;                                    \
+  size_t element##_count, element##_capacity;
+  GOTRACE__DEC_ARRAYS(GOTRACE__DEC_FIELDS)
+#undef GOTRACE__DEC_FIELDS
+  size_t experiment_given, sample_given, moved_given;
+  gotrace__map pc_map, cursor_map, go_map, proc_map, task_map;
   gotrace__dec_block *blocks;
-  gotrace__batch *batches;
-  size_t batch_count, batch_capacity;
-  gotrace__experiment *experiments;
-  size_t experiment_count, experiment_capacity, experiment_given;
-  gotrace__cursor *cursors;
-  size_t cursor_count, cursor_capacity;
-  gotrace__map cursor_map, go_map, proc_map, task_map;
-  gotrace__dec_go *gos;
-  size_t go_count, go_capacity;
-  uint32_t *free_gos;
-  size_t free_go_count, free_go_capacity;
-  gotrace__dec_proc *procs;
-  size_t proc_count, proc_capacity;
-  gotrace__dec_task *tasks;
-  size_t task_count, task_capacity;
-  gotrace__front *heap;
-  size_t heap_count, heap_capacity;
-  gotrace__dec_sample *samples;
-  size_t sample_count, sample_capacity, sample_given;
   gotrace_event queue[3];
   unsigned queue_count, queue_given;
-  bool quick; /* fast path. v2: threads' events are next, and no queued events, experiments or samples. v1: prepared */
+  bool fast; /* v2: the next event is one of the threads'. v1: the trace is prepared */
   int64_t last_time;
-  double mul;
+  double mul; /* nanoseconds per tick */
   uint64_t generation, first_generation, min_tick;
   uint64_t snapshot[4]; /* tick, mono, sec, nsec */
   uint64_t generation_offset, serial;
@@ -10602,30 +10649,23 @@ struct gotrace_decoder {
   uint64_t syncs;
   char *task_name; /* of the task that the last event ended */
   size_t task_name_size;
-  gotrace_decoder_failure pending; /* found while reading ahead; earlier events come first */
+  gotrace_decoder_failure pending; /* found before all events that precede it were returned */
   /* v1. */
-  gotrace__dec_sample *moved; /* ends of system calls, whose place in the order is not that in the file */
-  size_t moved_count, moved_capacity, moved_given;
   uint64_t ordinal, parked;
   uint32_t gc_waiting;
-  uint32_t own, named; /* 1 + index of the last event's goroutine (0: not looked up), and of the one it is about */
+  uint32_t own, named; /* 1 + index of the last event's goroutine (0: to be found), and of the one that args[0] names */
   uint32_t on;         /* 1 + index of its proc (0: not yet looked up) */
-  int64_t elsewhere;   /* time from which on gotrace__v1_record must decide what is next */
-  const uint8_t *file; /* the whole file after the header */
+  int64_t elsewhere;   /* the earliest time of an event that is not next in a proc's batches */
+  const uint8_t *file; /* the trace after its header */
   uint64_t file_offset;
-  gotrace__dec_wake *wakes;
-  size_t wake_count, wake_capacity;
-  uint64_t *futile;
-  size_t futile_count, futile_capacity;
   int64_t min_time;
   bool any_futile, gc_on, stw_on;
 };
 
-enum { GOTRACE__G_RUNNABLE = 1, GOTRACE__G_RUNNING, GOTRACE__G_SYSCALL, GOTRACE__G_WAITING };
-enum { GOTRACE__P_RUNNING = 1, GOTRACE__P_IDLE, GOTRACE__P_SYSCALL, GOTRACE__P_ABANDONED };
-#define GOTRACE__NOBODY UINT64_MAX
-
-/* ---- Memory ---- */
+/* ------------------------------------------------------------------------------------------- >>decode-memory ----
+ *
+ * Allocation, failure, growing arrays, maps, sorting.
+ */
 
 static void *gotrace__dec_allocate(gotrace_decoder *d, size_t size) {
   void *memory;
@@ -10683,59 +10723,57 @@ static gotrace_result gotrace__dec_no_memory(gotrace_decoder *d) {
   return gotrace__dec_fail(d, GOTRACE_ERROR_OUT_OF_MEMORY, d->offset, NULL, "out of memory");
 }
 
-/* Makes room for one more element of a growing array; false if out of memory. */
-static bool gotrace__dec_grow(gotrace_decoder *d, void **array, size_t *capacity, size_t count, size_t size) {
-  size_t larger = *capacity ? 2 * *capacity : 16;
-  void *memory;
-  if (GOTRACE__LIKELY(count < *capacity)) return true;
-  if (larger > UINT32_MAX || larger > SIZE_MAX / 2 / size || !(memory = gotrace__dec_allocate(d, larger * size)))
-    return false;
-  if (count) memcpy(memory, *array, count * size);
-  gotrace__dec_release(d, *array, *capacity * size);
-  *array = memory;
-  *capacity = larger;
-  return true;
+/* The failure of a function that has an event `ev`. */
+#define GOTRACE__WRONG(result, ...) return gotrace__dec_fail(d, result, ev->offset, ev->spec->name, __VA_ARGS__)
+#define GOTRACE__LL(x)              ((long long)(x))
+
+/* Postpones a failure until all events before it have been returned. */
+static void gotrace__dec_postpone(gotrace_decoder *d) {
+  if (!d->pending.result) d->pending = d->failure;
+  memset(&d->failure, 0, sizeof d->failure);
 }
 
-/* An array's fields are named after it: things, thing_count, thing_capacity. */
-#define GOTRACE__GROW(d, type, array, count, capacity) gotrace__dec_grow_##type(d, &(array), &(capacity), count)
-#define GOTRACE__GROWER(type)                                                                              \
-  static bool gotrace__dec_grow_##type(gotrace_decoder *d, type **array, size_t *capacity, size_t count) { \
-    void *memory = *array;                                                                                 \
-    bool ok;                                                                                               \
-    if (GOTRACE__LIKELY(count < *capacity)) return true;                                                   \
-    ok = gotrace__dec_grow(d, &memory, capacity, count, sizeof(type));                                     \
-    *array = GOTRACE__CAST(type *, memory);                                                                \
-    return ok;                                                                                             \
+/* Gives an array of `count` elements room for `larger`. NULL: no memory; the array stays. */
+static void *gotrace__dec_resize(gotrace_decoder *d, void *array, size_t count, size_t capacity, size_t larger, size_t size) {
+  void *memory = larger > SIZE_MAX / 2 / size ? NULL : gotrace__dec_allocate(d, larger * size);
+  if (!memory) return gotrace__dec_no_memory(d), (void *)NULL;
+  if (count) memcpy(memory, array, count * size);
+  gotrace__dec_release(d, array, capacity * size);
+  return memory;
+}
+
+static GOTRACE__NOINLINE void *gotrace__dec_grow(gotrace_decoder *d, void *array, size_t count, size_t *capacity, size_t size) {
+  size_t larger = *capacity ? 2 * *capacity : 16;
+  void *memory;
+  if (larger > UINT32_MAX) return gotrace__dec_no_memory(d), (void *)NULL;
+  if ((memory = gotrace__dec_resize(d, array, count, *capacity, larger, size)) != NULL) *capacity = larger;
+  return memory;
+}
+
+/* gotrace__dec_push_...: a new element at the end of an array, all zeros. NULL: no memory, and decoding has failed. */
+#define GOTRACE__DEC_PUSH(type, array, element)                                                                \
+  static inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                                        \
+    if (!GOTRACE__LIKELY(d->element##_count < d->element##_capacity)) {                                        \
+      void *memory = gotrace__dec_grow(d, d->array, d->element##_count, &d->element##_capacity, sizeof(type)); \
+      if (!memory) return NULL;                                                                                \
+      d->array = GOTRACE__CAST(type *, memory);                                                                \
+    }                                                                                                          \
+    memset(&d->array[d->element##_count], 0, sizeof(type));                                                    \
+    return &d->array[d->element##_count++];                                                                    \
   }
-GOTRACE__GROWER(uint32_t)
-GOTRACE__GROWER(uint64_t)
-GOTRACE__GROWER(gotrace__dec_item)
-GOTRACE__GROWER(gotrace__pc)
-GOTRACE__GROWER(gotrace__batch)
-GOTRACE__GROWER(gotrace__experiment)
-GOTRACE__GROWER(gotrace__cursor)
-GOTRACE__GROWER(gotrace__dec_go)
-GOTRACE__GROWER(gotrace__dec_proc)
-GOTRACE__GROWER(gotrace__dec_task)
-GOTRACE__GROWER(gotrace__dec_sample)
-GOTRACE__GROWER(gotrace__front)
-GOTRACE__GROWER(gotrace__dec_wake)
+GOTRACE__DEC_ARRAYS(GOTRACE__DEC_PUSH)
+#undef GOTRACE__DEC_PUSH
 
-/* ---- Maps ---- */
-
-/* No key is further than this from its home unless keys are mixed. (Counted ids occupy adjacent slots, in runs that may
- * be long. Finding a key, or closing a gap, must not take the length of a run.) */
+/* No key is further than this from its place unless keys are hashed. (Counted ids stand side by side in runs that may be
+ * long; a search, or closing a gap, must not go to the end of one.) */
 #define GOTRACE__MAP_LONG 64
 
 static inline size_t gotrace__map_place(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
-  if (GOTRACE__LIKELY(!map->mixed)) return (size_t)key & (map->capacity - 1);
-  key = (key ^ d->seed) * 0x9e3779b97f4a7c15u;
-  key = (key ^ (key >> 32)) * 0xd6e8feb86659fd93u;
-  return (size_t)(key ^ (key >> 32)) & (map->capacity - 1);
+  if (!GOTRACE__LIKELY(!map->mixed)) key = gotrace__mix(gotrace__mix(d->seed, key), 0);
+  return (size_t)key & (map->capacity - 1);
 }
 
-/* The value of a key, 0 if it is missing. */
+/* The value of a key, 0 if there is none. */
 static uint32_t gotrace__map_search(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
   size_t i, n;
   for (i = gotrace__map_place(d, map, key), n = 0; n <= GOTRACE__MAP_LONG || map->mixed;
@@ -10759,7 +10797,7 @@ static void gotrace__map_free(gotrace_decoder *d, gotrace__map *map) {
   memset(map, 0, sizeof *map);
 }
 
-/* Puts a new key into a free slot; returns the distance from its home. */
+/* Puts a new key into a free place; returns how far that is from its own. */
 static size_t gotrace__map_put(const gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
   size_t place = gotrace__map_place(d, map, key), i;
   for (i = place; map->slots[i].value; i = (i + 1) & (map->capacity - 1)) continue;
@@ -10768,7 +10806,7 @@ static size_t gotrace__map_put(const gotrace_decoder *d, gotrace__map *map, uint
   return (i - place) & (map->capacity - 1);
 }
 
-/* Rebuilds the map with another capacity. False: out of memory. */
+/* Moves the keys to a map of another capacity. False: no memory. */
 static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t capacity, bool mixed) {
   gotrace__map other;
   size_t i;
@@ -10781,8 +10819,8 @@ static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t c
   other.used = map->used;
   other.mixed = mixed;
   for (i = 0; i < map->capacity; i++)
-    if (map->slots[i].value &&
-        gotrace__map_put(d, &other, map->slots[i].key, map->slots[i].value) > GOTRACE__MAP_LONG && !mixed) {
+    if (map->slots[i].value && gotrace__map_put(d, &other, map->slots[i].key, map->slots[i].value) > GOTRACE__MAP_LONG &&
+        !mixed) {
       gotrace__map_free(d, &other);
       return gotrace__map_rebuild(d, map, capacity, true);
     }
@@ -10791,25 +10829,23 @@ static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t c
   return true;
 }
 
-/* Adds a new key. False: out of memory, which ends decoding. */
+/* Adds a new key. False: no memory, and decoding has failed. */
 static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
-  if (map->used * 2 >= map->capacity &&
-      !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, map->mixed))
-    return false;
+  if (map->used * 2 >= map->capacity && !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, map->mixed))
+    return gotrace__dec_no_memory(d), false;
   map->used++;
   return gotrace__map_put(d, map, key, value) <= GOTRACE__MAP_LONG || map->mixed ||
-         gotrace__map_rebuild(d, map, map->capacity, true);
+         gotrace__map_rebuild(d, map, map->capacity, true) || (gotrace__dec_no_memory(d), false);
 }
 
-/* Removes a key, and moves back the keys that its slot had displaced. */
+/* Removes a key, and moves up the keys that its place had pushed on. */
 static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t key) {
   size_t mask = map->capacity - 1, i, hole, n;
   if (!gotrace__map_get(d, map, key)) return;
   for (hole = gotrace__map_place(d, map, key); map->slots[hole].key != key || !map->slots[hole].value;)
     hole = (hole + 1) & mask;
   map->used--;
-  for (i = (hole + 1) & mask, n = 1; map->slots[i].value && (n <= GOTRACE__MAP_LONG || map->mixed);
-       i = (i + 1) & mask, n++) {
+  for (i = (hole + 1) & mask, n = 1; map->slots[i].value && (n <= GOTRACE__MAP_LONG || map->mixed); i = (i + 1) & mask, n++) {
     size_t home = gotrace__map_place(d, map, map->slots[i].key);
     if (((i - home) & mask) < ((i - hole) & mask)) continue;
     map->slots[hole] = map->slots[i];
@@ -10820,12 +10856,137 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
   map->slots[hole].value = 0;
 }
 
-/* ---- Numbers ---- */
+static inline bool gotrace__dec_in_order(const uint8_t *one, const uint8_t *other) {
+  int64_t times[2];
+  memcpy(&times[0], one, sizeof times[0]);
+  memcpy(&times[1], other, sizeof times[1]);
+  return times[0] <= times[1];
+}
 
-#define GOTRACE__EVENT_BYTES 32 /* bound of an event whose numbers have at most four bytes: 1 + 6 * 4 */
+/* Sorts `count` elements of `size` bytes, which begin with their time: by merging, stable. False: no memory. Inline, so
+ * that `size` is a constant. */
+GOTRACE__ALWAYS_INLINE bool gotrace__dec_sort(gotrace_decoder *d, void *elements, size_t count, size_t size) {
+  uint8_t *all = GOTRACE__CAST(uint8_t *, elements), *from = all, *to, *spare, *swap;
+  size_t width, at, i;
+  for (i = 1; i < count && gotrace__dec_in_order(all + (i - 1) * size, all + i * size); i++) continue;
+  if (i >= count) return true; /* already in order, as in most cases */
+  if (!(to = spare = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, count * size)))) return gotrace__dec_no_memory(d), false;
+  for (width = 1; width < count; width *= 2) {
+    for (at = 0; at < count; at += 2 * width) {
+      uint8_t *a = from + at * size, *middle = from + (at + width < count ? at + width : count) * size, *b = middle;
+      uint8_t *end = from + (at + 2 * width < count ? at + 2 * width : count) * size, *out = to + at * size;
+      while (a < middle || b < end) {
+        uint8_t **least = b >= end || (a < middle && gotrace__dec_in_order(a, b)) ? &a : &b;
+        memcpy(out, *least, size);
+        *least += size;
+        out += size;
+      }
+    }
+    swap = from, from = to, to = swap;
+  }
+  if (from != all) memcpy(all, from, count * size);
+  gotrace__dec_release(d, spare, count * size);
+  return true;
+}
 
-/* Reads the rest of a base-128 number, up to `end`; `v` is the value of its first `shift` / 7 bytes. NULL: the number
- * does not end there, or is longer than 64 bits. */
+static bool gotrace__dec_sort_samples(gotrace_decoder *d, gotrace__dec_sample *samples, size_t count) {
+  return gotrace__dec_sort(d, samples, count, sizeof *samples);
+}
+
+/* ------------------------------------------------------------------------------------------- >>decode-source ----
+ *
+ * From the source to numbers: the window that is in memory, base-128 numbers, times, the header.
+ */
+
+/* Moves the bytes that are in memory to the front of a window of another size. */
+static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
+  size_t have = (size_t)(d->end - d->at);
+  uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, size));
+  if (!memory) return gotrace__dec_no_memory(d), false;
+  if (have) memcpy(memory, d->at, have);
+  gotrace__dec_release(d, d->window, d->window_size);
+  d->at = d->window = memory;
+  d->window_size = size;
+  d->end = memory + have;
+  return true;
+}
+
+/* Reads on until `want` bytes are in memory, or all that there are. False: failed. */
+static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
+  size_t have = (size_t)(d->end - d->at);
+  if (GOTRACE__LIKELY(have >= want) || d->at_end) return true;
+  if (d->window_size < want || !d->window) {
+    /* It grows only after it was filled: a size that is only announced takes no memory. */
+    size_t larger = d->window_size ? d->window_size : (size_t)1 << 18;
+    while (larger < want && larger <= 2 * have + ((size_t)1 << 18)) larger *= 2;
+    if (larger > d->window_size && !gotrace__dec_new_window(d, larger)) return false;
+  }
+  /* What is left moves to the front only if there is too little room after it. */
+  if ((size_t)(d->window + d->window_size - d->at) < want && d->at != d->window) {
+    memmove(d->window, d->at, have);
+    d->at = d->window;
+    d->end = d->window + have;
+  }
+  while (have < want) {
+    size_t space = (size_t)(d->window + d->window_size - d->end), n;
+    if (!space) break;
+    n = d->options.read(d->options.context, d->offset + have, d->window + (d->end - d->window), space);
+    if (n > space) return gotrace__dec_fail(d, GOTRACE_ERROR_READ, d->offset + have, NULL, "the read function failed"), false;
+    have += n;
+    d->end += n;
+    if (!n) {
+      d->at_end = true;
+      break;
+    }
+  }
+  return have >= want || d->at_end || gotrace__dec_fill(d, want);
+}
+
+/* Whether a seekable source has `size` bytes. */
+static bool gotrace__dec_reaches(const gotrace_decoder *d, uint64_t size) {
+  uint8_t byte;
+  return d->options.read(d->options.context, size - 1, &byte, 1) == 1;
+}
+
+/* The size of a source that can seek: ever longer steps until one leads beyond the end, then shorter ones. */
+static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
+  uint64_t size = d->offset + (uint64_t)(d->end - d->at), step = (uint64_t)1 << 20;
+  for (; step >> 62 == 0 && gotrace__dec_reaches(d, size + step); step *= 2) size += step;
+  while (step /= 2)
+    if (gotrace__dec_reaches(d, size + step)) size += step;
+  return size;
+}
+
+/* Reads all of the source. If it can seek, its size is found first, because a window that grows is in memory twice for a
+ * moment. */
+static bool gotrace__dec_fill_all(gotrace_decoder *d) {
+  uint64_t size = d->options.read && d->options.seekable && !d->at_end ? gotrace__dec_source_size(d) : 0;
+  if (size > d->offset + (uint64_t)(d->end - d->at) && size - d->offset < SIZE_MAX / 4 &&
+      !gotrace__dec_new_window(d, (size_t)(size - d->offset) + 1)) /* one more byte, to see the end */
+    return false;
+  return gotrace__dec_fill(d, SIZE_MAX / 4);
+}
+
+static inline void gotrace__dec_skip(gotrace_decoder *d, size_t size) {
+  d->at += size;
+  d->offset += size;
+}
+
+/* "go 1.23 trace", padded with zeros to 16 bytes; the version as 1023, or 0 if it is no header. Go: version.ReadHeader,
+ * parseHeader. */
+static int gotrace__dec_read_header(const uint8_t *header) {
+  static const char tail[] = " trace\0\0\0\0";
+  int version = 0;
+  size_t i = 5;
+  if (memcmp(header, "go 1.", 5) != 0 || header[5] < '1' || header[5] > '9') return 0;
+  for (; i < 8 && header[i] >= '0' && header[i] <= '9'; i++) version = 10 * version + (header[i] - '0');
+  return memcmp(header + i, tail, 16 - i) == 0 ? 1000 + version : 0;
+}
+
+#define GOTRACE__EVENT_BYTES 32 /* an event is shorter if all its numbers have at most four bytes: 1 + 6 * 4 */
+
+/* Reads the rest of a base-128 number that ends before `end`; its first `shift` / 7 bytes made `v`. Returns what follows it;
+ * NULL: it does not end there, or has more than 64 bits. */
 static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, unsigned shift,
                                                uint64_t *value) {
   for (; at < end && shift < 64; shift += 7) {
@@ -10840,7 +11001,7 @@ static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t 
   return NULL;
 }
 
-/* Reads a base-128 number; returns the position after it, or NULL if it does not end before `end` or is longer than 64
+/* Reads a base-128 number that ends before `end`. Returns what follows it; NULL: it does not end there, or has more than 64
  * bits. */
 static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
   if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
@@ -10850,7 +11011,7 @@ static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_
   return gotrace__get_long_varint(at, end, 0, 0, value);
 }
 
-/* Reads `n` numbers before `end`. False: *at is at the bad one. */
+/* Reads `n` numbers before `end`. False: *at is where the bad one begins. */
 static bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_t *values, unsigned n) {
   unsigned i;
   for (i = 0; i < n; i++) {
@@ -10861,8 +11022,8 @@ static bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_
   return true;
 }
 
-/* Reads a number of at most four bytes, as nearly all are; false: it is longer. Inlined for each argument, so that the
- * processor predicts the length of each separately. */
+/* Reads a number of at most four bytes, as nearly all are; false: it is longer. The processor predicts the length from the
+ * place in the code, which is a different one for each of an event's numbers. */
 GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *value) {
   const uint8_t *p = *at;
   uint64_t v = p[0];
@@ -10884,7 +11045,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *v
   return true;
 }
 
-/* Reads `n` such numbers, at most five. Unrolled, so that their lengths are predicted one by one. */
+/* Reads `n` of them, at most five. Not in a loop: with code of its own for each, each length is predicted by itself. */
 GOTRACE__ALWAYS_INLINE bool gotrace__take_numbers(const uint8_t **at, uint64_t *values, unsigned n) {
   if (n < 1) return true;
   if (!gotrace__take_number(at, &values[0])) return false;
@@ -10897,15 +11058,15 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_numbers(const uint8_t **at, uint64_t *
   return n < 5 || gotrace__take_number(at, &values[4]);
 }
 
-/* Reads an event's time difference and its other numbers from GOTRACE__EVENT_BYTES bytes. False if one is long: use
+/* Reads an event's time difference and its other numbers from GOTRACE__EVENT_BYTES, if none is long. False: use
  * gotrace__get_numbers. */
 GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt, uint64_t *values, unsigned n) {
   return gotrace__take_number(at, dt) && gotrace__take_numbers(at, values, n);
 }
 
-/* Why gotrace__get_varint failed. */
-static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t *at, const uint8_t *end,
-                                              uint64_t offset, const char *event) {
+/* Reports why gotrace__get_numbers failed. */
+static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t *at, const uint8_t *end, uint64_t offset,
+                                              const char *event) {
   unsigned i;
   for (i = 0; i < 10 && at + i < end; i++)
     if (at[i] < 0x80) break;
@@ -10914,7 +11075,7 @@ static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t 
   return gotrace__dec_fail(d, GOTRACE_ERROR_NUMBER, offset, event, "number longer than 64 bits");
 }
 
-/* Converts ticks to nanoseconds. A result beyond 64 bits becomes the least number, as in Go's conversion. */
+/* Ticks to nanoseconds. A value that 64 bits cannot hold becomes the least number, as in Go. */
 static inline int64_t gotrace__dec_nanoseconds(const gotrace_decoder *d, uint64_t ticks) {
   double t = (double)ticks * d->mul;
   return t < 9223372036854775808.0 ? (int64_t)t : INT64_MIN;
@@ -10924,205 +11085,205 @@ static inline int64_t gotrace__dec_later(int64_t time, int64_t by) {
   return (int64_t)((uint64_t)time + (uint64_t)by);
 }
 
-/* Stable merge sort by time. `spare` has room for `count` elements. */
-static void gotrace__dec_sort(gotrace__dec_sample *samples, gotrace__dec_sample *spare, size_t count) {
-  size_t width, i, at;
-  gotrace__dec_sample *from = samples, *to = spare, *swap;
-  for (i = 1; i < count && samples[i - 1].time <= samples[i].time; i++) continue;
-  if (i >= count) return; /* already in order, as in most cases */
-  for (width = 1; width < count; width *= 2) {
-    for (at = 0; at < count; at += 2 * width) {
-      size_t a = at, middle = at + width < count ? at + width : count, b = middle;
-      size_t end = at + 2 * width < count ? at + 2 * width : count;
-      for (i = at; i < end; i++)
-        to[i] = b >= end || (a < middle && from[a].time <= from[b].time) ? from[a++] : from[b++];
-    }
-    swap = from, from = to, to = swap;
+/* An event that was not read ahead. */
+static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *spec, uint64_t offset) {
+  memset(event, 0, sizeof *event);
+  event->spec = spec;
+  event->kind = (uint8_t)spec->number;
+  event->offset = offset;
+  event->m = event->p = event->g = GOTRACE_NO_ID;
+}
+
+/* -------------------------------------------------------------------------------------------- >>decode-rules ----
+ *
+ * The event tables, prepared for reading; and the rules of order: what each event needs and changes.
+ */
+
+/* The rules of v2: X(event, context that it needs, its goroutine, status from, to, effect on thread or proc). First those of
+ * the events of which traces are full. Go: internal/trace/order.go. */
+#define GOTRACE__V2_FAST_RULES(X)                        \
+  X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS)       \
+  X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE)    \
+  X(GO_BLOCK, PG, OWN, RUNNING, WAITING, LEAVES)         \
+  X(GO_STOP, PG, OWN, RUNNING, RUNNABLE, LEAVES)         \
+  X(GO_SYSCALL_BEGIN, PG, OWN, RUNNING, SYSCALL, ENTERS) \
+  X(GO_SYSCALL_END, PG, OWN, SYSCALL, RUNNING, RETURNS)
+
+/* Events without a row need a thread. Those with a row of NONE are checked by gotrace__v2_order_rare alone. */
+#define GOTRACE__V2_RULES(X)                                   \
+  GOTRACE__V2_FAST_RULES(X)                                    \
+  X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES)                \
+  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES)         \
+  X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES) \
+  X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE)                \
+  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE)        \
+  X(GO_CREATE, P, NONE, DEAD, DEAD, NONE)                      \
+  X(GO_CREATE_BLOCKED, P, NONE, DEAD, DEAD, NONE)              \
+  X(PROCS_CHANGE, PG, NONE, DEAD, DEAD, NONE)                  \
+  X(STW_BEGIN, PG, NONE, DEAD, DEAD, NONE)                     \
+  X(STW_END, PG, NONE, DEAD, DEAD, NONE)                       \
+  X(GC_SWEEP_BEGIN, P, NONE, DEAD, DEAD, NONE)                 \
+  X(GC_SWEEP_END, P, NONE, DEAD, DEAD, NONE)                   \
+  X(GC_MARK_ASSIST_BEGIN, PG, NONE, DEAD, DEAD, NONE)          \
+  X(GC_MARK_ASSIST_END, PG, NONE, DEAD, DEAD, NONE)            \
+  X(HEAP_ALLOC, P, NONE, DEAD, DEAD, NONE)                     \
+  X(HEAP_GOAL, P, NONE, DEAD, DEAD, NONE)                      \
+  X(GO_LABEL, PG, NONE, DEAD, DEAD, NONE)                      \
+  X(USER_TASK_BEGIN, PG, NONE, DEAD, DEAD, NONE)               \
+  X(USER_TASK_END, PG, NONE, DEAD, DEAD, NONE)                 \
+  X(USER_REGION_BEGIN, PG, NONE, DEAD, DEAD, NONE)             \
+  X(USER_REGION_END, PG, NONE, DEAD, DEAD, NONE)               \
+  X(USER_LOG, PG, NONE, DEAD, DEAD, NONE)                      \
+  X(GO_STATUS, NONE, NONE, DEAD, DEAD, NONE)                   \
+  X(GO_STATUS_STACK, NONE, NONE, DEAD, DEAD, NONE)             \
+  X(PROC_STATUS, NONE, NONE, DEAD, DEAD, NONE)                 \
+  X(PROC_START, NONE, NONE, DEAD, DEAD, NONE)                  \
+  X(PROC_STOP, NONE, NONE, DEAD, DEAD, NONE)                   \
+  X(PROC_STEAL, NONE, NONE, DEAD, DEAD, NONE)                  \
+  X(GC_ACTIVE, NONE, NONE, DEAD, DEAD, NONE)                   \
+  X(GC_BEGIN, NONE, NONE, DEAD, DEAD, NONE)                    \
+  X(GC_END, NONE, NONE, DEAD, DEAD, NONE)                      \
+  X(GC_SWEEP_ACTIVE, NONE, NONE, DEAD, DEAD, NONE)             \
+  X(GC_MARK_ASSIST_ACTIVE, NONE, NONE, DEAD, DEAD, NONE)
+
+#define GOTRACE__V2_DOES(needs, whose, then) (GOTRACE__R_NEEDS_##needs | GOTRACE__R_##whose | GOTRACE__R_##then)
+
+/* The rules of v1: X(event, the event that it becomes, what it does, status from, to, its sequence number). Go:
+ * stateTransition, parseEvents, postProcessTrace. */
+#define GOTRACE__V1_RULES(X)                                                 \
+  X(GO_CREATE, GO_CREATE, CREATES, DEAD, RUNNABLE, ZERO)                     \
+  X(GO_WAITING, GO_WAITING, EXISTS, RUNNABLE, WAITING, ONE)                  \
+  X(GO_IN_SYSCALL, GO_IN_SYSCALL, EXISTS, RUNNABLE, WAITING, ONE)            \
+  X(GO_START, GO_START, STARTS, RUNNABLE, RUNNING, ARG1)                     \
+  X(GO_START_LABEL, GO_START_LABEL, STARTS, RUNNABLE, RUNNING, ARG1)         \
+  X(GO_START_LOCAL, GO_START, STARTS_LOCAL, RUNNABLE, RUNNING, ZERO)         \
+  X(GO_END, GO_END, ENDS, RUNNING, DEAD, ZERO)                               \
+  X(GO_STOP, GO_STOP, ENDS, RUNNING, DEAD, ZERO)                             \
+  X(GO_BLOCK, GO_BLOCK, BLOCKS, RUNNING, WAITING, ZERO)                      \
+  X(GO_BLOCK_SEND, GO_BLOCK_SEND, BLOCKS, RUNNING, WAITING, ZERO)            \
+  X(GO_BLOCK_RECV, GO_BLOCK_RECV, BLOCKS, RUNNING, WAITING, ZERO)            \
+  X(GO_BLOCK_SELECT, GO_BLOCK_SELECT, BLOCKS, RUNNING, WAITING, ZERO)        \
+  X(GO_BLOCK_SYNC, GO_BLOCK_SYNC, BLOCKS, RUNNING, WAITING, ZERO)            \
+  X(GO_BLOCK_COND, GO_BLOCK_COND, BLOCKS, RUNNING, WAITING, ZERO)            \
+  X(GO_BLOCK_NET, GO_BLOCK_NET, BLOCKS, RUNNING, WAITING, ZERO)              \
+  X(GO_BLOCK_GC, GO_BLOCK_GC, BLOCKS, RUNNING, WAITING, ZERO)                \
+  X(GO_SLEEP, GO_SLEEP, BLOCKS, RUNNING, WAITING, ZERO)                      \
+  X(GO_SYS_BLOCK, GO_SYS_BLOCK, BLOCKS, RUNNING, WAITING, ZERO)              \
+  X(GO_SCHED, GO_SCHED, BLOCKS, RUNNING, RUNNABLE, ZERO)                     \
+  X(GO_PREEMPT, GO_PREEMPT, BLOCKS, RUNNING, RUNNABLE, ZERO)                 \
+  X(GO_SYS_CALL, GO_SYS_CALL, CALLS, RUNNING, RUNNING, ZERO)                 \
+  X(GO_UNBLOCK, GO_UNBLOCK, UNBLOCKS, WAITING, RUNNABLE, ARG1)               \
+  X(GO_UNBLOCK_LOCAL, GO_UNBLOCK, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO)   \
+  X(GO_SYS_EXIT, GO_SYS_EXIT, RETURNS, WAITING, RUNNABLE, ARG1)              \
+  X(GO_SYS_EXIT_LOCAL, GO_SYS_EXIT, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO) \
+  X(GC_START, GC_START, COLLECTS, DEAD, DEAD, ARG0)                          \
+  X(GC_DONE, GC_DONE, NOBODYS, DEAD, DEAD, ZERO)                             \
+  X(STW_START, STW_START, NOBODYS, DEAD, DEAD, ZERO)                         \
+  X(STW_DONE, STW_DONE, NOBODYS, DEAD, DEAD, ZERO)
+
+/* What an event does, */
+enum {
+  GOTRACE__V1_UNBLOCKS_LOCAL = GOTRACE__R_NAMED | GOTRACE__R_COUNTS,
+  GOTRACE__V1_UNBLOCKS = GOTRACE__V1_UNBLOCKS_LOCAL | GOTRACE__R_COUNTED,
+  GOTRACE__V1_CREATES = GOTRACE__V1_UNBLOCKS,
+  GOTRACE__V1_RETURNS = GOTRACE__V1_UNBLOCKS | GOTRACE__R_TELLS | GOTRACE__R_STATUS,
+  GOTRACE__V1_STARTS_LOCAL = GOTRACE__R_OWN | GOTRACE__R_COUNTS | GOTRACE__R_TELLS | GOTRACE__R_STARTS | GOTRACE__R_STATUS,
+  GOTRACE__V1_STARTS = GOTRACE__V1_STARTS_LOCAL | GOTRACE__R_COUNTED,
+  GOTRACE__V1_EXISTS = GOTRACE__V1_STARTS & ~GOTRACE__R_STARTS,
+  GOTRACE__V1_CALLS = GOTRACE__R_STATUS | GOTRACE__R_RUNS,
+  GOTRACE__V1_ENDS = GOTRACE__V1_CALLS | GOTRACE__R_LEAVES,
+  GOTRACE__V1_BLOCKS = GOTRACE__V1_ENDS | GOTRACE__R_OWN,
+  GOTRACE__V1_NOBODYS = GOTRACE__R_NOBODYS,
+  GOTRACE__V1_COLLECTS = GOTRACE__R_NOBODYS | GOTRACE__R_GC
+};
+/* and the sequence number that it needs: a constant, or an argument's place. */
+enum {
+  GOTRACE__V1_ZERO = 0,
+  GOTRACE__V1_ONE = 1,
+  GOTRACE__V1_ARG0 = GOTRACE__ARGUMENT(0),
+  GOTRACE__V1_ARG1 = GOTRACE__ARGUMENT(1)
+};
+#define GOTRACE__R_ORDERED (GOTRACE__R_NAMED | GOTRACE__R_OWN)
+
+typedef struct gotrace__rule_row {
+  uint8_t number, becomes;
+  uint16_t does;
+  uint8_t from, to, sequence;
+} gotrace__rule_row;
+static const gotrace__rule_row gotrace__v1_rules[] = {
+#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence) \
+  {GOTRACE_V1_##NAME, GOTRACE_V1_##BECOMES, GOTRACE__V1_##does, GOTRACE__G_##from, GOTRACE__G_##to, GOTRACE__V1_##sequence},
+    GOTRACE__V1_RULES(GOTRACE__ROW)
+#undef GOTRACE__ROW
+};
+static const gotrace__rule_row gotrace__v2_rules[] = {
+#define GOTRACE__ROW(NAME, needs, whose, from, to, then) \
+  {GOTRACE_V2_##NAME, 0, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, 0},
+    GOTRACE__V2_RULES(GOTRACE__ROW)
+#undef GOTRACE__ROW
+};
+
+static void gotrace__dec_set_rules(gotrace_decoder *d) {
+  bool v1 = d->info.family == 1;
+  const gotrace__rule_row *row = v1 ? gotrace__v1_rules : gotrace__v2_rules;
+  const gotrace__rule_row *end = row + (v1 ? sizeof gotrace__v1_rules : sizeof gotrace__v2_rules) / sizeof *row;
+  gotrace__rule *r;
+  unsigned i;
+  for (i = 0; i < 256; i++) {
+    r = &d->kinds[i].rule;
+    r->becomes = (uint8_t)i;
+    r->does = v1 ? GOTRACE__R_NONE : GOTRACE__R_NEEDS_M;
+    r->sequence = GOTRACE__NOWHERE;
   }
-  if (from != samples) memcpy(samples, from, count * sizeof *samples);
-}
-
-static bool gotrace__dec_sort_samples(gotrace_decoder *d, gotrace__dec_sample *samples, size_t count) {
-  gotrace__dec_sample *spare;
-  if (count < 2) return true;
-  if (!(spare = GOTRACE__CAST(gotrace__dec_sample *, gotrace__dec_allocate(d, count * sizeof *spare)))) return false;
-  gotrace__dec_sort(samples, spare, count);
-  gotrace__dec_release(d, spare, count * sizeof *spare);
-  return true;
-}
-
-/* ---- The source ---- */
-
-/* Replaces the window by one of another size, with the available bytes at its front. */
-static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
-  size_t have = (size_t)(d->end - d->at);
-  uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, size));
-  if (!memory) return gotrace__dec_no_memory(d), false;
-  if (have) memcpy(memory, d->at, have);
-  gotrace__dec_release(d, d->window, d->window_size);
-  d->at = d->window = memory;
-  d->window_size = size;
-  d->end = memory + have;
-  return true;
-}
-
-/* Makes `want` bytes available, or all that are left. False: failed. */
-static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
-  size_t have = (size_t)(d->end - d->at);
-  if (GOTRACE__LIKELY(have >= want) || d->at_end) return true;
-  if (d->window_size < want || !d->window) {
-    /* Grows only when the old window is full of bytes read. */
-    size_t larger = d->window_size ? d->window_size : (size_t)1 << 18;
-    while (larger < want && larger <= 2 * have + ((size_t)1 << 18)) larger *= 2;
-    if (larger > d->window_size && !gotrace__dec_new_window(d, larger)) return false;
+  for (; row < end; row++) {
+    r = &d->kinds[row->number].rule;
+    r->from = row->from, r->to = row->to, r->does = row->does;
+    if (!v1) continue;
+    r->becomes = row->becomes;
+    *(row->sequence <= GOTRACE__V1_ONE ? &r->sequence_after : &r->sequence) = row->sequence;
   }
-  /* The available bytes move to the front only if there is not enough room after them. */
-  if ((size_t)(d->window + d->window_size - d->at) < want && d->at != d->window) {
-    memmove(d->window, d->at, have);
-    d->at = d->window;
-    d->end = d->window + have;
-  }
-  while (have < want) {
-    size_t space = (size_t)(d->window + d->window_size - d->end), n;
-    if (!space) break;
-    n = d->options.read(d->options.context, d->offset + have, d->window + (d->end - d->window), space);
-    if (n > space)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_READ, d->offset + have, NULL, "the read function failed"), false;
-    have += n;
-    d->end += n;
-    if (!n) {
-      d->at_end = true;
-      break;
-    }
-  }
-  return have >= want || d->at_end || gotrace__dec_fill(d, want);
 }
 
-/* Whether a seekable source has `size` bytes. */
-static bool gotrace__dec_reaches(const gotrace_decoder *d, uint64_t size) {
-  uint8_t byte;
-  return d->options.read(d->options.context, size - 1, &byte, 1) == 1;
-}
-
-/* The size of a seekable source: doubling steps until one is beyond the end, then bisection. */
-static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
-  uint64_t size = d->offset + (uint64_t)(d->end - d->at), step = (uint64_t)1 << 20;
-  for (; step >> 62 == 0 && gotrace__dec_reaches(d, size + step); step *= 2) size += step;
-  while (step /= 2)
-    if (gotrace__dec_reaches(d, size + step)) size += step;
-  return size;
-}
-
-/* Reads the whole source. If its size is known, the window is allocated at once, since a growing window exists twice for a
- * moment. */
-static bool gotrace__dec_fill_all(gotrace_decoder *d) {
-  uint64_t size = d->options.read && d->options.seekable && !d->at_end ? gotrace__dec_source_size(d) : 0;
-  if (size > d->offset + (uint64_t)(d->end - d->at) && size - d->offset < SIZE_MAX / 4 &&
-      !gotrace__dec_new_window(d, (size_t)(size - d->offset) + 1)) /* one more, to see the end */
-    return false;
-  return gotrace__dec_fill(d, SIZE_MAX / 4);
-}
-
-static inline void gotrace__dec_skip(gotrace_decoder *d, size_t size) {
-  d->at += size;
-  d->offset += size;
-}
-
-/* ---- Open, close ---- */
-
+/* Whether a word of `size` bytes is `end`, or ends with it after an underscore. */
 static bool gotrace__ends_with(const char *word, size_t size, const char *end) {
   size_t n = strlen(end);
   return size >= n && memcmp(word + size - n, end, n) == 0 && (size == n || word[size - n - 1] == '_');
 }
 
-/* An event's effect on the order of a goroutine's events: it requires the status `from` and leaves `to`. Kinds that
- * differ only for the order are replaced by their common kind. Also the goroutine on which it happens, and what its
- * proc runs afterwards. Go: stateTransition, parseEvents. */
-enum { GOTRACE__O_DEAD, GOTRACE__O_RUNNABLE, GOTRACE__O_RUNNING, GOTRACE__O_WAITING };
-enum {
-  GOTRACE__O_NAMED = 1,   /* is about the goroutine in args[0] */
-  GOTRACE__O_OWN = 2,     /* is about the goroutine on which it happens */
-  GOTRACE__O_COUNTED = 4, /* requires a sequence number */
-  GOTRACE__O_COUNTS = 8,  /* increments it */
-  GOTRACE__O_GC = 16,     /* requires and increments that of collections */
-  GOTRACE__O_TELLS = 32,  /* happens on the goroutine in args[0]; otherwise on the one that its proc runs, */
-  GOTRACE__O_NOBODYS = 64,
-  GOTRACE__O_STARTS = 128,
-  GOTRACE__O_LEAVES = 256
-};
-#define GOTRACE__O_ORDERED (GOTRACE__O_NAMED | GOTRACE__O_OWN)
-
-static void gotrace__v1_rule(gotrace__kind *k) {
-  gotrace__rule *r = &k->rule;
-  r->becomes = k->head[0];
-  r->sequence = (uint8_t)GOTRACE__NOWHERE;
-  switch (k->head[0]) {
-    case GOTRACE_V1_GO_CREATE:
-      r->from = GOTRACE__O_DEAD, r->to = GOTRACE__O_RUNNABLE;
-      r->rules = GOTRACE__O_NAMED | GOTRACE__O_COUNTED | GOTRACE__O_COUNTS;
-      break;
-    case GOTRACE_V1_GO_WAITING:
-    case GOTRACE_V1_GO_IN_SYSCALL:
-      r->from = GOTRACE__O_RUNNABLE, r->to = GOTRACE__O_WAITING, r->sequence_after = 1;
-      r->rules = GOTRACE__O_OWN | GOTRACE__O_COUNTED | GOTRACE__O_COUNTS | GOTRACE__O_TELLS;
-      break;
-    case GOTRACE_V1_GO_START:
-    case GOTRACE_V1_GO_START_LABEL:
-      r->from = GOTRACE__O_RUNNABLE, r->to = GOTRACE__O_RUNNING, r->sequence = (uint8_t)GOTRACE__ARGUMENT(1);
-      r->rules = GOTRACE__O_OWN | GOTRACE__O_COUNTED | GOTRACE__O_COUNTS | GOTRACE__O_TELLS | GOTRACE__O_STARTS;
-      break;
-    case GOTRACE_V1_GO_START_LOCAL:
-      r->from = GOTRACE__O_RUNNABLE, r->to = GOTRACE__O_RUNNING, r->becomes = GOTRACE_V1_GO_START;
-      r->rules = GOTRACE__O_OWN | GOTRACE__O_COUNTS | GOTRACE__O_TELLS | GOTRACE__O_STARTS;
-      break;
-    case GOTRACE_V1_GO_END:
-    case GOTRACE_V1_GO_STOP: r->rules = GOTRACE__O_LEAVES; break;
-    case GOTRACE_V1_GO_BLOCK:
-    case GOTRACE_V1_GO_BLOCK_SEND:
-    case GOTRACE_V1_GO_BLOCK_RECV:
-    case GOTRACE_V1_GO_BLOCK_SELECT:
-    case GOTRACE_V1_GO_BLOCK_SYNC:
-    case GOTRACE_V1_GO_BLOCK_COND:
-    case GOTRACE_V1_GO_BLOCK_NET:
-    case GOTRACE_V1_GO_SLEEP:
-    case GOTRACE_V1_GO_SYS_BLOCK:
-    case GOTRACE_V1_GO_BLOCK_GC:
-      r->from = GOTRACE__O_RUNNING, r->to = GOTRACE__O_WAITING;
-      r->rules = GOTRACE__O_OWN | GOTRACE__O_LEAVES;
-      break;
-    case GOTRACE_V1_GO_SCHED:
-    case GOTRACE_V1_GO_PREEMPT:
-      r->from = GOTRACE__O_RUNNING, r->to = GOTRACE__O_RUNNABLE;
-      r->rules = GOTRACE__O_OWN | GOTRACE__O_LEAVES;
-      break;
-    case GOTRACE_V1_GO_UNBLOCK:
-    case GOTRACE_V1_GO_SYS_EXIT:
-      r->from = GOTRACE__O_WAITING, r->to = GOTRACE__O_RUNNABLE, r->sequence = (uint8_t)GOTRACE__ARGUMENT(1);
-      r->rules = GOTRACE__O_NAMED | GOTRACE__O_COUNTED | GOTRACE__O_COUNTS;
-      if (r->becomes == GOTRACE_V1_GO_SYS_EXIT) r->rules |= GOTRACE__O_TELLS;
-      break;
-    case GOTRACE_V1_GO_UNBLOCK_LOCAL:
-    case GOTRACE_V1_GO_SYS_EXIT_LOCAL:
-      r->from = GOTRACE__O_WAITING, r->to = GOTRACE__O_RUNNABLE;
-      r->rules = GOTRACE__O_NAMED | GOTRACE__O_COUNTS;
-      r->becomes = k->head[0] == GOTRACE_V1_GO_UNBLOCK_LOCAL ? GOTRACE_V1_GO_UNBLOCK : GOTRACE_V1_GO_SYS_EXIT;
-      break;
-    case GOTRACE_V1_GC_START:
-      r->sequence = (uint8_t)GOTRACE__ARGUMENT(0);
-      r->rules = GOTRACE__O_GC | GOTRACE__O_NOBODYS;
-      break;
-    case GOTRACE_V1_GC_DONE:
-    case GOTRACE_V1_STW_START:
-    case GOTRACE_V1_STW_DONE: r->rules = GOTRACE__O_NOBODYS; break;
-    default: break;
+/* Prepares a kind from the words of its arguments. */
+static void gotrace__dec_set_arguments(gotrace__kind *k) {
+  const char *word;
+  for (word = k->spec->arguments; *word; word += strcspn(word, " "), word += *word == ' ') {
+    size_t size = strcspn(word, " ");
+    uint8_t place = (uint8_t)GOTRACE__ARGUMENT(k->args);
+    if (gotrace__ends_with(word, size, "dt")) {
+      k->timed = true;
+      continue;
+    }
+    if (gotrace__ends_with(word, size, "data")) {
+      k->data = true;
+      continue;
+    }
+    k->args++;
+    if (gotrace__ends_with(word, size, "stack")) {
+      *(size == 5 ? &k->stack : &k->stack2) = place; /* the event's own stack is "stack"; "new_stack" is another's */
+    } else if (gotrace__ends_with(word, size, "string")) {
+      *(k->string == GOTRACE__NOWHERE ? &k->string : &k->string2) = place;
+    }
   }
+  k->ids = k->stack2 != GOTRACE__NOWHERE || k->string2 != GOTRACE__NOWHERE;
+  k->head[0] = (uint8_t)k->spec->number;
+  k->head[1] = k->args;
+  k->plain = k->timed && !k->data;
 }
 
-static void gotrace__dec_kinds(gotrace_decoder *d) {
-  /* In v2, like Go, accepts events newer than the format. */
+#define GOTRACE__V1_BIT(NAME) ((uint64_t)1 << GOTRACE_V1_##NAME) /* in a set of events */
+
+static void gotrace__dec_set_kinds(gotrace_decoder *d) {
+  /* Like Go, v2 accepts events that are newer than the format. */
   int format = d->info.family == 1 ? d->version : GOTRACE_GO_1_26;
-  const uint64_t noted = (uint64_t)1 << GOTRACE_V1_FUTILE_WAKEUP | (uint64_t)1 << GOTRACE_V1_STW_START |
-                         (uint64_t)1 << GOTRACE_V1_GO_SYS_EXIT | (uint64_t)1 << GOTRACE_V1_CPU_SAMPLE;
+  const uint64_t noted =
+      GOTRACE__V1_BIT(FUTILE_WAKEUP) | GOTRACE__V1_BIT(STW_START) | GOTRACE__V1_BIT(GO_SYS_EXIT) | GOTRACE__V1_BIT(CPU_SAMPLE);
   size_t count, i;
   const gotrace_event_spec *specs = gotrace_event_specs(d->info.family, &count);
   for (i = 0; i < 256; i++) {
@@ -11131,87 +11292,19 @@ static void gotrace__dec_kinds(gotrace_decoder *d) {
   }
   for (i = 0; i < count; i++) {
     gotrace__kind *k = &d->kinds[specs[i].number];
-    const char *word;
     if (format < specs[i].since || format > specs[i].until) continue;
     k->spec = &specs[i];
-    for (word = k->spec->arguments; *word; word += strcspn(word, " "), word += *word == ' ') {
-      size_t size = strcspn(word, " ");
-      if (gotrace__ends_with(word, size, "dt")) {
-        k->timed = true;
-        continue;
-      }
-      if (gotrace__ends_with(word, size, "data")) {
-        k->data = true;
-        continue;
-      }
-      k->args++;
-      if (gotrace__ends_with(word, size, "stack")) {
-        /* The event's own stack is "stack"; "new_stack" is another goroutine's. */
-        if (size == 5) k->stack = (uint8_t)GOTRACE__ARGUMENT(k->args - 1u);
-        else k->stack2 = (uint8_t)GOTRACE__ARGUMENT(k->args - 1u);
-      } else if (gotrace__ends_with(word, size, "string")) {
-        if (k->string != GOTRACE__NOWHERE) k->string2 = (uint8_t)GOTRACE__ARGUMENT(k->args - 1u);
-        else k->string = (uint8_t)GOTRACE__ARGUMENT(k->args - 1u);
-      }
-    }
-    k->ids = k->stack2 != GOTRACE__NOWHERE || k->string2 != GOTRACE__NOWHERE;
-    k->head[0] = (uint8_t)specs[i].number;
-    k->head[1] = k->args;
-    k->plain = k->timed && !k->data;
+    gotrace__dec_set_arguments(k);
     k->names = d->info.family == 2 && (k->head[0] == GOTRACE_V2_GO_START || k->head[0] == GOTRACE_V2_GO_UNBLOCK);
-    if (d->info.family == 1) {
-      gotrace__v1_rule(k);
-      k->ordinary = k->plain && d->version >= 1007 && !(noted >> k->head[0] & 1);
-    }
+    k->ordinary = d->info.family == 1 && k->plain && d->version >= 1007 && !(noted >> k->head[0] & 1);
   }
+  gotrace__dec_set_rules(d);
 }
 
-/* Parses a header, "go 1.23 trace" padded with zeros to 16 bytes. Returns the version as 1023, 0 if invalid.
- * Go: version.ReadHeader, parseHeader. */
-static int gotrace__dec_header(const uint8_t *header) {
-  static const char tail[] = " trace\0\0\0\0";
-  int version = 0;
-  size_t i = 5;
-  if (memcmp(header, "go 1.", 5) != 0 || header[5] < '1' || header[5] > '9') return 0;
-  for (; i < 8 && header[i] >= '0' && header[i] <= '9'; i++) version = 10 * version + (header[i] - '0');
-  return memcmp(header + i, tail, 16 - i) == 0 ? 1000 + version : 0;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, const gotrace_decoder_options *options) {
-  static const int versions[] = {1005, 1007, 1008, 1009, 1010, 1011, 1019, 1021, 1022, 1023, 1025, 1026};
-  gotrace_decoder *d, temporary;
-  size_t i;
-  if (!decoder) return GOTRACE_ERROR_ARGUMENT;
-  *decoder = NULL;
-  if (!options || (!options->data && options->size) || (options->data && options->read) ||
-      !options->allocate != !options->release)
-    return GOTRACE_ERROR_ARGUMENT;
-  memset(&temporary, 0, sizeof temporary);
-  temporary.options = *options;
-  if (!(d = GOTRACE__CAST(gotrace_decoder *, gotrace__dec_allocate(&temporary, sizeof *d))))
-    return GOTRACE_ERROR_OUT_OF_MEMORY;
-  *d = temporary;
-  *decoder = d;
-  d->seed = (uint64_t)(uintptr_t)d * 0x2545f4914f6cdd1du; /* differs between runs if addresses do */
-  d->at = GOTRACE__CAST(const uint8_t *, options->data);
-  if (options->data) d->end = d->at + options->size;
-  d->at_end = !options->read;
-  if (!gotrace__dec_fill(d, 16)) return d->result = d->failure.result;
-  if (d->end - d->at < 16)
-    return d->result =
-               gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace: shorter than a header");
-  d->version = gotrace__dec_header(d->at);
-  if (!d->version) return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace");
-  for (i = 0; i < sizeof versions / sizeof versions[0] && versions[i] != d->version; i++) continue;
-  if (i == sizeof versions / sizeof versions[0])
-    return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_FORMAT, 0, NULL, "unknown trace format go 1.%d",
-                                         d->version - 1000);
-  d->info.format = d->version;
-  d->info.family = d->version < GOTRACE_GO_1_22 ? 1 : 2;
-  gotrace__dec_kinds(d);
-  gotrace__dec_skip(d, 16);
-  return GOTRACE_OK;
-}
+/* ------------------------------------------------------------------------------------------- >>decode-tables ----
+ *
+ * Strings and stacks by id, and the end of a generation's tables.
+ */
 
 static void gotrace__dec_free_entries(gotrace_decoder *d, gotrace__dec_items *e) {
   gotrace__dec_release(d, e->entries, e->capacity * sizeof *e->entries);
@@ -11236,75 +11329,37 @@ static void gotrace__dec_free_generation(gotrace_decoder *d) {
   }
 }
 
-GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
-  gotrace_decoder last;
-  size_t i;
-  if (!d) return;
-  gotrace__dec_free_generation(d);
-  for (i = 0; i < d->go_count; i++) {
-    gotrace__dec_release(d, d->gos[i].regions, d->gos[i].region_capacity * sizeof *d->gos[i].regions);
-    if (d->version >= GOTRACE_GO_1_22)
-      gotrace__dec_release(d, d->gos[i].of.v2.stw, d->gos[i].of.v2.stw_capacity * sizeof *d->gos[i].of.v2.stw);
-  }
-  for (i = 0; i < d->task_count; i++) gotrace__dec_release(d, d->tasks[i].name, d->tasks[i].name_size);
-  for (i = 0; i < d->cursor_count; i++) {
-    gotrace__dec_release(d, d->cursors[i].buffer, d->cursors[i].buffer_size);
-    gotrace__dec_release(d, d->cursors[i].ahead, d->cursors[i].room * sizeof *d->cursors[i].ahead);
-  }
-  gotrace__dec_release(d, d->task_name, d->task_name_size);
-  gotrace__map_free(d, &d->cursor_map);
-  gotrace__map_free(d, &d->go_map);
-  gotrace__map_free(d, &d->proc_map);
-  gotrace__map_free(d, &d->task_map);
-  gotrace__dec_release(d, d->pcs, d->pc_capacity * sizeof *d->pcs);
-  gotrace__dec_release(d, d->batches, d->batch_capacity * sizeof *d->batches);
-  gotrace__dec_release(d, d->experiments, d->experiment_capacity * sizeof *d->experiments);
-  gotrace__dec_release(d, d->cursors, d->cursor_capacity * sizeof *d->cursors);
-  gotrace__dec_release(d, d->gos, d->go_capacity * sizeof *d->gos);
-  gotrace__dec_release(d, d->free_gos, d->free_go_capacity * sizeof *d->free_gos);
-  gotrace__dec_release(d, d->procs, d->proc_capacity * sizeof *d->procs);
-  gotrace__dec_release(d, d->tasks, d->task_capacity * sizeof *d->tasks);
-  gotrace__dec_release(d, d->heap, d->heap_capacity * sizeof *d->heap);
-  gotrace__dec_release(d, d->samples, d->sample_capacity * sizeof *d->samples);
-  gotrace__dec_release(d, d->moved, d->moved_capacity * sizeof *d->moved);
-  gotrace__dec_release(d, d->futile, d->futile_capacity * sizeof *d->futile);
-  gotrace__dec_release(d, d->wakes, d->wake_capacity * sizeof *d->wakes);
-  gotrace__dec_release(d, d->window, d->window_size);
-  last = *d; /* the allocator's context is in the memory to be freed */
-  gotrace__dec_release(&last, d, sizeof *d);
-}
-
-GOTRACE__DEFINE const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_decoder *d) {
-  static const gotrace_decoder_failure none = {
-      GOTRACE_ERROR_ARGUMENT, 0, NULL, "no decoder: not opened, or out of memory", {0}};
-  return d ? &d->failure : &none;
-}
-
-GOTRACE__DEFINE void gotrace_decoder_get_info(const gotrace_decoder *d, gotrace_decoder_info *info) {
-  if (info && d) *info = d->info;
-  else if (info) memset(info, 0, sizeof *info);
-}
-
-/* ---- Strings and stacks ---- */
-
 static gotrace__dec_item *gotrace__dec_entry(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
   uint32_t i;
   i = id < e->dense_size ? e->dense[id] : gotrace__map_get(d, &e->sparse, id);
   return i ? &e->entries[i - 1] : NULL;
 }
 
-/* Whether the id is 0 or a low id in the table. */
+/* Whether an id is 0 or a low one that the table has. */
 static inline bool gotrace__dec_sees(const gotrace__dec_items *e, uint64_t id) {
   return GOTRACE__LIKELY(id < e->dense_size && e->dense[id]);
 }
 
-/* Id 0 is the empty string or stack. */
+/* Whether an id is 0, the empty string or stack, or one that the table has. */
 static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
   return id == 0 || gotrace__dec_entry(d, e, id) != NULL;
 }
 
-/* Builds the index: an array by id, and a map for ids so high that the array would take more than a few numbers per
- * entry. A duplicate id is an error in v2 and replaces the older entry in v1 (stacks; Go rejects duplicate strings). */
+static gotrace_result gotrace__dec_add_item(gotrace_decoder *d, gotrace__dec_items *table, uint64_t id, const uint8_t *data,
+                                            uint64_t size) {
+  gotrace__dec_item *item;
+  if (!GOTRACE__LIKELY(table->count < table->capacity)) {
+    void *memory = gotrace__dec_grow(d, table->entries, table->count, &table->capacity, sizeof *item);
+    if (!memory) return d->failure.result;
+    table->entries = GOTRACE__CAST(gotrace__dec_item *, memory);
+  }
+  item = &table->entries[table->count++];
+  item->id = id, item->data = data, item->hash = 0, item->size = (uint32_t)size;
+  return GOTRACE_OK;
+}
+
+/* Makes the entries findable by id: in an array, except ids so high that this would take more than a few numbers an entry.
+ * `twice`: the error if an id comes twice, as Go has it; OK: the later entry replaces the earlier. */
 static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items *e, gotrace_result twice) {
   uint64_t most = 0, bound = 4 * (uint64_t)e->count + 1024;
   size_t i;
@@ -11333,188 +11388,86 @@ static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items 
   return GOTRACE_OK;
 }
 
-GOTRACE__DEFINE bool gotrace_decoder_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
-  const gotrace__dec_item *entry = id && d ? gotrace__dec_entry(d, &d->strings, id) : NULL;
-  if (!data || !size) return false;
+static bool gotrace__dec_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
+  const gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->strings, id) : NULL;
   *data = entry ? (const char *)entry->data : "";
   *size = entry ? entry->size : 0;
-  return entry || (d && !id);
+  return entry || !id;
 }
 
-static uint64_t gotrace__dec_hash(const uint8_t *bytes, size_t size, uint64_t seed) {
-  uint64_t hash = seed ^ size, word;
-  for (; size; bytes += word, size -= (size_t)word) {
-    uint64_t part = 0;
-    word = size < 8 ? size : 8;
-    memcpy(&part, bytes, (size_t)word);
-    hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
-  }
-  return hash ? hash : 1;
-}
-
-/* A hash of a string's contents, comparable between generations. */
+/* A hash of a string's contents, the same in all generations. */
 static uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) {
   gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->strings, id) : NULL;
   if (!entry || !entry->size) return 0;
-  if (!entry->hash) entry->hash = gotrace__dec_hash(entry->data, entry->size, d->seed);
+  if (!entry->hash) entry->hash = gotrace__hash_from(d->seed, (const char *)entry->data, entry->size);
   return entry->hash;
 }
 
-GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames,
-                                             size_t capacity) {
-  const gotrace__dec_item *entry = id && d ? gotrace__dec_entry(d, &d->stacks, id) : NULL;
+/* The frames were read once before, so their numbers are good. */
+static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames, size_t capacity) {
+  const gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->stacks, id) : NULL;
   const uint8_t *at = entry ? entry->data : NULL;
   size_t i;
-  if (!entry) return 0;
-  if (!frames) capacity = 0;
-  for (i = 0; i < entry->size && i < capacity; i++) {
+  for (i = 0; entry && i < entry->size && i < capacity; i++) {
     uint64_t part[4] = {0, 0, 0, 0};
     unsigned j, parts = d->version < 1007 ? 1 : 4;
-    for (j = 0; j < parts; j++) at = gotrace__get_varint(at, at + 10, &part[j]); /* cannot fail: it was read before */
+    for (j = 0; j < parts; j++) at = gotrace__get_varint(at, at + GOTRACE_BYTES_PER_NUMBER, &part[j]);
     if (d->pc_map.used) {
       const gotrace__pc *pc = &d->pcs[gotrace__map_get(d, &d->pc_map, part[0]) - 1];
       part[1] = pc->function, part[2] = pc->file, part[3] = pc->line;
     }
     frames[i].pc = part[0];
-    gotrace_decoder_string(d, part[1], &frames[i].function, &frames[i].function_size);
-    gotrace_decoder_string(d, part[2], &frames[i].file, &frames[i].file_size);
+    gotrace__dec_string(d, part[1], &frames[i].function, &frames[i].function_size);
+    gotrace__dec_string(d, part[2], &frames[i].file, &frames[i].file_size);
     frames[i].line = part[3];
   }
-  return entry->size;
+  return entry ? entry->size : 0;
 }
 
-/* ---- Raw ---- */
+/* ----------------------------------------------------------------------------------------- >>decode-objects ----
+ *
+ * What v1 and v2 share: cursors in the order of time, goroutines, procs, user regions.
+ */
 
-static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *spec, uint64_t offset) {
-  memset(event, 0, sizeof *event);
-  event->spec = spec;
-  event->kind = (uint8_t)spec->number;
-  event->offset = offset;
-  event->m = event->p = event->g = GOTRACE_NO_ID;
+/* The cursor of a thread (v2) or proc (v1), made if need be; NULL: no memory. */
+static gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id) {
+  uint32_t i = gotrace__map_get(d, &d->cursor_map, id);
+  gotrace__cursor *c;
+  if (i) return &d->cursors[i - 1];
+  if (!(c = gotrace__dec_push_cursor(d)) || !gotrace__map_add(d, &d->cursor_map, id, (uint32_t)d->cursor_count))
+    return gotrace__dec_no_memory(d), (gotrace__cursor *)NULL;
+  c->id = id;
+  if (d->version >= GOTRACE_GO_1_22) c->g = c->p = GOTRACE_NO_ID; /* v1: 0 */
+  c->generation = GOTRACE__NOBODY;
+  return c;
 }
 
-/* Sets the fields of a raw event that follow from its kind, offset and time. */
-static inline void gotrace__dec_raw_begin(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k,
-                                          uint64_t offset, uint64_t dt) {
-  d->tick += dt;
-  gotrace__dec_set_kind(ev, k);
-  ev->time = (int64_t)d->tick;
-  ev->offset = offset;
-  ev->m = (int64_t)d->raw_id;
-  ev->p = ev->g = GOTRACE_NO_ID;
+/* Makes room for reading ahead; `bytes`: of the batch that are left. */
+static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint64_t bytes) {
+  unsigned room = bytes / 2 < GOTRACE__AHEAD ? (unsigned)bytes / 2 + 1 : GOTRACE__AHEAD;
+  if (GOTRACE__LIKELY(c->room >= room)) return true;
+  gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
+  c->room = 0;
+  c->ahead = GOTRACE__CAST(gotrace__ahead *, gotrace__dec_allocate(d, room * sizeof *c->ahead));
+  if (!c->ahead) return gotrace__dec_no_memory(d), false;
+  c->room = room;
+  return true;
 }
 
-/* The next item of a raw v2 trace: a batch's header, or an item in the batch. */
-static gotrace_result gotrace__dec_raw_v2(gotrace_decoder *d, gotrace_event *ev) {
-  const gotrace__kind *k;
-  const uint8_t *at, *end, *next = NULL;
-  uint64_t value = 0, offset, i;
-  if (d->batch_at == d->batch_end) {
-    offset = d->offset + (uint64_t)(d->batch_at ? d->batch_at - d->at : 0);
-    if (d->batch_cut)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, NULL, "truncated in a batch");
-    if (d->batch_at) gotrace__dec_skip(d, (size_t)(d->batch_at - d->at));
-    d->batch_at = d->batch_end = d->batch_whole = NULL;
-    if (!gotrace__dec_fill(d, 64)) return d->failure.result;
-    if (d->at == d->end) return GOTRACE_END_OF_TRACE;
-    k = &d->kinds[*d->at];
-    if (*d->at != GOTRACE_V2_EVENT_BATCH && *d->at != GOTRACE_V2_EXPERIMENTAL_BATCH &&
-        *d->at != GOTRACE_V2_END_OF_GENERATION)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, k->spec ? k->spec->name : NULL,
-                               "event %u instead of a batch", *d->at);
-    gotrace__dec_blank(ev, k->spec, d->offset);
-    for (at = d->at + 1, i = 0; i < k->args + (k->data ? 1u : 0u); i++) {
-      if (!(next = gotrace__get_varint(at, d->end, &value)))
-        return gotrace__dec_bad_number(d, at, d->end, d->offset, k->spec->name);
-      if (i < 5) ev->args[i] = value;
-      at = next;
-    }
-    ev->arg_count = k->args;
-    if (ev->kind != GOTRACE_V2_END_OF_GENERATION) {
-      uint64_t size = ev->args[k->args - (k->data ? 0 : 1)];
-      i = (uint64_t)(at - d->at);
-      if (size > GOTRACE_MAX_BATCH_SIZE)
-        return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, k->spec->name, "batch of %llu bytes",
-                                 (unsigned long long)size);
-      if (!gotrace__dec_fill(d, (size_t)(i + size))) return d->failure.result;
-      ev->m = (int64_t)ev->args[ev->kind == GOTRACE_V2_EVENT_BATCH ? 1 : 2];
-      d->tick = ev->args[ev->kind == GOTRACE_V2_EVENT_BATCH ? 2 : 3];
-      ev->time = (int64_t)d->tick;
-      d->raw_id = (uint64_t)ev->m;
-      d->generation = d->info.generation = ev->args[ev->kind == GOTRACE_V2_EVENT_BATCH ? 0 : 1];
-      if (k->data) {
-        if ((uint64_t)(d->end - d->at) < i + size)
-          return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, k->spec->name,
-                                   "truncated in a batch");
-        ev->args[4] = 0;
-        ev->data = (const char *)d->at + i;
-        ev->data_size = (size_t)size;
-        i += size;
-      } else {
-        d->batch_at = d->at + i;
-        d->batch_cut = (uint64_t)(d->end - d->batch_at) < size;
-        d->batch_end = d->batch_cut ? d->end : d->batch_at + size;
-        d->batch_offset = d->offset - (uint64_t)(uintptr_t)d->at;
-        d->batch_whole = d->batch_end - d->batch_at > GOTRACE__EVENT_BYTES ? d->batch_end - GOTRACE__EVENT_BYTES : NULL;
-      }
-      gotrace__dec_skip(d, (size_t)i);
-    } else {
-      gotrace__dec_skip(d, 1);
-    }
-    return GOTRACE_OK;
-  }
-  /* Within a batch, which is completely available unless the file ends in it. */
-  at = d->batch_at;
-  end = d->batch_end;
-  offset = d->offset + (uint64_t)(at - d->at);
-  k = &d->kinds[*at];
-  if (!k->spec || *at == GOTRACE_V2_NONE || *at == GOTRACE_V2_EVENT_BATCH || *at == GOTRACE_V2_EXPERIMENTAL_BATCH)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u in a batch", *at);
-  at++;
-  gotrace__dec_clear(ev);
-  if ((k->timed && !gotrace__get_numbers(&at, end, &value, 1)) || !gotrace__get_numbers(&at, end, ev->args, k->args))
-    return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
-  gotrace__dec_raw_begin(d, ev, k, offset, value);
-  ev->stack = gotrace__dec_number(ev, k->stack);
-  if (ev->kind == GOTRACE_V2_STRING) {
-    if (!(next = gotrace__get_varint(at, end, &value)))
-      return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
-    if (value > (uint64_t)(end - next))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name,
-                               "string of %llu bytes exceeds its batch", (unsigned long long)value);
-    ev->data = (const char *)next;
-    ev->data_size = (size_t)value;
-    at = next + value;
-  } else if (ev->kind == GOTRACE_V2_STACK) {
-    ev->data = (const char *)at;
-    if (ev->args[1] > GOTRACE_STACK_SIZE)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, offset, k->spec->name, "stack of %llu frames",
-                               (unsigned long long)ev->args[1]);
-    for (i = 0; i < 4 * ev->args[1]; i++) {
-      if (!(next = gotrace__get_varint(at, end, &value)))
-        return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
-      at = next;
-    }
-    ev->data_size = (size_t)((const char *)at - ev->data);
-  }
-  d->batch_at = at;
-  return GOTRACE_OK;
-}
-
-/* ---- Threads (v2) and procs (v1) by time ---- */
-
-/* A binary heap by the time of the next events. It has the same structure as Go's (batchcursor.go), so that equal times
- * come in the same order. A sentinel with the latest time follows the last element, for comparison with a missing
- * second child. */
+/* The cursors that have a next event, in a binary heap by its time, kept as Go keeps it (batchcursor.go), so that equal times
+ * come in the same order. After the last stands a time that is not before any, to compare with in place of a second child. */
 static inline void gotrace__heap_end(gotrace_decoder *d, size_t count) {
   d->heap_count = count;
   d->heap[count].time = INT64_MAX;
 }
 
-/* Makes room for one more element and the sentinel; a new array has both. */
+/* Makes room for one more cursor and the end. */
 static bool gotrace__heap_grow(gotrace_decoder *d) {
-  return GOTRACE__GROW(d, gotrace__front, d->heap, d->heap ? d->heap_count + 1 : 0, d->heap_capacity);
+  void *memory;
+  if (GOTRACE__LIKELY(d->heap_count + 1 < d->heap_capacity)) return true;
+  memory = gotrace__dec_grow(d, d->heap, d->heap ? d->heap_count + 1 : 0, &d->heap_capacity, sizeof *d->heap);
+  if (memory) d->heap = GOTRACE__CAST(gotrace__front *, memory);
+  return memory != NULL;
 }
 
 static size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
@@ -11527,13 +11480,13 @@ static size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
   return i;
 }
 
-/* Copies fields one by one: reading two fields at once after writing them separately would stall the processor. */
+/* Fields are moved one by one: reading both at once, just after they were written one by one, would stall the processor. */
 static inline void gotrace__heap_set(gotrace__front *front, int64_t time, uint32_t cursor) {
   front->time = time;
   front->cursor = cursor;
 }
 
-/* Gives the element at `i` a later time. */
+/* Gives the cursor at `i` a later time. */
 GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int64_t time) {
   gotrace__front *at = &heap[i];
   uint32_t cursor = at->cursor;
@@ -11560,8 +11513,7 @@ static void gotrace__heap_remove(gotrace_decoder *d, size_t i) {
   if (d->heap_count) gotrace__heap_down(heap, d->heap_count, 0, heap[0].time);
 }
 
-/* Insertion sort: the heap is nearly in order on later calls, and for few threads it gives the same order as Go's
- * sort. */
+/* Sorts by insertion: after the first time the heap is nearly in order, and for a few threads this sorts like Go. */
 static bool gotrace__heap_sort(gotrace_decoder *d) {
   gotrace__front *heap = d->heap, moved;
   size_t i, j;
@@ -11571,27 +11523,90 @@ static bool gotrace__heap_sort(gotrace_decoder *d) {
     for (j = i; j > 0 && heap[j - 1].time > moved.time; j--, steps++) heap[j] = heap[j - 1];
     heap[j] = moved;
   }
-  if (i < d->heap_count) { /* far from sorted */
-    gotrace__front *spare = GOTRACE__CAST(gotrace__front *, gotrace__dec_allocate(d, d->heap_count * sizeof *spare)),
-                   *from = heap, *to = spare, *swap;
-    size_t width, at, n = d->heap_count;
-    if (!spare) return false;
-    for (width = 1; width < n; width *= 2) {
-      for (at = 0; at < n; at += 2 * width) {
-        size_t a = at, middle = at + width < n ? at + width : n, b = middle,
-               end = at + 2 * width < n ? at + 2 * width : n;
-        for (j = at; j < end; j++)
-          to[j] = b >= end || (a < middle && from[a].time <= from[b].time) ? from[a++] : from[b++];
-      }
-      swap = from, from = to, to = swap;
-    }
-    if (from != heap) memcpy(heap, from, n * sizeof *heap);
-    gotrace__dec_release(d, spare, n * sizeof *spare);
-  }
-  return true;
+  return i >= d->heap_count || gotrace__dec_sort(d, heap, d->heap_count, sizeof *heap); /* if the order is far off */
 }
 
-/* ---- v2: a generation ---- */
+/* The goroutine of an id, or NULL. */
+static inline gotrace__dec_go *gotrace__dec_find_go(gotrace_decoder *d, uint64_t id) {
+  uint32_t i = gotrace__map_get(d, &d->go_map, id);
+  return i ? &d->gos[i - 1] : NULL;
+}
+
+/* Adds a goroutine with a new id; NULL: no memory. */
+static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uint8_t status) {
+  gotrace__dec_go *g = d->free_go_count ? &d->gos[d->free_gos[d->free_go_count - 1]] : gotrace__dec_push_go(d);
+  if (!g || !gotrace__map_add(d, &d->go_map, id, (uint32_t)(g - d->gos) + 1))
+    return gotrace__dec_no_memory(d), (gotrace__dec_go *)NULL;
+  if (d->free_go_count) d->free_go_count--;
+  g->id = id;
+  g->status = status;
+  g->sequence = 0;
+  g->region_count = 0;
+  if (d->version >= GOTRACE_GO_1_22) g->of.v2.generation = d->generation, g->of.v2.stw_count = 0;
+  g->assist = false;
+  return g;
+}
+
+static gotrace_result gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
+  uint32_t *record = gotrace__dec_push_free_go(d);
+  if (!record) return d->failure.result;
+  *record = (uint32_t)(g - d->gos);
+  gotrace__map_remove(d, &d->go_map, g->id);
+  g->status = GOTRACE__G_GONE;
+  return GOTRACE_OK;
+}
+
+static inline gotrace__dec_proc *gotrace__dec_find_proc(gotrace_decoder *d, uint64_t id) {
+  uint32_t i = gotrace__map_get(d, &d->proc_map, id);
+  return i ? &d->procs[i - 1] : NULL;
+}
+
+static gotrace__dec_proc *gotrace__dec_new_proc(gotrace_decoder *d, uint64_t id) {
+  gotrace__dec_proc *p = gotrace__dec_push_proc(d);
+  if (!p || !gotrace__map_add(d, &d->proc_map, id, (uint32_t)d->proc_count))
+    return gotrace__dec_no_memory(d), (gotrace__dec_proc *)NULL;
+  p->id = id;
+  return p;
+}
+
+/* Begins or ends something that cannot be on twice at a time; `on` and `off`: the error if it is so already. */
+static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_event *ev, bool *flag, bool begin, const char *on,
+                                          const char *off) {
+  if (*flag == begin) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "%s", begin ? on : off);
+  *flag = begin;
+  return GOTRACE_OK;
+}
+
+/* Begins or ends the innermost user region of a goroutine. */
+static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g, const gotrace_event *ev, uint64_t name,
+                                          bool begin) {
+  gotrace__region_mark mark, *last;
+  mark.task = ev->args[0];
+  mark.name = gotrace__dec_string_hash(d, name);
+  if (begin && g->region_count == g->region_capacity) {
+    uint32_t larger = g->region_capacity ? 2 * g->region_capacity : 4;
+    void *marks = larger < UINT32_MAX / 2
+                      ? gotrace__dec_resize(d, g->regions, g->region_count, g->region_capacity, larger, sizeof mark)
+                      : NULL;
+    if (!marks) return gotrace__dec_no_memory(d);
+    g->regions = GOTRACE__CAST(gotrace__region_mark *, marks);
+    g->region_capacity = larger;
+  }
+  if (begin) {
+    g->regions[g->region_count++] = mark;
+  } else if (g->region_count) { /* else the region began before the trace */
+    last = &g->regions[g->region_count - 1];
+    if (last->task != mark.task || last->name != mark.name)
+      GOTRACE__WRONG(GOTRACE_ERROR_REGION, "not the innermost region of goroutine %lld", GOTRACE__LL(ev->g));
+    g->region_count--;
+  }
+  return GOTRACE_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- >>decode-v2 ----
+ *
+ * v2: reads the batches of a generation, its tables, and the events of each thread.
+ */
 
 typedef struct gotrace__batch_header {
   uint64_t experiment, generation, m, time, size;
@@ -11600,35 +11615,34 @@ typedef struct gotrace__batch_header {
 } gotrace__batch_header;
 
 /* Reads the header of the next batch without consuming it. END_OF_TRACE: there is none. Go: readBatch. */
-static gotrace_result gotrace__dec_batch_header(gotrace_decoder *d, gotrace__batch_header *h) {
-  const uint8_t *at, *next;
-  uint64_t *fields[5], value = 0;
-  size_t i, n = 0;
+static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch_header *h) {
+  const uint8_t *at;
+  const char *name = NULL;
+  uint64_t fields[5];
+  unsigned i;
   if (!gotrace__dec_fill(d, 64)) return d->failure.result;
   if (d->at == d->end) return GOTRACE_END_OF_TRACE;
   memset(h, 0, sizeof *h);
   h->kind = *d->at;
   h->header_size = 1;
   if (h->kind == GOTRACE_V2_END_OF_GENERATION) return GOTRACE_OK;
+  if (d->options.raw && d->kinds[h->kind].spec) name = d->kinds[h->kind].spec->name;
   if (h->kind != GOTRACE_V2_EVENT_BATCH && h->kind != GOTRACE_V2_EXPERIMENTAL_BATCH)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, NULL, "event %u instead of a batch", h->kind);
+    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, name, "event %u instead of a batch", h->kind);
+  if (!name) name = "EventBatch";
   at = d->at + 1;
-  if (h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) fields[n++] = &h->experiment;
-  fields[n++] = &h->generation, fields[n++] = &h->m, fields[n++] = &h->time, fields[n++] = &h->size;
-  for (i = 0; i < n; i++, at = next) {
-    if (!(next = gotrace__get_varint(at, d->end, &value)))
-      return gotrace__dec_bad_number(d, at, d->end, d->offset, "EventBatch");
-    *fields[i] = value;
-  }
+  i = h->kind == GOTRACE_V2_EVENT_BATCH;
+  fields[0] = 0;
+  if (!gotrace__get_numbers(&at, d->end, fields + i, 5 - i)) return gotrace__dec_bad_number(d, at, d->end, d->offset, name);
+  h->experiment = fields[0], h->generation = fields[1], h->m = fields[2], h->time = fields[3], h->size = fields[4];
   h->header_size = (size_t)(at - d->at);
   if (h->size > GOTRACE_MAX_BATCH_SIZE)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, "EventBatch", "batch of %llu bytes",
-                             (unsigned long long)h->size);
+    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, name, "batch of %llu bytes", (unsigned long long)h->size);
   return GOTRACE_OK;
 }
 
-/* Keeps the bytes of a batch or table until the generation ends: in place if in memory, or as a copy. */
-static const uint8_t *gotrace__dec_keep(gotrace_decoder *d, const uint8_t *data, size_t size) {
+/* Keeps the bytes of a batch or table until the generation ends: in place, if the trace is in memory, or as a copy. */
+static const uint8_t *gotrace__v2_keep(gotrace_decoder *d, const uint8_t *data, size_t size) {
   gotrace__dec_block *block;
   if (d->options.data) return data;
   if (!(block = GOTRACE__CAST(gotrace__dec_block *, gotrace__dec_allocate(d, sizeof *block + size)))) return NULL;
@@ -11639,131 +11653,110 @@ static const uint8_t *gotrace__dec_keep(gotrace_decoder *d, const uint8_t *data,
   return GOTRACE__CAST(const uint8_t *, GOTRACE__CAST(const void *, block + 1));
 }
 
-/* Reads a batch of strings or stacks. Go: addStrings, addStacks. */
-static gotrace_result gotrace__dec_table(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset) {
-  const uint8_t *at = data + 1, *end = data + size, *next;
-  uint8_t kind = (uint8_t)(*data + 1);
-  const char *name = kind == GOTRACE_V2_STRING ? "String" : "Stack";
-  gotrace__dec_items *table = kind == GOTRACE_V2_STRING ? &d->strings : &d->stacks;
-  while (at < end) {
-    uint64_t where = offset + (uint64_t)(at - data), number[2] = {0, 0}, i;
-    gotrace__dec_item entry;
-    if (*at != kind) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a batch of %ss", *at, name);
-    for (at++, i = 0; i < 2; i++, at = next)
-      if (!(next = gotrace__get_varint(at, end, &number[i]))) return gotrace__dec_bad_number(d, at, end, where, name);
-    memset(&entry, 0, sizeof entry);
-    entry.id = number[0];
-    entry.data = at;
-    if (kind == GOTRACE_V2_STRING) {
-      if (number[1] > GOTRACE_MAX_STRING_SIZE)
-        return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, where, name, "string of %llu bytes",
-                                 (unsigned long long)number[1]);
-      if (number[1] > (uint64_t)(end - at))
-        return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, where, name, "string exceeds its batch");
-      at += number[1];
-    } else {
-      if (number[1] > GOTRACE_STACK_SIZE)
-        return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, where, name, "stack of %llu frames",
-                                 (unsigned long long)number[1]);
-      for (i = 0; i < number[1]; i++) {
-        uint64_t part[4] = {0, 0, 0, 0};
-        unsigned j;
-        for (j = 0; j < 4; j++, at = next)
-          if (!(next = gotrace__get_varint(at, end, &part[j]))) return gotrace__dec_bad_number(d, at, end, where, name);
-        if (gotrace__map_get(d, &d->pc_map, part[0])) continue;
-        if (!GOTRACE__GROW(d, gotrace__pc, d->pcs, d->pc_count, d->pc_capacity)) return gotrace__dec_no_memory(d);
-        d->pcs[d->pc_count].pc = part[0], d->pcs[d->pc_count].function = part[1];
-        d->pcs[d->pc_count].file = part[2], d->pcs[d->pc_count].line = part[3];
-        if (!gotrace__map_add(d, &d->pc_map, part[0], (uint32_t)++d->pc_count)) return gotrace__dec_no_memory(d);
-      }
-    }
-    entry.size = (uint32_t)number[1];
-    if (!GOTRACE__GROW(d, gotrace__dec_item, table->entries, table->count, table->capacity))
+/* Reads the frames of a stack at *at and adds new pcs. */
+static gotrace_result gotrace__v2_read_frames(gotrace_decoder *d, const uint8_t **at, const uint8_t *end, uint64_t count,
+                                              uint64_t offset) {
+  for (; count; count--) {
+    uint64_t part[4];
+    gotrace__pc *pc;
+    if (!gotrace__get_numbers(at, end, part, 4)) return gotrace__dec_bad_number(d, *at, end, offset, "Stack");
+    if (gotrace__map_get(d, &d->pc_map, part[0])) continue;
+    if (!(pc = gotrace__dec_push_pc(d)) || !gotrace__map_add(d, &d->pc_map, part[0], (uint32_t)d->pc_count))
       return gotrace__dec_no_memory(d);
-    table->entries[table->count++] = entry;
+    pc->pc = part[0], pc->function = part[1], pc->file = part[2], pc->line = part[3];
   }
   return GOTRACE_OK;
 }
 
-/* Go: addCPUSamples. */
-static gotrace_result gotrace__dec_samples(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset) {
-  const uint8_t *at = data + 1, *end = data + size, *next;
+/* Reads a batch of strings or stacks. Go: addStrings, addStacks. */
+static gotrace_result gotrace__v2_read_table(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset) {
+  const uint8_t *at = data + 1, *end = data + size;
+  uint8_t kind = (uint8_t)(*data + 1);
+  bool strings = kind == GOTRACE_V2_STRING;
+  const char *name = strings ? "String" : "Stack";
+  uint64_t most = strings ? GOTRACE_MAX_STRING_SIZE : GOTRACE_STACK_SIZE;
+  gotrace_result result = GOTRACE_OK;
+  while (at < end && !result) {
+    uint64_t where = offset + (uint64_t)(at - data), number[2]; /* id and size */
+    const uint8_t *item;
+    if (*at != kind) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a batch of %ss", *at, name);
+    at++;
+    if (!gotrace__get_numbers(&at, end, number, 2)) return gotrace__dec_bad_number(d, at, end, where, name);
+    item = at;
+    if (number[1] > most)
+      return gotrace__dec_fail(d, strings ? GOTRACE_ERROR_STRING : GOTRACE_ERROR_STACK, where, name,
+                               strings ? "string of %llu bytes" : "stack of %llu frames", (unsigned long long)number[1]);
+    if (!strings) result = gotrace__v2_read_frames(d, &at, end, number[1], where);
+    else if (number[1] <= (uint64_t)(end - at)) at += number[1];
+    else return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, where, name, "string exceeds its batch");
+    if (!result) result = gotrace__dec_add_item(d, strings ? &d->strings : &d->stacks, number[0], item, number[1]);
+  }
+  return result;
+}
+
+/* Reads a batch of CPU samples. Go: addCPUSamples. */
+static gotrace_result gotrace__v2_read_samples(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset) {
+  const uint8_t *at = data + 1, *end = data + size;
   while (at < end) {
-    uint64_t where = offset + (uint64_t)(at - data), number[5] = {0, 0, 0, 0, 0};
+    uint64_t where = offset + (uint64_t)(at - data), number[5];
     gotrace__dec_sample *s;
-    unsigned i;
     if (*at != GOTRACE_V2_CPU_SAMPLE)
       return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a batch of CPU samples", *at);
-    for (at++, i = 0; i < 5; i++, at = next)
-      if (!(next = gotrace__get_varint(at, end, &number[i])))
-        return gotrace__dec_bad_number(d, at, end, where, "CPUSample");
-    if (!GOTRACE__GROW(d, gotrace__dec_sample, d->samples, d->sample_count, d->sample_capacity))
-      return gotrace__dec_no_memory(d);
-    s = &d->samples[d->sample_count++];
+    at++;
+    if (!gotrace__get_numbers(&at, end, number, 5)) return gotrace__dec_bad_number(d, at, end, where, "CPUSample");
+    if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
     s->tick = number[0], s->m = number[1], s->p = number[2], s->g = number[3], s->stack = number[4];
     s->offset = where;
   }
   return GOTRACE_OK;
 }
 
-/* Reads the frequency and, from 1.25 on, the clock snapshot. Go: setSyncBatch. */
-static gotrace_result gotrace__dec_sync(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset,
-                                        uint64_t time) {
-  const uint8_t *at = data + (d->version >= GOTRACE_GO_1_25), *end = data + size, *next;
+/* Reads a batch with the frequency and, from 1.25, the clock snapshot. Go: setSyncBatch. */
+static gotrace_result gotrace__v2_read_sync(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset,
+                                            uint64_t time) {
+  const uint8_t *at = data + (d->version >= GOTRACE_GO_1_25), *end = data + size;
   while (at < end) {
-    uint64_t where = offset + (uint64_t)(at - data), number[4] = {0, 0, 0, 0};
+    uint64_t where = offset + (uint64_t)(at - data), number[4];
     uint8_t kind = *at++;
-    unsigned i, n = kind == GOTRACE_V2_FREQUENCY                                         ? 1
-                    : kind == GOTRACE_V2_CLOCK_SNAPSHOT && d->version >= GOTRACE_GO_1_25 ? 4
-                                                                                         : 0;
-    if (!n) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a sync batch", kind);
-    for (i = 0; i < n; i++, at = next)
-      if (!(next = gotrace__get_varint(at, end, &number[i])))
-        return gotrace__dec_bad_number(d, at, end, where, d->kinds[kind].spec->name);
-    if (n == 1) {
+    bool snapshot = kind == GOTRACE_V2_CLOCK_SNAPSHOT && d->version >= GOTRACE_GO_1_25;
+    if (kind != GOTRACE_V2_FREQUENCY && !snapshot)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a sync batch", kind);
+    if (!gotrace__get_numbers(&at, end, number, snapshot ? 4 : 1))
+      return gotrace__dec_bad_number(d, at, end, where, d->kinds[kind].spec->name);
+    if (snapshot) {
+      if (d->has_snapshot)
+        return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, where, "ClockSnapshot", "duplicate clock snapshot in a generation");
+      d->has_snapshot = true;
+      memcpy(d->snapshot, number, sizeof number);
+      d->snapshot[0] = time + number[0];
+    } else {
       if (d->has_frequency || !number[0])
         return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, where, "Frequency",
                                  number[0] ? "duplicate frequency in a generation" : "frequency of 0");
       d->has_frequency = true;
       d->mul = 1.0 / ((double)number[0] / 1e9);
       d->info.nanoseconds_per_tick = d->mul;
-    } else {
-      if (d->has_snapshot)
-        return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, where, "ClockSnapshot",
-                                 "duplicate clock snapshot in a generation");
-      d->has_snapshot = true;
-      memcpy(d->snapshot, number, sizeof number);
-      d->snapshot[0] = time + number[0];
     }
   }
   return GOTRACE_OK;
 }
 
-/* The cursor of a thread, created if necessary; NULL: out of memory. */
-static gotrace__cursor *gotrace__dec_cursor(gotrace_decoder *d, uint64_t id) {
-  uint32_t i = gotrace__map_get(d, &d->cursor_map, id);
-  gotrace__cursor *c;
-  if (i) return &d->cursors[i - 1];
-  if (!GOTRACE__GROW(d, gotrace__cursor, d->cursors, d->cursor_count, d->cursor_capacity) ||
-      !gotrace__map_add(d, &d->cursor_map, id, (uint32_t)d->cursor_count + 1))
-    return NULL;
-  c = &d->cursors[d->cursor_count++];
-  memset(c, 0, sizeof *c);
-  c->id = id;
-  if (d->version >= GOTRACE_GO_1_22) c->g = c->p = GOTRACE_NO_ID; /* v1: 0 */
-  c->generation = GOTRACE__NOBODY;
-  return c;
+static gotrace_result gotrace__v2_add_experiment(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
+                                                 uint64_t offset) {
+  const uint8_t *kept = gotrace__v2_keep(d, data, (size_t)h->size);
+  gotrace__experiment *x = kept ? gotrace__dec_push_experiment(d) : NULL;
+  if (!x) return gotrace__dec_no_memory(d);
+  x->data = kept, x->size = (size_t)h->size, x->offset = offset - h->header_size;
+  x->id = h->experiment, x->m = h->m, x->time = h->time;
+  return GOTRACE_OK;
 }
 
-/* Adds a batch of events to its thread. Go: processBatch. */
-static gotrace_result gotrace__dec_add_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
-                                             uint64_t offset) {
-  gotrace__cursor *c = gotrace__dec_cursor(d, h->m);
-  gotrace__batch *b;
-  if (!c || !GOTRACE__GROW(d, gotrace__batch, d->batches, d->batch_count, d->batch_capacity))
-    return gotrace__dec_no_memory(d);
-  b = &d->batches[d->batch_count];
-  memset(b, 0, sizeof *b);
+/* Adds a batch of events to those of its thread. Go: processBatch. */
+static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
+                                            uint64_t offset) {
+  gotrace__cursor *c = gotrace__dec_get_cursor(d, h->m);
+  gotrace__batch *b = c ? gotrace__dec_push_batch(d) : NULL;
+  if (!b) return d->failure.result;
   b->offset = offset;
   b->time = h->time;
   b->size = h->size;
@@ -11776,10 +11769,9 @@ static gotrace_result gotrace__dec_add_batch(gotrace_decoder *d, const gotrace__
     b->data = copy;
     b->owned = true;
   }
-  d->batch_count++;
   if (c->generation != d->serial) {
-    /* The thread's first batch in this generation: ties of time are resolved in the order of these. */
-    if (!gotrace__heap_grow(d)) return gotrace__dec_no_memory(d);
+    /* Its first in this generation. The order of the threads' first batches decides between equal times. */
+    if (!gotrace__heap_grow(d)) return d->failure.result;
     d->heap[d->heap_count++].cursor = (uint32_t)(c - d->cursors);
     c->generation = d->serial;
     c->first = c->batch = (uint32_t)d->batch_count;
@@ -11792,83 +11784,79 @@ static gotrace_result gotrace__dec_add_batch(gotrace_decoder *d, const gotrace__
   return GOTRACE_OK;
 }
 
-/* Postpones a failure: the events before it come first. */
-static void gotrace__dec_postpone(gotrace_decoder *d) {
-  if (!d->pending.result) d->pending = d->failure;
-  memset(&d->failure, 0, sizeof d->failure);
+/* Reads a batch of tables, or stores a batch of events; its first byte tells which it is. */
+static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
+                                             uint64_t offset) {
+  size_t size = (size_t)h->size;
+  uint8_t first = size ? *data : (uint8_t)0;
+  if (h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) return gotrace__v2_add_experiment(d, h, data, offset);
+  if (first == GOTRACE_V2_STRINGS || first == GOTRACE_V2_STACKS) {
+    if (!(data = gotrace__v2_keep(d, data, size))) return gotrace__dec_no_memory(d);
+    return gotrace__v2_read_table(d, data, size, offset);
+  }
+  if (first == GOTRACE_V2_CPU_SAMPLES) return gotrace__v2_read_samples(d, data, size, offset);
+  if (first == (d->version >= GOTRACE_GO_1_25 ? GOTRACE_V2_SYNC : GOTRACE_V2_FREQUENCY))
+    return gotrace__v2_read_sync(d, data, size, offset, h->time);
+  if (first == GOTRACE_V2_END_OF_GENERATION)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "end of a generation, which this format does not have");
+  return gotrace__v2_add_batch(d, h, data, offset);
 }
 
-/* Reads the batches of the next generation. OK; END_OF_TRACE; or an error. In formats before 1.26, an error in a batch
- * ends the generation there (d->pending): the data read before it are good. Go: readGeneration,
- * readGenerationWithSpill. */
-static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
+/* Whether a generation has ended; then consumes its end. `result`: OK if `h` is the header of the next batch, else why there is
+ * none; changed to the result of the generation. `generation`: its number, 0 before its first batch. Before format 1.26 a
+ * generation ends where the next one begins; an error in a batch ends it too (d->pending), and keeps what was read before. */
+static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *h, gotrace_result *result,
+                               uint64_t generation) {
   bool explicit_end = d->version >= GOTRACE_GO_1_26;
-  uint64_t batches = 0, generation = 0;
+  if (*result == GOTRACE_END_OF_TRACE) {
+    if (!explicit_end) *result = GOTRACE_OK;
+    else if (generation)
+      *result = gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "missing end of generation %llu",
+                                  (unsigned long long)generation);
+    return true;
+  }
+  if (*result) {
+    if (!explicit_end && generation && *result != GOTRACE_ERROR_READ && *result != GOTRACE_ERROR_OUT_OF_MEMORY) {
+      gotrace__dec_postpone(d);
+      *result = GOTRACE_OK;
+    }
+    return true;
+  }
+  if (!explicit_end) return generation && h->generation && h->generation == generation + 1;
+  if (h->kind != GOTRACE_V2_END_OF_GENERATION &&
+      (h->kind != GOTRACE_V2_EVENT_BATCH || !h->size || d->at[h->header_size] != GOTRACE_V2_END_OF_GENERATION))
+    return false;
+  gotrace__dec_skip(d, h->header_size + (size_t)h->size);
+  return true;
+}
+
+/* Reads the batches of the next generation. OK; END_OF_TRACE; or an error. Go: readGeneration, readGenerationWithSpill. */
+static gotrace_result gotrace__v2_read_generation(gotrace_decoder *d) {
+  uint64_t generation = 0;
+  gotrace__batch_header h;
+  gotrace_result result;
   d->generation_offset = d->offset;
   d->serial++;
   d->min_tick = 0;
   d->has_frequency = d->has_snapshot = false;
   for (;;) {
-    gotrace__batch_header h;
-    gotrace_result result = gotrace__dec_batch_header(d, &h);
-    const uint8_t *data, *kept;
-    uint64_t offset;
-    uint8_t first;
-    if (result == GOTRACE_END_OF_TRACE) {
-      if (!explicit_end) break;
-      if (!batches) return GOTRACE_END_OF_TRACE;
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "missing end of generation %llu",
-                               (unsigned long long)generation);
-    }
+    result = gotrace__v2_read_header(d, &h);
     if (!result && h.kind != GOTRACE_V2_END_OF_GENERATION) {
       if (!gotrace__dec_fill(d, h.header_size + (size_t)h.size)) return d->failure.result;
       if ((size_t)(d->end - d->at) < h.header_size + h.size)
-        result =
-            gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, "EventBatch", "truncated in a batch");
+        result = gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, "EventBatch", "truncated in a batch");
     }
-    if (result) {
-      if (explicit_end || !generation || result == GOTRACE_ERROR_READ || result == GOTRACE_ERROR_OUT_OF_MEMORY)
-        return result;
-      gotrace__dec_postpone(d);
-      break;
-    }
-    data = d->at + h.header_size;
-    offset = d->offset + h.header_size;
-    first = h.kind == GOTRACE_V2_EVENT_BATCH && h.size ? *data : (uint8_t)0;
-    if (explicit_end && (h.kind == GOTRACE_V2_END_OF_GENERATION || first == GOTRACE_V2_END_OF_GENERATION)) {
-      gotrace__dec_skip(d, h.header_size + (size_t)h.size);
-      break;
-    }
+    if (gotrace__v2_at_end(d, &h, &result, generation)) break;
     if (!h.generation) return gotrace__dec_fail(d, GOTRACE_ERROR_GENERATION, d->offset, NULL, "generation 0");
     if (!generation) d->generation = generation = h.generation;
-    if (!explicit_end && h.generation == generation + 1) break; /* the next generation begins */
     if (h.generation != generation)
       return gotrace__dec_fail(d, GOTRACE_ERROR_GENERATION, d->offset, NULL, "batch of generation %llu in generation %llu",
                                (unsigned long long)h.generation, (unsigned long long)generation);
     if (!d->min_tick || h.time < d->min_tick) d->min_tick = h.time;
-    batches++;
     gotrace__dec_skip(d, h.header_size + (size_t)h.size);
-    if (h.kind == GOTRACE_V2_EXPERIMENTAL_BATCH) {
-      gotrace__experiment *x;
-      if (!(kept = gotrace__dec_keep(d, data, (size_t)h.size)) ||
-          !GOTRACE__GROW(d, gotrace__experiment, d->experiments, d->experiment_count, d->experiment_capacity))
-        return gotrace__dec_no_memory(d);
-      x = &d->experiments[d->experiment_count++];
-      x->data = kept, x->size = (size_t)h.size, x->offset = offset - h.header_size;
-      x->id = h.experiment, x->m = h.m, x->time = h.time;
-    } else if (first == GOTRACE_V2_STRINGS || first == GOTRACE_V2_STACKS) {
-      if (!(kept = gotrace__dec_keep(d, data, (size_t)h.size))) return gotrace__dec_no_memory(d);
-      if ((result = gotrace__dec_table(d, kept, (size_t)h.size, offset)) != GOTRACE_OK) return result;
-    } else if (first == GOTRACE_V2_CPU_SAMPLES) {
-      if ((result = gotrace__dec_samples(d, data, (size_t)h.size, offset)) != GOTRACE_OK) return result;
-    } else if (d->version >= GOTRACE_GO_1_25 ? first == GOTRACE_V2_SYNC : first == GOTRACE_V2_FREQUENCY) {
-      if ((result = gotrace__dec_sync(d, data, (size_t)h.size, offset, h.time)) != GOTRACE_OK) return result;
-    } else if (first == GOTRACE_V2_END_OF_GENERATION) {
-      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "end of a generation, which this format does not have");
-    } else if ((result = gotrace__dec_add_batch(d, &h, data, offset)) != GOTRACE_OK) {
-      return result;
-    }
+    if ((result = gotrace__v2_read_batch(d, &h, d->at - (size_t)h.size, d->offset - h.size)) != GOTRACE_OK) return result;
   }
+  if (result) return result;
   if (!d->has_frequency)
     return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "missing frequency in generation %llu",
                              (unsigned long long)generation);
@@ -11878,24 +11866,10 @@ static gotrace_result gotrace__dec_read_batches(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* ---- v2: the threads' events ---- */
-
-/* Makes room for events read ahead from `bytes` bytes. */
-static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint64_t bytes) {
-  unsigned room = bytes / 2 < GOTRACE__AHEAD ? (unsigned)bytes / 2 + 1 : GOTRACE__AHEAD;
-  if (GOTRACE__LIKELY(c->room >= room)) return true;
-  gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
-  c->room = 0;
-  c->ahead = GOTRACE__CAST(gotrace__ahead *, gotrace__dec_allocate(d, room * sizeof *c->ahead));
-  if (!c->ahead) return gotrace__dec_no_memory(d), false;
-  c->room = room;
-  return true;
-}
-
-/* Fast path: reads a thread's events from `e` on, up to `last`, to the end of the batch or to one that needs the slow
- * path. Returns the position reached. */
-static gotrace__ahead *gotrace__dec_read_usual(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *e,
-                                               const gotrace__ahead *last) {
+/* Reads a thread's events, from `e` up to `last`, until the end of the batch or an event that is not plain. Returns where it
+ * stopped. */
+static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *e,
+                                             const gotrace__ahead *last) {
   const gotrace__kind *kinds = d->kinds;
   const double mul = d->mul;
   const uint8_t *at = c->at, *next, *stop;
@@ -11910,7 +11884,7 @@ static gotrace__ahead *gotrace__dec_read_usual(gotrace_decoder *d, gotrace__curs
     gotrace__dec_clear(ev);
     if (!GOTRACE__LIKELY(k->plain && gotrace__take_event(&next, &dt, ev->args, k->args))) break;
     gotrace__dec_set_kind(ev, k);
-    time = gotrace__dec_later(time, (int64_t)((double)(int64_t)dt * mul)); /* 28 bits: no overflow */
+    time = gotrace__dec_later(time, (int64_t)((double)(int64_t)dt * mul)); /* at most 28 bits: no overflow */
     ev->time = time;
     ev->offset = before + (uint64_t)(uintptr_t)at;
     ev->m = (int64_t)c->id;
@@ -11918,7 +11892,7 @@ static gotrace__ahead *gotrace__dec_read_usual(gotrace_decoder *d, gotrace__curs
     e->known = !k->ids && gotrace__dec_sees(&d->stacks, ev->stack) &&
                gotrace__dec_sees(&d->strings, gotrace__dec_number(ev, k->string));
     e->go = 0;
-    if (k->names) { /* prefetches the goroutine, if there are many */
+    if (k->names) { /* with many goroutines the record is not in the cache */
       e->go = gotrace__map_get(d, &d->go_map, ev->args[0]);
       if (e->go) GOTRACE__PREFETCH(&d->gos[e->go - 1]);
     }
@@ -11928,13 +11902,32 @@ static gotrace__ahead *gotrace__dec_read_usual(gotrace_decoder *d, gotrace__curs
   return e;
 }
 
-/* Reads ahead events of a thread, as many as are valid. An error if there is none. END_OF_TRACE: it has no more in this
- * generation. Go: batchCursor.nextEvent. */
-static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
-  gotrace__ahead *e, *last;
+/* Makes a cursor's batch available in memory: reads it again if need be. */
+static gotrace_result gotrace__v2_load(gotrace_decoder *d, gotrace__cursor *c, const gotrace__batch *b) {
+  size_t have = 0, n = 1;
+  c->start = b->data;
+  if (b->data || !b->size) return GOTRACE_OK;
+  if (c->buffer_size < b->size) {
+    gotrace__dec_release(d, c->buffer, c->buffer_size);
+    c->buffer_size = 0;
+    if (!(c->buffer = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, (size_t)b->size)))) return gotrace__dec_no_memory(d);
+    c->buffer_size = (size_t)b->size;
+  }
+  for (; have < b->size && n; have += n) {
+    n = d->options.read(d->options.context, b->offset + have, c->buffer + have, (size_t)b->size - have);
+    if (n > b->size - have) n = 0;
+  }
+  if (have < b->size) return gotrace__dec_fail(d, GOTRACE_ERROR_READ, b->offset, NULL, "the read function failed");
+  c->start = c->buffer;
+  return GOTRACE_OK;
+}
+
+/* Moves a cursor to the thread's next batch that is not empty. END_OF_TRACE: there is none in this generation. */
+static gotrace_result gotrace__v2_next_batch(gotrace_decoder *d, gotrace__cursor *c) {
+  gotrace__batch *b;
+  gotrace_result result;
   while (c->at == c->end) {
-    gotrace__batch *b;
-    if (c->start != NULL) { /* this batch is done: move on to the next */
+    if (c->start != NULL) { /* this batch is done */
       b = &d->batches[c->batch - 1];
       if (b->owned) gotrace__dec_release(d, (void *)(uintptr_t)b->data, (size_t)b->size), b->owned = false;
       c->batch = b->next;
@@ -11951,23 +11944,7 @@ static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__curso
       return GOTRACE_END_OF_TRACE;
     }
     b = &d->batches[c->batch - 1];
-    c->start = b->data;
-    if (!b->data && b->size) {
-      size_t have = 0, n = 1;
-      if (c->buffer_size < b->size) {
-        gotrace__dec_release(d, c->buffer, c->buffer_size);
-        c->buffer_size = 0;
-        if (!(c->buffer = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, (size_t)b->size))))
-          return gotrace__dec_no_memory(d);
-        c->buffer_size = (size_t)b->size;
-      }
-      for (; have < b->size && n; have += n) {
-        n = d->options.read(d->options.context, b->offset + have, c->buffer + have, (size_t)b->size - have);
-        if (n > b->size - have) n = 0;
-      }
-      if (have < b->size) return gotrace__dec_fail(d, GOTRACE_ERROR_READ, b->offset, NULL, "the read function failed");
-      c->start = c->buffer;
-    }
+    if ((result = gotrace__v2_load(d, c, b)) != GOTRACE_OK) return result;
     if (!b->size) {
       c->batch = b->next;
       c->start = c->at = c->end = NULL;
@@ -11978,87 +11955,69 @@ static gotrace_result gotrace__dec_read_ahead(gotrace_decoder *d, gotrace__curso
     c->base = b->offset;
     c->time = gotrace__dec_nanoseconds(d, b->time);
   }
+  return GOTRACE_OK;
+}
+
+/* Reads one event of a thread, of any kind. If it is bad: reports an error, if `first`; else leaves it for later
+ * (WOULD_BLOCK). */
+static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *e,
+                                                               bool first) {
+  const uint8_t *at = c->at;
+  const gotrace__kind *k = &d->kinds[*at++];
+  uint64_t dt;
+  memset(e, 0, sizeof *e);
+  e->event.offset = c->base + (uint64_t)(c->at - c->start);
+  if (!k->timed || !gotrace__get_numbers(&at, c->end, &dt, 1) || !gotrace__get_numbers(&at, c->end, e->event.args, k->args)) {
+    if (!first) return GOTRACE_WOULD_BLOCK;
+    c->left = 0;
+    if (k->timed) return gotrace__dec_bad_number(d, at, c->end, e->event.offset, k->spec->name);
+    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, e->event.offset, k->spec ? k->spec->name : NULL,
+                             "unexpected event %u in a thread's batch", *c->at);
+  }
+  gotrace__dec_set_kind(&e->event, k);
+  e->event.time = c->time = gotrace__dec_later(c->time, gotrace__dec_nanoseconds(d, dt));
+  e->event.m = (int64_t)c->id;
+  e->event.stack = gotrace__dec_number(&e->event, k->stack);
+  c->at = at;
+  return GOTRACE_OK;
+}
+
+/* Reads events of a thread ahead, as many as are good. An error if the first is bad. END_OF_TRACE: the thread has no more in
+ * this generation. Go: batchCursor.nextEvent. */
+static gotrace_result gotrace__v2_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
+  gotrace__ahead *e, *last;
+  gotrace_result result = gotrace__v2_next_batch(d, c);
+  if (result) return result;
   if (!gotrace__dec_make_ahead(d, c, (uint64_t)(c->end - c->at))) return d->failure.result;
   for (e = c->ahead, last = e + c->room; e < last && c->at < c->end; e++) {
-    const gotrace__kind *k;
-    const uint8_t *at;
-    uint64_t dt;
-    if ((e = gotrace__dec_read_usual(d, c, e, last)) == last || c->at == c->end) break;
-    at = c->at;
-    k = &d->kinds[*at++];
-    memset(e, 0, sizeof *e);
-    e->event.offset = c->base + (uint64_t)(c->at - c->start);
-    if (!k->timed || !gotrace__get_numbers(&at, c->end, &dt, 1) ||
-        !gotrace__get_numbers(&at, c->end, e->event.args, k->args)) {
-      if (e > c->ahead) break; /* report it when its turn comes */
-      c->left = 0;
-      if (k->timed) return gotrace__dec_bad_number(d, at, c->end, e->event.offset, k->spec->name);
-      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, e->event.offset, k->spec ? k->spec->name : NULL,
-                               "unexpected event %u in a thread's batch", *c->at);
-    }
-    gotrace__dec_set_kind(&e->event, k);
-    e->event.time = c->time = gotrace__dec_later(c->time, gotrace__dec_nanoseconds(d, dt));
-    e->event.m = (int64_t)c->id;
-    e->event.stack = gotrace__dec_number(&e->event, k->stack);
-    c->at = at;
+    if ((e = gotrace__v2_read_fast(d, c, e, last)) == last || c->at == c->end) break;
+    if ((result = gotrace__v2_read_event(d, c, e, e == c->ahead)) == GOTRACE_WOULD_BLOCK) break;
+    if (result) return result;
   }
   c->next = c->ahead;
   c->left = (unsigned)(e - c->ahead);
   return GOTRACE_OK;
 }
 
-static inline gotrace_result gotrace__dec_advance_cursor(gotrace_decoder *d, gotrace__cursor *c) {
+static inline gotrace_result gotrace__v2_advance(gotrace_decoder *d, gotrace__cursor *c) {
   if (GOTRACE__LIKELY(c->left > 1)) {
     c->left--;
     c->next++;
     return GOTRACE_OK;
   }
-  return gotrace__dec_read_ahead(d, c);
+  return gotrace__v2_read_ahead(d, c);
 }
 
-/* ---- v2: order ---- */
+/* ----------------------------------------------------------------------------------------- >>decode-v2-order ----
+ *
+ * v2: lets the threads' events happen one after the other, each as soon as the state of threads, procs and goroutines allows
+ * it, the earliest first. Go: internal/trace/order.go.
+ */
 
-/* The goroutine of an id, or NULL. */
-static inline gotrace__dec_go *gotrace__dec_find_go(gotrace_decoder *d, uint64_t id) {
-  uint32_t i = gotrace__map_get(d, &d->go_map, id);
-  return i ? &d->gos[i - 1] : NULL;
-}
+#define GOTRACE__LATER GOTRACE_WOULD_BLOCK /* the event cannot happen yet; it may after others */
 
-static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uint8_t status) {
-  gotrace__dec_go *g;
-  uint32_t i;
-  if (d->free_go_count) {
-    i = d->free_gos[d->free_go_count - 1];
-  } else {
-    if (!GOTRACE__GROW(d, gotrace__dec_go, d->gos, d->go_count, d->go_capacity))
-      return gotrace__dec_no_memory(d), (gotrace__dec_go *)NULL;
-    memset(&d->gos[d->go_count], 0, sizeof *d->gos);
-    i = (uint32_t)d->go_count;
-  }
-  if (!gotrace__map_add(d, &d->go_map, id, i + 1)) return gotrace__dec_no_memory(d), (gotrace__dec_go *)NULL;
-  if (d->free_go_count) d->free_go_count--;
-  else d->go_count++;
-  g = &d->gos[i];
-  g->id = id;
-  g->status = status;
-  g->sequence = 0;
-  g->region_count = 0;
-  if (d->version >= GOTRACE_GO_1_22) g->of.v2.generation = d->generation, g->of.v2.stw_count = 0;
-  g->assist = false;
-  return g;
-}
-
-static bool gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
-  if (!GOTRACE__GROW(d, uint32_t, d->free_gos, d->free_go_count, d->free_go_capacity))
-    return gotrace__dec_no_memory(d), false;
-  d->free_gos[d->free_go_count++] = (uint32_t)(g - d->gos);
-  gotrace__map_remove(d, &d->go_map, g->id);
-  g->status = 255;
-  return true;
-}
-
-/* The goroutine and proc that a thread runs; NULL if unknown or (`here`) not where they were last found. */
-GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__dec_own_go(gotrace_decoder *d, gotrace__cursor *c, bool here) {
+/* The goroutine that a thread runs; NULL if it is not known or, `here`, not where it was last found. */
+GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__v2_own_go(gotrace_decoder *d, gotrace__cursor *c, bool here) {
   gotrace__dec_go *g;
   if (c->g == GOTRACE_NO_ID) return NULL;
   if (GOTRACE__LIKELY(c->g_index != 0)) {
@@ -12071,12 +12030,8 @@ GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__dec_own_go(gotrace_decoder *d, 
   return g;
 }
 
-static inline gotrace__dec_proc *gotrace__dec_find_proc(gotrace_decoder *d, uint64_t id) {
-  uint32_t i = gotrace__map_get(d, &d->proc_map, id);
-  return i ? &d->procs[i - 1] : NULL;
-}
-
-GOTRACE__ALWAYS_INLINE gotrace__dec_proc *gotrace__dec_own_proc(gotrace_decoder *d, gotrace__cursor *c, bool here) {
+/* Likewise the proc. */
+GOTRACE__ALWAYS_INLINE gotrace__dec_proc *gotrace__v2_own_proc(gotrace_decoder *d, gotrace__cursor *c, bool here) {
   gotrace__dec_proc *p;
   if (c->p == GOTRACE_NO_ID) return NULL;
   if (GOTRACE__LIKELY(c->p_index != 0) && GOTRACE__LIKELY(d->procs[c->p_index - 1].id == (uint64_t)c->p))
@@ -12087,27 +12042,27 @@ GOTRACE__ALWAYS_INLINE gotrace__dec_proc *gotrace__dec_own_proc(gotrace_decoder 
   return p;
 }
 
-static inline void gotrace__dec_take_go(gotrace_decoder *d, gotrace__cursor *c, const gotrace__dec_go *g) {
+/* The goroutine that args[0] names; NULL if it is not known or, `here`, not where it was when the event was read. */
+GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__v2_named_go(gotrace_decoder *d, const gotrace__ahead *a, bool here) {
+  gotrace__dec_go *g = a->go ? &d->gos[a->go - 1] : NULL;
+  if (GOTRACE__LIKELY(g && g->id == a->event.args[0] && g->status != 255)) return g;
+  return here ? NULL : gotrace__dec_find_go(d, a->event.args[0]);
+}
+
+/* Makes the goroutine, or the proc, the thread's own. */
+static inline void gotrace__v2_take_go(gotrace_decoder *d, gotrace__cursor *c, const gotrace__dec_go *g) {
   c->g = (int64_t)g->id;
   c->g_index = (uint32_t)(g - d->gos) + 1;
 }
 
-static inline void gotrace__dec_take_proc(gotrace_decoder *d, gotrace__cursor *c, gotrace__dec_proc *p) {
+static inline void gotrace__v2_take_proc(gotrace_decoder *d, gotrace__cursor *c, gotrace__dec_proc *p) {
   c->p = (int64_t)p->id;
   c->p_index = (uint32_t)(p - d->procs) + 1;
-  p->g = (uint64_t)(c - d->cursors); /* v2: its thread */
+  p->g = (uint64_t)(c - d->cursors); /* the thread that has it */
 }
 
-/* Delivers a thread's next event, with the proc and goroutine that the thread runs. */
-static inline void gotrace__dec_emit(const gotrace__cursor *c, gotrace_event *ev) {
-  *ev = c->next->event;
-  ev->p = c->p;
-  ev->g = c->g;
-}
-
-/* Queues an event implied by the cursor's event. */
-static void gotrace__dec_imply(gotrace_decoder *d, const gotrace_event *of, uint8_t kind, uint64_t arg0,
-                               uint64_t arg1) {
+/* Queues an event that another event implies. */
+static void gotrace__v2_imply(gotrace_decoder *d, const gotrace_event *of, uint8_t kind, uint64_t arg0, uint64_t arg1) {
   gotrace_event *ev = &d->queue[d->queue_count++];
   *ev = *of;
   gotrace__dec_set_kind(ev, &d->kinds[kind]);
@@ -12118,80 +12073,129 @@ static void gotrace__dec_imply(gotrace_decoder *d, const gotrace_event *of, uint
   ev->implied = true;
 }
 
-#define GOTRACE__WRONG(result, ...) \
-  return gotrace__dec_fail(d, result, c->next->event.offset, c->next->event.spec->name, __VA_ARGS__)
-#define GOTRACE__LATER GOTRACE_WOULD_BLOCK /* the event is not ready; it may be after others */
-#define GOTRACE__LL(x) ((long long)(x))
-
-enum { GOTRACE__NEED_P = 1, GOTRACE__NEED_G = 2 };
-
-/* Whether the event has the required thread, proc and goroutine. Go: validateCtx. */
-static gotrace_result gotrace__dec_need(gotrace_decoder *d, const gotrace__cursor *c, unsigned needs) {
-  if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a thread");
-  if ((needs & GOTRACE__NEED_P) && c->p == GOTRACE_NO_ID)
-    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a proc; thread %lld has none", GOTRACE__LL(c->id));
-  if ((needs & GOTRACE__NEED_G) && c->g == GOTRACE_NO_ID)
-    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
-  return GOTRACE_OK;
-}
-#define GOTRACE__NEED(needs)                                                                \
-  do {                                                                                      \
-    if (c->id == GOTRACE__NOBODY || (((needs)&GOTRACE__NEED_P) && c->p == GOTRACE_NO_ID) || \
-        (((needs)&GOTRACE__NEED_G) && c->g == GOTRACE_NO_ID))                               \
-      return gotrace__dec_need(d, c, needs);                                                \
-  } while (0)
-#define GOTRACE__NEED_USER GOTRACE__NEED(GOTRACE__NEED_P | GOTRACE__NEED_G)
-
-/* The goroutine that the thread runs, which must have a status. */
-#define GOTRACE__OWN_GO(wanted)                                                                                 \
-  do {                                                                                                          \
-    if (!(g = gotrace__dec_own_go(d, c, false)))                                                                \
-      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));                  \
-    if (g->status != (wanted))                                                                                  \
-      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, \
-                     (unsigned)(wanted));                                                                       \
-  } while (0)
-
-static inline bool gotrace__dec_succeeds(const gotrace_decoder *d, uint64_t generation, uint64_t sequence,
-                                         uint64_t next) {
+static inline bool gotrace__v2_is_next(const gotrace_decoder *d, uint64_t generation, uint64_t sequence, uint64_t next) {
   return generation == d->generation && next == sequence + 1;
 }
 
-static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  uint64_t id = c->next->event.args[0], status = c->next->event.args[1];
+static inline bool gotrace__v2_lacks_context(const gotrace__cursor *c, unsigned does) {
+  return ((does & GOTRACE__R_NEEDS_P) && c->p == GOTRACE_NO_ID) || ((does & GOTRACE__R_NEEDS_G) && c->g == GOTRACE_NO_ID) ||
+         ((does & GOTRACE__R_NEEDS_M) && c->id == GOTRACE__NOBODY);
+}
+
+/* Checks that an event has the thread, proc and goroutine that it needs. Without a thread it has none of the others. Go:
+ * validateCtx. */
+static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
+                                                unsigned does) {
+  if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a thread");
+  if ((does & GOTRACE__R_NEEDS_P) && c->p == GOTRACE_NO_ID)
+    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a proc; thread %lld has none", GOTRACE__LL(c->id));
+  if ((does & GOTRACE__R_NEEDS_G) && c->g == GOTRACE_NO_ID)
+    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
+  return GOTRACE_OK;
+}
+
+/* Why an event's rule forbids it. */
+enum {
+  GOTRACE__WHY_NONE,
+  GOTRACE__WHY_NOT_YET,   /* its goroutine does not yet exist or has not reached the status or sequence number */
+  GOTRACE__WHY_CONTEXT,   /* there is no thread, or it has no proc or goroutine */
+  GOTRACE__WHY_OCCUPIED,  /* the thread runs a goroutine already */
+  GOTRACE__WHY_NO_GO,     /* the goroutine does not exist */
+  GOTRACE__WHY_STATUS,    /* the goroutine has another status */
+  GOTRACE__WHY_NO_PROC,   /* the proc does not exist */
+  GOTRACE__WHY_SEQUENCE,  /* the sequence number is not the proc's next */
+  GOTRACE__WHY_NO_SYSCALL /* the proc is not in a system call */
+};
+
+/* Applies a rule to a thread's next event: checks what the event needs, then makes its changes. If the rule forbids the event,
+ * nothing has changed. `here`: gives up where a search would be needed; without calls, a function needs few registers. */
+GOTRACE__ALWAYS_INLINE unsigned gotrace__v2_apply(gotrace_decoder *d, gotrace__cursor *c, unsigned does, unsigned from,
+                                                  unsigned to, bool here) {
+  const uint64_t *args = c->next->event.args;
+  gotrace__dec_go *g = NULL;
+  gotrace__dec_proc *p;
+  if (does & GOTRACE__R_NAMED) {
+    g = gotrace__v2_named_go(d, c->next, here);
+    if (!g || g->status != from || !gotrace__v2_is_next(d, g->of.v2.generation, g->sequence, args[1]))
+      return GOTRACE__WHY_NOT_YET;
+  }
+  if (gotrace__v2_lacks_context(c, does)) return GOTRACE__WHY_CONTEXT;
+  if ((does & GOTRACE__R_STARTS) && c->g != GOTRACE_NO_ID) return GOTRACE__WHY_OCCUPIED;
+  if (does & GOTRACE__R_OWN) {
+    if (!(g = gotrace__v2_own_go(d, c, here))) return GOTRACE__WHY_NO_GO;
+    if (g->status != from) return GOTRACE__WHY_STATUS;
+  }
+  if (does & GOTRACE__R_ENTERS) {
+    if (!(p = gotrace__v2_own_proc(d, c, here))) return GOTRACE__WHY_NO_PROC;
+    if (!gotrace__v2_is_next(d, p->generation, p->sequence, args[0])) return GOTRACE__WHY_SEQUENCE;
+    p->status = GOTRACE__P_SYSCALL;
+    p->sequence = args[0];
+  } else if (does & GOTRACE__R_RETURNS) {
+    if (!(p = gotrace__v2_own_proc(d, c, here)) || p->status != GOTRACE__P_SYSCALL) return GOTRACE__WHY_NO_SYSCALL;
+    p->status = GOTRACE__P_RUNNING;
+  }
+  if (!g) return GOTRACE__WHY_NONE;
+  g->status = (uint8_t)to;
+  if (does & GOTRACE__R_NAMED) g->sequence = args[1];
+  if (does & GOTRACE__R_STARTS) gotrace__v2_take_go(d, c, g);
+  if (does & GOTRACE__R_LEAVES) c->g = GOTRACE_NO_ID;
+  return GOTRACE__WHY_NONE;
+}
+
+/* The error of an event that its rule forbids. */
+static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, gotrace__cursor *c, unsigned why) {
+  const gotrace_event *ev = &c->next->event;
+  const gotrace__rule *r = &d->kinds[ev->kind].rule;
+  const gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
+  const gotrace__dec_proc *p = gotrace__v2_own_proc(d, c, false);
+  switch (why) {
+    case GOTRACE__WHY_NOT_YET: return GOTRACE__LATER;
+    case GOTRACE__WHY_OCCUPIED:
+      GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld while goroutine %lld runs", GOTRACE__LL(ev->args[0]),
+                     GOTRACE__LL(c->g));
+    case GOTRACE__WHY_NO_GO: GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
+    case GOTRACE__WHY_STATUS:
+      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, r->from);
+    case GOTRACE__WHY_NO_PROC: GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
+    case GOTRACE__WHY_SEQUENCE:
+      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld follows %llu", (unsigned long long)ev->args[0],
+                     GOTRACE__LL(c->p), (unsigned long long)p->sequence);
+    case GOTRACE__WHY_NO_SYSCALL: GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
+    default: return gotrace__v2_check_context(d, c, ev, r->does);
+  }
+}
+
+/* Events that need more than a rule, see gotrace__v2_order_rare. `ev` is the event with p and g. A function that returns
+ * GOTRACE__LATER has changed nothing. */
+
+static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+  uint64_t id = ev->args[0], status = ev->args[1];
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
-  int64_t from = (int64_t)status;
   bool promoted = false;
+  ev->extra = (int64_t)status;
   if (status > GOTRACE__P_ABANDONED)
     GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld has status %llu", GOTRACE__LL(id), (unsigned long long)status);
   if (p) {
     if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_SYSCALL) {
-      /* Its position is known, so nothing was lost. */
+      /* Its thread is known, so it is not abandoned. */
       promoted = true;
-      from = GOTRACE__P_RUNNING;
-      c->next->event.args[1] = GOTRACE__P_SYSCALL;
+      ev->extra = GOTRACE__P_RUNNING;
+      ev->args[1] = GOTRACE__P_SYSCALL;
     } else if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_ABANDONED) {
-      from = GOTRACE__P_IDLE;
+      ev->extra = GOTRACE__P_IDLE;
     } else if (p->status != status) {
       GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld has status %u, not %llu", GOTRACE__LL(id), p->status,
                      (unsigned long long)status);
     }
   } else {
-    if (!GOTRACE__GROW(d, gotrace__dec_proc, d->procs, d->proc_count, d->proc_capacity) ||
-        !gotrace__map_add(d, &d->proc_map, id, (uint32_t)d->proc_count + 1))
-      return gotrace__dec_no_memory(d);
-    p = &d->procs[d->proc_count++];
-    memset(p, 0, sizeof *p);
-    p->id = id;
+    if (!(p = gotrace__dec_new_proc(d, id))) return d->failure.result;
     p->g = GOTRACE__NOBODY;
     p->status = (uint8_t)status;
-    from = d->generation == d->first_generation ? GOTRACE_STATUS_UNKNOWN : GOTRACE_STATUS_NONE;
+    ev->extra = d->generation == d->first_generation ? GOTRACE_STATUS_UNKNOWN : GOTRACE_STATUS_NONE;
   }
   p->generation = d->generation;
   p->sequence = 0;
-  gotrace__dec_emit(c, ev);
-  ev->extra = from;
-  if (status == GOTRACE__P_RUNNING || status == GOTRACE__P_SYSCALL) gotrace__dec_take_proc(d, c, p);
+  if (status == GOTRACE__P_RUNNING || status == GOTRACE__P_SYSCALL) gotrace__v2_take_proc(d, c, p);
   if (promoted) {
     const gotrace__cursor *holder = p->g < d->cursor_count ? &d->cursors[p->g] : NULL;
     if (!holder || holder->p != (int64_t)id)
@@ -12201,36 +12205,82 @@ static gotrace_result gotrace__dec_proc_status(gotrace_decoder *d, gotrace__curs
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__dec_proc_steal(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  uint64_t id = c->next->event.args[0];
+static gotrace_result gotrace__v2_proc_start(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
+  gotrace__dec_proc *p = gotrace__dec_find_proc(d, ev->args[0]);
+  if (!p || p->status != GOTRACE__P_IDLE || !gotrace__v2_is_next(d, p->generation, p->sequence, ev->args[1]) ||
+      c->p != GOTRACE_NO_ID)
+    return GOTRACE__LATER;
+  p->status = GOTRACE__P_RUNNING;
+  p->sequence++;
+  gotrace__v2_take_proc(d, c, p);
+  return gotrace__v2_check_context(d, c, ev, GOTRACE__R_NEEDS_M);
+}
+
+static gotrace_result gotrace__v2_proc_stop(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
+  gotrace__dec_proc *p = gotrace__v2_own_proc(d, c, false);
+  if (!p) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "thread %lld has no known proc", GOTRACE__LL(c->id));
+  if (p->status != GOTRACE__P_RUNNING && p->status != GOTRACE__P_SYSCALL)
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld has status %u", GOTRACE__LL(c->p), p->status);
+  p->status = GOTRACE__P_IDLE;
+  c->p = GOTRACE_NO_ID;
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+  uint64_t id = ev->args[0];
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
   gotrace__cursor *from;
+  gotrace_result result;
   uint32_t i;
-  uint8_t status;
   if (!p || (p->status != GOTRACE__P_SYSCALL && p->status != GOTRACE__P_ABANDONED) ||
-      !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->event.args[1]))
+      !gotrace__v2_is_next(d, p->generation, p->sequence, ev->args[1]))
     return GOTRACE__LATER;
-  GOTRACE__NEED(0);
-  gotrace__dec_emit(c, ev);
-  ev->extra = status = p->status;
+  if ((result = gotrace__v2_check_context(d, c, ev, GOTRACE__R_NEEDS_M)) != GOTRACE_OK) return result;
+  ev->extra = p->status;
   p->status = GOTRACE__P_IDLE;
   p->sequence++;
-  if (status == GOTRACE__P_ABANDONED) return GOTRACE_OK; /* the thread may have moved on */
-  i = gotrace__map_get(d, &d->cursor_map, c->next->event.args[2]);
-  from = c->next->event.args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
+  if (ev->extra == GOTRACE__P_ABANDONED) return GOTRACE_OK; /* the thread may have moved on */
+  i = gotrace__map_get(d, &d->cursor_map, ev->args[2]);
+  from = ev->args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
   if (!from || !from->seen || from->p != (int64_t)id)
     GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id),
-                   GOTRACE__LL(c->next->event.args[2]));
+                   GOTRACE__LL(ev->args[2]));
   from->p = GOTRACE_NO_ID;
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  uint64_t id = c->next->event.args[0], m = c->next->event.args[1], status = c->next->event.args[2];
-  gotrace__dec_go *g = gotrace__dec_find_go(d, id);
+/* The status of a goroutine that is in a system call, on thread `m`. */
+static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev,
+                                                 const gotrace__dec_go *g, uint64_t m) {
   gotrace__cursor *other;
-  bool first = d->generation == d->first_generation;
-  int64_t from = (int64_t)status;
+  if (m == GOTRACE__NOBODY)
+    GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call without a thread", GOTRACE__LL(g->id));
+  if (m == c->id) {
+    if (d->generation != d->first_generation && c->g != (int64_t)g->id)
+      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on this thread, which runs %lld",
+                     GOTRACE__LL(g->id), GOTRACE__LL(c->g));
+    gotrace__v2_take_go(d, c, g);
+    return GOTRACE_OK;
+  }
+  /* In a system call for the whole generation, on a thread without events in it. A new cursor may move all others. */
+  if (!(other = gotrace__dec_get_cursor(d, m))) return d->failure.result;
+  if (other->seen) {
+    if (other->g != (int64_t)g->id)
+      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld",
+                     GOTRACE__LL(g->id), GOTRACE__LL(m), GOTRACE__LL(other->g));
+    ev->g = other->g;
+  } else {
+    other->seen = true;
+    gotrace__v2_take_go(d, other, g);
+  }
+  ev->m = (int64_t)m;
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+  uint64_t id = ev->args[0], status = ev->args[2];
+  gotrace__dec_go *g = gotrace__dec_find_go(d, id);
+  ev->extra = (int64_t)status;
   if (status > GOTRACE__G_WAITING)
     GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld has status %llu", GOTRACE__LL(id), (unsigned long long)status);
   if (g) {
@@ -12240,121 +12290,84 @@ static gotrace_result gotrace__dec_go_status(gotrace_decoder *d, gotrace__cursor
     g->of.v2.generation = d->generation;
     g->sequence = 0;
   } else {
-    if (!first)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS,
-                     "goroutine %lld, never created, has a status after the first generation", GOTRACE__LL(id));
+    if (d->generation != d->first_generation)
+      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld, never created, has a status after the first generation",
+                     GOTRACE__LL(id));
     if (!(g = gotrace__dec_add_go(d, id, (uint8_t)status))) return d->failure.result;
-    from = GOTRACE_STATUS_UNKNOWN;
+    ev->extra = GOTRACE_STATUS_UNKNOWN;
   }
-  gotrace__dec_emit(c, ev);
-  ev->extra = from;
-  if (status == GOTRACE__G_RUNNING) gotrace__dec_take_go(d, c, g);
-  if (status != GOTRACE__G_SYSCALL) return GOTRACE_OK;
-  if (m == GOTRACE__NOBODY)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call without a thread", GOTRACE__LL(id));
-  if (m == c->id) {
-    if (!first && c->g != (int64_t)id)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on this thread, which runs %lld",
-                     GOTRACE__LL(id), GOTRACE__LL(c->g));
-    gotrace__dec_take_go(d, c, g);
-    return GOTRACE_OK;
-  }
-  /* In a system call for the whole generation, on a thread without events. */
-  {
-    size_t own = (size_t)(c - d->cursors);
-    if (!(other = gotrace__dec_cursor(d, m))) return gotrace__dec_no_memory(d);
-    c = &d->cursors[own];
-  }
-  if (other->seen) {
-    if (other->g != (int64_t)id)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld",
-                     GOTRACE__LL(id), GOTRACE__LL(m), GOTRACE__LL(other->g));
-    ev->g = other->g;
-  } else {
-    other->seen = true;
-    gotrace__dec_take_go(d, other, g);
-  }
-  ev->m = (int64_t)m;
+  if (status == GOTRACE__G_RUNNING) gotrace__v2_take_go(d, c, g);
+  return status == GOTRACE__G_SYSCALL ? gotrace__v2_syscall_status(d, c, ev, g, ev->args[1]) : GOTRACE_OK;
+}
+
+static gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev, uint8_t status) {
+  gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
+  bool syscall = status == GOTRACE__G_SYSCALL;
+  if (syscall && c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "while goroutine %lld runs", GOTRACE__LL(c->g));
+  if (g && g->status != GOTRACE__G_RUNNING)
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
+  if (gotrace__dec_find_go(d, ev->args[0]))
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
+  if (!(g = gotrace__dec_add_go(d, ev->args[0], status))) return d->failure.result;
+  if (syscall) gotrace__v2_take_go(d, c, g);
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__dec_go_switch(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  gotrace__dec_go *g, *next;
+static gotrace_result gotrace__v2_go_switch(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
+  gotrace__dec_go *g = &d->gos[c->g_index - 1], *next = gotrace__dec_find_go(d, ev->args[0]);
+  bool destroy = ev->kind == GOTRACE_V2_GO_SWITCH_DESTROY;
   gotrace_event start;
-  GOTRACE__NEED_USER;
-  GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
-  next = gotrace__dec_find_go(d, c->next->event.args[0]);
   if (!next || next->status != GOTRACE__G_WAITING ||
-      !gotrace__dec_succeeds(d, next->of.v2.generation, next->sequence, c->next->event.args[1]))
+      !gotrace__v2_is_next(d, next->of.v2.generation, next->sequence, ev->args[1]))
     return GOTRACE__LATER;
-  gotrace__dec_emit(c, ev);
-  if (c->next->event.kind == GOTRACE_V2_GO_SWITCH) {
-    g->status = GOTRACE__G_WAITING;
-    gotrace__dec_imply(d, ev, GOTRACE_V2_GO_BLOCK, 0, 0);
-  } else {
-    if (!gotrace__dec_remove_go(d, g)) return d->failure.result;
-    gotrace__dec_imply(d, ev, GOTRACE_V2_GO_DESTROY, 0, 0);
-  }
+  gotrace__v2_imply(d, ev, destroy ? GOTRACE_V2_GO_DESTROY : GOTRACE_V2_GO_BLOCK, 0, 0);
+  g->status = GOTRACE__G_WAITING;
+  if (destroy && gotrace__dec_remove_go(d, g)) return d->failure.result;
   next->status = GOTRACE__G_RUNNING;
   next->sequence++;
   start = *ev;
   start.g = GOTRACE_NO_ID;
-  gotrace__dec_imply(d, &start, GOTRACE_V2_GO_START, next->id, c->next->event.args[1]);
-  gotrace__dec_take_go(d, c, next);
+  gotrace__v2_imply(d, &start, GOTRACE_V2_GO_START, next->id, ev->args[1]);
+  gotrace__v2_take_go(d, c, next);
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__dec_destroy_syscall(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  gotrace__dec_go *g;
+/* A goroutine ends in a system call. If its thread has a proc, the thread loses that too. */
+static gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace__dec_proc *p;
-  GOTRACE__NEED(GOTRACE__NEED_G);
-  GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
-  gotrace__dec_emit(c, ev);
-  if (!gotrace__dec_remove_go(d, g)) return d->failure.result;
-  c->g = GOTRACE_NO_ID;
-  if (c->p == GOTRACE_NO_ID) return GOTRACE_OK;
-  if (!(p = gotrace__dec_own_proc(d, c, false)) || p->status != GOTRACE__P_SYSCALL)
+  gotrace_event destroy = *ev;
+  gotrace_result result = gotrace__dec_remove_go(d, &d->gos[c->g_index - 1]);
+  if (result || c->p == GOTRACE_NO_ID) return result;
+  if (!(p = gotrace__v2_own_proc(d, c, false)) || p->status != GOTRACE__P_SYSCALL)
     GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
-  /* The thread loses its proc too. That may be stolen later, or never: its id may be reused by then. */
+  /* The proc may be stolen later, or never; another thread may have the thread's id by then. */
   p->status = GOTRACE__P_ABANDONED;
   c->p = GOTRACE_NO_ID;
-  d->queue[0] = *ev;
-  d->queue_count = 1;
-  ev->spec = d->kinds[GOTRACE_V2_PROC_STEAL].spec;
-  ev->kind = GOTRACE_V2_PROC_STEAL;
-  ev->arg_count = d->kinds[GOTRACE_V2_PROC_STEAL].args;
-  ev->args[0] = p->id;
-  ev->args[1] = ev->args[2] = 0;
+  gotrace__v2_imply(d, ev, GOTRACE_V2_PROC_STEAL, p->id, 0);
+  *ev = d->queue[0];
   ev->extra = GOTRACE__P_SYSCALL;
-  ev->implied = true;
+  d->queue[0] = destroy;
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__dec_task_begin(gotrace_decoder *d, gotrace__cursor *c) {
+static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_event *ev) {
   const char *name;
   size_t size;
   gotrace__dec_task *task;
-  if (gotrace__map_get(d, &d->task_map, c->next->event.args[0]))
-    GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has already begun", GOTRACE__LL(c->next->event.args[0]));
-  if (!gotrace_decoder_string(d, c->next->event.args[2], &name, &size))
-    GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->event.args[2]);
-  if (!GOTRACE__GROW(d, gotrace__dec_task, d->tasks, d->task_count, d->task_capacity)) return gotrace__dec_no_memory(d);
-  task = &d->tasks[d->task_count];
-  task->id = c->next->event.args[0];
-  task->parent = c->next->event.args[1];
-  task->name = NULL;
-  task->name_size = (uint32_t)size;
+  if (gotrace__map_get(d, &d->task_map, ev->args[0]))
+    GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
+  if (!gotrace__dec_string(d, ev->args[2], &name, &size))
+    GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)ev->args[2]);
+  if (!(task = gotrace__dec_push_task(d))) return d->failure.result;
+  task->id = ev->args[0];
+  task->parent = ev->args[1];
   if (size && !(task->name = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return gotrace__dec_no_memory(d);
+  task->name_size = (uint32_t)size;
   if (size) memcpy(task->name, name, size);
-  if (!gotrace__map_add(d, &d->task_map, task->id, (uint32_t)d->task_count + 1)) {
-    gotrace__dec_release(d, task->name, size);
-    return gotrace__dec_no_memory(d);
-  }
-  d->task_count++;
-  return GOTRACE_OK;
+  return gotrace__map_add(d, &d->task_map, task->id, (uint32_t)d->task_count) ? GOTRACE_OK : gotrace__dec_no_memory(d);
 }
 
-static void gotrace__dec_task_end(gotrace_decoder *d, gotrace_event *ev) {
+static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev) {
   uint32_t i = gotrace__map_get(d, &d->task_map, ev->args[0]);
   gotrace__dec_task *task = i ? &d->tasks[i - 1] : NULL;
   gotrace__dec_release(d, d->task_name, d->task_name_size);
@@ -12362,73 +12375,35 @@ static void gotrace__dec_task_end(gotrace_decoder *d, gotrace_event *ev) {
   d->task_name_size = 0;
   ev->extra = GOTRACE_NO_ID;
   ev->data = "";
-  if (!task) return;
+  if (!task) return GOTRACE_OK;
   ev->extra = task->parent ? (int64_t)task->parent : GOTRACE_NO_ID;
   d->task_name = task->name;
   d->task_name_size = task->name_size;
   if (task->name) ev->data = task->name;
   ev->data_size = task->name_size;
   gotrace__map_remove(d, &d->task_map, task->id);
-  *task = d->tasks[--d->task_count]; /* the last one moves here */
-  if (i - 1 < d->task_count) {
-    gotrace__map_remove(d, &d->task_map, task->id);
-    (void)gotrace__map_add(d, &d->task_map, task->id, i); /* there is room: one was removed */
-  }
+  *task = d->tasks[--d->task_count]; /* the last task takes its place */
+  if (i - 1 == d->task_count) return GOTRACE_OK;
+  gotrace__map_remove(d, &d->task_map, task->id);
+  return gotrace__map_add(d, &d->task_map, task->id, i) ? GOTRACE_OK : gotrace__dec_no_memory(d);
 }
 
-static gotrace_result gotrace__dec_push_region(gotrace_decoder *d, gotrace__dec_go *g, gotrace__region_mark mark) {
-  if (g->region_count == g->region_capacity) {
-    uint32_t larger = g->region_capacity ? 2 * g->region_capacity : 4;
-    gotrace__region_mark *marks =
-        larger < UINT32_MAX / 2
-            ? GOTRACE__CAST(gotrace__region_mark *, gotrace__dec_allocate(d, larger * sizeof *marks))
-            : NULL;
-    if (!marks) return gotrace__dec_no_memory(d);
-    if (g->region_count) memcpy(marks, g->regions, g->region_count * sizeof *marks);
-    gotrace__dec_release(d, g->regions, g->region_capacity * sizeof *marks);
-    g->regions = marks;
-    g->region_capacity = larger;
-  }
-  g->regions[g->region_count++] = mark;
-  return GOTRACE_OK;
-}
-
-static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__cursor *c, bool begin) {
-  gotrace__dec_go *g;
-  gotrace__region_mark mark;
-  if (!gotrace__dec_has(d, &d->strings, c->next->event.args[1]))
-    GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)c->next->event.args[1]);
-  if (!(g = gotrace__dec_own_go(d, c, false)))
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
-  mark.task = c->next->event.args[0];
-  mark.name = gotrace__dec_string_hash(d, c->next->event.args[1]);
-  if (begin) return gotrace__dec_push_region(d, g, mark);
-  if (!g->region_count) return GOTRACE_OK; /* it began before the trace */
-  if (g->regions[g->region_count - 1].task != mark.task || g->regions[g->region_count - 1].name != mark.name)
-    GOTRACE__WRONG(GOTRACE_ERROR_REGION, "not the innermost region of goroutine %lld", GOTRACE__LL(c->g));
-  g->region_count--;
-  return GOTRACE_OK;
-}
-
-static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev, bool begin) {
-  gotrace__dec_go *g;
+static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+  gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
   uint32_t i;
   uint64_t reason;
-  if (!(g = gotrace__dec_own_go(d, c, false)))
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
-  if (begin) {
-    reason = c->next->event.args[0];
+  if (!g) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
+  if (ev->kind == GOTRACE_V2_STW_BEGIN) {
+    reason = ev->args[0];
     for (i = 0; i < g->of.v2.stw_count; i++)
       if (g->of.v2.stw[i] == reason) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world is already stopped");
     if (g->of.v2.stw_count == g->of.v2.stw_capacity) {
       uint32_t larger = g->of.v2.stw_capacity ? 2 * g->of.v2.stw_capacity : 2;
-      uint64_t *reasons;
+      void *reasons;
       if (larger > 1024) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "too many concurrent stop-the-worlds");
-      reasons = GOTRACE__CAST(uint64_t *, gotrace__dec_allocate(d, larger * sizeof *reasons));
-      if (!reasons) return gotrace__dec_no_memory(d);
-      if (g->of.v2.stw_count) memcpy(reasons, g->of.v2.stw, g->of.v2.stw_count * sizeof *reasons);
-      gotrace__dec_release(d, g->of.v2.stw, g->of.v2.stw_capacity * sizeof *reasons);
-      g->of.v2.stw = reasons;
+      reasons = gotrace__dec_resize(d, g->of.v2.stw, g->of.v2.stw_count, g->of.v2.stw_capacity, larger, sizeof *g->of.v2.stw);
+      if (!reasons) return d->failure.result;
+      g->of.v2.stw = GOTRACE__CAST(uint64_t *, reasons);
       g->of.v2.stw_capacity = larger;
     }
     g->of.v2.stw[g->of.v2.stw_count++] = reason;
@@ -12438,276 +12413,146 @@ static gotrace_result gotrace__dec_stw(gotrace_decoder *d, gotrace__cursor *c, g
     reason = g->of.v2.stw[0];
     g->of.v2.stw[0] = g->of.v2.stw[--g->of.v2.stw_count];
   }
-  gotrace__dec_emit(c, ev);
-  gotrace_decoder_string(d, reason, &ev->data, &ev->data_size);
+  gotrace__dec_string(d, reason, &ev->data, &ev->data_size);
   return GOTRACE_OK;
 }
 
-/* Collections are numbered, so that their begins and ends can be matched in any order. */
-static gotrace_result gotrace__dec_gc(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  bool begin = c->next->event.kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
-  bool unchecked = c->next->event.kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
-  if (c->next->event.kind == GOTRACE_V2_GC_ACTIVE && first && d->gc)
+/* The sequence numbers of collections order their begins and ends, on whichever threads they are. */
+static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev) {
+  bool begin = ev->kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
+  bool unchecked = ev->kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
+  gotrace_result result;
+  if (ev->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc)
     GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "GCActive in the first generation after another event of the collection");
   if (!unchecked) {
-    if (c->next->event.args[0] != d->gc_sequence + 1) return GOTRACE__LATER;
+    if (ev->args[0] != d->gc_sequence + 1) return GOTRACE__LATER;
     if (begin ? d->gc == 2 : d->gc != 2)
       GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "a collection is already active" : "no collection is active");
-    GOTRACE__NEED_USER;
+    if ((result = gotrace__v2_check_context(d, c, ev, GOTRACE__R_NEEDS_PG)) != GOTRACE_OK) return result;
   }
-  d->gc_sequence = c->next->event.args[0];
-  d->gc = c->next->event.kind == GOTRACE_V2_GC_END ? 1 : 2;
-  gotrace__dec_emit(c, ev);
+  d->gc_sequence = ev->args[0];
+  d->gc = ev->kind == GOTRACE_V2_GC_END ? 1 : 2;
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__dec_flag(gotrace_decoder *d, const gotrace__cursor *c, bool *flag, bool begin) {
-  if (*flag == begin) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "has already begun" : "has not begun");
-  *flag = begin;
+/* A sweep of a proc, or a mark assist of a goroutine, that goes on in a new generation; `thing`: "proc" or "goroutine". */
+static gotrace_result gotrace__v2_active(gotrace_decoder *d, const gotrace_event *ev, bool *flag, const char *thing) {
+  if (!flag) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
+  if (*flag != (d->generation != d->first_generation))
+    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "%s %lld", thing, GOTRACE__LL(ev->args[0]));
+  *flag = true;
   return GOTRACE_OK;
 }
 
-/* The goroutine that an event is about; NULL if unknown or (`here`) not where it was when the event was read. */
-GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__dec_named_go(gotrace_decoder *d, const gotrace__ahead *a, bool here) {
-  gotrace__dec_go *g = a->go ? &d->gos[a->go - 1] : NULL;
-  if (GOTRACE__LIKELY(g && g->id == a->event.args[0] && g->status != 255)) return g;
-  return here ? NULL : gotrace__dec_find_go(d, a->event.args[0]);
+static gotrace_result gotrace__v2_sweep(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
+  bool active = ev->kind == GOTRACE_V2_GC_SWEEP_ACTIVE;
+  gotrace__dec_proc *p = active ? gotrace__dec_find_proc(d, ev->args[0]) : gotrace__v2_own_proc(d, c, false);
+  if (active) return gotrace__v2_active(d, ev, p ? &p->sweep : NULL, "proc");
+  if (!p) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_PROC);
+  return gotrace__dec_toggle(d, ev, &p->sweep, ev->kind == GOTRACE_V2_GC_SWEEP_BEGIN, "has already begun", "has not begun");
 }
 
-/* Fast path for common, valid events: applies a thread's next event. False means no side effects: use
- * gotrace__dec_order. `here`: also false if a search is needed, since a function without calls needs few registers. */
-GOTRACE__ALWAYS_INLINE bool gotrace__dec_usual(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev, bool here) {
-  const gotrace__ahead *a = c->next;
-  const uint64_t *args = a->event.args;
+static gotrace_result gotrace__v2_mark_assist(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
+  bool active = ev->kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE;
+  gotrace__dec_go *g = active ? gotrace__dec_find_go(d, ev->args[0]) : gotrace__v2_own_go(d, c, false);
+  if (active) return gotrace__v2_active(d, ev, g ? &g->assist : NULL, "goroutine");
+  if (!g) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
+  return gotrace__dec_toggle(d, ev, &g->assist, ev->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN, "has already begun",
+                             "has not begun");
+}
+
+static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
   gotrace__dec_go *g;
-  gotrace__dec_proc *p;
-  int64_t before = c->g;
+  if (!gotrace__dec_has(d, &d->strings, ev->args[1]))
+    GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)ev->args[1]);
+  if (!(g = gotrace__v2_own_go(d, c, false))) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
+  return gotrace__dec_region(d, g, ev, ev->args[1], ev->kind == GOTRACE_V2_USER_REGION_BEGIN);
+}
+
+/* Checks and changes what the event's rule does not cover. */
+static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+  switch (ev->kind) {
+    case GOTRACE_V2_GO_CREATE: return gotrace__v2_go_create(d, c, ev, GOTRACE__G_RUNNABLE);
+    case GOTRACE_V2_GO_CREATE_BLOCKED: return gotrace__v2_go_create(d, c, ev, GOTRACE__G_WAITING);
+    case GOTRACE_V2_GO_CREATE_SYSCALL: return gotrace__v2_go_create(d, c, ev, GOTRACE__G_SYSCALL);
+    case GOTRACE_V2_GO_DESTROY: return gotrace__dec_remove_go(d, &d->gos[c->g_index - 1]);
+    case GOTRACE_V2_GO_DESTROY_SYSCALL: return gotrace__v2_destroy_syscall(d, c, ev);
+    case GOTRACE_V2_GO_SWITCH:
+    case GOTRACE_V2_GO_SWITCH_DESTROY: return gotrace__v2_go_switch(d, c, ev);
+    case GOTRACE_V2_GO_STATUS:
+    case GOTRACE_V2_GO_STATUS_STACK: return gotrace__v2_go_status(d, c, ev);
+    case GOTRACE_V2_PROC_STATUS: return gotrace__v2_proc_status(d, c, ev);
+    case GOTRACE_V2_PROC_START: return gotrace__v2_proc_start(d, c, ev);
+    case GOTRACE_V2_PROC_STOP: return gotrace__v2_proc_stop(d, c, ev);
+    case GOTRACE_V2_PROC_STEAL: return gotrace__v2_proc_steal(d, c, ev);
+    case GOTRACE_V2_USER_REGION_BEGIN:
+    case GOTRACE_V2_USER_REGION_END: return gotrace__v2_region(d, c, ev);
+    case GOTRACE_V2_USER_TASK_BEGIN: return gotrace__v2_task_begin(d, ev);
+    case GOTRACE_V2_USER_TASK_END: return gotrace__v2_task_end(d, ev);
+    case GOTRACE_V2_STW_BEGIN:
+    case GOTRACE_V2_STW_END: return gotrace__v2_stw(d, c, ev);
+    case GOTRACE_V2_GC_ACTIVE:
+    case GOTRACE_V2_GC_BEGIN:
+    case GOTRACE_V2_GC_END: return gotrace__v2_gc(d, c, ev);
+    case GOTRACE_V2_GC_SWEEP_ACTIVE:
+    case GOTRACE_V2_GC_SWEEP_BEGIN:
+    case GOTRACE_V2_GC_SWEEP_END: return gotrace__v2_sweep(d, c, ev);
+    case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
+    case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
+    case GOTRACE_V2_GC_MARK_ASSIST_END: return gotrace__v2_mark_assist(d, c, ev);
+    default: return GOTRACE_OK;
+  }
+}
+
+/* Lets a thread's next event happen if it has a fast rule that allows it. False: nothing has changed; use
+ * gotrace__v2_order. */
+GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev, bool here) {
+  int64_t g = c->g;
   if (c->p == GOTRACE_NO_ID) return false;
-  switch (a->event.kind) {
-    case GOTRACE_V2_GO_START:
-      g = gotrace__dec_named_go(d, a, here);
-      if (!g || g->status != GOTRACE__G_RUNNABLE ||
-          !gotrace__dec_succeeds(d, g->of.v2.generation, g->sequence, args[1]) || c->g != GOTRACE_NO_ID)
-        return false;
-      g->status = GOTRACE__G_RUNNING;
-      g->sequence = args[1];
-      gotrace__dec_take_go(d, c, g);
-      break;
-    case GOTRACE_V2_GO_UNBLOCK:
-      g = gotrace__dec_named_go(d, a, here);
-      if (!g || g->status != GOTRACE__G_WAITING || !gotrace__dec_succeeds(d, g->of.v2.generation, g->sequence, args[1]))
-        return false;
-      g->status = GOTRACE__G_RUNNABLE;
-      g->sequence = args[1];
-      break;
-    case GOTRACE_V2_GO_BLOCK:
-    case GOTRACE_V2_GO_STOP:
-      if (!(g = gotrace__dec_own_go(d, c, here)) || g->status != GOTRACE__G_RUNNING) return false;
-      g->status = a->event.kind == GOTRACE_V2_GO_BLOCK ? GOTRACE__G_WAITING : GOTRACE__G_RUNNABLE;
-      c->g = GOTRACE_NO_ID;
-      break;
-    case GOTRACE_V2_GO_SYSCALL_BEGIN:
-      if (!(g = gotrace__dec_own_go(d, c, here)) || g->status != GOTRACE__G_RUNNING ||
-          !(p = gotrace__dec_own_proc(d, c, here)) || !gotrace__dec_succeeds(d, p->generation, p->sequence, args[0]))
-        return false;
-      g->status = GOTRACE__G_SYSCALL;
-      p->status = GOTRACE__P_SYSCALL;
-      p->sequence = args[0];
-      break;
-    case GOTRACE_V2_GO_SYSCALL_END:
-      if (!(g = gotrace__dec_own_go(d, c, here)) || g->status != GOTRACE__G_SYSCALL ||
-          !(p = gotrace__dec_own_proc(d, c, here)) || p->status != GOTRACE__P_SYSCALL)
-        return false;
-      g->status = GOTRACE__G_RUNNING;
-      p->status = GOTRACE__P_RUNNING;
-      break;
+  switch (c->next->event.kind) {
+#define GOTRACE__CASE(NAME, needs, whose, from, to, then)                                                                      \
+  case GOTRACE_V2_##NAME:                                                                                                      \
+    if (gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, here)) return false; \
+    break;
+    GOTRACE__V2_FAST_RULES(GOTRACE__CASE)
+#undef GOTRACE__CASE
     default: return false;
   }
-  *ev = a->event;
+  *ev = c->next->event;
   ev->p = c->p;
-  ev->g = before;
+  ev->g = g;
   return true;
 }
 
-/* Applies a thread's next event: OK; later, if it is not ready; or an error. Go: ordering.Advance. */
-static gotrace_result gotrace__dec_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  gotrace_result result;
-  gotrace__dec_go *g;
-  gotrace__dec_proc *p;
+/* Lets a thread's next event happen, if it can: OK, later, or an error. Go: ordering.Advance. */
+static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+  int64_t g = c->g, p = c->p;
+  unsigned why = GOTRACE__WHY_NONE, kind = c->next->event.kind;
   c->seen = c->id != GOTRACE__NOBODY;
-  if (gotrace__dec_usual(d, c, ev, false)) return GOTRACE_OK;
-  switch (c->next->event.kind) {
-    case GOTRACE_V2_GO_START:
-      g = gotrace__dec_find_go(d, c->next->event.args[0]);
-      if (!g || g->status != GOTRACE__G_RUNNABLE ||
-          !gotrace__dec_succeeds(d, g->of.v2.generation, g->sequence, c->next->event.args[1]))
-        return GOTRACE__LATER;
-      GOTRACE__NEED(GOTRACE__NEED_P);
-      if (c->g != GOTRACE_NO_ID)
-        GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld while goroutine %lld runs",
-                       GOTRACE__LL(c->next->event.args[0]), GOTRACE__LL(c->g));
-      break; /* unreachable: the fast path has handled it */
-    case GOTRACE_V2_GO_UNBLOCK:
-      g = gotrace__dec_find_go(d, c->next->event.args[0]);
-      if (!g || g->status != GOTRACE__G_WAITING ||
-          !gotrace__dec_succeeds(d, g->of.v2.generation, g->sequence, c->next->event.args[1]))
-        return GOTRACE__LATER;
-      g->status = GOTRACE__G_RUNNABLE;
-      g->sequence++;
-      break;
-    case GOTRACE_V2_GO_BLOCK:
-    case GOTRACE_V2_GO_STOP:
-      GOTRACE__NEED_USER;
-      GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
-      break; /* unreachable */
-    case GOTRACE_V2_GO_DESTROY:
-      GOTRACE__NEED_USER;
-      GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
-      gotrace__dec_emit(c, ev);
-      if (!gotrace__dec_remove_go(d, g)) return d->failure.result;
-      c->g = GOTRACE_NO_ID;
-      return GOTRACE_OK;
-    case GOTRACE_V2_GO_CREATE:
-    case GOTRACE_V2_GO_CREATE_BLOCKED:
-      GOTRACE__NEED(GOTRACE__NEED_P);
-      if ((g = gotrace__dec_own_go(d, c, false)) != NULL && g->status != GOTRACE__G_RUNNING)
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
-      if (gotrace__dec_find_go(d, c->next->event.args[0]))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld already exists", GOTRACE__LL(c->next->event.args[0]));
-      if (!gotrace__dec_add_go(d, c->next->event.args[0],
-                               c->next->event.kind == GOTRACE_V2_GO_CREATE ? GOTRACE__G_RUNNABLE : GOTRACE__G_WAITING))
-        return d->failure.result;
-      break;
-    case GOTRACE_V2_GO_SYSCALL_BEGIN:
-      GOTRACE__NEED_USER;
-      GOTRACE__OWN_GO(GOTRACE__G_RUNNING);
-      if (!(p = gotrace__dec_own_proc(d, c, false)))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-      if (!gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->event.args[0]))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld follows %llu",
-                       (unsigned long long)c->next->event.args[0], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
-      break; /* unreachable */
-    case GOTRACE_V2_GO_SYSCALL_END:
-      GOTRACE__NEED_USER;
-      GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
-      if (!(p = gotrace__dec_own_proc(d, c, false)) || p->status != GOTRACE__P_SYSCALL)
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
-      break; /* unreachable */
-    case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
-      if (c->p != GOTRACE_NO_ID) {
-        if (!(p = gotrace__dec_own_proc(d, c, false)))
-          GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-        if (p->status == GOTRACE__P_SYSCALL) return GOTRACE__LATER; /* it will lose that proc */
-      }
-      GOTRACE__NEED(GOTRACE__NEED_G);
-      GOTRACE__OWN_GO(GOTRACE__G_SYSCALL);
-      gotrace__dec_emit(c, ev);
-      g->status = GOTRACE__G_RUNNABLE;
-      c->g = GOTRACE_NO_ID;
-      return GOTRACE_OK;
-    case GOTRACE_V2_GO_CREATE_SYSCALL:
-      GOTRACE__NEED(0);
-      if (c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "while goroutine %lld runs", GOTRACE__LL(c->g));
-      if (gotrace__dec_find_go(d, c->next->event.args[0]))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld already exists", GOTRACE__LL(c->next->event.args[0]));
-      if (!(g = gotrace__dec_add_go(d, c->next->event.args[0], GOTRACE__G_SYSCALL))) return d->failure.result;
-      gotrace__dec_emit(c, ev);
-      gotrace__dec_take_go(d, c, g);
-      return GOTRACE_OK;
-    case GOTRACE_V2_GO_DESTROY_SYSCALL: return gotrace__dec_destroy_syscall(d, c, ev);
-    case GOTRACE_V2_GO_SWITCH:
-    case GOTRACE_V2_GO_SWITCH_DESTROY: return gotrace__dec_go_switch(d, c, ev);
-    case GOTRACE_V2_GO_STATUS:
-    case GOTRACE_V2_GO_STATUS_STACK: return gotrace__dec_go_status(d, c, ev);
-    case GOTRACE_V2_PROC_STATUS: return gotrace__dec_proc_status(d, c, ev);
-    case GOTRACE_V2_PROC_START:
-      p = gotrace__dec_find_proc(d, c->next->event.args[0]);
-      if (!p || p->status != GOTRACE__P_IDLE ||
-          !gotrace__dec_succeeds(d, p->generation, p->sequence, c->next->event.args[1]) || c->p != GOTRACE_NO_ID)
-        return GOTRACE__LATER;
-      GOTRACE__NEED(0);
-      p->status = GOTRACE__P_RUNNING;
-      p->sequence++;
-      gotrace__dec_emit(c, ev);
-      gotrace__dec_take_proc(d, c, p);
-      return GOTRACE_OK;
-    case GOTRACE_V2_PROC_STOP:
-      if (!(p = gotrace__dec_own_proc(d, c, false)))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "thread %lld has no known proc", GOTRACE__LL(c->id));
-      if (p->status != GOTRACE__P_RUNNING && p->status != GOTRACE__P_SYSCALL)
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld has status %u", GOTRACE__LL(c->p), p->status);
-      GOTRACE__NEED(GOTRACE__NEED_P);
-      gotrace__dec_emit(c, ev);
-      p->status = GOTRACE__P_IDLE;
-      c->p = GOTRACE_NO_ID;
-      return GOTRACE_OK;
-    case GOTRACE_V2_PROC_STEAL: return gotrace__dec_proc_steal(d, c, ev);
-    case GOTRACE_V2_USER_REGION_BEGIN:
-    case GOTRACE_V2_USER_REGION_END:
-      GOTRACE__NEED_USER;
-      if ((result = gotrace__dec_region(d, c, c->next->event.kind == GOTRACE_V2_USER_REGION_BEGIN)) != GOTRACE_OK)
-        return result;
-      break;
-    case GOTRACE_V2_USER_TASK_BEGIN:
-      GOTRACE__NEED_USER;
-      if ((result = gotrace__dec_task_begin(d, c)) != GOTRACE_OK) return result;
-      break;
-    case GOTRACE_V2_USER_TASK_END:
-      GOTRACE__NEED_USER;
-      gotrace__dec_emit(c, ev);
-      gotrace__dec_task_end(d, ev);
-      return GOTRACE_OK;
-    case GOTRACE_V2_PROCS_CHANGE:
-    case GOTRACE_V2_GO_LABEL:
-    case GOTRACE_V2_USER_LOG: GOTRACE__NEED_USER; break;
-    case GOTRACE_V2_HEAP_ALLOC:
-    case GOTRACE_V2_HEAP_GOAL: GOTRACE__NEED(GOTRACE__NEED_P); break;
-    case GOTRACE_V2_STW_BEGIN:
-    case GOTRACE_V2_STW_END:
-      GOTRACE__NEED_USER;
-      return gotrace__dec_stw(d, c, ev, c->next->event.kind == GOTRACE_V2_STW_BEGIN);
-    case GOTRACE_V2_GC_ACTIVE:
-    case GOTRACE_V2_GC_BEGIN:
-    case GOTRACE_V2_GC_END: return gotrace__dec_gc(d, c, ev);
-    case GOTRACE_V2_GC_SWEEP_ACTIVE:
-      if (!(p = gotrace__dec_find_proc(d, c->next->event.args[0])))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->next->event.args[0]));
-      if (p->sweep != (d->generation != d->first_generation))
-        GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "proc %lld", GOTRACE__LL(c->next->event.args[0]));
-      p->sweep = true;
-      break;
-    case GOTRACE_V2_GC_SWEEP_BEGIN:
-    case GOTRACE_V2_GC_SWEEP_END:
-      GOTRACE__NEED(GOTRACE__NEED_P);
-      if (!(p = gotrace__dec_own_proc(d, c, false)))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-      if ((result = gotrace__dec_flag(d, c, &p->sweep, c->next->event.kind == GOTRACE_V2_GC_SWEEP_BEGIN)) != GOTRACE_OK)
-        return result;
-      break;
-    case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
-      if (!(g = gotrace__dec_find_go(d, c->next->event.args[0])))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is unknown", GOTRACE__LL(c->next->event.args[0]));
-      if (g->assist != (d->generation != d->first_generation))
-        GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "goroutine %lld", GOTRACE__LL(c->next->event.args[0]));
-      g->assist = true;
-      break;
-    case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
-    case GOTRACE_V2_GC_MARK_ASSIST_END:
-      GOTRACE__NEED_USER;
-      if (!(g = gotrace__dec_own_go(d, c, false)))
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
-      if ((result = gotrace__dec_flag(d, c, &g->assist, c->next->event.kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN)) !=
-          GOTRACE_OK)
-        return result;
-      break;
-    default: /* the events of the experiment AllocFree */ GOTRACE__NEED(0); break;
+  if (kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED && p != GOTRACE_NO_ID) {
+    const gotrace__dec_proc *own = gotrace__v2_own_proc(d, c, false);
+    if (!own) why = GOTRACE__WHY_NO_PROC;
+    else if (own->status == GOTRACE__P_SYSCALL) why = GOTRACE__WHY_NOT_YET; /* the thread will lose it */
+    if (why) return gotrace__v2_explain(d, c, why);
   }
-  gotrace__dec_emit(c, ev);
-  return GOTRACE_OK;
+  switch (kind) {
+#define GOTRACE__CASE(NAME, needs, whose, from, to, then)                                                           \
+  case GOTRACE_V2_##NAME:                                                                                           \
+    why = gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, false); \
+    break;
+    GOTRACE__V2_RULES(GOTRACE__CASE)
+#undef GOTRACE__CASE
+    default: why = gotrace__v2_apply(d, c, GOTRACE__R_NEEDS_M, 0, 0, false);
+  }
+  if (why) return gotrace__v2_explain(d, c, why);
+  *ev = c->next->event;
+  ev->p = p;
+  ev->g = g;
+  return gotrace__v2_order_rare(d, c, ev);
 }
 
-/* Whether the tables have the event's ids. Go: validateTableIDs. */
-static gotrace_result gotrace__dec_check_ids(gotrace_decoder *d, const gotrace_event *ev) {
+/* Whether the tables have the strings and stacks that an event names. Go: validateTableIDs. */
+static gotrace_result gotrace__v2_check_ids(gotrace_decoder *d, const gotrace_event *ev) {
   const gotrace__kind *k = &d->kinds[ev->kind];
   const uint64_t stacks[2] = {gotrace__dec_number(ev, k->stack), gotrace__dec_number(ev, k->stack2)};
   const uint64_t strings[2] = {gotrace__dec_number(ev, k->string), gotrace__dec_number(ev, k->string2)};
@@ -12724,7 +12569,7 @@ static gotrace_result gotrace__dec_check_ids(gotrace_decoder *d, const gotrace_e
 }
 
 /* Makes the Sync event that begins a generation or ends the trace. */
-static void gotrace__dec_sync_event(gotrace_decoder *d, gotrace_event *ev, int64_t time, bool snapshot) {
+static void gotrace__v2_sync_event(gotrace_decoder *d, gotrace_event *ev, int64_t time, bool snapshot) {
   gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_SYNC].spec, d->final_sync ? d->offset : d->generation_offset);
   ev->time = time;
   ev->extra = (int64_t)++d->syncs;
@@ -12734,46 +12579,44 @@ static void gotrace__dec_sync_event(gotrace_decoder *d, gotrace_event *ev, int64
   ev->arg_count = 4;
 }
 
-/* Reads the next generation and delivers its Sync event. Go: Reader.ReadEvent, nextGenWithSpill, installGen. */
-static gotrace_result gotrace__dec_next_generation(gotrace_decoder *d, gotrace_event *ev) {
+/* Makes the tables of a generation ready for its events, and checks them. */
+static gotrace_result gotrace__v2_prepare_tables(gotrace_decoder *d) {
+  gotrace_result result = gotrace__dec_index(d, &d->strings, GOTRACE_ERROR_STRING);
+  size_t i;
+  if (!result) result = gotrace__dec_index(d, &d->stacks, GOTRACE_ERROR_STACK);
+  if (result) return result;
+  for (i = 0; i < d->pc_count; i++)
+    if (!gotrace__dec_has(d, &d->strings, d->pcs[i].function) || !gotrace__dec_has(d, &d->strings, d->pcs[i].file))
+      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, d->offset, "Stack",
+                               "the frame of pc %llx refers to an unknown string", (unsigned long long)d->pcs[i].pc);
+  for (i = 0; i < d->sample_count; i++) d->samples[i].time = gotrace__dec_nanoseconds(d, d->samples[i].tick);
+  return gotrace__dec_sort_samples(d, d->samples, d->sample_count) ? GOTRACE_OK : d->failure.result;
+}
+
+/* Reads the next generation and returns its Sync event. Go: Reader.ReadEvent, nextGenWithSpill, installGen. */
+static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result = GOTRACE_OK;
   size_t i, n;
-  bool ended = d->final_sync;
-  if (ended) {
+  if (d->final_sync) {
     if (d->pending.result) d->failure = d->pending;
     return d->pending.result ? d->pending.result : GOTRACE_END_OF_TRACE;
   }
   gotrace__dec_free_generation(d);
   d->heap_count = 0;
-  if (!d->pending.result) {
-    if (d->in_generation && d->version < GOTRACE_GO_1_26) {
-      if (!gotrace__dec_fill(d, 1)) result = d->failure.result;
-      else if (d->at == d->end) ended = true;
-    }
-    if (!ended && !result) {
-      result = gotrace__dec_read_batches(d);
-    }
-    if (!result && !ended) {
-      result = gotrace__dec_index(d, &d->strings, GOTRACE_ERROR_STRING);
-      if (!result) result = gotrace__dec_index(d, &d->stacks, GOTRACE_ERROR_STACK);
-      for (i = 0; !result && i < d->pc_count; i++)
-        if (!gotrace__dec_has(d, &d->strings, d->pcs[i].function) || !gotrace__dec_has(d, &d->strings, d->pcs[i].file))
-          result = gotrace__dec_fail(d, GOTRACE_ERROR_STRING, d->offset, "Stack",
-                                     "the frame of pc %llx refers to an unknown string",
-                                     (unsigned long long)d->pcs[i].pc);
-      for (i = 0; i < d->sample_count; i++) d->samples[i].time = gotrace__dec_nanoseconds(d, d->samples[i].tick);
-      if (!result && !gotrace__dec_sort_samples(d, d->samples, d->sample_count)) result = gotrace__dec_no_memory(d);
-    }
-    if (result == GOTRACE_END_OF_TRACE) ended = true;
-    else if (result) gotrace__dec_postpone(d), ended = true;
-  } else {
-    ended = true;
+  if (d->pending.result) {
+    result = GOTRACE_END_OF_TRACE;
+  } else if (d->in_generation && d->version < GOTRACE_GO_1_26) {
+    if (!gotrace__dec_fill(d, 1)) result = d->failure.result;
+    else if (d->at == d->end) result = GOTRACE_END_OF_TRACE;
   }
-  if (ended) {
+  if (!result) result = gotrace__v2_read_generation(d);
+  if (!result) result = gotrace__v2_prepare_tables(d);
+  if (result) {
+    if (result != GOTRACE_END_OF_TRACE) gotrace__dec_postpone(d);
     gotrace__dec_free_generation(d);
     d->heap_count = 0;
     d->final_sync = true;
-    gotrace__dec_sync_event(d, ev, d->last_time, false);
+    gotrace__v2_sync_event(d, ev, d->last_time, false);
     return GOTRACE_OK;
   }
   if (!d->in_generation) d->first_generation = d->generation;
@@ -12781,7 +12624,7 @@ static gotrace_result gotrace__dec_next_generation(gotrace_decoder *d, gotrace_e
   d->info.generation = d->generation;
   for (i = n = 0; i < d->heap_count; i++) {
     gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
-    result = gotrace__dec_advance_cursor(d, c);
+    result = gotrace__v2_advance(d, c);
     if (result == GOTRACE_END_OF_TRACE) continue;
     if (result) return result;
     d->heap[n].cursor = d->heap[i].cursor;
@@ -12789,93 +12632,108 @@ static gotrace_result gotrace__dec_next_generation(gotrace_decoder *d, gotrace_e
     gotrace__heap_up(d->heap, n++);
   }
   if (d->heap) gotrace__heap_end(d, n);
-  gotrace__dec_sync_event(d, ev, gotrace__dec_nanoseconds(d, d->min_tick), d->has_snapshot);
+  gotrace__v2_sync_event(d, ev, gotrace__dec_nanoseconds(d, d->min_tick), d->has_snapshot);
   return GOTRACE_OK;
 }
 
-/* Advances the thread at `i` of the heap to its next event. */
-static gotrace_result gotrace__dec_turn(gotrace_decoder *d, size_t i) {
+/* Moves the thread at `i` of the heap to its next event. */
+static gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
   gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
-  gotrace_result result = gotrace__dec_advance_cursor(d, c);
+  gotrace_result result = gotrace__v2_advance(d, c);
   if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
     d->heap[i].time = c->next->event.time;
     if (!i || gotrace__heap_up(d->heap, i) == i) gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time);
   } else if (result == GOTRACE_END_OF_TRACE) {
     gotrace__heap_remove(d, i);
-  } else { /* the event before it is valid */
+  } else { /* but the event before the error is returned first */
     gotrace__dec_postpone(d);
     d->heap_count = d->sample_count = d->sample_given = 0;
   }
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__dec_step(gotrace_decoder *d, size_t i, gotrace_event *ev) {
+/* Lets the next event of the thread at `i` of the heap happen, if it can. */
+static gotrace_result gotrace__v2_try(gotrace_decoder *d, size_t i, gotrace_event *ev) {
   uint32_t index = d->heap[i].cursor;
-  gotrace_result result = gotrace__dec_order(d, &d->cursors[index], ev);
+  gotrace_result result = gotrace__v2_order(d, &d->cursors[index], ev);
   gotrace__cursor *c = &d->cursors[index];
   if (result) return result;
-  if (!c->next->known && (result = gotrace__dec_check_ids(d, &c->next->event)) != GOTRACE_OK) return result;
-  if (!GOTRACE__LIKELY(c->seen)) c->g = c->p = GOTRACE_NO_ID; /* events without a thread leave no state */
-  return gotrace__dec_turn(d, i);
+  if (!c->next->known && (result = gotrace__v2_check_ids(d, &c->next->event)) != GOTRACE_OK) return result;
+  if (!GOTRACE__LIKELY(c->seen)) c->g = c->p = GOTRACE_NO_ID; /* without a thread there is no state */
+  return gotrace__v2_advance_front(d, i);
 }
 
-static gotrace_result gotrace__dec_stuck(gotrace_decoder *d) {
-  gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
-  GOTRACE__WRONG(
-      GOTRACE_ERROR_ORDER, "%s of %llu threads is ready: thread %lld waits with %s(%lld, %lld) in generation %llu",
-      d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? "too many attempts to find which" : "none",
-      (unsigned long long)d->heap_count, GOTRACE__LL(c->id), c->next->event.spec->name,
-      GOTRACE__LL(c->next->event.args[0]), GOTRACE__LL(c->next->event.args[1]), (unsigned long long)d->generation);
+static gotrace_result gotrace__v2_fail_stuck(gotrace_decoder *d) {
+  const gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
+  const gotrace_event *ev = &c->next->event;
+  GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "%s of %llu threads is ready: thread %lld waits with %s(%lld, %lld) in generation %llu",
+                 d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? "too many attempts to find which" : "none",
+                 (unsigned long long)d->heap_count, GOTRACE__LL(c->id), ev->spec->name, GOTRACE__LL(ev->args[0]),
+                 GOTRACE__LL(ev->args[1]), (unsigned long long)d->generation);
 }
 
-/* The earliest event is not ready or invalid (`result`): try the others in time order. */
-static gotrace_result gotrace__dec_other_step(gotrace_decoder *d, gotrace_result result, gotrace_event *ev) {
+/* If the earliest event is not ready, tries those of the other threads in the order of time. */
+static gotrace_result gotrace__v2_try_others(gotrace_decoder *d, gotrace_result result, gotrace_event *ev) {
   size_t i;
   if (result != GOTRACE__LATER) return result;
-  if (!gotrace__heap_sort(d)) return gotrace__dec_no_memory(d);
+  if (!gotrace__heap_sort(d)) return d->failure.result;
   d->attempts += d->heap_count;
-  for (i = 1; i < d->heap_count && result == GOTRACE__LATER; i++, d->attempts++) result = gotrace__dec_step(d, i, ev);
-  return result == GOTRACE__LATER || d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? gotrace__dec_stuck(d) : result;
+  for (i = 1; i < d->heap_count && result == GOTRACE__LATER; i++, d->attempts++) result = gotrace__v2_try(d, i, ev);
+  return result == GOTRACE__LATER || d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? gotrace__v2_fail_stuck(d) : result;
+}
+
+static void gotrace__v2_experiment_event(gotrace_decoder *d, gotrace_event *ev) {
+  const gotrace__experiment *x = &d->experiments[d->experiment_given++];
+  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH].spec, x->offset);
+  ev->m = (int64_t)x->m;
+  ev->args[0] = x->id, ev->args[1] = d->generation, ev->args[2] = x->m, ev->args[3] = x->time;
+  ev->arg_count = 4;
+  ev->data = (const char *)x->data, ev->data_size = x->size;
+  ev->time = d->last_time;
+}
+
+static void gotrace__v2_sample_event(gotrace_decoder *d, gotrace_event *ev) {
+  const gotrace__dec_sample *s = &d->samples[d->sample_given++];
+  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_CPU_SAMPLE].spec, s->offset);
+  ev->time = s->time;
+  ev->m = (int64_t)s->m, ev->p = (int64_t)s->p, ev->g = s->g ? (int64_t)s->g : GOTRACE_NO_ID;
+  ev->args[0] = s->tick, ev->args[1] = s->m, ev->args[2] = s->p, ev->args[3] = s->g, ev->args[4] = ev->stack = s->stack;
+  ev->arg_count = 5;
 }
 
 /* The next event of an ordered v2 trace. */
-static gotrace_result gotrace__dec_ordered_v2(gotrace_decoder *d, gotrace_event *ev) {
-  gotrace_result result;
+static gotrace_result gotrace__v2_next(gotrace_decoder *d, gotrace_event *ev) {
+  gotrace_result result = GOTRACE_OK;
   if (d->queue_given < d->queue_count) {
     *ev = d->queue[d->queue_given++];
   } else if (d->experiment_given < d->experiment_count) {
-    const gotrace__experiment *x = &d->experiments[d->experiment_given++];
-    gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH].spec, x->offset);
-    ev->m = (int64_t)x->m;
-    ev->args[0] = x->id, ev->args[1] = d->generation, ev->args[2] = x->m, ev->args[3] = x->time;
-    ev->arg_count = 4;
-    ev->data = (const char *)x->data, ev->data_size = x->size;
-    ev->time = d->last_time;
-    return GOTRACE_OK;
+    gotrace__v2_experiment_event(d, ev);
+    return GOTRACE_OK; /* it has the time of the last event */
   } else if (d->heap_count == 0 && d->sample_given == d->sample_count) {
-    if ((result = gotrace__dec_next_generation(d, ev)) != GOTRACE_OK) return result;
-  } else if (d->sample_given < d->sample_count &&
-             (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time)) {
-    const gotrace__dec_sample *s = &d->samples[d->sample_given++];
-    gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_CPU_SAMPLE].spec, s->offset);
-    ev->time = s->time;
-    ev->m = (int64_t)s->m, ev->p = (int64_t)s->p, ev->g = s->g ? (int64_t)s->g : GOTRACE_NO_ID;
-    ev->args[0] = s->tick, ev->args[1] = s->m, ev->args[2] = s->p, ev->args[3] = s->g,
-    ev->args[4] = ev->stack = s->stack;
-    ev->arg_count = 5;
-  } else {
-    result = gotrace__dec_step(d, 0, ev);
-    if (result && (result = gotrace__dec_other_step(d, result, ev)) != GOTRACE_OK) return result;
+    result = gotrace__v2_begin_generation(d, ev);
+  } else if (d->sample_given < d->sample_count && (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time)) {
+    gotrace__v2_sample_event(d, ev);
+  } else if ((result = gotrace__v2_try(d, 0, ev)) != GOTRACE_OK) {
+    result = gotrace__v2_try_others(d, result, ev);
   }
+  if (result) return result;
   if (d->queue_given == d->queue_count) d->queue_given = d->queue_count = 0;
-  d->quick = d->heap_count && !d->queue_count && d->experiment_given == d->experiment_count &&
-             d->sample_given == d->sample_count;
+  d->fast =
+      d->heap_count && !d->queue_count && d->experiment_given == d->experiment_count && d->sample_given == d->sample_count;
   if (ev->time <= d->last_time) ev->time = gotrace__dec_later(d->last_time, 1);
   d->last_time = ev->time;
   return GOTRACE_OK;
 }
 
-/* ---- v1: events ---- */
+/* ----------------------------------------------------------------------------------------------- >>decode-v1 ----
+ *
+ * v1: reads events, and walks over the whole file to find each proc's batches and the tables.
+ *
+ * A v1 trace is walked over twice. The first walk checks its framing, collects the tables and finds the batches; the second,
+ * as events are asked for, merges the procs' events and checks what goroutines and procs do. Ends of system calls were written
+ * late: the first walk collects them, the second puts them where their time says. Futile wake-ups, if there are any, cost one
+ * walk more.
+ */
 
 /* One event as encoded in the file. */
 typedef struct gotrace__v1_event {
@@ -12885,98 +12743,116 @@ typedef struct gotrace__v1_event {
   uint8_t kind;
 } gotrace__v1_event;
 
+/* The bytes of an event, while it is read. */
+typedef struct gotrace__v1_numbers {
+  const gotrace__kind *k;
+  const uint8_t *at, *end;
+  const uint8_t *stop; /* where the arguments must end; NULL: there must be `count` */
+  unsigned count;
+  uint64_t offset;
+} gotrace__v1_numbers;
+
 #define GOTRACE__V1_MOST_FRAMES 1000
 #define GOTRACE__V1_MOST_STRING 1000000
 
-/* Reads the event at *at, `offset` in the file, and advances *at. Go: readTrace, argNum. */
-static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t **at_, const uint8_t *end,
-                                              uint64_t offset, gotrace__v1_event *e) {
-  const uint8_t *at = *at_, *stop = NULL;
-  uint8_t head = *at++;
-  bool old = d->version < 1007;
-  unsigned count = (head >> GOTRACE_ARG_COUNT_SHIFT) + 1u + old, limit = 4u + old, wanted, i;
-  const gotrace__kind *k = &d->kinds[head & 63];
-  uint64_t numbers[8], size = 0;
-  e->kind = head & 63;
-  if (!k->spec || e->kind == GOTRACE_V1_NONE)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u does not exist in format go 1.%d", e->kind,
-                             d->version - 1000);
-  e->sequence = e->dt = 0;
-  e->args[0] = e->args[1] = e->args[2] = e->args[3] = e->args[4] = 0;
-  e->data = NULL;
-  e->size = 0;
-  if (e->kind == GOTRACE_V1_STRING) {
-    if (!gotrace__get_numbers(&at, end, e->args, 1) || !gotrace__get_numbers(&at, end, &size, 1))
-      return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
-    if (!e->args[0] || !size || size > GOTRACE__V1_MOST_STRING)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, k->spec->name, "string %llu of %llu bytes",
-                               (unsigned long long)e->args[0], (unsigned long long)size);
-    if (size > (uint64_t)(end - at))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "truncated in a string");
-    e->data = at;
-    e->size = (size_t)size;
-    *at_ = at + size;
-    return GOTRACE_OK;
-  }
-  if (count >= limit) { /* as many as fit into the length that precedes them */
-    if (!gotrace__get_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
-    if (size > (uint64_t)(end - at))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "truncated in an event");
-    stop = at + size;
-  }
-  if (GOTRACE__LIKELY(e->kind != GOTRACE_V1_STACK)) {
-    wanted = k->args + (unsigned)k->timed + (unsigned)(k->timed && old);
-    if (!stop && count != wanted)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "%u arguments instead of %u", count,
-                               wanted);
-    if (!gotrace__get_numbers(&at, stop ? stop : end, numbers, wanted)) {
-      if (!stop) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
-      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "fewer than %u arguments", wanted);
-    }
-    if (stop && at != stop)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "more than %u arguments", wanted);
-    i = 0;
-    if (k->timed && old) e->sequence = numbers[i++];
-    if (k->timed) e->dt = numbers[i++];
-    for (count = 0; i < wanted; i++) e->args[count++] = numbers[i];
-    if (e->kind == GOTRACE_V1_USER_LOG) {
-      if (!gotrace__get_numbers(&at, end, &size, 1)) return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
-      if (size > GOTRACE__V1_MOST_STRING)
-        return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, k->spec->name, "message of %llu bytes",
-                                 (unsigned long long)size);
-      if (size > (uint64_t)(end - at))
-        return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, k->spec->name, "truncated in a message");
-      e->data = at;
-      e->size = (size_t)size;
-      at += size;
-    }
-  } else {
-    if (!gotrace__get_numbers(&at, stop ? stop : end, e->args, 2))
-      return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
-    if (e->args[1] > GOTRACE__V1_MOST_FRAMES)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, offset, k->spec->name, "stack of %llu frames",
-                               (unsigned long long)e->args[1]);
-    wanted = (old ? 1u : 4u) * (unsigned)e->args[1];
-    e->data = at;
-    for (i = 0; i < wanted; i++)
-      if (!gotrace__get_numbers(&at, stop ? stop : end, numbers, 1))
-        return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name,
-                                 "too few arguments for %u frames", (unsigned)e->args[1]);
-    e->size = (size_t)(at - e->data);
-    if (stop ? at != stop : count != 2 + wanted)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, k->spec->name, "wrong number of arguments for %u frames",
-                               (unsigned)e->args[1]);
-  }
-  *at_ = at;
+/* Reads the data of a string or log: their size, then their bytes. */
+static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace__v1_event *e) {
+  const char *name = n->k->spec->name;
+  bool string = e->kind == GOTRACE_V1_STRING;
+  uint64_t size;
+  if (!gotrace__get_numbers(&n->at, n->end, &size, 1)) return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
+  if (string && (!e->args[0] || !size || size > GOTRACE__V1_MOST_STRING))
+    return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, n->offset, name, "string %llu of %llu bytes",
+                             (unsigned long long)e->args[0], (unsigned long long)size);
+  if (size > GOTRACE__V1_MOST_STRING)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, n->offset, name, "message of %llu bytes", (unsigned long long)size);
+  if (size > (uint64_t)(n->end - n->at))
+    return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, n->offset, name, "ends in the middle of a %s",
+                             string ? "string" : "message");
+  e->data = n->at;
+  e->size = (size_t)size;
+  n->at += size;
   return GOTRACE_OK;
 }
 
-/* Fast path: reads the event at `at`, where GOTRACE__EVENT_BYTES are available, if it is timed, has no data and only
- * short numbers, and the format is after 1.5. Returns the position after it; NULL: use gotrace__v1_read. `args` are
- * zeroed. */
+static gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace__v1_event *e) {
+  const char *name = n->k->spec->name;
+  const uint8_t *end = n->stop ? n->stop : n->end;
+  unsigned wanted, i;
+  uint64_t number;
+  if (!gotrace__get_numbers(&n->at, end, e->args, 2)) return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
+  if (e->args[1] > GOTRACE__V1_MOST_FRAMES)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, n->offset, name, "stack of %llu frames", (unsigned long long)e->args[1]);
+  wanted = (d->version < 1007 ? 1u : 4u) * (unsigned)e->args[1];
+  e->data = n->at;
+  for (i = 0; i < wanted; i++)
+    if (!gotrace__get_numbers(&n->at, end, &number, 1))
+      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "too few arguments for %u frames",
+                               (unsigned)e->args[1]);
+  e->size = (size_t)(n->at - e->data);
+  if (n->stop ? n->at != n->stop : n->count != 2 + wanted)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "wrong number of arguments for %u frames",
+                             (unsigned)e->args[1]);
+  return GOTRACE_OK;
+}
+
+static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace__v1_event *e) {
+  const gotrace__kind *k = n->k;
+  const char *name = k->spec->name;
+  bool old = d->version < 1007;
+  unsigned wanted = k->args + (unsigned)k->timed + (unsigned)(k->timed && old), first = wanted - k->args;
+  uint64_t numbers[8];
+  if (!n->stop && n->count != wanted)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "%u arguments instead of %u", n->count, wanted);
+  if (!gotrace__get_numbers(&n->at, n->stop ? n->stop : n->end, numbers, wanted)) {
+    if (!n->stop) return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
+    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "fewer than %u arguments", wanted);
+  }
+  if (n->stop && n->at != n->stop)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "more than %u arguments", wanted);
+  if (first == 2) e->sequence = numbers[0];
+  if (first) e->dt = numbers[first - 1];
+  memcpy(e->args, numbers + first, k->args * sizeof numbers[0]);
+  return GOTRACE_OK;
+}
+
+/* Reads the event at *at, which stands at `offset` in the file, and moves *at behind it. Go: readTrace, argNum. */
+static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t **at, const uint8_t *end, uint64_t offset,
+                                              gotrace__v1_event *e) {
+  unsigned old = d->version < 1007;
+  gotrace__v1_numbers n;
+  uint64_t size;
+  gotrace_result result;
+  memset(e, 0, sizeof *e);
+  e->kind = **at & 63;
+  n.k = &d->kinds[e->kind];
+  n.count = (*(*at) >> GOTRACE_ARG_COUNT_SHIFT) + 1u + old;
+  n.at = *at + 1, n.end = end, n.stop = NULL, n.offset = offset;
+  if (!n.k->spec || e->kind == GOTRACE_V1_NONE)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u does not exist in format go 1.%d", e->kind,
+                             d->version - 1000);
+  if (e->kind == GOTRACE_V1_STRING) {
+    if (!gotrace__get_numbers(&n.at, end, e->args, 1)) return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
+    result = gotrace__v1_read_data(d, &n, e);
+  } else {
+    if (n.count >= 4 + old) { /* their length comes first */
+      if (!gotrace__get_numbers(&n.at, end, &size, 1)) return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
+      if (size > (uint64_t)(end - n.at))
+        return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, n.k->spec->name, "truncated in an event");
+      n.stop = n.at + size;
+    }
+    result = e->kind == GOTRACE_V1_STACK ? gotrace__v1_read_stack(d, &n, e) : gotrace__v1_read_arguments(d, &n, e);
+    if (!result && e->kind == GOTRACE_V1_USER_LOG) result = gotrace__v1_read_data(d, &n, e);
+  }
+  if (!result) *at = n.at;
+  return result;
+}
+
+/* Reads the event at `at`, of which GOTRACE__EVENT_BYTES are there, if it is timed, has no data and only short numbers, and is
+ * of a format after 1.5. Returns what follows it; NULL: use gotrace__v1_read. `args` are zeros. */
 GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__v1_take(const uint8_t *at, const gotrace__kind *k, uint64_t *dt,
                                                        uint64_t *args) {
-  unsigned count = *at++ >> GOTRACE_ARG_COUNT_SHIFT; /* of `args`; 3: as many as fit into the length */
+  unsigned count = *at++ >> GOTRACE_ARG_COUNT_SHIFT; /* of `args`; 3: their length comes first */
   const uint8_t *stop = NULL;
   if (!k->plain) return NULL;
   if (count == 3) {
@@ -12989,91 +12865,30 @@ GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__v1_take(const uint8_t *at, const 
   return gotrace__take_event(&at, dt, args, k->args) && (!stop || at == stop) ? at : NULL;
 }
 
-static gotrace_result gotrace__dec_raw_v1(gotrace_decoder *d, gotrace_event *ev) {
-  gotrace__v1_event e;
-  const gotrace__kind *k = NULL;
-  const uint8_t *at = NULL;
-  gotrace_result result;
-  size_t want = 1 << 16;
-  if (d->end - d->at >= GOTRACE__EVENT_BYTES && d->version >= 1007) {
-    k = &d->kinds[*d->at & 63];
-    gotrace__dec_clear(ev);
-    at = gotrace__v1_take(d->at, k, &e.dt, ev->args);
-  }
-  if (!GOTRACE__LIKELY(at != NULL)) {
-    for (;;) {
-      if (!gotrace__dec_fill(d, want)) return d->failure.result;
-      if (d->at == d->end) return GOTRACE_END_OF_TRACE;
-      at = d->at;
-      if ((result = gotrace__v1_read(d, &at, d->end, d->offset, &e)) == GOTRACE_OK) break;
-      if (d->at_end || want > 1 << 22) return result;
-      memset(&d->failure, 0, sizeof d->failure); /* perhaps too few bytes were available */
-      want = (size_t)(d->end - d->at) + (1 << 18);
-    }
-    k = &d->kinds[e.kind];
-    if (e.kind == GOTRACE_V1_BATCH) {
-      d->raw_id = e.args[0];
-      d->tick = e.args[d->version < 1007 ? 2 : 1];
-    }
-    gotrace__dec_clear(ev);
-    memcpy(ev->args, e.args, sizeof ev->args);
-    ev->data = (const char *)e.data;
-    ev->data_size = e.size;
-  }
-  gotrace__dec_raw_begin(d, ev, k, d->offset, e.dt);
-  ev->stack = gotrace__dec_number(ev, k->stack);
-  ev->m = GOTRACE_NO_ID;
-  ev->p = (int64_t)d->raw_id;
-  gotrace__dec_skip(d, (size_t)(at - d->at));
-  return GOTRACE_OK;
-}
-
-/* ---- v1: order ----
- *
- * Two passes over the file. The first checks its framing, collects the tables and finds each proc's batches. The second
- * runs as events are requested: it merges the procs' events and checks the transitions of goroutines and procs. Ends of
- * system calls were written late: the first pass collects them, and the second moves them to their time. Futile
- * wake-ups, if any, cost another pass. */
-
 /* The proc of an id, created if necessary; NULL: out of memory. */
-static gotrace__dec_proc *gotrace__v1_proc(gotrace_decoder *d, int64_t id) {
+static gotrace__dec_proc *gotrace__v1_get_proc(gotrace_decoder *d, int64_t id) {
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, (uint64_t)id);
-  if (p) return p;
-  if (!GOTRACE__GROW(d, gotrace__dec_proc, d->procs, d->proc_count, d->proc_capacity) ||
-      !gotrace__map_add(d, &d->proc_map, (uint64_t)id, (uint32_t)d->proc_count + 1))
-    return gotrace__dec_no_memory(d), (gotrace__dec_proc *)NULL;
-  p = &d->procs[d->proc_count++];
-  memset(p, 0, sizeof *p);
-  p->id = (uint64_t)id;
-  return p;
+  return p ? p : gotrace__dec_new_proc(d, (uint64_t)id);
 }
 
 /* The goroutine of an id, created if necessary; NULL: out of memory. */
-static gotrace__dec_go *gotrace__v1_go(gotrace_decoder *d, uint64_t id) {
+static gotrace__dec_go *gotrace__v1_get_go(gotrace_decoder *d, uint64_t id) {
   gotrace__dec_go *g = gotrace__dec_find_go(d, id);
-  if (g) return g;
-  g = gotrace__dec_add_go(d, id, 0);
-  return g;
+  return g ? g : gotrace__dec_add_go(d, id, GOTRACE__G_DEAD);
 }
 
-/* The goroutine on which an event happened, from what its proc ran before; updates what the proc runs after. Go:
- * parseEvents. */
-static inline uint64_t gotrace__v1_whose(gotrace__cursor *c, const gotrace__kind *k, uint64_t told) {
-  uint64_t g = k->rule.rules & GOTRACE__O_TELLS ? told : (uint64_t)c->g;
-  if (k->rule.rules & GOTRACE__O_STARTS) c->g = (int64_t)g;
-  if (k->rule.rules & GOTRACE__O_LEAVES) c->g = 0;
-  return k->rule.rules & GOTRACE__O_NOBODYS ? 0 : g;
+/* The goroutine on which an event happened: the one that its proc ran, or `told`, which args[0] names. Updates what the proc
+ * runs. Go: parseEvents. */
+static inline uint64_t gotrace__v1_track(gotrace__cursor *c, const gotrace__kind *k, uint64_t told) {
+  uint64_t g = k->rule.does & GOTRACE__R_TELLS ? told : (uint64_t)c->g;
+  if (k->rule.does & GOTRACE__R_STARTS) c->g = (int64_t)g;
+  if (k->rule.does & GOTRACE__R_LEAVES) c->g = 0;
+  return k->rule.does & GOTRACE__R_NOBODYS ? 0 : g;
 }
 
-/* Whether an event belongs elsewhere in the order: the end of a system call that contains its true time. */
+/* Whether an event is the end of a system call that tells another, true time: then its place is elsewhere. */
 static inline bool gotrace__v1_is_moved(uint8_t kind, uint64_t told, int64_t time) {
   return kind == GOTRACE_V1_GO_SYS_EXIT && told && (int64_t)told != time;
-}
-
-/* Subsequent reads are from another batch. */
-static void gotrace__v1_end_batch(gotrace_decoder *d, const gotrace__cursor *c, const uint8_t *end) {
-  gotrace__batch *b = c ? &d->batches[c->last - 1] : NULL;
-  if (b) b->size = (uint64_t)(end - b->data);
 }
 
 /* Skips the events at `at` that do not matter to the first pass. */
@@ -13090,120 +12905,112 @@ static const uint8_t *gotrace__v1_skip(const gotrace_decoder *d, const uint8_t *
   return at;
 }
 
-/* The first pass. Go: parseEvents. */
-static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
-  const uint8_t *start, *before;
-  gotrace__cursor *c = NULL;
-  gotrace__v1_event e;
-  uint64_t base, sequence = 0, time = 0, events = 0;
-  gotrace_result result = GOTRACE_OK;
+/* The state of the first walk. */
+typedef struct gotrace__v1_walk {
+  gotrace__cursor *c; /* of the batch, NULL: none has begun */
+  uint64_t sequence, time, events;
+} gotrace__v1_walk;
+
+/* Ends the batch of `c` before `end`. */
+static void gotrace__v1_end_batch(gotrace_decoder *d, const gotrace__cursor *c, const uint8_t *end) {
+  gotrace__batch *b = c ? &d->batches[c->last - 1] : NULL;
+  if (b) b->size = (uint64_t)(end - b->data);
+}
+
+/* Begins the batch of a proc whose events stand at `at`. */
+static gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_walk *w, uint64_t proc, const uint8_t *at) {
+  gotrace__batch *b;
+  if (!(w->c = gotrace__dec_get_cursor(d, proc)) || !(b = gotrace__dec_push_batch(d))) return d->failure.result;
+  b->data = at, b->offset = d->file_offset + (uint64_t)(at - d->file), b->time = w->time;
+  *(w->c->last ? &d->batches[w->c->last - 1].next : &w->c->first) = (uint32_t)d->batch_count;
+  w->c->last = (uint32_t)d->batch_count;
+  return GOTRACE_OK;
+}
+
+/* Notes an event that the second walk needs out of turn, because it is sorted by a time of its own. */
+static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace__v1_event *e,
+                                             uint64_t offset) {
   bool old = d->version < 1007;
-  if (!gotrace__dec_fill_all(d)) return d->failure.result;
-  start = d->file = d->at;
-  base = d->file_offset = d->offset;
-  for (before = d->at; d->at < d->end; before = d->at) {
-    uint64_t offset;
-    gotrace__dec_item entry;
-    gotrace__dec_items *table = NULL;
-    if (c) before = d->at = gotrace__v1_skip(d, d->at, &time, &events);
-    if (before == d->end) break;
-    offset = base + (uint64_t)(before - start);
-    if ((result = gotrace__v1_read(d, &d->at, d->end, offset, &e)) != GOTRACE_OK) break;
-    memset(&entry, 0, sizeof entry);
-    switch (e.kind) {
-      case GOTRACE_V1_BATCH:
-        gotrace__v1_end_batch(d, c, before);
-        if (!(c = gotrace__dec_cursor(d, e.args[0])) ||
-            !GOTRACE__GROW(d, gotrace__batch, d->batches, d->batch_count, d->batch_capacity))
-          return gotrace__dec_no_memory(d);
-        sequence = old ? e.args[1] : 0;
-        time = e.args[old ? 2 : 1];
-        {
-          gotrace__batch *b = &d->batches[d->batch_count++];
-          memset(b, 0, sizeof *b);
-          b->data = d->at, b->offset = base + (uint64_t)(d->at - start), b->time = time;
-          if (c->last) d->batches[c->last - 1].next = (uint32_t)d->batch_count;
-          else c->first = (uint32_t)d->batch_count;
-          c->last = (uint32_t)d->batch_count;
-        }
-        continue;
-      case GOTRACE_V1_FREQUENCY:
-        if (e.args[0] == 0 || e.args[0] > INT64_MAX) {
-          result =
-              gotrace__dec_fail(d, GOTRACE_ERROR_TIME, offset, "Frequency", "frequency of %lld", (long long)e.args[0]);
-          break;
-        }
-        d->has_frequency = true;
-        d->mul = 1e9 / (double)(int64_t)e.args[0];
-        break;
-      case GOTRACE_V1_TIMER_GOROUTINE: {
-        gotrace__dec_go *g = gotrace__v1_go(d, e.args[0]);
-        if (!g) return d->failure.result;
-        g->timer = true;
-        break;
-      }
-      case GOTRACE_V1_STRING: table = &d->strings; break;
-      case GOTRACE_V1_STACK:
-        if (e.args[0] && e.args[1]) table = &d->stacks;
-        break;
-      default:
-        events++;
-        if (!c) { /* before any batch: Go attributes it to proc 0 */
-          if (!(c = gotrace__dec_cursor(d, 0)) ||
-              !GOTRACE__GROW(d, gotrace__batch, d->batches, d->batch_count, d->batch_capacity))
-            return gotrace__dec_no_memory(d);
-          memset(&d->batches[d->batch_count], 0, sizeof *d->batches);
-          d->batches[d->batch_count].data = before;
-          d->batches[d->batch_count].offset = offset;
-          c->first = c->last = (uint32_t)++d->batch_count;
-        }
-        sequence += e.sequence;
-        time += e.dt;
-        if (e.kind == GOTRACE_V1_FUTILE_WAKEUP) d->any_futile = true;
-        if (e.kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e.args[0] > 1) {
-          result = gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, d->kinds[e.kind].spec->name,
-                                     "stop-the-world of kind %llu", (unsigned long long)e.args[0]);
-          break;
-        }
-        if (!old && gotrace__v1_is_moved(e.kind, e.args[2], (int64_t)time)) {
-          gotrace__dec_sample *s;
-          if (!GOTRACE__GROW(d, gotrace__dec_sample, d->moved, d->moved_count, d->moved_capacity))
-            return gotrace__dec_no_memory(d);
-          s = &d->moved[d->moved_count++];
-          memset(s, 0, sizeof *s);
-          s->time = (int64_t)e.args[2], s->offset = offset, s->g = e.args[0], s->stack = e.args[1];
-        }
-        if (e.kind == GOTRACE_V1_CPU_SAMPLE || old) {
-          gotrace__dec_sample *s;
-          if (!GOTRACE__GROW(d, gotrace__dec_sample, d->samples, d->sample_count, d->sample_capacity))
-            return gotrace__dec_no_memory(d);
-          s = &d->samples[d->sample_count++];
-          memset(s, 0, sizeof *s);
-          s->offset = offset;
-          if (!old) {
-            s->time = (int64_t)e.args[0], s->p = e.args[1], s->g = e.args[2], s->stack = e.args[3];
-          } else { /* 1.5 numbers all events; the end of a system call contains its true number and time */
-            bool exit = e.kind == GOTRACE_V1_GO_SYS_EXIT;
-            s->time = (int64_t)(exit ? e.args[1] : sequence);
-            s->tick = exit && e.args[2] ? e.args[2] : time;
-            s->p = c->id;
-            s->g = gotrace__v1_whose(c, &d->kinds[e.kind], e.args[0]);
-          }
-        }
-        break;
-    }
-    if (result) break;
-    if (table) {
-      entry.id = e.args[0], entry.data = e.data, entry.size = (uint32_t)(table == &d->strings ? e.size : e.args[1]);
-      if (!GOTRACE__GROW(d, gotrace__dec_item, table->entries, table->count, table->capacity))
-        return gotrace__dec_no_memory(d);
-      table->entries[table->count++] = entry;
-    }
+  gotrace__dec_sample *s;
+  w->events++;
+  w->sequence += e->sequence;
+  w->time += e->dt;
+  if (e->kind == GOTRACE_V1_FUTILE_WAKEUP) d->any_futile = true;
+  if (e->kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e->args[0] > 1)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, d->kinds[e->kind].spec->name, "stop-the-world of kind %llu",
+                             (unsigned long long)e->args[0]);
+  if (old) { /* 1.5 numbers all events; the end of a system call tells its true number and time */
+    bool exit = e->kind == GOTRACE_V1_GO_SYS_EXIT;
+    if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
+    s->time = (int64_t)(exit ? e->args[1] : w->sequence);
+    s->tick = exit && e->args[2] ? e->args[2] : w->time;
+    s->p = w->c->id;
+    s->g = gotrace__v1_track(w->c, &d->kinds[e->kind], e->args[0]);
+    s->offset = offset;
+  } else if (e->kind == GOTRACE_V1_CPU_SAMPLE) {
+    if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
+    s->time = (int64_t)e->args[0], s->p = e->args[1], s->g = e->args[2], s->stack = e->args[3], s->offset = offset;
+  } else if (gotrace__v1_is_moved(e->kind, e->args[2], (int64_t)w->time)) {
+    if (!(s = gotrace__dec_push_moved(d))) return d->failure.result;
+    s->time = (int64_t)e->args[2], s->g = e->args[0], s->stack = e->args[1], s->offset = offset;
   }
-  gotrace__v1_end_batch(d, c, before);
-  if (!result && !events) result = gotrace__dec_fail(d, GOTRACE_ERROR_EMPTY, d->offset, NULL, "the trace is empty");
-  if (!result && !d->has_frequency)
-    result = gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "missing frequency");
+  return GOTRACE_OK;
+}
+
+/* Notes an event of the first walk, which began at `before`. */
+static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace__v1_event *e,
+                                       const uint8_t *before) {
+  uint64_t offset = d->file_offset + (uint64_t)(before - d->file);
+  gotrace_result result;
+  gotrace__dec_go *g;
+  switch (e->kind) {
+    case GOTRACE_V1_BATCH:
+      gotrace__v1_end_batch(d, w->c, before);
+      w->sequence = d->version < 1007 ? e->args[1] : 0;
+      w->time = e->args[d->version < 1007 ? 2 : 1];
+      return gotrace__v1_begin_batch(d, w, e->args[0], d->at);
+    case GOTRACE_V1_FREQUENCY:
+      if (e->args[0] == 0 || e->args[0] > INT64_MAX)
+        return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, offset, "Frequency", "frequency of %lld", (long long)e->args[0]);
+      d->has_frequency = true;
+      d->mul = 1e9 / (double)(int64_t)e->args[0];
+      return GOTRACE_OK;
+    case GOTRACE_V1_TIMER_GOROUTINE:
+      if (!(g = gotrace__v1_get_go(d, e->args[0]))) return d->failure.result;
+      g->timer = true;
+      return GOTRACE_OK;
+    case GOTRACE_V1_STRING: return gotrace__dec_add_item(d, &d->strings, e->args[0], e->data, e->size);
+    case GOTRACE_V1_STACK:
+      if (!e->args[0] || !e->args[1]) return GOTRACE_OK;
+      return gotrace__dec_add_item(d, &d->stacks, e->args[0], e->data, e->args[1]);
+    default:
+      /* Like Go, takes events before any batch as proc 0's. */
+      if (!w->c && (result = gotrace__v1_begin_batch(d, w, 0, before)) != GOTRACE_OK) return result;
+      return gotrace__v1_note_event(d, w, e, offset);
+  }
+}
+
+/* The first walk. Errors in the trace are postponed. Go: parseEvents. */
+static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
+  gotrace__v1_walk w;
+  gotrace__v1_event e;
+  const uint8_t *before;
+  gotrace_result result = GOTRACE_OK;
+  memset(&w, 0, sizeof w);
+  if (!gotrace__dec_fill_all(d)) return d->failure.result;
+  d->file = d->at;
+  d->file_offset = d->offset;
+  for (before = d->at; d->at < d->end; before = d->at) {
+    if (w.c) before = d->at = gotrace__v1_skip(d, d->at, &w.time, &w.events);
+    if (before == d->end) break;
+    result = gotrace__v1_read(d, &d->at, d->end, d->file_offset + (uint64_t)(before - d->file), &e);
+    if (!result) result = gotrace__v1_note(d, &w, &e, before);
+    if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
+    if (result) break;
+  }
+  gotrace__v1_end_batch(d, w.c, before);
+  if (!result && !w.events) result = gotrace__dec_fail(d, GOTRACE_ERROR_EMPTY, d->offset, NULL, "the trace is empty");
+  if (!result && !d->has_frequency) result = gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "missing frequency");
   if (result) gotrace__dec_postpone(d);
   if (!d->has_frequency) d->mul = 1; /* a broken trace: times are ticks */
   d->info.nanoseconds_per_tick = d->mul;
@@ -13214,42 +13021,86 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* Whether the next event is ready with respect to its goroutine. */
+/* ----------------------------------------------------------------------------------------- >>decode-v1-order ----
+ *
+ * v1: merges the procs' events by the sequence numbers of goroutines and by time, leaves out futile wake-ups, and checks what
+ * goroutines and procs do. Go: order.go and parser.go of internal/trace, up to 1.21.
+ */
+
+/* Whether the goroutine, or the collection, of an event is ready for it. */
 static inline bool gotrace__v1_ready(const gotrace_decoder *d, const gotrace__ahead *a) {
   const gotrace__dec_go *g = &d->gos[a->go - 1];
-  if (!(a->rule.rules & GOTRACE__O_ORDERED)) return !(a->rule.rules & GOTRACE__O_GC) || d->gc_sequence == a->sequence;
-  return g->order_status == a->rule.from && (!(a->rule.rules & GOTRACE__O_COUNTED) || g->sequence == a->sequence);
+  if (!(a->rule.does & GOTRACE__R_ORDERED)) return !(a->rule.does & GOTRACE__R_GC) || d->gc_sequence == a->sequence;
+  return g->order_status == a->rule.from && (!(a->rule.does & GOTRACE__R_COUNTED) || g->sequence == a->sequence);
 }
 
-/* Reads ahead events of a proc. False at its end; the file has been checked, so there are no errors. */
+/* Moves a cursor from the end of a batch to the next one that is not empty. False: there is none. */
+static inline bool gotrace__v1_next_batch(const gotrace_decoder *d, gotrace__cursor *c) {
+  while (c->at == c->end) {
+    const gotrace__batch *b;
+    if (!c->batch) return false;
+    b = &d->batches[c->batch - 1];
+    c->at = c->start = b->data;
+    c->end = b->data + b->size;
+    c->base = b->offset;
+    c->tick = b->time;
+    c->batch = b->next;
+  }
+  return true;
+}
+
+/* Finds the goroutine of an event that was read ahead, and the one on which it happened. While reading ahead, because such
+ * searches do not wait for one another. False: no memory. */
+static inline bool gotrace__v1_find_gos(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *a) {
+  const gotrace_event *ev = &a->event;
+  const gotrace__dec_go *g;
+  if (!GOTRACE__LIKELY(c->g_index && (int64_t)d->gos[c->g_index - 1].id == ev->g)) {
+    if (!(g = gotrace__v1_get_go(d, (uint64_t)ev->g))) return false;
+    c->g_index = (uint32_t)(g - d->gos) + 1;
+  }
+  a->own = a->go = c->g_index;
+  if ((a->rule.does & GOTRACE__R_NAMED) && (int64_t)ev->args[0] != ev->g) {
+    if (!(g = gotrace__v1_get_go(d, ev->args[0]))) return false;
+    a->go = (uint32_t)(g - d->gos) + 1;
+  }
+  GOTRACE__PREFETCH(&d->gos[a->go - 1]);
+  return true;
+}
+
+/* Completes an event that was read ahead: its goroutine, its rule, and the event that it becomes. False: no memory. */
+GOTRACE__ALWAYS_INLINE bool gotrace__v1_complete_ahead(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *a,
+                                                       const gotrace__kind *k) {
+  gotrace_event *ev = &a->event;
+  ev->g = (int64_t)gotrace__v1_track(c, k, ev->args[0]);
+  memcpy(&a->rule, &k->rule, sizeof a->rule); /* in one load and one store */
+  a->sequence = gotrace__dec_number(ev, k->rule.sequence) + k->rule.sequence_after;
+  if (k->rule.becomes != k->head[0]) {
+    k = &d->kinds[k->rule.becomes];
+    ev->args[2] = ev->args[1]; /* the other event has a sequence number before it */
+    ev->args[1] = 0;
+  }
+  gotrace__dec_set_kind(ev, k);
+  ev->stack = gotrace__dec_number(ev, k->stack);
+  return gotrace__v1_find_gos(d, c, a);
+}
+
+/* Reads events of a proc ahead. The file was checked, so only its end can come. False: no more, or no memory. */
 static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__ahead *a, *last;
-  const uint8_t *at = c->at;
+  uint64_t size = c->at != c->end ? (uint64_t)(c->end - c->at) : c->batch ? d->batches[c->batch - 1].size : 0;
   if (!c->p_index) {
-    const gotrace__dec_proc *p = gotrace__v1_proc(d, (int64_t)c->id);
+    const gotrace__dec_proc *p = gotrace__v1_get_proc(d, (int64_t)c->id);
     if (!p) return false;
     c->p_index = (uint32_t)(p - d->procs) + 1;
   }
-  if (!gotrace__dec_make_ahead(d, c,
-                               at != c->end ? (uint64_t)(c->end - at)
-                               : c->batch   ? d->batches[c->batch - 1].size
-                                            : 0))
-    return false;
+  if (!gotrace__dec_make_ahead(d, c, size)) return false;
   for (c->next = a = c->ahead, last = a + c->room; a < last;) {
     gotrace_event *ev = &a->event;
     const gotrace__kind *k;
-    const uint8_t *next = NULL;
+    const uint8_t *at, *next = NULL;
     uint64_t offset, dt;
-    while (at == c->end) {
-      gotrace__batch *b;
-      if (!c->batch) goto full;
-      b = &d->batches[c->batch - 1];
-      at = c->start = b->data;
-      c->end = b->data + b->size;
-      c->base = b->offset;
-      c->tick = b->time;
-      c->batch = b->next;
-    }
+    if (!gotrace__v1_next_batch(d, c)) break;
+    at = c->at;
     offset = c->base + (uint64_t)(at - c->start);
     k = &d->kinds[*at & 63];
     gotrace__dec_clear(ev);
@@ -13257,13 +13108,13 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     if (!GOTRACE__LIKELY(next != NULL)) {
       gotrace__v1_event e;
       next = at;
-      if (gotrace__v1_read(d, &next, c->end, offset, &e)) break; /* where the first pass stopped */
+      if (gotrace__v1_read(d, &next, c->end, offset, &e)) break; /* the error at which the first walk stopped */
       memcpy(ev->args, e.args, sizeof ev->args);
       ev->data = (const char *)e.data;
       ev->data_size = e.size;
       dt = e.dt;
     }
-    at = next;
+    c->at = next;
     if (!k->timed) continue;
     ev->time = (int64_t)(c->tick += dt);
     ev->offset = offset;
@@ -13275,33 +13126,9 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
       a->told = k->head[0] == GOTRACE_V1_GO_SYS_EXIT && ev->args[2];
       a->moved = gotrace__v1_is_moved(k->head[0], ev->args[2], ev->time);
     }
-    ev->g = (int64_t)gotrace__v1_whose(c, k, ev->args[0]);
-    memcpy(&a->rule, &k->rule, sizeof a->rule); /* at once */
-    a->sequence = gotrace__dec_number(ev, k->rule.sequence) + k->rule.sequence_after;
-    if (k->rule.becomes != k->head[0]) {
-      k = &d->kinds[k->rule.becomes];
-      ev->args[2] = ev->args[1]; /* which follows the sequence number in the other kinds */
-      ev->args[1] = 0;
-    }
-    gotrace__dec_set_kind(ev, k);
-    ev->stack = gotrace__dec_number(ev, k->stack);
-    /* Goroutines are looked up here, where the lookups do not depend on each other. */
-    if (!GOTRACE__LIKELY(c->g_index && (int64_t)d->gos[c->g_index - 1].id == ev->g)) {
-      const gotrace__dec_go *g = gotrace__v1_go(d, (uint64_t)ev->g);
-      if (!g) return false;
-      c->g_index = (uint32_t)(g - d->gos) + 1;
-    }
-    a->own = a->go = c->g_index;
-    if ((a->rule.rules & GOTRACE__O_NAMED) && (int64_t)ev->args[0] != ev->g) {
-      const gotrace__dec_go *g = gotrace__v1_go(d, ev->args[0]);
-      if (!g) return false;
-      a->go = (uint32_t)(g - d->gos) + 1;
-    }
-    GOTRACE__PREFETCH(&d->gos[a->go - 1]);
+    if (!gotrace__v1_complete_ahead(d, c, a, k)) return false;
     a++;
   }
-full:
-  c->at = at;
   c->left = (unsigned)(a - c->ahead);
   return c->left != 0;
 }
@@ -13315,24 +13142,24 @@ static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
   return gotrace__v1_read_ahead(d, c);
 }
 
-/* Adds a cursor to the heap if its next event is ready; otherwise makes it wait for the goroutine. */
-static inline gotrace_result gotrace__v1_offer(gotrace_decoder *d, uint32_t index) {
+/* Puts a cursor into the heap if its next event is ready, else among those that wait for its goroutine. */
+static inline gotrace_result gotrace__v1_enqueue(gotrace_decoder *d, uint32_t index) {
   gotrace__cursor *c = &d->cursors[index];
   if (!gotrace__v1_ready(d, c->next)) {
-    uint32_t *list = c->next->rule.rules & GOTRACE__O_GC ? &d->gc_waiting : &d->gos[c->next->go - 1].of.v1.waiting;
+    uint32_t *list = c->next->rule.does & GOTRACE__R_GC ? &d->gc_waiting : &d->gos[c->next->go - 1].of.v1.waiting;
     c->next_waiting = *list;
     *list = index + 1;
     d->parked++;
     return GOTRACE_OK;
   }
-  if (!gotrace__heap_grow(d)) return gotrace__dec_no_memory(d);
+  if (!gotrace__heap_grow(d)) return d->failure.result;
   gotrace__heap_set(&d->heap[d->heap_count], c->next->event.time, index);
   gotrace__heap_up(d->heap, d->heap_count);
   gotrace__heap_end(d, d->heap_count + 1);
   return GOTRACE_OK;
 }
 
-/* Computes the time until which only procs' events are next. */
+/* Finds the earliest time of an event that is not next in a proc's batches. */
 static void gotrace__v1_look_elsewhere(gotrace_decoder *d) {
   d->elsewhere = INT64_MAX;
   if (d->sample_given < d->sample_count) d->elsewhere = d->samples[d->sample_given].time;
@@ -13341,7 +13168,7 @@ static void gotrace__v1_look_elsewhere(gotrace_decoder *d) {
   if (d->attempts > GOTRACE__MOST_ATTEMPTS(d)) d->elsewhere = INT64_MIN;
 }
 
-/* Begins the second pass, or begins it again. */
+/* Begins the second walk, or begins it again. */
 static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
   uint32_t i;
   gotrace_result result;
@@ -13362,90 +13189,96 @@ static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
     c->batch = c->first;
     c->g = 0;
     c->left = 0;
-    if (gotrace__v1_advance(d, c) && (result = gotrace__v1_offer(d, i)) != GOTRACE_OK) return result;
+    if (gotrace__v1_advance(d, c) && (result = gotrace__v1_enqueue(d, i)) != GOTRACE_OK) return result;
     if (d->failure.result) return d->failure.result;
   }
   return GOTRACE_OK;
 }
 
-/* The proc to which Go's parser attributes an event. `g`: its goroutine, if known. True: another proc than in the
- * file. */
-static inline bool gotrace__v1_place(gotrace_event *ev, const gotrace__dec_go *g) {
+/* Sets the pseudo-proc on which Go's parser has an event happen; `g`: its goroutine, if known. False: it has none. */
+static inline bool gotrace__v1_set_proc(gotrace_event *ev, const gotrace__dec_go *g) {
   if (ev->kind == GOTRACE_V1_GO_SYS_EXIT) ev->p = GOTRACE_SYSCALL_PROC;
   else if (ev->kind == GOTRACE_V1_GO_UNBLOCK && g && g->timer) ev->p = GOTRACE_TIMER_PROC;
   else return false;
   return true;
 }
 
-/* Sets the fields that follow from the arguments of an event that was not read ahead. */
-static void gotrace__v1_dress(const gotrace_decoder *d, gotrace_event *ev, const gotrace__dec_go *g) {
+/* Completes an event that was not read ahead; `g`: its goroutine, if known. */
+static void gotrace__v1_complete(gotrace_decoder *d, gotrace_event *ev, const gotrace__dec_go *g) {
   const gotrace__kind *k = &d->kinds[ev->kind];
   ev->arg_count = k->args;
   ev->stack = gotrace__dec_number(ev, k->stack);
-  gotrace__v1_place(ev, g);
+  gotrace__v1_set_proc(ev, g);
+  d->own = d->on = 0;
 }
 
-/* Applies the earliest event, and offers its proc's next event and those that waited for it. Go: order1007. */
-GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event *ev, bool *moved) {
+/* Checks the time that the end of a system call tells. */
+static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const gotrace__ahead *a, gotrace__dec_go *g) {
+  const gotrace_event *ev = &a->event;
+  if (ev->kind == GOTRACE_V1_GO_SYS_BLOCK || ev->kind == GOTRACE_V1_GO_IN_SYSCALL) {
+    g->of.v1.blocked_at = ev->time;
+  } else if (a->told) {
+    if (!g->of.v1.blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call without a begin");
+    if ((int64_t)ev->args[2] < g->of.v1.blocked_at)
+      GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(ev->g));
+  }
+  return GOTRACE_OK;
+}
+
+/* Lets the earliest event happen, then enqueues its proc's next event and the cursors that waited for its goroutine. Go:
+ * order1007. */
+GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event *next, bool *moved) {
   uint32_t index = d->heap[0].cursor, waiting = 0;
   gotrace__cursor *c = &d->cursors[index];
-  const gotrace__ahead *e = c->next;
+  const gotrace__ahead *a = c->next;
+  const gotrace_event *ev = &a->event;
   gotrace_result result;
-  if (e->event.time < d->last_time) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "time stamps out of order");
-  d->last_time = e->event.time;
-  if (GOTRACE__LIKELY(e->rule.rules & GOTRACE__O_ORDERED)) {
-    gotrace__dec_go *g = &d->gos[e->go - 1];
-    if (!gotrace__v1_ready(d, e))
-      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "goroutine %lld was in another state", GOTRACE__LL(g->id));
-    if (e->rule.rules & GOTRACE__O_COUNTS) g->sequence++;
-    g->order_status = e->rule.to;
+  if (ev->time < d->last_time) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "time stamps out of order");
+  d->last_time = ev->time;
+  if (GOTRACE__LIKELY(a->rule.does & GOTRACE__R_ORDERED)) {
+    gotrace__dec_go *g = &d->gos[a->go - 1];
+    if (!gotrace__v1_ready(d, a)) GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "goroutine %lld was in another state", GOTRACE__LL(g->id));
+    if (a->rule.does & GOTRACE__R_COUNTS) g->sequence++;
+    g->order_status = a->rule.to;
     waiting = g->of.v1.waiting;
     g->of.v1.waiting = 0;
-    /* Ends of system calls: their time is used only if it is plausible. */
-    if (e->event.kind == GOTRACE_V1_GO_SYS_BLOCK || e->event.kind == GOTRACE_V1_GO_IN_SYSCALL) {
-      g->of.v1.blocked_at = e->event.time;
-    } else if (e->told) {
-      if (!g->of.v1.blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call without a begin");
-      if ((int64_t)e->event.args[2] < g->of.v1.blocked_at)
-        GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks",
-                       GOTRACE__LL(e->event.g));
-    }
-  } else if (e->rule.rules & GOTRACE__O_GC) {
-    if (!gotrace__v1_ready(d, e))
-      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "collection %llu out of order", (unsigned long long)e->sequence);
+    if ((result = gotrace__v1_check_syscall(d, a, g)) != GOTRACE_OK) return result;
+  } else if (a->rule.does & GOTRACE__R_GC) {
+    if (!gotrace__v1_ready(d, a))
+      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "collection %llu out of order", (unsigned long long)a->sequence);
     d->gc_sequence++;
     waiting = d->gc_waiting;
     d->gc_waiting = 0;
   }
-  *moved = e->moved;
-  d->own = e->own;
-  d->named = e->go;
-  *ev = e->event;
-  d->on = gotrace__v1_place(ev, &d->gos[e->own - 1]) ? 0 : c->p_index;
+  *moved = a->moved;
+  d->own = a->own;
+  d->named = a->go;
+  *next = *ev;
+  d->on = gotrace__v1_set_proc(next, &d->gos[a->own - 1]) ? 0 : c->p_index;
   if (GOTRACE__LIKELY(gotrace__v1_advance(d, c))) {
     if (GOTRACE__LIKELY(gotrace__v1_ready(d, c->next))) {
       gotrace__heap_down(d->heap, d->heap_count, 0, c->next->event.time);
     } else {
       gotrace__heap_remove(d, 0);
-      if ((result = gotrace__v1_offer(d, index)) != GOTRACE_OK) return result;
+      if ((result = gotrace__v1_enqueue(d, index)) != GOTRACE_OK) return result;
     }
   } else {
     gotrace__heap_remove(d, 0);
   }
   while (waiting) {
-    uint32_t next = d->cursors[waiting - 1].next_waiting;
+    uint32_t other = d->cursors[waiting - 1].next_waiting;
     d->parked--;
-    if ((result = gotrace__v1_offer(d, waiting - 1)) != GOTRACE_OK) return result;
-    waiting = next;
+    if ((result = gotrace__v1_enqueue(d, waiting - 1)) != GOTRACE_OK) return result;
+    waiting = other;
     if (++d->attempts > GOTRACE__MOST_ATTEMPTS(d)) d->elsewhere = INT64_MIN;
   }
   return d->failure.result;
 }
 
-/* Format 1.5: orders events by their numbers. Go: order1005. */
+/* Format 1.5: sorts the events, which have numbers. Go: order1005. */
 static gotrace_result gotrace__v1_sort(gotrace_decoder *d) {
   size_t i;
-  if (!gotrace__dec_sort_samples(d, d->samples, d->sample_count)) return gotrace__dec_no_memory(d);
+  if (!gotrace__dec_sort_samples(d, d->samples, d->sample_count)) return d->failure.result;
   for (i = 1; i < d->sample_count; i++)
     if ((int64_t)d->samples[i].tick < (int64_t)d->samples[i - 1].tick) {
       gotrace__dec_fail(d, GOTRACE_ERROR_TIME, d->samples[i].offset, NULL, "time stamps out of order");
@@ -13455,51 +13288,34 @@ static gotrace_result gotrace__v1_sort(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* The next event of the whole trace. Its time is in ticks; its goroutine is 0 if it has none. */
-static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
+/* Format 1.5: the next event of the whole trace. */
+static gotrace_result gotrace__v1_record_sorted(gotrace_decoder *d, gotrace_event *ev) {
   const gotrace__dec_sample *s;
-  bool sample, exit, moved;
-  if (d->version < 1007) {
-    gotrace__v1_event e;
-    const uint8_t *at;
-    if (d->sample_given == d->sample_count) return GOTRACE_END_OF_TRACE;
-    s = &d->samples[d->sample_given++];
-    at = d->file + (s->offset - d->file_offset);
-    if (gotrace__v1_read(d, &at, d->end, s->offset, &e)) return d->failure.result;
-    gotrace__dec_blank(ev, d->kinds[e.kind].spec, s->offset);
-    memcpy(ev->args, e.args, sizeof ev->args);
-    ev->time = (int64_t)s->tick;
-    ev->p = (int64_t)s->p;
-    ev->g = (int64_t)s->g;
-    gotrace__v1_dress(d, ev, gotrace__dec_find_go(d, s->g));
-    d->own = d->on = 0;
-    return GOTRACE_OK;
-  }
-  for (;;) {
-    gotrace_result result;
-    sample =
-        d->sample_given < d->sample_count && (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time);
-    exit =
-        d->moved_given < d->moved_count && (sample ? d->moved[d->moved_given].time < d->samples[d->sample_given].time
-                                                   : !d->heap_count || d->moved[d->moved_given].time < d->heap[0].time);
-    if (sample || exit) break;
-    if (!d->heap_count && !d->parked) return GOTRACE_END_OF_TRACE;
-    if (!d->heap_count || d->attempts > GOTRACE__MOST_ATTEMPTS(d))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_ORDER, d->offset, NULL,
-                               "no consistent order of the events of %llu procs",
-                               (unsigned long long)(d->parked + d->heap_count));
-    if ((result = gotrace__v1_step(d, ev, &moved)) != GOTRACE_OK) return result;
-    if (GOTRACE__LIKELY(!moved)) return GOTRACE_OK;
-  }
-  s = exit ? &d->moved[d->moved_given++] : &d->samples[d->sample_given++];
+  gotrace__v1_event e;
+  const uint8_t *at;
+  if (d->sample_given == d->sample_count) return GOTRACE_END_OF_TRACE;
+  s = &d->samples[d->sample_given++];
+  at = d->file + (s->offset - d->file_offset);
+  if (gotrace__v1_read(d, &at, d->end, s->offset, &e)) return d->failure.result;
+  gotrace__dec_blank(ev, d->kinds[e.kind].spec, s->offset);
+  memcpy(ev->args, e.args, sizeof ev->args);
+  ev->time = (int64_t)s->tick;
+  ev->p = (int64_t)s->p;
+  ev->g = (int64_t)s->g;
+  gotrace__v1_complete(d, ev, gotrace__dec_find_go(d, s->g));
+  return GOTRACE_OK;
+}
+
+/* An event that is not next in a proc's batches: the end of a system call, or a CPU sample. */
+static gotrace_result gotrace__v1_record_elsewhere(gotrace_decoder *d, gotrace_event *ev, bool exit) {
+  const gotrace__dec_sample *s = exit ? &d->moved[d->moved_given++] : &d->samples[d->sample_given++];
   gotrace__v1_look_elsewhere(d);
   gotrace__dec_blank(ev, d->kinds[exit ? GOTRACE_V1_GO_SYS_EXIT : GOTRACE_V1_CPU_SAMPLE].spec, s->offset);
   ev->time = s->time;
   ev->g = (int64_t)s->g;
   ev->args[0] = s->g, ev->args[1] = s->stack, ev->args[2] = (uint64_t)s->time;
   if (!exit) ev->args[0] = (uint64_t)s->time, ev->args[1] = s->p, ev->args[2] = s->g, ev->args[3] = s->stack;
-  gotrace__v1_dress(d, ev, NULL);
-  d->own = d->on = 0;
+  gotrace__v1_complete(d, ev, NULL);
   if (exit) return GOTRACE_OK;
   ev->p = (int64_t)s->p;
   if (s->time < d->last_time)
@@ -13508,261 +13324,214 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, g
   return GOTRACE_OK;
 }
 
+/* The next event of the whole trace. Its time is in ticks; its goroutine is 0 if it has none. */
+static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
+  if (d->version < 1007) return gotrace__v1_record_sorted(d, ev);
+  for (;;) {
+    gotrace_result result;
+    bool moved = false, procs = d->heap_count != 0;
+    bool sample = d->sample_given < d->sample_count && (!procs || d->samples[d->sample_given].time < d->heap[0].time);
+    bool exit = d->moved_given < d->moved_count && (sample ? d->moved[d->moved_given].time < d->samples[d->sample_given].time
+                                                           : !procs || d->moved[d->moved_given].time < d->heap[0].time);
+    if (sample || exit) return gotrace__v1_record_elsewhere(d, ev, exit);
+    if (!procs && !d->parked) return GOTRACE_END_OF_TRACE;
+    if (!procs || d->attempts > GOTRACE__MOST_ATTEMPTS(d))
+      return gotrace__dec_fail(d, GOTRACE_ERROR_ORDER, d->offset, NULL, "no consistent order of the events of %llu procs",
+                               (unsigned long long)(d->parked + d->heap_count));
+    if ((result = gotrace__v1_step(d, ev, &moved)) != GOTRACE_OK) return result;
+    if (GOTRACE__LIKELY(!moved)) return GOTRACE_OK;
+  }
+}
+
+/* Marks a goroutine's last wake-up as futile, with the block at its end. */
+static void gotrace__v1_mark_futile(gotrace_decoder *d, const gotrace__dec_go *g, uint64_t ordinal) {
+  uint32_t i;
+  d->futile[ordinal / 64] |= (uint64_t)1 << (ordinal % 64);
+  for (i = g->of.v1.wakeup; i; i = d->wakes[i - 1].next)
+    d->futile[d->wakes[i - 1].ordinal / 64] |= (uint64_t)1 << (d->wakes[i - 1].ordinal % 64);
+}
+
 /* Finds the futile wake-ups: from an unblock over starts and preemptions to the block after a FutileWakeup. Go:
  * removeFutile. */
 static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
+  const uint64_t wakes =
+      GOTRACE__V1_BIT(GO_UNBLOCK) | GOTRACE__V1_BIT(GO_START) | GOTRACE__V1_BIT(GO_PREEMPT) | GOTRACE__V1_BIT(FUTILE_WAKEUP);
+  const uint64_t blocks = GOTRACE__V1_BIT(GO_BLOCK) | GOTRACE__V1_BIT(GO_BLOCK_SEND) | GOTRACE__V1_BIT(GO_BLOCK_RECV) |
+                          GOTRACE__V1_BIT(GO_BLOCK_SELECT) | GOTRACE__V1_BIT(GO_BLOCK_SYNC) | GOTRACE__V1_BIT(GO_BLOCK_COND);
   gotrace_event ev;
-  uint64_t ordinal = 0, i;
+  uint64_t ordinal = 0;
   gotrace_result result;
   memset(&ev, 0, sizeof ev);
   for (; (result = gotrace__v1_record(d, &ev)) == GOTRACE_OK; ordinal++) {
     gotrace__dec_go *g;
-    bool wakes = false;
-    if (ordinal / 64 >= d->futile_count) {
-      if (!GOTRACE__GROW(d, uint64_t, d->futile, d->futile_count, d->futile_capacity)) return gotrace__dec_no_memory(d);
-      d->futile[d->futile_count++] = 0;
+    gotrace__dec_wake *wake;
+    if (ordinal / 64 >= d->futile_count && !gotrace__dec_push_futile(d)) return d->failure.result;
+    if (!((wakes | blocks) >> ev.kind & 1)) continue;
+    if (!(g = gotrace__v1_get_go(d, ev.kind == GOTRACE_V1_GO_UNBLOCK ? ev.args[0] : (uint64_t)ev.g))) return d->failure.result;
+    if (blocks >> ev.kind & 1) {
+      if (g->futile) gotrace__v1_mark_futile(d, g, ordinal);
+      g->futile = false;
+    } else if (ev.kind == GOTRACE_V1_FUTILE_WAKEUP) {
+      g->futile = true;
     }
-    switch (ev.kind) {
-      case GOTRACE_V1_GO_UNBLOCK:
-        if (!(g = gotrace__v1_go(d, ev.args[0]))) return d->failure.result;
-        g->of.v1.wakeup = 0;
-        wakes = true;
-        break;
-      case GOTRACE_V1_GO_START:
-      case GOTRACE_V1_GO_PREEMPT:
-      case GOTRACE_V1_FUTILE_WAKEUP:
-        if (!(g = gotrace__v1_go(d, (uint64_t)ev.g))) return d->failure.result;
-        if (ev.kind == GOTRACE_V1_FUTILE_WAKEUP) g->futile = true;
-        wakes = true;
-        break;
-      case GOTRACE_V1_GO_BLOCK:
-      case GOTRACE_V1_GO_BLOCK_SEND:
-      case GOTRACE_V1_GO_BLOCK_RECV:
-      case GOTRACE_V1_GO_BLOCK_SELECT:
-      case GOTRACE_V1_GO_BLOCK_SYNC:
-      case GOTRACE_V1_GO_BLOCK_COND:
-        if (!(g = gotrace__v1_go(d, (uint64_t)ev.g))) return d->failure.result;
-        if (g->futile) {
-          d->futile[ordinal / 64] |= (uint64_t)1 << (ordinal % 64);
-          for (i = g->of.v1.wakeup; i; i = d->wakes[i - 1].next) {
-            uint64_t at = d->wakes[i - 1].ordinal;
-            d->futile[at / 64] |= (uint64_t)1 << (at % 64);
-          }
-        }
-        g->futile = false;
-        g->of.v1.wakeup = 0;
-        break;
-      default: break;
-    }
-    if (!wakes) continue;
-    if (!GOTRACE__GROW(d, gotrace__dec_wake, d->wakes, d->wake_count, d->wake_capacity))
-      return gotrace__dec_no_memory(d);
-    d->wakes[d->wake_count].ordinal = ordinal;
-    d->wakes[d->wake_count].next = g->of.v1.wakeup;
-    g->of.v1.wakeup = (uint32_t)++d->wake_count;
+    if ((blocks | GOTRACE__V1_BIT(GO_UNBLOCK)) >> ev.kind & 1) g->of.v1.wakeup = 0;
+    if (blocks >> ev.kind & 1) continue;
+    if (!(wake = gotrace__dec_push_wake(d))) return d->failure.result;
+    wake->ordinal = ordinal;
+    wake->next = g->of.v1.wakeup;
+    g->of.v1.wakeup = (uint32_t)d->wake_count;
   }
   gotrace__dec_release(d, d->wakes, d->wake_capacity * sizeof *d->wakes);
   d->wakes = NULL;
   d->wake_count = d->wake_capacity = 0;
   if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
-  memset(&d->failure, 0, sizeof d->failure); /* the next pass finds it again, unless it was the limit of attempts */
+  memset(&d->failure, 0, sizeof d->failure); /* it will occur again, unless it was that ordering took too long */
   return GOTRACE_OK;
 }
 
+/* Does the first walk, and prepares the second. */
 static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
   gotrace_result result = gotrace__v1_scan(d);
+  bool old = d->version < 1007;
   gotrace__dec_go *g;
   if (result) return result;
-  if (d->version < 1007 && (result = gotrace__v1_sort(d)) != GOTRACE_OK) {
+  if (old && (result = gotrace__v1_sort(d)) != GOTRACE_OK) {
     if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
     gotrace__dec_postpone(d);
   }
   if (!gotrace__dec_sort_samples(d, d->moved, d->moved_count) ||
-      (d->version >= 1007 && !gotrace__dec_sort_samples(d, d->samples, d->sample_count)))
-    return gotrace__dec_no_memory(d);
+      (!old && !gotrace__dec_sort_samples(d, d->samples, d->sample_count)))
+    return d->failure.result;
   if ((result = gotrace__v1_rewind(d)) != GOTRACE_OK) return result;
-  d->min_time = INT64_MAX;
-  if (d->heap_count) d->min_time = d->heap[0].time;
+  d->min_time = d->heap_count ? d->heap[0].time : INT64_MAX;
   if (d->sample_count) {
-    int64_t first = d->version < 1007 ? (int64_t)d->samples[0].tick : d->samples[0].time;
+    int64_t first = old ? (int64_t)d->samples[0].tick : d->samples[0].time;
     if (first < d->min_time) d->min_time = first;
   }
   if (d->moved_count && d->moved[0].time < d->min_time) d->min_time = d->moved[0].time;
-  if (d->any_futile &&
-      ((result = gotrace__v1_find_futile(d)) != GOTRACE_OK || (result = gotrace__v1_rewind(d)) != GOTRACE_OK))
+  if (d->any_futile && ((result = gotrace__v1_find_futile(d)) != GOTRACE_OK || (result = gotrace__v1_rewind(d)) != GOTRACE_OK))
     return result;
   d->ordinal = 0;
-  if (!(g = gotrace__v1_go(d, 0))) return d->failure.result;
+  if (!(g = gotrace__v1_get_go(d, 0))) return d->failure.result;
   g->status = GOTRACE__G_RUNNING;
   return GOTRACE_OK;
 }
 
-#define GOTRACE__WRONG1(result, ...) return gotrace__dec_fail(d, result, ev->offset, ev->spec->name, __VA_ARGS__)
-/* The goroutine must run on the proc, and must not be 0. Go: checkRunning. */
-#define GOTRACE__RUNS(allow_none)                                                                       \
-  do {                                                                                                  \
-    if (g->status != GOTRACE__G_RUNNING)                                                                \
-      GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));          \
-    if (p->g != (uint64_t)ev->g)                                                                        \
-      GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), \
-                      GOTRACE__LL(ev->g));                                                              \
-    if (!(allow_none) && ev->g == 0) GOTRACE__WRONG1(GOTRACE_ERROR_CONTEXT, "needs a goroutine");       \
-  } while (0)
-
-static gotrace_result gotrace__v1_region(gotrace_decoder *d, gotrace__dec_go *g, const gotrace_event *ev) {
-  gotrace__region_mark mark;
-  mark.task = ev->args[0];
-  mark.name = gotrace__dec_string_hash(d, ev->args[2]);
-  if (ev->args[1] == 0) return gotrace__dec_push_region(d, g, mark);
-  if (ev->args[1] != 1) GOTRACE__WRONG1(GOTRACE_ERROR_REGION, "region of mode %lld", GOTRACE__LL(ev->args[1]));
-  if (!g->region_count) return GOTRACE_OK;
-  if (g->regions[g->region_count - 1].task != mark.task || g->regions[g->region_count - 1].name != mark.name)
-    GOTRACE__WRONG1(GOTRACE_ERROR_REGION, "not the innermost region of goroutine %lld", GOTRACE__LL(ev->g));
-  g->region_count--;
+/* Checks that the goroutine runs on the proc; `allow_none`: it may be goroutine 0, none. Go: checkRunning. */
+static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const gotrace__dec_go *g, const gotrace__dec_proc *p,
+                                                    const gotrace_event *ev, bool allow_none) {
+  if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
+  if (p->g != (uint64_t)ev->g)
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
+  if (!allow_none && ev->g == 0) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine");
   return GOTRACE_OK;
 }
 
-/* Go: postProcessTrace. */
-static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
-                                        gotrace_event *ev) {
-  gotrace__dec_go *other;
-  bool *flag;
-  switch (ev->kind) {
-    case GOTRACE_V1_PROC_START:
-      if (p->status) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld is already running", GOTRACE__LL(ev->p));
-      p->status = 1;
-      p->sequence = ev->args[0];
-      break;
-    case GOTRACE_V1_PROC_STOP:
-      if (!p->status) GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld is not running", GOTRACE__LL(ev->p));
-      if (p->g)
-        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
-      p->status = 0;
-      break;
-    case GOTRACE_V1_GC_START:
-    case GOTRACE_V1_GC_DONE:
-      if (d->gc_on == (ev->kind == GOTRACE_V1_GC_START))
-        GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, d->gc_on ? "a collection is already active" : "no collection is active");
-      d->gc_on = !d->gc_on;
-      if (d->gc_on) ev->p = GOTRACE_GC_PROC;
-      break;
-    case GOTRACE_V1_STW_START:
-    case GOTRACE_V1_STW_DONE:
-      flag = d->version < GOTRACE_GO_1_10 ? &p->stw : &d->stw_on;
-      if (*flag == (ev->kind == GOTRACE_V1_STW_START))
-        GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, *flag ? "the world is already stopped" : "the world is not stopped");
-      *flag = !*flag;
-      break;
-    case GOTRACE_V1_GC_SWEEP_START:
-    case GOTRACE_V1_GC_SWEEP_DONE:
-      if (p->sweep == (ev->kind == GOTRACE_V1_GC_SWEEP_START))
-        GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, p->sweep ? "a sweep is already active" : "no sweep is active");
-      p->sweep = !p->sweep;
-      break;
-    case GOTRACE_V1_GC_MARK_ASSIST_START:
-      if (g->assist) GOTRACE__WRONG1(GOTRACE_ERROR_RANGE, "a mark assist is already active");
-      g->assist = true;
-      break;
-    case GOTRACE_V1_GC_MARK_ASSIST_DONE: g->assist = false; break; /* it may have begun before the trace */
-    case GOTRACE_V1_GO_WAITING:
-    case GOTRACE_V1_GO_IN_SYSCALL:
-      if (g->status != GOTRACE__G_RUNNABLE)
-        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not runnable", GOTRACE__LL(ev->g));
-      g->status = GOTRACE__G_WAITING;
-      g->last = ev->kind;
-      break;
-    case GOTRACE_V1_GO_CREATE:
-      GOTRACE__RUNS(true);
-      other = &d->gos[d->named - 1];
-      if (other->created || other == g)
-        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
-      other->created = true;
-      other->status = GOTRACE__G_RUNNABLE;
-      other->last = ev->kind;
-      other->of.v1.new_stack = ev->args[1];
-      other->fresh = true;
-      break;
-    case GOTRACE_V1_GO_START:
-    case GOTRACE_V1_GO_START_LABEL:
-      if (g->status != GOTRACE__G_RUNNABLE)
-        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not runnable", GOTRACE__LL(ev->g));
-      if (p->g)
-        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
-      g->status = GOTRACE__G_RUNNING;
+/* Checks and changes the status of an event's goroutine by its rule, and what the proc runs. */
+static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
+                                                      gotrace_event *ev, const gotrace__rule *r) {
+  gotrace_result result;
+  if (r->does & GOTRACE__R_RUNS) {
+    if ((result = gotrace__v1_check_runs(d, g, p, ev, false)) != GOTRACE_OK) return result;
+    if (r->does & GOTRACE__R_LEAVES) {
+      p->g = 0;
+      if (ev->kind == GOTRACE_V1_GO_END) g->region_count = 0;
+    }
+  } else {
+    if (g->status != r->from)
+      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld %s", GOTRACE__LL(ev->g),
+                     r->from == GOTRACE__G_WAITING ? "does not wait" : "is not runnable");
+    if (r->does & GOTRACE__R_STARTS) {
+      if (p->g) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
       p->g = (uint64_t)ev->g;
       if (g->fresh) {
         if (d->version < 1007) ev->extra = (int64_t)(g->of.v1.new_stack + 1);
         else ev->stack = g->of.v1.new_stack;
         g->fresh = false;
       }
-      g->last = 0;
-      break;
-    case GOTRACE_V1_GO_END:
-    case GOTRACE_V1_GO_STOP:
-      GOTRACE__RUNS(false);
-      g->status = 0;
-      p->g = 0;
-      if (ev->kind == GOTRACE_V1_GO_END) g->region_count = 0;
-      break;
-    case GOTRACE_V1_GO_SCHED:
-    case GOTRACE_V1_GO_PREEMPT:
-      GOTRACE__RUNS(false);
-      g->status = GOTRACE__G_RUNNABLE;
-      p->g = 0;
-      g->last = ev->kind;
-      break;
-    case GOTRACE_V1_GO_UNBLOCK:
-      if (g->status != GOTRACE__G_RUNNING)
-        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
-      if (ev->p != GOTRACE_TIMER_PROC && p->g != (uint64_t)ev->g)
-        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p),
-                        GOTRACE__LL(ev->g));
-      other = d->named ? &d->gos[d->named - 1] : NULL;
-      if (!other || other->status != GOTRACE__G_WAITING)
-        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
-      if (other->last == GOTRACE_V1_GO_BLOCK_NET && ev->p != GOTRACE_TIMER_PROC) ev->p = GOTRACE_NETPOLL_PROC;
-      other->status = GOTRACE__G_RUNNABLE;
-      other->last = ev->kind;
-      break;
-    case GOTRACE_V1_GO_SYS_CALL:
-      GOTRACE__RUNS(false);
-      g->last = ev->kind;
-      break;
-    case GOTRACE_V1_GO_SYS_BLOCK:
-      GOTRACE__RUNS(false);
-      g->status = GOTRACE__G_WAITING;
-      p->g = 0;
-      break;
-    case GOTRACE_V1_GO_SYS_EXIT:
-      if (g->status != GOTRACE__G_WAITING)
-        GOTRACE__WRONG1(GOTRACE_ERROR_STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->g));
-      g->status = GOTRACE__G_RUNNABLE;
-      g->last = ev->kind;
-      break;
-    case GOTRACE_V1_GO_SLEEP:
-    case GOTRACE_V1_GO_BLOCK:
-    case GOTRACE_V1_GO_BLOCK_SEND:
-    case GOTRACE_V1_GO_BLOCK_RECV:
-    case GOTRACE_V1_GO_BLOCK_SELECT:
-    case GOTRACE_V1_GO_BLOCK_SYNC:
-    case GOTRACE_V1_GO_BLOCK_COND:
-    case GOTRACE_V1_GO_BLOCK_NET:
-    case GOTRACE_V1_GO_BLOCK_GC:
-      GOTRACE__RUNS(false);
-      g->status = GOTRACE__G_WAITING;
-      g->last = ev->kind;
-      p->g = 0;
-      break;
+    }
+  }
+  g->status = r->to;
+  g->last = ev->kind;
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__v1_check_create(gotrace_decoder *d, const gotrace__dec_go *g, const gotrace__dec_proc *p,
+                                               const gotrace_event *ev) {
+  gotrace__dec_go *other = &d->gos[d->named - 1];
+  gotrace_result result = gotrace__v1_check_runs(d, g, p, ev, true);
+  if (result) return result;
+  if (other->created || other == g)
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
+  other->created = true;
+  other->status = GOTRACE__G_RUNNABLE;
+  other->last = ev->kind;
+  other->of.v1.new_stack = ev->args[1];
+  other->fresh = true;
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrace__dec_go *g, const gotrace__dec_proc *p,
+                                                gotrace_event *ev) {
+  gotrace__dec_go *other = d->named ? &d->gos[d->named - 1] : NULL;
+  if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
+  if (ev->p != GOTRACE_TIMER_PROC && p->g != (uint64_t)ev->g)
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
+  if (!other || other->status != GOTRACE__G_WAITING)
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
+  if (other->last == GOTRACE_V1_GO_BLOCK_NET && ev->p != GOTRACE_TIMER_PROC) ev->p = GOTRACE_NETPOLL_PROC;
+  other->status = GOTRACE__G_RUNNABLE;
+  other->last = ev->kind;
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__v1_check_gc(gotrace_decoder *d, gotrace_event *ev) {
+  gotrace_result result = gotrace__dec_toggle(d, ev, &d->gc_on, ev->kind == GOTRACE_V1_GC_START, "a collection is already active",
+                                              "no collection is active");
+  if (d->gc_on) ev->p = GOTRACE_GC_PROC;
+  return result;
+}
+
+/* Checks what an event needs and changes. Go: postProcessTrace. */
+static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p, gotrace_event *ev) {
+  const gotrace__rule *r = &d->kinds[ev->kind].rule;
+  if (r->does & GOTRACE__R_STATUS) return gotrace__v1_check_status(d, g, p, ev, r);
+  switch (ev->kind) {
+    case GOTRACE_V1_GO_CREATE: return gotrace__v1_check_create(d, g, p, ev);
+    case GOTRACE_V1_GO_UNBLOCK: return gotrace__v1_check_unblock(d, g, p, ev);
+    case GOTRACE_V1_PROC_START:
+      if (p->status) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is already running", GOTRACE__LL(ev->p));
+      p->status = 1;
+      p->sequence = ev->args[0];
+      return GOTRACE_OK;
+    case GOTRACE_V1_PROC_STOP:
+      if (!p->status) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not running", GOTRACE__LL(ev->p));
+      if (p->g) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
+      p->status = 0;
+      return GOTRACE_OK;
+    case GOTRACE_V1_GC_START:
+    case GOTRACE_V1_GC_DONE: return gotrace__v1_check_gc(d, ev);
+    case GOTRACE_V1_STW_START:
+    case GOTRACE_V1_STW_DONE:
+      return gotrace__dec_toggle(d, ev, d->version < GOTRACE_GO_1_10 ? &p->stw : &d->stw_on, ev->kind == GOTRACE_V1_STW_START,
+                                 "the world is already stopped", "the world is not stopped");
+    case GOTRACE_V1_GC_SWEEP_START:
+    case GOTRACE_V1_GC_SWEEP_DONE:
+      return gotrace__dec_toggle(d, ev, &p->sweep, ev->kind == GOTRACE_V1_GC_SWEEP_START, "a sweep is already active",
+                                 "no sweep is active");
+    case GOTRACE_V1_GC_MARK_ASSIST_START:
+      return gotrace__dec_toggle(d, ev, &g->assist, true, "a mark assist is already active", "");
+    case GOTRACE_V1_GC_MARK_ASSIST_DONE: g->assist = false; return GOTRACE_OK; /* it may have begun before the trace */
     case GOTRACE_V1_USER_TASK_CREATE:
       if (gotrace__map_get(d, &d->task_map, ev->args[0]))
-        GOTRACE__WRONG1(GOTRACE_ERROR_TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
-      if (!gotrace__map_add(d, &d->task_map, ev->args[0], 1)) return gotrace__dec_no_memory(d);
-      break;
-    case GOTRACE_V1_USER_TASK_END: gotrace__map_remove(d, &d->task_map, ev->args[0]); break;
-    case GOTRACE_V1_USER_REGION: return gotrace__v1_region(d, g, ev);
-    default: break;
+        GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
+      return gotrace__map_add(d, &d->task_map, ev->args[0], 1) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+    case GOTRACE_V1_USER_TASK_END: gotrace__map_remove(d, &d->task_map, ev->args[0]); return GOTRACE_OK;
+    case GOTRACE_V1_USER_REGION:
+      if (ev->args[1] > 1) GOTRACE__WRONG(GOTRACE_ERROR_REGION, "region of mode %lld", GOTRACE__LL(ev->args[1]));
+      return gotrace__dec_region(d, g, ev, ev->args[2], ev->args[1] == 0);
+    default: return GOTRACE_OK;
   }
-  return GOTRACE_OK;
 }
 
 static const char *gotrace__v1_stw_reason(const gotrace_decoder *d, uint64_t kind) {
@@ -13775,8 +13544,7 @@ static const char *gotrace__v1_stw_reason(const gotrace_decoder *d, uint64_t kin
   return kind < sizeof reasons / sizeof reasons[0] ? reasons[kind] : reasons[0];
 }
 
-/* An event is invalid. If the rest has no consistent order either, that is the error to report: Go checks the order
- * first. */
+/* An event was wrong. If the rest of the trace has no consistent order either, that is the error: Go looks there first. */
 static gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_decoder_failure found = d->failure;
   if (found.result == GOTRACE_ERROR_OUT_OF_MEMORY) return found.result;
@@ -13786,20 +13554,8 @@ static gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_event *
   return d->failure.result;
 }
 
-/* Handles the result of an event. */
-static inline gotrace_result gotrace__dec_give(gotrace_decoder *d, gotrace_result result) {
-  if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
-    d->info.events++;
-  } else { /* for ever */
-    d->result = result;
-    d->quick = false;
-    d->batch_at = d->batch_end = d->batch_whole = NULL;
-  }
-  return result;
-}
-
 /* The next event of an ordered v1 trace. */
-static inline gotrace_result gotrace__dec_ordered_v1(gotrace_decoder *d, gotrace_event *ev) {
+static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result;
   gotrace__dec_go *g;
   gotrace__dec_proc *p;
@@ -13815,15 +13571,15 @@ static inline gotrace_result gotrace__dec_ordered_v1(gotrace_decoder *d, gotrace
     }
     ordinal = d->ordinal++;
   } while (ordinal / 64 < d->futile_count && (d->futile[ordinal / 64] >> (ordinal % 64) & 1));
-  if (!GOTRACE__LIKELY(d->own)) { /* not looked up when it was read */
-    if (ev->kind == GOTRACE_V1_GO_CREATE && !gotrace__v1_go(d, ev->args[0])) return d->failure.result;
-    if (!(g = gotrace__v1_go(d, (uint64_t)ev->g))) return d->failure.result;
+  if (!GOTRACE__LIKELY(d->own)) { /* it was not read ahead */
+    if (ev->kind == GOTRACE_V1_GO_CREATE && !gotrace__v1_get_go(d, ev->args[0])) return d->failure.result;
+    if (!(g = gotrace__v1_get_go(d, (uint64_t)ev->g))) return d->failure.result;
     d->own = (uint32_t)(g - d->gos) + 1;
     d->named = gotrace__map_get(d, &d->go_map, ev->args[0]);
   }
   g = &d->gos[d->own - 1];
   if (GOTRACE__LIKELY(d->on)) p = &d->procs[d->on - 1];
-  else if (!(p = gotrace__v1_proc(d, ev->p))) return d->failure.result;
+  else if (!(p = gotrace__v1_get_proc(d, ev->p))) return d->failure.result;
   if (!GOTRACE__LIKELY((result = gotrace__v1_check(d, g, p, ev)) == GOTRACE_OK)) return gotrace__v1_root_cause(d, ev);
   g->created = true;
   if (ev->kind == GOTRACE_V1_STW_START) {
@@ -13836,38 +13592,286 @@ static inline gotrace_result gotrace__dec_ordered_v1(gotrace_decoder *d, gotrace
   return GOTRACE_OK;
 }
 
-static GOTRACE__NOINLINE gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event *event) {
-  return gotrace__dec_give(d, gotrace__dec_ordered_v1(d, event));
+/* ---------------------------------------------------------------------------------------------- >>decode-raw ----
+ *
+ * Raw traces: all events in the order of the file, including batches and tables.
+ */
+
+/* Sets an event's fields that its kind, place and time determine. */
+static inline void gotrace__raw_begin(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k, uint64_t offset,
+                                      uint64_t dt) {
+  d->tick += dt;
+  gotrace__dec_set_kind(ev, k);
+  ev->time = (int64_t)d->tick;
+  ev->offset = offset;
+  ev->m = (int64_t)d->raw_id;
+  ev->p = ev->g = GOTRACE_NO_ID;
 }
 
-/* ---- Both ---- */
+/* v2: the header of the next batch, as an event. */
+static gotrace_result gotrace__v2_next_raw_batch(gotrace_decoder *d, gotrace_event *ev) {
+  gotrace__batch_header h;
+  gotrace_result result;
+  const gotrace__kind *k;
+  unsigned i = 0;
+  uint64_t end = d->offset + (uint64_t)(d->batch_at ? d->batch_at - d->at : 0);
+  if (d->batch_cut) return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, end, NULL, "truncated in a batch");
+  if (d->batch_at) gotrace__dec_skip(d, (size_t)(d->batch_at - d->at));
+  d->batch_at = d->batch_end = d->batch_whole = NULL;
+  if ((result = gotrace__v2_read_header(d, &h)) != GOTRACE_OK) return result;
+  k = &d->kinds[h.kind];
+  gotrace__dec_blank(ev, k->spec, d->offset);
+  ev->arg_count = k->args;
+  if (h.kind == GOTRACE_V2_END_OF_GENERATION) return gotrace__dec_skip(d, 1), GOTRACE_OK;
+  if (!gotrace__dec_fill(d, h.header_size + (size_t)h.size)) return d->failure.result;
+  if (k->data) ev->args[i++] = h.experiment;
+  ev->args[i++] = d->generation = d->info.generation = h.generation;
+  ev->args[i++] = d->raw_id = h.m;
+  ev->args[i++] = d->tick = h.time;
+  ev->m = (int64_t)h.m;
+  ev->time = (int64_t)h.time;
+  if (k->data) {
+    if ((size_t)(d->end - d->at) - h.header_size < h.size)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, k->spec->name, "truncated in a batch");
+    ev->data = (const char *)d->at + h.header_size;
+    ev->data_size = (size_t)h.size;
+    h.header_size += (size_t)h.size;
+  } else {
+    ev->args[3] = h.size;
+    d->batch_at = d->at + h.header_size;
+    d->batch_cut = (uint64_t)(d->end - d->batch_at) < h.size;
+    d->batch_end = d->batch_cut ? d->end : d->batch_at + (size_t)h.size;
+    d->batch_offset = d->offset - (uint64_t)(uintptr_t)d->at;
+    d->batch_whole = d->batch_end - d->batch_at > GOTRACE__EVENT_BYTES ? d->batch_end - GOTRACE__EVENT_BYTES : NULL;
+  }
+  gotrace__dec_skip(d, h.header_size);
+  return GOTRACE_OK;
+}
 
+/* v2: the bytes of a string, or the frames of a stack, at `at`. Returns what follows them; NULL: failed. */
+static const uint8_t *gotrace__v2_read_raw_data(gotrace_decoder *d, gotrace_event *ev, const uint8_t *at) {
+  const uint8_t *end = d->batch_end, *next;
+  uint64_t i, number;
+  ev->data = (const char *)at;
+  if (ev->kind == GOTRACE_V2_STRING) {
+    if (!(next = gotrace__get_varint(at, end, &number)))
+      return gotrace__dec_bad_number(d, at, end, ev->offset, ev->spec->name), (const uint8_t *)NULL;
+    if (number > (uint64_t)(end - next))
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, ev->offset, ev->spec->name,
+                               "string of %llu bytes exceeds its batch", (unsigned long long)number),
+             (const uint8_t *)NULL;
+    ev->data = (const char *)next;
+    ev->data_size = (size_t)number;
+    return next + number;
+  }
+  if (ev->args[1] > GOTRACE_STACK_SIZE)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, ev->offset, ev->spec->name, "stack of %llu frames",
+                             (unsigned long long)ev->args[1]),
+           (const uint8_t *)NULL;
+  for (i = 4 * ev->args[1]; i; i--, at = next)
+    if (!(next = gotrace__get_varint(at, end, &number)))
+      return gotrace__dec_bad_number(d, at, end, ev->offset, ev->spec->name), (const uint8_t *)NULL;
+  ev->data_size = (size_t)((const char *)at - ev->data);
+  return at;
+}
+
+/* v2: the next event of a batch, all of which is in memory unless the file ends in it. */
+static gotrace_result gotrace__v2_next_raw_event(gotrace_decoder *d, gotrace_event *ev) {
+  const uint8_t *at = d->batch_at, *end = d->batch_end;
+  uint64_t offset = d->offset + (uint64_t)(at - d->at), dt = 0;
+  const gotrace__kind *k = &d->kinds[*at];
+  if (!k->spec || *at == GOTRACE_V2_NONE || *at == GOTRACE_V2_EVENT_BATCH || *at == GOTRACE_V2_EXPERIMENTAL_BATCH)
+    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u in a batch", *at);
+  at++;
+  gotrace__dec_clear(ev);
+  if ((k->timed && !gotrace__get_numbers(&at, end, &dt, 1)) || !gotrace__get_numbers(&at, end, ev->args, k->args))
+    return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
+  gotrace__raw_begin(d, ev, k, offset, dt);
+  ev->stack = gotrace__dec_number(ev, k->stack);
+  if ((ev->kind == GOTRACE_V2_STRING || ev->kind == GOTRACE_V2_STACK) && !(at = gotrace__v2_read_raw_data(d, ev, at)))
+    return d->failure.result;
+  d->batch_at = at;
+  return GOTRACE_OK;
+}
+
+/* The next event of a raw v2 trace. */
+static gotrace_result gotrace__v2_next_raw(gotrace_decoder *d, gotrace_event *ev) {
+  return d->batch_at == d->batch_end ? gotrace__v2_next_raw_batch(d, ev) : gotrace__v2_next_raw_event(d, ev);
+}
+
+/* The next event of a raw v1 trace. */
+static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev) {
+  gotrace__v1_event e;
+  const gotrace__kind *k = NULL;
+  const uint8_t *at = NULL;
+  gotrace_result result;
+  size_t want = 1 << 16;
+  if (d->end - d->at >= GOTRACE__EVENT_BYTES && d->version >= 1007) {
+    k = &d->kinds[*d->at & 63];
+    gotrace__dec_clear(ev);
+    at = gotrace__v1_take(d->at, k, &e.dt, ev->args);
+  }
+  if (!GOTRACE__LIKELY(at != NULL)) {
+    for (;;) {
+      if (!gotrace__dec_fill(d, want)) return d->failure.result;
+      if (d->at == d->end) return GOTRACE_END_OF_TRACE;
+      at = d->at;
+      if ((result = gotrace__v1_read(d, &at, d->end, d->offset, &e)) == GOTRACE_OK) break;
+      if (d->at_end || want > 1 << 22) return result;
+      memset(&d->failure, 0, sizeof d->failure); /* perhaps too little was in memory */
+      want = (size_t)(d->end - d->at) + (1 << 18);
+    }
+    k = &d->kinds[e.kind];
+    if (e.kind == GOTRACE_V1_BATCH) {
+      d->raw_id = e.args[0];
+      d->tick = e.args[d->version < 1007 ? 2 : 1];
+    }
+    gotrace__dec_clear(ev);
+    memcpy(ev->args, e.args, sizeof ev->args);
+    ev->data = (const char *)e.data;
+    ev->data_size = e.size;
+  }
+  gotrace__raw_begin(d, ev, k, d->offset, e.dt);
+  ev->stack = gotrace__dec_number(ev, k->stack);
+  ev->m = GOTRACE_NO_ID;
+  ev->p = (int64_t)d->raw_id;
+  gotrace__dec_skip(d, (size_t)(at - d->at));
+  return GOTRACE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------- >>decode-public ----
+ *
+ * Calls: the decoder.
+ */
+
+GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, const gotrace_decoder_options *options) {
+  static const int versions[] = {1005, 1007, 1008, 1009, 1010, 1011, 1019, 1021, 1022, 1023, 1025, 1026};
+  gotrace_decoder *d, temporary;
+  size_t i;
+  if (!decoder) return GOTRACE_ERROR_ARGUMENT;
+  *decoder = NULL;
+  if (!options || (!options->data && options->size) || (options->data && options->read) ||
+      !options->allocate != !options->release)
+    return GOTRACE_ERROR_ARGUMENT;
+  memset(&temporary, 0, sizeof temporary);
+  temporary.options = *options;
+  if (!(d = GOTRACE__CAST(gotrace_decoder *, gotrace__dec_allocate(&temporary, sizeof *d)))) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  *d = temporary;
+  *decoder = d;
+  d->seed = (uint64_t)(uintptr_t)d * 0x2545f4914f6cdd1du; /* differs between runs if addresses do */
+  d->at = GOTRACE__CAST(const uint8_t *, options->data);
+  if (options->data) d->end = d->at + options->size;
+  d->at_end = !options->read;
+  if (!gotrace__dec_fill(d, 16)) return d->result = d->failure.result;
+  if (d->end - d->at < 16)
+    return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace: shorter than a header");
+  d->version = gotrace__dec_read_header(d->at);
+  if (!d->version) return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace");
+  for (i = 0; i < sizeof versions / sizeof versions[0] && versions[i] != d->version; i++) continue;
+  if (i == sizeof versions / sizeof versions[0])
+    return d->result =
+               gotrace__dec_fail(d, GOTRACE_ERROR_FORMAT, 0, NULL, "unknown trace format go 1.%d", d->version - 1000);
+  d->info.format = d->version;
+  d->info.family = d->version < GOTRACE_GO_1_22 ? 1 : 2;
+  gotrace__dec_set_kinds(d);
+  gotrace__dec_skip(d, 16);
+  return GOTRACE_OK;
+}
+
+GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
+  gotrace_decoder last;
+  size_t i;
+  if (!d) return;
+  gotrace__dec_free_generation(d);
+  for (i = 0; i < d->go_count; i++) {
+    gotrace__dec_release(d, d->gos[i].regions, d->gos[i].region_capacity * sizeof *d->gos[i].regions);
+    if (d->version >= GOTRACE_GO_1_22)
+      gotrace__dec_release(d, d->gos[i].of.v2.stw, d->gos[i].of.v2.stw_capacity * sizeof *d->gos[i].of.v2.stw);
+  }
+  for (i = 0; i < d->task_count; i++) gotrace__dec_release(d, d->tasks[i].name, d->tasks[i].name_size);
+  for (i = 0; i < d->cursor_count; i++) {
+    gotrace__dec_release(d, d->cursors[i].buffer, d->cursors[i].buffer_size);
+    gotrace__dec_release(d, d->cursors[i].ahead, d->cursors[i].room * sizeof *d->cursors[i].ahead);
+  }
+  gotrace__dec_release(d, d->task_name, d->task_name_size);
+  gotrace__map_free(d, &d->cursor_map);
+  gotrace__map_free(d, &d->go_map);
+  gotrace__map_free(d, &d->proc_map);
+  gotrace__map_free(d, &d->task_map);
+#define GOTRACE__DEC_FREE(type, array, element) gotrace__dec_release(d, d->array, d->element##_capacity * sizeof(type));
+  GOTRACE__DEC_ARRAYS(GOTRACE__DEC_FREE)
+#undef GOTRACE__DEC_FREE
+  gotrace__dec_release(d, d->window, d->window_size);
+  last = *d; /* the allocator's options are in the decoder's own memory */
+  gotrace__dec_release(&last, d, sizeof *d);
+}
+
+GOTRACE__DEFINE const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_decoder *d) {
+  static const gotrace_decoder_failure none = {
+      GOTRACE_ERROR_ARGUMENT, 0, NULL, "no decoder: not opened, or out of memory", {0}};
+  return d ? &d->failure : &none;
+}
+
+GOTRACE__DEFINE void gotrace_decoder_get_info(const gotrace_decoder *d, gotrace_decoder_info *info) {
+  if (info && d) *info = d->info;
+  else if (info) memset(info, 0, sizeof *info);
+}
+
+GOTRACE__DEFINE bool gotrace_decoder_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
+  if (!data || !size) return false;
+  if (d) return gotrace__dec_string(d, id, data, size);
+  *data = "";
+  *size = 0;
+  return false;
+}
+
+GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames, size_t capacity) {
+  return d ? gotrace__dec_stack(d, id, frames, frames ? capacity : 0) : 0;
+}
+
+/* Counts an event, or ends decoding for ever with its result. */
+static inline gotrace_result gotrace__dec_finish(gotrace_decoder *d, gotrace_result result) {
+  if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
+    d->info.events++;
+  } else {
+    d->result = result;
+    d->fast = false;
+    d->batch_at = d->batch_end = d->batch_whole = NULL;
+  }
+  return result;
+}
+
+static GOTRACE__NOINLINE gotrace_result gotrace__v1_next_counted(gotrace_decoder *d, gotrace_event *event) {
+  return gotrace__dec_finish(d, gotrace__v1_next(d, event));
+}
+
+/* The next event, whatever it is. */
 static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, gotrace_event *event) {
   gotrace_result result = d->result;
   bool v1 = d->version < GOTRACE_GO_1_22;
   if (result) return result;
   if (d->options.raw) {
-    result = v1 ? gotrace__dec_raw_v1(d, event) : gotrace__dec_raw_v2(d, event);
+    result = v1 ? gotrace__v1_next_raw(d, event) : gotrace__v2_next_raw(d, event);
   } else if (!v1) {
-    result = gotrace__dec_ordered_v2(d, event);
+    result = gotrace__v2_next(d, event);
   } else if ((result = gotrace__v1_prepare(d)) == GOTRACE_OK) {
-    d->quick = true;
-    return gotrace__v1_next(d, event);
+    d->fast = true;
+    return gotrace__v1_next_counted(d, event);
   }
-  return gotrace__dec_give(d, result);
+  return gotrace__dec_finish(d, result);
 }
 
-/* gotrace_decoder_next: fast path for common events. All calls of other functions come last, so that no registers must
- * be saved for them.
+/* The fast paths of gotrace_decoder_next, for common events. They call other functions only in last place, so that there is
+ * nothing to save for a call.
  *
- * In a batch with so many bytes left that an event cannot end beyond it. Values are stored as soon as they are known,
- * so that few registers are in use at a time. */
-static inline gotrace_result gotrace__dec_raw_next(gotrace_decoder *d, gotrace_event *event) {
+ * Raw, v2: in a batch of which so much is left that an event must end in it. What is known early is written early, so that few
+ * registers are in use at a time. */
+static inline gotrace_result gotrace__v2_next_raw_fast(gotrace_decoder *d, gotrace_event *event) {
   const uint8_t *at = d->batch_at;
   const gotrace__kind *k = &d->kinds[*at++];
   uint64_t dt;
   if (!GOTRACE__LIKELY(k->timed && gotrace__take_number(&at, &dt))) return gotrace__dec_next(d, event);
-  gotrace__dec_raw_begin(d, event, k, (uint64_t)(uintptr_t)d->batch_at + d->batch_offset, dt);
+  gotrace__raw_begin(d, event, k, (uint64_t)(uintptr_t)d->batch_at + d->batch_offset, dt);
   gotrace__dec_clear(event);
   if (!GOTRACE__LIKELY(gotrace__take_numbers(&at, event->args, k->args))) {
     at = d->batch_at + 1;
@@ -13881,16 +13885,16 @@ static inline gotrace_result gotrace__dec_raw_next(gotrace_decoder *d, gotrace_e
   return GOTRACE_OK;
 }
 
-/* Not part of gotrace_decoder_next, which would otherwise reserve registers for it in raw traces too. */
-static GOTRACE__NOINLINE gotrace_result gotrace__dec_ordered_next(gotrace_decoder *d, gotrace_event *event) {
+/* Ordered, v2. Not part of gotrace_decoder_next, which would then keep registers for it in raw traces too. */
+static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d, gotrace_event *event) {
   gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
-  if (!GOTRACE__LIKELY(c->next->known && gotrace__dec_usual(d, c, event, true))) return gotrace__dec_next(d, event);
+  if (!GOTRACE__LIKELY(c->next->known && gotrace__v2_order_fast(d, c, event, true))) return gotrace__dec_next(d, event);
   if (!GOTRACE__LIKELY(event->time > d->last_time)) event->time = gotrace__dec_later(d->last_time, 1);
   d->last_time = event->time;
   d->info.events++;
   if (!GOTRACE__LIKELY(c->left > 1)) {
-    d->quick = false;
-    return gotrace__dec_turn(d, 0);
+    d->fast = false;
+    return gotrace__v2_advance_front(d, 0);
   }
   c->left--;
   gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time);
@@ -13899,9 +13903,9 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_ordered_next(gotrace_decode
 
 GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_event *event) {
   if (GOTRACE__UNLIKELY(!d || !event)) return GOTRACE_ERROR_ARGUMENT;
-  if ((uintptr_t)d->batch_at < (uintptr_t)d->batch_whole) return gotrace__dec_raw_next(d, event);
-  if (!GOTRACE__LIKELY(d->quick)) return gotrace__dec_next(d, event);
-  return d->version < GOTRACE_GO_1_22 ? gotrace__v1_next(d, event) : gotrace__dec_ordered_next(d, event);
+  if ((uintptr_t)d->batch_at < (uintptr_t)d->batch_whole) return gotrace__v2_next_raw_fast(d, event);
+  if (!GOTRACE__LIKELY(d->fast)) return gotrace__dec_next(d, event);
+  return d->version < GOTRACE_GO_1_22 ? gotrace__v1_next_counted(d, event) : gotrace__v2_next_fast(d, event);
 }
 
 #endif /* GOTRACE_NO_DECODER */

@@ -24,7 +24,7 @@ void seed_hashes(void) {
   owner.seed ^= (uint64_t)(uintptr_t)&now;
 }
 
-uint64_t hash_of(const void *data, size_t size) { return gotrace__dec_hash(data, size, owner.seed); }
+uint64_t hash_of(const void *data, size_t size) { return gotrace__hash_from(owner.seed, (const char *)data, size); }
 
 uint8_t *encode_number(uint8_t *at, uint64_t value) { return gotrace__put_varint(at, value); }
 
