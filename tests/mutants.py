@@ -194,8 +194,11 @@ mutant('early-wakes-nobody',
        '  gotrace__t.cut_wanted = true;\n  gotrace__unlock(&gotrace__t.queue_lock);',
        '1023/read-early', '1023/sink-early')
 mutant('end-wakes-nobody',
-       '  t->ended = true;\n  gotrace__wake(&t->changed);',
-       '  t->ended = true;',
+       ['  t->ended = true;\n  gotrace__wake(&t->changed);',
+        '  t->last_cut = gotrace__nanoseconds();\n  gotrace__wake(&t->changed);\n  gotrace__unlock(&t->queue_lock);\n'
+        '}\n\n/* A call'],
+       ['  t->ended = true;',
+        '  t->last_cut = gotrace__nanoseconds();\n  gotrace__unlock(&t->queue_lock);\n}\n\n/* A call'],
        '1011/read-empty')
 mutant('cut-wakes-nobody',
        '  t->last_cut = gotrace__nanoseconds();\n  gotrace__wake(&t->changed);\n  gotrace__unlock(&t->queue_lock);\n'
