@@ -200,12 +200,14 @@ static void explore_report(const char *name) {
 
 /* All schedules with at most `bound` preemptions. False: it was given up, or something is wrong. */
 static bool explore_search(const char *name, int format, int bound, explore_result *result) {
+  bool any = false; /* has come to its end, and was checked */
   explore.bound = bound;
   explore_begin_search();
   for (;;) {
     bool ok = explore_once(format);
     result->runs++;
     if (explore.end == EXPLORE_PRUNED) result->pruned++;
+    any |= explore.end == EXPLORE_FINISHED || explore.end == EXPLORE_FAILED;
     if (explore.end == EXPLORE_LEARNED) { /* begin again with what was learned */
       result->learned++;
       explore_begin_search();
@@ -218,7 +220,13 @@ static bool explore_search(const char *name, int format, int bound, explore_resu
       while (explore.choice_count && explore.choices[explore.choice_count - 1].step > EXPLORE_STEPS / 4)
         explore.choice_count--; /* a loop that does not end has choices enough */
     }
-    if (!explore_next()) return true;
+    if (!explore_next()) {
+      if (any) return true;
+      snprintf(explore.failure, sizeof explore.failure, "no run has come to its end");
+      result->failed = true;
+      explore_report(name);
+      return false;
+    }
     if (result->runs >= options.most) return false;
   }
 }

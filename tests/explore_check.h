@@ -273,9 +273,10 @@ static bool explore_check_trace(const explore_bytes *bytes, bool counts) {
 /* ---------------------------------------------------------------------------------------------------- memory ---- */
 
 #define EXPLORE_LIVE 256
+
 /* The library has been unloaded. */
 static bool explore_gone(void) {
-  return (gotrace__load_relaxed(&gotrace__t.control) & GOTRACE__MODES) == GOTRACE__GONE;
+  return (gotrace__t.control & GOTRACE__MODES) == GOTRACE__GONE;
 }
 
 /* After an unload nothing is left but the records of threads that live on. */

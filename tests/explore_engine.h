@@ -828,8 +828,17 @@ static void explore_let_run(void) {
   explore_block(EXPLORE_LETS, NULL, 0);
 }
 
+/* The running thread has come to an end. That is part of the state, also if it has done nothing since it was chosen:
+ * otherwise the run would be taken for one that goes on from where it began. */
+static void explore_note_end(void) {
+  explore_thread *thread = &explore.threads[explore.running];
+  thread->hash = explore_mix(thread->hash, 1000);
+  explore.signature += thread->hash;
+}
+
 /* The running thread of the scenario has no more commands. Returns when it has others. */
 static void explore_idle(void) {
+  explore_note_end();
   explore.threads[explore.running].state = EXPLORE_IDLE;
   explore.step++;
   explore_schedule(false);
@@ -849,6 +858,7 @@ static void explore_exit(void) {
   if (gotrace__self && !explore.unloaded) explore_fail("T%d ends, and keeps its record", explore.running);
   thread->state = EXPLORE_DONE;
   explore.step++;
+  explore_note_end();
   explore_schedule(false);
   abort();
 }
