@@ -11498,7 +11498,7 @@ static gotrace_result gotrace__v2_read_sync(gotrace_decoder *d, const uint8_t *d
     uint8_t kind = *at++;
     bool snapshot = kind == GOTRACE_V2_CLOCK_SNAPSHOT && d->version >= GOTRACE_GO_1_25;
     if (kind != GOTRACE_V2_FREQUENCY && !snapshot)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "event %u where the clock is told", kind);
+      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a sync batch", kind);
     if (!gotrace__get_numbers(&at, end, number, snapshot ? 4 : 1))
       return gotrace__dec_bad_number(d, at, end, where, d->kinds[kind].spec->name);
     if (snapshot) {
@@ -11977,7 +11977,7 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
   if (promoted) {
     const gotrace__cursor *holder = p->g < d->cursor_count ? &d->cursors[p->g] : NULL;
     if (!holder || holder->p != (int64_t)id)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld is about to be stolen, and on no thread", GOTRACE__LL(id));
+      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld is abandoned, but no thread has it", GOTRACE__LL(id));
     ev->m = (int64_t)holder->id, ev->p = (int64_t)id, ev->g = holder->g;
   }
   return GOTRACE_OK;
@@ -12081,7 +12081,8 @@ static gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor 
 static gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev, uint8_t status) {
   gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
   bool syscall = status == GOTRACE__G_SYSCALL;
-  if (syscall && c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "where goroutine %lld runs", GOTRACE__LL(c->g));
+  if (syscall && c->g != GOTRACE_NO_ID)
+    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "the thread runs goroutine %lld already", GOTRACE__LL(c->g));
   if (g && g->status != GOTRACE__G_RUNNING)
     GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
   if (gotrace__dec_find_go(d, ev->args[0]))
@@ -12178,7 +12179,7 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
     if (g->of.v2.stw_count == g->of.v2.stw_capacity) {
       uint32_t larger = g->of.v2.stw_capacity ? 2 * g->of.v2.stw_capacity : 2;
       void *reasons;
-      if (larger > 1024) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "more worlds stopped at once than can be");
+      if (larger > 1024) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "too many stopped worlds at once");
       reasons = gotrace__dec_resize(d, g->of.v2.stw, g->of.v2.stw_count, g->of.v2.stw_capacity, larger, sizeof *g->of.v2.stw);
       if (!reasons) return d->failure.result;
       g->of.v2.stw = GOTRACE__CAST(uint64_t *, reasons);
@@ -12201,7 +12202,7 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
   bool unchecked = ev->kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
   gotrace_result result;
   if (ev->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc)
-    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "a collection is on in the first generation, but was told of before");
+    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "not the first event of a collection");
   if (!unchecked) {
     if (ev->args[0] != d->gc_sequence + 1) return GOTRACE__LATER;
     if (begin ? d->gc == 2 : d->gc != 2)
@@ -12217,7 +12218,8 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
 static gotrace_result gotrace__v2_active(gotrace_decoder *d, const gotrace_event *ev, bool *flag, const char *thing) {
   if (!flag) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
   if (*flag != (d->generation != d->first_generation))
-    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "%s %lld", thing, GOTRACE__LL(ev->args[0]));
+    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, *flag ? "%s %lld: has begun already" : "%s %lld: has not begun", thing,
+                   GOTRACE__LL(ev->args[0]));
   *flag = true;
   return GOTRACE_OK;
 }
@@ -13015,7 +13017,7 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   d->last_time = ev->time;
   if (GOTRACE__LIKELY(a->rule.does & GOTRACE__R_ORDERED)) {
     gotrace__dec_go *g = &d->gos[a->go - 1];
-    if (!gotrace__v1_ready(d, a)) GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "goroutine %lld has been elsewhere", GOTRACE__LL(g->id));
+    if (!gotrace__v1_ready(d, a)) GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "event of goroutine %lld out of order", GOTRACE__LL(g->id));
     if (a->rule.does & GOTRACE__R_COUNTS) g->sequence++;
     g->order_status = a->rule.to;
     waiting = g->of.v1.waiting;
