@@ -10877,8 +10877,8 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
  * The event tables, prepared for reading; and the rules of order: what each event needs and changes.
  */
 
-/* The rules of v2: X(event, context that it needs, its goroutine, status from, to, effect on thread or proc). First those of
- * the events of which traces are full. Go: internal/trace/order.go. */
+/* The rules of v2: X(event, context that it needs, its goroutine, status from, to, effect on thread or proc). First the common
+ * events, which gotrace__v2_order_fast handles. Go: internal/trace/order.go. */
 #define GOTRACE__V2_FAST_RULES(X)                        \
   X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS)       \
   X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE)    \
@@ -10887,42 +10887,23 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
   X(GO_SYSCALL_BEGIN, PG, OWN, RUNNING, SYSCALL, ENTERS) \
   X(GO_SYSCALL_END, PG, OWN, SYSCALL, RUNNING, RETURNS)
 
-/* Events without a row need a thread. Those with a row of NONE are checked by gotrace__v2_order_rare alone. */
 #define GOTRACE__V2_RULES(X)                                   \
   GOTRACE__V2_FAST_RULES(X)                                    \
   X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES)                \
   X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES)         \
   X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES) \
   X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE)                \
-  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE)        \
-  X(GO_CREATE, P, NONE, DEAD, DEAD, NONE)                      \
-  X(GO_CREATE_BLOCKED, P, NONE, DEAD, DEAD, NONE)              \
-  X(PROCS_CHANGE, PG, NONE, DEAD, DEAD, NONE)                  \
-  X(STW_BEGIN, PG, NONE, DEAD, DEAD, NONE)                     \
-  X(STW_END, PG, NONE, DEAD, DEAD, NONE)                       \
-  X(GC_SWEEP_BEGIN, P, NONE, DEAD, DEAD, NONE)                 \
-  X(GC_SWEEP_END, P, NONE, DEAD, DEAD, NONE)                   \
-  X(GC_MARK_ASSIST_BEGIN, PG, NONE, DEAD, DEAD, NONE)          \
-  X(GC_MARK_ASSIST_END, PG, NONE, DEAD, DEAD, NONE)            \
-  X(HEAP_ALLOC, P, NONE, DEAD, DEAD, NONE)                     \
-  X(HEAP_GOAL, P, NONE, DEAD, DEAD, NONE)                      \
-  X(GO_LABEL, PG, NONE, DEAD, DEAD, NONE)                      \
-  X(USER_TASK_BEGIN, PG, NONE, DEAD, DEAD, NONE)               \
-  X(USER_TASK_END, PG, NONE, DEAD, DEAD, NONE)                 \
-  X(USER_REGION_BEGIN, PG, NONE, DEAD, DEAD, NONE)             \
-  X(USER_REGION_END, PG, NONE, DEAD, DEAD, NONE)               \
-  X(USER_LOG, PG, NONE, DEAD, DEAD, NONE)                      \
-  X(GO_STATUS, NONE, NONE, DEAD, DEAD, NONE)                   \
-  X(GO_STATUS_STACK, NONE, NONE, DEAD, DEAD, NONE)             \
-  X(PROC_STATUS, NONE, NONE, DEAD, DEAD, NONE)                 \
-  X(PROC_START, NONE, NONE, DEAD, DEAD, NONE)                  \
-  X(PROC_STOP, NONE, NONE, DEAD, DEAD, NONE)                   \
-  X(PROC_STEAL, NONE, NONE, DEAD, DEAD, NONE)                  \
-  X(GC_ACTIVE, NONE, NONE, DEAD, DEAD, NONE)                   \
-  X(GC_BEGIN, NONE, NONE, DEAD, DEAD, NONE)                    \
-  X(GC_END, NONE, NONE, DEAD, DEAD, NONE)                      \
-  X(GC_SWEEP_ACTIVE, NONE, NONE, DEAD, DEAD, NONE)             \
-  X(GC_MARK_ASSIST_ACTIVE, NONE, NONE, DEAD, DEAD, NONE)
+  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE)
+
+/* Events whose rule is the context that they need: X(event, context). gotrace__v2_order_rare checks those with NONE. Events
+ * without any rule need a thread. */
+#define GOTRACE__V2_CONTEXTS(X)                                                                                         \
+  X(GO_CREATE, P) X(GO_CREATE_BLOCKED, P) X(GC_SWEEP_BEGIN, P) X(GC_SWEEP_END, P) X(HEAP_ALLOC, P) X(HEAP_GOAL, P)      \
+  X(PROCS_CHANGE, PG) X(STW_BEGIN, PG) X(STW_END, PG) X(GC_MARK_ASSIST_BEGIN, PG) X(GC_MARK_ASSIST_END, PG)             \
+  X(GO_LABEL, PG) X(USER_TASK_BEGIN, PG) X(USER_TASK_END, PG) X(USER_REGION_BEGIN, PG) X(USER_REGION_END, PG)           \
+  X(USER_LOG, PG) X(GO_STATUS, NONE) X(GO_STATUS_STACK, NONE) X(PROC_STATUS, NONE) X(PROC_START, NONE)                  \
+  X(PROC_STOP, NONE) X(PROC_STEAL, NONE) X(GC_ACTIVE, NONE) X(GC_BEGIN, NONE) X(GC_END, NONE) X(GC_SWEEP_ACTIVE, NONE)  \
+  X(GC_MARK_ASSIST_ACTIVE, NONE)
 
 #define GOTRACE__V2_DOES(needs, whose, then) (GOTRACE__R_NEEDS_##needs | GOTRACE__R_##whose | GOTRACE__R_##then)
 
@@ -10998,6 +10979,9 @@ static const gotrace__rule_row gotrace__v2_rules[] = {
 #define GOTRACE__ROW(NAME, needs, whose, from, to, then) \
   {GOTRACE_V2_##NAME, 0, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, 0},
     GOTRACE__V2_RULES(GOTRACE__ROW)
+#undef GOTRACE__ROW
+#define GOTRACE__ROW(NAME, needs) {GOTRACE_V2_##NAME, 0, GOTRACE__R_NEEDS_##needs, 0, 0, 0},
+    GOTRACE__V2_CONTEXTS(GOTRACE__ROW)
 #undef GOTRACE__ROW
 };
 
@@ -12322,7 +12306,8 @@ static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, 
     break;
     GOTRACE__V2_RULES(GOTRACE__CASE)
 #undef GOTRACE__CASE
-    default: why = gotrace__v2_apply(d, c, GOTRACE__R_NEEDS_M, 0, 0, false);
+    default:
+      if (gotrace__v2_lacks_context(c, d->kinds[kind].rule.does)) why = GOTRACE__WHY_CONTEXT;
   }
   if (why) return gotrace__v2_explain(d, c, why);
   *ev = c->next->event;
