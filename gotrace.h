@@ -11844,16 +11844,19 @@ static inline bool gotrace__v2_lacks_context(const gotrace__cursor *c, unsigned 
          ((does & GOTRACE__R_NEEDS_M) && c->id == GOTRACE__NOBODY);
 }
 
-/* Checks that an event has the thread, proc and goroutine that it needs. Without a thread it has none of the others. Go:
- * validateCtx. */
-static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
-                                                unsigned does) {
+/* The error of an event that lacks its thread, proc or goroutine. Without a thread it has none of the others. */
+static gotrace_result gotrace__v2_fail_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
+                                               unsigned does) {
   if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a thread");
   if ((does & GOTRACE__R_NEEDS_P) && c->p == GOTRACE_NO_ID)
     GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a proc; thread %lld has none", GOTRACE__LL(c->id));
-  if ((does & GOTRACE__R_NEEDS_G) && c->g == GOTRACE_NO_ID)
-    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
-  return GOTRACE_OK;
+  GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
+}
+
+/* Checks the context where a rule does not. Go: validateCtx. */
+static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
+                                                unsigned does) {
+  return gotrace__v2_lacks_context(c, does) ? gotrace__v2_fail_context(d, c, ev, does) : GOTRACE_OK;
 }
 
 /* Why an event's rule forbids it. */
@@ -11923,7 +11926,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, 
       GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld after %llu", (unsigned long long)ev->args[0],
                      GOTRACE__LL(c->p), (unsigned long long)p->sequence);
     case GOTRACE__WHY_NO_SYSCALL: GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
-    default: return gotrace__v2_check_context(d, c, ev, r->does);
+    default: return gotrace__v2_fail_context(d, c, ev, r->does);
   }
 }
 
