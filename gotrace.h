@@ -11099,8 +11099,8 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
  * The event tables, prepared for reading; and the rules of order: what each event needs and changes.
  */
 
-/* The rules of v2: X(event, context that it needs, its goroutine, status from, to, effect on thread or proc). First those of
- * the events of which traces are full. Go: internal/trace/order.go. */
+/* The rules of v2: X(event, context that it needs, its goroutine, status from, to, effect on thread or proc). First the common
+ * events, which gotrace__v2_order_fast handles. Go: internal/trace/order.go. */
 #define GOTRACE__V2_FAST_RULES(X)                        \
   X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS)       \
   X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE)    \
@@ -11109,42 +11109,23 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
   X(GO_SYSCALL_BEGIN, PG, OWN, RUNNING, SYSCALL, ENTERS) \
   X(GO_SYSCALL_END, PG, OWN, SYSCALL, RUNNING, RETURNS)
 
-/* Events without a row need a thread. Those with a row of NONE are checked by gotrace__v2_order_rare alone. */
 #define GOTRACE__V2_RULES(X)                                   \
   GOTRACE__V2_FAST_RULES(X)                                    \
   X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES)                \
   X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES)         \
   X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES) \
   X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE)                \
-  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE)        \
-  X(GO_CREATE, P, NONE, DEAD, DEAD, NONE)                      \
-  X(GO_CREATE_BLOCKED, P, NONE, DEAD, DEAD, NONE)              \
-  X(PROCS_CHANGE, PG, NONE, DEAD, DEAD, NONE)                  \
-  X(STW_BEGIN, PG, NONE, DEAD, DEAD, NONE)                     \
-  X(STW_END, PG, NONE, DEAD, DEAD, NONE)                       \
-  X(GC_SWEEP_BEGIN, P, NONE, DEAD, DEAD, NONE)                 \
-  X(GC_SWEEP_END, P, NONE, DEAD, DEAD, NONE)                   \
-  X(GC_MARK_ASSIST_BEGIN, PG, NONE, DEAD, DEAD, NONE)          \
-  X(GC_MARK_ASSIST_END, PG, NONE, DEAD, DEAD, NONE)            \
-  X(HEAP_ALLOC, P, NONE, DEAD, DEAD, NONE)                     \
-  X(HEAP_GOAL, P, NONE, DEAD, DEAD, NONE)                      \
-  X(GO_LABEL, PG, NONE, DEAD, DEAD, NONE)                      \
-  X(USER_TASK_BEGIN, PG, NONE, DEAD, DEAD, NONE)               \
-  X(USER_TASK_END, PG, NONE, DEAD, DEAD, NONE)                 \
-  X(USER_REGION_BEGIN, PG, NONE, DEAD, DEAD, NONE)             \
-  X(USER_REGION_END, PG, NONE, DEAD, DEAD, NONE)               \
-  X(USER_LOG, PG, NONE, DEAD, DEAD, NONE)                      \
-  X(GO_STATUS, NONE, NONE, DEAD, DEAD, NONE)                   \
-  X(GO_STATUS_STACK, NONE, NONE, DEAD, DEAD, NONE)             \
-  X(PROC_STATUS, NONE, NONE, DEAD, DEAD, NONE)                 \
-  X(PROC_START, NONE, NONE, DEAD, DEAD, NONE)                  \
-  X(PROC_STOP, NONE, NONE, DEAD, DEAD, NONE)                   \
-  X(PROC_STEAL, NONE, NONE, DEAD, DEAD, NONE)                  \
-  X(GC_ACTIVE, NONE, NONE, DEAD, DEAD, NONE)                   \
-  X(GC_BEGIN, NONE, NONE, DEAD, DEAD, NONE)                    \
-  X(GC_END, NONE, NONE, DEAD, DEAD, NONE)                      \
-  X(GC_SWEEP_ACTIVE, NONE, NONE, DEAD, DEAD, NONE)             \
-  X(GC_MARK_ASSIST_ACTIVE, NONE, NONE, DEAD, DEAD, NONE)
+  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE)
+
+/* Events whose rule is the context that they need: X(event, context). gotrace__v2_order_rare checks those with NONE. Events
+ * without any rule need a thread. */
+#define GOTRACE__V2_CONTEXTS(X)                                                                                         \
+  X(GO_CREATE, P) X(GO_CREATE_BLOCKED, P) X(GC_SWEEP_BEGIN, P) X(GC_SWEEP_END, P) X(HEAP_ALLOC, P) X(HEAP_GOAL, P)      \
+  X(PROCS_CHANGE, PG) X(STW_BEGIN, PG) X(STW_END, PG) X(GC_MARK_ASSIST_BEGIN, PG) X(GC_MARK_ASSIST_END, PG)             \
+  X(GO_LABEL, PG) X(USER_TASK_BEGIN, PG) X(USER_TASK_END, PG) X(USER_REGION_BEGIN, PG) X(USER_REGION_END, PG)           \
+  X(USER_LOG, PG) X(GO_STATUS, NONE) X(GO_STATUS_STACK, NONE) X(PROC_STATUS, NONE) X(PROC_START, NONE)                  \
+  X(PROC_STOP, NONE) X(PROC_STEAL, NONE) X(GC_ACTIVE, NONE) X(GC_BEGIN, NONE) X(GC_END, NONE) X(GC_SWEEP_ACTIVE, NONE)  \
+  X(GC_MARK_ASSIST_ACTIVE, NONE)
 
 #define GOTRACE__V2_DOES(needs, whose, then) (GOTRACE__R_NEEDS_##needs | GOTRACE__R_##whose | GOTRACE__R_##then)
 
@@ -11220,6 +11201,9 @@ static const gotrace__rule_row gotrace__v2_rules[] = {
 #define GOTRACE__ROW(NAME, needs, whose, from, to, then) \
   {GOTRACE_V2_##NAME, 0, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, 0},
     GOTRACE__V2_RULES(GOTRACE__ROW)
+#undef GOTRACE__ROW
+#define GOTRACE__ROW(NAME, needs) {GOTRACE_V2_##NAME, 0, GOTRACE__R_NEEDS_##needs, 0, 0, 0},
+    GOTRACE__V2_CONTEXTS(GOTRACE__ROW)
 #undef GOTRACE__ROW
 };
 
@@ -12082,16 +12066,19 @@ static inline bool gotrace__v2_lacks_context(const gotrace__cursor *c, unsigned 
          ((does & GOTRACE__R_NEEDS_M) && c->id == GOTRACE__NOBODY);
 }
 
-/* Checks that an event has the thread, proc and goroutine that it needs. Without a thread it has none of the others. Go:
- * validateCtx. */
-static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
-                                                unsigned does) {
+/* The error of an event that lacks its thread, proc or goroutine. Without a thread it has none of the others. */
+static gotrace_result gotrace__v2_fail_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
+                                               unsigned does) {
   if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a thread");
   if ((does & GOTRACE__R_NEEDS_P) && c->p == GOTRACE_NO_ID)
     GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a proc; thread %lld has none", GOTRACE__LL(c->id));
-  if ((does & GOTRACE__R_NEEDS_G) && c->g == GOTRACE_NO_ID)
-    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
-  return GOTRACE_OK;
+  GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
+}
+
+/* Checks the context where a rule does not. Go: validateCtx. */
+static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
+                                                unsigned does) {
+  return gotrace__v2_lacks_context(c, does) ? gotrace__v2_fail_context(d, c, ev, does) : GOTRACE_OK;
 }
 
 /* Why an event's rule forbids it. */
@@ -12161,7 +12148,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, 
       GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld follows %llu", (unsigned long long)ev->args[0],
                      GOTRACE__LL(c->p), (unsigned long long)p->sequence);
     case GOTRACE__WHY_NO_SYSCALL: GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
-    default: return gotrace__v2_check_context(d, c, ev, r->does);
+    default: return gotrace__v2_fail_context(d, c, ev, r->does);
   }
 }
 
@@ -12199,7 +12186,7 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
   if (promoted) {
     const gotrace__cursor *holder = p->g < d->cursor_count ? &d->cursors[p->g] : NULL;
     if (!holder || holder->p != (int64_t)id)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld, which is stolen next, is on no thread", GOTRACE__LL(id));
+      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld is abandoned, but no thread has it", GOTRACE__LL(id));
     ev->m = (int64_t)holder->id, ev->p = (int64_t)id, ev->g = holder->g;
   }
   return GOTRACE_OK;
@@ -12303,7 +12290,8 @@ static gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor 
 static gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev, uint8_t status) {
   gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
   bool syscall = status == GOTRACE__G_SYSCALL;
-  if (syscall && c->g != GOTRACE_NO_ID) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "while goroutine %lld runs", GOTRACE__LL(c->g));
+  if (syscall && c->g != GOTRACE_NO_ID)
+    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "the thread runs goroutine %lld already", GOTRACE__LL(c->g));
   if (g && g->status != GOTRACE__G_RUNNING)
     GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
   if (gotrace__dec_find_go(d, ev->args[0]))
@@ -12400,7 +12388,7 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
     if (g->of.v2.stw_count == g->of.v2.stw_capacity) {
       uint32_t larger = g->of.v2.stw_capacity ? 2 * g->of.v2.stw_capacity : 2;
       void *reasons;
-      if (larger > 1024) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "too many concurrent stop-the-worlds");
+      if (larger > 1024) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "too many stopped worlds at once");
       reasons = gotrace__dec_resize(d, g->of.v2.stw, g->of.v2.stw_count, g->of.v2.stw_capacity, larger, sizeof *g->of.v2.stw);
       if (!reasons) return d->failure.result;
       g->of.v2.stw = GOTRACE__CAST(uint64_t *, reasons);
@@ -12423,7 +12411,7 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
   bool unchecked = ev->kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
   gotrace_result result;
   if (ev->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc)
-    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "GCActive in the first generation after another event of the collection");
+    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "not the first event of a collection");
   if (!unchecked) {
     if (ev->args[0] != d->gc_sequence + 1) return GOTRACE__LATER;
     if (begin ? d->gc == 2 : d->gc != 2)
@@ -12439,7 +12427,8 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
 static gotrace_result gotrace__v2_active(gotrace_decoder *d, const gotrace_event *ev, bool *flag, const char *thing) {
   if (!flag) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
   if (*flag != (d->generation != d->first_generation))
-    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "%s %lld", thing, GOTRACE__LL(ev->args[0]));
+    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, *flag ? "%s %lld: has begun already" : "%s %lld: has not begun", thing,
+                   GOTRACE__LL(ev->args[0]));
   *flag = true;
   return GOTRACE_OK;
 }
@@ -12542,7 +12531,8 @@ static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, 
     break;
     GOTRACE__V2_RULES(GOTRACE__CASE)
 #undef GOTRACE__CASE
-    default: why = gotrace__v2_apply(d, c, GOTRACE__R_NEEDS_M, 0, 0, false);
+    default:
+      if (gotrace__v2_lacks_context(c, d->kinds[kind].rule.does)) why = GOTRACE__WHY_CONTEXT;
   }
   if (why) return gotrace__v2_explain(d, c, why);
   *ev = c->next->event;
@@ -13237,7 +13227,7 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   d->last_time = ev->time;
   if (GOTRACE__LIKELY(a->rule.does & GOTRACE__R_ORDERED)) {
     gotrace__dec_go *g = &d->gos[a->go - 1];
-    if (!gotrace__v1_ready(d, a)) GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "goroutine %lld was in another state", GOTRACE__LL(g->id));
+    if (!gotrace__v1_ready(d, a)) GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "event of goroutine %lld out of order", GOTRACE__LL(g->id));
     if (a->rule.does & GOTRACE__R_COUNTS) g->sequence++;
     g->order_status = a->rule.to;
     waiting = g->of.v1.waiting;
