@@ -14,10 +14,10 @@ trap 'rm -rf "$dir"' EXIT
 checked=0
 for format in 1.9 1.10 1.11 1.19 1.21; do
   [ $format = 1.9 ] && known=1.10 || known=$format
-  [[ " $(tests/open_trace.sh --releases $known) " = *" $release "* ]] || continue
+  [[ " $(tests/open_in_go.sh --releases $known) " = *" $release "* ]] || continue
   for trace in "$samples"/{http,stress_start_stop,user_task_region}_"${format/./_}"_good; do
     [ -e "$trace" ] || continue
-    tests/open_trace.sh --print "$release" "$trace" >"$dir/out" 2>"$dir/err" || {
+    tests/open_in_go.sh --print "$release" "$trace" >"$dir/out" 2>"$dir/err" || {
       status=$?
       cat "$dir/out" "$dir/err"
       exit $status

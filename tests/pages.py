@@ -130,7 +130,7 @@ class ParsedFacts:
     REASONS.update((reason, "block") for reason in ("chan send", "chan receive", "select", "sync", "sync.(*Cond).Wait"))
 
     def __init__(self, trace):
-        said = subprocess.run([os.path.join(ROOT, "tests/open_trace.sh"), "--print", "1.27", trace], stdout=subprocess.PIPE,
+        said = subprocess.run([os.path.join(ROOT, "tests/open_in_go.sh"), "--print", "1.27", trace], stdout=subprocess.PIPE,
                               universal_newlines=True)
         if said.returncode:
             print(said.stdout[:200])
