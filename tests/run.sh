@@ -305,14 +305,15 @@ while read -r configuration; do
   shared+=("build/tests/$configuration/gotrace.a")
 done < <(sed -n 's/.*--unit [a-z0-9_]* \([a-z_]*\).*/\1/p' "$state/list" | sort -u)
 uses() { grep -qE "[|].*($1)" "$state/list"; }
-if uses 'tests/example_opens_in_go|tests/pages|tests/test_tool|tests/decode'; then shared+=(examples); fi
-if uses 'tests/example_opens_in_go|tests/test_tool'; then shared+=(build/tests/default/hello_formats); fi
+shared+=(build/examples/gotrace) # which reads every trace that is opened in Go
+if uses 'tests/example_opens_in_go|tests/pages'; then shared+=(examples); fi
+if uses 'tests/example_opens_in_go|tests/test_tool|tests/check_trace_self'; then shared+=(build/tests/default/hello_formats); fi
 if uses 'tests/cases.sh'; then shared+=(build/cases/case.o); fi
 if uses 'tests/decode'; then shared+=(build/tests/address/print_decoded); fi
 if uses 'tests/cases.sh|tests/v1_agrees_with_v2'; then shared+=(build/tests/default/gotrace.a); fi
 if uses 'tests/stress_sessions'; then shared+=(build/tests/default/stress_sessions); fi
 if uses 'stress_sessions.sh.*thread'; then shared+=(build/tests/thread/stress_sessions); fi
-[ ${#shared[@]} = 0 ] || make -s -k -j "$jobs" $(printf '%s\n' "${shared[@]}" | sort -u) || true
+make -s -k -j "$jobs" $(printf '%s\n' "${shared[@]}" | sort -u) || true
 
 running=0
 while IFS='|' read -r name command <&8; do
