@@ -7,6 +7,7 @@
 # build/failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tests/many_traces.sh
 
 runs=${1:-20}
 shift || true
@@ -16,20 +17,6 @@ if [ $# = 0 ]; then
   done
 fi
 
-parent=${TMPDIR:-/tmp}
-[ ! -w /dev/shm ] || parent=/dev/shm # many small files
-dir=$(mktemp -d -p "$parent")
-trap 'rm -rf "$dir"' EXIT
-trap 'exit 130' INT TERM
-
-keep() {
-  mkdir -p build/failed
-  for file in "$@"; do
-    [ ! -e "$file" ] || cp "$file" "build/failed/$(basename "$file" .refused | sed 's/\.trace$//').trace"
-  done
-}
-
-passed=0 failed=0 skipped=0
 for name in "$@"; do
   make -s "build/cases/$name"
   mkdir "$dir/$name"
@@ -44,26 +31,7 @@ for name in "$@"; do
   fi
   failed=$((failed + bad))
   keep "$dir/$name"/*.refused
-
-  status=0
-  tests/go/check_many.sh "$dir/$name" >"$dir/out" 2>&1 || status=$?
-  case $status in
-    0)
-      passed=$((passed + 1))
-      echo "ok $name by Go: $(sed 's/ accepted.*//' "$dir/out" | paste -sd+ | sed 's/+/ + /g') traces"
-      ;;
-    77)
-      skipped=$((skipped + 1))
-      echo "skipped $name by Go: $(tail -n 1 "$dir/out")"
-      ;;
-    *)
-      failed=$((failed + 1))
-      echo "FAILED $name by Go:"
-      sed "s|^$dir/||; s/^/    /" "$dir/out" | head -n 10
-      sed -n 's/^\(.*\.trace\): .*/\1/p' "$dir/out" | while read -r file; do keep "$file"; done
-      ;;
-  esac
+  open_all_in_go "$name" "$dir/$name"
   rm -rf "${dir:?}/$name"
 done
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ] && [ $passed -gt 0 ]
+finish

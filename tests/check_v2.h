@@ -1,6 +1,9 @@
 /* check_v2.h - an independent reader of v2 traces, by the rules of Go's (internal/trace: batch.go, generation.go,
  * order.go of Go 1.22 to 1.27). Include it after gotrace.h, from which it takes the number of arguments of each event.
  *
+ * It is a second opinion beside the library's decoder, for explore.c, stress_sessions.c, the fuzzers and CHECK_OPENS:
+ * they check up to thousands of small traces a second in one process, without Go.
+ *
  * It checks two rules more: the events of each thread must not go back in time, and every status of a generation comes
  * before the events that need it, in every order that equal times permit (`seed`). */
 #ifndef CHECK_V2_H

@@ -184,11 +184,11 @@ if [ "$suffix" = c ] && [ "$run" != tests/wine.sh ]; then
   # shellcheck disable=SC2086
   "$compiler" -std=c11 -O2 -I. -pthread examples/hello.c $link -o "$dir/hello"
   (cd "$dir" && $run ./hello)
-  tests/open_trace.sh "$dir/hello.trace" -n || [ $? = 77 ]
+  tests/open_in_go.sh "$dir/hello.trace" -n || [ $? = 77 ]
   # shellcheck disable=SC2086
   "$compiler" -std=c11 -O2 -I. -pthread tests/hello_formats.c $link -o "$dir/hello"
   $run "$dir/hello" -o "$dir/hello.trace" -f 1.11 -k >"$dir/kinds"
-  tests/open_trace.sh "$dir/hello.trace" -k "$dir/kinds" || [ $? = 77 ]
+  tests/open_in_go.sh "$dir/hello.trace" -k "$dir/kinds" || [ $? = 77 ]
   # shellcheck disable=SC2086
   "$compiler" -std=c11 -O2 -fno-omit-frame-pointer -I. -pthread tests/processor.c $link -o "$dir/processor"
   $run "$dir/processor" "$dir/large"

@@ -16,10 +16,10 @@ build/tests/explore --save "$folder" 1 "$@" >"$folder/log" || true # what it fin
 
 for trace in "$folder"/*.trace; do
   form=$(head -c 16 "$trace" | tr -d '\0' | cut -d ' ' -f 2)
-  releases=$(tests/open_trace.sh --releases "$form")
+  releases=$(tests/open_in_go.sh --releases "$form")
   for release in ${releases%% *} ${releases##* }; do
     status=0
-    found=$(tests/open_trace.sh --print "$release" "$trace" 2>&1) || status=$?
+    found=$(tests/open_in_go.sh --print "$release" "$trace" 2>&1) || status=$?
     if [ $status -eq 77 ]; then
       skipped=$((skipped + 1))
     elif [ $status -eq 0 ]; then

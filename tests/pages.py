@@ -3,8 +3,8 @@
 
     tests/pages.py RELEASE FORMAT [-p]
 
-The expected contents of the pages are computed from the trace itself: for v1 with check_trace.py's decoder, for v2 from
-the output of Go's parser, which other tests compare with the program's own counts. Pictures of the pages, taken with
+The expected contents of the pages are computed from the trace itself: for v1 from the output of `gotrace dump`, for v2
+from that of Go's parser. Other tests compare both with the program's own counts. Pictures of the pages, taken with
 Chromium, are left in build/screens; -p: no pictures. The server listens on 127.0.0.1 only and is always ended. Exit
 status 77 if a required program is missing.
 """
@@ -48,51 +48,41 @@ def missing(what):
 # What the program did, from the trace.
 
 class Facts:
-    def __init__(self, trace):
-        self.trace = trace
-        events = trace.ordered()
-        self.procs = {event.p for event in events if event.name == "ProcStart"}
+    def __init__(self, events):
+        self.procs = {event["p"] for event in events if event["event"] == "ProcStart"}
         self.entries = {}  # goroutine: its start function
-        started = []
-        for event in events:
-            if event.name == "GoCreate":
-                frames = trace.stacks[event.args[1]]
-                self.entries[event.args[0]] = frames[0][1] if frames else ""
-            elif event.name.startswith("GoStart") and event.g not in started:
-                started.append(event.g)
-        self.started = collections.Counter(self.entries.get(g, "") for g in set(started))
-        self.tasks = collections.Counter(event.strings[0] for event in events if event.name == "UserTaskCreate")
-        self.regions = collections.Counter(event.strings[0] for event in events
-                                           if event.name == "UserRegion" and event.args[1] == 0)
-        self.logs = [event.strings[1] for event in events if event.name == "UserLog" and event.strings[1]]
+        started = set()
+        self.tasks, self.regions, self.logs = collections.Counter(), collections.Counter(), []
         # Places (function, file, line) where goroutines waited and were woken, by the profile that shows them.
         self.places = {"block": set(), "io": set(), "syscall": set(), "sched": set()}
         self.ended = {kind: set() for kind in self.places}
         waits = {}
         for event in events:
-            name = check_trace.LOCAL.get(event.name, event.name)
+            name, args, g, time = event["event"], event["args"], event.get("g"), event["time"]
+            stack = [(frame["function"], frame["file"], frame["line"]) for frame in args.get("stack", [])]
+            if name == "GoCreate":
+                self.entries[args["new_g"]] = args["new_stack"][0]["function"] if args["new_stack"] else ""
+            elif name.startswith("GoStart"):
+                started.add(g)
+            elif name == "UserTaskCreate":
+                self.tasks[args["name_string"]] += 1
+            elif name == "UserRegion" and args["mode"] == 0:
+                self.regions[args["name_string"]] += 1
+            elif name == "UserLog" and event["data"]:
+                self.logs.append(event["data"])
             if name in BLOCKING or name == "GoBlockNet" or name == "GoSysCall":
                 kind = "io" if name == "GoBlockNet" else "syscall" if name == "GoSysCall" else "block"
-                waits[event.g] = (kind, event)
+                waits[g] = (kind, time, stack)
+                self.places[kind].update(stack)
             elif name in ("GoUnblock", "GoSysExit"):
-                wait = waits.pop(event.args[0], None)
-                if wait and wait[1].ts < event.ts and wait[1].stack and (wait[0] == "syscall") == (name == "GoSysExit"):
-                    self.ended[wait[0]].add(self.place(wait[1]))
+                kind, began, where = waits.pop(args["g"], (None, time, None))
+                if began < time and where and (kind == "syscall") == (name == "GoSysExit"):
+                    self.ended[kind].add(where[0])
             elif name in ("GoSleep", "GoBlock", "GoBlockGC", "GoEnd", "GoStop"):
-                waits.pop(event.g, None)
-            if event.stack:
-                frames = {frame[1:] for frame in trace.stacks[event.stack]}
-                if name in ("GoUnblock", "GoCreate", "GoSched", "GoPreempt"):
-                    self.places["sched"] |= frames
-                elif name == "GoBlockNet":
-                    self.places["io"] |= frames
-                elif name == "GoSysCall":
-                    self.places["syscall"] |= frames
-                elif name in BLOCKING:
-                    self.places["block"] |= frames
-
-    def place(self, event):
-        return self.trace.stacks[event.stack][0][1:]
+                waits.pop(g, None)
+            if name in ("GoUnblock", "GoCreate", "GoSched", "GoPreempt"):
+                self.places["sched"].update(stack)
+        self.started = collections.Counter(self.entries.get(g, "") for g in started)
 
 
 class Transition:
@@ -130,7 +120,7 @@ class ParsedFacts:
     REASONS.update((reason, "block") for reason in ("chan send", "chan receive", "select", "sync", "sync.(*Cond).Wait"))
 
     def __init__(self, trace):
-        said = subprocess.run([os.path.join(ROOT, "tests/open_trace.sh"), "--print", "1.27", trace], stdout=subprocess.PIPE,
+        said = subprocess.run([os.path.join(ROOT, "tests/open_in_go.sh"), "--print", "1.27", trace], stdout=subprocess.PIPE,
                               universal_newlines=True)
         if said.returncode:
             print(said.stdout[:200])
@@ -551,11 +541,7 @@ def main():
         with open(os.path.join(directory, "kinds"), "w") as kinds:
             subprocess.run([os.path.join(ROOT, "build/examples/scheduler"), "-o", path, "-f", form, "-k", "-j", "4",
                             "examples", "tests"], stdout=kinds, check=True, cwd=ROOT)
-        if v2:
-            facts = ParsedFacts(path)
-        else:
-            with open(path, "rb") as file:
-                facts = Facts(check_trace.Trace(file.read(), False))
+        facts = ParsedFacts(path) if v2 else Facts(check_trace.dump(path))
         server = Server(release, path, directory)
         check_start(server)
         check_goroutines(server, facts)

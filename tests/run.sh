@@ -18,7 +18,7 @@
 # its own. Every *.trace that it leaves there is opened by every Go release that knows its format (in configurations
 # other than default and clang only by the newest), and compared with the counts in *.kinds and the lines in *.expect of
 # the same name, if they exist (see check_trace.py). With a file *.parse-only the viewers are skipped; a file *.killed
-# means that the trace is truncated (see open_trace.sh). GOTRACE_TEST_SCALE divides the amount of work: 1, or more in
+# means that the trace is truncated (see open_in_go.sh). GOTRACE_TEST_SCALE divides the amount of work: 1, or more in
 # slow configurations.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -72,16 +72,18 @@ list_go() {
   for release in 1.15 1.19 1.21 1.22 1.24 1.27; do
     echo "check_trace by Go $release|tests/check_trace_self.sh $release"
   done
-  echo "1.11 and 1.23 tell the same story|tests/same_story.py"
-  tests/go_opens_it.sh --list | while read -r example format release; do
-    echo "$example $format by Go $release|tests/go_opens_it.sh $example $format $release"
+  echo "1.11 and 1.23 agree|tests/v1_agrees_with_v2.py"
+  tests/example_opens_in_go.sh --list | while read -r example format release; do
+    echo "$example $format by Go $release|tests/example_opens_in_go.sh $example $format $release"
   done
 }
 
 list_decode() {
   local release
   echo "the command-line tool|tests/test_tool.sh"
-  for release in canned 1.15 1.19 1.21 1.22 1.24 1.25 1.27; do echo "decoder and Go, traces $release|tests/decode_like_go.sh $release"; done
+  for release in canned 1.15 1.19 1.21 1.22 1.24 1.25 1.27; do
+    echo "decoder and Go, traces $release|tests/decoder_agrees_with_go.sh $release"
+  done
 }
 
 list_cases() { # list_cases [RUNS]
@@ -206,7 +208,7 @@ unit() {
     [ -e "$trace" ] || continue
     beside=()
     if [ -e "${trace%.trace}.killed" ]; then
-      tests/open_trace.sh --killed "$trace" >"$dir/opened" 2>&1 || {
+      tests/open_in_go.sh --killed "$trace" >"$dir/opened" 2>&1 || {
         status=$?
         [ $status = 77 ] || { cat "$dir/opened"; return $status; }
       }
@@ -217,7 +219,7 @@ unit() {
     [ -e "${trace%.trace}.kinds" ] && beside+=(-k "${trace%.trace}.kinds")
     [ -e "${trace%.trace}.expect" ] && beside+=(-e "${trace%.trace}.expect")
     [ -e "${trace%.trace}.until" ] && beside+=(-u "$(cat "${trace%.trace}.until")")
-    tests/open_trace.sh "$trace" ${beside[@]+"${beside[@]}"} >"$dir/opened" || {
+    tests/open_in_go.sh "$trace" ${beside[@]+"${beside[@]}"} >"$dir/opened" || {
       status=$?
       if [ $status != 77 ]; then
         cat "$dir/opened"
@@ -303,14 +305,15 @@ while read -r configuration; do
   shared+=("build/tests/$configuration/gotrace.a")
 done < <(sed -n 's/.*--unit [a-z0-9_]* \([a-z_]*\).*/\1/p' "$state/list" | sort -u)
 uses() { grep -qE "[|].*($1)" "$state/list"; }
-if uses 'tests/go_opens_it|tests/pages|tests/test_tool|tests/decode'; then shared+=(examples); fi
-if uses 'tests/go_opens_it|tests/test_tool'; then shared+=(build/tests/default/hello_formats); fi
+shared+=(build/examples/gotrace) # which reads every trace that is opened in Go
+if uses 'tests/example_opens_in_go|tests/pages'; then shared+=(examples); fi
+if uses 'tests/example_opens_in_go|tests/test_tool|tests/check_trace_self'; then shared+=(build/tests/default/hello_formats); fi
 if uses 'tests/cases.sh'; then shared+=(build/cases/case.o); fi
-if uses 'tests/decode'; then shared+=(build/tests/address/print_like_go); fi
-if uses 'tests/cases.sh|tests/same_story'; then shared+=(build/tests/default/gotrace.a); fi
+if uses 'tests/decode'; then shared+=(build/tests/address/print_decoded); fi
+if uses 'tests/cases.sh|tests/v1_agrees_with_v2'; then shared+=(build/tests/default/gotrace.a); fi
 if uses 'tests/stress_sessions'; then shared+=(build/tests/default/stress_sessions); fi
 if uses 'stress_sessions.sh.*thread'; then shared+=(build/tests/thread/stress_sessions); fi
-[ ${#shared[@]} = 0 ] || make -s -k -j "$jobs" $(printf '%s\n' "${shared[@]}" | sort -u) || true
+make -s -k -j "$jobs" $(printf '%s\n' "${shared[@]}" | sort -u) || true
 
 running=0
 while IFS='|' read -r name command <&8; do

@@ -4,7 +4,7 @@
 #     tests/stress.sh [RUNS]     RUNS of each example in each format (default 200); STRESS_TIMEOUT seconds each (180)
 #
 # A busy loop per processor competes with the program. The Go releases that know the format take turns. Each trace gets
-# the full comparison of open_trace.sh. Up to 5 failures are shown; traces that failed are kept under build/failed.
+# the full comparison of open_in_go.sh. Up to 5 failures are shown; traces that failed are kept under build/failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -25,12 +25,12 @@ done
 passed=0 failed=0 skipped=0
 for example in scheduler threads hello; do
   for format in 1.8 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26; do
-    read -r -a releases <<<"$(tests/open_trace.sh --releases $format)"
+    read -r -a releases <<<"$(tests/open_in_go.sh --releases $format)"
     ok=0 bad=0 left=0
     for ((run = 0; run < runs; run++)); do
       release=${releases[run % ${#releases[@]}]}
       status=0
-      timeout "${STRESS_TIMEOUT:-180}" tests/go_opens_it.sh $example $format "$release" >"$dir/out" 2>&1 || status=$?
+      timeout "${STRESS_TIMEOUT:-180}" tests/example_opens_in_go.sh $example $format "$release" >"$dir/out" 2>&1 || status=$?
       case $status in
         0) ok=$((ok + 1)) ;;
         77) left=$((left + 1)) ;;

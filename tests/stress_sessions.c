@@ -850,7 +850,7 @@ static uint64_t problems[2][GOTRACE_PROBLEM_COUNT], events_seen, bytes_seen;
 static void keep(const test_bytes *bytes, const char *suffix) {
   char path[600];
   FILE *file;
-  snprintf(path, sizeof path, "%s/%ld-1.%d.%s", directory, session, (int)format % 1000, suffix);
+  snprintf(path, sizeof path, "%s/session-%ld-1.%d.%s", directory, session, (int)format % 1000, suffix);
   CHECK((file = fopen(path, "wb")) != NULL);
   CHECK(fwrite(bytes->data, 1, bytes->size, file) == bytes->size);
   CHECK(fclose(file) == 0);

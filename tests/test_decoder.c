@@ -1,5 +1,5 @@
 /* The decoder by itself: what it rejects and why, what it delivers from a broken trace, out of memory, modified bytes.
- * tests/compare_go.py compares its output with Go's. */
+ * tests/decoder_agrees_with_go.py compares its output with Go's. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"

@@ -1,5 +1,5 @@
 /* Every kind of v2 event, in every format that has it, with its arguments. Each format runs in its own process. A file
- * next to the trace has the output expected from Go's parser (regular expressions, see check_trace_v2.py). */
+ * next to the trace has the output expected from Go's parser (regular expressions, see check_trace.py). */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_trace.h"

@@ -1,5 +1,5 @@
 /* A program killed while it writes a trace leaves one that Go opens, up to the last complete generation. (Each file has
- * a .killed next to it, see open_trace.sh.) */
+ * a .killed next to it, see open_in_go.sh.) */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_trace.h"

@@ -116,5 +116,5 @@ ${CC:-cc} $flags "$dir/host.c" -o "$dir/host" -pthread -ldl
 for keys in '' keys; do
   # shellcheck disable=SC2086
   "$dir/host" "$dir/library.so" "$dir/trace" $keys
-  tests/open_trace.sh "$dir/trace" -n || [ $? = 77 ]
+  tests/open_in_go.sh "$dir/trace" -n || [ $? = 77 ]
 done

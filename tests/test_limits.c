@@ -43,7 +43,6 @@ static void run(void *(*what)(void *)) {
 static void memory_stops(gotrace_format format) {
   gotrace_options options;
   gotrace_stats stats;
-  check_v1_trace t;
   test_bytes bytes = {NULL, 0, 0};
   memset(&options, 0, sizeof options);
   options.format = format;
@@ -62,9 +61,8 @@ static void memory_stops(gotrace_format format) {
         options.memory_limit + MORE); /* the end of the trace needs a little more */
   CHECK(bytes.size > (size_t)1 << 20);
   CHECK_OPENS(&bytes);
-  test_check_figures(&bytes, &t);
-  CHECK_EQUAL(t.version, format);
-  check_v1_free(&t);
+  test_check_statistics(&bytes);
+  CHECK_EQUAL(test_format_of(&bytes), format);
   test_free(&bytes);
 }
 
@@ -78,7 +76,6 @@ static bool slow_sink(void *context, const void *data, size_t size) {
 static void memory_blocks(gotrace_format format) {
   gotrace_options options;
   gotrace_stats stats;
-  check_v1_trace t;
   test_bytes bytes = {NULL, 0, 0};
   memset(&options, 0, sizeof options);
   options.format = format;
@@ -93,9 +90,8 @@ static void memory_blocks(gotrace_format format) {
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   gotrace_get_stats(&stats);
   CHECK_OPENS(&bytes);
-  test_check_figures(&bytes, &t);
-  CHECK_EQUAL(t.kinds[GOTRACE_V1_USER_LOG], THREADS * calls_per_thread);
-  check_v1_free(&t);
+  test_check_statistics(&bytes);
+  CHECK_EQUAL(test_count(&bytes, "UserLog"), THREADS * calls_per_thread);
   /* A call that holds something cannot wait: a buffer for each thread, and what the end needs. */
   if (stats.memory_peak > options.memory_limit + MORE)
     fprintf(stderr, "%llu bytes\n", (unsigned long long)stats.memory_peak);
@@ -107,7 +103,6 @@ static void memory_blocks(gotrace_format format) {
 static void size_stops(gotrace_format format) {
   gotrace_options options;
   gotrace_stats stats;
-  check_v1_trace t;
   test_bytes bytes = {NULL, 0, 0};
   memset(&options, 0, sizeof options);
   options.format = format;
@@ -123,8 +118,7 @@ static void size_stops(gotrace_format format) {
   CHECK(bytes.size >= options.size_limit);
   CHECK(bytes.size <= options.size_limit + (THREADS + 2) * 65536); /* by a buffer a proc more */
   CHECK_OPENS(&bytes);
-  test_check_figures(&bytes, &t);
-  check_v1_free(&t);
+  test_check_statistics(&bytes);
   test_free(&bytes);
 }
 

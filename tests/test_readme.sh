@@ -22,7 +22,7 @@ commands=$(block sh)
 [[ $commands == *'./a.out && go tool trace hello.trace' ]] || { echo "the README does not tell how to run it: $commands"; exit 1; }
 (cd "$dir" && sh -ec "${commands% && go tool trace hello.trace}")
 [ -s "$dir/hello.trace" ] || { echo "no hello.trace"; exit 1; }
-tests/open_trace.sh "$dir/hello.trace" -n || {
+tests/open_in_go.sh "$dir/hello.trace" -n || {
   status=$?
   [ $status = 77 ] || exit $status
 }

@@ -55,7 +55,6 @@ static void *emit(void *unused) {
 static void profile(gotrace_format format, gotrace_stacks stacks) {
   gotrace_options options;
   gotrace_stats stats;
-  check_v1_trace t;
   test_bytes bytes = {NULL, 0, 0};
   pthread_t threads[THREADS];
   struct itimerval timer;
@@ -63,7 +62,6 @@ static void profile(gotrace_format format, gotrace_stacks stacks) {
   size_t i;
   int waits;
   memset(&options, 0, sizeof options);
-  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
   options.format = format;
   options.stacks = stacks;
   options.write = test_sink;
@@ -84,25 +82,27 @@ static void profile(gotrace_format format, gotrace_stacks stacks) {
   CHECK(taken >= 5);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   CHECK_OPENS(&bytes);
-  test_check_figures(&bytes, &t);
+  test_check_statistics(&bytes);
   gotrace_get_stats(&stats);
   if (format < GOTRACE_GO_1_19) {
-    CHECK_EQUAL(t.kinds[GOTRACE_V1_CPU_SAMPLE], 0);
+    CHECK_EQUAL(stats.kinds[GOTRACE_V1_CPU_SAMPLE], 0);
   } else {
-    uint32_t e;
+    gotrace_decoder *decoder;
+    gotrace_event event;
     size_t named = 0, with_stack = 0, deep = 0;
-    CHECK_EQUAL(t.kinds[GOTRACE_V1_CPU_SAMPLE] + stats.problems[GOTRACE_PROBLEM_SAMPLE_LOST], taken);
-    for (e = 0; e < t.count; e++) {
-      const check_v1_event *event = check_v1_at(&t, e);
-      size_t depth = check_v1_stack(&t, event->stack, NULL, 0);
-      if (event->kind != GOTRACE_V1_CPU_SAMPLE) continue;
-      named += event->g != 0;
+    CHECK_EQUAL(test_count(&bytes, "CPUSample") + stats.problems[GOTRACE_PROBLEM_SAMPLE_LOST], taken);
+    CHECK_EQUAL(test_open_decoder(&decoder, bytes.data, bytes.size, false), GOTRACE_OK);
+    while (gotrace_decoder_next(decoder, &event) == GOTRACE_OK) {
+      size_t depth = gotrace_decoder_stack(decoder, event.stack, NULL, 0);
+      if (strcmp(event.spec->name, "CPUSample") != 0) continue;
+      named += event.g > 0;
       with_stack += depth > 0;
       deep += depth > 1;
     }
+    gotrace_decoder_close(decoder);
     CHECK(named > 0); /* some were taken in goroutines outside system calls */
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
-    CHECK_EQUAL(with_stack, t.kinds[GOTRACE_V1_CPU_SAMPLE]); /* at least the place itself */
+    CHECK_EQUAL(with_stack, test_count(&bytes, "CPUSample")); /* at least the place itself */
 #else
     (void)with_stack;
 #endif
@@ -113,7 +113,6 @@ static void profile(gotrace_format format, gotrace_stacks stacks) {
 #endif
     if (stacks != GOTRACE_STACKS_FRAME_POINTERS) CHECK_EQUAL(deep, 0);
   }
-  check_v1_free(&t);
   test_free(&bytes);
 }
 
@@ -121,11 +120,12 @@ static void profile(gotrace_format format, gotrace_stacks stacks) {
 static void overflow(void) {
   gotrace_options options;
   gotrace_stats stats;
-  check_v1_trace t;
   test_bytes bytes = {NULL, 0, 0};
+  gotrace_decoder *decoder;
+  gotrace_event event;
   int i, round;
   memset(&options, 0, sizeof options);
-  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
+  options.format = GOTRACE_GO_1_21;
   for (round = 0; round < 3; round++) {
     bytes.size = 0;
     CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
@@ -140,12 +140,16 @@ static void overflow(void) {
     CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_SAMPLE_LOST], 700 - 512);
     CHECK_EQUAL(stats.dropped, 700 - 512);
     CHECK_OPENS(&bytes);
-    test_check_figures(&bytes, &t);
-    for (i = 0; i < (int)t.count; i++)
-      if (check_v1_at(&t, (uint32_t)i)->kind == GOTRACE_V1_CPU_SAMPLE)
-        CHECK(check_v1_at(&t, (uint32_t)i)->g == gotrace_go_id(gotrace_go_self()) &&
-              check_v1_at(&t, (uint32_t)i)->proc >= 0);
-    check_v1_free(&t);
+    test_check_statistics(&bytes);
+    CHECK_EQUAL(test_open_decoder(&decoder, bytes.data, bytes.size, false), GOTRACE_OK);
+    for (i = 0; gotrace_decoder_next(decoder, &event) == GOTRACE_OK;) {
+      if (event.kind != GOTRACE_V1_CPU_SAMPLE) continue;
+      i++;
+      CHECK_EQUAL(event.g, gotrace_go_id(gotrace_go_self()));
+      CHECK((int64_t)event.args[1] >= 0); /* the proc */
+    }
+    CHECK_EQUAL(i, 512);
+    gotrace_decoder_close(decoder);
   }
   test_free(&bytes);
 }
@@ -173,7 +177,7 @@ int main(void) {
   CHECK(pthread_sigmask(SIG_BLOCK, &profile_signal, NULL) == 0);
   gotrace_cpu_sample(NULL); /* before anything else */
   memset(&options, 0, sizeof options);
-  options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
+  options.format = GOTRACE_GO_1_21;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   CHECK(pthread_create(&thread, NULL, sample_of_a_stranger, NULL) == 0);
   CHECK(pthread_join(thread, NULL) == 0);
@@ -184,6 +188,7 @@ int main(void) {
   CHECK_OPENS(&bytes);
   test_free(&bytes);
   overflow();
+  profile(GOTRACE_GO_1_26, GOTRACE_STACKS_FRAME_POINTERS);
   profile(GOTRACE_GO_1_21, GOTRACE_STACKS_FRAME_POINTERS);
   profile(GOTRACE_GO_1_19, GOTRACE_STACKS_CALL_SITE);
   profile(GOTRACE_GO_1_11, GOTRACE_STACKS_CALL_SITE);

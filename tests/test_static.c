@@ -16,7 +16,6 @@ int main(void) {
   test_bytes bytes = {NULL, 0, 0}, others = {NULL, 0, 0};
   gotrace_options options, other_options;
   uint64_t kinds[256];
-  check_v1_trace t;
   memset(&options, 0, sizeof options);
   options.format = GOTRACE_GO_1_21;
   options.write = test_sink;
@@ -32,10 +31,9 @@ int main(void) {
   }
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   CHECK_OPENS(&bytes);
-  test_check_figures(&bytes, &t);
-  CHECK_EQUAL(t.kinds[GOTRACE_V1_USER_REGION], 2);
-  CHECK_EQUAL(t.kinds[GOTRACE_V1_USER_LOG], 2);
-  check_v1_free(&t);
+  test_check_statistics(&bytes);
+  CHECK_EQUAL(test_count(&bytes, "UserRegion"), 2);
+  CHECK_EQUAL(test_count(&bytes, "UserLog"), 2);
   CHECK_OPENS(&others);
   memset(kinds, 0, sizeof kinds);
   test_decode(others.data, others.size, false, kinds, __FILE__, __LINE__);

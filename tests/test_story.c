@@ -1,4 +1,4 @@
-/* A deterministic program, traced in 1.11 and in 1.23: tests/same_story.py compares what Go reads from the two. */
+/* A deterministic program, traced in 1.11 and in 1.23: tests/v1_agrees_with_v2.py compares what Go reads from the two. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_trace.h"

@@ -46,7 +46,7 @@ open_with_go() {
     *) releases="1.27" ;;
   esac
   # shellcheck disable=SC2086
-  tests/open_trace.sh "$1" $releases >"$dir/go" 2>&1 || status=$?
+  tests/open_in_go.sh "$1" $releases >"$dir/go" 2>&1 || status=$?
   [ $status = 0 ] || [ $status = 77 ] || fail "$2: $(head -c 1000 "$dir/go")"
 }
 
@@ -145,7 +145,7 @@ PYTHON
     [ -z "$(comm -23 "$dir/before" "$dir/after")" ] || fail "$name to $format: without $(comm -23 "$dir/before" "$dir/after" | head -n 2)"
   done
   if [ -s "$dir/pairs" ]; then
-    tests/same_info.py $tool <"$dir/pairs" >"$dir/diff" 2>&1 || fail "$name: $(head -n 6 "$dir/diff")"
+    tests/conversion_keeps_info.py $tool <"$dir/pairs" >"$dir/diff" 2>&1 || fail "$name: $(head -n 6 "$dir/diff")"
     : >"$dir/pairs"
   fi
   for part in "0 50" "30 70" "60 100"; do

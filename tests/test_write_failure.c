@@ -90,7 +90,7 @@ static void short_of_room(const char *path, rlim_t most) {
     gotrace_options options;
     test_bytes bytes = {NULL, 0, 0};
     memset(&options, 0, sizeof options);
-    options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
+    options.format = GOTRACE_GO_1_21;
     signal(SIGXFSZ, SIG_IGN);
     CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
     limit.rlim_cur = most;
@@ -190,7 +190,7 @@ int main(void) {
   {
     gotrace_options options;
     memset(&options, 0, sizeof options);
-    options.format = GOTRACE_GO_1_21; /* which check_v1.h reads */
+    options.format = GOTRACE_GO_1_21;
     options.write = failing_sink;
     CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
     emit_until_off(2);

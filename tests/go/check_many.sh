@@ -20,11 +20,11 @@ find "$1" -name '*.trace' | sort | while read -r name; do
 done
 status=0
 if [ -e "$lists/v1" ]; then
-  program=$("$here/inside.sh" 1.21 check_many_v1.go -i internal/trace access_v1.go)
+  program=$("$here/inside.sh" 1.21 check_many_v1.go check_many.go -i internal/trace access_v1.go)
   "$program" <"$lists/v1" || status=1
 fi
 if [ -e "$lists/v2" ]; then
-  program=$("$here/inside.sh" 1.27 check_many_v2.go)
+  program=$("$here/inside.sh" 1.27 check_many_v2.go check_many.go)
   "$program" <"$lists/v2" || status=1
 fi
 exit $status

@@ -1,22 +1,14 @@
-// Checks many traces with Go's trace reader: v2 (Go 1.22 and later), or v1 (Go 1.11 to 1.21), which it converts. Input,
-// output and exit status are those of check_many_v1.go.
+// check_many.go with Go's trace reader: v2 (Go 1.22 and later), or v1 (Go 1.11 to 1.21), which it converts.
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"fmt"
 	"internal/trace"
 	"io"
 	"os"
 )
 
-func check(name string) (err error) {
-	defer func() {
-		if what := recover(); what != nil {
-			err = fmt.Errorf("panic: %v", what)
-		}
-	}()
+func check(name string) error {
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return err
@@ -29,21 +21,4 @@ func check(name string) (err error) {
 		return nil
 	}
 	return err
-}
-
-func main() {
-	accepted, refused := 0, 0
-	names := bufio.NewScanner(os.Stdin)
-	for names.Scan() {
-		if err := check(names.Text()); err != nil {
-			refused++
-			fmt.Printf("%s: %v\n", names.Text(), err)
-		} else {
-			accepted++
-		}
-	}
-	fmt.Printf("%d accepted, %d refused\n", accepted, refused)
-	if refused != 0 {
-		os.Exit(1)
-	}
 }

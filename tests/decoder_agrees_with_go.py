@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares the decoder's output for traces with Go's, event by event.
 
-    tests/compare_go.py PRINT_LIKE_GO TRACE...
+    tests/decoder_agrees_with_go.py PRINT_DECODED TRACE...
 
-PRINT_LIKE_GO is the compiled tests/print_like_go.c. Go's output comes from tests/go/oracle.sh and is kept next to the
+PRINT_DECODED is the compiled tests/print_decoded.c. Go's output comes from tests/go/oracle.sh and is kept next to the
 trace as .oracle. An .expect file next to the trace (tests/go/testdata.sh) has the result that Go's own tests require.
 
 v2: every line must be the same, with one exception. If the thread with the earliest event is not ready, Go sorts the

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the output of `gotrace info` for two traces of the same run: duration, and tables of counts and times.
 
-    tests/same_info.py TOOL <PAIRS      PAIRS: lines of two paths, separated by a tab
+    tests/conversion_keeps_info.py TOOL <PAIRS      PAIRS: lines of two paths, separated by a tab
 
 Ignores the kinds of events, which differ between formats, and the proc (900000) that the tool adds where a format
 requires one for an event. Times may differ by the rounding of each interval that they sum up.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The output of `gotrace convert` and `gotrace cut` on Go's own traces opens in Go.
 #
-#     tests/convert_opens.sh canned|RELEASE      the traces of tests/decode_like_go.sh, written if missing
+#     tests/conversions_open_in_go.sh canned|RELEASE     the traces of decoder_agrees_with_go.sh, written if missing
 #
 # Converts every trace that Go accepts to every format and cuts it in two places. Go's parser must accept each result,
 # and the last result of each format must come up in the viewers. Status 77 if a release is missing.
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 
 what=$1
 traces=build/go-traces/$what
-[ -n "$(compgen -G "$traces/*.trace")" ] || tests/decode_like_go.sh "$what" >/dev/null
+[ -n "$(compgen -G "$traces/*.trace")" ] || tests/decoder_agrees_with_go.sh "$what" >/dev/null
 make -s build/examples/gotrace
 tool=build/examples/gotrace
 dir=$(mktemp -d)
@@ -20,7 +20,7 @@ mkdir "$dir/all"
 wrong=0
 : >"$dir/pairs" # Go 1.22's own traces have none
 for trace in "$traces"/*.trace; do
-  "$tool" check "$trace" >/dev/null 2>&1 || continue # Go refuses it too: tests/compare_go.py has looked
+  "$tool" check "$trace" >/dev/null 2>&1 || continue # Go rejects it too: decoder_agrees_with_go.py checks that
   name=$dir/all/$(basename "$trace" .trace)
   for format in 1.8 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26; do
     "$tool" convert --to $format -o "$name-to-$format.trace" "$trace"
@@ -46,7 +46,10 @@ for trace in "$traces"/*.trace; do
     }
   done
 done
-[ ! -s "$dir/pairs" ] || tests/same_info.py $tool <"$dir/pairs" >"$dir/said" 2>&1 || { cat "$dir/said"; wrong=$((wrong + 1)); }
+[ ! -s "$dir/pairs" ] || tests/conversion_keeps_info.py $tool <"$dir/pairs" >"$dir/said" 2>&1 || {
+  cat "$dir/said"
+  wrong=$((wrong + 1))
+}
 # Go opens all of them in one process for each of its parsers.
 results=$(find "$dir/all" -name '*.trace' | wc -l)
 status=0
@@ -54,7 +57,7 @@ tests/go/check_many.sh "$dir/all" >"$dir/said" || status=$?
 [ $status = 0 ] || { sed "s|^$dir/all/||" "$dir/said"; [ $status = 77 ] && exit 77; wrong=$((wrong + $(grep -c '^/' "$dir/said" || true) + 1)); }
 for result in "$dir"/to-*.trace; do
   status=0
-  tests/open_trace.sh "$result" -n >"$dir/said" 2>&1 || status=$?
+  tests/open_in_go.sh "$result" -n >"$dir/said" 2>&1 || status=$?
   [ $status = 0 ] || { cat "$dir/said"; [ $status = 77 ] || wrong=$((wrong + 1)); }
 done
 echo "$results results of $traces, $wrong wrong"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Opens a trace with Go and compares the output of Go's parser with the file and with the program's own counts.
 #
-#     tests/open_trace.sh TRACE [-p] [-n] [-k KINDS] [-e EXPECT] [-u RELEASE] [RELEASE...]
+#     tests/open_in_go.sh TRACE [-p] [-n] [-k KINDS] [-e EXPECT] [-u RELEASE] [RELEASE...]
 #
 # KINDS is a file of lines `kind NAME COUNT`. EXPECT is a file of lines that Go must print (see check_trace.py). Without
 # releases: all of the project's releases that know the trace's format and are unpacked. -n: only the newest of them.
@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if [ "${1-}" = --print ]; then # tests/open_trace.sh --print RELEASE TRACE: what Go's parser prints of a trace
+if [ "${1-}" = --print ]; then # tests/open_in_go.sh --print RELEASE TRACE: what Go's parser prints of a trace
   tool=$(tests/fetch_go.sh --tool "$2") || { echo "$tool"; exit 77; }
   case $2 in
     1.1? | 1.20 | 1.21) exec "$tool" -d "$3" ;;
@@ -20,14 +20,9 @@ if [ "${1-}" = --print ]; then # tests/open_trace.sh --print RELEASE TRACE: what
   esac
 fi
 
-if [ "${1-}" = --wire ]; then # tests/open_trace.sh --wire TRACE: the events of a v2 trace as they stand in the file
-  tool=$(tests/fetch_go.sh --tool 1.27) || { echo "$tool"; exit 77; }
-  exec "$tool" -d=wire "$2"
-fi
-
 # The viewer must come up too: from 1.23 on it panics at traces that the parser takes, where a goroutine's states do not
 # fit those of its proc. It says that it listens once it has gone through all events.
-if [ "${1-}" = --view ]; then # tests/open_trace.sh --view RELEASE TRACE: status 0 if the viewer starts
+if [ "${1-}" = --view ]; then # tests/open_in_go.sh --view RELEASE TRACE: status 0 if the viewer starts
   tool=$(tests/fetch_go.sh --tool "$2") || { echo "$tool"; exit 77; }
   log=$(mktemp)
   trap 'kill "$viewer" 2>/dev/null || true; rm -f "$log"' EXIT
@@ -42,19 +37,19 @@ if [ "${1-}" = --view ]; then # tests/open_trace.sh --view RELEASE TRACE: status
 fi
 
 # The trace of a killed program: Go 1.23 and later read the complete part.
-if [ "${1-}" = --killed ]; then # tests/open_trace.sh --killed TRACE
+if [ "${1-}" = --killed ]; then # tests/open_in_go.sh --killed TRACE
   form=$(head -c 16 "$2" | tr -d '\0' | cut -d ' ' -f 2)
   oldest=1.23
   [ "${form#1.}" -lt 23 ] || oldest=$form
   for release in $oldest 1.27; do
-    tests/open_trace.sh --view $release "$2" || exit
-    found=$(tests/open_trace.sh --print $release "$2" 2>/dev/null | grep -c '^M=' || true)
+    tests/open_in_go.sh --view $release "$2" || exit
+    found=$(tests/open_in_go.sh --print $release "$2" 2>/dev/null | grep -c '^M=' || true)
     [ "$found" -gt 100 ] || { echo "$2: Go $release finds $found events"; exit 1; }
   done
   exit
 fi
 
-if [ "${1-}" = --releases ]; then # tests/open_trace.sh --releases FORMAT: the releases that know a format
+if [ "${1-}" = --releases ]; then # tests/open_in_go.sh --releases FORMAT: the releases that know a format
   case $2 in
     1.8 | 1.10) echo 1.15 1.19 1.21 1.22 ;;
     1.11) echo 1.15 1.19 1.21 1.22 1.24 1.27 ;;
@@ -64,7 +59,7 @@ if [ "${1-}" = --releases ]; then # tests/open_trace.sh --releases FORMAT: the r
     1.23) echo 1.23 1.24 1.25 1.26 1.27 ;;
     1.25) echo 1.25 1.26 1.27 ;;
     1.26) echo 1.26 1.27 ;;
-    *) echo "open_trace.sh: unknown format $2" >&2; exit 1 ;;
+    *) echo "open_in_go.sh: unknown format $2" >&2; exit 1 ;;
   esac
   exit
 fi
@@ -90,7 +85,7 @@ done
 
 header=$(head -c 16 "$trace" | tr -d '\0')
 [[ $header =~ ^go\ (1\.[0-9]+)\ trace$ ]] || { echo "$trace: begins with '$header'"; exit 1; }
-knowing=$(tests/open_trace.sh --releases "${BASH_REMATCH[1]}")
+knowing=$(tests/open_in_go.sh --releases "${BASH_REMATCH[1]}")
 if [ $# -gt 0 ]; then releases="$*" named=1; else releases=$knowing named=; fi
 [ -z "$until" ] || releases=$(for release in $releases; do # 1.9 to 1.99 sort as numbers of their minor versions
   [ "${release#1.}" -gt "${until#1.}" ] || echo "$release"
@@ -102,7 +97,7 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 for release in $releases; do
   status=0
-  tests/open_trace.sh --print "$release" "$trace" >"$out/$release" 2>"$out/$release.err" || status=$?
+  tests/open_in_go.sh --print "$release" "$trace" >"$out/$release" 2>"$out/$release.err" || status=$?
   if [ $status = 77 ]; then
     [ -z "$named" ] || { cat "$out/$release"; exit 77; }
     continue
@@ -112,7 +107,7 @@ for release in $releases; do
     head -n 20 "$out/$release.err"
     exit 1
   fi
-  if [ -n "$view" ] && ! tests/open_trace.sh --view "$release" "$trace" >"$out/$release.err" 2>&1; then
+  if [ -n "$view" ] && ! tests/open_in_go.sh --view "$release" "$trace" >"$out/$release.err" 2>&1; then
     echo "$trace: the viewer of Go $release does not start:"
     head -n 20 "$out/$release.err"
     exit 1
@@ -123,12 +118,9 @@ if [[ " ${check[*]} " != *" -g "* ]]; then
   echo "needs a Go release that knows $header (make deps)"
   exit 77
 fi
-if [ "${BASH_REMATCH[1]#1.}" -lt 22 ]; then
-  python3 tests/check_trace.py -s "$trace" "${check[@]}"
-else
-  tests/open_trace.sh --wire "$trace" >"$out/wire" 2>&1 || grep -q '^invalid event type: 1[23].$' "$out/wire" || {
-    tail -n 20 "$out/wire"
-    exit 1
-  }
-  python3 tests/check_trace_v2.py "$trace" -w "$out/wire" "${check[@]}"
-fi
+mkdir -p build/examples
+( # one at a time: several tests may need the tool
+  flock 9
+  make -s build/examples/gotrace 9>&-
+) 9>build/examples/gotrace.lock
+python3 tests/check_trace.py -s "$trace" "${check[@]}"

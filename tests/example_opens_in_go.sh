@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# An example writes a trace and a Go release opens it; open_trace.sh describes what must be equal.
+# An example writes a trace and a Go release opens it; open_in_go.sh describes what must be equal.
 #
-#     tests/go_opens_it.sh EXAMPLE FORMAT RELEASE     one test
-#     tests/go_opens_it.sh --list                     all tests, one per line
+#     tests/example_opens_in_go.sh EXAMPLE FORMAT RELEASE     one test
+#     tests/example_opens_in_go.sh --list                     all tests, one per line
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if [ "${1-}" = --list ]; then
   for format in 1.8 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26; do
-    for release in $(tests/open_trace.sh --releases $format); do
+    for release in $(tests/open_in_go.sh --releases $format); do
       for example in scheduler threads hello; do echo "$example $format $release"; done
     done
   done
@@ -32,7 +32,7 @@ case $example in
   *) arguments+=(-k) ;;
 esac
 "$program" "${arguments[@]}" >"$dir/out" 2>&1 || { cat "$dir/out"; exit 1; }
-tests/open_trace.sh "$dir/$example.trace" ${counts[@]+"${counts[@]}"} "$release" || {
+tests/open_in_go.sh "$dir/$example.trace" ${counts[@]+"${counts[@]}"} "$release" || {
   status=$?
   if [ $status != 77 ]; then
     mkdir -p build/failed

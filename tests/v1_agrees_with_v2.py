@@ -22,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def story(trace):
-    said = subprocess.run([os.path.join(ROOT, "tests/open_trace.sh"), "--print", "1.27", trace], stdout=subprocess.PIPE,
+    said = subprocess.run([os.path.join(ROOT, "tests/open_in_go.sh"), "--print", "1.27", trace], stdout=subprocess.PIPE,
                           universal_newlines=True)
     if said.returncode:
         print(said.stdout.strip()[-500:])

@@ -1,7 +1,7 @@
-/* Prints the decoder's output for a trace in the form of tests/go/print_v1.go and print_v2.go, which print Go's; see
- * there. Omits the links of v1, which the decoder does not provide.
+/* Prints what the decoder reads from a trace, in the form in which tests/go/print_v1.go and print_v2.go print what Go
+ * reads, so that tests/decoder_agrees_with_go.py can compare the two. Omits the links of v1, which the decoder does not provide.
  *
- *     print_like_go [-s | -S] [-c] FILE
+ *     print_decoded [-s | -S] [-c] FILE
  *
  * -s: read through a callback; -S: through a seekable callback, instead of from memory. -c: read twice, in two of the
  * three ways, and compare (prints only differences). */

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# The decoder reads from many traces what Go reads from them (decoder_agrees_with_go.py). Go opens what the command-line
+# tool makes of the same traces (conversions_open_in_go.sh).
+#
+#     tests/decoder_agrees_with_go.sh canned       the traces in Go's sources
+#     tests/decoder_agrees_with_go.sh RELEASE      traces that programs of a Go release write for this test
+#
+# The traces are left in build/go-traces. Status 77 if a release is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+what=$1
+traces=build/go-traces/$what
+rm -rf "$traces" && mkdir -p "$traces"
+if [ "$what" = canned ]; then
+  sh tests/go/testdata.sh "$traces" 1.15 1.19 1.21 1.22 1.23 1.24 1.25 1.26 1.27
+else
+  sh tests/go/write_traces.sh "$traces" "$what"
+fi
+make -s build/tests/address/print_decoded
+tests/decoder_agrees_with_go.py build/tests/address/print_decoded "$traces"/*.trace
+tests/conversions_open_in_go.sh "$what"
