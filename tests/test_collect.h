@@ -133,6 +133,24 @@ static inline uint64_t test_count(const test_bytes *bytes, const char *name) {
   exit(1);
 }
 
+/* How many logs of a category are in a trace. */
+static inline uint64_t test_count_logs(const test_bytes *bytes, const char *category) {
+  gotrace_decoder *decoder;
+  gotrace_event event;
+  gotrace_result result = test_open_decoder(&decoder, bytes->data, bytes->size, false);
+  uint64_t count = 0;
+  while (result == GOTRACE_OK && (result = gotrace_decoder_next(decoder, &event)) == GOTRACE_OK) {
+    const char *text;
+    size_t size;
+    if (strcmp(event.spec->name, "UserLog") != 0) continue;
+    CHECK(gotrace_decoder_string(decoder, event.args[1], &text, &size));
+    count += size == strlen(category) && memcmp(text, category, size) == 0;
+  }
+  CHECK_EQUAL(result, GOTRACE_END_OF_TRACE);
+  gotrace_decoder_close(decoder);
+  return count;
+}
+
 /* Whether the statistics count it as an event: tables and framing are none. */
 static inline bool test_is_event(const gotrace_event_spec *spec) {
   static const char *const others[] = {"Batch", "Frequency", "Stack", "String", "ClockSnapshot"};

@@ -1,5 +1,5 @@
-/* A thread without a proc that creates goroutines has a temporary proc during each creation only: the trace shows no
- * proc that appears idle all the time, and the statistics count it. */
+/* A thread without a proc that creates goroutines has a temporary proc during each creation only (v2; in v1, none): the
+ * trace shows no proc that appears idle all the time, and the statistics count it. */
 #include "gotrace.h"
 #include "test_collect.h"
 #include "test_trace.h"
@@ -30,6 +30,9 @@ static void test_format(gotrace_format format) {
   if (v2) {
     CHECK_EQUAL(kinds[GOTRACE_V2_PROC_START], 4);
     CHECK_EQUAL(kinds[GOTRACE_V2_PROC_STOP], 4);
+  } else { /* no temporary proc is needed */
+    CHECK_EQUAL(kinds[GOTRACE_V1_PROC_START], 1);
+    CHECK_EQUAL(kinds[GOTRACE_V1_PROC_STOP], 1);
   }
   gotrace_proc_destroy(proc);
   test_free(&bytes);

@@ -54,6 +54,7 @@ int main(void) {
   for (i = 0; i < 3; i++) gotrace_proc_destroy(proc); /* once for a place */
   CHECK(strstr(last, "destroy of a proc") && lines == 9);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
   test_free(&bytes);
   return 0;
 }

@@ -60,6 +60,7 @@ int main(void) {
     }
     CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
     check_trace(&bytes);
+    if (options.format >= GOTRACE_GO_1_11) CHECK_EQUAL(test_count_logs(&bytes, "category"), 300); /* none is dropped */
     test_free(&bytes);
   }
   __atomic_store_n(&over, 1u, __ATOMIC_RELAXED);

@@ -35,10 +35,12 @@ static void session(void) {
   gotrace_gc_end();
   CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
   CHECK_EQUAL(gotrace_flight_start(NULL), GOTRACE_OK);
   bytes.size = 0;
   CHECK_EQUAL(gotrace_flight_snapshot(test_sink, &bytes), GOTRACE_OK);
   CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
   test_free(&bytes);
   CHECK_EQUAL(wrong_mutexes, 0);
 }

@@ -89,6 +89,14 @@ static void check_trace(test_bytes *bytes) {
   bytes->size = 0;
 }
 
+/* The program's own logs are in the trace, those of callbacks are not. (The allocator is also called outside of calls.) */
+static void check_logs(const test_bytes *bytes, uint64_t own) {
+  if (test_format_of(bytes) < GOTRACE_GO_1_11) return;
+  CHECK_EQUAL(test_count_logs(bytes, "category"), own);
+  CHECK_EQUAL(test_count_logs(bytes, "nested"), 0);
+  CHECK_EQUAL(test_count_logs(bytes, "symbolizer"), 0);
+}
+
 static void test_callbacks(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
@@ -114,6 +122,7 @@ static void test_callbacks(gotrace_format format) {
   gotrace_get_stats(&stats);
   CHECK(unwinds > before && symbols && sinks && allocations);
   CHECK(stats.problems[GOTRACE_PROBLEM_NESTED] > unwinds - before);
+  check_logs(&bytes, 2000);
   check_trace(&bytes);
   test_free(&bytes);
 }
@@ -133,6 +142,7 @@ static void test_reading(gotrace_format format) {
   CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
   while (gotrace_read(&chunk, &size) == GOTRACE_OK && size) test_append(&bytes, chunk, size);
   allocator_calls = 0;
+  check_logs(&bytes, 1);
   check_trace(&bytes);
   test_free(&bytes);
 }

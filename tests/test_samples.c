@@ -20,6 +20,26 @@ static void *emit(void *unused) {
   return unused;
 }
 
+/* The samples in a trace, none of which may be older than the trace: no batch begins before it. */
+static uint64_t count_samples(const test_bytes *bytes) {
+  gotrace_decoder *decoder;
+  gotrace_event event;
+  gotrace_result result;
+  uint64_t begin = UINT64_MAX, earliest = UINT64_MAX, count = 0;
+  CHECK_EQUAL(test_open_decoder(&decoder, bytes->data, bytes->size, true), GOTRACE_OK);
+  while ((result = gotrace_decoder_next(decoder, &event)) == GOTRACE_OK) {
+    bool batch = strcmp(event.spec->name, "Batch") == 0 || strcmp(event.spec->name, "EventBatch") == 0;
+    if (batch && (uint64_t)event.time < begin) begin = (uint64_t)event.time;
+    if (strcmp(event.spec->name, "CPUSample") != 0) continue;
+    if (event.args[0] < earliest) earliest = event.args[0];
+    count++;
+  }
+  CHECK_EQUAL(result, GOTRACE_END_OF_TRACE);
+  gotrace_decoder_close(decoder);
+  CHECK(earliest >= begin);
+  return count;
+}
+
 int main(void) {
   pthread_t threads[3];
   test_bytes bytes = {NULL, 0, 0};
@@ -27,17 +47,14 @@ int main(void) {
   uint64_t samples = 0;
   for (i = 0; i < 3; i++) CHECK(pthread_create(&threads[i], NULL, i < 2 ? sample : emit, NULL) == 0);
   for (i = 0; i < rounds || !samples; i++) { /* on a busy machine the samplers may not have run yet */
-    gotrace_format format = test_formats[(size_t)i % TEST_FORMATS];
-    gotrace_options options = test_options(format, &bytes);
-    uint64_t kinds[256] = {0};
+    gotrace_options options = test_options(test_formats[(size_t)i % TEST_FORMATS], &bytes);
     bytes.size = 0;
     CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
     nanosleep(&(struct timespec){0, 500000}, NULL);
     CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
     CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
-    test_decode(bytes.data, bytes.size, false, kinds, __FILE__, __LINE__);
-    samples += kinds[format < GOTRACE_GO_1_22 ? GOTRACE_V1_CPU_SAMPLE : GOTRACE_V2_CPU_SAMPLE];
-    if (format < GOTRACE_GO_1_19) CHECK_EQUAL(kinds[GOTRACE_V1_CPU_SAMPLE], 0);
+    test_decode(bytes.data, bytes.size, false, NULL, __FILE__, __LINE__);
+    samples += count_samples(&bytes);
   }
   __atomic_store_n(&over, 1u, __ATOMIC_RELAXED);
   for (i = 0; i < 3; i++) CHECK(pthread_join(threads[i], NULL) == 0);

@@ -1,6 +1,7 @@
 /* Waiting for a thread that is held up inside a call sleeps, and leaves the processor to it: in stop, in a cut, and in
  * a call about a goroutine that another call holds. */
 #define _GNU_SOURCE
+#define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"
 
@@ -11,6 +12,7 @@
 enum { HELD = 300 }; /* milliseconds */
 
 static uint32_t held, hold; /* atomic */
+static gotrace_go *blocked;
 
 static uint64_t milliseconds(clockid_t clock) {
   struct timespec now;
@@ -18,14 +20,17 @@ static uint64_t milliseconds(clockid_t clock) {
   return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+static void hold_up(void) {
+  struct timespec time = {0, HELD * 1000000};
+  if (!__atomic_exchange_n(&hold, 0, __ATOMIC_ACQ_REL)) return;
+  __atomic_store_n(&held, 1, __ATOMIC_RELEASE);
+  nanosleep(&time, NULL);
+}
+
 /* Runs inside the call. */
 static int unwind(void *context, uintptr_t *pcs, int max) {
   (void)context, (void)max;
-  if (__atomic_exchange_n(&hold, 0, __ATOMIC_ACQ_REL)) {
-    struct timespec time = {0, HELD * 1000000};
-    __atomic_store_n(&held, 1, __ATOMIC_RELEASE);
-    nanosleep(&time, NULL);
-  }
+  hold_up();
   pcs[0] = (uintptr_t)unwind;
   return 1;
 }
@@ -36,12 +41,27 @@ static void *region(void *unused) {
   return unused;
 }
 
-static void waits(gotrace_result (*call)(void)) {
+/* Holds a goroutine, as calls about it do. No callback runs meanwhile, so the test does it itself. */
+static void *hold_goroutine(void *unused) {
+  uint64_t word = gotrace__load_acquire(&blocked->word);
+  gotrace__store_release(&blocked->word, word | GOTRACE__BUSY);
+  hold_up();
+  gotrace__store_release(&blocked->word, word);
+  return unused;
+}
+
+static gotrace_result unblock(void) {
+  gotrace_go_unblock(blocked);
+  return GOTRACE_OK;
+}
+
+/* Another thread is held up when this one makes its call. */
+static void waits(void *(*held_up)(void *), gotrace_result (*call)(void)) {
   pthread_t thread;
   uint64_t cpu, since;
   __atomic_store_n(&held, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&hold, 1, __ATOMIC_RELEASE);
-  CHECK(pthread_create(&thread, NULL, region, NULL) == 0);
+  CHECK(pthread_create(&thread, NULL, held_up, NULL) == 0);
   while (!__atomic_load_n(&held, __ATOMIC_ACQUIRE)) sched_yield();
   cpu = milliseconds(CLOCK_PROCESS_CPUTIME_ID), since = milliseconds(CLOCK_MONOTONIC);
   CHECK_EQUAL(call(), GOTRACE_OK);
@@ -61,8 +81,11 @@ int main(void) {
   options.write = test_sink;
   options.context = &bytes;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  waits(gotrace_advance);
-  waits(gotrace_stop);
+  waits(region, gotrace_advance);
+  CHECK((blocked = gotrace_go_create_blocked(NULL)) != NULL);
+  waits(hold_goroutine, unblock);
+  waits(region, gotrace_stop);
+  CHECK_OPENS(&bytes);
   test_free(&bytes);
   return 0;
 }
