@@ -10406,7 +10406,7 @@ typedef struct gotrace__kind {
   uint8_t args;                   /* numbers after "dt", without "data" */
   uint8_t stack, string;          /* places of its own stack and its string: see gotrace__dec_number */
   uint8_t stack2, string2;        /* places of another goroutine's stack and of a second string */
-  bool ids;                       /* has any of these four */
+  bool ids;                       /* has stack2 or string2 */
   bool timed, data;
   bool plain;    /* timed and without data */
   bool names;    /* v2: its first argument is a goroutine that exists */
