@@ -273,7 +273,8 @@ def check_converted(trace, output):
     want["Gomaxprocs"] -= 1
     want["Label"] = want.pop("GoStartLabel", 0)
     want["GoStart"] += want["Label"]
-    for name, kind in ("UserTaskCreate", "TaskBegin"), ("UserTaskEnd", "TaskEnd"), ("UserLog", "Log"), ("CPUSample", "StackSample"):
+    for name, kind in (("UserTaskCreate", "TaskBegin"), ("UserTaskEnd", "TaskEnd"), ("UserLog", "Log"),
+                       ("CPUSample", "StackSample")):
         want[kind] = want.pop(name, 0)
     ends = sum(event["event"] == "UserRegion" and event["args"]["mode"] == 1 for event in trace.events)
     want["RegionBegin"], want["RegionEnd"] = want.pop("UserRegion", 0) - ends, ends

@@ -306,7 +306,7 @@ while read -r configuration; do
 done < <(sed -n 's/.*--unit [a-z0-9_]* \([a-z_]*\).*/\1/p' "$state/list" | sort -u)
 uses() { grep -qE "[|].*($1)" "$state/list"; }
 shared+=(build/examples/gotrace) # which reads every trace that is opened in Go
-if uses 'tests/example_opens_in_go|tests/pages'; then shared+=(examples); fi
+if uses 'tests/example_opens_in_go|tests/pages|tests/test_tool'; then shared+=(examples); fi
 if uses 'tests/example_opens_in_go|tests/test_tool|tests/check_trace_self'; then shared+=(build/tests/default/hello_formats); fi
 if uses 'tests/cases.sh'; then shared+=(build/cases/case.o); fi
 if uses 'tests/decode'; then shared+=(build/tests/address/print_decoded); fi

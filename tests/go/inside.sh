@@ -3,9 +3,9 @@
 #
 #     tests/go/inside.sh RELEASE PROGRAM.go [MORE.go...] [-i DIRECTORY ACCESS.go]
 #
-# The program, which may have several files, is overlaid on the release's sources as a new command, so that Go lets it import internal packages. With
-# -i, ACCESS.go is added to the package in DIRECTORY (for example internal/trace), which gives the program access to the
-# package's private names. Nothing is written to the release and no network is used. Executables are kept next to the
+# The program, which may have several files, is overlaid on the release's sources as a new command, so that Go lets it
+# import internal packages. With -i, ACCESS.go is added to the package in DIRECTORY (for example internal/trace), which
+# gives the program access to the package's private names. Nothing is written to the release and no network is used. Executables are kept next to the
 # releases and rebuilt if a source is newer. Status 77 if the release is missing.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
