@@ -184,10 +184,15 @@ static void explore_stop(void) {
   gotrace_stop();
 }
 
-/* The trace ends by a limit, as in the middle of another thread's call. */
+/* The trace ends by a limit, in the middle of a call: those who end it wait for the call. */
 static void explore_early(void) {
+  gotrace__thread *m = gotrace__me();
+  gotrace__call c;
   world.stopping = true;
-  gotrace__end_early(GOTRACE_LIMIT_REACHED);
+  if (!m) return;
+  gotrace__enter(&c, m, NULL);
+  gotrace__end_in_call(&c, GOTRACE_LIMIT_REACHED);
+  gotrace__leave(&c);
 }
 
 /* The next thread that needs a buffer ends the trace. */
