@@ -45,6 +45,11 @@ def read_text(path):
         return file.read().decode("utf-8", "bytes")
 
 
+def read_lines(path):
+    """Lines that a program wrote; one for Windows ends them with a carriage return too."""
+    return read_text(path).replace("\r\n", "\n")
+
+
 def dump(path, *options):
     """The events of a trace, as `gotrace dump` shows them."""
     run = subprocess.run([TOOL, "dump", "--json", *options, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
@@ -338,9 +343,9 @@ def main(arguments):
         while arguments:
             option, file = arguments.pop(0), arguments.pop(0)
             if option == "-k":
-                said.append(check_kinds(trace, read_text(file)))
+                said.append(check_kinds(trace, read_lines(file)))
             elif option == "-e":
-                expected = [line for line in read_text(file).split("\n") if line]
+                expected = [line for line in read_lines(file).split("\n") if line]
                 if trace.v1:
                     expected = [re.sub(r"^\w+", lambda match: SAME.get(match[0], match[0]), line) for line in expected]
             elif option == "-g":
