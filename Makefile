@@ -33,6 +33,7 @@ help:
 	@echo 'make stress      200 traces of each example and format, under load, each opened by Go (STRESS=N: N)'
 	@echo 'make cases       programs for defects that were found, 20 runs in each format (RUNS=N: N runs)'
 	@echo 'make stress-sessions  short traces while threads do all that is legal, and more (SESSIONS=N: N of them, else 2000)'
+	@echo 'make format      format the C files with clang-format'
 	@echo 'make pages       look through the pages of `go tool trace` for the scheduler example'
 	@echo 'make bench       what events cost and how fast traces are read, beside Go (BENCH=-q: quickly)'
 	@echo 'make fuzz        fuzz each part with libFuzzer (FUZZ_SECONDS=N: N seconds each, else 60)'
@@ -133,6 +134,9 @@ mutants:
 bench:
 	tests/bench/run.sh $(BENCH)
 
+format:
+	find gotrace.h examples tests fuzz -name '*.[ch]' -exec clang-format -i {} +
+
 pages: examples
 	tests/run.sh -j 1 pages
 
@@ -168,7 +172,7 @@ build/fuzz-replay/%: fuzz/%.c fuzz/replay.c gotrace.h $(wildcard fuzz/*.h tests/
 	$(CC) $(FLAGS) $(CFLAGS) $< fuzz/replay.c -o $@ $(LDFLAGS)
 
 # What the tests use. Cross compilers and emulators: powerpc64le, arm64, 32-bit x86, Windows.
-PACKAGES = gcc g++ make libc6-dev libstb-dev clang libclang-rt-dev llvm valgrind libc6-dbg python3 curl \
+PACKAGES = gcc g++ make libc6-dev libstb-dev clang libclang-rt-dev llvm clang-format valgrind libc6-dbg python3 curl \
 	chromium fonts-dejavu-core util-linux procps \
 	gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 wine wine64 qemu-user \
 	gcc-powerpc64le-linux-gnu g++-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
@@ -202,6 +206,6 @@ clean:
 
 FORCE:
 
-.PHONY: all help examples test check fuzzers cases explore explore-go mutants stress stress-sessions bench pages demo fuzz fuzz-replay deps install uninstall clean FORCE
+.PHONY: all help examples test check fuzzers cases explore explore-go mutants stress stress-sessions bench format pages demo fuzz fuzz-replay deps install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

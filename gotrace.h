@@ -399,134 +399,134 @@ typedef enum gotrace_format {
 /* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only
  * be decoded. In 1.5 a number precedes the "dt" of every event, by which its sequence number increases, and a frame of
  * a stack is only its pc. */
-#define GOTRACE_V1_EVENTS(X)                                                                  \
-  X(0, NONE, "None", 1005, 1021, "")                                                          \
-  X(1, BATCH_1_5, "Batch", 1005, 1005, "p seq time")                                          \
-  X(1, BATCH, "Batch", 1007, 1021, "p time")                                                  \
-  X(2, FREQUENCY_1_5, "Frequency", 1005, 1005, "freq unused")                                 \
-  X(2, FREQUENCY, "Frequency", 1007, 1021, "freq")                                            \
-  X(3, STACK, "Stack", 1005, 1021, "id nframes")                                              \
-  X(4, GOMAXPROCS, "Gomaxprocs", 1005, 1021, "dt procs stack")                                \
-  X(5, PROC_START, "ProcStart", 1005, 1021, "dt m")                                           \
-  X(6, PROC_STOP, "ProcStop", 1005, 1021, "dt")                                               \
-  X(7, GC_START_1_5, "GCStart", 1005, 1005, "dt stack")                                       \
-  X(7, GC_START, "GCStart", 1007, 1021, "dt gc_seq stack")                                    \
-  X(8, GC_DONE, "GCDone", 1005, 1021, "dt")                                                   \
-  X(9, GC_SCAN_START, "GCScanStart", 1005, 1009, "dt")                                        \
-  X(9, GC_STW_START, "GCSTWStart", 1010, 1019, "dt kind")                                     \
-  X(9, STW_START, "STWStart", 1021, 1021, "dt kind")                                          \
-  X(10, GC_SCAN_DONE, "GCScanDone", 1005, 1009, "dt")                                         \
-  X(10, GC_STW_DONE, "GCSTWDone", 1010, 1019, "dt")                                           \
-  X(10, STW_DONE, "STWDone", 1021, 1021, "dt")                                                \
-  X(11, GC_SWEEP_START, "GCSweepStart", 1005, 1021, "dt stack")                               \
-  X(12, GC_SWEEP_DONE_1_8, "GCSweepDone", 1005, 1008, "dt")                                   \
-  X(12, GC_SWEEP_DONE, "GCSweepDone", 1009, 1021, "dt swept reclaimed")                       \
-  X(13, GO_CREATE, "GoCreate", 1005, 1021, "dt new_g new_stack stack")                        \
-  X(14, GO_START_1_5, "GoStart", 1005, 1005, "dt g")                                          \
-  X(14, GO_START, "GoStart", 1007, 1021, "dt g g_seq")                                        \
-  X(15, GO_END, "GoEnd", 1005, 1021, "dt")                                                    \
-  X(16, GO_STOP, "GoStop", 1005, 1021, "dt stack")                                            \
-  X(17, GO_SCHED, "GoSched", 1005, 1021, "dt stack")                                          \
-  X(18, GO_PREEMPT, "GoPreempt", 1005, 1021, "dt stack")                                      \
-  X(19, GO_SLEEP, "GoSleep", 1005, 1021, "dt stack")                                          \
-  X(20, GO_BLOCK, "GoBlock", 1005, 1021, "dt stack")                                          \
-  X(21, GO_UNBLOCK_1_5, "GoUnblock", 1005, 1005, "dt g stack")                                \
-  X(21, GO_UNBLOCK, "GoUnblock", 1007, 1021, "dt g g_seq stack")                              \
-  X(22, GO_BLOCK_SEND, "GoBlockSend", 1005, 1021, "dt stack")                                 \
-  X(23, GO_BLOCK_RECV, "GoBlockRecv", 1005, 1021, "dt stack")                                 \
-  X(24, GO_BLOCK_SELECT, "GoBlockSelect", 1005, 1021, "dt stack")                             \
-  X(25, GO_BLOCK_SYNC, "GoBlockSync", 1005, 1021, "dt stack")                                 \
-  X(26, GO_BLOCK_COND, "GoBlockCond", 1005, 1021, "dt stack")                                 \
-  X(27, GO_BLOCK_NET, "GoBlockNet", 1005, 1021, "dt stack")                                   \
-  X(28, GO_SYS_CALL, "GoSysCall", 1005, 1021, "dt stack")                                     \
-  X(29, GO_SYS_EXIT, "GoSysExit", 1005, 1021, "dt g g_seq time")                              \
-  X(30, GO_SYS_BLOCK, "GoSysBlock", 1005, 1021, "dt")                                         \
-  X(31, GO_WAITING, "GoWaiting", 1005, 1021, "dt g")                                          \
-  X(32, GO_IN_SYSCALL, "GoInSyscall", 1005, 1021, "dt g")                                     \
-  X(33, HEAP_ALLOC, "HeapAlloc", 1005, 1021, "dt bytes")                                      \
-  X(34, NEXT_GC, "NextGC", 1005, 1018, "dt bytes")                                            \
-  X(34, HEAP_GOAL, "HeapGoal", 1019, 1021, "dt bytes")                                        \
-  X(35, TIMER_GOROUTINE_1_5, "TimerGoroutine", 1005, 1005, "g unused")                        \
-  X(35, TIMER_GOROUTINE, "TimerGoroutine", 1007, 1021, "g")                                   \
-  X(36, FUTILE_WAKEUP, "FutileWakeup", 1005, 1021, "dt")                                      \
-  X(37, STRING, "String", 1007, 1021, "id data")                                              \
-  X(38, GO_START_LOCAL, "GoStartLocal", 1007, 1021, "dt g")                                   \
-  X(39, GO_UNBLOCK_LOCAL, "GoUnblockLocal", 1007, 1021, "dt g stack")                         \
-  X(40, GO_SYS_EXIT_LOCAL, "GoSysExitLocal", 1007, 1021, "dt g time")                         \
-  X(41, GO_START_LABEL, "GoStartLabel", 1008, 1021, "dt g g_seq label_string")                \
-  X(42, GO_BLOCK_GC, "GoBlockGC", 1008, 1021, "dt stack")                                     \
-  X(43, GC_MARK_ASSIST_START, "GCMarkAssistStart", 1009, 1021, "dt stack")                    \
-  X(44, GC_MARK_ASSIST_DONE, "GCMarkAssistDone", 1009, 1021, "dt")                            \
+#define GOTRACE_V1_EVENTS(X)                                                                     \
+  X(0, NONE, "None", 1005, 1021, "")                                                             \
+  X(1, BATCH_1_5, "Batch", 1005, 1005, "p seq time")                                             \
+  X(1, BATCH, "Batch", 1007, 1021, "p time")                                                     \
+  X(2, FREQUENCY_1_5, "Frequency", 1005, 1005, "freq unused")                                    \
+  X(2, FREQUENCY, "Frequency", 1007, 1021, "freq")                                               \
+  X(3, STACK, "Stack", 1005, 1021, "id nframes")                                                 \
+  X(4, GOMAXPROCS, "Gomaxprocs", 1005, 1021, "dt procs stack")                                   \
+  X(5, PROC_START, "ProcStart", 1005, 1021, "dt m")                                              \
+  X(6, PROC_STOP, "ProcStop", 1005, 1021, "dt")                                                  \
+  X(7, GC_START_1_5, "GCStart", 1005, 1005, "dt stack")                                          \
+  X(7, GC_START, "GCStart", 1007, 1021, "dt gc_seq stack")                                       \
+  X(8, GC_DONE, "GCDone", 1005, 1021, "dt")                                                      \
+  X(9, GC_SCAN_START, "GCScanStart", 1005, 1009, "dt")                                           \
+  X(9, GC_STW_START, "GCSTWStart", 1010, 1019, "dt kind")                                        \
+  X(9, STW_START, "STWStart", 1021, 1021, "dt kind")                                             \
+  X(10, GC_SCAN_DONE, "GCScanDone", 1005, 1009, "dt")                                            \
+  X(10, GC_STW_DONE, "GCSTWDone", 1010, 1019, "dt")                                              \
+  X(10, STW_DONE, "STWDone", 1021, 1021, "dt")                                                   \
+  X(11, GC_SWEEP_START, "GCSweepStart", 1005, 1021, "dt stack")                                  \
+  X(12, GC_SWEEP_DONE_1_8, "GCSweepDone", 1005, 1008, "dt")                                      \
+  X(12, GC_SWEEP_DONE, "GCSweepDone", 1009, 1021, "dt swept reclaimed")                          \
+  X(13, GO_CREATE, "GoCreate", 1005, 1021, "dt new_g new_stack stack")                           \
+  X(14, GO_START_1_5, "GoStart", 1005, 1005, "dt g")                                             \
+  X(14, GO_START, "GoStart", 1007, 1021, "dt g g_seq")                                           \
+  X(15, GO_END, "GoEnd", 1005, 1021, "dt")                                                       \
+  X(16, GO_STOP, "GoStop", 1005, 1021, "dt stack")                                               \
+  X(17, GO_SCHED, "GoSched", 1005, 1021, "dt stack")                                             \
+  X(18, GO_PREEMPT, "GoPreempt", 1005, 1021, "dt stack")                                         \
+  X(19, GO_SLEEP, "GoSleep", 1005, 1021, "dt stack")                                             \
+  X(20, GO_BLOCK, "GoBlock", 1005, 1021, "dt stack")                                             \
+  X(21, GO_UNBLOCK_1_5, "GoUnblock", 1005, 1005, "dt g stack")                                   \
+  X(21, GO_UNBLOCK, "GoUnblock", 1007, 1021, "dt g g_seq stack")                                 \
+  X(22, GO_BLOCK_SEND, "GoBlockSend", 1005, 1021, "dt stack")                                    \
+  X(23, GO_BLOCK_RECV, "GoBlockRecv", 1005, 1021, "dt stack")                                    \
+  X(24, GO_BLOCK_SELECT, "GoBlockSelect", 1005, 1021, "dt stack")                                \
+  X(25, GO_BLOCK_SYNC, "GoBlockSync", 1005, 1021, "dt stack")                                    \
+  X(26, GO_BLOCK_COND, "GoBlockCond", 1005, 1021, "dt stack")                                    \
+  X(27, GO_BLOCK_NET, "GoBlockNet", 1005, 1021, "dt stack")                                      \
+  X(28, GO_SYS_CALL, "GoSysCall", 1005, 1021, "dt stack")                                        \
+  X(29, GO_SYS_EXIT, "GoSysExit", 1005, 1021, "dt g g_seq time")                                 \
+  X(30, GO_SYS_BLOCK, "GoSysBlock", 1005, 1021, "dt")                                            \
+  X(31, GO_WAITING, "GoWaiting", 1005, 1021, "dt g")                                             \
+  X(32, GO_IN_SYSCALL, "GoInSyscall", 1005, 1021, "dt g")                                        \
+  X(33, HEAP_ALLOC, "HeapAlloc", 1005, 1021, "dt bytes")                                         \
+  X(34, NEXT_GC, "NextGC", 1005, 1018, "dt bytes")                                               \
+  X(34, HEAP_GOAL, "HeapGoal", 1019, 1021, "dt bytes")                                           \
+  X(35, TIMER_GOROUTINE_1_5, "TimerGoroutine", 1005, 1005, "g unused")                           \
+  X(35, TIMER_GOROUTINE, "TimerGoroutine", 1007, 1021, "g")                                      \
+  X(36, FUTILE_WAKEUP, "FutileWakeup", 1005, 1021, "dt")                                         \
+  X(37, STRING, "String", 1007, 1021, "id data")                                                 \
+  X(38, GO_START_LOCAL, "GoStartLocal", 1007, 1021, "dt g")                                      \
+  X(39, GO_UNBLOCK_LOCAL, "GoUnblockLocal", 1007, 1021, "dt g stack")                            \
+  X(40, GO_SYS_EXIT_LOCAL, "GoSysExitLocal", 1007, 1021, "dt g time")                            \
+  X(41, GO_START_LABEL, "GoStartLabel", 1008, 1021, "dt g g_seq label_string")                   \
+  X(42, GO_BLOCK_GC, "GoBlockGC", 1008, 1021, "dt stack")                                        \
+  X(43, GC_MARK_ASSIST_START, "GCMarkAssistStart", 1009, 1021, "dt stack")                       \
+  X(44, GC_MARK_ASSIST_DONE, "GCMarkAssistDone", 1009, 1021, "dt")                               \
   X(45, USER_TASK_CREATE, "UserTaskCreate", 1011, 1021, "dt task parent_task name_string stack") \
-  X(46, USER_TASK_END, "UserTaskEnd", 1011, 1021, "dt task stack")                            \
-  X(47, USER_REGION, "UserRegion", 1011, 1021, "dt task mode name_string stack")              \
-  X(48, USER_LOG, "UserLog", 1011, 1021, "dt task key_string stack value_data")               \
+  X(46, USER_TASK_END, "UserTaskEnd", 1011, 1021, "dt task stack")                               \
+  X(47, USER_REGION, "UserRegion", 1011, 1021, "dt task mode name_string stack")                 \
+  X(48, USER_LOG, "UserLog", 1011, 1021, "dt task key_string stack value_data")                  \
   X(49, CPU_SAMPLE, "CPUSample", 1019, 1021, "dt time p g stack")
 
 /* v2: batches per thread, in generations, Go 1.22 and later. src/internal/trace/tracev2/events.go. Numbers from 128
  * belong to the experiment AllocFree. */
-#define GOTRACE_V2_EVENTS(X)                                                                  \
-  X(0, NONE, "None", 1022, 9999, "")                                                          \
-  X(1, EVENT_BATCH, "EventBatch", 1022, 9999, "gen m time size")                              \
-  X(2, STACKS, "Stacks", 1022, 9999, "")                                                      \
-  X(3, STACK, "Stack", 1022, 9999, "id nframes")                                              \
-  X(4, STRINGS, "Strings", 1022, 9999, "")                                                    \
-  X(5, STRING, "String", 1022, 9999, "id data")                                               \
-  X(6, CPU_SAMPLES, "CPUSamples", 1022, 9999, "")                                             \
-  X(7, CPU_SAMPLE, "CPUSample", 1022, 9999, "time m p g stack")                               \
-  X(8, FREQUENCY, "Frequency", 1022, 9999, "freq")                                            \
-  X(9, PROCS_CHANGE, "ProcsChange", 1022, 9999, "dt procs stack")                             \
-  X(10, PROC_START, "ProcStart", 1022, 9999, "dt p p_seq")                                    \
-  X(11, PROC_STOP, "ProcStop", 1022, 9999, "dt")                                              \
-  X(12, PROC_STEAL, "ProcSteal", 1022, 9999, "dt p p_seq m")                                  \
-  X(13, PROC_STATUS, "ProcStatus", 1022, 9999, "dt p pstatus")                                \
-  X(14, GO_CREATE, "GoCreate", 1022, 9999, "dt new_g new_stack stack")                        \
-  X(15, GO_CREATE_SYSCALL, "GoCreateSyscall", 1022, 9999, "dt new_g")                         \
-  X(16, GO_START, "GoStart", 1022, 9999, "dt g g_seq")                                        \
-  X(17, GO_DESTROY, "GoDestroy", 1022, 9999, "dt")                                            \
-  X(18, GO_DESTROY_SYSCALL, "GoDestroySyscall", 1022, 9999, "dt")                             \
-  X(19, GO_STOP, "GoStop", 1022, 9999, "dt reason_string stack")                              \
-  X(20, GO_BLOCK, "GoBlock", 1022, 9999, "dt reason_string stack")                            \
-  X(21, GO_UNBLOCK, "GoUnblock", 1022, 9999, "dt g g_seq stack")                              \
-  X(22, GO_SYSCALL_BEGIN, "GoSyscallBegin", 1022, 9999, "dt p_seq stack")                     \
-  X(23, GO_SYSCALL_END, "GoSyscallEnd", 1022, 9999, "dt")                                     \
-  X(24, GO_SYSCALL_END_BLOCKED, "GoSyscallEndBlocked", 1022, 9999, "dt")                      \
-  X(25, GO_STATUS, "GoStatus", 1022, 9999, "dt g m gstatus")                                  \
-  X(26, STW_BEGIN, "STWBegin", 1022, 9999, "dt kind_string stack")                            \
-  X(27, STW_END, "STWEnd", 1022, 9999, "dt")                                                  \
-  X(28, GC_ACTIVE, "GCActive", 1022, 9999, "dt gc_seq")                                       \
-  X(29, GC_BEGIN, "GCBegin", 1022, 9999, "dt gc_seq stack")                                   \
-  X(30, GC_END, "GCEnd", 1022, 9999, "dt gc_seq")                                             \
-  X(31, GC_SWEEP_ACTIVE, "GCSweepActive", 1022, 9999, "dt p")                                 \
-  X(32, GC_SWEEP_BEGIN, "GCSweepBegin", 1022, 9999, "dt stack")                               \
-  X(33, GC_SWEEP_END, "GCSweepEnd", 1022, 9999, "dt swept reclaimed")                         \
-  X(34, GC_MARK_ASSIST_ACTIVE, "GCMarkAssistActive", 1022, 9999, "dt g")                      \
-  X(35, GC_MARK_ASSIST_BEGIN, "GCMarkAssistBegin", 1022, 9999, "dt stack")                    \
-  X(36, GC_MARK_ASSIST_END, "GCMarkAssistEnd", 1022, 9999, "dt")                              \
-  X(37, HEAP_ALLOC, "HeapAlloc", 1022, 9999, "dt bytes")                                      \
-  X(38, HEAP_GOAL, "HeapGoal", 1022, 9999, "dt bytes")                                        \
-  X(39, GO_LABEL, "GoLabel", 1022, 9999, "dt label_string")                                   \
+#define GOTRACE_V2_EVENTS(X)                                                                   \
+  X(0, NONE, "None", 1022, 9999, "")                                                           \
+  X(1, EVENT_BATCH, "EventBatch", 1022, 9999, "gen m time size")                               \
+  X(2, STACKS, "Stacks", 1022, 9999, "")                                                       \
+  X(3, STACK, "Stack", 1022, 9999, "id nframes")                                               \
+  X(4, STRINGS, "Strings", 1022, 9999, "")                                                     \
+  X(5, STRING, "String", 1022, 9999, "id data")                                                \
+  X(6, CPU_SAMPLES, "CPUSamples", 1022, 9999, "")                                              \
+  X(7, CPU_SAMPLE, "CPUSample", 1022, 9999, "time m p g stack")                                \
+  X(8, FREQUENCY, "Frequency", 1022, 9999, "freq")                                             \
+  X(9, PROCS_CHANGE, "ProcsChange", 1022, 9999, "dt procs stack")                              \
+  X(10, PROC_START, "ProcStart", 1022, 9999, "dt p p_seq")                                     \
+  X(11, PROC_STOP, "ProcStop", 1022, 9999, "dt")                                               \
+  X(12, PROC_STEAL, "ProcSteal", 1022, 9999, "dt p p_seq m")                                   \
+  X(13, PROC_STATUS, "ProcStatus", 1022, 9999, "dt p pstatus")                                 \
+  X(14, GO_CREATE, "GoCreate", 1022, 9999, "dt new_g new_stack stack")                         \
+  X(15, GO_CREATE_SYSCALL, "GoCreateSyscall", 1022, 9999, "dt new_g")                          \
+  X(16, GO_START, "GoStart", 1022, 9999, "dt g g_seq")                                         \
+  X(17, GO_DESTROY, "GoDestroy", 1022, 9999, "dt")                                             \
+  X(18, GO_DESTROY_SYSCALL, "GoDestroySyscall", 1022, 9999, "dt")                              \
+  X(19, GO_STOP, "GoStop", 1022, 9999, "dt reason_string stack")                               \
+  X(20, GO_BLOCK, "GoBlock", 1022, 9999, "dt reason_string stack")                             \
+  X(21, GO_UNBLOCK, "GoUnblock", 1022, 9999, "dt g g_seq stack")                               \
+  X(22, GO_SYSCALL_BEGIN, "GoSyscallBegin", 1022, 9999, "dt p_seq stack")                      \
+  X(23, GO_SYSCALL_END, "GoSyscallEnd", 1022, 9999, "dt")                                      \
+  X(24, GO_SYSCALL_END_BLOCKED, "GoSyscallEndBlocked", 1022, 9999, "dt")                       \
+  X(25, GO_STATUS, "GoStatus", 1022, 9999, "dt g m gstatus")                                   \
+  X(26, STW_BEGIN, "STWBegin", 1022, 9999, "dt kind_string stack")                             \
+  X(27, STW_END, "STWEnd", 1022, 9999, "dt")                                                   \
+  X(28, GC_ACTIVE, "GCActive", 1022, 9999, "dt gc_seq")                                        \
+  X(29, GC_BEGIN, "GCBegin", 1022, 9999, "dt gc_seq stack")                                    \
+  X(30, GC_END, "GCEnd", 1022, 9999, "dt gc_seq")                                              \
+  X(31, GC_SWEEP_ACTIVE, "GCSweepActive", 1022, 9999, "dt p")                                  \
+  X(32, GC_SWEEP_BEGIN, "GCSweepBegin", 1022, 9999, "dt stack")                                \
+  X(33, GC_SWEEP_END, "GCSweepEnd", 1022, 9999, "dt swept reclaimed")                          \
+  X(34, GC_MARK_ASSIST_ACTIVE, "GCMarkAssistActive", 1022, 9999, "dt g")                       \
+  X(35, GC_MARK_ASSIST_BEGIN, "GCMarkAssistBegin", 1022, 9999, "dt stack")                     \
+  X(36, GC_MARK_ASSIST_END, "GCMarkAssistEnd", 1022, 9999, "dt")                               \
+  X(37, HEAP_ALLOC, "HeapAlloc", 1022, 9999, "dt bytes")                                       \
+  X(38, HEAP_GOAL, "HeapGoal", 1022, 9999, "dt bytes")                                         \
+  X(39, GO_LABEL, "GoLabel", 1022, 9999, "dt label_string")                                    \
   X(40, USER_TASK_BEGIN, "UserTaskBegin", 1022, 9999, "dt task parent_task name_string stack") \
-  X(41, USER_TASK_END, "UserTaskEnd", 1022, 9999, "dt task stack")                            \
-  X(42, USER_REGION_BEGIN, "UserRegionBegin", 1022, 9999, "dt task name_string stack")        \
-  X(43, USER_REGION_END, "UserRegionEnd", 1022, 9999, "dt task name_string stack")            \
-  X(44, USER_LOG, "UserLog", 1022, 9999, "dt task key_string value_string stack")             \
-  X(45, GO_SWITCH, "GoSwitch", 1023, 9999, "dt g g_seq")                                      \
-  X(46, GO_SWITCH_DESTROY, "GoSwitchDestroy", 1023, 9999, "dt g g_seq")                       \
-  X(47, GO_CREATE_BLOCKED, "GoCreateBlocked", 1023, 9999, "dt new_g new_stack stack")         \
-  X(48, GO_STATUS_STACK, "GoStatusStack", 1023, 9999, "dt g m gstatus stack")                 \
-  X(49, EXPERIMENTAL_BATCH, "ExperimentalBatch", 1023, 9999, "exp gen m time data")           \
-  X(50, SYNC, "Sync", 1025, 9999, "")                                                         \
-  X(51, CLOCK_SNAPSHOT, "ClockSnapshot", 1025, 9999, "dt mono sec nsec")                      \
-  X(52, END_OF_GENERATION, "EndOfGeneration", 1026, 9999, "")                                 \
-  X(128, SPAN, "Span", 1023, 9999, "dt id npages kindclass")                                  \
-  X(129, SPAN_ALLOC, "SpanAlloc", 1023, 9999, "dt id npages kindclass")                       \
-  X(130, SPAN_FREE, "SpanFree", 1023, 9999, "dt id")                                          \
-  X(131, HEAP_OBJECT, "HeapObject", 1023, 9999, "dt id type")                                 \
-  X(132, HEAP_OBJECT_ALLOC, "HeapObjectAlloc", 1023, 9999, "dt id type")                      \
-  X(133, HEAP_OBJECT_FREE, "HeapObjectFree", 1023, 9999, "dt id")                             \
-  X(134, GOROUTINE_STACK, "GoroutineStack", 1023, 9999, "dt id order")                        \
-  X(135, GOROUTINE_STACK_ALLOC, "GoroutineStackAlloc", 1023, 9999, "dt id order")             \
+  X(41, USER_TASK_END, "UserTaskEnd", 1022, 9999, "dt task stack")                             \
+  X(42, USER_REGION_BEGIN, "UserRegionBegin", 1022, 9999, "dt task name_string stack")         \
+  X(43, USER_REGION_END, "UserRegionEnd", 1022, 9999, "dt task name_string stack")             \
+  X(44, USER_LOG, "UserLog", 1022, 9999, "dt task key_string value_string stack")              \
+  X(45, GO_SWITCH, "GoSwitch", 1023, 9999, "dt g g_seq")                                       \
+  X(46, GO_SWITCH_DESTROY, "GoSwitchDestroy", 1023, 9999, "dt g g_seq")                        \
+  X(47, GO_CREATE_BLOCKED, "GoCreateBlocked", 1023, 9999, "dt new_g new_stack stack")          \
+  X(48, GO_STATUS_STACK, "GoStatusStack", 1023, 9999, "dt g m gstatus stack")                  \
+  X(49, EXPERIMENTAL_BATCH, "ExperimentalBatch", 1023, 9999, "exp gen m time data")            \
+  X(50, SYNC, "Sync", 1025, 9999, "")                                                          \
+  X(51, CLOCK_SNAPSHOT, "ClockSnapshot", 1025, 9999, "dt mono sec nsec")                       \
+  X(52, END_OF_GENERATION, "EndOfGeneration", 1026, 9999, "")                                  \
+  X(128, SPAN, "Span", 1023, 9999, "dt id npages kindclass")                                   \
+  X(129, SPAN_ALLOC, "SpanAlloc", 1023, 9999, "dt id npages kindclass")                        \
+  X(130, SPAN_FREE, "SpanFree", 1023, 9999, "dt id")                                           \
+  X(131, HEAP_OBJECT, "HeapObject", 1023, 9999, "dt id type")                                  \
+  X(132, HEAP_OBJECT_ALLOC, "HeapObjectAlloc", 1023, 9999, "dt id type")                       \
+  X(133, HEAP_OBJECT_FREE, "HeapObjectFree", 1023, 9999, "dt id")                              \
+  X(134, GOROUTINE_STACK, "GoroutineStack", 1023, 9999, "dt id order")                         \
+  X(135, GOROUTINE_STACK_ALLOC, "GoroutineStackAlloc", 1023, 9999, "dt id order")              \
   X(136, GOROUTINE_STACK_FREE, "GoroutineStackFree", 1023, 9999, "dt id")
 
 #define GOTRACE__V1_CONSTANT(number, NAME, name, since, until, arguments) GOTRACE_V1_##NAME = number,
@@ -537,15 +537,15 @@ enum { GOTRACE_V2_EVENTS(GOTRACE__V2_CONSTANT) GOTRACE_V2_COUNT = 53 };
 #undef GOTRACE__V2_CONSTANT
 
 /* Other format constants. v1: names in Go's runtime/trace.go. v2: names in tracev2/spec.go. */
-#define GOTRACE_STACK_SIZE 128        /* traceStackSize, MaxFramesPerStack: most frames of a stack */
-#define GOTRACE_GLOBAL_PROC (-1)      /* traceGlobProc: id of the global proc, for events without a proc */
-#define GOTRACE_BYTES_PER_NUMBER 10   /* traceBytesPerNumber: most bytes of a 64-bit number in base 128 */
-#define GOTRACE_ARG_COUNT_SHIFT 6     /* traceArgCountShift: argument count in a v1 event's first byte */
-#define GOTRACE_FUTILE_WAKEUP 128     /* traceFutileWakeup: added to a block reason, see gotrace_go_block */
-#define GOTRACE_MAX_BATCH_SIZE 65536  /* MaxBatchSize */
-#define GOTRACE_MAX_STRING_SIZE 1024  /* MaxEventTrailerDataSize: most bytes of a string */
-#define GOTRACE_TICK_DIV_X86 64       /* traceTickDiv on 386 and amd64 */
-#define GOTRACE_TICK_DIV_PPC64 16     /* traceTickDiv on all others; of these, ppc64 has a fast counter */
+#define GOTRACE_STACK_SIZE 128       /* traceStackSize, MaxFramesPerStack: most frames of a stack */
+#define GOTRACE_GLOBAL_PROC (-1)     /* traceGlobProc: id of the global proc, for events without a proc */
+#define GOTRACE_BYTES_PER_NUMBER 10  /* traceBytesPerNumber: most bytes of a 64-bit number in base 128 */
+#define GOTRACE_ARG_COUNT_SHIFT 6    /* traceArgCountShift: argument count in a v1 event's first byte */
+#define GOTRACE_FUTILE_WAKEUP 128    /* traceFutileWakeup: added to a block reason, see gotrace_go_block */
+#define GOTRACE_MAX_BATCH_SIZE 65536 /* MaxBatchSize */
+#define GOTRACE_MAX_STRING_SIZE 1024 /* MaxEventTrailerDataSize: most bytes of a string */
+#define GOTRACE_TICK_DIV_X86 64      /* traceTickDiv on 386 and amd64 */
+#define GOTRACE_TICK_DIV_PPC64 16    /* traceTickDiv on all others; of these, ppc64 has a fast counter */
 
 /* One row of a table above. */
 typedef struct gotrace_event_spec {
@@ -582,7 +582,7 @@ GOTRACE_API const gotrace_event_spec *gotrace_find_event_spec(gotrace_format for
   X(ERROR_READ, -10, "the read function failed")                                                                \
   X(ERROR_HEADER, -11, "not a Go execution trace")                                                              \
   X(ERROR_TRUNCATED, -12, "the trace is truncated")                                                             \
-  X(ERROR_NUMBER, -13, "number longer than 64 bits")                                                           \
+  X(ERROR_NUMBER, -13, "number longer than 64 bits")                                                            \
   X(ERROR_EVENT, -14, "event not valid in this format or position")                                             \
   X(ERROR_ARGUMENTS, -15, "invalid event arguments")                                                            \
   X(ERROR_BATCH, -16, "batch too large, or missing")                                                            \
@@ -659,7 +659,7 @@ typedef enum gotrace_problem {
 #define GOTRACE__PROBLEM(NAME, number, done, text) GOTRACE_PROBLEM_##NAME = number,
   GOTRACE_PROBLEMS(GOTRACE__PROBLEM)
 #undef GOTRACE__PROBLEM
-  GOTRACE_PROBLEM_COUNT
+      GOTRACE_PROBLEM_COUNT
 } gotrace_problem;
 
 /* The text of a problem, and its outcome: "dropped", "repaired" or "left out". Static; "unknown problem" and "unknown"
@@ -701,72 +701,72 @@ typedef struct gotrace_site {
 
 /* Why a goroutine blocks: the reasons of Go 1.24 to 1.27 (traceBlockReason in runtime/traceruntime.go), and the v1
  * event for each. gotrace_reason makes more. X(NAME, number, v1 event, "text in v2") */
-#define GOTRACE_BLOCK_REASONS(X)                                                     \
-  X(GENERIC, 0, GO_BLOCK, "unspecified")                                             \
-  X(FOREVER, 1, GO_STOP, "forever")                                                  \
-  X(NET, 2, GO_BLOCK_NET, "network")                                                 \
-  X(SELECT, 3, GO_BLOCK_SELECT, "select")                                            \
-  X(COND_WAIT, 4, GO_BLOCK_COND, "sync.(*Cond).Wait")                                \
-  X(SYNC, 5, GO_BLOCK_SYNC, "sync")                                                  \
-  X(CHAN_SEND, 6, GO_BLOCK_SEND, "chan send")                                        \
-  X(CHAN_RECV, 7, GO_BLOCK_RECV, "chan receive")                                     \
-  X(GC_MARK_ASSIST, 8, GO_BLOCK_GC, "GC mark assist wait for work")                  \
-  X(GC_SWEEP, 9, GO_BLOCK, "GC background sweeper wait")                             \
-  X(SYSTEM_GOROUTINE, 10, GO_BLOCK, "system goroutine wait")                         \
-  X(PREEMPTED, 11, GO_BLOCK, "preempted")                                            \
-  X(DEBUG_CALL, 12, GO_BLOCK, "wait for debug call")                                 \
-  X(UNTIL_GC_ENDS, 13, GO_BLOCK, "wait until GC ends")                               \
-  X(SLEEP, 14, GO_SLEEP, "sleep")                                                    \
-  X(GC_WEAK_TO_STRONG, 15, GO_BLOCK, "GC weak to strong wait")                       \
+#define GOTRACE_BLOCK_REASONS(X)                                    \
+  X(GENERIC, 0, GO_BLOCK, "unspecified")                            \
+  X(FOREVER, 1, GO_STOP, "forever")                                 \
+  X(NET, 2, GO_BLOCK_NET, "network")                                \
+  X(SELECT, 3, GO_BLOCK_SELECT, "select")                           \
+  X(COND_WAIT, 4, GO_BLOCK_COND, "sync.(*Cond).Wait")               \
+  X(SYNC, 5, GO_BLOCK_SYNC, "sync")                                 \
+  X(CHAN_SEND, 6, GO_BLOCK_SEND, "chan send")                       \
+  X(CHAN_RECV, 7, GO_BLOCK_RECV, "chan receive")                    \
+  X(GC_MARK_ASSIST, 8, GO_BLOCK_GC, "GC mark assist wait for work") \
+  X(GC_SWEEP, 9, GO_BLOCK, "GC background sweeper wait")            \
+  X(SYSTEM_GOROUTINE, 10, GO_BLOCK, "system goroutine wait")        \
+  X(PREEMPTED, 11, GO_BLOCK, "preempted")                           \
+  X(DEBUG_CALL, 12, GO_BLOCK, "wait for debug call")                \
+  X(UNTIL_GC_ENDS, 13, GO_BLOCK, "wait until GC ends")              \
+  X(SLEEP, 14, GO_SLEEP, "sleep")                                   \
+  X(GC_WEAK_TO_STRONG, 15, GO_BLOCK, "GC weak to strong wait")      \
   X(SYNCTEST, 16, GO_BLOCK, "synctest")
 
 typedef enum gotrace_block_reason {
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_BLOCK_##NAME = number,
   GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
-  GOTRACE_BLOCK_REASON_COUNT = 17
+      GOTRACE_BLOCK_REASON_COUNT = 17
 } gotrace_block_reason;
 
 /* Why a goroutine gives up its proc and stays runnable: Go's traceGoStopReason. X(NAME, number, v1 event, "text in
  * v2") */
-#define GOTRACE_STOP_REASONS(X)                  \
-  X(GENERIC, 0, GO_PREEMPT, "unspecified")       \
-  X(YIELD, 1, GO_SCHED, "runtime.Gosched")       \
+#define GOTRACE_STOP_REASONS(X)            \
+  X(GENERIC, 0, GO_PREEMPT, "unspecified") \
+  X(YIELD, 1, GO_SCHED, "runtime.Gosched") \
   X(PREEMPTED, 2, GO_PREEMPT, "preempted")
 
 typedef enum gotrace_stop_reason {
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_STOP_##NAME = number,
   GOTRACE_STOP_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
-  GOTRACE_STOP_REASON_COUNT = 3
+      GOTRACE_STOP_REASON_COUNT = 3
 } gotrace_stop_reason;
 
 /* Why the world stops: Go 1.21's stwReason (runtime/proc.go). Formats before 1.21 have only the two reasons of the
  * collector. The last five are for the Go runtime's own tests. X(NAME, number, "text in v2") */
-#define GOTRACE_STW_REASONS(X)                                        \
-  X(UNKNOWN, 0, "unknown")                                            \
-  X(GC_MARK_TERM, 1, "GC mark termination")                           \
-  X(GC_SWEEP_TERM, 2, "GC sweep termination")                         \
-  X(WRITE_HEAP_DUMP, 3, "write heap dump")                            \
-  X(GOROUTINE_PROFILE, 4, "goroutine profile")                        \
-  X(GOROUTINE_PROFILE_CLEANUP, 5, "goroutine profile cleanup")        \
-  X(ALL_GOROUTINES_STACK, 6, "all goroutines stack trace")            \
-  X(READ_MEM_STATS, 7, "read mem stats")                              \
-  X(ALL_THREADS_SYSCALL, 8, "AllThreadsSyscall")                      \
-  X(GOMAXPROCS, 9, "GOMAXPROCS")                                      \
-  X(START_TRACE, 10, "start trace")                                   \
-  X(STOP_TRACE, 11, "stop trace")                                     \
-  X(TEST_COUNT_PAGES_IN_USE, 12, "CountPagesInUse (test)")            \
-  X(TEST_READ_METRICS_SLOW, 13, "ReadMetricsSlow (test)")             \
-  X(TEST_READ_MEM_STATS_SLOW, 14, "ReadMemStatsSlow (test)")          \
-  X(TEST_PAGE_CACHE_PAGES_LEAKED, 15, "PageCachePagesLeaked (test)")  \
+#define GOTRACE_STW_REASONS(X)                                       \
+  X(UNKNOWN, 0, "unknown")                                           \
+  X(GC_MARK_TERM, 1, "GC mark termination")                          \
+  X(GC_SWEEP_TERM, 2, "GC sweep termination")                        \
+  X(WRITE_HEAP_DUMP, 3, "write heap dump")                           \
+  X(GOROUTINE_PROFILE, 4, "goroutine profile")                       \
+  X(GOROUTINE_PROFILE_CLEANUP, 5, "goroutine profile cleanup")       \
+  X(ALL_GOROUTINES_STACK, 6, "all goroutines stack trace")           \
+  X(READ_MEM_STATS, 7, "read mem stats")                             \
+  X(ALL_THREADS_SYSCALL, 8, "AllThreadsSyscall")                     \
+  X(GOMAXPROCS, 9, "GOMAXPROCS")                                     \
+  X(START_TRACE, 10, "start trace")                                  \
+  X(STOP_TRACE, 11, "stop trace")                                    \
+  X(TEST_COUNT_PAGES_IN_USE, 12, "CountPagesInUse (test)")           \
+  X(TEST_READ_METRICS_SLOW, 13, "ReadMetricsSlow (test)")            \
+  X(TEST_READ_MEM_STATS_SLOW, 14, "ReadMemStatsSlow (test)")         \
+  X(TEST_PAGE_CACHE_PAGES_LEAKED, 15, "PageCachePagesLeaked (test)") \
   X(TEST_RESET_DEBUG_LOG, 16, "ResetDebugLog (test)")
 
 typedef enum gotrace_stw_reason {
 #define GOTRACE__REASON(NAME, number, text) GOTRACE_STW_##NAME = number,
   GOTRACE_STW_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
-  GOTRACE_STW_REASON_COUNT = 17
+      GOTRACE_STW_REASON_COUNT = 17
 } gotrace_stw_reason;
 
 /* Receives the next `size` bytes of the trace; returns whether they were written. Called by one thread at a time. */
@@ -806,10 +806,10 @@ typedef struct gotrace_type {
 
 /* How gotrace_span and its relatives encode addresses: as multiples, relative to `base`. Zero: the defaults. */
 typedef struct gotrace_heap_layout {
-  uintptr_t base;     /* at or below every address */
-  size_t page_size;   /* of spans; 0: 8,192 */
-  size_t alignment;   /* smallest alignment of objects; 0: 8 */
-  size_t stack_unit;  /* size of the smallest stack; 0: 2,048 */
+  uintptr_t base;    /* at or below every address */
+  size_t page_size;  /* of spans; 0: 8,192 */
+  size_t alignment;  /* smallest alignment of objects; 0: 8 */
+  size_t stack_unit; /* size of the smallest stack; 0: 2,048 */
 } gotrace_heap_layout;
 
 /* All zero: the defaults. Structures passed by pointer keep their size: new members replace part of `reserved`, so that
@@ -838,31 +838,31 @@ typedef struct gotrace_options {
 } gotrace_options;
 
 typedef struct gotrace_stats {
-  gotrace_result result;      /* GOTRACE_OK, GOTRACE_LIMIT_REACHED or the error that ended the trace early */
-  int system_error;           /* errno of the sink's failure, or 0 */
-  uint64_t bytes;             /* delivered so far */
-  uint64_t consistent_bytes;  /* length of the longest prefix of these that is a complete trace */
-  uint64_t events;            /* all events except framing (batches, tables, clocks) */
-  uint64_t kinds[256];        /* events by number, including framing */
-  uint64_t goroutines;        /* created, or present at the start */
-  uint64_t threads;           /* threads that emitted */
-  uint64_t cuts;              /* consistent cuts (in v2: generations), including the last */
-  uint64_t problems[64];      /* by gotrace_problem */
+  gotrace_result result;                /* GOTRACE_OK, GOTRACE_LIMIT_REACHED or the error that ended the trace early */
+  int system_error;                     /* errno of the sink's failure, or 0 */
+  uint64_t bytes;                       /* delivered so far */
+  uint64_t consistent_bytes;            /* length of the longest prefix of these that is a complete trace */
+  uint64_t events;                      /* all events except framing (batches, tables, clocks) */
+  uint64_t kinds[256];                  /* events by number, including framing */
+  uint64_t goroutines;                  /* created, or present at the start */
+  uint64_t threads;                     /* threads that emitted */
+  uint64_t cuts;                        /* consistent cuts (in v2: generations), including the last */
+  uint64_t problems[64];                /* by gotrace_problem */
   uint64_t dropped, repaired, left_out; /* sums of problems */
-  uint64_t memory_peak;       /* most bytes of buffers, tables and the flight recorder's memory */
-  uint64_t other_copies;      /* other copies of the tracer in this process, see SHARED LIBRARIES; Linux */
+  uint64_t memory_peak;                 /* most bytes of buffers, tables and the flight recorder's memory */
+  uint64_t other_copies;                /* other copies of the tracer in this process, see SHARED LIBRARIES; Linux */
   uint64_t reserved[7];
 } gotrace_stats;
 
 /* The static call site at this place, a gotrace_site *; NULL on compilers without statement expressions. Every macro
  * below that calls a function `..._at` passes it. */
 #if GOTRACE_CALL_SITES && GOTRACE__GNU
-#define GOTRACE_HERE                                                                                      \
-  (__extension__({                                                                                        \
-    GOTRACE__ALLOW_STATIC                                                                                 \
-    static gotrace_site gotrace__here = {{0, __func__, __FILE__, __LINE__}, 0, 0, 0};                      \
-    GOTRACE__ALLOW_END                                                                                    \
-    &gotrace__here;                                                                                       \
+#define GOTRACE_HERE                                                                  \
+  (__extension__({                                                                    \
+    GOTRACE__ALLOW_STATIC                                                             \
+    static gotrace_site gotrace__here = {{0, __func__, __FILE__, __LINE__}, 0, 0, 0}; \
+    GOTRACE__ALLOW_END                                                                \
+    &gotrace__here;                                                                   \
   }))
 #if defined(__clang__) && !defined(__cplusplus)
 #define GOTRACE__ALLOW_STATIC \
@@ -880,10 +880,12 @@ typedef struct gotrace_stats {
 
 /* The location of a function as a goroutine's entry; viewers group goroutines by entry. Use it to initialize a static
  * variable: static const gotrace_location entry = GOTRACE_ENTRY(worker_main); */
-#define GOTRACE_ENTRY(function) {(uintptr_t)(function), #function, __FILE__, __LINE__}
+#define GOTRACE_ENTRY(function) \
+  { (uintptr_t)(function), #function, __FILE__, __LINE__ }
 
 /* For entries that are not C functions, such as a script's function or a named job. The name identifies the entry. */
-#define GOTRACE_NAMED_ENTRY(name) {0, (name), "", 0}
+#define GOTRACE_NAMED_ENTRY(name) \
+  { 0, (name), "", 0 }
 
 /* The null task. */
 #ifdef __cplusplus
@@ -1090,10 +1092,10 @@ GOTRACE_API void gotrace_go_end(void);
  * GOTRACE_REASON is for constant names: its call site caches the number, so that it costs a load. */
 GOTRACE_API unsigned gotrace_reason(const char *name);
 #if GOTRACE_CALL_SITES && defined(__GNUC__)
-#define GOTRACE_REASON(name)                                \
-  (__extension__({                                          \
-    static unsigned gotrace__reason;                        \
-    gotrace__remembered_reason(&gotrace__reason, (name));   \
+#define GOTRACE_REASON(name)                              \
+  (__extension__({                                        \
+    static unsigned gotrace__reason;                      \
+    gotrace__remembered_reason(&gotrace__reason, (name)); \
   }))
 static inline unsigned gotrace__remembered_reason(unsigned *remembered, const char *name) {
   unsigned reason = __atomic_load_n(remembered, __ATOMIC_RELAXED);
@@ -1249,7 +1251,8 @@ GOTRACE_API void gotrace_gc_begin_at(gotrace_site *site);
 GOTRACE_API void gotrace_gc_end(void);
 GOTRACE_API void gotrace_gc_scan_begin(void); /* 1.8 only */
 GOTRACE_API void gotrace_gc_scan_end(void);
-GOTRACE_API void gotrace_stw_begin_at(gotrace_site *site, unsigned reason); /* a gotrace_stw_reason or a gotrace_reason */
+GOTRACE_API void gotrace_stw_begin_at(gotrace_site *site,
+                                      unsigned reason); /* a gotrace_stw_reason or a gotrace_reason */
 GOTRACE_API void gotrace_stw_end(void);
 GOTRACE_API void gotrace_gc_sweep_begin(void);
 GOTRACE_API void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed);
@@ -1322,7 +1325,9 @@ GOTRACE_API void gotrace_logv_at(gotrace_site *site, gotrace_task task, const ch
 
 /* GOTRACE_REGION("name") { ... }: a region that spans the block. On GCC and Clang it also ends when break, return, goto
  * or an exception leaves the block. GOTRACE_TASK_REGION(task, "name") is the same within a task. */
-#define GOTRACE_REGION(name) GOTRACE_TASK_REGION(GOTRACE_NO_TASK, name)
+/* clang-format off: it takes the name for a loop */
+#define GOTRACE_REGION(name) GOTRACE_TASK_REGION (GOTRACE_NO_TASK, name)
+/* clang-format on */
 #define GOTRACE_TASK_REGION(task, name) GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name)
 typedef struct gotrace__scope {
   gotrace_site *site;
@@ -1331,13 +1336,13 @@ typedef struct gotrace__scope {
   int name_is_constant, once;
 } gotrace__scope;
 #if GOTRACE__GNU
-#define GOTRACE__SCOPE(variable, task, name)                                                                          \
-  for (gotrace__scope variable __attribute__((cleanup(gotrace__scope_end))) =                                         \
-           gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name));                            \
+#define GOTRACE__SCOPE(variable, task, name)                                               \
+  for (gotrace__scope variable __attribute__((cleanup(gotrace__scope_end))) =              \
+           gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)); \
        variable.once; variable.once = 0)
 #else
-#define GOTRACE__SCOPE(variable, task, name)                                                                          \
-  for (gotrace__scope variable = gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name));      \
+#define GOTRACE__SCOPE(variable, task, name)                                                                     \
+  for (gotrace__scope variable = gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)); \
        variable.once; gotrace__scope_end(&variable))
 #endif
 /* Not static in C, because inline functions with external linkage use them. */
@@ -1346,7 +1351,8 @@ typedef struct gotrace__scope {
 #else
 #define GOTRACE__SCOPE_INLINE static inline
 #endif
-GOTRACE__SCOPE_INLINE gotrace__scope gotrace__scope_begin(gotrace_site *site, gotrace_task task, const char *name, int constant) {
+GOTRACE__SCOPE_INLINE gotrace__scope gotrace__scope_begin(gotrace_site *site, gotrace_task task, const char *name,
+                                                          int constant) {
   gotrace__scope scope;
   scope.site = site;
   scope.name = name;
@@ -1368,6 +1374,7 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
 
 #else /* GOTRACE_DISABLE: the calls are empty functions, which compile to nothing. */
 
+/* clang-format off */
 static inline void gotrace_get_stats(gotrace_stats *stats) {
   static gotrace_stats none; /* zero */
   *stats = none;
@@ -1501,6 +1508,7 @@ static inline void gotrace_logv(gotrace_task task, const char *category, const c
 #define GOTRACE_TASK_REGION(task, name) GOTRACE__ONCE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name)
 #define GOTRACE__ONCE(variable, task, name) \
   for (int variable = 1; variable; variable = 0, gotrace_region_end(task, name))
+/* clang-format on */
 
 #endif /* GOTRACE_DISABLE */
 
@@ -1560,10 +1568,9 @@ typedef struct gotrace_event {
   int64_t time;     /* ordered: nanoseconds. v1: since the first event. v2: since some time before it, and later than
                      * the previous event. raw: ticks */
   uint64_t offset;  /* position in the file, in bytes */
-  int64_t m, p,
-      g; /* thread, proc and goroutine on which it happened, as of before the event, or GOTRACE_NO_ID. In v1 the only
-          * threads are those of ProcStart, and pseudo-procs begin at GOTRACE_FAKE_PROC. Raw: m (v2) or p (v1) of the
-          * batch */
+  int64_t m, p, g;  /* thread, proc and goroutine on which it happened, as of before the event, or GOTRACE_NO_ID. In v1
+                     * the only  threads are those of ProcStart, and pseudo-procs begin at GOTRACE_FAKE_PROC. Raw: m (v2)
+                     * or p (v1) of the  batch */
   uint64_t stack;   /* the event's stack, 0 if none; see gotrace_decoder_stack */
   uint64_t args[5]; /* the arguments in spec->arguments, without "dt" and "data" */
   int64_t extra;    /* ordered, v2. GoStatus, GoStatusStack, ProcStatus, ProcSteal: the previous status, or
@@ -1572,10 +1579,10 @@ typedef struct gotrace_event {
   const char *data; /* the argument "data"; UserTaskEnd: the task's name; STWBegin, STWEnd, STWStart, GCSTWStart: the
                      * reason. Not NUL-terminated; valid until the next event. NULL if the event has none */
   size_t data_size;
-  uint8_t kind;     /* spec->number: GOTRACE_V1_... or GOTRACE_V2_... */
+  uint8_t kind; /* spec->number: GOTRACE_V1_... or GOTRACE_V2_... */
   uint8_t arg_count;
-  bool implied;     /* ordered: not in the file, but implied by GoSwitch (block and start) or GoDestroySyscall (steal of
-                       the proc) */
+  bool implied; /* ordered: not in the file, but implied by GoSwitch (block and start) or GoDestroySyscall (steal of
+                   the proc) */
 } gotrace_event;
 
 #define GOTRACE_STATUS_UNKNOWN (-1) /* the trace has not mentioned it before */
@@ -1634,7 +1641,8 @@ GOTRACE_API bool gotrace_decoder_string(const gotrace_decoder *decoder, uint64_t
 /* Stores the first `capacity` frames, innermost first, of a stack id among the last event's arguments. Returns the
  * stack's number of frames (0: empty or unknown; at most 1,000). Ordered only; valid until the next event. In format
  * 1.5 frames have only a pc. */
-GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_t id, gotrace_frame *frames, size_t capacity);
+GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_t id, gotrace_frame *frames,
+                                         size_t capacity);
 
 /* Why gotrace_decoder_open or _next failed. Never NULL; valid until close. */
 GOTRACE_API const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_decoder *decoder);
@@ -1695,7 +1703,8 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
  * is used. Otherwise the tracer includes a private copy: it renames all its names and removes its macros afterwards, so
  * that the file may still include stb_sprintf. */
 #if !GOTRACE_DISABLE && !GOTRACE_NO_STB_SPRINTF && defined(STB_SPRINTF_H_INCLUDE)
-#define GOTRACE__VSNPRINTF(text, size, format, arguments) STB_SPRINTF_DECORATE(vsnprintf)(text, (int)(size), format, arguments)
+#define GOTRACE__VSNPRINTF(text, size, format, arguments) \
+  STB_SPRINTF_DECORATE(vsnprintf)(text, (int)(size), format, arguments)
 #elif !GOTRACE_DISABLE && !GOTRACE_NO_STB_SPRINTF && defined(__has_include)
 #if __has_include("stb_sprintf.h")
 #define GOTRACE__STB "stb_sprintf.h"
@@ -1847,7 +1856,7 @@ GOTRACE__DEFINE const char *gotrace_result_string(gotrace_result result) {
   case GOTRACE_##NAME: return text;
     GOTRACE_RESULTS(GOTRACE__RESULT)
 #undef GOTRACE__RESULT
-    default: return "unknown result";
+  default: return "unknown result";
   }
 }
 
@@ -2063,7 +2072,8 @@ static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
 }
 static void gotrace__mutex_lock(gotrace__mutex *mutex) { AcquireSRWLockExclusive(mutex); }
 static void gotrace__mutex_unlock(gotrace__mutex *mutex) { ReleaseSRWLockExclusive(mutex); }
-static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void)) {
+static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
+                               void (*cancelled)(void)) {
   (void)cancelled;
   SleepConditionVariableSRW(cond, mutex, (DWORD)milliseconds, 0);
 }
@@ -2072,7 +2082,9 @@ static void gotrace__cond_init(gotrace__cond *cond) { InitializeConditionVariabl
 static void gotrace__yield(void) { SwitchToThread(); }
 static void gotrace__sleep(void) { Sleep(1); }
 #ifndef GOTRACE_MALLOC
-static void *gotrace__map_pages(size_t size) { return VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE); }
+static void *gotrace__map_pages(size_t size) {
+  return VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
 static void gotrace__unmap_pages(void *memory, size_t size) { (void)size, VirtualFree(memory, 0, MEM_RELEASE); }
 #endif
 static int gotrace__cancel_off(void) { return 0; }
@@ -2082,7 +2094,9 @@ static void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
 static bool gotrace__is_last_thread(void) { return false; } /* a process ends when main returns */
 static void gotrace__thread_detach(gotrace__thread_handle handle) { CloseHandle(handle); }
 /* In a library, functions given to atexit run after the system has ended all other threads. */
-static bool gotrace__thread_lives(gotrace__thread_handle handle) { return WaitForSingleObject(handle, 0) == WAIT_TIMEOUT; }
+static bool gotrace__thread_lives(gotrace__thread_handle handle) {
+  return WaitForSingleObject(handle, 0) == WAIT_TIMEOUT;
+}
 static DWORD WINAPI gotrace__thread_main(void *unused) {
   (void)unused;
   gotrace__service();
@@ -2196,14 +2210,14 @@ typedef struct gotrace__module { /* the first members of struct dl_phdr_info */
   uint16_t segment_count;
 } gotrace__module;
 GOTRACE__LIBC(long, syscall, (long number, ...), "syscall");
-GOTRACE__LIBC(int, dl_iterate_phdr, (int (*visit)(gotrace__module *module, size_t size, void *argument), void *argument),
-              "dl_iterate_phdr");
+GOTRACE__LIBC(int, dl_iterate_phdr,
+              (int (*visit)(gotrace__module *module, size_t size, void *argument), void *argument), "dl_iterate_phdr");
 GOTRACE__LIBC(long, readlink, (const char *path, char *target, size_t size), "readlink");
 GOTRACE__LIBC(void *, dlsym, (void *library, const char *name), "dlsym");
 GOTRACE__LIBC(char *, dlerror, (void), "dlerror");
-GOTRACE__LIBC(int, sigfillset, (gotrace__sigset *set), "sigfillset");
+GOTRACE__LIBC(int, sigfillset, (gotrace__sigset *), "sigfillset");
 GOTRACE__LIBC(int, pthread_sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "pthread_sigmask");
-GOTRACE__LIBC(int, pthread_condattr_setclock, (pthread_condattr_t *attributes, int clock), "pthread_condattr_setclock");
+GOTRACE__LIBC(int, pthread_condattr_setclock, (pthread_condattr_t *, int), "pthread_condattr_setclock");
 GOTRACE__LIBC(int, pthread_getname_np, (pthread_t thread, char *name, size_t size), "pthread_getname_np");
 GOTRACE__LIBC(int, pthread_getattr_np, (pthread_t thread, pthread_attr_t *attributes), "pthread_getattr_np");
 GOTRACE__LIBC(int, pthread_attr_getstack, (const pthread_attr_t *attributes, void **address, size_t *size),
@@ -2319,7 +2333,8 @@ static void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
 #if GOTRACE_NO_THREADS
 static void gotrace__mutex_lock(gotrace__mutex *mutex) { (void)mutex; }
 static void gotrace__mutex_unlock(gotrace__mutex *mutex) { (void)mutex; }
-static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void)) {
+static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
+                               void (*cancelled)(void)) {
   (void)cond, (void)mutex, (void)milliseconds, (void)cancelled;
 }
 static void gotrace__cond_wake(gotrace__cond *cond) { (void)cond; }
@@ -2355,7 +2370,8 @@ static void gotrace__wait_cancelled(void *argument) {
   waiting->cancelled();
   gotrace__unlock(waiting->mutex);
 }
-static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void)) {
+static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
+                               void (*cancelled)(void)) {
   if (!cancelled) {
     int before = gotrace__cancel_off();
     gotrace__timed_wait(cond, mutex, milliseconds);
@@ -2427,7 +2443,7 @@ static void gotrace__thread_join(gotrace__thread_handle handle) { pthread_join(h
 static pthread_key_t gotrace__exit_key;
 static uint32_t gotrace__has_exit_key; /* atomic; a process has few keys */
 #ifdef GOTRACE__UNLOADS
-static uint32_t gotrace__exits; /* atomic; the process ends */
+static uint32_t gotrace__exits;        /* atomic; the process ends */
 static void gotrace__process_exits(void) { gotrace__store_relaxed(&gotrace__exits, 1u); }
 #endif
 static void gotrace__platform_init(void) {
@@ -2441,9 +2457,10 @@ static void gotrace__platform_init(void) {
 static void gotrace__at_thread_exit(void *thread) {
   if (gotrace__load_acquire(&gotrace__has_exit_key)) pthread_setspecific(gotrace__exit_key, thread);
 }
-/* The process ends or the library is unloaded: threads that end later must not call into it. If the library is unloaded,
- * its memory goes back to the system. If the process ends, other threads may be in the middle of a call, so the memory stays.
- * The order distinguishes the two: exit runs the atexit functions before the destructors, dlclose after them. */
+/* The process ends or the library is unloaded: threads that end later must not call into it. If the library is
+ * unloaded, its memory goes back to the system. If the process ends, other threads may be in the middle of a call, so
+ * the memory stays. The order distinguishes the two: exit runs the atexit functions before the destructors, dlclose
+ * after them. */
 __attribute__((destructor)) static void gotrace__unload(void) {
   if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
   gotrace__exit();
@@ -2612,8 +2629,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
     snprintf(name, size, "%s", info.dli_sname);
   } else {
     const char *slash = strrchr(info.dli_fname ? info.dli_fname : "?", '/');
-    snprintf(name, size, "%s+0x%llx", slash ? slash + 1 : "?",
-             (unsigned long long)(pc - (uintptr_t)info.dli_fbase));
+    snprintf(name, size, "%s+0x%llx", slash ? slash + 1 : "?", (unsigned long long)(pc - (uintptr_t)info.dli_fbase));
   }
   return true;
 #else
@@ -2661,17 +2677,17 @@ static void gotrace__unlock(gotrace__mutex *mutex) {
 #define GOTRACE__LARGE ((size_t)1 << 12)
 #define GOTRACE__CHUNK ((size_t)1 << 17)
 #define GOTRACE__PAGE ((size_t)1 << 12)
-#define GOTRACE__KEPT_PAGES 32                      /* most pages of a kept piece */
-#define GOTRACE__KEPT_BYTES ((size_t)16 << 20)      /* of all kept pieces */
+#define GOTRACE__KEPT_PAGES 32                 /* most pages of a kept piece */
+#define GOTRACE__KEPT_BYTES ((size_t)16 << 20) /* of all kept pieces */
 
 typedef struct gotrace__small {
   struct gotrace__small *next;
 } gotrace__small;
 
 static struct gotrace__pool {
-  gotrace__mutex lock; /* innermost: no other lock is taken under it */
-  gotrace__small *chunks; /* all chunks, each of GOTRACE__CHUNK bytes */
-  size_t used;            /* of the first chunk */
+  gotrace__mutex lock;                                  /* innermost: no other lock is taken under it */
+  gotrace__small *chunks;                               /* all chunks, each of GOTRACE__CHUNK bytes */
+  size_t used;                                          /* of the first chunk */
   gotrace__small *free[GOTRACE__LARGE / GOTRACE__LINE]; /* by size */
   gotrace__small *large[GOTRACE__KEPT_PAGES + 1];       /* by pages */
   size_t large_bytes;
@@ -2826,8 +2842,8 @@ static void gotrace__release(gotrace__budget *budget, void *memory, size_t size)
 
 /* ------------------------------------------------------------------------------------------------- >>varint ---- */
 
-/* Appends value in base 128, least significant group first, and returns the end. At most GOTRACE_BYTES_PER_NUMBER bytes.
- * A plain loop: most numbers in a trace have one or two bytes. Go: traceBuf.varint. */
+/* Appends value in base 128, least significant group first, and returns the end. At most GOTRACE_BYTES_PER_NUMBER
+ * bytes. A plain loop: most numbers in a trace have one or two bytes. Go: traceBuf.varint. */
 static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
   for (; value >= 0x80; value >>= 7) *at++ = (uint8_t)(0x80 | value);
   *at++ = (uint8_t)value;
@@ -2922,8 +2938,8 @@ typedef struct gotrace__table {
   gotrace__mutex lock;
   gotrace__region region;
   gotrace__entry *first, *last; /* protected by lock; first is published by store_release */
-  uint32_t count; /* atomic: the last id assigned, also in blocks to threads (gotrace__text) */
-  uint32_t often, often_most; /* protected by lock: last id assigned to a frequent string; last id reserved */
+  uint32_t count;               /* atomic: the last id assigned, also in blocks to threads (gotrace__text) */
+  uint32_t often, often_most;   /* protected by lock: last id assigned to a frequent string; last id reserved */
   gotrace__entry *chains[GOTRACE__CHAINS];
 } gotrace__table;
 
@@ -2987,7 +3003,8 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
 }
 
 /* The id of the payload's entry; 0 if out of memory. */
-static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload, size_t bytes) {
+static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
+                                   size_t bytes) {
   const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes, false);
   return entry ? entry->id : 0;
 }
@@ -3034,7 +3051,8 @@ static gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) 
   frame.file = location->file;
   frame.line = location->line;
   if (!frame.pc) {
-    uint64_t hash = gotrace__hash_bytes(frame.function ? frame.function : "", frame.function ? strlen(frame.function) : 0);
+    uint64_t hash =
+        gotrace__hash_bytes(frame.function ? frame.function : "", frame.function ? strlen(frame.function) : 0);
     hash = gotrace__mix(hash, 1); /* otherwise swapped function and file would hash the same */
     hash = gotrace__mix(hash, gotrace__hash_bytes(frame.file ? frame.file : "", frame.file ? strlen(frame.file) : 0));
     hash = gotrace__mix(hash, frame.line);
@@ -3065,8 +3083,8 @@ static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__stack_
 #endif
 #define GOTRACE__NO_PROC (1u << 30) /* the id for "no proc" */
 #ifndef GOTRACE__CALL_ROOM
-#define GOTRACE__CALL_ROOM 2560 /* most bytes of one call: a log of 1,024 bytes or some twenty events, and a batch
-                                   header */
+/* Most bytes of one call: a log of 1,024 bytes or some twenty events, and a batch header. */
+#define GOTRACE__CALL_ROOM 2560
 #endif
 #define GOTRACE__BATCH_SIZE_WIDTH 3 /* width of a batch's size */
 
@@ -3075,10 +3093,10 @@ static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__stack_
 typedef struct gotrace__buffer {
   struct gotrace__buffer *link;
   uint32_t capacity; /* of data: less than the array's size in a small buffer */
-  uint32_t size;    /* of the filled data */
-  uint32_t size_at; /* v2: position of the batch's size, to be filled in; 0: none */
-  uint32_t top;     /* v2: strings begin here; they become a separate batch when the buffer is handed over */
-  uint32_t begin;   /* v2: position of the last batch header */
+  uint32_t size;     /* of the filled data */
+  uint32_t size_at;  /* v2: position of the batch's size, to be filled in; 0: none */
+  uint32_t top;      /* v2: strings begin here; they become a separate batch when the buffer is handed over */
+  uint32_t begin;    /* v2: position of the last batch header */
   uint32_t unused;
   uint8_t data[GOTRACE__BUFFER_SIZE - sizeof(void *) - 24];
 } gotrace__buffer;
@@ -3205,25 +3223,26 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
 enum { GOTRACE__OFF = 0, GOTRACE__SETTLING = 1, GOTRACE__ON = 2, GOTRACE__GONE = 3 /* unloaded */, GOTRACE__MODES = 3 };
 
 enum gotrace__status { /* as tracev2.GoStatus */
-  GOTRACE__DEAD = 0,
-  GOTRACE__RUNNABLE = 1,
-  GOTRACE__RUNNING = 2,
-  GOTRACE__SYSCALL = 3,
-  GOTRACE__WAITING = 4
+                       GOTRACE__DEAD = 0,
+                       GOTRACE__RUNNABLE = 1,
+                       GOTRACE__RUNNING = 2,
+                       GOTRACE__SYSCALL = 3,
+                       GOTRACE__WAITING = 4
 };
 
 enum gotrace__proc_status { /* as tracev2.ProcStatus */
-  GOTRACE__PROC_FREE = 0,
-  GOTRACE__PROC_RUNNING = 1,
-  GOTRACE__PROC_IDLE = 2,
-  GOTRACE__PROC_SYSCALL = 3,
-  GOTRACE__PROC_SYSCALL_ABANDONED = 4 /* only in traces */
+                            GOTRACE__PROC_FREE = 0,
+                            GOTRACE__PROC_RUNNING = 1,
+                            GOTRACE__PROC_IDLE = 2,
+                            GOTRACE__PROC_SYSCALL = 3,
+                            GOTRACE__PROC_SYSCALL_ABANDONED = 4 /* only in traces */
 };
 
 #define GOTRACE__BUSY ((uint64_t)8)
-#define gotrace__word(epoch, sequence, status) ((uint64_t)(epoch) << 40 | (uint64_t)(sequence) << 4 | (uint64_t)(status))
-#define gotrace__status_of(word) ((unsigned)((word) & 7))
-#define gotrace__has_epoch(word, epoch) ((word) >> 40 == ((epoch) & 0xffffffu))
+#define gotrace__word(epoch, sequence, status) \
+  ((uint64_t)(epoch) << 40 | (uint64_t)(sequence) << 4 | (uint64_t)(status))
+#define gotrace__status_of(word) (7u & (unsigned)(word))
+#define gotrace__has_epoch(word, epoch) ((word) >> 40 == (0xffffffu & (epoch)))
 #define gotrace__sequence_of(word) ((word) >> 4 & 0xfffffffffu)
 #define gotrace__proc_word(thread, status) ((uint64_t)(thread) << 4 | (uint64_t)(status))
 
@@ -3234,9 +3253,9 @@ typedef struct gotrace__thread gotrace__thread;
 
 /* A stream of batches: per proc in v1, per thread in v2. Belongs to the owner of its proc or thread. */
 typedef struct gotrace__stream {
-  gotrace__uint64 id;                /* in its batches' headers */
-  gotrace__uint64 tick;              /* atomic; of its last event (for a proc in v2: of the last event about it) */
-  gotrace__uint64 generation;        /* atomic; the proc's stamp */
+  gotrace__uint64 id;         /* in its batches' headers */
+  gotrace__uint64 tick;       /* atomic; of its last event (for a proc in v2: of the last event about it) */
+  gotrace__uint64 generation; /* atomic; the proc's stamp */
   gotrace__buffer *buffer[2]; /* by generation & 1 */
 } gotrace__stream;
 
@@ -3245,14 +3264,14 @@ typedef struct gotrace__stream {
 #define GOTRACE__REASONS 512u
 #endif
 #define gotrace__reason_number(reason) ((reason) >> 8)
-#define gotrace__reason_base(reason) ((reason) & 0x7f)
+#define gotrace__reason_base(reason) (0x7f & (reason))
 
 /* The tables of an epoch: of the session in v1, of a generation in v2. */
 typedef struct gotrace__tables {
-  gotrace__table *strings, *stacks, *types; /* types: of heap objects, if alloc_events */
+  gotrace__table *strings, *stacks, *types;             /* types: of heap objects, if alloc_events */
   gotrace__entry *last_string, *last_stack, *last_type; /* owned by the reader: the last ones written; NULL: none */
-  uint64_t number;                          /* v2: the generation's number in the file */
-  uint64_t start_tick, start_nanoseconds;   /* of the generation */
+  uint64_t number;                                      /* v2: the generation's number in the file */
+  uint64_t start_tick, start_nanoseconds;               /* of the generation */
   uint64_t wall_seconds;
   uint32_t wall_nanoseconds;
   /* v2: string ids */
@@ -3267,7 +3286,7 @@ typedef struct gotrace__piece {
   gotrace__queue queue;
   gotrace__tables *tables; /* v2: the generation's tables */
   uint64_t end_tick;
-  unsigned stage;          /* owned by the reader; v2 */
+  unsigned stage; /* owned by the reader; v2 */
 } gotrace__piece;
 
 /* A generation kept by the flight recorder, as the reader delivered it. */
@@ -3303,54 +3322,54 @@ typedef struct gotrace__open_region {
 #define GOTRACE__REGION_DEPTH 1024
 
 struct gotrace_go {
-  gotrace__uint64 word; /* atomic */
-  gotrace__uint64 id;   /* atomic; other threads may read it */
-  gotrace__uint64 owner;      /* atomic; index of the thread that last ran it, see gotrace__has_go */
-  uint8_t is_free;     /* atomic; 1 exactly while it is in a free list */
+  gotrace__uint64 word;  /* atomic */
+  gotrace__uint64 id;    /* atomic; other threads may read it */
+  gotrace__uint64 owner; /* atomic; index of the thread that last ran it, see gotrace__has_go */
+  uint8_t is_free;       /* atomic; 1 exactly while it is in a free list */
   bool timer;
-  bool woken;          /* the last event about it is an unblock */
+  bool woken; /* the last event about it is an unblock */
   uint16_t region_depth, region_capacity;
   const gotrace__buffer *start_buffer; /* buffer with its start after an unblock; the event ends at start_end */
   /* Owned by the owner according to the word (G3, G4): */
-  gotrace__uint64 tick;            /* atomic; of the last event about this goroutine */
-  gotrace__uint64 generation;      /* atomic; its stamp: of its last transition while tracing was on or settling */
-  gotrace_proc *last_proc;  /* proc whose stream has the last numbered event about it */
-  gotrace_location entry;   /* fields atomic: the ender of a generation reads those of silent goroutines */
-  gotrace_proc *syscall_proc; /* atomic; proc on which it entered its system call */
-  gotrace__uint64 syscall_tick;    /* of GoSysCall, if syscall_session is the current session */
-  gotrace__uint64 exit_tick;       /* of a system call's end that is not written yet, if exit_session is current */
+  gotrace__uint64 tick;         /* atomic; of the last event about this goroutine */
+  gotrace__uint64 generation;   /* atomic; its stamp: of its last transition while tracing was on or settling */
+  gotrace_proc *last_proc;      /* proc whose stream has the last numbered event about it */
+  gotrace_location entry;       /* fields atomic: the ender of a generation reads those of silent goroutines */
+  gotrace_proc *syscall_proc;   /* atomic; proc on which it entered its system call */
+  gotrace__uint64 syscall_tick; /* of GoSysCall, if syscall_session is the current session */
+  gotrace__uint64 exit_tick;    /* of a system call's end that is not written yet, if exit_session is current */
   uint32_t syscall_session, exit_session;
-  uint32_t known;           /* atomic; session in which it was first mentioned */
-  uint32_t introduced;      /* atomic; session in which it was introduced (G1), not created */
-  uint32_t unborn;          /* session in which its create event is not written yet (gotrace__write_create); v2 */
-  uint32_t assist_session;  /* session with an open mark assist */
-  gotrace__uint64 traced[2];       /* atomic; by slot: generation in which its status was last written; v2 */
-  uint32_t start_end;       /* see start_buffer */
+  uint32_t known;            /* atomic; session in which it was first mentioned */
+  uint32_t introduced;       /* atomic; session in which it was introduced (G1), not created */
+  uint32_t unborn;           /* session in which its create event is not written yet (gotrace__write_create); v2 */
+  uint32_t assist_session;   /* session with an open mark assist */
+  gotrace__uint64 traced[2]; /* atomic; by slot: generation in which its status was last written; v2 */
+  uint32_t start_end;        /* see start_buffer */
   uint32_t region_session;
   gotrace__open_region *regions;
-  char *label;              /* NULL or GOTRACE__LABEL bytes */
+  char *label; /* NULL or GOTRACE__LABEL bytes */
   uintptr_t stack_low, stack_high;
-  gotrace_go *link;         /* in a free list */
+  gotrace_go *link;             /* in a free list */
 } __attribute__((aligned(64))); /* two goroutines, which may run on two threads, do not share a cache line */
 #define GOTRACE__LABEL 64
 
 struct gotrace_proc {
   gotrace__uint64 word; /* atomic */
-  int id;        /* never changes: the batches of a proc have the order of its record's buffers */
-  uint32_t session; /* atomic; session that last mentioned it; v1 */
-  gotrace_go *go;   /* atomic; the goroutine that runs on it */
+  int id;               /* never changes: the batches of a proc have the order of its record's buffers */
+  uint32_t session;     /* atomic; session that last mentioned it; v1 */
+  gotrace_go *go;       /* atomic; the goroutine that runs on it */
   gotrace__stream stream;
-  gotrace__uint64 traced[2];  /* atomic; by slot: generation in which its status was last written; v2 */
-  gotrace__uint64 sequence;   /* of its last numbered event in that generation; v2 */
-  gotrace__uint64 thread;     /* system id of the thread that last began a system call on it */
+  gotrace__uint64 traced[2]; /* atomic; by slot: generation in which its status was last written; v2 */
+  gotrace__uint64 sequence;  /* of its last numbered event in that generation; v2 */
+  gotrace__uint64 thread;    /* system id of the thread that last began a system call on it */
   uint32_t steal_unreported; /* atomic; 1: its thread has reported its loss in a system call, not yet the thief */
-  bool sweep, scan;    /* between begin and end, whether written or not */
+  bool sweep, scan;          /* between begin and end, whether written or not */
   /* Open ranges in its stream, if the session is the current one: change only when an event is written. */
   uint32_t sweep_session, scan_session, stw_session, run_session;
   bool run_in_syscall; /* the running goroutine has written GoSysCall */
   gotrace__uint64 swept, reclaimed;
-  gotrace_proc *next;  /* in the list of all procs, by id */
-  char padding[64];    /* two procs do not share a cache line */
+  gotrace_proc *next; /* in the list of all procs, by id */
+  char padding[64];   /* two procs do not share a cache line */
 };
 
 /* One call of the tracer's API, from gotrace__call_begin to gotrace__call_end. */
@@ -3364,35 +3383,35 @@ typedef struct gotrace__call {
   void *frame;         /* of the public function: start of a walk by frame pointers */
   uint64_t at;         /* the time of all events of the call, if it is timed; otherwise each has its own */
   uint64_t generation;
-  uint32_t session;    /* 0: nothing is written; then v2 is false */
-  uint32_t epoch;       /* the epoch: the generation (v2) or session (v1) */
+  uint32_t session; /* 0: nothing is written; then v2 is false */
+  uint32_t epoch;   /* the epoch: the generation (v2) or session (v1) */
   unsigned slot;
   bool v2;
-  bool timed;          /* see `at` */
-  bool plain;          /* tracing is off: plain stores only */
-  bool streamless;     /* v1: opens the stream of a proc that it takes, and no other implicitly */
-  bool global;         /* the global proc's lock is held */
-  bool collecting;     /* the collector's lock is held */
-  bool may_wait;       /* holds no lock or record yet, so it may wait for room */
-  bool ending;         /* the last events of a trace: limits do not apply */
+  bool timed;      /* see `at` */
+  bool plain;      /* tracing is off: plain stores only */
+  bool streamless; /* v1: opens the stream of a proc that it takes, and no other implicitly */
+  bool global;     /* the global proc's lock is held */
+  bool collecting; /* the collector's lock is held */
+  bool may_wait;   /* holds no lock or record yet, so it may wait for room */
+  bool ending;     /* the last events of a trace: limits do not apply */
 } gotrace__call;
 
 #define GOTRACE__NO_CONTROL UINT64_MAX
 struct gotrace__thread {
   gotrace__uint64 sequence; /* atomic; odd: in a call */
   /* Owned by the thread: */
-  gotrace__uint64 control;    /* the control word last seen, see gotrace__enter; GOTRACE__NO_CONTROL: none */
+  gotrace__uint64 control;      /* the control word last seen, see gotrace__enter; GOTRACE__NO_CONTROL: none */
   gotrace__uint64 fast_control; /* the same, if format and stacks permit gotrace__enter_fast; else no word */
-  gotrace__call call;  /* initial value of each call while `control` is the control word */
-  gotrace_proc *proc;  /* atomic in v2: the end of a generation reads it */
-  gotrace_go *go;      /* likewise */
-  gotrace__stream stream; /* v2 */
-  gotrace__uint64 opened[2];  /* atomic; by slot: generation that last had its proc and goroutine; v2 */
-  gotrace__uint64 left_tick;  /* atomic; of its last event before its stream was opened in generation `left_for`; v2 */
-  gotrace__uint64 left_for;   /* atomic */
-  gotrace_location entry; /* of the goroutine last referred to */
+  gotrace__call call;           /* initial value of each call while `control` is the control word */
+  gotrace_proc *proc;           /* atomic in v2: the end of a generation reads it */
+  gotrace_go *go;               /* likewise */
+  gotrace__stream stream;       /* v2 */
+  gotrace__uint64 opened[2];    /* atomic; by slot: generation that last had its proc and goroutine; v2 */
+  gotrace__uint64 left_tick; /* atomic; of its last event before its stream was opened in generation `left_for`; v2 */
+  gotrace__uint64 left_for;  /* atomic */
+  gotrace_location entry;    /* of the goroutine last referred to */
   uint32_t entry_id, entry_epoch; /* the id of its stack, and the epoch of that id */
-  uint32_t text_epoch;  /* epoch of these string ids: */
+  uint32_t text_epoch;            /* epoch of these string ids: */
   uint32_t next_text, last_text;
   gotrace_go *waiting; /* between wait begin and end; waiting_id detects that it was destroyed meanwhile */
   uint64_t waiting_id;
@@ -3400,14 +3419,14 @@ struct gotrace__thread {
   bool wait_listed;     /* protected by the bucket's lock, like the next two */
   gotrace__thread *wait_next, *wait_previous;
   uint32_t wait_claimed; /* atomic; 1: a waker has taken it off the list and is still using it */
-  bool in_syscall;     /* atomic in v2; go is in a system call; proc may have been stolen */
+  bool in_syscall;       /* atomic in v2; go is in a system call; proc may have been stolen */
   bool have_bounds;
   struct gotrace__seen_stack *seen_stacks; /* see gotrace__captured_stack */
-  uint32_t session;    /* of the counters */
+  uint32_t session;                        /* of the counters */
   gotrace__uint64 next_go_id, last_go_id, next_task_id, last_task_id;
   gotrace_go *free_gos;
   unsigned free_count;
-  gotrace_proc *own_proc; /* of a plain thread */
+  gotrace_proc *own_proc;  /* of a plain thread */
   gotrace_proc *lost_proc; /* the one it had when a system call ended blocked, or NULL; see gotrace__regain_proc */
   gotrace_go *own_go;
   gotrace__uint64 own_go_id;
@@ -3479,132 +3498,132 @@ typedef struct gotrace__site_table {
 #define GOTRACE__WAIT_BUCKETS 256
 #endif
 typedef struct gotrace__wait_bucket {
-  gotrace__mutex lock; /* protects: */
+  gotrace__mutex lock;           /* protects: */
   gotrace__thread *first, *last; /* first: atomic */
 } gotrace__wait_bucket;
 
 static struct gotrace__tracer {
   gotrace__uint64 control; /* atomic */
-  uint32_t session; /* atomic; its first generation. Like the next fields, changes only while settling */
-  uint32_t version; /* atomic; of the format */
+  uint32_t session;        /* atomic; its first generation. Like the next fields, changes only while settling */
+  uint32_t version;        /* atomic; of the format */
   bool v2;
-  uint32_t alloc_events; /* atomic; memory is traced */
+  uint32_t alloc_events;      /* atomic; memory is traced */
   gotrace__uint64 start_tick; /* atomic */
   gotrace__uint64 base_tick; /* origin of times in a v2 trace: each generation has the clock's rate as known by then, so
                                 times far from 0 would jump */
-  gotrace__tables *tables[2]; /* by generation & 1; in v1 the same */
-  gotrace__uint64 cut_ticks[2];      /* atomic; by slot: time at which its last generation ended */
-  uint32_t fence;   /* atomic; the writing flag needs a fence, because there is no barrier */
-  char padding[64]; /* the fields above are read by every event and rarely written */
+  gotrace__tables *tables[2];   /* by generation & 1; in v1 the same */
+  gotrace__uint64 cut_ticks[2]; /* atomic; by slot: time at which its last generation ended */
+  uint32_t fence;               /* atomic; the writing flag needs a fence, because there is no barrier */
+  char padding[64];             /* the fields above are read by every event and rarely written */
 
-  gotrace__mutex life; /* start, cut, stop; protects: */
-  uint32_t ready;      /* atomic; platform is initialized */
+  gotrace__mutex life;  /* start, cut, stop; protects: */
+  uint32_t ready;       /* atomic; platform is initialized */
   bool exit_registered; /* gotrace__exit runs when the process ends */
-  bool active;         /* there is a session */
-  bool finished;       /* its data have been collected for the last time */
-  bool stopping;       /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
-  bool service;        /* a service thread reads */
+  bool active;          /* there is a session */
+  bool finished;        /* its data have been collected for the last time */
+  bool stopping;        /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
+  bool service;         /* a service thread reads */
   gotrace_options options;
-  int file;            /* -1: none */
-  uint8_t empty_trace[160];  /* the file's contents until the trace replaces them: a trace without events */
-  uint8_t held[160];   /* the first bytes of the trace, which replace these in one write */
+  int file;                 /* -1: none */
+  uint8_t empty_trace[160]; /* the file's contents until the trace replaces them: a trace without events */
+  uint8_t held[160];        /* the first bytes of the trace, which replace these in one write */
   uint32_t empty_trace_size, held_size;
-  bool is_empty;       /* the file still has them; owned by the service */
+  bool is_empty; /* the file still has them; owned by the service */
   gotrace__thread_handle service_thread;
   gotrace__uint64 first_ticks, first_nanoseconds; /* when the tracer was first used */
   gotrace__uint64 start_ticks, start_nanoseconds; /* when the trace began */
-  gotrace_stats last;  /* statistics of the last trace */
+  gotrace_stats last;                             /* statistics of the last trace */
 
   gotrace__mutex global_lock; /* protects global's buffers, tick */
   gotrace_proc global;
-  gotrace__uint64 procs_changed; /* atomic: the last value reported, or 0 */
+  gotrace__uint64 procs_changed;         /* atomic: the last value reported, or 0 */
   gotrace__uint64 heap_alloc, heap_goal; /* likewise, plus 1 */
 
   gotrace__mutex collector; /* protects: */
   bool gc, stw;
-  uint32_t gc_session;      /* atomic; session with a begin of a collection and no end */
-  uint32_t stw_open;        /* session with a begin of a stop-the-world and no end */
-  unsigned stw_reason;      /* of that begin; v2 */
-  gotrace__uint64 stw_begun[2];    /* by slot: generation whose STWBegin has no end yet; v2 */
-  gotrace__thread *stw_thread[2]; /* likewise: its thread, */
-  gotrace__uint64 stw_id[2];       /* and that thread's system id, since the record may be reused by then */
-  gotrace__uint64 gc_traced;       /* generation of the last event about a collection; v2 */
-  gotrace__uint64 gc_sequence;     /* of the session */
+  uint32_t gc_session;                  /* atomic; session with a begin of a collection and no end */
+  uint32_t stw_open;                    /* session with a begin of a stop-the-world and no end */
+  unsigned stw_reason;                  /* of that begin; v2 */
+  gotrace__uint64 stw_begun[2];         /* by slot: generation whose STWBegin has no end yet; v2 */
+  gotrace__thread *stw_thread[2];       /* likewise: its thread, */
+  gotrace__uint64 stw_id[2];            /* and that thread's system id, since the record may be reused by then */
+  gotrace__uint64 gc_traced;            /* generation of the last event about a collection; v2 */
+  gotrace__uint64 gc_sequence;          /* of the session */
   gotrace__uint64 collector_tick;       /* of the last event about a collection or stop-the-world */
   gotrace__uint64 collector_generation; /* the stamp of both */
 
-  gotrace__mutex queue_lock; /* protects: */
-  gotrace__cond changed;     /* there is more to read, or room, or the trace has ended */
-  gotrace__queue full[2];    /* by generation & 1 */
+  gotrace__mutex queue_lock;              /* protects: */
+  gotrace__cond changed;                  /* there is more to read, or room, or the trace has ended */
+  gotrace__queue full[2];                 /* by generation & 1 */
   gotrace__piece *deliver, *deliver_last; /* collected by cuts, in order */
   gotrace__queue empty;
-  gotrace__uint64 produced;         /* bytes of buffers handed over, for size_limit */
+  gotrace__uint64 produced; /* bytes of buffers handed over, for size_limit */
   bool cut_wanted;
-  bool ended;                /* no more data will follow */
-  bool waiters;              /* a thread waits for room */
+  bool ended;   /* no more data will follow */
+  bool waiters; /* a thread waits for room */
 
   gotrace__mutex records; /* protects: */
   gotrace_go *free_gos;
-  gotrace__slab *slabs;      /* atomic; never freed */
-  gotrace_proc *procs;       /* atomic; never freed */
+  gotrace__slab *slabs; /* atomic; never freed */
+  gotrace_proc *procs;  /* atomic; never freed */
   gotrace_proc **procs_tail;
   int proc_count;
-  gotrace__thread ender;     /* pseudo-thread that ends generations; counts what it writes */
-  gotrace__thread *threads;  /* atomic; never freed */
+  gotrace__thread ender;    /* pseudo-thread that ends generations; counts what it writes */
+  gotrace__thread *threads; /* atomic; never freed */
   gotrace__uint64 thread_count;
-  gotrace__uint64 gone_tick;        /* last event of an ended thread: a new one may have its id and a clock behind */
+  gotrace__uint64 gone_tick; /* last event of an ended thread: a new one may have its id and a clock behind */
   gotrace__table *names;     /* of threads, for ever */
   gotrace__table *reasons;   /* atomic; likewise, see gotrace_reason */
   const char *reason_names[GOTRACE__REASONS]; /* atomic; by number - 1 */
-  gotrace__table *region_names; /* of the session: names that are not constants */
+  gotrace__table *region_names;               /* of the session: names that are not constants */
   gotrace__uint64 timers[GOTRACE__TIMERS];
   unsigned timer_count;
   gotrace__uint64 next_go_id, next_task_id; /* atomic */
-  gotrace__uint64 globals_traced;   /* atomic; generation whose gotrace__write_globals a thread has taken; v2 */
+  gotrace__uint64 globals_traced;           /* atomic; generation whose gotrace__write_globals a thread has taken; v2 */
 
   gotrace__wait_bucket wait_buckets[GOTRACE__WAIT_BUCKETS];
   gotrace__site_table *sites; /* atomic; never freed; changes under records */
 
   gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
-  gotrace__uint64 tasks_traced;          /* atomic; session in which the tasks older than it were written */
+  gotrace__uint64 tasks_traced;   /* atomic; session in which the tasks older than it were written */
 
-  bool flight;               /* the session is a flight recorder: */
-  gotrace__mutex snapshot;   /* one snapshot at a time */
+  bool flight;                /* the session is a flight recorder: */
+  gotrace__mutex snapshot;    /* one snapshot at a time */
   gotrace__mutex flight_lock; /* protects: */
-  gotrace__kept **writing;   /* what the snapshot must still write; NULL where it has */
+  gotrace__kept **writing;    /* what the snapshot must still write; NULL where it has */
   size_t writing_count;
   gotrace__kept *kept, *kept_last; /* oldest first */
-  size_t kept_bytes;         /* of all chunks, including those that only a snapshot uses */
-  gotrace__kept *keeping;    /* owned by the service: not yet complete */
-  bool keep_lost;            /* owned by the service: part of this generation is lost */
-  gotrace__uint64 kept_count;       /* number of generations completed so far; atomic */
-  gotrace__uint64 piece_count;      /* number of cuts made; protected by the life lock */
+  size_t kept_bytes;               /* of all chunks, including those that only a snapshot uses */
+  gotrace__kept *keeping;          /* owned by the service: not yet complete */
+  bool keep_lost;                  /* owned by the service: part of this generation is lost */
+  gotrace__uint64 kept_count;      /* number of generations completed so far; atomic */
+  gotrace__uint64 piece_count;     /* number of cuts made; protected by the life lock */
 
   /* Owned by the reader: */
-  uint32_t reader;           /* atomic; 1 while a thread is in gotrace_read */
-  uintptr_t read_by;         /* atomic; the last reader: the address of that thread's gotrace__self */
-  int reader_cancel;         /* whether that thread may be cancelled; possible only while it waits */
-  uint32_t state;            /* atomic; gotrace__reader_state */
-  gotrace__piece *piece;     /* being delivered */
-  gotrace__buffer *reading;  /* handed to the caller */
-  gotrace__buffer *scratch;  /* tables */
-  gotrace__piece *spare;     /* for the next cut; protected by the life lock */
-  gotrace__uint64 last_cut;         /* nanoseconds */
+  uint32_t reader;          /* atomic; 1 while a thread is in gotrace_read */
+  uintptr_t read_by;        /* atomic; the last reader: the address of that thread's gotrace__self */
+  int reader_cancel;        /* whether that thread may be cancelled; possible only while it waits */
+  uint32_t state;           /* atomic; gotrace__reader_state */
+  gotrace__piece *piece;    /* being delivered */
+  gotrace__buffer *reading; /* handed to the caller */
+  gotrace__buffer *scratch; /* tables */
+  gotrace__piece *spare;    /* for the next cut; protected by the life lock */
+  gotrace__uint64 last_cut; /* nanoseconds */
   unsigned timers_written;
   bool footer_delivered;
   bool is_orphan;            /* owned by the service: no other thread is left */
-  gotrace__uint64 last_look;        /* owned by the service: nanoseconds */
+  gotrace__uint64 last_look; /* owned by the service: nanoseconds */
 
   gotrace__budget budget, flight_budget;
-  uint32_t early;            /* atomic; gotrace_result that ended the trace early, or 0 */
+  uint32_t early; /* atomic; gotrace_result that ended the trace early, or 0 */
   int system_error;
   gotrace__uint64 bytes, consistent_bytes, cuts; /* atomic */
-  gotrace__uint64 kinds[GOTRACE__KINDS]; /* atomic; counted by the reader */
-  gotrace__uint64 samples_lost, stacks_cut; /* atomic */
-  bool sink_failed;          /* owned by the service */
+  gotrace__uint64 kinds[GOTRACE__KINDS];         /* atomic; counted by the reader */
+  gotrace__uint64 samples_lost, stacks_cut;      /* atomic */
+  bool sink_failed;                              /* owned by the service */
   gotrace__uint64 sink_consistent;
-  gotrace__uint64 lost, nested;     /* atomic; calls of threads without a record: no memory; gotrace__is_nested */
-  gotrace__sample *samples;  /* atomic; allocated by the first trace with samples and kept */
+  gotrace__uint64 lost, nested; /* atomic; calls of threads without a record: no memory; gotrace__is_nested */
+  gotrace__sample *samples;     /* atomic; allocated by the first trace with samples and kept */
   gotrace__uint64 sample_head, sample_tail; /* atomic; the reader's */
 } gotrace__t;
 
@@ -3673,7 +3692,8 @@ static void gotrace__init(void) {
   if (GOTRACE__LIKELY(gotrace__load_acquire(&gotrace__t.ready))) return;
   gotrace__lock(&gotrace__init_lock);
   if (!gotrace__t.ready) {
-    gotrace__t.life = gotrace__t.global_lock = gotrace__t.collector = gotrace__t.queue_lock = gotrace__t.records = unlocked;
+    gotrace__t.life = gotrace__t.global_lock = gotrace__t.collector = gotrace__t.queue_lock = gotrace__t.records =
+        unlocked;
     for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) gotrace__t.wait_buckets[i].lock = unlocked;
     gotrace__t.snapshot = gotrace__t.flight_lock = unlocked;
     gotrace__cond_init(&gotrace__t.changed);
@@ -4054,7 +4074,7 @@ static inline uint64_t gotrace__stamp(gotrace__call *c, const gotrace_go *g) {
 
 /* Appends a v1 event with n arguments besides its time. Go: traceEventLocked. */
 static inline void gotrace__v1_write(gotrace__call *c, unsigned kind, uint64_t tick, int n, uint64_t a0, uint64_t a1,
-                                  uint64_t a2, uint64_t a3) {
+                                     uint64_t a2, uint64_t a3) {
   uint8_t *at = c->b->data + c->b->size, *length = NULL;
   *at++ = (uint8_t)(kind | (unsigned)(n < 3 ? n : 3) << GOTRACE_ARG_COUNT_SHIFT);
   if (n >= 3) length = at++;
@@ -4216,7 +4236,8 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
 #if GOTRACE__GNU
 __attribute__((no_sanitize("address")))
 #endif
-static int gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, int max) {
+static int
+gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, int max) {
   int count = 0;
 #if defined(__riscv)
   const int next = -2, ret = -1;
@@ -4268,8 +4289,8 @@ typedef struct gotrace__seen_stack {
   const gotrace_site *site;
   uint64_t hash;
   uint32_t epoch, id; /* as in a call site */
-  uint32_t count;    /* of pcs */
-  uint32_t next;     /* in the first entry of a set: the set's oldest entry */
+  uint32_t count;     /* of pcs */
+  uint32_t next;      /* in the first entry of a set: the set's oldest entry */
   uintptr_t pcs[GOTRACE__SEEN_FRAMES];
 } gotrace__seen_stack;
 
@@ -4300,9 +4321,9 @@ static void gotrace__remember_stack(gotrace__thread *m, uint32_t epoch, uint64_t
   gotrace__seen_stack *set, *seen;
   if (count > GOTRACE__SEEN_FRAMES) return;
   if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
-    m->seen_stacks = GOTRACE__CAST(
-        gotrace__seen_stack *,
-        gotrace__allocate(NULL, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks, false));
+    m->seen_stacks =
+        GOTRACE__CAST(gotrace__seen_stack *,
+                      gotrace__allocate(NULL, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks, false));
     if (!m->seen_stacks) return;
   }
   set = gotrace__seen_set(m, hash);
@@ -4317,8 +4338,8 @@ static void gotrace__remember_stack(gotrace__thread *m, uint32_t epoch, uint64_t
 GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_upper_bits);
 
 /* The cached id of a stack by frame pointers, or 0. */
-static GOTRACE__NOINLINE uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t epoch, const gotrace_site *site,
-                                                            void *frame) {
+static GOTRACE__NOINLINE uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t epoch,
+                                                            const gotrace_site *site, void *frame) {
   uintptr_t pcs[GOTRACE__SEEN_FRAMES + 1], low, high;
   size_t count = 0;
   const gotrace__seen_stack *seen;
@@ -4475,8 +4496,7 @@ static void gotrace__write_go_status(gotrace__call *c, gotrace_go *g, unsigned s
   uint64_t tick = gotrace__stamp(c, g);
   if (gotrace__t.version >= GOTRACE_GO_1_23)
     gotrace__v2_write4(c, GOTRACE_V2_GO_STATUS_STACK, tick, g->id, thread, status, gotrace__entry_stack(c, &g->entry));
-  else
-    gotrace__v2_write3(c, GOTRACE_V2_GO_STATUS, tick, g->id, thread, status);
+  else gotrace__v2_write3(c, GOTRACE_V2_GO_STATUS, tick, g->id, thread, status);
   if (g->known != c->session) gotrace__store_relaxed(&g->introduced, c->session);
   gotrace__mention(c, g, tick);
   gotrace__store_relaxed(&g->traced[c->slot], c->generation);
@@ -4608,7 +4628,8 @@ static gotrace__buffer *gotrace__exchange(gotrace__call *c, gotrace__buffer **ol
     }
     if (!fresh && waits) return NULL; /* the caller waits */
     if (!fresh)
-      early = gotrace__load_relaxed(&t->budget.refusals) != refusals ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY;
+      early =
+          gotrace__load_relaxed(&t->budget.refusals) != refusals ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY;
   }
   if (early) gotrace__end_in_call(c, early);
   return fresh;
@@ -4721,10 +4742,8 @@ static GOTRACE__NOINLINE void gotrace__wait_for_room(void) {
 static void gotrace__write_create(gotrace__call *c, gotrace_go *g, unsigned status, uint32_t stack) {
   uint64_t tick = gotrace__stamp(c, g);
   g->unborn = 0;
-  if (status == GOTRACE__SYSCALL)
-    gotrace__v2_write1(c, GOTRACE_V2_GO_CREATE_SYSCALL, tick, g->id);
-  else if (!c->p || (status == GOTRACE__WAITING && gotrace__t.version < GOTRACE_GO_1_23))
-    g->unborn = c->session;
+  if (status == GOTRACE__SYSCALL) gotrace__v2_write1(c, GOTRACE_V2_GO_CREATE_SYSCALL, tick, g->id);
+  else if (!c->p || (status == GOTRACE__WAITING && gotrace__t.version < GOTRACE_GO_1_23)) g->unborn = c->session;
   else
     gotrace__v2_write3(c, status == GOTRACE__WAITING ? GOTRACE_V2_GO_CREATE_BLOCKED : GOTRACE_V2_GO_CREATE, tick, g->id,
                        gotrace__entry_stack(c, &g->entry), stack);
@@ -4922,7 +4941,8 @@ static void gotrace__write_open_tasks(gotrace__call *c) {
       uint64_t tick = gotrace__stamp(c, c->m->go);
       if (c->v2)
         gotrace__v2_write4(c, GOTRACE_V2_USER_TASK_BEGIN, tick, id, task->parent, gotrace__string(c, task->name), 0);
-      else gotrace__v1_write4(c, GOTRACE_V1_USER_TASK_CREATE, tick, id, task->parent, gotrace__string(c, task->name), 0);
+      else
+        gotrace__v1_write4(c, GOTRACE_V1_USER_TASK_CREATE, tick, id, task->parent, gotrace__string(c, task->name), 0);
       task->session = c->session;
     }
     gotrace__store_release(&task->id, id);
@@ -5010,8 +5030,9 @@ static void gotrace__write_globals(gotrace__call *c) {
  * the same goroutine. A race may last until the last call of a thread that read "off" ends, so calls that began before
  * that must also end before tracing is on (C3). Hence there are two settling generations. */
 static bool gotrace__has_go(const gotrace__thread *m) {
+  unsigned status = m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
   return gotrace__load_relaxed(&m->go->owner) == m->index &&
-         gotrace__status_of(gotrace__load_relaxed(&m->go->word)) == (m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING);
+         gotrace__status_of(gotrace__load_relaxed(&m->go->word)) == status;
 }
 
 static void gotrace__start_go(gotrace_go *g, bool quietly);
@@ -5028,14 +5049,13 @@ static bool gotrace__restore_go(const gotrace__thread *m) {
 }
 
 /* Detaches a goroutine that the thread no longer owns; the thread is not in a call. If only its start was undone, the
- * thread starts it again, and enters its system call again, on a proc of the thread's own: a thief may have the thread's
- * proc and not have reported it. */
+ * thread starts it again, and enters its system call again, on a proc of the thread's own: a thief may have the
+ * thread's proc and not have reported it. */
 static GOTRACE__NOINLINE void gotrace__mend_go(gotrace__thread *m) {
   gotrace_go *g = m->go;
   gotrace_proc *lost = NULL;
-  bool in_syscall = m->in_syscall,
-       undone = gotrace__load_relaxed(&g->owner) == m->index &&
-                gotrace__status_of(gotrace__load_relaxed(&g->word)) == GOTRACE__RUNNABLE;
+  bool in_syscall = m->in_syscall, undone = gotrace__load_relaxed(&g->owner) == m->index &&
+                                            gotrace__status_of(gotrace__load_relaxed(&g->word)) == GOTRACE__RUNNABLE;
   gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
   if (in_syscall) {
     gotrace__lose_proc_silently();
@@ -5058,11 +5078,11 @@ static void gotrace__attach(gotrace__thread *m);
 static bool gotrace__regain_proc(gotrace__thread *m);
 enum {
   GOTRACE__ANY = 0,
-  GOTRACE__NEEDS_GO = 1,    /* a thread without goroutine and proc becomes a goroutine */
-  GOTRACE__NEEDS_PROC = 2,  /* a thread without a proc is given one, as a repair */
-  GOTRACE__IN_SYSCALL = 4,  /* may be called in a system call; in v1 opens no stream implicitly */
-  GOTRACE__V2_PROC = 8,     /* in v2, a thread without a proc is given its own */
-  GOTRACE__V2_GO = 16       /* in v2, a thread without goroutine and proc becomes a goroutine */
+  GOTRACE__NEEDS_GO = 1,   /* a thread without goroutine and proc becomes a goroutine */
+  GOTRACE__NEEDS_PROC = 2, /* a thread without a proc is given one, as a repair */
+  GOTRACE__IN_SYSCALL = 4, /* may be called in a system call; in v1 opens no stream implicitly */
+  GOTRACE__V2_PROC = 8,    /* in v2, a thread without a proc is given its own */
+  GOTRACE__V2_GO = 16      /* in v2, a thread without goroutine and proc becomes a goroutine */
 };
 
 /* The slow path of gotrace__call_begin: something must be done first, or has changed since the thread's last call. */
@@ -5170,8 +5190,8 @@ static bool gotrace__call_begin(gotrace__call *c, gotrace_site *site, unsigned f
 #define gotrace__call_end(c) gotrace__leave(c)
 
 /* FAST PATH WHILE TRACING IS OFF. Most calls of a scheduler only record the goroutine's new state, between
- * gotrace__enter_while_off and gotrace__leave_while_off. gotrace__enter_while_off returns NULL if anything else must be done; the call
- * then takes the slow path. */
+ * gotrace__enter_while_off and gotrace__leave_while_off. gotrace__enter_while_off returns NULL if anything else must be
+ * done; the call then takes the slow path. */
 static inline gotrace__thread *gotrace__enter_while_off(void) {
   gotrace__thread *m = gotrace__self;
   if (gotrace_enabled() || GOTRACE__UNLIKELY(!m || m->in_syscall || (m->sequence & 1))) return NULL;
@@ -5181,7 +5201,9 @@ static inline gotrace__thread *gotrace__enter_while_off(void) {
   return NULL;
 }
 
-static inline void gotrace__leave_while_off(gotrace__thread *m) { gotrace__store_release(&m->sequence, m->sequence + 1); }
+static inline void gotrace__leave_while_off(gotrace__thread *m) {
+  gotrace__store_release(&m->sequence, m->sequence + 1);
+}
 
 /* Whether a goroutine has the status and no data of a session unknown to the thread. */
 static inline bool gotrace__has_status_while_off(const gotrace_go *g, unsigned status) {
@@ -5277,9 +5299,7 @@ static inline bool gotrace__fast_stack(const gotrace__call *c, const gotrace_sit
 }
 
 /* Whether the thread's goroutine may leave its proc: it has one, and it has not stopped the world. */
-static inline bool gotrace__fast_leave(const gotrace__call *c) {
-  return c->m->go && c->p->stw_session != c->session;
-}
+static inline bool gotrace__fast_leave(const gotrace__call *c) { return c->m->go && c->p->stw_session != c->session; }
 
 /* gotrace__enter_fast for an event with a stack that detaches the goroutine from its proc. */
 static inline bool gotrace__enter_leaving(gotrace__call *c, const gotrace_site *site, void *frame, uint32_t *stack) {
@@ -5578,7 +5598,8 @@ GOTRACE__DEFINE void gotrace_proc_stop(void) {
   if (!c.m->proc) {
     gotrace_proc *lost = c.m->lost_proc; /* stopped when the system call ended blocked */
     c.m->lost_proc = NULL;
-    if (!lost || !gotrace__exchange_acq_rel(&lost->steal_unreported, 0u)) gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
+    if (!lost || !gotrace__exchange_acq_rel(&lost->steal_unreported, 0u))
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
   } else {
     gotrace__preempt(&c, GOTRACE_PROBLEM_PROC_STOP_GO);
     if (!gotrace__stop_proc(&c)) gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
@@ -5604,8 +5625,8 @@ GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
     gotrace_go *g = gotrace__load_relaxed(&proc->go);
     if (c.v2) {
       gotrace__write_proc_status(&c, proc, GOTRACE__PROC_SYSCALL_ABANDONED);
-      gotrace__v2_write3(&c, GOTRACE_V2_PROC_STEAL, gotrace__proc_stamp(&c, proc), (uint64_t)proc->id, proc->sequence + 1,
-                         proc->thread);
+      gotrace__v2_write3(&c, GOTRACE_V2_PROC_STEAL, gotrace__proc_stamp(&c, proc), (uint64_t)proc->id,
+                         proc->sequence + 1, proc->thread);
       proc->sequence++;
     } else if (c.session) {
       gotrace__open(&c, proc);
@@ -5725,8 +5746,7 @@ static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *ent
     gotrace__count_problem(c, GOTRACE_PROBLEM_NO_MEMORY);
     return NULL;
   }
-  gotrace__store_relaxed(&g->id,
-                         gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
+  gotrace__store_relaxed(&g->id, gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
   gotrace__set_entry(g, entry);
   gotrace__store_relaxed(&g->known, 0u);
   g->exit_session = g->syscall_session = g->unborn = g->region_session = 0;
@@ -5747,8 +5767,8 @@ static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *ent
   return g;
 }
 
-static gotrace_go *gotrace__create_call(gotrace_site *site, void *frame, const gotrace_location *entry,
-                                        unsigned status, unsigned flags) {
+static gotrace_go *gotrace__create_call(gotrace_site *site, void *frame, const gotrace_location *entry, unsigned status,
+                                        unsigned flags) {
   gotrace__call c;
   gotrace_go *g;
   bool lent = !gotrace__self || !gotrace__self->proc;
@@ -5864,9 +5884,10 @@ static GOTRACE__NOINLINE void gotrace__start_go(gotrace_go *g, bool quietly) {
     gotrace__count_problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
   } else if (!gotrace__take(&c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
     gotrace__count_problem(&c, gotrace__status_of(word) == GOTRACE__DEAD ? GOTRACE_PROBLEM_START_DEAD
-                                                                   : GOTRACE_PROBLEM_START_RUNNING);
+                                                                         : GOTRACE_PROBLEM_START_RUNNING);
   } else {
-    if (gotrace__status_of(word) == GOTRACE__WAITING && !quietly) gotrace__count_problem(&c, GOTRACE_PROBLEM_START_WAITING);
+    if (gotrace__status_of(word) == GOTRACE__WAITING && !quietly)
+      gotrace__count_problem(&c, GOTRACE_PROBLEM_START_WAITING);
     if (c.m->go) {
       gotrace__count_problem(&c, GOTRACE_PROBLEM_START_OVER);
       gotrace__stop_running(&c, GOTRACE_STOP_YIELD);
@@ -5984,7 +6005,8 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
   }
   if (c->session) {
     gotrace__leave_stw(c);
-    if (c->session && futile && (c->v2 || (gotrace__t.version >= GOTRACE_GO_1_11 && !gotrace__t.options.futile_wakeups))) {
+    if (c->session && futile &&
+        (c->v2 || (gotrace__t.version >= GOTRACE_GO_1_11 && !gotrace__t.options.futile_wakeups))) {
       gotrace__count_problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
     } else if (c->session && futile) {
       /* Readers drop the unblock, the start and the block (removeFutile in internal/trace/parser.go), but no events in
@@ -5993,8 +6015,7 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
       if (g->start_buffer == c->b && g->start_end == c->b->size &&
           (kind == GOTRACE_V1_GO_BLOCK || (kind >= GOTRACE_V1_GO_BLOCK_SEND && kind <= GOTRACE_V1_GO_BLOCK_COND)))
         gotrace__v1_write0(c, GOTRACE_V1_FUTILE_WAKEUP, gotrace__stamp(c, g));
-      else
-        gotrace__count_problem(c, GOTRACE_PROBLEM_FUTILE_BUSY);
+      else gotrace__count_problem(c, GOTRACE_PROBLEM_FUTILE_BUSY);
     }
     if (c->session) {
       uint32_t text = c->v2 ? gotrace__reason_string(c, reason, gotrace__t.tables[c->slot]->block_reasons) : 0;
@@ -6008,8 +6029,7 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
       gotrace__store_relaxed(&c->p->go, (gotrace_go *)NULL);
       gotrace__store_relaxed(&c->m->go, (gotrace_go *)NULL);
       gotrace__signal_fence();
-      gotrace__store_relaxed(&g->id,
-                             gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
+      gotrace__store_relaxed(&g->id, gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
       if (c->m->own_go == g) c->m->own_go_id = g->id;
       gotrace__store_relaxed(&g->generation, c->generation);
       gotrace__store_relaxed(&g->assist_session, 0u);
@@ -6037,7 +6057,8 @@ static inline bool gotrace__fast_block(const gotrace_site *site, void *frame, un
 }
 
 /* The same for a named reason, if this generation has its string. */
-static GOTRACE__NOINLINE GOTRACE__FLATTEN bool gotrace__fast_named_block(const gotrace_site *site, void *frame, unsigned reason) {
+static GOTRACE__NOINLINE GOTRACE__FLATTEN bool gotrace__fast_named_block(const gotrace_site *site, void *frame,
+                                                                         unsigned reason) {
   unsigned number = gotrace__reason_number(reason), base = gotrace__reason_base(reason);
   gotrace__call c;
   uint32_t stack, text = 0;
@@ -6163,8 +6184,8 @@ static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, g
     gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
   } else if (!gotrace__take(&c, g, 1u << GOTRACE__WAITING | 1u << GOTRACE__RUNNABLE, &word)) {
     gotrace__count_problem(&c, GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
-  } else if (unexplained && c.v2 && gotrace__t.version >= GOTRACE_GO_1_23 && gotrace__status_of(word) == GOTRACE__WAITING &&
-             g->unborn != c.session) {
+  } else if (unexplained && c.v2 && gotrace__t.version >= GOTRACE_GO_1_23 &&
+             gotrace__status_of(word) == GOTRACE__WAITING && g->unborn != c.session) {
     gotrace__leave_stw(&c);
     gotrace__take_again(&c, g, &word);
     if (c.session) {
@@ -6785,7 +6806,8 @@ static void gotrace__memory(unsigned event, int unit, const void *address, size_
     uint64_t of = offset / (unit == 0 ? heap->page_size : unit == 1 ? heap->alignment : heap->stack_unit);
     unsigned order = 0;
     if (type) {
-      id = gotrace__table_put(gotrace__t.tables[c.slot]->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type);
+      id =
+          gotrace__table_put(gotrace__t.tables[c.slot]->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type);
       if (!id) gotrace__count_problem(&c, GOTRACE_PROBLEM_TABLE_FULL);
     }
     while (unit == 2 && order < 63 && ((uint64_t)1 << order) < bytes) order++;
@@ -6899,7 +6921,8 @@ GOTRACE__DEFINE void gotrace_stw_end(void) {
     gotrace__write_stw_end(&c);
     gotrace__t.stw = false;
   } else if (!gotrace__t.stw || (c.session && gotrace__t.stw_open == c.session)) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_STW_STATE); /* not begun, or begun by another goroutine, which must end it */
+    gotrace__count_problem(&c,
+                           GOTRACE_PROBLEM_STW_STATE); /* not begun, or begun by another goroutine, which must end it */
   } else {
     gotrace__t.stw = false;
   }
@@ -7187,7 +7210,8 @@ static inline unsigned gotrace__fast_wake(const gotrace_site *site, void *frame,
 
 /* While it holds a claim, the caller waits for no other thread: its call has begun, so it does not wait for buffer
  * space, and it holds no bucket's lock. Otherwise the thread that it wakes could be the one that frees buffer space. */
-static GOTRACE__NOINLINE unsigned gotrace__wake_slowly(gotrace_site *site, void *frame, const void *key, unsigned count) {
+static GOTRACE__NOINLINE unsigned gotrace__wake_slowly(gotrace_site *site, void *frame, const void *key,
+                                                       unsigned count) {
   gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
   gotrace__call c;
   gotrace__thread *m;
@@ -7340,7 +7364,7 @@ static void gotrace__thread_gone(void *thread) {
   gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
   gotrace_go *g;
   int cancel = gotrace__cancel_off(); /* nothing would give the record back */
-  gotrace__self = m; /* another library's thread-locals may be gone already */
+  gotrace__self = m;                  /* another library's thread-locals may be gone already */
   gotrace__thread_finish(m);
   gotrace__flush(m);
   gotrace__lock(&gotrace__t.records);
@@ -7414,13 +7438,14 @@ static bool gotrace__is_text(const char *text, const char *kept, size_t size) {
   return text && kept ? strlen(kept) == size && memcmp(text, kept, size) == 0 : text == kept;
 }
 
-static gotrace__made_site *gotrace__find_site(const gotrace__site_table *sites, uint64_t hash, const gotrace_location *place,
-                                              size_t function_size, size_t file_size) {
+static gotrace__made_site *gotrace__find_site(const gotrace__site_table *sites, uint64_t hash,
+                                              const gotrace_location *place, size_t function_size, size_t file_size) {
   gotrace__made_site *made = gotrace__load_acquire(&sites->chains[hash % GOTRACE__SITE_CHAINS]);
   for (; made; made = made->link) {
     const gotrace_location *at = &made->site.location;
     if (made->hash == hash && at->pc == place->pc && at->line == place->line &&
-        gotrace__is_text(place->function, at->function, function_size) && gotrace__is_text(place->file, at->file, file_size))
+        gotrace__is_text(place->function, at->function, function_size) &&
+        gotrace__is_text(place->file, at->file, file_size))
       return made;
   }
   return NULL;
@@ -7544,8 +7569,7 @@ static void gotrace__write_region(gotrace__call *c, uint64_t task, unsigned end,
   uint64_t tick = gotrace__stamp(c, c->m->go);
   if (c->v2)
     gotrace__v2_write3(c, end ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN, tick, task, name, stack);
-  else
-    gotrace__v1_write4(c, GOTRACE_V1_USER_REGION, tick, task, end, name, stack);
+  else gotrace__v1_write4(c, GOTRACE_V1_USER_REGION, tick, task, end, name, stack);
 }
 
 /* Regions are identified by their names, since ids change with the generation. A name that is not a constant is kept
@@ -7595,14 +7619,14 @@ static inline void gotrace__push_region(gotrace_go *g, uint64_t task, const char
 
 /* Fast path: whether the thread's goroutine has had a region in this session (so the format has regions, and the open
  * tasks are written), and the name and stack of the call site are cached. */
-static inline bool gotrace__fast_region(const gotrace__call *c, const gotrace_site *site, void *frame,
-                                         const char *name, uint32_t *id, uint32_t *stack) {
+static inline bool gotrace__fast_region(const gotrace__call *c, const gotrace_site *site, void *frame, const char *name,
+                                        uint32_t *id, uint32_t *stack) {
   return site && gotrace__site_knows(c, &site->name_id, id) && name && c->m->go &&
          c->m->go->region_session == c->session && gotrace__fast_stack(c, site, frame, stack);
 }
 
 static inline bool gotrace__fast_region_begin(const gotrace_site *site, void *frame, gotrace_task task,
-                                               const char *name, int name_is_constant) {
+                                              const char *name, int name_is_constant) {
   gotrace__call c;
   uint32_t id, stack;
   bool done;
@@ -7650,7 +7674,7 @@ static void gotrace__end_innermost(gotrace__call *c, gotrace_go *g, uint32_t nam
 }
 
 static inline bool gotrace__fast_region_end(const gotrace_site *site, void *frame, gotrace_task task, const char *name,
-                                             int name_is_constant) {
+                                            int name_is_constant) {
   gotrace__call c;
   uint32_t id, stack;
   bool done;
@@ -7678,7 +7702,8 @@ static GOTRACE__NOINLINE void gotrace__end_region(gotrace_site *site, void *fram
     uint32_t id = gotrace__name(&c, name, name_is_constant), depth;
     gotrace__regions_of_session(&c, g);
     for (depth = g->region_depth; depth; depth--)
-      if (g->regions[depth - 1].task == task.id && gotrace__same_name(g->regions[depth - 1].name, name ? name : "")) break;
+      if (g->regions[depth - 1].task == task.id && gotrace__same_name(g->regions[depth - 1].name, name ? name : ""))
+        break;
     if (GOTRACE__LIKELY(depth && depth == g->region_depth)) {
       gotrace__end_innermost(&c, g, id);
     } else if (depth) {
@@ -7803,7 +7828,8 @@ GOTRACE__DEFINE void gotrace_logv_at(gotrace_site *site, gotrace_task task, cons
   gotrace_log_at(site, task, category, message);
 }
 
-GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, const char *category, const char *format, ...) {
+GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
+                                     ...) {
   va_list arguments;
   va_start(arguments, format);
   gotrace_logv_at(site, task, category, format, arguments);
@@ -7877,7 +7903,8 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     int n = 0, i;
     /* The kernel's struct ucontext, see GOTRACE__LIBC. */
 #if defined(__linux__) && defined(__x86_64__) && !defined(__ILP32__)
-    const uint64_t *registers = GOTRACE__CAST(const uint64_t *, ucontext) + 5; /* flags, link, stack; r8 to r15 and on */
+    const uint64_t *registers =
+        GOTRACE__CAST(const uint64_t *, ucontext) + 5; /* flags, link, stack; r8 to r15 and on */
     pc = registers[16];
     frame = registers[10];
 #elif defined(__linux__) && defined(__aarch64__)
@@ -7889,8 +7916,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     /* The bounds must be known already: querying them is not async-signal-safe. */
     if (frame && m && ((m->go && m->go->stack_high) || m->have_bounds)) {
       uintptr_t low, high;
-      if (gotrace__bounds(m, &low, &high))
-        n = gotrace__walk(frame, low, high, pcs, GOTRACE__SAMPLE_FRAMES - 1);
+      if (gotrace__bounds(m, &low, &high)) n = gotrace__walk(frame, low, high, pcs, GOTRACE__SAMPLE_FRAMES - 1);
     }
     for (i = 0; i < n; i++) sample->pcs[sample->count++] = pcs[i];
   }
@@ -7928,13 +7954,19 @@ static gotrace__tables *gotrace__tables_new(bool v2, bool types) {
 #define GOTRACE__INTERN(ids, number, text, often) \
   ok = ok && (ids[number] = gotrace__string_put(tables->strings, text, sizeof text - 1, often, &cut)) != 0;
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE__INTERN(tables->block_reasons, number, text, true)
-  if (v2) { GOTRACE_BLOCK_REASONS(GOTRACE__REASON) }
+  if (v2) {
+    GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
+  }
 #undef GOTRACE__REASON
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE__INTERN(tables->stop_reasons, number, text, true)
-  if (v2) { GOTRACE_STOP_REASONS(GOTRACE__REASON) }
+  if (v2) {
+    GOTRACE_STOP_REASONS(GOTRACE__REASON)
+  }
 #undef GOTRACE__REASON
 #define GOTRACE__REASON(NAME, number, text) GOTRACE__INTERN(tables->stw_reasons, number, text, false)
-  if (v2) { GOTRACE_STW_REASONS(GOTRACE__REASON) }
+  if (v2) {
+    GOTRACE_STW_REASONS(GOTRACE__REASON)
+  }
 #undef GOTRACE__REASON
 #undef GOTRACE__INTERN
   if (ok) {
@@ -7972,8 +8004,8 @@ static void gotrace__recycle(gotrace__buffer *b) {
 
 static void gotrace__collect_buffer(gotrace__piece *piece, gotrace__buffer **buffer) {
   gotrace__buffer *b = *buffer;
-  bool empty = b && b->top == b->capacity &&
-               (!b->size || (b->size_at && b->size == b->size_at + GOTRACE__BATCH_SIZE_WIDTH));
+  bool empty =
+      b && b->top == b->capacity && (!b->size || (b->size_at && b->size == b->size_at + GOTRACE__BATCH_SIZE_WIDTH));
   if (!b) return;
   *buffer = NULL;
   if (empty) {
@@ -8065,14 +8097,14 @@ static bool gotrace__collection_unreported(gotrace__call *c) {
 /* v2: a note of something that was silent in a generation: a thread, an idle proc, or a blocked or runnable goroutine
  * in a mark assist. */
 typedef struct gotrace__note {
-  gotrace__thread *m;      /* or NULL */
-  uint64_t thread;         /* its system id */
-  gotrace_proc *p;         /* or NULL */
-  gotrace_go *g;           /* NULL if the note is about a thread */
-  uint64_t go, go_thread;  /* 0: none */
+  gotrace__thread *m;     /* or NULL */
+  uint64_t thread;        /* its system id */
+  gotrace_proc *p;        /* or NULL */
+  gotrace_go *g;          /* NULL if the note is about a thread */
+  uint64_t go, go_thread; /* 0: none */
   gotrace_location entry;
   unsigned go_status, proc_status;
-  bool known;              /* the session has mentioned it before */
+  bool known; /* the session has mentioned it before */
   bool assist, sweep;
 } gotrace__note;
 
@@ -8243,8 +8275,7 @@ static void gotrace__write_note(gotrace__call *c, const gotrace__note *q, bool p
     if (gotrace__t.version >= GOTRACE_GO_1_23)
       gotrace__v2_write4(c, GOTRACE_V2_GO_STATUS_STACK, tick, q->go, q->go_thread, q->go_status,
                          gotrace__entry_stack(c, &q->entry));
-    else
-      gotrace__v2_write3(c, GOTRACE_V2_GO_STATUS, tick, q->go, q->go_thread, q->go_status);
+    else gotrace__v2_write3(c, GOTRACE_V2_GO_STATUS, tick, q->go, q->go_thread, q->go_status);
     if (q->assist) gotrace__v2_write1(c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, q->go);
   }
 }
@@ -8302,7 +8333,7 @@ static bool gotrace__cut_now(void) {
   gotrace__call c;
   if ((control & GOTRACE__MODES) != GOTRACE__ON) return true;
   if (((next + 1) & 0xffffff) == 0) next += 2; /* no epoch is 0 (in 24 bits), and slots alternate */
-  spare = gotrace__piece_new(); /* for the next cut, which may be the last and must not fail */
+  spare = gotrace__piece_new();                /* for the next cut, which may be the last and must not fail */
   if (!spare) return false;
   if (t->v2) {
     tables = gotrace__tables_new(true, t->options.alloc_events && t->version >= GOTRACE_GO_1_23);
@@ -8350,7 +8381,8 @@ static size_t gotrace__note_silent_v1(gotrace__silent *silent, size_t max) {
     uint64_t owner = word >> 4;
     gotrace_go *g = gotrace__load_acquire(&p->go);
     if (gotrace__load_relaxed(&p->session) == t->session || (word & GOTRACE__BUSY)) continue;
-    if (gotrace__status_of(word) != GOTRACE__PROC_RUNNING && gotrace__status_of(word) != GOTRACE__PROC_SYSCALL) continue;
+    if (gotrace__status_of(word) != GOTRACE__PROC_RUNNING && gotrace__status_of(word) != GOTRACE__PROC_SYSCALL)
+      continue;
     silent[count].proc = p;
     silent[count].thread = gotrace__thread_of(p);
     silent[count].go = 0;
@@ -8392,7 +8424,7 @@ static void gotrace__write_silent_v1(const gotrace__silent *silent, size_t count
     gotrace__v1_write1(&c, GOTRACE_V1_PROC_START, p->stream.tick, silent[i].thread);
     if (silent[i].go) {
       gotrace__v1_write3(&c, GOTRACE_V1_GO_CREATE, p->stream.tick, silent[i].go,
-                      gotrace__entry_stack(&c, &silent[i].entry), 0);
+                         gotrace__entry_stack(&c, &silent[i].entry), 0);
       gotrace__v1_write1(&c, GOTRACE_V1_GO_START_LOCAL, p->stream.tick, silent[i].go);
       if (silent[i].in_syscall) gotrace__v1_write1(&c, GOTRACE_V1_GO_SYS_CALL, p->stream.tick, 0);
       p->run_session = t->session;
@@ -8446,7 +8478,8 @@ static void gotrace__finish(void) {
   if (!t->active || t->finished) return;
   /* Readers need the clock's rate, which takes a tenth of a millisecond to measure. */
   while (gotrace__nanoseconds() - t->first_nanoseconds < 100000) continue;
-  if (!t->v2) silent = GOTRACE__CAST(gotrace__silent *, gotrace__allocate(NULL, GOTRACE__SILENT * sizeof *silent, false));
+  if (!t->v2)
+    silent = GOTRACE__CAST(gotrace__silent *, gotrace__allocate(NULL, GOTRACE__SILENT * sizeof *silent, false));
   if (on && t->v2) {
     gotrace__write_statuses(&notes, generation, true);
     gotrace__note_silent_v2(&notes, generation);
@@ -8473,7 +8506,8 @@ static void gotrace__finish(void) {
   gotrace__store_seq_cst(&t->control, control & ~(uint64_t)GOTRACE__MODES); /* off */
   gotrace__lock(&t->queue_lock);
   t->finished = true;
-  t->ended = true; /* gotrace__collect has woken the reader; tracing is off, so it waits for the life lock before it sleeps */
+  t->ended =
+      true; /* gotrace__collect has woken the reader; tracing is off, so it waits for the life lock before it sleeps */
   gotrace__unlock(&t->queue_lock);
 }
 
@@ -8866,7 +8900,8 @@ static bool gotrace__begin_file(gotrace__tables *tables) {
     gotrace__batch_end(b);
     if (t->version >= GOTRACE_GO_1_26) b->data[b->size++] = GOTRACE_V2_END_OF_GENERATION;
   } else {
-    static const uint8_t procs[] = {GOTRACE_V1_GOMAXPROCS | 2 << GOTRACE_ARG_COUNT_SHIFT, 0, 1, 0}; /* 1 proc, no stack */
+    static const uint8_t procs[] = {GOTRACE_V1_GOMAXPROCS | 2 << GOTRACE_ARG_COUNT_SHIFT, 0, 1,
+                                    0}; /* 1 proc, no stack */
     unsigned i;
     gotrace__begin_tables();
     for (i = 0; i < 2; i++) { /* readers from Go 1.23 on drop the first one */
@@ -8908,7 +8943,8 @@ static void gotrace__sink_failure(void) {
   t->system_error = errno;
   t->sink_consistent = t->is_empty ? 0 : gotrace__load_relaxed(&t->consistent_bytes);
   if (t->file < 0) return;
-  if (!t->sink_consistent && t->empty_trace_size && gotrace__write_empty_trace()) t->sink_consistent = t->empty_trace_size;
+  if (!t->sink_consistent && t->empty_trace_size && gotrace__write_empty_trace())
+    t->sink_consistent = t->empty_trace_size;
   gotrace__file_cut(t->file, t->sink_consistent);
 }
 
@@ -9005,9 +9041,17 @@ static void gotrace__sum(gotrace_stats *stats) {
   }
   for (i = 0; i < GOTRACE__KINDS; i++) {
     static const uint8_t v1[] = {GOTRACE_V1_BATCH, GOTRACE_V1_FREQUENCY, GOTRACE_V1_STACK, GOTRACE_V1_STRING};
-    static const uint8_t v2[] = {GOTRACE_V2_EVENT_BATCH, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE_V2_STACKS, GOTRACE_V2_STACK,
-                                 GOTRACE_V2_STRINGS, GOTRACE_V2_STRING, GOTRACE_V2_CPU_SAMPLES, GOTRACE_V2_FREQUENCY,
-                                 GOTRACE_V2_SYNC, GOTRACE_V2_CLOCK_SNAPSHOT, GOTRACE_V2_END_OF_GENERATION};
+    static const uint8_t v2[] = {GOTRACE_V2_EVENT_BATCH,
+                                 GOTRACE_V2_EXPERIMENTAL_BATCH,
+                                 GOTRACE_V2_STACKS,
+                                 GOTRACE_V2_STACK,
+                                 GOTRACE_V2_STRINGS,
+                                 GOTRACE_V2_STRING,
+                                 GOTRACE_V2_CPU_SAMPLES,
+                                 GOTRACE_V2_FREQUENCY,
+                                 GOTRACE_V2_SYNC,
+                                 GOTRACE_V2_CLOCK_SNAPSHOT,
+                                 GOTRACE_V2_END_OF_GENERATION};
     if (!memchr(t->v2 ? v2 : v1, (int)i, t->v2 ? sizeof v2 : sizeof v1)) stats->events += stats->kinds[i];
   }
 }
@@ -9085,37 +9129,36 @@ static bool gotrace__write_stage(gotrace__piece *piece) {
     b->top = b->capacity;
     gotrace__begin_batch(b, tables, GOTRACE__NO_THREAD, tables->start_tick);
     switch (piece->stage) {
-      case GOTRACE__STAGE_SYNC:
-        gotrace__put_sync(b, tables);
-        again = false;
-        break;
-      case GOTRACE__STAGE_HEAP:
-        if (!tables->types) continue;
-        gotrace__put_heap_layout(b, tables);
-        again = false;
-        break;
-      case GOTRACE__STAGE_TYPES:
-        if (!tables->types || !gotrace__after(tables->types, tables->last_type)) continue;
-        gotrace__put_types(b, tables);
-        break;
-      case GOTRACE__STAGE_SAMPLES:
-        if (!gotrace__put_table(b, piece, GOTRACE_V2_CPU_SAMPLES)) continue;
-        break;
-      case GOTRACE__STAGE_STACKS:
-        if (!gotrace__put_table(b, piece, GOTRACE_V2_STACKS)) continue;
-        break;
-      case GOTRACE__STAGE_STRINGS:
-        if (!gotrace__put_table(b, piece, GOTRACE_V2_STRINGS)) continue;
-        break;
-      default:
-        /* Readers require an event in each generation. If a proc were in use, its status would have been written. So
-         * proc 0 is free, and idle to readers, or does not exist yet. If the trace has ended early, proc 0 may be
-         * running for readers; the event is then about a proc that this trace does not have. */
-        if (piece->queue.head) continue;
-        gotrace__put_idle_proc(b, gotrace__load_relaxed(&gotrace__t.early)
-                                      ? (uint64_t)gotrace__load_relaxed(&gotrace__t.proc_count)
-                                      : 0);
-        again = false;
+    case GOTRACE__STAGE_SYNC:
+      gotrace__put_sync(b, tables);
+      again = false;
+      break;
+    case GOTRACE__STAGE_HEAP:
+      if (!tables->types) continue;
+      gotrace__put_heap_layout(b, tables);
+      again = false;
+      break;
+    case GOTRACE__STAGE_TYPES:
+      if (!tables->types || !gotrace__after(tables->types, tables->last_type)) continue;
+      gotrace__put_types(b, tables);
+      break;
+    case GOTRACE__STAGE_SAMPLES:
+      if (!gotrace__put_table(b, piece, GOTRACE_V2_CPU_SAMPLES)) continue;
+      break;
+    case GOTRACE__STAGE_STACKS:
+      if (!gotrace__put_table(b, piece, GOTRACE_V2_STACKS)) continue;
+      break;
+    case GOTRACE__STAGE_STRINGS:
+      if (!gotrace__put_table(b, piece, GOTRACE_V2_STRINGS)) continue;
+      break;
+    default:
+      /* Readers require an event in each generation. If a proc were in use, its status would have been written. So
+       * proc 0 is free, and idle to readers, or does not exist yet. If the trace has ended early, proc 0 may be
+       * running for readers; the event is then about a proc that this trace does not have. */
+      if (piece->queue.head) continue;
+      gotrace__put_idle_proc(
+          b, gotrace__load_relaxed(&gotrace__t.early) ? (uint64_t)gotrace__load_relaxed(&gotrace__t.proc_count) : 0);
+      again = false;
     }
     gotrace__batch_end(b);
     if (!again) piece->stage++;
@@ -9307,22 +9350,22 @@ static gotrace_result gotrace__read_locked(gotrace__output *out, bool block) {
   gotrace__take_back();
   while (!out->data) {
     switch (gotrace__load_relaxed(&t->state)) {
-      case GOTRACE__READ_HEADER:
-        gotrace__file_header(header);
-        gotrace__hand_out(out, header, sizeof header);
-        gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_BODY);
-        break;
-      case GOTRACE__READ_BODY:
-        if (t->piece) {
-          gotrace__read_piece(t->piece, out);
-        } else {
-          gotrace_result result = gotrace__next_piece(block);
-          if (result != GOTRACE_OK) return result;
-        }
-        break;
-      case GOTRACE__READ_FOOTER: gotrace__read_footer(out); break;
-      case GOTRACE__READ_END: gotrace__read_end(); return GOTRACE_OK;
-      default: return GOTRACE_ERROR_NOT_RUNNING; /* GOTRACE__READ_DONE */
+    case GOTRACE__READ_HEADER:
+      gotrace__file_header(header);
+      gotrace__hand_out(out, header, sizeof header);
+      gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_BODY);
+      break;
+    case GOTRACE__READ_BODY:
+      if (t->piece) {
+        gotrace__read_piece(t->piece, out);
+      } else {
+        gotrace_result result = gotrace__next_piece(block);
+        if (result != GOTRACE_OK) return result;
+      }
+      break;
+    case GOTRACE__READ_FOOTER: gotrace__read_footer(out); break;
+    case GOTRACE__READ_END: gotrace__read_end(); return GOTRACE_OK;
+    default: return GOTRACE_ERROR_NOT_RUNNING; /* GOTRACE__READ_DONE */
     }
   }
   gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + out->size);
@@ -9476,16 +9519,16 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
   if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
   if (!options->cut_bytes) options->cut_bytes = (size_t)4 << 20;
   switch (options->format) {
-    case GOTRACE_GO_1_8:
-    case GOTRACE_GO_1_10:
-    case GOTRACE_GO_1_11:
-    case GOTRACE_GO_1_19:
-    case GOTRACE_GO_1_21:
-    case GOTRACE_GO_1_22:
-    case GOTRACE_GO_1_23:
-    case GOTRACE_GO_1_25:
-    case GOTRACE_GO_1_26: break;
-    default: return GOTRACE_ERROR_FORMAT;
+  case GOTRACE_GO_1_8:
+  case GOTRACE_GO_1_10:
+  case GOTRACE_GO_1_11:
+  case GOTRACE_GO_1_19:
+  case GOTRACE_GO_1_21:
+  case GOTRACE_GO_1_22:
+  case GOTRACE_GO_1_23:
+  case GOTRACE_GO_1_25:
+  case GOTRACE_GO_1_26: break;
+  default: return GOTRACE_ERROR_FORMAT;
   }
   if (!options->heap.page_size) options->heap.page_size = 8192;
   if (!options->heap.alignment) options->heap.alignment = 8;
@@ -9721,7 +9764,8 @@ static void gotrace__time_text(char *text, size_t size) {
   year += 400 * era + (month >= 10);
   month = month < 10 ? month + 3 : month - 9;
   snprintf(text, size, "%04u%02u%02u-%02u%02u%02u.%03u", (unsigned)(year % 10000), (unsigned)month, (unsigned)day + 1,
-           (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60), nanoseconds / 1000000);
+           (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
+           nanoseconds / 1000000);
 }
 
 /* A path with %p, %t and %% replaced; false if it is too long. */
@@ -9784,7 +9828,8 @@ static gotrace_result gotrace__stop_session(void) {
     gotrace__thread_join(t->service_thread);
   } else {
     gotrace__lock(&t->queue_lock);
-    while (gotrace__load_relaxed(&t->state) != GOTRACE__READ_DONE) gotrace__cond_wait(&t->changed, &t->queue_lock, 1000, NULL);
+    while (gotrace__load_relaxed(&t->state) != GOTRACE__READ_DONE)
+      gotrace__cond_wait(&t->changed, &t->queue_lock, 1000, NULL);
     gotrace__unlock(&t->queue_lock);
   }
 #endif
@@ -9815,8 +9860,8 @@ static void gotrace__exit(void) {
 }
 
 #ifdef GOTRACE__UNLOADS
-/* The library is unloaded: returns all memory to the system. No thread is in the library, since its code is unloaded too.
- * Threads that were in it and live on keep their records. Their calls are dropped from here on as if nested. */
+/* The library is unloaded: returns all memory to the system. No thread is in the library, since its code is unloaded
+ * too. Threads that were in it and live on keep their records. Their calls are dropped from here on as if nested. */
 static void gotrace__free_all(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *m, *kept = NULL, *self = gotrace__self;
@@ -10148,7 +10193,8 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
   if (!path) return GOTRACE_ERROR_ARGUMENT;
   if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded) : GOTRACE_ERROR_ARGUMENT;
+  result =
+      gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded) : GOTRACE_ERROR_ARGUMENT;
   gotrace__control_end(cancel);
   return result;
 }
@@ -10335,9 +10381,9 @@ static void gotrace__after_fork_in_child(void) {
  *
  * The decoder's records: what it knows of events, goroutines, procs, tasks and of its place in the file.
  *
- * No part of the decoder uses the tracer above. Every byte of a trace may be hostile: numbers are checked before they are
- * used, memory is taken for what was read and never for what is announced, hash tables are seeded, and no loop over the file
- * stands within another.
+ * No part of the decoder uses the tracer above. Every byte of a trace may be hostile: numbers are checked before they
+ * are used, memory is taken for what was read and never for what is announced, hash tables are seeded, and no loop over
+ * the file stands within another.
  */
 
 #if !GOTRACE_NO_DECODER
@@ -10348,8 +10394,8 @@ static void gotrace__after_fork_in_child(void) {
 #define GOTRACE__PREFETCH(p) (void)(p)
 #endif
 
-/* How often, in all, events may have to wait for others: a broken trace must not take for ever. In traces of programs one
- * event in ten or twenty waits, for one round of all threads. */
+/* How often, in all, events may have to wait for others: a broken trace must not take for ever. In traces of programs
+ * one event in ten or twenty waits, for one round of all threads. */
 #define GOTRACE__MOST_ATTEMPTS(d) (3000 * ((d)->info.events + 33000))
 
 #define GOTRACE__NOBODY UINT64_MAX /* the id of no thread */
@@ -10415,7 +10461,7 @@ typedef struct gotrace__kind {
 } gotrace__kind;
 
 /* The number at a place in a gotrace_event, in bytes. GOTRACE__NOWHERE: 0, in an event that was just read. */
-#define GOTRACE__NOWHERE     offsetof(gotrace_event, extra)
+#define GOTRACE__NOWHERE offsetof(gotrace_event, extra)
 #define GOTRACE__ARGUMENT(i) (offsetof(gotrace_event, args) + (i) * sizeof(uint64_t))
 static inline uint64_t gotrace__dec_number(const gotrace_event *ev, unsigned place) {
   uint64_t value;
@@ -10423,8 +10469,8 @@ static inline uint64_t gotrace__dec_number(const gotrace_event *ev, unsigned pla
   return value;
 }
 
-/* An event's fields that its kind determines; and its arguments, `extra` and data before any are known. Few stores: reading
- * spends most of its time on them. */
+/* An event's fields that its kind determines; and its arguments, `extra` and data before any are known. Few stores:
+ * reading spends most of its time on them. */
 GOTRACE__ALWAYS_INLINE void gotrace__dec_set_kind(gotrace_event *ev, const gotrace__kind *k) {
   ev->spec = k->spec;
   memcpy((char *)ev + offsetof(gotrace_event, kind), k->head, sizeof k->head);
@@ -10436,9 +10482,9 @@ GOTRACE__STATIC_ASSERT(offsetof(gotrace_event, implied) == offsetof(gotrace_even
                            sizeof(gotrace_event) >= offsetof(gotrace_event, kind) + 4,
                        event_head);
 
-/* A map of 64-bit keys to 32-bit values other than 0: open addressing, linear probing, at most half full. A key's place is
- * its lowest bits, since ids are usually counted up. If many keys fall on one place, as only a hostile trace causes, they are
- * hashed. */
+/* A map of 64-bit keys to 32-bit values other than 0: open addressing, linear probing, at most half full. A key's place
+ * is its lowest bits, since ids are usually counted up. If many keys fall on one place, as only a hostile trace causes,
+ * they are hashed. */
 typedef struct gotrace__slot {
   uint64_t key;
   uint32_t value;
@@ -10525,8 +10571,8 @@ typedef struct gotrace__batch {
   bool owned;
 } gotrace__batch;
 
-/* Events are read ahead, several of a thread at a time: the processor predicts the next event of one thread better than the
- * next one in time. */
+/* Events are read ahead, several of a thread at a time: the processor predicts the next event of one thread better than
+ * the next one in time. */
 #define GOTRACE__AHEAD 32
 
 typedef struct gotrace__ahead {
@@ -10567,7 +10613,8 @@ typedef struct gotrace__experiment { /* an experimental batch */
   size_t size;
 } gotrace__experiment;
 
-typedef struct gotrace__dec_sample { /* an event that is sorted by a time of its own; `time` stands first: gotrace__dec_sort */
+typedef struct gotrace__dec_sample { /* an event that is sorted by a time of its own; `time` stands first:
+                                        gotrace__dec_sort */
   int64_t time;
   uint64_t m, p, g, stack, tick, offset;
 } gotrace__dec_sample;
@@ -10577,7 +10624,8 @@ typedef struct gotrace__dec_wake { /* v1: an event of a wake-up that may be futi
   uint32_t next;
 } gotrace__dec_wake;
 
-typedef struct gotrace__front { /* a cursor that has a next event, in the heap; `time` stands first: gotrace__dec_sort */
+typedef struct gotrace__front { /* a cursor that has a next event, in the heap; `time` stands first: gotrace__dec_sort
+                                 */
   int64_t time;
   uint32_t cursor;
 } gotrace__front;
@@ -10725,7 +10773,7 @@ static gotrace_result gotrace__dec_no_memory(gotrace_decoder *d) {
 
 /* The failure of a function that has an event `ev`. */
 #define GOTRACE__WRONG(result, ...) return gotrace__dec_fail(d, result, ev->offset, ev->spec->name, __VA_ARGS__)
-#define GOTRACE__LL(x)              ((long long)(x))
+#define GOTRACE__LL(x) ((long long)(x))
 
 /* Postpones a failure until all events before it have been returned. */
 static void gotrace__dec_postpone(gotrace_decoder *d) {
@@ -10734,7 +10782,8 @@ static void gotrace__dec_postpone(gotrace_decoder *d) {
 }
 
 /* Gives an array of `count` elements room for `larger`. NULL: no memory; the array stays. */
-static void *gotrace__dec_resize(gotrace_decoder *d, void *array, size_t count, size_t capacity, size_t larger, size_t size) {
+static void *gotrace__dec_resize(gotrace_decoder *d, void *array, size_t count, size_t capacity, size_t larger,
+                                 size_t size) {
   void *memory = larger > SIZE_MAX / 2 / size ? NULL : gotrace__dec_allocate(d, larger * size);
   if (!memory) return gotrace__dec_no_memory(d), (void *)NULL;
   if (count) memcpy(memory, array, count * size);
@@ -10742,7 +10791,8 @@ static void *gotrace__dec_resize(gotrace_decoder *d, void *array, size_t count, 
   return memory;
 }
 
-static GOTRACE__NOINLINE void *gotrace__dec_grow(gotrace_decoder *d, void *array, size_t count, size_t *capacity, size_t size) {
+static GOTRACE__NOINLINE void *gotrace__dec_grow(gotrace_decoder *d, void *array, size_t count, size_t *capacity,
+                                                 size_t size) {
   size_t larger = *capacity ? 2 * *capacity : 16;
   void *memory;
   if (larger > UINT32_MAX) return gotrace__dec_no_memory(d), (void *)NULL;
@@ -10764,8 +10814,8 @@ static GOTRACE__NOINLINE void *gotrace__dec_grow(gotrace_decoder *d, void *array
 GOTRACE__DEC_ARRAYS(GOTRACE__DEC_PUSH)
 #undef GOTRACE__DEC_PUSH
 
-/* No key is further than this from its place unless keys are hashed. (Counted ids stand side by side in runs that may be
- * long; a search, or closing a gap, must not go to the end of one.) */
+/* No key is further than this from its place unless keys are hashed. (Counted ids stand side by side in runs that may
+ * be long; a search, or closing a gap, must not go to the end of one.) */
 #define GOTRACE__MAP_LONG 64
 
 static inline size_t gotrace__map_place(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
@@ -10819,8 +10869,8 @@ static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t c
   other.used = map->used;
   other.mixed = mixed;
   for (i = 0; i < map->capacity; i++)
-    if (map->slots[i].value && gotrace__map_put(d, &other, map->slots[i].key, map->slots[i].value) > GOTRACE__MAP_LONG &&
-        !mixed) {
+    if (map->slots[i].value &&
+        gotrace__map_put(d, &other, map->slots[i].key, map->slots[i].value) > GOTRACE__MAP_LONG && !mixed) {
       gotrace__map_free(d, &other);
       return gotrace__map_rebuild(d, map, capacity, true);
     }
@@ -10831,7 +10881,8 @@ static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t c
 
 /* Adds a new key. False: no memory, and decoding has failed. */
 static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
-  if (map->used * 2 >= map->capacity && !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, map->mixed))
+  if (map->used * 2 >= map->capacity &&
+      !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, map->mixed))
     return gotrace__dec_no_memory(d), false;
   map->used++;
   return gotrace__map_put(d, map, key, value) <= GOTRACE__MAP_LONG || map->mixed ||
@@ -10845,7 +10896,8 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
   for (hole = gotrace__map_place(d, map, key); map->slots[hole].key != key || !map->slots[hole].value;)
     hole = (hole + 1) & mask;
   map->used--;
-  for (i = (hole + 1) & mask, n = 1; map->slots[i].value && (n <= GOTRACE__MAP_LONG || map->mixed); i = (i + 1) & mask, n++) {
+  for (i = (hole + 1) & mask, n = 1; map->slots[i].value && (n <= GOTRACE__MAP_LONG || map->mixed);
+       i = (i + 1) & mask, n++) {
     size_t home = gotrace__map_place(d, map, map->slots[i].key);
     if (((i - home) & mask) < ((i - hole) & mask)) continue;
     map->slots[hole] = map->slots[i];
@@ -10870,7 +10922,8 @@ GOTRACE__ALWAYS_INLINE bool gotrace__dec_sort(gotrace_decoder *d, void *elements
   size_t width, at, i;
   for (i = 1; i < count && gotrace__dec_in_order(all + (i - 1) * size, all + i * size); i++) continue;
   if (i >= count) return true; /* already in order, as in most cases */
-  if (!(to = spare = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, count * size)))) return gotrace__dec_no_memory(d), false;
+  if (!(to = spare = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, count * size))))
+    return gotrace__dec_no_memory(d), false;
   for (width = 1; width < count; width *= 2) {
     for (at = 0; at < count; at += 2 * width) {
       uint8_t *a = from + at * size, *middle = from + (at + width < count ? at + width : count) * size, *b = middle;
@@ -10931,7 +10984,8 @@ static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
     size_t space = (size_t)(d->window + d->window_size - d->end), n;
     if (!space) break;
     n = d->options.read(d->options.context, d->offset + have, d->window + (d->end - d->window), space);
-    if (n > space) return gotrace__dec_fail(d, GOTRACE_ERROR_READ, d->offset + have, NULL, "the read function failed"), false;
+    if (n > space)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_READ, d->offset + have, NULL, "the read function failed"), false;
     have += n;
     d->end += n;
     if (!n) {
@@ -10957,8 +11011,8 @@ static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
   return size;
 }
 
-/* Reads all of the source. If it can seek, its size is found first, because a window that grows is in memory twice for a
- * moment. */
+/* Reads all of the source. If it can seek, its size is found first, because a window that grows is in memory twice for
+ * a moment. */
 static bool gotrace__dec_fill_all(gotrace_decoder *d) {
   uint64_t size = d->options.read && d->options.seekable && !d->at_end ? gotrace__dec_source_size(d) : 0;
   if (size > d->offset + (uint64_t)(d->end - d->at) && size - d->offset < SIZE_MAX / 4 &&
@@ -10985,8 +11039,8 @@ static int gotrace__dec_read_header(const uint8_t *header) {
 
 #define GOTRACE__EVENT_BYTES 32 /* an event is shorter if all its numbers have at most four bytes: 1 + 6 * 4 */
 
-/* Reads the rest of a base-128 number that ends before `end`; its first `shift` / 7 bytes made `v`. Returns what follows it;
- * NULL: it does not end there, or has more than 64 bits. */
+/* Reads the rest of a base-128 number that ends before `end`; its first `shift` / 7 bytes made `v`. Returns what
+ * follows it; NULL: it does not end there, or has more than 64 bits. */
 static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, unsigned shift,
                                                uint64_t *value) {
   for (; at < end && shift < 64; shift += 7) {
@@ -11001,8 +11055,8 @@ static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t 
   return NULL;
 }
 
-/* Reads a base-128 number that ends before `end`. Returns what follows it; NULL: it does not end there, or has more than 64
- * bits. */
+/* Reads a base-128 number that ends before `end`. Returns what follows it; NULL: it does not end there, or has more
+ * than 64 bits. */
 static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
   if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
     *value = at[0];
@@ -11022,8 +11076,8 @@ static bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_
   return true;
 }
 
-/* Reads a number of at most four bytes, as nearly all are; false: it is longer. The processor predicts the length from the
- * place in the code, which is a different one for each of an event's numbers. */
+/* Reads a number of at most four bytes, as nearly all are; false: it is longer. The processor predicts the length from
+ * the place in the code, which is a different one for each of an event's numbers. */
 GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *value) {
   const uint8_t *p = *at;
   uint64_t v = p[0];
@@ -11065,8 +11119,8 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt
 }
 
 /* Reports why gotrace__get_numbers failed. */
-static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t *at, const uint8_t *end, uint64_t offset,
-                                              const char *event) {
+static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t *at, const uint8_t *end,
+                                              uint64_t offset, const char *event) {
   unsigned i;
   for (i = 0; i < 10 && at + i < end; i++)
     if (at[i] < 0x80) break;
@@ -11081,9 +11135,7 @@ static inline int64_t gotrace__dec_nanoseconds(const gotrace_decoder *d, uint64_
   return t < 9223372036854775808.0 ? (int64_t)t : INT64_MIN;
 }
 
-static inline int64_t gotrace__dec_later(int64_t time, int64_t by) {
-  return (int64_t)((uint64_t)time + (uint64_t)by);
-}
+static inline int64_t gotrace__dec_later(int64_t time, int64_t by) { return (int64_t)((uint64_t)time + (uint64_t)by); }
 
 /* An event that was not read ahead. */
 static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *spec, uint64_t offset) {
@@ -11099,8 +11151,8 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
  * The event tables, prepared for reading; and the rules of order: what each event needs and changes.
  */
 
-/* The rules of v2: X(event, context that it needs, its goroutine, status from, to, effect on thread or proc). First the common
- * events, which gotrace__v2_order_fast handles. Go: internal/trace/order.go. */
+/* The rules of v2: X(event, context that it needs, its goroutine, status from, to, effect on thread or proc). First the
+ * common events, which gotrace__v2_order_fast handles. Go: internal/trace/order.go. */
 #define GOTRACE__V2_FAST_RULES(X)                        \
   X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS)       \
   X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE)    \
@@ -11117,14 +11169,36 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
   X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE)                \
   X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE)
 
-/* Events whose rule is the context that they need: X(event, context). gotrace__v2_order_rare checks those with NONE. Events
- * without any rule need a thread. */
-#define GOTRACE__V2_CONTEXTS(X)                                                                                         \
-  X(GO_CREATE, P) X(GO_CREATE_BLOCKED, P) X(GC_SWEEP_BEGIN, P) X(GC_SWEEP_END, P) X(HEAP_ALLOC, P) X(HEAP_GOAL, P)      \
-  X(PROCS_CHANGE, PG) X(STW_BEGIN, PG) X(STW_END, PG) X(GC_MARK_ASSIST_BEGIN, PG) X(GC_MARK_ASSIST_END, PG)             \
-  X(GO_LABEL, PG) X(USER_TASK_BEGIN, PG) X(USER_TASK_END, PG) X(USER_REGION_BEGIN, PG) X(USER_REGION_END, PG)           \
-  X(USER_LOG, PG) X(GO_STATUS, NONE) X(GO_STATUS_STACK, NONE) X(PROC_STATUS, NONE) X(PROC_START, NONE)                  \
-  X(PROC_STOP, NONE) X(PROC_STEAL, NONE) X(GC_ACTIVE, NONE) X(GC_BEGIN, NONE) X(GC_END, NONE) X(GC_SWEEP_ACTIVE, NONE)  \
+/* Events whose rule is the context that they need: X(event, context). gotrace__v2_order_rare checks those with NONE.
+ * Events without any rule need a thread. */
+#define GOTRACE__V2_CONTEXTS(X) \
+  X(GO_CREATE, P)               \
+  X(GO_CREATE_BLOCKED, P)       \
+  X(GC_SWEEP_BEGIN, P)          \
+  X(GC_SWEEP_END, P)            \
+  X(HEAP_ALLOC, P)              \
+  X(HEAP_GOAL, P)               \
+  X(PROCS_CHANGE, PG)           \
+  X(STW_BEGIN, PG)              \
+  X(STW_END, PG)                \
+  X(GC_MARK_ASSIST_BEGIN, PG)   \
+  X(GC_MARK_ASSIST_END, PG)     \
+  X(GO_LABEL, PG)               \
+  X(USER_TASK_BEGIN, PG)        \
+  X(USER_TASK_END, PG)          \
+  X(USER_REGION_BEGIN, PG)      \
+  X(USER_REGION_END, PG)        \
+  X(USER_LOG, PG)               \
+  X(GO_STATUS, NONE)            \
+  X(GO_STATUS_STACK, NONE)      \
+  X(PROC_STATUS, NONE)          \
+  X(PROC_START, NONE)           \
+  X(PROC_STOP, NONE)            \
+  X(PROC_STEAL, NONE)           \
+  X(GC_ACTIVE, NONE)            \
+  X(GC_BEGIN, NONE)             \
+  X(GC_END, NONE)               \
+  X(GC_SWEEP_ACTIVE, NONE)      \
   X(GC_MARK_ASSIST_ACTIVE, NONE)
 
 #define GOTRACE__V2_DOES(needs, whose, then) (GOTRACE__R_NEEDS_##needs | GOTRACE__R_##whose | GOTRACE__R_##then)
@@ -11168,7 +11242,8 @@ enum {
   GOTRACE__V1_UNBLOCKS = GOTRACE__V1_UNBLOCKS_LOCAL | GOTRACE__R_COUNTED,
   GOTRACE__V1_CREATES = GOTRACE__V1_UNBLOCKS,
   GOTRACE__V1_RETURNS = GOTRACE__V1_UNBLOCKS | GOTRACE__R_TELLS | GOTRACE__R_STATUS,
-  GOTRACE__V1_STARTS_LOCAL = GOTRACE__R_OWN | GOTRACE__R_COUNTS | GOTRACE__R_TELLS | GOTRACE__R_STARTS | GOTRACE__R_STATUS,
+  GOTRACE__V1_STARTS_LOCAL =
+      GOTRACE__R_OWN | GOTRACE__R_COUNTS | GOTRACE__R_TELLS | GOTRACE__R_STARTS | GOTRACE__R_STATUS,
   GOTRACE__V1_STARTS = GOTRACE__V1_STARTS_LOCAL | GOTRACE__R_COUNTED,
   GOTRACE__V1_EXISTS = GOTRACE__V1_STARTS & ~GOTRACE__R_STARTS,
   GOTRACE__V1_CALLS = GOTRACE__R_STATUS | GOTRACE__R_RUNS,
@@ -11192,8 +11267,9 @@ typedef struct gotrace__rule_row {
   uint8_t from, to, sequence;
 } gotrace__rule_row;
 static const gotrace__rule_row gotrace__v1_rules[] = {
-#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence) \
-  {GOTRACE_V1_##NAME, GOTRACE_V1_##BECOMES, GOTRACE__V1_##does, GOTRACE__G_##from, GOTRACE__G_##to, GOTRACE__V1_##sequence},
+#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence)   \
+  {GOTRACE_V1_##NAME, GOTRACE_V1_##BECOMES, GOTRACE__V1_##does, \
+   GOTRACE__G_##from, GOTRACE__G_##to,      GOTRACE__V1_##sequence},
     GOTRACE__V1_RULES(GOTRACE__ROW)
 #undef GOTRACE__ROW
 };
@@ -11203,7 +11279,7 @@ static const gotrace__rule_row gotrace__v2_rules[] = {
     GOTRACE__V2_RULES(GOTRACE__ROW)
 #undef GOTRACE__ROW
 #define GOTRACE__ROW(NAME, needs) {GOTRACE_V2_##NAME, 0, GOTRACE__R_NEEDS_##needs, 0, 0, 0},
-    GOTRACE__V2_CONTEXTS(GOTRACE__ROW)
+        GOTRACE__V2_CONTEXTS(GOTRACE__ROW)
 #undef GOTRACE__ROW
 };
 
@@ -11266,8 +11342,8 @@ static void gotrace__dec_set_arguments(gotrace__kind *k) {
 static void gotrace__dec_set_kinds(gotrace_decoder *d) {
   /* Like Go, v2 accepts events that are newer than the format. */
   int format = d->info.family == 1 ? d->version : GOTRACE_GO_1_26;
-  const uint64_t noted =
-      GOTRACE__V1_BIT(FUTILE_WAKEUP) | GOTRACE__V1_BIT(STW_START) | GOTRACE__V1_BIT(GO_SYS_EXIT) | GOTRACE__V1_BIT(CPU_SAMPLE);
+  const uint64_t noted = GOTRACE__V1_BIT(FUTILE_WAKEUP) | GOTRACE__V1_BIT(STW_START) | GOTRACE__V1_BIT(GO_SYS_EXIT) |
+                         GOTRACE__V1_BIT(CPU_SAMPLE);
   size_t count, i;
   const gotrace_event_spec *specs = gotrace_event_specs(d->info.family, &count);
   for (i = 0; i < 256; i++) {
@@ -11329,8 +11405,8 @@ static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__dec
   return id == 0 || gotrace__dec_entry(d, e, id) != NULL;
 }
 
-static gotrace_result gotrace__dec_add_item(gotrace_decoder *d, gotrace__dec_items *table, uint64_t id, const uint8_t *data,
-                                            uint64_t size) {
+static gotrace_result gotrace__dec_add_item(gotrace_decoder *d, gotrace__dec_items *table, uint64_t id,
+                                            const uint8_t *data, uint64_t size) {
   gotrace__dec_item *item;
   if (!GOTRACE__LIKELY(table->count < table->capacity)) {
     void *memory = gotrace__dec_grow(d, table->entries, table->count, &table->capacity, sizeof *item);
@@ -11342,8 +11418,8 @@ static gotrace_result gotrace__dec_add_item(gotrace_decoder *d, gotrace__dec_ite
   return GOTRACE_OK;
 }
 
-/* Makes the entries findable by id: in an array, except ids so high that this would take more than a few numbers an entry.
- * `twice`: the error if an id comes twice, as Go has it; OK: the later entry replaces the earlier. */
+/* Makes the entries findable by id: in an array, except ids so high that this would take more than a few numbers an
+ * entry. `twice`: the error if an id comes twice, as Go has it; OK: the later entry replaces the earlier. */
 static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items *e, gotrace_result twice) {
   uint64_t most = 0, bound = 4 * (uint64_t)e->count + 1024;
   size_t i;
@@ -11438,8 +11514,9 @@ static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint
   return true;
 }
 
-/* The cursors that have a next event, in a binary heap by its time, kept as Go keeps it (batchcursor.go), so that equal times
- * come in the same order. After the last stands a time that is not before any, to compare with in place of a second child. */
+/* The cursors that have a next event, in a binary heap by its time, kept as Go keeps it (batchcursor.go), so that equal
+ * times come in the same order. After the last stands a time that is not before any, to compare with in place of a
+ * second child. */
 static inline void gotrace__heap_end(gotrace_decoder *d, size_t count) {
   d->heap_count = count;
   d->heap[count].time = INT64_MAX;
@@ -11464,7 +11541,8 @@ static size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
   return i;
 }
 
-/* Fields are moved one by one: reading both at once, just after they were written one by one, would stall the processor. */
+/* Fields are moved one by one: reading both at once, just after they were written one by one, would stall the
+ * processor. */
 static inline void gotrace__heap_set(gotrace__front *front, int64_t time, uint32_t cursor) {
   front->time = time;
   front->cursor = cursor;
@@ -11554,16 +11632,16 @@ static gotrace__dec_proc *gotrace__dec_new_proc(gotrace_decoder *d, uint64_t id)
 }
 
 /* Begins or ends something that cannot be on twice at a time; `on` and `off`: the error if it is so already. */
-static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_event *ev, bool *flag, bool begin, const char *on,
-                                          const char *off) {
+static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_event *ev, bool *flag, bool begin,
+                                          const char *on, const char *off) {
   if (*flag == begin) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "%s", begin ? on : off);
   *flag = begin;
   return GOTRACE_OK;
 }
 
 /* Begins or ends the innermost user region of a goroutine. */
-static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g, const gotrace_event *ev, uint64_t name,
-                                          bool begin) {
+static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g, const gotrace_event *ev,
+                                          uint64_t name, bool begin) {
   gotrace__region_mark mark, *last;
   mark.task = ev->args[0];
   mark.name = gotrace__dec_string_hash(d, name);
@@ -11617,11 +11695,13 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
   at = d->at + 1;
   i = h->kind == GOTRACE_V2_EVENT_BATCH;
   fields[0] = 0;
-  if (!gotrace__get_numbers(&at, d->end, fields + i, 5 - i)) return gotrace__dec_bad_number(d, at, d->end, d->offset, name);
+  if (!gotrace__get_numbers(&at, d->end, fields + i, 5 - i))
+    return gotrace__dec_bad_number(d, at, d->end, d->offset, name);
   h->experiment = fields[0], h->generation = fields[1], h->m = fields[2], h->time = fields[3], h->size = fields[4];
   h->header_size = (size_t)(at - d->at);
   if (h->size > GOTRACE_MAX_BATCH_SIZE)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, name, "batch of %llu bytes", (unsigned long long)h->size);
+    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, name, "batch of %llu bytes",
+                             (unsigned long long)h->size);
   return GOTRACE_OK;
 }
 
@@ -11638,8 +11718,8 @@ static const uint8_t *gotrace__v2_keep(gotrace_decoder *d, const uint8_t *data, 
 }
 
 /* Reads the frames of a stack at *at and adds new pcs. */
-static gotrace_result gotrace__v2_read_frames(gotrace_decoder *d, const uint8_t **at, const uint8_t *end, uint64_t count,
-                                              uint64_t offset) {
+static gotrace_result gotrace__v2_read_frames(gotrace_decoder *d, const uint8_t **at, const uint8_t *end,
+                                              uint64_t count, uint64_t offset) {
   for (; count; count--) {
     uint64_t part[4];
     gotrace__pc *pc;
@@ -11663,13 +11743,15 @@ static gotrace_result gotrace__v2_read_table(gotrace_decoder *d, const uint8_t *
   while (at < end && !result) {
     uint64_t where = offset + (uint64_t)(at - data), number[2]; /* id and size */
     const uint8_t *item;
-    if (*at != kind) return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a batch of %ss", *at, name);
+    if (*at != kind)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a batch of %ss", *at, name);
     at++;
     if (!gotrace__get_numbers(&at, end, number, 2)) return gotrace__dec_bad_number(d, at, end, where, name);
     item = at;
     if (number[1] > most)
       return gotrace__dec_fail(d, strings ? GOTRACE_ERROR_STRING : GOTRACE_ERROR_STACK, where, name,
-                               strings ? "string of %llu bytes" : "stack of %llu frames", (unsigned long long)number[1]);
+                               strings ? "string of %llu bytes" : "stack of %llu frames",
+                               (unsigned long long)number[1]);
     if (!strings) result = gotrace__v2_read_frames(d, &at, end, number[1], where);
     else if (number[1] <= (uint64_t)(end - at)) at += number[1];
     else return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, where, name, "string exceeds its batch");
@@ -11685,7 +11767,8 @@ static gotrace_result gotrace__v2_read_samples(gotrace_decoder *d, const uint8_t
     uint64_t where = offset + (uint64_t)(at - data), number[5];
     gotrace__dec_sample *s;
     if (*at != GOTRACE_V2_CPU_SAMPLE)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a batch of CPU samples", *at);
+      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a batch of CPU samples",
+                               *at);
     at++;
     if (!gotrace__get_numbers(&at, end, number, 5)) return gotrace__dec_bad_number(d, at, end, where, "CPUSample");
     if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
@@ -11709,7 +11792,8 @@ static gotrace_result gotrace__v2_read_sync(gotrace_decoder *d, const uint8_t *d
       return gotrace__dec_bad_number(d, at, end, where, d->kinds[kind].spec->name);
     if (snapshot) {
       if (d->has_snapshot)
-        return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, where, "ClockSnapshot", "duplicate clock snapshot in a generation");
+        return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, where, "ClockSnapshot",
+                                 "duplicate clock snapshot in a generation");
       d->has_snapshot = true;
       memcpy(d->snapshot, number, sizeof number);
       d->snapshot[0] = time + number[0];
@@ -11725,8 +11809,8 @@ static gotrace_result gotrace__v2_read_sync(gotrace_decoder *d, const uint8_t *d
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v2_add_experiment(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
-                                                 uint64_t offset) {
+static gotrace_result gotrace__v2_add_experiment(gotrace_decoder *d, const gotrace__batch_header *h,
+                                                 const uint8_t *data, uint64_t offset) {
   const uint8_t *kept = gotrace__v2_keep(d, data, (size_t)h->size);
   gotrace__experiment *x = kept ? gotrace__dec_push_experiment(d) : NULL;
   if (!x) return gotrace__dec_no_memory(d);
@@ -11782,13 +11866,15 @@ static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__
   if (first == (d->version >= GOTRACE_GO_1_25 ? GOTRACE_V2_SYNC : GOTRACE_V2_FREQUENCY))
     return gotrace__v2_read_sync(d, data, size, offset, h->time);
   if (first == GOTRACE_V2_END_OF_GENERATION)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "end of a generation, which this format does not have");
+    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL,
+                             "end of a generation, which this format does not have");
   return gotrace__v2_add_batch(d, h, data, offset);
 }
 
-/* Whether a generation has ended; then consumes its end. `result`: OK if `h` is the header of the next batch, else why there is
- * none; changed to the result of the generation. `generation`: its number, 0 before its first batch. Before format 1.26 a
- * generation ends where the next one begins; an error in a batch ends it too (d->pending), and keeps what was read before. */
+/* Whether a generation has ended; then consumes its end. `result`: OK if `h` is the header of the next batch, else why
+ * there is none; changed to the result of the generation. `generation`: its number, 0 before its first batch. Before
+ * format 1.26 a generation ends where the next one begins; an error in a batch ends it too (d->pending), and keeps what
+ * was read before. */
 static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *h, gotrace_result *result,
                                uint64_t generation) {
   bool explicit_end = d->version >= GOTRACE_GO_1_26;
@@ -11814,7 +11900,8 @@ static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *
   return true;
 }
 
-/* Reads the batches of the next generation. OK; END_OF_TRACE; or an error. Go: readGeneration, readGenerationWithSpill. */
+/* Reads the batches of the next generation. OK; END_OF_TRACE; or an error. Go: readGeneration, readGenerationWithSpill.
+ */
 static gotrace_result gotrace__v2_read_generation(gotrace_decoder *d) {
   uint64_t generation = 0;
   gotrace__batch_header h;
@@ -11834,11 +11921,13 @@ static gotrace_result gotrace__v2_read_generation(gotrace_decoder *d) {
     if (!h.generation) return gotrace__dec_fail(d, GOTRACE_ERROR_GENERATION, d->offset, NULL, "generation 0");
     if (!generation) d->generation = generation = h.generation;
     if (h.generation != generation)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_GENERATION, d->offset, NULL, "batch of generation %llu in generation %llu",
-                               (unsigned long long)h.generation, (unsigned long long)generation);
+      return gotrace__dec_fail(d, GOTRACE_ERROR_GENERATION, d->offset, NULL,
+                               "batch of generation %llu in generation %llu", (unsigned long long)h.generation,
+                               (unsigned long long)generation);
     if (!d->min_tick || h.time < d->min_tick) d->min_tick = h.time;
     gotrace__dec_skip(d, h.header_size + (size_t)h.size);
-    if ((result = gotrace__v2_read_batch(d, &h, d->at - (size_t)h.size, d->offset - h.size)) != GOTRACE_OK) return result;
+    if ((result = gotrace__v2_read_batch(d, &h, d->at - (size_t)h.size, d->offset - h.size)) != GOTRACE_OK)
+      return result;
   }
   if (result) return result;
   if (!d->has_frequency)
@@ -11850,8 +11939,8 @@ static gotrace_result gotrace__v2_read_generation(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* Reads a thread's events, from `e` up to `last`, until the end of the batch or an event that is not plain. Returns where it
- * stopped. */
+/* Reads a thread's events, from `e` up to `last`, until the end of the batch or an event that is not plain. Returns
+ * where it stopped. */
 static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *e,
                                              const gotrace__ahead *last) {
   const gotrace__kind *kinds = d->kinds;
@@ -11894,7 +11983,8 @@ static gotrace_result gotrace__v2_load(gotrace_decoder *d, gotrace__cursor *c, c
   if (c->buffer_size < b->size) {
     gotrace__dec_release(d, c->buffer, c->buffer_size);
     c->buffer_size = 0;
-    if (!(c->buffer = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, (size_t)b->size)))) return gotrace__dec_no_memory(d);
+    if (!(c->buffer = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, (size_t)b->size))))
+      return gotrace__dec_no_memory(d);
     c->buffer_size = (size_t)b->size;
   }
   for (; have < b->size && n; have += n) {
@@ -11944,14 +12034,15 @@ static gotrace_result gotrace__v2_next_batch(gotrace_decoder *d, gotrace__cursor
 
 /* Reads one event of a thread, of any kind. If it is bad: reports an error, if `first`; else leaves it for later
  * (WOULD_BLOCK). */
-static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *e,
-                                                               bool first) {
+static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *d, gotrace__cursor *c,
+                                                               gotrace__ahead *e, bool first) {
   const uint8_t *at = c->at;
   const gotrace__kind *k = &d->kinds[*at++];
   uint64_t dt;
   memset(e, 0, sizeof *e);
   e->event.offset = c->base + (uint64_t)(c->at - c->start);
-  if (!k->timed || !gotrace__get_numbers(&at, c->end, &dt, 1) || !gotrace__get_numbers(&at, c->end, e->event.args, k->args)) {
+  if (!k->timed || !gotrace__get_numbers(&at, c->end, &dt, 1) ||
+      !gotrace__get_numbers(&at, c->end, e->event.args, k->args)) {
     if (!first) return GOTRACE_WOULD_BLOCK;
     c->left = 0;
     if (k->timed) return gotrace__dec_bad_number(d, at, c->end, e->event.offset, k->spec->name);
@@ -11966,8 +12057,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *
   return GOTRACE_OK;
 }
 
-/* Reads events of a thread ahead, as many as are good. An error if the first is bad. END_OF_TRACE: the thread has no more in
- * this generation. Go: batchCursor.nextEvent. */
+/* Reads events of a thread ahead, as many as are good. An error if the first is bad. END_OF_TRACE: the thread has no
+ * more in this generation. Go: batchCursor.nextEvent. */
 static gotrace_result gotrace__v2_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__ahead *e, *last;
   gotrace_result result = gotrace__v2_next_batch(d, c);
@@ -11994,8 +12085,8 @@ static inline gotrace_result gotrace__v2_advance(gotrace_decoder *d, gotrace__cu
 
 /* ----------------------------------------------------------------------------------------- >>decode-v2-order ----
  *
- * v2: lets the threads' events happen one after the other, each as soon as the state of threads, procs and goroutines allows
- * it, the earliest first. Go: internal/trace/order.go.
+ * v2: lets the threads' events happen one after the other, each as soon as the state of threads, procs and goroutines
+ * allows it, the earliest first. Go: internal/trace/order.go.
  */
 
 #define GOTRACE__LATER GOTRACE_WOULD_BLOCK /* the event cannot happen yet; it may after others */
@@ -12057,12 +12148,14 @@ static void gotrace__v2_imply(gotrace_decoder *d, const gotrace_event *of, uint8
   ev->implied = true;
 }
 
-static inline bool gotrace__v2_is_next(const gotrace_decoder *d, uint64_t generation, uint64_t sequence, uint64_t next) {
+static inline bool gotrace__v2_is_next(const gotrace_decoder *d, uint64_t generation, uint64_t sequence,
+                                       uint64_t next) {
   return generation == d->generation && next == sequence + 1;
 }
 
 static inline bool gotrace__v2_lacks_context(const gotrace__cursor *c, unsigned does) {
-  return ((does & GOTRACE__R_NEEDS_P) && c->p == GOTRACE_NO_ID) || ((does & GOTRACE__R_NEEDS_G) && c->g == GOTRACE_NO_ID) ||
+  return ((does & GOTRACE__R_NEEDS_P) && c->p == GOTRACE_NO_ID) ||
+         ((does & GOTRACE__R_NEEDS_G) && c->g == GOTRACE_NO_ID) ||
          ((does & GOTRACE__R_NEEDS_M) && c->id == GOTRACE__NOBODY);
 }
 
@@ -12094,8 +12187,9 @@ enum {
   GOTRACE__WHY_NO_SYSCALL /* the proc is not in a system call */
 };
 
-/* Applies a rule to a thread's next event: checks what the event needs, then makes its changes. If the rule forbids the event,
- * nothing has changed. `here`: gives up where a search would be needed; without calls, a function needs few registers. */
+/* Applies a rule to a thread's next event: checks what the event needs, then makes its changes. If the rule forbids the
+ * event, nothing has changed. `here`: gives up where a search would be needed; without calls, a function needs few
+ * registers. */
 GOTRACE__ALWAYS_INLINE unsigned gotrace__v2_apply(gotrace_decoder *d, gotrace__cursor *c, unsigned does, unsigned from,
                                                   unsigned to, bool here) {
   const uint64_t *args = c->next->event.args;
@@ -12136,24 +12230,25 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, 
   const gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
   const gotrace__dec_proc *p = gotrace__v2_own_proc(d, c, false);
   switch (why) {
-    case GOTRACE__WHY_NOT_YET: return GOTRACE__LATER;
-    case GOTRACE__WHY_OCCUPIED:
-      GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld while goroutine %lld runs", GOTRACE__LL(ev->args[0]),
-                     GOTRACE__LL(c->g));
-    case GOTRACE__WHY_NO_GO: GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
-    case GOTRACE__WHY_STATUS:
-      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, r->from);
-    case GOTRACE__WHY_NO_PROC: GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-    case GOTRACE__WHY_SEQUENCE:
-      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld follows %llu", (unsigned long long)ev->args[0],
-                     GOTRACE__LL(c->p), (unsigned long long)p->sequence);
-    case GOTRACE__WHY_NO_SYSCALL: GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
-    default: return gotrace__v2_fail_context(d, c, ev, r->does);
+  case GOTRACE__WHY_NOT_YET: return GOTRACE__LATER;
+  case GOTRACE__WHY_OCCUPIED:
+    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld while goroutine %lld runs", GOTRACE__LL(ev->args[0]),
+                   GOTRACE__LL(c->g));
+  case GOTRACE__WHY_NO_GO: GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
+  case GOTRACE__WHY_STATUS:
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, r->from);
+  case GOTRACE__WHY_NO_PROC: GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
+  case GOTRACE__WHY_SEQUENCE:
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld follows %llu",
+                   (unsigned long long)ev->args[0], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
+  case GOTRACE__WHY_NO_SYSCALL:
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
+  default: return gotrace__v2_fail_context(d, c, ev, r->does);
   }
 }
 
-/* Events that need more than a rule, see gotrace__v2_order_rare. `ev` is the event with p and g. A function that returns
- * GOTRACE__LATER has changed nothing. */
+/* Events that need more than a rule, see gotrace__v2_order_rare. `ev` is the event with p and g. A function that
+ * returns GOTRACE__LATER has changed nothing. */
 
 static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   uint64_t id = ev->args[0], status = ev->args[1];
@@ -12287,7 +12382,8 @@ static gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor 
   return status == GOTRACE__G_SYSCALL ? gotrace__v2_syscall_status(d, c, ev, g, ev->args[1]) : GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev, uint8_t status) {
+static gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev,
+                                            uint8_t status) {
   gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
   bool syscall = status == GOTRACE__G_SYSCALL;
   if (syscall && c->g != GOTRACE_NO_ID)
@@ -12389,7 +12485,8 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
       uint32_t larger = g->of.v2.stw_capacity ? 2 * g->of.v2.stw_capacity : 2;
       void *reasons;
       if (larger > 1024) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "too many stopped worlds at once");
-      reasons = gotrace__dec_resize(d, g->of.v2.stw, g->of.v2.stw_count, g->of.v2.stw_capacity, larger, sizeof *g->of.v2.stw);
+      reasons =
+          gotrace__dec_resize(d, g->of.v2.stw, g->of.v2.stw_count, g->of.v2.stw_capacity, larger, sizeof *g->of.v2.stw);
       if (!reasons) return d->failure.result;
       g->of.v2.stw = GOTRACE__CAST(uint64_t *, reasons);
       g->of.v2.stw_capacity = larger;
@@ -12423,7 +12520,8 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
   return GOTRACE_OK;
 }
 
-/* A sweep of a proc, or a mark assist of a goroutine, that goes on in a new generation; `thing`: "proc" or "goroutine". */
+/* A sweep of a proc, or a mark assist of a goroutine, that goes on in a new generation; `thing`: "proc" or "goroutine".
+ */
 static gotrace_result gotrace__v2_active(gotrace_decoder *d, const gotrace_event *ev, bool *flag, const char *thing) {
   if (!flag) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
   if (*flag != (d->generation != d->first_generation))
@@ -12438,7 +12536,8 @@ static gotrace_result gotrace__v2_sweep(gotrace_decoder *d, gotrace__cursor *c, 
   gotrace__dec_proc *p = active ? gotrace__dec_find_proc(d, ev->args[0]) : gotrace__v2_own_proc(d, c, false);
   if (active) return gotrace__v2_active(d, ev, p ? &p->sweep : NULL, "proc");
   if (!p) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_PROC);
-  return gotrace__dec_toggle(d, ev, &p->sweep, ev->kind == GOTRACE_V2_GC_SWEEP_BEGIN, "has already begun", "has not begun");
+  return gotrace__dec_toggle(d, ev, &p->sweep, ev->kind == GOTRACE_V2_GC_SWEEP_BEGIN, "has already begun",
+                             "has not begun");
 }
 
 static gotrace_result gotrace__v2_mark_assist(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
@@ -12461,51 +12560,53 @@ static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c,
 /* Checks and changes what the event's rule does not cover. */
 static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   switch (ev->kind) {
-    case GOTRACE_V2_GO_CREATE: return gotrace__v2_go_create(d, c, ev, GOTRACE__G_RUNNABLE);
-    case GOTRACE_V2_GO_CREATE_BLOCKED: return gotrace__v2_go_create(d, c, ev, GOTRACE__G_WAITING);
-    case GOTRACE_V2_GO_CREATE_SYSCALL: return gotrace__v2_go_create(d, c, ev, GOTRACE__G_SYSCALL);
-    case GOTRACE_V2_GO_DESTROY: return gotrace__dec_remove_go(d, &d->gos[c->g_index - 1]);
-    case GOTRACE_V2_GO_DESTROY_SYSCALL: return gotrace__v2_destroy_syscall(d, c, ev);
-    case GOTRACE_V2_GO_SWITCH:
-    case GOTRACE_V2_GO_SWITCH_DESTROY: return gotrace__v2_go_switch(d, c, ev);
-    case GOTRACE_V2_GO_STATUS:
-    case GOTRACE_V2_GO_STATUS_STACK: return gotrace__v2_go_status(d, c, ev);
-    case GOTRACE_V2_PROC_STATUS: return gotrace__v2_proc_status(d, c, ev);
-    case GOTRACE_V2_PROC_START: return gotrace__v2_proc_start(d, c, ev);
-    case GOTRACE_V2_PROC_STOP: return gotrace__v2_proc_stop(d, c, ev);
-    case GOTRACE_V2_PROC_STEAL: return gotrace__v2_proc_steal(d, c, ev);
-    case GOTRACE_V2_USER_REGION_BEGIN:
-    case GOTRACE_V2_USER_REGION_END: return gotrace__v2_region(d, c, ev);
-    case GOTRACE_V2_USER_TASK_BEGIN: return gotrace__v2_task_begin(d, ev);
-    case GOTRACE_V2_USER_TASK_END: return gotrace__v2_task_end(d, ev);
-    case GOTRACE_V2_STW_BEGIN:
-    case GOTRACE_V2_STW_END: return gotrace__v2_stw(d, c, ev);
-    case GOTRACE_V2_GC_ACTIVE:
-    case GOTRACE_V2_GC_BEGIN:
-    case GOTRACE_V2_GC_END: return gotrace__v2_gc(d, c, ev);
-    case GOTRACE_V2_GC_SWEEP_ACTIVE:
-    case GOTRACE_V2_GC_SWEEP_BEGIN:
-    case GOTRACE_V2_GC_SWEEP_END: return gotrace__v2_sweep(d, c, ev);
-    case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
-    case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
-    case GOTRACE_V2_GC_MARK_ASSIST_END: return gotrace__v2_mark_assist(d, c, ev);
-    default: return GOTRACE_OK;
+  case GOTRACE_V2_GO_CREATE: return gotrace__v2_go_create(d, c, ev, GOTRACE__G_RUNNABLE);
+  case GOTRACE_V2_GO_CREATE_BLOCKED: return gotrace__v2_go_create(d, c, ev, GOTRACE__G_WAITING);
+  case GOTRACE_V2_GO_CREATE_SYSCALL: return gotrace__v2_go_create(d, c, ev, GOTRACE__G_SYSCALL);
+  case GOTRACE_V2_GO_DESTROY: return gotrace__dec_remove_go(d, &d->gos[c->g_index - 1]);
+  case GOTRACE_V2_GO_DESTROY_SYSCALL: return gotrace__v2_destroy_syscall(d, c, ev);
+  case GOTRACE_V2_GO_SWITCH:
+  case GOTRACE_V2_GO_SWITCH_DESTROY: return gotrace__v2_go_switch(d, c, ev);
+  case GOTRACE_V2_GO_STATUS:
+  case GOTRACE_V2_GO_STATUS_STACK: return gotrace__v2_go_status(d, c, ev);
+  case GOTRACE_V2_PROC_STATUS: return gotrace__v2_proc_status(d, c, ev);
+  case GOTRACE_V2_PROC_START: return gotrace__v2_proc_start(d, c, ev);
+  case GOTRACE_V2_PROC_STOP: return gotrace__v2_proc_stop(d, c, ev);
+  case GOTRACE_V2_PROC_STEAL: return gotrace__v2_proc_steal(d, c, ev);
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END: return gotrace__v2_region(d, c, ev);
+  case GOTRACE_V2_USER_TASK_BEGIN: return gotrace__v2_task_begin(d, ev);
+  case GOTRACE_V2_USER_TASK_END: return gotrace__v2_task_end(d, ev);
+  case GOTRACE_V2_STW_BEGIN:
+  case GOTRACE_V2_STW_END: return gotrace__v2_stw(d, c, ev);
+  case GOTRACE_V2_GC_ACTIVE:
+  case GOTRACE_V2_GC_BEGIN:
+  case GOTRACE_V2_GC_END: return gotrace__v2_gc(d, c, ev);
+  case GOTRACE_V2_GC_SWEEP_ACTIVE:
+  case GOTRACE_V2_GC_SWEEP_BEGIN:
+  case GOTRACE_V2_GC_SWEEP_END: return gotrace__v2_sweep(d, c, ev);
+  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
+  case GOTRACE_V2_GC_MARK_ASSIST_END: return gotrace__v2_mark_assist(d, c, ev);
+  default: return GOTRACE_OK;
   }
 }
 
 /* Lets a thread's next event happen if it has a fast rule that allows it. False: nothing has changed; use
  * gotrace__v2_order. */
-GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev, bool here) {
+GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev,
+                                                   bool here) {
   int64_t g = c->g;
   if (c->p == GOTRACE_NO_ID) return false;
   switch (c->next->event.kind) {
-#define GOTRACE__CASE(NAME, needs, whose, from, to, then)                                                                      \
-  case GOTRACE_V2_##NAME:                                                                                                      \
-    if (gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, here)) return false; \
+#define GOTRACE__CASE(NAME, needs, whose, from, to, then)                                                        \
+  case GOTRACE_V2_##NAME:                                                                                        \
+    if (gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, here)) \
+      return false;                                                                                              \
     break;
     GOTRACE__V2_FAST_RULES(GOTRACE__CASE)
 #undef GOTRACE__CASE
-    default: return false;
+  default: return false;
   }
   *ev = c->next->event;
   ev->p = c->p;
@@ -12531,8 +12632,8 @@ static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, 
     break;
     GOTRACE__V2_RULES(GOTRACE__CASE)
 #undef GOTRACE__CASE
-    default:
-      if (gotrace__v2_lacks_context(c, d->kinds[kind].rule.does)) why = GOTRACE__WHY_CONTEXT;
+  default:
+    if (gotrace__v2_lacks_context(c, d->kinds[kind].rule.does)) why = GOTRACE__WHY_CONTEXT;
   }
   if (why) return gotrace__v2_explain(d, c, why);
   *ev = c->next->event;
@@ -12656,7 +12757,8 @@ static gotrace_result gotrace__v2_try(gotrace_decoder *d, size_t i, gotrace_even
 static gotrace_result gotrace__v2_fail_stuck(gotrace_decoder *d) {
   const gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
   const gotrace_event *ev = &c->next->event;
-  GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "%s of %llu threads is ready: thread %lld waits with %s(%lld, %lld) in generation %llu",
+  GOTRACE__WRONG(GOTRACE_ERROR_ORDER,
+                 "%s of %llu threads is ready: thread %lld waits with %s(%lld, %lld) in generation %llu",
                  d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? "too many attempts to find which" : "none",
                  (unsigned long long)d->heap_count, GOTRACE__LL(c->id), ev->spec->name, GOTRACE__LL(ev->args[0]),
                  GOTRACE__LL(ev->args[1]), (unsigned long long)d->generation);
@@ -12701,15 +12803,16 @@ static gotrace_result gotrace__v2_next(gotrace_decoder *d, gotrace_event *ev) {
     return GOTRACE_OK; /* it has the time of the last event */
   } else if (d->heap_count == 0 && d->sample_given == d->sample_count) {
     result = gotrace__v2_begin_generation(d, ev);
-  } else if (d->sample_given < d->sample_count && (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time)) {
+  } else if (d->sample_given < d->sample_count &&
+             (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time)) {
     gotrace__v2_sample_event(d, ev);
   } else if ((result = gotrace__v2_try(d, 0, ev)) != GOTRACE_OK) {
     result = gotrace__v2_try_others(d, result, ev);
   }
   if (result) return result;
   if (d->queue_given == d->queue_count) d->queue_given = d->queue_count = 0;
-  d->fast =
-      d->heap_count && !d->queue_count && d->experiment_given == d->experiment_count && d->sample_given == d->sample_count;
+  d->fast = d->heap_count && !d->queue_count && d->experiment_given == d->experiment_count &&
+            d->sample_given == d->sample_count;
   if (ev->time <= d->last_time) ev->time = gotrace__dec_later(d->last_time, 1);
   d->last_time = ev->time;
   return GOTRACE_OK;
@@ -12719,10 +12822,10 @@ static gotrace_result gotrace__v2_next(gotrace_decoder *d, gotrace_event *ev) {
  *
  * v1: reads events, and walks over the whole file to find each proc's batches and the tables.
  *
- * A v1 trace is walked over twice. The first walk checks its framing, collects the tables and finds the batches; the second,
- * as events are asked for, merges the procs' events and checks what goroutines and procs do. Ends of system calls were written
- * late: the first walk collects them, the second puts them where their time says. Futile wake-ups, if there are any, cost one
- * walk more.
+ * A v1 trace is walked over twice. The first walk checks its framing, collects the tables and finds the batches; the
+ * second, as events are asked for, merges the procs' events and checks what goroutines and procs do. Ends of system
+ * calls were written late: the first walk collects them, the second puts them where their time says. Futile wake-ups,
+ * if there are any, cost one walk more.
  */
 
 /* One event as encoded in the file. */
@@ -12750,12 +12853,14 @@ static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numb
   const char *name = n->k->spec->name;
   bool string = e->kind == GOTRACE_V1_STRING;
   uint64_t size;
-  if (!gotrace__get_numbers(&n->at, n->end, &size, 1)) return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
+  if (!gotrace__get_numbers(&n->at, n->end, &size, 1))
+    return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
   if (string && (!e->args[0] || !size || size > GOTRACE__V1_MOST_STRING))
     return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, n->offset, name, "string %llu of %llu bytes",
                              (unsigned long long)e->args[0], (unsigned long long)size);
   if (size > GOTRACE__V1_MOST_STRING)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, n->offset, name, "message of %llu bytes", (unsigned long long)size);
+    return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, n->offset, name, "message of %llu bytes",
+                             (unsigned long long)size);
   if (size > (uint64_t)(n->end - n->at))
     return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, n->offset, name, "ends in the middle of a %s",
                              string ? "string" : "message");
@@ -12772,7 +12877,8 @@ static gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_num
   uint64_t number;
   if (!gotrace__get_numbers(&n->at, end, e->args, 2)) return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
   if (e->args[1] > GOTRACE__V1_MOST_FRAMES)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, n->offset, name, "stack of %llu frames", (unsigned long long)e->args[1]);
+    return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, n->offset, name, "stack of %llu frames",
+                             (unsigned long long)e->args[1]);
   wanted = (d->version < 1007 ? 1u : 4u) * (unsigned)e->args[1];
   e->data = n->at;
   for (i = 0; i < wanted; i++)
@@ -12786,14 +12892,16 @@ static gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_num
   return GOTRACE_OK;
 }
 
-static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace__v1_event *e) {
+static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotrace__v1_numbers *n,
+                                                        gotrace__v1_event *e) {
   const gotrace__kind *k = n->k;
   const char *name = k->spec->name;
   bool old = d->version < 1007;
   unsigned wanted = k->args + (unsigned)k->timed + (unsigned)(k->timed && old), first = wanted - k->args;
   uint64_t numbers[8];
   if (!n->stop && n->count != wanted)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "%u arguments instead of %u", n->count, wanted);
+    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "%u arguments instead of %u", n->count,
+                             wanted);
   if (!gotrace__get_numbers(&n->at, n->stop ? n->stop : n->end, numbers, wanted)) {
     if (!n->stop) return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
     return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "fewer than %u arguments", wanted);
@@ -12807,8 +12915,8 @@ static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotr
 }
 
 /* Reads the event at *at, which stands at `offset` in the file, and moves *at behind it. Go: readTrace, argNum. */
-static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t **at, const uint8_t *end, uint64_t offset,
-                                              gotrace__v1_event *e) {
+static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t **at, const uint8_t *end,
+                                              uint64_t offset, gotrace__v1_event *e) {
   unsigned old = d->version < 1007;
   gotrace__v1_numbers n;
   uint64_t size;
@@ -12822,11 +12930,13 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
     return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u does not exist in format go 1.%d", e->kind,
                              d->version - 1000);
   if (e->kind == GOTRACE_V1_STRING) {
-    if (!gotrace__get_numbers(&n.at, end, e->args, 1)) return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
+    if (!gotrace__get_numbers(&n.at, end, e->args, 1))
+      return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
     result = gotrace__v1_read_data(d, &n, e);
   } else {
     if (n.count >= 4 + old) { /* their length comes first */
-      if (!gotrace__get_numbers(&n.at, end, &size, 1)) return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
+      if (!gotrace__get_numbers(&n.at, end, &size, 1))
+        return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
       if (size > (uint64_t)(end - n.at))
         return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, n.k->spec->name, "truncated in an event");
       n.stop = n.at + size;
@@ -12838,8 +12948,8 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
   return result;
 }
 
-/* Reads the event at `at`, of which GOTRACE__EVENT_BYTES are there, if it is timed, has no data and only short numbers, and is
- * of a format after 1.5. Returns what follows it; NULL: use gotrace__v1_read. `args` are zeros. */
+/* Reads the event at `at`, of which GOTRACE__EVENT_BYTES are there, if it is timed, has no data and only short numbers,
+ * and is of a format after 1.5. Returns what follows it; NULL: use gotrace__v1_read. `args` are zeros. */
 GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__v1_take(const uint8_t *at, const gotrace__kind *k, uint64_t *dt,
                                                        uint64_t *args) {
   unsigned count = *at++ >> GOTRACE_ARG_COUNT_SHIFT; /* of `args`; 3: their length comes first */
@@ -12867,8 +12977,8 @@ static gotrace__dec_go *gotrace__v1_get_go(gotrace_decoder *d, uint64_t id) {
   return g ? g : gotrace__dec_add_go(d, id, GOTRACE__G_DEAD);
 }
 
-/* The goroutine on which an event happened: the one that its proc ran, or `told`, which args[0] names. Updates what the proc
- * runs. Go: parseEvents. */
+/* The goroutine on which an event happened: the one that its proc ran, or `told`, which args[0] names. Updates what the
+ * proc runs. Go: parseEvents. */
 static inline uint64_t gotrace__v1_track(gotrace__cursor *c, const gotrace__kind *k, uint64_t told) {
   uint64_t g = k->rule.does & GOTRACE__R_TELLS ? told : (uint64_t)c->g;
   if (k->rule.does & GOTRACE__R_STARTS) c->g = (int64_t)g;
@@ -12908,7 +13018,8 @@ static void gotrace__v1_end_batch(gotrace_decoder *d, const gotrace__cursor *c, 
 }
 
 /* Begins the batch of a proc whose events stand at `at`. */
-static gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_walk *w, uint64_t proc, const uint8_t *at) {
+static gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_walk *w, uint64_t proc,
+                                              const uint8_t *at) {
   gotrace__batch *b;
   if (!(w->c = gotrace__dec_get_cursor(d, proc)) || !(b = gotrace__dec_push_batch(d))) return d->failure.result;
   b->data = at, b->offset = d->file_offset + (uint64_t)(at - d->file), b->time = w->time;
@@ -12927,8 +13038,8 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
   w->time += e->dt;
   if (e->kind == GOTRACE_V1_FUTILE_WAKEUP) d->any_futile = true;
   if (e->kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e->args[0] > 1)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, d->kinds[e->kind].spec->name, "stop-the-world of kind %llu",
-                             (unsigned long long)e->args[0]);
+    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, d->kinds[e->kind].spec->name,
+                             "stop-the-world of kind %llu", (unsigned long long)e->args[0]);
   if (old) { /* 1.5 numbers all events; the end of a system call tells its true number and time */
     bool exit = e->kind == GOTRACE_V1_GO_SYS_EXIT;
     if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
@@ -12954,29 +13065,29 @@ static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, 
   gotrace_result result;
   gotrace__dec_go *g;
   switch (e->kind) {
-    case GOTRACE_V1_BATCH:
-      gotrace__v1_end_batch(d, w->c, before);
-      w->sequence = d->version < 1007 ? e->args[1] : 0;
-      w->time = e->args[d->version < 1007 ? 2 : 1];
-      return gotrace__v1_begin_batch(d, w, e->args[0], d->at);
-    case GOTRACE_V1_FREQUENCY:
-      if (e->args[0] == 0 || e->args[0] > INT64_MAX)
-        return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, offset, "Frequency", "frequency of %lld", (long long)e->args[0]);
-      d->has_frequency = true;
-      d->mul = 1e9 / (double)(int64_t)e->args[0];
-      return GOTRACE_OK;
-    case GOTRACE_V1_TIMER_GOROUTINE:
-      if (!(g = gotrace__v1_get_go(d, e->args[0]))) return d->failure.result;
-      g->timer = true;
-      return GOTRACE_OK;
-    case GOTRACE_V1_STRING: return gotrace__dec_add_item(d, &d->strings, e->args[0], e->data, e->size);
-    case GOTRACE_V1_STACK:
-      if (!e->args[0] || !e->args[1]) return GOTRACE_OK;
-      return gotrace__dec_add_item(d, &d->stacks, e->args[0], e->data, e->args[1]);
-    default:
-      /* Like Go, takes events before any batch as proc 0's. */
-      if (!w->c && (result = gotrace__v1_begin_batch(d, w, 0, before)) != GOTRACE_OK) return result;
-      return gotrace__v1_note_event(d, w, e, offset);
+  case GOTRACE_V1_BATCH:
+    gotrace__v1_end_batch(d, w->c, before);
+    w->sequence = d->version < 1007 ? e->args[1] : 0;
+    w->time = e->args[d->version < 1007 ? 2 : 1];
+    return gotrace__v1_begin_batch(d, w, e->args[0], d->at);
+  case GOTRACE_V1_FREQUENCY:
+    if (e->args[0] == 0 || e->args[0] > INT64_MAX)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, offset, "Frequency", "frequency of %lld", (long long)e->args[0]);
+    d->has_frequency = true;
+    d->mul = 1e9 / (double)(int64_t)e->args[0];
+    return GOTRACE_OK;
+  case GOTRACE_V1_TIMER_GOROUTINE:
+    if (!(g = gotrace__v1_get_go(d, e->args[0]))) return d->failure.result;
+    g->timer = true;
+    return GOTRACE_OK;
+  case GOTRACE_V1_STRING: return gotrace__dec_add_item(d, &d->strings, e->args[0], e->data, e->size);
+  case GOTRACE_V1_STACK:
+    if (!e->args[0] || !e->args[1]) return GOTRACE_OK;
+    return gotrace__dec_add_item(d, &d->stacks, e->args[0], e->data, e->args[1]);
+  default:
+    /* Like Go, takes events before any batch as proc 0's. */
+    if (!w->c && (result = gotrace__v1_begin_batch(d, w, 0, before)) != GOTRACE_OK) return result;
+    return gotrace__v1_note_event(d, w, e, offset);
   }
 }
 
@@ -13000,7 +13111,8 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   }
   gotrace__v1_end_batch(d, w.c, before);
   if (!result && !w.events) result = gotrace__dec_fail(d, GOTRACE_ERROR_EMPTY, d->offset, NULL, "the trace is empty");
-  if (!result && !d->has_frequency) result = gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "missing frequency");
+  if (!result && !d->has_frequency)
+    result = gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "missing frequency");
   if (result) gotrace__dec_postpone(d);
   if (!d->has_frequency) d->mul = 1; /* a broken trace: times are ticks */
   d->info.nanoseconds_per_tick = d->mul;
@@ -13013,8 +13125,8 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
 
 /* ----------------------------------------------------------------------------------------- >>decode-v1-order ----
  *
- * v1: merges the procs' events by the sequence numbers of goroutines and by time, leaves out futile wake-ups, and checks what
- * goroutines and procs do. Go: order.go and parser.go of internal/trace, up to 1.21.
+ * v1: merges the procs' events by the sequence numbers of goroutines and by time, leaves out futile wake-ups, and
+ * checks what goroutines and procs do. Go: order.go and parser.go of internal/trace, up to 1.21.
  */
 
 /* Whether the goroutine, or the collection, of an event is ready for it. */
@@ -13039,8 +13151,8 @@ static inline bool gotrace__v1_next_batch(const gotrace_decoder *d, gotrace__cur
   return true;
 }
 
-/* Finds the goroutine of an event that was read ahead, and the one on which it happened. While reading ahead, because such
- * searches do not wait for one another. False: no memory. */
+/* Finds the goroutine of an event that was read ahead, and the one on which it happened. While reading ahead, because
+ * such searches do not wait for one another. False: no memory. */
 static inline bool gotrace__v1_find_gos(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *a) {
   const gotrace_event *ev = &a->event;
   const gotrace__dec_go *g;
@@ -13203,7 +13315,8 @@ static void gotrace__v1_complete(gotrace_decoder *d, gotrace_event *ev, const go
 }
 
 /* Checks the time that the end of a system call tells. */
-static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const gotrace__ahead *a, gotrace__dec_go *g) {
+static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const gotrace__ahead *a,
+                                                       gotrace__dec_go *g) {
   const gotrace_event *ev = &a->event;
   if (ev->kind == GOTRACE_V1_GO_SYS_BLOCK || ev->kind == GOTRACE_V1_GO_IN_SYSCALL) {
     g->of.v1.blocked_at = ev->time;
@@ -13215,8 +13328,8 @@ static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const
   return GOTRACE_OK;
 }
 
-/* Lets the earliest event happen, then enqueues its proc's next event and the cursors that waited for its goroutine. Go:
- * order1007. */
+/* Lets the earliest event happen, then enqueues its proc's next event and the cursors that waited for its goroutine.
+ * Go: order1007. */
 GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event *next, bool *moved) {
   uint32_t index = d->heap[0].cursor, waiting = 0;
   gotrace__cursor *c = &d->cursors[index];
@@ -13227,7 +13340,8 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   d->last_time = ev->time;
   if (GOTRACE__LIKELY(a->rule.does & GOTRACE__R_ORDERED)) {
     gotrace__dec_go *g = &d->gos[a->go - 1];
-    if (!gotrace__v1_ready(d, a)) GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "event of goroutine %lld out of order", GOTRACE__LL(g->id));
+    if (!gotrace__v1_ready(d, a))
+      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "event of goroutine %lld out of order", GOTRACE__LL(g->id));
     if (a->rule.does & GOTRACE__R_COUNTS) g->sequence++;
     g->order_status = a->rule.to;
     waiting = g->of.v1.waiting;
@@ -13321,12 +13435,14 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, g
     gotrace_result result;
     bool moved = false, procs = d->heap_count != 0;
     bool sample = d->sample_given < d->sample_count && (!procs || d->samples[d->sample_given].time < d->heap[0].time);
-    bool exit = d->moved_given < d->moved_count && (sample ? d->moved[d->moved_given].time < d->samples[d->sample_given].time
-                                                           : !procs || d->moved[d->moved_given].time < d->heap[0].time);
+    bool exit =
+        d->moved_given < d->moved_count && (sample ? d->moved[d->moved_given].time < d->samples[d->sample_given].time
+                                                   : !procs || d->moved[d->moved_given].time < d->heap[0].time);
     if (sample || exit) return gotrace__v1_record_elsewhere(d, ev, exit);
     if (!procs && !d->parked) return GOTRACE_END_OF_TRACE;
     if (!procs || d->attempts > GOTRACE__MOST_ATTEMPTS(d))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_ORDER, d->offset, NULL, "no consistent order of the events of %llu procs",
+      return gotrace__dec_fail(d, GOTRACE_ERROR_ORDER, d->offset, NULL,
+                               "no consistent order of the events of %llu procs",
                                (unsigned long long)(d->parked + d->heap_count));
     if ((result = gotrace__v1_step(d, ev, &moved)) != GOTRACE_OK) return result;
     if (GOTRACE__LIKELY(!moved)) return GOTRACE_OK;
@@ -13344,10 +13460,11 @@ static void gotrace__v1_mark_futile(gotrace_decoder *d, const gotrace__dec_go *g
 /* Finds the futile wake-ups: from an unblock over starts and preemptions to the block after a FutileWakeup. Go:
  * removeFutile. */
 static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
-  const uint64_t wakes =
-      GOTRACE__V1_BIT(GO_UNBLOCK) | GOTRACE__V1_BIT(GO_START) | GOTRACE__V1_BIT(GO_PREEMPT) | GOTRACE__V1_BIT(FUTILE_WAKEUP);
+  const uint64_t wakes = GOTRACE__V1_BIT(GO_UNBLOCK) | GOTRACE__V1_BIT(GO_START) | GOTRACE__V1_BIT(GO_PREEMPT) |
+                         GOTRACE__V1_BIT(FUTILE_WAKEUP);
   const uint64_t blocks = GOTRACE__V1_BIT(GO_BLOCK) | GOTRACE__V1_BIT(GO_BLOCK_SEND) | GOTRACE__V1_BIT(GO_BLOCK_RECV) |
-                          GOTRACE__V1_BIT(GO_BLOCK_SELECT) | GOTRACE__V1_BIT(GO_BLOCK_SYNC) | GOTRACE__V1_BIT(GO_BLOCK_COND);
+                          GOTRACE__V1_BIT(GO_BLOCK_SELECT) | GOTRACE__V1_BIT(GO_BLOCK_SYNC) |
+                          GOTRACE__V1_BIT(GO_BLOCK_COND);
   gotrace_event ev;
   uint64_t ordinal = 0;
   gotrace_result result;
@@ -13357,7 +13474,8 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
     gotrace__dec_wake *wake;
     if (ordinal / 64 >= d->futile_count && !gotrace__dec_push_futile(d)) return d->failure.result;
     if (!((wakes | blocks) >> ev.kind & 1)) continue;
-    if (!(g = gotrace__v1_get_go(d, ev.kind == GOTRACE_V1_GO_UNBLOCK ? ev.args[0] : (uint64_t)ev.g))) return d->failure.result;
+    if (!(g = gotrace__v1_get_go(d, ev.kind == GOTRACE_V1_GO_UNBLOCK ? ev.args[0] : (uint64_t)ev.g)))
+      return d->failure.result;
     if (blocks >> ev.kind & 1) {
       if (g->futile) gotrace__v1_mark_futile(d, g, ordinal);
       g->futile = false;
@@ -13399,7 +13517,8 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
     if (first < d->min_time) d->min_time = first;
   }
   if (d->moved_count && d->moved[0].time < d->min_time) d->min_time = d->moved[0].time;
-  if (d->any_futile && ((result = gotrace__v1_find_futile(d)) != GOTRACE_OK || (result = gotrace__v1_rewind(d)) != GOTRACE_OK))
+  if (d->any_futile &&
+      ((result = gotrace__v1_find_futile(d)) != GOTRACE_OK || (result = gotrace__v1_rewind(d)) != GOTRACE_OK))
     return result;
   d->ordinal = 0;
   if (!(g = gotrace__v1_get_go(d, 0))) return d->failure.result;
@@ -13408,11 +13527,14 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
 }
 
 /* Checks that the goroutine runs on the proc; `allow_none`: it may be goroutine 0, none. Go: checkRunning. */
-static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const gotrace__dec_go *g, const gotrace__dec_proc *p,
-                                                    const gotrace_event *ev, bool allow_none) {
-  if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
+static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const gotrace__dec_go *g,
+                                                    const gotrace__dec_proc *p, const gotrace_event *ev,
+                                                    bool allow_none) {
+  if (g->status != GOTRACE__G_RUNNING)
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
   if (p->g != (uint64_t)ev->g)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p),
+                   GOTRACE__LL(ev->g));
   if (!allow_none && ev->g == 0) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine");
   return GOTRACE_OK;
 }
@@ -13432,7 +13554,8 @@ static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrac
       GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld %s", GOTRACE__LL(ev->g),
                      r->from == GOTRACE__G_WAITING ? "does not wait" : "is not runnable");
     if (r->does & GOTRACE__R_STARTS) {
-      if (p->g) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
+      if (p->g)
+        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
       p->g = (uint64_t)ev->g;
       if (g->fresh) {
         if (d->version < 1007) ev->extra = (int64_t)(g->of.v1.new_stack + 1);
@@ -13461,12 +13584,14 @@ static gotrace_result gotrace__v1_check_create(gotrace_decoder *d, const gotrace
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrace__dec_go *g, const gotrace__dec_proc *p,
-                                                gotrace_event *ev) {
+static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrace__dec_go *g,
+                                                const gotrace__dec_proc *p, gotrace_event *ev) {
   gotrace__dec_go *other = d->named ? &d->gos[d->named - 1] : NULL;
-  if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
+  if (g->status != GOTRACE__G_RUNNING)
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
   if (ev->p != GOTRACE_TIMER_PROC && p->g != (uint64_t)ev->g)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
+    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p),
+                   GOTRACE__LL(ev->g));
   if (!other || other->status != GOTRACE__G_WAITING)
     GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
   if (other->last == GOTRACE_V1_GO_BLOCK_NET && ev->p != GOTRACE_TIMER_PROC) ev->p = GOTRACE_NETPOLL_PROC;
@@ -13476,51 +13601,54 @@ static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrac
 }
 
 static gotrace_result gotrace__v1_check_gc(gotrace_decoder *d, gotrace_event *ev) {
-  gotrace_result result = gotrace__dec_toggle(d, ev, &d->gc_on, ev->kind == GOTRACE_V1_GC_START, "a collection is already active",
-                                              "no collection is active");
+  gotrace_result result = gotrace__dec_toggle(d, ev, &d->gc_on, ev->kind == GOTRACE_V1_GC_START,
+                                              "a collection is already active", "no collection is active");
   if (d->gc_on) ev->p = GOTRACE_GC_PROC;
   return result;
 }
 
 /* Checks what an event needs and changes. Go: postProcessTrace. */
-static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p, gotrace_event *ev) {
+static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
+                                        gotrace_event *ev) {
   const gotrace__rule *r = &d->kinds[ev->kind].rule;
   if (r->does & GOTRACE__R_STATUS) return gotrace__v1_check_status(d, g, p, ev, r);
   switch (ev->kind) {
-    case GOTRACE_V1_GO_CREATE: return gotrace__v1_check_create(d, g, p, ev);
-    case GOTRACE_V1_GO_UNBLOCK: return gotrace__v1_check_unblock(d, g, p, ev);
-    case GOTRACE_V1_PROC_START:
-      if (p->status) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is already running", GOTRACE__LL(ev->p));
-      p->status = 1;
-      p->sequence = ev->args[0];
-      return GOTRACE_OK;
-    case GOTRACE_V1_PROC_STOP:
-      if (!p->status) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not running", GOTRACE__LL(ev->p));
-      if (p->g) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
-      p->status = 0;
-      return GOTRACE_OK;
-    case GOTRACE_V1_GC_START:
-    case GOTRACE_V1_GC_DONE: return gotrace__v1_check_gc(d, ev);
-    case GOTRACE_V1_STW_START:
-    case GOTRACE_V1_STW_DONE:
-      return gotrace__dec_toggle(d, ev, d->version < GOTRACE_GO_1_10 ? &p->stw : &d->stw_on, ev->kind == GOTRACE_V1_STW_START,
-                                 "the world is already stopped", "the world is not stopped");
-    case GOTRACE_V1_GC_SWEEP_START:
-    case GOTRACE_V1_GC_SWEEP_DONE:
-      return gotrace__dec_toggle(d, ev, &p->sweep, ev->kind == GOTRACE_V1_GC_SWEEP_START, "a sweep is already active",
-                                 "no sweep is active");
-    case GOTRACE_V1_GC_MARK_ASSIST_START:
-      return gotrace__dec_toggle(d, ev, &g->assist, true, "a mark assist is already active", "");
-    case GOTRACE_V1_GC_MARK_ASSIST_DONE: g->assist = false; return GOTRACE_OK; /* it may have begun before the trace */
-    case GOTRACE_V1_USER_TASK_CREATE:
-      if (gotrace__map_get(d, &d->task_map, ev->args[0]))
-        GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
-      return gotrace__map_add(d, &d->task_map, ev->args[0], 1) ? GOTRACE_OK : gotrace__dec_no_memory(d);
-    case GOTRACE_V1_USER_TASK_END: gotrace__map_remove(d, &d->task_map, ev->args[0]); return GOTRACE_OK;
-    case GOTRACE_V1_USER_REGION:
-      if (ev->args[1] > 1) GOTRACE__WRONG(GOTRACE_ERROR_REGION, "region of mode %lld", GOTRACE__LL(ev->args[1]));
-      return gotrace__dec_region(d, g, ev, ev->args[2], ev->args[1] == 0);
-    default: return GOTRACE_OK;
+  case GOTRACE_V1_GO_CREATE: return gotrace__v1_check_create(d, g, p, ev);
+  case GOTRACE_V1_GO_UNBLOCK: return gotrace__v1_check_unblock(d, g, p, ev);
+  case GOTRACE_V1_PROC_START:
+    if (p->status) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is already running", GOTRACE__LL(ev->p));
+    p->status = 1;
+    p->sequence = ev->args[0];
+    return GOTRACE_OK;
+  case GOTRACE_V1_PROC_STOP:
+    if (!p->status) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not running", GOTRACE__LL(ev->p));
+    if (p->g)
+      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
+    p->status = 0;
+    return GOTRACE_OK;
+  case GOTRACE_V1_GC_START:
+  case GOTRACE_V1_GC_DONE: return gotrace__v1_check_gc(d, ev);
+  case GOTRACE_V1_STW_START:
+  case GOTRACE_V1_STW_DONE:
+    return gotrace__dec_toggle(d, ev, d->version < GOTRACE_GO_1_10 ? &p->stw : &d->stw_on,
+                               ev->kind == GOTRACE_V1_STW_START, "the world is already stopped",
+                               "the world is not stopped");
+  case GOTRACE_V1_GC_SWEEP_START:
+  case GOTRACE_V1_GC_SWEEP_DONE:
+    return gotrace__dec_toggle(d, ev, &p->sweep, ev->kind == GOTRACE_V1_GC_SWEEP_START, "a sweep is already active",
+                               "no sweep is active");
+  case GOTRACE_V1_GC_MARK_ASSIST_START:
+    return gotrace__dec_toggle(d, ev, &g->assist, true, "a mark assist is already active", "");
+  case GOTRACE_V1_GC_MARK_ASSIST_DONE: g->assist = false; return GOTRACE_OK; /* it may have begun before the trace */
+  case GOTRACE_V1_USER_TASK_CREATE:
+    if (gotrace__map_get(d, &d->task_map, ev->args[0]))
+      GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
+    return gotrace__map_add(d, &d->task_map, ev->args[0], 1) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+  case GOTRACE_V1_USER_TASK_END: gotrace__map_remove(d, &d->task_map, ev->args[0]); return GOTRACE_OK;
+  case GOTRACE_V1_USER_REGION:
+    if (ev->args[1] > 1) GOTRACE__WRONG(GOTRACE_ERROR_REGION, "region of mode %lld", GOTRACE__LL(ev->args[1]));
+    return gotrace__dec_region(d, g, ev, ev->args[2], ev->args[1] == 0);
+  default: return GOTRACE_OK;
   }
 }
 
@@ -13534,7 +13662,8 @@ static const char *gotrace__v1_stw_reason(const gotrace_decoder *d, uint64_t kin
   return kind < sizeof reasons / sizeof reasons[0] ? reasons[kind] : reasons[0];
 }
 
-/* An event was wrong. If the rest of the trace has no consistent order either, that is the error: Go looks there first. */
+/* An event was wrong. If the rest of the trace has no consistent order either, that is the error: Go looks there first.
+ */
 static gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_decoder_failure found = d->failure;
   if (found.result == GOTRACE_ERROR_OUT_OF_MEMORY) return found.result;
@@ -13745,7 +13874,8 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, c
     return GOTRACE_ERROR_ARGUMENT;
   memset(&temporary, 0, sizeof temporary);
   temporary.options = *options;
-  if (!(d = GOTRACE__CAST(gotrace_decoder *, gotrace__dec_allocate(&temporary, sizeof *d)))) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  if (!(d = GOTRACE__CAST(gotrace_decoder *, gotrace__dec_allocate(&temporary, sizeof *d))))
+    return GOTRACE_ERROR_OUT_OF_MEMORY;
   *d = temporary;
   *decoder = d;
   d->seed = (uint64_t)(uintptr_t)d * 0x2545f4914f6cdd1du; /* differs between runs if addresses do */
@@ -13754,7 +13884,8 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, c
   d->at_end = !options->read;
   if (!gotrace__dec_fill(d, 16)) return d->result = d->failure.result;
   if (d->end - d->at < 16)
-    return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace: shorter than a header");
+    return d->result =
+               gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace: shorter than a header");
   d->version = gotrace__dec_read_header(d->at);
   if (!d->version) return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace");
   for (i = 0; i < sizeof versions / sizeof versions[0] && versions[i] != d->version; i++) continue;
@@ -13815,7 +13946,8 @@ GOTRACE__DEFINE bool gotrace_decoder_string(const gotrace_decoder *d, uint64_t i
   return false;
 }
 
-GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames, size_t capacity) {
+GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames,
+                                             size_t capacity) {
   return d ? gotrace__dec_stack(d, id, frames, frames ? capacity : 0) : 0;
 }
 
@@ -13851,11 +13983,11 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, go
   return gotrace__dec_finish(d, result);
 }
 
-/* The fast paths of gotrace_decoder_next, for common events. They call other functions only in last place, so that there is
- * nothing to save for a call.
+/* The fast paths of gotrace_decoder_next, for common events. They call other functions only in last place, so that
+ * there is nothing to save for a call.
  *
- * Raw, v2: in a batch of which so much is left that an event must end in it. What is known early is written early, so that few
- * registers are in use at a time. */
+ * Raw, v2: in a batch of which so much is left that an event must end in it. What is known early is written early, so
+ * that few registers are in use at a time. */
 static inline gotrace_result gotrace__v2_next_raw_fast(gotrace_decoder *d, gotrace_event *event) {
   const uint8_t *at = d->batch_at;
   const gotrace__kind *k = &d->kinds[*at++];
@@ -13941,8 +14073,8 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_
  *
  * Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
  * documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
- * rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
- * persons to whom the Software is furnished to do so, subject to the following conditions:
+ * rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to
+ * permit persons to whom the Software is furnished to do so, subject to the following conditions:
  *
  * The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
  * Software.

@@ -120,14 +120,14 @@ static inline struct settings parse_arguments(int argc, char **argv, const char 
   program = name;
   opterr = 0;
   for (int option; (option = getopt(argc, argv, counts ? ":o:f:skhj:" : ":o:f:skh")) != -1;) switch (option) {
-      case 'o': settings.trace = optarg; break;
-      case 'f': settings.options.format = parse_format(optarg); break;
-      case 's': settings.options.stacks = GOTRACE_STACKS_FRAME_POINTERS; break;
-      case 'k': settings.kinds = true; break;
-      case 'j': settings.jobs = parse_jobs(optarg); break;
-      case 'h': print_usage(trace, counts); exit(EXIT_SUCCESS);
-      case ':': fail(EXIT_USAGE, "option -%c needs a value (-h for help)", optopt);
-      default: fail(EXIT_USAGE, "unknown option -%c (-h for help)", optopt);
+    case 'o': settings.trace = optarg; break;
+    case 'f': settings.options.format = parse_format(optarg); break;
+    case 's': settings.options.stacks = GOTRACE_STACKS_FRAME_POINTERS; break;
+    case 'k': settings.kinds = true; break;
+    case 'j': settings.jobs = parse_jobs(optarg); break;
+    case 'h': print_usage(trace, counts); exit(EXIT_SUCCESS);
+    case ':': fail(EXIT_USAGE, "option -%c needs a value (-h for help)", optopt);
+    default: fail(EXIT_USAGE, "unknown option -%c (-h for help)", optopt);
     }
   if (optind == argc) return settings;
   if (!counts) fail(EXIT_USAGE, "unexpected argument '%s' (-h for help)", argv[optind]);
@@ -407,7 +407,7 @@ static inline void list_entry(struct listing *listing, const char *path, DIR *di
 
 MAKES_SYSTEM_CALLS struct listing list_directory(const char *path, gotrace_task task) {
   struct listing listing = {0};
-  GOTRACE_TASK_REGION(task, "list") {
+  GOTRACE_TASK_REGION (task, "list") {
     gotrace_go_syscall_begin();
     int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *directory = descriptor < 0 ? NULL : fdopendir(descriptor);
@@ -444,7 +444,7 @@ MAKES_SYSTEM_CALLS enum verdict file_open(struct file *file, const char *path, c
   enum verdict verdict = VERDICT_TEXT;
   struct stat status;
   *file = (struct file){.task = task, .ahead = block_new()};
-  GOTRACE_TASK_REGION(task, "read") {
+  GOTRACE_TASK_REGION (task, "read") {
     gotrace_go_syscall_begin();
     /* O_NONBLOCK: if a pipe has replaced the file since it was listed, do not wait for a writer. */
     file->descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -492,7 +492,7 @@ MAKES_SYSTEM_CALLS struct block *file_next(struct file *file) {
   memcpy(file->ahead->text, block->text + end, block->size - end);
   block->size = end;
 
-  GOTRACE_TASK_REGION(file->task, "read") {
+  GOTRACE_TASK_REGION (file->task, "read") {
     gotrace_go_syscall_begin();
     file_fill(file, file->ahead);
     gotrace_go_syscall_end();
@@ -574,8 +574,8 @@ static inline int stop_trace(const struct settings *settings, const struct block
   for (int i = 0; i < GOTRACE_PROBLEM_COUNT; i++) {
     gotrace_problem problem = (gotrace_problem)i;
     if (stats.problems[i])
-      printf("problem     %" PRIu64 " %s: %s\n", stats.problems[i],
-             gotrace_problem_outcome(problem), gotrace_problem_string(problem));
+      printf("problem     %" PRIu64 " %s: %s\n", stats.problems[i], gotrace_problem_outcome(problem),
+             gotrace_problem_string(problem));
   }
   if (!stats.dropped && !stats.repaired) printf("problems    none\n");
   printf("open        go tool trace %s\n", settings->trace);

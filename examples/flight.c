@@ -26,11 +26,11 @@
 
 enum {
   WORKERS = 4,
-  QUEUE = 256,              /* requests that wait at most */
-  TABLE = 1 << 12,          /* entries */
-  REBUILD_EVERY = 700,      /* requests */
+  QUEUE = 256,         /* requests that wait at most */
+  TABLE = 1 << 12,     /* entries */
+  REBUILD_EVERY = 700, /* requests */
   REBUILD_MILLISECONDS = 40,
-  SLOW_MILLISECONDS = 20    /* a request that took longer is worth a snapshot */
+  SLOW_MILLISECONDS = 20 /* a request that took longer is worth a snapshot */
 };
 
 struct request {
@@ -51,7 +51,8 @@ static struct {
 
   atomic_uint_fast64_t answered, slow;
   atomic_bool snapshot_taken;
-} server = {.lock = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER, .table_lock = PTHREAD_MUTEX_INITIALIZER};
+} server = {
+    .lock = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER, .table_lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void pause_for(uint64_t duration) {
   struct timespec time = {(time_t)(duration / 1000000000), (long)(duration % 1000000000)};
@@ -69,21 +70,22 @@ static void lock_traced(pthread_mutex_t *lock) {
 /* ----------------------------------------------------------------------------------------------- the work ---- */
 
 static void rebuild(void) {
-  GOTRACE_REGION("rebuild") {
+  GOTRACE_REGION ("rebuild") {
     uint64_t until = nanoseconds() + REBUILD_MILLISECONDS * UINT64_C(1000000);
-    for (uint32_t i = 0; nanoseconds() < until; i++) server.table[i % TABLE] = server.table[i % TABLE] * 2654435761U + i;
+    for (uint32_t i = 0; nanoseconds() < until; i++)
+      server.table[i % TABLE] = server.table[i % TABLE] * 2654435761U + i;
   }
 }
 
 static uint32_t answer(const struct request *request) {
   uint32_t value = 0;
-  GOTRACE_TASK_REGION(request->task, "lookup") {
+  GOTRACE_TASK_REGION (request->task, "lookup") {
     lock_traced(&server.table_lock);
     if (request->number % REBUILD_EVERY == REBUILD_EVERY - 1) rebuild();
     value = server.table[request->number % TABLE];
     pthread_mutex_unlock(&server.table_lock);
   }
-  GOTRACE_TASK_REGION(request->task, "render") {
+  GOTRACE_TASK_REGION (request->task, "render") {
     for (int i = 0; i < 20000; i++) value = value * 1664525U + 1013904223U;
   }
   return value;
@@ -97,7 +99,8 @@ static void write_snapshot(uint64_t number, uint64_t took) {
   if (result == GOTRACE_OK)
     printf("slow        request %" PRIu64 " took %.1f ms: see %s\n", number, (double)took / 1e6, server.trace);
   else
-    fprintf(stderr, "%s: %s: %s\n", program, server.trace, result == GOTRACE_ERROR_SINK ? strerror(errno) : gotrace_result_string(result));
+    fprintf(stderr, "%s: %s: %s\n", program, server.trace,
+            result == GOTRACE_ERROR_SINK ? strerror(errno) : gotrace_result_string(result));
 }
 
 static void *worker_main(void *unused) {
@@ -163,17 +166,17 @@ int main(int argc, char **argv) {
   program = "flight";
   opterr = 0;
   for (int option; (option = getopt(argc, argv, ":o:f:t:h")) != -1;) switch (option) {
-      case 'o': server.trace = optarg; break;
-      case 'f': options.format = parse_format(optarg); break;
-      case 't': seconds = atof(optarg); break;
-      case 'h':
-        printf("usage: %s [-o FILE] [-f FORMAT] [-t SECONDS]\n"
-               "  -o FILE     write the trace of the first slow request to FILE (%s)\n"
-               "  -f FORMAT   in this format: 1.22 1.23 1.25 1.26\n"
-               "  -t SECONDS  serve for SECONDS (%g)\n",
-               program, server.trace, seconds);
-        return EXIT_SUCCESS;
-      default: fail(EXIT_USAGE, "unknown option -%c, or missing value (-h for help)", optopt);
+    case 'o': server.trace = optarg; break;
+    case 'f': options.format = parse_format(optarg); break;
+    case 't': seconds = atof(optarg); break;
+    case 'h':
+      printf("usage: %s [-o FILE] [-f FORMAT] [-t SECONDS]\n"
+             "  -o FILE     write the trace of the first slow request to FILE (%s)\n"
+             "  -f FORMAT   in this format: 1.22 1.23 1.25 1.26\n"
+             "  -t SECONDS  serve for SECONDS (%g)\n",
+             program, server.trace, seconds);
+      return EXIT_SUCCESS;
+    default: fail(EXIT_USAGE, "unknown option -%c, or missing value (-h for help)", optopt);
     }
   options.flight_milliseconds = 1000; /* what led to a slow request is no older */
   options.flight_bytes = 8 << 20;

@@ -343,10 +343,10 @@ static void coroutine_free(struct coroutine *coroutine) {
 }
 
 /* GO(function, argument): a new coroutine, which calls the function. In the trace it has the function's name. */
-#define GO(function, argument)                                      \
-  do {                                                              \
+#define GO(function, argument)                                        \
+  do {                                                                \
     static const gotrace_location go_entry = GOTRACE_ENTRY(function); \
-    spawn(gotrace_go_create(&go_entry), (function), (argument));    \
+    spawn(gotrace_go_create(&go_entry), (function), (argument));      \
   } while (0)
 
 static void spawn(gotrace_go *go, void (*function)(void *argument), void *argument) {
@@ -417,10 +417,10 @@ static void run(struct worker *worker, struct coroutine *coroutine) {
   after_switch(&worker->context, &coroutine->context);
   worker->running = NULL;
   switch (coroutine->departure) { /* from here on it may be resumed */
-    case BLOCKED: spin_unlock(coroutine->lock); break;
-    case SLEEPING: add_sleeper(coroutine); break;
-    case YIELDED: enqueue(worker, coroutine); break; /* this worker looks for work next: no need to wake another */
-    case ENDED: end(coroutine); break;
+  case BLOCKED: spin_unlock(coroutine->lock); break;
+  case SLEEPING: add_sleeper(coroutine); break;
+  case YIELDED: enqueue(worker, coroutine); break; /* this worker looks for work next: no need to wake another */
+  case ENDED: end(coroutine); break;
   }
 }
 
@@ -734,7 +734,7 @@ static void count_blocks(void *argument) {
   struct words *table = allocate(sizeof *table);
   size_t turn = 0;
   for (struct block *block; (block = channel_receive(&pipeline.blocks));) {
-    GOTRACE_TASK_REGION(block->batch->task, "count") words_count(table, block->text, block->size);
+    GOTRACE_TASK_REGION (block->batch->task, "count") words_count(table, block->text, block->size);
     turn += block->size;
     batch_release(block->batch);
     block_free(block);
@@ -754,7 +754,7 @@ static void count_blocks(void *argument) {
 static void merge_tables(void *argument) {
   (void)argument;
   for (struct words *table; (table = channel_receive(&pipeline.tables));) {
-    GOTRACE_TASK_REGION(pipeline.task, "merge") {
+    GOTRACE_TASK_REGION (pipeline.task, "merge") {
       words_merge(&pipeline.words, table);
       words_free(table);
       free(table);

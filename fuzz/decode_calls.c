@@ -102,9 +102,8 @@ static char *calls_getenv(const char *name) {
 
 enum { FREE, RUNNABLE, RUNNING, BLOCKED };
 enum { START, BLOCK, STOP, END, SYSCALL, REGION_BEGIN, REGION_END, LOG, TASK_BEGIN, TASK_END, CREATE };
-static const char *const step_names[] = {"start",        "block",      "stop", "end",        "system call",
-                                         "region begin", "region end", "log",  "task begin", "task end",
-                                         "create"};
+static const char *const step_names[] = {"start",      "block", "stop",       "end",      "system call", "region begin",
+                                         "region end", "log",   "task begin", "task end", "create"};
 
 typedef struct step { /* what a goroutine did */
   uint64_t go, what, argument;
@@ -236,9 +235,7 @@ static void sensible_call(void) {
     did(self, TASK_BEGIN, 0);
     did(self, TASK_END, 0);
     break;
-  case 17:
-    become(on % THREADS);
-    break;
+  case 17: become(on % THREADS); break;
   case 18:
     if (on % 4 == 0) fuzz_skew[on / 4 % 4] = (int64_t)(fuzz_take(&w.in, 2) % 5000) - 2500;
     else if (on % 4 == 1) gotrace_advance();

@@ -158,51 +158,51 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     size_t i = random_below(count), j = random_below(count);
     piece swap;
     switch (random_below(9)) {
-      case 0: /* a small number */
-      case 1:
-        if (pieces[i].count) pieces[i].numbers[random_below(pieces[i].count)] = random_below(40);
-        break;
-      case 2: /* a number near it */
-        if (pieces[i].count && pieces[j].count)
-          pieces[i].numbers[random_below(pieces[i].count)] = pieces[j].numbers[random_below(pieces[j].count)];
-        break;
-      case 3: /* one more or less, any number */
-        if (pieces[i].count)
-          pieces[i].numbers[random_below(pieces[i].count)] +=
-              random_below(3) ? 1 - 2 * random_below(2) : random_below(UINT64_MAX);
-        break;
-      case 4: /* swap two */ swap = pieces[i], pieces[i] = pieces[j], pieces[j] = swap; break;
-      case 5: /* remove one */
-        memmove(pieces + i, pieces + i + 1, (--count - i) * sizeof *pieces);
-        if (!count) return LLVMFuzzerMutate(data, size, max_size);
-        break;
-      case 6: /* duplicate one */
-        if (count == PIECES) break;
-        swap = pieces[i];
-        memmove(pieces + j + 1, pieces + j, (count++ - j) * sizeof *pieces);
-        pieces[j] = swap;
-        break;
-      case 7: { /* a new event, with the right number of arguments */
-        piece fresh;
-        const gotrace_event_spec *spec =
-            gotrace_find_event_spec(v1 ? GOTRACE_GO_1_21 : GOTRACE_GO_1_26, (int)random_below(v1 ? 50 : 137));
-        const char *word;
-        if (!spec || count == PIECES) break;
-        memset(&fresh, 0, sizeof fresh);
-        fresh.kind = (uint8_t)spec->number;
-        for (word = spec->arguments; *word; word += *word == ' ') {
-          size_t length = strcspn(word, " ");
-          if (length != 4 || memcmp(word, "data", 4) != 0)
-            fresh.numbers[fresh.count++] = random_below(random_below(2) ? 8 : 200);
-          word += length;
-        }
-        memmove(pieces + j + 1, pieces + j, (count++ - j) * sizeof *pieces);
-        pieces[j] = fresh;
-        break;
+    case 0: /* a small number */
+    case 1:
+      if (pieces[i].count) pieces[i].numbers[random_below(pieces[i].count)] = random_below(40);
+      break;
+    case 2: /* a number near it */
+      if (pieces[i].count && pieces[j].count)
+        pieces[i].numbers[random_below(pieces[i].count)] = pieces[j].numbers[random_below(pieces[j].count)];
+      break;
+    case 3: /* one more or less, any number */
+      if (pieces[i].count)
+        pieces[i].numbers[random_below(pieces[i].count)] +=
+            random_below(3) ? 1 - 2 * random_below(2) : random_below(UINT64_MAX);
+      break;
+    case 4: /* swap two */ swap = pieces[i], pieces[i] = pieces[j], pieces[j] = swap; break;
+    case 5: /* remove one */
+      memmove(pieces + i, pieces + i + 1, (--count - i) * sizeof *pieces);
+      if (!count) return LLVMFuzzerMutate(data, size, max_size);
+      break;
+    case 6: /* duplicate one */
+      if (count == PIECES) break;
+      swap = pieces[i];
+      memmove(pieces + j + 1, pieces + j, (count++ - j) * sizeof *pieces);
+      pieces[j] = swap;
+      break;
+    case 7: { /* a new event, with the right number of arguments */
+      piece fresh;
+      const gotrace_event_spec *spec =
+          gotrace_find_event_spec(v1 ? GOTRACE_GO_1_21 : GOTRACE_GO_1_26, (int)random_below(v1 ? 50 : 137));
+      const char *word;
+      if (!spec || count == PIECES) break;
+      memset(&fresh, 0, sizeof fresh);
+      fresh.kind = (uint8_t)spec->number;
+      for (word = spec->arguments; *word; word += *word == ' ') {
+        size_t length = strcspn(word, " ");
+        if (length != 4 || memcmp(word, "data", 4) != 0)
+          fresh.numbers[fresh.count++] = random_below(random_below(2) ? 8 : 200);
+        word += length;
       }
-      default: /* truncate */
-        if (random_below(4) == 0) count = 1 + i;
-        break;
+      memmove(pieces + j + 1, pieces + j, (count++ - j) * sizeof *pieces);
+      pieces[j] = fresh;
+      break;
+    }
+    default: /* truncate */
+      if (random_below(4) == 0) count = 1 + i;
+      break;
     }
   }
   memcpy(out, copy, 16);

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REQUIRE(condition)                                                                                             \
-  do {                                                                                                                 \
-    if (!(condition)) {                                                                                                \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                          \
-      abort();                                                                                                         \
-    }                                                                                                                  \
+#define REQUIRE(condition)                                                    \
+  do {                                                                        \
+    if (!(condition)) {                                                       \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      abort();                                                                \
+    }                                                                         \
   } while (0)
 
 /* Checking code goes between these two. It is not instrumented: the fuzzer must look for new paths in gotrace.h only,

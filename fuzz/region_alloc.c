@@ -24,7 +24,7 @@ static void count_free(void *memory, size_t size) {
   free(memory);
 }
 
-#define GOTRACE_MALLOC(size)        count_malloc(size)
+#define GOTRACE_MALLOC(size) count_malloc(size)
 #define GOTRACE_FREE(pointer, size) count_free(pointer, size)
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"

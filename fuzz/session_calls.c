@@ -64,7 +64,8 @@ long syscall(long number, ...) {
   return next(number, a, b, c, d);
 }
 
-static int fuzz_thread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
+static int fuzz_thread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                              void *argument) {
   (void)thread, (void)attributes, (void)run, (void)argument;
   REQUIRE(!fuzz_service);
   fuzz_service = 1;
@@ -126,11 +127,11 @@ static void fuzz_free(void *memory, size_t size) {
   free(block);
 }
 
-#define GOTRACE_MALLOC(size)        fuzz_malloc(size)
+#define GOTRACE_MALLOC(size) fuzz_malloc(size)
 #define GOTRACE_FREE(pointer, size) fuzz_free(pointer, size)
-#define GOTRACE_MONOTONIC_CLOCK     1
-#define GOTRACE_TICK_DIV            1
-#define GOTRACE_DEBUG               1
+#define GOTRACE_MONOTONIC_CLOCK 1
+#define GOTRACE_TICK_DIV 1
+#define GOTRACE_DEBUG 1
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
@@ -144,11 +145,11 @@ static void fuzz_serve(void) {
 
 /* ---- One input's world. ---- */
 
-#define THREADS    3
-#define GOS        12
-#define PROCS      5
-#define TASKS      4
-#define SITES      6
+#define THREADS 3
+#define GOS 12
+#define PROCS 5
+#define TASKS 4
+#define SITES 6
 #define MOST_TRACE ((size_t)8 << 20)
 
 static struct {
@@ -333,7 +334,8 @@ static void snapshot(unsigned fail_after) {
     keep_trace();
     check_trace(w.trace, w.size);
   } else {
-    REQUIRE((result == GOTRACE_ERROR_SINK && failing) || (result == GOTRACE_ERROR_OUT_OF_MEMORY && (may_fail || !w.size)));
+    REQUIRE((result == GOTRACE_ERROR_SINK && failing) ||
+            (result == GOTRACE_ERROR_OUT_OF_MEMORY && (may_fail || !w.size)));
   }
 }
 
@@ -441,103 +443,53 @@ static void one_call(void) {
   fuzz_looks = 0;
   fuzz_time += on % 32;
   switch (call % 64) {
-  case 0:
-    keep(on / 8, gotrace_go_create_at(site, &entries[on % 5]));
-    break;
-  case 1:
-    keep(on / 8, gotrace_go_create_blocked_at(site, on % 2 ? &entries[on % 5] : NULL));
-    break;
-  case 2:
-    keep(on / 8, gotrace_go_create_syscall_at(site, &entries[on % 5]));
-    break;
+  case 0: keep(on / 8, gotrace_go_create_at(site, &entries[on % 5])); break;
+  case 1: keep(on / 8, gotrace_go_create_blocked_at(site, on % 2 ? &entries[on % 5] : NULL)); break;
+  case 2: keep(on / 8, gotrace_go_create_syscall_at(site, &entries[on % 5])); break;
   case 3:
   case 4:
-  case 5:
-    gotrace_go_start(g);
-    break;
-  case 6:
-    gotrace_go_end();
-    break;
-  case 7:
-    gotrace_go_stop_at(site, on / 8 % 4);
-    break;
+  case 5: gotrace_go_start(g); break;
+  case 6: gotrace_go_end(); break;
+  case 7: gotrace_go_stop_at(site, on / 8 % 4); break;
   case 8:
-  case 9:
-    gotrace_go_block_at(site, (on / 8) % 19);
-    break;
-  case 10:
-    gotrace_go_block_at(site, (on / 8) % 19 | GOTRACE_FUTILE_WAKEUP);
-    break;
+  case 9: gotrace_go_block_at(site, (on / 8) % 19); break;
+  case 10: gotrace_go_block_at(site, (on / 8) % 19 | GOTRACE_FUTILE_WAKEUP); break;
   case 11:
   case 12:
-  case 13:
-    gotrace_go_unblock_at(site, g);
-    break;
-  case 14:
-    gotrace_go_switch_at(site, g);
-    break;
-  case 15:
-    gotrace_go_switch_end_at(site, g);
-    break;
+  case 13: gotrace_go_unblock_at(site, g); break;
+  case 14: gotrace_go_switch_at(site, g); break;
+  case 15: gotrace_go_switch_end_at(site, g); break;
   case 16:
-  case 17:
-    gotrace_go_syscall_begin_at(site);
-    break;
-  case 18:
-    gotrace_go_syscall_end();
-    break;
-  case 19:
-    gotrace_go_syscall_end_blocked();
-    break;
+  case 17: gotrace_go_syscall_begin_at(site); break;
+  case 18: gotrace_go_syscall_end(); break;
+  case 19: gotrace_go_syscall_end_blocked(); break;
   case 20:
     if (on % 8 == 7) gotrace_go_rename(w.gos[on / 8 % GOS], name);
     else if (on % 8 == 6) gotrace_thread_rename(name);
     else gotrace_go_label(name);
     break;
-  case 21:
-    gotrace_go_timer(g);
-    break;
-  case 22:
-    gotrace_go_stack_bounds(g, &w, &w + 1);
-    break;
-  case 23:
-    keep(on, gotrace_go_self());
-    break;
+  case 21: gotrace_go_timer(g); break;
+  case 22: gotrace_go_stack_bounds(g, &w, &w + 1); break;
+  case 23: keep(on, gotrace_go_self()); break;
   case 24:
     if (on % 8 == 7) gotrace_wait_on_at(site, &w.sites[on / 8 % 4], on / 8 % 4);
     else if (on % 8 == 6) gotrace_wake_at(site, &w.sites[on / 8 % 4], on / 32);
     else gotrace_wait_begin_at(site, on / 8 % 19);
     break;
-  case 25:
-    gotrace_wait_end();
-    break;
+  case 25: gotrace_wait_end(); break;
   case 26:
-  case 27:
-    gotrace_proc_start(p);
-    break;
-  case 28:
-    gotrace_proc_stop();
-    break;
-  case 29:
-    gotrace_proc_steal(p);
-    break;
+  case 27: gotrace_proc_start(p); break;
+  case 28: gotrace_proc_stop(); break;
+  case 29: gotrace_proc_steal(p); break;
   case 30: {
     gotrace_proc *fresh = gotrace_proc_create();
     if (fresh) w.procs[on % PROCS] = fresh;
     break;
   }
-  case 31:
-    gotrace_proc_destroy(p);
-    break;
-  case 32:
-    gotrace_procs_change_at(site, on);
-    break;
-  case 33:
-    gotrace_gc_begin_at(site);
-    break;
-  case 34:
-    gotrace_gc_end();
-    break;
+  case 31: gotrace_proc_destroy(p); break;
+  case 32: gotrace_procs_change_at(site, on); break;
+  case 33: gotrace_gc_begin_at(site); break;
+  case 34: gotrace_gc_end(); break;
   case 35:
     if (on % 16 == 15) gotrace_go_end_in_syscall();
     else if (on % 16 == 7) named(site, on / 16);
@@ -545,52 +497,22 @@ static void one_call(void) {
     else if (on % 4 == 2) heap(on);
     else on % 2 ? gotrace_gc_scan_begin() : gotrace_gc_scan_end();
     break;
-  case 36:
-    gotrace_stw_begin_at(site, on / 8 % 19);
-    break;
-  case 37:
-    gotrace_stw_end();
-    break;
-  case 38:
-    gotrace_gc_sweep_begin();
-    break;
-  case 39:
-    gotrace_gc_sweep_span_at(site, on, on / 2);
-    break;
-  case 40:
-    gotrace_gc_sweep_end();
-    break;
-  case 41:
-    gotrace_gc_mark_assist_begin_at(site);
-    break;
-  case 42:
-    gotrace_gc_mark_assist_end();
-    break;
-  case 43:
-    on % 2 ? gotrace_heap_alloc(on) : gotrace_heap_goal(on % 4 ? on : UINT64_MAX);
-    break;
-  case 44:
-    *task = gotrace_task_begin_at(site, name, constant, w.tasks[on % TASKS]);
-    break;
-  case 45:
-    gotrace_task_end_at(site, *task);
-    break;
+  case 36: gotrace_stw_begin_at(site, on / 8 % 19); break;
+  case 37: gotrace_stw_end(); break;
+  case 38: gotrace_gc_sweep_begin(); break;
+  case 39: gotrace_gc_sweep_span_at(site, on, on / 2); break;
+  case 40: gotrace_gc_sweep_end(); break;
+  case 41: gotrace_gc_mark_assist_begin_at(site); break;
+  case 42: gotrace_gc_mark_assist_end(); break;
+  case 43: on % 2 ? gotrace_heap_alloc(on) : gotrace_heap_goal(on % 4 ? on : UINT64_MAX); break;
+  case 44: *task = gotrace_task_begin_at(site, name, constant, w.tasks[on % TASKS]); break;
+  case 45: gotrace_task_end_at(site, *task); break;
   case 46:
-  case 47:
-    gotrace_region_begin_at(site, *task, name, constant);
-    break;
-  case 48:
-    gotrace_region_end_at(site, *task, name, constant);
-    break;
-  case 49:
-    gotrace_log_at(site, *task, name, name_of(on));
-    break;
-  case 50:
-    gotrace_logf_at(site, *task, name, "%s %u", name_of(on) ? name_of(on) : "(null)", on);
-    break;
-  case 51:
-    gotrace_cpu_sample(NULL);
-    break;
+  case 47: gotrace_region_begin_at(site, *task, name, constant); break;
+  case 48: gotrace_region_end_at(site, *task, name, constant); break;
+  case 49: gotrace_log_at(site, *task, name, name_of(on)); break;
+  case 50: gotrace_logf_at(site, *task, name, "%s %u", name_of(on) ? name_of(on) : "(null)", on); break;
+  case 51: gotrace_cpu_sample(NULL); break;
   case 52: {
     ucontext_t context;
     memset(&context, 0, sizeof context);
@@ -609,18 +531,12 @@ static void one_call(void) {
     if (gotrace__self && on % 4 == 0) gotrace__thread_gone(gotrace__self);
     break;
   case 55:
-  case 56:
-    become(on % THREADS);
-    break;
+  case 56: become(on % THREADS); break;
   case 57:
-    if (on % 3 == 0)
-      fuzz_skew[on / 3 % 4] = (int64_t)(fuzz_take(&w.in, 2) % 5000) - 2500;
-    else
-      fuzz_time += fuzz_take(&w.in, on % 4);
+    if (on % 3 == 0) fuzz_skew[on / 3 % 4] = (int64_t)(fuzz_take(&w.in, 2) % 5000) - 2500;
+    else fuzz_time += fuzz_take(&w.in, on % 4);
     break;
-  case 58:
-    start();
-    break;
+  case 58: start(); break;
   case 59: {
     gotrace_result result;
     if (w.flight && w.running) {
@@ -638,9 +554,7 @@ static void one_call(void) {
       while (read_piece(true)) continue;
     break;
   }
-  case 60:
-    REQUIRE(gotrace_advance() != GOTRACE_OK || w.running);
-    break;
+  case 60: REQUIRE(gotrace_advance() != GOTRACE_OK || w.running); break;
   case 61:
     if (on % 4 == 0) {
       snapshot(on / 4);

@@ -12,7 +12,7 @@
 #include "fuzz.h"
 
 #define STACKS 256
-#define DEPTH  140
+#define DEPTH 140
 
 typedef struct kept_stack {
   gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
@@ -32,9 +32,7 @@ static gotrace__stack_frame frame_of(unsigned byte) {
   return gotrace__frame_of(&place);
 }
 
-static int same_text(const char *a, const char *b) {
-  return strcmp(a ? a : "", b ? b : "") == 0;
-}
+static int same_text(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : "") == 0; }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   kept_stack *stacks = malloc(STACKS * sizeof *stacks);

@@ -11,7 +11,7 @@
 
 #include "fuzz.h"
 
-#define MOST    4096
+#define MOST 4096
 #define STRINGS 256
 
 typedef struct kept_string {
@@ -20,9 +20,7 @@ typedef struct kept_string {
   uint32_t id;
 } kept_string;
 
-static int continues(const uint8_t *byte) {
-  return (*byte & 0xc0) == 0x80;
-}
+static int continues(const uint8_t *byte) { return (*byte & 0xc0) == 0x80; }
 
 /* Whether a string is truncated where the documentation requires. */
 static void check_cut(const uint8_t *string, size_t size, size_t kept) {

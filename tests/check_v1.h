@@ -342,10 +342,8 @@ static inline bool check_v1_parse_stack(check_v1_trace *t, const uint64_t *args,
 
 static inline void check_v1_append(check_v1_trace *t, uint32_t *first, uint32_t *last, uint32_t i) {
   t->events[i].next = CHECK_V1_NONE;
-  if (*first == CHECK_V1_NONE)
-    *first = i;
-  else
-    t->events[*last].next = i;
+  if (*first == CHECK_V1_NONE) *first = i;
+  else t->events[*last].next = i;
   *last = i;
 }
 
@@ -375,10 +373,8 @@ static inline bool check_v1_parse_event(check_v1_trace *t, check_v1_parser *p, u
   if (!t->modern || kind != CHECK_V1_SAMPLE) p->time += args[0];
   e->time = (int64_t)p->time;
   for (i = 1; i < wanted; i++) {
-    if (i == wanted - 1 && check_v1_formats[kind].stack)
-      e->stack = t->modern ? (uint32_t)args[i] : args[i];
-    else
-      e->args[i - 1] = args[i];
+    if (i == wanted - 1 && check_v1_formats[kind].stack) e->stack = t->modern ? (uint32_t)args[i] : args[i];
+    else e->args[i - 1] = args[i];
   }
   if (kind != CHECK_V1_SAMPLE && !check_v1_known_stack(t, e->stack, offset)) return false;
   switch (kind) {
@@ -388,9 +384,7 @@ static inline bool check_v1_parse_event(check_v1_trace *t, check_v1_parser *p, u
   case CHECK_V1_GO_START_LABEL:
     if (!check_v1_known_string(t, e->args[2], offset)) return false; /* fall through */
   case CHECK_V1_GO_START:
-  case CHECK_V1_GO_START_LOCAL:
-    stream->g = e->g = e->args[0];
-    break;
+  case CHECK_V1_GO_START_LOCAL: stream->g = e->g = e->args[0]; break;
   case CHECK_V1_STW_START:
     if (!t->modern && t->version < 1021 && e->args[0] > 1) return check_v1_fail(t, "unknown stop-the-world kind");
     if ((t->flags & CHECK_V1_STRICT) && e->args[0] > 16) return check_v1_fail(t, "unknown stop-the-world reason");
@@ -405,14 +399,10 @@ static inline bool check_v1_parse_event(check_v1_trace *t, check_v1_parser *p, u
   case CHECK_V1_GO_STOP:
   case CHECK_V1_GO_SCHED:
   case CHECK_V1_GO_PREEMPT:
-  case CHECK_V1_GO_SYS_BLOCK:
-    stream->g = 0;
-    break;
+  case CHECK_V1_GO_SYS_BLOCK: stream->g = 0; break;
   case CHECK_V1_GO_SYS_EXIT:
   case CHECK_V1_GO_WAITING:
-  case CHECK_V1_GO_IN_SYSCALL:
-    e->g = e->args[0];
-    break;
+  case CHECK_V1_GO_IN_SYSCALL: e->g = e->args[0]; break;
   case CHECK_V1_TASK_CREATE:
   case CHECK_V1_REGION:
     if (!check_v1_known_string(t, e->args[2], offset)) return false;
@@ -570,9 +560,9 @@ static inline void check_v1_sort(const check_v1_trace *t, uint32_t *order, size_
 
 enum { CHECK_V1_DEAD, CHECK_V1_RUNNABLE, CHECK_V1_RUNNING, CHECK_V1_WAITING };
 #define CHECK_V1_UNORDERED UINT64_MAX
-#define CHECK_V1_GARBAGE   (UINT64_MAX - 1)
-#define CHECK_V1_ANY       UINT64_MAX /* sequence before: any; after: the same */
-#define CHECK_V1_ONE_MORE  (UINT64_MAX - 1)
+#define CHECK_V1_GARBAGE (UINT64_MAX - 1)
+#define CHECK_V1_ANY UINT64_MAX /* sequence before: any; after: the same */
+#define CHECK_V1_ONE_MORE (UINT64_MAX - 1)
 
 typedef struct check_v1_step { /* what an event needs of a goroutine, and makes of it */
   uint64_t g, from_seq, to_seq;
@@ -581,16 +571,12 @@ typedef struct check_v1_step { /* what an event needs of a goroutine, and makes 
 
 static inline check_v1_step check_v1_step_of(const check_v1_event *e) {
   check_v1_step s = {CHECK_V1_UNORDERED, 0, 0, 0, 0};
-#define CHECK_V1_STEP(G, FROM_SEQ, FROM, TO_SEQ, TO)                                                                   \
+#define CHECK_V1_STEP(G, FROM_SEQ, FROM, TO_SEQ, TO) \
   s.g = (G), s.from_seq = (FROM_SEQ), s.from = (FROM), s.to_seq = (TO_SEQ), s.to = (TO)
   switch (e->kind) {
-  case CHECK_V1_GO_CREATE:
-    CHECK_V1_STEP(e->args[0], 0, CHECK_V1_DEAD, 1, CHECK_V1_RUNNABLE);
-    break;
+  case CHECK_V1_GO_CREATE: CHECK_V1_STEP(e->args[0], 0, CHECK_V1_DEAD, 1, CHECK_V1_RUNNABLE); break;
   case CHECK_V1_GO_WAITING:
-  case CHECK_V1_GO_IN_SYSCALL:
-    CHECK_V1_STEP(e->g, 1, CHECK_V1_RUNNABLE, 2, CHECK_V1_WAITING);
-    break;
+  case CHECK_V1_GO_IN_SYSCALL: CHECK_V1_STEP(e->g, 1, CHECK_V1_RUNNABLE, 2, CHECK_V1_WAITING); break;
   case CHECK_V1_GO_START:
   case CHECK_V1_GO_START_LABEL:
     CHECK_V1_STEP(e->g, e->args[1], CHECK_V1_RUNNABLE, e->args[1] + 1, CHECK_V1_RUNNING);
@@ -599,9 +585,7 @@ static inline check_v1_step check_v1_step_of(const check_v1_event *e) {
     CHECK_V1_STEP(e->g, CHECK_V1_ANY, CHECK_V1_RUNNABLE, CHECK_V1_ONE_MORE, CHECK_V1_RUNNING);
     break;
   case CHECK_V1_GO_SCHED:
-  case CHECK_V1_GO_PREEMPT:
-    CHECK_V1_STEP(e->g, CHECK_V1_ANY, CHECK_V1_RUNNING, CHECK_V1_ANY, CHECK_V1_RUNNABLE);
-    break;
+  case CHECK_V1_GO_PREEMPT: CHECK_V1_STEP(e->g, CHECK_V1_ANY, CHECK_V1_RUNNING, CHECK_V1_ANY, CHECK_V1_RUNNABLE); break;
   case CHECK_V1_GO_UNBLOCK:
   case CHECK_V1_GO_SYS_EXIT:
     CHECK_V1_STEP(e->args[0], e->args[1], CHECK_V1_WAITING, e->args[1] + 1, CHECK_V1_RUNNABLE);
@@ -679,8 +663,8 @@ static inline bool check_v1_merge(check_v1_trace *t, check_v1_parser *p, check_v
     if (best == streams) {
       for (i = 0; i < streams && all[i].first == CHECK_V1_NONE; i++) continue;
       e = &t->events[all[i].first];
-      good = check_v1_fail(t, "no consistent ordering: event %u at offset %u (g %llu) is not ready", e->kind,
-                           e->offset, (unsigned long long)e->g);
+      good = check_v1_fail(t, "no consistent ordering: event %u at offset %u (g %llu) is not ready", e->kind, e->offset,
+                           (unsigned long long)e->g);
       break;
     }
     e = &t->events[all[best].first];
@@ -692,10 +676,8 @@ static inline bool check_v1_merge(check_v1_trace *t, check_v1_parser *p, check_v
     }
     if (s.g != CHECK_V1_UNORDERED) {
       check_v1_g *g = &gs[e->subject];
-      if (s.to_seq == CHECK_V1_ONE_MORE)
-        g->seq++;
-      else if (s.to_seq != CHECK_V1_ANY)
-        g->seq = s.to_seq;
+      if (s.to_seq == CHECK_V1_ONE_MORE) g->seq++;
+      else if (s.to_seq != CHECK_V1_ANY) g->seq = s.to_seq;
       g->status = s.to;
     }
     t->order[done] = all[best].first;
@@ -743,12 +725,9 @@ static inline void check_v1_remove_futile(check_v1_trace *t, check_v1_g *gs) {
       g->wakeup_first = CHECK_V1_NONE;
       check_v1_append(t, &g->wakeup_first, &g->wakeup_last, n);
       break;
-    case CHECK_V1_FUTILE_WAKEUP:
-      g->futile = true; /* fall through */
+    case CHECK_V1_FUTILE_WAKEUP: g->futile = true; /* fall through */
     case CHECK_V1_GO_START:
-    case CHECK_V1_GO_PREEMPT:
-      check_v1_append(t, &g->wakeup_first, &g->wakeup_last, n);
-      break;
+    case CHECK_V1_GO_PREEMPT: check_v1_append(t, &g->wakeup_first, &g->wakeup_last, n); break;
     case CHECK_V1_GO_BLOCK:
     case CHECK_V1_GO_BLOCK_SEND:
     case CHECK_V1_GO_BLOCK_SEND + 1:
@@ -762,8 +741,7 @@ static inline void check_v1_remove_futile(check_v1_trace *t, check_v1_g *gs) {
       g->futile = false;
       g->wakeup_first = CHECK_V1_NONE;
       break;
-    default:
-      break;
+    default: break;
     }
   }
   for (i = 0; i < t->count; i++)
@@ -813,10 +791,8 @@ static inline bool check_v1_rules(check_v1_trace *t, check_v1_g *gs) {
       touches = false;
       break;
     case CHECK_V1_PROC_STOP:
-      if (!p->running)
-        wrong = "stop of a proc that does not run";
-      else if (p->g)
-        wrong = "stop of a proc that runs a goroutine";
+      if (!p->running) wrong = "stop of a proc that does not run";
+      else if (p->g) wrong = "stop of a proc that runs a goroutine";
       p->running = false;
       touches = false;
       break;
@@ -848,9 +824,7 @@ static inline bool check_v1_rules(check_v1_trace *t, check_v1_g *gs) {
       if (g->assist) wrong = "mark assist within a mark assist";
       g->assist = true;
       break;
-    case CHECK_V1_ASSIST_DONE:
-      g->assist = false;
-      break;
+    case CHECK_V1_ASSIST_DONE: g->assist = false; break;
     case CHECK_V1_GO_WAITING:
     case CHECK_V1_GO_IN_SYSCALL:
       if (g->state != CHECK_V1_RUNNABLE) wrong = "goroutine was not runnable before it blocked";
@@ -858,12 +832,10 @@ static inline bool check_v1_rules(check_v1_trace *t, check_v1_g *gs) {
       break;
     case CHECK_V1_GO_CREATE: {
       check_v1_g *fresh = &gs[check_v1_index(&t->gs, e->args[0])];
-      if (!runs)
-        wrong = "creator is not running";
+      if (!runs) wrong = "creator is not running";
       else if (t->modern && e->args[1] && !check_v1_get(&t->stacks, (uint32_t)e->args[1]))
         wrong = "unknown stack of a created goroutine";
-      else if (fresh->exists)
-        wrong = "created goroutine already exists";
+      else if (fresh->exists) wrong = "created goroutine already exists";
       fresh->exists = true;
       fresh->assist = false;
       fresh->state = CHECK_V1_RUNNABLE;
@@ -872,21 +844,16 @@ static inline bool check_v1_rules(check_v1_trace *t, check_v1_g *gs) {
     }
     case CHECK_V1_GO_START:
     case CHECK_V1_GO_START_LABEL:
-      if (g->state != CHECK_V1_RUNNABLE)
-        wrong = "start of a goroutine that is not runnable";
-      else if (p->g)
-        wrong = "start on a proc that runs a goroutine";
+      if (g->state != CHECK_V1_RUNNABLE) wrong = "start of a goroutine that is not runnable";
+      else if (p->g) wrong = "start on a proc that runs a goroutine";
       g->state = CHECK_V1_RUNNING;
       p->g = e->g;
       break;
     case CHECK_V1_GO_UNBLOCK: {
       check_v1_g *other = &gs[check_v1_index(&t->gs, e->args[0])];
-      if (g->state != CHECK_V1_RUNNING)
-        wrong = "waker is not running";
-      else if (proc != timer_p && p->g != e->g)
-        wrong = "waker is not running on this proc";
-      else if (other->state != CHECK_V1_WAITING)
-        wrong = "unblock of a goroutine that is not blocked";
+      if (g->state != CHECK_V1_RUNNING) wrong = "waker is not running";
+      else if (proc != timer_p && p->g != e->g) wrong = "waker is not running on this proc";
+      else if (other->state != CHECK_V1_WAITING) wrong = "unblock of a goroutine that is not blocked";
       other->state = CHECK_V1_RUNNABLE;
       touches = false;
       break;
@@ -926,10 +893,8 @@ static inline bool check_v1_rules(check_v1_trace *t, check_v1_g *gs) {
       if (e->type == CHECK_V1_GO_SYS_CALL || e->type == CHECK_V1_GO_SYS_BLOCK || e->type == CHECK_V1_GO_END ||
           e->type == CHECK_V1_GO_STOP || e->type == CHECK_V1_GO_SCHED || e->type == CHECK_V1_GO_PREEMPT ||
           check_v1_is_block(e->type)) {
-        if (!runs)
-          wrong = "goroutine is not running on this proc";
-        else if (!e->g)
-          wrong = "event without a goroutine";
+        if (!runs) wrong = "goroutine is not running on this proc";
+        else if (!e->g) wrong = "event without a goroutine";
         if (e->type == CHECK_V1_GO_SYS_CALL) break;
         p->g = 0;
         if (e->type == CHECK_V1_GO_END) g->region = CHECK_V1_NONE;

@@ -202,222 +202,230 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
   size_t i;
   bool first = t->generation == t->first_generation;
   bool user = g && c->p != CHECK_V2_NONE && c->m != CHECK_V2_NONE;
-  enum { DEAD, RUNNABLE, RUNNING, SYSCALL, WAITING };           /* goroutines */
-  enum { GONE, PROC_RUNNING, IDLE, PROC_SYSCALL, ABANDONED };   /* procs */
+  enum { DEAD, RUNNABLE, RUNNING, SYSCALL, WAITING };         /* goroutines */
+  enum { GONE, PROC_RUNNING, IDLE, PROC_SYSCALL, ABANDONED }; /* procs */
   switch (c->kind) {
-    case GOTRACE_V2_PROC_STATUS:
-      p = check_v2_thing_of(t, &t->procs, a[0]);
-      if (a[1] < 1 || a[1] > 4) CHECK_V2_WRONG("bad status %llu of proc %llu", CHECK_V2_U(a[1]), CHECK_V2_U(a[0]));
-      if (p->known && p->generation == t->generation) CHECK_V2_WRONG("two statuses of proc %llu", CHECK_V2_U(a[0]));
-      if (p->known && p->status != a[1] && !(a[1] == ABANDONED && p->status == PROC_SYSCALL))
-        CHECK_V2_WRONG("proc %llu has status %llu, not %u", CHECK_V2_U(a[0]), CHECK_V2_U(a[1]), p->status);
-      if (!p->known) p->status = (unsigned)a[1];
-      p->known = true;
-      p->generation = t->generation;
-      p->sequence = 0;
-      if (a[1] == PROC_RUNNING || a[1] == PROC_SYSCALL) c->p = a[0];
-      if (a[1] == ABANDONED && p->status == PROC_SYSCALL) {
-        for (i = 0; i < t->cursor_count && t->cursors[i].p != a[0]; i++) continue;
-        if (i == t->cursor_count) CHECK_V2_WRONG("proc %llu is not on any thread", CHECK_V2_U(a[0]));
-      }
-      return 1;
-    case GOTRACE_V2_PROC_START:
-      p = check_v2_thing_of(t, &t->procs, a[0]);
-      if (!p->known || p->status != IDLE || p->generation != t->generation || a[1] != p->sequence + 1 || c->p != CHECK_V2_NONE)
-        return 0;
-      p->status = PROC_RUNNING;
-      p->sequence++;
-      c->p = a[0];
-      return 1;
-    case GOTRACE_V2_PROC_STOP:
-      if (c->p == CHECK_V2_NONE) CHECK_V2_WRONG("ProcStop without a proc");
+  case GOTRACE_V2_PROC_STATUS:
+    p = check_v2_thing_of(t, &t->procs, a[0]);
+    if (a[1] < 1 || a[1] > 4) CHECK_V2_WRONG("bad status %llu of proc %llu", CHECK_V2_U(a[1]), CHECK_V2_U(a[0]));
+    if (p->known && p->generation == t->generation) CHECK_V2_WRONG("two statuses of proc %llu", CHECK_V2_U(a[0]));
+    if (p->known && p->status != a[1] && !(a[1] == ABANDONED && p->status == PROC_SYSCALL))
+      CHECK_V2_WRONG("proc %llu has status %llu, not %u", CHECK_V2_U(a[0]), CHECK_V2_U(a[1]), p->status);
+    if (!p->known) p->status = (unsigned)a[1];
+    p->known = true;
+    p->generation = t->generation;
+    p->sequence = 0;
+    if (a[1] == PROC_RUNNING || a[1] == PROC_SYSCALL) c->p = a[0];
+    if (a[1] == ABANDONED && p->status == PROC_SYSCALL) {
+      for (i = 0; i < t->cursor_count && t->cursors[i].p != a[0]; i++) continue;
+      if (i == t->cursor_count) CHECK_V2_WRONG("proc %llu is not on any thread", CHECK_V2_U(a[0]));
+    }
+    return 1;
+  case GOTRACE_V2_PROC_START:
+    p = check_v2_thing_of(t, &t->procs, a[0]);
+    if (!p->known || p->status != IDLE || p->generation != t->generation || a[1] != p->sequence + 1 ||
+        c->p != CHECK_V2_NONE)
+      return 0;
+    p->status = PROC_RUNNING;
+    p->sequence++;
+    c->p = a[0];
+    return 1;
+  case GOTRACE_V2_PROC_STOP:
+    if (c->p == CHECK_V2_NONE) CHECK_V2_WRONG("ProcStop without a proc");
+    p = check_v2_thing_of(t, &t->procs, c->p);
+    if (p->status != PROC_RUNNING && p->status != PROC_SYSCALL) CHECK_V2_WRONG("ProcStop in status %u", p->status);
+    p->status = IDLE;
+    c->p = CHECK_V2_NONE;
+    return 1;
+  case GOTRACE_V2_PROC_STEAL:
+    p = check_v2_thing_of(t, &t->procs, a[0]);
+    if (!p->known || (p->status != PROC_SYSCALL && p->status != ABANDONED) || p->generation != t->generation ||
+        a[1] != p->sequence + 1)
+      return 0;
+    p->sequence++;
+    i = p->status;
+    p->status = IDLE;
+    if (i == ABANDONED) return 1;
+    for (i = 0; i < t->cursor_count && t->cursors[i].m != a[2]; i++) continue;
+    if (i == t->cursor_count || t->cursors[i].p != a[0])
+      CHECK_V2_WRONG("proc %llu is not on thread %llu", CHECK_V2_U(a[0]), CHECK_V2_U(a[2]));
+    t->cursors[i].p = CHECK_V2_NONE;
+    return 1;
+  case GOTRACE_V2_GO_STATUS:
+  case GOTRACE_V2_GO_STATUS_STACK:
+    other = check_v2_thing_of(t, &t->gos, a[0]);
+    if (a[2] < 1 || a[2] > 4) CHECK_V2_WRONG("bad status %llu of goroutine %llu", CHECK_V2_U(a[2]), CHECK_V2_U(a[0]));
+    if (other->known && other->generation == t->generation)
+      CHECK_V2_WRONG("two statuses of goroutine %llu", CHECK_V2_U(a[0]));
+    if (other->known ? other->status != a[2] : !first)
+      CHECK_V2_WRONG("goroutine %llu has status %llu, not %u", CHECK_V2_U(a[0]), CHECK_V2_U(a[2]), other->status);
+    other->known = true;
+    other->status = (unsigned)a[2];
+    other->generation = t->generation;
+    other->sequence = 0;
+    if (a[2] == RUNNING) c->g = a[0];
+    if (a[2] == SYSCALL && (a[1] != c->m || (!first && c->g != a[0])))
+      CHECK_V2_WRONG("goroutine %llu in a system call elsewhere", CHECK_V2_U(a[0]));
+    if (a[2] == SYSCALL) c->g = a[0];
+    return 1;
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED:
+  case GOTRACE_V2_GO_CREATE_SYSCALL:
+    other = check_v2_thing_of(t, &t->gos, a[0]);
+    if (other->known) CHECK_V2_WRONG("goroutine %llu already exists", CHECK_V2_U(a[0]));
+    g = c->g != CHECK_V2_NONE ? check_v2_thing_of(t, &t->gos, c->g) : NULL; /* it may have moved */
+    if (c->kind == GOTRACE_V2_GO_CREATE_SYSCALL ? g != NULL : c->p == CHECK_V2_NONE || (g && g->status != RUNNING))
+      CHECK_V2_WRONG("%s in the wrong state", CHECK_V2_NAME);
+    other->known = true;
+    other->status = c->kind == GOTRACE_V2_GO_CREATE           ? RUNNABLE
+                    : c->kind == GOTRACE_V2_GO_CREATE_BLOCKED ? WAITING
+                                                              : SYSCALL;
+    other->generation = t->generation;
+    other->sequence = 0;
+    if (other->status == SYSCALL) c->g = a[0];
+    return 1;
+  case GOTRACE_V2_GO_DESTROY:
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_BLOCK:
+    if (!user || g->status != RUNNING) CHECK_V2_WRONG("%s without a running goroutine", CHECK_V2_NAME);
+    g->status = c->kind == GOTRACE_V2_GO_DESTROY ? DEAD : c->kind == GOTRACE_V2_GO_STOP ? RUNNABLE : WAITING;
+    c->g = CHECK_V2_NONE;
+    return 1;
+  case GOTRACE_V2_GO_START:
+    other = check_v2_thing_of(t, &t->gos, a[0]);
+    if (!other->known || other->status != RUNNABLE || other->generation != t->generation || a[1] != other->sequence + 1)
+      return 0;
+    if (c->p == CHECK_V2_NONE || c->g != CHECK_V2_NONE) CHECK_V2_WRONG("GoStart in the wrong state");
+    other->status = RUNNING;
+    other->sequence++;
+    c->g = a[0];
+    return 1;
+  case GOTRACE_V2_GO_UNBLOCK:
+    other = check_v2_thing_of(t, &t->gos, a[0]);
+    if (!other->known || other->status != WAITING || other->generation != t->generation || a[1] != other->sequence + 1)
+      return 0;
+    other->status = RUNNABLE;
+    other->sequence++;
+    return 1;
+  case GOTRACE_V2_GO_SWITCH:
+  case GOTRACE_V2_GO_SWITCH_DESTROY:
+    if (!user || g->status != RUNNING) CHECK_V2_WRONG("%s without a running goroutine", CHECK_V2_NAME);
+    other = check_v2_thing_of(t, &t->gos, a[0]);
+    if (!other->known || other->status != WAITING || other->generation != t->generation || a[1] != other->sequence + 1)
+      return 0;
+    g = check_v2_thing_of(t, &t->gos, c->g);
+    g->status = c->kind == GOTRACE_V2_GO_SWITCH ? WAITING : DEAD;
+    other->status = RUNNING;
+    other->sequence++;
+    c->g = a[0];
+    return 1;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN:
+    if (!user || g->status != RUNNING) CHECK_V2_WRONG("GoSyscallBegin without a running goroutine");
+    p = check_v2_thing_of(t, &t->procs, c->p);
+    if (p->generation != t->generation || a[0] != p->sequence + 1)
+      CHECK_V2_WRONG("GoSyscallBegin: wrong sequence number of the proc");
+    check_v2_thing_of(t, &t->gos, c->g)->status = SYSCALL;
+    p->status = PROC_SYSCALL;
+    p->sequence++;
+    return 1;
+  case GOTRACE_V2_GO_SYSCALL_END:
+    p = c->p != CHECK_V2_NONE ? check_v2_thing_of(t, &t->procs, c->p) : NULL;
+    if (!user || !p || check_v2_thing_of(t, &t->gos, c->g)->status != SYSCALL || p->status != PROC_SYSCALL)
+      CHECK_V2_WRONG("GoSyscallEnd in the wrong state");
+    check_v2_thing_of(t, &t->gos, c->g)->status = RUNNING;
+    p->status = PROC_RUNNING;
+    return 1;
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
+    if (c->p != CHECK_V2_NONE && check_v2_thing_of(t, &t->procs, c->p)->status == PROC_SYSCALL) return 0;
+    if (c->g == CHECK_V2_NONE || check_v2_thing_of(t, &t->gos, c->g)->status != SYSCALL)
+      CHECK_V2_WRONG("GoSyscallEndBlocked in the wrong state");
+    check_v2_thing_of(t, &t->gos, c->g)->status = RUNNABLE;
+    c->g = CHECK_V2_NONE;
+    return 1;
+  case GOTRACE_V2_GO_DESTROY_SYSCALL:
+    if (!g || g->status != SYSCALL) CHECK_V2_WRONG("GoDestroySyscall in the wrong state");
+    g->status = DEAD;
+    c->g = CHECK_V2_NONE;
+    if (c->p != CHECK_V2_NONE) {
       p = check_v2_thing_of(t, &t->procs, c->p);
-      if (p->status != PROC_RUNNING && p->status != PROC_SYSCALL) CHECK_V2_WRONG("ProcStop in status %u", p->status);
-      p->status = IDLE;
+      if (p->status != PROC_SYSCALL) CHECK_V2_WRONG("GoDestroySyscall with a proc in status %u", p->status);
+      p->status = ABANDONED;
       c->p = CHECK_V2_NONE;
-      return 1;
-    case GOTRACE_V2_PROC_STEAL:
-      p = check_v2_thing_of(t, &t->procs, a[0]);
-      if (!p->known || (p->status != PROC_SYSCALL && p->status != ABANDONED) || p->generation != t->generation ||
-          a[1] != p->sequence + 1)
-        return 0;
-      p->sequence++;
-      i = p->status;
-      p->status = IDLE;
-      if (i == ABANDONED) return 1;
-      for (i = 0; i < t->cursor_count && t->cursors[i].m != a[2]; i++) continue;
-      if (i == t->cursor_count || t->cursors[i].p != a[0]) CHECK_V2_WRONG("proc %llu is not on thread %llu", CHECK_V2_U(a[0]), CHECK_V2_U(a[2]));
-      t->cursors[i].p = CHECK_V2_NONE;
-      return 1;
-    case GOTRACE_V2_GO_STATUS:
-    case GOTRACE_V2_GO_STATUS_STACK:
-      other = check_v2_thing_of(t, &t->gos, a[0]);
-      if (a[2] < 1 || a[2] > 4) CHECK_V2_WRONG("bad status %llu of goroutine %llu", CHECK_V2_U(a[2]), CHECK_V2_U(a[0]));
-      if (other->known && other->generation == t->generation) CHECK_V2_WRONG("two statuses of goroutine %llu", CHECK_V2_U(a[0]));
-      if (other->known ? other->status != a[2] : !first)
-        CHECK_V2_WRONG("goroutine %llu has status %llu, not %u", CHECK_V2_U(a[0]), CHECK_V2_U(a[2]), other->status);
-      other->known = true;
-      other->status = (unsigned)a[2];
-      other->generation = t->generation;
-      other->sequence = 0;
-      if (a[2] == RUNNING) c->g = a[0];
-      if (a[2] == SYSCALL && (a[1] != c->m || (!first && c->g != a[0]))) CHECK_V2_WRONG("goroutine %llu in a system call elsewhere", CHECK_V2_U(a[0]));
-      if (a[2] == SYSCALL) c->g = a[0];
-      return 1;
-    case GOTRACE_V2_GO_CREATE:
-    case GOTRACE_V2_GO_CREATE_BLOCKED:
-    case GOTRACE_V2_GO_CREATE_SYSCALL:
-      other = check_v2_thing_of(t, &t->gos, a[0]);
-      if (other->known) CHECK_V2_WRONG("goroutine %llu already exists", CHECK_V2_U(a[0]));
-      g = c->g != CHECK_V2_NONE ? check_v2_thing_of(t, &t->gos, c->g) : NULL; /* it may have moved */
-      if (c->kind == GOTRACE_V2_GO_CREATE_SYSCALL ? g != NULL : c->p == CHECK_V2_NONE || (g && g->status != RUNNING))
-        CHECK_V2_WRONG("%s in the wrong state", CHECK_V2_NAME);
-      other->known = true;
-      other->status = c->kind == GOTRACE_V2_GO_CREATE           ? RUNNABLE
-                      : c->kind == GOTRACE_V2_GO_CREATE_BLOCKED ? WAITING
-                                                                : SYSCALL;
-      other->generation = t->generation;
-      other->sequence = 0;
-      if (other->status == SYSCALL) c->g = a[0];
-      return 1;
-    case GOTRACE_V2_GO_DESTROY:
-    case GOTRACE_V2_GO_STOP:
-    case GOTRACE_V2_GO_BLOCK:
-      if (!user || g->status != RUNNING) CHECK_V2_WRONG("%s without a running goroutine", CHECK_V2_NAME);
-      g->status = c->kind == GOTRACE_V2_GO_DESTROY ? DEAD : c->kind == GOTRACE_V2_GO_STOP ? RUNNABLE : WAITING;
-      c->g = CHECK_V2_NONE;
-      return 1;
-    case GOTRACE_V2_GO_START:
-      other = check_v2_thing_of(t, &t->gos, a[0]);
-      if (!other->known || other->status != RUNNABLE || other->generation != t->generation || a[1] != other->sequence + 1)
-        return 0;
-      if (c->p == CHECK_V2_NONE || c->g != CHECK_V2_NONE) CHECK_V2_WRONG("GoStart in the wrong state");
-      other->status = RUNNING;
-      other->sequence++;
-      c->g = a[0];
-      return 1;
-    case GOTRACE_V2_GO_UNBLOCK:
-      other = check_v2_thing_of(t, &t->gos, a[0]);
-      if (!other->known || other->status != WAITING || other->generation != t->generation || a[1] != other->sequence + 1)
-        return 0;
-      other->status = RUNNABLE;
-      other->sequence++;
-      return 1;
-    case GOTRACE_V2_GO_SWITCH:
-    case GOTRACE_V2_GO_SWITCH_DESTROY:
-      if (!user || g->status != RUNNING) CHECK_V2_WRONG("%s without a running goroutine", CHECK_V2_NAME);
-      other = check_v2_thing_of(t, &t->gos, a[0]);
-      if (!other->known || other->status != WAITING || other->generation != t->generation || a[1] != other->sequence + 1)
-        return 0;
-      g = check_v2_thing_of(t, &t->gos, c->g);
-      g->status = c->kind == GOTRACE_V2_GO_SWITCH ? WAITING : DEAD;
-      other->status = RUNNING;
-      other->sequence++;
-      c->g = a[0];
-      return 1;
-    case GOTRACE_V2_GO_SYSCALL_BEGIN:
-      if (!user || g->status != RUNNING) CHECK_V2_WRONG("GoSyscallBegin without a running goroutine");
-      p = check_v2_thing_of(t, &t->procs, c->p);
-      if (p->generation != t->generation || a[0] != p->sequence + 1) CHECK_V2_WRONG("GoSyscallBegin: wrong sequence number of the proc");
-      check_v2_thing_of(t, &t->gos, c->g)->status = SYSCALL;
-      p->status = PROC_SYSCALL;
-      p->sequence++;
-      return 1;
-    case GOTRACE_V2_GO_SYSCALL_END:
-      p = c->p != CHECK_V2_NONE ? check_v2_thing_of(t, &t->procs, c->p) : NULL;
-      if (!user || !p || check_v2_thing_of(t, &t->gos, c->g)->status != SYSCALL || p->status != PROC_SYSCALL)
-        CHECK_V2_WRONG("GoSyscallEnd in the wrong state");
-      check_v2_thing_of(t, &t->gos, c->g)->status = RUNNING;
-      p->status = PROC_RUNNING;
-      return 1;
-    case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
-      if (c->p != CHECK_V2_NONE && check_v2_thing_of(t, &t->procs, c->p)->status == PROC_SYSCALL) return 0;
-      if (c->g == CHECK_V2_NONE || check_v2_thing_of(t, &t->gos, c->g)->status != SYSCALL) CHECK_V2_WRONG("GoSyscallEndBlocked in the wrong state");
-      check_v2_thing_of(t, &t->gos, c->g)->status = RUNNABLE;
-      c->g = CHECK_V2_NONE;
-      return 1;
-    case GOTRACE_V2_GO_DESTROY_SYSCALL:
-      if (!g || g->status != SYSCALL) CHECK_V2_WRONG("GoDestroySyscall in the wrong state");
-      g->status = DEAD;
-      c->g = CHECK_V2_NONE;
-      if (c->p != CHECK_V2_NONE) {
-        p = check_v2_thing_of(t, &t->procs, c->p);
-        if (p->status != PROC_SYSCALL) CHECK_V2_WRONG("GoDestroySyscall with a proc in status %u", p->status);
-        p->status = ABANDONED;
-        c->p = CHECK_V2_NONE;
-      }
-      return 1;
-    case GOTRACE_V2_USER_REGION_BEGIN:
-    case GOTRACE_V2_USER_REGION_END: {
-      const uint64_t *name = a[1] ? check_v2_at(&t->strings, a[1], false) : NULL;
-      uint64_t hash = name ? *name : 0;
-      if (!user) CHECK_V2_WRONG("%s without a goroutine", CHECK_V2_NAME);
-      if (c->kind == GOTRACE_V2_USER_REGION_END) {
-        if (g->depth && (g->regions[g->depth - 1][0] != a[0] || g->regions[g->depth - 1][1] != hash))
-          CHECK_V2_WRONG("end of a region that is not the innermost");
-        g->depth -= g->depth > 0;
-        return 1;
-      }
-      if (g->depth == g->capacity) {
-        g->capacity = 2 * g->capacity + 4;
-        g->regions = (uint64_t(*)[2])realloc(g->regions, g->capacity * sizeof *g->regions);
-      }
-      g->regions[g->depth][0] = a[0];
-      g->regions[g->depth++][1] = hash;
+    }
+    return 1;
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END: {
+    const uint64_t *name = a[1] ? check_v2_at(&t->strings, a[1], false) : NULL;
+    uint64_t hash = name ? *name : 0;
+    if (!user) CHECK_V2_WRONG("%s without a goroutine", CHECK_V2_NAME);
+    if (c->kind == GOTRACE_V2_USER_REGION_END) {
+      if (g->depth && (g->regions[g->depth - 1][0] != a[0] || g->regions[g->depth - 1][1] != hash))
+        CHECK_V2_WRONG("end of a region that is not the innermost");
+      g->depth -= g->depth > 0;
       return 1;
     }
-    case GOTRACE_V2_GC_ACTIVE:
-    case GOTRACE_V2_GC_BEGIN:
-    case GOTRACE_V2_GC_END: {
-      bool begins = c->kind == GOTRACE_V2_GC_BEGIN, ends = c->kind == GOTRACE_V2_GC_END;
-      if (t->gc == 0 ? !begins && !(c->kind == GOTRACE_V2_GC_ACTIVE && first) : a[0] != t->gc_sequence + 1) return 0;
-      if (t->gc == 2 ? begins : t->gc == 1 && !begins) CHECK_V2_WRONG("%s in the wrong state", CHECK_V2_NAME);
-      if (c->kind == GOTRACE_V2_GC_ACTIVE && first && t->gc) CHECK_V2_WRONG("GCActive is not the first");
-      if (!user) CHECK_V2_WRONG("%s without a goroutine", CHECK_V2_NAME); /* also where Go does not require one */
-      t->gc_sequence = a[0];
-      t->gc = ends ? 1 : 2;
-      return 1;
+    if (g->depth == g->capacity) {
+      g->capacity = 2 * g->capacity + 4;
+      g->regions = (uint64_t(*)[2])realloc(g->regions, g->capacity * sizeof *g->regions);
     }
-    case GOTRACE_V2_GC_SWEEP_ACTIVE:
-    case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE: {
-      bool sweep = c->kind == GOTRACE_V2_GC_SWEEP_ACTIVE;
-      unsigned range = sweep ? CHECK_V2_SWEEP : CHECK_V2_ASSIST;
-      other = check_v2_thing_of(t, sweep ? &t->procs : &t->gos, a[0]);
-      if (!other->known || (first ? (other->ranges & range) != 0 : !(other->ranges & range)))
-        CHECK_V2_WRONG("%s in the wrong state", CHECK_V2_NAME);
-      other->ranges |= range;
-      return 1;
-    }
-    case GOTRACE_V2_GC_SWEEP_BEGIN:
-    case GOTRACE_V2_GC_SWEEP_END:
-    case GOTRACE_V2_STW_BEGIN:
-    case GOTRACE_V2_STW_END:
-    case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
-    case GOTRACE_V2_GC_MARK_ASSIST_END: {
-      bool sweep = c->kind == GOTRACE_V2_GC_SWEEP_BEGIN || c->kind == GOTRACE_V2_GC_SWEEP_END;
-      bool stw = c->kind == GOTRACE_V2_STW_BEGIN || c->kind == GOTRACE_V2_STW_END;
-      bool ends = c->kind == GOTRACE_V2_GC_SWEEP_END || c->kind == GOTRACE_V2_STW_END || c->kind == GOTRACE_V2_GC_MARK_ASSIST_END;
-      unsigned range = sweep ? CHECK_V2_SWEEP : stw ? CHECK_V2_STW : CHECK_V2_ASSIST;
-      if (sweep ? c->p == CHECK_V2_NONE : !user) CHECK_V2_WRONG("%s without a goroutine or proc", CHECK_V2_NAME);
-      other = sweep ? check_v2_thing_of(t, &t->procs, c->p) : g;
-      if (ends ? !(other->ranges & range) : (other->ranges & range) != 0) CHECK_V2_WRONG("%s in the wrong state", CHECK_V2_NAME);
-      other->ranges ^= range;
-      return 1;
-    }
-    case GOTRACE_V2_HEAP_ALLOC:
-    case GOTRACE_V2_HEAP_GOAL:
-      if (c->p == CHECK_V2_NONE || c->m == CHECK_V2_NONE) CHECK_V2_WRONG("%s without a proc", CHECK_V2_NAME);
-      return 1;
-    case GOTRACE_V2_PROCS_CHANGE:
-    case GOTRACE_V2_GO_LABEL:
-    case GOTRACE_V2_USER_TASK_BEGIN:
-    case GOTRACE_V2_USER_TASK_END:
-    case GOTRACE_V2_USER_LOG:
-      if (!user) CHECK_V2_WRONG("%s without a goroutine", CHECK_V2_NAME);
-      return 1;
-    default:
-      if (c->kind < GOTRACE_V2_SPAN || c->m == CHECK_V2_NONE) CHECK_V2_WRONG("event %u in an event batch", c->kind);
-      return 1;
+    g->regions[g->depth][0] = a[0];
+    g->regions[g->depth++][1] = hash;
+    return 1;
+  }
+  case GOTRACE_V2_GC_ACTIVE:
+  case GOTRACE_V2_GC_BEGIN:
+  case GOTRACE_V2_GC_END: {
+    bool begins = c->kind == GOTRACE_V2_GC_BEGIN, ends = c->kind == GOTRACE_V2_GC_END;
+    if (t->gc == 0 ? !begins && !(c->kind == GOTRACE_V2_GC_ACTIVE && first) : a[0] != t->gc_sequence + 1) return 0;
+    if (t->gc == 2 ? begins : t->gc == 1 && !begins) CHECK_V2_WRONG("%s in the wrong state", CHECK_V2_NAME);
+    if (c->kind == GOTRACE_V2_GC_ACTIVE && first && t->gc) CHECK_V2_WRONG("GCActive is not the first");
+    if (!user) CHECK_V2_WRONG("%s without a goroutine", CHECK_V2_NAME); /* also where Go does not require one */
+    t->gc_sequence = a[0];
+    t->gc = ends ? 1 : 2;
+    return 1;
+  }
+  case GOTRACE_V2_GC_SWEEP_ACTIVE:
+  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE: {
+    bool sweep = c->kind == GOTRACE_V2_GC_SWEEP_ACTIVE;
+    unsigned range = sweep ? CHECK_V2_SWEEP : CHECK_V2_ASSIST;
+    other = check_v2_thing_of(t, sweep ? &t->procs : &t->gos, a[0]);
+    if (!other->known || (first ? (other->ranges & range) != 0 : !(other->ranges & range)))
+      CHECK_V2_WRONG("%s in the wrong state", CHECK_V2_NAME);
+    other->ranges |= range;
+    return 1;
+  }
+  case GOTRACE_V2_GC_SWEEP_BEGIN:
+  case GOTRACE_V2_GC_SWEEP_END:
+  case GOTRACE_V2_STW_BEGIN:
+  case GOTRACE_V2_STW_END:
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
+  case GOTRACE_V2_GC_MARK_ASSIST_END: {
+    bool sweep = c->kind == GOTRACE_V2_GC_SWEEP_BEGIN || c->kind == GOTRACE_V2_GC_SWEEP_END;
+    bool stw = c->kind == GOTRACE_V2_STW_BEGIN || c->kind == GOTRACE_V2_STW_END;
+    bool ends =
+        c->kind == GOTRACE_V2_GC_SWEEP_END || c->kind == GOTRACE_V2_STW_END || c->kind == GOTRACE_V2_GC_MARK_ASSIST_END;
+    unsigned range = sweep ? CHECK_V2_SWEEP : stw ? CHECK_V2_STW : CHECK_V2_ASSIST;
+    if (sweep ? c->p == CHECK_V2_NONE : !user) CHECK_V2_WRONG("%s without a goroutine or proc", CHECK_V2_NAME);
+    other = sweep ? check_v2_thing_of(t, &t->procs, c->p) : g;
+    if (ends ? !(other->ranges & range) : (other->ranges & range) != 0)
+      CHECK_V2_WRONG("%s in the wrong state", CHECK_V2_NAME);
+    other->ranges ^= range;
+    return 1;
+  }
+  case GOTRACE_V2_HEAP_ALLOC:
+  case GOTRACE_V2_HEAP_GOAL:
+    if (c->p == CHECK_V2_NONE || c->m == CHECK_V2_NONE) CHECK_V2_WRONG("%s without a proc", CHECK_V2_NAME);
+    return 1;
+  case GOTRACE_V2_PROCS_CHANGE:
+  case GOTRACE_V2_GO_LABEL:
+  case GOTRACE_V2_USER_TASK_BEGIN:
+  case GOTRACE_V2_USER_TASK_END:
+  case GOTRACE_V2_USER_LOG:
+    if (!user) CHECK_V2_WRONG("%s without a goroutine", CHECK_V2_NAME);
+    return 1;
+  default:
+    if (c->kind < GOTRACE_V2_SPAN || c->m == CHECK_V2_NONE) CHECK_V2_WRONG("event %u in an event batch", c->kind);
+    return 1;
   }
 }
 
@@ -479,7 +487,8 @@ static inline bool check_v2_tables(check_v2_trace *t, unsigned kind, const uint8
       continue;
     }
     if (!check_v2_number(&at, end, &id) || !check_v2_number(&at, end, &size)) return check_v2_fail(t, "table");
-    if (check_v2_at(kind == GOTRACE_V2_STACKS ? &t->stacks : &t->strings, id, false)) return check_v2_fail(t, "duplicate id %llu", CHECK_V2_U(id));
+    if (check_v2_at(kind == GOTRACE_V2_STACKS ? &t->stacks : &t->strings, id, false))
+      return check_v2_fail(t, "duplicate id %llu", CHECK_V2_U(id));
     if (kind == GOTRACE_V2_STRINGS) {
       if (size > 1024 || size > (size_t)(end - at)) return check_v2_fail(t, "string of %llu bytes", CHECK_V2_U(size));
       *check_v2_at(&t->strings, id, true) = check_v2_hash(at, (size_t)size);
@@ -525,14 +534,16 @@ static inline bool check_v2(check_v2_trace *t, const uint8_t *data, size_t size,
     bool last = at == end || kind == GOTRACE_V2_END_OF_GENERATION;
     if (!last) {
       const uint8_t *header = at + 1 + (kind == GOTRACE_V2_EXPERIMENTAL_BATCH);
-      if ((kind != GOTRACE_V2_EVENT_BATCH && kind != GOTRACE_V2_EXPERIMENTAL_BATCH) || !check_v2_number(&header, end, &generation) ||
-          !check_v2_number(&header, end, &m) || !check_v2_number(&header, end, &time) ||
-          !check_v2_number(&header, end, &length) || length > 65536 || length > (size_t)(end - header))
+      if ((kind != GOTRACE_V2_EVENT_BATCH && kind != GOTRACE_V2_EXPERIMENTAL_BATCH) ||
+          !check_v2_number(&header, end, &generation) || !check_v2_number(&header, end, &m) ||
+          !check_v2_number(&header, end, &time) || !check_v2_number(&header, end, &length) || length > 65536 ||
+          length > (size_t)(end - header))
         return check_v2_fail(t, "event %u at offset %llu instead of a batch", kind, CHECK_V2_U(at - data));
       at = header;
     }
     if (last || (!ended && generation != t->generation)) {
-      if (t->version >= 1026 && !last) return check_v2_fail(t, "missing end of generation %llu", CHECK_V2_U(t->generation));
+      if (t->version >= 1026 && !last)
+        return check_v2_fail(t, "missing end of generation %llu", CHECK_V2_U(t->generation));
       if (t->version >= 1026 && at == end && !ended) return check_v2_fail(t, "missing end of the last generation");
       if (!ended && !check_v2_order(t, seed)) return false;
       check_v2_clear(&t->strings);
@@ -548,7 +559,8 @@ static inline bool check_v2(check_v2_trace *t, const uint8_t *data, size_t size,
       ended = true;
     }
     if (ended) {
-      if (t->generations && generation != t->generation + 1) return check_v2_fail(t, "generation %llu follows %llu", CHECK_V2_U(generation), CHECK_V2_U(t->generation));
+      if (t->generations && generation != t->generation + 1)
+        return check_v2_fail(t, "generation %llu follows %llu", CHECK_V2_U(generation), CHECK_V2_U(t->generation));
       t->generation = generation;
       if (!t->generations++) t->first_generation = generation;
       ended = synced = false;

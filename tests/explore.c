@@ -5,8 +5,8 @@
  * A scenario is a name of explore_scenarios.h, alone or after a format ("1011/timed"); a format; a name of
  * explore_generate.h
  * ("pair/1023/stop/start:unblock/w"), "generated" for these; or "FORMAT TEXT" in the language of explore_calls.h.
- * Without one: all that are written by hand, and a part of the generated ones. "#N" at the end of a scenario with `lack`:
- * only with the N-th allocation failing.
+ * Without one: all that are written by hand, and a part of the generated ones. "#N" at the end of a scenario with
+ * `lack`: only with the N-th allocation failing.
  *
  * Each is run by all schedules with at most --bound preemptions (explore_engine.h), and checked after each run
  * (explore_check.h). What is wrong is printed with a schedule, by which it happens again:
@@ -34,22 +34,22 @@
 
 static void *explore_allocate(size_t size);
 static void explore_free(void *memory, size_t size);
-#define GOTRACE_MALLOC(size)        explore_allocate(size)
+#define GOTRACE_MALLOC(size) explore_allocate(size)
 #define GOTRACE_FREE(pointer, size) explore_free((pointer), (size))
 
 /* Small tables and buffers, so that a run is short. */
-#define GOTRACE__PLATFORM     "tests/explore_platform.h"
-#define GOTRACE__CHAINS       ((size_t)32)
-#define GOTRACE__BUFFER_SIZE  8192
+#define GOTRACE__PLATFORM "tests/explore_platform.h"
+#define GOTRACE__CHAINS ((size_t)32)
+#define GOTRACE__BUFFER_SIZE 8192
 #define GOTRACE__FIRST_BUFFER_SIZE 8192
 #define GOTRACE__REGION_BLOCK 4096
-#define GOTRACE__SAMPLES      4
-#define GOTRACE__TASKS        8
-#define GOTRACE__SLAB         8
-#define GOTRACE__TIMERS       8
+#define GOTRACE__SAMPLES 4
+#define GOTRACE__TASKS 8
+#define GOTRACE__SLAB 8
+#define GOTRACE__TIMERS 8
 #define GOTRACE__WAIT_BUCKETS 2
-#define GOTRACE__SITES        3u
-#define GOTRACE_STATIC        1
+#define GOTRACE__SITES 3u
+#define GOTRACE_STATIC 1
 #define GOTRACE__UNLOADS /* as code for a library */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
@@ -245,10 +245,8 @@ static void explore_scenario_run(const char *name, int format) {
     explore.replay_count = explore_read_schedule(options.schedule, switches);
     explore.replay = switches;
     explore.left = 0;
-    if (explore_once(format))
-      printf("passed %s\n", name), options.passed++;
-    else
-      explore_report(name), options.failed++;
+    if (explore_once(format)) printf("passed %s\n", name), options.passed++;
+    else explore_report(name), options.failed++;
     if (explore.trace && explore_save_to && world.trace_count) explore_save(&world.traces[0], "replay");
     return;
   }
@@ -261,10 +259,8 @@ static void explore_scenario_run(const char *name, int format) {
   }
   took = explore_seconds() - begin;
   options.runs += result.runs;
-  if (result.failed)
-    options.failed++;
-  else
-    options.passed++;
+  if (result.failed) options.failed++;
+  else options.passed++;
   if (!options.quiet || (result.failed && !options.group) || (!result.failed && !result.complete))
     printf("%s %s: bound %d, %llu runs, %llu pruned, %s, %.1f s, %.0f a second\n", result.failed ? "failed" : "passed",
            name, bound > options.bound ? options.bound : bound, (unsigned long long)result.runs,
@@ -286,7 +282,7 @@ static void explore_text_run(const char *name, int format, const char *text, uns
     return;
   }
   if (!options.deep && bound > 1) options.bound = 1; /* there is a search for each */
-  for (;; explore.lack_at++) { /* each allocation fails in turn, until there are no more */
+  for (;; explore.lack_at++) {                       /* each allocation fails in turn, until there are no more */
     char numbered[160];
     if (only && explore.lack_at != only) continue;
     snprintf(numbered, sizeof numbered, "%s#%u", name, (unsigned)explore.lack_at);
@@ -302,10 +298,8 @@ static bool explore_generated_run(const char *name) {
   char text[1024];
   int format;
   if (!explore_generate_by_name(name, text, sizeof text, &format)) return false;
-  if (options.show)
-    printf("%s\n  %s\n", name, text);
-  else
-    explore_text_run(name, format, text, 0);
+  if (options.show) printf("%s\n  %s\n", name, text);
+  else explore_text_run(name, format, text, 0);
   return true;
 }
 
@@ -381,26 +375,17 @@ int main(int argc, char **argv) {
   int i, count = 0;
   for (i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--list")) return explore_list(), 0;
-    if (!strcmp(argv[i], "--bound"))
-      options.bound = atoi(explore_argument(argv, &i)), options.deep = true;
-    else if (!strcmp(argv[i], "--most"))
-      options.most = strtoull(explore_argument(argv, &i), NULL, 10);
-    else if (!strcmp(argv[i], "--schedule"))
-      options.schedule = explore_argument(argv, &i);
-    else if (!strcmp(argv[i], "--trace"))
-      explore.trace = true;
-    else if (!strcmp(argv[i], "--every"))
-      options.all = true;
-    else if (!strcmp(argv[i], "--group"))
-      options.group = options.quiet = true;
-    else if (!strcmp(argv[i], "--show"))
-      options.show = true;
+    if (!strcmp(argv[i], "--bound")) options.bound = atoi(explore_argument(argv, &i)), options.deep = true;
+    else if (!strcmp(argv[i], "--most")) options.most = strtoull(explore_argument(argv, &i), NULL, 10);
+    else if (!strcmp(argv[i], "--schedule")) options.schedule = explore_argument(argv, &i);
+    else if (!strcmp(argv[i], "--trace")) explore.trace = true;
+    else if (!strcmp(argv[i], "--every")) options.all = true;
+    else if (!strcmp(argv[i], "--group")) options.group = options.quiet = true;
+    else if (!strcmp(argv[i], "--show")) options.show = true;
     else if (!strcmp(argv[i], "--part")) {
       if (sscanf(explore_argument(argv, &i), "%u/%u", &options.part, &options.parts) != 2 || !options.parts) return 2;
-    } else if (!strcmp(argv[i], "--quiet"))
-      options.quiet = true;
-    else if (!strcmp(argv[i], "--all"))
-      options.part = 0, options.parts = 1;
+    } else if (!strcmp(argv[i], "--quiet")) options.quiet = true;
+    else if (!strcmp(argv[i], "--all")) options.part = 0, options.parts = 1;
     else if (!strcmp(argv[i], "--quick")) {
       options.bound = 1;
       options.most = 20000;
@@ -417,8 +402,7 @@ int main(int argc, char **argv) {
     } else if (argv[i][0] == '-' || count == 64) {
       fprintf(stderr, "explore: unknown option %s\n", argv[i]);
       return 2;
-    } else
-      patterns[count++] = argv[i];
+    } else patterns[count++] = argv[i];
   }
   explore_catch_crashes();
   if (!count) {

@@ -10,11 +10,11 @@
 #ifndef EXPLORE_CALLS_H
 #define EXPLORE_CALLS_H
 
-#define EXPLORE_HANDLES  6
-#define EXPLORE_TURNS    24
+#define EXPLORE_HANDLES 6
+#define EXPLORE_TURNS 24
 #define EXPLORE_COMMANDS 160
-#define EXPLORE_TRACES   4
-#define EXPLORE_CUTS     8
+#define EXPLORE_TRACES 4
+#define EXPLORE_CUTS 8
 
 /* The bytes of a trace as a reader or a sink gets them. */
 typedef struct explore_bytes {
@@ -32,11 +32,11 @@ static struct explore_world {
   bool stopping; /* the end of the trace has begun, by whatever cause */
   bool fails;    /* the sink does */
   bool flight;
-  bool blocks;   /* threads wait at the limit: when there are so many buffers more than when the trace begins */
+  bool blocks; /* threads wait at the limit: when there are so many buffers more than when the trace begins */
   unsigned room;
-  unsigned sink_calls;      /* what the sink calls: a bit for each of explore_sink_calls */
-  bool allocator_calls;     /* the allocator calls the tracer */
-  bool unread;              /* a part of the trace was read for nobody */
+  unsigned sink_calls;                  /* what the sink calls: a bit for each of explore_sink_calls */
+  bool allocator_calls;                 /* the allocator calls the tracer */
+  bool unread;                          /* a part of the trace was read for nobody */
   bool clean;                           /* the scenario keeps the rules: no problem may be counted */
   bool forked;                          /* what the other threads had in hand is lost */
   explore_bytes traces[EXPLORE_TRACES]; /* whole ones, to be checked; the last session's first */
@@ -88,23 +88,17 @@ static bool explore_sink_call(unsigned call) {
   gotrace_result result;
   size_t size;
   switch (call) {
-  case 0:
-    gotrace_log(GOTRACE_NO_TASK, "kind", "text");
-    return true;
+  case 0: gotrace_log(GOTRACE_NO_TASK, "kind", "text"); return true;
   case 1:
     world.stopping = true;
     result = gotrace_end();
     return result == GOTRACE_OK || result == GOTRACE_ERROR_NOT_RUNNING;
-  case 2:
-    return gotrace_stop() == GOTRACE_ERROR_READER_BUSY;
-  case 3:
-    return gotrace_read(&chunk, &size) == GOTRACE_ERROR_READER_BUSY;
+  case 2: return gotrace_stop() == GOTRACE_ERROR_READER_BUSY;
+  case 3: return gotrace_read(&chunk, &size) == GOTRACE_ERROR_READER_BUSY;
   case 4: /* once, since each cut gives it more to write */
     result = world.traces[0].size ? GOTRACE_OK : gotrace_advance();
     return result == GOTRACE_OK || result == GOTRACE_ERROR_NOT_RUNNING;
-  default:
-    gotrace_get_stats(&stats);
-    return true;
+  default: gotrace_get_stats(&stats); return true;
   }
 }
 
@@ -141,7 +135,9 @@ static void explore_on(bool sink, bool flight) {
   if (world.blocks) options.on_limit = GOTRACE_LIMIT_BLOCK;
   result = flight ? gotrace_flight_start(&options) : gotrace_start(&options);
   if (result != GOTRACE_OK) return;
-  if (world.blocks) gotrace__t.budget.limit = gotrace__t.budget.used + world.room * sizeof(gotrace__buffer) + sizeof(gotrace__buffer) / 2;
+  if (world.blocks)
+    gotrace__t.budget.limit =
+        gotrace__t.budget.used + world.room * sizeof(gotrace__buffer) + sizeof(gotrace__buffer) / 2;
   world.traces[0].size = 0;
   world.trace_count = 1;
   world.cut_count = 0;
@@ -264,106 +260,104 @@ static void explore_wake_late(gotrace_go *g) {
 }
 
 /* A tenth of a second. */
-static void explore_sleep(void) {
-  explore.threads[explore.running].time += 300000000;
-}
+static void explore_sleep(void) { explore.threads[explore.running].time += 300000000; }
 
 static void explore_end_thread(void) {
   explore.threads[explore.running].doing = "thread exit";
   explore_exit();
 }
 
-#define EXPLORE_SITE      (&world.site[explore.running][0])
+#define EXPLORE_SITE (&world.site[explore.running][0])
 #define EXPLORE_TASK_SITE (&world.site[explore.running][1])
 
 /* X(word, call with handle number i, whether it must be heard of: an event, or a problem counted) */
-#define EXPLORE_CALLS(X)                                                                                               \
-  X(create, world.go[i] = gotrace_go_create_at(EXPLORE_SITE, &explore_entries[i]), true)                               \
-  X(createblocked, world.go[i] = gotrace_go_create_blocked_at(EXPLORE_SITE, &explore_entries[i]), false)               \
-  X(createsys, world.go[i] = gotrace_go_create_syscall_at(EXPLORE_SITE, &explore_entries[i]), true)                    \
-  X(start, gotrace_go_start(world.go[i]), true)                                                                        \
-  X(end, gotrace_go_end(), true)                                                                                       \
-  X(yield, gotrace_go_stop_at(EXPLORE_SITE, GOTRACE_STOP_YIELD), true)                                                 \
-  X(block, gotrace_go_block_at(EXPLORE_SITE, GOTRACE_BLOCK_SYNC), true)                                                \
-  X(forever, gotrace_go_block_at(EXPLORE_SITE, GOTRACE_BLOCK_FOREVER), true)                                           \
-  X(named, gotrace_go_block_at(EXPLORE_SITE, gotrace_reason(i % 2 ? "named1" : "named0") + GOTRACE_BLOCK_NET), true)   \
-  X(unblock, gotrace_go_unblock_at(EXPLORE_SITE, world.go[i]), false)                                                  \
-  X(switch, gotrace_go_switch_at(EXPLORE_SITE, world.go[i]), true)                                                     \
-  X(switchfor, gotrace_go_switch_for_at(EXPLORE_SITE, world.go[i], gotrace_reason("named0")), true)                    \
-  X(switchend, gotrace_go_switch_end_at(EXPLORE_SITE, world.go[i]), true)                                              \
-  X(destroy, gotrace_go_destroy_at(EXPLORE_SITE, world.go[i]), true)                                                   \
-  X(syscall, gotrace_go_syscall_begin_at(EXPLORE_SITE), true)                                                          \
-  X(sysend, gotrace_go_syscall_end(), false)                                                                           \
-  X(sysblocked, gotrace_go_syscall_end_blocked(), false)                                                               \
-  X(endsys, gotrace_go_end_in_syscall(), true)                                                                            \
-  X(self, world.go[i] = gotrace_go_self(), false)                                                                      \
-  X(label, gotrace_go_label("label"), false)                                                                           \
-  X(timer, gotrace_go_timer(world.go[i]), false)                                                                       \
-  X(site, gotrace_log_at(gotrace_site_make("place", i % 2 ? "f.c" : NULL, i), world.task[0], "kind", "text"), true)    \
-  X(stack, gotrace_go_stack_bounds(world.go[i], NULL, NULL), false)                                                           \
-  X(wait, gotrace_wait_begin_at(EXPLORE_SITE, GOTRACE_BLOCK_SYNC), true)                                               \
-  X(waiton, gotrace_wait_on_at(EXPLORE_SITE, &world.site[i], GOTRACE_BLOCK_SYNC), true)                                \
-  X(wakeone, gotrace_wake_at(EXPLORE_SITE, &world.site[i], 1), false)                                                  \
-  X(wakeall, gotrace_wake_at(EXPLORE_SITE, &world.site[i], GOTRACE_WAKE_ALL), false)                                   \
-  X(waitend, gotrace_wait_end(), true)                                                                                 \
-  X(tcreate, world.go[i] = gotrace_thread_create_at(EXPLORE_SITE, &explore_entries[i]), true)                          \
-  X(beginas, gotrace_thread_begin_as(world.go[i]), true)                                                               \
-  X(rename, gotrace_go_rename(world.go[i], "renamed"), false)                                                          \
-  X(trename, gotrace_thread_rename("new name"), false)                                                                 \
-  X(begin, gotrace_thread_begin("thread"), false)                                                                      \
-  X(finish, gotrace_thread_end(), false)                                                                               \
-  X(exit, explore_end_thread(), false)                                                                                 \
-  X(pcreate, world.proc[i] = gotrace_proc_create(), false)                                                             \
-  X(pdestroy, gotrace_proc_destroy(world.proc[i]), false)                                                              \
-  X(pstart, gotrace_proc_start(world.proc[i]), true)                                                                   \
-  X(pstop, gotrace_proc_stop(), true)                                                                                  \
-  X(steal, gotrace_proc_steal(world.proc[i]), false) /* the loser may have said it */                                  \
-  X(procs, gotrace_procs_change_at(EXPLORE_SITE, 4), true)                                                             \
-  X(gc, gotrace_gc_begin_at(EXPLORE_SITE), true)                                                                       \
-  X(gcend, gotrace_gc_end(), false)                                                                                    \
-  X(stw, gotrace_stw_begin_at(EXPLORE_SITE, GOTRACE_STW_GC_MARK_TERM), true)                                           \
-  X(stwend, gotrace_stw_end(), false)                                                                                  \
-  X(scan, gotrace_gc_scan_begin(), true)                                                                               \
-  X(scanend, gotrace_gc_scan_end(), true)                                                                              \
-  X(sweep, gotrace_gc_sweep_begin(), false)                                                                            \
-  X(span, gotrace_gc_sweep_span_at(EXPLORE_SITE, 8192, 4096), false)                                                   \
-  X(sweepend, gotrace_gc_sweep_end(), false)                                                                           \
-  X(assist, gotrace_gc_mark_assist_begin_at(EXPLORE_SITE), true)                                                       \
-  X(assistend, gotrace_gc_mark_assist_end(), false)                                                                    \
-  X(heap, gotrace_heap_alloc(4096), true)                                                                              \
-  X(goal, gotrace_heap_goal(8192), true)                                                                               \
-  X(task, world.task[i] = gotrace_task_begin_at(EXPLORE_TASK_SITE, "task", 1, world.task[0]), true)                    \
-  X(taskend, gotrace_task_end_at(EXPLORE_TASK_SITE, world.task[i]), false)                                             \
-  X(region, gotrace_region_begin_at(EXPLORE_SITE, world.task[i], "region", 1), true)                                   \
-  X(regionend, gotrace_region_end_at(EXPLORE_SITE, world.task[i], "region", 1), true)                                  \
-  X(log, gotrace_log_at(EXPLORE_SITE, world.task[i], "kind", "text"), true)                                            \
-  X(sample, gotrace_cpu_sample(NULL), false)                                                                           \
-  X(on, explore_on(false, false), false)                                                                               \
-  X(onsink, explore_on(true, false), false)                                                                            \
-  X(onflight, explore_on(false, true), false)                                                                          \
-  X(off, explore_off(), false)                                                                                         \
-  X(stop, explore_stop(), false)                                                                                       \
-  X(early, explore_early(), false)                                                                                     \
-  X(limit, explore_limit(), false)                                                                                     \
-  X(advance, gotrace_advance(), false)                                                                                 \
-  X(snapshot, explore_snapshot(), false)                                                                               \
-  X(read, explore_read_to_end(true), false)                                                                            \
-  X(readnext, explore_read_next(), false)                                                                              \
-  X(tryread, explore_read_to_end(false), false)                                                                        \
-  X(stats, gotrace_get_stats(&world.stats), false)                                                                     \
-  X(sleep, explore_sleep(), false)                                                                                     \
-  X(fail, world.fails = world.stopping = true, false)                                                                  \
-  X(blocks, (world.blocks = true, world.room = i), false)                                                              \
-  X(cancel, explore_cancel((int)i), false)                                                                             \
-  X(cleanup, (void)0, false) /* what follows runs also when the thread is cancelled before */                          \
-  X(sinkcalls, world.sink_calls |= 1u << i, false)                                                                     \
-  X(allocatorcalls, world.allocator_calls = true, false)                                                               \
-  X(processend, explore_process_end(), false)                                                                          \
-  X(lack, explore.lacks = true, false) /* each allocation from here on fails in turn, see explore_text_run */                \
-  X(latewake, explore_wake_late(world.go[i]), false)                                                                   \
-  X(unload, explore_unload(), false)                                                                                   \
-  X(clean, world.clean = true, false)                                                                                  \
-  X(forks, explore_fork_in_parent(), false)                                                                            \
+#define EXPLORE_CALLS(X)                                                                                             \
+  X(create, world.go[i] = gotrace_go_create_at(EXPLORE_SITE, &explore_entries[i]), true)                             \
+  X(createblocked, world.go[i] = gotrace_go_create_blocked_at(EXPLORE_SITE, &explore_entries[i]), false)             \
+  X(createsys, world.go[i] = gotrace_go_create_syscall_at(EXPLORE_SITE, &explore_entries[i]), true)                  \
+  X(start, gotrace_go_start(world.go[i]), true)                                                                      \
+  X(end, gotrace_go_end(), true)                                                                                     \
+  X(yield, gotrace_go_stop_at(EXPLORE_SITE, GOTRACE_STOP_YIELD), true)                                               \
+  X(block, gotrace_go_block_at(EXPLORE_SITE, GOTRACE_BLOCK_SYNC), true)                                              \
+  X(forever, gotrace_go_block_at(EXPLORE_SITE, GOTRACE_BLOCK_FOREVER), true)                                         \
+  X(named, gotrace_go_block_at(EXPLORE_SITE, gotrace_reason(i % 2 ? "named1" : "named0") + GOTRACE_BLOCK_NET), true) \
+  X(unblock, gotrace_go_unblock_at(EXPLORE_SITE, world.go[i]), false)                                                \
+  X(switch, gotrace_go_switch_at(EXPLORE_SITE, world.go[i]), true)                                                   \
+  X(switchfor, gotrace_go_switch_for_at(EXPLORE_SITE, world.go[i], gotrace_reason("named0")), true)                  \
+  X(switchend, gotrace_go_switch_end_at(EXPLORE_SITE, world.go[i]), true)                                            \
+  X(destroy, gotrace_go_destroy_at(EXPLORE_SITE, world.go[i]), true)                                                 \
+  X(syscall, gotrace_go_syscall_begin_at(EXPLORE_SITE), true)                                                        \
+  X(sysend, gotrace_go_syscall_end(), false)                                                                         \
+  X(sysblocked, gotrace_go_syscall_end_blocked(), false)                                                             \
+  X(endsys, gotrace_go_end_in_syscall(), true)                                                                       \
+  X(self, world.go[i] = gotrace_go_self(), false)                                                                    \
+  X(label, gotrace_go_label("label"), false)                                                                         \
+  X(timer, gotrace_go_timer(world.go[i]), false)                                                                     \
+  X(site, gotrace_log_at(gotrace_site_make("place", i % 2 ? "f.c" : NULL, i), world.task[0], "kind", "text"), true)  \
+  X(stack, gotrace_go_stack_bounds(world.go[i], NULL, NULL), false)                                                  \
+  X(wait, gotrace_wait_begin_at(EXPLORE_SITE, GOTRACE_BLOCK_SYNC), true)                                             \
+  X(waiton, gotrace_wait_on_at(EXPLORE_SITE, &world.site[i], GOTRACE_BLOCK_SYNC), true)                              \
+  X(wakeone, gotrace_wake_at(EXPLORE_SITE, &world.site[i], 1), false)                                                \
+  X(wakeall, gotrace_wake_at(EXPLORE_SITE, &world.site[i], GOTRACE_WAKE_ALL), false)                                 \
+  X(waitend, gotrace_wait_end(), true)                                                                               \
+  X(tcreate, world.go[i] = gotrace_thread_create_at(EXPLORE_SITE, &explore_entries[i]), true)                        \
+  X(beginas, gotrace_thread_begin_as(world.go[i]), true)                                                             \
+  X(rename, gotrace_go_rename(world.go[i], "renamed"), false)                                                        \
+  X(trename, gotrace_thread_rename("new name"), false)                                                               \
+  X(begin, gotrace_thread_begin("thread"), false)                                                                    \
+  X(finish, gotrace_thread_end(), false)                                                                             \
+  X(exit, explore_end_thread(), false)                                                                               \
+  X(pcreate, world.proc[i] = gotrace_proc_create(), false)                                                           \
+  X(pdestroy, gotrace_proc_destroy(world.proc[i]), false)                                                            \
+  X(pstart, gotrace_proc_start(world.proc[i]), true)                                                                 \
+  X(pstop, gotrace_proc_stop(), true)                                                                                \
+  X(steal, gotrace_proc_steal(world.proc[i]), false) /* the loser may have said it */                                \
+  X(procs, gotrace_procs_change_at(EXPLORE_SITE, 4), true)                                                           \
+  X(gc, gotrace_gc_begin_at(EXPLORE_SITE), true)                                                                     \
+  X(gcend, gotrace_gc_end(), false)                                                                                  \
+  X(stw, gotrace_stw_begin_at(EXPLORE_SITE, GOTRACE_STW_GC_MARK_TERM), true)                                         \
+  X(stwend, gotrace_stw_end(), false)                                                                                \
+  X(scan, gotrace_gc_scan_begin(), true)                                                                             \
+  X(scanend, gotrace_gc_scan_end(), true)                                                                            \
+  X(sweep, gotrace_gc_sweep_begin(), false)                                                                          \
+  X(span, gotrace_gc_sweep_span_at(EXPLORE_SITE, 8192, 4096), false)                                                 \
+  X(sweepend, gotrace_gc_sweep_end(), false)                                                                         \
+  X(assist, gotrace_gc_mark_assist_begin_at(EXPLORE_SITE), true)                                                     \
+  X(assistend, gotrace_gc_mark_assist_end(), false)                                                                  \
+  X(heap, gotrace_heap_alloc(4096), true)                                                                            \
+  X(goal, gotrace_heap_goal(8192), true)                                                                             \
+  X(task, world.task[i] = gotrace_task_begin_at(EXPLORE_TASK_SITE, "task", 1, world.task[0]), true)                  \
+  X(taskend, gotrace_task_end_at(EXPLORE_TASK_SITE, world.task[i]), false)                                           \
+  X(region, gotrace_region_begin_at(EXPLORE_SITE, world.task[i], "region", 1), true)                                 \
+  X(regionend, gotrace_region_end_at(EXPLORE_SITE, world.task[i], "region", 1), true)                                \
+  X(log, gotrace_log_at(EXPLORE_SITE, world.task[i], "kind", "text"), true)                                          \
+  X(sample, gotrace_cpu_sample(NULL), false)                                                                         \
+  X(on, explore_on(false, false), false)                                                                             \
+  X(onsink, explore_on(true, false), false)                                                                          \
+  X(onflight, explore_on(false, true), false)                                                                        \
+  X(off, explore_off(), false)                                                                                       \
+  X(stop, explore_stop(), false)                                                                                     \
+  X(early, explore_early(), false)                                                                                   \
+  X(limit, explore_limit(), false)                                                                                   \
+  X(advance, gotrace_advance(), false)                                                                               \
+  X(snapshot, explore_snapshot(), false)                                                                             \
+  X(read, explore_read_to_end(true), false)                                                                          \
+  X(readnext, explore_read_next(), false)                                                                            \
+  X(tryread, explore_read_to_end(false), false)                                                                      \
+  X(stats, gotrace_get_stats(&world.stats), false)                                                                   \
+  X(sleep, explore_sleep(), false)                                                                                   \
+  X(fail, world.fails = world.stopping = true, false)                                                                \
+  X(blocks, (world.blocks = true, world.room = i), false)                                                            \
+  X(cancel, explore_cancel((int)i), false)                                                                           \
+  X(cleanup, (void)0, false) /* what follows runs also when the thread is cancelled before */                        \
+  X(sinkcalls, world.sink_calls |= 1u << i, false)                                                                   \
+  X(allocatorcalls, world.allocator_calls = true, false)                                                             \
+  X(processend, explore_process_end(), false)                                                                        \
+  X(lack, explore.lacks = true, false) /* each allocation from here on fails in turn, see explore_text_run */        \
+  X(latewake, explore_wake_late(world.go[i]), false)                                                                 \
+  X(unload, explore_unload(), false)                                                                                 \
+  X(clean, world.clean = true, false)                                                                                \
+  X(forks, explore_fork_in_parent(), false)                                                                          \
   X(fork, explore_fork(), false)
 
 enum explore_call {
@@ -387,14 +381,11 @@ static const bool explore_heard[] = {
 
 static void explore_do(enum explore_call call, unsigned i) {
   switch (call) {
-#define EXPLORE_CALL(word, code, heard)                                                                                \
-  case EXPLORE_CALL_##word:                                                                                            \
-    code;                                                                                                              \
-    break;
+#define EXPLORE_CALL(word, code, heard) \
+  case EXPLORE_CALL_##word: code; break;
     EXPLORE_CALLS(EXPLORE_CALL)
 #undef EXPLORE_CALL
-  default:
-    abort();
+  default: abort();
   }
 }
 
@@ -503,9 +494,7 @@ static void explore_run_commands(const explore_turn *turn, unsigned i) {
   thread->doing = NULL;
 }
 
-static void explore_run_turn(const explore_turn *turn) {
-  explore_run_commands(turn, 0);
-}
+static void explore_run_turn(const explore_turn *turn) { explore_run_commands(turn, 0); }
 
 /* The running thread is cancelled: runs what follows `cleanup` in its turn. */
 static void explore_unwind(void) {
@@ -519,9 +508,7 @@ static void explore_unwind(void) {
 }
 
 /* Whether the session's reader is a service thread. */
-static bool explore_served(void) {
-  return gotrace__t.active && gotrace__t.service;
-}
+static bool explore_served(void) { return gotrace__t.active && gotrace__t.service; }
 
 /* The turns of a part; of the middle one, all at once. */
 static void explore_run_part(uint8_t part) {
@@ -552,8 +539,7 @@ static void explore_main(void) {
   explore.together = explore_served(); /* the service thread has still to be ordered */
   explore_run_part(2);
   if (gotrace__t.active) {
-    if (gotrace__t.service)
-      explore_stop();
+    if (gotrace__t.service) explore_stop();
     else {
       if (!gotrace__t.finished) explore_off();
       explore_read_to_end(true);
@@ -562,8 +548,7 @@ static void explore_main(void) {
   explore.together = false;
   if ((gotrace__load_relaxed(&gotrace__t.control) & GOTRACE__MODES) == GOTRACE__GONE)
     world.stats = gotrace__t.last; /* calls of threads that live on are dropped */
-  else
-    gotrace_get_stats(&world.stats);
+  else gotrace_get_stats(&world.stats);
   explore_check_woken();
   explore_end_run(EXPLORE_FINISHED);
 }

@@ -33,37 +33,80 @@ static bool explore_name_field(char *text, size_t size, const char *record, size
   for (i = 0; i < count; i++)
     if (offsets[i] <= offset && (best == count || offsets[i] > offsets[best])) best = i;
   if (best == count) return false;
-  if (offsets[best] == offset)
-    snprintf(text, size, "%s.%s", record, names[best]);
-  else
-    snprintf(text, size, "%s.%s+%zu", record, names[best], offset - offsets[best]);
+  if (offsets[best] == offset) snprintf(text, size, "%s.%s", record, names[best]);
+  else snprintf(text, size, "%s.%s+%zu", record, names[best], offset - offsets[best]);
   return true;
 }
 
 /* Names a place in a record by the last field before it. */
-#define EXPLORE_FIELDS(type, FIELDS)                                                                                   \
-  static void explore_name_##type(char *text, size_t size, const char *record, size_t offset) {                        \
-    static const size_t offsets[] = {FIELDS(EXPLORE_OFFSET_##type)};                                                   \
-    static const char *const names[] = {FIELDS(EXPLORE_FIELD)};                                                        \
-    explore_name_field(text, size, record, offset, offsets, names, sizeof offsets / sizeof offsets[0]);                \
+#define EXPLORE_FIELDS(type, FIELDS)                                                                    \
+  static void explore_name_##type(char *text, size_t size, const char *record, size_t offset) {         \
+    static const size_t offsets[] = {FIELDS(EXPLORE_OFFSET_##type)};                                    \
+    static const char *const names[] = {FIELDS(EXPLORE_FIELD)};                                         \
+    explore_name_field(text, size, record, offset, offsets, names, sizeof offsets / sizeof offsets[0]); \
   }
-#define EXPLORE_FIELD(name)         #name,
+#define EXPLORE_FIELD(name) #name,
 #define EXPLORE_OFFSET_tracer(name) offsetof(struct gotrace__tracer, name),
-#define EXPLORE_OFFSET_go(name)     offsetof(struct gotrace_go, name),
-#define EXPLORE_OFFSET_proc(name)   offsetof(struct gotrace_proc, name),
+#define EXPLORE_OFFSET_go(name) offsetof(struct gotrace_go, name),
+#define EXPLORE_OFFSET_proc(name) offsetof(struct gotrace_proc, name),
 #define EXPLORE_OFFSET_thread(name) offsetof(struct gotrace__thread, name),
-#define EXPLORE_TRACER(X)                                                                                              \
-  X(control)                                                                                                           \
-  X(session) X(fence) X(life) X(ready) X(active) X(global_lock) X(global) X(procs_changed) X(heap_alloc) X(collector)  \
-      X(queue_lock) X(changed) X(full) X(records) X(slabs) X(procs) X(ender) X(threads) X(next_go_id) X(next_task_id)  \
-          X(globals_traced) X(open_tasks) X(tasks_traced) X(snapshot) X(flight_lock) X(writing) X(kept_count)          \
-              X(reader) X(read_by) X(state) X(piece) X(budget) X(flight_budget) X(early) X(bytes) X(kinds)
+#define EXPLORE_TRACER(X) \
+  X(control)              \
+  X(session)              \
+  X(fence)                \
+  X(life)                 \
+  X(ready)                \
+  X(active)               \
+  X(global_lock)          \
+  X(global)               \
+  X(procs_changed)        \
+  X(heap_alloc)           \
+  X(collector)            \
+  X(queue_lock)           \
+  X(changed)              \
+  X(full)                 \
+  X(records)              \
+  X(slabs)                \
+  X(procs)                \
+  X(ender)                \
+  X(threads)              \
+  X(next_go_id)           \
+  X(next_task_id)         \
+  X(globals_traced)       \
+  X(open_tasks)           \
+  X(tasks_traced)         \
+  X(snapshot)             \
+  X(flight_lock)          \
+  X(writing)              \
+  X(kept_count)           \
+  X(reader)               \
+  X(read_by)              \
+  X(state)                \
+  X(piece)                \
+  X(budget)               \
+  X(flight_budget)        \
+  X(early)                \
+  X(bytes)                \
+  X(kinds)
 #define EXPLORE_GO(X) X(word) X(id) X(owner) X(is_free) X(tick) X(entry) X(syscall_proc) X(known) X(introduced) X(link)
 #define EXPLORE_PROC(X) X(word) X(session) X(go) X(stream) X(traced) X(sequence) X(thread) X(sweep_session) X(next)
-#define EXPLORE_THREAD(X)                                                                                              \
-  X(sequence)                                                                                                          \
-  X(control) X(call) X(proc) X(go) X(stream) X(opened) X(in_syscall) X(session) X(index) X(system_id) X(used) X(next)  \
-      X(threads) X(kinds) X(problems)
+#define EXPLORE_THREAD(X) \
+  X(sequence)             \
+  X(control)              \
+  X(call)                 \
+  X(proc)                 \
+  X(go)                   \
+  X(stream)               \
+  X(opened)               \
+  X(in_syscall)           \
+  X(session)              \
+  X(index)                \
+  X(system_id)            \
+  X(used)                 \
+  X(next)                 \
+  X(threads)              \
+  X(kinds)                \
+  X(problems)
 EXPLORE_FIELDS(tracer, EXPLORE_TRACER)
 EXPLORE_FIELDS(go, EXPLORE_GO)
 EXPLORE_FIELDS(proc, EXPLORE_PROC)
@@ -151,10 +194,8 @@ static bool explore_in_time(explore_stream_time *streams, size_t *count, const g
   if (strncmp(event->spec->arguments, "dt", 2) || !strcmp(event->spec->name, "CPUSample")) return true;
   for (i = 0; i < *count && streams[i].id != id; i++) continue;
   if (i == EXPLORE_STREAMS) return true;
-  if (i == *count)
-    streams[(*count)++].id = id;
-  else if (event->time < streams[i].time)
-    return false;
+  if (i == *count) streams[(*count)++].id = id;
+  else if (event->time < streams[i].time) return false;
   streams[i].time = event->time;
   return true;
 }
@@ -275,9 +316,7 @@ static bool explore_check_trace(const explore_bytes *bytes, bool counts) {
 #define EXPLORE_LIVE 256
 
 /* The library has been unloaded. */
-static bool explore_gone(void) {
-  return (gotrace__t.control & GOTRACE__MODES) == GOTRACE__GONE;
-}
+static bool explore_gone(void) { return (gotrace__t.control & GOTRACE__MODES) == GOTRACE__GONE; }
 
 /* After an unload nothing is left but the records of threads that live on. */
 static bool explore_lives_on(const explore_allocation *allocation) {

@@ -31,14 +31,14 @@
 #define EXPLORE_UCONTEXT 0 /* 1: coroutines by ucontext, as on other processors than x86-64 */
 #endif
 
-#define EXPLORE_THREADS   6 /* 0: the scenario's main; then its threads; the last: the service thread */
-#define EXPLORE_SERVICE   (EXPLORE_THREADS - 1)
-#define EXPLORE_STACK     ((size_t)256 << 10)
-#define EXPLORE_ARENA     ((size_t)64 << 20) /* a thread; no memory is used twice in a run */
-#define EXPLORE_RED       32                 /* bytes before each allocation */
-#define EXPLORE_STEPS     20000              /* more in one run: threads wait for each other in a circle */
+#define EXPLORE_THREADS 6 /* 0: the scenario's main; then its threads; the last: the service thread */
+#define EXPLORE_SERVICE (EXPLORE_THREADS - 1)
+#define EXPLORE_STACK ((size_t)256 << 10)
+#define EXPLORE_ARENA ((size_t)64 << 20) /* a thread; no memory is used twice in a run */
+#define EXPLORE_RED 32                   /* bytes before each allocation */
+#define EXPLORE_STEPS 20000              /* more in one run: threads wait for each other in a circle */
 #define EXPLORE_LOCATIONS 65536
-#define EXPLORE_HELD      16
+#define EXPLORE_HELD 16
 
 typedef enum explore_state {
   EXPLORE_IDLE, /* waits for its commands */
@@ -67,9 +67,9 @@ typedef struct explore_thread {
   uint64_t milliseconds; /* how long it waits at most */
   bool expired;          /* and that was too long: it must wait again, or it was not woken when it should have been */
   bool waits_cancellably;
-  bool cancel_off;       /* the thread may not be cancelled */
-  uint32_t cancel;       /* somebody has cancelled it */
-  int joins;             /* -1: all threads of the scenario */
+  bool cancel_off; /* the thread may not be cancelled */
+  uint32_t cancel; /* somebody has cancelled it */
+  int joins;       /* -1: all threads of the scenario */
   int line;
   uint64_t hash, time, skew;
   struct explore_location *read; /* last; NULL: the last operation was no reading */
@@ -115,8 +115,8 @@ typedef enum explore_mode { EXPLORE_SEARCH, EXPLORE_RANDOM, EXPLORE_REPLAY } exp
 typedef enum explore_end { EXPLORE_FINISHED, EXPLORE_PRUNED, EXPLORE_LEARNED, EXPLORE_FAILED } explore_end;
 
 #define EXPLORE_SWITCHES 4096
-#define EXPLORE_CHOICES  65536
-#define EXPLORE_SEEN     ((size_t)1 << 21)
+#define EXPLORE_CHOICES 65536
+#define EXPLORE_SEEN ((size_t)1 << 21)
 
 static struct explore {
   /* One run: */
@@ -137,10 +137,10 @@ static struct explore {
   bool joined;   /* the service thread */
   bool unloaded; /* threads that end do not call the tracer any more */
   /* The search: */
-  uint32_t lack_at; /* the allocation of this number fails; 0: none */
-  bool lack_met;    /* it was reached, in any run */
+  uint32_t lack_at;     /* the allocation of this number fails; 0: none */
+  bool lack_met;        /* it was reached, in any run */
   bool protected_pages; /* by the run before */
-  bool pages; /* memory is given out in pages, and cannot be touched after it was freed */
+  bool pages;           /* memory is given out in pages, and cannot be touched after it was freed */
   explore_mode mode;
   int bound;
   bool trace;
@@ -280,9 +280,7 @@ static void explore_catch_crashes(void) {
 #define EXPLORE_PAGE ((size_t)4096)
 static void explore_allocator_calls(void);
 
-static size_t explore_in_pages(size_t size) {
-  return (size + EXPLORE_RED + EXPLORE_PAGE - 1) & ~(EXPLORE_PAGE - 1);
-}
+static size_t explore_in_pages(size_t size) { return (size + EXPLORE_RED + EXPLORE_PAGE - 1) & ~(EXPLORE_PAGE - 1); }
 
 static bool explore_lack(void);
 
@@ -408,15 +406,12 @@ static bool explore_seen(int running) {
 static bool explore_can_run(const explore_thread *thread) {
   int i;
   switch (thread->state) {
-  case EXPLORE_RUNNABLE:
-    return true;
-  case EXPLORE_WANTS_LOCK:
-    return !((const gotrace__mutex *)thread->waits_for)->owner;
+  case EXPLORE_RUNNABLE: return true;
+  case EXPLORE_WANTS_LOCK: return !((const gotrace__mutex *)thread->waits_for)->owner;
   case EXPLORE_WAITS:
     return ((const gotrace__cond *)thread->waits_for)->wakes != thread->wakes ||
            (thread->waits_cancellably && thread->cancel);
-  case EXPLORE_SPINS:
-    return ((const explore_location *)thread->waits_for)->writes != thread->wakes;
+  case EXPLORE_SPINS: return ((const explore_location *)thread->waits_for)->writes != thread->wakes;
   case EXPLORE_JOINS:
     for (i = 1; i < EXPLORE_THREADS; i++)
       if ((i == thread->joins || (thread->joins < 0 && i != EXPLORE_SERVICE)) &&
@@ -427,8 +422,7 @@ static bool explore_can_run(const explore_thread *thread) {
     for (i = 0; i < EXPLORE_THREADS; i++)
       if (&explore.threads[i] != thread && explore_can_run(&explore.threads[i])) return false;
     return true;
-  default:
-    return false;
+  default: return false;
   }
 }
 
@@ -444,8 +438,7 @@ static void explore_deadlock(void) {
     if (!what) continue;
     if (thread->state == EXPLORE_SPINS)
       explore_name(name, sizeof name, ((const explore_location *)thread->waits_for)->at);
-    else
-      explore_name(name, sizeof name, thread->waits_for);
+    else explore_name(name, sizeof name, thread->waits_for);
     snprintf(text + strlen(text), sizeof text - strlen(text), "; T%d (%s) %s %s at line %d", i,
              thread->doing ? thread->doing : "-", what, name, thread->line);
     if (thread->state == EXPLORE_WANTS_LOCK)
@@ -503,8 +496,7 @@ static int explore_pick(const uint8_t *threads, unsigned count, bool goes_on) {
   unsigned i;
   if (!explore.together) return threads[0];
   switch (explore.mode) {
-  case EXPLORE_SEARCH:
-    return explore_pick_search(threads, count, goes_on);
+  case EXPLORE_SEARCH: return explore_pick_search(threads, count, goes_on);
   case EXPLORE_RANDOM:
     explore.random = explore.random * 6364136223846793005u + 1442695040888963407u;
     return goes_on && explore.random >> 60 ? threads[0] : threads[(explore.random >> 33) % count];
@@ -628,8 +620,8 @@ static void explore_let_go(const void *at) {
     }
 }
 
-/* The running thread's counters: no more than gotrace__count are they points at which it matters who goes on. There are so
- * many of them that setting them to 0 took half of the time. */
+/* The running thread's counters: no more than gotrace__count are they points at which it matters who goes on. There are
+ * so many of them that setting them to 0 took half of the time. */
 static bool explore_is_counter(const void *at) {
   const gotrace__thread *m = gotrace__self;
   return m && ((uintptr_t)at - (uintptr_t)m->kinds < sizeof m->kinds ||
@@ -660,10 +652,8 @@ static void explore_cas(void *at, size_t size, const void *expected, uint64_t de
   if (location) explore_note(location, succeeds);
   if (succeeds && size == 8 && (old ^ desired) == GOTRACE__BUSY) {
     int rank = explore_rank(at);
-    if (rank && desired & GOTRACE__BUSY)
-      explore_hold(at, rank, line);
-    else
-      explore_let_go(at);
+    if (rank && desired & GOTRACE__BUSY) explore_hold(at, rank, line);
+    else explore_let_go(at);
   } else if (succeeds && size == 8 && !(desired & GOTRACE__BUSY)) {
     explore_let_go(at);
   }
@@ -696,9 +686,7 @@ static int explore_cancel_off(void) {
   return before;
 }
 
-static void explore_cancel_restore(int before) {
-  explore.threads[explore.running].cancel_off = before != 0;
-}
+static void explore_cancel_restore(int before) { explore.threads[explore.running].cancel_off = before != 0; }
 
 /* pthread_cancel. */
 static void explore_cancel(int thread) {
@@ -778,9 +766,7 @@ static uint64_t explore_nanoseconds(void) {
   return now;
 }
 
-static uintptr_t explore_identity(void) {
-  return (uintptr_t)explore.running + 1;
-}
+static uintptr_t explore_identity(void) { return (uintptr_t)explore.running + 1; }
 
 static void explore_at_exit(void *argument) {
   if (!explore.unloaded) explore.threads[explore.running].exit_argument = argument;
@@ -824,9 +810,7 @@ static void explore_join(int handle, int line) {
 }
 
 /* Lets all others run until none can go on. */
-static void explore_let_run(void) {
-  explore_block(EXPLORE_LETS, NULL, 0);
-}
+static void explore_let_run(void) { explore_block(EXPLORE_LETS, NULL, 0); }
 
 /* The running thread has come to an end. That is part of the state, also if it has done nothing since it was chosen:
  * otherwise the run would be taken for one that goes on from where it began. */

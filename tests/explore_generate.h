@@ -141,10 +141,8 @@ static void explore_prepare(explore_text *text, int thread, enum explore_need ne
 
 static void explore_act_text(explore_text *text, int thread, const char *act) {
   for (; *act; act++)
-    if (*act == '@')
-      explore_add(text, "%d", 3 + thread);
-    else
-      explore_add(text, "%c", *act);
+    if (*act == '@') explore_add(text, "%d", 3 + thread);
+    else explore_add(text, "%c", *act);
 }
 
 static void explore_pair_text(explore_text *text, const explore_act *a, const explore_act *b,

@@ -30,46 +30,46 @@ static EXPLORE_NOINLINE void explore_cas(void *at, size_t size, const void *expe
 
 /* Place and value are worked out before the scheduler is asked: what they read may be another thread's by then. */
 #define EXPLORE_NUMBER(v) ((uint64_t)(uintptr_t)(v))
-#define EXPLORE_READ(p)   EXPLORE_READ_(p, GOTRACE__NAME(explore_at_, __COUNTER__))
-#define EXPLORE_READ_(p, at)                                                                                           \
-  __extension__({                                                                                                      \
-    __auto_type at = (p);                                                                                              \
-    explore_access(at, sizeof *at, EXPLORE_LOAD, __LINE__);                                                            \
-    __atomic_load_n(at, __ATOMIC_RELAXED);                                                                             \
+#define EXPLORE_READ(p) EXPLORE_READ_(p, GOTRACE__NAME(explore_at_, __COUNTER__))
+#define EXPLORE_READ_(p, at)                                \
+  __extension__({                                           \
+    __auto_type at = (p);                                   \
+    explore_access(at, sizeof *at, EXPLORE_LOAD, __LINE__); \
+    __atomic_load_n(at, __ATOMIC_RELAXED);                  \
   })
-#define EXPLORE_WRITE(p, v, op, change)                                                                                \
+#define EXPLORE_WRITE(p, v, op, change) \
   EXPLORE_WRITE_(p, v, op, change, GOTRACE__NAME(explore_at_, __COUNTER__), GOTRACE__NAME(explore_value_, __COUNTER__))
-#define EXPLORE_WRITE_(p, v, op, change, at, value)                                                                    \
-  __extension__({                                                                                                      \
-    __auto_type at = (p);                                                                                              \
-    const __typeof__(*at) value = (__typeof__(*at))(v);                                                                \
-    explore_store(at, sizeof *at, EXPLORE_NUMBER(value), op, __LINE__);                                                \
-    change(at, value, __ATOMIC_SEQ_CST);                                                                               \
+#define EXPLORE_WRITE_(p, v, op, change, at, value)                     \
+  __extension__({                                                       \
+    __auto_type at = (p);                                               \
+    const __typeof__(*at) value = (__typeof__(*at))(v);                 \
+    explore_store(at, sizeof *at, EXPLORE_NUMBER(value), op, __LINE__); \
+    change(at, value, __ATOMIC_SEQ_CST);                                \
   })
-#define EXPLORE_SWAP(p, expected, desired)                                                                             \
-  EXPLORE_SWAP_(p, expected, desired, GOTRACE__NAME(explore_at_, __COUNTER__),                                         \
+#define EXPLORE_SWAP(p, expected, desired)                                     \
+  EXPLORE_SWAP_(p, expected, desired, GOTRACE__NAME(explore_at_, __COUNTER__), \
                 GOTRACE__NAME(explore_value_, __COUNTER__))
-#define EXPLORE_SWAP_(p, expected, desired, at, value)                                                                 \
-  __extension__({                                                                                                      \
-    __auto_type at = (p);                                                                                              \
-    const __typeof__(*at) value = (__typeof__(*at))(desired);                                                          \
-    explore_cas(at, sizeof *at, (expected), EXPLORE_NUMBER(value), __LINE__);                                          \
-    __atomic_compare_exchange_n(at, expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                           \
+#define EXPLORE_SWAP_(p, expected, desired, at, value)                                       \
+  __extension__({                                                                            \
+    __auto_type at = (p);                                                                    \
+    const __typeof__(*at) value = (__typeof__(*at))(desired);                                \
+    explore_cas(at, sizeof *at, (expected), EXPLORE_NUMBER(value), __LINE__);                \
+    __atomic_compare_exchange_n(at, expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   })
 
-#define gotrace__load_relaxed(p)                   EXPLORE_READ(p)
-#define gotrace__load_acquire(p)                   EXPLORE_READ(p)
-#define gotrace__load_seq_cst(p)                   EXPLORE_READ(p)
-#define gotrace__store_relaxed(p, v)               EXPLORE_WRITE(p, v, EXPLORE_STORE, __atomic_store_n)
-#define gotrace__store_release(p, v)               EXPLORE_WRITE(p, v, EXPLORE_STORE, __atomic_store_n)
-#define gotrace__store_seq_cst(p, v)               EXPLORE_WRITE(p, v, EXPLORE_STORE, __atomic_store_n)
-#define gotrace__add_relaxed(p, v)                 EXPLORE_WRITE(p, v, EXPLORE_ADD, __atomic_fetch_add)
-#define gotrace__exchange_relaxed(p, v)            EXPLORE_WRITE(p, v, EXPLORE_EXCHANGE, __atomic_exchange_n)
-#define gotrace__exchange_acq_rel(p, v)            EXPLORE_WRITE(p, v, EXPLORE_EXCHANGE, __atomic_exchange_n)
+#define gotrace__load_relaxed(p) EXPLORE_READ(p)
+#define gotrace__load_acquire(p) EXPLORE_READ(p)
+#define gotrace__load_seq_cst(p) EXPLORE_READ(p)
+#define gotrace__store_relaxed(p, v) EXPLORE_WRITE(p, v, EXPLORE_STORE, __atomic_store_n)
+#define gotrace__store_release(p, v) EXPLORE_WRITE(p, v, EXPLORE_STORE, __atomic_store_n)
+#define gotrace__store_seq_cst(p, v) EXPLORE_WRITE(p, v, EXPLORE_STORE, __atomic_store_n)
+#define gotrace__add_relaxed(p, v) EXPLORE_WRITE(p, v, EXPLORE_ADD, __atomic_fetch_add)
+#define gotrace__exchange_relaxed(p, v) EXPLORE_WRITE(p, v, EXPLORE_EXCHANGE, __atomic_exchange_n)
+#define gotrace__exchange_acq_rel(p, v) EXPLORE_WRITE(p, v, EXPLORE_EXCHANGE, __atomic_exchange_n)
 #define gotrace__cas_seq_cst(p, expected, desired) EXPLORE_SWAP(p, expected, desired)
 #define gotrace__cas_acq_rel(p, expected, desired) EXPLORE_SWAP(p, expected, desired)
-#define gotrace__fence_seq_cst()                   ((void)0)
-#define gotrace__signal_fence()                    __atomic_signal_fence(__ATOMIC_SEQ_CST)
+#define gotrace__fence_seq_cst() ((void)0)
+#define gotrace__signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /* Of one thread, or under a lock: no point at which it matters who goes on. */
 #define gotrace__count(counter, n) ((void)(*(counter) += (n)))
@@ -78,9 +78,9 @@ static EXPLORE_NOINLINE void explore_cas(void *at, size_t size, const void *expe
 #undef gotrace_enabled
 #define gotrace_enabled() (gotrace__load_relaxed(&gotrace__on) != 0)
 
-#define GOTRACE_SEQ_CST_FLAG  0
-#define GOTRACE_TICK_DIV      1
-#define GOTRACE__TICKS()      explore_ticks()
+#define GOTRACE_SEQ_CST_FLAG 0
+#define GOTRACE_TICK_DIV 1
+#define GOTRACE__TICKS() explore_ticks()
 #define GOTRACE__THREAD_LOCAL __thread
 static EXPLORE_NOINLINE uint64_t explore_ticks(void);
 static EXPLORE_NOINLINE uint64_t explore_nanoseconds(void);
@@ -98,7 +98,7 @@ typedef struct gotrace__cond {
   uint32_t wakes; /* so far */
 } gotrace__cond;
 typedef int gotrace__thread_handle;
-#define GOTRACE__MUTEX                                                                                                 \
+#define GOTRACE__MUTEX \
   { 0 }
 
 static EXPLORE_NOINLINE void explore_lock(gotrace__mutex *mutex, int line);
@@ -114,44 +114,42 @@ static EXPLORE_NOINLINE void explore_join(int handle, int line);
 static void explore_at_exit(void *thread);
 static uintptr_t explore_identity(void);
 
-#define gotrace__mutex_lock(mutex)                 explore_lock((mutex), __LINE__)
-#define gotrace__mutex_unlock(mutex)               explore_unlock((mutex), __LINE__)
-#define gotrace__cond_wait(cond, mutex, ms, cancelled)  explore_wait((cond), (mutex), (ms), (cancelled), __LINE__)
-#define gotrace__cancel_off()                      explore_cancel_off()
-#define gotrace__cancel_restore(before)            explore_cancel_restore(before)
-#define gotrace__at_process_exit()                 ((void)gotrace__exit)
-#define gotrace__is_last_thread()                  false
-#define gotrace__thread_detach(handle)             ((void)(handle))
-#define gotrace__thread_lives(handle)              ((void)(handle), true)
-#define gotrace__cond_wake(cond)                      explore_wake((cond), __LINE__)
-#define gotrace__cond_init(cond)                 ((void)((cond)->wakes = 0))
-#define GOTRACE__SPINS                           1
-#define gotrace__yield()                         explore_yield(__LINE__)
-#define gotrace__sleep()                         explore_yield(__LINE__)
-#define gotrace__thread_run(handle)              explore_run_service(handle)
-#define gotrace__thread_join(handle)             explore_join((handle), __LINE__)
-#define gotrace__platform_init()                 ((void)0)
-#define gotrace__at_thread_exit(thread)          explore_at_exit(thread)
-#define gotrace__barrier_init()                  true
-#define gotrace__barrier()                       true
-#define gotrace__identity()                      explore_identity()
-#define gotrace__system_thread_id()              ((uint64_t)explore_identity() + 100)
-#define gotrace__system_thread_name(name, size)  ((void)snprintf((name), (size), "thread"))
-#define gotrace__stack_bounds(low, high)         ((void)(low), (void)(high), false)
+#define gotrace__mutex_lock(mutex) explore_lock((mutex), __LINE__)
+#define gotrace__mutex_unlock(mutex) explore_unlock((mutex), __LINE__)
+#define gotrace__cond_wait(cond, mutex, ms, cancelled) explore_wait((cond), (mutex), (ms), (cancelled), __LINE__)
+#define gotrace__cancel_off() explore_cancel_off()
+#define gotrace__cancel_restore(before) explore_cancel_restore(before)
+#define gotrace__at_process_exit() ((void)gotrace__exit)
+#define gotrace__is_last_thread() false
+#define gotrace__thread_detach(handle) ((void)(handle))
+#define gotrace__thread_lives(handle) ((void)(handle), true)
+#define gotrace__cond_wake(cond) explore_wake((cond), __LINE__)
+#define gotrace__cond_init(cond) ((void)((cond)->wakes = 0))
+#define GOTRACE__SPINS 1
+#define gotrace__yield() explore_yield(__LINE__)
+#define gotrace__sleep() explore_yield(__LINE__)
+#define gotrace__thread_run(handle) explore_run_service(handle)
+#define gotrace__thread_join(handle) explore_join((handle), __LINE__)
+#define gotrace__platform_init() ((void)0)
+#define gotrace__at_thread_exit(thread) explore_at_exit(thread)
+#define gotrace__barrier_init() true
+#define gotrace__barrier() true
+#define gotrace__identity() explore_identity()
+#define gotrace__system_thread_id() ((uint64_t)explore_identity() + 100)
+#define gotrace__system_thread_name(name, size) ((void)snprintf((name), (size), "thread"))
+#define gotrace__stack_bounds(low, high) ((void)(low), (void)(high), false)
 
 /* Files are the sink's memory. */
 static bool explore_file_write(const void *data, size_t size);
-#define gotrace__file_open(path, file, made)  ((void)(path), *(made) = false, *(file) = 3, true)
-#define gotrace__file_replace(from, to)       ((void)(from), (void)(to), true)
+#define gotrace__file_open(path, file, made) ((void)(path), *(made) = false, *(file) = 3, true)
+#define gotrace__file_replace(from, to) ((void)(from), (void)(to), true)
 #define gotrace__file_write(file, data, size) ((void)(file), explore_file_write((data), (size)))
-#define gotrace__file_cut(file, size)         ((void)(file), (void)(size))
+#define gotrace__file_cut(file, size) ((void)(file), (void)(size))
 static bool explore_file_rewind(void);
-#define gotrace__file_rewind(file)  ((void)(file), explore_file_rewind())
+#define gotrace__file_rewind(file) ((void)(file), explore_file_rewind())
 #define gotrace__file_regular(file) ((void)(file), false)
-static bool explore_file_close(void) {
-  return true;
-}
-#define gotrace__file_close(file)             ((void)(file), explore_file_close())
+static bool explore_file_close(void) { return true; }
+#define gotrace__file_close(file) ((void)(file), explore_file_close())
 #define gotrace__symbol(pc, name, size, file) ((void)(pc), (void)(name), (void)(size), (void)(file), false)
 
 #endif

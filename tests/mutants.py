@@ -5,12 +5,13 @@
     tests/mutants.py --list
     tests/mutants.py --find NAME...             which scenario kills it, out of all
 
-A mutant is an exact text of gotrace.h and what takes its place. It is applied to a copy, built, and run on the
+A mutant is a text of gotrace.h, whatever white space is between its words, and what takes its place. It is applied to a copy, built, and run on the
 scenarios that the table names; it is killed if one of them fails. The last line is 'N passed, N failed, N skipped':
 passed are the killed ones, failed those that survive and those whose text is no longer there.
 """
 import concurrent.futures
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -129,8 +130,8 @@ mutant('usual-syscall-by-store',
        '  if (done) gotrace__store_relaxed(&c.p->word, before | GOTRACE__BUSY);',
        '1023/usual-steal', '1011/usual-steal')
 mutant('ownership-unchecked',
-       '  return gotrace__load_relaxed(&m->go->owner) == m->index &&\n',
-       '  return gotrace__load_relaxed(&m->go->owner) == m->index ||\n',
+       'return gotrace__load_relaxed(&m->go->owner) == m->index && gotrace__status_of(',
+       'return gotrace__load_relaxed(&m->go->owner) == m->index || gotrace__status_of(',
        '1011/starters-late', '1023/starters-late', '1011/gg-late')
 mutant('early-by-store',
        '  if (!gotrace__cas_seq_cst(&gotrace__t.control, &on, next_control)) return false;',
@@ -351,8 +352,8 @@ mutant('late-waker-steals-proc',
        '      if (kept) gotrace_proc_start(p);\n    }\n'],
        '1011/late-waker-steal', '1023/late-waker-proc')
 mutant('late-waker-lacks-proc',
-       '      lost = m->lost_proc;\n      gotrace__start_own_proc(m);\n',
-       '      lost = m->lost_proc;\n      m->lost_proc = NULL;\n',
+       'if (undone) { lost = m->lost_proc; gotrace__start_own_proc(m); }',
+       'if (undone) { lost = m->lost_proc; m->lost_proc = NULL; }',
        '1011/late-waker-steal', '1023/late-waker-steal')
 mutant('late-waker-undone-while-settling',
        '        (!c->plain || !gotrace__restore_go(m))) {\n',
@@ -403,9 +404,10 @@ def try_mutant(entry, find):
     name, olds, news, scenarios = entry
     source = open(os.path.join(ROOT, 'gotrace.h')).read()
     for old, new in zip(olds, news):
-        if source.count(old) != 1:
-            return 'gone', f'its text is there {source.count(old)} times: {old.strip().splitlines()[0]}'
-        source = source.replace(old, new)
+        text = re.compile(r'\s+'.join(re.escape(word) for word in old.split()))
+        if len(text.findall(source)) != 1:
+            return 'gone', f'its text is there {len(text.findall(source))} times: {old.strip().splitlines()[0]}'
+        source = text.sub(lambda match: new, source)
     with tempfile.TemporaryDirectory() as folder:
         binary = build(source, folder)
         if not binary:

@@ -1,5 +1,6 @@
 /* Prints what the decoder reads from a trace, in the form in which tests/go/print_v1.go and print_v2.go print what Go
- * reads, so that tests/decoder_agrees_with_go.py can compare the two. Omits the links of v1, which the decoder does not provide.
+ * reads, so that tests/decoder_agrees_with_go.py can compare the two. Omits the links of v1, which the decoder does not
+ * provide.
  *
  *     print_decoded [-s | -S] [-c] FILE
  *
@@ -83,11 +84,11 @@ static void print_v1(const gotrace_event *e) {
   printf("off=%llu %s ts=%lld p=%lld g=%llu stk=%llu args=%llu,%llu,%llu sargs=", LU(e->offset), name, LL(e->time),
          LL(e->p), LU(e->g < 0 ? 0 : e->g), LU(e->stack), LU(args[0]), LU(args[1]), LU(args[2]));
   switch (e->kind) {
-    case GOTRACE_V1_GO_START_LABEL: string = 2; break;
-    case GOTRACE_V1_USER_TASK_CREATE: string = 2; break;
-    case GOTRACE_V1_USER_REGION: string = 2; break;
-    case GOTRACE_V1_USER_LOG: string = 1; break;
-    default: break;
+  case GOTRACE_V1_GO_START_LABEL: string = 2; break;
+  case GOTRACE_V1_USER_TASK_CREATE: string = 2; break;
+  case GOTRACE_V1_USER_REGION: string = 2; break;
+  case GOTRACE_V1_USER_LOG: string = 1; break;
+  default: break;
   }
   if (string) quote_id(e->args[string]);
   if (e->kind == GOTRACE_V1_USER_LOG) putchar(',');
@@ -119,48 +120,48 @@ static void proc_transition(int64_t id, const char *from, const char *to) {
 
 static const char *kind_of(uint8_t kind) {
   switch (kind) {
-    case GOTRACE_V2_SYNC: return "Sync";
-    case GOTRACE_V2_CPU_SAMPLE: return "StackSample";
-    case GOTRACE_V2_PROCS_CHANGE:
-    case GOTRACE_V2_HEAP_ALLOC:
-    case GOTRACE_V2_HEAP_GOAL: return "Metric";
-    case GOTRACE_V2_GO_LABEL: return "Label";
-    case GOTRACE_V2_STW_BEGIN:
-    case GOTRACE_V2_GC_BEGIN:
-    case GOTRACE_V2_GC_SWEEP_BEGIN:
-    case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: return "RangeBegin";
-    case GOTRACE_V2_GC_ACTIVE:
-    case GOTRACE_V2_GC_SWEEP_ACTIVE:
-    case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE: return "RangeActive";
-    case GOTRACE_V2_STW_END:
-    case GOTRACE_V2_GC_END:
-    case GOTRACE_V2_GC_SWEEP_END:
-    case GOTRACE_V2_GC_MARK_ASSIST_END: return "RangeEnd";
-    case GOTRACE_V2_USER_TASK_BEGIN: return "TaskBegin";
-    case GOTRACE_V2_USER_TASK_END: return "TaskEnd";
-    case GOTRACE_V2_USER_REGION_BEGIN: return "RegionBegin";
-    case GOTRACE_V2_USER_REGION_END: return "RegionEnd";
-    case GOTRACE_V2_USER_LOG: return "Log";
-    default: return kind >= GOTRACE_V2_SPAN ? "Experimental" : "StateTransition";
+  case GOTRACE_V2_SYNC: return "Sync";
+  case GOTRACE_V2_CPU_SAMPLE: return "StackSample";
+  case GOTRACE_V2_PROCS_CHANGE:
+  case GOTRACE_V2_HEAP_ALLOC:
+  case GOTRACE_V2_HEAP_GOAL: return "Metric";
+  case GOTRACE_V2_GO_LABEL: return "Label";
+  case GOTRACE_V2_STW_BEGIN:
+  case GOTRACE_V2_GC_BEGIN:
+  case GOTRACE_V2_GC_SWEEP_BEGIN:
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: return "RangeBegin";
+  case GOTRACE_V2_GC_ACTIVE:
+  case GOTRACE_V2_GC_SWEEP_ACTIVE:
+  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE: return "RangeActive";
+  case GOTRACE_V2_STW_END:
+  case GOTRACE_V2_GC_END:
+  case GOTRACE_V2_GC_SWEEP_END:
+  case GOTRACE_V2_GC_MARK_ASSIST_END: return "RangeEnd";
+  case GOTRACE_V2_USER_TASK_BEGIN: return "TaskBegin";
+  case GOTRACE_V2_USER_TASK_END: return "TaskEnd";
+  case GOTRACE_V2_USER_REGION_BEGIN: return "RegionBegin";
+  case GOTRACE_V2_USER_REGION_END: return "RegionEnd";
+  case GOTRACE_V2_USER_LOG: return "Log";
+  default: return kind >= GOTRACE_V2_SPAN ? "Experimental" : "StateTransition";
   }
 }
 
 static void range(const gotrace_event *e) {
   bool active = e->kind == GOTRACE_V2_GC_SWEEP_ACTIVE || e->kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE;
   switch (e->kind) {
-    case GOTRACE_V2_STW_BEGIN:
-    case GOTRACE_V2_STW_END:
-      printf(" Name=\"stop-the-world (%.*s)\" Scope=Goroutine(%lld)", (int)e->data_size, e->data, LL(e->g));
-      break;
-    case GOTRACE_V2_GC_BEGIN:
-    case GOTRACE_V2_GC_ACTIVE:
-    case GOTRACE_V2_GC_END: printf(" Name=\"GC concurrent mark phase\" Scope=None"); break;
-    case GOTRACE_V2_GC_SWEEP_BEGIN:
-    case GOTRACE_V2_GC_SWEEP_ACTIVE:
-    case GOTRACE_V2_GC_SWEEP_END:
-      printf(" Name=\"GC incremental sweep\" Scope=Proc(%lld)", LL(active ? (int64_t)e->args[0] : e->p));
-      break;
-    default: printf(" Name=\"GC mark assist\" Scope=Goroutine(%lld)", LL(active ? (int64_t)e->args[0] : e->g)); break;
+  case GOTRACE_V2_STW_BEGIN:
+  case GOTRACE_V2_STW_END:
+    printf(" Name=\"stop-the-world (%.*s)\" Scope=Goroutine(%lld)", (int)e->data_size, e->data, LL(e->g));
+    break;
+  case GOTRACE_V2_GC_BEGIN:
+  case GOTRACE_V2_GC_ACTIVE:
+  case GOTRACE_V2_GC_END: printf(" Name=\"GC concurrent mark phase\" Scope=None"); break;
+  case GOTRACE_V2_GC_SWEEP_BEGIN:
+  case GOTRACE_V2_GC_SWEEP_ACTIVE:
+  case GOTRACE_V2_GC_SWEEP_END:
+    printf(" Name=\"GC incremental sweep\" Scope=Proc(%lld)", LL(active ? (int64_t)e->args[0] : e->p));
+    break;
+  default: printf(" Name=\"GC mark assist\" Scope=Goroutine(%lld)", LL(active ? (int64_t)e->args[0] : e->g)); break;
   }
   if (strcmp(kind_of(e->kind), "RangeEnd") != 0) return;
   printf(" Attributes=[");
@@ -199,66 +200,64 @@ static void print_v2(const gotrace_event *e) {
   if (e->kind == GOTRACE_V2_GO_CREATE || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED) stack(a[1]);
   printf("M=%lld P=%lld G=%lld %s Time=%lld", LL(e->m), LL(e->p), LL(e->g), kind_of(e->kind), LL(e->time));
   switch (e->kind) {
-    case GOTRACE_V2_SYNC:
-      printf(" N=%lld", LL(e->extra));
-      if (e->arg_count)
-        printf(" Trace=%lld Mono=%llu Wall=%lld.%09llu", LL(a[0]), LU(a[1]), LL(a[2] + a[3] / 1000000000),
-               LU(a[3] % 1000000000));
-      break;
-    case GOTRACE_V2_CPU_SAMPLE: break;
-    case GOTRACE_V2_PROCS_CHANGE: printf(" Name=\"/sched/gomaxprocs:threads\" Value=%llu", LU(a[0])); break;
-    case GOTRACE_V2_HEAP_ALLOC: printf(" Name=\"/memory/classes/heap/objects:bytes\" Value=%llu", LU(a[0])); break;
-    case GOTRACE_V2_HEAP_GOAL: printf(" Name=\"/gc/heap/goal:bytes\" Value=%llu", LU(a[0])); break;
-    case GOTRACE_V2_GO_LABEL:
-      printf(" Label=");
-      quote_id(a[0]);
-      printf(" Resource=Goroutine(%lld)", LL(e->g));
-      break;
-    case GOTRACE_V2_USER_TASK_BEGIN:
-      printf(" ID=%llu Parent=%llu Type=", LU(a[0]), LU(a[1] ? a[1] : UINT64_MAX));
-      quote_id(a[2]);
-      break;
-    case GOTRACE_V2_USER_TASK_END:
-      printf(" ID=%llu Parent=%llu Type=", LU(a[0]), LU(e->extra));
-      quote(e->data, e->data_size);
-      break;
-    case GOTRACE_V2_USER_REGION_BEGIN:
-    case GOTRACE_V2_USER_REGION_END:
-      printf(" Task=%llu Type=", LU(a[0]));
-      quote_id(a[1]);
-      break;
-    case GOTRACE_V2_USER_LOG:
-      printf(" Task=%llu Category=", LU(a[0]));
-      quote_id(a[1]);
-      printf(" Message=");
-      quote_id(a[2]);
-      break;
-    case GOTRACE_V2_PROC_START: proc_transition(LL(a[0]), "Idle", "Running"); break;
-    case GOTRACE_V2_PROC_STOP: proc_transition(e->p, "Running", "Idle"); break;
-    case GOTRACE_V2_PROC_STEAL: proc_transition(LL(a[0]), e->extra == 4 ? "Idle" : "Running", "Idle"); break;
-    case GOTRACE_V2_PROC_STATUS: proc_transition(LL(a[0]), proc_state(e->extra), proc_state(LL(a[1]))); break;
-    case GOTRACE_V2_GO_CREATE: go_transition(LL(a[0]), "NotExist", "Runnable", 0, a[1]); break;
-    case GOTRACE_V2_GO_CREATE_BLOCKED: go_transition(LL(a[0]), "NotExist", "Waiting", 0, a[1]); break;
-    case GOTRACE_V2_GO_CREATE_SYSCALL: go_transition(LL(a[0]), "NotExist", "Syscall", 0, 0); break;
-    case GOTRACE_V2_GO_START: go_transition(LL(a[0]), "Runnable", "Running", 0, 0); break;
-    case GOTRACE_V2_GO_DESTROY: go_transition(e->g, "Running", "NotExist", 0, 0); break;
-    case GOTRACE_V2_GO_DESTROY_SYSCALL: go_transition(e->g, "Syscall", "NotExist", 0, 0); break;
-    case GOTRACE_V2_GO_STOP: go_transition(e->g, "Running", "Runnable", a[0], e->stack); break;
-    case GOTRACE_V2_GO_BLOCK: go_transition(e->g, "Running", "Waiting", a[0], e->stack); break;
-    case GOTRACE_V2_GO_UNBLOCK:
-    case GOTRACE_V2_GO_SWITCH:
-    case GOTRACE_V2_GO_SWITCH_DESTROY: go_transition(LL(a[0]), "Waiting", "Runnable", 0, 0); break;
-    case GOTRACE_V2_GO_SYSCALL_BEGIN: go_transition(e->g, "Running", "Syscall", 0, e->stack); break;
-    case GOTRACE_V2_GO_SYSCALL_END: go_transition(e->g, "Syscall", "Running", 0, 0); break;
-    case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: go_transition(e->g, "Syscall", "Runnable", 0, 0); break;
-    case GOTRACE_V2_GO_STATUS:
-    case GOTRACE_V2_GO_STATUS_STACK:
-      go_transition(LL(a[0]), go_state(e->extra), go_state(LL(a[2])), 0, e->stack);
-      break;
-    default:
-      if (e->kind >= GOTRACE_V2_SPAN) experimental(e);
-      else range(e);
-      break;
+  case GOTRACE_V2_SYNC:
+    printf(" N=%lld", LL(e->extra));
+    if (e->arg_count)
+      printf(" Trace=%lld Mono=%llu Wall=%lld.%09llu", LL(a[0]), LU(a[1]), LL(a[2] + a[3] / 1000000000),
+             LU(a[3] % 1000000000));
+    break;
+  case GOTRACE_V2_CPU_SAMPLE: break;
+  case GOTRACE_V2_PROCS_CHANGE: printf(" Name=\"/sched/gomaxprocs:threads\" Value=%llu", LU(a[0])); break;
+  case GOTRACE_V2_HEAP_ALLOC: printf(" Name=\"/memory/classes/heap/objects:bytes\" Value=%llu", LU(a[0])); break;
+  case GOTRACE_V2_HEAP_GOAL: printf(" Name=\"/gc/heap/goal:bytes\" Value=%llu", LU(a[0])); break;
+  case GOTRACE_V2_GO_LABEL:
+    printf(" Label=");
+    quote_id(a[0]);
+    printf(" Resource=Goroutine(%lld)", LL(e->g));
+    break;
+  case GOTRACE_V2_USER_TASK_BEGIN:
+    printf(" ID=%llu Parent=%llu Type=", LU(a[0]), LU(a[1] ? a[1] : UINT64_MAX));
+    quote_id(a[2]);
+    break;
+  case GOTRACE_V2_USER_TASK_END:
+    printf(" ID=%llu Parent=%llu Type=", LU(a[0]), LU(e->extra));
+    quote(e->data, e->data_size);
+    break;
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END:
+    printf(" Task=%llu Type=", LU(a[0]));
+    quote_id(a[1]);
+    break;
+  case GOTRACE_V2_USER_LOG:
+    printf(" Task=%llu Category=", LU(a[0]));
+    quote_id(a[1]);
+    printf(" Message=");
+    quote_id(a[2]);
+    break;
+  case GOTRACE_V2_PROC_START: proc_transition(LL(a[0]), "Idle", "Running"); break;
+  case GOTRACE_V2_PROC_STOP: proc_transition(e->p, "Running", "Idle"); break;
+  case GOTRACE_V2_PROC_STEAL: proc_transition(LL(a[0]), e->extra == 4 ? "Idle" : "Running", "Idle"); break;
+  case GOTRACE_V2_PROC_STATUS: proc_transition(LL(a[0]), proc_state(e->extra), proc_state(LL(a[1]))); break;
+  case GOTRACE_V2_GO_CREATE: go_transition(LL(a[0]), "NotExist", "Runnable", 0, a[1]); break;
+  case GOTRACE_V2_GO_CREATE_BLOCKED: go_transition(LL(a[0]), "NotExist", "Waiting", 0, a[1]); break;
+  case GOTRACE_V2_GO_CREATE_SYSCALL: go_transition(LL(a[0]), "NotExist", "Syscall", 0, 0); break;
+  case GOTRACE_V2_GO_START: go_transition(LL(a[0]), "Runnable", "Running", 0, 0); break;
+  case GOTRACE_V2_GO_DESTROY: go_transition(e->g, "Running", "NotExist", 0, 0); break;
+  case GOTRACE_V2_GO_DESTROY_SYSCALL: go_transition(e->g, "Syscall", "NotExist", 0, 0); break;
+  case GOTRACE_V2_GO_STOP: go_transition(e->g, "Running", "Runnable", a[0], e->stack); break;
+  case GOTRACE_V2_GO_BLOCK: go_transition(e->g, "Running", "Waiting", a[0], e->stack); break;
+  case GOTRACE_V2_GO_UNBLOCK:
+  case GOTRACE_V2_GO_SWITCH:
+  case GOTRACE_V2_GO_SWITCH_DESTROY: go_transition(LL(a[0]), "Waiting", "Runnable", 0, 0); break;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN: go_transition(e->g, "Running", "Syscall", 0, e->stack); break;
+  case GOTRACE_V2_GO_SYSCALL_END: go_transition(e->g, "Syscall", "Running", 0, 0); break;
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: go_transition(e->g, "Syscall", "Runnable", 0, 0); break;
+  case GOTRACE_V2_GO_STATUS:
+  case GOTRACE_V2_GO_STATUS_STACK: go_transition(LL(a[0]), go_state(e->extra), go_state(LL(a[2])), 0, e->stack); break;
+  default:
+    if (e->kind >= GOTRACE_V2_SPAN) experimental(e);
+    else range(e);
+    break;
   }
   printf(" Stack=%llu\n", LU(e->stack));
 }

@@ -60,6 +60,7 @@ list_compile() {
   local line test
   echo "check_contents|tests/check_contents.sh"
   echo "forward_references|tests/forward_references.py"
+  echo "format|tests/format.sh"
   echo "including and linking|tests/include.sh"
   for test in tests/test_*.sh; do
     [ $test = tests/test_tool.sh ] || echo "$(basename "$test" .sh)|$test"

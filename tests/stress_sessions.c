@@ -47,9 +47,9 @@ enum {
   SESSIONS_A_ROUND = 40
 };
 
-#define LOAD(variable)         __atomic_load_n(&(variable), __ATOMIC_ACQUIRE)
+#define LOAD(variable) __atomic_load_n(&(variable), __ATOMIC_ACQUIRE)
 #define STORE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELEASE)
-#define ADD(variable, value)   __atomic_fetch_add(&(variable), value, __ATOMIC_ACQ_REL)
+#define ADD(variable, value) __atomic_fetch_add(&(variable), value, __ATOMIC_ACQ_REL)
 
 static bool change(int *state, int from, int to) {
   return __atomic_compare_exchange_n(state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -125,9 +125,7 @@ static actor actors[MOST_THREADS];
 static unsigned actor_count;
 static pthread_t main_thread;
 
-static unsigned pick(uint64_t *random, unsigned count) {
-  return test_random(random) % count;
-}
+static unsigned pick(uint64_t *random, unsigned count) { return test_random(random) % count; }
 
 static const gotrace_location job_entry = {0, "job", "stress_sessions.c", 1};
 static const gotrace_location coroutine_entry = {0, "coroutine", "stress_sessions.c", 2};
@@ -150,10 +148,8 @@ static void hold_up(int signal, siginfo_t *info, void *context) {
   struct timespec duration = {0, time};
   (void)signal, (void)info;
   if (SAMPLES && time % 3 == 0) gotrace_cpu_sample(context);
-  if (time % 2)
-    sched_yield();
-  else
-    nanosleep(&duration, NULL);
+  if (time % 2) sched_yield();
+  else nanosleep(&duration, NULL);
   errno = error;
 }
 
@@ -271,17 +267,10 @@ static void describe_memory(uint64_t *random) {
   static char heap[1 << 16];
   void *address = heap + 8 * pick(random, sizeof heap / 8);
   switch (pick(random, 4)) {
-  case 0:
-    gotrace_span_alloc(address, 8192, 4);
-    break;
-  case 1:
-    gotrace_span_free(address);
-    break;
-  case 2:
-    gotrace_heap_object_alloc(address, NULL);
-    break;
-  default:
-    gotrace_heap_object_free(address);
+  case 0: gotrace_span_alloc(address, 8192, 4); break;
+  case 1: gotrace_span_free(address); break;
+  case 2: gotrace_heap_object_alloc(address, NULL); break;
+  default: gotrace_heap_object_free(address);
   }
 }
 
@@ -304,38 +293,22 @@ static void annotate(uint64_t *random, person *self, slot *place) {
       gotrace_region_end(GOTRACE_NO_TASK, self->regions[self->depth]);
     }
     break;
-  case 5:
-    gotrace_log(GOTRACE_NO_TASK, names[pick(random, 6)], names[pick(random, 6)]);
-    break;
-  case 6:
-    gotrace_logf(GOTRACE_NO_TASK, "number", "%u", pick(random, 100000));
-    break;
-  case 7:
-    annotate_task(random);
-    break;
-  case 8:
-    gotrace_heap_alloc(pick(random, 1u << 30));
-    break;
-  case 9:
-    gotrace_heap_goal(pick(random, 1u << 30));
-    break;
-  case 10:
-    gotrace_go_label(pick(random, 3) ? names[pick(random, 6)] : NULL);
-    break;
+  case 5: gotrace_log(GOTRACE_NO_TASK, names[pick(random, 6)], names[pick(random, 6)]); break;
+  case 6: gotrace_logf(GOTRACE_NO_TASK, "number", "%u", pick(random, 100000)); break;
+  case 7: annotate_task(random); break;
+  case 8: gotrace_heap_alloc(pick(random, 1u << 30)); break;
+  case 9: gotrace_heap_goal(pick(random, 1u << 30)); break;
+  case 10: gotrace_go_label(pick(random, 3) ? names[pick(random, 6)] : NULL); break;
   case 11:
     if (!pick(random, 8)) gotrace_procs_change(1 + pick(random, SLOTS));
     break;
-  case 12:
-    collect(random);
-    break;
+  case 12: collect(random); break;
   case 13:
     if (place) sweep(random, place);
     break;
   case 14:
-    if (self->assisting)
-      gotrace_gc_mark_assist_end();
-    else
-      gotrace_gc_mark_assist_begin();
+    if (self->assisting) gotrace_gc_mark_assist_end();
+    else gotrace_gc_mark_assist_begin();
     self->assisting = !self->assisting;
     break;
   case 15:
@@ -343,20 +316,12 @@ static void annotate(uint64_t *random, person *self, slot *place) {
     spin(random, 20);
     gotrace_gc_scan_end();
     break;
-  case 16:
-    describe_memory(random);
-    break;
-  case 17:
-    wake_job(random);
-    break;
-  case 18:
-    wake_waiter(random);
-    break;
+  case 16: describe_memory(random); break;
+  case 17: wake_job(random); break;
+  case 18: wake_waiter(random); break;
   default:
-    if (!pick(random, 16))
-      gotrace_advance();
-    else
-      CHECK(gotrace_go_self() == self->go || all.rude);
+    if (!pick(random, 16)) gotrace_advance();
+    else CHECK(gotrace_go_self() == self->go || all.rude);
   }
 }
 
@@ -451,10 +416,8 @@ static bool call_system(actor *a) {
     return false;
   }
   STORE(s->state, state);
-  if (pick(&a->random, 4))
-    spin(&a->random, 500);
-  else
-    sched_yield();
+  if (pick(&a->random, 4)) spin(&a->random, 500);
+  else sched_yield();
   if (change(&s->state, state, OWNED)) {
     gotrace_go_syscall_end();
     return true;
@@ -480,9 +443,7 @@ static void run_job(actor *a, job *j) {
       }
       break;
     case 1:
-    case 2:
-      resume_coroutine(random, &j->person, a->slot);
-      break;
+    case 2: resume_coroutine(random, &j->person, a->slot); break;
     case 3:
     case 4:
       gotrace_go_stop(pick(random, 2) ? GOTRACE_STOP_YIELD : GOTRACE_STOP_PREEMPTED);
@@ -573,9 +534,7 @@ static void live_as_plain_thread(actor *a, unsigned steps) {
   while (steps-- > 0 && !LOAD(all.quit)) {
     switch (pick(&a->random, 8)) {
     case 0:
-    case 1:
-      wait_for_waker(&a->random, w);
-      break;
+    case 1: wait_for_waker(&a->random, w); break;
     case 2:
       gotrace_go_syscall_begin();
       spin(&a->random, 300);
@@ -584,11 +543,8 @@ static void live_as_plain_thread(actor *a, unsigned steps) {
     case 3:
       GOTRACE_REGION ("scope") annotate(&a->random, &self, NULL);
       break;
-    case 4:
-      wake_waiter(&a->random);
-      break;
-    default:
-      annotate_some(&a->random, &self, NULL);
+    case 4: wake_waiter(&a->random); break;
+    default: annotate_some(&a->random, &self, NULL);
     }
     if (!pick(&a->random, 64)) sched_yield();
   }
@@ -598,9 +554,7 @@ static void live_as_plain_thread(actor *a, unsigned steps) {
   if (self.assisting) gotrace_gc_mark_assist_end();
 }
 
-static void plain(actor *a) {
-  live_as_plain_thread(a, UINT32_MAX);
-}
+static void plain(actor *a) { live_as_plain_thread(a, UINT32_MAX); }
 
 /* A callback from foreign code: a goroutine only for this call, on a borrowed proc. */
 static void call_back(actor *a) {
@@ -661,12 +615,9 @@ static void share(gotrace_go **place, gotrace_go *go) {
 
 static gotrace_go *any_goroutine(uint64_t *random) {
   switch (pick(random, 8)) {
-  case 0:
-    return LOAD(all.jobs[pick(random, JOBS)].person.go);
-  case 1:
-    return LOAD(all.waiters[pick(random, actor_count)].go);
-  default:
-    return LOAD(all.shared[pick(random, all.manner ? 2 : SHARED)]);
+  case 0: return LOAD(all.jobs[pick(random, JOBS)].person.go);
+  case 1: return LOAD(all.waiters[pick(random, actor_count)].go);
+  default: return LOAD(all.shared[pick(random, all.manner ? 2 : SHARED)]);
   }
 }
 
@@ -685,61 +636,31 @@ static void rude(actor *a) {
     case 0:
     case 1:
     case 2:
-    case 3:
-      gotrace_go_start(any_goroutine(random));
-      break;
+    case 3: gotrace_go_start(any_goroutine(random)); break;
     case 4:
     case 5:
-    case 6:
-      gotrace_go_block(pick(random, GOTRACE_BLOCK_REASON_COUNT));
-      break;
+    case 6: gotrace_go_block(pick(random, GOTRACE_BLOCK_REASON_COUNT)); break;
     case 7:
     case 8:
-    case 9:
-      gotrace_go_unblock(any_goroutine(random));
-      break;
-    case 10:
-      gotrace_go_stop(GOTRACE_STOP_YIELD);
-      break;
-    case 11:
-      gotrace_go_end();
-      break;
+    case 9: gotrace_go_unblock(any_goroutine(random)); break;
+    case 10: gotrace_go_stop(GOTRACE_STOP_YIELD); break;
+    case 11: gotrace_go_end(); break;
     case 12:
-    case 13:
-      gotrace_go_switch(any_goroutine(random));
-      break;
-    case 14:
-      gotrace_go_switch_end(any_goroutine(random));
-      break;
-    case 15:
-      gotrace_go_syscall_begin();
-      break;
-    case 16:
-      gotrace_go_syscall_end();
-      break;
-    case 17:
-      gotrace_go_syscall_end_blocked();
-      break;
+    case 13: gotrace_go_switch(any_goroutine(random)); break;
+    case 14: gotrace_go_switch_end(any_goroutine(random)); break;
+    case 15: gotrace_go_syscall_begin(); break;
+    case 16: gotrace_go_syscall_end(); break;
+    case 17: gotrace_go_syscall_end_blocked(); break;
     case 18:
       if (!pick(random, 4)) gotrace_go_end_in_syscall();
       break;
     case 19:
-    case 20:
-      gotrace_proc_start(any_proc(random));
-      break;
-    case 21:
-      gotrace_proc_stop();
-      break;
+    case 20: gotrace_proc_start(any_proc(random)); break;
+    case 21: gotrace_proc_stop(); break;
     case 22:
-    case 23:
-      gotrace_proc_steal(any_proc(random));
-      break;
-    case 24:
-      gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
-      break;
-    case 25:
-      gotrace_wait_end();
-      break;
+    case 23: gotrace_proc_steal(any_proc(random)); break;
+    case 24: gotrace_wait_begin(GOTRACE_BLOCK_SYNC); break;
+    case 25: gotrace_wait_end(); break;
     case 26:
       if (LOAD(all.made_count) >= MOST_MADE - 64) break;
       share(place, gotrace_go_create(&rude_entry));
@@ -753,8 +674,7 @@ static void rude(actor *a) {
       if (LOAD(all.made_count) < MOST_MADE - 64 && !pick(random, 16))
         share(place, gotrace_go_create_syscall(&rude_entry));
       break;
-    default:
-      annotate(random, &self, NULL);
+    default: annotate(random, &self, NULL);
     }
     if (!pick(random, 64)) sched_yield();
   }
@@ -862,10 +782,8 @@ static void wrong(const test_bytes *bytes, const char *what, const char *text) {
   size_t i, n = (size_t)snprintf(general, sizeof general, "v%d %s: ", format < GOTRACE_GO_1_22 ? 1 : 2, what);
   for (i = 0; text[i] && n + 1 < sizeof general; i++) {
     bool digit = text[i] >= '0' && text[i] <= '9';
-    if (!digit)
-      general[n++] = text[i];
-    else if (general[n - 1] != '#')
-      general[n++] = '#';
+    if (!digit) general[n++] = text[i];
+    else if (general[n - 1] != '#') general[n++] = '#';
   }
   general[n] = 0;
   for (i = 0; i < kind_count; i++)
@@ -908,17 +826,13 @@ static bool judge_again(const test_bytes *bytes) {
   if (test_is_v2(bytes->data, bytes->size)) {
     check_v2_trace t;
     ok = check_v2(&t, bytes->data, bytes->size, (uint64_t)session);
-    if (!ok)
-      wrong(bytes, "second opinion", t.error);
-    else
-      check_v2_free(&t);
+    if (!ok) wrong(bytes, "second opinion", t.error);
+    else check_v2_free(&t);
   } else {
     check_v1_trace t;
     ok = check_v1(&t, bytes->data, bytes->size, CHECK_V1_STRICT, (uint64_t)session);
-    if (!ok)
-      wrong(bytes, "second opinion", t.error);
-    else
-      check_v1_free(&t);
+    if (!ok) wrong(bytes, "second opinion", t.error);
+    else check_v1_free(&t);
   }
   return ok;
 }
@@ -931,10 +845,8 @@ static bool may_happen(int problem) {
   case GOTRACE_PROBLEM_REGION_NONE:
   case GOTRACE_PROBLEM_REGION_ORDER:
   case GOTRACE_PROBLEM_TABLE_FULL:
-  case GOTRACE_PROBLEM_SAMPLE_LOST:
-    return true;
-  default:
-    return strcmp(gotrace_problem_outcome((gotrace_problem)problem), "left out") == 0;
+  case GOTRACE_PROBLEM_SAMPLE_LOST: return true;
+  default: return strcmp(gotrace_problem_outcome((gotrace_problem)problem), "left out") == 0;
   }
 }
 
@@ -1084,38 +996,17 @@ int main(int argc, char **argv) {
   size_t i;
   while ((option = getopt(argc, argv, "n:t:s:r:d:f:k:o:e:v")) != -1) {
     switch (option) {
-    case 'n':
-      sessions = atol(optarg);
-      break;
-    case 't':
-      threads = (unsigned)atoi(optarg);
-      break;
-    case 's':
-      seed = strtoull(optarg, NULL, 10);
-      break;
-    case 'r':
-      round_number = strtoull(optarg, NULL, 10);
-      break;
-    case 'd':
-      seconds = (unsigned)atoi(optarg);
-      break;
-    case 'f':
-      only = 1000 + atoi(strchr(optarg, '.') ? strchr(optarg, '.') + 1 : "");
-      break;
-    case 'k':
-      which = *optarg == 'l' ? 0 : *optarg == 'r' ? 1 : 2;
-      break;
-    case 'o':
-      directory = optarg;
-      break;
-    case 'e':
-      every = atol(optarg);
-      break;
-    case 'v':
-      verbose = true;
-      break;
-    default:
-      return 2;
+    case 'n': sessions = atol(optarg); break;
+    case 't': threads = (unsigned)atoi(optarg); break;
+    case 's': seed = strtoull(optarg, NULL, 10); break;
+    case 'r': round_number = strtoull(optarg, NULL, 10); break;
+    case 'd': seconds = (unsigned)atoi(optarg); break;
+    case 'f': only = 1000 + atoi(strchr(optarg, '.') ? strchr(optarg, '.') + 1 : ""); break;
+    case 'k': which = *optarg == 'l' ? 0 : *optarg == 'r' ? 1 : 2; break;
+    case 'o': directory = optarg; break;
+    case 'e': every = atol(optarg); break;
+    case 'v': verbose = true; break;
+    default: return 2;
     }
   }
   if (threads < 2 || threads > MOST_THREADS) return 2;
@@ -1137,10 +1028,8 @@ int main(int argc, char **argv) {
       format = only ? (gotrace_format)only : test_formats[(size_t)session % TEST_FORMATS];
       alarm(300);
       done++;
-      if (!one_session(&random, &s))
-        refused++;
-      else if (directory && every && session % every == 0 && !s.fails_at)
-        keep(&s.bytes, "trace");
+      if (!one_session(&random, &s)) refused++;
+      else if (directory && every && session % every == 0 && !s.fails_at) keep(&s.bytes, "trace");
     }
     end_round();
   }

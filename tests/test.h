@@ -8,21 +8,21 @@
 #include <string.h>
 
 /* Fails the test, regardless of NDEBUG, and reports where. */
-#define CHECK(condition)                                                          \
-  do {                                                                            \
-    if (!(condition)) {                                                           \
+#define CHECK(condition)                                                            \
+  do {                                                                              \
+    if (!(condition)) {                                                             \
       fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #condition); \
-      exit(1);                                                                    \
-    }                                                                             \
+      exit(1);                                                                      \
+    }                                                                               \
   } while (0)
 
-#define CHECK_EQUAL(got, want)                                                                                 \
-  do {                                                                                                         \
-    long long got_ = (long long)(got), want_ = (long long)(want);                                              \
-    if (got_ != want_) {                                                                                       \
+#define CHECK_EQUAL(got, want)                                                                             \
+  do {                                                                                                     \
+    long long got_ = (long long)(got), want_ = (long long)(want);                                          \
+    if (got_ != want_) {                                                                                   \
       fprintf(stderr, "%s:%d: %s is %lld, not %lld (%s)\n", __FILE__, __LINE__, #got, got_, want_, #want); \
-      exit(1);                                                                                                 \
-    }                                                                                                          \
+      exit(1);                                                                                             \
+    }                                                                                                      \
   } while (0)
 
 /* The amount of work: `full` divided by GOTRACE_TEST_SCALE, at least 1. The runner sets it for slow tools. */

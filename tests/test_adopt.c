@@ -46,7 +46,8 @@ static beginning look_for(const test_bytes *bytes, uint64_t id) {
   while (gotrace_decoder_next(decoder, &event) == GOTRACE_OK) {
     bool made = strncmp(event.spec->name, "GoCreate", 8) == 0 && event.arg_count >= 2;
     bool told = strcmp(event.spec->name, "GoStatusStack") == 0;
-    if (event.g == (int64_t)id && (strcmp(event.spec->name, "GoEnd") == 0 || strcmp(event.spec->name, "GoDestroy") == 0))
+    if (event.g == (int64_t)id &&
+        (strcmp(event.spec->name, "GoEnd") == 0 || strcmp(event.spec->name, "GoDestroy") == 0))
       found.ended = true;
     if (!made && !told) continue;
     name_of(decoder, made ? event.args[1] : event.stack, name, sizeof name);
@@ -148,8 +149,8 @@ static bool knows_nothing(void *context, gotrace_location *place) {
 }
 
 static void nameless(gotrace_format format, gotrace_stacks stacks) {
-  static const gotrace_location entries[] = {
-      {0, NULL, NULL, 0}, {0, "", NULL, 0}, {0, "", "", 0}, {0, NULL, "f.c", 3}, {1, NULL, NULL, 0}, {2, "", "f.c", 4}};
+  static const gotrace_location entries[] = {{0, NULL, NULL, 0},  {0, "", NULL, 0},   {0, "", "", 0},
+                                             {0, NULL, "f.c", 3}, {1, NULL, NULL, 0}, {2, "", "f.c", 4}};
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
   gotrace_proc *proc = gotrace_proc_create();

@@ -18,7 +18,7 @@ static void counting_free(void *memory, size_t size) {
   free(memory);
 }
 
-#define GOTRACE_MALLOC(size)        failing_malloc(size)
+#define GOTRACE_MALLOC(size) failing_malloc(size)
 #define GOTRACE_FREE(pointer, size) counting_free(pointer, size)
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
@@ -132,12 +132,8 @@ int main(void) {
     gotrace_format format;
     bool service;
     long more; /* that fail after the first one */
-  } cases[] = {{GOTRACE_GO_1_11, false, 0},
-               {GOTRACE_GO_1_21, true, 0},
-               {GOTRACE_GO_1_8, false, 1000000},
-               {GOTRACE_GO_1_21, true, 3},
-               {GOTRACE_GO_1_23, true, 0},
-               {GOTRACE_GO_1_26, false, 3}};
+  } cases[] = {{GOTRACE_GO_1_11, false, 0}, {GOTRACE_GO_1_21, true, 0}, {GOTRACE_GO_1_8, false, 1000000},
+               {GOTRACE_GO_1_21, true, 3},  {GOTRACE_GO_1_23, true, 0}, {GOTRACE_GO_1_26, false, 3}};
   size_t i;
   long n, step = test_scaled(50) < 50 ? 7 : 1; /* every seventh where it is slow */
   for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -105,7 +105,8 @@ static bool slow_sink(void *bytes, const void *data, size_t size) {
   return test_sink(bytes, data, size);
 }
 
-/* A thread in gotrace_stop ends after the stop; the trace is whole, and another can begin. A second stop meanwhile waits. */
+/* A thread in gotrace_stop ends after the stop; the trace is whole, and another can begin. A second stop meanwhile
+ * waits. */
 static void test_stopper(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
@@ -117,7 +118,7 @@ static void test_stopper(gotrace_format format) {
   thread = run(stops, NULL);
   CHECK(pthread_cancel(thread) == 0);
   second = gotrace_stop();
-  CHECK(second == GOTRACE_OK || second == GOTRACE_ERROR_NOT_RUNNING); /* the first may have ended already */
+  CHECK(second == GOTRACE_OK || second == GOTRACE_ERROR_NOT_RUNNING);   /* the first may have ended already */
   test_decode(bytes.data, bytes.size, false, NULL, __FILE__, __LINE__); /* whole when the second returns */
   options.write = test_sink;
   bytes.size = 0;

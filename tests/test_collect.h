@@ -79,9 +79,10 @@ static inline gotrace_result test_open_decoder(gotrace_decoder **decoder, const 
   return gotrace_decoder_open(decoder, &options);
 }
 
-/* Fails unless the library's own decoder reads a trace to its end, raw or in order. Counts the events of each kind, except
- * those that are implied, if `kinds` is not NULL. */
-static inline void test_decode(const uint8_t *data, size_t size, bool raw, uint64_t *kinds, const char *where, int line) {
+/* Fails unless the library's own decoder reads a trace to its end, raw or in order. Counts the events of each kind,
+ * except those that are implied, if `kinds` is not NULL. */
+static inline void test_decode(const uint8_t *data, size_t size, bool raw, uint64_t *kinds, const char *where,
+                               int line) {
   gotrace_decoder *decoder;
   gotrace_event event;
   gotrace_result result = test_open_decoder(&decoder, data, size, raw);
@@ -95,7 +96,8 @@ static inline void test_decode(const uint8_t *data, size_t size, bool raw, uint6
   gotrace_decoder_close(decoder);
 }
 
-/* Fails unless the decoder and the independent checkers accept a trace. The checkers try three orders of equal times. */
+/* Fails unless the decoder and the independent checkers accept a trace. The checkers try three orders of equal times.
+ */
 static inline void test_check_bytes(const uint8_t *data, size_t size, const char *where, int line) {
   check_v1_trace v1;
   check_v2_trace v2;

@@ -17,7 +17,7 @@ _Static_assert(GOTRACE_V1_GO_CREATE == 13 && GOTRACE_V1_CPU_SAMPLE == 49, "v1 nu
 _Static_assert(GOTRACE_V2_GO_CREATE == 14 && GOTRACE_V2_GOROUTINE_STACK_FREE == 136,
                "v2 numbers are constant expressions");
 
-#define COUNT_RESULT(NAME, code, text)      +1
+#define COUNT_RESULT(NAME, code, text) +1
 #define COUNT_PROBLEM(NAME, number, done, text) +1
 #define NUMBER_OF(NAME, number, done, text) number,
 static const int problem_numbers[] = {GOTRACE_PROBLEMS(NUMBER_OF)};

@@ -14,17 +14,17 @@ static void report(void *context, const char *line) {
   lines++;
 }
 
-#define EXPECT(call, what)                                                                                             \
-  do {                                                                                                                 \
-    char want[700];                                                                                                    \
-    int before = lines;                                                                                                \
-    last[0] = 0;                                                                                                       \
-    call;                                                                                                              \
-    snprintf(want, sizeof want, "gotrace: %s:%d: main: %s; goroutine %lld, proc %d, thread %llu", __FILE__, __LINE__, what, \
-             go, proc ? gotrace_proc_id(proc) : -1, (unsigned long long)gotrace__self->system_id);                    \
-    CHECK_EQUAL(lines, before + 1);                                                                                    \
-    if (strcmp(last, want) != 0) fprintf(stderr, "%s\n%s\n", last, want);                                              \
-    CHECK(strcmp(last, want) == 0);                                                                                    \
+#define EXPECT(call, what)                                                                                            \
+  do {                                                                                                                \
+    char want[700];                                                                                                   \
+    int before = lines;                                                                                               \
+    last[0] = 0;                                                                                                      \
+    call;                                                                                                             \
+    snprintf(want, sizeof want, "gotrace: %s:%d: main: %s; goroutine %lld, proc %d, thread %llu", __FILE__, __LINE__, \
+             what, go, proc ? gotrace_proc_id(proc) : -1, (unsigned long long)gotrace__self->system_id);              \
+    CHECK_EQUAL(lines, before + 1);                                                                                   \
+    if (strcmp(last, want) != 0) fprintf(stderr, "%s\n%s\n", last, want);                                             \
+    CHECK(strcmp(last, want) == 0);                                                                                   \
   } while (0)
 
 int main(void) {

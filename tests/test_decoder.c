@@ -117,13 +117,9 @@ typedef struct maker {
 static void put(maker *m, int count, const uint64_t *numbers) {
   for (; count; count--) m->size = (size_t)(gotrace__put_varint(m->bytes + m->size, *numbers++) - m->bytes);
 }
-static void byte(maker *m, unsigned value) {
-  m->bytes[m->size++] = (uint8_t)value;
-}
-#define N(...)                                                                \
-  (int)(sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)), (uint64_t[]) { \
-    __VA_ARGS__                                                               \
-  }
+static void byte(maker *m, unsigned value) { m->bytes[m->size++] = (uint8_t)value; }
+#define N(...) \
+  (int)(sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)), (uint64_t[]) { __VA_ARGS__ }
 
 static void header(maker *m, const char *text) {
   memset(m, 0, sizeof *m);
@@ -304,7 +300,7 @@ static void work(void) {
   b = gotrace_go_create(&entry_b);
   for (i = 0; i < 20; i++) {
     gotrace_go_start(a);
-    GOTRACE_REGION("outer") {
+    GOTRACE_REGION ("outer") {
       gotrace_task task = gotrace_task_begin("task", GOTRACE_NO_TASK);
       gotrace_log(task, "category", "a message of some length");
       gotrace_go_syscall_begin();
@@ -501,8 +497,9 @@ static void memory_of_v1(void) {
   test_free(&bytes);
 }
 
-/* v1: a goroutine that runs `turns` times on proc 0, at `time`, while each of many procs waits for a turn of it that never
- * comes: after every event all of them must be asked. That has a limit, also in the walk that looks for futile wake-ups. */
+/* v1: a goroutine that runs `turns` times on proc 0, at `time`, while each of many procs waits for a turn of it that
+ * never comes: after every event all of them must be asked. That has a limit, also in the walk that looks for futile
+ * wake-ups. */
 static uint64_t waited_for(uint64_t procs, int turns, uint64_t time, bool futile) {
   gotrace_decoder_options options;
   test_bytes bytes = {NULL, 0, 0};
@@ -570,14 +567,17 @@ static void sorted_heap(void) {
   CHECK_EQUAL(gotrace_decoder_open(&decoder, &options), GOTRACE_OK);
   for (order = 0; order < 3; order++) {
     for (i = 0; i < COUNT; i++) {
-      heap[i].time = order == 0 ? (int64_t)i / 2 : order == 1 ? (int64_t)(COUNT - i) / 3 : (int64_t)(test_random(&random) % 100);
+      heap[i].time = order == 0   ? (int64_t)i / 2
+                     : order == 1 ? (int64_t)(COUNT - i) / 3
+                                  : (int64_t)(test_random(&random) % 100);
       heap[i].cursor = (uint32_t)i;
     }
     decoder->heap = heap;
     decoder->heap_count = COUNT;
     CHECK(gotrace__heap_sort(decoder));
     for (i = 1; i < COUNT; i++)
-      CHECK(heap[i - 1].time < heap[i].time || (heap[i - 1].time == heap[i].time && heap[i - 1].cursor < heap[i].cursor));
+      CHECK(heap[i - 1].time < heap[i].time ||
+            (heap[i - 1].time == heap[i].time && heap[i - 1].cursor < heap[i].cursor));
     decoder->heap = NULL;
     decoder->heap_count = 0;
   }

@@ -15,7 +15,8 @@ static gotrace_stats stats_now(void) {
   return stats;
 }
 
-/* Ends the trace; it opens, and has so many ends of goroutines and no problems but those that were counted as `problems`. */
+/* Ends the trace; it opens, and has so many ends of goroutines and no problems but those that were counted as
+ * `problems`. */
 static void finish(test_bytes *bytes, unsigned ends, unsigned problems) {
   gotrace_stats stats;
   bool v2;

@@ -105,7 +105,8 @@ static void check_snapshot(void) {
 }
 
 /* The macros of calls, and the function behind each. */
-#define PLAIN(macro, function) {#macro, (void (*)(void))function}
+#define PLAIN(macro, function) \
+  { #macro, (void (*)(void))function }
 static const struct {
   const char *macro;
   void (*function)(void);

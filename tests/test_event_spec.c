@@ -7,12 +7,9 @@
 static const char *source_root(void) {
   static char root[1024];
   const char *given = getenv("GOTRACE_GO"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  if (given)
-    snprintf(root, sizeof root, "%s", given);
-  else if (cache && *cache)
-    snprintf(root, sizeof root, "%s/gotrace-go", cache);
-  else
-    snprintf(root, sizeof root, "%s/.cache/gotrace-go", home ? home : "");
+  if (given) snprintf(root, sizeof root, "%s", given);
+  else if (cache && *cache) snprintf(root, sizeof root, "%s/gotrace-go", cache);
+  else snprintf(root, sizeof root, "%s/.cache/gotrace-go", home ? home : "");
   return root;
 }
 
@@ -36,8 +33,8 @@ static char *source(const char *release, const char *path) {
 
 static int is_kind(const char *word, size_t size) {
   static const char *const kinds[] = {
-      "stack",   "string", "g",       "p",    "m",     "task",   "seq",       "dt",    "data",      "time", "id",
-      "gen",     "size",   "nframes", "freq", "procs", "kind",   "bytes",     "swept", "reclaimed", "mode", "pstatus",
+      "stack",   "string", "g",       "p",    "m",     "task",   "seq",       "dt",    "data",      "time",  "id",
+      "gen",     "size",   "nframes", "freq", "procs", "kind",   "bytes",     "swept", "reclaimed", "mode",  "pstatus",
       "gstatus", "exp",    "mono",    "sec",  "nsec",  "npages", "kindclass", "type",  "order",     "unused"};
   size_t i;
   for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
@@ -100,7 +97,13 @@ static void finding(void) {
   CHECK((spec = gotrace_find_event_spec(GOTRACE_GO_1_23, 47)) && strcmp(spec->name, "GoCreateBlocked") == 0);
   /* The counts that the formats are known by (and None). */
   for (format = 1005; format <= 1021; format++) {
-    int want = format == 1005 ? 37 : format == 1007 ? 41 : format == 1008 ? 43 : format <= 1010 ? 45 : format <= 1018 ? 49 : 50, found = 0;
+    int want = format == 1005   ? 37
+               : format == 1007 ? 41
+               : format == 1008 ? 43
+               : format <= 1010 ? 45
+               : format <= 1018 ? 49
+                                : 50,
+        found = 0;
     for (number = 0; number < 64; number++) found += gotrace_find_event_spec((gotrace_format)format, number) != NULL;
     if (format == 1006 || format == 1020) continue; /* no such formats: 1.7 and 1.21 changed events */
     CHECK_EQUAL(found, want);

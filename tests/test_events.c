@@ -78,8 +78,8 @@ static unsigned futile_wakeup(gotrace_go *g, int p) {
   return 4;
 }
 
-/* From 1.11 on FutileWakeup is written only where it is asked for: Go 1.23 and later refuse it. So here is a trace for those
- * before. */
+/* From 1.11 on FutileWakeup is written only where it is asked for: Go 1.23 and later refuse it. So here is a trace for
+ * those before. */
 static void only_futile_wakeup(void) {
   gotrace_options options;
   gotrace_stats stats;
@@ -108,11 +108,22 @@ static void only_futile_wakeup(void) {
 
 static void all_events(void) {
   static const gotrace_location entry = GOTRACE_NAMED_ENTRY("entry");
-  static const char *const stw_names[] = {"unknown", "GC mark termination", "GC sweep termination", "write heap dump",
-                                          "goroutine profile", "goroutine profile cleanup", "all goroutines stack trace",
-                                          "read mem stats", "AllThreadsSyscall", "GOMAXPROCS", "start trace",
-                                          "stop trace", "CountPagesInUse (test)", "ReadMetricsSlow (test)",
-                                          "ReadMemStatsSlow (test)", "PageCachePagesLeaked (test)",
+  static const char *const stw_names[] = {"unknown",
+                                          "GC mark termination",
+                                          "GC sweep termination",
+                                          "write heap dump",
+                                          "goroutine profile",
+                                          "goroutine profile cleanup",
+                                          "all goroutines stack trace",
+                                          "read mem stats",
+                                          "AllThreadsSyscall",
+                                          "GOMAXPROCS",
+                                          "start trace",
+                                          "stop trace",
+                                          "CountPagesInUse (test)",
+                                          "ReadMetricsSlow (test)",
+                                          "ReadMemStatsSlow (test)",
+                                          "PageCachePagesLeaked (test)",
                                           "ResetDebugLog (test)"};
   gotrace_options options;
   gotrace_stats stats;
@@ -135,8 +146,8 @@ static void all_events(void) {
 
   expect("Gomaxprocs", -1, 0, " procs=2");
   expect("Gomaxprocs", -1, 0, " procs=2");
-  /* What is there already, on the global proc, in the order of the records (the latest slab's first record first). Records
-   * are used again, so the order differs; the expectation follows it. */
+  /* What is there already, on the global proc, in the order of the records (the latest slab's first record first).
+   * Records are used again, so the order differs; the expectation follows it. */
   {
     const gotrace__slab *slab;
     for (slab = gotrace__t.slabs; slab; slab = slab->next)

@@ -1,5 +1,5 @@
-/* The trace is complete, however the program ends: main returns, a thread calls exit, or main leaves by pthread_exit and
- * the last other thread ends. The service thread keeps no process alive. _exit loses what came after the last cut.
+/* The trace is complete, however the program ends: main returns, a thread calls exit, or main leaves by pthread_exit
+ * and the last other thread ends. The service thread keeps no process alive. _exit loses what came after the last cut.
  * Not in: address thread, whose runtimes cannot handle it: memory of starting threads counts as leaked, and they wait
  * for a main thread that has ended. */
 #define _GNU_SOURCE
@@ -45,7 +45,8 @@ static void *works_on(void *unused) {
 
 static uint32_t over;
 static void *emits(void *unused) {
-  while (!__atomic_load_n(&over, __ATOMIC_RELAXED)) GOTRACE_REGION ("work") continue;
+  while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
+    GOTRACE_REGION ("work") continue;
   return unused;
 }
 
@@ -54,13 +55,13 @@ static bool exit_in_sink(void *context, const void *data, size_t size) {
   exit(7);
 }
 
-static void log_late(void) {
-  gotrace_log(GOTRACE_NO_TASK, "late", "message"); /* tracing has ended by then */
-}
+static void log_late(void) { gotrace_log(GOTRACE_NO_TASK, "late", "message"); /* tracing has ended by then */ }
 
 enum { RETURN, EXIT, THREAD_EXIT, PTHREAD_EXIT, PTHREAD_EXIT_ALONE, FLIGHT, SINK, KILL_WITHOUT_CUT, WAYS };
-static const char *const ways[] = {"main returns", "exit", "a thread calls exit", "pthread_exit of main", "pthread_exit, alone",
-                                   "pthread_exit with a flight recorder", "exit in the sink", "_exit"};
+static const char *const ways[] = {"main returns",        "exit",
+                                   "a thread calls exit", "pthread_exit of main",
+                                   "pthread_exit, alone", "pthread_exit with a flight recorder",
+                                   "exit in the sink",    "_exit"};
 
 /* The child: its status is what main would return. */
 static int child(unsigned way, gotrace_format format) {
@@ -83,8 +84,7 @@ static int child(unsigned way, gotrace_format format) {
   CHECK(pthread_create(&thread, NULL, emits, NULL) == 0); /* it continues while the process ends */
   gotrace_log(GOTRACE_NO_TASK, "main", "message");
   switch (way) {
-  case EXIT:
-    exit(status);
+  case EXIT: exit(status);
   case THREAD_EXIT:
     CHECK(pthread_create(&thread, NULL, exits, &status) == 0);
     for (;;) pause();
@@ -100,10 +100,8 @@ static int child(unsigned way, gotrace_format format) {
   case SINK:
     gotrace_advance();
     for (;;) pause();
-  case KILL_WITHOUT_CUT:
-    _exit(status);
-  default:
-    return status;
+  case KILL_WITHOUT_CUT: _exit(status);
+  default: return status;
   }
 }
 

@@ -17,7 +17,8 @@ static void pause_for(long milliseconds) {
   nanosleep(&time, NULL);
 }
 
-/* A worker of a scheduler, in whose trace is enough to go wrong: goroutines that wait for long, switches, system calls. */
+/* A worker of a scheduler, in whose trace is enough to go wrong: goroutines that wait for long, switches, system calls.
+ */
 static void *work(void *slow) {
   gotrace_proc *proc = gotrace_proc_create();
   gotrace_go *jobs[32];
@@ -28,7 +29,7 @@ static void *work(void *slow) {
     gotrace_go *g = jobs[i * 7 % 31];
     gotrace_go_unblock(g);
     gotrace_go_start(g);
-    GOTRACE_REGION("part") gotrace_logf(GOTRACE_NO_TASK, "number", "%zu", i);
+    GOTRACE_REGION ("part") gotrace_logf(GOTRACE_NO_TASK, "number", "%zu", i);
     gotrace_go_syscall_begin();
     gotrace_go_syscall_end();
     if (i % 5 == 0) {
@@ -91,7 +92,8 @@ static void *take_snapshots(void *argument) {
       snprintf(path, sizeof path, "%s", test_trace_path(name, taken->format));
       pthread_mutex_unlock(&one_path);
       /* Those that are written at full speed are large: one is enough for Go. */
-      if (strcmp(path, "/dev/null") != 0 && (taken->slow || number == 1)) CHECK_EQUAL(gotrace_flight_snapshot_file(path), GOTRACE_OK);
+      if (strcmp(path, "/dev/null") != 0 && (taken->slow || number == 1))
+        CHECK_EQUAL(gotrace_flight_snapshot_file(path), GOTRACE_OK);
     }
     CHECK_EQUAL(gotrace_flight_snapshot(write_slowly, NULL), GOTRACE_OK);
   }
@@ -189,7 +191,8 @@ static void sweeps(gotrace_format format) {
   }
   CHECK((other = gotrace_proc_create()) != user);
   gotrace_proc_destroy(other);
-  CHECK(pthread_create(&thread, NULL, sweep_and_end, NULL) == 0 && pthread_join(thread, NULL) == 0); /* on the same proc */
+  CHECK(pthread_create(&thread, NULL, sweep_and_end, NULL) == 0 &&
+        pthread_join(thread, NULL) == 0); /* on the same proc */
   CHECK_EQUAL(gotrace_flight_snapshot_file(test_trace_path("sweeps", format)), GOTRACE_OK);
   gotrace_get_stats(&stats);
   CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_SWEEP_STATE], 0);
@@ -228,7 +231,8 @@ int main(void) {
   CHECK(!gotrace_enabled());
   for (k = 0; k < TEST_FORMATS; k++)
     if (test_formats[k] >= GOTRACE_GO_1_22) {
-      if (test_scaled(39) > 1 || k + 1 == TEST_FORMATS) record(test_formats[k], test_formats[k] == GOTRACE_GO_1_22 ? NULL : &stop);
+      if (test_scaled(39) > 1 || k + 1 == TEST_FORMATS)
+        record(test_formats[k], test_formats[k] == GOTRACE_GO_1_22 ? NULL : &stop);
       sweeps(test_formats[k]);
     }
   record(GOTRACE_FORMAT_DEFAULT, NULL);

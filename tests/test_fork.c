@@ -21,10 +21,10 @@ static void locked_free(void *memory) {
   free(memory);
   unlock_allocator();
 }
-#define GOTRACE_MALLOC(size)        locked_malloc(size)
+#define GOTRACE_MALLOC(size) locked_malloc(size)
 #define GOTRACE_FREE(pointer, size) locked_free(pointer)
 #else
-#define lock_allocator()   ((void)0)
+#define lock_allocator() ((void)0)
 #define unlock_allocator() ((void)0)
 #endif
 
@@ -88,7 +88,7 @@ static void in_a_system_call(bool tracing) {
   if (child == 0) {
     CHECK(!gotrace_enabled());
     CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
-    GOTRACE_REGION("in the child") gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    GOTRACE_REGION ("in the child") gotrace_log(GOTRACE_NO_TASK, "category", "message");
     gotrace_go_syscall_begin();
     gotrace_go_syscall_end();
   }
@@ -214,7 +214,8 @@ int main(void) {
   long i, forks = test_scaled(40);
   size_t k;
 #if defined(__SANITIZE_THREAD__)
-  pthread_atfork(lock_allocator, unlock_allocator, unlock_allocator); /* before gotrace's own, which frees in the child */
+  pthread_atfork(lock_allocator, unlock_allocator,
+                 unlock_allocator); /* before gotrace's own, which frees in the child */
 #endif
   in_a_system_call(false);
   in_a_system_call(true);
@@ -228,7 +229,8 @@ int main(void) {
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   go_on = 1;
   for (k = 0; k < THREADS; k++) CHECK(pthread_create(&threads[k], NULL, emit, k ? NULL : &bytes) == 0);
-  while (__atomic_load_n(&logged, __ATOMIC_RELAXED) < 100 || __atomic_load_n(&started, __ATOMIC_RELAXED) < THREADS) sched_yield();
+  while (__atomic_load_n(&logged, __ATOMIC_RELAXED) < 100 || __atomic_load_n(&started, __ATOMIC_RELAXED) < THREADS)
+    sched_yield();
   gotrace_log(GOTRACE_NO_TASK, "category", "parent");
   for (i = 0; i < forks; i++) {
     pid_t child = fork();

@@ -17,7 +17,8 @@ static bool count_bytes(void *context, const void *data, size_t size) {
 
 static void *come_and_go(void *argument) {
   int i, n = (int)(size_t)argument % 5 + 1;
-  for (i = 0; i < n; i++) GOTRACE_REGION("visit") gotrace_log(GOTRACE_NO_TASK, "a thread", "that comes and goes");
+  for (i = 0; i < n; i++)
+    GOTRACE_REGION ("visit") gotrace_log(GOTRACE_NO_TASK, "a thread", "that comes and goes");
   if (n == 3) {
     gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
     gotrace_wait_end();
@@ -93,7 +94,7 @@ static void *write_much(void *unused) {
   while (__atomic_load_n(&bytes_written, __ATOMIC_RELAXED) < limit_of_bytes) {
     int i;
     for (i = 0; i < 1000; i++) {
-      GOTRACE_TASK_REGION(task, "part") gotrace_log(task, "what", "a message of some forty bytes, not in the table");
+      GOTRACE_TASK_REGION (task, "part") gotrace_log(task, "what", "a message of some forty bytes, not in the table");
     }
   }
   gotrace_task_end(task);
@@ -166,9 +167,10 @@ static void crowd(void) {
   for (i = 0; i < gos; i++) CHECK((all[i] = gotrace_go_create_blocked(&entry)) != NULL);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_OK); /* of this generation they have been heard */
   each = (advance_nanoseconds() - few) / (double)gos;
-  printf("%llu goroutines: the end of a generation takes %.0f us and %.0f ns for each\n", (unsigned long long)gos, few / 1e3,
-         each);
-  CHECK(each < (test_scaled(10) < 10 ? 50000 : 5000)); /* some 50 on a machine with nothing else to do; or with sanitizers */
+  printf("%llu goroutines: the end of a generation takes %.0f us and %.0f ns for each\n", (unsigned long long)gos,
+         few / 1e3, each);
+  CHECK(each <
+        (test_scaled(10) < 10 ? 50000 : 5000)); /* some 50 on a machine with nothing else to do; or with sanitizers */
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   gotrace_get_stats(&stats);
   CHECK_EQUAL(stats.cuts, 8);

@@ -57,8 +57,7 @@ static void memory_stops(gotrace_format format) {
   test_read_to_end(&bytes);
   gotrace_get_stats(&stats);
   CHECK_EQUAL(stats.result, GOTRACE_LIMIT_REACHED);
-  CHECK(stats.memory_peak <=
-        options.memory_limit + MORE); /* the end of the trace needs a little more */
+  CHECK(stats.memory_peak <= options.memory_limit + MORE); /* the end of the trace needs a little more */
   CHECK(bytes.size > (size_t)1 << 20);
   CHECK_OPENS(&bytes);
   test_check_statistics(&bytes);

@@ -11,7 +11,8 @@ static uint32_t ready, over; /* atomic */
 
 static void *emit(void *unused) {
   int i;
-  for (i = 0; i < EVENTS / 2; i++) GOTRACE_REGION ("work") continue;
+  for (i = 0; i < EVENTS / 2; i++)
+    GOTRACE_REGION ("work") continue;
   __atomic_add_fetch(&ready, 1u, __ATOMIC_RELEASE);
   while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE)) nanosleep(&(struct timespec){0, 100000000}, NULL);
   return unused;
@@ -31,7 +32,8 @@ static void one_trace(gotrace_format format, long most, bool v2) {
   CHECK(pthread_attr_init(&small) == 0 && pthread_attr_setstacksize(&small, 64 << 10) == 0);
   ready = over = 0;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  while (count < most && pthread_create(&threads[count], &small, emit, NULL) == 0) count++; /* the system may have a limit */
+  while (count < most && pthread_create(&threads[count], &small, emit, NULL) == 0)
+    count++;                                 /* the system may have a limit */
   CHECK(count >= (most < 100 ? most : 100)); /* with fewer the test would show little */
   while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) < count) nanosleep(&(struct timespec){0, 1000000}, NULL);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
@@ -41,7 +43,8 @@ static void one_trace(gotrace_format format, long most, bool v2) {
   printf("format %d: %ld threads, %.1f MiB\n", (int)format, count, (double)stats.memory_peak / (1 << 20));
   CHECK(stats.memory_peak <= (size_t)64 << 20);
   test_decode(bytes.data, bytes.size, true, kinds, __FILE__, __LINE__);
-  if (v2) CHECK_EQUAL(kinds[GOTRACE_V2_USER_REGION_BEGIN] + kinds[GOTRACE_V2_USER_REGION_END], (uint64_t)count * EVENTS);
+  if (v2)
+    CHECK_EQUAL(kinds[GOTRACE_V2_USER_REGION_BEGIN] + kinds[GOTRACE_V2_USER_REGION_END], (uint64_t)count * EVENTS);
   else CHECK_EQUAL(kinds[GOTRACE_V1_USER_REGION], (uint64_t)count * EVENTS);
   pthread_attr_destroy(&small);
   free(threads);

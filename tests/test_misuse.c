@@ -29,85 +29,87 @@ static void one_call(uint64_t *state, gotrace_task *task) {
   static const char *const names[] = {"red", "green", "blue", "", NULL};
   const char *name = names[test_random(state) % 5];
   switch (test_random(state) % 69) {
-    case 0: keep(state, gotrace_go_create(&entry)); break;
-    case 1: keep(state, gotrace_go_create_blocked(NULL)); break;
-    case 2: keep(state, gotrace_go_create_syscall(&nowhere)); break;
-    case 3:
-    case 4:
-    case 5:
-    case 6:
-    case 7: gotrace_go_start(any(state)); break;
-    case 8: gotrace_go_end(); break;
-    case 9: gotrace_go_stop((gotrace_stop_reason)(test_random(state) % 3)); break;
-    case 10:
-    case 11:
-    case 12: gotrace_go_block(test_random(state) % 19 | (test_random(state) % 4 ? 0 : GOTRACE_FUTILE_WAKEUP)); break;
-    case 13:
-    case 14:
-    case 15:
-    case 16: gotrace_go_unblock(any(state)); break;
-    case 17: gotrace_go_switch(any(state)); break;
-    case 18: gotrace_go_switch_end(any(state)); break;
-    case 19:
-    case 20: gotrace_go_syscall_begin(); break;
-    case 21: gotrace_go_syscall_end(); break;
-    case 22: gotrace_go_syscall_end_blocked(); break;
-    case 23: gotrace_go_label(name); break;
-    case 24: gotrace_go_timer(any(state)); break;
-    case 25: keep(state, gotrace_go_self()); break;
-    case 26: gotrace_wait_begin(test_random(state) % 15); break;
-    case 27:
-    case 28: gotrace_wait_end(); break;
-    case 29:
-    case 30: gotrace_proc_start(procs[test_random(state) % PROCS]); break;
-    case 31: gotrace_proc_stop(); break;
-    case 32:
-    case 33: gotrace_proc_steal(procs[test_random(state) % PROCS]); break;
-    case 34: gotrace_procs_change(test_random(state) % 9); break;
-    case 35: gotrace_gc_begin(); break;
-    case 36: gotrace_gc_end(); break;
-    case 37: gotrace_gc_scan_begin(); break;
-    case 38: gotrace_gc_scan_end(); break;
-    case 39: gotrace_stw_begin(test_random(state) % 2 ? test_random(state) % 19 : gotrace_reason(name)); break;
-    case 40: gotrace_stw_end(); break;
-    case 41: gotrace_gc_sweep_begin(); break;
-    case 42: gotrace_gc_sweep_span(test_random(state) % 3, test_random(state)); break;
-    case 43: gotrace_gc_sweep_end(); break;
-    case 44: gotrace_gc_mark_assist_begin(); break;
-    case 45: gotrace_gc_mark_assist_end(); break;
-    case 46: gotrace_heap_alloc(test_random(state)), gotrace_heap_goal(UINT64_MAX); break;
-    case 47: *task = gotrace_task_begin(name, *task); break;
-    case 48: gotrace_task_end(*task); break;
-    case 49: gotrace_region_begin(*task, name); break;
-    case 50: gotrace_region_end(*task, name); break;
-    case 52: gotrace_go_end_in_syscall(); break;
-    case 53:
-      if (test_random(state) % 256 == 0) gotrace_advance();
-      break;
-    case 54: gotrace_span_alloc((void *)(uintptr_t)test_random(state), 8192, 1); break;
-    case 55: gotrace_heap_object_free((void *)(uintptr_t)test_random(state)); break;
-    case 56: gotrace_goroutine_stack((void *)(uintptr_t)test_random(state), 4096); break;
-    case 57:
-      if (test_random(state) % 4096 == 0) sched_yield();
-      break;
-    case 58: gotrace_go_destroy(any(state)); break;
-    case 59: gotrace_go_block(gotrace_reason(name) + test_random(state) % 256); break;
-    case 60: gotrace_go_stop(GOTRACE_REASON("stop") + test_random(state) % 9 % 5); break;
-    case 61: gotrace_go_switch_for(any(state), test_random(state) >> test_random(state) % 32); break;
-    case 62: keep(state, gotrace_thread_create(&entry)); break;
-    case 63: gotrace_thread_begin_as(any(state)); break;
-    case 64: gotrace_go_rename(any(state), name); break;
-    case 65: gotrace_thread_rename(name); break;
-    case 66: gotrace_wait_on(&gos[test_random(state) % 2], GOTRACE_BLOCK_COND_WAIT); break;
-    case 67: gotrace_wake(&gos[test_random(state) % 2], test_random(state) % 3); break;
-    case 68: gotrace_log_at(gotrace_site_make(name, names[test_random(state) % 5], test_random(state) % 9), *task, name, name); break;
-    case 51:
-      gotrace_log(*task, name, names[test_random(state) % 5]);
-      if (test_random(state) % 64 == 0) gotrace_thread_end();
-      if (test_random(state) % 64 == 0) gotrace_thread_begin(name);
-      if (test_random(state) % 64 == 0) gotrace_proc_destroy(procs[test_random(state) % PROCS]);
-      if (test_random(state) % 64 == 0) gotrace_go_start(NULL), gotrace_go_unblock(NULL), gotrace_proc_start(NULL);
-      break;
+  case 0: keep(state, gotrace_go_create(&entry)); break;
+  case 1: keep(state, gotrace_go_create_blocked(NULL)); break;
+  case 2: keep(state, gotrace_go_create_syscall(&nowhere)); break;
+  case 3:
+  case 4:
+  case 5:
+  case 6:
+  case 7: gotrace_go_start(any(state)); break;
+  case 8: gotrace_go_end(); break;
+  case 9: gotrace_go_stop((gotrace_stop_reason)(test_random(state) % 3)); break;
+  case 10:
+  case 11:
+  case 12: gotrace_go_block(test_random(state) % 19 | (test_random(state) % 4 ? 0 : GOTRACE_FUTILE_WAKEUP)); break;
+  case 13:
+  case 14:
+  case 15:
+  case 16: gotrace_go_unblock(any(state)); break;
+  case 17: gotrace_go_switch(any(state)); break;
+  case 18: gotrace_go_switch_end(any(state)); break;
+  case 19:
+  case 20: gotrace_go_syscall_begin(); break;
+  case 21: gotrace_go_syscall_end(); break;
+  case 22: gotrace_go_syscall_end_blocked(); break;
+  case 23: gotrace_go_label(name); break;
+  case 24: gotrace_go_timer(any(state)); break;
+  case 25: keep(state, gotrace_go_self()); break;
+  case 26: gotrace_wait_begin(test_random(state) % 15); break;
+  case 27:
+  case 28: gotrace_wait_end(); break;
+  case 29:
+  case 30: gotrace_proc_start(procs[test_random(state) % PROCS]); break;
+  case 31: gotrace_proc_stop(); break;
+  case 32:
+  case 33: gotrace_proc_steal(procs[test_random(state) % PROCS]); break;
+  case 34: gotrace_procs_change(test_random(state) % 9); break;
+  case 35: gotrace_gc_begin(); break;
+  case 36: gotrace_gc_end(); break;
+  case 37: gotrace_gc_scan_begin(); break;
+  case 38: gotrace_gc_scan_end(); break;
+  case 39: gotrace_stw_begin(test_random(state) % 2 ? test_random(state) % 19 : gotrace_reason(name)); break;
+  case 40: gotrace_stw_end(); break;
+  case 41: gotrace_gc_sweep_begin(); break;
+  case 42: gotrace_gc_sweep_span(test_random(state) % 3, test_random(state)); break;
+  case 43: gotrace_gc_sweep_end(); break;
+  case 44: gotrace_gc_mark_assist_begin(); break;
+  case 45: gotrace_gc_mark_assist_end(); break;
+  case 46: gotrace_heap_alloc(test_random(state)), gotrace_heap_goal(UINT64_MAX); break;
+  case 47: *task = gotrace_task_begin(name, *task); break;
+  case 48: gotrace_task_end(*task); break;
+  case 49: gotrace_region_begin(*task, name); break;
+  case 50: gotrace_region_end(*task, name); break;
+  case 52: gotrace_go_end_in_syscall(); break;
+  case 53:
+    if (test_random(state) % 256 == 0) gotrace_advance();
+    break;
+  case 54: gotrace_span_alloc((void *)(uintptr_t)test_random(state), 8192, 1); break;
+  case 55: gotrace_heap_object_free((void *)(uintptr_t)test_random(state)); break;
+  case 56: gotrace_goroutine_stack((void *)(uintptr_t)test_random(state), 4096); break;
+  case 57:
+    if (test_random(state) % 4096 == 0) sched_yield();
+    break;
+  case 58: gotrace_go_destroy(any(state)); break;
+  case 59: gotrace_go_block(gotrace_reason(name) + test_random(state) % 256); break;
+  case 60: gotrace_go_stop(GOTRACE_REASON("stop") + test_random(state) % 9 % 5); break;
+  case 61: gotrace_go_switch_for(any(state), test_random(state) >> test_random(state) % 32); break;
+  case 62: keep(state, gotrace_thread_create(&entry)); break;
+  case 63: gotrace_thread_begin_as(any(state)); break;
+  case 64: gotrace_go_rename(any(state), name); break;
+  case 65: gotrace_thread_rename(name); break;
+  case 66: gotrace_wait_on(&gos[test_random(state) % 2], GOTRACE_BLOCK_COND_WAIT); break;
+  case 67: gotrace_wake(&gos[test_random(state) % 2], test_random(state) % 3); break;
+  case 68:
+    gotrace_log_at(gotrace_site_make(name, names[test_random(state) % 5], test_random(state) % 9), *task, name, name);
+    break;
+  case 51:
+    gotrace_log(*task, name, names[test_random(state) % 5]);
+    if (test_random(state) % 64 == 0) gotrace_thread_end();
+    if (test_random(state) % 64 == 0) gotrace_thread_begin(name);
+    if (test_random(state) % 64 == 0) gotrace_proc_destroy(procs[test_random(state) % PROCS]);
+    if (test_random(state) % 64 == 0) gotrace_go_start(NULL), gotrace_go_unblock(NULL), gotrace_proc_start(NULL);
+    break;
   }
 }
 
@@ -147,7 +149,8 @@ int main(void) {
   seed_of_run = seed ? strtoull(seed, NULL, 10) : 1;
   for (i = 0; i < PROCS; i++) CHECK((procs[i] = gotrace_proc_create()) != NULL);
   calls_per_thread = 500;
-  for (sessions = test_scaled(45); sessions > 0; sessions--) short_session(test_formats[(size_t)sessions % TEST_FORMATS]);
+  for (sessions = test_scaled(45); sessions > 0; sessions--)
+    short_session(test_formats[(size_t)sessions % TEST_FORMATS]);
   calls_per_thread = test_scaled(1000000 / THREADS / (long)TEST_FORMATS / (long)rounds) + 1;
   run_threads(); /* first while tracing is off: the traces begin in the middle of it all */
   for (round = 0; round < rounds; round++) {

@@ -9,7 +9,12 @@ int main(void) {
 }
 #else
 #undef PTHREAD_MUTEX_INITIALIZER
-#define PTHREAD_MUTEX_INITIALIZER {{0, 0, 0, 0, 3 /* adaptive */, 0, 0, {0, 0}}}
+#define PTHREAD_MUTEX_INITIALIZER                  \
+  {                                                \
+    {                                              \
+      0, 0, 0, 0, 3 /* adaptive */, 0, 0, { 0, 0 } \
+    }                                              \
+  }
 static int wrong_mutexes;
 static int checked_lock(pthread_mutex_t *mutex) {
   if (mutex->__data.__kind != 3) wrong_mutexes++;

@@ -3,7 +3,7 @@
 #include <stddef.h>
 static void *traced_malloc(size_t size);
 static void traced_free(void *memory);
-#define GOTRACE_MALLOC(size)        traced_malloc(size)
+#define GOTRACE_MALLOC(size) traced_malloc(size)
 #define GOTRACE_FREE(pointer, size) traced_free(pointer)
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
@@ -89,7 +89,8 @@ static void check_trace(test_bytes *bytes) {
   bytes->size = 0;
 }
 
-/* The program's own logs are in the trace, those of callbacks are not. (The allocator is also called outside of calls.) */
+/* The program's own logs are in the trace, those of callbacks are not. (The allocator is also called outside of calls.)
+ */
 static void check_logs(const test_bytes *bytes, uint64_t own) {
   if (test_format_of(bytes) < GOTRACE_GO_1_11) return;
   CHECK_EQUAL(test_count_logs(bytes, "category"), own);

@@ -81,7 +81,8 @@ static void sink_emits(gotrace_format format) {
   for (i = 0; i < calls; i++) gotrace_log(GOTRACE_NO_TASK, "category", "message");
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   CHECK(of_sink > 0);
-  CHECK(count_logs(&bytes) >= (uint64_t)calls && count_logs(&bytes) <= (uint64_t)calls + of_sink); /* it emits behind the end too */
+  CHECK(count_logs(&bytes) >= (uint64_t)calls &&
+        count_logs(&bytes) <= (uint64_t)calls + of_sink); /* it emits behind the end too */
   test_free(&bytes);
 }
 
@@ -119,9 +120,11 @@ static void reader_emits(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* Between the reader's last look at the session and its cleaning up, another thread stops it and starts the next one. */
+/* Between the reader's last look at the session and its cleaning up, another thread stops it and starts the next one.
+ */
 static int lock_hooked(pthread_mutex_t *mutex) {
-  if (is_late && mutex == &gotrace__t.life && gotrace__load_relaxed(&gotrace__t.state) == (uint32_t)GOTRACE__READ_DONE) {
+  if (is_late && mutex == &gotrace__t.life &&
+      gotrace__load_relaxed(&gotrace__t.state) == (uint32_t)GOTRACE__READ_DONE) {
     is_late = false;
     __atomic_store_n(&late, 1, __ATOMIC_RELEASE);
     wait_for(&late, 2);

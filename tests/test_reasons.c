@@ -94,7 +94,8 @@ int main(void) {
   for (i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, ask, numbers[i]) == 0);
   for (i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
   for (i = 0; i < 8; i++)
-    for (k = 0; k < THREADS; k++) CHECK(numbers[k][i] && numbers[k][i] == numbers[0][i] && (!i || numbers[k][i] != numbers[k][0]));
+    for (k = 0; k < THREADS; k++)
+      CHECK(numbers[k][i] && numbers[k][i] == numbers[0][i] && (!i || numbers[k][i] != numbers[k][0]));
 
   for (i = 0; i < TEST_FORMATS; i++) in_a_trace(test_formats[i]);
 

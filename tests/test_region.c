@@ -21,14 +21,14 @@ static void counting_free(void *memory, size_t size) {
   free(memory);
 }
 
-#define GOTRACE_MALLOC(size)        counting_malloc(size)
+#define GOTRACE_MALLOC(size) counting_malloc(size)
 #define GOTRACE_FREE(pointer, size) counting_free(pointer, size)
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test.h"
 
 #define BLOCK 65536
-#define MOST  (BLOCK - sizeof(void *))
+#define MOST (BLOCK - sizeof(void *))
 
 static int is_zero(const unsigned char *memory, size_t size) {
   while (size)

@@ -42,7 +42,8 @@ int main(void) {
       {GOTRACE_ERROR_TIME, -27, "time stamps contradict the order of the events"},
       {GOTRACE_ERROR_TASK, -28, "task begins twice"},
       {GOTRACE_ERROR_REGION, -29, "end of a region that is not the innermost"},
-      {GOTRACE_ERROR_RANGE, -30, "collection, sweep, mark assist or stop-the-world begins twice, or ends without a begin"},
+      {GOTRACE_ERROR_RANGE, -30,
+       "collection, sweep, mark assist or stop-the-world begins twice, or ends without a begin"},
       {GOTRACE_ERROR_NESTED, -31, "nested call: made inside another call of the tracer on the same thread"},
   };
   size_t i, j;

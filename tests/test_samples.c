@@ -16,7 +16,8 @@ static void *sample(void *unused) {
 }
 
 static void *emit(void *unused) {
-  while (!__atomic_load_n(&over, __ATOMIC_RELAXED)) GOTRACE_REGION ("work") gotrace_log(GOTRACE_NO_TASK, "a", "b");
+  while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
+    GOTRACE_REGION ("work") gotrace_log(GOTRACE_NO_TASK, "a", "b");
   return unused;
 }
 

@@ -106,8 +106,8 @@ static void profile(gotrace_format format, gotrace_stacks stacks) {
 #else
     (void)with_stack;
 #endif
-    /* With frame pointers the stack goes up to who called spin, which calls itself; without, there is the place only. What is
-     * compiled without them (-O2 alone) has no chain to follow. */
+    /* With frame pointers the stack goes up to who called spin, which calls itself; without, there is the place only.
+     * What is compiled without them (-O2 alone) has no chain to follow. */
 #if defined(__linux__) && defined(__x86_64__) && !defined(__OPTIMIZE__)
     if (stacks == GOTRACE_STACKS_FRAME_POINTERS) CHECK(deep > 0);
 #endif

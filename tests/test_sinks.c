@@ -19,10 +19,8 @@ static void emit_some(void) {
 static const char *path_of(const char *name) {
   static char path[512];
   const char *directory = getenv("GOTRACE_TEST_DIR");
-  if (directory)
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-  else
-    snprintf(path, sizeof path, "/tmp/gotrace-test-%ld-%s", (long)getpid(), name);
+  if (directory) snprintf(path, sizeof path, "%s/%s", directory, name);
+  else snprintf(path, sizeof path, "/tmp/gotrace-test-%ld-%s", (long)getpid(), name);
   return path;
 }
 

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #define THREADS 4
-#define STACKS  4000
+#define STACKS 4000
 
 static gotrace__table *table;
 static gotrace__budget budget;
@@ -138,7 +138,8 @@ int main(void) {
     }
     entry = next;
     CHECK_EQUAL(entry->id, ++count);
-    CHECK_EQUAL(entry->size, (((const gotrace__stack_frame *)(entry + 1))->pc / 16 - 1) % 5 + 1); /* nothing half made */
+    CHECK_EQUAL(entry->size,
+                (((const gotrace__stack_frame *)(entry + 1))->pc / 16 - 1) % 5 + 1); /* nothing half made */
   }
   for (i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
   CHECK_EQUAL(table->count, stacks);

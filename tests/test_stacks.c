@@ -12,7 +12,7 @@ static gotrace_task task;
 /* A function that is sure to have a frame, and calls nothing last. */
 #define FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)) : "memory")
 #define CALL(name, ...)                              \
-  static __attribute__((noinline)) void name(void) {         \
+  static __attribute__((noinline)) void name(void) { \
     FRAME();                                         \
     __VA_ARGS__;                                     \
     in_middle = __builtin_return_address(0);         \
@@ -121,7 +121,8 @@ static void check(gotrace_format format) {
   CHECK_EQUAL(result, GOTRACE_END_OF_TRACE);
   gotrace_decoder_close(decoder);
   if (format >= GOTRACE_GO_1_22) {
-    CHECK_EQUAL(found[GOTRACE_V2_GO_CREATE], format == GOTRACE_GO_1_22 ? 5 : 4); /* 1.22 cannot create what is blocked */
+    CHECK_EQUAL(found[GOTRACE_V2_GO_CREATE],
+                format == GOTRACE_GO_1_22 ? 5 : 4); /* 1.22 cannot create what is blocked */
     CHECK_EQUAL(found[GOTRACE_V2_GO_CREATE_BLOCKED], format == GOTRACE_GO_1_22 ? 0 : 1);
     CHECK_EQUAL(found[GOTRACE_V2_GO_BLOCK], format == GOTRACE_GO_1_22 ? 15 : 9);
     CHECK_EQUAL(found[GOTRACE_V2_GO_UNBLOCK], format == GOTRACE_GO_1_22 ? 14 : 6);

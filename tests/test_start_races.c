@@ -15,8 +15,8 @@ static void await(uint32_t wanted) {
   while (__atomic_load_n(&phase, __ATOMIC_ACQUIRE) < wanted) sched_yield();
 }
 
-/* Two wakers of one goroutine, as a time-out and a signal: the second one has seen it wait and stores "runnable" when it runs
- * already, as gotrace__unblock_while_off does. */
+/* Two wakers of one goroutine, as a time-out and a signal: the second one has seen it wait and stores "runnable" when
+ * it runs already, as gotrace__unblock_while_off does. */
 static void *woken_twice(void *unused) {
   gotrace_go *self;
   gotrace_thread_begin("woken");
@@ -28,7 +28,8 @@ static void *woken_twice(void *unused) {
   reach(1);
   await(2);
   if (in_syscall) gotrace_go_syscall_end();
-  GOTRACE_REGION("goes on") {}
+  GOTRACE_REGION ("goes on") {
+  }
   return unused;
 }
 

@@ -1,7 +1,7 @@
 /* GOTRACE_STATIC=1: the whole tracer in one file, included several times, before and after the implementation. The
  * program has a second tracer with the same names, not static (implementation.c). Both trace at once and are
  * independent. */
-#define _GNU_SOURCE    /* the header asks for it, since it is included before the implementation */
+#define _GNU_SOURCE /* the header asks for it, since it is included before the implementation */
 #define GOTRACE_STATIC 1
 #include "gotrace.h"
 #define GOTRACE_IMPLEMENTATION

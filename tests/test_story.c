@@ -1,4 +1,5 @@
-/* A deterministic program, traced in 1.11 and in 1.23: tests/v1_agrees_with_v2.py compares what Go reads from the two. */
+/* A deterministic program, traced in 1.11 and in 1.23: tests/v1_agrees_with_v2.py compares what Go reads from the two.
+ */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_trace.h"
@@ -7,7 +8,7 @@ static const gotrace_location entries[] = {GOTRACE_NAMED_ENTRY("producer"), GOTR
                                            GOTRACE_NAMED_ENTRY("timer"), GOTRACE_NAMED_ENTRY("child")};
 
 static void produce(gotrace_go *consumer, gotrace_task task, int round) {
-  GOTRACE_TASK_REGION(task, "produce") {
+  GOTRACE_TASK_REGION (task, "produce") {
     gotrace_logf(task, "round", "%d", round);
     gotrace_go_unblock(consumer);
   }
@@ -15,9 +16,9 @@ static void produce(gotrace_go *consumer, gotrace_task task, int round) {
 }
 
 static void story(gotrace_format format) {
-  static const gotrace_block_reason reasons[] = {
-      GOTRACE_BLOCK_CHAN_RECV, GOTRACE_BLOCK_SELECT, GOTRACE_BLOCK_SYNC,  GOTRACE_BLOCK_COND_WAIT,
-      GOTRACE_BLOCK_NET,       GOTRACE_BLOCK_SLEEP,  GOTRACE_BLOCK_CHAN_SEND};
+  static const gotrace_block_reason reasons[] = {GOTRACE_BLOCK_CHAN_RECV, GOTRACE_BLOCK_SELECT, GOTRACE_BLOCK_SYNC,
+                                                 GOTRACE_BLOCK_COND_WAIT, GOTRACE_BLOCK_NET,    GOTRACE_BLOCK_SLEEP,
+                                                 GOTRACE_BLOCK_CHAN_SEND};
   gotrace_options options;
   gotrace_proc *proc = gotrace_proc_create();
   gotrace_go *producer, *consumer, *timer, *child;

@@ -4,9 +4,9 @@
 
 #include "test.h"
 
-static const gotrace_format test_formats[] = {GOTRACE_GO_1_8, GOTRACE_GO_1_10, GOTRACE_GO_1_11, GOTRACE_GO_1_19,
-                                              GOTRACE_GO_1_21, GOTRACE_GO_1_22, GOTRACE_GO_1_23, GOTRACE_GO_1_25,
-                                              GOTRACE_GO_1_26};
+static const gotrace_format test_formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10, GOTRACE_GO_1_11,
+                                              GOTRACE_GO_1_19, GOTRACE_GO_1_21, GOTRACE_GO_1_22,
+                                              GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
 #define TEST_FORMATS (sizeof test_formats / sizeof test_formats[0])
 
 /* The path of a trace in the test's own directory, where Go opens it; /dev/null if there is no directory. */
@@ -31,7 +31,8 @@ static inline void test_write_kinds(const char *name, gotrace_format format) {
   CHECK((file = fopen(path, "w")) != NULL);
   for (kind = 0; kind < 256; kind++)
     if (stats.kinds[kind])
-      fprintf(file, "kind %s %llu\n", gotrace_find_event_spec(format, kind)->name, (unsigned long long)stats.kinds[kind]);
+      fprintf(file, "kind %s %llu\n", gotrace_find_event_spec(format, kind)->name,
+              (unsigned long long)stats.kinds[kind]);
   CHECK(fclose(file) == 0);
 }
 

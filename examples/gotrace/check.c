@@ -15,7 +15,8 @@ int command_check(const char *path, const settings *set) {
   while (result == GOTRACE_OK) result = input_next(&in, &e);
   erase_progress();
   gotrace_decoder_get_info(in.decoder, &info);
-  if (result == GOTRACE_END_OF_TRACE) printf("%s: ok, Go 1.%d, %llu events\n", path, info.format % 1000, (ull)info.events);
+  if (result == GOTRACE_END_OF_TRACE)
+    printf("%s: ok, Go 1.%d, %llu events\n", path, info.format % 1000, (ull)info.events);
   else printf("%s: %s\n", path, input_error(&in));
   input_close(&in);
   return result != GOTRACE_END_OF_TRACE;

@@ -1,15 +1,16 @@
 /* convert.c - gotrace convert, gotrace cut: a trace, or a part of one, written anew in a format
  *
- * The source gives the operations of the part to a writer. The result is decoded before it gets its name, so that no command
- * produces a trace that does not open. */
+ * The source gives the operations of the part to a writer. The result is decoded before it gets its name, so that no
+ * command produces a trace that does not open. */
 
 #include "writer.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-static const int written_formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10, GOTRACE_GO_1_11, GOTRACE_GO_1_19, GOTRACE_GO_1_21,
-                                      GOTRACE_GO_1_22, GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
+static const int written_formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10, GOTRACE_GO_1_11,
+                                      GOTRACE_GO_1_19, GOTRACE_GO_1_21, GOTRACE_GO_1_22,
+                                      GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
 
 /* The oldest written format that is not older than the input's; else the newest. */
 static int nearest_format(int format) {

@@ -1,7 +1,7 @@
 /* dump.c - gotrace dump: every event, as a line of text or of JSON
  *
- * What an event's arguments mean is taken from their names in the header's table of events: a name that ends in "string" or
- * "stack" is an id, others are numbers. --wire shows the file as it is, where ids are numbers too. */
+ * What an event's arguments mean is taken from their names in the header's table of events: a name that ends in
+ * "string" or "stack" is an id, others are numbers. --wire shows the file as it is, where ids are numbers too. */
 
 #include "tool.h"
 
@@ -99,11 +99,11 @@ static void dump_text(dumper *d, uint64_t id) {
 
 static void dump_argument_value(dumper *d, const dump_argument *a, uint64_t value) {
   switch (a->type) {
-    case IS_STRING: dump_text(d, value); break;
-    case IS_SIGNED: put_signed(&d->out, (int64_t)value); break;
-    case IS_PROC_STATUS: dump_status(d, proc_statuses, value); break;
-    case IS_GO_STATUS: dump_status(d, go_statuses, value); break;
-    default: put_decimal(&d->out, value); break;
+  case IS_STRING: dump_text(d, value); break;
+  case IS_SIGNED: put_signed(&d->out, (int64_t)value); break;
+  case IS_PROC_STATUS: dump_status(d, proc_statuses, value); break;
+  case IS_GO_STATUS: dump_status(d, go_statuses, value); break;
+  default: put_decimal(&d->out, value); break;
   }
 }
 
@@ -111,8 +111,8 @@ static void dump_argument_value(dumper *d, const dump_argument *a, uint64_t valu
 static bool has_status_before(const gotrace_event *e) {
   const gotrace_event_spec *spec = e->spec;
   if (spec->since < GOTRACE_GO_1_22) return false;
-  return e->kind == GOTRACE_V2_GO_STATUS || e->kind == GOTRACE_V2_GO_STATUS_STACK || e->kind == GOTRACE_V2_PROC_STATUS ||
-         e->kind == GOTRACE_V2_PROC_STEAL;
+  return e->kind == GOTRACE_V2_GO_STATUS || e->kind == GOTRACE_V2_GO_STATUS_STACK ||
+         e->kind == GOTRACE_V2_PROC_STATUS || e->kind == GOTRACE_V2_PROC_STEAL;
 }
 
 static const char *status_before(const gotrace_event *e) {
@@ -156,8 +156,8 @@ static void dump_object(dumper *d, const gotrace_event *e) {
   const dump_kind *k = dump_kind_of(d, e);
   output *out = &d->out;
   unsigned i;
-  print(out, "{\"time\":%lld,\"event\":\"%s\",\"offset\":%llu", (long long)((uint64_t)e->time - (uint64_t)d->first), e->spec->name,
-        (ull)e->offset);
+  print(out, "{\"time\":%lld,\"event\":\"%s\",\"offset\":%llu", (long long)((uint64_t)e->time - (uint64_t)d->first),
+        e->spec->name, (ull)e->offset);
   if (e->m != GOTRACE_NO_ID) print(out, ",\"m\":%lld", (long long)e->m);
   if (e->p != GOTRACE_NO_ID) print(out, ",\"p\":%lld", (long long)e->p);
   if (e->g != GOTRACE_NO_ID) print(out, ",\"g\":%lld", (long long)e->g);

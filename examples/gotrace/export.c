@@ -1,7 +1,7 @@
 /* export.c - gotrace export --chrome: the Trace Event Format, for ui.perfetto.dev and chrome://tracing
  *
- * Each proc is shown as a thread, on which goroutines are slices; arrows lead from where a goroutine is unblocked to where it
- * runs. Times are microseconds since the first event. */
+ * Each proc is shown as a thread, on which goroutines are slices; arrows lead from where a goroutine is unblocked to
+ * where it runs. Times are microseconds since the first event. */
 
 #include "source.h"
 
@@ -24,8 +24,8 @@ static void chrome_event(chrome *x, char phase, int64_t time, uint64_t thread_id
   int64_t since = between(x->c.base, time);
   put_string(x->out, x->any ? ",\n{" : "{");
   x->any = true;
-  print(x->out, "\"ph\":\"%c\",\"ts\":%lld.%03d,\"pid\":1,\"tid\":%llu", phase, (long long)(since / 1000), (int)(since % 1000),
-        (ull)thread_id);
+  print(x->out, "\"ph\":\"%c\",\"ts\":%lld.%03d,\"pid\":1,\"tid\":%llu", phase, (long long)(since / 1000),
+        (int)(since % 1000), (ull)thread_id);
 }
 
 static void chrome_end(chrome *x) {
@@ -128,48 +128,47 @@ static void chrome_take(consumer *c, const op *o) {
   goroutine *g = world_go(c->w, o->id);
   const goroutine *self = o->m ? o->m->g : NULL;
   switch (o->kind) {
-    case GOTRACE_V2_GO_START:
-      if (g) chrome_arrive(x, g, o->m, o->time);
-      break;
-    case GOTRACE_V2_GO_STATUS: /* becomes known by this operation */
-      if (o->a[0] == GO_RUNNING) go_record(c->w, o->id)->slice = o->time;
-      break;
-    case GOTRACE_V2_GO_DESTROY:
-    case GOTRACE_V2_GO_DESTROY_SYSCALL:
-    case GOTRACE_V2_GO_STOP:
-    case GOTRACE_V2_GO_BLOCK:
-    case GOTRACE_V2_PROC_STOP: chrome_leave(x, o->m, o->time, o->name); break;
-    case GOTRACE_V2_PROC_STEAL: {
-      const proc *p = world_proc(c->w, o->id, false);
-      if (p) chrome_leave(x, p->m, o->time, pool_put_string("syscall"));
-      break;
-    }
-    case GOTRACE_V2_GO_SWITCH:
-    case GOTRACE_V2_GO_SWITCH_DESTROY:
-      chrome_unblock(x, o);
-      chrome_leave(x, o->m, o->time, 0);
-      if (g) chrome_arrive(x, g, o->m, o->time);
-      break;
-    case GOTRACE_V2_GO_UNBLOCK: chrome_unblock(x, o); break;
-    case GOTRACE_V2_USER_TASK_BEGIN: chrome_async(x, o, 'b', "task", o->id); break;
-    case GOTRACE_V2_USER_TASK_END: chrome_async(x, o, 'e', "task", o->id); break;
-    case GOTRACE_V2_USER_REGION_BEGIN:
-    case GOTRACE_V2_USER_REGION_END:
-      if (self) chrome_async(x, o, o->kind == GOTRACE_V2_USER_REGION_BEGIN ? 'b' : 'e', "region", self->id);
-      break;
-    case GOTRACE_V2_USER_LOG: chrome_log(x, o); break;
-    case GOTRACE_V2_HEAP_ALLOC: chrome_counter(x, o, "heap"); break;
-    case GOTRACE_V2_HEAP_GOAL: chrome_counter(x, o, "heap goal"); break;
-    case GOTRACE_V2_GC_BEGIN:
-    case GOTRACE_V2_GC_END:
-      if (c->w->gc == (o->kind == GOTRACE_V2_GC_END))
-        chrome_range(x, o, c->w->gc ? 'E' : 'B', CHROME_GC_THREAD, "GC");
-      break;
-    case GOTRACE_V2_STW_BEGIN: chrome_range(x, o, 'B', CHROME_STW_THREAD, "stopped world"); break;
-    case GOTRACE_V2_STW_END:
-      if (self && self->stw) chrome_range(x, o, 'E', CHROME_STW_THREAD, "stopped world");
-      break;
-    default: break;
+  case GOTRACE_V2_GO_START:
+    if (g) chrome_arrive(x, g, o->m, o->time);
+    break;
+  case GOTRACE_V2_GO_STATUS: /* becomes known by this operation */
+    if (o->a[0] == GO_RUNNING) go_record(c->w, o->id)->slice = o->time;
+    break;
+  case GOTRACE_V2_GO_DESTROY:
+  case GOTRACE_V2_GO_DESTROY_SYSCALL:
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_BLOCK:
+  case GOTRACE_V2_PROC_STOP: chrome_leave(x, o->m, o->time, o->name); break;
+  case GOTRACE_V2_PROC_STEAL: {
+    const proc *p = world_proc(c->w, o->id, false);
+    if (p) chrome_leave(x, p->m, o->time, pool_put_string("syscall"));
+    break;
+  }
+  case GOTRACE_V2_GO_SWITCH:
+  case GOTRACE_V2_GO_SWITCH_DESTROY:
+    chrome_unblock(x, o);
+    chrome_leave(x, o->m, o->time, 0);
+    if (g) chrome_arrive(x, g, o->m, o->time);
+    break;
+  case GOTRACE_V2_GO_UNBLOCK: chrome_unblock(x, o); break;
+  case GOTRACE_V2_USER_TASK_BEGIN: chrome_async(x, o, 'b', "task", o->id); break;
+  case GOTRACE_V2_USER_TASK_END: chrome_async(x, o, 'e', "task", o->id); break;
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END:
+    if (self) chrome_async(x, o, o->kind == GOTRACE_V2_USER_REGION_BEGIN ? 'b' : 'e', "region", self->id);
+    break;
+  case GOTRACE_V2_USER_LOG: chrome_log(x, o); break;
+  case GOTRACE_V2_HEAP_ALLOC: chrome_counter(x, o, "heap"); break;
+  case GOTRACE_V2_HEAP_GOAL: chrome_counter(x, o, "heap goal"); break;
+  case GOTRACE_V2_GC_BEGIN:
+  case GOTRACE_V2_GC_END:
+    if (c->w->gc == (o->kind == GOTRACE_V2_GC_END)) chrome_range(x, o, c->w->gc ? 'E' : 'B', CHROME_GC_THREAD, "GC");
+    break;
+  case GOTRACE_V2_STW_BEGIN: chrome_range(x, o, 'B', CHROME_STW_THREAD, "stopped world"); break;
+  case GOTRACE_V2_STW_END:
+    if (self && self->stw) chrome_range(x, o, 'E', CHROME_STW_THREAD, "stopped world");
+    break;
+  default: break;
   }
 }
 

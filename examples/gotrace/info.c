@@ -1,7 +1,7 @@
 /* info.c - gotrace info: what ran, for how long, what it waited for
  *
- * The world calls statistics_go() before each change of a goroutine's status, which adds up times by function and by reason;
- * events are counted by kind as the decoder gives them. */
+ * The world calls statistics_go() before each change of a goroutine's status, which adds up times by function and by
+ * reason; events are counted by kind as the decoder gives them. */
 
 #include "source.h"
 
@@ -58,7 +58,8 @@ static void watch_kinds(void *context, const gotrace_event *e) {
   s->specs[e->kind] = e->spec;
   if (e->spec->since < GOTRACE_GO_1_22 || e->kind != GOTRACE_V2_SYNC) return;
   gotrace_decoder_get_info(s->in->decoder, &info);
-  s->generations += !s->generations || info.generation != s->generation; /* the last generation has a second Sync, at its end */
+  s->generations +=
+      !s->generations || info.generation != s->generation; /* the last generation has a second Sync, at its end */
   s->generation = info.generation;
 }
 
@@ -146,7 +147,8 @@ static void info_functions(const statistics *s) {
   char running[32], blocked[32];
   printf("\n%10s %14s %14s  goroutines by function\n", "count", "running", "blocked");
   for (i = 0; i < count && i < SHOWN; i++) {
-    printf("%10llu %14s %14s  ", (ull)all[i]->goroutines, human(all[i]->running, running), human(all[i]->blocked, blocked));
+    printf("%10llu %14s %14s  ", (ull)all[i]->goroutines, human(all[i]->running, running),
+           human(all[i]->blocked, blocked));
     print_name(all[i]->name, "(unknown)");
   }
   if (count > SHOWN) printf("%41s  %zu more\n", "", count - SHOWN);
@@ -188,7 +190,8 @@ static void info_latencies(const statistics *s, int64_t first) {
   if (s->worst_count) printf("\n%14s %14s %12s  longest scheduling latencies\n", "waited", "since", "goroutine");
   for (i = 0; i < s->worst_count; i++) {
     const latency *l = &s->worst[i];
-    printf("%14s %14s %12llu  ", human((double)l->waited, waited), human((double)between(first, l->when), when), (ull)l->g);
+    printf("%14s %14s %12llu  ", human((double)l->waited, waited), human((double)between(first, l->when), when),
+           (ull)l->g);
     print_name(l->name, "(unknown)");
   }
 }
@@ -230,18 +233,18 @@ void statistics_go(world *w, goroutine *g, int64_t time, uint8_t status) {
     return;
   }
   switch (g->status) {
-    case GO_RUNNING: g->function->running += (double)passed; break;
-    case GO_RUNNABLE:
-      if (status == GO_RUNNING) note_latency(s, g, passed, g->since);
-      break;
-    case GO_WAITING: {
-      function *reason = function_of(&s->reasons, &s->reason_list, g->reason);
-      g->function->blocked += (double)passed;
-      reason->blocked += (double)passed;
-      reason->goroutines++;
-      break;
-    }
-    default: break;
+  case GO_RUNNING: g->function->running += (double)passed; break;
+  case GO_RUNNABLE:
+    if (status == GO_RUNNING) note_latency(s, g, passed, g->since);
+    break;
+  case GO_WAITING: {
+    function *reason = function_of(&s->reasons, &s->reason_list, g->reason);
+    g->function->blocked += (double)passed;
+    reason->blocked += (double)passed;
+    reason->goroutines++;
+    break;
+  }
+  default: break;
   }
 }
 

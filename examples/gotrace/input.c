@@ -1,7 +1,7 @@
 /* input.c - a trace in a file or pipe, and its decoder: see tool.h
  *
- * A file is mapped into memory; a pipe is read as the decoder asks for it, or copied into memory if it is needed again. While
- * events are taken, the terminal shows how far that has got. */
+ * A file is mapped into memory; a pipe is read as the decoder asks for it, or copied into memory if it is needed again.
+ * While events are taken, the terminal shows how far that has got. */
 
 #include "tool.h"
 

@@ -1,11 +1,11 @@
 /* library.c - the implementation of gotrace.h, and those of its private parts that the tool shares
  *
- * The decoder and the tracer need numbers in base 128, hash tables that a hostile trace cannot make slow, and a place where a
- * text may be cut. The tool needs the same, and the header has no public functions for them; so this file, the only one that
- * sees the implementation, offers them to the others. They are declared in tool.h.
+ * The decoder and the tracer need numbers in base 128, hash tables that a hostile trace cannot make slow, and a place
+ * where a text may be cut. The tool needs the same, and the header has no public functions for them; so this file, the
+ * only one that sees the implementation, offers them to the others. They are declared in tool.h.
  *
- * Not shared, because it would not do: the tracer's tables of strings and stacks (a fixed number of chains, an unseeded hash,
- * entries of at most 64 KiB) and its encoders, which write into the buffers of a running trace. */
+ * Not shared, because it would not do: the tracer's tables of strings and stacks (a fixed number of chains, an unseeded
+ * hash, entries of at most 64 KiB) and its encoders, which write into the buffers of a running trace. */
 
 #define GOTRACE_IMPLEMENTATION
 #include "tool.h"

@@ -1,7 +1,7 @@
 /* main.c - gotrace: looks into execution traces, cuts them, converts them
  *
- * What it teaches: how a program reads traces with the decoder of gotrace.h, raw and ordered, and what it takes to write a
- * trace from the events of another. It is also a tool to have at hand:
+ * What it teaches: how a program reads traces with the decoder of gotrace.h, raw and ordered, and what it takes to
+ * write a trace from the events of another. It is also a tool to have at hand:
  *
  *     gotrace info FILE                               what ran, for how long, what it waited for
  *     gotrace check FILE...                           whether Go would open it
@@ -14,15 +14,15 @@
  *
  *     cc -std=c11 -O2 -o gotrace examples/gotrace/[a-z]*.c -I. -pthread
  *
- * Commands are in files of their own: info.c, check.c, dump.c, convert.c (also cut), export.c. `check` and `dump` read the
- * decoder's events. The others work on operations:
+ * Commands are in files of their own: info.c, check.c, dump.c, convert.c (also cut), export.c. `check` and `dump` read
+ * the decoder's events. The others work on operations:
  *
  *     decoder -> front end -> operations -> consumer, world
  *
- * A front end for each family of formats (read_v1.c, read_v2.c) turns events into operations, which are the events of Go 1.22
- * and later in all but name. A consumer (statistics, Chrome's JSON, one of the two writers) gets each operation together with
- * the world (world.c): which goroutine runs where, what has begun, as it was before the operation. So a consumer needs no
- * state of its own to tell what a cut or a new generation must begin with. source.c drives all this.
+ * A front end for each family of formats (read_v1.c, read_v2.c) turns events into operations, which are the events of
+ * Go 1.22 and later in all but name. A consumer (statistics, Chrome's JSON, one of the two writers) gets each operation
+ * together with the world (world.c): which goroutine runs where, what has begun, as it was before the operation. So a
+ * consumer needs no state of its own to tell what a cut or a new generation must begin with. source.c drives all this.
  *
  * To add a command, write it in a file, declare it in tool.h and add a line to `commands` below. */
 
@@ -55,8 +55,8 @@ static const command commands[] = {
     {"info", "FILE", command_info, 0, 0, NULL},
     {"check", "FILE...", command_check, MANY_FILES, 0, NULL},
     {"dump", "[--wire] [--json] FILE", command_dump, WIRE | JSON, 0, NULL},
-    {"cut", "--from TIME --to TIME [-o OUT] [--partial] FILE", command_convert, OUTPUT | PARTIAL | FROM | UNTIL, FROM | UNTIL,
-     "--from or --to"},
+    {"cut", "--from TIME --to TIME [-o OUT] [--partial] FILE", command_convert, OUTPUT | PARTIAL | FROM | UNTIL,
+     FROM | UNTIL, "--from or --to"},
     {"convert", "--to FORMAT [-o OUT] [--partial] FILE", command_convert, OUTPUT | PARTIAL | FORMAT, FORMAT, "--to"},
     {"export", "--chrome [-o OUT] [--partial] FILE", command_export, OUTPUT | PARTIAL | CHROME, CHROME, "--chrome"},
 };
@@ -66,8 +66,8 @@ static const struct {
   unsigned option;
   bool value; /* followed by one */
 } options[] = {
-    {"--wire", WIRE, false},    {"--json", JSON, false},  {"--partial", PARTIAL, false}, {"-o", OUTPUT, true},
-    {"--from", FROM, true},     {"--to", UNTIL, true},    {"--to", FORMAT, true},        {"--chrome", CHROME, false},
+    {"--wire", WIRE, false}, {"--json", JSON, false}, {"--partial", PARTIAL, false}, {"-o", OUTPUT, true},
+    {"--from", FROM, true},  {"--to", UNTIL, true},   {"--to", FORMAT, true},        {"--chrome", CHROME, false},
 };
 
 static void print_usage(FILE *to) {
@@ -127,20 +127,20 @@ static int parse_option(const command *c, char **word, settings *set, unsigned *
   if (options[i].value && !word[1]) usage("missing value for %s", *word);
   *given |= options[i].option;
   switch (options[i].option) {
-    case WIRE: set->wire = true; break;
-    case JSON: set->json = true; break;
-    case PARTIAL: set->partial = true; break;
-    case OUTPUT: set->output = word[1]; break;
-    case FROM: set->from = parse_time(word[1]); break;
-    case UNTIL: set->until = parse_time(word[1]); break;
-    case FORMAT: set->format = parse_format(word[1]); break;
-    default: break;
+  case WIRE: set->wire = true; break;
+  case JSON: set->json = true; break;
+  case PARTIAL: set->partial = true; break;
+  case OUTPUT: set->output = word[1]; break;
+  case FROM: set->from = parse_time(word[1]); break;
+  case UNTIL: set->until = parse_time(word[1]); break;
+  case FORMAT: set->format = parse_format(word[1]); break;
+  default: break;
   }
   return options[i].value ? 2 : 1;
 }
 
-/* Reads what follows the command. Options may stand anywhere before "--"; the files are moved to the front. Returns their
- * number. */
+/* Reads what follows the command. Options may stand anywhere before "--"; the files are moved to the front. Returns
+ * their number. */
 static int parse_arguments(const command *c, char **words, settings *set) {
   char **files = words;
   unsigned given = 0;

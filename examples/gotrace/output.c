@@ -1,7 +1,8 @@
 /* output.c - bytes, text and JSON; files that replace others only when complete: see tool.h
  *
- * The result of a command appears whole or not at all. It is written to a temporary file beside the target, which is then
- * renamed. Standard output, a device or a pipe cannot be replaced: they get the contents of a nameless temporary file. */
+ * The result of a command appears whole or not at all. It is written to a temporary file beside the target, which is
+ * then renamed. Standard output, a device or a pipe cannot be replaced: they get the contents of a nameless temporary
+ * file. */
 
 #include "tool.h"
 
@@ -51,13 +52,19 @@ static void output_copy(output *out) {
 
 /* The length of the valid UTF-8 sequence at the beginning of a text; 0: there is none. */
 static size_t utf8_length(const unsigned char *at, size_t size) {
-  size_t length = *at < 0x80 ? 1 : *at >= 0xc2 && *at < 0xe0 ? 2 : (*at & 0xf0) == 0xe0 ? 3 : *at >= 0xf0 && *at < 0xf5 ? 4 : 0;
+  size_t length = *at < 0x80                  ? 1
+                  : *at >= 0xc2 && *at < 0xe0 ? 2
+                  : (*at & 0xf0) == 0xe0      ? 3
+                  : *at >= 0xf0 && *at < 0xf5 ? 4
+                                              : 0;
   size_t i;
   if (length > size) return 0;
   for (i = 1; i < length; i++)
     if ((at[i] & 0xc0) != 0x80) return 0;
-  if (length == 3 && ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] >= 0xa0))) return 0; /* overlong; surrogate */
-  if (length == 4 && ((at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] >= 0x90))) return 0; /* overlong; too large */
+  if (length == 3 && ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] >= 0xa0)))
+    return 0; /* overlong; surrogate */
+  if (length == 4 && ((at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] >= 0x90)))
+    return 0; /* overlong; too large */
   return length;
 }
 

@@ -1,7 +1,7 @@
 /* pool.c - texts and stacks, each stored once and for good: see pool.h
  *
- * Both are byte sequences in a table that finds them by their hash. In front of each table a small memory of the decoder's
- * last ids saves most look-ups. */
+ * Both are byte sequences in a table that finds them by their hash. In front of each table a small memory of the
+ * decoder's last ids saves most look-ups. */
 
 #include "pool.h"
 
@@ -64,8 +64,8 @@ static recalled *recall(table *t, uint64_t id) {
   return r;
 }
 
-/* Texts are cut as a trace would cut them: a few bytes of a hostile trace can refer to a text of a megabyte. A frame of format
- * 1.5 has nothing but a pc, which becomes its name. */
+/* Texts are cut as a trace would cut them: a few bytes of a hostile trace can refer to a text of a megabyte. A frame of
+ * format 1.5 has nothing but a pc, which becomes its name. */
 static pool_frame frame_of(const gotrace_frame *frame) {
   pool_frame made = {frame->pc, frame->line, 0, 0};
   char name[32];
@@ -82,7 +82,9 @@ uint32_t pool_put_text(const char *data, size_t size) { return put(&texts, data,
 
 uint32_t pool_put_string(const char *string) { return put(&texts, string, strlen(string)); }
 
-uint32_t pool_put_stack(const pool_frame *frames, uint32_t count) { return put(&stacks, frames, count * sizeof *frames); }
+uint32_t pool_put_stack(const pool_frame *frames, uint32_t count) {
+  return put(&stacks, frames, count * sizeof *frames);
+}
 
 pool_text pool_text_of(uint32_t id) {
   pool_text text = {"", 0};
@@ -97,7 +99,9 @@ bool pool_text_is(uint32_t id, const char *string) {
 
 pool_stack pool_stack_of(uint32_t id) {
   pool_stack stack = {NULL, 0};
-  if (id) stack.frames = stacks.entries[id - 1].data, stack.count = stacks.entries[id - 1].size / (uint32_t)sizeof(pool_frame);
+  if (id)
+    stack.frames = stacks.entries[id - 1].data,
+    stack.count = stacks.entries[id - 1].size / (uint32_t)sizeof(pool_frame);
   return stack;
 }
 

@@ -1,7 +1,8 @@
 /* pool.h - texts and stacks, each stored once and for good, under an id
  *
- * The decoder's strings and stacks are valid until the next event only, and their ids until the next generation. Operations
- * refer to texts and stacks by the ids of this pool, which stay valid: 0 is empty, others count from 1 in order of arrival. */
+ * The decoder's strings and stacks are valid until the next event only, and their ids until the next generation.
+ * Operations refer to texts and stacks by the ids of this pool, which stay valid: 0 is empty, others count from 1 in
+ * order of arrival. */
 
 #ifndef POOL_H
 #define POOL_H
@@ -41,7 +42,8 @@ uint32_t pool_take_stack(const gotrace_decoder *decoder, uint64_t id);
 /* From now on the decoder's ids mean other texts and stacks: a new generation, or the trace is read again. */
 void pool_forget_ids(void);
 
-/* Marks a text or stack; false if it has this mark already. A writer marks what it has put into its tables. Marks from 1. */
+/* Marks a text or stack; false if it has this mark already. A writer marks what it has put into its tables. Marks
+ * from 1. */
 bool pool_mark_text(uint32_t id, uint32_t mark);
 bool pool_mark_stack(uint32_t id, uint32_t mark);
 

@@ -1,8 +1,8 @@
 /* read_v1.c - turns the events of Go 1.5 to 1.21 into operations: see source.h
  *
- * The conversion follows internal/trace/tracev1.go of Go 1.27, but its result is consistent: v1 does not say on which thread a
- * goroutine is in a system call, or names one thread for two procs at once; then threads are invented. Goroutines that are
- * older than the trace come first, as if they were created ("intros"). */
+ * The conversion follows internal/trace/tracev1.go of Go 1.27, but its result is consistent: v1 does not say on which
+ * thread a goroutine is in a system call, or names one thread for two procs at once; then threads are invented.
+ * Goroutines that are older than the trace come first, as if they were created ("intros"). */
 
 #include "source.h"
 
@@ -28,7 +28,8 @@ static void v1_proc_start(source *s, uint64_t id, int64_t time, thread *m, bool 
   give(s, &o);
 }
 
-/* A goroutine in a system call loses its proc by GoSysBlock, but the operation is given only when the proc stops, soon after. */
+/* A goroutine in a system call loses its proc by GoSysBlock, but the operation is given only when the proc stops, soon
+ * after. */
 static void v1_proc_stop(source *s, proc *p, int64_t time) {
   op o = op_at(GOTRACE_V2_PROC_STOP, time, p ? p->m : NULL);
   if (!o.m) return;
@@ -36,8 +37,8 @@ static void v1_proc_stop(source *s, proc *p, int64_t time) {
   give(s, &o);
 }
 
-/* The thread of an event: where its goroutine runs; else that of its proc, which first leaves a thread whose goroutine is in a
- * system call, and gets a new thread if it has none. */
+/* The thread of an event: where its goroutine runs; else that of its proc, which first leaves a thread whose goroutine
+ * is in a system call, and gets a new thread if it has none. */
 static thread *v1_thread(source *s, const gotrace_event *e) {
   goroutine *g = e->g > 0 ? world_go(&s->w, (uint64_t)e->g) : NULL;
   proc *p;
@@ -107,7 +108,8 @@ static void v1_waiting(source *s, const gotrace_event *e) {
   }
 }
 
-/* For readers a stopped world belongs to the goroutine that stopped it, and ends at the latest when that stops running. */
+/* For readers a stopped world belongs to the goroutine that stopped it, and ends at the latest when that stops running.
+ */
 static void v1_end_stw(source *s, int64_t time, goroutine *of) {
   if (!s->stw || (of && s->stw != of)) return;
   if (s->stw->stw && runs(s->stw->m)) v1_give(s, GOTRACE_V2_STW_END, time, s->stw->m);
@@ -210,24 +212,24 @@ static void v1_user(source *s, const gotrace_event *e) {
   o.id = e->args[0];
   o.stack = pool_take_stack(s->in->decoder, e->stack);
   switch (e->kind) {
-    case GOTRACE_V1_USER_TASK_CREATE:
-      o.kind = GOTRACE_V2_USER_TASK_BEGIN;
-      o.a[0] = e->args[1];
-      o.name = pool_take_text(s->in->decoder, e->args[2]);
-      break;
-    case GOTRACE_V1_USER_TASK_END:
-      o.kind = GOTRACE_V2_USER_TASK_END;
-      if (e->data) o.name = pool_put_text(e->data, e->data_size);
-      break;
-    case GOTRACE_V1_USER_REGION:
-      o.kind = e->args[1] ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN;
-      o.name = pool_take_text(s->in->decoder, e->args[2]);
-      break;
-    default:
-      o.kind = GOTRACE_V2_USER_LOG;
-      o.name = pool_take_text(s->in->decoder, e->args[1]);
-      o.value = pool_put_text(e->data, e->data_size);
-      break;
+  case GOTRACE_V1_USER_TASK_CREATE:
+    o.kind = GOTRACE_V2_USER_TASK_BEGIN;
+    o.a[0] = e->args[1];
+    o.name = pool_take_text(s->in->decoder, e->args[2]);
+    break;
+  case GOTRACE_V1_USER_TASK_END:
+    o.kind = GOTRACE_V2_USER_TASK_END;
+    if (e->data) o.name = pool_put_text(e->data, e->data_size);
+    break;
+  case GOTRACE_V1_USER_REGION:
+    o.kind = e->args[1] ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN;
+    o.name = pool_take_text(s->in->decoder, e->args[2]);
+    break;
+  default:
+    o.kind = GOTRACE_V2_USER_LOG;
+    o.name = pool_take_text(s->in->decoder, e->args[1]);
+    o.value = pool_put_text(e->data, e->data_size);
+    break;
   }
   give(s, &o);
 }
@@ -256,7 +258,8 @@ static void v1_proc(source *s, const gotrace_event *e) {
   v1_proc_start(s, (uint64_t)e->p, e->time, m, true);
 }
 
-/* v1 does not say when a system call ended that kept its proc. So when one begins it must be known whether it will lose it. */
+/* v1 does not say when a system call ended that kept its proc. So when one begins it must be known whether it will lose
+ * it. */
 void scan_v1(source *s) {
   gotrace_event e;
   map open = {0}; /* from a goroutine to 2 + the number of its system call, if that was its last event; else to 1 */
@@ -291,7 +294,8 @@ void v1_give_intros(source *s) {
 
 void take_v1(source *s, const gotrace_event *e) {
   thread *m;
-  bool create = e->kind == GOTRACE_V1_GO_CREATE, waiting = e->kind == GOTRACE_V1_GO_WAITING || e->kind == GOTRACE_V1_GO_IN_SYSCALL;
+  bool create = e->kind == GOTRACE_V1_GO_CREATE,
+       waiting = e->kind == GOTRACE_V1_GO_WAITING || e->kind == GOTRACE_V1_GO_IN_SYSCALL;
   if (e->kind == GOTRACE_V1_GOMAXPROCS && !s->started) {
     s->w.gomaxprocs = e->args[0];
     return;
@@ -299,43 +303,45 @@ void take_v1(source *s, const gotrace_event *e) {
   if (!s->started && !create && !waiting) v1_give_intros(s);
   if (!waiting) give_held(s);
   switch (e->kind) {
-    case GOTRACE_V1_PROC_START:
-    case GOTRACE_V1_PROC_STOP: v1_proc(s, e); break;
-    case GOTRACE_V1_GO_CREATE: v1_create(s, e); break;
-    case GOTRACE_V1_GO_WAITING:
-    case GOTRACE_V1_GO_IN_SYSCALL: v1_waiting(s, e); break;
-    case GOTRACE_V1_GO_START:
-    case GOTRACE_V1_GO_START_LOCAL:
-    case GOTRACE_V1_GO_START_LABEL: v1_start(s, e); break;
-    case GOTRACE_V1_GO_SYS_CALL: v1_syscall(s, e); break;
-    case GOTRACE_V1_GO_SYS_BLOCK: v1_syscall_block(s, e); break;
-    case GOTRACE_V1_GO_SYS_EXIT:
-    case GOTRACE_V1_GO_SYS_EXIT_LOCAL: v1_syscall_exit(s, e); break;
-    case GOTRACE_V1_GO_UNBLOCK:
-    case GOTRACE_V1_GO_UNBLOCK_LOCAL:
-      m = v1_thread(s, e);
-      if (e->p == GOTRACE_TIMER_PROC && runs(m)) m->g->timer = true;
-      v1_same(s, e, GOTRACE_V2_GO_UNBLOCK, m);
-      break;
-    case GOTRACE_V1_GOMAXPROCS: v1_same(s, e, GOTRACE_V2_PROCS_CHANGE, v1_thread(s, e)); break;
-    case GOTRACE_V1_HEAP_ALLOC: v1_same(s, e, GOTRACE_V2_HEAP_ALLOC, v1_thread(s, e)); break;
-    case GOTRACE_V1_NEXT_GC: v1_same(s, e, GOTRACE_V2_HEAP_GOAL, v1_thread(s, e)); break;
-    case GOTRACE_V1_GC_START: v1_same(s, e, GOTRACE_V2_GC_BEGIN, runs(s->w.last_running) ? s->w.last_running : NULL); break;
-    case GOTRACE_V1_GC_DONE: v1_same(s, e, GOTRACE_V2_GC_END, v1_thread(s, e)); break;
-    case GOTRACE_V1_GC_SWEEP_START: v1_same(s, e, GOTRACE_V2_GC_SWEEP_BEGIN, v1_thread(s, e)); break;
-    case GOTRACE_V1_GC_SWEEP_DONE: v1_same(s, e, GOTRACE_V2_GC_SWEEP_END, v1_thread(s, e)); break;
-    case GOTRACE_V1_GC_MARK_ASSIST_START: v1_same(s, e, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, v1_thread(s, e)); break;
-    case GOTRACE_V1_GC_MARK_ASSIST_DONE: v1_same(s, e, GOTRACE_V2_GC_MARK_ASSIST_END, v1_thread(s, e)); break;
-    case GOTRACE_V1_GC_STW_START: v1_begin_stw(s, e); break;
-    case GOTRACE_V1_GC_STW_DONE: v1_end_stw(s, e->time, NULL); break;
-    case GOTRACE_V1_USER_TASK_CREATE:
-    case GOTRACE_V1_USER_TASK_END:
-    case GOTRACE_V1_USER_REGION:
-    case GOTRACE_V1_USER_LOG: v1_user(s, e); break;
-    case GOTRACE_V1_CPU_SAMPLE: give_sample(s, e); break;
-    default:
-      if (e->kind == GOTRACE_V1_GO_END) v1_stop(s, e);
-      else if (e->kind >= GOTRACE_V1_GO_STOP && e->kind <= GOTRACE_V1_GO_BLOCK_GC) v1_stop(s, e);
-      break;
+  case GOTRACE_V1_PROC_START:
+  case GOTRACE_V1_PROC_STOP: v1_proc(s, e); break;
+  case GOTRACE_V1_GO_CREATE: v1_create(s, e); break;
+  case GOTRACE_V1_GO_WAITING:
+  case GOTRACE_V1_GO_IN_SYSCALL: v1_waiting(s, e); break;
+  case GOTRACE_V1_GO_START:
+  case GOTRACE_V1_GO_START_LOCAL:
+  case GOTRACE_V1_GO_START_LABEL: v1_start(s, e); break;
+  case GOTRACE_V1_GO_SYS_CALL: v1_syscall(s, e); break;
+  case GOTRACE_V1_GO_SYS_BLOCK: v1_syscall_block(s, e); break;
+  case GOTRACE_V1_GO_SYS_EXIT:
+  case GOTRACE_V1_GO_SYS_EXIT_LOCAL: v1_syscall_exit(s, e); break;
+  case GOTRACE_V1_GO_UNBLOCK:
+  case GOTRACE_V1_GO_UNBLOCK_LOCAL:
+    m = v1_thread(s, e);
+    if (e->p == GOTRACE_TIMER_PROC && runs(m)) m->g->timer = true;
+    v1_same(s, e, GOTRACE_V2_GO_UNBLOCK, m);
+    break;
+  case GOTRACE_V1_GOMAXPROCS: v1_same(s, e, GOTRACE_V2_PROCS_CHANGE, v1_thread(s, e)); break;
+  case GOTRACE_V1_HEAP_ALLOC: v1_same(s, e, GOTRACE_V2_HEAP_ALLOC, v1_thread(s, e)); break;
+  case GOTRACE_V1_NEXT_GC: v1_same(s, e, GOTRACE_V2_HEAP_GOAL, v1_thread(s, e)); break;
+  case GOTRACE_V1_GC_START:
+    v1_same(s, e, GOTRACE_V2_GC_BEGIN, runs(s->w.last_running) ? s->w.last_running : NULL);
+    break;
+  case GOTRACE_V1_GC_DONE: v1_same(s, e, GOTRACE_V2_GC_END, v1_thread(s, e)); break;
+  case GOTRACE_V1_GC_SWEEP_START: v1_same(s, e, GOTRACE_V2_GC_SWEEP_BEGIN, v1_thread(s, e)); break;
+  case GOTRACE_V1_GC_SWEEP_DONE: v1_same(s, e, GOTRACE_V2_GC_SWEEP_END, v1_thread(s, e)); break;
+  case GOTRACE_V1_GC_MARK_ASSIST_START: v1_same(s, e, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, v1_thread(s, e)); break;
+  case GOTRACE_V1_GC_MARK_ASSIST_DONE: v1_same(s, e, GOTRACE_V2_GC_MARK_ASSIST_END, v1_thread(s, e)); break;
+  case GOTRACE_V1_GC_STW_START: v1_begin_stw(s, e); break;
+  case GOTRACE_V1_GC_STW_DONE: v1_end_stw(s, e->time, NULL); break;
+  case GOTRACE_V1_USER_TASK_CREATE:
+  case GOTRACE_V1_USER_TASK_END:
+  case GOTRACE_V1_USER_REGION:
+  case GOTRACE_V1_USER_LOG: v1_user(s, e); break;
+  case GOTRACE_V1_CPU_SAMPLE: give_sample(s, e); break;
+  default:
+    if (e->kind == GOTRACE_V1_GO_END) v1_stop(s, e);
+    else if (e->kind >= GOTRACE_V1_GO_STOP && e->kind <= GOTRACE_V1_GO_BLOCK_GC) v1_stop(s, e);
+    break;
   }
 }

@@ -1,8 +1,8 @@
 /* read_v2.c - turns the events of Go 1.22 and later into operations: see source.h
  *
- * An operation is almost such an event, so most are copied by the letters of v2_arguments. Statuses need thought: in each
- * generation a thread tells them when it is first heard of, which may be long after the generation began. scan_v2() therefore
- * looks through the whole first generation for the state in which the trace began. */
+ * An operation is almost such an event, so most are copied by the letters of v2_arguments. Statuses need thought: in
+ * each generation a thread tells them when it is first heard of, which may be long after the generation began.
+ * scan_v2() therefore looks through the whole first generation for the state in which the trace began. */
 
 #include "source.h"
 
@@ -56,20 +56,22 @@ static void take_arguments(const gotrace_decoder *d, const gotrace_event *e, con
   const uint64_t *argument = e->args;
   for (; *letters; letters++, argument++) {
     switch (*letters) {
-      case 'i': o->id = *argument; break;
-      case 'a': o->a[0] = *argument; break;
-      case 'b': o->a[1] = *argument; break;
-      case 'c': o->a[2] = *argument; break;
-      case 'n': o->name = pool_take_text(d, *argument); break;
-      case 'v': o->value = pool_take_text(d, *argument); break;
-      case 'N': o->new_stack = pool_take_stack(d, *argument); break;
-      case 'S': o->stack = pool_take_stack(d, *argument); break;
-      default: break;
+    case 'i': o->id = *argument; break;
+    case 'a': o->a[0] = *argument; break;
+    case 'b': o->a[1] = *argument; break;
+    case 'c': o->a[2] = *argument; break;
+    case 'n': o->name = pool_take_text(d, *argument); break;
+    case 'v': o->value = pool_take_text(d, *argument); break;
+    case 'N': o->new_stack = pool_take_stack(d, *argument); break;
+    case 'S': o->stack = pool_take_stack(d, *argument); break;
+    default: break;
     }
   }
 }
 
-static thread *source_thread(source *s, int64_t m) { return m == GOTRACE_NO_ID ? NULL : world_thread(&s->w, (uint64_t)m); }
+static thread *source_thread(source *s, int64_t m) {
+  return m == GOTRACE_NO_ID ? NULL : world_thread(&s->w, (uint64_t)m);
+}
 
 /* The operation of an event for which is_status() is true. */
 static op status_of(source *s, const gotrace_event *e) {
@@ -175,11 +177,13 @@ void scan_v2(source *s) {
     if (e.kind == GOTRACE_V2_SYNC && ++syncs == 2) break;
     if (!s->any) s->first = e.time, s->any = true;
     if (is_status(&e) && scan_status(s, &e, &created)) continue;
-    if (e.kind == GOTRACE_V2_GC_ACTIVE || e.kind == GOTRACE_V2_GC_SWEEP_ACTIVE || e.kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE) {
+    if (e.kind == GOTRACE_V2_GC_ACTIVE || e.kind == GOTRACE_V2_GC_SWEEP_ACTIVE ||
+        e.kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE) {
       if (e.kind != GOTRACE_V2_GC_ACTIVE || !s->w.gc) scan_active(s, &e);
       continue;
     }
-    if (e.kind == GOTRACE_V2_GO_CREATE || e.kind == GOTRACE_V2_GO_CREATE_BLOCKED || e.kind == GOTRACE_V2_GO_CREATE_SYSCALL)
+    if (e.kind == GOTRACE_V2_GO_CREATE || e.kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
+        e.kind == GOTRACE_V2_GO_CREATE_SYSCALL)
       map_put(&created, e.args[0], s);
     m = source_thread(s, e.m);
     if (m && e.kind != GOTRACE_V2_CPU_SAMPLE) m->seen = true;
@@ -192,7 +196,7 @@ void scan_v2(source *s) {
 
 void take_v2(source *s, const gotrace_event *e) {
   thread *m = source_thread(s, e->m); /* known from now on, whatever the event */
-  if (e->implied) return; /* part of an event that is read itself */
+  if (e->implied) return;             /* part of an event that is read itself */
   if (e->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) take_experiment(s, e);
   else if (e->kind == GOTRACE_V2_SYNC) take_sync(s, e);
   else if (e->kind == GOTRACE_V2_CPU_SAMPLE) give_sample(s, e);

@@ -1,8 +1,8 @@
 /* source.c - reads a trace, keeps the world, gives operations to a consumer: see source.h
  *
- * source_run() reads the trace twice: scan_v1() or scan_v2() finds out what the format says too late, and then take_v1() or
- * take_v2() turns each event into operations. give() takes these, selects those of the requested part, adapts them to formats
- * without coroutines, and passes them on: first to the consumer, then to the world. */
+ * source_run() reads the trace twice: scan_v1() or scan_v2() finds out what the format says too late, and then
+ * take_v1() or take_v2() turns each event into operations. give() takes these, selects those of the requested part,
+ * adapts them to formats without coroutines, and passes them on: first to the consumer, then to the world. */
 
 #include "source.h"
 
@@ -105,7 +105,8 @@ void introduce(source *s, const op *o) {
   else apply(&s->w, o);
 }
 
-gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int64_t until, watch_fn *watch, void *context) {
+gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int64_t until, watch_fn *watch,
+                          void *context) {
   gotrace_event e;
   gotrace_result result;
   gotrace_decoder_info info;

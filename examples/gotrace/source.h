@@ -35,8 +35,8 @@ typedef struct source {
   bool any, begun, over; /* an event was read; the consumer has begun; `until` has passed */
   bool told;             /* there was an event other than the end of a generation */
   /* v1. */
-  op held;      /* waits for the next event; kind 0: none */
-  op *intros;   /* goroutines older than the trace, until `started` */
+  op held;    /* waits for the next event; kind 0: none */
+  op *intros; /* goroutines older than the trace, until `started` */
   uint32_t intro_count, intro_capacity;
   map intro_places;  /* from a goroutine to 1 + its index */
   bool started;      /* an event other than those was read */
@@ -47,9 +47,10 @@ typedef struct source {
 
 typedef void watch_fn(void *context, const gotrace_event *event);
 
-/* Reads a trace and gives the part from `from` to `until` to a consumer. `watch`, unless NULL, sees each event. The result is
- * that of the decoder, END_OF_TRACE if all is well. The source must be zero, but for w.statistics. */
-gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int64_t until, watch_fn *watch, void *context);
+/* Reads a trace and gives the part from `from` to `until` to a consumer. `watch`, unless NULL, sees each event. The
+ * result is that of the decoder, END_OF_TRACE if all is well. The source must be zero, but for w.statistics. */
+gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int64_t until, watch_fn *watch,
+                          void *context);
 void source_free(source *s);
 
 /* After source_run() has failed: fails, unless --partial was given and there is something to keep. */
@@ -77,8 +78,8 @@ void take_v2(source *s, const gotrace_event *e);
 /* No more goroutines older than the trace will come. */
 void v1_give_intros(source *s);
 
-/* Where the arguments of an event of v2 belong in its operation: a letter for each. i id; a b c the numbers; n name; v value;
- * N new_stack; S stack; . none. NULL: an event that is not copied. */
+/* Where the arguments of an event of v2 belong in its operation: a letter for each. i id; a b c the numbers; n name; v
+ * value; N new_stack; S stack; . none. NULL: an event that is not copied. */
 extern const char *const v2_arguments[256];
 
 #endif

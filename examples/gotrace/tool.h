@@ -27,7 +27,8 @@ typedef unsigned long long ull;
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---------------------------------------------------------------------------------------------------------- base.c ---- */
+/* ---------------------------------------------------------------------------------------------------------- base.c
+ * ---- */
 
 extern struct program {
   const char *file;          /* named by messages; NULL: none */
@@ -49,21 +50,23 @@ void erase_progress(void);
 void *resize(void *memory, size_t size);
 
 /* Makes room for one more element in an array whose capacity doubles. */
-#define GROW(array, count, capacity)                                             \
-  do {                                                                           \
-    if ((count) == (capacity)) {                                                 \
-      (capacity) = (capacity) ? 2 * (capacity) : 16;                             \
-      (array) = resize((array), (size_t)(capacity) * sizeof *(array));           \
-    }                                                                            \
+#define GROW(array, count, capacity)                                   \
+  do {                                                                 \
+    if ((count) == (capacity)) {                                       \
+      (capacity) = (capacity) ? 2 * (capacity) : 16;                   \
+      (array) = resize((array), (size_t)(capacity) * sizeof *(array)); \
+    }                                                                  \
   } while (0)
 
 /* Zeroed memory that lives until the program ends. */
 void *keep(size_t size);
 
-/* Nanoseconds from one time to a later one, 0 if it is not later. Never overflows: a hostile trace may use any times. */
+/* Nanoseconds from one time to a later one, 0 if it is not later. Never overflows: a hostile trace may use any times.
+ */
 int64_t between(int64_t from, int64_t to);
 
-/* ------------------------------------------------------------------------------------------------------- library.c ---- */
+/* ------------------------------------------------------------------------------------------------------- library.c
+ * ---- */
 
 /* Makes this run's hashes differ from those of other runs. Call it once, before anything is hashed. */
 void seed_hashes(void);
@@ -89,7 +92,8 @@ void *map_get(const map *m, uint64_t key); /* NULL: not there */
 void map_put(map *m, uint64_t key, void *value);
 void map_free(map *m);
 
-/* -------------------------------------------------------------------------------------------------------- output.c ---- */
+/* -------------------------------------------------------------------------------------------------------- output.c
+ * ---- */
 
 typedef struct bytes { /* a growing sequence */
   uint8_t *data;
@@ -114,7 +118,8 @@ typedef struct output {
 /* Standard output, written as it comes. */
 void output_direct(output *out);
 
-/* A file that gets its name, or a device, pipe or standard output (NULL) that gets the contents, only in output_close(). */
+/* A file that gets its name, or a device, pipe or standard output (NULL) that gets the contents, only in
+ * output_close(). */
 void output_open(output *out, const char *path);
 void output_check(output *out); /* writes the block if it is large */
 void output_flush(output *out);
@@ -130,7 +135,8 @@ void put_quoted(output *out, const char *data, size_t size);  /* as JSON */
 /* '?' for a control character, which could move the terminal's cursor or forge a line; else the byte. */
 int visible(unsigned char byte);
 
-/* --------------------------------------------------------------------------------------------------------- input.c ---- */
+/* --------------------------------------------------------------------------------------------------------- input.c
+ * ---- */
 
 typedef struct input {
   const char *path;
@@ -149,7 +155,8 @@ bool input_open(input *in, const char *path, bool again);
 /* A trace in an open file, which stays the caller's. */
 void input_of_file(input *in, const char *name, int fd);
 
-/* Starts to decode from the beginning; then the next event. Results as of gotrace_decoder_open and gotrace_decoder_next. */
+/* Starts to decode from the beginning; then the next event. Results as of gotrace_decoder_open and
+ * gotrace_decoder_next. */
 gotrace_result input_decode(input *in, bool raw);
 gotrace_result input_next(input *in, gotrace_event *event);
 
@@ -157,7 +164,8 @@ gotrace_result input_next(input *in, gotrace_event *event);
 const char *input_error(const input *in);
 void input_close(input *in);
 
-/* -------------------------------------------------------------------------------------------------------- commands ---- */
+/* -------------------------------------------------------------------------------------------------------- commands
+ * ---- */
 
 typedef struct settings {
   const char *output;  /* NULL: standard output */

@@ -1,7 +1,7 @@
 /* world.c - keeps the world: see world.h
  *
- * Changes of status go through go_status() and proc_status(), which keep three things consistent: a goroutine and its thread
- * point to each other, so do a proc and its thread, and statistics see each change. */
+ * Changes of status go through go_status() and proc_status(), which keep three things consistent: a goroutine and its
+ * thread point to each other, so do a proc and its thread, and statistics see each change. */
 
 #include "world.h"
 
@@ -68,12 +68,12 @@ static void apply_proc(world *w, const op *o) {
   proc *p = o->kind == GOTRACE_V2_PROC_STOP ? (m ? m->p : NULL) : world_proc(w, o->id, true);
   if (!p) return;
   switch (o->kind) {
-    case GOTRACE_V2_PROC_START: proc_status(p, o->time, PROC_RUNNING, m); break;
-    case GOTRACE_V2_PROC_STATUS:
-      p->sequence = 0;
-      proc_status(p, o->time, (uint8_t)o->a[0], o->a[0] == PROC_RUNNING || o->a[0] == PROC_SYSCALL ? m : NULL);
-      break;
-    default: proc_status(p, o->time, PROC_IDLE, NULL); break; /* ProcStop, ProcSteal */
+  case GOTRACE_V2_PROC_START: proc_status(p, o->time, PROC_RUNNING, m); break;
+  case GOTRACE_V2_PROC_STATUS:
+    p->sequence = 0;
+    proc_status(p, o->time, (uint8_t)o->a[0], o->a[0] == PROC_RUNNING || o->a[0] == PROC_SYSCALL ? m : NULL);
+    break;
+  default: proc_status(p, o->time, PROC_IDLE, NULL); break; /* ProcStop, ProcSteal */
   }
 }
 
@@ -81,24 +81,23 @@ static void apply_proc(world *w, const op *o) {
 static void apply_other(world *w, const op *o) {
   goroutine *g = world_go(w, o->id);
   switch (o->kind) {
-    case GOTRACE_V2_GO_CREATE: go_new(w, o->id, o->time, GO_RUNNABLE, NULL, o->new_stack); break;
-    case GOTRACE_V2_GO_CREATE_BLOCKED:
-      go_new(w, o->id, o->time, GO_WAITING, NULL, o->new_stack);
-      break;
-    case GOTRACE_V2_GO_CREATE_SYSCALL: go_new(w, o->id, o->time, GO_SYSCALL, o->m, 0); break;
-    case GOTRACE_V2_GO_STATUS:
-      go_new(w, o->id, o->time, (uint8_t)o->a[0], o->a[0] == GO_RUNNING || o->a[0] == GO_SYSCALL ? o->m : NULL, o->new_stack);
-      go_record(w, o->id)->stack = o->stack;
-      break;
-    case GOTRACE_V2_GO_UNBLOCK:
-      if (!g) break;
-      go_status(w, g, o->time, GO_RUNNABLE, NULL);
-      g->unborn = false;
-      break;
-    default: /* GoStart */
-      if (g) go_status(w, g, o->time, GO_RUNNING, o->m);
-      w->last_running = o->m;
-      break;
+  case GOTRACE_V2_GO_CREATE: go_new(w, o->id, o->time, GO_RUNNABLE, NULL, o->new_stack); break;
+  case GOTRACE_V2_GO_CREATE_BLOCKED: go_new(w, o->id, o->time, GO_WAITING, NULL, o->new_stack); break;
+  case GOTRACE_V2_GO_CREATE_SYSCALL: go_new(w, o->id, o->time, GO_SYSCALL, o->m, 0); break;
+  case GOTRACE_V2_GO_STATUS:
+    go_new(w, o->id, o->time, (uint8_t)o->a[0], o->a[0] == GO_RUNNING || o->a[0] == GO_SYSCALL ? o->m : NULL,
+           o->new_stack);
+    go_record(w, o->id)->stack = o->stack;
+    break;
+  case GOTRACE_V2_GO_UNBLOCK:
+    if (!g) break;
+    go_status(w, g, o->time, GO_RUNNABLE, NULL);
+    g->unborn = false;
+    break;
+  default: /* GoStart */
+    if (g) go_status(w, g, o->time, GO_RUNNING, o->m);
+    w->last_running = o->m;
+    break;
   }
 }
 
@@ -108,36 +107,36 @@ static void apply_own(world *w, const op *o) {
   goroutine *g = m ? m->g : NULL;
   if (!g) return;
   switch (o->kind) {
-    case GOTRACE_V2_GO_SWITCH_DESTROY:
-    case GOTRACE_V2_GO_DESTROY: go_end(w, g, o->time); break;
-    case GOTRACE_V2_GO_DESTROY_SYSCALL:
-      if (m->p) proc_status(m->p, o->time, PROC_ABANDONED, NULL);
-      go_end(w, g, o->time);
-      break;
-    case GOTRACE_V2_GO_STOP:
-    case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
-      go_status(w, g, o->time, GO_RUNNABLE, NULL);
-      g->stack = o->stack;
-      break;
-    case GOTRACE_V2_GO_SWITCH:
-    case GOTRACE_V2_GO_BLOCK:
-      go_status(w, g, o->time, GO_WAITING, NULL);
-      g->reason = o->name;
-      g->stack = o->stack;
-      break;
-    case GOTRACE_V2_GO_SYSCALL_BEGIN:
-      go_status(w, g, o->time, GO_SYSCALL, m);
-      g->stack = o->stack;
-      if (m->p) proc_status(m->p, o->time, PROC_SYSCALL, m);
-      break;
-    case GOTRACE_V2_GO_SYSCALL_END:
-      go_status(w, g, o->time, GO_RUNNING, m);
-      if (m->p) proc_status(m->p, o->time, PROC_RUNNING, m);
-      w->last_running = m;
-      break;
-    case GOTRACE_V2_STW_BEGIN: apply_stw(w, g, true); break;
-    case GOTRACE_V2_STW_END: apply_stw(w, g, false); break;
-    default: g->assist = o->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN; break;
+  case GOTRACE_V2_GO_SWITCH_DESTROY:
+  case GOTRACE_V2_GO_DESTROY: go_end(w, g, o->time); break;
+  case GOTRACE_V2_GO_DESTROY_SYSCALL:
+    if (m->p) proc_status(m->p, o->time, PROC_ABANDONED, NULL);
+    go_end(w, g, o->time);
+    break;
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
+    go_status(w, g, o->time, GO_RUNNABLE, NULL);
+    g->stack = o->stack;
+    break;
+  case GOTRACE_V2_GO_SWITCH:
+  case GOTRACE_V2_GO_BLOCK:
+    go_status(w, g, o->time, GO_WAITING, NULL);
+    g->reason = o->name;
+    g->stack = o->stack;
+    break;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN:
+    go_status(w, g, o->time, GO_SYSCALL, m);
+    g->stack = o->stack;
+    if (m->p) proc_status(m->p, o->time, PROC_SYSCALL, m);
+    break;
+  case GOTRACE_V2_GO_SYSCALL_END:
+    go_status(w, g, o->time, GO_RUNNING, m);
+    if (m->p) proc_status(m->p, o->time, PROC_RUNNING, m);
+    w->last_running = m;
+    break;
+  case GOTRACE_V2_STW_BEGIN: apply_stw(w, g, true); break;
+  case GOTRACE_V2_STW_END: apply_stw(w, g, false); break;
+  default: g->assist = o->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN; break;
   }
 }
 
@@ -197,45 +196,45 @@ uint32_t name_of(const goroutine *g) {
 void apply(world *w, const op *o) {
   goroutine *g;
   switch (o->kind) {
-    case GOTRACE_V2_PROCS_CHANGE: w->gomaxprocs = o->id; break;
-    case GOTRACE_V2_PROC_START:
-    case GOTRACE_V2_PROC_STOP:
-    case GOTRACE_V2_PROC_STEAL:
-    case GOTRACE_V2_PROC_STATUS: apply_proc(w, o); break;
-    case GOTRACE_V2_GO_CREATE:
-    case GOTRACE_V2_GO_CREATE_BLOCKED:
-    case GOTRACE_V2_GO_CREATE_SYSCALL:
-    case GOTRACE_V2_GO_STATUS:
-    case GOTRACE_V2_GO_UNBLOCK:
-    case GOTRACE_V2_GO_START: apply_other(w, o); break;
-    case GOTRACE_V2_GO_SWITCH:
-    case GOTRACE_V2_GO_SWITCH_DESTROY:
-      apply_own(w, o);
-      g = world_go(w, o->id);
-      if (g) go_status(w, g, o->time, GO_RUNNING, o->m);
-      break;
-    case GOTRACE_V2_GO_DESTROY:
-    case GOTRACE_V2_GO_DESTROY_SYSCALL:
-    case GOTRACE_V2_GO_STOP:
-    case GOTRACE_V2_GO_BLOCK:
-    case GOTRACE_V2_GO_SYSCALL_BEGIN:
-    case GOTRACE_V2_GO_SYSCALL_END:
-    case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
-    case GOTRACE_V2_STW_BEGIN:
-    case GOTRACE_V2_STW_END:
-    case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
-    case GOTRACE_V2_GC_MARK_ASSIST_END: apply_own(w, o); break;
-    case GOTRACE_V2_EXPERIMENTAL_BATCH:
-      GROW(w->experiments, w->experiment_count, w->experiment_capacity);
-      w->experiments[w->experiment_count++] = (experiment){o->a[0], o->a[1], o->value};
-      break;
-    case GOTRACE_V2_GC_ACTIVE:
-    case GOTRACE_V2_GC_BEGIN: w->gc = true; break;
-    case GOTRACE_V2_GC_END: w->gc = false; break;
-    case GOTRACE_V2_GC_SWEEP_BEGIN:
-    case GOTRACE_V2_GC_SWEEP_END:
-      if (o->m && o->m->p) o->m->p->sweep = o->kind == GOTRACE_V2_GC_SWEEP_BEGIN;
-      break;
-    default: break;
+  case GOTRACE_V2_PROCS_CHANGE: w->gomaxprocs = o->id; break;
+  case GOTRACE_V2_PROC_START:
+  case GOTRACE_V2_PROC_STOP:
+  case GOTRACE_V2_PROC_STEAL:
+  case GOTRACE_V2_PROC_STATUS: apply_proc(w, o); break;
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED:
+  case GOTRACE_V2_GO_CREATE_SYSCALL:
+  case GOTRACE_V2_GO_STATUS:
+  case GOTRACE_V2_GO_UNBLOCK:
+  case GOTRACE_V2_GO_START: apply_other(w, o); break;
+  case GOTRACE_V2_GO_SWITCH:
+  case GOTRACE_V2_GO_SWITCH_DESTROY:
+    apply_own(w, o);
+    g = world_go(w, o->id);
+    if (g) go_status(w, g, o->time, GO_RUNNING, o->m);
+    break;
+  case GOTRACE_V2_GO_DESTROY:
+  case GOTRACE_V2_GO_DESTROY_SYSCALL:
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_BLOCK:
+  case GOTRACE_V2_GO_SYSCALL_BEGIN:
+  case GOTRACE_V2_GO_SYSCALL_END:
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
+  case GOTRACE_V2_STW_BEGIN:
+  case GOTRACE_V2_STW_END:
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
+  case GOTRACE_V2_GC_MARK_ASSIST_END: apply_own(w, o); break;
+  case GOTRACE_V2_EXPERIMENTAL_BATCH:
+    GROW(w->experiments, w->experiment_count, w->experiment_capacity);
+    w->experiments[w->experiment_count++] = (experiment){o->a[0], o->a[1], o->value};
+    break;
+  case GOTRACE_V2_GC_ACTIVE:
+  case GOTRACE_V2_GC_BEGIN: w->gc = true; break;
+  case GOTRACE_V2_GC_END: w->gc = false; break;
+  case GOTRACE_V2_GC_SWEEP_BEGIN:
+  case GOTRACE_V2_GC_SWEEP_END:
+    if (o->m && o->m->p) o->m->p->sweep = o->kind == GOTRACE_V2_GC_SWEEP_BEGIN;
+    break;
+  default: break;
   }
 }

@@ -1,11 +1,11 @@
 /* world.h - operations, and the world that they change
  *
- * An operation is an event in the terms of Go 1.22 and later, whatever format it was read from. The world is the state that
- * operations build up: which goroutine runs on which proc and thread, what has begun and not yet ended. Both use the words of
- * Go's tracer: m is a thread, p a proc, g a goroutine.
+ * An operation is an event in the terms of Go 1.22 and later, whatever format it was read from. The world is the state
+ * that operations build up: which goroutine runs on which proc and thread, what has begun and not yet ended. Both use
+ * the words of Go's tracer: m is a thread, p a proc, g a goroutine.
  *
- * Records of goroutines, procs and threads also hold fields of the consumers that need one value each: statistics (info.c),
- * the writers (write_v1.c, write_v2.c) and Chrome's JSON (export.c). */
+ * Records of goroutines, procs and threads also hold fields of the consumers that need one value each: statistics
+ * (info.c), the writers (write_v1.c, write_v2.c) and Chrome's JSON (export.c). */
 
 #ifndef WORLD_H
 #define WORLD_H
@@ -29,9 +29,9 @@ typedef struct goroutine {
   uint32_t reason;                   /* text: why it waits */
   uint32_t stack;                    /* at the last status change; 0: unknown */
   uint8_t status;
-  uint8_t stw;  /* how many times it has stopped the world and not restarted it */
-  bool assist;  /* in a mark assist */
-  bool unborn;  /* created blocked, in a format without an event for that: created for readers when unblocked */
+  uint8_t stw; /* how many times it has stopped the world and not restarted it */
+  bool assist; /* in a mark assist */
+  bool unborn; /* created blocked, in a format without an event for that: created for readers when unblocked */
   /* Front end of v1. */
   int64_t lost_proc; /* when it lost its proc in a system call; 0: it has one, or the time is unknown */
   bool timer;        /* it runs timers; what it unblocks is shown apart */

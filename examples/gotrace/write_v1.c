@@ -1,9 +1,9 @@
 /* write_v1.c - writes traces of Go 1.8 to 1.21: see writer.h
  *
- * In v1 events stand in batches of procs, not of threads, and say nothing about a goroutine without a proc. So this writer
- * keeps what readers believe: which proc runs (v1_running), which goroutine is on it (v1_go), and each goroutine's status and
- * sequence number there (v1_status, v1_sequence). An operation becomes the events that lead readers to the new state, or none.
- * The global proc has the events without a proc. */
+ * In v1 events stand in batches of procs, not of threads, and say nothing about a goroutine without a proc. So this
+ * writer keeps what readers believe: which proc runs (v1_running), which goroutine is on it (v1_go), and each
+ * goroutine's status and sequence number there (v1_status, v1_sequence). An operation becomes the events that lead
+ * readers to the new state, or none. The global proc has the events without a proc. */
 
 #include "writer.h"
 
@@ -70,8 +70,9 @@ static void v1_event(writer *w, proc *p, unsigned kind, int64_t time, const uint
   if (tick > w->latest) w->latest = tick;
 }
 
-#define V1_EVENT(w, p, kind, time, ...) \
-  v1_event((w), (p), (kind), (time), (const uint64_t[]){__VA_ARGS__}, (unsigned)COUNT(((const uint64_t[]){__VA_ARGS__})))
+#define V1_EVENT(w, p, kind, time, ...)                               \
+  v1_event((w), (p), (kind), (time), (const uint64_t[]){__VA_ARGS__}, \
+           (unsigned)COUNT(((const uint64_t[]){__VA_ARGS__})))
 #define V1_EVENT0(w, p, kind, time) v1_event((w), (p), (kind), (time), NULL, 0)
 
 /* v1 never uses a goroutine's id again: one that is created a second time gets another. */
@@ -90,8 +91,8 @@ static void v1_write_waiting(writer *w, proc *p, goroutine *g, unsigned kind, in
   g->v1_sequence = 2;
 }
 
-/* A goroutine starts. The event is written just before the proc's next one, because it differs if there is a label, which
- * v2 tells by a later event. */
+/* A goroutine starts. The event is written just before the proc's next one, because it differs if there is a label,
+ * which v2 tells by a later event. */
 static void v1_write_start(proc *p, goroutine *g, int64_t time) {
   if (!g || g->v1_status != V1_RUNNABLE || p->v1_go) return;
   p->v1_start = time;
@@ -124,7 +125,8 @@ static proc *v1_proc_of(writer *w, const thread *m, int64_t time) {
 }
 
 /* A proc's goroutine stops running. */
-static void v1_write_stop(writer *w, proc *p, unsigned kind, bool has_stack, uint32_t stack, uint8_t status, int64_t time) {
+static void v1_write_stop(writer *w, proc *p, unsigned kind, bool has_stack, uint32_t stack, uint8_t status,
+                          int64_t time) {
   if (!p->v1_go) return;
   if (has_stack) V1_EVENT(w, p, kind, time, use_stack(w, stack));
   else V1_EVENT0(w, p, kind, time);
@@ -144,11 +146,11 @@ static void v1_take_proc(writer *w, const op *o) {
   proc *p = o->kind == GOTRACE_V2_PROC_STOP ? (o->m ? o->m->p : NULL) : world_proc(w->c.w, o->id, true);
   if (!p) return;
   switch (o->kind) {
-    case GOTRACE_V2_PROC_STATUS:
-      if (o->a[0] == PROC_RUNNING || o->a[0] == PROC_SYSCALL) v1_write_proc_start(w, p, o->m, o->time);
-      break;
-    case GOTRACE_V2_PROC_START: v1_write_proc_start(w, p, o->m, o->time); break;
-    default: v1_write_proc_stop(w, p, o->kind == GOTRACE_V2_PROC_STOP ? (int64_t)o->a[0] : 0, o->time); break;
+  case GOTRACE_V2_PROC_STATUS:
+    if (o->a[0] == PROC_RUNNING || o->a[0] == PROC_SYSCALL) v1_write_proc_start(w, p, o->m, o->time);
+    break;
+  case GOTRACE_V2_PROC_START: v1_write_proc_start(w, p, o->m, o->time); break;
+  default: v1_write_proc_stop(w, p, o->kind == GOTRACE_V2_PROC_STOP ? (int64_t)o->a[0] : 0, o->time); break;
   }
 }
 
@@ -165,7 +167,8 @@ static unsigned v1_block_kind(const writer *w, uint32_t reason) {
 static void v1_take_create(writer *w, const op *o) {
   goroutine *g = go_record(w->c.w, o->id);
   proc *p = v1_proc_of(w, o->m, o->time);
-  if (o->kind == GOTRACE_V2_GO_CREATE_SYSCALL && g->v1_status == V1_WAITING) return; /* readers still have it, in its call */
+  if (o->kind == GOTRACE_V2_GO_CREATE_SYSCALL && g->v1_status == V1_WAITING)
+    return; /* readers still have it, in its call */
   if (o->kind == GOTRACE_V2_GO_CREATE_SYSCALL) p = &w->global;
   v1_write_create(w, p, g, o->new_stack, o->stack, o->time);
   if (o->kind == GOTRACE_V2_GO_CREATE_SYSCALL) v1_write_waiting(w, p, g, GOTRACE_V1_GO_IN_SYSCALL, o->time);
@@ -196,20 +199,20 @@ static void v1_take_syscall(writer *w, const op *o) {
   goroutine *g = o->m ? o->m->g : NULL;
   if (!g) return;
   switch (o->kind) {
-    case GOTRACE_V2_GO_SYSCALL_BEGIN:
-      if (p->v1_go == g) V1_EVENT(w, p, GOTRACE_V1_GO_SYS_CALL, o->time, use_stack(w, o->stack));
-      break;
-    case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
-      if (g->v1_status != V1_WAITING) break;
-      V1_EVENT(w, p, GOTRACE_V1_GO_SYS_EXIT, o->time, g->v1_id, g->v1_sequence, 0);
-      g->v1_sequence++;
-      g->v1_status = V1_RUNNABLE;
-      break;
-    default: /* GoDestroySyscall. Without a proc readers keep the goroutine. */
-      if (p->v1_go != g) break;
-      v1_write_stop(w, p, GOTRACE_V1_GO_END, false, 0, V1_DEAD, o->time);
-      v1_write_proc_stop(w, p, 0, o->time);
-      break;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN:
+    if (p->v1_go == g) V1_EVENT(w, p, GOTRACE_V1_GO_SYS_CALL, o->time, use_stack(w, o->stack));
+    break;
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
+    if (g->v1_status != V1_WAITING) break;
+    V1_EVENT(w, p, GOTRACE_V1_GO_SYS_EXIT, o->time, g->v1_id, g->v1_sequence, 0);
+    g->v1_sequence++;
+    g->v1_status = V1_RUNNABLE;
+    break;
+  default: /* GoDestroySyscall. Without a proc readers keep the goroutine. */
+    if (p->v1_go != g) break;
+    v1_write_stop(w, p, GOTRACE_V1_GO_END, false, 0, V1_DEAD, o->time);
+    v1_write_proc_stop(w, p, 0, o->time);
+    break;
   }
 }
 
@@ -217,16 +220,16 @@ static void v1_take_stop(writer *w, const op *o) {
   proc *p = v1_proc_of(w, o->m, o->time);
   if (p == &w->global) return;
   switch (o->kind) {
-    case GOTRACE_V2_GO_DESTROY: v1_write_stop(w, p, GOTRACE_V1_GO_END, false, 0, V1_DEAD, o->time); break;
-    case GOTRACE_V2_GO_STOP:
-      v1_write_stop(w, p, pool_text_is(o->name, "runtime.Gosched") ? GOTRACE_V1_GO_SCHED : GOTRACE_V1_GO_PREEMPT, true, o->stack,
-                    V1_RUNNABLE, o->time);
-      break;
-    default: {
-      unsigned kind = v1_block_kind(w, o->name);
-      v1_write_stop(w, p, kind, true, o->stack, kind == GOTRACE_V1_GO_STOP ? V1_DEAD : V1_WAITING, o->time);
-      break;
-    }
+  case GOTRACE_V2_GO_DESTROY: v1_write_stop(w, p, GOTRACE_V1_GO_END, false, 0, V1_DEAD, o->time); break;
+  case GOTRACE_V2_GO_STOP:
+    v1_write_stop(w, p, pool_text_is(o->name, "runtime.Gosched") ? GOTRACE_V1_GO_SCHED : GOTRACE_V1_GO_PREEMPT, true,
+                  o->stack, V1_RUNNABLE, o->time);
+    break;
+  default: {
+    unsigned kind = v1_block_kind(w, o->name);
+    v1_write_stop(w, p, kind, true, o->stack, kind == GOTRACE_V1_GO_STOP ? V1_DEAD : V1_WAITING, o->time);
+    break;
+  }
   }
 }
 
@@ -273,7 +276,9 @@ static void v1_take_range(writer *w, const op *o) {
   bool sweep = o->kind == GOTRACE_V2_GC_SWEEP_BEGIN || o->kind == GOTRACE_V2_GC_SWEEP_END;
   if (p == &w->global || (sweep ? p->sweep == begins : !g || g->assist == begins)) return;
   if (!sweep && w->c.format < GOTRACE_GO_1_10) return;
-  if (begins) V1_EVENT(w, p, sweep ? GOTRACE_V1_GC_SWEEP_START : GOTRACE_V1_GC_MARK_ASSIST_START, o->time, use_stack(w, o->stack));
+  if (begins)
+    V1_EVENT(w, p, sweep ? GOTRACE_V1_GC_SWEEP_START : GOTRACE_V1_GC_MARK_ASSIST_START, o->time,
+             use_stack(w, o->stack));
   else if (!sweep) V1_EVENT0(w, p, GOTRACE_V1_GC_MARK_ASSIST_DONE, o->time);
   else if (w->c.format < GOTRACE_GO_1_10) V1_EVENT0(w, p, GOTRACE_V1_GC_SWEEP_DONE, o->time);
   else V1_EVENT(w, p, GOTRACE_V1_GC_SWEEP_DONE, o->time, o->a[0], o->a[1]);
@@ -285,21 +290,22 @@ static void v1_take_user(writer *w, const op *o) {
   pool_text value = pool_text_of(o->value);
   if (w->c.format < GOTRACE_GO_1_11) return;
   switch (o->kind) {
-    case GOTRACE_V2_USER_TASK_BEGIN:
-      V1_EVENT(w, p, GOTRACE_V1_USER_TASK_CREATE, o->time, o->id, o->a[0], use_text(w, o->name), stack);
-      break;
-    case GOTRACE_V2_USER_TASK_END: V1_EVENT(w, p, GOTRACE_V1_USER_TASK_END, o->time, o->id, stack); break;
-    case GOTRACE_V2_USER_REGION_BEGIN:
-    case GOTRACE_V2_USER_REGION_END:
-      if (!p->v1_go) break;
-      V1_EVENT(w, p, GOTRACE_V1_USER_REGION, o->time, o->id, o->kind == GOTRACE_V2_USER_REGION_END, use_text(w, o->name), stack);
-      break;
-    default:
-      V1_EVENT(w, p, GOTRACE_V1_USER_LOG, o->time, o->id, use_text(w, o->name), stack);
-      if (value.size > GOTRACE_MAX_STRING_SIZE) value.size = GOTRACE_MAX_STRING_SIZE;
-      put_number(&p->batch, value.size); /* after the event, not part of its length */
-      put_data(&p->batch, value.data, value.size);
-      break;
+  case GOTRACE_V2_USER_TASK_BEGIN:
+    V1_EVENT(w, p, GOTRACE_V1_USER_TASK_CREATE, o->time, o->id, o->a[0], use_text(w, o->name), stack);
+    break;
+  case GOTRACE_V2_USER_TASK_END: V1_EVENT(w, p, GOTRACE_V1_USER_TASK_END, o->time, o->id, stack); break;
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END:
+    if (!p->v1_go) break;
+    V1_EVENT(w, p, GOTRACE_V1_USER_REGION, o->time, o->id, o->kind == GOTRACE_V2_USER_REGION_END, use_text(w, o->name),
+             stack);
+    break;
+  default:
+    V1_EVENT(w, p, GOTRACE_V1_USER_LOG, o->time, o->id, use_text(w, o->name), stack);
+    if (value.size > GOTRACE_MAX_STRING_SIZE) value.size = GOTRACE_MAX_STRING_SIZE;
+    put_number(&p->batch, value.size); /* after the event, not part of its length */
+    put_data(&p->batch, value.data, value.size);
+    break;
   }
 }
 
@@ -308,8 +314,8 @@ static void v1_take_sample(writer *w, const op *o) {
   const goroutine *g = world_go(w->c.w, o->a[2]);
   proc *p = o->a[1] == NOBODY ? NULL : world_proc(w->c.w, o->a[1], false);
   if (w->c.format < GOTRACE_GO_1_19) return;
-  V1_EVENT(w, NULL, GOTRACE_V1_CPU_SAMPLE, w->c.base, tick_of(w, o->time), p ? v1_proc_id(w, p) : (uint64_t)GOTRACE_GLOBAL_PROC,
-           g ? g->v1_id : 0, use_stack(w, o->stack));
+  V1_EVENT(w, NULL, GOTRACE_V1_CPU_SAMPLE, w->c.base, tick_of(w, o->time),
+           p ? v1_proc_id(w, p) : (uint64_t)GOTRACE_GLOBAL_PROC, g ? g->v1_id : 0, use_stack(w, o->stack));
 }
 
 /* A thread with a proc at the start of the trace. */
@@ -327,47 +333,47 @@ void v1_take(consumer *c, const op *o) {
   writer *w = (writer *)c;
   goroutine *g;
   switch (o->kind) {
-    case GOTRACE_V2_PROC_STATUS:
-    case GOTRACE_V2_PROC_START:
-    case GOTRACE_V2_PROC_STOP:
-    case GOTRACE_V2_PROC_STEAL: v1_take_proc(w, o); break;
-    case GOTRACE_V2_GO_CREATE:
-    case GOTRACE_V2_GO_CREATE_SYSCALL: v1_take_create(w, o); break;
-    case GOTRACE_V2_GO_START:
-      g = world_go(c->w, o->id);
-      if (o->m && o->m->p && v1_proc_of(w, o->m, o->time)) v1_write_start(o->m->p, g, o->time);
-      break;
-    case GOTRACE_V2_GO_LABEL:
-      if (runs(o->m)) v1_write_pending_start(w, o->m->p, o->name);
-      break;
-    case GOTRACE_V2_GO_UNBLOCK: v1_take_unblock(w, o); break;
-    case GOTRACE_V2_GO_DESTROY:
-    case GOTRACE_V2_GO_STOP:
-    case GOTRACE_V2_GO_BLOCK: v1_take_stop(w, o); break;
-    case GOTRACE_V2_GO_SYSCALL_BEGIN:
-    case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
-    case GOTRACE_V2_GO_DESTROY_SYSCALL: v1_take_syscall(w, o); break;
-    case GOTRACE_V2_STW_BEGIN:
-    case GOTRACE_V2_STW_END: v1_take_stw(w, o); break;
-    case GOTRACE_V2_GC_BEGIN:
-    case GOTRACE_V2_GC_END: v1_take_gc(w, o); break;
-    case GOTRACE_V2_GC_SWEEP_BEGIN:
-    case GOTRACE_V2_GC_SWEEP_END:
-    case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
-    case GOTRACE_V2_GC_MARK_ASSIST_END: v1_take_range(w, o); break;
-    case GOTRACE_V2_PROCS_CHANGE:
-      w->procs = o->id;
-      V1_EVENT(w, v1_proc_of(w, o->m, o->time), GOTRACE_V1_GOMAXPROCS, o->time, o->id, use_stack(w, o->stack));
-      break;
-    case GOTRACE_V2_HEAP_ALLOC: V1_EVENT(w, v1_proc_of(w, o->m, o->time), GOTRACE_V1_HEAP_ALLOC, o->time, o->a[0]); break;
-    case GOTRACE_V2_HEAP_GOAL: V1_EVENT(w, v1_proc_of(w, o->m, o->time), GOTRACE_V1_HEAP_GOAL, o->time, o->a[0]); break;
-    case GOTRACE_V2_USER_TASK_BEGIN:
-    case GOTRACE_V2_USER_TASK_END:
-    case GOTRACE_V2_USER_REGION_BEGIN:
-    case GOTRACE_V2_USER_REGION_END:
-    case GOTRACE_V2_USER_LOG: v1_take_user(w, o); break;
-    case GOTRACE_V2_CPU_SAMPLE: v1_take_sample(w, o); break;
-    default: break; /* the format has no such event */
+  case GOTRACE_V2_PROC_STATUS:
+  case GOTRACE_V2_PROC_START:
+  case GOTRACE_V2_PROC_STOP:
+  case GOTRACE_V2_PROC_STEAL: v1_take_proc(w, o); break;
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_SYSCALL: v1_take_create(w, o); break;
+  case GOTRACE_V2_GO_START:
+    g = world_go(c->w, o->id);
+    if (o->m && o->m->p && v1_proc_of(w, o->m, o->time)) v1_write_start(o->m->p, g, o->time);
+    break;
+  case GOTRACE_V2_GO_LABEL:
+    if (runs(o->m)) v1_write_pending_start(w, o->m->p, o->name);
+    break;
+  case GOTRACE_V2_GO_UNBLOCK: v1_take_unblock(w, o); break;
+  case GOTRACE_V2_GO_DESTROY:
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_BLOCK: v1_take_stop(w, o); break;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN:
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
+  case GOTRACE_V2_GO_DESTROY_SYSCALL: v1_take_syscall(w, o); break;
+  case GOTRACE_V2_STW_BEGIN:
+  case GOTRACE_V2_STW_END: v1_take_stw(w, o); break;
+  case GOTRACE_V2_GC_BEGIN:
+  case GOTRACE_V2_GC_END: v1_take_gc(w, o); break;
+  case GOTRACE_V2_GC_SWEEP_BEGIN:
+  case GOTRACE_V2_GC_SWEEP_END:
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
+  case GOTRACE_V2_GC_MARK_ASSIST_END: v1_take_range(w, o); break;
+  case GOTRACE_V2_PROCS_CHANGE:
+    w->procs = o->id;
+    V1_EVENT(w, v1_proc_of(w, o->m, o->time), GOTRACE_V1_GOMAXPROCS, o->time, o->id, use_stack(w, o->stack));
+    break;
+  case GOTRACE_V2_HEAP_ALLOC: V1_EVENT(w, v1_proc_of(w, o->m, o->time), GOTRACE_V1_HEAP_ALLOC, o->time, o->a[0]); break;
+  case GOTRACE_V2_HEAP_GOAL: V1_EVENT(w, v1_proc_of(w, o->m, o->time), GOTRACE_V1_HEAP_GOAL, o->time, o->a[0]); break;
+  case GOTRACE_V2_USER_TASK_BEGIN:
+  case GOTRACE_V2_USER_TASK_END:
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END:
+  case GOTRACE_V2_USER_LOG: v1_take_user(w, o); break;
+  case GOTRACE_V2_CPU_SAMPLE: v1_take_sample(w, o); break;
+  default: break; /* the format has no such event */
   }
 }
 
@@ -379,8 +385,8 @@ void v1_begin(consumer *c, int64_t time) {
   w->mark++;
   w->procs = all->gomaxprocs ? all->gomaxprocs : all->proc_count ? all->proc_count : 1;
   all->stw = 0; /* no event tells that the world is stopped already */
-  /* First, and twice. Go 1.23 and later take goroutines created before the first Gomaxprocs as pre-existing and drop their
-   * names; they keep only the second number, which the page of mutator utilization needs. */
+  /* First, and twice. Go 1.23 and later take goroutines created before the first Gomaxprocs as pre-existing and drop
+   * their names; they keep only the second number, which the page of mutator utilization needs. */
   V1_EVENT(w, NULL, GOTRACE_V1_GOMAXPROCS, time, w->procs, 0);
   V1_EVENT(w, NULL, GOTRACE_V1_GOMAXPROCS, time, w->procs, 0);
   for (g = all->live; g; g = g->next) {
@@ -415,7 +421,8 @@ void v1_end(consumer *c, int64_t time) {
   }
   if (tick_of(w, time) > w->latest) /* nothing happened at the end, which must be seen to be part of the trace */
     V1_EVENT(w, NULL, GOTRACE_V1_GOMAXPROCS, time, w->procs, 0);
-  /* Later than everything: it may have begun with the last event, and readers take events of equal times in any order. */
+  /* Later than everything: it may have begun with the last event, and readers take events of equal times in any order.
+   */
   if (w->gc_written) V1_EVENT0(w, NULL, GOTRACE_V1_GC_DONE, time + 1);
   for (p = c->w->proc_list; p; p = p->next) v1_flush(w, p);
   v1_flush(w, &w->global);

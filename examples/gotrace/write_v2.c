@@ -1,8 +1,8 @@
 /* write_v2.c - writes traces of Go 1.22 and later: see writer.h
  *
- * An operation becomes the event of the same kind, in the batch of its thread. Each generation begins with the statuses of
- * all goroutines and procs. Where the input does not tell on which thread, proc or goroutine an event happened and the format
- * wants to know, a helper thread with a proc and, if need be, a goroutine is borrowed for it. */
+ * An operation becomes the event of the same kind, in the batch of its thread. Each generation begins with the statuses
+ * of all goroutines and procs. Where the input does not tell on which thread, proc or goroutine an event happened and
+ * the format wants to know, a helper thread with a proc and, if need be, a goroutine is borrowed for it. */
 
 #include "writer.h"
 
@@ -24,14 +24,16 @@ static void v2_event(writer *w, thread *m, unsigned kind, int64_t time, const ui
   w->event_bytes += m->batch.size - before;
 }
 
-#define V2_EVENT(w, m, kind, time, ...) \
-  v2_event((w), (m), (kind), (time), (const uint64_t[]){__VA_ARGS__}, (unsigned)COUNT(((const uint64_t[]){__VA_ARGS__})))
+#define V2_EVENT(w, m, kind, time, ...)                               \
+  v2_event((w), (m), (kind), (time), (const uint64_t[]){__VA_ARGS__}, \
+           (unsigned)COUNT(((const uint64_t[]){__VA_ARGS__})))
 
 /* The batch that a generation begins with: the rate and, from 1.25 on, the time of the clocks. */
 static void v2_start_sync(writer *w, int64_t time) {
   bytes sync = {0};
   uint64_t tick = tick_of(w, time);
-  uint64_t wall = w->c.w->wall_seconds * FREQUENCY + w->c.w->wall_nanoseconds + (uint64_t)time - (uint64_t)w->c.w->wall_time;
+  uint64_t wall =
+      w->c.w->wall_seconds * FREQUENCY + w->c.w->wall_nanoseconds + (uint64_t)time - (uint64_t)w->c.w->wall_time;
   if (!w->c.w->wall_seconds) wall = 0; /* unknown */
   if (w->c.format >= GOTRACE_GO_1_25) put_byte(&sync, GOTRACE_V2_SYNC);
   put_byte(&sync, GOTRACE_V2_FREQUENCY);
@@ -47,11 +49,12 @@ static void v2_start_sync(writer *w, int64_t time) {
   free(sync.data);
 }
 
-/* The stack of a status: the one the goroutine waits with, if its outermost function is the one it began with; else that
- * function. Readers name goroutines by it. */
+/* The stack of a status: the one the goroutine waits with, if its outermost function is the one it began with; else
+ * that function. Readers name goroutines by it. */
 static uint32_t v2_status_stack(const goroutine *g) {
   pool_stack entry = pool_stack_of(g->entry), stack = pool_stack_of(g->stack);
-  bool tells = stack.count && (!entry.count || entry.frames[entry.count - 1].function == stack.frames[stack.count - 1].function);
+  bool tells =
+      stack.count && (!entry.count || entry.frames[entry.count - 1].function == stack.frames[stack.count - 1].function);
   return tells ? g->stack : g->entry;
 }
 
@@ -59,8 +62,7 @@ static void v2_go_status(writer *w, thread *on, const goroutine *g, uint64_t m, 
   uint32_t stack = v2_status_stack(g);
   if (w->c.format >= GOTRACE_GO_1_23 && stack)
     V2_EVENT(w, on, GOTRACE_V2_GO_STATUS_STACK, time, g->id, m, g->status, use_stack(w, stack));
-  else
-    V2_EVENT(w, on, GOTRACE_V2_GO_STATUS, time, g->id, m, g->status);
+  else V2_EVENT(w, on, GOTRACE_V2_GO_STATUS, time, g->id, m, g->status);
   if (g->assist) V2_EVENT(w, on, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, time, g->id);
 }
 
@@ -69,7 +71,8 @@ static thread *v2_helper(writer *w) {
   return w->helper;
 }
 
-/* The procs and goroutines that are bound to a thread, each on its own. Returns a thread that has one, or the helper. */
+/* The procs and goroutines that are bound to a thread, each on its own. Returns a thread that has one, or the helper.
+ */
 static thread *v2_bound_statuses(writer *w, int64_t time) {
   thread *m, *any = NULL;
   for (m = w->c.w->thread_list; m; m = m->next) {
@@ -168,7 +171,8 @@ static void v2_generation_end(writer *w) {
   uint64_t tick = tick_of(w, w->generation_time);
   thread *m;
   if (!w->event_bytes) /* readers refuse a generation without events */
-    V2_EVENT(w, v2_helper(w), GOTRACE_V2_PROC_STATUS, w->generation_time, fresh_id(&w->c.w->procs, FRESH_PROC), PROC_IDLE);
+    V2_EVENT(w, v2_helper(w), GOTRACE_V2_PROC_STATUS, w->generation_time, fresh_id(&w->c.w->procs, FRESH_PROC),
+             PROC_IDLE);
   for (m = w->c.w->thread_list; m; m = m->next) {
     v2_batch(w, m->id, m->start, &m->batch);
     free(m->batch.data); /* there may be very many threads */
@@ -180,8 +184,8 @@ static void v2_generation_end(writer *w) {
   if (w->c.format >= GOTRACE_GO_1_26) put_byte(&w->out->block, GOTRACE_V2_END_OF_GENERATION);
 }
 
-/* A generation ends after about 2 MiB or 1 s, but not before its events take four times the bytes of its statuses, and not
- * while the world is stopped: readers look up the reason at its end, when the id may mean another text. */
+/* A generation ends after about 2 MiB or 1 s, but not before its events take four times the bytes of its statuses, and
+ * not while the world is stopped: readers look up the reason at its end, when the id may mean another text. */
 #define GENERATION_BYTES ((size_t)2 << 20)
 #define GENERATION_TIME 1000000000
 static bool v2_generation_full(const writer *w, int64_t time) {
@@ -205,18 +209,18 @@ static bool v2_fits(const writer *w, const op *o) {
   const goroutine *g = runs(o->m) ? o->m->g : NULL;
   const proc *p = o->m ? o->m->p : NULL;
   switch (o->kind) {
-    case GOTRACE_V2_STW_BEGIN: return g && g->stw == 0;
-    case GOTRACE_V2_STW_END: return g && g->stw == 1;
-    case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: return g && !g->assist;
-    case GOTRACE_V2_GC_MARK_ASSIST_END: return g && g->assist;
-    case GOTRACE_V2_GC_SWEEP_BEGIN: return p && !p->sweep;
-    case GOTRACE_V2_GC_SWEEP_END: return p && p->sweep;
-    case GOTRACE_V2_GC_BEGIN: return !w->c.w->gc;
-    case GOTRACE_V2_GC_END: return w->c.w->gc;
-    case GOTRACE_V2_USER_REGION_BEGIN:
-    case GOTRACE_V2_USER_REGION_END: return g != NULL;
-    case GOTRACE_V2_GO_UNBLOCK: return world_go(w->c.w, o->id) != NULL;
-    default: return o->kind < 128 || (w->c.format >= GOTRACE_GO_1_23 && o->m);
+  case GOTRACE_V2_STW_BEGIN: return g && g->stw == 0;
+  case GOTRACE_V2_STW_END: return g && g->stw == 1;
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: return g && !g->assist;
+  case GOTRACE_V2_GC_MARK_ASSIST_END: return g && g->assist;
+  case GOTRACE_V2_GC_SWEEP_BEGIN: return p && !p->sweep;
+  case GOTRACE_V2_GC_SWEEP_END: return p && p->sweep;
+  case GOTRACE_V2_GC_BEGIN: return !w->c.w->gc;
+  case GOTRACE_V2_GC_END: return w->c.w->gc;
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END: return g != NULL;
+  case GOTRACE_V2_GO_UNBLOCK: return world_go(w->c.w, o->id) != NULL;
+  default: return o->kind < 128 || (w->c.format >= GOTRACE_GO_1_23 && o->m);
   }
 }
 
@@ -224,23 +228,23 @@ static bool v2_fits(const writer *w, const op *o) {
 enum { NEEDS_NOTHING, NEEDS_THREAD, NEEDS_PROC, NEEDS_GO };
 static int v2_needs(unsigned kind) {
   switch (kind) {
-    case GOTRACE_V2_GO_UNBLOCK:
-    case GOTRACE_V2_GO_STATUS:
-    case GOTRACE_V2_PROC_STATUS:
-    case GOTRACE_V2_PROC_STEAL: return NEEDS_THREAD;
-    case GOTRACE_V2_GO_CREATE:
-    case GOTRACE_V2_GO_CREATE_BLOCKED:
-    case GOTRACE_V2_HEAP_ALLOC:
-    case GOTRACE_V2_HEAP_GOAL: return NEEDS_PROC;
-    case GOTRACE_V2_PROCS_CHANGE:
-    case GOTRACE_V2_GC_ACTIVE:
-    case GOTRACE_V2_GC_BEGIN:
-    case GOTRACE_V2_GC_END:
-    case GOTRACE_V2_GO_LABEL:
-    case GOTRACE_V2_USER_TASK_BEGIN:
-    case GOTRACE_V2_USER_TASK_END:
-    case GOTRACE_V2_USER_LOG: return NEEDS_GO;
-    default: return NEEDS_NOTHING;
+  case GOTRACE_V2_GO_UNBLOCK:
+  case GOTRACE_V2_GO_STATUS:
+  case GOTRACE_V2_PROC_STATUS:
+  case GOTRACE_V2_PROC_STEAL: return NEEDS_THREAD;
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED:
+  case GOTRACE_V2_HEAP_ALLOC:
+  case GOTRACE_V2_HEAP_GOAL: return NEEDS_PROC;
+  case GOTRACE_V2_PROCS_CHANGE:
+  case GOTRACE_V2_GC_ACTIVE:
+  case GOTRACE_V2_GC_BEGIN:
+  case GOTRACE_V2_GC_END:
+  case GOTRACE_V2_GO_LABEL:
+  case GOTRACE_V2_USER_TASK_BEGIN:
+  case GOTRACE_V2_USER_TASK_END:
+  case GOTRACE_V2_USER_LOG: return NEEDS_GO;
+  default: return NEEDS_NOTHING;
   }
 }
 
@@ -258,27 +262,27 @@ static void v2_own_arguments(writer *w, const op *o, uint64_t own[2]) {
   goroutine *g;
   proc *p;
   switch (o->kind) {
-    case GOTRACE_V2_PROC_START:
-    case GOTRACE_V2_PROC_STEAL:
-      p = world_proc(w->c.w, o->id, true);
-      own[0] = ++p->sequence;
-      own[1] = p->m ? p->m->id : NOBODY;
-      break;
-    case GOTRACE_V2_GO_SYSCALL_BEGIN:
-      if (o->m && o->m->p) own[0] = ++o->m->p->sequence;
-      break;
-    case GOTRACE_V2_GO_START:
-    case GOTRACE_V2_GO_UNBLOCK:
-    case GOTRACE_V2_GO_SWITCH:
-    case GOTRACE_V2_GO_SWITCH_DESTROY:
-      g = world_go(w->c.w, o->id);
-      if (g) own[0] = ++g->sequence;
-      break;
-    case GOTRACE_V2_STW_BEGIN: own[0] = use_text(w, o->name); break;
-    case GOTRACE_V2_GC_ACTIVE:
-    case GOTRACE_V2_GC_BEGIN:
-    case GOTRACE_V2_GC_END: own[0] = ++w->gc_sequence; break;
-    default: break;
+  case GOTRACE_V2_PROC_START:
+  case GOTRACE_V2_PROC_STEAL:
+    p = world_proc(w->c.w, o->id, true);
+    own[0] = ++p->sequence;
+    own[1] = p->m ? p->m->id : NOBODY;
+    break;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN:
+    if (o->m && o->m->p) own[0] = ++o->m->p->sequence;
+    break;
+  case GOTRACE_V2_GO_START:
+  case GOTRACE_V2_GO_UNBLOCK:
+  case GOTRACE_V2_GO_SWITCH:
+  case GOTRACE_V2_GO_SWITCH_DESTROY:
+    g = world_go(w->c.w, o->id);
+    if (g) own[0] = ++g->sequence;
+    break;
+  case GOTRACE_V2_STW_BEGIN: own[0] = use_text(w, o->name); break;
+  case GOTRACE_V2_GC_ACTIVE:
+  case GOTRACE_V2_GC_BEGIN:
+  case GOTRACE_V2_GC_END: own[0] = ++w->gc_sequence; break;
+  default: break;
   }
 }
 
@@ -291,22 +295,22 @@ static void v2_write(writer *w, thread *m, const op *o) {
   v2_own_arguments(w, o, own);
   for (; *letters; letters++) {
     switch (*letters) {
-      case 'i': arguments[count++] = o->id; break;
-      case 'a': arguments[count++] = o->a[0]; break;
-      case 'b': arguments[count++] = o->a[1]; break;
-      case 'c': arguments[count++] = o->a[2]; break;
-      case 'n': arguments[count++] = use_text(w, o->name); break;
-      case 'v': arguments[count++] = use_text(w, o->value); break;
-      case 'N': arguments[count++] = use_stack(w, o->new_stack); break;
-      case 'S': arguments[count++] = use_stack(w, o->stack); break;
-      default: arguments[count++] = *next_own++; break;
+    case 'i': arguments[count++] = o->id; break;
+    case 'a': arguments[count++] = o->a[0]; break;
+    case 'b': arguments[count++] = o->a[1]; break;
+    case 'c': arguments[count++] = o->a[2]; break;
+    case 'n': arguments[count++] = use_text(w, o->name); break;
+    case 'v': arguments[count++] = use_text(w, o->value); break;
+    case 'N': arguments[count++] = use_stack(w, o->new_stack); break;
+    case 'S': arguments[count++] = use_stack(w, o->stack); break;
+    default: arguments[count++] = *next_own++; break;
     }
   }
   v2_event(w, m, o->kind, o->time, arguments, count);
 }
 
-/* In a format without GoCreateBlocked such a goroutine does not exist for readers until it is unblocked: then it is created.
- * True: the operation is left out. */
+/* In a format without GoCreateBlocked such a goroutine does not exist for readers until it is unblocked: then it is
+ * created. True: the operation is left out. */
 static bool v2_not_yet_born(const writer *w, op *o) {
   const goroutine *g = o->kind == GOTRACE_V2_GO_UNBLOCK ? world_go(w->c.w, o->id) : NULL;
   if (o->kind == GOTRACE_V2_GO_CREATE_BLOCKED) return w->c.format < GOTRACE_GO_1_23;

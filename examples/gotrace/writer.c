@@ -1,7 +1,7 @@
 /* writer.c - what the writers of both families share: see writer.h
  *
- * Texts and stacks have the same ids in the trace as in the pool. A trace of v1 has one set of tables, in v2 each generation
- * has its own; what is in the current set bears the writer's mark. */
+ * Texts and stacks have the same ids in the trace as in the pool. A trace of v1 has one set of tables, in v2 each
+ * generation has its own; what is in the current set bears the writer's mark. */
 
 #include "writer.h"
 

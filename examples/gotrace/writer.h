@@ -21,7 +21,7 @@ typedef struct writer {
   uint64_t gc_sequence;
   uint64_t next_go; /* v1: number of ids given out; v2: the goroutine of borrowed threads */
   /* v2. */
-  thread *helper;    /* for events without a thread, proc or goroutine */
+  thread *helper; /* for events without a thread, proc or goroutine */
   proc *helper_proc;
   bool procs_told; /* GOMAXPROCS is written */
   uint64_t generation;

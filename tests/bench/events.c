@@ -129,10 +129,10 @@ static void find_processors(void) {
 typedef struct work {
   gotrace_go *gos[GOS];
   gotrace_proc *proc;
-  double ns[PARTS];    /* an event, of the last measurement */
+  double ns[PARTS];     /* an event, of the last measurement */
   uint64_t made[PARTS]; /* calls in this trace */
-  uint64_t path;       /* the next path to the bottom of a new stack */
-  unsigned names;      /* new ones so far */
+  uint64_t path;        /* the next path to the bottom of a new stack */
+  unsigned names;       /* new ones so far */
 } work;
 
 /* Pairs of calls, each call timed by itself. */
@@ -151,31 +151,31 @@ static void share(work *w, double pair, shares *ticks) {
 }
 
 /* Times each of GOS pairs of the calls FIRST and SECOND, which use i. */
-#define TIME_EACH(ticks, FIRST, SECOND)                    \
-  do {                                                     \
-    for (i = 0; i < GOS; i++) {                            \
-      uint64_t begin_ = ordered_ticks(), between_;         \
-      FIRST;                                               \
-      between_ = ordered_ticks();                          \
-      SECOND;                                              \
+#define TIME_EACH(ticks, FIRST, SECOND)                         \
+  do {                                                          \
+    for (i = 0; i < GOS; i++) {                                 \
+      uint64_t begin_ = ordered_ticks(), between_;              \
+      FIRST;                                                    \
+      between_ = ordered_ticks();                               \
+      SECOND;                                                   \
       (ticks).second[i] = (double)(ordered_ticks() - between_); \
-      (ticks).first[i] = (double)(between_ - begin_);      \
-    }                                                      \
+      (ticks).first[i] = (double)(between_ - begin_);           \
+    }                                                           \
   } while (0)
 
 /* The times of the two calls of a pair. */
-#define MEASURE_PAIRS(w, pairs, FIRST, SECOND)                 \
-  do {                                                         \
-    double start_ = now(), pair_;                              \
-    shares ticks_;                                             \
-    unsigned i;                                                \
-    for (i = 0; i < (pairs); i++) {                            \
-      FIRST;                                                   \
-      SECOND;                                                  \
-    }                                                          \
-    pair_ = (now() - start_ - now_cost) / (pairs);             \
-    TIME_EACH(ticks_, FIRST, SECOND);                          \
-    share(w, pair_, &ticks_);                                  \
+#define MEASURE_PAIRS(w, pairs, FIRST, SECOND)                    \
+  do {                                                            \
+    double start_ = now(), pair_;                                 \
+    shares ticks_;                                                \
+    unsigned i;                                                   \
+    for (i = 0; i < (pairs); i++) {                               \
+      FIRST;                                                      \
+      SECOND;                                                     \
+    }                                                             \
+    pair_ = (now() - start_ - now_cost) / (pairs);                \
+    TIME_EACH(ticks_, FIRST, SECOND);                             \
+    share(w, pair_, &ticks_);                                     \
     (w)->made[0] += (pairs) + GOS, (w)->made[1] += (pairs) + GOS; \
   } while (0)
 
@@ -235,9 +235,7 @@ static void measure_task(work *w) {
   w->made[0] += PAIRS, w->made[1] += PAIRS;
 }
 
-static void measure_syscall(work *w) {
-  MEASURE_PAIRS(w, PAIRS, gotrace_go_syscall_begin(), gotrace_go_syscall_end());
-}
+static void measure_syscall(work *w) { MEASURE_PAIRS(w, PAIRS, gotrace_go_syscall_begin(), gotrace_go_syscall_end()); }
 
 /* Goroutines run one after another until they block, then all are unblocked. */
 static void measure_go(work *w) {
@@ -321,7 +319,8 @@ static void measure_proc(work *w) {
   w->made[0]++, w->made[1]++;
 }
 
-/* Names that are made while the program runs, and so have no call site that remembers them. Only beginnings are timed. */
+/* Names that are made while the program runs, and so have no call site that remembers them. Only beginnings are timed.
+ */
 static void measure_strings(work *w, bool fresh) {
   enum { NAMES = 256 };
   static char texts[2][DEPTH][32]; /* by thread, on separate cache lines */
@@ -331,7 +330,8 @@ static void measure_strings(work *w, bool fresh) {
   for (round = 0; round < NAMES / DEPTH; round++) {
     double t0;
     for (i = 0; i < DEPTH; i++)
-      snprintf(text[i], sizeof text[i], "a name made here %u", fresh ? w->names++ * 2 + (gotrace_proc_id(w->proc) & 1) : i);
+      snprintf(text[i], sizeof text[i], "a name made here %u",
+               fresh ? w->names++ * 2 + (gotrace_proc_id(w->proc) & 1) : i);
     t0 = now();
     for (i = 0; i < DEPTH; i++) gotrace_region_begin(GOTRACE_NO_TASK, text[i]);
     begins += now() - t0 - now_cost;
@@ -343,8 +343,8 @@ static void measure_strings(work *w, bool fresh) {
 static void measure_string(work *w) { measure_strings(w, false); }
 static void measure_string_new(work *w) { measure_strings(w, true); }
 
-/* Stacks by frame pointers: functions that call each other so deep; `path` decides, two bits a frame, from which place, so
- * that there are more different stacks than a benchmark makes. */
+/* Stacks by frame pointers: functions that call each other so deep; `path` decides, two bits a frame, from which place,
+ * so that there are more different stacks than a benchmark makes. */
 static __thread void (*at_the_bottom)(work *);
 #define DEEPER(name) __attribute__((noinline)) static void name(work *w, unsigned depth, uint64_t path)
 DEEPER(deeper);
@@ -396,7 +396,7 @@ static void measure_stack_new(work *w) {
 /* ------------------------------------------------------------------------------------------------- rows ---- */
 
 typedef struct result_part {
-  const char *name; /* NULL: not shown */
+  const char *name;    /* NULL: not shown */
   const char *v2, *v1; /* prefix of its events' names; NULL: none */
 } result_part;
 
@@ -404,8 +404,8 @@ enum { RUNS = 1, SINGLE = 2, ALL_BYTES = 4, OFF = 8, ON = 16 };
 
 typedef struct row {
   void (*measure)(work *);
-  unsigned flags; /* RUNS: a goroutine runs meanwhile; SINGLE: one thread only; ALL_BYTES: also those of the tables; OFF, ON:
-                     without a trace, with one */
+  unsigned flags; /* RUNS: a goroutine runs meanwhile; SINGLE: one thread only; ALL_BYTES: also those of the tables;
+                     OFF, ON: without a trace, with one */
   gotrace_stacks stacks;
   unsigned frames; /* of the stack; 0: any number */
   result_part parts[PARTS];
@@ -416,35 +416,78 @@ typedef struct row {
 
 static const row rows[] = {
     {measure_region, RUNS | OFF | ON, GOTRACE_STACKS_CALL_SITE, 0, {{"region", REGION}}, {"off_region"}},
-    {measure_region_sides, RUNS | ON, GOTRACE_STACKS_CALL_SITE, 0,
-     {{"region_begin", "UserRegionBegin", "UserRegion"}, {"region_end", "UserRegionEnd", "UserRegion"}}, {NULL}},
+    {measure_region_sides,
+     RUNS | ON,
+     GOTRACE_STACKS_CALL_SITE,
+     0,
+     {{"region_begin", "UserRegionBegin", "UserRegion"}, {"region_end", "UserRegionEnd", "UserRegion"}},
+     {NULL}},
     {measure_region, RUNS | ON, GOTRACE_STACKS_NONE, 0, {{"no_stack", REGION}}, {NULL}},
     {measure_log, RUNS | OFF | ON, GOTRACE_STACKS_CALL_SITE, 0, {{"log", "UserLog", "UserLog"}}, {"off_log"}},
-    {measure_task, RUNS | OFF | ON, GOTRACE_STACKS_CALL_SITE, 0,
+    {measure_task,
+     RUNS | OFF | ON,
+     GOTRACE_STACKS_CALL_SITE,
+     0,
      {{"task_begin", "UserTaskBegin", "UserTaskCreate"}, {"task_end", "UserTaskEnd", "UserTaskEnd"}},
      {"off_task_begin", "off_task_end"}},
-    {measure_go, OFF | ON, GOTRACE_STACKS_CALL_SITE, 0,
+    {measure_go,
+     OFF | ON,
+     GOTRACE_STACKS_CALL_SITE,
+     0,
      {{"go_start", "GoStart", "GoStart"}, {"go_block", "GoBlock", "GoBlock"}, {"go_unblock", "GoUnblock", "GoUnblock"}},
      {"off_go_start", "off_go_block", "off_go_unblock"}},
-    {measure_stop, OFF | ON, GOTRACE_STACKS_CALL_SITE, 0,
-     {{NULL, "GoStart", "GoStart"}, {"go_stop", "GoStop", "GoSched"}}, {NULL, "off_go_stop"}},
-    {measure_create, OFF | ON, GOTRACE_STACKS_CALL_SITE, 0,
+    {measure_stop,
+     OFF | ON,
+     GOTRACE_STACKS_CALL_SITE,
+     0,
+     {{NULL, "GoStart", "GoStart"}, {"go_stop", "GoStop", "GoSched"}},
+     {NULL, "off_go_stop"}},
+    {measure_create,
+     OFF | ON,
+     GOTRACE_STACKS_CALL_SITE,
+     0,
      {{NULL, "GoStart", "GoStart"}, {"go_end", "GoDestroy", "GoEnd"}, {"go_create", "GoCreate", "GoCreate"}},
      {NULL, "off_go_end", "off_go_create"}},
     {measure_switch, ON, GOTRACE_STACKS_CALL_SITE, 0, {{"go_switch", "GoSwitch", NULL}}, {NULL}},
-    {measure_syscall, RUNS | OFF | ON, GOTRACE_STACKS_CALL_SITE, 0,
+    {measure_syscall,
+     RUNS | OFF | ON,
+     GOTRACE_STACKS_CALL_SITE,
+     0,
      {{"syscall_begin", "GoSyscallBegin", "GoSysCall"}, {"syscall_end", "GoSyscallEnd", NULL}},
      {"off_syscall_begin", "off_syscall_end"}},
-    {measure_proc, ON, GOTRACE_STACKS_CALL_SITE, 0,
-     {{"proc_start", "ProcStart", "ProcStart"}, {"proc_stop", "ProcStop", "ProcStop"}}, {NULL}},
+    {measure_proc,
+     ON,
+     GOTRACE_STACKS_CALL_SITE,
+     0,
+     {{"proc_start", "ProcStart", "ProcStart"}, {"proc_stop", "ProcStop", "ProcStop"}},
+     {NULL}},
     {measure_stack, RUNS | ON, GOTRACE_STACKS_FRAME_POINTERS, 4, {{"stack4", REGION}}, {NULL}},
     {measure_stack, RUNS | ON, GOTRACE_STACKS_FRAME_POINTERS, 16, {{"stack16", REGION}}, {NULL}},
     {measure_stack, RUNS | ON, GOTRACE_STACKS_FRAME_POINTERS, 64, {{"stack64", REGION}}, {NULL}},
-    {measure_stack_new, RUNS | SINGLE | ON | ALL_BYTES, GOTRACE_STACKS_FRAME_POINTERS, 16, {{"stack16_new", REGION}}, {NULL}},
-    {measure_stack_new, RUNS | SINGLE | ON | ALL_BYTES, GOTRACE_STACKS_FRAME_POINTERS, 64, {{"stack64_new", REGION}}, {NULL}},
-    {measure_string, RUNS | ON, GOTRACE_STACKS_CALL_SITE, 0, {{"string", "UserRegionBegin", "UserRegion"}, {NULL, "UserRegionEnd", "UserRegion"}}, {NULL}},
-    {measure_string_new, RUNS | ON | ALL_BYTES, GOTRACE_STACKS_CALL_SITE, 0,
-     {{"string_new", "UserRegionBegin", "UserRegion"}, {NULL, "UserRegionEnd", "UserRegion"}}, {NULL}},
+    {measure_stack_new,
+     RUNS | SINGLE | ON | ALL_BYTES,
+     GOTRACE_STACKS_FRAME_POINTERS,
+     16,
+     {{"stack16_new", REGION}},
+     {NULL}},
+    {measure_stack_new,
+     RUNS | SINGLE | ON | ALL_BYTES,
+     GOTRACE_STACKS_FRAME_POINTERS,
+     64,
+     {{"stack64_new", REGION}},
+     {NULL}},
+    {measure_string,
+     RUNS | ON,
+     GOTRACE_STACKS_CALL_SITE,
+     0,
+     {{"string", "UserRegionBegin", "UserRegion"}, {NULL, "UserRegionEnd", "UserRegion"}},
+     {NULL}},
+    {measure_string_new,
+     RUNS | ON | ALL_BYTES,
+     GOTRACE_STACKS_CALL_SITE,
+     0,
+     {{"string_new", "UserRegionBegin", "UserRegion"}, {NULL, "UserRegionEnd", "UserRegion"}},
+     {NULL}},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 

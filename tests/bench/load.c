@@ -128,7 +128,10 @@ static void shorter(struct turn *shortest, struct turn turn) {
 }
 
 int main(int argc, char **argv) {
-  static const struct { gotrace_format format; const char *name; } of[] = {{GOTRACE_GO_1_23, "v2"}, {GOTRACE_GO_1_21, "v1"}};
+  static const struct {
+    gotrace_format format;
+    const char *name;
+  } of[] = {{GOTRACE_GO_1_23, "v2"}, {GOTRACE_GO_1_21, "v1"}};
   /* Steps of about a nanosecond; the last is as fast as the example's switches are. */
   static const unsigned works[] = {300000, 30000, 3000, 300, 0};
   int turns = argc > 1 && strcmp(argv[1], "-q") == 0 ? 9 : 41;

@@ -96,13 +96,9 @@ const char *case_path(void) {
 
 /* ---------------------------------------------------------------------------------------------------- threads ---- */
 
-void case_wait_little(void) {
-  sched_yield();
-}
+void case_wait_little(void) { sched_yield(); }
 
-void case_sleep(unsigned time) {
-  usleep(time);
-}
+void case_sleep(unsigned time) { usleep(time); }
 
 /* Threads of a case have lower priority than the main thread, so that a trace of microseconds does not become one of
  * many milliseconds. On Linux a thread has a priority of its own. */
@@ -126,9 +122,7 @@ void case_thread(pthread_t *thread, void *(*function)(void *), void *argument) {
   CHECK_EQUAL(pthread_create(thread, NULL, begin_thread, own), 0);
 }
 
-void case_join(pthread_t thread) {
-  CHECK_EQUAL(pthread_join(thread, NULL), 0);
-}
+void case_join(pthread_t thread) { CHECK_EQUAL(pthread_join(thread, NULL), 0); }
 
 static unsigned held_microseconds;
 static const int *held_until;
@@ -170,16 +164,11 @@ int main(int argc, char **argv) {
   size_t i;
   struct sigaction action;
   while ((option = getopt(argc, argv, "n:f:o:e:")) != -1) {
-    if (option == 'n')
-      runs = atol(optarg);
-    else if (option == 'f')
-      only = 1000 + atoi(strchr(optarg, '.') ? strchr(optarg, '.') + 1 : "");
-    else if (option == 'o')
-      directory = optarg;
-    else if (option == 'e')
-      every = atol(optarg);
-    else
-      return 2;
+    if (option == 'n') runs = atol(optarg);
+    else if (option == 'f') only = 1000 + atoi(strchr(optarg, '.') ? strchr(optarg, '.') + 1 : "");
+    else if (option == 'o') directory = optarg;
+    else if (option == 'e') every = atol(optarg);
+    else return 2;
   }
   memset(&action, 0, sizeof action);
   action.sa_flags = SA_RESTART;
@@ -207,10 +196,8 @@ int main(int argc, char **argv) {
     }
     if (case_this.end) case_this.end();
     alarm(0);
-    if (bad)
-      printf("FAILED %s 1.%d: %ld of %ld: %s\n", case_this.name, (int)running % 1000, bad, runs, first);
-    else
-      printf("ok %s 1.%d: %ld runs\n", case_this.name, (int)running % 1000, runs);
+    if (bad) printf("FAILED %s 1.%d: %ld of %ld: %s\n", case_this.name, (int)running % 1000, bad, runs, first);
+    else printf("ok %s 1.%d: %ld runs\n", case_this.name, (int)running % 1000, runs);
     if (bad) status = 1;
   }
   test_free(&trace);

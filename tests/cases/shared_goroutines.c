@@ -20,19 +20,12 @@ static void *work(void *argument) {
     random ^= random << 13, random ^= random >> 7, random ^= random << 17;
     go = shared[random >> 20 & 1];
     switch (random >> 21 & 7) {
-    case 0:
-      gotrace_go_stop(GOTRACE_STOP_YIELD);
-      break;
+    case 0: gotrace_go_stop(GOTRACE_STOP_YIELD); break;
     case 1:
-    case 2:
-      gotrace_go_block(GOTRACE_BLOCK_SYNC);
-      break;
+    case 2: gotrace_go_block(GOTRACE_BLOCK_SYNC); break;
     case 3:
-    case 4:
-      gotrace_go_unblock(go);
-      break;
-    default:
-      gotrace_go_start(go);
+    case 4: gotrace_go_unblock(go); break;
+    default: gotrace_go_start(go);
     }
   }
   gotrace_go_block(GOTRACE_BLOCK_SYNC);

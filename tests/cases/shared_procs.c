@@ -13,10 +13,8 @@ static void *work(void *argument) {
   uint64_t random = *(const uint64_t *)argument;
   while (!CASE_LOAD(quit)) {
     random ^= random << 13, random ^= random >> 7, random ^= random << 17;
-    if ((random >> 20 & 3) == 3)
-      gotrace_proc_stop();
-    else
-      gotrace_proc_start(shared[random >> 20 & 1]);
+    if ((random >> 20 & 3) == 3) gotrace_proc_stop();
+    else gotrace_proc_start(shared[random >> 20 & 1]);
   }
   gotrace_proc_stop();
   return NULL;
