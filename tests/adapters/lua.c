@@ -85,8 +85,8 @@ int main(int argc, char **argv) {
   story_expect("created script:*", created);
   story_expect("created script:8", 32);
   story_expect("ended script:*", created); /* returned, failed, closed or collected */
-  /* Each resume switches to a coroutine; the two of `inner` also block `outer` and switch back to it. Those that did not
-   * end by themselves ran once more, for no time. */
+  /* Each resume switches to a coroutine; the two of `inner` also block `outer` and switch back to it. Those that did
+   * not end by themselves ran once more, for no time. */
   story_expect("started script:*", resumed + 2 + (created - ended));
   story_expect("blocked script:*", resumed - ended + 2);
   return 0;
