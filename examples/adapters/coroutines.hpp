@@ -1,0 +1,124 @@
+/* coroutines.hpp - C++20 coroutines as goroutines: a base for promises, and two calls for whoever resumes them.
+ *
+ *     in the program                               becomes
+ *     struct promise_type : gotrace_coroutines::promise    gotrace_go_create when the coroutine is made; it must begin
+ *                                                  suspended. Named after its function and line
+ *     co_await something                           gotrace_go_block, before anybody else can resume the coroutine; the
+ *                                                  reason is something.gotrace_reason, if it has such a member (a
+ *                                                  const char *)
+ *     co_await another coroutine                   that one starts; when it ends, gotrace_go_switch_end goes back
+ *     gotrace_coroutines::ready(handle)            gotrace_go_unblock: where it becomes ready, before any thread sees
+ * it gotrace_coroutines::resume(handle)           gotrace_go_start, resume: instead of handle.resume(), on a thread
+ * that has a proc (gotrace_proc_start) return, or destroyed while it waits          gotrace_go_end, gotrace_go_destroy
+ */
+#ifndef GOTRACE_COROUTINES_HPP
+#define GOTRACE_COROUTINES_HPP
+
+#include <coroutine>
+#include <source_location>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "gotrace.h"
+
+namespace gotrace_coroutines {
+
+inline gotrace_site *place(const std::source_location &at) {
+  return gotrace_site_make(at.function_name(), at.file_name(), at.line());
+}
+
+/* Reports the wait around another awaiter's functions. */
+template <typename inner_type> struct traced_awaiter {
+  inner_type inner;
+  gotrace_go *go;
+  gotrace_site *site;
+
+  bool await_ready() { return inner.await_ready(); }
+
+  template <typename promise_type> auto await_suspend(std::coroutine_handle<promise_type> handle) {
+    unsigned reason = GOTRACE_BLOCK_GENERIC;
+    if constexpr (requires { inner.gotrace_reason; }) reason = gotrace_reason(inner.gotrace_reason);
+    gotrace_go *self = go; // this awaiter is gone as soon as another thread resumes the coroutine
+    gotrace_go_block_at(site, reason);
+    if constexpr (std::is_same_v<decltype(inner.await_suspend(handle)), bool>) {
+      bool waits = inner.await_suspend(handle);
+      if (!waits) {
+        gotrace_go_unblock(self);
+        gotrace_go_start(self);
+      }
+      return waits;
+    } else {
+      return inner.await_suspend(handle);
+    }
+  }
+
+  decltype(auto) await_resume() { return inner.await_resume(); }
+};
+
+class promise {
+public:
+  explicit promise(std::source_location at = std::source_location::current()) {
+    std::string name = std::string(at.function_name()) + ":" + std::to_string(at.line());
+    gotrace_site *site = gotrace_site_make(name.c_str(), at.file_name(), at.line());
+    go = gotrace_go_create(site ? &site->location : nullptr);
+  }
+  promise(const promise &) = delete;
+  promise &operator=(const promise &) = delete;
+  ~promise() {
+    if (go) gotrace_go_destroy(go);
+  }
+
+  std::suspend_always initial_suspend() noexcept { return {}; }
+
+  /* The coroutine ends; who awaited it goes on in its place. */
+  struct final_awaiter {
+    promise &self;
+    bool await_ready() noexcept { return false; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<>) noexcept {
+      self.go = nullptr;
+      if (!self.awaiting) {
+        gotrace_go_end();
+        return std::noop_coroutine();
+      }
+      gotrace_go_switch_end(self.awaiting_go);
+      return self.awaiting;
+    }
+    void await_resume() noexcept {}
+  };
+  final_awaiter final_suspend() noexcept { return {*this}; }
+
+  template <typename awaitable>
+  auto await_transform(awaitable &&value, std::source_location at = std::source_location::current()) {
+    return traced_awaiter<std::remove_reference_t<awaitable>>{std::forward<awaitable>(value), go, place(at)};
+  }
+
+  /* For the awaiter of a coroutine's result: its await_suspend(handle) returns child.promise().runs_for(handle, child).
+   */
+  template <typename parent, typename self_type>
+  std::coroutine_handle<> runs_for(std::coroutine_handle<parent> handle, std::coroutine_handle<self_type> self) {
+    awaiting = handle;
+    awaiting_go = handle.promise().go;
+    gotrace_go_start(go);
+    return self;
+  }
+
+  gotrace_go *go;
+
+private:
+  std::coroutine_handle<> awaiting;
+  gotrace_go *awaiting_go = nullptr;
+};
+
+template <typename promise_type> void ready(std::coroutine_handle<promise_type> handle) {
+  gotrace_go_unblock(handle.promise().go);
+}
+
+template <typename promise_type> void resume(std::coroutine_handle<promise_type> handle) {
+  gotrace_go_start(handle.promise().go);
+  handle.resume();
+}
+
+} // namespace gotrace_coroutines
+
+#endif

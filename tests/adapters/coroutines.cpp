@@ -1,0 +1,168 @@
+/* C++20 coroutines on a pool of two threads: tasks that yield, one that awaits others, a gate that one coroutine opens
+ * for many, one that is destroyed while it waits. */
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+
+#include "../../examples/adapters/coroutines.hpp"
+#include "story.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+struct task {
+  struct promise_type : gotrace_coroutines::promise {
+    promise_type(std::source_location at = std::source_location::current()) : promise(at) {}
+    task get_return_object() { return {handle::from_promise(*this)}; }
+    void return_value(int value) { result = value; }
+    void unhandled_exception() { std::terminate(); }
+    int result = 0;
+  };
+  using handle = std::coroutine_handle<promise_type>;
+  handle coroutine;
+
+  /* co_await of another task runs it and gives its result. */
+  bool await_ready() { return false; }
+  std::coroutine_handle<> await_suspend(handle parent) { return coroutine.promise().runs_for(parent, coroutine); }
+  int await_resume() {
+    int result = coroutine.promise().result;
+    coroutine.destroy();
+    return result;
+  }
+  static constexpr const char *gotrace_reason = "task: wait for result";
+};
+
+static std::mutex lock;
+static std::condition_variable filled;
+static std::deque<task::handle> ready;
+static int unfinished;
+
+static void enqueue(task::handle handle) {
+  std::lock_guard<std::mutex> guard(lock);
+  ready.push_back(handle);
+  filled.notify_one();
+}
+
+static void work() {
+  gotrace_proc *proc = gotrace_proc_create();
+  gotrace_proc_start(proc);
+  for (;;) {
+    std::unique_lock<std::mutex> guard(lock);
+    filled.wait(guard, [] { return !ready.empty() || !unfinished; });
+    if (ready.empty()) break;
+    task::handle handle = ready.front();
+    ready.pop_front();
+    guard.unlock();
+    gotrace_coroutines::resume(handle);
+  }
+  gotrace_proc_stop();
+  gotrace_proc_destroy(proc);
+}
+
+/* Lets others run. */
+struct yield {
+  bool await_ready() { return false; }
+  void await_suspend(task::handle handle) {
+    gotrace_coroutines::ready(handle);
+    enqueue(handle);
+  }
+  void await_resume() {}
+  static constexpr const char *gotrace_reason = "yield";
+};
+
+/* Coroutines wait until it is open. */
+struct gate {
+  std::mutex mutex;
+  std::vector<task::handle> waiting;
+  bool is_open = false;
+  void open() {
+    std::lock_guard<std::mutex> guard(mutex);
+    is_open = true;
+    for (task::handle handle : waiting) {
+      gotrace_coroutines::ready(handle);
+      enqueue(handle);
+    }
+  }
+};
+static gate door;
+static std::atomic<int> waits{0};
+
+struct pass {
+  bool await_ready() { return false; }
+  bool await_suspend(task::handle handle) {
+    std::lock_guard<std::mutex> guard(door.mutex);
+    if (door.is_open) return false;
+    waits++;
+    door.waiting.push_back(handle);
+    return true;
+  }
+  void await_resume() {}
+  static constexpr const char *gotrace_reason = "gate";
+};
+
+static void finished() {
+  std::lock_guard<std::mutex> guard(lock);
+  if (--unfinished == 0) filled.notify_all();
+}
+
+enum { CHILDREN = 10, YIELDS = 7, PASSERS = 12 };
+
+static task child(int n) {
+  for (int i = 0; i < YIELDS; i++) co_await yield{};
+  co_return n;
+}
+
+static task parent() {
+  int sum = 0;
+  for (int i = 1; i <= CHILDREN; i++) sum += co_await child(i);
+  CHECK_EQUAL(sum, CHILDREN * (CHILDREN + 1) / 2);
+  door.open();
+  finished();
+  co_return 0;
+}
+
+static task passer() {
+  co_await pass{};
+  finished();
+  co_return 0;
+}
+
+static task never() {
+  co_await std::suspend_always{};
+  co_return 0;
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc == 2 && gotrace_start_file(argv[1], nullptr) == GOTRACE_OK);
+  gotrace_go_self(); // who makes the first coroutines
+  std::vector<task> all;
+  unfinished = 1 + PASSERS;
+  for (int i = 0; i < PASSERS; i++) all.push_back(passer());
+  all.push_back(parent());
+  task left = never();
+  for (task &t : all) enqueue(t.coroutine);
+  enqueue(left.coroutine);
+  std::thread one(work), two(work);
+  one.join();
+  two.join();
+  left.coroutine.destroy();
+  for (task &t : all) t.coroutine.destroy();
+  CHECK(gotrace_stop() == GOTRACE_OK);
+  story_read(argv[1]);
+  story_expect("created task child(int)*", CHILDREN);
+  story_expect("created task passer()*", PASSERS);
+  story_expect("ended task *", CHILDREN + PASSERS + 2);
+  story_expect("blocked task child(int)*", CHILDREN * YIELDS);
+  story_expect("started task child(int)*", CHILDREN * (YIELDS + 1));
+  /* The parent is started once by a worker and once after each child, whose end it waited for. */
+  story_expect("blocked task parent()*", CHILDREN);
+  story_expect("started task parent()*", CHILDREN + 1);
+  story_expect("woken task parent()*", CHILDREN);
+  /* A passer that found the gate open went on without being woken by another coroutine. */
+  story_expect("blocked task passer()*", PASSERS);
+  story_expect("woken task passer()*", waits);
+  return 0;
+}
