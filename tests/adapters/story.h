@@ -71,6 +71,8 @@ static void story_event(gotrace_decoder *decoder, const gotrace_event *event) {
     snprintf(fact, sizeof fact, "blocked %s %s", story_name(self),
              event->implied ? "switch" : story_string(decoder, args[0]));
     break;
+  case GOTRACE_V2_GO_SWITCH:
+  case GOTRACE_V2_GO_SWITCH_DESTROY:
   case GOTRACE_V2_GO_UNBLOCK:
     if (event->g >= 0 && args[0] != self) snprintf(fact, sizeof fact, "woken %s", story_name(args[0]));
     break;
