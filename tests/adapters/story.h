@@ -14,6 +14,8 @@
 #ifndef STORY_H
 #define STORY_H
 
+#include <fnmatch.h>
+
 #include "../test.h"
 #include "gotrace.h"
 
@@ -117,15 +119,12 @@ static inline void story_read(const char *path) {
   free(bytes);
 }
 
-/* How often the trace tells a fact; one that ends with '*' stands for all with that beginning. */
-static inline long story_count(const char *fact) {
-  size_t length = strlen(fact);
+/* How often the trace tells a fact, or all that match a pattern as of the shell. */
+static inline long story_count(const char *pattern) {
   long count = 0;
   int i;
   for (i = 0; i < story.fact_count; i++)
-    if (length && fact[length - 1] == '*' ? strncmp(story.facts[i], fact, length - 1) == 0
-                                          : strcmp(story.facts[i], fact) == 0)
-      count += story.counts[i];
+    if (fnmatch(pattern, story.facts[i], 0) == 0) count += story.counts[i];
   return count;
 }
 

@@ -1,0 +1,178 @@
+/* openmp.c - OpenMP programs, through OMPT, the tools interface of OpenMP 5 (LLVM's libomp). Link it with the program,
+ * or build it as a shared library that OMP_TOOL_LIBRARIES names. A trace is started by the program, or by GOTRACE=FILE.
+ *
+ *     OMPT                                   becomes
+ *     thread_begin                           gotrace_thread_begin: each thread is a goroutine
+ *     parallel_begin, _end                   a region of the goroutine that forks, "parallel region"
+ *     implicit_task                          a region of each thread of the team, "implicit task"
+ *     task_create                            gotrace_go_create, at the place of the task's code
+ *     task_schedule                          gotrace_go_stop or gotrace_go_end of the one, gotrace_go_start of the
+ * other: explicit tasks are goroutines that run on the team's threads task_dependence                        a log:
+ * which task waits for which sync_region_wait                       gotrace_wait_begin, _end: barrier, taskwait,
+ * taskgroup, reduction mutex_acquire, _acquired, _released    gotrace_wait_on, gotrace_wait_end, gotrace_wake: locks,
+ * critical, ordered
+ *
+ * While a task waits, its thread may run others: then its wait ends and begins anew in the trace, around them. */
+#include "gotrace.h"
+
+#include <omp-tools.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* What is known of a task: of an explicit one in its data, of the others (which never move) in their thread. */
+typedef struct gotrace_omp_task {
+  gotrace_go *go;
+  unsigned waits; /* the reason of the wait that it is in, or 0 */
+} gotrace_omp_task;
+
+static __thread gotrace_omp_task gotrace_omp_own;
+
+static gotrace_omp_task *gotrace_omp_of(ompt_data_t *task) {
+  if (task && task->ptr) return (gotrace_omp_task *)task->ptr;
+  if (!gotrace_omp_own.go) gotrace_omp_own.go = gotrace_go_self();
+  return &gotrace_omp_own;
+}
+
+static gotrace_site *gotrace_omp_place(const void *code) {
+  return code && gotrace_enabled() ? gotrace_site_make_pc((uintptr_t)code) : NULL;
+}
+
+static void gotrace_omp_thread_begin(ompt_thread_t type, ompt_data_t *thread) {
+  (void)thread;
+  gotrace_thread_begin(type == ompt_thread_initial ? NULL : "OpenMP worker");
+}
+
+static void gotrace_omp_thread_end(ompt_data_t *thread) {
+  (void)thread;
+  gotrace_omp_own.go = NULL;
+  gotrace_thread_end();
+}
+
+static void gotrace_omp_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
+                                       unsigned threads, int flags, const void *code) {
+  (void)task, (void)frame, (void)parallel, (void)threads, (void)flags;
+  gotrace_region_begin_at(gotrace_omp_place(code), GOTRACE_NO_TASK, "parallel region", 0);
+}
+
+static void gotrace_omp_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *code) {
+  (void)parallel, (void)task, (void)flags;
+  gotrace_region_end_at(gotrace_omp_place(code), GOTRACE_NO_TASK, "parallel region", 0);
+}
+
+static void gotrace_omp_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
+                                      unsigned team, unsigned index, int flags) {
+  (void)parallel, (void)task, (void)team, (void)index;
+  if (flags & ompt_task_initial) return;
+  if (endpoint == ompt_scope_begin) gotrace_region_begin(GOTRACE_NO_TASK, "implicit task");
+  if (endpoint == ompt_scope_end) gotrace_region_end(GOTRACE_NO_TASK, "implicit task");
+}
+
+static void gotrace_omp_task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_data_t *task, int flags,
+                                    int has_dependences, const void *code) {
+  gotrace_site *site = code ? gotrace_site_make_pc((uintptr_t)code) : NULL;
+  gotrace_omp_task *made;
+  (void)creator, (void)frame, (void)has_dependences;
+  if (!(flags & ompt_task_explicit) || !(made = (gotrace_omp_task *)calloc(1, sizeof *made))) return;
+  gotrace_go_self(); /* makes the thread a goroutine, which creates it */
+  made->go = gotrace_go_create_at(site, site ? &site->location : NULL);
+  task->ptr = made;
+}
+
+static void gotrace_omp_task_schedule(ompt_data_t *from, ompt_task_status_t status, ompt_data_t *to) {
+  gotrace_omp_task *left = gotrace_omp_of(from), *next;
+  if (!to || status == ompt_task_early_fulfill || status == ompt_task_late_fulfill || status == ompt_taskwait_complete)
+    return; /* no switch */
+  next = gotrace_omp_of(to);
+  if (left->waits) gotrace_wait_end();
+  if (from->ptr && (status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_detach)) {
+    gotrace_go_end();
+    from->ptr = NULL;
+    free(left);
+  } else {
+    gotrace_go_stop(GOTRACE_REASON("OpenMP: its thread runs another task"));
+  }
+  gotrace_go_start(next->go);
+  if (next->waits) gotrace_wait_begin(next->waits);
+}
+
+static void gotrace_omp_dependence(ompt_data_t *first, ompt_data_t *then) {
+  if (first->ptr && then->ptr)
+    gotrace_logf(GOTRACE_NO_TASK, "OpenMP dependence", "G%llu waits for G%llu",
+                 (unsigned long long)gotrace_go_id(gotrace_omp_of(then)->go),
+                 (unsigned long long)gotrace_go_id(gotrace_omp_of(first)->go));
+}
+
+static unsigned gotrace_omp_wait_reason(ompt_sync_region_t kind) {
+  switch (kind) {
+  case ompt_sync_region_taskwait: return GOTRACE_REASON("OpenMP: taskwait") + GOTRACE_BLOCK_SYNC;
+  case ompt_sync_region_taskgroup: return GOTRACE_REASON("OpenMP: taskgroup") + GOTRACE_BLOCK_SYNC;
+  case ompt_sync_region_reduction: return GOTRACE_REASON("OpenMP: reduction") + GOTRACE_BLOCK_SYNC;
+  default: return GOTRACE_REASON("OpenMP: barrier") + GOTRACE_BLOCK_SYNC;
+  }
+}
+
+static void gotrace_omp_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
+                             ompt_data_t *data, const void *code) {
+  gotrace_omp_task *task = gotrace_omp_of(data);
+  (void)parallel;
+  if (endpoint == ompt_scope_begin) {
+    task->waits = gotrace_omp_wait_reason(kind);
+    gotrace_wait_begin_at(gotrace_omp_place(code), task->waits);
+  } else if (task->waits) {
+    gotrace_wait_end();
+    task->waits = 0;
+  }
+}
+
+static void gotrace_omp_acquire(ompt_mutex_t kind, unsigned hint, unsigned implementation, ompt_wait_id_t lock,
+                                const void *code) {
+  unsigned reason = kind == ompt_mutex_critical  ? GOTRACE_REASON("OpenMP: critical")
+                    : kind == ompt_mutex_ordered ? GOTRACE_REASON("OpenMP: ordered")
+                    : kind == ompt_mutex_atomic  ? GOTRACE_REASON("OpenMP: atomic")
+                                                 : GOTRACE_REASON("OpenMP: lock");
+  (void)hint, (void)implementation;
+  if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) return;
+  gotrace_wait_on_at(gotrace_omp_place(code), (const void *)(uintptr_t)lock, reason + GOTRACE_BLOCK_SYNC);
+}
+
+static void gotrace_omp_acquired(ompt_mutex_t kind, ompt_wait_id_t lock, const void *code) {
+  (void)lock, (void)code;
+  if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) return;
+  gotrace_wait_end();
+}
+
+static void gotrace_omp_released(ompt_mutex_t kind, ompt_wait_id_t lock, const void *code) {
+  (void)kind;
+  gotrace_wake_at(gotrace_omp_place(code), (const void *)(uintptr_t)lock, 1);
+}
+
+static int gotrace_omp_initialize(ompt_function_lookup_t lookup, int initial_device, ompt_data_t *tool) {
+  ompt_set_callback_t set = (ompt_set_callback_t)lookup("ompt_set_callback");
+  (void)initial_device, (void)tool;
+  if (!set) return 0;
+  set(ompt_callback_thread_begin, (ompt_callback_t)gotrace_omp_thread_begin);
+  set(ompt_callback_thread_end, (ompt_callback_t)gotrace_omp_thread_end);
+  set(ompt_callback_parallel_begin, (ompt_callback_t)gotrace_omp_parallel_begin);
+  set(ompt_callback_parallel_end, (ompt_callback_t)gotrace_omp_parallel_end);
+  set(ompt_callback_implicit_task, (ompt_callback_t)gotrace_omp_implicit_task);
+  set(ompt_callback_task_create, (ompt_callback_t)gotrace_omp_task_create);
+  set(ompt_callback_task_schedule, (ompt_callback_t)gotrace_omp_task_schedule);
+  set(ompt_callback_task_dependence, (ompt_callback_t)gotrace_omp_dependence);
+  set(ompt_callback_sync_region_wait, (ompt_callback_t)gotrace_omp_wait);
+  set(ompt_callback_mutex_acquire, (ompt_callback_t)gotrace_omp_acquire);
+  set(ompt_callback_mutex_acquired, (ompt_callback_t)gotrace_omp_acquired);
+  set(ompt_callback_mutex_released, (ompt_callback_t)gotrace_omp_released);
+#ifndef GOTRACE_OPENMP_IN_RECORD /* there the trace has begun */
+  gotrace_start_environment();
+#endif
+  return 1;
+}
+
+static void gotrace_omp_finalize(ompt_data_t *tool) { (void)tool; }
+
+/* The OpenMP library looks for this function when it starts. */
+ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *library) {
+  static ompt_start_tool_result_t result = {gotrace_omp_initialize, gotrace_omp_finalize, {0}};
+  (void)version, (void)library;
+  return &result;
+}
