@@ -27,6 +27,7 @@ help:
 	@echo 'make check       everything else: all configurations, compilers and Go releases, stress, fuzzers: 35 minutes'
 	@echo 'make deps        install what the tests use (Debian packages, some Go releases); asks sudo if need be'
 	@echo 'make examples    build the examples only'
+	@echo 'make adapters    programs that use other schedulers, each traced by its adapter (examples/adapters)'
 	@echo 'make explore     go through the interleavings of the tracer: 20 minutes (EXPLORE=--quick: 2; --all: hours)'
 	@echo 'make explore-go  have Go open a sample of the traces that the search makes'
 	@echo 'make mutants     break the tracer in small ways, and see that the search finds each: 1 minute'
@@ -101,6 +102,25 @@ build/cases/case.o: tests/cases/case.c gotrace.h $(wildcard tests/cases/*.h test
 build/cases/%: tests/cases/%.c build/cases/case.o build/tests/default/gotrace.a
 	$(CC) $(FLAGS) $(CFLAGS) $^ -o $@ $(LDFLAGS)
 
+# Adapters: each test is linked with the library that its adapter is for. pkg-config knows most of them.
+build/adapters/%: private CPPFLAGS += -D_GNU_SOURCE $(patsubst -I%,-isystem %,$(if $(package),$(shell pkg-config --cflags $(package))))
+build/adapters/%: private LDFLAGS += $(if $(package),$(shell pkg-config --libs $(package)))
+build/adapters/glib: package = gio-2.0
+build/adapters/libuv: package = libuv
+build/adapters/lua: package = lua5.4
+build/adapters/state_threads: LDFLAGS += -lst
+build/adapters/boost_fiber: LDFLAGS += -lboost_fiber -lboost_context
+build/adapters/openmp: CC = $(CLANG)
+build/adapters/openmp: CFLAGS += -fopenmp
+
+build/adapters/%: tests/adapters/%.c examples/adapters/%.* tests/adapters/story.h build/tests/quick/gotrace.a
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(CFLAGS) $< build/tests/quick/gotrace.a -o $@ $(LDFLAGS)
+
+build/adapters/%: tests/adapters/%.cpp examples/adapters/%.* tests/adapters/story.h build/tests/quick/gotrace.a
+	@mkdir -p $(@D)
+	$(CXX) $(patsubst -std=%,-std=c++20,$(filter-out -Wstrict-prototypes,$(FLAGS))) $(CFLAGS) $< build/tests/quick/gotrace.a -o $@ $(LDFLAGS)
+
 cases: $(cases)
 	tests/cases.sh $(RUNS)
 
@@ -110,6 +130,9 @@ test:
 
 check:
 	.ci/run check
+
+adapters:
+	tests/run.sh -o adapter
 
 stress: examples $(hello)
 	tests/stress.sh $(STRESS)
@@ -135,7 +158,7 @@ bench:
 	tests/bench/run.sh $(BENCH)
 
 format:
-	find gotrace.h examples tests fuzz -name '*.[ch]' -exec clang-format -i {} +
+	find gotrace.h examples tests fuzz -name '*.[ch]*' -exec clang-format -i {} +
 
 pages: examples
 	tests/run.sh -j 1 pages
@@ -178,7 +201,8 @@ PACKAGES = gcc g++ make libc6-dev libstb-dev clang libclang-rt-dev llvm clang-fo
 	gcc-powerpc64le-linux-gnu g++-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
 	gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross \
 	gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross \
-	lttng-tools liblttng-ust-dev
+	lttng-tools liblttng-ust-dev \
+	pkg-config libomp-dev libboost-fiber-dev libst-dev liblua5.4-dev libuv1-dev libglib2.0-dev
 SUDO = $(if $(filter-out 0,$(shell id -u)),sudo)
 
 deps:
@@ -206,6 +230,6 @@ clean:
 
 FORCE:
 
-.PHONY: all help examples test check fuzzers cases explore explore-go mutants stress stress-sessions bench format pages demo fuzz fuzz-replay deps install uninstall clean FORCE
+.PHONY: all help examples test check adapters fuzzers cases explore explore-go mutants stress stress-sessions bench format pages demo fuzz fuzz-replay deps install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

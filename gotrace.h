@@ -153,6 +153,35 @@
  *   If the waiter shares its gotrace_go_self(), the waker may call gotrace_go_unblock(waiter) before it wakes the
  *   waiter. The trace then shows who woke whom.
  *
+ * WRITING AN ADAPTER
+ *
+ *   An adapter connects a scheduler that exists, in its hooks or around its calls, with the calls of this header.
+ *   examples/adapters has seven, each one file: OpenMP, Boost.Fiber, State Threads, Lua, C++20 coroutines, libuv, GLib.
+ *
+ *   Handles       Keep a gotrace_go * where the scheduler keeps its task: in a property, a task's data, a table with
+ *                 weak keys. The calls accept NULL, so an adapter need not know whether a handle could be made. Make
+ *                 handles while tracing is off, too: a trace that starts later then knows the tasks.
+ *   Who creates   A task that a plain thread creates has an arrow from it if the thread is a goroutine: call
+ *                 gotrace_go_self() first.
+ *   Threads       A thread that only runs tasks has a proc (gotrace_proc_start). A plain thread that runs tasks now and
+ *                 then is its own goroutine: gotrace_go_stop, gotrace_go_start(task), gotrace_go_end,
+ *                 gotrace_go_start(gotrace_go_self() of before).
+ *   Waits         Report a wait before anybody can end it, thus before the scheduler's own queue or lock has the task.
+ *                 Where the hooks do not tell why a task waits, note the reason in the call that begins the wait.
+ *   Wakers        gotrace_go_unblock belongs where the waker decides, not where the task runs again, so that the arrow
+ *                 begins at the waker. For threads that wait on an object: gotrace_wait_on and gotrace_wake.
+ *   Yields        A task that gives up its thread and can go on at once is stopped, not blocked.
+ *   Destroyed     A task that is freed while it waits: gotrace_go_destroy, from its destructor or finalizer.
+ *   Places        In a script or another language: gotrace_site_make(function, file, line); with only an address:
+ *                 gotrace_site_make_pc. A site's location is also an entry. Guard the making with gotrace_enabled()
+ *                 where it is only for a stack.
+ *   One tracer    Several adapters and the program share a trace if they share a copy of the implementation: define
+ *                 GOTRACE_IMPLEMENTATION in one file only. See SHARED LIBRARIES.
+ *   Allocators    The tracer's own memory comes from the system, so an adapter may trace an allocator's locks. Its own
+ *                 bookkeeping should not allocate inside such a hook.
+ *   A check       gotrace_stats.problems is zero when an adapter keeps the rules; GOTRACE_DEBUG names the places where
+ *                 it does not.
+ *
  * SHARED LIBRARIES
  *
  *   Each copy of the implementation is a separate tracer and is started separately. Modules that share a trace must

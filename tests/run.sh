@@ -95,6 +95,10 @@ list_cases() { # list_cases [RUNS]
   done
 }
 
+list_adapters() {
+  tests/adapters.sh --list | sed 's/.*/adapter &|tests\/adapters.sh &/'
+}
+
 list_pages() {
   local release format options
   while read -r release format options; do
@@ -125,7 +129,7 @@ list_sessions() {
   echo "sessions under stress (thread)|tests/stress_sessions.sh 300 thread"
 }
 
-all_groups="unit compile go decode cases fuzz-replay explore sessions pages"
+all_groups="unit compile go decode cases fuzz-replay explore sessions adapters pages"
 
 # What shows most in the shortest time: each test once, as fast as it can be built; with what finds races and wrong accesses
 # if that costs one link; a sample of compilers; each format of each example by the newest Go that knows it, and by the oldest.
@@ -152,6 +156,7 @@ list_quick() {
   list_fuzz-replay
   echo "the search through interleavings, briefly|make -s explore EXPLORE=--brief"
   list_sessions | head -n 1
+  list_adapters | grep -E 'lua|coroutines'
 }
 
 list_rest() {

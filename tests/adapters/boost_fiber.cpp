@@ -1,7 +1,4 @@
 /* Boost.Fiber: producers and consumers over a channel, yields, sleeps, a mutex, joins, on two threads. */
-#define GOTRACE_IMPLEMENTATION
-#include "gotrace.h"
-
 #include "../../examples/adapters/boost_fiber.hpp"
 #include "story.h"
 
@@ -30,7 +27,7 @@ static void work() {
   GOTRACE_FIBER_NAME("consumer");
   for (int c = 0; c < PAIRS; c++)
     all.emplace_back([&channel, &sum] {
-      int value;
+      int value = 0;
       for (int i = 0; i < ITEMS; i++) {
         channel.pop(value);
         sum += value;

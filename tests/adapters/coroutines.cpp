@@ -1,8 +1,5 @@
 /* C++20 coroutines on a pool of two threads: tasks that yield, one that awaits others, a gate that one coroutine opens
  * for many, one that is destroyed while it waits. */
-#define GOTRACE_IMPLEMENTATION
-#include "gotrace.h"
-
 #include "../../examples/adapters/coroutines.hpp"
 #include "story.h"
 

@@ -1,8 +1,5 @@
 /* Lua coroutines: producers and consumers, an iterator by wrap, one that fails, one that is closed, some collected. The
  * script counts what it does; the trace must tell the same. */
-#define GOTRACE_IMPLEMENTATION
-#include "gotrace.h"
-
 #include "../../examples/adapters/lua.h"
 #include "story.h"
 

@@ -1,7 +1,4 @@
 /* OpenMP: parallel loops with barriers, a critical section, explicit tasks with taskwait and dependences. */
-#define GOTRACE_IMPLEMENTATION
-#include "gotrace.h"
-
 #include "../../examples/adapters/openmp.c"
 #include "story.h"
 

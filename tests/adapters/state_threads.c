@@ -1,7 +1,4 @@
 /* State Threads: a server on loopback and its clients, a queue with condition variable and mutex, joins, time-outs. */
-#define GOTRACE_IMPLEMENTATION
-#include "gotrace.h"
-
 #include "../../examples/adapters/state_threads.h"
 #include "story.h"
 
