@@ -158,7 +158,7 @@ bench:
 	tests/bench/run.sh $(BENCH)
 
 format:
-	find gotrace.h examples tests fuzz -name '*.[ch]*' -exec clang-format -i {} +
+	find gotrace.h examples tests fuzz '(' -name '*.[ch]' -o -name '*.[ch]pp' ')' -exec clang-format -i {} +
 
 pages: examples
 	tests/run.sh -j 1 pages

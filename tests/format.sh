@@ -4,5 +4,5 @@ set -eu
 cd "$(dirname "$0")/.."
 command -v clang-format >/dev/null || { echo 'clang-format is not installed'; exit 77; }
 status=0
-find gotrace.h examples tests fuzz -name '*.[ch]*' -exec clang-format --dry-run -Werror {} + || status=1
+find gotrace.h examples tests fuzz '(' -name '*.[ch]' -o -name '*.[ch]pp' ')' -exec clang-format --dry-run -Werror {} + || status=1
 exit $status
