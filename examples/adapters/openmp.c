@@ -16,21 +16,54 @@
 #include "gotrace.h"
 
 #include <omp-tools.h>
+#include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 
-/* What is known of a task: of an explicit one in its data, of the others (which never move) in their thread. */
-typedef struct gotrace_omp_task {
-  gotrace_go *go;
-  unsigned waits; /* the reason of the wait that it is in, or 0 */
-} gotrace_omp_task;
+/* A task's data is its goroutine's handle, 0 for one that never leaves its thread, and in the lower bits the wait that
+ * it is in: a number of GOTRACE_OMP_WAITS. */
+#define GOTRACE_OMP_WAITS(X)           \
+  X(BARRIER, 1, "OpenMP: barrier")     \
+  X(TASKWAIT, 2, "OpenMP: taskwait")   \
+  X(TASKGROUP, 3, "OpenMP: taskgroup") \
+  X(REDUCTION, 4, "OpenMP: reduction")
+enum {
+#define GOTRACE_OMP_NUMBER(name, number, text) GOTRACE_OMP_##name = number,
+  GOTRACE_OMP_WAITS(GOTRACE_OMP_NUMBER)
+#undef GOTRACE_OMP_NUMBER
+      GOTRACE_OMP_WAIT_MASK = 7
+};
 
-static __thread gotrace_omp_task gotrace_omp_own;
+static __thread gotrace_go *gotrace_omp_own;
 
-static gotrace_omp_task *gotrace_omp_of(ompt_data_t *task) {
-  if (task && task->ptr) return (gotrace_omp_task *)task->ptr;
-  if (!gotrace_omp_own.go) gotrace_omp_own.go = gotrace_go_self();
-  return &gotrace_omp_own;
+static gotrace_go *gotrace_omp_go(const ompt_data_t *task) {
+  gotrace_go *go = (gotrace_go *)(uintptr_t)(task->value & ~(uint64_t)GOTRACE_OMP_WAIT_MASK);
+  if (go) return go;
+  if (!gotrace_omp_own) gotrace_omp_own = gotrace_go_self();
+  return gotrace_omp_own;
+}
+
+/* What a wait begins and ends with beside the calls; for a tracer that also sees how the OpenMP library itself waits.
+ */
+#ifndef GOTRACE_OMP_WAITING
+#define GOTRACE_OMP_WAITING(waits) ((void)(waits))
+#endif
+
+static void gotrace_omp_begin_wait(gotrace_site *site, unsigned wait) {
+  unsigned reason = GOTRACE_BLOCK_SYNC;
+  switch (wait) {
+#define GOTRACE_OMP_REASON(name, number, text) \
+  case number: reason += GOTRACE_REASON(text); break;
+    GOTRACE_OMP_WAITS(GOTRACE_OMP_REASON)
+#undef GOTRACE_OMP_REASON
+  default: break;
+  }
+  gotrace_wait_begin_at(site, reason);
+  GOTRACE_OMP_WAITING(true);
+}
+
+static void gotrace_omp_end_wait(void) {
+  GOTRACE_OMP_WAITING(false);
+  gotrace_wait_end();
 }
 
 static gotrace_site *gotrace_omp_place(const void *code) {
@@ -44,7 +77,7 @@ static void gotrace_omp_thread_begin(ompt_thread_t type, ompt_data_t *thread) {
 
 static void gotrace_omp_thread_end(ompt_data_t *thread) {
   (void)thread;
-  gotrace_omp_own.go = NULL;
+  gotrace_omp_own = NULL;
   gotrace_thread_end();
 }
 
@@ -70,57 +103,51 @@ static void gotrace_omp_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_
 static void gotrace_omp_task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_data_t *task, int flags,
                                     int has_dependences, const void *code) {
   gotrace_site *site = code ? gotrace_site_make_pc((uintptr_t)code) : NULL;
-  gotrace_omp_task *made;
   (void)creator, (void)frame, (void)has_dependences;
-  if (!(flags & ompt_task_explicit) || !(made = (gotrace_omp_task *)calloc(1, sizeof *made))) return;
+  if (!(flags & ompt_task_explicit)) return;
   gotrace_go_self(); /* makes the thread a goroutine, which creates it */
-  made->go = gotrace_go_create_at(site, site ? &site->location : NULL);
-  task->ptr = made;
+  task->value = (uintptr_t)gotrace_go_create_at(site, site ? &site->location : NULL);
 }
 
 static void gotrace_omp_task_schedule(ompt_data_t *from, ompt_task_status_t status, ompt_data_t *to) {
-  gotrace_omp_task *left = gotrace_omp_of(from), *next;
+  bool is_explicit = from->value > GOTRACE_OMP_WAIT_MASK;
   if (!to || status == ompt_task_early_fulfill || status == ompt_task_late_fulfill || status == ompt_taskwait_complete)
     return; /* no switch */
-  next = gotrace_omp_of(to);
-  if (left->waits) gotrace_wait_end();
-  if (from->ptr && (status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_detach)) {
+  gotrace_omp_go(from);
+  if (from->value & GOTRACE_OMP_WAIT_MASK) gotrace_omp_end_wait();
+  if (is_explicit && (status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_detach)) {
     gotrace_go_end();
-    from->ptr = NULL;
-    free(left);
+    from->value = 0;
   } else {
     gotrace_go_stop(GOTRACE_REASON("OpenMP: its thread runs another task"));
   }
-  gotrace_go_start(next->go);
-  if (next->waits) gotrace_wait_begin(next->waits);
+  gotrace_go_start(gotrace_omp_go(to));
+  if (to->value & GOTRACE_OMP_WAIT_MASK) gotrace_omp_begin_wait(NULL, to->value & GOTRACE_OMP_WAIT_MASK);
 }
 
 static void gotrace_omp_dependence(ompt_data_t *first, ompt_data_t *then) {
-  if (first->ptr && then->ptr)
+  if (first->value && then->value)
     gotrace_logf(GOTRACE_NO_TASK, "OpenMP dependence", "G%llu waits for G%llu",
-                 (unsigned long long)gotrace_go_id(gotrace_omp_of(then)->go),
-                 (unsigned long long)gotrace_go_id(gotrace_omp_of(first)->go));
-}
-
-static unsigned gotrace_omp_wait_reason(ompt_sync_region_t kind) {
-  switch (kind) {
-  case ompt_sync_region_taskwait: return GOTRACE_REASON("OpenMP: taskwait") + GOTRACE_BLOCK_SYNC;
-  case ompt_sync_region_taskgroup: return GOTRACE_REASON("OpenMP: taskgroup") + GOTRACE_BLOCK_SYNC;
-  case ompt_sync_region_reduction: return GOTRACE_REASON("OpenMP: reduction") + GOTRACE_BLOCK_SYNC;
-  default: return GOTRACE_REASON("OpenMP: barrier") + GOTRACE_BLOCK_SYNC;
-  }
+                 (unsigned long long)gotrace_go_id(gotrace_omp_go(then)),
+                 (unsigned long long)gotrace_go_id(gotrace_omp_go(first)));
 }
 
 static void gotrace_omp_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
-                             ompt_data_t *data, const void *code) {
-  gotrace_omp_task *task = gotrace_omp_of(data);
+                             ompt_data_t *task, const void *code) {
+  unsigned wait = kind == ompt_sync_region_taskwait    ? GOTRACE_OMP_TASKWAIT
+                  : kind == ompt_sync_region_taskgroup ? GOTRACE_OMP_TASKGROUP
+                  : kind == ompt_sync_region_reduction ? GOTRACE_OMP_REDUCTION
+                                                       : GOTRACE_OMP_BARRIER;
+  static __thread ompt_data_t ending; /* stands for a task that the library has forgotten: at the last barrier */
   (void)parallel;
+  if (!task) task = &ending;
   if (endpoint == ompt_scope_begin) {
-    task->waits = gotrace_omp_wait_reason(kind);
-    gotrace_wait_begin_at(gotrace_omp_place(code), task->waits);
-  } else if (task->waits) {
-    gotrace_wait_end();
-    task->waits = 0;
+    gotrace_omp_go(task);
+    task->value |= wait;
+    gotrace_omp_begin_wait(gotrace_omp_place(code), wait);
+  } else if (task->value & GOTRACE_OMP_WAIT_MASK) {
+    gotrace_omp_end_wait();
+    task->value &= ~(uint64_t)GOTRACE_OMP_WAIT_MASK;
   }
 }
 
@@ -133,12 +160,13 @@ static void gotrace_omp_acquire(ompt_mutex_t kind, unsigned hint, unsigned imple
   (void)hint, (void)implementation;
   if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) return;
   gotrace_wait_on_at(gotrace_omp_place(code), (const void *)(uintptr_t)lock, reason + GOTRACE_BLOCK_SYNC);
+  GOTRACE_OMP_WAITING(true);
 }
 
 static void gotrace_omp_acquired(ompt_mutex_t kind, ompt_wait_id_t lock, const void *code) {
   (void)lock, (void)code;
   if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) return;
-  gotrace_wait_end();
+  gotrace_omp_end_wait();
 }
 
 static void gotrace_omp_released(ompt_mutex_t kind, ompt_wait_id_t lock, const void *code) {
