@@ -710,8 +710,7 @@ static inline bool check_v1_real_times(check_v1_trace *t, check_v1_g *gs) {
   return true;
 }
 
-/* --------------------------------------------------------------------------------------------- rules in that order
- * ---- */
+/* ----------------------------------------------------------------------------------------- rules in that order ---- */
 
 static inline void check_v1_remove_futile(check_v1_trace *t, check_v1_g *gs) {
   uint32_t i, kept = 0, at;

@@ -27,8 +27,7 @@ typedef unsigned long long ull;
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---------------------------------------------------------------------------------------------------------- base.c
- * ---- */
+/* ------------------------------------------------------------------------------------------------------ base.c ---- */
 
 extern struct program {
   const char *file;          /* named by messages; NULL: none */
@@ -65,8 +64,7 @@ void *keep(size_t size);
  */
 int64_t between(int64_t from, int64_t to);
 
-/* ------------------------------------------------------------------------------------------------------- library.c
- * ---- */
+/* --------------------------------------------------------------------------------------------------- library.c ---- */
 
 /* Makes this run's hashes differ from those of other runs. Call it once, before anything is hashed. */
 void seed_hashes(void);
@@ -92,8 +90,7 @@ void *map_get(const map *m, uint64_t key); /* NULL: not there */
 void map_put(map *m, uint64_t key, void *value);
 void map_free(map *m);
 
-/* -------------------------------------------------------------------------------------------------------- output.c
- * ---- */
+/* ---------------------------------------------------------------------------------------------------- output.c ---- */
 
 typedef struct bytes { /* a growing sequence */
   uint8_t *data;
@@ -135,8 +132,7 @@ void put_quoted(output *out, const char *data, size_t size);  /* as JSON */
 /* '?' for a control character, which could move the terminal's cursor or forge a line; else the byte. */
 int visible(unsigned char byte);
 
-/* --------------------------------------------------------------------------------------------------------- input.c
- * ---- */
+/* ----------------------------------------------------------------------------------------------------- input.c ---- */
 
 typedef struct input {
   const char *path;
@@ -164,8 +160,7 @@ gotrace_result input_next(input *in, gotrace_event *event);
 const char *input_error(const input *in);
 void input_close(input *in);
 
-/* -------------------------------------------------------------------------------------------------------- commands
- * ---- */
+/* ---------------------------------------------------------------------------------------------------- commands ---- */
 
 typedef struct settings {
   const char *output;  /* NULL: standard output */
