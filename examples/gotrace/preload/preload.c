@@ -161,10 +161,14 @@ struct walk {
   bool found; /* the library's own frames are behind it */
 };
 
+/* The bounds of the library, from the linker. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _etext[] __attribute__((visibility("hidden")));
+
 static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *argument) {
   struct walk *w = argument;
   uintptr_t ip = unwinder.ip(context);
   if (ip == self.caller) w->found = true;
+  if (w->found && ip - (uintptr_t)__ehdr_start < (uintptr_t)(_etext - __ehdr_start)) return _URC_END_OF_STACK; /* run_thread */
   if (w->found && ip) {
     if (w->count == w->max) return _URC_END_OF_STACK;
     w->pcs[w->count++] = ip;
@@ -172,6 +176,7 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg
   return _URC_NO_REASON;
 }
 
+/* A thread's first function returns to the library: its frame is the last. */
 __attribute__((no_sanitize("address"))) static int walk_frames(uintptr_t *pcs, int max) {
   char **frame = (char **)(void *)self.frame;
   int count = 0;
@@ -179,7 +184,7 @@ __attribute__((no_sanitize("address"))) static int walk_frames(uintptr_t *pcs, i
     char *up = frame[0];
     if (up <= (char *)frame || up > self.stack_high - 2 * sizeof *frame || (uintptr_t)up % sizeof *frame) break;
     frame = (char **)(void *)up;
-    if (!frame[1]) break;
+    if (!frame[1] || (self.created && frame[0] == self.stack_high)) break;
     pcs[count++] = (uintptr_t)frame[1];
   }
   return count;
@@ -471,6 +476,5 @@ __attribute__((constructor(101))) static void start(void) {
   if (!state.children) clean_environment();
   start_trace(false);
   pthread_atfork(NULL, NULL, forked);
-  atexit(finish_trace);
   at_quick_exit(finish_trace);
 }

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 int create_service(pthread_t *handle, void *(*function)(void *)); /* threads.c */
+void finish_trace(void);                                          /* preload.c */
 
 #define pthread_mutex_lock(mutex) REAL(pthread_mutex_lock)(mutex)
 #define pthread_mutex_unlock(mutex) REAL(pthread_mutex_unlock)(mutex)
@@ -25,3 +26,7 @@ int create_service(pthread_t *handle, void *(*function)(void *)); /* threads.c *
 #define GOTRACE_API __attribute__((visibility("hidden")))
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
+
+/* Destructors run in reverse order: this one before the tracer's own, which would discard what the flight recorder holds.
+ * What the library gives to atexit runs after both, since its constructor ran before the program was started. */
+__attribute__((destructor)) static void end(void) { finish_trace(); }
