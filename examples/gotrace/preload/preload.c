@@ -476,5 +476,6 @@ __attribute__((constructor(101))) static void start(void) {
   if (!state.children) clean_environment();
   start_trace(false);
   pthread_atfork(NULL, NULL, forked);
+  atexit(finish_trace); /* musl: before the destructors. In glibc, the one in tracer.c comes before */
   at_quick_exit(finish_trace);
 }
