@@ -120,7 +120,7 @@ test_waits_musl() {
 # ------------------------------------------------------------------------------------------------------------ ends ----
 
 has_thread() { # has_thread TRACE FUNCTION
-  "$tool" dump --json "$1" | grep -q "\"event\":\"GoCreate\".*\"new_stack\":\[{\"pc\":[0-9]*,\"function\":\"$2\"" ||
+  "$tool" dump --json "$1" | grep "\"event\":\"GoCreate\".*\"new_stack\":\[{\"pc\":[0-9]*,\"function\":\"$2\"" >/dev/null ||
     fail "$1 has no thread $2"
 }
 
@@ -136,8 +136,7 @@ test_ends() {
       [ $plain = $traced ] || { cat "$work/traced.err"; fail "$compiler $way: exit status $traced, not $plain"; }
       cmp "$work/plain" "$work/traced" || fail "$way: another output"
       judge "$work/ends.trace" "$work/traced.err"
-      has_thread "$work/ends.trace" last_thing
-      [ $way != exec ] || ! ls "$work"/ends-2.trace >/dev/null 2>&1 || judge "$work/ends-2.trace" "$work/traced.err"
+      [ $way = exec ] || has_thread "$work/ends.trace" last_thing # exec: the trace of the program that was executed
       rm -f "$work"/ends*.trace
     done
     for way in abort kill; do
@@ -204,9 +203,9 @@ test_bad_use() {
   [ "$("$tool" record -o "$work/script.trace" "$work/script" 2>"$work/script.err")" = hello ] || fail "script"
   judge "$work/script.trace" "$work/script.err"
   # The program's environment and descriptors are as without tracing.
-  (cd "$work" && "$tool" record -q env >traced && env >plain && cmp traced plain) || fail "another environment"
-  (cd "$work" && "$tool" record -q sh -c 'LD_PRELOAD=; exec env' | grep -v '^LD_PRELOAD=$' >traced && cmp traced plain) ||
-    fail "another environment behind exec"
+  (cd "$work" && "$tool" record -q env | grep -v '^_=' >traced && env | grep -v '^_=' >plain && cmp traced plain) || fail "another environment"
+  (cd "$work" && "$tool" record -q sh -c 'exec env' | grep -v '^_=' | sort >traced &&
+    sh -c 'exec env' | grep -v '^_=' | sort >plain && cmp traced plain) || fail "another environment behind exec"
   [ "$(cd "$work" && ls env.*.trace | wc -l)" = 1 ] || fail "the default name"
 }
 
@@ -229,7 +228,7 @@ test_children() {
   traces=0
   for trace in "$work"/all*.trace; do
     "$tool" check "$trace" >/dev/null || fail "$trace"
-    ! "$tool" dump "$trace" | grep -q last_thing || traces=$((traces + 1))
+    ! "$tool" dump "$trace" | grep last_thing >/dev/null || traces=$((traces + 1))
   done
   [ $traces = 3 ] || { ls "$work"; cat "$work/err"; fail "children: $traces traces have the thread"; }
   # Without it, children are not traced, and leave the file alone.

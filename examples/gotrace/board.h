@@ -14,6 +14,7 @@
 #define BOARD_PATH 4096
 #define BOARD_PROCESSES 4096
 
+enum { RECORD_GNU, RECORD_MUSL };
 enum { RECORD_STACKS_CALL_SITE, RECORD_STACKS_NONE, RECORD_STACKS_FRAME_POINTERS, RECORD_STACKS_UNWIND };
 
 /* The state of a process's trace. */
@@ -38,7 +39,7 @@ struct board_process {
 struct board {
   uint64_t version;
   /* Settings, written by the command. */
-  char library[BOARD_PATH]; /* this process's and its children's LD_PRELOAD: only this library */
+  char library[2][BOARD_PATH]; /* for programs of glibc and of musl; empty: there is none */
   char output[BOARD_PATH];  /* absolute path, %p stands for the process id; empty: DIRECTORY/COMMAND.PID.trace */
   char directory[BOARD_PATH];
   char command[256]; /* the name of the first program; empty: ask the system */

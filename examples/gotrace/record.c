@@ -18,9 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIBRARY "libgotrace-record.so"
-#define LIBRARY_MUSL "libgotrace-record-musl.so"
-
 static struct board *board;
 static volatile pid_t child;
 
@@ -123,23 +120,25 @@ static void read_interpreter(const char *path, const char *name, char *interpret
   if (!*interpreter) fail("%s: a statically linked program cannot be traced: the system loads no library into it", path);
 }
 
-/* The library for the program, beside the tool or where `make install` puts it. */
-static void find_library(const char *interpreter) {
-  const char *name = strstr(interpreter, "ld-musl") ? LIBRARY_MUSL : LIBRARY;
+/* The libraries beside the tool, or where `make install` puts them. Returns the one for the program. */
+static unsigned find_libraries(const char *interpreter) {
+  static const char *const names[] = {"libgotrace-record.so", "libgotrace-record-musl.so"};
   static const char *const places[] = {"", "../lib/gotrace/"};
+  unsigned needed = strstr(interpreter, "ld-musl") ? RECORD_MUSL : RECORD_GNU, which;
   char own[BOARD_PATH];
   ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
   size_t i;
   if (length < 0) fail("/proc/self/exe: %s", strerror(errno));
   own[length] = 0;
   *(strrchr(own, '/') + 1) = 0;
-  for (i = 0; i < COUNT(places); i++) {
-    if (snprintf(board->library, sizeof board->library, "%s%s%s", own, places[i], name) >= BOARD_PATH) continue;
-    if (access(board->library, R_OK) != 0) continue;
-    if (strpbrk(board->library, " :")) fail("%s: LD_PRELOAD allows no space and no colon in a path", board->library);
-    return;
+  for (which = RECORD_GNU; which <= RECORD_MUSL; which++) {
+    char *path = board->library[which];
+    for (i = 0; i < COUNT(places) && !*path; i++)
+      if (snprintf(path, BOARD_PATH, "%s%s%s", own, places[i], names[which]) >= BOARD_PATH || access(path, R_OK) != 0) *path = 0;
+    if (strpbrk(path, " :")) fail("%s: LD_PRELOAD allows no space and no colon in a path", path);
   }
-  fail("%s is neither in %s nor in %s../lib/gotrace", name, own, own);
+  if (!board->library[needed][0]) fail("%s is neither in %s nor in %s../lib/gotrace", names[needed], own, own);
+  return needed;
 }
 
 /* ----------------------------------------------------------------------------------------------------- the output ---- */
@@ -190,19 +189,19 @@ static void prepare_signals(void) {
     if (sigaction(passed[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(passed[i], &action, NULL);
 }
 
-static void add_to_environment(int file) {
+static void add_to_environment(const char *library, int file) {
   const char *old = getenv("LD_PRELOAD");
   char text[2 * BOARD_PATH + 64];
-  snprintf(text, sizeof text, "%s%s%s", board->library, old && *old ? ":" : "", old ? old : "");
+  snprintf(text, sizeof text, "%s%s%s", library, old && *old ? ":" : "", old ? old : "");
   setenv("LD_PRELOAD", text, 1);
   snprintf(text, sizeof text, "/proc/%d/fd/%d", (int)getpid(), file);
   setenv(BOARD_VARIABLE, text, 1);
 }
 
-static int run(const char *path, char **words, int file) {
+static int run(const char *path, char **words, const char *library, int file) {
   sigset_t all, old;
   int status, pipe_ends[2], error = 0;
-  add_to_environment(file);
+  add_to_environment(library, file);
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &old);
@@ -302,13 +301,14 @@ int command_record(char **words, const settings *set) {
   const char *path, *slash;
   char interpreter[256];
   int file, status;
+  unsigned library;
   file = memfd_create("gotrace record", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, (off_t)sizeof *board) != 0) fail("shared memory: %s", strerror(errno));
   board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (board == MAP_FAILED) fail("shared memory: %s", strerror(errno));
   path = find_program(words[0]);
   read_interpreter(path, words[0], interpreter, sizeof interpreter, 0);
-  find_library(interpreter);
+  library = find_libraries(interpreter);
   choose_output(set->output);
   slash = strrchr(words[0], '/');
   snprintf(board->command, sizeof board->command, "%s", slash ? slash + 1 : words[0]);
@@ -320,7 +320,7 @@ int command_record(char **words, const settings *set) {
   board->children = set->children;
   board->only_waits = set->only_waits;
   board->version = BOARD_VERSION;
-  status = run(path, words, file);
+  status = run(path, words, board->library[library], file);
   if (!set->quiet) summarize_all(path);
   return end_like(status);
 }

@@ -22,6 +22,7 @@ int main() {
         std::size_t size = (i * 37 + t) % 3000 + 1;
         char *p = static_cast<char *>(std::malloc(size)), *taken = nullptr;
         std::memset(p, 1, size);
+        own += static_cast<unsigned char>(p[size - 1]);
         if (i % 8 == 0) {
           std::lock_guard<std::mutex> guard(lock);
           shared.push_back(p);
@@ -29,7 +30,6 @@ int main() {
         } else {
           taken = p;
         }
-        own += static_cast<unsigned char>(p[0]);
         std::free(taken);
       }
       std::lock_guard<std::mutex> guard(lock);

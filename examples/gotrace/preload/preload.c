@@ -295,19 +295,14 @@ static struct board_process *new_entry(void) {
   return entry;
 }
 
-static void note_problems(struct board_process *entry) {
+/* Returns the result of the trace. */
+static gotrace_result note_problems(struct board_process *entry) {
   static gotrace_stats stats; /* too large for a small stack */
   gotrace_get_stats(&stats);
   entry->system_error = stats.system_error;
   entry->events = stats.events;
   memcpy(entry->problems, stats.problems, sizeof entry->problems);
-}
-
-static void note_result(gotrace_result result) {
-  struct board_process *entry = state.entry;
-  if (!entry) return;
-  note_problems(entry);
-  entry->result = result;
+  return stats.result;
 }
 
 static char full_path[2 * BOARD_PATH];
@@ -426,7 +421,8 @@ void finish_trace(void) {
     gotrace_flight_stop();
     state.entry->result = result;
   } else {
-    note_result(gotrace_stop());
+    gotrace_stop(); /* the tracer may have ended the trace before: see its guide, THE END OF THE PROGRAM */
+    state.entry->result = note_problems(state.entry);
   }
   __atomic_store_n(&state.entry->state, (uint32_t)PROCESS_ENDED, __ATOMIC_RELEASE);
   self.inside = inside;
@@ -439,18 +435,24 @@ static void forked(void) { __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEA
 static void clean_environment(void) {
   extern char **environ;
   char **from = environ, **to = environ;
-  size_t size = strlen(state.board->library);
   for (; *from; from++) {
     char *value = *from;
     if (strncmp(value, BOARD_VARIABLE "=", sizeof BOARD_VARIABLE) == 0) continue;
-    if (strncmp(value, "LD_PRELOAD=", 11) == 0 && strncmp(value + 11, state.board->library, size) == 0) {
-      if (!value[11 + size]) continue;
-      memmove(value + 11, value + 11 + size + 1, strlen(value + 11 + size + 1) + 1);
+    if (strncmp(value, "LD_PRELOAD=", 11) == 0) {
+      const char *rest = without_library(value + 11);
+      if (!*rest && rest != value + 11) continue;
+      memmove(value + 11, rest, strlen(rest) + 1);
     }
-    *to++ = *from;
+    *to++ = value;
   }
   *to = NULL;
 }
+
+#if defined(__GLIBC__)
+#define OWN_LIBRARY RECORD_GNU
+#else
+#define OWN_LIBRARY RECORD_MUSL
+#endif
 
 char board_assignment[BOARD_PATH + 32];
 
@@ -473,7 +475,8 @@ __attribute__((constructor(101))) static void start(void) {
     return;
   }
   state.children = state.board->children != 0;
-  if (!state.children) clean_environment();
+  /* system and popen give the environment to a shell, which may be of the other C library. */
+  if (!state.children || library_for("/bin/sh") != OWN_LIBRARY) clean_environment();
   start_trace(false);
   pthread_atfork(NULL, NULL, forked);
   atexit(finish_trace); /* musl: before the destructors. In glibc, the one in tracer.c comes before */

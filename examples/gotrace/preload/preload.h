@@ -146,6 +146,10 @@ void begin_main_thread(void);
 void locks_after_fork(void);
 long futex(long number, long a, long b, long c, long d, long e, long f, uintptr_t caller, char *frame);
 
+/* process.c */
+int library_for(const char *path); /* of the board, for a program or script; -1: none can be loaded */
+const char *without_library(const char *preload);
+
 /* io.c */
 void io_after_fork(void);
 

@@ -3,8 +3,18 @@
 #include "preload.h"
 
 #include <alloca.h>
+#include <elf.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
+
+#if __SIZEOF_POINTER__ == 8
+typedef Elf64_Ehdr header;
+typedef Elf64_Phdr segment;
+#else
+typedef Elf32_Ehdr header;
+typedef Elf32_Phdr segment;
+#endif
 
 extern char **environ;
 extern char board_assignment[];
@@ -60,34 +70,89 @@ EXPORT int daemon(int stay, int keep) {
 
 #define FEW_EVENTS 64
 
-/* Ends the trace of a process that is about to execute another program, unless that will fail. */
-static void before_exec(const char *path, bool search) {
-  struct board_process *entry = state.entry;
-  bool found = false;
+/* The dynamic linker that a program names, or the interpreter of a script, by its first bytes. */
+static int interpreter_library(const char *path, unsigned depth) {
+  union {
+    char bytes[4096];
+    header elf;
+  } start;
+  ssize_t size;
+  unsigned i;
+  int file = open(path, O_RDONLY | O_CLOEXEC), found = -1;
+  if (file < 0) return -1;
+  size = REAL(read)(file, start.bytes, sizeof start.bytes - 1);
+  REAL(close)(file);
+  if (size < (ssize_t)sizeof start.elf) size = size < 0 ? 0 : size;
+  start.bytes[size] = 0;
+  if (start.bytes[0] == '#' && start.bytes[1] == '!' && depth < 5) {
+    char *word = start.bytes + 2;
+    word += strspn(word, " \t");
+    word[strcspn(word, " \t\n")] = 0;
+    return interpreter_library(word, depth + 1);
+  }
+  if (size < (ssize_t)sizeof start.elf || memcmp(start.elf.e_ident, ELFMAG, SELFMAG) != 0 ||
+      start.elf.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+    return -1;
+  for (i = 0; i < start.elf.e_phnum; i++) {
+    size_t at = (size_t)start.elf.e_phoff + i * sizeof(segment);
+    segment s;
+    if (at + sizeof s > (size_t)size) break;
+    memcpy(&s, start.bytes + at, sizeof s);
+    if (s.p_type != PT_INTERP || s.p_offset + s.p_filesz > (size_t)size) continue;
+    found = strstr(start.bytes + s.p_offset, "ld-musl") ? RECORD_MUSL : RECORD_GNU;
+  }
+  return found >= 0 && state.board->library[found][0] ? found : -1;
+}
+
+int library_for(const char *path) {
+  int kept = errno, found = interpreter_library(path, 0);
+  errno = kept;
+  return found;
+}
+
+/* The rest of LD_PRELOAD behind the libraries of the board. */
+const char *without_library(const char *preload) {
+  unsigned i;
+  for (i = RECORD_GNU; i <= RECORD_MUSL; i++) {
+    size_t size = strlen(state.board->library[i]);
+    if (size && strncmp(preload, state.board->library[i], size) == 0 && (!preload[size] || preload[size] == ':'))
+      preload += size + (preload[size] == ':');
+  }
+  return preload;
+}
+
+/* Where exec finds a program; NULL: nowhere. `full`: BOARD_PATH bytes. */
+static const char *locate(const char *path, bool search, char *full) {
+  const char *at = getenv("PATH"), *end, *found = NULL;
   int kept = errno;
-  if (!__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) || (int)REAL(syscall)(SYS_getpid) != state.pid || !path) return;
+  if (!path) return NULL;
   if (!search || strchr(path, '/')) {
-    found = access(path, X_OK) == 0;
+    if (access(path, X_OK) == 0) found = path;
   } else {
-    const char *at = getenv("PATH"), *end;
-    char full[BOARD_PATH];
     for (at = at ? at : "/bin:/usr/bin"; !found; at = end + 1) {
       end = at + strcspn(at, ":");
-      if ((size_t)(end - at) + strlen(path) + 2 < sizeof full) {
-        snprintf(full, sizeof full, "%.*s%s%s", (int)(end - at), at, end > at ? "/" : "", path);
-        found = access(full, X_OK) == 0;
+      if ((size_t)(end - at) + strlen(path) + 2 < BOARD_PATH) {
+        snprintf(full, BOARD_PATH, "%.*s%s%s", (int)(end - at), at, end > at ? "/" : "", path);
+        if (access(full, X_OK) == 0) found = full;
       }
       if (!*end) break;
     }
   }
-  if (found) {
-    finish_trace();
-    if (entry->events < FEW_EVENTS && !state.board->flight_milliseconds) {
-      __atomic_store_n(&entry->state, (uint32_t)PROCESS_DROPPED, __ATOMIC_RELEASE);
-      unlink(entry->path);
-    } else {
-      __atomic_store_n(&entry->state, (uint32_t)PROCESS_REPLACED, __ATOMIC_RELEASE);
-    }
+  errno = kept;
+  return found;
+}
+
+/* Ends the trace of a process that is about to execute another program. */
+static void before_exec(void) {
+  struct board_process *entry = state.entry;
+  int kept = errno;
+  if (!__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) || (int)REAL(syscall)(SYS_getpid) != state.pid) return;
+  finish_trace();
+  if (entry->events < FEW_EVENTS && !state.board->flight_milliseconds) {
+    __atomic_store_n(&entry->state, (uint32_t)PROCESS_DROPPED, __ATOMIC_RELEASE);
+    unlink(entry->path);
+  } else {
+    __atomic_store_n(&entry->state, (uint32_t)PROCESS_REPLACED, __ATOMIC_RELEASE);
   }
   errno = kept;
 }
@@ -102,56 +167,65 @@ static size_t count_words(char *const *words) {
   return count;
 }
 
-/* An environment with the library: ROOM more strings than `from`, and one of PRELOAD_ROOM bytes. */
-#define ROOM 3
-#define PRELOAD_ROOM(from) (sizeof "LD_PRELOAD=" + 1 + sizeof state.board->library + strlen(preload_of(from)))
+/* An environment with the library that the program can load, or with none. */
+#define ROOM 3 /* strings more than in the old one */
+#define PRELOAD_ROOM(from) (sizeof "LD_PRELOAD=" + 1 + BOARD_PATH + strlen(preload_of(from)))
 
 static const char *preload_of(char *const *environment) {
   for (; environment && *environment; environment++)
-    if (strncmp(*environment, "LD_PRELOAD=", 11) == 0) return *environment + 11;
+    if (strncmp(*environment, "LD_PRELOAD=", 11) == 0) return without_library(*environment + 11);
   return "";
 }
 
-static char *const *with_library(char *const *from, char **to, char *preload, size_t room) {
-  const char *old = preload_of(from), *library = state.board->library;
+static char *const *with_library(int library, char *const *from, char **to, char *preload, size_t room) {
+  const char *old = preload_of(from);
   size_t count = 0;
-  bool there = strncmp(old, library, strlen(library)) == 0;
+  snprintf(preload, room, "LD_PRELOAD=%s%s%s", library < 0 ? "" : state.board->library[library], library >= 0 && *old ? ":" : "",
+           old);
   for (; from && *from; from++)
-    if ((there || strncmp(*from, "LD_PRELOAD=", 11) != 0) && strncmp(*from, BOARD_VARIABLE "=", sizeof BOARD_VARIABLE) != 0)
+    if (strncmp(*from, "LD_PRELOAD=", 11) != 0 && strncmp(*from, BOARD_VARIABLE "=", sizeof BOARD_VARIABLE) != 0)
       to[count++] = *from;
-  if (!there) {
-    snprintf(preload, room, "LD_PRELOAD=%s%s%s", library, *old ? ":" : "", old);
-    to[count++] = preload;
-  }
-  to[count++] = board_assignment;
+  if (library >= 0 || *old) to[count++] = preload;
+  if (library >= 0) to[count++] = board_assignment;
   to[count] = NULL;
   return to;
 }
 
-#define WITH_LIBRARY(environment)                                                                            \
+#define WITH_LIBRARY(path, environment)                                                                      \
   do {                                                                                                       \
     if (follows()) {                                                                                         \
       size_t preload_room = PRELOAD_ROOM(environment);                                                       \
-      environment = with_library(environment, alloca((count_words(environment) + ROOM) * sizeof(char *)),    \
+      environment = with_library(library_for(path), environment,                                             \
+                                 alloca((count_words(environment) + ROOM) * sizeof(char *)),                 \
                                  alloca(preload_room), preload_room);                                        \
     }                                                                                                        \
   } while (0)
 
 EXPORT int execve(const char *path, char *const *words, char *const *environment) {
-  WITH_LIBRARY(environment);
-  before_exec(path, false);
+  if (locate(path, false, NULL)) { /* else it fails */
+    WITH_LIBRARY(path, environment);
+    before_exec();
+  }
   return REAL(execve)(path, words, environment);
 }
 
 EXPORT int execvpe(const char *path, char *const *words, char *const *environment) {
-  WITH_LIBRARY(environment);
-  before_exec(path, true);
+  char full[BOARD_PATH];
+  const char *found = locate(path, true, full);
+  if (found) {
+    WITH_LIBRARY(found, environment);
+    before_exec();
+  }
   return REAL(execvpe)(path, words, environment);
 }
 
 EXPORT int fexecve(int fd, char *const *words, char *const *environment) {
-  WITH_LIBRARY(environment);
-  before_exec("/", false);
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  if (locate(path, false, NULL)) {
+    WITH_LIBRARY(path, environment);
+    before_exec();
+  }
   return REAL(fexecve)(fd, words, environment);
 }
 
@@ -197,11 +271,15 @@ EXPORT int execle(const char *path, const char *first, ...) {
   return execve(path, words, environment);
 }
 
-#define SPAWN(name)                                                                                              \
+#define SPAWN(name, search)                                                                                              \
   EXPORT int name(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,                     \
                   const posix_spawnattr_t *attributes, char *const *words, char *const *environment) {           \
     int result;                                                                                                  \
-    if (state.children) WITH_LIBRARY(environment);                                                               \
+    if (state.children) {                                                                                        \
+      char full[BOARD_PATH];                                                                                     \
+      const char *found = locate(path, search, full);                                                            \
+      if (found) WITH_LIBRARY(found, environment);                                                               \
+    }                                                                                                            \
     if (!tracing() || state.only_waits) return REAL(name)(child, path, actions, attributes, words, environment); \
     ENTER(name);                                                                                                 \
     begin_system_call();                                                                                         \
@@ -210,8 +288,8 @@ EXPORT int execle(const char *path, const char *first, ...) {
     LEAVE();                                                                                                     \
     return result;                                                                                               \
   }
-SPAWN(posix_spawn)
-SPAWN(posix_spawnp)
+SPAWN(posix_spawn, false)
+SPAWN(posix_spawnp, true)
 
 /* ------------------------------------------------------------------------------------------------------------ exit ---- */
 
