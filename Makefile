@@ -59,8 +59,8 @@ build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*.h) g
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
 
-# Each file of the library needs its frame pointer, where walks of the stack begin. Its thread-locals must not be allocated.
-preload_flags = -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer -fno-optimize-sibling-calls
+# Stacks begin at the frame of one of the library's functions, see preload/locks.c. Its thread-locals must not be allocated.
+preload_flags = -O2 -fPIC -fvisibility=hidden -ftls-model=initial-exec -foptimize-sibling-calls
 
 build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(preload_sources) $(wildcard examples/gotrace/preload/*.h) examples/gotrace/board.h gotrace.h
 	@mkdir -p $(@D)

@@ -206,6 +206,7 @@ extern struct real {
 
 /* Early calls come before the library's constructor: from constructors of other libraries, from an allocator's start. */
 void resolve(void);
+#define EARLY(name) real.name /* for the two that have a value from the start */
 #define REAL(name) (*(LIKELY(real.name) ? real.name : (resolve(), real.name)))
 
 #endif

@@ -19,57 +19,70 @@
     LEAVE();                                                     \
   } while (0)
 
-/* Defines a function that waits for a lock: NAME, what to try, what a held lock answers, the result's type. */
-#define LOCK(type, name, parameters, arguments, try, held, key, reason)   \
-  EXPORT type name parameters {                                           \
-    type result;                                                          \
-    if (!tracing()) return REAL(name) arguments;                          \
-    result = real.try;                                                    \
-    if (LIKELY(result != (held))) return result;                          \
-    WAIT_FOR(result, key, reason, name, arguments);             \
-    return result;                                                        \
+/* A function that is mostly called without waiting has a short way and a long one. The short one ends with a jump to the long
+ * one, which finds the program's frame and return address as if the program had called it. So the library is always built
+ * with optimization. */
+#define LONG_WAY NOINLINE static
+
+/* Defines a function that waits for a lock: what to try, what a held lock answers. A try does no harm if the call is not to be
+ * reported. */
+#define LOCK(type, name, parameters, arguments, try, try_arguments, held, key, reason) \
+  LONG_WAY type name##_held parameters {                                               \
+    type result;                                                                       \
+    if (!tracing()) return REAL(name) arguments;                                       \
+    WAIT_FOR(result, key, reason, name, arguments);                                    \
+    return result;                                                                     \
+  }                                                                                    \
+  EXPORT type name parameters {                                                        \
+    type result = try try_arguments;                                             \
+    if (LIKELY(result != (held))) return result;                                       \
+    return name##_held arguments;                                                      \
   }
 
 /* Defines a function that lets up to `count` waiters continue. */
-#define WAKER(type, name, parameters, arguments, key, count)                             \
-  EXPORT type name parameters {                                                          \
-    if (UNLIKELY(has_waiters(key)) && tracing()) {                                       \
-      ENTER(name);                                                                       \
-      wake(key, count);                                                                  \
-      LEAVE();                                                                           \
-    }                                                                                    \
-    return REAL(name) arguments;                                                         \
+#define WAKER(type, name, parameters, arguments, function, key, count) \
+  LONG_WAY type name##_wakes parameters {                        \
+    if (tracing()) {                                             \
+      ENTER(name);                                               \
+      wake(key, count);                                          \
+      LEAVE();                                                   \
+    }                                                            \
+    return function arguments;                                   \
+  }                                                              \
+  EXPORT type name parameters {                                  \
+    if (UNLIKELY(has_waiters(key))) return name##_wakes arguments; \
+    return function arguments;                                   \
   }
 
 /* --------------------------------------------------------------------------------------------------------- mutexes ---- */
 
-LOCK(int, pthread_mutex_lock, (pthread_mutex_t *m), (m), pthread_mutex_trylock(m), EBUSY, m, MUTEX)
+LOCK(int, pthread_mutex_lock, (pthread_mutex_t *m), (m), EARLY(pthread_mutex_trylock), (m), EBUSY, m, MUTEX)
 LOCK(int, pthread_mutex_timedlock, (pthread_mutex_t *m, const struct timespec *until), (m, until),
-     pthread_mutex_trylock(m), EBUSY, m, MUTEX)
+     REAL(pthread_mutex_trylock), (m), EBUSY, m, MUTEX)
 LOCK(int, pthread_mutex_clocklock, (pthread_mutex_t *m, clockid_t clock, const struct timespec *until), (m, clock, until),
-     pthread_mutex_trylock(m), EBUSY, m, MUTEX)
-WAKER(int, pthread_mutex_unlock, (pthread_mutex_t *m), (m), m, 1)
+     REAL(pthread_mutex_trylock), (m), EBUSY, m, MUTEX)
+WAKER(int, pthread_mutex_unlock, (pthread_mutex_t *m), (m), EARLY(pthread_mutex_unlock), m, 1)
 
-LOCK(int, mtx_lock, (mtx_t *m), (m), mtx_trylock(m), thrd_busy, m, MUTEX)
-LOCK(int, mtx_timedlock, (mtx_t *restrict m, const struct timespec *restrict until), (m, until), mtx_trylock(m), thrd_busy,
+LOCK(int, mtx_lock, (mtx_t *m), (m), REAL(mtx_trylock), (m), thrd_busy, m, MUTEX)
+LOCK(int, mtx_timedlock, (mtx_t *restrict m, const struct timespec *restrict until), (m, until), REAL(mtx_trylock), (m), thrd_busy,
      m, MUTEX)
-WAKER(int, mtx_unlock, (mtx_t *m), (m), m, 1)
+WAKER(int, mtx_unlock, (mtx_t *m), (m), REAL(mtx_unlock), m, 1)
 
 /* ----------------------------------------------------------------------------------------------- read-write locks ---- */
 
 #define READERS(lock) ((const char *)(lock))
 #define WRITERS(lock) ((const char *)(lock) + 1)
 
-LOCK(int, pthread_rwlock_rdlock, (pthread_rwlock_t *l), (l), pthread_rwlock_tryrdlock(l), EBUSY, READERS(l), READ_LOCK)
-LOCK(int, pthread_rwlock_wrlock, (pthread_rwlock_t *l), (l), pthread_rwlock_trywrlock(l), EBUSY, WRITERS(l), WRITE_LOCK)
+LOCK(int, pthread_rwlock_rdlock, (pthread_rwlock_t *l), (l), REAL(pthread_rwlock_tryrdlock), (l), EBUSY, READERS(l), READ_LOCK)
+LOCK(int, pthread_rwlock_wrlock, (pthread_rwlock_t *l), (l), REAL(pthread_rwlock_trywrlock), (l), EBUSY, WRITERS(l), WRITE_LOCK)
 LOCK(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t *l, const struct timespec *until), (l, until),
-     pthread_rwlock_tryrdlock(l), EBUSY, READERS(l), READ_LOCK)
+     REAL(pthread_rwlock_tryrdlock), (l), EBUSY, READERS(l), READ_LOCK)
 LOCK(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t *l, const struct timespec *until), (l, until),
-     pthread_rwlock_trywrlock(l), EBUSY, WRITERS(l), WRITE_LOCK)
+     REAL(pthread_rwlock_trywrlock), (l), EBUSY, WRITERS(l), WRITE_LOCK)
 LOCK(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t *l, clockid_t clock, const struct timespec *until),
-     (l, clock, until), pthread_rwlock_tryrdlock(l), EBUSY, READERS(l), READ_LOCK)
+     (l, clock, until), REAL(pthread_rwlock_tryrdlock), (l), EBUSY, READERS(l), READ_LOCK)
 LOCK(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t *l, clockid_t clock, const struct timespec *until),
-     (l, clock, until), pthread_rwlock_trywrlock(l), EBUSY, WRITERS(l), WRITE_LOCK)
+     (l, clock, until), REAL(pthread_rwlock_trywrlock), (l), EBUSY, WRITERS(l), WRITE_LOCK)
 
 /* Whether the calling thread, which holds the lock, is not one of several readers. The first word counts the readers: in
  * glibc from its fourth bit on (pthread_rwlock_common.c), in musl in its lower 31 bits, where all ones mean a writer. */
@@ -84,14 +97,18 @@ static bool holds_alone(const pthread_rwlock_t *lock) {
 #endif
 }
 
-/* All waiting readers, or else one writer. */
-EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l) {
-  if ((has_waiters(READERS(l)) || has_waiters(WRITERS(l))) && tracing() && holds_alone(l)) {
+/* All waiting readers, or else one writer. Both keys have the same slot. */
+LONG_WAY int unlock_wakes(pthread_rwlock_t *l) {
+  if (tracing() && holds_alone(l)) {
     ENTER(pthread_rwlock_unlock);
-    if (has_waiters(READERS(l))) wake(READERS(l), GOTRACE_WAKE_ALL);
-    else wake(WRITERS(l), 1);
+    if (!wake(READERS(l), GOTRACE_WAKE_ALL)) wake(WRITERS(l), 1);
     LEAVE();
   }
+  return REAL(pthread_rwlock_unlock)(l);
+}
+
+EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l) {
+  if (UNLIKELY(has_waiters(l))) return unlock_wakes(l);
   return REAL(pthread_rwlock_unlock)(l);
 }
 
@@ -116,10 +133,10 @@ CONDITION(pthread_cond_clockwait, (pthread_cond_t *c, pthread_mutex_t *m, clocki
           (c, m, clock, until))
 CONDITION(cnd_wait, (cnd_t *c, mtx_t *m), (c, m))
 CONDITION(cnd_timedwait, (cnd_t *restrict c, mtx_t *restrict m, const struct timespec *restrict until), (c, m, until))
-WAKER(int, pthread_cond_signal, (pthread_cond_t *c), (c), c, 1)
-WAKER(int, pthread_cond_broadcast, (pthread_cond_t *c), (c), c, GOTRACE_WAKE_ALL)
-WAKER(int, cnd_signal, (cnd_t *c), (c), c, 1)
-WAKER(int, cnd_broadcast, (cnd_t *c), (c), c, GOTRACE_WAKE_ALL)
+WAKER(int, pthread_cond_signal, (pthread_cond_t *c), (c), REAL(pthread_cond_signal), c, 1)
+WAKER(int, pthread_cond_broadcast, (pthread_cond_t *c), (c), REAL(pthread_cond_broadcast), c, GOTRACE_WAKE_ALL)
+WAKER(int, cnd_signal, (cnd_t *c), (c), REAL(cnd_signal), c, 1)
+WAKER(int, cnd_broadcast, (cnd_t *c), (c), REAL(cnd_broadcast), c, GOTRACE_WAKE_ALL)
 
 /* ------------------------------------------------------------------------------------------------------ semaphores ---- */
 
@@ -137,7 +154,7 @@ WAKER(int, cnd_broadcast, (cnd_t *c), (c), c, GOTRACE_WAKE_ALL)
 SEMAPHORE(sem_wait, (sem_t *s), (s))
 SEMAPHORE(sem_timedwait, (sem_t *s, const struct timespec *until), (s, until))
 SEMAPHORE(sem_clockwait, (sem_t *s, clockid_t clock, const struct timespec *until), (s, clock, until))
-WAKER(int, sem_post, (sem_t *s), (s), s, 1)
+WAKER(int, sem_post, (sem_t *s), (s), REAL(sem_post), s, 1)
 
 /* ------------------------------------------------------------------------------------------------------ spin locks ---- */
 
@@ -152,7 +169,7 @@ EXPORT int pthread_spin_lock(pthread_spinlock_t *l) {
   WAIT_FOR(result, (const void *)l, SPIN, pthread_spin_lock, (l));
   return result;
 }
-WAKER(int, pthread_spin_unlock, (pthread_spinlock_t *l), (l), (const void *)l, 1)
+WAKER(int, pthread_spin_unlock, (pthread_spinlock_t *l), (l), REAL(pthread_spin_unlock), (const void *)l, 1)
 
 /* -------------------------------------------------------------------------------------------------------- barriers ----
  *

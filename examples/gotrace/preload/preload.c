@@ -8,7 +8,11 @@
 #include <sys/syscall.h>
 #include <unwind.h>
 
-struct real real;
+static int early_trylock(pthread_mutex_t *mutex);
+static int early_unlock(pthread_mutex_t *mutex);
+
+/* Two functions whose callers have no time to ask whether they have been found. */
+struct real real = {.pthread_mutex_trylock = early_trylock, .pthread_mutex_unlock = early_unlock};
 struct state state;
 __thread struct self self;
 unsigned reasons[REASON_COUNT];
@@ -58,6 +62,18 @@ void resolve(void) {
 #undef FIELD
   self.resolves = false;
   errno = kept;
+}
+
+static int early_trylock(pthread_mutex_t *mutex) {
+  if (self.resolves) return 0;
+  resolve();
+  return real.pthread_mutex_trylock(mutex);
+}
+
+static int early_unlock(pthread_mutex_t *mutex) {
+  if (self.resolves) return 0;
+  resolve();
+  return real.pthread_mutex_unlock(mutex);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- pieces ---- */
@@ -119,10 +135,11 @@ void end_system_call(void) {
   errno = kept;
 }
 
-void wake(const void *key, unsigned count) {
+unsigned wake(const void *key, unsigned count) {
   int kept = errno;
-  gotrace_wake_at(NULL, key, count);
+  unsigned woken = gotrace_wake_at(NULL, key, count);
   errno = kept;
+  return woken;
 }
 
 /* A signal handler that interrupted one of the library's functions may have left it by longjmp: then the thread is in a

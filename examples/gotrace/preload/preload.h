@@ -81,14 +81,14 @@ void begin_wait(const void *key, unsigned reason);
 void end_wait(void);
 void begin_system_call(void);
 void end_system_call(void);
-void wake(const void *key, unsigned count);
+unsigned wake(const void *key, unsigned count); /* how many it woke */
 void apply_name(void);
 
-/* Whether somebody may wait for a key: how many do, by a hash of the key. */
-#define WAITER_SLOTS 1024
+/* Whether somebody may wait for a key: how many do, by a hash of the key, which must be quick. */
+#define WAITER_SLOTS 4096
 extern uint32_t waiters[WAITER_SLOTS];
 static inline uint32_t *waiters_of(const void *key) {
-  return &waiters[((uintptr_t)key * (uintptr_t)0x9e3779b97f4a7c15u) >> (sizeof(uintptr_t) * 8 - 10)];
+  return &waiters[(uintptr_t)key / 8 % WAITER_SLOTS];
 }
 static inline bool has_waiters(const void *key) { return __atomic_load_n(waiters_of(key), __ATOMIC_RELAXED) != 0; }
 
