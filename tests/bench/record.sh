@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What `gotrace record` costs programs: ratios of traced to plain times, each the best of some runs that alternate.
+# What `gotrace record` costs programs: ratios of traced to plain processor times (user and system, of the program, the library
+# and the tool; for redis the time per request under load), each the best of some runs that alternate.
 #
 #     tests/bench/record.sh [-q]      -q: fewer runs
 #
@@ -27,8 +28,8 @@ report() { # report NAME PLAIN TRACED LIMIT: lower is better
 least() { sort -g | head -n 1; }
 
 seconds() { # seconds COMMAND...: what it takes, its output thrown away
-  local TIMEFORMAT=%R
-  { time "$@" >/dev/null 2>&1; } 2>&1
+  local TIMEFORMAT='%U %S'
+  { time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print $1 + $2 }'
 }
 
 printf '%-44s %12s %12s %8s %8s\n' 'gotrace record' plain traced ratio limit
@@ -40,7 +41,7 @@ for ((i = 0; i < runs; i++)); do
 done
 report 'uncontended mutex pair, ns' "$(least <"$work/mutex.plain")" "$(least <"$work/mutex.traced")" 1.3
 
-for ((i = 0; i < 12; i++)); do cat gotrace.h; done >"$work/input"
+for ((i = 0; i < 40; i++)); do cat gotrace.h; done >"$work/input"
 for stacks in none frame-pointers; do
   for command in 'pigz -p 2 -nc' 'xz -T2 --block-size=1MiB -1 -c'; do
     name=${command%% *}
@@ -54,12 +55,12 @@ for stacks in none frame-pointers; do
   done
 done
 
-# The server's side of 10 connections; microseconds per request.
+# Throughput with 10 connections, as microseconds per request.
 serve() { # serve OUTPUT COMMAND...
   "${@:2}" redis-server --port 0 --unixsocket "$work/redis.sock" --save '' --dir "$work" >/dev/null 2>&1 &
   server=$!
   until redis-cli -s "$work/redis.sock" ping >/dev/null 2>&1; do sleep 0.05; done
-  redis-benchmark -s "$work/redis.sock" -n 60000 -c 10 -t get -q --csv 2>/dev/null |
+  redis-benchmark -s "$work/redis.sock" -n 100000 -c 10 -t get -q --csv 2>/dev/null |
     awk -F '"' '$2 == "GET" { print 1e6 / $4 }' >>"$1"
   redis-cli -s "$work/redis.sock" shutdown nosave || true
   wait $server || true

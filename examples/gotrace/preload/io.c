@@ -57,6 +57,9 @@ static const void *key_of(int fd) {
   return key ? (const void *)(uintptr_t)(key | 1u << 31 | 1) : NULL;
 }
 
+/* The same for a descriptor of epoll, without a system call. */
+static const void *epoll_key(int fd) { return (const void *)(uintptr_t)(mix(1, (uint64_t)fd) | 1u << 31 | 1); }
+
 /* ------------------------------------------------------------------------------------------------------ connections ----
  *
  * Whom a write wakes: the reader of the same pipe or event descriptor, of the other end of a socket pair, or a thread in
@@ -436,7 +439,7 @@ SELECTS(pselect, (int count, fd_set *in, fd_set *out, fd_set *other, const struc
     result = real.try;                                                         \
     if (result == 0) {                                                         \
       __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED);             \
-      begin_wait(key_of(fd), REASON_EPOLL);                                    \
+      begin_wait(epoll_key(fd), REASON_EPOLL);                                    \
       result = real.name arguments;                                            \
       end_wait();                                                              \
       __atomic_fetch_sub(&descriptor_waits, 1u, __ATOMIC_RELAXED);             \
@@ -457,7 +460,7 @@ EXPORT int epoll_ctl(int set, int operation, int fd, struct epoll_event *event) 
   if (result == 0 && operation != EPOLL_CTL_MOD && tracing()) {
     const void *wakes;
     ENTER(epoll_ctl);
-    wakes = key_of(set);
+    wakes = epoll_key(set);
     if (operation == EPOLL_CTL_DEL) remove_links(fd, wakes);
     else if (event && (event->events & EPOLLIN)) add_link(key_of(fd), wakes, fd);
     LEAVE();
