@@ -152,7 +152,7 @@ list_quick() {
   list_go | grep -E '^check_trace|^1.11 and|^scheduler|^(threads|hello|flight) .* 1.27\|'
   echo "the command-line tool, some formats|env GOTRACE_TEST_FORMATS=1.8,1.11,1.21,1.22,1.23,1.25 tests/test_tool.sh"
   list_decode | grep canned
-  list_record | grep -E '^record (waits|ends|bad_use|children|flight|allocators|pigz|python|redis|cpp)\|'
+  list_record | grep -E '^record (waits|ends|descriptors|bad_use|children|flight|allocators|pigz|python|redis|cpp)\|'
   list_cases 2
   list_fuzz-replay
   echo "the search through interleavings, briefly|make -s explore EXPLORE=--brief"

@@ -3,7 +3,7 @@
 #
 #     tests/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, ends, bad_use, children, flight, allocators, and
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, ends, descriptors, bad_use, children, flight, allocators, and
 # programs that know nothing of the tracer. Each program's output and exit status must be the same with and without tracing,
 # no problem may be counted, every thread must be named, and Go 1.21 and 1.27 must open the traces. Without names: all.
 # Status 77 if a program is not installed.
@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl ends bad_use children flight allocators
+names="waits waits_musl ends descriptors bad_use children flight allocators
   xz pigz zstd lbzip2 pixz git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -158,6 +158,14 @@ test_ends() {
   plain=0
   wait $traced || plain=$?
   [ $plain = 143 ] || fail "terminated: exit status $plain, not 143"
+}
+
+test_descriptors() {
+  ulimit -n 4096 || skip 'a limit of 4096 descriptors'
+  compile "${CC-cc}" tests/record/closes.c "$work/closes"
+  compare "$work/closes" "$work/victim"
+  [ ! -s "$work/victim" ] || fail "the trace was written into the program's file"
+  threads 100
 }
 
 # --------------------------------------------------------------------------------------------------------- bad use ----

@@ -191,6 +191,8 @@
   X(ssize_t, __pread64_chk, (int, void *, size_t, off64_t, size_t), NULL)                                \
   X(ssize_t, __recv_chk, (int, void *, size_t, size_t, int), NULL)                                       \
   X(ssize_t, __recvfrom_chk, (int, void *, size_t, size_t, int, ADDRESS, socklen_t *), NULL)   \
+  X(void, closefrom, (int), NULL)                                                                        \
+  X(int, close_range, (unsigned, unsigned, int), NULL)                                                   \
   X(int, __poll_chk, (struct pollfd *, nfds_t, int, size_t), NULL)                                       \
   X(int, __ppoll_chk, (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t), NULL)
 #else

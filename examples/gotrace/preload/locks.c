@@ -335,6 +335,13 @@ EXPORT long syscall(long number, ...) {
   for (i = 0; i < 6; i++) a[i] = va_arg(arguments, long);
   va_end(arguments);
   if (number == SYS_exit_group) finish_trace();
+  if (number == SYS_close && a[0] && (int)a[0] == state.file && !self.inside) {
+    errno = EBADF;
+    return -1;
+  }
+#ifdef SYS_close_range
+  if (number == SYS_close_range && !self.inside && close_others((unsigned)a[0], (unsigned)a[1], (int)a[2], &a[3])) return a[3];
+#endif
   if (number != SYS_futex || !tracing()) return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   return futex(number, a[0], a[1], a[2], a[3], a[4], a[5], (uintptr_t)__builtin_return_address(0),
                __builtin_frame_address(0));

@@ -58,7 +58,8 @@ extern struct state {
   uint32_t stacks;    /* RECORD_STACKS_... */
   bool only_waits;    /* --min-syscall */
   bool children;
-  int pid; /* of the traced process */
+  int pid;  /* of the traced process */
+  int file; /* of the trace; the program must not close it. 0: none */
   struct board *board;
   struct board_process *entry;
 } state;
@@ -151,6 +152,7 @@ int library_for(const char *path); /* of the board, for a program or script; -1:
 const char *without_library(const char *preload);
 
 /* io.c */
+bool close_others(unsigned from, unsigned to, int flags, long *result);
 void io_after_fork(void);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "preload.h"
 
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
 
@@ -130,14 +131,19 @@ static int run_thread_c11(void *argument) {
   return result;
 }
 
-/* libstdc++'s std::thread starts all threads with one function, whose argument is an object that has the program's function
- * as the third of its virtual functions (struct std::thread::_State: two destructors, then _M_run). */
+/* libstdc++ starts every std::thread with a function of its own. Its argument is an object (std::thread::_State) whose third
+ * virtual function, _M_run, belongs to the program and names what the thread runs. */
 static uintptr_t entry_of(uintptr_t function, void *argument) {
-  static uintptr_t std_thread; /* atomic; 1: not there */
-  uintptr_t known = __atomic_load_n(&std_thread, __ATOMIC_RELAXED);
-  (void)argument;
-  (void)known;
-  return function;
+  static uintptr_t std_thread; /* atomic */
+  uintptr_t known = __atomic_load_n(&std_thread, __ATOMIC_RELAXED), *object = argument, *functions;
+  Dl_info info;
+  if (function != known) {
+    if (!dladdr((void *)function, &info) || !info.dli_fname || !strstr(info.dli_fname, "/libstdc++.so")) return function;
+    __atomic_store_n(&std_thread, function, __ATOMIC_RELAXED);
+  }
+  if (!object || !dladdr((void *)*object, &info)) return function;
+  functions = (uintptr_t *)*object;
+  return dladdr((void *)functions[2], &info) ? functions[2] : function;
 }
 
 static gotrace_go *create_go(uintptr_t function, void *argument) {
