@@ -12,8 +12,12 @@ FLAGS = -std=c11 $(WARNINGS) -I. $(STB) -pthread $(CPPFLAGS)
 # The header formats with stb_sprintf where it finds it; Debian's libstb-dev keeps it in a directory of its own.
 STB := $(patsubst %,-isystem %,$(wildcard /usr/include/stb))
 
-examples = $(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c)) build/examples/gotrace
+examples = $(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c)) build/examples/gotrace $(record_libraries)
 tool_objects = $(patsubst examples/gotrace/%.c,build/examples/tool/%.o,$(wildcard examples/gotrace/*.c))
+# The libraries that `gotrace record` loads into programs: glibc's, and musl's where its compiler is there.
+MUSL_CC ?= musl-gcc
+record_libraries = $(addprefix build/examples/libgotrace-record,.so $(if $(shell command -v $(MUSL_CC)),-musl.so))
+preload_sources = $(wildcard examples/gotrace/preload/*.c)
 tests = $(patsubst tests/%.c,build/tests/default/%,$(wildcard tests/test_*.c))
 targets = $(patsubst fuzz/%.c,%,$(filter-out fuzz/replay.c,$(wildcard fuzz/*.c)))
 version := $(shell sed -n 's/^.define GOTRACE_VERSION "\(.*\)"/\1/p' gotrace.h)
@@ -39,7 +43,7 @@ help:
 	@echo 'make bench       what events cost and how fast traces are read, beside Go (BENCH=-q: quickly)'
 	@echo 'make fuzz        fuzz each part with libFuzzer (FUZZ_SECONDS=N: N seconds each, else 60)'
 	@echo 'make fuzz-replay run the fuzzers on their seeds, by any compiler'
-	@echo 'make install     the header and gotrace.pc into PREFIX ($(PREFIX)), below DESTDIR'
+	@echo 'make install     the header, gotrace.pc and the tool into PREFIX ($(PREFIX)), below DESTDIR'
 	@echo 'make uninstall   take them away again'
 	@echo 'make clean       remove build/'
 
@@ -50,12 +54,19 @@ build/examples/%: examples/%.c $(wildcard examples/*.h) gotrace.h
 	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
 
 # The command-line tool. Its library.c contains the implementation of gotrace.h, the other files only its declarations.
-build/examples/gotrace: $(tool_objects)
+build/examples/gotrace: $(tool_objects) | $(record_libraries)
 	$(CC) $(FLAGS) $(CFLAGS) $^ -o $@ $(LDFLAGS)
 
 build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*.h) gotrace.h
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
+
+# Stacks begin at the frame of one of the library's functions, see preload/locks.c. Its thread-locals must not be allocated.
+preload_flags = -O2 -fPIC -fvisibility=hidden -ftls-model=initial-exec -foptimize-sibling-calls
+
+build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(preload_sources) $(wildcard examples/gotrace/preload/*.h) examples/gotrace/board.h gotrace.h
+	@mkdir -p $(@D)
+	$(if $(findstring musl,$@),$(MUSL_CC),$(CC)) $(FLAGS) $(CFLAGS) $(preload_flags) -shared -Wl,-z,defs,--wrap=open $(preload_sources) -o $@ $(LDFLAGS) -ldl
 
 # Tests, in the configurations in which tests/run.sh runs them: build/tests/CONFIGURATION/TEST. Compiling the header takes
 # longer than running most tests, so it is compiled once a configuration: a test that uses the public API only is linked with
@@ -202,7 +213,9 @@ PACKAGES = gcc g++ make libc6-dev libstb-dev clang libclang-rt-dev llvm clang-fo
 	gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross \
 	gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross \
 	lttng-tools liblttng-ust-dev \
-	pkg-config libomp-dev libboost-fiber-dev libst-dev liblua5.4-dev libuv1-dev libglib2.0-dev
+	pkg-config libomp-dev libboost-fiber-dev libst-dev liblua5.4-dev libuv1-dev libglib2.0-dev \
+	pigz zstd xz-utils redis-server redis-tools memcached lbzip2 pixz git \
+	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 musl-tools
 SUDO = $(if $(filter-out 0,$(shell id -u)),sudo)
 
 deps:
@@ -210,12 +223,16 @@ deps:
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $(PACKAGES)
 	tests/fetch_go.sh $(GO_RELEASES)
 
-install: build/gotrace.pc
-	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/pkgconfig
+install: build/gotrace.pc build/examples/gotrace
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/pkgconfig $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/gotrace
+	install -m 755 build/examples/gotrace $(DESTDIR)$(PREFIX)/bin/gotrace
+	install -m 644 $(record_libraries) $(DESTDIR)$(PREFIX)/lib/gotrace
 	install -m 644 gotrace.h $(DESTDIR)$(PREFIX)/include/gotrace.h
 	install -m 644 build/gotrace.pc $(DESTDIR)$(PREFIX)/share/pkgconfig/gotrace.pc
 
 uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/gotrace $(DESTDIR)$(PREFIX)/lib/gotrace/libgotrace-record*.so
+	-rmdir $(DESTDIR)$(PREFIX)/lib/gotrace
 	rm -f $(DESTDIR)$(PREFIX)/include/gotrace.h $(DESTDIR)$(PREFIX)/share/pkgconfig/gotrace.pc
 
 # Made anew each time: PREFIX may have changed.

@@ -4,9 +4,9 @@
 #     tests/run.sh [-j N] [-o WORD] [-l] [GROUP...]
 #
 # Groups: unit (tests/test_*.c in every useful configuration), compile (the header in every language, standard and
-# compiler; libraries: tests/test_*.sh), go (traces opened by Go), decode (Go's traces, decoded), cases (tests/cases),
-# fuzz-replay, pages (the pages of `go tool trace`), explore, sessions. Two groups are made of these: quick (for `make
-# test`) and rest (everything else, for `make check`). The default is quick.
+# compiler; libraries: tests/test_*.sh), go (traces opened by Go), decode (Go's traces, decoded), record (programs that
+# `gotrace record` runs), cases (tests/cases), fuzz-replay, pages (the pages of `go tool trace`), explore, sessions. Two
+# groups are made of these: quick (for `make test`) and rest (everything else, for `make check`). The default is quick.
 # -j N runs N tests at a time (default: one per processor). -o WORD runs only the tests whose name contains WORD; if no
 # group is named, those of quick, or those of rest if quick has none. -l lists the tests instead.
 #
@@ -63,7 +63,7 @@ list_compile() {
   echo "format|tests/format.sh"
   echo "including and linking|tests/include.sh"
   for test in tests/test_*.sh; do
-    [ $test = tests/test_tool.sh ] || echo "$(basename "$test" .sh)|$test"
+    [ $test = tests/test_tool.sh ] || [ $test = tests/test_record.sh ] || echo "$(basename "$test" .sh)|$test"
   done
   tests/compile_matrix.sh --list | while read -r line; do echo "compile $line|tests/compile_matrix.sh $line"; done
 }
@@ -99,6 +99,11 @@ list_adapters() {
   tests/adapters.sh --list | sed 's/.*/adapter &|tests\/adapters.sh &/'
 }
 
+list_record() {
+  local name
+  for name in $(tests/test_record.sh --list); do echo "record $name|tests/test_record.sh $name"; done
+}
+
 list_pages() {
   local release format options
   while read -r release format options; do
@@ -129,7 +134,7 @@ list_sessions() {
   echo "sessions under stress (thread)|tests/stress_sessions.sh 300 thread"
 }
 
-all_groups="unit compile go decode cases fuzz-replay explore sessions adapters pages"
+all_groups="unit compile go decode record cases fuzz-replay explore sessions adapters pages"
 
 # What shows most in the shortest time: each test once, as fast as it can be built; with what finds races and wrong accesses
 # if that costs one link; a sample of compilers; each format of each example by the newest Go that knows it, and by the oldest.
@@ -152,6 +157,7 @@ list_quick() {
   list_go | grep -E '^check_trace|^1.11 and|^scheduler|^(threads|hello|flight) .* 1.27\|'
   echo "the command-line tool, some formats|env GOTRACE_TEST_FORMATS=1.8,1.11,1.21,1.22,1.23,1.25 tests/test_tool.sh"
   list_decode | grep canned
+  list_record | grep -E '^record (waits|ends|descriptors|bad_use|children|flight|allocators|pigz|python|redis|cpp)\|'
   list_cases 2
   list_fuzz-replay
   echo "the search through interleavings, briefly|make -s explore EXPLORE=--brief"

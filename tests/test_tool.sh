@@ -311,7 +311,7 @@ wrong() { # wrong MESSAGE ARGUMENT...
   shift
   expect 2 "$@"
   [ "$(head -n 1 "$dir/err")" = "gotrace: $message" ] || fail "gotrace $*: $(head -n 1 "$dir/err")"
-  grep -q '^usage: gotrace info FILE$' "$dir/err" || fail "gotrace $*: no usage"
+  grep -q '^usage: gotrace record .*COMMAND' "$dir/err" || fail "gotrace $*: no usage"
 }
 wrong "missing command"
 wrong "unknown command 'frobnicate'" frobnicate
@@ -325,7 +325,7 @@ wrong "--to is before --from" cut --from 2s --to 1s "$trace"
 wrong "invalid time 'soon'" cut --from soon --to 1s "$trace"
 wrong "export needs --chrome" export "$trace"
 expect 0 --help
-grep -q '^usage: gotrace info FILE$' "$dir/out" || fail "--help does not help"
+grep -q '^usage: gotrace record .*COMMAND' "$dir/out" || fail "--help does not help"
 for command in info check dump cut convert export; do # each is in the help, and where the tool is described
   for text in "$dir/out" examples/gotrace/main.c README.md; do grep -q "gotrace $command " "$text" || fail "$text without $command"; done
 done

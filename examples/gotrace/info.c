@@ -10,6 +10,9 @@
 #define LATENCIES 10
 #define SHOWN 30 /* lines of a list */
 
+static FILE *to;               /* standard output, but standard error for the summary */
+static unsigned shown = SHOWN; /* lines of a list, fewer in the summary */
+
 typedef struct latency {
   int64_t waited, when;
   uint64_t g;
@@ -136,27 +139,27 @@ static function **sorted_functions(function *list, size_t *count) {
 static void print_name(uint32_t name, const char *unknown) {
   pool_text text = pool_text_of(name);
   const unsigned char *at = (const unsigned char *)text.data, *end = at + text.size;
-  if (!text.size) fputs(unknown, stdout);
-  for (; at < end; at++) putchar(visible(*at));
-  putchar('\n');
+  if (!text.size) fputs(unknown, to);
+  for (; at < end; at++) putc(visible(*at), to);
+  putc('\n', to);
 }
 
 static void info_functions(const statistics *s) {
   size_t count, i;
   function **all = sorted_functions(s->list, &count);
   char running[32], blocked[32];
-  printf("\n%10s %14s %14s  goroutines by function\n", "count", "running", "blocked");
-  for (i = 0; i < count && i < SHOWN; i++) {
-    printf("%10llu %14s %14s  ", (ull)all[i]->goroutines, human(all[i]->running, running),
-           human(all[i]->blocked, blocked));
+  fprintf(to, "\n%10s %14s %14s  goroutines by function\n", "count", "running", "blocked");
+  for (i = 0; i < count && i < shown; i++) {
+    fprintf(to, "%10llu %14s %14s  ", (ull)all[i]->goroutines, human(all[i]->running, running),
+            human(all[i]->blocked, blocked));
     print_name(all[i]->name, "(unknown)");
   }
-  if (count > SHOWN) printf("%41s  %zu more\n", "", count - SHOWN);
+  if (count > shown) fprintf(to, "%41s  %zu more\n", "", count - shown);
   free(all);
   all = sorted_functions(s->reason_list, &count);
-  if (count) printf("\n%10s %14s  blocked, by reason\n", "count", "time");
-  for (i = 0; i < count && i < SHOWN; i++) {
-    printf("%10llu %14s  ", (ull)all[i]->goroutines, human(all[i]->blocked, blocked));
+  if (count) fprintf(to, "\n%10s %14s  blocked, by reason\n", "count", "time");
+  for (i = 0; i < count && i < shown; i++) {
+    fprintf(to, "%10llu %14s  ", (ull)all[i]->goroutines, human(all[i]->blocked, blocked));
     print_name(all[i]->name, "(unspecified, or blocked before the trace began)");
   }
   free(all);
@@ -168,18 +171,18 @@ static void info_procs(const world *w, int64_t duration) {
   char text[32];
   for (p = w->proc_list; p; p = p->next) all[count++] = p;
   qsort(all, count, sizeof *all, by_proc);
-  if (count) printf("\n%10s %14s\n", "proc", "running");
+  if (count) fprintf(to, "\n%10s %14s\n", "proc", "running");
   for (i = 0; i < count && i < 10 * SHOWN; i++)
-    printf("%10llu %14s %5.1f %%\n", (ull)all[i]->id, human(all[i]->running, text),
-           duration > 0 ? 100.0 * all[i]->running / (double)duration : 0);
+    fprintf(to, "%10llu %14s %5.1f %%\n", (ull)all[i]->id, human(all[i]->running, text),
+            duration > 0 ? 100.0 * all[i]->running / (double)duration : 0);
   free(all);
 }
 
 static void info_reports(const statistics *s) {
   uint64_t i;
-  if (s->dropped) printf("\n%10llu  losses reported by the tracer\n", (ull)s->dropped);
+  if (s->dropped) fprintf(to, "\n%10llu  losses reported by the tracer\n", (ull)s->dropped);
   for (i = 0; i < s->dropped && i < SHOWN; i++) {
-    printf("%10s  ", "");
+    fprintf(to, "%10s  ", "");
     print_name(s->reports[i], "");
   }
 }
@@ -187,11 +190,11 @@ static void info_reports(const statistics *s) {
 static void info_latencies(const statistics *s, int64_t first) {
   unsigned i;
   char waited[32], when[32];
-  if (s->worst_count) printf("\n%14s %14s %12s  longest scheduling latencies\n", "waited", "since", "goroutine");
+  if (s->worst_count) fprintf(to, "\n%14s %14s %12s  longest scheduling latencies\n", "waited", "since", "goroutine");
   for (i = 0; i < s->worst_count; i++) {
     const latency *l = &s->worst[i];
-    printf("%14s %14s %12llu  ", human((double)l->waited, waited), human((double)between(first, l->when), when),
-           (ull)l->g);
+    fprintf(to, "%14s %14s %12llu  ", human((double)l->waited, waited), human((double)between(first, l->when), when),
+            (ull)l->g);
     print_name(l->name, "(unknown)");
   }
 }
@@ -205,20 +208,21 @@ static void info_kinds(const statistics *s) {
     kinds[count++][1] = i;
   }
   qsort(kinds, count, sizeof kinds[0], by_count);
-  printf("\n%10s  events by kind\n", "count");
-  for (i = 0; i < count; i++) printf("%10llu  %s\n", (ull)kinds[i][0], s->specs[kinds[i][1]]->name);
+  fprintf(to, "\n%10s  events by kind\n", "count");
+  for (i = 0; i < count; i++) fprintf(to, "%10llu  %s\n", (ull)kinds[i][0], s->specs[kinds[i][1]]->name);
 }
 
 static void info_print(const source *s, const statistics *found, const gotrace_decoder_info *info) {
   int64_t duration = between(s->first, s->end);
   char text[32];
-  printf("%-24sGo 1.%d (v%d)\n", "format", info->format % 1000, info->family);
-  printf("%-24s%s\n", "duration", human((double)duration, text));
-  printf("%-24s%llu\n", "events", (ull)info->events);
-  if (info->family == 2) printf("%-24s%llu\n", "generations", (ull)found->generations);
-  if (s->w.gomaxprocs) printf("%-24s%llu\n", "GOMAXPROCS", (ull)s->w.gomaxprocs);
+  fprintf(to, "%-24sGo 1.%d (v%d)\n", "format", info->format % 1000, info->family);
+  fprintf(to, "%-24s%s\n", "duration", human((double)duration, text));
+  fprintf(to, "%-24s%llu\n", "events", (ull)info->events);
+  if (info->family == 2) fprintf(to, "%-24s%llu\n", "generations", (ull)found->generations);
+  if (s->w.gomaxprocs) fprintf(to, "%-24s%llu\n", "GOMAXPROCS", (ull)s->w.gomaxprocs);
   info_reports(found);
   info_functions(found);
+  if (to != stdout) return;
   info_procs(&s->w, duration);
   info_latencies(found, s->first);
   info_kinds(found);
@@ -248,14 +252,13 @@ void statistics_go(world *w, goroutine *g, int64_t time, uint8_t status) {
   }
 }
 
-int command_info(const char *path, const settings *set) {
+static int print_info(const char *path) {
   input in;
   source s;
   consumer c;
   statistics *found = keep(sizeof *found);
   gotrace_result result;
   gotrace_decoder_info info;
-  (void)set;
   memset(&s, 0, sizeof s);
   memset(&c, 0, sizeof c);
   if (!input_open(&in, path, true)) return 1;
@@ -275,4 +278,16 @@ int command_info(const char *path, const settings *set) {
   source_free(&s);
   input_close(&in);
   return result != GOTRACE_END_OF_TRACE;
+}
+
+int command_info(const char *path, const settings *set) {
+  (void)set;
+  to = stdout;
+  return print_info(path);
+}
+
+void info_summary(const char *path) {
+  to = stderr;
+  shown = 10;
+  print_info(path);
 }

@@ -1,8 +1,9 @@
-/* main.c - gotrace: looks into execution traces, cuts them, converts them
+/* main.c - gotrace: records execution traces, looks into them, cuts them, converts them
  *
  * What it teaches: how a program reads traces with the decoder of gotrace.h, raw and ordered, and what it takes to
  * write a trace from the events of another. It is also a tool to have at hand:
  *
+ *     gotrace record COMMAND ARGS...                  runs a program that has threads, and traces it
  *     gotrace info FILE                               what ran, for how long, what it waited for
  *     gotrace check FILE...                           whether Go would open it
  *     gotrace dump [--wire] [--json] FILE             every event
@@ -14,8 +15,9 @@
  *
  *     cc -std=c11 -O2 -o gotrace examples/gotrace/[a-z]*.c -I. -pthread
  *
- * Commands are in files of their own: info.c, check.c, dump.c, convert.c (also cut), export.c. `check` and `dump` read
- * the decoder's events. The others work on operations:
+ * Commands are in files of their own: record.c, info.c, check.c, dump.c, convert.c (also cut), export.c. `record` runs
+ * a program with the library that preload/ makes. `check` and `dump` read the decoder's events. The others work on
+ * operations:
  *
  *     decoder -> front end -> operations -> consumer, world
  *
@@ -40,7 +42,15 @@ enum {
   UNTIL = 32,
   FORMAT = 64,
   CHROME = 128,
-  MANY_FILES = 256 /* no option: takes any number of files */
+  STACKS = 256,
+  FLIGHT = 512,
+  CUT = 1024,
+  LIMIT = 2048,
+  CHILDREN = 4096,
+  ONLY_WAITS = 8192,
+  QUIET = 16384,
+  MANY_FILES = 1 << 20, /* no option: takes any number of files */
+  RUNS = 1 << 21        /* no option: takes a program and its arguments */
 };
 
 typedef struct command {
@@ -52,6 +62,8 @@ typedef struct command {
 } command;
 
 static const command commands[] = {
+    {"record", "[OPTIONS] [--] COMMAND ARGS...", NULL,
+     OUTPUT | FORMAT | STACKS | FLIGHT | CUT | LIMIT | CHILDREN | ONLY_WAITS | QUIET | RUNS, 0, NULL},
     {"info", "FILE", command_info, 0, 0, NULL},
     {"check", "FILE...", command_check, MANY_FILES, 0, NULL},
     {"dump", "[--wire] [--json] FILE", command_dump, WIRE | JSON, 0, NULL},
@@ -66,8 +78,12 @@ static const struct {
   unsigned option;
   bool value; /* followed by one */
 } options[] = {
-    {"--wire", WIRE, false}, {"--json", JSON, false}, {"--partial", PARTIAL, false}, {"-o", OUTPUT, true},
-    {"--from", FROM, true},  {"--to", UNTIL, true},   {"--to", FORMAT, true},        {"--chrome", CHROME, false},
+    {"--wire", WIRE, false},    {"--json", JSON, false},         {"--partial", PARTIAL, false},
+    {"-o", OUTPUT, true},       {"--from", FROM, true},          {"--to", UNTIL, true},
+    {"--to", FORMAT, true},     {"--chrome", CHROME, false},     {"--format", FORMAT, true},
+    {"--stacks", STACKS, true}, {"--flight", FLIGHT, true},      {"--cut", CUT, true},
+    {"--limit", LIMIT, true},   {"--children", CHILDREN, false}, {"--min-syscall", ONLY_WAITS, false},
+    {"-q", QUIET, false},
 };
 
 static void print_usage(FILE *to) {
@@ -76,7 +92,19 @@ static void print_usage(FILE *to) {
     fprintf(to, "%s gotrace %s %s\n", i ? "      " : "usage:", commands[i].name, commands[i].arguments);
   fputs("FILE - is standard input. TIME counts from the first event: 1.5s, 20ms, 300us, or nanoseconds.\n"
         "FORMAT: 1.8, 1.10, 1.11, 1.19, 1.21 (v1), 1.22, 1.23, 1.25, 1.26 (v2).\n"
-        "--partial keeps what comes before an error. Without -o the result goes to standard output.\n",
+        "--partial keeps what comes before an error. Without -o the result goes to standard output.\n"
+        "record runs COMMAND, which must be linked dynamically, and writes its trace to COMMAND.PID.trace. Options:\n"
+        "  -o FILE             another file; %p stands for the process id\n"
+        "  --format FORMAT     default 1.23\n"
+        "  --stacks=call-site  a call's stack is its caller (default); none; frame-pointers: complete for code built "
+        "with\n"
+        "                      -fno-omit-frame-pointer; unwind: always complete, takes microseconds per stack\n"
+        "  --flight SECONDS    keep only the last SECONDS in memory; written at the end and on SIGUSR2\n"
+        "  --children          also trace the processes that it starts, each to a file of its own\n"
+        "  --limit BYTES       end the trace after BYTES (also 10K, 10M, 10G)\n"
+        "  --cut MILLISECONDS  write at least that often, default 1000: a killed program loses what came later\n"
+        "  --min-syscall       leave out system calls that do not wait\n"
+        "  -q                  print no summary\n",
         to);
 }
 
@@ -88,6 +116,26 @@ __attribute__((noreturn, format(printf, 1, 2))) static void usage(const char *fo
   va_end(arguments);
   print_usage(stderr);
   exit(2);
+}
+
+static uint64_t parse_number(const char *text, const char *option, double unit, double most) {
+  char *end;
+  double value = strtod(text, &end);
+  if (end != text && *end && strchr("KMG", *end) && most > 1e12) {
+    value *= *end == 'K' ? 1024.0 : *end == 'M' ? 1048576.0 : 1073741824.0;
+    end++;
+  }
+  if (end == text || *end || !(value > 0) || value * unit > most || value * unit < 1)
+    usage("invalid value '%s' for %s", text, option);
+  return (uint64_t)(value * unit + 0.5);
+}
+
+static uint32_t parse_stacks(const char *text) {
+  static const char *const names[] = {"call-site", "none", "frame-pointers", "unwind"};
+  uint32_t i;
+  for (i = 0; i < COUNT(names); i++)
+    if (strcmp(text, names[i]) == 0) return i;
+  usage("unknown stacks '%s'", text);
 }
 
 static int64_t parse_time(const char *text) {
@@ -121,22 +169,33 @@ static const command *find_command(const char *name) {
 
 /* Reads an option and its value; returns how many words they are. */
 static int parse_option(const command *c, char **word, settings *set, unsigned *given) {
-  size_t i = 0;
-  while (i < COUNT(options) && (strcmp(*word, options[i].name) != 0 || !(options[i].option & c->options))) i++;
+  size_t i = 0, size = strcspn(*word, "=");
+  const char *value;
+  while (i < COUNT(options) && (strncmp(*word, options[i].name, size) != 0 || options[i].name[size] ||
+                                !(options[i].option & c->options) || (word[0][size] && !options[i].value)))
+    i++;
   if (i == COUNT(options)) usage("unknown option %s for %s", *word, c->name);
-  if (options[i].value && !word[1]) usage("missing value for %s", *word);
+  value = word[0][size] ? *word + size + 1 : word[1];
+  if (options[i].value && !value) usage("missing value for %s", *word);
   *given |= options[i].option;
   switch (options[i].option) {
   case WIRE: set->wire = true; break;
   case JSON: set->json = true; break;
   case PARTIAL: set->partial = true; break;
-  case OUTPUT: set->output = word[1]; break;
-  case FROM: set->from = parse_time(word[1]); break;
-  case UNTIL: set->until = parse_time(word[1]); break;
-  case FORMAT: set->format = parse_format(word[1]); break;
+  case OUTPUT: set->output = value; break;
+  case FROM: set->from = parse_time(value); break;
+  case UNTIL: set->until = parse_time(value); break;
+  case FORMAT: set->format = parse_format(value); break;
+  case STACKS: set->stacks = parse_stacks(value); break;
+  case FLIGHT: set->flight = (uint32_t)parse_number(value, "--flight", 1000, 4e9); break;
+  case CUT: set->cut = (uint32_t)parse_number(value, "--cut", 1, 4e9); break;
+  case LIMIT: set->limit = parse_number(value, "--limit", 1, 9e18); break;
+  case CHILDREN: set->children = true; break;
+  case ONLY_WAITS: set->only_waits = true; break;
+  case QUIET: set->quiet = true; break;
   default: break;
   }
-  return options[i].value ? 2 : 1;
+  return options[i].value && !word[0][size] ? 2 : 1;
 }
 
 /* Reads what follows the command. Options may stand anywhere before "--"; the files are moved to the front. Returns
@@ -158,6 +217,17 @@ static int parse_arguments(const command *c, char **words, settings *set) {
   return count;
 }
 
+/* The options of a command that runs a program come before it. Returns the program and its arguments. */
+static char **parse_program(const command *c, char **words, settings *set) {
+  unsigned given = 0;
+  while (*words && words[0][0] == '-' && words[0][1] && strcmp(*words, "--") != 0)
+    words += parse_option(c, words, set, &given);
+  if (*words && strcmp(*words, "--") == 0) words++;
+  if (!*words || !**words) usage("missing COMMAND");
+  if (set->flight && set->format && set->format < GOTRACE_GO_1_22) usage("--flight needs --format 1.22 or later");
+  return words;
+}
+
 /* What is written to standard output shows only now whether it could be. */
 static void finish_output(void) {
   program.file = NULL;
@@ -169,7 +239,6 @@ int main(int argc, char **argv) {
   const command *c;
   int count, i, status = 0;
   seed_hashes();
-  remove_on_signals();
   set.until = INT64_MAX;
   if (argc < 2) usage("missing command");
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
@@ -178,6 +247,8 @@ int main(int argc, char **argv) {
     return 0;
   }
   c = find_command(argv[1]);
+  if (c->options & RUNS) return command_record(parse_program(c, argv + 2, &set), &set);
+  remove_on_signals();
   count = parse_arguments(c, argv + 2, &set);
   for (i = 0; i < count; i++) status |= c->run(argv[2 + i], &set);
   finish_output();

@@ -167,6 +167,11 @@ typedef struct settings {
   int64_t from, until; /* nanoseconds since the first event */
   int format;          /* 0: the input's */
   bool wire, json, partial;
+  /* record */
+  uint64_t limit;       /* bytes; 0: none */
+  uint32_t stacks;      /* RECORD_STACKS_... of board.h */
+  uint32_t flight, cut; /* milliseconds; 0: not given */
+  bool children, only_waits, quiet;
 } settings;
 
 #define MOST_FRAMES 1000 /* of a stack, in any trace */
@@ -177,6 +182,10 @@ int command_check(const char *path, const settings *set);
 int command_dump(const char *path, const settings *set);
 int command_convert(const char *path, const settings *set); /* also cuts */
 int command_export(const char *path, const settings *set);
+int command_record(char **words, const settings *set); /* the program to run, and its arguments */
+
+/* The first part of what info prints, on standard error. */
+void info_summary(const char *path);
 
 /* The format with a name like "1.23", if the tool writes it, else 0. */
 int parse_written_format(const char *name);

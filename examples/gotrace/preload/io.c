@@ -1,0 +1,612 @@
+/* io.c - system calls, files, network, poll, sleeps: see preload.h
+ *
+ * A call that would not wait is a system call in the trace; one that will wait for another thread or process is a wait,
+ * which that thread ends if it is one of this process. Whether a descriptor is ready is asked only of those that can
+ * make a thread wait: sockets, pipes, terminals, event descriptors, unless they are non-blocking. */
+
+#include "preload.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+/* ----------------------------------------------------------------------------------------------------- descriptors
+ * ---- */
+
+enum kind { UNKNOWN, READY /* never waits for another thread */, PIPE, SOCKET, EVENT, TERMINAL };
+
+#define DESCRIPTORS 65536
+
+static uint8_t kinds[DESCRIPTORS]; /* of descriptors that were used; asked again after close, dup2, fcntl, ioctl */
+
+static void forget(int fd) {
+  if (fd >= 0 && fd < DESCRIPTORS) __atomic_store_n(&kinds[fd], (uint8_t)UNKNOWN, __ATOMIC_RELAXED);
+}
+
+static enum kind kind_of(int fd) {
+  struct stat status;
+  int kept = errno, flags;
+  enum kind kind = READY;
+  if (fd < 0) return READY;
+  if (fd < DESCRIPTORS && (kind = (enum kind)__atomic_load_n(&kinds[fd], __ATOMIC_RELAXED)) != UNKNOWN) return kind;
+  kind = READY;
+  flags = real.fcntl(fd, F_GETFL);
+  if (flags >= 0 && !(flags & O_NONBLOCK) && fstat(fd, &status) == 0) {
+    switch (status.st_mode & S_IFMT) {
+    case S_IFIFO: kind = PIPE; break;
+    case S_IFSOCK: kind = SOCKET; break;
+    case S_IFCHR: kind = isatty(fd) ? TERMINAL : READY; break;
+    case 0: kind = EVENT; break;
+    default: break;
+    }
+  }
+  if (flags >= 0 && fd < DESCRIPTORS) __atomic_store_n(&kinds[fd], (uint8_t)kind, __ATOMIC_RELAXED);
+  errno = kept;
+  return kind;
+}
+
+/* What identifies an open pipe or socket: both ends of a pipe have the same number. All event descriptors have the
+ * same, so they are told apart by their descriptor. Never the address of anything. */
+static const void *key_of(int fd) {
+  struct stat status;
+  int kept = errno;
+  uint64_t key = 0;
+  if (fstat(fd, &status) == 0)
+    key = mix(mix((uint64_t)status.st_dev, (uint64_t)status.st_ino), status.st_mode & S_IFMT ? 0 : (uint64_t)fd + 1);
+  errno = kept;
+  return key ? (const void *)(uintptr_t)(key | 1u << 31 | 1) : NULL;
+}
+
+/* The same for a descriptor of epoll, without a system call. */
+static const void *epoll_key(int fd) { return (const void *)(uintptr_t)(mix(1, (uint64_t)fd) | 1u << 31 | 1); }
+
+/* ------------------------------------------------------------------------------------------------------ connections
+ * ----
+ *
+ * Whom a write wakes: the reader of the same pipe or event descriptor, of the other end of a socket pair, or a thread
+ * in epoll or poll that watches it. A fixed table; what does not fit is not seen.
+ */
+
+#define LINKS 4096
+
+static struct {
+  uint32_t lock;
+  uint32_t count;  /* atomic */
+  uint32_t places; /* in use so far */
+  struct link {
+    const void *key;   /* of what is written; NULL: free */
+    const void *wakes; /* key of the wait */
+    int fd;            /* whose close ends it; -1: none */
+  } * all;
+} links;
+
+static void add_link(const void *key, const void *wakes, int fd) {
+  uint32_t i;
+  if (!key || !wakes) return;
+  take_lock(&links.lock);
+  if (!links.all) links.all = allocate(LINKS * sizeof *links.all);
+  for (i = 0; links.all && i < LINKS; i++) {
+    if (links.all[i].key) continue;
+    links.all[i].key = key;
+    links.all[i].wakes = wakes;
+    links.all[i].fd = fd;
+    if (i >= links.places) __atomic_store_n(&links.places, i + 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&links.count, 1u, __ATOMIC_RELAXED);
+    break;
+  }
+  drop_lock(&links.lock);
+}
+
+/* Those with this descriptor or this wait; -1 and NULL: any. */
+static void remove_links(int fd, const void *wakes) {
+  uint32_t i;
+  if (!__atomic_load_n(&links.count, __ATOMIC_RELAXED)) return;
+  take_lock(&links.lock);
+  for (i = 0; i < links.places; i++) {
+    struct link *l = &links.all[i];
+    if (!l->key || (fd >= 0 && l->fd != fd) || (wakes && l->wakes != wakes)) continue;
+    l->key = NULL;
+    __atomic_fetch_sub(&links.count, 1u, __ATOMIC_RELAXED);
+  }
+  drop_lock(&links.lock);
+}
+
+void io_after_fork(void) { links.lock = 0; }
+
+static uint32_t descriptor_waits; /* atomic: threads that wait for a descriptor, alone or among others */
+
+static void wake_all(const void *key) {
+  const void *wakes[32];
+  uint32_t i, count = 0;
+  if (!key) return;
+  if (has_waiters(key)) wake(key, 1);
+  if (!__atomic_load_n(&links.count, __ATOMIC_RELAXED)) return;
+  take_lock(&links.lock);
+  for (i = 0; i < links.places && count < COUNT(wakes); i++)
+    if (links.all[i].key == key) wakes[count++] = links.all[i].wakes;
+  drop_lock(&links.lock);
+  for (i = 0; i < count; i++)
+    if (has_waiters(wakes[i])) wake(wakes[i], 1);
+}
+
+/* Before a write to fd. */
+static void before_write(int fd) {
+  if (LIKELY(!__atomic_load_n(&descriptor_waits, __ATOMIC_RELAXED))) return;
+  wake_all(key_of(fd));
+}
+
+/* ----------------------------------------------------------------------------------------- reads, writes, the rest
+ * ----
+ *
+ * What a call waits for.
+ */
+
+enum direction { IN = POLLIN, OUT = POLLOUT, NONE = 0 };
+
+static bool is_ready(int fd, enum direction direction) {
+  struct pollfd p = {fd, (short)direction, 0};
+  int kept = errno, ready = real.poll(&p, 1, 0);
+  errno = kept;
+  return ready != 0;
+}
+
+/* Returns whether the call is a wait. */
+static bool begin_transfer(int fd, enum direction direction, bool may_wait) {
+  static const uint8_t in[] = {0, 0, REASON_PIPE, 0, REASON_EVENT, REASON_TERMINAL};
+  enum kind kind = kind_of(fd);
+  if (may_wait && kind != READY && !is_ready(fd, direction)) {
+    unsigned reason = direction == OUT && kind == PIPE ? REASON_PIPE_FULL : in[kind];
+    const void *key = key_of(fd);
+    if (kind == SOCKET) reason = REASON_NETWORK;
+    __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+    begin_wait(direction == OUT && key ? (const char *)key + 2 : key, reason);
+    return true;
+  }
+  if (!state.only_waits) begin_system_call();
+  return false;
+}
+
+static void end_transfer(bool waited) {
+  if (waited) {
+    end_wait();
+    __atomic_fetch_sub(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+  } else if (self.in_system_call) {
+    end_system_call();
+  }
+}
+
+/* Reading from a pipe makes room for those who wait to write. */
+static void before_read(int fd) {
+  const void *key;
+  if (LIKELY(!__atomic_load_n(&descriptor_waits, __ATOMIC_RELAXED))) return;
+  key = key_of(fd);
+  if (key && has_waiters((const char *)key + 2)) wake((const char *)key + 2, 1);
+}
+
+#define TRANSFER(type, name, parameters, arguments, fd, direction, may_wait, before) \
+  EXPORT type name parameters {                                                      \
+    type result;                                                                     \
+    bool waited;                                                                     \
+    if (!tracing()) return REAL(name) arguments;                                     \
+    ENTER(name);                                                                     \
+    before(fd);                                                                      \
+    waited = begin_transfer(fd, direction, may_wait);                                \
+    result = real.name arguments;                                                    \
+    end_transfer(waited);                                                            \
+    LEAVE();                                                                         \
+    return result;                                                                   \
+  }
+#define READS(name, parameters, arguments) TRANSFER(ssize_t, name, parameters, arguments, fd, IN, true, before_read)
+#define WRITES(name, parameters, arguments) TRANSFER(ssize_t, name, parameters, arguments, fd, OUT, true, before_write)
+#define RECEIVES(name, parameters, arguments) \
+  TRANSFER(ssize_t, name, parameters, arguments, fd, IN, !(flags & MSG_DONTWAIT), before_read)
+#define SENDS(name, parameters, arguments) \
+  TRANSFER(ssize_t, name, parameters, arguments, fd, OUT, !(flags & MSG_DONTWAIT), before_write)
+
+READS(read, (int fd, void *data, size_t size), (fd, data, size))
+READS(readv, (int fd, const struct iovec *parts, int count), (fd, parts, count))
+WRITES(write, (int fd, const void *data, size_t size), (fd, data, size))
+WRITES(writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))
+RECEIVES(recv, (int fd, void *data, size_t size, int flags), (fd, data, size, flags))
+RECEIVES(recvfrom, (int fd, void *data, size_t size, int flags, ADDRESS address, socklen_t *length),
+         (fd, data, size, flags, address, length))
+RECEIVES(recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
+SENDS(send, (int fd, const void *data, size_t size, int flags), (fd, data, size, flags))
+SENDS(sendto, (int fd, const void *data, size_t size, int flags, CONST_ADDRESS address, socklen_t length),
+      (fd, data, size, flags, address, length))
+SENDS(sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
+#if defined(__GLIBC__)
+READS(__read_chk, (int fd, void *data, size_t size, size_t room), (fd, data, size, room))
+RECEIVES(__recv_chk, (int fd, void *data, size_t size, size_t room, int flags), (fd, data, size, room, flags))
+RECEIVES(__recvfrom_chk, (int fd, void *data, size_t size, size_t room, int flags, ADDRESS address, socklen_t *length),
+         (fd, data, size, room, flags, address, length))
+#endif
+
+/* The new connection's descriptor may have been another one's before. */
+#define ACCEPTS(name, parameters, arguments)     \
+  EXPORT int name parameters {                   \
+    int result;                                  \
+    bool waited;                                 \
+    if (!tracing()) return REAL(name) arguments; \
+    ENTER(name);                                 \
+    waited = begin_transfer(fd, IN, true);       \
+    result = real.name arguments;                \
+    end_transfer(waited);                        \
+    forget(result);                              \
+    LEAVE();                                     \
+    return result;                               \
+  }
+ACCEPTS(accept, (int fd, ADDRESS address, socklen_t *length), (fd, address, length))
+ACCEPTS(accept4, (int fd, ADDRESS address, socklen_t *length, int flags), (fd, address, length, flags))
+
+/* Not known before whether it waits: not for a local socket with room in its queue. */
+EXPORT int connect(int fd, CONST_ADDRESS address, socklen_t length) {
+  int result;
+  bool waits;
+  if (!tracing()) return REAL(connect)(fd, address, length);
+  ENTER(connect);
+  waits = SOCKADDR(address) && length >= sizeof(sa_family_t) &&
+          (SOCKADDR(address)->sa_family == AF_INET || SOCKADDR(address)->sa_family == AF_INET6) &&
+          kind_of(fd) == SOCKET;
+  if (waits) begin_wait(NULL, REASON_NETWORK);
+  else if (!state.only_waits) begin_system_call();
+  result = real.connect(fd, address, length);
+  if (waits) end_wait();
+  else if (self.in_system_call) end_system_call();
+  LEAVE();
+  return result;
+}
+
+/* Calls that are system calls however long they take. */
+#define SYSTEM_CALLS(X)                                                                                      \
+  X(ssize_t, pread, (int fd, void *data, size_t size, off_t at), (fd, data, size, at))                       \
+  X(ssize_t, pwrite, (int fd, const void *data, size_t size, off_t at), (fd, data, size, at))                \
+  X(ssize_t, preadv, (int fd, const struct iovec *parts, int count, off_t at), (fd, parts, count, at))       \
+  X(ssize_t, pwritev, (int fd, const struct iovec *parts, int count, off_t at), (fd, parts, count, at))      \
+  X(ssize_t, sendfile, (int to, int from, off_t *at, size_t size), (to, from, at, size))                     \
+  X(ssize_t, copy_file_range, (int from, off_t *from_at, int to, off_t *to_at, size_t size, unsigned flags), \
+    (from, from_at, to, to_at, size, flags))                                                                 \
+  X(int, fsync, (int fd), (fd))                                                                              \
+  X(int, fdatasync, (int fd), (fd))                                                                          \
+  X(int, syncfs, (int fd), (fd))                                                                             \
+  GNU_SYSTEM_CALLS(X)
+#if defined(__GLIBC__)
+#define GNU_SYSTEM_CALLS(X)                                                                                     \
+  X(ssize_t, pread64, (int fd, void *data, size_t size, off64_t at), (fd, data, size, at))                      \
+  X(ssize_t, pwrite64, (int fd, const void *data, size_t size, off64_t at), (fd, data, size, at))               \
+  X(ssize_t, preadv64, (int fd, const struct iovec *parts, int count, off64_t at), (fd, parts, count, at))      \
+  X(ssize_t, pwritev64, (int fd, const struct iovec *parts, int count, off64_t at), (fd, parts, count, at))     \
+  X(ssize_t, sendfile64, (int to, int from, off64_t *at, size_t size), (to, from, at, size))                    \
+  X(ssize_t, __pread_chk, (int fd, void *data, size_t size, off_t at, size_t room), (fd, data, size, at, room)) \
+  X(ssize_t, __pread64_chk, (int fd, void *data, size_t size, off64_t at, size_t room), (fd, data, size, at, room))
+#else
+#define GNU_SYSTEM_CALLS(X)
+#endif
+
+#define SYSTEM_CALL(type, name, parameters, arguments)               \
+  EXPORT type name parameters {                                      \
+    type result;                                                     \
+    if (!tracing() || state.only_waits) return REAL(name) arguments; \
+    ENTER(name);                                                     \
+    begin_system_call();                                             \
+    result = real.name arguments;                                    \
+    end_system_call();                                               \
+    LEAVE();                                                         \
+    return result;                                                   \
+  }
+SYSTEM_CALLS(SYSTEM_CALL)
+
+/* Calls that wait for a child process. */
+#define CHILD_CALLS(X)                                                                                    \
+  X(pid_t, wait, (int *status), (status), false)                                                          \
+  X(pid_t, waitpid, (pid_t pid, int *status, int flags), (pid, status, flags), (flags & WNOHANG) != 0)    \
+  X(pid_t, wait4, (pid_t pid, int *status, int flags, struct rusage *usage), (pid, status, flags, usage), \
+    (flags & WNOHANG) != 0)                                                                               \
+  X(int, waitid, (idtype_t type, id_t id, siginfo_t * info, int flags), (type, id, info, flags),          \
+    (flags & WNOHANG) != 0)                                                                               \
+  X(int, system, (const char *command), (command), false)                                                 \
+  X(int, pclose, (FILE * file), (file), false)
+
+#define CHILD_CALL(type, name, parameters, arguments, at_once) \
+  EXPORT type name parameters {                                \
+    type result;                                               \
+    if ((at_once) || !tracing()) return REAL(name) arguments;  \
+    ENTER(name);                                               \
+    begin_system_call();                                       \
+    result = real.name arguments;                              \
+    end_system_call();                                         \
+    LEAVE();                                                   \
+    return result;                                             \
+  }
+CHILD_CALLS(CHILD_CALL)
+
+/* ---------------------------------------------------------------------------------------------------- other waits ----
+ */
+
+#define WAITS(X)                                                                                                       \
+  X(int, nanosleep, (const struct timespec *time, struct timespec *rest), (time, rest), SLEEP)                         \
+  X(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *time, struct timespec *rest),            \
+    (clock, flags, time, rest), SLEEP)                                                                                 \
+  X(int, usleep, (useconds_t time), (time), SLEEP)                                                                     \
+  X(unsigned, sleep, (unsigned time), (time), SLEEP)                                                                   \
+  X(int, thrd_sleep, (const struct timespec *time, struct timespec *rest), (time, rest), SLEEP)                        \
+  X(int, sigwait, (const sigset_t *set, int *number), (set, number), SIGNAL)                                           \
+  X(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), SIGNAL)                                     \
+  X(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *time), (set, info, time), SIGNAL) \
+  X(int, sigsuspend, (const sigset_t *set), (set), SIGNAL)                                                             \
+  X(int, pause, (void), (), SIGNAL)                                                                                    \
+  X(int, getaddrinfo, (const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **found),  \
+    (node, service, hints, found), NETWORK)
+
+#define WAITING(type, name, parameters, arguments, reason) \
+  EXPORT type name parameters {                            \
+    type result;                                           \
+    if (!tracing()) return REAL(name) arguments;           \
+    ENTER(name);                                           \
+    begin_wait(NULL, REASON_##reason);                     \
+    result = real.name arguments;                          \
+    end_wait();                                            \
+    LEAVE();                                               \
+    return result;                                         \
+  }
+WAITS(WAITING)
+
+EXPORT int flock(int fd, int operation) {
+  int result, kept = errno;
+  if ((operation & LOCK_NB) || (operation & LOCK_UN) || !tracing()) return REAL(flock)(fd, operation);
+  result = real.flock(fd, operation | LOCK_NB);
+  if (result == 0 || errno != EWOULDBLOCK) return result;
+  errno = kept;
+  ENTER(flock);
+  begin_wait(NULL, REASON_FILE_LOCK);
+  result = real.flock(fd, operation);
+  end_wait();
+  LEAVE();
+  return result;
+}
+
+/* ------------------------------------------------------------------------------------------- poll, select, epoll ----
+ *
+ * Each asks first, without waiting.
+ */
+
+#define POLLED 8 /* descriptors whose writers are looked for */
+
+static __thread char poll_key; /* its address is the key of the thread's wait in poll or select */
+
+static void watch(const struct pollfd *all, nfds_t count) {
+  nfds_t i;
+  if (!all || count > POLLED) return;
+  for (i = 0; i < count; i++)
+    if (all[i].fd >= 0 && (all[i].events & POLLIN)) add_link(key_of(all[i].fd), &poll_key, -1);
+  __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+}
+
+static void unwatch(const struct pollfd *all, nfds_t count) {
+  if (!all || count > POLLED) return;
+  __atomic_fetch_sub(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+  remove_links(-1, &poll_key);
+}
+
+#define POLLS(name, parameters, arguments, at_once, try)      \
+  EXPORT int name parameters {                                \
+    int result;                                               \
+    if ((at_once) || !tracing()) return REAL(name) arguments; \
+    ENTER(name);                                              \
+    result = real.try;                                        \
+    if (result == 0) {                                        \
+      watch(all, count);                                      \
+      begin_wait(&poll_key, REASON_POLL);                     \
+      result = real.name arguments;                           \
+      end_wait();                                             \
+      unwatch(all, count);                                    \
+    }                                                         \
+    LEAVE();                                                  \
+    return result;                                            \
+  }
+static const struct timespec no_time;
+#define IS_ZERO(time) ((time) && !(time)->tv_sec && !(time)->tv_nsec)
+POLLS(poll, (struct pollfd * all, nfds_t count, int time), (all, count, time), time == 0, poll(all, count, 0))
+POLLS(ppoll, (struct pollfd * all, nfds_t count, const struct timespec *time, const sigset_t *mask),
+      (all, count, time, mask), IS_ZERO(time), ppoll(all, count, &no_time, mask))
+#if defined(__GLIBC__)
+POLLS(__poll_chk, (struct pollfd * all, nfds_t count, int time, size_t room), (all, count, time, room), time == 0,
+      __poll_chk(all, count, 0, room))
+POLLS(__ppoll_chk, (struct pollfd * all, nfds_t count, const struct timespec *time, const sigset_t *mask, size_t room),
+      (all, count, time, mask, room), IS_ZERO(time), __ppoll_chk(all, count, &no_time, mask, room))
+#endif
+
+/* Without descriptors it is a sleep. */
+#define SELECTS(name, parameters, arguments, at_once)                                   \
+  EXPORT int name parameters {                                                          \
+    int result;                                                                         \
+    if ((at_once) || !tracing()) return REAL(name) arguments;                           \
+    ENTER(name);                                                                        \
+    begin_wait(NULL, count > 0 && (in || out || other) ? REASON_SELECT : REASON_SLEEP); \
+    result = real.name arguments;                                                       \
+    end_wait();                                                                         \
+    LEAVE();                                                                            \
+    return result;                                                                      \
+  }
+SELECTS(select, (int count, fd_set *in, fd_set *out, fd_set *other, struct timeval *time),
+        (count, in, out, other, time), time && !time->tv_sec && !time->tv_usec)
+SELECTS(pselect, (int count, fd_set *in, fd_set *out, fd_set *other, const struct timespec *time, const sigset_t *mask),
+        (count, in, out, other, time, mask), IS_ZERO(time))
+
+#define EPOLLS(name, parameters, arguments, at_once, try)          \
+  EXPORT int name parameters {                                     \
+    int result;                                                    \
+    if ((at_once) || !tracing()) return REAL(name) arguments;      \
+    ENTER(name);                                                   \
+    result = real.try;                                             \
+    if (result == 0) {                                             \
+      __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED); \
+      begin_wait(epoll_key(fd), REASON_EPOLL);                     \
+      result = real.name arguments;                                \
+      end_wait();                                                  \
+      __atomic_fetch_sub(&descriptor_waits, 1u, __ATOMIC_RELAXED); \
+    }                                                              \
+    LEAVE();                                                       \
+    return result;                                                 \
+  }
+EPOLLS(epoll_wait, (int fd, struct epoll_event *events, int count, int time), (fd, events, count, time), time == 0,
+       epoll_wait(fd, events, count, 0))
+EPOLLS(epoll_pwait, (int fd, struct epoll_event *events, int count, int time, const sigset_t *mask),
+       (fd, events, count, time, mask), time == 0, epoll_pwait(fd, events, count, 0, mask))
+EPOLLS(epoll_pwait2, (int fd, struct epoll_event *events, int count, const struct timespec *time, const sigset_t *mask),
+       (fd, events, count, time, mask), IS_ZERO(time), epoll_pwait2(fd, events, count, &no_time, mask))
+
+EXPORT int epoll_ctl(int set, int operation, int fd, struct epoll_event *event) {
+  int result = REAL(epoll_ctl)(set, operation, fd, event);
+  if (result == 0 && operation != EPOLL_CTL_MOD && tracing()) {
+    const void *wakes;
+    ENTER(epoll_ctl);
+    wakes = epoll_key(set);
+    if (operation == EPOLL_CTL_DEL) remove_links(fd, wakes);
+    else if (event && (event->events & EPOLLIN)) add_link(key_of(fd), wakes, fd);
+    LEAVE();
+  }
+  return result;
+}
+
+EXPORT int socketpair(int domain, int type, int protocol, int pair[2]) {
+  int result = REAL(socketpair)(domain, type, protocol, pair);
+  if (result == 0 && tracing()) {
+    const void *a, *b;
+    ENTER(socketpair);
+    forget(pair[0]), forget(pair[1]);
+    a = key_of(pair[0]), b = key_of(pair[1]);
+    add_link(a, b, pair[0]);
+    add_link(b, a, pair[1]);
+    LEAVE();
+  }
+  return result;
+}
+
+/* ------------------------------------------------------------------------------- changes of descriptors' meanings ----
+ */
+
+/* The trace's file has a high number, so that the program's have those that they would have without tracing. Programs
+ * that close whatever is open must not close it: another file could get its number, and the trace. */
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+
+/* Replaces the library's own calls of open (an option of the linker). */
+int __wrap_open(const char *path, int flags, ...) {
+  va_list arguments;
+  struct rlimit limit;
+  unsigned mode;
+  int low, high;
+  va_start(arguments, flags);
+  mode = flags & O_CREAT ? va_arg(arguments, unsigned) : 0;
+  va_end(arguments);
+  low = __real_open(path, flags, mode);
+  if (low < 0 || !(flags & O_WRONLY)) return low;
+  high = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 64 && limit.rlim_cur < 1024
+             ? (int)limit.rlim_cur - 32
+             : 990;
+  high = REAL(fcntl)(low, F_DUPFD_CLOEXEC, high);
+  if (high < 0) high = low;
+  else REAL(close)(low);
+  return state.file = high;
+}
+
+EXPORT int close(int fd) {
+  if (UNLIKELY(fd == state.file && fd)) {
+    if (!self.inside) {
+      errno = EBADF;
+      return -1;
+    }
+    state.file = 0;
+  }
+  if (tracing()) {
+    ENTER(close);
+    forget(fd);
+    if (fd >= 0) remove_links(fd, NULL);
+    LEAVE();
+  }
+  return REAL(close)(fd);
+}
+
+/* Closes all but the trace's file; false if that is not among them. */
+bool close_others(unsigned from, unsigned to, int flags, long *result) {
+  unsigned kept = (unsigned)state.file;
+  memset(kinds, 0, sizeof kinds);
+  if (!kept || from > kept || to < kept) return false;
+  *result = from < kept ? REAL(syscall)(SYS_close_range, from, kept - 1, flags) : 0;
+  if (*result == 0 && to > kept) *result = REAL(syscall)(SYS_close_range, kept + 1, to, flags);
+  return true;
+}
+
+#if defined(__GLIBC__)
+EXPORT int close_range(unsigned from, unsigned to, int flags) {
+  long result;
+  return close_others(from, to, flags, &result) ? (int)result : REAL(close_range)(from, to, flags);
+}
+
+EXPORT void closefrom(int from) {
+  int fd;
+  long result;
+  if (!close_others(from < 0 ? 0 : (unsigned)from, ~0u, 0, &result)) {
+    REAL(closefrom)(from);
+  } else if (result != 0) { /* Linux before 5.9 */
+    for (fd = from < 0 ? 0 : from; fd < state.file; fd++) REAL(close)(fd);
+    REAL(closefrom)(state.file + 1);
+  }
+}
+#endif
+
+EXPORT int dup2(int from, int to) {
+  int result = REAL(dup2)(from, to);
+  if (result >= 0) forget(to);
+  return result;
+}
+
+EXPORT int dup3(int from, int to, int flags) {
+  int result = REAL(dup3)(from, to, flags);
+  if (result >= 0) forget(to);
+  return result;
+}
+
+#define FCNTL(name)                                                                         \
+  EXPORT int name(int fd, int command, ...) {                                               \
+    va_list arguments;                                                                      \
+    void *argument;                                                                         \
+    int result;                                                                             \
+    va_start(arguments, command);                                                           \
+    argument = va_arg(arguments, void *);                                                   \
+    va_end(arguments);                                                                      \
+    if (command == F_SETFL || command == F_DUPFD || command == F_DUPFD_CLOEXEC) forget(fd); \
+    if ((command == F_SETLKW || command == F_OFD_SETLKW) && tracing()) {                    \
+      ENTER(name);                                                                          \
+      begin_wait(NULL, REASON_FILE_LOCK);                                                   \
+      result = real.name(fd, command, argument);                                            \
+      end_wait();                                                                           \
+      LEAVE();                                                                              \
+      return result;                                                                        \
+    }                                                                                       \
+    result = REAL(name)(fd, command, argument);                                             \
+    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) forget(result);                   \
+    return result;                                                                          \
+  }
+FCNTL(fcntl)
+#if defined(__GLIBC__)
+FCNTL(fcntl64)
+#endif
+
+#if defined(__GLIBC__)
+EXPORT int ioctl(int fd, unsigned long request, ...) {
+#else
+EXPORT int ioctl(int fd, int request, ...) {
+#endif
+  va_list arguments;
+  void *argument;
+  int result;
+  va_start(arguments, request);
+  argument = va_arg(arguments, void *);
+  va_end(arguments);
+  result = REAL(ioctl)(fd, (unsigned long)request, argument);
+  if ((unsigned long)request == FIONBIO) forget(fd);
+  return result;
+}

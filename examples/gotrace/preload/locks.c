@@ -1,0 +1,373 @@
+/* locks.c - mutexes, read-write locks, condition variables, barriers, semaphores, spin locks, once; C11; futex: see
+ * preload.h
+ *
+ * A lock is tried first: only one that is held costs an event. Who lets go of it wakes the first waiter, in the order
+ * of their arrival, which is the order in which the kernel wakes them. */
+
+#include "preload.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+
+/* Waits in the real function. */
+#define WAIT_FOR(result, key, reason, name, arguments) \
+  do {                                                 \
+    ENTER(name);                                       \
+    begin_wait(key, REASON_##reason);                  \
+    result = real.name arguments;                      \
+    end_wait();                                        \
+    LEAVE();                                           \
+  } while (0)
+
+/* A function that is mostly called without waiting has a short way and a long one. The short one ends with a jump to
+ * the long one, which finds the program's frame and return address as if the program had called it. So the library is
+ * always built with optimization. */
+#define LONG_WAY NOINLINE static
+
+/* Defines a function that waits for a lock: what to try, what a held lock answers. A try does no harm if the call is
+ * not to be reported. */
+#define LOCK(type, name, parameters, arguments, try, try_arguments, held, key, reason) \
+  LONG_WAY type name##_held parameters {                                               \
+    type result;                                                                       \
+    if (!tracing()) return REAL(name) arguments;                                       \
+    WAIT_FOR(result, key, reason, name, arguments);                                    \
+    return result;                                                                     \
+  }                                                                                    \
+  EXPORT type name parameters {                                                        \
+    type result = try try_arguments;                                                   \
+    if (LIKELY(result != (held))) return result;                                       \
+    return name##_held arguments;                                                      \
+  }
+
+/* Defines a function that lets up to `count` waiters continue. */
+#define WAKER(type, name, parameters, arguments, function, key, count) \
+  LONG_WAY type name##_wakes parameters {                              \
+    if (tracing()) {                                                   \
+      ENTER(name);                                                     \
+      wake(key, count);                                                \
+      LEAVE();                                                         \
+    }                                                                  \
+    return function arguments;                                         \
+  }                                                                    \
+  EXPORT type name parameters {                                        \
+    if (UNLIKELY(has_waiters(key))) return name##_wakes arguments;     \
+    return function arguments;                                         \
+  }
+
+/* --------------------------------------------------------------------------------------------------------- mutexes
+ * ---- */
+
+LOCK(int, pthread_mutex_lock, (pthread_mutex_t * m), (m), EARLY(pthread_mutex_trylock), (m), EBUSY, m, MUTEX)
+LOCK(int, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *until), (m, until),
+     REAL(pthread_mutex_trylock), (m), EBUSY, m, MUTEX)
+LOCK(int, pthread_mutex_clocklock, (pthread_mutex_t * m, clockid_t clock, const struct timespec *until),
+     (m, clock, until), REAL(pthread_mutex_trylock), (m), EBUSY, m, MUTEX)
+WAKER(int, pthread_mutex_unlock, (pthread_mutex_t * m), (m), EARLY(pthread_mutex_unlock), m, 1)
+
+LOCK(int, mtx_lock, (mtx_t * m), (m), REAL(mtx_trylock), (m), thrd_busy, m, MUTEX)
+LOCK(int, mtx_timedlock, (mtx_t *restrict m, const struct timespec *restrict until), (m, until), REAL(mtx_trylock), (m),
+     thrd_busy, m, MUTEX)
+WAKER(int, mtx_unlock, (mtx_t * m), (m), REAL(mtx_unlock), m, 1)
+
+/* ----------------------------------------------------------------------------------------------- read-write locks ----
+ */
+
+#define READERS(lock) ((const char *)(lock))
+#define WRITERS(lock) ((const char *)(lock) + 1)
+
+LOCK(int, pthread_rwlock_rdlock, (pthread_rwlock_t * l), (l), REAL(pthread_rwlock_tryrdlock), (l), EBUSY, READERS(l),
+     READ_LOCK)
+LOCK(int, pthread_rwlock_wrlock, (pthread_rwlock_t * l), (l), REAL(pthread_rwlock_trywrlock), (l), EBUSY, WRITERS(l),
+     WRITE_LOCK)
+LOCK(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * l, const struct timespec *until), (l, until),
+     REAL(pthread_rwlock_tryrdlock), (l), EBUSY, READERS(l), READ_LOCK)
+LOCK(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * l, const struct timespec *until), (l, until),
+     REAL(pthread_rwlock_trywrlock), (l), EBUSY, WRITERS(l), WRITE_LOCK)
+LOCK(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until),
+     (l, clock, until), REAL(pthread_rwlock_tryrdlock), (l), EBUSY, READERS(l), READ_LOCK)
+LOCK(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until),
+     (l, clock, until), REAL(pthread_rwlock_trywrlock), (l), EBUSY, WRITERS(l), WRITE_LOCK)
+
+/* Whether the calling thread, which holds the lock, is not one of several readers. The first word counts the readers:
+ * in glibc from its fourth bit on (pthread_rwlock_common.c), in musl in its lower 31 bits, where all ones mean a
+ * writer. */
+static bool holds_alone(const pthread_rwlock_t *lock) {
+  uint32_t word;
+  memcpy(&word, lock, sizeof word);
+#if defined(__GLIBC__)
+  return word >> 3 <= 1;
+#else
+  word &= 0x7fffffff;
+  return word <= 1 || word == 0x7fffffff;
+#endif
+}
+
+/* All waiting readers, or else one writer. Both keys have the same slot. */
+LONG_WAY int unlock_wakes(pthread_rwlock_t *l) {
+  if (tracing() && holds_alone(l)) {
+    ENTER(pthread_rwlock_unlock);
+    if (!wake(READERS(l), GOTRACE_WAKE_ALL)) wake(WRITERS(l), 1);
+    LEAVE();
+  }
+  return REAL(pthread_rwlock_unlock)(l);
+}
+
+EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l) {
+  if (UNLIKELY(has_waiters(l))) return unlock_wakes(l);
+  return REAL(pthread_rwlock_unlock)(l);
+}
+
+/* -------------------------------------------------------------------------------------------- condition variables ----
+ */
+
+/* The wait lets go of the mutex, and takes it again. */
+#define CONDITION(name, parameters, arguments)   \
+  EXPORT int name parameters {                   \
+    int result;                                  \
+    if (!tracing()) return REAL(name) arguments; \
+    ENTER(name);                                 \
+    if (has_waiters(m)) wake(m, 1);              \
+    begin_wait(c, REASON_CONDITION);             \
+    result = real.name arguments;                \
+    end_wait();                                  \
+    LEAVE();                                     \
+    return result;                               \
+  }
+CONDITION(pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), (c, m))
+CONDITION(pthread_cond_timedwait, (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *until), (c, m, until))
+CONDITION(pthread_cond_clockwait,
+          (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *until), (c, m, clock, until))
+CONDITION(cnd_wait, (cnd_t * c, mtx_t *m), (c, m))
+CONDITION(cnd_timedwait, (cnd_t *restrict c, mtx_t *restrict m, const struct timespec *restrict until), (c, m, until))
+WAKER(int, pthread_cond_signal, (pthread_cond_t * c), (c), REAL(pthread_cond_signal), c, 1)
+WAKER(int, pthread_cond_broadcast, (pthread_cond_t * c), (c), REAL(pthread_cond_broadcast), c, GOTRACE_WAKE_ALL)
+WAKER(int, cnd_signal, (cnd_t * c), (c), REAL(cnd_signal), c, 1)
+WAKER(int, cnd_broadcast, (cnd_t * c), (c), REAL(cnd_broadcast), c, GOTRACE_WAKE_ALL)
+
+/* ------------------------------------------------------------------------------------------------------ semaphores
+ * ---- */
+
+/* sem_trywait sets errno, which a wait that succeeds must not change. */
+#define SEMAPHORE(name, parameters, arguments)         \
+  EXPORT int name parameters {                         \
+    int result, kept = errno;                          \
+    if (!tracing()) return REAL(name) arguments;       \
+    result = real.sem_trywait(s);                      \
+    if (result == 0 || errno != EAGAIN) return result; \
+    errno = kept;                                      \
+    WAIT_FOR(result, s, SEMAPHORE, name, arguments);   \
+    return result;                                     \
+  }
+SEMAPHORE(sem_wait, (sem_t * s), (s))
+SEMAPHORE(sem_timedwait, (sem_t * s, const struct timespec *until), (s, until))
+SEMAPHORE(sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *until), (s, clock, until))
+WAKER(int, sem_post, (sem_t * s), (s), REAL(sem_post), s, 1)
+
+/* ------------------------------------------------------------------------------------------------------ spin locks
+ * ---- */
+
+#define SPINS 4000 /* some tens of microseconds */
+
+EXPORT int pthread_spin_lock(pthread_spinlock_t *l) {
+  int result = EBUSY;
+  unsigned i;
+  if (!tracing()) return REAL(pthread_spin_lock)(l);
+  for (i = 0; i < SPINS && result == EBUSY; i++) result = real.pthread_spin_trylock(l);
+  if (result != EBUSY) return result;
+  WAIT_FOR(result, (const void *)l, SPIN, pthread_spin_lock, (l));
+  return result;
+}
+WAKER(int, pthread_spin_unlock, (pthread_spinlock_t * l), (l), REAL(pthread_spin_unlock), (const void *)l, 1)
+
+/* -------------------------------------------------------------------------------------------------------- barriers
+ * ----
+ *
+ * The last thread to arrive wakes the others. How many there are is known only from pthread_barrier_init.
+ */
+
+#define BARRIERS 4096 /* later ones: nobody is seen to wake their waiters */
+
+static struct {
+  uint32_t lock;
+  struct barrier {
+    const pthread_barrier_t *key; /* NULL: free, BARRIER_GONE: was in use */
+    unsigned count, arrived;
+  } * all;
+} barriers;
+
+#define BARRIER_GONE ((const pthread_barrier_t *)(uintptr_t)1)
+
+/* The caller holds the lock. */
+static struct barrier *find_barrier(const pthread_barrier_t *key, bool add) {
+  struct barrier *b, *place = NULL;
+  size_t i, at = (size_t)mix(0, (uintptr_t)key);
+  if (!barriers.all) barriers.all = allocate(BARRIERS * sizeof *barriers.all);
+  if (!barriers.all) return NULL;
+  for (i = 0; i < BARRIERS; i++) {
+    b = &barriers.all[(at + i) % BARRIERS];
+    if (b->key == key) return b;
+    if (!place && (!b->key || b->key == BARRIER_GONE)) place = b;
+    if (!b->key) break;
+  }
+  return add ? place : NULL;
+}
+
+EXPORT int pthread_barrier_init(pthread_barrier_t *key, const pthread_barrierattr_t *attributes, unsigned count) {
+  int result = REAL(pthread_barrier_init)(key, attributes, count);
+  if (result == 0 && tracing()) {
+    struct barrier *b;
+    ENTER(pthread_barrier_init);
+    take_lock(&barriers.lock);
+    b = find_barrier(key, true);
+    if (b) b->key = key, b->count = count, b->arrived = 0;
+    drop_lock(&barriers.lock);
+    LEAVE();
+  }
+  return result;
+}
+
+EXPORT int pthread_barrier_destroy(pthread_barrier_t *key) {
+  if (tracing()) {
+    struct barrier *b;
+    ENTER(pthread_barrier_destroy);
+    take_lock(&barriers.lock);
+    b = find_barrier(key, false);
+    if (b) b->key = BARRIER_GONE;
+    drop_lock(&barriers.lock);
+    LEAVE();
+  }
+  return REAL(pthread_barrier_destroy)(key);
+}
+
+EXPORT int pthread_barrier_wait(pthread_barrier_t *key) {
+  struct barrier *b;
+  bool last = false;
+  int result;
+  if (!tracing()) return REAL(pthread_barrier_wait)(key);
+  ENTER(pthread_barrier_wait);
+  take_lock(&barriers.lock); /* until it is listed, so that the last one finds it */
+  b = find_barrier(key, false);
+  last = b && b->arrived + 1 == b->count;
+  if (b) b->arrived = last ? 0 : b->arrived + 1;
+  if (!last) begin_wait(key, REASON_BARRIER);
+  drop_lock(&barriers.lock);
+  if (last && has_waiters(key)) wake(key, GOTRACE_WAKE_ALL);
+  result = real.pthread_barrier_wait(key);
+  if (!last) end_wait();
+  LEAVE();
+  return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ once
+ * ---- */
+
+/* Runs the program's function, which is not a part of the library's. */
+static void run_once(void) {
+  pthread_once_t *once = self.once;
+  void (*function)(void) = self.once_function;
+  unsigned inside = self.inside;
+  if (self.waits) end_wait(); /* the thread that ran it before was cancelled */
+  self.inside = 0;
+  function();
+  self.inside = inside;
+  if (tracing() || inside) {
+    self.function = (uintptr_t)real.pthread_once;
+    if (has_waiters(once)) wake(once, GOTRACE_WAKE_ALL);
+  }
+}
+
+/* In glibc and musl, 2 means done, 0 not begun. */
+static int wait_once(pthread_once_t *once, void (*function)(void), uintptr_t caller, char *frame) {
+  pthread_once_t *outer = self.once;
+  void (*outer_function)(void) = self.once_function;
+  int result;
+  self.inside = 1;
+  self.function = (uintptr_t)real.pthread_once;
+  self.caller = caller;
+  self.frame = frame;
+  self.once = once;
+  self.once_function = function;
+  if (*(volatile pthread_once_t *)once) begin_wait(once, REASON_ONCE);
+  result = real.pthread_once(once, run_once);
+  if (self.waits) end_wait();
+  self.once = outer;
+  self.once_function = outer_function;
+  LEAVE();
+  return result;
+}
+
+EXPORT int pthread_once(pthread_once_t *once, void (*function)(void)) {
+  if (__atomic_load_n(once, __ATOMIC_ACQUIRE) == 2 || !tracing()) return REAL(pthread_once)(once, function);
+  return wait_once(once, function, (uintptr_t)__builtin_return_address(0), __builtin_frame_address(0));
+}
+
+/* The same flag in both C libraries. */
+EXPORT void call_once(once_flag *flag, void (*function)(void)) {
+  pthread_once_t *once = (pthread_once_t *)(void *)flag;
+  if (__atomic_load_n(once, __ATOMIC_ACQUIRE) == 2 || !tracing()) REAL(call_once)(flag, function);
+  else wait_once(once, function, (uintptr_t)__builtin_return_address(0), __builtin_frame_address(0));
+}
+
+/* ----------------------------------------------------------------------------------------------------------- futex
+ * ----
+ *
+ * Locks of other languages' libraries, and of C++ (static local variables, std::atomic::wait).
+ */
+
+enum {
+  WAIT = 0,
+  WAKE = 1,
+  REQUEUE = 3,
+  CMP_REQUEUE = 4,
+  WAKE_OP = 5,
+  LOCK_PI = 6,
+  WAIT_BITSET = 9,
+  WAKE_BITSET = 10,
+  LOCK_PI2 = 13
+};
+
+long futex(long number, long a, long b, long c, long d, long e, long f, uintptr_t caller, char *frame) {
+  const void *key = (const void *)a;
+  int operation = (int)(b & 0x7f);
+  bool waits = operation == LOCK_PI || operation == LOCK_PI2;
+  long result;
+  self.inside = 1;
+  self.function = (uintptr_t)real.syscall;
+  self.caller = caller;
+  self.frame = frame;
+  if (operation == WAIT || operation == WAIT_BITSET)
+    waits = key && *(const volatile uint32_t *)key == (uint32_t)c; /* else it returns at once */
+  if ((operation == WAKE || operation == WAKE_BITSET || operation == REQUEUE || operation == CMP_REQUEUE ||
+       operation == WAKE_OP) &&
+      has_waiters(key))
+    wake(key, c < 0 || c >= INT_MAX ? GOTRACE_WAKE_ALL : (unsigned)c);
+  if (waits) begin_wait(key, REASON_FUTEX);
+  result = real.syscall(number, a, b, c, d, e, f);
+  if (waits) end_wait();
+  LEAVE();
+  return result;
+}
+
+EXPORT long syscall(long number, ...) {
+  long a[6];
+  va_list arguments;
+  unsigned i;
+  va_start(arguments, number);
+  for (i = 0; i < 6; i++) a[i] = va_arg(arguments, long);
+  va_end(arguments);
+  if (number == SYS_exit_group) finish_trace();
+  if (number == SYS_close && a[0] && (int)a[0] == state.file && !self.inside) {
+    errno = EBADF;
+    return -1;
+  }
+#ifdef SYS_close_range
+  if (number == SYS_close_range && !self.inside && close_others((unsigned)a[0], (unsigned)a[1], (int)a[2], &a[3]))
+    return a[3];
+#endif
+  if (number != SYS_futex || !tracing()) return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  return futex(number, a[0], a[1], a[2], a[3], a[4], a[5], (uintptr_t)__builtin_return_address(0),
+               __builtin_frame_address(0));
+}
+
+void locks_after_fork(void) { barriers.lock = 0; }

@@ -1,0 +1,160 @@
+/* preload.h - what the files of the preloaded library share
+ *
+ * `gotrace record` runs a program with this library in LD_PRELOAD. The library defines functions of the C library,
+ * which the program then calls instead: each reports to the tracer what the thread is about to do, and calls the real
+ * function.
+ *
+ *     functions.h   the functions that it defines or calls
+ *     preload.c     finding the real functions; start and end of the trace; per-thread state; stacks
+ *     threads.c     creation, names, join, exit
+ *     locks.c       mutexes, read-write locks, condition variables, barriers, semaphores, spin locks, once; C11; futex
+ *     io.c          system calls, files, network, poll, sleeps
+ *     process.c     fork, exec, exit
+ *     tracer.c      gotrace.h
+ *
+ * RULES
+ *
+ *   1. A function passes the call on unchanged if the process is not traced or if the thread is inside another function
+ * of the library (`tracing`). Otherwise signal handlers and the library's own calls would be reported as the program's.
+ *   2. A function that does not wait reports nothing if it can tell: it tries first.
+ *   3. A waiter is listed before it waits, and a waker looks for waiters before it lets one continue (gotrace_wait_on,
+ *      gotrace_wake).
+ *   4. Nothing here calls malloc, takes a lock that the program can hold, or changes errno. */
+
+#ifndef PRELOAD_H
+#define PRELOAD_H
+
+#include "functions.h"
+
+#include "../board.h"
+#include "gotrace.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define NOINLINE __attribute__((noinline))
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* --------------------------------------------------------------------------------------------------------- threads
+ * ---- */
+
+typedef struct thread thread; /* threads.c: a thread that the program created */
+
+/* All zero for a thread that the library has not seen. */
+struct self {
+  unsigned inside; /* in a function of the library, which passes other calls on */
+  bool waits, in_system_call;
+  bool resolves;
+  thread *created;
+  /* The function that it is in. */
+  uintptr_t function, caller;
+  char *frame;
+  char *stack_high; /* no frame of the program is above; NULL: unknown */
+  /* pthread_once */
+  pthread_once_t *once;
+  void (*once_function)(void);
+};
+
+extern __thread struct self self;
+
+extern struct state {
+  uint32_t recording; /* atomic */
+  uint32_t stacks;    /* RECORD_STACKS_... */
+  bool only_waits;    /* --min-syscall */
+  bool children;
+  int pid;  /* of the traced process */
+  int file; /* of the trace; the program must not close it. 0: none */
+  struct board *board;
+  struct board_process *entry;
+} state;
+
+bool recover(char *frame);
+
+/* Whether the call is to be reported. */
+#define tracing()                                                 \
+  (LIKELY(__atomic_load_n(&state.recording, __ATOMIC_RELAXED)) && \
+   (LIKELY(!self.inside) || recover((char *)__builtin_frame_address(0))))
+
+/* Notes which function the thread is in, for stacks. Must be expanded in the function itself. */
+#define ENTER(name)                                                                                             \
+  (self.inside = 1, self.function = (uintptr_t)real.name, self.caller = (uintptr_t)__builtin_return_address(0), \
+   self.frame = (char *)__builtin_frame_address(0))
+#define LEAVE() (self.inside = 0)
+
+/* Each keeps errno. */
+void begin_wait(const void *key, unsigned reason);
+void end_wait(void);
+void begin_system_call(void);
+void end_system_call(void);
+unsigned wake(const void *key, unsigned count); /* how many it woke */
+void apply_name(void);
+
+/* Whether somebody may wait for a key: how many do, by a hash of the key, which must be quick. */
+#define WAITER_SLOTS 4096
+extern uint32_t waiters[WAITER_SLOTS];
+static inline uint32_t *waiters_of(const void *key) { return &waiters[(uintptr_t)key / 8 % WAITER_SLOTS]; }
+static inline bool has_waiters(const void *key) { return __atomic_load_n(waiters_of(key), __ATOMIC_RELAXED) != 0; }
+
+/* --------------------------------------------------------------------------------------------------------- reasons
+ * ---- */
+
+/* Go's viewers count a reason whose name contains "sync" or "select" as synchronization. */
+#define REASONS(X)                                    \
+  X(MUTEX, "sync: mutex", SYNC)                       \
+  X(READ_LOCK, "sync: read lock", SYNC)               \
+  X(WRITE_LOCK, "sync: write lock", SYNC)             \
+  X(CONDITION, "sync: condition variable", COND_WAIT) \
+  X(BARRIER, "sync: barrier", SYNC)                   \
+  X(SEMAPHORE, "sync: semaphore", SYNC)               \
+  X(SPIN, "sync: spin lock", SYNC)                    \
+  X(JOIN, "sync: join", SYNC)                         \
+  X(ONCE, "sync: once", SYNC)                         \
+  X(FUTEX, "sync: futex", SYNC)                       \
+  X(FILE_LOCK, "sync: file lock", SYNC)               \
+  X(POLL, "select: poll", SELECT)                     \
+  X(SELECT, "select", SELECT)                         \
+  X(EPOLL, "select: epoll", SELECT)                   \
+  X(PIPE, "pipe", CHAN_RECV)                          \
+  X(PIPE_FULL, "pipe full", CHAN_SEND)                \
+  X(EVENT, "event descriptor", CHAN_RECV)             \
+  X(TERMINAL, "terminal", GENERIC)                    \
+  X(SIGNAL, "signal", GENERIC)                        \
+  X(CHILD, "child process", GENERIC)
+
+enum reason_name {
+#define NUMBER(name, text, base) REASON_##name,
+  REASONS(NUMBER)
+#undef NUMBER
+      REASON_NETWORK, /* Go's own */
+  REASON_SLEEP,
+  REASON_COUNT
+};
+extern unsigned reasons[REASON_COUNT];
+
+/* ------------------------------------------------------------------------------------------------------- the files
+ * ---- */
+
+/* preload.c */
+void start_trace(bool is_child);
+void finish_trace(void);
+void take_lock(uint32_t *lock);
+void drop_lock(uint32_t *lock);
+void *allocate(size_t size); /* zeroed memory from the system, never freed; NULL: none */
+uint64_t mix(uint64_t a, uint64_t b);
+
+/* threads.c */
+int create_service(pthread_t *handle, void *(*function)(void *));
+void threads_after_fork(void);
+void begin_main_thread(void);
+
+/* locks.c */
+void locks_after_fork(void);
+long futex(long number, long a, long b, long c, long d, long e, long f, uintptr_t caller, char *frame);
+
+/* process.c */
+int library_for(const char *path); /* of the board, for a program or script; -1: none can be loaded */
+const char *without_library(const char *preload);
+
+/* io.c */
+bool close_others(unsigned from, unsigned to, int flags, long *result);
+void io_after_fork(void);
+
+#endif

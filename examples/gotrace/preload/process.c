@@ -1,0 +1,306 @@
+/* process.c - fork, exec, exit: see preload.h */
+
+#include "preload.h"
+
+#include <alloca.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+
+#if __SIZEOF_POINTER__ == 8
+typedef Elf64_Ehdr header;
+typedef Elf64_Phdr segment;
+#else
+typedef Elf32_Ehdr header;
+typedef Elf32_Phdr segment;
+#endif
+
+extern char **environ;
+extern char board_assignment[];
+
+/* ------------------------------------------------------------------------------------------------------------ fork
+ * ----
+ *
+ * A child is traced with --children, into its own file, from the return of fork on: during it, the program's allocator
+ * may hold its locks.
+ */
+
+static void after_fork(void) {
+  __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
+  self.inside = 0;
+  self.waits = self.in_system_call = false;
+  memset(waiters, 0, sizeof waiters);
+  threads_after_fork();
+  locks_after_fork();
+  io_after_fork();
+  if (state.children) start_trace(true);
+}
+
+EXPORT pid_t fork(void) {
+  pid_t child;
+  bool was = tracing();
+  if (!was) return REAL(fork)();
+  ENTER(fork);
+  child = real.fork();
+  LEAVE();
+  if (child == 0) after_fork();
+  return child;
+}
+
+/* Runs no handlers of pthread_atfork: the tracer cannot be used in the child. */
+EXPORT pid_t _Fork(void) {
+  pid_t child = REAL(_Fork)();
+  if (child == 0) __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
+  return child;
+}
+
+EXPORT int daemon(int stay, int keep) {
+  bool was = tracing();
+  int result;
+  if (was) finish_trace(); /* the parent ends in it */
+  result = REAL(daemon)(stay, keep);
+  if (was && result == 0) after_fork();
+  return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ exec
+ * ----
+ *
+ * The new program is traced too if it replaces the first one, as behind a shell script's exec or env, or with
+ * --children.
+ */
+
+#define FEW_EVENTS 64
+
+/* The dynamic linker that a program names, or the interpreter of a script, by its first bytes. */
+static int interpreter_library(const char *path, unsigned depth) {
+  union {
+    char bytes[4096];
+    header elf;
+  } start;
+  ssize_t size;
+  unsigned i;
+  int file = open(path, O_RDONLY | O_CLOEXEC), found = -1;
+  if (file < 0) return -1;
+  size = REAL(read)(file, start.bytes, sizeof start.bytes - 1);
+  REAL(close)(file);
+  if (size < (ssize_t)sizeof start.elf) size = size < 0 ? 0 : size;
+  start.bytes[size] = 0;
+  if (start.bytes[0] == '#' && start.bytes[1] == '!' && depth < 5) {
+    char *word = start.bytes + 2;
+    word += strspn(word, " \t");
+    word[strcspn(word, " \t\n")] = 0;
+    return interpreter_library(word, depth + 1);
+  }
+  if (size < (ssize_t)sizeof start.elf || memcmp(start.elf.e_ident, ELFMAG, SELFMAG) != 0 ||
+      start.elf.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+    return -1;
+  for (i = 0; i < start.elf.e_phnum; i++) {
+    size_t at = (size_t)start.elf.e_phoff + i * sizeof(segment);
+    segment s;
+    if (at + sizeof s > (size_t)size) break;
+    memcpy(&s, start.bytes + at, sizeof s);
+    if (s.p_type != PT_INTERP || s.p_offset + s.p_filesz > (size_t)size) continue;
+    found = strstr(start.bytes + s.p_offset, "ld-musl") ? RECORD_MUSL : RECORD_GNU;
+  }
+  return found >= 0 && state.board->library[found][0] ? found : -1;
+}
+
+int library_for(const char *path) {
+  int kept = errno, found = interpreter_library(path, 0);
+  errno = kept;
+  return found;
+}
+
+/* The rest of LD_PRELOAD behind the libraries of the board. */
+const char *without_library(const char *preload) {
+  unsigned i;
+  for (i = RECORD_GNU; i <= RECORD_MUSL; i++) {
+    size_t size = strlen(state.board->library[i]);
+    if (size && strncmp(preload, state.board->library[i], size) == 0 && (!preload[size] || preload[size] == ':'))
+      preload += size + (preload[size] == ':');
+  }
+  return preload;
+}
+
+/* Where exec finds a program; NULL: nowhere. `full`: BOARD_PATH bytes. */
+static const char *locate(const char *path, bool search, char *full) {
+  const char *at = getenv("PATH"), *end, *found = NULL;
+  int kept = errno;
+  if (!path) return NULL;
+  if (!search || strchr(path, '/')) {
+    if (access(path, X_OK) == 0) found = path;
+  } else {
+    for (at = at ? at : "/bin:/usr/bin"; !found; at = end + 1) {
+      end = at + strcspn(at, ":");
+      if ((size_t)(end - at) + strlen(path) + 2 < BOARD_PATH) {
+        snprintf(full, BOARD_PATH, "%.*s%s%s", (int)(end - at), at, end > at ? "/" : "", path);
+        if (access(full, X_OK) == 0) found = full;
+      }
+      if (!*end) break;
+    }
+  }
+  errno = kept;
+  return found;
+}
+
+/* Ends the trace of a process that is about to execute another program. */
+static void before_exec(void) {
+  struct board_process *entry = state.entry;
+  int kept = errno;
+  if (!__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) || (int)REAL(syscall)(SYS_getpid) != state.pid) return;
+  finish_trace();
+  if (entry->events < FEW_EVENTS && !state.board->flight_milliseconds) {
+    __atomic_store_n(&entry->state, (uint32_t)PROCESS_DROPPED, __ATOMIC_RELEASE);
+    unlink(entry->path);
+  } else {
+    __atomic_store_n(&entry->state, (uint32_t)PROCESS_REPLACED, __ATOMIC_RELEASE);
+  }
+  errno = kept;
+}
+
+static bool follows(void) {
+  return state.board && (state.children || (int)REAL(syscall)(SYS_getpid) == state.board->first_pid);
+}
+
+static size_t count_words(char *const *words) {
+  size_t count = 0;
+  while (words && words[count]) count++;
+  return count;
+}
+
+/* An environment with the library that the program can load, or with none. */
+#define ROOM 3 /* strings more than in the old one */
+#define PRELOAD_ROOM(from) (sizeof "LD_PRELOAD=" + 1 + BOARD_PATH + strlen(preload_of(from)))
+
+static const char *preload_of(char *const *environment) {
+  for (; environment && *environment; environment++)
+    if (strncmp(*environment, "LD_PRELOAD=", 11) == 0) return without_library(*environment + 11);
+  return "";
+}
+
+static char *const *with_library(int library, char *const *from, char **to, char *preload, size_t room) {
+  const char *old = preload_of(from);
+  size_t count = 0;
+  snprintf(preload, room, "LD_PRELOAD=%s%s%s", library < 0 ? "" : state.board->library[library],
+           library >= 0 && *old ? ":" : "", old);
+  for (; from && *from; from++)
+    if (strncmp(*from, "LD_PRELOAD=", 11) != 0 && strncmp(*from, BOARD_VARIABLE "=", sizeof BOARD_VARIABLE) != 0)
+      to[count++] = *from;
+  if (library >= 0 || *old) to[count++] = preload;
+  if (library >= 0) to[count++] = board_assignment;
+  to[count] = NULL;
+  return to;
+}
+
+#define WITH_LIBRARY(path, environment)                                                                            \
+  do {                                                                                                             \
+    if (follows()) {                                                                                               \
+      size_t preload_room = PRELOAD_ROOM(environment);                                                             \
+      environment =                                                                                                \
+          with_library(library_for(path), environment, alloca((count_words(environment) + ROOM) * sizeof(char *)), \
+                       alloca(preload_room), preload_room);                                                        \
+    }                                                                                                              \
+  } while (0)
+
+EXPORT int execve(const char *path, char *const *words, char *const *environment) {
+  if (locate(path, false, NULL)) { /* else it fails */
+    WITH_LIBRARY(path, environment);
+    before_exec();
+  }
+  return REAL(execve)(path, words, environment);
+}
+
+EXPORT int execvpe(const char *path, char *const *words, char *const *environment) {
+  char full[BOARD_PATH];
+  const char *found = locate(path, true, full);
+  if (found) {
+    WITH_LIBRARY(found, environment);
+    before_exec();
+  }
+  return REAL(execvpe)(path, words, environment);
+}
+
+EXPORT int fexecve(int fd, char *const *words, char *const *environment) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  if (locate(path, false, NULL)) {
+    WITH_LIBRARY(path, environment);
+    before_exec();
+  }
+  return REAL(fexecve)(fd, words, environment);
+}
+
+EXPORT int execv(const char *path, char *const *words) { return execve(path, words, environ); }
+EXPORT int execvp(const char *path, char *const *words) { return execvpe(path, words, environ); }
+
+/* The words of a call with a variable number of them; `count` includes the NULL at the end. */
+#define COLLECT(words, first)                                         \
+  do {                                                                \
+    va_list arguments;                                                \
+    size_t count = 1, i;                                              \
+    va_start(arguments, first);                                       \
+    while (first && va_arg(arguments, char *)) count++;               \
+    va_end(arguments);                                                \
+    words = alloca((count + 1) * sizeof *words);                      \
+    memcpy(&words[0], &first, sizeof words[0]);                       \
+    va_start(arguments, first);                                       \
+    for (i = 1; i < count; i++) words[i] = va_arg(arguments, char *); \
+    words[count] = NULL;                                              \
+    va_end(arguments);                                                \
+  } while (0)
+
+EXPORT int execl(const char *path, const char *first, ...) {
+  char **words;
+  COLLECT(words, first);
+  return execve(path, words, environ);
+}
+
+EXPORT int execlp(const char *path, const char *first, ...) {
+  char **words;
+  COLLECT(words, first);
+  return execvpe(path, words, environ);
+}
+
+EXPORT int execle(const char *path, const char *first, ...) {
+  char **words, *const *environment;
+  va_list all;
+  COLLECT(words, first);
+  va_start(all, first);
+  while (first && va_arg(all, char *)) continue;
+  environment = va_arg(all, char *const *);
+  va_end(all);
+  return execve(path, words, environment);
+}
+
+#define SPAWN(name, search)                                                                                      \
+  EXPORT int name(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,                     \
+                  const posix_spawnattr_t *attributes, char *const *words, char *const *environment) {           \
+    int result;                                                                                                  \
+    if (state.children) {                                                                                        \
+      char full[BOARD_PATH];                                                                                     \
+      const char *found = locate(path, search, full);                                                            \
+      if (found) WITH_LIBRARY(found, environment);                                                               \
+    }                                                                                                            \
+    if (!tracing() || state.only_waits) return REAL(name)(child, path, actions, attributes, words, environment); \
+    ENTER(name);                                                                                                 \
+    begin_system_call();                                                                                         \
+    result = real.name(child, path, actions, attributes, words, environment);                                    \
+    end_system_call();                                                                                           \
+    LEAVE();                                                                                                     \
+    return result;                                                                                               \
+  }
+SPAWN(posix_spawn, false)
+SPAWN(posix_spawnp, true)
+
+/* ------------------------------------------------------------------------------------------------------------ exit
+ * ---- */
+
+EXPORT __attribute__((noreturn)) void _exit(int status) {
+  finish_trace();
+  REAL(_exit)(status);
+  __builtin_unreachable();
+}
+
+EXPORT __attribute__((noreturn)) void _Exit(int status) { _exit(status); }

@@ -1,0 +1,309 @@
+/* threads.c - creation, names, join, exit: see preload.h */
+
+#include "preload.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+
+/* A thread's record outlives it: another thread may be about to name it. */
+struct thread {
+  thread *next; /* free, or all that live */
+  pthread_t handle;
+  bool lives;
+  uint32_t named; /* atomic: another thread has set `name` */
+  char name[16];
+  gotrace_go *go;
+  void *(*function)(void *);
+  int (*function_c11)(void *);
+  void *argument;
+};
+
+#define SLAB 1024
+
+static struct {
+  uint32_t lock;
+  thread *unused;
+  thread *all[256]; /* slabs */
+  unsigned slabs;
+} threads;
+
+static thread *new_thread(void) {
+  thread *t;
+  unsigned i;
+  take_lock(&threads.lock);
+  if (!threads.unused && threads.slabs < COUNT(threads.all) && (t = allocate(SLAB * sizeof *t)) != NULL) {
+    threads.all[threads.slabs++] = t;
+    for (i = 0; i < SLAB; i++, t++) t->next = threads.unused, threads.unused = t;
+  }
+  t = threads.unused;
+  if (t) threads.unused = t->next;
+  drop_lock(&threads.lock);
+  if (t) memset(t, 0, sizeof *t);
+  return t;
+}
+
+static void free_thread(thread *t) {
+  take_lock(&threads.lock);
+  t->lives = false;
+  t->next = threads.unused;
+  threads.unused = t;
+  drop_lock(&threads.lock);
+}
+
+void threads_after_fork(void) { threads.lock = 0; }
+
+/* -------------------------------------------------------------------------------------------------- start and end ----
+ */
+
+/* Threads of the library itself, whose calls nobody sees. */
+static void *run_service(void *function) {
+  void *(*run)(void *);
+  self.inside = 1;
+  memcpy(&run, &function, sizeof run);
+  return run(NULL);
+}
+
+int create_service(pthread_t *handle, void *(*function)(void *)) {
+  void *argument;
+  sigset_t all, old;
+  int error;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  memcpy(&argument, &function, sizeof argument);
+  error = REAL(pthread_create)(handle, NULL, run_service, argument);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  return error;
+}
+
+/* No frame of the main thread is above its environment. */
+void begin_main_thread(void) {
+  extern char **environ;
+  self.stack_high = (char *)environ;
+  gotrace_thread_begin("main");
+}
+
+/* By return, pthread_exit or cancellation. What the thread's destructors of thread-specific data do later is not shown.
+ */
+static void thread_ends(void *argument) {
+  thread *t = argument;
+  int kept = errno;
+  self.inside = 0;
+  if (self.waits) end_wait();
+  if (self.in_system_call) end_system_call();
+  self.inside = 1;
+  self.frame = NULL;
+  self.function = 0;
+  gotrace_wake_at(NULL, (const void *)pthread_self(), GOTRACE_WAKE_ALL);
+  gotrace_thread_end();
+  self.created = NULL;
+  free_thread(t);
+  errno = kept;
+}
+
+static void thread_begins(thread *t, void *frame) {
+  self.inside = 1;
+  self.created = t;
+  self.stack_high = frame;
+  take_lock(&threads.lock);
+  t->handle = pthread_self();
+  t->lives = true;
+  drop_lock(&threads.lock);
+  gotrace_thread_begin_as(t->go);
+  self.inside = 0;
+}
+
+static void *run_thread(void *argument) {
+  thread *t = argument;
+  void *result;
+  thread_begins(t, __builtin_frame_address(0));
+  pthread_cleanup_push(thread_ends, t);
+  result = t->function(t->argument);
+  pthread_cleanup_pop(1);
+  return result;
+}
+
+static int run_thread_c11(void *argument) {
+  thread *t = argument;
+  int result;
+  thread_begins(t, __builtin_frame_address(0));
+  pthread_cleanup_push(thread_ends, t);
+  result = t->function_c11(t->argument);
+  pthread_cleanup_pop(1);
+  return result;
+}
+
+/* libstdc++ starts every std::thread with a function of its own. Its argument is an object (std::thread::_State) whose
+ * third virtual function, _M_run, belongs to the program and names what the thread runs. */
+static uintptr_t entry_of(uintptr_t function, void *argument) {
+  static uintptr_t std_thread; /* atomic */
+  uintptr_t known = __atomic_load_n(&std_thread, __ATOMIC_RELAXED), *object = argument, *functions;
+  Dl_info info;
+  if (function != known) {
+    if (!dladdr((void *)function, &info) || !info.dli_fname || !strstr(info.dli_fname, "/libstdc++.so"))
+      return function;
+    __atomic_store_n(&std_thread, function, __ATOMIC_RELAXED);
+  }
+  if (!object || !dladdr((void *)*object, &info)) return function;
+  functions = (uintptr_t *)*object;
+  return dladdr((void *)functions[2], &info) ? functions[2] : function;
+}
+
+static gotrace_go *create_go(uintptr_t function, void *argument) {
+  gotrace_site *entry = gotrace_site_make_pc(entry_of(function, argument) + 1); /* places are return addresses */
+  return gotrace_thread_create_at(NULL, entry ? &entry->location : NULL);
+}
+
+EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*function)(void *),
+                          void *argument) {
+  thread *t;
+  int result;
+  if (!tracing()) return REAL(pthread_create)(handle, attributes, function, argument);
+  ENTER(pthread_create);
+  t = new_thread();
+  if (!t) {
+    LEAVE();
+    return real.pthread_create(handle, attributes, function, argument);
+  }
+  apply_name();
+  t->function = function;
+  t->argument = argument;
+  t->go = create_go((uintptr_t)function, argument);
+  result = real.pthread_create(handle, attributes, run_thread, t);
+  if (result) {
+    gotrace_go_destroy_at(NULL, t->go);
+    free_thread(t);
+  }
+  LEAVE();
+  return result;
+}
+
+EXPORT int thrd_create(thrd_t *handle, thrd_start_t function, void *argument) {
+  thread *t;
+  int result;
+  if (!tracing()) return REAL(thrd_create)(handle, function, argument);
+  ENTER(thrd_create);
+  t = new_thread();
+  if (!t) {
+    LEAVE();
+    return real.thrd_create(handle, function, argument);
+  }
+  apply_name();
+  t->function_c11 = function;
+  t->argument = argument;
+  t->go = create_go((uintptr_t)function, argument);
+  result = real.thrd_create(handle, run_thread_c11, t);
+  if (result != thrd_success) {
+    gotrace_go_destroy_at(NULL, t->go);
+    free_thread(t);
+  }
+  LEAVE();
+  return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ join
+ * ----
+ *
+ * A thread that ends wakes those that wait for its handle.
+ */
+
+#define JOIN(result, name, try, handle, ...)           \
+  do {                                                 \
+    if (!tracing()) return REAL(name)(__VA_ARGS__);    \
+    ENTER(name);                                       \
+    result = try;                                      \
+    if (result == EBUSY) {                             \
+      begin_wait((const void *)(handle), REASON_JOIN); \
+      result = real.name(__VA_ARGS__);                 \
+      end_wait();                                      \
+    }                                                  \
+    LEAVE();                                           \
+  } while (0)
+
+EXPORT int pthread_join(pthread_t handle, void **value) {
+  int result;
+  JOIN(result, pthread_join, real.pthread_tryjoin_np(handle, value), handle, handle, value);
+  return result;
+}
+
+EXPORT int pthread_timedjoin_np(pthread_t handle, void **value, const struct timespec *until) {
+  int result;
+  JOIN(result, pthread_timedjoin_np, real.pthread_tryjoin_np(handle, value), handle, handle, value, until);
+  return result;
+}
+
+EXPORT int pthread_clockjoin_np(pthread_t handle, void **value, clockid_t clock, const struct timespec *until) {
+  int result;
+  JOIN(result, pthread_clockjoin_np, real.pthread_tryjoin_np(handle, value), handle, handle, value, clock, until);
+  return result;
+}
+
+EXPORT int thrd_join(thrd_t handle, int *value) {
+  int result;
+  JOIN(result, thrd_join, EBUSY, handle, handle, value);
+  return result;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- names
+ * ---- */
+
+/* A name from another thread. */
+void apply_name(void) {
+  char name[16];
+  thread *t = self.created;
+  if (LIKELY(!t || !__atomic_load_n(&t->named, __ATOMIC_RELAXED))) return;
+  take_lock(&threads.lock);
+  memcpy(name, t->name, sizeof name);
+  t->named = 0;
+  drop_lock(&threads.lock);
+  gotrace_thread_rename(name);
+}
+
+static void name_other(pthread_t handle, const char *name) {
+  unsigned slab, i;
+  take_lock(&threads.lock);
+  for (slab = 0; slab < threads.slabs; slab++)
+    for (i = 0; i < SLAB; i++) {
+      thread *t = &threads.all[slab][i];
+      if (!t->lives || !pthread_equal(t->handle, handle)) continue;
+      snprintf(t->name, sizeof t->name, "%s", name);
+      __atomic_store_n(&t->named, 1u, __ATOMIC_RELAXED);
+    }
+  drop_lock(&threads.lock);
+}
+
+EXPORT int pthread_setname_np(pthread_t handle, const char *name) {
+  int result;
+  if (!tracing()) return REAL(pthread_setname_np)(handle, name);
+  ENTER(pthread_setname_np);
+  result = real.pthread_setname_np(handle, name);
+  if (result == 0) {
+    if (pthread_equal(handle, pthread_self())) gotrace_thread_rename(name);
+    else name_other(handle, name);
+  }
+  LEAVE();
+  return result;
+}
+
+EXPORT int prctl(int option, ...) {
+  unsigned long a, b, c, d;
+  va_list arguments;
+  int result;
+  va_start(arguments, option);
+  a = va_arg(arguments, unsigned long);
+  b = va_arg(arguments, unsigned long);
+  c = va_arg(arguments, unsigned long);
+  d = va_arg(arguments, unsigned long);
+  va_end(arguments);
+  result = REAL(prctl)(option, a, b, c, d);
+  if (result == 0 && option == PR_SET_NAME && tracing()) {
+    char name[16];
+    int kept = errno;
+    ENTER(prctl);
+    snprintf(name, sizeof name, "%s", (const char *)a);
+    gotrace_thread_rename(name);
+    LEAVE();
+    errno = kept;
+  }
+  return result;
+}

@@ -1,0 +1,32 @@
+/* tracer.c - gotrace.h, a copy of its own: a program that contains the tracer too keeps its traces apart
+ *
+ * The tracer calls the real functions, also outside the library's own functions: in its service thread, before and
+ * after a fork, when a thread ends. */
+
+#include "functions.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+int create_service(pthread_t *handle, void *(*function)(void *)); /* threads.c */
+void finish_trace(void);                                          /* preload.c */
+
+#define pthread_mutex_lock(mutex) REAL(pthread_mutex_lock)(mutex)
+#define pthread_mutex_unlock(mutex) REAL(pthread_mutex_unlock)(mutex)
+#define pthread_cond_wait(condition, mutex) REAL(pthread_cond_wait)(condition, mutex)
+#define pthread_cond_timedwait(condition, mutex, until) REAL(pthread_cond_timedwait)(condition, mutex, until)
+#define pthread_cond_signal(condition) REAL(pthread_cond_signal)(condition)
+#define pthread_cond_broadcast(condition) REAL(pthread_cond_broadcast)(condition)
+#define pthread_join(handle, value) REAL(pthread_join)(handle, value)
+#define pthread_create(handle, attributes, function, argument) create_service(handle, function)
+
+#undef GOTRACE_API
+#define GOTRACE_API __attribute__((visibility("hidden")))
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+
+/* Destructors run in reverse order: this one before the tracer's own, which would discard what the flight recorder
+ * holds. What the library gives to atexit runs after both, since its constructor ran before the program was started. */
+__attribute__((destructor)) static void end(void) { finish_trace(); }

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# What `gotrace record` costs programs: ratios of traced to plain processor times (user and system, of the program, the library
+# and the tool; for redis the time per request under load), each the best of some runs that alternate.
+#
+#     tests/bench/record.sh [-q]      -q: fewer runs
+#
+# The last column is the most that is allowed. Status 1 if a ratio exceeds it. A busy machine makes the ratios useless.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+runs=9
+[ "${1-}" != -q ] || runs=4
+make -s build/examples/gotrace
+tool=$PWD/build/examples/gotrace
+work=$(mktemp -d)
+server=''
+trap '[ ! "$server" ] || kill $server 2>/dev/null || true; rm -rf "$work"' EXIT
+status=0
+
+report() { # report NAME PLAIN TRACED LIMIT: lower is better
+  awk -v name="$1" -v plain="$2" -v traced="$3" -v limit="$4" 'BEGIN {
+    ratio = traced / plain
+    printf "%-44s %12.3f %12.3f %8.3f %8s\n", name, plain, traced, ratio, limit
+    exit ratio > limit
+  }' || status=1
+}
+
+least() { sort -g | head -n 1; }
+
+seconds() { # seconds COMMAND...: what it takes, its output thrown away
+  local TIMEFORMAT='%U %S'
+  { time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print $1 + $2 }'
+}
+
+printf '%-44s %12s %12s %8s %8s\n' 'gotrace record' plain traced ratio limit
+
+"${CC-cc}" -O2 tests/bench/record.c -o "$work/mutex" -pthread
+for ((i = 0; i < runs; i++)); do
+  "$work/mutex" >>"$work/mutex.plain"
+  "$tool" record -q -o "$work/t.trace" "$work/mutex" >>"$work/mutex.traced"
+done
+report 'uncontended mutex pair, ns' "$(least <"$work/mutex.plain")" "$(least <"$work/mutex.traced")" 1.3
+
+for ((i = 0; i < 40; i++)); do cat gotrace.h; done >"$work/input"
+for stacks in none frame-pointers; do
+  for command in 'pigz -p 2 -nc' 'xz -T2 --block-size=1MiB -1 -c'; do
+    name=${command%% *}
+    command -v $name >/dev/null || { echo "$name is not installed"; continue; }
+    rm -f "$work"/*.seconds
+    for ((i = 0; i < runs; i++)); do
+      seconds $command "$work/input" >>"$work/plain.seconds"
+      seconds "$tool" record -q --stacks $stacks -o "$work/t.trace" $command "$work/input" >>"$work/traced.seconds"
+    done
+    report "$command, s, --stacks=$stacks" "$(least <"$work/plain.seconds")" "$(least <"$work/traced.seconds")" 1.05
+  done
+done
+
+# Throughput with 10 connections, as microseconds per request.
+serve() { # serve OUTPUT COMMAND...
+  "${@:2}" redis-server --port 0 --unixsocket "$work/redis.sock" --save '' --dir "$work" >/dev/null 2>&1 &
+  server=$!
+  until redis-cli -s "$work/redis.sock" ping >/dev/null 2>&1; do sleep 0.05; done
+  redis-benchmark -s "$work/redis.sock" -n 100000 -c 10 -t get -q --csv 2>/dev/null |
+    awk -F '"' '$2 == "GET" { print 1e6 / $4 }' >>"$1"
+  redis-cli -s "$work/redis.sock" shutdown nosave || true
+  wait $server || true
+  server=''
+}
+if command -v redis-benchmark >/dev/null && command -v redis-server >/dev/null; then
+  for stacks in none frame-pointers; do
+    rm -f "$work"/redis.*
+    for ((i = 0; i < runs; i++)); do
+      serve "$work/redis.plain"
+      serve "$work/redis.traced" "$tool" record -q --stacks $stacks -o "$work/t.trace"
+    done
+    report "redis-server, us per GET, --stacks=$stacks" "$(least <"$work/redis.plain")" "$(least <"$work/redis.traced")" 1.05
+  done
+else
+  echo 'redis-server is not installed'
+fi
+exit $status

@@ -1,0 +1,605 @@
+/* waits.c - waits of every kind, of known length, ended by known threads
+ *
+ * Each function below waits once, on a thread of its own. The main thread sees it asleep (in /proc), lets some time
+ * pass, ends the wait, and prints a line that waits.py compares with the trace:
+ *
+ *     FUNCTION|REASON|FUNCTION OF WHO ENDS IT, - if nobody in this process|AT LEAST SO MANY NANOSECONDS
+ *
+ * Built with -rdynamic, so that the trace has the functions' names. It contains no call of the tracer. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MUST(condition) must((condition), #condition, __LINE__)
+static void must(bool holds, const char *text, int line) {
+  if (holds) return;
+  fprintf(stderr, "waits.c:%d: %s: %s\n", line, text, strerror(errno));
+  exit(1);
+}
+
+static int64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static struct timespec from_now(clockid_t clock, int seconds) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  t.tv_sec += seconds;
+  return t;
+}
+
+static int waiter; /* its thread id, once it is about to wait */
+static pthread_t waiter_thread;
+
+#define WAITER(name)        \
+  void *name(void *unused); \
+  void *name(void *unused)
+#define ABOUT_TO_WAIT() (void)unused, __atomic_store_n(&waiter, (int)syscall(SYS_gettid), __ATOMIC_SEQ_CST)
+
+static char state_of(int thread) {
+  char path[64], text[512], *at;
+  FILE *file;
+  size_t size;
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+  file = fopen(path, "r");
+  if (!file) return 0;
+  size = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  text[size] = 0;
+  at = strrchr(text, ')');
+  return at ? at[2] : 0;
+}
+
+static void yield(void) {
+  struct timespec time = {0, 200000};
+  nanosleep(&time, NULL);
+}
+
+/* Returns when the waiter is asleep, twice in a row. */
+static int64_t when_asleep(void) {
+  int seen = 0;
+  while (!__atomic_load_n(&waiter, __ATOMIC_SEQ_CST)) yield();
+  while (seen < 2) {
+    yield();
+    seen = state_of(waiter) == 'S' ? seen + 1 : 0;
+  }
+  return now();
+}
+
+static int64_t when_spinning(void) {
+  clockid_t clock;
+  struct timespec used;
+  while (!__atomic_load_n(&waiter, __ATOMIC_SEQ_CST)) yield();
+  MUST(pthread_getcpuclockid(waiter_thread, &clock) == 0);
+  do {
+    yield();
+    MUST(clock_gettime(clock, &used) == 0);
+  } while (used.tv_sec == 0 && used.tv_nsec < 50000000);
+  return now();
+}
+
+static void start(void *(*function)(void *)) {
+  __atomic_store_n(&waiter, 0, __ATOMIC_SEQ_CST);
+  MUST(pthread_create(&waiter_thread, NULL, function, NULL) == 0);
+}
+
+/* Some time passes; then `action` ends the wait. */
+#define RUN_AFTER(name, reason, ender, asleep, action)                           \
+  do {                                                                           \
+    struct timespec some_time = {0, 3000000};                                    \
+    int64_t begin;                                                               \
+    start(name);                                                                 \
+    begin = asleep();                                                            \
+    nanosleep(&some_time, NULL);                                                 \
+    printf("%s|%s|%s|%lld\n", #name, reason, ender, (long long)(now() - begin)); \
+    action;                                                                      \
+    MUST(pthread_join(waiter_thread, NULL) == 0);                                \
+  } while (0)
+#define RUN(name, reason, ender, action) RUN_AFTER(name, reason, ender, when_asleep, action)
+
+/* A wait that ends by itself. */
+#define RUN_ALONE(name, reason, least)            \
+  do {                                            \
+    start(name);                                  \
+    MUST(pthread_join(waiter_thread, NULL) == 0); \
+    printf("%s|%s|-|%d\n", #name, reason, least); \
+  } while (0)
+
+/* ---------------------------------------------------------------------------------------------------------- locks ----
+ */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+WAITER(wait_mutex) {
+  ABOUT_TO_WAIT();
+  MUST(pthread_mutex_lock(&mutex) == 0);
+  pthread_mutex_unlock(&mutex);
+  return NULL;
+}
+WAITER(wait_mutex_timed) {
+  struct timespec until = from_now(CLOCK_REALTIME, 600);
+  ABOUT_TO_WAIT();
+  MUST(pthread_mutex_timedlock(&mutex, &until) == 0);
+  pthread_mutex_unlock(&mutex);
+  return NULL;
+}
+
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+WAITER(wait_read_lock) {
+  ABOUT_TO_WAIT();
+  MUST(pthread_rwlock_rdlock(&lock) == 0);
+  pthread_rwlock_unlock(&lock);
+  return NULL;
+}
+WAITER(wait_write_lock) {
+  ABOUT_TO_WAIT();
+  MUST(pthread_rwlock_wrlock(&lock) == 0);
+  pthread_rwlock_unlock(&lock);
+  return NULL;
+}
+WAITER(wait_write_lock_timed) {
+  struct timespec until = from_now(CLOCK_REALTIME, 600);
+  ABOUT_TO_WAIT();
+  MUST(pthread_rwlock_timedwrlock(&lock, &until) == 0);
+  pthread_rwlock_unlock(&lock);
+  return NULL;
+}
+/* Two readers: only the last one's unlock ends the writer's wait. */
+static sem_t reader_may_go;
+void *reader(void *unused);
+void *reader(void *unused) {
+  (void)unused;
+  MUST(pthread_rwlock_rdlock(&lock) == 0);
+  sem_post(&reader_may_go);
+  when_asleep();
+  pthread_rwlock_unlock(&lock);
+  return NULL;
+}
+
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static bool told;
+WAITER(wait_condition) {
+  pthread_mutex_lock(&mutex);
+  ABOUT_TO_WAIT();
+  while (!told) pthread_cond_wait(&condition, &mutex);
+  pthread_mutex_unlock(&mutex);
+  return NULL;
+}
+WAITER(wait_condition_timed) {
+  struct timespec until = from_now(CLOCK_REALTIME, 600);
+  pthread_mutex_lock(&mutex);
+  ABOUT_TO_WAIT();
+  while (!told) pthread_cond_timedwait(&condition, &mutex, &until);
+  pthread_mutex_unlock(&mutex);
+  return NULL;
+}
+WAITER(wait_condition_alone) {
+  struct timespec until;
+  (void)unused;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += 20000000;
+  if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, until.tv_sec++;
+  pthread_mutex_lock(&mutex);
+  while (pthread_cond_timedwait(&condition, &mutex, &until) == 0) continue;
+  pthread_mutex_unlock(&mutex);
+  return NULL;
+}
+static void tell(bool all) {
+  pthread_mutex_lock(&mutex);
+  told = true;
+  if (all) pthread_cond_broadcast(&condition);
+  else pthread_cond_signal(&condition);
+  pthread_mutex_unlock(&mutex);
+}
+
+static pthread_barrier_t barrier;
+WAITER(wait_barrier) {
+  ABOUT_TO_WAIT();
+  pthread_barrier_wait(&barrier);
+  return NULL;
+}
+
+static sem_t semaphore;
+WAITER(wait_semaphore) {
+  ABOUT_TO_WAIT();
+  MUST(sem_wait(&semaphore) == 0);
+  return NULL;
+}
+WAITER(wait_semaphore_timed) {
+  struct timespec until = from_now(CLOCK_REALTIME, 600);
+  ABOUT_TO_WAIT();
+  MUST(sem_timedwait(&semaphore, &until) == 0);
+  return NULL;
+}
+
+static pthread_spinlock_t spin;
+WAITER(wait_spin) {
+  ABOUT_TO_WAIT();
+  pthread_spin_lock(&spin);
+  pthread_spin_unlock(&spin);
+  return NULL;
+}
+
+static pthread_t joined;
+static sem_t may_end;
+void *ends(void *unused);
+void *ends(void *unused) {
+  (void)unused;
+  sem_wait(&may_end);
+  return NULL;
+}
+void *exits(void *unused);
+void *exits(void *unused) {
+  (void)unused;
+  sem_wait(&may_end);
+  pthread_exit(NULL);
+}
+WAITER(wait_join) {
+  ABOUT_TO_WAIT();
+  MUST(pthread_join(joined, NULL) == 0);
+  return NULL;
+}
+WAITER(wait_join_exit) {
+  ABOUT_TO_WAIT();
+  MUST(pthread_join(joined, NULL) == 0);
+  return NULL;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void initialize(void) { sem_post(&reader_may_go), sem_wait(&may_end); }
+void *first(void *unused);
+void *first(void *unused) {
+  (void)unused;
+  pthread_once(&once, initialize);
+  return NULL;
+}
+WAITER(wait_once) {
+  ABOUT_TO_WAIT();
+  pthread_once(&once, initialize);
+  return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ C11 ----
+ */
+
+static mtx_t mtx;
+static cnd_t cnd;
+static thrd_t thrd;
+int ends_c11(void *unused);
+int ends_c11(void *unused) {
+  (void)unused;
+  sem_wait(&may_end);
+  return 7;
+}
+WAITER(wait_mtx) {
+  ABOUT_TO_WAIT();
+  MUST(mtx_lock(&mtx) == thrd_success);
+  mtx_unlock(&mtx);
+  return NULL;
+}
+WAITER(wait_cnd) {
+  mtx_lock(&mtx);
+  ABOUT_TO_WAIT();
+  while (!told) cnd_wait(&cnd, &mtx);
+  mtx_unlock(&mtx);
+  return NULL;
+}
+WAITER(wait_thrd_join) {
+  int value = 0;
+  ABOUT_TO_WAIT();
+  MUST(thrd_join(thrd, &value) == thrd_success && value == 7);
+  return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- sleep ----
+ */
+
+static const struct timespec twenty = {0, 20000000};
+WAITER(wait_nanosleep) {
+  (void)unused;
+  nanosleep(&twenty, NULL);
+  return NULL;
+}
+WAITER(wait_clock_nanosleep) {
+  (void)unused;
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &twenty, NULL);
+  return NULL;
+}
+WAITER(wait_usleep) {
+  (void)unused;
+  usleep(20000);
+  return NULL;
+}
+WAITER(wait_thrd_sleep) {
+  (void)unused;
+  thrd_sleep(&twenty, NULL);
+  return NULL;
+}
+WAITER(wait_select_sleep) {
+  struct timeval t = {0, 20000};
+  (void)unused;
+  select(0, NULL, NULL, NULL, &t);
+  return NULL;
+}
+WAITER(wait_poll_alone) {
+  (void)unused;
+  poll(NULL, 0, 20);
+  return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------- descriptors ----
+ */
+
+static int pipe_ends[2], event, pair[2], set, full[2], listener;
+static char byte, much[65536];
+WAITER(wait_pipe) {
+  ABOUT_TO_WAIT();
+  MUST(read(pipe_ends[0], &byte, 1) == 1);
+  return NULL;
+}
+WAITER(wait_pipe_readv) {
+  struct iovec part = {&byte, 1};
+  ABOUT_TO_WAIT();
+  MUST(readv(pipe_ends[0], &part, 1) == 1);
+  return NULL;
+}
+WAITER(wait_event) {
+  uint64_t value;
+  ABOUT_TO_WAIT();
+  MUST(read(event, &value, 8) == 8);
+  return NULL;
+}
+WAITER(wait_recv) {
+  ABOUT_TO_WAIT();
+  MUST(recv(pair[0], &byte, 1, 0) == 1);
+  return NULL;
+}
+WAITER(wait_socket_read) {
+  ABOUT_TO_WAIT();
+  MUST(read(pair[0], &byte, 1) == 1);
+  return NULL;
+}
+WAITER(wait_recvmsg) {
+  struct iovec part = {&byte, 1};
+  struct msghdr message;
+  memset(&message, 0, sizeof message);
+  message.msg_iov = &part, message.msg_iovlen = 1;
+  ABOUT_TO_WAIT();
+  MUST(recvmsg(pair[0], &message, 0) == 1);
+  return NULL;
+}
+WAITER(wait_full_pipe) {
+  ABOUT_TO_WAIT();
+  MUST(write(full[1], &byte, 1) == 1);
+  return NULL;
+}
+WAITER(wait_accept) {
+  int fd;
+  ABOUT_TO_WAIT();
+  fd = accept(listener, NULL, NULL);
+  MUST(fd >= 0);
+  close(fd);
+  return NULL;
+}
+WAITER(wait_poll) {
+  struct pollfd p = {pipe_ends[0], POLLIN, 0};
+  ABOUT_TO_WAIT();
+  MUST(poll(&p, 1, -1) == 1 && read(pipe_ends[0], &byte, 1) == 1);
+  return NULL;
+}
+WAITER(wait_ppoll) {
+  struct pollfd p = {event, POLLIN, 0};
+  uint64_t value;
+  ABOUT_TO_WAIT();
+  MUST(ppoll(&p, 1, NULL, NULL) == 1 && read(event, &value, 8) == 8);
+  return NULL;
+}
+WAITER(wait_select) {
+  fd_set in;
+  FD_ZERO(&in);
+  FD_SET(pipe_ends[0], &in);
+  ABOUT_TO_WAIT();
+  MUST(select(pipe_ends[0] + 1, &in, NULL, NULL, NULL) == 1 && read(pipe_ends[0], &byte, 1) == 1);
+  return NULL;
+}
+WAITER(wait_epoll) {
+  struct epoll_event found;
+  uint64_t value;
+  ABOUT_TO_WAIT();
+  MUST(epoll_wait(set, &found, 1, -1) == 1 && read(event, &value, 8) == 8);
+  return NULL;
+}
+WAITER(wait_epoll_pwait) {
+  struct epoll_event found;
+  uint64_t value;
+  ABOUT_TO_WAIT();
+  MUST(epoll_pwait(set, &found, 1, -1, NULL) == 1 && read(event, &value, 8) == 8);
+  return NULL;
+}
+static int locked;
+WAITER(wait_flock) {
+  int fd = open("/proc/self/fd/0", O_RDONLY);
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", locked);
+  if (fd >= 0) close(fd);
+  fd = open(path, O_RDWR); /* another open file description */
+  MUST(fd >= 0);
+  ABOUT_TO_WAIT();
+  MUST(flock(fd, LOCK_EX) == 0);
+  close(fd);
+  return NULL;
+}
+
+/* --------------------------------------------------------------------------------------------------- system calls ----
+ */
+
+static uint32_t word;
+WAITER(wait_futex) {
+  ABOUT_TO_WAIT();
+  while (!__atomic_load_n(&word, __ATOMIC_SEQ_CST)) syscall(SYS_futex, &word, 0, 0, NULL, NULL, 0);
+  return NULL;
+}
+static pid_t child;
+WAITER(wait_child) {
+  int status;
+  ABOUT_TO_WAIT();
+  MUST(waitpid(child, &status, 0) == child);
+  return NULL;
+}
+WAITER(wait_signal) {
+  sigset_t signals;
+  int number;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGUSR1);
+  ABOUT_TO_WAIT();
+  MUST(sigwait(&signals, &number) == 0 && number == SIGUSR1);
+  return NULL;
+}
+
+static uint64_t one = 1;
+
+static void put_byte(int fd) { MUST(write(fd, "x", 1) == 1); }
+static void set_event(void) { MUST(write(event, &one, 8) == 8); }
+
+static void run_locks(void) {
+  pthread_t other;
+  pthread_mutex_lock(&mutex);
+  RUN(wait_mutex, "sync: mutex", "main", pthread_mutex_unlock(&mutex));
+  pthread_mutex_lock(&mutex);
+  RUN(wait_mutex_timed, "sync: mutex", "main", pthread_mutex_unlock(&mutex));
+  pthread_rwlock_wrlock(&lock);
+  RUN(wait_read_lock, "sync: read lock", "main", pthread_rwlock_unlock(&lock));
+  pthread_rwlock_wrlock(&lock);
+  RUN(wait_write_lock, "sync: write lock", "main", pthread_rwlock_unlock(&lock));
+  pthread_rwlock_rdlock(&lock);
+  sem_init(&reader_may_go, 0, 0);
+  __atomic_store_n(&waiter, 0, __ATOMIC_SEQ_CST);
+  MUST(pthread_create(&other, NULL, reader, NULL) == 0);
+  sem_wait(&reader_may_go);
+  RUN(wait_write_lock_timed, "sync: write lock", "main", (pthread_join(other, NULL), pthread_rwlock_unlock(&lock)));
+}
+
+int main(void) {
+  sigset_t signals;
+  struct epoll_event interest;
+  struct sockaddr_in address;
+  socklen_t length = sizeof address;
+  pthread_t other;
+  char name[] = "/tmp/waits.XXXXXX";
+  int fd;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &signals, NULL);
+  sem_init(&may_end, 0, 0);
+
+  run_locks();
+  RUN(wait_condition, "sync: condition variable", "main", tell(false));
+  told = false;
+  RUN(wait_condition_timed, "sync: condition variable", "main", tell(true));
+  RUN_ALONE(wait_condition_alone, "sync: condition variable", 15000000);
+  MUST(pthread_barrier_init(&barrier, NULL, 2) == 0);
+  RUN(wait_barrier, "sync: barrier", "main", pthread_barrier_wait(&barrier));
+  sem_init(&semaphore, 0, 0);
+  RUN(wait_semaphore, "sync: semaphore", "main", sem_post(&semaphore));
+  RUN(wait_semaphore_timed, "sync: semaphore", "main", sem_post(&semaphore));
+  pthread_spin_init(&spin, 0);
+  pthread_spin_lock(&spin);
+  RUN_AFTER(wait_spin, "sync: spin lock", "main", when_spinning, pthread_spin_unlock(&spin));
+  MUST(pthread_create(&joined, NULL, ends, NULL) == 0);
+  RUN(wait_join, "sync: join", "ends", sem_post(&may_end));
+  MUST(pthread_create(&joined, NULL, exits, NULL) == 0);
+  RUN(wait_join_exit, "sync: join", "exits", sem_post(&may_end));
+  MUST(pthread_create(&other, NULL, first, NULL) == 0);
+  sem_wait(&reader_may_go);
+  RUN(wait_once, "sync: once", "first", sem_post(&may_end));
+  pthread_join(other, NULL);
+
+  mtx_init(&mtx, mtx_plain);
+  mtx_lock(&mtx);
+  RUN(wait_mtx, "sync: mutex", "main", mtx_unlock(&mtx));
+  cnd_init(&cnd);
+  told = false;
+  RUN(wait_cnd, "sync: condition variable", "main", (mtx_lock(&mtx), told = true, cnd_signal(&cnd), mtx_unlock(&mtx)));
+  MUST(thrd_create(&thrd, ends_c11, NULL) == thrd_success);
+  RUN(wait_thrd_join, "sync: join", "ends_c11", sem_post(&may_end));
+
+  RUN_ALONE(wait_nanosleep, "sleep", 20000000);
+  RUN_ALONE(wait_clock_nanosleep, "sleep", 20000000);
+  RUN_ALONE(wait_usleep, "sleep", 20000000);
+  RUN_ALONE(wait_thrd_sleep, "sleep", 20000000);
+  RUN_ALONE(wait_select_sleep, "sleep", 20000000);
+  RUN_ALONE(wait_poll_alone, "select: poll", 20000000);
+
+  MUST(pipe(pipe_ends) == 0 && pipe(full) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+  event = eventfd(0, 0);
+  set = epoll_create1(0);
+  memset(&interest, 0, sizeof interest);
+  interest.events = EPOLLIN;
+  MUST(event >= 0 && set >= 0 && epoll_ctl(set, EPOLL_CTL_ADD, event, &interest) == 0);
+  RUN(wait_pipe, "pipe", "main", put_byte(pipe_ends[1]));
+  RUN(wait_pipe_readv, "pipe", "main", put_byte(pipe_ends[1]));
+  RUN(wait_event, "event descriptor", "main", set_event());
+  RUN(wait_recv, "network", "main", MUST(send(pair[1], "x", 1, 0) == 1));
+  RUN(wait_socket_read, "network", "main", put_byte(pair[1]));
+  RUN(wait_recvmsg, "network", "main", put_byte(pair[1]));
+  MUST(fcntl(full[1], F_SETFL, O_NONBLOCK) == 0);
+  while (write(full[1], name, 1) == 1) continue;
+  MUST(fcntl(full[1], F_SETFL, 0) == 0);
+  RUN(wait_full_pipe, "pipe full", "main", MUST(read(full[0], much, sizeof much) > 0));
+  RUN(wait_poll, "select: poll", "main", put_byte(pipe_ends[1]));
+  RUN(wait_ppoll, "select: poll", "main", set_event());
+  RUN(wait_select, "select", "-", put_byte(pipe_ends[1]));
+  RUN(wait_epoll, "select: epoll", "main", set_event());
+  RUN(wait_epoll_pwait, "select: epoll", "main", set_event());
+
+  listener = socket(AF_INET, SOCK_STREAM, 0);
+  memset(&address, 0, sizeof address);
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  MUST(bind(listener, (struct sockaddr *)(void *)&address, sizeof address) == 0 && listen(listener, 1) == 0);
+  MUST(getsockname(listener, (struct sockaddr *)(void *)&address, &length) == 0);
+  fd = socket(AF_INET, SOCK_STREAM, 0);
+  RUN(wait_accept, "network", "-", MUST(connect(fd, (struct sockaddr *)(void *)&address, length) == 0));
+
+  locked = mkstemp(name);
+  MUST(locked >= 0 && flock(locked, LOCK_EX) == 0);
+  RUN(wait_flock, "sync: file lock", "-", flock(locked, LOCK_UN));
+  unlink(name);
+
+  RUN(wait_futex, "sync: futex", "main",
+      (__atomic_store_n(&word, 1u, __ATOMIC_SEQ_CST), syscall(SYS_futex, &word, 1, INT_MAX, NULL, NULL, 0)));
+  child = fork();
+  if (child == 0) {
+    for (;;) pause();
+  }
+  RUN(wait_child, "(system call)", "-", kill(child, SIGKILL));
+  RUN(wait_signal, "signal", "-", pthread_kill(waiter_thread, SIGUSR1));
+  return 3;
+}

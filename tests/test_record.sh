@@ -1,0 +1,452 @@
+#!/usr/bin/env bash
+# Tests `gotrace record`.
+#
+#     tests/test_record.sh [--list | NAME...]
+#
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, ends, descriptors, bad_use, children, flight, allocators, and
+# programs that know nothing of the tracer. Each program's output and exit status must be the same with and without tracing,
+# no problem may be counted, every thread must be named, and Go 1.21 and 1.27 must open the traces. Without names: all.
+# Status 77 if a program is not installed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+tool=$PWD/build/examples/gotrace
+names="waits waits_musl ends descriptors bad_use children flight allocators
+  xz pigz zstd lbzip2 pixz git_grep python node redis memcached openmp cpp"
+
+[ "${1-}" != --list ] || { echo $names; exit; }
+
+work=$(mktemp -d)
+servers=()
+cleanup() {
+  local server
+  for server in ${servers[@]+"${servers[@]}"}; do kill -9 "$server" 2>/dev/null || true; done
+  rm -rf "$work"
+}
+trap cleanup EXIT
+
+fail() {
+  echo "test_record: $*"
+  exit 1
+}
+
+skip() {
+  echo "test_record: $1 is not installed"
+  exit 77
+}
+
+need() { command -v "$1" >/dev/null || skip "$1"; }
+
+# Compiles a program of the test: compile COMPILER SOURCE PROGRAM OPTIONS...
+compile() { "$1" -O1 -g -rdynamic "$2" -o "$3" "${@:4}" -pthread; }
+
+# The trace is one: complete, named, without problems. judge TRACE ERRORS
+judge() {
+  ! grep -q 'problems\|ended early\|not traced\|killed' "$2" || { cat "$2"; fail "$1: problems"; }
+  "$tool" check "$1" >"$work/checked" || { cat "$work/checked"; fail "$1: does not pass check"; }
+  "$tool" dump --json "$1" | python3 -c '
+import json, sys
+created = 0
+for line in sys.stdin:
+    event = json.loads(line)
+    if event["event"] != "GoCreate": continue
+    created += 1
+    stack = event["args"]["new_stack"]
+    if not stack or stack[0]["function"] in ("", "unknown", "thread"): sys.exit("a thread has no name: " + line)
+if not created: sys.exit("no threads")
+' || fail "$1"
+}
+
+# Go opens it. open_it TRACE RELEASE [-p]
+open_it() {
+  local status=0
+  tests/open_in_go.sh "$1" ${3-} "$2" >"$work/opened" 2>&1 || status=$?
+  [ $status = 0 ] || [ $status = 77 ] || { tail -n 20 "$work/opened"; fail "$1: Go $2 does not open it"; }
+}
+
+# Runs a command plainly and traced, in two formats. compare COMMAND...
+compare() {
+  local plain=0 traced format options
+  "$@" >"$work/plain" 2>"$work/plain.err" <"${input-/dev/null}" || plain=$?
+  while read -r format options; do
+    traced=0
+    "$tool" record -o "$work/trace.$format" --format "$format" $options -- "$@" >"$work/traced" 2>"$work/traced.err" \
+      <"${input-/dev/null}" || traced=$?
+    [ $plain = $traced ] || { cat "$work/traced.err"; fail "$1: exit status $traced, not $plain"; }
+    ${same-cmp} "$work/plain" "$work/traced" || fail "$1: another output"
+    judge "$work/trace.$format" "$work/traced.err"
+  done <<<$'1.23 --stacks=unwind\n1.21 --stacks=frame-pointers'
+  open_it "$work/trace.1.23" 1.27
+  open_it "$work/trace.1.21" 1.21 -p
+}
+
+# Several megabytes of text.
+make_input() {
+  local i
+  for i in 1 2 3 4; do cat gotrace.h tests/*.c tests/*.h; done >"$work/input"
+}
+
+# threads LEAST: the trace has at least so many.
+threads() {
+  local count
+  count=$("$tool" dump "$work/trace.1.23" | grep -c ' GoCreate ')
+  [ "$count" -ge "$1" ] || fail "$count threads, not $1"
+}
+
+# ----------------------------------------------------------------------------------------------------------- waits ----
+
+waits_in() { # waits_in PROGRAM OPTIONS...
+  local status=0
+  "$tool" record -o "$work/waits.trace" "${@:2}" "$1" >"$work/waits.out" 2>"$work/waits.err" || status=$?
+  [ $status = 3 ] || { cat "$work/waits.err"; fail "$*: exit status $status"; }
+  judge "$work/waits.trace" "$work/waits.err"
+  tests/record/waits.py "$tool" "$work/waits.trace" "$work/waits.out" || fail "$*"
+}
+
+test_waits() {
+  compile "${CC-cc}" tests/record/waits.c "$work/waits"
+  waits_in "$work/waits"
+  waits_in "$work/waits" --format 1.22 --stacks=unwind
+  waits_in "$work/waits" --format=1.26 --min-syscall --stacks frame-pointers
+}
+
+test_waits_musl() {
+  need musl-gcc
+  compile musl-gcc tests/record/waits.c "$work/waits"
+  waits_in "$work/waits"
+  waits_in "$work/waits" --format 1.22 --stacks=frame-pointers
+}
+
+# ------------------------------------------------------------------------------------------------------------ ends ----
+
+has_thread() { # has_thread TRACE FUNCTION
+  "$tool" dump --json "$1" | grep "\"event\":\"GoCreate\".*\"new_stack\":\[{\"pc\":[0-9]*,\"function\":\"$2\"" >/dev/null ||
+    fail "$1 has no thread $2"
+}
+
+test_ends() {
+  local way plain traced compiler
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/ends.c "$work/ends"
+    for way in return exit _exit _Exit quick_exit exit_group thread pthread_exit waits fork exec exec_fails; do
+      plain=0 traced=0
+      "$work/ends" $way >"$work/plain" || plain=$?
+      timeout 60 "$tool" record -o "$work/ends.trace" "$work/ends" $way >"$work/traced" 2>"$work/traced.err" || traced=$?
+      [ $plain = $traced ] || { cat "$work/traced.err"; fail "$compiler $way: exit status $traced, not $plain"; }
+      cmp "$work/plain" "$work/traced" || fail "$way: another output"
+      judge "$work/ends.trace" "$work/traced.err"
+      [ $way = exec ] || has_thread "$work/ends.trace" last_thing # exec: the trace of the program that was executed
+      rm -f "$work"/ends*.trace
+    done
+    for way in abort kill; do
+      traced=0
+      (ulimit -c 0; timeout 60 "$tool" record --cut 20 -o "$work/ends.trace" "$work/ends" $way "$work/ends.trace") \
+        >"$work/traced" 2>"$work/traced.err" || traced=$?
+      [ $traced = $([ $way = abort ] && echo 134 || echo 137) ] || fail "$way: exit status $traced"
+      grep -q 'was killed' "$work/traced.err" || fail "$way: the summary does not say that it was killed"
+      has_thread "$work/ends.trace" last_thing
+      tests/open_in_go.sh --killed "$work/ends.trace" >"$work/opened" 2>&1 || [ $? = 77 ] || fail "$way: Go does not open it"
+      rm -f "$work"/ends*.trace
+    done
+  done
+  # Signals to the command reach the program, and its death by one is the command's.
+  "$tool" record -q -o "$work/ends.trace" sleep 1000 2>"$work/traced.err" & traced=$!
+  servers+=($traced)
+  until [ -s "$work/ends.trace" ]; do sleep 0.05; done
+  kill -TERM $traced
+  plain=0
+  wait $traced || plain=$?
+  [ $plain = 143 ] || fail "terminated: exit status $plain, not 143"
+}
+
+test_descriptors() {
+  ulimit -n 4096 || skip 'a limit of 4096 descriptors'
+  compile "${CC-cc}" tests/record/closes.c "$work/closes"
+  compare "$work/closes" "$work/victim"
+  [ ! -s "$work/victim" ] || fail "the trace was written into the program's file"
+  threads 100
+}
+
+# --------------------------------------------------------------------------------------------------------- bad use ----
+
+refuses() { # refuses TEXT ARGUMENTS...: one line with the text, and no trace
+  local status=0 text=$1
+  shift
+  "$tool" record "$@" >"$work/refused" 2>&1 || status=$?
+  [ $status = 1 ] || [ $status = 2 ] || fail "record $*: exit status $status"
+  grep -q -- "$text" "$work/refused" || { cat "$work/refused"; fail "record $*: does not say '$text'"; }
+  [ $status = 2 ] || [ "$(wc -l <"$work/refused")" = 1 ] || { cat "$work/refused"; fail "record $*: more than a line"; }
+}
+
+test_bad_use() {
+  echo 'int main(void) { return 0; }' >"$work/program.c"
+  "${CC-cc}" -static "$work/program.c" -o "$work/static" && refuses 'statically linked' "$work/static"
+  "${CC-cc}" -static-pie "$work/program.c" -o "$work/static-pie" && refuses 'statically linked' "$work/static-pie"
+  "${CC-cc}" "$work/program.c" -o "$work/program"
+  refuses 'command not found' no-such-command
+  refuses 'No such file' "$work/no-such-file"
+  refuses 'is a directory' /tmp/
+  refuses 'Permission denied' "$work/program.c"
+  printf '#!/nonexistent\n' >"$work/script" && chmod +x "$work/script" && refuses 'interpreter /nonexistent' "$work/script"
+  printf 'text\n' >"$work/script" && refuses 'neither a program nor a script' "$work/script"
+  refuses 'No such file' -o "$work/no/file.trace" true
+  refuses 'is a directory' -o "$work" true
+  refuses 'missing COMMAND' -o "$work/x.trace"
+  refuses 'missing COMMAND' --
+  refuses 'unknown option --wrong' --wrong true
+  refuses 'unknown format' --format 1.4 true
+  refuses 'unknown stacks' --stacks=all true
+  refuses 'invalid value' --limit 0 true
+  refuses 'invalid value' --cut x true
+  refuses '1.22 or later' --flight 1 --format 1.21 true
+  if command -v aarch64-linux-gnu-gcc >/dev/null; then
+    aarch64-linux-gnu-gcc "$work/program.c" -o "$work/arm" && refuses 'another architecture' "$work/arm"
+  fi
+  cp "$work/program" "$work/setuid"
+  if [ "$(id -u)" = 0 ]; then chown 1 "$work/setuid"; chmod 4755 "$work/setuid"; refuses 'setuid' "$work/setuid"; fi
+  [ ! -e "$work/x.trace" ] || fail "a trace was left"
+  # A script is traced by its interpreter, also behind env.
+  printf '#!/usr/bin/env python3\nimport threading\nt = threading.Thread(target=print, args=("hello",))\nt.start()\nt.join()\n' >"$work/script"
+  [ "$("$tool" record -o "$work/script.trace" "$work/script" 2>"$work/script.err")" = hello ] || fail "script"
+  judge "$work/script.trace" "$work/script.err"
+  # The program's environment and descriptors are as without tracing.
+  (cd "$work" && "$tool" record -q env | grep -v '^_=' >traced && env | grep -v '^_=' >plain && cmp traced plain) || fail "another environment"
+  (cd "$work" && "$tool" record -q sh -c 'exec env' | grep -v '^_=' | sort >traced &&
+    sh -c 'exec env' | grep -v '^_=' | sort >plain && cmp traced plain) || fail "another environment behind exec"
+  [ "$(cd "$work" && ls env.*.trace | wc -l)" = 1 ] || fail "the default name"
+}
+
+# ---------------------------------------------------------------------------------------- children, flight recorder ----
+
+test_children() {
+  local trace traces=0
+  compile "${CC-cc}" tests/record/ends.c "$work/ends"
+  (cd "$work" && "$tool" record --children ./ends fork >traced 2>err) || [ $? = 9 ] || fail "children: $(cat "$work/err")"
+  ! grep -q 'problems\|not traced' "$work/err" || { cat "$work/err"; fail children; }
+  for trace in "$work"/*.trace; do
+    traces=$((traces + 1))
+    "$tool" check "$trace" >/dev/null || fail "$trace"
+  done
+  [ $traces -ge 3 ] || { ls "$work"; fail "children: $traces traces"; }
+  rm -f "$work"/*.trace
+  # A shell that starts programs; -o without %p.
+  (cd "$work" && "$tool" record --children -o all.trace sh -c './ends exit; ./ends _exit; env -i ./ends exit; exit 3' >traced 2>err) ||
+    [ $? = 3 ] || fail "children of a shell"
+  traces=0
+  for trace in "$work"/all*.trace; do
+    "$tool" check "$trace" >/dev/null || fail "$trace"
+    ! "$tool" dump "$trace" | grep last_thing >/dev/null || traces=$((traces + 1))
+  done
+  [ $traces = 3 ] || { ls "$work"; cat "$work/err"; fail "children: $traces traces have the thread"; }
+  # Without it, children are not traced, and leave the file alone.
+  rm -f "$work"/*.trace
+  (cd "$work" && "$tool" record -o one.trace sh -c './ends exit; ./ends _exit; exit 3' >traced 2>err) || [ $? = 3 ] || fail "no children"
+  [ "$(ls "$work"/*.trace | wc -l)" = 1 ] || fail "children were traced"
+}
+
+test_flight() {
+  local traced status=0
+  compile "${CC-cc}" tests/record/ends.c "$work/ends"
+  "$tool" record --flight 2 -o "$work/flight.trace" "$work/ends" return >"$work/traced" 2>"$work/err" || status=$?
+  [ $status = 9 ] || fail "flight: exit status $status"
+  judge "$work/flight.trace" "$work/err"
+  has_thread "$work/flight.trace" last_thing
+  "$tool" record --flight 2.5 -o "$work/sleep.trace" sleep 1000 2>"$work/err" & traced=$!
+  servers+=($traced)
+  # The library has set its handler when the program catches SIGUSR2, which is the eleventh bit.
+  catches() {
+    local mask
+    mask=$(awk '/^SigCgt/ { print $2 }' "/proc/$(pgrep -P $traced)/status" 2>/dev/null) && [ "$mask" ] && [ $((0x$mask >> 11 & 1)) = 1 ]
+  }
+  until catches; do sleep 0.05; done
+  kill -USR2 $traced
+  until [ -s "$work/sleep.1.trace" ]; do sleep 0.05; done
+  kill $traced
+  wait $traced || true
+  "$tool" check "$work/sleep.1.trace" >/dev/null || fail "the snapshot"
+}
+
+# ------------------------------------------------------------------------------------------------------ allocators ----
+
+test_allocators() {
+  local library found=''
+  "${CXX-g++}" -O1 -g -std=c++17 tests/record/allocates.cpp -o "$work/allocates" -pthread
+  compare "$work/allocates"
+  for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2.0 libmimalloc.so.2; do
+    ls /usr/lib/*/$library >/dev/null 2>&1 || continue
+    found+=" $library"
+    LD_PRELOAD=$library compare "$work/allocates"
+    if "${CXX-g++}" -O1 -g -std=c++17 tests/record/allocates.cpp -o "$work/linked" -pthread -Wl,--no-as-needed \
+      "$(ls /usr/lib/*/$library | head -n 1)"; then compare "$work/linked"; fi
+  done
+  [ "$found" ] || skip "an allocator (libjemalloc2, libtcmalloc-minimal4, libmimalloc2.0)"
+}
+
+# ------------------------------------------------------------------------------------------------ programs of others ----
+
+test_xz() { need xz; make_input; compare xz -T2 --block-size=1MiB -1 -c "$work/input"; threads 3; }
+test_pigz() { need pigz; make_input; compare pigz -p 3 -nc "$work/input"; threads 4; }
+test_zstd() { need zstd; make_input; compare zstd -T2 -B1M -q -c "$work/input"; threads 3; }
+test_lbzip2() { need lbzip2; make_input; compare lbzip2 -n 3 -c "$work/input"; threads 3; }
+test_pixz() { need pixz; make_input; input=$work/input compare pixz -1 -p 2; threads 2; }
+
+test_git_grep() {
+  need git
+  export GIT_CONFIG_GLOBAL=/dev/null
+  git init -q "$work/repository"
+  cp -r gotrace.h tests examples "$work/repository"
+  git -C "$work/repository" add -A
+  compare git -C "$work/repository" --no-pager grep --threads=3 -n pthread
+  threads 4
+}
+
+test_python() {
+  need /usr/bin/python3
+  cat >"$work/pool.py" <<'END'
+import concurrent.futures, hashlib, threading, queue
+def digest(n): return hashlib.sha256(b'x' * (n * 100000)).hexdigest()
+with concurrent.futures.ThreadPoolExecutor(4) as pool: print(list(pool.map(digest, range(40))))
+q = queue.Queue(); threads = [threading.Thread(target=lambda: q.put(threading.current_thread().name)) for _ in range(5)]
+[t.start() for t in threads]; [t.join() for t in threads]; print(sorted(q.get() for _ in threads))
+raise SystemExit(5)
+END
+  compare /usr/bin/python3 "$work/pool.py"
+  threads 6
+}
+
+test_node() {
+  need node
+  cat >"$work/pool.js" <<'END'
+const { pbkdf2 } = require('crypto'), fs = require('fs'), { Worker } = require('worker_threads');
+let left = 9;
+const done = () => { if (--left === 0) { console.log('done'); process.exitCode = 4; } };
+for (let i = 0; i < 8; i++) pbkdf2('p' + i, 's', 2000, 32, 'sha256', done);
+fs.readFile(__filename, done);
+new Worker('require("worker_threads").parentPort.postMessage(7)', { eval: true }).on('message', m => console.log(m));
+END
+  same=same_lines compare node "$work/pool.js"
+  threads 5
+}
+same_lines() { cmp <(sort "$1") <(sort "$2"); }
+
+test_openmp() {
+  need clang
+  echo 'int main(void) { return 0; }' >"$work/empty.c"
+  clang -fopenmp "$work/empty.c" -o "$work/empty" 2>/dev/null || skip libomp-dev
+  cat >"$work/openmp.c" <<'END'
+#include <stdio.h>
+int main(void) {
+  double sum = 0;
+  int round;
+  for (round = 0; round < 10; round++) {
+    int i;
+#pragma omp parallel for reduction(+ : sum) num_threads(3)
+    for (i = 0; i < 100000; i++) sum += i % 7;
+  }
+  printf("%.0f\n", sum);
+  return 6;
+}
+END
+  clang -O1 -g -fopenmp "$work/openmp.c" -o "$work/openmp"
+  compare "$work/openmp"
+  threads 3
+}
+
+test_cpp() {
+  need "${CXX-g++}"
+  cat >"$work/cpp.cpp" <<'END'
+#include <condition_variable>
+#include <cstdio>
+#include <future>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+#include <vector>
+static int made;
+struct slow { slow() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); made++; } };
+static slow &only() { static slow s; return s; }
+int main() {
+  std::mutex m; std::condition_variable c; std::shared_mutex s; int n = 0;
+  std::vector<std::thread> all;
+  for (int i = 0; i < 4; i++) all.emplace_back([&] {
+    only();
+    for (int k = 0; k < 200; k++) { std::lock_guard<std::mutex> l(m); n++; }
+    for (int k = 0; k < 50; k++) { std::shared_lock<std::shared_mutex> l(s); }
+    for (int k = 0; k < 50; k++) { std::unique_lock<std::shared_mutex> l(s); }
+    { std::unique_lock<std::mutex> l(m); c.notify_all(); }
+  });
+  { std::unique_lock<std::mutex> l(m); while (n < 800) c.wait_for(l, std::chrono::milliseconds(5)); }
+  for (auto &t : all) t.join();
+  auto f = std::async(std::launch::async, [] { if (made) throw 42; return 1; });
+  try { f.get(); } catch (int caught) { std::printf("%d %d %d\n", n, made, caught); }
+}
+END
+  "${CXX-g++}" -O1 -g -std=c++17 "$work/cpp.cpp" -o "$work/cpp" -pthread
+  compare "$work/cpp"
+  threads 6
+}
+
+# A server under load, which ends when it is told to. serve FORMAT "OPTIONS" COMMAND...: traced, in the background.
+serve() {
+  "$tool" record -o "$work/trace.$1" --format "$1" $2 -- "${@:3}" >"$work/served" 2>"$work/served.err" &
+  server=$!
+  servers+=($server)
+}
+
+test_redis() {
+  need redis-server
+  need redis-benchmark
+  local format socket=$work/redis.sock
+  for format in 1.23 1.21; do
+    serve $format --stacks=frame-pointers redis-server --port 0 --unixsocket "$socket" --save '' --io-threads 2 --dir "$work"
+    until redis-cli -s "$socket" ping >/dev/null 2>&1; do kill -0 $server || { cat "$work/served.err"; fail redis; }; sleep 0.1; done
+    redis-benchmark -s "$socket" -n 3000 -c 10 -t set,get -q >"$work/load"
+    grep -q 'GET: ' "$work/load" || fail "redis-benchmark: $(cat "$work/load")"
+    redis-cli -s "$socket" shutdown nosave || true
+    wait $server || { cat "$work/served.err"; fail "redis-server: exit status $?"; }
+    judge "$work/trace.$format" "$work/served.err"
+  done
+  open_it "$work/trace.1.23" 1.27
+  open_it "$work/trace.1.21" 1.21 -p
+  threads 4
+}
+
+test_memcached() {
+  need memcached
+  local format status
+  for format in 1.23 1.21; do
+    serve $format --stacks=none memcached -u root -s "$work/memcached.sock" -t 3
+    until [ -S "$work/memcached.sock" ]; do kill -0 $server || { cat "$work/served.err"; fail memcached; }; sleep 0.1; done
+    python3 - "$work/memcached.sock" <<'END' || fail "memcached: wrong answers"
+import socket, sys, threading
+def load(name):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(sys.argv[1]); f = s.makefile('rwb')
+        for i in range(300):
+            f.write(b'set %s%d 0 0 5\r\nhello\r\n' % (name, i)); f.flush(); assert f.readline() == b'STORED\r\n'
+            f.write(b'get %s%d\r\n' % (name, i)); f.flush(); assert f.readline().startswith(b'VALUE'); f.readline(); f.readline()
+threads = [threading.Thread(target=load, args=(b'k%d_' % i,)) for i in range(6)]
+[t.start() for t in threads]; [t.join() for t in threads]
+END
+    kill $server
+    status=0
+    wait $server || status=$?
+    [ $status = 0 ] || { cat "$work/served.err"; fail "memcached: exit status $status"; }
+    judge "$work/trace.$format" "$work/served.err"
+  done
+  open_it "$work/trace.1.23" 1.27
+  open_it "$work/trace.1.21" 1.21 -p
+  threads 4
+}
+
+status=0
+for name in ${*:-$names}; do
+  declare -F "test_$name" >/dev/null || fail "no test is called $name"
+  (
+    trap - EXIT
+    "test_$name"
+  ) && echo "$name: ok" || { code=$?; [ $code = 77 ] && [ $status = 0 ] && status=77 || { [ $code = 77 ] || status=1; }; }
+  rm -rf "${work:?}"/*
+done
+exit $status
