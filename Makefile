@@ -62,9 +62,12 @@ build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*.h) g
 	$(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
 
 # Stacks begin at the frame of one of the library's functions, see preload/locks.c. Its thread-locals must not be allocated.
-preload_flags = -O2 -fPIC -fvisibility=hidden -ftls-model=initial-exec -foptimize-sibling-calls
+# Clang has omp-tools.h of libomp; without it the library leaves OpenMP out.
+openmp_tools := $(shell $(CLANG) -print-resource-dir 2>/dev/null)/include
+preload_flags = $(if $(wildcard $(openmp_tools)/omp-tools.h),-idirafter $(openmp_tools)) -O2 -fPIC -fvisibility=hidden -ftls-model=initial-exec -foptimize-sibling-calls
 
-build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(preload_sources) $(wildcard examples/gotrace/preload/*.h) examples/gotrace/board.h gotrace.h
+build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(preload_sources) $(wildcard examples/gotrace/preload/*.h) \
+    examples/adapters/openmp.c examples/gotrace/board.h gotrace.h
 	@mkdir -p $(@D)
 	$(if $(findstring musl,$@),$(MUSL_CC),$(CC)) $(FLAGS) $(CFLAGS) $(preload_flags) -shared -Wl,-z,defs,--wrap=open $(preload_sources) -o $@ $(LDFLAGS) -ldl
 

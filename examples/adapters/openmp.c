@@ -70,6 +70,7 @@ static gotrace_site *gotrace_omp_place(const void *code) {
   return code && gotrace_enabled() ? gotrace_site_make_pc((uintptr_t)code) : NULL;
 }
 
+#ifndef GOTRACE_OMP_IN_RECORD /* there the threads are goroutines by themselves, and the trace has begun */
 static void gotrace_omp_thread_begin(ompt_thread_t type, ompt_data_t *thread) {
   (void)thread;
   gotrace_thread_begin(type == ompt_thread_initial ? NULL : "OpenMP worker");
@@ -80,6 +81,7 @@ static void gotrace_omp_thread_end(ompt_data_t *thread) {
   gotrace_omp_own = NULL;
   gotrace_thread_end();
 }
+#endif
 
 static void gotrace_omp_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
                                        unsigned threads, int flags, const void *code) {
@@ -178,8 +180,11 @@ static int gotrace_omp_initialize(ompt_function_lookup_t lookup, int initial_dev
   ompt_set_callback_t set = (ompt_set_callback_t)lookup("ompt_set_callback");
   (void)initial_device, (void)tool;
   if (!set) return 0;
+#ifndef GOTRACE_OMP_IN_RECORD
   set(ompt_callback_thread_begin, (ompt_callback_t)gotrace_omp_thread_begin);
   set(ompt_callback_thread_end, (ompt_callback_t)gotrace_omp_thread_end);
+  gotrace_start_environment();
+#endif
   set(ompt_callback_parallel_begin, (ompt_callback_t)gotrace_omp_parallel_begin);
   set(ompt_callback_parallel_end, (ompt_callback_t)gotrace_omp_parallel_end);
   set(ompt_callback_implicit_task, (ompt_callback_t)gotrace_omp_implicit_task);
@@ -190,17 +195,19 @@ static int gotrace_omp_initialize(ompt_function_lookup_t lookup, int initial_dev
   set(ompt_callback_mutex_acquire, (ompt_callback_t)gotrace_omp_acquire);
   set(ompt_callback_mutex_acquired, (ompt_callback_t)gotrace_omp_acquired);
   set(ompt_callback_mutex_released, (ompt_callback_t)gotrace_omp_released);
-#ifndef GOTRACE_OPENMP_IN_RECORD /* there the trace has begun */
-  gotrace_start_environment();
-#endif
   return 1;
 }
 
 static void gotrace_omp_finalize(ompt_data_t *tool) { (void)tool; }
 
 /* The OpenMP library looks for this function when it starts. */
-ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *library) {
+#ifndef GOTRACE_OMP_WANTED
+#define GOTRACE_OMP_WANTED true
+#endif
+__attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned version,
+                                                                                 const char *library) {
   static ompt_start_tool_result_t result = {gotrace_omp_initialize, gotrace_omp_finalize, {0}};
   (void)version, (void)library;
+  if (!GOTRACE_OMP_WANTED) return NULL;
   return &result;
 }
