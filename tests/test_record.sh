@@ -119,8 +119,9 @@ test_waits_musl() {
 
 # ------------------------------------------------------------------------------------------------------------ ends ----
 
-has_thread() { # has_thread TRACE FUNCTION
-  "$tool" dump --json "$1" | grep "\"event\":\"GoCreate\".*\"new_stack\":\[{\"pc\":[0-9]*,\"function\":\"$2\"" >/dev/null ||
+# A killed program may leave a part of a generation at the end of its trace: PARTIAL.
+has_thread() { # has_thread TRACE FUNCTION [PARTIAL]
+  { "$tool" dump --json "$1" 2>"$work/dumped" || [ "${3-}" ]; } | grep "\"event\":\"GoCreate\".*\"new_stack\":\[{\"pc\":[0-9]*,\"function\":\"$2\"" >/dev/null ||
     fail "$1 has no thread $2"
 }
 
@@ -145,7 +146,7 @@ test_ends() {
         >"$work/traced" 2>"$work/traced.err" || traced=$?
       [ $traced = $([ $way = abort ] && echo 134 || echo 137) ] || fail "$way: exit status $traced"
       grep -q 'was killed' "$work/traced.err" || fail "$way: the summary does not say that it was killed"
-      has_thread "$work/ends.trace" last_thing
+      has_thread "$work/ends.trace" last_thing partial
       tests/open_in_go.sh --killed "$work/ends.trace" >"$work/opened" 2>&1 || [ $? = 77 ] || fail "$way: Go does not open it"
       rm -f "$work"/ends*.trace
     done
@@ -378,6 +379,8 @@ int main() {
   });
   { std::unique_lock<std::mutex> l(m); while (n < 800) c.wait_for(l, std::chrono::milliseconds(5)); }
   for (auto &t : all) t.join();
+  std::once_flag once;
+  for (int i = 0; i < 3; i++) try { std::call_once(once, [&] { if (i < 2) throw i; n += 1000; }); } catch (int caught) { n += caught; }
   auto f = std::async(std::launch::async, [] { if (made) throw 42; return 1; });
   try { f.get(); } catch (int caught) { std::printf("%d %d %d\n", n, made, caught); }
 }
