@@ -207,6 +207,14 @@ test_bad_use() {
   cp "$work/program" "$work/setuid"
   if [ "$(id -u)" = 0 ]; then chown 1 "$work/setuid"; chmod 4755 "$work/setuid"; refuses 'setuid' "$work/setuid"; fi
   [ ! -e "$work/x.trace" ] || fail "a trace was left"
+  # A disk that is full, and a trace that nobody can read again.
+  "$tool" record -o /dev/full "$work/program" 2>"$work/refused" || fail "another status when the disk is full"
+  grep -q 'ended early.*No space left' "$work/refused" || { cat "$work/refused"; fail "does not report a full disk"; }
+  "$tool" record -o /dev/stdout "$work/program" 2>"$work/refused" | "$tool" check - >/dev/null || fail "a trace in a pipe"
+  "$tool" record --limit 30K -o "$work/limit.trace" /usr/bin/python3 -c '[open("/dev/null").read() for i in range(20000)]' \
+    2>"$work/refused" || fail "a limit"
+  grep -q 'its limit was reached' "$work/refused" || { cat "$work/refused"; fail "does not report the limit"; }
+  [ "$(wc -c <"$work/limit.trace")" -lt 300000 ] || fail "the limit did not limit"
   # A script is traced by its interpreter, also behind env.
   printf '#!/usr/bin/env python3\nimport threading\nt = threading.Thread(target=print, args=("hello",))\nt.start()\nt.join()\n' >"$work/script"
   [ "$("$tool" record -o "$work/script.trace" "$work/script" 2>"$work/script.err")" = hello ] || fail "script"
