@@ -64,7 +64,7 @@ preload_flags = -O2 -fPIC -fvisibility=hidden -ftls-model=initial-exec -foptimiz
 
 build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(preload_sources) $(wildcard examples/gotrace/preload/*.h) examples/gotrace/board.h gotrace.h
 	@mkdir -p $(@D)
-	$(if $(findstring musl,$@),$(MUSL_CC),$(CC)) $(FLAGS) $(CFLAGS) $(preload_flags) -shared -Wl,-z,defs,-z,start-stop-visibility=hidden,--wrap=open $(preload_sources) -o $@ $(LDFLAGS) -ldl
+	$(if $(findstring musl,$@),$(MUSL_CC),$(CC)) $(FLAGS) $(CFLAGS) $(preload_flags) -shared -Wl,-z,defs,--wrap=open $(preload_sources) -o $@ $(LDFLAGS) -ldl
 
 # Tests, in the configurations in which tests/run.sh runs them: build/tests/CONFIGURATION/TEST. Compiling the header takes
 # longer than running most tests, so it is compiled once a configuration: a test that uses the public API only is linked with

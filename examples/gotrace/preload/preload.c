@@ -275,8 +275,12 @@ static void choose_path(char *path, unsigned snapshot) {
       has_pid = true;
     }
     for (; *from; from++) {
-      if (from[0] == '%' && from[1] == 'p') at = append_number(at, limit, (unsigned)state.pid), from++, has_pid = true;
-      else at = append(at, limit, from, 1);
+      if (from[0] == '%' && from[1] == '%') from++;
+      else if (from[0] == '%' && from[1] == 'p') {
+        at = append_number(at, limit, (unsigned)state.pid), from++, has_pid = true;
+        continue;
+      }
+      at = append(at, limit, from, 1);
     }
     dot = strrchr(path, '.');
     if (!dot || strchr(dot, '/')) dot = at;
