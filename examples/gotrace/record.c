@@ -264,6 +264,7 @@ static void summarize(const struct board_process *p, bool details) {
   uint64_t lost = 0;
   unsigned i;
   const char *path = short_path(p->path);
+  struct stat status;
   uint32_t state = __atomic_load_n(&p->state, __ATOMIC_ACQUIRE);
   if (state == PROCESS_DROPPED || state == PROCESS_FREE) return;
   if (state == PROCESS_FAILED) {
@@ -290,7 +291,7 @@ static void summarize(const struct board_process *p, bool details) {
               gotrace_problem_outcome((gotrace_problem)i));
   if (!details) {
     fprintf(stderr, "gotrace: %s: process %d, %llu events\n", path, (int)p->pid, (ull)p->events);
-  } else if (access(p->path, R_OK) == 0) {
+  } else if (stat(p->path, &status) == 0 && S_ISREG(status.st_mode) && access(p->path, R_OK) == 0) {
     info_summary(p->path);
     fprintf(stderr, "\nmore        gotrace info %s\npictures    go tool trace %s\n", path, path);
   }

@@ -239,6 +239,15 @@ WAITER(wait_semaphore_timed) {
   return NULL;
 }
 
+/* Named by the main thread while it waits, then by itself. */
+WAITER(wait_named) {
+  ABOUT_TO_WAIT();
+  MUST(sem_wait(&semaphore) == 0);
+  usleep(1);
+  MUST(pthread_setname_np(pthread_self(), "own_name") == 0);
+  return NULL;
+}
+
 static pthread_spinlock_t spin;
 WAITER(wait_spin) {
   ABOUT_TO_WAIT();
@@ -529,6 +538,7 @@ int main(void) {
   sem_init(&semaphore, 0, 0);
   RUN(wait_semaphore, "sync: semaphore", "main", sem_post(&semaphore));
   RUN(wait_semaphore_timed, "sync: semaphore", "main", sem_post(&semaphore));
+  RUN(wait_named, "sync: semaphore", "main", (pthread_setname_np(waiter_thread, "from_main"), sem_post(&semaphore)));
   pthread_spin_init(&spin, 0);
   pthread_spin_lock(&spin);
   RUN_AFTER(wait_spin, "sync: spin lock", "main", when_spinning, pthread_spin_unlock(&spin));

@@ -183,15 +183,15 @@ struct walk {
   bool found; /* the library's own frames are behind it */
 };
 
-/* The bounds of the library, from the linker. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _etext[] __attribute__((visibility("hidden")));
+/* The bounds of the functions that start threads, from the linker. */
+extern const char __start_thread_entry[] __attribute__((visibility("hidden")));
+extern const char __stop_thread_entry[] __attribute__((visibility("hidden")));
 
 static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *argument) {
   struct walk *w = argument;
   uintptr_t ip = unwinder.ip(context);
   if (ip == self.caller) w->found = true;
-  if (w->found && ip - (uintptr_t)__ehdr_start < (uintptr_t)(_etext - __ehdr_start))
-    return _URC_END_OF_STACK; /* run_thread */
+  if (ip > (uintptr_t)__start_thread_entry && ip <= (uintptr_t)__stop_thread_entry) return _URC_END_OF_STACK;
   if (w->found && ip) {
     if (w->count == w->max) return _URC_END_OF_STACK;
     w->pcs[w->count++] = ip;
@@ -281,8 +281,12 @@ static void choose_path(char *path, unsigned snapshot) {
       has_pid = true;
     }
     for (; *from; from++) {
-      if (from[0] == '%' && from[1] == 'p') at = append_number(at, limit, (unsigned)state.pid), from++, has_pid = true;
-      else at = append(at, limit, from, 1);
+      if (from[0] == '%' && from[1] == '%') from++;
+      else if (from[0] == '%' && from[1] == 'p') {
+        at = append_number(at, limit, (unsigned)state.pid), from++, has_pid = true;
+        continue;
+      }
+      at = append(at, limit, from, 1);
     }
     dot = strrchr(path, '.');
     if (!dot || strchr(dot, '/')) dot = at;

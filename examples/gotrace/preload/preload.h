@@ -142,6 +142,7 @@ void *allocate(size_t size); /* zeroed memory from the system, never freed; NULL
 uint64_t mix(uint64_t a, uint64_t b);
 
 /* threads.c */
+#define THREAD_ENTRY __attribute__((section("thread_entry"), noinline)) /* where stacks end */
 int create_service(pthread_t *handle, void *(*function)(void *));
 void threads_after_fork(void);
 void begin_main_thread(void);

@@ -113,7 +113,7 @@ static void thread_begins(thread *t, void *frame) {
   self.inside = 0;
 }
 
-static void *run_thread(void *argument) {
+THREAD_ENTRY static void *run_thread(void *argument) {
   thread *t = argument;
   void *result;
   thread_begins(t, __builtin_frame_address(0));
@@ -123,7 +123,7 @@ static void *run_thread(void *argument) {
   return result;
 }
 
-static int run_thread_c11(void *argument) {
+THREAD_ENTRY static int run_thread_c11(void *argument) {
   thread *t = argument;
   int result;
   thread_begins(t, __builtin_frame_address(0));
