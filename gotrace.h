@@ -8976,13 +8976,14 @@ typedef struct gotrace__range {
 typedef struct gotrace__ranges {
   gotrace__range *ranges;
   size_t count, capacity;
-  uint64_t loads, unloads;
+  uint64_t loads, unloads; /* so far */
+  uint64_t cuts;           /* number of cuts made before the look */
 } gotrace__ranges;
 static struct gotrace__modules {
   gotrace__module_record *records; /* latest first */
   gotrace__module_record *last;    /* of the last address */
   unsigned count;
-  gotrace__ranges seen[2]; /* all modules at the last two cuts at which they had changed, latest first */
+  gotrace__ranges seen[2]; /* all modules, at the last two looks that found a change, latest first */
   gotrace__budget budget;
 } gotrace__modules;
 
@@ -9106,6 +9107,9 @@ static void gotrace__modules_look(void) {
   gotrace__look look;
   memset(&now, 0, sizeof now);
   all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
+  gotrace__lock(&gotrace__t.queue_lock);
+  now.cuts = gotrace__t.piece_count;
+  gotrace__unlock(&gotrace__t.queue_lock);
   look.now = &now;
   look.last = &all->seen[0];
   for (now.capacity = 64; now.capacity <= GOTRACE__MOST_MODULES; now.capacity *= 4) {
@@ -9125,13 +9129,16 @@ static void gotrace__modules_look(void) {
   }
 }
 
-/* Whether another module may have been at an address when it was recorded. */
+/* Whether another module may have been at an address when it was recorded. A generation's events happened after its
+ * first cut, so an earlier look than the latest one before that cut tells nothing about them. */
 static bool gotrace__was_other(const gotrace__found *found) {
   uint64_t identity = gotrace__range_identity(found->base, found->path, found->identity.segments);
+  uint64_t cut = gotrace__load_relaxed(&gotrace__t.cuts); /* the generation's first */
   unsigned n;
   size_t i;
   for (n = 0; n < 2; n++) {
     const gotrace__ranges *seen = &gotrace__modules.seen[n];
+    if (n && seen[-1].cuts < cut) break;
     if (!found->counted || seen->unloads == found->unloads) continue;
     for (i = 0; i < seen->count; i++)
       if (found->pc - 1 >= seen->ranges[i].low && found->pc - 1 < seen->ranges[i].high &&
@@ -9181,8 +9188,8 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   if (function) return true;
   slash = strrchr(path, '/');
   if (slash) path = slash + 1;
-  if (loaded && found.start) snprintf(name, size, "%s!0x%llx", path, (unsigned long long)found.start);
-  else snprintf(name, size, "%s+0x%llx", path, (unsigned long long)(pc - record->base));
+  if (loaded && found.start) snprintf(name, size, "%.200s!0x%llx", path, (unsigned long long)found.start);
+  else snprintf(name, size, "%.200s+0x%llx", path, (unsigned long long)(pc - record->base));
   return true;
 }
 
