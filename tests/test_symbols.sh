@@ -5,7 +5,7 @@ set -euo pipefail
 shopt -s extglob
 cd "$(dirname "$0")/.."
 
-for program in cc strip nm readelf; do
+for program in cc c++ strip nm readelf objcopy objdump addr2line c++filt; do
   command -v $program >/dev/null || { echo "needs $program (make deps)"; exit 77; }
 done
 make -s build/examples/gotrace build/tests/default/gotrace.a
@@ -244,9 +244,110 @@ for ((i = 0; i < 40; i++)); do
   grep -q . <<<"$(at "$dir/damaged.trace" hidden)" || fail "damaged: no function"
 done
 
-#SYMBOLIZE
+# gotrace symbolize: a C++ program with inlined functions, whose first address is in the innermost.
+cat >"$dir/inlined.cc" <<'C'
+#include <cstdlib>
+#include <cstring>
+#include "gotrace.h"
+namespace words {
+template <class T> struct Counter {
+  static inline __attribute__((always_inline)) void inner(T x) {
+    gotrace_log_at(nullptr, GOTRACE_NO_TASK, "at", "here"); // inner
+    __asm__ volatile("" : : "r"(x));
+  }
+  static inline __attribute__((always_inline)) void middle(T x) {
+    inner(x + 1); // middle
+  }
+  static __attribute__((noinline)) void count(T x) {
+    middle(x); // count
+    __asm__ volatile("");
+  }
+};
+}
+static uintptr_t inside;
+static int give(void *, uintptr_t *pcs, int) {
+  pcs[0] = reinterpret_cast<uintptr_t>(&words::Counter<int>::count) + 1;
+  pcs[1] = inside;
+  return 2;
+}
+int main(int argc, char **argv) {
+  gotrace_options options;
+  memset(&options, 0, sizeof options);
+  options.format = static_cast<gotrace_format>(atoi(argv[2]));
+  options.stacks = GOTRACE_STACKS_UNWIND;
+  options.unwind = give;
+  inside = static_cast<uintptr_t>(strtoull(argv[3], nullptr, 16)) + reinterpret_cast<uintptr_t>(&main);
+  if (gotrace_start_file(argv[1], &options) != GOTRACE_OK) return 1;
+  words::Counter<int>::count(argc);
+  gotrace_stop();
+}
+C
+build_inlined() { # build_inlined NAME FLAG...
+  local name=$1
+  shift
+  c++ -std=c++11 -O2 -g -fno-omit-frame-pointer "$@" -I. "$dir/inlined.cc" build/tests/default/gotrace.a -o "$dir/$name" -pthread
+}
+line() { grep -n "// $1\$" "$dir/inlined.cc" | cut -d : -f 1; }
+# The frames of the log's stack: function, file and line.
+frames() {
+  "$tool" dump "$1" | awk '
+    /^[0-9]/ { on = /UserLog/ }
+    on && /^        [0-9a-f]+ / { sub(/^ *[0-9a-f]+ /, ""); print }'
+}
+build_inlined inlined
+# The return address of the call in `inner`, relative to main.
+function=$(nm "$dir/inlined" | sed -n 's/^\([0-9a-f]*\) W .*Counter.*count.*/\1/p')
+main=$(nm "$dir/inlined" | sed -n 's/^\([0-9a-f]*\) T main$/\1/p')
+call=$(objdump -d "$dir/inlined" --start-address=0x"$function" | awk '/gotrace_log_at/ && /call|bl/ { on = 1; next } on { sub(":", "", $1); print $1; exit }' || true)
+offset=$(printf %x $((0x$call - 0x$main)))
+mkdir "$dir/binutils" "$dir/none"
+for program in addr2line c++filt; do ln -s "$(command -v $program)" "$dir/binutils/"; done
+ways=("$dir/binutils")
+if command -v llvm-symbolizer >/dev/null; then ways+=("$PATH"); fi
+for format in 1011 1021 1022 1023 1026; do
+  for path in "${ways[@]}"; do
+    "$dir/inlined" "$dir/inlined.trace" $format "$offset"
+    PATH=$path "$tool" symbolize -o "$dir/lines.trace" "$dir/inlined.trace" 2>"$dir/err" || fail "$(cat "$dir/err")"
+    "$tool" check "$dir/lines.trace" >"$dir/out2" || fail "$(cat "$dir/out2")"
+    frames "$dir/lines.trace" >"$dir/frames"
+    sed 1d "$dir/frames" >"$dir/callers"
+    diff "$dir/callers" - <<C || fail "$format with $path: wrong frames: $(cat "$dir/frames" "$dir/err")"
+words::Counter<int>::inner(int) $dir/inlined.cc:$(line inner)
+words::Counter<int>::middle(int) $dir/inlined.cc:$(line middle)
+words::Counter<int>::count(int) $dir/inlined.cc:$(line count)
+C
+    grep -q '^words::Counter<int>::count(int) .*inlined.cc:' "$dir/frames" || fail "$format: $(cat "$dir/frames")"
+    PATH=$path "$tool" symbolize -o "$dir/again.trace" "$dir/lines.trace" 2>"$dir/err"
+    cmp "$dir/lines.trace" "$dir/again.trace" || fail "$format: not the same when repeated"
+    cp "$dir/lines.trace" "$dir/lines-$format.trace"
+  done
+  # Everything but the frames is unchanged.
+  for trace in inlined lines; do "$tool" dump "$dir/$trace.trace" | grep -v '^   *[0-9a-f]* ' >"$dir/$trace.events"; done
+  cmp "$dir/inlined.events" "$dir/lines.events" || fail "$format: events differ"
+done
+
+# A rebuilt program is refused by name. C++ names are demangled all the same.
+build_inlined inlined -DREBUILT -O1
+"$tool" symbolize -o "$dir/lines.trace" "$dir/inlined.trace" 2>"$dir/err"
+grep -q "^gotrace: .*$dir/inlined is not the file that was traced" "$dir/err" || fail "not refused: $(cat "$dir/err")"
+frames "$dir/lines.trace" | grep -q "^words::Counter<int>::count(int) $dir/inlined:0" || fail "$(frames "$dir/lines.trace")"
+if frames "$dir/lines.trace" | grep inlined.cc; then fail "lines of a rebuilt program"; fi
+rm "$dir/inlined"
+"$tool" symbolize -o "$dir/lines.trace" "$dir/inlined.trace" 2>"$dir/err"
+grep -q "$dir/inlined: No such file" "$dir/err" || fail "not told: $(cat "$dir/err")"
+PATH=$dir/none "$tool" symbolize "$dir/inlined.trace" 2>"$dir/err" >"$dir/same.trace"
+grep -q "neither llvm-symbolizer nor addr2line" "$dir/err" || fail "not told: $(cat "$dir/err")"
+cmp <("$tool" dump "$dir/inlined.trace") <("$tool" dump "$dir/same.trace") || fail "changed without a tool"
+# A file without build id is compared by its addresses; a library and a stripped program in one trace.
+"$tool" symbolize -o "$dir/library.lines" "$dir/library.trace" 2>"$dir/err"
+grep -q 'program.c:' <<<"$("$tool" dump "$dir/library.lines")" || fail "no lines: $(cat "$dir/err")"
+# A damaged trace is refused, and nothing is left behind.
+head -c 200 "$dir/pie.trace" >"$dir/cut.trace"
+! "$tool" symbolize -o "$dir/cut.out" "$dir/cut.trace" 2>"$dir/err" || fail "a truncated trace was accepted"
+[ ! -e "$dir/cut.out" ] || fail "left behind"
+
 # Go opens them.
-for trace in pie library stripped; do
+for trace in pie library stripped lines-1011 lines-1021 lines-1022 lines-1023 lines-1026; do
   status=0
   tests/open_in_go.sh "$dir/$trace.trace" -n >"$dir/go" 2>&1 || status=$?
   [ $status = 0 ] || [ $status = 77 ] || fail "$trace: $(head -c 1000 "$dir/go")"
