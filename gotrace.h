@@ -91,6 +91,8 @@
  *     Only Go 1.22 and earlier open 1.8 and 1.10.
  *   - Go 1.23 and later cannot show the view by thread for a v1 trace that begins with a goroutine in a system call
  *     without a proc (GoInSyscall): their conversion has no thread for it. All other pages open.
+ *   - It names functions, but not their lines and inlined callers, which only debug information tells. `gotrace
+ *     symbolize` adds these to a trace: see NAMES OF FUNCTIONS.
  *   - It does not unwind with DWARF tables. A stack is the call site, or a walk by frame pointers, or the result of
  *     your own unwinder.
  *   - A call made from inside another call on the same thread is only counted: see NESTED CALLS.
@@ -212,6 +214,33 @@
  *   strings are not, and must stay valid and unchanged until gotrace_stop returns: the strings of a gotrace_location,
  *   and names that are compile-time constants, such as string literals (detected on GCC and Clang). Therefore stop
  *   before unloading a library that contains such strings, unless it contains the tracer too.
+ *
+ * NAMES OF FUNCTIONS
+ *
+ *   A call site has its function, file and line from the compiler. Other addresses of stacks are named when a
+ *   generation's tables are written, by the reader or service thread, never by a call that traces. The first that knows
+ *   the address names it:
+ *
+ *     gotrace_options.symbolize      the program's own function
+ *     .symtab, .dynsym               of the module's file (Linux). Static functions have names, and no program needs
+ *                                    -rdynamic. If the file cannot be opened or is not the one that was loaded (build
+ *                                    id, segments): the dynamic symbols in memory
+ *     .eh_frame_hdr                  stripped modules: "pigz!0x11240", where the function begins in the module, so that
+ *                                    viewers still group by function
+ *     the module                     "pigz+0x11250", the address in it
+ *     nothing                        "0x7f5bb5e3124a", where no module is, and where another library may have been
+ *                                    when the address was recorded
+ *
+ *   The frame's file is the module's path, "[vdso]" for the kernel's, and its line 0. The symbols of a module are read
+ * at its first address and kept until the session ends, in at most 64 MiB for all modules, beside the memory limit. C++
+ *   names stay mangled, since __cxa_demangle allocates with malloc; `gotrace symbolize` demangles them. A library that
+ *   is loaded and unloaded within one generation may be mistaken for the next one at its address. In v1, a stack that
+ *   consists of the same addresses as an earlier one has its names.
+ *
+ *   For tools, the strings of a trace describe the modules of its stacks, though no event refers to them:
+ *   "gotrace.module BASE LOW-HIGH BUILD-ID PATH", numbers in base 16, "-" for no build id. The offset of a return
+ *   address in its file's virtual addresses is pc - 1 - BASE. In the frames of inlined functions that `gotrace
+ *   symbolize` adds, the highest byte of the pc is the depth of the inlining, so that each has a pc of its own.
  *
  * CLOCK
  *
@@ -698,7 +727,7 @@ typedef struct gotrace_task {
 /* A place in a program; a stack is a list of them. Its strings must stay valid until gotrace_stop returns. */
 typedef struct gotrace_location {
   uintptr_t pc;         /* identifies the place; 0: derived from the other three */
-  const char *function; /* NULL: looked up from pc (gotrace_options.symbolize or dynamic symbols) */
+  const char *function; /* NULL: looked up from pc, see NAMES OF FUNCTIONS */
   const char *file;     /* NULL: unknown */
   uint32_t line;        /* 0: unknown */
 } gotrace_location;
@@ -842,7 +871,7 @@ typedef struct gotrace_options {
   size_t flight_bytes;             /* the same: most bytes of memory, 2 MiB or more; takes precedence; 0: 16 MiB */
   gotrace_write_fn *write;         /* gotrace_start: sink; NULL: the caller reads */
   gotrace_unwind_fn *unwind;       /* for GOTRACE_STACKS_UNWIND */
-  gotrace_symbolize_fn *symbolize; /* NULL: dynamic symbols of the loaded modules, where the system has them */
+  gotrace_symbolize_fn *symbolize; /* takes precedence over symbols, see NAMES OF FUNCTIONS; NULL: none */
   gotrace_report_fn *report;       /* NULL: none */
   void *context;                   /* passed to the functions above */
   uint64_t reserved[8];            /* 0 */
