@@ -62,6 +62,8 @@
  *     >>tasks            calls: tasks, regions, logs
  *     >>samples          calls: CPU samples
  *     >>generation       ending a generation
+ *     >>elf              the functions of an ELF file
+ *     >>modules          the module and function of an address
  *     >>symbols          functions, files and lines of stacks
  *     >>tables           what follows the events of a generation
  *     >>sinks            file, callback, memory
@@ -89,6 +91,8 @@
  *     Only Go 1.22 and earlier open 1.8 and 1.10.
  *   - Go 1.23 and later cannot show the view by thread for a v1 trace that begins with a goroutine in a system call
  *     without a proc (GoInSyscall): their conversion has no thread for it. All other pages open.
+ *   - It names functions, but not their lines and inlined callers, which only debug information tells. `gotrace
+ *     symbolize` adds these to a trace: see NAMES OF FUNCTIONS.
  *   - It does not unwind with DWARF tables. A stack is the call site, or a walk by frame pointers, or the result of
  *     your own unwinder.
  *   - A call made from inside another call on the same thread is only counted: see NESTED CALLS.
@@ -240,6 +244,33 @@
  *   and names that are compile-time constants, such as string literals (detected on GCC and Clang). Therefore stop
  *   before unloading a library that contains such strings, unless it contains the tracer too.
  *
+ * NAMES OF FUNCTIONS
+ *
+ *   A call site has its function, file and line from the compiler. Other addresses of stacks are named when a
+ *   generation's tables are written, by the reader or service thread, never by a call that traces. The first that knows
+ *   the address names it:
+ *
+ *     gotrace_options.symbolize      the program's own function
+ *     .symtab, .dynsym               of the module's file (Linux). Static functions have names, and no program needs
+ *                                    -rdynamic. If the file cannot be opened or is not the one that was loaded (build
+ *                                    id, segments): the dynamic symbols in memory
+ *     .eh_frame_hdr                  stripped modules: "pigz!0x11240", where the function begins in the module, so that
+ *                                    viewers still group by function
+ *     the module                     "pigz+0x11250", the address in it
+ *     nothing                        "0x7f5bb5e3124a", where no module is, and where another library may have been
+ *                                    when the address was recorded
+ *
+ *   The frame's file is the module's path, "[vdso]" for the kernel's, and its line 0. The symbols of a module are read
+ * at its first address and kept until the session ends, in at most 64 MiB for all modules, beside the memory limit. C++
+ *   names stay mangled, since __cxa_demangle allocates with malloc; `gotrace symbolize` demangles them. A library that
+ *   is loaded and unloaded within one generation may be mistaken for the next one at its address. In v1, a stack that
+ *   consists of the same addresses as an earlier one has its names.
+ *
+ *   For tools, the strings of a trace describe the modules of its stacks, though no event refers to them:
+ *   "gotrace.module BASE LOW-HIGH BUILD-ID PATH", numbers in base 16, "-" for no build id. The offset of a return
+ *   address in its file's virtual addresses is pc - 1 - BASE. In the frames of inlined functions that `gotrace
+ *   symbolize` adds, the highest byte of the pc is the depth of the inlining, so that each has a pc of its own.
+ *
  * CLOCK
  *
  *   Time is the processor's tick counter if all cores share one (x86, arm64, ppc64, riscv64, s390x), else the monotonic
@@ -339,6 +370,15 @@
 #elif 0 - GOTRACE_NO_STB_SPRINTF - 1 == 1
 #undef GOTRACE_NO_STB_SPRINTF
 #define GOTRACE_NO_STB_SPRINTF 1
+#endif
+
+/* Implementation. 1: the tracer opens no file to name functions, for a program whose sandbox kills it for that. Names
+ * then come from the dynamic symbols in memory. A sandbox that only refuses needs no option. */
+#ifndef GOTRACE_NO_SYMBOLIZER
+#define GOTRACE_NO_SYMBOLIZER 0
+#elif 0 - GOTRACE_NO_SYMBOLIZER - 1 == 1
+#undef GOTRACE_NO_SYMBOLIZER
+#define GOTRACE_NO_SYMBOLIZER 1
 #endif
 
 /* Implementation. 1: use the monotonic clock (nanoseconds) instead of the tick counter. */
@@ -716,7 +756,7 @@ typedef struct gotrace_task {
 /* A place in a program; a stack is a list of them. Its strings must stay valid until gotrace_stop returns. */
 typedef struct gotrace_location {
   uintptr_t pc;         /* identifies the place; 0: derived from the other three */
-  const char *function; /* NULL: looked up from pc (gotrace_options.symbolize or dynamic symbols) */
+  const char *function; /* NULL: looked up from pc, see NAMES OF FUNCTIONS */
   const char *file;     /* NULL: unknown */
   uint32_t line;        /* 0: unknown */
 } gotrace_location;
@@ -860,7 +900,7 @@ typedef struct gotrace_options {
   size_t flight_bytes;             /* the same: most bytes of memory, 2 MiB or more; takes precedence; 0: 16 MiB */
   gotrace_write_fn *write;         /* gotrace_start: sink; NULL: the caller reads */
   gotrace_unwind_fn *unwind;       /* for GOTRACE_STACKS_UNWIND */
-  gotrace_symbolize_fn *symbolize; /* NULL: dynamic symbols of the loaded modules, where the system has them */
+  gotrace_symbolize_fn *symbolize; /* takes precedence over symbols, see NAMES OF FUNCTIONS; NULL: none */
   gotrace_report_fn *report;       /* NULL: none */
   void *context;                   /* passed to the functions above */
   uint64_t reserved[8];            /* 0 */
@@ -2061,6 +2101,9 @@ static inline uint64_t gotrace__stckf(void) {
  *   gotrace__stack_bounds             of the calling thread; false if unknown
  *   gotrace__file_*                   unbuffered files; false and errno on failure. _open keeps a file's contents;
  *                                     *made: it has created the file
+ *   gotrace__symbol()                 the function of an address, unless GOTRACE__ELF is defined; then
+ *                                     gotrace__file_open_to_read (-1: failed), _read_some (0: failed or at the end),
+ *                                     _read_at (false: failed or too short)
  *   gotrace__at_process_exit()        gotrace__exit() runs when the process ends by exit() or the library is unloaded
  *   gotrace__is_last_thread()         only the service thread is left; false if unknown
  *   gotrace__map_pages, _unmap_pages  whole pages of zeroed memory; NULL: none
@@ -2227,20 +2270,30 @@ typedef struct gotrace__sigset {
 typedef Elf64_Phdr gotrace__segment;
 typedef Elf64_Dyn gotrace__dynamic;
 typedef Elf64_Sym gotrace__elf_symbol;
+typedef Elf64_Ehdr gotrace__elf_head;
+typedef Elf64_Shdr gotrace__elf_section;
 #else
 typedef Elf32_Phdr gotrace__segment;
 typedef Elf32_Dyn gotrace__dynamic;
 typedef Elf32_Sym gotrace__elf_symbol;
+typedef Elf32_Ehdr gotrace__elf_head;
+typedef Elf32_Shdr gotrace__elf_section;
 #endif
 typedef struct gotrace__module { /* the first members of struct dl_phdr_info */
   uintptr_t base;
   const char *path; /* empty: the program itself */
   const gotrace__segment *segments;
   uint16_t segment_count;
+  unsigned long long loads, unloads; /* of all modules, so far; old C libraries do not have them */
 } gotrace__module;
 GOTRACE__LIBC(long, syscall, (long number, ...), "syscall");
 GOTRACE__LIBC(int, dl_iterate_phdr,
               (int (*visit)(gotrace__module *module, size_t size, void *argument), void *argument), "dl_iterate_phdr");
+#if defined(__GLIBC__)
+GOTRACE__LIBC(long, pread, (int file, void *buffer, size_t size, long long offset), "pread64");
+#else
+GOTRACE__LIBC(long, pread, (int file, void *buffer, size_t size, long long offset), "pread");
+#endif
 GOTRACE__LIBC(long, readlink, (const char *path, char *target, size_t size), "readlink");
 GOTRACE__LIBC(void *, dlsym, (void *library, const char *name), "dlsym");
 GOTRACE__LIBC(char *, dlerror, (void), "dlerror");
@@ -2567,90 +2620,30 @@ static bool gotrace__file_regular(int file) {
 static bool gotrace__file_close(int file) { return close(file) == 0; }
 
 #if defined(__linux__)
-/* Names from the dynamic symbols of the loaded modules. Does not use dladdr: while a library is unloaded, dlclose holds
- * that function's lock and waits for the thread that writes the library's trace. */
-typedef struct gotrace__symbol_search {
-  uintptr_t pc;
-  char *name;
-  size_t size;
-  const char **file;
-} gotrace__symbol_search;
-
-/* The number of symbols in a DT_GNU_HASH table: the last chain of the last symbol in a bucket ends the table. */
-static uint32_t gotrace__gnu_hash_symbols(const uint32_t *table) {
-  const uint32_t *buckets = table + 4 + table[2] * (sizeof(uintptr_t) / sizeof(uint32_t)), *chains = buckets + table[0];
-  uint32_t last = 0, i;
-  for (i = 0; i < table[0]; i++)
-    if (buckets[i] > last) last = buckets[i];
-  if (last < table[1]) return table[1];
-  while (!(chains[last - table[1]] & 1)) last++;
-  return last + 1;
-}
-
-/* The function of a module that contains an address (relative to the module's base); NULL if no dynamic symbol does. */
-static const char *gotrace__dynamic_symbol(uintptr_t base, const gotrace__dynamic *entry, uintptr_t address) {
-  const gotrace__elf_symbol *symbols = NULL, *best = NULL;
-  const char *strings = NULL;
-  uint32_t count = 0, i;
-  for (; entry->d_tag != DT_NULL; entry++) {
-    uintptr_t at = (uintptr_t)entry->d_un.d_ptr;
-    if (at < base) at += base; /* some linkers do not relocate these, and nothing does in the vDSO */
-    if (entry->d_tag == DT_SYMTAB) symbols = (const gotrace__elf_symbol *)at;
-    if (entry->d_tag == DT_STRTAB) strings = (const char *)at;
-    if (entry->d_tag == DT_HASH && !count) count = ((const uint32_t *)at)[1];
-    if (entry->d_tag == DT_GNU_HASH) count = gotrace__gnu_hash_symbols((const uint32_t *)at);
-  }
-  if (!symbols || !strings) return NULL;
-  for (i = 0; i < count; i++) {
-    const gotrace__elf_symbol *symbol = &symbols[i];
-    unsigned type = symbol->st_info & 0xf;
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF) continue;
-    if (address < symbol->st_value || address - symbol->st_value >= (symbol->st_size ? symbol->st_size : 1)) continue;
-    if (!best || best->st_value < symbol->st_value) best = symbol;
-  }
-  return best ? strings + best->st_name : NULL;
-}
-
-static int gotrace__search_module(gotrace__module *module, size_t size, void *argument) {
-  static char path[1024]; /* one reader at a time */
-  gotrace__symbol_search *search = GOTRACE__CAST(gotrace__symbol_search *, argument);
-  uintptr_t address = search->pc - 1 - module->base; /* a return address may be the next function's first byte */
-  const gotrace__dynamic *dynamic = NULL;
-  const char *symbol = NULL, *slash;
-  bool inside = false;
-  unsigned i;
-  (void)size;
-  for (i = 0; i < module->segment_count; i++) {
-    const gotrace__segment *segment = &module->segments[i];
-    if (segment->p_type == PT_LOAD && address - segment->p_vaddr < segment->p_memsz) inside = true;
-    if (segment->p_type == PT_DYNAMIC) dynamic = (const gotrace__dynamic *)(module->base + (uintptr_t)segment->p_vaddr);
-  }
-  if (!inside) return 0;
-  if (module->path && module->path[0]) {
-    snprintf(path, sizeof path, "%s", module->path);
-  } else {
-    long length = gotrace__libc_readlink("/proc/self/exe", path, sizeof path - 1);
-    path[length > 0 ? length : 0] = 0;
-  }
-  *search->file = path;
-  if (dynamic) symbol = gotrace__dynamic_symbol(module->base, dynamic, address);
-  slash = strrchr(path, '/');
-  if (symbol) snprintf(search->name, search->size, "%s", symbol);
-  else snprintf(search->name, search->size, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)address + 1);
-  return 1;
-}
+#define GOTRACE__ELF /* modules are ELF files, found by dl_iterate_phdr: see >>modules */
+static int gotrace__file_open_to_read(const char *path) {
+#if GOTRACE_NO_SYMBOLIZER
+  return (void)path, -1;
+#else
+  return open(path, O_RDONLY | O_NONBLOCK | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE); /* does not wait for a pipe */
 #endif
-
+}
+static size_t gotrace__file_read_some(int file, uint64_t offset, void *buffer, size_t size) {
+  long n = gotrace__libc_pread(file, buffer, size, (long long)offset);
+  return n > 0 ? (size_t)n : 0;
+}
+static bool gotrace__file_read_at(int file, uint64_t offset, void *buffer, size_t size) {
+  uint8_t *at = GOTRACE__CAST(uint8_t *, buffer);
+  while (size) {
+    size_t n = gotrace__file_read_some(file, offset, at, size);
+    if (!n) return false;
+    at += n, offset += n, size -= n;
+  }
+  return true;
+}
+#elif defined(__APPLE__)
 /* The function that contains pc, or its module and the offset in it. *file is valid until the next call. */
 static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
-#if defined(__linux__)
-  gotrace__symbol_search search;
-  search.pc = pc;
-  search.name = name;
-  search.size = size;
-  search.file = file;
-  return gotrace__libc_dl_iterate_phdr(gotrace__search_module, &search) != 0;
-#elif defined(__APPLE__)
   Dl_info info;
   if (!dladdr((void *)(pc - 1), &info)) return false;
   *file = info.dli_fname;
@@ -2661,11 +2654,13 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
     snprintf(name, size, "%s+0x%llx", slash ? slash + 1 : "?", (unsigned long long)(pc - (uintptr_t)info.dli_fbase));
   }
   return true;
+}
 #else
+static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
   (void)pc, (void)name, (void)size, (void)file;
   return false;
-#endif
 }
+#endif
 
 #endif /* systems */
 #endif /* GOTRACE__PLATFORM */
@@ -8540,6 +8535,758 @@ static void gotrace__finish(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
+/* --------------------------------------------------------------------------------------------------- >>elf ----
+ *
+ * The functions of a module, from the symbol tables of its ELF file. The file may be damaged or replaced at any time.
+ * It is therefore read into memory: a mapped file that shrinks would raise SIGBUS.
+ */
+
+#ifdef GOTRACE__ELF
+/* A file, or bytes in memory (data not NULL). */
+typedef struct gotrace__elf_file {
+  int file;
+  const uint8_t *data;
+  size_t size; /* of data */
+} gotrace__elf_file;
+
+static bool gotrace__elf_read(const gotrace__elf_file *elf, uint64_t offset, void *buffer, size_t size) {
+  if (!elf->data) return gotrace__file_read_at(elf->file, offset, buffer, size);
+  if (offset > elf->size || size > elf->size - offset) return false;
+  memcpy(buffer, elf->data + offset, size);
+  return true;
+}
+
+enum { GOTRACE__RANK_GLOBAL, GOTRACE__RANK_WEAK, GOTRACE__RANK_LOCAL, GOTRACE__RANK_UNSIZED };
+
+typedef struct gotrace__function {
+  uintptr_t start;    /* relative to the module's base */
+  uint32_t size : 30; /* in bytes */
+  uint32_t rank : 2;  /* of functions with the same start, the lowest is kept */
+  uint32_t name;      /* offset in the strings */
+} gotrace__function;
+
+/* The symbols of a module. All zero: none. */
+typedef struct gotrace__elf_symbols {
+  gotrace__function *functions; /* sorted by start */
+  char *strings;
+  size_t count, capacity, strings_size;
+  bool dynamic; /* includes the dynamic symbols */
+} gotrace__elf_symbols;
+
+#define GOTRACE__BUILD_ID 64 /* most bytes of a build id; linkers make 8 to 32 */
+
+/* Identifies the contents of a module. */
+typedef struct gotrace__elf_identity {
+  uint64_t segments; /* hash of the loaded segments' headers */
+  uint8_t build_id[GOTRACE__BUILD_ID];
+  unsigned build_id_size; /* 0: none */
+} gotrace__elf_identity;
+
+static void gotrace__elf_add_segment(gotrace__elf_identity *identity, const gotrace__segment *segment) {
+  uint64_t hash = identity->segments;
+  if (segment->p_type != PT_LOAD) return;
+  hash = gotrace__mix(gotrace__mix(hash, segment->p_offset), segment->p_vaddr);
+  hash = gotrace__mix(gotrace__mix(hash, segment->p_filesz), segment->p_memsz);
+  identity->segments = gotrace__mix(hash, segment->p_flags);
+}
+
+/* Takes the build id from notes, if there is one. */
+static void gotrace__elf_add_notes(gotrace__elf_identity *identity, const uint8_t *notes, size_t size, size_t align) {
+  if (align != 8) align = 4;
+  while (size >= 12) {
+    uint32_t name_size, id_size, type;
+    size_t name_end, id_end;
+    memcpy(&name_size, notes, 4);
+    memcpy(&id_size, notes + 4, 4);
+    memcpy(&type, notes + 8, 4);
+    if (name_size > size || id_size > size) return;
+    name_end = (12 + (size_t)name_size + align - 1) & ~(align - 1);
+    id_end = (name_end + id_size + align - 1) & ~(align - 1);
+    if (name_end > size || name_end + id_size > size) return;
+    if (type == 3 && name_size == 4 && memcmp(notes + 12, "GNU", 4) == 0 && id_size && id_size <= GOTRACE__BUILD_ID) {
+      memcpy(identity->build_id, notes + name_end, id_size);
+      identity->build_id_size = id_size;
+    }
+    if (id_end >= size) return;
+    notes += id_end, size -= id_end;
+  }
+}
+
+static bool gotrace__elf_same(const gotrace__elf_identity *a, const gotrace__elf_identity *b) {
+  return a->segments == b->segments && a->build_id_size == b->build_id_size &&
+         memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+}
+
+/* Reads the file's header; false if it is not an ELF file of this processor's word size and byte order. */
+static bool gotrace__elf_header(const gotrace__elf_file *elf, gotrace__elf_head *head) {
+  const uint16_t one = 1;
+  bool little = *(const uint8_t *)&one == 1;
+  return gotrace__elf_read(elf, 0, head, sizeof *head) && memcmp(head->e_ident, "\177ELF", 4) == 0 &&
+         head->e_ident[EI_CLASS] == (sizeof(uintptr_t) == 8 ? ELFCLASS64 : ELFCLASS32) &&
+         head->e_ident[EI_DATA] == (little ? ELFDATA2LSB : ELFDATA2MSB);
+}
+
+#define GOTRACE__ELF_SEGMENTS 256
+static bool gotrace__elf_identify(const gotrace__elf_file *elf, const gotrace__elf_head *head,
+                                  gotrace__elf_identity *identity) {
+  gotrace__segment segment;
+  unsigned i;
+  memset(identity, 0, sizeof *identity);
+  if (head->e_phentsize != sizeof segment || head->e_phnum > GOTRACE__ELF_SEGMENTS) return false;
+  for (i = 0; i < head->e_phnum; i++) {
+    uint8_t notes[1024];
+    if (!gotrace__elf_read(elf, head->e_phoff + (uint64_t)i * sizeof segment, &segment, sizeof segment)) return false;
+    gotrace__elf_add_segment(identity, &segment);
+    if (segment.p_type != PT_NOTE) continue;
+    if (segment.p_filesz > sizeof notes || !gotrace__elf_read(elf, segment.p_offset, notes, (size_t)segment.p_filesz))
+      continue;
+    gotrace__elf_add_notes(identity, notes, (size_t)segment.p_filesz, (size_t)segment.p_align);
+  }
+  return true;
+}
+
+/* The function that a symbol is, unless it is something else. */
+static bool gotrace__elf_function(const gotrace__elf_symbol *symbol, const gotrace__elf_section *sections, size_t count,
+                                  bool complete, gotrace__function *function) {
+  unsigned type = symbol->st_info & 0xf, binding = symbol->st_info >> 4;
+  const gotrace__elf_section *section;
+  uintptr_t start = (uintptr_t)symbol->st_value, room;
+  uint64_t size = symbol->st_size;
+#if defined(__arm__)
+  start &= ~(uintptr_t)1; /* set for Thumb code */
+#endif
+  if (type != STT_FUNC && type != STT_GNU_IFUNC) return false;
+  if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE || symbol->st_shndx >= count) return false;
+  section = &sections[symbol->st_shndx];
+  if (!(section->sh_flags & SHF_EXECINSTR) || start - (uintptr_t)section->sh_addr >= section->sh_size) return false;
+  room = (uintptr_t)section->sh_size - (start - (uintptr_t)section->sh_addr);
+  /* Without a size, a function ends where the next one begins, if the table has them all. */
+  if (!size && !complete) return false;
+  function->rank = !size                   ? (unsigned)GOTRACE__RANK_UNSIZED
+                   : binding == STB_GLOBAL ? (unsigned)GOTRACE__RANK_GLOBAL
+                   : binding == STB_WEAK   ? (unsigned)GOTRACE__RANK_WEAK
+                                           : (unsigned)GOTRACE__RANK_LOCAL;
+  if (!size || size > room) size = room;
+  if (size > 0x3fffffff) size = 0x3fffffff;
+  function->start = start;
+  function->size = (uint32_t)size & 0x3fffffff;
+  function->name = (uint32_t)symbol->st_name;
+  return true;
+}
+
+/* Reads the functions of a symbol table. `into` NULL: only counts them. */
+static size_t gotrace__elf_functions(const gotrace__elf_file *elf, const gotrace__elf_section *table,
+                                     const gotrace__elf_section *sections, size_t section_count, size_t strings_at,
+                                     gotrace__function *into, size_t capacity) {
+  gotrace__elf_symbol chunk[128];
+  uint64_t left = table->sh_size / sizeof *chunk, offset = table->sh_offset;
+  uint64_t strings_size = sections[table->sh_link].sh_size;
+  size_t count = 0, i, n;
+  for (; left; left -= n, offset += n * sizeof *chunk) {
+    n = left < 128 ? (size_t)left : 128;
+    if (!gotrace__elf_read(elf, offset, chunk, n * sizeof *chunk)) break;
+    for (i = 0; i < n; i++) {
+      gotrace__function function;
+      if (!gotrace__elf_function(&chunk[i], sections, section_count, table->sh_type == SHT_SYMTAB, &function)) continue;
+      if (!function.name || function.name >= strings_size) continue;
+      if (into && count == capacity) return count; /* the file has changed since they were counted */
+      function.name += (uint32_t)strings_at;
+      if (into) into[count] = function;
+      count++;
+    }
+  }
+  return count;
+}
+
+static bool gotrace__function_less(const gotrace__function *a, const gotrace__function *b) {
+  if (a->start != b->start) return a->start < b->start;
+  return a->rank != b->rank ? a->rank < b->rank : a->name < b->name;
+}
+
+/* Heapsort: needs no memory, and qsort may call malloc. */
+static void gotrace__sort_functions(gotrace__function *functions, size_t count) {
+  size_t root = count / 2, end = count;
+  while (end > 1) {
+    size_t parent, child;
+    gotrace__function moved;
+    if (root) {
+      moved = functions[--root];
+    } else {
+      moved = functions[--end];
+      functions[end] = functions[0];
+    }
+    for (parent = root; (child = 2 * parent + 1) < end; parent = child) {
+      if (child + 1 < end && gotrace__function_less(&functions[child], &functions[child + 1])) child++;
+      if (!gotrace__function_less(&moved, &functions[child])) break;
+      functions[parent] = functions[child];
+    }
+    functions[parent] = moved;
+  }
+}
+
+/* Of two names of a function, the one that programs use has fewer underscores in front. */
+static bool gotrace__better_name(const char *name, const char *than) {
+  while (*name == '_' && *than == '_') name++, than++;
+  return *than == '_' && *name != '_';
+}
+
+/* Sorts the functions and keeps one for each start. */
+static void gotrace__elf_arrange(gotrace__elf_symbols *symbols) {
+  gotrace__function *functions = symbols->functions;
+  size_t count = 0, i;
+  gotrace__sort_functions(functions, symbols->count);
+  for (i = 0; i < symbols->count; i++) {
+    gotrace__function *last = count ? &functions[count - 1] : NULL;
+    if (!last || functions[i].start != last->start) functions[count++] = functions[i];
+    else if (functions[i].rank == last->rank &&
+             gotrace__better_name(symbols->strings + functions[i].name, symbols->strings + last->name))
+      *last = functions[i];
+  }
+  symbols->count = count;
+  for (i = 0; i + 1 < count; i++)
+    if (functions[i].rank == GOTRACE__RANK_UNSIZED && functions[i].size > functions[i + 1].start - functions[i].start)
+      functions[i].size = (uint32_t)(functions[i + 1].start - functions[i].start) & 0x3fffffff;
+}
+
+static void gotrace__elf_free(gotrace__elf_symbols *symbols, gotrace__budget *budget) {
+  gotrace__release(budget, symbols->functions, symbols->capacity * sizeof *symbols->functions);
+  gotrace__release(budget, symbols->strings, symbols->strings_size);
+  memset(symbols, 0, sizeof *symbols);
+}
+
+/* Whether a section is a symbol table that can be read. */
+static bool gotrace__elf_is_table(const gotrace__elf_section *sections, size_t count, size_t i) {
+  const gotrace__elf_section *table = &sections[i];
+  return (table->sh_type == SHT_SYMTAB || table->sh_type == SHT_DYNSYM) &&
+         table->sh_entsize == sizeof(gotrace__elf_symbol) && table->sh_link < count &&
+         sections[table->sh_link].sh_type == SHT_STRTAB && sections[table->sh_link].sh_size < UINT32_MAX / 4;
+}
+
+/* Reads one kind of symbol table, if there is one. Adds to those already read, unless out of memory. */
+static void gotrace__elf_read_tables(const gotrace__elf_file *elf, const gotrace__elf_section *sections, size_t count,
+                                     gotrace__budget *budget, gotrace__elf_symbols *symbols) {
+  const gotrace__elf_section *tables[2] = {NULL, NULL};
+  gotrace__elf_symbols all;
+  size_t i, sum = 0, at = 0;
+  memset(&all, 0, sizeof all);
+  for (i = 0; i < count; i++)
+    if (gotrace__elf_is_table(sections, count, i)) tables[sections[i].sh_type == SHT_DYNSYM] = &sections[i];
+  all.strings_size = 1;
+  for (i = 0; i < 2; i++) {
+    if (!tables[i]) continue;
+    sum += gotrace__elf_functions(elf, tables[i], sections, count, 0, NULL, 0);
+    all.strings_size += (size_t)sections[tables[i]->sh_link].sh_size + 1;
+  }
+  if (!sum || sum > budget->limit / sizeof *all.functions) return;
+  all.capacity = sum;
+  all.functions = GOTRACE__CAST(gotrace__function *, gotrace__allocate(budget, sum * sizeof *all.functions, true));
+  all.strings = GOTRACE__CAST(char *, all.functions ? gotrace__allocate(budget, all.strings_size, true) : NULL);
+  if (!all.strings) {
+    gotrace__elf_free(&all, budget);
+    return;
+  }
+  for (i = 0; i < 2; i++) {
+    const gotrace__elf_section *strings;
+    if (!tables[i]) continue;
+    strings = &sections[tables[i]->sh_link];
+    if (gotrace__elf_read(elf, strings->sh_offset, all.strings + at, (size_t)strings->sh_size)) {
+      all.count += gotrace__elf_functions(elf, tables[i], sections, count, at, all.functions + all.count,
+                                          all.capacity - all.count);
+      if (i == 1) all.dynamic = true;
+    }
+    at += (size_t)strings->sh_size;
+    all.strings[at++] = 0; /* ends the last string */
+  }
+  gotrace__elf_arrange(&all);
+  *symbols = all;
+}
+
+/* Reads a file's symbols. None if anything is wrong. */
+static void gotrace__elf_load(const gotrace__elf_file *elf, const gotrace__elf_head *head, gotrace__budget *budget,
+                              gotrace__elf_symbols *symbols) {
+  gotrace__elf_section first, *sections;
+  size_t count = head->e_shnum;
+  memset(symbols, 0, sizeof *symbols);
+  if (head->e_shentsize != sizeof first || !head->e_shoff) return;
+  if (!gotrace__elf_read(elf, head->e_shoff, &first, sizeof first)) return;
+  if (!count) count = first.sh_size > 1 << 20 ? 0 : (size_t)first.sh_size; /* 65,280 or more */
+  if (!count) return;
+  sections = GOTRACE__CAST(gotrace__elf_section *, gotrace__allocate(budget, count * sizeof *sections, true));
+  if (!sections) return;
+  if (gotrace__elf_read(elf, head->e_shoff, sections, count * sizeof *sections))
+    gotrace__elf_read_tables(elf, sections, count, budget, symbols);
+  gotrace__release(budget, sections, count * sizeof *sections);
+}
+
+/* The function that contains an address relative to the module's base; NULL: none. Functions may overlap. */
+static const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintptr_t address) {
+  size_t low = 0, high = symbols->count, tries;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (symbols->functions[middle].start <= address) low = middle + 1;
+    else high = middle;
+  }
+  for (tries = 16; low && tries; tries--) {
+    const gotrace__function *function = &symbols->functions[--low];
+    if (address - function->start < function->size) return symbols->strings + function->name;
+  }
+  return NULL;
+}
+#endif
+
+/* --------------------------------------------------------------------------------------------------- >>modules ----
+ *
+ * From an address to its module and function. Runs on the reading side only. The symbols of a module are read at its
+ * first address and kept until the session ends: reading them again at each cut would cost milliseconds a module.
+ *
+ * Does not use dladdr: while a library is unloaded, dlclose holds that function's lock and waits for the thread that
+ * writes the library's trace. Reads no file inside dl_iterate_phdr, whose lock other threads need for exceptions.
+ */
+
+#ifdef GOTRACE__ELF
+#define GOTRACE__SYMBOLS_MEMORY ((size_t)64 << 20) /* most bytes of all symbols */
+#define GOTRACE__MOST_MODULES 4096                 /* records of a session */
+#define GOTRACE__MODULE_PATH 1024
+
+/* A loaded module, as found in memory. */
+typedef struct gotrace__found {
+  uintptr_t pc, base, low, high;
+  uint64_t unloads; /* of any modules, so far */
+  bool counted;     /* `unloads` is known */
+  bool program;     /* not a library */
+  uintptr_t start;  /* where the function begins, by the unwind table, relative to the base; 0: unknown */
+  const char *name; /* of the dynamic symbol, if it is looked for */
+  char *name_buffer;
+  size_t name_size;
+  gotrace__elf_identity identity;
+  unsigned visited;
+  char path[GOTRACE__MODULE_PATH];
+} gotrace__found;
+
+typedef struct gotrace__module_record {
+  struct gotrace__module_record *next;
+  uintptr_t base, low, high;
+  uint64_t unloads;
+  uint64_t noted; /* generation whose strings name the module, plus 1 */
+  gotrace__elf_identity identity;
+  gotrace__elf_symbols symbols;
+  char loaded_path[GOTRACE__MODULE_PATH]; /* as the loader calls it */
+  char path[GOTRACE__MODULE_PATH];
+} gotrace__module_record;
+
+/* Whether a range of a module, relative to its base, is in its memory, with contents from its file. */
+static bool gotrace__in_segment(const gotrace__module *module, uint64_t address, uint64_t size) {
+  unsigned i;
+  for (i = 0; i < module->segment_count; i++) {
+    const gotrace__segment *segment = &module->segments[i];
+    if (segment->p_type == PT_LOAD && (segment->p_flags & PF_R) && address >= segment->p_vaddr &&
+        address - segment->p_vaddr <= segment->p_filesz && size <= segment->p_filesz - (address - segment->p_vaddr))
+      return true;
+  }
+  return false;
+}
+
+/* The last function that begins at or before an address, by .eh_frame_hdr: a version, three encodings, the address of
+ * .eh_frame, the number of entries; entries of two offsets from the table's start, sorted. 0: unknown. */
+static uintptr_t gotrace__unwind_start(const gotrace__module *module, const gotrace__segment *segment,
+                                       uintptr_t address) {
+  const uint8_t *table = (const uint8_t *)(module->base + (uintptr_t)segment->p_vaddr);
+  int32_t offset = (int32_t)(address - (uintptr_t)segment->p_vaddr), start = 0;
+  uint32_t low = 0, high;
+  if (segment->p_memsz < 12 || !gotrace__in_segment(module, segment->p_vaddr, segment->p_memsz)) return 0;
+  if (table[0] != 1 || (table[1] & 7) != 3 || table[2] != 3 || table[3] != 0x3b) return 0; /* 4 bytes each */
+  memcpy(&high, table + 8, 4);
+  if (high > (segment->p_memsz - 12) / 8) return 0;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    int32_t begin;
+    memcpy(&begin, table + 12 + 8 * (size_t)middle, 4);
+    if (begin <= offset) {
+      low = middle + 1;
+      start = begin;
+    } else {
+      high = middle;
+    }
+  }
+  return low ? (uintptr_t)segment->p_vaddr + (uintptr_t)(intptr_t)start : 0;
+}
+
+/* The number of symbols in a DT_GNU_HASH table: the last chain of the last symbol in a bucket ends the table. */
+static uint32_t gotrace__gnu_hash_symbols(const uint32_t *table) {
+  const uint32_t *buckets = table + 4 + table[2] * (sizeof(uintptr_t) / sizeof(uint32_t)), *chains = buckets + table[0];
+  uint32_t last = 0, i;
+  for (i = 0; i < table[0]; i++)
+    if (buckets[i] > last) last = buckets[i];
+  if (last < table[1]) return table[1];
+  while (!(chains[last - table[1]] & 1)) last++;
+  return last + 1;
+}
+
+/* The function of a module that contains an address (relative to the module's base), from the dynamic symbols in
+ * memory; NULL if none does. */
+static const char *gotrace__dynamic_symbol(uintptr_t base, const gotrace__dynamic *entry, uintptr_t address) {
+  const gotrace__elf_symbol *symbols = NULL, *best = NULL;
+  const char *strings = NULL;
+  uint32_t count = 0, i;
+  for (; entry->d_tag != DT_NULL; entry++) {
+    uintptr_t at = (uintptr_t)entry->d_un.d_ptr;
+    if (at < base) at += base; /* some linkers do not relocate these, and nothing does in the vDSO */
+    if (entry->d_tag == DT_SYMTAB) symbols = (const gotrace__elf_symbol *)at;
+    if (entry->d_tag == DT_STRTAB) strings = (const char *)at;
+    if (entry->d_tag == DT_HASH && !count) count = ((const uint32_t *)at)[1];
+    if (entry->d_tag == DT_GNU_HASH) count = gotrace__gnu_hash_symbols((const uint32_t *)at);
+  }
+  if (!symbols || !strings) return NULL;
+  for (i = 0; i < count; i++) {
+    const gotrace__elf_symbol *symbol = &symbols[i];
+    unsigned type = symbol->st_info & 0xf;
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF) continue;
+    if (address < symbol->st_value || address - symbol->st_value >= (symbol->st_size ? symbol->st_size : 1)) continue;
+    if (!best || best->st_value < symbol->st_value) best = symbol;
+  }
+  return best ? strings + best->st_name : NULL;
+}
+
+/* Sets the range of a module's addresses; whether one (relative to the base) is in its memory. */
+static bool gotrace__module_range(const gotrace__module *module, uintptr_t address, uintptr_t *low, uintptr_t *high) {
+  bool inside = false;
+  unsigned i;
+  *low = UINTPTR_MAX;
+  *high = 0;
+  for (i = 0; i < module->segment_count; i++) {
+    const gotrace__segment *segment = &module->segments[i];
+    uintptr_t begin = module->base + (uintptr_t)segment->p_vaddr, end = begin + (uintptr_t)segment->p_memsz;
+    if (segment->p_type != PT_LOAD) continue;
+    if (address - (uintptr_t)segment->p_vaddr < segment->p_memsz) inside = true;
+    if (begin < *low) *low = begin;
+    if (end > *high) *high = end;
+  }
+  return inside;
+}
+
+/* dl_iterate_phdr: finds the module of found->pc. With found->name_buffer, also its dynamic symbol. */
+static int gotrace__find_visit(gotrace__module *module, size_t size, void *argument) {
+  gotrace__found *found = GOTRACE__CAST(gotrace__found *, argument);
+  uintptr_t address = found->pc - 1 - module->base; /* a return address may be the next function's first byte */
+  const gotrace__dynamic *dynamic = NULL;
+  const char *symbol;
+  unsigned i;
+  found->program = !found->visited++;
+  if (!gotrace__module_range(module, address, &found->low, &found->high)) return 0;
+  found->base = module->base;
+  found->counted = size >= offsetof(gotrace__module, unloads) + sizeof module->unloads;
+  if (found->counted) found->unloads = module->unloads;
+  for (i = 0; i < module->segment_count; i++) {
+    const gotrace__segment *segment = &module->segments[i];
+    gotrace__elf_add_segment(&found->identity, segment);
+    if (segment->p_type == PT_NOTE && gotrace__in_segment(module, segment->p_vaddr, segment->p_memsz))
+      gotrace__elf_add_notes(&found->identity, (const uint8_t *)(module->base + (uintptr_t)segment->p_vaddr),
+                             (size_t)segment->p_memsz, (size_t)segment->p_align);
+    if (segment->p_type == PT_GNU_EH_FRAME) found->start = gotrace__unwind_start(module, segment, address);
+    if (segment->p_type == PT_DYNAMIC) dynamic = (const gotrace__dynamic *)(module->base + (uintptr_t)segment->p_vaddr);
+  }
+  snprintf(found->path, sizeof found->path, "%s", module->path ? module->path : "");
+  symbol = found->name_buffer && dynamic ? gotrace__dynamic_symbol(module->base, dynamic, address) : NULL;
+  if (symbol) snprintf(found->name_buffer, found->name_size, "%s", symbol);
+  if (symbol) found->name = found->name_buffer;
+  return 1;
+}
+
+static bool gotrace__find_module(uintptr_t pc, gotrace__found *found, char *name, size_t size) {
+  memset(found, 0, offsetof(gotrace__found, path));
+  found->pc = pc;
+  found->name_buffer = name;
+  found->name_size = size;
+  return gotrace__libc_dl_iterate_phdr(gotrace__find_visit, found) != 0;
+}
+
+/* The file that is mapped at an address, from /proc/self/maps: "low-high permissions offset device inode path". */
+static bool gotrace__mapped_path(uintptr_t address, char *path, size_t size) {
+  char text[GOTRACE__MODULE_PATH + 128];
+  uint64_t offset = 0;
+  bool found = false;
+  int file = gotrace__file_open_to_read("/proc/self/maps");
+  if (file < 0) return false;
+  while (!found) {
+    size_t n = gotrace__file_read_some(file, offset, text, sizeof text - 1);
+    char *end, *dash, *slash;
+    text[n] = 0;
+    end = strchr(text, '\n');
+    if (!n) break;
+    offset += end ? (size_t)(end - text) + 1 : n;
+    if (!end) continue; /* too long, or its rest */
+    *end = 0;
+    if (address < strtoull(text, &dash, 16) || *dash != '-' || address >= strtoull(dash + 1, NULL, 16)) continue;
+    slash = strchr(text, '/');
+    if (!slash) break;
+    snprintf(path, size, "%s", slash);
+    found = true;
+  }
+  gotrace__file_close(file);
+  return found;
+}
+
+/* What the tracer knows about the modules of a session. Owned by the reader. */
+typedef struct gotrace__range {
+  uintptr_t low, high;
+  uint64_t identity;
+} gotrace__range;
+typedef struct gotrace__ranges {
+  gotrace__range *ranges;
+  size_t count, capacity;
+  uint64_t loads, unloads; /* so far */
+  uint64_t cuts;           /* number of cuts made before the look */
+} gotrace__ranges;
+static struct gotrace__modules {
+  gotrace__module_record *records; /* latest first */
+  gotrace__module_record *last;    /* of the last address */
+  unsigned count;
+  gotrace__ranges seen[2]; /* all modules, at the last two looks that found a change, latest first */
+  gotrace__budget budget;
+} gotrace__modules;
+
+/* Opens a module's file, and reads its symbols if it is the one that was loaded. */
+static bool gotrace__module_load(gotrace__module_record *record, const char *path) {
+  gotrace__elf_file elf;
+  gotrace__elf_head head;
+  gotrace__elf_identity identity;
+  bool same;
+  elf.data = NULL;
+  elf.size = 0;
+  elf.file = gotrace__file_open_to_read(path);
+  if (elf.file < 0) return false;
+  same = gotrace__elf_header(&elf, &head) && gotrace__elf_identify(&elf, &head, &identity) &&
+         gotrace__elf_same(&identity, &record->identity);
+  if (same) gotrace__elf_load(&elf, &head, &gotrace__modules.budget, &record->symbols);
+  gotrace__file_close(elf.file);
+  return same;
+}
+
+/* Finds the file of a module, and reads it. */
+static void gotrace__module_open(gotrace__module_record *record, const gotrace__found *found) {
+  static const char deleted[] = " (deleted)";
+  char *path = record->path;
+  size_t length, ending = sizeof deleted - 1;
+  bool read;
+  if (!found->program &&
+      (!found->path[0] || strncmp(found->path, "linux-vdso", 10) == 0 || strncmp(found->path, "linux-gate", 10) == 0)) {
+    snprintf(path, GOTRACE__MODULE_PATH, "[vdso]");
+    return;
+  }
+  if (found->program) {
+    long n = gotrace__libc_readlink("/proc/self/exe", path, GOTRACE__MODULE_PATH - 1);
+    path[n > 0 ? n : 0] = 0;
+    read = gotrace__module_load(record, "/proc/self/exe");
+  } else {
+    memcpy(path, found->path, GOTRACE__MODULE_PATH);
+    read = path[0] == '/' && gotrace__module_load(record, path);
+  }
+  /* A relative path may be of an earlier directory. /proc/self/exe may be the loader (ld.so PROGRAM). */
+  if (!read && (found->program || path[0] != '/') && gotrace__mapped_path(found->pc - 1, path, GOTRACE__MODULE_PATH))
+    gotrace__module_load(record, path);
+  length = strlen(path);
+  if (length > ending && strcmp(path + length - ending, deleted) == 0) path[length - ending] = 0;
+}
+
+static void gotrace__module_free(gotrace__module_record *record) {
+  gotrace__elf_free(&record->symbols, &gotrace__modules.budget);
+  gotrace__release(&gotrace__modules.budget, record, sizeof *record);
+}
+
+/* The record of a module, which is made if it is new; NULL: out of memory. Libraries without a build id are read again
+ * after any library has been unloaded. */
+static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
+  struct gotrace__modules *all = &gotrace__modules;
+  gotrace__module_record *record = all->records;
+  for (; record; record = record->next)
+    if (record->base == found->base && strcmp(record->loaded_path, found->path) == 0 &&
+        gotrace__elf_same(&record->identity, &found->identity) &&
+        (record->unloads == found->unloads || found->identity.build_id_size || found->program))
+      return record;
+  if (all->count == GOTRACE__MOST_MODULES) return NULL;
+  all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
+  record = GOTRACE__CAST(gotrace__module_record *, gotrace__allocate(&all->budget, sizeof *record, true));
+  if (!record) return NULL;
+  record->base = found->base;
+  record->low = found->low;
+  record->high = found->high;
+  record->unloads = found->unloads;
+  record->identity = found->identity;
+  memcpy(record->loaded_path, found->path, sizeof record->loaded_path);
+  gotrace__module_open(record, found);
+  record->next = all->records;
+  all->records = record;
+  all->count++;
+  return record;
+}
+
+/* ---- Libraries that are unloaded ----
+ *
+ * An address is named after its event, up to a cut later. Meanwhile another library may have been loaded there. */
+
+typedef struct gotrace__look {
+  gotrace__ranges *now;
+  const gotrace__ranges *last;
+} gotrace__look;
+
+static uint64_t gotrace__range_identity(uintptr_t base, const char *path, uint64_t segments) {
+  return gotrace__hash_from(segments ^ base, path, strlen(path));
+}
+
+/* dl_iterate_phdr: collects the ranges of all modules, unless nothing was loaded since the last time. */
+static int gotrace__look_visit(gotrace__module *module, size_t size, void *argument) {
+  gotrace__look *look = GOTRACE__CAST(gotrace__look *, argument);
+  gotrace__ranges *now = look->now;
+  gotrace__elf_identity identity;
+  gotrace__range *range;
+  unsigned i;
+  if (size < offsetof(gotrace__module, unloads) + sizeof module->unloads) return 1;
+  now->loads = module->loads;
+  now->unloads = module->unloads;
+  if (look->last->count && look->last->loads == now->loads && look->last->unloads == now->unloads) return 1;
+  if (now->count == now->capacity) return 0; /* tried again with more */
+  memset(&identity, 0, sizeof identity);
+  for (i = 0; i < module->segment_count; i++) gotrace__elf_add_segment(&identity, &module->segments[i]);
+  range = &now->ranges[now->count++];
+  gotrace__module_range(module, 0, &range->low, &range->high);
+  range->identity = gotrace__range_identity(module->base, module->path ? module->path : "", identity.segments);
+  return 0;
+}
+
+static void gotrace__ranges_free(gotrace__ranges *ranges) {
+  gotrace__release(&gotrace__modules.budget, ranges->ranges, ranges->capacity * sizeof *ranges->ranges);
+  memset(ranges, 0, sizeof *ranges);
+}
+
+/* Remembers which modules are loaded, at the beginning of a trace and after each cut. */
+static void gotrace__modules_look(void) {
+  struct gotrace__modules *all = &gotrace__modules;
+  gotrace__ranges now;
+  gotrace__look look;
+  memset(&now, 0, sizeof now);
+  all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
+  gotrace__lock(&gotrace__t.queue_lock);
+  now.cuts = gotrace__t.piece_count;
+  gotrace__unlock(&gotrace__t.queue_lock);
+  look.now = &now;
+  look.last = &all->seen[0];
+  for (now.capacity = 64; now.capacity <= GOTRACE__MOST_MODULES; now.capacity *= 4) {
+    size_t capacity = now.capacity;
+    now.ranges = GOTRACE__CAST(gotrace__range *, gotrace__allocate(&all->budget, capacity * sizeof *now.ranges, true));
+    if (!now.ranges) return;
+    now.count = 0;
+    gotrace__libc_dl_iterate_phdr(gotrace__look_visit, &look);
+    if (now.count && now.count < capacity) { /* all fit */
+      gotrace__ranges_free(&all->seen[1]);
+      all->seen[1] = all->seen[0];
+      all->seen[0] = now;
+      return;
+    }
+    gotrace__release(&all->budget, now.ranges, capacity * sizeof *now.ranges);
+    if (!now.count) return; /* nothing was loaded or unloaded */
+  }
+}
+
+/* Whether another module may have been at an address when it was recorded. A generation's events happened after its
+ * first cut, so an earlier look than the latest one before that cut tells nothing about them. */
+static bool gotrace__was_other(const gotrace__found *found) {
+  uint64_t identity = gotrace__range_identity(found->base, found->path, found->identity.segments);
+  uint64_t cut = gotrace__load_relaxed(&gotrace__t.cuts); /* the generation's first */
+  unsigned n;
+  size_t i;
+  for (n = 0; n < 2; n++) {
+    const gotrace__ranges *seen = &gotrace__modules.seen[n];
+    if (n && seen[-1].cuts < cut) break;
+    if (!found->counted || seen->unloads == found->unloads) continue;
+    for (i = 0; i < seen->count; i++)
+      if (found->pc - 1 >= seen->ranges[i].low && found->pc - 1 < seen->ranges[i].high &&
+          seen->ranges[i].identity != identity)
+        return true;
+  }
+  return false;
+}
+
+/* The only module that has been at an address where none is now. */
+static gotrace__module_record *gotrace__unloaded_module(uintptr_t pc) {
+  gotrace__module_record *record = gotrace__modules.records, *only = NULL;
+  for (; record; record = record->next) {
+    if (pc - 1 < record->low || pc - 1 >= record->high) continue;
+    if (only) return NULL;
+    only = record;
+  }
+  return only;
+}
+
+/* The function that contains pc: its name, or "module!0xstart", or "module+0xoffset". False: no module is there.
+ * *file is the module's path. Both are valid until the next call. */
+static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
+  struct gotrace__modules *all = &gotrace__modules;
+  gotrace__found found, again;
+  gotrace__module_record *record;
+  const char *function = NULL, *slash, *path;
+  int saved = errno;
+  bool loaded = gotrace__find_module(pc, &found, NULL, 0);
+  all->last = NULL;
+  if (loaded && gotrace__was_other(&found)) return false;
+  record = loaded ? gotrace__module_of(&found) : gotrace__unloaded_module(pc);
+  if (!loaded && !record) return false;
+  if (record) function = gotrace__elf_name(&record->symbols, pc - 1 - record->base);
+  if (function) snprintf(name, size, "%s", function);
+  if (!function && loaded && !(record && record->symbols.dynamic) && gotrace__find_module(pc, &again, name, size) &&
+      gotrace__elf_same(&again.identity, &found.identity))
+    function = again.name;
+  errno = saved;
+  all->last = record;
+  if (!record) {
+    *file = "";
+    if (!function) snprintf(name, size, "0x%llx", (unsigned long long)pc);
+    return true;
+  }
+  *file = path = record->path;
+  if (function) return true;
+  slash = strrchr(path, '/');
+  if (slash) path = slash + 1;
+  if (loaded && found.start) snprintf(name, size, "%.200s!0x%llx", path, (unsigned long long)found.start);
+  else snprintf(name, size, "%.200s+0x%llx", path, (unsigned long long)(pc - record->base));
+  return true;
+}
+
+/* Adds the last address's module to the strings of a generation, for `gotrace symbolize`. No event refers to it.
+ * "gotrace.module BASE LOW-HIGH BUILD-ID PATH", numbers in base 16, BUILD-ID "-" if it has none. */
+static void gotrace__note_module(gotrace__tables *tables) {
+  gotrace__module_record *record = gotrace__modules.last;
+  char text[GOTRACE__MODULE_PATH + 256], id[2 * GOTRACE__BUILD_ID + 1] = "-";
+  unsigned i;
+  int length;
+  bool cut;
+  if (!record || record->noted == tables->number + 1) return;
+  record->noted = tables->number + 1;
+  for (i = 0; i < record->identity.build_id_size; i++)
+    snprintf(id + 2 * (size_t)i, 3, "%02x", record->identity.build_id[i]);
+  length = snprintf(text, sizeof text, "gotrace.module %llx %llx-%llx %s %s", (unsigned long long)record->base,
+                    (unsigned long long)record->low, (unsigned long long)record->high, id, record->path);
+  if (length > 0 && length <= GOTRACE_MAX_STRING_SIZE)
+    gotrace__string_put(tables->strings, text, (size_t)length, false, &cut);
+}
+
+static void gotrace__modules_free(void) {
+  struct gotrace__modules *all = &gotrace__modules;
+  while (all->records) {
+    gotrace__module_record *record = all->records;
+    all->records = record->next;
+    gotrace__module_free(record);
+  }
+  gotrace__ranges_free(&all->seen[0]);
+  gotrace__ranges_free(&all->seen[1]);
+  all->last = NULL;
+  all->count = 0;
+}
+#else
+#define gotrace__note_module(tables) ((void)(tables))
+#define gotrace__modules_look() ((void)0)
+#define gotrace__modules_free() ((void)0)
+#endif
+
 /* --------------------------------------------------------------------------------------------------- >>symbols ----
  *
  * Encoding stacks and strings: functions, files and lines of addresses.
@@ -8603,7 +9350,7 @@ static uint8_t *gotrace__put_stack(uint8_t *at, gotrace__tables *tables, const g
   at += 2; /* room for the number of frames, at most 128 */
   for (i = 0; i < entry->size; i++) {
     gotrace_location place;
-    char name[256];
+    char name[GOTRACE_MAX_STRING_SIZE + 1];
     uint32_t function, file;
     uint8_t *before = at;
     place.pc = (uintptr_t)frames[i].pc;
@@ -8613,7 +9360,10 @@ static uint8_t *gotrace__put_stack(uint8_t *at, gotrace__tables *tables, const g
     if ((!place.function || !place.function[0]) && place.pc) {
       if (!gotrace__ask_symbolizer(&place)) {
         place.function = NULL;
-        if (gotrace__symbol(place.pc, name, sizeof name, &place.file)) place.function = name;
+        if (gotrace__symbol(place.pc, name, sizeof name, &place.file)) {
+          place.function = name;
+          gotrace__note_module(tables);
+        }
       }
       if (!place.function || !place.function[0]) {
         snprintf(name, sizeof name, "0x%llx", (unsigned long long)place.pc);
@@ -9028,6 +9778,7 @@ static void gotrace__clean_up(void) {
   gotrace__tables_free(t->tables[0]);
   if (t->v2) gotrace__tables_free(t->tables[1]);
   gotrace__table_free(t->region_names);
+  gotrace__modules_free();
   t->scratch = NULL;
   t->spare = NULL;
   t->tables[0] = t->tables[1] = NULL;
@@ -9289,6 +10040,7 @@ static bool gotrace__read_piece(gotrace__piece *piece, gotrace__output *out) {
   t->piece = NULL;
   gotrace__piece_free(piece);
   gotrace__cut_used();
+  gotrace__modules_look();
   return false;
 }
 
@@ -9380,6 +10132,7 @@ static gotrace_result gotrace__read_locked(gotrace__output *out, bool block) {
   while (!out->data) {
     switch (gotrace__load_relaxed(&t->state)) {
     case GOTRACE__READ_HEADER:
+      gotrace__modules_look();
       gotrace__file_header(header);
       gotrace__hand_out(out, header, sizeof header);
       gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_BODY);
@@ -10336,6 +11089,7 @@ static void gotrace__free_session(void) {
   gotrace__tables_free(t->tables[0]);
   if (t->v2) gotrace__tables_free(t->tables[1]);
   gotrace__table_free(t->region_names);
+  gotrace__modules_free();
   t->tables[0] = t->tables[1] = NULL;
   t->region_names = NULL;
   t->scratch = t->reading = NULL;

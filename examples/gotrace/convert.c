@@ -25,7 +25,7 @@ static void put_header(output *out, int format) {
   put_data(&out->block, header, 16);
 }
 
-static void verify(output *out) {
+void output_verify(output *out) {
   input result;
   gotrace_event e;
   gotrace_result last;
@@ -61,7 +61,7 @@ int command_convert(const char *path, const settings *set) {
   result = source_run(&s, &in, &w.c, set->from, set->until, NULL, NULL);
   if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
   if (!s.begun) fail("no events in this part: the trace is %.9f s long", (double)between(s.first, s.end) / 1e9);
-  verify(&out);
+  output_verify(&out);
   output_close(&out);
   writer_free(&w);
   source_free(&s);

@@ -34,6 +34,35 @@ int format_text(char *text, int room, const char *format, va_list arguments) {
   return GOTRACE__VSNPRINTF(text, (size_t)room, format, arguments);
 }
 
+bool elf_describe(const char *path, char id[ELF_ID_TEXT], uint64_t *low, uint64_t *high) {
+#ifdef GOTRACE__ELF
+  gotrace__elf_file elf = {0};
+  gotrace__elf_head head;
+  gotrace__elf_identity identity;
+  gotrace__segment segment;
+  unsigned i;
+  bool known;
+  elf.file = gotrace__file_open_to_read(path);
+  if (elf.file < 0) return false;
+  known = gotrace__elf_header(&elf, &head) && gotrace__elf_identify(&elf, &head, &identity);
+  strcpy(id, "-");
+  *low = UINT64_MAX;
+  *high = 0;
+  for (i = 0; known && i < identity.build_id_size; i++) snprintf(id + 2 * (size_t)i, 3, "%02x", identity.build_id[i]);
+  for (i = 0; known && i < head.e_phnum; i++) {
+    if (!gotrace__elf_read(&elf, head.e_phoff + i * sizeof segment, &segment, sizeof segment)) known = false;
+    else if (segment.p_type == PT_LOAD && segment.p_vaddr < *low) *low = segment.p_vaddr;
+    if (known && segment.p_type == PT_LOAD && segment.p_vaddr + segment.p_memsz > *high)
+      *high = segment.p_vaddr + segment.p_memsz;
+  }
+  gotrace__file_close(elf.file);
+  return known;
+#else
+  (void)path, (void)id, (void)low, (void)high;
+  return false;
+#endif
+}
+
 struct map_places {
   gotrace__map map; /* of a key to the place of its value, counted from 1 */
 };

@@ -10,14 +10,15 @@
  *     gotrace cut --from TIME --to TIME [-o OUT] FILE a part of it, as a trace
  *     gotrace convert --to FORMAT [-o OUT] FILE       the same in the format of another release
  *     gotrace export --chrome [-o OUT] FILE           for ui.perfetto.dev and chrome://tracing
+ *     gotrace symbolize [-o OUT] FILE                 the same with lines and inlined callers, from debug information
  *
  * FILE `-` is standard input. It is built by `make build/examples/gotrace`, or by hand:
  *
  *     cc -std=c11 -O2 -o gotrace examples/gotrace/[a-z]*.c -I. -pthread
  *
- * Commands are in files of their own: record.c, info.c, check.c, dump.c, convert.c (also cut), export.c. `record` runs
- * a program with the library that preload/ makes. `check` and `dump` read the decoder's events. The others work on
- * operations:
+ * Commands are in files of their own: record.c, info.c, check.c, dump.c, convert.c (also cut), export.c, symbolize.c.
+ * `record` runs a program with the library that preload/ makes. `check` and `dump` read the decoder's events. The
+ * others but `symbolize` work on operations:
  *
  *     decoder -> front end -> operations -> consumer, world
  *
@@ -71,6 +72,7 @@ static const command commands[] = {
      FROM | UNTIL, "--from or --to"},
     {"convert", "--to FORMAT [-o OUT] [--partial] FILE", command_convert, OUTPUT | PARTIAL | FORMAT, FORMAT, "--to"},
     {"export", "--chrome [-o OUT] [--partial] FILE", command_export, OUTPUT | PARTIAL | CHROME, CHROME, "--chrome"},
+    {"symbolize", "[-o OUT] FILE", command_symbolize, OUTPUT, 0, NULL},
 };
 
 static const struct {

@@ -76,6 +76,12 @@ uint8_t *encode_number(uint8_t *at, uint64_t value);
 /* How many bytes of a text a trace may contain: at most GOTRACE_MAX_STRING_SIZE, without splitting a UTF-8 sequence. */
 size_t cut_size(const char *text, size_t size);
 
+#define ELF_ID_TEXT 129 /* most bytes of a build id as text */
+
+/* The build id of an ELF file in base 16, "-" if it has none, and the lowest address of its segments and the end of the
+ * highest. False: no such file of this processor's word size. */
+bool elf_describe(const char *path, char id[ELF_ID_TEXT], uint64_t *low, uint64_t *high);
+
 int format_text(char *text, int room, const char *format, va_list arguments); /* vsnprintf */
 
 /* A map from 64-bit keys to pointers. All zero: empty. */
@@ -121,6 +127,9 @@ void output_open(output *out, const char *path);
 void output_check(output *out); /* writes the block if it is large */
 void output_flush(output *out);
 void output_close(output *out);
+
+/* Fails if the trace that was written would not open. */
+void output_verify(output *out);
 
 __attribute__((format(printf, 2, 3))) void print(output *out, const char *format, ...); /* less than 512 bytes */
 void put_string(output *out, const char *string);
@@ -183,9 +192,14 @@ int command_dump(const char *path, const settings *set);
 int command_convert(const char *path, const settings *set); /* also cuts */
 int command_export(const char *path, const settings *set);
 int command_record(char **words, const settings *set); /* the program to run, and its arguments */
+int command_symbolize(const char *path, const settings *set);
 
 /* The first part of what info prints, on standard error. */
 void info_summary(const char *path);
+
+/* Writes a trace with the functions, lines and inlined callers that debug information knows to a file, which may be the
+ * same; NULL: standard output. Returns the program's exit status, like a command. */
+int symbolize_file(const char *path, const char *result);
 
 /* The format with a name like "1.23", if the tool writes it, else 0. */
 int parse_written_format(const char *name);
