@@ -45,15 +45,20 @@ judge() {
   ! grep -q 'problems\|ended early\|not traced\|killed' "$2" || { cat "$2"; fail "$1: problems"; }
   "$tool" check "$1" >"$work/checked" || { cat "$work/checked"; fail "$1: does not pass check"; }
   "$tool" dump --json "$1" | python3 -c '
-import json, sys
-created = 0
+import json, re, sys
+created = named = unnamed = 0
 for line in sys.stdin:
     event = json.loads(line)
+    for frame in event["args"].get("stack") or []:
+        # Functions of the programs that this test compiles; other programs may have no symbols.
+        if re.match(r"(waits|ends|program|allocates|openmp|cpp)[+!]0x", frame["function"]): unnamed += 1
+        else: named += 1
     if event["event"] != "GoCreate": continue
     created += 1
     stack = event["args"]["new_stack"]
     if not stack or stack[0]["function"] in ("", "unknown", "thread"): sys.exit("a thread has no name: " + line)
 if not created: sys.exit("no threads")
+if unnamed * 20 > named: sys.exit(f"{unnamed} frames have no function, {named} have one")
 ' || fail "$1"
 }
 

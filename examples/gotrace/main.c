@@ -50,6 +50,7 @@ enum {
   CHILDREN = 4096,
   ONLY_WAITS = 8192,
   QUIET = 16384,
+  NO_SYMBOLIZE = 32768,
   MANY_FILES = 1 << 20, /* no option: takes any number of files */
   RUNS = 1 << 21        /* no option: takes a program and its arguments */
 };
@@ -64,7 +65,7 @@ typedef struct command {
 
 static const command commands[] = {
     {"record", "[OPTIONS] [--] COMMAND ARGS...", NULL,
-     OUTPUT | FORMAT | STACKS | FLIGHT | CUT | LIMIT | CHILDREN | ONLY_WAITS | QUIET | RUNS, 0, NULL},
+     OUTPUT | FORMAT | STACKS | FLIGHT | CUT | LIMIT | CHILDREN | ONLY_WAITS | QUIET | NO_SYMBOLIZE | RUNS, 0, NULL},
     {"info", "FILE", command_info, 0, 0, NULL},
     {"check", "FILE...", command_check, MANY_FILES, 0, NULL},
     {"dump", "[--wire] [--json] FILE", command_dump, WIRE | JSON, 0, NULL},
@@ -80,12 +81,23 @@ static const struct {
   unsigned option;
   bool value; /* followed by one */
 } options[] = {
-    {"--wire", WIRE, false},    {"--json", JSON, false},         {"--partial", PARTIAL, false},
-    {"-o", OUTPUT, true},       {"--from", FROM, true},          {"--to", UNTIL, true},
-    {"--to", FORMAT, true},     {"--chrome", CHROME, false},     {"--format", FORMAT, true},
-    {"--stacks", STACKS, true}, {"--flight", FLIGHT, true},      {"--cut", CUT, true},
-    {"--limit", LIMIT, true},   {"--children", CHILDREN, false}, {"--min-syscall", ONLY_WAITS, false},
+    {"--wire", WIRE, false},
+    {"--json", JSON, false},
+    {"--partial", PARTIAL, false},
+    {"-o", OUTPUT, true},
+    {"--from", FROM, true},
+    {"--to", UNTIL, true},
+    {"--to", FORMAT, true},
+    {"--chrome", CHROME, false},
+    {"--format", FORMAT, true},
+    {"--stacks", STACKS, true},
+    {"--flight", FLIGHT, true},
+    {"--cut", CUT, true},
+    {"--limit", LIMIT, true},
+    {"--children", CHILDREN, false},
+    {"--min-syscall", ONLY_WAITS, false},
     {"-q", QUIET, false},
+    {"--no-symbolize", NO_SYMBOLIZE, false},
 };
 
 static void print_usage(FILE *to) {
@@ -106,6 +118,7 @@ static void print_usage(FILE *to) {
         "  --limit BYTES       end the trace after BYTES (also 10K, 10M, 10G)\n"
         "  --cut MILLISECONDS  write at least that often, default 1000: a killed program loses what came later\n"
         "  --min-syscall       leave out system calls that do not wait\n"
+        "  --no-symbolize      do not look for lines and inlined callers afterwards, as gotrace symbolize does\n"
         "  -q                  print no summary\n",
         to);
 }
@@ -195,6 +208,7 @@ static int parse_option(const command *c, char **word, settings *set, unsigned *
   case CHILDREN: set->children = true; break;
   case ONLY_WAITS: set->only_waits = true; break;
   case QUIET: set->quiet = true; break;
+  case NO_SYMBOLIZE: set->no_symbolize = true; break;
   default: break;
   }
   return options[i].value && !word[0][size] ? 2 : 1;

@@ -195,25 +195,26 @@ static void prepare_signals(void) {
     if (sigaction(passed[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(passed[i], &action, NULL);
 }
 
+/* In the child: what the tool itself runs later is not to be traced. */
 static void add_to_environment(const char *library, int file) {
   const char *old = getenv("LD_PRELOAD");
   char text[2 * BOARD_PATH + 64];
   snprintf(text, sizeof text, "%s%s%s", library, old && *old ? ":" : "", old ? old : "");
   setenv("LD_PRELOAD", text, 1);
-  snprintf(text, sizeof text, "/proc/%d/fd/%d", (int)getpid(), file);
+  snprintf(text, sizeof text, "/proc/%d/fd/%d", (int)getppid(), file);
   setenv(BOARD_VARIABLE, text, 1);
 }
 
 static int run(const char *path, char **words, const char *library, int file) {
   sigset_t all, old;
   int status, pipe_ends[2], error = 0;
-  add_to_environment(library, file);
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &old);
   child = fork();
   if (child < 0) fail("fork: %s", strerror(errno));
   if (child == 0) {
+    add_to_environment(library, file);
     sigprocmask(SIG_SETMASK, &old, NULL);
     execv(path, words);
     error = errno;
@@ -297,6 +298,30 @@ static void summarize(const struct board_process *p, bool details) {
   }
 }
 
+/* Looks up what debug information knows, in a process of its own: a trace that cannot be symbolized stays as it is, and
+ * the result of the traced program is all that counts. */
+static void symbolize(const char *path) {
+  struct stat status;
+  pid_t looker;
+  if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  fflush(stderr);
+  looker = fork();
+  if (looker == 0) {
+    int nothing = open("/dev/null", O_WRONLY);
+    if (nothing >= 0) dup2(nothing, 2);
+    _exit(symbolize_file(path, path));
+  }
+  while (looker > 0 && waitpid(looker, NULL, 0) < 0 && errno == EINTR) continue;
+}
+
+static void symbolize_all(void) {
+  uint32_t count = __atomic_load_n(&board->processes, __ATOMIC_ACQUIRE), i;
+  for (i = 0; i < count && i < BOARD_PROCESSES; i++) {
+    uint32_t state = __atomic_load_n(&board->process[i].state, __ATOMIC_ACQUIRE);
+    if (state == PROCESS_ENDED || state == PROCESS_REPLACED) symbolize(board->process[i].path);
+  }
+}
+
 static void summarize_all(const char *path) {
   uint32_t count = __atomic_load_n(&board->processes, __ATOMIC_ACQUIRE), i, traces = 0;
   if (!count) report("%s loaded no library: it is not traced", path);
@@ -330,6 +355,7 @@ int command_record(char **words, const settings *set) {
   board->only_waits = set->only_waits;
   board->version = BOARD_VERSION;
   status = run(path, words, board->library[library], file);
+  if (!set->no_symbolize) symbolize_all();
   if (!set->quiet) summarize_all(path);
   return end_like(status);
 }
