@@ -6,7 +6,8 @@
  *
  * A trace contains, among its strings, "gotrace.module BASE LOW-HIGH BUILD-ID PATH" for each module. A file is used
  * only if it has the same build id and addresses. Frames that have a line are left alone, so that nothing changes if
- * the command is repeated.
+ * the command is repeated. Symbolize a trace before you cut or convert it: these commands keep only the strings
+ * that events refer to.
  *
  * Frames of inlined functions come before that of the function that contains them. Go's profiles identify a frame by
  * its pc, so each has a pc of its own: the address of the frame, with the depth of the inlining in the highest byte. */
