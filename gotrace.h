@@ -854,9 +854,9 @@ typedef struct gotrace_stats {
   uint64_t reserved[7];
 } gotrace_stats;
 
-/* The static call site at this place, a gotrace_site *; NULL on compilers without statement expressions. Every macro
- * below that calls a function `..._at` passes it. */
-#if GOTRACE_CALL_SITES && GOTRACE__GNU
+/* The static call site at this place, a gotrace_site *; NULL on compilers without statement expressions, and with
+ * GOTRACE_DISABLE. Every macro below that calls a function `..._at` passes it. */
+#if GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE
 #define GOTRACE_HERE                                                                  \
   (__extension__({                                                                    \
     GOTRACE__ALLOW_STATIC                                                             \
@@ -904,7 +904,12 @@ typedef struct gotrace_stats {
 #define GOTRACE__NAME(a, b) GOTRACE__NAME2(a, b)
 #define GOTRACE__NAME2(a, b) a##b
 
-#if !GOTRACE_DISABLE
+/* GOTRACE_DISABLE declares the calls as static inline functions, and defines them below with empty bodies. */
+#if GOTRACE_DISABLE
+#pragma push_macro("GOTRACE_API")
+#undef GOTRACE_API
+#define GOTRACE_API static inline
+#endif
 
 /* ------------------------------------------------------------------------------------------------ >>session ----
  *
@@ -990,16 +995,18 @@ GOTRACE_API gotrace_result gotrace_flight_stop(void);
 GOTRACE_API gotrace_result gotrace_advance(void);
 
 /* Whether tracing is on. An inline relaxed load. */
-#if GOTRACE__GNU
+#if GOTRACE_DISABLE
+#define gotrace_enabled() false
+#elif GOTRACE__GNU
 typedef uint32_t gotrace__flag;
 #define gotrace_enabled() (__atomic_load_n(&gotrace__on, __ATOMIC_RELAXED) != 0)
 #else
 typedef volatile uint32_t gotrace__flag;
 #define gotrace_enabled() (gotrace__on != 0)
 #endif
-#if GOTRACE_STATIC
+#if GOTRACE_STATIC && !GOTRACE_DISABLE
 GOTRACE_API gotrace__flag gotrace__on;
-#else
+#elif !GOTRACE_DISABLE
 extern GOTRACE_API gotrace__flag gotrace__on;
 #endif
 
@@ -1091,7 +1098,7 @@ GOTRACE_API void gotrace_go_end(void);
  *
  * GOTRACE_REASON is for constant names: its call site caches the number, so that it costs a load. */
 GOTRACE_API unsigned gotrace_reason(const char *name);
-#if GOTRACE_CALL_SITES && defined(__GNUC__)
+#if GOTRACE_CALL_SITES && defined(__GNUC__) && !GOTRACE_DISABLE
 #define GOTRACE_REASON(name)                              \
   (__extension__({                                        \
     static unsigned gotrace__reason;                      \
@@ -1329,6 +1336,10 @@ GOTRACE_API void gotrace_logv_at(gotrace_site *site, gotrace_task task, const ch
 #define GOTRACE_REGION(name) GOTRACE_TASK_REGION (GOTRACE_NO_TASK, name)
 /* clang-format on */
 #define GOTRACE_TASK_REGION(task, name) GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name)
+#if GOTRACE_DISABLE
+#define GOTRACE__SCOPE(variable, task, name) \
+  for (int variable = ((void)(task), (void)(name), 1); variable; variable = 0)
+#else
 typedef struct gotrace__scope {
   gotrace_site *site;
   const char *name;
@@ -1366,151 +1377,124 @@ GOTRACE__SCOPE_INLINE void gotrace__scope_end(gotrace__scope *scope) {
   scope->once = 0;
   if (gotrace_enabled()) gotrace_region_end_at(scope->site, scope->task, scope->name, scope->name_is_constant);
 }
+#endif /* !GOTRACE_DISABLE */
 
 /* Samples the calling thread's execution (1.19 and later), for a SIGPROF handler: `ucontext` is the handler's third
  * argument; NULL for a sample without a stack. Async-signal-safe: takes no lock and allocates nothing. A sample for
  * which there is no room is counted. Go: traceCPUSample. */
 GOTRACE_API void gotrace_cpu_sample(void *ucontext);
 
-#else /* GOTRACE_DISABLE: the calls are empty functions, which compile to nothing. */
-
+/* All calls of the sections above but gotrace_get_stats, and what they return with GOTRACE_DISABLE. The compiler
+ * reports a call that has no row or other types than its declaration. X(result type, name, (parameters), result) */
 /* clang-format off */
-static inline void gotrace_get_stats(gotrace_stats *stats) {
-  static gotrace_stats none; /* zero */
-  *stats = none;
-}
-static inline gotrace_result gotrace_start(const gotrace_options *options) { (void)options; return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_start_file(const char *path, const gotrace_options *options) { (void)path; (void)options; return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_stop(void) { return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_end(void) { return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_read(const void **chunk, size_t *size) { (void)chunk; (void)size; return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_try_read(const void **chunk, size_t *size) { (void)chunk; (void)size; return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_advance(void) { return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_flight_start(const gotrace_options *options) { (void)options; return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) { (void)write; (void)context; return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_flight_snapshot_file(const char *path) { (void)path; return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_flight_stop(void) { return GOTRACE_ERROR_DISABLED; }
-static inline bool gotrace_enabled(void) { return false; }
-static inline bool gotrace_is_enabled(void) { return false; }
-static inline gotrace_result gotrace_start_environment(void) { return GOTRACE_ERROR_DISABLED; }
-static inline void gotrace_debug_here(gotrace_site *site) { (void)site; }
-static inline void gotrace_thread_begin(const char *name) { (void)name; }
-static inline gotrace_go *gotrace_thread_create(const gotrace_location *entry) { (void)entry; return NULL; }
-static inline void gotrace_thread_begin_as(gotrace_go *go) { (void)go; }
-static inline void gotrace_thread_rename(const char *name) { (void)name; }
-static inline void gotrace_thread_end(void) {}
-static inline gotrace_proc *gotrace_proc_create(void) { return NULL; }
-static inline void gotrace_proc_destroy(gotrace_proc *proc) { (void)proc; }
-static inline int gotrace_proc_id(const gotrace_proc *proc) { (void)proc; return 0; }
-static inline void gotrace_proc_start(gotrace_proc *proc) { (void)proc; }
-static inline void gotrace_proc_stop(void) {}
-static inline void gotrace_proc_steal(gotrace_proc *proc) { (void)proc; }
-static inline void gotrace_procs_change(unsigned count) { (void)count; }
-static inline gotrace_go *gotrace_go_create(const gotrace_location *entry) { (void)entry; return NULL; }
-static inline gotrace_go *gotrace_go_create_blocked(const gotrace_location *entry) { (void)entry; return NULL; }
-static inline gotrace_go *gotrace_go_create_syscall(const gotrace_location *entry) { (void)entry; return NULL; }
-static inline void gotrace_go_start(gotrace_go *go) { (void)go; }
-static inline void gotrace_go_end(void) {}
-static inline unsigned gotrace_reason(const char *name) { (void)name; return 0; }
-#define GOTRACE_REASON(name) gotrace_reason(name)
-static inline void gotrace_go_stop(unsigned reason) { (void)reason; }
-static inline void gotrace_go_block(unsigned reason) { (void)reason; }
-static inline void gotrace_go_unblock(gotrace_go *go) { (void)go; }
-static inline void gotrace_go_switch(gotrace_go *go) { (void)go; }
-static inline void gotrace_go_switch_for(gotrace_go *go, unsigned reason) { (void)go; (void)reason; }
-static inline void gotrace_go_switch_end(gotrace_go *go) { (void)go; }
-static inline void gotrace_go_destroy(gotrace_go *go) { (void)go; }
-static inline void gotrace_go_syscall_begin(void) {}
-static inline void gotrace_go_syscall_end(void) {}
-static inline void gotrace_go_syscall_end_blocked(void) {}
-static inline void gotrace_go_end_in_syscall(void) {}
-static inline void gotrace_go_label(const char *label) { (void)label; }
-static inline void gotrace_go_rename(gotrace_go *go, const char *name) { (void)go; (void)name; }
-static inline void gotrace_go_timer(gotrace_go *go) { (void)go; }
-static inline void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) { (void)go; (void)low; (void)high; }
-static inline gotrace_go *gotrace_go_self(void) { return NULL; }
-static inline uint64_t gotrace_go_id(const gotrace_go *go) { (void)go; return 0; }
-static inline void gotrace_wait_begin(unsigned reason) { (void)reason; }
-static inline void gotrace_wait_end(void) {}
-#define GOTRACE_WAKE_ALL 0xffffffffu
-static inline void gotrace_wait_on(const void *key, unsigned reason) { (void)key; (void)reason; }
-static inline unsigned gotrace_wake(const void *key, unsigned count) { (void)key; (void)count; return 0; }
-static inline gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line) { (void)function; (void)file; (void)line; return NULL; }
-static inline gotrace_site *gotrace_site_make_pc(uintptr_t pc) { (void)pc; return NULL; }
-static inline void gotrace_gc_begin(void) {}
-static inline void gotrace_gc_end(void) {}
-static inline void gotrace_gc_scan_begin(void) {}
-static inline void gotrace_gc_scan_end(void) {}
-static inline void gotrace_stw_begin(unsigned reason) { (void)reason; }
-static inline void gotrace_stw_end(void) {}
-static inline void gotrace_gc_sweep_begin(void) {}
-static inline void gotrace_gc_sweep_span(uint64_t swept, uint64_t reclaimed) { (void)swept; (void)reclaimed; }
-static inline void gotrace_gc_sweep_end(void) {}
-static inline void gotrace_gc_mark_assist_begin(void) {}
-static inline void gotrace_gc_mark_assist_end(void) {}
-static inline void gotrace_heap_alloc(uint64_t bytes) { (void)bytes; }
-static inline void gotrace_heap_goal(uint64_t bytes) { (void)bytes; }
-static inline void gotrace_span(const void *base, size_t bytes, unsigned kind_class) { (void)base; (void)bytes; (void)kind_class; }
-static inline void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) { (void)base; (void)bytes; (void)kind_class; }
-static inline void gotrace_span_free(const void *base) { (void)base; }
-static inline void gotrace_heap_object(const void *object, const gotrace_type *type) { (void)object; (void)type; }
-static inline void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) { (void)object; (void)type; }
-static inline void gotrace_heap_object_free(const void *object) { (void)object; }
-static inline void gotrace_goroutine_stack(const void *base, size_t bytes) { (void)base; (void)bytes; }
-static inline void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) { (void)base; (void)bytes; }
-static inline void gotrace_goroutine_stack_free(const void *base) { (void)base; }
-static inline gotrace_task gotrace_task_begin(const char *name, gotrace_task parent) { (void)name; return parent; }
-static inline void gotrace_task_end(gotrace_task task) { (void)task; }
-static inline void gotrace_region_begin(gotrace_task task, const char *name) { (void)task; (void)name; }
-static inline void gotrace_region_end(gotrace_task task, const char *name) { (void)task; (void)name; }
-static inline void gotrace_log(gotrace_task task, const char *category, const char *message) { (void)task; (void)category; (void)message; }
-static inline void gotrace_cpu_sample(void *ucontext) { (void)ucontext; }
-static inline int gotrace__unused_format(gotrace_task task, const char *category, const char *format, ...) {
-  (void)task, (void)category, (void)format;
-  return 0;
-}
-#define gotrace_logf(...) ((void)(0 && gotrace__unused_format(__VA_ARGS__)))
-static inline void gotrace_logv(gotrace_task task, const char *category, const char *format, va_list arguments) {
-  (void)task, (void)category, (void)format, (void)arguments;
-}
-#define gotrace_logv_at(site, task, category, format, arguments) \
-  ((void)(site), gotrace_logv(task, category, format, arguments))
-#define gotrace_procs_change_at(site, count) ((void)(site), gotrace_procs_change(count))
-#define gotrace_thread_create_at(site, entry) ((void)(site), gotrace_thread_create(entry))
-#define gotrace_go_create_at(site, entry) ((void)(site), gotrace_go_create(entry))
-#define gotrace_go_create_blocked_at(site, entry) ((void)(site), gotrace_go_create_blocked(entry))
-#define gotrace_go_create_syscall_at(site, entry) ((void)(site), gotrace_go_create_syscall(entry))
-#define gotrace_go_stop_at(site, reason) ((void)(site), gotrace_go_stop(reason))
-#define gotrace_go_block_at(site, reason) ((void)(site), gotrace_go_block(reason))
-#define gotrace_go_unblock_at(site, go) ((void)(site), gotrace_go_unblock(go))
-#define gotrace_go_switch_at(site, go) ((void)(site), gotrace_go_switch(go))
-#define gotrace_go_switch_for_at(site, go, reason) ((void)(site), gotrace_go_switch_for(go, reason))
-#define gotrace_go_switch_end_at(site, go) ((void)(site), gotrace_go_switch_end(go))
-#define gotrace_go_destroy_at(site, go) ((void)(site), gotrace_go_destroy(go))
-#define gotrace_go_syscall_begin_at(site) ((void)(site), gotrace_go_syscall_begin())
-#define gotrace_wait_begin_at(site, reason) ((void)(site), gotrace_wait_begin(reason))
-#define gotrace_wait_on_at(site, key, reason) ((void)(site), gotrace_wait_on(key, reason))
-#define gotrace_wake_at(site, key, count) ((void)(site), gotrace_wake(key, count))
-#define gotrace_gc_begin_at(site) ((void)(site), gotrace_gc_begin())
-#define gotrace_stw_begin_at(site, reason) ((void)(site), gotrace_stw_begin(reason))
-#define gotrace_gc_sweep_span_at(site, swept, reclaimed) ((void)(site), gotrace_gc_sweep_span(swept, reclaimed))
-#define gotrace_gc_mark_assist_begin_at(site) ((void)(site), gotrace_gc_mark_assist_begin())
-#define gotrace_task_begin_at(site, name, constant, parent) \
-  ((void)(site), (void)(constant), gotrace_task_begin(name, parent))
-#define gotrace_task_end_at(site, task) ((void)(site), gotrace_task_end(task))
-#define gotrace_region_begin_at(site, task, name, constant) \
-  ((void)(site), (void)(constant), gotrace_region_begin(task, name))
-#define gotrace_region_end_at(site, task, name, constant) \
-  ((void)(site), (void)(constant), gotrace_region_end(task, name))
-#define gotrace_log_at(site, task, category, message) ((void)(site), gotrace_log(task, category, message))
-#define gotrace_logf_at(site, ...) ((void)(site), gotrace_logf(__VA_ARGS__))
-#define GOTRACE_REGION(name) GOTRACE_TASK_REGION(GOTRACE_NO_TASK, name)
-#define GOTRACE_TASK_REGION(task, name) GOTRACE__ONCE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name)
-#define GOTRACE__ONCE(variable, task, name) \
-  for (int variable = 1; variable; variable = 0, gotrace_region_end(task, name))
+#define GOTRACE__CALLS(X) \
+  X(gotrace_result, gotrace_start, (const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_start_file, (const char *path, const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_start_environment, (void), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_stop, (void), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_end, (void), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_read, (const void **chunk, size_t *size), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_try_read, (const void **chunk, size_t *size), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_flight_start, (const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_flight_snapshot, (gotrace_write_fn *write, void *context), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_flight_snapshot_file, (const char *path), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_flight_stop, (void), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_advance, (void), GOTRACE_ERROR_DISABLED) \
+  X(bool, gotrace_is_enabled, (void), false) \
+  X(void, gotrace_debug_here, (gotrace_site *site), ) \
+  X(void, gotrace_thread_begin, (const char *name), ) \
+  X(gotrace_go *, gotrace_thread_create_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
+  X(void, gotrace_thread_begin_as, (gotrace_go *go), ) \
+  X(void, gotrace_thread_rename, (const char *name), ) \
+  X(void, gotrace_thread_end, (void), ) \
+  X(gotrace_proc *, gotrace_proc_create, (void), NULL) \
+  X(void, gotrace_proc_destroy, (gotrace_proc *proc), ) \
+  X(int, gotrace_proc_id, (const gotrace_proc *proc), 0) \
+  X(void, gotrace_proc_start, (gotrace_proc *proc), ) \
+  X(void, gotrace_proc_stop, (void), ) \
+  X(void, gotrace_proc_steal, (gotrace_proc *proc), ) \
+  X(void, gotrace_procs_change_at, (gotrace_site *site, unsigned count), ) \
+  X(gotrace_go *, gotrace_go_create_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
+  X(gotrace_go *, gotrace_go_create_blocked_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
+  X(gotrace_go *, gotrace_go_create_syscall_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
+  X(void, gotrace_go_start, (gotrace_go *go), ) \
+  X(void, gotrace_go_end, (void), ) \
+  X(unsigned, gotrace_reason, (const char *name), 0) \
+  X(void, gotrace_go_stop_at, (gotrace_site *site, unsigned reason), ) \
+  X(void, gotrace_go_block_at, (gotrace_site *site, unsigned reason), ) \
+  X(void, gotrace_go_unblock_at, (gotrace_site *site, gotrace_go *go), ) \
+  X(void, gotrace_go_switch_at, (gotrace_site *site, gotrace_go *go), ) \
+  X(void, gotrace_go_switch_for_at, (gotrace_site *site, gotrace_go *go, unsigned reason), ) \
+  X(void, gotrace_go_switch_end_at, (gotrace_site *site, gotrace_go *go), ) \
+  X(void, gotrace_go_destroy_at, (gotrace_site *site, gotrace_go *go), ) \
+  X(void, gotrace_go_syscall_begin_at, (gotrace_site *site), ) \
+  X(void, gotrace_go_syscall_end, (void), ) \
+  X(void, gotrace_go_syscall_end_blocked, (void), ) \
+  X(void, gotrace_go_end_in_syscall, (void), ) \
+  X(void, gotrace_go_label, (const char *label), ) \
+  X(void, gotrace_go_rename, (gotrace_go *go, const char *name), ) \
+  X(void, gotrace_go_timer, (gotrace_go *go), ) \
+  X(void, gotrace_go_stack_bounds, (gotrace_go *go, const void *low, const void *high), ) \
+  X(gotrace_go *, gotrace_go_self, (void), NULL) \
+  X(uint64_t, gotrace_go_id, (const gotrace_go *go), 0) \
+  X(void, gotrace_wait_begin_at, (gotrace_site *site, unsigned reason), ) \
+  X(void, gotrace_wait_end, (void), ) \
+  X(void, gotrace_wait_on_at, (gotrace_site *site, const void *key, unsigned reason), ) \
+  X(unsigned, gotrace_wake_at, (gotrace_site *site, const void *key, unsigned count), 0) \
+  X(gotrace_site *, gotrace_site_make, (const char *function, const char *file, uint32_t line), NULL) \
+  X(gotrace_site *, gotrace_site_make_pc, (uintptr_t pc), NULL) \
+  X(void, gotrace_gc_begin_at, (gotrace_site *site), ) \
+  X(void, gotrace_gc_end, (void), ) \
+  X(void, gotrace_gc_scan_begin, (void), ) \
+  X(void, gotrace_gc_scan_end, (void), ) \
+  X(void, gotrace_stw_begin_at, (gotrace_site *site, unsigned reason), ) \
+  X(void, gotrace_stw_end, (void), ) \
+  X(void, gotrace_gc_sweep_begin, (void), ) \
+  X(void, gotrace_gc_sweep_span_at, (gotrace_site *site, uint64_t swept, uint64_t reclaimed), ) \
+  X(void, gotrace_gc_sweep_end, (void), ) \
+  X(void, gotrace_gc_mark_assist_begin_at, (gotrace_site *site), ) \
+  X(void, gotrace_gc_mark_assist_end, (void), ) \
+  X(void, gotrace_heap_alloc, (uint64_t bytes), ) \
+  X(void, gotrace_heap_goal, (uint64_t bytes), ) \
+  X(void, gotrace_span, (const void *base, size_t bytes, unsigned kind_class), ) \
+  X(void, gotrace_span_alloc, (const void *base, size_t bytes, unsigned kind_class), ) \
+  X(void, gotrace_span_free, (const void *base), ) \
+  X(void, gotrace_heap_object, (const void *object, const gotrace_type *type), ) \
+  X(void, gotrace_heap_object_alloc, (const void *object, const gotrace_type *type), ) \
+  X(void, gotrace_heap_object_free, (const void *object), ) \
+  X(void, gotrace_goroutine_stack, (const void *base, size_t bytes), ) \
+  X(void, gotrace_goroutine_stack_alloc, (const void *base, size_t bytes), ) \
+  X(void, gotrace_goroutine_stack_free, (const void *base), ) \
+  X(gotrace_task, gotrace_task_begin_at, \
+    (gotrace_site *site, const char *name, int name_is_constant, gotrace_task parent), parent) \
+  X(void, gotrace_task_end_at, (gotrace_site *site, gotrace_task task), ) \
+  X(void, gotrace_region_begin_at, (gotrace_site *site, gotrace_task task, const char *name, int name_is_constant), ) \
+  X(void, gotrace_region_end_at, (gotrace_site *site, gotrace_task task, const char *name, int name_is_constant), ) \
+  X(void, gotrace_log_at, (gotrace_site *site, gotrace_task task, const char *category, const char *message), ) \
+  X(void, gotrace_logf_at, (gotrace_site *site, gotrace_task task, const char *category, const char *format, ...), ) \
+  X(void, gotrace_logv_at, \
+    (gotrace_site *site, gotrace_task task, const char *category, const char *format, va_list arguments), ) \
+  X(void, gotrace_cpu_sample, (void *ucontext), )
 /* clang-format on */
 
-#endif /* GOTRACE_DISABLE */
+#if GOTRACE_DISABLE
+#if GOTRACE__GNU
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
+#define GOTRACE__EMPTY(type, name, parameters, result) \
+  static inline type name parameters { return result; }
+GOTRACE__CALLS(GOTRACE__EMPTY)
+#undef GOTRACE__EMPTY
+static inline void gotrace_get_stats(gotrace_stats *stats) {
+  static gotrace_stats none; /* zero */
+  if (stats) *stats = none;
+}
+#if GOTRACE__GNU
+#pragma GCC diagnostic pop
+#endif
+#pragma pop_macro("GOTRACE_API")
+#endif
 
 /* ------------------------------------------------------------------------------------------------ >>decoder ----
  *
