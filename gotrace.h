@@ -5178,7 +5178,7 @@ static bool gotrace__call_begin(gotrace__call *c, gotrace_site *site, unsigned f
  * done; the call then takes the slow path. */
 static inline gotrace__thread *gotrace__enter_while_off(void) {
   gotrace__thread *m = gotrace__self;
-  if (gotrace_enabled() || GOTRACE__UNLIKELY(!m || m->in_syscall || (m->sequence & 1))) return NULL;
+  if (GOTRACE__UNLIKELY(!m || m->in_syscall || (m->sequence & 1))) return NULL;
   gotrace__raise(m);
   if (GOTRACE__LIKELY((gotrace__control() & GOTRACE__MODES) == GOTRACE__OFF)) return m;
   gotrace__store_release(&m->sequence, m->sequence + 1);
@@ -5357,33 +5357,47 @@ static inline uint32_t gotrace__stop_stack(gotrace__call *c) {
   return GOTRACE__UNLIKELY(gotrace__t.version == GOTRACE_GO_1_22) ? gotrace__stop_stack_1_22(c) : gotrace__stack(c);
 }
 
-/* Writes that the running goroutine stops. `text`: the reason's string id in v2. */
-static inline void gotrace__write_stop_for(gotrace__call *c, unsigned reason, uint32_t text, uint32_t stack) {
-  static const uint8_t kinds[] = {
+/* The v1 events for the reasons. */
+static const uint8_t gotrace__v1_stops[] = {
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-      GOTRACE_STOP_REASONS(GOTRACE__REASON)
+    GOTRACE_STOP_REASONS(GOTRACE__REASON)};
+static const uint8_t gotrace__v1_blocks[] = {GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
-  };
+};
+
+/* Writes that the running goroutine stops (`status` is GOTRACE__RUNNABLE) or blocks (GOTRACE__WAITING). `text`: the
+ * reason's string id in v2, or GOTRACE__BUILT_IN for the one of a built-in reason. */
+#define GOTRACE__BUILT_IN UINT32_MAX
+static inline void gotrace__write_pause(gotrace__call *c, unsigned status, unsigned reason, uint32_t text,
+                                        uint32_t stack) {
+  bool blocks = status == GOTRACE__WAITING;
   uint64_t tick = gotrace__stamp(c, c->m->go);
-  if (c->v2) gotrace__v2_write2(c, GOTRACE_V2_GO_STOP, tick, text, stack);
-  else gotrace__v1_write1(c, kinds[gotrace__reason_base(reason)], tick, stack);
+  if (c->v2) {
+    const gotrace__tables *tables = gotrace__t.tables[c->slot];
+    if (text == GOTRACE__BUILT_IN) text = blocks ? tables->block_reasons[reason] : tables->stop_reasons[reason];
+    gotrace__v2_write2(c, blocks ? GOTRACE_V2_GO_BLOCK : GOTRACE_V2_GO_STOP, tick, text, stack);
+  } else {
+    reason = gotrace__reason_base(reason);
+    gotrace__v1_write1(c, blocks ? gotrace__v1_blocks[reason] : gotrace__v1_stops[reason], tick, stack);
+  }
 }
 
-/* The same for a built-in reason. */
-static inline void gotrace__write_stop(gotrace__call *c, unsigned reason, uint32_t stack) {
-  gotrace__write_stop_for(c, reason, c->v2 ? gotrace__t.tables[c->slot]->stop_reasons[reason] : 0, stack);
+/* The running goroutine stops or blocks, while tracing is on. */
+static inline void gotrace__pause_running(gotrace__call *c, unsigned status, unsigned reason, uint32_t text,
+                                          uint32_t stack) {
+  gotrace__write_pause(c, status, reason, text, stack);
+  gotrace__detach_running(c, 0, status);
 }
 
 static void gotrace__stop_running(gotrace__call *c, unsigned reason) {
   reason = gotrace__checked_reason(c, reason, GOTRACE_STOP_REASON_COUNT);
+  if (c->session) gotrace__leave_stw(c);
   if (c->session) {
-    gotrace__leave_stw(c);
-    if (c->session) {
-      uint32_t text = c->v2 ? gotrace__reason_string(c, reason, gotrace__t.tables[c->slot]->stop_reasons) : 0;
-      gotrace__write_stop_for(c, reason, text, gotrace__stop_stack(c));
-    }
+    uint32_t text = c->v2 ? gotrace__reason_string(c, reason, gotrace__t.tables[c->slot]->stop_reasons) : 0;
+    gotrace__pause_running(c, GOTRACE__RUNNABLE, reason, text, gotrace__stop_stack(c));
+  } else {
+    gotrace__detach_running(c, 0, GOTRACE__RUNNABLE);
   }
-  gotrace__detach_running(c, 0, GOTRACE__RUNNABLE);
 }
 
 static gotrace_proc *gotrace__new_proc(void) {
@@ -5825,8 +5839,10 @@ static inline void gotrace__write_start_of(gotrace__call *c, gotrace_go *g, uint
   c->p->run_in_syscall = false;
 }
 
+static const char *gotrace__shown_label(const gotrace_go *g) { return g->label && g->label[0] ? g->label : NULL; }
+
 static void gotrace__write_start(gotrace__call *c, gotrace_go *g, uint64_t sequence) {
-  gotrace__write_start_of(c, g, sequence, g->label && g->label[0] ? g->label : NULL);
+  gotrace__write_start_of(c, g, sequence, gotrace__shown_label(g));
 }
 
 /* Makes g, which the caller has taken with `word`, the goroutine that the thread runs. */
@@ -5838,23 +5854,26 @@ static inline void gotrace__put_on(gotrace__call *c, gotrace_go *g, uint64_t wor
   gotrace__give(c, g, word, numbered, GOTRACE__RUNNING);
 }
 
-/* Starts g, which the caller has taken with `word`, on the thread, after writing any events that must precede the
- * start. */
+/* Starts g, which the caller has taken with `word`, on the thread, after writing `numbered` numbered events of g. */
+static inline void gotrace__run_ready(gotrace__call *c, gotrace_go *g, uint64_t word, unsigned numbered,
+                                      const char *label) {
+  if (c->session) gotrace__write_start_of(c, g, gotrace__sequence_of(word) + numbered++, label);
+  gotrace__put_on(c, g, word, numbered);
+}
+
+/* The same, after writing any events that must precede the start. */
 static void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
   unsigned numbered = 0;
   if (c->session) {
-    uint64_t sequence = gotrace__sequence_of(word);
     if (gotrace__status_of(word) == GOTRACE__WAITING) {
-      numbered += gotrace__write_unblock(c, g, word, 0);
+      numbered = gotrace__write_unblock(c, g, word, 0);
     } else if (g->exit_session == c->session) {
-      gotrace__write_syscall_exit(c, g, sequence, g->exit_tick);
-      numbered++;
+      gotrace__write_syscall_exit(c, g, gotrace__sequence_of(word), g->exit_tick);
+      numbered = 1;
     }
-    gotrace__write_start(c, g, sequence + numbered);
-    numbered++;
     g->exit_session = 0;
   }
-  gotrace__put_on(c, g, word, numbered);
+  gotrace__run_ready(c, g, word, numbered, gotrace__shown_label(g));
 }
 
 /* `quietly`: the start of a blocked goroutine is intended and not counted as a repair. */
@@ -5886,12 +5905,10 @@ static inline bool gotrace__fast_start(gotrace_go *g) {
   gotrace__call c;
   uint64_t word;
   bool done;
+  if (!gotrace_enabled()) return gotrace__start_while_off(g);
   if (!gotrace__enter_fast(&c, false)) return false;
   done = gotrace__choose_stream(&c) && !c.m->go && gotrace__fast_take(&c, g, GOTRACE__RUNNABLE, &word);
-  if (GOTRACE__LIKELY(done)) {
-    gotrace__write_start_of(&c, g, gotrace__sequence_of(word), NULL);
-    gotrace__put_on(&c, g, word, 1);
-  }
+  if (GOTRACE__LIKELY(done)) gotrace__run_ready(&c, g, word, 0, NULL);
   gotrace__leave(&c);
   return done;
 }
@@ -5942,43 +5959,6 @@ static GOTRACE__NOINLINE void gotrace__end_go(void) {
   gotrace__call_end(&c);
 }
 
-static inline bool gotrace__fast_stop(const gotrace_site *site, void *frame, unsigned reason) {
-  gotrace__call c;
-  uint32_t stack;
-  if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
-  gotrace__write_stop(&c, reason, stack);
-  gotrace__detach_running(&c, 0, GOTRACE__RUNNABLE);
-  gotrace__leave(&c);
-  return true;
-}
-
-static GOTRACE__NOINLINE void gotrace__stop_go(gotrace_site *site, void *frame, unsigned reason) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return;
-  c.frame = frame;
-  if (!c.m->go) gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  else gotrace__stop_running(&c, reason);
-  gotrace__call_end(&c);
-}
-
-static const uint8_t gotrace__v1_blocks[] = {
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-    GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
-#undef GOTRACE__REASON
-};
-
-/* Writes that the running goroutine blocks. `text`: the reason's string id in v2. */
-static inline void gotrace__write_block_for(gotrace__call *c, unsigned reason, uint32_t text, uint32_t stack) {
-  uint64_t tick = gotrace__stamp(c, c->m->go);
-  if (c->v2) gotrace__v2_write2(c, GOTRACE_V2_GO_BLOCK, tick, text, stack);
-  else gotrace__v1_write1(c, gotrace__v1_blocks[gotrace__reason_base(reason)], tick, stack);
-}
-
-/* The same for a built-in reason. */
-static inline void gotrace__write_block(gotrace__call *c, unsigned reason, uint32_t stack) {
-  gotrace__write_block_for(c, reason, c->v2 ? gotrace__t.tables[c->slot]->block_reasons[reason] : 0, stack);
-}
-
 static void gotrace__block(gotrace__call *c, unsigned reason) {
   gotrace_go *g = c->m->go;
   bool futile = (reason & GOTRACE_FUTILE_WAKEUP) != 0;
@@ -6003,7 +5983,7 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
     }
     if (c->session) {
       uint32_t text = c->v2 ? gotrace__reason_string(c, reason, gotrace__t.tables[c->slot]->block_reasons) : 0;
-      gotrace__write_block_for(c, reason, text, gotrace__stop_stack(c));
+      gotrace__write_pause(c, GOTRACE__WAITING, reason, text, gotrace__stop_stack(c));
     }
     if (c->session && reason == GOTRACE_BLOCK_FOREVER) {
       /* Readers consider the goroutine ended. If it is unblocked after all, it continues as a new goroutine. (A signal
@@ -6028,19 +6008,20 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
   gotrace__detach_running(c, 0, GOTRACE__WAITING);
 }
 
-static inline bool gotrace__fast_block(const gotrace_site *site, void *frame, unsigned reason) {
+/* Fast path for a built-in reason. */
+static inline bool gotrace__fast_pause(const gotrace_site *site, void *frame, unsigned status, unsigned reason) {
   gotrace__call c;
   uint32_t stack;
-  if (reason >= GOTRACE_BLOCK_REASON_COUNT || reason == GOTRACE_BLOCK_FOREVER ||
-      !gotrace__enter_leaving(&c, site, frame, &stack))
+  if (GOTRACE__LIKELY(!gotrace_enabled())) return gotrace__detach_while_off(status);
+  if (status == GOTRACE__WAITING && (reason >= GOTRACE_BLOCK_REASON_COUNT || reason == GOTRACE_BLOCK_FOREVER))
     return false;
-  gotrace__write_block(&c, reason, stack);
-  gotrace__detach_running(&c, 0, GOTRACE__WAITING);
+  if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
+  gotrace__pause_running(&c, status, reason, GOTRACE__BUILT_IN, stack);
   gotrace__leave(&c);
   return true;
 }
 
-/* The same for a named reason, if this generation has its string. */
+/* The same for a block with a named reason, if this generation has its string. */
 static GOTRACE__NOINLINE GOTRACE__FLATTEN bool gotrace__fast_named_block(const gotrace_site *site, void *frame,
                                                                          unsigned reason) {
   unsigned number = gotrace__reason_number(reason), base = gotrace__reason_base(reason);
@@ -6050,25 +6031,23 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN bool gotrace__fast_named_block(const g
   if (number - 1 >= GOTRACE__REASONS || (reason & GOTRACE_FUTILE_WAKEUP) || base >= GOTRACE_BLOCK_REASON_COUNT ||
       base == GOTRACE_BLOCK_FOREVER || !gotrace__load_acquire(&gotrace__t.reason_names[number - 1]))
     return false;
-  if (gotrace__detach_while_off(GOTRACE__WAITING)) return true;
+  if (!gotrace_enabled()) return gotrace__detach_while_off(GOTRACE__WAITING);
   if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
   if (c.v2) text = gotrace__load_relaxed(&gotrace__t.tables[c.slot]->named_reasons[number - 1]);
   done = text || !c.v2;
-  if (GOTRACE__LIKELY(done)) {
-    gotrace__write_block_for(&c, reason, text, stack);
-    gotrace__detach_running(&c, 0, GOTRACE__WAITING);
-  }
+  if (GOTRACE__LIKELY(done)) gotrace__pause_running(&c, GOTRACE__WAITING, reason, text, stack);
   gotrace__leave(&c);
   return done;
 }
 
-static GOTRACE__NOINLINE void gotrace__block_go(gotrace_site *site, void *frame, unsigned reason) {
+static GOTRACE__NOINLINE void gotrace__pause_go(gotrace_site *site, void *frame, unsigned status, unsigned reason) {
   gotrace__call c;
-  if (reason > 0xff && gotrace__fast_named_block(site, frame, reason)) return;
+  if (status == GOTRACE__WAITING && reason > 0xff && gotrace__fast_named_block(site, frame, reason)) return;
   if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return;
   c.frame = frame;
   if (!c.m->go) gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  else gotrace__block(&c, reason);
+  else if (status == GOTRACE__WAITING) gotrace__block(&c, reason);
+  else gotrace__stop_running(&c, reason);
   gotrace__call_end(&c);
 }
 
@@ -6077,6 +6056,7 @@ static inline bool gotrace__fast_unblock(const gotrace_site *site, void *frame, 
   uint64_t word;
   uint32_t stack;
   bool done;
+  if (!gotrace_enabled()) return gotrace__unblock_while_off(g);
   if (!gotrace__enter_fast(&c, false)) return false;
   done = gotrace__choose_stream(&c) && gotrace__fast_stack(&c, site, frame, &stack) &&
          gotrace__fast_take(&c, g, GOTRACE__WAITING, &word);
@@ -6126,6 +6106,22 @@ static inline void gotrace__time_switch(gotrace__call *c, const gotrace_go *g) {
   c->timed = true;
 }
 
+/* v2: a switch as one event. `end`: the thread's goroutine ends. */
+static inline void gotrace__v2_switch(gotrace__call *c, gotrace_go *g, uint64_t word, bool end, const char *label) {
+  if (c->session) {
+    gotrace__time_switch(c, g);
+    gotrace__v2_write2(c, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, c->at, g->id,
+                       gotrace__sequence_of(word) + 1);
+  }
+  if (end) gotrace__die(c, true);
+  else gotrace__detach_running(c, 0, GOTRACE__WAITING);
+  if (c->session) {
+    if (label) gotrace__v2_write1(c, GOTRACE_V2_GO_LABEL, c->at, gotrace__string(c, label));
+    gotrace__store_relaxed(&g->tick, c->at);
+  }
+  gotrace__put_on(c, g, word, 1);
+}
+
 /* v1 and 1.22 have no switch event. They get an unblock, a block or end, and a start, all with the same time. */
 static inline bool gotrace__fast_switch(const gotrace_site *site, void *frame, gotrace_go *g) {
   gotrace__call c;
@@ -6136,18 +6132,14 @@ static inline bool gotrace__fast_switch(const gotrace_site *site, void *frame, g
   done = gotrace__choose_stream(&c) && gotrace__fast_leave(&c) &&
          (c.v2 || gotrace__fast_stack(&c, site, frame, &stack)) && gotrace__fast_take(&c, g, GOTRACE__WAITING, &word);
   if (GOTRACE__LIKELY(done)) {
-    gotrace__time_switch(&c, g);
     if (c.v2) {
-      gotrace__v2_write2(&c, GOTRACE_V2_GO_SWITCH, c.at, g->id, gotrace__sequence_of(word) + 1);
-      gotrace__detach_running(&c, 0, GOTRACE__WAITING);
-      gotrace__store_relaxed(&g->tick, c.at);
+      gotrace__v2_switch(&c, g, word, false, NULL);
     } else {
+      gotrace__time_switch(&c, g);
       gotrace__write_known_unblock(&c, g, word, stack);
-      gotrace__write_block(&c, GOTRACE_BLOCK_GENERIC, stack);
-      gotrace__detach_running(&c, 0, GOTRACE__WAITING);
-      gotrace__write_start_of(&c, g, gotrace__sequence_of(word) + 1, NULL);
+      gotrace__pause_running(&c, GOTRACE__WAITING, GOTRACE_BLOCK_GENERIC, 0, stack);
+      gotrace__run_ready(&c, g, word, 1, NULL);
     }
-    gotrace__put_on(&c, g, word, c.v2 ? 1 : 2);
   }
   gotrace__leave(&c);
   return done;
@@ -6172,18 +6164,7 @@ static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, g
              gotrace__status_of(word) == GOTRACE__WAITING && g->unborn != c.session) {
     gotrace__leave_stw(&c);
     gotrace__take_again(&c, g, &word);
-    if (c.session) {
-      gotrace__time_switch(&c, g);
-      gotrace__v2_write2(&c, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, c.at, g->id,
-                         gotrace__sequence_of(word) + 1);
-    }
-    if (end) gotrace__die(&c, true);
-    else gotrace__detach_running(&c, 0, GOTRACE__WAITING);
-    if (c.session) {
-      if (g->label && g->label[0]) gotrace__v2_write1(&c, GOTRACE_V2_GO_LABEL, c.at, gotrace__string(&c, g->label));
-      gotrace__store_relaxed(&g->tick, c.at);
-    }
-    gotrace__put_on(&c, g, word, 1);
+    gotrace__v2_switch(&c, g, word, end, gotrace__shown_label(g));
   } else {
     if (c.session) gotrace__leave_stw(&c);
     gotrace__take_again(&c, g, &word);
@@ -6215,7 +6196,7 @@ static void gotrace__write_destroy(gotrace__call *c, gotrace_go *g, uint64_t wor
     sequence++;
   }
   /* Not GoSwitch: viewers would show the other goroutine as blocked without a reason. */
-  if (over) gotrace__write_stop(c, GOTRACE_STOP_GENERIC, gotrace__stop_stack(c));
+  if (over) gotrace__write_pause(c, GOTRACE__RUNNABLE, GOTRACE_STOP_GENERIC, GOTRACE__BUILT_IN, gotrace__stop_stack(c));
   gotrace__write_start_of(c, g, sequence, NULL);
   gotrace__write_end(c);
   c->p->run_session = 0;
@@ -6346,7 +6327,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, con
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
-  if (gotrace__start_while_off(go) || gotrace__fast_start(go)) return;
+  if (gotrace__fast_start(go)) return;
   gotrace__start_go(go, false);
 }
 
@@ -6355,23 +6336,22 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
-  if (reason < GOTRACE_STOP_REASON_COUNT &&
-      (gotrace__detach_while_off(GOTRACE__RUNNABLE) || gotrace__fast_stop(site, GOTRACE__FRAME, reason)))
+  if (reason < GOTRACE_STOP_REASON_COUNT && gotrace__fast_pause(site, GOTRACE__FRAME, GOTRACE__RUNNABLE, reason))
     return;
-  gotrace__stop_go(site, GOTRACE__FRAME, reason);
+  gotrace__pause_go(site, GOTRACE__FRAME, GOTRACE__RUNNABLE, reason);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
   if ((reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP) < GOTRACE_BLOCK_REASON_COUNT &&
-      (gotrace__detach_while_off(GOTRACE__WAITING) || gotrace__fast_block(site, GOTRACE__FRAME, reason)))
+      gotrace__fast_pause(site, GOTRACE__FRAME, GOTRACE__WAITING, reason))
     return;
-  gotrace__block_go(site, GOTRACE__FRAME, reason);
+  gotrace__pause_go(site, GOTRACE__FRAME, GOTRACE__WAITING, reason);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
-  if (gotrace__unblock_while_off(go) || gotrace__fast_unblock(site, GOTRACE__FRAME, go)) return;
+  if (gotrace__fast_unblock(site, GOTRACE__FRAME, go)) return;
   gotrace__unblock_go(site, GOTRACE__FRAME, go);
   GOTRACE__KEEP_FRAME();
 }
@@ -6520,27 +6500,25 @@ static GOTRACE__NOINLINE void gotrace__begin_syscall(gotrace_site *site, void *f
 /* The shortest system call, in trace time, for which Go's sysmon takes a proc away. */
 static uint64_t gotrace__sysmon_ticks(void);
 
-/* v2: writes the end of the system call of the thread's goroutine, taken with `word`. The thread's proc is taken if the
- * thread kept it through the system call; another proc is running. Go: traceLocker.GoSysExit. */
-static void gotrace__v2_syscall_end(gotrace__call *c, uint64_t word, bool blocked) {
-  gotrace__thread *m = c->m;
-  gotrace_go *g = m->go;
-  gotrace_proc *p = m->proc;
-  bool kept = p && c->taken == p;
-  uint64_t tick;
-  tick = gotrace__stamp(c, g);
+/* After a system call the thread's goroutine, taken with `word`, becomes runnable (`blocked`) or continues on p. */
+static inline void gotrace__after_syscall(gotrace__call *c, gotrace_proc *p, uint64_t word, unsigned numbered,
+                                          bool blocked) {
+  gotrace_go *g = c->m->go;
+  if (!blocked || p) gotrace__store_relaxed(&p->go, blocked ? (gotrace_go *)NULL : g);
+  if (blocked) gotrace__store_relaxed(&c->m->go, (gotrace_go *)NULL);
+  gotrace__give(c, g, word, numbered, blocked ? GOTRACE__RUNNABLE : GOTRACE__RUNNING);
+}
+
+/* v2: writes the end of the system call of the thread's goroutine, taken with `word`. `kept`: the thread kept its proc
+ * p through the system call, and has taken it; otherwise p is running, or NULL. Go: traceLocker.GoSysExit. */
+static inline void gotrace__v2_syscall_end(gotrace__call *c, gotrace_proc *p, uint64_t word, bool kept, bool blocked) {
+  gotrace_go *g = c->m->go;
+  uint64_t tick = gotrace__stamp(c, g);
   gotrace__store_relaxed(&g->tick, tick);
   gotrace__v2_write0(c, kept ? GOTRACE_V2_GO_SYSCALL_END : GOTRACE_V2_GO_SYSCALL_END_BLOCKED, tick);
-  gotrace__store_relaxed(&m->in_syscall, false);
-  if (blocked) {
-    if (p) gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
-    gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
-    gotrace__give(c, g, word, 0, GOTRACE__RUNNABLE);
-    return;
-  }
-  if (!kept) gotrace__write_start(c, g, gotrace__sequence_of(word));
-  gotrace__store_relaxed(&p->go, g);
-  gotrace__give(c, g, word, kept ? 0 : 1, GOTRACE__RUNNING);
+  gotrace__store_relaxed(&c->m->in_syscall, false);
+  if (!blocked && !kept) gotrace__write_start(c, g, gotrace__sequence_of(word));
+  gotrace__after_syscall(c, p, word, !blocked && !kept ? 1 : 0, blocked);
 }
 
 /* v1: whether the trace has the begin of the thread's system call, as one that does not block. */
@@ -6564,16 +6542,13 @@ static inline bool gotrace__fast_syscall_end(void) {
            (c.v2 || gotrace__is_short_syscall(&c, g)) && gotrace__fast_take(&c, g, GOTRACE__SYSCALL, &word);
     if (GOTRACE__LIKELY(done)) {
       if (c.v2) {
-        uint64_t tick = gotrace__stamp(&c, g);
-        gotrace__store_relaxed(&g->tick, tick);
-        gotrace__v2_write0(&c, GOTRACE_V2_GO_SYSCALL_END, tick);
+        gotrace__v2_syscall_end(&c, c.p, word, true, false);
       } else {
+        gotrace__store_relaxed(&c.m->in_syscall, false);
         g->syscall_session = 0;
         c.p->run_in_syscall = false;
+        gotrace__after_syscall(&c, c.p, word, 0, false);
       }
-      gotrace__store_relaxed(&c.m->in_syscall, false);
-      gotrace__store_relaxed(&c.p->go, g);
-      gotrace__give(&c, g, word, 0, GOTRACE__RUNNING);
       before = gotrace__proc_word(c.m->index, GOTRACE__PROC_RUNNING);
     }
     gotrace__store_release(&c.p->word, before);
@@ -6627,18 +6602,12 @@ static void gotrace__v1_syscall_end(gotrace__call *c, gotrace_proc *p, uint64_t 
     g->exit_session = c->session;
   }
   if (blocked) {
-    if (p) gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
-    gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
-    gotrace__give(c, g, word, numbered, GOTRACE__RUNNABLE);
+    gotrace__after_syscall(c, p, word, numbered, true);
     return;
   }
-  if (c->session && waits) {
-    gotrace__write_start(c, g, gotrace__sequence_of(word) + numbered);
-    numbered++;
-  }
+  if (c->session && waits) gotrace__write_start(c, g, gotrace__sequence_of(word) + numbered++);
   if (c->session) c->p->run_in_syscall = false;
-  gotrace__store_relaxed(&p->go, g);
-  gotrace__give(c, g, word, numbered, GOTRACE__RUNNING);
+  gotrace__after_syscall(c, p, word, numbered, false);
 }
 
 /* Ends the thread's system call. `blocked`: the goroutine becomes runnable; otherwise it continues to run. `ends`: the
@@ -6677,7 +6646,7 @@ static GOTRACE__NOINLINE void gotrace__syscall_end(bool blocked, bool ends) {
     gotrace__store_relaxed(&m->in_syscall, false);
     gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
   } else if (c.v2) {
-    gotrace__v2_syscall_end(&c, word, blocked);
+    gotrace__v2_syscall_end(&c, p, word, p && c.taken == p, blocked);
   } else {
     if (c.session && p && c.p != p) gotrace__open(&c, p); /* the trace has begun meanwhile */
     gotrace__v1_syscall_end(&c, p, word, blocked);
@@ -7140,9 +7109,8 @@ static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const vo
     return;
   }
   if (m) gotrace__leave_wait(m); /* a previous wait that has not ended */
-  if (g && (reason < GOTRACE_BLOCK_REASON_COUNT
-                ? gotrace__detach_while_off(GOTRACE__WAITING) || gotrace__fast_block(site, frame, reason)
-                : gotrace__fast_named_block(site, frame, reason)))
+  if (g && (reason < GOTRACE_BLOCK_REASON_COUNT ? gotrace__fast_pause(site, frame, GOTRACE__WAITING, reason)
+                                                : gotrace__fast_named_block(site, frame, reason)))
     m->waiting_id = gotrace__load_relaxed(&g->id), m->waiting = g;
   else if ((g = gotrace__begin_wait_slowly(site, frame, reason)) == NULL) return;
   m = gotrace__self;
@@ -7178,8 +7146,7 @@ static inline unsigned gotrace__fast_wake(const gotrace_site *site, void *frame,
   unsigned woken = 0;
   while (woken < count && (m = gotrace__claim_wait(bucket, key)) != NULL) {
     gotrace_go *g = m->waiting;
-    if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->id) != m->waiting_id ||
-                          !(gotrace__unblock_while_off(g) || gotrace__fast_unblock(site, frame, g)))) {
+    if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->id) != m->waiting_id || !gotrace__fast_unblock(site, frame, g))) {
       gotrace__lock(&bucket->lock);
       gotrace__list_wait(bucket, m, NULL);
       gotrace__store_release(&m->wait_claimed, 0u);
@@ -7248,7 +7215,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
     gotrace__leave_wait(m);
     m->waiting = NULL;
     if (gotrace__load_relaxed(&g->id) != m->waiting_id) g = NULL;
-    if (!gotrace__start_while_off(g) && !gotrace__fast_start(g)) gotrace__start_go(g, true);
+    if (!gotrace__fast_start(g)) gotrace__start_go(g, true);
   } else {
     gotrace__call c;
     if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
@@ -7594,11 +7561,15 @@ static bool gotrace__region_room(gotrace_go *g) {
   return true;
 }
 
-static inline void gotrace__push_region(gotrace_go *g, uint64_t task, const char *name, bool unnamed) {
+/* Begins a region, for which there is room. `id`: of its name; 0: empty, or no memory for it. */
+static inline void gotrace__push_region(gotrace__call *c, uint64_t task, const char *name, uint32_t id,
+                                        uint32_t stack) {
+  gotrace_go *g = c->m->go;
   gotrace__open_region *open = &g->regions[g->region_depth++];
   open->task = task;
   open->name = name;
-  open->unnamed = unnamed;
+  open->unnamed = !id;
+  gotrace__write_region(c, task, 0, id, stack);
 }
 
 /* Fast path: whether the thread's goroutine has had a region in this session (so the format has regions, and the open
@@ -7617,10 +7588,7 @@ static inline bool gotrace__fast_region_begin(const gotrace_site *site, void *fr
   if (!name_is_constant || !gotrace__enter_fast(&c, false)) return false;
   done = gotrace__choose_stream(&c) && gotrace__fast_region(&c, site, frame, name, &id, &stack) &&
          c.m->go->region_depth < c.m->go->region_capacity;
-  if (GOTRACE__LIKELY(done)) {
-    gotrace__push_region(c.m->go, task.id, name, !id);
-    gotrace__write_region(&c, task.id, 0, id, stack);
-  }
+  if (GOTRACE__LIKELY(done)) gotrace__push_region(&c, task.id, name, id, stack);
   gotrace__leave(&c);
   return done;
 }
@@ -7639,21 +7607,27 @@ static GOTRACE__NOINLINE void gotrace__begin_region(gotrace_site *site, void *fr
     } else if (!gotrace__region_room(g)) {
       gotrace__count_problem(&c, GOTRACE_PROBLEM_REGION_DEPTH);
     } else {
-      gotrace__push_region(g, task.id, kept, !id);
-      gotrace__write_region(&c, task.id, 0, id, gotrace__stack(&c));
+      gotrace__push_region(&c, task.id, kept, id, gotrace__stack(&c));
     }
   }
   gotrace__call_end(&c);
 }
 
-/* Ends the innermost region, by the id of its name. The id is 0 if the name is empty, or if there is no memory for it
- * in this generation. In the latter case the trace must end: readers identify a region by its name. */
+/* Ends the innermost region. `id`: of its name. */
+static inline void gotrace__pop_region(gotrace__call *c, uint64_t task, uint32_t id, uint32_t stack) {
+  c->m->go->region_depth--;
+  gotrace__write_region(c, task, 1, id, stack);
+}
+
+/* The same for any name. The id is 0 if the name is empty, or if there is no memory for it in this generation. In the
+ * latter case the trace must end: readers identify a region by its name. */
 static void gotrace__end_innermost(gotrace__call *c, gotrace_go *g, uint32_t name) {
-  const gotrace__open_region *open = &g->regions[--g->region_depth];
+  const gotrace__open_region *open = &g->regions[g->region_depth - 1];
   if (GOTRACE__UNLIKELY(!name) && open->name[0] && !open->unnamed) {
+    g->region_depth--;
     gotrace__end_in_call(c, GOTRACE_ERROR_OUT_OF_MEMORY);
   } else {
-    gotrace__write_region(c, open->task, 1, open->unnamed ? 0 : name, gotrace__stack(c));
+    gotrace__pop_region(c, open->task, open->unnamed ? 0 : name, gotrace__stack(c));
   }
 }
 
@@ -7668,10 +7642,7 @@ static inline bool gotrace__fast_region_end(const gotrace_site *site, void *fram
   if (GOTRACE__LIKELY(done)) {
     const gotrace__open_region *open = &c.m->go->regions[c.m->go->region_depth - 1];
     done = open->task == task.id && open->name == name && !open->unnamed;
-    if (GOTRACE__LIKELY(done)) {
-      c.m->go->region_depth--;
-      gotrace__write_region(&c, task.id, 1, id, stack);
-    }
+    if (GOTRACE__LIKELY(done)) gotrace__pop_region(&c, task.id, id, stack);
   }
   gotrace__leave(&c);
   return done;
