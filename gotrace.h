@@ -923,9 +923,9 @@ typedef struct gotrace_stats {
   uint64_t reserved[7];
 } gotrace_stats;
 
-/* The static call site at this place, a gotrace_site *; NULL on compilers without statement expressions. Every macro
- * below that calls a function `..._at` passes it. */
-#if GOTRACE_CALL_SITES && GOTRACE__GNU
+/* The static call site at this place, a gotrace_site *; NULL on compilers without statement expressions, and with
+ * GOTRACE_DISABLE. Every macro below that calls a function `..._at` passes it. */
+#if GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE
 #define GOTRACE_HERE                                                                  \
   (__extension__({                                                                    \
     GOTRACE__ALLOW_STATIC                                                             \
@@ -973,7 +973,12 @@ typedef struct gotrace_stats {
 #define GOTRACE__NAME(a, b) GOTRACE__NAME2(a, b)
 #define GOTRACE__NAME2(a, b) a##b
 
-#if !GOTRACE_DISABLE
+/* GOTRACE_DISABLE declares the calls as static inline functions, and defines them below with empty bodies. */
+#if GOTRACE_DISABLE
+#pragma push_macro("GOTRACE_API")
+#undef GOTRACE_API
+#define GOTRACE_API static inline
+#endif
 
 /* ------------------------------------------------------------------------------------------------ >>session ----
  *
@@ -1059,16 +1064,18 @@ GOTRACE_API gotrace_result gotrace_flight_stop(void);
 GOTRACE_API gotrace_result gotrace_advance(void);
 
 /* Whether tracing is on. An inline relaxed load. */
-#if GOTRACE__GNU
+#if GOTRACE_DISABLE
+#define gotrace_enabled() false
+#elif GOTRACE__GNU
 typedef uint32_t gotrace__flag;
 #define gotrace_enabled() (__atomic_load_n(&gotrace__on, __ATOMIC_RELAXED) != 0)
 #else
 typedef volatile uint32_t gotrace__flag;
 #define gotrace_enabled() (gotrace__on != 0)
 #endif
-#if GOTRACE_STATIC
+#if GOTRACE_STATIC && !GOTRACE_DISABLE
 GOTRACE_API gotrace__flag gotrace__on;
-#else
+#elif !GOTRACE_DISABLE
 extern GOTRACE_API gotrace__flag gotrace__on;
 #endif
 
@@ -1160,7 +1167,7 @@ GOTRACE_API void gotrace_go_end(void);
  *
  * GOTRACE_REASON is for constant names: its call site caches the number, so that it costs a load. */
 GOTRACE_API unsigned gotrace_reason(const char *name);
-#if GOTRACE_CALL_SITES && defined(__GNUC__)
+#if GOTRACE_CALL_SITES && defined(__GNUC__) && !GOTRACE_DISABLE
 #define GOTRACE_REASON(name)                              \
   (__extension__({                                        \
     static unsigned gotrace__reason;                      \
@@ -1398,6 +1405,10 @@ GOTRACE_API void gotrace_logv_at(gotrace_site *site, gotrace_task task, const ch
 #define GOTRACE_REGION(name) GOTRACE_TASK_REGION (GOTRACE_NO_TASK, name)
 /* clang-format on */
 #define GOTRACE_TASK_REGION(task, name) GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name)
+#if GOTRACE_DISABLE
+#define GOTRACE__SCOPE(variable, task, name) \
+  for (int variable = ((void)(task), (void)(name), 1); variable; variable = 0)
+#else
 typedef struct gotrace__scope {
   gotrace_site *site;
   const char *name;
@@ -1435,151 +1446,124 @@ GOTRACE__SCOPE_INLINE void gotrace__scope_end(gotrace__scope *scope) {
   scope->once = 0;
   if (gotrace_enabled()) gotrace_region_end_at(scope->site, scope->task, scope->name, scope->name_is_constant);
 }
+#endif /* !GOTRACE_DISABLE */
 
 /* Samples the calling thread's execution (1.19 and later), for a SIGPROF handler: `ucontext` is the handler's third
  * argument; NULL for a sample without a stack. Async-signal-safe: takes no lock and allocates nothing. A sample for
  * which there is no room is counted. Go: traceCPUSample. */
 GOTRACE_API void gotrace_cpu_sample(void *ucontext);
 
-#else /* GOTRACE_DISABLE: the calls are empty functions, which compile to nothing. */
-
+/* All calls of the sections above but gotrace_get_stats, and what they return with GOTRACE_DISABLE. The compiler
+ * reports a call that has no row or other types than its declaration. X(result type, name, (parameters), result) */
 /* clang-format off */
-static inline void gotrace_get_stats(gotrace_stats *stats) {
-  static gotrace_stats none; /* zero */
-  *stats = none;
-}
-static inline gotrace_result gotrace_start(const gotrace_options *options) { (void)options; return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_start_file(const char *path, const gotrace_options *options) { (void)path; (void)options; return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_stop(void) { return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_end(void) { return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_read(const void **chunk, size_t *size) { (void)chunk; (void)size; return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_try_read(const void **chunk, size_t *size) { (void)chunk; (void)size; return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_advance(void) { return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_flight_start(const gotrace_options *options) { (void)options; return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) { (void)write; (void)context; return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_flight_snapshot_file(const char *path) { (void)path; return GOTRACE_ERROR_DISABLED; }
-static inline gotrace_result gotrace_flight_stop(void) { return GOTRACE_ERROR_DISABLED; }
-static inline bool gotrace_enabled(void) { return false; }
-static inline bool gotrace_is_enabled(void) { return false; }
-static inline gotrace_result gotrace_start_environment(void) { return GOTRACE_ERROR_DISABLED; }
-static inline void gotrace_debug_here(gotrace_site *site) { (void)site; }
-static inline void gotrace_thread_begin(const char *name) { (void)name; }
-static inline gotrace_go *gotrace_thread_create(const gotrace_location *entry) { (void)entry; return NULL; }
-static inline void gotrace_thread_begin_as(gotrace_go *go) { (void)go; }
-static inline void gotrace_thread_rename(const char *name) { (void)name; }
-static inline void gotrace_thread_end(void) {}
-static inline gotrace_proc *gotrace_proc_create(void) { return NULL; }
-static inline void gotrace_proc_destroy(gotrace_proc *proc) { (void)proc; }
-static inline int gotrace_proc_id(const gotrace_proc *proc) { (void)proc; return 0; }
-static inline void gotrace_proc_start(gotrace_proc *proc) { (void)proc; }
-static inline void gotrace_proc_stop(void) {}
-static inline void gotrace_proc_steal(gotrace_proc *proc) { (void)proc; }
-static inline void gotrace_procs_change(unsigned count) { (void)count; }
-static inline gotrace_go *gotrace_go_create(const gotrace_location *entry) { (void)entry; return NULL; }
-static inline gotrace_go *gotrace_go_create_blocked(const gotrace_location *entry) { (void)entry; return NULL; }
-static inline gotrace_go *gotrace_go_create_syscall(const gotrace_location *entry) { (void)entry; return NULL; }
-static inline void gotrace_go_start(gotrace_go *go) { (void)go; }
-static inline void gotrace_go_end(void) {}
-static inline unsigned gotrace_reason(const char *name) { (void)name; return 0; }
-#define GOTRACE_REASON(name) gotrace_reason(name)
-static inline void gotrace_go_stop(unsigned reason) { (void)reason; }
-static inline void gotrace_go_block(unsigned reason) { (void)reason; }
-static inline void gotrace_go_unblock(gotrace_go *go) { (void)go; }
-static inline void gotrace_go_switch(gotrace_go *go) { (void)go; }
-static inline void gotrace_go_switch_for(gotrace_go *go, unsigned reason) { (void)go; (void)reason; }
-static inline void gotrace_go_switch_end(gotrace_go *go) { (void)go; }
-static inline void gotrace_go_destroy(gotrace_go *go) { (void)go; }
-static inline void gotrace_go_syscall_begin(void) {}
-static inline void gotrace_go_syscall_end(void) {}
-static inline void gotrace_go_syscall_end_blocked(void) {}
-static inline void gotrace_go_end_in_syscall(void) {}
-static inline void gotrace_go_label(const char *label) { (void)label; }
-static inline void gotrace_go_rename(gotrace_go *go, const char *name) { (void)go; (void)name; }
-static inline void gotrace_go_timer(gotrace_go *go) { (void)go; }
-static inline void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) { (void)go; (void)low; (void)high; }
-static inline gotrace_go *gotrace_go_self(void) { return NULL; }
-static inline uint64_t gotrace_go_id(const gotrace_go *go) { (void)go; return 0; }
-static inline void gotrace_wait_begin(unsigned reason) { (void)reason; }
-static inline void gotrace_wait_end(void) {}
-#define GOTRACE_WAKE_ALL 0xffffffffu
-static inline void gotrace_wait_on(const void *key, unsigned reason) { (void)key; (void)reason; }
-static inline unsigned gotrace_wake(const void *key, unsigned count) { (void)key; (void)count; return 0; }
-static inline gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line) { (void)function; (void)file; (void)line; return NULL; }
-static inline gotrace_site *gotrace_site_make_pc(uintptr_t pc) { (void)pc; return NULL; }
-static inline void gotrace_gc_begin(void) {}
-static inline void gotrace_gc_end(void) {}
-static inline void gotrace_gc_scan_begin(void) {}
-static inline void gotrace_gc_scan_end(void) {}
-static inline void gotrace_stw_begin(unsigned reason) { (void)reason; }
-static inline void gotrace_stw_end(void) {}
-static inline void gotrace_gc_sweep_begin(void) {}
-static inline void gotrace_gc_sweep_span(uint64_t swept, uint64_t reclaimed) { (void)swept; (void)reclaimed; }
-static inline void gotrace_gc_sweep_end(void) {}
-static inline void gotrace_gc_mark_assist_begin(void) {}
-static inline void gotrace_gc_mark_assist_end(void) {}
-static inline void gotrace_heap_alloc(uint64_t bytes) { (void)bytes; }
-static inline void gotrace_heap_goal(uint64_t bytes) { (void)bytes; }
-static inline void gotrace_span(const void *base, size_t bytes, unsigned kind_class) { (void)base; (void)bytes; (void)kind_class; }
-static inline void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) { (void)base; (void)bytes; (void)kind_class; }
-static inline void gotrace_span_free(const void *base) { (void)base; }
-static inline void gotrace_heap_object(const void *object, const gotrace_type *type) { (void)object; (void)type; }
-static inline void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) { (void)object; (void)type; }
-static inline void gotrace_heap_object_free(const void *object) { (void)object; }
-static inline void gotrace_goroutine_stack(const void *base, size_t bytes) { (void)base; (void)bytes; }
-static inline void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) { (void)base; (void)bytes; }
-static inline void gotrace_goroutine_stack_free(const void *base) { (void)base; }
-static inline gotrace_task gotrace_task_begin(const char *name, gotrace_task parent) { (void)name; return parent; }
-static inline void gotrace_task_end(gotrace_task task) { (void)task; }
-static inline void gotrace_region_begin(gotrace_task task, const char *name) { (void)task; (void)name; }
-static inline void gotrace_region_end(gotrace_task task, const char *name) { (void)task; (void)name; }
-static inline void gotrace_log(gotrace_task task, const char *category, const char *message) { (void)task; (void)category; (void)message; }
-static inline void gotrace_cpu_sample(void *ucontext) { (void)ucontext; }
-static inline int gotrace__unused_format(gotrace_task task, const char *category, const char *format, ...) {
-  (void)task, (void)category, (void)format;
-  return 0;
-}
-#define gotrace_logf(...) ((void)(0 && gotrace__unused_format(__VA_ARGS__)))
-static inline void gotrace_logv(gotrace_task task, const char *category, const char *format, va_list arguments) {
-  (void)task, (void)category, (void)format, (void)arguments;
-}
-#define gotrace_logv_at(site, task, category, format, arguments) \
-  ((void)(site), gotrace_logv(task, category, format, arguments))
-#define gotrace_procs_change_at(site, count) ((void)(site), gotrace_procs_change(count))
-#define gotrace_thread_create_at(site, entry) ((void)(site), gotrace_thread_create(entry))
-#define gotrace_go_create_at(site, entry) ((void)(site), gotrace_go_create(entry))
-#define gotrace_go_create_blocked_at(site, entry) ((void)(site), gotrace_go_create_blocked(entry))
-#define gotrace_go_create_syscall_at(site, entry) ((void)(site), gotrace_go_create_syscall(entry))
-#define gotrace_go_stop_at(site, reason) ((void)(site), gotrace_go_stop(reason))
-#define gotrace_go_block_at(site, reason) ((void)(site), gotrace_go_block(reason))
-#define gotrace_go_unblock_at(site, go) ((void)(site), gotrace_go_unblock(go))
-#define gotrace_go_switch_at(site, go) ((void)(site), gotrace_go_switch(go))
-#define gotrace_go_switch_for_at(site, go, reason) ((void)(site), gotrace_go_switch_for(go, reason))
-#define gotrace_go_switch_end_at(site, go) ((void)(site), gotrace_go_switch_end(go))
-#define gotrace_go_destroy_at(site, go) ((void)(site), gotrace_go_destroy(go))
-#define gotrace_go_syscall_begin_at(site) ((void)(site), gotrace_go_syscall_begin())
-#define gotrace_wait_begin_at(site, reason) ((void)(site), gotrace_wait_begin(reason))
-#define gotrace_wait_on_at(site, key, reason) ((void)(site), gotrace_wait_on(key, reason))
-#define gotrace_wake_at(site, key, count) ((void)(site), gotrace_wake(key, count))
-#define gotrace_gc_begin_at(site) ((void)(site), gotrace_gc_begin())
-#define gotrace_stw_begin_at(site, reason) ((void)(site), gotrace_stw_begin(reason))
-#define gotrace_gc_sweep_span_at(site, swept, reclaimed) ((void)(site), gotrace_gc_sweep_span(swept, reclaimed))
-#define gotrace_gc_mark_assist_begin_at(site) ((void)(site), gotrace_gc_mark_assist_begin())
-#define gotrace_task_begin_at(site, name, constant, parent) \
-  ((void)(site), (void)(constant), gotrace_task_begin(name, parent))
-#define gotrace_task_end_at(site, task) ((void)(site), gotrace_task_end(task))
-#define gotrace_region_begin_at(site, task, name, constant) \
-  ((void)(site), (void)(constant), gotrace_region_begin(task, name))
-#define gotrace_region_end_at(site, task, name, constant) \
-  ((void)(site), (void)(constant), gotrace_region_end(task, name))
-#define gotrace_log_at(site, task, category, message) ((void)(site), gotrace_log(task, category, message))
-#define gotrace_logf_at(site, ...) ((void)(site), gotrace_logf(__VA_ARGS__))
-#define GOTRACE_REGION(name) GOTRACE_TASK_REGION(GOTRACE_NO_TASK, name)
-#define GOTRACE_TASK_REGION(task, name) GOTRACE__ONCE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name)
-#define GOTRACE__ONCE(variable, task, name) \
-  for (int variable = 1; variable; variable = 0, gotrace_region_end(task, name))
+#define GOTRACE__CALLS(X) \
+  X(gotrace_result, gotrace_start, (const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_start_file, (const char *path, const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_start_environment, (void), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_stop, (void), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_end, (void), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_read, (const void **chunk, size_t *size), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_try_read, (const void **chunk, size_t *size), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_flight_start, (const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_flight_snapshot, (gotrace_write_fn *write, void *context), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_flight_snapshot_file, (const char *path), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_flight_stop, (void), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_advance, (void), GOTRACE_ERROR_DISABLED) \
+  X(bool, gotrace_is_enabled, (void), false) \
+  X(void, gotrace_debug_here, (gotrace_site *site), ) \
+  X(void, gotrace_thread_begin, (const char *name), ) \
+  X(gotrace_go *, gotrace_thread_create_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
+  X(void, gotrace_thread_begin_as, (gotrace_go *go), ) \
+  X(void, gotrace_thread_rename, (const char *name), ) \
+  X(void, gotrace_thread_end, (void), ) \
+  X(gotrace_proc *, gotrace_proc_create, (void), NULL) \
+  X(void, gotrace_proc_destroy, (gotrace_proc *proc), ) \
+  X(int, gotrace_proc_id, (const gotrace_proc *proc), 0) \
+  X(void, gotrace_proc_start, (gotrace_proc *proc), ) \
+  X(void, gotrace_proc_stop, (void), ) \
+  X(void, gotrace_proc_steal, (gotrace_proc *proc), ) \
+  X(void, gotrace_procs_change_at, (gotrace_site *site, unsigned count), ) \
+  X(gotrace_go *, gotrace_go_create_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
+  X(gotrace_go *, gotrace_go_create_blocked_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
+  X(gotrace_go *, gotrace_go_create_syscall_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
+  X(void, gotrace_go_start, (gotrace_go *go), ) \
+  X(void, gotrace_go_end, (void), ) \
+  X(unsigned, gotrace_reason, (const char *name), 0) \
+  X(void, gotrace_go_stop_at, (gotrace_site *site, unsigned reason), ) \
+  X(void, gotrace_go_block_at, (gotrace_site *site, unsigned reason), ) \
+  X(void, gotrace_go_unblock_at, (gotrace_site *site, gotrace_go *go), ) \
+  X(void, gotrace_go_switch_at, (gotrace_site *site, gotrace_go *go), ) \
+  X(void, gotrace_go_switch_for_at, (gotrace_site *site, gotrace_go *go, unsigned reason), ) \
+  X(void, gotrace_go_switch_end_at, (gotrace_site *site, gotrace_go *go), ) \
+  X(void, gotrace_go_destroy_at, (gotrace_site *site, gotrace_go *go), ) \
+  X(void, gotrace_go_syscall_begin_at, (gotrace_site *site), ) \
+  X(void, gotrace_go_syscall_end, (void), ) \
+  X(void, gotrace_go_syscall_end_blocked, (void), ) \
+  X(void, gotrace_go_end_in_syscall, (void), ) \
+  X(void, gotrace_go_label, (const char *label), ) \
+  X(void, gotrace_go_rename, (gotrace_go *go, const char *name), ) \
+  X(void, gotrace_go_timer, (gotrace_go *go), ) \
+  X(void, gotrace_go_stack_bounds, (gotrace_go *go, const void *low, const void *high), ) \
+  X(gotrace_go *, gotrace_go_self, (void), NULL) \
+  X(uint64_t, gotrace_go_id, (const gotrace_go *go), 0) \
+  X(void, gotrace_wait_begin_at, (gotrace_site *site, unsigned reason), ) \
+  X(void, gotrace_wait_end, (void), ) \
+  X(void, gotrace_wait_on_at, (gotrace_site *site, const void *key, unsigned reason), ) \
+  X(unsigned, gotrace_wake_at, (gotrace_site *site, const void *key, unsigned count), 0) \
+  X(gotrace_site *, gotrace_site_make, (const char *function, const char *file, uint32_t line), NULL) \
+  X(gotrace_site *, gotrace_site_make_pc, (uintptr_t pc), NULL) \
+  X(void, gotrace_gc_begin_at, (gotrace_site *site), ) \
+  X(void, gotrace_gc_end, (void), ) \
+  X(void, gotrace_gc_scan_begin, (void), ) \
+  X(void, gotrace_gc_scan_end, (void), ) \
+  X(void, gotrace_stw_begin_at, (gotrace_site *site, unsigned reason), ) \
+  X(void, gotrace_stw_end, (void), ) \
+  X(void, gotrace_gc_sweep_begin, (void), ) \
+  X(void, gotrace_gc_sweep_span_at, (gotrace_site *site, uint64_t swept, uint64_t reclaimed), ) \
+  X(void, gotrace_gc_sweep_end, (void), ) \
+  X(void, gotrace_gc_mark_assist_begin_at, (gotrace_site *site), ) \
+  X(void, gotrace_gc_mark_assist_end, (void), ) \
+  X(void, gotrace_heap_alloc, (uint64_t bytes), ) \
+  X(void, gotrace_heap_goal, (uint64_t bytes), ) \
+  X(void, gotrace_span, (const void *base, size_t bytes, unsigned kind_class), ) \
+  X(void, gotrace_span_alloc, (const void *base, size_t bytes, unsigned kind_class), ) \
+  X(void, gotrace_span_free, (const void *base), ) \
+  X(void, gotrace_heap_object, (const void *object, const gotrace_type *type), ) \
+  X(void, gotrace_heap_object_alloc, (const void *object, const gotrace_type *type), ) \
+  X(void, gotrace_heap_object_free, (const void *object), ) \
+  X(void, gotrace_goroutine_stack, (const void *base, size_t bytes), ) \
+  X(void, gotrace_goroutine_stack_alloc, (const void *base, size_t bytes), ) \
+  X(void, gotrace_goroutine_stack_free, (const void *base), ) \
+  X(gotrace_task, gotrace_task_begin_at, \
+    (gotrace_site *site, const char *name, int name_is_constant, gotrace_task parent), parent) \
+  X(void, gotrace_task_end_at, (gotrace_site *site, gotrace_task task), ) \
+  X(void, gotrace_region_begin_at, (gotrace_site *site, gotrace_task task, const char *name, int name_is_constant), ) \
+  X(void, gotrace_region_end_at, (gotrace_site *site, gotrace_task task, const char *name, int name_is_constant), ) \
+  X(void, gotrace_log_at, (gotrace_site *site, gotrace_task task, const char *category, const char *message), ) \
+  X(void, gotrace_logf_at, (gotrace_site *site, gotrace_task task, const char *category, const char *format, ...), ) \
+  X(void, gotrace_logv_at, \
+    (gotrace_site *site, gotrace_task task, const char *category, const char *format, va_list arguments), ) \
+  X(void, gotrace_cpu_sample, (void *ucontext), )
 /* clang-format on */
 
-#endif /* GOTRACE_DISABLE */
+#if GOTRACE_DISABLE
+#if GOTRACE__GNU
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
+#define GOTRACE__EMPTY(type, name, parameters, result) \
+  static inline type name parameters { return result; }
+GOTRACE__CALLS(GOTRACE__EMPTY)
+#undef GOTRACE__EMPTY
+static inline void gotrace_get_stats(gotrace_stats *stats) {
+  static gotrace_stats none; /* zero */
+  if (stats) *stats = none;
+}
+#if GOTRACE__GNU
+#pragma GCC diagnostic pop
+#endif
+#pragma pop_macro("GOTRACE_API")
+#endif
 
 /* ------------------------------------------------------------------------------------------------ >>decoder ----
  *
@@ -5218,7 +5202,7 @@ static bool gotrace__call_begin(gotrace__call *c, gotrace_site *site, unsigned f
  * done; the call then takes the slow path. */
 static inline gotrace__thread *gotrace__enter_while_off(void) {
   gotrace__thread *m = gotrace__self;
-  if (gotrace_enabled() || GOTRACE__UNLIKELY(!m || m->in_syscall || (m->sequence & 1))) return NULL;
+  if (GOTRACE__UNLIKELY(!m || m->in_syscall || (m->sequence & 1))) return NULL;
   gotrace__raise(m);
   if (GOTRACE__LIKELY((gotrace__control() & GOTRACE__MODES) == GOTRACE__OFF)) return m;
   gotrace__store_release(&m->sequence, m->sequence + 1);
@@ -5397,33 +5381,47 @@ static inline uint32_t gotrace__stop_stack(gotrace__call *c) {
   return GOTRACE__UNLIKELY(gotrace__t.version == GOTRACE_GO_1_22) ? gotrace__stop_stack_1_22(c) : gotrace__stack(c);
 }
 
-/* Writes that the running goroutine stops. `text`: the reason's string id in v2. */
-static inline void gotrace__write_stop_for(gotrace__call *c, unsigned reason, uint32_t text, uint32_t stack) {
-  static const uint8_t kinds[] = {
+/* The v1 events for the reasons. */
+static const uint8_t gotrace__v1_stops[] = {
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-      GOTRACE_STOP_REASONS(GOTRACE__REASON)
+    GOTRACE_STOP_REASONS(GOTRACE__REASON)};
+static const uint8_t gotrace__v1_blocks[] = {GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
-  };
+};
+
+/* Writes that the running goroutine stops (`status` is GOTRACE__RUNNABLE) or blocks (GOTRACE__WAITING). `text`: the
+ * reason's string id in v2, or GOTRACE__BUILT_IN for the one of a built-in reason. */
+#define GOTRACE__BUILT_IN UINT32_MAX
+static inline void gotrace__write_pause(gotrace__call *c, unsigned status, unsigned reason, uint32_t text,
+                                        uint32_t stack) {
+  bool blocks = status == GOTRACE__WAITING;
   uint64_t tick = gotrace__stamp(c, c->m->go);
-  if (c->v2) gotrace__v2_write2(c, GOTRACE_V2_GO_STOP, tick, text, stack);
-  else gotrace__v1_write1(c, kinds[gotrace__reason_base(reason)], tick, stack);
+  if (c->v2) {
+    const gotrace__tables *tables = gotrace__t.tables[c->slot];
+    if (text == GOTRACE__BUILT_IN) text = blocks ? tables->block_reasons[reason] : tables->stop_reasons[reason];
+    gotrace__v2_write2(c, blocks ? GOTRACE_V2_GO_BLOCK : GOTRACE_V2_GO_STOP, tick, text, stack);
+  } else {
+    reason = gotrace__reason_base(reason);
+    gotrace__v1_write1(c, blocks ? gotrace__v1_blocks[reason] : gotrace__v1_stops[reason], tick, stack);
+  }
 }
 
-/* The same for a built-in reason. */
-static inline void gotrace__write_stop(gotrace__call *c, unsigned reason, uint32_t stack) {
-  gotrace__write_stop_for(c, reason, c->v2 ? gotrace__t.tables[c->slot]->stop_reasons[reason] : 0, stack);
+/* The running goroutine stops or blocks, while tracing is on. */
+static inline void gotrace__pause_running(gotrace__call *c, unsigned status, unsigned reason, uint32_t text,
+                                          uint32_t stack) {
+  gotrace__write_pause(c, status, reason, text, stack);
+  gotrace__detach_running(c, 0, status);
 }
 
 static void gotrace__stop_running(gotrace__call *c, unsigned reason) {
   reason = gotrace__checked_reason(c, reason, GOTRACE_STOP_REASON_COUNT);
+  if (c->session) gotrace__leave_stw(c);
   if (c->session) {
-    gotrace__leave_stw(c);
-    if (c->session) {
-      uint32_t text = c->v2 ? gotrace__reason_string(c, reason, gotrace__t.tables[c->slot]->stop_reasons) : 0;
-      gotrace__write_stop_for(c, reason, text, gotrace__stop_stack(c));
-    }
+    uint32_t text = c->v2 ? gotrace__reason_string(c, reason, gotrace__t.tables[c->slot]->stop_reasons) : 0;
+    gotrace__pause_running(c, GOTRACE__RUNNABLE, reason, text, gotrace__stop_stack(c));
+  } else {
+    gotrace__detach_running(c, 0, GOTRACE__RUNNABLE);
   }
-  gotrace__detach_running(c, 0, GOTRACE__RUNNABLE);
 }
 
 static gotrace_proc *gotrace__new_proc(void) {
@@ -5865,8 +5863,10 @@ static inline void gotrace__write_start_of(gotrace__call *c, gotrace_go *g, uint
   c->p->run_in_syscall = false;
 }
 
+static const char *gotrace__shown_label(const gotrace_go *g) { return g->label && g->label[0] ? g->label : NULL; }
+
 static void gotrace__write_start(gotrace__call *c, gotrace_go *g, uint64_t sequence) {
-  gotrace__write_start_of(c, g, sequence, g->label && g->label[0] ? g->label : NULL);
+  gotrace__write_start_of(c, g, sequence, gotrace__shown_label(g));
 }
 
 /* Makes g, which the caller has taken with `word`, the goroutine that the thread runs. */
@@ -5878,23 +5878,26 @@ static inline void gotrace__put_on(gotrace__call *c, gotrace_go *g, uint64_t wor
   gotrace__give(c, g, word, numbered, GOTRACE__RUNNING);
 }
 
-/* Starts g, which the caller has taken with `word`, on the thread, after writing any events that must precede the
- * start. */
+/* Starts g, which the caller has taken with `word`, on the thread, after writing `numbered` numbered events of g. */
+static inline void gotrace__run_ready(gotrace__call *c, gotrace_go *g, uint64_t word, unsigned numbered,
+                                      const char *label) {
+  if (c->session) gotrace__write_start_of(c, g, gotrace__sequence_of(word) + numbered++, label);
+  gotrace__put_on(c, g, word, numbered);
+}
+
+/* The same, after writing any events that must precede the start. */
 static void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
   unsigned numbered = 0;
   if (c->session) {
-    uint64_t sequence = gotrace__sequence_of(word);
     if (gotrace__status_of(word) == GOTRACE__WAITING) {
-      numbered += gotrace__write_unblock(c, g, word, 0);
+      numbered = gotrace__write_unblock(c, g, word, 0);
     } else if (g->exit_session == c->session) {
-      gotrace__write_syscall_exit(c, g, sequence, g->exit_tick);
-      numbered++;
+      gotrace__write_syscall_exit(c, g, gotrace__sequence_of(word), g->exit_tick);
+      numbered = 1;
     }
-    gotrace__write_start(c, g, sequence + numbered);
-    numbered++;
     g->exit_session = 0;
   }
-  gotrace__put_on(c, g, word, numbered);
+  gotrace__run_ready(c, g, word, numbered, gotrace__shown_label(g));
 }
 
 /* `quietly`: the start of a blocked goroutine is intended and not counted as a repair. */
@@ -5926,12 +5929,10 @@ static inline bool gotrace__fast_start(gotrace_go *g) {
   gotrace__call c;
   uint64_t word;
   bool done;
+  if (!gotrace_enabled()) return gotrace__start_while_off(g);
   if (!gotrace__enter_fast(&c, false)) return false;
   done = gotrace__choose_stream(&c) && !c.m->go && gotrace__fast_take(&c, g, GOTRACE__RUNNABLE, &word);
-  if (GOTRACE__LIKELY(done)) {
-    gotrace__write_start_of(&c, g, gotrace__sequence_of(word), NULL);
-    gotrace__put_on(&c, g, word, 1);
-  }
+  if (GOTRACE__LIKELY(done)) gotrace__run_ready(&c, g, word, 0, NULL);
   gotrace__leave(&c);
   return done;
 }
@@ -5982,43 +5983,6 @@ static GOTRACE__NOINLINE void gotrace__end_go(void) {
   gotrace__call_end(&c);
 }
 
-static inline bool gotrace__fast_stop(const gotrace_site *site, void *frame, unsigned reason) {
-  gotrace__call c;
-  uint32_t stack;
-  if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
-  gotrace__write_stop(&c, reason, stack);
-  gotrace__detach_running(&c, 0, GOTRACE__RUNNABLE);
-  gotrace__leave(&c);
-  return true;
-}
-
-static GOTRACE__NOINLINE void gotrace__stop_go(gotrace_site *site, void *frame, unsigned reason) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return;
-  c.frame = frame;
-  if (!c.m->go) gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  else gotrace__stop_running(&c, reason);
-  gotrace__call_end(&c);
-}
-
-static const uint8_t gotrace__v1_blocks[] = {
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-    GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
-#undef GOTRACE__REASON
-};
-
-/* Writes that the running goroutine blocks. `text`: the reason's string id in v2. */
-static inline void gotrace__write_block_for(gotrace__call *c, unsigned reason, uint32_t text, uint32_t stack) {
-  uint64_t tick = gotrace__stamp(c, c->m->go);
-  if (c->v2) gotrace__v2_write2(c, GOTRACE_V2_GO_BLOCK, tick, text, stack);
-  else gotrace__v1_write1(c, gotrace__v1_blocks[gotrace__reason_base(reason)], tick, stack);
-}
-
-/* The same for a built-in reason. */
-static inline void gotrace__write_block(gotrace__call *c, unsigned reason, uint32_t stack) {
-  gotrace__write_block_for(c, reason, c->v2 ? gotrace__t.tables[c->slot]->block_reasons[reason] : 0, stack);
-}
-
 static void gotrace__block(gotrace__call *c, unsigned reason) {
   gotrace_go *g = c->m->go;
   bool futile = (reason & GOTRACE_FUTILE_WAKEUP) != 0;
@@ -6043,7 +6007,7 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
     }
     if (c->session) {
       uint32_t text = c->v2 ? gotrace__reason_string(c, reason, gotrace__t.tables[c->slot]->block_reasons) : 0;
-      gotrace__write_block_for(c, reason, text, gotrace__stop_stack(c));
+      gotrace__write_pause(c, GOTRACE__WAITING, reason, text, gotrace__stop_stack(c));
     }
     if (c->session && reason == GOTRACE_BLOCK_FOREVER) {
       /* Readers consider the goroutine ended. If it is unblocked after all, it continues as a new goroutine. (A signal
@@ -6068,19 +6032,20 @@ static void gotrace__block(gotrace__call *c, unsigned reason) {
   gotrace__detach_running(c, 0, GOTRACE__WAITING);
 }
 
-static inline bool gotrace__fast_block(const gotrace_site *site, void *frame, unsigned reason) {
+/* Fast path for a built-in reason. */
+static inline bool gotrace__fast_pause(const gotrace_site *site, void *frame, unsigned status, unsigned reason) {
   gotrace__call c;
   uint32_t stack;
-  if (reason >= GOTRACE_BLOCK_REASON_COUNT || reason == GOTRACE_BLOCK_FOREVER ||
-      !gotrace__enter_leaving(&c, site, frame, &stack))
+  if (GOTRACE__LIKELY(!gotrace_enabled())) return gotrace__detach_while_off(status);
+  if (status == GOTRACE__WAITING && (reason >= GOTRACE_BLOCK_REASON_COUNT || reason == GOTRACE_BLOCK_FOREVER))
     return false;
-  gotrace__write_block(&c, reason, stack);
-  gotrace__detach_running(&c, 0, GOTRACE__WAITING);
+  if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
+  gotrace__pause_running(&c, status, reason, GOTRACE__BUILT_IN, stack);
   gotrace__leave(&c);
   return true;
 }
 
-/* The same for a named reason, if this generation has its string. */
+/* The same for a block with a named reason, if this generation has its string. */
 static GOTRACE__NOINLINE GOTRACE__FLATTEN bool gotrace__fast_named_block(const gotrace_site *site, void *frame,
                                                                          unsigned reason) {
   unsigned number = gotrace__reason_number(reason), base = gotrace__reason_base(reason);
@@ -6090,25 +6055,23 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN bool gotrace__fast_named_block(const g
   if (number - 1 >= GOTRACE__REASONS || (reason & GOTRACE_FUTILE_WAKEUP) || base >= GOTRACE_BLOCK_REASON_COUNT ||
       base == GOTRACE_BLOCK_FOREVER || !gotrace__load_acquire(&gotrace__t.reason_names[number - 1]))
     return false;
-  if (gotrace__detach_while_off(GOTRACE__WAITING)) return true;
+  if (!gotrace_enabled()) return gotrace__detach_while_off(GOTRACE__WAITING);
   if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
   if (c.v2) text = gotrace__load_relaxed(&gotrace__t.tables[c.slot]->named_reasons[number - 1]);
   done = text || !c.v2;
-  if (GOTRACE__LIKELY(done)) {
-    gotrace__write_block_for(&c, reason, text, stack);
-    gotrace__detach_running(&c, 0, GOTRACE__WAITING);
-  }
+  if (GOTRACE__LIKELY(done)) gotrace__pause_running(&c, GOTRACE__WAITING, reason, text, stack);
   gotrace__leave(&c);
   return done;
 }
 
-static GOTRACE__NOINLINE void gotrace__block_go(gotrace_site *site, void *frame, unsigned reason) {
+static GOTRACE__NOINLINE void gotrace__pause_go(gotrace_site *site, void *frame, unsigned status, unsigned reason) {
   gotrace__call c;
-  if (reason > 0xff && gotrace__fast_named_block(site, frame, reason)) return;
+  if (status == GOTRACE__WAITING && reason > 0xff && gotrace__fast_named_block(site, frame, reason)) return;
   if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return;
   c.frame = frame;
   if (!c.m->go) gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  else gotrace__block(&c, reason);
+  else if (status == GOTRACE__WAITING) gotrace__block(&c, reason);
+  else gotrace__stop_running(&c, reason);
   gotrace__call_end(&c);
 }
 
@@ -6117,6 +6080,7 @@ static inline bool gotrace__fast_unblock(const gotrace_site *site, void *frame, 
   uint64_t word;
   uint32_t stack;
   bool done;
+  if (!gotrace_enabled()) return gotrace__unblock_while_off(g);
   if (!gotrace__enter_fast(&c, false)) return false;
   done = gotrace__choose_stream(&c) && gotrace__fast_stack(&c, site, frame, &stack) &&
          gotrace__fast_take(&c, g, GOTRACE__WAITING, &word);
@@ -6166,6 +6130,22 @@ static inline void gotrace__time_switch(gotrace__call *c, const gotrace_go *g) {
   c->timed = true;
 }
 
+/* v2: a switch as one event. `end`: the thread's goroutine ends. */
+static inline void gotrace__v2_switch(gotrace__call *c, gotrace_go *g, uint64_t word, bool end, const char *label) {
+  if (c->session) {
+    gotrace__time_switch(c, g);
+    gotrace__v2_write2(c, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, c->at, g->id,
+                       gotrace__sequence_of(word) + 1);
+  }
+  if (end) gotrace__die(c, true);
+  else gotrace__detach_running(c, 0, GOTRACE__WAITING);
+  if (c->session) {
+    if (label) gotrace__v2_write1(c, GOTRACE_V2_GO_LABEL, c->at, gotrace__string(c, label));
+    gotrace__store_relaxed(&g->tick, c->at);
+  }
+  gotrace__put_on(c, g, word, 1);
+}
+
 /* v1 and 1.22 have no switch event. They get an unblock, a block or end, and a start, all with the same time. */
 static inline bool gotrace__fast_switch(const gotrace_site *site, void *frame, gotrace_go *g) {
   gotrace__call c;
@@ -6176,18 +6156,14 @@ static inline bool gotrace__fast_switch(const gotrace_site *site, void *frame, g
   done = gotrace__choose_stream(&c) && gotrace__fast_leave(&c) &&
          (c.v2 || gotrace__fast_stack(&c, site, frame, &stack)) && gotrace__fast_take(&c, g, GOTRACE__WAITING, &word);
   if (GOTRACE__LIKELY(done)) {
-    gotrace__time_switch(&c, g);
     if (c.v2) {
-      gotrace__v2_write2(&c, GOTRACE_V2_GO_SWITCH, c.at, g->id, gotrace__sequence_of(word) + 1);
-      gotrace__detach_running(&c, 0, GOTRACE__WAITING);
-      gotrace__store_relaxed(&g->tick, c.at);
+      gotrace__v2_switch(&c, g, word, false, NULL);
     } else {
+      gotrace__time_switch(&c, g);
       gotrace__write_known_unblock(&c, g, word, stack);
-      gotrace__write_block(&c, GOTRACE_BLOCK_GENERIC, stack);
-      gotrace__detach_running(&c, 0, GOTRACE__WAITING);
-      gotrace__write_start_of(&c, g, gotrace__sequence_of(word) + 1, NULL);
+      gotrace__pause_running(&c, GOTRACE__WAITING, GOTRACE_BLOCK_GENERIC, 0, stack);
+      gotrace__run_ready(&c, g, word, 1, NULL);
     }
-    gotrace__put_on(&c, g, word, c.v2 ? 1 : 2);
   }
   gotrace__leave(&c);
   return done;
@@ -6212,18 +6188,7 @@ static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, g
              gotrace__status_of(word) == GOTRACE__WAITING && g->unborn != c.session) {
     gotrace__leave_stw(&c);
     gotrace__take_again(&c, g, &word);
-    if (c.session) {
-      gotrace__time_switch(&c, g);
-      gotrace__v2_write2(&c, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, c.at, g->id,
-                         gotrace__sequence_of(word) + 1);
-    }
-    if (end) gotrace__die(&c, true);
-    else gotrace__detach_running(&c, 0, GOTRACE__WAITING);
-    if (c.session) {
-      if (g->label && g->label[0]) gotrace__v2_write1(&c, GOTRACE_V2_GO_LABEL, c.at, gotrace__string(&c, g->label));
-      gotrace__store_relaxed(&g->tick, c.at);
-    }
-    gotrace__put_on(&c, g, word, 1);
+    gotrace__v2_switch(&c, g, word, end, gotrace__shown_label(g));
   } else {
     if (c.session) gotrace__leave_stw(&c);
     gotrace__take_again(&c, g, &word);
@@ -6255,7 +6220,7 @@ static void gotrace__write_destroy(gotrace__call *c, gotrace_go *g, uint64_t wor
     sequence++;
   }
   /* Not GoSwitch: viewers would show the other goroutine as blocked without a reason. */
-  if (over) gotrace__write_stop(c, GOTRACE_STOP_GENERIC, gotrace__stop_stack(c));
+  if (over) gotrace__write_pause(c, GOTRACE__RUNNABLE, GOTRACE_STOP_GENERIC, GOTRACE__BUILT_IN, gotrace__stop_stack(c));
   gotrace__write_start_of(c, g, sequence, NULL);
   gotrace__write_end(c);
   c->p->run_session = 0;
@@ -6386,7 +6351,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, con
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
-  if (gotrace__start_while_off(go) || gotrace__fast_start(go)) return;
+  if (gotrace__fast_start(go)) return;
   gotrace__start_go(go, false);
 }
 
@@ -6395,23 +6360,22 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
-  if (reason < GOTRACE_STOP_REASON_COUNT &&
-      (gotrace__detach_while_off(GOTRACE__RUNNABLE) || gotrace__fast_stop(site, GOTRACE__FRAME, reason)))
+  if (reason < GOTRACE_STOP_REASON_COUNT && gotrace__fast_pause(site, GOTRACE__FRAME, GOTRACE__RUNNABLE, reason))
     return;
-  gotrace__stop_go(site, GOTRACE__FRAME, reason);
+  gotrace__pause_go(site, GOTRACE__FRAME, GOTRACE__RUNNABLE, reason);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
   if ((reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP) < GOTRACE_BLOCK_REASON_COUNT &&
-      (gotrace__detach_while_off(GOTRACE__WAITING) || gotrace__fast_block(site, GOTRACE__FRAME, reason)))
+      gotrace__fast_pause(site, GOTRACE__FRAME, GOTRACE__WAITING, reason))
     return;
-  gotrace__block_go(site, GOTRACE__FRAME, reason);
+  gotrace__pause_go(site, GOTRACE__FRAME, GOTRACE__WAITING, reason);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
-  if (gotrace__unblock_while_off(go) || gotrace__fast_unblock(site, GOTRACE__FRAME, go)) return;
+  if (gotrace__fast_unblock(site, GOTRACE__FRAME, go)) return;
   gotrace__unblock_go(site, GOTRACE__FRAME, go);
   GOTRACE__KEEP_FRAME();
 }
@@ -6560,27 +6524,25 @@ static GOTRACE__NOINLINE void gotrace__begin_syscall(gotrace_site *site, void *f
 /* The shortest system call, in trace time, for which Go's sysmon takes a proc away. */
 static uint64_t gotrace__sysmon_ticks(void);
 
-/* v2: writes the end of the system call of the thread's goroutine, taken with `word`. The thread's proc is taken if the
- * thread kept it through the system call; another proc is running. Go: traceLocker.GoSysExit. */
-static void gotrace__v2_syscall_end(gotrace__call *c, uint64_t word, bool blocked) {
-  gotrace__thread *m = c->m;
-  gotrace_go *g = m->go;
-  gotrace_proc *p = m->proc;
-  bool kept = p && c->taken == p;
-  uint64_t tick;
-  tick = gotrace__stamp(c, g);
+/* After a system call the thread's goroutine, taken with `word`, becomes runnable (`blocked`) or continues on p. */
+static inline void gotrace__after_syscall(gotrace__call *c, gotrace_proc *p, uint64_t word, unsigned numbered,
+                                          bool blocked) {
+  gotrace_go *g = c->m->go;
+  if (!blocked || p) gotrace__store_relaxed(&p->go, blocked ? (gotrace_go *)NULL : g);
+  if (blocked) gotrace__store_relaxed(&c->m->go, (gotrace_go *)NULL);
+  gotrace__give(c, g, word, numbered, blocked ? GOTRACE__RUNNABLE : GOTRACE__RUNNING);
+}
+
+/* v2: writes the end of the system call of the thread's goroutine, taken with `word`. `kept`: the thread kept its proc
+ * p through the system call, and has taken it; otherwise p is running, or NULL. Go: traceLocker.GoSysExit. */
+static inline void gotrace__v2_syscall_end(gotrace__call *c, gotrace_proc *p, uint64_t word, bool kept, bool blocked) {
+  gotrace_go *g = c->m->go;
+  uint64_t tick = gotrace__stamp(c, g);
   gotrace__store_relaxed(&g->tick, tick);
   gotrace__v2_write0(c, kept ? GOTRACE_V2_GO_SYSCALL_END : GOTRACE_V2_GO_SYSCALL_END_BLOCKED, tick);
-  gotrace__store_relaxed(&m->in_syscall, false);
-  if (blocked) {
-    if (p) gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
-    gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
-    gotrace__give(c, g, word, 0, GOTRACE__RUNNABLE);
-    return;
-  }
-  if (!kept) gotrace__write_start(c, g, gotrace__sequence_of(word));
-  gotrace__store_relaxed(&p->go, g);
-  gotrace__give(c, g, word, kept ? 0 : 1, GOTRACE__RUNNING);
+  gotrace__store_relaxed(&c->m->in_syscall, false);
+  if (!blocked && !kept) gotrace__write_start(c, g, gotrace__sequence_of(word));
+  gotrace__after_syscall(c, p, word, !blocked && !kept ? 1 : 0, blocked);
 }
 
 /* v1: whether the trace has the begin of the thread's system call, as one that does not block. */
@@ -6604,16 +6566,13 @@ static inline bool gotrace__fast_syscall_end(void) {
            (c.v2 || gotrace__is_short_syscall(&c, g)) && gotrace__fast_take(&c, g, GOTRACE__SYSCALL, &word);
     if (GOTRACE__LIKELY(done)) {
       if (c.v2) {
-        uint64_t tick = gotrace__stamp(&c, g);
-        gotrace__store_relaxed(&g->tick, tick);
-        gotrace__v2_write0(&c, GOTRACE_V2_GO_SYSCALL_END, tick);
+        gotrace__v2_syscall_end(&c, c.p, word, true, false);
       } else {
+        gotrace__store_relaxed(&c.m->in_syscall, false);
         g->syscall_session = 0;
         c.p->run_in_syscall = false;
+        gotrace__after_syscall(&c, c.p, word, 0, false);
       }
-      gotrace__store_relaxed(&c.m->in_syscall, false);
-      gotrace__store_relaxed(&c.p->go, g);
-      gotrace__give(&c, g, word, 0, GOTRACE__RUNNING);
       before = gotrace__proc_word(c.m->index, GOTRACE__PROC_RUNNING);
     }
     gotrace__store_release(&c.p->word, before);
@@ -6667,18 +6626,12 @@ static void gotrace__v1_syscall_end(gotrace__call *c, gotrace_proc *p, uint64_t 
     g->exit_session = c->session;
   }
   if (blocked) {
-    if (p) gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
-    gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
-    gotrace__give(c, g, word, numbered, GOTRACE__RUNNABLE);
+    gotrace__after_syscall(c, p, word, numbered, true);
     return;
   }
-  if (c->session && waits) {
-    gotrace__write_start(c, g, gotrace__sequence_of(word) + numbered);
-    numbered++;
-  }
+  if (c->session && waits) gotrace__write_start(c, g, gotrace__sequence_of(word) + numbered++);
   if (c->session) c->p->run_in_syscall = false;
-  gotrace__store_relaxed(&p->go, g);
-  gotrace__give(c, g, word, numbered, GOTRACE__RUNNING);
+  gotrace__after_syscall(c, p, word, numbered, false);
 }
 
 /* Ends the thread's system call. `blocked`: the goroutine becomes runnable; otherwise it continues to run. `ends`: the
@@ -6717,7 +6670,7 @@ static GOTRACE__NOINLINE void gotrace__syscall_end(bool blocked, bool ends) {
     gotrace__store_relaxed(&m->in_syscall, false);
     gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
   } else if (c.v2) {
-    gotrace__v2_syscall_end(&c, word, blocked);
+    gotrace__v2_syscall_end(&c, p, word, p && c.taken == p, blocked);
   } else {
     if (c.session && p && c.p != p) gotrace__open(&c, p); /* the trace has begun meanwhile */
     gotrace__v1_syscall_end(&c, p, word, blocked);
@@ -7180,9 +7133,8 @@ static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const vo
     return;
   }
   if (m) gotrace__leave_wait(m); /* a previous wait that has not ended */
-  if (g && (reason < GOTRACE_BLOCK_REASON_COUNT
-                ? gotrace__detach_while_off(GOTRACE__WAITING) || gotrace__fast_block(site, frame, reason)
-                : gotrace__fast_named_block(site, frame, reason)))
+  if (g && (reason < GOTRACE_BLOCK_REASON_COUNT ? gotrace__fast_pause(site, frame, GOTRACE__WAITING, reason)
+                                                : gotrace__fast_named_block(site, frame, reason)))
     m->waiting_id = gotrace__load_relaxed(&g->id), m->waiting = g;
   else if ((g = gotrace__begin_wait_slowly(site, frame, reason)) == NULL) return;
   m = gotrace__self;
@@ -7218,8 +7170,7 @@ static inline unsigned gotrace__fast_wake(const gotrace_site *site, void *frame,
   unsigned woken = 0;
   while (woken < count && (m = gotrace__claim_wait(bucket, key)) != NULL) {
     gotrace_go *g = m->waiting;
-    if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->id) != m->waiting_id ||
-                          !(gotrace__unblock_while_off(g) || gotrace__fast_unblock(site, frame, g)))) {
+    if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->id) != m->waiting_id || !gotrace__fast_unblock(site, frame, g))) {
       gotrace__lock(&bucket->lock);
       gotrace__list_wait(bucket, m, NULL);
       gotrace__store_release(&m->wait_claimed, 0u);
@@ -7288,7 +7239,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
     gotrace__leave_wait(m);
     m->waiting = NULL;
     if (gotrace__load_relaxed(&g->id) != m->waiting_id) g = NULL;
-    if (!gotrace__start_while_off(g) && !gotrace__fast_start(g)) gotrace__start_go(g, true);
+    if (!gotrace__fast_start(g)) gotrace__start_go(g, true);
   } else {
     gotrace__call c;
     if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
@@ -7634,11 +7585,15 @@ static bool gotrace__region_room(gotrace_go *g) {
   return true;
 }
 
-static inline void gotrace__push_region(gotrace_go *g, uint64_t task, const char *name, bool unnamed) {
+/* Begins a region, for which there is room. `id`: of its name; 0: empty, or no memory for it. */
+static inline void gotrace__push_region(gotrace__call *c, uint64_t task, const char *name, uint32_t id,
+                                        uint32_t stack) {
+  gotrace_go *g = c->m->go;
   gotrace__open_region *open = &g->regions[g->region_depth++];
   open->task = task;
   open->name = name;
-  open->unnamed = unnamed;
+  open->unnamed = !id;
+  gotrace__write_region(c, task, 0, id, stack);
 }
 
 /* Fast path: whether the thread's goroutine has had a region in this session (so the format has regions, and the open
@@ -7657,10 +7612,7 @@ static inline bool gotrace__fast_region_begin(const gotrace_site *site, void *fr
   if (!name_is_constant || !gotrace__enter_fast(&c, false)) return false;
   done = gotrace__choose_stream(&c) && gotrace__fast_region(&c, site, frame, name, &id, &stack) &&
          c.m->go->region_depth < c.m->go->region_capacity;
-  if (GOTRACE__LIKELY(done)) {
-    gotrace__push_region(c.m->go, task.id, name, !id);
-    gotrace__write_region(&c, task.id, 0, id, stack);
-  }
+  if (GOTRACE__LIKELY(done)) gotrace__push_region(&c, task.id, name, id, stack);
   gotrace__leave(&c);
   return done;
 }
@@ -7679,21 +7631,27 @@ static GOTRACE__NOINLINE void gotrace__begin_region(gotrace_site *site, void *fr
     } else if (!gotrace__region_room(g)) {
       gotrace__count_problem(&c, GOTRACE_PROBLEM_REGION_DEPTH);
     } else {
-      gotrace__push_region(g, task.id, kept, !id);
-      gotrace__write_region(&c, task.id, 0, id, gotrace__stack(&c));
+      gotrace__push_region(&c, task.id, kept, id, gotrace__stack(&c));
     }
   }
   gotrace__call_end(&c);
 }
 
-/* Ends the innermost region, by the id of its name. The id is 0 if the name is empty, or if there is no memory for it
- * in this generation. In the latter case the trace must end: readers identify a region by its name. */
+/* Ends the innermost region. `id`: of its name. */
+static inline void gotrace__pop_region(gotrace__call *c, uint64_t task, uint32_t id, uint32_t stack) {
+  c->m->go->region_depth--;
+  gotrace__write_region(c, task, 1, id, stack);
+}
+
+/* The same for any name. The id is 0 if the name is empty, or if there is no memory for it in this generation. In the
+ * latter case the trace must end: readers identify a region by its name. */
 static void gotrace__end_innermost(gotrace__call *c, gotrace_go *g, uint32_t name) {
-  const gotrace__open_region *open = &g->regions[--g->region_depth];
+  const gotrace__open_region *open = &g->regions[g->region_depth - 1];
   if (GOTRACE__UNLIKELY(!name) && open->name[0] && !open->unnamed) {
+    g->region_depth--;
     gotrace__end_in_call(c, GOTRACE_ERROR_OUT_OF_MEMORY);
   } else {
-    gotrace__write_region(c, open->task, 1, open->unnamed ? 0 : name, gotrace__stack(c));
+    gotrace__pop_region(c, open->task, open->unnamed ? 0 : name, gotrace__stack(c));
   }
 }
 
@@ -7708,10 +7666,7 @@ static inline bool gotrace__fast_region_end(const gotrace_site *site, void *fram
   if (GOTRACE__LIKELY(done)) {
     const gotrace__open_region *open = &c.m->go->regions[c.m->go->region_depth - 1];
     done = open->task == task.id && open->name == name && !open->unnamed;
-    if (GOTRACE__LIKELY(done)) {
-      c.m->go->region_depth--;
-      gotrace__write_region(&c, task.id, 1, id, stack);
-    }
+    if (GOTRACE__LIKELY(done)) gotrace__pop_region(&c, task.id, id, stack);
   }
   gotrace__leave(&c);
   return done;

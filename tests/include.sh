@@ -134,6 +134,17 @@ part_disabled() {
   done
   [ "$(wc -l <"$dir/names0")" -gt 100 ] || fail "names not found"
   diff "$dir/names0" "$dir/names1" >"$dir/names" || { cat "$dir/names"; fail "disabled and enabled headers differ"; }
+  # Every function that the enabled header declares is defined in the disabled one: the table of calls has it.
+  # shellcheck disable=SC2086
+  "$compiler" $flags -E -P -DGOTRACE_NO_DECODER=1 "$dir/names.c" | tr '\n' ' ' | tr ';{}' '\n' |
+    grep -oE '\bgotrace_[a-z][a-z0-9_]*\(' | tr -d '(' | grep -v '_fn$' | sort -u >"$dir/functions"
+  [ "$(wc -l <"$dir/functions")" -gt 85 ] || fail "functions not found"
+  {
+    printf '#define GOTRACE_IMPLEMENTATION\n#include "gotrace.h"\nint main(void) {\n  void (*volatile call)(void);\n'
+    sed 's/.*/  call = (void (*)(void))&;/' "$dir/functions"
+    printf '  return call == NULL;\n}\n'
+  } >"$dir/functions.c"
+  for mode in 0 1; do build "functions_$mode" -Wno-cast-function-type -DGOTRACE_DISABLE=$mode "$dir/functions.c" || true; done
   file at.c <<'C'
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"

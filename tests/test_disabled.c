@@ -27,6 +27,8 @@ int main(void) {
   CHECK_EQUAL(gotrace_start_environment(), GOTRACE_ERROR_DISABLED);
   gotrace_get_stats(&stats);
   CHECK(stats.bytes == 0 && stats.events == 0 && stats.result == GOTRACE_OK && stats.memory_peak == 0);
+  gotrace_get_stats(NULL);
+  CHECK(!GOTRACE_HERE);
   gotrace_thread_begin("name");
   CHECK(!gotrace_thread_create(&entry));
   gotrace_thread_begin_as(NULL);
@@ -84,7 +86,9 @@ int main(void) {
   gotrace_region_end(task, "region");
   gotrace_log(task, "category", "message");
   gotrace_logf(task, "category", "%d %s", ++evaluated, "message");
-  CHECK_EQUAL(evaluated, 0);
+  gotrace_log(task, "category", ++evaluated ? "message" : "none");
+  gotrace_region_begin(task, ++evaluated ? "region" : "none");
+  CHECK_EQUAL(evaluated, 0); /* as while tracing is off */
   gotrace_task_end(task);
   gotrace_cpu_sample(NULL);
   GOTRACE_REGION ("once") {
