@@ -65,7 +65,7 @@
  *     >>elf              the functions of an ELF file
  *     >>modules          the module and function of an address
  *     >>symbols          functions, files and lines of stacks
- *     >>tables           what follows the events of a generation
+ *     >>tables           strings, stacks, samples and clock of a generation
  *     >>sinks            file, callback, memory
  *     >>reader           the reader state machine
  *     >>lifecycle        start, stop, exit, unload
@@ -159,32 +159,32 @@
  *
  * WRITING AN ADAPTER
  *
- *   An adapter connects a scheduler that exists, in its hooks or around its calls, with the calls of this header.
+ *   An adapter connects an existing scheduler to this header, through its hooks or by wrapping its calls.
  *   examples/adapters has seven, each one file: OpenMP, Boost.Fiber, State Threads, Lua, C++20 coroutines, libuv, GLib.
  *
  *   Handles       Keep a gotrace_go * where the scheduler keeps its task: in a property, a task's data, a table with
- *                 weak keys. The calls accept NULL, so an adapter need not know whether a handle could be made. Make
+ *                 weak keys. The calls accept NULL, so an adapter need not check them. Make
  *                 handles while tracing is off, too: a trace that starts later then knows the tasks.
- *   Who creates   A task that a plain thread creates has an arrow from it if the thread is a goroutine: call
- *                 gotrace_go_self() first.
- *   Threads       A thread that only runs tasks has a proc (gotrace_proc_start). A plain thread that runs tasks now and
- *                 then is its own goroutine: gotrace_go_stop, gotrace_go_start(task), gotrace_go_end,
- *                 gotrace_go_start(gotrace_go_self() of before).
+ *   Who creates   Call gotrace_go_self() before a plain thread creates tasks: it makes the thread a goroutine, from
+ *                 which the arrow starts.
+ *   Threads       A thread that only runs tasks has a proc (gotrace_proc_start). A plain thread that sometimes runs
+ *                 tasks saves self = gotrace_go_self(), then calls gotrace_go_stop, gotrace_go_start(task),
+ *                 gotrace_go_end, gotrace_go_start(self).
  *   Waits         Report a wait before anybody can end it, thus before the scheduler's own queue or lock has the task.
- *                 Where the hooks do not tell why a task waits, note the reason in the call that begins the wait.
+ *                 If the hooks do not give the reason for a wait, record it in a wrapper of the waiting call.
  *   Wakers        gotrace_go_unblock belongs where the waker decides, not where the task runs again, so that the arrow
  *                 begins at the waker. For threads that wait on an object: gotrace_wait_on and gotrace_wake.
  *   Yields        A task that gives up its thread and can go on at once is stopped, not blocked.
  *   Destroyed     A task that is freed while it waits: gotrace_go_destroy, from its destructor or finalizer.
  *   Places        In a script or another language: gotrace_site_make(function, file, line); with only an address:
- *                 gotrace_site_make_pc. A site's location is also an entry. Guard the making with gotrace_enabled()
- *                 where it is only for a stack.
+ *                 gotrace_site_make_pc. &site->location can be passed as an entry. If the site serves only as a
+ *                 stack, make it only while gotrace_enabled().
  *   One tracer    Several adapters and the program share a trace if they share a copy of the implementation: define
  *                 GOTRACE_IMPLEMENTATION in one file only. See SHARED LIBRARIES.
  *   Allocators    The tracer's own memory comes from the system, so an adapter may trace an allocator's locks. Its own
  *                 bookkeeping should not allocate inside such a hook.
- *   A check       gotrace_stats.problems is zero when an adapter keeps the rules; GOTRACE_DEBUG names the places where
- *                 it does not.
+ *   A check       All gotrace_stats.problems are zero if an adapter follows the rules; GOTRACE_DEBUG names the places
+ *                 where it does not.
  *
  * SHARED LIBRARIES
  *
@@ -764,7 +764,7 @@ typedef struct gotrace_location {
 /* A call site: a location and data of the tracer about it. Made by GOTRACE_HERE. */
 typedef struct gotrace_site {
   gotrace_location location;
-  gotrace__uint64 stack_id, name_id; /* session in the upper half, id in the lower */
+  gotrace__uint64 stack_id, name_id; /* epoch in the upper half, id in the lower */
   gotrace__uint64 reported;          /* bit per problem that GOTRACE_DEBUG has reported here */
 } gotrace_site;
 
@@ -3186,8 +3186,8 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
  * STAMPS. A call belongs to the generation that it read when it began. A straggler is still in that generation while
  * other threads are in a later one. Every transition of a goroutine, a proc or the collector, written or not, therefore
  * stamps it with the generation of the call (gotrace_go.generation, gotrace__stream.generation, collector_generation).
- * A call that finds a stamp later than its own generation rereads the control word before it uses what it found
- * (gotrace__catch_up).
+ * A call that finds a stamp later than its own generation rereads the control word before it uses the object's
+ * state (gotrace__catch_up).
  *
  *   S1. A call never acts on a transition of a later generation than its own. Otherwise it would write an event that
  *       follows from one outside the trace: a second creation, or the start of a goroutine that is not runnable.
@@ -3199,15 +3199,15 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
  * TIMES.
  *
  *   T1. A call reads the clock before it confirms that its generation is still the current one. If it is not, the event
- *       gets the time of the cut (gotrace__event_time). Otherwise readers would find the event after the first events
- *       of the next generation, and delay those.
+ *       gets the time of the cut (gotrace__event_time). Otherwise readers would find the event in an earlier
+ *       generation but with a later time, and would delay the next generation's first events.
  *   T2. The time of an event is never earlier than the last event of its stream or goroutine (gotrace__stamp).
  *       Otherwise cores whose clocks differ would contradict causality.
  *
  * V1 AND V2. In v1 each proc has its own stream, and threads without a proc use that of the global proc. In v2 each
  * thread has its own stream. Ids of strings and stacks, sequence numbers and (v2) statuses are valid within an epoch:
- * the session in v1, a generation in v2. A field `epoch` holds it as a generation: in v1 the session's first
- * one.
+ * the session in v1, a generation in v2. A field `epoch` is a generation number: in v1, that of the
+ * session's first generation.
  *
  * A GOROUTINE'S WORD: epoch << 40 | sequence << 4 | busy << 3 | status. The sequence is counted as in Go's parsers
  * (gState.seq in internal/trace/order.go).
@@ -3216,15 +3216,16 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
  *       a create event, in v2 by its status. Otherwise readers would reject the call's event.
  *   G2. In v2 the thread that ends a generation writes the statuses of silent goroutines (gotrace__write_statuses,
  *       gotrace__write_silent_v2). Otherwise the generation would lack them.
- *   G3. dead: the record is free or being made, and belongs to its maker. running: only the thread that runs the
+ *   G3. dead: the record is free, or its creator owns it. running: only the thread that runs the
  *       goroutine changes the word, by plain stores. Otherwise the common events would need atomic instructions.
  *   G4. All other statuses change by compare-and-swap to busy, which gives the thread the whole record until it stores
  *       the next word. Otherwise two wakers of one goroutine could both succeed.
  *
  * A PROC'S WORD: thread << 4 | busy << 3 | status. The proc's owner owns its record.
  *
- *   P1. A proc that is running or in a system call belongs to its thread; an idle one has no owner. Out of a system
- *       call, the thread and a thief take it by compare-and-swap. Otherwise both could own it.
+ *   P1. A proc that is running or in a system call belongs to its thread; an idle one has no owner. While the
+ *       proc is in a system call, its thread and a thief compete for it by compare-and-swap. Otherwise both could own
+ *       it.
  *   P2. The global proc belongs to the holder of its lock.
  */
 
@@ -3335,7 +3336,7 @@ struct gotrace_go {
   gotrace__uint64 owner; /* atomic; index of the thread that last ran it, see gotrace__has_go */
   uint8_t is_free;       /* atomic; 1 exactly while it is in a free list */
   bool timer;
-  bool woken; /* the last event about it is an unblock */
+  bool woken; /* v1: the last event about it is an unblock */
   uint16_t region_depth, region_capacity;
   const gotrace__buffer *start_buffer; /* buffer with its start after an unblock; the event ends at start_end */
   /* Owned by the owner according to the word (G3, G4): */
@@ -3512,7 +3513,7 @@ typedef struct gotrace__wait_bucket {
 
 static struct gotrace__tracer {
   gotrace__uint64 control; /* atomic */
-  uint32_t session;        /* atomic; its first generation. Like the next fields, changes only while settling */
+  uint32_t session;        /* atomic; its first generation. Changes only while settling */
   uint32_t version;        /* atomic; of the format */
   bool v2;
   uint32_t alloc_events;      /* atomic; memory is traced */
@@ -3587,7 +3588,7 @@ static struct gotrace__tracer {
   gotrace__uint64 timers[GOTRACE__TIMERS];
   unsigned timer_count;
   gotrace__uint64 next_go_id, next_task_id; /* atomic */
-  gotrace__uint64 globals_traced;           /* atomic; generation whose gotrace__write_globals a thread has taken; v2 */
+  gotrace__uint64 globals_traced; /* atomic; last one for which a thread has begun gotrace__write_globals; v2 */
 
   gotrace__wait_bucket wait_buckets[GOTRACE__WAIT_BUCKETS];
   gotrace__site_table *sites; /* atomic; never freed; changes under records */
@@ -3630,7 +3631,7 @@ static struct gotrace__tracer {
   gotrace__uint64 samples_lost, stacks_cut;      /* atomic */
   bool sink_failed;                              /* owned by the service */
   gotrace__uint64 sink_consistent;
-  gotrace__uint64 lost, nested; /* atomic; calls of threads without a record: no memory; gotrace__is_nested */
+  gotrace__uint64 lost, nested; /* atomic; calls dropped on threads without a record: for lack of memory; nested */
   gotrace__sample *samples;     /* atomic; allocated by the first trace with samples and kept */
   gotrace__uint64 sample_head, sample_tail; /* atomic; the reader's */
 } gotrace__t;
@@ -3658,7 +3659,7 @@ static GOTRACE__NOINLINE void gotrace__drop_nested(gotrace__thread *m) {
   if (m) gotrace__store_relaxed(&m->problems[GOTRACE_PROBLEM_NESTED], m->problems[GOTRACE_PROBLEM_NESTED] + 1);
   else gotrace__add_relaxed(&gotrace__t.nested, 1);
 }
-/* While a thread is in a sink, its fast path is closed, because that does not check. */
+/* While a thread is in a sink, its fast path is disabled, because it does not check gotrace__inside. */
 static void gotrace__set_in_sink(bool on) {
   gotrace__thread *m = gotrace__self;
   if (on) gotrace__inside |= GOTRACE__IN_SINK;
@@ -5031,12 +5032,12 @@ static void gotrace__write_globals(gotrace__call *c) {
  * repairs what a call lacks.
  */
 
-/* While tracing is off, plain stores may race. Two threads that start one goroutine at once may both have it; the
- * goroutine's record names the owner that keeps it. A second waker may see a goroutine blocked that the first one has
- * already woken, and store "runnable" while it runs. Each call checks this while nothing is written, and so does a
- * thread's first call in a generation; from then on compare-and-swap decides (G4). Otherwise two threads would write as
- * the same goroutine. A race may last until the last call of a thread that read "off" ends, so calls that began before
- * that must also end before tracing is on (C3). Hence there are two settling generations. */
+/* While tracing is off, plain stores may race. Two threads that start one goroutine at once may both believe they run
+ * it; `owner` in its record decides. A second waker may see a goroutine blocked that the first one has already woken,
+ * and store "runnable" while it runs. Each call checks this while nothing is written, and so does a thread's first call
+ * in a generation; from then on compare-and-swap decides (G4). Otherwise two threads would write as the same goroutine.
+ * A race may last until the last call of a thread that read "off" ends, so calls that began before that must also end
+ * before tracing is on (C3). Hence there are two settling generations. */
 static bool gotrace__has_go(const gotrace__thread *m) {
   unsigned status = m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
   return gotrace__load_relaxed(&m->go->owner) == m->index &&
@@ -5048,7 +5049,8 @@ static void gotrace__begin_syscall(gotrace_site *site, void *frame);
 static void gotrace__lose_proc_silently(void);
 static bool gotrace__start_own_proc(gotrace__thread *m);
 
-/* While tracing is off, stores again a status that a late waker has overwritten. False: there is more to mend. */
+/* While tracing is off, stores again a status that a late waker has overwritten. False if
+ * gotrace__mend_go is needed. */
 static bool gotrace__restore_go(const gotrace__thread *m) {
   uint64_t word = gotrace__load_acquire(&m->go->word);
   return gotrace__load_relaxed(&m->go->owner) == m->index && (word & 0xf) == GOTRACE__RUNNABLE &&
@@ -5093,7 +5095,8 @@ enum {
   GOTRACE__V2_GO = 16      /* in v2, a thread without goroutine and proc becomes a goroutine */
 };
 
-/* The slow path of gotrace__call_begin: something must be done first, or has changed since the thread's last call. */
+/* The slow path of gotrace__call_begin: the call needs a repair, or the control word has changed since the thread's
+ * last call. */
 static GOTRACE__NOINLINE bool gotrace__call_begin_slow(gotrace__call *c, gotrace_site *site, unsigned flags) {
   gotrace__thread *m = gotrace__me();
   bool ended_syscall = false, lacked_proc = false, changed;
@@ -5163,8 +5166,8 @@ static inline bool gotrace__lacks(const gotrace__thread *m, unsigned flags) {
 }
 
 /* Begins a call. False if the call must do nothing, because the thread has no record or is already in a call.
- * Afterwards the call's stream is open and has room for a call's events. This is the common case: the session is that
- * of the thread's last call, and the thread has what the call needs. */
+ * Afterwards the call's stream is open and has room for a call's events. This function handles the common case:
+ * the session is that of the thread's last call, and the thread has what the call needs. */
 static bool gotrace__call_begin(gotrace__call *c, gotrace_site *site, unsigned flags) {
   gotrace__thread *m = gotrace__self;
   if (GOTRACE__UNLIKELY(!m) || GOTRACE__UNLIKELY(gotrace__is_nested(m)) ||
@@ -5213,9 +5216,9 @@ static inline void gotrace__leave_while_off(gotrace__thread *m) {
   gotrace__store_release(&m->sequence, m->sequence + 1);
 }
 
-/* Whether a goroutine has the status and no data of a session unknown to the thread. */
+/* Whether a goroutine has this status, busy or not. */
 static inline bool gotrace__has_status_while_off(const gotrace_go *g, unsigned status) {
-  return gotrace__status_of(gotrace__load_acquire(&g->word) & ~GOTRACE__BUSY) == status;
+  return gotrace__status_of(gotrace__load_acquire(&g->word)) == status;
 }
 
 /* Detaches the running goroutine from its thread. */
@@ -5261,10 +5264,10 @@ static inline bool gotrace__unblock_while_off(gotrace_go *g) {
 }
 
 /* FAST PATH WHILE TRACING IS ON. The most frequent calls first try to write their event here. The thread must have a
- * proc and room, everything that the event refers to must be known, and nothing may need repair. Anything else bails
- * out with no side effects, and the call takes the slow path. Between gotrace__enter_fast and gotrace__leave the call
- * record must not escape to another function, so that compilers keep it in registers, which halves the instructions.
- * GOTRACE__FLATTEN ensures that. Fields that are not set here are used only by the slow path, and so are
+ * proc and room, everything that the event refers to must be known, and nothing may need repair. Otherwise the
+ * fast path returns false without side effects, and the call takes the slow path. Between gotrace__enter_fast and
+ * gotrace__leave the call record must not escape to another function, so that compilers keep it in registers, which
+ * halves the instructions. GOTRACE__FLATTEN ensures that. Only the slow path uses the other fields,
  * gotrace__count_problem, gotrace__string and gotrace__catch_up. */
 static inline bool gotrace__enter_fast(gotrace__call *c, bool in_syscall) {
   gotrace__thread *m = gotrace__self;
@@ -5306,7 +5309,7 @@ static inline bool gotrace__fast_stack(const gotrace__call *c, const gotrace_sit
   return *id != 0;
 }
 
-/* Whether the thread's goroutine may leave its proc: it has one, and it has not stopped the world. */
+/* Whether the thread's goroutine may leave its proc: the thread runs one that has not stopped the world. */
 static inline bool gotrace__fast_leave(const gotrace__call *c) { return c->m->go && c->p->stw_session != c->session; }
 
 /* gotrace__enter_fast for an event with a stack that detaches the goroutine from its proc. */
@@ -8087,7 +8090,7 @@ typedef struct gotrace__note {
   bool assist, sweep;
 } gotrace__note;
 
-/* Notes are taken before the generation ends, and written when no thread writes to it any more. A thread that changes a
+/* Notes are taken before the generation ends, and written after all its calls have ended. A thread that changes a
  * noted object in the same generation writes its status first (`traced`, `opened`), and the note is skipped. A change
  * in a later generation leaves the note true. */
 typedef struct gotrace__notes {
@@ -8132,7 +8135,7 @@ static void gotrace__note_go(gotrace__note *q, gotrace_go *g, unsigned status) {
 
 /* v2: writes the status of each silent goroutine without an owner, and an active collection (G2). The generation is
  * still the current one, except after the last. The time is linear in the number of goroutines. The caller holds the
- * life lock, and no other thread waits for it.
+ * life lock; no event call waits for that.
  *
  * A goroutine in a mark assist is noted instead. Its status is followed by GCMarkAssistActive, and no sequence number
  * orders that before the end of the assist. Readers truncate times to whole nanoseconds, so a thread's clock falls
@@ -8275,8 +8278,7 @@ static void gotrace__write_stw_cut(gotrace__call *c, uint64_t generation) {
   gotrace__unlock(&t->collector);
 }
 
-/* Writes the notes of what was silent up to the end into the ended generation. False: there was no memory for all of
- * them. */
+/* Writes the notes into the ended generation. False if memory did not suffice for all. */
 static bool gotrace__write_silent_v2(const gotrace__notes *notes, uint64_t generation, bool last) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__call c;
@@ -8301,7 +8303,8 @@ static bool gotrace__write_silent_v2(const gotrace__notes *notes, uint64_t gener
   return !notes->full;
 }
 
-/* Makes a consistent cut; in v2, begins the next generation. The caller holds the life lock. False if out of memory. */
+/* Makes a consistent cut and begins the next generation. Allocates what it needs before it changes the control word:
+ * afterwards a lack of memory can only end the trace early. The caller holds the life lock. False if out of memory. */
 static bool gotrace__cut_now(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t control = gotrace__load_relaxed(&t->control), generation = control >> 2, next = generation + 1;
@@ -8382,7 +8385,7 @@ static size_t gotrace__note_silent_v1(gotrace__silent *silent, size_t max) {
   return count;
 }
 
-/* These are unchanged since they were noted, since any change would have been an event. */
+/* They have not changed since they were noted: a change would have written an event. */
 static void gotrace__write_silent_v1(const gotrace__silent *silent, size_t count, uint64_t generation) {
   struct gotrace__tracer *t = &gotrace__t;
   unsigned slot = (unsigned)generation & 1;
@@ -8466,11 +8469,13 @@ static void gotrace__finish(void) {
     count = gotrace__note_silent_v1(silent, GOTRACE__SILENT);
   }
   if (on && gotrace__end_generation(generation, gotrace__after_last(generation))) gotrace__switch_off();
-  else notes.count = count = 0; /* noted objects may have changed without an event since the end */
+  else
+    notes.count = count =
+        0; /* noted objects may have changed since the early end, when events were no longer written */
   control = gotrace__load_relaxed(&t->control);
   generation = (control >> 2) - 1; /* the last */
   gotrace__settle();
-  if (t->v2) { /* what is left out may run, for all that readers know */
+  if (t->v2) { /* readers take a goroutine without a status for one that may run */
     if (!gotrace__write_silent_v2(&notes, generation, true) && !gotrace__load_relaxed(&t->early))
       gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_OUT_OF_MEMORY);
   } else {
@@ -8485,8 +8490,7 @@ static void gotrace__finish(void) {
   gotrace__store_seq_cst(&t->control, control & ~(uint64_t)GOTRACE__MODES); /* off */
   gotrace__lock(&t->queue_lock);
   t->finished = true;
-  t->ended =
-      true; /* gotrace__collect has woken the reader; tracing is off, so it waits for the life lock before it sleeps */
+  t->ended = true; /* needs no second wake-up: the reader takes the life lock before it sleeps again */
   gotrace__unlock(&t->queue_lock);
 }
 
