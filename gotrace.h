@@ -1401,9 +1401,7 @@ GOTRACE_API void gotrace_logv_at(gotrace_site *site, gotrace_task task, const ch
 
 /* GOTRACE_REGION("name") { ... }: a region that spans the block. On GCC and Clang it also ends when break, return, goto
  * or an exception leaves the block. GOTRACE_TASK_REGION(task, "name") is the same within a task. */
-/* clang-format off: it takes the name for a loop */
-#define GOTRACE_REGION(name) GOTRACE_TASK_REGION (GOTRACE_NO_TASK, name)
-/* clang-format on */
+#define GOTRACE_REGION(name) GOTRACE_TASK_REGION(GOTRACE_NO_TASK, name)
 #define GOTRACE_TASK_REGION(task, name) GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name)
 #if GOTRACE_DISABLE
 #define GOTRACE__SCOPE(variable, task, name) \

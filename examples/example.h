@@ -407,7 +407,7 @@ static inline void list_entry(struct listing *listing, const char *path, DIR *di
 
 MAKES_SYSTEM_CALLS struct listing list_directory(const char *path, gotrace_task task) {
   struct listing listing = {0};
-  GOTRACE_TASK_REGION (task, "list") {
+  GOTRACE_TASK_REGION(task, "list") {
     gotrace_go_syscall_begin();
     int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *directory = descriptor < 0 ? NULL : fdopendir(descriptor);
@@ -444,7 +444,7 @@ MAKES_SYSTEM_CALLS enum verdict file_open(struct file *file, const char *path, c
   enum verdict verdict = VERDICT_TEXT;
   struct stat status;
   *file = (struct file){.task = task, .ahead = block_new()};
-  GOTRACE_TASK_REGION (task, "read") {
+  GOTRACE_TASK_REGION(task, "read") {
     gotrace_go_syscall_begin();
     /* O_NONBLOCK: if a pipe has replaced the file since it was listed, do not wait for a writer. */
     file->descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -492,7 +492,7 @@ MAKES_SYSTEM_CALLS struct block *file_next(struct file *file) {
   memcpy(file->ahead->text, block->text + end, block->size - end);
   block->size = end;
 
-  GOTRACE_TASK_REGION (file->task, "read") {
+  GOTRACE_TASK_REGION(file->task, "read") {
     gotrace_go_syscall_begin();
     file_fill(file, file->ahead);
     gotrace_go_syscall_end();

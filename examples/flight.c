@@ -70,7 +70,7 @@ static void lock_traced(pthread_mutex_t *lock) {
 /* ----------------------------------------------------------------------------------------------- the work ---- */
 
 static void rebuild(void) {
-  GOTRACE_REGION ("rebuild") {
+  GOTRACE_REGION("rebuild") {
     uint64_t until = nanoseconds() + REBUILD_MILLISECONDS * UINT64_C(1000000);
     for (uint32_t i = 0; nanoseconds() < until; i++)
       server.table[i % TABLE] = server.table[i % TABLE] * 2654435761U + i;
@@ -79,13 +79,13 @@ static void rebuild(void) {
 
 static uint32_t answer(const struct request *request) {
   uint32_t value = 0;
-  GOTRACE_TASK_REGION (request->task, "lookup") {
+  GOTRACE_TASK_REGION(request->task, "lookup") {
     lock_traced(&server.table_lock);
     if (request->number % REBUILD_EVERY == REBUILD_EVERY - 1) rebuild();
     value = server.table[request->number % TABLE];
     pthread_mutex_unlock(&server.table_lock);
   }
-  GOTRACE_TASK_REGION (request->task, "render") {
+  GOTRACE_TASK_REGION(request->task, "render") {
     for (int i = 0; i < 20000; i++) value = value * 1664525U + 1013904223U;
   }
   return value;

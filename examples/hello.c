@@ -4,7 +4,7 @@
 
 int main(void) {
   gotrace_start_file("hello.trace", NULL);
-  GOTRACE_REGION ("greet") {
+  GOTRACE_REGION("greet") {
     gotrace_log(GOTRACE_NO_TASK, "greeting", "hello, world");
   }
   gotrace_stop();

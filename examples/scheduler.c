@@ -734,7 +734,7 @@ static void count_blocks(void *argument) {
   struct words *table = allocate(sizeof *table);
   size_t turn = 0;
   for (struct block *block; (block = channel_receive(&pipeline.blocks));) {
-    GOTRACE_TASK_REGION (block->batch->task, "count") words_count(table, block->text, block->size);
+    GOTRACE_TASK_REGION(block->batch->task, "count") words_count(table, block->text, block->size);
     turn += block->size;
     batch_release(block->batch);
     block_free(block);
@@ -754,7 +754,7 @@ static void count_blocks(void *argument) {
 static void merge_tables(void *argument) {
   (void)argument;
   for (struct words *table; (table = channel_receive(&pipeline.tables));) {
-    GOTRACE_TASK_REGION (pipeline.task, "merge") {
+    GOTRACE_TASK_REGION(pipeline.task, "merge") {
       words_merge(&pipeline.words, table);
       words_free(table);
       free(table);

@@ -138,7 +138,7 @@ static void count_file(struct worker *self, const struct entry *job, struct tota
   enum verdict verdict = file_open(&file, job->path, &pool.settings.trace_file, batch->task);
   for (struct block *block; (block = file_next(&file)); block_free(block)) {
     totals->bytes += block->size;
-    GOTRACE_TASK_REGION (batch->task, "count") words_count(&self->words, block->text, block->size);
+    GOTRACE_TASK_REGION(batch->task, "count") words_count(&self->words, block->text, block->size);
   }
   if (file.error) verdict = VERDICT_UNREADABLE;
   if (verdict != VERDICT_TEXT) gotrace_logf(batch->task, "skipped", "%s: %s", job->path, file_reason(&file, verdict));
@@ -176,7 +176,7 @@ static void *work(void *argument) {
     add_jobs(found.files);
     finish_job(&totals);
   }
-  GOTRACE_TASK_REGION (pool.task, "merge") words_merge(&pool.words, &self->words);
+  GOTRACE_TASK_REGION(pool.task, "merge") words_merge(&pool.words, &self->words);
   unlock_pool();
   words_free(&self->words);
   gotrace_thread_end();

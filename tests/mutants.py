@@ -209,8 +209,8 @@ mutant('kept-wakes-nobody',
        '1023/snapshot', '1023/snapshots')
 mutant('snapshot-unheld', '    kept->snapshots++;\n', '', '1023/snapshots', '1023/snapshot')
 mutant('names-unfreed',
-       'gotrace__table_free(t->region_names); gotrace__modules_free();',
-       'gotrace__modules_free();',
+       'gotrace__table_free(t->region_names); gotrace__modules_free(); t->scratch = NULL;',
+       'gotrace__modules_free(); t->scratch = NULL;',
        '1023/gg')
 mutant('lock-order',
        '  gotrace__lock(&t->queue_lock);\n  t->stopping = true;\n  gotrace__unlock(&t->queue_lock);\n'

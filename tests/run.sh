@@ -154,10 +154,10 @@ list_quick() {
   done
   list_compile | grep -vE '^(compile|including) |^format\|'
   list_compile | grep -E '^compile (gcc c11|clang c17|g\+\+ c\+\+14|clang\+\+ c\+\+2b|x86_64-w64-mingw32-gcc c11|i686.*gcc c11)\|'
-  list_go | grep -E '^check_trace|^1.11 and|^scheduler|^(threads|hello|flight) .* 1.27\|'
+  list_go | grep -E '^check_trace by Go 1.2[27]|^1.11 and|^scheduler|^(threads|hello|flight) .* 1.27\|'
   echo "the command-line tool, some formats|env GOTRACE_TEST_FORMATS=1.8,1.11,1.21,1.22,1.23,1.25 tests/test_tool.sh"
   list_decode | grep canned
-  list_record | grep -E '^record (waits|ends|descriptors|bad_use|children|flight|allocators|pigz|python|redis|cpp)\|'
+  list_record | grep -E '^record (waits|bad_use|children|flight|pigz|cpp)\|'
   list_cases 2
   list_fuzz-replay
   echo "the search through interleavings, briefly|make -s explore EXPLORE=--brief"

@@ -539,7 +539,7 @@ static void live_as_plain_thread(actor *a, unsigned steps) {
       gotrace_go_syscall_end();
       break;
     case 3:
-      GOTRACE_REGION ("scope") annotate(&a->random, &self, NULL);
+      GOTRACE_REGION("scope") annotate(&a->random, &self, NULL);
       break;
     case 4: wake_waiter(&a->random); break;
     default: annotate_some(&a->random, &self, NULL);

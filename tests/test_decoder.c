@@ -300,7 +300,7 @@ static void work(void) {
   b = gotrace_go_create(&entry_b);
   for (i = 0; i < 20; i++) {
     gotrace_go_start(a);
-    GOTRACE_REGION ("outer") {
+    GOTRACE_REGION("outer") {
       gotrace_task task = gotrace_task_begin("task", GOTRACE_NO_TASK);
       gotrace_log(task, "category", "a message of some length");
       gotrace_go_syscall_begin();

@@ -91,14 +91,14 @@ int main(void) {
   CHECK_EQUAL(evaluated, 0); /* as while tracing is off */
   gotrace_task_end(task);
   gotrace_cpu_sample(NULL);
-  GOTRACE_REGION ("once") {
+  GOTRACE_REGION("once") {
     times++;
   }
-  GOTRACE_TASK_REGION (task, "once") {
+  GOTRACE_TASK_REGION(task, "once") {
     times++;
   }
   for (i = 0; i < 2; i++)
-    GOTRACE_REGION ("left") {
+    GOTRACE_REGION("left") {
       times++;
       if (i) break;
     }

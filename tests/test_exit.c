@@ -46,7 +46,7 @@ static void *works_on(void *unused) {
 static uint32_t over;
 static void *emits(void *unused) {
   while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
-    GOTRACE_REGION ("work") continue;
+    GOTRACE_REGION("work") continue;
   return unused;
 }
 

@@ -29,7 +29,7 @@ static void *work(void *slow) {
     gotrace_go *g = jobs[i * 7 % 31];
     gotrace_go_unblock(g);
     gotrace_go_start(g);
-    GOTRACE_REGION ("part") gotrace_logf(GOTRACE_NO_TASK, "number", "%zu", i);
+    GOTRACE_REGION("part") gotrace_logf(GOTRACE_NO_TASK, "number", "%zu", i);
     gotrace_go_syscall_begin();
     gotrace_go_syscall_end();
     if (i % 5 == 0) {

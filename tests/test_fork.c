@@ -54,7 +54,7 @@ static void *emit(void *collects) {
   while (__atomic_load_n(&go_on, __ATOMIC_RELAXED)) {
     gotrace_go_syscall_begin();
     gotrace_go_syscall_end();
-    GOTRACE_REGION ("piece") {
+    GOTRACE_REGION("piece") {
       gotrace_log(GOTRACE_NO_TASK, "category", "message");
     }
     __atomic_fetch_add(&logged, 1, __ATOMIC_RELAXED);
@@ -88,7 +88,7 @@ static void in_a_system_call(bool tracing) {
   if (child == 0) {
     CHECK(!gotrace_enabled());
     CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
-    GOTRACE_REGION ("in the child") gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    GOTRACE_REGION("in the child") gotrace_log(GOTRACE_NO_TASK, "category", "message");
     gotrace_go_syscall_begin();
     gotrace_go_syscall_end();
   }

@@ -18,7 +18,7 @@ static bool count_bytes(void *context, const void *data, size_t size) {
 static void *come_and_go(void *argument) {
   int i, n = (int)(size_t)argument % 5 + 1;
   for (i = 0; i < n; i++)
-    GOTRACE_REGION ("visit") gotrace_log(GOTRACE_NO_TASK, "a thread", "that comes and goes");
+    GOTRACE_REGION("visit") gotrace_log(GOTRACE_NO_TASK, "a thread", "that comes and goes");
   if (n == 3) {
     gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
     gotrace_wait_end();
@@ -94,7 +94,7 @@ static void *write_much(void *unused) {
   while (__atomic_load_n(&bytes_written, __ATOMIC_RELAXED) < limit_of_bytes) {
     int i;
     for (i = 0; i < 1000; i++) {
-      GOTRACE_TASK_REGION (task, "part") gotrace_log(task, "what", "a message of some forty bytes, not in the table");
+      GOTRACE_TASK_REGION(task, "part") gotrace_log(task, "what", "a message of some forty bytes, not in the table");
     }
   }
   gotrace_task_end(task);

@@ -15,7 +15,7 @@ static uint64_t signals; /* atomic */
 static void on_signal(int number) {
   int saved = errno;
   (void)number;
-  GOTRACE_REGION ("handler") gotrace_log(GOTRACE_NO_TASK, "handler", "runs");
+  GOTRACE_REGION("handler") gotrace_log(GOTRACE_NO_TASK, "handler", "runs");
   gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
   gotrace_wait_end();
   gotrace_go_unblock(gotrace_go_self());
@@ -53,7 +53,7 @@ int main(void) {
     for (j = 0; j < 300; j++) {
       char text[32];
       snprintf(text, sizeof text, "number %d", j);
-      GOTRACE_REGION ("work") gotrace_log(GOTRACE_NO_TASK, "category", text);
+      GOTRACE_REGION("work") gotrace_log(GOTRACE_NO_TASK, "category", text);
       gotrace_wait_begin(GOTRACE_BLOCK_NET);
       gotrace_wait_end();
       if (j % 100 == 0) (void)gotrace_advance();

@@ -13,7 +13,7 @@
 static const gotrace_location entry = GOTRACE_NAMED_ENTRY("job");
 
 static void *short_lived(void *unused) {
-  GOTRACE_REGION ("short") gotrace_log(GOTRACE_NO_TASK, "a thread", "that comes and goes");
+  GOTRACE_REGION("short") gotrace_log(GOTRACE_NO_TASK, "a thread", "that comes and goes");
   return unused;
 }
 
@@ -29,7 +29,7 @@ static void *work(void *unused) {
   for (i = 0;; i = (i + 5) % 16) {
     gotrace_go_unblock(jobs[i]);
     gotrace_go_start(jobs[i]);
-    GOTRACE_REGION ("part") gotrace_logf(GOTRACE_NO_TASK, "number", "%zu", i);
+    GOTRACE_REGION("part") gotrace_logf(GOTRACE_NO_TASK, "number", "%zu", i);
     gotrace_go_syscall_begin();
     gotrace_go_syscall_end();
     gotrace_go_block(GOTRACE_BLOCK_SELECT);

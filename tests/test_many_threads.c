@@ -12,7 +12,7 @@ static uint32_t ready, over; /* atomic */
 static void *emit(void *unused) {
   int i;
   for (i = 0; i < EVENTS / 2; i++)
-    GOTRACE_REGION ("work") continue;
+    GOTRACE_REGION("work") continue;
   __atomic_add_fetch(&ready, 1u, __ATOMIC_RELEASE);
   while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE)) nanosleep(&(struct timespec){0, 100000000}, NULL);
   return unused;

@@ -33,7 +33,7 @@ static void session(void) {
   options.write = test_sink;
   options.context = &bytes;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  GOTRACE_REGION ("region") {
+  GOTRACE_REGION("region") {
     gotrace_log(GOTRACE_NO_TASK, "category", "message");
   }
   gotrace_gc_begin();

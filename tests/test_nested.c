@@ -21,7 +21,7 @@ static void call_everything(bool from_sink) {
   CHECK(go == NULL);
   gotrace_go_start(go);
   gotrace_log(GOTRACE_NO_TASK, "nested", "call");
-  GOTRACE_REGION ("nested") gotrace_heap_alloc(1);
+  GOTRACE_REGION("nested") gotrace_heap_alloc(1);
   gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
   gotrace_wait_end();
   gotrace_go_syscall_begin();
@@ -47,7 +47,7 @@ static void *traced_malloc(size_t size) {
   __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
   if (__atomic_load_n(&allocator_calls, __ATOMIC_RELAXED) && !in_allocator) {
     in_allocator = true;
-    GOTRACE_REGION ("allocator") gotrace_log(GOTRACE_NO_TASK, "allocator", "locks");
+    GOTRACE_REGION("allocator") gotrace_log(GOTRACE_NO_TASK, "allocator", "locks");
     gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
     gotrace_wait_end();
     in_allocator = false;
@@ -113,7 +113,7 @@ static void test_callbacks(gotrace_format format) {
   for (i = 0; i < 2000; i++) {
     char text[32];
     snprintf(text, sizeof text, "number %d", i);
-    GOTRACE_REGION ("work") gotrace_log(GOTRACE_NO_TASK, "category", text);
+    GOTRACE_REGION("work") gotrace_log(GOTRACE_NO_TASK, "category", text);
     gotrace_wait_begin(GOTRACE_BLOCK_SYNC); /* in every format */
     gotrace_wait_end();
     if (i % 500 == 0) CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
@@ -139,7 +139,7 @@ static void test_reading(gotrace_format format) {
   options.stacks = GOTRACE_STACKS_FRAME_POINTERS;
   allocator_calls = 1;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  GOTRACE_REGION ("work") gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  GOTRACE_REGION("work") gotrace_log(GOTRACE_NO_TASK, "category", "message");
   CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
   while (gotrace_read(&chunk, &size) == GOTRACE_OK && size) test_append(&bytes, chunk, size);
   allocator_calls = 0;

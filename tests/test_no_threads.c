@@ -12,7 +12,7 @@ static void work(void) {
   gotrace_task task = gotrace_task_begin("task", GOTRACE_NO_TASK);
   int i;
   for (i = 0; i < 3000; i++)
-    GOTRACE_TASK_REGION (task, "region") {
+    GOTRACE_TASK_REGION(task, "region") {
       gotrace_logf(task, "category", "message %d of many, so that buffers fill", i);
     }
   gotrace_task_end(task);

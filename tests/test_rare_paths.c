@@ -42,7 +42,7 @@ static void postponed_cut(gotrace_format format) {
   int i;
   options.cut_milliseconds = 1;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  GOTRACE_REGION ("before") {
+  GOTRACE_REGION("before") {
   }
   __atomic_store_n(&refused, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&memory_is_out, true, __ATOMIC_RELAXED);
@@ -52,7 +52,7 @@ static void postponed_cut(gotrace_format format) {
   gotrace_get_stats(&stats);
   cuts = stats.cuts;
   for (i = 0; i < 5000 && stats.cuts < cuts + 2; i++) {
-    GOTRACE_REGION ("after") {
+    GOTRACE_REGION("after") {
     }
     nanosleep(&pause, NULL);
     gotrace_get_stats(&stats);

@@ -36,7 +36,7 @@ static void emit_some(int n) {
   for (; n; n--) {
     gotrace_go_syscall_begin();
     gotrace_go_syscall_end();
-    GOTRACE_REGION ("piece") {
+    GOTRACE_REGION("piece") {
       gotrace_logf(GOTRACE_NO_TASK, "count", "%d", n);
     }
   }

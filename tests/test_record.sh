@@ -102,7 +102,7 @@ threads() {
 
 waits_in() { # waits_in PROGRAM OPTIONS...
   local status=0
-  "$tool" record -o "$work/waits.trace" "${@:2}" "$1" >"$work/waits.out" 2>"$work/waits.err" || status=$?
+  "$tool" record --no-symbolize -o "$work/waits.trace" "${@:2}" "$1" >"$work/waits.out" 2>"$work/waits.err" || status=$?
   [ $status = 3 ] || { cat "$work/waits.err"; fail "$*: exit status $status"; }
   judge "$work/waits.trace" "$work/waits.err"
   tests/record/waits.py "$tool" "$work/waits.trace" "$work/waits.out" || fail "$*"

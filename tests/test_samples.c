@@ -17,7 +17,7 @@ static void *sample(void *unused) {
 
 static void *emit(void *unused) {
   while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
-    GOTRACE_REGION ("work") gotrace_log(GOTRACE_NO_TASK, "a", "b");
+    GOTRACE_REGION("work") gotrace_log(GOTRACE_NO_TASK, "a", "b");
   return unused;
 }
 

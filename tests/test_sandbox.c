@@ -26,7 +26,7 @@ static void *emit(void *unused) {
   const struct timespec pause = {0, 20000}; /* the traces are to be read in the end */
   (void)unused;
   while (!__atomic_load_n(&quit, __ATOMIC_RELAXED)) {
-    GOTRACE_REGION ("outer") gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    GOTRACE_REGION("outer") gotrace_log(GOTRACE_NO_TASK, "category", "message");
     gotrace_go_syscall_begin();
     gotrace_go_syscall_end();
     nanosleep(&pause, NULL);

@@ -39,7 +39,7 @@ static void *emit(void *unused) {
   sigaddset(&profile, SIGPROF);
   pthread_sigmask(SIG_UNBLOCK, &profile, NULL);
   while (__atomic_load_n(&go_on, __ATOMIC_RELAXED)) {
-    GOTRACE_REGION ("spin") {
+    GOTRACE_REGION("spin") {
       x = spin(20, x);
     }
     gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
@@ -129,7 +129,7 @@ static void overflow(void) {
   for (round = 0; round < 3; round++) {
     bytes.size = 0;
     CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-    GOTRACE_REGION ("region") {
+    GOTRACE_REGION("region") {
       for (i = 0; i < 700; i++) gotrace_cpu_sample(NULL);
     }
     CHECK_EQUAL(gotrace_end(), GOTRACE_OK);

@@ -11,7 +11,7 @@
 static void emit_some(void) {
   int i;
   for (i = 0; i < 50; i++)
-    GOTRACE_REGION ("piece") {
+    GOTRACE_REGION("piece") {
       gotrace_log(GOTRACE_NO_TASK, "category", "message");
     }
 }

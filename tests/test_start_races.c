@@ -28,7 +28,7 @@ static void *woken_twice(void *unused) {
   reach(1);
   await(2);
   if (in_syscall) gotrace_go_syscall_end();
-  GOTRACE_REGION ("goes on") {
+  GOTRACE_REGION("goes on") {
   }
   return unused;
 }

@@ -14,7 +14,7 @@ static int quit; /* atomic */
 static void *plain(void *unused) {
   (void)unused;
   while (!__atomic_load_n(&quit, __ATOMIC_RELAXED)) {
-    GOTRACE_REGION ("plain") {
+    GOTRACE_REGION("plain") {
       gotrace_log(GOTRACE_NO_TASK, "category", "message");
       gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
       gotrace_wait_end();
@@ -56,7 +56,7 @@ static void *worker(void *unused) {
 /* Threads that live for one region. */
 static void *short_lived(void *unused) {
   (void)unused;
-  GOTRACE_REGION ("short") gotrace_heap_alloc(1);
+  GOTRACE_REGION("short") gotrace_heap_alloc(1);
   return NULL;
 }
 

@@ -21,7 +21,7 @@ int main(void) {
   options.write = test_sink;
   options.context = &bytes;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  GOTRACE_REGION ("region") {
+  GOTRACE_REGION("region") {
     gotrace_log(GOTRACE_NO_TASK, "category", "message");
     other_options = options;
     other_options.context = &others;

@@ -8,7 +8,7 @@ static const gotrace_location entries[] = {GOTRACE_NAMED_ENTRY("producer"), GOTR
                                            GOTRACE_NAMED_ENTRY("timer"), GOTRACE_NAMED_ENTRY("child")};
 
 static void produce(gotrace_go *consumer, gotrace_task task, int round) {
-  GOTRACE_TASK_REGION (task, "produce") {
+  GOTRACE_TASK_REGION(task, "produce") {
     gotrace_logf(task, "round", "%d", round);
     gotrace_go_unblock(consumer);
   }

@@ -37,7 +37,7 @@ static int unwind(void *context, uintptr_t *pcs, int max) {
 
 static void *region(void *unused) {
   gotrace_thread_begin("held");
-  GOTRACE_REGION ("region") gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  GOTRACE_REGION("region") gotrace_log(GOTRACE_NO_TASK, "category", "message");
   return unused;
 }
 

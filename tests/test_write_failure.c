@@ -35,7 +35,7 @@ static void emit_until_off(long rounds) {
   text[sizeof text - 1] = 0;
   for (i = 0; i < rounds && gotrace_enabled(); i++) {
     for (n = 0; n < 100; n++)
-      GOTRACE_REGION ("piece") {
+      GOTRACE_REGION("piece") {
         gotrace_log(GOTRACE_NO_TASK, "text", text);
       }
     gotrace_advance();

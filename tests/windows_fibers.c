@@ -12,14 +12,14 @@ static gotrace__thread *record_of_fiber, *record_of_other;
 
 static void CALLBACK job(void *unused) {
   (void)unused;
-  GOTRACE_REGION ("job") gotrace_log(GOTRACE_NO_TASK, "category", "in a fiber");
+  GOTRACE_REGION("job") gotrace_log(GOTRACE_NO_TASK, "category", "in a fiber");
   SwitchToFiber(thread_fiber);
 }
 
 static void emit(const char *name) {
   int i;
   for (i = 0; i < CALLS; i++)
-    GOTRACE_REGION ("piece") gotrace_log(GOTRACE_NO_TASK, "category", name);
+    GOTRACE_REGION("piece") gotrace_log(GOTRACE_NO_TASK, "category", name);
 }
 
 static void wait_for(LONG wanted) {

@@ -87,7 +87,7 @@ static void gotrace_uv_run_after(uv_work_t *request, int status) {
   request->data = work->data;
   if (work->go) gotrace_go_destroy(work->go); /* cancelled */
   free(work);
-  GOTRACE_REGION ("after work") {
+  GOTRACE_REGION("after work") {
     if (after) after(request, status);
   }
 }

@@ -33,7 +33,7 @@ static void run(gotrace_format format, long number) {
     gotrace_heap_alloc((uint64_t)i * 1000000);
     gotrace_wait_begin(GOTRACE_BLOCK_SLEEP);
     gotrace_wait_end();
-    GOTRACE_REGION ("r") gotrace_log(GOTRACE_NO_TASK, "category", text);
+    GOTRACE_REGION("r") gotrace_log(GOTRACE_NO_TASK, "category", text);
   }
   result = gotrace_stop();
   limit_files(RLIM_INFINITY);

@@ -18,7 +18,7 @@ static void run(gotrace_format format, long number) {
     options.cut_milliseconds = 60000;
     if (gotrace_start_file(case_path(), &options) != GOTRACE_OK) _exit(1);
     for (i = 0; i < number % 50 * 20; i++)
-      GOTRACE_REGION ("x") continue;
+      GOTRACE_REGION("x") continue;
     _exit(0);
   }
   if (waitpid(child, &status, 0) != child || status != 0) case_fail("the child's status is %d", status);
