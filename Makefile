@@ -218,7 +218,7 @@ PACKAGES = gcc g++ make libc6-dev libstb-dev clang libclang-rt-dev llvm clang-fo
 	lttng-tools liblttng-ust-dev \
 	pkg-config libomp-dev libboost-fiber-dev libst-dev liblua5.4-dev libuv1-dev libglib2.0-dev \
 	pigz zstd xz-utils redis-server redis-tools memcached lbzip2 pixz git \
-	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 musl-tools
+	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 musl-tools nodejs
 SUDO = $(if $(filter-out 0,$(shell id -u)),sudo)
 
 deps:
