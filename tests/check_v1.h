@@ -276,8 +276,7 @@ static inline bool check_v1_header(check_v1_trace *t) {
   return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- bytes to events ----
- */
+/* --------------------------------------------------------------------------------------------- bytes to events ---- */
 
 typedef struct check_v1_stream { /* of a proc */
   int64_t proc;
@@ -533,8 +532,7 @@ static inline bool check_v1_parse(check_v1_trace *t, check_v1_parser *p) {
   return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- streams to order ----
- */
+/* -------------------------------------------------------------------------------------------- streams to order ---- */
 
 /* Stable: equal times keep their order. */
 static inline void check_v1_sort(const check_v1_trace *t, uint32_t *order, size_t count) {

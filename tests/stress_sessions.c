@@ -55,8 +55,7 @@ static bool change(int *state, int from, int to) {
   return __atomic_compare_exchange_n(state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/* ------------------------------------------------------------------------------------------------ what is shared ----
- */
+/* ---------------------------------------------------------------------------------------------- what is shared ---- */
 
 /* What a goroutine has begun; owned by the thread that runs it. */
 typedef struct person {
@@ -138,8 +137,7 @@ static void spin(uint64_t *random, unsigned most) {
   while (count > 0) count--;
 }
 
-/* ------------------------------------------------------------------------------------------------ being held up ----
- */
+/* ----------------------------------------------------------------------------------------------- being held up ---- */
 
 static int held_nanoseconds; /* atomic */
 
@@ -159,8 +157,7 @@ static void hold_up_someone(uint64_t *random) {
   CHECK(pthread_kill(who == actor_count ? main_thread : actors[who].thread, SIGUSR1) == 0);
 }
 
-/* --------------------------------------------------------------------------------------------- wakers and queue ----
- */
+/* -------------------------------------------------------------------------------------------- wakers and queue ---- */
 
 static void push(job *j) {
   j->next = NULL;
@@ -206,8 +203,7 @@ static void wake_waiter(uint64_t *random) {
   ADD(w->wakers, -1);
 }
 
-/* --------------------------------------------------------------------------- what a goroutine does while it runs ----
- */
+/* ------------------------------------------------------------------------- what a goroutine does while it runs ---- */
 
 static void end_regions(person *self) {
   for (; self->depth > 0; self->depth--) gotrace_region_end(GOTRACE_NO_TASK, self->regions[self->depth - 1]);

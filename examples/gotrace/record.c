@@ -21,8 +21,7 @@
 static struct board *board;
 static volatile pid_t child;
 
-/* --------------------------------------------------------------------------------------------------- the command ----
- */
+/* ------------------------------------------------------------------------------------------------- the command ---- */
 
 /* Where the shell would find a command; fails if nowhere. */
 static const char *find_program(const char *name) {
@@ -145,8 +144,7 @@ static unsigned find_libraries(const char *interpreter) {
   return needed;
 }
 
-/* ----------------------------------------------------------------------------------------------------- the output ----
- */
+/* -------------------------------------------------------------------------------------------------- the output ---- */
 
 /* Whether a file there could be written; the one with %p is not known yet. */
 static void check_output(const char *path) {
@@ -173,8 +171,7 @@ static void choose_output(const char *path) {
   else if (access(board->directory, W_OK | X_OK) != 0) fail("%s: %s", board->directory, strerror(errno));
 }
 
-/* ------------------------------------------------------------------------------------------------------- running ----
- */
+/* ----------------------------------------------------------------------------------------------------- running ---- */
 
 static void pass_on(int number) {
   if (child > 0) kill(child, number);
@@ -253,8 +250,7 @@ static int end_like(int status) {
   return WEXITSTATUS(status);
 }
 
-/* ------------------------------------------------------------------------------------------------------- summary ----
- */
+/* ----------------------------------------------------------------------------------------------------- summary ---- */
 
 static const char *short_path(const char *path) {
   size_t size = strlen(board->directory);

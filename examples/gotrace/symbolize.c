@@ -208,8 +208,7 @@ static text string_of(const tables *t, uint64_t id) {
   return found ? *found : empty;
 }
 
-/* --------------------------------------------------------------------------------------------- debug information ----
- */
+/* ------------------------------------------------------------------------------------------- debug information ---- */
 
 static bool is_address(text line) {
   size_t i;

@@ -11,8 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-/* ----------------------------------------------------------------------------------------------------- descriptors
- * ---- */
+/* ------------------------------------------------------------------------------------------------- descriptors ---- */
 
 enum kind { UNKNOWN, READY /* never waits for another thread */, PIPE, SOCKET, EVENT, TERMINAL };
 
@@ -284,17 +283,20 @@ EXPORT int connect(int fd, CONST_ADDRESS address, socklen_t length) {
 #define GNU_SYSTEM_CALLS(X)
 #endif
 
-#define SYSTEM_CALL(type, name, parameters, arguments)               \
-  EXPORT type name parameters {                                      \
-    type result;                                                     \
-    if (!tracing() || state.only_waits) return REAL(name) arguments; \
-    ENTER(name);                                                     \
-    begin_system_call();                                             \
-    result = real.name arguments;                                    \
-    end_system_call();                                               \
-    LEAVE();                                                         \
-    return result;                                                   \
+/* A call that is only passed on if `passes` holds. */
+#define REPORTED_CALL(passes, type, name, parameters, arguments) \
+  EXPORT type name parameters {                                  \
+    type result;                                                 \
+    if ((passes) || !tracing()) return REAL(name) arguments;     \
+    ENTER(name);                                                 \
+    begin_system_call();                                         \
+    result = real.name arguments;                                \
+    end_system_call();                                           \
+    LEAVE();                                                     \
+    return result;                                               \
   }
+#define SYSTEM_CALL(type, name, parameters, arguments) \
+  REPORTED_CALL(state.only_waits, type, name, parameters, arguments)
 SYSTEM_CALLS(SYSTEM_CALL)
 
 /* Calls that wait for a child process. */
@@ -308,21 +310,10 @@ SYSTEM_CALLS(SYSTEM_CALL)
   X(int, system, (const char *command), (command), false)                                                 \
   X(int, pclose, (FILE * file), (file), false)
 
-#define CHILD_CALL(type, name, parameters, arguments, at_once) \
-  EXPORT type name parameters {                                \
-    type result;                                               \
-    if ((at_once) || !tracing()) return REAL(name) arguments;  \
-    ENTER(name);                                               \
-    begin_system_call();                                       \
-    result = real.name arguments;                              \
-    end_system_call();                                         \
-    LEAVE();                                                   \
-    return result;                                             \
-  }
+#define CHILD_CALL(type, name, parameters, arguments, at_once) REPORTED_CALL(at_once, type, name, parameters, arguments)
 CHILD_CALLS(CHILD_CALL)
 
-/* ---------------------------------------------------------------------------------------------------- other waits ----
- */
+/* ------------------------------------------------------------------------------------------------- other waits ---- */
 
 #define WAITS(X)                                                                                                       \
   X(int, nanosleep, (const struct timespec *time, struct timespec *rest), (time, rest), SLEEP)                         \
@@ -484,8 +475,7 @@ EXPORT int socketpair(int domain, int type, int protocol, int pair[2]) {
   return result;
 }
 
-/* ------------------------------------------------------------------------------- changes of descriptors' meanings ----
- */
+/* ---------------------------------------------------------------------------- changes of descriptors' meanings ---- */
 
 /* The trace's file has a high number, so that the program's have those that they would have without tracing. Programs
  * that close whatever is open must not close it: another file could get its number, and the trace. */

@@ -55,8 +55,7 @@
     return function arguments;                                         \
   }
 
-/* --------------------------------------------------------------------------------------------------------- mutexes
- * ---- */
+/* ----------------------------------------------------------------------------------------------------- mutexes ---- */
 
 LOCK(int, pthread_mutex_lock, (pthread_mutex_t * m), (m), EARLY(pthread_mutex_trylock), (m), EBUSY, m, MUTEX)
 LOCK(int, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *until), (m, until),
@@ -70,8 +69,7 @@ LOCK(int, mtx_timedlock, (mtx_t *restrict m, const struct timespec *restrict unt
      thrd_busy, m, MUTEX)
 WAKER(int, mtx_unlock, (mtx_t * m), (m), REAL(mtx_unlock), m, 1)
 
-/* ----------------------------------------------------------------------------------------------- read-write locks ----
- */
+/* -------------------------------------------------------------------------------------------- read-write locks ---- */
 
 #define READERS(lock) ((const char *)(lock))
 #define WRITERS(lock) ((const char *)(lock) + 1)
@@ -118,8 +116,7 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l) {
   return REAL(pthread_rwlock_unlock)(l);
 }
 
-/* -------------------------------------------------------------------------------------------- condition variables ----
- */
+/* ----------------------------------------------------------------------------------------- condition variables ---- */
 
 /* The wait lets go of the mutex, and takes it again. */
 #define CONDITION(name, parameters, arguments)   \
@@ -145,8 +142,7 @@ WAKER(int, pthread_cond_broadcast, (pthread_cond_t * c), (c), REAL(pthread_cond_
 WAKER(int, cnd_signal, (cnd_t * c), (c), REAL(cnd_signal), c, 1)
 WAKER(int, cnd_broadcast, (cnd_t * c), (c), REAL(cnd_broadcast), c, GOTRACE_WAKE_ALL)
 
-/* ------------------------------------------------------------------------------------------------------ semaphores
- * ---- */
+/* -------------------------------------------------------------------------------------------------- semaphores ---- */
 
 /* sem_trywait sets errno, which a wait that succeeds must not change. */
 #define SEMAPHORE(name, parameters, arguments)         \
@@ -164,8 +160,7 @@ SEMAPHORE(sem_timedwait, (sem_t * s, const struct timespec *until), (s, until))
 SEMAPHORE(sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *until), (s, clock, until))
 WAKER(int, sem_post, (sem_t * s), (s), REAL(sem_post), s, 1)
 
-/* ------------------------------------------------------------------------------------------------------ spin locks
- * ---- */
+/* -------------------------------------------------------------------------------------------------- spin locks ---- */
 
 #define SPINS 4000 /* some tens of microseconds */
 
@@ -259,8 +254,7 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *key) {
   return result;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ once
- * ---- */
+/* -------------------------------------------------------------------------------------------------------- once ---- */
 
 /* Runs the program's function, which is not a part of the library's. */
 static void run_once(void) {

@@ -18,8 +18,7 @@ __thread struct self self;
 unsigned reasons[REASON_COUNT];
 uint32_t waiters[WAITER_SLOTS];
 
-/* -------------------------------------------------------------------------------------------------- real functions
- * ---- */
+/* ---------------------------------------------------------------------------------------------- real functions ---- */
 
 typedef long any_function(void);
 
@@ -78,8 +77,7 @@ static int early_unlock(pthread_mutex_t *mutex) {
   return real.pthread_mutex_unlock(mutex);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- pieces
- * ---- */
+/* ------------------------------------------------------------------------------------------------------ pieces ---- */
 
 void take_lock(uint32_t *lock) {
   unsigned spins = 0;
@@ -100,8 +98,7 @@ uint64_t mix(uint64_t a, uint64_t b) {
   return h ^ h >> 32;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- waits
- * ---- */
+/* ------------------------------------------------------------------------------------------------------- waits ---- */
 
 static __thread const void *waited_key;
 
@@ -231,8 +228,7 @@ static int take_stack(void *context, uintptr_t *pcs, int max) {
   return 2 + walk_frames(pcs + 2, max - 2);
 }
 
-/* -------------------------------------------------------------------------------------------------- start and end ----
- */
+/* ----------------------------------------------------------------------------------------------- start and end ---- */
 
 /* Appends to a text of BOARD_PATH bytes. */
 static char *append(char *at, const char *limit, const char *text, size_t size) {

@@ -34,8 +34,7 @@
 #define NOINLINE __attribute__((noinline))
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* --------------------------------------------------------------------------------------------------------- threads
- * ---- */
+/* ----------------------------------------------------------------------------------------------------- threads ---- */
 
 typedef struct thread thread; /* threads.c: a thread that the program created */
 
@@ -94,8 +93,7 @@ extern uint32_t waiters[WAITER_SLOTS];
 static inline uint32_t *waiters_of(const void *key) { return &waiters[(uintptr_t)key / 8 % WAITER_SLOTS]; }
 static inline bool has_waiters(const void *key) { return __atomic_load_n(waiters_of(key), __ATOMIC_RELAXED) != 0; }
 
-/* --------------------------------------------------------------------------------------------------------- reasons
- * ---- */
+/* ----------------------------------------------------------------------------------------------------- reasons ---- */
 
 /* Go's viewers count a reason whose name contains "sync" or "select" as synchronization. */
 #define REASONS(X)                                    \
@@ -130,8 +128,7 @@ enum reason_name {
 };
 extern unsigned reasons[REASON_COUNT];
 
-/* ------------------------------------------------------------------------------------------------------- the files
- * ---- */
+/* --------------------------------------------------------------------------------------------------- the files ---- */
 
 /* preload.c */
 void start_trace(bool is_child);

@@ -294,8 +294,7 @@ EXPORT int execle(const char *path, const char *first, ...) {
 SPAWN(posix_spawn, false)
 SPAWN(posix_spawnp, true)
 
-/* ------------------------------------------------------------------------------------------------------------ exit
- * ---- */
+/* -------------------------------------------------------------------------------------------------------- exit ---- */
 
 EXPORT __attribute__((noreturn)) void _exit(int status) {
   finish_trace();

@@ -53,8 +53,7 @@ static void free_thread(thread *t) {
 
 void threads_after_fork(void) { threads.lock = 0; }
 
-/* -------------------------------------------------------------------------------------------------- start and end ----
- */
+/* ----------------------------------------------------------------------------------------------- start and end ---- */
 
 /* Threads of the library itself, whose calls nobody sees. */
 static void *run_service(void *function) {
@@ -244,8 +243,7 @@ EXPORT int thrd_join(thrd_t handle, int *value) {
   return result;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- names
- * ---- */
+/* ------------------------------------------------------------------------------------------------------- names ---- */
 
 /* A name from another thread. */
 void apply_name(void) {
