@@ -454,6 +454,7 @@ typedef enum gotrace_format {
   GOTRACE_GO_1_25 = 1025,     /* Go 1.25 and later; wall clock */
   GOTRACE_GO_1_26 = 1026      /* Go 1.26 and later; generations have an explicit end: a truncated one is lost */
 } gotrace_format;
+#define GOTRACE__NEWEST_FORMAT GOTRACE_GO_1_26
 
 /* ------------------------------------------------------------------------------------------------- >>events ----
  *
@@ -463,6 +464,16 @@ typedef enum gotrace_format {
  * event, "data" bytes preceded by their length.
  *
  * A number has several rows if its event differs between versions. X(number, NAME, "Name", since, until, "arguments").
+ *
+ * To add an event of a new Go release:
+ *
+ *   1. A row below; its count behind the tables; GOTRACE__KINDS if the number is larger than any before.
+ *   2. For a new format: gotrace_format and GOTRACE__NEWEST_FORMAT, gotrace__check_options, `versions` in
+ *      gotrace_decoder_open.
+ *   3. Tracer: the call, with its row in GOTRACE__CALLS, written only where the format has the event (gotrace__has).
+ *   4. Decoder: its rule of order in GOTRACE__V2_RULES or its context in GOTRACE__V2_CONTEXTS (>>decode-rules).
+ *   5. The tool: v2_arguments in read_v2.c, the writers, and where the event changes the state, world.c.
+ *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
  */
 
 /* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only
@@ -12081,7 +12092,7 @@ static void gotrace__dec_set_arguments(gotrace__kind *k) {
 
 static void gotrace__dec_set_kinds(gotrace_decoder *d) {
   /* Like Go, v2 accepts events that are newer than the format. */
-  int format = d->info.family == 1 ? d->version : GOTRACE_GO_1_26;
+  int format = d->info.family == 1 ? d->version : GOTRACE__NEWEST_FORMAT;
   const uint64_t noted = GOTRACE__V1_BIT(FUTILE_WAKEUP) | GOTRACE__V1_BIT(STW_START) | GOTRACE__V1_BIT(GO_SYS_EXIT) |
                          GOTRACE__V1_BIT(CPU_SAMPLE);
   size_t count, i;
