@@ -146,7 +146,7 @@ check:
 	.ci/run check
 
 adapters:
-	tests/run.sh -o adapter
+	tests/run.sh adapters
 
 stress: examples $(hello)
 	tests/stress.sh $(STRESS)
