@@ -46,8 +46,8 @@ mutant('settle-not-at-cut',
        '    if (t->v2) gotrace__write_silent_v2(&notes, generation, false);',
        '1023/gg-cut', '1011/gg-cut')
 mutant('settle-not-at-end',
-       '  gotrace__settle();\n  if (t->v2) { /* what is left out',
-       '  if (t->v2) { /* what is left out',
+       'generation = (control >> 2) - 1; /* the last */ gotrace__settle();',
+       'generation = (control >> 2) - 1;',
        '1023/gg', '1011/gg')
 mutant('settle-not-at-start',
        'SETTLING);\n    gotrace__settle();\n  }',
