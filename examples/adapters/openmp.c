@@ -104,10 +104,11 @@ static void gotrace_omp_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_
 
 static void gotrace_omp_task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt_data_t *task, int flags,
                                     int has_dependences, const void *code) {
-  gotrace_site *site = code ? gotrace_site_make_pc((uintptr_t)code) : NULL;
+  gotrace_site *site;
   (void)creator, (void)frame, (void)has_dependences;
   if (!(flags & ompt_task_explicit)) return;
-  gotrace_go_self(); /* makes the thread a goroutine, which creates it */
+  site = code ? gotrace_site_make_pc((uintptr_t)code) : NULL; /* also while tracing is off: it is the task's name */
+  gotrace_go_self();                                          /* makes the thread a goroutine, which creates it */
   task->value = (uintptr_t)gotrace_go_create_at(site, site ? &site->location : NULL);
 }
 

@@ -380,22 +380,26 @@ static void unwatch(const struct pollfd *all, nfds_t count) {
   remove_links(-1, &poll_key);
 }
 
-#define POLLS(name, parameters, arguments, at_once, try)      \
-  EXPORT int name parameters {                                \
-    int result;                                               \
-    if ((at_once) || !tracing()) return REAL(name) arguments; \
-    ENTER(name);                                              \
-    result = real.try;                                        \
-    if (result == 0) {                                        \
-      watch(all, count);                                      \
-      begin_wait(&poll_key, REASON_POLL);                     \
-      result = real.name arguments;                           \
-      end_wait();                                             \
-      unwatch(all, count);                                    \
-    }                                                         \
-    LEAVE();                                                  \
-    return result;                                            \
+/* A call that is tried without waiting first; `begin` and `end` stand around the wait. */
+#define TRIES(name, parameters, arguments, at_once, try, begin, key, reason, end) \
+  EXPORT int name parameters {                                                    \
+    int result;                                                                   \
+    if ((at_once) || !tracing()) return REAL(name) arguments;                     \
+    ENTER(name);                                                                  \
+    result = real.try;                                                            \
+    if (result == 0) {                                                            \
+      begin;                                                                      \
+      begin_wait(key, reason);                                                    \
+      result = real.name arguments;                                               \
+      end_wait();                                                                 \
+      end;                                                                        \
+    }                                                                             \
+    LEAVE();                                                                      \
+    return result;                                                                \
   }
+
+#define POLLS(name, parameters, arguments, at_once, try) \
+  TRIES(name, parameters, arguments, at_once, try, watch(all, count), &poll_key, REASON_POLL, unwatch(all, count))
 static const struct timespec no_time;
 #define IS_ZERO(time) ((time) && !(time)->tv_sec && !(time)->tv_nsec)
 POLLS(poll, (struct pollfd * all, nfds_t count, int time), (all, count, time), time == 0, poll(all, count, 0))
@@ -425,22 +429,9 @@ SELECTS(select, (int count, fd_set *in, fd_set *out, fd_set *other, struct timev
 SELECTS(pselect, (int count, fd_set *in, fd_set *out, fd_set *other, const struct timespec *time, const sigset_t *mask),
         (count, in, out, other, time, mask), IS_ZERO(time))
 
-#define EPOLLS(name, parameters, arguments, at_once, try)          \
-  EXPORT int name parameters {                                     \
-    int result;                                                    \
-    if ((at_once) || !tracing()) return REAL(name) arguments;      \
-    ENTER(name);                                                   \
-    result = real.try;                                             \
-    if (result == 0) {                                             \
-      __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED); \
-      begin_wait(epoll_key(fd), REASON_EPOLL);                     \
-      result = real.name arguments;                                \
-      end_wait();                                                  \
-      __atomic_fetch_sub(&descriptor_waits, 1u, __ATOMIC_RELAXED); \
-    }                                                              \
-    LEAVE();                                                       \
-    return result;                                                 \
-  }
+#define EPOLLS(name, parameters, arguments, at_once, try)                                                       \
+  TRIES(name, parameters, arguments, at_once, try, __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED), \
+        epoll_key(fd), REASON_EPOLL, __atomic_fetch_sub(&descriptor_waits, 1u, __ATOMIC_RELAXED))
 EPOLLS(epoll_wait, (int fd, struct epoll_event *events, int count, int time), (fd, events, count, time), time == 0,
        epoll_wait(fd, events, count, 0))
 EPOLLS(epoll_pwait, (int fd, struct epoll_event *events, int count, int time, const sigset_t *mask),
