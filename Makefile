@@ -20,15 +20,15 @@ record_libraries = $(addprefix build/examples/libgotrace-record,.so $(if $(shell
 preload_sources = $(wildcard examples/gotrace/preload/*.c)
 tests = $(patsubst tests/%.c,build/tests/default/%,$(wildcard tests/test_*.c))
 targets = $(patsubst fuzz/%.c,%,$(filter-out fuzz/replay.c,$(wildcard fuzz/*.c)))
-version := $(shell sed -n 's/^.define GOTRACE_VERSION "\(.*\)"/\1/p' gotrace.h)
+version = $(shell sed -n 's/^.define GOTRACE_VERSION "\(.*\)"/\1/p' gotrace.h)
 
 all: examples $(tests)
 
 help:
 	@echo 'make             build the examples and the tests, under build/'
 	@echo 'make demo        trace a coroutine scheduler that counts the words of real files; show what came of it'
-	@echo 'make test        the tests to run at every save: 3 minutes (T=WORD: those whose name contains WORD)'
-	@echo 'make check       everything else: all configurations, compilers and Go releases, stress, fuzzers: 35 minutes'
+	@echo 'make test        the tests to run at every save: 3 minutes on two processors (T=WORD: those whose name contains WORD)'
+	@echo 'make check       everything else: all configurations, compilers and Go releases, stress, fuzzers: 40 minutes'
 	@echo 'make deps        install what the tests use (Debian packages, some Go releases); asks sudo if need be'
 	@echo 'make examples    build the examples only'
 	@echo 'make adapters    programs that use other schedulers, each traced by its adapter (examples/adapters)'
@@ -39,15 +39,19 @@ help:
 	@echo 'make cases       programs for defects that were found, 20 runs in each format (RUNS=N: N runs)'
 	@echo 'make stress-sessions  short traces while threads do all that is legal, and more (SESSIONS=N: N of them, else 2000)'
 	@echo 'make format      format the C files with clang-format'
+	@echo 'make pictures    draw the picture in README.md anew'
 	@echo 'make pages       look through the pages of `go tool trace` for the scheduler example'
 	@echo 'make bench       what events cost and how fast traces are read, beside Go (BENCH=-q: quickly)'
 	@echo 'make fuzz        fuzz each part with libFuzzer (FUZZ_SECONDS=N: N seconds each, else 60)'
 	@echo 'make fuzz-replay run the fuzzers on their seeds, by any compiler'
-	@echo 'make install     the header, gotrace.pc and the tool into PREFIX ($(PREFIX)), below DESTDIR'
+	@echo 'make install     the header, gotrace.pc, the tool with its manual and completion into PREFIX ($(PREFIX)), below DESTDIR'
 	@echo 'make uninstall   take them away again'
 	@echo 'make clean       remove build/'
 
 examples: $(examples)
+
+# They compile in half the time of -O2. What they do is mostly reading files.
+$(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c)): private CFLAGS = -O1 -g
 
 build/examples/%: examples/%.c $(wildcard examples/*.h) gotrace.h
 	@mkdir -p $(@D)
@@ -55,7 +59,17 @@ build/examples/%: examples/%.c $(wildcard examples/*.h) gotrace.h
 
 # The command-line tool. Its library.c contains the implementation of gotrace.h, the other files only its declarations.
 build/examples/gotrace: $(tool_objects) | $(record_libraries)
-	$(CC) $(FLAGS) $(CFLAGS) $^ -o $@ $(LDFLAGS)
+	$(CC) $(FLAGS) $(CFLAGS) $^ -o $@ $(LDFLAGS) $(tool_libraries)
+
+# Libraries that the tool can do without: $(call optional,HEADER.h,MACRO,LIBRARY) is -DMACRO and -lLIBRARY if they are there.
+optional = $(shell echo 'int main(void) { return 0; }' | $(CC) -include $(1) -x c - -o /dev/null -l$(3) 2>/dev/null && echo -D$(2) -l$(3))
+# They are looked for when something needs to know, and once: make is run often.
+tool_optional = $(eval tool_optional := $(call optional,lzma.h,HAVE_LZMA,lzma) $(call optional,zlib.h,HAVE_ZLIB,z))$(tool_optional)
+tool_libraries = $(filter -l%,$(tool_optional))
+build/examples/tool/%.o: private CPPFLAGS += $(filter -D%,$(tool_optional))
+
+# It contains the script and style of the page that gotrace view writes.
+build/examples/tool/view_page.o: $(wildcard examples/gotrace/view/*)
 
 build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*.h) gotrace.h
 	@mkdir -p $(@D)
@@ -63,7 +77,7 @@ build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*.h) g
 
 # Stacks begin at the frame of one of the library's functions, see preload/locks.c. Its thread-locals must not be allocated.
 # Clang has omp-tools.h of libomp; without it the library leaves OpenMP out.
-openmp_tools := $(shell $(CLANG) -print-resource-dir 2>/dev/null)/include
+openmp_tools = $(eval openmp_tools := $(shell $(CLANG) -print-resource-dir 2>/dev/null)/include)$(openmp_tools)
 preload_flags = $(if $(wildcard $(openmp_tools)/omp-tools.h),-idirafter $(openmp_tools)) -O2 -fPIC -fvisibility=hidden -ftls-model=initial-exec -foptimize-sibling-calls
 
 build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(preload_sources) $(wildcard examples/gotrace/preload/*.h) \
@@ -77,6 +91,7 @@ build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(
 # then the linker takes nothing from the archive. Only `default` and `clang` optimize fully, as users do.
 build/tests/clang/%: private CC = $(CLANG)
 build/tests/quick/%: private CFLAGS = -O0 -g
+build/tests/quick/%: private WARNINGS = # which other configurations show: without them it compiles in two thirds of the time
 build/tests/address/%: private CFLAGS = -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 build/tests/thread/%: private CFLAGS = -O1 -g1 -fsanitize=thread
 build/tests/seq_cst/%: private CFLAGS = -O1 -g1
@@ -103,7 +118,7 @@ $(foreach configuration,default quick clang address thread seq_cst monotonic,$(e
 $(eval $(call test_rules,windows,.exe))
 
 # examples/hello.c in every format, for the tests.
-hello = build/tests/default/hello_formats
+hello = build/tests/quick/hello_formats
 $(hello): examples/hello.c examples/example.h
 
 # Cases: programs for defects that were found, each linked with the one that judges its traces.
@@ -113,7 +128,7 @@ build/cases/case.o: tests/cases/case.c gotrace.h $(wildcard tests/cases/*.h test
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
 
-build/cases/%: tests/cases/%.c build/cases/case.o build/tests/default/gotrace.a
+build/cases/%: tests/cases/%.c build/cases/case.o build/tests/quick/gotrace.a
 	$(CC) $(FLAGS) $(CFLAGS) $^ -o $@ $(LDFLAGS)
 
 # Adapters: each test is linked with the library that its adapter is for. pkg-config knows most of them.
@@ -155,6 +170,7 @@ stress-sessions:
 	tests/stress_sessions.sh $(SESSIONS)
 
 # The search through interleavings. EXPLORE: options and scenarios, see tests/explore.c.
+build/tests/explore: private CFLAGS = -O1 -g # compiles in half the time of -O2, and runs as fast
 build/tests/explore: tests/explore.c $(wildcard tests/explore_*.h) tests/check_v1.h tests/check_v2.h gotrace.h
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
@@ -174,13 +190,18 @@ bench:
 format:
 	find gotrace.h examples tests fuzz '(' -name '*.[ch]' -o -name '*.[ch]pp' ')' -exec clang-format -i {} +
 
+# The picture in README.md: the trace of `make demo`, drawn by gotrace view in Chromium.
+pictures: build/examples/scheduler build/examples/gotrace
+	tests/view/picture.py examples/gotrace/view/picture.png
+
 pages: examples
 	tests/run.sh -j 1 pages
 
 demo: build/examples/scheduler build/examples/gotrace
 	build/examples/scheduler -o build/scheduler.trace . /usr/include
 	build/examples/gotrace info build/scheduler.trace
-	@echo 'open        go tool trace build/scheduler.trace'
+	build/examples/gotrace view -o build/scheduler.html build/scheduler.trace
+	@echo 'open        build/scheduler.html in a browser, or go tool trace build/scheduler.trace'
 
 # Fuzzers: FUZZ_SECONDS each with libFuzzer; or only their seeds, by any compiler, through a plain main.
 FUZZ_SECONDS ?= 60
@@ -204,6 +225,7 @@ fuzz-replay-%: build/fuzz-replay/%
 	build/fuzz-replay/$* fuzz/seeds/$*/*
 
 build/fuzz-replay/%: private CFLAGS = -O0 -g
+build/fuzz-replay/%: private WARNINGS =
 build/fuzz-replay/%: fuzz/%.c fuzz/replay.c gotrace.h $(wildcard fuzz/*.h tests/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< fuzz/replay.c -o $@ $(LDFLAGS)
@@ -217,8 +239,10 @@ PACKAGES = gcc g++ make libc6-dev libstb-dev clang libclang-rt-dev llvm clang-fo
 	gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross \
 	lttng-tools liblttng-ust-dev \
 	pkg-config libomp-dev libboost-fiber-dev libst-dev liblua5.4-dev libuv1-dev libglib2.0-dev \
-	pigz zstd xz-utils redis-server redis-tools memcached lbzip2 pixz git \
-	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 musl-tools nodejs
+	mandoc zsh protobuf-compiler \
+	chromium-driver firefox-esr \
+	pigz zstd xz-utils redis-server redis-tools memcached lbzip2 pixz plzip ripgrep git \
+	liblzma-dev zlib1g-dev libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 musl-tools nodejs
 SUDO = $(if $(filter-out 0,$(shell id -u)),sudo)
 
 deps:
@@ -226,17 +250,27 @@ deps:
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $(PACKAGES)
 	tests/fetch_go.sh $(GO_RELEASES)
 
-install: build/gotrace.pc build/examples/gotrace
-	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/pkgconfig $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/gotrace
-	install -m 755 build/examples/gotrace $(DESTDIR)$(PREFIX)/bin/gotrace
-	install -m 644 $(record_libraries) $(DESTDIR)$(PREFIX)/lib/gotrace
-	install -m 644 gotrace.h $(DESTDIR)$(PREFIX)/include/gotrace.h
-	install -m 644 build/gotrace.pc $(DESTDIR)$(PREFIX)/share/pkgconfig/gotrace.pc
+# What is said about the tool is made by the tool.
+build/gotrace.1 build/gotrace.bash build/gotrace.zsh: build/examples/gotrace
+	build/examples/gotrace help --$(patsubst 1,man,$(patsubst .%,%,$(suffix $@))) >$@
+
+root = $(DESTDIR)$(PREFIX)
+install: build/gotrace.pc build/examples/gotrace $(record_libraries) build/gotrace.1 build/gotrace.bash build/gotrace.zsh
+	install -d $(root)/include $(root)/share/pkgconfig $(root)/bin $(root)/lib/gotrace $(root)/share/man/man1 \
+	    $(root)/share/bash-completion/completions $(root)/share/zsh/site-functions
+	install -m 755 build/examples/gotrace $(root)/bin/gotrace
+	install -m 644 $(record_libraries) $(root)/lib/gotrace
+	install -m 644 build/gotrace.1 $(root)/share/man/man1/gotrace.1
+	install -m 644 build/gotrace.bash $(root)/share/bash-completion/completions/gotrace
+	install -m 644 build/gotrace.zsh $(root)/share/zsh/site-functions/_gotrace
+	install -m 644 gotrace.h $(root)/include/gotrace.h
+	install -m 644 build/gotrace.pc $(root)/share/pkgconfig/gotrace.pc
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/gotrace $(DESTDIR)$(PREFIX)/lib/gotrace/libgotrace-record*.so
-	-rmdir $(DESTDIR)$(PREFIX)/lib/gotrace
-	rm -f $(DESTDIR)$(PREFIX)/include/gotrace.h $(DESTDIR)$(PREFIX)/share/pkgconfig/gotrace.pc
+	rm -f $(root)/bin/gotrace $(root)/lib/gotrace/libgotrace-record*.so $(root)/share/man/man1/gotrace.1
+	rm -f $(root)/share/bash-completion/completions/gotrace $(root)/share/zsh/site-functions/_gotrace
+	rm -f $(root)/include/gotrace.h $(root)/share/pkgconfig/gotrace.pc
+	[ ! -d $(root)/lib/gotrace ] || rmdir $(root)/lib/gotrace
 
 # Made anew each time: PREFIX may have changed.
 build/gotrace.pc: FORCE
@@ -250,6 +284,6 @@ clean:
 
 FORCE:
 
-.PHONY: all help examples test check adapters fuzzers cases explore explore-go mutants stress stress-sessions bench format pages demo fuzz fuzz-replay deps install uninstall clean FORCE
+.PHONY: all help examples test check adapters fuzzers cases explore explore-go mutants stress stress-sessions bench format pages pictures demo fuzz fuzz-replay deps install uninstall clean FORCE
 .DELETE_ON_ERROR:
-.SECONDARY:
+.SECONDARY: $(targets:%=build/fuzz/%) $(targets:%=build/fuzz-replay/%)

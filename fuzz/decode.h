@@ -49,13 +49,31 @@ static inline uint64_t decode_mix(uint64_t hash, const void *data, size_t size) 
   return hash;
 }
 
-/* way: 0 memory, 1 stream, 2 seekable. fail_after: the allocator's calls that succeed, -1: all. */
+/* Events taken in batches, handed out one by one. */
+typedef struct decode_batch {
+  const gotrace_event *events[16];
+  size_t count, given;
+} decode_batch;
+
+static inline gotrace_result decode_next(gotrace_decoder *d, decode_batch *b, size_t room, gotrace_event *e) {
+  gotrace_result result = GOTRACE_OK;
+  if (b->given == b->count) {
+    b->given = 0, b->count = room;
+    result = gotrace_decoder_next_batch(d, b->events, &b->count);
+    REQUIRE(result ? !b->count : b->count && b->count <= room);
+  }
+  if (!result) *e = *b->events[b->given++];
+  return result;
+}
+
+/* way: 0 memory, 1 stream, 2 seekable, in batches. fail_after: the allocator's calls that succeed, -1: all. */
 static inline decode_outcome decode_all(const uint8_t *data, size_t size, int way, bool raw, int64_t fail_after) {
   static gotrace_frame frames[1000];
   decode_state s = {data, size, 1 + size % 251, 0, way == 2, 0, 0, 0, fail_after};
   gotrace_decoder_options options;
   gotrace_decoder *d = NULL;
   gotrace_event e;
+  decode_batch batch = {{NULL}, 0, 0};
   decode_outcome o;
   memset(&options, 0, sizeof options);
   memset(&o, 0, sizeof o);
@@ -65,7 +83,8 @@ static inline decode_outcome decode_all(const uint8_t *data, size_t size, int wa
   options.raw = raw;
   options.allocate = decode_allocate, options.release = decode_release, options.allocator_context = &s;
   o.result = gotrace_decoder_open(&d, &options);
-  while (!o.result && !(o.result = gotrace_decoder_next(d, &e))) {
+  while (!o.result &&
+         !(o.result = way == 2 ? decode_next(d, &batch, 1 + size % 16, &e) : gotrace_decoder_next(d, &e))) {
     size_t i, n;
     const char *text;
     REQUIRE(e.spec && e.spec->number == e.kind && e.arg_count <= 5 && e.offset <= size);
@@ -98,6 +117,33 @@ static inline decode_outcome decode_all(const uint8_t *data, size_t size, int wa
   return o;
 }
 
+/* Generation by generation, as on several threads (gotrace_decoder_open_part); the verdict must be the same. */
+static inline void decode_parts(const uint8_t *data, size_t size, bool read, decode_outcome memory) {
+  decode_state s = {data, size, 1 + size % 251, 0, true, 0, 0, 0, -1};
+  gotrace_decoder_options options;
+  gotrace_decoder_info info;
+  gotrace_decoder *whole = NULL, *part;
+  gotrace_event e;
+  gotrace_result result;
+  memset(&options, 0, sizeof options);
+  if (read) options.read = decode_read, options.context = &s, options.seekable = true;
+  else options.data = data, options.size = size;
+  options.allocate = decode_allocate, options.release = decode_release, options.allocator_context = &s;
+  result = gotrace_decoder_open(&whole, &options);
+  while (!result && !(result = gotrace_decoder_next(whole, &e)) && !gotrace_decoder_between(whole)) continue;
+  while (!result && gotrace_decoder_open_part(whole, &part) == GOTRACE_OK) {
+    while (gotrace_decoder_next(part, &e) == GOTRACE_OK) continue;
+    if (!gotrace_decoder_join(whole, part))
+      while (!(result = gotrace_decoder_next(whole, &e)) && !gotrace_decoder_between(whole)) continue;
+    gotrace_decoder_close(part);
+  }
+  while (!result) result = gotrace_decoder_next(whole, &e);
+  gotrace_decoder_get_info(whole, &info);
+  REQUIRE(result == memory.result && info.events == memory.events);
+  gotrace_decoder_close(whole);
+  REQUIRE(s.bytes == 0);
+}
+
 /* All ways; they must agree. */
 static inline decode_outcome decode_compare(const uint8_t *data, size_t size, bool raw) {
   decode_outcome memory = decode_all(data, size, 0, raw, -1);
@@ -105,6 +151,7 @@ static inline decode_outcome decode_compare(const uint8_t *data, size_t size, bo
   for (way = 1; way <= 2; way++) {
     decode_outcome other = decode_all(data, size, way, raw, -1);
     REQUIRE(memory.result == other.result && memory.events == other.events && memory.hash == other.hash);
+    if (!raw) decode_parts(data, size, way == 2, memory);
   }
   return memory;
 }

@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     in.at += length;
     exact = malloc(total ? total : 1); /* a read beyond it is then found */
     memcpy(exact, string, total);
-    n = gotrace__cut((const char *)exact, total);
+    n = gotrace__kept_size((const char *)exact, total);
     check_cut(exact, total, n);
     for (i = 0; i < count && !want; i++)
       if (strings[i].size == n && memcmp(strings[i].bytes, exact, n) == 0) want = strings[i].id;

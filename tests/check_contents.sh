@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The contents list in the header's guide (`>>word`) and the banners of its sections must have the same words in the
-# same order, once each.
+# Two lists are complete: tests/README.md names every test; and the contents list in the header's guide (`>>word`) and
+# the banners of its sections have the same words in the same order, once each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,4 +11,9 @@ if ! diff <(echo "$contents") <(echo "$banners"); then
   echo "< in the contents only, > in the banners only (or out of order)"
   exit 1
 fi
+missing=$(for test in tests/test_*.c tests/test_*.sh tests/cases/*.c; do
+  name=${test#tests/}
+  [ "$name" = cases/case.c ] || grep -qE "\\b${name##*/}" tests/README.md || echo "$test"
+done)
+[ -z "$missing" ] || { printf 'tests/README.md does not name:\n%s\n' "$missing"; exit 1; }
 echo "$(wc -l <<<"$contents") sections"

@@ -49,7 +49,7 @@ done
 for format in 1.11 1.22 1.23; do
   [[ " $(tests/open_in_go.sh --releases $format) " = *" $release "* ]] || continue
   trace=$dir/hello.trace
-  build/tests/default/hello_formats -o "$trace" -f $format -k >"$dir/kinds"
+  build/tests/quick/hello_formats -o "$trace" -f $format -k >"$dir/kinds"
   check "$trace" "$dir/kinds"
   sed 's/^kind UserLog 1$/kind UserLog 2/' "$dir/kinds" >"$dir/wrong"
   must_notice 'UserLog: 2 in the program.s counts, 1 in the file' "$trace" -k "$dir/wrong"

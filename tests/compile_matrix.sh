@@ -6,7 +6,7 @@
 # enough.
 #
 #     tests/compile_matrix.sh --list                   all tests, one per line
-#     tests/compile_matrix.sh COMPILER STANDARD        one test
+#     tests/compile_matrix.sh [-b] COMPILER STANDARD   one test; -b: the front end only, and without options
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,6 +27,8 @@ if [ "${1-}" = --list ]; then
   exit
 fi
 
+brief=
+if [ "$1" = -b ]; then brief=1; shift; fi
 compiler=$1 standard=$2
 if ! command -v "$compiler" >/dev/null; then
   case $compiler in
@@ -59,7 +61,7 @@ trap 'rm -rf "$dir"' EXIT
 compile() {
   local name=$1 output=(-fsyntax-only)
   shift
-  [[ " $* " != *" -O2 "* || " $full " != *" $standard "* ]] || output=(-c -o "$dir/$name.o")
+  [[ " $* " != *" -O2 "* || " $full " != *" $standard "* || $brief ]] || output=(-c -o "$dir/$name.o")
   cat >"$dir/$name.$suffix"
   # shellcheck disable=SC2086
   "$compiler" $flags "$@" "$dir/$name.$suffix" "${output[@]}" || { echo "in: $name"; wrong=1; }
@@ -120,8 +122,13 @@ implement=$'#define GOTRACE_IMPLEMENTATION\n'$include
 # The declarations, twice; before and after the implementation; with nothing else.
 compile declarations -O2 <<<"$include"$'\n'"$include$uses"
 compile implementation -O2 <<<"$implement"
-compile implementation_last -D_GNU_SOURCE <<<"$include"$'\n'"$implement$uses"
 compile implementation_first <<<"$implement"$'\n#undef GOTRACE_IMPLEMENTATION\n'"$include$uses"
+if [ "$brief" ]; then
+  compile with_DISABLE -DGOTRACE_DISABLE=1 <<<"$implement$uses"
+  [ -z "$wrong" ]
+  exit
+fi
+compile implementation_last -D_GNU_SOURCE <<<"$include"$'\n'"$implement$uses"
 compile constants -DGOTRACE_CALL_SITES=0 <<<"$include
 int numbers[] = {GOTRACE_V1_GO_CREATE, GOTRACE_V2_GO_CREATE, GOTRACE_STACK_SIZE, GOTRACE_ERROR_SINK};"
 for option in DISABLE STATIC NO_THREADS SEQ_CST_FLAG MONOTONIC_CLOCK DEBUG; do

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # The decoder reads from many traces what Go reads from them (decoder_agrees_with_go.py). Go opens what the command-line
-# tool makes of the same traces (conversions_open_in_go.sh).
+# tool makes of the same traces (conversions_open_in_go.sh), and `gotrace info` finds in them what Go does
+# (summary_agrees_with_go.sh).
 #
-#     tests/decoder_agrees_with_go.sh canned       the traces in Go's sources
+#     tests/decoder_agrees_with_go.sh [-b] canned  the traces in Go's sources; -b: a few conversions only
 #     tests/decoder_agrees_with_go.sh RELEASE      traces that programs of a Go release write for this test
 #
 # The traces are left in build/go-traces. Status 77 if a release is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+brief=
+if [ "$1" = -b ]; then brief=-b; shift; fi
 what=$1
 traces=build/go-traces/$what
 rm -rf "$traces" && mkdir -p "$traces"
@@ -19,4 +22,5 @@ else
 fi
 make -s build/tests/address/print_decoded
 tests/decoder_agrees_with_go.py build/tests/address/print_decoded "$traces"/*.trace
-tests/conversions_open_in_go.sh "$what"
+tests/conversions_open_in_go.sh $brief "$what"
+tests/summary_agrees_with_go.sh "$what"

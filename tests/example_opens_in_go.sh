@@ -20,7 +20,7 @@ fi
 
 example=$1 format=$2 release=$3
 program=build/examples/$example
-[ "$example" != hello ] || program=build/tests/default/hello_formats # the example itself has no options
+[ "$example" != hello ] || program=build/tests/quick/hello_formats # the example itself has no options
 make -q "$program" || { echo "$program is not built, or is older than its source"; exit 1; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

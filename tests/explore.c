@@ -16,7 +16,7 @@
  *     --bound N       preemptions (default 2; generated, and where allocations fail: 1)
  *     --most N        gives a scenario up after N runs (default 300,000)
  *     --quick         at most 1 preemption and 20,000 runs each, a small part of the generated ones
- *     --brief         the same with 2,000 runs each
+ *     --brief         the same with 60 runs each
  *     --all           all of the generated ones: hours
  *     --part I/N      of the generated ones, the I-th of N parts (default 0/200)
  *     --schedule S    only this schedule; --trace: with all operations
@@ -393,7 +393,7 @@ int main(int argc, char **argv) {
       options.quiet = true;
     } else if (!strcmp(argv[i], "--brief")) {
       options.bound = 1;
-      options.most = 2000;
+      options.most = 60;
       options.parts = 2000;
       options.quiet = true;
     } else if (!strcmp(argv[i], "--save")) {

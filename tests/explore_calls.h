@@ -331,7 +331,7 @@ static void explore_end_thread(void) {
   X(region, gotrace_region_begin_at(EXPLORE_SITE, world.task[i], "region", 1), true)                                 \
   X(regionend, gotrace_region_end_at(EXPLORE_SITE, world.task[i], "region", 1), true)                                \
   X(log, gotrace_log_at(EXPLORE_SITE, world.task[i], "kind", "text"), true)                                          \
-  X(sample, gotrace_cpu_sample(NULL), false)                                                                         \
+  X(sample, gotrace_cpu_sample(NULL), true)                                                                          \
   X(on, explore_on(false, false), false)                                                                             \
   X(onsink, explore_on(true, false), false)                                                                          \
   X(onflight, explore_on(false, true), false)                                                                        \
@@ -459,11 +459,12 @@ static const char *explore_parse(const char *text) {
   return NULL;
 }
 
-/* How often the thread has been heard of in this session. */
-static uint64_t explore_heard_of(void) {
+/* How often the thread has been heard of in this session; of samples, how many there are of all threads. */
+static uint64_t explore_heard_of(bool samples) {
   const gotrace__thread *m = gotrace__self;
   uint64_t sum = gotrace__t.lost;
   size_t i;
+  if (samples) return gotrace__t.sample_head + gotrace__t.samples_lost;
   if (!m || m->session != gotrace__t.session) return sum;
   for (i = 0; i < GOTRACE__KINDS; i++) sum += m->kinds[i];
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) sum += m->problems[i];
@@ -474,15 +475,17 @@ static void explore_run_commands(const explore_turn *turn, unsigned i) {
   explore_thread *thread = &explore.threads[explore.running];
   for (; i < turn->count; i++) {
     const explore_command *command = &script.commands[turn->first + i];
-    bool on = world.started && !world.stopping && !explore.lacks && explore_heard[command->call];
+    bool samples = command->call == EXPLORE_CALL_sample;
+    bool on = world.started && !world.stopping && !explore.lacks && explore_heard[command->call] &&
+              !(samples && gotrace__t.version < GOTRACE_GO_1_19);
     uint32_t session = gotrace__t.session;
-    uint64_t before = on ? explore_heard_of() : 0;
+    uint64_t before = on ? explore_heard_of(samples) : 0;
     thread->doing = explore_words[command->call];
     thread->command = i;
     if (explore.trace)
       printf("%s T%d: %s%u\n", explore.together ? "  " : "--", explore.running, thread->doing, command->handle);
     explore_do((enum explore_call)command->call, command->handle);
-    if (on && !world.stopping && session == gotrace__t.session && explore_heard_of() == before)
+    if (on && !world.stopping && session == gotrace__t.session && explore_heard_of(samples) == before)
       explore_fail("T%d: %s has left no event and no problem", explore.running, thread->doing);
     explore_check_woken();
     if (thread->held_count) {
@@ -546,7 +549,7 @@ static void explore_main(void) {
     }
   }
   explore.together = false;
-  if ((gotrace__load_relaxed(&gotrace__t.control) & GOTRACE__MODES) == GOTRACE__GONE)
+  if ((gotrace__load_relaxed(&gotrace__t.control) & GOTRACE__MODE_MASK) == GOTRACE__GONE)
     world.stats = gotrace__t.last; /* calls of threads that live on are dropped */
   else gotrace_get_stats(&world.stats);
   explore_check_woken();

@@ -88,7 +88,8 @@ static bool explore_name_field(char *text, size_t size, const char *record, size
   X(early)                \
   X(bytes)                \
   X(kinds)
-#define EXPLORE_GO(X) X(word) X(id) X(owner) X(is_free) X(tick) X(entry) X(syscall_proc) X(known) X(introduced) X(link)
+#define EXPLORE_GO(X) \
+  X(word) X(id) X(owner) X(is_free) X(tick) X(entry) X(syscall_proc) X(mentioned) X(introduced) X(link)
 #define EXPLORE_PROC(X) X(word) X(session) X(go) X(stream) X(traced) X(sequence) X(thread) X(sweep_session) X(next)
 #define EXPLORE_THREAD(X) \
   X(sequence)             \
@@ -316,7 +317,7 @@ static bool explore_check_trace(const explore_bytes *bytes, bool counts) {
 #define EXPLORE_LIVE 256
 
 /* The library has been unloaded. */
-static bool explore_gone(void) { return (gotrace__t.control & GOTRACE__MODES) == GOTRACE__GONE; }
+static bool explore_gone(void) { return (gotrace__t.control & GOTRACE__MODE_MASK) == GOTRACE__GONE; }
 
 /* After an unload nothing is left but the records of threads that live on. */
 static bool explore_lives_on(const explore_allocation *allocation) {

@@ -144,7 +144,7 @@ static bool explore_file_write(const void *data, size_t size);
 #define gotrace__file_open(path, file, made) ((void)(path), *(made) = false, *(file) = 3, true)
 #define gotrace__file_replace(from, to) ((void)(from), (void)(to), true)
 #define gotrace__file_write(file, data, size) ((void)(file), explore_file_write((data), (size)))
-#define gotrace__file_cut(file, size) ((void)(file), (void)(size))
+#define gotrace__file_truncate(file, size) ((void)(file), (void)(size))
 static bool explore_file_rewind(void);
 #define gotrace__file_rewind(file) ((void)(file), explore_file_rewind())
 #define gotrace__file_regular(file) ((void)(file), false)

@@ -138,8 +138,8 @@ mutant('early-by-store',
        '  (void)on;\n  gotrace__store_seq_cst(&gotrace__t.control, next_control);',
        '1023/cut-early', '1011/cut-early')
 mutant('plain-while-settling',
-       'c->plain = (control & GOTRACE__MODES) == GOTRACE__OFF;',
-       'c->plain = (control & GOTRACE__MODES) != GOTRACE__ON;',
+       'c->plain = (control & GOTRACE__MODE_MASK) == GOTRACE__OFF;',
+       'c->plain = (control & GOTRACE__MODE_MASK) != GOTRACE__ON;',
        '1011/gg-late', '1023/gg-late', '1023/pp-late', '1011/gg')
 
 # Statuses at the end of a generation.
@@ -245,7 +245,7 @@ mutant('claim-not-awaited',
        '    (void)claimed, (void)spins;\n    break;\n',
        '1023/wait-on-next', '1011/wait-on-next')
 mutant('wait-left-listed',
-       '  gotrace__leave_wait(m);\n  if (m->in_syscall)',
+       '  gotrace__end_address_wait(m);\n  if (m->in_syscall)',
        '  if (m->in_syscall)',
        '1023/wait-on-exit', '1011/wait-on-exit')
 mutant('reader-not-alone',
@@ -268,7 +268,7 @@ mutant('limit-wakes-nobody',
        '    t->cut_wanted = true;\n  }\n  if (!t->empty.head',
        '1011/block-alone', '1023/block-alone')
 mutant('early-end-overwritten',
-       'passed >= period || (gotrace__load_relaxed(&t->control) & GOTRACE__MODES) != GOTRACE__ON;',
+       'passed >= period || (gotrace__load_relaxed(&t->control) & GOTRACE__MODE_MASK) != GOTRACE__ON;',
        'passed >= period;',
        '1011/block-early', '1023/block-early')
 mutant('cancelled-reader-stays',
@@ -378,6 +378,12 @@ mutant('failed-cut-leaks',
        '      gotrace__notes_free(&notes);\n      gotrace__tables_free(tables);\n      gotrace__piece_free(spare);\n      return false;\n',
        '      gotrace__notes_free(&notes);\n      gotrace__tables_free(tables);\n      return false;\n',
        '1023/lack-cut', '1023/lack-silent')
+
+# CPU samples: what is taken while a generation begins is written or counted.
+mutant('sample-lost-at-cut',
+       '} while (gotrace__load_relaxed(&t->control) != control);\n  return version >= GOTRACE_GO_1_19;',
+       '} while (0);\n  return gotrace__load_relaxed(&t->control) == control && version >= GOTRACE_GO_1_19;',
+       '1026/samples', '1021/samples')
 
 
 def build(header_text, folder, optimize='-O0'):

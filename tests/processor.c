@@ -61,7 +61,7 @@ static void large_file(const char *path) {
   CHECK(gotrace__file_open(path, &file, &made) && made);
   CHECK(lseek64(file, limit - 100, SEEK_SET) == limit - 100);
   CHECK(gotrace__file_write(file, data, sizeof data));
-  gotrace__file_cut(file, (uint64_t)limit + 10);
+  gotrace__file_truncate(file, (uint64_t)limit + 10);
   CHECK(fstat64(file, &status) == 0 && status.st_size == limit + 10);
   CHECK(gotrace__file_close(file) && remove(path) == 0);
 }

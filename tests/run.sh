@@ -7,8 +7,9 @@
 # compiler; libraries: tests/test_*.sh), go (traces opened by Go), decode (Go's traces, decoded), record (programs that
 # `gotrace record` runs), cases (tests/cases), fuzz-replay, pages (the pages of `go tool trace`), explore, sessions. Two
 # groups are made of these: quick (for `make test`) and rest (everything else, for `make check`). The default is quick.
-# -j N runs N tests at a time (default: one per processor). -o WORD runs only the tests whose name contains WORD; if no
-# group is named, those of quick, or those of rest if quick has none. -l lists the tests instead.
+# -j N runs N tests at a time (default: one more than there are processors). -o WORD runs only the tests
+# whose name contains WORD; if no group is named, those of quick, or those of rest if quick has none. -l lists the tests
+# instead.
 #
 # A test is a command. Exit status 0 means passed; 77 means skipped, and its last line says what is missing; anything
 # else means failed, and its output is shown. Each name is followed by the elapsed seconds and the seconds of processor
@@ -82,9 +83,19 @@ list_go() {
 list_decode() {
   local release
   echo "the command-line tool|tests/test_tool.sh"
+  echo "verdicts of the decoder and Go|tests/verdicts.py -n 10000 -s 2"
+  echo "parts of Go's traces|tests/decode_go_traces.sh test_parts 100"
+  echo "parts of changed traces|tests/decode_go_traces.sh -n test_parts 25000"
+  echo "exports of Go's traces|tests/exports.sh"
   for release in canned 1.15 1.19 1.21 1.22 1.24 1.25 1.27; do
     echo "decoder and Go, traces $release|tests/decoder_agrees_with_go.sh $release"
   done
+  for release in some canned examples 1.15 1.21 1.22 1.25 1.27; do
+    echo "profiles and Go, traces $release|tests/profiles_agree_with_go.sh $release"
+  done
+  echo "profiles of parts|tests/profile_parts.py"
+  for release in known canned examples 1.27; do echo "critical paths, $release traces|tests/path.py $release"; done
+  echo "info and Go, the examples|tests/summary_agrees_with_go.sh examples"
 }
 
 list_cases() { # list_cases [RUNS]
@@ -139,29 +150,36 @@ all_groups="unit compile go decode record cases fuzz-replay explore sessions ada
 # What shows most in the shortest time: each test once, as fast as it can be built; with what finds races and wrong accesses
 # if that costs one link; a sample of compilers; each format of each example by the newest Go that knows it, and by the oldest.
 list_quick() {
-  local test name configuration
+  local test name configuration configurations
+  # The longest first, so that none of them is left alone at the end.
+  echo "decoder and Go, traces canned, few conversions|tests/decoder_agrees_with_go.sh -b canned"
+  echo "the search through interleavings, briefly|make -s explore EXPLORE=--brief"
+  echo "the command-line tool, some formats|env GOTRACE_TEST_FORMATS=1.8,1.23,1.25 tests/test_tool.sh"
   for test in tests/test_*.c; do
     [ -e "$test" ] || continue
     name=$(basename "$test" .c)
     if grep -q '^#define GOTRACE_IMPLEMENTATION' "$test"; then
       echo "$name (quick)|tests/run.sh --unit $name quick 10"
     else
-      echo "$name (default)|tests/run.sh --unit $name default 20"
-      for configuration in $(configurations_of "$name"); do
+      configurations=$(configurations_of "$name")
+      # What it shows without sanitizers, it shows with the address sanitizer as well.
+      grep -qx address <<<"$configurations" || echo "$name (quick)|tests/run.sh --unit $name quick 20"
+      for configuration in $configurations; do
         case $configuration in address | thread) echo "$name ($configuration)|tests/run.sh --unit $name $configuration 40" ;; esac
       done
     fi
   done
-  list_compile | grep -vE '^(compile|including) |^format\|'
-  list_compile | grep -E '^compile (gcc c11|clang c17|g\+\+ c\+\+14|clang\+\+ c\+\+2b|x86_64-w64-mingw32-gcc c11|i686.*gcc c11)\|'
-  list_go | grep -E '^check_trace by Go 1.2[27]|^1.11 and|^scheduler|^(threads|hello|flight) .* 1.27\|'
-  echo "the command-line tool, some formats|env GOTRACE_TEST_FORMATS=1.8,1.11,1.21,1.22,1.23,1.25 tests/test_tool.sh"
-  list_decode | grep canned
+  list_compile | grep -vE '^(compile|including) |^format\||^test_(unload|view)'
+  echo "test_view, briefly|tests/test_view.sh -b"
+  echo "test_unload, briefly|env GOTRACE_TEST_BRIEF=1 tests/test_unload.sh"
+  list_compile | sed -nE 's/^compile ((gcc c11|clang c17|g\+\+ c\+\+14|clang\+\+ c\+\+2b|x86_64-w64-mingw32-gcc c99))\|.*/compile \1, briefly|tests\/compile_matrix.sh -b \1/p'
+  list_go | grep -E '^check_trace by Go 1.27|^1.11 and|^scheduler|^(threads|hello|flight) .* 1.27\|'
+  list_decode | grep -E '^(profiles and Go, traces some|profiles of parts|critical paths, known traces)[|]'
+  echo "verdicts of the decoder and Go, briefly|tests/verdicts.py -n 300"
   list_record | grep -E '^record (waits|bad_use|children|flight|pigz|cpp)\|'
   list_cases 2
-  list_fuzz-replay
-  echo "the search through interleavings, briefly|make -s explore EXPLORE=--brief"
-  list_sessions | head -n 1
+  list_fuzz-replay | grep -E 'decode|session' # the others' functions have tests of their own
+  echo "sessions under stress, briefly|tests/stress_sessions.sh 300 quick"
   list_adapters | grep -E 'lua|coroutines'
 }
 
@@ -207,7 +225,7 @@ unit() {
   scale=${3:-$scale}
   dir=build/run/$configuration${3:+-quick}/$test
   rm -rf "$dir" && mkdir -p "$dir"
-  export GOTRACE_TEST_DIR=$PWD/$dir GOTRACE_TEST_SCALE=$scale
+  export GOTRACE_TEST_DIR=$PWD/$dir GOTRACE_TEST_SCALE=$scale ${3:+GOTRACE_TEST_BRIEF=1}
   export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1
   export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
   status=0
@@ -248,7 +266,7 @@ fi
 
 # --------------------------------------------------------------------------------------------------------- running ----
 
-jobs=$(nproc 2>/dev/null || echo 1) only='' just_list=''
+jobs=$(($(nproc 2>/dev/null || echo 1) + 1)) only='' just_list='' # some tests mostly wait
 while getopts j:o:l option; do
   case $option in
     j) jobs=$OPTARG ;;
@@ -318,13 +336,17 @@ while read -r configuration; do
 done < <(sed -n 's/.*--unit [a-z0-9_]* \([a-z_]*\).*/\1/p' "$state/list" | sort -u)
 uses() { grep -qE "[|].*($1)" "$state/list"; }
 shared+=(build/examples/gotrace) # which reads every trace that is opened in Go
-if uses 'tests/example_opens_in_go|tests/pages|tests/test_tool'; then shared+=(examples); fi
-if uses 'tests/example_opens_in_go|tests/test_tool|tests/check_trace_self'; then shared+=(build/tests/default/hello_formats); fi
+if uses 'tests/example_opens_in_go|tests/pages|tests/test_tool|profiles_agree_with_go.sh examples|path.py examples|tests/summary|tests/test_selection'; then shared+=(examples); fi
+if uses 'tests/example_opens_in_go|tests/test_tool|tests/check_trace_self|profiles_agree_with_go.sh examples|tests/summary|tests/test_selection'; then shared+=(build/tests/quick/hello_formats); fi
 if uses 'tests/cases.sh'; then shared+=(build/cases/case.o); fi
 if uses 'tests/decode'; then shared+=(build/tests/address/print_decoded); fi
-if uses 'tests/cases.sh|tests/v1_agrees_with_v2'; then shared+=(build/tests/default/gotrace.a); fi
-if uses 'tests/stress_sessions'; then shared+=(build/tests/default/stress_sessions); fi
-if uses 'stress_sessions.sh.*thread'; then shared+=(build/tests/thread/stress_sessions); fi
+if uses 'tests/cases.sh|tests/v1_agrees_with_v2|tests/adapters'; then shared+=(build/tests/quick/gotrace.a); fi
+for configuration in '' ' quick' ' thread'; do
+  if uses "tests/stress_sessions.sh [0-9]*$configuration\$"; then
+    configuration=${configuration# }
+    shared+=("build/tests/${configuration:-default}/stress_sessions")
+  fi
+done
 make -s -k -j "$jobs" $(printf '%s\n' "${shared[@]}" | sort -u) || true
 
 running=0

@@ -901,6 +901,18 @@ static void rest(uint64_t *random) {
   nanosleep(&time, NULL);
 }
 
+/* What gotrace_advance may return in a session with these options. */
+static bool may_return(gotrace_result result, const gotrace_options *options, const sink *s) {
+  switch (result) {
+  case GOTRACE_OK:
+  case GOTRACE_ERROR_NOT_RUNNING: return true;
+  case GOTRACE_LIMIT_REACHED: return options->size_limit || options->memory_limit;
+  case GOTRACE_ERROR_OUT_OF_MEMORY: return options->memory_limit != 0;
+  case GOTRACE_ERROR_SINK: return s->fails_at != 0;
+  default: return false;
+  }
+}
+
 static bool one_session(uint64_t *random, sink *s) {
   gotrace_options options;
   gotrace_result result;
@@ -928,7 +940,7 @@ static bool one_session(uint64_t *random, sink *s) {
     rest(random);
     if (pick(random, 2)) hold_up_someone(random);
     result = pick(random, 2) ? gotrace_advance() : GOTRACE_OK;
-    CHECK(result == GOTRACE_OK || result == GOTRACE_ERROR_NOT_RUNNING);
+    CHECK(may_return(result, &options, s));
   }
   rest(random);
   while (hold-- > 0) hold_up_someone(random);

@@ -3,8 +3,8 @@
 #
 #     tests/stress_sessions.sh [SESSIONS [CONFIGURATION [OPTION...]]]
 #
-# SESSIONS (default 2,000) over all formats, in a configuration of the Makefile: default, clang, address, thread,
-# seq_cst or monotonic. OPTIONs are passed to the program. Go also reads about 1,000 of the traces. The last line counts
+# SESSIONS (default 2,000) over all formats, in a configuration of the Makefile: default, quick, clang, address,
+# thread, seq_cst or monotonic. OPTIONs are passed to the program. Go also reads about 1,000 of the traces. The last line counts
 # the sessions and Go's verdict. Rejected traces are kept under build/failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."

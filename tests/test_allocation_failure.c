@@ -126,6 +126,53 @@ static int in_a_process(long from, long to, gotrace_format format, bool by_servi
   return WEXITSTATUS(status);
 }
 
+/* Memory ends in a cut that writes the statuses of many silent goroutines: at its n-th allocation. The result says
+ * whether the trace continues. Exit status: 0 if memory sufficed, 3 if there was no cut, 4 if the trace ended. */
+static int one_cut(long n) {
+  gotrace_options options;
+  gotrace_stats stats;
+  gotrace_result result;
+  test_bytes bytes = {NULL, 0, 0};
+  int i;
+  memset(&options, 0, sizeof options);
+  options.format = GOTRACE_GO_1_23;
+  for (i = 0; i < 30000; i++) CHECK(gotrace_go_create_blocked(NULL) != NULL);
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  fail_from = __atomic_load_n(&allocations, __ATOMIC_SEQ_CST) + n;
+  fail_to = fail_from + 1000000;
+  result = gotrace_advance();
+  fail_to = 0;
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(gotrace_advance(), stats.result == GOTRACE_OK ? GOTRACE_OK : GOTRACE_ERROR_NOT_RUNNING);
+  gotrace_end();
+  test_read_to_end(&bytes);
+  CHECK_OPENS(&bytes);
+  test_free(&bytes);
+  if (stats.result != GOTRACE_OK) {
+    CHECK_EQUAL(stats.result, GOTRACE_ERROR_OUT_OF_MEMORY);
+    CHECK_EQUAL(result, stats.result);
+    return 4;
+  }
+  if (result == GOTRACE_OK) return 0;
+  CHECK_EQUAL(result, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return 3;
+}
+
+static void cuts(void) {
+  bool seen[5] = {false};
+  long n;
+  for (n = 1; !seen[0]; n++) {
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0 && n < 1000);
+    if (child == 0) _exit(one_cut(n));
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 3 || WEXITSTATUS(status) == 4));
+    seen[WEXITSTATUS(status)] = true;
+  }
+  CHECK(seen[3] && seen[4]);
+}
+
 int main(void) {
   /* The number of allocations is found out here: each loop ends when none fails any more. */
   static const struct {
@@ -135,7 +182,9 @@ int main(void) {
   } cases[] = {{GOTRACE_GO_1_11, false, 0}, {GOTRACE_GO_1_21, true, 0}, {GOTRACE_GO_1_8, false, 1000000},
                {GOTRACE_GO_1_21, true, 3},  {GOTRACE_GO_1_23, true, 0}, {GOTRACE_GO_1_26, false, 3}};
   size_t i;
-  long n, step = test_scaled(50) < 50 ? 7 : 1; /* every seventh where it is slow */
+  long n, step;
+  cuts();
+  step = test_scaled(50) < 50 ? 7 : 1; /* every seventh where it is slow */
   for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     CHECK_EQUAL(in_a_process(0, 0, cases[i].format, cases[i].service), 0);
     for (n = 1; in_a_process(n, n + cases[i].more, cases[i].format, cases[i].service) == 3; n += i ? step + 1 : step)

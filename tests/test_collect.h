@@ -57,6 +57,41 @@ static inline bool test_is_v2(const uint8_t *data, size_t size) {
   return size >= 16 && memcmp(data, "go 1.2", 6) == 0 && data[6] >= '2';
 }
 
+/* A trace in memory that the decoder reads through a function of its options. */
+typedef struct test_source {
+  const uint8_t *data;
+  size_t size, step;   /* step: at most so many bytes a call; 0: any number */
+  uint64_t good_until; /* reading at this offset or after it fails; 0: never */
+} test_source;
+
+static inline size_t test_read(void *context, uint64_t offset, void *buffer, size_t size) {
+  const test_source *s = context;
+  size_t left = offset < s->size ? s->size - (size_t)offset : 0;
+  if (s->step && size > s->step) size = s->step;
+  if (s->good_until && offset + size > s->good_until) return (size_t)-1;
+  if (size > left) size = left;
+  if (size) memcpy(buffer, s->data + offset, size);
+  return size;
+}
+
+/* An allocator for the decoder that counts, and fails after a number of calls. */
+typedef struct test_memory {
+  int64_t bytes, calls, fail_after;
+} test_memory;
+
+static inline void *test_take(void *context, size_t size) {
+  test_memory *m = context;
+  if (m->calls >= m->fail_after) return NULL;
+  m->calls++;
+  m->bytes += (int64_t)size;
+  return malloc(size ? size : 1);
+}
+
+static inline void test_give(void *context, void *block, size_t size) {
+  ((test_memory *)context)->bytes -= (int64_t)size;
+  free(block);
+}
+
 /* The decoder does not use the tracer's memory, which some tests let run out. */
 static inline void *test_decoder_allocate(void *context, size_t size) {
   (void)context;

@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
   return 0;
 }
 C
-flags="-std=c11 -O2 -I. -Itests -include stdbool.h"
+flags="-std=c11 -O1 -I. -Itests -include stdbool.h"
 # shellcheck disable=SC2086
 ${CC:-cc} $flags -shared -fPIC "$dir/library.c" -o "$dir/library.so" -pthread
 # shellcheck disable=SC2086

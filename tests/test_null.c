@@ -148,9 +148,10 @@ static void names(void) {
 static void decoder(void) {
   static const char header[16] = "go 1.23 trace\0\0";
   gotrace_decoder_options options;
-  gotrace_decoder *d = NULL;
+  gotrace_decoder *part, *d = NULL;
   gotrace_decoder_info info;
   gotrace_event event;
+  const gotrace_event *batch;
   gotrace_frame frame;
   const char *data;
   size_t size;
@@ -167,6 +168,8 @@ static void decoder(void) {
   CHECK(strlen(gotrace_decoder_error(d)->message) > 0);
   CHECK_EQUAL(gotrace_decoder_next(d, &event), GOTRACE_ERROR_ARGUMENT);
   CHECK_EQUAL(gotrace_decoder_next(d, NULL), GOTRACE_ERROR_ARGUMENT);
+  size = 1;
+  CHECK_EQUAL(gotrace_decoder_next_batch(d, &batch, &size), GOTRACE_ERROR_ARGUMENT);
   CHECK(!gotrace_decoder_string(d, 1, &data, &size) && size == 0);
   CHECK(!gotrace_decoder_string(d, 0, NULL, NULL));
   CHECK_EQUAL(gotrace_decoder_stack(d, 1, &frame, 1), 0);
@@ -174,16 +177,27 @@ static void decoder(void) {
   gotrace_decoder_get_info(d, &info);
   CHECK(info.format == 0 && info.events == 0 && info.memory == 0);
   gotrace_decoder_get_info(d, NULL);
+  CHECK_EQUAL(gotrace_decoder_open_part(d, NULL), GOTRACE_ERROR_ARGUMENT);
+  part = (gotrace_decoder *)&info;
+  CHECK_EQUAL(gotrace_decoder_open_part(d, &part), GOTRACE_ERROR_ARGUMENT);
+  CHECK(part == NULL && !gotrace_decoder_join(d, part) && !gotrace_decoder_between(d));
   gotrace_decoder_close(d);
 
   options.allocate = NULL;
   options.release = NULL;
   CHECK_EQUAL(gotrace_decoder_open(&d, &options), GOTRACE_OK);
   CHECK_EQUAL(gotrace_decoder_next(d, NULL), GOTRACE_ERROR_ARGUMENT);
+  size = 1;
+  CHECK_EQUAL(gotrace_decoder_next_batch(d, NULL, &size), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(gotrace_decoder_next_batch(d, &batch, NULL), GOTRACE_ERROR_ARGUMENT);
+  size = 0;
+  CHECK_EQUAL(gotrace_decoder_next_batch(d, &batch, &size), GOTRACE_ERROR_ARGUMENT);
   CHECK(!gotrace_decoder_string(d, 1, NULL, &size));
   CHECK(!gotrace_decoder_string(d, 1, &data, NULL));
   CHECK_EQUAL(gotrace_decoder_stack(d, 1, NULL, 1), 0);
   gotrace_decoder_get_info(d, NULL);
+  CHECK_EQUAL(gotrace_decoder_open_part(d, NULL), GOTRACE_ERROR_ARGUMENT);
+  CHECK(!gotrace_decoder_join(d, NULL) && !gotrace_decoder_join(NULL, d) && !gotrace_decoder_join(d, d));
   while (gotrace_decoder_next(d, &event) == GOTRACE_OK) continue;
   gotrace_decoder_close(d);
 }

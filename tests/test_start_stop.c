@@ -87,7 +87,7 @@ int main(void) {
     gotrace_options options;
     gotrace_stats stats;
     char name[32];
-    bool keep = round % (rounds / 20 + 1) == 0;
+    bool keep = round % (rounds / (test_brief() ? 10 : 20) + 1) == 0;
     memset(&options, 0, sizeof options);
     options.format = test_formats[(size_t)round % TEST_FORMATS];
     options.write = swallow;

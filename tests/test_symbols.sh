@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 for program in cc c++ strip nm readelf objcopy objdump addr2line c++filt; do
   command -v $program >/dev/null || { echo "needs $program (make deps)"; exit 77; }
 done
-make -s build/examples/gotrace build/tests/default/gotrace.a
+make -s build/examples/gotrace build/tests/quick/gotrace.a
 tool=$PWD/build/examples/gotrace root=$PWD
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -132,7 +132,7 @@ C
 build() { # build NAME FLAG...
   local name=$1
   shift
-  cc -std=gnu11 -O1 -g -I. -Itests -o "$dir/$name" "$dir/program.o" "$root/build/tests/default/gotrace.a" -pthread -ldl "$@"
+  cc -std=gnu11 -O1 -g -I. -Itests -o "$dir/$name" "$dir/program.o" "$root/build/tests/quick/gotrace.a" -pthread -ldl "$@"
 }
 cc -std=gnu11 -O1 -g -fPIE -I. -Itests -c "$dir/program.c" -o "$dir/program.o"
 
@@ -188,6 +188,21 @@ objcopy --remove-section=.eh_frame_hdr "$dir/static" "$dir/bare" 2>/dev/null || 
 strip "$dir/bare"
 run "$dir/bare" "$dir/bare.trace" none none
 named "$dir/bare.trace" hidden "bare[+!]0x* $dir/bare:0"
+
+# A stripped program with a small, compressed table of symbols, as Fedora's have: gotrace symbolize looks into it.
+if command -v xz >/dev/null; then
+  objcopy --only-keep-debug "$dir/pie" "$dir/debug"
+  nm "$dir/pie" | sed -n 's/.* [tT] \(hidden\|other\|main\)$/\1/p' >"$dir/keep"
+  objcopy -S --remove-section=.gdb_index --keep-symbols="$dir/keep" "$dir/debug" "$dir/mini"
+  xz -f "$dir/mini"
+  mkdir -p "$dir/fedora"
+  objcopy --add-section .gnu_debugdata="$dir/mini.xz" "$dir/stripped" "$dir/fedora/mini"
+  run "$dir/fedora/mini" "$dir/mini.trace" none none
+  named "$dir/mini.trace" hidden "mini!0x$hidden $dir/fedora/mini:0"
+  "$tool" symbolize -o "$dir/mini.named" "$dir/mini.trace"
+  named "$dir/mini.named" hidden "hidden $dir/fedora/mini:0"
+  named "$dir/mini.named" other "other $dir/fedora/mini:0"
+fi
 
 # Found through PATH.
 (cd "$dir" && PATH=$dir:$PATH run stripped "$dir/path.trace" none none)
@@ -285,7 +300,7 @@ C
 build_inlined() { # build_inlined NAME FLAG...
   local name=$1
   shift
-  c++ -std=c++11 -O2 -g -fno-omit-frame-pointer "$@" -I. "$dir/inlined.cc" build/tests/default/gotrace.a -o "$dir/$name" -pthread
+  c++ -std=c++11 -O2 -g -fno-omit-frame-pointer "$@" -I. "$dir/inlined.cc" build/tests/quick/gotrace.a -o "$dir/$name" -pthread
 }
 line() { grep -n "// $1\$" "$dir/inlined.cc" | cut -d : -f 1; }
 # The frames of the log's stack: function, file and line.

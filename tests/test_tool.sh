@@ -15,7 +15,7 @@ if [ "${1-}" = -g ]; then
   shift
 fi
 tool=build/examples/gotrace
-for program in examples/{gotrace,scheduler,threads} tests/default/hello_formats; do
+for program in examples/{gotrace,scheduler,threads} tests/quick/hello_formats; do
   make -q build/$program || { echo "build/$program is not built, or is older than its source"; exit 1; }
 done
 dir=$(mktemp -d)
@@ -76,7 +76,7 @@ story() {
 }
 
 for format in $formats; do
-  for example in examples/scheduler examples/threads tests/default/hello_formats; do
+  for example in examples/scheduler examples/threads tests/quick/hello_formats; do
     name=$(basename $example)
     arguments=(-o "$dir/$name-$format.trace" -f "$format")
     [ $name = hello_formats ] || arguments+=(-j 4 examples tests)
@@ -97,24 +97,6 @@ for trace in "${traces[@]}"; do
     [[ $arguments != *json ]] || python3 -c 'import json, sys
 for line in sys.stdin.buffer: json.loads(line.decode("utf-8"))' <"$dir/out" || fail "$arguments $name: no JSON"
   done
-  expect 0 export --chrome -o "$dir/chrome.json" "$trace"
-  python3 - "$dir/chrome.json" <<'PYTHON' || fail "export $name"
-import json, sys
-slices, ranges = {}, {}
-for event in json.load(open(sys.argv[1], encoding="utf-8"))["traceEvents"]:
-    if event["ph"] == "B":
-        ranges.setdefault(event["tid"], []).append(event["name"])
-    if event["ph"] == "E" and ranges.setdefault(event["tid"], [""]).pop() != event["name"]:
-        sys.exit("at %s the end of '%s' is that of another range" % (event["ts"], event["name"]))
-    if event["ph"] == "X":
-        begin = round(event["ts"] * 1000)
-        slices.setdefault(event["tid"], []).append((begin, begin + round(event["dur"] * 1000)))
-for tid, found in slices.items():
-    found.sort()
-    for one, next in zip(found, found[1:]):
-        if next[0] < one[1]:
-            sys.exit("proc %d: slices %s and %s overlap" % (tid, one, next))
-PYTHON
   last=$(last_time "$trace")
   header=$(head -c 16 "$trace" | tr -d '\0')
   v1=
@@ -158,13 +140,68 @@ PYTHON
   done
 done
 
+# Exports, with the properties that viewers need; tests/exports.sh has more traces.
+tests/exports.py "$dir"/{scheduler,hello_formats}-{1.11,1.23}.trace >"$dir/said" || fail "export: $(cat "$dir/said")"
+
 # Standard input and output.
 trace=$dir/scheduler-1.23.trace
-"$tool" convert --to 1.21 - <"$trace" >"$dir/result" || fail "convert from standard input"
+"$tool" convert --to 1.21 - <"$trace" >"$dir/result" 2>"$dir/err" || fail "convert from standard input"
 expect 0 check "$dir/result"
 (cat "$trace") | "$tool" check - >/dev/null || fail "check of a pipe"
 (cat "$trace") | "$tool" info - >/dev/null || fail "info of a pipe"
 [ "$("$tool" dump "$trace" | cksum)" = "$(cat "$trace" | "$tool" dump - | cksum)" ] || fail "dump of a pipe is another"
+
+# What a format does not have is said in one line, and only then.
+expect 0 convert --to 1.8 -o "$dir/result" "$dir/hello_formats-1.23.trace"
+grep -qE '^gotrace: .*: not kept in format 1\.8: .*tasks, regions and logs \([1-9]' "$dir/err" && [ "$(wc -l <"$dir/err")" = 1 ] ||
+  fail "conversion to 1.8 says: $(cat "$dir/err")"
+expect 0 convert --to 1.25 -o "$dir/result" "$dir/hello_formats-1.23.trace"
+[ ! -s "$dir/err" ] || fail "conversion to 1.25 says: $(cat "$dir/err")"
+
+# A collection that goes on where a part begins needs no proc and goroutine of its own, also if no goroutine runs then.
+# Scans of 1.8 stay what they are, and other formats name them.
+cat >"$dir/collection.c" <<'C'
+#define _GNU_SOURCE
+#include "gotrace.h"
+#include <unistd.h>
+int main(int argc, char **argv) {
+  gotrace_options options = {0};
+  options.format = argc > 2 ? GOTRACE_GO_1_8 : GOTRACE_GO_1_23;
+  if (gotrace_start_file(argv[1], &options) != GOTRACE_OK) return 1;
+  gotrace_gc_begin();
+  if (argc > 2) gotrace_gc_scan_begin();
+  if (argc > 2) gotrace_gc_scan_end();
+  gotrace_go_syscall_begin();
+  usleep(3000);
+  gotrace_go_syscall_end();
+  gotrace_gc_end();
+  return gotrace_stop() != GOTRACE_OK;
+}
+C
+"${CC-cc}" -I. "$dir/collection.c" build/tests/quick/gotrace.a -o "$dir/collection" -pthread -ldl
+"$dir/collection" "$dir/collection-1.23" && "$dir/collection" "$dir/collection-1.8" scan || fail "no trace of a collection"
+call=$("$tool" dump "$dir/collection-1.23" | awk '$2 == "GoSyscallBegin" { print $1; exit }')
+for from in $((call + 1000)) $((call + 1000000)); do
+  expect 0 cut --from $from --to $((from + 1500000)) -o "$dir/result" "$dir/collection-1.23"
+  "$tool" dump "$dir/result" >"$dir/events"
+  grep -q ' GCActive' "$dir/events" || fail "the part has no collection"
+  ! grep -E 'proc=9000|g=1099511627776' "$dir/events" || fail "a proc or goroutine is invented for a collection"
+done
+scans() { "$tool" dump "$1" | grep -cE '^[0-9]+ GCScan(Start|Done)( |$)'; }
+expect 0 convert --to 1.8 -o "$dir/result" "$dir/collection-1.8"
+[ "$(scans "$dir/collection-1.8")" = 2 ] && [ "$(scans "$dir/result")" = 2 ] || fail "scans in 1.8: $(scans "$dir/result")"
+expect 0 convert --to 1.11 -o "$dir/result" "$dir/collection-1.8"
+grep -q 'GCScanStart and GCScanDone, .* (1)$' "$dir/err" || fail "scans are not named: $(cat "$dir/err")"
+
+# The modules that gotrace symbolize needs are kept, in each generation, whatever is done to a trace.
+"$tool" record --no-symbolize -q --stacks=frame-pointers -o "$dir/recorded" sleep 0.01
+modules() { "$tool" dump --wire "$1" | grep -o '"gotrace\.module [^"]*' | sort -u; }
+[ -n "$(modules "$dir/recorded")" ] || fail "the trace names no modules"
+for arguments in 'convert --to 1.8' 'convert --to 1.21' 'convert --to 1.22' 'convert --to 1.26' 'cut --from 1ms --to 5ms'; do
+  # shellcheck disable=SC2086
+  expect 0 $arguments -o "$dir/result" "$dir/recorded"
+  diff <(modules "$dir/recorded") <(modules "$dir/result") || fail "$arguments loses modules"
+done
 
 # Times.
 for time in 1ms 1000us 1000000ns 1000000 0.001s; do
@@ -182,7 +219,7 @@ for arguments in "check" "info" "dump"; do
 done
 head -c 100 /dev/zero >"$dir/zeros"
 for file in "$dir/broken" "$dir/zeros" "$dir/nowhere" "$dir" /dev/null; do
-  for arguments in "convert --to 1.26" "cut --from 0 --to 1s" "export --chrome"; do
+  for arguments in "convert --to 1.26" "cut --from 0 --to 1s" "export --chrome" "export --perfetto"; do
     # shellcheck disable=SC2086
     expect 1 $arguments -o "$dir/left/result" "$file"
     grep -q "^gotrace: $file: " "$dir/err" || fail "$arguments $file: $(cat "$dir/err")"
@@ -195,9 +232,13 @@ done
 (cat "$trace"; head -c 3000 "$trace") >"$dir/tail"
 expect 1 dump "$dir/tail"
 grep -q GoStart "$dir/out" || fail "dump of a broken tail gives nothing"
+events=$(grep -vc '^ ' "$dir/out")
 expect 1 convert --to 1.25 -o "$dir/left/result" "$dir/tail"
 expect 0 convert --to 1.25 --partial -o "$dir/left/result" "$dir/tail"
-grep -q 'kept what comes before$' "$dir/err" || fail "convert --partial: $(cat "$dir/err")"
+grep -q 'kept what comes before: [0-9]* events, until [0-9]*\.[0-9]* s$' "$dir/err" ||
+  fail "convert --partial: $(cat "$dir/err")"
+kept=$(sed -n 's/.*kept what comes before: \([0-9]*\) events.*/\1/p' "$dir/err")
+[ "$kept" = "$events" ] || fail "convert --partial kept $kept events of $events"
 expect 0 check "$dir/left/result"
 
 # Of a tail that breaks off so early that nothing is before it nothing is kept.
@@ -305,30 +346,33 @@ for arguments in dump 'dump --json'; do
   [ "$size" -gt 500000000 ] || fail "$arguments of a stack: only $size bytes"
 done
 
-# Usage: what is wrong, then how it is done.
+# v1: a FutileWakeup whose wake-up readers keep, as what follows is no block of theirs, does not end the goroutine. It
+# runs 10 ns until it sleeps.
+printf 'go 1.11 trace\0\0\0\x41\0\0\x02\x80\x94\xeb\xdc\x03\x45\1\0\x84\1\1\0\xcd\4\1\7\0\0\x8e\1\7\1\x24\5\x53\5\0' >"$dir/futile"
+expect 0 info --csv "$dir/futile"
+grep -qx '".*",functions,"","",running,10' "$dir/out" || fail "info of a futile wake-up: $(cat "$dir/out")"
+
+# Usage: what is wrong, then where to read how it is done. tests/test_command_line.sh has more.
 wrong() { # wrong MESSAGE ARGUMENT...
   local message=$1
   shift
   expect 2 "$@"
   [ "$(head -n 1 "$dir/err")" = "gotrace: $message" ] || fail "gotrace $*: $(head -n 1 "$dir/err")"
-  grep -q '^usage: gotrace record .*COMMAND' "$dir/err" || fail "gotrace $*: no usage"
+  [[ $(sed -n 2p "$dir/err") = "see gotrace help"* ]] || fail "gotrace $*: no hint at the help"
 }
 wrong "missing command"
 wrong "unknown command 'frobnicate'" frobnicate
 wrong "missing FILE" dump
 wrong "unknown option --chrome for dump" dump --chrome "$trace"
-wrong "info takes one FILE" info "$trace" "$trace"
+wrong "dump takes one FILE" dump "$trace" "$trace"
 wrong "convert needs --to" convert "$trace"
 wrong "unknown format '1.9'" convert --to 1.9 "$trace"
 wrong "cut needs --from or --to" cut "$trace"
 wrong "--to is before --from" cut --from 2s --to 1s "$trace"
 wrong "invalid time 'soon'" cut --from soon --to 1s "$trace"
-wrong "export needs --chrome" export "$trace"
+wrong "export needs --perfetto or --chrome" export "$trace"
 expect 0 --help
-grep -q '^usage: gotrace record .*COMMAND' "$dir/out" || fail "--help does not help"
-for command in info check dump cut convert export; do # each is in the help, and where the tool is described
-  for text in "$dir/out" examples/gotrace/main.c README.md; do grep -q "gotrace $command " "$text" || fail "$text without $command"; done
-done
+grep -q '^usage: gotrace COMMAND' "$dir/out" || fail "--help does not help"
 expect 1 check "$trace" "$dir/zeros"
 expect 0 check "$trace" "$dir/scheduler-1.25.trace"
 [ "$(wc -l <"$dir/out")" = 2 ] || fail "check gives not one line a file"

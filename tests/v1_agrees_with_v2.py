@@ -54,10 +54,10 @@ def story(trace):
 
 
 def main():
-    if subprocess.run(["make", "-s", "build/tests/default/test_story"], cwd=ROOT).returncode:
+    if subprocess.run(["make", "-s", "build/tests/quick/test_story"], cwd=ROOT).returncode:
         return 1
     with tempfile.TemporaryDirectory() as directory:
-        subprocess.run([os.path.join(ROOT, "build/tests/default/test_story")], check=True, cwd=ROOT,
+        subprocess.run([os.path.join(ROOT, "build/tests/quick/test_story")], check=True, cwd=ROOT,
                        env=dict(os.environ, GOTRACE_TEST_DIR=directory))
         (old, old_notes), (new, new_notes) = (story(os.path.join(directory, f"story-{form}.trace")) for form in (1011, 1023))
     wrong = 0

@@ -90,7 +90,7 @@ void *keep(size_t size) {
   return at - size;
 }
 
-int64_t between(int64_t from, int64_t to) {
-  uint64_t passed = (uint64_t)to - (uint64_t)from;
-  return to <= from ? 0 : passed > INT64_MAX ? INT64_MAX : (int64_t)passed;
+unsigned processor_count(void) {
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count < 1 ? 1 : count > 256 ? 256 : (unsigned)count;
 }

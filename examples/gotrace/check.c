@@ -6,13 +6,12 @@
 
 int command_check(const char *path, const settings *set) {
   input in;
-  gotrace_event e;
   gotrace_result result;
   gotrace_decoder_info info;
-  (void)set;
+  unsigned jobs = set->jobs ? set->jobs : processor_count();
   if (!input_open(&in, path, false)) return 1;
   result = input_decode(&in, false);
-  while (result == GOTRACE_OK) result = input_next(&in, &e);
+  if (result == GOTRACE_OK) result = input_finish(&in, jobs);
   erase_progress();
   gotrace_decoder_get_info(in.decoder, &info);
   if (result == GOTRACE_END_OF_TRACE)

@@ -39,6 +39,35 @@ void output_verify(output *out) {
   lseek(result.fd, 0, SEEK_END);
 }
 
+/* Says in one line what the format of the result does not have, and what the input's does not. */
+static void tell_losses(const writer *w, const source *s) {
+  static const char *const names[LOST_KINDS] = {
+      [LOST_SYSCALLS] = "durations of system calls that kept their proc",
+      [LOST_REASONS] = "reasons of waits",
+      [LOST_STW] = "stopped worlds",
+      [LOST_ASSISTS] = "mark assists",
+      [LOST_SCANS] = "GCScanStart and GCScanDone, but for one stopped world",
+      [LOST_ANNOTATIONS] = "tasks, regions and logs",
+      [LOST_SAMPLES] = "CPU samples",
+      [LOST_EXPERIMENTS] = "batches of experiments",
+      [LOST_NAMES] = "names of goroutines that never run",
+  };
+  char line[1024] = "";
+  size_t size = 0, i;
+  for (i = 0; i < LOST_KINDS; i++) {
+    if (!w->lost[i]) continue;
+    if (!size) size = (size_t)snprintf(line, sizeof line, "not kept in format 1.%d: ", w->c.format % 1000);
+    else size += (size_t)snprintf(line + size, sizeof line - size, ", ");
+    size += (size_t)snprintf(line + size, sizeof line - size, "%s (%llu)", names[i], (ull)w->lost[i]);
+  }
+  if (s->calls && w->c.format >= GOTRACE_GO_1_22)
+    size += (size_t)snprintf(line + size, sizeof line - size,
+                             "%snot known in format 1.%d: durations of system calls "
+                             "that kept their proc, which end at once (%llu)",
+                             size ? "; " : "", s->format % 1000, (ull)s->calls);
+  if (size) report("%s", line);
+}
+
 int command_convert(const char *path, const settings *set) {
   input in;
   output out;
@@ -55,6 +84,8 @@ int command_convert(const char *path, const settings *set) {
   w.c.begin = w.c.format < GOTRACE_GO_1_22 ? v1_begin : v2_begin;
   w.c.take = w.c.format < GOTRACE_GO_1_22 ? v1_take : v2_take;
   w.c.end = w.c.format < GOTRACE_GO_1_22 ? v1_end : v2_end;
+  w.c.modules = true;
+  w.c.told = w.c.format >= GOTRACE_GO_1_22;
   output_open(&out, set->output);
   w.out = &out;
   put_header(&out, w.c.format);
@@ -63,6 +94,7 @@ int command_convert(const char *path, const settings *set) {
   if (!s.begun) fail("no events in this part: the trace is %.9f s long", (double)between(s.first, s.end) / 1e9);
   output_verify(&out);
   output_close(&out);
+  tell_losses(&w, &s);
   writer_free(&w);
   source_free(&s);
   input_close(&in);

@@ -3,7 +3,8 @@
  * What an event's arguments mean is taken from their names in the header's table of events: a name that ends in
  * "string" or "stack" is an id, others are numbers. --wire shows the file as it is, where ids are numbers too. */
 
-#include "tool.h"
+#include "commands.h"
+#include "filter.h"
 
 /* The arguments of a kind of event, parsed once. */
 typedef enum dump_type { IS_NUMBER, IS_STRING, IS_STACK, IS_SIGNED, IS_PROC_STATUS, IS_GO_STATUS } dump_type;
@@ -174,13 +175,30 @@ static void dump_object(dumper *d, const gotrace_event *e) {
   put_string(out, "}\n");
 }
 
+/* When the trace's first event happens, if decoding may have skipped it. */
+static int64_t first_time(const input *in, const gotrace_event *e) {
+  gotrace_decoder_info info;
+  gotrace_decoder_get_info(in->decoder, &info);
+  return info.family == 1 ? e->time : info.first_time;
+}
+
 int command_dump(const char *path, const settings *set) {
   static dumper d;
+  filter selection;
+  int64_t from, until, since;
   input in;
   gotrace_event e;
   gotrace_result result;
   bool first = true;
-  if (!input_open(&in, path, false)) return 1;
+  filter_open(&selection, set);
+  if (set->wire && (selection.on || set->from || set->until != INT64_MAX))
+    usage("--wire shows the whole file; leave out what selects a part");
+  if (!input_open(&in, path, set->from < 0 || set->until < 0)) return 1;
+  from = moment_resolve(set->from, &in);
+  until = moment_resolve(set->until, &in);
+  if (from > until) fail("--to is before --from");
+  /* Functions and tasks are known from what happened before. */
+  if (!set->by[BY_FUNCTION] && !set->by[BY_TASK]) input_range(&in, from, until);
   memset(&d, 0, sizeof d);
   d.wire = set->wire;
   d.json = set->json;
@@ -188,12 +206,19 @@ int command_dump(const char *path, const settings *set) {
   result = input_decode(&in, set->wire);
   d.decoder = in.decoder;
   while (result == GOTRACE_OK && (result = input_next(&in, &e)) == GOTRACE_OK) {
-    if (!set->wire && first) d.first = e.time;
+    if (!set->wire && first) d.first = first_time(&in, &e);
     first = false;
+    since = set->wire ? 0 : between(d.first, e.time);
+    if (since > until) {
+      result = GOTRACE_END_OF_TRACE;
+      break;
+    }
+    if (!filter_event(&selection, in.decoder, &e) || since < from) continue;
     if (set->json) dump_object(&d, &e);
     else dump_line(&d, &e);
     output_check(&d.out);
   }
+  filter_close(&selection);
   output_close(&d.out);
   if (result != GOTRACE_END_OF_TRACE) report("%s", input_error(&in));
   input_close(&in);

@@ -1,117 +1,30 @@
 /* info.c - gotrace info: what ran, for how long, what it waited for
  *
- * The world calls statistics_go() before each change of a goroutine's status, which adds up times by function and by
- * reason; events are counted by kind as the decoder gives them. */
+ * summary.c gathers it; this file prints it as text, tables.c as JSON and CSV. */
 
-#include "source.h"
+#include "commands.h"
+#include "tables.h"
 
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-#define LATENCIES 10
-#define SHOWN 30 /* lines of a list */
+#define SHOWN 30        /* lines of a list */
+#define SHOWN_REASONS 6 /* of a function */
 
-static FILE *to;               /* standard output, but standard error for the summary */
-static unsigned shown = SHOWN; /* lines of a list, fewer in the summary */
+typedef struct printer {
+  FILE *to;       /* standard output, but standard error for the summary */
+  unsigned shown; /* lines of a list, fewer in the summary */
+  size_t width;   /* of a line */
+  bool cut;       /* names are shortened to the width */
+  bool histograms;
+  summary *sum;
+  unsigned least; /* importance of the columns that fit */
+} printer;
 
-typedef struct latency {
-  int64_t waited, when;
-  uint64_t g;
-  uint32_t name;
-} latency;
+/* ----------------------------------------------------------------------------------------------------- values ---- */
 
-typedef struct statistics {
-  map functions; /* by the text of the name */
-  function *list;
-  map reasons; /* by the text; also struct function */
-  function *reason_list;
-  latency worst[LATENCIES]; /* the longest first */
-  unsigned worst_count;
-  uint64_t kinds[256], dropped;
-  uint32_t reports[SHOWN]; /* texts: what the tracer says it dropped */
-  const gotrace_event_spec *specs[256];
-  const input *in;
-  uint64_t generations, generation; /* v2: how many; number of the last one */
-} statistics;
-
-static function *function_of(map *m, function **list, uint32_t name) {
-  function *f = map_get(m, name);
-  if (f) return f;
-  f = keep(sizeof *f);
-  f->name = name;
-  f->next = *list;
-  *list = f;
-  map_put(m, name, f);
-  return f;
-}
-
-/* Keeps the longest. */
-static void note_latency(statistics *s, const goroutine *g, int64_t waited, int64_t when) {
-  latency new_one = {waited, when, g->id, name_of(g)};
-  unsigned i;
-  if (s->worst_count == LATENCIES && waited <= s->worst[LATENCIES - 1].waited) return;
-  i = s->worst_count < LATENCIES ? s->worst_count++ : LATENCIES - 1;
-  for (; i > 0 && s->worst[i - 1].waited < waited; i--) s->worst[i] = s->worst[i - 1];
-  s->worst[i] = new_one;
-}
-
-static void watch_kinds(void *context, const gotrace_event *e) {
-  statistics *s = context;
-  gotrace_decoder_info info;
-  s->kinds[e->kind] += !e->implied;
-  s->specs[e->kind] = e->spec;
-  if (e->spec->since < GOTRACE_GO_1_22 || e->kind != GOTRACE_V2_SYNC) return;
-  gotrace_decoder_get_info(s->in->decoder, &info);
-  s->generations +=
-      !s->generations || info.generation != s->generation; /* the last generation has a second Sync, at its end */
-  s->generation = info.generation;
-}
-
-/* The tracer of gotrace.h reports what it had to drop by logs of this category. */
-static void info_take(consumer *c, const op *o) {
-  statistics *s = c->w->statistics;
-  if (o->kind == GOTRACE_V2_USER_LOG && pool_text_is(o->name, "gotrace")) {
-    if (s->dropped < SHOWN) s->reports[s->dropped] = o->value;
-    s->dropped++;
-  }
-}
-
-/* Goroutines older than the trace count too. Those of v1 have been counted already. */
-static void info_begin(consumer *c, int64_t time) {
-  goroutine *g;
-  proc *p;
-  for (g = c->w->live; g; g = g->next) {
-    g->since = time;
-    if (!g->function) statistics_go(c->w, g, time, g->status);
-  }
-  for (p = c->w->proc_list; p; p = p->next) p->since = time, p->running = 0;
-}
-
-static void info_end(consumer *c, int64_t time) {
-  goroutine *g;
-  proc *p;
-  for (g = c->w->live; g; g = g->next) statistics_go(c->w, g, time, GO_NONE);
-  for (p = c->w->proc_list; p; p = p->next)
-    if (p->status == PROC_RUNNING || p->status == PROC_SYSCALL) p->running += (double)between(p->since, time);
-}
-
-static int by_running(const void *a, const void *b) {
-  const function *x = *(function *const *)a, *y = *(function *const *)b;
-  double of_x = x->running + x->blocked, of_y = y->running + y->blocked;
-  if (x->running < y->running || x->running > y->running) return x->running < y->running ? 1 : -1;
-  return of_x < of_y ? 1 : of_x > of_y ? -1 : 0;
-}
-
-static int by_proc(const void *a, const void *b) {
-  const proc *x = *(proc *const *)a, *y = *(proc *const *)b;
-  return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static int by_count(const void *a, const void *b) {
-  const uint64_t *x = a, *y = b; /* pairs of count and kind */
-  return x[0] < y[0] ? 1 : x[0] > y[0] ? -1 : x[1] < y[1] ? -1 : x[1] > y[1];
-}
-
-/* A duration with a suitable unit. */
+/* A duration with a suitable unit, in at most 10 columns. */
 static const char *human(double nanoseconds, char text[32]) {
   static const struct {
     double size;
@@ -124,170 +37,376 @@ static const char *human(double nanoseconds, char text[32]) {
   return text;
 }
 
-/* The functions of a list, those with the most time first. */
-static function **sorted_functions(function *list, size_t *count) {
-  function **all;
-  function *f;
-  size_t i = 0;
-  for (*count = 0, f = list; f; f = f->next) ++*count;
-  all = resize(NULL, (*count + 1) * sizeof *all);
-  for (f = list; f; f = f->next) all[i++] = f;
-  qsort(all, *count, sizeof *all, by_running);
-  return all;
-}
-
-static void print_name(uint32_t name, const char *unknown) {
-  pool_text text = pool_text_of(name);
-  const unsigned char *at = (const unsigned char *)text.data, *end = at + text.size;
-  if (!text.size) fputs(unknown, to);
-  for (; at < end; at++) putc(visible(*at), to);
-  putc('\n', to);
-}
-
-static void info_functions(const statistics *s) {
-  size_t count, i;
-  function **all = sorted_functions(s->list, &count);
-  char running[32], blocked[32];
-  fprintf(to, "\n%10s %14s %14s  goroutines by function\n", "count", "running", "blocked");
-  for (i = 0; i < count && i < shown; i++) {
-    fprintf(to, "%10llu %14s %14s  ", (ull)all[i]->goroutines, human(all[i]->running, running),
-            human(all[i]->blocked, blocked));
-    print_name(all[i]->name, "(unknown)");
-  }
-  if (count > shown) fprintf(to, "%41s  %zu more\n", "", count - shown);
-  free(all);
-  all = sorted_functions(s->reason_list, &count);
-  if (count) fprintf(to, "\n%10s %14s  blocked, by reason\n", "count", "time");
-  for (i = 0; i < count && i < shown; i++) {
-    fprintf(to, "%10llu %14s  ", (ull)all[i]->goroutines, human(all[i]->blocked, blocked));
-    print_name(all[i]->name, "(unspecified, or blocked before the trace began)");
-  }
-  free(all);
-}
-
-static void info_procs(const world *w, int64_t duration) {
-  proc **all = resize(NULL, (w->proc_count + 1) * sizeof *all), *p;
-  size_t count = 0, i;
+static void duration(const printer *p, int64_t nanoseconds) {
   char text[32];
-  for (p = w->proc_list; p; p = p->next) all[count++] = p;
+  fprintf(p->to, " %11s", nanoseconds ? human((double)nanoseconds, text) : "-");
+}
+
+/* The beginning of the line is `used` columns wide. What does not fit is left out in the middle of the name, where
+ * names differ least. */
+static void put_name(const printer *p, pool_text name, const char *unknown, size_t used) {
+  size_t room = p->width > used + 16 ? p->width - used : 16, head, tail, i;
+  if (!name.size) name.data = unknown, name.size = (uint32_t)strlen(unknown);
+  head = name.size, tail = 0;
+  if (p->cut && name.size > room) {
+    head = (room - 3) / 2;
+    tail = room - 3 - head;
+    while (head && ((unsigned char)name.data[head] & 0xc0) == 0x80) head--; /* no part of a letter */
+    while (tail && ((unsigned char)name.data[name.size - tail] & 0xc0) == 0x80) tail--;
+  }
+  for (i = 0; i < head; i++) putc(visible((unsigned char)name.data[i]), p->to);
+  if (tail || head < name.size) fputs("...", p->to);
+  for (i = name.size - tail; i < name.size; i++) putc(visible((unsigned char)name.data[i]), p->to);
+  putc('\n', p->to);
+}
+
+/* ------------------------------------------------------------------------------------------------- histograms ---- */
+
+typedef struct bars {
+  const printer *p;
+  uint64_t most;
+} bars;
+
+static void find_most(void *context, int64_t low, int64_t high, uint64_t count) {
+  bars *b = context;
+  (void)low, (void)high;
+  if (count > b->most) b->most = count;
+}
+
+static void print_bar(void *context, int64_t low, int64_t high, uint64_t count) {
+  const bars *b = context;
+  char from[32], to[32];
+  unsigned length = (unsigned)(40.0 * (double)count / (double)b->most + 0.5);
+  fprintf(b->p->to, "%20s to %-10s %10llu ", human((double)low, from), human((double)high, to), (ull)count);
+  while (length--) putc('#', b->p->to);
+  putc('\n', b->p->to);
+}
+
+static void print_histogram(const printer *p, const histogram *h) {
+  bars b = {p, 0};
+  if (!p->histograms || !h->count) return;
+  histogram_show(h, find_most, &b);
+  histogram_show(h, print_bar, &b);
+}
+
+/* -------------------------------------------------------------------------------------------- lines of tables ---- */
+
+enum { COUNTED, TOTAL, AVERAGE, P50, P90, P99, LONGEST, AT, GOROUTINE, COLUMNS };
+
+static const struct {
+  const char *name;
+  int importance; /* columns of little are left out of narrow lines */
+} columns[COLUMNS] = {{"count", 9}, {"total", 8},   {"average", 2}, {"p50", 5},      {"p90", 3},
+                      {"p99", 6},   {"longest", 7}, {"at", 4},      {"goroutine", 1}};
+
+/* Leaves 40 columns to names, or what the most important ones leave. */
+static unsigned fitting(size_t width) {
+  int least = 1;
+  while (least < 7 && 12 * (size_t)(10 - least) + 40 > width) least++;
+  return (unsigned)least;
+}
+
+static bool has_column(const printer *p, unsigned c) { return columns[c].importance >= (int)p->least; }
+
+static void spread_head(const printer *p, const char *title) {
+  unsigned c;
+  putc('\n', p->to);
+  for (c = 0; c < COLUMNS; c++)
+    if (has_column(p, c)) fprintf(p->to, "%12s", columns[c].name);
+  fprintf(p->to, "  %s\n", title);
+}
+
+/* Count, times and place of a histogram, then a name. */
+static void spread_line(const printer *p, const histogram *h, const char *prefix, pool_text name, const char *unknown) {
+  static const double shares[] = {0.5, 0.9, 0.99};
+  char text[32];
+  unsigned c;
+  size_t used = 2 + strlen(prefix);
+  for (c = 0; c < COLUMNS; c++) {
+    if (!has_column(p, c)) continue;
+    used += 12;
+    switch (c) {
+    case COUNTED: fprintf(p->to, "%12llu", (ull)h->count); break;
+    case TOTAL: duration(p, (int64_t)h->total); break;
+    case AVERAGE: duration(p, h->count ? (int64_t)(h->total / h->count) : 0); break;
+    case LONGEST: duration(p, h->longest); break;
+    case AT: fprintf(p->to, "%12s", human((double)between(p->sum->s.first, h->when), text)); break;
+    case GOROUTINE: fprintf(p->to, "%12llu", (ull)h->who); break;
+    default: duration(p, histogram_percentile(h, shares[c - P50])); break;
+    }
+  }
+  fprintf(p->to, "  %s", prefix);
+  put_name(p, name, unknown, used);
+  print_histogram(p, h);
+}
+
+#define TIMES_HEAD "      count     running    runnable    syscalls     blocked"
+#define TIMES_WIDTH 59
+
+static void times_line(const printer *p, uint64_t count, const times *t) {
+  fprintf(p->to, " %10llu", (ull)count);
+  duration(p, t->running);
+  duration(p, t->runnable);
+  duration(p, t->syscall + t->syscall_blocked);
+  duration(p, blocked_time(t));
+}
+
+static pool_text group_name(const group *g) {
+  pool_text others = {"(others)", 8};
+  return g->others ? others : pool_text_of(g->name);
+}
+
+/* Those which were active first, and those that waited. */
+static int by_activity(const void *a, const void *b) {
+  const group *x = *(group *const *)a, *y = *(group *const *)b;
+  int64_t of_x = x->t.running + x->t.runnable + x->t.syscall, of_y = y->t.running + y->t.runnable + y->t.syscall;
+  if (of_x != of_y) return of_x < of_y ? 1 : -1;
+  of_x = blocked_time(&x->t), of_y = blocked_time(&y->t);
+  if (of_x != of_y) return of_x < of_y ? 1 : -1;
+  return x->count < y->count ? 1 : x->count > y->count ? -1 : x->name < y->name ? -1 : x->name > y->name;
+}
+
+static void left_out(const printer *p, size_t count) {
+  if (count > p->shown) fprintf(p->to, "%11s %zu more\n", "", count - p->shown);
+}
+
+static void print_groups(const printer *p, const groups *all, const char *title, const char *unknown) {
+  group **sorted = sorted_groups(all, by_activity);
+  size_t i;
+  if (*sorted) fprintf(p->to, "\n%s  %s\n", TIMES_HEAD, title);
+  for (i = 0; sorted[i]; i++) {
+    if (i >= p->shown) continue;
+    times_line(p, sorted[i]->count, &sorted[i]->t);
+    fputs("  ", p->to);
+    put_name(p, group_name(sorted[i]), unknown, TIMES_WIDTH + 2);
+  }
+  left_out(p, i);
+  free(sorted);
+}
+
+/* -------------------------------------------------------------------------------------------------- functions ---- */
+
+/* What single stretches of each function were like. */
+static void print_spreads(const printer *p) {
+  group **sorted = sorted_groups(&p->sum->functions, by_activity);
+  size_t i;
+  if (*sorted) spread_head(p, "single times, by function");
+  for (i = 0; sorted[i] && i < p->shown; i++) {
+    const group *g = sorted[i];
+    unsigned shown = 0;
+    uint32_t j;
+    spread_line(p, &g->running, "running: ", group_name(g), "(unknown)");
+    if (g->runnable.count) spread_line(p, &g->runnable, "  runnable", pool_text_of(0), "");
+    if (g->syscall.count) spread_line(p, &g->syscall, "  in system calls", pool_text_of(0), "");
+    for (j = 0; j < g->blocked_count && shown < SHOWN_REASONS; j++)
+      if (g->blocked[j]) spread_line(p, g->blocked[j], "  blocked: ", reason_text(p->sum, j), ""), shown++;
+  }
+  free(sorted);
+}
+
+static void print_reasons(const printer *p) {
+  uint32_t i;
+  bool any = false;
+  for (i = 0; i <= MOST_REASONS; i++) {
+    const histogram *h = &p->sum->reasons[i].waits;
+    if (!h->count) continue;
+    if (!any) spread_head(p, "blocked, by reason");
+    any = true;
+    spread_line(p, h, "", reason_text(p->sum, i), "");
+  }
+}
+
+/* ------------------------------------------------------------------------------------------- tasks and regions ---- */
+
+static void print_named(const printer *p, const groups *all, const char *title, const char *times_title) {
+  group **sorted = sorted_groups(all, by_activity);
+  size_t i;
+  if (*sorted) spread_head(p, title);
+  for (i = 0; sorted[i] && i < p->shown; i++) spread_line(p, &sorted[i]->whole, "", group_name(sorted[i]), "(unknown)");
+  free(sorted);
+  print_groups(p, all, times_title, "(unknown)");
+}
+
+/* -------------------------------------------------------------------------------------------------- collector ---- */
+
+static void print_collector(const printer *p) {
+  const collector *gc = &p->sum->gc;
+  double whole = p->sum->duration > 0 ? (double)p->sum->duration / 100 : 1;
+  int64_t window;
+  unsigned i;
+  char text[32];
+  pool_text none = {"", 0};
+  if (!gc->pauses.count && !gc->collections.count) return;
+  spread_head(p, "collector");
+  if (gc->collections.count) spread_line(p, &gc->collections, "collections", none, "");
+  for (i = 0; i <= MOST_PAUSE_REASONS; i++)
+    if (gc->reasons[i].pauses.count)
+      spread_line(p, &gc->reasons[i].pauses, "stopped world: ", pool_text_of(gc->reasons[i].name), "(others)");
+  fprintf(p->to, "%11s the world is stopped %.3f %% of the time, a collection goes on %.1f %%\n", "",
+          (double)gc->pauses.total / whole, (double)gc->collections.total / whole);
+  if (minimum_utilization(gc, 1000) < 0) return;
+  fprintf(p->to, "%11s least share of procs left to the program, in any", "");
+  for (window = 1000; window <= 1000000000; window *= 10)
+    fprintf(p->to, "%s %lld %s: %.1f %%", window > 1000 ? "," : "",
+            (long long)(window < 1000000      ? window / 1000
+                        : window < 1000000000 ? window / 1000000
+                                              : 1),
+            window < 1000000      ? "us"
+            : window < 1000000000 ? "ms"
+                                  : "s",
+            100 * minimum_utilization(gc, window));
+  (void)text;
+  putc('\n', p->to);
+}
+
+/* --------------------------------------------------------------------------------------------- procs, the rest ---- */
+
+static int by_proc(const void *a, const void *b) {
+  const proc *x = *(proc *const *)a, *y = *(proc *const *)b;
+  return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void print_procs(const printer *p) {
+  const world *w = &p->sum->s.w;
+  proc **all = resize(NULL, (w->proc_count + 1) * sizeof *all), *at;
+  size_t count = 0, i;
+  double whole = p->sum->duration > 0 ? (double)p->sum->duration / 100 : 1;
+  for (at = w->proc_list; at; at = at->next)
+    if (at->id < FRESH_PROC) all[count++] = at;
   qsort(all, count, sizeof *all, by_proc);
-  if (count) fprintf(to, "\n%10s %14s\n", "proc", "running");
-  for (i = 0; i < count && i < 10 * SHOWN; i++)
-    fprintf(to, "%10llu %14s %5.1f %%\n", (ull)all[i]->id, human(all[i]->running, text),
-            duration > 0 ? 100.0 * all[i]->running / (double)duration : 0);
+  if (count) fprintf(p->to, "\n       proc     running    syscalls    of the time\n");
+  for (i = 0; i < count && i < 10 * SHOWN; i++) {
+    fprintf(p->to, " %10llu", (ull)all[i]->id);
+    duration(p, all[i]->of_running);
+    duration(p, all[i]->of_syscalls);
+    fprintf(p->to, " %12.1f %%\n", (double)(all[i]->of_running + all[i]->of_syscalls) / whole);
+  }
   free(all);
 }
 
-static void info_reports(const statistics *s) {
+static void print_losses(const printer *p) {
   uint64_t i;
-  if (s->dropped) fprintf(to, "\n%10llu  losses reported by the tracer\n", (ull)s->dropped);
-  for (i = 0; i < s->dropped && i < SHOWN; i++) {
-    fprintf(to, "%10s  ", "");
-    print_name(s->reports[i], "");
+  const summary *sum = p->sum;
+  if (sum->dropped) fprintf(p->to, "\n%10llu  losses reported by the tracer\n", (ull)sum->dropped);
+  for (i = 0; i < sum->dropped && i < MOST_LOSSES; i++) {
+    fprintf(p->to, "%10s  ", "");
+    put_name(p, pool_text_of(sum->losses[i]), "", 12);
   }
 }
 
-static void info_latencies(const statistics *s, int64_t first) {
+static void print_latencies(const printer *p) {
   unsigned i;
-  char waited[32], when[32];
-  if (s->worst_count) fprintf(to, "\n%14s %14s %12s  longest scheduling latencies\n", "waited", "since", "goroutine");
-  for (i = 0; i < s->worst_count; i++) {
-    const latency *l = &s->worst[i];
-    fprintf(to, "%14s %14s %12llu  ", human((double)l->waited, waited), human((double)between(first, l->when), when),
-            (ull)l->g);
-    print_name(l->name, "(unknown)");
+  char text[32];
+  if (p->sum->worst_count) fprintf(p->to, "\n     waited       since  goroutine  longest scheduling latencies\n");
+  for (i = 0; i < p->sum->worst_count; i++) {
+    const latency *l = &p->sum->worst[i];
+    fprintf(p->to, "%11s", human((double)l->waited, text));
+    fprintf(p->to, " %11s %10llu  ", human((double)between(p->sum->s.first, l->when), text), (ull)l->g);
+    put_name(p, pool_text_of(l->name), "(unknown)", 36);
   }
 }
 
-static void info_kinds(const statistics *s) {
+static int by_count(const void *a, const void *b) {
+  const uint64_t *x = a, *y = b; /* pairs of count and kind */
+  return x[0] < y[0] ? 1 : x[0] > y[0] ? -1 : x[1] < y[1] ? -1 : x[1] > y[1];
+}
+
+static void print_kinds(const printer *p) {
   uint64_t kinds[256][2];
   size_t count = 0, i;
   for (i = 0; i < 256; i++) {
-    if (!s->kinds[i]) continue;
-    kinds[count][0] = s->kinds[i];
+    if (!p->sum->kinds[i]) continue;
+    kinds[count][0] = p->sum->kinds[i];
     kinds[count++][1] = i;
   }
   qsort(kinds, count, sizeof kinds[0], by_count);
-  fprintf(to, "\n%10s  events by kind\n", "count");
-  for (i = 0; i < count; i++) fprintf(to, "%10llu  %s\n", (ull)kinds[i][0], s->specs[kinds[i][1]]->name);
+  fprintf(p->to, "\n%10s  events by kind\n", "count");
+  for (i = 0; i < count; i++) fprintf(p->to, "%10llu  %s\n", (ull)kinds[i][0], p->sum->specs[kinds[i][1]]->name);
 }
 
-static void info_print(const source *s, const statistics *found, const gotrace_decoder_info *info) {
-  int64_t duration = between(s->first, s->end);
-  char text[32];
-  fprintf(to, "%-24sGo 1.%d (v%d)\n", "format", info->format % 1000, info->family);
-  fprintf(to, "%-24s%s\n", "duration", human((double)duration, text));
-  fprintf(to, "%-24s%llu\n", "events", (ull)info->events);
-  if (info->family == 2) fprintf(to, "%-24s%llu\n", "generations", (ull)found->generations);
-  if (s->w.gomaxprocs) fprintf(to, "%-24s%llu\n", "GOMAXPROCS", (ull)s->w.gomaxprocs);
-  info_reports(found);
-  info_functions(found);
-  if (to != stdout) return;
-  info_procs(&s->w, duration);
-  info_latencies(found, s->first);
-  info_kinds(found);
+static void print_head(const printer *p) {
+  const summary *sum = p->sum;
+  char text[512];
+  stands_out(p->sum, text, sizeof text);
+  if (*text) fprintf(p->to, "%s\n\n", text);
+  fprintf(p->to, "%-24sGo 1.%d (v%d)\n", "format", sum->format % 1000, sum->family);
+  fprintf(p->to, "%-24s%s\n", "duration", human((double)sum->duration, text));
+  fprintf(p->to, "%-24s%llu\n", "events", (ull)sum->events);
+  if (sum->family == 2) fprintf(p->to, "%-24s%llu\n", "generations", (ull)sum->generations);
+  if (sum->s.w.gomaxprocs) fprintf(p->to, "%-24s%llu\n", "GOMAXPROCS", (ull)sum->s.w.gomaxprocs);
 }
 
-void statistics_go(world *w, goroutine *g, int64_t time, uint8_t status) {
-  statistics *s = w->statistics;
-  int64_t passed = between(g->since, time);
-  if (!g->function) {
-    g->function = function_of(&s->functions, &s->list, name_of(g));
-    g->function->goroutines++;
-    return;
-  }
-  switch (g->status) {
-  case GO_RUNNING: g->function->running += (double)passed; break;
-  case GO_RUNNABLE:
-    if (status == GO_RUNNING) note_latency(s, g, passed, g->since);
-    break;
-  case GO_WAITING: {
-    function *reason = function_of(&s->reasons, &s->reason_list, g->reason);
-    g->function->blocked += (double)passed;
-    reason->blocked += (double)passed;
-    reason->goroutines++;
-    break;
-  }
-  default: break;
-  }
+static void print_text(const printer *p) {
+  print_head(p);
+  print_losses(p);
+  print_groups(p, &p->sum->functions, "goroutines by function", "(unknown)");
+  print_reasons(p);
+  if (p->to != stdout) return;
+  print_spreads(p);
+  print_named(p, &p->sum->tasks, "tasks by name: time from begin to end", "for tasks");
+  print_named(p, &p->sum->regions, "regions by name", "in regions");
+  print_collector(p);
+  print_procs(p);
+  print_latencies(p);
+  print_kinds(p);
 }
 
-static int print_info(const char *path) {
+/* The terminal's width, or what COLUMNS says. */
+static size_t line_width(FILE *to, bool *terminal) {
+  struct winsize size;
+  const char *given_width = getenv("COLUMNS");
+  int given = given_width ? atoi(given_width) : 0;
+  *terminal = isatty(fileno(to)) || given > 0;
+  if (given > 0) return (size_t)given;
+  return *terminal && ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 120;
+}
+
+static int inform(const char *path, const settings *set, FILE *to, unsigned shown) {
+  static bool headed, several;
+  unsigned how = (unsigned)((set->json  ? TABLES_JSON
+                             : set->csv ? TABLES_CSV
+                                        : 0) |
+                            (set->histogram ? TABLES_HISTOGRAM : 0));
   input in;
-  source s;
-  consumer c;
-  statistics *found = keep(sizeof *found);
+  summary *sum;
+  detail_tables each;
   gotrace_result result;
-  gotrace_decoder_info info;
-  memset(&s, 0, sizeof s);
-  memset(&c, 0, sizeof c);
+  bool complete;
   if (!input_open(&in, path, true)) return 1;
-  c.begin = info_begin;
-  c.take = info_take;
-  c.end = info_end;
-  c.statuses = true;
-  s.w.statistics = found;
-  found->in = &in;
-  result = source_run(&s, &in, &c, 0, INT64_MAX, watch_kinds, found);
-  gotrace_decoder_get_info(in.decoder, &info);
+  sum = resize(NULL, sizeof *sum);
+  memset(sum, 0, sizeof *sum);
+  detail_tables_begin(&each, how, path);
+  if (set->details && how & (TABLES_JSON | TABLES_CSV)) sum->each = &each.d;
+  result = summarize(sum, &in, set);
+  complete = result == GOTRACE_END_OF_TRACE;
   erase_progress();
-  if (info.format) info_print(&s, found, &info);
-  if (result != GOTRACE_END_OF_TRACE) report("%s", input_error(&in));
-  map_free(&found->functions);
-  map_free(&found->reasons);
-  source_free(&s);
+  if (sum->format && how & (TABLES_JSON | TABLES_CSV)) {
+    output out;
+    fflush(to);
+    output_direct(&out);
+    if (!set->json && !headed) print_csv_head(&out);
+    headed = true;
+    print_tables(&out, sum, how, path, complete, sum->each ? &each : NULL);
+    output_close(&out);
+  } else if (sum->format) {
+    printer p = {to, shown, 0, false, set->histogram, sum, 1};
+    p.width = line_width(to, &p.cut);
+    p.least = fitting(p.width);
+    if (several) putc('\n', to);
+    several = true;
+    print_text(&p);
+  }
+  if (!complete) report("%s", input_error(&in));
+  summary_free(sum);
+  free(sum);
   input_close(&in);
-  return result != GOTRACE_END_OF_TRACE;
+  return !complete;
 }
 
-int command_info(const char *path, const settings *set) {
-  (void)set;
-  to = stdout;
-  return print_info(path);
-}
+int command_info(const char *path, const settings *set) { return inform(path, set, stdout, SHOWN); }
 
 void info_summary(const char *path) {
-  to = stderr;
-  shown = 10;
-  print_info(path);
+  settings set = {0};
+  set.until = INT64_MAX;
+  inform(path, &set, stderr, 10);
 }

@@ -19,6 +19,14 @@ static double seconds_now(void) {
   return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+static size_t read_anywhere(void *context, uint64_t offset, void *buffer, size_t size) {
+  const input *in = context;
+  ssize_t got;
+  do got = pread(in->fd, buffer, size, (off_t)offset);
+  while (got < 0 && errno == EINTR);
+  return got < 0 ? (size_t)-1 : (size_t)got;
+}
+
 static size_t read_input(void *context, uint64_t offset, void *buffer, size_t size) {
   const input *in = context;
   ssize_t got;
@@ -35,13 +43,27 @@ static void input_copy(input *in) {
     if (!got) break;
     in->copy.size += got;
   }
+  in->size = in->copy.size;
 }
 
-static void input_progress(input *in, uint64_t offset) {
-  double now = seconds_now();
+/* Gives back the pages of a mapped file that lie behind, which would count as this process's memory. Those that are
+ * needed again are mapped again. */
+static void drop_behind(input *in, uint64_t offset) {
+  const uint64_t step = 32 << 20;
+  uint64_t end = offset / step * step;
+  if (!in->mapped || end < in->dropped + 2 * step) return;
+  madvise((char *)in->mapped + in->dropped, (size_t)(end - step - in->dropped), MADV_DONTNEED);
+  in->dropped = end - step;
+}
+
+void input_progress(input *in, uint64_t offset) {
+  double now = seconds_now(), part;
+  drop_behind(in, offset);
   if (now < in->next_progress || !isatty(2)) return;
   in->next_progress = now + 0.2;
-  if (in->size) fprintf(stderr, "\r%s: %3.0f %%\033[K", in->path, 100.0 * (double)offset / (double)in->size);
+  part = in->size ? in->done + in->share * (double)offset / (double)in->size : 0;
+  if (part > in->shown) in->shown = part; /* offsets of different threads' events go back and forth */
+  if (in->size) fprintf(stderr, "\r%s: %3.0f %%\033[K", in->path, 100.0 * in->shown);
   else fprintf(stderr, "\r%s: %llu events\033[K", in->path, (ull)in->events);
   program.progress_shown = true;
 }
@@ -74,28 +96,52 @@ bool input_open(input *in, const char *path, bool again) {
   return true;
 }
 
+void input_first_look(input *in) { in->first_look = true; }
+
 gotrace_result input_decode(input *in, bool raw) {
   gotrace_decoder_options options = {0};
   gotrace_result result;
   options.raw = raw;
-  if (in->mapped || in->copy.data) {
+  options.from = raw ? 0 : in->from;
+  if (options.from && in->mapped) { /* pages that are hopped over would count as this process's memory */
+    options.read = read_anywhere;
+    options.context = in;
+    options.seekable = true;
+  } else if (in->mapped || in->copy.data) {
     options.data = in->mapped ? in->mapped : in->copy.data;
-    options.size = in->mapped ? in->size : in->copy.size;
+    options.size = in->size;
   } else {
     options.read = read_input;
     options.context = in;
   }
   gotrace_decoder_close(in->decoder);
   in->decoder = NULL;
+  in->batch_size = in->taken = 0;
+  in->dropped = 0;
+  in->done = in->shown;
+  in->share = (1 - in->done) * (in->first_look ? 0.5 : 1);
+  in->first_look = false;
   result = gotrace_decoder_open(&in->decoder, &options);
   if (!in->decoder) fail("%s", gotrace_result_string(result));
   return result;
 }
 
-gotrace_result input_next(input *in, gotrace_event *event) {
-  gotrace_result result = gotrace_decoder_next(in->decoder, event);
-  if (result == GOTRACE_OK && !(++in->events & 0xffff)) input_progress(in, event->offset);
-  return result;
+/* Go 1.22 leaves out a goroutine's status now and then. A generation behind that cannot be read without the earlier. */
+static bool can_begin_later(input *in, int64_t until) {
+  gotrace_decoder_info info;
+  const gotrace_event *e;
+  gotrace_result result = input_decode(in, false);
+  gotrace_decoder_get_info(in->decoder, &info);
+  if (info.format != GOTRACE_GO_1_22) return true;
+  if (result == GOTRACE_OK) result = input_take(in, &e);
+  gotrace_decoder_get_info(in->decoder, &info);
+  while (result == GOTRACE_OK && between(info.first_time, e->time) <= until) result = input_take(in, &e);
+  return result == GOTRACE_OK || result == GOTRACE_END_OF_TRACE;
+}
+
+void input_range(input *in, int64_t from, int64_t until) {
+  in->from = in->mapped || in->copy.data ? from : 0;
+  if (in->from && !can_begin_later(in, until)) in->from = 0;
 }
 
 const char *input_error(const input *in) {

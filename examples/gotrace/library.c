@@ -28,7 +28,7 @@ uint64_t hash_of(const void *data, size_t size) { return gotrace__hash_from(owne
 
 uint8_t *encode_number(uint8_t *at, uint64_t value) { return gotrace__put_varint(at, value); }
 
-size_t cut_size(const char *text, size_t size) { return gotrace__cut(text, size); }
+size_t cut_size(const char *text, size_t size) { return gotrace__kept_size(text, size); }
 
 int format_text(char *text, int room, const char *format, va_list arguments) {
   return GOTRACE__VSNPRINTF(text, (size_t)room, format, arguments);
@@ -61,6 +61,86 @@ bool elf_describe(const char *path, char id[ELF_ID_TEXT], uint64_t *low, uint64_
   (void)path, (void)id, (void)low, (void)high;
   return false;
 #endif
+}
+
+#ifdef GOTRACE__ELF
+#define MOST_SECTION ((uint64_t)1 << 28)
+
+/* A part of a file, added to `to`. */
+static bool read_part(const gotrace__elf_file *elf, uint64_t offset, uint64_t size, bytes *to) {
+  if (size > MOST_SECTION || !gotrace__elf_read(elf, offset, bytes_room(to, (size_t)size), (size_t)size)) return false;
+  to->size += (size_t)size;
+  return true;
+}
+
+static bool read_section(const gotrace__elf_file *elf, const char *name, bytes *contents) {
+  gotrace__elf_head head;
+  gotrace__elf_section names, section;
+  char found[32];
+  size_t size = strlen(name) + 1;
+  unsigned i;
+  if (!gotrace__elf_header(elf, &head) || size > sizeof found || head.e_shentsize != sizeof section) return false;
+  if (!gotrace__elf_read(elf, head.e_shoff + (uint64_t)head.e_shstrndx * sizeof names, &names, sizeof names))
+    return false;
+  for (i = 0; i < head.e_shnum; i++) {
+    if (!gotrace__elf_read(elf, head.e_shoff + (uint64_t)i * sizeof section, &section, sizeof section)) return false;
+    if (section.sh_type == SHT_PROGBITS && gotrace__elf_read(elf, names.sh_offset + section.sh_name, found, size) &&
+        memcmp(found, name, size) == 0)
+      return read_part(elf, section.sh_offset, section.sh_size, contents);
+  }
+  return false;
+}
+#endif
+
+bool elf_section(const char *path, const char *name, bytes *contents) {
+  bool found = false;
+#ifdef GOTRACE__ELF
+  gotrace__elf_file elf = {0};
+  elf.file = gotrace__file_open_to_read(path);
+  if (elf.file < 0) return false;
+  found = read_section(&elf, name, contents);
+  gotrace__file_close(elf.file);
+#else
+  (void)path, (void)name, (void)contents;
+#endif
+  return found;
+}
+
+#ifdef GOTRACE__ELF
+struct elf_symbols {
+  gotrace__elf_symbols known;
+  gotrace__budget budget;
+};
+
+elf_symbols *elf_symbols_of(const bytes *image) {
+  gotrace__elf_file elf = {0};
+  gotrace__elf_head head;
+  elf_symbols *symbols;
+  elf.data = image->data;
+  elf.size = image->size;
+  if (!gotrace__elf_header(&elf, &head)) return NULL;
+  symbols = keep(sizeof *symbols);
+  symbols->budget.limit = GOTRACE__SYMBOLS_MEMORY;
+  gotrace__elf_load(&elf, &head, &symbols->budget, &symbols->known);
+  return symbols;
+}
+
+const char *elf_function(const elf_symbols *symbols, uint64_t address) {
+  return gotrace__elf_name(&symbols->known, (uintptr_t)address);
+}
+
+void elf_symbols_free(elf_symbols *symbols) { gotrace__elf_free(&symbols->known, &symbols->budget); }
+#else
+elf_symbols *elf_symbols_of(const bytes *image) { return (void)image, NULL; }
+const char *elf_function(const elf_symbols *symbols, uint64_t address) { return (void)symbols, (void)address, NULL; }
+void elf_symbols_free(elf_symbols *symbols) { (void)symbols; }
+#endif
+
+void each_string(const gotrace_decoder *decoder, void (*take)(void *context, const char *data, size_t size),
+                 void *context) {
+  size_t i;
+  for (i = 0; i < decoder->strings.count; i++)
+    take(context, (const char *)decoder->strings.entries[i].data, decoder->strings.entries[i].size);
 }
 
 struct map_places {

@@ -56,7 +56,7 @@ static bool mark_entry(table *t, uint32_t id, uint32_t mark) {
 
 /* The place where a decoder's id is remembered. */
 static recalled *recall(table *t, uint64_t id) {
-  recalled *r = &t->memory[hash_of(&id, sizeof id) % RECALLED];
+  recalled *r = &t->memory[id % RECALLED];
   if (r->id == id && r->epoch == epoch) return r;
   r->id = id;
   r->epoch = epoch;
@@ -97,6 +97,11 @@ bool pool_text_is(uint32_t id, const char *string) {
   return text.size == strlen(string) && memcmp(text.data, string, text.size) == 0;
 }
 
+bool pool_text_contains(uint32_t id, const char *part) {
+  pool_text text = pool_text_of(id);
+  return memmem(text.data, text.size, part, strlen(part)) != NULL;
+}
+
 pool_stack pool_stack_of(uint32_t id) {
   pool_stack stack = {NULL, 0};
   if (id)
@@ -107,6 +112,7 @@ pool_stack pool_stack_of(uint32_t id) {
 
 uint32_t pool_outermost(uint32_t stack) {
   pool_stack s = pool_stack_of(stack);
+  if (!s.count || !pool_text_of(s.frames[s.count - 1].function).size) return 0;
   return s.count > 1 ? pool_put_stack(&s.frames[s.count - 1], 1) : stack;
 }
 

@@ -30,6 +30,7 @@ uint32_t pool_put_stack(const pool_frame *frames, uint32_t count);
 
 pool_text pool_text_of(uint32_t id);
 bool pool_text_is(uint32_t id, const char *string);
+bool pool_text_contains(uint32_t id, const char *part);
 pool_stack pool_stack_of(uint32_t id);
 
 /* The stack that consists of another's outermost frame: the function that a goroutine began with. */

@@ -37,12 +37,10 @@ static void v1_proc_stop(source *s, proc *p, int64_t time) {
   give(s, &o);
 }
 
-/* The thread of an event: where its goroutine runs; else that of its proc, which first leaves a thread whose goroutine
- * is in a system call, and gets a new thread if it has none. */
-static thread *v1_thread(source *s, const gotrace_event *e) {
-  goroutine *g = e->g > 0 ? world_go(&s->w, (uint64_t)e->g) : NULL;
+/* The thread of an event's proc, which first leaves a thread whose goroutine is in a system call, and gets a new thread
+ * if it has none. */
+static thread *v1_proc_thread(source *s, const gotrace_event *e) {
   proc *p;
-  if (g && g->m && g->status == GO_RUNNING) return g->m;
   if (!v1_is_proc(e->p)) return NULL;
   p = world_proc(&s->w, (uint64_t)e->p, false);
   if (p && p->m && p->m->g && p->m->g->status == GO_SYSCALL) v1_proc_stop(s, p, e->time);
@@ -51,6 +49,18 @@ static thread *v1_thread(source *s, const gotrace_event *e) {
     p = world_proc(&s->w, (uint64_t)e->p, false);
   }
   return p ? p->m : NULL;
+}
+
+/* The thread of an event: where its goroutine runs; else that of its proc. */
+static thread *v1_thread(source *s, const gotrace_event *e) {
+  goroutine *g = e->g > 0 ? world_go(&s->w, (uint64_t)e->g) : NULL;
+  return g && g->m && g->status == GO_RUNNING ? g->m : v1_proc_thread(s, e);
+}
+
+/* The stack of an event on a thread, but see consumer.as_go. */
+static uint32_t v1_stack(source *s, const gotrace_event *e, const thread *m) {
+  bool named = m && m->g && m->g->entry;
+  return s->to->as_go && named ? 0 : pool_take_stack(s->in->decoder, e->stack);
 }
 
 static op *v1_intro(const source *s, uint64_t id) {
@@ -91,6 +101,7 @@ static void v1_waiting(source *s, const gotrace_event *e) {
   op *intro = s->started ? NULL : v1_intro(s, id);
   if (intro) {
     intro->a[0] = in_syscall ? GO_SYSCALL : GO_WAITING;
+    intro->a[1] = v1_is_proc(e->p) ? (uint64_t)e->p : NOBODY;
     intro->m = in_syscall ? fresh_thread(&s->w) : NULL;
   } else if (s->held.kind == GOTRACE_V2_GO_CREATE && s->held.id == id) {
     s->held.kind = in_syscall ? GOTRACE_V2_GO_CREATE_SYSCALL : GOTRACE_V2_GO_CREATE_BLOCKED;
@@ -131,49 +142,73 @@ static void v1_begin_stw(source *s, const gotrace_event *e) {
   give(s, &o);
 }
 
+/* Before 1.10 the same events mean that a proc scans, for the end of marking. Readers take that for a stopped world. */
+static void v1_scan(source *s, const gotrace_event *e, unsigned kind) {
+  op o = op_at(kind, e->time, NULL);
+  o.id = v1_is_proc(e->p) ? (uint64_t)e->p : NOBODY;
+  if (s->format < GOTRACE_GO_1_10) give(s, &o);
+}
+
 /* The events by which a goroutine stops running. */
-static const struct {
-  uint8_t v1, v2;
+static struct {
+  unsigned v2;
   const char *reason;
+  uint32_t text; /* in the pool; 0: not yet */
 } v1_stops[] = {
-    {GOTRACE_V1_GO_STOP, GOTRACE_V2_GO_BLOCK, "forever"},
-    {GOTRACE_V1_GO_SCHED, GOTRACE_V2_GO_STOP, "runtime.Gosched"},
-    {GOTRACE_V1_GO_PREEMPT, GOTRACE_V2_GO_STOP, "preempted"},
-    {GOTRACE_V1_GO_SLEEP, GOTRACE_V2_GO_BLOCK, "sleep"},
-    {GOTRACE_V1_GO_BLOCK, GOTRACE_V2_GO_BLOCK, "unspecified"},
-    {GOTRACE_V1_GO_BLOCK_SEND, GOTRACE_V2_GO_BLOCK, "chan send"},
-    {GOTRACE_V1_GO_BLOCK_RECV, GOTRACE_V2_GO_BLOCK, "chan receive"},
-    {GOTRACE_V1_GO_BLOCK_SELECT, GOTRACE_V2_GO_BLOCK, "select"},
-    {GOTRACE_V1_GO_BLOCK_SYNC, GOTRACE_V2_GO_BLOCK, "sync"},
-    {GOTRACE_V1_GO_BLOCK_COND, GOTRACE_V2_GO_BLOCK, "sync.(*Cond).Wait"},
-    {GOTRACE_V1_GO_BLOCK_NET, GOTRACE_V2_GO_BLOCK, "network"},
-    {GOTRACE_V1_GO_BLOCK_GC, GOTRACE_V2_GO_BLOCK, "GC mark assist wait for work"},
+    [GOTRACE_V1_GO_END] = {GOTRACE_V2_GO_DESTROY, NULL, 0},
+    [GOTRACE_V1_GO_STOP] = {GOTRACE_V2_GO_BLOCK, "forever", 0},
+    [GOTRACE_V1_GO_SCHED] = {GOTRACE_V2_GO_STOP, "runtime.Gosched", 0},
+    [GOTRACE_V1_GO_PREEMPT] = {GOTRACE_V2_GO_STOP, "preempted", 0},
+    [GOTRACE_V1_GO_SLEEP] = {GOTRACE_V2_GO_BLOCK, "sleep", 0},
+    [GOTRACE_V1_GO_BLOCK] = {GOTRACE_V2_GO_BLOCK, "unspecified", 0},
+    [GOTRACE_V1_GO_BLOCK_SEND] = {GOTRACE_V2_GO_BLOCK, "chan send", 0},
+    [GOTRACE_V1_GO_BLOCK_RECV] = {GOTRACE_V2_GO_BLOCK, "chan receive", 0},
+    [GOTRACE_V1_GO_BLOCK_SELECT] = {GOTRACE_V2_GO_BLOCK, "select", 0},
+    [GOTRACE_V1_GO_BLOCK_SYNC] = {GOTRACE_V2_GO_BLOCK, "sync", 0},
+    [GOTRACE_V1_GO_BLOCK_COND] = {GOTRACE_V2_GO_BLOCK, "sync.(*Cond).Wait", 0},
+    [GOTRACE_V1_GO_BLOCK_NET] = {GOTRACE_V2_GO_BLOCK, "network", 0},
+    [GOTRACE_V1_GO_BLOCK_GC] = {GOTRACE_V2_GO_BLOCK, "GC mark assist wait for work", 0},
 };
+
+static bool v1_is_stop(unsigned kind) { return kind < COUNT(v1_stops) && v1_stops[kind].v2; }
+
+const char *v1_reason(unsigned kind) { return v1_is_stop(kind) ? v1_stops[kind].reason : NULL; }
+
+static uint32_t v1_reason_text(unsigned kind) {
+  if (!v1_stops[kind].text && v1_stops[kind].reason) v1_stops[kind].text = pool_put_string(v1_stops[kind].reason);
+  return v1_stops[kind].text;
+}
 
 static void v1_stop(source *s, const gotrace_event *e) {
   thread *m = v1_thread(s, e);
-  op o = op_at(GOTRACE_V2_GO_DESTROY, e->time, m);
-  size_t i;
+  op o = op_at(v1_stops[e->kind].v2, e->time, m);
   if (!runs(m)) return;
-  v1_end_stw(s, e->time, m->g);
-  o.stack = pool_take_stack(s->in->decoder, e->stack);
-  for (i = 0; i < sizeof v1_stops / sizeof v1_stops[0]; i++) {
-    if (v1_stops[i].v1 != e->kind) continue;
-    o.kind = v1_stops[i].v2;
-    o.name = pool_put_string(v1_stops[i].reason);
-  }
+  /* A goroutine that removes its own proc by GOMAXPROCS goes on at once on another, with the world still stopped (Go:
+   * procresize). In v2 it could not. */
+  if (!s->to->as_go || e->kind != GOTRACE_V1_GO_SCHED) v1_end_stw(s, e->time, m->g);
+  o.stack = v1_stack(s, e, m);
+  o.name = v1_reason_text(e->kind);
   give(s, &o);
+}
+
+static int by_offset(const void *a, const void *b) {
+  const uint64_t *x = a, *y = b;
+  return *x < *y ? -1 : *x > *y;
+}
+
+static bool v1_blocks(const source *s, uint64_t offset) {
+  return s->blocking && bsearch(&offset, s->blocking, s->blocking_count, sizeof offset, by_offset);
 }
 
 /* A system call ends at once, unless it loses its proc. */
 static void v1_syscall(source *s, const gotrace_event *e) {
   thread *m = v1_thread(s, e);
   op o = op_at(GOTRACE_V2_GO_SYSCALL_BEGIN, e->time, m);
-  size_t call = s->calls++;
+  s->calls++;
   if (!runs(m)) return;
-  o.stack = pool_take_stack(s->in->decoder, e->stack);
+  o.stack = v1_stack(s, e, m);
   give(s, &o);
-  if (!(s->blocking[call / 8] >> call % 8 & 1)) v1_give(s, GOTRACE_V2_GO_SYSCALL_END, e->time, m);
+  if (!v1_blocks(s, e->offset)) v1_give(s, GOTRACE_V2_GO_SYSCALL_END, e->time, m);
 }
 
 static void v1_syscall_block(source *s, const gotrace_event *e) {
@@ -194,10 +229,7 @@ static void v1_syscall_exit(source *s, const gotrace_event *e) {
 }
 
 static void v1_start(source *s, const gotrace_event *e) {
-  gotrace_event on_proc = *e;
-  op o;
-  on_proc.g = GOTRACE_NO_ID; /* the goroutine does not run yet */
-  o = op_at(GOTRACE_V2_GO_START, e->time, v1_thread(s, &on_proc));
+  op o = op_at(GOTRACE_V2_GO_START, e->time, v1_proc_thread(s, e)); /* the goroutine does not run yet */
   o.id = e->args[0];
   if (!o.m || o.m->g) return;
   give(s, &o);
@@ -237,7 +269,7 @@ static void v1_user(source *s, const gotrace_event *e) {
 /* An event that becomes an operation with the same arguments. */
 static void v1_same(source *s, const gotrace_event *e, unsigned kind, thread *m) {
   op o = op_at(kind, e->time, m);
-  o.stack = pool_take_stack(s->in->decoder, e->stack);
+  o.stack = v1_stack(s, e, m);
   o.id = kind == GOTRACE_V2_PROCS_CHANGE || kind == GOTRACE_V2_GO_UNBLOCK ? e->args[0] : 0;
   o.a[0] = e->args[0];
   o.a[1] = e->args[1];
@@ -253,55 +285,178 @@ static void v1_proc(source *s, const gotrace_event *e) {
     return;
   }
   m = world_thread(&s->w, e->args[0]);
+  if (p && m->p == p) return; /* it has run since the trace began */
   if (m->p || runs(m)) m = fresh_thread(&s->w);
   if (p && p->m) v1_proc_stop(s, p, e->time); /* there were events on it before its start */
   v1_proc_start(s, (uint64_t)e->p, e->time, m, true);
 }
 
-/* v1 does not say when a system call ended that kept its proc. So when one begins it must be known whether it will lose
- * it. */
-void scan_v1(source *s) {
+/* Finds the system calls that lose their procs: v1 does not say when one ended that kept it, so that must be known when
+ * it begins. Such a call is followed, in what its proc wrote, by GoSysBlock, so events need not be put in order. */
+static void scan_syscalls(source *s) {
   gotrace_event e;
-  map open = {0}; /* from a goroutine to 2 + the number of its system call, if that was its last event; else to 1 */
-  if (input_decode(s->in, false) != GOTRACE_OK) return;
+  map calls = {0};                  /* by proc: where its last event stands, if that is a system call; else 0 */
+  uint64_t none = 0, *call = &none; /* of the proc that wrote the current batch */
+  if (input_decode(s->in, true) != GOTRACE_OK) return;
   while (input_next(s->in, &e) == GOTRACE_OK) {
-    if (e.kind == GOTRACE_V1_GO_SYS_CALL) {
-      if (s->calls == s->calls_capacity) {
-        s->calls_capacity = s->calls_capacity ? 2 * s->calls_capacity : 1024;
-        s->blocking = resize(s->blocking, s->calls_capacity / 8);
-        memset(s->blocking + s->calls / 8, 0, (size_t)(s->calls_capacity - s->calls) / 8);
-      }
-      map_put(&open, (uint64_t)e.g, (void *)(uintptr_t)(2 + s->calls++));
-    } else if (e.g > 0 && e.kind != GOTRACE_V1_CPU_SAMPLE) {
-      uint64_t call = (uint64_t)(uintptr_t)map_get(&open, (uint64_t)e.g);
-      if (call < 2) continue;
-      call -= 2;
-      if (e.kind == GOTRACE_V1_GO_SYS_BLOCK) s->blocking[call / 8] |= (uint8_t)(1u << call % 8);
-      map_put(&open, (uint64_t)e.g, (void *)(uintptr_t)1);
+    switch (e.kind) {
+    case GOTRACE_V1_BATCH:
+      call = map_get(&calls, (uint64_t)e.p);
+      if (call) break;
+      call = keep(sizeof *call);
+      map_put(&calls, (uint64_t)e.p, call);
+      break;
+    case GOTRACE_V1_STRING: /* these do not happen on the goroutine */
+    case GOTRACE_V1_STACK:
+    case GOTRACE_V1_CPU_SAMPLE:
+    case GOTRACE_V1_GO_WAITING:
+    case GOTRACE_V1_GO_IN_SYSCALL:
+    case GOTRACE_V1_GO_SYS_EXIT: break;
+    case GOTRACE_V1_GO_SYS_CALL: *call = e.offset; break;
+    case GOTRACE_V1_GO_SYS_BLOCK:
+      if (!*call) break;
+      GROW(s->blocking, s->blocking_count, s->blocking_capacity);
+      s->blocking[s->blocking_count++] = *call;
+      *call = 0;
+      break;
+    default: *call = 0; break;
     }
   }
-  map_free(&open);
-  pool_forget_ids();
-  s->calls = 0;
+  map_free(&calls);
+  if (s->blocking) qsort(s->blocking, s->blocking_count, sizeof *s->blocking, by_offset);
+}
+
+/* Which goroutines run when the trace begins. Go's reader takes a goroutine that starts before the first Gomaxprocs, as
+ * the one that started the trace does, to have run since then; here only if it and its proc did nothing before.
+ * `gos` and `procs`: those that did something. */
+static void v1_scan_start(source *s, const gotrace_event *e, map *gos, map *procs) {
+  void *const yes = s;
+  switch (e->kind) {
+  case GOTRACE_V1_GO_CREATE:
+  case GOTRACE_V1_GO_WAITING:
+  case GOTRACE_V1_GO_IN_SYSCALL:
+  case GOTRACE_V1_PROC_START: return;
+  case GOTRACE_V1_GO_START:
+  case GOTRACE_V1_GO_START_LOCAL:
+    if (!v1_is_proc(e->p) || map_get(procs, (uint64_t)e->p) || map_get(gos, e->args[0])) break;
+    GROW(s->running, s->running_count, s->running_capacity);
+    s->running[s->running_count++] = (placed){e->args[0], (uint64_t)e->p, (uint64_t)e->m};
+    break;
+  default: break;
+  }
+  if (e->kind == GOTRACE_V1_GO_START || e->kind == GOTRACE_V1_GO_START_LOCAL || e->kind == GOTRACE_V1_GO_START_LABEL ||
+      e->kind == GOTRACE_V1_GO_UNBLOCK || e->kind == GOTRACE_V1_GO_UNBLOCK_LOCAL)
+    map_put(gos, e->args[0], yes);
+  if (v1_is_proc(e->p)) map_put(procs, (uint64_t)e->p, yes);
+}
+
+static void scan_starts(source *s) {
+  gotrace_event e;
+  map gos = {0}, procs = {0};
+  bool initialized = false;
+  if (input_decode(s->in, false) != GOTRACE_OK) return;
+  while (!initialized && input_next(s->in, &e) == GOTRACE_OK) {
+    initialized = e.kind == GOTRACE_V1_GOMAXPROCS;
+    if (!initialized) v1_scan_start(s, &e, &gos, &procs);
+  }
+  if (!initialized) s->running_count = 0; /* not a trace of Go's */
+  map_free(&gos);
+  map_free(&procs);
+}
+
+/* What must be known before the event that would tell it. */
+void scan_v1(source *s) {
+  scan_syscalls(s);
+  if (!s->to->as_go) scan_starts(s);
+  pool_forget_ids(); /* of another trace */
+}
+
+/* A goroutine that runs when the trace begins, with its proc. */
+static void v1_introduce_running(source *s, const placed *on) {
+  op o = op_at(GOTRACE_V2_PROC_STATUS, s->first, NULL);
+  op *intro = v1_intro(s, on->g);
+  if (!intro || intro->a[0] != GO_RUNNABLE) return;
+  o.m = on->m == NOBODY ? fresh_thread(&s->w) : world_thread(&s->w, on->m);
+  if (o.m->p) return;
+  o.id = on->p;
+  o.a[0] = PROC_RUNNING;
+  introduce(s, &o);
+  intro->a[0] = GO_RUNNING;
+  intro->a[1] = on->p;
+  intro->m = o.m;
 }
 
 void v1_give_intros(source *s) {
   uint32_t i;
-  for (i = 0; i < s->intro_count; i++) introduce(s, &s->intros[i]);
+  for (i = 0; i < s->running_count; i++) v1_introduce_running(s, &s->running[i]);
+  for (i = 0; i < s->intro_count; i++) {
+    s->intros[i].time = s->first;
+    introduce(s, &s->intros[i]);
+  }
+  s->running_count = 0;
   s->intro_count = 0;
   s->started = true;
 }
 
+/* A goroutine that runs when the trace begins. */
+static void v1_was_running(source *s, const gotrace_event *e) {
+  op o = op_at(GOTRACE_V2_GO_STATUS, e->time, NULL);
+  goroutine *g = world_go(&s->w, e->args[0]);
+  o.m = v1_proc_thread(s, e);
+  o.id = e->args[0];
+  o.a[0] = GO_RUNNING;
+  o.a[1] = (uint64_t)e->p;
+  if (!g || !o.m || o.m->g) return;
+  o.new_stack = g->entry;
+  give(s, &o);
+}
+
+static bool is_start(const gotrace_event *e) {
+  return e->kind == GOTRACE_V1_GO_START || e->kind == GOTRACE_V1_GO_START_LOCAL;
+}
+
+/* Whether an event may be one of those that tell the state in which a trace begins. */
+static bool tells_start(const gotrace_event *e) {
+  return e->kind == GOTRACE_V1_GO_CREATE || e->kind == GOTRACE_V1_GO_WAITING || e->kind == GOTRACE_V1_GO_IN_SYSCALL ||
+         e->kind == GOTRACE_V1_PROC_START || is_start(e);
+}
+
+void v1_later_statuses(source *s, const gotrace_event *e) {
+  s->over = false;
+  while (!s->initialized && tells_start(e)) {
+    gotrace_event told = *e;
+    told.time = s->first + s->until;
+    if (is_start(e)) v1_was_running(s, &told);
+    if (input_take(s->in, &e) != GOTRACE_OK) break;
+  }
+  s->over = true;
+}
+
+static void take_event(source *s, const gotrace_event *e);
+
 void take_v1(source *s, const gotrace_event *e) {
+  if (e->kind == GOTRACE_V1_GOMAXPROCS) s->initialized = true;
+  if (s->to->as_go && !s->initialized && is_start(e)) {
+    if (!s->started) v1_give_intros(s);
+    give_held(s);
+    v1_was_running(s, e);
+    return;
+  }
+  take_event(s, e);
+}
+
+static void take_event(source *s, const gotrace_event *e) {
   thread *m;
   bool create = e->kind == GOTRACE_V1_GO_CREATE,
        waiting = e->kind == GOTRACE_V1_GO_WAITING || e->kind == GOTRACE_V1_GO_IN_SYSCALL;
   if (e->kind == GOTRACE_V1_GOMAXPROCS && !s->started) {
-    s->w.gomaxprocs = e->args[0];
+    op procs = op_at(GOTRACE_V2_PROCS_CHANGE, e->time, NULL);
+    procs.id = s->w.gomaxprocs = e->args[0];
+    if (s->to->as_go) give(s, &procs);
     return;
   }
   if (!s->started && !create && !waiting) v1_give_intros(s);
-  if (!waiting) give_held(s);
+  if (!waiting && s->held.kind) give_held(s);
   switch (e->kind) {
   case GOTRACE_V1_PROC_START:
   case GOTRACE_V1_PROC_STOP: v1_proc(s, e); break;
@@ -332,16 +487,21 @@ void take_v1(source *s, const gotrace_event *e) {
   case GOTRACE_V1_GC_SWEEP_DONE: v1_same(s, e, GOTRACE_V2_GC_SWEEP_END, v1_thread(s, e)); break;
   case GOTRACE_V1_GC_MARK_ASSIST_START: v1_same(s, e, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, v1_thread(s, e)); break;
   case GOTRACE_V1_GC_MARK_ASSIST_DONE: v1_same(s, e, GOTRACE_V2_GC_MARK_ASSIST_END, v1_thread(s, e)); break;
-  case GOTRACE_V1_GC_STW_START: v1_begin_stw(s, e); break;
-  case GOTRACE_V1_GC_STW_DONE: v1_end_stw(s, e->time, NULL); break;
+  case GOTRACE_V1_GC_STW_START: /* or GCScanStart */
+    v1_scan(s, e, OP_GC_SCAN_BEGIN);
+    v1_begin_stw(s, e);
+    break;
+  case GOTRACE_V1_GC_STW_DONE:
+    v1_scan(s, e, OP_GC_SCAN_END);
+    v1_end_stw(s, e->time, NULL);
+    break;
   case GOTRACE_V1_USER_TASK_CREATE:
   case GOTRACE_V1_USER_TASK_END:
   case GOTRACE_V1_USER_REGION:
   case GOTRACE_V1_USER_LOG: v1_user(s, e); break;
   case GOTRACE_V1_CPU_SAMPLE: give_sample(s, e); break;
   default:
-    if (e->kind == GOTRACE_V1_GO_END) v1_stop(s, e);
-    else if (e->kind >= GOTRACE_V1_GO_STOP && e->kind <= GOTRACE_V1_GO_BLOCK_GC) v1_stop(s, e);
+    if (v1_is_stop(e->kind)) v1_stop(s, e);
     break;
   }
 }

@@ -82,6 +82,7 @@ static op status_of(source *s, const gotrace_event *e) {
   o = op_at(go ? GOTRACE_V2_GO_STATUS : GOTRACE_V2_PROC_STATUS, e->time, m);
   o.id = e->args[0];
   o.a[0] = e->args[go ? 2 : 1] & 0xff;
+  o.a[1] = e->p == GOTRACE_NO_ID ? NOBODY : (uint64_t)e->p;
   if (e->kind == GOTRACE_V2_GO_STATUS_STACK) {
     o.stack = pool_take_stack(s->in->decoder, e->args[3]);
     o.new_stack = pool_outermost(o.stack);
@@ -119,7 +120,7 @@ static bool was_so(const op *o) {
 /* A status in the first generation. True: it was so at the start of the trace, and is now applied. */
 static bool scan_status(source *s, const gotrace_event *e, const map *created) {
   op o = status_of(s, e);
-  o.time = s->first;
+  o.time = s->start;
   if (e->extra != GOTRACE_STATUS_UNKNOWN || (o.kind == GOTRACE_V2_GO_STATUS && map_get(created, o.id))) return false;
   if (world_has(s, e) || !was_so(&o)) return false;
   apply(&s->w, &o);
@@ -137,7 +138,10 @@ static void scan_entry(source *s, const gotrace_event *e) {
 /* A new generation: ids of texts and stacks change, and experiments' batches of the last one are over. */
 static void take_sync(source *s, const gotrace_event *e) {
   pool_forget_ids();
+  take_modules(s);
+  s->w.generation++;
   s->w.experiment_count = 0;
+  s->w.sync = e->time;
   if (!e->args[2] || s->w.wall_seconds) return;
   s->w.wall_time = (int64_t)e->args[0];
   s->w.wall_seconds = e->args[2];
@@ -154,7 +158,13 @@ static void take_experiment(source *s, const gotrace_event *e) {
 
 static void take_status(source *s, const gotrace_event *e) {
   op o = status_of(s, e);
-  if (!world_has(s, e)) introduce(s, &o);
+  if (!world_has(s, e)) {
+    introduce(s, &o);
+  } else if (s->to->told && s->w.generation <= 1 && o.kind == GOTRACE_V2_GO_STATUS && o.a[0] == GO_SYSCALL) {
+    o.kind = OP_STATUS_TOLD;
+    o.m = source_thread(s, e->m);
+    give(s, &o);
+  }
 }
 
 /* An event whose arguments are copied. */
@@ -163,6 +173,8 @@ static void take_plain(source *s, const gotrace_event *e, thread *m) {
   if (!v2_arguments[e->kind]) return;
   take_arguments(s->in->decoder, e, v2_arguments[e->kind], &o);
   if (e->data) o.name = pool_put_text(e->data, e->data_size);
+  if (s->to->as_go && ((e->implied && e->kind != GOTRACE_V2_PROC_STEAL) || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED))
+    o.name = pool_put_string("coroutine switch");
   if (e->kind == GOTRACE_V2_USER_TASK_BEGIN && o.a[0] == NOBODY) o.a[0] = 0;
   give(s, &o);
 }
@@ -175,7 +187,7 @@ void scan_v2(source *s) {
   if (input_decode(s->in, false) != GOTRACE_OK) return;
   while (input_next(s->in, &e) == GOTRACE_OK) {
     if (e.kind == GOTRACE_V2_SYNC && ++syncs == 2) break;
-    if (!s->any) s->first = e.time, s->any = true;
+    source_first(s, &e);
     if (is_status(&e) && scan_status(s, &e, &created)) continue;
     if (e.kind == GOTRACE_V2_GC_ACTIVE || e.kind == GOTRACE_V2_GC_SWEEP_ACTIVE ||
         e.kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE) {
@@ -194,12 +206,76 @@ void scan_v2(source *s) {
   s->any = false;
 }
 
+/* What consumers that want operations as Go's events get otherwise or in addition. True: done. */
+static bool take_as_go(source *s, const gotrace_event *e, thread *m) {
+  op o = op_at(e->kind, e->time, m);
+  switch (e->kind) {
+  case GOTRACE_V2_GO_SWITCH:
+  case GOTRACE_V2_GO_SWITCH_DESTROY: /* what is implied follows */
+    o.kind = GOTRACE_V2_GO_UNBLOCK;
+    o.id = e->args[0];
+    give(s, &o);
+    return true;
+  case GOTRACE_V2_GC_ACTIVE:
+  case GOTRACE_V2_GC_SWEEP_ACTIVE:
+  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
+    o.id = e->args[0];
+    give(s, &o);
+    return true;
+  default: return false;
+  }
+}
+
+/* The events of which traces are full, for consumers that want operations as Go's events; the general way would do the
+ * same. The stack of a goroutine whose function is known is left out: nothing else is wanted of it. True: done. */
+static bool take_often(source *s, const gotrace_event *e, thread *m) {
+  op o = op_at(e->kind, e->time, m);
+  switch (e->kind) {
+  case GOTRACE_V2_GO_START:
+  case GOTRACE_V2_GO_UNBLOCK: o.id = e->args[0]; break;
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_BLOCK:
+    if (!m || !m->g || !m->g->entry) return false;
+    o.name = pool_take_text(s->in->decoder, e->args[0]);
+    break;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN:
+    if (!m || !m->g || !m->g->entry) return false;
+    break;
+  case GOTRACE_V2_GO_SYSCALL_END:
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: break;
+  case GOTRACE_V2_HEAP_ALLOC:
+  case GOTRACE_V2_HEAP_GOAL:
+  case GOTRACE_V2_CPU_SAMPLE: return true;
+  default: return false;
+  }
+  give(s, &o);
+  return true;
+}
+
 void take_v2(source *s, const gotrace_event *e) {
   thread *m = source_thread(s, e->m); /* known from now on, whatever the event */
-  if (e->implied) return;             /* part of an event that is read itself */
+  if (s->to->as_go) {
+    if (!e->implied && take_often(s, e, m)) return;
+    if (take_as_go(s, e, m)) return;
+  } else if (e->implied) {
+    return; /* part of an event that is read itself */
+  }
   if (e->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) take_experiment(s, e);
   else if (e->kind == GOTRACE_V2_SYNC) take_sync(s, e);
   else if (e->kind == GOTRACE_V2_CPU_SAMPLE) give_sample(s, e);
   else if (is_status(e)) take_status(s, e);
   else take_plain(s, e, m);
+}
+
+void take_later_statuses(source *s, const gotrace_event *e) {
+  s->over = false;
+  while (e->kind != GOTRACE_V2_SYNC) {
+    if (is_status(e) && !world_has(s, e)) {
+      gotrace_event told = *e;
+      told.time = s->first + s->until;
+      take_status(s, &told);
+    }
+    if (input_take(s->in, &e) != GOTRACE_OK) break;
+  }
+  s->over = true;
 }

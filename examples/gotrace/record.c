@@ -327,11 +327,12 @@ static void summarize_all(const char *path) {
   if (count > BOARD_PROCESSES) report("%u more processes", count - BOARD_PROCESSES);
 }
 
-int command_record(char **words, const settings *set) {
+int command_record(char **words, int count, const settings *set) {
   const char *path, *slash;
   char interpreter[256];
   int file, status;
   unsigned library;
+  (void)count;
   file = memfd_create("gotrace record", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, (off_t)sizeof *board) != 0) fail("shared memory: %s", strerror(errno));
   board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 
 static void deliver(source *s, const op *o) {
-  if (s->begun) s->to->take(s->to, o);
+  bool selected = !s->to->filter || filter_op(s->to->filter, &s->w, o);
+  if (s->begun && selected) s->to->take(s->to, o);
+  else if (!s->begun && s->to->before) s->to->before(s->to, o);
   apply(&s->w, o);
 }
 
@@ -26,10 +28,25 @@ static void deliver_lowered(source *s, const op *o) {
   deliver(s, &part);
 }
 
+static void take_stretch(void *context, const stretch *part) {
+  consumer *to = context;
+  stretch cut = *part;
+  if (cut.begin < to->from) cut.begin = to->from;
+  if (!to->filter || filter_stretch(to->filter, &cut)) to->stretch(to, &cut);
+}
+
+/* The same if everything is selected. */
+static void pass_stretch(void *context, const stretch *part) {
+  consumer *to = context;
+  to->stretch(to, part);
+}
+
 static void begin(source *s) {
   s->begun = true;
-  s->to->base = s->first;
-  s->to->begin(s->to, s->first + s->from);
+  s->w.context = s->to;
+  s->plain = s->to->as_go && !s->to->filter && !s->from && s->until == INT64_MAX;
+  if (s->to->stretch) s->w.stretch = s->plain ? pass_stretch : take_stretch;
+  s->to->begin(s->to, s->to->from);
 }
 
 /* A goroutine that turns out to have been there all along, where the output can no longer say so: it is created now. */
@@ -46,26 +63,41 @@ static void give_created(source *s, const op *status) {
   give(s, &o);
 }
 
+static void take_module(void *context, const char *data, size_t size) {
+  static const char begin_of_all[] = "gotrace.module ";
+  source *s = context;
+  world *w = &s->w;
+  uint32_t text;
+  size_t i;
+  if (size < sizeof begin_of_all || memcmp(data, begin_of_all, sizeof begin_of_all - 1) != 0) return;
+  text = pool_put_text(data, size);
+  for (i = 0; i < w->module_count; i++)
+    if (w->modules[i] == text) return;
+  GROW(w->modules, w->module_count, w->module_capacity);
+  w->modules[w->module_count++] = text;
+}
+
+void take_modules(source *s) {
+  if (s->to->modules) each_string(s->in->decoder, take_module, s);
+}
+
 /* What remains at the end of the trace, or of the part. */
 static void finish(source *s) {
+  int64_t end;
   if (s->to->family == 1) v1_give_intros(s);
   give_held(s);
+  take_modules(s);
   if (!s->begun && s->any && s->from <= between(s->first, s->end)) begin(s); /* nothing happens in this part */
-  if (s->begun) s->to->end(s->to, between(s->first, s->end) > s->until ? s->first + s->until : s->end);
+  if (!s->begun) return;
+  end = between(s->first, s->end) > s->until ? s->first + s->until : s->end;
+  end_stretches(&s->w, end);
+  s->to->end(s->to, end);
 }
 
-op op_at(unsigned kind, int64_t time, thread *m) {
-  op o = {0};
-  o.kind = kind;
-  o.time = time;
-  o.m = m;
-  return o;
-}
-
-void give(source *s, const op *o) {
+void give_part(source *s, const op *o) {
   bool coroutines = !s->to->format || s->to->format >= GOTRACE_GO_1_23;
   if (s->over) return;
-  if (between(s->first, o->time) > s->until) {
+  if (s->until != INT64_MAX && between(s->first, o->time) > s->until) {
     s->over = true;
     return;
   }
@@ -101,40 +133,58 @@ void give_sample(source *s, const gotrace_event *e) {
 }
 
 void introduce(source *s, const op *o) {
-  if (s->begun) give(s, o);
+  if (s->begun || s->to->as_go) give(s, o);
   else apply(&s->w, o);
+}
+
+void source_first(source *s, const gotrace_event *e) {
+  gotrace_decoder_info info;
+  if (s->any) return;
+  s->any = true;
+  gotrace_decoder_get_info(s->in->decoder, &info);
+  s->first = info.family == 1 ? e->time : info.first_time;
+  s->start = e->time;
+  s->to->base = s->first;
+  s->to->from = s->first > INT64_MAX - s->from ? INT64_MAX : s->first + s->from;
 }
 
 gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int64_t until, watch_fn *watch,
                           void *context) {
-  gotrace_event e;
+  const gotrace_event *e;
   gotrace_result result;
   gotrace_decoder_info info;
-  struct statistics *statistics = s->w.statistics;
   s->in = in;
   s->to = to;
   to->w = &s->w;
-  s->from = from;
-  s->until = until;
+  s->from = moment_resolve(from, in);
+  s->until = moment_resolve(until, in);
+  if (s->from > s->until) fail("--to is before --from");
+  input_range(in, s->from, s->until);
   result = input_decode(in, false);
   if (result != GOTRACE_OK) return result;
   gotrace_decoder_get_info(in->decoder, &info);
   s->format = info.format;
   to->family = info.family;
-  s->w.statistics = NULL;
+  input_first_look(in);
+  to->input = info.format;
+  s->w.as_go = to->as_go;
   if (info.family == 1) scan_v1(s);
-  else scan_v2(s);
-  s->w.statistics = statistics;
+  else if (!to->as_go) scan_v2(s);
   result = input_decode(in, false);
-  while (result == GOTRACE_OK && (result = input_next(in, &e)) == GOTRACE_OK) {
-    if (!s->any) s->first = e.time, s->any = true;
-    s->end = e.time;
-    s->told |= info.family == 1 || e.kind != GOTRACE_V2_SYNC;
-    if (watch) watch(context, &e);
-    if (info.family == 1) take_v1(s, &e);
-    else take_v2(s, &e);
+  while (result == GOTRACE_OK && (result = input_take(in, &e)) == GOTRACE_OK) {
+    if (!s->any) {
+      s->w.sync = e->time;
+      source_first(s, e);
+    }
+    s->end = e->time;
+    s->events++;
+    if (watch) watch(context, e);
+    if (info.family == 1) take_v1(s, e);
+    else take_v2(s, e);
     if (s->over) {
       result = GOTRACE_END_OF_TRACE;
+      if (to->as_go && info.family == 1) v1_later_statuses(s, e);
+      else if (to->as_go && s->w.generation <= 1) take_later_statuses(s, e);
       break;
     }
   }
@@ -143,17 +193,17 @@ gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int6
 }
 
 void source_free(source *s) {
-  map_free(&s->w.gos);
-  map_free(&s->w.procs);
-  map_free(&s->w.threads);
-  free(s->w.experiments);
+  world_free(&s->w);
   free(s->intros);
+  free(s->running);
   map_free(&s->intro_places);
   free(s->blocking);
 }
 
 void source_broken(const source *s, const settings *set) {
   const char *error = input_error(s->in);
-  if (!set->partial || !s->begun || !s->told) fail("%s", error);
-  report("%s; kept what comes before", error);
+  bool told = s->events > s->w.generation; /* something but the begins of generations */
+  if (!set->partial || !s->begun || !told) fail("%s", error);
+  report("%s; kept what comes before: %llu events, until %.9f s", error, (ull)s->events,
+         (double)between(s->first, s->end) / 1e9);
 }

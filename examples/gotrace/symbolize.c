@@ -4,6 +4,9 @@
  * addr2line: one process for each module, which gets all addresses at once. Only the tables of stacks and strings are
  * written anew; every other byte stays as it is.
  *
+ * Some distributions strip programs but leave them a small table of symbols, compressed in the section .gnu_debugdata.
+ * Where the tracer found no name, that table is looked into (built with liblzma).
+ *
  * A trace contains, among its strings, "gotrace.module BASE LOW-HIGH BUILD-ID PATH" for each module. A file is used
  * only if it has the same build id and addresses. Frames that have a line are left alone, so that nothing changes if
  * the command is repeated. Symbolize a trace before you cut or convert it: these commands keep only the strings
@@ -19,6 +22,10 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifdef HAVE_LZMA /* the Makefile looks for it */
+#include <lzma.h>
+#endif
 
 #define V1_MOST_STACK 2048 /* bytes of a stack that readers of v1 accept */
 #define DEPTH_SHIFT 56
@@ -45,8 +52,9 @@ typedef struct module {
   text description; /* as in the trace */
   uint64_t base, low, high;
   char *id, *path;
-  bool separate; /* the symbols are from a file with debug information only */
-  map places;    /* from a pc to its address */
+  bool separate;      /* the symbols are from a file with debug information only */
+  map places;         /* from a pc to its address */
+  elf_symbols *small; /* of .gnu_debugdata; NULL: none */
   address **addresses;
   size_t count, capacity;
 } module;
@@ -261,6 +269,37 @@ static bool is_traced(const module *m, const char *path, bool whole, char *id) {
   return !whole || (low == m->low - m->base && high == m->high - m->base);
 }
 
+/* Reads the table of symbols that stripped files of some distributions have. */
+static void read_small_table(module *m) {
+#ifdef HAVE_LZMA
+  bytes packed = {0}, image = {0};
+  lzma_stream stream = LZMA_STREAM_INIT;
+  lzma_ret status = LZMA_OK;
+  if (!elf_section(m->path, ".gnu_debugdata", &packed)) return;
+  if (lzma_stream_decoder(&stream, (uint64_t)256 << 20, 0) != LZMA_OK) fail("out of memory");
+  stream.next_in = packed.data;
+  stream.avail_in = packed.size;
+  while (status == LZMA_OK && image.size < (size_t)1 << 28) {
+    stream.next_out = bytes_room(&image, 1 << 16);
+    stream.avail_out = 1 << 16;
+    status = lzma_code(&stream, LZMA_FINISH);
+    image.size += ((size_t)1 << 16) - stream.avail_out;
+  }
+  lzma_end(&stream);
+  if (status == LZMA_STREAM_END) m->small = elf_symbols_of(&image);
+  else report("%s: its section .gnu_debugdata is damaged", m->path);
+  free(packed.data);
+  free(image.data);
+#else
+  (void)m;
+#endif
+}
+
+/* The name of an address in that table; NULL: none. */
+static const char *small_name(const module *m, uint64_t pc) {
+  return m->small ? elf_function(m->small, pc - 1 - m->base) : NULL;
+}
+
 static void ask_debugger(module *m) {
   const char *tool = is_there("llvm-symbolizer") ? "llvm-symbolizer" : "addr2line";
   char separate[4096] = "", option[4200], id[ELF_ID_TEXT] = "-";
@@ -281,6 +320,8 @@ static void ask_debugger(module *m) {
       report("%s is not the file that was traced (build id %s, not %s): its functions stay as they are", m->path, id,
              m->id);
     return;
+  } else {
+    read_small_table(m);
   }
   snprintf(option, sizeof option, "--exe=%s", file);
   questions = temporary_file();
@@ -343,6 +384,16 @@ static void demangle_all(symbolizer *s) {
 static text demangled(const symbolizer *s, text name) {
   const added_string *a = is_mangled(name) ? find_added(&s->demangled, name) : NULL;
   return a && a->demangled.size ? a->demangled : name;
+}
+
+/* Finds out all that can be known of a module's addresses. */
+static void look_up(symbolizer *s, module *m) {
+  size_t i;
+  ask_debugger(m);
+  for (i = 0; i < m->count; i++) {
+    const char *name = small_name(m, m->addresses[i]->pc);
+    if (name) want_demangled(s, (text){name, strlen(name)});
+  }
 }
 
 /* ----------------------------------------------------------------------------------------------------- stacks ---- */
@@ -421,6 +472,13 @@ static void put_frame(bytes *b, uint64_t pc, uint64_t function, uint64_t file, u
   put_number(b, line);
 }
 
+/* A function that has no symbol, as the tracer names it: "pigz!0x11240", "pigz+0x11250". */
+static bool is_nameless(text name) {
+  size_t i = name.size;
+  while (i > 0 && name.data[i - 1] != '!' && name.data[i - 1] != '+') i--;
+  return i > 0 && name.size - i > 2 && memcmp(name.data + i, "0x", 2) == 0;
+}
+
 /* Writes what a frame becomes; returns how many frames that are. */
 static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, uint32_t room) {
   text old = string_of(t, f->function), name = demangled(s, old);
@@ -430,7 +488,9 @@ static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, 
   uint64_t function = f->function;
   uint32_t i;
   if (!last || !last->line || !last->function.size) { /* a symbol's name at most, which may be that of a neighbour */
+    const char *symbol = m && is_nameless(old) ? small_name(m, f->pc) : NULL;
     if (last && m->separate && last->function.size) name = last->function;
+    else if (symbol) name = demangled(s, (text){symbol, strlen(symbol)});
     if (name.size != old.size || memcmp(name.data, old.data, old.size) != 0) function = string_id(s, t, name);
     put_frame(b, f->pc, function, f->file, f->line);
     return 1;
@@ -623,6 +683,7 @@ static void tables_free(symbolizer *s) {
   }
   for (m = s->modules; m; m = m->next) {
     for (i = 0; i < m->count; i++) free(m->addresses[i]->frames);
+    if (m->small) elf_symbols_free(m->small);
     map_free(&m->places);
     free(m->addresses);
   }
@@ -657,7 +718,7 @@ int symbolize_file(const char *path, const char *result) {
     report("neither llvm-symbolizer nor addr2line is there: only names are demangled");
   else
     for (m = s.modules; m; m = m->next)
-      if (m->count) ask_debugger(m);
+      if (m->count) look_up(&s, m);
   demangle_all(&s);
   output_open(&out, result);
   if (s.v2) write_v2(&s, &out);

@@ -4,8 +4,9 @@
  *     library.c    gotrace.h; numbers, hashes and maps from its private part
  *     output.c     bytes, text and JSON; files that replace others only when complete
  *     input.c      a trace in a file or pipe, and its decoder
+ *     parallel.c   decodes a trace on several threads
  *
- * and the commands, which main.c calls. Include it first: it selects what the system's headers declare. */
+ * and the commands, which main.c calls (commands.h). Include it first: it selects what the system's headers declare. */
 
 #ifndef TOOL_H
 #define TOOL_H
@@ -24,6 +25,8 @@
 #include "gotrace.h"
 
 typedef unsigned long long ull;
+
+#define RARE __attribute__((noinline, cold)) /* out of the way of its caller, which is called for every event */
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -57,12 +60,17 @@ void *resize(void *memory, size_t size);
     }                                                                  \
   } while (0)
 
+unsigned processor_count(void);
+
 /* Zeroed memory that lives until the program ends. */
 void *keep(size_t size);
 
 /* Nanoseconds from one time to a later one, 0 if it is not later. Never overflows: a hostile trace may use any times.
  */
-int64_t between(int64_t from, int64_t to);
+static inline int64_t between(int64_t from, int64_t to) {
+  uint64_t passed = (uint64_t)to - (uint64_t)from;
+  return to <= from ? 0 : passed > INT64_MAX ? INT64_MAX : (int64_t)passed;
+}
 
 /* --------------------------------------------------------------------------------------------------- library.c ---- */
 
@@ -78,9 +86,24 @@ size_t cut_size(const char *text, size_t size);
 
 #define ELF_ID_TEXT 129 /* most bytes of a build id as text */
 
+/* Gives each string of the decoder's current tables. */
+void each_string(const gotrace_decoder *decoder, void (*take)(void *context, const char *data, size_t size),
+                 void *context);
+
 /* The build id of an ELF file in base 16, "-" if it has none, and the lowest address of its segments and the end of the
  * highest. False: no such file of this processor's word size. */
 bool elf_describe(const char *path, char id[ELF_ID_TEXT], uint64_t *low, uint64_t *high);
+
+/* Appends the contents of an ELF file's section; false: none of that name. */
+struct bytes;
+bool elf_section(const char *path, const char *name, struct bytes *contents);
+
+/* The functions of an ELF file in memory, which may be damaged; NULL: no such file. elf_function: the name of the one
+ * that contains an address, NULL: none. */
+typedef struct elf_symbols elf_symbols;
+elf_symbols *elf_symbols_of(const struct bytes *image);
+const char *elf_function(const elf_symbols *symbols, uint64_t address);
+void elf_symbols_free(elf_symbols *symbols);
 
 int format_text(char *text, int room, const char *format, va_list arguments); /* vsnprintf */
 
@@ -145,13 +168,20 @@ int visible(unsigned char byte);
 
 typedef struct input {
   const char *path;
-  void *mapped; /* NULL: the file is read */
+  void *mapped;     /* NULL: the file is read */
+  uint64_t dropped; /* up to here its pages were given back */
   size_t size;
   int fd;
-  bytes copy; /* of a pipe that is decoded more than once */
+  bytes copy;   /* of a pipe that is decoded more than once */
+  int64_t from; /* decoding may skip what is earlier, in nanoseconds since the first event */
   gotrace_decoder *decoder;
   double next_progress; /* when the progress line changes */
+  double done, share;   /* parts of the whole work: before this reading of the trace, and this reading */
+  bool first_look;      /* see input_first_look() */
+  double shown;         /* part of the whole work that the terminal shows: it only grows */
   uint64_t events;
+  const gotrace_event *batch[64]; /* of input_take() */
+  size_t batch_size, taken;
 } input;
 
 /* Opens a trace; false after a message. `again`: it will be decoded more than once. */
@@ -160,10 +190,41 @@ bool input_open(input *in, const char *path, bool again);
 /* A trace in an open file, which stays the caller's. */
 void input_of_file(input *in, const char *name, int fd);
 
+/* From now on decoding skips what is earlier than the range, if it can: nanoseconds since the first event. It may
+ * decode the range once. */
+void input_range(input *in, int64_t from, int64_t until);
+
 /* Starts to decode from the beginning; then the next event. Results as of gotrace_decoder_open and
  * gotrace_decoder_next. */
 gotrace_result input_decode(input *in, bool raw);
-gotrace_result input_next(input *in, gotrace_event *event);
+
+/* For the progress line, before input_decode(): this reading of the trace is at most half of the work that is left. */
+void input_first_look(input *in);
+void input_progress(input *in, uint64_t offset); /* of the last event */
+
+static inline gotrace_result input_next(input *in, gotrace_event *event) {
+  gotrace_result result = gotrace_decoder_next(in->decoder, event);
+  if (result == GOTRACE_OK && !(++in->events & 0xffff)) input_progress(in, event->offset);
+  return result;
+}
+
+/* The same without copying the event, for loops that take many: valid until the next call. */
+static inline gotrace_result input_take(input *in, const gotrace_event **event) {
+  if (in->taken == in->batch_size) {
+    gotrace_result result;
+    in->taken = 0;
+    in->batch_size = COUNT(in->batch);
+    result = gotrace_decoder_next_batch(in->decoder, in->batch, &in->batch_size);
+    if (result != GOTRACE_OK) return result;
+  }
+  *event = in->batch[in->taken++];
+  if (!(++in->events & 0xffff)) input_progress(in, (*event)->offset);
+  return GOTRACE_OK;
+}
+
+/* Reads what is left, after input_decode(), without looking at events: on `jobs` threads where that is possible
+ * (parallel.c). Returns the result of the last input_next(), which is the same for any number. */
+gotrace_result input_finish(input *in, unsigned jobs);
 
 /* What is wrong with the trace, with offset and event. */
 const char *input_error(const input *in);
@@ -171,11 +232,17 @@ void input_close(input *in);
 
 /* ---------------------------------------------------------------------------------------------------- commands ---- */
 
+enum { BY_GO, BY_FUNCTION, BY_TASK, BY_PROC, BY_THREAD, BY_KIND, BY_REASON, FILTERS };
+
 typedef struct settings {
-  const char *output;  /* NULL: standard output */
-  int64_t from, until; /* nanoseconds since the first event */
-  int format;          /* 0: the input's */
-  bool wire, json, partial;
+  const char *output;      /* NULL: standard output */
+  int64_t from, until;     /* nanoseconds since the first event; negative: see moment_parse in filter.h */
+  const char *by[FILTERS]; /* the options of filter.h; NULL: not given */
+  int format;              /* 0: the input's */
+  uint32_t jobs;           /* threads that decode; 0: one per processor */
+  bool wire, json, partial, chrome, perfetto, folded, open, csv, histogram, details;
+  const char *profile;   /* the kind, as in "cpu" */
+  const char *task, *go; /* whose path; ids or names */
   /* record */
   uint64_t limit;       /* bytes; 0: none */
   uint32_t stacks;      /* RECORD_STACKS_... of board.h */
@@ -191,8 +258,12 @@ int command_check(const char *path, const settings *set);
 int command_dump(const char *path, const settings *set);
 int command_convert(const char *path, const settings *set); /* also cuts */
 int command_export(const char *path, const settings *set);
-int command_record(char **words, const settings *set); /* the program to run, and its arguments */
+int command_profile(const char *path, const settings *set);
+int command_diff(char **paths, int count, const settings *set);
+int command_path(const char *path, const settings *set);
+int command_record(char **words, int count, const settings *set); /* the program to run, and its arguments */
 int command_symbolize(const char *path, const settings *set);
+int command_view(const char *path, const settings *set);
 
 /* The first part of what info prints, on standard error. */
 void info_summary(const char *path);

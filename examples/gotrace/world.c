@@ -1,15 +1,27 @@
 /* world.c - keeps the world: see world.h
  *
  * Changes of status go through go_status() and proc_status(), which keep three things consistent: a goroutine and its
- * thread point to each other, so do a proc and its thread, and statistics see each change. */
+ * thread point to each other, so do a proc and its thread, and each stretch is given when it ends. */
 
 #include "world.h"
 
-static void go_status(world *w, goroutine *g, int64_t time, uint8_t status, thread *m) {
-  if (w->statistics) statistics_go(w, g, time, status);
+#include <stdlib.h>
+
+static inline void give_stretch(world *w, goroutine *g, int64_t time, uint8_t next) {
+  bool told = w->now && w->now->kind == GOTRACE_V2_GO_STATUS;
+  if (w->stretch && g->status != GO_NONE && !told) {
+    uint32_t reason = g->status == GO_WAITING ? g->reason : 0;
+    stretch part = {g, g->since, time, g->status, next, reason, g->stack, w->now, g->cause};
+    w->stretch(w->context, &part);
+  }
+}
+
+static inline void go_status(world *w, goroutine *g, int64_t time, uint8_t status, thread *m) {
+  give_stretch(w, g, time, status);
   if (g->m && g->m->g == g && g->m != m) g->m->g = NULL;
   g->status = status;
   g->stack = 0;
+  g->cause = w->now ? w->now->stack : 0;
   g->since = time;
   g->m = m;
   if (m) m->g = g;
@@ -26,7 +38,6 @@ static void go_new(world *w, uint64_t id, int64_t time, uint8_t status, thread *
     w->newest = g;
   }
   g->m = NULL;
-  g->function = NULL;
   g->entry = entry;
   g->reason = 0;
   g->lost_proc = 0;
@@ -48,7 +59,6 @@ static void go_end(world *w, goroutine *g, int64_t time) {
 }
 
 static void proc_status(proc *p, int64_t time, uint8_t status, thread *m) {
-  if (p->status == PROC_RUNNING || p->status == PROC_SYSCALL) p->running += (double)between(p->since, time);
   if (p->m && p->m->p == p && p->m != m) p->m->p = NULL;
   p->status = status;
   p->since = time;
@@ -85,8 +95,8 @@ static void apply_other(world *w, const op *o) {
   case GOTRACE_V2_GO_CREATE_BLOCKED: go_new(w, o->id, o->time, GO_WAITING, NULL, o->new_stack); break;
   case GOTRACE_V2_GO_CREATE_SYSCALL: go_new(w, o->id, o->time, GO_SYSCALL, o->m, 0); break;
   case GOTRACE_V2_GO_STATUS:
-    go_new(w, o->id, o->time, (uint8_t)o->a[0], o->a[0] == GO_RUNNING || o->a[0] == GO_SYSCALL ? o->m : NULL,
-           o->new_stack);
+    go_new(w, o->id, w->as_go ? w->sync : o->time, (uint8_t)o->a[0],
+           o->a[0] == GO_RUNNING || o->a[0] == GO_SYSCALL ? o->m : NULL, o->new_stack);
     go_record(w, o->id)->stack = o->stack;
     break;
   case GOTRACE_V2_GO_UNBLOCK:
@@ -140,13 +150,23 @@ static void apply_own(world *w, const op *o) {
   }
 }
 
-goroutine *world_go(const world *w, uint64_t id) {
+/* Makes room for as many near goroutines as there are. */
+static void widen_near_gos(world *w) {
+  size_t count = w->near_gos ? 2 * (w->near_mask + 1) : NEAR_GOS;
+  w->near_gos = resize(w->near_gos, count * sizeof *w->near_gos);
+  memset(w->near_gos, 0, count * sizeof *w->near_gos);
+  w->near_mask = count - 1;
+}
+
+goroutine *find_far_go(world *w, uint64_t id) {
   goroutine *g = map_get(&w->gos, id);
-  return g && g->status != GO_NONE ? g : NULL;
+  if (!g) return NULL;
+  if (!w->near_gos || w->gos.count > w->near_mask + 1) widen_near_gos(w);
+  return w->near_gos[id & w->near_mask] = g;
 }
 
 goroutine *go_record(world *w, uint64_t id) {
-  goroutine *g = map_get(&w->gos, id);
+  goroutine *g = find_go(w, id);
   if (g) return g;
   g = keep(sizeof *g);
   g->id = g->v1_id = id;
@@ -166,8 +186,9 @@ proc *world_proc(world *w, uint64_t id, bool add) {
   return p;
 }
 
-thread *world_thread(world *w, uint64_t id) {
-  thread *m = map_get(&w->threads, id);
+thread *find_far_thread(world *w, uint64_t id) {
+  thread **near = &w->near_threads[id % NEAR_THREADS], *m;
+  *near = m = map_get(&w->threads, id);
   if (m) return m;
   m = keep(sizeof *m);
   m->id = id;
@@ -175,6 +196,7 @@ thread *world_thread(world *w, uint64_t id) {
   w->thread_list = m;
   w->thread_count++;
   map_put(&w->threads, id, m);
+  *near = m;
   return m;
 }
 
@@ -186,15 +208,29 @@ uint64_t fresh_id(map *m, uint64_t from) {
 
 thread *fresh_thread(world *w) { return world_thread(w, fresh_id(&w->threads, FRESH_THREAD + w->thread_count)); }
 
-bool runs(const thread *m) { return m && m->p && m->g && m->g->status == GO_RUNNING; }
-
 uint32_t name_of(const goroutine *g) {
   pool_stack stack = pool_stack_of(g->entry);
   return stack.count ? stack.frames[0].function : 0;
 }
 
+void end_stretches(world *w, int64_t time) {
+  goroutine *g;
+  for (g = w->live; g; g = g->next) give_stretch(w, g, time, GO_NONE);
+}
+
+void world_free(world *w) {
+  map_free(&w->gos);
+  map_free(&w->procs);
+  map_free(&w->threads);
+  free(w->near_gos);
+  free(w->experiments);
+  free(w->modules);
+}
+
 void apply(world *w, const op *o) {
   goroutine *g;
+  proc *p;
+  w->now = o;
   switch (o->kind) {
   case GOTRACE_V2_PROCS_CHANGE: w->gomaxprocs = o->id; break;
   case GOTRACE_V2_PROC_START:
@@ -231,10 +267,15 @@ void apply(world *w, const op *o) {
   case GOTRACE_V2_GC_ACTIVE:
   case GOTRACE_V2_GC_BEGIN: w->gc = true; break;
   case GOTRACE_V2_GC_END: w->gc = false; break;
+  case OP_GC_SCAN_BEGIN:
+  case OP_GC_SCAN_END:
+    if ((p = world_proc(w, o->id, false))) p->scan = o->kind == OP_GC_SCAN_BEGIN;
+    break;
   case GOTRACE_V2_GC_SWEEP_BEGIN:
   case GOTRACE_V2_GC_SWEEP_END:
     if (o->m && o->m->p) o->m->p->sweep = o->kind == GOTRACE_V2_GC_SWEEP_BEGIN;
     break;
   default: break;
   }
+  w->now = NULL;
 }

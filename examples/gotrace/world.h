@@ -5,7 +5,7 @@
  * the words of Go's tracer: m is a thread, p a proc, g a goroutine.
  *
  * Records of goroutines, procs and threads also hold fields of the consumers that need one value each: statistics
- * (info.c), the writers (write_v1.c, write_v2.c) and Chrome's JSON (export.c). */
+ * (info.c), the writers (write_v1.c, write_v2.c) and exports (export.c). */
 
 #ifndef WORLD_H
 #define WORLD_H
@@ -17,8 +17,9 @@ enum { PROC_NONE, PROC_RUNNING, PROC_IDLE, PROC_SYSCALL, PROC_ABANDONED }; /* th
 #define NOBODY UINT64_MAX                                                  /* no thread, proc or goroutine */
 
 typedef struct thread thread;
+struct op;
+struct stretch;
 typedef struct proc proc;
-typedef struct function function;
 
 typedef struct goroutine {
   uint64_t id;
@@ -28,10 +29,13 @@ typedef struct goroutine {
   uint32_t entry;                    /* stack: of the function that it began with; 0: unknown */
   uint32_t reason;                   /* text: why it waits */
   uint32_t stack;                    /* at the last status change; 0: unknown */
+  uint32_t cause;                    /* stack of the operation that changed the status last: of the waker, creator */
   uint8_t status;
-  uint8_t stw; /* how many times it has stopped the world and not restarted it */
-  bool assist; /* in a mark assist */
-  bool unborn; /* created blocked, in a format without an event for that: created for readers when unblocked */
+  uint8_t stw;      /* how many times it has stopped the world and not restarted it */
+  bool assist;      /* in a mark assist */
+  bool unborn;      /* created blocked, in a format without an event for that: created for readers when unblocked */
+  uint8_t collects; /* statistics: see collector.c */
+  struct goroutine_summary *summary; /* statistics; beside what every operation needs */
   /* Front end of v1. */
   int64_t lost_proc; /* when it lost its proc in a system call; 0: it has one, or the time is unknown */
   bool timer;        /* it runs timers; what it unblocks is shown apart */
@@ -40,11 +44,21 @@ typedef struct goroutine {
   uint64_t v1_id, v1_sequence; /* v1 never uses an id again */
   uint8_t v1_status;
   bool timer_told;
+  bool untold; /* v2: its status is written when the input tells it, or before it is needed */
   /* Statistics. */
-  function *function;
-  /* Chrome's JSON. */
-  int64_t slice;  /* when it came to its proc */
-  uint64_t arrow; /* from its waker; 0: none */
+  int64_t stw_since; /* begin of its pause */
+  uint32_t stw_reason;
+  /* Profiles. */
+  uint32_t held;     /* 1 + the place of its newest time that may not count; 0: none */
+  bool ran, stopped; /* it has run; it has blocked forever */
+  /* Critical path. */
+  uint32_t life; /* 1 + its place among the goroutines; 0: none yet */
+  /* Exports. */
+  struct row *row; /* that shows it; NULL: none */
+  uint64_t arrow;  /* from its waker; 0: none */
+  /* The page of gotrace view. */
+  uint32_t view_row; /* 1 + its number; 0: none yet */
+  struct regions *regions;
 } goroutine;
 
 struct proc {
@@ -54,6 +68,7 @@ struct proc {
   int64_t since; /* time of the last status change */
   uint8_t status;
   bool sweep; /* sweeps */
+  bool scan;  /* scans, in Go 1.5 to 1.9 */
   /* Writers. */
   uint64_t sequence;
   bytes batch;          /* v1 */
@@ -63,7 +78,10 @@ struct proc {
   int64_t v1_start;     /* the time of that start */
   bool v1_running, named;
   /* Statistics. */
-  double running; /* nanoseconds */
+  goroutine *in_syscall;           /* took it into a system call */
+  int64_t of_running, of_syscalls; /* nanoseconds, of goroutines on it */
+  /* The page of gotrace view. */
+  uint32_t view_row;
 };
 
 struct thread {
@@ -75,13 +93,9 @@ struct thread {
   /* Writers. */
   bytes batch;          /* v2 */
   uint64_t tick, start; /* of the batch's last and first event */
-};
-
-struct function { /* statistics: goroutines that began with the same function, or blocked for the same reason */
-  function *next;
-  uint32_t name;
-  uint64_t goroutines;
-  double running, blocked; /* nanoseconds */
+  uint32_t view_row;    /* the page of gotrace view */
+  /* Statistics. */
+  int64_t of_running, of_syscalls; /* nanoseconds, of goroutines on it */
 };
 
 typedef struct experiment { /* a batch of an experiment */
@@ -89,8 +103,14 @@ typedef struct experiment { /* a batch of an experiment */
   uint32_t data; /* text */
 } experiment;
 
+#define NEAR_GOS 1024 /* powers of two */
+#define NEAR_THREADS 64
+
 typedef struct world {
   map gos, procs, threads;
+  goroutine **near_gos; /* those looked up last, by id: saves most of the hashing */
+  size_t near_mask;     /* as many as there are goroutines, or more: a power of two, less 1 */
+  thread *near_threads[NEAR_THREADS];
   goroutine *live, *newest; /* the list of live goroutines, oldest first */
   proc *proc_list;
   thread *thread_list;
@@ -99,15 +119,45 @@ typedef struct world {
   uint64_t gomaxprocs;     /* 0: unknown */
   experiment *experiments; /* of the input's generation */
   size_t experiment_count, experiment_capacity;
+  uint32_t *modules; /* texts that describe modules for gotrace symbolize; no operation has them */
+  size_t module_count, module_capacity;
   unsigned stw; /* sum of the goroutines' */
   bool gc;
   uint64_t wall_seconds, wall_nanoseconds; /* the wall clock at wall_time; 0: unknown */
   int64_t wall_time;
-  struct statistics *statistics; /* NULL: none are kept */
+  bool as_go;           /* see consumer.as_go in source.h */
+  int64_t sync;         /* as_go: when the generation began */
+  unsigned generation;  /* v2: from 1 */
+  const struct op *now; /* the operation being applied; NULL: none, as at the end of the trace */
+  /* Unless NULL, gets each stretch when it ends. */
+  void (*stretch)(void *context, const struct stretch *);
+  void *context;
 } world;
 
+/* A time during which a goroutine keeps its status. */
+typedef struct stretch {
+  goroutine *g; /* still as it was: g->m is where it runs or is in a system call */
+  int64_t begin, end;
+  uint8_t status, next; /* `next` follows; GO_NONE: the goroutine ends, or what is read does */
+  uint32_t reason;      /* of GO_WAITING: text, 0: unknown; else 0 */
+  uint32_t stack;       /* where the goroutine was when it began; 0: unknown */
+  /* What ends it; NULL: the end of what is read. Of a wait, by->m->g wakes the goroutine. A switch is different: who
+   * woke the goroutine has already left the thread. */
+  const struct op *by;
+  uint32_t cause; /* stack of the operation that began it: of who woke or created the goroutine, or its own */
+} stretch;
+
+/* What v2 has no event for. */
+enum {
+  OP_FIRST = 0x100,
+  OP_STATUS_TOLD =
+      OP_FIRST,     /* the input tells here the status of a goroutine that was in a system call from the start */
+  OP_GC_SCAN_BEGIN, /* Go 1.5 to 1.9; `id`: the proc, which need not run; NOBODY: none */
+  OP_GC_SCAN_END
+};
+
 typedef struct op {
-  unsigned kind; /* GOTRACE_V2_... */
+  unsigned kind; /* GOTRACE_V2_... or OP_... */
   int64_t time;
   thread *m;          /* where it happens, or NULL */
   uint64_t id;        /* the goroutine, proc or task concerned, or the number of procs */
@@ -120,13 +170,30 @@ typedef struct op {
 
 /* Records. world_go: NULL if there is no such goroutine now. go_record: also of one that has ended or not yet begun.
  * world_proc: NULL if the proc is new and is not to be added. */
-goroutine *world_go(const world *w, uint64_t id);
 goroutine *go_record(world *w, uint64_t id);
 proc *world_proc(world *w, uint64_t id, bool add);
-thread *world_thread(world *w, uint64_t id);
+
+/* The rest of find_go() and world_thread(). */
+goroutine *find_far_go(world *w, uint64_t id);
+thread *find_far_thread(world *w, uint64_t id);
+
+static inline goroutine *find_go(world *w, uint64_t id) {
+  goroutine *g = w->near_gos ? w->near_gos[id & w->near_mask] : NULL;
+  return g && g->id == id ? g : find_far_go(w, id);
+}
+
+static inline goroutine *world_go(world *w, uint64_t id) {
+  goroutine *g = find_go(w, id);
+  return g && g->status != GO_NONE ? g : NULL;
+}
+
+static inline thread *world_thread(world *w, uint64_t id) {
+  thread *m = w->near_threads[id % NEAR_THREADS];
+  return m && m->id == id ? m : find_far_thread(w, id);
+}
 
 /* Whether a goroutine runs on the thread, so that its code can cause events there. */
-bool runs(const thread *m);
+static inline bool runs(const thread *m) { return m && m->p && m->g && m->g->status == GO_RUNNING; }
 
 /* An unused id, from `from` on, for what the input does not have; and a thread with one. */
 uint64_t fresh_id(map *m, uint64_t from);
@@ -139,8 +206,9 @@ thread *fresh_thread(world *w);
 uint32_t name_of(const goroutine *g);
 
 void apply(world *w, const op *o);
+void world_free(world *w);
 
-/* In info.c: counts the time that a goroutine had its status, which now changes. */
-void statistics_go(world *w, goroutine *g, int64_t time, uint8_t status);
+/* Gives the stretches of all live goroutines that end with what is read. */
+void end_stretches(world *w, int64_t time);
 
 #endif

@@ -155,13 +155,15 @@ static void v1_take_proc(writer *w, const op *o) {
 }
 
 /* The event for a reason to block. GoStop ("forever") ends a goroutine in v1, so an input of v2 does not get it. */
-static unsigned v1_block_kind(const writer *w, uint32_t reason) {
+static unsigned v1_block_kind(writer *w, uint32_t reason) {
   unsigned kind = GOTRACE_V1_GO_BLOCK;
 #define REASON(NAME, number, v1, text) \
   if (pool_text_is(reason, text)) kind = GOTRACE_V1_##v1;
   GOTRACE_BLOCK_REASONS(REASON)
 #undef REASON
-  return kind == GOTRACE_V1_GO_STOP && w->c.family != 1 ? (unsigned)GOTRACE_V1_GO_BLOCK : kind;
+  if (kind == GOTRACE_V1_GO_STOP && w->c.family != 1) kind = GOTRACE_V1_GO_BLOCK;
+  if (kind == GOTRACE_V1_GO_BLOCK && !pool_text_is(reason, "unspecified")) w->lost[LOST_REASONS]++;
+  return kind;
 }
 
 static void v1_take_create(writer *w, const op *o) {
@@ -202,6 +204,9 @@ static void v1_take_syscall(writer *w, const op *o) {
   case GOTRACE_V2_GO_SYSCALL_BEGIN:
     if (p->v1_go == g) V1_EVENT(w, p, GOTRACE_V1_GO_SYS_CALL, o->time, use_stack(w, o->stack));
     break;
+  case GOTRACE_V2_GO_SYSCALL_END:
+    if (w->c.family == 2 && g->status == GO_SYSCALL) w->lost[LOST_SYSCALLS]++;
+    break;
   case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
     if (g->v1_status != V1_WAITING) break;
     V1_EVENT(w, p, GOTRACE_V1_GO_SYS_EXIT, o->time, g->v1_id, g->v1_sequence, 0);
@@ -241,19 +246,27 @@ static int v1_stw_kind(const writer *w, uint32_t reason) {
   GOTRACE_STW_REASONS(REASON)
 #undef REASON
   if (w->c.format >= GOTRACE_GO_1_21) return kind;
-  if (w->c.format < GOTRACE_GO_1_10) return -1;
-  return kind == GOTRACE_STW_GC_MARK_TERM ? 0 : kind == GOTRACE_STW_GC_SWEEP_TERM ? 1 : -1;
+  if (kind == GOTRACE_STW_GC_MARK_TERM) return 0;
+  return kind == GOTRACE_STW_GC_SWEEP_TERM && w->c.format >= GOTRACE_GO_1_10 ? 1 : -1;
+}
+
+/* Before 1.10 GCScanStart and GCScanDone, which have the same numbers, stand for the end of marking. */
+static void v1_write_stw(writer *w, proc *p, int kind, int64_t time) {
+  if (w->c.format < GOTRACE_GO_1_10) V1_EVENT0(w, p, GOTRACE_V1_GC_SCAN_START, time);
+  else V1_EVENT(w, p, GOTRACE_V1_GC_STW_START, time, (uint64_t)kind);
 }
 
 /* In v1 the world is stopped once at a time, by whatever goroutine. */
 static void v1_take_stw(writer *w, const op *o) {
   proc *p = v1_proc_of(w, o->m, o->time);
+  if (w->c.format < GOTRACE_GO_1_10 && w->c.input < GOTRACE_GO_1_10) return; /* it has scans instead */
   int kind = v1_stw_kind(w, o->name);
   if (o->kind == GOTRACE_V2_STW_BEGIN) {
     if (w->stw_depth++) return;
     w->stw_written = kind >= 0 && p != &w->global;
+    w->lost[LOST_STW] += kind < 0;
     w->stw_proc = p;
-    if (w->stw_written) V1_EVENT(w, p, GOTRACE_V1_GC_STW_START, o->time, (uint64_t)kind);
+    if (w->stw_written) v1_write_stw(w, p, kind, o->time);
   } else if (w->stw_depth && --w->stw_depth == 0 && w->stw_written) {
     w->stw_written = false;
     V1_EVENT0(w, p, GOTRACE_V1_GC_STW_DONE, o->time);
@@ -275,7 +288,10 @@ static void v1_take_range(writer *w, const op *o) {
   bool begins = o->kind == GOTRACE_V2_GC_SWEEP_BEGIN || o->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN;
   bool sweep = o->kind == GOTRACE_V2_GC_SWEEP_BEGIN || o->kind == GOTRACE_V2_GC_SWEEP_END;
   if (p == &w->global || (sweep ? p->sweep == begins : !g || g->assist == begins)) return;
-  if (!sweep && w->c.format < GOTRACE_GO_1_10) return;
+  if (!sweep && w->c.format < GOTRACE_GO_1_10) {
+    w->lost[LOST_ASSISTS] += begins;
+    return;
+  }
   if (begins)
     V1_EVENT(w, p, sweep ? GOTRACE_V1_GC_SWEEP_START : GOTRACE_V1_GC_MARK_ASSIST_START, o->time,
              use_stack(w, o->stack));
@@ -284,11 +300,24 @@ static void v1_take_range(writer *w, const op *o) {
   else V1_EVENT(w, p, GOTRACE_V1_GC_SWEEP_DONE, o->time, o->a[0], o->a[1]);
 }
 
+/* A proc's scan. Only formats before 1.10 have it; others only get the stopped world. */
+static void v1_take_scan(writer *w, const op *o) {
+  proc *p = world_proc(w->c.w, o->id, false);
+  bool begins = o->kind == OP_GC_SCAN_BEGIN;
+  if (!p) p = &w->global;
+  if (w->c.format >= GOTRACE_GO_1_10) w->lost[LOST_SCANS] += begins;
+  else if (p->scan != begins) V1_EVENT0(w, p, begins ? GOTRACE_V1_GC_SCAN_START : GOTRACE_V1_GC_SCAN_DONE, o->time);
+  if (p == &w->global) p->scan = begins;
+}
+
 static void v1_take_user(writer *w, const op *o) {
   proc *p = v1_proc_of(w, o->m, o->time);
   uint64_t stack = use_stack(w, o->stack);
   pool_text value = pool_text_of(o->value);
-  if (w->c.format < GOTRACE_GO_1_11) return;
+  if (w->c.format < GOTRACE_GO_1_11) {
+    w->lost[LOST_ANNOTATIONS] += o->kind != GOTRACE_V2_USER_TASK_END && o->kind != GOTRACE_V2_USER_REGION_END;
+    return;
+  }
   switch (o->kind) {
   case GOTRACE_V2_USER_TASK_BEGIN:
     V1_EVENT(w, p, GOTRACE_V1_USER_TASK_CREATE, o->time, o->id, o->a[0], use_text(w, o->name), stack);
@@ -313,7 +342,10 @@ static void v1_take_user(writer *w, const op *o) {
 static void v1_take_sample(writer *w, const op *o) {
   const goroutine *g = world_go(w->c.w, o->a[2]);
   proc *p = o->a[1] == NOBODY ? NULL : world_proc(w->c.w, o->a[1], false);
-  if (w->c.format < GOTRACE_GO_1_19) return;
+  if (w->c.format < GOTRACE_GO_1_19) {
+    w->lost[LOST_SAMPLES]++;
+    return;
+  }
   V1_EVENT(w, NULL, GOTRACE_V1_CPU_SAMPLE, w->c.base, tick_of(w, o->time),
            p ? v1_proc_id(w, p) : (uint64_t)GOTRACE_GLOBAL_PROC, g ? g->v1_id : 0, use_stack(w, o->stack));
 }
@@ -351,12 +383,15 @@ void v1_take(consumer *c, const op *o) {
   case GOTRACE_V2_GO_STOP:
   case GOTRACE_V2_GO_BLOCK: v1_take_stop(w, o); break;
   case GOTRACE_V2_GO_SYSCALL_BEGIN:
+  case GOTRACE_V2_GO_SYSCALL_END:
   case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
   case GOTRACE_V2_GO_DESTROY_SYSCALL: v1_take_syscall(w, o); break;
   case GOTRACE_V2_STW_BEGIN:
   case GOTRACE_V2_STW_END: v1_take_stw(w, o); break;
   case GOTRACE_V2_GC_BEGIN:
   case GOTRACE_V2_GC_END: v1_take_gc(w, o); break;
+  case OP_GC_SCAN_BEGIN:
+  case OP_GC_SCAN_END: v1_take_scan(w, o); break;
   case GOTRACE_V2_GC_SWEEP_BEGIN:
   case GOTRACE_V2_GC_SWEEP_END:
   case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
@@ -373,6 +408,7 @@ void v1_take(consumer *c, const op *o) {
   case GOTRACE_V2_USER_REGION_END:
   case GOTRACE_V2_USER_LOG: v1_take_user(w, o); break;
   case GOTRACE_V2_CPU_SAMPLE: v1_take_sample(w, o); break;
+  case GOTRACE_V2_EXPERIMENTAL_BATCH: w->lost[LOST_EXPERIMENTS]++; break;
   default: break; /* the format has no such event */
   }
 }
@@ -382,6 +418,7 @@ void v1_begin(consumer *c, int64_t time) {
   world *all = c->w;
   goroutine *g;
   thread *m;
+  proc *p;
   w->mark++;
   w->procs = all->gomaxprocs ? all->gomaxprocs : all->proc_count ? all->proc_count : 1;
   all->stw = 0; /* no event tells that the world is stopped already */
@@ -400,6 +437,8 @@ void v1_begin(consumer *c, int64_t time) {
   }
   for (m = all->thread_list; m; m = m->next)
     if (m->p) v1_begin_thread(w, m, time);
+  for (p = all->proc_list; p && c->format < GOTRACE_GO_1_10; p = p->next)
+    if (p->scan) V1_EVENT0(w, p, GOTRACE_V1_GC_SCAN_START, time);
   if (all->gc) {
     V1_EVENT(w, NULL, GOTRACE_V1_GC_START, time, w->gc_sequence++, 0);
     w->gc_written = true;
@@ -414,6 +453,7 @@ void v1_end(consumer *c, int64_t time) {
       if (c->format < GOTRACE_GO_1_10) V1_EVENT0(w, p, GOTRACE_V1_GC_SWEEP_DONE, time);
       else V1_EVENT(w, p, GOTRACE_V1_GC_SWEEP_DONE, time, 0, 0);
     }
+    if (p->scan && c->format < GOTRACE_GO_1_10) V1_EVENT0(w, p, GOTRACE_V1_GC_SCAN_DONE, time);
     if (w->stw_written && w->stw_proc == p) V1_EVENT0(w, p, GOTRACE_V1_GC_STW_DONE, time);
     if (p->v1_go && p->v1_go->status == GO_SYSCALL)
       v1_write_stop(w, p, GOTRACE_V1_GO_SYS_BLOCK, false, 0, V1_WAITING, time);
@@ -424,6 +464,8 @@ void v1_end(consumer *c, int64_t time) {
   /* Later than everything: it may have begun with the last event, and readers take events of equal times in any order.
    */
   if (w->gc_written) V1_EVENT0(w, NULL, GOTRACE_V1_GC_DONE, time + 1);
+  if (w->global.scan && c->format < GOTRACE_GO_1_10) V1_EVENT0(w, NULL, GOTRACE_V1_GC_SCAN_DONE, time);
+  use_modules(w);
   for (p = c->w->proc_list; p; p = p->next) v1_flush(w, p);
   v1_flush(w, &w->global);
 }

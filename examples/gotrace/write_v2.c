@@ -63,6 +63,7 @@ static void v2_go_status(writer *w, thread *on, const goroutine *g, uint64_t m, 
   if (w->c.format >= GOTRACE_GO_1_23 && stack)
     V2_EVENT(w, on, GOTRACE_V2_GO_STATUS_STACK, time, g->id, m, g->status, use_stack(w, stack));
   else V2_EVENT(w, on, GOTRACE_V2_GO_STATUS, time, g->id, m, g->status);
+  w->lost[LOST_NAMES] += w->c.format < GOTRACE_GO_1_23 && w->c.input != GOTRACE_GO_1_22 && stack && w->generation == 1;
   if (g->assist) V2_EVENT(w, on, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, time, g->id);
 }
 
@@ -77,6 +78,11 @@ static thread *v2_bound_statuses(writer *w, int64_t time) {
   thread *m, *any = NULL;
   for (m = w->c.w->thread_list; m; m = m->next) {
     if (!m->p && !m->g) continue;
+    if (m->g && w->generation == 1 && w->c.family == 2 && m->g->status == GO_SYSCALL && !m->p && time == w->c.base) {
+      m->g->untold = true;
+      w->untold++;
+      continue; /* nothing may stand on its thread before */
+    }
     any = m;
     if (m->p) {
       V2_EVENT(w, m, GOTRACE_V2_PROC_STATUS, time, m->p->id, m->p->status);
@@ -85,6 +91,20 @@ static thread *v2_bound_statuses(writer *w, int64_t time) {
     if (m->g) v2_go_status(w, m, m->g, m->id, time);
   }
   return any ? any : v2_helper(w);
+}
+
+/* Readers count the time until the status of a goroutine in a system call is told as time without a proc, and the rest
+ * as time in the call. So the first generation tells it where the input does, on the same thread. */
+static void v2_take_told(writer *w, goroutine *g, thread *on, int64_t time) {
+  if (!g || !g->untold) return;
+  g->untold = false;
+  w->untold--;
+  v2_go_status(w, on, g, g->m->id, time);
+}
+
+static void v2_all_told(writer *w, int64_t time) {
+  goroutine *g;
+  for (g = w->untold ? w->c.w->live : NULL; g; g = g->next) v2_take_told(w, g, g->m, time);
 }
 
 /* The statuses of all procs and goroutines, with which a generation begins. */
@@ -142,7 +162,10 @@ static void v2_return(writer *w, thread *m, int64_t time, bool go) {
 static void v2_experiment(writer *w, const experiment *e, int64_t time) {
   bytes *b = &w->out->block;
   pool_text data = pool_text_of(e->data);
-  if (w->c.format < GOTRACE_GO_1_23) return;
+  if (w->c.format < GOTRACE_GO_1_23) {
+    w->lost[LOST_EXPERIMENTS]++;
+    return;
+  }
   put_byte(b, GOTRACE_V2_EXPERIMENTAL_BATCH);
   put_byte(b, (unsigned)e->number & 0xff);
   put_number(b, w->generation);
@@ -151,6 +174,21 @@ static void v2_experiment(writer *w, const experiment *e, int64_t time) {
   put_number(b, data.size);
   put_data(b, data.data, data.size);
   output_check(w->out);
+}
+
+static thread *v2_any_running(const writer *w) {
+  thread *m = w->c.w->last_running;
+  if (runs(m)) return m;
+  for (m = w->c.w->thread_list; m && !runs(m);) m = m->next;
+  return m;
+}
+
+/* A collection goes on. In the first generation this may stand on any thread, later only where a goroutine runs; but
+ * readers know it from before, so it may be left out. */
+static void v2_gc_active(writer *w, int64_t time) {
+  thread *m = v2_any_running(w);
+  if (!m && w->generation == 1) m = v2_helper(w);
+  if (m) V2_EVENT(w, m, GOTRACE_V2_GC_ACTIVE, time, ++w->gc_sequence);
 }
 
 static void v2_generation_start(writer *w, int64_t time) {
@@ -164,7 +202,7 @@ static void v2_generation_start(writer *w, int64_t time) {
   for (i = 0; i < w->c.w->experiment_count; i++) v2_experiment(w, &w->c.w->experiments[i], time);
   v2_statuses(w, time);
   w->status_bytes = w->event_bytes;
-  if (w->c.w->gc) v2_insert(w, GOTRACE_V2_GC_ACTIVE, time, w->c.w->last_running, 0, 0);
+  if (w->c.w->gc) v2_gc_active(w, time);
 }
 
 static void v2_generation_end(writer *w) {
@@ -179,6 +217,7 @@ static void v2_generation_end(writer *w) {
     memset(&m->batch, 0, sizeof m->batch);
   }
   v2_batch(w, NOBODY, tick, &w->samples);
+  use_modules(w);
   v2_batch(w, NOBODY, tick, &w->stacks);
   v2_batch(w, NOBODY, tick, &w->strings);
   if (w->c.format >= GOTRACE_GO_1_26) put_byte(&w->out->block, GOTRACE_V2_END_OF_GENERATION);
@@ -190,7 +229,7 @@ static void v2_generation_end(writer *w) {
 #define GENERATION_TIME 1000000000
 static bool v2_generation_full(const writer *w, int64_t time) {
   size_t bytes_of_events = w->event_bytes - w->status_bytes;
-  if (w->c.w->stw || bytes_of_events < 4 * (w->status_bytes + w->c.w->thread_count)) return false;
+  if (w->c.w->stw || w->untold || bytes_of_events < 4 * (w->status_bytes + w->c.w->thread_count)) return false;
   return bytes_of_events >= GENERATION_BYTES || between(w->generation_time, time) >= GENERATION_TIME;
 }
 
@@ -237,7 +276,6 @@ static int v2_needs(unsigned kind) {
   case GOTRACE_V2_HEAP_ALLOC:
   case GOTRACE_V2_HEAP_GOAL: return NEEDS_PROC;
   case GOTRACE_V2_PROCS_CHANGE:
-  case GOTRACE_V2_GC_ACTIVE:
   case GOTRACE_V2_GC_BEGIN:
   case GOTRACE_V2_GC_END:
   case GOTRACE_V2_GO_LABEL:
@@ -279,7 +317,6 @@ static void v2_own_arguments(writer *w, const op *o, uint64_t own[2]) {
     if (g) own[0] = ++g->sequence;
     break;
   case GOTRACE_V2_STW_BEGIN: own[0] = use_text(w, o->name); break;
-  case GOTRACE_V2_GC_ACTIVE:
   case GOTRACE_V2_GC_BEGIN:
   case GOTRACE_V2_GC_END: own[0] = ++w->gc_sequence; break;
   default: break;
@@ -287,9 +324,7 @@ static void v2_own_arguments(writer *w, const op *o, uint64_t own[2]) {
 }
 
 static void v2_write(writer *w, thread *m, const op *o) {
-  const char *letters = o->kind == GOTRACE_V2_GC_ACTIVE     ? "."
-                        : o->kind == GOTRACE_V2_PROC_STATUS ? "ia"
-                                                            : v2_arguments[o->kind];
+  const char *letters = o->kind == GOTRACE_V2_PROC_STATUS ? "ia" : v2_arguments[o->kind];
   uint64_t arguments[5] = {0}, own[2] = {0, 0}, *next_own = own;
   unsigned count = 0;
   v2_own_arguments(w, o, own);
@@ -347,6 +382,10 @@ void v2_take(consumer *c, const op *given) {
     v2_generation_end(w);
     v2_generation_start(w, o.time);
   }
+  if (o.m && o.m->g && o.m->g->untold && o.kind != OP_STATUS_TOLD) v2_take_told(w, o.m->g, o.m, o.time);
+  if (o.kind == OP_STATUS_TOLD) v2_take_told(w, world_go(c->w, o.id), o.m ? o.m : v2_helper(w), o.time);
+  w->lost[LOST_SCANS] += o.kind == OP_GC_SCAN_BEGIN;
+  if (o.kind >= OP_FIRST) return;
   if (o.kind == GOTRACE_V2_CPU_SAMPLE) {
     v2_sample(w, &o);
     return;
@@ -361,6 +400,7 @@ void v2_take(consumer *c, const op *given) {
   }
   if (v2_not_yet_born(w, &o) || !v2_fits(w, &o)) return;
   needs = v2_needs(o.kind);
+  if ((o.kind == GOTRACE_V2_GC_BEGIN || o.kind == GOTRACE_V2_GC_END) && !runs(o.m)) m = o.m = v2_any_running(w);
   borrowed = !v2_has(&o, needs);
   if (borrowed) m = needs == NEEDS_THREAD ? v2_helper(w) : v2_borrow(w, &o, needs == NEEDS_GO);
   if (!m) return;
@@ -373,7 +413,7 @@ void v2_take(consumer *c, const op *given) {
 void v2_begin(consumer *c, int64_t time) {
   writer *w = (writer *)c;
   goroutine *g;
-  for (g = c->w->live; g; g = g->next) g->stw = 0, g->unborn = false;
+  for (g = c->w->live; g; g = g->next) g->stw = 0, g->unborn = g->untold = false;
   c->w->stw = 0; /* no event tells that the world is stopped already */
   v2_generation_start(w, time);
 }
@@ -381,6 +421,7 @@ void v2_begin(consumer *c, int64_t time) {
 /* If nothing happened at the end of the part, the statuses of one more generation show how long it lasted. */
 void v2_end(consumer *c, int64_t time) {
   writer *w = (writer *)c;
+  v2_all_told(w, time);
   v2_generation_end(w);
   if (tick_of(w, time) <= w->latest) return;
   v2_generation_start(w, time);

@@ -62,6 +62,11 @@ uint64_t use_text(writer *w, uint32_t id) {
   return id;
 }
 
+void use_modules(writer *w) {
+  size_t i;
+  for (i = 0; i < w->c.w->module_count; i++) use_text(w, w->c.w->modules[i]);
+}
+
 uint64_t use_stack(writer *w, uint32_t id) {
   pool_stack stack;
   if (!id || !pool_mark_stack(id, w->mark)) return id;

@@ -11,6 +11,20 @@
 
 #include "source.h"
 
+/* What a format does not have, see convert.c. */
+enum {
+  LOST_SYSCALLS,
+  LOST_REASONS,
+  LOST_STW,
+  LOST_ASSISTS,
+  LOST_SCANS,
+  LOST_ANNOTATIONS,
+  LOST_SAMPLES,
+  LOST_EXPERIMENTS,
+  LOST_NAMES,
+  LOST_KINDS
+};
+
 typedef struct writer {
   consumer c;
   output *out;
@@ -23,7 +37,9 @@ typedef struct writer {
   /* v2. */
   thread *helper; /* for events without a thread, proc or goroutine */
   proc *helper_proc;
-  bool procs_told; /* GOMAXPROCS is written */
+  uint64_t lost[LOST_KINDS]; /* how many of each were left out */
+  bool procs_told;           /* GOMAXPROCS is written */
+  size_t untold;             /* number of goroutines whose status is not yet written; see v2_take_told */
   uint64_t generation;
   int64_t generation_time;          /* when it began */
   size_t event_bytes, status_bytes; /* of the generation: all events, and the statuses it begins with */
@@ -45,6 +61,9 @@ uint64_t tick_of(const writer *w, int64_t time);
 /* The id of a text or stack in the trace, which is put into the tables unless it is there. */
 uint64_t use_text(writer *w, uint32_t id);
 uint64_t use_stack(writer *w, uint32_t id);
+
+/* Puts the texts that describe modules into the tables. */
+void use_modules(writer *w);
 
 /* v2: writes a batch and empties it. */
 void v2_batch(writer *w, uint64_t m, uint64_t tick, bytes *batch);

@@ -4,8 +4,9 @@
 #     tests/bench/reading.sh [-q]      -q: only the smaller traces
 #
 # Uses traces of 10 and 100 MB that programs of Go 1.21 (v1) and 1.27 (v2) write, with 8 goroutines and with 20,000,
-# most of which start, block and are unblocked. Prints a table with the target ratios. A line reports a Go release that
+# most of which start, block and are unblocked. Prints a table with the target ratios; batched: gotrace_decoder_next_batch. A line reports a Go release that
 # is missing. The readers are timed on a trace in memory; their memory is measured on the file.
+# Then the processor times (user and system) of `gotrace info` and `gotrace check --jobs=1` on the traces of 10 MB.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -17,7 +18,7 @@ ${CC:-cc} -std=c11 -O2 -I. $([ ! -d /usr/include/stb ] || echo "-isystem /usr/in
 
 sizes='10 100'
 [ "${1-}" != -q ] || sizes=10
-printf '%-24s %12s %12s %12s %10s %10s %10s\n' 'trace' 'Go, M ev/s' 'raw, M ev/s' 'ord., M ev/s' 'raw / Go' 'ord. / Go' 'memory'
+printf '%-24s %10s %10s %10s %10s %10s %10s %10s\n' 'M events a second' Go raw ordered batched 'raw / Go' 'ord. / Go' memory
 for size in $sizes; do
   for goroutines in 8 20000; do
     for release in 1.21 1.27; do
@@ -30,13 +31,28 @@ for size in $sizes; do
       $dir/reader "$trace" 5 >$dir/ours
       awk -v name="$release, $size MB, $goroutines" -v v1=$([ $release != 1.21 ] || echo 1) '
         FNR == NR { go = $2 / $4; go_memory = $6; next }
-        $1 == "raw" { raw = $2 / $3; next }
-        { ordered = $2 / $3; memory = $4 }
+        { speed[$1] = $2 / $3; memory = $4 }
         END {
-          printf "%-24s %12.1f %12.1f %12.1f %10.1f %10.1f %10.4f%s%s\n", name, go / 1e6, raw / 1e6, ordered / 1e6, raw / go,
-                 ordered / go, memory / go_memory, raw / go < 25 ? "  raw: 25" : "",
-                 ordered / go < (v1 ? 30 : 10) ? "  ordered: " (v1 ? 30 : 10) : "" }' $dir/gos $dir/ours
+          raw = speed["raw"] / go
+          ordered = speed["ordered"] / go
+          printf "%-24s %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.4f%s%s\n", name, go / 1e6, speed["raw"] / 1e6,
+                 speed["ordered"] / 1e6, speed["batched"] / 1e6, raw, ordered, memory / go_memory, raw < 25 ? "  raw: 25" : "",
+                 ordered < (v1 ? 30 : 10) ? "  ordered: " (v1 ? 30 : 10) : "" }' $dir/gos $dir/ours
     done
   done
+done
+
+least() { # least COMMAND...: the least seconds that it takes in 7 runs
+  local TIMEFORMAT='%U %S'
+  for _ in 1 2 3 4 5 6 7; do { time "$@" >/dev/null; } 2>&1; done | awk '{ print $1 + $2 }' | sort -g | head -n 1
+}
+
+make -s build/examples/gotrace
+printf '\n%-24s %12s %12s %12s\n' 'gotrace info' 'check, s' 'info, s' 'info / check'
+for trace in "$dir"/*-10-*.trace; do
+  [ -e "$trace" ] || continue
+  awk -v name="$(basename "$trace" .trace)" -v check="$(least build/examples/gotrace check --jobs=1 "$trace")" \
+    -v info="$(least build/examples/gotrace info "$trace")" 'BEGIN {
+      printf "%-24s %12.3f %12.3f %12.2f%s\n", name, check, info, info / check, (info / check > 1.5 ? "  1.5" : "") }'
 done
 echo 'At the end of a line: the ratio that is aimed at, where it is not reached. Memory: of what Go takes.'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The cost of events and the speed of reading, next to other tracers, and what `gotrace record` costs programs, in one run of
-# some minutes: tests/bench/events.sh, reading.sh and record.sh.
+# some minutes: tests/bench/events.sh, reading.sh, viewing.py and record.sh.
 #
 #     tests/bench/run.sh [-q]      -q: quickly, in about a minute
 set -euo pipefail
@@ -8,5 +8,7 @@ cd "$(dirname "$0")"
 ./events.sh "$@"
 echo
 ./reading.sh "$@"
+echo
+./viewing.py "$@"
 echo
 ./record.sh "$@" || echo 'a ratio exceeds its limit: repeat on an idle machine'

@@ -49,9 +49,9 @@ void case_hold_up(pthread_t thread, unsigned microseconds, const int *until);
 /* For signalling between the threads of a case. */
 #define CASE_LOAD(variable) __atomic_load_n(&(variable), __ATOMIC_ACQUIRE)
 #define CASE_STORE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELEASE)
-#define CASE_AWAIT(condition)                \
-  do {                                       \
-    while (!(condition)) case_wait_little(); \
+#define CASE_AWAIT(condition)           \
+  do {                                  \
+    while (!(condition)) case_sleep(5); \
   } while (0)
 void case_wait_little(void);
 void case_sleep(unsigned microseconds);

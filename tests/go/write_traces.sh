@@ -39,7 +39,7 @@ shift
 mkdir -p "$out"
 for release in "$@"; do
   build "$release"
-  rm -f "$out/$release"-*.oracle # of traces that are about to change
+  rm -f "$out/$release"-*.oracle "$out/$release"-*.held # of traces that are about to change
   for name in $("$work/write_traces"); do
     "$work/write_traces" "$name" "$out/$release-$name"
   done

@@ -4,12 +4,20 @@
 #define _GNU_SOURCE 1
 #endif
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -49,14 +57,104 @@ static sigjmp_buf jump;
 static void jump_out(int number) { (void)number, siglongjmp(jump, 1); }
 static void interrupt(int number) { (void)number, pthread_mutex_lock(&mutex), pthread_mutex_unlock(&mutex); }
 
-void *waits_for_ever(void *unused);
-void *waits_for_ever(void *unused) { return pause(), unused; }
+/* Waits that a thread's cancellation ends: which one is the thread's argument. */
+static pthread_mutex_t cancelled_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cancelled_condition = PTHREAD_COND_INITIALIZER;
+static sem_t cancelled_semaphore;
+static pthread_t cancelled_joined;
+static int empty_pipe[2], full_pipe[2], listening, cancelled_epoll;
+enum { CANCELLED_WAITS = 18 };
+
+static void unlock(void *mutex_of) { pthread_mutex_unlock(mutex_of); }
+
+static void wait_for_condition(bool limited) {
+  struct timespec until = {0, 0};
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += 1000;
+  pthread_mutex_lock(&cancelled_mutex);
+  pthread_cleanup_push(unlock, &cancelled_mutex);
+  for (;;)
+    if (limited) pthread_cond_timedwait(&cancelled_condition, &cancelled_mutex, &until);
+    else pthread_cond_wait(&cancelled_condition, &cancelled_mutex);
+  pthread_cleanup_pop(1);
+}
+
+void *waits_for_ever(void *number);
+void *waits_for_ever(void *number) {
+  struct timespec hour = {3600, 0}, far = {0, 0};
+  struct pollfd reading = {empty_pipe[0], POLLIN, 0};
+  struct epoll_event event;
+  fd_set set;
+  char bytes[4096] = {0};
+  FD_ZERO(&set);
+  FD_SET(empty_pipe[0], &set);
+  clock_gettime(CLOCK_REALTIME, &far);
+  far.tv_sec += 1000;
+  for (;;) switch (*(int *)number) {
+    case 0: pause(); break;
+    case 1: nanosleep(&hour, NULL); break;
+    case 2: clock_nanosleep(CLOCK_MONOTONIC, 0, &hour, NULL); break;
+    case 3: usleep(900000); break;
+    case 4: sleep(3600); break;
+    case 5: wait_for_condition(false); break;
+    case 6: wait_for_condition(true); break;
+    case 7: sem_wait(&cancelled_semaphore); break;
+    case 8: sem_timedwait(&cancelled_semaphore, &far); break;
+    case 9: pthread_join(cancelled_joined, NULL); break;
+    case 10: poll(&reading, 1, -1); break;
+    case 11: ppoll(&reading, 1, &hour, NULL); break;
+    case 12: select(empty_pipe[0] + 1, &set, NULL, NULL, NULL); break;
+    case 13: epoll_wait(cancelled_epoll, &event, 1, -1); break;
+    case 14: accept(listening, NULL, NULL); break;
+    case 15:
+      while (read(empty_pipe[0], bytes, 1) < 0) continue;
+      break;
+    case 16:
+      while (write(full_pipe[1], bytes, sizeof bytes) > 0) continue;
+      break;
+    case 17:
+      recv(listening, bytes, 1, 0);
+      pause();
+      break;
+    }
+  return NULL;
+}
+
+void *sleeps(void *unused);
+void *sleeps(void *unused) { return pause(), unused; }
+
+static void cancel_waits(void) {
+  struct sockaddr_in address;
+  pthread_t thread;
+  int number;
+  void *result;
+  memset(&address, 0, sizeof address);
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  listening = socket(AF_INET, SOCK_STREAM, 0);
+  cancelled_epoll = epoll_create1(0);
+  if (pipe(empty_pipe) != 0 || pipe(full_pipe) != 0 || sem_init(&cancelled_semaphore, 0, 0) != 0 ||
+      bind(listening, (struct sockaddr *)&address, sizeof address) != 0 || listen(listening, 1) != 0 ||
+      pthread_create(&cancelled_joined, NULL, sleeps, NULL) != 0)
+    exit(1);
+  for (number = 0; number < CANCELLED_WAITS; number++) {
+    if (pthread_create(&thread, NULL, waits_for_ever, &number) != 0) exit(1);
+    nanosleep(&(struct timespec){0, 5000000}, NULL);
+    if (number == CANCELLED_WAITS / 2) run_thread(last_thing);
+    pthread_cancel(thread);
+    if (pthread_join(thread, &result) != 0 || result != PTHREAD_CANCELED) exit(1);
+  }
+  /* What they waited for is as they found it. */
+  if (pthread_mutex_trylock(&cancelled_mutex) != 0 || pthread_mutex_unlock(&cancelled_mutex) != 0) exit(1);
+  pthread_cancel(cancelled_joined);
+  if (pthread_join(cancelled_joined, &result) != 0 || result != PTHREAD_CANCELED) exit(1);
+}
 
 static void leave_waits(void) {
   struct itimerval soon = {{0, 0}, {0, 10000}};
   struct timespec second = {0, 50000000};
-  pthread_t thread;
-  int ends[2], i;
+  volatile int i;
+  int ends[2];
   char byte;
   if (pipe(ends) != 0) exit(1);
   signal(SIGALRM, jump_out);
@@ -68,12 +166,7 @@ static void leave_waits(void) {
   signal(SIGALRM, interrupt);
   setitimer(ITIMER_REAL, &soon, NULL);
   nanosleep(&second, NULL);
-  for (i = 0; i < 3; i++) {
-    if (pthread_create(&thread, NULL, waits_for_ever, NULL) != 0) exit(1);
-    nanosleep(&(struct timespec){0, 1000000}, NULL);
-    pthread_cancel(thread);
-    pthread_join(thread, NULL);
-  }
+  cancel_waits();
 }
 
 int main(int count, char **words) {

@@ -18,6 +18,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -175,6 +176,9 @@
      char *const *),                                                                                                \
     "GLIBC_2.15")                                                                                                   \
   X(void, _exit, (int), NULL)                                                                                       \
+  X(void, longjmp, (jmp_buf, int), NULL)                                                                            \
+  X(void, _longjmp, (jmp_buf, int), NULL)                                                                           \
+  X(void, siglongjmp, (sigjmp_buf, int), NULL)                                                                      \
   GNU_FUNCTIONS(X)
 
 /* Functions of glibc alone: names of old, of programs with 64-bit offsets, and of programs built with _FORTIFY_SOURCE.
@@ -193,6 +197,7 @@
   X(ssize_t, __recv_chk, (int, void *, size_t, size_t, int), NULL)                           \
   X(ssize_t, __recvfrom_chk, (int, void *, size_t, size_t, int, ADDRESS, socklen_t *), NULL) \
   X(void, closefrom, (int), NULL)                                                            \
+  X(void, __longjmp_chk, (jmp_buf, int), NULL)                                               \
   X(int, close_range, (unsigned, unsigned, int), NULL)                                       \
   X(int, __poll_chk, (struct pollfd *, nfds_t, int, size_t), NULL)                           \
   X(int, __ppoll_chk, (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t), NULL)

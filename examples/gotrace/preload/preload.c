@@ -143,10 +143,12 @@ unsigned wake(const void *key, unsigned count) {
   return woken;
 }
 
-/* A signal handler that interrupted one of the library's functions may have left it by longjmp: then the thread is in a
- * frame above that function's. Another stack, such as that of signal handlers, says nothing. */
+/* A signal handler that interrupted one of the library's functions may have left it by longjmp, or by another kind of
+ * jump, which only a frame above that function's tells; another stack, such as that of signal handlers, says nothing.
+ * If the handler jumped within itself, the rest of the interrupted wait is not shown. */
 NOINLINE bool recover(char *frame) {
-  if (frame <= self.frame || frame >= self.stack_high || !self.frame) return false;
+  bool above = frame > self.frame && frame < self.stack_high;
+  if (!self.frame || !(above || self.inside == JUMPED)) return false;
   if (self.waits) end_wait();
   if (self.in_system_call) end_system_call();
   self.inside = 0;

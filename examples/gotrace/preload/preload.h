@@ -40,7 +40,7 @@ typedef struct thread thread; /* threads.c: a thread that the program created */
 
 /* All zero for a thread that the library has not seen. */
 struct self {
-  unsigned inside; /* in a function of the library, which passes other calls on */
+  unsigned inside; /* in a function of the library, which passes other calls on; JUMPED: a longjmp came in between */
   bool waits, in_system_call;
   bool resolves;
   thread *created;
@@ -52,6 +52,8 @@ struct self {
   pthread_once_t *once;
   void (*once_function)(void);
 };
+
+#define JUMPED 2
 
 extern __thread struct self self;
 

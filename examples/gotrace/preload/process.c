@@ -303,3 +303,18 @@ EXPORT __attribute__((noreturn)) void _exit(int status) {
 }
 
 EXPORT __attribute__((noreturn)) void _Exit(int status) { _exit(status); }
+
+/* See recover(). */
+#define JUMP(name, buffer)                                           \
+  EXPORT __attribute__((noreturn)) void name(buffer to, int value) { \
+    if (self.inside) self.inside = JUMPED;                           \
+    REAL(name)(to, value);                                           \
+    __builtin_unreachable();                                         \
+  }
+JUMP(longjmp, jmp_buf)
+JUMP(_longjmp, jmp_buf)
+JUMP(siglongjmp, sigjmp_buf)
+#if defined(__GLIBC__)
+__attribute__((noreturn)) void __longjmp_chk(jmp_buf to, int value);
+JUMP(__longjmp_chk, jmp_buf)
+#endif

@@ -1,0 +1,149 @@
+/* chrome.c - gotrace export --chrome: the Trace Event Format, for ui.perfetto.dev and chrome://tracing
+ *
+ * Procs are shown as threads. Events on a row come in order of time, each begin before what lies inside, so that
+ * viewers find the slice of an arrow also where several events have the same time. Times are microseconds since the
+ * first event. */
+
+#include "export.h"
+
+#define THREAD_GC 1000000000
+#define THREAD_NO_PROC 1000000001
+#define THREAD_STW 1000000002
+#define THREAD_SCHEDULER 1000000003
+
+static uint64_t thread_of(track where) {
+  switch (where.kind) {
+  case TRACK_PROC: return where.id;
+  case TRACK_GC: return THREAD_GC;
+  case TRACK_STW: return THREAD_STW;
+  case TRACK_SCHEDULER: return THREAD_SCHEDULER;
+  default: return THREAD_NO_PROC;
+  }
+}
+
+/* Begins an object. Fields of its own follow, then close(). */
+static void open(exporter *x, char phase, int64_t time, track where) {
+  int64_t since = between(x->c.base, time);
+  put_string(x->out, x->any ? ",\n{" : "{");
+  x->any = true;
+  print(x->out, "\"ph\":\"%c\",\"ts\":%lld.%03d,\"pid\":1,\"tid\":%llu", phase, (long long)(since / 1000),
+        (int)(since % 1000), (ull)thread_of(where));
+}
+
+static void close(exporter *x) {
+  put_byte(&x->out->block, '}');
+  output_check(x->out);
+}
+
+static void put_text_field(exporter *x, const char *key, uint32_t text) {
+  pool_text t = pool_text_of(text);
+  print(x->out, "\"%s\":", key);
+  put_quoted(x->out, t.data, t.size);
+}
+
+static void put_mark(exporter *x, const mark *m, const char *detail) {
+  bool any = false;
+  print(x->out, ",\"cat\":\"%s\",", m->category);
+  put_text_field(x, "name", m->name);
+  if (!m->g && !m->task && !m->detail) return;
+  put_string(x->out, ",\"args\":{");
+  if (m->g) print(x->out, "\"g\":%llu", (ull)m->g), any = true;
+  if (m->task) print(x->out, "%s\"task\":%llu", any ? "," : "", (ull)m->task), any = true;
+  if (m->detail) {
+    if (any) put_byte(&x->out->block, ',');
+    put_text_field(x, detail, m->detail);
+  }
+  put_byte(&x->out->block, '}');
+}
+
+/* Tasks and regions may last while their goroutine changes procs, so they are asynchronous. */
+static void put_async(exporter *x, track where) {
+  static const char *const names[TRACK_KINDS] = {
+      [TRACK_TASK] = "task", [TRACK_REGION] = "region", [TRACK_EARLY] = "early"};
+  if (!names[where.kind]) return;
+  print(x->out, ",\"id\":\"%s %llu\"", names[where.kind], (ull)where.id);
+}
+
+static bool is_async(track where) { return where.kind >= TRACK_TASK && where.kind <= TRACK_EARLY; }
+
+static void put_arrow(exporter *x, char phase, track where, int64_t time, uint64_t arrow) {
+  open(x, phase, time, where);
+  print(x->out, "%s,\"cat\":\"unblock\",\"name\":\"unblock\",\"id\":%llu", phase == 'f' ? ",\"bp\":\"e\"" : "",
+        (ull)arrow);
+  close(x);
+}
+
+static void chrome_begin(exporter *x, track where, int64_t time, const mark *m) {
+  open(x, is_async(where) ? 'b' : 'B', time, where);
+  put_async(x, where);
+  put_mark(x, m, "reason");
+  close(x);
+  if (m->arrow) put_arrow(x, 'f', where, time, m->arrow);
+}
+
+static void chrome_end(exporter *x, track where, int64_t time, const mark *m) {
+  open(x, is_async(where) ? 'e' : 'E', time, where);
+  put_async(x, where);
+  put_mark(x, m, "until");
+  close(x);
+}
+
+static void chrome_instant(exporter *x, track where, int64_t time, const mark *m) {
+  if (m->arrow) {
+    put_arrow(x, 's', where, time, m->arrow);
+    return;
+  }
+  open(x, 'i', time, where);
+  put_string(x->out, ",\"s\":\"t\"");
+  put_mark(x, m, "category");
+  close(x);
+}
+
+static void chrome_count(exporter *x, unsigned counter, int64_t time, int64_t value) {
+  open(x, 'C', time, (track){TRACK_NO_PROC, 0, 0});
+  print(x->out, ",\"name\":\"%s\",\"args\":{\"bytes\":%lld}", counter_names[counter], (long long)value);
+  close(x);
+}
+
+/* Metadata: the name and place of a row. `thread`: NOBODY for the process. */
+static void put_name(exporter *x, uint64_t thread_id, const char *name, size_t size, int64_t place) {
+  bool process = thread_id == NOBODY;
+  int part;
+  for (part = 0; part < 2; part++) {
+    put_string(x->out, x->any ? ",\n{" : "{");
+    x->any = true;
+    print(x->out, "\"ph\":\"M\",\"pid\":1,\"tid\":%llu,\"name\":\"%s_%s\",\"args\":{", process ? 0 : (ull)thread_id,
+          process ? "process" : "thread", part ? "sort_index" : "name");
+    if (part) print(x->out, "\"sort_index\":%lld}", (long long)place);
+    else {
+      put_string(x->out, "\"name\":");
+      put_quoted(x->out, name, size);
+      put_byte(&x->out->block, '}');
+    }
+    close(x);
+  }
+}
+
+static void chrome_finish(exporter *x) {
+  const proc *p;
+  put_name(x, NOBODY, x->file, strlen(x->file), 0);
+  put_name(x, THREAD_GC, "GC", 2, -3);
+  put_name(x, THREAD_STW, "stopped world", 13, -2);
+  put_name(x, THREAD_SCHEDULER, "scheduler", 9, -1);
+  for (p = x->c.w ? x->c.w->proc_list : NULL; p; p = p->next) {
+    char name[32];
+    int size = snprintf(name, sizeof name, "Proc %llu", (ull)p->id);
+    put_name(x, p->id, name, (size_t)size, p->id < INT32_MAX ? (int64_t)p->id : INT32_MAX - 1);
+  }
+  put_name(x, THREAD_NO_PROC, "no proc", 7, INT32_MAX);
+  put_string(x->out, "\n]}\n");
+}
+
+void chrome_open(exporter *x) {
+  x->begin = chrome_begin;
+  x->end = chrome_end;
+  x->instant = chrome_instant;
+  x->count = chrome_count;
+  x->finish = chrome_finish;
+  put_string(x->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+}

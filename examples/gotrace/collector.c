@@ -1,0 +1,235 @@
+/* collector.c - the garbage collector: see collector.h */
+
+#include "collector.h"
+
+#include <stdlib.h>
+
+enum { ASSISTS = 1, MARKS = 2 }; /* goroutine.collects: in a mark assist; a background worker */
+
+/* ----------------------------------------------------------------------------------------------------- pauses ---- */
+
+static pause_reason *reason_of(collector *gc, uint32_t name) {
+  unsigned i;
+  for (i = 0; i < gc->reason_count; i++)
+    if (gc->reasons[i].name == name) return &gc->reasons[i];
+  if (gc->reason_count < MOST_PAUSE_REASONS) gc->reasons[gc->reason_count++].name = name;
+  return &gc->reasons[i];
+}
+
+static void end_pause(collector *gc, const goroutine *g, int64_t from, int64_t end) {
+  int64_t begin = g->stw_since < from ? from : g->stw_since;
+  if (end < from) return;
+  histogram_add(&gc->pauses, between(begin, end), begin, g->id);
+  histogram_add(&reason_of(gc, g->stw_reason)->pauses, between(begin, end), begin, g->id);
+}
+
+static void end_collection(collector *gc, int64_t from, int64_t end) {
+  int64_t begin = gc->collecting < from ? from : gc->collecting;
+  if (gc->is_collecting && end >= from) histogram_add(&gc->collections, between(begin, end), begin, 0);
+  gc->is_collecting = false;
+}
+
+/* ------------------------------------------------------------------------------------------------ utilization ---- */
+
+/* Of changes at the same time, the lowest utilization counts. */
+static void add_change(collector *gc, int64_t time, double value, int64_t from) {
+  utilization *last = gc->count ? &gc->changes[gc->count - 1] : NULL;
+  if (time < from) { /* what counts is how the part begins */
+    time = from;
+    if (gc->count) *last = (utilization){from, value};
+  }
+  if (last && last->value == value) return;
+  if (last && last->time == time) {
+    if (value < last->value) last->value = value;
+    return;
+  }
+  if (gc->count == MOST_CHANGES) gc->too_many = true;
+  if (gc->too_many) return;
+  GROW(gc->changes, gc->count, gc->capacity);
+  gc->changes[gc->count++] = (utilization){time, value};
+}
+
+static void set_procs(collector *gc, uint64_t procs, int64_t time, int64_t from) {
+  size_t i;
+  if (procs > GOTRACE_FAKE_PROC) return;
+  while (gc->procs > procs) gc->busy -= gc->on_proc[--gc->procs] > 0;
+  for (i = gc->procs; i < procs; i++) {
+    GROW(gc->on_proc, gc->procs, gc->procs_capacity);
+    gc->on_proc[gc->procs++] = 0;
+  }
+  if (!gc->count && procs) add_change(gc, time, 1, from);
+  if (gc->counts_count && gc->counts[gc->counts_count - 1].count == procs) return;
+  GROW(gc->counts, gc->counts_count, gc->counts_capacity);
+  gc->counts[gc->counts_count++] = (procs_count){time, procs};
+}
+
+static void change_proc(collector *gc, const op *o, int change) {
+  uint64_t p = o->m && o->m->p ? o->m->p->id : NOBODY;
+  if (p >= gc->procs) return;
+  gc->busy -= gc->on_proc[p] > 0;
+  gc->on_proc[p] += change;
+  gc->busy += gc->on_proc[p] > 0;
+}
+
+static bool executes(unsigned status) { return status == GO_RUNNING || status == GO_SYSCALL; }
+
+/* A goroutine of the collector begins (1) or ends (-1) to use a proc. */
+static void change_go(collector *gc, const op *o, const goroutine *g, unsigned next) {
+  bool before = g && executes(g->status), after = executes(next);
+  if (!g || !g->collects || before == after) return;
+  change_proc(gc, o, after ? 1 : -1);
+}
+
+/* Something was active on a proc since the trace began, which is told only now. */
+static void was_active(collector *gc) {
+  size_t i, at = 0;
+  for (i = 0; i < gc->count; i++) {
+    while (at + 1 < gc->counts_count && gc->counts[at + 1].time < gc->changes[i].time) at++;
+    gc->changes[i].value -= 1.0 / (double)gc->counts[at].count;
+    if (gc->changes[i].value < 0) gc->changes[i].value = 0;
+  }
+}
+
+static void assist(collector *gc, const op *o, goroutine *g, bool begins) {
+  change_proc(gc, o, begins ? 1 : -1);
+  if (!g) return;
+  gc->any = true;
+  g->collects = (uint8_t)(begins ? g->collects | ASSISTS : g->collects & ~ASSISTS);
+}
+
+static bool is_worker(uint32_t label) {
+  pool_text text = pool_text_of(label);
+  return text.size >= 3 && memcmp(text.data, "GC ", 3) == 0 && !pool_text_is(label, "GC (idle)");
+}
+
+static bool is_collectors(uint32_t pause_reason_name) {
+  pool_text text = pool_text_of(pause_reason_name);
+  return memmem(text.data, text.size, "GC", 2) != NULL;
+}
+
+/* An operation that may change utilization. Nothing can be said before the number of procs is known. */
+static void take_utilization(collector *gc, world *w, const op *o, int64_t from) {
+  goroutine *g = o->m ? o->m->g : NULL;
+  size_t busy;
+  switch (o->kind) {
+  case GOTRACE_V2_PROCS_CHANGE: break;
+  case GOTRACE_V2_GO_START: change_go(gc, o, world_go(w, o->id), GO_RUNNING); break;
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_BLOCK:
+  case GOTRACE_V2_GO_DESTROY:
+  case GOTRACE_V2_GO_DESTROY_SYSCALL:
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: change_go(gc, o, g, GO_NONE); break;
+  case GOTRACE_V2_STW_BEGIN: gc->stopped += is_collectors(o->name); break;
+  case GOTRACE_V2_STW_END: gc->stopped -= g && is_collectors(g->stw_reason); break;
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: assist(gc, o, g, true); break;
+  case GOTRACE_V2_GC_MARK_ASSIST_END: assist(gc, o, g, false); break;
+  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
+    if (w->generation > 1) return; /* everything is known already */
+    if (g && executes(g->status)) was_active(gc);
+    assist(gc, o, world_go(w, o->id), true);
+    break;
+  case GOTRACE_V2_GO_LABEL:
+    if (!is_worker(o->name)) return;
+    if (g) g->collects |= MARKS, gc->any = true;
+    change_proc(gc, o, 1);
+    break;
+  default: return;
+  }
+  busy = gc->stopped > 0 ? gc->procs : gc->busy;
+  add_change(gc, o->time, 1 - (double)busy / (double)gc->procs, from);
+}
+
+/* The integral of the utilization from the beginning to a time. `at`: where the change before an earlier time was. */
+static double integral(const collector *gc, const double *sums, int64_t time, size_t *at) {
+  while (*at + 1 < gc->count && gc->changes[*at + 1].time <= time) ++*at;
+  return sums[*at] + gc->changes[*at].value * (double)(time - gc->changes[*at].time);
+}
+
+/* Utilization in a window is linear between the moments at which one of its edges meets a change. So the minimum is at
+ * such a moment. */
+double minimum_utilization(const collector *gc, int64_t window) {
+  size_t left = 0, right = 0, i = 0, j = 0;
+  double *sums, least = 1;
+  int64_t first, last, time;
+  if (gc->too_many || gc->count < 2) return -1;
+  first = gc->changes[0].time;
+  last = gc->changes[gc->count - 1].time;
+  if (window > last - first) window = last - first;
+  if (window <= 0) return 0;
+  sums = resize(NULL, gc->count * sizeof *sums);
+  sums[0] = 0;
+  for (i = 1; i < gc->count; i++)
+    sums[i] = sums[i - 1] + gc->changes[i - 1].value * (double)(gc->changes[i].time - gc->changes[i - 1].time);
+  for (i = 0, time = first; time <= last - window;) {
+    double value = (integral(gc, sums, time + window, &right) - integral(gc, sums, time, &left)) / (double)window;
+    if (value < least) least = value;
+    while (i < gc->count && gc->changes[i].time <= time) i++;
+    while (j < gc->count && gc->changes[j].time - window <= time) j++;
+    if (i == gc->count && j == gc->count) break;
+    time = i < gc->count ? gc->changes[i].time : INT64_MAX;
+    if (j < gc->count && gc->changes[j].time - window < time) time = gc->changes[j].time - window;
+  }
+  free(sums);
+  return least < 0 ? 0 : least;
+}
+
+/* --------------------------------------------------------------------------------------------------- consumer ---- */
+
+/* Whether a kind matters as long as the collector has no goroutine. */
+static bool begins_something(unsigned kind) {
+  switch (kind) {
+  case GOTRACE_V2_PROCS_CHANGE:
+  case GOTRACE_V2_STW_BEGIN:
+  case GOTRACE_V2_STW_END:
+  case GOTRACE_V2_GC_BEGIN:
+  case GOTRACE_V2_GC_ACTIVE:
+  case GOTRACE_V2_GC_END:
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
+  case GOTRACE_V2_GC_MARK_ASSIST_END:
+  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
+  case GOTRACE_V2_GO_LABEL: return true;
+  default: return false;
+  }
+}
+
+void collector_take(collector *gc, world *w, const op *o, int64_t from) {
+  goroutine *g;
+  if (!gc->any && !begins_something(o->kind)) return;
+  g = o->m ? o->m->g : NULL;
+  switch (o->kind) {
+  case GOTRACE_V2_PROCS_CHANGE: set_procs(gc, o->id, o->time, from); break;
+  case GOTRACE_V2_STW_BEGIN:
+    if (g) g->stw_since = o->time, g->stw_reason = o->name;
+    break;
+  case GOTRACE_V2_STW_END:
+    if (g && g->stw) end_pause(gc, g, from, o->time);
+    break;
+  case GOTRACE_V2_GC_BEGIN:
+  case GOTRACE_V2_GC_ACTIVE:
+    if (gc->is_collecting) break;
+    gc->is_collecting = true;
+    gc->collecting = o->kind == GOTRACE_V2_GC_BEGIN ? o->time : w->sync;
+    break;
+  case GOTRACE_V2_GC_END: end_collection(gc, from, o->time); break;
+  default: break;
+  }
+  if (gc->procs) take_utilization(gc, w, o, from);
+}
+
+void collector_end(collector *gc, const world *w, int64_t from, int64_t end) {
+  const goroutine *g;
+  for (g = w->live; g; g = g->next)
+    if (g->stw) end_pause(gc, g, from, end);
+  end_collection(gc, from, end);
+  if (gc->count) add_change(gc, end, 0, from);
+}
+
+void collector_free(collector *gc) {
+  unsigned i;
+  for (i = 0; i <= MOST_PAUSE_REASONS; i++) histogram_free(&gc->reasons[i].pauses);
+  histogram_free(&gc->pauses);
+  histogram_free(&gc->collections);
+  free(gc->changes);
+  free(gc->on_proc);
+  free(gc->counts);
+}

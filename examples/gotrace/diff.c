@@ -1,0 +1,216 @@
+/* diff.c - gotrace diff: two traces side by side, what changed beyond noise first
+ *
+ * Compares the times of single stretches, tasks, regions and pauses, group by group (summary.h). A change is beyond
+ * noise if
+ *
+ * - the averages differ by more than three standard errors of their difference, or the numbers of times, per second of
+ *   trace, by more than three times the root of their sum (as for events that are independent of each other), and
+ * - the total, per second of trace, changed by more than 2 % and by more than 0.1 % of a second.
+ *
+ * Of many rows a few pass by chance: one of 370 that are normally distributed. */
+
+#include "commands.h"
+#include "summary.h"
+
+#include <stdlib.h>
+
+typedef struct row {
+  const char *what;      /* the kind of times */
+  uint32_t name, reason; /* texts */
+  histogram h[2];        /* of the two traces; the memory is the summaries' */
+  double rate[2];        /* total, nanoseconds per second of trace */
+  bool beyond;
+} row;
+
+typedef struct rows {
+  row *all;
+  size_t count, capacity;
+  map places; /* by a hash of what, name and reason, to 1 + the place; chains by comparing */
+} rows;
+
+static void add_row(rows *r, unsigned side, const char *what, uint32_t name, uint32_t reason, const histogram *h) {
+  struct {
+    uint64_t what, name, reason;
+  } key = {(uint64_t)(uintptr_t)what, name, reason};
+  uint64_t hash = hash_of(&key, sizeof key);
+  size_t place;
+  row *at;
+  if (!h->count) return;
+  for (;; hash++) {
+    place = (size_t)(uintptr_t)map_get(&r->places, hash);
+    if (!place) break;
+    at = &r->all[place - 1];
+    if (at->what == what && at->name == name && at->reason == reason) break;
+  }
+  if (!place) {
+    GROW(r->all, r->count, r->capacity);
+    at = &r->all[r->count++];
+    memset(at, 0, sizeof *at);
+    at->what = what;
+    at->name = name;
+    at->reason = reason;
+    map_put(&r->places, hash, (void *)(uintptr_t)r->count);
+  }
+  r->all[place ? place - 1 : r->count - 1].h[side] = *h;
+}
+
+static void add_summary(rows *r, unsigned side, const summary *sum) {
+  static const char running[] = "running", runnable[] = "runnable", syscalls[] = "in system calls",
+                    blocked[] = "blocked", of_task[] = "task", region[] = "region", pause[] = "stopped world";
+  const group *g;
+  uint32_t i;
+  for (g = sum->functions.list; g; g = g->next) {
+    add_row(r, side, running, g->name, 0, &g->running);
+    add_row(r, side, runnable, g->name, 0, &g->runnable);
+    add_row(r, side, syscalls, g->name, 0, &g->syscall);
+    for (i = 0; i < g->blocked_count; i++)
+      if (g->blocked[i]) add_row(r, side, blocked, g->name, sum->reasons[i].name, g->blocked[i]);
+  }
+  for (g = sum->tasks.list; g; g = g->next) add_row(r, side, of_task, g->name, 0, &g->whole);
+  for (g = sum->regions.list; g; g = g->next) add_row(r, side, region, g->name, 0, &g->whole);
+  for (i = 0; i < sum->gc.reason_count; i++)
+    add_row(r, side, pause, sum->gc.reasons[i].name, 0, &sum->gc.reasons[i].pauses);
+}
+
+static double magnitude(double value) { return value < 0 ? -value : value; }
+
+static double average(const histogram *h) { return h->count ? (double)h->total / (double)h->count : 0; }
+
+/* The square of the average's standard error. One time says nothing of that: it may be as large as the time. */
+static double error_squared(const histogram *h) {
+  double mean = average(h), count = (double)h->count, variance;
+  if (h->count < 2) return mean * mean;
+  variance = h->squares / count - mean * mean;
+  return variance > 0 ? variance / (count - 1) : 0;
+}
+
+static void judge(row *r, const double seconds[2]) {
+  const histogram *a = &r->h[0], *b = &r->h[1];
+  double often[2], difference = average(b) - average(a), most, more;
+  unsigned i;
+  for (i = 0; i < 2; i++) {
+    r->rate[i] = (double)r->h[i].total / seconds[i];
+    often[i] = (double)r->h[i].count / seconds[i];
+  }
+  most = r->rate[0] > r->rate[1] ? r->rate[0] : r->rate[1];
+  if (magnitude(r->rate[1] - r->rate[0]) < 0.02 * most || magnitude(r->rate[1] - r->rate[0]) < 1e6) return;
+  more = often[1] - often[0];
+  r->beyond = (a->count && b->count && difference * difference > 9 * (error_squared(a) + error_squared(b))) ||
+              more * more > 9 * (often[0] / seconds[0] + often[1] / seconds[1]); /* a count's variance is the count */
+}
+
+static int by_change(const void *a, const void *b) {
+  const row *x = a, *y = b;
+  double of_x = magnitude(x->rate[1] - x->rate[0]), of_y = magnitude(y->rate[1] - y->rate[0]);
+  if (x->beyond != y->beyond) return x->beyond ? -1 : 1;
+  if (of_x < of_y || of_x > of_y) return of_x < of_y ? 1 : -1;
+  return x->name < y->name ? -1 : x->name > y->name ? 1 : x->reason < y->reason ? -1 : x->reason > y->reason;
+}
+
+/* ----------------------------------------------------------------------------------------------------- output ---- */
+
+static void put_duration(output *out, double nanoseconds) {
+  if (nanoseconds >= 1e9) print(out, " %9.3f s ", nanoseconds / 1e9);
+  else if (nanoseconds >= 1e6) print(out, " %9.3f ms", nanoseconds / 1e6);
+  else if (nanoseconds >= 1e3) print(out, " %9.3f us", nanoseconds / 1e3);
+  else print(out, " %9.0f ns", nanoseconds);
+}
+
+static void put_row(output *out, const row *r) {
+  pool_text name = pool_text_of(r->name), reason = pool_text_of(r->reason);
+  unsigned i;
+  if (r->rate[0] > 0) print(out, "%+9.1f %%", 100 * (r->rate[1] - r->rate[0]) / r->rate[0]);
+  else print(out, "%11s", "new");
+  for (i = 0; i < 2; i++) {
+    print(out, " %9llu", (ull)r->h[i].count);
+    put_duration(out, (double)r->h[i].total);
+    put_duration(out, average(&r->h[i]));
+    put_duration(out, (double)histogram_percentile(&r->h[i], 0.99));
+    put_string(out, " ");
+  }
+  print(out, " %s", r->what);
+  if (reason.size) put_string(out, " for "), put_visible(out, reason.data, reason.size);
+  put_string(out, ": ");
+  put_visible(out, name.size ? name.data : "(unknown)", name.size ? name.size : 9);
+  put_byte(&out->block, '\n');
+}
+
+static void put_object(output *out, const row *r) {
+  static const char *const sides[] = {"a", "b"};
+  pool_text name = pool_text_of(r->name), reason = pool_text_of(r->reason);
+  unsigned i;
+  print(out, "{\"kind\":\"%s\",\"name\":", r->what);
+  put_quoted(out, name.data, name.size);
+  put_string(out, ",\"reason\":");
+  put_quoted(out, reason.data, reason.size);
+  print(out, ",\"beyond_noise\":%s", r->beyond ? "true" : "false");
+  for (i = 0; i < 2; i++)
+    print(out, ",\"%s\":{\"count\":%llu,\"total\":%llu,\"p50\":%lld,\"p99\":%lld,\"longest\":%lld}", sides[i],
+          (ull)r->h[i].count, (ull)r->h[i].total, (long long)histogram_percentile(&r->h[i], 0.5),
+          (long long)histogram_percentile(&r->h[i], 0.99), (long long)r->h[i].longest);
+  put_string(out, "}\n");
+}
+
+#define MOST_OTHERS 20
+
+static void print_rows(const rows *r, const settings *set, char **paths) {
+  output out;
+  size_t i, beyond = 0;
+  output_direct(&out);
+  for (i = 0; i < r->count; i++) beyond += r->all[i].beyond;
+  if (!set->json) {
+    put_string(&out, "A is ");
+    put_visible(&out, paths[0], strlen(paths[0]));
+    put_string(&out, ", B is ");
+    put_visible(&out, paths[1], strlen(paths[1]));
+    put_string(&out, "; the change is that of the total in a second of trace\n\n");
+    print(&out, "%11s %9s %12s %12s %12s  %9s %12s %12s %12s\n", "change", "count A", "total A", "average A", "p99 A",
+          "count B", "total B", "average B", "p99 B");
+    print(&out, "changes beyond noise: %zu\n", beyond);
+  }
+  for (i = 0; i < r->count; i++, output_check(&out)) {
+    if (set->json) {
+      put_object(&out, &r->all[i]);
+      continue;
+    }
+    if (i == beyond) put_string(&out, "changes within noise\n");
+    if (i >= beyond + MOST_OTHERS) continue;
+    put_row(&out, &r->all[i]);
+  }
+  if (!set->json && r->count > beyond + MOST_OTHERS)
+    print(&out, "%11s %zu more\n", "", r->count - beyond - MOST_OTHERS);
+  output_close(&out);
+}
+
+int command_diff(char **paths, int count, const settings *set) {
+  summary *sums[2];
+  rows r;
+  double seconds[2];
+  int i, status = 0;
+  size_t j;
+  (void)count;
+  memset(&r, 0, sizeof r);
+  for (i = 0; i < 2; i++) {
+    input in;
+    if (!input_open(&in, paths[i], true)) return 1;
+    sums[i] = resize(NULL, sizeof *sums[i]);
+    memset(sums[i], 0, sizeof *sums[i]);
+    if (summarize(sums[i], &in, set) != GOTRACE_END_OF_TRACE) {
+      erase_progress();
+      report("%s", input_error(&in));
+      status = 1;
+    }
+    erase_progress();
+    seconds[i] = sums[i]->duration > 0 ? (double)sums[i]->duration / 1e9 : 1e-9;
+    add_summary(&r, (unsigned)i, sums[i]);
+    input_close(&in);
+    pool_forget_ids();
+  }
+  for (j = 0; j < r.count; j++) judge(&r.all[j], seconds);
+  if (r.count) qsort(r.all, r.count, sizeof *r.all, by_change);
+  if (!status) print_rows(&r, set, paths);
+  free(r.all);
+  map_free(&r.places);
+  for (i = 0; i < 2; i++) summary_free(sums[i]), free(sums[i]);
+  return status;
+}

@@ -1,0 +1,71 @@
+/* export.h - what `gotrace export` shows, and the formats that show it
+ *
+ *     export.c     decides what is shown on which track
+ *     chrome.c     Chrome's Trace Event Format, JSON
+ *     perfetto.c   Perfetto's protobuf
+ *
+ * A track holds slices, which nest, and instants. Arrows lead from an instant to the begin of a slice. All calls for a
+ * track come in order of time, but for a task or region that was there before: it begins at the begin of the part. */
+
+#ifndef EXPORT_H
+#define EXPORT_H
+
+#include "source.h"
+
+enum {
+  TRACK_PROC,      /* which goroutine is on the proc */
+  TRACK_NO_PROC,   /* what happens without a proc */
+  TRACK_SCHEDULER, /* wake-ups that no goroutine causes */
+  TRACK_GC,
+  TRACK_STW,    /* stopped worlds, which need not nest with collections */
+  TRACK_TASK,   /* one task */
+  TRACK_REGION, /* regions of one goroutine */
+  TRACK_EARLY,  /* one region that was there before the part */
+  TRACK_GO,     /* status of one goroutine; not for formats without goroutine tracks */
+  TRACK_KINDS
+};
+
+enum { COUNTER_HEAP, COUNTER_GOAL, COUNTER_RUNNABLE, COUNTER_RUNNING, COUNTER_SYSCALL, COUNTER_WAITING, COUNTERS };
+
+typedef struct track {
+  unsigned kind;
+  uint64_t id;   /* proc, task, goroutine, or any number */
+  uint32_t name; /* text, of a track for each goroutine */
+} track;
+
+typedef struct mark {
+  uint32_t name;        /* text */
+  const char *category; /* a constant */
+  uint32_t stack;       /* 0: none */
+  uint64_t arrow;       /* an instant's begins there, a slice's ends there; 0: none */
+  uint64_t g, task;     /* shown as details, unless 0 */
+  uint32_t detail;      /* text, a reason or category; 0: none */
+} mark;
+
+typedef struct exporter {
+  consumer c;
+  output *out;
+  const char *file; /* name of the trace */
+  bool goroutines;  /* the format shows tracks of goroutines, between which arrows lead; else between procs */
+  uint64_t arrows;  /* number of them */
+  unsigned stw;     /* stopped worlds that are shown */
+  bool gc;          /* a collection is shown */
+  map rows, tasks, regions;
+  uint64_t early; /* number of regions that were there before */
+  int64_t counts[COUNTERS], counts_told[COUNTERS], counts_time;
+  bool any; /* something was written */
+  /* The format. */
+  void (*begin)(struct exporter *, track, int64_t time, const mark *);
+  void (*end)(struct exporter *, track, int64_t time, const mark *); /* the same mark but for `detail` */
+  void (*instant)(struct exporter *, track, int64_t time, const mark *);
+  void (*count)(struct exporter *, unsigned counter, int64_t time, int64_t value);
+  void (*finish)(struct exporter *);
+} exporter;
+
+extern const char *const counter_names[COUNTERS];
+
+/* Sets the functions of a format and writes what it begins with. */
+void chrome_open(exporter *x);
+void perfetto_open(exporter *x);
+
+#endif

@@ -1,0 +1,465 @@
+/* filter.c - which events and stretches a command is about: see filter.h
+ *
+ * Whether something is selected is decided by `facts`, which are the same for events and operations. What has to be
+ * known about a goroutine (its function, the tasks of its open regions) is kept here by what goes through the filter.
+ */
+
+#include "commands.h"
+#include "source.h"
+
+#include <stdlib.h>
+#include <strings.h>
+#include <time.h>
+
+/* What a filter knows about a goroutine. */
+typedef struct member {
+  uint64_t *tasks; /* of its open regions, the innermost last */
+  uint32_t depth, capacity;
+  uint32_t function; /* text: events only, operations have it from the world; 0: unknown */
+} member;
+
+typedef struct facts {
+  unsigned family, kind;
+  uint64_t m, p, g;      /* where; NOBODY: nowhere */
+  uint64_t other, proc;  /* the goroutine, proc concerned; NOBODY: none */
+  uint32_t functions[2]; /* texts: of g and other; 0: unknown */
+  const char *reason;    /* NULL: none */
+  size_t reason_size;
+  uint64_t task; /* that it is about, if has_task */
+  bool has_task;
+} facts;
+
+enum { IDS_GO, IDS_PROC, IDS_THREAD };
+
+static bool read_ids(filter *f, unsigned which, const char *text) {
+  size_t count = 0;
+  char *end;
+  for (; *text; text = end + (*end == ',')) {
+    if (*text < '0' || *text > '9') return false;
+    f->ids[which] = resize(f->ids[which], (count + 1) * sizeof(uint64_t));
+    f->ids[which][count++] = strtoull(text, &end, 10);
+    if (*end && *end != ',') return false;
+  }
+  f->id_counts[which] = count;
+  return count > 0;
+}
+
+static bool has_id(const filter *f, unsigned which, uint64_t id) {
+  size_t i;
+  for (i = 0; i < f->id_counts[which]; i++)
+    if (f->ids[which][i] == id) return id != NOBODY;
+  return false;
+}
+
+/* Names of kinds, of any format. */
+static bool read_kinds(filter *f, const char *text) {
+  while (*text) {
+    size_t size = strcspn(text, ","), count, i;
+    bool found = false;
+    int family;
+    for (family = 1; family <= 2; family++) {
+      const gotrace_event_spec *specs = gotrace_event_specs(family, &count);
+      for (i = 0; i < count; i++) {
+        if (strlen(specs[i].name) != size || strncasecmp(specs[i].name, text, size) != 0) continue;
+        f->kinds[family - 1][specs[i].number & 0xff] = found = true;
+      }
+    }
+    if (!found) return false;
+    text += size;
+    text += *text == ',';
+  }
+  return true;
+}
+
+void filter_open(filter *f, const settings *set) {
+  static const struct {
+    unsigned option, ids;
+    const char *name;
+  } numbers[] = {{BY_GO, IDS_GO, "goroutine"}, {BY_PROC, IDS_PROC, "proc"}, {BY_THREAD, IDS_THREAD, "thread"}};
+  const char *task = set->by[BY_TASK];
+  char *end;
+  size_t i;
+  memset(f, 0, sizeof *f);
+  f->set = set;
+  for (i = 0; i < FILTERS; i++) f->on |= set->by[i] != NULL;
+  for (i = 0; i < COUNT(numbers); i++) {
+    const char *value = set->by[numbers[i].option];
+    if (value && !read_ids(f, numbers[i].ids, value)) usage("invalid %s '%s'", numbers[i].name, value);
+  }
+  if (set->by[BY_KIND] && !read_kinds(f, set->by[BY_KIND])) usage("'%s' are no kinds of events", set->by[BY_KIND]);
+  if (!task) return;
+  f->any_task = true;
+  f->task = *task >= '0' && *task <= '9' ? strtoull(task, &end, 10) : NOBODY;
+  if (f->task != NOBODY && *end) f->task = NOBODY;
+}
+
+void filter_close(filter *f) {
+  size_t i;
+  for (i = 0; i < COUNT(f->ids); i++) free(f->ids[i]);
+  for (i = 0; i < f->members.count; i++) free(((member *)f->members.values[i])->tasks);
+  map_free(&f->members);
+  map_free(&f->tasks);
+  free(f->functions);
+}
+
+/* ----------------------------------------------------------------------------------------------- tasks, functions ----
+ */
+
+static member *member_of(filter *f, uint64_t g, bool add) {
+  member *known = g == NOBODY ? NULL : map_get(&f->members, g);
+  if (known || !add || g == NOBODY) return known;
+  known = keep(sizeof *known);
+  map_put(&f->members, g, known);
+  return known;
+}
+
+static bool is_task(const filter *f, uint64_t id) {
+  return f->task != NOBODY ? id == f->task : map_get(&f->tasks, id) != NULL;
+}
+
+static bool in_task(filter *f, uint64_t g) {
+  const member *known = member_of(f, g, false);
+  return known && known->depth && is_task(f, known->tasks[known->depth - 1]);
+}
+
+static void enter(filter *f, uint64_t g, uint64_t task) {
+  member *known = member_of(f, g, true);
+  if (!known) return;
+  GROW(known->tasks, known->depth, known->capacity);
+  known->tasks[known->depth++] = task;
+}
+
+static void leave(filter *f, uint64_t g) {
+  member *known = member_of(f, g, false);
+  if (known && known->depth) known->depth--;
+}
+
+static void name_task(filter *f, uint64_t id, const char *name, size_t size) {
+  const char *wanted = f->set->by[BY_TASK];
+  if (size == strlen(wanted) && memcmp(name, wanted, size) == 0) map_put(&f->tasks, id, f);
+  else if (map_get(&f->tasks, id)) map_put(&f->tasks, id, NULL);
+}
+
+/* A goroutine begins: it inherits the task of its creator's innermost region. */
+static void inherit(filter *f, uint64_t creator, uint64_t g) {
+  const member *from = member_of(f, creator, false);
+  member *to = member_of(f, g, from && from->depth);
+  uint64_t task = from && from->depth ? from->tasks[from->depth - 1] : 0;
+  if (!to) return;
+  to->depth = 0;
+  to->function = 0;
+  if (from && from->depth) enter(f, g, task);
+}
+
+static bool has_function(filter *f, uint32_t name) {
+  if (!name) return false;
+  if (name >= f->functions_capacity) {
+    uint32_t capacity = 2 * name + 64;
+    f->functions = resize(f->functions, capacity);
+    memset(f->functions + f->functions_capacity, 0, capacity - f->functions_capacity);
+    f->functions_capacity = capacity;
+  }
+  if (!f->functions[name]) f->functions[name] = pool_text_contains(name, f->set->by[BY_FUNCTION]) ? 1 : 2;
+  return f->functions[name] == 1;
+}
+
+/* --------------------------------------------------------------------------------------------------------- events ----
+ */
+
+/* Operations also have kinds that no event has. */
+static bool has_kind(const filter *f, unsigned family, unsigned kind) {
+  return kind < COUNT(f->kinds[0]) && f->kinds[family - 1][kind];
+}
+
+static bool selected(filter *f, const facts *k) {
+  const char *const *by = f->set->by;
+  if (by[BY_GO] && !has_id(f, IDS_GO, k->g) && !has_id(f, IDS_GO, k->other)) return false;
+  if (by[BY_FUNCTION] && !has_function(f, k->functions[0]) && !has_function(f, k->functions[1])) return false;
+  if (by[BY_PROC] && !has_id(f, IDS_PROC, k->p) && !has_id(f, IDS_PROC, k->proc)) return false;
+  if (by[BY_THREAD] && !has_id(f, IDS_THREAD, k->m)) return false;
+  if (by[BY_KIND] && !has_kind(f, k->family, k->kind)) return false;
+  if (by[BY_TASK] && !(k->has_task && is_task(f, k->task)) && !in_task(f, k->g) && !in_task(f, k->other)) return false;
+  if (!by[BY_REASON]) return true;
+  return k->reason && strlen(by[BY_REASON]) == k->reason_size && memcmp(k->reason, by[BY_REASON], k->reason_size) == 0;
+}
+
+/* What an event of a kind concerns, by its arguments' names: the goroutine g, the proc p, the task t, a reason r. */
+static char concerns(unsigned kind) {
+  switch (kind) {
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED:
+  case GOTRACE_V2_GO_CREATE_SYSCALL:
+  case GOTRACE_V2_GO_START:
+  case GOTRACE_V2_GO_UNBLOCK:
+  case GOTRACE_V2_GO_SWITCH:
+  case GOTRACE_V2_GO_SWITCH_DESTROY:
+  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
+  case GOTRACE_V2_GO_STATUS:
+  case GOTRACE_V2_GO_STATUS_STACK: return 'g';
+  case GOTRACE_V2_PROC_START:
+  case GOTRACE_V2_PROC_STEAL:
+  case GOTRACE_V2_GC_SWEEP_ACTIVE:
+  case GOTRACE_V2_PROC_STATUS: return 'p';
+  case GOTRACE_V2_USER_TASK_BEGIN:
+  case GOTRACE_V2_USER_TASK_END:
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END:
+  case GOTRACE_V2_USER_LOG: return 't';
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_BLOCK: return 'r';
+  default: return 0;
+  }
+}
+
+/* The same for v1: the event of v2 that it is like. */
+static unsigned like_v2(const gotrace_event *e) {
+  switch (e->kind) {
+  case GOTRACE_V1_GO_CREATE: return GOTRACE_V2_GO_CREATE;
+  case GOTRACE_V1_GO_START:
+  case GOTRACE_V1_GO_START_LOCAL:
+  case GOTRACE_V1_GO_START_LABEL: return GOTRACE_V2_GO_START;
+  case GOTRACE_V1_GO_UNBLOCK:
+  case GOTRACE_V1_GO_UNBLOCK_LOCAL:
+  case GOTRACE_V1_GO_SYS_EXIT:
+  case GOTRACE_V1_GO_SYS_EXIT_LOCAL: return GOTRACE_V2_GO_UNBLOCK;
+  case GOTRACE_V1_GO_WAITING:
+  case GOTRACE_V1_GO_IN_SYSCALL: return GOTRACE_V2_GO_STATUS;
+  case GOTRACE_V1_USER_TASK_CREATE: return GOTRACE_V2_USER_TASK_BEGIN;
+  case GOTRACE_V1_USER_TASK_END: return GOTRACE_V2_USER_TASK_END;
+  case GOTRACE_V1_USER_REGION: return e->args[1] ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN;
+  case GOTRACE_V1_USER_LOG: return GOTRACE_V2_USER_LOG;
+  default: return 0;
+  }
+}
+
+static uint64_t id_of(int64_t id) { return id == GOTRACE_NO_ID ? NOBODY : (uint64_t)id; }
+
+static uint32_t function_of_stack(const gotrace_decoder *d, uint64_t stack) {
+  pool_stack frames = pool_stack_of(pool_take_stack(d, stack));
+  return frames.count ? frames.frames[frames.count - 1].function : 0;
+}
+
+/* Functions that goroutines began with, for --function. */
+static void learn_functions(filter *f, const gotrace_decoder *d, const gotrace_event *e, unsigned like, facts *k) {
+  member *known;
+  if (like == GOTRACE_V2_GO_CREATE || like == GOTRACE_V2_GO_CREATE_BLOCKED || like == GOTRACE_V2_GO_STATUS_STACK) {
+    known = member_of(f, k->other, true);
+    if (known && !known->function)
+      known->function = function_of_stack(d, like == GOTRACE_V2_GO_STATUS_STACK ? e->args[3] : e->args[1]);
+  } else if (e->stack && k->g != NOBODY &&
+             e->kind != (k->family == 2 ? GOTRACE_V2_CPU_SAMPLE : GOTRACE_V1_CPU_SAMPLE)) {
+    known = member_of(f, k->g, true);
+    if (!known->function) known->function = function_of_stack(d, e->stack);
+  }
+  known = member_of(f, k->g, false);
+  if (known) k->functions[0] = known->function;
+  known = member_of(f, k->other, false);
+  if (known) k->functions[1] = known->function;
+}
+
+bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e) {
+  facts k = {0};
+  unsigned like;
+  bool result;
+  if (!f->on) return true;
+  k.family = e->spec->since < GOTRACE_GO_1_22 ? 1 : 2;
+  k.kind = e->kind;
+  k.m = id_of(e->m), k.p = id_of(e->p), k.g = id_of(e->g);
+  k.other = k.proc = NOBODY;
+  if (k.family == 2 && k.kind == GOTRACE_V2_SYNC) pool_forget_ids();
+  like = k.family == 2 ? e->kind : like_v2(e);
+  switch (concerns(like)) {
+  case 'g': k.other = e->args[0]; break;
+  case 'p': k.proc = e->args[0]; break;
+  case 't':
+    k.task = e->args[0];
+    k.has_task = true;
+    break;
+  case 'r':
+    if (!gotrace_decoder_string(d, e->args[0], &k.reason, &k.reason_size)) k.reason = NULL;
+    break;
+  default: break;
+  }
+  if (k.family == 1 && (k.reason = v1_reason(e->kind)) != NULL) k.reason_size = strlen(k.reason);
+  if (e->kind == GOTRACE_V2_STW_BEGIN && k.family == 2) k.reason = e->data, k.reason_size = e->data_size;
+  if (like == GOTRACE_V2_GO_CREATE || like == GOTRACE_V2_GO_CREATE_BLOCKED || like == GOTRACE_V2_GO_CREATE_SYSCALL)
+    inherit(f, k.g, k.other);
+  if (f->set->by[BY_FUNCTION]) learn_functions(f, d, e, like, &k);
+  if (!f->any_task) return selected(f, &k);
+  if (like == GOTRACE_V2_USER_REGION_BEGIN) enter(f, k.g, k.task);
+  if (like == GOTRACE_V2_USER_TASK_BEGIN && f->task == NOBODY) {
+    const char *name = "";
+    size_t size = 0;
+    if (gotrace_decoder_string(d, e->args[2], &name, &size)) name_task(f, k.task, name, size);
+  }
+  result = selected(f, &k);
+  if (like == GOTRACE_V2_USER_REGION_END) leave(f, k.g);
+  return result;
+}
+
+bool filter_op(filter *f, world *w, const op *o) {
+  facts k = {0};
+  const goroutine *g = o->m ? o->m->g : NULL, *other;
+  pool_text text = pool_text_of(o->name);
+  bool result;
+  if (!f->on) return true;
+  k.family = 2;
+  k.kind = o->kind;
+  k.m = o->m ? o->m->id : NOBODY;
+  k.p = o->m && o->m->p ? o->m->p->id : NOBODY;
+  k.g = g ? g->id : NOBODY;
+  k.other = k.proc = NOBODY;
+  if (o->kind == GOTRACE_V2_CPU_SAMPLE) k.m = o->a[0], k.p = o->a[1], k.g = o->a[2] ? o->a[2] : NOBODY;
+  switch (concerns(o->kind)) {
+  case 'g': k.other = o->id; break;
+  case 'p': k.proc = o->id; break;
+  case 't':
+    k.task = o->id;
+    k.has_task = true;
+    break;
+  default: break;
+  }
+  if (concerns(o->kind) == 'r' || o->kind == GOTRACE_V2_STW_BEGIN) k.reason = text.data, k.reason_size = text.size;
+  if (f->set->by[BY_FUNCTION]) {
+    if (o->kind == GOTRACE_V2_CPU_SAMPLE) g = world_go(w, k.g);
+    if (g) k.functions[0] = name_of(g);
+    other = k.other == NOBODY ? NULL : world_go(w, k.other);
+    if (other) k.functions[1] = name_of(other);
+    else if (o->new_stack) k.functions[1] = pool_stack_of(o->new_stack).frames[0].function;
+  }
+  if (!f->any_task) return selected(f, &k);
+  if (o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
+      o->kind == GOTRACE_V2_GO_CREATE_SYSCALL)
+    inherit(f, k.g, k.other);
+  if (o->kind == GOTRACE_V2_USER_REGION_BEGIN) enter(f, k.g, k.task);
+  if (o->kind == GOTRACE_V2_USER_TASK_BEGIN && f->task == NOBODY) name_task(f, k.task, text.data, text.size);
+  result = selected(f, &k);
+  if (o->kind == GOTRACE_V2_USER_REGION_END) leave(f, k.g);
+  return result;
+}
+
+bool filter_stretch(filter *f, const stretch *part) {
+  const char *const *by = f->set->by;
+  const goroutine *g = part->g;
+  const thread *m = g->m;
+  pool_text text = pool_text_of(part->reason);
+  if (!f->on) return true;
+  if (by[BY_GO] && !has_id(f, IDS_GO, g->id)) return false;
+  if (by[BY_FUNCTION] && !has_function(f, name_of(g))) return false;
+  if (by[BY_PROC] && !(m && m->p && has_id(f, IDS_PROC, m->p->id))) return false;
+  if (by[BY_THREAD] && !(m && has_id(f, IDS_THREAD, m->id))) return false;
+  if (by[BY_KIND] && !(part->by && has_kind(f, 2, part->by->kind))) return false;
+  if (by[BY_TASK] && !in_task(f, g->id)) return false;
+  if (!by[BY_REASON]) return true;
+  return part->status == GO_WAITING && text.size == strlen(by[BY_REASON]) &&
+         memcmp(text.data, by[BY_REASON], text.size) == 0;
+}
+
+bool filter_goroutine(filter *f, const goroutine *g) {
+  if (f->set->by[BY_GO] && !has_id(f, IDS_GO, g->id)) return false;
+  return !f->set->by[BY_FUNCTION] || has_function(f, name_of(g));
+}
+
+bool filter_task(const filter *f, uint64_t id) { return !f->any_task || is_task(f, id); }
+
+/* -------------------------------------------------------------------------------------------------------- moments ----
+ */
+
+#define SECOND 1000000000
+
+/* A time of the wall clock. */
+typedef struct moment {
+  int64_t seconds, nanoseconds; /* since 1970; since midnight, if of_day */
+  bool of_day, utc;
+} moment;
+
+static moment moments[8]; /* -1 stands for the first one, and so on */
+static int64_t moment_count;
+
+static bool parse_clock(const char *text, moment *m) {
+  struct tm day;
+  double seconds;
+  int used = 0, hour, minute, fields;
+  char separator;
+  memset(&day, 0, sizeof day);
+  fields = sscanf(text, "%4d-%2d-%2d%c%n", &day.tm_year, &day.tm_mon, &day.tm_mday, &separator, &used);
+  m->of_day = fields != 4;
+  if (!m->of_day && separator != 'T' && separator != ' ') return false;
+  if (!m->of_day) text += used;
+  used = 0;
+  if (sscanf(text, "%2d:%2d:%lf%n", &hour, &minute, &seconds, &used) != 3 || !used) return false;
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || !(seconds >= 0 && seconds < 60)) return false;
+  m->utc = text[used] == 'Z';
+  if (text[used + m->utc]) return false;
+  m->nanoseconds = (int64_t)((seconds - (double)(int)seconds) * SECOND + 0.5);
+  m->seconds = hour * 3600 + minute * 60 + (int)seconds;
+  if (m->of_day) return true;
+  day.tm_year -= 1900;
+  day.tm_mon--;
+  day.tm_hour = hour, day.tm_min = minute, day.tm_sec = (int)seconds;
+  day.tm_isdst = -1;
+  m->seconds = (int64_t)(m->utc ? timegm(&day) : mktime(&day));
+  return true;
+}
+
+int64_t moment_parse(const char *text) {
+  static const struct {
+    const char *name;
+    double size;
+  } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1}};
+  char *end;
+  double value = strtod(text, &end);
+  size_t i;
+  if (strchr(text, ':')) {
+    if (moment_count == COUNT(moments) || !parse_clock(text, &moments[moment_count])) return MOMENT_INVALID;
+    return -++moment_count;
+  }
+  for (i = 0; i < COUNT(units); i++) {
+    if (end == text || strcmp(end, units[i].name) != 0 || !(value >= 0)) continue;
+    value *= units[i].size;
+    return value < 9e18 ? (int64_t)(value + 0.5) : INT64_MAX;
+  }
+  return MOMENT_INVALID;
+}
+
+/* The second since 1970 of a time of the day, on the day of `start` or, if that is more than an hour before it, on the
+ * next one. */
+static int64_t on_day(const moment *m, int64_t start) {
+  time_t begin = (time_t)start;
+  struct tm day;
+  int64_t at = 0;
+  int attempt;
+  if (m->utc) gmtime_r(&begin, &day);
+  else localtime_r(&begin, &day);
+  for (attempt = 0; attempt < 2; attempt++, day.tm_mday++) {
+    day.tm_hour = (int)(m->seconds / 3600), day.tm_min = (int)(m->seconds / 60 % 60);
+    day.tm_sec = (int)(m->seconds % 60);
+    day.tm_isdst = -1;
+    at = (int64_t)(m->utc ? timegm(&day) : mktime(&day));
+    if (at >= start - 3600) break;
+  }
+  return at;
+}
+
+int64_t moment_resolve(int64_t given, input *in) {
+  gotrace_event e;
+  const moment *m;
+  int64_t first = 0, clock, seconds;
+  bool any = false;
+  if (given >= 0) return given;
+  m = &moments[-given - 1];
+  if (input_decode(in, false) != GOTRACE_OK) return 0; /* told later */
+  while (input_next(in, &e) == GOTRACE_OK) {
+    if (!any) first = e.time, any = true;
+    if (e.spec->since < GOTRACE_GO_1_22 || e.kind != GOTRACE_V2_SYNC || !e.args[2]) continue;
+    clock = between(first, (int64_t)e.args[0]) - (int64_t)e.args[3]; /* the first event's, at that second's begin */
+    seconds = (int64_t)e.args[2];
+    seconds = (m->of_day ? on_day(m, seconds - clock / SECOND) : m->seconds) - seconds;
+    if (seconds > INT64_MAX / SECOND / 2) return INT64_MAX;
+    if (seconds < INT64_MIN / SECOND / 2) return 0;
+    seconds = seconds * SECOND + m->nanoseconds + clock;
+    return seconds < 0 ? 0 : seconds;
+  }
+  erase_progress();
+  fail("the trace has no wall clock, which Go 1.25 and later write; give times from its first event");
+}

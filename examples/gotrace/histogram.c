@@ -1,0 +1,127 @@
+/* histogram.c - how long things took: see histogram.h */
+
+#include "histogram.h"
+
+#include <stdlib.h>
+
+static int64_t bucket_begin(unsigned page, unsigned bucket) {
+  return page == 0 ? (int64_t)bucket : (int64_t)((uint64_t)(HISTOGRAM_PAGE + bucket) << (page - 1));
+}
+
+static int64_t bucket_size(unsigned page) { return page < 2 ? 1 : (int64_t)((uint64_t)1 << (page - 1)); }
+
+static void put_count(histogram *h, int64_t duration, uint32_t count) {
+  unsigned bucket, page = histogram_place(duration, &bucket);
+  uint32_t *counts = h->in.pages[page];
+  if (!counts) {
+    counts = h->in.pages[page] = resize(NULL, HISTOGRAM_PAGE * sizeof *counts);
+    memset(counts, 0, HISTOGRAM_PAGE * sizeof *counts);
+  }
+  counts[bucket] = counts[bucket] > UINT32_MAX - count ? UINT32_MAX : counts[bucket] + count;
+}
+
+/* Turns the few durations into buckets. */
+static void spread(histogram *h) {
+  int64_t few[HISTOGRAM_EXACT];
+  size_t count = (size_t)h->count, i;
+  if (count) memcpy(few, h->in.few, count * sizeof *few);
+  free(h->in.few);
+  h->in.pages = resize(NULL, (HISTOGRAM_PAGES + 1) * sizeof *h->in.pages);
+  memset(h->in.pages, 0, (HISTOGRAM_PAGES + 1) * sizeof *h->in.pages);
+  for (i = 0; i < count; i++) put_count(h, few[i], 1);
+}
+
+void histogram_add_first(histogram *h, int64_t duration) {
+  if (h->count < HISTOGRAM_EXACT) {
+    if (!(h->count & (h->count - 1))) h->in.few = resize(h->in.few, (h->count ? 2 * h->count : 1) * sizeof *h->in.few);
+    h->in.few[h->count++] = duration;
+    return;
+  }
+  if (h->count == HISTOGRAM_EXACT) spread(h);
+  put_count(h, duration, 1);
+  h->count++;
+}
+
+void histogram_merge(histogram *into, const histogram *from) {
+  unsigned page, bucket;
+  uint64_t i;
+  if (!from->count) return;
+  if (into->count + from->count <= HISTOGRAM_EXACT) {
+    for (i = 0; i < from->count; i++) histogram_add(into, from->in.few[i], from->when, from->who);
+    if (from->longest == into->longest && !into->who) into->when = from->when, into->who = from->who;
+    return;
+  }
+  if (into->count <= HISTOGRAM_EXACT) spread(into);
+  if (from->longest > into->longest || !into->count)
+    into->longest = from->longest, into->when = from->when, into->who = from->who;
+  into->squares += from->squares;
+  into->total = into->total > INT64_MAX - from->total ? INT64_MAX : into->total + from->total;
+  into->count += from->count;
+  for (i = 0; from->count <= HISTOGRAM_EXACT && i < from->count; i++) put_count(into, from->in.few[i], 1);
+  for (page = 0; from->count > HISTOGRAM_EXACT && page <= HISTOGRAM_PAGES; page++)
+    for (bucket = 0; from->in.pages[page] && bucket < HISTOGRAM_PAGE; bucket++)
+      if (from->in.pages[page][bucket]) put_count(into, bucket_begin(page, bucket), from->in.pages[page][bucket]);
+}
+
+void histogram_free(histogram *h) {
+  unsigned page;
+  for (page = 0; h->count > HISTOGRAM_EXACT && page <= HISTOGRAM_PAGES; page++) free(h->in.pages[page]);
+  free(h->in.few);
+  memset(h, 0, sizeof *h);
+}
+
+static int by_duration(const void *a, const void *b) {
+  const int64_t *x = a, *y = b;
+  return *x < *y ? -1 : *x > *y;
+}
+
+int64_t histogram_percentile(const histogram *h, double share) {
+  uint64_t rank = (uint64_t)(share * (double)h->count), seen = 0;
+  unsigned page, bucket;
+  if ((double)rank < share * (double)h->count) rank++;
+  if (rank < 1) rank = 1;
+  if (!h->count) return 0;
+  if (rank >= h->count) return h->longest;
+  if (h->count <= HISTOGRAM_EXACT) {
+    int64_t few[HISTOGRAM_EXACT];
+    memcpy(few, h->in.few, (size_t)h->count * sizeof *few);
+    qsort(few, (size_t)h->count, sizeof *few, by_duration);
+    return few[rank - 1];
+  }
+  for (page = 0; page <= HISTOGRAM_PAGES; page++) {
+    for (bucket = 0; h->in.pages[page] && bucket < HISTOGRAM_PAGE; bucket++) {
+      int64_t middle = bucket_begin(page, bucket) + bucket_size(page) / 2;
+      seen += h->in.pages[page][bucket];
+      if (seen >= rank) return middle < h->longest ? middle : h->longest;
+    }
+  }
+  return h->longest;
+}
+
+void histogram_show(const histogram *h, void (*show)(void *, int64_t, int64_t, uint64_t), void *context) {
+  static const int64_t steps[] = {1, 2, 5}; /* 1, 2, 5, 10, ... */
+  int64_t low = 0, high, decade = 1;
+  size_t step = 0;
+  unsigned page = 0, bucket = 0;
+  uint64_t done = 0, i;
+  for (high = 1; done < h->count; low = high) {
+    uint64_t count = 0;
+    if (low) {
+      step = (step + 1) % COUNT(steps);
+      if (!step) decade = decade > INT64_MAX / 100 ? INT64_MAX / 10 : decade * 10;
+      high = decade >= INT64_MAX / 10 ? INT64_MAX : decade * steps[step];
+    }
+    if (h->count <= HISTOGRAM_EXACT) {
+      for (i = 0; i < h->count; i++) count += h->in.few[i] >= low && (h->in.few[i] < high || high == INT64_MAX);
+    } else {
+      for (; page <= HISTOGRAM_PAGES; page++, bucket = 0) {
+        for (; bucket < HISTOGRAM_PAGE && (bucket_begin(page, bucket) < high || high == INT64_MAX); bucket++)
+          if (h->in.pages[page]) count += h->in.pages[page][bucket];
+        if (bucket < HISTOGRAM_PAGE) break;
+      }
+    }
+    if (count) show(context, low, high, count);
+    done += count;
+    if (high == INT64_MAX) break;
+  }
+}

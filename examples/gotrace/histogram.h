@@ -1,0 +1,63 @@
+/* histogram.h - how long things took: count, total, longest, percentiles, in bounded memory
+ *
+ * Count, total and the longest are exact. So are the percentiles of up to HISTOGRAM_EXACT durations. Of more, a
+ * percentile is the middle of a bucket that is 1/128 of its value wide, so it is at most 0.4 % off; durations below 256
+ * ns have a bucket each. A histogram takes at most 60 KB, and usually a few. */
+
+#ifndef HISTOGRAM_H
+#define HISTOGRAM_H
+
+#include "tool.h"
+
+#define HISTOGRAM_EXACT 24
+#define HISTOGRAM_PAGES 57 /* powers of two from 2^7 on, after the first page of values below 2^7 */
+#define HISTOGRAM_PAGE 128 /* buckets of a page */
+
+typedef struct histogram {
+  uint64_t count, total; /* of durations, and their sum, in nanoseconds */
+  int64_t longest, when; /* the longest, and when it began */
+  uint64_t who;          /* the goroutine of the longest */
+  double squares;        /* sum of the durations' squares */
+  union {
+    int64_t *few;     /* up to HISTOGRAM_EXACT durations */
+    uint32_t **pages; /* of counts; NULL: all 0 */
+  } in;
+} histogram;
+
+/* The rest of histogram_add(): there are few durations, or none in this page. */
+void histogram_add_first(histogram *h, int64_t duration);
+
+/* A page for each power of two; its buckets are equally wide. */
+static inline unsigned histogram_place(int64_t duration, unsigned *bucket) {
+  unsigned bits = 64u - (unsigned)__builtin_clzll((uint64_t)duration | HISTOGRAM_PAGE / 2);
+  *bucket = (unsigned)((uint64_t)duration >> (bits == 7 ? 0 : bits - 8)) & (HISTOGRAM_PAGE - 1);
+  return bits - 7;
+}
+
+static inline void histogram_add(histogram *h, int64_t duration, int64_t when, uint64_t who) {
+  if (duration < 0) duration = 0;
+  if (duration > h->longest || !h->count) h->longest = duration, h->when = when, h->who = who;
+  h->squares += (double)duration * (double)duration;
+  h->total = h->total > INT64_MAX - (uint64_t)duration ? INT64_MAX : h->total + (uint64_t)duration;
+  if (h->count > HISTOGRAM_EXACT) {
+    unsigned bucket, page = histogram_place(duration, &bucket);
+    uint32_t *counts = h->in.pages[page];
+    if (counts) {
+      h->count++;
+      counts[bucket] += counts[bucket] < UINT32_MAX;
+      return;
+    }
+  }
+  histogram_add_first(h, duration);
+}
+void histogram_merge(histogram *into, const histogram *from);
+void histogram_free(histogram *h);
+
+/* The smallest duration that is not exceeded by a share of 0 to 1 of all. */
+int64_t histogram_percentile(const histogram *h, double share);
+
+/* Calls `show` for each bucket that is not empty, from short to long: a third to a fifth of a power of ten wide. */
+void histogram_show(const histogram *h, void (*show)(void *context, int64_t low, int64_t high, uint64_t count),
+                    void *context);
+
+#endif

@@ -1,0 +1,79 @@
+/* standout.c - what stands out in a trace, in a line
+ *
+ * What comes first is what spoils everything else: events were lost; the world was stopped for long; goroutines waited
+ * for procs longer than they ran. Otherwise it is what the busiest function of the program waited for most. The longest
+ * wait for a proc is added in any case. */
+
+#include "tables.h"
+
+#define PAUSED 0.02  /* a share of the time that is worth a word */
+#define LONG 1000000 /* nanoseconds: of a wait for a proc */
+
+static void time_text(int64_t time, char text[32]) {
+  if (time >= 1000000000) snprintf(text, 32, "%.3f s", (double)time / 1e9);
+  else if (time >= 1000000) snprintf(text, 32, "%.3f ms", (double)time / 1e6);
+  else snprintf(text, 32, "%.3f us", (double)time / 1e3);
+}
+
+static int name_size(pool_text name) { return name.size < 160 ? (int)name.size : 160; }
+
+/* The function that ran most, of those that are not the runtime's. */
+static const group *busiest(const summary *sum) {
+  const group *g, *best = NULL;
+  for (g = sum->functions.list; g; g = g->next) {
+    pool_text name = pool_text_of(g->name);
+    if (!name.size ||
+        (name.size > 8 && memcmp(name.data, "runtime.", 8) == 0 && !pool_text_is(g->name, "runtime.main")))
+      continue;
+    if (!best || g->t.running + g->t.syscall > best->t.running + best->t.syscall) best = g;
+  }
+  return best;
+}
+
+static int main_fact(const summary *sum, char *text, size_t size) {
+  const group *g = busiest(sum);
+  const histogram *pauses = &sum->gc.pauses;
+  pool_text name = pool_text_of(g ? g->name : 0), reason;
+  char one[32], two[32];
+  double whole;
+  uint32_t i, most = 0;
+  if (sum->dropped) return snprintf(text, size, "the tracer lost events %llu times", (ull)sum->dropped);
+  if ((double)pauses->total > PAUSED * (double)sum->duration && sum->duration) {
+    time_text(pauses->longest, one);
+    return snprintf(text, size, "the world is stopped %.1f %% of the time, once for %s",
+                    100 * (double)pauses->total / (double)sum->duration, one);
+  }
+  if (!g) return snprintf(text, size, "%s", "");
+  if (g->t.runnable > g->t.running && g->t.runnable > sum->duration / 10) {
+    time_text(g->t.runnable, one);
+    time_text(g->t.running, two);
+    return snprintf(text, size, "%.*s waited %s for a proc, and ran %s", name_size(name), name.data, one, two);
+  }
+  whole = (double)known_time(&g->t);
+  for (i = 1; i < g->t.blocked_count; i++)
+    if (g->t.blocked[i].time > g->t.blocked[most].time) most = i;
+  if (g->t.blocked_count && g->t.blocked[most].time > g->t.running && whole > 0) {
+    reason = reason_text(sum, g->t.blocked[most].reason);
+    return snprintf(text, size, "%.*s is busiest, but blocked %.0f %% of its time, most of that for: %.*s",
+                    name_size(name), name.data, 100 * (double)blocked_time(&g->t) / whole, name_size(reason),
+                    reason.data);
+  }
+  time_text(g->t.running, one);
+  return snprintf(text, size, "%.*s is busiest: it ran %s, %.0f %% of its time", name_size(name), name.data, one,
+                  whole > 0 ? 100 * (double)g->t.running / whole : 0.0);
+}
+
+void stands_out(const summary *sum, char *text, size_t size) {
+  const latency *l = &sum->worst[0];
+  pool_text name = pool_text_of(l->name), unknown = {"an unknown function", 19};
+  char waited[32], when[32];
+  size_t used = (size_t)main_fact(sum, text, size), i;
+  if (sum->worst_count && l->waited >= LONG && used < size) {
+    if (!name.size) name = unknown;
+    time_text(l->waited, waited);
+    time_text(between(sum->s.first, l->when), when);
+    snprintf(text + used, size - used, "%slongest wait for a proc: %s, goroutine %llu (%.*s) at %s", used ? "; " : "",
+             waited, (ull)l->g, name_size(name), name.data, when);
+  }
+  for (i = 0; text[i]; i++) text[i] = (char)visible((unsigned char)text[i]);
+}

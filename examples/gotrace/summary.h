@@ -1,0 +1,161 @@
+/* summary.h - what goroutines, tasks, regions and the collector did, added up
+ *
+ *     summary.c    gathers: a consumer of operations and stretches
+ *     collector.c  pauses, collections, mutator utilization
+ *     histogram.c  durations, their percentiles
+ *     tables.c     the result as tables of named fields, for JSON and CSV
+ *     info.c       the command, and the result as text
+ *
+ * All times are equal to those of Go 1.27 (internal/trace/summary.go, gc.go) to the nanosecond, which
+ * tests/summary_agrees_with_go.sh shows. The rules are Go's:
+ *
+ * - A goroutine that is older than the trace has had its first known status since the last Sync before that is told.
+ * - A goroutine in a system call blocks from the time at which it loses its proc. (Of a proc's time only what a
+ * goroutine has it in a call counts, so no proc is busy for longer than the trace lasts; Go has no such number.)
+ * - A region lasts until its end, or that of its goroutine, or that of the trace. Its times are those of its goroutine
+ *   meanwhile. An end without a begin makes a region that began with its goroutine.
+ * - A task's time is what goroutines do while their innermost region belongs to it. A goroutine that is created within
+ * a region belongs to that region's task until it begins a region of its own, but goroutines of the runtime never do.
+ *
+ * Memory: a record for each live goroutine and each task, and one for each function, region name and so on; those that
+ * exceed MOST_GROUPS (a hostile trace) are added up as one, "(others)". */
+
+#ifndef SUMMARY_H
+#define SUMMARY_H
+
+#include "collector.h"
+#include "histogram.h"
+#include "source.h"
+
+#define MOST_GROUPS 20000
+#define MOST_REASONS 250
+#define LATENCIES 10
+#define MOST_LOSSES 30
+
+typedef struct reason_time {
+  uint32_t reason; /* place in summary.reasons */
+  int64_t time;
+} reason_time;
+
+typedef struct times { /* nanoseconds */
+  int64_t running, runnable, syscall, syscall_blocked;
+  reason_time *blocked;
+  uint32_t blocked_count, blocked_capacity;
+} times;
+
+/* What has a name: goroutines by function, tasks or regions by name, pauses by reason. */
+typedef struct group {
+  uint32_t name;     /* text; 0: unknown */
+  bool others;       /* those beyond MOST_GROUPS */
+  uint64_t count;    /* goroutines, tasks, regions */
+  uint64_t complete; /* tasks with begin and end */
+  times t;
+  histogram running, runnable, syscall; /* single stretches */
+  histogram whole;                      /* from begin to end: complete tasks, regions */
+  histogram **blocked;                  /* by reason */
+  uint32_t blocked_count;
+  struct group *next;
+} group;
+
+typedef struct groups {
+  map by_name; /* by text + 1 */
+  group *list;
+  size_t count;
+} groups;
+
+typedef struct wait_reason {
+  uint32_t name; /* text; 0: unknown */
+  histogram waits;
+} wait_reason;
+
+typedef struct task {
+  uint64_t id, parent;
+  group *name; /* NULL: unknown */
+  int64_t begin, end;
+  bool begun, ended;
+  times t; /* until its name is known */
+} task;
+
+typedef struct open_region {
+  uint32_t name;
+  uint64_t task;
+  int64_t begin;
+  bool has_begun; /* else it has only an end */
+  bool inherited; /* no region, but the task of the creator's */
+  times own;      /* without that of open regions within */
+} open_region;
+
+/* A goroutine. Also what its stretches are given to: the group of its function, or one of its own until the function is
+ * known. */
+typedef struct goroutine_summary {
+  goroutine *g;
+  int64_t created, started, ended, last; /* `started`: 0 if never; `last`: until when its time is added up */
+  group *function;
+  group *unnamed; /* of its own; NULL: none */
+  bool dead;      /* blocked for good */
+  bool counted;   /* it did something in the selected part */
+  bool has_started, has_ended;
+  times t; /* outside of regions */
+  open_region *regions;
+  uint32_t region_count, region_capacity;
+  /* System call. */
+  int64_t call, lost_proc; /* begin; when it lost its proc, as Go counts. NONE: not in one, it has not */
+  int64_t left_proc; /* when it did lose it. Go overlooks that if the proc's last goroutine is still in its call */
+  proc *p;           /* with which the call began */
+} goroutine_summary;
+#define NONE INT64_MIN
+
+typedef struct latency {
+  int64_t waited, when;
+  uint64_t g;
+  uint32_t name;
+} latency;
+
+struct summary;
+
+/* Takes each goroutine, region and task for itself; see tables.c. */
+typedef struct details {
+  void (*goroutine)(struct details *, struct summary *, const goroutine_summary *);
+  void (*region)(struct details *, struct summary *, const goroutine_summary *, const open_region *, int64_t end);
+  void (*task)(struct details *, struct summary *, const task *);
+} details;
+
+typedef struct summary {
+  consumer c;
+  source s;
+  const input *in;
+  filter selection, selection_of_events;
+  groups functions, tasks, regions;
+  map task_ids;
+  wait_reason reasons[MOST_REASONS + 1]; /* the last one: others */
+  uint32_t reason_count;
+  uint8_t *reason_places; /* by text: 1 + the place */
+  uint32_t reason_places_capacity;
+  latency worst[LATENCIES]; /* longest first */
+  unsigned worst_count;
+  collector gc;
+  uint64_t kinds[256], dropped, events;
+  uint32_t losses[MOST_LOSSES]; /* texts: what the tracer says it dropped */
+  const gotrace_event_spec *specs[256];
+  bool part;                        /* not the whole trace is selected */
+  uint64_t generations, generation; /* v2: how many; number of the last one */
+  int format, family;
+  int64_t end, duration;    /* of the selected part */
+  const goroutine *forever; /* is about to block for good */
+  uint32_t forever_text;
+  details *each; /* NULL: nobody wants them */
+} summary;
+
+/* Reads a trace; the result is that of source_run(). `sum` is all zero but for `each`. */
+gotrace_result summarize(summary *sum, input *in, const settings *set);
+void summary_free(summary *sum);
+
+/* Groups, those with the most time first. NULL-terminated; free it. */
+group **sorted_groups(const groups *all, int (*compare)(const void *, const void *));
+
+/* Nanoseconds in all. */
+int64_t blocked_time(const times *t);
+int64_t known_time(const times *t);
+pool_text reason_text(const summary *sum, uint32_t place);
+
+#endif

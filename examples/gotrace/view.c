@@ -1,0 +1,575 @@
+/* view.c - gotrace view: a page that shows the trace
+ *
+ * A consumer: stretches of goroutines become slices of the goroutine's row, and while it runs also of its proc's and
+ * its thread's. Regions are rows below their goroutine, one for each depth; tasks share rows, by name, as they do not
+ * overlap. Slices go to view_levels.c, and never come back; what is kept here is small: rows, what slices are about,
+ * marks, counters, totals for the summary.
+ *
+ *     view_levels.c   slices at all levels of detail, compressed
+ *     view_page.c     the page
+ *     view/           its script and style
+ *
+ * `what` of a slice is the place of its detail for goroutines, the text of its name for regions and stopped worlds, the
+ * low half of the task's id for tasks. `who` is, if it is known, who ended a wait, the goroutine on a proc or thread,
+ * the proc of a running goroutine, or a region's task (1 + its place); of a task it is the high half of its id. */
+
+#include "view.h"
+
+#include "filter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST_MARKS 200000
+#define MOST_TASKS 200000 /* whose parts the page knows */
+#define MOST_SAMPLES 16384
+
+/* -------------------------------------------------------------------------------------------------------- rows ---- */
+
+static uint32_t add_row(view *v, uint32_t kind, uint64_t id, uint32_t name) {
+  row *r;
+  if (v->row_count >= UINT32_MAX - 2) fail("too many goroutines for a page; choose a part by --from and --to");
+  GROW(v->rows, v->row_count, v->row_capacity);
+  r = &v->rows[v->row_count];
+  memset(r, 0, sizeof *r);
+  r->lane = lane_new((uint32_t)v->row_count);
+  r->kind = kind;
+  r->id = id;
+  r->name = name;
+  r->begin = -1;
+  return (uint32_t)++v->row_count;
+}
+
+static levels *levels_of(view *v, const row *r) {
+  return r->kind == LANE_GO || r->kind == LANE_REGION || r->kind == LANE_TASK ? &v->many : &v->few;
+}
+
+/* `place` counts from 1. */
+static void add_slice(view *v, uint32_t place, int64_t begin, int64_t end, unsigned colour, uint32_t what,
+                      uint32_t who) {
+  slice s = {between(v->c.base, begin), between(v->c.base, end), colour, what, who};
+  row *r = &v->rows[place - 1];
+  if (!r->lane) return;
+  if (s.begin < r->end) s.begin = r->end; /* times of a hostile trace */
+  if (s.end < s.begin) return;
+  if (r->begin < 0) r->begin = s.begin;
+  r->end = s.end;
+  lane_add(levels_of(v, r), r->lane, &s);
+}
+
+static void end_row(view *v, uint32_t place) {
+  row *r = &v->rows[place - 1];
+  if (r->lane) lane_end(levels_of(v, r), r->lane);
+  r->lane = NULL;
+}
+
+static uint32_t row_of_go(view *v, goroutine *g) {
+  if (!g->view_row) g->view_row = add_row(v, LANE_GO, g->id, name_of(g));
+  return g->view_row;
+}
+
+static uint32_t row_of_proc(view *v, proc *p) {
+  if (!p->view_row) p->view_row = add_row(v, LANE_PROC, p->id, 0);
+  return p->view_row;
+}
+
+static uint32_t row_of_thread(view *v, thread *m) {
+  if (!m->view_row) m->view_row = add_row(v, LANE_THREAD, m->id, 0);
+  return m->view_row;
+}
+
+/* --------------------------------------------------------------------------------------------------- stretches ---- */
+
+static unsigned colour_of_reason(uint32_t reason) {
+  if (pool_text_contains(reason, "network") || pool_text_contains(reason, "IO wait")) return BLOCKED_NETWORK;
+  if (pool_text_contains(reason, "chan") || pool_text_contains(reason, "select") || pool_text_contains(reason, "pipe"))
+    return BLOCKED_CHANNEL;
+  if (pool_text_contains(reason, "sync")) return BLOCKED_SYNC;
+  if (pool_text_contains(reason, "sleep")) return SLEEPING;
+  return BLOCKED;
+}
+
+static uint32_t detail_of(view *v, unsigned status, uint32_t reason, uint32_t stack) {
+  static const unsigned colours[] = {[GO_RUNNABLE] = RUNNABLE, [GO_RUNNING] = RUNNING, [GO_SYSCALL] = IN_SYSCALL};
+  uint64_t key = (uint64_t)status << 61 ^ (uint64_t)reason << 32 ^ stack;
+  struct known_detail *known = &v->known_details[(key ^ key >> 29) % COUNT(v->known_details)];
+  uintptr_t place;
+  detail *d;
+  if (known->place && known->key == key) return known->place - 1;
+  place = (uintptr_t)map_get(&v->detail_places, key);
+  known->key = key;
+  known->place = place ? (uint32_t)place : (uint32_t)v->detail_count + 1;
+  if (place) return known->place - 1;
+  GROW(v->details, v->detail_count, v->detail_capacity);
+  d = &v->details[v->detail_count++];
+  memset(d, 0, sizeof *d);
+  d->colour = status == GO_WAITING ? colour_of_reason(reason) : colours[status];
+  d->reason = reason;
+  d->stack = stack;
+  map_put(&v->detail_places, key, (void *)(uintptr_t)v->detail_count);
+  return (uint32_t)v->detail_count - 1;
+}
+
+static unsigned bucket_of(uint64_t value) {
+  unsigned power = value < 8 ? 0 : 61 - (unsigned)__builtin_clzll(value); /* so that three bits remain */
+  unsigned bucket = power ? power * 4 + (unsigned)(value >> power) : (unsigned)value;
+  return bucket < BUCKETS ? bucket : BUCKETS - 1;
+}
+
+static totals *totals_of(view *v, row *r) {
+  if (!r->function) {
+    uintptr_t place = (uintptr_t)map_get(&v->function_places, r->name);
+    if (!place) {
+      GROW(v->functions, v->function_count, v->function_capacity);
+      memset(&v->functions[v->function_count], 0, sizeof *v->functions);
+      v->functions[v->function_count].name = r->name;
+      place = ++v->function_count;
+      map_put(&v->function_places, r->name, (void *)place);
+    }
+    r->function = (uint32_t)place;
+    v->functions[place - 1].goroutines++;
+  }
+  return &v->functions[r->function - 1];
+}
+
+static void count_stretch(view *v, const stretch *part, detail *d, row *r) {
+  uint64_t length = (uint64_t)between(part->begin, part->end);
+  totals *t = totals_of(v, r);
+  t->count[d->colour]++;
+  t->total[d->colour] += length;
+  if (length > t->longest[d->colour]) t->longest[d->colour] = length;
+  t->latencies[d->colour][bucket_of(length)]++;
+  d->count++;
+  d->total += length;
+  if (length > d->longest) d->longest = length;
+}
+
+static void count_span(view *v, uint32_t kind, uint32_t name, int64_t begin, int64_t end) {
+  uint64_t length = (uint64_t)between(begin, end), key = (uint64_t)kind << 32 | name;
+  uintptr_t place = (uintptr_t)map_get(&v->span_places, key);
+  span_totals *t;
+  if (!place) {
+    GROW(v->spans, v->span_count, v->span_capacity);
+    memset(&v->spans[v->span_count], 0, sizeof *v->spans);
+    v->spans[v->span_count].kind = kind;
+    v->spans[v->span_count].name = name;
+    place = ++v->span_count;
+    map_put(&v->span_places, key, (void *)place);
+  }
+  t = &v->spans[place - 1];
+  t->count++;
+  t->total += length;
+  if (length > t->longest) t->longest = length;
+  t->latencies[bucket_of(length)]++;
+}
+
+static void view_stretch(consumer *c, const stretch *part) {
+  view *v = (view *)c;
+  goroutine *g = part->g;
+  uint32_t what = detail_of(v, part->status, part->reason, part->stack), who = 0, place;
+  detail *d = &v->details[what];
+  thread *m = part->status == GO_RUNNING || part->status == GO_SYSCALL ? g->m : NULL;
+  place = row_of_go(v, g);
+  count_stretch(v, part, d, &v->rows[place - 1]);
+  if (m && m->p && part->status == GO_RUNNING) who = row_of_proc(v, m->p);
+  if (part->status == GO_WAITING && part->by) {
+    if (part->by->kind == GOTRACE_V2_GO_SWITCH || part->by->kind == GOTRACE_V2_GO_SWITCH_DESTROY) who = v->switcher;
+    else if (part->by->m && part->by->m->g) who = row_of_go(v, part->by->m->g);
+  }
+  add_slice(v, place, part->begin, part->end, d->colour, what, who);
+  if (m && part->status == GO_RUNNING && m->p)
+    add_slice(v, row_of_proc(v, m->p), part->begin, part->end, (v->rows[place - 1].function - 1) % COLOURS, what,
+              place);
+  if (m)
+    add_slice(v, row_of_thread(v, m), part->begin, part->end, (v->rows[place - 1].function - 1) % COLOURS, what, place);
+  if (part->next == GO_NONE && part->by) end_row(v, place), g->view_row = 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------- counters ---- */
+
+/* Keeps what the counters are from a time on. Halves the resolution when there are too many samples: of each pair the
+ * greater values remain. */
+static void sample_counters(view *v, int64_t time) {
+  sample *last = v->sample_count ? &v->samples[v->sample_count - 1] : NULL;
+  unsigned i;
+  size_t from, to = 0;
+  v->now.time = between(v->c.base, time);
+  if (last && v->now.time - last->time < v->sample_step) {
+    for (i = 0; i < COUNTERS; i++)
+      if (v->now.values[i] > last->values[i]) last->values[i] = v->now.values[i];
+    return;
+  }
+  if (v->sample_count == MOST_SAMPLES) {
+    v->sample_step = v->sample_step ? 2 * v->sample_step : v->now.time / MOST_SAMPLES + 1;
+    for (from = 0; from < v->sample_count; from++) {
+      sample *s = &v->samples[from];
+      if (to && s->time - v->samples[to - 1].time < v->sample_step) {
+        for (i = 0; i < COUNTERS; i++)
+          if (s->values[i] > v->samples[to - 1].values[i]) v->samples[to - 1].values[i] = s->values[i];
+      } else {
+        v->samples[to++] = *s;
+      }
+    }
+    v->sample_count = to;
+  }
+  GROW(v->samples, v->sample_count, v->sample_capacity);
+  v->samples[v->sample_count++] = v->now;
+}
+
+/* How many goroutines have a status: where it is counted; COUNTERS: nowhere. */
+static unsigned counter_of(unsigned status) {
+  return status == GO_RUNNING    ? COUNT_RUNNING
+         : status == GO_RUNNABLE ? COUNT_RUNNABLE
+         : status == GO_WAITING  ? COUNT_BLOCKED
+                                 : COUNTERS;
+}
+
+static void count_change(view *v, unsigned from, unsigned to) {
+  from = counter_of(from), to = counter_of(to);
+  if (from < COUNTERS && v->now.values[from]) v->now.values[from]--;
+  if (to < COUNTERS) v->now.values[to]++;
+}
+
+/* What an operation will do to the counters. */
+static void count_op(view *v, const op *o, const goroutine *self) {
+  const goroutine *g = world_go(v->c.w, o->id);
+  unsigned own = self ? self->status : GO_NONE;
+  switch (o->kind) {
+  case GOTRACE_V2_GO_CREATE: count_change(v, GO_NONE, GO_RUNNABLE); break;
+  case GOTRACE_V2_GO_CREATE_BLOCKED: count_change(v, GO_NONE, GO_WAITING); break;
+  case GOTRACE_V2_GO_STATUS: count_change(v, GO_NONE, (unsigned)o->a[0]); break;
+  case GOTRACE_V2_GO_UNBLOCK: count_change(v, g ? g->status : GO_NONE, GO_RUNNABLE); break;
+  case GOTRACE_V2_GO_START: count_change(v, g ? g->status : GO_NONE, GO_RUNNING); break;
+  case GOTRACE_V2_GO_DESTROY:
+  case GOTRACE_V2_GO_DESTROY_SYSCALL: count_change(v, own, GO_NONE); break;
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: count_change(v, own, GO_RUNNABLE); break;
+  case GOTRACE_V2_GO_BLOCK: count_change(v, own, GO_WAITING); break;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN: count_change(v, own, GO_SYSCALL); break;
+  case GOTRACE_V2_GO_SYSCALL_END: count_change(v, own, GO_RUNNING); break;
+  case GOTRACE_V2_GO_SWITCH:
+  case GOTRACE_V2_GO_SWITCH_DESTROY:
+    count_change(v, own, o->kind == GOTRACE_V2_GO_SWITCH ? GO_WAITING : GO_NONE);
+    count_change(v, g ? g->status : GO_NONE, GO_RUNNING);
+    break;
+  case GOTRACE_V2_PROC_START: v->now.values[COUNT_PROCS]++; break;
+  case GOTRACE_V2_PROC_STOP:
+  case GOTRACE_V2_PROC_STEAL: v->now.values[COUNT_PROCS] -= v->now.values[COUNT_PROCS] > 0; break;
+  case GOTRACE_V2_HEAP_ALLOC: v->now.values[COUNT_HEAP] = o->a[0]; break;
+  case GOTRACE_V2_HEAP_GOAL: v->now.values[COUNT_GOAL] = o->a[0]; break;
+  default: return;
+  }
+  sample_counters(v, o->time);
+}
+
+/* ------------------------------------------------------------------------------------ regions, tasks, collector ----
+ */
+
+typedef struct region {
+  uint32_t name, task;
+  int64_t begin;
+} region;
+
+struct regions {
+  region *open;
+  uint32_t *rows; /* by depth */
+  uint32_t depth, capacity, row_count;
+};
+
+static struct regions *regions_of(goroutine *g) {
+  if (!g->regions) g->regions = keep(sizeof *g->regions);
+  return g->regions;
+}
+
+static void begin_region(view *v, goroutine *g, uint32_t name, uint32_t task, int64_t time) {
+  struct regions *r = regions_of(g);
+  if (r->depth == r->capacity) {
+    r->capacity = r->capacity ? 2 * r->capacity : 4;
+    r->open = resize(r->open, r->capacity * sizeof *r->open);
+    r->rows = resize(r->rows, r->capacity * sizeof *r->rows);
+  }
+  if (r->depth == r->row_count) {
+    uint32_t parent = row_of_go(v, g);
+    r->rows[r->row_count++] = add_row(v, LANE_REGION, g->id, 0);
+    v->rows[r->rows[r->depth] - 1].parent = parent;
+  }
+  r->open[r->depth++] = (region){name, task, time};
+}
+
+/* by_event: and not because the goroutine or the trace ends. */
+static void end_region(view *v, goroutine *g, int64_t time, bool by_event) {
+  struct regions *r = g->regions;
+  const region *last;
+  if (!r || !r->depth) return;
+  last = &r->open[--r->depth];
+  add_slice(v, r->rows[r->depth], last->begin, time, last->name % COLOURS, number_of(&v->texts, last->name),
+            last->task);
+  if (by_event) count_span(v, LANE_REGION, last->name, last->begin, time);
+}
+
+static void end_regions(view *v, goroutine *g, int64_t time) {
+  struct regions *r = g->regions;
+  uint32_t i;
+  if (!r) return;
+  while (r->depth) end_region(v, g, time, false);
+  for (i = 0; i < r->row_count; i++) end_row(v, r->rows[i]);
+  free(r->open);
+  free(r->rows);
+  g->regions = NULL;
+}
+
+typedef struct task {
+  uint64_t id;
+  uint32_t name, row, record; /* record: 1 + a place; 0: there were too many */
+  int64_t begin;
+  bool open;
+} task;
+
+/* 1 + the place of a task's record; 0: none. */
+static uint32_t record_of(view *v, uint64_t id) {
+  const task *t = id ? map_get(&v->tasks, id) : NULL;
+  return t ? t->record : 0;
+}
+
+/* The rows of tasks with one name: each is free while no task is on it. */
+typedef struct task_rows {
+  uint32_t *free, *all;
+  size_t count, capacity, all_count, all_capacity;
+} task_rows;
+
+static void begin_task(view *v, uint64_t id, uint64_t parent, uint32_t name, int64_t time) {
+  task *t = map_get(&v->tasks, id);
+  task_rows *rows = map_get(&v->task_rows, name);
+  if (t && t->open) return;
+  if (!t) map_put(&v->tasks, id, t = keep(sizeof *t));
+  if (!rows) map_put(&v->task_rows, name, rows = keep(sizeof *rows));
+  t->id = id;
+  t->name = name;
+  t->begin = time;
+  t->open = true;
+  if (rows->count) {
+    t->row = rows->free[--rows->count];
+  } else {
+    GROW(rows->all, rows->all_count, rows->all_capacity);
+    rows->all[rows->all_count] = t->row = add_row(v, LANE_TASK, rows->all_count, name);
+    rows->all_count++;
+  }
+  t->record = 0;
+  if (v->task_record_count == MOST_TASKS) {
+    v->tasks_lost++;
+    return;
+  }
+  GROW(v->task_records, v->task_record_count, v->task_record_capacity);
+  time = between(v->c.base, time);
+  v->task_records[v->task_record_count] = (task_record){id, record_of(v, parent), t->row - 1, time, time};
+  t->record = (uint32_t)++v->task_record_count;
+}
+
+static void end_task(view *v, task *t, int64_t time, bool by_event) {
+  task_rows *rows;
+  if (!t || !t->open) return;
+  rows = map_get(&v->task_rows, t->name);
+  t->open = false;
+  add_slice(v, t->row, t->begin, time, (unsigned)(t->id % COLOURS), (uint32_t)t->id, (uint32_t)(t->id >> 32));
+  if (t->record) v->task_records[t->record - 1].end = between(v->c.base, time);
+  if (by_event) count_span(v, LANE_TASK, t->name, t->begin, time);
+  GROW(rows->free, rows->count, rows->capacity);
+  rows->free[rows->count++] = t->row;
+}
+
+static void add_mark(view *v, int64_t time, uint32_t place, bool log, uint32_t name, uint32_t value, uint32_t in_task) {
+  if (v->mark_count == MOST_MARKS) {
+    v->marks_lost++;
+    return;
+  }
+  GROW(v->marks, v->mark_count, v->mark_capacity);
+  v->marks[v->mark_count++] = (mark){between(v->c.base, time), place, name, value, in_task, log};
+}
+
+static void end_gc(view *v, int64_t time) {
+  if (!v->gc_begin) return;
+  if (!v->gc) v->gc = add_row(v, LANE_GC, 0, 0);
+  add_slice(v, v->gc, v->gc_begin - 1, time, RUNNING, 0, 0);
+  count_span(v, LANE_GC, 0, v->gc_begin - 1, time);
+  v->gc_begin = 0;
+}
+
+static void end_stw(view *v, int64_t time) {
+  if (!v->stw_begin) return;
+  if (!v->stw) v->stw = add_row(v, LANE_STW, 0, 0);
+  add_slice(v, v->stw, v->stw_begin - 1, time, v->stw_reason % COLOURS, number_of(&v->texts, v->stw_reason), 0);
+  count_span(v, LANE_STW, v->stw_reason, v->stw_begin - 1, time);
+  v->stw_begin = 0;
+}
+
+static void view_take(consumer *c, const op *o) {
+  view *v = (view *)c;
+  goroutine *self = o->m ? o->m->g : NULL, *of;
+  count_op(v, o, self);
+  if (o->kind == GOTRACE_V2_GO_SWITCH || o->kind == GOTRACE_V2_GO_SWITCH_DESTROY)
+    v->switcher = self ? row_of_go(v, self) : 0;
+  switch (o->kind) {
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED:
+  case GOTRACE_V2_GO_CREATE_SYSCALL: {
+    uint32_t parent = self ? row_of_go(v, self) : 0, place;
+    of = go_record(c->w, o->id);
+    if (of->status != GO_NONE) break;
+    of->entry = o->new_stack; /* for its name; apply() sets it again */
+    of->view_row = 0;
+    place = row_of_go(v, of);
+    v->rows[place - 1].parent = parent;
+    v->rows[place - 1].stack = o->stack;
+    break;
+  }
+  case GOTRACE_V2_GO_DESTROY:
+  case GOTRACE_V2_GO_SWITCH_DESTROY:
+  case GOTRACE_V2_GO_DESTROY_SYSCALL:
+    if (self) end_regions(v, self, o->time);
+    break;
+  case GOTRACE_V2_USER_REGION_BEGIN:
+    if (self) begin_region(v, self, o->name, record_of(v, o->id), o->time);
+    break;
+  case GOTRACE_V2_USER_REGION_END:
+    if (self) end_region(v, self, o->time, true);
+    break;
+  case GOTRACE_V2_USER_TASK_BEGIN: begin_task(v, o->id, o->a[0], o->name, o->time); break;
+  case GOTRACE_V2_USER_TASK_END: end_task(v, map_get(&v->tasks, o->id), o->time, true); break;
+  case GOTRACE_V2_USER_LOG:
+    add_mark(v, o->time, self ? row_of_go(v, self) : 0, true, o->name, o->value, record_of(v, o->id));
+    break;
+  case GOTRACE_V2_CPU_SAMPLE:
+    of = o->a[2] ? world_go(c->w, o->a[2]) : NULL;
+    add_mark(v, o->time, of ? row_of_go(v, of) : 0, false, 0, o->stack, 0);
+    break;
+  case GOTRACE_V2_GC_BEGIN:
+    if (!v->gc_begin) v->gc_begin = o->time + 1;
+    break;
+  case GOTRACE_V2_GC_END: end_gc(v, o->time); break;
+  case GOTRACE_V2_STW_BEGIN:
+    if (!v->stw_begin) v->stw_begin = o->time + 1, v->stw_reason = o->name;
+    break;
+  case GOTRACE_V2_STW_END:
+    if (c->w->stw <= 1) end_stw(v, o->time);
+    break;
+  default: break;
+  }
+}
+
+static void view_begin(consumer *c, int64_t time) {
+  view *v = (view *)c;
+  goroutine *g;
+  proc *p;
+  for (g = c->w->live; g; g = g->next) count_change(v, GO_NONE, g->status);
+  for (p = c->w->proc_list; p; p = p->next)
+    if (p->status == PROC_RUNNING || p->status == PROC_SYSCALL) v->now.values[COUNT_PROCS]++;
+  if (c->w->gc) v->gc_begin = time + 1;
+  v->few.begin = v->many.begin = between(c->base, time);
+  sample_counters(v, time);
+}
+
+static void view_finish(consumer *c, int64_t time) {
+  view *v = (view *)c;
+  goroutine *g;
+  size_t i;
+  for (g = c->w->live; g; g = g->next) end_regions(v, g, time);
+  for (i = 0; i < v->tasks.count; i++) end_task(v, v->tasks.values[i], time, false);
+  end_gc(v, time);
+  end_stw(v, time);
+  for (i = 0; i < v->row_count; i++) end_row(v, (uint32_t)i + 1);
+  v->end = between(c->base, time);
+  v->coarsest = coarsest_level(between(c->from, time));
+  levels_finish(&v->few);
+  levels_finish(&v->many);
+}
+
+static void view_free(view *v) {
+  size_t i;
+  for (i = 0; i < v->task_rows.count; i++) {
+    task_rows *rows = v->task_rows.values[i];
+    free(rows->free);
+    free(rows->all);
+  }
+  numbering_free(&v->texts);
+  numbering_free(&v->stacks);
+  map_free(&v->task_rows);
+  map_free(&v->tasks);
+  map_free(&v->detail_places);
+  map_free(&v->function_places);
+  map_free(&v->span_places);
+  levels_free(&v->few);
+  levels_free(&v->many);
+  free(v->rows);
+  free(v->details);
+  free(v->marks);
+  free(v->functions);
+  free(v->spans);
+  free(v->task_records);
+  free(v->samples);
+}
+
+/* Where the page goes if it is to be shown, and no name was given. */
+static const char *temporary_page(void) {
+  const char *beside = getenv("TMPDIR");
+  char *name;
+  int fd;
+  if (!beside || !*beside) beside = "/tmp";
+  name = keep(strlen(beside) + 32);
+  sprintf(name, "%s/gotrace.XXXXXX.html", beside);
+  fd = mkstemps(name, 5);
+  if (fd < 0) fail("cannot write %s: %s", name, strerror(errno));
+  close(fd);
+  return name;
+}
+
+static void open_browser(const char *page) {
+  const char *browser = getenv("BROWSER");
+  pid_t child = fork();
+  if (child == 0) {
+    execlp(browser && *browser ? browser : "xdg-open", browser && *browser ? browser : "xdg-open", page, (char *)NULL);
+    report("no browser was found; the page is %s", page);
+    _exit(1);
+  }
+  if (child > 0) waitpid(child, NULL, 0);
+}
+
+int command_view(const char *path, const settings *set) {
+  const char *page = set->open && !set->output ? temporary_page() : set->output;
+  input in;
+  filter selection;
+  output out;
+  source s;
+  view v;
+  gotrace_result result;
+  gotrace_decoder_info info;
+  memset(&s, 0, sizeof s);
+  memset(&v, 0, sizeof v);
+  if (!input_open(&in, path, true)) return 1;
+  v.c.begin = view_begin;
+  v.c.take = view_take;
+  v.c.stretch = view_stretch;
+  v.c.end = view_finish;
+  v.c.statuses = true;
+  v.few.next = &v.many;
+  v.many.next = &v.few;
+  v.few.limit = v.many.limit = PAGE_DATA - ((size_t)1 << 20); /* view_page() fits it to the size of the rest */
+  v.few.part = 35;
+  v.many.part = 65;
+  filter_open(&selection, set);
+  v.c.filter = &selection;
+  result = source_run(&s, &in, &v.c, set->from, set->until, NULL, NULL);
+  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
+  if (!s.begun) fail("no events in this part: the trace is %.9f s long", (double)between(s.first, s.end) / 1e9);
+  gotrace_decoder_get_info(in.decoder, &info);
+  output_open(&out, page);
+  view_page(&v, &out, path, info.format, info.events);
+  output_close(&out);
+  view_free(&v);
+  source_free(&s);
+  filter_close(&selection);
+  input_close(&in);
+  if (set->open) open_browser(page);
+  return 0;
+}

@@ -1,0 +1,216 @@
+// data.js - reads the page's data: the table of contents, and chunks of slices when they are needed
+//
+// view_page.c and view_levels.c write it. All times are nanoseconds from the trace's first event.
+
+const LEVELS = 14, COLOURS = 8;
+const levelSize = (level) => (level ? 16 * 8 ** level : 0);
+
+// The bytes of an element with compressed data. Its text is dropped: they are read once.
+async function inflate(id) {
+  const element = document.getElementById(id);
+  const text = atob(element.textContent);
+  const packed = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// Numbers in base 128, one after the other.
+class Numbers {
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.at = 0;
+  }
+  next() {
+    let byte = this.bytes[this.at++];
+    if (byte < 128) return byte;
+    let value = byte & 127, factor = 128;
+    do {
+      byte = this.bytes[this.at++];
+      value += (byte & 127) * factor;
+      factor *= 128;
+    } while (byte & 128);
+    return value;
+  }
+  skip() {
+    while (this.bytes[this.at++] & 128) continue;
+  }
+  nextSigned() {
+    const value = this.next();
+    return value % 2 ? -(value + 1) / 2 : value / 2;
+  }
+}
+
+// The slices of a chunk, sorted by row and then by time. Those of row r are from `from` to `to` of index.get(r).
+class Slices {
+  constructor(bytes, count, merged, rowCount) {
+    const numbers = new Numbers(bytes), rows = new Uint32Array(count), at = new Uint32Array(count);
+    const first = new Uint32Array(rowCount + 1), end = new Float64Array(count), length = new Float64Array(count);
+    let last = 0;
+    for (let i = 0; i < count; i++) { // where each record is, and how many a row has
+      rows[i] = numbers.next();
+      first[rows[i] + 1]++;
+      last += numbers.nextSigned();
+      end[i] = last;
+      length[i] = numbers.next();
+      at[i] = numbers.at;
+      if (merged) {
+        const size = numbers.next();
+        for (let colours = bytes[numbers.at++]; colours; colours &= colours - 1) numbers.skip();
+        if (size > 1) continue;
+      } else {
+        numbers.at++;
+      }
+      numbers.skip();
+      numbers.skip();
+    }
+    this.bytes = bytes;
+    this.merged = merged;
+    this.index = new Map();
+    for (let row = 0; row < rowCount; row++) {
+      if (first[row + 1]) this.index.set(row, {from: first[row], to: first[row] + first[row + 1]});
+      first[row + 1] += first[row];
+    }
+    this.begin = new Float64Array(count), this.end = new Float64Array(count);
+    this.what = new Uint32Array(count), this.who = new Uint32Array(count), this.size = new Uint32Array(count);
+    this.colour = new Uint8Array(count), this.place = new Uint32Array(count);
+    for (let i = 0; i < count; i++) {
+      const to = first[rows[i]]++;
+      this.end[to] = end[i], this.begin[to] = end[i] - length[i];
+      numbers.at = at[i];
+      this.size[to] = merged ? numbers.next() : 1;
+      this.place[to] = numbers.at;
+      this.colour[to] = merged ? this.mostOf(numbers) : bytes[numbers.at++];
+      if (this.size[to] === 1) this.what[to] = numbers.next(), this.who[to] = numbers.next();
+    }
+  }
+  // The colour that most of a merged slice's time has.
+  mostOf(numbers) {
+    const colours = this.bytes[numbers.at++];
+    let most = -1, best = 0;
+    for (let c = 0; c < COLOURS; c++) {
+      if (!(colours >> c & 1)) continue;
+      const time = numbers.next();
+      if (time > most) most = time, best = c;
+    }
+    return best;
+  }
+  // The first slice of a row that ends after a time.
+  search(span, time) {
+    let low = span.from, high = span.to;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.end[middle] > time) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+  // The time of each colour in a slice.
+  times(i) {
+    const times = new Float64Array(COLOURS);
+    if (!this.merged) {
+      times[this.colour[i]] = this.end[i] - this.begin[i];
+      return times;
+    }
+    const numbers = new Numbers(this.bytes);
+    numbers.at = this.place[i];
+    const colours = this.bytes[numbers.at++];
+    for (let c = 0; c < COLOURS; c++) if (colours >> c & 1) times[c] = numbers.next();
+    return times;
+  }
+}
+
+// A part of a level. `slices` is there once it was loaded.
+class Chunk {
+  constructor(number, level, merged, begin, end, count, rowCount) {
+    Object.assign(this, {number, level, merged, begin, end, count, rowCount, slices: null, loading: null, used: 0});
+  }
+  load() {
+    if (this.slices) return Promise.resolve();
+    if (!this.loading)
+      this.loading = inflate("chunk" + this.number).then((bytes) => {
+        this.slices = new Slices(bytes, this.count, this.merged, this.rowCount);
+        this.loading = null;
+      });
+    return this.loading;
+  }
+}
+
+const MOST_LOADED = 6e6; // slices
+
+class Data {
+  static async read() {
+    const contents = JSON.parse(new TextDecoder().decode(await inflate("contents0")));
+    return Object.assign(new Data(), contents).arrange();
+  }
+  arrange() {
+    // By class (0: procs, threads, collector; 1: all other rows) and level. Each class has a finest level of its own.
+    const lists = () => [0, 1].map(() => Array.from({length: LEVELS}, () => []));
+    this.own = lists(), this.mergedOf = lists();
+    const chunks = this.chunks;
+    this.chunks = [];
+    for (let i = 0; i < chunks.length; i += 6) {
+      const [part, level, merged, begin, end, count] = chunks.slice(i, i + 6);
+      const chunk = new Chunk(i / 6, level, merged === 1, begin, end, count, this.rows.length / 7);
+      (chunk.merged ? this.mergedOf : this.own)[part][level].push(chunk);
+      this.chunks.push(chunk);
+    }
+    this.stackAt = [];
+    for (let at = 0; at < this.stacks.length; at += 1 + this.stacks[at]) this.stackAt.push(at);
+    return this;
+  }
+  // The level whose pixels are not longer than those of the picture.
+  levelFor(nanosecondsPerPixel) {
+    let level = 0;
+    while (level < this.coarsest && levelSize(level + 1) <= nanosecondsPerPixel) level++;
+    return level;
+  }
+  // What a picture of a time at a level needs: that level's merged slices, and its own and all coarser levels' slices. Of
+  // a class that does not have the level, its finest one.
+  chunksFor(level, from, to) {
+    const found = [];
+    const take = (chunk) => { if (chunk.begin <= to && chunk.end >= from) found.push(chunk); };
+    this.finest.forEach((finest, part) => {
+      const first = Math.max(level, finest);
+      this.mergedOf[part][first].forEach(take);
+      for (let k = first; k < LEVELS; k++) this.own[part][k].forEach(take);
+    });
+    return found;
+  }
+  // The same, loaded at once if they are there; null: they are not, and are on their way.
+  loaded(level, from, to, then) {
+    const chunks = this.chunksFor(level, from, to), missing = chunks.filter((chunk) => !chunk.slices);
+    for (const chunk of chunks) chunk.used = performance.now();
+    if (!missing.length) return chunks;
+    if (then) Promise.all(missing.map((chunk) => chunk.load())).then(then);
+    return null;
+  }
+  async load(level, from, to) {
+    const chunks = this.chunksFor(level, from, to);
+    await Promise.all(chunks.map((chunk) => chunk.load()));
+    return chunks;
+  }
+  // Forgets the slices that were not used for longest.
+  forget() {
+    const loaded = this.chunks.filter((chunk) => chunk.slices).sort((a, b) => b.used - a.used);
+    let sum = 0;
+    for (const chunk of loaded) {
+      sum += chunk.count;
+      if (sum > MOST_LOADED) chunk.slices = null;
+    }
+  }
+  // The function that a stack was in; empty: it is not known.
+  innermost(number) {
+    const at = this.stackAt[number];
+    return this.stacks[at] ? this.texts[this.frames[3 * this.stacks[at + 1]]] : "";
+  }
+  // The frames of a stack, innermost first.
+  stack(number) {
+    const at = this.stackAt[number], frames = [];
+    for (let i = 1; i <= this.stacks[at]; i++) {
+      const frame = 3 * this.stacks[at + i];
+      frames.push({function: this.texts[this.frames[frame]], file: this.texts[this.frames[frame + 1]], line: this.frames[frame + 2]});
+    }
+    return frames;
+  }
+}

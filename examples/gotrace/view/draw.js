@@ -1,0 +1,535 @@
+// draw.js - draws the picture: an overview, a ruler, and a line for each visible row
+//
+// Slices are painted into an image, pixel by pixel, so that a frame costs the same whatever the trace: a row is at most
+// three different lines of pixels (top, upper, middle), each copied as often as the row is high. States differ by height
+// as well as colour: running and system calls fill the row, runnable two thirds, blocked a third of it.
+
+const MOST_ARROWS = 150;
+const LEFT = 230, RULER = 22, OVERVIEW = 44, TOP = OVERVIEW + RULER;
+
+// By state. Blue, orange and grey remain apart for the colour-blind; heights and lightness say the rest.
+const LIGHT = {
+  states: ["#2f7fd1", "#f0a63a", "#8a5fc7", "#c8553d", "#3a9d8f", "#b98a2e", "#c3c9d1", "#9aa3ae"],
+  names: ["#4e79a7", "#f28e2b", "#76b7b2", "#59a14f", "#edc948", "#b07aa1", "#ff9da7", "#9c755f"],
+  back: "#ffffff", band: "#f2f4f7", text: "#1c2128", faint: "#656d76", line: "#d8dee4", accent: "#0550ae", range: "#0550ae22",
+};
+const DARK = {
+  states: ["#4c9be8", "#d98e24", "#a883e0", "#d9705a", "#4fb8a9", "#c9a04a", "#4a525c", "#6b747f"],
+  names: ["#6b9bd1", "#e8994a", "#7fc4bf", "#74b96a", "#d9bb4f", "#c193b3", "#e59aa3", "#b58e77"],
+  back: "#15191f", band: "#1d232b", text: "#dfe4ea", faint: "#98a2ad", line: "#333a43", accent: "#79b8ff", range: "#79b8ff2a",
+};
+const COUNTER_COLOURS = [0, 1, 7, 0, 5, 1]; // those of the states
+const FILLS = [2, 1, 2, 0, 0, 0, 0, 0]; // how high a state is: 2 the row, 1 two thirds, 0 a third
+
+const rgba = (hex) => 0xff000000 | parseInt(hex.slice(5, 7), 16) << 16 | parseInt(hex.slice(3, 5), 16) << 8 | parseInt(hex.slice(1, 3), 16);
+// Black or white, whichever is easier to read on a colour.
+function textOn(colour) {
+  const part = (shift) => { const c = (colour >>> shift & 255) / 255; return c <= 0.04 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
+  return 0.2126 * part(0) + 0.7152 * part(8) + 0.0722 * part(16) > 0.2 ? "#0c0f13" : "#ffffff";
+}
+const darker = (colour) => 0xff000000 | (colour >> 16 & 255) * 0.72 << 16 | (colour >> 8 & 255) * 0.72 << 8 | (colour & 255) * 0.72;
+
+class Painter {
+  constructor(canvas, data, model, view) {
+    Object.assign(this, {canvas, data, model, view});
+    this.context = canvas.getContext("2d", {alpha: false});
+    this.frameTimes = [];
+    this.setTheme(false);
+  }
+
+  setTheme(dark) {
+    this.theme = dark ? DARK : LIGHT;
+    this.stateColours = this.theme.states.map(rgba);
+    this.nameColours = this.theme.names.map(rgba);
+    this.backColour = rgba(this.theme.back);
+    this.overview = null;
+  }
+
+  resize() {
+    const ratio = window.devicePixelRatio || 1, box = this.canvas.parentElement.getBoundingClientRect();
+    this.ratio = ratio;
+    this.width = Math.max(LEFT + 50, Math.floor(box.width)), this.height = Math.max(TOP + 20, Math.floor(box.height));
+    this.canvas.width = Math.round(this.width * ratio), this.canvas.height = Math.round(this.height * ratio);
+    this.canvas.style.width = this.width + "px", this.canvas.style.height = this.height + "px";
+    this.pixels = null;
+    this.overview = null;
+    this.view.width = this.width - LEFT;
+  }
+
+  request() {
+    if (this.requested) return;
+    this.requested = true;
+    requestAnimationFrame(() => {
+      this.requested = false;
+      const before = performance.now();
+      this.draw();
+      this.frameTimes.push(performance.now() - before);
+      if (this.frameTimes.length > 2000) this.frameTimes.shift();
+    });
+  }
+
+  x(time) { return LEFT + (time - this.view.from) / (this.view.to - this.view.from) * (this.width - LEFT); }
+  time(x) { return this.view.from + (x - LEFT) / (this.width - LEFT) * (this.view.to - this.view.from); }
+
+  // The level to draw now: the right one, or a coarser one until that is loaded.
+  chooseChunks() {
+    const {from, to} = this.view;
+    const wanted = this.data.levelFor((to - from) / ((this.width - LEFT) * this.ratio));
+    this.wanted = wanted;
+    for (let level = wanted; level <= this.data.coarsest; level++) {
+      const chunks = this.data.loaded(level, from, to, level === wanted ? () => this.request() : null);
+      if (chunks) {
+        this.level = level;
+        return chunks.map((chunk) => chunk.slices);
+      }
+    }
+    this.level = LEVELS;
+    return this.data.chunksFor(wanted, from, to).filter((chunk) => chunk.slices).map((chunk) => chunk.slices);
+  }
+
+  draw() {
+    const {context, ratio, theme, view} = this;
+    const slices = this.chooseChunks();
+    this.layout = this.model.lines(view);
+    view.scroll = Math.max(0, Math.min(view.scroll, this.layout.height - (this.height - TOP) + 20));
+    this.hits = [];
+    this.paintRows(slices);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.textBaseline = "middle";
+    this.drawLines();
+    this.drawArrows(slices);
+    this.drawRange();
+    this.drawRuler();
+    this.drawOverview();
+    this.data.forget();
+    document.getElementById("status").textContent = this.statusText();
+    if (this.level === this.wanted) this.drawnAt ??= performance.now();
+  }
+
+  visibleLines() {
+    const from = this.view.scroll, to = from + this.height - TOP, lines = this.layout.lines;
+    let low = 0, high = lines.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (lines[middle].y + lines[middle].height > from) high = middle;
+      else low = middle + 1;
+    }
+    let end = low;
+    while (end < lines.length && lines[end].y < to) end++;
+    return lines.slice(low, end);
+  }
+  lineTop(line) { return TOP + line.y - this.view.scroll; }
+
+  // The slices of all visible rows, as pixels.
+  paintRows(slices) {
+    const W = this.canvas.width, H = this.canvas.height, ratio = this.ratio;
+    if (!this.pixels) {
+      this.image = this.context.createImageData(W, H);
+      this.pixels = new Uint32Array(this.image.data.buffer);
+      this.strips = [0, 1, 2].map(() => new Uint32Array(W));
+      this.lows = [0, 1].map(() => new Uint32Array(W));
+    }
+    this.pixels.fill(this.backColour);
+    const left = Math.round(LEFT * ratio), scale = (W - left) / (this.view.to - this.view.from);
+    for (const line of this.visibleLines()) {
+      if (line.type !== "row") continue;
+      for (const strip of this.strips) strip.fill(0);
+      this.paintRow(line, slices, left, scale, W);
+      this.copyStrips(line, W, H, ratio);
+    }
+    this.context.putImageData(this.image, 0, 0);
+  }
+
+  paintRow(line, slices, left, scale, W) {
+    const {from, to} = this.view, row = line.row, byName = row.kind !== KIND.GO;
+    const colours = byName ? this.nameColours : this.stateColours;
+    for (const part of slices) {
+      const span = part.index.get(row.number);
+      if (!span) continue;
+      for (let i = part.search(span, from); i < span.to && part.begin[i] < to; i++) {
+        const begin = part.begin[i], end = part.end[i];
+        let x0 = Math.floor(left + (begin - from) * scale), x1 = Math.floor(left + (end - from) * scale);
+        if (x1 <= x0) x1 = x0 + 1;
+        const wide = x1 - x0 > 2, starts = x0 >= left;
+        if (x0 < left) x0 = left;
+        if (x1 > W) x1 = W;
+        const colour = colours[part.colour[i]];
+        const strip = this.strips[byName ? 2 : FILLS[part.colour[i]]];
+        strip.fill(colour, x0, x1);
+        if (wide && starts) strip[x0] = darker(colour);
+        if (this.record || x1 - x0 >= 40 * this.ratio) this.hits.push({line, part, i, x0, x1, colour});
+      }
+    }
+  }
+  copyStrips(line, W, H, ratio) {
+    const top = Math.round((this.lineTop(line) + 2) * ratio), bottom = Math.round((this.lineTop(line) + line.height - 1) * ratio);
+    const height = bottom - top, edge = Math.round(TOP * ratio), [low, middle, high] = this.strips, back = this.backColour;
+    const upper = this.lows[0], centre = this.lows[1], left = Math.round(LEFT * ratio);
+    for (let x = left; x < W; x++) {
+      const h = high[x];
+      upper[x] = h || middle[x] || back;
+      centre[x] = h || middle[x] || low[x] || back;
+      if (!h) high[x] = back;
+    }
+    for (let y = 0; y < height; y++) {
+      if (top + y < edge || top + y >= H) continue;
+      const share = (y + 0.5) / height;
+      const strip = share > 0.34 && share < 0.67 ? centre : share > 0.17 && share < 0.84 ? upper : high;
+      this.pixels.set(strip.subarray(left, W), (top + y) * W + left);
+    }
+  }
+
+  // Titles, labels on slices, counters, marks.
+  drawLines() {
+    const {context: c, theme, view} = this, lines = this.visibleLines();
+    c.save();
+    c.beginPath();
+    c.rect(0, TOP, this.width, this.height - TOP);
+    c.clip();
+    for (const line of lines) {
+      const y = this.lineTop(line), middle = y + line.height / 2;
+      if (line.type === "group") {
+        c.fillStyle = theme.band;
+        c.fillRect(0, y, this.width, line.height);
+        c.fillStyle = theme.text;
+        c.font = "bold 12px system-ui, 'DejaVu Sans', sans-serif";
+        const count = line.group.rows.length;
+        const title = (line.folded ? "▸ " : "▾ ") + line.group.title, size = count > 1 ? "  (" + count + ")" : "";
+        const drawn = this.text(title, 6, middle, Math.max(LEFT, this.width / 2) - 60);
+        c.fillText(size, 6 + drawn, middle);
+      } else if (line.type === "counter") {
+        this.drawCounter(line, y);
+      } else if (line.type === "marks") {
+        c.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+        c.fillStyle = theme.faint;
+        this.text(line.title, 18, middle, LEFT - 24);
+        this.drawMarks(line, middle);
+      } else {
+        c.font = (line.nested ? 10 : 12) + "px system-ui, 'DejaVu Sans', sans-serif";
+        c.fillStyle = line.row.number === view.selected?.row || line.row.number === view.hit ? theme.accent : theme.faint;
+        this.text(line.title ?? this.model.title(line.row), line.title ? 6 : line.nested ? 34 : 18, middle, LEFT - (line.title ? 12 : 24));
+        this.drawMarks(line, middle);
+      }
+    }
+    for (const hit of this.hits) {
+      const width = (hit.x1 - hit.x0) / this.ratio, line = hit.line;
+      if (width < 40 || (line.row.kind === KIND.GO && FILLS[hit.part.colour[hit.i]] === 0 && width < 60)) continue;
+      const full = line.row.kind !== KIND.GO || FILLS[hit.part.colour[hit.i]] > 0;
+      const label = this.model.label(line.row, {size: hit.part.size[hit.i], colour: hit.part.colour[hit.i], what: hit.part.what[hit.i], who: hit.part.who[hit.i]});
+      if (!label) continue;
+      c.font = (line.nested ? 9 : 11) + "px system-ui, 'DejaVu Sans', sans-serif";
+      const y = this.lineTop(line) + line.height / 2 + 0.5;
+      if (!full) { // on the background, interrupting the line
+        const size = Math.min(c.measureText(label).width, width - 8);
+        c.fillStyle = theme.back;
+        c.fillRect(hit.x0 / this.ratio + 3, y - 7, size + 4, 13);
+      }
+      c.fillStyle = full ? textOn(hit.colour) : theme.faint;
+      this.text(label, hit.x0 / this.ratio + 5, y, width - 8);
+    }
+    c.strokeStyle = theme.line;
+    c.beginPath();
+    for (const line of lines) {
+      if (line.type === "group") continue;
+      c.moveTo(LEFT - 0.5, this.lineTop(line));
+      c.lineTo(LEFT - 0.5, this.lineTop(line) + line.height);
+    }
+    c.stroke();
+    const current = view.line && lines.find((line) => this.model.lineKey(line) === view.line);
+    if (current) {
+      c.fillStyle = theme.accent;
+      c.fillRect(0, this.lineTop(current) + 1, 3, current.height - 2);
+    }
+    this.drawSelection(lines);
+    c.restore();
+  }
+
+  // A text that ends with an ellipsis where there is no more room; returns its width.
+  text(text, x, y, room) {
+    const c = this.context;
+    if (room < 12) return 0;
+    if (c.measureText(text).width > room) {
+      let low = 0, high = text.length;
+      while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if (c.measureText(text.slice(0, middle) + "…").width <= room) low = middle;
+        else high = middle - 1;
+      }
+      if (!low) return 0;
+      text = text.slice(0, low) + "…";
+    }
+    c.fillText(text, x, y);
+    return c.measureText(text).width;
+  }
+
+  drawMarks(line, middle) {
+    const marks = this.model.marksOf.get(line.row ? line.row.number : -1), c = this.context;
+    if (!marks || line.nested) return;
+    let last = -10;
+    if (marks.includes(this.view.mark)) {
+      c.strokeStyle = this.theme.text;
+      c.lineWidth = 2;
+      c.strokeRect(this.x(this.view.mark.time) - 6, middle - line.height / 2 - 1, 12, 10);
+      c.lineWidth = 1;
+    }
+    for (const mark of marks) {
+      if (mark.time < this.view.from || mark.time > this.view.to) continue;
+      if (this.record) this.record.push(mark);
+      const x = this.x(mark.time);
+      if (x - last < 3) continue;
+      last = x;
+      c.fillStyle = mark.log ? this.theme.accent : this.theme.text;
+      c.beginPath();
+      const y = middle - line.height / 2 + 1;
+      if (mark.log) c.moveTo(x - 4, y), c.lineTo(x + 4, y), c.lineTo(x, y + 6);
+      else c.rect(x - 0.5, y, 1.5, 5);
+      c.fill();
+    }
+  }
+
+  // A counter as steps; of several, the first is filled.
+  drawCounter(line, top) {
+    const c = this.context, list = this.data.counters, {from, to} = this.view;
+    const most = Math.max(1, ...line.counters.map((counter) => this.mostOf(counter)));
+    const bottom = top + line.height - 3, room = line.height - 6;
+    c.fillStyle = this.theme.faint;
+    c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    this.text(line.title, 18, top + line.height / 2, LEFT - 85);
+    const text = line.bytes ? bytes(most) : "≤ " + most;
+    c.fillText(text, LEFT - 6 - c.measureText(text).width, top + line.height / 2);
+    line.counters.forEach((counter, nth) => {
+      let at = this.sampleAt(from), last = -1, high = 0;
+      c.beginPath();
+      c.moveTo(LEFT, bottom);
+      let y = bottom;
+      for (; at < list.length && list[at] <= to; at += 7) {
+        const x = Math.max(LEFT, this.x(list[at])), next = bottom - list[at + 1 + counter] / most * room;
+        c.lineTo(x, y);
+        c.lineTo(x, next);
+        y = next;
+      }
+      c.lineTo(this.width, y);
+      if (nth === 0) {
+        c.lineTo(this.width, bottom);
+        c.fillStyle = this.theme.states[COUNTER_COLOURS[counter]];
+        c.globalAlpha = 0.55;
+        c.fill();
+        c.globalAlpha = 1;
+      } else {
+        c.strokeStyle = this.theme.text;
+        c.stroke();
+      }
+    });
+  }
+  // What counters are at a point of their line, in words.
+  counterText(line, x) {
+    const at = this.sampleAt(this.time(x));
+    return line.counters.map((counter) => {
+      const value = this.data.counters[at + 1 + counter];
+      return COUNTER_NAMES[counter] + ": " + (line.bytes ? bytes(value) : value);
+    }).join("\n");
+  }
+  mostOf(counter) {
+    this.most = this.most || [];
+    if (this.most[counter] === undefined) {
+      let most = 0;
+      for (let at = 0; at < this.data.counters.length; at += 7) most = Math.max(most, this.data.counters[at + 1 + counter]);
+      this.most[counter] = most;
+    }
+    return this.most[counter];
+  }
+  // The last sample of the counters that is not after a time.
+  sampleAt(time) {
+    const list = this.data.counters;
+    let low = 0, high = list.length / 7;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (list[middle * 7] > time) high = middle;
+      else low = middle + 1;
+    }
+    return Math.max(0, low - 1) * 7;
+  }
+
+  // Who woke whom, and who created whom, if there are not too many.
+  drawArrows(slices) {
+    const c = this.context, {from, to, selected} = this.view, lineOf = new Map(), arrows = [];
+    const rows = [];
+    for (const line of this.visibleLines()) {
+      if (line.type === "row" && line.row.kind === KIND.GO) lineOf.set(line.row.number, line), rows.push(line.row.number);
+      else if (line.type === "group" && line.folded) for (const number of line.group.rows) lineOf.set(number, line);
+    }
+    for (const number of rows) {
+      const row = this.model.rows[number];
+      if (row.parent >= 0 && row.begin >= from && row.begin <= to && lineOf.has(row.parent)) arrows.push([row.parent, number, row.begin]);
+      for (const part of slices) {
+        const span = part.index.get(number);
+        if (!span) continue;
+        for (let i = part.search(span, from); i < span.to && part.begin[i] < to && arrows.length < 160; i++)
+          if (part.who[i] && part.colour[i] > SYSCALL && part.size[i] === 1 && part.end[i] <= to && lineOf.has(part.who[i] - 1)) arrows.push([part.who[i] - 1, number, part.end[i]]);
+      }
+    }
+    this.arrowCount = arrows.length;
+    this.arrows = arrows;
+    if (arrows.length > MOST_ARROWS) arrows.length = 0;
+    // That of the selected wait is always there; it comes from the picture's edge if its goroutine is out of sight.
+    if (selected && selected.size === 1 && selected.colour > SYSCALL && selected.who && lineOf.has(selected.row) && selected.end >= from && selected.end <= to)
+      arrows.push([selected.who - 1, selected.row, selected.end]);
+    c.save();
+    c.beginPath();
+    c.rect(LEFT, TOP, this.width - LEFT, this.height - TOP);
+    c.clip();
+    c.strokeStyle = c.fillStyle = this.theme.text;
+    c.globalAlpha = 0.6;
+    const order = (number) => this.layout.lines.findIndex((line) => line.row?.number === number || (line.folded && line.group.rows.includes(number)));
+    for (const [a, b, time] of arrows) {
+      const out = () => (order(a) < order(b) ? TOP : this.height);
+      const x = this.x(time), y0 = lineOf.has(a) ? this.lineTop(lineOf.get(a)) + 9 : out(), y1 = this.lineTop(lineOf.get(b)) + 9, way = Math.sign(y1 - y0);
+      c.beginPath();
+      c.moveTo(x, y0);
+      c.lineTo(x, y1 - 3 * way);
+      c.stroke();
+      c.beginPath();
+      c.moveTo(x, y1);
+      c.lineTo(x - 3, y1 - 6 * way);
+      c.lineTo(x + 3, y1 - 6 * way);
+      c.fill();
+    }
+    c.restore();
+  }
+
+  drawSelection(lines) {
+    const selected = this.view.selected, c = this.context;
+    if (!selected) return;
+    const line = lines.find((l) => l.type === "row" && l.row.number === selected.row);
+    if (!line) return;
+    const x0 = Math.max(LEFT, this.x(selected.begin)), x1 = Math.min(this.width, this.x(selected.end));
+    if (x1 < LEFT || x0 > this.width) return;
+    c.strokeStyle = this.theme.text;
+    c.lineWidth = 2;
+    c.strokeRect(x0 - 1, this.lineTop(line) + 1, Math.max(3, x1 - x0 + 2), line.height - 1);
+    c.lineWidth = 1;
+  }
+
+  drawRange() {
+    const range = this.view.range, c = this.context;
+    if (!range) return;
+    const x0 = Math.max(LEFT, this.x(range.from)), x1 = Math.min(this.width, this.x(range.to));
+    if (x1 <= x0) return;
+    c.fillStyle = this.theme.range;
+    c.fillRect(x0, OVERVIEW, x1 - x0, this.height - OVERVIEW);
+  }
+
+  drawRuler() {
+    const c = this.context, {from, to} = this.view, width = this.width - LEFT;
+    c.fillStyle = this.theme.back;
+    c.fillRect(0, OVERVIEW, LEFT, RULER);
+    c.fillStyle = this.theme.faint;
+    c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    let step = 10 ** Math.floor(Math.log10((to - from) / width * 110));
+    while ((to - from) / step * 110 > width) step *= step.toString()[0] === "2" ? 2.5 : 2;
+    const unit = to >= 1e9 ? [1e9, "s"] : to >= 1e6 ? [1e6, "ms"] : to >= 1e3 ? [1e3, "µs"] : [1, "ns"];
+    const digits = Math.max(0, Math.ceil(-Math.log10(step / unit[0]) - 1e-9));
+    c.strokeStyle = this.theme.line;
+    c.beginPath();
+    for (let time = Math.ceil(from / step) * step; time <= to; time += step) {
+      const x = Math.round(this.x(time)) + 0.5;
+      c.moveTo(x, OVERVIEW + RULER - 6);
+      c.lineTo(x, OVERVIEW + RULER);
+      const label = (time / unit[0]).toFixed(digits) + " " + unit[1];
+      if (x + 3 + c.measureText(label).width < this.width) c.fillText(label, x + 3, OVERVIEW + RULER / 2);
+    }
+    c.moveTo(0, TOP - 0.5);
+    c.lineTo(this.width, TOP - 0.5);
+    c.stroke();
+    c.fillText(duration(to - from), 6, OVERVIEW + RULER / 2);
+  }
+
+  // The whole trace: running and runnable goroutines, and where the picture is.
+  drawOverview() {
+    const c = this.context, data = this.data, span = data.end - data.begin || 1, width = this.width - LEFT;
+    if (!this.overview) {
+      const values = [new Float64Array(width + 1), new Float64Array(width + 1)], list = data.counters;
+      let most = 1;
+      for (let at = 0; at < list.length; at += 7) {
+        const x0 = Math.max(0, Math.floor((list[at] - data.begin) / span * width));
+        const x1 = at + 7 < list.length ? Math.floor((list[at + 7] - data.begin) / span * width) : width;
+        for (let x = x0; x <= Math.min(x1, width); x++)
+          for (const k of [0, 1]) values[k][x] = Math.max(values[k][x], list[at + 1 + k]), most = Math.max(most, values[k][x]);
+      }
+      this.overview = {values, most};
+    }
+    c.fillStyle = this.theme.back;
+    c.fillRect(0, 0, this.width, OVERVIEW);
+    const room = OVERVIEW - 6;
+    for (const k of [1, 0]) {
+      c.fillStyle = this.theme.states[k];
+      for (let x = 0; x < width; x++) {
+        const value = this.overview.values[k][x];
+        if (value) c.fillRect(LEFT + x, OVERVIEW - 2 - value / this.overview.most * room, 1, value / this.overview.most * room);
+      }
+    }
+    c.fillStyle = this.theme.faint;
+    c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    c.fillText("whole trace: " + duration(span), 6, 14);
+    c.fillText("running, runnable goroutines: ≤ " + this.overview.most, 6, 30);
+    const x0 = LEFT + (this.view.from - data.begin) / span * width, x1 = LEFT + (this.view.to - data.begin) / span * width;
+    c.fillStyle = this.theme.range;
+    c.fillRect(x0, 0, Math.max(2, x1 - x0), OVERVIEW);
+    c.strokeStyle = this.theme.accent;
+    c.strokeRect(x0 + 0.5, 0.5, Math.max(2, x1 - x0) - 1, OVERVIEW - 1);
+    c.strokeStyle = this.theme.line;
+    c.beginPath();
+    c.moveTo(0, OVERVIEW - 0.5);
+    c.lineTo(this.width, OVERVIEW - 0.5);
+    c.stroke();
+  }
+
+  statusText() {
+    if (this.level > this.wanted) return "loading details…";
+    const perPixel = (this.view.to - this.view.from) / ((this.width - LEFT) * this.ratio);
+    const [procs, others] = this.data.finest.map(levelSize);
+    if (Math.max(procs, others) > perPixel)
+      return "This page is complete down to " + duration(others) + " a pixel" + (procs < others ? " (procs and threads: " + (procs ? duration(procs) : "to the end") + ")" : "") +
+        ". For all details of this range: gotrace view --from " +
+        Math.max(0, Math.floor(this.view.from)) + " --to " + Math.ceil(this.view.to) + " -o part.html " + this.data.name;
+    const lost = this.data.marksLost + this.data.tasksLost;
+    return (this.arrowCount > MOST_ARROWS ? "Zoom in to see who woke whom. " : "") +
+      (lost ? "Left out: " + this.data.marksLost + " logs and CPU samples, the parts of " + this.data.tasksLost + " tasks. " : "") +
+      "Wheel: zoom. Drag: move. Click on a slice: what it is. Keys: ?";
+  }
+
+  // The slice at a point: {row, begin, end, size, colour, what, who, times}; null: none.
+  at(x, y) {
+    const line = this.lineAt(y);
+    if (!line || line.type !== "row" || x < LEFT) return null;
+    const time = this.time(x), slack = (this.view.to - this.view.from) / (this.width - LEFT);
+    let best = null;
+    for (const part of this.chooseChunks()) {
+      const span = part.index.get(line.row.number);
+      if (!span) continue;
+      const i = part.search(span, time - slack);
+      if (i >= span.to || part.begin[i] > time + slack) continue;
+      const distance = Math.max(0, part.begin[i] - time, time - part.end[i]);
+      if (!best || distance < best.distance || (distance === best.distance && !part.merged)) best = {distance, part, i};
+    }
+    return best && sliceOf(line.row.number, best.part, best.i);
+  }
+  lineAt(y) {
+    return y < TOP ? null : this.visibleLines().find((line) => this.lineTop(line) <= y && y < this.lineTop(line) + line.height);
+  }
+  markAt(x, y) {
+    const line = this.lineAt(y), marks = line?.type === "marks" ? this.model.marksOf.get(-1) : line?.type === "row" && this.model.marksOf.get(line.row.number);
+    if (!marks || y - this.lineTop(line) > 9) return null;
+    return marks.find((mark) => Math.abs(this.x(mark.time) - x) < 5) || null;
+  }
+}
+
+function sliceOf(row, part, i) {
+  return {row, begin: part.begin[i], end: part.end[i], size: part.size[i], colour: part.colour[i], what: part.what[i], who: part.who[i],
+    times: part.times(i)};
+}
+
+function bytes(value) {
+  for (const [size, unit] of [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]]) if (value >= size) return (value / size).toFixed(1) + " " + unit;
+  return value + " B";
+}

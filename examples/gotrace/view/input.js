@@ -1,0 +1,471 @@
+// input.js - mouse, keys, search, the address's fragment; and the start of it all
+
+class App {
+  constructor(data) {
+    this.data = data;
+    this.model = new Model(data);
+    this.view = {from: data.begin, to: data.end > data.begin ? data.end : data.begin + 1, scroll: 0, selected: null, mark: null, range: null, hit: null, line: "", hideIdle: false, width: 0};
+    this.canvas = document.getElementById("canvas");
+    this.painter = new Painter(this.canvas, data, this.model, this.view);
+    this.panels = new Panels(this);
+    this.tab = "timeline";
+    document.title = data.name + " - gotrace view";
+    document.getElementById("name").textContent = data.name;
+    document.getElementById("facts").textContent = "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin);
+    this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
+    this.listen();
+    this.readFragment();
+    this.painter.resize();
+    this.painter.request();
+  }
+
+  // ------------------------------------------------------------------------------------------------- the view ----
+
+  setView(from, to) {
+    const {begin, end} = this.data, most = Math.max(end - begin, 1), size = Math.min(Math.max(to - from, 10), most * 1.02);
+    from = Math.max(begin - most * 0.01, Math.min(from, end + most * 0.01 - size));
+    this.view.from = from, this.view.to = from + size;
+    this.changed();
+  }
+  zoom(factor, x) {
+    const time = this.painter.time(x), {from, to} = this.view;
+    this.setView(time - (time - from) * factor, time + (to - time) * factor);
+  }
+  pan(share) {
+    const size = (this.view.to - this.view.from) * share;
+    this.setView(this.view.from + size, this.view.to + size);
+  }
+  fit(slice) {
+    const size = Math.max(slice.end - slice.begin, 20);
+    this.setView(slice.begin - size * 0.1, slice.end + size * 0.1);
+  }
+  scroll(pixels) {
+    this.view.scroll = Math.max(0, this.view.scroll + pixels);
+    this.changed();
+  }
+  changed() {
+    this.painter.request();
+    clearTimeout(this.fragmentTimer);
+    this.fragmentTimer = setTimeout(() => this.writeFragment(), 200);
+  }
+
+  select(slice) {
+    this.view.selected = slice, this.view.range = null, this.view.hit = null, this.view.mark = null;
+    if (slice) this.panels.showSlice(slice), this.reveal(slice.row);
+    else this.panels.show();
+    this.changed();
+  }
+  selectMark(mark) {
+    this.select(null);
+    this.view.mark = mark;
+    this.panels.showMark(mark);
+    if (mark.row >= 0) this.reveal(mark.row);
+    else this.view.scroll = 0;
+    this.centre(mark.time);
+    this.changed();
+  }
+  // The next or last mark: of the current line, if it has any, else of all.
+  stepMark(by) {
+    const {model, view} = this, row = view.line.startsWith("row ") ? Number(view.line.slice(4)) : -2;
+    const list = model.marksOf.get(row) || model.marks, at = list.indexOf(view.mark);
+    const first = by > 0 ? list.findIndex((mark) => mark.time >= view.from) : list.findLastIndex((mark) => mark.time <= view.to);
+    const mark = list[at >= 0 ? at + by : first];
+    if (mark) this.selectMark(mark);
+  }
+  // Moves the picture to a time that it does not show.
+  centre(time) {
+    const size = this.view.to - this.view.from;
+    if (time < this.view.from || time > this.view.to) this.setView(time - size / 2, time + size / 2);
+  }
+  setRange(from, to) {
+    this.view.range = {from: Math.max(from, this.data.begin), to: Math.min(to, this.data.end)}, this.view.selected = null;
+    this.panels.showRange(this.view.range);
+    this.changed();
+  }
+  fold(group, folded) {
+    if (folded) this.model.folded.add(group.key);
+    else this.model.folded.delete(group.key);
+    this.changed();
+  }
+
+  // For the keyboard: the current line, which J and K move, and what a click in the middle of it does.
+  moveLine(by) {
+    const {model, painter, view} = this, lines = model.lines(view).lines.filter((line) => model.lineKey(line)), room = painter.height - TOP;
+    const now = lines.findIndex((line) => model.lineKey(line) === view.line), shown = lines.findIndex((line) => line.y >= view.scroll);
+    const line = lines[now < 0 ? Math.max(0, shown) : Math.max(0, Math.min(lines.length - 1, now + by))];
+    if (!line) return;
+    view.line = model.lineKey(line);
+    view.scroll = Math.max(line.y + line.height - room, Math.min(view.scroll, line.y));
+    this.changed();
+  }
+  async useLine() {
+    const {model, painter, view} = this, line = model.lines(view).lines.find((l) => view.line && model.lineKey(l) === view.line);
+    if (line?.type === "group") return this.fold(line.group, !line.folded);
+    if (!line) return;
+    const time = (view.from + view.to) / 2, y = painter.lineTop(line) + line.height / 2;
+    this.select(painter.at(painter.x(time), y) || await this.sliceAt(line.row.number, time, true) || await this.sliceAt(line.row.number, line.row.begin, false));
+  }
+
+  // Brings a row into the picture.
+  reveal(number) {
+    const row = this.model.rows[number], shown = row.kind === KIND.REGION ? row.parent : number;
+    this.model.folded.delete(this.model.groupOf.get(shown)?.key);
+    const line = this.model.lines(this.view).lines.find((l) => l.row?.number === number), room = this.painter.height - TOP;
+    if (!line) return;
+    if (line.y < this.view.scroll || line.y > this.view.scroll + 2 * room) this.view.scroll = Math.max(0, line.y - room / 3);
+    else if (line.y + line.height > this.view.scroll + room) this.view.scroll = line.y + line.height - room;
+  }
+
+  // The slice of a row at a time, in full detail if the page has it; before: the one that ends there.
+  async sliceAt(number, time, before) {
+    const chunks = await this.data.load(0, time, time);
+    let best = null;
+    for (const {slices} of chunks) {
+      const span = slices.index.get(number);
+      if (!span) continue;
+      for (let i = slices.search(span, time - 1); i < span.to && slices.begin[i] <= time; i++) {
+        const fits = before ? slices.begin[i] < time && slices.end[i] >= time : slices.end[i] > time || slices.begin[i] === time;
+        if (fits && (!best || slices.begin[i] > best.begin)) best = sliceOf(number, slices, i);
+      }
+    }
+    return best;
+  }
+  async goTo(number, time) {
+    const slice = await this.sliceAt(number, time, true) || await this.sliceAt(number, time, false);
+    this.show("timeline");
+    this.centre(time);
+    if (slice) this.select(slice);
+    else this.reveal(number);
+  }
+  // What the selected slice waited for: the one that ended a wait; otherwise what came before it.
+  async followBack() {
+    const s = this.view.selected;
+    if (!s || this.model.rows[s.row].kind !== KIND.GO) return;
+    const row = this.model.rows[s.row];
+    if (s.size === 1 && s.colour > SYSCALL && s.who) await this.goTo(s.who - 1, s.end);
+    else if (s.begin > row.begin) await this.goTo(s.row, s.begin);
+    else if (row.parent >= 0) await this.goTo(row.parent, row.begin);
+  }
+  async step(forward) {
+    const s = this.view.selected;
+    if (!s) return;
+    const slice = forward ? await this.sliceAt(s.row, s.end, false) : await this.sliceAt(s.row, s.begin, true);
+    if (!slice) return;
+    this.select(slice);
+    if (slice.begin > this.view.to || slice.end < this.view.from) this.setView(slice.begin - (this.view.to - this.view.from) / 2, slice.begin + (this.view.to - this.view.from) / 2);
+  }
+
+  // --------------------------------------------------------------------------------------------------- search ----
+
+  // What matches: rows by function or goroutine, tasks, logs, CPU samples by function or as "sample"; "=NAME" is the
+  // function itself. Regions are looked for in their slices.
+  async search(text) {
+    const {model, data} = this, wanted = text.toLowerCase().trim();
+    this.show("timeline");
+    this.results = [], this.result = -1;
+    if (!wanted) return this.showFound();
+    const matches = text[0] === "=" ? (name) => name === text.slice(1) : (name) => name.toLowerCase().includes(wanted);
+    for (const row of model.rows) {
+      if (row.begin > row.end) continue;
+      if (row.kind === KIND.GO && (matches(row.name) || "g" + row.id === wanted)) this.results.push({row: row.number, time: row.begin, what: model.goName(row.number)});
+      if (this.results.length >= 10000) break;
+    }
+    model.tasks.forEach(({id, row, begin}, place) => {
+      if (this.results.length < 20000 && (matches(model.rows[row].name) || "task " + id === wanted)) this.results.push({row, time: begin, what: model.taskName(place), select: true});
+    });
+    for (const mark of model.marks) {
+      if (text[0] === "=" || this.results.length >= 20000) break;
+      const name = mark.log ? mark.name : "CPU sample", value = mark.log ? mark.value : data.innermost(mark.stack);
+      if (matches(value) || matches(name)) this.results.push({row: mark.row, time: mark.time, what: (mark.log ? "log " : "CPU sample in ") + value, mark});
+    }
+    const names = new Set(data.texts.map((name, i) => (name && matches(name) ? i : -1)).filter((i) => i >= 0));
+    if (names.size && model.rows.some((row) => row.kind === KIND.REGION))
+      await this.searchSlices(KIND.REGION, (what) => names.has(what), (what) => "region " + data.texts[what]);
+    this.results.sort((a, b) => a.time - b.time);
+    this.nextResult();
+  }
+  // Adds slices to what was found, by what they are.
+  async searchSlices(kind, wanted, title) {
+    for (const chunk of this.data.chunks) {
+      if (chunk.merged || this.results.length >= 20000) continue;
+      await chunk.load();
+      const {slices} = chunk;
+      for (const [number, span] of slices.index)
+        if (this.model.rows[number].kind === kind)
+          for (let i = span.from; i < span.to && this.results.length < 20000; i++)
+            if (wanted(slices.what[i])) this.results.push({row: number, time: slices.begin[i], what: title(slices.what[i]), select: true, length: slices.end[i] - slices.begin[i]});
+      this.data.forget();
+    }
+  }
+  // The slices of a row of the summary, longest first.
+  async showSlices(kind, wanted, title) {
+    this.show("timeline");
+    this.results = [], this.result = -1;
+    await this.searchSlices(kind, wanted, () => title);
+    this.results.sort((a, b) => b.length - a.length);
+    this.nextResult();
+  }
+  async nextResult() {
+    if (!this.results?.length) return this.showFound();
+    this.result = (this.result + 1) % this.results.length;
+    this.showFound();
+    const {row, time, mark, select} = this.results[this.result], size = this.view.to - this.view.from;
+    if (time < this.view.from || time > this.view.to) this.setView(time - size * 0.1, time + size * 0.9);
+    const slice = select && await this.sliceAt(row, time, false);
+    if (mark) this.selectMark(mark);
+    else if (slice) this.select(slice);
+    else this.reveal(row);
+    this.view.hit = row;
+    this.changed();
+  }
+  showFound() {
+    document.getElementById("found").textContent = !this.results ? "" : this.results.length ? this.result + 1 + " of " + this.results.length + ": " + this.results[this.result].what.slice(0, 60) : "nothing found";
+  }
+  endSearch() {
+    this.results = null, this.view.hit = null;
+    document.getElementById("search").value = "";
+    this.showFound();
+    this.canvas.focus();
+    this.changed();
+  }
+
+  // ----------------------------------------------------------------------------------------------------- page ----
+
+  show(tab) {
+    this.tab = tab;
+    for (const name of ["timeline", "summary", "flame"]) {
+      document.getElementById(name).hidden = name !== tab;
+      document.getElementById("tab-" + name).setAttribute("aria-selected", name === tab);
+    }
+    if (tab === "summary") this.panels.fillSummary(document.getElementById("summary"));
+    if (tab === "flame") this.panels.fillFlame(document.getElementById("flame"));
+    if (tab === "timeline" && this.painter.width) this.painter.resize(), this.painter.request();
+    this.changed();
+  }
+  setTheme(dark) {
+    this.dark = dark;
+    document.documentElement.classList.toggle("dark", dark);
+    this.painter.setTheme(dark);
+    const legend = document.getElementById("legend");
+    legend.replaceChildren(...STATES.map((state, c) => {
+      const box = make("span", {class: "swatch"});
+      box.style.background = this.painter.theme.states[c];
+      box.style.height = [4, 8, 12][FILLS[c]] + "px";
+      return make("tr", null, make("td", null, box), make("td", null, state));
+    }));
+    this.changed();
+  }
+  hideIdle(on) {
+    this.view.hideIdle = on;
+    document.getElementById("idle").setAttribute("aria-pressed", on);
+    this.changed();
+  }
+
+  // #t=FROM-TO&y=SCROLL&s=ROW@TIME&m=MARK&r=FROM-TO&f=FOLDED&h=1&tab=NAME
+  writeFragment() {
+    const {view, model} = this, parts = [];
+    parts.push("t=" + view.from.toFixed(0) + "-" + view.to.toFixed(0));
+    if (view.scroll) parts.push("y=" + Math.round(view.scroll));
+    if (view.selected) parts.push("s=" + view.selected.row + "@" + view.selected.begin);
+    if (view.mark) parts.push("m=" + model.marks.indexOf(view.mark));
+    if (view.range) parts.push("r=" + view.range.from.toFixed(0) + "-" + view.range.to.toFixed(0));
+    parts.push("f=" + model.groups.map((group) => (model.folded.has(group.key) ? "1" : "0")).join(""));
+    if (view.hideIdle) parts.push("h=1");
+    if (this.tab !== "timeline") parts.push("tab=" + this.tab);
+    history.replaceState(null, "", "#" + parts.join("&"));
+  }
+  readFragment() {
+    const values = new Map(location.hash.slice(1).split("&").map((part) => part.split("=", 2)));
+    const pair = (key, between) => (values.get(key) || "").replace(/^-/, "~").split(between).map((n) => Number(n.replace("~", "-")));
+    const [from, to] = pair("t", "-");
+    if (to > from) this.setView(from, to);
+    if (values.get("f")) this.model.groups.forEach((group, i) => {
+      if (values.get("f")[i] === "1") this.model.folded.add(group.key);
+      else if (values.get("f")[i] === "0") this.model.folded.delete(group.key);
+    });
+    this.view.scroll = Number(values.get("y")) || 0;
+    if (values.get("h")) this.hideIdle(true);
+    const [row, time] = pair("s", "@"), [a, b] = pair("r", "-");
+    if (this.model.rows[row] && time >= 0) this.sliceAt(row, time, false).then((slice) => slice && this.select(slice));
+    const mark = values.has("m") && this.model.marks[values.get("m")];
+    if (mark) this.painter.resize(), this.selectMark(mark);
+    if (b > a) this.painter.width = 1000, this.setRange(a, b);
+    this.show(["summary", "flame"].includes(values.get("tab")) ? values.get("tab") : "timeline");
+  }
+
+  // --------------------------------------------------------------------------------------------------- events ----
+
+  listen() {
+    const {canvas} = this, tip = document.getElementById("tip");
+    new ResizeObserver(() => { this.painter.resize(); this.painter.draw(); }).observe(canvas.parentElement);
+    canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const by = event.deltaMode === 1 ? 30 : 1;
+      if (event.shiftKey) this.scroll((event.deltaY || event.deltaX) * by);
+      else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.pan(event.deltaX * by / this.view.width);
+      else if (event.offsetX < LEFT) this.scroll(event.deltaY * by);
+      else this.zoom(Math.exp(event.deltaY * by * 0.0018), event.offsetX);
+    }, {passive: false});
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.focus();
+      canvas.setPointerCapture(event.pointerId);
+      const {offsetX: x, offsetY: y} = event, time = this.painter.time(x);
+      const mode = y < OVERVIEW && x >= LEFT ? "overview" : event.shiftKey || (y < TOP && x >= LEFT) ? "range" : "pan";
+      this.drag = {mode, x, y, time, from: this.view.from, to: this.view.to, scroll: this.view.scroll, moved: false};
+      if (mode === "overview") this.overviewTo(x);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      const {offsetX: x, offsetY: y} = event, drag = this.drag;
+      if (!drag) return this.hover(event);
+      drag.moved = drag.moved || Math.abs(x - drag.x) + Math.abs(y - drag.y) > 3;
+      if (!drag.moved) return;
+      tip.hidden = true;
+      if (drag.mode === "overview") this.overviewTo(x);
+      else if (drag.mode === "range") this.view.range = {from: Math.min(drag.time, this.painter.time(x)), to: Math.max(drag.time, this.painter.time(x))}, this.painter.request();
+      else {
+        const moved = (drag.x - x) / this.view.width * (drag.to - drag.from);
+        this.view.scroll = Math.max(0, drag.scroll + drag.y - y);
+        this.setView(drag.from + moved, drag.to + moved);
+      }
+    });
+    canvas.addEventListener("pointerup", (event) => {
+      const drag = this.drag;
+      this.drag = null;
+      if (!drag) return;
+      if (drag.mode === "range" && drag.moved) this.setRange(Math.min(drag.time, this.painter.time(event.offsetX)), Math.max(drag.time, this.painter.time(event.offsetX)));
+      else if (!drag.moved && drag.mode === "pan") this.click(event.offsetX, event.offsetY);
+    });
+    canvas.addEventListener("pointerleave", () => { tip.hidden = true; });
+    canvas.addEventListener("dblclick", (event) => {
+      const slice = this.painter.at(event.offsetX, event.offsetY);
+      if (slice) this.fit(slice);
+    });
+    document.addEventListener("keydown", (event) => this.key(event));
+    window.addEventListener("hashchange", () => this.readFragment());
+    const search = document.getElementById("search");
+    search.addEventListener("keydown", (event) => {
+      event.stopPropagation();
+      if (event.key === "Escape") this.endSearch();
+      if (event.key !== "Enter") return;
+      if (this.results && this.searched === search.value) this.nextResult();
+      else this.searched = search.value, this.search(search.value);
+    });
+    for (const name of ["timeline", "summary", "flame"]) document.getElementById("tab-" + name).addEventListener("click", () => this.show(name));
+    document.getElementById("idle").addEventListener("click", () => this.hideIdle(!this.view.hideIdle));
+    document.getElementById("theme").addEventListener("click", () => this.setTheme(!this.dark));
+    document.getElementById("help-button").addEventListener("click", () => document.getElementById("help").showModal());
+  }
+  overviewTo(x) {
+    const {begin, end} = this.data, time = begin + (x - LEFT) / this.view.width * (end - begin), size = this.view.to - this.view.from;
+    this.setView(time - size / 2, time + size / 2);
+  }
+  click(x, y) {
+    const line = this.painter.lineAt(y), mark = this.painter.markAt(x, y);
+    if (line?.type === "group") return this.fold(line.group, !line.folded);
+    if (mark) return this.selectMark(mark);
+    this.select(this.painter.at(x, y));
+  }
+  hover(event) {
+    const tip = document.getElementById("tip"), {offsetX: x, offsetY: y} = event;
+    const mark = this.painter.markAt(x, y), slice = mark ? null : this.painter.at(x, y);
+    const line = this.painter.lineAt(y), counter = line?.type === "counter" && x >= LEFT;
+    tip.hidden = !mark && !slice && !counter;
+    if (tip.hidden) return;
+    const {model} = this;
+    if (counter) {
+      tip.textContent = this.painter.counterText(line, x);
+    } else if (mark) {
+      tip.textContent = (mark.log ? "log " + mark.name + "\n" + mark.value : "CPU sample in " + (this.data.innermost(mark.stack) || "?"));
+    } else {
+      const row = model.rows[slice.row];
+      const title = row.kind === KIND.GO ? model.goName(slice.row) : row.kind === KIND.REGION ? "region" : model.title(row);
+      const lines = [title + "  " + duration(slice.end - slice.begin)];
+      if (slice.size > 1) {
+        lines.push(slice.size + " slices:");
+        slice.times.forEach((time, c) => { if (time) lines.push("  " + (row.kind === KIND.GO ? STATES[c] + " " : "") + duration(time)); });
+      } else {
+        if (row.kind === KIND.GO) lines.push(STATES[slice.colour]);
+        const label = model.label(row, slice);
+        if (label && label !== STATES[slice.colour]) lines.push(label);
+        if (row.kind === KIND.GO && slice.who && slice.colour > SYSCALL) lines.push("ended by " + model.goName(slice.who - 1));
+      }
+      tip.textContent = lines.join("\n");
+    }
+    tip.style.left = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 4) + "px";
+    tip.style.top = (event.clientY + 18 + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 8 : event.clientY + 18) + "px";
+  }
+  key(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || document.getElementById("help").open) return;
+    const centre = LEFT + this.view.width / 2, room = this.painter.height - TOP;
+    const actions = {
+      w: () => this.zoom(0.75, centre), s: () => this.zoom(1 / 0.75, centre), a: () => this.pan(-0.15), d: () => this.pan(0.15),
+      ArrowLeft: () => this.pan(-0.15), ArrowRight: () => this.pan(0.15), ArrowUp: () => this.scroll(-54), ArrowDown: () => this.scroll(54),
+      PageUp: () => this.scroll(-room * 0.8), PageDown: () => this.scroll(room * 0.8), Home: () => this.scroll(-1e9), End: () => this.scroll(1e9),
+      0: () => this.setView(this.data.begin, this.data.end), f: () => this.view.selected && this.fit(this.view.selected),
+      j: () => this.moveLine(1), k: () => this.moveLine(-1), " ": () => this.useLine(), r: () => this.setRange(this.view.from, this.view.to),
+      n: () => this.stepMark(1), p: () => this.stepMark(-1),
+      "[": () => this.step(false), "]": () => this.step(true), b: () => this.followBack(),
+      e: () => { this.model.folded.clear(); this.changed(); }, c: () => { for (const g of this.model.groups) this.model.folded.add(g.key); this.changed(); },
+      h: () => this.hideIdle(!this.view.hideIdle), t: () => this.setTheme(!this.dark), "?": () => document.getElementById("help").showModal(),
+      1: () => this.show("timeline"), 2: () => this.show("summary"), 3: () => this.show("flame"),
+      "/": () => { event.preventDefault(); document.getElementById("search").focus(); },
+      Enter: () => this.nextResult(), Escape: () => (this.results ? this.endSearch() : (this.view.range = null, this.select(null))),
+    };
+    const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (action && !(event.target instanceof HTMLInputElement)) {
+      if (event.key === " " && event.target instanceof HTMLButtonElement) return; // it presses the button
+      if (event.key === " " || event.key.startsWith("Arrow") || event.key.startsWith("Page")) event.preventDefault();
+      if (this.tab === "timeline" || "123t?/".includes(event.key.toLowerCase())) action();
+    }
+  }
+}
+
+// For tests: what the drawing code draws, and how long its frames take.
+function forTests(app) {
+  const {painter, model, view} = app;
+  return {
+    app,
+    setView: (from, to) => app.setView(from, to),
+    state: () => ({...view, level: painter.level, wanted: painter.wanted}),
+    // The rows in the picture with all that is drawn on them.
+    async visible() {
+      await app.data.load(app.data.levelFor((view.to - view.from) / ((painter.width - LEFT) * painter.ratio)), view.from, view.to);
+      painter.record = [];
+      painter.draw();
+      const marks = painter.record, lines = painter.visibleLines().filter((line) => line.type === "row"), shown = new Set(lines);
+      painter.record = null;
+      const used = new Map(); // how many rows have a goroutine's id or a task's name
+      const key = (row) => (row.kind === KIND.TASK ? "task " + row.name : row.kind === KIND.GO ? "go " + row.id : "");
+      for (const row of model.rows) if (row.begin <= row.end) used.set(key(row), (used.get(key(row)) || 0) + 1);
+      const slices = painter.hits.filter((hit) => shown.has(hit.line)).map(({line, part, i}) => {
+        const slice = sliceOf(line.row.number, part, i), single = slice.size === 1;
+        return [slice.row, slice.begin, slice.end, slice.size, slice.colour, line.row.kind === KIND.GO && single ? model.details[slice.what].reason : "",
+          single ? model.label(line.row, slice) : "", slice.who, [...slice.times]];
+      });
+      return {from: view.from, to: view.to, begin: app.data.begin, end: app.data.end, slices,
+        rows: lines.map(({row}) => [row.number, row.kind, row.id, row.name, row.kind === KIND.REGION ? model.regions.get(row.parent).indexOf(row.number) : 0,
+          used.get(key(row.kind === KIND.REGION ? model.rows[row.parent] : row))]),
+        marks: marks.map((mark) => [mark.row, mark.time, mark.log, mark.name, mark.value]),
+        arrows: painter.arrows.map(([from, to, time]) => [model.rows[from].id, model.rows[to].id, time])};
+    },
+    // Waits of goroutines that another one ended.
+    async endedWaits() {
+      const found = [], chunks = await app.data.load(0, app.data.begin, app.data.end);
+      for (const {slices} of chunks)
+        for (const [number, span] of slices.index)
+          for (let i = span.from; i < span.to; i++)
+            if (model.rows[number].kind === KIND.GO && slices.size[i] === 1 && slices.colour[i] > SYSCALL && slices.who[i]) found.push(sliceOf(number, slices, i));
+      return found;
+    },
+    selectionTable: (from, to) => app.panels.selectionTable(from, to),
+    drawnAt: () => painter.drawnAt, // when all details were drawn first
+  };
+}
+
+Data.read().then((data) => {
+  const app = new App(data);
+  window.gotrace = forTests(app);
+}).catch((error) => {
+  document.getElementById("status").textContent = "This page cannot be shown: " + error.message;
+  throw error;
+});

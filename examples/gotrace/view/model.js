@@ -1,0 +1,183 @@
+// model.js - rows, their groups and order; what a slice is in words
+
+const KIND = {PROC: 0, THREAD: 1, GO: 2, REGION: 3, TASK: 4, GC: 5, STW: 6};
+const STATES = ["running", "runnable", "in a system call", "blocked: synchronization", "blocked: network", "blocked: channel, select",
+  "sleeping", "blocked: other"];
+const RUNNING = 0, RUNNABLE = 1, SYSCALL = 2;
+const MANY = 30; // goroutines of a function: more are folded at first
+const COUNTER_NAMES = ["running goroutines", "runnable goroutines", "blocked goroutines", "running procs", "heap", "heap goal"];
+
+function duration(nanoseconds) {
+  const size = Math.abs(nanoseconds);
+  if (size >= 1e9) return (nanoseconds / 1e9).toFixed(3) + " s";
+  if (size >= 1e6) return (nanoseconds / 1e6).toFixed(3) + " ms";
+  if (size >= 1e3) return (nanoseconds / 1e3).toFixed(3) + " µs";
+  return Math.round(nanoseconds) + " ns";
+}
+
+// A time from the first event, to the nanosecond.
+function moment(time) {
+  const [size, unit, digits] = time >= 1e9 ? [1e9, "s", 9] : time >= 1e6 ? [1e6, "ms", 6] : time >= 1e3 ? [1e3, "µs", 3] : [1, "ns", 0];
+  return (time / size).toFixed(digits) + " " + unit;
+}
+
+class Model {
+  constructor(data) {
+    this.data = data;
+    this.rows = []; // {number, kind, id, name, parent, stack, begin, end}; an id that a number cannot hold is a string
+    for (let i = 0, d = data.rows; i < d.length; i += 7)
+      this.rows.push({number: i / 7, kind: d[i], id: d[i + 1], name: data.texts[d[i + 2]], parent: d[i + 3] - 1, stack: d[i + 4], begin: d[i + 5], end: d[i + 6]});
+    this.regions = new Map(); // from a goroutine's row to those of its regions
+    for (const row of this.rows)
+      if (row.kind === KIND.REGION && this.regions.has(row.parent)) this.regions.get(row.parent).push(row.number);
+      else if (row.kind === KIND.REGION) this.regions.set(row.parent, [row.number]);
+    this.folded = new Set();
+    this.makeGroups();
+    this.tasks = []; // {id, parent, row, begin, end}
+    this.taskPlaces = new Map();
+    for (let i = 0, d = data.tasks; i < d.length; i += 5) {
+      this.taskPlaces.set(d[i + 2] + "@" + d[i + 3], this.tasks.length);
+      this.tasks.push({id: d[i], parent: d[i + 1] - 1, row: d[i + 2], begin: d[i + 3], end: d[i + 4]});
+    }
+    this.marks = []; // {time, row, log, name, value, stack, task}
+    this.marksOf = new Map();
+    for (let i = 0; i < data.marks.length; i += 6) {
+      const [time, row, log, name, value, task] = data.marks.slice(i, i + 6);
+      this.marks.push({time, row: row - 1, log: log === 1, name: data.texts[name], value: log ? data.texts[value] : "", stack: log ? 0 : value, task: task - 1});
+    }
+    this.marks.sort((a, b) => a.time - b.time);
+    for (const mark of this.marks) {
+      if (!this.marksOf.has(mark.row)) this.marksOf.set(mark.row, []);
+      this.marksOf.get(mark.row).push(mark);
+    }
+    this.details = [];
+    for (let i = 0; i < data.details.length; i += 6) {
+      const [colour, reason, stack, count, total, longest] = data.details.slice(i, i + 6);
+      this.details.push({colour, reason: data.texts[reason], stack, count, total, longest});
+    }
+    this.functions = this.readFunctions();
+    this.spans = this.readSpans();
+  }
+
+  // Groups in the order of the picture. A group is a title and its rows.
+  makeGroups() {
+    const of = (kind) => this.rows.filter((row) => row.kind === kind && row.begin <= row.end);
+    const byId = (a, b) => Math.sign(Number(a.id) - Number(b.id)) || Number(BigInt(a.id) - BigInt(b.id)) || a.number - b.number;
+    this.groups = [];
+    const add = (key, title, rows, folded) => {
+      if (!rows.length && key !== "counters") return;
+      this.groups.push({key, title, rows: rows.map((row) => row.number)});
+      if (folded) this.folded.add(key);
+    };
+    add("counters", "Counters", [], false);
+    add("collector", "Collector", [...of(KIND.GC), ...of(KIND.STW)], false);
+    add("procs", "Procs", of(KIND.PROC).sort(byId), false);
+    add("threads", "Threads", of(KIND.THREAD).sort(byId), true);
+    const tasks = new Map();
+    for (const row of of(KIND.TASK)) tasks.set(row.name, [...(tasks.get(row.name) || []), row]);
+    for (const [name, rows] of tasks) add("task " + name, "Task " + (name || "(no name)"), rows, rows.length > MANY);
+    const functions = new Map();
+    for (const row of of(KIND.GO)) {
+      if (!functions.has(row.name)) functions.set(row.name, []);
+      functions.get(row.name).push(row);
+    }
+    const sorted = [...functions].sort((a, b) => a[1].length - b[1].length || (a[0] < b[0] ? -1 : 1));
+    for (const [name, rows] of sorted) add("go " + name, name || "(unknown function)", rows.sort(byId), rows.length > MANY);
+    this.groupOf = new Map();
+    for (const group of this.groups) for (const row of group.rows) this.groupOf.set(row, group);
+  }
+
+  readFunctions() {
+    const list = [], from = this.data.functions;
+    for (let at = 0; at < from.length;) {
+      const f = {name: this.data.texts[from[at++]], goroutines: from[at++], states: []};
+      for (let c = 0; c < COLOURS; c++) {
+        const state = {count: from[at++], total: from[at++], longest: from[at++], buckets: []};
+        for (let used = from[at++]; used; used--) state.buckets.push([from[at++], from[at++]]);
+        f.states.push(state);
+      }
+      list.push(f);
+    }
+    return list;
+  }
+
+  // Totals of regions, tasks, collections and stopped worlds: {kind, name, count, total, longest, buckets}.
+  readSpans() {
+    const list = [], from = this.data.spans;
+    for (let at = 0; at < from.length;) {
+      const span = {kind: from[at++], name: this.data.texts[from[at++]], count: from[at++], total: from[at++], longest: from[at++], buckets: []};
+      for (let used = from[at++]; used; used--) span.buckets.push([from[at++], from[at++]]);
+      list.push(span);
+    }
+    return list;
+  }
+
+  // The lines of the picture: {type: "group"|"counter"|"row"|"marks", ...}, with y and height.
+  lines(view) {
+    const lines = [];
+    let y = 0;
+    const add = (line, height) => { lines.push(Object.assign(line, {y, height})); y += height; };
+    for (const group of this.groups) {
+      const folded = this.folded.has(group.key), single = group.key.startsWith("go ") && group.rows.length === 1;
+      if (!single) add({type: "group", group, folded}, 20);
+      if (folded && !single) continue;
+      if (group.key === "counters") {
+        for (const counter of [1, 0, 2, 3]) add({type: "counter", counters: [counter], title: COUNTER_NAMES[counter]}, 22);
+        const [heap, goal] = this.heapCounters();
+        if (heap) add({type: "counter", counters: goal ? [4, 5] : [4], title: goal ? "heap; line: its goal" : "heap", bytes: true}, 34);
+        if (this.marksOf.has(-1)) add({type: "marks", title: "of no goroutine"}, 18);
+        continue;
+      }
+      for (const number of group.rows) {
+        const row = this.rows[number];
+        if (view.hideIdle && (row.begin > view.to || row.end < view.from)) continue;
+        add({type: "row", row, title: single ? this.goName(number) : row.kind === KIND.TASK && number !== group.rows[0] ? "" : null}, 18);
+        for (const region of this.regions.get(number) || []) {
+          const nested = this.rows[region];
+          if (nested.begin <= nested.end && !(view.hideIdle && (nested.begin > view.to || nested.end < view.from))) add({type: "row", row: nested, nested: true}, 13);
+        }
+      }
+    }
+    return {lines, height: y};
+  }
+
+  // Whether there are sizes of the heap, and goals.
+  heapCounters() {
+    this.heap = this.heap || [5, 6].map((place) => this.data.counters.some((value, i) => i % 7 === place && value > 0));
+    return this.heap;
+  }
+
+  // What a line is known by while the lines around it change.
+  lineKey(line) { return line.type === "row" ? "row " + line.row.number : line.type === "group" ? "group " + line.group.key : ""; }
+
+  title(row) {
+    switch (row.kind) {
+    case KIND.PROC: return "proc " + row.id;
+    case KIND.THREAD: return "thread " + row.id;
+    case KIND.GO: return "G" + row.id;
+    case KIND.TASK: return row.name || "(no name)";
+    case KIND.GC: return "collection";
+    case KIND.STW: return "stopped world";
+    default: return "";
+    }
+  }
+  goName(number) {
+    const row = this.rows[number];
+    return "G" + row.id + (row.name ? " " + row.name : "");
+  }
+  // The id of a task's slice: `who` is its high half.
+  taskId(slice) { return String(BigInt(slice.who) << 32n | BigInt(slice.what)); }
+  taskName(place) { return "task " + this.tasks[place].id + " " + this.rows[this.tasks[place].row].name; }
+  // What is written on a slice.
+  label(row, slice) {
+    if (slice.size > 1) return "";
+    switch (row.kind) {
+    case KIND.PROC:
+    case KIND.THREAD: return slice.who ? this.goName(slice.who - 1) : "";
+    case KIND.GO: return slice.colour === RUNNING ? "running" : this.details[slice.what].reason || STATES[slice.colour];
+    case KIND.TASK: return "task " + this.taskId(slice);
+    case KIND.GC: return "GC";
+    default: return this.data.texts[slice.what] || "";
+    }
+  }
+}

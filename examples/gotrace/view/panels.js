@@ -1,0 +1,328 @@
+// panels.js - everything that is text: what a slice is, a selected time, the summary, flame graphs
+//
+// Text of the trace only ever becomes textContent, so it cannot be markup.
+
+// An element with attributes, listeners (functions) and children.
+function make(name, attributes, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (typeof value === "function") element.addEventListener(key, value);
+    else element.setAttribute(key, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  return element;
+}
+
+// Attributes of an element that reacts to a click, and to Enter when the Tab key has led there.
+function pressed(action) {
+  return {tabindex: 0, click: action, keydown: (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    event.stopPropagation();
+    action();
+  }};
+}
+
+// A table that sorts when a title is clicked. Columns: {title, value(item), text(value, item), number}.
+function makeTable(columns, items, onRow, sorted = 0, limit = 500) {
+  const body = make("tbody"), state = {by: sorted, down: true};
+  const fill = () => {
+    const {value, number} = columns[state.by];
+    const order = (a, b) => (number ? value(a) - value(b) : String(value(a)).localeCompare(String(value(b)))) * (state.down ? -1 : 1);
+    body.replaceChildren(...[...items].sort(order).slice(0, limit).map((item) => {
+      const row = make("tr", onRow && {...pressed(() => onRow(item)), class: "link"});
+      for (const c of columns) {
+        const v = c.value(item), shown = c.text ? c.text(v, item) : String(v);
+        row.append(make("td", c.number && {class: "number"}, shown));
+      }
+      return row;
+    }));
+  };
+  const head = make("tr", null, ...columns.map((c, i) => make("th", {class: (c.number ? "number " : "") + "sorts", title: "sort", ...pressed(() => {
+    state.down = state.by === i ? !state.down : c.number === true;
+    state.by = i;
+    fill();
+  })}, c.title)));
+  fill();
+  return make("table", null, make("thead", null, head), body);
+}
+
+const timeColumn = (title, value) => ({title, value, number: true, text: (v) => (v ? duration(v) : "")});
+
+class Panels {
+  constructor(app) {
+    this.app = app;
+    this.panel = document.getElementById("panel");
+  }
+
+  link(text, go) { return make("button", {class: "link-text", click: go}, text); }
+
+  stackList(number) {
+    const frames = this.app.data.stack(number);
+    if (!frames.length) return null;
+    return make("div", null, make("h2", null, "Stack"), ...frames.map((f) =>
+      make("div", null, f.function || "(unknown)", " ", make("span", {class: "place"}, f.file ? f.file + ":" + f.line : ""))));
+  }
+
+  show(...children) {
+    this.panel.replaceChildren(...children.filter(Boolean));
+    this.panel.hidden = !children.length;
+    this.app.painter.resize();
+    this.app.painter.request();
+  }
+
+  taskLink(place) {
+    const {app} = this, task = app.model.tasks[place];
+    return this.link(app.model.taskName(place), () => app.goTo(task.row, (task.begin + task.end) / 2));
+  }
+
+  // Parts of a task: tasks, regions and logs, in order of time.
+  async fillParts(to, place, slice) {
+    const {app} = this, {model, data} = app, found = [];
+    model.tasks.forEach((task, i) => { if (task.parent === place) found.push([task.begin, task.end - task.begin, this.taskLink(i)]); });
+    for (const mark of model.marks) if (mark.log && mark.task === place) found.push([mark.time, 0, this.link("log " + [mark.name, mark.value].filter(Boolean).join(": "), () => app.selectMark(mark))]);
+    if (this.app.model.regions.size)
+      for (const {slices} of await data.load(data.finest[1], slice.begin, slice.end))
+        for (const [number, span] of slices.index)
+          if (model.rows[number].kind === KIND.REGION)
+            for (let i = slices.search(span, slice.begin - 1); i < span.to && slices.begin[i] <= slice.end; i++)
+              if (slices.size[i] === 1 && slices.who[i] === place + 1) {
+                const region = sliceOf(number, slices, i);
+                found.push([region.begin, region.end - region.begin, this.link("region " + model.label(model.rows[number], region) + " of " + model.goName(model.rows[number].parent),
+                  () => { app.centre(region.begin); app.select(region); })]);
+              }
+    found.sort((a, b) => a[0] - b[0]);
+    to.replaceChildren(make("h2", null, "Parts (" + found.length + ")"), make("table", null, make("tbody", null, ...found.slice(0, 200).map(([begin, length, link]) =>
+      make("tr", null, make("td", {class: "number place"}, moment(begin)), make("td", {class: "number"}, length ? duration(length) : ""), make("td", null, link))))));
+  }
+
+  // What a slice is.
+  showSlice(slice) {
+    const {app} = this, {model, data} = app, row = model.rows[slice.row];
+    const facts = [["begins", moment(slice.begin)], ["lasts", duration(slice.end - slice.begin)]];
+    const fact = (name, value) => facts.push([name, value]);
+    let title = model.title(row), stack = 0, parts = null;
+    const goLink = (number, time) => this.link(model.goName(number), () => app.goTo(number, time));
+    if (slice.size > 1) {
+      title += ": " + slice.size + " slices, each shorter than a pixel";
+      if (row.kind === KIND.GO) slice.times.forEach((time, c) => { if (time) fact(STATES[c], duration(time)); });
+      fact("", this.link("zoom in", () => app.fit(slice)));
+    } else if (row.kind === KIND.GO) {
+      const detail = model.details[slice.what];
+      title = model.goName(slice.row) + ": " + STATES[detail.colour];
+      stack = detail.stack;
+      if (detail.reason || slice.colour > SYSCALL) fact("why", detail.reason || "unknown: it began before this trace");
+      if (slice.who && slice.colour > SYSCALL) fact("ended by", goLink(slice.who - 1, slice.end));
+      else if (slice.colour > SYSCALL) fact("ended by", "unknown: no goroutine, or the end of the trace");
+      if (slice.who && slice.colour === RUNNING) fact("on", model.title(model.rows[slice.who - 1]));
+      fact("all of this kind here", detail.count + ", " + duration(detail.total) + ", longest " + duration(detail.longest));
+      if (row.parent >= 0) fact("created by", goLink(row.parent, row.begin));
+      fact("", this.link("follow back (B)", () => app.followBack()));
+    } else if (row.kind <= KIND.THREAD) {
+      title += slice.who ? ": " + model.goName(slice.who - 1) : "";
+      if (slice.who) fact("goroutine", goLink(slice.who - 1, (slice.begin + slice.end) / 2));
+    } else if (row.kind === KIND.REGION) {
+      title = "region " + model.label(row, slice);
+      fact("of", goLink(row.parent, (slice.begin + slice.end) / 2));
+      if (slice.who) fact("task", this.taskLink(slice.who - 1));
+    } else if (row.kind === KIND.TASK) {
+      const place = model.taskPlaces.get(slice.row + "@" + slice.begin), parent = model.tasks[place]?.parent;
+      title = "task " + model.taskId(slice) + (row.name ? ": " + row.name : "");
+      if (parent >= 0) fact("part of", this.taskLink(parent));
+      parts = make("div");
+      if (place !== undefined) this.fillParts(parts, place, slice);
+    } else {
+      title += ": " + model.label(row, slice);
+    }
+    this.show(make("h2", null, title), make("div", {class: "columns"},
+      make("table", null, make("tbody", null, ...facts.map(([name, value]) => make("tr", null, make("td", {class: "place"}, name), make("td", null, value))))),
+      this.stackList(stack), parts, row.kind === KIND.GO && row.stack ? make("div", null, make("h2", null, "Created at"), ...data.stack(row.stack).map((f) =>
+        make("div", null, f.function, " ", make("span", {class: "place"}, f.file ? f.file + ":" + f.line : "")))) : null));
+  }
+
+  showMark(mark) {
+    this.show(make("h2", null, mark.log ? "Log" + (mark.name ? " " + mark.name : "") : "CPU sample"), make("div", null, mark.value),
+      make("div", {class: "place"}, "at " + moment(mark.time) + (mark.row < 0 ? "" : " in "),
+        mark.row >= 0 ? this.link(this.app.model.goName(mark.row), () => this.app.goTo(mark.row, mark.time)) : ""),
+      mark.task >= 0 ? make("div", {class: "place"}, "for ", this.taskLink(mark.task)) : null, mark.log ? null : this.stackList(mark.stack));
+  }
+
+  // Time by function and state in a range: exact but for what is merged at its ends.
+  async selectionTable(from, to) {
+    const {data, model} = this.app;
+    let level = data.finest[1], chunks = data.chunksFor(level, from, to);
+    const amount = () => chunks.reduce((sum, chunk) => sum + chunk.count, 0);
+    while (amount() > MOST_LOADED && level + 1 < LEVELS) chunks = data.chunksFor(++level, from, to);
+    chunks = await data.load(level, from, to);
+    const rows = new Map();
+    for (const {slices} of chunks) {
+      for (const [number, span] of slices.index) {
+        const row = model.rows[number];
+        if (row.kind !== KIND.GO) continue;
+        for (let i = slices.search(span, from); i < span.to && slices.begin[i] < to; i++) {
+          const begin = slices.begin[i], end = slices.end[i], inside = Math.min(end, to) - Math.max(begin, from);
+          if (inside < 0) continue;
+          if (!rows.has(row.name)) rows.set(row.name, {name: row.name, goroutines: new Set(), times: new Float64Array(COLOURS), latencies: []});
+          const sum = rows.get(row.name), share = end > begin ? inside / (end - begin) : 1;
+          sum.goroutines.add(number);
+          slices.times(i).forEach((time, c) => { sum.times[c] += time * share; });
+          if (slices.size[i] === 1 && slices.colour[i] === RUNNABLE) sum.latencies.push(inside);
+        }
+      }
+    }
+    return {exact: level === 0, rows: [...rows.values()].map((row) => ({...row, goroutines: row.goroutines.size}))};
+  }
+
+  async showRange(range) {
+    const table = await this.selectionTable(range.from, range.to);
+    if (this.app.view.range !== range) return;
+    const percentile = (list, p) => (list.length ? [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(p * list.length))] : 0);
+    const columns = [{title: "function", value: (r) => r.name || "(unknown)"}, {title: "goroutines", value: (r) => r.goroutines, number: true},
+      ...STATES.map((state, c) => timeColumn(state, (r) => r.times[c])).filter((column, c) => table.rows.some((r) => r.times[c]))];
+    if (table.exact) columns.push(timeColumn("runnable, median", (r) => percentile(r.latencies, 0.5)), timeColumn("runnable, 99 %", (r) => percentile(r.latencies, 0.99)),
+      timeColumn("runnable, longest", (r) => percentile(r.latencies, 1)));
+    this.show(make("h2", null, "From " + moment(range.from) + " to " + moment(range.to) + " (" + duration(range.to - range.from) + ") ",
+      this.link("zoom", () => this.app.setView(range.from, range.to))),
+      table.exact ? null : make("div", {class: "place"}, "Short slices are merged in so long a time: their times are divided where it begins and ends, and there are no percentiles."),
+      makeTable(columns, table.rows, (r) => this.app.search("=" + r.name), 2));
+  }
+
+  // What the whole trace holds, by function.
+  fillSummary(section) {
+    const {model, data} = this.app;
+    const blocked = (f) => f.states.slice(3).reduce((sum, s) => sum + s.total, 0);
+    const columns = [{title: "function", value: (f) => f.name || "(unknown)"}, {title: "goroutines", value: (f) => f.goroutines, number: true},
+      timeColumn("running", (f) => f.states[RUNNING].total), timeColumn("runnable", (f) => f.states[RUNNABLE].total),
+      timeColumn("longest runnable", (f) => f.states[RUNNABLE].longest),
+      {title: "times runnable: 1 µs to 1 s", value: (f) => f.states[RUNNABLE].count, number: true, text: (v, f) => bars(f.states[RUNNABLE].buckets)},
+      timeColumn("in system calls", (f) => f.states[SYSCALL].total), timeColumn("blocked", blocked),
+      ...[3, 4, 5, 6, 7].map((c) => timeColumn(STATES[c], (f) => f.states[c].total)).filter((column, i) => model.functions.some((f) => f.states[i + 3].total))];
+    const waits = model.details.filter((d) => d.colour > SYSCALL && d.count);
+    const top = (number) => {
+      const frames = data.stack(number), frame = frames.find((f) => !/^(runtime|internal)[./]/.test(f.function)) || frames[0];
+      return !frame ? "" : frame.function + (frame.file ? "  " + frame.file.replace(/^.*\//, "") + ":" + frame.line : "");
+    };
+    section.replaceChildren(
+      make("h2", null, "By function"), makeTable(columns, model.functions, (f) => this.app.search("=" + f.name), 2),
+      make("h2", null, "Waits, by reason and place"),
+      makeTable([{title: "reason", value: (d) => d.reason || STATES[d.colour]}, {title: "where", value: (d) => top(d.stack)},
+        {title: "count", value: (d) => d.count, number: true}, timeColumn("total", (d) => d.total), timeColumn("longest", (d) => d.longest)],
+      waits, (d) => this.app.showSlices(KIND.GO, (what) => model.details[what] === d, d.reason || STATES[d.colour]), 3),
+      ...[[KIND.TASK, "Tasks, by name"], [KIND.REGION, "Regions, by name"], [KIND.GC, "Collections"], [KIND.STW, "Stopped worlds, by reason"]].flatMap(([kind, title]) => {
+        const spans = model.spans.filter((span) => span.kind === kind);
+        return spans.length ? [make("h2", null, title), makeTable([{title: "name", value: (s) => s.name || (kind === KIND.GC ? "collection" : "(no name)")},
+          {title: "count", value: (s) => s.count, number: true}, timeColumn("total", (s) => s.total),
+          {title: "times: 1 µs to 1 s", value: (s) => s.count, number: true, text: (v, s) => bars(s.buckets)}, timeColumn("longest", (s) => s.longest)],
+        spans, (s) => this.showSpans(s), 2)] : [];
+      }));
+  }
+  showSpans(span) {
+    const {app} = this, {model, data} = app;
+    if (span.kind === KIND.TASK) {
+      app.show("timeline");
+      app.results = model.tasks.filter((task) => model.rows[task.row].name === span.name).sort((a, b) => b.end - b.begin - a.end + a.begin)
+        .map(({id, row, begin}) => ({row, time: begin, what: "task " + id, select: true}));
+      app.result = -1;
+      return app.nextResult();
+    }
+    return app.showSlices(span.kind, (what) => span.kind === KIND.GC || data.texts[what] === span.name, span.name || "collection");
+  }
+
+  // Time by stack, of waits and system calls.
+  fillFlame(section) {
+    const {model, data} = this.app, kinds = [["synchronization, channels", [3, 5]], ["network", [4]], ["system calls", [SYSCALL]], ["scheduling", [RUNNABLE]],
+      ["all waits", [3, 4, 5, 6, 7]]];
+    const content = make("div"), title = make("div", {class: "place"});
+    const show = (colours) => {
+      const root = {name: "all", value: 0, children: new Map()};
+      for (const d of model.details) {
+        if (!colours.includes(d.colour) || !d.total) continue;
+        let node = root;
+        node.value += d.total;
+        const frames = data.stack(d.stack).reverse();
+        for (const f of frames.length ? frames : [{function: "(no stack)"}]) {
+          if (!node.children.has(f.function)) node.children.set(f.function, {name: f.function || "(unknown)", value: 0, children: new Map()});
+          node = node.children.get(f.function);
+          node.value += d.total;
+        }
+      }
+      this.drawFlame(content, title, root);
+    };
+    const buttons = kinds.map(([name, colours], i) => make("button", {click: () => choose(i)}, name));
+    const choose = (chosen) => {
+      buttons.forEach((button, i) => button.setAttribute("aria-pressed", i === chosen));
+      this.flameRoot = null;
+      show(kinds[chosen][1]);
+    };
+    section.replaceChildren(make("div", {class: "kinds"}, ...buttons, " time by stack; click on a box to show it alone, on the first box to show all again"), title, content);
+    choose(Math.max(0, kinds.findIndex(([, colours]) => model.details.some((d) => colours.includes(d.colour) && d.total))));
+  }
+
+  drawFlame(content, title, root) {
+    const depth = (node) => 1 + Math.max(0, ...[...node.children.values()].map(depth));
+    const width = Math.max(300, content.parentElement.clientWidth - 40), height = 19 * Math.min(200, depth(root)), ratio = window.devicePixelRatio || 1;
+    const canvas = make("canvas", {width: width * ratio, height: height * ratio}), c = canvas.getContext("2d"), boxes = [];
+    canvas.style.width = width + "px", canvas.style.height = height + "px";
+    c.scale(ratio, ratio);
+    c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    c.textBaseline = "middle";
+    const theme = this.app.painter.theme;
+    const draw = (node, x, y, size) => {
+      let hash = 0;
+      for (const letter of node.name) hash = hash * 31 + letter.charCodeAt(0) | 0;
+      c.fillStyle = theme.names[(hash >>> 0) % 8];
+      c.fillRect(x, y, Math.max(0.5, size - 1), 18);
+      boxes.push({node, x, y, size});
+      c.fillStyle = textOn(rgba(theme.names[(hash >>> 0) % 8]));
+      if (size > 30) c.save(), c.beginPath(), c.rect(x, y, size - 3, 18), c.clip(), c.fillText(node.name, x + 4, y + 9), c.restore();
+      for (const child of [...node.children.values()].sort((a, b) => b.value - a.value)) {
+        const part = root.value ? child.value / root.value * width : 0;
+        if (part >= 0.5) draw(child, x, y + 19, part);
+        x += part;
+      }
+    };
+    draw(root, 0, 0, width);
+    const boxAt = (event) => boxes.find((b) => event.offsetX >= b.x && event.offsetX < b.x + b.size && event.offsetY >= b.y && event.offsetY < b.y + 18);
+    const tell = (box) => {
+      title.textContent = box ? box.node.name + ": " + duration(box.node.value) + " (" + (100 * box.node.value / (root.value || 1)).toFixed(1) + " %)" : " ";
+    };
+    const choose = (box) => this.drawFlame(content, title, box.node === root && this.flameRoot ? this.flameRoot : (this.flameRoot = this.flameRoot || root, box.node));
+    canvas.addEventListener("mousemove", (event) => tell(boxAt(event)));
+    canvas.addEventListener("click", (event) => { const box = boxAt(event); if (box) choose(box); });
+    // By keyboard: left and right lead to the box before and after, Enter is a click on it.
+    const cursor = make("div", {class: "cursor"}), keys = make("div", {class: "flame", tabindex: 0, "aria-label": "boxes by stack"}, canvas, cursor);
+    let current = 0;
+    const point = () => {
+      const {x, y, size} = boxes[current];
+      Object.assign(cursor.style, {left: x + "px", top: y + "px", width: Math.max(3, size - 1) + "px"});
+      tell(boxes[current]);
+    };
+    keys.addEventListener("keydown", (event) => {
+      const by = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+      if (by) current = Math.max(0, Math.min(boxes.length - 1, current + by)), point();
+      else if (event.key === "Enter") choose(boxes[current]), content.firstChild.focus();
+      else return;
+      event.preventDefault();
+    });
+    title.textContent = root.name + ": " + duration(root.value);
+    content.replaceChildren(keys);
+    point();
+  }
+}
+
+// A histogram of times, from 1 us to 1 s: a bar for each factor of 4.
+function bars(buckets) {
+  const counts = new Array(11).fill(0);
+  for (const [bucket, count] of buckets) {
+    const power = bucket < 8 ? Math.log2(bucket + 1) : Math.floor(bucket / 4) + 1;
+    counts[Math.max(0, Math.min(10, Math.floor((power - 10) / 2) + 1))] += count;
+  }
+  const most = Math.max(1, ...counts);
+  const box = make("span", {class: "bars", title: "from below 1 µs to above 1 s, each bar four times as long as the one before: " + counts.join(", ")});
+  for (const count of counts) {
+    const bar = make("i");
+    bar.style.height = (count ? 2 + 24 * count / most : 0) + "px";
+    box.append(bar);
+  }
+  return box;
+}

@@ -1,0 +1,343 @@
+/* view_page.c - the page that gotrace view writes: see view.c
+ *
+ * The page is one file: style, markup and script from view/, and the data, compressed and in base 64. What comes from
+ * the trace is only ever within the data, so no name or message can end an element or begin a script. A policy in the
+ * head allows the page's own script alone, and no access to a network.
+ *
+ * The table of contents of the data is JSON, with long lists of numbers. Its texts, stacks and rows are numbered anew
+ * from 0. view/data.js reads it. */
+
+#include "view.h"
+
+#include <stdlib.h>
+
+/* A file of view/ as a string. */
+#define EMBED(name, file)   \
+  extern const char name[]; \
+  __asm__(".pushsection .rodata\n" #name ":\n.incbin \"examples/gotrace/view/" file "\"\n.byte 0\n.popsection")
+EMBED(view_style, "page.css");
+EMBED(view_markup, "page.html");
+EMBED(view_data, "data.js");
+EMBED(view_model, "model.js");
+EMBED(view_draw, "draw.js");
+EMBED(view_panels, "panels.js");
+EMBED(view_input, "input.js");
+
+static void put_base64(output *out, const bytes *from) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  size_t i;
+  for (i = 0; i < from->size; i += 3) {
+    size_t left = from->size - i;
+    uint32_t three = (uint32_t)from->data[i] << 16 | (left > 1 ? (uint32_t)from->data[i + 1] << 8 : 0) |
+                     (left > 2 ? from->data[i + 2] : 0u);
+    uint8_t *to = bytes_room(&out->block, 4);
+    to[0] = (uint8_t)digits[three >> 18];
+    to[1] = (uint8_t)digits[three >> 12 & 63];
+    to[2] = left > 1 ? (uint8_t)digits[three >> 6 & 63] : '=';
+    to[3] = left > 2 ? (uint8_t)digits[three & 63] : '=';
+    out->block.size += 4;
+    output_check(out);
+  }
+}
+
+/* An element with compressed data, which the page finds by its name. */
+static void put_element(output *out, const char *name, size_t number, const bytes *data) {
+  print(out, "<script type=\"application/octet-stream\" id=\"%s%zu\">", name, number);
+  put_base64(out, data);
+  put_string(out, "</script>\n");
+}
+
+/* --------------------------------------------------------------------------------------------------- numbering ---- */
+
+typedef struct page {
+  output json; /* only its block */
+  numbering *texts, *stacks;
+  bool first; /* of a list */
+} page;
+
+uint32_t number_of(numbering *n, uint32_t id) {
+  uintptr_t place = (uintptr_t)map_get(&n->places, id);
+  if (place) return (uint32_t)place - 1;
+  GROW(n->all, n->count, n->capacity);
+  n->all[n->count++] = id;
+  map_put(&n->places, id, (void *)(uintptr_t)n->count);
+  return (uint32_t)n->count - 1;
+}
+
+static void begin_list(page *p, const char *name) {
+  print(&p->json, ",\n\"%s\":[", name);
+  p->first = true;
+}
+
+static void add_number(page *p, uint64_t value) {
+  if (!p->first) put_byte(&p->json.block, ',');
+  p->first = false;
+  put_decimal(&p->json, value);
+}
+
+/* JavaScript's numbers have 53 bits. */
+static void add_id(page *p, uint64_t id) {
+  if (id >> 53 == 0) {
+    add_number(p, id);
+    return;
+  }
+  print(&p->json, "%s\"%llu\"", p->first ? "" : ",", (ull)id);
+  p->first = false;
+}
+
+static void add_time(page *p, int64_t time) { add_number(p, time < 0 ? 0 : (uint64_t)time); }
+static void add_text(page *p, uint32_t text) { add_number(p, number_of(p->texts, text)); }
+static void add_stack(page *p, uint32_t stack) { add_number(p, number_of(p->stacks, stack)); }
+static void end_list(page *p) { put_byte(&p->json.block, ']'); }
+
+/* ---------------------------------------------------------------------------------------------------- contents ---- */
+
+static void put_rows(page *p, const view *v) {
+  size_t i;
+  begin_list(p, "rows");
+  for (i = 0; i < v->row_count; i++) {
+    const row *r = &v->rows[i];
+    add_number(p, r->kind);
+    add_id(p, r->id);
+    add_text(p, r->name);
+    add_number(p, r->parent);
+    add_stack(p, r->stack);
+    add_time(p, r->begin);
+    add_time(p, r->end);
+  }
+  end_list(p);
+}
+
+static void put_details(page *p, const view *v) {
+  size_t i;
+  begin_list(p, "details");
+  for (i = 0; i < v->detail_count; i++) {
+    const detail *d = &v->details[i];
+    add_number(p, d->colour);
+    add_text(p, d->reason);
+    add_stack(p, d->stack);
+    add_number(p, d->count);
+    add_number(p, d->total);
+    add_number(p, d->longest);
+  }
+  end_list(p);
+}
+
+static void put_marks(page *p, const view *v) {
+  size_t i;
+  begin_list(p, "marks");
+  for (i = 0; i < v->mark_count; i++) {
+    const mark *m = &v->marks[i];
+    add_time(p, m->time);
+    add_number(p, m->row);
+    add_number(p, m->log);
+    add_text(p, m->name);
+    if (m->log) add_text(p, m->value);
+    else add_stack(p, m->value);
+    add_number(p, m->task);
+  }
+  end_list(p);
+}
+
+static void put_tasks(page *p, const view *v) {
+  size_t i;
+  begin_list(p, "tasks");
+  for (i = 0; i < v->task_record_count; i++) {
+    const task_record *t = &v->task_records[i];
+    add_id(p, t->id);
+    add_number(p, t->parent);
+    add_number(p, t->row);
+    add_time(p, t->begin);
+    add_time(p, t->end);
+  }
+  end_list(p);
+}
+
+static void put_latencies(page *p, const uint32_t *latencies) {
+  unsigned used = 0, b;
+  for (b = 0; b < BUCKETS; b++) used += latencies[b] != 0;
+  add_number(p, used);
+  for (b = 0; b < BUCKETS; b++) {
+    if (!latencies[b]) continue;
+    add_number(p, b);
+    add_number(p, latencies[b]);
+  }
+}
+
+static void put_spans(page *p, const view *v) {
+  size_t i;
+  begin_list(p, "spans");
+  for (i = 0; i < v->span_count; i++) {
+    const span_totals *t = &v->spans[i];
+    add_number(p, t->kind);
+    add_text(p, t->name);
+    add_number(p, t->count);
+    add_number(p, t->total);
+    add_number(p, t->longest);
+    put_latencies(p, t->latencies);
+  }
+  end_list(p);
+}
+
+/* For each function: name, goroutines, then for each colour count, total, longest and its latencies: the number of
+ * buckets, and for each its number and count. */
+static void put_functions(page *p, const view *v) {
+  size_t i;
+  unsigned c;
+  begin_list(p, "functions");
+  for (i = 0; i < v->function_count; i++) {
+    const totals *t = &v->functions[i];
+    add_text(p, t->name);
+    add_number(p, t->goroutines);
+    for (c = 0; c < COLOURS; c++) {
+      add_number(p, t->count[c]);
+      add_number(p, t->total[c]);
+      add_number(p, t->longest[c]);
+      put_latencies(p, t->latencies[c]);
+    }
+  }
+  end_list(p);
+}
+
+static void put_counters(page *p, const view *v) {
+  size_t i, c;
+  begin_list(p, "counters");
+  for (i = 0; i < v->sample_count; i++) {
+    add_time(p, v->samples[i].time);
+    for (c = 0; c < COUNTERS; c++) add_number(p, v->samples[i].values[c]);
+  }
+  end_list(p);
+}
+
+static void put_chunks(page *p, const levels *l, unsigned class) {
+  size_t i;
+  for (i = 0; i < l->chunk_count; i++) {
+    const chunk *c = &l->chunks[i];
+    add_number(p, class);
+    add_number(p, c->level);
+    add_number(p, c->merged);
+    add_time(p, c->begin);
+    add_time(p, c->end);
+    add_number(p, c->count);
+  }
+}
+
+/* Stacks, each its number of frames and their numbers, and frames, each function, file and line. */
+static void put_stacks(page *p) {
+  map places = {0};
+  const pool_frame **frames = NULL;
+  size_t count = 0, capacity = 0, i;
+  uint32_t k;
+  begin_list(p, "stacks");
+  for (i = 0; i < p->stacks->count; i++) {
+    pool_stack s = pool_stack_of(p->stacks->all[i]);
+    add_number(p, s.count);
+    for (k = 0; k < s.count; k++) {
+      const pool_frame *f = &s.frames[k];
+      uint64_t key[3] = {f->function, f->file, f->line}, hash = hash_of(key, sizeof key);
+      uintptr_t place = (uintptr_t)map_get(&places, hash);
+      if (!place) {
+        GROW(frames, count, capacity);
+        frames[count++] = f;
+        place = count;
+        map_put(&places, hash, (void *)place);
+      }
+      add_number(p, place - 1);
+    }
+  }
+  end_list(p);
+  begin_list(p, "frames");
+  for (i = 0; i < count; i++) {
+    add_text(p, frames[i]->function);
+    add_text(p, frames[i]->file);
+    add_number(p, frames[i]->line);
+  }
+  end_list(p);
+  map_free(&places);
+  free(frames);
+}
+
+static void put_texts(page *p) {
+  size_t i;
+  begin_list(p, "texts");
+  for (i = 0; i < p->texts->count; i++) {
+    pool_text t = pool_text_of(p->texts->all[i]);
+    if (i) put_byte(&p->json.block, ',');
+    put_quoted(&p->json, t.data, t.size);
+  }
+  end_list(p);
+}
+
+static void put_contents(page *p, const view *v, const char *name, int format, uint64_t events) {
+  const char *base = strrchr(name, '/');
+  base = base && base[1] ? base + 1 : name;
+  put_string(&p->json, "{\"name\":");
+  put_quoted(&p->json, base, strlen(base));
+  print(&p->json,
+        ",\"format\":\"1.%d\",\"events\":%llu,\"begin\":%lld,\"end\":%lld,\"finest\":[%u,%u],\"coarsest\":%u,"
+        "\"marksLost\":%zu,\"tasksLost\":%zu",
+        format % 1000, (ull)events, (long long)between(v->c.base, v->c.from), (long long)v->end, v->few.finest,
+        v->many.finest, v->coarsest, v->marks_lost, v->tasks_lost);
+  put_rows(p, v);
+  put_details(p, v);
+  put_marks(p, v);
+  put_tasks(p, v);
+  put_functions(p, v);
+  put_spans(p, v);
+  put_counters(p, v);
+  begin_list(p, "chunks");
+  put_chunks(p, &v->few, 0);
+  put_chunks(p, &v->many, 1);
+  end_list(p);
+  put_stacks(p);
+  put_texts(p);
+  put_string(&p->json, "}\n");
+}
+
+void numbering_free(numbering *n) {
+  map_free(&n->places);
+  free(n->all);
+}
+
+void view_page(view *v, output *out, const char *name, int format, uint64_t events) {
+  page p = {0};
+  bytes packed = {0};
+  size_t i, room = v->few.limit;
+  p.texts = &v->texts;
+  p.stacks = &v->stacks;
+  /* The rest of the data takes what it needs, so that the slices may have to do with less. Their list is a part of the
+   * rest. */
+  do {
+    p.json.block.size = packed.size = 0;
+    v->few.limit = v->many.limit = room;
+    levels_fit(&v->few);
+    put_contents(&p, v, name, format, events);
+    compress_bytes(&packed, &p.json.block);
+    room = packed.size < PAGE_DATA ? PAGE_DATA - packed.size : 0;
+  } while (room < v->few.limit);
+  levels_drop(&v->few, v->coarsest);
+  levels_drop(&v->many, v->coarsest);
+  p.json.block.size = packed.size = 0;
+  put_contents(&p, v, name, format, events);
+  compress_bytes(&packed, &p.json.block);
+  put_string(out,
+             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'nonce-gotrace'; "
+             "style-src 'nonce-gotrace'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
+             "<title>gotrace view</title>\n<style nonce=\"gotrace\">\n");
+  put_string(out, view_style);
+  put_string(out, "</style>\n</head>\n<body>\n");
+  put_string(out, view_markup);
+  put_element(out, "contents", 0, &packed);
+  for (i = 0; i < v->few.chunk_count; i++) put_element(out, "chunk", i, &v->few.chunks[i].data);
+  for (i = 0; i < v->many.chunk_count; i++) put_element(out, "chunk", v->few.chunk_count + i, &v->many.chunks[i].data);
+  put_string(out, "<script nonce=\"gotrace\">\n\"use strict\";\n");
+  put_string(out, view_data);
+  put_string(out, view_model);
+  put_string(out, view_draw);
+  put_string(out, view_panels);
+  put_string(out, view_input);
+  put_string(out, "</script>\n</body>\n</html>\n");
+  free(p.json.block.data);
+  free(packed.data);
+}

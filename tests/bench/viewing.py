@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""What the pages of gotrace view cost: to make them, and in headless Chromium to draw them, to move in them, and in memory.
+
+    tests/bench/viewing.py [-q] [TRACE...]      -q: only the smaller traces
+
+Uses traces of 10 and 100 MB that a program of Go 1.27 writes, with 8 goroutines and with 20,000, or the traces named. Columns:
+time to make the page, peak memory of that, size of the page, to which zoom it is complete, time until all is drawn since
+the browser began to load the file, memory of the page's process over that of an empty page, frames a second while
+panning and zooming, script time of a frame (median and 99 %). Prints the limits that were exceeded.
+"""
+
+import os
+import subprocess
+import sys
+import time
+
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+sys.path.insert(0, "tests/view")
+import browser  # noqa: E402
+
+DIRECTORY = "build/bench"
+LIMITS = {"make": 6, "peak": 400, "page": 30 * 2**20 / 1e6, "drawn": 1.5, "memory": 400, "median": 8, "99 %": 30}  # of a trace of 100 MB
+MOVE = """
+window.moved = null;
+(async () => {
+  const {app} = gotrace, {painter, view} = app, span = app.data.end - app.data.begin;
+  app.setView(app.data.begin + span * 0.3, app.data.begin + span * 0.4);
+  await new Promise((done) => setTimeout(done, 500));
+  painter.frameTimes.length = 0;
+  const before = performance.now();
+  for (let n = 0; n < 240; n++) {
+    if (n < 120) app.pan(0.02);
+    else app.zoom(n < 180 ? 0.93 : 1 / 0.93, 700);
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  }
+  const times = [...painter.frameTimes].sort((a, b) => a - b);
+  window.moved = {frames: times.length / (performance.now() - before) * 1000, median: times[times.length >> 1], most: times[Math.floor(times.length * 0.99)]};
+})();
+"""
+
+
+def page_memory(driver):
+    """Megabytes of the largest of the browser's processes that show pages, shared memory divided."""
+    parents, commands = {}, {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/stat" % pid, encoding="utf-8") as file:
+                parents[int(pid)] = int(file.read().rsplit(")", 1)[1].split()[1])
+            with open("/proc/%s/cmdline" % pid, encoding="utf-8") as file:
+                commands[int(pid)] = file.read()
+        except OSError:
+            continue
+
+    def within(pid):
+        return pid == driver or pid in parents and within(parents[pid])
+
+    most = 0
+    for pid, command in commands.items():
+        if "--type=renderer" in command and within(pid):
+            try:
+                with open("/proc/%d/smaps_rollup" % pid, encoding="utf-8") as file:
+                    most = max(most, int(next(line for line in file if line.startswith("Pss:")).split()[1]) * 1024 / 1e6)
+            except OSError:
+                continue
+    return most
+
+
+def measure(trace, page):
+    before = time.time()
+    making = subprocess.Popen(["build/examples/gotrace", "view", "-o", page, trace])
+    _, status, usage = os.wait4(making.pid, 0)
+    making.returncode = os.waitstatus_to_exitcode(status)
+    if making.returncode:
+        raise RuntimeError("gotrace view failed")
+    found = {"make": time.time() - before, "peak": usage.ru_maxrss * 1024 / 1e6, "page": os.path.getsize(page) / 1e6}
+    with browser.Chromium(1280, 800) as b:
+        b.open("about:blank")
+        empty = page_memory(b.process.pid)
+        b.open("file://" + os.path.abspath(page))
+        b.wait_for("window.gotrace && gotrace.drawnAt()")
+        found["drawn"] = b.run("return gotrace.drawnAt()") / 1000
+        b.run("gotrace.app.setView(gotrace.app.data.begin, gotrace.app.data.end)")
+        b.run(MOVE)
+        b.wait_for("window.moved")
+        moved = b.run("return window.moved")
+        found.update({"frames": moved["frames"], "median": moved["median"], "99 %": moved["most"], "memory": page_memory(b.process.pid) - empty,
+                      "complete": b.run("return gotrace.app.data.finest.map((k) => k ? duration(levelSize(k)) : 'the end').join(', ')")})
+        errors = b.errors()
+        if errors:
+            raise RuntimeError(errors)
+    return found
+
+
+def main(words):
+    quick, traces = words[:1] == ["-q"], [word for word in words if word != "-q"]
+    if not browser.Chromium.is_there():
+        print("missing: chromium, chromium-driver (make deps)")
+        return
+    os.makedirs(DIRECTORY, exist_ok=True)
+    subprocess.run(["make", "-s", "build/examples/gotrace"], check=True)
+    if not traces:
+        for size in (10,) if quick else (10, 100):
+            for goroutines in (8, 20000):
+                trace = "%s/1.27-%d-%d.trace" % (DIRECTORY, size, goroutines)
+                if not os.path.exists(trace) and subprocess.run(
+                        ["sh", "tests/go/write_traces.sh", "--big", trace, "%d000000" % size, str(goroutines), "1.27"], stdout=subprocess.DEVNULL).returncode:
+                    print("missing: traces of Go 1.27 (make deps)")
+                    return
+                traces.append(trace)
+    print("%-26s %8s %9s %9s %9s %10s %9s %11s %9s  %s" % ("trace", "make, s", "peak, MB", "page, MB", "drawn, s", "page's, MB", "frames/s", "median, ms", "99 %, ms", "complete: procs, others"))
+    for trace in traces:
+        page = os.path.join(DIRECTORY, "page.html")
+        found = measure(trace, page)
+        os.remove(page)
+        exceeded = ["%s: %g" % (name, limit) for name, limit in LIMITS.items() if found[name] > limit]
+        print("%-26s %8.2f %9.0f %9.1f %9.2f %10.0f %9.0f %11.1f %9.1f  %s%s" % (
+            os.path.basename(trace)[:-len(".trace")], found["make"], found["peak"], found["page"], found["drawn"], found["memory"], found["frames"],
+            found["median"], found["99 %"], found["complete"], "  exceeded: " + ", ".join(exceeded) if exceeded else ""), flush=True)
+
+
+main(sys.argv[1:])

@@ -1,0 +1,253 @@
+// Prints Go's summary of traces as JSON, one line for each.
+//
+//	print_summary FILE...
+//
+// {"file": ..., "error": text if the trace is bad, "end": time of the last event, "goroutines": [...], "regions": [...],
+// "tasks": [...], "pauses": [...], "utilization": [...]}. Times are nanoseconds since the first event, which is a Sync.
+// The names of fields are those of `gotrace info --json --details`; beside them:
+//
+//   - goroutine "pending": the begin of a system call that lasts until the end of the trace and the time at which it lost
+//     its proc, if it did
+//   - region "depth": how many regions are around it
+//   - "utilization_least", "utilization_most": what "utilization" could be if events of the same time had another order
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"internal/trace"
+	"io"
+	"os"
+	"sort"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+type times struct {
+	Running        int64            `json:"running"`
+	Runnable       int64            `json:"runnable"`
+	Syscall        int64            `json:"syscall"`
+	SyscallBlocked int64            `json:"syscall_blocked"`
+	Blocked        map[string]int64 `json:"blocked"`
+}
+
+type goroutine struct {
+	ID       int64  `json:"id"`
+	Function string `json:"function"`
+	Created  int64  `json:"created"`
+	Started  *int64 `json:"started,omitempty"`
+	Ended    *int64 `json:"ended,omitempty"`
+	Pending  *int64 `json:"pending,omitempty"`
+	times
+}
+
+type region struct {
+	Goroutine int64  `json:"goroutine"`
+	Name      string `json:"name"`
+	Task      uint64 `json:"task"`
+	Begin     *int64 `json:"begin,omitempty"`
+	End       int64  `json:"end"`
+	Inherited bool   `json:"inherited"`
+	times
+}
+
+type task struct {
+	ID     uint64 `json:"id"`
+	Name   string `json:"name"`
+	Parent uint64 `json:"parent"`
+	Begin  *int64 `json:"begin,omitempty"`
+	End    *int64 `json:"end,omitempty"`
+}
+
+type pause struct {
+	Reason string `json:"reason"`
+	Begin  int64  `json:"begin"`
+	End    int64  `json:"end"`
+}
+
+type report struct {
+	File        string      `json:"file"`
+	Error       string      `json:"error,omitempty"`
+	Duration    int64       `json:"duration"`
+	Goroutines  []goroutine `json:"goroutines"`
+	Regions     []region    `json:"regions"`
+	Tasks       []task      `json:"tasks"`
+	Pauses      []pause     `json:"pauses"`
+	Utilization []float64   `json:"utilization"`
+	Least       []float64   `json:"utilization_least"`
+	Most        []float64   `json:"utilization_most"`
+}
+
+// JSON has no bytes: one that is not part of UTF-8 becomes the character with its number, as in info.
+func name(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var out []rune
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && size == 1 {
+			r = rune(s[0])
+		}
+		out = append(out, r)
+		s = s[size:]
+	}
+	return string(out)
+}
+
+func stats(s trace.GoroutineExecStats) times {
+	t := times{int64(s.ExecTime), int64(s.SchedWaitTime), int64(s.SyscallTime), int64(s.SyscallBlockTime), map[string]int64{}}
+	for reason, d := range s.BlockTimeByReason {
+		t.Blocked[name(reason)] = int64(d)
+	}
+	return t
+}
+
+func read(path string) (r report, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	file, err := os.Open(path)
+	if err != nil {
+		return r, err
+	}
+	defer file.Close()
+	reader, err := trace.NewReader(file)
+	if err != nil {
+		return r, err
+	}
+	summarizer := trace.NewSummarizer()
+	var events []trace.Event
+	if trace.GotraceIsV1(reader) {
+		if events, err = trace.GotraceReadV1(reader); err != nil {
+			return r, err
+		}
+	} else {
+		for {
+			event, err := reader.ReadEvent()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return r, err
+			}
+			events = append(events, event)
+		}
+	}
+	open := map[trace.ResourceID]pause{}
+	for _, event := range events {
+		switch event.Kind() {
+		case trace.EventRangeBegin, trace.EventRangeEnd:
+			what := event.Range()
+			reason, stopped := strings.CutPrefix(what.Name, "stop-the-world (")
+			if !stopped {
+				break
+			}
+			if event.Kind() == trace.EventRangeBegin {
+				open[what.Scope] = pause{strings.TrimSuffix(reason, ")"), int64(event.Time()), 0}
+			} else if p, ok := open[what.Scope]; ok {
+				p.End = int64(event.Time())
+				r.Pauses = append(r.Pauses, p)
+				delete(open, what.Scope)
+			}
+		}
+	}
+	if len(events) == 0 {
+		return r, fmt.Errorf("no events")
+	}
+	for i := range events {
+		summarizer.Event(&events[i])
+	}
+	first, last := events[0].Time(), events[len(events)-1].Time()
+	for _, p := range open {
+		p.End = int64(last)
+		r.Pauses = append(r.Pauses, p)
+	}
+	for i := range r.Pauses {
+		r.Pauses[i].Begin -= int64(first)
+		r.Pauses[i].End -= int64(first)
+	}
+	pending := trace.GotracePending(summarizer)
+	r.Duration = int64(last - first)
+	at := func(t trace.Time) *int64 {
+		n := int64(t - first)
+		return &n
+	}
+	summary := summarizer.Finalize()
+	for id, g := range summary.Goroutines {
+		out := goroutine{ID: int64(id), Function: name(g.Name), Created: *at(g.CreationTime), times: stats(g.GoroutineExecStats)}
+		if g.StartTime != 0 {
+			out.Started = at(g.StartTime)
+		}
+		if g.EndTime != 0 {
+			out.Ended = at(g.EndTime)
+		}
+		if lost, ok := pending[id]; ok {
+			out.Pending = at(lost)
+		}
+		r.Goroutines = append(r.Goroutines, out)
+		for _, s := range g.Regions {
+			out := region{Goroutine: int64(id), Name: name(s.Name), Task: uint64(s.TaskID), End: *at(last), times: stats(s.GoroutineExecStats)}
+			if s.Start != nil {
+				out.Begin = at(s.Start.Time())
+				out.Inherited = s.Start.Kind() == trace.EventStateTransition
+			}
+			if s.End != nil {
+				out.End = *at(s.End.Time())
+			}
+			r.Regions = append(r.Regions, out)
+		}
+	}
+	for id, t := range summary.Tasks {
+		if id == trace.BackgroundTask || id == trace.NoTask {
+			continue
+		}
+		out := task{ID: uint64(id), Name: name(t.Name)}
+		if t.Parent != nil && t.Parent.ID != trace.NoTask {
+			out.Parent = uint64(t.Parent.ID)
+		}
+		if t.Start != nil {
+			out.Begin = at(t.Start.Time())
+		}
+		if t.End != nil {
+			out.End = at(t.End.Time())
+		}
+		r.Tasks = append(r.Tasks, out)
+	}
+	sort.Slice(r.Goroutines, func(i, j int) bool { return r.Goroutines[i].ID < r.Goroutines[j].ID })
+	const flags = trace.UtilSTW | trace.UtilBackground | trace.UtilAssist
+	utilization := trace.MutatorUtilizationV2(events, flags)
+	if len(utilization) > 0 && len(utilization[0]) > 1 {
+		r.Utilization = minima(utilization[0])
+		least, most := trace.GotraceBounds(events, flags)
+		r.Least, r.Most = minima(least), minima(most)
+	}
+	return r, nil
+}
+
+// The minimum mutator utilization in windows of 1 us to 1 s.
+func minima(changes []trace.MutatorUtil) (out []float64) {
+	curve := trace.NewMMUCurve([][]trace.MutatorUtil{changes})
+	for window := time.Microsecond; window <= time.Second; window *= 10 {
+		out = append(out, curve.MMU(window))
+	}
+	return out
+}
+
+func main() {
+	out := json.NewEncoder(os.Stdout)
+	for _, path := range os.Args[1:] {
+		r, err := read(path)
+		r.File = path
+		if err != nil {
+			r = report{File: path, Error: err.Error()}
+		}
+		if err := out.Encode(r); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}

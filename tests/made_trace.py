@@ -1,0 +1,151 @@
+"""Traces of format 1.23 made event by event, so that every time in them is known. A module for tests in Python.
+
+    tests/made_trace.py DIRECTORY       writes those of this file there
+"""
+import collections
+import sys
+
+RUNNABLE, RUNNING, SYSCALL, WAITING = 1, 2, 3, 4
+(PROC_STATUS, GO_CREATE, GO_START, GO_DESTROY, GO_STOP, GO_BLOCK, GO_UNBLOCK, SYSCALL_BEGIN, SYSCALL_END, GO_STATUS, TASK_BEGIN,
+ TASK_END, GO_SWITCH, GO_SWITCH_DESTROY, PROC_START, CREATE_SYSCALL, DESTROY_SYSCALL, SYSCALL_END_BLOCKED,
+ PROC_STEAL) = 13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12
+NO_ID = 2**64 - 1
+
+
+def number(value):
+    encoded = bytearray()
+    while value >= 0x80:
+        encoded.append(value & 0x7f | 0x80)
+        value >>= 7
+    return bytes(encoded + bytes([value]))
+
+
+def numbers(*values):
+    return b"".join(number(value) for value in values)
+
+
+class Trace:
+    """A trace of Go 1.23 whose clock counts nanoseconds from 1000 on."""
+
+    def __init__(self):
+        self.strings, self.stacks, self.threads = {}, {}, collections.defaultdict(list)
+
+    def string(self, text):
+        return self.strings.setdefault(text, len(self.strings) + 1)
+
+    def stack(self, *functions):
+        """innermost first"""
+        return self.stacks.setdefault(functions, len(self.stacks) + 1)
+
+    def event(self, thread, time, kind, *arguments):
+        self.threads[thread].append((time, kind, arguments))
+
+    def data(self):
+        def batch(thread, time, data):
+            return numbers(1, 1, thread, time, len(data)) + data
+        trace = b"go 1.23 trace\0\0\0"
+        for thread, events in self.threads.items():
+            data, last = b"", 1000
+            for time, kind, arguments in sorted(events, key=lambda event: event[0]):
+                data += numbers(kind, time + 1000 - last, *arguments)
+                last = time + 1000
+            trace += batch(thread, 1000, data)
+        stacks = numbers(2)
+        for functions, id in self.stacks.items():
+            stacks += numbers(3, id, len(functions))
+            for function in functions:
+                stacks += numbers(self.string(function) + 4096, self.string(function), self.string("x.go"), 1)
+        trace += batch(NO_ID, 1000, numbers(8, 10**9)) + batch(NO_ID, 1000, stacks)
+        strings = numbers(4)
+        for text, id in self.strings.items():
+            strings += numbers(5, id, len(text)) + text.encode()
+        return trace + batch(NO_ID, 1000, strings)
+
+
+def chain():
+    """A trace in which main (1) waits for worker (2), which it creates and which waits for helper (3), which waited for the network."""
+    t = Trace()
+    main, worker, helper = (t.stack("main." + name) for name in ("main", "worker", "helper"))
+    wait, unlock = t.stack("sync.Wait", "main.main"), t.stack("main.unlock", "main.helper")
+    for m, g in ((1, 1), (2, None), (3, 3)):
+        t.event(m, 0, PROC_STATUS, m, 1)
+        if g:
+            t.event(m, 1, GO_STATUS, g, m, RUNNING)
+    t.event(1, 1000, TASK_BEGIN, 7, NO_ID, t.string("job"), main)
+    t.event(1, 5000, GO_CREATE, 2, worker, main)
+    t.event(1, 6000, GO_BLOCK, t.string("sync"), wait)
+    t.event(2, 8000, GO_START, 2, 1)
+    t.event(2, 20000, GO_BLOCK, t.string("chan receive"), worker)
+    t.event(3, 30000, GO_BLOCK, t.string("network"), helper)
+    t.event(2, 40000, GO_UNBLOCK, 3, 1, 0)  # by no goroutine
+    t.event(3, 42000, GO_START, 3, 2)
+    t.event(3, 50000, GO_UNBLOCK, 2, 2, unlock)
+    t.event(2, 53000, GO_START, 2, 3)
+    t.event(2, 55000, SYSCALL_BEGIN, 1, worker)
+    t.event(2, 60000, SYSCALL_END)
+    t.event(2, 70000, GO_UNBLOCK, 1, 1, worker)
+    t.event(2, 71000, GO_DESTROY)
+    t.event(1, 75000, GO_START, 1, 2)
+    t.event(1, 80000, TASK_END, 7, main)
+    t.event(3, 90000, GO_DESTROY)
+    return t
+
+
+def switches():
+    """A trace in which main (1) switches to a coroutine (2), which switches to another (3), which ends by switching back to main."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for g in 2, 3:
+        t.event(1, 2, GO_STATUS, g, NO_ID, WAITING)
+    t.event(1, 1000, GO_SWITCH, 2, 1)
+    t.event(1, 3000, GO_SWITCH, 3, 1)
+    t.event(1, 7000, GO_SWITCH_DESTROY, 1, 1)
+    t.event(1, 9000, GO_STOP, t.string("preempted"), main)
+    return t
+
+
+def lives():
+    """Goroutines that block forever and yet go on, that never run, that end in a system call, and an id that is used again."""
+    t = Trace()
+    stack = [t.stack("main.f%d" % i) for i in range(8)]
+    for g, reason in ((1, "sync"), (2, "chan receive")):
+        at = g * 100
+        t.event(g, 0, PROC_STATUS, g, 1)
+        t.event(g, 1, GO_STATUS, g, g, RUNNING)
+        t.event(g, 500 + at, GO_BLOCK, t.string("sync"), stack[1])
+        t.event(g, 800 + at, GO_UNBLOCK, g, 1, stack[2])
+        t.event(g, 900 + at, GO_START, g, 2)
+        t.event(g, 1000 + at, GO_BLOCK, t.string("forever"), stack[3])
+        t.event(g, 2000 + at, GO_UNBLOCK, g, 3, stack[4])
+        t.event(g, 3000 + at, GO_START, g, 4)
+        t.event(g, 4000 + at, GO_BLOCK, t.string(reason), stack[5])
+        t.event(g, 6000 + at, GO_UNBLOCK, g, 5, stack[6])
+        t.event(g, 7000 + at, GO_START, g, 6)
+        t.event(g, 8000 + at, GO_STOP, t.string("preempted"), stack[7])
+    t.event(2, 8300, GO_START, 2, 7)
+    t.event(2, 8400, GO_DESTROY)  # so of goroutine 2 the times after "forever" count
+    t.event(3, 450, GO_STATUS, 3, 3, SYSCALL)
+    t.event(3, 5000, DESTROY_SYSCALL)
+    t.event(4, 600, CREATE_SYSCALL, 4)
+    t.event(4, 1600, SYSCALL_END_BLOCKED)
+    t.event(5, 650, PROC_STATUS, 5, 2)
+    for again in range(3):
+        at = 707 + again * 2000
+        t.event(5, at, CREATE_SYSCALL, 6)
+        t.event(5, at + 100, PROC_START, 5, 1 + 4 * again)
+        t.event(5, at + 150, SYSCALL_END_BLOCKED)
+        t.event(5, at + 200, GO_START, 6, 1)
+        t.event(5, at + 300, SYSCALL_BEGIN, 2 + 4 * again, stack[1])
+        t.event(5, at + 500 + again, SYSCALL_END)
+        t.event(5, at + 600, SYSCALL_BEGIN, 3 + 4 * again, stack[2])
+        t.event(5, at + 1000, DESTROY_SYSCALL)
+        t.event(1, at + 1050, PROC_STEAL, 5, 4 + 4 * again, 5)
+    return t
+
+
+if __name__ == "__main__":
+    for make in chain, switches, lives:
+        with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
+            out.write(make().data())

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# `gotrace info` finds in traces what Go 1.27's summarizer finds, to the nanosecond (summary_agrees_with_go.py). What it
+# says of the parts of a trace adds up to what it says of the whole (parts_add_up.py).
+#
+#     tests/summary_agrees_with_go.sh examples     traces that the examples write
+#     tests/summary_agrees_with_go.sh canned       the traces in Go's sources
+#     tests/summary_agrees_with_go.sh RELEASE      the traces of decoder_agrees_with_go.sh, written if missing
+#
+# Status 77 if a release is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+what=$1
+program=$(sh tests/go/inside.sh 1.27 print_summary.go -i internal/trace access_summary.go)
+make -s build/examples/gotrace
+traces=build/go-traces/$what
+if [ "$what" = examples ]; then
+  # Goroutines of a scheduler, plain threads, a flight recorder, generations; both families of formats.
+  make -s build/examples/scheduler build/examples/threads build/examples/flight build/tests/quick/hello_formats
+  traces=build/summary-examples
+  rm -rf "$traces" && mkdir -p "$traces"
+  for format in 1.11 1.21 1.22 1.23 1.26; do
+    build/examples/scheduler -j 4 -o "$traces/scheduler-$format.trace" -f $format examples tests >/dev/null 2>&1
+    build/examples/threads -j 4 -o "$traces/threads-$format.trace" -f $format examples tests >/dev/null 2>&1
+    build/tests/quick/hello_formats -o "$traces/hello-$format.trace" -f $format >/dev/null 2>&1
+  done
+  build/examples/flight -t 1.5 -o "$traces/flight.trace" -f 1.26 >/dev/null 2>&1
+  [ "$(ls "$traces" | wc -l)" = 16 ]
+elif [ -z "$(compgen -G "$traces/*.trace")" ]; then
+  mkdir -p "$traces"
+  if [ "$what" = canned ]; then sh tests/go/testdata.sh "$traces" 1.15 1.19 1.21 1.22 1.23 1.24 1.25 1.26 1.27; else
+    sh tests/go/write_traces.sh "$traces" "$what"
+  fi
+fi
+tests/summary_agrees_with_go.py build/examples/gotrace "$program" "$traces"/*.trace
+tests/parts_add_up.py build/examples/gotrace "$traces"/*.trace

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# The options that select a part of a trace, in `gotrace dump` and `gotrace info`, against what a simpler program
+# (test_selection.py) makes of the output of `gotrace dump --json`; and parts_add_up.py.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+make -s build/examples/gotrace build/examples/scheduler build/tests/quick/hello_formats
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+for format in 1.21 1.26; do
+  build/examples/scheduler -j 4 -o "$dir/scheduler-$format.trace" -f $format examples tests >/dev/null 2>&1
+  build/tests/quick/hello_formats -o "$dir/hello-$format.trace" -f $format >/dev/null 2>&1
+done
+tests/test_selection.py build/examples/gotrace "$dir"/*.trace
+tests/parts_add_up.py build/examples/gotrace "$dir"/*.trace

@@ -1,0 +1,234 @@
+"""Drives Chromium (by chromedriver's HTTP interface) and Firefox (by its Marionette protocol) with the standard library.
+
+    with browser.Chromium(1280, 800) as b:
+        b.open("file:///tmp/page.html")
+        b.run("return document.title")
+        b.wait_for("window.gotrace !== undefined")
+        b.keys("w"); b.mouse((400, 300), "down", "up"); b.screenshot("page.png")
+
+Keys and mouse are the browser's own input, not events that a script makes. `errors()` returns the errors and warnings on
+the console since the page was opened, also those while it was loaded.
+"""
+
+import base64
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+# Keys as WebDriver calls them.
+KEYS = {"Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "ArrowLeft": "\ue012", "ArrowUp": "\ue013", "ArrowRight": "\ue014",
+        "ArrowDown": "\ue015", "Home": "\ue011"}
+
+
+class Browser:
+    def __init__(self):
+        self.directory = tempfile.mkdtemp()
+        self.process = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+        if self.process:
+            self.process.terminate()
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def open(self, url):
+        self.errors()  # forgets those of the page before
+        self.navigate(url)
+
+    def wait_for(self, condition, seconds=120):
+        end = time.time() + seconds
+        while not self.run("return Boolean(%s)" % condition):
+            if time.time() > end:
+                raise TimeoutError(condition)
+            time.sleep(0.05)
+
+    def frame(self):
+        """Until the page has drawn what was asked for, with all details."""
+        self.wait_for("gotrace.state().level === gotrace.state().wanted && !gotrace.app.painter.requested")
+
+    def keys(self, *keys):
+        """Presses keys, one after the other; they go to the element that has the focus."""
+        self.perform("key", {}, [{"type": kind, "value": KEYS.get(key, key)} for key in keys for kind in ("keyDown", "keyUp")])
+
+    def mouse(self, *steps):
+        """Moves the mouse over the picture: (x, y) from its corner, "down", "up"."""
+        left, top = self.corner()
+        actions = []
+        for step in steps:
+            if isinstance(step, tuple):
+                actions.append({"type": "pointerMove", "x": int(left + step[0]), "y": int(top + step[1]), "duration": 0, "origin": "viewport"})
+            else:
+                actions.append({"type": "pointer" + step.capitalize(), "button": 0})
+        self.perform("pointer", {"parameters": {"pointerType": "mouse"}}, actions)
+
+    def wheel(self, x, y, by):
+        left, top = self.corner()
+        self.perform("wheel", {}, [{"type": "scroll", "x": int(left + x), "y": int(top + y), "deltaX": 0, "deltaY": by, "duration": 0,
+                                    "origin": "viewport"}])
+
+    def corner(self):
+        return self.run("const box = document.getElementById('canvas').getBoundingClientRect(); return [box.left, box.top]")
+
+    def perform(self, kind, more, actions):
+        self.input({"actions": [dict(more, type=kind, id=kind, actions=actions)]})
+
+
+class Chromium(Browser):
+    name = "Chromium"
+
+    @staticmethod
+    def is_there():
+        return shutil.which("chromedriver") and (shutil.which("chromium") or shutil.which("chromium-browser"))
+
+    def __init__(self, width=1280, height=800, scale=1):
+        super().__init__()
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        self.process = subprocess.Popen(["chromedriver", "--port=%d" % port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.base = "http://127.0.0.1:%d/session" % port
+        options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                            "--force-device-scale-factor=%g" % scale, "--window-size=%d,%d" % (width, height),
+                            "--user-data-dir=" + self.directory]}
+        wanted = {"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options,
+                                                   "goog:loggingPrefs": {"browser": "ALL"}}}}
+        for attempt in range(200):
+            try:
+                self.session = self.call("POST", "", wanted)["sessionId"]
+                break
+            except (ConnectionError, urllib.error.URLError):
+                if attempt == 199:
+                    raise
+                time.sleep(0.1)
+        self.base += "/" + self.session
+
+    def call(self, method, path, body=None):
+        request = urllib.request.Request(self.base + path, method=method, data=None if body is None else json.dumps(body).encode(),
+                                         headers={"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=300) as answer:
+                return json.loads(answer.read())["value"]
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(json.loads(error.read())["value"]["message"]) from None
+
+    def navigate(self, url):
+        self.call("POST", "/url", {"url": url})
+
+    def run(self, script, *arguments):
+        return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def input(self, actions):
+        self.call("POST", "/actions", actions)
+
+    def errors(self):
+        return [line["message"] for line in self.call("POST", "/se/log", {"type": "browser"}) if line["level"] in ("SEVERE", "WARNING")]
+
+    def screenshot(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.call("GET", "/screenshot")))
+
+    def close(self):
+        try:
+            self.call("DELETE", "")
+        except (RuntimeError, OSError):
+            pass
+
+
+class Firefox(Browser):
+    name = "Firefox"
+
+    @staticmethod
+    def is_there():
+        return shutil.which("firefox-esr") or shutil.which("firefox")
+
+    def __init__(self, width=1280, height=800, scale=1):
+        super().__init__()
+        program = shutil.which("firefox-esr") or shutil.which("firefox")
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        with open(os.path.join(self.directory, "user.js"), "w", encoding="utf-8") as file:
+            file.write('user_pref("marionette.port", %d);\nuser_pref("layout.css.devPixelsPerPx", "%g");\n'
+                       'user_pref("browser.shell.checkDefaultBrowser", false);\nuser_pref("datareporting.policy.dataSubmissionEnabled", false);\n'
+                       % (port, scale))
+        environment = dict(os.environ, HOME=self.directory, MOZ_HEADLESS_WIDTH=str(width), MOZ_HEADLESS_HEIGHT=str(height))
+        self.process = subprocess.Popen([program, "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", self.directory],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+        for attempt in range(600):
+            try:
+                self.connection = socket.create_connection(("127.0.0.1", port), timeout=300)
+                break
+            except OSError:
+                if attempt == 599:
+                    raise
+                time.sleep(0.1)
+        self.number = 0
+        self.receive()
+        self.call("WebDriver:NewSession", {})
+        self.call("WebDriver:SetWindowRect", {"width": width, "height": height})
+
+    def receive(self):
+        size = b""
+        while not size.endswith(b":"):
+            size += self.connection.recv(1)
+        left, parts = int(size[:-1]), []
+        while left:
+            parts.append(self.connection.recv(left))
+            left -= len(parts[-1])
+        return json.loads(b"".join(parts))
+
+    def call(self, name, parameters):
+        self.number += 1
+        message = json.dumps([0, self.number, name, parameters]).encode()
+        self.connection.sendall(b"%d:" % len(message) + message)
+        answer = self.receive()
+        if answer[2]:
+            raise RuntimeError(answer[2]["message"])
+        return answer[3]
+
+    def navigate(self, url):
+        self.call("WebDriver:Navigate", {"url": url})
+
+    def run(self, script, *arguments):
+        # The page's own objects: its script is not seen from a sandbox.
+        return self.call("WebDriver:ExecuteScript", {"script": script, "args": list(arguments), "sandbox": None, "newSandbox": False})["value"]
+
+    def input(self, actions):
+        self.call("WebDriver:PerformActions", actions)
+
+    def errors(self):
+        self.call("Marionette:SetContext", {"value": "chrome"})
+        found = self.call("WebDriver:ExecuteScript", {"args": [], "script": """
+            const found = Services.console.getMessageArray().filter((message) => message instanceof Ci.nsIScriptError &&
+              (/^file:/.test(message.sourceName) || /Content-Security-Policy/.test(message.errorMessage)));
+            Services.console.reset();
+            return found.map((message) => message.toString());"""})["value"]
+        self.call("Marionette:SetContext", {"value": "content"})
+        return found
+
+    def screenshot(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.call("WebDriver:TakeScreenshot", {"full": False})["value"]))
+
+    def close(self):
+        try:
+            self.call("Marionette:Quit", {"flags": ["eForceQuit"]})
+            self.connection.close()
+        except (RuntimeError, OSError, ValueError):
+            pass
+
+
+def all_there():
+    return [b for b in (Chromium, Firefox) if b.is_there()]

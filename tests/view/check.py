@@ -1,0 +1,558 @@
+#!/usr/bin/env python3
+"""Opens pages that gotrace view makes in real browsers, and compares what they draw with gotrace dump.
+
+    tests/view/check.py [-n WINDOWS] [-b BROWSER] TOOL TRACE...
+
+For each trace and for WINDOWS random windows (of two browsers the first has two thirds of them): each slice that dump's
+events imply (story.py) on a goroutine, proc, thread, the collector, for a region or a task, and that is at least a pixel
+long, is drawn exactly, with its state and reason or its name; shorter ones are within merged slices that are not longer
+than a pixel; nothing else is drawn. Logs and CPU samples, arrows and the heap's size are those of events; the tables of selected
+times are those of gotrace info. For the first trace also: keys, mouse, search, links, selection and the address's fragment do what they say; a page of a trace with
+hostile names runs no script of theirs; ids that JavaScript's numbers cannot hold are exact. No error anywhere.
+"""
+
+import bisect
+import collections
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import browser  # noqa: E402
+from story import Story  # noqa: E402
+
+STATES = ["running", "runnable", "syscall", "blocked", "blocked", "blocked", "blocked", "blocked"]
+COLOURS = 8
+
+
+class Wrong(Exception):
+    pass
+
+
+def check(condition, *words):
+    if not condition:
+        raise Wrong(" ".join(str(word) for word in words))
+
+
+KIND = {"proc": 0, "thread": 1, "go": 2, "region": 3, "task": 4, "collection": 5, "stopped world": 6}  # as in model.js
+MOST_ARROWS = 150
+COMPARED = ["goroutine", "proc", "thread", "region", "task", "collector", "mark", "arrow", "counter"]
+
+
+class Slice:
+    def __init__(self, values):
+        self.row, self.begin, self.end, self.size, self.colour, self.reason, self.label, self.who, self.times = values
+
+
+def compare_slices(title, drawn, expected, window, pixel, tolerated):
+    """What is drawn on one row: each slice of at least a pixel, exactly; shorter ones may be within merged slices. `expected`:
+    {(begin, end): label}. `tolerated`: whether a slice that no events imply may be there, as one of them is missing."""
+    begin, end = window
+    exact = {(s.begin, s.end): s.label for s in drawn if s.size == 1}
+    merged = sorted((s.begin, s.end) for s in drawn if s.size > 1)
+    compared = 0
+    for (low, high), label in expected.items():
+        if high <= begin or low >= end or low == high:
+            continue
+        compared += 1
+        if (low, high) in exact:
+            check(exact[low, high] == label, "%s at %d: %s, not %s" % (title, low, exact[low, high], label))
+        else:
+            check(high - low < pixel, "%s at %d to %d: %s is missing" % (title, low, high, label))
+            check(any(a <= low and high <= z for a, z in merged), "%s at %d: %s is in no merged slice" % (title, low, label))
+    for low, high in exact:
+        check(low == high or (low, high) in expected or tolerated(low, high), "%s at %d to %d: no event says so: %s" % (title, low, high, exact[low, high]))
+    return compared
+
+
+def compare_goes(g, slices, expected, window, pixel):
+    begin, end = window
+    ends = [s[1] for s in expected]
+    exact = {(s.begin, s.end): s for s in slices if s.size == 1}
+    merged = [s for s in slices if s.size > 1]
+    compared = 0
+    for m in merged:
+        check(m.end - m.begin <= pixel, "G%d: merged slice of %g ns, a pixel is %g" % (g, m.end - m.begin, pixel))
+        inside = [s for s in expected[bisect.bisect_left(ends, m.begin):bisect.bisect_right(ends, m.end)] if m.begin <= s[0]]
+        least = sum(s[0] < s[1] for s in inside)  # those of no length may belong to a neighbour
+        if inside and inside[0][0] == m.begin and inside[-1][1] == m.end:
+            check(least <= m.size <= len(inside), "G%d at %d: %d slices, not %d" % (g, m.begin, m.size, len(inside)))
+    for low, high, what, reason in expected:
+        if high <= begin or low >= end or low == high:
+            continue
+        compared += 1
+        s = exact.get((low, high))
+        if s:
+            check(STATES[s.colour] == what and (what != "blocked" or s.reason == reason), "G%d at %d: %s %s, not %s %s" % (g, low, STATES[s.colour], s.reason, what, reason))
+        else:
+            check(high - low < pixel, "G%d at %d to %d: %s is missing, a pixel is %g" % (g, low, high, what, pixel))
+            check(any(m.begin <= low and high <= m.end for m in merged), "G%d at %d to %d: %s is in no merged slice" % (g, low, high, what))
+    for s in slices:
+        check(abs(sum(s.times) - (s.end - s.begin)) < 1, "G%d at %d: the times of a slice do not add up" % (g, s.begin))
+    return compared
+
+
+def compare_marks(g, drawn, story, window):
+    begin, end = window
+    inside = lambda time: begin <= time <= end  # noqa: E731
+    want = sorted((m[0], m[1], m[2]) for m in story.logs.get(g, ()) if inside(m[0]))
+    got = sorted((m[0], m[2], m[3]) for m in drawn if m[1])
+    check(got == want, "logs of G%d: %s, not %s" % (g, got[:3], want[:3]))
+    want = sorted(time for time in story.samples.get(g, ()) if inside(time))
+    check(sorted(m[0] for m in drawn if not m[1]) == want, "CPU samples of G%d" % g)
+    return len(drawn)
+
+
+def compare_arrows(drawn, rows, slices, story, window, pixel):
+    """Each arrow is one that events imply; each of those whose wait is drawn by itself has an arrow."""
+    for waker, woken, time in drawn:
+        check((waker, woken, time) in story.wakes, "arrow from G%d to G%d at %d" % (waker, woken, time))
+    visible = {g for g, count in rows.items() if count == 1}
+    waits = {(g, s.end) for g, found in slices.items() if g in visible for s in found if s.size == 1 and STATES[s.colour] == "blocked"}
+    want = {(waker, woken, time) for waker, woken, time in story.wakes if window[0] <= time < window[1] and waker in visible and waker != woken and (woken, time) in waits}
+    if len(drawn) and len(want) <= MOST_ARROWS:
+        check(want <= drawn, "no arrow from G%d to G%d at %d" % min(want - drawn, default=(0, 0, 0)))
+    return len(drawn)
+
+
+def compare_counters(b, story, generator):
+    """The sizes of the heap and its goal at a time, and how many goroutines are in a state, if events tell it of each."""
+    sampled = b.run("return gotrace.app.data.counters")
+    if not story.sizes["heap"] or len(sampled) >= 7 * 8000:  # of many samples the greatest remain
+        return 0
+    times = sampled[::7]
+    for _ in range(20):
+        at = generator.randrange(len(times))
+        for place, name in ((5, "heap"), (6, "goal")):
+            values = story.sizes[name]
+            before = bisect.bisect_right([v[0] for v in values], times[at])
+            want = values[before - 1][1] if before else 0
+            later = times[at + 1] if at + 1 < len(times) else story.end
+            seen = [v[1] for v in values[before:] if v[0] < later]
+            check(sampled[7 * at + place] in [want, *seen] or not before, "%s at %d: %d, not %d" % (name, times[at], sampled[7 * at + place], want))
+    return 20
+
+
+def compare_window(b, story, begin, end, width, counts):
+    b.run("gotrace.setView(arguments[0], arguments[1])", begin, end)
+    b.frame()
+    b.run("window.found = null; gotrace.visible().then((all) => { window.found = all; })")
+    b.wait_for("window.found")
+    found = b.run("return window.found")
+    # A page may be complete only to pixels that are longer than those of the whole trace: it says so, and merges up to these.
+    window, pixel = (found["from"], found["to"]), max((found["to"] - found["from"]) / width, complete_to(b))
+    slices = collections.defaultdict(list)
+    for values in found["slices"]:
+        slices[values[0]].append(Slice(values))
+    goes, rows = collections.defaultdict(list), collections.Counter()
+    of_tasks = collections.defaultdict(list)
+    for row, kind, ident, name, depth, used in found["rows"]:
+        g, here = int(ident), slices[row]
+        ends_known = lambda low, high: low == found["begin"] or high == found["end"]  # noqa: E731
+        if kind == KIND["go"]:
+            rows[g] += used
+            goes[g] += here
+            if used == 1:  # else the id was used again: which goroutine's row it is cannot be told
+                counts["goroutine"] += compare_goes(g, here, story.goes.get(g, []), window, pixel)
+                counts["mark"] += compare_marks(g, [m[1:] for m in found["marks"] if m[0] == row], story, window)
+        elif kind in (KIND["proc"], KIND["thread"]) and (kind == KIND["proc"] or not story.v1):
+            kept = story.procs if kind == KIND["proc"] else story.threads
+
+            def tolerated(low, high, here=here):  # of goroutines not all is known
+                g = next(int(s.label[1:]) for s in here if (s.begin, s.end) == (low, high))
+                return g not in story.known or not story.known[g][0] <= low < high <= story.known[g][1]
+            for s in here:
+                s.label = s.label.split(" ")[0]
+            title = "proc" if kind == KIND["proc"] else "thread"
+            counts[title] += compare_slices("%s %d" % (title, g), here, {at: "G%d" % ran for at, ran in kept[g].items()}, window, pixel, tolerated)
+        elif kind == KIND["region"] and used == 1:
+            counts["region"] += compare_slices("regions of G%d" % g, here, story.regions[g, depth], window, pixel, ends_known)
+        elif kind == KIND["task"]:
+            of_tasks[name].append((here, used))
+        elif kind >= KIND["collection"]:
+            title = "collection" if kind == KIND["collection"] else "stopped world"
+            counts["collector"] += compare_slices(title, here, story.collector[title], window, pixel, ends_known)
+    for name, of_name in of_tasks.items():
+        if len(of_name) == of_name[0][1]:  # all rows of the name are visible
+            expected = {(low, high, task): (low, high) for low, high, task in story.tasks[name]}
+            here = [s for found_here, _ in of_name for s in found_here]
+            exact = {(s.begin, s.end, int(s.label.split()[1])) for s in here if s.size == 1}
+            for low, high, task in exact:
+                check((low, high, task) in expected, "task %d at %d to %d: no event says so" % (task, low, high))
+            for low, high, task in expected:
+                if high <= window[0] or low >= window[1] or low == high:
+                    continue
+                counts["task"] += 1
+                check((low, high, task) in exact or high - low < pixel and any(s.begin <= low and high <= s.end for s in here if s.size > 1), "task %d at %d is missing" % (task, low))
+    counts["arrow"] += compare_arrows({(int(x), int(y), time) for x, y, time in found["arrows"]}, rows, goes, story, window, pixel)
+
+
+def complete_to(b):
+    """The nanoseconds a pixel down to which the page has all slices; 0: it has all."""
+    finest = max(b.run("return gotrace.app.data.finest"))
+    return 16 * 8 ** finest if finest else 0
+
+
+def compare(b, story, windows, generator):
+    b.keys("e")  # all groups are unfolded
+    first, last = b.run("return [gotrace.app.data.begin, gotrace.app.data.end]")
+    width = b.run("return gotrace.state().width")
+    counts = collections.Counter()
+    # What is visible is compared: the first lines, those around a goroutine's row when that has something, or any others.
+    least = width * complete_to(b)
+    rows = {int(g): row for g, row in b.run("return gotrace.app.model.rows.filter((r) => r.kind === 2 && r.begin <= r.end).map((r) => [r.id, r.number])")}
+    all_of = [(g, s) for g, found in story.goes.items() if g in rows for s in found]
+    for number in range(windows):
+        size = max((last - first) * 10 ** generator.uniform(-4, 0), least)
+        begin = generator.uniform(first, max(first, last - size))
+        if number % 3 == 0 or not all_of:
+            b.keys("Home")
+        elif number % 3 == 1:
+            b.run("gotrace.app.view.scroll = arguments[0] * gotrace.app.model.lines(gotrace.app.view).height", generator.random())
+        else:
+            g, (low, high, _, _) = generator.choice(all_of)
+            begin = generator.uniform(low, high) - size * generator.random()
+            b.run("gotrace.app.view.scroll = 0; gotrace.app.reveal(arguments[0])", rows[g])
+        compare_window(b, story, begin, begin + size, width, counts)
+    counts["counter"] = compare_counters(b, story, generator)
+    counts["coarse window"] = windows if least else 0
+    return counts
+
+
+def compare_with_info(b, table, command, begin, end):
+    """The table of a selected time has the times of gotrace info, which does not know all names in a part of a trace."""
+    info = json.loads(subprocess.run(command + ["--from", "%dns" % begin, "--to", "%dns" % end], check=True, stdout=subprocess.PIPE).stdout)
+    want = collections.defaultdict(lambda: [0] * 4)
+    for f in info["functions"]:
+        want[f["name"]] = [f["running"], f["runnable"], f["syscall"] + f["syscall_blocked"], f["blocked"]]
+    got = collections.defaultdict(lambda: [0] * 4)
+    for name, times in table["rows"]:
+        got[name] = times[:3] + [sum(times[3:])]
+    if any(want[""]) or any(got[""]):
+        want, got = ({"all": [sum(column) for column in zip(*times.values())]} for times in (want, got))
+    slack = len(info["functions"])
+    switches = sum(kind["count"] for kind in info["kinds"] if kind["kind"].startswith("GoSwitch"))
+    if switches:  # each is several events for Go's reader, at different times
+        slack += 16 * switches
+        want, got = ({name: [sum(row)] for name, row in times.items()} for times in (want, got))
+    for name in set(want) | set(got):
+        check(all(abs(a - w) <= slack for a, w in zip(got.get(name, [0] * 4), want.get(name, [0] * 4))),
+              "%s from %d to %d: %s in the table, %s in info" % (name, begin, end, got.get(name), want.get(name)))
+
+
+def compare_selection(b, expected, generator, command):
+    """The table of a selected time adds up what events say, and has what gotrace info says."""
+    first, last = b.run("return [gotrace.app.data.begin, gotrace.app.data.end]")
+    names = {int(g): name for g, name in b.run("return gotrace.app.model.rows.filter((r) => r.kind === 2).map((r) => [r.id, r.name])")}
+    known = {g for g, found in expected.items() if found}
+    for _ in range(5):
+        begin, end = sorted(int(generator.uniform(first, last)) for _ in range(2))
+        b.run("window.table = null; gotrace.selectionTable(arguments[0], arguments[1]).then((t) => { window.table = t; })", begin, end)
+        b.wait_for("window.table")
+        table = b.run("return {exact: table.exact, rows: table.rows.map((r) => [r.name, Object.values(r.times)])}")
+        want = collections.defaultdict(lambda: collections.defaultdict(float))
+        for g in known:
+            for low, high, what, _ in expected[g]:
+                if min(high, end) > max(low, begin):
+                    want[names.get(g, "")][what] += min(high, end) - max(low, begin)
+        if table["exact"]:
+            compare_with_info(b, table, command, begin, end)
+        got = {name: times for name, times in table["rows"]}
+        # Of a merged slice across the begin or end, the table has a part.
+        slack = 0 if table["exact"] else 2 * complete_to(b)
+        for name, times in want.items():
+            for what, time in times.items():
+                # Stretches that began before the first event or end after the last are in the table, but not here.
+                shown = sum(t for t, state in zip(got.get(name, [0] * COLOURS), STATES) if state == what)
+                check(shown >= time - 1 - slack * sum(n == name for n in names.values()), "%s %s: %g in the table, %g by the events" % (name, what, shown, time))
+                if table["exact"] and what == "running":
+                    unknown = sum(end - begin for g in names if names[g] == name)
+                    check(shown <= time + unknown, name, what, shown, time)
+
+
+def no_errors(b):
+    errors = b.errors()
+    check(not errors, errors)
+
+
+def try_hands(b, url):
+    """Keys and mouse do what the help sheet says."""
+    def span():
+        b.frame()
+        return b.run("return [gotrace.state().from, gotrace.state().to]")
+
+    def near(got, want, size):
+        return abs(got - want) < size / 100
+
+    def until(condition, message):
+        try:
+            b.wait_for(condition, 20)
+        except TimeoutError:
+            raise Wrong(message) from None
+
+    b.keys("0")
+    first, last = span()
+    whole = last - first
+    b.keys("w")
+    low, high = span()
+    check(near(high - low, whole * 0.75, whole) and near(low + high, first + last, whole), "W does not zoom at the middle")
+    b.keys("a")
+    check(near(span()[0], low - 0.15 * (high - low), whole) and near(span()[1], high - 0.15 * (high - low), whole), "A does not move to the left")
+    b.keys("d")
+    check(near(span()[0], low, whole), "D does not move to the right")
+    b.keys("ArrowLeft", "ArrowRight", "s")
+    check(near(span()[1] - span()[0], whole, whole), "S does not zoom out")
+    b.keys("0")
+    at = b.run("return gotrace.app.painter.time(600)")
+    for times in (1, 2):
+        b.wheel(600, 300, -300)
+        until("gotrace.state().to - gotrace.state().from < %r" % (whole * 0.75 ** times), "the wheel does not zoom")
+        low, high = span()
+        check(near(b.run("return gotrace.app.painter.time(600)"), at, high - low), "the time at the pointer moves while zooming")
+    b.mouse((600, 300), "down", (560, 300), (500, 300), "up")
+    width = b.run("return gotrace.state().width")
+    check(near(span()[0], low + (high - low) * 100 / width, high - low), "the picture does not follow the pointer")
+    # The overview: a click moves the picture there.
+    b.mouse((900, 20), "down", "up")
+    check(near(sum(span()) / 2, first + (900 - 230) / width * whole, whole), "the overview leads elsewhere")
+
+    # By keyboard alone: a group folds, a slice of the line below it is selected, and the time that is shown.
+    b.keys("0", "e", "Home"), b.frame()
+    lines = b.run("return gotrace.app.model.lines(gotrace.app.view).lines.map((l) => gotrace.app.model.lineKey(l))")
+    here = next(i for i, key in enumerate(lines) if key.startswith("group go "))
+    below = [key for key in lines if key]
+    b.keys(*"j" * (below.index(lines[here]) + 1))
+    check(b.run("return gotrace.state().line") == lines[here], "J leads to another line")
+    b.keys(" ")
+    key = lines[here][len("group "):]
+    check(b.run("return gotrace.app.model.folded.has(arguments[0])", key), "Space does not fold the group")
+    b.keys(" ")
+    check(not b.run("return gotrace.app.model.folded.has(arguments[0])", key), "Space does not unfold the group")
+    b.frame()
+    b.keys("j", "j", "k", " ")
+    until("gotrace.app.view.selected", "Space selects no slice")
+    check("row %d" % b.run("return gotrace.app.view.selected.row") == b.run("return gotrace.state().line"), "Space selects a slice of another line")
+    b.keys("Escape", "r")
+    until("document.querySelector('#panel table tbody tr')", "R shows no table")
+    check(b.run("const v = gotrace.state(); return v.range.from <= v.from || v.range.from === gotrace.app.data.begin"), "R selects another time")
+    b.keys("Escape")
+
+    # A wait: what ended it, and back to that.
+    b.keys("0", "e"), b.frame()
+    b.run("window.waits = null; gotrace.endedWaits().then((all) => { window.waits = all; })")
+    b.wait_for("window.waits")
+    waits = b.run("return window.waits.map((s) => [s.row, s.begin, s.end, s.who])")
+    check(waits, "no wait was ended by anyone")
+    row, begin, end, who = max(waits, key=lambda w: w[2] - w[1])
+    b.run("gotrace.app.goTo(arguments[0], arguments[1])", row, (begin + end) / 2)
+    b.wait_for("gotrace.app.view.selected")
+    panel = b.run("return document.getElementById('panel').textContent")
+    waker = b.run("return gotrace.app.model.goName(arguments[0])", who - 1)
+    check("ended by" + waker in panel, "the panel does not name %s: %s" % (waker, panel))
+    fragment = b.run("gotrace.app.writeFragment(); return location.hash")
+    b.keys("b")
+    until("gotrace.app.view.selected.row === %d" % (who - 1), "B does not follow back")
+    selected = b.run("return gotrace.app.view.selected")
+    check(selected["begin"] <= end <= selected["end"], "following back leads to another time")
+    b.keys("Escape")
+    check(b.run("return gotrace.app.view.selected === null"), "Escape does not end the selection")
+    no_errors(b)
+    # The same place from its address.
+    b.open("about:blank")
+    b.open(url + fragment)
+    until("window.gotrace && gotrace.app.view.selected", "the fragment selects nothing")
+    again = b.run("return gotrace.app.view.selected")
+    check(again["row"] == row and again["begin"] == begin, "the fragment leads to another slice")
+    # A selected time: on the ruler, and with Shift anywhere.
+    b.mouse((400, 55), "down", (500, 55), (600, 55), "up")
+    until("gotrace.state().range && document.querySelector('#panel table tbody tr')", "no table of a selected time")
+    low, high = span()
+    scale = (high - low) / width
+    found = b.run("return gotrace.state().range")
+    check(near(found["from"], low + (400 - 230) * scale, high - low) and near(found["to"], low + (600 - 230) * scale, high - low), "another time was selected")
+    # Search.
+    b.keys("Escape")
+    name = b.run("return gotrace.app.model.rows.find((r) => r.kind === 2 && r.name).name")
+    matching = b.run("return gotrace.app.model.rows.filter((r) => r.kind === 2 && r.begin <= r.end && r.name.toLowerCase().includes(arguments[0])).length", name.lower())
+    b.keys("/")
+    check(b.run("return document.activeElement.id") == "search", "/ does not search")
+    b.keys(*name, "Enter")
+    until("gotrace.app.results && gotrace.app.result === 0", "nothing is found")
+    check(b.run("return document.getElementById('search').value") == name, "the keys of the search did something else")
+    results = b.run("return gotrace.app.results.length")
+    check(results >= matching > 0, "%d results, %d goroutines" % (results, matching))
+    b.keys("Enter")
+    until("gotrace.app.result === %d" % (1 % results), "Enter does not lead to the next result")
+    b.keys("Escape")
+    check(b.run("return gotrace.app.results === null && document.activeElement.id === 'canvas'"), "Escape does not end the search")
+    # Tabs, help, folds, theme.
+    b.keys("2")
+    check(b.run("return document.querySelectorAll('#summary tbody tr').length") > 1, "no summary")
+    b.run("document.querySelector('#summary th').focus()")
+    b.keys("Enter")
+    names = b.run("return [...document.querySelectorAll('#summary table')[0].querySelectorAll('tbody tr')].map((r) => r.firstChild.textContent)")
+    check(sorted(names) == sorted(b.run("return gotrace.app.model.functions.map((f) => f.name || '(unknown)')")), "the summary has other functions")
+    b.run("document.querySelector('#summary th').focus()")
+    b.keys("Enter")
+    check(b.run("return [...document.querySelectorAll('#summary table')[0].querySelectorAll('tbody tr')].map((r) => r.firstChild.textContent)") == names[::-1],
+          "Enter on a title does not turn the order round")
+    b.keys("3")
+    check(b.run("return document.querySelector('#flame canvas') !== null"), "no flame graph")
+    total = b.run("document.querySelector('#flame .flame').focus(); return document.querySelector('#flame > .place').textContent")
+    b.keys("ArrowRight")
+    box = b.run("return document.querySelector('#flame > .place').textContent")
+    b.keys("Enter")
+    alone = b.run("return document.querySelector('#flame > .place').textContent")
+    check(box != total and alone.endswith("(100.0 %)") and alone.split(":")[0] == box.split(":")[0], "Enter shows %s, not %s" % (alone, box))
+    b.keys("Enter")
+    check(b.run("return document.querySelector('#flame > .place').textContent") == total, "Enter on the first box does not show all again")
+    b.keys("1", "c"), b.frame()
+    check(b.run("return gotrace.app.painter.layout.lines.filter((l) => l.type === 'group' && !l.folded).length") == 0, "C does not fold")
+    dark = b.run("return document.documentElement.classList.contains('dark')")
+    b.keys("t")
+    check(b.run("return document.documentElement.classList.contains('dark')") != dark, "T does not change the theme")
+    b.keys("?")
+    check(b.run("return document.getElementById('help').open"), "? shows no help")
+    b.keys("Escape")
+    check(not b.run("return document.getElementById('help').open"), "Escape does not close the help")
+
+
+def try_hostile(b, tool, directory, trace):
+    """The names of a trace become hostile ones of the same length."""
+    attacks = [b"</script><script>window.harmed=1</script>", b"<img src=x onerror=window.harmed=1>", b"\"};window.harmed=1;//", b"\xff\xfe\x00<b>&amp;"]
+    with open(trace, "rb") as file:
+        data = bytearray(file.read())
+    count = 0
+    for word in (b"runtime.", b"main.", b"coroutine", b"worker", b"scheduler"):
+        at = data.find(word)
+        while at >= 0:
+            attack = attacks[count % len(attacks)]
+            size = data[at - 1] if 0 < data[at - 1] < 128 else 0  # the string's length, if this is where it begins
+            part = attack[:size] if size >= len(word) else b""
+            data[at:at + len(part)] = part
+            count += bool(part)
+            at = data.find(word, at + max(1, len(part)))
+    check(count >= 3, "no names to replace")
+    hostile, page = os.path.join(directory, "hostile.trace"), os.path.join(directory, "hostile.html")
+    with open(hostile, "wb") as file:
+        file.write(data)
+    subprocess.run([tool, "view", "-o", page, hostile], check=True)
+    b.open("file://" + page)
+    b.wait_for("window.gotrace")
+    b.frame()
+    b.keys(*"e23")
+    b.run("gotrace.app.search('script')")
+    check(b.run("return window.harmed === undefined && document.querySelector('img') === null"), "a name became script or markup")
+    no_errors(b)
+
+
+BIG = [2**53 + 1, 2**53 + 2, 2**63 + 5, 2**64 - 7]  # ids that JavaScript's numbers cannot tell from others
+
+
+def write_big_ids(path):
+    """A trace in Go 1.22's format, with large ids of goroutines and tasks."""
+    def numbers(*values):
+        out = b""
+        for value in values:
+            while value >= 128:
+                out += bytes([value & 127 | 128])
+                value >>= 7
+            out += bytes([value])
+        return out
+
+    def batch(m, time, data):
+        return numbers(1, 1, m, time, len(data)) + data
+
+    nobody, names = 2**64 - 1, [b"big.go", b"part", b"done", b"message"]
+    strings = numbers(4) + b"".join(numbers(5, i + 1, len(name)) + name for i, name in enumerate(names))
+    events = numbers(13, 10, 0, 1) + numbers(25, 10, BIG[0], 7, 2)  # ProcStatus, GoStatus
+    for task, parent in ((BIG[2], 0), (BIG[3], BIG[2])):
+        events += numbers(40, 500, task, parent, 2, 0) + numbers(42, 500, task, 2, 0) + numbers(44, 500, task, 1, 4, 0)
+    events += numbers(14, 500, BIG[1], 0, 0) + numbers(14, 500, BIG[3], 0, 0)  # GoCreate
+    for g in (BIG[1], BIG[3], BIG[0]):
+        # GoStop or GoBlock; GoStart; GoUnblock
+        events += numbers(20 if g == BIG[1] else 19, 700, 3, 0) + numbers(16, 300, g, 2 if g == BIG[0] else 1)
+        if g == BIG[1]:
+            events += numbers(21, 400, BIG[0], 1, 0)
+    events += numbers(43, 500, BIG[3], 2, 0) + numbers(41, 500, BIG[3], 0) + numbers(43, 500, BIG[2], 2, 0) + numbers(41, 500, BIG[2], 0)
+    with open(path, "wb") as file:
+        file.write(b"go 1.22 trace\0\0\0" + batch(nobody, 1000, numbers(8, 10**9)) + batch(nobody, 1000, strings) + batch(7, 1000, events))
+
+
+def try_big_ids(b, tool, directory):
+    trace, page = os.path.join(directory, "big_ids.trace"), os.path.join(directory, "big_ids.html")
+    write_big_ids(trace)
+    subprocess.run([tool, "view", "-o", page, trace], check=True)
+    b.open("file://" + page)
+    b.wait_for("window.gotrace")
+    b.frame()
+    counts = compare(b, Story(tool, trace), 6, random.Random(1))
+    check(all(counts[what] for what in ("goroutine", "region", "task", "arrow", "proc")), counts)
+    names = b.run("return gotrace.app.model.rows.filter((r) => r.kind === 2).map((r) => gotrace.app.model.goName(r.number))")
+    check(sorted(name.split(" ")[0] for name in names) == sorted("G%d" % g for g in (BIG[0], BIG[1], BIG[3])), names)
+    b.keys("/", *"task %d" % BIG[3], "Enter")
+    b.wait_for("gotrace.app.view.selected && document.querySelector('#panel h2').textContent.startsWith('task')", 20)
+    panel = b.run("return document.getElementById('panel').textContent")
+    check("task %d" % BIG[3] in panel and "part of" + "task %d" % BIG[2] in panel and "Parts (2)" in panel, panel)
+    b.keys("Escape", "Escape", "0", "n")
+    b.wait_for("gotrace.app.view.mark", 20)
+    b.keys("n")
+    panel = b.run("return document.getElementById('panel').textContent")
+    check("message" in panel and "G%d" % BIG[0] in panel and "task %d" % BIG[3] in panel, "N leads to " + panel)
+    b.keys("p")
+    check("task %d" % BIG[2] in b.run("return document.getElementById('panel').textContent"), "P does not lead back")
+    no_errors(b)
+
+
+def main(words):
+    windows, only = 20, None
+    while words and words[0].startswith("-"):
+        if words[0] == "-n":
+            windows = int(words[1])
+        if words[0] == "-b":
+            only = words[1]
+        words = words[2:]
+    tool, traces = words[0], words[1:]
+    browsers = [b for b in browser.all_there() if not only or b.name == only]
+    if not browsers:
+        print("needs chromium and chromium-driver, or firefox-esr (make deps)")
+        return 77
+    generator, wrong, all_counts = random.Random(1), 0, collections.Counter()
+    with tempfile.TemporaryDirectory() as directory:
+        for kind in browsers:
+            share = windows if len(browsers) == 1 else windows // 3 if kind is browsers[-1] else windows - windows // 3
+            with kind(1280, 800) as b:
+                for number, trace in enumerate(traces):
+                    page = os.path.join(directory, "page.html")
+                    url = "file://" + page
+                    try:
+                        subprocess.run([tool, "view", "-o", page, trace], check=True)
+                        story = Story(tool, trace)
+                        b.open(url)
+                        b.wait_for("window.gotrace")
+                        b.frame()
+                        counts = compare(b, story, share, generator)
+                        compare_selection(b, story.goes, generator, [tool, "info", "--json", trace])
+                        check(counts["goroutine"] > 0, "nothing was compared")
+                        all_counts += counts
+                        no_errors(b)
+                        if number == 0:
+                            try_hands(b, url)
+                            no_errors(b)
+                            try_hostile(b, tool, directory, trace)
+                            try_big_ids(b, tool, directory)
+                        print("%s, %s: %s" % (kind.name, os.path.basename(trace), ", ".join("%d %s" % (n, what) for what, n in sorted(counts.items()) if n)))
+                    except (Wrong, RuntimeError, TimeoutError) as error:
+                        wrong += 1
+                        print("%s, %s: %s" % (kind.name, os.path.basename(trace), error))
+    missing = [what for what in COMPARED if not all_counts[what]] if len(traces) > 1 else []
+    if missing:
+        print("nothing compared:", *missing)
+    return wrong > 0 or missing != []
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,177 @@
+"""What the events of a trace imply for its picture, by gotrace dump: see check.py."""
+
+import collections
+import json
+import subprocess
+
+STOPS = {"GoStop": ("blocked", "forever"), "GoSched": ("runnable", ""), "GoPreempt": ("runnable", ""), "GoSleep": ("blocked", "sleep"),
+         "GoBlock": ("blocked", "unspecified"), "GoBlockSend": ("blocked", "chan send"), "GoBlockRecv": ("blocked", "chan receive"),
+         "GoBlockSelect": ("blocked", "select"), "GoBlockSync": ("blocked", "sync"), "GoBlockCond": ("blocked", "sync.(*Cond).Wait"),
+         "GoBlockNet": ("blocked", "network"), "GoBlockGC": ("blocked", "GC mark assist wait for work"), "GoEnd": (None, "")}
+INTRODUCTIONS = ("GoCreate", "GoWaiting", "GoInSyscall", "Gomaxprocs")
+
+
+def v1_changes(events):
+    """(event, time, goroutine, state, reason) of v1. Goroutines that are older than the trace begin with it; so does what runs
+    before the first Gomaxprocs, if neither it nor its proc did anything before. A system call lasts only if the goroutine's
+    next event says that it lost its proc."""
+    blocking, calls = set(), {}
+    for number, e in enumerate(events):
+        if e["event"] == "GoSysCall":
+            calls[e.get("g")] = number
+        elif "g" in e and e["event"] != "CPUSample":
+            call = calls.pop(e["g"], None)
+            if e["event"] == "GoSysBlock" and call is not None:
+                blocking.add(call)
+    started, in_call, seen = False, set(), set()
+    running = any(e["event"] == "Gomaxprocs" for e in events)
+    for number, e in enumerate(events):
+        kind, args, time = e["event"], e["args"], e["time"]
+        started = started or kind not in INTRODUCTIONS
+        if kind == "GoCreate":
+            waits = events[number + 1]["event"] if number + 1 < len(events) else ""
+            waits = waits if events[min(number + 1, len(events) - 1)]["args"].get("g") == args["new_g"] else ""
+            state = {"GoWaiting": "blocked", "GoInSyscall": "syscall"}.get(waits, "runnable")
+            yield e, time if started else events[0]["time"], args["new_g"], state, ""
+        elif kind.startswith("GoStart"):
+            first = running and not {("g", args["g"]), ("p", e.get("p"))} & seen
+            yield e, events[0]["time"] if first else time, args["g"], "running", ""
+        elif kind.startswith("GoUnblock") or kind.startswith("GoSysExit") and args["g"] in in_call:
+            in_call.discard(args["g"])
+            yield e, time, args["g"], "runnable", ""
+        elif kind in STOPS:
+            yield (e, time, e["g"], *STOPS[kind])
+        elif kind == "GoSysCall":
+            yield e, time, e["g"], "syscall", ""
+            if number in blocking:
+                in_call.add(e["g"])
+            else:
+                yield e, time, e["g"], "running", ""
+        elif kind == "GoSysBlock" and e["g"] not in in_call:
+            in_call.add(e["g"])
+            yield e, time, e["g"], "syscall", ""
+        running = running and kind != "Gomaxprocs"
+        if kind not in INTRODUCTIONS + ("ProcStart",):
+            seen |= {("g", args.get("g")), ("p", e.get("p"))}
+
+
+class Story:
+    """Slices are {what they are on: {(begin, end): what they are}}; those of goroutines are lists of (begin, end, state,
+    reason), without what was before the first event of each goroutine. `known`: from when to when that is known."""
+
+    def __init__(self, tool, trace):
+        with open(trace, "rb") as file:
+            self.v1 = int(file.read(16).split(b".")[1].split()[0]) < 22
+        slices = lambda: collections.defaultdict(dict)  # noqa: E731
+        self.goes, self.known = collections.defaultdict(list), {}
+        self.procs, self.threads, self.regions, self.tasks, self.collector = slices(), slices(), slices(), slices(), slices()
+        self.logs, self.samples = collections.defaultdict(list), collections.defaultdict(list)  # of goroutines
+        self.wakes, self.sizes = set(), {"heap": [], "goal": []}
+        self.now, self.open_regions, self.open_tasks, self.open = {}, collections.defaultdict(list), {}, {}
+        self.stopped = 0
+        process = subprocess.Popen([tool, "dump", "--json", trace], stdout=subprocess.PIPE)
+        events = map(json.loads, process.stdout)
+        if self.v1:
+            events = list(events)
+            for e, time, g, state, reason in v1_changes(events):
+                self.change(e, g, time, state, reason)
+        self.end = 0
+        for e in events:
+            self.end = e["time"]
+            if not self.v1 and not e.get("implied"):  # what GoSwitch implies, dump lists a nanosecond later
+                self.take_v2(e)
+            self.take(e)
+        if process.wait() != 0:
+            raise RuntimeError("dump failed")
+        for g in list(self.open_regions):
+            self.end_regions(g, self.end)
+        for task in list(self.open_tasks):
+            self.end_task(task, self.end)
+        for kind in list(self.open):
+            self.end_open(kind, self.end)
+
+    def change(self, e, g, time, state, reason=""):
+        g %= 2**64  # dump writes an event's own goroutine as a signed number
+        if g in self.now and self.now[g][0] is not None:
+            since, old, why, p, m = self.now[g]
+            self.goes[g].append((since, time, old, why))
+            if old == "running":
+                self.procs[p][since, time] = g
+            if old in ("running", "syscall") and m is not None:
+                self.threads[m][since, time] = g
+        self.now[g] = (time, state, reason, e.get("p"), e.get("m"))
+        self.known[g] = (self.known.get(g, (time,))[0], time)
+        if state is None:
+            self.now.pop(g)
+            self.end_regions(g, time)
+
+    def take_v2(self, e):
+        kind, time, args, g = e["event"], e["time"], e["args"], e.get("g")
+        if kind in ("GoCreate", "GoCreateBlocked"):
+            self.change(e, args["new_g"], time, "runnable" if kind == "GoCreate" else "blocked")
+        elif kind == "GoStart":
+            self.change(e, args["g"], time, "running")
+        elif kind == "GoUnblock":
+            self.change(e, args["g"], time, "runnable")
+        elif kind == "GoStop":
+            self.change(e, g, time, "runnable")
+        elif kind == "GoBlock":
+            self.change(e, g, time, "blocked", args.get("reason_string", ""))
+        elif kind in ("GoSyscallBegin", "GoSyscallEnd", "GoSyscallEndBlocked"):
+            self.change(e, g, time, {"GoSyscallBegin": "syscall", "GoSyscallEnd": "running", "GoSyscallEndBlocked": "runnable"}[kind])
+        elif kind in ("GoDestroy", "GoDestroySyscall"):
+            self.change(e, g, time, None)
+        elif kind in ("GoSwitch", "GoSwitchDestroy"):
+            self.change(e, g, time, "blocked" if kind == "GoSwitch" else None)
+            self.change(e, args["g"], time, "running")
+            self.wakes.add((g, args["g"], time))
+
+    def take(self, e):
+        kind, time, args, g = e["event"], e["time"], e["args"], e.get("g")
+        if kind in ("GoUnblock", "GoUnblockLocal", "GoCreate", "GoCreateBlocked", "GoCreateSyscall"):
+            self.wakes.add((g, args.get("g", args.get("new_g")), time))
+        elif kind == "UserRegionBegin" or kind == "UserRegion" and args["mode"] == 0:
+            self.open_regions[g].append((time, args["name_string"]))
+        elif kind in ("UserRegionEnd", "UserRegion"):
+            self.end_region(g, time)
+        elif kind in ("UserTaskBegin", "UserTaskCreate"):
+            self.open_tasks.setdefault(args["task"], (time, args["name_string"]))
+        elif kind == "UserTaskEnd":
+            self.end_task(args["task"], time)
+        elif kind == "UserLog":
+            self.logs[g].append((time, args["key_string"], args.get("value_string", e.get("data", ""))))
+        elif kind == "CPUSample":
+            self.samples[args["g"]].append(time)
+        elif kind in ("HeapAlloc", "HeapGoal", "NextGC"):
+            self.sizes["heap" if kind == "HeapAlloc" else "goal"].append((time, args["bytes"]))
+        elif kind in ("GCBegin", "GCStart"):
+            self.open.setdefault("collection", (time, "GC"))
+        elif kind in ("GCEnd", "GCDone"):
+            self.end_open("collection", time)
+        elif kind in ("STWBegin", "GCSTWStart", "STWStart"):
+            self.stopped += 1
+            self.open.setdefault("stopped world", (time, args["kind_string"] if "kind_string" in args else "GC " * (kind == "GCSTWStart") + e.get("data", "")))
+        elif kind in ("STWEnd", "GCSTWDone", "STWDone"):
+            self.stopped -= 1
+            if self.stopped <= 0:
+                self.stopped = 0
+                self.end_open("stopped world", time)
+
+    def end_region(self, g, time):
+        if self.open_regions[g]:
+            begin, name = self.open_regions[g].pop()
+            self.regions[g, len(self.open_regions[g])][begin, time] = name
+
+    def end_regions(self, g, time):
+        while self.open_regions[g]:
+            self.end_region(g, time)
+
+    def end_task(self, task, time):
+        if task in self.open_tasks:
+            begin, name = self.open_tasks.pop(task)
+            self.tasks[name][begin, time, task] = "task %d" % task
+
+    def end_open(self, kind, time):
+        if kind in self.open:
+            begin, name = self.open.pop(kind)
+            self.collector[kind][begin, time] = name
