@@ -35,10 +35,15 @@ def quiet_moment(tool, path, time):
 
 
 def events(tool, path, *options):
-    """The lines of dump. Left out is what a part that begins in a later generation cannot know of a status: what was
-    before, on which proc and goroutine it is told, and whether a proc had been abandoned."""
-    status = re.compile(r"^(\d+ \w*Status\w*) .*?\|(.*?)(?:Abandoned)?$")
-    return [status.sub(r"\1\2", re.sub(r" before=\w+$", "", line)) for line in run(tool, "dump", *options, path).splitlines()]
+    """The lines of dump. Left out is what a part that begins in a later generation cannot know: of a status what was
+    before, on which proc and goroutine it is told, and whether a proc had been abandoned; the name of a task and the reason of a stopped
+    world that end."""
+    unknown = ((r" before=\w+$", ""), (r"^(\d+ \w*Status\w*) .*?\|(.*?)(?:Abandoned)?$", r"\1\2"),
+               (r"^(\d+ (?:UserTask|STW)End .*?) data=\".*\"", r"\1"))
+    lines = run(tool, "dump", *options, path).splitlines()
+    for pattern, known in unknown:
+        lines = [re.sub(pattern, known, line) for line in lines]
+    return lines
 
 
 def totals(report, generations):

@@ -234,8 +234,8 @@ const command commands[] = {
          "Prints every event in order of time: nanoseconds from the first event, kind, arguments, stack. With --wire "
          "the events are those in the file, in its order, with batches and tables.\n\n"
          "With --from, generations that end before it are skipped, unless --function or --task need them. What a "
-         "status "
-         "was before is then shown as unknown.",
+         "status was before is then shown as unknown, and the end of a task or a stopped world that began in one "
+         "has no name.",
      .options = PART "," FILTER ",--wire,--json",
      .least = 1,
      .most = 1,
