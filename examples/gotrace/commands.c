@@ -174,11 +174,10 @@ const command commands[] = {
      .help =
          "Runs COMMAND with a library preloaded that writes its trace, to COMMAND.PID.trace: threads with their "
          "creators; locks, condition variables, semaphores, barriers, joins; sleeps; poll, select and epoll; network "
-         "and "
-         "pipes; system calls. Each wait shows who ended it. The program's output, exit status and signals are "
-         "unchanged. "
-         "Afterwards a summary is printed on standard error.\n\n"
-         "  gotrace record xz -T2 -k file\n  go tool trace xz.*.trace\n\n"
+         "and pipes; system calls. Each wait shows who ended it. The program's output, exit status and signals are "
+         "unchanged. Afterwards a summary is printed on standard error.\n\n"
+         "  gotrace record xz -T2 -k file\n"
+         "  go tool trace xz.*.trace\n\n"
          "COMMAND must be linked dynamically, with glibc or musl, and may not be setuid. The libraries are looked for "
          "beside the tool and in ../lib/gotrace.",
      .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--limit BYTES,--cut MILLISECONDS,"
@@ -191,13 +190,13 @@ const command commands[] = {
      .arguments = "[OPTIONS] FILE...",
      .summary = "what ran, for how long, and what it waited for",
      .help =
-         "Prints what stands out; what goroutines did, by the function they began with: running, runnable (waiting for "
-         "a proc), in system calls, blocked for each reason; tasks and regions by name; the collector's pauses and the "
-         "least share of procs that it left to the program; procs, threads, kinds of events. Besides totals there are "
-         "average, percentiles and the longest time, and when that began. Percentiles of more than 24 values may be "
-         "0.4 % off; all else is exact, and equal to what Go 1.27 finds.\n\n"
-         "  gotrace info --from 1.5s --to 2s --function http app.trace\n  gotrace info --json app.trace | jq "
-         "'.functions[0]'\n\n"
+         "Prints what stands out; what goroutines did, by the function they began with: running, runnable (waiting "
+         "for a proc), in system calls, blocked for each reason; tasks and regions by name; the collector's pauses "
+         "and the least share of procs that it left to the program; procs, threads, kinds of events. Besides totals "
+         "there are average, percentiles and the longest time, and when that began. Percentiles of more than 24 "
+         "values may be 0.4 % off; all else is exact, and equal to what Go 1.27 finds.\n\n"
+         "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
+         "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
          "--json prints one object for each file; its fields are described in examples/gotrace/tables.h.",
      .options = PART "," FILTER ",--histogram,--json,--csv,--details",
      .least = 1,
@@ -209,8 +208,8 @@ const command commands[] = {
      .help = "Compares how long and how often goroutines ran, waited for procs, were in system calls and blocked, by "
              "function and reason; tasks, regions and pauses by name. A change is beyond noise if the averages differ "
              "by more than three standard errors, or the numbers in a second by more than three times the root of "
-             "their sum; and if the total in a second of trace changed by more than 2 % and 1 ms. Of 370 rows in which "
-             "nothing changed, one may seem beyond noise.\n\n"
+             "their sum; and if the total in a second of trace changed by more than 2 % and 1 ms. Of 370 rows in "
+             "which nothing changed, one may seem beyond noise.\n\n"
              "  gotrace diff before.trace after.trace",
      .options = PART "," FILTER ",--json",
      .least = 2,
@@ -234,8 +233,8 @@ const command commands[] = {
          "Prints every event in order of time: nanoseconds from the first event, kind, arguments, stack. With --wire "
          "the events are those in the file, in its order, with batches and tables.\n\n"
          "With --from, generations that end before it are skipped, unless --function or --task need them. What a "
-         "status was before is then shown as unknown, and the end of a task or a stopped world that began in one "
-         "has no name.",
+         "status was before is then shown as unknown, and the end of a task or a stopped world that began in one has "
+         "no name.",
      .options = PART "," FILTER ",--wire,--json",
      .least = 1,
      .most = 1,
@@ -246,12 +245,11 @@ const command commands[] = {
      .help =
          "Writes the part of a trace that lies between two times, in the same format or the nearest one that can be "
          "written. The part begins with the state at its begin: goroutines with their statuses and stacks, "
-         "collections, "
-         "sweeps and mark assists that go on.\n\n"
+         "collections, sweeps and mark assists that go on.\n\n"
          "  gotrace cut --from 1.5s --to 1.52s -o part.trace app.trace\n\n"
-         "Not kept are the begins of tasks and regions before the part, and a stopped world that began before it. From "
-         "Go 1.22 on, what comes long before the part is not read: a goroutine that was created there has its function "
-         "from its stacks.",
+         "Not kept are the begins of tasks and regions before the part, and a stopped world that began before it. "
+         "From Go 1.22 on, what comes long before the part is not read: a goroutine that was created there has its "
+         "function from its stacks.",
      .options = PART ",-o OUT,--partial",
      .needs = PART,
      .least = 1,
@@ -264,17 +262,13 @@ const command commands[] = {
          "Writes a trace in another format. So today's Go can open a trace of Go 1.5 again, and an older Go one of "
          "today.\n\n"
          "  gotrace convert --to 1.23 -o new.trace old.trace\n\n"
-         "What the format does not have is left out and named, with its number, in one line on standard error. Formats "
-         "up "
-         "to 1.21 do not have the durations of system calls that keep their proc (read back, they end at once), and of "
-         "the "
-         "reasons of waits only those of Go 1.5; all others become \"unspecified\". Coroutines came with 1.23; before, "
-         "a "
-         "switch becomes an unblock, a block and a start. 1.22 does not have the names of goroutines that never run. "
-         "Experiments came with 1.23, reasons of stopped worlds other than a collection's with 1.21, CPU samples with "
-         "1.19, "
-         "tasks, regions and logs with 1.11, mark assists with 1.10. GCScanStart and GCScanDone of Go 1.5 to 1.9 are "
-         "written in format 1.8; elsewhere they are one stopped world.",
+         "What the format does not have is left out and named, with its number, in one line on standard error. "
+         "Formats up to 1.21 do not have the durations of system calls that keep their proc (read back, they end at "
+         "once), and of the reasons of waits only those of Go 1.5; all others become \"unspecified\". Coroutines came "
+         "with 1.23; before, a switch becomes an unblock, a block and a start. 1.22 does not have the names of "
+         "goroutines that never run. Experiments came with 1.23, reasons of stopped worlds other than a collection's "
+         "with 1.21, CPU samples with 1.19, tasks, regions and logs with 1.11, mark assists with 1.10. GCScanStart "
+         "and GCScanDone of Go 1.5 to 1.9 are written in format 1.8; elsewhere they are one stopped world.",
      .options = "--to FORMAT,-o OUT,--partial",
      .needs = "--to FORMAT",
      .least = 1,
@@ -285,11 +279,9 @@ const command commands[] = {
      .summary = "for Perfetto and Chrome",
      .help =
          "Writes a trace in the format of another viewer. Procs are rows on which goroutines are slices; tasks, "
-         "regions, "
-         "collections and stopped worlds have rows of their own; arrows lead from where a goroutine is woken to where "
-         "it "
-         "goes on. --perfetto also shows each goroutine's statuses, with stacks and the reasons of its waits, and "
-         "counters of goroutines by status.\n\n"
+         "regions, collections and stopped worlds have rows of their own; arrows lead from where a goroutine is woken "
+         "to where it goes on. --perfetto also shows each goroutine's statuses, with stacks and the reasons of its "
+         "waits, and counters of goroutines by status.\n\n"
          "  gotrace export --perfetto -o app.perfetto-trace app.trace\n"
          "  gotrace export --chrome --from 1s --to 1.5s -o app.json app.trace\n\n"
          "Tasks and regions that began before the part are known by their ends, so only if they end in it; they begin "
@@ -304,8 +296,8 @@ const command commands[] = {
      .summary = "times and counts by stack, for pprof and flame graphs",
      .help =
          "Writes how often and for how many nanoseconds goroutines were in a state, or how many samples or goroutines "
-         "there were, by stack. The format is pprof's, which also speedscope opens, or folded stacks, whose values are "
-         "nanoseconds, or for --cpu and --create counts. KIND is one of the first six options.\n\n"
+         "there were, by stack. The format is pprof's, which also speedscope opens, or folded stacks, whose values "
+         "are nanoseconds, or for --cpu and --create counts. KIND is one of the first six options.\n\n"
          "--sync, --network, --syscall and --scheduler count what the profiles of go tool trace count: only stretches "
          "that have ended, and of a goroutine that runs in the trace, only those after it first ran. With --from or "
          "--to, stretches are cut to the part, and goroutines older than the part count from its begin on. A system "
@@ -328,10 +320,8 @@ const command commands[] = {
          "moment, and on through what that one did before, back to its own last wait, even if it did it before the "
          "other began to wait. From a goroutine's first moment it goes to its creator. A wait that the network, a "
          "timer or something unknown ended, or that has not ended, stays on the path, as a wait for \"outside\". The "
-         "path of a task goes back "
-         "to "
-         "the task's begin, that of a goroutine to the begin of the trace or part. Its steps fill this time without "
-         "gaps.\n\n"
+         "path of a task goes back to the task's begin, that of a goroutine to the begin of the trace or part. Its "
+         "steps fill this time without gaps.\n\n"
          "Each change of state in the trace or part takes 32 bytes of memory; there may be 2 billion.\n\n"
          "  gotrace path --task request app.trace",
      .options = "--task TASK,--go ID,--json,--folded,-o OUT," PART ",--partial",
@@ -346,7 +336,8 @@ const command commands[] = {
              "woke whom, stacks, a summary and flame graphs. It needs no network and no other file. Press ? in it for "
              "help. A page has at most 30 MB: of a large trace it shows the whole, and details down to a zoom that it "
              "tells; for all details choose a part.\n\n"
-             "  gotrace view -o app.html app.trace\n  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
+             "  gotrace view -o app.html app.trace\n"
+             "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .options = PART "," FILTER ",-o OUT,--open,--partial",
      .least = 1,
      .most = 1,

@@ -168,7 +168,7 @@ static void set_function(summary *sum, goroutine_summary *g, uint32_t name) {
 
 /* The function that a goroutine began with is the outermost one of the first stack at a change of its status. */
 static void learn_function(summary *sum, goroutine *g, uint32_t stack) {
-  if (!stack || !g || !g->summary || g->summary->function || !stack) return;
+  if (!stack || !g || !g->summary || g->summary->function) return;
   if (!g->entry) g->entry = pool_outermost(stack);
   if (name_of(g)) set_function(sum, g->summary, name_of(g));
 }

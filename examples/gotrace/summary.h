@@ -10,12 +10,12 @@
  * tests/summary_agrees_with_go.sh shows. The rules are Go's:
  *
  * - A goroutine that is older than the trace has had its first known status since the last Sync before that is told.
- * - A goroutine in a system call blocks from the time at which it loses its proc. (Of a proc's time only what a
- * goroutine has it in a call counts, so no proc is busy for longer than the trace lasts; Go has no such number.)
+ * - A goroutine in a system call blocks from the time at which it loses its proc. (A proc is busy with a call as long
+ *   as the goroutine has it, so no proc is busy for longer than the trace lasts; Go has no such number.)
  * - A region lasts until its end, or that of its goroutine, or that of the trace. Its times are those of its goroutine
  *   meanwhile. An end without a begin makes a region that began with its goroutine.
- * - A task's time is what goroutines do while their innermost region belongs to it. A goroutine that is created within
- * a region belongs to that region's task until it begins a region of its own, but goroutines of the runtime never do.
+ * - A task's time is what goroutines do while their innermost region belongs to it. A goroutine that is created in a
+ *   region belongs to that region's task until it begins a region of its own, but goroutines of the runtime never do.
  *
  * Memory: a record for each live goroutine and each task, and one for each function, region name and so on; those that
  * exceed MOST_GROUPS (a hostile trace) are added up as one, "(others)". */
