@@ -19,7 +19,9 @@ order       Go 1.27 reads events of v1 that have the same time in another order 
             several changes of the utilization at one time Go takes the lowest, and forgets a later, higher one until
             the next change. So the minimum depends on the order. It must be one of those that some order gives: not
             below that of a utilization that is at each time as low as any order makes it, nor above that of its last
-            values, which do not depend on the order.
+            values, which do not depend on the order. And of a goroutine whose system call loses its proc, or begins,
+            when another one's call that began on this proc ends (print_summary.go, ties()), only the sum of the times
+            with and without a proc is compared.
 pending     Go counts the part of a system call without a proc twice if it lasts until the end of the trace: as system
             call, and as time in which the goroutine was runnable. info counts it once, as blocked system call.
 held        Among events of equal times, Go's reader may hold up a thread for long and give its events later times
@@ -71,6 +73,19 @@ def undo_pending(go):
                 row["runnable"] -= lost[row[key]]
                 row["syscall_blocked"] += lost[row[key]]
     return len(lost)
+
+
+def undo_order(go, ours):
+    """Divides the times in system calls of such goroutines, and of regions on them, as info does, if the sums are equal."""
+    tied = {row["id"] for row in go["goroutines"] if row.get("tied")}
+    calls = STATUSES[2:]
+    for rows, own, keys in ((go["goroutines"], ours["goroutines"], ["id"]),
+                            (go["regions"], ours["regions"], ["goroutine", "name", "task", "begin", "end", "inherited"])):
+        of_info = {tuple(row.get(key) for key in keys): row for row in own if row[keys[0]] in tied}
+        for row in rows:
+            same = of_info.get(tuple(row.get(key) for key in keys))
+            if same and sum(row[call] for call in calls) == sum(same[call] for call in calls):
+                row.update({call: same[call] for call in calls})
 
 
 def undo_names(go, ours):
@@ -136,6 +151,7 @@ def compare(go, ours, held):
     undo_pending(go)
     if ours["trace"]["family"] == 1:
         undo_names(go, ours)
+        undo_order(go, ours)
     check("duration", go["duration"], ours["trace"]["duration"])
     check("goroutine", goroutines(go), goroutines(ours))
     check("region", regions(go), regions(ours))

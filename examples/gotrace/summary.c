@@ -294,10 +294,15 @@ static void begin_syscall(goroutine_summary *g, proc *p, int64_t time) {
   if (p) p->in_syscall = g->g;
 }
 
-/* A proc becomes idle, or is taken away. */
-static void lose_proc(proc *p, int64_t time) {
+/* The goroutine on a proc loses it. */
+static void leave_proc(const proc *p, int64_t time) {
   goroutine_summary *last = p && p->m && p->m->g && p->m->g->status == GO_SYSCALL ? p->m->g->summary : NULL;
   if (last && last->left_proc == NONE) last->left_proc = time;
+}
+
+/* A proc becomes idle, or is taken away. */
+static void lose_proc(proc *p, int64_t time) {
+  leave_proc(p, time);
   if (!p || !p->in_syscall) return;
   if (p->in_syscall->summary) p->in_syscall->summary->lost_proc = time;
   p->in_syscall = NULL;
@@ -511,8 +516,10 @@ static RARE void take_any(summary *sum, const op *o) {
     learn_function(sum, g, o->stack);
     if (g && g->summary) begin_syscall(g->summary, o->m->p, o->time);
     break;
-  case GOTRACE_V2_PROC_STOP: /* of v1, watch_kinds() has those in the file; others are only there for consistency */
-    if (c->family == 2) lose_proc(o->m ? o->m->p : NULL, o->time);
+  case GOTRACE_V2_PROC_STOP: /* of v1, watch_any() has those in the file; others are only there for consistency */
+    p = o->m ? o->m->p : NULL;
+    if (c->family == 1) leave_proc(p, o->time);
+    else lose_proc(p, o->time);
     break;
   case GOTRACE_V2_PROC_STEAL:
     p = world_proc(c->w, o->id, false);
@@ -551,13 +558,6 @@ static void sum_end(consumer *c, int64_t time) {
   collector_end(&sum->gc, c->w, sum->c.from, time);
 }
 
-/* In v1 a goroutine in a system call loses its proc with GoSysBlock, but Go counts that from the ProcStop on. */
-static void watch_v1(summary *sum, const gotrace_event *e) {
-  goroutine *g = e->kind == GOTRACE_V1_GO_SYS_BLOCK ? world_go(&sum->s.w, (uint64_t)e->g) : NULL;
-  if (e->kind == GOTRACE_V1_PROC_STOP) lose_proc(world_proc(&sum->s.w, (uint64_t)e->p, false), e->time);
-  if (g && g->summary && g->status == GO_SYSCALL && g->summary->left_proc == NONE) g->summary->left_proc = e->time;
-}
-
 static RARE void watch_any(summary *sum, const gotrace_event *e) {
   gotrace_decoder_info info;
   int64_t since = between(sum->s.first, e->time);
@@ -568,7 +568,9 @@ static RARE void watch_any(summary *sum, const gotrace_event *e) {
     sum->generations += !sum->generations || info.generation != sum->generation;
     sum->generation = info.generation;
   }
-  if (e->spec->since < GOTRACE_GO_1_22 && since <= sum->s.until) watch_v1(sum, e);
+  /* Go counts a goroutine of v1 in a system call as blocked from its proc's ProcStop on. */
+  if (e->spec->since < GOTRACE_GO_1_22 && e->kind == GOTRACE_V1_PROC_STOP && since <= sum->s.until)
+    lose_proc(world_proc(&sum->s.w, (uint64_t)e->p, false), e->time);
   if (e->implied || !selected || since < sum->s.from || since > sum->s.until) return;
   sum->kinds[e->kind]++;
   sum->specs[e->kind] = e->spec;
@@ -576,8 +578,7 @@ static RARE void watch_any(summary *sum, const gotrace_event *e) {
 
 static void watch_kinds(void *context, const gotrace_event *e) {
   summary *sum = context;
-  if (sum->part || e->kind == GOTRACE_V2_SYNC || e->kind == GOTRACE_V1_PROC_STOP ||
-      e->kind == GOTRACE_V1_GO_SYS_BLOCK) {
+  if (sum->part || e->kind == GOTRACE_V2_SYNC || e->kind == GOTRACE_V1_PROC_STOP) {
     watch_any(sum, e);
     return;
   }

@@ -8,6 +8,7 @@
 //
 //   - goroutine "pending": the begin of a system call that lasts until the end of the trace and the time at which it lost
 //     its proc, if it did
+//   - goroutine "tied", of v1: see ties()
 //   - region "depth": how many regions are around it
 //   - "utilization_least", "utilization_most": what "utilization" could be if events of the same time had another order
 package main
@@ -39,6 +40,7 @@ type goroutine struct {
 	Started  *int64 `json:"started,omitempty"`
 	Ended    *int64 `json:"ended,omitempty"`
 	Pending  *int64 `json:"pending,omitempty"`
+	Tied     bool   `json:"tied,omitempty"`
 	times
 }
 
@@ -104,6 +106,61 @@ func stats(s trace.GoroutineExecStats) times {
 	return t
 }
 
+// The goroutines whose system calls lost their procs or did not, depending on the order of events of the same time: when
+// a call ends, the summarizer forgets which goroutine is in a call on the proc with which it began, even if that is
+// another one by now, whose call begins at this time, or whose proc stops.
+func ties(events []trace.Event) map[trace.GoID]bool {
+	type proc struct {
+		caller         trace.GoID // the last one that began a call
+		changed, ended trace.Time // when the caller's call began or the proc stopped; when a call that began on it ended
+	}
+	procs := map[trace.ProcID]*proc{}
+	of := func(id trace.ProcID) *proc {
+		if procs[id] == nil {
+			procs[id] = &proc{trace.NoGoroutine, -1, -1}
+		}
+		return procs[id]
+	}
+	calls := map[trace.GoID]trace.ProcID{}
+	tied := map[trace.GoID]bool{}
+	changed := func(p *proc, time trace.Time) {
+		p.changed = time
+		if p.ended == time {
+			tied[p.caller] = true
+		}
+	}
+	for _, event := range events {
+		if event.Kind() != trace.EventStateTransition {
+			continue
+		}
+		change := event.StateTransition()
+		switch change.Resource.Kind {
+		case trace.ResourceGoroutine:
+			id := change.Resource.Goroutine()
+			from, to := change.Goroutine()
+			if start, ok := calls[id]; ok && from == trace.GoSyscall && to != from {
+				p := of(start)
+				p.ended = event.Time()
+				if p.changed == event.Time() && p.caller != id {
+					tied[p.caller] = true
+				}
+				delete(calls, id)
+			}
+			if to == trace.GoSyscall && from != to {
+				calls[id] = event.Proc()
+				p := of(event.Proc())
+				p.caller = id
+				changed(p, event.Time())
+			}
+		case trace.ResourceProc:
+			if from, to := change.Proc(); from != to && to == trace.ProcIdle {
+				changed(of(change.Resource.Proc()), event.Time())
+			}
+		}
+	}
+	return tied
+}
+
 func read(path string) (r report, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -121,10 +178,12 @@ func read(path string) (r report, err error) {
 	}
 	summarizer := trace.NewSummarizer()
 	var events []trace.Event
+	var tied map[trace.GoID]bool
 	if trace.GotraceIsV1(reader) {
 		if events, err = trace.GotraceReadV1(reader); err != nil {
 			return r, err
 		}
+		tied = ties(events)
 	} else {
 		for {
 			event, err := reader.ReadEvent()
@@ -185,6 +244,7 @@ func read(path string) (r report, err error) {
 		if g.EndTime != 0 {
 			out.Ended = at(g.EndTime)
 		}
+		out.Tied = tied[id]
 		if lost, ok := pending[id]; ok {
 			out.Pending = at(lost)
 		}
