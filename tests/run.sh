@@ -5,7 +5,7 @@
 #
 # Groups: unit (tests/test_*.c in every useful configuration), compile (the header in every language, standard and
 # compiler; libraries: tests/test_*.sh), go (traces opened by Go), decode (Go's traces, decoded), record (programs that
-# `gotrace record` runs), cases (tests/cases), fuzz-replay, pages (the pages of `go tool trace`), explore, sessions. Two
+# `gotrace record` runs), cases (tests/cases), fuzz-replay, fuzz, pages (the pages of `go tool trace`), explore, sessions. Two
 # groups are made of these: quick (for `make test`) and rest (everything else, for `make check`). The default is quick.
 # -j N runs N tests at a time (default: one more than there are processors). -o WORD runs only the tests
 # whose name contains WORD; if no group is named, those of quick, or those of rest if quick has none. -l lists the tests
@@ -138,6 +138,14 @@ list_fuzz-replay() {
   done
 }
 
+list_fuzz() { # briefly
+  local target
+  for target in fuzz/*.c; do
+    target=$(basename "$target" .c)
+    [ "$target" = replay ] || echo "fuzz $target|make -s fuzz-run-$target FUZZ_SECONDS=12"
+  done
+}
+
 list_explore() { echo "the search through interleavings, quickly|make -s explore EXPLORE=--quick"; }
 
 list_sessions() {
@@ -145,7 +153,7 @@ list_sessions() {
   echo "sessions under stress (thread)|tests/stress_sessions.sh 300 thread"
 }
 
-all_groups="unit compile go decode record cases fuzz-replay explore sessions adapters pages"
+all_groups="unit compile go decode record cases fuzz-replay fuzz explore sessions adapters pages"
 
 # What shows most in the shortest time: each test once, as fast as it can be built; with what finds races and wrong accesses
 # if that costs one link; a sample of compilers; each format of each example by the newest Go that knows it, and by the oldest.
