@@ -208,8 +208,6 @@ FUZZ_SECONDS ?= 60
 
 fuzz: $(targets:%=fuzz-run-%)
 
-fuzzers: $(targets:%=build/fuzz/%)
-
 fuzz-run-%: build/fuzz/%
 	@mkdir -p build/corpus/$* fuzz/seeds/$*
 	build/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -timeout=25 -rss_limit_mb=4096 -print_final_stats=1 \
@@ -284,6 +282,6 @@ clean:
 
 FORCE:
 
-.PHONY: all help examples test check adapters fuzzers cases explore explore-go mutants stress stress-sessions bench format pages pictures demo fuzz fuzz-replay deps install uninstall clean FORCE
+.PHONY: all help examples test check adapters cases explore explore-go mutants stress stress-sessions bench format pages pictures demo fuzz fuzz-replay deps install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY: $(targets:%=build/fuzz/%) $(targets:%=build/fuzz-replay/%)

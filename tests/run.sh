@@ -129,22 +129,11 @@ list_pages() {
 1.27 1.23'
 }
 
-list_fuzz-replay() {
-  local target
-  for target in fuzz/*.c; do
-    [ -e "$target" ] && [ "$target" != fuzz/replay.c ] || continue
-    target=$(basename "$target" .c)
-    echo "replay $target|make -s fuzz-replay-$target"
-  done
-}
+fuzz_targets() { find fuzz -name '*.c' ! -name replay.c -exec basename {} .c \; | sort; }
 
-list_fuzz() { # briefly
-  local target
-  for target in fuzz/*.c; do
-    target=$(basename "$target" .c)
-    [ "$target" = replay ] || echo "fuzz $target|make -s fuzz-run-$target FUZZ_SECONDS=12"
-  done
-}
+list_fuzz-replay() { fuzz_targets | sed 's/.*/replay &|make -s fuzz-replay-&/'; }
+
+list_fuzz() { fuzz_targets | sed 's/.*/fuzz &|make -s fuzz-run-& FUZZ_SECONDS=12/'; } # briefly
 
 list_explore() { echo "the search through interleavings, quickly|make -s explore EXPLORE=--quick"; }
 

@@ -9,18 +9,7 @@ make -q build/examples/gotrace || { echo "build/examples/gotrace is not built, o
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-fail() {
-  echo "$*"
-  exit 1
-}
-
-# expect STATUS ARGUMENT...: runs the tool; its output is in out and err.
-expect() {
-  local want=$1 status=0
-  shift
-  "$tool" "$@" >"$dir/out" 2>"$dir/err" </dev/null || status=$?
-  [ $status = "$want" ] || fail "gotrace $*: status $status, not $want: $(head -c 500 "$dir/err")"
-}
+. tests/expect.sh
 
 # says TEXT ARGUMENT...: the message for wrong use, in two lines.
 says() {

@@ -24,18 +24,7 @@ formats=${GOTRACE_TEST_FORMATS:-1.8,1.10,1.11,1.19,1.21,1.22,1.23,1.25,1.26} # t
 formats=${formats//,/ }
 traces=("$@")
 
-fail() {
-  echo "$*"
-  exit 1
-}
-
-# expect STATUS COMMAND...: runs the tool; its output is in out and err.
-expect() {
-  local want=$1 status=0
-  shift
-  "$tool" "$@" >"$dir/out" 2>"$dir/err" || status=$?
-  [ $status = "$want" ] || fail "gotrace $*: status $status, not $want: $(head -c 500 "$dir/err")"
-}
+. tests/expect.sh
 
 open_with_go() {
   local releases status=0

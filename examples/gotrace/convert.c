@@ -91,7 +91,7 @@ int command_convert(const char *path, const settings *set) {
   put_header(&out, w.c.format);
   result = source_run(&s, &in, &w.c, set->from, set->until, NULL, NULL);
   if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
-  if (!s.begun) fail("no events in this part: the trace is %.9f s long", (double)between(s.first, s.end) / 1e9);
+  source_needs_events(&s);
   output_verify(&out);
   output_close(&out);
   tell_losses(&w, &s);

@@ -207,3 +207,7 @@ void source_broken(const source *s, const settings *set) {
   report("%s; kept what comes before: %llu events, until %.9f s", error, (ull)s->events,
          (double)between(s->first, s->end) / 1e9);
 }
+
+void source_needs_events(const source *s) {
+  if (!s->begun) fail("no events in this part: the trace is %.9f s long", (double)between(s->first, s->end) / 1e9);
+}

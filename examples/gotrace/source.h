@@ -84,6 +84,9 @@ void source_free(source *s);
 /* After source_run() has failed: fails, unless --partial was given and there is something to keep. */
 void source_broken(const source *s, const settings *set);
 
+/* After source_run(): fails if there is nothing in the selected part. */
+void source_needs_events(const source *s);
+
 /* ---- Between source.c and its front ends ---- */
 
 static inline op op_at(unsigned kind, int64_t time, thread *m) {

@@ -561,7 +561,7 @@ int command_view(const char *path, const settings *set) {
   v.c.filter = &selection;
   result = source_run(&s, &in, &v.c, set->from, set->until, NULL, NULL);
   if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
-  if (!s.begun) fail("no events in this part: the trace is %.9f s long", (double)between(s.first, s.end) / 1e9);
+  source_needs_events(&s);
   gotrace_decoder_get_info(in.decoder, &info);
   output_open(&out, page);
   view_page(&v, &out, path, info.format, info.events);
