@@ -1754,9 +1754,9 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
  *     while (gotrace_decoder_next(whole, &event) == GOTRACE_OK) continue;    what remains; the verdict
  *
  * The first generation has no part; `whole` decodes it, at the same time as the first parts are decoded. Events of a
- * part are those of the whole trace except: times may be earlier, and must be made later than that of the event before;
- * the end of a task that began in an earlier generation has no name and parent. If a join is refused, events of the
- * part may be wrong in any way.
+ * part are those of the whole trace except: the end of a task that began in an earlier generation has no name and
+ * parent; and if the first one is not later than the last event before the part, which is rare, times are earlier, and
+ * must be made later than that of the event before. If a join is refused, events of the part may be wrong in any way.
  *
  * gotrace_decoder_open_part opens the next generation's part; END_OF_TRACE if there is none. Its calls must not
  * overlap, but may run beside all others. The allocator and `read` are called on all these threads. */
@@ -11558,7 +11558,9 @@ struct gotrace_decoder {
   /* v2, parts. */
   bool part;                  /* this is one */
   uint64_t scout, scouted;    /* where the next part begins; how many generations come before it */
+  int64_t scout_time;         /* the time of the last event before it, as far as that is known; 0: unknown */
   uint64_t part_offset;       /* where the part begins */
+  int64_t part_time;          /* scout_time as assumed */
   uint64_t begin_gc_sequence; /* as assumed */
   uint64_t untimed;           /* events with the time of the one before */
   uint8_t begin_gc;           /* as assumed; 0: nothing */
@@ -12851,8 +12853,17 @@ static void gotrace__v2_seek(gotrace_decoder *d, uint64_t offset) {
   }
 }
 
-/* The latest time in a batch of events or CPU samples, up to the first event that cannot be read. */
-static int64_t gotrace__v2_latest(const gotrace_decoder *d, const uint8_t *at, const uint8_t *end, uint64_t tick) {
+/* How many events have each of the nanoseconds before the latest time. */
+#define GOTRACE__WINDOW 4096
+typedef struct gotrace__window {
+  int64_t begin;
+  uint32_t counts[GOTRACE__WINDOW];
+} gotrace__window;
+
+/* The latest time in a batch of events or CPU samples, up to the first event that cannot be read. Counts the times that
+ * lie in the window, unless that is NULL. */
+static int64_t gotrace__v2_latest(const gotrace_decoder *d, const uint8_t *at, const uint8_t *end, uint64_t tick,
+                                  gotrace__window *window) {
   int64_t time = gotrace__dec_nanoseconds(d, tick), latest = time;
   bool samples = *at == GOTRACE_V2_CPU_SAMPLES;
   uint64_t number[6];
@@ -12866,13 +12877,72 @@ static int64_t gotrace__v2_latest(const gotrace_decoder *d, const uint8_t *at, c
       time = gotrace__dec_later(time, gotrace__dec_nanoseconds(d, number[0]));
     }
     if (time > latest) latest = time;
+    if (window && time >= window->begin && time - window->begin < GOTRACE__WINDOW)
+      window->counts[time - window->begin]++;
   }
   return latest;
 }
 
-/* Hops over the next generation: its extent, and unless `latest` is NULL, the latest time in it, for which d->mul is
- * already known. False: there is none, or it is broken. */
-static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, int64_t *latest) {
+/* The last batches of a generation's threads. */
+#define GOTRACE__MOST_TAILS 128
+typedef struct gotrace__tails {
+  struct {
+    uint64_t m, offset, size, tick;
+    bool samples;
+  } of[GOTRACE__MOST_TAILS];
+  unsigned count; /* more: too many threads */
+} gotrace__tails;
+
+static void gotrace__v2_note_tail(gotrace__tails *t, const gotrace__batch_header *h, uint64_t offset, bool samples) {
+  unsigned i = 0;
+  if (t->count > GOTRACE__MOST_TAILS) return;
+  while (i < t->count && (t->of[i].m != h->m || t->of[i].samples != samples)) i++;
+  t->count += i == t->count;
+  if (i == GOTRACE__MOST_TAILS) return;
+  t->of[i].m = h->m;
+  t->of[i].samples = samples;
+  t->of[i].offset = offset;
+  t->of[i].size = h->size;
+  t->of[i].tick = h->time;
+}
+
+/* The latest time in the tails; INT64_MIN: there is none, or no telling. Changes the place in the source. */
+static int64_t gotrace__v2_latest_of_tails(gotrace_decoder *d, const gotrace__tails *t, gotrace__window *window) {
+  int64_t latest = INT64_MIN, time;
+  unsigned i;
+  for (i = 0; i < t->count; i++) {
+    size_t size = (size_t)t->of[i].size;
+    gotrace__v2_seek(d, t->of[i].offset);
+    if (!gotrace__dec_fill(d, size) || (size_t)(d->end - d->at) < size) return INT64_MIN;
+    time = gotrace__v2_latest(d, d->at, d->at + size, t->of[i].tick, window);
+    if (time > latest) latest = time;
+  }
+  return latest;
+}
+
+/* The time of a generation's last event: the latest in the file, but an event that is not later than the one before it
+ * is given the next nanosecond. 0: no telling. */
+static int64_t gotrace__v2_last_time(gotrace_decoder *d, const gotrace__tails *t) {
+  gotrace__window window;
+  int64_t latest, last = 0;
+  unsigned i;
+  if (!t->count || t->count > GOTRACE__MOST_TAILS) return 0;
+  memset(&window, 0, sizeof window);
+  latest = gotrace__v2_latest_of_tails(d, t, NULL);
+  if (latest < GOTRACE__WINDOW || latest > INT64_MAX / 2) return 0;
+  window.begin = latest - GOTRACE__WINDOW + 1;
+  gotrace__v2_latest_of_tails(d, t, &window);
+  for (i = 0; i < GOTRACE__WINDOW; i++) {
+    if (!window.counts[i]) continue;
+    last = last + 1 > window.begin + i ? last + 1 : window.begin + i;
+    last += window.counts[i] - 1;
+  }
+  return last;
+}
+
+/* Hops over the next generation: its extent; unless NULL, its tails; unless `latest` is NULL, the latest time in it, for
+ * which d->mul is already known. False: there is none, or it is broken. */
+static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace__tails *tails, int64_t *latest) {
   bool explicit_end = d->version >= GOTRACE_GO_1_26, ended = false;
   uint8_t sync = d->version >= GOTRACE_GO_1_25 ? GOTRACE_V2_SYNC : GOTRACE_V2_FREQUENCY;
   uint64_t generation = 0, min_tick = 0;
@@ -12892,11 +12962,14 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, int64_t
       data = d->at + h.header_size;
       if (!latest && gotrace__v2_read_sync(d, data, (size_t)h.size, d->offset + h.header_size, h.time)) break;
       if (latest && first != sync && first != GOTRACE_V2_STRINGS && first != GOTRACE_V2_STACKS) {
-        int64_t time = gotrace__v2_latest(d, data, data + h.size, h.time);
+        int64_t time = gotrace__v2_latest(d, data, data + h.size, h.time, NULL);
         if (time > *latest) *latest = time;
       }
     }
     if (d->options.data && (uint64_t)(d->end - d->at) < size) break;
+    if (tails && !ended && h.kind == GOTRACE_V2_EVENT_BATCH && h.size && first != sync && first != GOTRACE_V2_STRINGS &&
+        first != GOTRACE_V2_STACKS)
+      gotrace__v2_note_tail(tails, &h, d->offset + h.header_size, first == GOTRACE_V2_CPU_SAMPLES);
     if (!ended) generation = h.generation;
     if (!ended && (!min_tick || h.time < min_tick)) min_tick = h.time;
     gotrace__v2_seek(d, d->offset + size);
@@ -12931,7 +13004,7 @@ static gotrace_result gotrace__v2_find_range(gotrace_decoder *d) {
   size_t i = 0;
   memset(&span, 0, sizeof span);
   d->hopping = true;
-  while (gotrace__v2_hop(d, &span, NULL)) {
+  while (gotrace__v2_hop(d, &span, NULL, NULL)) {
     if (!d->span_count) {
       gotrace__v2_set_first_time(d, span.begin);
       from = gotrace__dec_add(d->info.first_time, (uint64_t)d->options.from);
@@ -12948,7 +13021,7 @@ static gotrace_result gotrace__v2_find_range(gotrace_decoder *d) {
     d->mul = s->mul;
     latest = s->begin;
     gotrace__v2_seek(d, s->offset);
-    gotrace__v2_hop(d, &span, &latest);
+    gotrace__v2_hop(d, &span, NULL, &latest);
     if (from >= gotrace__dec_add(latest, s->bytes + d->spans[i].bytes + 2)) break;
   }
   gotrace__v2_seek(d, i ? d->spans[i].offset : start);
@@ -15122,6 +15195,19 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, go
 
 /* ---- Parts: see gotrace__part_begin_thread ---- */
 
+/* Hops over a generation for the whole's next parts, with the part's decoder. False: there is none. */
+static bool gotrace__part_scout(gotrace_decoder *whole, gotrace_decoder *part, gotrace__dec_span *span) {
+  gotrace__tails tails;
+  memset(&tails, 0, sizeof tails);
+  if (!gotrace__v2_hop(part, span, &tails, NULL)) return false;
+  whole->scout = part->offset;
+  whole->scouted++;
+  whole->scout_time = gotrace__v2_last_time(part, &tails);
+  memset(&part->failure, 0, sizeof part->failure);
+  gotrace__v2_seek(part, whole->scout);
+  return true;
+}
+
 GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole, gotrace_decoder **part) {
   gotrace__dec_span span;
   gotrace_decoder *d;
@@ -15138,23 +15224,18 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole,
     return result;
   }
   d->hopping = true;
-  if (whole->scout) {
-    gotrace__v2_seek(d, whole->scout);
-  } else {
-    there = gotrace__v2_hop(d, &span, NULL); /* the first generation */
-    whole->scout = d->offset;
-    whole->scouted = 1;
-  }
-  if (!there || !gotrace__v2_hop(d, &span, NULL)) {
+  if (whole->scout) gotrace__v2_seek(d, whole->scout);
+  else there = gotrace__part_scout(whole, d, &span); /* the first generation */
+  d->last_time = d->part_time = whole->scout_time;
+  if (!there || !gotrace__part_scout(whole, d, &span)) {
     gotrace_decoder_close(d);
     return GOTRACE_END_OF_TRACE;
   }
   d->hopping = false;
-  whole->scout = d->offset;
   gotrace__v2_seek(d, span.offset);
   d->part_offset = span.offset;
   d->seed = whole->seed; /* names of regions are compared by their hashes */
-  d->syncs = whole->scouted++;
+  d->syncs = whole->scouted - 1;
   d->part = true;
   d->first_generation = GOTRACE__NOBODY;
   *part = d;
@@ -15322,7 +15403,7 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
   if (!whole || !part || !part->part || part->result != GOTRACE_END_OF_TRACE || part->pending.result ||
       part->final_sync || !gotrace_decoder_between(whole) || !whole->in_generation || whole->final_sync ||
       whole->pending.result || !whole->first_generation || whole->offset != part->part_offset ||
-      whole->syncs + 1 != part->syncs || whole->last_time > INT64_MAX / 2 || part->last_time > INT64_MAX / 2 ||
+      whole->syncs + 1 != part->syncs || whole->last_time < part->part_time || whole->last_time > INT64_MAX / 2 || part->last_time > INT64_MAX / 2 ||
       (whole->version < GOTRACE_GO_1_26 && whole->generation + 1 != part->generation) ||
       whole->attempts + part->attempts > GOTRACE__MOST_ATTEMPTS(whole) || !gotrace__part_fits(whole, part))
     return false;

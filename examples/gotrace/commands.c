@@ -103,7 +103,7 @@ const option options[] = {
      SETTING(by[BY_KIND]), 0},
     {"--reason TEXT", "only what blocks for this reason, and such waits", NULL, set_text, SETTING(by[BY_REASON]), 0},
 
-    {"--jobs N", "decode on N threads; default: one per processor", NULL, set_number, SETTING(jobs), 1},
+    {"--jobs N", "read on N threads, a whole trace of Go 1.22 or later; default: one per processor", NULL, set_number, SETTING(jobs), 1},
 
     /* The result. */
     {"-o OUT", "write to the file OUT; without it, to standard output", NULL, set_text, SETTING(output), 0},
@@ -198,7 +198,7 @@ const command commands[] = {
          "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
          "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
          "--json prints one object for each file; its fields are described in examples/gotrace/tables.h.",
-     .options = PART "," FILTER ",--histogram,--json,--csv,--details",
+     .options = PART "," FILTER ",--histogram,--json,--csv,--details,--jobs N",
      .least = 1,
      .most = MANY,
      .run = command_info},
@@ -211,7 +211,7 @@ const command commands[] = {
              "their sum; and if the total in a second of trace changed by more than 2 % and 1 ms. Of 370 rows in "
              "which nothing changed, one may seem beyond noise.\n\n"
              "  gotrace diff before.trace after.trace",
-     .options = PART "," FILTER ",--json",
+     .options = PART "," FILTER ",--json,--jobs N",
      .least = 2,
      .most = 2,
      .run_all = command_diff},

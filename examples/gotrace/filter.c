@@ -183,8 +183,7 @@ static bool selected(filter *f, const facts *k) {
   return k->reason && strlen(by[BY_REASON]) == k->reason_size && memcmp(k->reason, by[BY_REASON], k->reason_size) == 0;
 }
 
-/* What an event of a kind concerns, by its arguments' names: the goroutine g, the proc p, the task t, a reason r. */
-static char concerns(unsigned kind) {
+char event_concerns(unsigned kind) {
   switch (kind) {
   case GOTRACE_V2_GO_CREATE:
   case GOTRACE_V2_GO_CREATE_BLOCKED:
@@ -268,7 +267,7 @@ bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e) {
   k.other = k.proc = NOBODY;
   if (k.family == 2 && k.kind == GOTRACE_V2_SYNC) pool_forget_ids();
   like = k.family == 2 ? e->kind : like_v2(e);
-  switch (concerns(like)) {
+  switch (event_concerns(like)) {
   case 'g': k.other = e->args[0]; break;
   case 'p': k.proc = e->args[0]; break;
   case 't':
@@ -310,7 +309,7 @@ bool filter_op(filter *f, world *w, const op *o) {
   k.g = g ? g->id : NOBODY;
   k.other = k.proc = NOBODY;
   if (o->kind == GOTRACE_V2_CPU_SAMPLE) k.m = o->a[0], k.p = o->a[1], k.g = o->a[2] ? o->a[2] : NOBODY;
-  switch (concerns(o->kind)) {
+  switch (event_concerns(o->kind)) {
   case 'g': k.other = o->id; break;
   case 'p': k.proc = o->id; break;
   case 't':
@@ -319,7 +318,7 @@ bool filter_op(filter *f, world *w, const op *o) {
     break;
   default: break;
   }
-  if (concerns(o->kind) == 'r' || o->kind == GOTRACE_V2_STW_BEGIN) k.reason = text.data, k.reason_size = text.size;
+  if (event_concerns(o->kind) == 'r' || o->kind == GOTRACE_V2_STW_BEGIN) k.reason = text.data, k.reason_size = text.size;
   if (f->set->by[BY_FUNCTION]) {
     if (o->kind == GOTRACE_V2_CPU_SAMPLE) g = world_go(w, k.g);
     if (g) k.functions[0] = name_of(g);

@@ -40,6 +40,10 @@ typedef struct filter {
 void filter_open(filter *f, const settings *set);
 void filter_close(filter *f);
 
+/* What an event of v2 concerns, by its first argument's name: the goroutine g, the proc p, the task t, a reason r; 0:
+ * nothing. */
+char event_concerns(unsigned kind);
+
 /* Whether something is selected. To be called for each event, or for each operation before it is applied. */
 bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e);
 bool filter_op(filter *f, world *w, const op *o);

@@ -163,7 +163,7 @@ static int by_activity(const void *a, const void *b) {
   if (of_x != of_y) return of_x < of_y ? 1 : -1;
   of_x = blocked_time(&x->t), of_y = blocked_time(&y->t);
   if (of_x != of_y) return of_x < of_y ? 1 : -1;
-  return x->count < y->count ? 1 : x->count > y->count ? -1 : x->name < y->name ? -1 : x->name > y->name;
+  return x->count < y->count ? 1 : x->count > y->count ? -1 : by_name(x, y);
 }
 
 static void left_out(const printer *p, size_t count) {

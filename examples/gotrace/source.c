@@ -81,9 +81,9 @@ void take_modules(source *s) {
   if (s->to->modules) each_string(s->in->decoder, take_module, s);
 }
 
-/* What remains at the end of the trace, or of the part. */
-static void finish(source *s) {
+void source_end(source *s) {
   int64_t end;
+  if (!s->format) return; /* not even a header was read */
   if (s->to->family == 1) v1_give_intros(s);
   give_held(s);
   take_modules(s);
@@ -148,9 +148,7 @@ void source_first(source *s, const gotrace_event *e) {
   s->to->from = s->first > INT64_MAX - s->from ? INT64_MAX : s->first + s->from;
 }
 
-gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int64_t until, watch_fn *watch,
-                          void *context) {
-  const gotrace_event *e;
+gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, int64_t until) {
   gotrace_result result;
   gotrace_decoder_info info;
   s->in = in;
@@ -170,25 +168,46 @@ gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int6
   s->w.as_go = to->as_go;
   if (info.family == 1) scan_v1(s);
   else if (!to->as_go) scan_v2(s);
-  result = input_decode(in, false);
-  while (result == GOTRACE_OK && (result = input_take(in, &e)) == GOTRACE_OK) {
-    if (!s->any) {
-      s->w.sync = e->time;
-      source_first(s, e);
-    }
-    s->end = e->time;
+  return input_decode(in, false);
+}
+
+/* Notes an event before anybody sees it. */
+static inline void note_event(source *s, const gotrace_event *e) {
+  if (!s->any) {
+    s->w.sync = e->time;
+    source_first(s, e);
+  }
+  s->end = e->time;
+}
+
+void source_take(source *s, const gotrace_event *e) {
+  note_event(s, e);
+  take_v2(s, e);
+}
+
+gotrace_result source_read(source *s, watch_fn *watch, void *context) {
+  const consumer *to = s->to;
+  const gotrace_event *e;
+  gotrace_result result;
+  while ((result = input_take(s->in, &e)) == GOTRACE_OK) {
+    note_event(s, e);
     s->events++;
     if (watch) watch(context, e);
-    if (info.family == 1) take_v1(s, e);
+    if (to->family == 1) take_v1(s, e);
     else take_v2(s, e);
-    if (s->over) {
-      result = GOTRACE_END_OF_TRACE;
-      if (to->as_go && info.family == 1) v1_later_statuses(s, e);
-      else if (to->as_go && s->w.generation <= 1) take_later_statuses(s, e);
-      break;
-    }
+    if (!s->over) continue;
+    if (to->as_go && to->family == 1) v1_later_statuses(s, e);
+    else if (to->as_go && s->w.generation <= 1) take_later_statuses(s, e);
+    return GOTRACE_END_OF_TRACE;
   }
-  finish(s);
+  return result;
+}
+
+gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int64_t until, watch_fn *watch,
+                          void *context) {
+  gotrace_result result = source_begin(s, in, to, from, until);
+  if (result == GOTRACE_OK) result = source_read(s, watch, context);
+  source_end(s);
   return result;
 }
 

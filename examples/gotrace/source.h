@@ -81,6 +81,12 @@ gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int6
                           void *context);
 void source_free(source *s);
 
+/* Its steps. Instead of source_read(), a consumer of v2 may take only some events, in their order: see digest.h. */
+gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, int64_t until);
+gotrace_result source_read(source *s, watch_fn *watch, void *context);
+void source_take(source *s, const gotrace_event *e);
+void source_end(source *s); /* gives what remains at the end of the trace, or of the part */
+
 /* After source_run() has failed: fails, unless --partial was given and there is something to keep. */
 void source_broken(const source *s, const settings *set);
 

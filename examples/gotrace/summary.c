@@ -4,22 +4,7 @@
 
 #include <stdlib.h>
 
-/* ----------------------------------------------------------------------------------------------------- groups ---- */
-
-static group *group_of(groups *all, uint32_t name) {
-  group *g = map_get(&all->by_name, (uint64_t)name + 1);
-  bool others = all->count >= MOST_GROUPS;
-  if (g) return g;
-  if (others && (g = map_get(&all->by_name, 0)) != NULL) return g;
-  g = keep(sizeof *g);
-  g->name = others ? 0 : name;
-  g->others = others;
-  g->next = all->list;
-  all->list = g;
-  all->count++;
-  map_put(&all->by_name, others ? 0 : (uint64_t)name + 1, g);
-  return g;
-}
+/* ---------------------------------------------------------------------------------------------------- reasons ---- */
 
 static RARE uint32_t new_reason(summary *sum, uint32_t name) {
   uint32_t capacity = sum->reason_places_capacity, place = sum->reason_count;
@@ -43,82 +28,6 @@ pool_text reason_text(const summary *sum, uint32_t place) {
   if (place == MOST_REASONS) return others;
   text = pool_text_of(sum->reasons[place].name);
   return text.size ? text : unknown;
-}
-
-static int64_t plus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); } /* hostile: wraps */
-
-static void add_blocked(times *t, uint32_t reason, int64_t time) {
-  uint32_t i;
-  for (i = 0; i < t->blocked_count && t->blocked[i].reason != reason; i++) {
-  }
-  if (i == t->blocked_count) {
-    GROW(t->blocked, t->blocked_count, t->blocked_capacity);
-    t->blocked[t->blocked_count++] = (reason_time){reason, 0};
-  }
-  t->blocked[i].time = plus(t->blocked[i].time, time);
-}
-
-static void add_times(times *to, const times *from) {
-  uint32_t i;
-  to->running = plus(to->running, from->running);
-  to->runnable = plus(to->runnable, from->runnable);
-  to->syscall = plus(to->syscall, from->syscall);
-  to->syscall_blocked = plus(to->syscall_blocked, from->syscall_blocked);
-  for (i = 0; i < from->blocked_count; i++) add_blocked(to, from->blocked[i].reason, from->blocked[i].time);
-}
-
-static void clear_times(times *t) {
-  free(t->blocked);
-  memset(t, 0, sizeof *t);
-}
-
-int64_t blocked_time(const times *t) {
-  int64_t all = 0;
-  uint32_t i;
-  for (i = 0; i < t->blocked_count; i++) all = plus(all, t->blocked[i].time);
-  return all;
-}
-
-int64_t known_time(const times *t) {
-  return plus(plus(t->running, t->runnable), plus(plus(t->syscall, t->syscall_blocked), blocked_time(t)));
-}
-
-static RARE histogram *new_waits(group *f, uint32_t reason) {
-  if (reason >= f->blocked_count) {
-    f->blocked = resize(f->blocked, (reason + 1) * sizeof *f->blocked);
-    while (f->blocked_count <= reason) f->blocked[f->blocked_count++] = NULL;
-  }
-  f->blocked[reason] = resize(NULL, sizeof **f->blocked);
-  memset(f->blocked[reason], 0, sizeof **f->blocked);
-  return f->blocked[reason];
-}
-
-static inline histogram *waits_of(group *f, uint32_t reason) {
-  return reason < f->blocked_count && f->blocked[reason] ? f->blocked[reason] : new_waits(f, reason);
-}
-
-static void clear_group(group *f) {
-  uint32_t i;
-  clear_times(&f->t);
-  histogram_free(&f->running);
-  histogram_free(&f->runnable);
-  histogram_free(&f->syscall);
-  histogram_free(&f->whole);
-  for (i = 0; i < f->blocked_count; i++) {
-    if (f->blocked[i]) histogram_free(f->blocked[i]);
-    free(f->blocked[i]);
-  }
-  free(f->blocked);
-}
-
-static void merge_group(group *to, const group *from) {
-  uint32_t i;
-  histogram_merge(&to->running, &from->running);
-  histogram_merge(&to->runnable, &from->runnable);
-  histogram_merge(&to->syscall, &from->syscall);
-  for (i = 0; i < from->blocked_count; i++) {
-    if (from->blocked[i]) histogram_merge(waits_of(to, i), from->blocked[i]);
-  }
 }
 
 /* ------------------------------------------------------------------------------------------------------ tasks ---- */
@@ -160,7 +69,7 @@ static void set_function(summary *sum, goroutine_summary *g, uint32_t name) {
   g->function = group_of(&sum->functions, name);
   g->function->count += g->counted;
   if (!g->unnamed) return;
-  merge_group(g->function, g->unnamed);
+  merge_group(g->function, g->unnamed, NULL);
   clear_group(g->unnamed);
   free(g->unnamed);
   g->unnamed = NULL;
@@ -248,12 +157,15 @@ static RARE void account_region(summary *sum, goroutine_summary *g, unsigned sta
   add_time(of->name ? &of->name->t : &of->t, status, reason, time);
 }
 
-static inline void account(summary *sum, goroutine_summary *g, unsigned status, uint32_t reason, int64_t from,
-                           int64_t to) {
-  int64_t time = between(from < sum->c.from ? sum->c.from : from, to);
+static inline void account_time(summary *sum, goroutine_summary *g, unsigned status, uint32_t reason, int64_t time) {
   if (!time) return;
   if (g->region_count) account_region(sum, g, status, reason, time);
   else add_time(&g->t, status, reason, time);
+}
+
+static inline void account(summary *sum, goroutine_summary *g, unsigned status, uint32_t reason, int64_t from,
+                           int64_t to) {
+  account_time(sum, g, status, reason, between(from < sum->c.from ? sum->c.from : from, to));
 }
 
 /* Adds up what a running goroutine did until now: a region begins or ends. */
@@ -333,12 +245,15 @@ static void block_forever(summary *sum, goroutine_summary *g, int64_t time) {
 /* --------------------------------------------------------------------------------------------------- consumer ---- */
 
 /* Keeps the longest. */
-static void note_latency(summary *sum, const goroutine *g, int64_t waited, int64_t when) {
-  unsigned i;
-  if (sum->worst_count == LATENCIES && waited <= sum->worst[LATENCIES - 1].waited) return;
-  i = sum->worst_count < LATENCIES ? sum->worst_count++ : LATENCIES - 1;
-  for (; i > 0 && sum->worst[i - 1].waited < waited; i--) sum->worst[i] = sum->worst[i - 1];
-  sum->worst[i] = (latency){waited, when, g->id, name_of(g)};
+static void note_latency(summary *sum, latency new) {
+  latency *worst = sum->worst;
+  unsigned i = sum->worst_count;
+  if (i == LATENCIES && !waited_longer(new.waited, new.when, worst[i - 1].waited, worst[i - 1].when)) return;
+  if (i < LATENCIES) sum->worst_count++;
+  else i--;
+  for (; i > 0 && waited_longer(new.waited, new.when, worst[i - 1].waited, worst[i - 1].when); i--)
+    worst[i] = worst[i - 1];
+  worst[i] = new;
 }
 
 static void add_to_places(const goroutine_summary *g, const stretch *part) {
@@ -371,7 +286,8 @@ static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part)
   case GO_RUNNABLE:
     account(sum, g, GO_RUNNABLE, 0, since, part->end);
     if (part->by && part->by->kind == GOTRACE_V2_GO_START && part->by->name) return; /* a switch: it did not wait */
-    if (part->next == GO_RUNNING) note_latency(sum, part->g, passed, part->begin);
+    if (part->next == GO_RUNNING)
+      note_latency(sum, (latency){passed, part->begin, part->g->id, name_of(part->g)});
     single = &to->runnable;
     break;
   case GO_SYSCALL:
@@ -558,16 +474,18 @@ static void sum_end(consumer *c, int64_t time) {
   collector_end(&sum->gc, c->w, sum->c.from, time);
 }
 
-static RARE void watch_any(summary *sum, const gotrace_event *e) {
+/* At each Sync. The last generation has a second one, at its end. */
+static void note_generation(summary *sum) {
   gotrace_decoder_info info;
+  gotrace_decoder_get_info(sum->in->decoder, &info);
+  sum->generations += !sum->generations || info.generation != sum->generation;
+  sum->generation = info.generation;
+}
+
+static RARE void watch_any(summary *sum, const gotrace_event *e) {
   int64_t since = between(sum->s.first, e->time);
   bool selected = !sum->selection_of_events.on || filter_event(&sum->selection_of_events, sum->in->decoder, e);
-  if (e->spec->since >= GOTRACE_GO_1_22 && e->kind == GOTRACE_V2_SYNC) {
-    gotrace_decoder_get_info(sum->in->decoder, &info);
-    /* The last generation has a second Sync, at its end. */
-    sum->generations += !sum->generations || info.generation != sum->generation;
-    sum->generation = info.generation;
-  }
+  if (e->spec->since >= GOTRACE_GO_1_22 && e->kind == GOTRACE_V2_SYNC) note_generation(sum);
   /* Go counts a goroutine of v1 in a system call as blocked from its proc's ProcStop on. */
   if (e->spec->since < GOTRACE_GO_1_22 && e->kind == GOTRACE_V1_PROC_STOP && since <= sum->s.until)
     lose_proc(world_proc(&sum->s.w, (uint64_t)e->p, false), e->time);
@@ -586,6 +504,178 @@ static void watch_kinds(void *context, const gotrace_event *e) {
   sum->specs[e->kind] = e->spec;
 }
 
+/* ----------------------------------------------------------------------------------------------------- digest ---- */
+
+/* The host of a digest that follows the trace, or of what a recording passes on. */
+
+typedef struct digesting {
+  digest d;
+  summary *sum;
+} digesting;
+
+static summary *sum_of(digest *d) { return ((digesting *)d)->sum; }
+
+static void pass_event(summary *sum, const gotrace_event *e) {
+  source_take(&sum->s, e);
+  if (e->kind == GOTRACE_V2_SYNC) note_generation(sum);
+}
+
+static void host_pass(digest *d, const gotrace_event *e) { pass_event(sum_of(d), e); }
+
+static void catch_up(summary *sum, const digested *d, uint32_t reason, const uint32_t *reasons) {
+  goroutine *g = world_go(&sum->s.w, d->id);
+  goroutine_summary *of = g ? g->summary : NULL;
+  unsigned i;
+  if (!of) return;
+  account_time(sum, of, GO_RUNNING, 0, d->running);
+  account_time(sum, of, GO_RUNNABLE, 0, d->runnable);
+  for (i = 0; i < DIGESTED_WAITS; i++)
+    if (d->waits[i].time) /* its reason is not valid otherwise */
+      account_time(sum, of, GO_WAITING, reasons ? reasons[d->waits[i].reason] : d->waits[i].reason, d->waits[i].time);
+  of->last = d->since;
+  world_catch_up(&sum->s.w, g, d->since, d->status, d->status == GO_RUNNING ? (uint64_t)d->m : NOBODY,
+                 d->status == GO_WAITING ? sum->reasons[reason].name : 0);
+}
+
+static void host_catch_up(digest *d, const digested *g) { catch_up(sum_of(d), g, g->reason, NULL); }
+
+/* Of what is known to be like others; the collector needs all events of its goroutines. */
+static bool is_plain(const goroutine *g) {
+  const goroutine_summary *of = g ? g->summary : NULL;
+  return of && of->function && !of->function->others && !of->dead && !g->collects;
+}
+
+static group *host_admit(digest *d, digested *g, const gotrace_event *stop) {
+  const goroutine *of = world_go(&sum_of(d)->s.w, g->id);
+  (void)stop;
+  return is_plain(of) ? of->summary->function : NULL;
+}
+
+static uint32_t host_reason(digest *d, uint64_t string) {
+  summary *sum = sum_of(d);
+  uint32_t text = pool_take_text(d->decoder, string), place;
+  if (text == sum->forever_text) return PASS_ON;
+  place = reason_of_text(sum, text);
+  return place < MOST_REASONS ? place : PASS_ON;
+}
+
+/* Takes what the digest of a generation has found beside single goroutines. */
+static void add_digest(summary *sum, const digest *d) {
+  const busy *at;
+  unsigned i;
+  for (i = 0; i < COUNT(d->kinds); i++) {
+    sum->kinds[i] += d->kinds[i];
+    if (d->specs[i]) sum->specs[i] = d->specs[i];
+  }
+  for (at = d->threads.list; at; at = at->next) {
+    thread *m = world_thread(&sum->s.w, at->id);
+    m->of_running = plus(m->of_running, at->running);
+  }
+  for (at = d->procs.list; at; at = at->next) {
+    proc *p = world_proc(&sum->s.w, at->id, true);
+    p->of_running = plus(p->of_running, at->running);
+  }
+  for (i = 0; i < d->worst_count; i++) {
+    const long_wait *w = &d->worst[i];
+    note_latency(sum, (latency){w->waited, w->when, w->g, w->function->name});
+  }
+  sum->s.events += d->events;
+  if (d->events && d->last > sum->s.end) sum->s.end = d->last;
+}
+
+static gotrace_result read_whole(void *context, input *in) {
+  static const digest_host host = {host_pass, host_catch_up, host_admit, host_reason};
+  const gotrace_event *events[64];
+  digesting here = {.sum = context};
+  digest *d = &here.d;
+  gotrace_result result;
+  size_t count;
+  digest_begin(d, &host, in->decoder);
+  do {
+    count = COUNT(events);
+    result = gotrace_decoder_next_batch(in->decoder, events, &count);
+    if (result != GOTRACE_OK) break;
+    input_count(in, count, events[count - 1]->offset);
+    digest_take(d, events, count);
+  } while (here.sum->jobs == 1 || !gotrace_decoder_between(in->decoder));
+  digest_finish(d);
+  add_digest(here.sum, d);
+  digest_free(d);
+  return result;
+}
+
+static void *read_part(void *context, gotrace_decoder *part) {
+  const summary *sum = context;
+  const gotrace_event *events[64];
+  recording *r = recording_new(part, __atomic_load_n(&sum->wary, __ATOMIC_RELAXED));
+  size_t count;
+  for (;;) {
+    count = COUNT(events);
+    if (gotrace_decoder_next_batch(part, events, &count) != GOTRACE_OK) break;
+    digest_take(&r->d, events, count);
+  }
+  digest_finish(&r->d);
+  return r;
+}
+
+/* The name of a recorded group's functions, if the summary agrees that they are the same. */
+static bool name_group(recorded_group *to, uint32_t name) {
+  bool same = !to->is_named || to->g.name == name;
+  to->is_named = true;
+  to->g.name = name;
+  return same;
+}
+
+static bool fits(void *context, const void *made) {
+  summary *sum = context;
+  const recording *r = made;
+  recorded_group *to;
+  size_t i, made_groups = 0;
+  bool fit = true;
+  if (r->d.first <= sum->s.end) return false; /* times are not those of the whole trace: see gotrace.h */
+  for (to = r->groups; to; to = to->next)
+    if (to->is_made) name_group(to, pool_put_text(to->name, cut_size(to->name, to->name_size))), made_groups++;
+  for (i = 0; fit && i < r->go_count; i++) {
+    const admitted *a = &r->gos[i];
+    const goroutine *g = a->is_new ? NULL : world_go(&sum->s.w, a->id);
+    if (!a->is_new) fit = is_plain(g) && name_group(a->to, g->summary->function->name);
+  }
+  if (!fit) __atomic_store_n(&sum->wary, true, __ATOMIC_RELAXED);
+  return fit && sum->functions.count + made_groups < MOST_GROUPS;
+}
+
+static void play(summary *sum, const recording *r, uint32_t *reasons) {
+  size_t position = 0;
+  int64_t time = 0;
+  recorded item;
+  uint32_t known = 0;
+  while (recording_play(r, &position, &item, &time)) {
+    if (item.is_event) {
+      pass_event(sum, &item.event);
+      continue;
+    }
+    for (; known < r->reason_count; known++)
+      reasons[known] = reason_of_text(sum, pool_take_text(r->d.decoder, r->reasons[known]));
+    catch_up(sum, &item.go, reasons[item.go.reason], reasons);
+  }
+}
+
+static void join(void *context, void *made) {
+  summary *sum = context;
+  recording *r = made;
+  uint32_t reasons[MOST_REASONS + 1] = {0};
+  gotrace_decoder *whole = sum->s.in->decoder;
+  recorded_group *to;
+  sum->s.in->decoder = (gotrace_decoder *)r->d.decoder; /* whose strings and stacks the events name */
+  play(sum, r, reasons);
+  sum->s.in->decoder = whole;
+  for (to = r->groups; to; to = to->next) merge_group(group_of(&sum->functions, to->g.name), &to->g, reasons);
+  add_digest(sum, &r->d);
+  input_count(sum->s.in, r->d.events, r->d.offset);
+}
+
+static void drop(void *made) { recording_free(made); }
+
 /* Waits by reason are those of all functions. */
 static void merge_reasons(summary *sum) {
   const group *f;
@@ -596,10 +686,12 @@ static void merge_reasons(summary *sum) {
 }
 
 gotrace_result summarize(summary *sum, input *in, const settings *set) {
+  const generations reading = {sum, read_whole, read_part, fits, join, drop};
   gotrace_result result;
   gotrace_decoder_info known;
   size_t i;
   sum->in = in;
+  sum->jobs = set->jobs ? set->jobs : processor_count();
   filter_open(&sum->selection, set);
   filter_open(&sum->selection_of_events, set);
   sum->part = sum->selection.on || set->from || set->until != INT64_MAX;
@@ -609,7 +701,10 @@ gotrace_result summarize(summary *sum, input *in, const settings *set) {
   sum->c.stretch = sum_stretch;
   sum->c.end = sum_end;
   sum->c.statuses = sum->c.as_go = true;
-  result = source_run(&sum->s, in, &sum->c, set->from, set->until, watch_kinds, sum);
+  result = source_begin(&sum->s, in, &sum->c, set->from, set->until);
+  if (result == GOTRACE_OK && sum->c.family == 2 && !sum->part) result = input_finish(in, sum->jobs, &reading);
+  else if (result == GOTRACE_OK) result = source_read(&sum->s, watch_kinds, sum);
+  source_end(&sum->s);
   merge_reasons(sum);
   for (i = 0; i < COUNT(sum->kinds); i++) sum->events += sum->kinds[i];
   gotrace_decoder_get_info(in->decoder, &known);
@@ -625,12 +720,6 @@ gotrace_result summarize(summary *sum, input *in, const settings *set) {
   return result;
 }
 
-static void free_groups(groups *all) {
-  group *g;
-  for (g = all->list; g; g = g->next) clear_group(g);
-  map_free(&all->by_name);
-}
-
 void summary_free(summary *sum) {
   uint32_t i;
   free_groups(&sum->functions);
@@ -643,13 +732,4 @@ void summary_free(summary *sum) {
   filter_close(&sum->selection);
   filter_close(&sum->selection_of_events);
   source_free(&sum->s);
-}
-
-group **sorted_groups(const groups *all, int (*compare)(const void *, const void *)) {
-  group **sorted = resize(NULL, (all->count + 1) * sizeof *sorted), *g;
-  size_t i = 0;
-  for (g = all->list; g; g = g->next) sorted[i++] = g;
-  qsort(sorted, i, sizeof *sorted, compare);
-  sorted[i] = NULL;
-  return sorted;
 }

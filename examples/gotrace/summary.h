@@ -2,6 +2,7 @@
  *
  *     summary.c    gathers: a consumer of operations and stretches
  *     collector.c  pauses, collections, mutator utilization
+ *     groups.c     times by what has a name
  *     histogram.c  durations, their percentiles
  *     tables.c     the result as tables of named fields, for JSON and CSV
  *     info.c       the command, and the result as text
@@ -24,44 +25,10 @@
 #define SUMMARY_H
 
 #include "collector.h"
-#include "histogram.h"
+#include "recording.h"
 #include "source.h"
 
-#define MOST_GROUPS 20000
-#define MOST_REASONS 250
-#define LATENCIES 10
 #define MOST_LOSSES 30
-
-typedef struct reason_time {
-  uint32_t reason; /* place in summary.reasons */
-  int64_t time;
-} reason_time;
-
-typedef struct times { /* nanoseconds */
-  int64_t running, runnable, syscall, syscall_blocked;
-  reason_time *blocked;
-  uint32_t blocked_count, blocked_capacity;
-} times;
-
-/* What has a name: goroutines by function, tasks or regions by name, pauses by reason. */
-typedef struct group {
-  uint32_t name;     /* text; 0: unknown */
-  bool others;       /* those beyond MOST_GROUPS */
-  uint64_t count;    /* goroutines, tasks, regions */
-  uint64_t complete; /* tasks with begin and end */
-  times t;
-  histogram running, runnable, syscall; /* single stretches */
-  histogram whole;                      /* from begin to end: complete tasks, regions */
-  histogram **blocked;                  /* by reason */
-  uint32_t blocked_count;
-  struct group *next;
-} group;
-
-typedef struct groups {
-  map by_name; /* by text + 1 */
-  group *list;
-  size_t count;
-} groups;
 
 typedef struct wait_reason {
   uint32_t name; /* text; 0: unknown */
@@ -143,6 +110,8 @@ typedef struct summary {
   int64_t end, duration;    /* of the selected part */
   const goroutine *forever; /* is about to block for good */
   uint32_t forever_text;
+  unsigned jobs;
+  bool wary; /* a recording did not fit: see recording.h */
   details *each; /* NULL: nobody wants them */
 } summary;
 
@@ -150,12 +119,6 @@ typedef struct summary {
 gotrace_result summarize(summary *sum, input *in, const settings *set);
 void summary_free(summary *sum);
 
-/* Groups, those with the most time first. NULL-terminated; free it. */
-group **sorted_groups(const groups *all, int (*compare)(const void *, const void *));
-
-/* Nanoseconds in all. */
-int64_t blocked_time(const times *t);
-int64_t known_time(const times *t);
 pool_text reason_text(const summary *sum, uint32_t place);
 
 #endif

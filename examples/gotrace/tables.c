@@ -203,7 +203,7 @@ static int by_time(const void *a, const void *b) {
   const group *x = *(group *const *)a, *y = *(group *const *)b;
   int64_t of_x = known_time(&x->t), of_y = known_time(&y->t);
   if (of_x != of_y) return of_x < of_y ? 1 : -1;
-  return x->count < y->count ? 1 : x->count > y->count ? -1 : x->name < y->name ? -1 : x->name > y->name;
+  return x->count < y->count ? 1 : x->count > y->count ? -1 : by_name(x, y);
 }
 
 static void group_tables(writing *w, const summary *sum, const groups *all, const char *name, const char *reasons) {

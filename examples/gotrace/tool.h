@@ -202,6 +202,12 @@ gotrace_result input_decode(input *in, bool raw);
 void input_first_look(input *in);
 void input_progress(input *in, uint64_t offset); /* of the last event */
 
+/* Notes that events were taken, up to one at an offset. */
+static inline void input_count(input *in, size_t count, uint64_t offset) {
+  in->events += count;
+  if ((in->events & 0xffff) < count) input_progress(in, offset);
+}
+
 static inline gotrace_result input_next(input *in, gotrace_event *event) {
   gotrace_result result = gotrace_decoder_next(in->decoder, event);
   if (result == GOTRACE_OK && !(++in->events & 0xffff)) input_progress(in, event->offset);
@@ -222,9 +228,24 @@ static inline gotrace_result input_take(input *in, const gotrace_event **event) 
   return GOTRACE_OK;
 }
 
-/* Reads what is left, after input_decode(), without looking at events: on `jobs` threads where that is possible
- * (parallel.c). Returns the result of the last input_next(), which is the same for any number. */
-gotrace_result input_finish(input *in, unsigned jobs);
+/* What to do with the generations of a trace; other traces are a single one. */
+typedef struct generations {
+  void *context;
+  /* Reads the next generation, or what remains, in the decoder of the whole trace. The result is that of the last
+   * gotrace_decoder_next. */
+  gotrace_result (*whole)(void *context, input *in);
+  /* Reads a part to its end, on any thread, and makes something of it. */
+  void *(*part)(void *context, gotrace_decoder *part);
+  /* In the order of the generations, on the thread of `whole`: whether that fits what was read before, and if the
+   * decoders also join, takes it. Otherwise the generation comes as a whole. */
+  bool (*fits)(void *context, const void *made);
+  void (*join)(void *context, void *made);
+  void (*drop)(void *made);
+} generations;
+
+/* Reads what is left, after input_decode(): on `jobs` threads where that is possible (parallel.c). Returns the last
+ * result of `whole`, which is the same for any number. */
+gotrace_result input_finish(input *in, unsigned jobs, const generations *to);
 
 /* What is wrong with the trace, with offset and event. */
 const char *input_error(const input *in);

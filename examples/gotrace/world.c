@@ -27,6 +27,17 @@ static inline void go_status(world *w, goroutine *g, int64_t time, uint8_t statu
   if (m) m->g = g;
 }
 
+void world_catch_up(world *w, goroutine *g, int64_t since, uint8_t status, uint64_t m, uint32_t reason) {
+  thread *at = m == NOBODY ? NULL : world_thread(w, m);
+  if (g->m && g->m->g == g && g->m != at) g->m->g = NULL;
+  g->status = status;
+  g->since = since;
+  g->m = at;
+  g->reason = reason;
+  g->stack = g->cause = 0;
+  if (at) at->g = g;
+}
+
 /* A goroutine begins. Its id may have been used before. */
 static void go_new(world *w, uint64_t id, int64_t time, uint8_t status, thread *m, uint32_t entry) {
   goroutine *g = go_record(w, id);

@@ -208,6 +208,10 @@ uint32_t name_of(const goroutine *g);
 void apply(world *w, const op *o);
 void world_free(world *w);
 
+/* Tells what a goroutine does now, where its operations were left out: see digest.h. `m`: where it runs, or NOBODY;
+ * `reason`: why it waits. */
+void world_catch_up(world *w, goroutine *g, int64_t since, uint8_t status, uint64_t m, uint32_t reason);
+
 /* Gives the stretches of all live goroutines that end with what is read. */
 void end_stretches(world *w, int64_t time);
 

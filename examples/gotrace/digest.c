@@ -1,0 +1,352 @@
+/* digest.c - adds up what most events say: see digest.h */
+
+#include "digest.h"
+
+#include "filter.h"
+
+#include <stdlib.h>
+
+#define BLOCK 1024
+
+typedef struct digested_block {
+  struct digested_block *next;
+  size_t count;
+  digested gos[BLOCK];
+} digested_block;
+
+/* ------------------------------------------------------------------------------------------------- goroutines ---- */
+
+static RARE void widen(digest *d) {
+  size_t count = d->near ? 2 * (d->near_mask + 1) : BLOCK;
+  d->near = resize(d->near, count * sizeof *d->near);
+  memset(d->near, 0, count * sizeof *d->near);
+  d->near_mask = count - 1;
+}
+
+static RARE digested *find_far(digest *d, uint64_t id) {
+  digested *g = map_get(&d->gos, id);
+  if (d->gos.count > d->near_mask) widen(d);
+  if (!g) {
+    if (!d->newest || d->newest->count == BLOCK) {
+      digested_block *block = resize(NULL, sizeof *block);
+      block->next = NULL;
+      block->count = 0;
+      if (d->newest) d->newest->next = block;
+      else d->blocks = block;
+      d->newest = block;
+    }
+    g = &d->newest->gos[d->newest->count++];
+    memset(g, 0, sizeof *g);
+    g->id = id;
+    map_put(&d->gos, id, g);
+  }
+  return d->near[id & d->near_mask] = g;
+}
+
+static inline digested *find(digest *d, uint64_t id) {
+  digested *g = d->near[id & d->near_mask];
+  return g && g->id == id ? g : find_far(d, id);
+}
+
+static void free_gos(digest *d) {
+  digested_block *block, *next;
+  for (block = d->blocks; block; block = next) {
+    next = block->next;
+    free(block);
+  }
+  free(d->near);
+  map_free(&d->gos);
+}
+
+static RARE busy *far_place(busy_places *all, uint64_t id) {
+  busy *place = map_get(&all->by_id, id);
+  if (!place) {
+    place = resize(NULL, sizeof *place);
+    *place = (busy){id, 0, NULL, all->list};
+    all->list = place;
+    map_put(&all->by_id, id, place);
+  }
+  return all->near[id % COUNT(all->near)] = place;
+}
+
+static inline busy *place_of(busy_places *all, int64_t id) {
+  busy *place = all->near[(uint64_t)id % COUNT(all->near)];
+  return place && place->id == (uint64_t)id ? place : far_place(all, (uint64_t)id);
+}
+
+static void free_places(busy_places *all) {
+  busy *place, *next;
+  for (place = all->list; place; place = next) {
+    next = place->next;
+    free(place);
+  }
+  map_free(&all->by_id);
+}
+
+/* --------------------------------------------------------------------------------------------------- the host ---- */
+
+/* The host shows the goroutine on its thread from now on, if it runs. */
+static inline void show(digest *d, digested *g) {
+  if (g->status == GO_RUNNING) place_of(&d->threads, g->m)->shown = g;
+}
+
+static void settle(digest *d, digested *g) {
+  if (!g->ahead) return;
+  d->host->catch_up(d, g);
+  show(d, g);
+  g->running = g->runnable = 0;
+  memset(g->waits, 0, sizeof g->waits);
+  g->ahead = false;
+}
+
+void digest_finish(digest *d) {
+  digested_block *block;
+  size_t i;
+  for (block = d->blocks; block; block = block->next)
+    for (i = 0; i < block->count; i++) settle(d, &block->gos[i]);
+}
+
+/* Begins anew with goroutines: most have ended. */
+static RARE void forget(digest *d) {
+  busy *m;
+  digest_finish(d);
+  for (m = d->threads.list; m; m = m->next) m->shown = NULL;
+  free_gos(d);
+  d->near = NULL;
+  d->blocks = d->newest = NULL;
+  memset(&d->gos, 0, sizeof d->gos);
+  d->ended = 0;
+  widen(d);
+}
+
+static void pass(digest *d, const gotrace_event *e) { d->host->pass(d, e); }
+
+/* The host has just heard of the status. */
+static void set_known(digest *d, digested *g, uint8_t status, const gotrace_event *e) {
+  g->known = g->to && !g->asks;
+  g->status = status;
+  g->since = e->time;
+  g->m = e->m;
+  if (g->known) show(d, g);
+}
+
+static inline uint32_t reason_of(digest *d, uint64_t string) {
+  size_t i = string % COUNT(d->reasons);
+  if (!d->reasons[i].known || d->reasons[i].string != string) {
+    d->reasons[i].known = true;
+    d->reasons[i].string = string;
+    d->reasons[i].reason = d->host->reason(d, string);
+  }
+  return d->reasons[i].reason;
+}
+
+/* --------------------------------------------------------------------------------------------------- stretches ---- */
+
+static RARE void note_wait(digest *d, const digested *g, int64_t waited) {
+  unsigned i = d->worst_count;
+  if (i == LATENCIES && !waited_longer(waited, g->since, d->worst[i - 1].waited, d->worst[i - 1].when)) return;
+  if (i < LATENCIES) d->worst_count++;
+  else i--;
+  for (; i > 0 && waited_longer(waited, g->since, d->worst[i - 1].waited, d->worst[i - 1].when); i--)
+    d->worst[i] = d->worst[i - 1];
+  d->worst[i] = (long_wait){waited, g->since, g->id, g->to};
+}
+
+static inline void end_running(digest *d, digested *g, const gotrace_event *e) {
+  int64_t passed = between(g->since, e->time);
+  busy *m = place_of(&d->threads, e->m), *p = place_of(&d->procs, e->p);
+  g->running = plus(g->running, passed);
+  m->running = plus(m->running, passed);
+  p->running = plus(p->running, passed);
+  histogram_add(&g->to->running, passed, g->since, g->id);
+}
+
+static inline void end_runnable(digest *d, digested *g, int64_t time) {
+  int64_t passed = between(g->since, time);
+  g->runnable = plus(g->runnable, passed);
+  if (d->worst_count < LATENCIES || passed >= d->worst[LATENCIES - 1].waited) note_wait(d, g, passed);
+  histogram_add(&g->to->runnable, passed, g->since, g->id);
+}
+
+static inline void end_wait(digest *d, digested *g, int64_t time) {
+  int64_t passed = between(g->since, time);
+  reason_time *w = g->waits, *end = w + DIGESTED_WAITS;
+  while (w < end && w->time && w->reason != g->reason) w++;
+  if (w == end) {
+    settle(d, g);
+    w = g->waits;
+  }
+  w->reason = g->reason;
+  w->time = plus(w->time, passed);
+  histogram_add(waits_of(g->to, g->reason), passed, g->since, g->id);
+}
+
+/* What the goroutine does from now on. */
+static inline void become(digested *g, uint8_t status, int64_t time) {
+  g->status = status;
+  g->since = time;
+  g->ahead = true;
+}
+
+/* ------------------------------------------------------------------------------------------------------ events ---- */
+
+static RARE void pass_start(digest *d, digested *g, const gotrace_event *e, uint8_t status) {
+  settle(d, g);
+  pass(d, e);
+  set_known(d, g, status, e);
+}
+
+/* The event stops or blocks a goroutine that is not known, or for good. */
+static RARE void pass_stop(digest *d, digested *g, const gotrace_event *e) {
+  uint32_t reason = e->kind == GOTRACE_V2_GO_BLOCK ? reason_of(d, e->args[0]) : 0;
+  group *to;
+  settle(d, g);
+  pass(d, e);
+  if (reason == PASS_ON) g->special |= WAITS_FOREVER, g->asks = true;
+  if ((!g->to || g->asks) && (to = d->host->admit(d, g, e)) != NULL) {
+    g->to = to;
+    g->asks = false;
+    d->admitted = true;
+  }
+  g->reason = reason;
+  set_known(d, g, e->kind == GOTRACE_V2_GO_BLOCK ? GO_WAITING : GO_RUNNABLE, e);
+}
+
+/* An event that changes something about a goroutine, its own or the one it names, that is not followed here. */
+static void pass_about(digest *d, digested *g, const gotrace_event *e) {
+  settle(d, g);
+  g->known = false;
+  switch (e->kind) {
+  case GOTRACE_V2_GO_LABEL: /* the collector's workers have labels */ g->special |= HAS_LABEL, g->asks = true; break;
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
+  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE: g->special |= IN_ASSIST, g->asks = true; break;
+  case GOTRACE_V2_GC_MARK_ASSIST_END: g->special &= (uint8_t)~IN_ASSIST; break;
+  case GOTRACE_V2_GO_DESTROY:
+  case GOTRACE_V2_GO_DESTROY_SYSCALL: d->ended++; break;
+  default: break;
+  }
+}
+
+static RARE void pass_any(digest *d, const gotrace_event *e) {
+  digested *g;
+  if (e->g != GOTRACE_NO_ID) pass_about(d, find(d, (uint64_t)e->g), e);
+  else if (e->m != GOTRACE_NO_ID && (g = place_of(&d->threads, e->m)->shown) != NULL) settle(d, g);
+  if (event_concerns(e->kind) == 'g') {
+    g = find(d, e->args[0]);
+    pass_about(d, g, e);
+    if (e->kind == GOTRACE_V2_GO_CREATE || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
+        e->kind == GOTRACE_V2_GO_CREATE_SYSCALL) {
+      g->to = NULL;
+      g->special = 0;
+      g->asks = false;
+      g->is_new = true;
+      g->made_by = e->kind == GOTRACE_V2_GO_CREATE_SYSCALL ? 0 : e->args[1];
+    }
+  }
+  pass(d, e);
+  if (e->g == GOTRACE_NO_ID || e->implied) return;
+  if (e->kind == GOTRACE_V2_GO_SYSCALL_END) set_known(d, find(d, (uint64_t)e->g), GO_RUNNING, e);
+  if (e->kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED) set_known(d, find(d, (uint64_t)e->g), GO_RUNNABLE, e);
+}
+
+static inline void take(digest *d, const gotrace_event *e) {
+  digested *g;
+  uint32_t reason;
+  d->kinds[e->kind] += !e->implied;
+  d->specs[e->kind] = e->spec;
+  if (__builtin_expect(e->implied, false)) {
+    pass_any(d, e);
+    return;
+  }
+  switch (e->kind) {
+  case GOTRACE_V2_GO_START:
+    g = find(d, e->args[0]);
+    if (!g->known || g->status != GO_RUNNABLE) {
+      pass_start(d, g, e, GO_RUNNING);
+      return;
+    }
+    end_runnable(d, g, e->time);
+    g->m = e->m;
+    become(g, GO_RUNNING, e->time);
+    return;
+  case GOTRACE_V2_GO_UNBLOCK:
+    g = find(d, e->args[0]);
+    if (!g->known || g->status != GO_WAITING) {
+      pass_start(d, g, e, GO_RUNNABLE);
+      return;
+    }
+    end_wait(d, g, e->time);
+    become(g, GO_RUNNABLE, e->time);
+    return;
+  case GOTRACE_V2_GO_STOP:
+    g = find(d, (uint64_t)e->g);
+    if (!g->known || g->status != GO_RUNNING) {
+      pass_stop(d, g, e);
+      return;
+    }
+    end_running(d, g, e);
+    become(g, GO_RUNNABLE, e->time);
+    return;
+  case GOTRACE_V2_GO_BLOCK:
+    g = find(d, (uint64_t)e->g);
+    if (!g->known || g->status != GO_RUNNING || (reason = reason_of(d, e->args[0])) == PASS_ON) {
+      pass_stop(d, g, e);
+      return;
+    }
+    end_running(d, g, e);
+    g->reason = reason;
+    become(g, GO_WAITING, e->time);
+    return;
+  case GOTRACE_V2_HEAP_ALLOC:
+  case GOTRACE_V2_HEAP_GOAL:
+  case GOTRACE_V2_CPU_SAMPLE:
+  case GOTRACE_V2_EXPERIMENTAL_BATCH: /* say nothing but that there is such a thread */
+    if (!d->admitted || e->m == GOTRACE_NO_ID || !map_get(&d->threads.by_id, (uint64_t)e->m)) pass(d, e);
+    return;
+  case GOTRACE_V2_USER_LOG: pass(d, e); return;
+  case GOTRACE_V2_GO_STATUS:
+  case GOTRACE_V2_GO_STATUS_STACK: /* say nothing new of a goroutine that the host has admitted */
+    if (!find(d, e->args[0])->to) pass_any(d, e);
+    return;
+  case GOTRACE_V2_SYNC:
+    memset(d->reasons, 0, sizeof d->reasons); /* numbers mean other strings from now on */
+    if (2 * d->ended > d->gos.count) forget(d);
+    pass(d, e);
+    return;
+  default: pass_any(d, e); return;
+  }
+}
+
+/* The record of an event's goroutine, most likely. */
+static inline const digested *likely(const digest *d, const gotrace_event *e) {
+  bool names = e->kind == GOTRACE_V2_GO_START || e->kind == GOTRACE_V2_GO_UNBLOCK;
+  return d->near[(names ? e->args[0] : (uint64_t)e->g) & d->near_mask];
+}
+
+void digest_take(digest *d, const gotrace_event *const *events, size_t count) {
+  size_t i;
+  if (!d->near) widen(d);
+  if (!d->events && count) d->first = events[0]->time;
+  for (i = 0; i < count; i++) { /* fetched at once, so that they do not wait for one another */
+    const digested *g = likely(d, events[i]);
+    __builtin_prefetch(g);
+    __builtin_prefetch((const char *)g + 64);
+  }
+  for (i = 0; i < count; i++) take(d, events[i]);
+  d->events += count;
+  if (count) d->last = events[count - 1]->time, d->offset = events[count - 1]->offset;
+}
+
+/* ----------------------------------------------------------------------------------------------- begin and end ---- */
+
+void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *decoder) {
+  memset(d, 0, sizeof *d);
+  d->host = host;
+  d->decoder = decoder;
+}
+
+void digest_free(digest *d) {
+  free_gos(d);
+  free_places(&d->threads);
+  free_places(&d->procs);
+}

@@ -1,0 +1,226 @@
+/* recording.c - what a summary is to hear of a generation: see recording.h
+ *
+ * An item is numbers in base 128. An event: kind, flags, time since the last event, m, p, g, stack, number of
+ * arguments, arguments; with DATA also size and bytes. A goroutine to catch up with: kind 0, then as in record_go().
+ * Numbers that may be negative are in zigzag form. */
+
+#include "recording.h"
+
+#include <stdlib.h>
+
+enum { IMPLIED = 1, DATA = 2 };
+#define MOST_NUMBERS 24 /* of an item */
+
+static inline uint8_t *encode_small(uint8_t *at, uint64_t value) {
+  if (value < 128) {
+    *at = (uint8_t)value;
+    return at + 1;
+  }
+  return encode_number(at, value);
+}
+
+static inline uint8_t *encode_signed(uint8_t *at, int64_t value) {
+  return encode_small(at, ((uint64_t)value << 1) ^ (uint64_t)(value >> 63));
+}
+
+static inline uint64_t get(const uint8_t **at) {
+  uint64_t value = 0;
+  unsigned shift;
+  for (shift = 0; **at & 128; shift += 7) value |= (uint64_t)(*(*at)++ & 127) << shift;
+  return value | (uint64_t)(*(*at)++) << shift;
+}
+
+static inline int64_t get_signed(const uint8_t **at) {
+  uint64_t value = get(at);
+  return (int64_t)((value >> 1) ^ (0 - (value & 1)));
+}
+
+static inline uint8_t *room(recording *r, size_t data) {
+  return bytes_room(&r->stream, MOST_NUMBERS * (size_t)GOTRACE_BYTES_PER_NUMBER + data);
+}
+
+static void record_event(digest *d, const gotrace_event *e) {
+  recording *r = (recording *)d;
+  uint8_t *begin = room(r, e->data_size), *at = begin;
+  unsigned i;
+  *at++ = e->kind;
+  *at++ = (uint8_t)((e->implied ? IMPLIED : 0) | (e->data ? DATA : 0));
+  at = encode_signed(at, (int64_t)((uint64_t)e->time - (uint64_t)r->time));
+  at = encode_signed(at, e->m);
+  at = encode_signed(at, e->p);
+  at = encode_signed(at, e->g);
+  at = encode_small(at, e->stack);
+  *at++ = e->arg_count;
+  for (i = 0; i < e->arg_count; i++) at = encode_small(at, e->args[i]);
+  if (e->data) {
+    at = encode_small(at, e->data_size);
+    memcpy(at, e->data, e->data_size);
+    at += e->data_size;
+  }
+  r->time = e->time;
+  r->stream.size += (size_t)(at - begin);
+}
+
+static void play_event(const recording *r, const uint8_t **at, gotrace_event *e, int64_t *time) {
+  unsigned flags, i;
+  memset(e, 0, sizeof *e);
+  e->kind = *(*at)++;
+  e->spec = r->d.specs[e->kind];
+  flags = *(*at)++;
+  e->implied = (flags & IMPLIED) != 0;
+  *time = e->time = (int64_t)((uint64_t)*time + (uint64_t)get_signed(at));
+  e->m = get_signed(at);
+  e->p = get_signed(at);
+  e->g = get_signed(at);
+  e->stack = get(at);
+  e->arg_count = *(*at)++;
+  for (i = 0; i < e->arg_count; i++) e->args[i] = get(at);
+  if (!(flags & DATA)) return;
+  e->data_size = (size_t)get(at);
+  e->data = (const char *)*at;
+  *at += e->data_size;
+}
+
+static void record_go(digest *d, const digested *g) {
+  recording *r = (recording *)d;
+  uint8_t *begin = room(r, 0), *at = begin;
+  unsigned i;
+  *at++ = 0; /* no event's kind */
+  at = encode_small(at, g->id);
+  at = encode_signed(at, (int64_t)((uint64_t)g->since - (uint64_t)r->time));
+  at = encode_small(at, g->status);
+  at = encode_signed(at, g->m);
+  at = encode_small(at, g->reason);
+  at = encode_signed(at, g->running);
+  at = encode_signed(at, g->runnable);
+  for (i = 0; i < DIGESTED_WAITS; i++) {
+    at = encode_small(at, g->waits[i].reason);
+    at = encode_signed(at, g->waits[i].time);
+  }
+  r->stream.size += (size_t)(at - begin);
+}
+
+static void play_go(const uint8_t **at, digested *g, int64_t time) {
+  unsigned i;
+  memset(g, 0, sizeof *g);
+  ++*at;
+  g->id = get(at);
+  g->since = (int64_t)((uint64_t)time + (uint64_t)get_signed(at));
+  g->status = (uint8_t)get(at);
+  g->m = get_signed(at);
+  g->reason = (uint32_t)get(at);
+  g->running = get_signed(at);
+  g->runnable = get_signed(at);
+  for (i = 0; i < DIGESTED_WAITS; i++) {
+    g->waits[i].reason = (uint32_t)get(at);
+    g->waits[i].time = get_signed(at);
+  }
+}
+
+bool recording_play(const recording *r, size_t *position, recorded *item, int64_t *time) {
+  const uint8_t *at = r->stream.data + *position;
+  if (*position == r->stream.size) return false;
+  item->is_event = *at != 0;
+  if (item->is_event) play_event(r, &at, &item->event, time);
+  else play_go(&at, &item->go, *time);
+  *position = (size_t)(at - r->stream.data);
+  return true;
+}
+
+/* ----------------------------------------------------------------------------------------------------- groups ---- */
+
+/* The name of a stack's innermost or outermost function; NULL: it has none. */
+static const char *function_of(const gotrace_decoder *part, uint64_t stack, bool outermost, size_t *size) {
+  gotrace_frame frames[MOST_FRAMES];
+  size_t count = stack ? gotrace_decoder_stack(part, stack, frames, outermost ? MOST_FRAMES : 1) : 0;
+  const gotrace_frame *frame;
+  if (!count) return NULL;
+  frame = outermost ? &frames[(count < MOST_FRAMES ? count : MOST_FRAMES) - 1] : &frames[0];
+  *size = frame->function_size;
+  return frame->function_size ? frame->function : NULL;
+}
+
+static recorded_group *new_group(recording *r, const char *name, size_t size) {
+  recorded_group *made = resize(NULL, sizeof *made);
+  memset(made, 0, sizeof *made);
+  made->name = name;
+  made->name_size = size;
+  made->next = r->groups;
+  r->groups = made;
+  return made;
+}
+
+static recorded_group *group_named(recording *r, const char *name, size_t size) {
+  recorded_group *known = map_get(&r->by_name, (uintptr_t)name);
+  if (known) return known;
+  known = new_group(r, name, size);
+  map_put(&r->by_name, (uintptr_t)name, known);
+  return known;
+}
+
+static group *admit(digest *d, digested *g, const gotrace_event *stop) {
+  recording *r = (recording *)d;
+  recorded_group *to;
+  const char *name;
+  size_t size = 0;
+  if (g->special || g->to) return g->special ? NULL : g->to;
+  if (g->is_new && g->made_by) {
+    name = function_of(d->decoder, g->made_by, false, &size);
+    if (!name) return NULL; /* it will never have one */
+  } else {
+    name = function_of(d->decoder, stop->stack, true, &size);
+  }
+  if (!g->is_new && r->own_groups < OWN_GROUPS && (name || !r->wary)) {
+    to = new_group(r, NULL, 0);
+    r->own_groups++;
+  } else if (name) {
+    to = group_named(r, name, size);
+    to->is_made |= g->is_new;
+  } else {
+    return NULL;
+  }
+  GROW(r->gos, r->go_count, r->go_capacity);
+  r->gos[r->go_count++] = (admitted){g->id, to, g->is_new};
+  return &to->g;
+}
+
+static uint32_t reason(digest *d, uint64_t string) {
+  recording *r = (recording *)d;
+  const char *data;
+  size_t size;
+  uint32_t i;
+  if (string && gotrace_decoder_string(d->decoder, string, &data, &size) && size == 7 && memcmp(data, "forever", 7) == 0)
+    return PASS_ON;
+  for (i = 0; i < r->reason_count; i++)
+    if (r->reasons[i] == string) return i;
+  if (i == MOST_REASONS) return PASS_ON;
+  GROW(r->reasons, r->reason_count, r->reason_capacity);
+  r->reasons[r->reason_count++] = string;
+  return i;
+}
+
+/* -------------------------------------------------------------------------------------------------------- all ---- */
+
+recording *recording_new(const gotrace_decoder *part, bool wary) {
+  static const digest_host host = {record_event, record_go, admit, reason};
+  recording *r = resize(NULL, sizeof *r);
+  memset(r, 0, sizeof *r);
+  digest_begin(&r->d, &host, part);
+  r->wary = wary;
+  return r;
+}
+
+void recording_free(recording *r) {
+  recorded_group *g, *next;
+  digest_free(&r->d);
+  for (g = r->groups; g; g = next) {
+    next = g->next;
+    clear_group(&g->g);
+    free(g);
+  }
+  free(r->stream.data);
+  map_free(&r->by_name);
+  free(r->gos);
+  free(r->reasons);
+  free(r);
+}
