@@ -12940,8 +12940,8 @@ static int64_t gotrace__v2_last_time(gotrace_decoder *d, const gotrace__tails *t
   return last;
 }
 
-/* Hops over the next generation: its extent; unless NULL, its tails; unless `latest` is NULL, the latest time in it, for
- * which d->mul is already known. False: there is none, or it is broken. */
+/* Hops over the next generation: its extent; unless NULL, its tails; unless `latest` is NULL, the latest time in it,
+ * for which d->mul is already known. False: there is none, or it is broken. */
 static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace__tails *tails, int64_t *latest) {
   bool explicit_end = d->version >= GOTRACE_GO_1_26, ended = false;
   uint8_t sync = d->version >= GOTRACE_GO_1_25 ? GOTRACE_V2_SYNC : GOTRACE_V2_FREQUENCY;
@@ -15403,7 +15403,8 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
   if (!whole || !part || !part->part || part->result != GOTRACE_END_OF_TRACE || part->pending.result ||
       part->final_sync || !gotrace_decoder_between(whole) || !whole->in_generation || whole->final_sync ||
       whole->pending.result || !whole->first_generation || whole->offset != part->part_offset ||
-      whole->syncs + 1 != part->syncs || whole->last_time < part->part_time || whole->last_time > INT64_MAX / 2 || part->last_time > INT64_MAX / 2 ||
+      whole->syncs + 1 != part->syncs || whole->last_time < part->part_time || whole->last_time > INT64_MAX / 2 ||
+      part->last_time > INT64_MAX / 2 ||
       (whole->version < GOTRACE_GO_1_26 && whole->generation + 1 != part->generation) ||
       whole->attempts + part->attempts > GOTRACE__MOST_ATTEMPTS(whole) || !gotrace__part_fits(whole, part))
     return false;

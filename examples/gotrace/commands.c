@@ -103,7 +103,8 @@ const option options[] = {
      SETTING(by[BY_KIND]), 0},
     {"--reason TEXT", "only what blocks for this reason, and such waits", NULL, set_text, SETTING(by[BY_REASON]), 0},
 
-    {"--jobs N", "read on N threads, a whole trace of Go 1.22 or later; default: one per processor", NULL, set_number, SETTING(jobs), 1},
+    {"--jobs N", "read on N threads, a whole trace of Go 1.22 or later; default: one per processor", NULL, set_number,
+     SETTING(jobs), 1},
 
     /* The result. */
     {"-o OUT", "write to the file OUT; without it, to standard output", NULL, set_text, SETTING(output), 0},

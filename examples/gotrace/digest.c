@@ -7,11 +7,13 @@
 #include <stdlib.h>
 
 #define BLOCK 1024
+#define LINE 64 /* bytes of the cache */
 
 typedef struct digested_block {
   struct digested_block *next;
   size_t count;
-  digested gos[BLOCK];
+  digested_rest rests[BLOCK];
+  digested gos[BLOCK] __attribute__((aligned(LINE)));
 } digested_block;
 
 /* ------------------------------------------------------------------------------------------------- goroutines ---- */
@@ -28,16 +30,19 @@ static RARE digested *find_far(digest *d, uint64_t id) {
   if (d->gos.count > d->near_mask) widen(d);
   if (!g) {
     if (!d->newest || d->newest->count == BLOCK) {
-      digested_block *block = resize(NULL, sizeof *block);
+      digested_block *block = aligned_alloc(LINE, sizeof *block);
+      if (!block) fail("out of memory");
       block->next = NULL;
       block->count = 0;
       if (d->newest) d->newest->next = block;
       else d->blocks = block;
       d->newest = block;
     }
-    g = &d->newest->gos[d->newest->count++];
+    g = &d->newest->gos[d->newest->count];
     memset(g, 0, sizeof *g);
     g->id = id;
+    g->rest = &d->newest->rests[d->newest->count++];
+    memset(g->rest, 0, sizeof *g->rest);
     map_put(&d->gos, id, g);
   }
   return d->near[id & d->near_mask] = g;
@@ -50,8 +55,10 @@ static inline digested *find(digest *d, uint64_t id) {
 
 static void free_gos(digest *d) {
   digested_block *block, *next;
+  size_t i;
   for (block = d->blocks; block; block = next) {
     next = block->next;
+    for (i = 0; i < block->count; i++) clear_times(&block->rests[i].waited);
     free(block);
   }
   free(d->near);
@@ -87,7 +94,7 @@ static void free_places(busy_places *all) {
 
 /* The host shows the goroutine on its thread from now on, if it runs. */
 static inline void show(digest *d, digested *g) {
-  if (g->status == GO_RUNNING) place_of(&d->threads, g->m)->shown = g;
+  if (g->status == GO_RUNNING) place_of(&d->threads, (int64_t)g->m)->shown = g;
 }
 
 static void settle(digest *d, digested *g) {
@@ -95,7 +102,7 @@ static void settle(digest *d, digested *g) {
   d->host->catch_up(d, g);
   show(d, g);
   g->running = g->runnable = 0;
-  memset(g->waits, 0, sizeof g->waits);
+  g->rest->waited.blocked_count = 0;
   g->ahead = false;
 }
 
@@ -126,7 +133,7 @@ static void set_known(digest *d, digested *g, uint8_t status, const gotrace_even
   g->known = g->to && !g->asks;
   g->status = status;
   g->since = e->time;
-  g->m = e->m;
+  g->m = (uint64_t)e->m;
   if (g->known) show(d, g);
 }
 
@@ -168,16 +175,9 @@ static inline void end_runnable(digest *d, digested *g, int64_t time) {
   histogram_add(&g->to->runnable, passed, g->since, g->id);
 }
 
-static inline void end_wait(digest *d, digested *g, int64_t time) {
+static inline void end_wait(digested *g, int64_t time) {
   int64_t passed = between(g->since, time);
-  reason_time *w = g->waits, *end = w + DIGESTED_WAITS;
-  while (w < end && w->time && w->reason != g->reason) w++;
-  if (w == end) {
-    settle(d, g);
-    w = g->waits;
-  }
-  w->reason = g->reason;
-  w->time = plus(w->time, passed);
+  add_blocked(&g->rest->waited, g->reason, passed);
   histogram_add(waits_of(g->to, g->reason), passed, g->since, g->id);
 }
 
@@ -237,10 +237,10 @@ static RARE void pass_any(digest *d, const gotrace_event *e) {
     if (e->kind == GOTRACE_V2_GO_CREATE || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
         e->kind == GOTRACE_V2_GO_CREATE_SYSCALL) {
       g->to = NULL;
-      g->special = 0;
       g->asks = false;
       g->is_new = true;
-      g->made_by = e->kind == GOTRACE_V2_GO_CREATE_SYSCALL ? 0 : e->args[1];
+      g->special = 0;
+      g->rest->made_by = e->kind == GOTRACE_V2_GO_CREATE_SYSCALL ? 0 : e->args[1];
     }
   }
   pass(d, e);
@@ -252,12 +252,11 @@ static RARE void pass_any(digest *d, const gotrace_event *e) {
 static inline void take(digest *d, const gotrace_event *e) {
   digested *g;
   uint32_t reason;
-  d->kinds[e->kind] += !e->implied;
-  d->specs[e->kind] = e->spec;
   if (__builtin_expect(e->implied, false)) {
     pass_any(d, e);
     return;
   }
+  d->kinds[e->kind]++;
   switch (e->kind) {
   case GOTRACE_V2_GO_START:
     g = find(d, e->args[0]);
@@ -266,7 +265,7 @@ static inline void take(digest *d, const gotrace_event *e) {
       return;
     }
     end_runnable(d, g, e->time);
-    g->m = e->m;
+    g->m = (uint64_t)e->m;
     become(g, GO_RUNNING, e->time);
     return;
   case GOTRACE_V2_GO_UNBLOCK:
@@ -275,7 +274,7 @@ static inline void take(digest *d, const gotrace_event *e) {
       pass_start(d, g, e, GO_RUNNABLE);
       return;
     }
-    end_wait(d, g, e->time);
+    end_wait(g, e->time);
     become(g, GO_RUNNABLE, e->time);
     return;
   case GOTRACE_V2_GO_STOP:
@@ -330,7 +329,6 @@ void digest_take(digest *d, const gotrace_event *const *events, size_t count) {
   for (i = 0; i < count; i++) { /* fetched at once, so that they do not wait for one another */
     const digested *g = likely(d, events[i]);
     __builtin_prefetch(g);
-    __builtin_prefetch((const char *)g + 64);
   }
   for (i = 0; i < count; i++) take(d, events[i]);
   d->events += count;
@@ -340,7 +338,10 @@ void digest_take(digest *d, const gotrace_event *const *events, size_t count) {
 /* ----------------------------------------------------------------------------------------------- begin and end ---- */
 
 void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *decoder) {
+  size_t count, i;
+  const gotrace_event_spec *specs = gotrace_event_specs(2, &count);
   memset(d, 0, sizeof *d);
+  for (i = 0; i < count; i++) d->specs[specs[i].number & 0xff] = &specs[i];
   d->host = host;
   d->decoder = decoder;
 }

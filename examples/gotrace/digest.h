@@ -21,25 +21,28 @@
 #include "world.h"
 
 #define LATENCIES 10
-#define DIGESTED_WAITS 2
 
 enum { HAS_LABEL = 1, IN_ASSIST = 2, WAITS_FOREVER = 4 };
 
-typedef struct digested { /* a goroutine */
+typedef struct digested_rest { /* what is not needed for each event */
+  times waited;                /* `blocked`: of which the host has not heard */
+  uint64_t made_by;            /* stack of its creation since the digest began: what it began with; 0: none */
+} digested_rest;
+
+typedef struct digested { /* a goroutine, in a line of the cache */
   uint64_t id;
   int64_t since;             /* when it got its status */
   group *to;                 /* gets its stretches; NULL: not admitted */
   int64_t running, runnable; /* nanoseconds of which the host has not heard */
-  int64_t m;                 /* where it runs */
-  uint32_t reason;           /* why it waits */
-  uint8_t status;            /* of world.h, if known; else only the host knows */
-  bool known;
-  bool ahead;       /* the host has not heard of its status, and times */
-  bool asks;        /* the host is to be asked again before more is digested */
-  bool is_new;      /* created since the digest began */
-  uint8_t special;  /* HAS_LABEL, ... */
-  uint64_t made_by; /* stack of its creation since: what it began with; 0: none */
-  reason_time waits[DIGESTED_WAITS]; /* likewise */
+  digested_rest *rest;
+  uint64_t m;      /* where it runs */
+  uint32_t reason; /* why it waits */
+  uint8_t status;  /* of world.h, if known; else only the host knows */
+  uint8_t special; /* HAS_LABEL, ... */
+  bool known : 1;
+  bool ahead : 1;  /* the host has not heard of its status, and times */
+  bool asks : 1;   /* the host is to be asked again before more is digested */
+  bool is_new : 1; /* created since the digest began */
 } digested;
 
 typedef struct long_wait { /* for a proc */
@@ -77,12 +80,12 @@ typedef struct digest {
     bool known;
   } reasons[64]; /* those asked for last */
   /* For the host. */
-  uint64_t events, kinds[256]; /* in the file, by kind */
-  const gotrace_event_spec *specs[256];
-  int64_t first, last;   /* times of the first and last event */
-  uint64_t offset;     /* of the last event */
-  bool admitted;       /* a goroutine is, or was */
-  long_wait worst[LATENCIES]; /* longest first */
+  uint64_t events, kinds[256];          /* how many of a kind are in the file */
+  const gotrace_event_spec *specs[256]; /* of kinds */
+  int64_t first, last;                  /* times of the first and last event */
+  uint64_t offset;                      /* of the last event */
+  bool admitted;                        /* a goroutine is, or was */
+  long_wait worst[LATENCIES];           /* longest first */
   unsigned worst_count;
 } digest;
 
@@ -93,7 +96,7 @@ typedef struct digest_host {
   /* The goroutine's status, and what is to be added to its times. */
   void (*catch_up)(digest *d, const digested *g);
   /* Gets the goroutine's stretches from an event on that was passed on and stopped it. NULL: not now. */
-  group *(*admit)(digest *d, digested *g, const gotrace_event *stop);
+  group *(*admit)(digest *d, const digested *g, const gotrace_event *stop);
   /* The place of a wait's reason in groups; PASS_ON: a goroutine that waits for that is not digested. */
   uint32_t (*reason)(digest *d, uint64_t string);
 } digest_host;

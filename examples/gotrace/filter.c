@@ -318,7 +318,8 @@ bool filter_op(filter *f, world *w, const op *o) {
     break;
   default: break;
   }
-  if (event_concerns(o->kind) == 'r' || o->kind == GOTRACE_V2_STW_BEGIN) k.reason = text.data, k.reason_size = text.size;
+  if (event_concerns(o->kind) == 'r' || o->kind == GOTRACE_V2_STW_BEGIN)
+    k.reason = text.data, k.reason_size = text.size;
   if (f->set->by[BY_FUNCTION]) {
     if (o->kind == GOTRACE_V2_CPU_SAMPLE) g = world_go(w, k.g);
     if (g) k.functions[0] = name_of(g);

@@ -83,37 +83,42 @@ static void play_event(const recording *r, const uint8_t **at, gotrace_event *e,
 
 static void record_go(digest *d, const digested *g) {
   recording *r = (recording *)d;
-  uint8_t *begin = room(r, 0), *at = begin;
-  unsigned i;
+  const times *t = &g->rest->waited;
+  uint8_t *begin = room(r, t->blocked_count * (size_t)(2 * GOTRACE_BYTES_PER_NUMBER)), *at = begin;
+  uint32_t i;
   *at++ = 0; /* no event's kind */
   at = encode_small(at, g->id);
   at = encode_signed(at, (int64_t)((uint64_t)g->since - (uint64_t)r->time));
   at = encode_small(at, g->status);
-  at = encode_signed(at, g->m);
+  at = encode_small(at, g->m);
   at = encode_small(at, g->reason);
   at = encode_signed(at, g->running);
   at = encode_signed(at, g->runnable);
-  for (i = 0; i < DIGESTED_WAITS; i++) {
-    at = encode_small(at, g->waits[i].reason);
-    at = encode_signed(at, g->waits[i].time);
+  at = encode_small(at, t->blocked_count);
+  for (i = 0; i < t->blocked_count; i++) {
+    at = encode_small(at, t->blocked[i].reason);
+    at = encode_signed(at, t->blocked[i].time);
   }
   r->stream.size += (size_t)(at - begin);
 }
 
-static void play_go(const uint8_t **at, digested *g, int64_t time) {
-  unsigned i;
-  memset(g, 0, sizeof *g);
+static void play_go(const uint8_t **at, recorded *item, int64_t time) {
+  digested *g = &item->go;
+  times *t = &item->rest.waited;
+  uint32_t count;
   ++*at;
+  g->rest = &item->rest;
   g->id = get(at);
   g->since = (int64_t)((uint64_t)time + (uint64_t)get_signed(at));
   g->status = (uint8_t)get(at);
-  g->m = get_signed(at);
+  g->m = get(at);
   g->reason = (uint32_t)get(at);
   g->running = get_signed(at);
   g->runnable = get_signed(at);
-  for (i = 0; i < DIGESTED_WAITS; i++) {
-    g->waits[i].reason = (uint32_t)get(at);
-    g->waits[i].time = get_signed(at);
+  t->blocked_count = 0;
+  for (count = (uint32_t)get(at); count; count--) {
+    uint32_t reason = (uint32_t)get(at);
+    add_new_blocked(t, reason, get_signed(at));
   }
 }
 
@@ -122,7 +127,7 @@ bool recording_play(const recording *r, size_t *position, recorded *item, int64_
   if (*position == r->stream.size) return false;
   item->is_event = *at != 0;
   if (item->is_event) play_event(r, &at, &item->event, time);
-  else play_go(&at, &item->go, *time);
+  else play_go(&at, item, *time);
   *position = (size_t)(at - r->stream.data);
   return true;
 }
@@ -158,14 +163,14 @@ static recorded_group *group_named(recording *r, const char *name, size_t size) 
   return known;
 }
 
-static group *admit(digest *d, digested *g, const gotrace_event *stop) {
+static group *admit(digest *d, const digested *g, const gotrace_event *stop) {
   recording *r = (recording *)d;
   recorded_group *to;
   const char *name;
   size_t size = 0;
   if (g->special || g->to) return g->special ? NULL : g->to;
-  if (g->is_new && g->made_by) {
-    name = function_of(d->decoder, g->made_by, false, &size);
+  if (g->is_new && g->rest->made_by) {
+    name = function_of(d->decoder, g->rest->made_by, false, &size);
     if (!name) return NULL; /* it will never have one */
   } else {
     name = function_of(d->decoder, stop->stack, true, &size);
@@ -189,7 +194,8 @@ static uint32_t reason(digest *d, uint64_t string) {
   const char *data;
   size_t size;
   uint32_t i;
-  if (string && gotrace_decoder_string(d->decoder, string, &data, &size) && size == 7 && memcmp(data, "forever", 7) == 0)
+  if (string && gotrace_decoder_string(d->decoder, string, &data, &size) && size == 7 &&
+      memcmp(data, "forever", 7) == 0)
     return PASS_ON;
   for (i = 0; i < r->reason_count; i++)
     if (r->reasons[i] == string) return i;

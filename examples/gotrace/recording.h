@@ -16,10 +16,10 @@
 #define OWN_GROUPS 256
 
 typedef struct recorded_group {
-  group g;           /* its name is the summary's */
-  bool is_named;     /* the summary has named it */
-  bool is_made;      /* of goroutines that were created in the generation, so its function is known: */
-  const char *name;  /* the decoder's */
+  group g;          /* its name is the summary's */
+  bool is_named;    /* the summary has named it */
+  bool is_made;     /* of goroutines that were created in the generation, so its function is known: */
+  const char *name; /* the decoder's */
   size_t name_size;
   struct recorded_group *next;
 } recorded_group;
@@ -48,11 +48,12 @@ typedef struct recording {
 recording *recording_new(const gotrace_decoder *part, bool wary);
 void recording_free(recording *r);
 
-/* What is played. */
+/* What is played. Zero it first, and clear its times at the end. */
 typedef struct recorded {
   bool is_event;
   gotrace_event event; /* without offset */
-  digested go;         /* its `reason` and those of its waits: places in recording.reasons; `m`, if it runs */
+  digested go;         /* reasons: places in recording.reasons. `m`, if it runs */
+  digested_rest rest;
 } recorded;
 
 /* The next item from a position on, which starts at 0; false: there is none. */

@@ -45,7 +45,7 @@ static void name_task(summary *sum, task *t, uint32_t name) {
   group *named = group_of(&sum->tasks, name);
   if (t->name == named) return;
   t->name = named;
-  add_times(&named->t, &t->t);
+  add_times(&named->t, &t->t, NULL);
   clear_times(&t->t);
 }
 
@@ -128,11 +128,11 @@ static RARE void end_region(summary *sum, goroutine_summary *g, int64_t time, bo
   if (counts && !r->inherited) {
     group *of = group_of(&sum->regions, r->name);
     of->count++;
-    add_times(&of->t, &own);
+    add_times(&of->t, &own, NULL);
     histogram_add(&of->whole, between(begin, time), begin, g->g->id);
   }
   g->region_count--;
-  add_times(times_of(g), &own);
+  add_times(times_of(g), &own, NULL);
   clear_times(&own);
 }
 
@@ -226,7 +226,7 @@ static RARE void end_goroutine(summary *sum, goroutine_summary *g, int64_t time,
   if (!g->dead) g->ended = time;
   g->has_ended = ended;
   while (g->region_count) end_region(sum, g, time, !runtimes);
-  add_times(&g->function->t, &g->t);
+  add_times(&g->function->t, &g->t, NULL);
   if (g->counted && sum->each) sum->each->goroutine(sum->each, sum, g);
   end_syscall(g);
   g->g->summary = NULL;
@@ -286,8 +286,7 @@ static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part)
   case GO_RUNNABLE:
     account(sum, g, GO_RUNNABLE, 0, since, part->end);
     if (part->by && part->by->kind == GOTRACE_V2_GO_START && part->by->name) return; /* a switch: it did not wait */
-    if (part->next == GO_RUNNING)
-      note_latency(sum, (latency){passed, part->begin, part->g->id, name_of(part->g)});
+    if (part->next == GO_RUNNING) note_latency(sum, (latency){passed, part->begin, part->g->id, name_of(part->g)});
     single = &to->runnable;
     break;
   case GO_SYSCALL:
@@ -366,7 +365,7 @@ static void take_region(summary *sum, goroutine *of, const op *o) {
     task_of(sum, o->id);
     push_region(g, o->name, o->id, g->created, false);
     g->regions[0].has_begun = false;
-    add_times(&g->regions[0].own, &g->t);
+    add_times(&g->regions[0].own, &g->t, NULL);
     clear_times(&g->t);
   }
   end_region(sum, g, o->time, true);
@@ -525,15 +524,17 @@ static void host_pass(digest *d, const gotrace_event *e) { pass_event(sum_of(d),
 static void catch_up(summary *sum, const digested *d, uint32_t reason, const uint32_t *reasons) {
   goroutine *g = world_go(&sum->s.w, d->id);
   goroutine_summary *of = g ? g->summary : NULL;
-  unsigned i;
+  const times *waited = &d->rest->waited;
+  uint32_t i;
   if (!of) return;
   account_time(sum, of, GO_RUNNING, 0, d->running);
   account_time(sum, of, GO_RUNNABLE, 0, d->runnable);
-  for (i = 0; i < DIGESTED_WAITS; i++)
-    if (d->waits[i].time) /* its reason is not valid otherwise */
-      account_time(sum, of, GO_WAITING, reasons ? reasons[d->waits[i].reason] : d->waits[i].reason, d->waits[i].time);
+  for (i = 0; i < waited->blocked_count; i++) {
+    uint32_t place = waited->blocked[i].reason;
+    account_time(sum, of, GO_WAITING, reasons ? reasons[place] : place, waited->blocked[i].time);
+  }
   of->last = d->since;
-  world_catch_up(&sum->s.w, g, d->since, d->status, d->status == GO_RUNNING ? (uint64_t)d->m : NOBODY,
+  world_catch_up(&sum->s.w, g, d->since, d->status, d->status == GO_RUNNING ? d->m : NOBODY,
                  d->status == GO_WAITING ? sum->reasons[reason].name : 0);
 }
 
@@ -545,7 +546,7 @@ static bool is_plain(const goroutine *g) {
   return of && of->function && !of->function->others && !of->dead && !g->collects;
 }
 
-static group *host_admit(digest *d, digested *g, const gotrace_event *stop) {
+static group *host_admit(digest *d, const digested *g, const gotrace_event *stop) {
   const goroutine *of = world_go(&sum_of(d)->s.w, g->id);
   (void)stop;
   return is_plain(of) ? of->summary->function : NULL;
@@ -638,7 +639,8 @@ static bool fits(void *context, const void *made) {
   for (i = 0; fit && i < r->go_count; i++) {
     const admitted *a = &r->gos[i];
     const goroutine *g = a->is_new ? NULL : world_go(&sum->s.w, a->id);
-    if (!a->is_new) fit = is_plain(g) && name_group(a->to, g->summary->function->name);
+    if (a->is_new) continue;
+    fit = is_plain(g) && name_group(a->to, g->summary->function->name);
   }
   if (!fit) __atomic_store_n(&sum->wary, true, __ATOMIC_RELAXED);
   return fit && sum->functions.count + made_groups < MOST_GROUPS;
@@ -649,6 +651,7 @@ static void play(summary *sum, const recording *r, uint32_t *reasons) {
   int64_t time = 0;
   recorded item;
   uint32_t known = 0;
+  memset(&item, 0, sizeof item);
   while (recording_play(r, &position, &item, &time)) {
     if (item.is_event) {
       pass_event(sum, &item.event);
@@ -658,6 +661,7 @@ static void play(summary *sum, const recording *r, uint32_t *reasons) {
       reasons[known] = reason_of_text(sum, pool_take_text(r->d.decoder, r->reasons[known]));
     catch_up(sum, &item.go, reasons[item.go.reason], reasons);
   }
+  clear_times(&item.rest.waited);
 }
 
 static void join(void *context, void *made) {
@@ -683,6 +687,52 @@ static void merge_reasons(summary *sum) {
   for (f = sum->functions.list; f; f = f->next)
     for (i = 0; i < f->blocked_count; i++)
       if (f->blocked[i]) histogram_merge(&sum->reasons[i].waits, f->blocked[i]);
+}
+
+/* Moves what groups have by reason to other places. */
+static void move_reasons(groups *all, const uint32_t *places, uint32_t count) {
+  group *g;
+  uint32_t i, j;
+  for (g = all->list; g; g = g->next) {
+    histogram **moved = resize(NULL, (count + 1) * sizeof *moved);
+    reason_time *waits = g->t.blocked;
+    memset(moved, 0, (count + 1) * sizeof *moved);
+    for (i = 0; i < g->blocked_count; i++)
+      if (g->blocked[i]) moved[places[i]] = g->blocked[i];
+    free(g->blocked);
+    g->blocked = moved;
+    g->blocked_count = count + 1;
+    for (i = 0; i < g->t.blocked_count; i++) {
+      reason_time time = {places[waits[i].reason], waits[i].time};
+      for (j = i; j > 0 && waits[j - 1].reason > time.reason; j--) waits[j] = waits[j - 1];
+      waits[j] = time;
+    }
+  }
+}
+
+/* The reasons for which most time was waited come first, whatever the order in which they were met. */
+static void order_reasons(summary *sum) {
+  wait_reason met[MOST_REASONS];
+  uint32_t order[MOST_REASONS], places[MOST_REASONS + 1], i, j;
+  memcpy(met, sum->reasons, sizeof met);
+  for (i = 0; i < sum->reason_count; i++) {
+    for (j = i; j > 0; j--) {
+      const wait_reason *before = &met[order[j - 1]];
+      if (before->waits.total > met[i].waits.total ||
+          (before->waits.total == met[i].waits.total && text_order(before->name, met[i].name) < 0))
+        break;
+      order[j] = order[j - 1];
+    }
+    order[j] = i;
+  }
+  for (i = 0; i < sum->reason_count; i++) {
+    places[order[i]] = i;
+    sum->reasons[i] = met[order[i]];
+  }
+  for (i = sum->reason_count; i <= MOST_REASONS; i++) places[i] = i;
+  move_reasons(&sum->functions, places, MOST_REASONS);
+  move_reasons(&sum->tasks, places, MOST_REASONS);
+  move_reasons(&sum->regions, places, MOST_REASONS);
 }
 
 gotrace_result summarize(summary *sum, input *in, const settings *set) {
@@ -717,6 +767,7 @@ gotrace_result summarize(summary *sum, input *in, const settings *set) {
     if (t->name) t->name->count++;
     if (sum->each && t->id) sum->each->task(sum->each, sum, t);
   }
+  order_reasons(sum);
   return result;
 }
 

@@ -111,7 +111,7 @@ typedef struct summary {
   const goroutine *forever; /* is about to block for good */
   uint32_t forever_text;
   unsigned jobs;
-  bool wary; /* a recording did not fit: see recording.h */
+  bool wary;     /* a recording did not fit: see recording.h */
   details *each; /* NULL: nobody wants them */
 } summary;
 
