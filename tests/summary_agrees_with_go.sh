@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `gotrace info` finds in traces what Go 1.27's summarizer finds, to the nanosecond (summary_agrees_with_go.py). What it
-# says of the parts of a trace adds up to what it says of the whole (parts_add_up.py).
+# says of the parts of a trace adds up to what it says of the whole (parts_add_up.py), and it says the same on one thread
+# and on several (info_jobs.py).
 #
 #     tests/summary_agrees_with_go.sh examples     traces that the examples write
 #     tests/summary_agrees_with_go.sh canned       the traces in Go's sources
@@ -34,3 +35,4 @@ elif [ -z "$(compgen -G "$traces/*.trace")" ]; then
 fi
 tests/summary_agrees_with_go.py build/examples/gotrace "$program" "$traces"/*.trace
 tests/parts_add_up.py build/examples/gotrace "$traces"/*.trace
+tests/info_jobs.py build/examples/gotrace "$traces"/*.trace

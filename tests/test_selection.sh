@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # The options that select a part of a trace, in `gotrace dump` and `gotrace info`, against what a simpler program
-# (test_selection.py) makes of the output of `gotrace dump --json`; and parts_add_up.py.
+# (test_selection.py) makes of the output of `gotrace dump --json`; parts_add_up.py, and info_jobs.py.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-make -s build/examples/gotrace build/examples/scheduler build/tests/quick/hello_formats
+make -s build/examples/gotrace build/examples/scheduler build/examples/flight build/tests/quick/hello_formats
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 for format in 1.21 1.26; do
   build/examples/scheduler -j 4 -o "$dir/scheduler-$format.trace" -f $format examples tests >/dev/null 2>&1
   build/tests/quick/hello_formats -o "$dir/hello-$format.trace" -f $format >/dev/null 2>&1
 done
+build/examples/flight -t 1.5 -o "$dir/flight.trace" -f 1.26 >/dev/null 2>&1
 tests/test_selection.py build/examples/gotrace "$dir"/*.trace
 tests/parts_add_up.py build/examples/gotrace "$dir"/*.trace
+tests/info_jobs.py -n 400 build/examples/gotrace "$dir"/*.trace

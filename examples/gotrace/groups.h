@@ -59,9 +59,9 @@ static inline int64_t plus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a 
 void add_new_blocked(times *t, uint32_t reason, int64_t time); /* the rest of add_blocked() */
 
 static inline void add_blocked(times *t, uint32_t reason, int64_t time) {
-  reason_time *at = t->blocked, *end = at + t->blocked_count;
-  while (at < end && at->reason != reason) at++;
-  if (at < end) at->time = plus(at->time, time);
+  uint32_t i = 0;
+  while (i < t->blocked_count && t->blocked[i].reason != reason) i++;
+  if (i < t->blocked_count) t->blocked[i].time = plus(t->blocked[i].time, time);
   else add_new_blocked(t, reason, time);
 }
 

@@ -46,19 +46,16 @@ void histogram_merge(histogram *into, const histogram *from) {
   unsigned page, bucket;
   uint64_t i;
   if (!from->count) return;
-  if (into->count + from->count <= HISTOGRAM_EXACT) {
-    for (i = 0; i < from->count; i++) histogram_add(into, from->in.few[i], from->when, from->who);
-    if (from->longest == into->longest && !into->who) into->when = from->when, into->who = from->who;
+  histogram_note(into, from->longest, from->when, from->who);
+  into->squares += from->squares;
+  into->total = into->total > INT64_MAX - from->total ? INT64_MAX : into->total + from->total;
+  if (from->count <= HISTOGRAM_EXACT) {
+    for (i = 0; i < from->count; i++) histogram_add_first(into, from->in.few[i]);
     return;
   }
   if (into->count <= HISTOGRAM_EXACT) spread(into);
-  if (from->longest > into->longest || !into->count)
-    into->longest = from->longest, into->when = from->when, into->who = from->who;
-  into->squares += from->squares;
-  into->total = into->total > INT64_MAX - from->total ? INT64_MAX : into->total + from->total;
   into->count += from->count;
-  for (i = 0; from->count <= HISTOGRAM_EXACT && i < from->count; i++) put_count(into, from->in.few[i], 1);
-  for (page = 0; from->count > HISTOGRAM_EXACT && page <= HISTOGRAM_PAGES; page++)
+  for (page = 0; page <= HISTOGRAM_PAGES; page++)
     for (bucket = 0; from->in.pages[page] && bucket < HISTOGRAM_PAGE; bucket++)
       if (from->in.pages[page][bucket]) put_count(into, bucket_begin(page, bucket), from->in.pages[page][bucket]);
 }

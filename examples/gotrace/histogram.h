@@ -15,8 +15,8 @@
 
 typedef struct histogram {
   uint64_t count, total; /* of durations, and their sum, in nanoseconds */
-  int64_t longest, when; /* the longest, and when it began */
-  uint64_t who;          /* the goroutine of the longest */
+  int64_t longest, when; /* the longest, and when it began: the first of equal ones */
+  uint64_t who;          /* the goroutine of the longest: that with the smallest id */
   double squares;        /* sum of the durations' squares */
   union {
     int64_t *few;     /* up to HISTOGRAM_EXACT durations */
@@ -34,9 +34,18 @@ static inline unsigned histogram_place(int64_t duration, unsigned *bucket) {
   return bits - 7;
 }
 
+/* Notes the longest, whatever the order in which durations come. */
+static inline void histogram_note(histogram *h, int64_t duration, int64_t when, uint64_t who) {
+  if (h->count && duration < h->longest) return;
+  if (h->count && duration == h->longest && (when > h->when || (when == h->when && who >= h->who))) return;
+  h->longest = duration;
+  h->when = when;
+  h->who = who;
+}
+
 static inline void histogram_add(histogram *h, int64_t duration, int64_t when, uint64_t who) {
   if (duration < 0) duration = 0;
-  if (duration > h->longest || !h->count) h->longest = duration, h->when = when, h->who = who;
+  histogram_note(h, duration, when, who);
   h->squares += (double)duration * (double)duration;
   h->total = h->total > INT64_MAX - (uint64_t)duration ? INT64_MAX : h->total + (uint64_t)duration;
   if (h->count > HISTOGRAM_EXACT) {

@@ -14,17 +14,24 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The header's maps take their memory and their seed from a decoder. This one reads no trace. */
-static gotrace_decoder owner;
+/* The header's maps take their memory and their seed from a decoder. This one reads no trace. A thread has its own,
+ * since a decoder counts what it allocates; the seed is the same, so that maps can be handed over. */
+static _Thread_local gotrace_decoder a_decoder;
+static uint64_t seed;
+
+static gotrace_decoder *owner(void) {
+  a_decoder.seed = seed;
+  return &a_decoder;
+}
 
 void seed_hashes(void) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
-  owner.seed = gotrace__mix((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30, (uint64_t)getpid() << 40);
-  owner.seed ^= (uint64_t)(uintptr_t)&now;
+  seed = gotrace__mix((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30, (uint64_t)getpid() << 40);
+  seed ^= (uint64_t)(uintptr_t)&now;
 }
 
-uint64_t hash_of(const void *data, size_t size) { return gotrace__hash_from(owner.seed, (const char *)data, size); }
+uint64_t hash_of(const void *data, size_t size) { return gotrace__hash_from(seed, (const char *)data, size); }
 
 uint8_t *encode_number(uint8_t *at, uint64_t value) { return gotrace__put_varint(at, value); }
 
@@ -148,7 +155,7 @@ struct map_places {
 };
 
 void *map_get(const map *m, uint64_t key) {
-  uint32_t place = m->places ? gotrace__map_get(&owner, &m->places->map, key) : 0;
+  uint32_t place = m->places ? gotrace__map_get(owner(), &m->places->map, key) : 0;
   return place ? m->values[place - 1] : NULL;
 }
 
@@ -158,17 +165,17 @@ void map_put(map *m, uint64_t key, void *value) {
     m->places = resize(NULL, sizeof *m->places);
     memset(m->places, 0, sizeof *m->places);
   }
-  place = gotrace__map_get(&owner, &m->places->map, key);
+  place = gotrace__map_get(owner(), &m->places->map, key);
   if (!place) {
     GROW(m->values, m->count, m->capacity);
     place = (uint32_t)++m->count;
-    if (!gotrace__map_add(&owner, &m->places->map, key, place)) fail("out of memory");
+    if (!gotrace__map_add(owner(), &m->places->map, key, place)) fail("out of memory");
   }
   m->values[place - 1] = value;
 }
 
 void map_free(map *m) {
-  if (m->places) gotrace__map_free(&owner, &m->places->map);
+  if (m->places) gotrace__map_free(owner(), &m->places->map);
   free(m->places);
   free(m->values);
   memset(m, 0, sizeof *m);

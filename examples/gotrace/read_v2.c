@@ -254,6 +254,7 @@ static bool take_often(source *s, const gotrace_event *e, thread *m) {
 
 void take_v2(source *s, const gotrace_event *e) {
   thread *m = source_thread(s, e->m); /* known from now on, whatever the event */
+  s->event = e;
   if (s->to->as_go) {
     if (!e->implied && take_often(s, e, m)) return;
     if (take_as_go(s, e, m)) return;

@@ -83,6 +83,7 @@ void take_modules(source *s) {
 
 void source_end(source *s) {
   int64_t end;
+  s->event = NULL;
   if (!s->format) return; /* not even a header was read */
   if (s->to->family == 1) v1_give_intros(s);
   give_held(s);
@@ -196,6 +197,7 @@ gotrace_result source_read(source *s, watch_fn *watch, void *context) {
     if (to->family == 1) take_v1(s, e);
     else take_v2(s, e);
     if (!s->over) continue;
+    s->event = NULL;
     if (to->as_go && to->family == 1) v1_later_statuses(s, e);
     else if (to->as_go && s->w.generation <= 1) take_later_statuses(s, e);
     return GOTRACE_END_OF_TRACE;

@@ -51,11 +51,13 @@ typedef struct source {
   input *in;
   world w;
   consumer *to;
-  int format;            /* of the input */
-  int64_t from, until;   /* the part that the consumer gets, counted from the first event */
-  int64_t first, end;    /* times of the trace's first event and of the last one read */
-  int64_t start;         /* time of the first event read: earlier generations are skipped if `from` is after them */
-  uint64_t events;       /* number of events read */
+  int format;          /* of the input */
+  int64_t from, until; /* the part that the consumer gets, counted from the first event */
+  int64_t first, end;  /* times of the trace's first event and of the last one read */
+  int64_t start;       /* time of the first event read: earlier generations are skipped if `from` is after them */
+  uint64_t events;     /* number of events read */
+  const gotrace_event
+      *event;            /* v2: that of which operations are given; NULL: at the end of the trace, or of the part */
   bool plain;            /* nothing is to be left out or changed: a short way */
   bool any, begun, over; /* an event was read; the consumer has begun; `until` has passed */
   /* v1. */

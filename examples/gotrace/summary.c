@@ -256,18 +256,31 @@ static void note_latency(summary *sum, latency new) {
   worst[i] = new;
 }
 
-static void add_to_places(const goroutine_summary *g, const stretch *part) {
+/* Running counts for the thread and the proc on which the goroutine's own event ends it. In a damaged trace, statuses
+ * may have moved both, and the world may see them elsewhere. */
+static void add_running_to_places(summary *sum, const stretch *part, int64_t passed) {
+  const gotrace_event *e = sum->s.event;
+  thread *m = part->g->m;
+  proc *p = m ? m->p : NULL;
+  if (e && e->g == (int64_t)part->g->id && e->m != GOTRACE_NO_ID) {
+    m = world_thread(&sum->s.w, (uint64_t)e->m);
+    p = e->p == GOTRACE_NO_ID ? NULL : world_proc(&sum->s.w, (uint64_t)e->p, true);
+  }
+  if (m) m->of_running = plus(m->of_running, passed);
+  if (p) p->of_running = plus(p->of_running, passed);
+}
+
+static void add_to_places(summary *sum, const goroutine_summary *g, const stretch *part) {
   int64_t passed = between(part->begin, part->end);
   thread *m = part->g->m;
-  if (part->status == GO_SYSCALL) {
-    if (m) m->of_syscalls = plus(m->of_syscalls, passed);
-    if (!g->p) return;
-    if (g->left_proc != NONE) passed = between(part->begin, g->left_proc);
-    g->p->of_syscalls = plus(g->p->of_syscalls, passed);
-  } else if (m) {
-    m->of_running = plus(m->of_running, passed);
-    if (m->p) m->p->of_running = plus(m->p->of_running, passed);
+  if (part->status == GO_RUNNING) {
+    add_running_to_places(sum, part, passed);
+    return;
   }
+  if (m) m->of_syscalls = plus(m->of_syscalls, passed);
+  if (!g->p) return;
+  if (g->left_proc != NONE) passed = between(part->begin, g->left_proc);
+  g->p->of_syscalls = plus(g->p->of_syscalls, passed);
 }
 
 static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part) {
@@ -280,7 +293,7 @@ static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part)
   switch (part->status) {
   case GO_RUNNING:
     account(sum, g, GO_RUNNING, 0, since, part->end);
-    add_to_places(g, part);
+    add_to_places(sum, g, part);
     single = &to->running;
     break;
   case GO_RUNNABLE:
@@ -291,7 +304,7 @@ static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part)
     break;
   case GO_SYSCALL:
     account_syscall(sum, g, part->end);
-    add_to_places(g, part);
+    add_to_places(sum, g, part);
     single = &to->syscall;
     break;
   default:

@@ -1,6 +1,8 @@
 /* summary.h - what goroutines, tasks, regions and the collector did, added up
  *
  *     summary.c    gathers: a consumer of operations and stretches
+ *     digest.c     adds up what most events say without making operations of them
+ *     recording.c  what another thread finds in a later generation, until summary.c comes to it
  *     collector.c  pauses, collections, mutator utilization
  *     groups.c     times by what has a name
  *     histogram.c  durations, their percentiles

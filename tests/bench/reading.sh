@@ -6,7 +6,8 @@
 # Uses traces of 10 and 100 MB that programs of Go 1.21 (v1) and 1.27 (v2) write, with 8 goroutines and with 20,000,
 # most of which start, block and are unblocked. Prints a table with the target ratios; batched: gotrace_decoder_next_batch. A line reports a Go release that
 # is missing. The readers are timed on a trace in memory; their memory is measured on the file.
-# Then the processor times (user and system) of `gotrace info` and `gotrace check --jobs=1` on the traces of 10 MB.
+# Then the processor times (user and system) of `gotrace info --jobs=1` and `gotrace check --jobs=1` on the traces of 10
+# MB, and how much faster two threads are than one, with traces of many generations.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -42,17 +43,30 @@ for size in $sizes; do
   done
 done
 
-least() { # least COMMAND...: the least seconds that it takes in 7 runs
-  local TIMEFORMAT='%U %S'
+least() { # least FORMAT COMMAND...: the least seconds that it takes in 7 runs; FORMAT: of the shell's `time`
+  local TIMEFORMAT=$1
+  shift
   for _ in 1 2 3 4 5 6 7; do { time "$@" >/dev/null; } 2>&1; done | awk '{ print $1 + $2 }' | sort -g | head -n 1
 }
 
 make -s build/examples/gotrace
+gotrace=build/examples/gotrace
 printf '\n%-24s %12s %12s %12s\n' 'gotrace info' 'check, s' 'info, s' 'info / check'
-for trace in "$dir"/*-10-*.trace; do
+for trace in "$dir"/1.*-10-*.trace; do
   [ -e "$trace" ] || continue
-  awk -v name="$(basename "$trace" .trace)" -v check="$(least build/examples/gotrace check --jobs=1 "$trace")" \
-    -v info="$(least build/examples/gotrace info "$trace")" 'BEGIN {
+  awk -v name="$(basename "$trace" .trace)" -v check="$(least '%U %S' $gotrace check --jobs=1 "$trace")" \
+    -v info="$(least '%U %S' $gotrace info --jobs=1 "$trace")" 'BEGIN {
       printf "%-24s %12.3f %12.3f %12.2f%s\n", name, check, info, info / check, (info / check > 1.5 ? "  1.5" : "") }'
+done
+printf '\n%-40s %12s %12s %12s\n' 'elapsed' '1 thread, s' '2 threads, s' 'ratio'
+for goroutines in 8 20000; do
+  trace=$dir/generations-$goroutines.trace
+  [ -e "$trace" ] || GODEBUG=traceadvanceperiod=150000000 \
+    sh tests/go/write_traces.sh --big "$trace" "${sizes##* }"000000 $goroutines 1.27 >/dev/null || continue
+  for command in check info; do
+    awk -v name="$command, ${sizes##* } MB, $goroutines goroutines" -v one="$(least %R $gotrace $command --jobs=1 "$trace")" \
+      -v two="$(least %R $gotrace $command --jobs=2 "$trace")" 'BEGIN {
+        printf "%-40s %12.3f %12.3f %12.2f%s\n", name, one, two, one / two, (one / two < 1.8 ? "  1.8" : "") }'
+  done
 done
 echo 'At the end of a line: the ratio that is aimed at, where it is not reached. Memory: of what Go takes.'
