@@ -11757,10 +11757,10 @@ static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t c
   return true;
 }
 
-/* Adds a new key. False: no memory, and decoding has failed. */
+/* Adds a new key. False: no memory, and decoding has failed. Counted ids that come in any order may be far from their
+ * places as long as the map is small, so each larger one is tried without hashing. */
 static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
-  if (map->used * 2 >= map->capacity &&
-      !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, map->mixed))
+  if (map->used * 2 >= map->capacity && !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, false))
     return gotrace__dec_no_memory(d), false;
   map->used++;
   return gotrace__map_put(d, map, key, value) <= GOTRACE__MAP_LONG || map->mixed ||

@@ -12,7 +12,6 @@
 typedef struct digested_block {
   struct digested_block *next;
   size_t count;
-  digested_rest rests[BLOCK];
   digested gos[BLOCK] __attribute__((aligned(LINE)));
 } digested_block;
 
@@ -38,11 +37,9 @@ static RARE digested *find_far(digest *d, uint64_t id) {
       else d->blocks = block;
       d->newest = block;
     }
-    g = &d->newest->gos[d->newest->count];
+    g = &d->newest->gos[d->newest->count++];
     memset(g, 0, sizeof *g);
     g->id = id;
-    g->rest = &d->newest->rests[d->newest->count++];
-    memset(g->rest, 0, sizeof *g->rest);
     map_put(&d->gos, id, g);
   }
   return d->near[id & d->near_mask] = g;
@@ -55,10 +52,8 @@ static inline digested *find(digest *d, uint64_t id) {
 
 static void free_gos(digest *d) {
   digested_block *block, *next;
-  size_t i;
   for (block = d->blocks; block; block = next) {
     next = block->next;
-    for (i = 0; i < block->count; i++) clear_times(&block->rests[i].waited);
     free(block);
   }
   free(d->near);
@@ -69,8 +64,9 @@ static RARE busy *far_place(busy_places *all, uint64_t id) {
   busy *place = map_get(&all->by_id, id);
   if (!place) {
     place = resize(NULL, sizeof *place);
-    *place = (busy){id, 0, NULL, all->list};
-    all->list = place;
+    *place = (busy){.id = id, .place = all->count};
+    GROW(all->all, all->count, all->capacity);
+    all->all[all->count++] = place;
     map_put(&all->by_id, id, place);
   }
   return all->near[id % COUNT(all->near)] = place;
@@ -81,20 +77,18 @@ static inline busy *place_of(busy_places *all, int64_t id) {
   return place && place->id == (uint64_t)id ? place : far_place(all, (uint64_t)id);
 }
 
-static void free_places(busy_places *all) {
-  busy *place, *next;
-  for (place = all->list; place; place = next) {
-    next = place->next;
-    free(place);
-  }
-  map_free(&all->by_id);
+static void free_places(busy_places *places) {
+  uint32_t i;
+  for (i = 0; i < places->count; i++) free(places->all[i]);
+  free(places->all);
+  map_free(&places->by_id);
 }
 
 /* --------------------------------------------------------------------------------------------------- the host ---- */
 
 /* The host shows the goroutine on its thread from now on, if it runs. */
 static inline void show(digest *d, digested *g) {
-  if (g->status == GO_RUNNING) place_of(&d->threads, (int64_t)g->m)->shown = g;
+  if (g->status == GO_RUNNING) d->threads.all[g->m]->shown = g;
 }
 
 static void settle(digest *d, digested *g) {
@@ -102,7 +96,7 @@ static void settle(digest *d, digested *g) {
   d->host->catch_up(d, g);
   show(d, g);
   g->running = g->runnable = 0;
-  g->rest->waited.blocked_count = 0;
+  memset(&g->u, 0, sizeof g->u);
   g->ahead = false;
 }
 
@@ -115,9 +109,9 @@ void digest_finish(digest *d) {
 
 /* Begins anew with goroutines: most have ended. */
 static RARE void forget(digest *d) {
-  busy *m;
+  uint32_t i;
   digest_finish(d);
-  for (m = d->threads.list; m; m = m->next) m->shown = NULL;
+  for (i = 0; i < d->threads.count; i++) d->threads.all[i]->shown = NULL;
   free_gos(d);
   d->near = NULL;
   d->blocks = d->newest = NULL;
@@ -130,14 +124,14 @@ static void pass(digest *d, const gotrace_event *e) { d->host->pass(d, e); }
 
 /* The host has just heard of the status. */
 static void set_known(digest *d, digested *g, uint8_t status, const gotrace_event *e) {
-  g->known = g->to && !g->asks;
-  g->status = status;
+  if (!g->to || g->asks) return;
+  g->status = status & 7u;
   g->since = e->time;
-  g->m = (uint64_t)e->m;
-  if (g->known) show(d, g);
+  if (status == GO_RUNNING) g->m = place_of(&d->threads, e->m)->place;
+  show(d, g);
 }
 
-static inline uint32_t reason_of(digest *d, uint64_t string) {
+static inline uint8_t reason_of(digest *d, uint64_t string) {
   size_t i = string % COUNT(d->reasons);
   if (!d->reasons[i].known || d->reasons[i].string != string) {
     d->reasons[i].known = true;
@@ -175,15 +169,22 @@ static inline void end_runnable(digest *d, digested *g, int64_t time) {
   histogram_add(&g->to->runnable, passed, g->since, g->id);
 }
 
-static inline void end_wait(digested *g, int64_t time) {
+static inline void end_wait(digest *d, digested *g, int64_t time) {
   int64_t passed = between(g->since, time);
-  add_blocked(&g->rest->waited, g->reason, passed);
+  unsigned i = 0;
+  while (i < DIGESTED_WAITS && g->u.waited[i] && g->reasons[i] != g->reason) i++;
+  if (i == DIGESTED_WAITS) {
+    settle(d, g);
+    i = 0;
+  }
+  g->reasons[i] = g->reason;
+  g->u.waited[i] = plus(g->u.waited[i], passed);
   histogram_add(waits_of(g->to, g->reason), passed, g->since, g->id);
 }
 
 /* What the goroutine does from now on. */
 static inline void become(digested *g, uint8_t status, int64_t time) {
-  g->status = status;
+  g->status = status & 7u;
   g->since = time;
   g->ahead = true;
 }
@@ -198,12 +199,14 @@ static RARE void pass_start(digest *d, digested *g, const gotrace_event *e, uint
 
 /* The event stops or blocks a goroutine that is not known, or for good. */
 static RARE void pass_stop(digest *d, digested *g, const gotrace_event *e) {
-  uint32_t reason = e->kind == GOTRACE_V2_GO_BLOCK ? reason_of(d, e->args[0]) : 0;
+  uint8_t reason = e->kind == GOTRACE_V2_GO_BLOCK ? reason_of(d, e->args[0]) : 0;
   group *to;
   settle(d, g);
   pass(d, e);
-  if (reason == PASS_ON) g->special |= WAITS_FOREVER, g->asks = true;
+  g->status = GO_NONE;
+  if (reason == PASS_ON) g->barred = g->asks = true;
   if ((!g->to || g->asks) && (to = d->host->admit(d, g, e)) != NULL) {
+    if (!g->to) memset(&g->u, 0, sizeof g->u);
     g->to = to;
     g->asks = false;
     d->admitted = true;
@@ -215,12 +218,12 @@ static RARE void pass_stop(digest *d, digested *g, const gotrace_event *e) {
 /* An event that changes something about a goroutine, its own or the one it names, that is not followed here. */
 static void pass_about(digest *d, digested *g, const gotrace_event *e) {
   settle(d, g);
-  g->known = false;
+  g->status = GO_NONE;
   switch (e->kind) {
-  case GOTRACE_V2_GO_LABEL: /* the collector's workers have labels */ g->special |= HAS_LABEL, g->asks = true; break;
+  case GOTRACE_V2_GO_LABEL: g->barred = g->asks = true; break; /* the collector's workers have labels */
   case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
-  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE: g->special |= IN_ASSIST, g->asks = true; break;
-  case GOTRACE_V2_GC_MARK_ASSIST_END: g->special &= (uint8_t)~IN_ASSIST; break;
+  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE: g->assists = g->asks = true; break;
+  case GOTRACE_V2_GC_MARK_ASSIST_END: g->assists = false; break;
   case GOTRACE_V2_GO_DESTROY:
   case GOTRACE_V2_GO_DESTROY_SYSCALL: d->ended++; break;
   default: break;
@@ -237,10 +240,9 @@ static RARE void pass_any(digest *d, const gotrace_event *e) {
     if (e->kind == GOTRACE_V2_GO_CREATE || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
         e->kind == GOTRACE_V2_GO_CREATE_SYSCALL) {
       g->to = NULL;
-      g->asks = false;
+      g->asks = g->barred = g->assists = false;
       g->is_new = true;
-      g->special = 0;
-      g->rest->made_by = e->kind == GOTRACE_V2_GO_CREATE_SYSCALL ? 0 : e->args[1];
+      g->u.made_by = e->kind == GOTRACE_V2_GO_CREATE_SYSCALL ? 0 : e->args[1];
     }
   }
   pass(d, e);
@@ -251,7 +253,7 @@ static RARE void pass_any(digest *d, const gotrace_event *e) {
 
 static inline void take(digest *d, const gotrace_event *e) {
   digested *g;
-  uint32_t reason;
+  uint8_t reason;
   if (__builtin_expect(e->implied, false)) {
     pass_any(d, e);
     return;
@@ -260,26 +262,26 @@ static inline void take(digest *d, const gotrace_event *e) {
   switch (e->kind) {
   case GOTRACE_V2_GO_START:
     g = find(d, e->args[0]);
-    if (!g->known || g->status != GO_RUNNABLE) {
+    if (g->status != GO_RUNNABLE) {
       pass_start(d, g, e, GO_RUNNING);
       return;
     }
     end_runnable(d, g, e->time);
-    g->m = (uint64_t)e->m;
+    g->m = place_of(&d->threads, e->m)->place;
     become(g, GO_RUNNING, e->time);
     return;
   case GOTRACE_V2_GO_UNBLOCK:
     g = find(d, e->args[0]);
-    if (!g->known || g->status != GO_WAITING) {
+    if (g->status != GO_WAITING) {
       pass_start(d, g, e, GO_RUNNABLE);
       return;
     }
-    end_wait(g, e->time);
+    end_wait(d, g, e->time);
     become(g, GO_RUNNABLE, e->time);
     return;
   case GOTRACE_V2_GO_STOP:
     g = find(d, (uint64_t)e->g);
-    if (!g->known || g->status != GO_RUNNING) {
+    if (g->status != GO_RUNNING) {
       pass_stop(d, g, e);
       return;
     }
@@ -288,7 +290,7 @@ static inline void take(digest *d, const gotrace_event *e) {
     return;
   case GOTRACE_V2_GO_BLOCK:
     g = find(d, (uint64_t)e->g);
-    if (!g->known || g->status != GO_RUNNING || (reason = reason_of(d, e->args[0])) == PASS_ON) {
+    if (g->status != GO_RUNNING || (reason = reason_of(d, e->args[0])) == PASS_ON) {
       pass_stop(d, g, e);
       return;
     }

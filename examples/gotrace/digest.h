@@ -22,27 +22,26 @@
 
 #define LATENCIES 10
 
-enum { HAS_LABEL = 1, IN_ASSIST = 2, WAITS_FOREVER = 4 };
-
-typedef struct digested_rest { /* what is not needed for each event */
-  times waited;                /* `blocked`: of which the host has not heard */
-  uint64_t made_by;            /* stack of its creation since the digest began: what it began with; 0: none */
-} digested_rest;
+#define DIGESTED_WAITS 2
 
 typedef struct digested { /* a goroutine, in a line of the cache */
   uint64_t id;
   int64_t since;             /* when it got its status */
   group *to;                 /* gets its stretches; NULL: not admitted */
   int64_t running, runnable; /* nanoseconds of which the host has not heard */
-  digested_rest *rest;
-  uint64_t m;      /* where it runs */
-  uint32_t reason; /* why it waits */
-  uint8_t status;  /* of world.h, if known; else only the host knows */
-  uint8_t special; /* HAS_LABEL, ... */
-  bool known : 1;
-  bool ahead : 1;  /* the host has not heard of its status, and times */
-  bool asks : 1;   /* the host is to be asked again before more is digested */
-  bool is_new : 1; /* created since the digest began */
+  union {
+    int64_t waited[DIGESTED_WAITS]; /* likewise, for `reasons` */
+    uint64_t made_by;               /* not admitted: stack of its creation, what it began with; 0: none */
+  } u;
+  uint32_t m;     /* where it runs: a place in digest.threads */
+  uint8_t reason; /* why it waits */
+  uint8_t reasons[DIGESTED_WAITS];
+  uint8_t status : 3;  /* of world.h; GO_NONE: only the host knows */
+  uint8_t ahead : 1;   /* the host has not heard of its status, and times */
+  uint8_t asks : 1;    /* the host is to be asked again before more is digested */
+  uint8_t is_new : 1;  /* created since the digest began */
+  uint8_t barred : 1;  /* for good: it has a label, or waits forever */
+  uint8_t assists : 1; /* in a mark assist */
 } digested;
 
 typedef struct long_wait { /* for a proc */
@@ -53,15 +52,16 @@ typedef struct long_wait { /* for a proc */
 
 typedef struct busy { /* a thread or proc */
   uint64_t id;
+  uint32_t place;
   int64_t running; /* nanoseconds */
   digested *shown; /* thread: that the host has there; NULL: not known */
-  struct busy *next;
 } busy;
 
 typedef struct busy_places {
   busy *near[64]; /* by id */
   map by_id;
-  busy *list;
+  busy **all;
+  uint32_t count, capacity;
 } busy_places;
 
 struct digest_host;
@@ -76,7 +76,7 @@ typedef struct digest {
   busy_places threads, procs;
   struct {
     uint64_t string;
-    uint32_t reason;
+    uint8_t reason;
     bool known;
   } reasons[64]; /* those asked for last */
   /* For the host. */
@@ -89,7 +89,7 @@ typedef struct digest {
   unsigned worst_count;
 } digest;
 
-#define PASS_ON UINT32_MAX
+#define PASS_ON UINT8_MAX
 
 typedef struct digest_host {
   void (*pass)(digest *d, const gotrace_event *e);
@@ -98,7 +98,7 @@ typedef struct digest_host {
   /* Gets the goroutine's stretches from an event on that was passed on and stopped it. NULL: not now. */
   group *(*admit)(digest *d, const digested *g, const gotrace_event *stop);
   /* The place of a wait's reason in groups; PASS_ON: a goroutine that waits for that is not digested. */
-  uint32_t (*reason)(digest *d, uint64_t string);
+  uint8_t (*reason)(digest *d, uint64_t string);
 } digest_host;
 
 void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *decoder);

@@ -83,42 +83,37 @@ static void play_event(const recording *r, const uint8_t **at, gotrace_event *e,
 
 static void record_go(digest *d, const digested *g) {
   recording *r = (recording *)d;
-  const times *t = &g->rest->waited;
-  uint8_t *begin = room(r, t->blocked_count * (size_t)(2 * GOTRACE_BYTES_PER_NUMBER)), *at = begin;
-  uint32_t i;
+  uint8_t *begin = room(r, 0), *at = begin;
+  unsigned i;
   *at++ = 0; /* no event's kind */
   at = encode_small(at, g->id);
   at = encode_signed(at, (int64_t)((uint64_t)g->since - (uint64_t)r->time));
   at = encode_small(at, g->status);
-  at = encode_small(at, g->m);
+  at = encode_small(at, d->threads.count ? d->threads.all[g->m]->id : 0);
   at = encode_small(at, g->reason);
   at = encode_signed(at, g->running);
   at = encode_signed(at, g->runnable);
-  at = encode_small(at, t->blocked_count);
-  for (i = 0; i < t->blocked_count; i++) {
-    at = encode_small(at, t->blocked[i].reason);
-    at = encode_signed(at, t->blocked[i].time);
+  for (i = 0; i < DIGESTED_WAITS; i++) {
+    at = encode_small(at, g->reasons[i]);
+    at = encode_signed(at, g->u.waited[i]);
   }
   r->stream.size += (size_t)(at - begin);
 }
 
 static void play_go(const uint8_t **at, recorded *item, int64_t time) {
   digested *g = &item->go;
-  times *t = &item->rest.waited;
-  uint32_t count;
+  unsigned i;
   ++*at;
-  g->rest = &item->rest;
   g->id = get(at);
   g->since = (int64_t)((uint64_t)time + (uint64_t)get_signed(at));
-  g->status = (uint8_t)get(at);
-  g->m = get(at);
-  g->reason = (uint32_t)get(at);
+  g->status = get(at) & 7u;
+  item->m = get(at);
+  g->reason = (uint8_t)get(at);
   g->running = get_signed(at);
   g->runnable = get_signed(at);
-  t->blocked_count = 0;
-  for (count = (uint32_t)get(at); count; count--) {
-    uint32_t reason = (uint32_t)get(at);
-    add_new_blocked(t, reason, get_signed(at));
+  for (i = 0; i < DIGESTED_WAITS; i++) {
+    g->reasons[i] = (uint8_t)get(at);
+    g->u.waited[i] = get_signed(at);
   }
 }
 
@@ -168,9 +163,10 @@ static group *admit(digest *d, const digested *g, const gotrace_event *stop) {
   recorded_group *to;
   const char *name;
   size_t size = 0;
-  if (g->special || g->to) return g->special ? NULL : g->to;
-  if (g->is_new && g->rest->made_by) {
-    name = function_of(d->decoder, g->rest->made_by, false, &size);
+  if (g->barred || g->assists) return NULL;
+  if (g->to) return g->to;
+  if (g->is_new && g->u.made_by) {
+    name = function_of(d->decoder, g->u.made_by, false, &size);
     if (!name) return NULL; /* it will never have one */
   } else {
     name = function_of(d->decoder, stop->stack, true, &size);
@@ -189,7 +185,7 @@ static group *admit(digest *d, const digested *g, const gotrace_event *stop) {
   return &to->g;
 }
 
-static uint32_t reason(digest *d, uint64_t string) {
+static uint8_t reason(digest *d, uint64_t string) {
   recording *r = (recording *)d;
   const char *data;
   size_t size;
@@ -198,11 +194,11 @@ static uint32_t reason(digest *d, uint64_t string) {
       memcmp(data, "forever", 7) == 0)
     return PASS_ON;
   for (i = 0; i < r->reason_count; i++)
-    if (r->reasons[i] == string) return i;
+    if (r->reasons[i] == string) return (uint8_t)i;
   if (i == MOST_REASONS) return PASS_ON;
   GROW(r->reasons, r->reason_count, r->reason_capacity);
   r->reasons[r->reason_count++] = string;
-  return i;
+  return (uint8_t)i;
 }
 
 /* -------------------------------------------------------------------------------------------------------- all ---- */

@@ -48,12 +48,12 @@ typedef struct recording {
 recording *recording_new(const gotrace_decoder *part, bool wary);
 void recording_free(recording *r);
 
-/* What is played. Zero it first, and clear its times at the end. */
+/* What is played. */
 typedef struct recorded {
   bool is_event;
   gotrace_event event; /* without offset */
-  digested go;         /* reasons: places in recording.reasons. `m`, if it runs */
-  digested_rest rest;
+  digested go;         /* reasons: places in recording.reasons */
+  uint64_t m;          /* its thread, if it runs */
 } recorded;
 
 /* The next item from a position on, which starts at 0; false: there is none. */

@@ -534,24 +534,25 @@ static void pass_event(summary *sum, const gotrace_event *e) {
 
 static void host_pass(digest *d, const gotrace_event *e) { pass_event(sum_of(d), e); }
 
-static void catch_up(summary *sum, const digested *d, uint32_t reason, const uint32_t *reasons) {
+/* `m`: where it runs, if it does. `reasons`: the summary's for the goroutine's; NULL: they are the same. */
+static void catch_up(summary *sum, const digested *d, uint64_t m, const uint32_t *reasons) {
   goroutine *g = world_go(&sum->s.w, d->id);
   goroutine_summary *of = g ? g->summary : NULL;
-  const times *waited = &d->rest->waited;
-  uint32_t i;
+  unsigned i;
   if (!of) return;
   account_time(sum, of, GO_RUNNING, 0, d->running);
   account_time(sum, of, GO_RUNNABLE, 0, d->runnable);
-  for (i = 0; i < waited->blocked_count; i++) {
-    uint32_t place = waited->blocked[i].reason;
-    account_time(sum, of, GO_WAITING, reasons ? reasons[place] : place, waited->blocked[i].time);
-  }
+  for (i = 0; i < DIGESTED_WAITS; i++)
+    if (d->u.waited[i]) /* its reason is not valid otherwise */
+      account_time(sum, of, GO_WAITING, reasons ? reasons[d->reasons[i]] : d->reasons[i], d->u.waited[i]);
   of->last = d->since;
-  world_catch_up(&sum->s.w, g, d->since, d->status, d->status == GO_RUNNING ? d->m : NOBODY,
-                 d->status == GO_WAITING ? sum->reasons[reason].name : 0);
+  world_catch_up(&sum->s.w, g, d->since, d->status, d->status == GO_RUNNING ? m : NOBODY,
+                 d->status == GO_WAITING ? sum->reasons[reasons ? reasons[d->reason] : d->reason].name : 0);
 }
 
-static void host_catch_up(digest *d, const digested *g) { catch_up(sum_of(d), g, g->reason, NULL); }
+static void host_catch_up(digest *d, const digested *g) {
+  catch_up(sum_of(d), g, g->status == GO_RUNNING ? d->threads.all[g->m]->id : NOBODY, NULL);
+}
 
 /* Of what is known to be like others; the collector needs all events of its goroutines. */
 static bool is_plain(const goroutine *g) {
@@ -565,29 +566,28 @@ static group *host_admit(digest *d, const digested *g, const gotrace_event *stop
   return is_plain(of) ? of->summary->function : NULL;
 }
 
-static uint32_t host_reason(digest *d, uint64_t string) {
+static uint8_t host_reason(digest *d, uint64_t string) {
   summary *sum = sum_of(d);
   uint32_t text = pool_take_text(d->decoder, string), place;
   if (text == sum->forever_text) return PASS_ON;
   place = reason_of_text(sum, text);
-  return place < MOST_REASONS ? place : PASS_ON;
+  return place < MOST_REASONS ? (uint8_t)place : PASS_ON;
 }
 
 /* Takes what the digest of a generation has found beside single goroutines. */
 static void add_digest(summary *sum, const digest *d) {
-  const busy *at;
-  unsigned i;
+  uint32_t i;
   for (i = 0; i < COUNT(d->kinds); i++) {
     sum->kinds[i] += d->kinds[i];
     if (d->specs[i]) sum->specs[i] = d->specs[i];
   }
-  for (at = d->threads.list; at; at = at->next) {
-    thread *m = world_thread(&sum->s.w, at->id);
-    m->of_running = plus(m->of_running, at->running);
+  for (i = 0; i < d->threads.count; i++) {
+    thread *m = world_thread(&sum->s.w, d->threads.all[i]->id);
+    m->of_running = plus(m->of_running, d->threads.all[i]->running);
   }
-  for (at = d->procs.list; at; at = at->next) {
-    proc *p = world_proc(&sum->s.w, at->id, true);
-    p->of_running = plus(p->of_running, at->running);
+  for (i = 0; i < d->procs.count; i++) {
+    proc *p = world_proc(&sum->s.w, d->procs.all[i]->id, true);
+    p->of_running = plus(p->of_running, d->procs.all[i]->running);
   }
   for (i = 0; i < d->worst_count; i++) {
     const long_wait *w = &d->worst[i];
@@ -659,22 +659,46 @@ static bool fits(void *context, const void *made) {
   return fit && sum->functions.count + made_groups < MOST_GROUPS;
 }
 
-static void play(summary *sum, const recording *r, uint32_t *reasons) {
-  size_t position = 0;
-  int64_t time = 0;
-  recorded item;
-  uint32_t known = 0;
-  memset(&item, 0, sizeof item);
-  while (recording_play(r, &position, &item, &time)) {
-    if (item.is_event) {
-      pass_event(sum, &item.event);
-      continue;
-    }
-    for (; known < r->reason_count; known++)
-      reasons[known] = reason_of_text(sum, pool_take_text(r->d.decoder, r->reasons[known]));
-    catch_up(sum, &item.go, reasons[item.go.reason], reasons);
+#define PLAYED 32 /* items at once */
+
+/* The next items. What is known of their goroutines is fetched at once, since these are many and lie anywhere. */
+static size_t play_some(summary *sum, const recording *r, size_t *position, int64_t *time, recorded items[PLAYED]) {
+  const world *w = &sum->s.w;
+  const goroutine *gos[PLAYED];
+  size_t count = 0, i;
+  while (count < PLAYED && recording_play(r, position, &items[count], time)) {
+    const recorded *item = &items[count];
+    uint64_t id = !item->is_event                  ? item->go.id
+                  : item->event.g != GOTRACE_NO_ID ? (uint64_t)item->event.g
+                                                   : item->event.args[0];
+    gos[count] = w->near_gos ? w->near_gos[id & w->near_mask] : NULL;
+    __builtin_prefetch(gos[count++]);
   }
-  clear_times(&item.rest.waited);
+  for (i = 0; i < count; i++)
+    if (gos[i]) {
+      __builtin_prefetch(gos[i]->summary);
+      __builtin_prefetch((const char *)gos[i]->summary + 64);
+    }
+  return count;
+}
+
+static void play(summary *sum, const recording *r, uint32_t *reasons) {
+  size_t position = 0, count, i;
+  int64_t time = 0;
+  recorded items[PLAYED];
+  uint32_t known = 0;
+  memset(items, 0, sizeof items);
+  while ((count = play_some(sum, r, &position, &time, items)) > 0) {
+    for (i = 0; i < count; i++) {
+      if (items[i].is_event) {
+        pass_event(sum, &items[i].event);
+        continue;
+      }
+      for (; known < r->reason_count; known++)
+        reasons[known] = reason_of_text(sum, pool_take_text(r->d.decoder, r->reasons[known]));
+      catch_up(sum, &items[i].go, items[i].m, reasons);
+    }
+  }
 }
 
 static void join(void *context, void *made) {
