@@ -89,7 +89,7 @@ def main():
 
     note(compare(options.tool, options.traces, WAYS))
     several = [path for path, count in sorted(generations(options.tool, options.traces).items()) if count >= 3]
-    if not several:
+    if options.n and not several:
         sys.exit("no trace has three generations")
     contents = [open(path, "rb").read() for path in several]
     with tempfile.TemporaryDirectory() as directory:
