@@ -674,11 +674,12 @@ static size_t play_some(summary *sum, const recording *r, size_t *position, int6
     gos[count] = w->near_gos ? w->near_gos[id & w->near_mask] : NULL;
     __builtin_prefetch(gos[count++]);
   }
-  for (i = 0; i < count; i++)
-    if (gos[i]) {
-      __builtin_prefetch(gos[i]->summary);
-      __builtin_prefetch((const char *)gos[i]->summary + 64);
-    }
+  for (i = 0; i < count; i++) {
+    const goroutine_summary *of = gos[i] ? gos[i]->summary : NULL;
+    if (!of) continue;
+    __builtin_prefetch(of);
+    __builtin_prefetch((const char *)of + 64);
+  }
   return count;
 }
 
