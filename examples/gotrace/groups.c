@@ -4,21 +4,23 @@
 
 #include <stdlib.h>
 
-void add_new_blocked(times *t, uint32_t reason, int64_t time) {
-  GROW(t->blocked, t->blocked_count, t->blocked_capacity);
-  t->blocked[t->blocked_count++] = (reason_time){reason, time};
+void add_blocked(times *t, uint32_t reason, int64_t time) {
+  uint32_t i = 0;
+  while (i < t->blocked_count && t->blocked[i].reason != reason) i++;
+  if (i == t->blocked_count) {
+    GROW(t->blocked, t->blocked_count, t->blocked_capacity);
+    t->blocked[t->blocked_count++] = (reason_time){reason, 0};
+  }
+  t->blocked[i].time = plus(t->blocked[i].time, time);
 }
 
-void add_times(times *to, const times *from, const uint32_t *places) {
+void add_times(times *to, const times *from) {
   uint32_t i;
   to->running = plus(to->running, from->running);
   to->runnable = plus(to->runnable, from->runnable);
   to->syscall = plus(to->syscall, from->syscall);
   to->syscall_blocked = plus(to->syscall_blocked, from->syscall_blocked);
-  for (i = 0; i < from->blocked_count; i++) {
-    uint32_t reason = from->blocked[i].reason;
-    add_blocked(to, places ? places[reason] : reason, from->blocked[i].time);
-  }
+  for (i = 0; i < from->blocked_count; i++) add_blocked(to, from->blocked[i].reason, from->blocked[i].time);
 }
 
 void clear_times(times *t) {
@@ -63,7 +65,6 @@ void clear_group(group *f) {
 
 void merge_group(group *to, const group *from, const uint32_t *places) {
   uint32_t i;
-  add_times(&to->t, &from->t, places);
   histogram_merge(&to->running, &from->running);
   histogram_merge(&to->runnable, &from->runnable);
   histogram_merge(&to->syscall, &from->syscall);

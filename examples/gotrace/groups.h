@@ -50,22 +50,14 @@ int by_name(const group *a, const group *b); /* for those between which `compare
 
 int text_order(uint32_t a, uint32_t b); /* of texts, byte by byte */
 
-/* Adds times and single stretches of goroutines; `places`: of `from`'s reasons in `to`, NULL: the same. */
+/* Adds single stretches; `places`: of `from`'s reasons in `to`, NULL: the same. */
 void merge_group(group *to, const group *from, const uint32_t *places);
 void clear_group(group *g);
 
 static inline int64_t plus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); } /* hostile: wraps */
 
-void add_new_blocked(times *t, uint32_t reason, int64_t time); /* the rest of add_blocked() */
-
-static inline void add_blocked(times *t, uint32_t reason, int64_t time) {
-  uint32_t i = 0;
-  while (i < t->blocked_count && t->blocked[i].reason != reason) i++;
-  if (i < t->blocked_count) t->blocked[i].time = plus(t->blocked[i].time, time);
-  else add_new_blocked(t, reason, time);
-}
-
-void add_times(times *to, const times *from, const uint32_t *places); /* `places`: see merge_group() */
+void add_blocked(times *t, uint32_t reason, int64_t time);
+void add_times(times *to, const times *from);
 void clear_times(times *t);
 
 /* Nanoseconds in all. */

@@ -45,7 +45,7 @@ static void name_task(summary *sum, task *t, uint32_t name) {
   group *named = group_of(&sum->tasks, name);
   if (t->name == named) return;
   t->name = named;
-  add_times(&named->t, &t->t, NULL);
+  add_times(&named->t, &t->t);
   clear_times(&t->t);
 }
 
@@ -128,11 +128,11 @@ static RARE void end_region(summary *sum, goroutine_summary *g, int64_t time, bo
   if (counts && !r->inherited) {
     group *of = group_of(&sum->regions, r->name);
     of->count++;
-    add_times(&of->t, &own, NULL);
+    add_times(&of->t, &own);
     histogram_add(&of->whole, between(begin, time), begin, g->g->id);
   }
   g->region_count--;
-  add_times(times_of(g), &own, NULL);
+  add_times(times_of(g), &own);
   clear_times(&own);
 }
 
@@ -226,7 +226,7 @@ static RARE void end_goroutine(summary *sum, goroutine_summary *g, int64_t time,
   if (!g->dead) g->ended = time;
   g->has_ended = ended;
   while (g->region_count) end_region(sum, g, time, !runtimes);
-  add_times(&g->function->t, &g->t, NULL);
+  add_times(&g->function->t, &g->t);
   if (g->counted && sum->each) sum->each->goroutine(sum->each, sum, g);
   end_syscall(g);
   g->g->summary = NULL;
@@ -378,7 +378,7 @@ static void take_region(summary *sum, goroutine *of, const op *o) {
     task_of(sum, o->id);
     push_region(g, o->name, o->id, g->created, false);
     g->regions[0].has_begun = false;
-    add_times(&g->regions[0].own, &g->t, NULL);
+    add_times(&g->regions[0].own, &g->t);
     clear_times(&g->t);
   }
   end_region(sum, g, o->time, true);
@@ -651,8 +651,9 @@ static bool fits(void *context, const void *made) {
     if (to->is_made) name_group(to, pool_put_text(to->name, cut_size(to->name, to->name_size))), made_groups++;
   for (i = 0; fit && i < r->go_count; i++) {
     const admitted *a = &r->gos[i];
-    const goroutine *g = a->is_new ? NULL : world_go(&sum->s.w, a->id);
+    const goroutine *g;
     if (a->is_new) continue;
+    g = world_go(&sum->s.w, a->id);
     fit = is_plain(g) && name_group(a->to, g->summary->function->name);
   }
   if (!fit) __atomic_store_n(&sum->wary, true, __ATOMIC_RELAXED);
@@ -728,18 +729,18 @@ static void merge_reasons(summary *sum) {
 }
 
 /* Moves what groups have by reason to other places. */
-static void move_reasons(groups *all, const uint32_t *places, uint32_t count) {
+static void move_reasons(groups *all, const uint32_t *places) {
   group *g;
   uint32_t i, j;
   for (g = all->list; g; g = g->next) {
-    histogram **moved = resize(NULL, (count + 1) * sizeof *moved);
+    histogram **moved = resize(NULL, (MOST_REASONS + 1) * sizeof *moved);
     reason_time *waits = g->t.blocked;
-    memset(moved, 0, (count + 1) * sizeof *moved);
+    memset(moved, 0, (MOST_REASONS + 1) * sizeof *moved);
     for (i = 0; i < g->blocked_count; i++)
       if (g->blocked[i]) moved[places[i]] = g->blocked[i];
     free(g->blocked);
     g->blocked = moved;
-    g->blocked_count = count + 1;
+    g->blocked_count = MOST_REASONS + 1;
     for (i = 0; i < g->t.blocked_count; i++) {
       reason_time time = {places[waits[i].reason], waits[i].time};
       for (j = i; j > 0 && waits[j - 1].reason > time.reason; j--) waits[j] = waits[j - 1];
@@ -768,9 +769,9 @@ static void order_reasons(summary *sum) {
     sum->reasons[i] = met[order[i]];
   }
   for (i = sum->reason_count; i <= MOST_REASONS; i++) places[i] = i;
-  move_reasons(&sum->functions, places, MOST_REASONS);
-  move_reasons(&sum->tasks, places, MOST_REASONS);
-  move_reasons(&sum->regions, places, MOST_REASONS);
+  move_reasons(&sum->functions, places);
+  move_reasons(&sum->tasks, places);
+  move_reasons(&sum->regions, places);
 }
 
 gotrace_result summarize(summary *sum, input *in, const settings *set) {
