@@ -1608,10 +1608,10 @@ static inline void gotrace_get_stats(gotrace_stats *stats) {
  * before the first event later than `until`. Times, ids and the counts of Sync are those of the whole trace, provided
  * that no event is later than all events of the generation after its own. Skipped generations are not checked. The
  * decoder does not know what a later generation does not restate: parents and names of tasks that began earlier, open
- * user regions and stop-the-worlds, and which event created a goroutine (with its entry function). Go 1.22 leaves out
- * the status of a running goroutine now and then: then decoding fails where a range begins, but not without one. The
- * first status of each goroutine and proc has an `extra` of GOTRACE_STATUS_UNKNOWN; a thread has no p and g before the
- * first status of these.
+ * user regions and stop-the-worlds, which event created a goroutine (with its entry function), and which thread has a
+ * proc whose status is SyscallAbandoned. The first status of each goroutine and proc has an `extra` of
+ * GOTRACE_STATUS_UNKNOWN; a thread has no p and g before the first status of these. Go leaves out the status of a
+ * running goroutine now and then; then the decoder begins a generation earlier, or as many as are needed.
  *
  * Raw: the contents of the file in file order, including batches and tables; only the framing is checked. Uses the
  * memory of one window.
@@ -13864,40 +13864,11 @@ static gotrace_result gotrace__v2_prepare_tables(gotrace_decoder *d) {
   return gotrace__dec_sort_samples(d, d->samples, d->sample_count) ? GOTRACE_OK : d->failure.result;
 }
 
-/* Reads the next generation and returns its Sync event. Go: Reader.ReadEvent, nextGenWithSpill, installGen. */
-static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_event *ev) {
-  gotrace_result result = GOTRACE_OK;
-  size_t i, n;
-  if (d->final_sync) {
-    if (d->pending.result) d->failure = d->pending;
-    return d->pending.result ? d->pending.result : GOTRACE_END_OF_TRACE;
-  }
-  if (d->part && d->in_generation) return GOTRACE_END_OF_TRACE; /* its tables stay */
-  gotrace__dec_free_generation(d);
-  d->heap_count = 0;
-  if (!d->in_generation && d->options.from && (d->options.data || d->options.seekable) &&
-      (result = gotrace__v2_find_range(d)) != GOTRACE_OK)
-    return result;
-  if (d->pending.result) {
-    result = GOTRACE_END_OF_TRACE;
-  } else if (d->in_generation && d->version < GOTRACE_GO_1_26) {
-    if (!gotrace__dec_fill(d, 1)) result = d->failure.result;
-    else if (d->at == d->end) result = GOTRACE_END_OF_TRACE;
-  }
-  if (!result) result = gotrace__v2_read_generation(d);
-  if (!result) result = gotrace__v2_prepare_tables(d);
-  if (result) {
-    if (result != GOTRACE_END_OF_TRACE) gotrace__dec_postpone(d);
-    gotrace__dec_free_generation(d);
-    d->heap_count = 0;
-    d->final_sync = true;
-    gotrace__v2_sync_event(d, ev, d->last_time, false);
-    return GOTRACE_OK;
-  }
-  if (!d->in_generation && !d->skipped) gotrace__v2_set_first_time(d, gotrace__dec_nanoseconds(d, d->min_tick));
-  d->in_generation = true;
-  d->info.generation = d->generation;
-  for (i = n = 0; i < d->heap_count; i++) {
+/* Reads the first events of the generation's threads. */
+static gotrace_result gotrace__v2_begin_threads(gotrace_decoder *d) {
+  gotrace_result result;
+  size_t i, n = 0;
+  for (i = 0; i < d->heap_count; i++) {
     gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
     result = gotrace__v2_advance(d, c);
     if (result == GOTRACE_END_OF_TRACE) continue;
@@ -13908,7 +13879,78 @@ static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_e
     gotrace__heap_up(d->heap, n++);
   }
   if (d->heap) gotrace__heap_end(d, n);
-  if (!d->first_generation && n) d->first_generation = d->generation;
+  return GOTRACE_OK;
+}
+
+/* Whether a thread's first events tell which goroutine it runs before one of them needs that. Another thread may have
+ * told it of a goroutine in a system call. */
+static bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__cursor *c) {
+  const gotrace__ahead *a = c->next, *end = a + c->left;
+  for (; a < end; a++) {
+    const uint64_t *args = a->event.args;
+    uint8_t kind = a->event.kind;
+    const gotrace__rule *rule = &d->kinds[kind].rule;
+    if ((kind == GOTRACE_V2_GO_STATUS || kind == GOTRACE_V2_GO_STATUS_STACK) && args[1] == c->id &&
+        ((args[2] & 0xff) == GOTRACE__G_RUNNING || (args[2] & 0xff) == GOTRACE__G_SYSCALL))
+      return true;
+    if (kind == GOTRACE_V2_GO_CREATE_SYSCALL || (rule->does & GOTRACE__R_STARTS) || rule->from == GOTRACE__G_SYSCALL)
+      return true;
+    if (rule->does & GOTRACE__R_NEEDS_G) return false;
+  }
+  return true;
+}
+
+/* If a thread lacks its goroutine in the generation in which a range begins: goes to the one before.
+ *
+ * Go writes a running goroutine's status before the first event of its thread, unless the thread has already let go of
+ * it, as when it is preempted to be scanned (preemptPark: dropg, then GoPark). Go 1.22 forgets more. */
+static bool gotrace__v2_retreat(gotrace_decoder *d) {
+  size_t i = 0;
+  if (d->in_generation || !d->skipped) return false;
+  while (i < d->heap_count && gotrace__v2_tells_go(d, &d->cursors[d->heap[i].cursor])) i++;
+  if (i == d->heap_count) return false;
+  gotrace__v2_seek(d, d->spans[--d->syncs].offset);
+  d->skipped = d->syncs > 0;
+  memset(&d->pending, 0, sizeof d->pending); /* what is wrong after the generation will be found again */
+  return true;
+}
+
+/* Reads the next generation and returns its Sync event. Go: Reader.ReadEvent, nextGenWithSpill, installGen. */
+static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_event *ev) {
+  gotrace_result result = GOTRACE_OK;
+  if (d->final_sync) {
+    if (d->pending.result) d->failure = d->pending;
+    return d->pending.result ? d->pending.result : GOTRACE_END_OF_TRACE;
+  }
+  if (d->part && d->in_generation) return GOTRACE_END_OF_TRACE; /* its tables stay */
+  if (!d->in_generation && d->options.from && (d->options.data || d->options.seekable) &&
+      (result = gotrace__v2_find_range(d)) != GOTRACE_OK)
+    return result;
+  if (d->pending.result) {
+    result = GOTRACE_END_OF_TRACE;
+  } else if (d->in_generation && d->version < GOTRACE_GO_1_26) {
+    if (!gotrace__dec_fill(d, 1)) result = d->failure.result;
+    else if (d->at == d->end) result = GOTRACE_END_OF_TRACE;
+  }
+  do {
+    gotrace__dec_free_generation(d);
+    d->heap_count = 0;
+    if (!result) result = gotrace__v2_read_generation(d);
+    if (!result) result = gotrace__v2_prepare_tables(d);
+    if (result) {
+      if (result != GOTRACE_END_OF_TRACE) gotrace__dec_postpone(d);
+      gotrace__dec_free_generation(d);
+      d->heap_count = 0;
+      d->final_sync = true;
+      gotrace__v2_sync_event(d, ev, d->last_time, false);
+      return GOTRACE_OK;
+    }
+    if ((result = gotrace__v2_begin_threads(d)) != GOTRACE_OK) return result;
+  } while (gotrace__v2_retreat(d));
+  if (!d->in_generation && !d->skipped) gotrace__v2_set_first_time(d, gotrace__dec_nanoseconds(d, d->min_tick));
+  d->in_generation = true;
+  d->info.generation = d->generation;
+  if (!d->first_generation && d->heap_count) d->first_generation = d->generation;
   gotrace__v2_sync_event(d, ev, gotrace__dec_nanoseconds(d, d->min_tick), d->has_snapshot);
   return GOTRACE_OK;
 }

@@ -102,10 +102,14 @@ static void end_batch(maker *m) {
   CHECK(m->size - m->batch < 128);
   m->bytes[m->batch - 1] = (uint8_t)(m->size - m->batch);
 }
-static void batch(maker *m, uint64_t generation, uint64_t thread, int count, const uint64_t *numbers) {
-  begin_batch(m, generation, thread, 100);
+static void batch_at(maker *m, uint64_t generation, uint64_t thread, uint64_t time, int count,
+                     const uint64_t *numbers) {
+  begin_batch(m, generation, thread, time);
   put(m, count, numbers);
   end_batch(m);
+}
+static void batch(maker *m, uint64_t generation, uint64_t thread, int count, const uint64_t *numbers) {
+  batch_at(m, generation, thread, 100, count, numbers);
 }
 static void v2(maker *m) {
   header(m, "go 1.23 trace");
@@ -580,6 +584,57 @@ static void sparse_ids(void) {
   batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_USER_LOG, 1, 0, 1u << 20, 0, 0)), EXPECT(ERROR_STRING, "UserLog");
 }
 
+/* In which generation the decoder begins if a range begins in the third: in one in which each thread tells the
+ * goroutine that it needs. The numbers are events of thread 0 in generations 2 and 3. */
+#define CALLING GOTRACE_V2_GO_STATUS, 1, 2, 2, 3 /* goroutine 2, in a system call on thread 2 */
+static uint64_t range_begins(int count2, const uint64_t *numbers2, int count3, const uint64_t *numbers3) {
+  gotrace_decoder_options options;
+  gotrace_decoder *d;
+  gotrace_event e;
+  test_source s;
+  maker m;
+  int way;
+  uint64_t generation[2] = {0, 0};
+  header(&m, "go 1.23 trace");
+  batch_at(&m, 1, 0, 1000, N(GOTRACE_V2_FREQUENCY, 1000000000));
+  batch_at(&m, 1, 0, 1000, N(RUNNING));
+  batch_at(&m, 1, 1, 1000, N(CALLING));
+  batch_at(&m, 2, 0, 200000, N(GOTRACE_V2_FREQUENCY, 1000000000));
+  batch_at(&m, 2, 0, 200000, count2, numbers2);
+  batch_at(&m, 2, 1, 200000, N(CALLING));
+  batch_at(&m, 3, 0, 300000, N(GOTRACE_V2_FREQUENCY, 1000000000));
+  batch_at(&m, 3, 0, 300000, count3, numbers3);
+  batch_at(&m, 3, 1, 300000, N(CALLING));
+  batch_at(&m, 3, 2, 300010, N(GOTRACE_V2_GO_SYSCALL_END_BLOCKED, 1));
+  batch_at(&m, 3, 3, 300010, N(GOTRACE_V2_GO_CREATE_SYSCALL, 1, 3, GOTRACE_V2_GO_DESTROY_SYSCALL, 1));
+  for (way = 0; way < 2; way++) {
+    options = way ? from_source(&s, m.bytes, m.size, 7, true, false) : from_memory(m.bytes, m.size, false);
+    options.from = 299005;
+    CHECK_EQUAL(gotrace_decoder_open(&d, &options), GOTRACE_OK);
+    CHECK_EQUAL(gotrace_decoder_next(d, &e), GOTRACE_OK);
+    CHECK_EQUAL(e.kind, GOTRACE_V2_SYNC);
+    generation[way] = (uint64_t)e.extra;
+    while (gotrace_decoder_next(d, &e) == GOTRACE_OK) CHECK_EQUAL(e.kind == GOTRACE_V2_SYNC, e.m < 0);
+    CHECK_EQUAL(gotrace_decoder_error(d)->result, GOTRACE_OK);
+    gotrace_decoder_close(d);
+  }
+  CHECK_EQUAL(generation[0], generation[1]);
+  return generation[0];
+}
+
+static void ranges(void) {
+#define PROC GOTRACE_V2_PROC_STATUS, 1, 0, 1
+#define BLOCK GOTRACE_V2_GO_BLOCK, 1, 0, 0
+#define LABEL GOTRACE_V2_GO_LABEL, 1, 0
+  CHECK_EQUAL(range_begins(N(RUNNING), N(RUNNING, BLOCK)), 3);
+  CHECK_EQUAL(range_begins(N(RUNNING), N(PROC, BLOCK)), 2);
+  CHECK_EQUAL(range_begins(N(PROC, LABEL), N(PROC, BLOCK)), 1);
+  CHECK_EQUAL(range_begins(N(PROC, LABEL), N(RUNNING, BLOCK)), 3);
+#undef PROC
+#undef BLOCK
+#undef LABEL
+}
+
 /* The heap of threads is sorted by insertion, and by merging where it is far from its order: both keep equal times in
  * theirs. */
 static void sorted_heap(void) {
@@ -615,6 +670,7 @@ static void sorted_heap(void) {
 int main(void) {
   size_t i;
   sorted_heap();
+  ranges();
   arguments();
   memory_of_v1();
   every_error();

@@ -55,13 +55,18 @@ static bool is_status(const gotrace_event *e) {
   return e->kind == GOTRACE_V2_GO_STATUS || e->kind == GOTRACE_V2_GO_STATUS_STACK || e->kind == GOTRACE_V2_PROC_STATUS;
 }
 
+enum { SYSCALL = 3, ABANDONED = 4 }; /* statuses of a proc */
+
 static void same_event(const gotrace_event *a, const gotrace_event *b, int family) {
   bool status = family == 2 && is_status(a), task_end = family == 2 && a->kind == GOTRACE_V2_USER_TASK_END;
-  CHECK(a->spec == b->spec && a->time == b->time && a->offset == b->offset && a->m == b->m);
+  bool abandoned = status && b->kind == GOTRACE_V2_PROC_STATUS && b->args[1] == ABANDONED;
+  CHECK(a->spec == b->spec && a->time == b->time && a->offset == b->offset);
   CHECK(a->stack == b->stack && a->arg_count == b->arg_count && a->implied == b->implied);
-  CHECK(memcmp(a->args, b->args, sizeof a->args) == 0);
+  if (abandoned) CHECK(a->args[0] == b->args[0] && (a->args[1] == SYSCALL || a->args[1] == ABANDONED));
+  else CHECK(a->m == b->m && memcmp(a->args, b->args, sizeof a->args) == 0);
   if (!status) CHECK(a->p == b->p && a->g == b->g);
-  if (!status && !task_end) CHECK(a->extra == b->extra && a->data_size == b->data_size);
+  abandoned = family == 2 && b->kind == GOTRACE_V2_PROC_STEAL && b->extra == ABANDONED;
+  if (!status && !task_end && !abandoned) CHECK(a->extra == b->extra && a->data_size == b->data_size);
 }
 
 /* Decodes a range and compares it with that part of all events. Returns whether generations were skipped. */
