@@ -91,8 +91,8 @@
  *     Only Go 1.22 and earlier open 1.8 and 1.10.
  *   - Go 1.23 and later cannot show the view by thread for a v1 trace that begins with a goroutine in a system call
  *     without a proc (GoInSyscall): their conversion has no thread for it. All other pages open.
- *   - It names functions, but not their lines and inlined callers, which only debug information tells. `gotrace
- *     symbolize` adds these to a trace: see NAMES OF FUNCTIONS.
+ *   - It names functions, but not their lines or inlined callers: those need debug information. `gotrace symbolize`
+ *     adds them to a trace: see NAMES OF FUNCTIONS.
  *   - It does not unwind with DWARF tables. A stack is the call site, or a walk by frame pointers, or the result of
  *     your own unwinder.
  *   - A call made from inside another call on the same thread is only counted: see NESTED CALLS.
@@ -246,30 +246,30 @@
  *
  * NAMES OF FUNCTIONS
  *
- *   A call site has its function, file and line from the compiler. Other addresses of stacks are named when a
- *   generation's tables are written, by the reader or service thread, never by a call that traces. The first that knows
- *   the address names it:
+ *   A call site has its function, file and line from the compiler. Other addresses in stacks are named when a
+ *   generation's tables are written, by the reader or service thread, never by a call that traces. The first of these
+ *   sources that knows the address names it:
  *
  *     gotrace_options.symbolize      the program's own function
- *     .symtab, .dynsym               of the module's file (Linux). Static functions have names, and no program needs
- *                                    -rdynamic. If the file cannot be opened or is not the one that was loaded (build
- *                                    id, segments): the dynamic symbols in memory
- *     .eh_frame_hdr                  stripped modules: "pigz!0x11240", where the function begins in the module, so that
- *                                    viewers still group by function
- *     the module                     "pigz+0x11250", the address in it
- *     nothing                        "0x7f5bb5e3124a", where no module is, and where another library may have been
- *                                    when the address was recorded
+ *     .symtab, .dynsym               of the module's file (Linux). These name static functions too, and no program
+ *                                    needs -rdynamic. If the file cannot be opened or is not the one that was loaded
+ *                                    (checked by build id and segments): the dynamic symbols in memory
+ *     .eh_frame_hdr                  stripped modules: "pigz!0x11240", the function's start address in the module, so
+ *                                    that viewers still group by function
+ *     the module                     "pigz+0x11250", the address in the module
+ *     nothing                        "0x7f5bb5e3124a", if no module is at the address, or if another library may have
+ *                                    been there when the address was recorded
  *
- *   The frame's file is the module's path, "[vdso]" for the kernel's, and its line 0. The symbols of a module are read
- * at its first address and kept until the session ends, in at most 64 MiB for all modules, beside the memory limit. C++
- *   names stay mangled, since __cxa_demangle allocates with malloc; `gotrace symbolize` demangles them. A library that
- *   is loaded and unloaded within one generation may be mistaken for the next one at its address. In v1, a stack that
- *   consists of the same addresses as an earlier one has its names.
+ *   The frame's file is the module's path, "[vdso]" for the kernel's; its line is 0. The symbols of a module are read
+ *   when its first address is named, and kept until the session ends: at most 64 MiB for all modules, not counted in
+ *   the memory limit. C++ names stay mangled, since __cxa_demangle allocates with malloc; `gotrace symbolize` demangles
+ *   them. A library that is loaded and unloaded within one generation may be mistaken for the next one at its address.
+ *   In v1, a stack with the same addresses as an earlier stack shares that stack's names.
  *
- *   For tools, the strings of a trace describe the modules of its stacks, though no event refers to them:
- *   "gotrace.module BASE LOW-HIGH BUILD-ID PATH", numbers in base 16, "-" for no build id. The offset of a return
- *   address in its file's virtual addresses is pc - 1 - BASE. In the frames of inlined functions that `gotrace
- *   symbolize` adds, the highest byte of the pc is the depth of the inlining, so that each has a pc of its own.
+ *   For tools, a trace contains strings that describe the modules of its stacks. No event refers to them. Their form is
+ *   "gotrace.module BASE LOW-HIGH BUILD-ID PATH", with numbers in base 16 and "-" for no build id. The virtual address
+ *   of a return address in its file is pc - 1 - BASE. In the frames of inlined functions that `gotrace symbolize` adds,
+ *   the highest byte of the pc is the depth of the inlining, so that each frame has its own pc.
  *
  * CLOCK
  *
@@ -1596,46 +1596,48 @@ static inline void gotrace_get_stats(gotrace_stats *stats) {
  * which events are ready, and the earliest of these comes next. v1 is ordered as a whole, by the rules of
  * internal/trace/parser.go and order.go of Go 1.21; futile wake-ups are removed and the ends of system calls moved to
  * the time when they happened. The decoder reports an error where Go 1.27 does, after it has delivered all events
- * before the error. Two exceptions, both in v2: the decoder refuses a frequency of 0, and a batch that ends within its
- * frequency or clock snapshot, or before one of the numbers of a string, stack or CPU sample. Go accepts such a trace.
- * If a trace is truncated and its events fail before its end for an order, state, status, string or stack, then what
- * was cut off may be missing: the error is ERROR_TRUNCATED, and the message has both causes.
+ * before the error. It also rejects two kinds of v2 traces that Go accepts: those with a frequency of 0, and those with
+ * a batch that ends inside its frequency or clock snapshot, or that lacks numbers of a string, stack or CPU sample. If
+ * a truncated trace fails before its end with ERROR_ORDER, _STATE, _STATUS, _STRING or _STACK, the missing data may be
+ * the cause. The result is then ERROR_TRUNCATED, and the message gives both errors.
  *
- * Ranges: options.from and options.until select a part of an ordered trace, in nanoseconds since the trace's first
- * event. In v2 the decoder hops from batch header to batch header up to the generation that holds the range's begin,
- * and decodes from there; it needs options.data or options.seekable for this. v1, and sources that cannot seek, are
- * decoded from the start. The first events may precede the range: the caller skips them. Decoding ends (END_OF_TRACE)
- * before the first event later than `until`. Times, ids and the counts of Sync are those of the whole trace, provided
- * that no event is later than all events of the generation after its own. Skipped generations are not checked. The
- * decoder does not know what a later generation does not restate: parents and names of tasks that began earlier, open
- * user regions and stop-the-worlds, which event created a goroutine (with its entry function), and which thread has a
- * proc whose status is SyscallAbandoned. The first status of each goroutine and proc has an `extra` of
- * GOTRACE_STATUS_UNKNOWN; a thread has no p and g before the first status of these. Go leaves out the status of a
- * running goroutine now and then; then the decoder begins a generation earlier, or as many as are needed.
+ * Ranges: options.from and options.until select part of an ordered trace, in nanoseconds since the trace's first event.
+ * In v2, the decoder skips whole generations, reading little more than batch headers, and begins to decode at the one
+ * that contains the start of the range. This requires options.data or options.seekable. v1 traces, and sources that
+ * cannot seek, are decoded from their beginning. The first events returned may precede the range: the caller must skip
+ * them. Decoding ends with END_OF_TRACE before the first event later than `until`. Times, ids and Sync counts are those
+ * of the whole trace, provided that no event is later than every event of the next generation. Skipped generations are
+ * not checked.
  *
- * Raw: the contents of the file in file order, including batches and tables; only the framing is checked. Uses the
- * memory of one window.
+ * If generations were skipped, the decoder lacks what later generations do not repeat: names and parents of tasks that
+ * began earlier, open user regions, open stop-the-worlds, the event that created a goroutine (and thus its entry
+ * function), and the thread of a proc whose status is SyscallAbandoned. The first status of each goroutine and proc has
+ * GOTRACE_STATUS_UNKNOWN as its `extra`. Until the first status of its goroutine or proc, a thread has no g or p.
+ * Sometimes Go omits the status of a running goroutine; the decoder then begins as many generations earlier as needed.
+ *
+ * Raw: the contents of the file in file order, including batches and tables; only the framing is checked. Memory use is
+ * one window. options.from and options.until have no effect.
  */
 
 #define GOTRACE_NO_ID (-1) /* no thread, proc or goroutine */
 
 /* Reads up to `size` bytes at `offset` of the trace; returns how many, 0 at the end, (size_t)-1 on failure. Without
- * options.seekable, the offsets are consecutive. */
+ * options.seekable, the offsets are consecutive. Called on the thread that calls the decoder. */
 typedef size_t gotrace_read_fn(void *context, uint64_t offset, void *buffer, size_t size);
 
 typedef struct gotrace_decoder_options {
-  const void *data; /* the trace in memory, owned by the caller and unchanged until close; or NULL and `read`: */
-  size_t size;
+  const void *data; /* the trace in memory, owned by the caller and unchanged until close; NULL: `read` is called */
+  size_t size;      /* of data, in bytes */
   gotrace_read_fn *read;
   void *context;
-  bool seekable; /* `read` accepts any offset, in any order, also beyond the end: v2 then needs no memory for
-                    waiting batches, and v1 none to grow its copy of the trace */
+  bool seekable; /* `read` accepts any offset, in any order, also beyond the end. v2 then reads waiting batches again
+                    instead of copying them, and v1 never copies the trace to grow its buffer */
   bool raw;
-  /* Allocator; NULL: GOTRACE_MALLOC and GOTRACE_FREE, else malloc and free. */
+  /* Allocator, both functions or neither. NULL: GOTRACE_MALLOC and GOTRACE_FREE if defined, else malloc and free. */
   void *(*allocate)(void *context, size_t size);
   void (*release)(void *context, void *memory, size_t size);
   void *allocator_context;
-  int64_t from, until;  /* ordered: the range of time to decode, see "Ranges"; `until` 0: to the end */
+  int64_t from, until;  /* ordered: time range in nanoseconds, not negative, see "Ranges"; `until` 0: no end */
   uint64_t reserved[6]; /* 0 */
 } gotrace_decoder_options;
 
@@ -1644,17 +1646,17 @@ typedef struct gotrace_decoder gotrace_decoder;
 /* One event. */
 typedef struct gotrace_event {
   const gotrace_event_spec *spec; /* its row of GOTRACE_V1_EVENTS or GOTRACE_V2_EVENTS; never NULL */
-  int64_t time;     /* ordered: nanoseconds. v1: since the first event. v2: since some time before it, and later than
-                     * the previous event. raw: ticks */
+  int64_t time;     /* ordered: nanoseconds. v1: since the first event. v2: since an arbitrary time before it, and later
+                     * than the previous event (ExperimentalBatch: the same). raw: ticks */
   uint64_t offset;  /* position in the file, in bytes */
-  int64_t m, p, g;  /* thread, proc and goroutine on which it happened, as of before the event, or GOTRACE_NO_ID. In v1
-                     * the only  threads are those of ProcStart, and pseudo-procs begin at GOTRACE_FAKE_PROC. Raw: m (v2)
-                     * or p (v1) of the  batch */
+  int64_t m, p, g;  /* thread, proc and goroutine on which it happened, as they were before the event, or GOTRACE_NO_ID.
+                     * In v1, threads are known only from ProcStart, and pseudo-procs begin at GOTRACE_FAKE_PROC. Raw:
+                     * only the batch's m (v2) or p (v1) */
   uint64_t stack;   /* the event's stack, 0 if none; see gotrace_decoder_stack */
   uint64_t args[5]; /* the arguments in spec->arguments, without "dt" and "data" */
   int64_t extra;    /* ordered, v2. GoStatus, GoStatusStack, ProcStatus, ProcSteal: the previous status, or
-                     * GOTRACE_STATUS_UNKNOWN or _NONE. UserTaskEnd: the parent's id or GOTRACE_NO_ID. Sync: how many
-                     * there were, including this one */
+                     * GOTRACE_STATUS_UNKNOWN or _NONE. UserTaskEnd: the parent's id or GOTRACE_NO_ID. Sync: the number
+                     * of Syncs so far, including this one */
   const char *data; /* the argument "data"; UserTaskEnd: the task's name; STWBegin, STWEnd, STWStart, GCSTWStart: the
                      * reason. Not NUL-terminated; valid until the next event. NULL if the event has none */
   size_t data_size;
@@ -1687,14 +1689,14 @@ typedef struct gotrace_decoder_info {
   double nanoseconds_per_tick; /* 0: not yet known */
   uint64_t generation;         /* v2: of the last event */
   uint64_t events;             /* delivered so far */
-  size_t memory, memory_most;  /* allocated now, and the most so far */
-  int64_t first_time;          /* ordered: time of the trace's first event, also if skipped; 0 in v1, and until known */
+  size_t memory, memory_most;  /* bytes allocated now, and the most so far */
+  int64_t first_time;          /* ordered: time of the trace's first event, even if skipped; 0 in v1 and until known */
   uint64_t reserved[7];
 } gotrace_decoder_info;
 
 /* Why decoding ended. */
 typedef struct gotrace_decoder_failure {
-  gotrace_result result; /* OK: it has not, or the whole trace was decoded */
+  gotrace_result result; /* OK: it has not ended, or it reached the end of the trace or range */
   uint64_t offset;       /* of the event, batch or table entry, in bytes */
   const char *event;     /* its name, or NULL */
   char message[200];     /* what is wrong, with offset and event */
@@ -1703,70 +1705,81 @@ typedef struct gotrace_decoder_failure {
 
 #if !GOTRACE_NO_DECODER
 
-/* Opens a trace and reads its header. On failure *decoder is set too, so that its error can be read, except if out of
- * memory (NULL). Results: OK, ERROR_ARGUMENT, ERROR_OUT_OF_MEMORY, ERROR_READ, ERROR_HEADER, ERROR_FORMAT. */
+/* Opens a trace and reads its header. The options are copied. Close the decoder even if the call fails: it is set on
+ * failure too, so that its error can be read, except that it is NULL after ERROR_ARGUMENT or if there is no memory for
+ * it. Results: OK, ERROR_ARGUMENT, ERROR_OUT_OF_MEMORY, ERROR_READ, ERROR_HEADER, ERROR_FORMAT. */
 GOTRACE_API gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, const gotrace_decoder_options *options);
 
-/* Frees the decoder. NULL is allowed, as in the calls below: they then return no event, string, stack or information,
- * and the error ERROR_ARGUMENT. */
+/* Frees the decoder and everything it returned. NULL has no effect. The calls below accept a NULL decoder too: they
+ * return no event, string, stack or information, and the error ERROR_ARGUMENT. */
 GOTRACE_API void gotrace_decoder_close(gotrace_decoder *decoder);
 
-/* Returns the next event. OK; END_OF_TRACE; or the error that ended decoding, which later calls return again. */
+/* Stores the next event. Results: OK; END_OF_TRACE; ERROR_ARGUMENT if an argument is NULL; or the error that ended
+ * decoding. Later calls return the same END_OF_TRACE or error again. */
 GOTRACE_API gotrace_result gotrace_decoder_next(gotrace_decoder *decoder, gotrace_event *event);
 
-/* Returns the next events, as gotrace_decoder_next would one by one, without copying them: a tenth faster in ordered v2
- * traces; in others there is one event at a time. `events` gets at most *count pointers, and *count becomes how many.
- * The events are the decoder's, and valid until the next call, as their strings and stacks are. OK, with one event or
- * more; otherwise as gotrace_decoder_next, and none; also ERROR_ARGUMENT if *count is 0. */
+/* Returns the next events without copying them, in the order in which gotrace_decoder_next would return them. This is a
+ * tenth faster for ordered v2 traces; other traces give one event per call. Stores at most *count pointers in `events`
+ * and sets *count to their number. The decoder owns the events. They, their strings and their stacks are valid until
+ * the next call of this function or gotrace_decoder_next. Results: OK with one event or more; ERROR_ARGUMENT if *count
+ * is 0 or an argument is NULL; otherwise as gotrace_decoder_next, with no event. */
 GOTRACE_API gotrace_result gotrace_decoder_next_batch(gotrace_decoder *decoder, const gotrace_event **events,
                                                       size_t *count);
 
-/* The bytes of a string id among the arguments of the last event, or batch; false if it is unknown (id 0 is the empty
- * string). Ordered only. Not NUL-terminated; valid until the next event. */
+/* The bytes of a string id from the arguments of the last event, or of an event of the last gotrace_decoder_next_batch.
+ * False, with an empty string, if the id is unknown. Id 0 is the empty string. Ordered only. Not NUL-terminated; owned
+ * by the decoder and valid until the next event. */
 GOTRACE_API bool gotrace_decoder_string(const gotrace_decoder *decoder, uint64_t id, const char **data, size_t *size);
 
-/* Stores the first `capacity` frames, innermost first, of a stack id among the last event's arguments. Returns the
- * stack's number of frames (0: empty or unknown; at most 1,000). Ordered only; valid until the next event. In format
- * 1.5 frames have only a pc. */
+/* Stores the first `capacity` frames, innermost first, of a stack id from the last event's arguments; `frames` NULL
+ * stores none. Returns the stack's number of frames (0: empty or unknown; at most 1,000). Ordered only. The strings of
+ * the frames are owned by the decoder and valid until the next event. In format 1.5 frames have only a pc. */
 GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_t id, gotrace_frame *frames,
                                          size_t capacity);
 
-/* Why gotrace_decoder_open or _next failed. Never NULL; valid until close. */
+/* Why gotrace_decoder_open or gotrace_decoder_next failed. Never NULL; owned by the decoder and valid until close. */
 GOTRACE_API const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_decoder *decoder);
 
+/* Stores facts about the trace and the decoder, as of the last event; zeros if the decoder is NULL. */
 GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrace_decoder_info *info);
 
-/* Decoding on several threads: ordered v2, in memory or seekable, without a range.
+/* Decoding on several threads, for ordered v2 traces that are in memory or seekable, without a range.
  *
- * Generations are decoded side by side, each by a decoder of its own: a part. A part assumes what the generation's own
- * statuses tell about the time before. The decoder of the whole trace then compares that with what it knows, and goes
- * on behind the part as if it had decoded it. If they differ, or if the part has failed, it decodes the generation
- * itself. So the verdict, the number of events and all that follows are exactly those of one decoder.
+ * Each generation after the first can be decoded by its own decoder, called a part, in parallel with others. A part
+ * derives the state at its beginning from the statuses in its own generation. When it is done, gotrace_decoder_join
+ * compares this with the actual state, which the decoder of the whole trace knows. If they agree, that decoder
+ * continues after the part, as if it had decoded the part's events. If they differ, or if the part failed, it decodes
+ * the generation itself. The result, the number of events and everything after the part are therefore exactly those of
+ * a single decoder.
  *
  *     gotrace_decoder_open(&whole, &options);
  *     while (gotrace_decoder_next(whole, &event) == GOTRACE_OK && !gotrace_decoder_between(whole)) continue;
- *     while (gotrace_decoder_open_part(whole, &part) == GOTRACE_OK) {        one after the other, on any thread
- *         while (gotrace_decoder_next(part, &event) == GOTRACE_OK) continue; on any threads, at the same time
+ *     while (gotrace_decoder_open_part(whole, &part) == GOTRACE_OK) {        one at a time, on any thread
+ *         while (gotrace_decoder_next(part, &event) == GOTRACE_OK) continue; in parallel, on any threads
  *         if (!gotrace_decoder_join(whole, part))                            in the order of the parts, on one thread
  *             while (gotrace_decoder_next(whole, &event) == GOTRACE_OK && !gotrace_decoder_between(whole)) continue;
  *         gotrace_decoder_close(part);
  *     }
- *     while (gotrace_decoder_next(whole, &event) == GOTRACE_OK) continue;    what remains; the verdict
+ *     while (gotrace_decoder_next(whole, &event) == GOTRACE_OK) continue;    the rest, and the final result
  *
- * The first generation has no part; `whole` decodes it, at the same time as the first parts are decoded. Events of a
- * part are those of the whole trace except: the end of a task that began in an earlier generation has no name and
- * parent; and if the first one is not later than the last event before the part, which is rare, times are earlier, and
- * must be made later than that of the event before. If a join is refused, events of the part may be wrong in any way.
+ * The first generation has no part: `whole` decodes it, in parallel with the first parts. The events of a part equal
+ * those of the whole trace, with two exceptions. The end of a task that began in an earlier generation has no name and
+ * no parent. And if the first event is not later than the last event before the part, which is rare, the part's times
+ * are too early: the caller must make each later than the time of the event before it. If a join is refused, the part's
+ * events may be wrong in any way.
  *
- * gotrace_decoder_open_part opens the next generation's part; END_OF_TRACE if there is none. Its calls must not
- * overlap, but may run beside all others. The allocator and `read` are called on all these threads. */
+ * gotrace_decoder_open_part opens the part of the next generation; the caller closes it. Results: OK; END_OF_TRACE if
+ * there is none, or if the trace cannot be decoded in parts; ERROR_ARGUMENT; and those of gotrace_decoder_open. *part
+ * is NULL on failure. Calls of this function for one `whole` must not overlap, but each may run concurrently with all
+ * other calls. The allocator and `read` are called on all these threads and must be thread-safe. */
 GOTRACE_API gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole, gotrace_decoder **part);
 
-/* Whether the part, decoded to its end, is what comes next in the whole trace. Then `whole` stands behind it. Otherwise
- * nothing has changed. False too if one is NULL or `whole` is not between generations. */
+/* Advances `whole` past a part that has been decoded to its end, and returns true, if the part is valid as the next
+ * generation. Otherwise returns false and changes nothing; but if memory ran out, `whole` has failed. False too if an
+ * argument is NULL or `whole` is not between generations. The part must still be closed. */
 GOTRACE_API bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decoder *part);
 
-/* Ordered v2: whether the next event begins a generation, or there is none. */
+/* Ordered v2: whether the decoder is between generations: the next event, if any, begins one or ends the trace. */
 GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 #endif /* GOTRACE_NO_DECODER */
@@ -11327,8 +11340,8 @@ GOTRACE__STATIC_ASSERT(offsetof(gotrace_event, implied) == offsetof(gotrace_even
                        event_head);
 
 /* A map of 64-bit keys to 32-bit values other than 0: open addressing, linear probing, at most half full. A key's place
- * is its lowest bits, since ids are usually counted up. If many keys fall on one place, as only a hostile trace causes,
- * they are hashed. */
+ * is given by its lowest bits, since ids are usually counted up. If many keys share a place, as only a hostile trace
+ * causes, keys are hashed. */
 typedef struct gotrace__slot {
   uint64_t key;
   uint32_t value;
@@ -11364,7 +11377,7 @@ typedef struct gotrace__region_mark { /* an open user region: task and hash of t
   uint64_t task, name;
 } gotrace__region_mark;
 
-/* A goroutine. v2: kept until it ends. v1: kept to the end. 64 bytes: there may be a million. */
+/* A goroutine. v2: kept until it ends. v1: kept until close. 64 bytes: there may be a million. */
 typedef struct gotrace__dec_go {
   uint64_t id;
   uint64_t sequence; /* v1: while ordering */
@@ -11372,14 +11385,14 @@ typedef struct gotrace__dec_go {
   uint32_t region_count, region_capacity;
   uint8_t status;
   bool assist;
-  /* v1; v2 uses some in a part, see gotrace__part_...: */
+  /* v1; a part of v2 uses some for its assumptions, see GOTRACE__PART_UNKNOWN: */
   uint8_t order_status; /* status while ordering */
   uint8_t last;         /* kind of the event that changed its status last, 0: none */
   bool created, fresh, futile, timer;
   union {
     struct {
       uint64_t generation; /* of the sequence number */
-      uint64_t *stw;       /* reasons of the stop-the-worlds that it began */
+      uint64_t *stw;       /* reasons of its open stop-the-worlds */
       uint32_t stw_count, stw_capacity;
     } v2;
     struct {
@@ -11394,20 +11407,20 @@ typedef struct gotrace__dec_go {
 typedef struct gotrace__dec_proc {
   uint64_t id;
   uint64_t generation, sequence;
-  uint64_t g; /* v1: the goroutine that it runs; v2: the cursor of the thread that last took it */
+  uint64_t g; /* v1: the goroutine that it runs; v2: the index of the cursor whose thread last took it */
   uint8_t status;
   bool sweep, stw;
-  uint8_t begin_status, begin_sweep; /* in a part: as assumed at its begin */
+  uint8_t begin_status, begin_sweep; /* in a part: as assumed at its beginning */
 } gotrace__dec_proc;
 
 typedef struct gotrace__dec_task {
   uint64_t id, parent;
   char *name;
   uint32_t name_size;
-  bool ended, older, newer; /* in a part: has ended; began before the part; must not exist when the part begins */
+  bool ended, older, newer; /* in a part: has ended; began before it; must not have existed before it */
 } gotrace__dec_task;
 
-/* In a part: a region that ended, of a goroutine that was there before. */
+/* In a part: a region that began before the part and ended in it. */
 typedef struct gotrace__dec_taken {
   gotrace__region_mark mark;
   uint32_t go; /* index */
@@ -11415,7 +11428,7 @@ typedef struct gotrace__dec_taken {
 
 /* A batch of one thread's (v2) or one proc's (v1) events in the file. */
 typedef struct gotrace__batch {
-  const uint8_t *data; /* NULL: must be read again */
+  const uint8_t *data; /* NULL: must be read again from the source */
   uint64_t offset;
   uint64_t time;
   uint64_t size;
@@ -11423,17 +11436,17 @@ typedef struct gotrace__batch {
   bool owned;
 } gotrace__batch;
 
-/* Events are read ahead, several of a thread at a time: the processor predicts the next event of one thread better than
- * the next one in time. */
+/* Events are read ahead, several of one thread at a time: the processor's branch prediction works better on successive
+ * events of one thread than on events in time order. */
 #define GOTRACE__AHEAD 32
 
 typedef struct gotrace__ahead {
   gotrace_event event; /* as it will be returned, except p and g in v2; v1: time is in ticks */
-  uint32_t go;         /* 1 + index of its goroutine; v2: where that was when it was read, 0: unknown */
-  bool known;          /* v2: the tables have all strings and stacks that it names */
+  uint32_t go;         /* 1 + index of its goroutine; v2: as of when it was read, 0: unknown */
+  bool known;          /* v2: the tables have all strings and stacks that it refers to */
   /* v1: */
   bool moved; /* see gotrace__v1_is_moved */
-  bool told;  /* the end of a system call that tells its time */
+  bool told;  /* the end of a system call that gives its time */
   gotrace__rule rule;
   uint32_t own;      /* 1 + index of the goroutine on which it happened, g */
   uint64_t sequence; /* the sequence number that it needs, of the goroutine or of collections */
@@ -11453,9 +11466,9 @@ typedef struct gotrace__cursor {
   bool seen;                       /* v2: the thread has had an event in the ordering */
   int64_t g, p;                    /* v2: what the thread runs; v1: g after the last event read */
   uint32_t g_index, p_index;       /* 1 + index at which they were last found */
-  uint64_t generation;             /* v2: in which its batches stand, counted from 1 */
+  uint64_t generation;             /* v2: that of its batches, as in gotrace_decoder.serial */
   uint32_t next_waiting;           /* v1: 1 + the next cursor that waits for the same goroutine */
-  int64_t begin_g, begin_p;        /* in a part: what the thread runs at its begin, as assumed */
+  int64_t begin_g, begin_p;        /* in a part: what the thread runs at its beginning, as assumed */
   bool begin_known, begin_p_known; /* whether anything was assumed */
   bool begin_seen;                 /* the thread must have had an event before */
   uint8_t *buffer;
@@ -11496,7 +11509,7 @@ typedef struct gotrace__dec_block { /* memory freed with the generation */
   size_t size;
 } gotrace__dec_block;
 
-/* The growing arrays: X(type of an element, array, element). A row makes the fields `array`, `element`_count and
+/* The growing arrays: X(type of an element, array, element). Each row defines the fields `array`, `element`_count and
  * `element`_capacity and the function gotrace__dec_push_`element`. */
 #define GOTRACE__DEC_ARRAYS(X)                                                                \
   X(gotrace__pc, pcs, pc)                                                                     \
@@ -11523,7 +11536,7 @@ struct gotrace_decoder {
   int version;
   uint64_t seed;
   gotrace__kind kinds[256];
-  /* The source: the bytes from `at` to `end` are in memory; `at` stands at `offset` of the file. */
+  /* The source: the bytes from `at` to `end` are in memory; `at` is at `offset` in the file. */
   const uint8_t *at, *end;
   uint64_t offset;
   uint8_t *window;
@@ -11531,7 +11544,7 @@ struct gotrace_decoder {
   bool at_end; /* the source has nothing after `end` */
   /* Raw. */
   const uint8_t *batch_at, *batch_end; /* v2: the rest of the batch whose events begin at `at` */
-  const uint8_t *batch_whole;          /* below it, at least GOTRACE__EVENT_BYTES are left */
+  const uint8_t *batch_whole;          /* below it, more than GOTRACE__EVENT_BYTES are left in the batch */
   uint64_t batch_offset;               /* added to an address in the batch: the offset in the file */
   bool batch_cut;                      /* the file ends in the batch */
   uint64_t tick, raw_id;
@@ -11550,22 +11563,22 @@ struct gotrace_decoder {
   gotrace_event single; /* a batch of one */
   bool fast;            /* v2: the next event is one of the threads'. v1: the trace is prepared */
   int64_t last_time;
-  int64_t until;                                   /* the last time to return */
-  bool skipped;                                    /* v2: does not begin with the first generation */
-  bool hopping;                                    /* v2: read no more than is asked for, since most is hopped over */
+  int64_t until;                                   /* the time of the last event to return */
+  bool skipped;                                    /* v2: generations before the range were skipped */
+  bool hopping;                                    /* v2: read no more than requested, since most will be skipped */
   double mul;                                      /* nanoseconds per tick */
   uint64_t generation, first_generation, min_tick; /* first_generation: the first that has events; 0: none yet */
   /* v2, parts. */
-  bool part;                  /* this is one */
-  uint64_t scout, scouted;    /* where the next part begins; how many generations come before it */
-  int64_t scout_time;         /* the time of the last event before it, as far as that is known; 0: unknown */
+  bool part;                  /* this decoder is a part */
+  uint64_t scout, scouted;    /* where the next part begins; number of generations before it */
+  int64_t scout_time;         /* predicted time of the last event before it; 0: unknown */
   uint64_t part_offset;       /* where the part begins */
-  int64_t part_time;          /* scout_time as assumed */
-  uint64_t begin_gc_sequence; /* as assumed */
-  uint64_t untimed;           /* events with the time of the one before */
-  uint8_t begin_gc;           /* as assumed; 0: nothing */
-  bool begin_gc_unknown;      /* or nothing may be known of collections */
-  gotrace__map ended_gos;     /* goroutines that were there before the part and have ended */
+  int64_t part_time;          /* scout_time when the part was opened */
+  uint64_t begin_gc_sequence; /* gc_sequence before the part, as assumed */
+  uint64_t untimed;           /* number of events with the time of the one before */
+  uint8_t begin_gc;           /* gc before the part, as assumed; 0: nothing assumed */
+  bool begin_gc_unknown;      /* gc 0 before the part is valid too */
+  gotrace__map ended_gos;     /* goroutines that existed before the part and have ended */
   uint64_t snapshot[4];       /* tick, mono, sec, nsec */
   uint64_t generation_offset, serial;
   uint64_t attempts;
@@ -11575,7 +11588,7 @@ struct gotrace_decoder {
   uint64_t syncs;
   char *task_name; /* of the task that the last event ended */
   size_t task_name_size;
-  gotrace_decoder_failure pending; /* found before all events that precede it were returned */
+  gotrace_decoder_failure pending; /* an error to report once all events before it were returned */
   /* v1. */
   uint64_t ordinal, parked;
   uint32_t gc_waiting;
@@ -11626,7 +11639,7 @@ static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result resul
 #endif
     ;
 
-/* Ends decoding. Only the first failure is reported. */
+/* Ends decoding with an error. Only the first failure is reported. */
 static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset, const char *event,
                                         const char *format, ...) {
   gotrace_decoder_failure *f = &d->failure;
@@ -11649,7 +11662,7 @@ static gotrace_result gotrace__dec_no_memory(gotrace_decoder *d) {
   return gotrace__dec_fail(d, GOTRACE_ERROR_OUT_OF_MEMORY, d->offset, NULL, "out of memory");
 }
 
-/* The failure of a function that has an event `ev`. */
+/* Fails in a function that has an event `ev`. */
 #define GOTRACE__WRONG(result, ...) return gotrace__dec_fail(d, result, ev->offset, ev->spec->name, __VA_ARGS__)
 #define GOTRACE__LL(x) ((long long)(x))
 
@@ -11659,7 +11672,7 @@ static void gotrace__dec_postpone(gotrace_decoder *d) {
   memset(&d->failure, 0, sizeof d->failure);
 }
 
-/* Gives an array of `count` elements room for `larger`. NULL: no memory; the array stays. */
+/* Gives an array of `count` elements room for `larger`. NULL: no memory; the array is unchanged. */
 static void *gotrace__dec_resize(gotrace_decoder *d, void *array, size_t count, size_t capacity, size_t larger,
                                  size_t size) {
   void *memory = larger > SIZE_MAX / 2 / size ? NULL : gotrace__dec_allocate(d, larger * size);
@@ -11692,8 +11705,8 @@ static GOTRACE__NOINLINE void *gotrace__dec_grow(gotrace_decoder *d, void *array
 GOTRACE__DEC_ARRAYS(GOTRACE__DEC_PUSH)
 #undef GOTRACE__DEC_PUSH
 
-/* No key is further than this from its place unless keys are hashed. (Counted ids stand side by side in runs that may
- * be long; a search, or closing a gap, must not go to the end of one.) */
+/* No key is further than this from its place, unless keys are hashed. Counted ids form long runs of used places; the
+ * bound keeps a search, or the closing of a gap, from going to the end of a run. */
 #define GOTRACE__MAP_LONG 64
 
 static inline size_t gotrace__map_place(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
@@ -11725,7 +11738,7 @@ static void gotrace__map_free(gotrace_decoder *d, gotrace__map *map) {
   memset(map, 0, sizeof *map);
 }
 
-/* Puts a new key into a free place; returns how far that is from its own. */
+/* Puts a new key into a free place; returns the distance from its own place. */
 static size_t gotrace__map_put(const gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
   size_t place = gotrace__map_place(d, map, key), i;
   for (i = place; map->slots[i].value; i = (i + 1) & (map->capacity - 1)) continue;
@@ -11757,8 +11770,8 @@ static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t c
   return true;
 }
 
-/* Adds a new key. False: no memory, and decoding has failed. Counted ids that come in any order may be far from their
- * places as long as the map is small, so each larger one is tried without hashing. */
+/* Adds a new key. False: no memory, and decoding has failed. While the map is small, counted ids that arrive out of
+ * order may be far from their places, so each larger map is first tried without hashing. */
 static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
   if (map->used * 2 >= map->capacity && !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, false))
     return gotrace__dec_no_memory(d), false;
@@ -11767,7 +11780,7 @@ static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key
          gotrace__map_rebuild(d, map, map->capacity, true) || (gotrace__dec_no_memory(d), false);
 }
 
-/* Removes a key, and moves up the keys that its place had pushed on. */
+/* Removes a key, and moves the keys that it had displaced closer to their places. */
 static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t key) {
   size_t mask = map->capacity - 1, i, hole, n;
   if (!gotrace__map_get(d, map, key)) return;
@@ -11793,8 +11806,8 @@ static inline bool gotrace__dec_in_order(const uint8_t *one, const uint8_t *othe
   return times[0] <= times[1];
 }
 
-/* Sorts `count` elements of `size` bytes, which begin with their time: by merging, stable. False: no memory. Inline, so
- * that `size` is a constant. */
+/* A stable merge sort of `count` elements of `size` bytes by the time with which each begins. False: no memory. Inline,
+ * so that `size` is a constant. */
 GOTRACE__ALWAYS_INLINE bool gotrace__dec_sort(gotrace_decoder *d, void *elements, size_t count, size_t size) {
   uint8_t *all = GOTRACE__CAST(uint8_t *, elements), *from = all, *to, *spare, *swap;
   size_t width, at, i;
@@ -11829,7 +11842,7 @@ static bool gotrace__dec_sort_samples(gotrace_decoder *d, gotrace__dec_sample *s
  * From the source to numbers: the window that is in memory, base-128 numbers, times, the header.
  */
 
-/* Moves the bytes that are in memory to the front of a window of another size. */
+/* Allocates a window of another size and moves the bytes in memory to its front. */
 static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
   size_t have = (size_t)(d->end - d->at);
   uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, size));
@@ -11842,12 +11855,12 @@ static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
   return true;
 }
 
-/* Reads on until `want` bytes are in memory, or all that there are. False: failed. */
+/* Reads until `want` bytes are in memory, or the source ends. False: failed. */
 static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
   size_t have = (size_t)(d->end - d->at);
   if (GOTRACE__LIKELY(have >= want) || d->at_end) return true;
   if (d->window_size < want || !d->window) {
-    /* It grows only after it was filled: a size that is only announced takes no memory. */
+    /* The window doubles only after it was filled, so that a large size in a batch header alone takes no memory. */
     size_t larger = d->window_size ? d->window_size : (size_t)1 << 18;
     while (larger < want && larger <= 2 * have + ((size_t)1 << 18)) larger *= 2;
     if (larger > d->window_size && !gotrace__dec_new_window(d, larger)) return false;
@@ -11881,7 +11894,7 @@ static bool gotrace__dec_reaches(const gotrace_decoder *d, uint64_t size) {
   return d->options.read(d->options.context, size - 1, &byte, 1) == 1;
 }
 
-/* The size of a source that can seek: ever longer steps until one leads beyond the end, then shorter ones. */
+/* The size of a seekable source: doubles the step until it leads beyond the end, then halves it. */
 static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
   uint64_t size = d->offset + (uint64_t)(d->end - d->at), step = (uint64_t)1 << 20;
   for (; step >> 62 == 0 && gotrace__dec_reaches(d, size + step); step *= 2) size += step;
@@ -11890,8 +11903,8 @@ static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
   return size;
 }
 
-/* Reads all of the source. If it can seek, its size is found first, because a window that grows is in memory twice for
- * a moment. */
+/* Reads all of the source. If it can seek, finds its size first, because growing the window keeps two copies in memory
+ * for a moment. */
 static bool gotrace__dec_fill_all(gotrace_decoder *d) {
   uint64_t size = d->options.read && d->options.seekable && !d->at_end ? gotrace__dec_source_size(d) : 0;
   if (size > d->offset + (uint64_t)(d->end - d->at) && size - d->offset < SIZE_MAX / 4 &&
@@ -11905,8 +11918,8 @@ static inline void gotrace__dec_skip(gotrace_decoder *d, size_t size) {
   d->offset += size;
 }
 
-/* "go 1.23 trace", padded with zeros to 16 bytes; the version as 1023, or 0 if it is no header. Go: version.ReadHeader,
- * parseHeader. */
+/* Parses "go 1.23 trace", padded with zeros to 16 bytes. Returns the version as 1023, or 0 if this is not a header. Go:
+ * version.ReadHeader, parseHeader. */
 static int gotrace__dec_read_header(const uint8_t *header) {
   static const char tail[] = " trace\0\0\0\0";
   int version = 0;
@@ -11918,8 +11931,8 @@ static int gotrace__dec_read_header(const uint8_t *header) {
 
 #define GOTRACE__EVENT_BYTES 32 /* an event is shorter if all its numbers have at most four bytes: 1 + 6 * 4 */
 
-/* Reads the rest of a base-128 number that ends before `end`; its first `shift` / 7 bytes made `v`. Returns what
- * follows it; NULL: it does not end there, or has more than 64 bits. */
+/* Reads the rest of a base-128 number, whose first `shift` / 7 bytes gave `v`. Returns the address after it; NULL: it
+ * does not end before `end`, or has more than 64 bits. */
 static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, unsigned shift,
                                                uint64_t *value) {
   for (; at < end && shift < 64; shift += 7) {
@@ -11934,8 +11947,8 @@ static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t 
   return NULL;
 }
 
-/* Reads a base-128 number that ends before `end`. Returns what follows it; NULL: it does not end there, or has more
- * than 64 bits. */
+/* Reads a base-128 number. Returns the address after it; NULL: it does not end before `end`, or has more than 64
+ * bits. */
 static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
   if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
     *value = at[0];
@@ -11955,8 +11968,8 @@ static bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_
   return true;
 }
 
-/* Reads a number of at most four bytes, as nearly all are; false: it is longer. The processor predicts the length from
- * the place in the code, which is a different one for each of an event's numbers. */
+/* Reads a number of at most four bytes, as nearly all are; false: it is longer. Inlined once for each number of an
+ * event, so that the processor predicts the length of each separately. */
 GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *value) {
   const uint8_t *p = *at;
   uint64_t v = p[0];
@@ -11978,7 +11991,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *v
   return true;
 }
 
-/* Reads `n` of them, at most five. Not in a loop: with code of its own for each, each length is predicted by itself. */
+/* Reads `n` such numbers, at most five. Not a loop, for the same reason. */
 GOTRACE__ALWAYS_INLINE bool gotrace__take_numbers(const uint8_t **at, uint64_t *values, unsigned n) {
   if (n < 1) return true;
   if (!gotrace__take_number(at, &values[0])) return false;
@@ -11991,8 +12004,8 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_numbers(const uint8_t **at, uint64_t *
   return n < 5 || gotrace__take_number(at, &values[4]);
 }
 
-/* Reads an event's time difference and its other numbers from GOTRACE__EVENT_BYTES, if none is long. False: use
- * gotrace__get_numbers. */
+/* Reads an event's time difference and its other numbers, if none is longer than four bytes. At least
+ * GOTRACE__EVENT_BYTES must be readable. False: use gotrace__get_numbers. */
 GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt, uint64_t *values, unsigned n) {
   return gotrace__take_number(at, dt) && gotrace__take_numbers(at, values, n);
 }
@@ -12008,7 +12021,7 @@ static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t 
   return gotrace__dec_fail(d, GOTRACE_ERROR_NUMBER, offset, event, "number longer than 64 bits");
 }
 
-/* Ticks to nanoseconds. A value that 64 bits cannot hold becomes the least number, as in Go. */
+/* Ticks to nanoseconds. A value that does not fit becomes INT64_MIN, as in Go. */
 static inline int64_t gotrace__dec_nanoseconds(const gotrace_decoder *d, uint64_t ticks) {
   double t = (double)ticks * d->mul;
   return t < 9223372036854775808.0 ? (int64_t)t : INT64_MIN;
@@ -12016,7 +12029,7 @@ static inline int64_t gotrace__dec_nanoseconds(const gotrace_decoder *d, uint64_
 
 static inline int64_t gotrace__dec_later(int64_t time, int64_t by) { return (int64_t)((uint64_t)time + (uint64_t)by); }
 
-/* An event that was not read ahead. */
+/* Initializes an event that was not read ahead. */
 static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *spec, uint64_t offset) {
   memset(event, 0, sizeof *event);
   event->spec = spec;
@@ -12030,8 +12043,8 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
  * The event tables, prepared for reading; and the rules of order: what each event needs and changes.
  */
 
-/* The rules of v2: X(event, context that it needs, its goroutine, status from, to, effect on thread or proc). First the
- * common events, which gotrace__v2_order_fast handles. Go: internal/trace/order.go. */
+/* The rules of v2: X(event, context that it needs, its goroutine, status from, to, effect on thread or proc). The
+ * common events come first; gotrace__v2_order_fast handles them. Go: internal/trace/order.go. */
 #define GOTRACE__V2_FAST_RULES(X)                        \
   X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS)       \
   X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE)    \
@@ -12048,8 +12061,8 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
   X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE)                \
   X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE)
 
-/* Events whose rule is the context that they need: X(event, context). gotrace__v2_order_rare checks those with NONE.
- * Events without any rule need a thread. */
+/* Events whose rule is only the context that they need: X(event, context). gotrace__v2_order_rare checks those with
+ * NONE. Events without any rule need a thread. */
 #define GOTRACE__V2_CONTEXTS(X) \
   X(GO_CREATE, P)               \
   X(GO_CREATE_BLOCKED, P)       \
@@ -12115,7 +12128,7 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
   X(STW_START, STW_START, NOBODYS, DEAD, DEAD, ZERO)                         \
   X(STW_DONE, STW_DONE, NOBODYS, DEAD, DEAD, ZERO)
 
-/* What an event does, */
+/* What an event of v1 does. */
 enum {
   GOTRACE__V1_UNBLOCKS_LOCAL = GOTRACE__R_NAMED | GOTRACE__R_COUNTS,
   GOTRACE__V1_UNBLOCKS = GOTRACE__V1_UNBLOCKS_LOCAL | GOTRACE__R_COUNTED,
@@ -12131,7 +12144,7 @@ enum {
   GOTRACE__V1_NOBODYS = GOTRACE__R_NOBODYS,
   GOTRACE__V1_COLLECTS = GOTRACE__R_NOBODYS | GOTRACE__R_GC
 };
-/* and the sequence number that it needs: a constant, or an argument's place. */
+/* The sequence number that an event of v1 needs: a constant, or an argument's place. */
 enum {
   GOTRACE__V1_ZERO = 0,
   GOTRACE__V1_ONE = 1,
@@ -12183,7 +12196,7 @@ static void gotrace__dec_set_rules(gotrace_decoder *d) {
   }
 }
 
-/* Whether a word of `size` bytes is `end`, or ends with it after an underscore. */
+/* Whether a word of `size` bytes is `end`, or ends with an underscore and `end`. */
 static bool gotrace__ends_with(const char *word, size_t size, const char *end) {
   size_t n = strlen(end);
   return size >= n && memcmp(word + size - n, end, n) == 0 && (size == n || word[size - n - 1] == '_');
@@ -12274,12 +12287,12 @@ static gotrace__dec_item *gotrace__dec_entry(const gotrace_decoder *d, const got
   return i ? &e->entries[i - 1] : NULL;
 }
 
-/* Whether an id is 0 or a low one that the table has. */
+/* Whether an id is 0, or is in the dense array. False for high ids, which need a search. */
 static inline bool gotrace__dec_sees(const gotrace__dec_items *e, uint64_t id) {
   return GOTRACE__LIKELY(id < e->dense_size && e->dense[id]);
 }
 
-/* Whether an id is 0, the empty string or stack, or one that the table has. */
+/* Whether an id is in the table, or is 0: the empty string or stack. */
 static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
   return id == 0 || gotrace__dec_entry(d, e, id) != NULL;
 }
@@ -12297,8 +12310,8 @@ static gotrace_result gotrace__dec_add_item(gotrace_decoder *d, gotrace__dec_ite
   return GOTRACE_OK;
 }
 
-/* Makes the entries findable by id: in an array, except ids so high that this would take more than a few numbers an
- * entry. `twice`: the error if an id comes twice, as Go has it; OK: the later entry replaces the earlier. */
+/* Indexes the entries by id: in an array, or in a map if the id is so high that the array would waste memory. `twice`:
+ * the error if an id comes twice, as in Go; OK: the later entry replaces the earlier one. */
 static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items *e, gotrace_result twice) {
   uint64_t most = 0, bound = 4 * (uint64_t)e->count + 1024;
   size_t i;
@@ -12342,7 +12355,7 @@ static uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) 
   return entry->hash;
 }
 
-/* The frames were read once before, so their numbers are good. */
+/* The frames were checked when the table was read, so their numbers are valid. */
 static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames, size_t capacity) {
   const gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->stacks, id) : NULL;
   const uint8_t *at = entry ? entry->data : NULL;
@@ -12381,7 +12394,7 @@ static gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id)
   return c;
 }
 
-/* Makes room for reading ahead; `bytes`: of the batch that are left. */
+/* Makes room for reading ahead; `bytes` are left in the batch. */
 static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint64_t bytes) {
   unsigned room = bytes / 2 < GOTRACE__AHEAD ? (unsigned)bytes / 2 + 1 : GOTRACE__AHEAD;
   if (GOTRACE__LIKELY(c->room >= room)) return true;
@@ -12393,15 +12406,15 @@ static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint
   return true;
 }
 
-/* The cursors that have a next event, in a binary heap by its time, kept as Go keeps it (batchcursor.go), so that equal
- * times come in the same order. After the last stands a time that is not before any, to compare with in place of a
- * second child. */
+/* The cursors that have a next event form a binary heap by its time. The heap operations are those of Go
+ * (batchcursor.go), so that equal times come in the same order. A sentinel with the latest time follows the last
+ * element: it takes the place of a missing second child. */
 static inline void gotrace__heap_end(gotrace_decoder *d, size_t count) {
   d->heap_count = count;
   d->heap[count].time = INT64_MAX;
 }
 
-/* Makes room for one more cursor and the end. */
+/* Makes room for one more cursor and the sentinel. */
 static bool gotrace__heap_grow(gotrace_decoder *d) {
   void *memory;
   if (GOTRACE__LIKELY(d->heap_count + 1 < d->heap_capacity)) return true;
@@ -12420,8 +12433,7 @@ static size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
   return i;
 }
 
-/* Fields are moved one by one: reading both at once, just after they were written one by one, would stall the
- * processor. */
+/* Copies field by field: one wide load of fields that were just stored separately would stall the processor. */
 static inline void gotrace__heap_set(gotrace__front *front, int64_t time, uint32_t cursor) {
   front->time = time;
   front->cursor = cursor;
@@ -12454,7 +12466,7 @@ static void gotrace__heap_remove(gotrace_decoder *d, size_t i) {
   if (d->heap_count) gotrace__heap_down(heap, d->heap_count, 0, heap[0].time);
 }
 
-/* Sorts by insertion: after the first time the heap is nearly in order, and for a few threads this sorts like Go. */
+/* Insertion sort: after the first time the heap is nearly sorted. For few threads, Go sorts the same way. */
 static bool gotrace__heap_sort(gotrace_decoder *d) {
   gotrace__front *heap = d->heap, moved;
   size_t i, j;
@@ -12464,7 +12476,7 @@ static bool gotrace__heap_sort(gotrace_decoder *d) {
     for (j = i; j > 0 && heap[j - 1].time > moved.time; j--, steps++) heap[j] = heap[j - 1];
     heap[j] = moved;
   }
-  return i >= d->heap_count || gotrace__dec_sort(d, heap, d->heap_count, sizeof *heap); /* if the order is far off */
+  return i >= d->heap_count || gotrace__dec_sort(d, heap, d->heap_count, sizeof *heap); /* if far from sorted */
 }
 
 /* The goroutine of an id, or NULL. */
@@ -12488,7 +12500,7 @@ static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uin
   return g;
 }
 
-/* In a part the record stays: it has what was assumed. */
+/* In a part the record is kept, because it holds the part's assumptions. */
 static gotrace_result gotrace__part_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
   if (g->created && !gotrace__map_add(d, &d->ended_gos, g->id, 1)) return d->failure.result;
   gotrace__map_remove(d, &d->go_map, g->id);
@@ -12519,7 +12531,7 @@ static gotrace__dec_proc *gotrace__dec_new_proc(gotrace_decoder *d, uint64_t id)
   return p;
 }
 
-/* Begins or ends something that cannot be on twice at a time; `on` and `off`: the error if it is so already. */
+/* Begins or ends something of which only one can be active; `on`, `off`: the messages if it is already on or off. */
 static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_event *ev, bool *flag, bool begin,
                                           const char *on, const char *off) {
   if (*flag == begin) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "%s", begin ? on : off);
@@ -12598,7 +12610,7 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
   return GOTRACE_OK;
 }
 
-/* Keeps the bytes of a batch or table until the generation ends: in place, if the trace is in memory, or as a copy. */
+/* Keeps the bytes of a batch or table until the generation ends: in place if the trace is in memory, else as a copy. */
 static const uint8_t *gotrace__v2_keep(gotrace_decoder *d, const uint8_t *data, size_t size) {
   gotrace__dec_block *block;
   if (d->options.data) return data;
@@ -12731,7 +12743,7 @@ static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__b
     b->owned = true;
   }
   if (c->generation != d->serial) {
-    /* Its first in this generation. The order of the threads' first batches decides between equal times. */
+    /* The thread's first batch in this generation. The order of first batches decides between equal times. */
     if (!gotrace__heap_grow(d)) return d->failure.result;
     d->heap[d->heap_count++].cursor = (uint32_t)(c - d->cursors);
     c->generation = d->serial;
@@ -12745,7 +12757,7 @@ static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__b
   return GOTRACE_OK;
 }
 
-/* Reads a batch of tables, or stores a batch of events; its first byte tells which it is. */
+/* Reads a batch of tables, or stores a batch of events, depending on its first byte. */
 static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
                                              uint64_t offset) {
   size_t size = (size_t)h->size;
@@ -12769,17 +12781,17 @@ static gotrace_result gotrace__v2_index_tables(gotrace_decoder *d) {
   return result ? result : gotrace__dec_index(d, &d->stacks, GOTRACE_ERROR_STACK);
 }
 
-/* Whether a generation has ended; then consumes its end. `result`: OK if `h` is the header of the next batch, else why
- * there is none; changed to the result of the generation. `generation`: its number, 0 before its first batch. Before
- * format 1.26 a generation ends where the next one begins; an error in a batch ends it too (d->pending), and keeps what
- * was read before. */
+/* Returns whether the generation has ended; if so, consumes its end. On entry *result is OK if `h` is the header of the
+ * next batch, otherwise the reason why there is none. If the generation has ended, *result is set to its result.
+ * `generation` is its number, 0 before its first batch. Before format 1.26 a generation ends where the next one begins.
+ * An error in a batch then ends it too: the error is postponed, and the batches read before it are kept. */
 static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *h, gotrace_result *result,
                                uint64_t generation) {
   bool explicit_end = d->version >= GOTRACE_GO_1_26;
   gotrace_result failed;
   if (*result == GOTRACE_END_OF_TRACE) {
     if (!explicit_end) *result = GOTRACE_OK;
-    else if (d->heap_count) /* as Go: tables alone need no end, if no id comes twice */
+    else if (d->heap_count) /* as in Go: tables alone need no end, but their ids must be unique */
       *result = gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "missing end of generation %llu",
                                   (unsigned long long)generation);
     else if ((failed = gotrace__v2_index_tables(d)) != GOTRACE_OK) *result = failed;
@@ -12839,7 +12851,7 @@ static gotrace_result gotrace__v2_read_generation(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* Continues at another place of a source that is in memory or can seek. */
+/* Moves to another offset of a source that is in memory or seekable. */
 static void gotrace__v2_seek(gotrace_decoder *d, uint64_t offset) {
   uint64_t here = d->offset;
   d->offset = offset;
@@ -12853,15 +12865,15 @@ static void gotrace__v2_seek(gotrace_decoder *d, uint64_t offset) {
   }
 }
 
-/* How many events have each of the nanoseconds before the latest time. */
+/* The number of events in each of the last nanoseconds of a generation. */
 #define GOTRACE__WINDOW 4096
 typedef struct gotrace__window {
   int64_t begin;
   uint32_t counts[GOTRACE__WINDOW];
 } gotrace__window;
 
-/* The latest time in a batch of events or CPU samples, up to the first event that cannot be read. Counts the times that
- * lie in the window, unless that is NULL. */
+/* The latest time in a batch of events or CPU samples, up to the first that cannot be read. Also counts the times that
+ * lie in the window, unless it is NULL. */
 static int64_t gotrace__v2_latest(const gotrace_decoder *d, const uint8_t *at, const uint8_t *end, uint64_t tick,
                                   gotrace__window *window) {
   int64_t time = gotrace__dec_nanoseconds(d, tick), latest = time;
@@ -12883,14 +12895,14 @@ static int64_t gotrace__v2_latest(const gotrace_decoder *d, const uint8_t *at, c
   return latest;
 }
 
-/* The last batches of a generation's threads. */
+/* Each thread's last batch of events, and last batch of CPU samples, in a generation. */
 #define GOTRACE__MOST_TAILS 128
 typedef struct gotrace__tails {
   struct {
     uint64_t m, offset, size, tick;
     bool samples;
   } of[GOTRACE__MOST_TAILS];
-  unsigned count; /* more: too many threads */
+  unsigned count; /* one more than fit: too many threads */
 } gotrace__tails;
 
 static void gotrace__v2_note_tail(gotrace__tails *t, const gotrace__batch_header *h, uint64_t offset, bool samples) {
@@ -12906,7 +12918,7 @@ static void gotrace__v2_note_tail(gotrace__tails *t, const gotrace__batch_header
   t->of[i].tick = h->time;
 }
 
-/* The latest time in the tails; INT64_MIN: there is none, or no telling. Changes the place in the source. */
+/* The latest time in the tails; INT64_MIN if there are none or one cannot be read. Moves the source's position. */
 static int64_t gotrace__v2_latest_of_tails(gotrace_decoder *d, const gotrace__tails *t, gotrace__window *window) {
   int64_t latest = INT64_MIN, time;
   unsigned i;
@@ -12920,8 +12932,8 @@ static int64_t gotrace__v2_latest_of_tails(gotrace_decoder *d, const gotrace__ta
   return latest;
 }
 
-/* The time of a generation's last event: the latest in the file, but an event that is not later than the one before it
- * is given the next nanosecond. 0: no telling. */
+/* Predicts the time of a generation's last event in the ordered trace; 0: unknown. It may exceed the latest time in the
+ * file, because an event that is not later than the one before it gets the next nanosecond. */
 static int64_t gotrace__v2_last_time(gotrace_decoder *d, const gotrace__tails *t) {
   gotrace__window window;
   int64_t latest, last = 0;
@@ -12940,8 +12952,8 @@ static int64_t gotrace__v2_last_time(gotrace_decoder *d, const gotrace__tails *t
   return last;
 }
 
-/* Hops over the next generation: its extent; unless NULL, its tails; unless `latest` is NULL, the latest time in it,
- * for which d->mul is already known. False: there is none, or it is broken. */
+/* Skips the next generation and stores its extent in *span. Adds its tails to *tails, unless NULL. Raises *latest to
+ * its latest time, unless NULL; d->mul must be known for this. False: there is no generation, or it is broken. */
 static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace__tails *tails, int64_t *latest) {
   bool explicit_end = d->version >= GOTRACE_GO_1_26, ended = false;
   uint8_t sync = d->version >= GOTRACE_GO_1_25 ? GOTRACE_V2_SYNC : GOTRACE_V2_FREQUENCY;
@@ -12974,29 +12986,31 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace
     if (!ended && (!min_tick || h.time < min_tick)) min_tick = h.time;
     gotrace__v2_seek(d, d->offset + size);
   }
-  memset(&d->failure, 0, sizeof d->failure); /* if it is broken, decoding will find that again */
+  memset(&d->failure, 0, sizeof d->failure); /* decoding the generation will report the error */
   span->bytes = d->offset - span->offset;
   span->begin = gotrace__dec_nanoseconds(d, min_tick);
   return generation && (latest || d->has_frequency);
 }
 
-/* A sum that stops at the greatest number. */
+/* Saturating addition. */
 static int64_t gotrace__dec_add(int64_t a, uint64_t b) {
   return b > (uint64_t)INT64_MAX || a > INT64_MAX - (int64_t)b ? INT64_MAX : a + (int64_t)b;
 }
 
-/* Sets where the range ends, once the time of the trace's first Sync is known. */
+/* Stores the time of the trace's first Sync, and thus where the range ends. */
 static void gotrace__v2_set_first_time(gotrace_decoder *d, int64_t begin) {
-  d->info.first_time = begin > 0 ? begin : 1; /* later than the 0 before it */
+  d->info.first_time = begin > 0 ? begin : 1; /* must be later than last_time, which begins at 0 */
   if (d->options.until) d->until = gotrace__dec_add(d->info.first_time, (uint64_t)d->options.until);
 }
 
-/* Goes to the generation that holds the range's begin.
+/* Moves to the generation at which decoding of the range must begin.
  *
- * An event that is not later than the one before it is given the next nanosecond, so events of a generation may be
- * pushed by the one before it. Each event takes more than a byte, so that generation's last time is at most its latest
- * raw time and its bytes; and events that are later than this and the number of events before them are not pushed. If
- * the range may begin with pushed events, it is decoded from a generation earlier. */
+ * This is usually the one that contains the start of the range. But an event that is not later than the one before it
+ * gets the next nanosecond, so that one generation may delay the first events of the next. The events in the range must
+ * have the same times as if the whole trace were decoded, so decoding begins early enough that no skipped generation
+ * delays them. A bound: every event takes more than a byte, so a generation's last event is at most as many nanoseconds
+ * after its latest recorded time as the generation has bytes. An event of the next generation is not delayed if it is
+ * later than that by more than the number of events before it, which is less than the next generation's bytes. */
 static gotrace_result gotrace__v2_find_range(gotrace_decoder *d) {
   gotrace__dec_span span, *s;
   int64_t from = 0, latest;
@@ -13030,8 +13044,8 @@ static gotrace_result gotrace__v2_find_range(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* Reads a thread's events, from `e` up to `last`, until the end of the batch or an event that is not plain. Returns
- * where it stopped. */
+/* Reads plain events of a thread into the slots from `e` to `last`, until the batch ends or an event is not plain.
+ * Returns the first unused slot. */
 static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *e,
                                              const gotrace__ahead *last) {
   const gotrace__kind *kinds = d->kinds;
@@ -13056,7 +13070,7 @@ static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor
     e->known = !k->ids && gotrace__dec_sees(&d->stacks, ev->stack) &&
                gotrace__dec_sees(&d->strings, gotrace__dec_number(ev, k->string));
     e->go = 0;
-    if (k->names) { /* with many goroutines the record is not in the cache */
+    if (k->names) { /* with many goroutines, the record is not in the cache */
       e->go = gotrace__map_get(d, &d->go_map, ev->args[0]);
       if (e->go) GOTRACE__PREFETCH(&d->gos[e->go - 1]);
     }
@@ -13066,7 +13080,7 @@ static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor
   return e;
 }
 
-/* Makes a cursor's batch available in memory: reads it again if need be. */
+/* Makes a cursor's batch available in memory, and reads it again if necessary. */
 static gotrace_result gotrace__v2_load(gotrace_decoder *d, gotrace__cursor *c, const gotrace__batch *b) {
   size_t have = 0, n = 1;
   c->start = b->data;
@@ -13123,8 +13137,8 @@ static gotrace_result gotrace__v2_next_batch(gotrace_decoder *d, gotrace__cursor
   return GOTRACE_OK;
 }
 
-/* Reads one event of a thread, of any kind. If it is bad: reports an error, if `first`; else leaves it for later
- * (WOULD_BLOCK). */
+/* Reads one event of a thread, of any kind. If it is invalid, fails if `first`; otherwise returns WOULD_BLOCK, so that
+ * the error is reported after the events before it. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *d, gotrace__cursor *c,
                                                                gotrace__ahead *e, bool first) {
   const uint8_t *at = c->at;
@@ -13148,8 +13162,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *
   return GOTRACE_OK;
 }
 
-/* Reads events of a thread ahead, as many as are good. An error if the first is bad. END_OF_TRACE: the thread has no
- * more in this generation. Go: batchCursor.nextEvent. */
+/* Reads events of a thread ahead, up to the first invalid one; fails if that is the first. END_OF_TRACE: the thread has
+ * no more in this generation. Go: batchCursor.nextEvent. */
 static gotrace_result gotrace__v2_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__ahead *e, *last;
   gotrace_result result = gotrace__v2_next_batch(d, c);
@@ -13176,19 +13190,20 @@ static inline gotrace_result gotrace__v2_advance(gotrace_decoder *d, gotrace__cu
 
 /* ----------------------------------------------------------------------------------------- >>decode-v2-order ----
  *
- * v2: lets the threads' events happen one after the other, each as soon as the state of threads, procs and goroutines
- * allows it, the earliest first. Go: internal/trace/order.go.
+ * v2: orders the events of all threads. Each is applied as soon as the state of threads, procs and goroutines allows
+ * it, the earliest first. Go: internal/trace/order.go.
  */
 
 #define GOTRACE__LATER GOTRACE_WOULD_BLOCK /* the event cannot happen yet; it may after others */
 
-/* A part is a decoder of one generation that is not the first. What came before is unknown to it, so it assumes what
- * the generation's own statuses tell, and remembers that: in goroutines, procs, cursors, tasks and for collections. It
- * fails if that is not enough. gotrace_decoder_join compares the assumptions with what the decoder knows that has read
- * everything before. Where nothing is assumed, nothing that came before can make a difference.
+/* A part decodes one generation other than the first, without knowing the state before it. It derives that state from
+ * the statuses in the generation, and records each assumption: in goroutines, procs, cursors and tasks, and for
+ * collections in begin_gc. It fails if the statuses do not suffice. gotrace_decoder_join compares the assumptions with
+ * the actual state, known to the decoder that has read everything before. State about which the part assumed nothing
+ * cannot affect its events.
  *
- * Of a goroutine: `created` means that it existed when the part began, with the status `order_status`; `last`, whether
- * it was in a mark assist; `fresh`, that it must not have existed. */
+ * In a goroutine's record, `created` means that it existed when the part began, with status `order_status`; `last`,
+ * whether it was then in a mark assist (or GOTRACE__PART_UNKNOWN); `fresh`, that it must not have existed. */
 enum { GOTRACE__PART_UNKNOWN = 2 };
 
 static void gotrace__part_had_go(gotrace__dec_go *g) {
@@ -13197,15 +13212,15 @@ static void gotrace__part_had_go(gotrace__dec_go *g) {
   g->last = GOTRACE__PART_UNKNOWN;
 }
 
-/* Assumes a flag's value at the begin of the part, if nothing was assumed yet. */
+/* Assumes a flag's value at the beginning of the part, if nothing was assumed yet. */
 static void gotrace__part_assume(uint8_t *begin, bool *flag, bool value) {
   if (*begin != GOTRACE__PART_UNKNOWN) return;
   *begin = value;
   *flag = value;
 }
 
-/* Whether a goroutine may have been in a system call on a thread, that has not had events in this part, all the time.
- */
+/* Assumes that a goroutine has been in a system call since before the part, on a thread without events in the part.
+ * False: this contradicts an earlier assumption. */
 static bool gotrace__part_sits(gotrace__cursor *c, const gotrace__dec_go *g) {
   if (c->begin_known && c->begin_g != (int64_t)g->id) return false;
   c->begin_known = c->begin_seen = c->seen = true;
@@ -13213,7 +13228,8 @@ static bool gotrace__part_sits(gotrace__cursor *c, const gotrace__dec_go *g) {
   return true;
 }
 
-/* Assumes what a thread runs at the begin of the part: what its first events tell, as long as these are statuses. */
+/* Assumes what a thread runs at the beginning of the part: the goroutine and proc in the statuses with which its events
+ * begin, else none. */
 static void gotrace__part_begin_thread(gotrace__cursor *c) {
   const gotrace__ahead *a = c->next, *end = a + c->left;
   c->begin_known = c->begin_p_known = true;
@@ -13235,7 +13251,7 @@ static void gotrace__part_begin_thread(gotrace__cursor *c) {
   c->p = c->begin_p;
 }
 
-/* The goroutine that a thread runs; NULL if it is not known or, `here`, not where it was last found. */
+/* The goroutine that a thread runs; NULL if unknown. `here`: looks only where it was last found, without a search. */
 GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__v2_own_go(gotrace_decoder *d, gotrace__cursor *c, bool here) {
   gotrace__dec_go *g;
   if (c->g == GOTRACE_NO_ID) return NULL;
@@ -13249,7 +13265,7 @@ GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__v2_own_go(gotrace_decoder *d, g
   return g;
 }
 
-/* Likewise the proc. */
+/* The same for the proc. */
 GOTRACE__ALWAYS_INLINE gotrace__dec_proc *gotrace__v2_own_proc(gotrace_decoder *d, gotrace__cursor *c, bool here) {
   gotrace__dec_proc *p;
   if (c->p == GOTRACE_NO_ID) return NULL;
@@ -13261,14 +13277,14 @@ GOTRACE__ALWAYS_INLINE gotrace__dec_proc *gotrace__v2_own_proc(gotrace_decoder *
   return p;
 }
 
-/* The goroutine that args[0] names; NULL if it is not known or, `here`, not where it was when the event was read. */
+/* The goroutine that args[0] names; NULL if unknown. `here`: looks only where it was when the event was read. */
 GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__v2_named_go(gotrace_decoder *d, const gotrace__ahead *a, bool here) {
   gotrace__dec_go *g = a->go ? &d->gos[a->go - 1] : NULL;
   if (GOTRACE__LIKELY(g && g->id == a->event.args[0] && g->status != 255)) return g;
   return here ? NULL : gotrace__dec_find_go(d, a->event.args[0]);
 }
 
-/* Makes the goroutine, or the proc, the thread's own. */
+/* Makes the goroutine, or the proc, the one that the thread runs. */
 static inline void gotrace__v2_take_go(gotrace_decoder *d, gotrace__cursor *c, const gotrace__dec_go *g) {
   c->g = (int64_t)g->id;
   c->g_index = (uint32_t)(g - d->gos) + 1;
@@ -13303,7 +13319,7 @@ static inline bool gotrace__v2_lacks_context(const gotrace__cursor *c, unsigned 
          ((does & GOTRACE__R_NEEDS_M) && c->id == GOTRACE__NOBODY);
 }
 
-/* The error of an event that lacks its thread, proc or goroutine. Without a thread it has none of the others. */
+/* The error of an event that lacks its thread, proc or goroutine. Without a thread it has no proc or goroutine. */
 static gotrace_result gotrace__v2_fail_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
                                                unsigned does) {
   if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a thread");
@@ -13312,7 +13328,7 @@ static gotrace_result gotrace__v2_fail_context(gotrace_decoder *d, const gotrace
   GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
 }
 
-/* Checks the context where a rule does not. Go: validateCtx. */
+/* Checks the context of an event whose rule does not. Go: validateCtx. */
 static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
                                                 unsigned does) {
   return gotrace__v2_lacks_context(c, does) ? gotrace__v2_fail_context(d, c, ev, does) : GOTRACE_OK;
@@ -13321,7 +13337,7 @@ static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrac
 /* Why an event's rule forbids it. */
 enum {
   GOTRACE__WHY_NONE,
-  GOTRACE__WHY_NOT_YET,   /* its goroutine does not yet exist or has not reached the status or sequence number */
+  GOTRACE__WHY_NOT_YET,   /* its goroutine does not exist yet, or has not reached the status or sequence number */
   GOTRACE__WHY_CONTEXT,   /* there is no thread, or it has no proc or goroutine */
   GOTRACE__WHY_OCCUPIED,  /* the thread runs a goroutine already */
   GOTRACE__WHY_NO_GO,     /* the goroutine does not exist */
@@ -13332,7 +13348,7 @@ enum {
 };
 
 /* Applies a rule to a thread's next event: checks what the event needs, then makes its changes. If the rule forbids the
- * event, nothing has changed. `here`: gives up where a search would be needed; without calls, a function needs few
+ * event, nothing has changed. `here`: gives up instead of searching, so that the function makes no calls and needs few
  * registers. */
 GOTRACE__ALWAYS_INLINE unsigned gotrace__v2_apply(gotrace_decoder *d, gotrace__cursor *c, unsigned does, unsigned from,
                                                   unsigned to, bool here) {
@@ -13391,7 +13407,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, 
   }
 }
 
-/* Events that need more than a rule, see gotrace__v2_order_rare. `ev` is the event with p and g. A function that
+/* Events that need more than a rule, called by gotrace__v2_order_rare. In `ev`, p and g are set. A function that
  * returns GOTRACE__LATER has changed nothing. */
 
 static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
@@ -13491,7 +13507,8 @@ static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cu
     gotrace__v2_take_go(d, c, g);
     return GOTRACE_OK;
   }
-  /* In a system call for the whole generation, on a thread without events in it. A new cursor may move all others. */
+  /* In a system call for the whole generation, on a thread without events in it. A new cursor may move all others, so
+   * `c` is not used after this. */
   if (!(other = gotrace__dec_get_cursor(d, m))) return d->failure.result;
   if (d->part && !other->seen) {
     if (!gotrace__part_sits(other, g))
@@ -13570,7 +13587,7 @@ static gotrace_result gotrace__v2_go_switch(gotrace_decoder *d, gotrace__cursor 
   return GOTRACE_OK;
 }
 
-/* A goroutine ends in a system call. If its thread has a proc, the thread loses that too. */
+/* A goroutine ends in a system call. If its thread has a proc, it loses that too. */
 static gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace__dec_proc *p;
   gotrace_event destroy = *ev;
@@ -13609,7 +13626,7 @@ static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_e
   return gotrace__map_add(d, &d->task_map, task->id, (uint32_t)d->task_count) ? GOTRACE_OK : gotrace__dec_no_memory(d);
 }
 
-/* In a part: remembers that a task has ended which began before. */
+/* In a part: records the end of a task that began before the part. */
 static gotrace_result gotrace__part_end_task(gotrace_decoder *d, uint64_t id) {
   gotrace__dec_task *task = gotrace__dec_push_task(d);
   if (!task) return d->failure.result;
@@ -13677,7 +13694,7 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
   return GOTRACE_OK;
 }
 
-/* The sequence numbers of collections order their begins and ends, on whichever threads they are. */
+/* The sequence numbers of collections order their begins and ends across threads. */
 static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev) {
   bool begin = ev->kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
   bool unchecked = ev->kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
@@ -13703,8 +13720,7 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
   return GOTRACE_OK;
 }
 
-/* A sweep of a proc, or a mark assist of a goroutine, that goes on in a new generation; `thing`: "proc" or "goroutine".
- */
+/* A sweep of a proc, or a mark assist of a goroutine, continues in a new generation; `thing`: "proc" or "goroutine". */
 static gotrace_result gotrace__v2_active(gotrace_decoder *d, const gotrace_event *ev, bool *flag, const char *thing) {
   if (!flag) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
   if (*flag != (d->generation != d->first_generation))
@@ -13778,7 +13794,7 @@ static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor
   }
 }
 
-/* Lets a thread's next event happen if it has a fast rule that allows it. False: nothing has changed; use
+/* Applies a thread's next event if it has a fast rule that allows it. False: nothing has changed; use
  * gotrace__v2_order. */
 GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c, bool here) {
   if (c->p == GOTRACE_NO_ID || !GOTRACE__LIKELY(c->next->known)) return false;
@@ -13795,7 +13811,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__
   return true;
 }
 
-/* Lets a thread's next event happen, if it can: OK, later, or an error. Go: ordering.Advance. */
+/* Applies a thread's next event if it is ready. Returns OK, GOTRACE__LATER or an error. Go: ordering.Advance. */
 static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   int64_t g = c->g, p = c->p;
   unsigned why = GOTRACE__WHY_NONE, kind = c->next->event.kind;
@@ -13823,7 +13839,7 @@ static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, 
   return gotrace__v2_order_rare(d, c, ev);
 }
 
-/* Whether the tables have the strings and stacks that an event names. Go: validateTableIDs. */
+/* Checks that the tables have the strings and stacks to which an event refers. Go: validateTableIDs. */
 static gotrace_result gotrace__v2_check_ids(gotrace_decoder *d, const gotrace_event *ev) {
   const gotrace__kind *k = &d->kinds[ev->kind];
   const uint64_t stacks[2] = {gotrace__dec_number(ev, k->stack), gotrace__dec_number(ev, k->stack2)};
@@ -13851,7 +13867,7 @@ static void gotrace__v2_sync_event(gotrace_decoder *d, gotrace_event *ev, int64_
   ev->arg_count = 4;
 }
 
-/* Makes the tables of a generation ready for its events, and checks them. */
+/* Indexes and checks the tables of a generation. */
 static gotrace_result gotrace__v2_prepare_tables(gotrace_decoder *d) {
   gotrace_result result = gotrace__v2_index_tables(d);
   size_t i;
@@ -13882,8 +13898,8 @@ static gotrace_result gotrace__v2_begin_threads(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* Whether a thread's first events tell which goroutine it runs before one of them needs that. Another thread may have
- * told it of a goroutine in a system call. */
+/* Whether the thread's first events, those read ahead, establish which goroutine it runs before one of them needs it.
+ * The end of a system call counts too: another thread may write the status of a goroutine in a system call. */
 static bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__cursor *c) {
   const gotrace__ahead *a = c->next, *end = a + c->left;
   for (; a < end; a++) {
@@ -13900,10 +13916,12 @@ static bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__cursor
   return true;
 }
 
-/* If a thread lacks its goroutine in the generation in which a range begins: goes to the one before.
+/* Moves one generation back, and returns true, if the first generation decoded for a range does not establish which
+ * goroutine one of its threads runs.
  *
- * Go writes a running goroutine's status before the first event of its thread, unless the thread has already let go of
- * it, as when it is preempted to be scanned (preemptPark: dropg, then GoPark). Go 1.22 forgets more. */
+ * Go writes the status of a running goroutine before the first event of its thread, unless the thread has already
+ * dropped the goroutine. That happens when a goroutine is preempted to have its stack scanned: preemptPark calls dropg
+ * before it emits GoPark. Go 1.22 omits the status in more cases. */
 static bool gotrace__v2_retreat(gotrace_decoder *d) {
   size_t i = 0;
   if (d->in_generation || !d->skipped) return false;
@@ -13911,7 +13929,7 @@ static bool gotrace__v2_retreat(gotrace_decoder *d) {
   if (i == d->heap_count) return false;
   gotrace__v2_seek(d, d->spans[--d->syncs].offset);
   d->skipped = d->syncs > 0;
-  memset(&d->pending, 0, sizeof d->pending); /* what is wrong after the generation will be found again */
+  memset(&d->pending, 0, sizeof d->pending); /* an error after the generation will be found again */
   return true;
 }
 
@@ -13922,7 +13940,7 @@ static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_e
     if (d->pending.result) d->failure = d->pending;
     return d->pending.result ? d->pending.result : GOTRACE_END_OF_TRACE;
   }
-  if (d->part && d->in_generation) return GOTRACE_END_OF_TRACE; /* its tables stay */
+  if (d->part && d->in_generation) return GOTRACE_END_OF_TRACE; /* keeps its tables */
   if (!d->in_generation && d->options.from && (d->options.data || d->options.seekable) &&
       (result = gotrace__v2_find_range(d)) != GOTRACE_OK)
     return result;
@@ -13964,14 +13982,14 @@ static gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
     if (!i || gotrace__heap_up(d->heap, i) == i) gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time);
   } else if (result == GOTRACE_END_OF_TRACE) {
     gotrace__heap_remove(d, i);
-  } else { /* but the event before the error is returned first */
+  } else { /* the event before the error is returned first */
     gotrace__dec_postpone(d);
     d->heap_count = d->sample_count = d->sample_given = 0;
   }
   return GOTRACE_OK;
 }
 
-/* Lets the next event of the thread at `i` of the heap happen, if it can. */
+/* Applies the next event of the thread at `i` of the heap, if it is ready. */
 static gotrace_result gotrace__v2_try(gotrace_decoder *d, size_t i, gotrace_event *ev) {
   uint32_t index = d->heap[i].cursor;
   gotrace_result result = gotrace__v2_order(d, &d->cursors[index], ev);
@@ -13992,7 +14010,7 @@ static gotrace_result gotrace__v2_fail_stuck(gotrace_decoder *d) {
                  GOTRACE__LL(ev->args[1]), (unsigned long long)d->generation);
 }
 
-/* If the earliest event is not ready, tries those of the other threads in the order of time. */
+/* If the earliest event is not ready, tries those of the other threads in time order. */
 static gotrace_result gotrace__v2_try_others(gotrace_decoder *d, gotrace_result result, gotrace_event *ev) {
   size_t i;
   if (result != GOTRACE__LATER) return result;
@@ -14051,10 +14069,10 @@ static gotrace_result gotrace__v2_next(gotrace_decoder *d, gotrace_event *ev) {
  *
  * v1: reads events, and walks over the whole file to find each proc's batches and the tables.
  *
- * A v1 trace is walked over twice. The first walk checks its framing, collects the tables and finds the batches; the
- * second, as events are asked for, merges the procs' events and checks what goroutines and procs do. Ends of system
- * calls were written late: the first walk collects them, the second puts them where their time says. Futile wake-ups,
- * if there are any, cost one walk more.
+ * A v1 trace is walked over twice. The first walk checks its framing, collects the tables and finds the batches. The
+ * second, driven by gotrace_decoder_next, merges the procs' events and checks what goroutines and procs do. Ends of
+ * system calls were written late: the first walk collects them, and the second inserts them at their true time. If the
+ * trace has futile wake-ups, there is another walk between the two.
  */
 
 /* One event as encoded in the file. */
@@ -14069,7 +14087,7 @@ typedef struct gotrace__v1_event {
 typedef struct gotrace__v1_numbers {
   const gotrace__kind *k;
   const uint8_t *at, *end;
-  const uint8_t *stop; /* where the arguments must end; NULL: there must be `count` */
+  const uint8_t *stop; /* where the arguments must end; NULL: their number must be `count` */
   unsigned count;
   uint64_t offset;
 } gotrace__v1_numbers;
@@ -14143,7 +14161,7 @@ static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotr
   return GOTRACE_OK;
 }
 
-/* Reads the event at *at, which stands at `offset` in the file, and moves *at behind it. Go: readTrace, argNum. */
+/* Reads the event at *at, which is at `offset` in the file, and moves *at past it. Go: readTrace, argNum. */
 static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t **at, const uint8_t *end,
                                               uint64_t offset, gotrace__v1_event *e) {
   unsigned old = d->version < 1007;
@@ -14177,8 +14195,9 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
   return result;
 }
 
-/* Reads the event at `at`, of which GOTRACE__EVENT_BYTES are there, if it is timed, has no data and only short numbers,
- * and is of a format after 1.5. Returns what follows it; NULL: use gotrace__v1_read. `args` are zeros. */
+/* The fast path of gotrace__v1_read, for formats after 1.5: reads the event at `at` if it is timed and has only short
+ * numbers and no data. At least GOTRACE__EVENT_BYTES must be readable, and `args` must be zero. Returns the address
+ * after the event; NULL: use gotrace__v1_read. */
 GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__v1_take(const uint8_t *at, const gotrace__kind *k, uint64_t *dt,
                                                        uint64_t *args) {
   unsigned count = *at++ >> GOTRACE_ARG_COUNT_SHIFT; /* of `args`; 3: their length comes first */
@@ -14206,8 +14225,8 @@ static gotrace__dec_go *gotrace__v1_get_go(gotrace_decoder *d, uint64_t id) {
   return g ? g : gotrace__dec_add_go(d, id, GOTRACE__G_DEAD);
 }
 
-/* The goroutine on which an event happened: the one that its proc ran, or `told`, which args[0] names. Updates what the
- * proc runs. Go: parseEvents. */
+/* The goroutine on which an event happened: the one that its proc ran, or `told` (args[0]) if the event names it.
+ * Updates what the proc runs. Go: parseEvents. */
 static inline uint64_t gotrace__v1_track(gotrace__cursor *c, const gotrace__kind *k, uint64_t told) {
   uint64_t g = k->rule.does & GOTRACE__R_TELLS ? told : (uint64_t)c->g;
   if (k->rule.does & GOTRACE__R_STARTS) c->g = (int64_t)g;
@@ -14215,12 +14234,12 @@ static inline uint64_t gotrace__v1_track(gotrace__cursor *c, const gotrace__kind
   return k->rule.does & GOTRACE__R_NOBODYS ? 0 : g;
 }
 
-/* Whether an event is the end of a system call that tells another, true time: then its place is elsewhere. */
+/* Whether an event is the end of a system call that gives another, true time, at which it must be inserted. */
 static inline bool gotrace__v1_is_moved(uint8_t kind, uint64_t told, int64_t time) {
   return kind == GOTRACE_V1_GO_SYS_EXIT && told && (int64_t)told != time;
 }
 
-/* Skips the events at `at` that do not matter to the first pass. */
+/* Skips the events at `at` that do not matter to the first walk. */
 static const uint8_t *gotrace__v1_skip(const gotrace_decoder *d, const uint8_t *at, uint64_t *time, uint64_t *events) {
   while (d->end - at >= GOTRACE__EVENT_BYTES) {
     const gotrace__kind *k = &d->kinds[*at & 63];
@@ -14236,7 +14255,7 @@ static const uint8_t *gotrace__v1_skip(const gotrace_decoder *d, const uint8_t *
 
 /* The state of the first walk. */
 typedef struct gotrace__v1_walk {
-  gotrace__cursor *c; /* of the batch, NULL: none has begun */
+  gotrace__cursor *c; /* of the batch; NULL: none has begun */
   uint64_t sequence, time, events;
 } gotrace__v1_walk;
 
@@ -14246,7 +14265,7 @@ static void gotrace__v1_end_batch(gotrace_decoder *d, const gotrace__cursor *c, 
   if (b) b->size = (uint64_t)(end - b->data);
 }
 
-/* Begins the batch of a proc whose events stand at `at`. */
+/* Begins a batch of a proc, whose events are at `at`. */
 static gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_walk *w, uint64_t proc,
                                               const uint8_t *at) {
   gotrace__batch *b;
@@ -14257,7 +14276,7 @@ static gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_wa
   return GOTRACE_OK;
 }
 
-/* Notes an event that the second walk needs out of turn, because it is sorted by a time of its own. */
+/* Notes an event that the second walk must insert, because it is sorted by a time of its own. */
 static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace__v1_event *e,
                                              uint64_t offset) {
   bool old = d->version < 1007;
@@ -14269,7 +14288,7 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
   if (e->kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e->args[0] > 1)
     return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, d->kinds[e->kind].spec->name,
                              "stop-the-world of kind %llu", (unsigned long long)e->args[0]);
-  if (old) { /* 1.5 numbers all events; the end of a system call tells its true number and time */
+  if (old) { /* 1.5 numbers all events; the end of a system call gives its true number and time */
     bool exit = e->kind == GOTRACE_V1_GO_SYS_EXIT;
     if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
     s->time = (int64_t)(exit ? e->args[1] : w->sequence);
@@ -14314,7 +14333,7 @@ static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, 
     if (!e->args[0] || !e->args[1]) return GOTRACE_OK;
     return gotrace__dec_add_item(d, &d->stacks, e->args[0], e->data, e->args[1]);
   default:
-    /* Like Go, takes events before any batch as proc 0's. */
+    /* Like Go, assigns events before any batch to proc 0. */
     if (!w->c && (result = gotrace__v1_begin_batch(d, w, 0, before)) != GOTRACE_OK) return result;
     return gotrace__v1_note_event(d, w, e, offset);
   }
@@ -14354,8 +14373,8 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
 
 /* ----------------------------------------------------------------------------------------- >>decode-v1-order ----
  *
- * v1: merges the procs' events by the sequence numbers of goroutines and by time, leaves out futile wake-ups, and
- * checks what goroutines and procs do. Go: order.go and parser.go of internal/trace, up to 1.21.
+ * v1: merges the procs' events by the sequence numbers of goroutines and by time, omits futile wake-ups, and checks
+ * what goroutines and procs do. Go: order.go and parser.go of internal/trace, up to 1.21.
  */
 
 /* Whether the goroutine, or the collection, of an event is ready for it. */
@@ -14380,8 +14399,8 @@ static inline bool gotrace__v1_next_batch(const gotrace_decoder *d, gotrace__cur
   return true;
 }
 
-/* Finds the goroutine of an event that was read ahead, and the one on which it happened. While reading ahead, because
- * such searches do not wait for one another. False: no memory. */
+/* Finds the goroutine of an event that was read ahead, and the one on which it happened. This is done while reading
+ * ahead, because the searches of several events can overlap. False: no memory. */
 static inline bool gotrace__v1_find_gos(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *a) {
   const gotrace_event *ev = &a->event;
   const gotrace__dec_go *g;
@@ -14415,7 +14434,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__v1_complete_ahead(gotrace_decoder *d, gotra
   return gotrace__v1_find_gos(d, c, a);
 }
 
-/* Reads events of a proc ahead. The file was checked, so only its end can come. False: no more, or no memory. */
+/* Reads events of a proc ahead. The first walk has checked them. False: no more, or no memory. */
 static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__ahead *a, *last;
   uint64_t size = c->at != c->end ? (uint64_t)(c->end - c->at) : c->batch ? d->batches[c->batch - 1].size : 0;
@@ -14473,7 +14492,8 @@ static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
   return gotrace__v1_read_ahead(d, c);
 }
 
-/* Puts a cursor into the heap if its next event is ready, else among those that wait for its goroutine. */
+/* Puts a cursor into the heap if its next event is ready, else into the list of those that wait for the event's
+ * goroutine or for a collection. */
 static inline gotrace_result gotrace__v1_enqueue(gotrace_decoder *d, uint32_t index) {
   gotrace__cursor *c = &d->cursors[index];
   if (!gotrace__v1_ready(d, c->next)) {
@@ -14543,7 +14563,7 @@ static void gotrace__v1_complete(gotrace_decoder *d, gotrace_event *ev, const go
   d->own = d->on = 0;
 }
 
-/* Checks the time that the end of a system call tells. */
+/* Checks the time that the end of a system call gives. */
 static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const gotrace__ahead *a,
                                                        gotrace__dec_go *g) {
   const gotrace_event *ev = &a->event;
@@ -14557,8 +14577,8 @@ static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const
   return GOTRACE_OK;
 }
 
-/* Lets the earliest event happen, then enqueues its proc's next event and the cursors that waited for its goroutine.
- * Go: order1007. */
+/* Applies the earliest event, then enqueues its proc's next event and the cursors that waited for its goroutine. Go:
+ * order1007. */
 GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event *next, bool *moved) {
   uint32_t index = d->heap[0].cursor, waiting = 0;
   gotrace__cursor *c = &d->cursors[index];
@@ -14678,7 +14698,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, g
   }
 }
 
-/* Marks a goroutine's last wake-up as futile, with the block at its end. */
+/* Marks a goroutine's last wake-up as futile, including the block that ends it. */
 static void gotrace__v1_mark_futile(gotrace_decoder *d, const gotrace__dec_go *g, uint64_t ordinal) {
   uint32_t i;
   d->futile[ordinal / 64] |= (uint64_t)1 << (ordinal % 64);
@@ -14686,8 +14706,8 @@ static void gotrace__v1_mark_futile(gotrace_decoder *d, const gotrace__dec_go *g
     d->futile[d->wakes[i - 1].ordinal / 64] |= (uint64_t)1 << (d->wakes[i - 1].ordinal % 64);
 }
 
-/* Finds the futile wake-ups: from an unblock over starts and preemptions to the block after a FutileWakeup. Go:
- * removeFutile. */
+/* Finds the futile wake-ups: each from an unblock, through starts and preemptions, to the block after a FutileWakeup.
+ * Go: removeFutile. */
 static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
   const uint64_t wakes = GOTRACE__V1_BIT(GO_UNBLOCK) | GOTRACE__V1_BIT(GO_START) | GOTRACE__V1_BIT(GO_PREEMPT) |
                          GOTRACE__V1_BIT(FUTILE_WAKEUP);
@@ -14722,7 +14742,7 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
   d->wakes = NULL;
   d->wake_count = d->wake_capacity = 0;
   if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
-  memset(&d->failure, 0, sizeof d->failure); /* it will occur again, unless it was that ordering took too long */
+  memset(&d->failure, 0, sizeof d->failure); /* it will occur again, unless there were too many attempts */
   return GOTRACE_OK;
 }
 
@@ -14755,7 +14775,7 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* Checks that the goroutine runs on the proc; `allow_none`: it may be goroutine 0, none. Go: checkRunning. */
+/* Checks that the goroutine runs on the proc; `allow_none`: it may be goroutine 0, which is none. Go: checkRunning. */
 static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const gotrace__dec_go *g,
                                                     const gotrace__dec_proc *p, const gotrace_event *ev,
                                                     bool allow_none) {
@@ -14768,7 +14788,7 @@ static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const go
   return GOTRACE_OK;
 }
 
-/* Checks and changes the status of an event's goroutine by its rule, and what the proc runs. */
+/* Checks and changes the status of an event's goroutine by its rule, and updates what the proc runs. */
 static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
                                                       gotrace_event *ev, const gotrace__rule *r) {
   gotrace_result result;
@@ -14891,8 +14911,8 @@ static const char *gotrace__v1_stw_reason(const gotrace_decoder *d, uint64_t kin
   return kind < sizeof reasons / sizeof reasons[0] ? reasons[kind] : reasons[0];
 }
 
-/* An event was wrong. If the rest of the trace has no consistent order either, that is the error: Go looks there first.
- */
+/* Chooses the error after an invalid event. If the rest of the trace has no consistent order, that is the error: Go
+ * orders the whole trace before it checks events. */
 static gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_decoder_failure found = d->failure;
   if (found.result == GOTRACE_ERROR_OUT_OF_MEMORY) return found.result;
@@ -14945,7 +14965,7 @@ static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event 
  * Raw traces: all events in the order of the file, including batches and tables.
  */
 
-/* Sets an event's fields that its kind, place and time determine. */
+/* Sets the fields of an event that its kind, place and time determine. */
 static inline void gotrace__raw_begin(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k, uint64_t offset,
                                       uint64_t dt) {
   d->tick += dt;
@@ -14996,7 +15016,7 @@ static gotrace_result gotrace__v2_next_raw_batch(gotrace_decoder *d, gotrace_eve
   return GOTRACE_OK;
 }
 
-/* v2: the bytes of a string, or the frames of a stack, at `at`. Returns what follows them; NULL: failed. */
+/* v2: the bytes of a string, or the frames of a stack, at `at`. Returns the address after them; NULL: failed. */
 static const uint8_t *gotrace__v2_read_raw_data(gotrace_decoder *d, gotrace_event *ev, const uint8_t *at) {
   const uint8_t *end = d->batch_end, *next;
   uint64_t i, number;
@@ -15023,7 +15043,7 @@ static const uint8_t *gotrace__v2_read_raw_data(gotrace_decoder *d, gotrace_even
   return at;
 }
 
-/* v2: the next event of a batch, all of which is in memory unless the file ends in it. */
+/* v2: the next event of a batch. The whole batch is in memory, unless the file ends in it. */
 static gotrace_result gotrace__v2_next_raw_event(gotrace_decoder *d, gotrace_event *ev) {
   const uint8_t *at = d->batch_at, *end = d->batch_end;
   uint64_t offset = d->offset + (uint64_t)(at - d->at), dt = 0;
@@ -15066,7 +15086,7 @@ static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev
       at = d->at;
       if ((result = gotrace__v1_read(d, &at, d->end, d->offset, &e)) == GOTRACE_OK) break;
       if (d->at_end || want > 1 << 22) return result;
-      memset(&d->failure, 0, sizeof d->failure); /* perhaps too little was in memory */
+      memset(&d->failure, 0, sizeof d->failure); /* perhaps too little of the event was in memory */
       want = (size_t)(d->end - d->at) + (1 << 18);
     }
     k = &d->kinds[e.kind];
@@ -15182,8 +15202,8 @@ GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t 
   return d ? gotrace__dec_stack(d, id, frames, frames ? capacity : 0) : 0;
 }
 
-/* A truncated trace is called truncated even if its events fail first, for a cause that may be the lack of what was cut
- * off: events of other threads, or tables. */
+/* Reports a truncated trace as truncated even if its events fail first, if the cause may be the missing data: events of
+ * other threads, or tables. */
 static GOTRACE__NOINLINE gotrace_result gotrace__dec_blame_truncation(gotrace_decoder *d, gotrace_result result) {
   const gotrace_decoder_failure first = d->failure;
   size_t used = strlen(d->pending.message);
@@ -15201,7 +15221,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_blame_truncation(gotrace_de
   return GOTRACE_ERROR_TRUNCATED;
 }
 
-/* Counts an event, or ends decoding for ever with its result. */
+/* Counts an event, or ends decoding: all later calls return this result. */
 static inline gotrace_result gotrace__dec_finish(gotrace_decoder *d, gotrace_result result) {
   if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
     d->info.events++;
@@ -15219,7 +15239,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_next_counted(gotrace_decoder
   return gotrace__dec_finish(d, result == GOTRACE_OK && event->time > d->until ? GOTRACE_END_OF_TRACE : result);
 }
 
-/* The next event, whatever it is. */
+/* The next event of any kind of trace: the slow path. */
 static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, gotrace_event *event) {
   gotrace_result result = d->result;
   bool v1 = d->version < GOTRACE_GO_1_22;
@@ -15237,7 +15257,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, go
 
 /* ---- Parts: see gotrace__part_begin_thread ---- */
 
-/* Hops over a generation for the whole's next parts, with the part's decoder. False: there is none. */
+/* Skips the next generation with the part's decoder, and records in `whole` where the one after it begins. False: there
+ * is none. */
 static bool gotrace__part_scout(gotrace_decoder *whole, gotrace_decoder *part, gotrace__dec_span *span) {
   gotrace__tails tails;
   memset(&tails, 0, sizeof tails);
@@ -15267,7 +15288,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole,
   }
   d->hopping = true;
   if (whole->scout) gotrace__v2_seek(d, whole->scout);
-  else there = gotrace__part_scout(whole, d, &span); /* the first generation */
+  else there = gotrace__part_scout(whole, d, &span); /* the first generation has no part */
   d->last_time = d->part_time = whole->scout_time;
   if (!there || !gotrace__part_scout(whole, d, &span)) {
     gotrace_decoder_close(d);
@@ -15289,7 +15310,8 @@ GOTRACE__DEFINE bool gotrace_decoder_between(const gotrace_decoder *d) {
          d->queue_given == d->queue_count && d->experiment_given == d->experiment_count;
 }
 
-/* Whether a goroutine's open regions, before the part, are those that the part has ended. */
+/* Whether the regions from before the part that it ended were the innermost open ones of their goroutines. If so,
+ * removes them from `whole`; otherwise changes nothing. In `whole`, order_status counts the removed regions. */
 static bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   bool fits = true;
@@ -15303,7 +15325,7 @@ static bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_dec
     if (!fits) break;
     mark = &g->regions[g->region_count - 1];
     fits = mark->task == t->mark.task && mark->name == t->mark.name;
-    g->region_count--; /* for a moment: the marks stay */
+    g->region_count--; /* the mark stays in the array, so that this can be undone */
     g->order_status++;
   }
   for (i = 0; i < part->taken_count; i++) {
@@ -15317,7 +15339,8 @@ static bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_dec
   return fits;
 }
 
-/* Whether all that the part has assumed is so. Changes nothing; but if all is so, ended regions are gone. */
+/* Whether all assumptions of the part hold. If so, the regions that it ended have been removed from `whole`; otherwise
+ * nothing has changed. */
 static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   for (i = 0; i < part->go_count; i++) {
@@ -15351,7 +15374,7 @@ static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *pa
   return gotrace__part_fits_regions(whole, part);
 }
 
-/* Moves a goroutine's regions to the whole: behind those that are still open there. */
+/* Appends the regions that a goroutine of the part has open to those still open in the whole. */
 static bool gotrace__part_move_regions(gotrace_decoder *whole, gotrace__dec_go *g, const gotrace__dec_go *from) {
   uint32_t i, count = from->region_count;
   if (!count) return true;
@@ -15410,7 +15433,7 @@ static bool gotrace__part_move_threads(gotrace_decoder *whole, const gotrace_dec
   return true;
 }
 
-/* Removes a task from the whole; its last task takes the place. */
+/* Removes a task from the whole; the last task takes its place. */
 static bool gotrace__part_drop_task(gotrace_decoder *d, uint32_t i) {
   gotrace__dec_task *task = &d->tasks[i - 1];
   gotrace__dec_release(d, task->name, task->name_size);
@@ -15452,7 +15475,7 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
     return false;
   gotrace__dec_free_generation(whole);
   gotrace__v2_seek(whole, part->offset);
-  /* If memory runs out now, the whole can neither go on nor back. */
+  /* If memory runs out now, the whole is half changed and can neither continue nor go back: it fails. */
   if (!gotrace__part_move_gos(whole, part) || !gotrace__part_move_threads(whole, part) ||
       !gotrace__part_move_tasks(whole, part)) {
     whole->result = gotrace__dec_no_memory(whole);
@@ -15471,11 +15494,11 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
   return true;
 }
 
-/* The fast paths of gotrace_decoder_next, for common events. They call other functions only in last place, so that
- * there is nothing to save for a call.
+/* The fast paths of gotrace_decoder_next, for common events. They make only tail calls, so that no registers need to be
+ * saved.
  *
- * Raw, v2: in a batch of which so much is left that an event must end in it. What is known early is written early, so
- * that few registers are in use at a time. */
+ * Raw, v2: for batches with more than GOTRACE__EVENT_BYTES left, so that reading needs no bounds checks. Fields are
+ * stored as soon as they are known, so that few registers are in use at a time. */
 static inline gotrace_result gotrace__v2_next_raw_fast(gotrace_decoder *d, gotrace_event *event) {
   const uint8_t *at = d->batch_at;
   const gotrace__kind *k = &d->kinds[*at++];
@@ -15495,7 +15518,7 @@ static inline gotrace_result gotrace__v2_next_raw_fast(gotrace_decoder *d, gotra
   return GOTRACE_OK;
 }
 
-/* Ordered, v2. Not part of gotrace_decoder_next, which would then keep registers for it in raw traces too. */
+/* Ordered, v2. Not inlined into gotrace_decoder_next, which would then save registers for it in raw traces too. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d, gotrace_event *event) {
   gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
   int64_t g = c->g;
@@ -15523,8 +15546,8 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_
   return d->version < GOTRACE_GO_1_22 ? gotrace__v1_next_counted(d, event) : gotrace__v2_next_fast(d, event);
 }
 
-/* Ordered, v2: events where they were read ahead, up to one after which its thread's must be read, which would
- * overwrite them. Returns how many. */
+/* Ordered, v2: returns pointers to the events where they were read ahead. Stops before the last event read ahead of a
+ * thread, because reading more would overwrite the others. Returns their number. */
 static size_t gotrace__v2_next_read(gotrace_decoder *d, const gotrace_event **events, size_t most) {
   size_t n;
   for (n = 0; n < most; n++) {
@@ -15569,7 +15592,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 
 #endif /* GOTRACE_IMPLEMENTATION */
 
-/* Calls that carry no call site: under GOTRACE_DEBUG each one reports its place first. */
+/* Calls that carry no call site: with GOTRACE_DEBUG, each one first reports its place. */
 #if GOTRACE_DEBUG && GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE && !defined(GOTRACE__FROM_HERE)
 #define GOTRACE__FROM_HERE(call) (gotrace_debug_here(GOTRACE_HERE), call)
 #define gotrace_thread_begin(name) GOTRACE__FROM_HERE(gotrace_thread_begin(name))
