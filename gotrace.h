@@ -477,8 +477,8 @@ typedef enum gotrace_format {
  */
 
 /* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only
- * be decoded. In 1.5 a number precedes the "dt" of every event, by which its sequence number increases, and a frame of
- * a stack is only its pc. */
+ * be decoded. In 1.5, every event has another number before its "dt": the increase of its sequence number. A stack frame
+ * of 1.5 is only a pc. */
 #define GOTRACE_V1_EVENTS(X)                                                                     \
   X(0, NONE, "None", 1005, 1021, "")                                                             \
   X(1, BATCH_1_5, "Batch", 1005, 1005, "p seq time")                                             \
@@ -635,8 +635,8 @@ typedef struct gotrace_event_spec {
   const char *arguments; /* "dt new_g new_stack stack" */
 } gotrace_event_spec;
 
-/* The rows of v1 (family 1) or v2 (family 2), ordered by number, and their count; NULL and 0 for any other family. The
- * data is static. */
+/* The rows of v1 (family 1) or v2 (family 2), ordered by number, and their count; NULL and 0 for any other family.
+ * `count` may be NULL. The data is static. Thread-safe. */
 GOTRACE_API const gotrace_event_spec *gotrace_event_specs(int family, size_t *count);
 
 /* The row of an event number in a format, or NULL if the format has no such event. GOTRACE_FORMAT_DEFAULT is the format
@@ -772,7 +772,7 @@ typedef struct gotrace_location {
   uint32_t line;        /* 0: unknown */
 } gotrace_location;
 
-/* A call site: a location and data of the tracer about it. Made by GOTRACE_HERE. */
+/* A call site: a location, and the tracer's data about it. Made by GOTRACE_HERE. */
 typedef struct gotrace_site {
   gotrace_location location;
   gotrace__uint64 stack_id, name_id; /* epoch in the upper half, id in the lower */
@@ -869,7 +869,7 @@ typedef enum gotrace_stacks {
   GOTRACE_STACKS_NONE = 1,           /* none */
   GOTRACE_STACKS_FRAME_POINTERS = 2, /* the call site, then its callers by frame pointers, if the stack's bounds are
                                         known (gotrace_go_stack_bounds, or the thread's own, except on Windows) */
-  GOTRACE_STACKS_UNWIND = 3          /* the result of gotrace_options.unwind */
+  GOTRACE_STACKS_UNWIND = 3          /* the result of gotrace_options.unwind, which must be set */
 } gotrace_stacks;
 
 typedef enum gotrace_on_limit {
@@ -920,7 +920,7 @@ typedef struct gotrace_options {
 typedef struct gotrace_stats {
   gotrace_result result;                /* GOTRACE_OK, GOTRACE_LIMIT_REACHED or the error that ended the trace early */
   int system_error;                     /* errno of the sink's failure, or 0 */
-  uint64_t bytes;                       /* delivered so far */
+  uint64_t bytes;                       /* bytes delivered so far */
   uint64_t consistent_bytes;            /* length of the longest prefix of these that is a complete trace */
   uint64_t events;                      /* all events except framing (batches, tables, clocks) */
   uint64_t kinds[256];                  /* events by number, including framing */
@@ -1028,15 +1028,17 @@ GOTRACE_API gotrace_result gotrace_start_environment(void);
  * trace contains every event that happens before the call, ordered by the program's own synchronization, and none after
  * it. Results: OK. LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early (what was written is a
  * complete trace). ERROR_NOT_RUNNING if no trace is on. ERROR_READER_BUSY inside the write function, which can only
- * fail or call gotrace_end. Go: StopTrace. */
+ * fail or call gotrace_end. WOULD_BLOCK with GOTRACE_NO_THREADS if the caller is the reader: the trace has ended, and
+ * the caller must read the rest. Go: StopTrace. */
 GOTRACE_API gotrace_result gotrace_stop(void);
 
 /* Ends the trace without waiting for its delivery. OK or ERROR_NOT_RUNNING. */
 GOTRACE_API gotrace_result gotrace_end(void);
 
-/* Reads the next piece of the trace: sets *chunk and *size, valid until the next call. Waits until there is data. At
- * the end of the trace *size is 0, once; after that the result is ERROR_NOT_RUNNING. There is one reader at a time: a
- * second one gets ERROR_READER_BUSY and has no effect, also if a service thread is the reader. Go: ReadTrace.
+/* Reads the next piece of the trace: sets *chunk and *size (bytes), valid until the next call and owned by the tracer.
+ * Waits until there is data. At the end of the trace *size is 0, once; after that the result is ERROR_NOT_RUNNING.
+ * There is one reader at a time: a second one gets ERROR_READER_BUSY and has no effect, also if a service thread is the
+ * reader. Results: OK; ERROR_NOT_RUNNING; ERROR_READER_BUSY; ERROR_ARGUMENT for NULL. Go: ReadTrace.
  *
  * A trace is delivered up to one consistent cut after another: at the latest every options->cut_milliseconds or
  * cut_bytes, the reader makes a cut and collects what all threads have written. After each cut, the data read so far is
@@ -1059,11 +1061,14 @@ GOTRACE_API gotrace_result gotrace_flight_start(const gotrace_options *options);
 /* Passes a complete trace of the recorded data, up to this moment, to `write`, piece by piece, on the calling thread.
  * Any thread, any number of times. Concurrent snapshots run one after another; tracing continues. Results: OK;
  * ERROR_SINK if write returned false; ERROR_NOT_RUNNING if no flight recorder is on; ERROR_OUT_OF_MEMORY, also if lack
- * of memory left nothing recorded. Go: FlightRecorder.WriteTo. */
+ * of memory left nothing recorded; ERROR_READER_BUSY inside a write function; ERROR_ARGUMENT if `write` is NULL. Go:
+ * FlightRecorder.WriteTo. */
 GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context);
 
 /* Writes a snapshot to a file: first to PATH.new, which replaces PATH when it is complete. A failed snapshot leaves the
- * old file unchanged. */
+ * old file unchanged. A path that is not a regular file, such as a pipe, is written directly. Results: those of
+ * gotrace_flight_snapshot; ERROR_SINK if a file cannot be created, written or replaced (errno gives the cause);
+ * ERROR_ARGUMENT if the path is NULL or too long. */
 GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path);
 
 /* Stops the flight recorder. OK or ERROR_NOT_RUNNING. Go: FlightRecorder.Stop. */
@@ -1094,7 +1099,8 @@ extern GOTRACE_API gotrace__flag gotrace__on;
 /* The same as a function, for other languages. */
 GOTRACE_API bool gotrace_is_enabled(void);
 
-/* Statistics of the running trace, or of the last one. NULL: does nothing. */
+/* Stores the statistics of the running trace, or of the last one. All zeros, except for other_copies, before the first
+ * trace. Any thread. NULL: does nothing. */
 GOTRACE_API void gotrace_get_stats(gotrace_stats *stats);
 
 /* ------------------------------------------------------------------------------------------------ >>threads ---- */
@@ -1133,7 +1139,8 @@ GOTRACE_API void gotrace_thread_rename(const char *name);
 /* Ends the goroutine and proc of the calling thread. Happens automatically when a thread ends. */
 GOTRACE_API void gotrace_thread_end(void);
 
-/* Returns a new idle proc; NULL if out of memory. Ids are small numbers, reused after gotrace_proc_destroy. */
+/* Returns a new idle proc; NULL if out of memory. The id is a small number, reused after gotrace_proc_destroy; that of
+ * NULL is GOTRACE_GLOBAL_PROC. */
 GOTRACE_API gotrace_proc *gotrace_proc_create(void);
 GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc); /* must be idle, with no sweep open */
 GOTRACE_API int gotrace_proc_id(const gotrace_proc *proc);
@@ -1145,7 +1152,8 @@ GOTRACE_API void gotrace_proc_start(gotrace_proc *proc);
 GOTRACE_API void gotrace_proc_stop(void);
 GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc);
 
-/* Reports how many procs may run at once. Go: traceGomaxprocs. */
+/* Reports how many procs may run at once. Later traces begin with the last count, if the call was made before them.
+ * Go: traceGomaxprocs. */
 #define gotrace_procs_change(count) gotrace_procs_change_at(GOTRACE_HERE, (count))
 GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count);
 
@@ -1252,9 +1260,9 @@ GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site);
 GOTRACE_API void gotrace_go_syscall_end(void);
 GOTRACE_API void gotrace_go_syscall_end_blocked(void);
 
-/* The goroutine in a system call ends in it, as one that began as a callback from foreign code and returns there. If
- * its thread still has a proc, the proc stops. Before 1.22 the system call ends first. Go:
- * traceLocker.GoDestroySyscall. */
+/* Ends the calling thread's goroutine inside its system call, as when a callback from foreign code returns there
+ * (gotrace_go_create_syscall). If the thread still has a proc, the proc stops. In formats before 1.22 the system call
+ * ends first. Go: traceLocker.GoDestroySyscall. */
 GOTRACE_API void gotrace_go_end_in_syscall(void);
 
 /* Labels the running goroutine (copied, up to 63 bytes; NULL removes the label). v1 shows the label from the
@@ -1270,14 +1278,17 @@ GOTRACE_API void gotrace_go_label(const char *label);
  * the label changes. NULL or "" removes the label and keeps the name. */
 GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name);
 
-/* Marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only. (1.8:
- * only the first such goroutine.) */
+/* Marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only, up to
+ * 256 goroutines in a trace (1.8: only the first one). The goroutine runs on the calling thread or is not running;
+ * otherwise the call is counted and does nothing. */
 GOTRACE_API void gotrace_go_timer(gotrace_go *go);
 
-/* Sets the bounds of the goroutine's stack, for stack walks: its lowest byte, and the byte after its highest. */
+/* Sets the bounds of the goroutine's stack, for stack walks: its lowest byte, and the byte after its highest. The
+ * goroutine runs on the calling thread or is not running; otherwise the call is counted and does nothing. */
 GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high);
 
-/* The goroutine that runs on the calling thread; NULL if none. A plain thread becomes one. */
+/* The goroutine that runs, or waits (gotrace_wait_begin), on the calling thread; NULL if none. A plain thread becomes
+ * one. gotrace_go_id returns a goroutine's id in traces; 0 for NULL. Any thread. */
 GOTRACE_API gotrace_go *gotrace_go_self(void);
 GOTRACE_API uint64_t gotrace_go_id(const gotrace_go *go);
 
@@ -1348,14 +1359,15 @@ GOTRACE_API void gotrace_gc_sweep_end(void);
 GOTRACE_API void gotrace_gc_mark_assist_begin_at(gotrace_site *site);
 GOTRACE_API void gotrace_gc_mark_assist_end(void);
 
-/* Bytes in use; bytes at which the next collection begins (UINT64_MAX: never, written as 0). Go: traceHeapAlloc,
- * traceHeapGoal (traceNextGC before 1.19). */
+/* Report the heap's size: bytes in use; bytes at which the next collection begins (UINT64_MAX: never, written as 0).
+ * Later traces begin with the last values. Go: traceHeapAlloc, traceHeapGoal (traceNextGC before 1.19). */
 GOTRACE_API void gotrace_heap_alloc(uint64_t bytes);
 GOTRACE_API void gotrace_heap_goal(uint64_t bytes);
 
 /* Memory in detail: the experiment AllocFree of 1.23 and later, if options->alloc_events is set; otherwise each call
- * costs a branch. Three calls per kind: one for what exists when the trace starts, _alloc and _free. options->heap
- * determines how addresses are encoded. `kind_class` classifies spans: in Go, 1 for stacks, else twice the size class.
+ * costs a branch. Each kind of memory has three calls: one for memory that exists when the trace starts, _alloc and
+ * _free. options->heap determines how addresses are encoded. Sizes are in bytes. `kind_class` classifies spans: in Go, 1
+ * for stacks, else twice the size class.
  * A type is identified by its address, must stay valid until gotrace_stop returns, and may be NULL (unknown). A stack's
  * size is rounded up to a power of two. Go: traceSnapshotMemory and traceLocker's SpanExists, SpanAlloc, SpanFree,
  * HeapObject..., GoroutineStack... in runtime/traceallocfree.go. */
@@ -1373,10 +1385,10 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base);
  * bytes, at a UTF-8 boundary; NULL is the empty string. Go: userTaskCreate, userTaskEnd, userRegion, userLog in
  * runtime/trace.go.
  *
- * Any thread may begin, end and refer to a task; GOTRACE_NO_TASK is none. A task that is open when tracing starts
- * appears from then on, with the first 43 bytes of its name (only the latest 1,024 such tasks). Task begin and end are
- * therefore function calls even while tracing is off. A region that is open when tracing starts appears if it ends
- * during the trace.
+ * Any thread may begin, end and refer to a task; GOTRACE_NO_TASK is none. gotrace_task_begin returns GOTRACE_NO_TASK if
+ * there is no memory for the calling thread's record. A task that is open when tracing starts appears from then on, with
+ * the first 43 bytes of its name (only the latest 1,024 such tasks). Task begin and end are therefore function calls
+ * even while tracing is off. A region that is open when tracing starts appears if it ends during the trace.
  */
 #define gotrace_task_begin(name, parent) \
   gotrace_task_begin_at(GOTRACE_HERE, (name), GOTRACE__IS_CONSTANT(name), (parent))
@@ -1463,8 +1475,9 @@ GOTRACE__SCOPE_INLINE void gotrace__scope_end(gotrace__scope *scope) {
  * which there is no room is counted. Go: traceCPUSample. */
 GOTRACE_API void gotrace_cpu_sample(void *ucontext);
 
-/* All calls of the sections above but gotrace_get_stats, and what they return with GOTRACE_DISABLE. The compiler
- * reports a call that has no row or other types than its declaration. X(result type, name, (parameters), result) */
+/* All calls of the sections above except gotrace_get_stats, and what they return with GOTRACE_DISABLE. The compiler
+ * reports a call without a row, and a row whose types differ from the declaration. X(result type, name, (parameters),
+ * result) */
 /* clang-format off */
 #define GOTRACE__CALLS(X) \
   X(gotrace_result, gotrace_start, (const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
@@ -2018,7 +2031,7 @@ static inline uint64_t gotrace__mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 29);
 }
 
-/* The hash of some bytes, which `seed` changes. */
+/* A seeded hash of bytes. */
 static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size_t size) {
   uint64_t hash = seed ^ size, word;
   for (; size >= 8; bytes += 8, size -= 8) {
@@ -2033,7 +2046,7 @@ static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size
 
 /* ----------------------------------------------------------------------------------------------- >>platform ----
  *
- * What the tracer needs from compiler, processor and system, each with its contract; then a block per system.
+ * What the tracer needs from compiler, processor and system, each with its contract; then one block per system.
  */
 
 #if !GOTRACE__GNU
@@ -2159,13 +2172,13 @@ static inline uint64_t gotrace__stckf(void) {
  *   gotrace__sleep()                  sleeps for a millisecond
  *   gotrace__thread_run, _join        the service thread, with all signals blocked
  *   gotrace__barrier_init()           false if there is no process-wide barrier
- *   gotrace__barrier()                on return every thread has passed a full memory barrier; false if not
+ *   gotrace__barrier()                on return every thread has passed a full memory barrier; false if it failed
  *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends
  *   gotrace__system_thread_id/_name   of the calling thread
  *   gotrace__stack_bounds             of the calling thread; false if unknown
- *   gotrace__file_*                   unbuffered files; false and errno on failure. _open keeps a file's contents;
- *                                     *made: it has created the file
- *   gotrace__symbol()                 the function of an address, unless GOTRACE__ELF is defined; then
+ *   gotrace__file_*                   unbuffered files; false and errno on failure. _open keeps a file's contents and
+ *                                     sets *made if it created the file
+ *   gotrace__symbol()                 the function at an address. If GOTRACE__ELF is defined, instead of this:
  *                                     gotrace__file_open_to_read (-1: failed), _read_some (0: failed or at the end),
  *                                     _read_at (false: failed or too short)
  *   gotrace__at_process_exit()        gotrace__exit() runs when the process ends by exit() or the library is unloaded
@@ -2676,7 +2689,7 @@ static void gotrace__file_truncate(int file, uint64_t size) {
   if (gotrace__libc_ftruncate(file, (long long)size) != 0) return; /* a pipe: nothing to do */
 }
 static bool gotrace__file_rewind(int file) { return lseek(file, 0, SEEK_SET) == 0; }
-/* Whether the file is a regular one, which a failure may remove and which can be rewritten from its beginning. */
+/* Whether this is a regular file, which may be removed on failure and can be rewritten from its beginning. */
 static bool gotrace__file_regular(int file) {
   struct stat status;
   return fstat(file, &status) == 0 && S_ISREG(status.st_mode);
@@ -3286,8 +3299,8 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
  *
  * V1 AND V2. In v1 each proc has its own stream, and threads without a proc use that of the global proc. In v2 each
  * thread has its own stream. Ids of strings and stacks, sequence numbers and (v2) statuses are valid within an epoch:
- * the session in v1, a generation in v2. A field `epoch` is a generation number: in v1, that of the
- * session's first generation.
+ * the session in v1, a generation in v2. A field `epoch` is a generation number: in v1, that of the session's first
+ * generation.
  *
  * A GOROUTINE'S WORD: epoch << 40 | sequence << 4 | busy << 3 | status. The sequence is counted as in Go's parsers
  * (gState.seq in internal/trace/order.go).
@@ -3296,16 +3309,15 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
  *       a create event, in v2 by its status. Otherwise readers would reject the call's event.
  *   G2. In v2 the thread that ends a generation writes the statuses of silent goroutines (gotrace__write_statuses,
  *       gotrace__write_silent_v2). Otherwise the generation would lack them.
- *   G3. dead: the record is free, or its creator owns it. running: only the thread that runs the
- *       goroutine changes the word, by plain stores. Otherwise the common events would need atomic instructions.
+ *   G3. dead: the record is free, or its creator owns it. running: only the thread that runs the goroutine changes the
+ *       word, by plain stores. Otherwise the common events would need atomic instructions.
  *   G4. All other statuses change by compare-and-swap to busy, which gives the thread the whole record until it stores
  *       the next word. Otherwise two wakers of one goroutine could both succeed.
  *
  * A PROC'S WORD: thread << 4 | busy << 3 | status. The proc's owner owns its record.
  *
- *   P1. A proc that is running or in a system call belongs to its thread; an idle one has no owner. While the
- *       proc is in a system call, its thread and a thief compete for it by compare-and-swap. Otherwise both could own
- *       it.
+ *   P1. A proc that is running or in a system call belongs to its thread; an idle one has no owner. While the proc is in
+ *       a system call, its thread and a thief compete for it by compare-and-swap. Otherwise both could own it.
  *   P2. The global proc belongs to the holder of its lock.
  */
 
@@ -4971,7 +4983,7 @@ static uint64_t gotrace__collector_stamp(gotrace__call *c) {
   return gotrace__t.collector_tick = tick;
 }
 
-/* Takes the collector's lock. Events written under it come after those written under it before. */
+/* Takes the collector's lock. Events written under it are later than those written under it before. */
 static void gotrace__lock_collector(gotrace__call *c) {
   gotrace__lock(&gotrace__t.collector);
   while (gotrace__is_behind(c, gotrace__t.collector_generation)) {
@@ -5081,7 +5093,7 @@ static void gotrace__v2_stw_begin(gotrace__call *c, uint32_t stack) {
   t->stw_open = c->p->stw_session = c->session;
 }
 
-/* Resumes in a new generation the stop-the-world that this thread has begun, see gotrace__write_silent_v2. */
+/* Resumes, in a new generation, the stop-the-world that this thread has begun, see gotrace__write_stw_cut. */
 static void gotrace__resume_stw(gotrace__call *c) {
   bool locked = c->collecting;
   if (!locked) gotrace__lock_collector(c);
@@ -5137,8 +5149,7 @@ static void gotrace__begin_syscall(gotrace_site *site, void *frame);
 static void gotrace__lose_proc_silently(void);
 static bool gotrace__start_own_proc(gotrace__thread *m);
 
-/* While tracing is off, stores again a status that a late waker has overwritten. False if
- * gotrace__mend_go is needed. */
+/* While tracing is off, stores again a status that a late waker has overwritten. False if gotrace__mend_go is needed. */
 static bool gotrace__restore_go(const gotrace__thread *m) {
   uint64_t word = gotrace__load_acquire(&m->go->word);
   return gotrace__load_relaxed(&m->go->owner) == m->index && (word & 0xf) == GOTRACE__RUNNABLE &&
@@ -5254,8 +5265,8 @@ static inline bool gotrace__lacks(const gotrace__thread *m, unsigned flags) {
 }
 
 /* Begins a call. False if the call must do nothing, because the thread has no record or is already in a call.
- * Afterwards the call's stream is open and has room for a call's events. This function handles the common case:
- * the session is that of the thread's last call, and the thread has what the call needs. */
+ * Afterwards the call's stream is open and has room for a call's events. This function handles the common case: the
+ * session is that of the thread's last call, and the thread has what the call needs. */
 static bool gotrace__call_begin(gotrace__call *c, gotrace_site *site, unsigned flags) {
   gotrace__thread *m = gotrace__self;
   if (GOTRACE__UNLIKELY(!m) || GOTRACE__UNLIKELY(gotrace__is_nested(m)) ||
@@ -5352,11 +5363,11 @@ static inline bool gotrace__unblock_while_off(gotrace_go *g) {
 }
 
 /* FAST PATH WHILE TRACING IS ON. The most frequent calls first try to write their event here. The thread must have a
- * proc and room, everything that the event refers to must be known, and nothing may need repair. Otherwise the
- * fast path returns false without side effects, and the call takes the slow path. Between gotrace__enter_fast and
- * gotrace__leave the call record must not escape to another function, so that compilers keep it in registers, which
- * halves the instructions. GOTRACE__FLATTEN ensures that. Only the slow path uses the other fields,
- * gotrace__count_problem, gotrace__string and gotrace__catch_up. */
+ * proc and room, everything that the event refers to must be known, and nothing may need repair. Otherwise the fast path
+ * returns false without side effects, and the call takes the slow path. Between gotrace__enter_fast and gotrace__leave
+ * the call record must not escape to another function, so that compilers keep it in registers, which halves the
+ * instructions. GOTRACE__FLATTEN ensures that. Only the slow path uses the other fields, gotrace__count_problem,
+ * gotrace__string and gotrace__catch_up. */
 static inline bool gotrace__enter_fast(gotrace__call *c, bool in_syscall) {
   gotrace__thread *m = gotrace__self;
   if (GOTRACE__UNLIKELY(!m || (m->sequence & 1) || m->in_syscall != in_syscall)) return false;
@@ -5483,7 +5494,7 @@ static const uint8_t gotrace__v1_blocks[] = {GOTRACE_BLOCK_REASONS(GOTRACE__REAS
 };
 
 /* Writes that the running goroutine stops (`status` is GOTRACE__RUNNABLE) or blocks (GOTRACE__WAITING). `text`: the
- * reason's string id in v2, or GOTRACE__BUILT_IN for the one of a built-in reason. */
+ * reason's string id in v2, or GOTRACE__BUILT_IN to use that of the built-in reason. */
 #define GOTRACE__BUILT_IN UINT32_MAX
 static inline void gotrace__write_pause(gotrace__call *c, unsigned status, unsigned reason, uint32_t text,
                                         uint32_t stack) {
@@ -5540,9 +5551,9 @@ static gotrace_proc *gotrace__new_proc(void) {
   return p;
 }
 
-/* Makes a proc free. With *sweeps, not while a sweep is open on it: a sweep ends on its proc or never. A free proc does
- * not appear in later generations, so readers that begin with one of these would not know the sweep. A proc in another
- * status than idle is a problem. */
+/* Frees an idle proc; a proc in another status is a problem. If a sweep is open on it, sets *sweeps and leaves it idle:
+ * a sweep can only end on its proc, but a free proc does not appear in later generations, so readers that begin with one
+ * of these would not know the sweep. */
 static void gotrace__free_proc(gotrace__call *c, gotrace_proc *p, bool *sweeps) {
   const uint64_t idle = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
   *sweeps = false;
@@ -5839,8 +5850,9 @@ static void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
   gotrace__store_relaxed(&g->entry.line, entry ? entry->line : (uint32_t)0);
 }
 
-/* Two threads may believe that they run the goroutine while tracing is off: under a lock, and word by word for a thread
- * that reads it then (gotrace__shown_label). */
+/* Sets or removes the label; false if out of memory. Takes a lock, because two threads may believe that they run the
+ * goroutine while tracing is off. Stores word by word, because a thread may read the label meanwhile
+ * (gotrace__shown_label). */
 static bool gotrace__set_label(gotrace_go *g, const char *label) {
   uint64_t words[GOTRACE__LABEL_WORDS] = {0};
   gotrace__uint64 *kept;
@@ -6228,7 +6240,7 @@ static GOTRACE__NOINLINE void gotrace__unblock_go(gotrace_site *site, void *fram
   gotrace__try_unblock(site, frame, go, true);
 }
 
-/* Gives all following events of the call one time: that of a switch from the thread's goroutine, if any, to g. */
+/* Gives all following events of the call the same time: that of a switch from the thread's goroutine, if any, to g. */
 static inline void gotrace__time_switch(gotrace__call *c, const gotrace_go *g) {
   uint64_t tick = gotrace__stamp(c, c->m->go);
   uint64_t last = gotrace__load_relaxed(&g->tick);
@@ -6657,7 +6669,7 @@ static inline void gotrace__v2_syscall_end(gotrace__call *c, gotrace_proc *p, ui
   gotrace__after_syscall(c, p, word, !blocked && !kept ? 1 : 0, blocked);
 }
 
-/* v1: whether the trace has the begin of the thread's system call, as one that does not block. */
+/* v1: whether the trace has the beginning of the thread's system call, and the call has been too short to block. */
 static inline bool gotrace__is_short_syscall(const gotrace__call *c, const gotrace_go *g) {
   uint64_t now = c->timed ? c->at : gotrace__now();
   return g->syscall_session == c->session && (now < g->syscall_tick || now - g->syscall_tick < gotrace__sysmon_ticks());
@@ -7200,8 +7212,8 @@ static void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__thread *
   m->wait_listed = false;
 }
 
-/* Ends the thread's wait on an address. A waker that has taken the thread off the list has finished with it on return.
- * Otherwise the waker could unblock the next wait of the thread's goroutine. */
+/* Ends the thread's wait on an address. Returns only after a waker that has taken the thread off the list has finished
+ * with it. Otherwise the waker could unblock the next wait of the thread's goroutine. */
 static void gotrace__end_address_wait(gotrace__thread *m) {
   gotrace__wait_bucket *bucket;
   if (GOTRACE__LIKELY(!m->wait_key)) return;
@@ -7932,8 +7944,8 @@ GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, cons
  * CPU samples.
  */
 
-/* The current session and its start; false if its format has no samples. Starting a trace does not wait for a sample,
- * since that is not a call. So the values may belong to two sessions, unless the control word is unchanged
+/* The current session and its start; false if its format has no samples. A sample is not a call, so starting a trace
+ * does not wait for it. The values may therefore belong to two sessions, unless the control word is unchanged
  * afterwards. */
 static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -8588,7 +8600,7 @@ static void gotrace__finish(void) {
   control = gotrace__load_relaxed(&t->control);
   generation = (control >> 2) - 1; /* the last */
   gotrace__settle();
-  if (t->v2) { /* readers take a goroutine without a status for one that may run */
+  if (t->v2) { /* readers assume that a goroutine without a status may be running */
     if (!gotrace__write_silent_v2(&notes, generation, true) && !gotrace__load_relaxed(&t->early))
       gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_OUT_OF_MEMORY);
   } else {
@@ -8717,7 +8729,7 @@ static bool gotrace__elf_identify(const gotrace__elf_file *elf, const gotrace__e
   return true;
 }
 
-/* The function that a symbol is, unless it is something else. */
+/* Converts a symbol to a function; false if it is not one. `complete`: the table has all functions of the module. */
 static bool gotrace__elf_function(const gotrace__elf_symbol *symbol, const gotrace__elf_section *sections, size_t count,
                                   bool complete, gotrace__function *function) {
   unsigned type = symbol->st_info & 0xf, binding = symbol->st_info >> 4;
@@ -8796,7 +8808,7 @@ static void gotrace__sort_functions(gotrace__function *functions, size_t count) 
   }
 }
 
-/* Of two names of a function, the one that programs use has fewer underscores in front. */
+/* Of two names of a function, prefers the one with fewer leading underscores: the one that programs use. */
 static bool gotrace__better_name(const char *name, const char *than) {
   while (*name == '_' && *than == '_') name++, than++;
   return *than == '_' && *name != '_';
@@ -8908,8 +8920,9 @@ static const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintpt
 
 /* --------------------------------------------------------------------------------------------------- >>modules ----
  *
- * From an address to its module and function. Runs on the reading side only. The symbols of a module are read at its
- * first address and kept until the session ends: reading them again at each cut would cost milliseconds a module.
+ * From an address to its module and function. Runs only on the reader or service thread. The symbols of a module are
+ * read when its first address is named, and kept until the session ends: reading them again at each cut would cost
+ * milliseconds per module.
  *
  * Does not use dladdr: while a library is unloaded, dlclose holds that function's lock and waits for the thread that
  * writes the library's trace. Reads no file inside dl_iterate_phdr, whose lock other threads need for exceptions.
@@ -8927,7 +8940,7 @@ typedef struct gotrace__found {
   bool counted;     /* `unloads` is known */
   bool program;     /* not a library */
   uintptr_t start;  /* where the function begins, by the unwind table, relative to the base; 0: unknown */
-  const char *name; /* of the dynamic symbol, if it is looked for */
+  const char *name; /* of the dynamic symbol, if name_buffer is set */
   char *name_buffer;
   size_t name_size;
   gotrace__elf_identity identity;
@@ -8946,7 +8959,7 @@ typedef struct gotrace__module_record {
   char path[GOTRACE__MODULE_PATH];
 } gotrace__module_record;
 
-/* Whether a range of a module, relative to its base, is in its memory, with contents from its file. */
+/* Whether a range of addresses, relative to the module's base, is readable memory with contents from its file. */
 static bool gotrace__in_segment(const gotrace__module *module, uint64_t address, uint64_t size) {
   unsigned i;
   for (i = 0; i < module->segment_count; i++) {
@@ -8958,8 +8971,9 @@ static bool gotrace__in_segment(const gotrace__module *module, uint64_t address,
   return false;
 }
 
-/* The last function that begins at or before an address, by .eh_frame_hdr: a version, three encodings, the address of
- * .eh_frame, the number of entries; entries of two offsets from the table's start, sorted. 0: unknown. */
+/* The start of the last function that begins at or before an address, from .eh_frame_hdr; 0: unknown. The table has a
+ * version, three encodings, the address of .eh_frame and the number of entries. Then come the entries, sorted, each two
+ * offsets from the table's start. */
 static uintptr_t gotrace__unwind_start(const gotrace__module *module, const gotrace__segment *segment,
                                        uintptr_t address) {
   const uint8_t *table = (const uint8_t *)(module->base + (uintptr_t)segment->p_vaddr);
@@ -9019,7 +9033,7 @@ static const char *gotrace__dynamic_symbol(uintptr_t base, const gotrace__dynami
   return best ? strings + best->st_name : NULL;
 }
 
-/* Sets the range of a module's addresses; whether one (relative to the base) is in its memory. */
+/* Sets the range of a module's addresses. Returns whether `address`, relative to the base, is in its memory. */
 static bool gotrace__module_range(const gotrace__module *module, uintptr_t address, uintptr_t *low, uintptr_t *high) {
   bool inside = false;
   unsigned i;
@@ -9153,7 +9167,7 @@ static void gotrace__module_open(gotrace__module_record *record, const gotrace__
     memcpy(path, found->path, GOTRACE__MODULE_PATH);
     read = path[0] == '/' && gotrace__module_load(record, path);
   }
-  /* A relative path may be of an earlier directory. /proc/self/exe may be the loader (ld.so PROGRAM). */
+  /* A relative path may refer to an earlier working directory. /proc/self/exe may be the loader (ld.so PROGRAM). */
   if (!read && (found->program || path[0] != '/') && gotrace__mapped_path(found->pc - 1, path, GOTRACE__MODULE_PATH))
     gotrace__module_load(record, path);
   length = strlen(path);
@@ -9165,8 +9179,8 @@ static void gotrace__module_free(gotrace__module_record *record) {
   gotrace__release(&gotrace__modules.budget, record, sizeof *record);
 }
 
-/* The record of a module, which is made if it is new; NULL: out of memory. Libraries without a build id are read again
- * after any library has been unloaded. */
+/* The record of a module, created if it is new; NULL: out of memory, or too many. Libraries without a build id are read
+ * again after any library has been unloaded. */
 static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
   struct gotrace__modules *all = &gotrace__modules;
   gotrace__module_record *record = all->records;
@@ -9194,7 +9208,8 @@ static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
 
 /* ---- Libraries that are unloaded ----
  *
- * An address is named after its event, up to a cut later. Meanwhile another library may have been loaded there. */
+ * An address is named some time after its event, when the next cut has been made. By then another library may have been
+ * loaded there. */
 
 typedef struct gotrace__look {
   gotrace__ranges *now;
@@ -9205,7 +9220,7 @@ static uint64_t gotrace__range_identity(uintptr_t base, const char *path, uint64
   return gotrace__hash_from(segments ^ base, path, strlen(path));
 }
 
-/* dl_iterate_phdr: collects the ranges of all modules, unless nothing was loaded since the last time. */
+/* dl_iterate_phdr: collects the ranges of all modules, unless nothing was loaded or unloaded since the last time. */
 static int gotrace__look_visit(gotrace__module *module, size_t size, void *argument) {
   gotrace__look *look = GOTRACE__CAST(gotrace__look *, argument);
   gotrace__ranges *now = look->now;
@@ -9216,7 +9231,7 @@ static int gotrace__look_visit(gotrace__module *module, size_t size, void *argum
   now->loads = module->loads;
   now->unloads = module->unloads;
   if (look->last->count && look->last->loads == now->loads && look->last->unloads == now->unloads) return 1;
-  if (now->count == now->capacity) return 0; /* tried again with more */
+  if (now->count == now->capacity) return 0; /* the caller tries again with more */
   memset(&identity, 0, sizeof identity);
   for (i = 0; i < module->segment_count; i++) gotrace__elf_add_segment(&identity, &module->segments[i]);
   range = &now->ranges[now->count++];
@@ -9259,11 +9274,11 @@ static void gotrace__modules_look(void) {
   }
 }
 
-/* Whether another module may have been at an address when it was recorded. A generation's events happened after its
- * first cut, so an earlier look than the latest one before that cut tells nothing about them. */
+/* Whether another module may have been at an address when it was recorded. A generation's events happened after the cut
+ * at its beginning. Of the looks before that cut, only the latest matters for them. */
 static bool gotrace__was_other(const gotrace__found *found) {
   uint64_t identity = gotrace__range_identity(found->base, found->path, found->identity.segments);
-  uint64_t cut = gotrace__load_relaxed(&gotrace__t.cuts); /* the generation's first */
+  uint64_t cut = gotrace__load_relaxed(&gotrace__t.cuts); /* number of cuts before the generation's events */
   unsigned n;
   size_t i;
   for (n = 0; n < 2; n++) {
@@ -9278,7 +9293,7 @@ static bool gotrace__was_other(const gotrace__found *found) {
   return false;
 }
 
-/* The only module that has been at an address where none is now. */
+/* The module that was at an address where none is now; NULL unless exactly one is known. */
 static gotrace__module_record *gotrace__unloaded_module(uintptr_t pc) {
   gotrace__module_record *record = gotrace__modules.records, *only = NULL;
   for (; record; record = record->next) {
@@ -9289,8 +9304,8 @@ static gotrace__module_record *gotrace__unloaded_module(uintptr_t pc) {
   return only;
 }
 
-/* The function that contains pc: its name, or "module!0xstart", or "module+0xoffset". False: no module is there.
- * *file is the module's path. Both are valid until the next call. */
+/* The function that contains pc: its name, or "module!0xstart", or "module+0xoffset". *file is the module's path, valid
+ * until the next call. False: no module is there, or another may have been. */
 static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
   struct gotrace__modules *all = &gotrace__modules;
   gotrace__found found, again;
@@ -9711,7 +9726,7 @@ static void gotrace__keep(const void *data, size_t size) {
   gotrace__unlock(&t->flight_lock);
 }
 
-/* The generation that is being kept is complete. */
+/* Completes the generation that is being kept, and drops those that are too old. */
 static void gotrace__keep_generation(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t now = gotrace__nanoseconds(), age = (uint64_t)t->options.flight_milliseconds * 1000000;
@@ -10235,7 +10250,7 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
   *chunk = NULL;
   *size = 0;
   gotrace__init();
-  /* An illegal reader returns immediately, and must not end the service. */
+  /* A reader that the service excludes returns at once, so the service waits for it. It must not end the service. */
   for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {
     if (!service || GOTRACE_NO_THREADS) return GOTRACE_ERROR_READER_BUSY;
     gotrace__sleep();
@@ -10480,7 +10495,7 @@ static uint64_t gotrace__settle_for_start(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t generation = gotrace__load_relaxed(&t->control) >> 2;
   int i;
-  for (i = 0; i < 2; i++) { /* the second time for calls that one by plain stores may have robbed of their goroutine */
+  for (i = 0; i < 2; i++) { /* again for calls whose goroutine a plain store may have overwritten: gotrace__has_go */
     gotrace__store_seq_cst(&t->control, ++generation << 2 | GOTRACE__SETTLING);
     gotrace__settle();
   }
@@ -10578,7 +10593,7 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
     gotrace__reset_session(&n, generation);
     if (m->session != t->session) gotrace__reset_counters(m, t->session);
     gotrace__switch_on(&n, generation);
-    gotrace__settle(); /* what was still made while settling is there before the first generation can end */
+    gotrace__settle(); /* objects created by calls that read "settling" exist before the first generation can end */
   } else {
     gotrace__undo_session(&n);
   }
@@ -10696,8 +10711,8 @@ static gotrace_result gotrace__stop_session(void) {
   return result;
 }
 
-/* The process ends by exit, or the library is unloaded. Ends a trace that a service thread writes, and writes it
- * completely; except if that thread calls exit, or if exit is called inside a call. */
+/* Runs when the process ends by exit, or the library is unloaded. Ends the trace. If a service thread writes it, waits
+ * until it is written completely. Does nothing if that thread called exit, or if exit was called inside a call. */
 static void gotrace__exit(void) {
   struct gotrace__tracer *t = &gotrace__t;
   bool active, service;
@@ -11219,8 +11234,8 @@ static void gotrace__abandon_threads(void) {
 }
 
 /* In the child there is one thread, and tracing is off. The records and procs of the parent's other threads are free,
- * and their goroutines are blocked for ever. A collection or stop-the-world is assumed to be
- * theirs. The parent's session is freed. */
+ * and their goroutines are blocked for ever. A collection or stop-the-world is assumed to be theirs. The parent's
+ * session is freed. */
 static void gotrace__after_fork_in_child(void) {
   struct gotrace__tracer *t = &gotrace__t;
   t->control = ((t->control >> 2) + 1) << 2;
@@ -11236,11 +11251,11 @@ static void gotrace__after_fork_in_child(void) {
 
 /* -------------------------------------------------------------------------------------------- >>decode-state ----
  *
- * The decoder's records: what it knows of events, goroutines, procs, tasks and of its place in the file.
+ * The decoder's records: what it knows about events, goroutines, procs, tasks and its place in the file.
  *
  * No part of the decoder uses the tracer above. Every byte of a trace may be hostile: numbers are checked before they
- * are used, memory is taken for what was read and never for what is announced, hash tables are seeded, and no loop over
- * the file stands within another.
+ * are used, memory is allocated for data that was read and never for an announced size, hash tables are seeded, and
+ * loops over the file are not nested.
  */
 
 #if !GOTRACE_NO_DECODER
@@ -11251,8 +11266,8 @@ static void gotrace__after_fork_in_child(void) {
 #define GOTRACE__PREFETCH(p) (void)(p)
 #endif
 
-/* How often, in all, events may have to wait for others: a broken trace must not take for ever. In traces of programs
- * one event in ten or twenty waits, for one round of all threads. */
+/* Bound on the total number of attempts to apply events that are not ready, so that a broken trace does not take for
+ * ever. In traces of real programs one event in ten or twenty waits, for one round of all threads. */
 #define GOTRACE__MOST_ATTEMPTS(d) (3000 * ((d)->info.events + 33000))
 
 #define GOTRACE__NOBODY UINT64_MAX /* the id of no thread */
@@ -11273,7 +11288,7 @@ enum {
   GOTRACE__R_NONE = 0,
   GOTRACE__R_NEEDS_NONE = 0,
   /* Its goroutine, whose status must be `from` and becomes `to`: */
-  GOTRACE__R_NAMED = 1 << 0,  /* the one that args[0] names; v2: args[1] is the next of its sequence numbers */
+  GOTRACE__R_NAMED = 1 << 0,  /* the one that args[0] names; v2: args[1] must be its next sequence number */
   GOTRACE__R_OWN = 1 << 1,    /* the one on which the event happens */
   GOTRACE__R_STARTS = 1 << 2, /* it runs here from now on */
   GOTRACE__R_LEAVES = 1 << 3, /* none runs here from now on */
@@ -11282,8 +11297,8 @@ enum {
   GOTRACE__R_NEEDS_P = 1 << 5, /* that has a proc, */
   GOTRACE__R_NEEDS_G = 1 << 6, /* that runs a goroutine */
   GOTRACE__R_NEEDS_PG = GOTRACE__R_NEEDS_P | GOTRACE__R_NEEDS_G,
-  GOTRACE__R_ENTERS = 1 << 7,  /* the thread's proc enters a system call; args[0] is the next of its sequence numbers */
-  GOTRACE__R_RETURNS = 1 << 8, /* the proc returns from one */
+  GOTRACE__R_ENTERS = 1 << 7,  /* the thread's proc enters a system call; args[0] must be its next sequence number */
+  GOTRACE__R_RETURNS = 1 << 8, /* the thread's proc returns from a system call */
   /* v1, order: */
   GOTRACE__R_COUNTED = 1 << 9, /* needs a sequence number of the goroutine */
   GOTRACE__R_COUNTS = 1 << 10, /* increments it */
@@ -11298,8 +11313,8 @@ enum {
 typedef struct gotrace__rule {
   uint8_t from, to;
   uint16_t does;                    /* GOTRACE__R_... */
-  uint8_t becomes;                  /* v1: the event without what it says for the order alone */
-  uint8_t sequence, sequence_after; /* v1: where its sequence number stands, and what to add to it */
+  uint8_t becomes;                  /* v1: the event as it is returned: GoStartLocal becomes GoStart */
+  uint8_t sequence, sequence_after; /* v1: the place of its sequence number, and what to add to it */
 } gotrace__rule;
 
 /* What an event number means in the trace's format: a row of the event table, prepared for reading. */
@@ -11312,8 +11327,8 @@ typedef struct gotrace__kind {
   bool ids;                       /* has stack2 or string2 */
   bool timed, data;
   bool plain;    /* timed and without data */
-  bool names;    /* v2: its first argument is a goroutine that exists */
-  bool ordinary; /* v1: plain, and the first walk need not look at it */
+  bool names;    /* v2: its first argument is the id of an existing goroutine */
+  bool ordinary; /* v1: plain, and skipped by the first walk */
   gotrace__rule rule;
 } gotrace__kind;
 
@@ -11326,8 +11341,8 @@ static inline uint64_t gotrace__dec_number(const gotrace_event *ev, unsigned pla
   return value;
 }
 
-/* An event's fields that its kind determines; and its arguments, `extra` and data before any are known. Few stores:
- * reading spends most of its time on them. */
+/* Sets the fields of an event that its kind determines; gotrace__dec_clear zeroes its arguments, `extra` and data. Both
+ * use few stores, on which reading spends most of its time. */
 GOTRACE__ALWAYS_INLINE void gotrace__dec_set_kind(gotrace_event *ev, const gotrace__kind *k) {
   ev->spec = k->spec;
   memcpy((char *)ev + offsetof(gotrace_event, kind), k->head, sizeof k->head);
