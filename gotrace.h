@@ -467,7 +467,7 @@ typedef enum gotrace_format {
  *
  * To add an event of a new Go release:
  *
- *   1. A row below; its count behind the tables; GOTRACE__KINDS if the number is larger than any before.
+ *   1. A row below; its count after the tables; GOTRACE__KINDS if the number is larger than any before.
  *   2. For a new format: gotrace_format and GOTRACE__NEWEST_FORMAT, gotrace__check_options, `versions` in
  *      gotrace_decoder_open.
  *   3. Tracer: the call, with its row in GOTRACE__CALLS, written only where the format has the event (gotrace__has).
@@ -477,8 +477,8 @@ typedef enum gotrace_format {
  */
 
 /* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only
- * be decoded. In 1.5, every event has another number before its "dt": the increase of its sequence number. A stack frame
- * of 1.5 is only a pc. */
+ * be decoded. In 1.5, every event has another number before its "dt": the increase of its sequence number. A stack
+ * frame of 1.5 is only a pc. */
 #define GOTRACE_V1_EVENTS(X)                                                                     \
   X(0, NONE, "None", 1005, 1021, "")                                                             \
   X(1, BATCH_1_5, "Batch", 1005, 1005, "p seq time")                                             \
@@ -1074,8 +1074,8 @@ GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path);
 /* Stops the flight recorder. OK or ERROR_NOT_RUNNING. Go: FlightRecorder.Stop. */
 GOTRACE_API gotrace_result gotrace_flight_stop(void);
 
-/* Makes a consistent cut now: everything emitted before the call is delivered without waiting for more. In v2 the next
- * generation begins. In v2 it takes about 50 ns for each silent goroutine; other threads continue meanwhile. Any
+/* Makes a consistent cut now: everything emitted before the call is delivered without waiting for more. In v2 this
+ * begins the next generation, and takes about 50 ns for each silent goroutine; other threads continue meanwhile. Any
  * thread. OK; LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early during the call;
  * ERROR_OUT_OF_MEMORY also if no cut was made and the trace continues; ERROR_NOT_RUNNING. Go: traceAdvance. */
 GOTRACE_API gotrace_result gotrace_advance(void);
@@ -1152,8 +1152,8 @@ GOTRACE_API void gotrace_proc_start(gotrace_proc *proc);
 GOTRACE_API void gotrace_proc_stop(void);
 GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc);
 
-/* Reports how many procs may run at once. Later traces begin with the last count, if the call was made before them.
- * Go: traceGomaxprocs. */
+/* Reports how many procs may run at once. v2 traces show at least the number of procs that exist. Later traces begin
+ * with the last count. Go: traceGomaxprocs. */
 #define gotrace_procs_change(count) gotrace_procs_change_at(GOTRACE_HERE, (count))
 GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count);
 
@@ -1366,11 +1366,10 @@ GOTRACE_API void gotrace_heap_goal(uint64_t bytes);
 
 /* Memory in detail: the experiment AllocFree of 1.23 and later, if options->alloc_events is set; otherwise each call
  * costs a branch. Each kind of memory has three calls: one for memory that exists when the trace starts, _alloc and
- * _free. options->heap determines how addresses are encoded. Sizes are in bytes. `kind_class` classifies spans: in Go, 1
- * for stacks, else twice the size class.
- * A type is identified by its address, must stay valid until gotrace_stop returns, and may be NULL (unknown). A stack's
- * size is rounded up to a power of two. Go: traceSnapshotMemory and traceLocker's SpanExists, SpanAlloc, SpanFree,
- * HeapObject..., GoroutineStack... in runtime/traceallocfree.go. */
+ * _free. options->heap determines how addresses are encoded. Sizes are in bytes. `kind_class` classifies spans: in Go,
+ * 1 for stacks, else twice the size class. A type is identified by its address, must stay valid until gotrace_stop
+ * returns, and may be NULL (unknown). A stack's size is rounded up to a power of two. Go: traceSnapshotMemory and
+ * traceLocker's SpanExists, SpanAlloc, SpanFree, HeapObject..., GoroutineStack... in runtime/traceallocfree.go. */
 GOTRACE_API void gotrace_span(const void *base, size_t bytes, unsigned kind_class);
 GOTRACE_API void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class);
 GOTRACE_API void gotrace_span_free(const void *base);
@@ -1386,9 +1385,9 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base);
  * runtime/trace.go.
  *
  * Any thread may begin, end and refer to a task; GOTRACE_NO_TASK is none. gotrace_task_begin returns GOTRACE_NO_TASK if
- * there is no memory for the calling thread's record. A task that is open when tracing starts appears from then on, with
- * the first 43 bytes of its name (only the latest 1,024 such tasks). Task begin and end are therefore function calls
- * even while tracing is off. A region that is open when tracing starts appears if it ends during the trace.
+ * there is no memory for the calling thread's record. A task that is open when tracing starts appears from then on,
+ * with the first 43 bytes of its name (only the latest 1,024 such tasks). Task begin and end are therefore function
+ * calls even while tracing is off. A region that is open when tracing starts appears if it ends during the trace.
  */
 #define gotrace_task_begin(name, parent) \
   gotrace_task_begin_at(GOTRACE_HERE, (name), GOTRACE__IS_CONSTANT(name), (parent))
@@ -1687,7 +1686,7 @@ typedef struct gotrace_event {
 #define GOTRACE_TIMER_PROC 1000001   /* unblocked by a timer */
 #define GOTRACE_NETPOLL_PROC 1000002 /* unblocked by the network */
 #define GOTRACE_SYSCALL_PROC 1000003 /* ends of system calls */
-#define GOTRACE_GC_PROC 1000004      /* begins of collections */
+#define GOTRACE_GC_PROC 1000004      /* starts of collections */
 #define GOTRACE_PROFILE_PROC 1000005
 
 typedef struct gotrace_frame {
@@ -3316,8 +3315,8 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
  *
  * A PROC'S WORD: thread << 4 | busy << 3 | status. The proc's owner owns its record.
  *
- *   P1. A proc that is running or in a system call belongs to its thread; an idle one has no owner. While the proc is in
- *       a system call, its thread and a thief compete for it by compare-and-swap. Otherwise both could own it.
+ *   P1. A proc that is running or in a system call belongs to its thread; an idle one has no owner. While the proc is
+ *       in a system call, its thread and a thief compete for it by compare-and-swap. Otherwise both could own it.
  *   P2. The global proc belongs to the holder of its lock.
  */
 
@@ -3416,7 +3415,7 @@ typedef struct gotrace__kept {
 typedef struct gotrace__open_task {
   gotrace__uint64 id; /* atomic; 0: free; all ones: being changed */
   gotrace__uint64 parent;
-  uint32_t session; /* whose trace has its begin; 0: none */
+  uint32_t session; /* the one whose trace has its begin event; 0: none */
   char name[GOTRACE__TASK_NAME];
 } gotrace__open_task;
 
@@ -3470,7 +3469,7 @@ struct gotrace_proc {
   gotrace__uint64 traced[2]; /* atomic; by slot: generation in which its status was last written; v2 */
   gotrace__uint64 sequence;  /* of its last numbered event in that generation; v2 */
   gotrace__uint64 thread;    /* system id of the thread that last began a system call on it */
-  uint32_t steal_unreported; /* atomic; 1: its thread has reported its loss in a system call, not yet the thief */
+  uint32_t steal_unreported; /* atomic; 1: its thread has reported its loss in a system call, the thief has not yet */
   bool sweep, scan;          /* between begin and end, whether written or not */
   /* Open ranges in its stream, if the session is the current one: change only when an event is written. */
   uint32_t sweep_session, scan_session, stw_session, run_session;
@@ -3497,7 +3496,7 @@ typedef struct gotrace__call {
   bool v2;
   bool timed;      /* see `at` */
   bool plain;      /* tracing is off: plain stores only */
-  bool streamless; /* v1: opens the stream of a proc that it takes, and no other implicitly */
+  bool streamless; /* v1: opens no stream implicitly, except that of a proc that it takes */
   bool global;     /* the global proc's lock is held */
   bool collecting; /* the collector's lock is held */
   bool may_wait;   /* holds no lock or record yet, so it may wait for room */
@@ -3617,8 +3616,8 @@ static struct gotrace__tracer {
   bool v2;
   uint32_t alloc_events;      /* atomic; memory is traced */
   gotrace__uint64 start_tick; /* atomic */
-  gotrace__uint64 base_tick; /* origin of times in a v2 trace: each generation has the clock's rate as known by then, so
-                                times far from 0 would jump */
+  gotrace__uint64 base_tick; /* origin of times in a v2 trace: each generation has the clock's rate as measured so far,
+                                so times far from 0 would jump */
   gotrace__tables *tables[2];   /* by generation & 1; in v1 the same */
   gotrace__uint64 cut_ticks[2]; /* atomic; by slot: time at which its last generation ended */
   uint32_t fence;               /* atomic; the writing flag needs a fence, because there is no barrier */
@@ -3679,7 +3678,7 @@ static struct gotrace__tracer {
   gotrace__thread ender;    /* pseudo-thread that ends generations; counts what it writes */
   gotrace__thread *threads; /* atomic; never freed */
   gotrace__uint64 thread_count;
-  gotrace__uint64 gone_tick; /* last event of an ended thread: a new one may have its id and a clock behind */
+  gotrace__uint64 gone_tick; /* last event of an ended thread: a new one may have its id and a slower clock */
   gotrace__table *names;     /* of threads, for ever */
   gotrace__table *reasons;   /* atomic; likewise, see gotrace_reason */
   const char *reason_names[GOTRACE__REASONS]; /* atomic; by number - 1 */
@@ -3698,7 +3697,7 @@ static struct gotrace__tracer {
   bool flight;                /* the session is a flight recorder: */
   gotrace__mutex snapshot;    /* one snapshot at a time */
   gotrace__mutex flight_lock; /* protects: */
-  gotrace__kept **writing;    /* what the snapshot must still write; NULL where it has */
+  gotrace__kept **writing;    /* what the snapshot must still write; NULL: written */
   size_t writing_count;
   gotrace__kept *kept, *kept_last; /* oldest first */
   size_t kept_bytes;               /* of all chunks, including those that only a snapshot uses */
@@ -5036,7 +5035,7 @@ static gotrace__open_task *gotrace__take_task(uint64_t id, bool any) {
   }
 }
 
-/* Writes the begins of the open tasks that are older than the trace, once per session. A goroutine must be running. */
+/* Writes begin events of the open tasks that are older than the trace, once per session. A goroutine must be running. */
 static void gotrace__write_open_tasks(gotrace__call *c) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__open_task *tasks = gotrace__load_acquire(&t->open_tasks);
@@ -5082,7 +5081,7 @@ static void gotrace__v2_gc_event(gotrace__call *c, unsigned kind) {
   gotrace__store_relaxed(&t->gc_session, kind == GOTRACE_V2_GC_END ? 0 : c->session);
 }
 
-/* v2: writes the begin of a stop-the-world. The caller holds the collector's lock and a goroutine runs on c->p. */
+/* v2: writes the begin event of a stop-the-world. The caller holds the collector's lock; a goroutine runs on c->p. */
 static void gotrace__v2_stw_begin(gotrace__call *c, uint32_t stack) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__v2_write2(c, GOTRACE_V2_STW_BEGIN, gotrace__collector_stamp(c),
@@ -5149,7 +5148,7 @@ static void gotrace__begin_syscall(gotrace_site *site, void *frame);
 static void gotrace__lose_proc_silently(void);
 static bool gotrace__start_own_proc(gotrace__thread *m);
 
-/* While tracing is off, stores again a status that a late waker has overwritten. False if gotrace__mend_go is needed. */
+/* While tracing is off, restores a status that a late waker has overwritten. False if gotrace__mend_go is needed. */
 static bool gotrace__restore_go(const gotrace__thread *m) {
   uint64_t word = gotrace__load_acquire(&m->go->word);
   return gotrace__load_relaxed(&m->go->owner) == m->index && (word & 0xf) == GOTRACE__RUNNABLE &&
@@ -5363,11 +5362,11 @@ static inline bool gotrace__unblock_while_off(gotrace_go *g) {
 }
 
 /* FAST PATH WHILE TRACING IS ON. The most frequent calls first try to write their event here. The thread must have a
- * proc and room, everything that the event refers to must be known, and nothing may need repair. Otherwise the fast path
- * returns false without side effects, and the call takes the slow path. Between gotrace__enter_fast and gotrace__leave
- * the call record must not escape to another function, so that compilers keep it in registers, which halves the
- * instructions. GOTRACE__FLATTEN ensures that. Only the slow path uses the other fields, gotrace__count_problem,
- * gotrace__string and gotrace__catch_up. */
+ * proc and room, everything that the event refers to must be known, and nothing may need repair. Otherwise the fast
+ * path returns false without side effects, and the call takes the slow path. Between gotrace__enter_fast and
+ * gotrace__leave the call record must not escape to another function, so that compilers keep it in registers, which
+ * halves the instructions. GOTRACE__FLATTEN ensures that. Only the slow path uses the other fields,
+ * gotrace__count_problem, gotrace__string and gotrace__catch_up. */
 static inline bool gotrace__enter_fast(gotrace__call *c, bool in_syscall) {
   gotrace__thread *m = gotrace__self;
   if (GOTRACE__UNLIKELY(!m || (m->sequence & 1) || m->in_syscall != in_syscall)) return false;
@@ -5552,8 +5551,8 @@ static gotrace_proc *gotrace__new_proc(void) {
 }
 
 /* Frees an idle proc; a proc in another status is a problem. If a sweep is open on it, sets *sweeps and leaves it idle:
- * a sweep can only end on its proc, but a free proc does not appear in later generations, so readers that begin with one
- * of these would not know the sweep. */
+ * a sweep can only end on its proc, but a free proc does not appear in later generations, so readers that begin with
+ * one of these would not know the sweep. */
 static void gotrace__free_proc(gotrace__call *c, gotrace_proc *p, bool *sweeps) {
   const uint64_t idle = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
   *sweeps = false;
@@ -7622,7 +7621,7 @@ GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
  * Tasks, regions and logs.
  */
 
-/* Adds a task to the open tasks. Its begin is in the trace of `session`; 0: in none. */
+/* Adds a task to the open tasks. `session`: the one whose trace has its begin event; 0: none. */
 static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, uint32_t session) {
   gotrace__open_task *task;
   size_t size = name ? gotrace__utf8_prefix(name, strlen(name), sizeof task->name - 1) : 0;
@@ -7988,7 +7987,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
       break;
     }
   }
-  /* Later than the thread's last event: readers take a sample that comes first for the goroutine's beginning. */
+  /* Must be later than the thread's last event: readers take an earlier sample for the goroutine's beginning. */
   sample->time = gotrace__now();
   if (sample->time <= start_tick) sample->time = start_tick + 1;
   sample->thread = m ? m->system_id : GOTRACE__NO_THREAD;
@@ -8936,7 +8935,7 @@ static const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintpt
 /* A loaded module, as found in memory. */
 typedef struct gotrace__found {
   uintptr_t pc, base, low, high;
-  uint64_t unloads; /* of any modules, so far */
+  uint64_t unloads; /* number of modules unloaded so far */
   bool counted;     /* `unloads` is known */
   bool program;     /* not a library */
   uintptr_t start;  /* where the function begins, by the unwind table, relative to the base; 0: unknown */
@@ -9120,14 +9119,14 @@ typedef struct gotrace__range {
 typedef struct gotrace__ranges {
   gotrace__range *ranges;
   size_t count, capacity;
-  uint64_t loads, unloads; /* so far */
+  uint64_t loads, unloads; /* numbers of modules loaded and unloaded before the look */
   uint64_t cuts;           /* number of cuts made before the look */
 } gotrace__ranges;
 static struct gotrace__modules {
   gotrace__module_record *records; /* latest first */
   gotrace__module_record *last;    /* of the last address */
   unsigned count;
-  gotrace__ranges seen[2]; /* all modules, at the last two looks that found a change, latest first */
+  gotrace__ranges seen[2]; /* all modules, as of the last two looks that found a change, latest first */
   gotrace__budget budget;
 } gotrace__modules;
 
@@ -9540,7 +9539,7 @@ static void gotrace__write_samples(gotrace__buffer *b, gotrace__tables *tables, 
 }
 
 /* v1: begins a batch of tables, on the global proc. It has no events, so its time does not matter. Each one has the
- * frequency as known by then, so that the data up to here are a complete trace. */
+ * frequency as measured so far, so that the data up to here are a complete trace. */
 static void gotrace__begin_tables(void) {
   gotrace__buffer *b = gotrace__t.scratch;
   uint8_t *at;
@@ -11502,7 +11501,7 @@ typedef struct gotrace__experiment { /* an experimental batch */
   size_t size;
 } gotrace__experiment;
 
-typedef struct gotrace__dec_sample { /* an event that is sorted by a time of its own; `time` stands first:
+typedef struct gotrace__dec_sample { /* an event that is sorted by a time of its own; `time` must come first:
                                         gotrace__dec_sort */
   int64_t time;
   uint64_t m, p, g, stack, tick, offset;
@@ -11513,8 +11512,7 @@ typedef struct gotrace__dec_wake { /* v1: an event of a wake-up that may be futi
   uint32_t next;
 } gotrace__dec_wake;
 
-typedef struct gotrace__front { /* a cursor that has a next event, in the heap; `time` stands first: gotrace__dec_sort
-                                 */
+typedef struct gotrace__front { /* a cursor with a next event, in the heap; `time` must come first: gotrace__dec_sort */
   int64_t time;
   uint32_t cursor;
 } gotrace__front;
@@ -12396,7 +12394,7 @@ static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, gotrace_
  * What v1 and v2 share: cursors in the order of time, goroutines, procs, user regions.
  */
 
-/* The cursor of a thread (v2) or proc (v1), made if need be; NULL: no memory. */
+/* The cursor of a thread (v2) or proc (v1), created if necessary; NULL: no memory. */
 static gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id) {
   uint32_t i = gotrace__map_get(d, &d->cursor_map, id);
   gotrace__cursor *c;
