@@ -3614,10 +3614,10 @@ static struct gotrace__tracer {
   uint32_t session;        /* atomic; its first generation. Changes only while settling */
   uint32_t version;        /* atomic; of the format */
   bool v2;
-  uint32_t alloc_events;      /* atomic; memory is traced */
-  gotrace__uint64 start_tick; /* atomic */
-  gotrace__uint64 base_tick; /* origin of times in a v2 trace: each generation has the clock's rate as measured so far,
-                                so times far from 0 would jump */
+  uint32_t alloc_events;        /* atomic; memory is traced */
+  gotrace__uint64 start_tick;   /* atomic */
+  gotrace__uint64 base_tick;    /* origin of times in a v2 trace. Each generation has the clock's rate as measured so
+                                   far, so times far from 0 would jump */
   gotrace__tables *tables[2];   /* by generation & 1; in v1 the same */
   gotrace__uint64 cut_ticks[2]; /* atomic; by slot: time at which its last generation ended */
   uint32_t fence;               /* atomic; the writing flag needs a fence, because there is no barrier */
@@ -3678,7 +3678,7 @@ static struct gotrace__tracer {
   gotrace__thread ender;    /* pseudo-thread that ends generations; counts what it writes */
   gotrace__thread *threads; /* atomic; never freed */
   gotrace__uint64 thread_count;
-  gotrace__uint64 gone_tick; /* last event of an ended thread: a new one may have its id and a slower clock */
+  gotrace__uint64 gone_tick; /* last event of an ended thread: a new one may have its id, on a core whose clock lags */
   gotrace__table *names;     /* of threads, for ever */
   gotrace__table *reasons;   /* atomic; likewise, see gotrace_reason */
   const char *reason_names[GOTRACE__REASONS]; /* atomic; by number - 1 */
@@ -5035,7 +5035,7 @@ static gotrace__open_task *gotrace__take_task(uint64_t id, bool any) {
   }
 }
 
-/* Writes begin events of the open tasks that are older than the trace, once per session. A goroutine must be running. */
+/* Writes begin events of open tasks that are older than the trace, once per session. A goroutine must be running. */
 static void gotrace__write_open_tasks(gotrace__call *c) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__open_task *tasks = gotrace__load_acquire(&t->open_tasks);
