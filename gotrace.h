@@ -1279,12 +1279,12 @@ GOTRACE_API void gotrace_go_label(const char *label);
 GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name);
 
 /* Marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only, up to
- * 256 goroutines in a trace (1.8: only the first one). The goroutine runs on the calling thread or is not running;
- * otherwise the call is counted and does nothing. */
+ * 256 goroutines in a trace (1.8: only the first one). For a goroutine that runs on another thread or is in a system
+ * call, the call is counted and does nothing. */
 GOTRACE_API void gotrace_go_timer(gotrace_go *go);
 
-/* Sets the bounds of the goroutine's stack, for stack walks: its lowest byte, and the byte after its highest. The
- * goroutine runs on the calling thread or is not running; otherwise the call is counted and does nothing. */
+/* Sets the bounds of the goroutine's stack, for stack walks: its lowest byte, and the byte after its highest. For a
+ * goroutine that runs on another thread or is in a system call, the call is counted and does nothing. */
 GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high);
 
 /* The goroutine that runs, or waits (gotrace_wait_begin), on the calling thread; NULL if none. A plain thread becomes
@@ -1614,12 +1614,12 @@ static inline void gotrace_get_stats(gotrace_stats *stats) {
  * the cause. The result is then ERROR_TRUNCATED, and the message gives both errors.
  *
  * Ranges: options.from and options.until select part of an ordered trace, in nanoseconds since the trace's first event.
- * In v2, the decoder skips whole generations, reading little more than batch headers, and begins to decode at the one
- * that contains the start of the range. This requires options.data or options.seekable. v1 traces, and sources that
- * cannot seek, are decoded from their beginning. The first events returned may precede the range: the caller must skip
- * them. Decoding ends with END_OF_TRACE before the first event later than `until`. Times, ids and Sync counts are those
- * of the whole trace, provided that no event is later than every event of the next generation. Skipped generations are
- * not checked.
+ * In v2, the decoder skips generations, going from batch header to batch header, and begins to decode at the one that
+ * contains the start of the range. This requires options.data or options.seekable. v1 traces, and sources that cannot
+ * seek, are decoded from their beginning. The first events returned may precede the range: the caller must skip them.
+ * Decoding ends with END_OF_TRACE before the first event later than `until`. Times, ids and Sync counts are those of
+ * the whole trace, provided that no event is later than every event of the next generation. Skipped generations are not
+ * checked.
  *
  * If generations were skipped, the decoder lacks what later generations do not repeat: names and parents of tasks that
  * began earlier, open user regions, open stop-the-worlds, the event that created a goroutine (and thus its entry
@@ -1643,7 +1643,7 @@ typedef struct gotrace_decoder_options {
   gotrace_read_fn *read;
   void *context;
   bool seekable; /* `read` accepts any offset, in any order, also beyond the end. v2 then reads waiting batches again
-                    instead of copying them, and v1 never copies the trace to grow its buffer */
+                    instead of copying them, and v1 need not copy the trace to grow its buffer */
   bool raw;
   /* Allocator, both functions or neither. NULL: GOTRACE_MALLOC and GOTRACE_FREE if defined, else malloc and free. */
   void *(*allocate)(void *context, size_t size);
@@ -1717,9 +1717,9 @@ typedef struct gotrace_decoder_failure {
 
 #if !GOTRACE_NO_DECODER
 
-/* Opens a trace and reads its header. The options are copied. Close the decoder even if the call fails: it is set on
- * failure too, so that its error can be read, except that it is NULL after ERROR_ARGUMENT or if there is no memory for
- * it. Results: OK, ERROR_ARGUMENT, ERROR_OUT_OF_MEMORY, ERROR_READ, ERROR_HEADER, ERROR_FORMAT. */
+/* Opens a trace and reads its header. The options are copied. On failure *decoder is set too, so that its error can be
+ * read, and must be closed; it is NULL after ERROR_ARGUMENT, and if there is no memory for the decoder itself. Results:
+ * OK, ERROR_ARGUMENT, ERROR_OUT_OF_MEMORY, ERROR_READ, ERROR_HEADER, ERROR_FORMAT. */
 GOTRACE_API gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, const gotrace_decoder_options *options);
 
 /* Frees the decoder and everything it returned. NULL has no effect. The calls below accept a NULL decoder too: they
@@ -11576,7 +11576,7 @@ struct gotrace_decoder {
   gotrace_event single; /* a batch of one */
   bool fast;            /* v2: the next event is one of the threads'. v1: the trace is prepared */
   int64_t last_time;
-  int64_t until;                                   /* the time of the last event to return */
+  int64_t until;                                   /* no event later than this is returned */
   bool skipped;                                    /* v2: generations before the range were skipped */
   bool hopping;                                    /* v2: read no more than requested, since most will be skipped */
   double mul;                                      /* nanoseconds per tick */
