@@ -15532,10 +15532,12 @@ static inline gotrace_result gotrace__v2_next_raw_fast(gotrace_decoder *d, gotra
 }
 
 /* Ordered, v2. Not inlined into gotrace_decoder_next, which would then save registers for it in raw traces too. */
+static gotrace_result gotrace__v2_next_found(gotrace_decoder *d, gotrace_event *event);
+
 static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d, gotrace_event *event) {
   gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
   int64_t g = c->g;
-  if (!GOTRACE__LIKELY(gotrace__v2_order_fast(d, c, true))) return gotrace__dec_next(d, event);
+  if (!GOTRACE__LIKELY(gotrace__v2_order_fast(d, c, true))) return gotrace__v2_next_found(d, event);
   *event = c->next->event;
   event->p = c->p;
   event->g = g;
@@ -15550,6 +15552,16 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d
   c->left--;
   gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time);
   return GOTRACE_OK;
+}
+
+/* The fast path failed. In a part, most goroutines become known after events that name them were read ahead: if that is
+ * why, tries again. */
+static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_found(gotrace_decoder *d, gotrace_event *event) {
+  gotrace__ahead *a = d->cursors[d->heap[0].cursor].next;
+  uint32_t go = a->go;
+  if (!(d->kinds[a->event.kind].rule.does & GOTRACE__R_NAMED)) return gotrace__dec_next(d, event);
+  a->go = gotrace__map_get(d, &d->go_map, a->event.args[0]);
+  return a->go && a->go != go ? gotrace__v2_next_fast(d, event) : gotrace__dec_next(d, event);
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_event *event) {

@@ -1,4 +1,4 @@
-/* digest.c - adds up what most events say: see digest.h */
+/* digest.c - fast path for the events that most traces consist of: see digest.h */
 
 #include "digest.h"
 
@@ -86,7 +86,7 @@ static void free_places(busy_places *places) {
 
 /* --------------------------------------------------------------------------------------------------- the host ---- */
 
-/* The host shows the goroutine on its thread from now on, if it runs. */
+/* If the goroutine runs, the host sees it on its thread from now on. */
 static inline void show(digest *d, digested *g) {
   if (g->status == GO_RUNNING) d->threads.all[g->m]->shown = g;
 }
@@ -100,17 +100,18 @@ static void settle(digest *d, digested *g) {
   g->ahead = false;
 }
 
-void digest_finish(digest *d) {
+void digest_finish(digest *d, catch_up_fn *catch_up) {
   digested_block *block;
   size_t i;
   for (block = d->blocks; block; block = block->next)
-    for (i = 0; i < block->count; i++) settle(d, &block->gos[i]);
+    for (i = 0; i < block->count; i++)
+      if (block->gos[i].ahead) catch_up(d, &block->gos[i]);
 }
 
-/* Begins anew with goroutines: most have ended. */
+/* Most goroutines have ended: starts over without records. */
 static RARE void forget(digest *d) {
   uint32_t i;
-  digest_finish(d);
+  digest_finish(d, d->host->catch_up);
   for (i = 0; i < d->threads.count; i++) d->threads.all[i]->shown = NULL;
   free_gos(d);
   d->near = NULL;
@@ -122,13 +123,24 @@ static RARE void forget(digest *d) {
 
 static void pass(digest *d, const gotrace_event *e) { d->host->pass(d, e); }
 
-/* The host has just heard of the status. */
+/* The event that gave the goroutine this status was passed, so the host knows it. */
 static void set_known(digest *d, digested *g, uint8_t status, const gotrace_event *e) {
   if (!g->to || g->asks) return;
   g->status = status & 7u;
   g->since = e->time;
   if (status == GO_RUNNING) g->m = place_of(&d->threads, e->m)->place;
   show(d, g);
+}
+
+/* Asks the host. Returns whether it admits the goroutine. */
+static bool admit(digest *d, digested *g, const gotrace_event *e) {
+  group *to = d->host->admit(d, g, e);
+  if (!to) return false;
+  if (!g->to) memset(&g->u, 0, sizeof g->u);
+  g->to = to;
+  g->asks = false;
+  d->admitted = true;
+  return true;
 }
 
 static inline uint8_t reason_of(digest *d, uint64_t string) {
@@ -182,7 +194,7 @@ static inline void end_wait(digest *d, digested *g, int64_t time) {
   histogram_add(waits_of(g->to, g->reason), passed, g->since, g->id);
 }
 
-/* What the goroutine does from now on. */
+/* Sets a status that the host does not know. */
 static inline void become(digested *g, uint8_t status, int64_t time) {
   g->status = status & 7u;
   g->since = time;
@@ -197,25 +209,19 @@ static RARE void pass_start(digest *d, digested *g, const gotrace_event *e, uint
   set_known(d, g, status, e);
 }
 
-/* The event stops or blocks a goroutine that is not known, or for good. */
+/* The event stops or blocks a goroutine whose status only the host knows, or blocks one forever. */
 static RARE void pass_stop(digest *d, digested *g, const gotrace_event *e) {
   uint8_t reason = e->kind == GOTRACE_V2_GO_BLOCK ? reason_of(d, e->args[0]) : 0;
-  group *to;
   settle(d, g);
   pass(d, e);
   g->status = GO_NONE;
   if (reason == PASS_ON) g->barred = g->asks = true;
-  if ((!g->to || g->asks) && (to = d->host->admit(d, g, e)) != NULL) {
-    if (!g->to) memset(&g->u, 0, sizeof g->u);
-    g->to = to;
-    g->asks = false;
-    d->admitted = true;
-  }
+  if (!g->to || g->asks) admit(d, g, e);
   g->reason = reason;
   set_known(d, g, e->kind == GOTRACE_V2_GO_BLOCK ? GO_WAITING : GO_RUNNABLE, e);
 }
 
-/* An event that changes something about a goroutine, its own or the one it names, that is not followed here. */
+/* The event changes something about its own goroutine, or the one it names, that the digest does not follow. */
 static void pass_about(digest *d, digested *g, const gotrace_event *e) {
   settle(d, g);
   g->status = GO_NONE;
@@ -301,16 +307,17 @@ static inline void take(digest *d, const gotrace_event *e) {
   case GOTRACE_V2_HEAP_ALLOC:
   case GOTRACE_V2_HEAP_GOAL:
   case GOTRACE_V2_CPU_SAMPLE:
-  case GOTRACE_V2_EXPERIMENTAL_BATCH: /* say nothing but that there is such a thread */
+  case GOTRACE_V2_EXPERIMENTAL_BATCH: /* the host learns nothing from these but that the thread exists */
     if (!d->admitted || e->m == GOTRACE_NO_ID || !map_get(&d->threads.by_id, (uint64_t)e->m)) pass(d, e);
     return;
   case GOTRACE_V2_USER_LOG: pass(d, e); return;
   case GOTRACE_V2_GO_STATUS:
-  case GOTRACE_V2_GO_STATUS_STACK: /* say nothing new of a goroutine that the host has admitted */
-    if (!find(d, e->args[0])->to) pass_any(d, e);
+  case GOTRACE_V2_GO_STATUS_STACK: /* the host learns nothing new about a goroutine that it admits */
+    g = find(d, e->args[0]);
+    if (!g->to && !admit(d, g, e)) pass_any(d, e);
     return;
   case GOTRACE_V2_SYNC:
-    memset(d->reasons, 0, sizeof d->reasons); /* numbers mean other strings from now on */
+    memset(d->reasons, 0, sizeof d->reasons); /* string ids change their meaning */
     if (2 * d->ended > d->gos.count) forget(d);
     pass(d, e);
     return;
@@ -318,7 +325,7 @@ static inline void take(digest *d, const gotrace_event *e) {
   }
 }
 
-/* The record of an event's goroutine, most likely. */
+/* The record that the event will probably need. */
 static inline const digested *likely(const digest *d, const gotrace_event *e) {
   bool names = e->kind == GOTRACE_V2_GO_START || e->kind == GOTRACE_V2_GO_UNBLOCK;
   return d->near[(names ? e->args[0] : (uint64_t)e->g) & d->near_mask];
@@ -328,7 +335,7 @@ void digest_take(digest *d, const gotrace_event *const *events, size_t count) {
   size_t i;
   if (!d->near) widen(d);
   if (!d->events && count) d->first = events[0]->time;
-  for (i = 0; i < count; i++) { /* fetched at once, so that they do not wait for one another */
+  for (i = 0; i < count; i++) { /* fetch them together, so that cache misses overlap */
     const digested *g = likely(d, events[i]);
     __builtin_prefetch(g);
   }
@@ -343,6 +350,7 @@ void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *dec
   size_t count, i;
   const gotrace_event_spec *specs = gotrace_event_specs(2, &count);
   memset(d, 0, sizeof *d);
+  d->users = 1;
   for (i = 0; i < count; i++) d->specs[specs[i].number & 0xff] = &specs[i];
   d->host = host;
   d->decoder = decoder;
@@ -353,3 +361,14 @@ void digest_free(digest *d) {
   free_places(&d->threads);
   free_places(&d->procs);
 }
+
+digest *digest_share(digest *d) {
+  __atomic_fetch_add(&d->users, 1, __ATOMIC_RELAXED);
+  return d;
+}
+
+void digest_release(digest *d) {
+  if (d && __atomic_fetch_sub(&d->users, 1, __ATOMIC_ACQ_REL) == 1) d->host->free(d);
+}
+
+const digested *digest_find(const digest *d, uint64_t id) { return map_get(&d->gos, id); }

@@ -1,17 +1,19 @@
-/* digest.h - adds up what most events say, without operations and the world
+/* digest.h - fast path for the events that most traces consist of
  *
- * Most events of a trace start, stop, block and unblock goroutines that go on doing that. A digest takes the events of
- * v2, from a Sync on, and adds up the stretches of such goroutines itself, in a few nanoseconds each. All other events
- * it passes on to its host, in their order, and before each the host catches up with the goroutines concerned: it
- * hears what their status is now and how long they ran and waited until then. So the host only sees goroutines as they
- * are.
+ * Most events start, stop, block or unblock a goroutine. A digest reads the events of a v2 trace from a Sync on and adds
+ * up the running, runnable and waiting times of goroutines itself, in a few nanoseconds an event, without building
+ * operations or the world. It passes every other event to its host, in order. Before it passes an event, it lets the
+ * host catch up with the goroutines concerned: the host gets their current status and the times added up so far. So the
+ * host always sees goroutines as they are.
  *
- * All events of a goroutine are passed on until it stops for the first time, because only then may the host admit it:
- * when its function is known, it is not the collector's, and so on. The hosts:
+ * The digest follows a goroutine once the host admits it. It asks the host when the goroutine's status is told at the
+ * begin of a generation, and each time the goroutine stops, until the host knows enough: the goroutine's function, and
+ * that it is not one of the collector's. Until then, and up to the first event that changes an admitted goroutine's
+ * status, its events are passed. There are two hosts:
  *
- *     summary.c    keeps the world, and admits what it knows well
- *     recording.c  knows nothing of what came before, as on a thread that decodes a later generation. It records what a
- *                  summary is to hear when it has come that far
+ *     summary.c    keeps the world and admits goroutines whose function it knows
+ *     recording.c  runs on a thread that decodes a later generation without knowing the state at its begin. It records
+ *                  what the summary needs, for when the summary reaches that generation
  */
 
 #ifndef DIGEST_H
@@ -24,27 +26,27 @@
 
 #define DIGESTED_WAITS 2
 
-typedef struct digested { /* a goroutine, in a line of the cache */
+typedef struct digested { /* a goroutine: one cache line */
   uint64_t id;
-  int64_t since;             /* when it got its status */
-  group *to;                 /* gets its stretches; NULL: not admitted */
-  int64_t running, runnable; /* nanoseconds of which the host has not heard */
+  int64_t since;             /* time of the last status change */
+  group *to;                 /* receives its stretches; NULL: not admitted */
+  int64_t running, runnable; /* nanoseconds that the host does not have yet */
   union {
     int64_t waited[DIGESTED_WAITS]; /* likewise, for `reasons` */
-    uint64_t made_by;               /* not admitted: stack of its creation, what it began with; 0: none */
+    uint64_t made_by;               /* not admitted: stack of its first function, from its creation; 0: none */
   } u;
-  uint32_t m;     /* where it runs: a place in digest.threads */
+  uint32_t m;     /* where it runs: index in digest.threads */
   uint8_t reason; /* why it waits */
   uint8_t reasons[DIGESTED_WAITS];
-  uint8_t status : 3;  /* of world.h; GO_NONE: only the host knows */
-  uint8_t ahead : 1;   /* the host has not heard of its status, and times */
-  uint8_t asks : 1;    /* the host is to be asked again before more is digested */
+  uint8_t status : 3;  /* of world.h; GO_NONE: only the host knows it */
+  uint8_t ahead : 1;   /* the host must catch up with its status and times */
+  uint8_t asks : 1;    /* the host must admit it again before more is digested */
   uint8_t is_new : 1;  /* created since the digest began */
-  uint8_t barred : 1;  /* for good: it has a label, or waits forever */
+  uint8_t barred : 1;  /* never admitted: it has a label or waits forever */
   uint8_t assists : 1; /* in a mark assist */
 } digested;
 
-typedef struct long_wait { /* for a proc */
+typedef struct long_wait { /* of a runnable goroutine for a proc */
   int64_t waited, when;
   uint64_t g;
   const group *function;
@@ -52,9 +54,9 @@ typedef struct long_wait { /* for a proc */
 
 typedef struct busy { /* a thread or proc */
   uint64_t id;
-  uint32_t place;
+  uint32_t place;  /* index in busy_places.all */
   int64_t running; /* nanoseconds */
-  digested *shown; /* thread: that the host has there; NULL: not known */
+  digested *shown; /* thread: the goroutine that the host sees running there; NULL: unknown */
 } busy;
 
 typedef struct busy_places {
@@ -68,48 +70,60 @@ struct digest_host;
 typedef struct digest {
   const struct digest_host *host;
   const gotrace_decoder *decoder;
-  digested **near; /* by id: most are found here */
+  unsigned users;  /* atomic; see digest_share */
+  digested **near; /* goroutines by the low bits of their ids: the first place to look */
   size_t near_mask;
   map gos;
-  struct digested_block *blocks, *newest; /* of records, oldest first */
-  size_t ended;                           /* goroutines */
+  struct digested_block *blocks, *newest; /* the records of goroutines, oldest first */
+  size_t ended;                           /* how many goroutines have ended */
   busy_places threads, procs;
   struct {
     uint64_t string;
     uint8_t reason;
     bool known;
-  } reasons[64]; /* those asked for last */
+  } reasons[64]; /* cache of host->reason */
   /* For the host. */
-  uint64_t events, kinds[256];          /* how many of a kind are in the file */
-  const gotrace_event_spec *specs[256]; /* of kinds */
+  uint64_t events, kinds[256];          /* kinds: without implied events */
+  const gotrace_event_spec *specs[256]; /* by kind */
   int64_t first, last;                  /* times of the first and last event */
   uint64_t offset;                      /* of the last event */
-  bool admitted;                        /* a goroutine is, or was */
+  bool admitted;                        /* at least one goroutine has been admitted */
   long_wait worst[LATENCIES];           /* longest first */
   unsigned worst_count;
 } digest;
 
 #define PASS_ON UINT8_MAX
 
+typedef void catch_up_fn(digest *d, const digested *g);
+
 typedef struct digest_host {
   void (*pass)(digest *d, const gotrace_event *e);
-  /* The goroutine's status, and what is to be added to its times. */
-  void (*catch_up)(digest *d, const digested *g);
-  /* Gets the goroutine's stretches from an event on that was passed on and stopped it. NULL: not now. */
-  group *(*admit)(digest *d, const digested *g, const gotrace_event *stop);
-  /* The place of a wait's reason in groups; PASS_ON: a goroutine that waits for that is not digested. */
+  /* Takes the goroutine's status, and the times to be added to its own. */
+  catch_up_fn *catch_up;
+  /* The group that receives the goroutine's stretches from now on; NULL: not admitted now. `e` has stopped the goroutine
+   * and was passed, or it tells the goroutine's status and will be passed only if the goroutine is not admitted. */
+  group *(*admit)(digest *d, const digested *g, const gotrace_event *e);
+  /* Index of a wait's reason in groups; PASS_ON: do not digest a goroutine that waits for this. */
   uint8_t (*reason)(digest *d, uint64_t string);
+  void (*free)(digest *d);
 } digest_host;
 
 void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *decoder);
 void digest_take(digest *d, const gotrace_event *const *events, size_t count);
 
-/* Lets the host catch up with all goroutines, at the end of what is read. */
-void digest_finish(digest *d);
+/* At the end of what is read: calls `catch_up` for each goroutine with which the host must catch up. */
+void digest_finish(digest *d, catch_up_fn *catch_up);
 void digest_free(digest *d);
 
-/* Whether a wait is among the longest, of those that are listed, or is to be listed before another: the longest first,
- * of equal ones the earliest. */
+/* A finished digest tells threads that decode later generations what it knows about goroutines. digest_begin makes the
+ * caller its first user; the last one to release it frees it with host->free. Thread-safe. */
+digest *digest_share(digest *d);
+void digest_release(digest *d); /* may be NULL */
+
+/* What a finished digest knows about a goroutine; NULL: nothing. Thread-safe. */
+const digested *digest_find(const digest *d, uint64_t id);
+
+/* Order of the longest waits in a list: longest first, of equal ones the earliest. */
 static inline bool waited_longer(int64_t waited, int64_t when, int64_t than, int64_t than_when) {
   return waited > than || (waited == than && when < than_when);
 }

@@ -1,8 +1,8 @@
-/* recording.c - what a summary is to hear of a generation: see recording.h
+/* recording.c - one generation for a summary: see recording.h
  *
- * An item is numbers in base 128. An event: kind, flags, time since the last event, m, p, g, stack, number of
- * arguments, arguments; with DATA also size and bytes. A goroutine to catch up with: kind 0, then as in record_go().
- * Numbers that may be negative are in zigzag form. */
+ * Items consist of base-128 numbers, in zigzag form where they may be negative. An event: kind, flags, time since the
+ * last event, m, p, g, stack, number of arguments, arguments; with DATA also size and bytes. A goroutine to catch up
+ * with: kind 0, then as in record_go(). */
 
 #include "recording.h"
 
@@ -158,28 +158,51 @@ static recorded_group *group_named(recording *r, const char *name, size_t size) 
   return known;
 }
 
-static group *admit(digest *d, const digested *g, const gotrace_event *stop) {
-  recording *r = (recording *)d;
-  recorded_group *to;
-  const char *name;
+/* The group of a function that was known before this generation. */
+static recorded_group *group_known(recording *r, uint32_t text) {
+  recorded_group *known = map_get(&r->by_text, text);
+  if (known) return known;
+  known = new_group(r, NULL, 0);
+  known->g.name = text;
+  known->is_named = true;
+  map_put(&r->by_text, text, known);
+  return known;
+}
+
+/* Workers of Go's collector have labels, but often since an earlier generation: then the summary would refuse. */
+static bool is_collectors(const char *name, size_t size) {
+  static const char worker[] = "runtime.gcBgMarkWorker";
+  return size == sizeof worker - 1 && memcmp(name, worker, size) == 0;
+}
+
+/* The group of a goroutine that has stopped, by its creation or its stack; NULL: it cannot have one now. */
+static recorded_group *group_by_stack(recording *r, const digested *g, const gotrace_event *stop) {
+  recorded_group *to = NULL;
   size_t size = 0;
-  if (g->barred || g->assists) return NULL;
-  if (g->to) return g->to;
-  if (g->is_new && g->u.made_by) {
-    name = function_of(d->decoder, g->u.made_by, false, &size);
-    if (!name) return NULL; /* it will never have one */
-  } else {
-    name = function_of(d->decoder, stop->stack, true, &size);
-  }
+  bool created = g->is_new && g->u.made_by; /* if that names no function, none will be known later */
+  const char *name = created ? function_of(r->d.decoder, g->u.made_by, false, &size)
+                             : function_of(r->d.decoder, stop->stack, true, &size);
+  if (name && is_collectors(name, size)) return NULL;
   if (!g->is_new && r->own_groups < OWN_GROUPS && (name || !r->wary)) {
     to = new_group(r, NULL, 0);
     r->own_groups++;
   } else if (name) {
     to = group_named(r, name, size);
     to->is_made |= g->is_new;
-  } else {
-    return NULL;
   }
+  return to;
+}
+
+static group *admit(digest *d, const digested *g, const gotrace_event *e) {
+  recording *r = (recording *)d;
+  bool stopped = e->kind == GOTRACE_V2_GO_STOP || e->kind == GOTRACE_V2_GO_BLOCK;
+  const digested *before = g->is_new || !r->known ? NULL : digest_find(r->known, g->id);
+  recorded_group *to;
+  if (g->barred || g->assists || (before && before->barred)) return NULL;
+  if (g->to) return g->to;
+  if (before && before->to) to = group_known(r, before->to->name);
+  else to = stopped ? group_by_stack(r, g, e) : NULL;
+  if (!to) return NULL;
   GROW(r->gos, r->go_count, r->go_capacity);
   r->gos[r->go_count++] = (admitted){g->id, to, g->is_new};
   return &to->g;
@@ -203,18 +226,10 @@ static uint8_t reason(digest *d, uint64_t string) {
 
 /* -------------------------------------------------------------------------------------------------------- all ---- */
 
-recording *recording_new(const gotrace_decoder *part, bool wary) {
-  static const digest_host host = {record_event, record_go, admit, reason};
-  recording *r = resize(NULL, sizeof *r);
-  memset(r, 0, sizeof *r);
-  digest_begin(&r->d, &host, part);
-  r->wary = wary;
-  return r;
-}
-
-void recording_free(recording *r) {
+static void free_recording(digest *d) {
+  recording *r = (recording *)d;
   recorded_group *g, *next;
-  digest_free(&r->d);
+  digest_free(d);
   for (g = r->groups; g; g = next) {
     next = g->next;
     clear_group(&g->g);
@@ -222,7 +237,20 @@ void recording_free(recording *r) {
   }
   free(r->stream.data);
   map_free(&r->by_name);
+  map_free(&r->by_text);
   free(r->gos);
   free(r->reasons);
   free(r);
 }
+
+recording *recording_new(const gotrace_decoder *part, const digest *known, bool wary) {
+  static const digest_host host = {record_event, record_go, admit, reason, free_recording};
+  recording *r = resize(NULL, sizeof *r);
+  memset(r, 0, sizeof *r);
+  digest_begin(&r->d, &host, part);
+  r->known = known;
+  r->wary = wary;
+  return r;
+}
+
+void recording_end(recording *r) { r->known = NULL; }

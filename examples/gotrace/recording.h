@@ -1,12 +1,13 @@
-/* recording.h - what a summary is to hear of a generation, recorded by a thread that does not know what came before
+/* recording.h - one generation for a summary, made by a thread that does not know the state at its begin
  *
- * A recording is a digest's host (digest.h) without a world. What the digest passes on, and with what it lets the host
- * catch up, is recorded in a few bytes each. Later, when the summary has come as far as the generation, it compares
- * what was assumed with what it knows (summary.c, fits), then plays the recording and adds the groups.
+ * A recording is the host of a digest (digest.h), without a world. It stores the events that the digest passes, and
+ * each status and times for the host to catch up with, in a few bytes each. When the summary reaches the generation, it
+ * compares what the recording assumed with what it knows (summary.c, fits), plays the recording and adds the groups.
  *
- * Which function a goroutine that is older than the generation began with is not known here. Up to OWN_GROUPS of them
- * have a group of their own; further ones share the group of the function that is outermost in their stacks, which is
- * wrong if the summary knows another one, and then the generation is read again. */
+ * The recording must know the function of each goroutine that it admits. The digest of an earlier generation tells it for
+ * most goroutines that are older than this generation. For others it is a guess, and if the summary knows better, it
+ * reads the generation again: up to OWN_GROUPS goroutines get a group each, which can have any function; further ones
+ * share the group of the outermost function in their stacks. */
 
 #ifndef RECORDING_H
 #define RECORDING_H
@@ -16,10 +17,10 @@
 #define OWN_GROUPS 256
 
 typedef struct recorded_group {
-  group g;          /* its name is the summary's */
-  bool is_named;    /* the summary has named it */
-  bool is_made;     /* of goroutines that were created in the generation, so its function is known: */
-  const char *name; /* the decoder's */
+  group g;          /* g.name is valid if is_named */
+  bool is_named;    /* by the summary, or known from an earlier generation */
+  bool is_made;     /* of goroutines that were created in this generation, so `name` is certain */
+  const char *name; /* of the function, owned by the decoder */
   size_t name_size;
   struct recorded_group *next;
 } recorded_group;
@@ -36,19 +37,25 @@ typedef struct recording {
   int64_t time; /* of the last event in the stream */
   recorded_group *groups;
   unsigned own_groups;
-  map by_name; /* groups, by the address of the function's name */
+  map by_name;         /* groups, by the address of `name` */
+  map by_text;         /* those of known functions, by g.name */
+  const digest *known; /* of an earlier generation, while this one is read; or NULL */
   admitted *gos;
   size_t go_count, go_capacity;
   uint64_t *reasons; /* strings of the decoder, by place */
   uint32_t reason_count, reason_capacity;
   bool wary;
+  void *player; /* for the summary */
 } recording;
 
-/* `wary`: a summary knew better before. Then goroutines that are older and have no stacks are not admitted. */
-recording *recording_new(const gotrace_decoder *part, bool wary);
-void recording_free(recording *r);
+/* `known`: digest of an earlier generation, which must live until recording_end; or NULL. `wary`: an earlier recording
+ * guessed wrong. Then older goroutines with neither a known function nor a stack are not admitted. */
+recording *recording_new(const gotrace_decoder *part, const digest *known, bool wary);
 
-/* What is played. */
+/* Everything was taken. */
+void recording_end(recording *r);
+
+/* An item to be played. */
 typedef struct recorded {
   bool is_event;
   gotrace_event event; /* without offset */
@@ -56,7 +63,8 @@ typedef struct recorded {
   uint64_t m;          /* its thread, if it runs */
 } recorded;
 
-/* The next item from a position on, which starts at 0; false: there is none. */
+/* Returns the item at *position, which starts at 0, and moves on; false: there is none. Afterwards, digest_finish has the
+ * rest. */
 bool recording_play(const recording *r, size_t *position, recorded *item, int64_t *time);
 
 #endif

@@ -527,6 +527,30 @@ typedef struct digesting {
 
 static summary *sum_of(digest *d) { return ((digesting *)d)->sum; }
 
+static void free_digesting(digest *d) {
+  digest_free(d);
+  free(d);
+}
+
+/* From now on recordings learn functions from this finished digest, of which the caller stays a user. */
+static void set_latest(summary *sum, digest *d) {
+  digest *before;
+  pthread_mutex_lock(&sum->latest_lock);
+  before = sum->latest;
+  sum->latest = d ? digest_share(d) : NULL;
+  pthread_mutex_unlock(&sum->latest_lock);
+  digest_release(before);
+}
+
+/* To be released; NULL: there is none. */
+static digest *share_latest(summary *sum) {
+  digest *d;
+  pthread_mutex_lock(&sum->latest_lock);
+  d = sum->latest ? digest_share(sum->latest) : NULL;
+  pthread_mutex_unlock(&sum->latest_lock);
+  return d;
+}
+
 static void pass_event(summary *sum, const gotrace_event *e) {
   source_take(&sum->s, e);
   if (e->kind == GOTRACE_V2_SYNC) note_generation(sum);
@@ -560,10 +584,10 @@ static bool is_plain(const goroutine *g) {
   return of && of->function && !of->function->others && !of->dead && !g->collects;
 }
 
-static group *host_admit(digest *d, const digested *g, const gotrace_event *stop) {
+static group *host_admit(digest *d, const digested *g, const gotrace_event *e) {
   const goroutine *of = world_go(&sum_of(d)->s.w, g->id);
-  (void)stop;
-  return is_plain(of) ? of->summary->function : NULL;
+  (void)e;
+  return is_plain(of) && of->summary->has_started ? of->summary->function : NULL; /* its first start is never digested */
 }
 
 static uint8_t host_reason(digest *d, uint64_t string) {
@@ -598,37 +622,42 @@ static void add_digest(summary *sum, const digest *d) {
 }
 
 static gotrace_result read_whole(void *context, input *in) {
-  static const digest_host host = {host_pass, host_catch_up, host_admit, host_reason};
+  static const digest_host host = {host_pass, host_catch_up, host_admit, host_reason, free_digesting};
   const gotrace_event *events[64];
-  digesting here = {.sum = context};
-  digest *d = &here.d;
+  digesting *here = resize(NULL, sizeof *here);
+  summary *sum = context;
+  digest *d = &here->d;
   gotrace_result result;
   size_t count;
   digest_begin(d, &host, in->decoder);
+  here->sum = sum;
   do {
     count = COUNT(events);
     result = gotrace_decoder_next_batch(in->decoder, events, &count);
     if (result != GOTRACE_OK) break;
     input_count(in, count, events[count - 1]->offset);
     digest_take(d, events, count);
-  } while (here.sum->jobs == 1 || !gotrace_decoder_between(in->decoder));
-  digest_finish(d);
-  add_digest(here.sum, d);
-  digest_free(d);
+  } while (sum->jobs == 1 || !gotrace_decoder_between(in->decoder));
+  digest_finish(d, host_catch_up);
+  add_digest(sum, d);
+  set_latest(sum, d);
+  digest_release(d);
   return result;
 }
 
 static void *read_part(void *context, gotrace_decoder *part) {
-  const summary *sum = context;
+  summary *sum = context;
   const gotrace_event *events[64];
-  recording *r = recording_new(part, __atomic_load_n(&sum->wary, __ATOMIC_RELAXED));
+  digest *latest = share_latest(sum);
+  recording *r = recording_new(part, latest, __atomic_load_n(&sum->wary, __ATOMIC_RELAXED));
   size_t count;
   for (;;) {
     count = COUNT(events);
     if (gotrace_decoder_next_batch(part, events, &count) != GOTRACE_OK) break;
     digest_take(&r->d, events, count);
   }
-  digest_finish(&r->d);
+  recording_end(r);
+  digest_release(latest);
   return r;
 }
 
@@ -684,40 +713,57 @@ static size_t play_some(summary *sum, const recording *r, size_t *position, int6
   return count;
 }
 
-static void play(summary *sum, const recording *r, uint32_t *reasons) {
+typedef struct player {
+  summary *sum;
+  uint32_t reasons[MOST_REASONS + 1]; /* the summary's, by the recording's */
+  uint32_t known;                     /* how many of them */
+} player;
+
+static void play_catch_up(player *by, const recording *r, const digested *g, uint64_t m) {
+  for (; by->known < r->reason_count; by->known++)
+    by->reasons[by->known] = reason_of_text(by->sum, pool_take_text(r->d.decoder, r->reasons[by->known]));
+  catch_up(by->sum, g, m, by->reasons);
+}
+
+static void play_rest(digest *d, const digested *g) {
+  const recording *r = (recording *)d;
+  play_catch_up(r->player, r, g, d->threads.count ? d->threads.all[g->m]->id : NOBODY);
+}
+
+static void play(player *by, recording *r) {
   size_t position = 0, count, i;
   int64_t time = 0;
   recorded items[PLAYED];
-  uint32_t known = 0;
   memset(items, 0, sizeof items);
-  while ((count = play_some(sum, r, &position, &time, items)) > 0) {
+  while ((count = play_some(by->sum, r, &position, &time, items)) > 0) {
     for (i = 0; i < count; i++) {
-      if (items[i].is_event) {
-        pass_event(sum, &items[i].event);
-        continue;
-      }
-      for (; known < r->reason_count; known++)
-        reasons[known] = reason_of_text(sum, pool_take_text(r->d.decoder, r->reasons[known]));
-      catch_up(sum, &items[i].go, items[i].m, reasons);
+      if (items[i].is_event) pass_event(by->sum, &items[i].event);
+      else play_catch_up(by, r, &items[i].go, items[i].m);
     }
   }
+  r->player = by;
+  digest_finish(&r->d, play_rest);
 }
 
 static void join(void *context, void *made) {
   summary *sum = context;
   recording *r = made;
-  uint32_t reasons[MOST_REASONS + 1] = {0};
+  player by = {.sum = sum};
   gotrace_decoder *whole = sum->s.in->decoder;
   recorded_group *to;
   sum->s.in->decoder = (gotrace_decoder *)r->d.decoder; /* whose strings and stacks the events name */
-  play(sum, r, reasons);
+  play(&by, r);
   sum->s.in->decoder = whole;
-  for (to = r->groups; to; to = to->next) merge_group(group_of(&sum->functions, to->g.name), &to->g, reasons);
+  for (to = r->groups; to; to = to->next) merge_group(group_of(&sum->functions, to->g.name), &to->g, by.reasons);
   add_digest(sum, &r->d);
+  set_latest(sum, &r->d);
   input_count(sum->s.in, r->d.events, r->d.offset);
 }
 
-static void drop(void *made) { recording_free(made); }
+static void drop(void *made) {
+  recording *r = made;
+  digest_release(&r->d);
+}
 
 /* Waits by reason are those of all functions. */
 static void merge_reasons(summary *sum) {
@@ -780,6 +826,7 @@ gotrace_result summarize(summary *sum, input *in, const settings *set) {
   gotrace_decoder_info known;
   size_t i;
   sum->in = in;
+  pthread_mutex_init(&sum->latest_lock, NULL);
   sum->jobs = set->jobs ? set->jobs : processor_count();
   filter_open(&sum->selection, set);
   filter_open(&sum->selection_of_events, set);
@@ -793,6 +840,7 @@ gotrace_result summarize(summary *sum, input *in, const settings *set) {
   result = source_begin(&sum->s, in, &sum->c, set->from, set->until);
   if (result == GOTRACE_OK && sum->c.family == 2 && !sum->part) result = input_finish(in, sum->jobs, &reading);
   else if (result == GOTRACE_OK) result = source_read(&sum->s, watch_kinds, sum);
+  set_latest(sum, NULL);
   source_end(&sum->s);
   merge_reasons(sum);
   for (i = 0; i < COUNT(sum->kinds); i++) sum->events += sum->kinds[i];

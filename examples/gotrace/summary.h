@@ -30,6 +30,8 @@
 #include "recording.h"
 #include "source.h"
 
+#include <pthread.h>
+
 #define MOST_LOSSES 30
 
 typedef struct wait_reason {
@@ -113,7 +115,9 @@ typedef struct summary {
   const goroutine *forever; /* is about to block for good */
   uint32_t forever_text;
   unsigned jobs;
-  bool wary;     /* a recording did not fit: see recording.h */
+  bool wary;      /* atomic; a recording did not fit: see recording.h */
+  digest *latest; /* of the last generation that was added up, for recordings; protected by latest_lock */
+  pthread_mutex_t latest_lock;
   details *each; /* NULL: nobody wants them */
 } summary;
 
