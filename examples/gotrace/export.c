@@ -132,8 +132,7 @@ static void wake(exporter *x, const op *o) {
   g->arrow = send_arrow(x, o, "unblock", "unblock");
 }
 
-/* --------------------------------------------------------------------------------------------- goroutine tracks ----
- */
+/* -------------------------------------------------------------------------------------------- goroutine tracks ---- */
 
 static void count_status(exporter *x, unsigned status, int change) {
   static const unsigned counters[] = {COUNTERS, COUNTER_RUNNABLE, COUNTER_RUNNING, COUNTER_SYSCALL, COUNTER_WAITING};
@@ -198,8 +197,7 @@ static void show_new(exporter *x, const op *o) {
   show_status(x, o->id, o->new_stack, o->time, &m, status);
 }
 
-/* ----------------------------------------------------------------------------------------- tasks, regions, logs ----
- */
+/* ---------------------------------------------------------------------------------------- tasks, regions, logs ---- */
 
 typedef struct shown_task {
   uint64_t id;
@@ -312,8 +310,7 @@ static void show_sample(exporter *x, const op *o) {
   x->instant(x, go_track(g), o->time, &m);
 }
 
-/* --------------------------------------------------------------------------------------------------- collections ----
- */
+/* ------------------------------------------------------------------------------------------------- collections ---- */
 
 static void show_gc(exporter *x, int64_t time, bool begins) {
   mark m = {0};
@@ -335,8 +332,7 @@ static void show_stw(exporter *x, int64_t time, bool begins, uint32_t reason) {
   (begins ? x->begin : x->end)(x, stopped, time, &m);
 }
 
-/* ---------------------------------------------------------------------------------------------------- operations ----
- */
+/* -------------------------------------------------------------------------------------------------- operations ---- */
 
 static void take(consumer *c, const op *o) {
   exporter *x = (exporter *)c;

@@ -101,8 +101,7 @@ void filter_close(filter *f) {
   free(f->functions);
 }
 
-/* ----------------------------------------------------------------------------------------------- tasks, functions ----
- */
+/* -------------------------------------------------------------------------------------------- tasks, functions ---- */
 
 static member *member_of(filter *f, uint64_t g, bool add) {
   member *known = g == NOBODY ? NULL : map_get(&f->members, g);
@@ -162,8 +161,7 @@ static bool has_function(filter *f, uint32_t name) {
   return f->functions[name] == 1;
 }
 
-/* --------------------------------------------------------------------------------------------------------- events ----
- */
+/* ------------------------------------------------------------------------------------------------------ events ---- */
 
 /* Operations also have kinds without an event. */
 static bool has_kind(const filter *f, unsigned family, unsigned kind) {
@@ -361,8 +359,7 @@ bool filter_goroutine(filter *f, const goroutine *g) {
 
 bool filter_task(const filter *f, uint64_t id) { return !f->any_task || is_task(f, id); }
 
-/* -------------------------------------------------------------------------------------------------------- moments ----
- */
+/* ----------------------------------------------------------------------------------------------------- moments ---- */
 
 #define SECOND 1000000000
 

@@ -77,8 +77,7 @@ typedef struct path {
   int64_t begin, end;
 } path;
 
-/* ---------------------------------------------------------------------------------------------------- collecting ----
- */
+/* -------------------------------------------------------------------------------------------------- collecting ---- */
 
 static uint32_t new_life(path *p, goroutine *g, int64_t begin) {
   if (p->life_count >= MOST_STRETCHES) fail("too many goroutines; select a part with --from and --to");
@@ -177,8 +176,7 @@ static void path_begin(consumer *c, int64_t time) { ((path *)c)->begin = time; }
 
 static void path_end(consumer *c, int64_t time) { ((path *)c)->end = time; }
 
-/* ------------------------------------------------------------------------------------------------------ the path ----
- */
+/* ---------------------------------------------------------------------------------------------------- the path ---- */
 
 static uint32_t life_at(const path *p, moment at) { return at & LIFE ? at & ~LIFE : at ? p->pasts[at - 1].life : 0; }
 
@@ -292,8 +290,7 @@ static void path_of_go(path *p, const char *word) {
   walk(p, p->lives[i - 1].last);
 }
 
-/* -------------------------------------------------------------------------------------------------------- output ----
- */
+/* ------------------------------------------------------------------------------------------------------ output ---- */
 
 static const char *const states[] = {"outside", "runnable", "running", "syscall", "waiting"};
 

@@ -206,8 +206,7 @@ static void write_folded(const profile *p, output *out) {
   folded_write(&lines, out);
 }
 
-/* ----------------------------------------------------------------------------------------------- pprof's format ----
- */
+/* ---------------------------------------------------------------------------------------------- pprof's format ---- */
 
 enum { /* fields of the messages of pprof's profile.proto */
        PROFILE_SAMPLE_TYPE = 1,

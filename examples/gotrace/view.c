@@ -264,8 +264,7 @@ static void count_op(view *v, const op *o, const goroutine *self) {
   sample_counters(v, o->time);
 }
 
-/* ------------------------------------------------------------------------------------ regions, tasks, collector ----
- */
+/* ----------------------------------------------------------------------------------- regions, tasks, collector ---- */
 
 typedef struct region {
   uint32_t name, task;

@@ -38,8 +38,7 @@ struct lane {
   open_slice *open[LEVELS]; /* NULL: not yet needed */
 };
 
-/* -------------------------------------------------------------------------------------------------- compression ----
- */
+/* ------------------------------------------------------------------------------------------------- compression ---- */
 
 #ifdef HAVE_ZLIB
 void compress_bytes(bytes *to, const bytes *from) {
@@ -67,8 +66,7 @@ void compress_bytes(bytes *to, const bytes *from) {
 }
 #endif
 
-/* ------------------------------------------------------------------------------------------------------- chunks ----
- */
+/* ------------------------------------------------------------------------------------------------------ chunks ---- */
 
 static struct stream *stream_of(levels *l, unsigned level, bool merged) {
   return merged ? &l->merged[level] : &l->own[level];
@@ -283,8 +281,7 @@ static void put_merged(levels *l, const lane *of, unsigned level, const open_sli
   if (b->size >= CHUNK_SIZE) end_chunk(l, level, true);
 }
 
-/* -------------------------------------------------------------------------------------------------------- lanes ----
- */
+/* ------------------------------------------------------------------------------------------------------- lanes ---- */
 
 lane *lane_new(uint32_t number) {
   lane *of = resize(NULL, sizeof *of);

@@ -60,8 +60,7 @@ static const void *key_of(int fd) {
 /* The same for an epoll descriptor, without a system call. */
 static const void *epoll_key(int fd) { return (const void *)(uintptr_t)(mix(1, (uint64_t)fd) | 1u << 31 | 1); }
 
-/* ------------------------------------------------------------------------------------------------------ connections
- * ----
+/* ---------------------------------------------------------------------------------------------------- connections ----
  *
  * Which waiter a write wakes: a reader of the same pipe or event descriptor, of the other end of a socket pair, or a
  * thread that watches it in epoll or poll. The table has a fixed size; connections beyond it are not tracked.
@@ -135,8 +134,7 @@ static void before_write(int fd) {
   wake_all(key_of(fd));
 }
 
-/* ----------------------------------------------------------------------------------------- reads, writes, the rest
- * ----
+/* ---------------------------------------------------------------------------------------- reads, writes, the rest ----
  *
  * `direction`: what a call waits for.
  */

@@ -175,8 +175,7 @@ EXPORT int pthread_spin_lock(pthread_spinlock_t *l) {
 }
 WAKER(int, pthread_spin_unlock, (pthread_spinlock_t * l), (l), REAL(pthread_spin_unlock), (const void *)l, 1)
 
-/* -------------------------------------------------------------------------------------------------------- barriers
- * ----
+/* ------------------------------------------------------------------------------------------------------- barriers ----
  *
  * The last thread to arrive wakes the others. The number of threads is known only from pthread_barrier_init.
  */
@@ -303,8 +302,7 @@ EXPORT void call_once(once_flag *flag, void (*function)(void)) {
   else wait_once(once, function, (uintptr_t)__builtin_return_address(0), __builtin_frame_address(0));
 }
 
-/* ----------------------------------------------------------------------------------------------------------- futex
- * ----
+/* ---------------------------------------------------------------------------------------------------------- futex ----
  *
  * Used by the locks of other languages' runtimes, and of C++ (static local variables, std::atomic::wait).
  */

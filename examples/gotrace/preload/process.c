@@ -19,8 +19,7 @@ typedef Elf32_Phdr segment;
 extern char **environ;
 extern char board_assignment[];
 
-/* ------------------------------------------------------------------------------------------------------------ fork
- * ----
+/* ----------------------------------------------------------------------------------------------------------- fork ----
  *
  * With --children, a child is traced into its own file, from the return of fork on. Not earlier: during fork, the
  * program's allocator may hold its locks.
@@ -64,8 +63,7 @@ EXPORT int daemon(int stay, int keep) {
   return result;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ exec
- * ----
+/* ----------------------------------------------------------------------------------------------------------- exec ----
  *
  * The new program is also traced if it replaces the first one, as after exec in a shell script or env, or with
  * --children.

@@ -199,8 +199,7 @@ EXPORT int thrd_create(thrd_t *handle, thrd_start_t function, void *argument) {
   return result;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ join
- * ----
+/* ----------------------------------------------------------------------------------------------------------- join ----
  *
  * A thread that ends wakes the threads that wait for its handle.
  */

@@ -1,8 +1,8 @@
 // draw.js - draws the picture: an overview, a ruler, and a line for each visible row
 //
 // Slices are painted into an image, pixel by pixel, so the cost of a frame does not depend on the trace. A row consists
-// of at most three different lines of pixels (top, upper, middle), which are copied to fill its height. States differ in
-// height as well as colour: running and system calls fill the row, runnable two thirds, blocked a third of it.
+// of at most three different lines of pixels (top, upper, middle), which are copied to fill its height. States differ
+// in height as well as colour: running and system calls fill the row, runnable two thirds, blocked a third of it.
 
 const MOST_ARROWS = 150;
 const LEFT = 230, RULER = 22, OVERVIEW = 44, TOP = OVERVIEW + RULER;
