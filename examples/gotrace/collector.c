@@ -80,7 +80,7 @@ static void change_go(collector *gc, const op *o, const goroutine *g, unsigned n
   change_proc(gc, o, after ? 1 : -1);
 }
 
-/* Something has been active on a proc since the trace began, but this is told only now: corrects all changes so far. */
+/* The trace shows only now that something was active on a proc since it began: corrects all changes so far. */
 static void was_active(collector *gc) {
   size_t i, at = 0;
   for (i = 0; i < gc->count; i++) {

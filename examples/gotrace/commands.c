@@ -90,7 +90,7 @@ const option options[] = {
      NULL, set_time, SETTING(from), 0},
     {"--to TIME", "end of the part, given likewise", NULL, set_time, SETTING(until), 0},
 
-    /* What is selected: filter.h. */
+    /* Filters: see filter.h. */
     {"--go IDS", "only what happens on these goroutines (1,2,3), or creates, unblocks or starts them", NULL, set_text,
      SETTING(by[BY_GO]), 0},
     {"--function NAME", "only goroutines that began with a function whose name contains NAME", NULL, set_text,

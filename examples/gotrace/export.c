@@ -39,7 +39,7 @@ static track go_track(const goroutine *g) { return (track){TRACK_GO, g->id, go_l
 
 /* -------------------------------------------------------------------------------------------------------- rows ---- */
 
-/* What a proc's row shows. */
+/* The state of a proc's row. */
 typedef struct row {
   track where;
   goroutine *shown;

@@ -200,7 +200,7 @@ static void step_open(path *p, moment at, int64_t end, uint32_t stack) {
            (step){.begin = time_of(p, at), .end = end, .life = life_at(p, at), .stack = stack, .status = GO_RUNNING});
 }
 
-/* Records in the step after a wait or creation who was the waker or creator. */
+/* Records the waker or creator in the step that follows a wait or creation. */
 static void note_waker(path *p, uint32_t of, moment by, uint32_t stack, bool created) {
   step *after = p->step_count ? &p->steps[p->step_count - 1] : NULL;
   if (!after || after->life != of) return;

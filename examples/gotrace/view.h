@@ -1,4 +1,4 @@
-/* view.h - what gotrace view finds in a trace: see view.c */
+/* view.h - the data that gotrace view collects from a trace: see view.c */
 
 #ifndef VIEW_H
 #define VIEW_H
@@ -6,7 +6,7 @@
 #include "source.h"
 #include "view_levels.h"
 
-/* What a lane shows. The page (view/model.js) has the same list. */
+/* Kinds of lanes. The page (view/model.js) has the same list. */
 enum { LANE_PROC, LANE_THREAD, LANE_GO, LANE_REGION, LANE_TASK, LANE_GC, LANE_STW };
 
 /* Colours of slices. Those of procs, threads, regions and tasks are derived from the name instead. */
@@ -22,7 +22,7 @@ typedef struct view_row { /* a lane */
   int64_t begin, end;  /* begin of its first slice, end of its last */
 } row;
 
-typedef struct detail { /* what a slice of a goroutine is */
+typedef struct detail { /* what slices of goroutines have in common */
   uint32_t colour, reason, stack;
   uint64_t count, total, longest; /* over all slices with this detail */
 } detail;

@@ -250,7 +250,7 @@ static int v1_stw_kind(const writer *w, uint32_t reason) {
   return kind == GOTRACE_STW_GC_SWEEP_TERM && w->c.format >= GOTRACE_GO_1_10 ? 1 : -1;
 }
 
-/* Before 1.10 GCScanStart and GCScanDone, which have the same numbers, stand for the end of marking. */
+/* Formats before 1.10 have GCScanStart and GCScanDone instead, with the same numbers, for mark termination. */
 static void v1_write_stw(writer *w, proc *p, int kind, int64_t time) {
   if (w->c.format < GOTRACE_GO_1_10) V1_EVENT0(w, p, GOTRACE_V1_GC_SCAN_START, time);
   else V1_EVENT(w, p, GOTRACE_V1_GC_STW_START, time, (uint64_t)kind);
