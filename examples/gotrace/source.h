@@ -66,7 +66,7 @@ typedef struct source {
   map intro_places; /* from a goroutine to 1 + its index */
   placed *running;  /* those of them that are running */
   uint32_t running_count, running_capacity;
-  bool started;       /* an event was read that cannot belong to the initial state */
+  bool started;       /* an event was read that does not introduce a goroutine */
   goroutine *stw;     /* has stopped the world; NULL: nobody */
   uint64_t *blocking; /* sorted file offsets of the system calls that lose their procs */
   size_t blocking_count, blocking_capacity;
