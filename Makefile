@@ -1,4 +1,4 @@
-# gotrace: one header, gotrace.h. `make help` lists what this file can do.
+# gotrace is one header, gotrace.h. `make help` lists the targets.
 
 CC ?= cc
 CLANG ?= clang
@@ -9,12 +9,12 @@ GO_RELEASES = 1.15 1.19 1.21 1.22 1.23 1.24 1.25 1.26 1.27
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wundef -Wcast-align
 FLAGS = -std=c11 $(WARNINGS) -I. $(STB) -pthread $(CPPFLAGS)
-# The header formats with stb_sprintf where it finds it; Debian's libstb-dev keeps it in a directory of its own.
+# The header uses stb_sprintf if it finds it. Debian's libstb-dev has it in a directory of its own.
 STB := $(patsubst %,-isystem %,$(wildcard /usr/include/stb))
 
 examples = $(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c)) build/examples/gotrace $(record_libraries)
 tool_objects = $(patsubst examples/gotrace/%.c,build/examples/tool/%.o,$(wildcard examples/gotrace/*.c))
-# The libraries that `gotrace record` loads into programs: glibc's, and musl's where its compiler is there.
+# The libraries that `gotrace record` loads into programs: for glibc, and for musl if its compiler is installed.
 MUSL_CC ?= musl-gcc
 record_libraries = $(addprefix build/examples/libgotrace-record,.so $(if $(shell command -v $(MUSL_CC)),-musl.so))
 preload_sources = $(wildcard examples/gotrace/preload/*.c)
@@ -50,33 +50,33 @@ help:
 
 examples: $(examples)
 
-# They compile in half the time of -O2. What they do is mostly reading files.
+# With -O1 the examples compile in half the time of -O2. They mostly read files.
 $(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c)): private CFLAGS = -O1 -g
 
 build/examples/%: examples/%.c $(wildcard examples/*.h) gotrace.h
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
 
-# The command-line tool. Its library.c contains the implementation of gotrace.h, the other files only its declarations.
+# The command-line tool. Its library.c contains the implementation of gotrace.h, the other files only the declarations.
 build/examples/gotrace: $(tool_objects) | $(record_libraries)
 	$(CC) $(FLAGS) $(CFLAGS) $^ -o $@ $(LDFLAGS) $(tool_libraries)
 
-# Libraries that the tool can do without: $(call optional,HEADER.h,MACRO,LIBRARY) is -DMACRO and -lLIBRARY if they are there.
+# Optional libraries of the tool: $(call optional,HEADER.h,MACRO,LIBRARY) is -DMACRO and -lLIBRARY if they are installed.
 optional = $(shell echo 'int main(void) { return 0; }' | $(CC) -include $(1) -x c - -o /dev/null -l$(3) 2>/dev/null && echo -D$(2) -l$(3))
-# They are looked for when something needs to know, and once: make is run often.
+# make runs often, so they are looked for only on demand, and once.
 tool_optional = $(eval tool_optional := $(call optional,lzma.h,HAVE_LZMA,lzma) $(call optional,zlib.h,HAVE_ZLIB,z))$(tool_optional)
 tool_libraries = $(filter -l%,$(tool_optional))
 build/examples/tool/%.o: private CPPFLAGS += $(filter -D%,$(tool_optional))
 
-# It contains the script and style of the page that gotrace view writes.
+# This file embeds the script and style of the page that gotrace view writes.
 build/examples/tool/view_page.o: $(wildcard examples/gotrace/view/*)
 
 build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*.h) gotrace.h
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
 
-# Stacks begin at the frame of one of the library's functions, see preload/locks.c. Its thread-locals must not be allocated.
-# Clang has omp-tools.h of libomp; without it the library leaves OpenMP out.
+# Tail calls are needed for stacks, which begin at a frame of the library: see preload/locks.c. Access to its thread-locals
+# must not allocate. Clang comes with libomp's omp-tools.h; without it the library is built without OpenMP.
 openmp_tools = $(eval openmp_tools := $(shell $(CLANG) -print-resource-dir 2>/dev/null)/include)$(openmp_tools)
 preload_flags = $(if $(wildcard $(openmp_tools)/omp-tools.h),-idirafter $(openmp_tools)) -O2 -fPIC -fvisibility=hidden -ftls-model=initial-exec -foptimize-sibling-calls
 
@@ -85,13 +85,13 @@ build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(
 	@mkdir -p $(@D)
 	$(if $(findstring musl,$@),$(MUSL_CC),$(CC)) $(FLAGS) $(CFLAGS) $(preload_flags) -shared -Wl,-z,defs,--wrap=open $(preload_sources) -o $@ $(LDFLAGS) -ldl
 
-# Tests, in the configurations in which tests/run.sh runs them: build/tests/CONFIGURATION/TEST. Compiling the header takes
-# longer than running most tests, so it is compiled once a configuration: a test that uses the public API only is linked with
-# the result. One that defines GOTRACE_IMPLEMENTATION, to use private parts or options of its own, contains the tracer itself;
-# then the linker takes nothing from the archive. Only `default` and `clang` optimize fully, as users do.
+# Tests, in the configurations of tests/run.sh: build/tests/CONFIGURATION/TEST. Compiling the header takes longer than running
+# most tests, so each configuration compiles it once, into an archive. Tests that use only the public API are linked with that.
+# A test that defines GOTRACE_IMPLEMENTATION, to use private parts or its own options, contains the tracer itself, so the linker
+# takes nothing from the archive. Only `default` and `clang` optimize fully, as users do.
 build/tests/clang/%: private CC = $(CLANG)
 build/tests/quick/%: private CFLAGS = -O0 -g
-build/tests/quick/%: private WARNINGS = # which other configurations show: without them it compiles in two thirds of the time
+build/tests/quick/%: private WARNINGS = # other configurations show them. Without them, compiling takes two thirds of the time
 build/tests/address/%: private CFLAGS = -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 build/tests/thread/%: private CFLAGS = -O1 -g1 -fsanitize=thread
 build/tests/seq_cst/%: private CFLAGS = -O1 -g1
@@ -103,7 +103,7 @@ build/tests/windows/%: private AR = $(MINGW:%gcc=%ar)
 build/tests/windows/%: private CFLAGS = -O1 -g0
 build/tests/windows/%: private LDFLAGS += -static
 
-# The rules of a configuration, whose programs have a suffix.
+# The rules of a configuration; its programs have a suffix.
 define test_rules
 build/tests/$(1)/gotrace.a: tests/implementation.c gotrace.h
 	@mkdir -p $$(@D)
@@ -121,7 +121,7 @@ $(eval $(call test_rules,windows,.exe))
 hello = build/tests/quick/hello_formats
 $(hello): examples/hello.c examples/example.h
 
-# Cases: programs for defects that were found, each linked with the one that judges its traces.
+# Cases: one program per defect found, each linked with case.c, which checks its traces.
 cases = $(patsubst tests/cases/%.c,build/cases/%,$(filter-out tests/cases/case.c,$(wildcard tests/cases/*.c)))
 
 build/cases/case.o: tests/cases/case.c gotrace.h $(wildcard tests/cases/*.h tests/*.h)
@@ -131,7 +131,7 @@ build/cases/case.o: tests/cases/case.c gotrace.h $(wildcard tests/cases/*.h test
 build/cases/%: tests/cases/%.c build/cases/case.o build/tests/quick/gotrace.a
 	$(CC) $(FLAGS) $(CFLAGS) $^ -o $@ $(LDFLAGS)
 
-# Adapters: each test is linked with the library that its adapter is for. pkg-config knows most of them.
+# Adapters: each test is linked with the library of its adapter. pkg-config finds most of them.
 build/adapters/%: private CPPFLAGS += -D_GNU_SOURCE $(patsubst -I%,-isystem %,$(if $(package),$(shell pkg-config --cflags $(package))))
 build/adapters/%: private LDFLAGS += $(if $(package),$(shell pkg-config --libs $(package)))
 build/adapters/glib: package = gio-2.0
@@ -153,7 +153,7 @@ build/adapters/%: tests/adapters/%.cpp examples/adapters/%.* tests/adapters/stor
 cases: $(cases)
 	tests/cases.sh $(RUNS)
 
-# T=WORD: only the tests whose name contains it.
+# T=WORD: only tests whose names contain WORD.
 test:
 	tests/run.sh $(if $(T),-o '$(T)')
 
@@ -169,8 +169,8 @@ stress: examples $(hello)
 stress-sessions:
 	tests/stress_sessions.sh $(SESSIONS)
 
-# The search through interleavings. EXPLORE: options and scenarios, see tests/explore.c.
-build/tests/explore: private CFLAGS = -O1 -g # compiles in half the time of -O2, and runs as fast
+# Explores thread interleavings. EXPLORE: options and scenarios, see tests/explore.c.
+build/tests/explore: private CFLAGS = -O1 -g # compiles in half the time of -O2 and runs as fast
 build/tests/explore: tests/explore.c $(wildcard tests/explore_*.h) tests/check_v1.h tests/check_v2.h gotrace.h
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
@@ -203,7 +203,7 @@ demo: build/examples/scheduler build/examples/gotrace
 	build/examples/gotrace view -o build/scheduler.html build/scheduler.trace
 	@echo 'open        build/scheduler.html in a browser, or go tool trace build/scheduler.trace'
 
-# Fuzzers: FUZZ_SECONDS each with libFuzzer; or only their seeds, by any compiler, through a plain main.
+# Fuzzers: with libFuzzer, for FUZZ_SECONDS each; or only their seeds, with any compiler and a plain main.
 FUZZ_SECONDS ?= 60
 
 fuzz: $(targets:%=fuzz-run-%)
@@ -228,7 +228,7 @@ build/fuzz-replay/%: fuzz/%.c fuzz/replay.c gotrace.h $(wildcard fuzz/*.h tests/
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< fuzz/replay.c -o $@ $(LDFLAGS)
 
-# What the tests use. Cross compilers and emulators: powerpc64le, arm64, 32-bit x86, Windows.
+# Packages that the tests use, with cross compilers and emulators for powerpc64le, arm64, 32-bit x86 and Windows.
 PACKAGES = gcc g++ make libc6-dev libstb-dev clang libclang-rt-dev llvm clang-format valgrind libc6-dbg python3 curl \
 	chromium fonts-dejavu-core util-linux procps \
 	gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 wine wine64 qemu-user \
@@ -248,7 +248,7 @@ deps:
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $(PACKAGES)
 	tests/fetch_go.sh $(GO_RELEASES)
 
-# What is said about the tool is made by the tool.
+# The tool writes its own manual page and shell completions.
 build/gotrace.1 build/gotrace.bash build/gotrace.zsh: build/examples/gotrace
 	build/examples/gotrace help --$(patsubst 1,man,$(patsubst .%,%,$(suffix $@))) >$@
 
@@ -270,7 +270,7 @@ uninstall:
 	rm -f $(root)/include/gotrace.h $(root)/share/pkgconfig/gotrace.pc
 	[ ! -d $(root)/lib/gotrace ] || rmdir $(root)/lib/gotrace
 
-# Made anew each time: PREFIX may have changed.
+# Rebuilt each time, because PREFIX may have changed.
 build/gotrace.pc: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' 'Name: gotrace' \

@@ -92,7 +92,7 @@ static inline unsigned parse_jobs(const char *text) {
   return (unsigned)jobs;
 }
 
-/* At least two, as one worker makes a dull trace. */
+/* At least two, because a single worker makes a dull trace. */
 static inline unsigned default_jobs(void) {
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   return processors < 2 ? 2 : processors > MOST_JOBS ? MOST_JOBS : (unsigned)processors;
@@ -163,7 +163,7 @@ struct word {
   uint32_t hash;
 };
 
-/* A piece of memory for the texts of words; one of BLOCK_SIZE bytes still fits. */
+/* A piece of memory for the texts of words. A word of BLOCK_SIZE bytes still fits. */
 struct chunk {
   struct chunk *next;
   size_t used;
@@ -339,7 +339,7 @@ struct listing {
 
 /* A file that is being read. */
 struct file {
-  int descriptor; /* -1: all is read */
+  int descriptor; /* -1: everything is read */
   int error;      /* errno, 0: none */
   gotrace_task task;
   struct block *ahead; /* what file_next returns; NULL: nothing more */

@@ -26,11 +26,11 @@
 
 enum {
   WORKERS = 4,
-  QUEUE = 256,         /* requests that wait at most */
+  QUEUE = 256,         /* most waiting requests */
   TABLE = 1 << 12,     /* entries */
   REBUILD_EVERY = 700, /* requests */
   REBUILD_MILLISECONDS = 40,
-  SLOW_MILLISECONDS = 20 /* a request that took longer is worth a snapshot */
+  SLOW_MILLISECONDS = 20 /* a slower request triggers a snapshot */
 };
 
 struct request {
@@ -134,7 +134,7 @@ static void *worker_main(void *unused) {
   }
 }
 
-/* Requests come in, one a millisecond. */
+/* Requests arrive, one per millisecond. */
 static void receive(double seconds) {
   uint64_t until = nanoseconds() + (uint64_t)(seconds * 1e9);
   for (uint64_t number = 0; nanoseconds() < until; number++) {

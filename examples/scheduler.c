@@ -67,7 +67,7 @@ enum departure {
   BLOCKED,  /* release coroutine.lock */
   SLEEPING, /* wake it at coroutine.wake_at */
   YIELDED,  /* put it on the run queue */
-  ENDED     /* use it again */
+  ENDED     /* reuse it */
 };
 
 /* Owned by the worker that runs it, or by the queue that contains it, protected by that queue's lock. */
@@ -109,7 +109,7 @@ static struct coroutine *queue_pop(struct queue *queue) {
 struct worker {
   spinlock lock;
   struct queue queue; /* protected by lock */
-  /* Its own thread's. */
+  /* Owned by its own thread. */
   struct context context;
   struct coroutine *running;
   struct blocked blocked;
@@ -127,12 +127,12 @@ static struct {
   atomic_uint living;           /* coroutines that have not ended */
   _Atomic(uint64_t) next_alarm; /* wake_at of the first sleeper; NEVER: there is none */
   spinlock pool_lock;
-  struct queue pool; /* ended coroutines, to be used again; protected by pool_lock */
+  struct queue pool; /* ended coroutines, for reuse; protected by pool_lock */
   /* Protected by lock. */
   pthread_mutex_t lock;
   pthread_cond_t wake;        /* for idle workers: there may be something to do */
   struct coroutine *sleepers; /* by wake_at; a scheduler with many of them would have a heap here */
-  uint64_t watched;           /* the alarm for which an idle worker waits; NEVER: none does */
+  uint64_t watched;           /* the alarm that an idle worker waits for; NEVER: none does */
   bool finished;
 } scheduler = {.next_alarm = NEVER, .watched = NEVER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -240,7 +240,7 @@ static struct coroutine *dequeue(struct worker *worker) {
   return coroutine;
 }
 
-/* Takes half of the first run queue that is not empty, and returns one of these. */
+/* Takes half of the first run queue that is not empty, and returns one of the coroutines. */
 static struct coroutine *steal(struct worker *thief) {
   for (unsigned i = 1; i < scheduler.worker_count; i++) {
     struct worker *victim = &scheduler.workers[(thief->index + i) % scheduler.worker_count];
@@ -267,7 +267,7 @@ static void watch_alarm(void) {
     pthread_cond_signal(&scheduler.wake);
 }
 
-/* Called with scheduler.lock held when the first sleeper may be another. */
+/* Called with scheduler.lock held when the first sleeper may have changed. */
 static void set_alarm(void) {
   uint64_t alarm = scheduler.sleepers ? scheduler.sleepers->wake_at : NEVER;
   atomic_store_explicit(&scheduler.next_alarm, alarm, memory_order_relaxed);
@@ -301,7 +301,7 @@ static void wake_sleepers(void) {
 
 /* -------------------------------------------------------------------------------------------- coroutines ---- */
 
-/* Switches from the coroutine that runs to its worker. Returns when a worker, perhaps another one, has resumed it. */
+/* Switches from the running coroutine to its worker. Returns when a worker, perhaps another one, has resumed it. */
 static void leave(enum departure departure) {
   struct worker *worker = this_worker();
   struct coroutine *self = worker->running;
@@ -375,7 +375,7 @@ static void end(struct coroutine *coroutine) {
   pthread_mutex_unlock(&scheduler.lock);
 }
 
-/* The coroutine that runs will wait. */
+/* The running coroutine is about to wait. */
 static struct coroutine *begin_block(gotrace_site *site, gotrace_block_reason reason) {
   struct coroutine *self = this_coroutine();
   gotrace_go_block_at(site, reason);
@@ -384,7 +384,7 @@ static struct coroutine *begin_block(gotrace_site *site, gotrace_block_reason re
   return self;
 }
 
-/* Waits in the queue, whose lock the caller holds; it is free when this returns. */
+/* Waits in the queue. The caller holds its lock, which is released when this returns. */
 static void block_at(gotrace_site *site, gotrace_block_reason reason, struct queue *waiters, spinlock *lock) {
   struct coroutine *self = begin_block(site, reason);
   self->lock = lock;
@@ -648,14 +648,14 @@ enum {
 
 static struct {
   struct settings settings;
-  gotrace_task task; /* all of it */
+  gotrace_task task; /* the whole run */
   struct channel files, blocks, tables;
   struct wait_group walkers, readers, counters, merger, reporter;
   atomic_uint walking;
   atomic_bool finished;
   struct mutex lock;
   struct totals totals; /* protected by lock */
-  struct words words;   /* the merger's */
+  struct words words;   /* owned by the merger */
 } pipeline;
 
 static void add_to_totals(enum verdict verdict, uint64_t files, uint64_t bytes) {

@@ -35,12 +35,12 @@ struct worker {
   struct worker *next; /* in pool.idle */
   pthread_cond_t wake;
   bool woken;
-  struct entry *job; /* what it was woken for; NULL: all is done */
+  struct entry *job; /* what it was woken for; NULL: all work is done */
 };
 
 static struct {
   struct settings settings;
-  gotrace_task task; /* all of it */
+  gotrace_task task; /* the whole run */
   pthread_mutex_t lock;
   /* Protected by lock. */
   struct entry *jobs; /* newest first: directories in progress are finished first, which keeps the list short */
@@ -52,7 +52,7 @@ static struct {
 
 /* ----------------------------------------------------------------------------------------------- waiting ---- */
 
-/* The trace shows the wait at the macro's place. */
+/* A macro, so that the trace shows the wait at its caller. */
 #define begin_wait(worker, reason) (gotrace_wait_begin(reason), begin_wait_for((worker), (reason)))
 static void begin_wait_for(struct worker *self, gotrace_block_reason reason) {
   self->wait_reason = reason;
@@ -64,7 +64,7 @@ static void end_wait(struct worker *self) {
   blocked_add(&self->blocked, self->wait_reason, self->wait_began);
 }
 
-/* A free lock involves no wait. */
+/* Taking a free lock is not reported as a wait. */
 static void lock_pool(struct worker *self) {
   if (pthread_mutex_trylock(&pool.lock) == 0) return;
   begin_wait(self, GOTRACE_BLOCK_SYNC);
@@ -106,7 +106,7 @@ static void add_jobs(struct entry *list) {
   }
 }
 
-/* NULL: all is done. */
+/* Returns NULL when all work is done. */
 static struct entry *take_job(struct worker *self) {
   struct entry *job = pool.jobs;
   if (job) pool.jobs = job->next;

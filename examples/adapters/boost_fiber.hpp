@@ -1,20 +1,19 @@
-/* boost_fiber.hpp - Boost.Fiber's fibers as goroutines: a scheduling algorithm around another one.
+/* boost_fiber.hpp - Boost.Fiber's fibers as goroutines: a scheduling algorithm that wraps another one.
  *
  *     boost::fibers::use_scheduling_algorithm<gotrace_fibers::traced<boost::fibers::algo::round_robin>>();
  *
- * on each thread that runs fibers; what the inner algorithm takes is passed on.
+ * on each thread that runs fibers. Arguments are passed to the inner algorithm.
  *
- *     in Boost.Fiber                        becomes
- *     use_scheduling_algorithm              gotrace_proc_start: each thread is a proc; its main fiber is a goroutine,
- *                                           "main fiber", the fiber that dispatches is none
- *     awakened(fiber), the first time       gotrace_go_create, named by gotrace_fibers::name, else "fiber"
- *     awakened(fiber)                       gotrace_go_unblock by the fiber that wakes it, if it waited; nothing if it
- *                                           yields
- *     pick_next()                           the fiber that calls it ends, yields or blocks: gotrace_go_end,
- * gotrace_go_stop or gotrace_go_block; gotrace_go_start for the next suspend_until(), notify() gotrace_proc_stop and
- * gotrace_proc_start around an idle thread's sleep
+ *     in Boost.Fiber                    becomes
+ *     use_scheduling_algorithm          gotrace_proc_start: each thread is a proc. Its main fiber is a goroutine, "main
+ *                                       fiber"; the dispatcher fiber is none
+ *     awakened(fiber), the first time   gotrace_go_create, named by gotrace_fibers::name, else "fiber"
+ *     awakened(fiber)                   gotrace_go_unblock by the waking fiber, if it waited; nothing if it yields
+ *     pick_next()                       the calling fiber ends, yields or blocks: gotrace_go_end, gotrace_go_stop or
+ *                                       gotrace_go_block; gotrace_go_start for the next one
+ *     suspend_until(), notify()         gotrace_proc_stop and gotrace_proc_start around an idle thread's sleep
  *
- * A fiber's handle lives in its properties, so the inner algorithm may not use properties itself. */
+ * A fiber's handle is stored in its properties, so the inner algorithm may not use properties itself. */
 #ifndef GOTRACE_BOOST_FIBER_HPP
 #define GOTRACE_BOOST_FIBER_HPP
 
@@ -33,7 +32,7 @@ struct record : boost::fibers::fiber_properties {
     if (go) gotrace_go_destroy(go); // never ran to its end
   }
   gotrace_go *go = nullptr;
-  bool waits = false; // it gave its thread up, and nobody has woken it since
+  bool waits = false; // it has suspended itself, and nobody has woken it since
 };
 
 /* The name of fibers that this thread launches from now on; a string literal. */
@@ -53,7 +52,7 @@ inline bool &yields() {
   return flag;
 }
 
-/* Use it instead of boost::this_fiber::yield(). */
+/* Call it instead of boost::this_fiber::yield(). */
 inline void yield() {
   yields() = true;
   boost::this_fiber::yield();
@@ -122,7 +121,7 @@ private:
   }
 
   gotrace_proc *proc;
-  record *running = nullptr; // null: the fiber that dispatches
+  record *running = nullptr; // null: the dispatcher fiber
 };
 
 } // namespace gotrace_fibers

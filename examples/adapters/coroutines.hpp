@@ -1,16 +1,17 @@
-/* coroutines.hpp - C++20 coroutines as goroutines: a base for promises, and two calls for whoever resumes them.
+/* coroutines.hpp - C++20 coroutines as goroutines: a base for promises, and two calls for the code that resumes them.
  *
- *     in the program                               becomes
- *     struct promise_type : gotrace_coroutines::promise    gotrace_go_create when the coroutine is made; it must begin
- *                                                  suspended. Named after its function and line
- *     co_await something                           gotrace_go_block, before anybody else can resume the coroutine; the
- *                                                  reason is something.gotrace_reason, if it has such a member (a
- *                                                  const char *)
- *     co_await another coroutine                   that one starts; when it ends, gotrace_go_switch_end goes back
- *     gotrace_coroutines::ready(handle)            gotrace_go_unblock: where it becomes ready, before any thread sees
- * it gotrace_coroutines::resume(handle)           gotrace_go_start, resume: instead of handle.resume(), on a thread
- * that has a proc (gotrace_proc_start) return, or destroyed while it waits          gotrace_go_end, gotrace_go_destroy
- */
+ *     in the program                       becomes
+ *     struct promise_type :                gotrace_go_create when the coroutine is made. It must begin suspended. It is
+ *       gotrace_coroutines::promise        named after its function and line
+ *     co_await something                   gotrace_go_block, before anybody else can resume the coroutine. The reason
+ *                                          is something.gotrace_reason (a const char *), if it has such a member
+ *     co_await another coroutine           that one starts; when it ends, gotrace_go_switch_end returns to the first
+ *     gotrace_coroutines::ready(handle)    gotrace_go_unblock. Call it where the coroutine becomes ready, before any
+ *                                          thread can see that
+ *     gotrace_coroutines::resume(handle)   gotrace_go_start, resume. Call it instead of handle.resume(), on a thread
+ *                                          that has a proc (gotrace_proc_start)
+ *     it returns, or is destroyed          gotrace_go_end, gotrace_go_destroy
+ *       while it waits */
 #ifndef GOTRACE_COROUTINES_HPP
 #define GOTRACE_COROUTINES_HPP
 
@@ -28,7 +29,7 @@ inline gotrace_site *place(const std::source_location &at) {
   return gotrace_site_make(at.function_name(), at.file_name(), at.line());
 }
 
-/* Reports the wait around another awaiter's functions. */
+/* Wraps another awaiter, and reports the wait around its functions. */
 template <typename inner_type> struct traced_awaiter {
   inner_type inner;
   gotrace_go *go;
@@ -71,7 +72,7 @@ public:
 
   std::suspend_always initial_suspend() noexcept { return {}; }
 
-  /* The coroutine ends; who awaited it goes on in its place. */
+  /* The coroutine ends, and its awaiter continues in its place. */
   struct final_awaiter {
     promise &self;
     bool await_ready() noexcept { return false; }
@@ -93,8 +94,8 @@ public:
     return traced_awaiter<std::remove_reference_t<awaitable>>{std::forward<awaitable>(value), go, place(at)};
   }
 
-  /* For the awaiter of a coroutine's result: its await_suspend(handle) returns child.promise().runs_for(handle, child).
-   */
+  /* For the awaiter of a coroutine's result: its await_suspend(handle) returns child.promise().runs_for(handle,
+   * child). */
   template <typename parent, typename self_type>
   std::coroutine_handle<> runs_for(std::coroutine_handle<parent> handle, std::coroutine_handle<self_type> self) {
     awaiting = handle;

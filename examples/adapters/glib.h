@@ -2,12 +2,12 @@
  * g_task_run_in_thread, and call gotrace_glib_begin(context) for each main context (NULL: the default one).
  *
  *     in GLib                       becomes
- *     a main loop polls             gotrace_wait_on its context, "GLib: poll"; its thread is a plain one
+ *     a main loop polls             gotrace_wait_on its context, "GLib: poll"; its thread is a plain thread
  *     g_task_run_in_thread          gotrace_go_create, named after the function
  *     the function runs             gotrace_go_start, _end: a thread of GLib's pool is a proc
  *     it has returned               gotrace_wake: shows who ended the poll
  *
- * Other sources (GDBus, timers, files) are what a poll returns for; their callbacks are not told apart. */
+ * Other sources (GDBus, timers, files) only appear as the end of a poll; their callbacks are not told apart. */
 #ifndef GOTRACE_GLIB_H
 #define GOTRACE_GLIB_H
 
@@ -53,7 +53,7 @@ static void gotrace_glib_run(GTask *task, gpointer source, gpointer data, GCance
 static inline void gotrace_glib_run_in_thread(gotrace_site *site, const gotrace_location *entry, GTask *task,
                                               GTaskThreadFunc run) {
   gotrace_glib_task *traced = g_new0(gotrace_glib_task, 1);
-  gotrace_go_self(); /* makes the thread a goroutine, which creates it */
+  gotrace_go_self(); /* makes the thread a goroutine, so that the task has a creator */
   traced->go = gotrace_go_create_at(site, entry);
   traced->run = run;
   g_object_set_data_full(G_OBJECT(task), "gotrace", traced, g_free);

@@ -1,17 +1,18 @@
-/* libuv.h - libuv's event loop and its pool of threads. Include it before any use of uv_queue_work and uv_async_send.
+/* libuv.h - libuv's event loop and its thread pool. Include it before any use of uv_queue_work and uv_async_send.
  *
  *     in libuv                        becomes
- *     gotrace_uv_begin(loop)          call it on the loop's thread before uv_run; gotrace_uv_end(loop) before the loop
- * closes the loop polls                  gotrace_wait_on the loop, "libuv: poll"; the thread is a plain one
+ *     gotrace_uv_begin(loop)          call it on the loop's thread before uv_run
+ *     gotrace_uv_end(loop)            call it before the loop closes
+ *     the loop polls                  gotrace_wait_on the loop, "libuv: poll"; its thread is a plain thread
  *     uv_queue_work                   gotrace_go_create, named after the work's function
  *     the work runs on the pool       gotrace_go_start, _end: a thread of the pool is a proc
  *     it is done, uv_async_send       gotrace_wake: shows who ended the poll
  *     the callback after it           a region of the loop, "after work"
  *     uv_cancel                       gotrace_go_destroy
  *
- * libuv calls back about input and output while it polls, and has no hook for that: such a callback calls
- * gotrace_uv_awake() first, or seems to be part of the poll. The work that libuv gives the pool itself (files,
- * getaddrinfo) is not seen. */
+ * libuv calls the callbacks for input and output while it polls, and has no hook for that. Such a callback must call
+ * gotrace_uv_awake() first; otherwise it appears as a part of the poll. Work that libuv itself gives to the pool
+ * (files, getaddrinfo) is not traced. */
 #ifndef GOTRACE_LIBUV_H
 #define GOTRACE_LIBUV_H
 
@@ -20,7 +21,7 @@
 
 #include "gotrace.h"
 
-/* What a request's data points to outside of its callbacks. */
+/* What a request's data points to outside its callbacks. */
 typedef struct gotrace_uv_work {
   gotrace_go *go;
   uv_work_cb work;
@@ -30,7 +31,7 @@ typedef struct gotrace_uv_work {
 
 static __thread int gotrace_uv_waits;
 
-/* The loop's thread does not wait any more. */
+/* Reports that the loop's thread no longer waits. */
 static inline void gotrace_uv_awake(void) {
   if (gotrace_uv_waits) gotrace_wait_end();
   gotrace_uv_waits = 0;
@@ -97,7 +98,7 @@ static inline int gotrace_uv_queue_work(gotrace_site *site, const gotrace_locati
   gotrace_uv_work *work = (gotrace_uv_work *)malloc(sizeof *work);
   int result;
   if (!work) return UV_ENOMEM;
-  gotrace_go_self(); /* makes the loop's thread a goroutine, which creates it */
+  gotrace_go_self(); /* makes the loop's thread a goroutine, so that the work has a creator */
   work->go = gotrace_go_create_at(site, entry);
   work->work = run;
   work->after = after;

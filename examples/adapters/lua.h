@@ -8,9 +8,9 @@
  *     coroutine.close, collected          gotrace_go_destroy: it ends while it waits
  *
  * Lua has no hooks for these, so the functions of the table `coroutine` are replaced by ones that call the originals.
- * Coroutines that C code resumes itself, with lua_resume, are not seen. Places in the trace are lines of the scripts.
- * A state is used by one thread at a time, as Lua requires; each thread's main program is the goroutine of the thread.
- */
+ * Coroutines that C code resumes itself, with lua_resume, are not traced. Call sites in the trace are lines of the
+ * scripts. As Lua requires, only one thread at a time uses a state. The main program of a state is the goroutine of its
+ * thread. */
 #ifndef GOTRACE_LUA_H
 #define GOTRACE_LUA_H
 
@@ -19,9 +19,9 @@
 
 #include "gotrace.h"
 
-static const char gotrace_lua_handles; /* its address is the registry's key of the table coroutine -> handle */
+static const char gotrace_lua_handles; /* its address is the registry key of the table coroutine -> handle */
 
-/* The place of a function on the stack of L: 0 is the innermost. */
+/* The call site of a function on the stack of L: 0 is the innermost. */
 static gotrace_site *gotrace_lua_place(lua_State *L, int level) {
   lua_Debug at;
   if (!gotrace_enabled() || !lua_getstack(L, level, &at)) return NULL;
@@ -29,7 +29,7 @@ static gotrace_site *gotrace_lua_place(lua_State *L, int level) {
   return gotrace_site_make(at.name ? at.name : "main", at.short_src, at.currentline > 0 ? (uint32_t)at.currentline : 0);
 }
 
-/* The handle of a coroutine, or NULL: the program's main coroutine, or one that was made before gotrace_lua_open. */
+/* The handle of a coroutine. NULL: the main coroutine, or a coroutine made before gotrace_lua_open. */
 static gotrace_go **gotrace_lua_handle(lua_State *L, int coroutine) {
   gotrace_go **handle;
   coroutine = lua_absindex(L, coroutine);
@@ -41,7 +41,7 @@ static gotrace_go **gotrace_lua_handle(lua_State *L, int coroutine) {
   return handle;
 }
 
-/* Whether a coroutine can be resumed, or is one that has not ended. */
+/* Whether a coroutine can be resumed: it has yielded, or has not started. */
 static int gotrace_lua_is_suspended(lua_State *co) {
   lua_Debug at;
   return lua_status(co) == LUA_YIELD || (lua_status(co) == LUA_OK && !lua_getstack(co, 0, &at) && lua_gettop(co) > 0);
@@ -74,7 +74,7 @@ static int gotrace_lua_create(lua_State *L) {
   handle = (gotrace_go **)lua_newuserdatauv(L, sizeof *handle, 0);
   *handle = NULL;
   luaL_setmetatable(L, "gotrace.goroutine");
-  gotrace_go_self(); /* makes the thread a goroutine, which creates it */
+  gotrace_go_self(); /* makes the thread a goroutine, so that the coroutine has a creator */
   *handle = gotrace_go_create_blocked_at(gotrace_lua_place(L, 1), entry ? &entry->location : NULL);
   lua_rawset(L, -3);
   lua_settop(L, 1);
@@ -116,7 +116,7 @@ static int gotrace_lua_close(lua_State *L) {
   return lua_gettop(L);
 }
 
-/* A function that coroutine.wrap returned: upvalue 1 is the replaced resume, upvalue 2 the coroutine. */
+/* A function returned by coroutine.wrap: upvalue 1 is the replaced resume, upvalue 2 the coroutine. */
 static int gotrace_lua_wrapped(lua_State *L) {
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_pushvalue(L, lua_upvalueindex(2));
@@ -128,7 +128,7 @@ static int gotrace_lua_wrapped(lua_State *L) {
   }
   if (lua_status(lua_tothread(L, lua_upvalueindex(2))) > LUA_YIELD)
     lua_resetthread(lua_tothread(L, lua_upvalueindex(2))); /* closes its variables */
-  if (lua_type(L, -1) == LUA_TSTRING) {                    /* the place is added, as by the original */
+  if (lua_type(L, -1) == LUA_TSTRING) {                    /* adds the position, as the original does */
     luaL_where(L, 1);
     lua_insert(L, -2);
     lua_concat(L, 2);
@@ -149,7 +149,7 @@ static int gotrace_lua_wrap(lua_State *L) {
   return 1;
 }
 
-/* Replaces a function of the table on top of the stack by one whose upvalue 1 is the original. */
+/* Replaces a function of the table on top of the stack with one whose upvalue 1 is the original. */
 static void gotrace_lua_replace(lua_State *L, const char *name, lua_CFunction by) {
   lua_getfield(L, -1, name);
   lua_pushcclosure(L, by, 1);
@@ -160,7 +160,7 @@ static inline void gotrace_lua_open(lua_State *L) {
   luaL_newmetatable(L, "gotrace.goroutine");
   lua_pushcfunction(L, gotrace_lua_collect);
   lua_setfield(L, -2, "__gc");
-  lua_newtable(L); /* coroutine -> handle, of which the coroutine is held weakly */
+  lua_newtable(L); /* coroutine -> handle, with weak keys */
   lua_newtable(L);
   lua_pushliteral(L, "k");
   lua_setfield(L, -2, "__mode");

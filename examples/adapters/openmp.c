@@ -1,26 +1,28 @@
 /* openmp.c - OpenMP programs, through OMPT, the tools interface of OpenMP 5 (LLVM's libomp). Link it with the program,
- * or build it as a shared library that OMP_TOOL_LIBRARIES names. A trace is started by the program, or by GOTRACE=FILE.
+ * or build it as a shared library that OMP_TOOL_LIBRARIES names. The program or GOTRACE=FILE starts the trace.
  *
- *     OMPT                                   becomes
- *     thread_begin                           gotrace_thread_begin: each thread is a goroutine
- *     parallel_begin, _end                   a region of the goroutine that forks, "parallel region"
- *     implicit_task                          a region of each thread of the team, "implicit task"
- *     task_create                            gotrace_go_create, at the place of the task's code
- *     task_schedule                          gotrace_go_stop or gotrace_go_end of the one, gotrace_go_start of the
- * other: explicit tasks are goroutines that run on the team's threads task_dependence                        a log:
- * which task waits for which sync_region_wait                       gotrace_wait_begin, _end: barrier, taskwait,
- * taskgroup, reduction mutex_acquire, _acquired, _released    gotrace_wait_on, gotrace_wait_end, gotrace_wake: locks,
- * critical, ordered
+ *     OMPT                          becomes
+ *     thread_begin                  gotrace_thread_begin: each thread is a goroutine
+ *     parallel_begin, _end          a region of the goroutine that forks, "parallel region"
+ *     implicit_task                 a region of each thread of the team, "implicit task"
+ *     task_create                   gotrace_go_create, with the address of the task's code
+ *     task_schedule                 gotrace_go_stop or gotrace_go_end of one task, gotrace_go_start of the other:
+ *                                   explicit tasks are goroutines that run on the team's threads
+ *     task_dependence               a log: which task waits for which
+ *     sync_region_wait              gotrace_wait_begin, _end: barrier, taskwait, taskgroup, reduction
+ *     mutex_acquire, _acquired,     gotrace_wait_on, gotrace_wait_end, gotrace_wake: locks, critical, ordered
+ *       _released
  *
- * While a task waits, its thread may run others: then its wait ends and begins anew in the trace, around them. */
+ * While a task waits, its thread may run other tasks. The trace then shows its wait end before them and begin again
+ * after them. */
 #include "gotrace.h"
 
 #include <omp-tools.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A task's data is its goroutine's handle, 0 for one that never leaves its thread, and in the lower bits the wait that
- * it is in: a number of GOTRACE_OMP_WAITS. */
+/* A task's data is its goroutine's handle, or 0 for a task that never leaves its thread. The lower bits are the wait it
+ * is in: a number of GOTRACE_OMP_WAITS. */
 #define GOTRACE_OMP_WAITS(X)           \
   X(BARRIER, 1, "OpenMP: barrier")     \
   X(TASKWAIT, 2, "OpenMP: taskwait")   \
@@ -42,8 +44,8 @@ static gotrace_go *gotrace_omp_go(const ompt_data_t *task) {
   return gotrace_omp_own;
 }
 
-/* What a wait begins and ends with beside the calls; for a tracer that also sees how the OpenMP library itself waits.
- */
+/* Called at the begin and end of a wait. A tracer that also sees how the OpenMP library itself waits can redefine
+ * it. */
 #ifndef GOTRACE_OMP_WAITING
 #define GOTRACE_OMP_WAITING(waits) ((void)(waits))
 #endif
@@ -70,7 +72,7 @@ static gotrace_site *gotrace_omp_place(const void *code) {
   return code && gotrace_enabled() ? gotrace_site_make_pc((uintptr_t)code) : NULL;
 }
 
-#ifndef GOTRACE_OMP_IN_RECORD /* there the threads are goroutines by themselves, and the trace has begun */
+#ifndef GOTRACE_OMP_IN_RECORD /* there threads are goroutines by themselves, and the trace has begun */
 static void gotrace_omp_thread_begin(ompt_thread_t type, ompt_data_t *thread) {
   (void)thread;
   gotrace_thread_begin(type == ompt_thread_initial ? NULL : "OpenMP worker");
@@ -108,7 +110,7 @@ static void gotrace_omp_task_create(ompt_data_t *creator, const ompt_frame_t *fr
   (void)creator, (void)frame, (void)has_dependences;
   if (!(flags & ompt_task_explicit)) return;
   site = code ? gotrace_site_make_pc((uintptr_t)code) : NULL; /* also while tracing is off: it is the task's name */
-  gotrace_go_self();                                          /* makes the thread a goroutine, which creates it */
+  gotrace_go_self();                                          /* makes the thread a goroutine: the task's creator */
   task->value = (uintptr_t)gotrace_go_create_at(site, site ? &site->location : NULL);
 }
 
@@ -141,7 +143,7 @@ static void gotrace_omp_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endp
                   : kind == ompt_sync_region_taskgroup ? GOTRACE_OMP_TASKGROUP
                   : kind == ompt_sync_region_reduction ? GOTRACE_OMP_REDUCTION
                                                        : GOTRACE_OMP_BARRIER;
-  static __thread ompt_data_t ending; /* stands for a task that the library has forgotten: at the last barrier */
+  static __thread ompt_data_t ending; /* replaces a task that the library no longer provides, at the last barrier */
   (void)parallel;
   if (!task) task = &ending;
   if (endpoint == ompt_scope_begin) {

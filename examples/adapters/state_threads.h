@@ -1,16 +1,19 @@
 /* state_threads.h - the threads of State Threads (libst) as goroutines. Include it before any use of st_thread_create,
  * and call gotrace_st_init() instead of st_init(), on the thread that runs the state threads.
  *
- *     in State Threads                          becomes
- *     st_init                                   gotrace_proc_start: the system's thread is the only proc; the
- * primordial state thread is a goroutine, "main" st_thread_create                          gotrace_go_create, named
- * after the start function switch out                                gotrace_go_block; the reason is that of the call
- * that it is in st_cond_signal, _broadcast, st_mutex_unlock, a thread's end    gotrace_go_unblock of who waits for it
- *     switch in                                 gotrace_go_unblock if nobody did that (time-outs, input),
- * gotrace_go_start the thread returns, or st_thread_exit     gotrace_go_end
+ *     in State Threads                    becomes
+ *     st_init                             gotrace_proc_start: the system's thread is the only proc. The primordial
+ *                                         state thread is a goroutine, "main"
+ *     st_thread_create                    gotrace_go_create, named after the start function
+ *     switch out                          gotrace_go_block; the call that the thread is in gives the reason
+ *     st_cond_signal, _broadcast,         gotrace_go_unblock of the waiters
+ *       st_mutex_unlock, a thread's end
+ *     switch in                           gotrace_go_unblock if nobody did that (time-outs, input), gotrace_go_start
+ *     the thread returns,                 gotrace_go_end
+ *       or st_thread_exit
  *
  * The switch hooks (ST_SWITCH_CB, compiled in by Debian) tell neither why a thread waits nor who wakes it. The macros
- * below note both. All state threads run on one system thread, so nothing here needs a lock. */
+ * below record both. All state threads run on one system thread, so nothing here needs a lock. */
 #ifndef GOTRACE_STATE_THREADS_H
 #define GOTRACE_STATE_THREADS_H
 
@@ -25,9 +28,9 @@ struct gotrace_st_thread {
   gotrace_go *go;
   void *(*start)(void *argument);
   void *argument;
-  unsigned reason;         /* of the wait that it may begin in its current call */
-  const void *object;      /* what it then waits for: a condition variable, a mutex, a thread; or NULL */
-  gotrace_st_thread *next; /* in the list of those that wait, the longest first */
+  unsigned reason;         /* of a wait in its current call */
+  const void *object;      /* what such a wait is for: a condition variable, a mutex, a thread; or NULL */
+  gotrace_st_thread *next; /* in the list of waiting threads, longest wait first */
 };
 
 static int gotrace_st_key;
@@ -50,7 +53,7 @@ static void gotrace_st_switch_out(void) {
   gotrace_go_block(self->reason);
 }
 
-/* Wakes up to `count` of those that wait for an object. */
+/* Wakes up to `count` of the threads that wait for an object. */
 static void gotrace_st_wake(const void *object, int count) {
   gotrace_st_thread **at = &gotrace_st_waiting;
   for (; count > 0 && *(at = gotrace_st_find(at, NULL, object)); count--) {
@@ -70,7 +73,7 @@ static void gotrace_st_switch_in(void) {
   gotrace_go_start(self->go);
 }
 
-/* Runs in place of the start function. The switch in before it found no handle yet. */
+/* Runs in place of the start function. When the thread was switched in before this, it had no handle yet. */
 static void *gotrace_st_run(void *argument) {
   gotrace_st_thread *self = (gotrace_st_thread *)argument;
   st_thread_setspecific(gotrace_st_key, self);
@@ -78,7 +81,7 @@ static void *gotrace_st_run(void *argument) {
   return self->start(self->argument);
 }
 
-/* The key's destructor: the thread ends, in whatever way. */
+/* The key's destructor: the thread ends, however that happened. */
 static void gotrace_st_ends(void *argument) {
   gotrace_st_thread *self = (gotrace_st_thread *)argument;
   gotrace_st_wake(st_thread_self(), 1);
@@ -123,7 +126,7 @@ static inline st_thread_t gotrace_st_create(gotrace_site *site, const gotrace_lo
     gotrace_st_create(GOTRACE_HERE, &gotrace_st_entry, (start), (argument), (joinable), (stack_size)); \
   }))
 
-/* A call in which the thread may wait: for what object, if any, and why. */
+/* A call in which the thread may wait, with the object and the reason. The object may be NULL. */
 #define GOTRACE_ST_CALL(object_, reason_, call)               \
   (__extension__({                                            \
     gotrace_st_thread *gotrace_st_caller = gotrace_st_self(); \

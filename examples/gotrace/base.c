@@ -11,7 +11,7 @@ struct program program;
 
 static void handle_signal(int signal_number) {
   if (program.unfinished) unlink(program.unfinished);
-  raise(signal_number); /* has its default effect again */
+  raise(signal_number); /* the handler is already reset to the default */
 }
 
 void remove_on_signals(void) {
@@ -25,7 +25,7 @@ void remove_on_signals(void) {
     action.sa_flags = (int)SA_RESETHAND;
     sigaction(deadly[i], &action, NULL);
   }
-  signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error like others */
+  signal(SIGXFSZ, SIG_IGN); /* writing beyond the size limit fails like any other error */
 }
 
 void erase_progress(void) {
@@ -64,7 +64,7 @@ void *resize(void *memory, size_t size) {
   return memory;
 }
 
-/* A list of blocks, so that leak checkers see them. */
+/* A linked list, so that leak checkers see the blocks as reachable. */
 typedef struct kept {
   struct kept *next;
   max_align_t data[];

@@ -1,8 +1,8 @@
-/* board.h - what `gotrace record` and its preloaded library (preload/) tell each other
+/* board.h - shared memory between `gotrace record` and its preloaded library (preload/)
  *
- * A file in memory that the command creates and every traced process maps: the settings, and an entry per process. A
- * process that is killed leaves its entry as it was. The environment of a traced program has only two variables:
- * LD_PRELOAD, and GOTRACE_RECORD, the path of the board. */
+ * A file in memory that the command creates and every traced process maps: settings, and one entry per process. The
+ * entry of a killed process stays as it was. A traced program has only two more environment variables: LD_PRELOAD, and
+ * GOTRACE_RECORD, the path of the board. */
 
 #ifndef BOARD_H
 #define BOARD_H
@@ -21,16 +21,16 @@ enum { RECORD_STACKS_CALL_SITE, RECORD_STACKS_NONE, RECORD_STACKS_FRAME_POINTERS
 enum {
   PROCESS_FREE,
   PROCESS_FAILED,   /* the trace could not be started: see result */
-  PROCESS_TRACED,   /* it runs, or was killed: the file holds what came before its last cut */
+  PROCESS_TRACED,   /* running or killed: the file holds everything before its last cut */
   PROCESS_ENDED,    /* the trace is complete */
   PROCESS_REPLACED, /* the trace is complete; the process then executed another program */
-  PROCESS_DROPPED   /* likewise, with hardly an event: the file was removed */
+  PROCESS_DROPPED   /* likewise, but the trace had hardly an event: the file was removed */
 };
 
 struct board_process {
   uint32_t state; /* atomic; written last */
   int32_t pid;
-  int32_t result, system_error; /* of the trace: gotrace_result, errno */
+  int32_t result, system_error; /* gotrace_result and errno of the trace */
   uint64_t events;
   uint64_t problems[64]; /* by gotrace_problem */
   char path[BOARD_PATH];

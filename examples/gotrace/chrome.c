@@ -1,8 +1,8 @@
 /* chrome.c - gotrace export --chrome: the Trace Event Format, for ui.perfetto.dev and chrome://tracing
  *
- * Procs are shown as threads. Events on a row come in order of time, each begin before what lies inside, so that
- * viewers find the slice of an arrow also where several events have the same time. Times are microseconds since the
- * first event. */
+ * Procs are shown as threads. Events on a row come in order of time, and each begin comes before what lies inside, so
+ * that viewers find the slice of an arrow even if several events have the same time. Times are in microseconds since
+ * the first event. */
 
 #include "export.h"
 
@@ -21,7 +21,7 @@ static uint64_t thread_of(track where) {
   }
 }
 
-/* Begins an object. Fields of its own follow, then close(). */
+/* Begins an object. The caller adds fields of its own, then calls close(). */
 static void open(exporter *x, char phase, int64_t time, track where) {
   int64_t since = between(x->c.base, time);
   put_string(x->out, x->any ? ",\n{" : "{");
@@ -56,7 +56,7 @@ static void put_mark(exporter *x, const mark *m, const char *detail) {
   put_byte(&x->out->block, '}');
 }
 
-/* Tasks and regions may last while their goroutine changes procs, so they are asynchronous. */
+/* Tasks and regions may outlast their goroutine's stay on a proc, so they are asynchronous. */
 static void put_async(exporter *x, track where) {
   static const char *const names[TRACK_KINDS] = {
       [TRACK_TASK] = "task", [TRACK_REGION] = "region", [TRACK_EARLY] = "early"};
@@ -105,7 +105,7 @@ static void chrome_count(exporter *x, unsigned counter, int64_t time, int64_t va
   close(x);
 }
 
-/* Metadata: the name and place of a row. `thread`: NOBODY for the process. */
+/* Metadata: name and position of a row. `thread_id`: NOBODY for the process. */
 static void put_name(exporter *x, uint64_t thread_id, const char *name, size_t size, int64_t place) {
   bool process = thread_id == NOBODY;
   int part;

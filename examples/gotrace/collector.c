@@ -31,10 +31,10 @@ static void end_collection(collector *gc, int64_t from, int64_t end) {
 
 /* ------------------------------------------------------------------------------------------------ utilization ---- */
 
-/* Of changes at the same time, the lowest utilization counts. */
+/* Of several changes at the same time, the lowest utilization counts. */
 static void add_change(collector *gc, int64_t time, double value, int64_t from) {
   utilization *last = gc->count ? &gc->changes[gc->count - 1] : NULL;
-  if (time < from) { /* what counts is how the part begins */
+  if (time < from) { /* before the part: only the state in which it begins counts */
     time = from;
     if (gc->count) *last = (utilization){from, value};
   }
@@ -73,14 +73,14 @@ static void change_proc(collector *gc, const op *o, int change) {
 
 static bool executes(unsigned status) { return status == GO_RUNNING || status == GO_SYSCALL; }
 
-/* A goroutine of the collector begins (1) or ends (-1) to use a proc. */
+/* A goroutine that works for the collector gets or leaves a proc. */
 static void change_go(collector *gc, const op *o, const goroutine *g, unsigned next) {
   bool before = g && executes(g->status), after = executes(next);
   if (!g || !g->collects || before == after) return;
   change_proc(gc, o, after ? 1 : -1);
 }
 
-/* Something was active on a proc since the trace began, which is told only now. */
+/* The trace shows only now that something was active on a proc since it began: corrects all changes so far. */
 static void was_active(collector *gc) {
   size_t i, at = 0;
   for (i = 0; i < gc->count; i++) {
@@ -107,7 +107,7 @@ static bool is_collectors(uint32_t pause_reason_name) {
   return memmem(text.data, text.size, "GC", 2) != NULL;
 }
 
-/* An operation that may change utilization. Nothing can be said before the number of procs is known. */
+/* An operation that may change utilization. The number of procs must be known. */
 static void take_utilization(collector *gc, world *w, const op *o, int64_t from) {
   goroutine *g = o->m ? o->m->g : NULL;
   size_t busy;
@@ -124,7 +124,7 @@ static void take_utilization(collector *gc, world *w, const op *o, int64_t from)
   case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: assist(gc, o, g, true); break;
   case GOTRACE_V2_GC_MARK_ASSIST_END: assist(gc, o, g, false); break;
   case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
-    if (w->generation > 1) return; /* everything is known already */
+    if (w->generation > 1) return; /* the state is known already */
     if (g && executes(g->status)) was_active(gc);
     assist(gc, o, world_go(w, o->id), true);
     break;
@@ -139,14 +139,15 @@ static void take_utilization(collector *gc, world *w, const op *o, int64_t from)
   add_change(gc, o->time, 1 - (double)busy / (double)gc->procs, from);
 }
 
-/* The integral of the utilization from the beginning to a time. `at`: where the change before an earlier time was. */
+/* The integral of utilization from the beginning to a time. `at`: index of the change in effect; times must not
+ * decrease from call to call. */
 static double integral(const collector *gc, const double *sums, int64_t time, size_t *at) {
   while (*at + 1 < gc->count && gc->changes[*at + 1].time <= time) ++*at;
   return sums[*at] + gc->changes[*at].value * (double)(time - gc->changes[*at].time);
 }
 
-/* Utilization in a window is linear between the moments at which one of its edges meets a change. So the minimum is at
- * such a moment. */
+/* As a window moves, its utilization is linear between the moments at which one of its edges meets a change. So the
+ * minimum is at such a moment. */
 double minimum_utilization(const collector *gc, int64_t window) {
   size_t left = 0, right = 0, i = 0, j = 0;
   double *sums, least = 1;
@@ -175,7 +176,7 @@ double minimum_utilization(const collector *gc, int64_t window) {
 
 /* --------------------------------------------------------------------------------------------------- consumer ---- */
 
-/* Whether a kind matters as long as the collector has no goroutine. */
+/* Whether a kind matters before any goroutine has worked for the collector. */
 static bool begins_something(unsigned kind) {
   switch (kind) {
   case GOTRACE_V2_PROCS_CHANGE:

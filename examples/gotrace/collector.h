@@ -1,11 +1,11 @@
 /* collector.h - the garbage collector: pauses, collections, mutator utilization
  *
- * Mutator utilization is the share of procs that the program itself has, not the collector. The minimum over all
- * windows of a length is what the slowest request of that length may be left with. As on the page of `go tool trace`,
- * stopped worlds, background workers and mark assists count as the collector's, sweeping does not.
+ * Mutator utilization is the share of procs that is left to the program by the collector. The minimum over all windows
+ * of a length is what the slowest request of that length may get. As on the page of `go tool trace`, stopped worlds,
+ * background workers and mark assists count as the collector's time; sweeping does not.
  *
- * Go: internal/trace/gc.go, MutatorUtilizationV2 and MMUCurve. The numbers are equal bit by bit as long as utilization
- * changes at most MOST_CHANGES times; then there is no curve. */
+ * Go: internal/trace/gc.go, MutatorUtilizationV2 and MMUCurve. The numbers are equal bit for bit. If utilization
+ * changes more than MOST_CHANGES times, no minimum is computed. */
 
 #ifndef COLLECTOR_H
 #define COLLECTOR_H
@@ -16,7 +16,7 @@
 #define MOST_CHANGES ((size_t)1 << 22)
 #define MOST_PAUSE_REASONS 64
 
-typedef struct utilization { /* from a time on */
+typedef struct utilization { /* from `time` on */
   int64_t time;
   double value;
 } utilization;
@@ -41,20 +41,20 @@ typedef struct collector {
   utilization *changes;
   size_t count, capacity;
   bool too_many;
-  int32_t *on_proc; /* how much of the collector is active there */
+  int32_t *on_proc; /* how many activities of the collector are on each proc */
   size_t procs, procs_capacity, busy;
-  procs_count *counts; /* how GOMAXPROCS changed */
+  procs_count *counts; /* the history of GOMAXPROCS */
   size_t counts_count, counts_capacity;
-  bool any;        /* a goroutine has been the collector's */
-  int64_t stopped; /* how many have stopped the world */
+  bool any;        /* a goroutine has worked for the collector */
+  int64_t stopped; /* number of stop-the-worlds for the collector */
 } collector;
 
-/* Takes an operation, before it is applied. `from`: nothing counts before. */
+/* Takes an operation before it is applied. `from`: start of the part; earlier changes only set its initial state. */
 void collector_take(collector *gc, world *w, const op *o, int64_t from);
 void collector_end(collector *gc, const world *w, int64_t from, int64_t end);
 void collector_free(collector *gc);
 
-/* The minimum mutator utilization, 0 to 1, in all windows of a length; negative: it is not known. */
+/* The minimum mutator utilization, 0 to 1, over all windows of a length; negative: unknown. */
 double minimum_utilization(const collector *gc, int64_t window);
 
 #endif

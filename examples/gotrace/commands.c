@@ -7,7 +7,7 @@
 
 /* ----------------------------------------------------------------------------------------------------- setters ---- */
 
-/* A setter gets its option for the field and the number there; `at` points to the field. */
+/* A setter gets its option for the field and the number there. field() returns the field's address. */
 static void *field(const option *o, settings *set) { return (char *)set + o->field; }
 
 static void set_flag(const option *o, const char *value, settings *set) {
@@ -33,7 +33,7 @@ static void set_format(const option *o, const char *value, settings *set) {
   if (!*at) usage("unknown format '%s'", value);
 }
 
-/* The place of the value in the option's list. */
+/* Sets the index of the value in the option's list. */
 static void set_choice(const option *o, const char *value, settings *set) {
   uint32_t *at = field(o, set), number = 0;
   const char *word = o->values;
@@ -59,7 +59,7 @@ static uint64_t parse_number(const option *o, const char *text, double unit, dou
   return (uint64_t)(value * unit + 0.5);
 }
 
-/* Times `number`. */
+/* Multiplies the value by `number`. */
 static void set_number(const option *o, const char *value, settings *set) {
   uint32_t *at = field(o, set);
   *at = (uint32_t)parse_number(o, value, o->number, 4e9);
@@ -70,7 +70,7 @@ static void set_bytes(const option *o, const char *value, settings *set) {
   *at = parse_number(o, value, 1, 9e18);
 }
 
-/* The option's name without "--". */
+/* Sets the option's name without "--". */
 static void set_profile(const option *o, const char *value, settings *set) {
   const char **at = field(o, set);
   (void)value;
@@ -90,7 +90,7 @@ const option options[] = {
      NULL, set_time, SETTING(from), 0},
     {"--to TIME", "end of the part, given likewise", NULL, set_time, SETTING(until), 0},
 
-    /* What is selected: filter.h. */
+    /* Filters: see filter.h. */
     {"--go IDS", "only what happens on these goroutines (1,2,3), or creates, unblocks or starts them", NULL, set_text,
      SETTING(by[BY_GO]), 0},
     {"--function NAME", "only goroutines that began with a function whose name contains NAME", NULL, set_text,

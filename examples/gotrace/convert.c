@@ -1,7 +1,7 @@
-/* convert.c - gotrace convert, gotrace cut: a trace, or a part of one, written anew in a format
+/* convert.c - gotrace convert, gotrace cut: writes a trace, or a part of one, in a format
  *
- * The source gives the operations of the part to a writer. The result is decoded before it gets its name, so that no
- * command produces a trace that does not open. */
+ * The source gives the operations of the part to a writer. The result is decoded before it gets its name, so no command
+ * leaves a trace that does not open. */
 
 #include "writer.h"
 
@@ -12,7 +12,7 @@ static const int written_formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10, GOTRACE_
                                       GOTRACE_GO_1_19, GOTRACE_GO_1_21, GOTRACE_GO_1_22,
                                       GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
 
-/* The oldest written format that is not older than the input's; else the newest. */
+/* The oldest written format that is not older than the input's, or else the newest. */
 static int nearest_format(int format) {
   size_t i = 0;
   while (i + 1 < COUNT(written_formats) && written_formats[i] < format) i++;
@@ -39,7 +39,7 @@ void output_verify(output *out) {
   lseek(result.fd, 0, SEEK_END);
 }
 
-/* Says in one line what the format of the result does not have, and what the input's does not. */
+/* Reports in one line what the input has but the format of the result lacks. */
 static void tell_losses(const writer *w, const source *s) {
   static const char *const names[LOST_KINDS] = {
       [LOST_SYSCALLS] = "durations of system calls that kept their proc",

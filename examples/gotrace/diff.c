@@ -3,11 +3,11 @@
  * Compares the times of single stretches, tasks, regions and pauses, group by group (summary.h). A change is beyond
  * noise if
  *
- * - the averages differ by more than three standard errors of their difference, or the numbers of times, per second of
- *   trace, by more than three times the root of their sum (as for events that are independent of each other), and
- * - the total, per second of trace, changed by more than 2 % and by more than 0.1 % of a second.
+ * - the averages differ by more than three standard errors of their difference, or the counts per second of trace by
+ *   more than three times the square root of their sum (as for independent events), and
+ * - the total per second of trace changed by more than 2 % and by more than 0.1 % of a second.
  *
- * Of many rows a few pass by chance: one of 370 that are normally distributed. */
+ * Some rows pass by chance: one in 370 if they are normally distributed. */
 
 #include "commands.h"
 #include "summary.h"
@@ -17,7 +17,7 @@
 typedef struct row {
   const char *what;      /* the kind of times */
   uint32_t name, reason; /* texts */
-  histogram h[2];        /* of the two traces; the memory is the summaries' */
+  histogram h[2];        /* of the two traces; the summaries own the memory */
   double rate[2];        /* total, nanoseconds per second of trace */
   bool beyond;
 } row;
@@ -25,7 +25,7 @@ typedef struct row {
 typedef struct rows {
   row *all;
   size_t count, capacity;
-  map places; /* by a hash of what, name and reason, to 1 + the place; chains by comparing */
+  map places; /* from a hash of what, name and reason to 1 + the index; collisions chain */
 } rows;
 
 static void add_row(rows *r, unsigned side, const char *what, uint32_t name, uint32_t reason, const histogram *h) {
@@ -76,7 +76,8 @@ static double magnitude(double value) { return value < 0 ? -value : value; }
 
 static double average(const histogram *h) { return h->count ? (double)h->total / (double)h->count : 0; }
 
-/* The square of the average's standard error. One time says nothing of that: it may be as large as the time. */
+/* The square of the average's standard error. A single value says nothing about that; it is taken to be as large as the
+ * value. */
 static double error_squared(const histogram *h) {
   double mean = average(h), count = (double)h->count, variance;
   if (h->count < 2) return mean * mean;

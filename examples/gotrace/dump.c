@@ -1,12 +1,12 @@
 /* dump.c - gotrace dump: every event, as a line of text or of JSON
  *
- * What an event's arguments mean is taken from their names in the header's table of events: a name that ends in
- * "string" or "stack" is an id, others are numbers. --wire shows the file as it is, where ids are numbers too. */
+ * An argument's meaning follows from its name in the header's event table: names that end in "string" or "stack" are
+ * ids, others numbers. --wire shows the file as it is, with ids as numbers too. */
 
 #include "commands.h"
 #include "filter.h"
 
-/* The arguments of a kind of event, parsed once. */
+/* The arguments of a kind of event, parsed only once. */
 typedef enum dump_type { IS_NUMBER, IS_STRING, IS_STACK, IS_SIGNED, IS_PROC_STATUS, IS_GO_STATUS } dump_type;
 
 typedef struct dump_argument {
@@ -24,7 +24,7 @@ typedef struct dumper {
   output out;
   const gotrace_decoder *decoder;
   bool wire, json;
-  int64_t first; /* time of the first event, from which times count as for `cut`; --wire: 0 */
+  int64_t first; /* time of the first event; times are relative to it, as for `cut`; --wire: 0 */
   dump_kind kinds[256];
 } dumper;
 
@@ -175,7 +175,7 @@ static void dump_object(dumper *d, const gotrace_event *e) {
   put_string(out, "}\n");
 }
 
-/* When the trace's first event happens, if decoding may have skipped it. */
+/* The time of the trace's first event, even if decoding has skipped it. */
 static int64_t first_time(const input *in, const gotrace_event *e) {
   gotrace_decoder_info info;
   gotrace_decoder_get_info(in->decoder, &info);
@@ -197,7 +197,7 @@ int command_dump(const char *path, const settings *set) {
   from = moment_resolve(set->from, &in);
   until = moment_resolve(set->until, &in);
   if (from > until) fail("--to is before --from");
-  /* Functions and tasks are known from what happened before. */
+  /* functions and tasks depend on what happened before the part */
   if (!set->by[BY_FUNCTION] && !set->by[BY_TASK]) input_range(&in, from, until);
   memset(&d, 0, sizeof d);
   d.wire = set->wire;

@@ -1,8 +1,8 @@
-/* export.c - gotrace export: slices, arrows and counters for viewers that know nothing of goroutines
+/* export.c - gotrace export: slices, arrows and counters for viewers that do not know goroutines
  *
- * Each proc is a row on which goroutines are slices. Arrows lead from where a goroutine is woken to where it runs. In a
- * format with tracks of goroutines, each also has a track of its statuses, and arrows lead from one to the other. What
- * a format does with this is in chrome.c and perfetto.c. */
+ * Each proc is a row whose slices are goroutines. Arrows lead from where a goroutine is woken to where it runs. In a
+ * format with goroutine tracks, each goroutine also has a track of its statuses, and arrows lead between these.
+ * chrome.c and perfetto.c write the formats. */
 
 #include "commands.h"
 #include "export.h"
@@ -39,7 +39,7 @@ static track go_track(const goroutine *g) { return (track){TRACK_GO, g->id, go_l
 
 /* -------------------------------------------------------------------------------------------------------- rows ---- */
 
-/* What a proc's row shows. */
+/* The state of a proc's row. */
 typedef struct row {
   track where;
   goroutine *shown;
@@ -64,7 +64,7 @@ static void leave_row(exporter *x, row *r, int64_t time, uint32_t reason) {
   r->shown = NULL;
 }
 
-/* A goroutine comes to a proc. */
+/* A goroutine starts to run on a proc. */
 static void arrive(exporter *x, goroutine *g, const thread *m, int64_t time) {
   row *r;
   if (!m || !m->p) return;
@@ -90,7 +90,7 @@ static void leave(exporter *x, const thread *m, int64_t time, uint32_t reason) {
 
 /* ------------------------------------------------------------------------------------------------------ arrows ---- */
 
-/* A short slice on the scheduler's row, for an arrow that begins or ends where no goroutine is. */
+/* A short slice on the scheduler's row, for an arrow that begins or ends outside any goroutine. */
 static void scheduler_slice(exporter *x, int64_t time, const mark *from, uint64_t to) {
   mark m = {0};
   m.name = from->name;
@@ -102,7 +102,7 @@ static void scheduler_slice(exporter *x, int64_t time, const mark *from, uint64_
   x->end(x, scheduler, time, &m);
 }
 
-/* An arrow that waits for its goroutine to run ends without that. */
+/* Ends an arrow whose goroutine does not come to run. */
 static void drop_arrow(exporter *x, goroutine *g, int64_t time) {
   mark m = {0};
   if (!g->arrow || x->goroutines) return;
@@ -111,7 +111,7 @@ static void drop_arrow(exporter *x, goroutine *g, int64_t time) {
   g->arrow = 0;
 }
 
-/* An arrow begins where the thread is, and ends at the goroutine. */
+/* Begins an arrow at the thread's goroutine; it will end at the goroutine that the operation names. */
 static uint64_t send_arrow(exporter *x, const op *o, const char *what, const char *category) {
   goroutine *self = o->m ? o->m->g : NULL;
   mark m = {0};
@@ -132,15 +132,14 @@ static void wake(exporter *x, const op *o) {
   g->arrow = send_arrow(x, o, "unblock", "unblock");
 }
 
-/* --------------------------------------------------------------------------------------------- goroutine tracks ----
- */
+/* -------------------------------------------------------------------------------------------- goroutine tracks ---- */
 
 static void count_status(exporter *x, unsigned status, int change) {
   static const unsigned counters[] = {COUNTERS, COUNTER_RUNNABLE, COUNTER_RUNNING, COUNTER_SYSCALL, COUNTER_WAITING};
   if (status != GO_NONE && status < COUNT(counters)) x->counts[counters[status]] += change;
 }
 
-/* Writes the counters that have changed, once for all that happened at the same time. */
+/* Writes the counters that have changed, once per time. */
 static void tell_counts(exporter *x, int64_t now) {
   unsigned i;
   if (now == x->counts_time) return;
@@ -162,7 +161,7 @@ static mark status_mark(unsigned status, uint32_t reason, uint32_t stack) {
   return m;
 }
 
-/* A goroutine's status begins; the end needs no name. */
+/* Begins a goroutine's status. Its end needs no name. */
 static void show_status(exporter *x, uint64_t id, uint32_t entry, int64_t time, const mark *m, unsigned status) {
   if (x->goroutines) x->begin(x, (track){TRACK_GO, id, go_label(id, entry)}, time, m);
   count_status(x, status, 1);
@@ -182,7 +181,7 @@ static void show_stretch(consumer *c, const stretch *s) {
   show_status(x, s->g->id, s->g->entry, s->end, &m, s->next);
 }
 
-/* A goroutine appears. */
+/* A goroutine becomes known. */
 static void show_new(exporter *x, const op *o) {
   unsigned status = o->kind == GOTRACE_V2_GO_CREATE           ? GO_RUNNABLE
                     : o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ? GO_WAITING
@@ -191,15 +190,14 @@ static void show_new(exporter *x, const op *o) {
   goroutine *g = world_go(x->c.w, o->id);
   mark m;
   if (g) drop_arrow(x, g, o->time);
-  if (!x->goroutines || g) return; /* show_stretch() shows what follows its status */
+  if (!x->goroutines || g) return; /* show_stretch() shows the status that follows */
   m = status_mark(status, 0, o->kind == GOTRACE_V2_GO_STATUS ? o->stack : 0);
   if ((o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED) && o->m)
     m.arrow = send_arrow(x, o, "create", "create");
   show_status(x, o->id, o->new_stack, o->time, &m, status);
 }
 
-/* ----------------------------------------------------------------------------------------- tasks, regions, logs ----
- */
+/* ---------------------------------------------------------------------------------------- tasks, regions, logs ---- */
 
 typedef struct shown_task {
   uint64_t id;
@@ -207,7 +205,7 @@ typedef struct shown_task {
   bool open;
 } shown_task;
 
-typedef struct shown_regions { /* of a goroutine, the innermost last */
+typedef struct shown_regions { /* of a goroutine, innermost last */
   uint64_t id;
   uint32_t *names, count, capacity, label;
 } shown_regions;
@@ -312,8 +310,7 @@ static void show_sample(exporter *x, const op *o) {
   x->instant(x, go_track(g), o->time, &m);
 }
 
-/* --------------------------------------------------------------------------------------------------- collections ----
- */
+/* ------------------------------------------------------------------------------------------------- collections ---- */
 
 static void show_gc(exporter *x, int64_t time, bool begins) {
   mark m = {0};
@@ -335,20 +332,19 @@ static void show_stw(exporter *x, int64_t time, bool begins, uint32_t reason) {
   (begins ? x->begin : x->end)(x, stopped, time, &m);
 }
 
-/* ---------------------------------------------------------------------------------------------------- operations ----
- */
+/* -------------------------------------------------------------------------------------------------- operations ---- */
 
 static void take(consumer *c, const op *o) {
   exporter *x = (exporter *)c;
   goroutine *g = world_go(c->w, o->id);
   goroutine *self = o->m ? o->m->g : NULL;
   tell_counts(x, o->time);
-  while (x->stw > c->w->stw) show_stw(x, o->time, false, 0); /* its goroutine ended */
+  while (x->stw > c->w->stw) show_stw(x, o->time, false, 0); /* its goroutine has ended */
   switch (o->kind) {
   case GOTRACE_V2_GO_CREATE:
   case GOTRACE_V2_GO_CREATE_BLOCKED:
   case GOTRACE_V2_GO_CREATE_SYSCALL: show_new(x, o); break;
-  case GOTRACE_V2_GO_STATUS: /* becomes known by this operation */
+  case GOTRACE_V2_GO_STATUS: /* a goroutine that becomes known now */
     show_new(x, o);
     if (o->a[0] == GO_RUNNING || (o->a[0] == GO_SYSCALL && o->m && o->m->p)) {
       g = go_record(c->w, o->id);

@@ -4,8 +4,8 @@
  *     chrome.c     Chrome's Trace Event Format, JSON
  *     perfetto.c   Perfetto's protobuf
  *
- * A track holds slices, which nest, and instants. Arrows lead from an instant to the begin of a slice. All calls for a
- * track come in order of time, but for a task or region that was there before: it begins at the begin of the part. */
+ * A track holds slices, which nest, and instants. Arrows lead from an instant to the begin of a slice. Calls for a
+ * track come in order of time. A task or region that was open before the part begins with the part. */
 
 #ifndef EXPORT_H
 #define EXPORT_H
@@ -13,15 +13,15 @@
 #include "source.h"
 
 enum {
-  TRACK_PROC,      /* which goroutine is on the proc */
-  TRACK_NO_PROC,   /* what happens without a proc */
+  TRACK_PROC,      /* the goroutine on the proc */
+  TRACK_NO_PROC,   /* events without a proc */
   TRACK_SCHEDULER, /* wake-ups that no goroutine causes */
   TRACK_GC,
   TRACK_STW,    /* stopped worlds, which need not nest with collections */
   TRACK_TASK,   /* one task */
   TRACK_REGION, /* regions of one goroutine */
-  TRACK_EARLY,  /* one region that was there before the part */
-  TRACK_GO,     /* status of one goroutine; not for formats without goroutine tracks */
+  TRACK_EARLY,  /* one region that was open before the part */
+  TRACK_GO,     /* the statuses of one goroutine; only in formats with goroutine tracks */
   TRACK_KINDS
 };
 
@@ -30,14 +30,14 @@ enum { COUNTER_HEAP, COUNTER_GOAL, COUNTER_RUNNABLE, COUNTER_RUNNING, COUNTER_SY
 typedef struct track {
   unsigned kind;
   uint64_t id;   /* proc, task, goroutine, or any number */
-  uint32_t name; /* text, of a track for each goroutine */
+  uint32_t name; /* text; goroutine tracks only */
 } track;
 
 typedef struct mark {
   uint32_t name;        /* text */
   const char *category; /* a constant */
   uint32_t stack;       /* 0: none */
-  uint64_t arrow;       /* an instant's begins there, a slice's ends there; 0: none */
+  uint64_t arrow;       /* an arrow's id: it begins at an instant, ends at a slice; 0: none */
   uint64_t g, task;     /* shown as details, unless 0 */
   uint32_t detail;      /* text, a reason or category; 0: none */
 } mark;
@@ -46,17 +46,17 @@ typedef struct exporter {
   consumer c;
   output *out;
   const char *file; /* name of the trace */
-  bool goroutines;  /* the format shows tracks of goroutines, between which arrows lead; else between procs */
-  uint64_t arrows;  /* number of them */
-  unsigned stw;     /* stopped worlds that are shown */
-  bool gc;          /* a collection is shown */
+  bool goroutines;  /* the format has goroutine tracks; arrows lead between these instead of procs */
+  uint64_t arrows;  /* number of arrows so far */
+  unsigned stw;     /* stopped worlds that are shown now */
+  bool gc;          /* a collection is shown now */
   map rows, tasks, regions;
-  uint64_t early; /* number of regions that were there before */
+  uint64_t early; /* number of regions that were open before the part */
   int64_t counts[COUNTERS], counts_told[COUNTERS], counts_time;
   bool any; /* something was written */
   /* The format. */
   void (*begin)(struct exporter *, track, int64_t time, const mark *);
-  void (*end)(struct exporter *, track, int64_t time, const mark *); /* the same mark but for `detail` */
+  void (*end)(struct exporter *, track, int64_t time, const mark *); /* the mark given to begin, except `detail` */
   void (*instant)(struct exporter *, track, int64_t time, const mark *);
   void (*count)(struct exporter *, unsigned counter, int64_t time, int64_t value);
   void (*finish)(struct exporter *);
@@ -64,7 +64,7 @@ typedef struct exporter {
 
 extern const char *const counter_names[COUNTERS];
 
-/* Sets the functions of a format and writes what it begins with. */
+/* Sets the functions of a format and writes its header. */
 void chrome_open(exporter *x);
 void perfetto_open(exporter *x);
 

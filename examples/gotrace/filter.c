@@ -1,8 +1,7 @@
-/* filter.c - which events and stretches a command is about: see filter.h
+/* filter.c - which events and stretches a command considers: see filter.h
  *
- * Whether something is selected is decided by `facts`, which are the same for events and operations. What has to be
- * known about a goroutine (its function, the tasks of its open regions) is kept here by what goes through the filter.
- */
+ * `facts` decides whether something is selected; it is the same for events and operations. The filter learns what it
+ * needs to know about goroutines (functions, tasks of open regions) from what passes through it. */
 
 #include "commands.h"
 #include "source.h"
@@ -13,19 +12,19 @@
 
 /* What a filter knows about a goroutine. */
 typedef struct member {
-  uint64_t *tasks; /* of its open regions, the innermost last */
+  uint64_t *tasks; /* of its open regions, innermost last */
   uint32_t depth, capacity;
-  uint32_t function; /* text: events only, operations have it from the world; 0: unknown */
+  uint32_t function; /* text: only for events, operations get it from the world; 0: unknown */
 } member;
 
 typedef struct facts {
   unsigned family, kind;
-  uint64_t m, p, g;      /* where; NOBODY: nowhere */
-  uint64_t other, proc;  /* the goroutine, proc concerned; NOBODY: none */
+  uint64_t m, p, g;      /* where it happens; NOBODY: nowhere */
+  uint64_t other, proc;  /* the goroutine or proc it concerns; NOBODY: none */
   uint32_t functions[2]; /* texts: of g and other; 0: unknown */
   const char *reason;    /* NULL: none */
   size_t reason_size;
-  uint64_t task; /* that it is about, if has_task */
+  uint64_t task; /* the task it concerns, if has_task */
   bool has_task;
 } facts;
 
@@ -51,7 +50,7 @@ static bool has_id(const filter *f, unsigned which, uint64_t id) {
   return false;
 }
 
-/* Names of kinds, of any format. */
+/* Reads names of kinds, of any format. */
 static bool read_kinds(filter *f, const char *text) {
   while (*text) {
     size_t size = strcspn(text, ","), count, i;
@@ -102,8 +101,7 @@ void filter_close(filter *f) {
   free(f->functions);
 }
 
-/* ----------------------------------------------------------------------------------------------- tasks, functions ----
- */
+/* -------------------------------------------------------------------------------------------- tasks, functions ---- */
 
 static member *member_of(filter *f, uint64_t g, bool add) {
   member *known = g == NOBODY ? NULL : map_get(&f->members, g);
@@ -140,7 +138,7 @@ static void name_task(filter *f, uint64_t id, const char *name, size_t size) {
   else if (map_get(&f->tasks, id)) map_put(&f->tasks, id, NULL);
 }
 
-/* A goroutine begins: it inherits the task of its creator's innermost region. */
+/* A goroutine is created: it inherits the task of its creator's innermost region. */
 static void inherit(filter *f, uint64_t creator, uint64_t g) {
   const member *from = member_of(f, creator, false);
   member *to = member_of(f, g, from && from->depth);
@@ -163,10 +161,9 @@ static bool has_function(filter *f, uint32_t name) {
   return f->functions[name] == 1;
 }
 
-/* --------------------------------------------------------------------------------------------------------- events ----
- */
+/* ------------------------------------------------------------------------------------------------------ events ---- */
 
-/* Operations also have kinds that no event has. */
+/* Operations also have kinds without an event. */
 static bool has_kind(const filter *f, unsigned family, unsigned kind) {
   return kind < COUNT(f->kinds[0]) && f->kinds[family - 1][kind];
 }
@@ -210,7 +207,7 @@ char event_concerns(unsigned kind) {
   }
 }
 
-/* The same for v1: the event of v2 that it is like. */
+/* The event of v2 that resembles this event of v1. */
 static unsigned like_v2(const gotrace_event *e) {
   switch (e->kind) {
   case GOTRACE_V1_GO_CREATE: return GOTRACE_V2_GO_CREATE;
@@ -238,7 +235,7 @@ static uint32_t function_of_stack(const gotrace_decoder *d, uint64_t stack) {
   return frames.count ? frames.frames[frames.count - 1].function : 0;
 }
 
-/* Functions that goroutines began with, for --function. */
+/* Learns the functions that goroutines began with, for --function. */
 static void learn_functions(filter *f, const gotrace_decoder *d, const gotrace_event *e, unsigned like, facts *k) {
   member *known;
   if (like == GOTRACE_V2_GO_CREATE || like == GOTRACE_V2_GO_CREATE_BLOCKED || like == GOTRACE_V2_GO_STATUS_STACK) {
@@ -362,8 +359,7 @@ bool filter_goroutine(filter *f, const goroutine *g) {
 
 bool filter_task(const filter *f, uint64_t id) { return !f->any_task || is_task(f, id); }
 
-/* -------------------------------------------------------------------------------------------------------- moments ----
- */
+/* ----------------------------------------------------------------------------------------------------- moments ---- */
 
 #define SECOND 1000000000
 
@@ -373,7 +369,7 @@ typedef struct moment {
   bool of_day, utc;
 } moment;
 
-static moment moments[8]; /* -1 stands for the first one, and so on */
+static moment moments[8]; /* -1 stands for the first, and so on */
 static int64_t moment_count;
 
 static bool parse_clock(const char *text, moment *m) {
@@ -422,8 +418,8 @@ int64_t moment_parse(const char *text) {
   return MOMENT_INVALID;
 }
 
-/* The second since 1970 of a time of the day, on the day of `start` or, if that is more than an hour before it, on the
- * next one. */
+/* The second since 1970 for a time of day: on the day of `start` or, if that is more than an hour before `start`, on
+ * the next day. */
 static int64_t on_day(const moment *m, int64_t start) {
   time_t begin = (time_t)start;
   struct tm day;
@@ -448,11 +444,11 @@ int64_t moment_resolve(int64_t given, input *in) {
   bool any = false;
   if (given >= 0) return given;
   m = &moments[-given - 1];
-  if (input_decode(in, false) != GOTRACE_OK) return 0; /* told later */
+  if (input_decode(in, false) != GOTRACE_OK) return 0; /* the error is reported later */
   while (input_next(in, &e) == GOTRACE_OK) {
     if (!any) first = e.time, any = true;
     if (e.spec->since < GOTRACE_GO_1_22 || e.kind != GOTRACE_V2_SYNC || !e.args[2]) continue;
-    clock = between(first, (int64_t)e.args[0]) - (int64_t)e.args[3]; /* the first event's, at that second's begin */
+    clock = between(first, (int64_t)e.args[0]) - (int64_t)e.args[3]; /* from the first event to that full second */
     seconds = (int64_t)e.args[2];
     seconds = (m->of_day ? on_day(m, seconds - clock / SECOND) : m->seconds) - seconds;
     if (seconds > INT64_MAX / SECOND / 2) return INT64_MAX;

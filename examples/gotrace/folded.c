@@ -9,7 +9,7 @@ struct folded_line {
   uint64_t value;
 };
 
-/* A name without what separates frames from each other and lines. */
+/* Writes a name without the characters that separate frames and lines. */
 static void put_frame(bytes *line, const char *name, size_t size) {
   size_t i;
   if (line->size) put_byte(line, ';');

@@ -1,4 +1,4 @@
-/* groups.c - times by what has a name: see groups.h */
+/* groups.c - times by name: see groups.h */
 
 #include "groups.h"
 

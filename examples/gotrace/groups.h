@@ -1,4 +1,4 @@
-/* groups.h - times by what has a name: goroutines by function, tasks and regions by name */
+/* groups.h - times by name: goroutines by function, tasks and regions by name */
 
 #ifndef GROUPS_H
 #define GROUPS_H
@@ -10,7 +10,7 @@
 #define MOST_REASONS 250
 
 typedef struct reason_time {
-  uint32_t reason; /* place in summary.reasons */
+  uint32_t reason; /* index in summary.reasons */
   int64_t time;
 } reason_time;
 
@@ -20,12 +20,12 @@ typedef struct times { /* nanoseconds */
   uint32_t blocked_count, blocked_capacity;
 } times;
 
-/* What has a name: goroutines by function, tasks or regions by name. */
+/* Everything with one name: the goroutines of a function, or the tasks or regions of a name. */
 typedef struct group {
   uint32_t name;     /* text; 0: unknown */
-  bool others;       /* those beyond MOST_GROUPS */
+  bool others;       /* collects those beyond MOST_GROUPS */
   uint64_t count;    /* goroutines, tasks, regions */
-  uint64_t complete; /* tasks with begin and end */
+  uint64_t complete; /* tasks with both begin and end */
   times t;
   histogram running, runnable, syscall; /* single stretches */
   histogram whole;                      /* from begin to end: complete tasks, regions */
@@ -40,17 +40,18 @@ typedef struct groups {
   size_t count;
 } groups;
 
-/* The group with a name, which is added if it is new. */
+/* The group with a name; added if it is new. */
 group *group_of(groups *all, uint32_t name);
 void free_groups(groups *all);
 
 /* Sorted, NULL-terminated; free it. */
 group **sorted_groups(const groups *all, int (*compare)(const void *, const void *));
-int by_name(const group *a, const group *b); /* for those between which `compare` sees no difference */
+int by_name(const group *a, const group *b); /* breaks ties of `compare` */
 
-int text_order(uint32_t a, uint32_t b); /* of texts, byte by byte */
+int text_order(uint32_t a, uint32_t b); /* compares texts byte by byte */
 
-/* Adds single stretches; `places`: of `from`'s reasons in `to`, NULL: the same. */
+/* Adds the single stretches of another group. `places`: maps `from`'s reasons to those of `to`; NULL: they are the
+ * same. */
 void merge_group(group *to, const group *from, const uint32_t *places);
 void clear_group(group *g);
 
@@ -60,11 +61,11 @@ void add_blocked(times *t, uint32_t reason, int64_t time);
 void add_times(times *to, const times *from);
 void clear_times(times *t);
 
-/* Nanoseconds in all. */
+/* Totals in nanoseconds. */
 int64_t blocked_time(const times *t);
 int64_t known_time(const times *t);
 
-/* The single waits for a reason. */
+/* The histogram of single waits for a reason. */
 histogram *new_waits(group *g, uint32_t reason);
 
 static inline histogram *waits_of(group *g, uint32_t reason) {

@@ -1,4 +1,4 @@
-/* help.c - help, manual page, shell completion, suggestions, all from the tables in commands.c: see commands.h */
+/* help.c - help, manual page, shell completion and suggestions, all from the tables in commands.c: see commands.h */
 
 #include "commands.h"
 
@@ -6,7 +6,7 @@
 
 #define WIDTH 79
 
-/* What the help in general says after the list of commands, in the form of a command's help. */
+/* The text of the general help after the list of commands, in the form of a command's help. */
 static const char about[] = "FILE is an execution trace of Go 1.5 or later, in any of their formats; - is standard "
                             "input. Options may stand before "
                             "and after it, a value as --option VALUE or --option=VALUE; after -- all words are files. "
@@ -19,8 +19,8 @@ static const char statuses[] = "0: success. 1: a trace is broken or something ca
 
 /* ------------------------------------------------------------------------------------------------- suggestions ---- */
 
-/* How many letters must be inserted, deleted, replaced or swapped with their neighbours to make one word of the other;
- * at least 99 if they are long. */
+/* The edit distance of two words: letters inserted, deleted, replaced or swapped with a neighbour. At least 99 if a
+ * word is too long. */
 static unsigned distance(const char *a, size_t a_size, const char *b, size_t b_size) {
   enum { MOST = 31 };
   unsigned rows[3][MOST + 1], *before = rows[0], *last = rows[1], *now = rows[2], *spare, best;
@@ -42,7 +42,8 @@ static unsigned distance(const char *a, size_t a_size, const char *b, size_t b_s
   return last[b_size];
 }
 
-/* Whether `known` may have been meant, better than at `*best` letters' distance. A beginning counts as a letter. */
+/* Whether `known` is a more likely meaning than those seen so far, which are `*best` letters away. A common beginning
+ * counts as one letter. */
 static bool better(const char *given, size_t size, const char *known, size_t known_size, unsigned *best) {
   unsigned found = distance(given, size, known, known_size);
   unsigned most = size < 4 ? 1 : size < 8 ? 2 : 3;
@@ -61,7 +62,7 @@ const char *similar_command(const char *name) {
   return result;
 }
 
-/* Dashes are not compared: -json and --json differ in nothing else. */
+/* Dashes are ignored, so -json suggests --json. */
 const char *similar_option(const command *c, const char *name, size_t size) {
   static char result[64];
   const char *at = c->options;
@@ -85,7 +86,7 @@ const char *similar_option(const command *c, const char *name, size_t size) {
 
 /* -------------------------------------------------------------------------------------------------------- help ---- */
 
-/* Prints words in lines that begin with `indent` spaces, the first from column `column` on. */
+/* Prints words in lines that are indented by `indent` spaces; the first begins in column `column`. */
 static void fill(FILE *to, const char *text, size_t size, int indent, int column) {
   const char *end = text + size, *word = text;
   while (word < end) {
@@ -101,7 +102,7 @@ static void fill(FILE *to, const char *text, size_t size, int indent, int column
   fputc('\n', to);
 }
 
-/* Calls `show` for each paragraph; `example`: it keeps its line breaks. */
+/* Calls `show` for each paragraph. `example`: its line breaks are kept. */
 static void paragraphs(FILE *to, const char *text,
                        void (*show)(FILE *, const char *, size_t, bool example, bool first)) {
   const char *begin = text;
@@ -154,7 +155,7 @@ void print_help(FILE *to, const command *c) {
 
 /* ------------------------------------------------------------------------------------------------- manual page ---- */
 
-/* Text in the language of man pages. */
+/* Escapes text for man pages. */
 static void put_roff(FILE *to, const char *text, size_t size) {
   size_t i;
   for (i = 0; i < size; i++) {
@@ -165,7 +166,7 @@ static void put_roff(FILE *to, const char *text, size_t size) {
   }
 }
 
-/* A paragraph in lines of words; each sentence begins a line, by which man knows how to space it. */
+/* A paragraph with each sentence on a line of its own, as man needs for the space between sentences. */
 static void put_sentences(FILE *to, const char *text, size_t size) {
   const char *end = text + size, *line = text, *word = text;
   while (word < end) {
@@ -241,8 +242,8 @@ static bool begins(const char *text, size_t size, const char *with) {
   return strlen(with) <= size && strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Each word that may stand in the place of the last one and begins like it, with its meaning after ':'. Nothing: a
- * file. Bash gives --option=VALUE as three words. */
+/* Prints each word that may complete the last one, with its meaning after ':'. Prints nothing where a file is expected.
+ * Bash passes --option=VALUE as three words. */
 static void complete(char **words, int count) {
   const char *last = count ? words[count - 1] : "", *at, *value, *values = NULL, *prefix = "";
   const command *c;

@@ -20,7 +20,7 @@ static void put_count(histogram *h, int64_t duration, uint32_t count) {
   counts[bucket] = counts[bucket] > UINT32_MAX - count ? UINT32_MAX : counts[bucket] + count;
 }
 
-/* Turns the few durations into buckets. */
+/* Moves the few exact durations into buckets. */
 static void spread(histogram *h) {
   int64_t few[HISTOGRAM_EXACT];
   size_t count = (size_t)h->count, i;

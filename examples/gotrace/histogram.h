@@ -1,8 +1,8 @@
 /* histogram.h - how long things took: count, total, longest, percentiles, in bounded memory
  *
- * Count, total and the longest are exact. So are the percentiles of up to HISTOGRAM_EXACT durations. Of more, a
- * percentile is the middle of a bucket that is 1/128 of its value wide, so it is at most 0.4 % off; durations below 256
- * ns have a bucket each. A histogram takes at most 60 KB, and usually a few. */
+ * Count, total and longest are exact. So are percentiles of up to HISTOGRAM_EXACT durations. With more, a percentile is
+ * the middle of a bucket that is 1/128 of its value wide, so it is at most 0.4 % off. Durations below 256 ns have a
+ * bucket each. A histogram takes at most 60 KB, and usually a few. */
 
 #ifndef HISTOGRAM_H
 #define HISTOGRAM_H
@@ -15,8 +15,8 @@
 
 typedef struct histogram {
   uint64_t count, total; /* of durations, and their sum, in nanoseconds */
-  int64_t longest, when; /* the longest, and when it began: the first of equal ones */
-  uint64_t who;          /* the goroutine of the longest: that with the smallest id */
+  int64_t longest, when; /* the longest, and when it began; of equal ones, the first */
+  uint64_t who;          /* the goroutine of the longest; if still equal, the smallest id */
   double squares;        /* sum of the durations' squares */
   union {
     int64_t *few;     /* up to HISTOGRAM_EXACT durations */
@@ -24,17 +24,17 @@ typedef struct histogram {
   } in;
 } histogram;
 
-/* The rest of histogram_add(): there are few durations, or none in this page. */
+/* The slow path of histogram_add(): few durations so far, or the first one in this page. */
 void histogram_add_first(histogram *h, int64_t duration);
 
-/* A page for each power of two; its buckets are equally wide. */
+/* Each power of two has a page of buckets of equal width. */
 static inline unsigned histogram_place(int64_t duration, unsigned *bucket) {
   unsigned bits = 64u - (unsigned)__builtin_clzll((uint64_t)duration | HISTOGRAM_PAGE / 2);
   *bucket = (unsigned)((uint64_t)duration >> (bits == 7 ? 0 : bits - 8)) & (HISTOGRAM_PAGE - 1);
   return bits - 7;
 }
 
-/* Notes the longest, whatever the order in which durations come. */
+/* Updates the longest. The result does not depend on the order of the durations. */
 static inline void histogram_note(histogram *h, int64_t duration, int64_t when, uint64_t who) {
   if (h->count && duration < h->longest) return;
   if (h->count && duration == h->longest && (when > h->when || (when == h->when && who >= h->who))) return;
@@ -62,10 +62,10 @@ static inline void histogram_add(histogram *h, int64_t duration, int64_t when, u
 void histogram_merge(histogram *into, const histogram *from);
 void histogram_free(histogram *h);
 
-/* The smallest duration that is not exceeded by a share of 0 to 1 of all. */
+/* The smallest duration such that at least this share (0 to 1) of all durations do not exceed it. */
 int64_t histogram_percentile(const histogram *h, double share);
 
-/* Calls `show` for each bucket that is not empty, from short to long: a third to a fifth of a power of ten wide. */
+/* Calls `show` for each bucket that is not empty, in ascending order. The buckets' bounds are 1, 2, 5, 10, ... */
 void histogram_show(const histogram *h, void (*show)(void *context, int64_t low, int64_t high, uint64_t count),
                     void *context);
 

@@ -1,6 +1,6 @@
 /* info.c - gotrace info: what ran, for how long, what it waited for
  *
- * summary.c gathers it; this file prints it as text, tables.c as JSON and CSV. */
+ * summary.c gathers the numbers; this file prints them as text, tables.c as JSON and CSV. */
 
 #include "commands.h"
 #include "tables.h"
@@ -9,17 +9,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define SHOWN 30        /* lines of a list */
-#define SHOWN_REASONS 6 /* of a function */
+#define SHOWN 30        /* most lines of a list */
+#define SHOWN_REASONS 6 /* per function */
 
 typedef struct printer {
-  FILE *to;       /* standard output, but standard error for the summary */
+  FILE *to;       /* standard output; standard error for the summary */
   unsigned shown; /* lines of a list, fewer in the summary */
-  size_t width;   /* of a line */
+  size_t width;   /* of a line; see line_width() */
   bool cut;       /* names are shortened to the width */
   bool histograms;
   summary *sum;
-  unsigned least; /* importance of the columns that fit */
+  unsigned least; /* least importance of the columns that fit */
 } printer;
 
 /* ----------------------------------------------------------------------------------------------------- values ---- */
@@ -42,8 +42,8 @@ static void duration(const printer *p, int64_t nanoseconds) {
   fprintf(p->to, " %11s", nanoseconds ? human((double)nanoseconds, text) : "-");
 }
 
-/* The beginning of the line is `used` columns wide. What does not fit is left out in the middle of the name, where
- * names differ least. */
+/* `used`: width of the line so far. If the name does not fit, its middle is left out, because names differ least
+ * there. */
 static void put_name(const printer *p, pool_text name, const char *unknown, size_t used) {
   size_t room = p->width > used + 16 ? p->width - used : 16, head, tail, i;
   if (!name.size) name.data = unknown, name.size = (uint32_t)strlen(unknown);
@@ -51,7 +51,7 @@ static void put_name(const printer *p, pool_text name, const char *unknown, size
   if (p->cut && name.size > room) {
     head = (room - 3) / 2;
     tail = room - 3 - head;
-    while (head && ((unsigned char)name.data[head] & 0xc0) == 0x80) head--; /* no part of a letter */
+    while (head && ((unsigned char)name.data[head] & 0xc0) == 0x80) head--; /* do not split a UTF-8 sequence */
     while (tail && ((unsigned char)name.data[name.size - tail] & 0xc0) == 0x80) tail--;
   }
   for (i = 0; i < head; i++) putc(visible((unsigned char)name.data[i]), p->to);
@@ -95,11 +95,11 @@ enum { COUNTED, TOTAL, AVERAGE, P50, P90, P99, LONGEST, AT, GOROUTINE, COLUMNS }
 
 static const struct {
   const char *name;
-  int importance; /* columns of little are left out of narrow lines */
+  int importance; /* less important columns are left out of narrow lines */
 } columns[COLUMNS] = {{"count", 9}, {"total", 8},   {"average", 2}, {"p50", 5},      {"p90", 3},
                       {"p99", 6},   {"longest", 7}, {"at", 4},      {"goroutine", 1}};
 
-/* Leaves 40 columns to names, or what the most important ones leave. */
+/* The least importance of the columns to show, so that 40 columns are left for names if possible. */
 static unsigned fitting(size_t width) {
   int least = 1;
   while (least < 7 && 12 * (size_t)(10 - least) + 40 > width) least++;
@@ -116,7 +116,7 @@ static void spread_head(const printer *p, const char *title) {
   fprintf(p->to, "  %s\n", title);
 }
 
-/* Count, times and place of a histogram, then a name. */
+/* A line with count, times and longest of a histogram, then a name. */
 static void spread_line(const printer *p, const histogram *h, const char *prefix, pool_text name, const char *unknown) {
   static const double shares[] = {0.5, 0.9, 0.99};
   char text[32];
@@ -156,7 +156,7 @@ static pool_text group_name(const group *g) {
   return g->others ? others : pool_text_of(g->name);
 }
 
-/* Those which were active first, and those that waited. */
+/* Groups by active time, longest first; then those that only waited. */
 static int by_activity(const void *a, const void *b) {
   const group *x = *(group *const *)a, *y = *(group *const *)b;
   int64_t of_x = x->t.running + x->t.runnable + x->t.syscall, of_y = y->t.running + y->t.runnable + y->t.syscall;
@@ -186,7 +186,7 @@ static void print_groups(const printer *p, const groups *all, const char *title,
 
 /* -------------------------------------------------------------------------------------------------- functions ---- */
 
-/* What single stretches of each function were like. */
+/* The distribution of single stretches, by function. */
 static void print_spreads(const printer *p) {
   group **sorted = sorted_groups(&p->sum->functions, by_activity);
   size_t i;
@@ -351,7 +351,7 @@ static void print_text(const printer *p) {
   print_kinds(p);
 }
 
-/* The terminal's width, or what COLUMNS says. */
+/* The terminal's width, or the value of COLUMNS. */
 static size_t line_width(FILE *to, bool *terminal) {
   struct winsize size;
   const char *given_width = getenv("COLUMNS");

@@ -1,7 +1,7 @@
 /* input.c - a trace in a file or pipe, and its decoder: see tool.h
  *
- * A file is mapped into memory; a pipe is read as the decoder asks for it, or copied into memory if it is needed again.
- * While events are taken, the terminal shows how far that has got. */
+ * A file is mapped into memory. A pipe is read on demand, or copied into memory if it is needed again. While events are
+ * read, the terminal shows the progress. */
 
 #include "tool.h"
 
@@ -30,7 +30,7 @@ static size_t read_anywhere(void *context, uint64_t offset, void *buffer, size_t
 static size_t read_input(void *context, uint64_t offset, void *buffer, size_t size) {
   const input *in = context;
   ssize_t got;
-  (void)offset; /* offsets follow one another */
+  (void)offset; /* reads are sequential */
   do got = read(in->fd, buffer, size);
   while (got < 0 && errno == EINTR);
   return got < 0 ? (size_t)-1 : (size_t)got;
@@ -46,8 +46,8 @@ static void input_copy(input *in) {
   in->size = in->copy.size;
 }
 
-/* Gives back the pages of a mapped file that lie behind, which would count as this process's memory. Those that are
- * needed again are mapped again. */
+/* Releases the pages of a mapped file that have been read, which would count as this process's memory. If they are
+ * needed again, the kernel reads them again. */
 static void drop_behind(input *in, uint64_t offset) {
   const uint64_t step = 32 << 20;
   uint64_t end = offset / step * step;
@@ -62,7 +62,7 @@ void input_progress(input *in, uint64_t offset) {
   if (now < in->next_progress || !isatty(2)) return;
   in->next_progress = now + 0.2;
   part = in->size ? in->done + in->share * (double)offset / (double)in->size : 0;
-  if (part > in->shown) in->shown = part; /* offsets of different threads' events go back and forth */
+  if (part > in->shown) in->shown = part; /* with several threads, offsets jump back and forth */
   if (in->size) fprintf(stderr, "\r%s: %3.0f %%\033[K", in->path, 100.0 * in->shown);
   else fprintf(stderr, "\r%s: %llu events\033[K", in->path, (ull)in->events);
   program.progress_shown = true;
@@ -103,7 +103,7 @@ gotrace_result input_decode(input *in, bool raw) {
   gotrace_result result;
   options.raw = raw;
   options.from = raw ? 0 : in->from;
-  if (options.from && in->mapped) { /* pages that are hopped over would count as this process's memory */
+  if (options.from && in->mapped) { /* mapped pages that are skipped would count as this process's memory */
     options.read = read_anywhere;
     options.context = in;
     options.seekable = true;
@@ -126,7 +126,7 @@ gotrace_result input_decode(input *in, bool raw) {
   return result;
 }
 
-/* Go 1.22 leaves out a goroutine's status now and then. A generation behind that cannot be read without the earlier. */
+/* Go 1.22 sometimes omits a goroutine's status. A generation after that cannot be read without the earlier ones. */
 static bool can_begin_later(input *in, int64_t until) {
   gotrace_decoder_info info;
   const gotrace_event *e;

@@ -1,10 +1,10 @@
-/* library.c - the implementation of gotrace.h, and those of its private parts that the tool shares
+/* library.c - the implementation of gotrace.h, and access to those of its private parts that the tool shares
  *
- * The decoder and the tracer need numbers in base 128, hash tables that a hostile trace cannot make slow, and a place
- * where a text may be cut. The tool needs the same, and the header has no public functions for them; so this file, the
- * only one that sees the implementation, offers them to the others. They are declared in tool.h.
+ * The decoder and the tracer need base-128 numbers, hash tables that a hostile trace cannot make slow, and a place
+ * where a text may be cut. The tool needs the same, but the header has no public functions for them. This file, the
+ * only one that sees the implementation, makes them available. They are declared in tool.h.
  *
- * Not shared, because it would not do: the tracer's tables of strings and stacks (a fixed number of chains, an unseeded
+ * Not shared, because they do not fit: the tracer's tables of strings and stacks (a fixed number of chains, an unseeded
  * hash, entries of at most 64 KiB) and its encoders, which write into the buffers of a running trace. */
 
 #define GOTRACE_IMPLEMENTATION
@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The header's maps take their memory and their seed from a decoder. This one reads no trace. A thread has its own,
- * since a decoder counts what it allocates; the seed is the same, so that maps can be handed over. */
+/* The header's maps get memory and seed from a decoder. This one reads no trace. Each thread has its own, because a
+ * decoder counts its allocations. All have the same seed, so maps can be handed to other threads. */
 static _Thread_local gotrace_decoder a_decoder;
 static uint64_t seed;
 
@@ -73,7 +73,7 @@ bool elf_describe(const char *path, char id[ELF_ID_TEXT], uint64_t *low, uint64_
 #ifdef GOTRACE__ELF
 #define MOST_SECTION ((uint64_t)1 << 28)
 
-/* A part of a file, added to `to`. */
+/* Appends a part of a file to `to`. */
 static bool read_part(const gotrace__elf_file *elf, uint64_t offset, uint64_t size, bytes *to) {
   if (size > MOST_SECTION || !gotrace__elf_read(elf, offset, bytes_room(to, (size_t)size), (size_t)size)) return false;
   to->size += (size_t)size;
@@ -151,7 +151,7 @@ void each_string(const gotrace_decoder *decoder, void (*take)(void *context, con
 }
 
 struct map_places {
-  gotrace__map map; /* of a key to the place of its value, counted from 1 */
+  gotrace__map map; /* from a key to 1 + the index of its value */
 };
 
 void *map_get(const map *m, uint64_t key) {

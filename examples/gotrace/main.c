@@ -1,22 +1,22 @@
-/* main.c - gotrace: records execution traces, looks into them, cuts them, converts them
+/* main.c - gotrace: records, inspects, cuts and converts execution traces
  *
- * What it teaches: how a program reads traces with the decoder of gotrace.h, raw and ordered, and what it takes to
- * write a trace from the events of another. It is also a tool to have at hand: `gotrace help` lists its commands. It is
- * built by `make build/examples/gotrace`, or by hand:
+ * As an example it shows how to read traces with the decoder of gotrace.h, raw and ordered, and what it takes to write
+ * a trace from the events of another. It is also a tool for daily use: `gotrace help` lists its commands. Build it with
+ * `make build/examples/gotrace`, or by hand:
  *
  *     cc -std=c11 -O2 -o gotrace examples/gotrace/[a-z]*.c -I. -pthread
  *
- * The tables of commands and options are in commands.c; what is said about them is made of these tables (help.c).
- * Commands are in files of their own: record.c, info.c, profile.c, path.c, check.c, dump.c, convert.c (also cut),
- * export.c, symbolize.c. `record` runs a program with the library that preload/ makes. `check` and `dump` read the
- * decoder's events. The others but `symbolize` work on operations:
+ * commands.c has the tables of commands and options, from which help.c makes help, manual page and completion. Commands
+ * are in files of their own: record.c, info.c, profile.c, path.c, check.c, dump.c, convert.c (also cut), export.c,
+ * symbolize.c, view.c, diff.c. `record` runs a program with the library of preload/. `check` and `dump` read the
+ * decoder's events. The others, except `symbolize`, work on operations:
  *
  *     decoder -> front end -> operations -> consumer, world
  *
  * A front end for each family of formats (read_v1.c, read_v2.c) turns events into operations, which are the events of
  * Go 1.22 and later in all but name. A consumer (statistics, Chrome's JSON, one of the two writers) gets each operation
- * together with the world (world.c): which goroutine runs where, what has begun, as it was before the operation. So a
- * consumer needs no state of its own to tell what a cut or a new generation must begin with. source.c drives all this.
+ * together with the world (world.c) as it was before it: which goroutine runs where, which ranges are open. So a
+ * consumer needs no state of its own to know with what a cut or a new generation must begin. source.c drives all this.
  *
  * This file reads the command line. */
 
@@ -48,7 +48,7 @@ __attribute__((noreturn)) static void unknown_option(const command *c, const cha
   usage("unknown option %.*s for %s", (int)size, word, c->name);
 }
 
-/* Reads an option and its value; returns how many words they are. `given`: which rows of `options` were given. */
+/* Reads an option and its value; returns the number of words used. `given`: which rows of `options` were given. */
 static int parse_option(const command *c, char **word, settings *set, bool *given) {
   size_t size = strcspn(*word, "=");
   const option *o = find_option(c, *word, size);
@@ -82,7 +82,7 @@ static void check_needs(const command *c, const bool *given) {
 
 static bool asks_for_help(const char *word) { return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0; }
 
-/* What is written to standard output shows only now whether it could be. */
+/* Reports write errors of standard output, which may appear only now. */
 static void finish_output(void) {
   program.file = NULL;
   if (fflush(stdout) != 0 || ferror(stdout)) fail("standard output: %s", strerror(errno));
@@ -94,7 +94,7 @@ __attribute__((noreturn)) static void show_help(const command *c) {
   exit(0);
 }
 
-/* Reads what follows the command. Options may stand anywhere before "--"; the files are moved to the front. Returns
+/* Reads the words after the command. Options may be anywhere before "--". Moves the files to the front and returns
  * their number. */
 static int parse_arguments(const command *c, char **words, settings *set, bool *given) {
   char **files = words;
@@ -115,7 +115,7 @@ static int parse_arguments(const command *c, char **words, settings *set, bool *
   return count;
 }
 
-/* The options of a command that runs a program come before it. Returns the program and its arguments. */
+/* For commands that run a program: reads the options before it. Returns the program and its arguments. */
 static char **parse_program(const command *c, char **words, settings *set, bool *given) {
   while (*words && words[0][0] == '-' && words[0][1] && strcmp(*words, "--") != 0) {
     if (asks_for_help(*words)) show_help(c);

@@ -1,8 +1,8 @@
 /* output.c - bytes, text and JSON; files that replace others only when complete: see tool.h
  *
  * The result of a command appears whole or not at all. It is written to a temporary file beside the target, which is
- * then renamed. Standard output, a device or a pipe cannot be replaced: they get the contents of a nameless temporary
- * file. */
+ * then renamed. Standard output, devices and pipes cannot be replaced: they get the contents of an unnamed temporary
+ * file at the end. */
 
 #include "tool.h"
 
@@ -16,7 +16,7 @@
 
 static const char *output_name(const output *out) { return out->path ? out->path : "standard output"; }
 
-/* Finds out what the path is: sets `into` for what cannot be replaced, else `target` and `mode`. */
+/* Finds out what is at the path. Sets `into` if it cannot be replaced, otherwise `target` and `mode`. */
 static void output_find(output *out, const char *path) {
   struct stat status;
   mode_t mask = umask(0);
@@ -32,7 +32,7 @@ static void output_find(output *out, const char *path) {
   } else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
     fd = open(path, O_WRONLY);
     if (fd < 0 || !(out->into = fdopen(fd, "wb"))) fail("cannot write %s: %s", path, strerror(errno));
-  } else { /* a file, or a link; one that leads nowhere is refused */
+  } else { /* a file, or a link to one; a dangling link is refused */
     out->target = realpath(path, NULL);
     if (!out->target || access(path, W_OK) != 0) fail("cannot write %s: %s", path, strerror(errno));
     out->mode = status.st_mode & 0777;
@@ -50,7 +50,7 @@ static void output_copy(output *out) {
   if (out->into != stdout && fclose(out->into) != 0) fail("%s: %s", name, strerror(errno));
 }
 
-/* The length of the valid UTF-8 sequence at the beginning of a text; 0: there is none. */
+/* The length of the valid UTF-8 sequence at the beginning of a text; 0: none. */
 static size_t utf8_length(const unsigned char *at, size_t size) {
   size_t length = *at < 0x80                  ? 1
                   : *at >= 0xc2 && *at < 0xe0 ? 2
@@ -163,7 +163,7 @@ __attribute__((format(printf, 2, 3))) void print(output *out, const char *format
 
 void put_string(output *out, const char *string) { put_data(&out->block, string, strlen(string)); }
 
-/* Faster than print(): a dump consists mostly of numbers. */
+/* Faster than print(), because a dump consists mostly of numbers. */
 void put_decimal(output *out, uint64_t value) {
   char digits[20], *at = digits + sizeof digits;
   do *--at = (char)('0' + value % 10);
@@ -183,7 +183,7 @@ void put_visible(output *out, const char *data, size_t size) {
   for (i = 0; i < size; i++) put_byte(&out->block, (unsigned)visible((unsigned char)data[i]));
 }
 
-/* A byte that is not part of valid UTF-8 becomes \u00XX. */
+/* Writes a JSON string. A byte that is not part of valid UTF-8 becomes \u00XX. */
 void put_quoted(output *out, const char *data, size_t size) {
   const unsigned char *at = (const unsigned char *)data, *end = at + size, *plain = at;
   put_byte(&out->block, '"');

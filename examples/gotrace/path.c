@@ -1,18 +1,18 @@
 /* path.c - gotrace path: the critical path, what the end of a task or goroutine waited for
  *
- * The path is found backwards. It begins where the task or goroutine ends, and goes back through what that goroutine
- * did. From the end of a wait it goes to the goroutine that ended it, at that moment, and on in the past of that one:
- * through all that it did before, back to the end of its own last wait, even what it did before the other began to
- * wait. So what a goroutine did before a wait is not on the path, unless the path comes back to it: had it done that
- * sooner, it would only have waited longer. From a goroutine's first moment the path goes to its creator.
+ * The path is found backwards. It starts where the task or goroutine ends and follows that goroutine into its past. At
+ * the end of a wait it moves to the goroutine that ended the wait, at that moment, and continues in the past of that
+ * goroutine, back to the end of its own last wait, even through what it did before the other one began to wait. So what
+ * a goroutine did before a wait is not on the path, unless the path returns to it: had it been faster there, it would
+ * only have waited longer. From a goroutine's first moment the path moves to its creator.
  *
- * If a wait is ended by no goroutine (network, timers) or by an unknown one, or is not ended, the path stays in the
- * waiting goroutine: it waited for "outside". If a goroutine's creator is unknown, what came before is "outside" too.
- * So the steps of the path follow each other from the begin of the interval to its end, without gaps.
+ * If a wait has no end, or is ended by no goroutine (network, timers) or by an unknown one, the path stays in the
+ * waiting goroutine: it waited for "outside". If a goroutine's creator is unknown, the time before it is "outside" too.
+ * So the steps of the path cover the whole interval without gaps.
  *
  * All stretches of the selected part are kept until the path is known, 32 bytes each. A moment refers to a goroutine's
- * past: by the last stretch that had ended, or, if none had, by the goroutine. What a moment refers to is always older
- * than what has the moment. So the way back ends. */
+ * past: to the last stretch that had ended or, if none had, to the goroutine itself. A record only holds moments that
+ * are older than itself, so the walk terminates. */
 
 #include "folded.h"
 #include "source.h"
@@ -23,13 +23,13 @@
 #define LIFE 0x80000000u
 #define MOST_STRETCHES 0x7ffffff0u
 
-typedef uint32_t moment; /* 1 + the place of a stretch, or LIFE + 1 + that of a goroutine */
+typedef uint32_t moment; /* 1 + the index of a stretch, or LIFE + 1 + the index of a goroutine */
 
 typedef struct past { /* a stretch */
-  int64_t end;        /* the next one's begin */
-  moment before;      /* the goroutine's last stretch; its LIFE if this is the first */
+  int64_t end;        /* and begin of the next one */
+  moment before;      /* the goroutine's previous stretch; its LIFE if this is the first */
   uint32_t life;
-  moment waker;   /* who ended it, if it is a wait */
+  moment waker;   /* if it is a wait: the goroutine that ended it, at that moment */
   uint32_t stack; /* where the goroutine was, as far as known */
   uint32_t woke;  /* stack of the waker */
   uint32_t reason : 29, status : 3;
@@ -37,10 +37,10 @@ typedef struct past { /* a stretch */
 
 _Static_assert(sizeof(past) == 32, "the help states the memory for a stretch");
 
-typedef struct life { /* a goroutine; an id may be used again */
+typedef struct life { /* a goroutine; ids may be reused */
   uint64_t id;
   int64_t begin;
-  moment last;    /* in its past, now */
+  moment last;    /* its latest moment so far */
   moment creator; /* OUTSIDE: unknown */
   uint32_t stack; /* of its creation */
   uint32_t entry; /* text: the function that it began with */
@@ -51,12 +51,12 @@ typedef struct task {
   uint32_t name, stack; /* `stack`: of its end */
   bool begun, ended;
   int64_t begin, end;
-  moment last; /* at its end, of the goroutine that ended it */
+  moment last; /* the goroutine that ended it, at that moment */
 } task;
 
 typedef struct step { /* of the path */
   int64_t begin, end;
-  uint32_t life, by; /* 1 + places; `by`: the path came from its waker or creator. 0: outside */
+  uint32_t life, by; /* 1 + indices; `by`: the waker or creator from which the path came. 0: outside */
   uint32_t stack, by_stack;
   uint32_t reason;
   uint8_t status; /* GO_NONE: outside */
@@ -72,13 +72,12 @@ typedef struct path {
   uint32_t past_count, past_capacity, life_count, life_capacity, task_count, task_capacity;
   size_t step_count, step_capacity;
   map open;         /* from a task's id to 1 + its place */
-  moment switching; /* who switches to another goroutine now */
-  bool outside;     /* v1: a timer or the network unblocks a goroutine now, whichever goroutine's thread they use */
+  moment switching; /* the goroutine that is switching to another one now */
+  bool outside;     /* v1: the current unblock comes from a timer or the network, whatever thread it is on */
   int64_t begin, end;
 } path;
 
-/* ---------------------------------------------------------------------------------------------------- collecting ----
- */
+/* -------------------------------------------------------------------------------------------------- collecting ---- */
 
 static uint32_t new_life(path *p, goroutine *g, int64_t begin) {
   if (p->life_count >= MOST_STRETCHES) fail("too many goroutines; select a part with --from and --to");
@@ -93,7 +92,7 @@ static life *life_of(path *p, goroutine *g) {
   return &p->lives[g->life - 1];
 }
 
-/* Now, in the past of the goroutine that runs where an operation happens. */
+/* The current moment of the goroutine that runs where an operation happens. */
 static moment moment_at(path *p, const op *o) {
   goroutine *g = o->m ? o->m->g : NULL;
   return g && g->status == GO_RUNNING && !p->outside ? life_of(p, g)->last : OUTSIDE;
@@ -177,17 +176,16 @@ static void path_begin(consumer *c, int64_t time) { ((path *)c)->begin = time; }
 
 static void path_end(consumer *c, int64_t time) { ((path *)c)->end = time; }
 
-/* ------------------------------------------------------------------------------------------------------ the path ----
- */
+/* ---------------------------------------------------------------------------------------------------- the path ---- */
 
 static uint32_t life_at(const path *p, moment at) { return at & LIFE ? at & ~LIFE : at ? p->pasts[at - 1].life : 0; }
 
-/* Until when the past that a moment refers to lasts. */
+/* The time at which the past that a moment refers to ends. */
 static int64_t time_of(const path *p, moment at) {
   return at & LIFE ? p->lives[(at & ~LIFE) - 1].begin : p->pasts[at - 1].end;
 }
 
-/* Adds a step that is not empty. */
+/* Adds a step, unless it is empty. */
 static void add_step(path *p, step made) {
   if (made.begin < p->begin) made.begin = p->begin;
   if (made.begin >= made.end) return;
@@ -195,13 +193,14 @@ static void add_step(path *p, step made) {
   p->steps[p->step_count++] = made;
 }
 
-/* What a goroutine did from a moment until `end`, when it woke or created another, or ended the task: it ran. */
+/* What a goroutine did from a moment until `end`, when it woke or created another, or ended the task: it was
+ * running. */
 static void step_open(path *p, moment at, int64_t end, uint32_t stack) {
   add_step(p,
            (step){.begin = time_of(p, at), .end = end, .life = life_at(p, at), .stack = stack, .status = GO_RUNNING});
 }
 
-/* The steps of the goroutine that waited before show who ended its wait. */
+/* Records the waker or creator in the step that follows a wait or creation. */
 static void note_waker(path *p, uint32_t of, moment by, uint32_t stack, bool created) {
   step *after = p->step_count ? &p->steps[p->step_count - 1] : NULL;
   if (!after || after->life != of) return;
@@ -210,7 +209,7 @@ static void note_waker(path *p, uint32_t of, moment by, uint32_t stack, bool cre
   after->created = created;
 }
 
-/* Goes back from `at`, the last stretch that had ended at a time that the steps already reach. */
+/* Walks back from `at`, the last stretch that had ended when the earliest step found so far begins. */
 static void walk(path *p, moment at) {
   while (at && time_of(p, at) > p->begin) {
     if (at & LIFE) {
@@ -239,7 +238,7 @@ static void walk(path *p, moment at) {
   add_step(p, (step){.begin = p->begin, .end = p->step_count ? p->steps[p->step_count - 1].begin : p->end});
 }
 
-/* Puts the steps into the order of time. */
+/* Puts the steps in order of time. */
 static void order_steps(path *p) {
   size_t i, count = p->step_count;
   for (i = 0; i < count / 2; i++) {
@@ -255,7 +254,7 @@ static bool number_is(const char *text, uint64_t *number) {
   return *text >= '0' && *text <= '9' && !*end;
 }
 
-/* The task with an id or name. Of several that have ended it is the longest. */
+/* The task with an id or name. If several have ended, the longest one. */
 static const task *find_task(const path *p, const char *word) {
   const task *found = NULL;
   uint64_t id;
@@ -280,7 +279,7 @@ static const task *path_of_task(path *p, const char *word) {
   return t;
 }
 
-/* Of several goroutines with this id, the last one. */
+/* The goroutine with this id; the last one, if the id was reused. */
 static void path_of_go(path *p, const char *word) {
   uint64_t id;
   uint32_t i = p->life_count;
@@ -291,8 +290,7 @@ static void path_of_go(path *p, const char *word) {
   walk(p, p->lives[i - 1].last);
 }
 
-/* -------------------------------------------------------------------------------------------------------- output ----
- */
+/* ------------------------------------------------------------------------------------------------------ output ---- */
 
 static const char *const states[] = {"outside", "runnable", "running", "syscall", "waiting"};
 
@@ -355,7 +353,7 @@ static void put_duration(output *out, int64_t nanoseconds, int width) {
   print(out, "%*s", width, text);
 }
 
-/* Exactly, since the first event. */
+/* A time since the first event, with all nine digits. */
 static void put_time(output *out, const path *p, int64_t time, int width) {
   int64_t since = between(p->c.base, time);
   char text[40];
@@ -475,7 +473,7 @@ static void write_json(const path *p, const task *t, const char *go, output *out
   free(all);
 }
 
-/* A step is its stack, and innermost what the goroutine did. */
+/* A line per step: its stack, with the goroutine's state as the innermost frame. */
 static void write_folded(const path *p, output *out) {
   folded lines = {0};
   size_t count, i;

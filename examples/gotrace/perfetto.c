@@ -1,16 +1,16 @@
 /* perfetto.c - gotrace export --perfetto: Perfetto's protobuf, for ui.perfetto.dev and trace_processor
  *
- * A file is a sequence of packets. A packet describes a track, or holds an event of a track: a slice's begin or end, an
- * instant, a counter's value. Names and stacks are written once (interned), before the first event that uses them, and
- * referred to by ids; these are the pool's. Arrows are flows: an instant and the begin of a slice with the same number.
- */
+ * A file is a sequence of packets. A packet describes a track, or holds an event of a track: the begin or end of a
+ * slice, an instant, a counter's value. Names and stacks are interned: written once, before the first event that uses
+ * them, and then referred to by ids, which are the pool's. Arrows are flows: an instant and the begin of a slice with
+ * the same number. */
 
 #include "export.h"
 #include "protobuf.h"
 
 #include <stdlib.h>
 
-/* Perfetto's published numbers of fields, by message. */
+/* Field numbers published by Perfetto, by message. */
 enum { TRACE_PACKET = 1 };
 enum {
   PACKET_TIMESTAMP = 8,
@@ -60,20 +60,20 @@ enum {
 enum { INTERNED_ID = 1, INTERNED_TEXT = 2 };
 enum { FRAME_FUNCTION = 2, FRAME_PATH = 5, FRAME_LINE = 6, CALLSTACK_FRAMES = 2 };
 
-/* Tracks that hold others, and counters. Other tracks have their kind and id in the number. */
+/* Tracks that hold others, and counters. The number of any other track consists of its kind and id. */
 enum { GROUP_PROCESS = 1, GROUP_GOROUTINES = 2, GROUP_TASKS = 3, GROUP_REGIONS = 4, GROUP_COUNTER = 5 };
 static uint64_t group(unsigned number) { return (uint64_t)number << 4 | TRACK_KINDS; }
 static uint64_t uuid_of(track where) { return where.id << 4 | where.kind; }
 
 static struct {
   bytes packet, part, piece, interned;
-  uint8_t *told; /* for each text, bits by use: 1 << INTERNED_... */
+  uint8_t *told; /* for each text, one bit per use: 1 << INTERNED_... */
   size_t told_size;
   map tracks, frames;
   uint64_t frame_count;
 } perfetto;
 
-/* Writes the packet. The first one says that nothing is interned yet. */
+/* Writes the packet. The first one declares that nothing is interned yet. */
 static void put_packet(exporter *x) {
   put_number_field(&perfetto.packet, PACKET_SEQUENCE, 1);
   put_number_field(&perfetto.packet, PACKET_FLAGS, x->any ? FLAG_NEEDS_STATE : FLAG_STATE_CLEARED | FLAG_NEEDS_STATE);
@@ -88,7 +88,7 @@ static void put_text_field(bytes *message, unsigned field, const char *text, siz
   put_data_field(message, field, text, size < 1000 ? size : cut_size(text, 1000));
 }
 
-/* The kind of descriptor is in `piece`, if it is not a plain track: `field`. */
+/* Describes a track. Unless it is a plain one, `piece` has its descriptor and `field` that descriptor's field. */
 static void put_descriptor(exporter *x, uint64_t uuid, uint64_t parent, const char *name, size_t size, unsigned field,
                            uint64_t rank) {
   bytes *d = &perfetto.part;
@@ -102,7 +102,7 @@ static void put_descriptor(exporter *x, uint64_t uuid, uint64_t parent, const ch
   put_packet(x);
 }
 
-/* A thread of the one process: a proc, or a row of its own. */
+/* A thread of the only process: a proc, or another row. */
 static void put_thread(exporter *x, track where, const char *name, size_t size, uint64_t number) {
   put_number_field(&perfetto.piece, THREAD_PID, 1);
   put_number_field(&perfetto.piece, THREAD_TID, number);
@@ -138,7 +138,7 @@ static uint64_t use_track(exporter *x, track where) {
 
 /* --------------------------------------------------------------------------------------------------- interning ---- */
 
-/* The id of a text for a use; 0: it is empty. */
+/* The id of a text for a use, interned if necessary; 0: the text is empty. */
 static uint64_t use_text_as(unsigned use, uint32_t text) {
   static const uint8_t bits[] = {[INTERNED_CATEGORY] = 1,
                                  [INTERNED_EVENT_NAME] = 2,

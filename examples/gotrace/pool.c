@@ -1,19 +1,19 @@
-/* pool.c - texts and stacks, each stored once and for good: see pool.h
+/* pool.c - texts and stacks, each stored once and never freed: see pool.h
  *
- * Both are byte sequences in a table that finds them by their hash. In front of each table a small memory of the
- * decoder's last ids saves most look-ups. */
+ * Both are byte sequences in a hash table. In front of each table, a cache of the decoder's recent ids saves most
+ * look-ups. */
 
 #include "pool.h"
 
 typedef struct entry {
   const void *data;
   uint32_t size; /* in bytes */
-  uint32_t same; /* an older entry with the same hash, 0: none */
+  uint32_t same; /* id of an older entry with the same hash; 0: none */
   uint32_t mark;
 } entry;
 
 typedef struct recalled {
-  uint64_t id, epoch; /* of the decoder; 0, 0: nothing */
+  uint64_t id, epoch; /* of the decoder; 0, 0: empty */
   uint32_t known;     /* id in the pool; UNKNOWN: not looked up yet */
 } recalled;
 #define UNKNOWN UINT32_MAX
@@ -27,7 +27,7 @@ typedef struct table {
 } table;
 
 static table texts, stacks;
-static uint64_t epoch; /* how often the decoder's ids have changed their meaning */
+static uint64_t epoch; /* how often the decoder's ids have changed meaning */
 
 static uint32_t put(table *t, const void *data, size_t size) {
   uint64_t hash;
@@ -54,7 +54,7 @@ static bool mark_entry(table *t, uint32_t id, uint32_t mark) {
   return true;
 }
 
-/* The place where a decoder's id is remembered. */
+/* The cache entry of a decoder's id. */
 static recalled *recall(table *t, uint64_t id) {
   recalled *r = &t->memory[id % RECALLED];
   if (r->id == id && r->epoch == epoch) return r;
@@ -64,8 +64,8 @@ static recalled *recall(table *t, uint64_t id) {
   return r;
 }
 
-/* Texts are cut as a trace would cut them: a few bytes of a hostile trace can refer to a text of a megabyte. A frame of
- * format 1.5 has nothing but a pc, which becomes its name. */
+/* Texts are cut to the size that a trace allows, because a few bytes of a hostile trace can refer to a text of a
+ * megabyte. A frame of format 1.5 has only a pc, which becomes its name. */
 static pool_frame frame_of(const gotrace_frame *frame) {
   pool_frame made = {frame->pc, frame->line, 0, 0};
   char name[32];

@@ -1,18 +1,18 @@
 /* profile.c - gotrace profile: times and counts by stack, as pprof's protobuf or folded stacks
  *
- * What counts, and for which stack, is what the profiles of `go tool trace` count (cmd/trace/pprof.go): stretches of a
- * status, by the stack of the event that began them. So a time in which a goroutine was runnable belongs to the stack
- * of the goroutine that woke or created it. Of a goroutine's stretches only those count that
+ * Counts the same, for the same stacks, as the profiles of `go tool trace` (cmd/trace/pprof.go): stretches of a status,
+ * by the stack of the event that began them. So time in which a goroutine was runnable belongs to the stack of the
+ * goroutine that woke or created it. Only those stretches of a goroutine count that
  *
- *   - have ended, or are cut by the end of the selected part, and last longer than 0 ns
- *   - come after the goroutine first ran in the trace, if it runs in it at all. In a part of a trace, goroutines that
- *     are older than the part are taken to have run.
+ *   - have ended, or are cut by the end of the selected part, and are longer than 0 ns
+ *   - come after the goroutine first ran in the trace, if it runs in it at all. In a part of a trace, goroutines older
+ *     than the part are assumed to have run.
  *   - come before it blocked "forever" for the last time, unless it ends later.
  *
- * Whether the last two hold is known only later: such times are held until then.
+ * Whether the last two hold is known only later: until then, such times are held.
  *
- * Where this differs from `go tool trace`: a goroutine id that was used again (cgo callbacks) counts each time, there
- * only the last time. A v1 trace gives the times that it has; Go moves equal times apart by a nanosecond. */
+ * Two differences from `go tool trace`: if a goroutine id was reused (cgo callbacks), each use counts, there only the
+ * last. And times of a v1 trace are those in the file, while Go moves equal times apart by a nanosecond. */
 
 #include "folded.h"
 #include "filter.h"
@@ -21,14 +21,14 @@
 
 #include <stdlib.h>
 
-/* For Go a switch to a goroutine unblocks it, blocks the other and starts it, a nanosecond after each other. */
+/* Go treats a switch as an unblock, a block and a start, each a nanosecond after the other. */
 #define SWITCH_TIME 2
 
 typedef struct kind {
   const char *name;
-  uint8_t status;             /* of the stretches that count; GO_NONE: operations count */
-  const char *reasons[4];     /* of a wait: it contains one of these */
-  bool exactly;               /* it is one of these */
+  uint8_t status;             /* of the stretches that count; GO_NONE: counts operations */
+  const char *reasons[4];     /* of a wait: it must contain one of these */
+  bool exactly;               /* it must equal one of these */
   const char *counted, *unit; /* of the samples */
 } kind;
 
@@ -47,9 +47,9 @@ typedef struct record {
   int64_t time;
 } record;
 
-typedef struct held { /* a time that may not count */
+typedef struct held { /* a time that may not count in the end */
   goroutine *g;
-  uint32_t stack, previous; /* `previous`: of the same goroutine, 1 + its place */
+  uint32_t stack, previous; /* `previous`: 1 + the index of the same goroutine's previous one */
   int64_t time;
 } held;
 
@@ -59,9 +59,9 @@ typedef struct profile {
   const source *s;
   record *records;
   uint32_t count, capacity;
-  map places;  /* from a stack to 1 + its record's place */
+  map places;  /* from a stack to 1 + its record's index */
   map reasons; /* from a text to `yes` or `no` */
-  map told;    /* goroutines whose first status in the trace is that of a system call: to the time of the event */
+  map told;    /* goroutines first seen in a system call: to the time of that status event */
   held *held;
   uint32_t held_count, held_capacity;
   int64_t begin, end;
@@ -69,7 +69,7 @@ typedef struct profile {
 
 static char yes, no;
 
-/* A stack without a known frame is like none. */
+/* A stack whose only frame is unknown is like none. */
 static uint32_t known_stack(uint32_t stack) {
   pool_stack s = pool_stack_of(stack);
   return s.count == 1 && !s.frames[0].pc && !s.frames[0].function ? 0 : stack;
@@ -94,7 +94,7 @@ static void hold(profile *p, goroutine *g, uint32_t stack, int64_t time) {
   g->held = p->held_count;
 }
 
-/* Decides about the times that are held for a goroutine. */
+/* Counts or drops the times that are held for a goroutine. */
 static void settle(profile *p, goroutine *g, bool count) {
   uint32_t place = g->held;
   for (; place; place = p->held[place - 1].previous) {
@@ -130,14 +130,14 @@ static bool reason_counts(profile *p, uint32_t reason) {
   return known == &yes;
 }
 
-/* How long a stretch counts. */
+/* The time for which a stretch counts. */
 static int64_t length_of(const profile *p, const stretch *part) {
   int64_t begin = part->begin;
   if (part->status == GO_SYSCALL) {
-    /* The event that told of a system call older than the trace began it, for Go. */
+    /* For Go, a system call older than the trace begins at the event that tells of it. */
     const int64_t *told = map_get(&p->told, part->g->id);
     if (told && !part->g->ran && begin == p->s->first) begin = *told;
-    /* A system call of v1 that does not lose its proc has no end. For Go it takes a nanosecond. */
+    /* A v1 system call that keeps its proc has no end event. Go gives it a nanosecond. */
     if (p->c.family == 1 && part->by && part->by->kind == GOTRACE_V2_GO_SYSCALL_END && part->end == begin) return 1;
   }
   return between(begin, part->end);
@@ -179,7 +179,7 @@ static void profile_begin(consumer *c, int64_t time) { ((profile *)c)->begin = t
 
 static void profile_end(consumer *c, int64_t time) { ((profile *)c)->end = time; }
 
-/* When it is told that a goroutine has been in a system call since before the trace. */
+/* Records when the trace tells that a goroutine has been in a system call since before the trace. */
 static void watch_status(void *context, const gotrace_event *e) {
   profile *p = context;
   uint64_t id = e->args[0];
@@ -206,8 +206,7 @@ static void write_folded(const profile *p, output *out) {
   folded_write(&lines, out);
 }
 
-/* ----------------------------------------------------------------------------------------------- pprof's format ----
- */
+/* ---------------------------------------------------------------------------------------------- pprof's format ---- */
 
 enum { /* fields of the messages of pprof's profile.proto */
        PROFILE_SAMPLE_TYPE = 1,
@@ -262,7 +261,7 @@ static uint64_t function_id(pprof *w, const pool_frame *f) {
   return w->function_count;
 }
 
-/* Go has one location for each pc. Here frames that were inlined may share theirs. */
+/* Go has one location per pc. Here, frames of inlined functions may have the same pc, so each frame has its own. */
 static uint64_t location_id(pprof *w, const pool_frame *f) {
   uint32_t key = pool_put_stack(f, 1);
   uint64_t known = (uintptr_t)map_get(&w->by_frame, key), id;

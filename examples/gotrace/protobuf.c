@@ -1,7 +1,7 @@
 /* protobuf.c - fields of Protocol Buffers messages: see protobuf.h
  *
- * A field begins with its number and its wire type in one base 128 number. Only three wire types are needed: numbers in
- * base 128, eight bytes, and data that follows its size. */
+ * A field begins with its number and its wire type in one base-128 number. Only three wire types are needed: base-128
+ * numbers, eight bytes, and data preceded by its size. */
 
 #include "protobuf.h"
 

@@ -1,7 +1,7 @@
 /* protobuf.h - fields of Protocol Buffers messages, appended to bytes
  *
- * A message is the sequence of its fields. To nest one, build it in `bytes` of its own and put it as a field of the
- * other. Fields that are 0 or empty may be left out: that is their default. */
+ * A message is the sequence of its fields. To nest a message, build it in a `bytes` of its own and put that as a field
+ * of the other. Fields that are 0 or empty may be left out, because that is their default. */
 
 #ifndef PROTOBUF_H
 #define PROTOBUF_H
@@ -14,7 +14,7 @@ void put_number_field(bytes *message, unsigned field, uint64_t value);
 /* string or bytes. */
 void put_data_field(bytes *message, unsigned field, const void *data, size_t size);
 
-/* A nested message, or a packed list of numbers, which is emptied for the next one. */
+/* A nested message, or a packed list of numbers. Empties it for the next one. */
 void put_message_field(bytes *message, unsigned field, bytes *nested);
 
 /* fixed64, double. */

@@ -1,8 +1,8 @@
 /* read_v1.c - turns the events of Go 1.5 to 1.21 into operations: see source.h
  *
- * The conversion follows internal/trace/tracev1.go of Go 1.27, but its result is consistent: v1 does not say on which
- * thread a goroutine is in a system call, or names one thread for two procs at once; then threads are invented.
- * Goroutines that are older than the trace come first, as if they were created ("intros"). */
+ * The conversion follows internal/trace/tracev1.go of Go 1.27, but its result is consistent: v1 does not record the
+ * thread of a goroutine in a system call, and may name one thread for two procs at once. In both cases this file
+ * invents threads. Goroutines older than the trace come first, as if they were created ("intros"). */
 
 #include "source.h"
 
@@ -15,7 +15,7 @@ static void v1_give(source *s, unsigned kind, int64_t time, thread *m) {
 
 static bool v1_is_proc(int64_t p) { return p >= 0 && p < GOTRACE_FAKE_PROC; }
 
-/* `idle`: it has not run until now. Otherwise an unknown proc is taken to have run since the trace began. */
+/* `idle`: it has not run until now. If false, an unknown proc is assumed to have run since the trace began. */
 static void v1_proc_start(source *s, uint64_t id, int64_t time, thread *m, bool idle) {
   proc *p = world_proc(&s->w, id, false);
   op o = op_at(GOTRACE_V2_PROC_STATUS, time, m);
@@ -28,7 +28,7 @@ static void v1_proc_start(source *s, uint64_t id, int64_t time, thread *m, bool 
   give(s, &o);
 }
 
-/* A goroutine in a system call loses its proc by GoSysBlock, but the operation is given only when the proc stops, soon
+/* A goroutine in a system call loses its proc at GoSysBlock, but the operation is given only when the proc stops, soon
  * after. */
 static void v1_proc_stop(source *s, proc *p, int64_t time) {
   op o = op_at(GOTRACE_V2_PROC_STOP, time, p ? p->m : NULL);
@@ -37,8 +37,8 @@ static void v1_proc_stop(source *s, proc *p, int64_t time) {
   give(s, &o);
 }
 
-/* The thread of an event's proc, which first leaves a thread whose goroutine is in a system call, and gets a new thread
- * if it has none. */
+/* The thread of an event's proc. If that thread's goroutine is in a system call, the proc leaves it first. A proc
+ * without a thread gets a new one. */
 static thread *v1_proc_thread(source *s, const gotrace_event *e) {
   proc *p;
   if (!v1_is_proc(e->p)) return NULL;
@@ -51,13 +51,13 @@ static thread *v1_proc_thread(source *s, const gotrace_event *e) {
   return p ? p->m : NULL;
 }
 
-/* The thread of an event: where its goroutine runs; else that of its proc. */
+/* The thread of an event: where its goroutine runs, otherwise its proc's thread. */
 static thread *v1_thread(source *s, const gotrace_event *e) {
   goroutine *g = e->g > 0 ? world_go(&s->w, (uint64_t)e->g) : NULL;
   return g && g->m && g->status == GO_RUNNING ? g->m : v1_proc_thread(s, e);
 }
 
-/* The stack of an event on a thread, but see consumer.as_go. */
+/* The stack of an event on a thread; 0 if consumer.as_go does not need it. */
 static uint32_t v1_stack(source *s, const gotrace_event *e, const thread *m) {
   bool named = m && m->g && m->g->entry;
   return s->to->as_go && named ? 0 : pool_take_stack(s->in->decoder, e->stack);
@@ -74,7 +74,7 @@ static void v1_create(source *s, const gotrace_event *e) {
   char name[32];
   o.id = e->args[0];
   o.stack = pool_take_stack(s->in->decoder, e->stack);
-  if (s->format == 1005) { /* a function's address instead of a stack */
+  if (s->format == 1005) { /* 1.5 has a function's address instead of a stack */
     snprintf(name, sizeof name, "0x%llx", (ull)e->args[1]);
     frame.function = pool_put_string(name);
     o.new_stack = pool_put_stack(&frame, 1);
@@ -84,7 +84,7 @@ static void v1_create(source *s, const gotrace_event *e) {
   if (!s->started) {
     o.kind = GOTRACE_V2_GO_STATUS;
     o.a[0] = GO_RUNNABLE;
-    o.stack = 0; /* it shows who started the trace */
+    o.stack = 0; /* the stack is that of whoever started the trace */
     GROW(s->intros, s->intro_count, s->intro_capacity);
     s->intros[s->intro_count++] = o;
     map_put(&s->intro_places, o.id, (void *)(uintptr_t)s->intro_count);
@@ -94,7 +94,8 @@ static void v1_create(source *s, const gotrace_event *e) {
   s->held = o; /* the next event may say that it waits */
 }
 
-/* GoWaiting, GoInSyscall: the goroutine waited when the trace began, or, if told later, when it was created. */
+/* GoWaiting, GoInSyscall: the goroutine has been waiting since the trace began or, in a later event, since it was
+ * created. */
 static void v1_waiting(source *s, const gotrace_event *e) {
   uint64_t id = e->args[0];
   bool in_syscall = e->kind == GOTRACE_V1_GO_IN_SYSCALL;
@@ -107,7 +108,7 @@ static void v1_waiting(source *s, const gotrace_event *e) {
     s->held.kind = in_syscall ? GOTRACE_V2_GO_CREATE_SYSCALL : GOTRACE_V2_GO_CREATE_BLOCKED;
     if (in_syscall) s->held.m = fresh_thread(&s->w);
     give_held(s);
-  } else { /* not directly after its creation: it runs for no time at all */
+  } else { /* not right after its creation: it starts and waits at the same time */
     thread *m = fresh_thread(&s->w);
     op o = op_at(GOTRACE_V2_GO_START, e->time, m);
     give_held(s);
@@ -119,8 +120,8 @@ static void v1_waiting(source *s, const gotrace_event *e) {
   }
 }
 
-/* For readers a stopped world belongs to the goroutine that stopped it, and ends at the latest when that stops running.
- */
+/* For readers, a stopped world belongs to the goroutine that stopped it, and ends at the latest when that goroutine
+ * stops running. */
 static void v1_end_stw(source *s, int64_t time, goroutine *of) {
   if (!s->stw || (of && s->stw != of)) return;
   if (s->stw->stw && runs(s->stw->m)) v1_give(s, GOTRACE_V2_STW_END, time, s->stw->m);
@@ -129,7 +130,7 @@ static void v1_end_stw(source *s, int64_t time, goroutine *of) {
 
 static void v1_begin_stw(source *s, const gotrace_event *e) {
   const proc *p = v1_is_proc(e->p) ? world_proc(&s->w, (uint64_t)e->p, false) : NULL;
-  thread *m = p ? p->m : NULL; /* before 1.10 a proc that does not run may do this */
+  thread *m = p ? p->m : NULL; /* before 1.10, an idle proc may do this */
   op o = op_at(GOTRACE_V2_STW_BEGIN, e->time, m);
   uint64_t kind = e->args[0];
   if (s->stw || !runs(m)) return;
@@ -142,7 +143,8 @@ static void v1_begin_stw(source *s, const gotrace_event *e) {
   give(s, &o);
 }
 
-/* Before 1.10 the same events mean that a proc scans, for the end of marking. Readers take that for a stopped world. */
+/* Before 1.10, the same event numbers mean that a proc scans during mark termination. Readers treat that as a stopped
+ * world. */
 static void v1_scan(source *s, const gotrace_event *e, unsigned kind) {
   op o = op_at(kind, e->time, NULL);
   o.id = v1_is_proc(e->p) ? (uint64_t)e->p : NOBODY;
@@ -153,7 +155,7 @@ static void v1_scan(source *s, const gotrace_event *e, unsigned kind) {
 static struct {
   unsigned v2;
   const char *reason;
-  uint32_t text; /* in the pool; 0: not yet */
+  uint32_t text; /* in the pool; 0: not there yet */
 } v1_stops[] = {
     [GOTRACE_V1_GO_END] = {GOTRACE_V2_GO_DESTROY, NULL, 0},
     [GOTRACE_V1_GO_STOP] = {GOTRACE_V2_GO_BLOCK, "forever", 0},
@@ -183,8 +185,8 @@ static void v1_stop(source *s, const gotrace_event *e) {
   thread *m = v1_thread(s, e);
   op o = op_at(v1_stops[e->kind].v2, e->time, m);
   if (!runs(m)) return;
-  /* A goroutine that removes its own proc by GOMAXPROCS goes on at once on another, with the world still stopped (Go:
-   * procresize). In v2 it could not. */
+  /* A goroutine that removes its own proc with GOMAXPROCS continues at once on another, with the world still stopped
+   * (Go: procresize). v2 cannot express that. */
   if (!s->to->as_go || e->kind != GOTRACE_V1_GO_SCHED) v1_end_stw(s, e->time, m->g);
   o.stack = v1_stack(s, e, m);
   o.name = v1_reason_text(e->kind);
@@ -229,7 +231,7 @@ static void v1_syscall_exit(source *s, const gotrace_event *e) {
 }
 
 static void v1_start(source *s, const gotrace_event *e) {
-  op o = op_at(GOTRACE_V2_GO_START, e->time, v1_proc_thread(s, e)); /* the goroutine does not run yet */
+  op o = op_at(GOTRACE_V2_GO_START, e->time, v1_proc_thread(s, e)); /* the goroutine is not running yet */
   o.id = e->args[0];
   if (!o.m || o.m->g) return;
   give(s, &o);
@@ -291,11 +293,12 @@ static void v1_proc(source *s, const gotrace_event *e) {
   v1_proc_start(s, (uint64_t)e->p, e->time, m, true);
 }
 
-/* Finds the system calls that lose their procs: v1 does not say when one ended that kept it, so that must be known when
- * it begins. Such a call is followed, in what its proc wrote, by GoSysBlock, so events need not be put in order. */
+/* Finds the system calls that lose their procs. v1 does not record the end of a call that kept its proc, so the kind of
+ * call must be known when it begins. In its proc's batches, a call that loses the proc is followed by GoSysBlock, so
+ * the events need not be put in order. */
 static void scan_syscalls(source *s) {
   gotrace_event e;
-  map calls = {0};                  /* by proc: where its last event stands, if that is a system call; else 0 */
+  map calls = {0};                  /* by proc: offset of its last event, if that is a system call; else 0 */
   uint64_t none = 0, *call = &none; /* of the proc that wrote the current batch */
   if (input_decode(s->in, true) != GOTRACE_OK) return;
   while (input_next(s->in, &e) == GOTRACE_OK) {
@@ -326,9 +329,9 @@ static void scan_syscalls(source *s) {
   if (s->blocking) qsort(s->blocking, s->blocking_count, sizeof *s->blocking, by_offset);
 }
 
-/* Which goroutines run when the trace begins. Go's reader takes a goroutine that starts before the first Gomaxprocs, as
- * the one that started the trace does, to have run since then; here only if it and its proc did nothing before.
- * `gos` and `procs`: those that did something. */
+/* Finds the goroutines that are running when the trace begins. Go's reader assumes that a goroutine that starts before
+ * the first Gomaxprocs has run since the trace began, as the one that started the trace has. Here this holds only if
+ * neither it nor its proc did anything before. `gos` and `procs`: those that did something. */
 static void v1_scan_start(source *s, const gotrace_event *e, map *gos, map *procs) {
   void *const yes = s;
   switch (e->kind) {
@@ -359,19 +362,19 @@ static void scan_starts(source *s) {
     initialized = e.kind == GOTRACE_V1_GOMAXPROCS;
     if (!initialized) v1_scan_start(s, &e, &gos, &procs);
   }
-  if (!initialized) s->running_count = 0; /* not a trace of Go's */
+  if (!initialized) s->running_count = 0; /* not written by Go */
   map_free(&gos);
   map_free(&procs);
 }
 
-/* What must be known before the event that would tell it. */
+/* Finds what must be known before the event that tells it. */
 void scan_v1(source *s) {
   scan_syscalls(s);
   if (!s->to->as_go) scan_starts(s);
   pool_forget_ids(); /* of another trace */
 }
 
-/* A goroutine that runs when the trace begins, with its proc. */
+/* Introduces a goroutine that is running when the trace begins, with its proc. */
 static void v1_introduce_running(source *s, const placed *on) {
   op o = op_at(GOTRACE_V2_PROC_STATUS, s->first, NULL);
   op *intro = v1_intro(s, on->g);
@@ -415,7 +418,7 @@ static bool is_start(const gotrace_event *e) {
   return e->kind == GOTRACE_V1_GO_START || e->kind == GOTRACE_V1_GO_START_LOCAL;
 }
 
-/* Whether an event may be one of those that tell the state in which a trace begins. */
+/* Whether an event may belong to the initial state of the trace. */
 static bool tells_start(const gotrace_event *e) {
   return e->kind == GOTRACE_V1_GO_CREATE || e->kind == GOTRACE_V1_GO_WAITING || e->kind == GOTRACE_V1_GO_IN_SYSCALL ||
          e->kind == GOTRACE_V1_PROC_START || is_start(e);

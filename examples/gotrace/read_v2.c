@@ -1,8 +1,8 @@
 /* read_v2.c - turns the events of Go 1.22 and later into operations: see source.h
  *
- * An operation is almost such an event, so most are copied by the letters of v2_arguments. Statuses need thought: in
- * each generation a thread tells them when it is first heard of, which may be long after the generation began.
- * scan_v2() therefore looks through the whole first generation for the state in which the trace began. */
+ * An operation is almost the same as its event, so most events are copied as v2_arguments tells. Statuses are harder:
+ * in each generation a thread writes a status where it first mentions a goroutine or proc, which may be long after the
+ * generation began. So scan_v2() searches the whole first generation for the state in which the trace began. */
 
 #include "source.h"
 
@@ -110,14 +110,14 @@ static void scan_active(source *s, const gotrace_event *e) {
   if (e->kind == GOTRACE_V2_GC_SWEEP_ACTIVE && p) p->sweep = true;
 }
 
-/* Whether a status was already so when the trace began: nothing was heard of its thread before. */
+/* Whether a status has held since the trace began: its thread has no earlier event. */
 static bool was_so(const op *o) {
   bool bound = o->kind == GOTRACE_V2_GO_STATUS ? o->a[0] == GO_RUNNING || o->a[0] == GO_SYSCALL
                                                : o->a[0] == PROC_RUNNING || o->a[0] == PROC_SYSCALL;
   return !bound || (o->m && !o->m->seen);
 }
 
-/* A status in the first generation. True: it was so at the start of the trace, and is now applied. */
+/* A status in the first generation. True: it has held since the trace began, and is now applied. */
 static bool scan_status(source *s, const gotrace_event *e, const map *created) {
   op o = status_of(s, e);
   o.time = s->start;
@@ -127,7 +127,7 @@ static bool scan_status(source *s, const gotrace_event *e, const map *created) {
   return true;
 }
 
-/* The function that a goroutine older than the trace began with is the outermost one of any of its stacks. */
+/* A goroutine older than the trace began with the outermost function of any of its stacks. */
 static void scan_entry(source *s, const gotrace_event *e) {
   goroutine *g;
   if (e->g == GOTRACE_NO_ID || !e->stack) return;
@@ -135,7 +135,8 @@ static void scan_entry(source *s, const gotrace_event *e) {
   if (g && !g->entry) g->entry = pool_outermost(pool_take_stack(s->in->decoder, e->stack));
 }
 
-/* A new generation: ids of texts and stacks change, and experiments' batches of the last one are over. */
+/* Starts a generation: ids of texts and stacks get new meanings, and the last generation's experiment batches are
+ * done. */
 static void take_sync(source *s, const gotrace_event *e) {
   pool_forget_ids();
   take_modules(s);
@@ -182,7 +183,7 @@ static void take_plain(source *s, const gotrace_event *e, thread *m) {
 void scan_v2(source *s) {
   gotrace_event e;
   unsigned syncs = 0;
-  map created = {0}; /* goroutines: their later statuses are not those of the start */
+  map created = {0}; /* goroutines whose later statuses are not those of the start */
   thread *m;
   if (input_decode(s->in, false) != GOTRACE_OK) return;
   while (input_next(s->in, &e) == GOTRACE_OK) {
@@ -206,12 +207,12 @@ void scan_v2(source *s) {
   s->any = false;
 }
 
-/* What consumers that want operations as Go's events get otherwise or in addition. True: done. */
+/* Events that become other operations with consumer.as_go. True: done. */
 static bool take_as_go(source *s, const gotrace_event *e, thread *m) {
   op o = op_at(e->kind, e->time, m);
   switch (e->kind) {
   case GOTRACE_V2_GO_SWITCH:
-  case GOTRACE_V2_GO_SWITCH_DESTROY: /* what is implied follows */
+  case GOTRACE_V2_GO_SWITCH_DESTROY: /* the implied events follow */
     o.kind = GOTRACE_V2_GO_UNBLOCK;
     o.id = e->args[0];
     give(s, &o);
@@ -226,8 +227,8 @@ static bool take_as_go(source *s, const gotrace_event *e, thread *m) {
   }
 }
 
-/* The events of which traces are full, for consumers that want operations as Go's events; the general way would do the
- * same. The stack of a goroutine whose function is known is left out: nothing else is wanted of it. True: done. */
+/* A fast path for the most frequent events with consumer.as_go. It differs from the general path in two ways: it leaves
+ * out heap sizes and CPU samples, and the stacks of goroutines whose function is known. True: done. */
 static bool take_often(source *s, const gotrace_event *e, thread *m) {
   op o = op_at(e->kind, e->time, m);
   switch (e->kind) {
@@ -253,13 +254,13 @@ static bool take_often(source *s, const gotrace_event *e, thread *m) {
 }
 
 void take_v2(source *s, const gotrace_event *e) {
-  thread *m = source_thread(s, e->m); /* known from now on, whatever the event */
+  thread *m = source_thread(s, e->m); /* adds the thread to the world, whatever the event */
   s->event = e;
   if (s->to->as_go) {
     if (!e->implied && take_often(s, e, m)) return;
     if (take_as_go(s, e, m)) return;
   } else if (e->implied) {
-    return; /* part of an event that is read itself */
+    return; /* belongs to an event that is taken as a whole */
   }
   if (e->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) take_experiment(s, e);
   else if (e->kind == GOTRACE_V2_SYNC) take_sync(s, e);

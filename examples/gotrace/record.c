@@ -1,7 +1,8 @@
 /* record.c - gotrace record: runs a program with the preloaded library of preload/, which writes its trace
  *
- * The command and the library share a board (board.h). The command's output, exit status and signals are its own: this
- * process waits, passes on the signals that are sent to it, says what was traced, and ends as the command did. */
+ * The command and the library share a board (board.h). To its caller this process looks like the command: it leaves the
+ * output to it, passes on signals, and exits with its status. In between it waits; at the end it reports what was
+ * traced. */
 
 #include "tool.h"
 
@@ -49,7 +50,7 @@ static const char *find_program(const char *name) {
   fail("%s: %s", name, error == ENOENT ? "command not found" : strerror(error));
 }
 
-/* What the tool itself was built for. */
+/* The word size and machine for which the tool itself was built. */
 static void own_kind(unsigned char *class, uint16_t *machine) {
   unsigned char header[20];
   int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -70,7 +71,7 @@ typedef Elf32_Ehdr elf_header;
 typedef Elf32_Phdr elf_segment;
 #endif
 
-/* The dynamic linker that a program names; fails if the library cannot be loaded into the program. */
+/* The dynamic linker that a program asks for. Fails if the library cannot be loaded into the program. */
 static void read_interpreter(const char *path, const char *name, char *interpreter, size_t size, unsigned depth) {
   unsigned char class;
   uint16_t machine;
@@ -122,7 +123,8 @@ static void read_interpreter(const char *path, const char *name, char *interpret
     fail("%s: a statically linked program cannot be traced: the system loads no library into it", path);
 }
 
-/* The libraries beside the tool, or where `make install` puts them. Returns the one for the program. */
+/* Finds the libraries: beside the tool, or where `make install` puts them. Returns the index of the one for the
+ * program. */
 static unsigned find_libraries(const char *interpreter) {
   static const char *const names[] = {"libgotrace-record.so", "libgotrace-record-musl.so"};
   static const char *const places[] = {"", "../lib/gotrace/"};
@@ -146,7 +148,7 @@ static unsigned find_libraries(const char *interpreter) {
 
 /* -------------------------------------------------------------------------------------------------- the output ---- */
 
-/* Whether a file there could be written; the one with %p is not known yet. */
+/* Fails if no file can be written there. Not checked: a name with %p, which is not yet known. */
 static void check_output(const char *path) {
   char directory[BOARD_PATH];
   char *slash;
@@ -177,7 +179,7 @@ static void pass_on(int number) {
   if (child > 0) kill(child, number);
 }
 
-/* Signals of the terminal reach the command by themselves. */
+/* The terminal sends its signals to the command too, so they are not passed on. */
 static void prepare_signals(void) {
   static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
   struct sigaction action, old;
@@ -192,7 +194,7 @@ static void prepare_signals(void) {
     if (sigaction(passed[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(passed[i], &action, NULL);
 }
 
-/* In the child: what the tool itself runs later is not to be traced. */
+/* In the child, so that programs that the tool runs later are not traced. */
 static void add_to_environment(const char *library, int file) {
   const char *old = getenv("LD_PRELOAD");
   char text[2 * BOARD_PATH + 64];
@@ -230,14 +232,14 @@ static int run(const char *path, char **words, const char *library, int file) {
   return status;
 }
 
-/* Ends as the command did. */
+/* Ends as the command did: with the same status or signal. */
 static int end_like(int status) {
   if (WIFSIGNALED(status)) {
     struct rlimit none = {0, 0};
     struct sigaction action;
     sigset_t set;
     fflush(stdout);
-    setrlimit(RLIMIT_CORE, &none); /* the command's is the one of interest */
+    setrlimit(RLIMIT_CORE, &none); /* no second core file: the command's is the one of interest */
     memset(&action, 0, sizeof action);
     action.sa_handler = SIG_DFL;
     sigaction(WTERMSIG(status), &action, NULL);
@@ -294,8 +296,8 @@ static void summarize(const struct board_process *p, bool details) {
   }
 }
 
-/* Looks up what debug information knows, in a process of its own: a trace that cannot be symbolized stays as it is, and
- * the result of the traced program is all that counts. */
+/* Runs gotrace symbolize in a separate process: if that fails, the trace stays as it is, and only the traced program
+ * decides the exit status. */
 static void symbolize(const char *path) {
   struct stat status;
   pid_t looker;

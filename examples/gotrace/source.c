@@ -1,8 +1,8 @@
 /* source.c - reads a trace, keeps the world, gives operations to a consumer: see source.h
  *
- * source_run() reads the trace twice: scan_v1() or scan_v2() finds out what the format says too late, and then
- * take_v1() or take_v2() turns each event into operations. give() takes these, selects those of the requested part,
- * adapts them to formats without coroutines, and passes them on: first to the consumer, then to the world. */
+ * source_run() reads the trace twice. First scan_v1() or scan_v2() collects what the format tells too late, then
+ * take_v1() or take_v2() turns each event into operations. give() selects the operations of the requested part, lowers
+ * them for formats without coroutines, and passes each first to the consumer, then to the world. */
 
 #include "source.h"
 
@@ -15,7 +15,7 @@ static void deliver(source *s, const op *o) {
   apply(&s->w, o);
 }
 
-/* In formats without coroutines a switch becomes an unblock, a block and a start. */
+/* In formats without coroutines, a switch becomes an unblock, a block and a start. */
 static void deliver_lowered(source *s, const op *o) {
   op part = op_at(GOTRACE_V2_GO_UNBLOCK, o->time, o->m);
   part.id = o->id;
@@ -35,7 +35,7 @@ static void take_stretch(void *context, const stretch *part) {
   if (!to->filter || filter_stretch(to->filter, &cut)) to->stretch(to, &cut);
 }
 
-/* The same if everything is selected. */
+/* take_stretch() for when everything is selected. */
 static void pass_stretch(void *context, const stretch *part) {
   consumer *to = context;
   to->stretch(to, part);
@@ -49,14 +49,14 @@ static void begin(source *s) {
   s->to->begin(s->to, s->to->from);
 }
 
-/* A goroutine that turns out to have been there all along, where the output can no longer say so: it is created now. */
+/* A goroutine turns out to be older than the trace, but the output can no longer say so: it is created now. */
 static void give_created(source *s, const op *status) {
   op o = *status;
   o.kind = o.a[0] == GO_WAITING   ? GOTRACE_V2_GO_CREATE_BLOCKED
            : o.a[0] == GO_SYSCALL ? GOTRACE_V2_GO_CREATE_SYSCALL
                                   : GOTRACE_V2_GO_CREATE;
   if (o.a[0] == GO_WAITING || o.a[0] == GO_RUNNABLE) o.m = NULL;
-  o.stack = 0; /* it is the goroutine's own, not its creator's */
+  o.stack = 0; /* it is the goroutine's stack, not its creator's */
   give(s, &o);
   if (o.a[0] != GO_RUNNING) return;
   o.kind = GOTRACE_V2_GO_START;
@@ -223,7 +223,7 @@ void source_free(source *s) {
 
 void source_broken(const source *s, const settings *set) {
   const char *error = input_error(s->in);
-  bool told = s->events > s->w.generation; /* something but the begins of generations */
+  bool told = s->events > s->w.generation; /* something besides the starts of generations */
   if (!set->partial || !s->begun || !told) fail("%s", error);
   report("%s; kept what comes before: %llu events, until %.9f s", error, (ull)s->events,
          (double)between(s->first, s->end) / 1e9);

@@ -1,6 +1,6 @@
-/* source.h - from a trace to operations, and to a consumer
+/* source.h - turns a trace into operations for a consumer
  *
- *     source.c     reads the trace, keeps the world, selects the part that the consumer gets
+ *     source.c     reads the trace, keeps the world, selects the consumer's part of the trace
  *     read_v1.c    front end: turns events of Go 1.5 to 1.21 into operations
  *     read_v2.c    front end: turns events of Go 1.22 and later into operations
  *
@@ -12,29 +12,29 @@
 #include "filter.h"
 #include "world.h"
 
-/* Takes operations. Before each the world is still as it was. */
+/* Receives operations. Each is passed before it is applied, so the world is still in the state before it. */
 typedef struct consumer {
   void (*begin)(struct consumer *, int64_t time); /* before the first operation */
   void (*take)(struct consumer *, const op *);
-  void (*end)(struct consumer *, int64_t time); /* of the trace, or the selected part */
-  /* Unless NULL, takes what each goroutine did, stretch by stretch, when that ends, each cut to the selected part. It
-   * is called while the operation that ends the stretch is applied, so after take(). At the end of the part all
-   * goroutines' last stretches come, then end(). */
+  void (*end)(struct consumer *, int64_t time); /* end of the trace or of the selected part */
+  /* Receives the stretches of all goroutines, cut to the selected part; NULL: not wanted. Called when a stretch ends,
+   * while the operation that ends it is applied, so after take(). At the end of the part it gets the last stretch of
+   * each live goroutine; end() follows. */
   void (*stretch)(struct consumer *, const stretch *);
   /* Set by the consumer. */
-  filter *filter; /* unless NULL, only what it selects is given to take() and stretch() */
+  filter *filter; /* take() and stretch() get only what it selects; NULL: everything */
   int format;     /* of the output; 0: any */
   bool modules;   /* needs the world's modules */
-  bool told;      /* takes OP_STATUS_TOLD */
-  /* Unless NULL, takes the operations before the selected part. */
+  bool told;      /* wants OP_STATUS_TOLD */
+  /* Receives the operations before the selected part; NULL: not wanted. */
   void (*before)(struct consumer *, const op *);
-  /* The operations are to be what Go 1.27's reader makes of the trace, one for each of its events, at their times. A
-   * goroutine that is older than the trace comes when its status is told, having had it since the generation began
-   * (world.sync). A switch of coroutines is an unblock, a block and a start. What was active when the generation began
-   * comes too, as GCActive and so on. But in v1, times are those in the file. There
-   * are no samples and no stacks that do not name a goroutine's function. */
+  /* Produce exactly the operations that Go 1.27's reader makes of the trace, one for each of its events, with its times
+   * (but in v1 the times of the file). A goroutine older than the trace appears at its first status event, and has had
+   * that status since the generation began (world.sync). A coroutine switch becomes an unblock, a block and a start.
+   * Ranges that were open when the generation began are given as GCActive and so on. Left out are the CPU samples and
+   * heap sizes of v2, and most stacks that are not needed to name a goroutine's function. */
   bool as_go;
-  bool statuses; /* takes GoStatus now; otherwise such a goroutine is given as newly created */
+  bool statuses; /* accepts GoStatus after begin(); otherwise such a goroutine is given as newly created */
   /* Set by the source. */
   world *w;
   int family;   /* of the input */
@@ -51,48 +51,48 @@ typedef struct source {
   input *in;
   world w;
   consumer *to;
-  int format;          /* of the input */
-  int64_t from, until; /* the part that the consumer gets, counted from the first event */
-  int64_t first, end;  /* times of the trace's first event and of the last one read */
-  int64_t start;       /* time of the first event read: earlier generations are skipped if `from` is after them */
-  uint64_t events;     /* number of events read */
-  const gotrace_event
-      *event;            /* v2: that of which operations are given; NULL: at the end of the trace, or of the part */
-  bool plain;            /* nothing is to be left out or changed: a short way */
-  bool any, begun, over; /* an event was read; the consumer has begun; `until` has passed */
+  int format;                 /* of the input */
+  int64_t from, until;        /* the selected part: nanoseconds since the first event */
+  int64_t first, end;         /* times of the trace's first event and of the last one read */
+  int64_t start;              /* time of the first event read; generations before `from` may be skipped */
+  uint64_t events;            /* number of events read */
+  const gotrace_event *event; /* v2: being turned into operations; NULL: at the end of the trace or part */
+  bool plain;                 /* nothing is left out or changed: give() takes the fast path */
+  bool any, begun, over;      /* an event was read; the consumer has begun; `until` has passed */
   /* v1. */
   op held;    /* waits for the next event; kind 0: none */
   op *intros; /* goroutines older than the trace, until `started` */
   uint32_t intro_count, intro_capacity;
   map intro_places; /* from a goroutine to 1 + its index */
-  placed *running;  /* those of them that run */
+  placed *running;  /* those of them that are running */
   uint32_t running_count, running_capacity;
-  bool started;       /* an event other than those was read */
-  goroutine *stw;     /* has stopped the world */
-  uint64_t *blocking; /* where the system calls that lost their procs stand in the file: sorted offsets */
+  bool started;       /* an event was read that does not introduce a goroutine */
+  goroutine *stw;     /* has stopped the world; NULL: nobody */
+  uint64_t *blocking; /* sorted file offsets of the system calls that lose their procs */
   size_t blocking_count, blocking_capacity;
   uint64_t calls;   /* system calls so far */
-  bool initialized; /* GOMAXPROCS was told, so what existed before the trace is known */
+  bool initialized; /* Gomaxprocs was read, so the state before the trace is known */
 } source;
 
 typedef void watch_fn(void *context, const gotrace_event *event);
 
 /* Reads a trace and gives the part from `from` to `until` (see moment_parse) to a consumer. `watch`, unless NULL, sees
- * each event. The result is that of the decoder, END_OF_TRACE if all is well. The source must be zero. */
+ * each event. Returns the decoder's result, END_OF_TRACE on success. The source must be zeroed. */
 gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int64_t until, watch_fn *watch,
                           void *context);
 void source_free(source *s);
 
-/* Its steps. Instead of source_read(), a consumer of v2 may take only some events, in their order: see digest.h. */
+/* The steps of source_run(). With v2, the caller may replace source_read() and take only some of the events, in their
+ * order: see digest.h. */
 gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, int64_t until);
 gotrace_result source_read(source *s, watch_fn *watch, void *context);
 void source_take(source *s, const gotrace_event *e);
-void source_end(source *s); /* gives what remains at the end of the trace, or of the part */
+void source_end(source *s); /* gives what is left at the end of the trace or of the part */
 
-/* After source_run() has failed: fails, unless --partial was given and there is something to keep. */
+/* Call it after source_run() has failed. Fails, unless --partial was given and there is something to keep. */
 void source_broken(const source *s, const settings *set);
 
-/* After source_run(): fails if there is nothing in the selected part. */
+/* Call it after source_run(). Fails if the selected part is empty. */
 void source_needs_events(const source *s);
 
 /* ---- Between source.c and its front ends ---- */
@@ -105,8 +105,8 @@ static inline op op_at(unsigned kind, int64_t time, thread *m) {
   return o;
 }
 
-/* Sends an operation on its way. */
-void give_part(source *s, const op *o); /* the general way: something may be left out or changed */
+/* Passes an operation to the consumer and applies it to the world. */
+void give_part(source *s, const op *o); /* the general path: may leave out or change the operation */
 static inline void give(source *s, const op *o) {
   if (!s->plain) {
     give_part(s, o);
@@ -118,35 +118,36 @@ static inline void give(source *s, const op *o) {
 void give_held(source *s);
 void give_sample(source *s, const gotrace_event *e);
 
-/* Adds the modules of the current generation, or of all of v1, to the world. */
+/* Adds the modules of the current generation (v1: of the trace) to the world. */
 void take_modules(source *s);
 
-/* Adds what was there before the trace: known from the start, if the consumer has not begun. */
+/* Adds what existed before the trace. Until the consumer has begun, only the world gets it (except with as_go). */
 void introduce(source *s, const op *o);
 
 /* Notes the times of the first event. */
 void source_first(source *s, const gotrace_event *e);
 
-/* A first look at the whole trace, or at its first generation. Errors are left for the second look. */
+/* First pass: over the whole trace (v1) or its first generation (v2). Errors are left for the second pass to report. */
 void scan_v1(source *s);
 void scan_v2(source *s);
 
-/* The reason for which an event of v1 stops a goroutine; NULL: it stops none, or ends it. */
+/* The reason with which a v1 event stops a goroutine; NULL: it stops none, or ends it. */
 const char *v1_reason(unsigned kind);
 
 void take_v1(source *s, const gotrace_event *e);
 void take_v2(source *s, const gotrace_event *e);
 
-/* Behind the part, if that ended in the first generation (v1: amid what tells the state at the start), from its first
- * event there on: what has been so since the generation began, but is told only now, as nothing happened to it. */
+/* Called when the part ends within the first generation (v1: within the initial state), with the first event after the
+ * part. Reads on for statuses that have held since the generation began but are first written after the part, because
+ * nothing happened to their goroutines before. */
 void take_later_statuses(source *s, const gotrace_event *e);
 void v1_later_statuses(source *s, const gotrace_event *e);
 
 /* No more goroutines older than the trace will come. */
 void v1_give_intros(source *s);
 
-/* Where the arguments of an event of v2 belong in its operation: a letter for each. i id; a b c the numbers; n name; v
- * value; N new_stack; S stack; . none. NULL: an event that is not copied. */
+/* Maps the arguments of a v2 event to fields of its operation, one letter each: i id; a b c the elements of `a`; n
+ * name; v value; N new_stack; S stack; . none. NULL: the event is not copied. */
 extern const char *const v2_arguments[256];
 
 #endif

@@ -1,13 +1,13 @@
-/* standout.c - what stands out in a trace, in a line
+/* standout.c - one line about what stands out in a trace
  *
- * What comes first is what spoils everything else: events were lost; the world was stopped for long; goroutines waited
- * for procs longer than they ran. Otherwise it is what the busiest function of the program waited for most. The longest
- * wait for a proc is added in any case. */
+ * First comes what makes everything else unreliable or unimportant: events were lost, the world was stopped for long,
+ * or goroutines waited for procs longer than they ran. Otherwise it is what the program's busiest function waited for
+ * most. The longest wait for a proc is always added. */
 
 #include "tables.h"
 
-#define PAUSED 0.02  /* a share of the time that is worth a word */
-#define LONG 1000000 /* nanoseconds: of a wait for a proc */
+#define PAUSED 0.02  /* a share of the time that is worth reporting */
+#define LONG 1000000 /* nanoseconds: a long wait for a proc */
 
 static void time_text(int64_t time, char text[32]) {
   if (time >= 1000000000) snprintf(text, 32, "%.3f s", (double)time / 1e9);
@@ -17,7 +17,7 @@ static void time_text(int64_t time, char text[32]) {
 
 static int name_size(pool_text name) { return name.size < 160 ? (int)name.size : 160; }
 
-/* The function that ran most, of those that are not the runtime's. */
+/* The function that ran most, apart from the runtime's. */
 static const group *busiest(const summary *sum) {
   const group *g, *best = NULL;
   for (g = sum->functions.list; g; g = g->next) {

@@ -1,19 +1,18 @@
 /* symbolize.c - gotrace symbolize: functions, lines and inlined callers from debug information
  *
- * The tracer names a function by its module's symbols. What only debug information tells comes from llvm-symbolizer or
- * addr2line: one process for each module, which gets all addresses at once. Only the tables of stacks and strings are
- * written anew; every other byte stays as it is.
+ * The tracer names a function by the symbols of its module. What only debug information tells comes from
+ * llvm-symbolizer or addr2line: one process per module, which gets all addresses at once. Only the tables of stacks and
+ * strings are rewritten; every other byte stays as it is.
  *
- * Some distributions strip programs but leave them a small table of symbols, compressed in the section .gnu_debugdata.
- * Where the tracer found no name, that table is looked into (built with liblzma).
+ * Some distributions strip programs but leave them a small symbol table, compressed in the section .gnu_debugdata. It
+ * is used where the tracer found no name (if built with liblzma).
  *
  * A trace contains, among its strings, "gotrace.module BASE LOW-HIGH BUILD-ID PATH" for each module. A file is used
- * only if it has the same build id and addresses. Frames that have a line are left alone, so that nothing changes if
- * the command is repeated. Symbolize a trace before you cut or convert it: these commands keep only the strings
- * that events refer to.
+ * only if its build id and addresses match. Frames that have a line are left alone, so repeating the command changes
+ * nothing. Symbolize a trace before you cut or convert it: those commands keep only the strings that events refer to.
  *
- * Frames of inlined functions come before that of the function that contains them. Go's profiles identify a frame by
- * its pc, so each has a pc of its own: the address of the frame, with the depth of the inlining in the highest byte. */
+ * Frames of inlined functions precede the frame of the function that contains them. Go's profiles identify a frame by
+ * its pc, so each gets its own: the address of the frame, with the inlining depth in the highest byte. */
 
 #include "tool.h"
 
@@ -52,7 +51,7 @@ typedef struct module {
   text description; /* as in the trace */
   uint64_t base, low, high;
   char *id, *path;
-  bool separate;      /* the symbols are from a file with debug information only */
+  bool separate;      /* symbols are from a file with debug information only */
   map places;         /* from a pc to its address */
   elf_symbols *small; /* of .gnu_debugdata; NULL: none */
   address **addresses;
@@ -69,10 +68,10 @@ typedef struct tables {
 } tables;
 
 typedef struct added_string {
-  struct added_string *next; /* of the same hash */
+  struct added_string *next; /* with the same hash */
   text text;
-  uint64_t id;    /* of a string that was added to the trace */
-  text demangled; /* of a mangled name */
+  uint64_t id;    /* if it was added to the trace */
+  text demangled; /* if `text` is a mangled name */
 } added_string;
 
 typedef struct symbolizer {
@@ -100,7 +99,7 @@ static bool is_there(const char *name) {
   return false;
 }
 
-/* Runs a program with a file as its input; its output is added to `result`. */
+/* Runs a program with a file as its input, and appends its output to `result`. */
 static bool run_program(char *const *words, FILE *file, bytes *result) {
   int ends[2], status = 0;
   pid_t child;
@@ -134,7 +133,7 @@ static FILE *temporary_file(void) {
   return file;
 }
 
-/* The next line of an output, without its end; false: none. */
+/* The next line of an output, without the newline; false: none. */
 static bool next_line(const bytes *answers, size_t *at, text *line) {
   const char *begin = (const char *)answers->data + *at, *end;
   if (*at >= answers->size) return false;
@@ -226,18 +225,18 @@ static bool is_address(text line) {
   return true;
 }
 
-/* "FILE:LINE", perhaps with a remark in parentheses; "??" is unknown. */
+/* "FILE:LINE", perhaps with a remark in parentheses. "??" means unknown. */
 static void parse_place(text line, source_frame *frame) {
   const char *end = line.data + line.size, *colon = end;
   while (colon > line.data && *colon != ':') colon--;
   if (*colon != ':' || line.size >= 4096) return;
-  frame->line = strtoull(colon + 1, NULL, 10); /* the output ends with a NUL */
+  frame->line = strtoull(colon + 1, NULL, 10); /* a NUL follows the output */
   line.size = (size_t)(colon - line.data);
   if (!frame->line || text_is(line, "??")) frame->line = 0;
   else frame->file = copy_text(line.data, line.size);
 }
 
-/* Takes the results: for each address the address itself, then two lines for each function, innermost first. */
+/* Parses the answers: each address, then two lines per function, innermost first. */
 static void take_places(module *m, bytes *answers) {
   size_t at = 0, i = 0;
   text line;
@@ -261,7 +260,7 @@ static void take_places(module *m, bytes *answers) {
   }
 }
 
-/* Whether a file has the contents that were traced. */
+/* Whether a file is the one that was traced, by its build id and, if `whole`, its addresses. */
 static bool is_traced(const module *m, const char *path, bool whole, char *id) {
   uint64_t low, high;
   if (!elf_describe(path, id, &low, &high)) return false;
@@ -269,7 +268,7 @@ static bool is_traced(const module *m, const char *path, bool whole, char *id) {
   return !whole || (low == m->low - m->base && high == m->high - m->base);
 }
 
-/* Reads the table of symbols that stripped files of some distributions have. */
+/* Reads the small symbol table that some distributions leave in stripped files. */
 static void read_small_table(module *m) {
 #ifdef HAVE_LZMA
   bytes packed = {0}, image = {0};
@@ -295,7 +294,7 @@ static void read_small_table(module *m) {
 #endif
 }
 
-/* The name of an address in that table; NULL: none. */
+/* The name for an address in that table; NULL: none. */
 static const char *small_name(const module *m, uint64_t pc) {
   return m->small ? elf_function(m->small, pc - 1 - m->base) : NULL;
 }
@@ -386,7 +385,7 @@ static text demangled(const symbolizer *s, text name) {
   return a && a->demangled.size ? a->demangled : name;
 }
 
-/* Finds out all that can be known of a module's addresses. */
+/* Looks up everything that can be known about a module's addresses. */
 static void look_up(symbolizer *s, module *m) {
   size_t i;
   ask_debugger(m);
@@ -431,7 +430,7 @@ static address *address_of(const tables *t, const frame *f, module **m) {
   return *m ? map_get(&(*m)->places, f->pc) : NULL;
 }
 
-/* First look at a stack: which addresses and names are asked for. `c` is behind the stack's id. */
+/* First pass over a stack: collects addresses and names to look up. `c` is after the stack's id. */
 static void look_at_stack(symbolizer *s, const tables *t, cursor *c) {
   uint64_t count = take_number(c);
   for (; count; count--) {
@@ -452,7 +451,7 @@ static void write_string(const symbolizer *s, bytes *b, uint64_t id, text string
   put_data(b, string.data, string.size);
 }
 
-/* The id of a string in a generation, to which it is added unless it was before. */
+/* The id of a string in a generation's table; adds it if necessary. */
 static uint64_t string_id(symbolizer *s, tables *t, text string) {
   added_string *a;
   string.size = cut_size(string.data, string.size);
@@ -472,14 +471,14 @@ static void put_frame(bytes *b, uint64_t pc, uint64_t function, uint64_t file, u
   put_number(b, line);
 }
 
-/* A function that has no symbol, as the tracer names it: "pigz!0x11240", "pigz+0x11250". */
+/* Whether this is how the tracer names a function without a symbol: "pigz!0x11240", "pigz+0x11250". */
 static bool is_nameless(text name) {
   size_t i = name.size;
   while (i > 0 && name.data[i - 1] != '!' && name.data[i - 1] != '+') i--;
   return i > 0 && name.size - i > 2 && memcmp(name.data + i, "0x", 2) == 0;
 }
 
-/* Writes what a frame becomes; returns how many frames that are. */
+/* Writes the frames that replace a frame; returns their number. */
 static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, uint32_t room) {
   text old = string_of(t, f->function), name = demangled(s, old);
   module *m;
@@ -487,7 +486,7 @@ static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, 
   const source_frame *last = a && a->count ? &a->frames[a->count - 1] : NULL;
   uint64_t function = f->function;
   uint32_t i;
-  if (!last || !last->line || !last->function.size) { /* a symbol's name at most, which may be that of a neighbour */
+  if (!last || !last->line || !last->function.size) { /* only a symbol's name, which may be a neighbour's */
     const char *symbol = m && is_nameless(old) ? small_name(m, f->pc) : NULL;
     if (last && m->separate && last->function.size) name = last->function;
     else if (symbol) name = demangled(s, (text){symbol, strlen(symbol)});
@@ -522,7 +521,7 @@ static void write_stack(symbolizer *s, tables *t, uint64_t id, cursor *c) {
       count += added;
     }
   }
-  if (count >= GOTRACE_STACK_SIZE && !s->v2) { /* how many fitted */
+  if (count >= GOTRACE_STACK_SIZE && !s->v2) { /* count those that fitted */
     cursor written = {frames.data, frames.data + frames.size};
     for (count = 0; written.at < written.end; count++) take_frame(&written);
   }
@@ -548,7 +547,8 @@ static void take_string(symbolizer *s, tables *t, uint64_t id, const char *data,
   t->modules[t->count++] = m;
 }
 
-/* The strings and modules, then the stacks' addresses: `stacks`. The events of tables are the same in both families. */
+/* Collects strings and modules or, with `stacks`, the stacks' addresses. The events of tables are the same in both
+ * families. */
 static void look(symbolizer *s, input *in, bool stacks) {
   gotrace_event e;
   gotrace_decoder_info info;
@@ -608,7 +608,7 @@ static void write_batch(output *out, const uint64_t *head, bytes *table) {
   table->size = 0;
 }
 
-/* The strings that were added, as many batches as they need. */
+/* Writes the added strings, in as many batches as they need. */
 static void write_strings(symbolizer *s, output *out, const uint64_t *head) {
   cursor c = {s->strings.data, s->strings.data + s->strings.size};
   bytes table = {0};

@@ -1,4 +1,4 @@
-/* tables.c - what info found, as tables of named fields: see tables.h */
+/* tables.c - the results of info as tables of named fields: see tables.h */
 
 #include "tables.h"
 
@@ -11,10 +11,10 @@ typedef struct writing {
   unsigned how;
   const char *file, *table;
   pool_text name, reason; /* of the row, for CSV */
-  bool rows, fields;      /* the table has a row, the row a field */
+  bool rows, fields;      /* the table has a row; the row has a field */
 } writing;
 
-/* In the form of JSON, or of CSV, where a quotation mark is doubled. */
+/* Quotes a text for JSON, or for CSV, which doubles quotation marks. */
 static void put_text(writing *w, pool_text text) {
   output out = {0};
   uint32_t i;

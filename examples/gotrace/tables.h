@@ -1,27 +1,32 @@
-/* tables.h - what info found, as tables of named fields
+/* tables.h - the results of info as tables of named fields
  *
  * With --json each file is one line, an object: {"trace": {...}, "functions": [{...}, ...], ...}. With --csv there is a
- * line for each value: file,table,name,reason,field,value; the first line has these words. Times are nanoseconds, as
- * integers; moments count from the first event, those of the wall clock are the strings of RFC 3339. The tables:
+ * line for each value: file,table,name,reason,field,value; the first line has these words. Times are integers, in
+ * nanoseconds. Moments count from the first event. The tables:
  *
  *     trace       format ("1.27"), family (1, 2), complete (whether the trace has no error), duration, events,
- *                 generations, gomaxprocs, wall_begin (absent if unknown), stands_out, a text
+ *                 generations, gomaxprocs, stands_out (a text)
  *     functions   goroutines by the function they began with: count; running, runnable, syscall, syscall_blocked,
- *                 blocked, the times in all; of single stretches running_*, runnable_*, syscall_*
- *     function_reasons  function and reason: their waits, blocked_*
+ *                 blocked (total times); of single stretches running_*, runnable_*, syscall_*
+ *     function_reasons  by function and reason, its waits: blocked_*
  *     reasons     waits by reason: blocked_*
  *     tasks       by name: count, complete, latency_* of the complete ones; running, runnable, syscall,
- * syscall_blocked, blocked: what their goroutines did task_reasons    task and reason: blocked regions     by name:
- * count, duration_*; running, ..., blocked region_reasons  region and reason: blocked collector   collections_*,
- * pauses_*; share_paused, share_collecting of the duration pauses      stopped worlds by reason: pauses_* utilization
- * window, minimum: the least share of procs that the program had in any such window procs, threads  id, running,
- * syscall: what goroutines did there latencies   the longest waits for a proc: waited, since, goroutine, function kinds
- * events in the file by kind: count losses      what the tracer says it dropped: message
+ *                 syscall_blocked, blocked: what their goroutines did
+ *     task_reasons    by task and reason: blocked
+ *     regions     by name: count, duration_*; running, ..., blocked
+ *     region_reasons  by region and reason: blocked
+ *     collector   collections_*, pauses_*; share_paused, share_collecting of the duration
+ *     pauses      stop-the-worlds by reason: pauses_*
+ *     utilization window, minimum: the least share of procs that the program had in any window of that length
+ *     procs, threads  id, running, syscall: what goroutines did there
+ *     latencies   the longest waits for a proc: waited, since, goroutine, function
+ *     kinds       events in the file, by kind: count
+ *     losses      losses that the tracer reports: message
  *
  * _* stands for _count, _total, _average, _p50, _p90, _p99, _longest, and, of the longest, _longest_at and
- * _longest_goroutine (tasks: its id). Percentiles are exact for up to 24 values, else at most 0.4 % off. A name that is
- * not known is "". With --histogram these fields have another, _histogram: pairs of a duration and how many were
- * shorter than that, and not shorter than the one before. With --details there are also
+ * _longest_goroutine (tasks: the task's id). Percentiles are exact for up to 24 values, otherwise at most 0.4 % off. An
+ * unknown name is "". With --histogram these fields have one more, _histogram: pairs of a duration and the number of
+ * durations below it that are not below the previous pair's. With --details there are also
  *
  *     goroutines  id, function, created, started, ended (absent: not), running, runnable, syscall, syscall_blocked,
  *                 blocked: an object of times by reason
@@ -35,7 +40,7 @@
 
 enum { TABLES_JSON = 1, TABLES_CSV, TABLES_HISTOGRAM = 4 };
 
-/* Collects --details. `base`: from which moments count is taken from the summary. */
+/* Collects the tables of --details. */
 typedef struct detail_tables {
   details d;
   bytes goroutines, regions, tasks;
@@ -44,11 +49,11 @@ typedef struct detail_tables {
 } detail_tables;
 void detail_tables_begin(detail_tables *t, unsigned how, const char *file);
 
-/* Prints everything about a file. */
+/* Prints all tables of a file. */
 void print_tables(output *out, summary *sum, unsigned how, const char *file, bool complete, detail_tables *each);
 void print_csv_head(output *out);
 
-/* What stands out, in a line: standout.c. */
+/* One line about what stands out: standout.c. */
 void stands_out(const summary *sum, char *text, size_t size);
 
 #endif

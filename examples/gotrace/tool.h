@@ -26,7 +26,7 @@
 
 typedef unsigned long long ull;
 
-#define RARE __attribute__((noinline, cold)) /* out of the way of its caller, which is called for every event */
+#define RARE __attribute__((noinline, cold)) /* keeps rare code out of a caller that runs for every event */
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -43,7 +43,7 @@ extern struct program {
 __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *format, ...);
 void remove_on_signals(void);
 
-/* Prints a message; the file's name comes first. */
+/* Prints a message, preceded by the file's name. */
 __attribute__((format(printf, 1, 2))) void report(const char *format, ...);
 __attribute__((format(printf, 1, 0))) void report_list(const char *format, va_list arguments);
 void erase_progress(void);
@@ -74,32 +74,32 @@ static inline int64_t between(int64_t from, int64_t to) {
 
 /* --------------------------------------------------------------------------------------------------- library.c ---- */
 
-/* Makes this run's hashes differ from those of other runs. Call it once, before anything is hashed. */
+/* Seeds the hashes differently in each run. Call it once, before anything is hashed. */
 void seed_hashes(void);
 uint64_t hash_of(const void *data, size_t size);
 
-/* Appends a number in base 128 and returns the end, at most GOTRACE_BYTES_PER_NUMBER bytes later. */
+/* Appends a number in base 128 and returns the new end, at most GOTRACE_BYTES_PER_NUMBER bytes later. */
 uint8_t *encode_number(uint8_t *at, uint64_t value);
 
-/* How many bytes of a text a trace may contain: at most GOTRACE_MAX_STRING_SIZE, without splitting a UTF-8 sequence. */
+/* How many bytes of a text fit into a trace: at most GOTRACE_MAX_STRING_SIZE, without splitting a UTF-8 sequence. */
 size_t cut_size(const char *text, size_t size);
 
 #define ELF_ID_TEXT 129 /* most bytes of a build id as text */
 
-/* Gives each string of the decoder's current tables. */
+/* Calls `take` for each string of the decoder's current tables. */
 void each_string(const gotrace_decoder *decoder, void (*take)(void *context, const char *data, size_t size),
                  void *context);
 
-/* The build id of an ELF file in base 16, "-" if it has none, and the lowest address of its segments and the end of the
- * highest. False: no such file of this processor's word size. */
+/* The build id of an ELF file in base 16 ("-" if it has none), and the lowest and highest address of its segments (the
+ * latter exclusive). False: not an ELF file of this processor's word size. */
 bool elf_describe(const char *path, char id[ELF_ID_TEXT], uint64_t *low, uint64_t *high);
 
-/* Appends the contents of an ELF file's section; false: none of that name. */
+/* Appends the contents of an ELF file's section; false: no section of that name. */
 struct bytes;
 bool elf_section(const char *path, const char *name, struct bytes *contents);
 
-/* The functions of an ELF file in memory, which may be damaged; NULL: no such file. elf_function: the name of the one
- * that contains an address, NULL: none. */
+/* The functions of an ELF image in memory, which may be damaged; NULL: not an ELF file. elf_function: the name of the
+ * function that contains an address; NULL: none. */
 typedef struct elf_symbols elf_symbols;
 elf_symbols *elf_symbols_of(const struct bytes *image);
 const char *elf_function(const elf_symbols *symbols, uint64_t address);
@@ -115,13 +115,13 @@ typedef struct map {
   uint64_t fresh; /* where fresh_id() continues */
 } map;
 
-void *map_get(const map *m, uint64_t key); /* NULL: not there */
+void *map_get(const map *m, uint64_t key); /* NULL: not found */
 void map_put(map *m, uint64_t key, void *value);
 void map_free(map *m);
 
 /* ---------------------------------------------------------------------------------------------------- output.c ---- */
 
-typedef struct bytes { /* a growing sequence */
+typedef struct bytes { /* a growable byte array */
   uint8_t *data;
   size_t size, capacity;
 } bytes;
@@ -131,27 +131,27 @@ void put_data(bytes *b, const void *data, size_t size);
 void put_byte(bytes *b, unsigned value);
 void put_number(bytes *b, uint64_t value); /* base 128 */
 
-/* Where a command writes. Output is collected in `block`; call output_check() now and then. */
+/* Where a command writes. Output collects in `block`; call output_check() now and then to write it. */
 typedef struct output {
   bytes block;
   FILE *file;
-  FILE *into;       /* gets the contents of `file` at the end; NULL: `file` is renamed to `target` */
+  FILE *into;       /* receives the contents of `file` at the end; NULL: `file` is renamed to `target` */
   const char *path; /* NULL: standard output */
-  char *target;     /* `path`, or where it leads as a link */
+  char *target;     /* `path` with links resolved */
   mode_t mode;      /* permissions of the file */
 } output;
 
 /* Standard output, written as it comes. */
 void output_direct(output *out);
 
-/* A file that gets its name, or a device, pipe or standard output (NULL) that gets the contents, only in
- * output_close(). */
+/* Opens a result that appears only in output_close(): a file gets its name there; a device, pipe or standard output
+ * (NULL) gets the contents there. */
 void output_open(output *out, const char *path);
 void output_check(output *out); /* writes the block if it is large */
 void output_flush(output *out);
 void output_close(output *out);
 
-/* Fails if the trace that was written would not open. */
+/* Fails if the written trace would not open. */
 void output_verify(output *out);
 
 __attribute__((format(printf, 2, 3))) void print(output *out, const char *format, ...); /* less than 512 bytes */
@@ -161,7 +161,7 @@ void put_signed(output *out, int64_t value);
 void put_visible(output *out, const char *data, size_t size); /* without control characters */
 void put_quoted(output *out, const char *data, size_t size);  /* as JSON */
 
-/* '?' for a control character, which could move the terminal's cursor or forge a line; else the byte. */
+/* '?' for control characters, which could move the terminal's cursor or forge a line; else the byte itself. */
 int visible(unsigned char byte);
 
 /* ----------------------------------------------------------------------------------------------------- input.c ---- */
@@ -169,40 +169,40 @@ int visible(unsigned char byte);
 typedef struct input {
   const char *path;
   void *mapped;     /* NULL: the file is read */
-  uint64_t dropped; /* up to here its pages were given back */
+  uint64_t dropped; /* pages before this offset were released */
   size_t size;
   int fd;
-  bytes copy;   /* of a pipe that is decoded more than once */
-  int64_t from; /* decoding may skip what is earlier, in nanoseconds since the first event */
+  bytes copy;   /* copy of a pipe that is decoded more than once */
+  int64_t from; /* decoding may skip what is earlier: nanoseconds since the first event */
   gotrace_decoder *decoder;
-  double next_progress; /* when the progress line changes */
-  double done, share;   /* parts of the whole work: before this reading of the trace, and this reading */
+  double next_progress; /* when to change the progress line */
+  double done, share;   /* parts of the whole work: done before this pass over the trace, and this pass */
   bool first_look;      /* see input_first_look() */
-  double shown;         /* part of the whole work that the terminal shows: it only grows */
+  double shown;         /* part of the whole work that the terminal shows; never decreases */
   uint64_t events;
-  const gotrace_event *batch[64]; /* of input_take() */
+  const gotrace_event *batch[64]; /* for input_take() */
   size_t batch_size, taken;
 } input;
 
-/* Opens a trace; false after a message. `again`: it will be decoded more than once. */
+/* Opens a trace; false: a message was printed. `again`: it will be decoded more than once. */
 bool input_open(input *in, const char *path, bool again);
 
-/* A trace in an open file, which stays the caller's. */
+/* Uses a trace in an open file, which remains the caller's. */
 void input_of_file(input *in, const char *name, int fd);
 
-/* From now on decoding skips what is earlier than the range, if it can: nanoseconds since the first event. It may
- * decode the range once. */
+/* Restricts decoding to a range, in nanoseconds since the first event: from now on earlier generations are skipped if
+ * possible. May decode the range once. */
 void input_range(input *in, int64_t from, int64_t until);
 
-/* Starts to decode from the beginning; then the next event. Results as of gotrace_decoder_open and
+/* Starts to decode from the beginning; input_next() then gives the events. Results as of gotrace_decoder_open and
  * gotrace_decoder_next. */
 gotrace_result input_decode(input *in, bool raw);
 
-/* For the progress line, before input_decode(): this reading of the trace is at most half of the work that is left. */
+/* For the progress line. Call it before input_decode(): this pass over the trace is at most half of the work left. */
 void input_first_look(input *in);
 void input_progress(input *in, uint64_t offset); /* of the last event */
 
-/* Notes that events were taken, up to one at an offset. */
+/* Counts events that were taken, the last one at an offset. */
 static inline void input_count(input *in, size_t count, uint64_t offset) {
   in->events += count;
   if ((in->events & 0xffff) < count) input_progress(in, offset);
@@ -214,7 +214,7 @@ static inline gotrace_result input_next(input *in, gotrace_event *event) {
   return result;
 }
 
-/* The same without copying the event, for loops that take many: valid until the next call. */
+/* The same without copying the event, for busy loops. The event is valid until the next call. */
 static inline gotrace_result input_take(input *in, const gotrace_event **event) {
   if (in->taken == in->batch_size) {
     gotrace_result result;
@@ -228,26 +228,26 @@ static inline gotrace_result input_take(input *in, const gotrace_event **event) 
   return GOTRACE_OK;
 }
 
-/* What to do with the generations of a trace; other traces are a single one. */
+/* How to process the generations of a trace. A trace without generations counts as one. */
 typedef struct generations {
   void *context;
-  /* Reads the next generation, or what remains, in the decoder of the whole trace. The result is that of the last
-   * gotrace_decoder_next. */
+  /* Reads the next generation, or the rest of the trace, from the decoder of the whole trace. The result is that of the
+   * last gotrace_decoder_next. */
   gotrace_result (*whole)(void *context, input *in);
-  /* Reads a part to its end, on any thread, and makes something of it. */
+  /* Reads a part to its end, on any thread, and returns what it found. */
   void *(*part)(void *context, gotrace_decoder *part);
-  /* In the order of the generations, on the thread of `whole`: whether that fits what was read before, and if the
-   * decoders also join, takes it. Otherwise the generation comes as a whole. */
+  /* Called in the order of the generations, on the thread of `whole`. `fits`: whether the result fits what was read
+   * before. If so, and if the decoders can be joined, `join` takes it. Otherwise `whole` reads the generation. */
   bool (*fits)(void *context, const void *made);
   void (*join)(void *context, void *made);
   void (*drop)(void *made);
 } generations;
 
-/* Reads what is left, after input_decode(): on `jobs` threads where that is possible (parallel.c). Returns the last
- * result of `whole`, which is the same for any number. */
+/* After input_decode(), reads the rest, on `jobs` threads where possible (parallel.c). Returns the last result of
+ * `whole`, which does not depend on `jobs`. */
 gotrace_result input_finish(input *in, unsigned jobs, const generations *to);
 
-/* What is wrong with the trace, with offset and event. */
+/* Describes what is wrong with the trace, with offset and event. */
 const char *input_error(const input *in);
 void input_close(input *in);
 
@@ -262,8 +262,8 @@ typedef struct settings {
   int format;              /* 0: the input's */
   uint32_t jobs;           /* threads that decode; 0: one per processor */
   bool wire, json, partial, chrome, perfetto, folded, open, csv, histogram, details;
-  const char *profile;   /* the kind, as in "cpu" */
-  const char *task, *go; /* whose path; ids or names */
+  const char *profile;   /* a kind, such as "cpu" */
+  const char *task, *go; /* whose path: ids or names */
   /* record */
   uint64_t limit;       /* bytes; 0: none */
   uint32_t stacks;      /* RECORD_STACKS_... of board.h */
@@ -286,14 +286,14 @@ int command_record(char **words, int count, const settings *set); /* the program
 int command_symbolize(const char *path, const settings *set);
 int command_view(const char *path, const settings *set);
 
-/* The first part of what info prints, on standard error. */
+/* The first part of what info prints, to standard error. */
 void info_summary(const char *path);
 
-/* Writes a trace with the functions, lines and inlined callers that debug information knows to a file, which may be the
- * same; NULL: standard output. Returns the program's exit status, like a command. */
+/* Copies a trace to a file, with the functions, lines and inlined callers that debug information knows. The file may be
+ * the same; NULL: standard output. Returns the program's exit status, like a command. */
 int symbolize_file(const char *path, const char *result);
 
-/* The format with a name like "1.23", if the tool writes it, else 0. */
+/* The format with a name like "1.23"; 0 if the tool does not write it. */
 int parse_written_format(const char *name);
 
 #endif

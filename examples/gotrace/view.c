@@ -1,17 +1,17 @@
 /* view.c - gotrace view: a page that shows the trace
  *
- * A consumer: stretches of goroutines become slices of the goroutine's row, and while it runs also of its proc's and
- * its thread's. Regions are rows below their goroutine, one for each depth; tasks share rows, by name, as they do not
- * overlap. Slices go to view_levels.c, and never come back; what is kept here is small: rows, what slices are about,
+ * A consumer. Stretches of goroutines become slices of the goroutine's row; while it runs, also of its proc's and its
+ * thread's row. Regions are rows below their goroutine, one for each depth. Tasks of the same name share rows as long
+ * as they do not overlap. Slices go straight to view_levels.c. What stays here is small: rows, details of slices,
  * marks, counters, totals for the summary.
  *
  *     view_levels.c   slices at all levels of detail, compressed
  *     view_page.c     the page
  *     view/           its script and style
  *
- * `what` of a slice is the place of its detail for goroutines, the text of its name for regions and stopped worlds, the
- * low half of the task's id for tasks. `who` is, if it is known, who ended a wait, the goroutine on a proc or thread,
- * the proc of a running goroutine, or a region's task (1 + its place); of a task it is the high half of its id. */
+ * `what` of a slice: for goroutines the index of its detail, for regions and stopped worlds the text of the name, for
+ * tasks the low half of the id. `who`, 0 if unknown: of a wait the waker, on a proc or thread the goroutine, of a
+ * running goroutine its proc, of a region 1 + the index of its task, of a task the high half of its id. */
 
 #include "view.h"
 
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define MOST_MARKS 200000
-#define MOST_TASKS 200000 /* whose parts the page knows */
+#define MOST_TASKS 200000 /* for which the page knows the parent */
 #define MOST_SAMPLES 16384
 
 /* -------------------------------------------------------------------------------------------------------- rows ---- */
@@ -46,13 +46,13 @@ static levels *levels_of(view *v, const row *r) {
   return r->kind == LANE_GO || r->kind == LANE_REGION || r->kind == LANE_TASK ? &v->many : &v->few;
 }
 
-/* `place` counts from 1. */
+/* `place`: 1 + the row. */
 static void add_slice(view *v, uint32_t place, int64_t begin, int64_t end, unsigned colour, uint32_t what,
                       uint32_t who) {
   slice s = {between(v->c.base, begin), between(v->c.base, end), colour, what, who};
   row *r = &v->rows[place - 1];
   if (!r->lane) return;
-  if (s.begin < r->end) s.begin = r->end; /* times of a hostile trace */
+  if (s.begin < r->end) s.begin = r->end; /* a hostile trace may have any times */
   if (s.end < s.begin) return;
   if (r->begin < 0) r->begin = s.begin;
   r->end = s.end;
@@ -113,7 +113,7 @@ static uint32_t detail_of(view *v, unsigned status, uint32_t reason, uint32_t st
 }
 
 static unsigned bucket_of(uint64_t value) {
-  unsigned power = value < 8 ? 0 : 61 - (unsigned)__builtin_clzll(value); /* so that three bits remain */
+  unsigned power = value < 8 ? 0 : 61 - (unsigned)__builtin_clzll(value); /* leaves three bits of the value */
   unsigned bucket = power ? power * 4 + (unsigned)(value >> power) : (unsigned)value;
   return bucket < BUCKETS ? bucket : BUCKETS - 1;
 }
@@ -189,8 +189,8 @@ static void view_stretch(consumer *c, const stretch *part) {
 
 /* ---------------------------------------------------------------------------------------------------- counters ---- */
 
-/* Keeps what the counters are from a time on. Halves the resolution when there are too many samples: of each pair the
- * greater values remain. */
+/* Records the counters at a time. Two samples closer than sample_step become one, with the greater values. When there
+ * are too many samples, the step is doubled. */
 static void sample_counters(view *v, int64_t time) {
   sample *last = v->sample_count ? &v->samples[v->sample_count - 1] : NULL;
   unsigned i;
@@ -218,7 +218,7 @@ static void sample_counters(view *v, int64_t time) {
   v->samples[v->sample_count++] = v->now;
 }
 
-/* How many goroutines have a status: where it is counted; COUNTERS: nowhere. */
+/* The counter of the goroutines with this status; COUNTERS: none. */
 static unsigned counter_of(unsigned status) {
   return status == GO_RUNNING    ? COUNT_RUNNING
          : status == GO_RUNNABLE ? COUNT_RUNNABLE
@@ -232,7 +232,7 @@ static void count_change(view *v, unsigned from, unsigned to) {
   if (to < COUNTERS) v->now.values[to]++;
 }
 
-/* What an operation will do to the counters. */
+/* Updates the counters for an operation that is not yet applied. */
 static void count_op(view *v, const op *o, const goroutine *self) {
   const goroutine *g = world_go(v->c.w, o->id);
   unsigned own = self ? self->status : GO_NONE;
@@ -264,8 +264,7 @@ static void count_op(view *v, const op *o, const goroutine *self) {
   sample_counters(v, o->time);
 }
 
-/* ------------------------------------------------------------------------------------ regions, tasks, collector ----
- */
+/* ----------------------------------------------------------------------------------- regions, tasks, collector ---- */
 
 typedef struct region {
   uint32_t name, task;
@@ -274,7 +273,7 @@ typedef struct region {
 
 struct regions {
   region *open;
-  uint32_t *rows; /* by depth */
+  uint32_t *rows; /* 1 + a row, by depth */
   uint32_t depth, capacity, row_count;
 };
 
@@ -298,7 +297,7 @@ static void begin_region(view *v, goroutine *g, uint32_t name, uint32_t task, in
   r->open[r->depth++] = (region){name, task, time};
 }
 
-/* by_event: and not because the goroutine or the trace ends. */
+/* `by_event`: false if the goroutine or the trace ends. */
 static void end_region(view *v, goroutine *g, int64_t time, bool by_event) {
   struct regions *r = g->regions;
   const region *last;
@@ -322,18 +321,18 @@ static void end_regions(view *v, goroutine *g, int64_t time) {
 
 typedef struct task {
   uint64_t id;
-  uint32_t name, row, record; /* record: 1 + a place; 0: there were too many */
+  uint32_t name, row, record; /* record: 1 + an index; 0: there were too many */
   int64_t begin;
   bool open;
 } task;
 
-/* 1 + the place of a task's record; 0: none. */
+/* 1 + the index of a task's record; 0: none. */
 static uint32_t record_of(view *v, uint64_t id) {
   const task *t = id ? map_get(&v->tasks, id) : NULL;
   return t ? t->record : 0;
 }
 
-/* The rows of tasks with one name: each is free while no task is on it. */
+/* The rows for tasks of one name. A row is free while no task is on it. */
 typedef struct task_rows {
   uint32_t *free, *all;
   size_t count, capacity, all_count, all_capacity;
@@ -417,7 +416,7 @@ static void view_take(consumer *c, const op *o) {
     uint32_t parent = self ? row_of_go(v, self) : 0, place;
     of = go_record(c->w, o->id);
     if (of->status != GO_NONE) break;
-    of->entry = o->new_stack; /* for its name; apply() sets it again */
+    of->entry = o->new_stack; /* for the row's name; apply() sets it again */
     of->view_row = 0;
     place = row_of_go(v, of);
     v->rows[place - 1].parent = parent;
@@ -510,7 +509,7 @@ static void view_free(view *v) {
   free(v->samples);
 }
 
-/* Where the page goes if it is to be shown, and no name was given. */
+/* Where the page is written if it is to be opened and no name was given. */
 static const char *temporary_page(void) {
   const char *beside = getenv("TMPDIR");
   char *name;
@@ -554,7 +553,7 @@ int command_view(const char *path, const settings *set) {
   v.c.statuses = true;
   v.few.next = &v.many;
   v.many.next = &v.few;
-  v.few.limit = v.many.limit = PAGE_DATA - ((size_t)1 << 20); /* view_page() fits it to the size of the rest */
+  v.few.limit = v.many.limit = PAGE_DATA - ((size_t)1 << 20); /* view_page() adjusts it to the size of the rest */
   v.few.part = 35;
   v.many.part = 65;
   filter_open(&selection, set);

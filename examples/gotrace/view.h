@@ -1,4 +1,4 @@
-/* view.h - what gotrace view finds in a trace: see view.c */
+/* view.h - the data that gotrace view collects from a trace: see view.c */
 
 #ifndef VIEW_H
 #define VIEW_H
@@ -6,10 +6,10 @@
 #include "source.h"
 #include "view_levels.h"
 
-/* What a lane shows. The page (view/model.js) has the same list. */
+/* Kinds of lanes. The page (view/model.js) has the same list. */
 enum { LANE_PROC, LANE_THREAD, LANE_GO, LANE_REGION, LANE_TASK, LANE_GC, LANE_STW };
 
-/* Colours of slices; those of procs, threads, regions and tasks are made of the name instead. */
+/* Colours of slices. Those of procs, threads, regions and tasks are derived from the name instead. */
 enum { RUNNING, RUNNABLE, IN_SYSCALL, BLOCKED_SYNC, BLOCKED_NETWORK, BLOCKED_CHANNEL, SLEEPING, BLOCKED };
 
 typedef struct view_row { /* a lane */
@@ -18,32 +18,32 @@ typedef struct view_row { /* a lane */
   uint32_t kind, name; /* name: text */
   uint32_t parent;     /* 1 + another row: a region's goroutine, a goroutine's creator; 0: none */
   uint32_t stack;      /* where it was created */
-  uint32_t function;   /* of a goroutine: 1 + the place of its totals; 0: none yet */
-  int64_t begin, end;  /* of its first and last slice */
+  uint32_t function;   /* goroutine: 1 + the index of its function's totals; 0: none yet */
+  int64_t begin, end;  /* begin of its first slice, end of its last */
 } row;
 
-typedef struct detail { /* what a slice of a goroutine is */
+typedef struct detail { /* what slices of goroutines have in common */
   uint32_t colour, reason, stack;
-  uint64_t count, total, longest; /* of all such slices */
+  uint64_t count, total, longest; /* over all slices with this detail */
 } detail;
 
 typedef struct mark { /* a log or CPU sample */
   int64_t time;
   uint32_t row;         /* 1 + row; 0: none */
   uint32_t name, value; /* log: category and message; sample: 0 and a stack */
-  uint32_t task;        /* 1 + the place of a log's task; 0: none */
+  uint32_t task;        /* log: 1 + the index of its task; 0: none */
   bool log;
 } mark;
 
 typedef struct task_record {
   uint64_t id;
-  uint32_t parent; /* 1 + its place; 0: none */
+  uint32_t parent; /* 1 + the parent's index; 0: none */
   uint32_t row;
   int64_t begin, end;
 } task_record;
 
-/* Time by function, of all stretches, for the summary. */
-#define BUCKETS 160 /* of latencies: 4 for each power of 2 */
+/* Totals of all stretches by function, for the summary. */
+#define BUCKETS 160 /* of latencies: 4 per power of 2 */
 typedef struct totals {
   uint32_t name;
   uint64_t goroutines;
@@ -51,7 +51,7 @@ typedef struct totals {
   uint32_t latencies[COLOURS][BUCKETS];
 } totals;
 
-/* Times of regions, tasks, collections and stopped worlds, by name. */
+/* Totals of regions, tasks, collections and stopped worlds, by name. */
 typedef struct span_totals {
   uint32_t kind, name;
   uint64_t count, total, longest;
@@ -60,12 +60,12 @@ typedef struct span_totals {
 
 enum { COUNT_RUNNING, COUNT_RUNNABLE, COUNT_BLOCKED, COUNT_PROCS, COUNT_HEAP, COUNT_GOAL, COUNTERS };
 
-typedef struct sample { /* of the counters, since a time */
+typedef struct sample { /* the counters from a time on */
   int64_t time;
   uint64_t values[COUNTERS];
 } sample;
 
-typedef struct numbering { /* of those texts or stacks that the page needs, from 0 */
+typedef struct numbering { /* numbers from 0 for the texts or stacks that the page needs */
   map places;              /* to 1 + the number */
   uint32_t *all;
   size_t count, capacity;
@@ -82,11 +82,11 @@ typedef struct view {
   size_t row_count, row_capacity;
   detail *details;
   size_t detail_count, detail_capacity;
-  map detail_places; /* from status, reason and stack to 1 + a place */
+  map detail_places; /* from status, reason and stack to 1 + an index */
   struct known_detail {
     uint64_t key;
-    uint32_t place;      /* counted from 1 */
-  } known_details[1024]; /* those looked up last */
+    uint32_t place;      /* 1 + an index */
+  } known_details[1024]; /* a cache of recent look-ups */
   mark *marks;
   size_t mark_count, mark_capacity, marks_lost;
   totals *functions;
@@ -94,26 +94,26 @@ typedef struct view {
   map function_places;
   span_totals *spans;
   size_t span_count, span_capacity;
-  map span_places; /* from kind and name to 1 + a place */
+  map span_places; /* from kind and name to 1 + an index */
   task_record *task_records;
   size_t task_record_count, task_record_capacity, tasks_lost;
   sample *samples;
   size_t sample_count, sample_capacity;
-  int64_t sample_step; /* nanoseconds at least between two of them */
+  int64_t sample_step; /* minimum distance between two samples, in nanoseconds */
   sample now;
   uint32_t gc, stw;  /* 1 + their rows; 0: none yet */
-  uint32_t switcher; /* likewise: who switches to another goroutine now */
+  uint32_t switcher; /* 1 + the row of the goroutine that is switching to another one now; 0: none */
   int64_t gc_begin, stw_begin;
   uint32_t stw_reason;
-  map tasks, task_rows; /* by id; by name and place */
+  map tasks, task_rows; /* by id; by name and index */
   int64_t end;
-  unsigned coarsest; /* level of the whole in a narrow window */
+  unsigned coarsest; /* coarsest level that shows the whole trace in a narrow window */
 } view;
 
 #ifndef PAGE_SIZE
 #define PAGE_SIZE ((size_t)30 << 20)
 #endif
-#define PAGE_DATA (PAGE_SIZE / 4 * 3 - ((size_t)1 << 18)) /* base 64 adds a third; a part is for the script */
+#define PAGE_DATA (PAGE_SIZE / 4 * 3 - ((size_t)1 << 18)) /* base 64 adds a third; the rest is for the script */
 
 /* Writes the page. */
 void view_page(view *v, output *out, const char *name, int format, uint64_t events);

@@ -1,17 +1,18 @@
 /* view_levels.c - slices at all levels of detail, for gotrace view: see view_levels.h
  *
- * Each level is eight times as coarse as the one before. A slice is stored once, in the finest level in which it is as
- * long as a pixel. At level k the page draws the slices of level k and of all coarser ones, each exact; what is shorter
- * than a pixel it takes from the merged slices of level k: neighbours that together are not longer than a pixel, with
- * how many there are and the time of each colour. So what is drawn is exact down to a pixel, and the picture of a range
- * needs the chunks of that range only.
+ * Each level is eight times as coarse as the one before. A slice is stored once, in the coarsest level in which it is
+ * still at least as long as a pixel. At level k the page draws the slices of level k and of all coarser levels exactly.
+ * For shorter ones it draws the merged slices of level k: runs of neighbours that together are not longer than a pixel,
+ * with their count and the time of each colour. So the picture is exact down to a pixel, and a range needs only the
+ * chunks of that range.
  *
- * Merged slices go from level to level: those of one are the input of the next. A slice costs a few operations in all,
- * however many levels there are, and memory holds one open merged slice a lane and level. If the page gets too large,
- * the finest level is given up, again and again.
+ * The merged slices of one level are the input of the next. A slice costs a few operations in all, however many levels
+ * there are, and memory holds one open merged slice per lane and level. If the page gets too large, its finest level is
+ * dropped, repeatedly if needed.
  *
- * A third of the time is compression, so a thread of its own does it. A chunk's size counts, and its level may be given
- * up, when PACKED_LATER more chunks have come, whenever it was compressed: the page does not depend on the thread. */
+ * A third of the time is compression, so a separate thread does it. A chunk's size counts, and may cause a level to be
+ * dropped, only when PACKED_LATER more chunks have come, no matter when it was compressed: the page does not depend on
+ * the timing of the thread. */
 
 #include "view_levels.h"
 
@@ -24,21 +25,20 @@
 #define CHUNK_SIZE ((size_t)1 << 18) /* bytes before compression */
 #define PACKED_LATER 8               /* chunks */
 
-typedef struct open_slice { /* merged, so far */
+typedef struct open_slice { /* a merged slice that may still grow */
   int64_t begin, end;
   int64_t times[COLOURS];
   uint32_t count; /* 0: none */
-  slice only;     /* if count is 1 */
+  slice only;     /* the slice, if count is 1 */
 } open_slice;
 
 struct lane {
   uint32_t number;
-  unsigned finest;          /* with open slices; finer levels were given up */
+  unsigned finest;          /* finest level with an open slice; finer ones were dropped */
   open_slice *open[LEVELS]; /* NULL: not yet needed */
 };
 
-/* -------------------------------------------------------------------------------------------------- compression ----
- */
+/* ------------------------------------------------------------------------------------------------- compression ---- */
 
 #ifdef HAVE_ZLIB
 void compress_bytes(bytes *to, const bytes *from) {
@@ -47,7 +47,7 @@ void compress_bytes(bytes *to, const bytes *from) {
   to->size += size;
 }
 #else
-/* Blocks that are stored as they are; then the checksum that zlib's format ends with. */
+/* Without zlib: stored blocks, then the checksum that ends zlib's format. */
 void compress_bytes(bytes *to, const bytes *from) {
   uint32_t a = 1, b = 0;
   size_t at = 0, i;
@@ -66,14 +66,13 @@ void compress_bytes(bytes *to, const bytes *from) {
 }
 #endif
 
-/* ------------------------------------------------------------------------------------------------------- chunks ----
- */
+/* ------------------------------------------------------------------------------------------------------ chunks ---- */
 
 static struct stream *stream_of(levels *l, unsigned level, bool merged) {
   return merged ? &l->merged[level] : &l->own[level];
 }
 
-/* Leaves out the finest level. */
+/* Drops the finest level. */
 static void give_up_level(levels *l) {
   size_t i, kept = 0;
   for (i = 0; i < l->chunk_count; i++) {
@@ -109,8 +108,8 @@ unsigned coarsest_level(int64_t span) {
   return level;
 }
 
-/* Merged slices that no picture of the trace needs do not count, as levels_drop leaves them out. How long the trace
- * will be is not known yet, so that a level begins to count when the trace has become long enough for it. */
+/* Merged slices that no picture of the trace needs do not count, because levels_drop removes them. As the length of the
+ * trace is not known yet, a level begins to count when the trace has become long enough for it. */
 void levels_fit(levels *l) {
   for (;;) {
     levels *most = l, *other = l;
@@ -144,7 +143,7 @@ static struct packer {
   pthread_t thread;
   bool runs, over;
   job jobs[PACKED_LATER]; /* a ring */
-  uint64_t given, packed; /* with the lock */
+  uint64_t given, packed; /* protected by the lock */
   uint64_t taken;
 } packer = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -173,7 +172,7 @@ static void *run_packer(void *unused) {
   return unused;
 }
 
-/* Takes the oldest chunk, compressed. */
+/* Takes the oldest chunk from the ring, compressed. */
 static void take_packed(void) {
   job *j = &packer.jobs[packer.taken++ % PACKED_LATER];
   levels *l = j->of;
@@ -216,11 +215,11 @@ static void end_chunk(levels *l, unsigned level, bool merged) {
   struct stream *s = stream_of(l, level, merged);
   job *j;
   bytes raw;
-  if (s->count && packer.given - packer.taken == PACKED_LATER) take_packed(); /* may give up this level */
+  if (s->count && packer.given - packer.taken == PACKED_LATER) take_packed(); /* may drop this level */
   if (!s->count) return;
   if (!packer.given) packer.runs = processor_count() > 1 && pthread_create(&packer.thread, NULL, run_packer, NULL) == 0;
   j = &packer.jobs[packer.given % PACKED_LATER];
-  raw = j->raw; /* of a chunk that was taken: now the stream's */
+  raw = j->raw; /* of the chunk taken from this place; the stream reuses it */
   raw.size = 0;
   memset(j, 0, sizeof *j);
   j->of = l;
@@ -243,7 +242,7 @@ static void put_signed_number(bytes *b, int64_t value) {
   put_number(b, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
 }
 
-/* Begins a record: lane, end, length. Times are relative to the record before. */
+/* Begins a record: lane, end, length. Times are relative to the previous record. */
 static bytes *put_record(struct stream *s, const lane *of, int64_t begin, int64_t end) {
   if (!s->count++) s->begin = begin, s->end = end;
   if (begin < s->begin) s->begin = begin;
@@ -274,7 +273,7 @@ static void put_merged(levels *l, const lane *of, unsigned level, const open_sli
   b = put_record(s, of, from->begin, from->end);
   put_number(b, from->count);
   for (i = 0; i < COLOURS; i++) colours |= (from->times[i] > 0 ? 1u : 0u) << i;
-  if (!colours) colours = 1u << from->only.colour; /* no time at all */
+  if (!colours) colours = 1u << from->only.colour; /* it has no duration */
   put_byte(b, colours);
   for (i = 0; i < COLOURS; i++)
     if (colours >> i & 1) put_number(b, (uint64_t)from->times[i]);
@@ -282,8 +281,7 @@ static void put_merged(levels *l, const lane *of, unsigned level, const open_sli
   if (b->size >= CHUNK_SIZE) end_chunk(l, level, true);
 }
 
-/* -------------------------------------------------------------------------------------------------------- lanes ----
- */
+/* ------------------------------------------------------------------------------------------------------- lanes ---- */
 
 lane *lane_new(uint32_t number) {
   lane *of = resize(NULL, sizeof *of);
@@ -294,7 +292,7 @@ lane *lane_new(uint32_t number) {
 
 static void merge(levels *l, lane *of, unsigned level, const open_slice *add);
 
-/* Ends the open merged slice of a level; it becomes a part of the next level's. */
+/* Ends the open merged slice of a level, which then is merged into the next level. */
 static void close_open(levels *l, lane *of, unsigned level) {
   open_slice *o = of->open[level];
   if (!o || !o->count) return;
@@ -303,7 +301,7 @@ static void close_open(levels *l, lane *of, unsigned level) {
   o->count = 0;
 }
 
-/* Adds to the open merged slice of a level, if both together are not longer than a pixel; else begins another. */
+/* Adds to the open merged slice of a level if both together are not longer than a pixel; otherwise begins a new one. */
 static void merge(levels *l, lane *of, unsigned level, const open_slice *add) {
   open_slice *o = of->open[level];
   unsigned i;
@@ -321,7 +319,7 @@ static void merge(levels *l, lane *of, unsigned level, const open_slice *add) {
   for (i = 0; i < COLOURS; i++) o->times[i] += add->times[i];
 }
 
-/* Lets what is open in levels that were given up become a part of the first that is left. */
+/* Moves the open slices of dropped levels to the finest level that is left. */
 static void leave_given_up(levels *l, lane *of) {
   for (; of->finest < l->finest; of->finest++) {
     close_open(l, of, of->finest);
@@ -335,7 +333,7 @@ void lane_add(levels *l, lane *to, const slice *s) {
   unsigned level = 0, i;
   leave_given_up(l, to);
   while (level + 1 < LEVELS && length >= LEVEL_SIZE(level + 1)) level++;
-  for (i = to->finest; i <= level; i++) close_open(l, to, i); /* it separates what is before from what comes after */
+  for (i = to->finest; i <= level; i++) close_open(l, to, i); /* merged slices do not reach across it */
   put_own(l, to, level, s);
   if (level + 1 < to->finest) level = to->finest - 1;
   if (level + 1 < LEVELS) {

@@ -1,11 +1,11 @@
 /* view_page.c - the page that gotrace view writes: see view.c
  *
- * The page is one file: style, markup and script from view/, and the data, compressed and in base 64. What comes from
- * the trace is only ever within the data, so no name or message can end an element or begin a script. A policy in the
- * head allows the page's own script alone, and no access to a network.
+ * The page is one file: style, markup and script from view/, and the data, compressed and in base 64. Everything that
+ * comes from the trace is inside the data, so no name or message can close an element or begin a script. A policy in
+ * the head allows only the page's own script, and no network access.
  *
- * The table of contents of the data is JSON, with long lists of numbers. Its texts, stacks and rows are numbered anew
- * from 0. view/data.js reads it. */
+ * The table of contents of the data is JSON with long lists of numbers. Texts, stacks and rows get new numbers from 0.
+ * view/data.js reads it. */
 
 #include "view.h"
 
@@ -40,7 +40,7 @@ static void put_base64(output *out, const bytes *from) {
   }
 }
 
-/* An element with compressed data, which the page finds by its name. */
+/* An element with compressed data; the page finds it by its name. */
 static void put_element(output *out, const char *name, size_t number, const bytes *data) {
   print(out, "<script type=\"application/octet-stream\" id=\"%s%zu\">", name, number);
   put_base64(out, data);
@@ -50,9 +50,9 @@ static void put_element(output *out, const char *name, size_t number, const byte
 /* --------------------------------------------------------------------------------------------------- numbering ---- */
 
 typedef struct page {
-  output json; /* only its block */
+  output json; /* only its block is used */
   numbering *texts, *stacks;
-  bool first; /* of a list */
+  bool first; /* at the start of a list */
 } page;
 
 uint32_t number_of(numbering *n, uint32_t id) {
@@ -75,7 +75,7 @@ static void add_number(page *p, uint64_t value) {
   put_decimal(&p->json, value);
 }
 
-/* JavaScript's numbers have 53 bits. */
+/* JavaScript's numbers have 53 bits, so larger ids become strings. */
 static void add_id(page *p, uint64_t id) {
   if (id >> 53 == 0) {
     add_number(p, id);
@@ -179,8 +179,8 @@ static void put_spans(page *p, const view *v) {
   end_list(p);
 }
 
-/* For each function: name, goroutines, then for each colour count, total, longest and its latencies: the number of
- * buckets, and for each its number and count. */
+/* For each function: name and goroutines, then for each colour count, total, longest and the latencies: the number of
+ * buckets, and the number and count of each. */
 static void put_functions(page *p, const view *v) {
   size_t i;
   unsigned c;
@@ -222,7 +222,7 @@ static void put_chunks(page *p, const levels *l, unsigned class) {
   }
 }
 
-/* Stacks, each its number of frames and their numbers, and frames, each function, file and line. */
+/* Stacks, as a number of frames and their indices; then frames, as function, file and line. */
 static void put_stacks(page *p) {
   map places = {0};
   const pool_frame **frames = NULL;
@@ -305,8 +305,8 @@ void view_page(view *v, output *out, const char *name, int format, uint64_t even
   size_t i, room = v->few.limit;
   p.texts = &v->texts;
   p.stacks = &v->stacks;
-  /* The rest of the data takes what it needs, so that the slices may have to do with less. Their list is a part of the
-   * rest. */
+  /* The slices get the room that the other data leave. That data contains the list of the slices' chunks, so this
+   * repeats until both fit. */
   do {
     p.json.block.size = packed.size = 0;
     v->few.limit = v->many.limit = room;

@@ -1,7 +1,7 @@
 /* world.c - keeps the world: see world.h
  *
- * Changes of status go through go_status() and proc_status(), which keep three things consistent: a goroutine and its
- * thread point to each other, so do a proc and its thread, and each stretch is given when it ends. */
+ * All changes of status go through go_status() and proc_status(). They keep three invariants: a goroutine and its
+ * thread point to each other, so do a proc and its thread, and each stretch is reported when it ends. */
 
 #include "world.h"
 
@@ -38,7 +38,7 @@ void world_catch_up(world *w, goroutine *g, int64_t since, uint8_t status, uint6
   if (at) at->g = g;
 }
 
-/* A goroutine begins. Its id may have been used before. */
+/* Starts a goroutine. Its id may have been used before. */
 static void go_new(world *w, uint64_t id, int64_t time, uint8_t status, thread *m, uint32_t entry) {
   goroutine *g = go_record(w, id);
   if (g->status == GO_NONE) {
@@ -98,7 +98,7 @@ static void apply_proc(world *w, const op *o) {
   }
 }
 
-/* An operation that changes the goroutine that it names. */
+/* An operation that changes the goroutine it names. */
 static void apply_other(world *w, const op *o) {
   goroutine *g = world_go(w, o->id);
   switch (o->kind) {
@@ -122,7 +122,7 @@ static void apply_other(world *w, const op *o) {
   }
 }
 
-/* An operation that changes the goroutine that runs where it happens. */
+/* An operation that changes the goroutine running where it happens. */
 static void apply_own(world *w, const op *o) {
   thread *m = o->m;
   goroutine *g = m ? m->g : NULL;
@@ -161,7 +161,7 @@ static void apply_own(world *w, const op *o) {
   }
 }
 
-/* Makes room for as many near goroutines as there are. */
+/* Makes room for as many cached goroutines as there are. */
 static void widen_near_gos(world *w) {
   size_t count = w->near_gos ? 2 * (w->near_mask + 1) : NEAR_GOS;
   w->near_gos = resize(w->near_gos, count * sizeof *w->near_gos);

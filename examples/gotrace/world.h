@@ -1,19 +1,19 @@
-/* world.h - operations, and the world that they change
+/* world.h - operations and the world that they change
  *
- * An operation is an event in the terms of Go 1.22 and later, whatever format it was read from. The world is the state
- * that operations build up: which goroutine runs on which proc and thread, what has begun and not yet ended. Both use
- * the words of Go's tracer: m is a thread, p a proc, g a goroutine.
+ * An operation is an event of the kinds of Go 1.22 and later, whatever format it was read from. The world is the state
+ * that the operations build up: which goroutine runs on which proc and thread, which ranges are open. Both use the
+ * letters of Go's tracer: m is a thread, p a proc, g a goroutine.
  *
- * Records of goroutines, procs and threads also hold fields of the consumers that need one value each: statistics
- * (info.c), the writers (write_v1.c, write_v2.c) and exports (export.c). */
+ * The records of goroutines, procs and threads also hold fields for their users, where one value per record is enough:
+ * statistics (summary.c), the writers (write_v1.c, write_v2.c), exports (export.c). */
 
 #ifndef WORLD_H
 #define WORLD_H
 
 #include "pool.h"
 
-enum { GO_NONE, GO_RUNNABLE, GO_RUNNING, GO_SYSCALL, GO_WAITING };         /* the numbers of GoStatus */
-enum { PROC_NONE, PROC_RUNNING, PROC_IDLE, PROC_SYSCALL, PROC_ABANDONED }; /* the numbers of ProcStatus */
+enum { GO_NONE, GO_RUNNABLE, GO_RUNNING, GO_SYSCALL, GO_WAITING };         /* numbered as in GoStatus */
+enum { PROC_NONE, PROC_RUNNING, PROC_IDLE, PROC_SYSCALL, PROC_ABANDONED }; /* numbered as in ProcStatus */
 #define NOBODY UINT64_MAX                                                  /* no thread, proc or goroutine */
 
 typedef struct thread thread;
@@ -26,33 +26,33 @@ typedef struct goroutine {
   struct goroutine *previous, *next; /* in the list of live goroutines */
   thread *m;                         /* while running or in a system call */
   int64_t since;                     /* time of the last status change */
-  uint32_t entry;                    /* stack: of the function that it began with; 0: unknown */
+  uint32_t entry;                    /* stack that tells the function it began with; 0: unknown */
   uint32_t reason;                   /* text: why it waits */
   uint32_t stack;                    /* at the last status change; 0: unknown */
-  uint32_t cause;                    /* stack of the operation that changed the status last: of the waker, creator */
+  uint32_t cause; /* stack of the operation that last changed the status, as of the waker or creator */
   uint8_t status;
-  uint8_t stw;      /* how many times it has stopped the world and not restarted it */
-  bool assist;      /* in a mark assist */
-  bool unborn;      /* created blocked, in a format without an event for that: created for readers when unblocked */
-  uint8_t collects; /* statistics: see collector.c */
-  struct goroutine_summary *summary; /* statistics; beside what every operation needs */
+  uint8_t stw; /* how many stop-the-worlds it has begun and not ended */
+  bool assist; /* in a mark assist */
+  bool unborn; /* created blocked, in a format without an event for that; readers see it created when it is unblocked */
+  uint8_t collects;                  /* statistics: see collector.c */
+  struct goroutine_summary *summary; /* statistics; separate from what every operation needs */
   /* Front end of v1. */
   int64_t lost_proc; /* when it lost its proc in a system call; 0: it has one, or the time is unknown */
-  bool timer;        /* it runs timers; what it unblocks is shown apart */
+  bool timer;        /* it runs timers; the trace shows what it unblocks separately */
   /* Writers. */
   uint64_t sequence;
-  uint64_t v1_id, v1_sequence; /* v1 never uses an id again */
+  uint64_t v1_id, v1_sequence; /* v1 never reuses an id */
   uint8_t v1_status;
   bool timer_told;
-  bool untold; /* v2: its status is written when the input tells it, or before it is needed */
+  bool untold; /* v2: its status is not written until the input tells it or an event needs it */
   /* Statistics. */
-  int64_t stw_since; /* begin of its pause */
+  int64_t stw_since; /* start of its pause */
   uint32_t stw_reason;
   /* Profiles. */
-  uint32_t held;     /* 1 + the place of its newest time that may not count; 0: none */
-  bool ran, stopped; /* it has run; it has blocked forever */
+  uint32_t held;     /* 1 + the index of its newest time that may not count; 0: none */
+  bool ran, stopped; /* it has run; it is blocked forever */
   /* Critical path. */
-  uint32_t life; /* 1 + its place among the goroutines; 0: none yet */
+  uint32_t life; /* 1 + its index among the goroutines; 0: none yet */
   /* Exports. */
   struct row *row; /* that shows it; NULL: none */
   uint64_t arrow;  /* from its waker; 0: none */
@@ -67,19 +67,19 @@ struct proc {
   thread *m;
   int64_t since; /* time of the last status change */
   uint8_t status;
-  bool sweep; /* sweeps */
-  bool scan;  /* scans, in Go 1.5 to 1.9 */
+  bool sweep; /* sweeping */
+  bool scan;  /* scanning, in Go 1.5 to 1.9 */
   /* Writers. */
   uint64_t sequence;
   bytes batch;          /* v1 */
-  uint64_t tick, v1_id; /* of the batch's last event; in the output */
-  goroutine *v1_go;     /* running on it for readers */
-  uint64_t v1_sequence; /* of a goroutine's start that is not yet written; 0: none. See v1_write_start */
+  uint64_t tick, v1_id; /* tick of the batch's last event; id in the output */
+  goroutine *v1_go;     /* the one that readers see running on it */
+  uint64_t v1_sequence; /* of a goroutine whose start is not yet written; 0: none. See v1_write_start */
   int64_t v1_start;     /* the time of that start */
   bool v1_running, named;
   /* Statistics. */
-  goroutine *in_syscall;           /* took it into a system call */
-  int64_t of_running, of_syscalls; /* nanoseconds, of goroutines on it */
+  goroutine *in_syscall;           /* the goroutine that took it into a system call */
+  int64_t of_running, of_syscalls; /* nanoseconds that goroutines spent on it */
   /* The page of gotrace view. */
   uint32_t view_row;
 };
@@ -89,13 +89,13 @@ struct thread {
   thread *next;
   goroutine *g;
   proc *p;
-  bool seen; /* front end of v2: scan_v2 has met an event of it */
+  bool seen; /* front end of v2: scan_v2 has met an event on it */
   /* Writers. */
   bytes batch;          /* v2 */
-  uint64_t tick, start; /* of the batch's last and first event */
+  uint64_t tick, start; /* ticks of the batch's last and first event */
   uint32_t view_row;    /* the page of gotrace view */
   /* Statistics. */
-  int64_t of_running, of_syscalls; /* nanoseconds, of goroutines on it */
+  int64_t of_running, of_syscalls; /* nanoseconds that goroutines spent on it */
 };
 
 typedef struct experiment { /* a batch of an experiment */
@@ -108,20 +108,20 @@ typedef struct experiment { /* a batch of an experiment */
 
 typedef struct world {
   map gos, procs, threads;
-  goroutine **near_gos; /* those looked up last, by id: saves most of the hashing */
-  size_t near_mask;     /* as many as there are goroutines, or more: a power of two, less 1 */
+  goroutine **near_gos; /* a direct-mapped cache by id, which avoids most hashing */
+  size_t near_mask;     /* at least as many entries as goroutines: a power of two, minus 1 */
   thread *near_threads[NEAR_THREADS];
   goroutine *live, *newest; /* the list of live goroutines, oldest first */
   proc *proc_list;
   thread *thread_list;
-  thread *last_running; /* where a goroutine was last seen to start */
+  thread *last_running; /* where a goroutine last started to run */
   size_t proc_count, thread_count;
   uint64_t gomaxprocs;     /* 0: unknown */
   experiment *experiments; /* of the input's generation */
   size_t experiment_count, experiment_capacity;
-  uint32_t *modules; /* texts that describe modules for gotrace symbolize; no operation has them */
+  uint32_t *modules; /* texts that describe modules, for gotrace symbolize; no operation carries them */
   size_t module_count, module_capacity;
-  unsigned stw; /* sum of the goroutines' */
+  unsigned stw; /* sum of the goroutines' stw */
   bool gc;
   uint64_t wall_seconds, wall_nanoseconds; /* the wall clock at wall_time; 0: unknown */
   int64_t wall_time;
@@ -129,51 +129,51 @@ typedef struct world {
   int64_t sync;         /* as_go: when the generation began */
   unsigned generation;  /* v2: from 1 */
   const struct op *now; /* the operation being applied; NULL: none, as at the end of the trace */
-  /* Unless NULL, gets each stretch when it ends. */
+  /* Receives each stretch when it ends; NULL: not wanted. */
   void (*stretch)(void *context, const struct stretch *);
   void *context;
 } world;
 
-/* A time during which a goroutine keeps its status. */
+/* A span in which a goroutine keeps its status. */
 typedef struct stretch {
-  goroutine *g; /* still as it was: g->m is where it runs or is in a system call */
+  goroutine *g; /* still in its old state: g->m is where it runs or is in a system call */
   int64_t begin, end;
-  uint8_t status, next; /* `next` follows; GO_NONE: the goroutine ends, or what is read does */
-  uint32_t reason;      /* of GO_WAITING: text, 0: unknown; else 0 */
-  uint32_t stack;       /* where the goroutine was when it began; 0: unknown */
-  /* What ends it; NULL: the end of what is read. Of a wait, by->m->g wakes the goroutine. A switch is different: who
-   * woke the goroutine has already left the thread. */
+  uint8_t status, next; /* `next`: the status that follows; GO_NONE: the goroutine ends, or the input does */
+  uint32_t reason;      /* text: why it waits; 0: unknown, or another status */
+  uint32_t stack;       /* where the goroutine was at its beginning; 0: unknown */
+  /* What ends it; NULL: the end of the input. If a wait ends, by->m->g is the waker. A coroutine switch is the
+   * exception: there the waker has already left the thread. */
   const struct op *by;
-  uint32_t cause; /* stack of the operation that began it: of who woke or created the goroutine, or its own */
+  uint32_t cause; /* stack of the operation that began it: of the waker or creator, or its own */
 } stretch;
 
-/* What v2 has no event for. */
+/* Operations without an event in v2. */
 enum {
   OP_FIRST = 0x100,
   OP_STATUS_TOLD =
-      OP_FIRST,     /* the input tells here the status of a goroutine that was in a system call from the start */
-  OP_GC_SCAN_BEGIN, /* Go 1.5 to 1.9; `id`: the proc, which need not run; NOBODY: none */
+      OP_FIRST,     /* the input tells the status of a goroutine that has been in a system call from the start */
+  OP_GC_SCAN_BEGIN, /* Go 1.5 to 1.9; `id`: the proc, which may be idle; NOBODY: none */
   OP_GC_SCAN_END
 };
 
 typedef struct op {
   unsigned kind; /* GOTRACE_V2_... or OP_... */
   int64_t time;
-  thread *m;          /* where it happens, or NULL */
+  thread *m;          /* where it happens; NULL: unknown */
   uint64_t id;        /* the goroutine, proc or task concerned, or the number of procs */
-  uint64_t a[3];      /* by kind: status; parent; bytes; swept, reclaimed; of a sample thread, proc, goroutine */
+  uint64_t a[3];      /* by kind: status; parent; bytes; swept, reclaimed. CPU samples: thread, proc, goroutine */
   uint32_t stack;     /* where the program was */
-  uint32_t new_stack; /* the function that a new goroutine, or one whose status is told, begins or began with */
+  uint32_t new_stack; /* stack that tells the first function of a goroutine, where it is created or its status told */
   uint32_t name;      /* reason, kind, name, category */
   uint32_t value;     /* message */
 } op;
 
-/* Records. world_go: NULL if there is no such goroutine now. go_record: also of one that has ended or not yet begun.
- * world_proc: NULL if the proc is new and is not to be added. */
+/* Records. world_go: NULL if there is no such goroutine now. go_record also finds or makes the record of one that has
+ * ended or not yet begun. world_proc: NULL if the proc is unknown and `add` is false. */
 goroutine *go_record(world *w, uint64_t id);
 proc *world_proc(world *w, uint64_t id, bool add);
 
-/* The rest of find_go() and world_thread(). */
+/* The slow paths of find_go() and world_thread(). */
 goroutine *find_far_go(world *w, uint64_t id);
 thread *find_far_thread(world *w, uint64_t id);
 
@@ -192,27 +192,27 @@ static inline thread *world_thread(world *w, uint64_t id) {
   return m && m->id == id ? m : find_far_thread(w, id);
 }
 
-/* Whether a goroutine runs on the thread, so that its code can cause events there. */
+/* Whether a goroutine runs on the thread, so that its code can cause events there. `m` may be NULL. */
 static inline bool runs(const thread *m) { return m && m->p && m->g && m->g->status == GO_RUNNING; }
 
-/* An unused id, from `from` on, for what the input does not have; and a thread with one. */
+/* An unused id, at least `from`, for an object that the input does not have; a thread with such an id. */
 uint64_t fresh_id(map *m, uint64_t from);
 thread *fresh_thread(world *w);
 #define FRESH_THREAD ((uint64_t)1 << 40)
 #define FRESH_GO ((uint64_t)1 << 40)
 #define FRESH_PROC ((uint64_t)900000) /* below GOTRACE_FAKE_PROC, which viewers of v1 treat specially */
 
-/* The text that names a goroutine: the function that it began with; 0: unknown. */
+/* The text that names a goroutine: the function it began with; 0: unknown. */
 uint32_t name_of(const goroutine *g);
 
 void apply(world *w, const op *o);
 void world_free(world *w);
 
-/* Tells what a goroutine does now, where its operations were left out: see digest.h. `m`: where it runs, or NOBODY;
+/* Sets the current state of a goroutine whose operations were left out: see digest.h. `m`: where it runs, or NOBODY;
  * `reason`: why it waits. */
 void world_catch_up(world *w, goroutine *g, int64_t since, uint8_t status, uint64_t m, uint32_t reason);
 
-/* Gives the stretches of all live goroutines that end with what is read. */
+/* Ends the stretches of all live goroutines at the end of the input. */
 void end_stretches(world *w, int64_t time);
 
 #endif

@@ -1,9 +1,9 @@
 /* write_v1.c - writes traces of Go 1.8 to 1.21: see writer.h
  *
- * In v1 events stand in batches of procs, not of threads, and say nothing about a goroutine without a proc. So this
- * writer keeps what readers believe: which proc runs (v1_running), which goroutine is on it (v1_go), and each
- * goroutine's status and sequence number there (v1_status, v1_sequence). An operation becomes the events that lead
- * readers to the new state, or none. The global proc has the events without a proc. */
+ * v1 stores events in batches of procs, not of threads, and says nothing about a goroutine without a proc. So this
+ * writer tracks what readers believe: which procs run (v1_running), which goroutine is on each (v1_go), and each
+ * goroutine's status and sequence number (v1_status, v1_sequence). An operation becomes the events that lead readers to
+ * the new state, or none. Events without a proc go to the global proc. */
 
 #include "writer.h"
 
@@ -11,7 +11,7 @@
 
 enum { V1_NONE, V1_RUNNABLE, V1_RUNNING, V1_WAITING, V1_DEAD };
 
-/* Tables are a batch of their own, together with the clock's frequency, before the events that refer to them. */
+/* Writes the tables, with the clock's frequency, as a batch of their own before the events that refer to them. */
 static void v1_write_tables(writer *w) {
   bytes *b = &w->out->block;
   put_byte(b, GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT);
@@ -75,7 +75,7 @@ static void v1_event(writer *w, proc *p, unsigned kind, int64_t time, const uint
            (unsigned)COUNT(((const uint64_t[]){__VA_ARGS__})))
 #define V1_EVENT0(w, p, kind, time) v1_event((w), (p), (kind), (time), NULL, 0)
 
-/* v1 never uses a goroutine's id again: one that is created a second time gets another. */
+/* v1 never reuses an id: a goroutine that is created a second time gets a new one. */
 static void v1_write_create(writer *w, proc *p, goroutine *g, uint32_t entry, uint32_t stack, int64_t time) {
   const pool_frame unknown = {1, 0, pool_put_string("unknown"), 0};
   if (!pool_stack_of(entry).count) entry = pool_put_stack(&unknown, 1); /* viewers need one */
@@ -91,8 +91,8 @@ static void v1_write_waiting(writer *w, proc *p, goroutine *g, unsigned kind, in
   g->v1_sequence = 2;
 }
 
-/* A goroutine starts. The event is written just before the proc's next one, because it differs if there is a label,
- * which v2 tells by a later event. */
+/* Starts a goroutine. The event is written just before the proc's next one, because its kind depends on whether there
+ * is a label, which in v2 is a later event. */
 static void v1_write_start(proc *p, goroutine *g, int64_t time) {
   if (!g || g->v1_status != V1_RUNNABLE || p->v1_go) return;
   p->v1_start = time;
@@ -115,7 +115,7 @@ static void v1_write_proc_start(writer *w, proc *p, const thread *m, int64_t tim
   p->v1_running = true;
 }
 
-/* The proc of a thread, after telling readers that it and its goroutine run; or the global one. */
+/* The proc of a thread, after writing that it and its goroutine run; or the global proc. */
 static proc *v1_proc_of(writer *w, const thread *m, int64_t time) {
   proc *p = m ? m->p : NULL;
   if (!p) return &w->global;
@@ -154,7 +154,7 @@ static void v1_take_proc(writer *w, const op *o) {
   }
 }
 
-/* The event for a reason to block. GoStop ("forever") ends a goroutine in v1, so an input of v2 does not get it. */
+/* The event for a reason to block. In v1 GoStop ("forever") ends a goroutine, so it is not used if the input is v2. */
 static unsigned v1_block_kind(writer *w, uint32_t reason) {
   unsigned kind = GOTRACE_V1_GO_BLOCK;
 #define REASON(NAME, number, v1, text) \
@@ -170,13 +170,13 @@ static void v1_take_create(writer *w, const op *o) {
   goroutine *g = go_record(w->c.w, o->id);
   proc *p = v1_proc_of(w, o->m, o->time);
   if (o->kind == GOTRACE_V2_GO_CREATE_SYSCALL && g->v1_status == V1_WAITING)
-    return; /* readers still have it, in its call */
+    return; /* readers still see it in its call */
   if (o->kind == GOTRACE_V2_GO_CREATE_SYSCALL) p = &w->global;
   v1_write_create(w, p, g, o->new_stack, o->stack, o->time);
   if (o->kind == GOTRACE_V2_GO_CREATE_SYSCALL) v1_write_waiting(w, p, g, GOTRACE_V1_GO_IN_SYSCALL, o->time);
 }
 
-/* Writes once that a goroutine runs timers; 1.8 has only one of them. */
+/* Writes once that a goroutine runs timers; 1.8 has only one such goroutine. */
 static void v1_put_timer(writer *w, goroutine *g) {
   if (g->timer_told || (w->c.format < GOTRACE_GO_1_10 && w->timer_told)) return;
   g->timer_told = w->timer_told = true;
@@ -213,7 +213,7 @@ static void v1_take_syscall(writer *w, const op *o) {
     g->v1_sequence++;
     g->v1_status = V1_RUNNABLE;
     break;
-  default: /* GoDestroySyscall. Without a proc readers keep the goroutine. */
+  default: /* GoDestroySyscall. Without a proc, readers keep the goroutine. */
     if (p->v1_go != g) break;
     v1_write_stop(w, p, GOTRACE_V1_GO_END, false, 0, V1_DEAD, o->time);
     v1_write_proc_stop(w, p, 0, o->time);
@@ -250,13 +250,13 @@ static int v1_stw_kind(const writer *w, uint32_t reason) {
   return kind == GOTRACE_STW_GC_SWEEP_TERM && w->c.format >= GOTRACE_GO_1_10 ? 1 : -1;
 }
 
-/* Before 1.10 GCScanStart and GCScanDone, which have the same numbers, stand for the end of marking. */
+/* Formats before 1.10 have GCScanStart and GCScanDone instead, with the same numbers, for mark termination. */
 static void v1_write_stw(writer *w, proc *p, int kind, int64_t time) {
   if (w->c.format < GOTRACE_GO_1_10) V1_EVENT0(w, p, GOTRACE_V1_GC_SCAN_START, time);
   else V1_EVENT(w, p, GOTRACE_V1_GC_STW_START, time, (uint64_t)kind);
 }
 
-/* In v1 the world is stopped once at a time, by whatever goroutine. */
+/* In v1 only one stopped world can be open at a time, whoever stopped it. */
 static void v1_take_stw(writer *w, const op *o) {
   proc *p = v1_proc_of(w, o->m, o->time);
   if (w->c.format < GOTRACE_GO_1_10 && w->c.input < GOTRACE_GO_1_10) return; /* it has scans instead */
@@ -300,7 +300,7 @@ static void v1_take_range(writer *w, const op *o) {
   else V1_EVENT(w, p, GOTRACE_V1_GC_SWEEP_DONE, o->time, o->a[0], o->a[1]);
 }
 
-/* A proc's scan. Only formats before 1.10 have it; others only get the stopped world. */
+/* A proc's scan. Only formats before 1.10 have it; the others show only the stopped world. */
 static void v1_take_scan(writer *w, const op *o) {
   proc *p = world_proc(w->c.w, o->id, false);
   bool begins = o->kind == OP_GC_SCAN_BEGIN;
@@ -422,8 +422,8 @@ void v1_begin(consumer *c, int64_t time) {
   w->mark++;
   w->procs = all->gomaxprocs ? all->gomaxprocs : all->proc_count ? all->proc_count : 1;
   all->stw = 0; /* no event tells that the world is stopped already */
-  /* First, and twice. Go 1.23 and later take goroutines created before the first Gomaxprocs as pre-existing and drop
-   * their names; they keep only the second number, which the page of mutator utilization needs. */
+  /* First, and twice: Go 1.23 and later treat goroutines created before the first Gomaxprocs as pre-existing and drop
+   * their names. They keep only the second number, which the page of mutator utilization needs. */
   V1_EVENT(w, NULL, GOTRACE_V1_GOMAXPROCS, time, w->procs, 0);
   V1_EVENT(w, NULL, GOTRACE_V1_GOMAXPROCS, time, w->procs, 0);
   for (g = all->live; g; g = g->next) {
@@ -459,10 +459,10 @@ void v1_end(consumer *c, int64_t time) {
       v1_write_stop(w, p, GOTRACE_V1_GO_SYS_BLOCK, false, 0, V1_WAITING, time);
     v1_write_stop(w, p, GOTRACE_V1_GO_PREEMPT, true, 0, V1_RUNNABLE, time);
   }
-  if (tick_of(w, time) > w->latest) /* nothing happened at the end, which must be seen to be part of the trace */
+  if (tick_of(w, time) > w->latest) /* nothing happened at the end: this event shows that the trace lasted until then */
     V1_EVENT(w, NULL, GOTRACE_V1_GOMAXPROCS, time, w->procs, 0);
-  /* Later than everything: it may have begun with the last event, and readers take events of equal times in any order.
-   */
+  /* Later than everything: the collection may have begun with the last event, and readers take events of equal times in
+   * any order. */
   if (w->gc_written) V1_EVENT0(w, NULL, GOTRACE_V1_GC_DONE, time + 1);
   if (w->global.scan && c->format < GOTRACE_GO_1_10) V1_EVENT0(w, NULL, GOTRACE_V1_GC_SCAN_DONE, time);
   use_modules(w);

@@ -1,8 +1,8 @@
 /* write_v2.c - writes traces of Go 1.22 and later: see writer.h
  *
  * An operation becomes the event of the same kind, in the batch of its thread. Each generation begins with the statuses
- * of all goroutines and procs. Where the input does not tell on which thread, proc or goroutine an event happened and
- * the format wants to know, a helper thread with a proc and, if need be, a goroutine is borrowed for it. */
+ * of all goroutines and procs. If the input does not tell the thread, proc or goroutine of an event that must have one,
+ * a helper thread with a proc and, if needed, a goroutine is borrowed for it. */
 
 #include "writer.h"
 
@@ -28,7 +28,7 @@ static void v2_event(writer *w, thread *m, unsigned kind, int64_t time, const ui
   v2_event((w), (m), (kind), (time), (const uint64_t[]){__VA_ARGS__}, \
            (unsigned)COUNT(((const uint64_t[]){__VA_ARGS__})))
 
-/* The batch that a generation begins with: the rate and, from 1.25 on, the time of the clocks. */
+/* The batch that begins a generation: the clock's frequency and, from 1.25 on, the time of the clocks. */
 static void v2_start_sync(writer *w, int64_t time) {
   bytes sync = {0};
   uint64_t tick = tick_of(w, time);
@@ -49,8 +49,8 @@ static void v2_start_sync(writer *w, int64_t time) {
   free(sync.data);
 }
 
-/* The stack of a status: the one the goroutine waits with, if its outermost function is the one it began with; else
- * that function. Readers name goroutines by it. */
+/* The stack of a status: the one with which the goroutine waits, if its outermost function is the one it began with;
+ * otherwise that function alone. Readers name goroutines by it. */
 static uint32_t v2_status_stack(const goroutine *g) {
   pool_stack entry = pool_stack_of(g->entry), stack = pool_stack_of(g->stack);
   bool tells =
@@ -72,8 +72,8 @@ static thread *v2_helper(writer *w) {
   return w->helper;
 }
 
-/* The procs and goroutines that are bound to a thread, each on its own. Returns a thread that has one, or the helper.
- */
+/* The statuses of procs and goroutines that are bound to a thread, each on its own thread. Returns one of these
+ * threads, or the helper. */
 static thread *v2_bound_statuses(writer *w, int64_t time) {
   thread *m, *any = NULL;
   for (m = w->c.w->thread_list; m; m = m->next) {
@@ -81,7 +81,7 @@ static thread *v2_bound_statuses(writer *w, int64_t time) {
     if (m->g && w->generation == 1 && w->c.family == 2 && m->g->status == GO_SYSCALL && !m->p && time == w->c.base) {
       m->g->untold = true;
       w->untold++;
-      continue; /* nothing may stand on its thread before */
+      continue; /* its status must be the first event on its thread */
     }
     any = m;
     if (m->p) {
@@ -93,8 +93,8 @@ static thread *v2_bound_statuses(writer *w, int64_t time) {
   return any ? any : v2_helper(w);
 }
 
-/* Readers count the time until the status of a goroutine in a system call is told as time without a proc, and the rest
- * as time in the call. So the first generation tells it where the input does, on the same thread. */
+/* Readers count the time before the status of a goroutine in a system call as time without a proc, and the time after
+ * it as time in the call. So the first generation has the status where the input has it, on the same thread. */
 static void v2_take_told(writer *w, goroutine *g, thread *on, int64_t time) {
   if (!g || !g->untold) return;
   g->untold = false;
@@ -107,7 +107,7 @@ static void v2_all_told(writer *w, int64_t time) {
   for (g = w->untold ? w->c.w->live : NULL; g; g = g->next) v2_take_told(w, g, g->m, time);
 }
 
-/* The statuses of all procs and goroutines, with which a generation begins. */
+/* The statuses of all procs and goroutines, which begin a generation. */
 static void v2_statuses(writer *w, int64_t time) {
   world *all = w->c.w;
   thread *any;
@@ -135,7 +135,8 @@ static void v2_insert(writer *w, unsigned kind, int64_t time, thread *m, uint64_
   apply(w->c.w, &o);
 }
 
-/* A thread with a proc, and with a goroutine if `go`, for an operation without one. v2_return() takes them back. */
+/* For an operation that lacks them, borrows a thread with a proc and, if `go`, a goroutine. v2_return() takes them
+ * back. */
 static thread *v2_borrow(writer *w, const op *o, bool go) {
   thread *m = o->m;
   if (!m || !m->p || m->g) {
@@ -183,8 +184,8 @@ static thread *v2_any_running(const writer *w) {
   return m;
 }
 
-/* A collection goes on. In the first generation this may stand on any thread, later only where a goroutine runs; but
- * readers know it from before, so it may be left out. */
+/* Writes that a collection is in progress. In the first generation this event may be on any thread, later only where a
+ * goroutine runs. Later it may also be left out, as readers already know of the collection. */
 static void v2_gc_active(writer *w, int64_t time) {
   thread *m = v2_any_running(w);
   if (!m && w->generation == 1) m = v2_helper(w);
@@ -223,8 +224,9 @@ static void v2_generation_end(writer *w) {
   if (w->c.format >= GOTRACE_GO_1_26) put_byte(&w->out->block, GOTRACE_V2_END_OF_GENERATION);
 }
 
-/* A generation ends after about 2 MiB or 1 s, but not before its events take four times the bytes of its statuses, and
- * not while the world is stopped: readers look up the reason at its end, when the id may mean another text. */
+/* A generation ends after about 2 MiB or 1 s. It goes on until its events take four times the bytes of its statuses,
+ * and while the world is stopped: readers look up the reason when the stop ends, and then the id must still mean the
+ * same text. */
 #define GENERATION_BYTES ((size_t)2 << 20)
 #define GENERATION_TIME 1000000000
 static bool v2_generation_full(const writer *w, int64_t time) {
@@ -243,7 +245,7 @@ static void v2_sample(writer *w, const op *o) {
   put_number(&w->samples, use_stack(w, o->stack));
 }
 
-/* Whether the format has the event, and the range that it ends is open or the one that it begins is not. */
+/* Whether an event can be written: the format has it, and a range is not begun twice or ended when it is not open. */
 static bool v2_fits(const writer *w, const op *o) {
   const goroutine *g = runs(o->m) ? o->m->g : NULL;
   const proc *p = o->m ? o->m->p : NULL;
@@ -295,7 +297,7 @@ static bool v2_has(const op *o, int needs) {
   return m->p && (!m->g || runs(m)); /* creation: not from a system call */
 }
 
-/* The arguments that no operation has, in order: mostly sequence numbers. */
+/* The arguments that operations lack, in order: mostly sequence numbers. */
 static void v2_own_arguments(writer *w, const op *o, uint64_t own[2]) {
   goroutine *g;
   proc *p;
@@ -344,8 +346,8 @@ static void v2_write(writer *w, thread *m, const op *o) {
   v2_event(w, m, o->kind, o->time, arguments, count);
 }
 
-/* In a format without GoCreateBlocked such a goroutine does not exist for readers until it is unblocked: then it is
- * created. True: the operation is left out. */
+/* In a format without GoCreateBlocked, readers see such a goroutine created when it is unblocked. True: the operation
+ * is left out. */
 static bool v2_not_yet_born(const writer *w, op *o) {
   const goroutine *g = o->kind == GOTRACE_V2_GO_UNBLOCK ? world_go(w->c.w, o->id) : NULL;
   if (o->kind == GOTRACE_V2_GO_CREATE_BLOCKED) return w->c.format < GOTRACE_GO_1_23;
@@ -365,7 +367,7 @@ static void v2_late_status(writer *w, const op *o) {
   v2_go_status(w, o->m ? o->m : v2_helper(w), &g, o->a[0] == GO_SYSCALL && o->m ? o->m->id : NOBODY, o->time);
 }
 
-/* The number of procs, which is known but was never told by an event. */
+/* Writes the number of procs, if it is known but no event told it. */
 static void v2_tell_procs(writer *w, const op *start) {
   w->procs_told = true;
   if (!w->c.w->gomaxprocs) return;

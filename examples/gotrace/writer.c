@@ -1,7 +1,7 @@
 /* writer.c - what the writers of both families share: see writer.h
  *
- * Texts and stacks have the same ids in the trace as in the pool. A trace of v1 has one set of tables, in v2 each
- * generation has its own; what is in the current set bears the writer's mark. */
+ * Texts and stacks have the same ids in the trace as in the pool. A v1 trace has one set of tables; in v2 each
+ * generation has its own. Whatever is in the current set has the writer's mark. */
 
 #include "writer.h"
 
@@ -14,7 +14,7 @@ static void put_frame(writer *w, bytes *b, const pool_frame *frame) {
   put_number(b, frame->line);
 }
 
-/* Readers of v1 take at most this many bytes of a stack. */
+/* Most bytes of a stack that readers of v1 accept. */
 #define V1_MOST_STACK 2048
 
 static void v1_put_stack(writer *w, uint32_t id, const pool_stack *stack) {

@@ -1,17 +1,17 @@
-/* writer.h - the two writers, which are consumers of operations
+/* writer.h - the two trace writers; both are consumers of operations
  *
- *     writer.c      what both share: ticks, tables of texts and stacks
+ *     writer.c      code for both: ticks, tables of texts and stacks
  *     write_v1.c    Go 1.8 to 1.21
  *     write_v2.c    Go 1.22 and later
  *
- * Ticks of the traces they write are nanoseconds. An event that a format does not have is left out. */
+ * Their traces have ticks of a nanosecond. Operations that the format does not have are left out. */
 
 #ifndef WRITER_H
 #define WRITER_H
 
 #include "source.h"
 
-/* What a format does not have, see convert.c. */
+/* Things that are lost if the format does not have them; see convert.c. */
 enum {
   LOST_SYSCALLS,
   LOST_REASONS,
@@ -29,8 +29,8 @@ typedef struct writer {
   consumer c;
   output *out;
   uint64_t latest;       /* tick of the last event */
-  uint32_t mark;         /* of the texts and stacks that are already in the tables */
-  bytes strings, stacks; /* tables, as far as not yet written; v1's strings include timers */
+  uint32_t mark;         /* marks the texts and stacks that are in the current tables */
+  bytes strings, stacks; /* table entries not yet written; in v1, strings include timers */
   bytes samples;
   uint64_t gc_sequence;
   uint64_t next_go; /* v1: number of ids given out; v2: the goroutine of borrowed threads */
@@ -39,7 +39,7 @@ typedef struct writer {
   proc *helper_proc;
   uint64_t lost[LOST_KINDS]; /* how many of each were left out */
   bool procs_told;           /* GOMAXPROCS is written */
-  size_t untold;             /* number of goroutines whose status is not yet written; see v2_take_told */
+  size_t untold;             /* number of goroutines with an unwritten status; see v2_take_told */
   uint64_t generation;
   int64_t generation_time;          /* when it began */
   size_t event_bytes, status_bytes; /* of the generation: all events, and the statuses it begins with */
@@ -55,10 +55,10 @@ typedef struct writer {
 #define FREQUENCY 1000000000u
 #define MOST_EVENT (1 + 7 * GOTRACE_BYTES_PER_NUMBER)
 
-/* The tick of a time, from 1: readers of v1 take 0 for no time. */
+/* The tick of a time; at least 1, because readers of v1 treat 0 as no time. */
 uint64_t tick_of(const writer *w, int64_t time);
 
-/* The id of a text or stack in the trace, which is put into the tables unless it is there. */
+/* The id of a text or stack in the trace. Adds it to the tables if necessary. */
 uint64_t use_text(writer *w, uint32_t id);
 uint64_t use_stack(writer *w, uint32_t id);
 

@@ -1,8 +1,8 @@
 /* functions.h - the functions of the C library that the preloaded library defines or calls
  *
- * X(result, name, (parameters), version): with the version that a program of today gets, for functions that have more
- * than one on some processor; NULL: only one. They are looked up in this order: an allocator may take a lock while the
- * others are looked up. */
+ * X(result, name, (parameters), version). `version` is the one that a program of today gets, for functions that have
+ * more than one on some processor; NULL: only one. They are looked up in this order. It matters, because an allocator
+ * may take a lock while the others are looked up. */
 
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
@@ -10,7 +10,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#undef _FORTIFY_SOURCE /* which would replace functions by others of the same name */
+#undef _FORTIFY_SOURCE /* it would replace functions by others of the same name */
 
 #include <dirent.h>
 #include <errno.h>
@@ -42,7 +42,7 @@
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
-/* glibc declares some functions of the network with unions of all kinds of addresses. */
+/* glibc declares some network functions with unions of all address types. */
 #if defined(__GLIBC__)
 #define ADDRESS __SOCKADDR_ARG
 #define CONST_ADDRESS __CONST_SOCKADDR_ARG
@@ -181,8 +181,7 @@
   X(void, siglongjmp, (sigjmp_buf, int), NULL)                                                                      \
   GNU_FUNCTIONS(X)
 
-/* Functions of glibc alone: names of old, of programs with 64-bit offsets, and of programs built with _FORTIFY_SOURCE.
- */
+/* Functions of glibc only: old names, and names used by programs with 64-bit offsets or built with _FORTIFY_SOURCE. */
 #if defined(__GLIBC__)
 #define GNU_FUNCTIONS(X)                                                                     \
   X(ssize_t, pread64, (int, void *, size_t, off64_t), NULL)                                  \
@@ -205,17 +204,17 @@
 #define GNU_FUNCTIONS(X)
 #endif
 
-/* The real functions, those of the C library or of another preloaded library. */
+/* The real functions: those of the C library, or of another preloaded library. */
 extern struct real {
 #define FIELD(result, name, parameters, version) result(*name) parameters;
   FUNCTIONS(FIELD)
 #undef FIELD
 } real;
 
-/* Early calls come before the library's constructor: from constructors of other libraries, from an allocator's start.
- */
+/* Calls may come before the library's constructor has run: from other libraries' constructors or an allocator's
+ * start. */
 void resolve(void);
-#define EARLY(name) real.name /* for the two that have a value from the start */
+#define EARLY(name) real.name /* for the two that are set from the start */
 #define REAL(name) (*(LIKELY(real.name) ? real.name : (resolve(), real.name)))
 
 #endif

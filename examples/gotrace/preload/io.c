@@ -1,8 +1,8 @@
 /* io.c - system calls, files, network, poll, sleeps: see preload.h
  *
- * A call that would not wait is a system call in the trace; one that will wait for another thread or process is a wait,
- * which that thread ends if it is one of this process. Whether a descriptor is ready is asked only of those that can
- * make a thread wait: sockets, pipes, terminals, event descriptors, unless they are non-blocking. */
+ * A call that would not wait is a system call in the trace. A call that will wait for another thread or process is a
+ * wait; if that thread is in this process, it ends the wait. Readiness is checked only for descriptors that can make a
+ * thread wait: sockets, pipes, terminals, event descriptors, unless they are non-blocking. */
 
 #include "preload.h"
 
@@ -17,7 +17,7 @@ enum kind { UNKNOWN, READY /* never waits for another thread */, PIPE, SOCKET, E
 
 #define DESCRIPTORS 65536
 
-static uint8_t kinds[DESCRIPTORS]; /* of descriptors that were used; asked again after close, dup2, fcntl, ioctl */
+static uint8_t kinds[DESCRIPTORS]; /* a cache; cleared by close, dup2, fcntl, ioctl */
 
 static void forget(int fd) {
   if (fd >= 0 && fd < DESCRIPTORS) __atomic_store_n(&kinds[fd], (uint8_t)UNKNOWN, __ATOMIC_RELAXED);
@@ -45,8 +45,8 @@ static enum kind kind_of(int fd) {
   return kind;
 }
 
-/* What identifies an open pipe or socket: both ends of a pipe have the same number. All event descriptors have the
- * same, so they are told apart by their descriptor. Never the address of anything. */
+/* Identifies an open pipe or socket by its inode number, which both ends of a pipe share. All event descriptors have
+ * the same number, so the descriptor tells them apart. A key is never a valid address. */
 static const void *key_of(int fd) {
   struct stat status;
   int kept = errno;
@@ -57,14 +57,13 @@ static const void *key_of(int fd) {
   return key ? (const void *)(uintptr_t)(key | 1u << 31 | 1) : NULL;
 }
 
-/* The same for a descriptor of epoll, without a system call. */
+/* The same for an epoll descriptor, without a system call. */
 static const void *epoll_key(int fd) { return (const void *)(uintptr_t)(mix(1, (uint64_t)fd) | 1u << 31 | 1); }
 
-/* ------------------------------------------------------------------------------------------------------ connections
- * ----
+/* ---------------------------------------------------------------------------------------------------- connections ----
  *
- * Whom a write wakes: the reader of the same pipe or event descriptor, of the other end of a socket pair, or a thread
- * in epoll or poll that watches it. A fixed table; what does not fit is not seen.
+ * Which waiter a write wakes: a reader of the same pipe or event descriptor, of the other end of a socket pair, or a
+ * thread that watches it in epoll or poll. The table has a fixed size; connections beyond it are not tracked.
  */
 
 #define LINKS 4096
@@ -74,9 +73,9 @@ static struct {
   uint32_t count;  /* atomic */
   uint32_t places; /* in use so far */
   struct link {
-    const void *key;   /* of what is written; NULL: free */
+    const void *key;   /* key of the descriptor written to; NULL: free */
     const void *wakes; /* key of the wait */
-    int fd;            /* whose close ends it; -1: none */
+    int fd;            /* closing it removes the entry; -1: none */
   } * all;
 } links;
 
@@ -97,7 +96,7 @@ static void add_link(const void *key, const void *wakes, int fd) {
   drop_lock(&links.lock);
 }
 
-/* Those with this descriptor or this wait; -1 and NULL: any. */
+/* Removes the entries with this descriptor or this wait; -1 and NULL match any. */
 static void remove_links(int fd, const void *wakes) {
   uint32_t i;
   if (!__atomic_load_n(&links.count, __ATOMIC_RELAXED)) return;
@@ -113,7 +112,7 @@ static void remove_links(int fd, const void *wakes) {
 
 void io_after_fork(void) { links.lock = 0; }
 
-static uint32_t descriptor_waits; /* atomic: threads that wait for a descriptor, alone or among others */
+static uint32_t descriptor_waits; /* atomic: threads that wait for a descriptor, perhaps among others */
 
 static void wake_all(const void *key) {
   const void *wakes[32];
@@ -129,16 +128,15 @@ static void wake_all(const void *key) {
     if (has_waiters(wakes[i])) wake(wakes[i], 1);
 }
 
-/* Before a write to fd. */
+/* Call it before a write to fd. */
 static void before_write(int fd) {
   if (LIKELY(!__atomic_load_n(&descriptor_waits, __ATOMIC_RELAXED))) return;
   wake_all(key_of(fd));
 }
 
-/* ----------------------------------------------------------------------------------------- reads, writes, the rest
- * ----
+/* ---------------------------------------------------------------------------------------- reads, writes, the rest ----
  *
- * What a call waits for.
+ * `direction`: what a call waits for.
  */
 
 enum direction { IN = POLLIN, OUT = POLLOUT, NONE = 0 };
@@ -150,7 +148,7 @@ static bool is_ready(int fd, enum direction direction) {
   return ready != 0;
 }
 
-/* Returns whether the call is a wait. */
+/* Returns whether the call is reported as a wait. */
 static bool begin_transfer(int fd, enum direction direction, bool may_wait) {
   static const uint8_t in[] = {0, 0, REASON_PIPE, 0, REASON_EVENT, REASON_TERMINAL};
   enum kind kind = kind_of(fd);
@@ -175,7 +173,7 @@ static void end_transfer(bool waited) {
   }
 }
 
-/* Reading from a pipe makes room for those who wait to write. */
+/* Reading from a pipe makes room for waiting writers. */
 static void before_read(int fd) {
   const void *key;
   if (LIKELY(!__atomic_load_n(&descriptor_waits, __ATOMIC_RELAXED))) return;
@@ -222,7 +220,7 @@ RECEIVES(__recvfrom_chk, (int fd, void *data, size_t size, size_t room, int flag
          (fd, data, size, room, flags, address, length))
 #endif
 
-/* The new connection's descriptor may have been another one's before. */
+/* The descriptor of the new connection may have been used for something else before. */
 #define ACCEPTS(name, parameters, arguments)     \
   EXPORT int name parameters {                   \
     int result;                                  \
@@ -239,7 +237,7 @@ RECEIVES(__recvfrom_chk, (int fd, void *data, size_t size, size_t room, int flag
 ACCEPTS(accept, (int fd, ADDRESS address, socklen_t *length), (fd, address, length))
 ACCEPTS(accept4, (int fd, ADDRESS address, socklen_t *length, int flags), (fd, address, length, flags))
 
-/* Not known before whether it waits: not for a local socket with room in its queue. */
+/* Whether connect waits is not known in advance: it does not for a local socket with room in its queue. */
 EXPORT int connect(int fd, CONST_ADDRESS address, socklen_t length) {
   int result;
   bool waits;
@@ -257,7 +255,7 @@ EXPORT int connect(int fd, CONST_ADDRESS address, socklen_t length) {
   return result;
 }
 
-/* Calls that are system calls however long they take. */
+/* Calls that are reported as system calls, however long they take. */
 #define SYSTEM_CALLS(X)                                                                                      \
   X(ssize_t, pread, (int fd, void *data, size_t size, off_t at), (fd, data, size, at))                       \
   X(ssize_t, pwrite, (int fd, const void *data, size_t size, off_t at), (fd, data, size, at))                \
@@ -283,7 +281,7 @@ EXPORT int connect(int fd, CONST_ADDRESS address, socklen_t length) {
 #define GNU_SYSTEM_CALLS(X)
 #endif
 
-/* A call that is only passed on if `passes` holds. */
+/* A call that is passed on without a report if `passes` holds. */
 #define REPORTED_CALL(passes, type, name, parameters, arguments) \
   EXPORT type name parameters {                                  \
     type result;                                                 \
@@ -359,12 +357,12 @@ EXPORT int flock(int fd, int operation) {
 
 /* ------------------------------------------------------------------------------------------- poll, select, epoll ----
  *
- * Each asks first, without waiting.
+ * Each first asks without waiting.
  */
 
-#define POLLED 8 /* descriptors whose writers are looked for */
+#define POLLED 8 /* descriptors for which a waker is sought */
 
-static __thread char poll_key; /* its address is the key of the thread's wait in poll or select */
+static __thread char poll_key; /* its address is the key of the thread's waits in poll and select */
 
 static void watch(const struct pollfd *all, nfds_t count) {
   nfds_t i;
@@ -380,7 +378,7 @@ static void unwatch(const struct pollfd *all, nfds_t count) {
   remove_links(-1, &poll_key);
 }
 
-/* A call that is tried without waiting first; `begin` and `end` stand around the wait. */
+/* A call that is first tried without waiting. `begin` and `end` surround the wait. */
 #define TRIES(name, parameters, arguments, at_once, try, begin, key, reason, end) \
   EXPORT int name parameters {                                                    \
     int result;                                                                   \
@@ -412,7 +410,7 @@ POLLS(__ppoll_chk, (struct pollfd * all, nfds_t count, const struct timespec *ti
       (all, count, time, mask, room), IS_ZERO(time), __ppoll_chk(all, count, &no_time, mask, room))
 #endif
 
-/* Without descriptors it is a sleep. */
+/* Without descriptors, it is a sleep. */
 #define SELECTS(name, parameters, arguments, at_once)                                   \
   EXPORT int name parameters {                                                          \
     int result;                                                                         \
@@ -468,12 +466,13 @@ EXPORT int socketpair(int domain, int type, int protocol, int pair[2]) {
 
 /* ---------------------------------------------------------------------------- changes of descriptors' meanings ---- */
 
-/* The trace's file has a high number, so that the program's have those that they would have without tracing. Programs
- * that close whatever is open must not close it: another file could get its number, and the trace. */
+/* The trace's file gets a high descriptor, so that the program's descriptors are the same as without tracing. Programs
+ * that close every open descriptor must not close it: otherwise another file could get its number, and then the trace's
+ * data. */
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 
-/* Replaces the library's own calls of open (an option of the linker). */
+/* Replaces the library's own calls of open (linker option --wrap). */
 int __wrap_open(const char *path, int flags, ...) {
   va_list arguments;
   struct rlimit limit;
@@ -510,7 +509,7 @@ EXPORT int close(int fd) {
   return REAL(close)(fd);
 }
 
-/* Closes all but the trace's file; false if that is not among them. */
+/* Closes all descriptors in the range except the trace's file; false if the range does not contain it. */
 bool close_others(unsigned from, unsigned to, int flags, long *result) {
   unsigned kept = (unsigned)state.file;
   memset(kinds, 0, sizeof kinds);

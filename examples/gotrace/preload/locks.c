@@ -1,8 +1,8 @@
 /* locks.c - mutexes, read-write locks, condition variables, barriers, semaphores, spin locks, once; C11; futex: see
  * preload.h
  *
- * A lock is tried first: only one that is held costs an event. Who lets go of it wakes the first waiter, in the order
- * of their arrival, which is the order in which the kernel wakes them. */
+ * A lock is first tried, so only a lock that is held costs an event. Releasing it wakes the first waiter in order of
+ * arrival, which is also the kernel's order. */
 
 #include "preload.h"
 
@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-/* Waits in the real function. */
+/* Waits in the real function, and reports it. */
 #define WAIT_FOR(result, key, reason, name, arguments) \
   do {                                                 \
     ENTER(name);                                       \
@@ -20,13 +20,13 @@
     LEAVE();                                           \
   } while (0)
 
-/* A function that is mostly called without waiting has a short way and a long one. The short one ends with a jump to
- * the long one, which finds the program's frame and return address as if the program had called it. So the library is
+/* A function that usually does not wait has a fast path and a slow path. The fast path ends in a tail call of the slow
+ * path, which then finds the program's frame and return address as if the program had called it. So this library is
  * always built with optimization. */
 #define LONG_WAY NOINLINE static
 
-/* Defines a function that waits for a lock: what to try, what a held lock answers. A try does no harm if the call is
- * not to be reported. */
+/* Defines a function that waits for a lock. `try` is called first; `held` is its result for a held lock. Trying is
+ * harmless even if the call is not to be reported. */
 #define LOCK(type, name, parameters, arguments, try, try_arguments, held, key, reason) \
   LONG_WAY type name##_held parameters {                                               \
     type result;                                                                       \
@@ -40,7 +40,7 @@
     return name##_held arguments;                                                      \
   }
 
-/* Defines a function that lets up to `count` waiters continue. */
+/* Defines a function that releases up to `count` waiters. */
 #define WAKER(type, name, parameters, arguments, function, key, count) \
   LONG_WAY type name##_wakes parameters {                              \
     if (tracing()) {                                                   \
@@ -87,9 +87,9 @@ LOCK(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t * l, clockid_t clock, co
 LOCK(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until),
      (l, clock, until), REAL(pthread_rwlock_trywrlock), (l), EBUSY, WRITERS(l), WRITE_LOCK)
 
-/* Whether the calling thread, which holds the lock, is not one of several readers. The first word counts the readers:
- * in glibc from its fourth bit on (pthread_rwlock_common.c), in musl in its lower 31 bits, where all ones mean a
- * writer. */
+/* Whether the calling thread, which holds the lock, is its only holder, not one of several readers. The first word of
+ * the lock counts readers: in glibc from its fourth bit on (pthread_rwlock_common.c), in musl in its lower 31 bits,
+ * where all ones mean a writer. */
 static bool holds_alone(const pthread_rwlock_t *lock) {
   uint32_t word;
   memcpy(&word, lock, sizeof word);
@@ -101,7 +101,7 @@ static bool holds_alone(const pthread_rwlock_t *lock) {
 #endif
 }
 
-/* All waiting readers, or else one writer. Both keys have the same slot. */
+/* Wakes all waiting readers, or else one writer. Both keys have the same slot. */
 LONG_WAY int unlock_wakes(pthread_rwlock_t *l) {
   if (tracing() && holds_alone(l)) {
     ENTER(pthread_rwlock_unlock);
@@ -118,7 +118,7 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l) {
 
 /* ----------------------------------------------------------------------------------------- condition variables ---- */
 
-/* The wait lets go of the mutex, and takes it again. */
+/* The wait releases the mutex and locks it again. */
 #define CONDITION(name, parameters, arguments)   \
   EXPORT int name parameters {                   \
     int result;                                  \
@@ -144,7 +144,7 @@ WAKER(int, cnd_broadcast, (cnd_t * c), (c), REAL(cnd_broadcast), c, GOTRACE_WAKE
 
 /* -------------------------------------------------------------------------------------------------- semaphores ---- */
 
-/* sem_trywait sets errno, which a wait that succeeds must not change. */
+/* sem_trywait sets errno, which a successful wait must not change. */
 #define SEMAPHORE(name, parameters, arguments)         \
   EXPORT int name parameters {                         \
     int result, kept = errno;                          \
@@ -175,18 +175,17 @@ EXPORT int pthread_spin_lock(pthread_spinlock_t *l) {
 }
 WAKER(int, pthread_spin_unlock, (pthread_spinlock_t * l), (l), REAL(pthread_spin_unlock), (const void *)l, 1)
 
-/* -------------------------------------------------------------------------------------------------------- barriers
- * ----
+/* ------------------------------------------------------------------------------------------------------- barriers ----
  *
- * The last thread to arrive wakes the others. How many there are is known only from pthread_barrier_init.
+ * The last thread to arrive wakes the others. The number of threads is known only from pthread_barrier_init.
  */
 
-#define BARRIERS 4096 /* later ones: nobody is seen to wake their waiters */
+#define BARRIERS 4096 /* waits on further barriers are shown without a waker */
 
 static struct {
   uint32_t lock;
   struct barrier {
-    const pthread_barrier_t *key; /* NULL: free, BARRIER_GONE: was in use */
+    const pthread_barrier_t *key; /* NULL: free; BARRIER_GONE: no longer used */
     unsigned count, arrived;
   } * all;
 } barriers;
@@ -241,7 +240,7 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *key) {
   int result;
   if (!tracing()) return REAL(pthread_barrier_wait)(key);
   ENTER(pthread_barrier_wait);
-  take_lock(&barriers.lock); /* until it is listed, so that the last one finds it */
+  take_lock(&barriers.lock); /* held until the thread is listed as a waiter, so that the last thread finds it */
   b = find_barrier(key, false);
   last = b && b->arrived + 1 == b->count;
   if (b) b->arrived = last ? 0 : b->arrived + 1;
@@ -256,7 +255,7 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *key) {
 
 /* -------------------------------------------------------------------------------------------------------- once ---- */
 
-/* Runs the program's function, which is not a part of the library's. */
+/* Runs the program's function, during which the thread is not inside the library. */
 static void run_once(void) {
   pthread_once_t *once = self.once;
   void (*function)(void) = self.once_function;
@@ -271,7 +270,7 @@ static void run_once(void) {
   }
 }
 
-/* In glibc and musl, 2 means done, 0 not begun. */
+/* In glibc and musl, 2 means done, 0 not started. */
 static int wait_once(pthread_once_t *once, void (*function)(void), uintptr_t caller, char *frame) {
   pthread_once_t *outer = self.once;
   void (*outer_function)(void) = self.once_function;
@@ -303,10 +302,9 @@ EXPORT void call_once(once_flag *flag, void (*function)(void)) {
   else wait_once(once, function, (uintptr_t)__builtin_return_address(0), __builtin_frame_address(0));
 }
 
-/* ----------------------------------------------------------------------------------------------------------- futex
- * ----
+/* ---------------------------------------------------------------------------------------------------------- futex ----
  *
- * Locks of other languages' libraries, and of C++ (static local variables, std::atomic::wait).
+ * Used by the locks of other languages' runtimes, and of C++ (static local variables, std::atomic::wait).
  */
 
 enum {
@@ -331,7 +329,7 @@ long futex(long number, long a, long b, long c, long d, long e, long f, uintptr_
   self.caller = caller;
   self.frame = frame;
   if (operation == WAIT || operation == WAIT_BITSET)
-    waits = key && *(const volatile uint32_t *)key == (uint32_t)c; /* else it returns at once */
+    waits = key && *(const volatile uint32_t *)key == (uint32_t)c; /* otherwise it returns at once */
   if ((operation == WAKE || operation == WAKE_BITSET || operation == REQUEUE || operation == CMP_REQUEUE ||
        operation == WAKE_OP) &&
       has_waiters(key))

@@ -1,4 +1,4 @@
-/* preload.c - the real functions, the start and the end of the trace, what threads are doing, stacks: see preload.h */
+/* preload.c - real functions, start and end of the trace, thread states, stacks: see preload.h */
 
 #include "preload.h"
 
@@ -11,7 +11,7 @@
 static int early_trylock(pthread_mutex_t *mutex);
 static int early_unlock(pthread_mutex_t *mutex);
 
-/* Two functions whose callers have no time to ask whether they have been found. */
+/* Two functions that are called without checking whether they have been found. */
 struct real real = {.pthread_mutex_trylock = early_trylock, .pthread_mutex_unlock = early_unlock};
 struct state state;
 __thread struct self self;
@@ -29,7 +29,7 @@ static long missing(void) {
   return -1;
 }
 
-/* Later definitions may be those of another preloaded library, which calls the C library's. */
+/* A later definition may be another preloaded library's, which calls the C library's. */
 static void *find(const char *name, const char *version) {
   void *found = NULL;
 #if defined(__GLIBC__)
@@ -40,8 +40,8 @@ static void *find(const char *name, const char *version) {
   return found ? found : dlsym(RTLD_NEXT, name);
 }
 
-/* The look-up may allocate; the allocator may take a lock, which brings it here again. No other thread can exist then.
- */
+/* The look-up may allocate, and the allocator may take a lock, which calls this function again. No other thread can
+ * exist at that time. */
 void resolve(void) {
   int kept = errno;
   void *found;
@@ -143,8 +143,8 @@ unsigned wake(const void *key, unsigned count) {
   return woken;
 }
 
-/* A signal handler that interrupted one of the library's functions may have left it by longjmp, or by another kind of
- * jump, which only a frame above that function's tells; another stack, such as that of signal handlers, says nothing.
+/* A signal handler that interrupted one of the library's functions may have left it by longjmp or another kind of jump.
+ * Only a frame above that function's frame shows this; a frame on another stack, such as a signal stack, shows nothing.
  * If the handler jumped within itself, the rest of the interrupted wait is not shown. */
 NOINLINE bool recover(char *frame) {
   bool above = frame > self.frame && frame < self.stack_high;
@@ -155,10 +155,9 @@ NOINLINE bool recover(char *frame) {
   return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- stacks
- * ----
+/* --------------------------------------------------------------------------------------------------------- stacks ----
  *
- * A stack begins with the function of the C library that the program called.
+ * A stack begins with the C library function that the program called.
  */
 
 static struct {
@@ -179,10 +178,10 @@ static bool find_unwinder(void) {
 struct walk {
   uintptr_t *pcs;
   int count, max;
-  bool found; /* the library's own frames are behind it */
+  bool found; /* past the library's own frames */
 };
 
-/* The bounds of the functions that start threads, from the linker. */
+/* The bounds of the section with the functions that start threads; defined by the linker. */
 extern const char __start_thread_entry[] __attribute__((visibility("hidden")));
 extern const char __stop_thread_entry[] __attribute__((visibility("hidden")));
 
@@ -198,7 +197,7 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg
   return _URC_NO_REASON;
 }
 
-/* A thread's first function returns to the library: its frame is the last. */
+/* A thread's first function returns to this library; its frame is the last one. */
 __attribute__((no_sanitize("address"))) static int walk_frames(uintptr_t *pcs, int max) {
   char **frame = (char **)(void *)self.frame;
   int count = 0;
@@ -217,7 +216,7 @@ static int take_stack(void *context, uintptr_t *pcs, int max) {
   (void)context;
   if (!self.inside || !self.function || max < 3) return 0;
   pcs[0] = self.function + 1; /* frames are return addresses */
-  max--;                      /* a stack of `max` frames would count as truncated */
+  max--;                      /* `max` frames would count as truncated */
   if (state.stacks == RECORD_STACKS_UNWIND) {
     w.pcs = pcs;
     w.count = 1;
@@ -232,7 +231,7 @@ static int take_stack(void *context, uintptr_t *pcs, int max) {
 
 /* ----------------------------------------------------------------------------------------------- start and end ---- */
 
-/* Appends to a text of BOARD_PATH bytes. */
+/* Appends to a text of at most BOARD_PATH bytes. */
 static char *append(char *at, const char *limit, const char *text, size_t size) {
   while (size-- && *text && at < limit - 1) *at++ = *text++;
   *at = 0;
@@ -247,7 +246,7 @@ static char *append_number(char *at, const char *limit, unsigned number) {
   return append(at, limit, d, sizeof digits);
 }
 
-/* Whether this process or another one has an entry with that path and a complete trace. */
+/* Whether an entry of the board has this path and a complete trace. */
 static bool is_taken(const char *path) {
   const struct board *b = state.board;
   uint32_t count = __atomic_load_n(&b->processes, __ATOMIC_ACQUIRE), i;
@@ -261,7 +260,7 @@ static bool is_taken(const char *path) {
   return false;
 }
 
-/* The path of the process's trace. A program that the process executed before has left its own. */
+/* Chooses the path of the process's trace. If the process executed another program before, that one's trace stays. */
 static void choose_path(char *path, unsigned snapshot) {
   const struct board *b = state.board;
   const char *limit = path + BOARD_PATH, *from = b->output, *name = program_invocation_short_name;
@@ -288,7 +287,7 @@ static void choose_path(char *path, unsigned snapshot) {
     }
     dot = strrchr(path, '.');
     if (!dot || strchr(dot, '/')) dot = at;
-    if (turn > 1 || snapshot || (!is_first && !has_pid)) { /* before the suffix */
+    if (turn > 1 || snapshot || (!is_first && !has_pid)) { /* insert a number before the suffix */
       char suffix[256];
       append(suffix, suffix + sizeof suffix, dot, sizeof suffix);
       at = dot;
@@ -302,7 +301,7 @@ static void choose_path(char *path, unsigned snapshot) {
   }
 }
 
-/* The tracer expands % in paths. */
+/* The tracer expands % in paths, so each one is doubled. */
 static void double_percents(char *to, const char *path) {
   const char *limit = to + 2 * BOARD_PATH;
   for (; *path && to < limit - 2; path++) {
@@ -321,7 +320,7 @@ static struct board_process *new_entry(void) {
   return entry;
 }
 
-/* Returns the result of the trace. */
+/* Copies the statistics to the board. Returns the result of the trace. */
 static gotrace_result note_problems(struct board_process *entry) {
   static gotrace_stats stats; /* too large for a small stack */
   gotrace_get_stats(&stats);
@@ -341,7 +340,7 @@ static bool write_snapshot(unsigned number) {
   return gotrace_flight_snapshot_file(full_path) == GOTRACE_OK;
 }
 
-/* SIGUSR2: a thread of the library writes the flight recorder's data. */
+/* SIGUSR2: a thread of this library writes the flight recorder's data. */
 static uint32_t snapshots_wanted;
 static uint32_t snapshot_lock;
 
@@ -395,7 +394,7 @@ void start_trace(bool is_child) {
   gotrace_options options;
   gotrace_result result = GOTRACE_OK;
   int kept = errno;
-  static struct board_process spare; /* more processes than entries */
+  static struct board_process spare; /* used if there are more processes than entries */
   self.inside = 1;
   self.function = 0;
   state.pid = (int)REAL(syscall)(SYS_getpid);
@@ -432,7 +431,7 @@ void start_trace(bool is_child) {
   errno = kept;
 }
 
-/* Not in the child of a vfork, which shares its parent's memory. */
+/* Does nothing in a vfork child, which shares its parent's memory. */
 void finish_trace(void) {
   uint32_t on = 1;
   int kept = errno;
@@ -449,7 +448,7 @@ void finish_trace(void) {
     gotrace_flight_stop();
     state.entry->result = result;
   } else {
-    gotrace_stop(); /* the tracer may have ended the trace before: see its guide, THE END OF THE PROGRAM */
+    gotrace_stop(); /* the tracer may have ended the trace already: see its guide, THE END OF THE PROGRAM */
     state.entry->result = note_problems(state.entry);
   }
   __atomic_store_n(&state.entry->state, (uint32_t)PROCESS_ENDED, __ATOMIC_RELEASE);
@@ -459,7 +458,7 @@ void finish_trace(void) {
 
 static void forked(void) { __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE); }
 
-/* Takes the library out of LD_PRELOAD, and the board's path away, in place. */
+/* Removes the library from LD_PRELOAD, and the board's variable, in place. */
 static void clean_environment(void) {
   extern char **environ;
   char **from = environ, **to = environ;
@@ -503,10 +502,10 @@ __attribute__((constructor(101))) static void start(void) {
     return;
   }
   state.children = state.board->children != 0;
-  /* system and popen give the environment to a shell, which may be of the other C library. */
+  /* system and popen pass the environment to a shell, which may use the other C library */
   if (!state.children || library_for("/bin/sh") != OWN_LIBRARY) clean_environment();
   start_trace(false);
   pthread_atfork(NULL, NULL, forked);
-  atexit(finish_trace); /* musl: before the destructors. In glibc, the one in tracer.c comes before */
+  atexit(finish_trace); /* musl: runs before the destructors. glibc: the one in tracer.c runs before this */
   at_quick_exit(finish_trace);
 }

@@ -15,10 +15,10 @@
  *
  * RULES
  *
- *   1. A function passes the call on unchanged if the process is not traced or if the thread is inside another function
- * of the library (`tracing`). Otherwise signal handlers and the library's own calls would be reported as the program's.
- *   2. A function that does not wait reports nothing if it can tell: it tries first.
- *   3. A waiter is listed before it waits, and a waker looks for waiters before it lets one continue (gotrace_wait_on,
+ *   1. A function only passes the call on if the process is not traced or the thread is inside another function of the
+ *      library (`tracing`). Otherwise signal handlers and the library's own calls would be reported as the program's.
+ *   2. A call that does not wait reports nothing if it can tell: a function first tries without waiting.
+ *   3. A waiter is listed before it waits, and a waker looks for waiters before it releases one (gotrace_wait_on,
  *      gotrace_wake).
  *   4. Nothing here calls malloc, takes a lock that the program can hold, or changes errno. */
 
@@ -40,14 +40,14 @@ typedef struct thread thread; /* threads.c: a thread that the program created */
 
 /* All zero for a thread that the library has not seen. */
 struct self {
-  unsigned inside; /* in a function of the library, which passes other calls on; JUMPED: a longjmp came in between */
+  unsigned inside; /* inside a function of the library, so calls are passed on; JUMPED: a longjmp came in between */
   bool waits, in_system_call;
   bool resolves;
   thread *created;
-  /* The function that it is in. */
+  /* The function that the thread is in. */
   uintptr_t function, caller;
   char *frame;
-  char *stack_high; /* no frame of the program is above; NULL: unknown */
+  char *stack_high; /* no frame of the program is above this; NULL: unknown */
   /* pthread_once */
   pthread_once_t *once;
   void (*once_function)(void);
@@ -75,21 +75,21 @@ bool recover(char *frame);
   (LIKELY(__atomic_load_n(&state.recording, __ATOMIC_RELAXED)) && \
    (LIKELY(!self.inside) || recover((char *)__builtin_frame_address(0))))
 
-/* Notes which function the thread is in, for stacks. Must be expanded in the function itself. */
+/* Records which function the thread is in, for stacks. Expand it in that function itself. */
 #define ENTER(name)                                                                                             \
   (self.inside = 1, self.function = (uintptr_t)real.name, self.caller = (uintptr_t)__builtin_return_address(0), \
    self.frame = (char *)__builtin_frame_address(0))
 #define LEAVE() (self.inside = 0)
 
-/* Each keeps errno. */
+/* Each preserves errno. */
 void begin_wait(const void *key, unsigned reason);
 void end_wait(void);
 void begin_system_call(void);
 void end_system_call(void);
-unsigned wake(const void *key, unsigned count); /* how many it woke */
+unsigned wake(const void *key, unsigned count); /* returns how many it woke */
 void apply_name(void);
 
-/* Whether somebody may wait for a key: how many do, by a hash of the key, which must be quick. */
+/* The number of waiters by a hash of their keys, for a quick check whether anybody may wait for a key. */
 #define WAITER_SLOTS 4096
 extern uint32_t waiters[WAITER_SLOTS];
 static inline uint32_t *waiters_of(const void *key) { return &waiters[(uintptr_t)key / 8 % WAITER_SLOTS]; }
@@ -124,7 +124,7 @@ enum reason_name {
 #define NUMBER(name, text, base) REASON_##name,
   REASONS(NUMBER)
 #undef NUMBER
-      REASON_NETWORK, /* Go's own */
+      REASON_NETWORK, /* Go's own reason */
   REASON_SLEEP,
   REASON_COUNT
 };
@@ -151,7 +151,7 @@ void locks_after_fork(void);
 long futex(long number, long a, long b, long c, long d, long e, long f, uintptr_t caller, char *frame);
 
 /* process.c */
-int library_for(const char *path); /* of the board, for a program or script; -1: none can be loaded */
+int library_for(const char *path); /* the board's library for a program or script; -1: none can be loaded */
 const char *without_library(const char *preload);
 
 /* io.c */

@@ -19,11 +19,10 @@ typedef Elf32_Phdr segment;
 extern char **environ;
 extern char board_assignment[];
 
-/* ------------------------------------------------------------------------------------------------------------ fork
- * ----
+/* ----------------------------------------------------------------------------------------------------------- fork ----
  *
- * A child is traced with --children, into its own file, from the return of fork on: during it, the program's allocator
- * may hold its locks.
+ * With --children, a child is traced into its own file, from the return of fork on. Not earlier: during fork, the
+ * program's allocator may hold its locks.
  */
 
 static void after_fork(void) {
@@ -48,7 +47,7 @@ EXPORT pid_t fork(void) {
   return child;
 }
 
-/* Runs no handlers of pthread_atfork: the tracer cannot be used in the child. */
+/* Runs no pthread_atfork handlers, so the tracer cannot be used in the child. */
 EXPORT pid_t _Fork(void) {
   pid_t child = REAL(_Fork)();
   if (child == 0) __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
@@ -58,22 +57,22 @@ EXPORT pid_t _Fork(void) {
 EXPORT int daemon(int stay, int keep) {
   bool was = tracing();
   int result;
-  if (was) finish_trace(); /* the parent ends in it */
+  if (was) finish_trace(); /* the parent exits inside daemon() */
   result = REAL(daemon)(stay, keep);
   if (was && result == 0) after_fork();
   return result;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ exec
- * ----
+/* ----------------------------------------------------------------------------------------------------------- exec ----
  *
- * The new program is traced too if it replaces the first one, as behind a shell script's exec or env, or with
+ * The new program is also traced if it replaces the first one, as after exec in a shell script or env, or with
  * --children.
  */
 
 #define FEW_EVENTS 64
 
-/* The dynamic linker that a program names, or the interpreter of a script, by its first bytes. */
+/* The library for the dynamic linker that a program names, or for the interpreter of a script, found by the first
+ * bytes. */
 static int interpreter_library(const char *path, unsigned depth) {
   union {
     char bytes[4096];
@@ -113,7 +112,7 @@ int library_for(const char *path) {
   return found;
 }
 
-/* The rest of LD_PRELOAD behind the libraries of the board. */
+/* The rest of LD_PRELOAD after the board's libraries. */
 const char *without_library(const char *preload) {
   unsigned i;
   for (i = RECORD_GNU; i <= RECORD_MUSL; i++) {
@@ -171,7 +170,7 @@ static size_t count_words(char *const *words) {
 }
 
 /* An environment with the library that the program can load, or with none. */
-#define ROOM 3 /* strings more than in the old one */
+#define ROOM 3 /* additional strings */
 #define PRELOAD_ROOM(from) (sizeof "LD_PRELOAD=" + 1 + BOARD_PATH + strlen(preload_of(from)))
 
 static const char *preload_of(char *const *environment) {
@@ -205,7 +204,7 @@ static char *const *with_library(int library, char *const *from, char **to, char
   } while (0)
 
 EXPORT int execve(const char *path, char *const *words, char *const *environment) {
-  if (locate(path, false, NULL)) { /* else it fails */
+  if (locate(path, false, NULL)) { /* otherwise exec fails */
     WITH_LIBRARY(path, environment);
     before_exec();
   }
@@ -235,7 +234,7 @@ EXPORT int fexecve(int fd, char *const *words, char *const *environment) {
 EXPORT int execv(const char *path, char *const *words) { return execve(path, words, environ); }
 EXPORT int execvp(const char *path, char *const *words) { return execvpe(path, words, environ); }
 
-/* The words of a call with a variable number of them; `count` includes the NULL at the end. */
+/* Collects the words of a variadic call; `count` includes the NULL at the end. */
 #define COLLECT(words, first)                                         \
   do {                                                                \
     va_list arguments;                                                \

@@ -6,9 +6,9 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 
-/* A thread's record outlives it: another thread may be about to name it. */
+/* A thread's record outlives the thread, because another thread may be about to name it. */
 struct thread {
-  thread *next; /* free, or all that live */
+  thread *next; /* in the list of free records, or of live ones */
   pthread_t handle;
   bool lives;
   uint32_t named; /* atomic: another thread has set `name` */
@@ -55,7 +55,7 @@ void threads_after_fork(void) { threads.lock = 0; }
 
 /* ----------------------------------------------------------------------------------------------- start and end ---- */
 
-/* Threads of the library itself, whose calls nobody sees. */
+/* A thread of the library itself; its calls are not reported. */
 static void *run_service(void *function) {
   void *(*run)(void *);
   self.inside = 1;
@@ -82,8 +82,7 @@ void begin_main_thread(void) {
   gotrace_thread_begin("main");
 }
 
-/* By return, pthread_exit or cancellation. What the thread's destructors of thread-specific data do later is not shown.
- */
+/* Called on return, pthread_exit or cancellation. What later destructors of thread-specific data do is not shown. */
 static void thread_ends(void *argument) {
   thread *t = argument;
   int kept = errno;
@@ -132,8 +131,8 @@ THREAD_ENTRY static int run_thread_c11(void *argument) {
   return result;
 }
 
-/* libstdc++ starts every std::thread with a function of its own. Its argument is an object (std::thread::_State) whose
- * third virtual function, _M_run, belongs to the program and names what the thread runs. */
+/* libstdc++ starts each std::thread with a function of its own. Its argument is an object (std::thread::_State) whose
+ * third virtual function, _M_run, belongs to the program and tells what the thread runs. */
 static uintptr_t entry_of(uintptr_t function, void *argument) {
   static uintptr_t std_thread; /* atomic */
   uintptr_t known = __atomic_load_n(&std_thread, __ATOMIC_RELAXED), *object = argument, *functions;
@@ -149,7 +148,7 @@ static uintptr_t entry_of(uintptr_t function, void *argument) {
 }
 
 static gotrace_go *create_go(uintptr_t function, void *argument) {
-  gotrace_site *entry = gotrace_site_make_pc(entry_of(function, argument) + 1); /* places are return addresses */
+  gotrace_site *entry = gotrace_site_make_pc(entry_of(function, argument) + 1); /* call sites are return addresses */
   return gotrace_thread_create_at(NULL, entry ? &entry->location : NULL);
 }
 
@@ -200,10 +199,9 @@ EXPORT int thrd_create(thrd_t *handle, thrd_start_t function, void *argument) {
   return result;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ join
- * ----
+/* ----------------------------------------------------------------------------------------------------------- join ----
  *
- * A thread that ends wakes those that wait for its handle.
+ * A thread that ends wakes the threads that wait for its handle.
  */
 
 #define JOIN(result, name, try, handle, ...)           \
@@ -245,7 +243,7 @@ EXPORT int thrd_join(thrd_t handle, int *value) {
 
 /* ------------------------------------------------------------------------------------------------------- names ---- */
 
-/* A name from another thread. */
+/* Applies a name that another thread has set. */
 void apply_name(void) {
   char name[16];
   thread *t = self.created;

@@ -1,7 +1,7 @@
-/* tracer.c - gotrace.h, a copy of its own: a program that contains the tracer too keeps its traces apart
+/* tracer.c - a private copy of gotrace.h, so that a program that contains the tracer too keeps its own traces
  *
- * The tracer calls the real functions, also outside the library's own functions: in its service thread, before and
- * after a fork, when a thread ends. */
+ * The tracer calls the real functions, even when the thread is outside the library's functions: in its service thread,
+ * before and after a fork, when a thread ends. */
 
 #include "functions.h"
 
@@ -27,6 +27,7 @@ void finish_trace(void);                                          /* preload.c *
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
-/* Destructors run in reverse order: this one before the tracer's own, which would discard what the flight recorder
- * holds. What the library gives to atexit runs after both, since its constructor ran before the program was started. */
+/* Destructors run in reverse order, so this one runs before the tracer's own, which would discard the flight recorder's
+ * data. Functions that the library passes to atexit run after both, because its constructor ran before the program
+ * started. */
 __attribute__((destructor)) static void end(void) { finish_trace(); }

@@ -1,11 +1,11 @@
-// data.js - reads the page's data: the table of contents, and chunks of slices when they are needed
+// data.js - reads the page's data: the table of contents, and chunks of slices on demand
 //
-// view_page.c and view_levels.c write it. All times are nanoseconds from the trace's first event.
+// view_page.c and view_levels.c write it. All times are in nanoseconds since the trace's first event.
 
 const LEVELS = 14, COLOURS = 8;
 const levelSize = (level) => (level ? 16 * 8 ** level : 0);
 
-// The bytes of an element with compressed data. Its text is dropped: they are read once.
+// The bytes of an element with compressed data. They are read only once, so the element's text is then dropped.
 async function inflate(id) {
   const element = document.getElementById(id);
   const text = atob(element.textContent);
@@ -15,7 +15,7 @@ async function inflate(id) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Numbers in base 128, one after the other.
+// Reads numbers in base 128.
 class Numbers {
   constructor(bytes) {
     this.bytes = bytes;
@@ -41,13 +41,13 @@ class Numbers {
   }
 }
 
-// The slices of a chunk, sorted by row and then by time. Those of row r are from `from` to `to` of index.get(r).
+// The slices of a chunk, sorted by row, then by time. Those of row r are from `from` to `to` of index.get(r).
 class Slices {
   constructor(bytes, count, merged, rowCount) {
     const numbers = new Numbers(bytes), rows = new Uint32Array(count), at = new Uint32Array(count);
     const first = new Uint32Array(rowCount + 1), end = new Float64Array(count), length = new Float64Array(count);
     let last = 0;
-    for (let i = 0; i < count; i++) { // where each record is, and how many a row has
+    for (let i = 0; i < count; i++) { // where each record is; the number of records of each row
       rows[i] = numbers.next();
       first[rows[i] + 1]++;
       last += numbers.nextSigned();
@@ -84,7 +84,7 @@ class Slices {
       if (this.size[to] === 1) this.what[to] = numbers.next(), this.who[to] = numbers.next();
     }
   }
-  // The colour that most of a merged slice's time has.
+  // The colour with the largest share of a merged slice's time.
   mostOf(numbers) {
     const colours = this.bytes[numbers.at++];
     let most = -1, best = 0;
@@ -95,7 +95,7 @@ class Slices {
     }
     return best;
   }
-  // The first slice of a row that ends after a time.
+  // The first slice of a row that ends after the given time.
   search(span, time) {
     let low = span.from, high = span.to;
     while (low < high) {
@@ -120,7 +120,7 @@ class Slices {
   }
 }
 
-// A part of a level. `slices` is there once it was loaded.
+// A part of a level. `slices` is set once it is loaded.
 class Chunk {
   constructor(number, level, merged, begin, end, count, rowCount) {
     Object.assign(this, {number, level, merged, begin, end, count, rowCount, slices: null, loading: null, used: 0});
@@ -144,7 +144,7 @@ class Data {
     return Object.assign(new Data(), contents).arrange();
   }
   arrange() {
-    // By class (0: procs, threads, collector; 1: all other rows) and level. Each class has a finest level of its own.
+    // By class (0: procs, threads, collector; 1: all other rows) and level. Each class has its own finest level.
     const lists = () => [0, 1].map(() => Array.from({length: LEVELS}, () => []));
     this.own = lists(), this.mergedOf = lists();
     const chunks = this.chunks;
@@ -159,14 +159,14 @@ class Data {
     for (let at = 0; at < this.stacks.length; at += 1 + this.stacks[at]) this.stackAt.push(at);
     return this;
   }
-  // The level whose pixels are not longer than those of the picture.
+  // The coarsest level whose pixels are not longer than those of the picture.
   levelFor(nanosecondsPerPixel) {
     let level = 0;
     while (level < this.coarsest && levelSize(level + 1) <= nanosecondsPerPixel) level++;
     return level;
   }
-  // What a picture of a time at a level needs: that level's merged slices, and its own and all coarser levels' slices. Of
-  // a class that does not have the level, its finest one.
+  // The chunks for a picture of a range at a level: merged slices of that level, and own slices of that and all coarser
+  // levels. For a class without the level, its finest one is used.
   chunksFor(level, from, to) {
     const found = [];
     const take = (chunk) => { if (chunk.begin <= to && chunk.end >= from) found.push(chunk); };
@@ -177,7 +177,7 @@ class Data {
     });
     return found;
   }
-  // The same, loaded at once if they are there; null: they are not, and are on their way.
+  // The same chunks if all are loaded. Otherwise null; if `then` is given, they are loaded and it is called.
   loaded(level, from, to, then) {
     const chunks = this.chunksFor(level, from, to), missing = chunks.filter((chunk) => !chunk.slices);
     for (const chunk of chunks) chunk.used = performance.now();
@@ -190,7 +190,7 @@ class Data {
     await Promise.all(chunks.map((chunk) => chunk.load()));
     return chunks;
   }
-  // Forgets the slices that were not used for longest.
+  // Drops the least recently used slices.
   forget() {
     const loaded = this.chunks.filter((chunk) => chunk.slices).sort((a, b) => b.used - a.used);
     let sum = 0;
@@ -199,7 +199,7 @@ class Data {
       if (sum > MOST_LOADED) chunk.slices = null;
     }
   }
-  // The function that a stack was in; empty: it is not known.
+  // The innermost function of a stack; empty: unknown.
   innermost(number) {
     const at = this.stackAt[number];
     return this.stacks[at] ? this.texts[this.frames[3 * this.stacks[at + 1]]] : "";

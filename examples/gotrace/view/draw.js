@@ -1,13 +1,13 @@
 // draw.js - draws the picture: an overview, a ruler, and a line for each visible row
 //
-// Slices are painted into an image, pixel by pixel, so that a frame costs the same whatever the trace: a row is at most
-// three different lines of pixels (top, upper, middle), each copied as often as the row is high. States differ by height
-// as well as colour: running and system calls fill the row, runnable two thirds, blocked a third of it.
+// Slices are painted into an image, pixel by pixel, so the cost of a frame does not depend on the trace. A row consists
+// of at most three different lines of pixels (top, upper, middle), which are copied to fill its height. States differ
+// in height as well as colour: running and system calls fill the row, runnable two thirds, blocked a third of it.
 
 const MOST_ARROWS = 150;
 const LEFT = 230, RULER = 22, OVERVIEW = 44, TOP = OVERVIEW + RULER;
 
-// By state. Blue, orange and grey remain apart for the colour-blind; heights and lightness say the rest.
+// By state. The colour-blind can tell blue, orange and grey apart; height and lightness distinguish the rest.
 const LIGHT = {
   states: ["#2f7fd1", "#f0a63a", "#8a5fc7", "#c8553d", "#3a9d8f", "#b98a2e", "#c3c9d1", "#9aa3ae"],
   names: ["#4e79a7", "#f28e2b", "#76b7b2", "#59a14f", "#edc948", "#b07aa1", "#ff9da7", "#9c755f"],
@@ -18,8 +18,8 @@ const DARK = {
   names: ["#6b9bd1", "#e8994a", "#7fc4bf", "#74b96a", "#d9bb4f", "#c193b3", "#e59aa3", "#b58e77"],
   back: "#15191f", band: "#1d232b", text: "#dfe4ea", faint: "#98a2ad", line: "#333a43", accent: "#79b8ff", range: "#79b8ff2a",
 };
-const COUNTER_COLOURS = [0, 1, 7, 0, 5, 1]; // those of the states
-const FILLS = [2, 1, 2, 0, 0, 0, 0, 0]; // how high a state is: 2 the row, 1 two thirds, 0 a third
+const COUNTER_COLOURS = [0, 1, 7, 0, 5, 1]; // indices of state colours
+const FILLS = [2, 1, 2, 0, 0, 0, 0, 0]; // height of a state: 2 the whole row, 1 two thirds, 0 a third
 
 const rgba = (hex) => 0xff000000 | parseInt(hex.slice(5, 7), 16) << 16 | parseInt(hex.slice(3, 5), 16) << 8 | parseInt(hex.slice(1, 3), 16);
 // Black or white, whichever is easier to read on a colour.
@@ -120,7 +120,7 @@ class Painter {
   }
   lineTop(line) { return TOP + line.y - this.view.scroll; }
 
-  // The slices of all visible rows, as pixels.
+  // Paints the slices of all visible rows as pixels.
   paintRows(slices) {
     const W = this.canvas.width, H = this.canvas.height, ratio = this.ratio;
     if (!this.pixels) {
@@ -179,7 +179,7 @@ class Painter {
     }
   }
 
-  // Titles, labels on slices, counters, marks.
+  // Draws titles, labels on slices, counters, marks.
   drawLines() {
     const {context: c, theme, view} = this, lines = this.visibleLines();
     c.save();
@@ -244,7 +244,7 @@ class Painter {
     c.restore();
   }
 
-  // A text that ends with an ellipsis where there is no more room; returns its width.
+  // Writes a text, cut with an ellipsis if there is not enough room; returns its width.
   text(text, x, y, room) {
     const c = this.context;
     if (room < 12) return 0;
@@ -287,7 +287,7 @@ class Painter {
     }
   }
 
-  // A counter as steps; of several, the first is filled.
+  // Draws counters as steps; the first of several is filled.
   drawCounter(line, top) {
     const c = this.context, list = this.data.counters, {from, to} = this.view;
     const most = Math.max(1, ...line.counters.map((counter) => this.mostOf(counter)));
@@ -321,7 +321,7 @@ class Painter {
       }
     });
   }
-  // What counters are at a point of their line, in words.
+  // The values of counters at a point of their line, in words.
   counterText(line, x) {
     const at = this.sampleAt(this.time(x));
     return line.counters.map((counter) => {
@@ -338,7 +338,7 @@ class Painter {
     }
     return this.most[counter];
   }
-  // The last sample of the counters that is not after a time.
+  // The last sample of the counters at or before a time.
   sampleAt(time) {
     const list = this.data.counters;
     let low = 0, high = list.length / 7;
@@ -350,7 +350,7 @@ class Painter {
     return Math.max(0, low - 1) * 7;
   }
 
-  // Who woke whom, and who created whom, if there are not too many.
+  // Arrows from wakers and creators, if there are not too many.
   drawArrows(slices) {
     const c = this.context, {from, to, selected} = this.view, lineOf = new Map(), arrows = [];
     const rows = [];
@@ -371,7 +371,7 @@ class Painter {
     this.arrowCount = arrows.length;
     this.arrows = arrows;
     if (arrows.length > MOST_ARROWS) arrows.length = 0;
-    // That of the selected wait is always there; it comes from the picture's edge if its goroutine is out of sight.
+    // The arrow of the selected wait is always drawn, from the picture's edge if its goroutine is out of sight.
     if (selected && selected.size === 1 && selected.colour > SYSCALL && selected.who && lineOf.has(selected.row) && selected.end >= from && selected.end <= to)
       arrows.push([selected.who - 1, selected.row, selected.end]);
     c.save();
@@ -444,7 +444,7 @@ class Painter {
     c.fillText(duration(to - from), 6, OVERVIEW + RULER / 2);
   }
 
-  // The whole trace: running and runnable goroutines, and where the picture is.
+  // The overview: running and runnable goroutines over the whole trace, and the position of the picture.
   drawOverview() {
     const c = this.context, data = this.data, span = data.end - data.begin || 1, width = this.width - LEFT;
     if (!this.overview) {

@@ -1,4 +1,4 @@
-// input.js - mouse, keys, search, the address's fragment; and the start of it all
+// input.js - mouse, keys, search, the address's fragment; starts the page
 
 class App {
   constructor(data) {
@@ -64,7 +64,7 @@ class App {
     this.centre(mark.time);
     this.changed();
   }
-  // The next or last mark: of the current line, if it has any, else of all.
+  // The next or previous mark on the current line or, if it has none, anywhere.
   stepMark(by) {
     const {model, view} = this, row = view.line.startsWith("row ") ? Number(view.line.slice(4)) : -2;
     const list = model.marksOf.get(row) || model.marks, at = list.indexOf(view.mark);
@@ -72,7 +72,7 @@ class App {
     const mark = list[at >= 0 ? at + by : first];
     if (mark) this.selectMark(mark);
   }
-  // Moves the picture to a time that it does not show.
+  // Moves the picture so that it shows a time.
   centre(time) {
     const size = this.view.to - this.view.from;
     if (time < this.view.from || time > this.view.to) this.setView(time - size / 2, time + size / 2);
@@ -88,7 +88,7 @@ class App {
     this.changed();
   }
 
-  // For the keyboard: the current line, which J and K move, and what a click in the middle of it does.
+  // For the keyboard: the current line, moved by J and K, and the action of a click in its middle.
   moveLine(by) {
     const {model, painter, view} = this, lines = model.lines(view).lines.filter((line) => model.lineKey(line)), room = painter.height - TOP;
     const now = lines.findIndex((line) => model.lineKey(line) === view.line), shown = lines.findIndex((line) => line.y >= view.scroll);
@@ -106,7 +106,7 @@ class App {
     this.select(painter.at(painter.x(time), y) || await this.sliceAt(line.row.number, time, true) || await this.sliceAt(line.row.number, line.row.begin, false));
   }
 
-  // Brings a row into the picture.
+  // Scrolls a row into view.
   reveal(number) {
     const row = this.model.rows[number], shown = row.kind === KIND.REGION ? row.parent : number;
     this.model.folded.delete(this.model.groupOf.get(shown)?.key);
@@ -116,7 +116,7 @@ class App {
     else if (line.y + line.height > this.view.scroll + room) this.view.scroll = line.y + line.height - room;
   }
 
-  // The slice of a row at a time, in full detail if the page has it; before: the one that ends there.
+  // The slice of a row at a time, in full detail if the page has it. `before`: the one that ends there.
   async sliceAt(number, time, before) {
     const chunks = await this.data.load(0, time, time);
     let best = null;
@@ -137,7 +137,7 @@ class App {
     if (slice) this.select(slice);
     else this.reveal(number);
   }
-  // What the selected slice waited for: the one that ended a wait; otherwise what came before it.
+  // Goes to what the selected slice waited for: the waker, if it is a wait; otherwise the slice or creator before it.
   async followBack() {
     const s = this.view.selected;
     if (!s || this.model.rows[s.row].kind !== KIND.GO) return;
@@ -157,8 +157,8 @@ class App {
 
   // --------------------------------------------------------------------------------------------------- search ----
 
-  // What matches: rows by function or goroutine, tasks, logs, CPU samples by function or as "sample"; "=NAME" is the
-  // function itself. Regions are looked for in their slices.
+  // Finds rows by function or goroutine, tasks, logs, CPU samples by function or as "sample". "=NAME" matches only that
+  // function. Regions are found through their slices.
   async search(text) {
     const {model, data} = this, wanted = text.toLowerCase().trim();
     this.show("timeline");
@@ -184,7 +184,7 @@ class App {
     this.results.sort((a, b) => a.time - b.time);
     this.nextResult();
   }
-  // Adds slices to what was found, by what they are.
+  // Adds the slices that match to what was found.
   async searchSlices(kind, wanted, title) {
     for (const chunk of this.data.chunks) {
       if (chunk.merged || this.results.length >= 20000) continue;
@@ -197,7 +197,7 @@ class App {
       this.data.forget();
     }
   }
-  // The slices of a row of the summary, longest first.
+  // The slices that a row of the summary counts, longest first.
   async showSlices(kind, wanted, title) {
     this.show("timeline");
     this.results = [], this.result = -1;
@@ -420,21 +420,21 @@ class App {
   }
 }
 
-// For tests: what the drawing code draws, and how long its frames take.
+// For tests: what is drawn, and when.
 function forTests(app) {
   const {painter, model, view} = app;
   return {
     app,
     setView: (from, to) => app.setView(from, to),
     state: () => ({...view, level: painter.level, wanted: painter.wanted}),
-    // The rows in the picture with all that is drawn on them.
+    // The visible rows with everything drawn on them.
     async visible() {
       await app.data.load(app.data.levelFor((view.to - view.from) / ((painter.width - LEFT) * painter.ratio)), view.from, view.to);
       painter.record = [];
       painter.draw();
       const marks = painter.record, lines = painter.visibleLines().filter((line) => line.type === "row"), shown = new Set(lines);
       painter.record = null;
-      const used = new Map(); // how many rows have a goroutine's id or a task's name
+      const used = new Map(); // number of rows with the same goroutine id or task name
       const key = (row) => (row.kind === KIND.TASK ? "task " + row.name : row.kind === KIND.GO ? "go " + row.id : "");
       for (const row of model.rows) if (row.begin <= row.end) used.set(key(row), (used.get(key(row)) || 0) + 1);
       const slices = painter.hits.filter((hit) => shown.has(hit.line)).map(({line, part, i}) => {
@@ -448,7 +448,7 @@ function forTests(app) {
         marks: marks.map((mark) => [mark.row, mark.time, mark.log, mark.name, mark.value]),
         arrows: painter.arrows.map(([from, to, time]) => [model.rows[from].id, model.rows[to].id, time])};
     },
-    // Waits of goroutines that another one ended.
+    // Waits of goroutines that have a known waker.
     async endedWaits() {
       const found = [], chunks = await app.data.load(0, app.data.begin, app.data.end);
       for (const {slices} of chunks)
@@ -458,7 +458,7 @@ function forTests(app) {
       return found;
     },
     selectionTable: (from, to) => app.panels.selectionTable(from, to),
-    drawnAt: () => painter.drawnAt, // when all details were drawn first
+    drawnAt: () => painter.drawnAt, // when all details had been drawn for the first time
   };
 }
 

@@ -1,10 +1,10 @@
-// model.js - rows, their groups and order; what a slice is in words
+// model.js - rows, their groups and order; descriptions of slices
 
 const KIND = {PROC: 0, THREAD: 1, GO: 2, REGION: 3, TASK: 4, GC: 5, STW: 6};
 const STATES = ["running", "runnable", "in a system call", "blocked: synchronization", "blocked: network", "blocked: channel, select",
   "sleeping", "blocked: other"];
 const RUNNING = 0, RUNNABLE = 1, SYSCALL = 2;
-const MANY = 30; // goroutines of a function: more are folded at first
+const MANY = 30; // goroutines of a function; if there are more, they are folded at first
 const COUNTER_NAMES = ["running goroutines", "runnable goroutines", "blocked goroutines", "running procs", "heap", "heap goal"];
 
 function duration(nanoseconds) {
@@ -15,7 +15,7 @@ function duration(nanoseconds) {
   return Math.round(nanoseconds) + " ns";
 }
 
-// A time from the first event, to the nanosecond.
+// A time since the first event, to the nanosecond.
 function moment(time) {
   const [size, unit, digits] = time >= 1e9 ? [1e9, "s", 9] : time >= 1e6 ? [1e6, "ms", 6] : time >= 1e3 ? [1e3, "µs", 3] : [1, "ns", 0];
   return (time / size).toFixed(digits) + " " + unit;
@@ -24,10 +24,10 @@ function moment(time) {
 class Model {
   constructor(data) {
     this.data = data;
-    this.rows = []; // {number, kind, id, name, parent, stack, begin, end}; an id that a number cannot hold is a string
+    this.rows = []; // {number, kind, id, name, parent, stack, begin, end}; an id too large for a number is a string
     for (let i = 0, d = data.rows; i < d.length; i += 7)
       this.rows.push({number: i / 7, kind: d[i], id: d[i + 1], name: data.texts[d[i + 2]], parent: d[i + 3] - 1, stack: d[i + 4], begin: d[i + 5], end: d[i + 6]});
-    this.regions = new Map(); // from a goroutine's row to those of its regions
+    this.regions = new Map(); // from a goroutine's row to the rows of its regions
     for (const row of this.rows)
       if (row.kind === KIND.REGION && this.regions.has(row.parent)) this.regions.get(row.parent).push(row.number);
       else if (row.kind === KIND.REGION) this.regions.set(row.parent, [row.number]);
@@ -59,7 +59,7 @@ class Model {
     this.spans = this.readSpans();
   }
 
-  // Groups in the order of the picture. A group is a title and its rows.
+  // The groups in the order of the picture. A group is a title and its rows.
   makeGroups() {
     const of = (kind) => this.rows.filter((row) => row.kind === kind && row.begin <= row.end);
     const byId = (a, b) => Math.sign(Number(a.id) - Number(b.id)) || Number(BigInt(a.id) - BigInt(b.id)) || a.number - b.number;
@@ -141,13 +141,13 @@ class Model {
     return {lines, height: y};
   }
 
-  // Whether there are sizes of the heap, and goals.
+  // Whether the trace has heap sizes and goals.
   heapCounters() {
     this.heap = this.heap || [5, 6].map((place) => this.data.counters.some((value, i) => i % 7 === place && value > 0));
     return this.heap;
   }
 
-  // What a line is known by while the lines around it change.
+  // A key that identifies a line while the lines around it change.
   lineKey(line) { return line.type === "row" ? "row " + line.row.number : line.type === "group" ? "group " + line.group.key : ""; }
 
   title(row) {
@@ -168,7 +168,7 @@ class Model {
   // The id of a task's slice: `who` is its high half.
   taskId(slice) { return String(BigInt(slice.who) << 32n | BigInt(slice.what)); }
   taskName(place) { return "task " + this.tasks[place].id + " " + this.rows[this.tasks[place].row].name; }
-  // What is written on a slice.
+  // The label of a slice.
   label(row, slice) {
     if (slice.size > 1) return "";
     switch (row.kind) {

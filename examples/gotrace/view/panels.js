@@ -1,6 +1,6 @@
-// panels.js - everything that is text: what a slice is, a selected time, the summary, flame graphs
+// panels.js - everything that is text: details of a slice, a selected range, the summary, flame graphs
 //
-// Text of the trace only ever becomes textContent, so it cannot be markup.
+// Text from the trace is only assigned to textContent, so it is never parsed as markup.
 
 // An element with attributes, listeners (functions) and children.
 function make(name, attributes, ...children) {
@@ -13,7 +13,7 @@ function make(name, attributes, ...children) {
   return element;
 }
 
-// Attributes of an element that reacts to a click, and to Enter when the Tab key has led there.
+// Attributes of an element that reacts to a click and, when it has the focus, to Enter and Space.
 function pressed(action) {
   return {tabindex: 0, click: action, keydown: (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
@@ -23,7 +23,7 @@ function pressed(action) {
   }};
 }
 
-// A table that sorts when a title is clicked. Columns: {title, value(item), text(value, item), number}.
+// A table that is sorted by clicks on its titles. Columns: {title, value(item), text(value, item), number}.
 function makeTable(columns, items, onRow, sorted = 0, limit = 500) {
   const body = make("tbody"), state = {by: sorted, down: true};
   const fill = () => {
@@ -96,7 +96,7 @@ class Panels {
       make("tr", null, make("td", {class: "number place"}, moment(begin)), make("td", {class: "number"}, length ? duration(length) : ""), make("td", null, link))))));
   }
 
-  // What a slice is.
+  // The details of a slice.
   showSlice(slice) {
     const {app} = this, {model, data} = app, row = model.rows[slice.row];
     const facts = [["begins", moment(slice.begin)], ["lasts", duration(slice.end - slice.begin)]];
@@ -147,7 +147,7 @@ class Panels {
       mark.task >= 0 ? make("div", {class: "place"}, "for ", this.taskLink(mark.task)) : null, mark.log ? null : this.stackList(mark.stack));
   }
 
-  // Time by function and state in a range: exact but for what is merged at its ends.
+  // Time by function and state in a range: exact except for merged slices at its ends.
   async selectionTable(from, to) {
     const {data, model} = this.app;
     let level = data.finest[1], chunks = data.chunksFor(level, from, to);
@@ -187,7 +187,7 @@ class Panels {
       makeTable(columns, table.rows, (r) => this.app.search("=" + r.name), 2));
   }
 
-  // What the whole trace holds, by function.
+  // The summary of the whole trace, by function.
   fillSummary(section) {
     const {model, data} = this.app;
     const blocked = (f) => f.states.slice(3).reduce((sum, s) => sum + s.total, 0);
@@ -228,7 +228,7 @@ class Panels {
     return app.showSlices(span.kind, (what) => span.kind === KIND.GC || data.texts[what] === span.name, span.name || "collection");
   }
 
-  // Time by stack, of waits and system calls.
+  // Time of waits and system calls, by stack.
   fillFlame(section) {
     const {model, data} = this.app, kinds = [["synchronization, channels", [3, 5]], ["network", [4]], ["system calls", [SYSCALL]], ["scheduling", [RUNNABLE]],
       ["all waits", [3, 4, 5, 6, 7]]];
@@ -289,7 +289,7 @@ class Panels {
     const choose = (box) => this.drawFlame(content, title, box.node === root && this.flameRoot ? this.flameRoot : (this.flameRoot = this.flameRoot || root, box.node));
     canvas.addEventListener("mousemove", (event) => tell(boxAt(event)));
     canvas.addEventListener("click", (event) => { const box = boxAt(event); if (box) choose(box); });
-    // By keyboard: left and right lead to the box before and after, Enter is a click on it.
+    // Keyboard: left and right go to the previous and next box, Enter clicks on it.
     const cursor = make("div", {class: "cursor"}), keys = make("div", {class: "flame", tabindex: 0, "aria-label": "boxes by stack"}, canvas, cursor);
     let current = 0;
     const point = () => {
