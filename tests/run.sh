@@ -147,7 +147,8 @@ list_sessions() {
 all_groups="unit compile go decode record cases fuzz-replay fuzz explore sessions adapters pages"
 
 # The tests that find most in the shortest time: each test once, in the configuration that is fastest to build, or with
-# the sanitizers if that takes only a link; a sample of compilers, of the examples' traces opened by Go, and of other groups.
+# the sanitizers if that takes only a link; a sample of compilers, of the examples' traces opened by Go, and of other
+# groups.
 list_quick() {
   local test name configuration configurations
   # The longest first, so that none of them runs alone at the end.
