@@ -3,7 +3,8 @@
 //	print_profiles FILE...
 //	print_profiles -p FILE...
 //
-// This file replaces the main function of Go's command trace. For each file it prints lines of JSON:
+// This file is added to Go's command trace, in which its init function takes the place of main. For each file it prints
+// lines of JSON:
 //
 //	{"file": "x.trace", "kind": "sync", "records": [{"count": 1, "time": 1200, "stack": [["main.f", "/a/b.go", 12]]}]}
 //
