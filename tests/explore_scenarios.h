@@ -34,7 +34,7 @@
     {"handoff", 1008, 1026,
      "pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0 pstart0 start1; 3 "
      "pstart0 start0"},
-    /* A silent goroutine amid a mark assist is woken while a generation begins. */
+    /* A silent goroutine in a mark assist is woken while a generation begins. */
     {"handoff-clean", 1008, 1026,
      "clean pcreate0 create0; on; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0; 3 advance"},
     {"steal-clean", 1008, 1026, "clean pcreate0 create0; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0; 3 on"},

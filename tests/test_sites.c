@@ -36,7 +36,7 @@ static bool all_at(const test_bytes *bytes, const char *event_name, const char *
   CHECK_EQUAL(gotrace_decoder_open(&decoder, &options), GOTRACE_OK);
   while (gotrace_decoder_next(decoder, &event) == GOTRACE_OK) {
     if (strcmp(event.spec->name, event_name) != 0) continue;
-    CHECK(gotrace_decoder_stack(decoder, event.stack, &frame, 1) > 0); /* 1.22: the entry too */
+    CHECK(gotrace_decoder_stack(decoder, event.stack, &frame, 1) > 0); /* in 1.22 the entry, too */
     CHECK(frame.function_size == strlen(function) && memcmp(frame.function, function, frame.function_size) == 0);
     count++;
   }
