@@ -8,7 +8,7 @@
 typedef struct decode_state {
   const uint8_t *data;
   size_t size, step;
-  uint64_t expected; /* offset of the next read, where reads follow one another */
+  uint64_t expected; /* offset of the next read, if the source cannot seek */
   bool seekable;
   /* The allocator. */
   int64_t bytes, most, calls, fail_after;
@@ -49,7 +49,7 @@ static inline uint64_t decode_mix(uint64_t hash, const void *data, size_t size) 
   return hash;
 }
 
-/* Events taken in batches, handed out one by one. */
+/* Reads events in batches and hands them out one by one. */
 typedef struct decode_batch {
   const gotrace_event *events[16];
   size_t count, given;
@@ -66,7 +66,7 @@ static inline gotrace_result decode_next(gotrace_decoder *d, decode_batch *b, si
   return result;
 }
 
-/* way: 0 memory, 1 stream, 2 seekable, in batches. fail_after: the allocator's calls that succeed, -1: all. */
+/* way: 0 memory, 1 stream, 2 seekable, in batches. fail_after: the number of allocations that succeed; -1: all. */
 static inline decode_outcome decode_all(const uint8_t *data, size_t size, int way, bool raw, int64_t fail_after) {
   static gotrace_frame frames[1000];
   decode_state s = {data, size, 1 + size % 251, 0, way == 2, 0, 0, 0, fail_after};
@@ -109,7 +109,7 @@ static inline decode_outcome decode_all(const uint8_t *data, size_t size, int wa
     REQUIRE((gotrace_decoder_error(d)->result == GOTRACE_OK) == (o.result == GOTRACE_END_OF_TRACE));
     REQUIRE(o.result == GOTRACE_END_OF_TRACE || gotrace_decoder_error(d)->offset <= size);
   }
-  /* The input bounds the memory: a batch of about ten bytes may be a new thread, with its state and room for its
+  /* The input bounds the memory: a batch of about ten bytes may introduce a thread, with its state and room for its
      events. */
   REQUIRE(s.most <= (1 << 20) + 200 * (int64_t)size);
   gotrace_decoder_close(d);
@@ -117,7 +117,8 @@ static inline decode_outcome decode_all(const uint8_t *data, size_t size, int wa
   return o;
 }
 
-/* Generation by generation, as on several threads (gotrace_decoder_open_part); the verdict must be the same. */
+/* Decodes each generation as a part, as several threads would (gotrace_decoder_open_part). The verdict must be the
+ * same. */
 static inline void decode_parts(const uint8_t *data, size_t size, bool read, decode_outcome memory) {
   decode_state s = {data, size, 1 + size % 251, 0, true, 0, 0, 0, -1};
   gotrace_decoder_options options;
@@ -144,7 +145,7 @@ static inline void decode_parts(const uint8_t *data, size_t size, bool read, dec
   REQUIRE(s.bytes == 0);
 }
 
-/* All ways; they must agree. */
+/* Decodes in all ways, which must agree. */
 static inline decode_outcome decode_compare(const uint8_t *data, size_t size, bool raw) {
   decode_outcome memory = decode_all(data, size, 0, raw, -1);
   int way;

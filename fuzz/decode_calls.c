@@ -25,7 +25,7 @@
 
 #include "fuzz.h"
 
-/* Whenever a trace is complete, session_calls.c asks the environment where to keep it. Here the decoder gets it. */
+/* When a trace is complete, session_calls.c calls getenv to find out where to keep it. This replacement decodes it. */
 static char *calls_getenv(const char *name);
 #define getenv(name) calls_getenv(name)
 #define LLVMFuzzerTestOneInput session_calls
@@ -138,7 +138,7 @@ static void run(unsigned go, unsigned thread) {
   did((int)go, START, 0);
 }
 
-/* One call, if it is valid now. */
+/* Makes a call if it is valid now. */
 static void sensible_call(void) {
   static const gotrace_block_reason reasons[] = {GOTRACE_BLOCK_SYNC, GOTRACE_BLOCK_CHAN_RECV, GOTRACE_BLOCK_SELECT,
                                                  GOTRACE_BLOCK_NET,  GOTRACE_BLOCK_COND_WAIT, GOTRACE_BLOCK_SLEEP};
@@ -283,7 +283,7 @@ static bool was_created(uint64_t id) {
   return false;
 }
 
-/* The steps that are in the trace. */
+/* Reads the steps from the trace. */
 static void find_steps(void) {
   gotrace_decoder_options options;
   gotrace_decoder *d = NULL;
@@ -364,7 +364,7 @@ static void show(const char *which, const step *steps, size_t count, uint64_t go
 static void compare_steps(uint64_t go) {
   size_t i = next_of(steps_done, s.done, 0, go), j = next_of(steps_found, s.found, 0, go);
   unsigned thread, last = STEPS;
-  /* What ran when tracing began may start there. */
+  /* A goroutine that ran when tracing began may have a start there. */
   for (thread = 0; thread < THREADS; thread++)
     if (s.first_ran[thread] == go && j < s.found && steps_found[j].what == START)
       j = next_of(steps_found, s.found, j + 1, go);
@@ -379,7 +379,7 @@ static void compare_steps(uint64_t go) {
     i = next_of(steps_done, s.done, i + 1, go);
     j = next_of(steps_found, s.found, j + 1, go);
   }
-  /* v1: what runs when tracing ends may stop there. */
+  /* v1: a goroutine that runs when tracing ends may have a stop there. */
   for (thread = 0; thread < THREADS; thread++)
     if (!w.v2 && s.running[thread] >= 0 && s.ids[s.running[thread]] == go && j < s.found && steps_found[j].what == STOP)
       j = next_of(steps_found, s.found, j + 1, go);
@@ -437,7 +437,7 @@ static void schedule(const uint8_t *data, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  if (!w.trace) session_calls(data, 0); /* makes ready */
+  if (!w.trace) session_calls(data, 0); /* initializes */
   if (!size) return 0;
   if (data[0] % 2) schedule(data, size);
   else session_calls(data + 1, size - 1);

@@ -15,7 +15,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   decode_outcome ordered = decode_compare(data, size, false), raw = decode_compare(data, size, true);
   int kind;
-  /* Every ordered event is in the file. In a good trace none is missing, except for those that v1 omits or renames. */
+  /* Every ordered event is in the file. In a good trace none is missing, except those that v1 omits or renames. */
   if (ordered.result == GOTRACE_END_OF_TRACE && size > 6 && data[5] == '2' && data[6] >= '2') {
     REQUIRE(raw.result == GOTRACE_END_OF_TRACE);
     for (kind = GOTRACE_V2_PROCS_CHANGE; kind < 256; kind++)
@@ -122,7 +122,7 @@ static size_t put_together_v1(uint8_t *out, size_t max, const piece *pieces, siz
       continue;
     }
     for (j = 0; j < n; j++) {
-      /* 1.5 counts sequence numbers beside the time. */
+      /* 1.5 has sequence numbers in addition to times. */
       if (old && j == 0 && p->kind != GOTRACE_V1_BATCH && p->kind != GOTRACE_V1_FREQUENCY &&
           p->kind != GOTRACE_V1_TIMER_GOROUTINE && p->kind != GOTRACE_V1_STACK)
         size = (size_t)(gotrace__put_varint(body + size, 1) - body);
@@ -162,7 +162,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     case 1:
       if (pieces[i].count) pieces[i].numbers[random_below(pieces[i].count)] = random_below(40);
       break;
-    case 2: /* a number near it */
+    case 2: /* a number from another piece */
       if (pieces[i].count && pieces[j].count)
         pieces[i].numbers[random_below(pieces[i].count)] = pieces[j].numbers[random_below(pieces[j].count)];
       break;

@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     while (bits < 64 && value >> bits) bits++;
     numbers[count++] = value;
     at = gotrace__put_varint(at, value);
-    REQUIRE(at - before == (bits ? (bits + 6) / 7 : 1)); /* no longer than need be */
+    REQUIRE(at - before == (bits ? (bits + 6) / 7 : 1)); /* no longer than necessary */
     REQUIRE((unsigned)(at - before) == gotrace__varint_size(value));
     width = (unsigned)(at - before) + how / 9 % 4;
     if (width > GOTRACE_BYTES_PER_NUMBER) width = GOTRACE_BYTES_PER_NUMBER;

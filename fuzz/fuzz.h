@@ -16,8 +16,8 @@
     }                                                                         \
   } while (0)
 
-/* Checking code goes between these two. It is not instrumented: the fuzzer must look for new paths in gotrace.h only,
- * which makes it five times as fast. */
+/* Checking code goes between these two. It is not instrumented, so that the fuzzer looks for new paths only in
+ * gotrace.h, which makes it five times as fast. */
 #if defined(__clang__)
 #define FUZZ_NOT_COVERED \
   _Pragma("clang attribute push(__attribute__((no_sanitize(\"coverage\"))), apply_to = function)")
@@ -27,7 +27,7 @@
 #define FUZZ_COVERED
 #endif
 
-/* The input, from which numbers are taken until it is empty; then they are 0. */
+/* The input. Numbers are taken from it until it is empty; further ones are 0. */
 typedef struct fuzz_input {
   const uint8_t *at, *end;
 } fuzz_input;

@@ -1,4 +1,4 @@
-/* Fuzzes the region allocator: pieces of any size, checked by a model that knows only how many blocks there must be.
+/* Fuzzes the region allocator: pieces of any size, checked by a model that only counts blocks.
  *
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/region_alloc.c -o build/fuzz/region_alloc -pthread
  *     build/fuzz/region_alloc -max_total_time=60 fuzz/seeds/region_alloc
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     pieces[count].memory = piece;
     pieces[count++].size = wanted;
   }
-  for (i = 0; i < count; i++) /* nothing was given away twice */
+  for (i = 0; i < count; i++) /* no pieces overlap */
     for (j = 0; j < pieces[i].size; j++) REQUIRE(pieces[i].memory[j] == i % 255 + 1);
   gotrace__region_free(&region);
   REQUIRE(outstanding == 0 && budget.used == 0);

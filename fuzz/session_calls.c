@@ -5,13 +5,13 @@
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/session_calls.c -o build/fuzz/session_calls -pthread
  *     build/fuzz/session_calls -max_total_time=60 fuzz/seeds/session_calls
  *
- * The threads are records of the tracer, one of which at a time belongs to the calling thread, so an input always has
- * the same result. The input determines the clock too.
+ * The threads are only thread records of the tracer. The one real thread uses one of them at a time, so an input always
+ * has the same result. The input also determines the clock.
  *
  * Environment variables: SESSION_CALLS_KEEP=DIRECTORY keeps the traces there; SESSION_CALLS_KNOWN=TEXT,TEXT ignores
- * errors that contain one of these texts, to look for others meanwhile.
+ * errors that contain one of these texts, so that other errors can be found.
  *
- * Input: two bytes per call: which one, and on what; some take more.
+ * Input: two bytes per call, for the call and its object; some calls take more.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,7 +37,7 @@ static unsigned fuzz_thread;
 static int fuzz_clock(clockid_t clock, struct timespec *now) {
   uint64_t time;
   (void)clock;
-  if (++fuzz_looks % 64 == 0) fuzz_time += fuzz_looks / 64; /* nothing that waits for it waits for long */
+  if (++fuzz_looks % 64 == 0) fuzz_time += fuzz_looks / 64; /* faster with each look, so that waits end soon */
   time = fuzz_time + (uint64_t)fuzz_skew[fuzz_thread];
   now->tv_sec = (time_t)(time / 1000000000);
   now->tv_nsec = (long)(time % 1000000000);
@@ -45,12 +45,12 @@ static int fuzz_clock(clockid_t clock, struct timespec *now) {
 }
 #define clock_gettime fuzz_clock
 
-/* ---- Threads: each record is one to Go, too. The service thread works while another waits for it. ---- */
+/* ---- Threads: each record is a thread for Go. The service thread runs while another one waits for it. ---- */
 
 static void fuzz_serve(void);
 static int fuzz_service; /* 1: it was started and not joined */
 
-/* In the place of the C library's. */
+/* Replaces the C library's function. */
 long syscall(long number, ...) {
   static long (*next)(long number, ...);
   void *address = dlsym(RTLD_NEXT, "syscall");
@@ -100,7 +100,7 @@ typedef struct fuzz_block {
   size_t size;
 } fuzz_block;
 static fuzz_block fuzz_blocks = {&fuzz_blocks, &fuzz_blocks, 0};
-static unsigned fuzz_fail_after, fuzz_fail_count; /* the n-th allocation fails, and so many after it */
+static unsigned fuzz_fail_after, fuzz_fail_count; /* the n-th allocation fails, and fuzz_fail_count in all */
 
 static void *fuzz_malloc(size_t size) {
   fuzz_block *block;
@@ -135,7 +135,7 @@ static void fuzz_free(void *memory, size_t size) {
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
-/* The service thread runs as far as it can. */
+/* Lets the service thread run until it has nothing to do. */
 static void fuzz_serve(void) {
   gotrace__thread *self = gotrace__self;
   gotrace__self = NULL;
@@ -143,7 +143,7 @@ static void fuzz_serve(void) {
   gotrace__self = self;
 }
 
-/* ---- One input's world. ---- */
+/* ---- The state for one input. ---- */
 
 #define THREADS 3
 #define GOS 12
@@ -165,7 +165,7 @@ static struct {
   unsigned calls;
 } w;
 
-static struct gotrace__tracer fresh_tracer; /* as it is before the first call */
+static struct gotrace__tracer fresh_tracer; /* the state before the first call */
 static char long_name[1500];
 
 static const gotrace_location entries[] = {{0, "first", "fuzz.c", 1},
@@ -311,7 +311,7 @@ static bool read_piece(bool wait) {
   return true;
 }
 
-/* The flight recorder's: a complete trace of the last generations. */
+/* The sink of the flight recorder: a complete trace of the last generations. */
 static bool write_snapshot(void *context, const void *data, size_t size) {
   unsigned *pieces = context;
   if (*pieces && --*pieces == 0) return false;
@@ -417,7 +417,7 @@ static void heap(unsigned on) {
   }
 }
 
-/* Reasons that the program has named, and some invalid numbers. */
+/* Calls with reasons named by the program, and with some invalid numbers. */
 static void named(gotrace_site *site, unsigned on) {
   unsigned what = (unsigned)fuzz_take(&w.in, 1);
   unsigned reason = (what % 8 ? gotrace_reason(name_of(what / 8)) : what << 7) + on;
@@ -438,7 +438,7 @@ static void one_call(void) {
   gotrace_proc *p = on % 8 < PROCS ? w.procs[on % 8] : NULL;
   gotrace_task *task = &w.tasks[on / 8 % TASKS];
   const char *name = name_of(on / 8);
-  int constant = site && on % 8 < SITES && on / 8 % 7 == on % 8; /* one name a site */
+  int constant = site && on % 8 < SITES && on / 8 % 7 == on % 8; /* one name per site */
   w.calls++;
   fuzz_looks = 0;
   fuzz_time += on % 32;
@@ -563,7 +563,7 @@ static void one_call(void) {
     if (w.flight) fuzz_serve();
     for (i = 0; i < on % 64u && read_piece(false); i++) continue;
     break;
-  case 62: /* much at once */
+  case 62: /* many calls at once */
     for (i = 0; i < on / 4; i++) {
       gotrace_log_at(site, *task, name, long_name);
       if (on % 4 == 1) gotrace_region_begin_at(site, *task, name, 0);
@@ -578,7 +578,7 @@ static void one_call(void) {
     }
     break;
   }
-  /* Nothing is held after a call. */
+  /* After a call, no lock is held. */
   if (gotrace__self) REQUIRE(gotrace__self->sequence % 2 == 0);
   REQUIRE(unlocked(&gotrace__t.life) && unlocked(&gotrace__t.global_lock) && unlocked(&gotrace__t.collector));
   REQUIRE(unlocked(&gotrace__t.queue_lock) && unlocked(&gotrace__t.records));
@@ -618,7 +618,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (w.running)
     while (read_piece(true)) continue;
   REQUIRE(gotrace_end() == GOTRACE_ERROR_NOT_RUNNING && !read_piece(true));
-  /* Forget everything. */
+  /* Back to the initial state. */
   while (fuzz_blocks.next != &fuzz_blocks) fuzz_free(fuzz_blocks.next + 1, fuzz_blocks.next->size);
   gotrace__self = NULL;
   pthread_setspecific(gotrace__exit_key, NULL);

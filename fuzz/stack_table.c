@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   gotrace__table *table;
   gotrace__entry *entry;
   fuzz_input in;
-  /* Different places have different pcs, also where pcs are derived. */
+  /* Different places have different pcs, even if pcs are derived. */
   if (size >= 2) {
     gotrace__stack_frame a = frame_of(data[0]), b = frame_of(data[1]);
     int same = (data[0] & 1) == (data[1] & 1) && same_text(a.function, b.function) && same_text(a.file, b.file) &&
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (group < 0) {
       id = gotrace__stack_put(table, frames, depth);
     } else if (kept) {
-      /* One chain for all; two hashes. */
+      /* All in one chain, with two hashes. */
       id = gotrace__table_put(table, hash % 2 ? 7 : 7 + GOTRACE__CHAINS, (uint32_t)kept, frames, kept * sizeof *frames);
       group %= 2;
     } else {

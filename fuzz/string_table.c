@@ -44,7 +44,7 @@ static void check_cut(const uint8_t *string, size_t size, size_t kept) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   kept_string *strings = calloc(STRINGS, sizeof *strings);
   uint8_t *string = malloc(MOST);
-  uint32_t count = 0, last[2] = {GOTRACE__OFTEN_IDS, 0}, i; /* last id; last of those of one byte */
+  uint32_t count = 0, last[2] = {GOTRACE__OFTEN_IDS, 0}, i; /* the last long id; the last one-byte id */
   gotrace__budget budget;
   gotrace__table *table;
   gotrace__entry *entry;
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   in.at = data;
   in.end = data + size;
   memset(&budget, 0, sizeof budget);
-  budget.limit = sizeof *table + GOTRACE__REGION_BLOCK; /* room for some sixty of the longest */
+  budget.limit = sizeof *table + GOTRACE__REGION_BLOCK; /* room for about sixty of the longest */
   table = gotrace__strings_new(&budget, true);
   REQUIRE(table);
   while (in.at < in.end && count < STRINGS) {
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     total = repeat * length;
     for (n = 0; n < total; n++) string[n] = in.at[n % length];
     in.at += length;
-    exact = malloc(total ? total : 1); /* a read beyond it is then found */
+    exact = malloc(total ? total : 1); /* exact size, so that a read beyond it is detected */
     memcpy(exact, string, total);
     n = gotrace__kept_size((const char *)exact, total);
     check_cut(exact, total, n);
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       REQUIRE(id == 0);
     } else if (want) {
       REQUIRE(id == want);
-    } else if (id == 0) { /* only where there is no room */
+    } else if (id == 0) { /* only if there is no room */
       REQUIRE(sizeof *table->first + n > sizeof table->region.head->data - table->region.used);
     } else {
       next = &last[often && last[1] < GOTRACE__OFTEN_IDS];

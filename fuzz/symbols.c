@@ -1,4 +1,4 @@
-/* Fuzzes the reader of ELF files, and of the unwind table in memory: no byte of a file is trusted.
+/* Fuzzes the reader of ELF files, and that of unwind tables in memory. They must not trust any byte of a file.
  *
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/symbols.c -o build/fuzz/symbols -pthread
  *     build/fuzz/symbols -max_total_time=60 fuzz/seeds/symbols
@@ -44,7 +44,7 @@ static void check_symbols(const gotrace__elf_symbols *symbols, const uint8_t *da
   }
 }
 
-/* The bytes as the memory of a module with one segment, all of which is an unwind table. */
+/* Uses the bytes as the memory of a module with one segment, which consists of an unwind table. */
 static void check_unwind(const uint8_t *data, size_t size) {
   gotrace__segment segments[2];
   gotrace__module module;
@@ -61,7 +61,7 @@ static void check_unwind(const uint8_t *data, size_t size) {
   module.segment_count = 2;
   start = gotrace__unwind_start(&module, &segments[1], address);
   REQUIRE((intptr_t)start <= (intptr_t)address);
-  segments[1].p_memsz++; /* ends behind the segment */
+  segments[1].p_memsz++; /* extends beyond the segment */
   REQUIRE(gotrace__unwind_start(&module, &segments[1], address) == 0);
 }
 #endif

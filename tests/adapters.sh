@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds an adapter's test, runs it, and has Go open its trace.
 #
-#     tests/adapters.sh --list      the adapters
+#     tests/adapters.sh --list      lists the adapters
 #     tests/adapters.sh NAME
 set -euo pipefail
 cd "$(dirname "$0")/.."

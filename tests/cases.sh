@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the cases (tests/cases: a program per defect that was found) many times in each format.
+# Runs the cases (tests/cases: one program for each defect found) many times in each format.
 #
 #     tests/cases.sh [RUNS [CASE...]]     RUNS of each case in each format (default 20); all cases unless some are named
 #

@@ -46,7 +46,7 @@ def read_text(path):
 
 
 def read_lines(path):
-    """Lines that a program wrote; one for Windows ends them with a carriage return too."""
+    """The lines of a file that a test wrote. Programs for Windows end lines with a carriage return, too."""
     return read_text(path).replace("\r\n", "\n")
 
 
@@ -68,7 +68,7 @@ def compare(got, want, got_name, want_name):
 # ----------------------------------------------------------------------------------------- strings, stacks, counts ----
 
 class Trace:
-    """The events in the order of the file, and how many of each kind."""
+    """The events of a trace in the order of the file, and the number of each kind."""
 
     def __init__(self, path, strict):
         self.path = path
@@ -107,7 +107,7 @@ class Trace:
             self._check_ids(events, ends[begin:end], False, f"generation {number}")
 
     def _numbers(self, begin, end):
-        """The numbers from an offset to another; they have seven bits in a byte."""
+        """The base-128 numbers between two offsets."""
         value = shift = 0
         for byte in self._data[begin:end]:
             value |= (byte & 127) << shift
@@ -126,7 +126,7 @@ class Trace:
                 if args["id"] in defined[kind]:
                     raise Wrong(f"{kind} {args['id']} twice in {where}, at offset {event['offset']}")
                 defined[kind].add(args["id"])
-                if name == "Stack":  # v1 has its length before its id; four numbers a frame, of them the function and file
+                if name == "Stack":  # in v1 preceded by its length; of a frame's four numbers, the function and file
                     frames = list(self._numbers(event["offset"] + 1, end))[2 + self.v1:][:4 * args["nframes"]]
                     used["string"].update(frames[1::4], frames[2::4])
                 continue
@@ -141,7 +141,7 @@ class Trace:
                 raise Wrong(f"{where} lacks the {kind}s {sorted(used[kind] - defined[kind])[:5]}")
 
 
-# What frames the events of v2 is counted by the program too, but differently.
+# The framing of v2's events, which the program counts in another way.
 FRAME = ("EventBatch", "ExperimentalBatch", "Stacks", "Strings", "CPUSamples", "Sync", "EndOfGeneration")
 
 
@@ -162,7 +162,7 @@ def check_kinds(trace, text):
 SAME = {"GCScanStart": "STWStart", "GCScanDone": "STWDone", "GCSTWStart": "STWStart", "GCSTWDone": "STWDone",
         "NextGC": "HeapGoal"}
 
-# What Go calls the arguments, in their order, without the last stack; `text` is what the decoder calls `data`.
+# Go's names of the arguments, in order, without the last stack. `text` is the decoder's `data`.
 ARGUMENTS = {"Gomaxprocs": "procs", "ProcStart": "thread", "GCStart": "seq", "STWStart": "kindid",
              "GCSweepDone": "swept reclaimed", "GoCreate": "g stack", "GoStart": "g seq", "GoUnblock": "g seq",
              "GoSysExit": "g seq ts", "GoWaiting": "g", "GoInSyscall": "g", "HeapAlloc": "mem", "HeapGoal": "mem",
@@ -173,7 +173,7 @@ TEXTS = {"STWStart": "kind", "UserLog": "message"}
 
 
 def printed(event, wire):
-    """What Go up to 1.22 prints of an event, without time and offset. `wire`: the event in the file, which has ids."""
+    """The line that Go up to 1.22 prints for an event, without time and offset. `wire`: the raw event, with ids."""
     name = SAME.get(event["event"], event["event"])
     args = {key: value for key, value in event["args"].items() if key != "stack"}
     if name == "CPUSample":
@@ -198,7 +198,7 @@ def check_printed(trace, output, expected):
     for line in output.split("\n"):
         if LINE.match(line) or not lines:
             lines.append(line)
-        elif line:  # the rest of a text with a line end
+        elif line:  # the continuation of a text that contains a line end
             lines[-1] += "\n" + line
     seen = []
     for line in filter(None, lines):
@@ -242,13 +242,13 @@ METRICS = {"/sched/gomaxprocs:threads": "Gomaxprocs", "/memory/classes/heap/obje
 
 
 def v1_events(kind, rest, known):
-    """The events of v1 that became one that Go 1.23 or later printed. `known`: the goroutines so far."""
+    """The v1 events that Go 1.23 or later converted to one that it printed. `known`: the goroutines seen so far."""
     if kind == "StateTransition":
         what, number, old, new = re.search(r" (Go|Proc)ID=(-?\d+) (\w+)->(\w+)", rest).groups()
         reason = re.search(r' Reason="([^"]*)"', rest).group(1)
         if what == "Proc":
             return ["ProcStart" if new == "Running" else "ProcStop"]
-        if old in ("NotExist", "Undetermined"):  # in the beginning a GoCreate is only shown by the status that follows it
+        if old in ("NotExist", "Undetermined"):  # at the start of a trace Go prints only the status after a GoCreate
             created = [] if number in known else ["GoCreate"]
             known.add(number)
             return created + STATUSES.get(new, [])
@@ -283,7 +283,7 @@ def check_converted(trace, output):
         want[kind] = want.pop(name, 0)
     ends = sum(event["event"] == "UserRegion" and event["args"]["mode"] == 1 for event in trace.events)
     want["RegionBegin"], want["RegionEnd"] = want.pop("UserRegion", 0) - ends, ends
-    want["Sync"] = 2 if got["Sync"] else 0  # Go 1.25 and later print them
+    want["Sync"] = 2 if got["Sync"] else 0  # printed by Go 1.25 and later
     compare(got, want, "Go's output", "the file")
     return f"{sum(got.values())} converted events as many as in the file"
 

@@ -37,8 +37,8 @@
 #include <string.h>
 
 enum {
-  CHECK_V1_OLD = 1,    /* only by the old parser */
-  CHECK_V1_NEW = 2,    /* only by the new one; neither: by all that know the format */
+  CHECK_V1_OLD = 1,    /* only the old parser's rules */
+  CHECK_V1_NEW = 2,    /* only the new parser's; neither flag: those of each parser that knows the format */
   CHECK_V1_STRICT = 4, /* also gotrace's own promises */
   CHECK_V1_FUTILE = 8  /* FutileWakeup is intended, though the new parser rejects it: skip that parser */
 };
@@ -50,7 +50,7 @@ typedef struct check_v1_event {
   uint32_t offset; /* in the trace */
   uint32_t text;   /* offset of UserLog's text */
   uint32_t text_size;
-  uint32_t next;    /* in whatever list it is */
+  uint32_t next;    /* in the list that holds it */
   uint32_t subject; /* index of the goroutine whose status it changes */
   uint8_t kind;     /* as in the file */
   uint8_t type;     /* without "Local" */
@@ -69,7 +69,7 @@ typedef struct check_v1_trace {
   const uint8_t *data;
   size_t size, at;
   unsigned version, flags;
-  bool modern; /* by the new parser's rules */
+  bool modern; /* the new parser's rules apply */
   uint64_t kinds[64];
   uint64_t frequency;
   check_v1_event *events; /* in the order of the file, without Batch, Frequency, Stack, String, TimerGoroutine */
@@ -107,7 +107,7 @@ static inline uint64_t check_v1_hash(uint64_t x) {
   return x ^ x >> 33;
 }
 
-/* The value of a key; NULL if it is not there. Valid until the next put. */
+/* The value of a key; NULL if it is missing. Valid until the next put. */
 static inline uint64_t *check_v1_get(const check_v1_map *map, uint64_t key) {
   size_t i;
   if (!map->size) return NULL;
@@ -138,7 +138,7 @@ static inline uint64_t *check_v1_put(check_v1_map *map, uint64_t key, uint64_t v
   return &map->places[i].value;
 }
 
-/* The index of a key: keys are numbered as they come. */
+/* The index of a key: keys are numbered in the order in which they are added. */
 static inline uint32_t check_v1_index(check_v1_map *map, uint64_t key) {
   uint64_t *known = check_v1_get(map, key);
   return (uint32_t)(known ? *known : *check_v1_put(map, key, map->count));
@@ -177,7 +177,7 @@ static inline bool check_v1_number(check_v1_trace *t, uint64_t *value) {
   return check_v1_fail(t, "bad number before offset %zu", t->at);
 }
 
-/* The text of a string id, not terminated; an id that is not there is the empty string. */
+/* The text of a string id, not terminated; an unknown id is the empty string. */
 static inline const char *check_v1_string(const check_v1_trace *t, uint64_t id, size_t *size) {
   uint64_t *offset = check_v1_get(&t->strings, id), length = 0;
   size_t at;
@@ -280,7 +280,7 @@ static inline bool check_v1_header(check_v1_trace *t) {
 
 typedef struct check_v1_stream { /* of a proc */
   int64_t proc;
-  uint64_t g; /* that runs at the stream's end so far */
+  uint64_t g; /* the goroutine that runs at the end of the stream so far */
   uint32_t first, last;
   bool selected;
 } check_v1_stream;
@@ -288,7 +288,7 @@ typedef struct check_v1_stream { /* of a proc */
 typedef struct check_v1_parser {
   check_v1_stream *streams; /* by index in t->procs */
   size_t capacity;
-  uint32_t stream; /* of the batch */
+  uint32_t stream; /* index of the current batch's stream */
   uint64_t time;
   bool in_batch;
   size_t stream_count;
@@ -484,7 +484,7 @@ static inline bool check_v1_one(check_v1_trace *t, check_v1_parser *p, uint64_t 
       p->capacity = 2 * p->capacity + 16;
       p->streams = check_v1_memory(p->streams, p->capacity * sizeof *p->streams);
     }
-    if (p->stream == p->stream_count) { /* the next new one */
+    if (p->stream == p->stream_count) { /* the batch begins a new stream */
       check_v1_stream *stream = &p->streams[p->stream_count++];
       memset(stream, 0, sizeof *stream);
       stream->proc = proc;
@@ -562,7 +562,7 @@ enum { CHECK_V1_DEAD, CHECK_V1_RUNNABLE, CHECK_V1_RUNNING, CHECK_V1_WAITING };
 #define CHECK_V1_ANY UINT64_MAX /* sequence before: any; after: the same */
 #define CHECK_V1_ONE_MORE (UINT64_MAX - 1)
 
-typedef struct check_v1_step { /* what an event needs of a goroutine, and makes of it */
+typedef struct check_v1_step { /* the goroutine's state that an event requires, and the one after it */
   uint64_t g, from_seq, to_seq;
   int from, to;
 } check_v1_step;

@@ -443,7 +443,7 @@ static inline bool check_v2_order(check_v2_trace *t, uint64_t seed) {
     size_t chosen = 0, skipped = 0;
     int result = 0;
     bool any = false;
-    /* The earliest that is ready; among equal times the seed decides which is tried first. */
+    /* Take the earliest event that is ready; the seed decides which of several with equal times is tried first. */
     for (n = 0; n < t->cursor_count && result == 0 && skipped < t->cursor_count; skipped++) {
       best = UINT64_MAX;
       for (i = 0; i < t->cursor_count; i++) {

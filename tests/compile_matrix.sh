@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Compiles the header without warnings: with every compiler, in every language standard, as declarations and as the
+# Checks that the header compiles without warnings with every compiler and language standard, as declarations and as the
 # implementation, with each option. For the standards in `full` it also optimizes, since some warnings come only from
-# the optimizer, and it links and runs examples/hello.c and processor.c (what differs between processors), also for
-# other processors. A standard changes what the front end accepts, not the code, so for the others the front end is
-# enough.
+# the optimizer, and it links and runs examples/hello.c and processor.c (differences between processors), also for
+# other processors. The other standards change only what the front end accepts, not the code, so for them only the
+# front end runs.
 #
 #     tests/compile_matrix.sh --list                   all tests, one per line
 #     tests/compile_matrix.sh [-b] COMPILER STANDARD   one test; -b: the front end only, and without options
@@ -57,7 +57,8 @@ esac
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# compile NAME [FLAG...] <SOURCE: with -O2 as a FLAG to an object, if this is done for the standard; else the front end only
+# compile NAME [FLAG...] <SOURCE: to an object if -O2 is among the FLAGs and the standard is in `full`; otherwise only
+# through the front end
 compile() {
   local name=$1 output=(-fsyntax-only)
   shift
@@ -119,7 +120,7 @@ int main(void) {
 include='#include "gotrace.h"'
 implement=$'#define GOTRACE_IMPLEMENTATION\n'$include
 
-# The declarations, twice; before and after the implementation; with nothing else.
+# The declarations: twice, before and after the implementation, and alone.
 compile declarations -O2 <<<"$include"$'\n'"$include$uses"
 compile implementation -O2 <<<"$implement"
 compile implementation_first <<<"$implement"$'\n#undef GOTRACE_IMPLEMENTATION\n'"$include$uses"
@@ -165,7 +166,7 @@ fi
 
 [[ " $full " = *" $standard "* ]] || exit 0
 
-# The parts link, and where they can be run, they do.
+# The objects link, and the program runs if the machine can run it.
 link=''
 case $compiler in
   *mingw*) link=-static ;;
@@ -186,7 +187,7 @@ if [ -n "$run" ] && ! command -v $run >/dev/null; then
 fi
 $run "$dir/program.exe"
 
-# Not on Windows: the examples walk through directories as POSIX has them.
+# Not on Windows: the examples use POSIX to walk directories.
 if [ "$suffix" = c ] && [ "$run" != tests/wine.sh ]; then
   # shellcheck disable=SC2086
   "$compiler" -std=c11 -O2 -I. -pthread examples/hello.c $link -o "$dir/hello"

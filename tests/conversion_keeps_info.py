@@ -14,7 +14,7 @@ import sys
 
 TABLES = ["goroutines by function", "blocked, by reason", "proc"]
 UNKNOWN = {"(unknown)", "runtime.goexit1"}  # the second: the function had returned when the goroutine first stopped
-NO_ROWS = {"FutileWakeup"}  # a trace that has nothing but these says nothing of goroutines and of procs
+NO_ROWS = {"FutileWakeup"}  # a trace with only these kinds has no goroutines and procs
 
 
 @functools.lru_cache(maxsize=4)
@@ -37,8 +37,8 @@ def figures(report):
 
 @functools.lru_cache(maxsize=4)
 def scan(tool, path):
-    """The time of the last event in nanoseconds, as `info` rounds the duration of a long trace; and how many system calls
-    without a duration (v1's GoSysCall) the goroutine that has most of them has."""
+    """The time of the last event in nanoseconds, since `info` rounds the duration of a long trace; and the largest
+    number of system calls without a duration (v1's GoSysCall) in one goroutine."""
     dump = subprocess.run([tool, "dump", path], check=True, stdout=subprocess.PIPE).stdout
     calls = collections.Counter(re.findall(rb"^\d+ GoSysCall .*\bg=(\d+)", dump, re.MULTILINE))
     for line in reversed(dump.splitlines()):
@@ -57,17 +57,17 @@ def differences(tool, *paths):
     one, two = (figures(report) for report in reports)
     if len(one) < 2 and not {row["kind"] for row in reports[0]["kinds"]} <= NO_ROWS:
         return ["no tables in what `info` says of %s" % paths[0]]
-    # A goroutine of unknown function may have become known: a conversion's first generation is longer. And there may be
-    # unknown ones of no time, which the tool adds.
+    # The function of a goroutine may have become known, since a conversion's first generation is longer. The tool may
+    # also have added unknown goroutines that take no time.
     functions = {key for key in one.keys() | two.keys() if key[0] == TABLES[0] and
                  (key[1] in UNKNOWN or two.get(key, [0])[0] > one.get(key, [0])[0])}
     for found in one, two:
         found["goroutines of these functions", ""] = total([found.pop(key) for key in functions if key in found])
-    # Readers give the statuses at the end a nanosecond each: what lasts until then lasts so much longer.
+    # Readers place each status at the end one nanosecond after the one before, which lengthens what lasts until then.
     (last, calls), (other_last, other_calls) = (scan(tool, path) for path in paths)
     later = abs(last - other_last)
-    # In v2 a system call begins and ends, and readers let no two events have the same time: it takes a nanosecond in which
-    # the goroutine does not run, where GoSysCall takes none.
+    # A GoSysCall takes no time. In v2 it becomes a begin and an end, to which readers give different times. Such a call
+    # takes a nanosecond in which the goroutine does not run.
     calls = abs(calls - other_calls)
     wrong = ["lasts %.0f ns longer" % later] if later > 2000 + 0.002 * one["duration", ""][1][0] else []
     for key in sorted(one.keys() | two.keys()):

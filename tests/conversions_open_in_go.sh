@@ -21,7 +21,7 @@ trap 'rm -rf "$dir"' EXIT
 
 mkdir "$dir/all"
 wrong=0
-: >"$dir/pairs" # Go 1.22's own traces have none
+: >"$dir/pairs" # stays empty for the traces of Go 1.22
 number=0
 for trace in "$traces"/*.trace; do
   [ $((number++ % every)) = 0 ] || continue
@@ -29,24 +29,24 @@ for trace in "$traces"/*.trace; do
   name=$dir/all/$(basename "$trace" .trace)
   for format in $formats; do
     "$tool" convert --to $format -o "$name-to-$format.trace" "$trace" 2>"$dir/said" || { cat "$dir/said"; exit 1; }
-    # What is left out is said in one line.
+    # The tool reports everything that it leaves out in one line.
     [ "$(wc -l <"$dir/said")" -le 1 ] || { cat "$dir/said"; wrong=$((wrong + 1)); }
     ln -sf "$name-to-$format.trace" "$dir/to-$format.trace"
   done
-  # The contents are the same. v2 has the ends of system calls, which v1 does not.
+  # The contents are the same, except the ends of system calls, which only v2 has.
   same="1.26"
   case $(head -c 7 "$trace") in 'go 1.22') same= ;; 'go 1.2'[3-9]) ;; *) same="1.21 1.26" ;; esac
-  # With .held, Go gives events of the original later times (decoder_agrees_with_go.py).
+  # With .held, Go gives some events of the original later times (decoder_agrees_with_go.py).
   [[ $same != 1.26 || -e $trace.held ]] || printf '%s\t%s\n' "$trace" "$name-to-1.26.trace" >>"$dir/summaries"
   for format in $same; do printf '%s\t%s\n' "$trace" "$name-to-$format.trace" >>"$dir/pairs"; done
-  # From the first third to the second, and the end; and up to the start of a collection, which must then end at once.
+  # The second third; the last tenth; and up to the start of a collection, which must then end at once.
   "$tool" dump "$trace" >"$dir/events"
   duration=$(tail -n 50 "$dir/events" | sed -n 's/^\([0-9]\{1,\}\) [A-Z].*/\1/p' | tail -n 1)
   parts=("$((duration / 3)) $((duration * 2 / 3))" "$((duration - duration / 10)) $((duration + 1))")
   gc=$(awk '$2 == "GCStart" { print $1; exit }' "$dir/events")
   [ -z "$gc" ] || parts+=("0 $((gc + 1))")
   for part in "${parts[@]}"; do
-    # A part without events is no trace.
+    # A part without events is not a valid trace.
     "$tool" cut --from "${part% *}" --to "${part#* }" -o "$name-cut-${part/ /-to-}.trace" "$trace" 2>"$dir/said" || {
       grep -q 'no events' "$dir/said" && continue
       cat "$dir/said"
@@ -59,17 +59,17 @@ done
   cat "$dir/said"
   wrong=$((wrong + 1))
 }
-# Go's own summaries of goroutines are the same before and after, between formats that have the same events.
+# Go's own summaries of goroutines do not change in conversions between formats that have the same events.
 if [ -s "$dir/summaries" ]; then
   program=$(sh tests/go/inside.sh 1.27 compare_summaries.go) || exit $?
   "$program" -s 2us <"$dir/summaries" >"$dir/said" 2>&1 || {
     cat "$dir/said"
     wrong=$((wrong + 1))
   }
-  # The traces in Go's sources have none.
+  # The traces in Go's sources have no system calls.
   [ "$what" = canned ] || ! grep ' 0 with system calls' "$dir/said" || wrong=$((wrong + 1))
 fi
-# Go opens all of them in one process for each of its parsers.
+# Go opens all results, in one process per parser.
 results=$(find "$dir/all" -name '*.trace' | wc -l)
 status=0
 tests/go/check_many.sh "$dir/all" >"$dir/said" || status=$?

@@ -54,7 +54,7 @@ CAUSES = [
     (r"unsupported|unknown or unsupported", "FORMAT"),
 ]
 
-# Causes for which the decoder blames a truncation that comes later in the trace.
+# If the trace is truncated later, the decoder reports TRUNCATED in place of these causes.
 LACKS = ["ORDER", "STATE", "STATUS", "STRING", "STACK"]
 
 
@@ -74,7 +74,7 @@ class Run:
         self.lines = [LINK.sub("", line) if " link=" in line else line for line in lines]
 
     def v1(self):
-        """Events, and the stacks by number: which event shows a stack first depends on the order."""
+        """The events, and the stacks by number, since it depends on the order which event shows a stack first."""
         events, stacks, stack = [], {}, None
         for line in self.lines:
             match = EVENT.match(line)
@@ -102,7 +102,7 @@ def compare_v1(ours, go):
     for i in range(1, len(our_events)):
         if our_events[i][0] < our_events[i - 1][0]:
             return f"goes back in time at {our_events[i][-1]}"
-    # Among equal times, the events of one goroutine and one proc come in Go's order.
+    # Among equal times, the events of each goroutine and each proc are in Go's order.
     for field in (2, 3):
         orders = []
         for events in (our_events, go_events):
@@ -113,7 +113,7 @@ def compare_v1(ours, go):
                     order.setdefault((time, event[field]), []).append(event[1])
             orders.append(order)
         for key, offsets in orders[0].items():
-            # Those of proc or goroutine 0 and of the parser's own procs belong to nobody.
+            # Events of proc or goroutine 0 and of the parser's pseudo-procs are not ordered.
             if orders[1].get(key) != offsets and key[1] != "0" and int(key[1]) < 1000000:
                 return f"order of {'proc' if field == 2 else 'goroutine'} {key[1]} at {key[0]}: {offsets}, not {orders[1][key]}"
     return None
@@ -126,7 +126,7 @@ def compare_v2_order(ours, go):
         for line in lines:
             match = re.match(r"M=(-?\d+) .*? Time=-?\d+(?: (GoID|ProcID)=(\d+))?", line)
             if not match:
-                continue  # a stack stands before the first event that has it
+                continue  # a stack precedes the first event that refers to it
             bare = re.sub(r" Time=-?\d+", "", line)
             lists.setdefault(("M", match.group(1)), []).append(bare)
             if match.group(2):
@@ -194,9 +194,9 @@ def compare(program, trace, codes):
     if not go.end.startswith("end ok"):
         want, got = cause(go.end, codes), int(ours.end.split()[2])
         if go.end.startswith("end panic"):
-            return None  # Go's reader breaks off; the decoder says what is wrong
+            return None  # Go's reader panics; the decoder reports an error
         if got == codes["TRUNCATED"] and "; before that: " in ours.end and want in [codes[name] for name in LACKS]:
-            got = want  # the decoder has both causes, Go only that of the event
+            got = want  # the decoder reports both causes, Go only that of the event
         if want != got:
             return f"ends with {ours.end}, which is not the cause that Go gives: {go.end}"
         if not ours.lines or not ours.lines[0].startswith("version"):

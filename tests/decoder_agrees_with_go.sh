@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The decoder reads from many traces what Go reads from them (decoder_agrees_with_go.py). Go opens what the command-line
-# tool makes of the same traces (conversions_open_in_go.sh), and `gotrace info` finds in them what Go does
+# The decoder and Go read the same events from many traces (decoder_agrees_with_go.py). Go opens the results of
+# converting these traces (conversions_open_in_go.sh), and `gotrace info` agrees with Go's summaries of them
 # (summary_agrees_with_go.sh).
 #
-#     tests/decoder_agrees_with_go.sh [-b] canned  the traces in Go's sources; -b: a few conversions only
+#     tests/decoder_agrees_with_go.sh [-b] canned  the traces in Go's sources; -b: only a few conversions
 #     tests/decoder_agrees_with_go.sh RELEASE      traces that programs of a Go release write for this test
 #
 # The traces are left in build/go-traces. Status 77 if a release is missing.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# An example writes a trace and a Go release opens it; open_in_go.sh describes what must be equal.
+# An example writes a trace and a Go release opens it. open_in_go.sh describes the comparison.
 #
 #     tests/example_opens_in_go.sh EXAMPLE FORMAT RELEASE     one test
 #     tests/example_opens_in_go.sh --list                     all tests, one per line
@@ -28,7 +28,7 @@ arguments=(-o "$dir/$example.trace" -f "$format")
 counts=(-k "$dir/out")
 case $example in
   scheduler | threads) arguments+=(-k -j 4 examples tests) ;; # more workers than processors
-  flight) arguments+=(-t 1.5) counts=() ;; # of what it recorded it keeps a part only
+  flight) arguments+=(-t 1.5) counts=() ;; # its counts include what the recorder dropped
   *) arguments+=(-k) ;;
 esac
 "$program" "${arguments[@]}" >"$dir/out" 2>&1 || { cat "$dir/out"; exit 1; }

@@ -1,4 +1,4 @@
-# For tests of the command-line tool, which set $tool and $dir, a directory of their own, and then read this.
+# Sourced by tests of the command-line tool, which first set $tool and $dir, a directory for their files.
 # shellcheck shell=bash disable=SC2154
 
 fail() {

@@ -1,32 +1,33 @@
-/* explore.c - goes through the interleavings of the tracer's real code.
+/* explore.c - runs the tracer's real code in every interleaving of its threads, up to a bound.
  *
  *     explore [OPTION...] [SCENARIO...]
  *
- * A scenario is a name of explore_scenarios.h, alone or after a format ("1011/timed"); a format; a name of
- * explore_generate.h
- * ("pair/1023/stop/start:unblock/w"), "generated" for these; or "FORMAT TEXT" in the language of explore_calls.h.
- * Without one: all that are written by hand, and a part of the generated ones. "#N" at the end of a scenario with
- * `lack`: only with the N-th allocation failing.
+ * SCENARIO is one of: a name from explore_scenarios.h, alone or after a format ("1011/timed"); a format; a name from
+ * explore_generate.h ("pair/1023/stop/start:unblock/w"), or "generated" for a part of these; "FORMAT TEXT" in the
+ * language of explore_calls.h. The default is all hand-written scenarios and a part of the generated ones. "#N" after
+ * a scenario that contains `lack` runs it only with the N-th allocation failing.
  *
- * Each is run by all schedules with at most --bound preemptions (explore_engine.h), and checked after each run
- * (explore_check.h). What is wrong is printed with a schedule, by which it happens again:
+ * Each scenario runs under every schedule with at most --bound preemptions (explore_engine.h). Each run is checked at
+ * its end (explore_check.h). A failure is printed with its schedule, which reproduces it:
  *
  *     explore 1011/timed --schedule 12:1,40:2 --trace
  *
- *     --bound N       preemptions (default 2; generated, and where allocations fail: 1)
- *     --most N        gives a scenario up after N runs (default 300,000)
- *     --quick         at most 1 preemption and 20,000 runs each, a small part of the generated ones
- *     --brief         the same with 60 runs each
- *     --all           all of the generated ones: hours
- *     --part I/N      of the generated ones, the I-th of N parts (default 0/200)
- *     --schedule S    only this schedule; --trace: with all operations
- *     --every         goes on after a failure, and prints one of each sort
- *     --group         prints one failure of each sort, and how many scenarios have it
- *     --quiet         prints failures, and what was given up
- *     --save DIR N    keeps N different traces of each scenario, from all over the search
- *     --list          the scenarios; --show: the text of a generated one
+ *     --bound N       at most N preemptions (default 2; 1 for generated scenarios and those with `lack`)
+ *     --most N        give up on a scenario after N runs (default 300,000)
+ *     --quick         at most 1 preemption and 20,000 runs per scenario, and a small part of the generated ones
+ *     --brief         like --quick, with 60 runs per scenario
+ *     --all           all generated scenarios: takes hours
+ *     --part I/N      the I-th of N parts of the generated scenarios (default 0/200)
+ *     --schedule S    run only this schedule
+ *     --trace         print every operation
+ *     --every         continue after a failure, and print one failure of each sort
+ *     --group         print one failure of each sort, and the number of failures of that sort
+ *     --quiet         print only failures, and scenarios whose search was given up
+ *     --save DIR N    save up to N different traces per scenario, spread over the search
+ *     --list          list the hand-written scenarios
+ *     --show          print the text of the generated scenarios instead of running them
  *
- * What the search does not see: weak memory orders, and races of plain accesses, for which there is ThreadSanitizer.
+ * The search does not detect weak memory orders, nor races of plain accesses; ThreadSanitizer detects the latter.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -50,7 +51,7 @@ static void explore_free(void *memory, size_t size);
 #define GOTRACE__WAIT_BUCKETS 2
 #define GOTRACE__SITES 3u
 #define GOTRACE_STATIC 1
-#define GOTRACE__UNLOADS /* as code for a library */
+#define GOTRACE__UNLOADS /* as if compiled for a shared library */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
@@ -72,7 +73,7 @@ typedef struct explore_scenario {
   const char *text;
 } explore_scenario;
 
-/* Each is run in the formats that are asked for. */
+/* Each is run in those of explore_formats from `since` to `until`. */
 static const explore_scenario explore_scenarios[] = {
 #include "explore_scenarios.h"
 };
@@ -88,13 +89,13 @@ static const int explore_formats[] = {1008, 1011, 1021, 1022, 1023, 1026};
 
 static struct {
   int bound, learning;
-  uint64_t most; /* runs of a scenario */
+  uint64_t most; /* runs per scenario */
   const char *schedule;
-  bool all; /* all that goes wrong, not just the first */
+  bool all; /* continue after the first failure */
   bool quiet;
-  bool deep;            /* generated ones by the bound that was given */
-  bool show;            /* the text of a generated scenario */
-  bool group;           /* only the first failure of each sort is printed */
+  bool deep;            /* --bound was given: also for generated scenarios */
+  bool show;            /* print the text of generated scenarios */
+  bool group;           /* print only the first failure of each sort */
   unsigned part, parts; /* of the generated scenarios */
   unsigned passed, failed, skipped, findings;
   uint64_t runs;
@@ -111,7 +112,7 @@ static double explore_seconds(void) {
   return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* One run, from a world in which nothing has happened. True unless something is wrong. */
+/* Runs the scenario once, from a fresh state. False if the run fails. */
 static bool explore_once(int format) {
   unsigned i;
   gotrace_options given;
@@ -155,7 +156,7 @@ static size_t explore_read_schedule(const char *text, explore_switch *switches) 
   return count;
 }
 
-/* Two failures are alike if they differ in numbers and in the thread's call only. */
+/* A failure message's hash without its digits: failures that differ only in numbers are of the same sort. */
 static uint64_t explore_likeness(const char *failure) {
   uint64_t hash = 1;
   for (; *failure; failure++)
@@ -163,7 +164,7 @@ static uint64_t explore_likeness(const char *failure) {
   return hash;
 }
 
-/* The sorts of failures, each with where it was seen first. */
+/* A sort of failure, and the scenario in which it was first seen. */
 typedef struct explore_sort {
   uint64_t likeness;
   unsigned count;
@@ -198,9 +199,9 @@ static void explore_report(const char *name) {
   fflush(stdout);
 }
 
-/* All schedules with at most `bound` preemptions. False: it was given up, or something is wrong. */
+/* Runs all schedules with at most `bound` preemptions. False if it gave up or found a failure. */
 static bool explore_search(const char *name, int format, int bound, explore_result *result) {
-  bool any = false; /* has come to its end, and was checked */
+  bool any = false; /* a run was neither pruned nor restarted: it was checked */
   explore.bound = bound;
   explore_begin_search();
   for (;;) {
@@ -208,7 +209,7 @@ static bool explore_search(const char *name, int format, int bound, explore_resu
     result->runs++;
     if (explore.end == EXPLORE_PRUNED) result->pruned++;
     any |= explore.end == EXPLORE_FINISHED || explore.end == EXPLORE_FAILED;
-    if (explore.end == EXPLORE_LEARNED) { /* begin again with what was learned */
+    if (explore.end == EXPLORE_LEARNED) { /* restart: there are more points of preemption now */
       result->learned++;
       explore_begin_search();
       continue;
@@ -218,7 +219,7 @@ static bool explore_search(const char *name, int format, int bound, explore_resu
       explore_report(name);
       if (!options.all) return false;
       while (explore.choice_count && explore.choices[explore.choice_count - 1].step > EXPLORE_STEPS / 4)
-        explore.choice_count--; /* a loop that does not end has choices enough */
+        explore.choice_count--; /* an endless loop has too many choices to try them all */
     }
     if (!explore_next()) {
       if (any) return true;
@@ -231,7 +232,7 @@ static bool explore_search(const char *name, int format, int bound, explore_resu
   }
 }
 
-/* The scenario's text is in `script`. */
+/* Runs the scenario in `script`. */
 static void explore_scenario_run(const char *name, int format) {
   explore_result result;
   double begin = explore_seconds(), took;
@@ -269,7 +270,7 @@ static void explore_scenario_run(const char *name, int format) {
   fflush(stdout);
 }
 
-/* `only`: the number of the allocation that fails, if there is one; 0: each in turn. */
+/* `only`: the number of the allocation that fails in a scenario with `lack`; 0: each in turn. */
 static void explore_text_run(const char *name, int format, const char *text, unsigned only) {
   const char *wrong = explore_parse(text);
   int bound = options.bound;
@@ -281,8 +282,8 @@ static void explore_text_run(const char *name, int format, const char *text, uns
     explore_scenario_run(name, format);
     return;
   }
-  if (!options.deep && bound > 1) options.bound = 1; /* there is a search for each */
-  for (;; explore.lack_at++) {                       /* each allocation fails in turn, until there are no more */
+  if (!options.deep && bound > 1) options.bound = 1; /* each allocation takes a search of its own */
+  for (;; explore.lack_at++) {                       /* until a search does not reach allocation lack_at */
     char numbered[160];
     if (only && explore.lack_at != only) continue;
     snprintf(numbered, sizeof numbered, "%s#%u", name, (unsigned)explore.lack_at);
@@ -293,7 +294,7 @@ static void explore_text_run(const char *name, int format, const char *text, uns
   options.bound = bound;
 }
 
-/* Runs a generated scenario by its name; false if there is no such. */
+/* Runs the generated scenario with this name; false if there is none. */
 static bool explore_generated_run(const char *name) {
   char text[1024];
   int format;
@@ -303,7 +304,7 @@ static bool explore_generated_run(const char *name) {
   return true;
 }
 
-/* Runs a part of all generated scenarios, chosen by their number's hash. */
+/* Runs part options.part of the generated scenarios. A hash of the number decides which part a scenario is in. */
 static void explore_all_generated(void) {
   char name[128], text[1024];
   unsigned number;
@@ -312,12 +313,12 @@ static void explore_all_generated(void) {
     int format;
     if ((explore_mix(number, 3) >> 20) % options.parts != options.part) continue;
     if (!explore_generate(number, name, sizeof name, text, sizeof text, &format)) continue;
-    options.bound = bound - (strstr(text, "snapshot") && bound > 0); /* a service thread's schedules are many */
+    options.bound = bound - (strstr(text, "snapshot") && bound > 0); /* a service thread multiplies the schedules */
     explore_text_run(name, format, text, 0);
   }
 }
 
-/* Runs the scenarios whose name has `pattern` in it, or a text. */
+/* Runs the scenarios selected by an argument of the command line. */
 static void explore_select(const char *given) {
   char name[128], pattern[1024];
   const char *number = strrchr(given, '#');

@@ -1,11 +1,11 @@
-/* explore_calls.h - what the threads of a scenario do, as text.
+/* explore_calls.h - the language of scenarios: what each thread does, as text.
  *
  *     create0 create1; 1 pstart0 start0; on || 1 block; 2 unblock0; 3 advance || 1 pstop
  *
- * Three parts: before, together, after. "before" and "after" are lists of turns that follow one another; of "together"
- * all turns run side by side. A turn begins with the number of its thread; without one it is the main thread's. A word
- * is a call of EXPLORE_CALLS; a digit at its end says which goroutine, proc or task. After the last turn the main
- * thread ends the trace, if there is one, and reads it.
+ * "||" separates three parts: before, together, after. The turns of the first and last part run one after another,
+ * those of the middle part concurrently. A turn begins with the number of its thread; without a number it is the main
+ * thread's. Each word is a call listed in EXPLORE_CALLS; a digit at its end selects the goroutine, proc or task. After
+ * the last turn, the main thread ends the trace, if one is active, and reads it.
  */
 #ifndef EXPLORE_CALLS_H
 #define EXPLORE_CALLS_H
@@ -16,7 +16,7 @@
 #define EXPLORE_TRACES 4
 #define EXPLORE_CUTS 8
 
-/* The bytes of a trace as a reader or a sink gets them. */
+/* The bytes of a trace, collected from a reader or a sink. */
 typedef struct explore_bytes {
   uint8_t *data;
   size_t size, capacity;
@@ -29,19 +29,19 @@ static struct explore_world {
   gotrace_site site[EXPLORE_THREADS][2];
   gotrace_options options;
   bool started;  /* gotrace_start has returned */
-  bool stopping; /* the end of the trace has begun, by whatever cause */
-  bool fails;    /* the sink does */
+  bool stopping; /* the trace is ending, for whatever reason */
+  bool fails;    /* the sink fails */
   bool flight;
-  bool blocks; /* threads wait at the limit: when there are so many buffers more than when the trace begins */
-  unsigned room;
-  unsigned sink_calls;                  /* what the sink calls: a bit for each of explore_sink_calls */
+  bool blocks;                          /* threads wait at the memory limit */
+  unsigned room;                        /* with `blocks`: the number of buffers that the limit leaves after the start */
+  unsigned sink_calls;                  /* the calls that the sink makes: one bit per case of explore_sink_call */
   bool allocator_calls;                 /* the allocator calls the tracer */
-  bool unread;                          /* a part of the trace was read for nobody */
-  bool clean;                           /* the scenario keeps the rules: no problem may be counted */
-  bool forked;                          /* what the other threads had in hand is lost */
-  explore_bytes traces[EXPLORE_TRACES]; /* whole ones, to be checked; the last session's first */
+  bool unread;                          /* the library was unloaded before the trace was read completely */
+  bool clean;                           /* the scenario obeys the rules: no problem may be counted */
+  bool forked;                          /* the run continues in the child: memory of other threads is lost */
+  explore_bytes traces[EXPLORE_TRACES]; /* the last session's trace, then snapshots */
   unsigned trace_count;
-  size_t cuts[EXPLORE_CUTS]; /* so many bytes of the last session are a whole trace by themselves */
+  size_t cuts[EXPLORE_CUTS]; /* lengths at which the last session's trace is complete by itself */
   unsigned cut_count;
   gotrace_stats stats; /* of the last session */
 } world;
@@ -60,7 +60,7 @@ static void explore_append(explore_bytes *bytes, const void *data, size_t size) 
   bytes->size += size;
 }
 
-/* Notes how much of what was delivered is a consistent cut. */
+/* Records the bytes delivered so far as a cut, if the tracer calls them consistent. */
 static void explore_note_cut(void) {
   size_t cut = gotrace__t.consistent_bytes;
   if (cut && cut == world.traces[0].size && world.cut_count < EXPLORE_CUTS &&
@@ -75,13 +75,13 @@ static bool explore_file_write(const void *data, size_t size) {
   return true;
 }
 
-/* What comes next takes the place of what has been written. */
+/* Later writes replace the bytes written so far. */
 static bool explore_file_rewind(void) {
   world.traces[0].size = 0;
   return true;
 }
 
-/* What the program's write function calls, by number, and whether the answer is as documented. */
+/* Makes a call from the program's write function, selected by number. Returns whether its result is as documented. */
 static bool explore_sink_call(unsigned call) {
   const void *chunk;
   gotrace_stats stats;
@@ -95,18 +95,18 @@ static bool explore_sink_call(unsigned call) {
     return result == GOTRACE_OK || result == GOTRACE_ERROR_NOT_RUNNING;
   case 2: return gotrace_stop() == GOTRACE_ERROR_READER_BUSY;
   case 3: return gotrace_read(&chunk, &size) == GOTRACE_ERROR_READER_BUSY;
-  case 4: /* once, since each cut gives it more to write */
+  case 4: /* only once, since each cut leads to another write */
     result = world.traces[0].size ? GOTRACE_OK : gotrace_advance();
     return result == GOTRACE_OK || result == GOTRACE_ERROR_NOT_RUNNING;
   default: gotrace_get_stats(&stats); return true;
   }
 }
 
-/* What the allocator calls: all of it is refused where the tracer allocates. */
+/* Makes calls from the allocator. The tracer refuses them while it allocates. */
 static void explore_allocator_calls(void) {
   gotrace_stats stats;
   if (!world.allocator_calls) return;
-  world.allocator_calls = false; /* the thread's first call allocates its record */
+  world.allocator_calls = false; /* avoids recursion: the thread's first call allocates its record */
   gotrace_log(GOTRACE_NO_TASK, "kind", "text");
   gotrace_go_create(&explore_entries[0]);
   gotrace_end();
@@ -127,7 +127,7 @@ static bool explore_snapshot_sink(void *context, const void *data, size_t size) 
   return true;
 }
 
-/* A new trace begins. */
+/* Starts a trace. */
 static void explore_on(bool sink, bool flight) {
   gotrace_options options = world.options;
   gotrace_result result;
@@ -145,7 +145,7 @@ static void explore_on(bool sink, bool flight) {
   world.flight = flight;
 }
 
-/* Reads what there is of the trace. */
+/* Reads the trace: to its end if `wait`, otherwise what is available. */
 static void explore_read_to_end(bool wait) {
   const void *chunk;
   size_t size;
@@ -155,7 +155,7 @@ static void explore_read_to_end(bool wait) {
   }
 }
 
-/* The same beside other readers: goes on when they give up. */
+/* Reads the trace to its end beside another reader: retries until that reader gives up. */
 static void explore_read_next(void) {
   const void *chunk;
   size_t size;
@@ -180,7 +180,7 @@ static void explore_stop(void) {
   gotrace_stop();
 }
 
-/* The trace ends by a limit, in the middle of a call: those who end it wait for the call. */
+/* Ends the trace as a limit does, inside a call. Other threads that end the trace wait for this call. */
 static void explore_early(void) {
   gotrace__thread *m = gotrace__me();
   gotrace__call c;
@@ -191,7 +191,7 @@ static void explore_early(void) {
   gotrace__leave(&c);
 }
 
-/* The next thread that needs a buffer ends the trace. */
+/* Reaches the size limit: the next thread that needs a buffer ends the trace. */
 static void explore_limit(void) {
   world.stopping = true;
   gotrace__t.options.size_limit = gotrace__t.produced = 1;
@@ -205,7 +205,7 @@ static void explore_snapshot(void) {
   if (gotrace_flight_snapshot(explore_snapshot_sink, bytes) != GOTRACE_OK) bytes->size = 0;
 }
 
-/* The process forks; the search goes on in the child, where there is only this thread. */
+/* Forks. The run continues in the child, in which only this thread exists. */
 static void explore_fork(void) {
   int i;
   gotrace__before_fork();
@@ -220,13 +220,13 @@ static void explore_fork(void) {
   explore.threads[0].exit_argument = NULL;
 }
 
-/* The same as the parent sees it. */
+/* Forks. The run continues in the parent. */
 static void explore_fork_in_parent(void) {
   gotrace__before_fork();
   gotrace__after_fork();
 }
 
-/* The key of what runs when a thread ends is deleted. */
+/* Deletes the key whose destructor runs when a thread ends. */
 static void explore_delete_key(void) {
   int i;
   explore.unloaded = true;
@@ -239,14 +239,14 @@ static void explore_exit_call(void) {
   if (gotrace__t.active && gotrace__t.service) explore_fail("exit does not end the trace");
 }
 
-/* As gotrace__unload, when the process ends and other threads live on. */
+/* Does what gotrace__unload does when the process ends while other threads still run. */
 static void explore_process_end(void) {
   explore_exit_call(); /* by atexit */
   explore_exit_call();
   explore_delete_key();
 }
 
-/* As gotrace__unload, when the library is unloaded: no thread is in it. */
+/* Does what gotrace__unload does when the library is unloaded: no thread is in the library. */
 static void explore_unload(void) {
   explore_exit_call();
   explore_delete_key();
@@ -254,7 +254,7 @@ static void explore_unload(void) {
   gotrace__free_all();
 }
 
-/* While tracing is off, the second of two wakers stores what it has found, though the goroutine has run since. */
+/* A late store of the second of two wakers while tracing is off: "runnable", though the goroutine has run since. */
 static void explore_wake_late(gotrace_go *g) {
   if (!gotrace_enabled()) gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__RUNNABLE));
 }
@@ -270,7 +270,7 @@ static void explore_end_thread(void) {
 #define EXPLORE_SITE (&world.site[explore.running][0])
 #define EXPLORE_TASK_SITE (&world.site[explore.running][1])
 
-/* X(word, call with handle number i, whether it must be heard of: an event, or a problem counted) */
+/* X(word, call with handle number i, whether it must leave an event or count a problem) */
 #define EXPLORE_CALLS(X)                                                                                             \
   X(create, world.go[i] = gotrace_go_create_at(EXPLORE_SITE, &explore_entries[i]), true)                             \
   X(createblocked, world.go[i] = gotrace_go_create_blocked_at(EXPLORE_SITE, &explore_entries[i]), false)             \
@@ -311,7 +311,7 @@ static void explore_end_thread(void) {
   X(pdestroy, gotrace_proc_destroy(world.proc[i]), false)                                                            \
   X(pstart, gotrace_proc_start(world.proc[i]), true)                                                                 \
   X(pstop, gotrace_proc_stop(), true)                                                                                \
-  X(steal, gotrace_proc_steal(world.proc[i]), false) /* the loser may have said it */                                \
+  X(steal, gotrace_proc_steal(world.proc[i]), false) /* the loser may have reported it */                            \
   X(procs, gotrace_procs_change_at(EXPLORE_SITE, 4), true)                                                           \
   X(gc, gotrace_gc_begin_at(EXPLORE_SITE), true)                                                                     \
   X(gcend, gotrace_gc_end(), false)                                                                                  \
@@ -349,11 +349,11 @@ static void explore_end_thread(void) {
   X(fail, world.fails = world.stopping = true, false)                                                                \
   X(blocks, (world.blocks = true, world.room = i), false)                                                            \
   X(cancel, explore_cancel((int)i), false)                                                                           \
-  X(cleanup, (void)0, false) /* what follows runs also when the thread is cancelled before */                        \
+  X(cleanup, (void)0, false) /* what follows also runs if the thread is cancelled earlier */                         \
   X(sinkcalls, world.sink_calls |= 1u << i, false)                                                                   \
   X(allocatorcalls, world.allocator_calls = true, false)                                                             \
   X(processend, explore_process_end(), false)                                                                        \
-  X(lack, explore.lacks = true, false) /* each allocation from here on fails in turn, see explore_text_run */        \
+  X(lack, explore.lacks = true, false) /* from here on, each allocation fails in turn: explore_text_run */           \
   X(latewake, explore_wake_late(world.go[i]), false)                                                                 \
   X(unload, explore_unload(), false)                                                                                 \
   X(clean, world.clean = true, false)                                                                                \
@@ -406,9 +406,9 @@ static struct explore_script {
   unsigned turn_count;
 } script;
 
-static const explore_turn *explore_turn_of[EXPLORE_THREADS]; /* what each is to do next, or NULL */
+static const explore_turn *explore_turn_of[EXPLORE_THREADS]; /* each thread's latest turn, or NULL */
 
-/* Reads a scenario's text; the word that is wrong, or NULL. */
+/* Parses a scenario. Returns NULL, or the rest of the text from the invalid word on. */
 static const char *explore_parse(const char *text) {
   unsigned commands = 0;
   uint8_t part = 0;
@@ -459,7 +459,7 @@ static const char *explore_parse(const char *text) {
   return NULL;
 }
 
-/* How often the thread has been heard of in this session; of samples, how many there are of all threads. */
+/* The events and problems of the running thread in this session; or the samples of all threads. */
 static uint64_t explore_heard_of(bool samples) {
   const gotrace__thread *m = gotrace__self;
   uint64_t sum = gotrace__t.lost;
@@ -499,7 +499,7 @@ static void explore_run_commands(const explore_turn *turn, unsigned i) {
 
 static void explore_run_turn(const explore_turn *turn) { explore_run_commands(turn, 0); }
 
-/* The running thread is cancelled: runs what follows `cleanup` in its turn. */
+/* Runs the clean-up of a cancelled thread: the commands after `cleanup` in its turn. */
 static void explore_unwind(void) {
   const explore_turn *turn = explore_turn_of[explore.running];
   unsigned i;
@@ -513,7 +513,7 @@ static void explore_unwind(void) {
 /* Whether the session's reader is a service thread. */
 static bool explore_served(void) { return gotrace__t.active && gotrace__t.service; }
 
-/* The turns of a part; of the middle one, all at once. */
+/* Runs the turns of a part: the middle part concurrently, the others one after another. */
 static void explore_run_part(uint8_t part) {
   unsigned i;
   for (i = 0; i < script.turn_count; i++) {
@@ -524,7 +524,7 @@ static void explore_run_part(uint8_t part) {
       explore_run_turn(turn);
       continue;
     }
-    if (thread->state == EXPLORE_DONE) continue; /* it has ended */
+    if (thread->state == EXPLORE_DONE) continue;
     explore_turn_of[turn->thread] = turn;
     explore_spawn(turn->thread);
     if (part == 1) continue;
@@ -539,7 +539,7 @@ static void explore_main(void) {
   explore_run_part(1);
   explore_join(-1, 0);
   explore.left = 0;
-  explore.together = explore_served(); /* the service thread has still to be ordered */
+  explore.together = explore_served(); /* the service thread still runs concurrently */
   explore_run_part(2);
   if (gotrace__t.active) {
     if (gotrace__t.service) explore_stop();
@@ -550,7 +550,7 @@ static void explore_main(void) {
   }
   explore.together = false;
   if ((gotrace__load_relaxed(&gotrace__t.control) & GOTRACE__MODE_MASK) == GOTRACE__GONE)
-    world.stats = gotrace__t.last; /* calls of threads that live on are dropped */
+    world.stats = gotrace__t.last; /* after an unload, calls are dropped */
   else gotrace_get_stats(&world.stats);
   explore_check_woken();
   explore_end_run(EXPLORE_FINISHED);

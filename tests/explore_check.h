@@ -1,10 +1,10 @@
-/* explore_check.h - what must hold at the end of every run of tests/explore.c; and names for people. */
+/* explore_check.h - the checks at the end of every run of tests/explore.c, and readable names of addresses. */
 #ifndef EXPLORE_CHECK_H
 #define EXPLORE_CHECK_H
 
 /* ------------------------------------------------------------------------------------------------- locations ---- */
 
-/* As at >>implementation in gotrace.h: "Order of locks". */
+/* The order in which locks are taken: see "Order of locks" at >>implementation in gotrace.h. */
 static int explore_rank(const void *lock) {
   const struct gotrace__tracer *t = &gotrace__t;
   const gotrace__slab *slab;
@@ -24,7 +24,7 @@ static int explore_rank(const void *lock) {
   if (lock == &t->records) return 7;
   if (lock == &t->queue_lock) return 8;
   if (lock == &t->flight_lock) return 9;
-  return 10; /* tables */
+  return 10; /* the tables' locks */
 }
 
 static bool explore_name_field(char *text, size_t size, const char *record, size_t offset, const size_t *offsets,
@@ -38,7 +38,7 @@ static bool explore_name_field(char *text, size_t size, const char *record, size
   return true;
 }
 
-/* Names a place in a record by the last field before it. */
+/* Names an offset in a record by the last listed field at or before it. */
 #define EXPLORE_FIELDS(type, FIELDS)                                                                    \
   static void explore_name_##type(char *text, size_t size, const char *record, size_t offset) {         \
     static const size_t offsets[] = {FIELDS(EXPLORE_OFFSET_##type)};                                    \
@@ -113,7 +113,7 @@ EXPLORE_FIELDS(go, EXPLORE_GO)
 EXPLORE_FIELDS(proc, EXPLORE_PROC)
 EXPLORE_FIELDS(thread, EXPLORE_THREAD)
 
-/* What stands at an address, for people. */
+/* A readable name for an address. */
 static void explore_name(char *text, size_t size, const void *at) {
   const char *place = (const char *)at;
   const gotrace__slab *slab;
@@ -155,8 +155,8 @@ static void explore_name(char *text, size_t size, const void *at) {
 /* ---------------------------------------------------------------------------------------------------- traces ---- */
 
 typedef struct explore_verdict {
-  uint64_t hash, kinds; /* of the bytes; of how many events of each kind there are */
-  char *error;          /* NULL: none */
+  uint64_t hash, kinds; /* hashes of the bytes, and of the numbers of events of each kind */
+  char *error;          /* NULL: the trace is good */
 } explore_verdict;
 
 #define EXPLORE_VERDICTS ((size_t)1 << 18)
@@ -183,7 +183,7 @@ static void explore_decoder_release(void *context, void *memory, size_t size) {
   free(memory);
 }
 
-/* Time does not go back in the stream of a proc (v1) or thread (v2). */
+/* The last time in the stream of a proc (v1) or thread (v2), in which time must not go back. */
 typedef struct explore_stream_time {
   int64_t id, time;
 } explore_stream_time;
@@ -201,7 +201,7 @@ static bool explore_in_time(explore_stream_time *streams, size_t *count, const g
   return true;
 }
 
-/* Reads a trace with the header's decoder; false with a message if it is refused. */
+/* Reads a trace with the library's decoder; false with a message if the decoder rejects it. */
 static bool explore_decode(const explore_bytes *bytes, bool raw, uint64_t *kinds, char *error, size_t size) {
   gotrace_decoder_options options;
   gotrace_decoder *decoder = NULL;
@@ -226,7 +226,7 @@ static bool explore_decode(const explore_bytes *bytes, bool raw, uint64_t *kinds
   return result == GOTRACE_END_OF_TRACE && in_time;
 }
 
-/* The tests' own readers, which know no more of gotrace.h than the format. */
+/* Checks a trace with the tests' own readers, which share only the format with gotrace.h. */
 static bool explore_check_again(const explore_bytes *bytes, char *error, size_t size) {
   bool v2 = bytes->size >= 16 && memcmp(bytes->data, "go 1.2", 6) == 0 && bytes->data[6] >= '2', ok;
   uint64_t seed;
@@ -246,8 +246,8 @@ static bool explore_check_again(const explore_bytes *bytes, char *error, size_t 
   return ok;
 }
 
-static const char *explore_save_to;                                   /* a directory; NULL: none */
-static unsigned explore_save_most, explore_saved, explore_saved_here; /* in this scenario */
+static const char *explore_save_to;                                   /* a directory; NULL: save nothing */
+static unsigned explore_save_most, explore_saved, explore_saved_here; /* per scenario, in all, in this scenario */
 
 static void explore_save(const explore_bytes *bytes, const char *what) {
   char path[512];
@@ -260,7 +260,7 @@ static void explore_save(const explore_bytes *bytes, const char *what) {
   }
 }
 
-/* What is to be said of a trace. Traces come again and again. */
+/* Checks a trace. Verdicts are cached by a hash of the bytes, since many runs write the same trace. */
 static const explore_verdict *explore_judge(const explore_bytes *bytes) {
   uint64_t hash = explore_hash(bytes->data, bytes->size), kinds[256];
   size_t place = hash >> 20;
@@ -285,7 +285,7 @@ static const explore_verdict *explore_judge(const explore_bytes *bytes) {
   verdict->hash = hash;
   verdict->kinds = explore_hash(kinds, sizeof kinds);
   verdict->error = error[0] ? strdup(error) : NULL;
-  /* Each is as likely as the other, while the search is young. */
+  /* Save every other new trace, by a bit of its hash, so that they come from more of the search. */
   if (explore_save_to && !error[0] && explore_saved_here < explore_save_most && hash >> 32 & 4) {
     explore_save(bytes, "explore");
     explore_saved_here++;
@@ -316,10 +316,10 @@ static bool explore_check_trace(const explore_bytes *bytes, bool counts) {
 
 #define EXPLORE_LIVE 256
 
-/* The library has been unloaded. */
+/* Whether the library has been unloaded. */
 static bool explore_gone(void) { return (gotrace__t.control & GOTRACE__MODE_MASK) == GOTRACE__GONE; }
 
-/* After an unload nothing is left but the records of threads that live on. */
+/* Whether an allocation is the record of a thread that outlives an unload. Nothing else may be left then. */
 static bool explore_lives_on(const explore_allocation *allocation) {
   int i;
   if (!explore_gone()) return false;
@@ -328,10 +328,10 @@ static bool explore_lives_on(const explore_allocation *allocation) {
   return false;
 }
 
-static uint64_t explore_reachable[64]; /* hashes of what was seen to be reachable */
+static uint64_t explore_reachable[64]; /* hashes of sets of allocations that passed the check */
 
-/* Whether all memory that is still there can be reached from the tracer. Conservative: whatever looks like a pointer is
- * one. */
+/* Whether all live allocations can be reached from the tracer. Conservative: any word that looks like a pointer counts
+ * as one. */
 static bool explore_check_memory(void) {
   static const explore_allocation *live[EXPLORE_LIVE];
   static bool marked[EXPLORE_LIVE];
@@ -376,13 +376,13 @@ static bool explore_check_memory(void) {
   return true;
 }
 
-/* After a run that has come to its end. False, with explore.failure, if something is wrong. */
+/* Checks a finished run. False, with a message in explore.failure, if a check fails. */
 static bool explore_check_run(void) {
   unsigned i;
   for (i = 0; i < world.trace_count; i++) {
     bool last = i == 0 && !world.flight;
     if (i == 0 && world.flight) continue;
-    if (i > 0 && !world.traces[i].size) continue; /* a snapshot that came too late */
+    if (i > 0 && !world.traces[i].size) continue; /* the snapshot failed: it came too late */
     if (world.fails || world.unread) continue;
     if (!explore_check_trace(&world.traces[i], last)) return false;
     if (last && world.stats.bytes != world.traces[i].size) {

@@ -1,24 +1,23 @@
-/* explore_engine.h - the scheduler of tests/explore.c: runs one scenario again and again, each time by another
- * schedule.
+/* explore_engine.h - the scheduler of tests/explore.c: runs a scenario repeatedly, each time under another schedule.
  *
- * A SCHEDULE is the list of switches that are not the default: "12:1,40:2" gives the processor to thread 1 before
- * step 12. A step is an operation of explore_platform.h, or a moment at which the running thread can go on no further;
- * counted from the moment at which the scenario's threads begin to run side by side. By default the running thread goes
- * on, and when it cannot, the first one that can.
+ * A SCHEDULE is the list of switches that differ from the default: "12:1,40:2" switches to thread 1 at step 12 and to
+ * thread 2 at step 40. A step is an operation of explore_platform.h, or a point where the running thread blocks. By
+ * default the running thread continues; if it cannot, the first thread that can run does.
  *
- * SEARCH: depth first, with at most `bound` preemptions (switches away from a thread that could go on). Only operations
- * on memory that two threads use at the same time, one of them to change it, are points of preemption. Which memory
- * that is, is learned while searching: the search begins again when it has learned more.
+ * SEARCH: depth first, with at most `bound` preemptions (switches away from a thread that could continue). Preemption
+ * is possible only before operations on shared memory: locations that two threads use in the concurrent part of a run,
+ * at least one of them writing. The search learns which locations are shared, and restarts when it learns of another
+ * one.
  *
- * REDUCTION: two schedules that order all such operations alike do the same. Each operation has a hash of what comes
- * before it: the last operation of its thread, the last change of its memory, and, of a change, the readings since. The
- * sum of these is the state's signature. Where state, running thread and preemptions left were met before, the run ends
- * ("pruned"). As in Musuvathi and Qadeer, "Iterative context bounding for systematic testing of multithreaded programs"
- * (CHESS).
+ * REDUCTION: two schedules that order these operations in the same way are equivalent. Each operation has a hash of its
+ * predecessors: the previous operation of its thread, the last write to its location and, for a write, the reads since
+ * then. The sum of all hashes is the state's signature. A run is pruned when it reaches a known combination of
+ * signature and running thread with no more preemptions left than before. As in Musuvathi and Qadeer, "Iterative
+ * context bounding for systematic testing of multithreaded programs" (CHESS).
  *
- * CANCELLATION: a thread that another one has cancelled ends where it waits, if it may be cancelled there.
+ * CANCELLATION: a thread that has been cancelled ends where it waits, if it may be cancelled there.
  *
- * TIME is a Lamport clock along the same order, so that it is the same in equal schedules: reading the clock takes one
+ * TIME is a Lamport clock along the same order, so equivalent schedules have equal times. Reading the clock takes one
  * tick.
  */
 #ifndef EXPLORE_ENGINE_H
@@ -28,26 +27,26 @@
 #include <sys/mman.h>
 
 #ifndef EXPLORE_UCONTEXT
-#define EXPLORE_UCONTEXT 0 /* 1: coroutines by ucontext, as on other processors than x86-64 */
+#define EXPLORE_UCONTEXT 0 /* 1: coroutines use ucontext, as on processors other than x86-64 */
 #endif
 
-#define EXPLORE_THREADS 6 /* 0: the scenario's main; then its threads; the last: the service thread */
+#define EXPLORE_THREADS 6 /* 0: the scenario's main thread; then its other threads; the last: the service thread */
 #define EXPLORE_SERVICE (EXPLORE_THREADS - 1)
 #define EXPLORE_STACK ((size_t)256 << 10)
-#define EXPLORE_ARENA ((size_t)64 << 20) /* a thread; no memory is used twice in a run */
-#define EXPLORE_RED 32                   /* bytes before each allocation */
-#define EXPLORE_STEPS 20000              /* more in one run: threads wait for each other in a circle */
+#define EXPLORE_ARENA ((size_t)64 << 20) /* bytes per thread; freed memory is not reused within a run */
+#define EXPLORE_RED 32                   /* bytes of red zone after each allocation */
+#define EXPLORE_STEPS 20000              /* a run with more steps counts as a livelock */
 #define EXPLORE_LOCATIONS 65536
 #define EXPLORE_HELD 16
 
 typedef enum explore_state {
-  EXPLORE_IDLE, /* waits for its commands */
+  EXPLORE_IDLE, /* has no commands */
   EXPLORE_RUNNABLE,
   EXPLORE_WANTS_LOCK,
   EXPLORE_WAITS, /* for a condition variable */
-  EXPLORE_SPINS, /* until what it read last is written */
+  EXPLORE_SPINS, /* until the location that it read last is written */
   EXPLORE_JOINS,
-  EXPLORE_LETS, /* until nobody else can run */
+  EXPLORE_LETS, /* until no other thread can run */
   EXPLORE_DONE
 } explore_state;
 
@@ -64,35 +63,35 @@ typedef struct explore_thread {
   explore_state state;
   const void *waits_for;
   uint32_t wakes;        /* of the condition variable, or writes of the location, when it began to wait */
-  uint64_t milliseconds; /* how long it waits at most */
-  bool expired;          /* and that was too long: it must wait again, or it was not woken when it should have been */
+  uint64_t milliseconds; /* time-out of the wait */
+  bool expired;          /* the wait timed out: unless the thread waits again, it missed a wake-up */
   bool waits_cancellably;
-  bool cancel_off; /* the thread may not be cancelled */
-  uint32_t cancel; /* somebody has cancelled it */
-  int joins;       /* -1: all threads of the scenario */
+  bool cancel_off; /* cancellation is disabled */
+  uint32_t cancel; /* cancellation was requested */
+  int joins;       /* the thread that it joins; -1: all threads of the scenario */
   int line;
   uint64_t hash, time, skew;
-  struct explore_location *read; /* last; NULL: the last operation was no reading */
+  struct explore_location *read; /* by the last operation; NULL: that was not a read */
   explore_held held[EXPLORE_HELD];
   int held_count;
-  void *exit_argument; /* gotrace__at_thread_exit */
-  const char *doing;   /* the call that it is in */
-  unsigned command;    /* likewise, by its number in the turn */
+  void *exit_argument; /* of gotrace__at_thread_exit */
+  const char *doing;   /* name of the call that it is in */
+  unsigned command;    /* index of that call in the turn */
   char *arena;
   size_t used;
 } explore_thread;
 
 typedef struct explore_location {
   const void *at;
-  uint32_t shared; /* the number of the scenario for which it is */
-  uint32_t run;    /* of which what follows is */
-  uint8_t users;   /* a bit a thread */
+  uint32_t shared; /* number of the scenario in which it is shared */
+  uint32_t run;    /* the run to which the following fields belong */
+  uint8_t users;   /* one bit per thread */
   bool written;
   uint32_t writes;
   uint64_t write_hash, read_hashes, write_time, read_time;
 } explore_location;
 
-/* Before the memory that the tracer asks for. */
+/* The header before each allocation of the tracer. */
 typedef struct explore_allocation {
   uint64_t magic;
   size_t size;
@@ -101,7 +100,7 @@ typedef struct explore_allocation {
 } explore_allocation;
 #define EXPLORE_MAGIC 0x6578706c6f726521u
 
-typedef struct explore_choice { /* of the search: one point at which several threads can go on */
+typedef struct explore_choice { /* a point in the search at which several threads can run */
   uint32_t step;
   uint8_t threads[EXPLORE_THREADS], count, current;
 } explore_choice;
@@ -122,9 +121,9 @@ static struct explore {
   /* One run: */
   explore_thread threads[EXPLORE_THREADS];
   int running;
-  bool together; /* the scenario's threads run side by side */
+  bool together; /* the concurrent part of the scenario runs */
   uint32_t run, step, at, expirations;
-  int left; /* preemptions */
+  int left; /* remaining preemptions */
   uint64_t signature;
   explore_switch switches[EXPLORE_SWITCHES];
   size_t switch_count;
@@ -132,15 +131,15 @@ static struct explore {
   char failure[512];
   explore_allocation *allocations;
   size_t live_bytes;
-  uint32_t lack; /* so many allocations have been counted */
-  bool lacks;    /* they are counted */
-  bool joined;   /* the service thread */
-  bool unloaded; /* threads that end do not call the tracer any more */
+  uint32_t lack; /* number of allocations since `lack` in the scenario */
+  bool lacks;    /* allocations are counted */
+  bool joined;   /* the service thread was joined */
+  bool unloaded; /* ending threads no longer call the tracer */
   /* The search: */
-  uint32_t lack_at;     /* the allocation of this number fails; 0: none */
-  bool lack_met;        /* it was reached, in any run */
-  bool protected_pages; /* by the run before */
-  bool pages;           /* memory is given out in pages, and cannot be touched after it was freed */
+  uint32_t lack_at;     /* the number of the allocation that fails; 0: none */
+  bool lack_met;        /* a run has reached that allocation */
+  bool protected_pages; /* the previous run may have left protected pages */
+  bool pages;           /* allocations are whole pages, which are protected when freed */
   explore_mode mode;
   int bound;
   bool trace;
@@ -149,14 +148,14 @@ static struct explore {
   explore_location locations[EXPLORE_LOCATIONS];
   size_t location_count;
   uint32_t scenario;
-  uint64_t search;             /* each has its own hashes */
+  uint64_t search;             /* number of the search, part of the hashes in `seen` */
   uint64_t seen[EXPLORE_SEEN]; /* hash; the lowest 4 bits: preemptions left, plus 1 */
   size_t seen_count;
   uint64_t random;
   const explore_switch *replay;
   size_t replay_count, replayed;
-  uint64_t clock; /* 0: each reading takes a tick; else so many ticks a reading */
-  void *engine;   /* stack pointer of the program itself */
+  uint64_t clock; /* 0: each reading takes a tick; else the ticks per reading */
+  void *engine;   /* stack pointer of the engine */
 } explore;
 
 static void explore_thread_main(int thread);
@@ -183,10 +182,10 @@ static void explore_entry(void) {
   abort();
 }
 
-/* A thread's stack as if it had just been about to begin. */
+/* Prepares a thread's stack so that switching to it starts the thread. */
 static void *explore_fresh_stack(explore_thread *thread) {
   uint64_t *top = (uint64_t *)thread->stack + EXPLORE_STACK / sizeof(uint64_t);
-  *--top = 0; /* the entry's return address: never used, but the stack is aligned as after a call */
+  *--top = 0; /* the entry's return address: never used, but it aligns the stack as after a call */
   *--top = (uint64_t)(uintptr_t)explore_entry;
   top -= 6;
   memset(top, 0, 6 * sizeof *top);
@@ -215,7 +214,7 @@ static void *explore_fresh_stack(explore_thread *thread) {
 }
 #endif
 
-/* Goes back to explore_run. Does not return. */
+/* Switches back to explore_run. Does not return. */
 static void explore_leave(void) {
 #if defined(__x86_64__) && !EXPLORE_UCONTEXT
   void *unused;
@@ -226,11 +225,11 @@ static void explore_leave(void) {
   abort();
 }
 
-/* Gives the processor to another thread. */
+/* Switches to another thread. */
 static __attribute__((noinline)) void explore_switch_to(int to) {
   explore_thread *from = &explore.threads[explore.running];
   if (to == explore.running) return;
-  /* What is not side by side is ordered, though nothing is noted of it. */
+  /* Outside the concurrent part no operations are noted, but a switch orders the two threads. */
   if (!explore.together && explore.threads[to].time < from->time) explore.threads[to].time = from->time;
   from->self = gotrace__self;
   from->inside = gotrace__inside;
@@ -254,7 +253,7 @@ __attribute__((format(printf, 1, 2))) static void explore_fail(const char *forma
   explore_end_run(EXPLORE_FAILED);
 }
 
-/* A crash is a finding like others. The run is left from the handler, which has a stack of its own. */
+/* A crash is a failure like any other. The handler, which has its own stack, ends the run. */
 static void explore_crash(int number) {
   explore_fail("%s: T%d (%s)", number == SIGSEGV ? "segmentation fault" : "bus error", explore.running,
                explore.threads[explore.running].doing ? explore.threads[explore.running].doing : "-");
@@ -319,7 +318,7 @@ static void explore_free(void *memory, size_t size) {
   if (allocation->size != size) explore_fail("freed as %zu bytes what has %zu", size, allocation->size);
   allocation->live = 0;
   explore.live_bytes -= size;
-  memset(memory, 0xdf, size < 256 ? size : 256); /* whoever still uses it soon finds out */
+  memset(memory, 0xdf, size < 256 ? size : 256); /* to expose uses after the free */
   if (explore.pages && mprotect(memory, explore_in_pages(size), PROT_NONE)) abort();
 }
 
@@ -349,14 +348,14 @@ static explore_location *explore_find(const void *at) {
   return location;
 }
 
-/* Two threads have used the location by now, and one has written to it. */
+/* Marks the location as shared if two threads have used it and one has written it. A search then restarts. */
 static void explore_learn(explore_location *location) {
   if (!location->written || !(location->users & (location->users - 1))) return;
   location->shared = explore.scenario;
   if (explore.mode == EXPLORE_SEARCH) explore_end_run(EXPLORE_LEARNED);
 }
 
-/* Notes an operation of the running thread. */
+/* Records an operation of the running thread: its hash, its time, the location's users. */
 static void explore_note(explore_location *location, bool write) {
   explore_thread *thread = &explore.threads[explore.running];
   uint64_t hash;
@@ -383,7 +382,7 @@ static void explore_note(explore_location *location, bool write) {
   explore.signature += hash;
 }
 
-/* Whether this state was met before with as many preemptions left. */
+/* Whether this state was reached before with at least as many preemptions left. */
 static bool explore_seen(int running) {
   uint64_t key = explore_mix(explore_mix(explore.signature, explore.search), (uint64_t)running + 1) & ~(uint64_t)15;
   size_t place = (size_t)(key >> 20) % EXPLORE_SEEN;
@@ -395,7 +394,7 @@ static bool explore_seen(int running) {
       explore.seen[place] = key | left;
       return false;
     }
-  if (explore.seen_count > EXPLORE_SEEN / 4 * 3) return false; /* full: the search goes on without */
+  if (explore.seen_count > EXPLORE_SEEN / 4 * 3) return false; /* full: search on without recording */
   explore.seen[place] = key | left;
   explore.seen_count++;
   return false;
@@ -448,8 +447,8 @@ static void explore_deadlock(void) {
   explore_fail("deadlock%s", text);
 }
 
-/* Nothing can run: the shortest timed wait ends. A reader waits for an hour (see explore_options), which is for ever.
- */
+/* No thread can run: the wait with the shortest time-out expires. A reader's wait of an hour (see cut_milliseconds in
+ * explore_once) counts as endless. */
 static void explore_expire(void) {
   explore_thread *soonest = NULL;
   int i;
@@ -478,7 +477,7 @@ static int explore_pick_search(const uint8_t *threads, unsigned count, bool goes
     }
     return threads[0];
   }
-  /* Where there is no choice a look now and then is enough; which states are looked at depends on the state alone. */
+  /* Where there is no choice, looking up one state in eight suffices. Which ones depends only on the state. */
   if ((count > 1 || !goes_on || explore.signature % 8 == 0) && explore_seen(goes_on ? explore.running : -1))
     explore_end_run(EXPLORE_PRUNED);
   if (count == 1) return threads[0];
@@ -511,7 +510,7 @@ static int explore_pick(const uint8_t *threads, unsigned count, bool goes_on) {
   }
 }
 
-/* Who goes on? `goes_on`: the running thread could. */
+/* Chooses the next thread and switches to it. `goes_on`: the running thread can continue. */
 static void explore_schedule(bool goes_on) {
   uint8_t threads[EXPLORE_THREADS];
   unsigned count = 0;
@@ -536,7 +535,7 @@ static void explore_schedule(bool goes_on) {
   explore_switch_to(to);
 }
 
-/* The running thread can go on only when explore_can_run says so. */
+/* Blocks the running thread until explore_can_run permits it to continue. */
 static void explore_block(explore_state state, const void *waits_for, int line) {
   explore_thread *thread = &explore.threads[explore.running];
   thread->state = state;
@@ -565,7 +564,7 @@ static void explore_show(const void *at, size_t size, enum explore_op op, uint64
   printf("\n");
 }
 
-/* A point at which another thread may go on, before an operation at `at`. */
+/* A step: another thread may run before the operation at `at`. */
 static explore_location *explore_point(const void *at) {
   explore_location *location = explore_find(at);
   if (++explore.step > EXPLORE_STEPS) explore_fail("threads wait for each other in a circle, or a loop does not end");
@@ -585,7 +584,7 @@ static void explore_access(const void *at, size_t size, enum explore_op op, int 
   explore_note(location, false);
 }
 
-/* Whether this allocation fails. They are counted in their order, so that is part of the state. */
+/* Whether this allocation fails. Which one fails depends on their order, which is therefore part of the state. */
 static bool explore_lack(void) {
   if (explore.together) explore_note(explore_point(&explore.lack), true);
   if (++explore.lack != explore.lack_at) return false;
@@ -620,8 +619,8 @@ static void explore_let_go(const void *at) {
     }
 }
 
-/* The running thread's counters: no more than gotrace__count are they points at which it matters who goes on. There are
- * so many of them that setting them to 0 took half of the time. */
+/* Whether it is one of the running thread's counters. Like gotrace__count, these stores are no points of preemption.
+ * There are so many counters that resetting them took half of the time. */
 static bool explore_is_counter(const void *at) {
   const gotrace__thread *m = gotrace__self;
   return m && ((uintptr_t)at - (uintptr_t)m->kinds < sizeof m->kinds ||
@@ -694,7 +693,7 @@ static void explore_cancel(int thread) {
   explore.threads[thread].cancel = 1;
 }
 
-/* A thread is cancelled while it waits: with the mutex held, as POSIX has it. Then the program's own clean-up runs, and
+/* Cancels the running thread in a wait, with the mutex held, as POSIX demands. The program's own clean-up runs, then
  * the thread ends. Does not return. */
 static void explore_cancelled(gotrace__mutex *mutex, void (*cancelled)(void)) {
   explore_thread *thread = &explore.threads[explore.running];
@@ -708,7 +707,8 @@ static void explore_cancelled(gotrace__mutex *mutex, void (*cancelled)(void)) {
   explore_exit();
 }
 
-/* The thread is cancelled if it waits where it may be (`cancelled`), also if it is woken at the same time. */
+/* Waits. `cancelled` is not NULL if the wait is a cancellation point. A thread that is both woken and cancelled is
+ * cancelled. */
 static void explore_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void),
                          int line) {
   explore_thread *thread = &explore.threads[explore.running];
@@ -726,8 +726,8 @@ static void explore_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t mi
   thread->waits_cancellably = false;
 }
 
-/* At the end of a call, and of a thread: a wait that was over only by its time-out must have begun anew, or nobody has
- * woken the thread when there was something to do. */
+/* Called at the end of a call and of a thread. A thread whose wait timed out must have waited again since. Otherwise it
+ * had work to do, and no thread had woken it. */
 static void explore_check_woken(void) {
   explore_thread *thread = &explore.threads[explore.running];
   if (thread->expired)
@@ -757,7 +757,7 @@ static uint64_t explore_ticks(void) {
   return ++thread->time + thread->skew;
 }
 
-/* Three ticks a nanosecond. Each reading takes a millisecond, so that loops that wait by it end. */
+/* A nanosecond has three ticks. Each reading takes a millisecond, so that loops with a deadline end. */
 static uint64_t explore_nanoseconds(void) {
   explore_thread *thread = &explore.threads[explore.running];
   uint64_t now = (thread->time + thread->skew) / 3;
@@ -774,7 +774,7 @@ static void explore_at_exit(void *argument) {
 
 /* ------------------------------------------------------------------------------------------------- threads ---- */
 
-/* Makes a thread that waits for its commands ready to run. */
+/* Makes an idle thread runnable. */
 static void explore_spawn(int thread) {
   explore_thread *child = &explore.threads[thread], *parent = &explore.threads[explore.running];
   child->state = EXPLORE_RUNNABLE;
@@ -809,18 +809,18 @@ static void explore_join(int handle, int line) {
   explore.signature += thread->hash;
 }
 
-/* Lets all others run until none can go on. */
+/* Lets all other threads run until none of them can. */
 static void explore_let_run(void) { explore_block(EXPLORE_LETS, NULL, 0); }
 
-/* The running thread has come to an end. That is part of the state, also if it has done nothing since it was chosen:
- * otherwise the run would be taken for one that goes on from where it began. */
+/* Records that the running thread has run to its end, even if it made no operation since it was chosen. Otherwise this
+ * state would be taken for the one before it ran. */
 static void explore_note_end(void) {
   explore_thread *thread = &explore.threads[explore.running];
   thread->hash = explore_mix(thread->hash, 1000);
   explore.signature += thread->hash;
 }
 
-/* The running thread of the scenario has no more commands. Returns when it has others. */
+/* The running thread has no more commands. Returns when it is given another turn. */
 static void explore_idle(void) {
   explore_note_end();
   explore.threads[explore.running].state = EXPLORE_IDLE;
@@ -828,7 +828,7 @@ static void explore_idle(void) {
   explore_schedule(false);
 }
 
-/* A thread's end. Its thread-locals go, as the C library does it. Does not return. */
+/* Ends the running thread, and runs its thread-exit callback as the C library would. Does not return. */
 static void explore_exit(void) {
   explore_thread *thread = &explore.threads[explore.running];
   if (thread->exit_argument) {
@@ -893,7 +893,7 @@ static void explore_run(void) {
   explore_swap(&explore.engine, explore.threads[0].sp);
 }
 
-/* Another scenario begins. */
+/* Begins a scenario. Locations are shared per scenario; the table is emptied only when it fills up. */
 static void explore_begin_scenario(void) {
   explore.scenario++;
   if (explore.location_count < EXPLORE_LOCATIONS / 4) return;
@@ -901,7 +901,7 @@ static void explore_begin_scenario(void) {
   explore.location_count = 0;
 }
 
-/* A search begins, with what has been learned about the scenario so far. */
+/* Begins a search. It keeps what was learned about the scenario. */
 static void explore_begin_search(void) {
   explore.choice_count = 0;
   explore.search++;
@@ -910,7 +910,7 @@ static void explore_begin_search(void) {
   explore.seen_count = 0;
 }
 
-/* The next schedule of the search; false if there is none. */
+/* Advances to the next schedule of the search; false if there is none. */
 static bool explore_next(void) {
   while (explore.choice_count) {
     explore_choice *choice = &explore.choices[explore.choice_count - 1];

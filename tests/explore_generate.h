@@ -1,26 +1,27 @@
-/* explore_generate.h - scenarios of tests/explore.c that are made of parts: every call beside every other.
+/* explore_generate.h - generated scenarios of tests/explore.c: every call concurrently with every other call.
  *
  * pair/FORMAT/CONTROL/CALL:CALL/STATE, for example pair/1011/stop/start:unblock/w. Thread 1 makes the first call,
- * thread 2 the second, thread 3 the control action. Each has a proc and a goroutine of its own, p1 and g1, p2 and g2,
- * in the state that its call is meant for; the calls with a handle act on p0 and g0.
+ * thread 2 the second; thread 3 does CONTROL, such as stop. Threads 1 and 2 each have their own proc and goroutine (p1
+ * and g1, p2 and g2), in the state that the call expects. Calls that take a handle act on p0 and g0.
  *
- * STATE: w g0 waits, r it is runnable, d it has ended (its handle is stale), o it is what thread 1 runs, and p0 is
- * thread 1's proc. Small letters: all that is older than the trace, capitals: not.
+ * STATE: w, g0 waits; r, g0 is runnable; d, g0 has ended (its handle is stale); o, thread 1 runs g0 on p0. With a small
+ * letter these states are older than the trace, with a capital letter they arise in it.
  */
 #ifndef EXPLORE_GENERATE_H
 #define EXPLORE_GENERATE_H
 
-/* What a thread needs before its call. */
+/* The state that a thread must be in before its call. */
 enum explore_need {
   EXPLORE_NOTHING,
   EXPLORE_PROC,
-  EXPLORE_RUNS,    /* a goroutine on its proc */
-  EXPLORE_SYSCALL, /* likewise, and is in a system call */
-  EXPLORE_PLAIN,   /* a thread that is its own goroutine */
-  EXPLORE_WAITING  /* the same, and waits */
+  EXPLORE_RUNS,    /* runs a goroutine on its proc */
+  EXPLORE_SYSCALL, /* the same, in a system call */
+  EXPLORE_PLAIN,   /* is its own goroutine */
+  EXPLORE_WAITING  /* the same, waiting */
 };
 
-/* `@` stands for a handle of the thread's own. */
+/* A call, and the text of a turn that makes it. `@` is replaced by the number of a handle that only this thread uses.
+ */
 typedef struct explore_act {
   const char *name;
   enum explore_need need;
@@ -85,7 +86,7 @@ static const explore_act explore_acts[] = {
 };
 #define EXPLORE_ACTS ((unsigned)(sizeof explore_acts / sizeof explore_acts[0]))
 
-/* With what thread 3 does, and how the trace begins. */
+/* How the trace begins, and what thread 3 does. */
 typedef struct explore_control {
   const char *name, *before, *together;
 } explore_control;
@@ -124,7 +125,8 @@ __attribute__((format(printf, 2, 3))) static void explore_add(explore_text *text
   text->left -= (size_t)size;
 }
 
-/* Brings a thread into the state that it needs, with proc p and goroutine g; `warm`: its call site is known by then. */
+/* Brings a thread into the state that it needs, with proc p and goroutine g. `warm`: in the trace, it also makes a
+ * call, after which its call site is known. */
 static void explore_prepare(explore_text *text, int thread, enum explore_need need, int p, int g, bool warm) {
   if (need == EXPLORE_NOTHING) return;
   explore_add(text, "; %d ", thread);
@@ -164,7 +166,7 @@ static void explore_pair_text(explore_text *text, const explore_act *a, const ex
   explore_add(text, " || 1 yield; 2 yield");
 }
 
-/* A scenario by its number; false if that is none. */
+/* Makes the scenario with this number; false if the number stands for none. */
 static bool explore_generate(unsigned number, char *name, size_t name_size, char *text, size_t size, int *format) {
   explore_text out;
   const explore_act *a, *b;
@@ -179,8 +181,8 @@ static bool explore_generate(unsigned number, char *name, size_t name_size, char
   a = &explore_acts[number % EXPLORE_ACTS];
   b = &explore_acts[number / EXPLORE_ACTS];
   if (*format < 1022 && control == &explore_controls[EXPLORE_SNAPSHOT]) return false;
-  if (!*control->before && state < 'a') return false;      /* all is older than a trace that begins in the middle */
-  if (state != 'o' && state != 'O' && a > b) return false; /* the same the other way round */
+  if (!*control->before && state < 'a') return false;      /* the trace starts later: all states are older */
+  if (state != 'o' && state != 'O' && a > b) return false; /* same as the pair in the other order */
   snprintf(name, name_size, "pair/%d/%s/%s:%s/%c", *format, control->name, a->name, b->name, state);
   out.at = text;
   out.left = size;

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Has Go open a sample of the traces that tests/explore makes: what the header's own decoder accepts, Go must accept too.
+# Has Go open a sample of the traces that explore writes: Go must accept whatever the library's own decoder accepts.
 #
-#     tests/explore_go.sh [OPTION OF EXPLORE...]        by default --quick
+#     tests/explore_go.sh [OPTION OF EXPLORE...]        default: --quick
 #
-# Each trace is opened by the newest release that knows its format, and by the oldest. The last line is
-# 'N passed, N failed, N skipped'; skipped are those whose release is not there.
+# The newest and the oldest release that know a trace's format open it. The last line is
+# 'N passed, N failed, N skipped'. A trace is skipped if its release is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
@@ -12,7 +12,7 @@ trap 'rm -rf "$folder"' EXIT
 passed=0 failed=0 skipped=0
 
 [ $# -gt 0 ] || set -- --quick
-build/tests/explore --save "$folder" 1 "$@" >"$folder/log" || true # what it finds is told by `make explore`
+build/tests/explore --save "$folder" 1 "$@" >"$folder/log" || true # `make explore` reports its failures
 
 for trace in "$folder"/*.trace; do
   form=$(head -c 16 "$trace" | tr -d '\0' | cut -d ' ' -f 2)

@@ -1,8 +1,8 @@
 /* explore_platform.h - the platform that tests/explore.c gives gotrace.h (GOTRACE__PLATFORM): every atomic operation,
- * lock, wait, clock reading and thread start asks the scheduler of explore_engine.h which thread goes on.
+ * lock, wait, clock reading and thread start lets the scheduler of explore_engine.h choose the thread that continues.
  *
- * All threads are coroutines of one real thread, so what is done between two of these operations is done at once, and
- * memory is sequentially consistent: the search does not see weak memory orders.
+ * All threads are coroutines of one real thread. The code between two of these operations is therefore atomic, and
+ * memory is sequentially consistent: the search does not detect weak memory orders.
  */
 #ifndef EXPLORE_PLATFORM_H
 #define EXPLORE_PLATFORM_H
@@ -22,13 +22,13 @@ enum explore_op {
   EXPLORE_JOIN
 };
 
-/* Before each operation: may switch to other threads. For a compare-and-swap: true if it will succeed. */
-#define EXPLORE_NOINLINE __attribute__((noinline)) /* or GOTRACE__FLATTEN makes them part of every call */
+/* Called before each operation; may switch to other threads. */
+#define EXPLORE_NOINLINE __attribute__((noinline)) /* otherwise GOTRACE__FLATTEN would inline them into every call */
 static EXPLORE_NOINLINE void explore_access(const void *at, size_t size, enum explore_op op, int line);
 static EXPLORE_NOINLINE void explore_store(void *at, size_t size, uint64_t value, enum explore_op op, int line);
 static EXPLORE_NOINLINE void explore_cas(void *at, size_t size, const void *expected, uint64_t desired, int line);
 
-/* Place and value are worked out before the scheduler is asked: what they read may be another thread's by then. */
+/* Address and value are evaluated before the scheduler may switch, since another thread may change what they read. */
 #define EXPLORE_NUMBER(v) ((uint64_t)(uintptr_t)(v))
 #define EXPLORE_READ(p) EXPLORE_READ_(p, GOTRACE__NAME(explore_at_, __COUNTER__))
 #define EXPLORE_READ_(p, at)                                \
@@ -71,10 +71,10 @@ static EXPLORE_NOINLINE void explore_cas(void *at, size_t size, const void *expe
 #define gotrace__fence_seq_cst() ((void)0)
 #define gotrace__signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-/* Of one thread, or under a lock: no point at which it matters who goes on. */
+/* Counters belong to one thread or are protected by a lock, so these are no points of preemption. */
 #define gotrace__count(counter, n) ((void)(*(counter) += (n)))
 
-/* The macro of >>session would read the flag unseen. */
+/* The macro of >>session would read the flag without asking the scheduler. */
 #undef gotrace_enabled
 #define gotrace_enabled() (gotrace__load_relaxed(&gotrace__on) != 0)
 
@@ -95,7 +95,7 @@ typedef struct gotrace__mutex {
   uint32_t owner; /* the thread that holds it, plus 1 */
 } gotrace__mutex;
 typedef struct gotrace__cond {
-  uint32_t wakes; /* so far */
+  uint32_t wakes; /* number of wake-ups so far */
 } gotrace__cond;
 typedef int gotrace__thread_handle;
 #define GOTRACE__MUTEX \
@@ -139,7 +139,7 @@ static uintptr_t explore_identity(void);
 #define gotrace__system_thread_name(name, size) ((void)snprintf((name), (size), "thread"))
 #define gotrace__stack_bounds(low, high) ((void)(low), (void)(high), false)
 
-/* Files are the sink's memory. */
+/* Files are written to the memory of the sink. */
 static bool explore_file_write(const void *data, size_t size);
 #define gotrace__file_open(path, file, made) ((void)(path), *(made) = false, *(file) = 3, true)
 #define gotrace__file_replace(from, to) ((void)(from), (void)(to), true)

@@ -1,5 +1,5 @@
-/* explore_scenarios.h - the scenarios of tests/explore.c that are written by hand: name, first and last format, text
- * (see explore_calls.h). The first ones are of programs whose traces were refused. */
+/* explore_scenarios.h - the hand-written scenarios of tests/explore.c: name, first and last format, text (see
+ * explore_calls.h). The first ones come from programs whose traces were rejected. */
 
 /* Plain threads that wait with a time-out, a waker, the end. */
 {"timed", 1008, 1026, "1 self0 wait; on || 1 waitend wait; 2 unblock0; 3 off"},
@@ -34,7 +34,7 @@
     {"handoff", 1008, 1026,
      "pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0 pstart0 start1; 3 "
      "pstart0 start0"},
-    /* A silent goroutine amid a mark assist is woken while a generation begins. */
+    /* A silent goroutine in a mark assist is woken while a generation begins. */
     {"handoff-clean", 1008, 1026,
      "clean pcreate0 create0; on; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0; 3 advance"},
     {"steal-clean", 1008, 1026, "clean pcreate0 create0; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0; 3 on"},
@@ -67,7 +67,7 @@
     {"dead-switch", 1022, 1026,
      "pcreate0 pcreate1 create0 createblocked1 createblocked2; on; 1 pstart0 start0 stw; 2 pstart1 || 1 "
      "switch1; 2 gc; 3 unblock1"},
-    /* Who wakes a goroutine wakes it once. */
+    /* Exactly one of several wakers wakes a goroutine. */
     {"wakers", 1008, 1026, "pcreate0 createblocked0; on; 3 pstart0 || 1 unblock0; 2 unblock0; 3 start0 block"},
     {"wakers3", 1008, 1026, "createblocked0; on || 1 unblock0; 2 unblock0; 3 unblock0; 4 off"},
     {"wakers-early", 1008, 1026, "createblocked0; on || 1 unblock0; 2 unblock0; 3 early"},
@@ -91,7 +91,7 @@
      "pcreate0 pcreate1 createblocked0 create1 create2; on; 1 pstart0 start1; 2 pstart1 start2 || 1 switch0 "
      "yield; 2 switchend0 block; 3 off"},
     {"forever", 1008, 1026, "pcreate0 create0; on; 1 pstart0 start0 || 1 forever; 2 unblock0; 3 advance"},
-    /* Reasons that the program names, at once with others and with cuts. */
+    /* Reasons named by the program, concurrently with one another and with cuts. */
     {"named", 1008, 1026,
      "pcreate0 pcreate1 create0 create1; on; 1 pstart0 start0; 2 pstart1 start1 || 1 named0 start0 named1; 2 named1; 3 "
      "advance"},
@@ -102,8 +102,8 @@
      "pcreate0 pcreate1 createblocked0 create1 create2; on; 1 pstart0 start1; 2 pstart1 start2 || 1 switchfor0 yield; "
      "2 switchfor0 "
      "block; 3 advance"},
-    /* Waits on an address: a waker, a time-out, both at once with the next wait; the clean ones may count no problem.
-     */
+    /* Waits on an address: ended by a waker, by a time-out, or by both while the next wait begins. Scenarios with
+     * `clean` must not count a problem. */
     {"wait-on", 1008, 1026, "clean; 1 self0 waiton1; 2 self1 waiton1; on || 1 waitend; 2 waitend; 3 wakeone1"},
     {"wait-on-again", 1008, 1026, "clean; on; 1 self0 waiton1 || 1 waitend wait waitend; 2 wakeone1; 3 advance"},
     {"wait-on-next", 1008, 1026, "clean; on; 1 self0 waiton1 || 1 waitend wait; 2 wakeone1; 3 advance || unblock0"},
@@ -118,7 +118,7 @@
     {"wait-on-destroy", 1008, 1026, "on; 1 self0 waiton1 || 1 waitend; 2 destroy0 create2; 3 wakeone1"},
     {"wait-on-limit", 1008, 1026, "1 self0 waiton1; 2 self1; on limit || 1 waitend; 2 wakeall1 waiton1; 3 wakeall1"},
     {"wait-on-fork", 1008, 1026, "1 self0 waiton1; on || 1 waitend; 3 fork wakeall1 on waiton1 wakeall1 waitend off"},
-    /* Of those who destroy and wake a goroutine, exactly one does. */
+    /* Exactly one of several threads that destroy or wake a goroutine succeeds. */
     {"destroyers", 1008, 1026, "createblocked0; on || 1 destroy0; 2 destroy0; 3 unblock0"},
     {"destroyers-run", 1008, 1026,
      "pcreate0 pcreate1 create0 create1 createblocked2; on; 1 pstart0 start0; 2 pstart1 start1 || 1 destroy2 yield; 2 "
@@ -136,7 +136,7 @@
     {"destroy-syscall", 1008, 1026,
      "pcreate0 create0; on; 1 pstart0 start0 syscall; 2 steal0; 1 sysblocked || 1 pstart0 start0; 2 destroy0; 3 "
      "advance"},
-    /* The short way of the frequent calls: call sites and goroutines are known. */
+    /* The fast path of frequent calls: call sites and goroutines are known. */
     {"usual", 1011, 1026,
      "pcreate0 pcreate1 create0 create1; on; 1 pstart0 start0 yield start0 block unblock0 start0; 2 pstart1 "
      "start1 yield start1 || 1 block; 2 unblock0 yield; 3 off"},
@@ -155,7 +155,7 @@
     {"usual-syscall", 1011, 1026,
      "pcreate0 create0 create1; on; 1 pstart0 start0 yield start0 || 1 syscall sysend yield; 2 steal0 pstart0 "
      "start1; 3 advance"},
-    /* The stream of those who have no proc. */
+    /* The stream shared by threads without a proc. */
     {"global", 1008, 1026, "createblocked0 createblocked1; on || 1 unblock0 unblock1; 2 unblock1 unblock0; 3 early"},
     {"global-late", 1008, 1026, "createblocked0 createblocked1 || 1 unblock0; 2 unblock1; 3 on"},
     {"global-cut", 1008, 1021, "createblocked0 createblocked1; on || 1 unblock0; 2 unblock1; 3 advance"},
@@ -188,7 +188,7 @@
     {"fork", 1008, 1026, "pcreate0 create0; on; 1 pstart0 start0 || 1 yield start0 block; 2 begin; 3 fork on log off"},
     {"fork-parent", 1008, 1026, "pcreate0 create0; on; 1 pstart0 start0 || 1 yield start0 block; 2 forks; 3 advance"},
     {"fork-off", 1008, 1026, "pcreate0 create0; 1 pstart0 start0 || 1 yield start0 block; 3 fork on self3 region off"},
-    /* The collector and the stopped world. */
+    /* The garbage collector, and stops of the world. */
     {"gc", 1008, 1026,
      "pcreate0 pcreate1 create0 create1; on; 1 pstart0 start0; 2 pstart1 start1 || 1 gc gcend; 2 gc gcend; 3 "
      "advance"},
@@ -211,7 +211,7 @@
     {"region", 1011, 1026, "pcreate0 create0; on; 1 pstart0 start0 region || 1 regionend region; 2 early; 3 advance"},
     {"samples", 1021, 1026, "pcreate0 create0; on; 1 pstart0 start0 || 1 sample yield; 2 sample; 3 advance"},
     {"memory", 1023, 1026, "on || 1 heap goal; 2 goal heap; 3 advance"},
-    /* Control against control. */
+    /* Concurrent ends, cuts and starts. */
     {"ends", 1008, 1026, "pcreate0 create0; on; 1 pstart0 start0 || 1 block; 2 off; 3 early"},
     {"ends-silent", 1008, 1026, "pcreate0 create0; 1 pstart0 start0; on || 1 block; 2 off; 3 early"},
     {"cuts", 1008, 1026, "pcreate0 create0; on; 1 pstart0 start0 || 1 block; 2 advance; 3 advance; 4 off"},
@@ -219,7 +219,7 @@
     {"restart", 1008, 1026,
      "pcreate0 create0 on off read; 1 pstart0 start0 || 1 block start0; 2 on; 3 unblock0 || 1 yield"},
     {"stats", 1008, 1026, "on || 1 begin; 2 stats; 3 off"},
-    /* The reader: slow, cancelled, failing, in a thread of its own. */
+    /* Readers: slow, concurrent with the end or another reader, with a failing sink, on the service thread. */
     {"read", 1008, 1026, "pcreate0 create0; on; 1 pstart0 start0 || 1 block; 2 read; 3 off"},
     {"read-empty", 1008, 1026, "on advance || 2 read; 3 off"},
     {"read-restart", 1008, 1026, "on || 1 read; 2 off; 3 stop on"},
@@ -235,7 +235,7 @@
     {"snapshot", 1022, 1026, "onflight || 1 begin; 2 snapshot"},
     {"snapshot-stop", 1022, 1026, "onflight || 1 begin; 2 snapshot; 3 stop"},
     {"snapshots", 1022, 1026, "onflight; 1 begin || 1 log; 2 snapshot; 3 snapshot"},
-    /* Threads that wait at the limit for the reader, each other, the end. */
+    /* Threads that wait at the memory limit for the reader, for each other, for the end. */
     {"block", 1008, 1026,
      "pcreate0 pcreate1 create0 create1; 1 pstart0 start0; 2 pstart1 start1; blocks0 on || 1 yield; 2 yield; 3 read; 4 "
      "off"},
@@ -248,8 +248,8 @@
     {"block-alone", 1008, 1026, "1 self0; 2 self1; blocks0 onsink || 1 log; 2 log"},
     {"block-sink-early", 1008, 1026, "1 self0; 2 self1; blocks0 onsink || 1 log; 2 log; 4 early"},
     {"block-flight", 1022, 1026, "1 self0; 2 self1; blocks0 onflight || 1 log; 2 log; 3 snapshot"},
-    /* Threads that are cancelled where they wait: the reader, writers at the limit. Nobody cancels a thread in
-       gotrace_stop. */
+    /* Threads that are cancelled while they wait: readers, and writers at the limit. A thread in gotrace_stop is not
+       cancelled there. */
     {"cancel-read", 1008, 1026, "on || 1 begin; 2 read; 3 cancel2; 4 off"},
     {"cancel-read-next", 1008, 1026, "on || 1 begin; 2 read; 3 cancel2 readnext; 4 stop"},
     {"cancel-readers", 1008, 1026, "on || 1 read; 2 readnext; 3 cancel1; 4 off"},
@@ -267,25 +267,25 @@
     {"end-limit", 1008, 1026, "1 self0; 2 self1; blocks0 onsink || 1 log; 2 log exit; 3 processend"},
     {"end-early", 1008, 1026, "1 self0; onsink || 1 log; 2 early; 3 processend"},
     {"end-flight", 1022, 1026, "1 self0; onflight || 1 log; 2 snapshot; 3 processend"},
-    /* The library is unloaded beside its service thread; threads that were in it live on, and all else is freed. */
+    /* The library is unloaded while its service thread runs. Threads that used it live on; everything else is freed. */
     {"unload", 1008, 1026, "1 self0 region; 2 self1; onsink || 1 log; 2 log || 3 unload; 1 log exit; 2 begin"},
     {"unload-begin", 1008, 1026, "1 self0; 2 begin exit; onsink || 3 unload || 1 log region; 2 log; on"},
     {"unload-read", 1008, 1026, "1 self0 wait; on || 1 waitend; 2 tryread || unload; 1 wait; 2 read"},
     {"unload-early", 1008, 1026, "1 self0 wait; onsink || 3 early unload || 1 waitend exit"},
     {"unload-flight", 1022, 1026, "1 self0 task1; onflight || 1 log; 2 snapshot || unload; 1 log; snapshot"},
-    /* Stops side by side: one ends the trace, the others wait for it. */
+    /* Concurrent stops: one ends the trace, the others wait for it. */
     {"stops", 1008, 1026, "on || 1 begin; 2 stop; 3 stop; 4 read"},
     {"stops-sink", 1008, 1026, "onsink || 2 stop; 3 stop; 4 stop onsink"},
     {"stops-early", 1008, 1026, "onsink || 1 begin; 2 stop; 3 stop; 4 early"},
-    /* Calls from inside: the program's write function, its allocator. */
+    /* Nested calls, from the program's write function and its allocator. */
     {"sink-calls", 1008, 1026, "sinkcalls0 sinkcalls2 sinkcalls3 sinkcalls5 onsink || 1 begin log; 2 advance; 3 stop"},
     {"sink-ends", 1008, 1026, "sinkcalls1 onsink || 1 begin log; 2 advance; 3 stop"},
     {"sink-cuts", 1022, 1026, "sinkcalls4 onsink || 1 begin log; 3 stop"},
     {"allocator-calls", 1008, 1026,
      "pcreate0 allocatorcalls on || 1 begin log; 2 pstart0 create0 start0; 3 advance off"},
     {"allocator-calls-late", 1008, 1026, "allocatorcalls || 1 begin log; 2 task1; 3 on || 1 log"},
-    /* While tracing is off, the second of two wakers was late: a goroutine that runs, or is in a system call, seems
-       runnable. */
+    /* While tracing is off, the second of two wakers is late, so that a goroutine that runs or is in a system call
+       appears runnable. */
     {"late-waker", 1008, 1026, "clean pcreate0 create0; 1 pstart0 start0; latewake0 || 1 block; 3 on"},
     {"late-waker-syscall", 1008, 1026,
      "clean pcreate0 create0; 1 pstart0 start0 syscall; latewake0 || 1 sysend yield; 3 on"},
@@ -299,7 +299,7 @@
      "start1"},
     {"late-waker-stop", 1008, 1026,
      "clean pcreate0 create0; 1 pstart0 start0 syscall; latewake0 || 1 pstop; 3 on || 2 pstart0; 1 sysblocked"},
-    /* Each allocation in turn fails, beside the begin and the end of a generation, and a silent thread. */
+    /* Each allocation fails in turn, during the begin and end of a generation, and with a silent thread. */
     {"lack-start", 1008, 1026, "1 self0; lack || 1 log; 3 on"},
     {"lack-begin", 1008, 1026, "lack || 1 begin exit; 3 on"},
     {"lack-cut", 1008, 1026, "1 self0; 2 self1; on lack || 1 log; 3 advance"},

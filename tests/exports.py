@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what `gotrace export` makes of traces: that viewers find every slice and arrow where it belongs.
+"""Checks the output of `gotrace export`: viewers find every slice and arrow in its place.
 
     tests/exports.py [--parts] TRACE...     --parts: also of a part of each
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What `gotrace export` makes of the traces in Go's sources, and of a part of each (exports.py). Status 77 if a release
-# is missing.
+# Checks the output of `gotrace export` for the traces in Go's sources and a part of each (exports.py). Status 77 if a
+# release is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Unpacks Go toolchains of many releases, side by side, for the tests. Debian (apt, dpkg). Needs no root and installs
+# Unpacks Go toolchains of several releases, side by side, for the tests. Debian (apt, dpkg). Needs no root and installs
 # nothing.
 #
 #     tests/fetch_go.sh RELEASE...         unpack these releases, e.g. 1.15 1.27, and build their trace tools
@@ -23,7 +23,7 @@ tool() {
   [ -x "$found" ] && echo "$found"
 }
 
-# Which Debian release carries which Go.
+# The Debian release that contains a Go release.
 suite() {
   case $1 in
     1.15) echo bullseye ;;
@@ -41,7 +41,7 @@ mirror() {
     apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep -m 1 '/debian/*$'
 }
 
-# An apt configuration of its own for one suite, so that the machine's lists and state stay as they are.
+# Makes a separate apt configuration for one suite, so that the machine's lists and state do not change.
 configure() {
   local suite=$1 home=$2 keys=/usr/share/keyrings/debian-archive-keyring.gpg uri
   uri=$(mirror) || { say "this machine's apt knows no Debian mirror"; return 1; }
@@ -73,7 +73,7 @@ unpack() {
   rm -rf "$home/new" && mkdir -p "$home/new"
   for package in "golang-$release-go" "golang-$release-src"; do
     (cd "$home/new" && apt-get -q download "$package" >&2) || {
-      rm -f "$home/updated" # perhaps the list is too old
+      rm -f "$home/updated" # the list may be out of date
       return 1
     }
   done

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Whether clang-format would change any C file (`make format` lets it).
+# Fails if clang-format would change any C file. `make format` makes the changes.
 #
-# It reads a file once for each combination of branches of the #ifs at different depths, gotrace.h a thousand times. So
-# it gets the header with #endif and #if for each #elif here, which does not change how lines are broken: 4 s for 80.
+# clang-format reads a file once for each combination of branches of nested #ifs, gotrace.h a thousand times. Therefore
+# #endif and #if replace each #elif of the header here, which does not affect line breaks: 4 s instead of 80.
 set -eu
 cd "$(dirname "$0")/.."
 command -v clang-format >/dev/null || { echo 'clang-format is not installed'; exit 77; }

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Lists what a section of the implementation uses of later ones: gotrace.h is read from the top, each part built on the last.
+"""Lists what sections of the implementation use from later ones. gotrace.h is read from top to bottom, each section
+building on those before it.
 
-    tests/forward_references.py [-a]        -a: also those that are allowed
+    tests/forward_references.py [-a]        -a: also lists the allowed ones
 
-A reference is allowed only by a line of ALLOWED, with its cause; a line that is no longer needed is an error as well.
+A reference is allowed only by a line of ALLOWED, with its cause. A line that is no longer needed is an error, too.
 """
 import re
 import sys
 
-# (function, section that refers to it): why it is not defined before.
+# (function, section that refers to it): why it is not defined earlier.
 ALLOWED = {
     # The platform calls back:
     ("gotrace__exit", "platform"): "the process ends",
@@ -19,13 +20,13 @@ ALLOWED = {
     ("gotrace__after_fork", "platform"): "a fork ends in the parent",
     ("gotrace__after_fork_in_child", "platform"): "a fork ends in the child",
     ("gotrace__free_all", "platform"): "the library is unloaded",
-    # The first event of a thread in a generation brings with it what holds for all:
+    # The first event of a thread in a generation may write what concerns all threads:
     ("gotrace__resume_stw", "streams"): "the stopped world, if this thread stopped it",
     ("gotrace__write_globals", "streams"): "the collection, the number of procs, open tasks",
-    # Where the library has no thread of its own, and with GOTRACE_LIMIT_BLOCK, a call reads before it goes on:
+    # In builds without threads, and with GOTRACE_LIMIT_BLOCK, a call may read before it continues:
     ("gotrace__drain", "streams"): "a call waits for room",
     ("gotrace__drain", "entry"): "a cut is due in a build without threads",
-    # Before the call itself come those that the program has left out, which are calls like any other:
+    # Before the call itself, the tracer makes those that the program has omitted:
     ("gotrace__attach", "entry"): "the thread is new",
     ("gotrace__regain_proc", "entry"): "a plain thread's proc is not running",
     ("gotrace__start_own_proc", "entry"): "a plain thread has no proc",
@@ -81,7 +82,7 @@ def main():
     for i in range(begin, len(lines)):
         for name in NAME.findall(lines[i]):
             if name in first and order.index(of_line[first[name]]) > order.index(of_line[i]):
-                # A declaration alone is not a use.
+                # A declaration is not a use.
                 if not re.match(r"(static|GOTRACE__\w+|extern)\b[^{]*;$", lines[i]):
                     found.setdefault((name, of_line[i]), []).append(i + 1)
     for (name, section), where in sorted(found.items(), key=lambda item: item[1]):

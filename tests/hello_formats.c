@@ -1,6 +1,6 @@
 /* examples/hello.c in every format: the same main(), with the options that the other examples have (-o, -f, -k).
  *
- * The example has no options, because it is to be as short as possible. Here its calls of start and stop are replaced.
+ * The example has no options because it must be short. This file replaces its calls of start and stop.
  */
 
 #define GOTRACE_IMPLEMENTATION

@@ -2,7 +2,7 @@
 # How the header is included and linked: before and after other headers, with each form of the options, in several files
 # of one program, disabled, in a shared library. Covers what the tests of the tracer itself do not.
 #
-#     tests/include.sh [PART...]       with gcc and clang; all parts unless some are named
+#     tests/include.sh [PART...]       with gcc and clang; the default is all parts
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,7 +33,7 @@ build() {
 # file NAME <SOURCE
 file() { cat >"$dir/$1"; }
 
-# Other headers come first, and no macro asks for what they hide.
+# Other headers come first, without the feature macro for the declarations that they hide.
 part_order() {
   local standard header
   for standard in c99 c11 gnu17; do
@@ -75,7 +75,7 @@ part_stb() {
   done
 }
 
-# Options by value; without a value: 1.
+# Options are tested by value; a #define without a value counts as 1.
 part_options() {
   local option
   file decoder.c <<'C'
@@ -122,7 +122,7 @@ C
   build two_static "$dir/one.c" "$dir/other.c" && { "$dir/two_static" || fail "the copies share a state"; }
 }
 
-# The disabled header has every function and macro of the other, and they can be called alike.
+# The disabled header has every function and macro of the enabled one, and all calls compile.
 part_disabled() {
   local mode
   for mode in 0 1; do
@@ -134,7 +134,7 @@ part_disabled() {
   done
   [ "$(wc -l <"$dir/names0")" -gt 100 ] || fail "names not found"
   diff "$dir/names0" "$dir/names1" >"$dir/names" || { cat "$dir/names"; fail "disabled and enabled headers differ"; }
-  # Every function that the enabled header declares is defined in the disabled one: the table of calls has it.
+  # Every function that the enabled header declares is defined in the disabled one, by the table of calls.
   # shellcheck disable=SC2086
   "$compiler" $flags -E -P -DGOTRACE_NO_DECODER=1 "$dir/names.c" | tr '\n' ' ' | tr ';{}' '\n' |
     grep -oE '\bgotrace_[a-z][a-z0-9_]*\(' | tr -d '(' | grep -v '_fn$' | sort -u >"$dir/functions"
@@ -177,7 +177,7 @@ part_nulls() {
   done <"$dir/pointers"
 }
 
-# The macros in inline functions: static ones; with external linkage where there is no static object (GCC) or Clang.
+# The macros in inline functions: static ones; and those with external linkage, with GCC only without call sites.
 part_inline() {
   local linkage
   for linkage in 'static inline' inline; do
@@ -201,7 +201,7 @@ C
   done
 }
 
-# A shared library that exports the tracer, by GOTRACE_API: all of its functions, and nothing else.
+# A shared library that exports the tracer by GOTRACE_API: all its functions and nothing else.
 part_export() {
   local program='
 #include "gotrace.h"
@@ -312,7 +312,7 @@ C
   build clang_cl --target=x86_64-w64-mingw32 -fsyntax-only "$dir/clang_cl.c" || true
 }
 
-# 32-bit x86 by Clang, which calls libatomic for atomics that are not aligned. (compile_matrix.sh has GCC.)
+# 32-bit x86 with Clang, which calls libatomic for unaligned atomics. compile_matrix.sh tests GCC.
 part_bits32() {
   [ "$compiler" = clang ] || return 0
   if ! command -v i686-linux-gnu-gcc >/dev/null; then

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""`gotrace info` says the same of a trace on one thread and on several, and when it is asked for everything up to a time
-after the end: then it reads all events in the general way, otherwise it adds up most of them without looking at each.
+"""`gotrace info` reports the same on one thread, on several, and with an end after that of the trace. Such an end makes
+it read all events in the general way; otherwise it adds up most of them without looking at each.
 
     tests/info_jobs.py [-n N] [-s SEED] [-k DIRECTORY] TOOL TRACE...
 
-First of the traces; then of N changed copies of those that have several generations, because what is read side by side
-must not depend on the trace being right. -k: keeps the files of which different things are said.
+First for the traces; then for N changed copies of those with several generations, since reading on several threads must
+also work for broken traces. -k: keeps the files for which reports differ.
 """
 import argparse
 import json
@@ -23,7 +23,7 @@ AT_ONCE = 100  # files
 
 
 def info(tool, paths, *options):
-    """What is said of each file, and what of all of them on stderr."""
+    """The report on each file, and the messages on all of them."""
     run = subprocess.run([tool, "info", "--json", *options, *paths], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if run.returncode not in (0, 1):
         sys.exit("gotrace info %s: status %d: %s" % (" ".join(options), run.returncode, run.stderr.decode()[:500]))
@@ -36,7 +36,7 @@ def generations(tool, paths):
 
 
 def compare(tool, paths, ways):
-    """The paths of which different things are said, and how. At most one of each batch, if it is about errors."""
+    """The paths for which reports differ, and the difference. If only messages differ, the first path of the batch."""
     wrong = {}
     for details in DETAILS:
         wanted, errors = info(tool, paths, *details, *GENERAL)
@@ -51,7 +51,7 @@ def compare(tool, paths, ways):
 
 
 def change(data, dice):
-    """Changes a few bytes, seldom cuts: the sizes of numbers, and so those of batches, are mostly kept."""
+    """Changes a few bytes, and rarely truncates. Most changes keep the sizes of numbers, and so those of batches."""
     for _ in range(dice.choice((1, 1, 1, 2, 3))):
         at = dice.randrange(16, len(data))
         what = dice.randrange(16)

@@ -1,6 +1,6 @@
-"""Traces of format 1.23 made event by event, so that every time in them is known. A module for tests in Python.
+"""Makes traces of format 1.23 event by event, so that every time in them is known. A module for tests in Python.
 
-    tests/made_trace.py DIRECTORY       writes those of this file there
+    tests/made_trace.py DIRECTORY       writes the traces of this file there
 """
 import collections
 import sys
@@ -77,7 +77,7 @@ def chain():
     t.event(2, 8000, GO_START, 2, 1)
     t.event(2, 20000, GO_BLOCK, t.string("chan receive"), worker)
     t.event(3, 30000, GO_BLOCK, t.string("network"), helper)
-    t.event(2, 40000, GO_UNBLOCK, 3, 1, 0)  # by no goroutine
+    t.event(2, 40000, GO_UNBLOCK, 3, 1, 0)  # not by a goroutine
     t.event(3, 42000, GO_START, 3, 2)
     t.event(3, 50000, GO_UNBLOCK, 2, 2, unlock)
     t.event(2, 53000, GO_START, 2, 3)
@@ -107,7 +107,7 @@ def switches():
 
 
 def lives():
-    """Goroutines that block forever and yet go on, that never run, that end in a system call, and an id that is used again."""
+    """Goroutines that block forever but continue, that never run, that end in a system call, and a reused id."""
     t = Trace()
     stack = [t.stack("main.f%d" % i) for i in range(8)]
     for g, reason in ((1, "sync"), (2, "chan receive")):
@@ -125,7 +125,7 @@ def lives():
         t.event(g, 7000 + at, GO_START, g, 6)
         t.event(g, 8000 + at, GO_STOP, t.string("preempted"), stack[7])
     t.event(2, 8300, GO_START, 2, 7)
-    t.event(2, 8400, GO_DESTROY)  # so of goroutine 2 the times after "forever" count
+    t.event(2, 8400, GO_DESTROY)  # so the times of goroutine 2 after "forever" count
     t.event(3, 450, GO_STATUS, 3, 3, SYSCALL)
     t.event(3, 5000, DESTROY_SYSCALL)
     t.event(4, 600, CREATE_SYSCALL, 4)

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What cases.sh and stress_sessions.sh share. Sourced: makes a temporary directory $dir and defines functions.
+# Sourced by cases.sh and stress_sessions.sh: makes a temporary directory $dir and defines functions.
 
 parent=${TMPDIR:-/tmp}
 [ ! -w /dev/shm ] || parent=/dev/shm # many small files

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Breaks the tracer's protocol in small ways, and has tests/explore find each.
+"""Breaks the tracer's protocol in small ways, and verifies that explore detects each.
 
     tests/mutants.py [-v] [-j N] [NAME...]      all mutants, or those named
     tests/mutants.py --list
-    tests/mutants.py --find NAME...             which scenario kills it, out of all
+    tests/mutants.py --find NAME...             searches all scenarios for one that kills the mutant
 
-A mutant is a text of gotrace.h, whatever white space is between its words, and what takes its place. It is applied to a copy, built, and run on the
-scenarios that the table names; it is killed if one of them fails. The last line is 'N passed, N failed, N skipped':
-passed are the killed ones, failed those that survive and those whose text is no longer there.
+A mutant is a text of gotrace.h, in which white space may differ, and its replacement. It is applied to a copy, which is
+built and run on the scenarios named in the table. A mutant is killed if one of them fails. The last line is
+'N passed, N failed, N skipped'. Killed mutants pass; those that survive, and those whose text no longer exists, fail.
 """
 import concurrent.futures
 import os
@@ -21,7 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def mutant(name, old, new, *scenarios):
-    """`old` and `new`: a text each, or lists of as many."""
+    """`old` and `new`: one text each, or lists of the same length."""
     if isinstance(old, str):
         old, new = [old], [new]
     MUTANTS.append((name, old, new, scenarios))
@@ -29,7 +29,7 @@ def mutant(name, old, new, *scenarios):
 
 MUTANTS = []
 
-# Settling: whoever changes the control word waits for those who read an earlier one.
+# Settling: a thread that changes the control word waits for threads that read an earlier one.
 mutant('settle-nobody', 'if (sequence & 1)\n      while', 'if (0)\n      while', '1023/gg', '1011/gg')
 mutant('settle-reads-control-first',
        '  gotrace__raise(m);\n  control = gotrace__control();\n  changed',
@@ -107,7 +107,7 @@ mutant('collector-not-behind',
        'while (0) {',
        '1011/gc-off', '1023/gc-off', '1023/gc')
 
-# One winner: compare-and-swap, exchange, busy bits.
+# Only one thread wins: compare-and-swap, exchange, busy bits.
 mutant('take-by-store',
        '    if (!gotrace__cas_acq_rel(&g->word, &seen, seen | GOTRACE__BUSY)) continue;\n',
        '    gotrace__store_relaxed(&g->word, seen | GOTRACE__BUSY);\n',
@@ -258,7 +258,7 @@ mutant('stop-cleans-twice',
        '1023/read-restart')
 
 
-# The limit at which threads wait; threads that are cancelled where they wait.
+# The limit at which threads wait; threads that are cancelled while they wait.
 mutant('limit-waiters-wake-each-other',
        '  if (!t->cut_wanted) { /* else the reader is awake; threads that wait here would wake each other forever */\n',
        '  {\n',
@@ -293,7 +293,7 @@ mutant('limit-waits-in-a-call',
        '1023/block', '1011/block')
 
 
-# The end of the process, and of the library; stops side by side; calls from inside the tracer.
+# The end of the process, unloading the library, concurrent stops, nested calls.
 mutant('unload-leaves-procs',
        '  while ((p = t->procs) != NULL) {\n    t->procs = p->next;\n    gotrace__release(NULL, p, sizeof *p);\n  }\n',
        '',
@@ -340,7 +340,7 @@ mutant('locks-not-counted',
        '1023/allocator-calls-late', '1011/allocator-calls-late')
 
 
-# A goroutine that a late waker has made runnable, while tracing was off, though it runs.
+# A goroutine that runs, but that a late waker marked as runnable while tracing was off.
 mutant('late-waker-steals-proc',
        ['static void gotrace__lose_proc_silently(void);\n',
         '    gotrace__lose_proc_silently();\n    gotrace__store_relaxed(&m->in_syscall, false);\n'],
@@ -361,7 +361,7 @@ mutant('late-waker-undone-while-settling',
        '1011/late-waker-syscall')
 
 
-# Memory that runs out.
+# Lack of memory.
 mutant('notes-left-out-unseen',
        '  return !notes->full;\n',
        '  return true;\n',
@@ -379,7 +379,7 @@ mutant('failed-cut-leaks',
        '      gotrace__notes_free(&notes);\n      gotrace__tables_free(tables);\n      return false;\n',
        '1023/lack-cut', '1023/lack-silent')
 
-# CPU samples: what is taken while a generation begins is written or counted.
+# CPU samples: a sample taken while a generation begins is written or counted.
 mutant('sample-lost-at-cut',
        '} while (gotrace__load_relaxed(&t->control) != control);\n  return version >= GOTRACE_GO_1_19;',
        '} while (0);\n  return gotrace__load_relaxed(&t->control) == control && version >= GOTRACE_GO_1_19;',

@@ -20,8 +20,8 @@ if [ "${1-}" = --print ]; then # tests/open_in_go.sh --print RELEASE TRACE: what
   esac
 fi
 
-# The viewer must come up too: from 1.23 on it panics at traces that the parser takes, where a goroutine's states do not
-# fit those of its proc. It says that it listens once it has gone through all events.
+# The viewer must also start: from 1.23 on it panics on some traces that the parser accepts, in which a goroutine's
+# states do not match those of its proc. It reports that it listens after it has processed all events.
 if [ "${1-}" = --view ]; then # tests/open_in_go.sh --view RELEASE TRACE: status 0 if the viewer starts
   tool=$(tests/fetch_go.sh --tool "$2") || { echo "$tool"; exit 77; }
   log=$(mktemp)

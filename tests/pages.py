@@ -53,7 +53,7 @@ class Facts:
         self.entries = {}  # goroutine: its start function
         started = set()
         self.tasks, self.regions, self.logs = collections.Counter(), collections.Counter(), []
-        # Places (function, file, line) where goroutines waited and were woken, by the profile that shows them.
+        # Places (function, file, line) where goroutines waited and were woken, for each profile.
         self.places = {"block": set(), "io": set(), "syscall": set(), "sched": set()}
         self.ended = {kind: set() for kind in self.places}
         waits = {}
@@ -113,9 +113,9 @@ def parsed_events(lines):
 
 
 class ParsedFacts:
-    """The same as Facts, of a v2 trace."""
+    """The same facts, from a v2 trace."""
 
-    # What each profile is made of: cmd/trace/pprof.go.
+    # The contents of each profile: cmd/trace/pprof.go.
     REASONS = {"network": "io"}
     REASONS.update((reason, "block") for reason in ("chan send", "chan receive", "select", "sync", "sync.(*Cond).Wait"))
 
@@ -196,7 +196,7 @@ def fields(data):
 
 
 def places_of_profile(data):
-    """The places (function, file, line) in a profile, and how many samples it has."""
+    """The places (function, file, line) in a profile, and its number of samples."""
     strings, functions, lines, samples = [], {}, [], 0
     for field, value in fields(gzip.decompress(data)):
         if field == 6:
@@ -224,7 +224,7 @@ class Server:
         if said.returncode:
             print(said.stdout.strip())
             sys.exit(77)
-        # It would open a browser of its own.
+        # Keeps it from opening a browser.
         environment = dict(os.environ, PATH="/nonexistent", BROWSER="/bin/true", HOME=directory)
         self.log = open(os.path.join(directory, "log"), "w+")
         self.process = subprocess.Popen([said.stdout.strip(), "-http=127.0.0.1:0", trace], env=environment,
@@ -296,7 +296,7 @@ def check_goroutines(server, facts):
 
 
 def ended(facts, kind, release):
-    """The places that a profile must show. Go 1.22 to 1.25 show system calls only if an event with a stack follows."""
+    """The places that a profile must show. Go 1.22 to 1.25 omit a system call unless an event with a stack follows."""
     return set() if kind == "syscall" and release < "1.26" and isinstance(facts, ParsedFacts) else facts.ended[kind]
 
 
@@ -358,9 +358,9 @@ def check_trace_view(server, facts):
     for name in facts.started:
         if name:
             check(name in names, f"the trace view has no slice of a goroutine {name}")
-    # A goroutine's number must stand beside its own start function.
+    # A goroutine's number must appear with its own start function.
     for event in slices:
-        match = re.match(r"^G(\d+) (.+?)(?: \(.*\))?$", event["name"])  # a label stands in brackets
+        match = re.match(r"^G(\d+) (.+?)(?: \(.*\))?$", event["name"])  # a label is in parentheses
         if match and facts.entries.get(int(match.group(1))) not in (match.group(2), ""):
             check(False, f"the trace view calls a goroutine {event['name']} that began at "
                   f"{facts.entries.get(int(match.group(1)))}")
@@ -407,8 +407,8 @@ def check_utilization(server):
 # Pictures.
 
 class Frame(http.server.BaseHTTPRequestHandler):
-    """Serves /SECONDS/URL: that page in a frame, in a page that takes so many seconds to load. Chromium takes its picture
-    when a page has loaded, but the trace view only then begins to draw."""
+    """Serves /SECONDS/URL: a page that takes SECONDS to load, with URL in a frame. Chromium takes its picture when a
+    page has loaded, but the trace view begins to draw only then."""
 
     def do_GET(self):
         _, seconds, rest = (self.path + "/").split("/", 2)
@@ -520,7 +520,7 @@ def check_pictures(server, facts, release, directory):
         counts = colours(file)
         total, common = sum(counts.values()), counts.most_common(1)[0][1]
         drawn = 100 * (total - common) / total
-        # The trace view has coloured slices besides its gray frame; a text page has at least its text.
+        # The trace view has coloured slices and a gray frame; a text page has at least its text.
         coloured = sum(count for (r, g, b), count in counts.items() if max(r, g, b) - min(r, g, b) > 40)
         print(f"{os.path.relpath(file, ROOT)}: {drawn:.1f} % drawn, {len(counts)} colours, {coloured} coloured pixels")
         check(drawn > 0.3, f"the picture of {path} is blank")

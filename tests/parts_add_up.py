@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What `gotrace info --from --to` says of the parts of a trace adds up to what it says of the whole; `gotrace dump` of all
-parts shows the events of the whole.
+"""The reports of `gotrace info --from --to` on the parts of a trace add up to that on the whole trace, and `gotrace
+dump` of all parts shows the events of the whole.
 
     tests/parts_add_up.py TOOL TRACE...
 
-A part that begins in a later generation is read from there on. Not known is then why a goroutine waits that did so
-before, and whether a system call had lost its proc already: only the sum of both times of calls is compared.
+A part that begins in a later generation is read from there on. Therefore it lacks the reason of a wait that began
+earlier, and whether a system call had already lost its proc: only the sum of the two times of calls is compared.
 """
 import json
 import re
@@ -28,16 +28,16 @@ def info(tool, path, *options):
 
 
 def quiet_moment(tool, path, time):
-    """A time from the given one on at which nothing happens: what does belongs to both parts."""
+    """The first time from the given one on without an event. An event at that time would belong to both parts."""
     while any(line[0].isdigit() for line in run(tool, "dump", "--from", str(time), "--to", str(time), path).splitlines()):
         time += 1
     return time
 
 
 def events(tool, path, *options):
-    """The lines of dump. Left out is what a part that begins in a later generation cannot know: of a status what was
-    before, on which proc and goroutine it is told, and whether a proc had been abandoned; the name of a task and the reason of a stopped
-    world that end."""
+    """The lines of dump, without what a part that begins in a later generation cannot know: for a status, the previous
+    state, the proc and goroutine that report it, and whether a proc had been abandoned; the name of a task that ends;
+    the reason of a stop of the world that ends."""
     unknown = ((r" before=\w+$", ""), (r"^(\d+ \w*Status\w*) .*?\|(.*?)(?:Abandoned)?$", r"\1\2"),
                (r"^(\d+ (?:UserTask|STW)End .*?) data=\".*\"", r"\1"))
     lines = run(tool, "dump", *options, path).splitlines()
@@ -68,7 +68,7 @@ def differences(tool, path):
     duration = whole["trace"]["duration"]
     cuts = [0] + [quiet_moment(tool, path, duration * i // PARTS) for i in range(1, PARTS)] + [duration]
     parts = [info(tool, path, "--from", str(begin), "--to", str(end)) for begin, end in zip(cuts, cuts[1:])]
-    # Readers give the statuses at the end a nanosecond each.
+    # Readers place each status at the end one nanosecond after the one before.
     slack = PARTS * len(whole["goroutines"])
     known = totals(whole, generations)
     wrong = ["%d %d" % (part["trace"]["duration"], end - begin) for part, begin, end in zip(parts, cuts, cuts[1:])
@@ -90,7 +90,7 @@ def differences(tool, path):
     for part, length in zip([whole] + parts, [duration] + [end - begin for begin, end in zip(cuts, cuts[1:])]):
         wrong += ["proc %d: %d ns of %d" % (row["id"], row["running"] + row["syscall"], length) for row in part["procs"]
                   if row["running"] + row["syscall"] > length + slack]
-        # Time may belong to a task that has ended.
+        # A row without a count may have time, since a task may have ended.
         wrong += ["%s: listed without anything" % row["name"] for kind in ("functions", "tasks", "regions")
                   for row in part[kind] if not row["count"] and not any(row[state] for state in STATES)]
     return wrong

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """`gotrace path` finds the critical path.
 
-    tests/path.py known                 of made traces, whose paths are known to the nanosecond
-    tests/path.py canned|RELEASE        of Go's traces, as an independent search finds it in what Go reads from them
-    tests/path.py examples              of the examples' traces, likewise
+    tests/path.py known                 in made traces, whose paths are known to the nanosecond
+    tests/path.py canned|RELEASE        in Go's traces, compared with an independent search in Go's output
+    tests/path.py examples              in the examples' traces, compared in the same way
 
-In every trace the steps of a path must fill its time without gaps, and the tables and folded stacks must add up to it. The
-search below is compared with v2 traces. It looks for the goroutine that ran at a time, where the tool keeps references.
-Left out are traces with coroutine switches, for which Go's times have other events, and those whose times Go moves.
+In every trace the steps of a path must fill its time without gaps, and the tables and folded stacks must add up to it.
+The search below is used for v2 traces. It looks for the goroutine that ran at a time, where the tool keeps references.
+It omits traces with coroutine switches, for which Go has other events, and traces in which Go moves times.
 """
 import bisect
 import collections
@@ -73,8 +73,8 @@ def switching():
 
 
 def used_again():
-    """An id that three goroutines use: the path is that of the last one, which was created by no goroutine. At its
-    end, readers first take its proc away, which takes a nanosecond."""
+    """An id that three goroutines use: the path is that of the last one, which no goroutine created. At its end,
+    readers first take its proc away, which takes a nanosecond."""
     return lives(), [("--go 6", """0 4707 outside
                                    4707 4857 syscall 6
                                    4857 4907 runnable 6
@@ -91,7 +91,7 @@ def used_again():
 
 
 def unknown_creator():
-    """A goroutine that is created by no goroutine, and one that ends a task which began before the part."""
+    """A goroutine that no goroutine created, and one that ends a task that began before the part."""
     t = Trace()
     t.event(1, 0, PROC_STATUS, 1, 1)
     t.event(1, 4000, GO_CREATE, 5, t.stack("main.five"), 0)
@@ -163,7 +163,7 @@ def known(directory):
                   ["--task", "1", "--go", "5"]):
         run(wrong, file, 1)
     run([], file, 2)
-    # Other formats say the same. In v1 a system call that keeps its proc has no end.
+    # The path is the same in other formats. In v1 a system call that keeps its proc has no end.
     trace, wanted = waiting_chain()
     steps = normal(wanted[0][1])
     old = [step for step in steps if " syscall " not in step and not step.startswith("60000")]
@@ -181,7 +181,7 @@ def known(directory):
 # -------------------------------------------------------------------------------------------------------- the search ----
 
 class Life:
-    """A goroutine: the begins of its stretches, what they are, its end."""
+    """A goroutine: the begins and states of its stretches, and its end."""
 
     def __init__(self, begin, state, creator):
         self.begins, self.stretches, self.end, self.creator = [begin], [[state, None]], None, creator
@@ -248,7 +248,7 @@ def search(lives, first, last, go):
 
 
 def compare(trace):
-    """How many paths of the trace were compared with those that the search finds, and how many only checked."""
+    """The number of paths of the trace that were compared with the search, and of those that were only checked."""
     if subprocess.run([TOOL, "check", trace], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
         return 0, 0
     dump = subprocess.run([TOOL, "dump", trace], stdout=subprocess.PIPE).stdout
@@ -262,7 +262,7 @@ def compare(trace):
         ids = sorted(lives)
     else:
         ids = sorted({int(id) for id in re.findall(rb"\bg=(\d+)", dump)} - {0})
-    # v1: what timers and the network unblock on procs of their own
+    # v1: unblocks by timers and the network, which are on pseudo-procs
     outside = {(int(match[1]), int(match[2])) for match in re.finditer(rb"^(\d+) GoUnblock\w* .*\bp=1\d{6}\b.* g=(\d+)", dump, re.MULTILINE)}
     ids = ids[:3] + ids[3:][::max(1, len(ids) // 6)]
     for id in ids:

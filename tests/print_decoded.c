@@ -14,7 +14,7 @@
 #include <string.h>
 
 static gotrace_decoder *decoder;
-static uint8_t *seen; /* stacks since the last Sync, by id, a bit each */
+static uint8_t *seen; /* stacks since the last Sync: one bit per id */
 static uint64_t seen_size;
 
 static void quote(const char *text, size_t size) {
@@ -74,7 +74,7 @@ static void print_v1(const gotrace_event *e) {
   old = info.format < 1007;
   if (!old || e->kind != GOTRACE_V1_GO_START) stack(e->stack);
   if (e->kind == GOTRACE_V1_GO_CREATE) stack(args[1]);
-  /* Go has one name for each number, and its stack is not among the arguments. */
+  /* Go has one name for each number, and does not list the stack among the arguments. */
   if (e->kind == GOTRACE_V1_STW_START) name = "STWStart";
   if (e->kind == GOTRACE_V1_STW_DONE) name = "STWDone";
   if (e->kind == GOTRACE_V1_HEAP_GOAL) name = "HeapGoal";

@@ -1,6 +1,6 @@
 /* What differs between processors: stacks by frame pointers, files of more than 2 GiB, alignment of 64-bit atomics.
  *
- *     processor FILE      FILE is written, with a hole, and removed */
+ *     processor FILE      writes FILE, with a hole, and removes it */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test.h"
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 enum { LEVELS = 3 };
-static unsigned found; /* a bit a level */
+static unsigned found; /* one bit per function of the chain */
 static void innermost(void), middle(void), outermost(void);
 
 static bool symbolize(void *unused, gotrace_location *place) {
@@ -28,7 +28,7 @@ static bool swallow(void *unused, const void *data, size_t size) {
 /* Far from each other, so that an address identifies them. */
 __attribute__((noinline, aligned(1024))) static void innermost(void) {
   gotrace_log(GOTRACE_NO_TASK, "category", "message");
-  __asm__ volatile("" ::: "memory"); /* no call in place of a return */
+  __asm__ volatile("" ::: "memory"); /* prevents a tail call */
 }
 __attribute__((noinline, aligned(1024))) static void middle(void) {
   innermost();
@@ -48,7 +48,7 @@ static void frame_pointers(void) {
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   outermost();
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
-  CHECK(found >= 6); /* the place of the call itself need not be an address */
+  CHECK(found >= 6); /* the innermost frame is a call site, which need not be an address */
 }
 
 /* A trace continues beyond 2 GiB, and can be truncated there. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`gotrace profile` of parts of a trace whose times are known (chain of made_trace.py), and its wrong uses.
+"""`gotrace profile` of parts of a trace whose times are known (chain in made_trace.py), and wrong uses of it.
 
     tests/profile_parts.py
 
@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 import made_trace  # noqa: E402
 
 TOOL = "build/examples/gotrace"
-# The arguments, and the folded stacks with their values.
+# Arguments, and the expected folded stacks with their values.
 KNOWN = [
     ("--sync", {"main.main;sync.Wait": 64000, "main.worker": 30000}),
     ("--network", {"main.helper": 10000}),
@@ -22,7 +22,7 @@ KNOWN = [
     ("--scheduler", {"(unknown)": 2000, "main.helper;main.unlock": 3000, "main.worker": 5000}),
     ("--create", {"main.main": 1}),
     ("--cpu", {}),
-    # Cut at both ends; at the end; at the begin.
+    # Waits cut at both ends; at the end; at the begin.
     ("--sync --from 25000 --to 45000", {"main.main;sync.Wait": 20000, "main.worker": 20000}),
     ("--network --from 25000 --to 35000", {"main.helper": 5000}),
     ("--sync --from 60000", {"main.main;sync.Wait": 10000}),
@@ -57,7 +57,7 @@ def main():
         for arguments in WRONG:
             done = run(arguments, trace)
             assert done.returncode == 2 and not done.stdout and done.stderr, "'%s': %d" % (arguments, done.returncode)
-        # A broken trace gives nothing, or with --partial what comes before the error.
+        # A broken trace gives no profile or, with --partial, that of the events before the error.
         with open(trace, "wb") as out:
             out.write(data + b"\1\2")
         done = run("--sync --folded", trace)

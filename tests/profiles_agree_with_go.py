@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """`gotrace profile` finds the same stacks, counts and nanoseconds as the pprof endpoints of `go tool trace`.
 
-    tests/profiles_agree_with_go.py KIND,... TRACE...      KINDs: those that must not be empty in all traces
+    tests/profiles_agree_with_go.py KIND,... TRACE...      KIND: a profile that must be non-empty for some trace
 
-For every trace and every kind of profile, Go's records (tests/go/print_profiles.go) are compared with pprof's format, which
-Go's own package reads, and with folded stacks. Traces that Go rejects are not compared. Of equal times Go takes one event
-or another by chance (see decoder_agrees_with_go.py) and moves those that come late. A trace in which it did so, which its list
-of times shows, must have the same stacks and counts, and only one in five traces may be like this.
+For every trace and every kind of profile, Go's records (tests/go/print_profiles.go) are compared with the tool's output
+in pprof's format, which Go's own package reads, and with its folded stacks. Traces that Go rejects are not compared.
+Among events of equal times, Go takes one at random (see decoder_agrees_with_go.py) and moves those that come late. Such
+a trace, which its list of times reveals, must have the same stacks and counts, and only one in five may be like this.
 
-Print_profiles.go says what else is not taken from Go: times of v1 that it moves, and ids that are used again.
+print_profiles.go states what else differs from Go: times of v1 that Go moves, and ids that are reused.
 """
 import collections
 import functools
@@ -22,7 +22,7 @@ import tempfile
 TOOL = "build/examples/gotrace"
 KINDS = ["network", "sync", "syscall", "scheduler", "cpu", "create"]
 COUNTED = ["cpu", "create"]
-GO_FRAMES = 128  # innermost frames that Go tells stacks apart by; it leaves out the others
+GO_FRAMES = 128  # the innermost frames by which Go distinguishes stacks; it omits the others
 
 
 def run(*command, env=None):
@@ -46,7 +46,7 @@ def add_up(records):
     for record in records:
         stack = tuple(tuple(frame) for frame in record["stack"][:GO_FRAMES])
         if stack == (("", "", 0),):
-            stack = ()  # for Go, which compares pcs, a frame without a pc is like none
+            stack = ()  # Go compares pcs, so a frame without a pc counts as none
         found[0][stack] += record["count"]
         found[1][stack] += record["time"]
     return {stack: (found[0][stack], found[1][stack]) for stack in found[0]}
@@ -79,12 +79,12 @@ def differences(one, two):
 
 @functools.lru_cache(maxsize=4)
 def times_differ(trace):
-    """Whether some events have other times in Go than in the tool."""
+    """Whether some events have other times in Go than in the tool; never in v1."""
     theirs = subprocess.run(["sh", "tests/go/oracle.sh", trace], stdout=subprocess.PIPE).stdout
     ours = run(TOOL, "dump", trace)
     theirs = [int(time) for time in re.findall(rb"^M=\S+ P=\S+ G=\S+ \w+ Time=(\d+)", theirs, re.MULTILINE)]
     ours = [int(time) for time in re.findall(rb"^(\d+) [A-Z]", ours, re.MULTILINE)]
-    return bool(theirs) and {time - theirs[0] for time in theirs} != set(ours)  # not v1
+    return bool(theirs) and {time - theirs[0] for time in theirs} != set(ours)  # empty for v1
 
 
 def without_times(stacks):

@@ -2,7 +2,7 @@
 # `gotrace profile` agrees with the pprof endpoints of `go tool trace` (profiles_agree_with_go.py).
 #
 #     tests/profiles_agree_with_go.sh some        made traces (made_trace.py), and a few of those in Go's sources
-#     tests/profiles_agree_with_go.sh canned      all of those in Go's sources; and `go tool pprof` opens the profiles
+#     tests/profiles_agree_with_go.sh canned      all traces in Go's sources; `go tool pprof` also opens the profiles
 #     tests/profiles_agree_with_go.sh RELEASE     traces that programs of a Go release write for this test
 #     tests/profiles_agree_with_go.sh examples    traces of the examples
 #

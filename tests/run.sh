@@ -3,22 +3,23 @@
 #
 #     tests/run.sh [-j N] [-o WORD] [-l] [GROUP...]
 #
-# Groups: unit (tests/test_*.c in every useful configuration), compile (the header in every language, standard and
-# compiler; libraries: tests/test_*.sh), go (traces opened by Go), decode (Go's traces, decoded), record (programs that
-# `gotrace record` runs), cases (tests/cases), fuzz-replay, fuzz, pages (the pages of `go tool trace`), explore, sessions. Two
-# groups are made of these: quick (for `make test`) and rest (everything else, for `make check`). The default is quick.
-# -j N runs N tests at a time (default: one more than there are processors). -o WORD runs only the tests
-# whose name contains WORD; if no group is named, those of quick, or those of rest if quick has none. -l lists the tests
-# instead.
+# GROUP is one of those below; quick, for `make test` (the default); or rest, for `make check`: all tests that are not
+# in quick. -j N runs N tests at a time (default: the number of processors plus one). -o WORD runs only the tests whose
+# name contains WORD: without a GROUP those of quick, or those of rest if quick has none. -l lists the tests instead of
+# running them.
+#
+# Groups: unit (tests/test_*.c in every useful configuration), compile (the header with every language, standard and
+# compiler; tests/test_*.sh), go (traces opened by Go), decode (Go's traces, decoded), record (programs run by `gotrace
+# record`), cases (tests/cases), fuzz-replay, fuzz, explore, sessions, adapters, pages (of `go tool trace`).
 #
 # A test is a command. Exit status 0 means passed; 77 means skipped, and its last line says what is missing; anything
 # else means failed, and its output is shown. Each name is followed by the elapsed seconds and the seconds of processor
 # time, which is the better measure on a busy machine. The last line is `N passed, N failed, N skipped`.
 #
-# A C test (tests/test_*.c, found by its name) runs in the repository's root. GOTRACE_TEST_DIR is an empty directory of
-# its own. Every *.trace that it leaves there is opened by every Go release that knows its format (in configurations
-# other than default and clang only by the newest), and compared with the counts in *.kinds and the lines in *.expect of
-# the same name, if they exist (see check_trace.py). With a file *.parse-only the viewers are skipped; a file *.killed
+# A C test (tests/test_*.c) runs in the root of the repository. GOTRACE_TEST_DIR is an empty directory for its files.
+# Every *.trace that it leaves there is opened by every Go release that knows its format (in configurations other than
+# default and clang only by the newest), and compared with the counts in *.kinds and the lines in *.expect of the same
+# name, if they exist (see check_trace.py). If a file *.parse-only exists, the viewers are skipped. A file *.killed
 # means that the trace is truncated (see open_in_go.sh). GOTRACE_TEST_SCALE divides the amount of work: 1, or more in
 # slow configurations.
 set -euo pipefail
@@ -26,17 +27,18 @@ cd "$(dirname "$0")/.."
 
 # ----------------------------------------------------------------------------------------------------------- tests ----
 
-# What is not tried on Windows: what is made of POSIX (fork, signals, pipes, limits of a process), which is found by what it
-# uses; stacks of threads by frame pointers, which it does not have; and what is about Go's sources alone.
+# Tests that do not run on Windows: those that use POSIX (fork, signals, pipes, limits of a process), most of which the
+# pattern `posix` finds; those of stacks of threads by frame pointers, which Windows lacks; those that only read Go's
+# sources.
 not_on_windows="test_adopt test_environment test_allocation_failure test_event_spec test_events test_events_v2 test_readers test_mutexes test_sandbox
   test_sinks test_stacks test_waiting"
 posix='sys/(wait|resource|mman|stat)\.h|sigaction|[^_]fork\(|pthread_cancel'
 
-# The configurations in which a test can show something: the order of threads' memory where it starts threads, the clock
-# where it leaves traces for Go. But not those that a line "Not in: CONFIGURATION..., CAUSE" in the test names.
+# The configurations that are useful for a test: those for races and memory orders if it starts threads, another clock
+# if it leaves traces for Go. A line "Not in: CONFIGURATION..., CAUSE" in the test excludes some.
 configurations_of() {
   local not
-  not=$(sed -n 's/.*Not in: \([a-z_ ]*\)[.,;].*/\1/p' "tests/$1.c") # a line that the test has, with the cause
+  not=$(sed -n 's/.*Not in: \([a-z_ ]*\)[.,;].*/\1/p' "tests/$1.c")
   {
     echo default clang address valgrind
     ! grep -q pthread_create "tests/$1.c" || echo thread seq_cst
@@ -144,11 +146,12 @@ list_sessions() {
 
 all_groups="unit compile go decode record cases fuzz-replay fuzz explore sessions adapters pages"
 
-# What shows most in the shortest time: each test once, as fast as it can be built; with what finds races and wrong accesses
-# if that costs one link; a sample of compilers; each format of each example by the newest Go that knows it, and by the oldest.
+# The tests that find most in the shortest time: each test once, in the configuration that is fastest to build, or with
+# the sanitizers if that takes only a link; a sample of compilers, of the examples' traces opened by Go, and of other
+# groups.
 list_quick() {
   local test name configuration configurations
-  # The longest first, so that none of them is left alone at the end.
+  # The longest first, so that none of them runs alone at the end.
   echo "decoder and Go, traces canned, few conversions|tests/decoder_agrees_with_go.sh -b canned"
   echo "the search through interleavings, briefly|make -s explore EXPLORE=--brief"
   echo "the command-line tool, some formats|env GOTRACE_TEST_FORMATS=1.8,1.23,1.25 tests/test_tool.sh"
@@ -159,7 +162,7 @@ list_quick() {
       echo "$name (quick)|tests/run.sh --unit $name quick 10"
     else
       configurations=$(configurations_of "$name")
-      # What it shows without sanitizers, it shows with the address sanitizer as well.
+      # A failure without sanitizers also appears with the address sanitizer.
       grep -qx address <<<"$configurations" || echo "$name (quick)|tests/run.sh --unit $name quick 20"
       for configuration in $configurations; do
         case $configuration in address | thread) echo "$name ($configuration)|tests/run.sh --unit $name $configuration 40" ;; esac
@@ -187,8 +190,8 @@ list_rest() {
 
 needs() { command -v "$1" >/dev/null || { echo "needs $2 (make deps)"; exit 77; }; }
 
-# tests/run.sh --unit TEST CONFIGURATION [SCALE]: builds and runs a C test, opens the traces that it leaves. With a SCALE of its
-# own, the test is to be quick: then the newest release opens them, and without the viewer.
+# tests/run.sh --unit TEST CONFIGURATION [SCALE]: builds and runs a C test and opens the traces that it leaves. With
+# SCALE, only the newest release opens them, without the viewer.
 unit() {
   local test=$1 configuration=$2 build=$2 suffix='' scale=1 run=() dir trace status beside
   case $configuration in
@@ -198,7 +201,7 @@ unit() {
       scale=3
       ;;
     seq_cst | monotonic) scale=3 ;;
-    thread) # its shadow memory does not bear with every layout of the address space
+    thread) # its shadow memory does not fit every random layout of the address space
       scale=10
       setarch "$(uname -m)" -R true 2>/dev/null && run=(setarch "$(uname -m)" -R)
       ;;
@@ -215,7 +218,7 @@ unit() {
       ;;
   esac
   mkdir -p "build/tests/$build"
-  ( # one at a time: valgrind runs what default does
+  ( # one at a time: valgrind and default use the same program
     flock 9
     make -s "build/tests/$build/$test$suffix" 9>&-
   ) 9>"build/tests/$build/$test.lock"
@@ -274,7 +277,7 @@ while getopts j:o:l option; do
 done
 shift $((OPTIND - 1))
 
-# The tests of groups whose names contain the word.
+# The tests of these groups whose names contain WORD.
 chosen() {
   local group
   for group in "$@"; do
@@ -299,7 +302,7 @@ if [ "$just_list" ]; then
 fi
 [ -s "$state/list" ] || { echo "run.sh: no test's name contains '$only'" >&2; exit 2; }
 
-# Runs one test in the background and prints its line; the lock keeps the outputs of tests apart.
+# Runs one test and prints its line. The lock keeps the outputs of tests apart.
 run_one() {
   local name=$1 command=$2 out status=0 took processor
   out=$(mktemp -p "$state")
@@ -321,7 +324,7 @@ run_one() {
 }
 
 touch "$state/results"
-# What several tests use is built before, not by two of them at once.
+# Files that several tests use are built first, so that two tests do not build them at the same time.
 shared=()
 while read -r configuration; do
   case $configuration in
@@ -332,7 +335,7 @@ while read -r configuration; do
   shared+=("build/tests/$configuration/gotrace.a")
 done < <(sed -n 's/.*--unit [a-z0-9_]* \([a-z_]*\).*/\1/p' "$state/list" | sort -u)
 uses() { grep -qE "[|].*($1)" "$state/list"; }
-shared+=(build/examples/gotrace) # which reads every trace that is opened in Go
+shared+=(build/examples/gotrace) # reads every trace that is opened in Go
 if uses 'tests/example_opens_in_go|tests/pages|tests/test_tool|profiles_agree_with_go.sh examples|path.py examples|tests/summary|tests/test_selection'; then shared+=(examples); fi
 if uses 'tests/example_opens_in_go|tests/test_tool|tests/check_trace_self|profiles_agree_with_go.sh examples|tests/summary|tests/test_selection'; then shared+=(build/tests/quick/hello_formats); fi
 if uses 'tests/cases.sh'; then shared+=(build/cases/case.o); fi

@@ -65,27 +65,26 @@ typedef struct person {
   bool assisting;
 } person;
 
-/* A goroutine of the scheduler, in the given `state`; a waker changes it from WAITING to READY and queues it. */
-enum { READY, RUNNING, WAITING }; /* with the number of waits so far, times 4, while it waits */
+/* A goroutine of the scheduler. A waker changes its state from WAITING to READY and queues it. */
+enum { READY, RUNNING, WAITING }; /* WAITING is stored with 4 times the number of waits so far */
 typedef struct job {
   person person;
   int state;  /* atomic */
   int waits;  /* owned by the thread that runs it */
-  int wakers; /* atomic: threads that may still report waking it; it does not end before that */
+  int wakers; /* atomic: threads that may still report waking it; it does not end while there are any */
   struct job *next;
 } job;
 
-/* A proc of the scheduler. Whoever takes it from IDLE owns it, until it is in a system call, where a thief may take it.
- */
-enum { IDLE, OWNED, IN_SYSCALL }; /* with the number of thefts so far, times 4, in a system call */
+/* A proc of the scheduler. The thread that takes it from IDLE owns it. In a system call, a thief may take it. */
+enum { IDLE, OWNED, IN_SYSCALL }; /* IN_SYSCALL is stored with 4 times the number of thefts so far */
 typedef struct slot {
   gotrace_proc *proc;
   int state;     /* atomic */
-  int thefts;    /* atomic: reported to the tracer */
-  bool sweeping; /* the owner's */
+  int thefts;    /* atomic: number of thefts reported to the tracer */
+  bool sweeping; /* belongs to the owner */
 } slot;
 
-/* A plain thread that waits, for wakers. */
+/* A plain thread that waits, as wakers see it. */
 typedef struct waiter {
   gotrace_go *go; /* atomic; NULL: no thread */
   int waiting;    /* atomic */
@@ -93,7 +92,7 @@ typedef struct waiter {
 } waiter;
 
 static struct {
-  pthread_mutex_t lock; /* of the queue, the coroutines and the tasks */
+  pthread_mutex_t lock; /* protects the queue, the coroutines and the tasks */
   job *first, **last;
   job jobs[JOBS];
   slot slots[SLOTS];
@@ -103,11 +102,11 @@ static struct {
   int collecting; /* atomic: 0 off, 1 on, 2 being changed */
   int stopping;   /* atomic: a thread stops the world */
   bool rude;
-  unsigned manner;            /* of rude threads: 0 any call, 1 what changes goroutines, 2 what changes procs */
+  unsigned manner;            /* calls of rude threads: 0 any, 1 changes of goroutines, 2 changes of procs */
   bool patient;               /* a thread that has lost its proc waits until the thief has reported the steal */
-  gotrace_go *shared[SHARED]; /* atomic; of rude threads */
+  gotrace_go *shared[SHARED]; /* atomic; used by rude threads */
   gotrace_proc *shared_procs[2];
-  gotrace_go *made[MOST_MADE]; /* atomic: all that rude threads have made, for the end */
+  gotrace_go *made[MOST_MADE]; /* atomic: all goroutines that rude threads have created, for end_round */
   unsigned made_count;         /* atomic */
   int quit;                    /* atomic */
 } all;
@@ -176,7 +175,7 @@ static job *pop(void) {
   return j;
 }
 
-/* Two wakers may both report that they wake a goroutine: one of them queues it. */
+/* Two wakers may both report that they wake a goroutine, but only one of them queues it. */
 static void wake_job(uint64_t *random) {
   job *j = &all.jobs[pick(random, JOBS)];
   int state;
@@ -218,7 +217,7 @@ static gotrace_task exchange_task(uint64_t *random, gotrace_task task) {
   return old;
 }
 
-/* A task begins here and ends wherever another thread takes it out. */
+/* Begins a task and ends another one. Any thread may end a task that it takes from the pool. */
 static void annotate_task(uint64_t *random) {
   gotrace_task none = {0}, parent = exchange_task(random, none), task;
   task = gotrace_task_begin(names[pick(random, 6)], parent);
@@ -270,7 +269,7 @@ static void describe_memory(uint64_t *random) {
   }
 }
 
-/* Something that neither blocks nor ends. `place`: the proc, if it is one of the scheduler's. */
+/* Makes a call that neither blocks nor ends the goroutine. `place`: the proc, if it is one of the scheduler's. */
 static void annotate(uint64_t *random, person *self, slot *place) {
   switch (pick(random, 20)) {
   case 0:
@@ -283,7 +282,7 @@ static void annotate(uint64_t *random, person *self, slot *place) {
     }
     break;
   case 3:
-  case 4: /* now and then two at once */
+  case 4: /* sometimes two regions at once, by ending the outer one */
     if (self->depth > 0) {
       self->depth -= self->depth > 1 && !pick(random, 8) ? 2 : 1;
       gotrace_region_end(GOTRACE_NO_TASK, self->regions[self->depth]);
@@ -326,7 +325,7 @@ static void annotate_some(uint64_t *random, person *self, slot *place) {
   while (count-- > 0) annotate(random, self, place);
 }
 
-/* A coroutine runs in the place of a goroutine: one from the pool, where any thread may have left it, or a new one. */
+/* Switches to a coroutine and back: one from the pool, where any thread may have left it, or a new one. */
 static void resume_coroutine(uint64_t *random, person *self, slot *place) {
   person *from = &all.coroutines[pick(random, COROUTINES)], coroutine;
   pthread_mutex_lock(&all.lock);
@@ -341,7 +340,7 @@ static void resume_coroutine(uint64_t *random, person *self, slot *place) {
   for (;;) {
     annotate_some(random, &coroutine, place);
     if (pick(random, 4)) break;
-    gotrace_go_switch(self->go); /* to and fro */
+    gotrace_go_switch(self->go); /* back and forth */
     annotate_some(random, self, place);
     gotrace_go_switch(coroutine.go);
   }
@@ -359,7 +358,7 @@ static void resume_coroutine(uint64_t *random, person *self, slot *place) {
   }
   pthread_mutex_unlock(&all.lock);
   if (!coroutine.go) return;
-  gotrace_go_switch(coroutine.go); /* its place was taken */
+  gotrace_go_switch(coroutine.go); /* its place in the pool is taken: it ends */
   if (coroutine.assisting) gotrace_gc_mark_assist_end();
   gotrace_go_switch_end(self->go);
 }
@@ -384,8 +383,8 @@ static void give_slot(actor *a) {
   a->slot = NULL;
 }
 
-/* Steals a proc from a system call. Unless threads are patient, the thread in the system call may return, find the proc
- * lost and report that before the thief reports the steal. */
+/* Steals a proc from a thread in a system call. Unless threads are patient, that thread may return, find its proc lost
+ * and report that before the thief reports the steal. */
 static void steal(uint64_t *random) {
   slot *s = &all.slots[pick(random, SLOTS)];
   int state = LOAD(s->state);
@@ -396,13 +395,13 @@ static void steal(uint64_t *random) {
   STORE(s->state, IDLE);
 }
 
-/* False: the goroutine has lost its proc, and is runnable. */
+/* Makes a system call. False if the goroutine has lost its proc and is runnable. */
 static bool call_system(actor *a) {
   slot *s = a->slot;
   int thefts = LOAD(s->thefts), state = thefts * 4 + IN_SYSCALL;
   end_sweep(s);
   gotrace_go_syscall_begin();
-  if (!pick(&a->random, 8)) { /* one that will take long: the proc is given up at once */
+  if (!pick(&a->random, 8)) { /* a long call: the thread gives up its proc at once */
     gotrace_proc_stop();
     STORE(s->state, IDLE);
     a->slot = NULL;
@@ -423,7 +422,7 @@ static bool call_system(actor *a) {
   return false;
 }
 
-/* Runs a job until it leaves the proc, or the thread has lost it. */
+/* Runs a job until it leaves the proc or the thread loses the proc. */
 static void run_job(actor *a, job *j) {
   uint64_t *random = &a->random;
   STORE(j->state, RUNNING);
@@ -444,12 +443,12 @@ static void run_job(actor *a, job *j) {
       gotrace_go_stop(pick(random, 2) ? GOTRACE_STOP_YIELD : GOTRACE_STOP_PREEMPTED);
       push(j);
       return;
-    case 5: /* it ends; another takes its place */
+    case 5: /* the goroutine ends, and a new one takes its place */
       if (LOAD(j->wakers)) break;
       end_regions(&j->person);
       if (j->person.assisting) gotrace_gc_mark_assist_end();
       j->person.assisting = false;
-      if (pick(random, 2)) { /* created by the one that ends, or by none */
+      if (pick(random, 2)) { /* created by the goroutine that ends, or by none */
         gotrace_go *next = gotrace_go_create(&job_entry);
         gotrace_go_end();
         STORE(j->person.go, next);
@@ -482,7 +481,7 @@ static void worker(actor *a) {
     j = pop();
     if (j) {
       run_job(a, j);
-    } else { /* as a timer would */
+    } else { /* wakes others, as a timer would */
       wake_job(&a->random);
       wake_waiter(&a->random);
     }
@@ -495,7 +494,7 @@ static void worker(actor *a) {
   if (a->slot) give_slot(a);
 }
 
-/* What Go's sysmon is: a thread without a proc that steals and wakes. */
+/* Like Go's sysmon: a thread without a proc that steals and wakes. */
 static void monitor(actor *a) {
   while (!LOAD(all.quit)) {
     steal(&a->random);
@@ -550,7 +549,7 @@ static void live_as_plain_thread(actor *a, unsigned steps) {
 
 static void plain(actor *a) { live_as_plain_thread(a, UINT32_MAX); }
 
-/* A callback from foreign code: a goroutine only for this call, on a borrowed proc. */
+/* A callback from foreign code: a goroutine that exists only for this call, on a borrowed proc. */
 static void call_back(actor *a) {
   person self;
   memset(&self, 0, sizeof self);
@@ -618,7 +617,7 @@ static gotrace_proc *any_proc(uint64_t *random) {
   return pick(random, 4) ? all.shared_procs[pick(random, 2)] : all.slots[pick(random, SLOTS)].proc;
 }
 
-/* Any call, on any handle, at any time. */
+/* Makes any call, on any handle, at any time. */
 static void rude(actor *a) {
   uint64_t *random = &a->random;
   person self;
@@ -711,7 +710,7 @@ static void begin_round(uint64_t seed, bool is_rude, unsigned most_threads) {
   for (i = 0; i < actor_count; i++) CHECK(pthread_create(&actors[i].thread, NULL, act, &actors[i]) == 0);
 }
 
-/* Ends all goroutines and procs, so that each round begins alike. */
+/* Ends all goroutines and procs, so that all rounds begin in the same state. */
 static void end_round(void) {
   gotrace_proc *proc;
   unsigned i;
@@ -767,7 +766,7 @@ static void keep(const test_bytes *bytes, const char *suffix) {
   CHECK(fclose(file) == 0);
 }
 
-/* Counts a failure with others of its kind: the same text but for numbers, in the same family of formats. */
+/* Counts a failure with others of its kind: the same text except for numbers, in the same family of formats. */
 static void wrong(const test_bytes *bytes, const char *what, const char *text) {
   char general[160];
   size_t i, n = (size_t)snprintf(general, sizeof general, "v%d %s: ", format < GOTRACE_GO_1_22 ? 1 : 2, what);
@@ -794,7 +793,7 @@ static void wrong(const test_bytes *bytes, const char *what, const char *text) {
   }
 }
 
-/* True if the decoder accepts the trace; else the failure is counted. */
+/* True if the decoder accepts the trace; otherwise counts the failure. */
 static bool judge(const test_bytes *bytes, size_t size, const char *what) {
   gotrace_decoder_options options;
   gotrace_decoder *decoder = NULL;
@@ -811,7 +810,7 @@ static bool judge(const test_bytes *bytes, size_t size, const char *what) {
   return result == GOTRACE_END_OF_TRACE;
 }
 
-/* The second opinion of the tests' own checkers, which put events of equal time in any order. */
+/* A second opinion by the tests' own checkers, which put events of equal time in any order. */
 static bool judge_again(const test_bytes *bytes) {
   bool ok;
   if (test_is_v2(bytes->data, bytes->size)) {
@@ -828,8 +827,8 @@ static bool judge_again(const test_bytes *bytes) {
   return ok;
 }
 
-/* What the tracer drops or repairs although no rule was broken: the second report of two wakers, regions that began
- * while tracing was off, and events without room because of a memory limit. */
+/* Whether the tracer may drop or repair this although no rule was broken: the second report of two wakers, regions that
+ * began while tracing was off, and events without room because of a memory limit. */
 static bool may_happen(int problem) {
   switch (problem) {
   case GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING:
@@ -841,7 +840,7 @@ static bool may_happen(int problem) {
   }
 }
 
-/* Each event that the tracer counted is in the trace, and no other. */
+/* Whether the trace contains exactly the events that the tracer counted. */
 static bool judge_counts(const test_bytes *bytes) {
   gotrace_stats stats;
   uint64_t found[256] = {0};

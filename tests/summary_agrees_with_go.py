@@ -1,33 +1,33 @@
 #!/usr/bin/env python3
-"""`gotrace info --json --details` finds in traces what Go 1.27's own summarizer finds, to the nanosecond.
+"""`gotrace info --json --details` reports the same as Go 1.27's own summarizer, to the nanosecond.
 
-    tests/summary_agrees_with_go.py TOOL GO_PROGRAM TRACE...      GO_PROGRAM: made of tests/go/print_summary.go
+    tests/summary_agrees_with_go.py TOOL GO_PROGRAM TRACE...      GO_PROGRAM: compiled from tests/go/print_summary.go
 
 Compares each goroutine (name, begin, end, times by status and reason), region and task, the pauses by reason, and the
 minimum mutator utilization; and that the tables by function, task, region and reason are the sums of these. Traces that
 Go rejects must be rejected too. These differences are deliberate. Each is undone in Go's numbers, so that everything
 else must still be equal:
 
-switch      Go gives no reason for waiting in a switch of coroutines. info says "coroutine switch". In v1 it gives none
-            for GoBlock, for which info has the word of Go 1.22, "unspecified".
+switch      Go gives no reason for waiting in a coroutine switch; info says "coroutine switch". In v1, Go gives none for
+            GoBlock either; info has "unspecified", as Go 1.22.
 names       Go's conversion of v1 drops the functions of goroutines that are older than the trace, and takes the
-            outermost function of their stacks, which in v1 may be an inner one. info knows them.
-times       Go's conversion of v1 moves events that have the same time apart, and gives system calls without a duration a
-            nanosecond; info has the times in the file. The conversion also drops the first number of procs, without
-            which there is no mutator utilization. print_summary.go leaves these steps out.
-order       Go 1.27 reads events of v1 that have the same time in another order than Go 1.21, whose order info has. Of
-            several changes of the utilization at one time Go takes the lowest, and forgets a later, higher one until
-            the next change. So the minimum depends on the order. It must be one of those that some order gives: not
-            below that of a utilization that is at each time as low as any order makes it, nor above that of its last
-            values, which do not depend on the order. And of a goroutine whose system call loses its proc, or begins,
-            when another one's call that began on this proc ends (print_summary.go, ties()), only the sum of the times
-            with and without a proc is compared.
-pending     Go counts the part of a system call without a proc twice if it lasts until the end of the trace: as system
-            call, and as time in which the goroutine was runnable. info counts it once, as blocked system call.
-held        Among events of equal times, Go's reader may hold up a thread for long and give its events later times
+            outermost function of their stacks, which in v1 may be an inner one. info knows their functions.
+times       Go's conversion of v1 moves events of equal times apart, and gives a nanosecond to system calls without a
+            duration; info has the times in the file. The conversion also drops the first number of procs, without
+            which there is no mutator utilization. print_summary.go omits these steps.
+order       Go 1.27 reads v1 events of equal times in another order than Go 1.21, whose order info uses. If the
+            utilization changes several times at one time, Go takes the lowest value, and ignores a later, higher one
+            until the next change. So the minimum depends on the order. It must be possible in some order: not below
+            the minimum with the lowest value of any order at each time, nor above that with the last value at each
+            time, which does not depend on the order. If a goroutine's system call loses its proc, or begins, when
+            another goroutine's call that began on this proc ends (print_summary.go, ties()), only the sum of the
+            times with and without a proc is compared.
+pending     If a system call without a proc lasts until the end of the trace, Go counts this time twice: as system call,
+            and as time in which the goroutine was runnable. info counts it once, as blocked system call.
+held        Among events of equal times, Go's reader may delay a thread for long and give its events later times
             (decoder_agrees_with_go.py, which leaves a file .held beside such a trace). Then no times are compared.
-lives       Threads of C that call Go use the same goroutine ids again and again. Go's summary keeps the last goroutine
-            of each id; info counts all in its tables. Then these must be the sums of the goroutines that info lists.
+lives       C threads that call Go reuse goroutine ids. Go's summary keeps the last goroutine of each id; info counts
+            all of them in its tables. Then the tables must be the sums of the goroutines that info lists.
 """
 import collections
 import json
@@ -39,7 +39,7 @@ STATUSES = ["running", "runnable", "syscall", "syscall_blocked"]
 
 
 def waits(blocked):
-    """Times by reason, without those of no time, and with the same word for unknown and switches."""
+    """Times by reason, without zero times, and with the same word for unknown reasons and switches."""
     found = collections.Counter()
     for reason, time in blocked.items():
         found["" if reason in ("(unknown)", "coroutine switch", "unspecified") else reason] += time
@@ -76,7 +76,7 @@ def undo_pending(go):
 
 
 def undo_order(go, ours):
-    """Divides the times in system calls of such goroutines, and of regions on them, as info does, if the sums are equal."""
+    """Divides the system-call times of such goroutines and their regions as info does, if the sums are equal."""
     tied = {row["id"] for row in go["goroutines"] if row.get("tied")}
     calls = STATUSES[2:]
     for rows, own, keys in ((go["goroutines"], ours["goroutines"], ["id"]),
@@ -118,7 +118,7 @@ def pauses(go):
 
 
 def without_times(value):
-    """Ids, names and counts: what a table row or an object has before its times."""
+    """A table row or object without its times: ids, names and counts."""
     if isinstance(value, dict):
         return {key: row[0] for key, row in value.items()}
     if isinstance(value, list):

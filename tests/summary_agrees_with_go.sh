@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `gotrace info` finds in traces what Go 1.27's summarizer finds, to the nanosecond (summary_agrees_with_go.py). What it
-# says of the parts of a trace adds up to what it says of the whole (parts_add_up.py), and it says the same on one thread
-# and on several (info_jobs.py).
+# `gotrace info` reports the same as Go 1.27's summarizer, to the nanosecond (summary_agrees_with_go.py). Its reports on
+# the parts of a trace add up to that on the whole (parts_add_up.py), and do not depend on the number of threads
+# (info_jobs.py).
 #
 #     tests/summary_agrees_with_go.sh examples     traces that the examples write
 #     tests/summary_agrees_with_go.sh canned       the traces in Go's sources

@@ -32,11 +32,11 @@ static inline long test_scaled(long full) {
   return n > 0 ? n : 1;
 }
 
-/* Whether the run is one of `make test`, which has seconds for each test: some leave fewer traces then, since it is
- * opening them that takes the time. `make check` runs them in full. */
+/* Whether this is a run of `make test`, which has seconds for each test. Some tests then write fewer traces, since
+ * opening them takes most of the time. `make check` runs them in full. */
 static inline bool test_brief(void) { return getenv("GOTRACE_TEST_BRIEF") != NULL; }
 
-/* A small pseudo-random generator with its state at the caller. */
+/* A small pseudo-random generator. The caller owns the state. */
 static inline uint32_t test_random(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   return (uint32_t)(*state >> 33);

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 static void *child_main(void *go) {
-  gotrace_log(GOTRACE_NO_TASK, "early", "as a goroutine that it will not stay"); /* as a traced allocator would */
+  gotrace_log(GOTRACE_NO_TASK, "early", "as a goroutine that it will not stay"); /* as from a traced allocator */
   gotrace_thread_begin_as(go);
   CHECK(gotrace_go_self() == (gotrace_go *)go);
   gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
@@ -17,7 +17,7 @@ static void *child_main(void *go) {
   return NULL;
 }
 
-/* How a goroutine begins in a trace: on whose goroutine, and its name. */
+/* How a goroutine begins in a trace: which goroutine creates it, and its name. */
 typedef struct beginning {
   int64_t parent;
   bool seen, ended;
@@ -90,7 +90,7 @@ static void adopted(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* A new name: a label now, the name of the next trace. */
+/* Renaming: a label in the current trace, the goroutine's name in the next one. */
 static bool mentions(const test_bytes *bytes, const char *text) {
   size_t i, size = strlen(text);
   for (i = 0; i + size <= bytes->size; i++)
@@ -122,7 +122,7 @@ static void renamed(gotrace_format format) {
   CHECK_OPENS(&bytes);
   if (format != GOTRACE_GO_1_22) CHECK(strcmp(look_for(&bytes, id).name, "its second name") == 0);
   bytes.size = 0;
-  /* Beyond the limit of names, labels still change. */
+  /* When no more names can be stored, labels still change. */
   memset(filler, 'n', 200);
   filler[200] = 0;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
@@ -141,10 +141,10 @@ static void renamed(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* Entries that lack a name, older than the trace or not. */
+/* Goroutines whose entries have no name, some of them older than the trace. */
 static bool knows_nothing(void *context, gotrace_location *place) {
   (void)context;
-  place->function = ""; /* which is no name either */
+  place->function = ""; /* an empty name counts as none */
   return true;
 }
 
@@ -156,7 +156,7 @@ static void nameless(gotrace_format format, gotrace_stacks stacks) {
   gotrace_proc *proc = gotrace_proc_create();
   gotrace_go *old[7];
   size_t i;
-  gotrace_thread_rename("somebody"); /* the names of this process are used up: "thread" */
+  gotrace_thread_rename("somebody"); /* no room for names is left: it becomes "thread" */
   options.symbolize = knows_nothing;
   options.stacks = stacks;
   for (i = 0; i < 7; i++) old[i] = gotrace_go_create(i < 6 ? &entries[i] : NULL);
@@ -176,7 +176,7 @@ static void nameless(gotrace_format format, gotrace_stacks stacks) {
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   CHECK_OPENS(&bytes);
   look_for(&bytes, 0);
-  if (format == GOTRACE_GO_1_22) { /* which names those that are older by the stack that they first stop with */
+  if (format == GOTRACE_GO_1_22) { /* names an older goroutine by the stack of its first stop */
     gotrace_decoder_options reading;
     gotrace_decoder *decoder = NULL;
     gotrace_event event;
@@ -201,7 +201,7 @@ int main(void) {
   pthread_setname_np(pthread_self(), "runtime.fake");
 #endif
   for (i = 0; i < TEST_FORMATS; i++) {
-    if (fork() == 0) { /* the names of a process are for ever */
+    if (fork() == 0) { /* in a child, since the memory for names is never freed */
       adopted(test_formats[i]);
       renamed(test_formats[i]);
       nameless(test_formats[i], GOTRACE_STACKS_CALL_SITE);

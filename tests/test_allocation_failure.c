@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
-static long allocations, fail_from, fail_to; /* atomic: the allocations of these numbers fail */
+static long allocations, fail_from, fail_to; /* atomic: allocations with numbers from fail_from to fail_to fail */
 static size_t outstanding;
 
 static void *failing_malloc(size_t size) {
@@ -98,7 +98,7 @@ static int one_case(gotrace_format format, bool by_service) {
     CHECK(stats.result == GOTRACE_OK || stats.result == GOTRACE_ERROR_OUT_OF_MEMORY);
     CHECK_OPENS(&bytes);
     test_check_statistics(&bytes);
-    if (!fail_from) { /* then everything is there */
+    if (!fail_from) { /* nothing failed: the trace is complete */
       CHECK_EQUAL(stats.result, GOTRACE_OK);
       if (format >= GOTRACE_GO_1_11) CHECK_EQUAL(test_count(&bytes, "UserLog"), 400 + GOS);
       CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_NO_MEMORY], 0);
@@ -126,7 +126,7 @@ static int in_a_process(long from, long to, gotrace_format format, bool by_servi
   return WEXITSTATUS(status);
 }
 
-/* Memory ends in a cut that writes the statuses of many silent goroutines: at its n-th allocation. The result says
+/* Memory runs out at the n-th allocation of a cut that writes the statuses of many silent goroutines. The result says
  * whether the trace continues. Exit status: 0 if memory sufficed, 3 if there was no cut, 4 if the trace ended. */
 static int one_cut(long n) {
   gotrace_options options;
@@ -174,17 +174,17 @@ static void cuts(void) {
 }
 
 int main(void) {
-  /* The number of allocations is found out here: each loop ends when none fails any more. */
+  /* The number of allocations is not known: each loop ends when none fails any more. */
   static const struct {
     gotrace_format format;
     bool service;
-    long more; /* that fail after the first one */
+    long more; /* number of allocations that fail after the first one */
   } cases[] = {{GOTRACE_GO_1_11, false, 0}, {GOTRACE_GO_1_21, true, 0}, {GOTRACE_GO_1_8, false, 1000000},
                {GOTRACE_GO_1_21, true, 3},  {GOTRACE_GO_1_23, true, 0}, {GOTRACE_GO_1_26, false, 3}};
   size_t i;
   long n, step;
   cuts();
-  step = test_scaled(50) < 50 ? 7 : 1; /* every seventh where it is slow */
+  step = test_scaled(50) < 50 ? 7 : 1; /* only every seventh under slow tools */
   for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     CHECK_EQUAL(in_a_process(0, 0, cases[i].format, cases[i].service), 0);
     for (n = 1; in_a_process(n, n + cases[i].more, cases[i].format, cases[i].service) == 3; n += i ? step + 1 : step)

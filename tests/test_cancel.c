@@ -46,7 +46,7 @@ static void *reads(void *bytes) {
   return NULL;
 }
 
-/* Another thread reads on. */
+/* A reader is cancelled, and another thread continues reading. */
 static void test_reader(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
@@ -66,7 +66,7 @@ static void *emits(void *unused) {
   text[sizeof text - 1] = 0;
   for (;;) {
     gotrace_log(GOTRACE_NO_TASK, "category", text);
-    gotrace_wait_begin(GOTRACE_BLOCK_SYNC); /* in every format */
+    gotrace_wait_begin(GOTRACE_BLOCK_SYNC); /* leaves an event in every format */
     gotrace_wait_end();
     pthread_testcancel();
     __atomic_store_n(&began, 1u, __ATOMIC_RELEASE);
@@ -74,7 +74,7 @@ static void *emits(void *unused) {
   return unused;
 }
 
-/* A thread that waits for room. */
+/* A thread that waits for buffer space is cancelled. */
 static void test_emitter(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
@@ -87,7 +87,7 @@ static void test_emitter(gotrace_format format) {
   nanosleep(&(struct timespec){0, 20000000}, NULL);
   CHECK(pthread_cancel(thread) == 0);
   nanosleep(&(struct timespec){0, 2000000}, NULL);
-  CHECK_EQUAL(gotrace_end(), GOTRACE_OK); /* its thread may still report its end, and wait for room */
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK); /* the emitter may still report its end, and wait for space */
   read_to_end(&bytes);
   CHECK(pthread_join(thread, NULL) == 0);
   test_free(&bytes);
@@ -105,8 +105,8 @@ static bool slow_sink(void *bytes, const void *data, size_t size) {
   return test_sink(bytes, data, size);
 }
 
-/* A thread in gotrace_stop ends after the stop; the trace is whole, and another can begin. A second stop meanwhile
- * waits. */
+/* A thread cancelled in gotrace_stop ends after the stop; the trace is complete, and another can begin. A concurrent
+ * second stop waits. */
 static void test_stopper(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
@@ -118,8 +118,8 @@ static void test_stopper(gotrace_format format) {
   thread = run(stops, NULL);
   CHECK(pthread_cancel(thread) == 0);
   second = gotrace_stop();
-  CHECK(second == GOTRACE_OK || second == GOTRACE_ERROR_NOT_RUNNING);   /* the first may have ended already */
-  test_decode(bytes.data, bytes.size, false, NULL, __FILE__, __LINE__); /* whole when the second returns */
+  CHECK(second == GOTRACE_OK || second == GOTRACE_ERROR_NOT_RUNNING);   /* the first may have returned before */
+  test_decode(bytes.data, bytes.size, false, NULL, __FILE__, __LINE__); /* complete when the second stop returns */
   options.write = test_sink;
   bytes.size = 0;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);

@@ -60,7 +60,7 @@ static inline bool test_is_v2(const uint8_t *data, size_t size) {
 /* A trace in memory that the decoder reads through a function of its options. */
 typedef struct test_source {
   const uint8_t *data;
-  size_t size, step;   /* step: at most so many bytes a call; 0: any number */
+  size_t size, step;   /* step: the most bytes that one call returns; 0: any number */
   uint64_t good_until; /* reading at this offset or after it fails; 0: never */
 } test_source;
 
@@ -157,7 +157,7 @@ static inline gotrace_format test_format_of(const test_bytes *bytes) {
   return (gotrace_format)(1000 + atoi((const char *)bytes->data + 5));
 }
 
-/* How many events of a name are in a trace. */
+/* The number of events with this name in a trace. */
 static inline uint64_t test_count(const test_bytes *bytes, const char *name) {
   uint64_t kinds[256] = {0};
   int kind;
@@ -170,7 +170,7 @@ static inline uint64_t test_count(const test_bytes *bytes, const char *name) {
   exit(1);
 }
 
-/* How many logs of a category are in a trace. */
+/* The number of logs with this category in a trace. */
 static inline uint64_t test_count_logs(const test_bytes *bytes, const char *category) {
   gotrace_decoder *decoder;
   gotrace_event event;
@@ -188,7 +188,7 @@ static inline uint64_t test_count_logs(const test_bytes *bytes, const char *cate
   return count;
 }
 
-/* Whether the statistics count it as an event: tables and framing are none. */
+/* Whether the statistics count it as an event: they omit tables and framing. */
 static inline bool test_is_event(const gotrace_event_spec *spec) {
   static const char *const others[] = {"Batch", "Frequency", "Stack", "String", "ClockSnapshot"};
   size_t i;

@@ -11,7 +11,7 @@ trap 'rm -rf "$dir"' EXIT
 
 . tests/expect.sh
 
-# says TEXT ARGUMENT...: the message for wrong use, in two lines.
+# says TEXT ARGUMENT...: wrong use prints TEXT, which has two lines.
 says() {
   local text=$1
   shift
@@ -20,7 +20,7 @@ says() {
   [ ! -s "$dir/out" ] || fail "gotrace $* writes to standard output"
 }
 
-# completes "WORDS" LINES...: what may stand in the last place.
+# completes "WORDS" LINES...: the candidates for the last word.
 completes() {
   local words=$1 found
   shift
@@ -53,7 +53,7 @@ for command in $commands; do
   grep -q "^usage: gotrace $command " "$dir/of" || fail "help $command without usage"
   grep -q "^\.SS $command " "$dir/gotrace.1" || fail "the manual is without $command"
   grep -q "^gotrace $command " README.md || fail "README.md is without $command"
-  # Every option is in the help, takes part in completion, and is known; the usage line names no other.
+  # Every option is in the help and in the completion, and is accepted; the usage line names no other.
   "$tool" help --complete "$command" - | sed 's/:.*//' >"$dir/options"
   sed -n '/^Options:/,$s/^  \(-[^ ]*\).*/\1/p' "$dir/of" | cmp - "$dir/options" || fail "help $command has other options"
   for option in $(sed -n 's/^usage//p' "$dir/of" | grep -oE '(^|[[ |])--?[a-z-]+' | tr -d ' [|' | grep -v '^--$'); do
@@ -68,7 +68,7 @@ for command in $commands; do
 done
 [ $options -gt 15 ] || fail "only $options options"
 
-# Wrong use: what is wrong, what was probably meant, where to read.
+# Wrong use: the messages name the error, a probable correction, and the help.
 says $'gotrace: missing command\nsee gotrace help'
 says $'gotrace: unknown command \'frobnicate\'\nsee gotrace help' frobnicate
 says $'gotrace: unknown command \'inof\'; did you mean \'info\'?\nsee gotrace help' inof
@@ -113,7 +113,7 @@ if command -v zsh >/dev/null; then
   [ "$found" = $'convert:the same in the format of another release\nfiles' ] || fail "completion by zsh: $found"
 fi
 
-# The manual. It has no date, of which mandoc warns.
+# The manual. mandoc warns about its missing date.
 if command -v mandoc >/dev/null; then
   mandoc -T lint "$dir/gotrace.1" >"$dir/lint" || true
   ! grep -v 'missing date' "$dir/lint" || fail "the manual is badly formatted"
@@ -124,7 +124,7 @@ if command -v man >/dev/null; then
 fi
 [ "$(grep -c '^\.TP' "$dir/gotrace.1")" = $options ] || fail "the manual has not all options"
 
-# Installation: into a PREFIX below DESTDIR; what is installed works; nothing is left.
+# Installation into a PREFIX below DESTDIR: the installed files work, and uninstalling leaves nothing.
 root=$dir/root
 make -s install DESTDIR="$root" PREFIX=/opt >"$dir/log" 2>&1 || fail "make install: $(tail -n 5 "$dir/log")"
 (cd "$root/opt" && find . -type f ! -name '*-musl.so' | sort) >"$dir/installed"

@@ -6,7 +6,7 @@
 #error "the implementation is here"
 #endif
 
-/* The tables are usable as data of one's own. */
+/* Programs can use the tables as X-macros. */
 #define ONE(number, NAME, name, since, until, arguments) +1
 enum { V1_ROWS = 0 GOTRACE_V1_EVENTS(ONE), V2_ROWS = 0 GOTRACE_V2_EVENTS(ONE) };
 #define NAME_OF(number, NAME, name, since, until, arguments) name,
@@ -25,7 +25,7 @@ _Static_assert(0 GOTRACE_PROBLEMS(COUNT_PROBLEM) == GOTRACE_PROBLEM_COUNT, "prob
 _Static_assert(0 GOTRACE_RESULTS(COUNT_RESULT) == 35, "results");
 _Static_assert(GOTRACE_OK == 0, "success is 0");
 
-/* The binary interface between programs and shared libraries of different versions. New members take reserved room, new
+/* The binary interface between programs and shared libraries of different versions. New members use reserved space, new
  * problems the next number. */
 _Static_assert(sizeof(void *) != 8 || sizeof(gotrace_options) == 208, "gotrace_options");
 _Static_assert(sizeof(void *) != 8 || sizeof(gotrace_stats) == 2712, "gotrace_stats");
@@ -50,12 +50,12 @@ int main(void) {
   for (i = 0; i < V2_ROWS; i++) CHECK(v2_names[i][0] >= 'A' && v2_names[i][0] <= 'Z');
   CHECK_EQUAL(GOTRACE_V1_COUNT, 50);
   CHECK_EQUAL(GOTRACE_V2_COUNT, 53);
-  /* Rows of one number have one value, whichever name. */
+  /* Rows with the same number have the same value under each name. */
   CHECK_EQUAL(GOTRACE_V1_GC_SCAN_START, 9);
   CHECK_EQUAL(GOTRACE_V1_GC_STW_START, 9);
   CHECK_EQUAL(GOTRACE_V1_STW_START, 9);
   CHECK_EQUAL(GOTRACE_V1_NEXT_GC, GOTRACE_V1_HEAP_GOAL);
-  /* Others, by the names that Go gives them. */
+  /* The other constants, by Go's names. */
   CHECK_EQUAL(GOTRACE_STACK_SIZE, 128);
   CHECK_EQUAL(GOTRACE_GLOBAL_PROC, -1);
   CHECK_EQUAL(GOTRACE_BYTES_PER_NUMBER, 10);

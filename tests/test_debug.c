@@ -51,7 +51,7 @@ int main(void) {
   EXPECT(gotrace_go_unblock(job), "unblock of a goroutine that is not blocked (dropped)");
   i = lines;
   while (lines < i + 1) gotrace_gc_mark_assist_end();
-  for (i = 0; i < 3; i++) gotrace_proc_destroy(proc); /* once for a place */
+  for (i = 0; i < 3; i++) gotrace_proc_destroy(proc); /* reported once per place */
   CHECK(strstr(last, "destroy of a proc") && lines == 9);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   CHECK_OPENS(&bytes);

@@ -20,7 +20,7 @@ static uint64_t hash_of(uint64_t hash, const void *data, size_t size) {
   return hash;
 }
 
-/* Decodes all of it; looks at every string and stack. `first`: at most so many events go into the hash. */
+/* Decodes the whole trace and reads every string and stack. `first`: the number of events that go into the hash. */
 static outcome decode(const gotrace_decoder_options *options, uint64_t first) {
   outcome o;
   gotrace_decoder *d = NULL;
@@ -263,7 +263,7 @@ static void truncated(void) {
 static void odd_traces(void) {
   const uint64_t high = (uint64_t)1 << 62;
   maker m;
-  /* Refused: Go's reader knows the event, but no order for it. */
+  /* Rejected: Go's reader knows the event, but has no rule of order for it. */
   v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_CLOCK_SNAPSHOT, 1, 0, 0, 0)), EXPECT(ERROR_EVENT, "ClockSnapshot");
   header(&m, "go 1.22 trace"), batch(&m, 1, 0, N(GOTRACE_V2_FREQUENCY, 1000)),
       batch(&m, 1, 0, N(GOTRACE_V2_CLOCK_SNAPSHOT, 0, 1, 0, 0)), EXPECT(ERROR_EVENT, "ClockSnapshot");
@@ -288,8 +288,8 @@ static void odd_traces(void) {
   v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_PROC_STATUS, 1, 2, high | 2, GOTRACE_V2_PROC_START, 1, 2, 1)),
       EXPECT(END_OF_TRACE, "");
   v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_PROC_STATUS, 1, 2, 256 + 5)), EXPECT(ERROR_STATUS, "ProcStatus");
-  /* Accepted by Go, but refused here: times without a frequency, and numbers that are cut off. Go takes io.EOF in a
-   * batch for the end of the trace. */
+  /* Accepted by Go, but rejected here: times without a frequency, and truncated numbers. Go takes io.EOF inside a batch
+   * for the end of the trace. */
   header(&m, "go 1.22 trace"), batch(&m, 1, 0, N(GOTRACE_V2_FREQUENCY, 0)), batch(&m, 1, 0, N(RUNNING)),
       EXPECT(ERROR_FREQUENCY, "Frequency");
   header(&m, "go 1.22 trace"), batch(&m, 1, 0, N(GOTRACE_V2_FREQUENCY)), EXPECT(ERROR_TRUNCATED, "Frequency");
@@ -376,7 +376,7 @@ static void cut_off(const test_bytes *bytes) {
       if (raw || v2_trace) {
         outcome whole;
         uint64_t first = begin.events;
-        /* Ordered, a Sync precedes the end and the error; the whole trace lacks that Sync. */
+        /* In order, a Sync precedes the end and the error. The complete trace has no such Sync at that place. */
         if (!raw) first = first ? first - 1 : 0;
         part = from_memory(bytes->data, size, raw);
         whole = decode(&all, first);
@@ -401,8 +401,7 @@ static void cut_off(const test_bytes *bytes) {
   }
 }
 
-/* Bytes changed at random: any result, no harm. The sanitizers' configurations detect the harm.
- */
+/* Bytes changed at random: any result is valid. The sanitizers detect wrong accesses. */
 static void changed(const test_bytes *bytes) {
   uint64_t state = 88172645463325252u;
   uint8_t *copy = malloc(bytes->size);
@@ -423,7 +422,7 @@ static void changed(const test_bytes *bytes) {
     options.raw = true;
     decode(&options, 0);
   }
-  CHECK(refused > (uint64_t)rounds / 10); /* it checks them */
+  CHECK(refused > (uint64_t)rounds / 10); /* the decoder does check */
   free(copy);
 }
 
@@ -458,7 +457,7 @@ static void reading_fails(const test_bytes *bytes) {
   }
 }
 
-/* What the events say. */
+/* Checks the contents of the events. */
 static void content(const test_bytes *bytes, gotrace_format format) {
   gotrace_decoder_options options = from_memory(bytes->data, bytes->size, false);
   gotrace_decoder *d = NULL;
@@ -502,7 +501,7 @@ static void content(const test_bytes *bytes, gotrace_format format) {
   gotrace_decoder_close(d);
 }
 
-/* A v1 trace is in memory as a whole, but only once if its size is known. */
+/* A v1 trace is held in memory as a whole; if its size is known, without a second copy. */
 static void memory_of_v1(void) {
   enum { EVENTS = 2000000 };
   static const uint8_t event[] = {1 << 6 | GOTRACE_V1_HEAP_ALLOC, 1, 1};
@@ -529,9 +528,9 @@ static void memory_of_v1(void) {
   test_free(&bytes);
 }
 
-/* v1: a goroutine that runs `turns` times on proc 0, at `time`, while each of many procs waits for a turn of it that
- * never comes: after every event all of them must be asked. That has a limit, also in the walk that looks for futile
- * wake-ups. */
+/* v1: a goroutine runs `turns` times on proc 0, at `time`, while each of many procs waits for a turn of it that never
+ * comes. After every event, all of these procs are candidates again. The decoder limits this work, also in the walk
+ * that looks for futile wake-ups. */
 static uint64_t waited_for(uint64_t procs, int turns, uint64_t time, bool futile) {
   gotrace_decoder_options options;
   test_bytes bytes = {NULL, 0, 0};
@@ -561,7 +560,7 @@ static uint64_t waited_for(uint64_t procs, int turns, uint64_t time, bool futile
   return o.events;
 }
 
-/* Ids of strings that are far apart are found by another way than low ones; 0 by the short one all the same. */
+/* Ids of strings that are far apart are looked up in another way than low ones. The id 0 always counts as low. */
 static void sparse_ids(void) {
   maker m;
   gotrace_decoder_options options;
@@ -584,8 +583,8 @@ static void sparse_ids(void) {
   batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_USER_LOG, 1, 0, 1u << 20, 0, 0)), EXPECT(ERROR_STRING, "UserLog");
 }
 
-/* In which generation the decoder begins if a range begins in the third: in one in which each thread tells the
- * goroutine that it needs. The numbers are events of thread 0 in generations 2 and 3. */
+/* Returns the generation in which the decoder begins if a range begins in the third: the last one that gives the status
+ * of every goroutine that its threads need. The numbers are events of thread 0 in generations 2 and 3. */
 #define CALLING GOTRACE_V2_GO_STATUS, 1, 2, 2, 3 /* goroutine 2, in a system call on thread 2 */
 static uint64_t range_begins(int count2, const uint64_t *numbers2, int count3, const uint64_t *numbers3) {
   gotrace_decoder_options options;
@@ -635,8 +634,7 @@ static void ranges(void) {
 #undef LABEL
 }
 
-/* The heap of threads is sorted by insertion, and by merging where it is far from its order: both keep equal times in
- * theirs. */
+/* The heap of threads is sorted by insertion or, if it is far from sorted, by merging. Both sorts are stable. */
 static void sorted_heap(void) {
   enum { COUNT = 3000 };
   static gotrace__front heap[COUNT + 1];
@@ -677,7 +675,7 @@ int main(void) {
   truncated();
   odd_traces();
   sparse_ids();
-  if (test_scaled(100) > 10) { /* where it does not take too long */
+  if (test_scaled(100) > 10) { /* not under slow tools */
     CHECK_EQUAL(waited_for(4000, 40000, 1000, false), 40001);
     CHECK_EQUAL(waited_for(4000, 40000, 1000, true), 40002);
     CHECK(waited_for(20000, 9000, (uint64_t)1 << 63, false) < 9000);

@@ -15,8 +15,8 @@ static gotrace_stats stats_now(void) {
   return stats;
 }
 
-/* Ends the trace; it opens, and has so many ends of goroutines and no problems but those that were counted as
- * `problems`. */
+/* Ends the trace and checks that it opens, with `ends` ends of goroutines and no problems except the expected
+ * number, `problems`. */
 static void finish(test_bytes *bytes, unsigned ends, unsigned problems) {
   gotrace_stats stats;
   bool v2;
@@ -30,7 +30,7 @@ static void finish(test_bytes *bytes, unsigned ends, unsigned problems) {
   test_free(bytes);
 }
 
-/* The state of the calling thread when it destroys. */
+/* Destroying does not change the state of the calling thread and its goroutine. */
 static void by_a_goroutine(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
@@ -43,11 +43,11 @@ static void by_a_goroutine(gotrace_format format) {
   gotrace_go_label("kept");
   if (format >= GOTRACE_GO_1_11) gotrace_region_begin(GOTRACE_NO_TASK, "around");
   if (format >= GOTRACE_GO_1_10) {
-    gotrace_stw_begin(GOTRACE_STW_GC_MARK_TERM); /* a collector finds them */
+    gotrace_stw_begin(GOTRACE_STW_GC_MARK_TERM); /* as when a garbage collector finds them dead */
     gotrace_gc_mark_assist_begin();
   }
   gotrace_go_destroy(old);   /* older than the trace */
-  gotrace_go_destroy(ready); /* likewise */
+  gotrace_go_destroy(ready); /* the same, runnable */
   h = gotrace_go_create(&entry);
   gotrace_go_destroy(h); /* never started */
   CHECK(gotrace_go_self() == g);
@@ -56,8 +56,8 @@ static void by_a_goroutine(gotrace_format format) {
     gotrace_stw_end();
   }
   if (format >= GOTRACE_GO_1_11) gotrace_region_end(GOTRACE_NO_TASK, "around");
-  gotrace_go_destroy(h); /* it has ended */
-  gotrace_go_destroy(g); /* it runs */
+  gotrace_go_destroy(h); /* has ended */
+  gotrace_go_destroy(g); /* runs */
   gotrace_go_syscall_begin();
   gotrace_proc_stop();
   gotrace_go_syscall_end_blocked(); /* v1: the end of the call is written with the next start */
@@ -68,7 +68,7 @@ static void by_a_goroutine(gotrace_format format) {
   finish(&bytes, 4, 2);
 }
 
-/* Starts and ends alternate in the trace, each pair at one time. */
+/* Starts and ends alternate in the trace; both of a pair have the same time. */
 static void check_no_time(const test_bytes *bytes, int pairs) {
   gotrace_decoder *decoder;
   gotrace_event event;
@@ -77,7 +77,7 @@ static void check_no_time(const test_bytes *bytes, int pairs) {
   while (gotrace_decoder_next(decoder, &event) == GOTRACE_OK) {
     if (strncmp(event.spec->name, "GoStart", 7) == 0) started = event.time;
     if (strcmp(event.spec->name, "GoEnd") != 0 && strcmp(event.spec->name, "GoDestroy") != 0) continue;
-    CHECK(started >= 0 && event.time - started <= 1); /* nanoseconds, cut to whole ones: less than the unit of time */
+    CHECK(started >= 0 && event.time - started <= 1); /* less than the unit of time, but rounded down to nanoseconds */
     started = -1;
     pairs--;
   }
@@ -108,15 +108,15 @@ static void by_nobody(gotrace_format format) {
   finish(&bytes, 1, 0);
 }
 
-/* While tracing is off, it leaves nothing behind. */
+/* While tracing is off, destroying frees the record and counts nothing. */
 static void while_off(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
   gotrace_go *waits = gotrace_go_create_blocked(&entry), *again;
   gotrace_go_destroy(waits);
-  gotrace_go_destroy(waits); /* nothing is counted */
+  gotrace_go_destroy(waits); /* counted nowhere */
   again = gotrace_go_create_blocked(&entry);
-  CHECK(again == waits); /* the record is used again */
+  CHECK(again == waits); /* the record is reused */
   gotrace_go_destroy(again);
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   gotrace_log(GOTRACE_NO_TASK, "", "");
@@ -127,7 +127,7 @@ static void while_off(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* A thread's own goroutine, which waits: the thread continues as another one. */
+/* A thread's own goroutine is destroyed while it waits. The thread continues as a new goroutine. */
 static void a_waiting_thread(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
@@ -136,8 +136,8 @@ static void a_waiting_thread(gotrace_format format) {
   self = gotrace_go_self();
   gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
   gotrace_go_destroy(self);
-  other = gotrace_go_create(&entry); /* in its record */
-  gotrace_wait_end();                /* nothing is left to start */
+  other = gotrace_go_create(&entry); /* reuses its record */
+  gotrace_wait_end();                /* there is no goroutine left to start */
   CHECK(gotrace__self->go == NULL);
   gotrace_go_destroy(other);
   gotrace_thread_end();
@@ -147,7 +147,7 @@ static void a_waiting_thread(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* Two threads destroy and a third unblocks: one of them has each goroutine. */
+/* Two threads destroy the same goroutines that a third unblocks: each goroutine ends exactly once. */
 #define RACES 400
 static gotrace_go *raced[RACES];
 static pthread_barrier_t barrier;
@@ -186,7 +186,7 @@ static void races(gotrace_format format) {
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   CHECK_OPENS(&bytes);
   stats = stats_now();
-  /* Each goroutine has one end; a waker that is first leaves it to a destroyer. */
+  /* Each goroutine has one end: if the waker comes first, a destroyer still ends the goroutine. */
   CHECK_EQUAL(format >= GOTRACE_GO_1_22 ? stats.kinds[GOTRACE_V2_GO_DESTROY] : stats.kinds[GOTRACE_V1_GO_END], RACES);
   CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_DESTROY], RACES);
   pthread_barrier_destroy(&barrier);

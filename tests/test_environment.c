@@ -9,7 +9,7 @@
 
 static char directory[400];
 
-/* The only file in the directory that is a trace; it is removed. */
+/* Reads and removes the only trace in the directory. */
 static const char *only_file(test_bytes *bytes) {
   static char name[300];
   char path[800];
@@ -76,16 +76,16 @@ static void check_environment(void) {
   test_free(&bytes);
 }
 
-/* The time in a name is that of the system's calendar. */
+/* The time in a file name is the calendar time of the system. */
 static void check_calendar(void) {
   char text[40], expected[40];
-  struct timespec before, after; /* not time(): the system may bring that up to date some milliseconds late */
+  struct timespec before, after; /* not time(), which may lag by some milliseconds */
   struct tm parts;
   do {
     CHECK(clock_gettime(CLOCK_REALTIME, &before) == 0);
     gotrace__time_text(text, sizeof text);
     CHECK(clock_gettime(CLOCK_REALTIME, &after) == 0);
-  } while (before.tv_sec != after.tv_sec); /* a second has passed between */
+  } while (before.tv_sec != after.tv_sec); /* a new second began in between */
   CHECK(gmtime_r(&before.tv_sec, &parts) != NULL);
   CHECK(strftime(expected, sizeof expected, "%Y%m%d-%H%M%S", &parts) == 15);
   CHECK(strncmp(text, expected, 15) == 0);
@@ -145,7 +145,7 @@ static const struct {
     PLAIN(GOTRACE_TASK_REGION, gotrace_region_begin_at),
 };
 
-/* Every macro of the header's that makes a call is in the list. */
+/* Every macro of the header that makes a call is in the list. */
 static void check_plain_functions(void) {
   char line[2000], name[100];
   unsigned found = 0;

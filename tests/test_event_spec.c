@@ -13,7 +13,7 @@ static const char *source_root(void) {
   return root;
 }
 
-/* A file of a Go release's sources; NULL if it is not there. To be freed. */
+/* Reads a file of a Go release's sources. The caller frees it. NULL if the file is missing. */
 static char *source(const char *release, const char *path) {
   char name[2048];
   FILE *file;
@@ -95,7 +95,7 @@ static void finding(void) {
   CHECK(!gotrace_find_event_spec(GOTRACE_GO_1_25, 52) && gotrace_find_event_spec(GOTRACE_GO_1_26, 52));
   CHECK(!gotrace_find_event_spec(GOTRACE_GO_1_21, 50) && !gotrace_find_event_spec(GOTRACE_GO_1_21, -1));
   CHECK((spec = gotrace_find_event_spec(GOTRACE_GO_1_23, 47)) && strcmp(spec->name, "GoCreateBlocked") == 0);
-  /* The counts that the formats are known by (and None). */
+  /* The number of events in each format, with None. */
   for (format = 1005; format <= 1021; format++) {
     int want = format == 1005   ? 37
                : format == 1007 ? 41
@@ -135,12 +135,12 @@ static int v1_number(const char *text, const char *name) {
   return -1;
 }
 
-/* Whether `text`, from a description's opening brace on, lists `arguments` but for the words in `without`. */
+/* Fails unless Go's description, from its opening brace on, lists the same arguments as our row. */
 static void same_arguments(const char *name, const char *list, const char *arguments, bool stack_apart) {
   char ours[256] = "", theirs[256] = "";
   const char *word = arguments, *at = list;
-  /* Ours: without the time; without the stack where Go has a flag for it; names without their kinds, and only their
-   * number matters. */
+  /* Ours: without the time, and without the stack if Go has a flag for it. Names may differ, so only the number of
+   * arguments is compared. */
   int our_count = 0, their_count = 0;
   while (*word) {
     size_t size = strcspn(word, " ");
@@ -287,7 +287,7 @@ static void v2_events(const char *text) {
     }
     CHECK((list = after(list, "[]string{\"")) != NULL);
     list--;
-    /* Go keeps data apart, as a flag. */
+    /* In Go, data are a flag and not an argument. */
     {
       char ours[256];
       const char *word = specs[i].arguments, *theirs = list;
@@ -303,7 +303,7 @@ static void v2_events(const char *text) {
         }
         CHECK(*theirs == '"');
         their_size = strcspn(theirs + 1, "\"");
-        /* Go marks plain numbers with _value; the rest is the same, word by word. */
+        /* Go adds _value to plain numbers; all other names are equal. */
         if (their_size > 6 && memcmp(theirs + 1 + their_size - 6, "_value", 6) == 0) their_size -= 6;
         if (strcmp(ours, "bytes") != 0 && (strlen(ours) != their_size || memcmp(ours, theirs + 1, their_size) != 0))
           fprintf(stderr, "%s: %s\n", specs[i].name, ours);

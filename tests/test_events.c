@@ -78,8 +78,8 @@ static unsigned futile_wakeup(gotrace_go *g, int p) {
   return 4;
 }
 
-/* From 1.11 on FutileWakeup is written only where it is asked for: Go 1.23 and later refuse it. So here is a trace for
- * those before. */
+/* From 1.11 on, FutileWakeup is written only on request, since Go 1.23 and later reject it. This trace is for the
+ * releases before. */
 static void only_futile_wakeup(void) {
   gotrace_options options;
   gotrace_stats stats;
@@ -129,7 +129,7 @@ static void all_events(void) {
   gotrace_stats stats;
   gotrace_proc *p1 = gotrace_proc_create(), *p2 = gotrace_proc_create();
   int id1 = gotrace_proc_id(p1), id2 = gotrace_proc_id(p2);
-  /* Before the trace: one that waits, one in a system call, one that is runnable. */
+  /* Goroutines older than the trace: one waits, one is in a system call, one is runnable. */
   gotrace_go *waits = gotrace_go_create_blocked(&entry), *calls = gotrace_go_create_syscall(&entry), *ready, *g, *h;
   uint64_t thread = gotrace__self->system_id;
   unsigned seq;
@@ -138,7 +138,7 @@ static void all_events(void) {
   gotrace_proc_start(p1);
   gotrace_go_syscall_end_blocked();
   gotrace_proc_stop();
-  ready = calls; /* that one is runnable now */
+  ready = calls; /* runnable since its system call ended */
   calls = gotrace_go_create_syscall(&entry);
   memset(&options, 0, sizeof options);
   options.format = format;
@@ -146,8 +146,8 @@ static void all_events(void) {
 
   expect("Gomaxprocs", -1, 0, " procs=2");
   expect("Gomaxprocs", -1, 0, " procs=2");
-  /* What is there already, on the global proc, in the order of the records (the latest slab's first record first).
-   * Records are used again, so the order differs; the expectation follows it. */
+  /* Existing goroutines, on the global proc, in the order of their records (starting with the latest slab). Since
+   * records are reused, that is not the order of creation. */
   {
     const gotrace__slab *slab;
     for (slab = gotrace__t.slabs; slab; slab = slab->next)
@@ -178,7 +178,7 @@ static void all_events(void) {
   gotrace_heap_goal(UINT64_MAX);
   expect("HeapGoal", id1, 0, " mem=0");
 
-  /* A goroutine through all that can happen to it. */
+  /* A goroutine in all its states. */
   g = gotrace_go_create(&entry);
   gid = gotrace_go_id(g);
   expect("GoCreate", id1, 0, " g=%llu stack=#", U(gid));
@@ -232,12 +232,12 @@ static void all_events(void) {
   gotrace_go_stop(GOTRACE_STOP_YIELD);
   expect("GoSched", id1, gid, "%s", "");
   gotrace_go_start(g);
-  /* The id of the label's string is the table's affair. */
+  /* The string table chooses the id of the label. */
   expect("GoStartLabel", id1, gid, " g=%llu seq=%u labelid=# label=labelled", U(gid), seq);
   seq++;
   gotrace_go_label(NULL);
 
-  /* Another name: a label for this trace. */
+  /* A rename: a label in this trace. */
   gotrace_go_rename(g, "renamed");
   gotrace_go_stop(GOTRACE_STOP_YIELD);
   expect("GoSched", id1, gid, "%s", "");
@@ -252,7 +252,7 @@ static void all_events(void) {
     gotrace_go_syscall_begin();
     gotrace_go_syscall_end();
     expect("GoSysCall", id1, gid, "%s", "");
-    if (gotrace__self->kinds[GOTRACE_V1_GO_SYS_BLOCK] != blocks) { /* the machine was slow: a long one */
+    if (gotrace__self->kinds[GOTRACE_V1_GO_SYS_BLOCK] != blocks) { /* on a slow machine the call counts as long */
       expect("GoSysBlock", id1, gid, "%s", "");
       expect("ProcStop", id1, 0, "%s", "");
       expect("ProcStart", id1, 0, " thread=%llu", U(thread));
@@ -285,7 +285,7 @@ static void all_events(void) {
   expect("GoBlock", id2, gid, "%s", "");
   expect("GoStart", id2, hid, " g=%llu seq=0", U(hid));
   gotrace_go_timer(h);
-  gotrace_go_unblock(g); /* by a timer goroutine */
+  gotrace_go_unblock(g); /* h is a timer goroutine */
   expect("GoUnblock", TIMER_P, hid, " g=%llu seq=0", U(gid));
   gotrace_go_stop(GOTRACE_STOP_GENERIC);
   expect("GoPreempt", id2, hid, "%s", "");
@@ -308,7 +308,7 @@ static void all_events(void) {
   gotrace_go_start(g);
   expect("GoStart", id2, gid, " g=%llu seq=0", U(gid));
 
-  /* Goroutines that end while they do not run: one that waits, and one that was never started. g makes room. */
+  /* Goroutines that end while they do not run: one waits, one was never started. g makes room. */
   for (i = 0; i < 2; i++) {
     gotrace_go *gone = i ? gotrace_go_create(&entry) : gotrace_go_create_blocked(&entry);
     uint64_t gone_id = gotrace_go_id(gone);
@@ -333,7 +333,7 @@ static void all_events(void) {
     expect("GoStart", id2, gid, " g=%llu seq=0", U(gid));
   }
 
-  /* The collector. */
+  /* The garbage collector. */
   gotrace_gc_begin();
   expect("GCStart", GC_P, 0, " seq=0");
   gotrace_gc_end();
@@ -343,7 +343,7 @@ static void all_events(void) {
   gotrace_gc_end();
   expect("GCDone", id2, 0, "%s", "");
   if (!SINCE(GOTRACE_GO_1_10)) {
-    gotrace_gc_scan_begin(); /* which later readers treat as a mark termination */
+    gotrace_gc_scan_begin(); /* readers of later releases take it for a mark termination */
     expect("STWStart", id2, 0, " kindid=0 kind=mark termination");
     gotrace_gc_scan_end();
     expect("STWDone", id2, 0, "%s", "");
@@ -364,7 +364,7 @@ static void all_events(void) {
       expect("STWDone", id2, 0, "%s", "");
     }
   }
-  gotrace_gc_sweep_begin(); /* without a span: nothing */
+  gotrace_gc_sweep_begin(); /* without a span: no event */
   gotrace_gc_sweep_end();
   gotrace_gc_sweep_begin();
   gotrace_gc_sweep_span(8192, 100);
@@ -419,7 +419,8 @@ static void all_events(void) {
   CHECK_EQUAL(stats.dropped, 0);
   CHECK_EQUAL(stats.repaired, 0);
   test_write_kinds("events", format);
-  /* Each kind that the format has was written, but GoSysExitLocal, which no reader takes, and see above. */
+  /* Each kind of the format was written, except GoSysExitLocal, which no reader accepts, and FutileWakeup from 1.11 on,
+   * see above. */
   for (i = 1; i < GOTRACE_V1_COUNT; i++)
     if (gotrace_find_event_spec(format, i) && i != GOTRACE_V1_GO_SYS_EXIT_LOCAL && !stats.kinds[i] &&
         !(i == GOTRACE_V1_FUTILE_WAKEUP && SINCE(GOTRACE_GO_1_11))) {
@@ -459,7 +460,7 @@ int main(void) {
       in_child("futile", only_futile_wakeup);
       snprintf(path, sizeof path, "%s", test_trace_path("futile", format));
       if (strcmp(path, "/dev/null") == 0) continue;
-      memcpy(strrchr(path, '.'), ".until", 7); /* the last release that is to open it */
+      memcpy(strrchr(path, '.'), ".until", 7); /* the last release that must open it */
       CHECK((file = fopen(path, "w")) != NULL);
       fputs("1.22\n", file);
       CHECK(fclose(file) == 0);

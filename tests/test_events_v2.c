@@ -73,7 +73,7 @@ static void scheduling(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, got
   gotrace_procs_change(7);
   PROC(p1, "Undetermined", "Running");
   GO(g, "Undetermined", "Running");
-  expect("Metric .*gomaxprocs:threads.*Uint64\\(2\\)"); /* what there is */
+  expect("Metric .*gomaxprocs:threads.*Uint64\\(2\\)"); /* the number of procs that exist */
   expect("Metric .*gomaxprocs:threads.*Uint64\\(7\\)");
   gotrace_go_unblock(waiting);
   GO(waiting, "Undetermined", "Waiting");
@@ -101,7 +101,7 @@ static void scheduling(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, got
     gotrace_go_start(g);
     GO(g, "Runnable", "Running");
   }
-  for (reason = 0; reason < 3; reason++) { /* the third time it is known */
+  for (reason = 0; reason < 3; reason++) { /* by the third time its call site is known */
     gotrace_go_block(gotrace_reason("redis: wait for reply") + GOTRACE_BLOCK_NET);
     GO_REASON(g, "Running", "Waiting", "redis: wait for reply");
     expect("scheduling @ 0x");
@@ -113,7 +113,7 @@ static void scheduling(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, got
   GO_REASON(g, "Running", "Runnable", "a name of its own");
   gotrace_go_start(g);
   GO(g, "Runnable", "Running");
-  if (SINCE(GOTRACE_GO_1_23)) { /* 1.22 cannot create what waits */
+  if (SINCE(GOTRACE_GO_1_23)) { /* 1.22 cannot create a waiting goroutine */
     gotrace_go_switch_for(blocked, GOTRACE_REASON("wait for the other"));
     GO(blocked, "Waiting", "Runnable");
     GO_REASON(g, "Running", "Waiting", "wait for the other");
@@ -196,7 +196,7 @@ static void scheduling(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, got
   gotrace_go_start(g);
   GO(g, "Runnable", "Running");
 
-  /* Goroutines that end while they do not run: one that was never started, and one that waits. g makes room. */
+  /* Goroutines that end while they do not run: one was never started, one waits. g makes room. */
   made = gotrace_go_create(&entry);
   GO(made, "NotExist", "Runnable");
   gotrace_go_destroy(made);
@@ -237,7 +237,7 @@ static void collecting(void) {
   gotrace_gc_end();
   expect("RangeEnd .*Name=\"GC concurrent mark phase\"");
   gotrace_gc_sweep_begin();
-  gotrace_gc_sweep_end(); /* of nothing: no event */
+  gotrace_gc_sweep_end(); /* nothing was swept: no event */
   gotrace_gc_sweep_begin();
   gotrace_gc_sweep_span(100, 50);
   expect("RangeBegin .*Name=\"GC incremental sweep\"");
@@ -309,7 +309,8 @@ static void allocating(void) {
   expect_memory("GoroutineStackFree", "4");
 }
 
-/* What spans the end of a generation is written again in the next one: at its thread's first event, or at the end. */
+/* Statuses and ranges that span the end of a generation are written again in the next one: at the first event of their
+ * thread, or at the generation's end. */
 static void generations(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, gotrace_proc *p2) {
   gotrace_task task = gotrace_task_begin("long", GOTRACE_NO_TASK);
   int i;
@@ -336,7 +337,7 @@ static void generations(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, go
   expect("Metric .*heap/objects:bytes.*Uint64\\(1234\\)");
   expect("RangeActive .*Name=\"GC concurrent mark phase\"");
   expect("Log .*Category=\"in\" Message=\"the next generation\"");
-  for (i = 0; i < 3; i++) { /* in which everything is silent */
+  for (i = 0; i < 3; i++) { /* generations in which everything is silent */
     CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
     if (i == 0) {
       GO(waiting, "Runnable", "Runnable");
@@ -418,7 +419,8 @@ static void all_events(void) {
   }
 }
 
-/* A trace that begins while a goroutine is in a system call whose proc is then stolen, and others run elsewhere. */
+/* A trace that begins while one goroutine is in a system call, whose proc is then stolen, and another runs elsewhere.
+ */
 static gotrace_go *elsewhere;
 static pthread_barrier_t barrier;
 
@@ -426,7 +428,7 @@ static void *run_elsewhere(void *proc) {
   gotrace_proc_start((gotrace_proc *)proc);
   gotrace_go_start(elsewhere);
   pthread_barrier_wait(&barrier); /* the trace begins */
-  pthread_barrier_wait(&barrier); /* the trace has ended, and this goroutine has run all the while */
+  pthread_barrier_wait(&barrier); /* the trace has ended; this goroutine ran throughout */
   gotrace_go_end();
   gotrace_proc_stop();
   return NULL;
@@ -452,7 +454,7 @@ static void from_the_middle(void) {
   pthread_barrier_wait(&barrier);
   CHECK_EQUAL(gotrace_start_file(test_trace_path("middle", format), &options), GOTRACE_OK);
   in_thread(steal, p1);
-  PROC(p1, "Undetermined", "Idle"); /* readers do not know whose it was */
+  PROC(p1, "Undetermined", "Idle"); /* the trace does not tell whose it was */
   gotrace_go_syscall_end_blocked();
   GO(g, "Undetermined", "Syscall");
   GO(g, "Syscall", "Runnable");
@@ -473,7 +475,7 @@ static void from_the_middle(void) {
   CHECK(pthread_join(thread, NULL) == 0);
 }
 
-/* Readers reject a generation without events, so there is none. */
+/* Readers reject a generation without events, so none is written. */
 static void nothing(void) {
   gotrace_options options;
   int i;

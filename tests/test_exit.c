@@ -63,7 +63,7 @@ static const char *const ways[] = {"main returns",        "exit",
                                    "pthread_exit, alone", "pthread_exit with a flight recorder",
                                    "exit in the sink",    "_exit"};
 
-/* The child: its status is what main would return. */
+/* Runs in the child. Returns the exit status of main. */
 static int child(unsigned way, gotrace_format format) {
   static int status = 7;
   gotrace_options options;
@@ -118,7 +118,7 @@ int main(int argc, char **argv) {
   for (way = 0; way < WAYS; way++)
     for (i = 0; i < TEST_FORMATS; i++) {
       char number[8], format[8];
-      bool waits = way >= PTHREAD_EXIT && way <= FLIGHT; /* a second, until the service thread looks */
+      bool waits = way >= PTHREAD_EXIT && way <= FLIGHT; /* up to a second, until the service thread checks */
       pid_t pid;
       if (waits && i % 4) continue;
       snprintf(number, sizeof number, "%u", way);

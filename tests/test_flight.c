@@ -17,8 +17,7 @@ static void pause_for(long milliseconds) {
   nanosleep(&time, NULL);
 }
 
-/* A worker of a scheduler, in whose trace is enough to go wrong: goroutines that wait for long, switches, system calls.
- */
+/* A worker of a scheduler, with goroutines that wait for long, switches and system calls. */
 static void *work(void *slow) {
   gotrace_proc *proc = gotrace_proc_create();
   gotrace_go *jobs[32];
@@ -62,7 +61,7 @@ static bool write_copy(void *context, const void *data, size_t size) {
     memcpy(c->head, data, size);
   }
   c->size += size;
-  CHECK_EQUAL(gotrace_flight_snapshot(write_copy, context), GOTRACE_ERROR_READER_BUSY); /* not from in here */
+  CHECK_EQUAL(gotrace_flight_snapshot(write_copy, context), GOTRACE_ERROR_READER_BUSY); /* nested: refused */
   return true;
 }
 
@@ -87,11 +86,11 @@ static void *take_snapshots(void *argument) {
     snprintf(name, sizeof name, "flight%u", (unsigned)number);
     {
       char path[512];
-      static pthread_mutex_t one_path = PTHREAD_MUTEX_INITIALIZER; /* of test_trace_path */
+      static pthread_mutex_t one_path = PTHREAD_MUTEX_INITIALIZER; /* test_trace_path is not thread-safe */
       pthread_mutex_lock(&one_path);
       snprintf(path, sizeof path, "%s", test_trace_path(name, taken->format));
       pthread_mutex_unlock(&one_path);
-      /* Those that are written at full speed are large: one is enough for Go. */
+      /* Snapshots of workers at full speed are large: only the first is saved for Go. */
       if (strcmp(path, "/dev/null") != 0 && (taken->slow || number == 1))
         CHECK_EQUAL(gotrace_flight_snapshot_file(path), GOTRACE_OK);
     }
@@ -133,7 +132,7 @@ static void record(gotrace_format format, void *slow) {
   CHECK_EQUAL(gotrace_flight_snapshot(NULL, NULL), GOTRACE_ERROR_ARGUMENT);
   __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
   for (i = 0; i < WORKERS; i++) CHECK(pthread_join(workers[i], NULL) == 0);
-  /* While all is silent, old generations are dropped: what remains covers the requested time and does not fill the
+  /* While all threads are silent, old generations are dropped: the rest covers the requested time and does not fill the
      memory. */
   if (slow) {
     uint64_t before;
@@ -155,8 +154,8 @@ static void record(gotrace_format format, void *slow) {
   CHECK(stats.memory_peak <= FLIGHT_BYTES + (WORKERS + 3) * 65536 + (1 << 20));
 }
 
-/* A proc whose sweep is on is not destroyed, and a thread that ends amid one ends it: a snapshot may begin with a
- * generation in which neither proc was heard of. */
+/* A proc is not destroyed during its sweep, and a thread that ends during a sweep ends the sweep. A snapshot may begin
+ * with a generation in which both procs are silent. */
 static void *sweep_and_end(void *user) {
   if (user) gotrace_proc_start(user);
   else gotrace_thread_begin("sweeper");
@@ -205,7 +204,7 @@ static void sweeps(gotrace_format format) {
   CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
 }
 
-/* Without a recorder, the file at the path of a snapshot stays. */
+/* If no recorder runs, the file at the path of a snapshot is left alone. */
 static void keeps_files(void) {
   char path[512], text[8] = "";
   const char *directory = getenv("GOTRACE_TEST_DIR");

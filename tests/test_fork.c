@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* ThreadSanitizer's allocator, unlike the C library's, is unusable in a child that is forked while another thread is in
- * it. So no thread is: emitting threads allocate under a lock, and fork takes that lock. */
+/* If another thread is in the allocator during a fork, the child cannot use ThreadSanitizer's allocator, unlike the C
+ * library's. Therefore emitting threads allocate under a lock, and fork takes that lock. */
 #if defined(__SANITIZE_THREAD__)
 static pthread_mutex_t allocator = PTHREAD_MUTEX_INITIALIZER;
 static void lock_allocator(void) { pthread_mutex_lock(&allocator); }
@@ -48,7 +48,7 @@ static bool keep(void *bytes, const void *data, size_t size) {
 }
 
 static void *emit(void *collects) {
-  struct timespec pause = {0, 20000}; /* the trace is to be read in the end */
+  struct timespec pause = {0, 20000}; /* keeps the trace short: it is decoded at the end */
   int created = 0;
   if (collects) gotrace_gc_begin();
   while (__atomic_load_n(&go_on, __ATOMIC_RELAXED)) {
@@ -59,7 +59,7 @@ static void *emit(void *collects) {
     }
     __atomic_fetch_add(&logged, 1, __ATOMIC_RELAXED);
     if (!created) __atomic_fetch_add(&started, 1, __ATOMIC_RELAXED);
-    if (created++ < 500) gotrace_go_create(NULL); /* each child's traces begin with all of them */
+    if (created++ < 500) gotrace_go_create(NULL); /* few, since each child's traces begin with all of them */
     nanosleep(&pause, NULL);
   }
   if (collects) gotrace_gc_end();
@@ -73,7 +73,7 @@ static void wait_for_child(pid_t child) {
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* A thread that forks in a system call is still in it in the child, and leaves it there. */
+/* A thread that forks in a system call is still in that call in the child, and ends it there. */
 static void in_a_system_call(bool tracing) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_go *self = gotrace_go_self();
@@ -122,7 +122,7 @@ static void *take_snapshot(void *unused) {
   return NULL;
 }
 
-/* A recorder's data belong to the parent, including what another thread is writing at that moment. */
+/* The child drops the recorder's data, including what another thread of the parent is writing at that moment. */
 static void in_a_snapshot(void) {
   pthread_t thread;
   pid_t child;
@@ -157,7 +157,7 @@ static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, got
   CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_ERROR_NOT_RUNNING);
   for (procs = 0, p = gotrace__t.procs; p; p = p->next) procs += gotrace__status_of(p->word) != GOTRACE__PROC_FREE;
-  CHECK(procs <= 3); /* this thread's, `proc`, that of cuts: the own ones of threads that are gone are free */
+  CHECK(procs <= 3); /* this thread's, `proc`, that of cuts; those of other threads have been freed */
   gotrace_log(GOTRACE_NO_TASK, "off", "off");
   for (round = 0; round < 2; round++) {
     gotrace_options options;
@@ -167,10 +167,10 @@ static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, got
     CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
     gotrace_log(GOTRACE_NO_TASK, "category", "in the child");
     gotrace_thread_end();
-    gotrace_gc_begin(); /* that of the parent's thread is over */
+    gotrace_gc_begin(); /* possible, since the collection of the parent's thread is over here */
     gotrace_gc_end();
     gotrace_thread_end();
-    gotrace_proc_start(proc); /* which another thread of the parent may have run */
+    gotrace_proc_start(proc); /* another thread of the parent may have run it */
     g = gotrace_go_create(entry);
     gotrace_go_unblock(waiting);
     gotrace_go_start(g);
@@ -187,7 +187,7 @@ static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, got
     gotrace_get_stats(&stats);
     CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_GC_STATE], 0);
   }
-#if !defined(GOTRACE__TSAN) /* which does not let a forked child start threads */
+#if !defined(GOTRACE__TSAN) /* ThreadSanitizer does not let a forked child start threads */
   {
     gotrace_options options;
     memset(&options, 0, sizeof options);
@@ -215,7 +215,7 @@ int main(void) {
   size_t k;
 #if defined(__SANITIZE_THREAD__)
   pthread_atfork(lock_allocator, unlock_allocator,
-                 unlock_allocator); /* before gotrace's own, which frees in the child */
+                 unlock_allocator); /* registered before gotrace's own handler, which frees in the child */
 #endif
   in_a_system_call(false);
   in_a_system_call(true);

@@ -26,7 +26,7 @@ static void *come_and_go(void *argument) {
   return NULL;
 }
 
-/* A goroutine that runs, one in a system call, on threads that are silent all the while. */
+/* One running goroutine and one in a system call, on threads that stay silent. */
 static pthread_barrier_t barrier;
 static void *silent(void *in_syscall) {
   gotrace_thread_begin("silent");
@@ -63,7 +63,7 @@ static void many(gotrace_format format) {
     }
     for (k = i * threads / generations; k < (i + 1) * threads / generations; k++) {
       CHECK(pthread_create(&thread, NULL, come_and_go, (void *)(size_t)k) == 0);
-      if (k % 7 == 0) CHECK_EQUAL(gotrace_advance(), GOTRACE_OK); /* while it is at work */
+      if (k % 7 == 0) CHECK_EQUAL(gotrace_advance(), GOTRACE_OK); /* while the thread works */
       CHECK(pthread_join(thread, NULL) == 0);
     }
     CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
@@ -87,7 +87,7 @@ static void many(gotrace_format format) {
   gotrace_proc_destroy(proc);
 }
 
-/* Much is written, little memory is used. */
+/* A long trace needs little memory. */
 static uint64_t limit_of_bytes, bytes_written;
 static void *write_much(void *unused) {
   gotrace_task task = gotrace_task_begin("much", GOTRACE_NO_TASK);
@@ -133,8 +133,8 @@ static void much(gotrace_format format) {
   CHECK_EQUAL(stats.dropped, 0);
 }
 
-/* The end of a generation takes time for each silent goroutine, and no more. This thread's time, and the least
- * of three: the machine may have more to do. */
+/* The end of a generation takes time proportional to the number of silent goroutines. Measures processor time, and the
+ * least of three runs, since the machine may be busy. */
 static double advance_nanoseconds(void) {
   struct timespec before, after;
   double least = 1e15;
@@ -165,12 +165,11 @@ static void crowd(void) {
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   few = advance_nanoseconds();
   for (i = 0; i < gos; i++) CHECK((all[i] = gotrace_go_create_blocked(&entry)) != NULL);
-  CHECK_EQUAL(gotrace_advance(), GOTRACE_OK); /* of this generation they have been heard */
+  CHECK_EQUAL(gotrace_advance(), GOTRACE_OK); /* they are not silent in this generation */
   each = (advance_nanoseconds() - few) / (double)gos;
   printf("%llu goroutines: the end of a generation takes %.0f us and %.0f ns for each\n", (unsigned long long)gos,
          few / 1e3, each);
-  CHECK(each <
-        (test_scaled(10) < 10 ? 50000 : 5000)); /* some 50 on a machine with nothing else to do; or with sanitizers */
+  CHECK(each < (test_scaled(10) < 10 ? 50000 : 5000)); /* about 50 on an idle machine; more with sanitizers */
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   gotrace_get_stats(&stats);
   CHECK_EQUAL(stats.cuts, 8);

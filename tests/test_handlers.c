@@ -19,7 +19,7 @@ static void on_signal(int number) {
   gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
   gotrace_wait_end();
   gotrace_go_unblock(gotrace_go_self());
-  if (__atomic_add_fetch(&signals, 1, __ATOMIC_RELAXED) % 16 == 0) (void)gotrace_advance(); /* the reader keeps pace */
+  if (__atomic_add_fetch(&signals, 1, __ATOMIC_RELAXED) % 16 == 0) (void)gotrace_advance(); /* the reader keeps up */
   errno = saved;
 }
 

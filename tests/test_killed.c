@@ -33,7 +33,7 @@ static void *work(void *unused) {
     gotrace_go_syscall_begin();
     gotrace_go_syscall_end();
     gotrace_go_block(GOTRACE_BLOCK_SELECT);
-    if (i == 0) nanosleep(&pause, NULL); /* or the files would be large */
+    if (i == 0) nanosleep(&pause, NULL); /* otherwise the files would be large */
   }
   return NULL;
 }

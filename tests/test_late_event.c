@@ -1,6 +1,6 @@
-/* An event whose thread was off the processor inside the call while another thread made a cut belongs before that cut,
- * in time as well as in order. Otherwise Go's reader would find it after the first events of the next generation, and
- * delay those. The test writes the events itself, since no call can be held up from outside. */
+/* If a thread is preempted inside a call while another thread makes a cut, the call's event belongs before that cut, in
+ * time as well as in order. Otherwise Go's reader would find it after the first events of the next generation, and
+ * delay those. The test writes the events itself, since a call cannot be held up from outside. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"
@@ -8,17 +8,17 @@
 #include <pthread.h>
 #include <sched.h>
 
-enum { LATE = 4711, NEXT = 815 }; /* bytes of the heap, which identify the events */
+enum { LATE = 4711, NEXT = 815 }; /* heap sizes that identify the events */
 
 static uint32_t phase;
-static enum { SLOW, FAST, REFILL } way; /* held up with its stream open, in the fast path, before it opens its stream */
+static enum { SLOW, FAST, REFILL } way; /* held up: with its stream open, in the fast path, before opening its stream */
 
 static void reach(uint32_t next) { __atomic_store_n(&phase, next, __ATOMIC_RELEASE); }
 static void await(uint32_t wanted) {
   while (__atomic_load_n(&phase, __ATOMIC_ACQUIRE) < wanted) sched_yield();
 }
 
-/* Is in a call from before the cut until an event has been written after it. */
+/* Stays in a call from before the cut until another thread has written an event after the cut. */
 static void *straggler(void *unused) {
   gotrace__call c;
   gotrace_thread_begin("straggler");
@@ -42,7 +42,7 @@ static void *cutter(void *unused) {
   return unused;
 }
 
-/* The time of the heap event of so many bytes, in ticks as in the file, and its generation (v2; else 0). */
+/* The time of the event with this heap size, in ticks as in the file, and its generation (v2; otherwise 0). */
 static int64_t time_of(const test_bytes *bytes, uint64_t heap, uint64_t *generation) {
   gotrace_decoder_options options;
   gotrace_decoder *decoder;
@@ -88,7 +88,7 @@ static void late_event(gotrace_format format) {
   late = time_of(&bytes, LATE, &late_generation);
   next = time_of(&bytes, NEXT, &next_generation);
   CHECK(late > 0 && next > 0);
-  /* A call that opens its stream may find by then that it must move to the next generation. */
+  /* A call that opens its stream after the cut may move to the next generation. */
   if (way == REFILL && format >= GOTRACE_GO_1_22 && late_generation == next_generation) late = next;
   else if (format >= GOTRACE_GO_1_22) CHECK_EQUAL(late_generation, next_generation - 1);
   CHECK(late <= next);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The tracer in a library that a program loads and unloads: a sample in a signal handler allocates nothing, even on a
-# thread that has never called the library; threads that called it end properly after it is gone; and if the process has
-# no free keys for thread-specific data, the library uses nobody else's.
+# The tracer in a library that a program loads and unloads. A sample in a signal handler allocates nothing, even on a
+# thread that has never called the library. Threads that called the library end properly after it is unloaded. If the
+# process has no free key for thread-specific data, the library does not use another one's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

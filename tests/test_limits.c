@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #define THREADS 4
-/* Memory beyond the limit: a buffer per thread, those of the end, and in v2 the tables of a generation. */
+/* Memory allowed beyond the limit: a buffer per thread, those of the end, and in v2 the tables of a generation. */
 #define MORE ((size_t)(THREADS + 2) * 65536 + (size_t)(format >= GOTRACE_GO_1_22) * 1048576)
 
 static long calls_per_thread;
@@ -91,7 +91,7 @@ static void memory_blocks(gotrace_format format) {
   CHECK_OPENS(&bytes);
   test_check_statistics(&bytes);
   CHECK_EQUAL(test_count(&bytes, "UserLog"), THREADS * calls_per_thread);
-  /* A call that holds something cannot wait: a buffer for each thread, and what the end needs. */
+  /* A call that holds a lock or record cannot wait, so each thread may take one more buffer. So may the end. */
   if (stats.memory_peak > options.memory_limit + MORE)
     fprintf(stderr, "%llu bytes\n", (unsigned long long)stats.memory_peak);
   CHECK(stats.memory_peak <= options.memory_limit + MORE);
@@ -115,7 +115,7 @@ static void size_stops(gotrace_format format) {
   gotrace_get_stats(&stats);
   CHECK_EQUAL(stats.result, GOTRACE_LIMIT_REACHED);
   CHECK(bytes.size >= options.size_limit);
-  CHECK(bytes.size <= options.size_limit + (THREADS + 2) * 65536); /* by a buffer a proc more */
+  CHECK(bytes.size <= options.size_limit + (THREADS + 2) * 65536); /* one more buffer per proc */
   CHECK_OPENS(&bytes);
   test_check_statistics(&bytes);
   test_free(&bytes);
@@ -137,7 +137,7 @@ static void not_reached(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* A thread that has a proc and does not have it, and runs a goroutine and does not, also when the trace has ended. */
+/* Starts and stops a proc and a goroutine repeatedly, also after the end of the trace. */
 static void *come_and_go(void *proc) {
   gotrace_go *go = gotrace_go_create_blocked(NULL);
   int i;
@@ -152,8 +152,8 @@ static void *come_and_go(void *proc) {
   return NULL;
 }
 
-/* The trace ends while a generation is being ended, which takes some time because there are many procs: what the
- * threads do then is not in the trace, and must not be taken for what they did before. */
+/* The trace ends while a generation is being ended, which takes long because there are many procs. What the threads do
+ * from then on is not in the trace, and must not appear in it as their state before. */
 static void ends_while_cut(void) {
   enum { PROCS = 200 };
   const struct timespec pause = {0, 4000000};

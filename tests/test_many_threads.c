@@ -34,7 +34,7 @@ static void one_trace(gotrace_format format, long most, bool v2) {
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   while (count < most && pthread_create(&threads[count], &small, emit, NULL) == 0)
     count++;                                 /* the system may have a limit */
-  CHECK(count >= (most < 100 ? most : 100)); /* with fewer the test would show little */
+  CHECK(count >= (most < 100 ? most : 100)); /* fewer would test little */
   while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) < count) nanosleep(&(struct timespec){0, 1000000}, NULL);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   __atomic_store_n(&over, 1u, __ATOMIC_RELEASE);

@@ -12,7 +12,7 @@
 #define GOS 48
 #define PROCS 6
 
-static gotrace_go *gos[GOS]; /* atomic; handles stay in it long after their goroutines have ended */
+static gotrace_go *gos[GOS]; /* atomic; keeps handles long after their goroutines have ended */
 static gotrace_proc *procs[PROCS];
 static const gotrace_location entry = GOTRACE_NAMED_ENTRY("misused");
 static const gotrace_location nowhere = {0, NULL, NULL, 0};
@@ -152,7 +152,7 @@ int main(void) {
   for (sessions = test_scaled(45); sessions > 0; sessions--)
     short_session(test_formats[(size_t)sessions % TEST_FORMATS]);
   calls_per_thread = test_scaled(1000000 / THREADS / (long)TEST_FORMATS / (long)rounds) + 1;
-  run_threads(); /* first while tracing is off: the traces begin in the middle of it all */
+  run_threads(); /* first while tracing is off, so that the traces begin in arbitrary states */
   for (round = 0; round < rounds; round++) {
     for (i = 0; i < TEST_FORMATS; i++) {
       gotrace_options options;

@@ -1,5 +1,5 @@
-/* A mutex is initialized before it is locked, with the system's initializer. The one in this test is not zero, as on
- * macOS and NetBSD. Also in the child of a fork. */
+/* Each mutex is initialized with the system's initializer before it is locked, also in the child of a fork. The
+ * initializer in this test is not zero, as on macOS and NetBSD. */
 #include <pthread.h>
 #include <stdio.h>
 #if !defined(__GLIBC__)
@@ -54,7 +54,7 @@ int main(void) {
   gotrace_stats stats;
   pid_t child;
   int status;
-  gotrace_get_stats(&stats); /* the first call of all */
+  gotrace_get_stats(&stats); /* the program's first call */
   CHECK_EQUAL(wrong_mutexes, 0);
   session();
   CHECK((child = fork()) >= 0);

@@ -12,7 +12,7 @@ static void traced_free(void *memory);
 
 static uint64_t allocations, unwinds, symbols, sinks; /* atomic: how often each was called */
 
-/* Every kind of call. Those with a result must return the reason why they do nothing. */
+/* Makes every kind of call. Those with a result must return the reason why they do nothing. */
 static void call_everything(bool from_sink) {
   const void *chunk;
   size_t size;
@@ -40,9 +40,9 @@ static void call_everything(bool from_sink) {
 }
 
 static __thread bool in_allocator;
-static uint32_t allocator_calls; /* atomic; whether the allocator does */
+static uint32_t allocator_calls; /* atomic; whether the allocator makes calls */
 
-/* As an allocator whose locks are traced. */
+/* Like an allocator whose locks are traced. */
 static void *traced_malloc(size_t size) {
   __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
   if (__atomic_load_n(&allocator_calls, __ATOMIC_RELAXED) && !in_allocator) {
@@ -114,7 +114,7 @@ static void test_callbacks(gotrace_format format) {
     char text[32];
     snprintf(text, sizeof text, "number %d", i);
     GOTRACE_REGION("work") gotrace_log(GOTRACE_NO_TASK, "category", text);
-    gotrace_wait_begin(GOTRACE_BLOCK_SYNC); /* in every format */
+    gotrace_wait_begin(GOTRACE_BLOCK_SYNC); /* leaves an event in every format */
     gotrace_wait_end();
     if (i % 500 == 0) CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
   }

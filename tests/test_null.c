@@ -10,7 +10,7 @@ static void *no_memory(void *context, size_t size) {
 }
 static void release(void *context, void *memory, size_t size) { (void)context, (void)memory, (void)size; }
 
-static const char *no_format; /* the compiler would warn about a visible NULL */
+static const char *no_format; /* hides NULL from the compiler, which would warn */
 static void logv(gotrace_task task, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -18,7 +18,7 @@ static void logv(gotrace_task task, const char *format, ...) {
   va_end(arguments);
 }
 
-/* Calls that take handles, texts or places. Returns how many of them got a handle that was not there. */
+/* Makes the calls that take handles, texts or places. Returns the number of calls with a NULL handle. */
 static uint64_t annotations(void) {
   uint64_t bad = 0;
   gotrace_task task = gotrace_task_begin_at(NULL, NULL, 0, GOTRACE_NO_TASK);

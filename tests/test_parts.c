@@ -1,7 +1,7 @@
-/* Parts of a trace, each decoded by itself and joined, give the same events and verdict as one decoder: for traces with
+/* The parts of a trace, decoded separately and joined, give the same events and verdict as one decoder: for traces with
  * many generations, and for changed copies of them.
  *
- *     test_parts [N [FILE...]]      N changed copies of each; the files' traces instead of some of its own
+ *     test_parts [N [FILE...]]      N changed copies of each trace; FILEs replace the test's own traces
  */
 #include "gotrace.h"
 #include "test_collect.h"
@@ -84,8 +84,8 @@ static uint64_t mix(uint64_t hash, const void *data, size_t size) {
   return hash;
 }
 
-/* All of an event but its time, with the contents of strings and stack. A part does not know the name and parent of a
- * task that began before it. */
+/* A hash of an event except its time, with the contents of its strings and stack. A part does not know the name and
+ * parent of a task that began before it. */
 static uint64_t hash_event(const gotrace_decoder *d, const gotrace_event *e) {
   gotrace_frame frames[8];
   uint64_t hash = mix(14695981039346656037u, &e->m, 3 * sizeof e->m);
@@ -110,7 +110,7 @@ static void add(lines *to, const line *l) {
     CHECK((to->all = realloc(to->all, to->room * sizeof *to->all)) != NULL);
   }
   to->all[to->count] = *l;
-  /* The times of a part begin anew. */
+  /* Times start anew in each part. */
   if (l->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) to->all[to->count].time = to->last;
   else if (l->time <= to->last) to->all[to->count].time = to->last + 1;
   to->last = to->all[to->count++].time;
@@ -217,7 +217,7 @@ static bool compare(const char *name, const uint8_t *data, size_t size, bool rea
 
 /* ---- Out of memory ---- */
 
-/* Whenever memory runs out, all of it is given back, and the verdict is that it ran out. */
+/* Whenever memory runs out, the verdict says so, and all memory is freed. */
 static void run_out(const test_bytes *bytes) {
   static lines to;
   gotrace_decoder_options options;

@@ -1,7 +1,7 @@
-/* Ranges of time: the decoder skips the generations before a range, and gives the events of the range as if it had
+/* Ranges of time: the decoder skips the generations before a range, and delivers the events of the range as if it had
  * skipped none.
  *
- *     test_ranges [TRACE...]     also of these files */
+ *     test_ranges [TRACE...]     tests these files, too */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"
@@ -17,7 +17,7 @@ typedef struct events {
   gotrace_result result;
 } events;
 
-/* How the trace is read: 0 from memory, 1 from a source that can seek, 2 from one that cannot. A range in batches, a
+/* `way`: 0 reads from memory, 1 from a source that can seek, 2 from one that cannot. A range is read in batches, a
  * whole trace event by event. */
 static events decode(const test_source *f, int way, int64_t from, int64_t until) {
   gotrace_decoder_options options;
@@ -69,7 +69,7 @@ static void same_event(const gotrace_event *a, const gotrace_event *b, int famil
   if (!status && !task_end && !abandoned) CHECK(a->extra == b->extra && a->data_size == b->data_size);
 }
 
-/* Decodes a range and compares it with that part of all events. Returns whether generations were skipped. */
+/* Decodes a range and compares it with the same part of all events. Returns whether generations were skipped. */
 static bool same_range(const test_source *f, const events *all, int way, int64_t from, int64_t until) {
   events part = decode(f, way, from, until);
   int64_t first = all->at[0].time, end = until ? first + until : INT64_MAX;
@@ -88,7 +88,7 @@ static bool same_range(const test_source *f, const events *all, int way, int64_t
   return skipped;
 }
 
-/* Returns in how many of the ranges generations were skipped. */
+/* Returns the number of ranges in which generations were skipped. */
 static unsigned random_ranges(const test_source *f, unsigned ranges) {
   static uint64_t seed = 1;
   events all = decode(f, 0, 0, 0);
@@ -101,7 +101,7 @@ static unsigned random_ranges(const test_source *f, unsigned ranges) {
   for (i = 0; i < ranges; i++) {
     int64_t from, until;
     seed = seed * 6364136223846793005u + 1442695040888963407u;
-    /* Some begin exactly at an event: neighbours of the Sync events are the hard ones. */
+    /* Some begin exactly at an event. Events next to a Sync are the difficult cases. */
     from = i % 2 ? all.at[(seed >> 33) % all.count].time - all.at[0].time
                  : (int64_t)((seed >> 33) % (uint64_t)(whole + 1));
     seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -114,7 +114,8 @@ static unsigned random_ranges(const test_source *f, unsigned ranges) {
   return skipped;
 }
 
-/* Ranges of broken traces: hopping ends where it cannot go on, and the decoder never reads beyond the trace. */
+/* Ranges of broken traces: skipping stops at the first generation that it cannot skip, and the decoder never reads
+ * beyond the trace. */
 static void changed(const test_source *f, unsigned times) {
   uint64_t seed = 7;
   test_source copy = *f;

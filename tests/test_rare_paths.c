@@ -32,7 +32,7 @@ static uint64_t count_of(gotrace_format format, const char *name) {
   return 0;
 }
 
-/* While memory is out, there are no cuts, and nothing is lost; then the service thread continues. */
+/* While no memory is available, no cut is made and nothing is lost. Afterwards the service thread continues. */
 static void postponed_cut(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
@@ -47,7 +47,7 @@ static void postponed_cut(gotrace_format format) {
   __atomic_store_n(&refused, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&memory_is_out, true, __ATOMIC_RELAXED);
   for (i = 0; i < 5000 && __atomic_load_n(&refused, __ATOMIC_RELAXED) < 3; i++) nanosleep(&pause, NULL);
-  CHECK(__atomic_load_n(&refused, __ATOMIC_RELAXED) >= 3); /* it has been tried again and again */
+  CHECK(__atomic_load_n(&refused, __ATOMIC_RELAXED) >= 3); /* the cut was tried repeatedly */
   __atomic_store_n(&memory_is_out, false, __ATOMIC_RELAXED);
   gotrace_get_stats(&stats);
   cuts = stats.cuts;
@@ -63,9 +63,9 @@ static void postponed_cut(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* Goroutines blocked in a mark assist are all written by the thread that ends the generation. */
+/* The thread that ends a generation writes the statuses of all goroutines blocked in a mark assist. */
 static void full_batch(gotrace_format format) {
-  enum { GOS = 8000 }; /* some 20 bytes each, of a buffer's 64 KiB */
+  enum { GOS = 8000 }; /* about 20 bytes each; a buffer has 64 KiB */
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
   static gotrace_go *gos[GOS];

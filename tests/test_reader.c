@@ -14,11 +14,11 @@ static gotrace_options options_of(gotrace_format format) {
   gotrace_options options;
   memset(&options, 0, sizeof options);
   options.format = format;
-  options.cut_milliseconds = 1000000; /* only when told */
+  options.cut_milliseconds = 1000000; /* only on request */
   return options;
 }
 
-/* Reads what is there. */
+/* Reads what is available. */
 static size_t try_all(test_bytes *bytes) {
   const void *chunk;
   size_t size, all = 0;
@@ -69,7 +69,7 @@ static void on_one_thread(gotrace_format format, const char *header) {
 
   /* What was emitted before the cut is delivered, and is a complete trace. */
   CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
-  emit_some(3); /* not before it */
+  emit_some(3); /* after the cut: not delivered yet */
   got = try_all(&bytes);
   CHECK(got > 100);
   gotrace_get_stats(&stats);
@@ -79,7 +79,7 @@ static void on_one_thread(gotrace_format format, const char *header) {
   CHECK_OPENS(&bytes);
   CHECK_EQUAL(test_count(&bytes, "GoSysCall"), 20);
 
-  /* The same again; then the end, which is not read yet. */
+  /* Another cut; then the end of the trace, which is not read yet. */
   CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
   CHECK(try_all(&bytes) > 0);
   CHECK_OPENS(&bytes);
@@ -104,7 +104,7 @@ static void on_one_thread(gotrace_format format, const char *header) {
   test_free(&bytes);
 }
 
-/* A cut by time and a cut by bytes come of themselves. */
+/* Cuts are made automatically by time and by bytes. */
 static void cuts_by_themselves(void) {
   gotrace_options options = options_of(GOTRACE_GO_1_11);
   test_bytes bytes = {NULL, 0, 0};
@@ -133,7 +133,7 @@ static void cuts_by_themselves(void) {
   test_free(&bytes);
 }
 
-/* Buffers are used again: much more is written than is ever held. */
+/* Buffers are reused: the trace is much larger than the memory in use at any time. */
 static void recycles(void) {
   gotrace_options options = options_of(GOTRACE_GO_1_21);
   test_bytes bytes = {NULL, 0, 0};
@@ -157,7 +157,7 @@ static void recycles(void) {
   test_free(&bytes);
 }
 
-/* The frequency is that of the clock. */
+/* The frequency in the trace is that of the clock. */
 static void frequency(void) {
   gotrace_options options = options_of(GOTRACE_GO_1_21);
   test_bytes bytes = {NULL, 0, 0};
@@ -208,7 +208,7 @@ static void *emit_many(void *unused) {
   (void)unused;
   emit_some(1);
   __atomic_fetch_add(&at_work, 1, __ATOMIC_SEQ_CST);
-  while (__atomic_load_n(&at_work, __ATOMIC_SEQ_CST) < 3) sched_yield(); /* all three are there at once */
+  while (__atomic_load_n(&at_work, __ATOMIC_SEQ_CST) < 3) sched_yield(); /* all three run at the same time */
   emit_some((int)test_scaled(2000));
   return NULL;
 }
@@ -254,9 +254,10 @@ static void two_readers(void) {
   received = 0, ends = 0, collected.size = 0;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   CHECK(pthread_create(&reader, NULL, read_all, NULL) == 0);
-  while (__atomic_load_n(&received, __ATOMIC_SEQ_CST) < 16) nanosleep(&pause, NULL); /* it has the header, and waits */
+  while (__atomic_load_n(&received, __ATOMIC_SEQ_CST) < 16) nanosleep(&pause, NULL); /* the reader waits */
   nanosleep(&pause, NULL);
-  for (tries = 0; gotrace_try_read(&chunk, &size) != GOTRACE_ERROR_READER_BUSY; tries++) { /* between two reads */
+  for (tries = 0; gotrace_try_read(&chunk, &size) != GOTRACE_ERROR_READER_BUSY;
+       tries++) { /* it may be between two reads */
     CHECK(tries < 1000 && size == 0);
     nanosleep(&pause, NULL);
   }

@@ -1,9 +1,9 @@
-/* Readers and would-be readers: a program that polls next to the service thread, a sink and a reader that emit
+/* Concurrent readers: a program that polls while the service thread reads, a sink and a reader that emit events
  * themselves, a reader that cleans up late. */
 #define _GNU_SOURCE 1
 #include <pthread.h>
 
-/* The tracer's locks go through the test: see late_clean_up. */
+/* The tracer locks through this function: see late_clean_up. */
 static int lock_hooked(pthread_mutex_t *mutex);
 #define pthread_mutex_lock lock_hooked
 #define GOTRACE_IMPLEMENTATION
@@ -49,13 +49,13 @@ static void polled(gotrace_format format) {
   CHECK(pthread_create(&thread, NULL, poll_trace, NULL) == 0);
   for (i = 0; i < calls; i++) gotrace_log(GOTRACE_NO_TASK, "category", "message");
   __atomic_store_n(&done, 1, __ATOMIC_RELAXED);
-  CHECK(pthread_join(thread, NULL) == 0); /* when the trace has ended, it would be told that */
+  CHECK(pthread_join(thread, NULL) == 0); /* before the stop: after the end of the trace, it would get another result */
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   CHECK_EQUAL(count_logs(&bytes), calls);
   test_free(&bytes);
 }
 
-enum { OWN_CALLS = 1000 }; /* for each piece: what becomes of them is far less than a piece */
+enum { OWN_CALLS = 1000 }; /* per piece of the trace; their events take far less than a piece */
 static uint64_t of_sink;   /* logs */
 
 static bool emitting_sink(void *context, const void *data, size_t size) {
@@ -65,7 +65,7 @@ static bool emitting_sink(void *context, const void *data, size_t size) {
   return test_sink(context, data, size);
 }
 
-/* The sink does not wait for room that only it can make. */
+/* A sink that emits does not wait for buffer space, which only the sink itself can free. */
 static void sink_emits(gotrace_format format) {
   gotrace_options options;
   test_bytes bytes = {NULL, 0, 0};
@@ -82,7 +82,7 @@ static void sink_emits(gotrace_format format) {
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   CHECK(of_sink > 0);
   CHECK(count_logs(&bytes) >= (uint64_t)calls &&
-        count_logs(&bytes) <= (uint64_t)calls + of_sink); /* it emits behind the end too */
+        count_logs(&bytes) <= (uint64_t)calls + of_sink); /* it also emits after the end */
   test_free(&bytes);
 }
 
@@ -93,7 +93,7 @@ static void *emit(void *calls) {
   return NULL;
 }
 
-/* Nor does the reader. */
+/* Neither does a reader that emits. */
 static void reader_emits(gotrace_format format) {
   gotrace_options options;
   test_bytes bytes = {NULL, 0, 0};
@@ -120,8 +120,8 @@ static void reader_emits(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* Between the reader's last look at the session and its cleaning up, another thread stops it and starts the next one.
- */
+/* After the reader's last look at the session and before it cleans up, another thread stops the session and starts the
+ * next one. */
 static int lock_hooked(pthread_mutex_t *mutex) {
   if (is_late && mutex == &gotrace__t.life &&
       gotrace__load_relaxed(&gotrace__t.state) == (uint32_t)GOTRACE__READ_DONE) {

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The first program of the README is examples/hello.c, letter by letter; the command below it builds and runs it, with nothing
-# but the header beside it, and Go opens the trace.
+# The first program in the README is exactly examples/hello.c. The command below it builds and runs the program in a
+# directory with only the header, and Go opens the trace.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# The first block of a language in the README.
+# Prints the first code block of a language in the README.
 block() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" README.md | sed -n '2,/^```$/p' | sed '$d'; }
 
 block c >"$dir/shown.c"

@@ -1,5 +1,5 @@
-/* gotrace_reason: reasons that the program names: their numbers, their limits, threads that ask at once. Values out of
- * range are counted and treated as unspecified. test_events*.c check what the traces contain. */
+/* gotrace_reason, for reasons named by the program: their numbers, their limits, concurrent calls. Values out of range
+ * are counted and treated as unspecified. test_events*.c check what the traces contain. */
 #define GOTRACE__REASONS 40u
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
@@ -51,11 +51,11 @@ static void in_a_trace(gotrace_format format) {
   }
   gotrace_go_stop(GOTRACE_STOP_REASON_COUNT);
   gotrace_go_start(g);
-  gotrace_go_stop(130); /* 128 is no part of a reason to stop */
+  gotrace_go_stop(130); /* reasons to stop cannot be combined with 128 */
   gotrace_go_start(g);
   gotrace_stw_begin(GOTRACE_REASON("a stop") + 99);
   gotrace_stw_end();
-  gotrace_go_block(gotrace_reason("not for ever") + GOTRACE_BLOCK_FOREVER); /* which is its own name */
+  gotrace_go_block(gotrace_reason("not for ever") + GOTRACE_BLOCK_FOREVER); /* a reason with a name of its own */
   gotrace_go_unblock(g);
   gotrace_go_start(g);
   count += 4;
@@ -82,11 +82,11 @@ int main(void) {
   first = gotrace_reason("redis: wait for reply");
   CHECK(first != 0 && (first & 0xff) == 0);
   memset(name, 0, sizeof name);
-  strcpy(name, "redis: wait for reply"); /* the same text elsewhere */
+  strcpy(name, "redis: wait for reply"); /* the same text at another address */
   CHECK_EQUAL(gotrace_reason(name), first);
   memset(name, 'x', sizeof name - 1);
   k = gotrace_reason(name);
-  name[1024] = 0; /* as much as is kept */
+  name[1024] = 0; /* the longest name that is kept */
   CHECK(k && k != first && gotrace_reason(name) == k);
   CHECK(at_a_place() && at_a_place() == gotrace_reason("at a place"));
 
@@ -105,6 +105,6 @@ int main(void) {
   }
   CHECK(k > 0 && k < GOTRACE__REASONS);
   CHECK_EQUAL(gotrace__t.reasons->count, GOTRACE__REASONS);
-  CHECK_EQUAL(gotrace_reason("redis: wait for reply"), first); /* those that are known stay */
+  CHECK_EQUAL(gotrace_reason("redis: wait for reply"), first); /* known reasons remain */
   return 0;
 }

@@ -3,10 +3,10 @@
 #
 #     tests/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, ends, descriptors, bad_use, children, flight, allocators, and
-# programs that know nothing of the tracer. Each program's output and exit status must be the same with and without tracing,
-# no problem may be counted, every thread must be named, and Go 1.21 and 1.27 must open the traces. Without names: all.
-# Status 77 if a program is not installed.
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, ends, descriptors, bad_use, children, flight,
+# allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
+# The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -40,7 +40,7 @@ need() { command -v "$1" >/dev/null || skip "$1"; }
 # Compiles a program of the test: compile COMPILER SOURCE PROGRAM OPTIONS...
 compile() { "$1" -O1 -g -rdynamic "$2" -o "$3" "${@:4}" -pthread; }
 
-# The trace is one: complete, named, without problems. judge TRACE ERRORS
+# judge TRACE ERRORS: the trace is complete, its threads and most frames have names, and no problem was counted.
 judge() {
   ! grep -q 'problems\|ended early\|not traced\|killed' "$2" || { cat "$2"; fail "$1: problems"; }
   "$tool" check "$1" >"$work/checked" || { cat "$work/checked"; fail "$1: does not pass check"; }
@@ -62,7 +62,7 @@ if unnamed * 20 > named: sys.exit(f"{unnamed} frames have no function, {named} h
 ' || fail "$1"
 }
 
-# Go opens it; without Go the test is skipped when everything else has passed. open_it TRACE RELEASE [-p]
+# open_it TRACE RELEASE [-p]: Go opens the trace. If Go is missing, the test counts as skipped once all else has passed.
 lacking=
 open_it() {
   local status=0
@@ -71,7 +71,7 @@ open_it() {
   [ $status = 0 ] || [ $status = 77 ] || { tail -n 20 "$work/opened"; fail "$1: Go $2 does not open it"; }
 }
 
-# Runs a command plainly and traced, in two formats. compare COMMAND...
+# compare COMMAND...: runs the command untraced and traced, in two formats.
 compare() {
   local plain=0 traced format options
   "$@" >"$work/plain" 2>"$work/plain.err" <"${input-/dev/null}" || plain=$?
@@ -87,13 +87,13 @@ compare() {
   open_it "$work/trace.1.21" 1.21 -p
 }
 
-# Several megabytes of text.
+# Makes several megabytes of text.
 make_input() {
   local i
   for i in 1 2 3 4; do cat gotrace.h tests/*.c tests/*.h; done >"$work/input"
 }
 
-# threads LEAST: the trace has at least so many.
+# threads LEAST: the trace has at least LEAST threads.
 threads() {
   local count
   count=$("$tool" dump "$work/trace.1.23" | grep -c ' GoCreate ')
@@ -126,7 +126,7 @@ test_waits_musl() {
 
 # ------------------------------------------------------------------------------------------------------------ ends ----
 
-# A killed program may leave a part of a generation at the end of its trace: PARTIAL.
+# A killed program may leave an incomplete generation at the end of its trace: PARTIAL.
 has_thread() { # has_thread TRACE FUNCTION [PARTIAL]
   { "$tool" dump --json "$1" 2>"$work/dumped" || [ "${3-}" ]; } | grep "\"event\":\"GoCreate\".*\"new_stack\":\[{\"pc\":[0-9]*,\"function\":\"$2\"" >/dev/null ||
     fail "$1 has no thread $2"
@@ -144,7 +144,7 @@ test_ends() {
       [ $plain = $traced ] || { cat "$work/traced.err"; fail "$compiler $way: exit status $traced, not $plain"; }
       cmp "$work/plain" "$work/traced" || fail "$way: another output"
       judge "$work/ends.trace" "$work/traced.err"
-      [ $way = exec ] || has_thread "$work/ends.trace" last_thing # exec: the trace of the program that was executed
+      [ $way = exec ] || has_thread "$work/ends.trace" last_thing # exec leaves the trace of the executed program
       [ $way != waits ] || has_thread "$work/ends.trace" waits_for_ever # after waits that a longjmp has ended
       rm -f "$work"/ends*.trace
     done
@@ -159,7 +159,7 @@ test_ends() {
       rm -f "$work"/ends*.trace
     done
   done
-  # Signals to the command reach the program, and its death by one is the command's.
+  # The command passes signals on to the program, and dies by the same signal.
   "$tool" record -q -o "$work/ends.trace" sleep 1000 2>"$work/traced.err" & traced=$!
   servers+=($traced)
   until [ -s "$work/ends.trace" ]; do sleep 0.05; done
@@ -179,7 +179,7 @@ test_descriptors() {
 
 # --------------------------------------------------------------------------------------------------------- bad use ----
 
-refuses() { # refuses TEXT ARGUMENTS...: one line with the text, and no trace
+refuses() { # refuses TEXT ARGUMENTS...: prints one line that contains TEXT, and leaves no trace
   local status=0 text=$1
   shift
   "$tool" record "$@" >"$work/refused" 2>&1 || status=$?
@@ -215,7 +215,7 @@ test_bad_use() {
   cp "$work/program" "$work/setuid"
   if [ "$(id -u)" = 0 ]; then chown 1 "$work/setuid"; chmod 4755 "$work/setuid"; refuses 'setuid' "$work/setuid"; fi
   [ ! -e "$work/x.trace" ] || fail "a trace was left"
-  # A disk that is full, and a trace that nobody can read again.
+  # A full disk, and a trace file that cannot be read again.
   "$tool" record -o /dev/full "$work/program" 2>"$work/refused" || fail "another status when the disk is full"
   grep -q 'ended early.*No space left' "$work/refused" || { cat "$work/refused"; fail "does not report a full disk"; }
   "$tool" record -o /dev/stdout "$work/program" 2>"$work/refused" | "$tool" check - >/dev/null || fail "a trace in a pipe"
@@ -223,11 +223,11 @@ test_bad_use() {
     2>"$work/refused" || fail "a limit"
   grep -q 'its limit was reached' "$work/refused" || { cat "$work/refused"; fail "does not report the limit"; }
   [ "$(wc -c <"$work/limit.trace")" -lt 300000 ] || fail "the limit did not limit"
-  # A script is traced by its interpreter, also behind env.
+  # A script's interpreter is traced, also if env starts it.
   printf '#!/usr/bin/env python3\nimport threading\nt = threading.Thread(target=print, args=("hello",))\nt.start()\nt.join()\n' >"$work/script"
   [ "$("$tool" record -o "$work/script.trace" "$work/script" 2>"$work/script.err")" = hello ] || fail "script"
   judge "$work/script.trace" "$work/script.err"
-  # The program's environment and descriptors are as without tracing.
+  # The program's environment and descriptors are the same as without tracing.
   (cd "$work" && "$tool" record -q env | grep -v '^_=' >traced && env | grep -v '^_=' >plain && cmp traced plain) || fail "another environment"
   (cd "$work" && "$tool" record -q sh -c 'exec env' | grep -v '^_=' | sort >traced &&
     sh -c 'exec env' | grep -v '^_=' | sort >plain && cmp traced plain) || fail "another environment behind exec"
@@ -247,7 +247,7 @@ test_children() {
   done
   [ $traces -ge 3 ] || { ls "$work"; fail "children: $traces traces"; }
   rm -f "$work"/*.trace
-  # A shell that starts programs; -o without %p.
+  # A shell that starts programs, with a file name without %p.
   (cd "$work" && "$tool" record --children -o all.trace sh -c './ends exit; ./ends _exit; env -i ./ends exit; exit 3' >traced 2>err) ||
     [ $? = 3 ] || fail "children of a shell"
   traces=0
@@ -256,7 +256,7 @@ test_children() {
     ! "$tool" dump "$trace" | grep last_thing >/dev/null || traces=$((traces + 1))
   done
   [ $traces = 3 ] || { ls "$work"; cat "$work/err"; fail "children: $traces traces have the thread"; }
-  # Without it, children are not traced, and leave the file alone.
+  # Without --children, children are not traced and do not touch the file.
   rm -f "$work"/*.trace
   (cd "$work" && "$tool" record -o one.trace sh -c './ends exit; ./ends _exit; exit 3' >traced 2>err) || [ $? = 3 ] || fail "no children"
   [ "$(ls "$work"/*.trace | wc -l)" = 1 ] || fail "children were traced"
@@ -309,7 +309,7 @@ test_lbzip2() { need lbzip2; make_input; compare lbzip2 -n 3 -c "$work/input"; t
 test_pixz() { need pixz; make_input; input=$work/input compare pixz -1 -p 2; threads 2; }
 test_plzip() { need plzip; make_input; compare plzip -n 3 -B 1MiB -c "$work/input"; threads 4; } # C++
 
-# Rust. Its threads print in any order, so one file has all that is found.
+# Rust. Its threads print in any order, so all matches are in one file.
 test_ripgrep() {
   local i
   command -v rg >/dev/null || skip ripgrep
@@ -385,8 +385,8 @@ int main(void) {
 END
   clang -O1 -g -fopenmp "$work/openmp.c" -o "$work/openmp"
   compare "$work/openmp"
-  threads 23 # and the tasks
-  # The adapter is in the library: what OpenMP waits for has its names. A wait told twice would be a problem.
+  threads 23 # includes the tasks
+  # The library contains the OpenMP adapter, so waits have OpenMP's names. A wait reported twice would be a problem.
   "$tool" dump "$work/trace.1.23" >"$work/dumped"
   [ "$(grep -c 'GoBlock.*OpenMP: critical' "$work/dumped")" = 20 ] || fail 'a task enters each critical section once'
   [ "$(grep -c 'GoBlock.*OpenMP: barrier' "$work/dumped")" -ge 22 ] || fail 'threads wait at barriers'
@@ -428,7 +428,7 @@ END
   threads 6
 }
 
-# A server under load, which ends when it is told to. serve FORMAT "OPTIONS" COMMAND...: traced, in the background.
+# A server under load, which ends on request. serve FORMAT "OPTIONS" COMMAND...: runs it traced in the background.
 serve() {
   "$tool" record -o "$work/trace.$1" --format "$1" $2 -- "${@:3}" >"$work/served" 2>"$work/served.err" &
   server=$!

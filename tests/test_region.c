@@ -10,7 +10,7 @@ static void *counting_malloc(size_t size) {
   char *memory = fail ? NULL : malloc(size);
   size_t i;
   if (!memory) return NULL;
-  for (i = 0; i < size; i++) memory[i] = 0x5a; /* not zero by chance */
+  for (i = 0; i < size; i++) memory[i] = 0x5a; /* so that memory is not zero by chance */
   outstanding += size;
   allocations++;
   return memory;
@@ -53,7 +53,7 @@ int main(void) {
   CHECK(!gotrace__region_alloc(&region, SIZE_MAX - 6));
   CHECK_EQUAL(outstanding, 0);
 
-  /* Pieces are aligned, apart, zeroed, of one block as long as it has room. */
+  /* Pieces are aligned, disjoint and zeroed, and come from one block while it has room. */
   a = gotrace__region_alloc(&region, 1);
   b = gotrace__region_alloc(&region, 9);
   CHECK(a && b && b - a == 8);
@@ -92,7 +92,7 @@ int main(void) {
   CHECK_EQUAL(budget.used, 0);
   CHECK_EQUAL(budget.peak, 3 * BLOCK);
 
-  /* It can be used again; memory that is not to be had is no harm. */
+  /* The region can be used again; a failed allocation has no effect. */
   fail = 1;
   CHECK(!gotrace__region_alloc(&region, 8));
   CHECK_EQUAL(budget.used, 0);
@@ -102,7 +102,7 @@ int main(void) {
   gotrace__region_free(&region);
   CHECK_EQUAL(outstanding, 0);
 
-  /* Without a budget there is no bound. */
+  /* Without a budget there is no limit. */
   region.budget = NULL;
   for (i = 0; i < 5; i++) CHECK(gotrace__region_alloc(&region, MOST));
   CHECK_EQUAL(outstanding, 5 * BLOCK);

@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 static void *begun_in_trace(void *unused) {
-  gotrace_go *go = gotrace_go_self(); /* older than its goroutine, for all that the tracer knows */
+  gotrace_go *go = gotrace_go_self(); /* the tracer cannot tell whether the thread is older than its goroutine */
   CHECK(go != NULL);
   gotrace_region_begin(GOTRACE_NO_TASK, "a");
   gotrace_region_end(GOTRACE_NO_TASK, "a");

@@ -1,5 +1,5 @@
-/* A sandbox that the program enters after its first call may forbid the barrier that the tracer uses, membarrier(2).
- * Traces are correct all the same. Linux. */
+/* A sandbox entered after the program's first call may forbid the tracer's barrier, membarrier(2). Traces remain
+ * correct. Linux. */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static unsigned refused;
 static uint32_t quit; /* atomic */
 
 static void *emit(void *unused) {
-  const struct timespec pause = {0, 20000}; /* the traces are to be read in the end */
+  const struct timespec pause = {0, 20000}; /* keeps the traces short: they are decoded at the end */
   (void)unused;
   while (!__atomic_load_n(&quit, __ATOMIC_RELAXED)) {
     GOTRACE_REGION("outer") gotrace_log(GOTRACE_NO_TASK, "category", "message");
@@ -34,7 +34,7 @@ static void *emit(void *unused) {
   return NULL;
 }
 
-/* In the place of the C library's: the tracer's system calls come here. */
+/* Replaces the C library's function: the tracer's system calls come here. */
 long syscall(long number, ...) {
   static long (*next)(long number, ...);
   void *address = dlsym(RTLD_NEXT, "syscall");

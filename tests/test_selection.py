@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what the options for a part of a trace select, and info's percentiles and output. See test_selection.sh.
+"""Checks the options that select a part of a trace, and info's percentiles and output. See test_selection.sh.
 
     tests/test_selection.py TOOL TRACE...
 """
@@ -50,7 +50,7 @@ def concerned(event, table):
 
 
 def functions(events):
-    """The function that each goroutine began with."""
+    """The start function of each goroutine."""
     found = {}
     for event in events:
         arguments = event["args"]
@@ -137,9 +137,9 @@ def check_info(tool, path):
         found = info(tool, path, "--reason", reason["reason"])
         check(found["reasons"] == [reason], path, "--reason", reason["reason"])
         check(all(row["running"] == 0 for row in found["functions"]), path, "--reason", "selects what runs")
-    # Events are those in the file.
+    # Only events in the file count.
     check(whole["trace"]["events"] == sum(not event.get("implied") for event in dump(tool, path)), path, "number of events")
-    # Percentiles in order; what a histogram holds.
+    # Percentiles are in order; histograms are complete.
     for row in info(tool, path, "--histogram")["functions"]:
         for kind in "running", "runnable", "syscall":
             if not row[kind + "_count"]:
@@ -155,7 +155,7 @@ def check_info(tool, path):
     for row in whole["functions"]:
         if all(32 <= ord(letter) < 127 for letter in row["name"]):
             check(values.get(("functions", row["name"], "", "running_total")) == str(row["running_total"]), path, "CSV", row["name"])
-    # Text: what stands out comes first; lines fit.
+    # Text: what stands out comes first; lines are not too long.
     text = subprocess.run([tool, "info", "--histogram", path], env=dict(os.environ, COLUMNS="90"), stdout=subprocess.PIPE).stdout
     lines = text.decode("utf-8", "replace").splitlines()
     check(lines[0] == whole["trace"]["stands_out"] or not lines[0], path, "the first line is", lines[0])
@@ -164,7 +164,8 @@ def check_info(tool, path):
 
 
 def check_percentiles(tool, path):
-    """Percentiles against those of the running stretches that `dump` shows; of v2, where starts and stops are plain."""
+    """Compares percentiles with those of the running stretches that `dump` shows. Only v2, where starts and stops are
+    explicit."""
     begun, found = {}, {}
     for event in dump(tool, path):
         if event["event"] == "GoStart":
@@ -185,7 +186,7 @@ def check_percentiles(tool, path):
 
 
 def check_diff(tool, one, other):
-    """Nothing differs from itself; of two traces the rows have the numbers that info has."""
+    """A trace does not differ from itself; for two traces, the rows have info's numbers."""
     def diff(a, b):
         return [json.loads(line) for line in run(tool, "diff", "--json", a, b).splitlines()]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The options that select a part of a trace, in `gotrace dump` and `gotrace info`, against what a simpler program
-# (test_selection.py) makes of the output of `gotrace dump --json`; parts_add_up.py, and info_jobs.py.
+# Compares the options of `gotrace dump` and `gotrace info` that select a part of a trace with a simpler program
+# (test_selection.py) that selects from the output of `gotrace dump --json`. Also runs parts_add_up.py and info_jobs.py.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 make -s build/examples/gotrace build/examples/scheduler build/examples/flight build/tests/quick/hello_formats
@@ -11,7 +11,7 @@ for format in 1.21 1.26; do
   build/tests/quick/hello_formats -o "$dir/hello-$format.trace" -f $format >/dev/null 2>&1
 done
 tests/test_selection.py build/examples/gotrace "$dir"/*.trace
-# Several generations: a part that begins in a later one shows other details, for which parts_add_up.py makes allowance.
+# Several generations: a part that begins in a later one differs in details, which parts_add_up.py allows.
 build/examples/flight -t 1.5 -o "$dir/flight.trace" -f 1.26 >/dev/null 2>&1
 tests/parts_add_up.py build/examples/gotrace "$dir"/*.trace
 tests/info_jobs.py -n 400 build/examples/gotrace "$dir"/*.trace

@@ -102,12 +102,12 @@ static void profile(gotrace_format format, gotrace_stacks stacks) {
     gotrace_decoder_close(decoder);
     CHECK(named > 0); /* some were taken in goroutines outside system calls */
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
-    CHECK_EQUAL(with_stack, test_count(&bytes, "CPUSample")); /* at least the place itself */
+    CHECK_EQUAL(with_stack, test_count(&bytes, "CPUSample")); /* at least the sampled address */
 #else
     (void)with_stack;
 #endif
-    /* With frame pointers the stack goes up to who called spin, which calls itself; without, there is the place only.
-     * What is compiled without them (-O2 alone) has no chain to follow. */
+    /* With GOTRACE_STACKS_FRAME_POINTERS the stack extends to the callers of spin, which is recursive; otherwise it is
+     * only the sampled address. Code compiled without frame pointers (-O2 alone) has no chain to follow. */
 #if defined(__linux__) && defined(__x86_64__) && !defined(__OPTIMIZE__)
     if (stacks == GOTRACE_STACKS_FRAME_POINTERS) CHECK(deep > 0);
 #endif
@@ -154,7 +154,7 @@ static void overflow(void) {
   test_free(&bytes);
 }
 
-/* Samples of a thread that the tracer does not know, and of one that runs nothing. */
+/* Samples of a thread unknown to the tracer, and of one without a goroutine. */
 static void *sample_of_a_stranger(void *unused) {
   (void)unused;
   gotrace_cpu_sample(NULL);
@@ -175,7 +175,7 @@ int main(void) {
   sigemptyset(&profile_signal);
   sigaddset(&profile_signal, SIGPROF);
   CHECK(pthread_sigmask(SIG_BLOCK, &profile_signal, NULL) == 0);
-  gotrace_cpu_sample(NULL); /* before anything else */
+  gotrace_cpu_sample(NULL); /* as the program's first call */
   memset(&options, 0, sizeof options);
   options.format = GOTRACE_GO_1_21;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);

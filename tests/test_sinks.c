@@ -24,7 +24,7 @@ static const char *path_of(const char *name) {
   return path;
 }
 
-/* One thread at a time, in order, never an empty piece. */
+/* A sink is called by one thread at a time, in order, never with an empty piece. */
 static struct {
   test_bytes bytes;
   int calls, inside;

@@ -1,4 +1,4 @@
-/* Sites made at run time: one site per place, for all callers; their limits; what traces show of them. */
+/* Sites made at run time: one per place, shared by all callers; their limits; how they appear in traces. */
 #define GOTRACE__SITES 100u
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
@@ -23,7 +23,7 @@ static void *ask(void *argument) {
   return NULL;
 }
 
-/* The function of the innermost frame of each event of this kind. */
+/* Whether each event of this kind has `function` as its innermost frame. */
 static bool all_at(const test_bytes *bytes, const char *event_name, const char *function) {
   gotrace_decoder_options options;
   gotrace_decoder *decoder = NULL;
@@ -36,7 +36,7 @@ static bool all_at(const test_bytes *bytes, const char *event_name, const char *
   CHECK_EQUAL(gotrace_decoder_open(&decoder, &options), GOTRACE_OK);
   while (gotrace_decoder_next(decoder, &event) == GOTRACE_OK) {
     if (strcmp(event.spec->name, event_name) != 0) continue;
-    CHECK(gotrace_decoder_stack(decoder, event.stack, &frame, 1) > 0); /* 1.22: the entry too */
+    CHECK(gotrace_decoder_stack(decoder, event.stack, &frame, 1) > 0); /* in 1.22 the entry, too */
     CHECK(frame.function_size == strlen(function) && memcmp(frame.function, function, frame.function_size) == 0);
     count++;
   }
@@ -56,7 +56,7 @@ static void in_a_trace(gotrace_format format) {
     gotrace_go_destroy_at(site, g);
     gotrace_wait_begin_at(site, GOTRACE_BLOCK_SYNC);
     gotrace_wait_end();
-    if (i == 0) CHECK_EQUAL(gotrace_advance(), GOTRACE_OK); /* what a site remembers is of one generation */
+    if (i == 0) CHECK_EQUAL(gotrace_advance(), GOTRACE_OK); /* a site's memory is valid for one generation */
   }
   gotrace_thread_end();
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
@@ -99,7 +99,7 @@ int main(void) {
 
   for (i = k = 0; i < 200; i++) k += gotrace_site_make("one more", NULL, (uint32_t)i) != NULL;
   CHECK(k > 0 && k < GOTRACE__SITES);
-  CHECK(gotrace_site_make("function", "file.c", 3) == site); /* those that are known stay */
-  gotrace_log_at(gotrace_site_make("one too many", NULL, 1000), GOTRACE_NO_TASK, "", ""); /* NULL is taken */
+  CHECK(gotrace_site_make("function", "file.c", 3) == site);                              /* known sites remain */
+  gotrace_log_at(gotrace_site_make("one too many", NULL, 1000), GOTRACE_NO_TASK, "", ""); /* NULL is accepted */
   return 0;
 }

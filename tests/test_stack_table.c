@@ -28,7 +28,7 @@ static uint64_t made_up(const char *function, const char *file, uint32_t line) {
   return gotrace__frame_of(&place).pc;
 }
 
-/* Places without a pc get one each. */
+/* Each place without a pc gets its own. */
 static void made_up_pcs(void) {
   static const char *const words[] = {"",        "a",    "b",        "main",      "worker_main", "src/a.c",
                                       "src/b.c", "naem", "12345678", "123456789", "87654321"};
@@ -41,7 +41,7 @@ static void made_up_pcs(void) {
     for (g = 0; g < WORDS; g++)
       for (line = 0; line < LINES; line++) pcs[n++] = made_up(words[f], words[g], line);
   for (i = 0; i < n; i++) {
-    CHECK(pcs[i] >> 48 == 1); /* no address of a program */
+    CHECK(pcs[i] >> 48 == 1); /* not an address of a program */
     for (j = 0; j < i; j++) {
       if (pcs[i] == pcs[j])
         fprintf(stderr, "same pc for %s, %s, %zu and %s, %s, %zu\n", words[i / LINES / WORDS], words[i / LINES % WORDS],
@@ -49,7 +49,7 @@ static void made_up_pcs(void) {
       CHECK(pcs[i] != pcs[j]);
     }
   }
-  CHECK(made_up(copy, "x", 3) == made_up("main", "x", 3)); /* what counts is the text */
+  CHECK(made_up(copy, "x", 3) == made_up("main", "x", 3)); /* the text counts, not its address */
   CHECK(made_up(NULL, NULL, 0) == made_up("", "", 0));
   CHECK(frame_at(77).pc == 77);
 }
@@ -64,7 +64,7 @@ static void depths(void) {
   CHECK(id > 0);
   CHECK_EQUAL(table->last->size, 128);
   CHECK(gotrace__stack_put(table, frames, GOTRACE_STACK_SIZE - 1) != id);
-  /* Deeper ones are cut: the outermost frames go, and what is left is the same stack. */
+  /* Deeper stacks are cut: they lose their outermost frames, and this one then equals the stack before. */
   CHECK_EQUAL(gotrace__stack_put(table, frames, GOTRACE_STACK_SIZE + 1), id);
   CHECK_EQUAL(gotrace__stack_put(table, frames, GOTRACE_STACK_SIZE + 20), id);
 }
@@ -73,7 +73,7 @@ static void collisions(void) {
   uint32_t first[50];
   size_t i, round;
   for (round = 0; round < 2; round++)
-    for (i = 0; i < 50; i++) { /* one chain; every fifth has the same hash too */
+    for (i = 0; i < 50; i++) { /* all in one chain; every fifth also has the same hash */
       gotrace__stack_frame frame = frame_at(5000 + i);
       uint64_t hash = 42 + GOTRACE__CHAINS * (i / 5);
       uint32_t id = gotrace__table_put(table, hash, 1, &frame, sizeof frame);
@@ -87,7 +87,7 @@ static void *put_all(void *argument) {
   size_t thread = (size_t)argument;
   uint64_t state = thread;
   long i;
-  for (i = 0; i < 3 * stacks; i++) { /* each stack once in order, then any */
+  for (i = 0; i < 3 * stacks; i++) { /* each stack once in order, then at random */
     long n = i < stacks ? (thread % 2 ? i : stacks - 1 - i) : (long)(test_random(&state) % (uint32_t)stacks);
     gotrace__stack_frame frames[5];
     size_t depth = (size_t)n % 5 + 1, k;
@@ -129,7 +129,7 @@ int main(void) {
   stacks = test_scaled(STACKS);
   CHECK((table = gotrace__table_new(&budget, true)) != NULL);
   for (i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, put_all, (void *)i) == 0);
-  /* The reader follows the list meanwhile. */
+  /* This thread follows the list concurrently, as the reader does. */
   for (entry = NULL; count < (uint32_t)stacks;) {
     gotrace__entry *next = gotrace__after(table, entry);
     if (!next) {
@@ -139,7 +139,7 @@ int main(void) {
     entry = next;
     CHECK_EQUAL(entry->id, ++count);
     CHECK_EQUAL(entry->size,
-                (((const gotrace__stack_frame *)(entry + 1))->pc / 16 - 1) % 5 + 1); /* nothing half made */
+                (((const gotrace__stack_frame *)(entry + 1))->pc / 16 - 1) % 5 + 1); /* the entry is complete */
   }
   for (i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
   CHECK_EQUAL(table->count, stacks);

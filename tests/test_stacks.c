@@ -9,7 +9,7 @@ static const void *in_middle, *in_repeat; /* where the calls return to */
 static gotrace_go *first, *second, *third;
 static gotrace_task task;
 
-/* A function that is sure to have a frame, and calls nothing last. */
+/* Ensures that a function has a frame and makes no tail call. */
 #define FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)) : "memory")
 #define CALL(name, ...)                              \
   static __attribute__((noinline)) void name(void) { \
@@ -111,7 +111,7 @@ static void check(gotrace_format format) {
   CHECK_EQUAL(gotrace_decoder_open(&decoder, &options), GOTRACE_OK);
   while ((result = gotrace_decoder_next(decoder, &event)) == GOTRACE_OK) {
     size_t count = event.stack && !event.implied ? gotrace_decoder_stack(decoder, event.stack, frames, 8) : 0;
-    if (count < 2) continue; /* that of an entry */
+    if (count < 2) continue; /* the stack of an entry */
     CHECK(count >= 4);
     CHECK(frames[0].file_size > 13 && memcmp(frames[0].file + frames[0].file_size - 13, "test_stacks.c", 13) == 0);
     CHECK_EQUAL(frames[1].pc, (uintptr_t)in_middle);
@@ -122,7 +122,7 @@ static void check(gotrace_format format) {
   gotrace_decoder_close(decoder);
   if (format >= GOTRACE_GO_1_22) {
     CHECK_EQUAL(found[GOTRACE_V2_GO_CREATE],
-                format == GOTRACE_GO_1_22 ? 5 : 4); /* 1.22 cannot create what is blocked */
+                format == GOTRACE_GO_1_22 ? 5 : 4); /* 1.22 cannot create a blocked goroutine */
     CHECK_EQUAL(found[GOTRACE_V2_GO_CREATE_BLOCKED], format == GOTRACE_GO_1_22 ? 0 : 1);
     CHECK_EQUAL(found[GOTRACE_V2_GO_BLOCK], format == GOTRACE_GO_1_22 ? 15 : 9);
     CHECK_EQUAL(found[GOTRACE_V2_GO_UNBLOCK], format == GOTRACE_GO_1_22 ? 14 : 6);

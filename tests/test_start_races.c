@@ -1,5 +1,5 @@
-/* Races between plain stores while tracing is off, and what a call that began just before a trace may do in it. The
- * test makes the racing store itself, since no thread can be held up there from outside. */
+/* Races between plain stores while tracing is off, and the effects of a call that began just before a trace. The test
+ * makes the racing store itself, since a thread cannot be held up there from outside. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"
@@ -15,8 +15,8 @@ static void await(uint32_t wanted) {
   while (__atomic_load_n(&phase, __ATOMIC_ACQUIRE) < wanted) sched_yield();
 }
 
-/* Two wakers of one goroutine, as a time-out and a signal: the second one has seen it wait and stores "runnable" when
- * it runs already, as gotrace__unblock_while_off does. */
+/* Two wakers of one goroutine, such as a time-out and a signal: the second one saw the goroutine wait, and stores
+ * "runnable" when it already runs, as gotrace__unblock_while_off does. */
 static void *woken_twice(void *unused) {
   gotrace_go *self;
   gotrace_thread_begin("woken");
@@ -53,7 +53,7 @@ static void undone_start(gotrace_format format, bool advance) {
   test_free(&bytes);
 }
 
-/* gotrace_gc_end of a thread that has read "settling" just before the trace is on. */
+/* gotrace_gc_end on a thread that read "settling" just before the trace was on. */
 static void late_end_of_collection(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
@@ -64,7 +64,7 @@ static void late_end_of_collection(gotrace_format format) {
   gotrace__understand(&c, ((gotrace__t.control >> 2) - 1) << 2 | GOTRACE__SETTLING);
   c.may_wait = false;
   gotrace__lock_collector(&c);
-  CHECK(c.session != 0); /* the begin of the collection is in the trace, so it has caught up with that */
+  CHECK(c.session != 0); /* the begin is in the trace, so the call has joined this session */
   gotrace__unlock_collector(&c);
   gotrace__leave(&c);
   gotrace_gc_end();

@@ -10,7 +10,7 @@
 #define THREADS 8
 static int quit; /* atomic */
 
-/* A thread that makes all calls of plain threads, until the end. */
+/* Makes all calls of plain threads, until the end. */
 static void *plain(void *unused) {
   (void)unused;
   while (!__atomic_load_n(&quit, __ATOMIC_RELAXED)) {
@@ -20,7 +20,7 @@ static void *plain(void *unused) {
       gotrace_wait_end();
     }
     gotrace_go_syscall_begin();
-    sched_yield(); /* not to be preempted inside a call each time: more threads than processors */
+    sched_yield(); /* with more threads than processors, each would otherwise be preempted inside a call */
     gotrace_go_syscall_end();
   }
   return NULL;
@@ -53,7 +53,7 @@ static void *worker(void *unused) {
   return NULL;
 }
 
-/* Threads that live for one region. */
+/* A thread that lives for one region. */
 static void *short_lived(void *unused) {
   (void)unused;
   GOTRACE_REGION("short") gotrace_heap_alloc(1);
@@ -96,7 +96,7 @@ int main(void) {
     if (keep) CHECK_EQUAL(gotrace_start_file(test_trace_path(name, options.format), &options), GOTRACE_OK);
     else CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
     CHECK_EQUAL(gotrace_start(NULL), GOTRACE_ERROR_ALREADY_RUNNING);
-    if (keep) usleep(2000); /* the others are as short as can be */
+    if (keep) usleep(2000); /* other traces are as short as possible */
     CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
     CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
     if (keep) test_write_kinds(name, options.format);

@@ -17,8 +17,8 @@ static uint32_t put(const char *string, size_t size) {
   return gotrace__string_put(table, string, size, false, &cut);
 }
 
-/* 1,024 bytes are kept of what is longer, or up to three less where a sequence would be split. `tail` are the bytes
- * from 1024 - before on. */
+/* Of a longer string, 1,024 bytes are kept, or up to three fewer if a UTF-8 sequence would be split. `tail` is what
+ * follows the first 1024 - before bytes. */
 static void check_cut(const char *tail, size_t tail_size, size_t before, size_t want) {
   char string[1100];
   bool cut;
@@ -38,16 +38,16 @@ static void check_cut(const char *tail, size_t tail_size, size_t before, size_t 
 
 static void cuts(void) {
   size_t before;
-  check_cut("", 0, 0, 1024);     /* just so long */
-  check_cut("b", 1, 0, 1024);    /* one too long */
-  check_cut("\xc3", 1, 1, 1024); /* a lone lead byte at the very end is left as it is: the string is not too long */
+  check_cut("", 0, 0, 1024);     /* exactly the limit */
+  check_cut("b", 1, 0, 1024);    /* one byte too long */
+  check_cut("\xc3", 1, 1, 1024); /* not too long, so a lone lead byte at the end is kept */
   /* Sequences of two, three and four bytes, which begin 0 to 4 bytes before the limit. */
   for (before = 0; before <= 4; before++) {
     check_cut("\xc3\xa9zzzzz", 7, before, before && before < 2 ? 1024 - before : 1024);
     check_cut("\xe2\x82\xaczzzzz", 8, before, before && before < 3 ? 1024 - before : 1024);
     check_cut("\xf0\x9f\x98\x80zzzzz", 9, before, before && before < 4 ? 1024 - before : 1024);
   }
-  /* No UTF-8: more continuation bytes than any sequence has. */
+  /* Not UTF-8: more continuation bytes than any sequence has. */
   check_cut("\x80\x80\x80\x80\x80\x80\x80\x80", 8, 4, 1024);
   check_cut("\xff\xff\xff\xff\xff\xff", 6, 3, 1024);
 }
@@ -106,7 +106,7 @@ int main(void) {
   gotrace__table_free(table);
   CHECK_EQUAL(budget.used, 0);
 
-  /* What events mention often has an id of one byte, while there are any. */
+  /* Strings that events mention often get one-byte ids, while there are any. */
   CHECK((table = gotrace__strings_new(&budget, true)) != NULL);
   for (n = 1; n <= 200; n++) {
     char seldom[32], often[32];

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The names of functions in traces: static functions, stripped programs, libraries that come and go, damaged and replaced
-# files. `gotrace symbolize` then adds lines and inlined callers, and refuses a program that is not the one traced.
+# The names of functions in traces: static functions, stripped programs, libraries that come and go, damaged and
+# replaced files. `gotrace symbolize` then adds lines and inlined callers, and rejects a program that is not the one
+# traced.
 set -euo pipefail
 shopt -s extglob
 cd "$(dirname "$0")/.."
@@ -18,8 +19,8 @@ fail() {
   exit 1
 }
 
-# The program: each stack is one that it chooses. The main thread reads the trace itself, so that it knows when the
-# functions of a generation are named.
+# The program chooses each stack. Its main thread reads the trace itself, so that it controls when the functions of a
+# generation are named.
 cat >"$dir/program.c" <<'C'
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -176,7 +177,7 @@ named "$dir/pie.trace" vdso '*vdso* *'
 id=$(readelf -n "$dir/pie" | sed -n 's/.*Build ID: //p')
 grep -aq "gotrace.module [0-9a-f]* [0-9a-f]*-[0-9a-f]* $id $dir/pie" "$dir/pie.trace" || fail "pie: wrong build id"
 
-# A stripped program: functions are told apart by their starts.
+# A stripped program: functions are identified by their start addresses.
 strip -o "$dir/stripped" "$dir/pie"
 hidden=$(nm "$dir/pie" | sed -n 's/^0*\([0-9a-f]*\) t hidden$/\1/p')
 other=$(nm "$dir/pie" | sed -n 's/^0*\([0-9a-f]*\) t other$/\1/p')
@@ -189,7 +190,7 @@ strip "$dir/bare"
 run "$dir/bare" "$dir/bare.trace" none none
 named "$dir/bare.trace" hidden "bare[+!]0x* $dir/bare:0"
 
-# A stripped program with a small, compressed table of symbols, as Fedora's have: gotrace symbolize looks into it.
+# A stripped program with a small, compressed symbol table, as on Fedora: gotrace symbolize reads it.
 if command -v xz >/dev/null; then
   objcopy --only-keep-debug "$dir/pie" "$dir/debug"
   nm "$dir/pie" | sed -n 's/.* [tT] \(hidden\|other\|main\)$/\1/p' >"$dir/keep"
@@ -207,7 +208,7 @@ fi
 # Found through PATH.
 (cd "$dir" && PATH=$dir:$PATH run stripped "$dir/path.trace" none none)
 named "$dir/path.trace" hidden "stripped!0x$hidden $dir/stripped:0"
-# By the loader, which is then the process's program.
+# Started by the loader, which is then the executable of the process.
 loader=$(readelf -l "$dir/pie" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
 if [ -n "$loader" ]; then
   (cd "$dir" && "$loader" ./pie "$dir/loader.trace" none none)
@@ -222,7 +223,7 @@ cp "$dir/pie" "$dir/swapped" && cp "$dir/no_pie" "$dir/swap"
 run "$dir/swapped" "$dir/swapped.trace" replace "$dir/swapped" "$dir/swap"
 named "$dir/swapped.trace" hidden 'hidden *'
 
-# Libraries. Of the same size, so that the second is loaded where the first was.
+# Libraries of the same size, so that the second is loaded at the address of the first.
 for id in sha1 none; do
   cc -O1 -g -shared -fPIC -DNAME=first_hidden -Wl,--build-id=$id "$dir/library.c" -o "$dir/one.so"
   cc -O1 -g -shared -fPIC -DNAME=other_hidden -Wl,--build-id=$id "$dir/library.c" -o "$dir/two.so"
@@ -232,7 +233,7 @@ for id in sha1 none; do
   named "$dir/library.trace" then-unloaded "@(first_hidden|0x*) *"
   named "$dir/library.trace" second-later "other_hidden $dir/two.so:0"
   named "$dir/library.trace" first-later "first_hidden $dir/one.so:0"
-  # What may have been another library's address has no name.
+  # An address that may have belonged to another library has no name.
   named "$dir/library.trace" second "@(other_hidden|0x*) *"
   named "$dir/library.trace" first-again "@(first_hidden|0x*) *"
   named "$dir/library.trace" then-replaced "@(other_hidden|0x*) *"
@@ -259,7 +260,7 @@ for ((i = 0; i < 40; i++)); do
   grep -q . <<<"$(at "$dir/damaged.trace" hidden)" || fail "damaged: no function"
 done
 
-# gotrace symbolize: a C++ program with inlined functions, whose first address is in the innermost.
+# gotrace symbolize: a C++ program with inlined functions, called from the innermost one.
 cat >"$dir/inlined.cc" <<'C'
 #include <cstdlib>
 #include <cstring>
@@ -341,7 +342,7 @@ C
   cmp "$dir/inlined.events" "$dir/lines.events" || fail "$format: events differ"
 done
 
-# A rebuilt program is refused by name. C++ names are demangled all the same.
+# The message names a rebuilt program, which is rejected. C++ names are still demangled.
 build_inlined inlined -DREBUILT -O1
 "$tool" symbolize -o "$dir/lines.trace" "$dir/inlined.trace" 2>"$dir/err"
 grep -q "^gotrace: .*$dir/inlined is not the file that was traced" "$dir/err" || fail "not refused: $(cat "$dir/err")"
@@ -353,10 +354,10 @@ grep -q "$dir/inlined: No such file" "$dir/err" || fail "not told: $(cat "$dir/e
 PATH=$dir/none "$tool" symbolize "$dir/inlined.trace" 2>"$dir/err" >"$dir/same.trace"
 grep -q "neither llvm-symbolizer nor addr2line" "$dir/err" || fail "not told: $(cat "$dir/err")"
 cmp <("$tool" dump "$dir/inlined.trace") <("$tool" dump "$dir/same.trace") || fail "changed without a tool"
-# A file without build id is compared by its addresses; a library and a stripped program in one trace.
+# A file without a build id is compared by its addresses; a library and a stripped program in one trace.
 "$tool" symbolize -o "$dir/library.lines" "$dir/library.trace" 2>"$dir/err"
 grep -q 'program.c:' <<<"$("$tool" dump "$dir/library.lines")" || fail "no lines: $(cat "$dir/err")"
-# A damaged trace is refused, and nothing is left behind.
+# A damaged trace is rejected, and no output is left.
 head -c 200 "$dir/pie.trace" >"$dir/cut.trace"
 ! "$tool" symbolize -o "$dir/cut.out" "$dir/cut.trace" 2>"$dir/err" || fail "a truncated trace was accepted"
 [ ! -e "$dir/cut.out" ] || fail "left behind"

@@ -3,9 +3,9 @@
 #
 #     tests/test_tool.sh [-g] [TRACE...]     -g: also open the results with the unpacked Go releases
 #
-# The examples write a trace in each format; TRACEs are added to these. Each is converted to every format that can be
-# written and cut in several places. Each result must pass `gotrace check`, and a conversion of v2 to its own format
-# must have the same events.
+# The examples write a trace in each format; TRACEs are added to these. Each is converted to every output format and cut
+# in several places. Each result must pass `gotrace check`, and a conversion of v2 to its own format must have the same
+# events.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ for program in examples/{gotrace,scheduler,threads} tests/quick/hello_formats; d
 done
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-formats=${GOTRACE_TEST_FORMATS:-1.8,1.10,1.11,1.19,1.21,1.22,1.23,1.25,1.26} # tests/run.sh takes fewer where time counts
+formats=${GOTRACE_TEST_FORMATS:-1.8,1.10,1.11,1.19,1.21,1.22,1.23,1.25,1.26} # fewer in the quick tests
 formats=${formats//,/ }
 traces=("$@")
 
@@ -42,14 +42,14 @@ open_with_go() {
 # The time of the last event of a trace, since the first.
 last_time() { "$tool" dump "$1" | grep -v '^ ' | tail -n 1 | cut -d ' ' -f 1; }
 
-# Fails if a result does not last as long as it should. Of the statuses at its end each is a nanosecond later, in readers.
+# Fails if a result has the wrong duration. Readers place each status at its end a nanosecond after the one before.
 lasts() { # lasts FILE NANOSECONDS WHAT
   local lasting
   lasting=$(last_time "$1")
   [ "$lasting" -ge "$2" ] && [ "$lasting" -le $(($2 + 2000)) ] || fail "$3 lasts $lasting ns, not $2"
 }
 
-# The goroutine statuses of a v2 trace, with their threads, each once.
+# The distinct goroutine statuses of a v2 trace, with their stacks.
 statuses() {
   "$tool" dump "$1" | awk '
     /^[0-9]/ { show(); on = $2 == "GoStatusStack"; for (i = 3; on && i <= NF; i++) if ($i ~ /^(g|gstatus)=/) said = said " " $i }
@@ -94,9 +94,9 @@ for line in sys.stdin.buffer: json.loads(line.decode("utf-8"))' <"$dir/out" || f
     expect 0 convert --to "$format" -o "$dir/result" "$trace"
     expect 0 check "$dir/result"
     lasts "$dir/result" "$last" "$name to $format"
-    # v2 has the ends of system calls, which v1 does not; coroutines came with 1.23.
+    # Only v2 has the ends of system calls; coroutine switches exist from 1.23 on.
     if [ -n "$v1" ] || [[ $format > 1.22 && ${#format} = 4 ]]; then
-      cp "$dir/result" "$dir/same-$format" # compared below, all of them by one process
+      cp "$dir/result" "$dir/same-$format" # compared below, by one process for all
       printf '%s\t%s\n' "$trace" "$dir/same-$format" >>"$dir/pairs"
     fi
     open_with_go "$dir/result" "$name to $format"
@@ -140,15 +140,15 @@ expect 0 check "$dir/result"
 (cat "$trace") | "$tool" info - >/dev/null || fail "info of a pipe"
 [ "$("$tool" dump "$trace" | cksum)" = "$(cat "$trace" | "$tool" dump - | cksum)" ] || fail "dump of a pipe is another"
 
-# What a format does not have is said in one line, and only then.
+# If the output format lacks something, the tool reports it in one line; otherwise it prints nothing.
 expect 0 convert --to 1.8 -o "$dir/result" "$dir/hello_formats-1.23.trace"
 grep -qE '^gotrace: .*: not kept in format 1\.8: .*tasks, regions and logs \([1-9]' "$dir/err" && [ "$(wc -l <"$dir/err")" = 1 ] ||
   fail "conversion to 1.8 says: $(cat "$dir/err")"
 expect 0 convert --to 1.25 -o "$dir/result" "$dir/hello_formats-1.23.trace"
 [ ! -s "$dir/err" ] || fail "conversion to 1.25 says: $(cat "$dir/err")"
 
-# A collection that goes on where a part begins needs no proc and goroutine of its own, also if no goroutine runs then.
-# Scans of 1.8 stay what they are, and other formats name them.
+# A collection that runs when a part begins does not need its own proc and goroutine, even if no goroutine runs then.
+# Scans are kept in 1.8, and a conversion to another format reports them.
 cat >"$dir/collection.c" <<'C'
 #define _GNU_SOURCE
 #include "gotrace.h"
@@ -182,7 +182,7 @@ expect 0 convert --to 1.8 -o "$dir/result" "$dir/collection-1.8"
 expect 0 convert --to 1.11 -o "$dir/result" "$dir/collection-1.8"
 grep -q 'GCScanStart and GCScanDone, .* (1)$' "$dir/err" || fail "scans are not named: $(cat "$dir/err")"
 
-# The modules that gotrace symbolize needs are kept, in each generation, whatever is done to a trace.
+# Conversions and cuts keep the modules that gotrace symbolize needs, in each generation.
 "$tool" record --no-symbolize -q --stacks=frame-pointers -o "$dir/recorded" sleep 0.01
 modules() { "$tool" dump --wire "$1" | grep -o '"gotrace\.module [^"]*' | sort -u; }
 [ -n "$(modules "$dir/recorded")" ] || fail "the trace names no modules"
@@ -198,8 +198,8 @@ for time in 1ms 1000us 1000000ns 1000000 0.001s; do
   cmp "$dir/cut-1ms" "$dir/cut-$time" || fail "$time is not 1ms"
 done
 
-# A broken tail: what is before it, the error, status 1; no file is left. The cut may fall between two events, where a trace
-# of v1 may end; so a number follows that does not end.
+# A broken tail: prints the events before it and the error; status 1; leaves no file. Since a v1 trace may end between
+# two events, an unterminated number follows the truncation.
 mkdir "$dir/left"
 { head -c $(($(wc -c <"$dir/threads-1.21.trace") * 2 / 3)) "$dir/threads-1.21.trace" && printf '\377\377\377'; } >"$dir/broken"
 for arguments in "check" "info" "dump"; do
@@ -230,13 +230,13 @@ kept=$(sed -n 's/.*kept what comes before: \([0-9]*\) events.*/\1/p' "$dir/err")
 [ "$kept" = "$events" ] || fail "convert --partial kept $kept events of $events"
 expect 0 check "$dir/left/result"
 
-# Of a tail that breaks off so early that nothing is before it nothing is kept.
+# If the trace is truncated before its first event, no file is left.
 rm "$dir/left/result"
 head -c 1000 "$dir/threads-1.23.trace" >"$dir/early"
 expect 1 convert --to 1.25 --partial -o "$dir/left/result" "$dir/early"
 [ -z "$(ls "$dir/left")" ] || fail "nothing was kept in $(ls "$dir/left")"
 
-# What is no file stays what it is, and gets all; a link stays one; a file's rights stay.
+# Output to a pipe is complete and the pipe remains a pipe; a link remains a link; a file keeps its permissions.
 expect 0 convert --to 1.25 -o "$dir/left/result" "$trace"
 mkfifo "$dir/pipe"
 cat "$dir/pipe" >"$dir/piped" &
@@ -251,7 +251,7 @@ ln -s nowhere "$dir/dangling"
 expect 1 convert --to 1.25 -o "$dir/dangling" "$trace"
 expect 1 convert --to 1.25 -o "$dir/left" "$trace"
 
-# An output that cannot be written is an error, and of a file nothing is left; nor when a signal ends the program.
+# Output that cannot be written is an error and leaves no file. Neither does a program ended by a signal.
 for arguments in info check dump 'convert --to 1.25' 'export --chrome'; do
   # shellcheck disable=SC2086
   "$tool" $arguments "$trace" >/dev/full 2>"$dir/err" && fail "$arguments: status 0 although nothing could be written"
@@ -276,7 +276,7 @@ for try in $(seq 100); do
 done
 [ -n "$killed" ] || fail "no signal came in time"
 
-# Generations are counted, wherever a flight recorder's begin.
+# Generations are counted correctly, whichever number a flight recorder's snapshot begins with.
 build/examples/flight -o "$dir/flight" >/dev/null 2>&1 || fail "flight"
 for trace in "$dir"/flight* "$dir/scheduler-1.23.trace"; do
   syncs=$("$tool" dump "$trace" | grep -c ' Sync') # one more than generations
@@ -285,7 +285,7 @@ for trace in "$dir"/flight* "$dir/scheduler-1.23.trace"; do
 done
 trace=$dir/scheduler-1.23.trace
 
-# Names do not speak to the terminal, nor forge lines.
+# Names can neither send control sequences to the terminal nor forge lines.
 python3 - "$trace" "$dir/forged" <<'PYTHON'
 import sys
 data = open(sys.argv[1], "rb").read()
@@ -296,7 +296,7 @@ expect 0 dump "$dir/forged"
 grep -q 'm?0 ?\[2J?' "$dir/out" || fail "the forged name is not there"
 ! LC_ALL=C grep -q -e $'\x1b' -e '^0 .\[2J' "$dir/out" || fail "a name forges a line"
 
-# Traces that are made to take long: ids where new ones would be looked for, and a text that very many frames name.
+# Traces made to take long: ids where the tool looks for new ones, and a long string that many frames refer to.
 python3 - "$dir" <<'PYTHON'
 import sys
 def number(value):
@@ -310,7 +310,7 @@ def event(kind, *arguments):
     return bytes([kind | min(len(arguments) - 1, 3) << 6]) + (number(len(body)) if len(arguments) > 3 else b"") + body
 BATCH, FREQUENCY, STACK, PROC_START, PROC_STOP, GO_CREATE, STRING = 1, 2, 3, 5, 6, 13, 37
 start = b"go 1.8 trace\0\0\0\0" + event(BATCH, 0, 1) + bytes([FREQUENCY]) + number(10**9)
-with open(sys.argv[1] + "/ids", "wb") as out: # threads that stand where the tool looks for new ones; each start wants one
+with open(sys.argv[1] + "/ids", "wb") as out: # thread ids where the tool looks for new ones; each start needs one
     out.write(start)
     for i in range(200000):
         out.write(event(PROC_START, 1, (1 << 40) + 200000 + i) + event(PROC_STOP, 1))
@@ -335,13 +335,13 @@ for arguments in dump 'dump --json'; do
   [ "$size" -gt 500000000 ] || fail "$arguments of a stack: only $size bytes"
 done
 
-# v1: a FutileWakeup whose wake-up readers keep, as what follows is no block of theirs, does not end the goroutine. It
-# runs 10 ns until it sleeps.
+# v1: a FutileWakeup does not end the goroutine if readers keep its wake-up, because no block of the goroutine follows.
+# It runs for 10 ns until it sleeps.
 printf 'go 1.11 trace\0\0\0\x41\0\0\x02\x80\x94\xeb\xdc\x03\x45\1\0\x84\1\1\0\xcd\4\1\7\0\0\x8e\1\7\1\x24\5\x53\5\0' >"$dir/futile"
 expect 0 info --csv "$dir/futile"
 grep -qx '".*",functions,"","",running,10' "$dir/out" || fail "info of a futile wake-up: $(cat "$dir/out")"
 
-# Usage: what is wrong, then where to read how it is done. tests/test_command_line.sh has more.
+# Wrong use: the error, then a hint at the help. tests/test_command_line.sh has more.
 wrong() { # wrong MESSAGE ARGUMENT...
   local message=$1
   shift
@@ -365,11 +365,11 @@ grep -q '^usage: gotrace COMMAND' "$dir/out" || fail "--help does not help"
 expect 1 check "$trace" "$dir/zeros"
 expect 0 check "$trace" "$dir/scheduler-1.25.trace"
 [ "$(wc -l <"$dir/out")" = 2 ] || fail "check gives not one line a file"
-expect 0 convert "$trace" --to 1.11 -o "$dir/behind" # options stand anywhere,
+expect 0 convert "$trace" --to 1.11 -o "$dir/behind" # options may be anywhere,
 expect 0 check "$dir/behind"
 wrong "unknown option --chrome for dump" dump "$trace" --chrome
 wrong "missing value for -o" convert "$trace" --to 1.11 -o
 expect 0 dump --wire -- "$trace"
-expect 1 info -- --wire # but not behind this
+expect 1 info -- --wire # but not after --
 grep -q '^gotrace: --wire: ' "$dir/err" || fail "what stands behind -- is no file: $(cat "$dir/err")"
 echo "$count results are traces"

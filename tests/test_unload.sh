@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A library with its own tracer is loaded and unloaded a thousand times while tracing is on: its trace is complete each
-# time, threads that called it live on, and all memory goes back to the system. Meanwhile the host traces itself. When the
-# process ends, the library's memory stays, for threads that are held up in a call and continue later.
+# time, threads that called it live on, and all memory is returned to the system. Meanwhile the host traces itself. When
+# the process ends, the library's memory remains, for threads that are held up in a call and continue later.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

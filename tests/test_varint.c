@@ -4,7 +4,7 @@
 #include "gotrace.h"
 #include "test.h"
 
-/* As binary.PutUvarint gives them. */
+/* The output of binary.PutUvarint. */
 static const struct {
   uint64_t value;
   unsigned size;
@@ -26,7 +26,7 @@ static const struct {
     {UINT64_MAX, 10, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}},
 };
 
-/* Sums up groups; sets *size to the bytes that it took. */
+/* Decodes a number; sets *size to its length. */
 static uint64_t read_number(const uint8_t *bytes, unsigned *size) {
   uint64_t value = 0, weight = 1;
   *size = 0;
@@ -49,7 +49,7 @@ static void check_one(uint64_t value) {
   CHECK_EQUAL(size, want);
   CHECK_EQUAL(bytes[want], 0xee);
   CHECK(want <= GOTRACE_BYTES_PER_NUMBER);
-  for (width = want; width <= GOTRACE_BYTES_PER_NUMBER; width++) { /* reserved: longer than need be, and just so long */
+  for (width = want; width <= GOTRACE_BYTES_PER_NUMBER; width++) { /* a reserved width: the shortest and longer ones */
     memset(bytes, 0xee, sizeof bytes);
     CHECK_EQUAL(gotrace__put_varint_reserved(bytes, value, width) - bytes, width);
     CHECK(read_number(bytes, &size) == value);

@@ -56,7 +56,7 @@ static size_t unblocked_by(const test_bytes *bytes, uint64_t waker, uint64_t *wh
   return count;
 }
 
-/* `late`: they wait already when the trace begins. */
+/* `late`: the threads wait before the trace begins. */
 static void in_order(gotrace_format format, bool late) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
@@ -95,7 +95,7 @@ static void in_order(gotrace_format format, bool late) {
   test_free(&bytes);
 }
 
-/* A wait that is not ended, and threads that end while they wait. */
+/* Waits that are not ended, and threads that end while they wait. */
 static void *forgets(void *argument) {
   gotrace_wait_on(argument, GOTRACE_BLOCK_SYNC);
   return NULL;
@@ -113,14 +113,14 @@ static void left(gotrace_format format) {
   CHECK_EQUAL(gotrace_wake(keys, GOTRACE_WAKE_ALL), 0);
   self = gotrace_go_self();
   gotrace_wait_on(keys, GOTRACE_BLOCK_SYNC);
-  gotrace_go_unblock(self); /* who knows it */
+  gotrace_go_unblock(self); /* woken by its handle */
   CHECK_EQUAL(gotrace_wake(keys, GOTRACE_WAKE_ALL), 0);
   gotrace_wait_end();
   gotrace_wait_on(keys, GOTRACE_BLOCK_SYNC);
-  gotrace_wait_on(keys, GOTRACE_BLOCK_SYNC); /* no goroutine runs: counted */
+  gotrace_wait_on(keys, GOTRACE_BLOCK_SYNC); /* no goroutine runs: counted as a problem */
   CHECK_EQUAL(gotrace_wake(keys, GOTRACE_WAKE_ALL), 0);
   gotrace_wait_end();
-  gotrace_wait_on(NULL, GOTRACE_BLOCK_SYNC); /* as gotrace_wait_begin */
+  gotrace_wait_on(NULL, GOTRACE_BLOCK_SYNC); /* same as gotrace_wait_begin */
   gotrace_wait_end();
   gotrace_thread_end();
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
@@ -131,7 +131,7 @@ static void left(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* Threads that wait and wake without any agreement, over many short generations and traces. */
+/* Threads that wait and wake without synchronization, over many short generations and traces. */
 static long rounds;
 
 static void *hurry(void *argument) {
@@ -169,7 +169,7 @@ static void in_a_hurry(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* A wait for ever that ends after all: the thread's goroutine has ended, and the thread continues as another one. */
+/* A wait for ever that ends nevertheless: the thread's goroutine has ended, and the thread continues as a new one. */
 static void for_ever(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);

@@ -27,7 +27,7 @@ static void hold_up(void) {
   nanosleep(&time, NULL);
 }
 
-/* Runs inside the call. */
+/* The unwinder, which runs inside the call and holds it up. */
 static int unwind(void *context, uintptr_t *pcs, int max) {
   (void)context, (void)max;
   hold_up();
@@ -41,7 +41,8 @@ static void *region(void *unused) {
   return unused;
 }
 
-/* Holds a goroutine, as calls about it do. No callback runs meanwhile, so the test does it itself. */
+/* Holds a goroutine's busy bit, as calls on the goroutine do. They run no callback meanwhile, so the test sets the bit
+ * itself. */
 static void *hold_goroutine(void *unused) {
   uint64_t word = gotrace__load_acquire(&blocked->word);
   gotrace__store_release(&blocked->word, word | GOTRACE__BUSY);
@@ -55,7 +56,7 @@ static gotrace_result unblock(void) {
   return GOTRACE_OK;
 }
 
-/* Another thread is held up when this one makes its call. */
+/* Makes a call while another thread is held up. */
 static void waits(void *(*held_up)(void *), gotrace_result (*call)(void)) {
   pthread_t thread;
   uint64_t cpu, since;

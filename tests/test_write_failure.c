@@ -96,7 +96,7 @@ static void short_of_room(const char *path, rlim_t most) {
     limit.rlim_cur = most;
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     result = gotrace_start_file(path, &options);
-    if (most < 40) { /* no room for a trace without events, which a file is from the beginning */
+    if (most < 40) { /* a new file contains a trace without events, which does not fit */
       CHECK_EQUAL(errno, EFBIG);
       CHECK_EQUAL(result, GOTRACE_ERROR_SINK);
       CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
@@ -125,7 +125,7 @@ static void short_of_room(const char *path, rlim_t most) {
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* A trace of some 100 bytes: the file is one at any limit that leaves room for one without events. */
+/* A trace of some 100 bytes: the file is a trace whenever the limit leaves room for one without events. */
 static void short_trace(const char *path, rlim_t most) {
   int status;
   pid_t child = fork();
@@ -161,7 +161,7 @@ int main(void) {
   const char *directory = getenv("GOTRACE_TEST_DIR");
   char path[512];
   size_t i;
-  /* First, while there is one thread. */
+  /* First, since this forks: there is still only one thread. */
   snprintf(path, sizeof path, "%s/short-%ld", directory ? directory : "/tmp", (long)getpid());
   for (i = 0; i < sizeof limits / sizeof limits[0]; i++) short_of_room(path, limits[i]);
   for (i = 50; i < 200; i += 7) short_trace(path, i);
@@ -184,7 +184,7 @@ int main(void) {
       CHECK_EQUAL(stats.bytes, 0);
     }
   }
-  /* And the next trace is as good as any. */
+  /* The next trace is complete. */
   sink.fail_at = -1;
   sink.bytes.size = 0;
   {

@@ -3,10 +3,10 @@
 
     tests/verdicts.py [-n N] [-s SEED] [-k DIRECTORY]
 
-First on traces (v2) made by hand, for which both verdicts are known: those on which Go's reader is easily misread, and those
-on which the decoder differs on purpose (gotrace.h, >>decoder). Then on N changed copies of fuzz/seeds and of these
-traces (default 400): events and batches are changed, removed, repeated and cut, with the sizes of v2's batches kept
-right. A difference is allowed only where gotrace.h documents it. -k: keeps the files that differ.
+First on v2 traces made by hand, for which both verdicts are known: those on which Go's reader is easily misunderstood,
+and those on which the decoder differs on purpose (gotrace.h, >>decoder). Then on N (default 400) changed copies of
+fuzz/seeds and of these traces: events and batches are changed, removed, repeated and truncated, while the sizes of v2's
+batches remain correct. A difference is allowed only where gotrace.h documents it. -k: keeps the files that differ.
 
 Exit status 1 if a verdict is wrong, 77 if Go is missing.
 """
@@ -84,7 +84,7 @@ BY_HAND = {
         header(22) + sync(1) + batch(1, 0, PROC_STATUS, 1, 0, 1, GO_STATUS, 1, 1, 0, 2 | 1 << 62, GO_BLOCK, 1, 0, 0), True, True),
     "high-bits-of-a-proc-status": (header(22) + sync(1) + batch(1, 0, PROC_STATUS, 1, 0, 1 | 1 << 63), True, True),
     "status-beyond-the-last": (header(22) + sync(1) + batch(1, 0, PROC_STATUS, 1, 0, 1 << 63 | 5), False, False),
-    # On purpose.
+    # Deliberate differences.
     "frequency-0": (header(22) + batch(1, NO_THREAD, FREQUENCY, 0) + batch(1, 0, *running()), True, False),
     "frequency-truncated": (header(22) + batch(1, NO_THREAD, FREQUENCY), True, False),
     "string-truncated": (header(22) + sync(1) + batch(1, NO_THREAD, STRINGS, STRING), True, False),
@@ -92,8 +92,8 @@ BY_HAND = {
     "sample-truncated": (header(22) + sync(1) + batch(1, NO_THREAD, CPU_SAMPLES, CPU_SAMPLE, 1, 2), True, False),
 }
 
-# Verdicts of the decoder that Go may not share: it takes the end of a table in the middle of an entry for the end of
-# the trace, and counts with a frequency of 0.
+# Verdicts of the decoder from which Go may differ: Go takes the end of a table inside an entry for the end of the
+# trace, and accepts a frequency of 0.
 ON_PURPOSE = r"truncated in a number .*\(?offset \d+, (Frequency|ClockSnapshot|String|Stack|CPUSample)\)|frequency of 0"
 
 
@@ -108,7 +108,7 @@ def read_number(data, at):
 
 
 def take_apart(data):
-    """The batches of a v2 trace: their heads without the size, and their contents."""
+    """The batches of a v2 trace: their headers without the size, and their contents."""
     at, batches = 16, []
     try:
         while at < len(data):

@@ -8,11 +8,12 @@ command -v wine >/dev/null || { echo "needs wine64 (make deps)"; exit 77; }
 prefix=$(cd "$(dirname "$0")/.." && pwd)/build/wine
 export WINEPREFIX=$prefix WINEDEBUG=fixme-all WINEDLLOVERRIDES='mscoree,mshtml,winemenubuilder.exe='
 mkdir -p "$prefix/drive_c/windows"
-# With addresses chosen at random, Linux puts wine's heap now and then (once in 4,000 runs) where Windows has its shared data.
+# With address space randomization, Linux sometimes (once in 4,000 runs) places wine's heap where Windows has its shared
+# data.
 wine=(wine)
 ! setarch "$(uname -m)" -R true 2>/dev/null || wine=(setarch "$(uname -m)" -R wine)
-# Wine's own world. It would fill it with 700 MB of its libraries and start a desktop's services; a program that needs none
-# of that finds the libraries where they are installed. By one program, as wine does not bear that two begin it at once.
+# Wine's prefix. By default wine would copy 700 MB of libraries into it and start a desktop's services. Links to the
+# installed libraries suffice for the tests. Only one process makes the prefix, since wine fails if two do at once.
 (
   flock 9
   [ ! -e "$prefix/made" ] || exit 0
@@ -22,7 +23,7 @@ wine=(wine)
     echo disable >"$prefix/.update-timestamp"
     break
   done
-  "${wine[@]}" cmd /c exit </dev/null >"$prefix/said" 2>&1 9>&- || { cat "$prefix/said"; exit 1; } # its server would keep the lock
+  "${wine[@]}" cmd /c exit </dev/null >"$prefix/said" 2>&1 9>&- || { cat "$prefix/said"; exit 1; } # otherwise wine's server would keep the lock
   touch "$prefix/made"
 ) 9>"$prefix/lock"
 exec "${wine[@]}" "$@"

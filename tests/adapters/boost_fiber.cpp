@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
   story_expect("stopped yielder *", 2 * YIELDERS * YIELDS);
   story_expect("started yielder", 2 * YIELDERS * (YIELDS + 1));
   story_expect("blocked sleeper sleep", 2 * SLEEPERS);
-  /* Each start of a consumer but the first follows a wait that ended. */
+  /* Each start of a consumer except the first follows a stop or the end of a wait. */
   story_expect("started consumer", 2 * PAIRS + story_count("blocked consumer*") + story_count("stopped consumer*"));
   return 0;
 }

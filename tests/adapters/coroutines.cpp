@@ -59,7 +59,7 @@ static void work() {
   gotrace_proc_destroy(proc);
 }
 
-/* Lets others run. */
+/* Lets other tasks run. */
 struct yield {
   bool await_ready() { return false; }
   void await_suspend(task::handle handle) {
@@ -70,7 +70,7 @@ struct yield {
   static constexpr const char *gotrace_reason = "yield";
 };
 
-/* Coroutines wait until it is open. */
+/* A gate: coroutines wait until it is open. */
 struct gate {
   std::mutex mutex;
   std::vector<task::handle> waiting;
@@ -134,7 +134,7 @@ static task never() {
 
 int main(int argc, char **argv) {
   CHECK(argc == 2 && gotrace_start_file(argv[1], nullptr) == GOTRACE_OK);
-  gotrace_go_self(); // who makes the first coroutines
+  gotrace_go_self(); // the creator of the first coroutines
   std::vector<task> all;
   unfinished = 1 + PASSERS;
   for (int i = 0; i < PASSERS; i++) all.push_back(passer());
@@ -158,7 +158,7 @@ int main(int argc, char **argv) {
   story_expect("blocked task parent()*", CHILDREN);
   story_expect("started task parent()*", CHILDREN + 1);
   story_expect("woken task parent()*", CHILDREN);
-  /* A passer that found the gate open went on without being woken by another coroutine. */
+  /* A passer that found the gate open continued without being woken by another coroutine. */
   story_expect("blocked task passer()*", PASSERS);
   story_expect("woken task passer()*", waits);
   return 0;

@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
   story_read(argv[1]);
   story_expect("created compute", TICKS * TASKS);
   story_expect("started compute", TICKS * TASKS);
-  /* The last task's end may come after the loop has its result, and after the trace. */
+  /* The last task may end after the loop has its result, and after the trace. */
   CHECK(story_count("ended compute") >= TICKS * TASKS - TASKS);
   CHECK(story_count("blocked glib GLib: poll") >= TICKS);
   CHECK(story_count("woken glib") >= 1);

@@ -1,5 +1,5 @@
-/* Lua coroutines: producers and consumers, an iterator by wrap, one that fails, one that is closed, some collected. The
- * script counts what it does; the trace must tell the same. */
+/* Lua coroutines: producers and consumers, an iterator by wrap, one that fails, one that is closed, some that are
+ * collected. The script counts what it does; the trace must have the same counts. */
 #include "../../examples/adapters/lua.h"
 #include "story.h"
 
@@ -39,7 +39,7 @@ static const char script[] =
     "assert(n == 15); counts.resumed = counts.resumed + 6; counts.ended = counts.ended + 1\n"
     "local ok, message = pcall(coroutine.wrap(function() error('wrong') end))\n"
     "assert(not ok and message:find('wrong')); counts.resumed = counts.resumed + 1; counts.ended = counts.ended + 1\n"
-    /* one fails, is dead then, and cannot be resumed again */
+    /* one that fails, is then dead, and cannot be resumed again */
     "local bad = go(function() error({}) end)\n"
     "ok, message = run(bad); assert(not ok and type(message) == 'table'); counts.ended = counts.ended + 1\n"
     "ok, message = resume(bad); assert(not ok)\n"
@@ -82,8 +82,8 @@ int main(int argc, char **argv) {
   story_expect("created script:*", created);
   story_expect("created script:8", 32);
   story_expect("ended script:*", created); /* returned, failed, closed or collected */
-  /* Each resume switches to a coroutine; the two of `inner` also block `outer` and switch back to it. Those that did
-   * not end by themselves ran once more, for no time. */
+  /* Each resume switches to a coroutine; the two of `inner` also block `outer` and switch back to it. A coroutine that
+   * did not end by itself has one more start, for no time. */
   story_expect("started script:*", resumed + 2 + (created - ended));
   story_expect("blocked script:*", resumed - ended + 2);
   return 0;

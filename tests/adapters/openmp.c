@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
   story_expect("blocked * OpenMP: critical", LOOPS * THREADS * CRITICALS);
   CHECK(story_count("blocked * OpenMP: barrier") >= (LOOPS * 2 + 1) * THREADS);
   CHECK(story_count("blocked * OpenMP: taskwait") >= TASKS + 1);
-  CHECK(story_count("log OpenMP dependence") < CHAIN); /* none where the predecessor had ended before */
+  CHECK(story_count("log OpenMP dependence") < CHAIN); /* none if the predecessor had already ended */
   /* Each start is the first, or follows a stop or a wait; the workers wait for the next region when the trace ends. */
   story_expect("started *",
                story_count("created *") + story_count("stopped *") + story_count("blocked *") - (THREADS - 1));

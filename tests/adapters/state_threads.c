@@ -107,7 +107,7 @@ int main(int argc, char **argv) {
   for (i = 0; i < count; i++) CHECK(joined[i] && st_thread_join(joined[i], NULL) == 0);
   joined[0] = st_thread_create(sleeper, NULL, 1, 0);
   st_thread_join(joined[0], NULL);
-  st_usleep(10000); /* the last servers end */
+  st_usleep(10000); /* until the last servers have ended */
   CHECK(gotrace_stop() == GOTRACE_OK);
   story_read(argv[1]);
   story_expect("created serve", CLIENTS);
@@ -115,7 +115,7 @@ int main(int argc, char **argv) {
   story_expect("created client", CLIENTS);
   story_expect("ended client", CLIENTS);
   story_expect("ended listen_for", 1);
-  /* The server answers when everybody waits, so each client waits for each answer. */
+  /* The server answers when all clients wait, so each client waits for each answer. */
   story_expect("blocked client st_read", CLIENTS * REQUESTS);
   story_expect("blocked consumer sync.(*Cond).Wait", waits - 1);
   story_expect("blocked sleeper sync.(*Cond).Wait", 1);

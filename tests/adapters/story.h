@@ -1,4 +1,4 @@
-/* story.h - what a trace tells, as counts: each adapter's test compares them with what its program knows.
+/* story.h - counts the facts in a trace. Each adapter's test compares them with its program's own counts.
  *
  * story_read reads a trace of format 1.22 or later. A fact is a line such as
  *
@@ -6,11 +6,11 @@
  *     started FUNCTION          it was given a thread
  *     stopped FUNCTION REASON   it gave its thread up, but could run on
  *     blocked FUNCTION REASON   it began to wait
- *     woken FUNCTION            somebody else ended its wait; not counted if it did so itself, as after a time-out
+ *     woken FUNCTION            another goroutine ended its wait; not counted if it did so itself, as after a time-out
  *     ended FUNCTION
  *     region NAME, log CATEGORY, task NAME
  *
- * FUNCTION is the goroutine's name: that of its first frame; "?" if the trace did not see it being created. */
+ * FUNCTION is the goroutine's name, the function of its first frame; "?" if the trace does not contain its creation. */
 #ifndef STORY_H
 #define STORY_H
 
@@ -78,7 +78,9 @@ static void story_event(gotrace_decoder *decoder, const gotrace_event *event) {
   case GOTRACE_V2_GO_UNBLOCK:
     if (event->g >= 0 && args[0] != self) snprintf(fact, sizeof fact, "woken %s", story_name(args[0]));
     break;
-  case GOTRACE_V2_GO_DESTROY: snprintf(fact, sizeof fact, "ended %s", story_name(self)); break; /* also of a switch */
+  case GOTRACE_V2_GO_DESTROY:
+    snprintf(fact, sizeof fact, "ended %s", story_name(self));
+    break; /* also the destroy of a switch */
   case GOTRACE_V2_USER_REGION_BEGIN: snprintf(fact, sizeof fact, "region %s", story_string(decoder, args[1])); break;
   case GOTRACE_V2_USER_LOG: snprintf(fact, sizeof fact, "log %s", story_string(decoder, args[1])); break;
   case GOTRACE_V2_USER_TASK_BEGIN: snprintf(fact, sizeof fact, "task %s", story_string(decoder, args[2])); break;
@@ -87,7 +89,7 @@ static void story_event(gotrace_decoder *decoder, const gotrace_event *event) {
   if (fact[0]) story_add(fact);
 }
 
-/* Reads a trace, which must be whole, and of a program whose calls kept every rule. */
+/* Reads a trace, which must be complete. The program must have obeyed every rule. */
 static inline void story_read(const char *path) {
   gotrace_decoder_options options;
   gotrace_decoder *decoder = NULL;
@@ -119,7 +121,7 @@ static inline void story_read(const char *path) {
   free(bytes);
 }
 
-/* How often the trace tells a fact, or all that match a pattern as of the shell. */
+/* The number of facts in the trace that match a shell pattern. */
 static inline long story_count(const char *pattern) {
   long count = 0;
   int i;
@@ -128,7 +130,7 @@ static inline long story_count(const char *pattern) {
   return count;
 }
 
-/* Fails, with all facts, unless the trace tells the fact that often. */
+/* Fails, and prints all facts, unless the trace has that number of matching facts. */
 static inline void story_expect(const char *fact, long want) {
   int i;
   if (story_count(fact) == want) return;

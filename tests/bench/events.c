@@ -32,20 +32,20 @@
 #endif
 
 enum {
-  GOS = 128,       /* goroutines of a thread: their records fit into the L1 cache */
-  DEPTH = 64,      /* regions in each other, tasks at once */
-  PARTS = 3,       /* results of a row */
-  MOST_ROUNDS = 3, /* traces of a row, spread over time, since the machine may be shared */
+  GOS = 128,       /* goroutines per thread: their records fit into the L1 cache */
+  DEPTH = 64,      /* nested regions, concurrent tasks */
+  PARTS = 3,       /* results per row */
+  MOST_ROUNDS = 3, /* traces per row, spread over time, since the machine may be shared */
   MOST_REPETITIONS = 101,
   SAMPLES = MOST_ROUNDS * MOST_REPETITIONS,
   FLOOR_LOOPS = 4000,
-  WARM_UP = 25000000, /* nanoseconds: after some MiB buffers are reused, and their pages are mapped */
+  WARM_UP = 25000000, /* nanoseconds: after some MiB, buffers are reused, and their pages are mapped */
   WARM_UP_QUICK = 8000000
 };
 
 static int rounds = MOST_ROUNDS, repetitions = MOST_REPETITIONS;
 static double warm_up = WARM_UP;
-static bool counting; /* instructions, by a tool: times mean nothing */
+static bool counting; /* a tool counts instructions: times are meaningless */
 static int processors[2], processor_count;
 static int failures;
 
@@ -73,7 +73,7 @@ static uint64_t ordered_ticks(void) {
 #endif
 }
 
-static double ticks_cost; /* of ordered_ticks, likewise, in ticks */
+static double ticks_cost; /* of ordered_ticks(), likewise, in ticks */
 
 static int ascending(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
@@ -125,17 +125,17 @@ static void find_processors(void) {
 
 /* ---------------------------------------------------------------------------------------- what is measured ---- */
 
-/* What a thread of a row has, and what it finds. */
+/* A thread's data for a row, and its results. */
 typedef struct work {
   gotrace_go *gos[GOS];
   gotrace_proc *proc;
-  double ns[PARTS];     /* an event, of the last measurement */
-  uint64_t made[PARTS]; /* calls in this trace */
+  double ns[PARTS];     /* nanoseconds per event, in the last measurement */
+  uint64_t made[PARTS]; /* number of calls in this trace */
   uint64_t path;        /* the next path to the bottom of a new stack */
-  unsigned names;       /* new ones so far */
+  unsigned names;       /* number of new names so far */
 } work;
 
-/* Pairs of calls, each call timed by itself. */
+/* The ticks of each call of a pair, timed separately. */
 typedef struct shares {
   double first[GOS], second[GOS];
 } shares;
@@ -163,7 +163,7 @@ static void share(work *w, double pair, shares *ticks) {
     }                                                           \
   } while (0)
 
-/* The times of the two calls of a pair. */
+/* Measures the times of the two calls of a pair. */
 #define MEASURE_PAIRS(w, pairs, FIRST, SECOND)                    \
   do {                                                            \
     double start_ = now(), pair_;                                 \
@@ -181,7 +181,7 @@ static void share(work *w, double pair, shares *ticks) {
 
 enum { PAIRS = 1024 };
 
-/* Half a pair. */
+/* Half the time of a pair. */
 static void measure_region(work *w) {
   double begin = now();
   unsigned i;
@@ -193,7 +193,7 @@ static void measure_region(work *w) {
   w->made[0] += 2 * PAIRS;
 }
 
-/* Beginnings, then ends, each at one place: regions in each other. */
+/* Begins, then ends of nested regions, each at one call site. */
 static void measure_region_sides(work *w) {
   double begins = 0, ends = 0;
   unsigned round, i;
@@ -237,7 +237,7 @@ static void measure_task(work *w) {
 
 static void measure_syscall(work *w) { MEASURE_PAIRS(w, PAIRS, gotrace_go_syscall_begin(), gotrace_go_syscall_end()); }
 
-/* Goroutines run one after another until they block, then all are unblocked. */
+/* Goroutines run one after another until they block; then all are unblocked. */
 static void measure_go(work *w) {
   enum { ROUNDS = 8 };
   double pairs = 0, unblocks = 0;
@@ -263,7 +263,7 @@ static void measure_go(work *w) {
   for (i = 0; i < PARTS; i++) w->made[i] += round * GOS;
 }
 
-/* Started and stopped: the first part is that of measure_go and not shown again. */
+/* Start and stop. The first part, start, is already shown by measure_go. */
 static void measure_stop(work *w) {
   MEASURE_PAIRS(w, PAIRS, gotrace_go_start(w->gos[i % GOS]), gotrace_go_stop(GOTRACE_STOP_YIELD));
 }
@@ -284,7 +284,7 @@ static void measure_switch(work *w) {
   w->made[0] += PAIRS;
 }
 
-/* Created, then each run to its end. */
+/* Goroutines are created, then each runs to its end. */
 static void measure_create(work *w) {
   static const gotrace_location entry = GOTRACE_NAMED_ENTRY("short-lived");
   enum { ROUNDS = 8 };
@@ -319,8 +319,7 @@ static void measure_proc(work *w) {
   w->made[0]++, w->made[1]++;
 }
 
-/* Names that are made while the program runs, and so have no call site that remembers them. Only beginnings are timed.
- */
+/* Names made at run time, which no call site remembers. Only begins are timed. */
 static void measure_strings(work *w, bool fresh) {
   enum { NAMES = 256 };
   static char texts[2][DEPTH][32]; /* by thread, on separate cache lines */
@@ -343,8 +342,8 @@ static void measure_strings(work *w, bool fresh) {
 static void measure_string(work *w) { measure_strings(w, false); }
 static void measure_string_new(work *w) { measure_strings(w, true); }
 
-/* Stacks by frame pointers: functions that call each other so deep; `path` decides, two bits a frame, from which place,
- * so that there are more different stacks than a benchmark makes. */
+/* Stacks by frame pointers: functions that call each other to a depth. Two bits of `path` per frame select the call,
+ * so that there are more different stacks than a benchmark needs. */
 static __thread void (*at_the_bottom)(work *);
 #define DEEPER(name) __attribute__((noinline)) static void name(work *w, unsigned depth, uint64_t path)
 DEEPER(deeper);
@@ -353,7 +352,7 @@ DEEPER(deeper) {
     at_the_bottom(w);
   } else if ((path & 3) == 0) {
     deeper(w, depth - 1, path >> 2);
-    __asm__ volatile("# 0"); /* different texts, so that the compiler does not merge the four calls */
+    __asm__ volatile("# 0"); /* different texts keep the compiler from merging the four calls */
   } else if ((path & 3) == 1) {
     deeper(w, depth - 1, path >> 2);
     __asm__ volatile("# 1");
@@ -367,7 +366,7 @@ DEEPER(deeper) {
   __asm__ volatile("" : : : "memory"); /* no tail calls */
 }
 
-static unsigned extra_frames; /* between measure_stack and the row's number of frames */
+static unsigned extra_frames; /* added by measure_stack, to reach the row's number of frames */
 
 static void measure_stack(work *w) {
   at_the_bottom = measure_region;
@@ -404,10 +403,10 @@ enum { RUNS = 1, SINGLE = 2, ALL_BYTES = 4, OFF = 8, ON = 16 };
 
 typedef struct row {
   void (*measure)(work *);
-  unsigned flags; /* RUNS: a goroutine runs meanwhile; SINGLE: one thread only; ALL_BYTES: also those of the tables;
-                     OFF, ON: without a trace, with one */
+  unsigned flags; /* RUNS: a goroutine runs; SINGLE: only one thread; ALL_BYTES: count the bytes of tables, too; OFF,
+                     ON: without a trace, with one */
   gotrace_stacks stacks;
-  unsigned frames; /* of the stack; 0: any number */
+  unsigned frames; /* in the stack; 0: any number */
   result_part parts[PARTS];
   const char *off[PARTS]; /* their names without a trace */
 } row;
@@ -491,7 +490,7 @@ static const row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-/* One of the rows, with one thread or two, in a format (0: off): what was found of it in all rounds so far. */
+/* The results so far of one row, with one thread or two, in a format (0: off). */
 typedef struct series {
   const row *row;
   gotrace_format format;
@@ -540,7 +539,7 @@ static worker workers[2];
 static series *current;
 static int session_repetitions;
 static bool session_kept;
-static pthread_barrier_t with_main, together; /* the threads and main, the threads */
+static pthread_barrier_t with_main, together; /* of the threads and main; of the threads */
 static atomic_uint arrived;
 
 /* Both threads continue at the same moment, which pthread_barrier_wait does not ensure. */
@@ -550,7 +549,7 @@ static void spin_together(unsigned *phase) {
   while ((int)(atomic_load(&arrived) - *phase) < 0) continue;
 }
 
-/* A tool that counts instructions does so inside here. */
+/* A tool that counts instructions counts inside this function. */
 __attribute__((noinline)) static void counted(const row *r, work *w) {
   r->measure(w);
   __asm__ volatile("" ::: "memory");
@@ -571,8 +570,8 @@ static void *work_main(void *argument) {
   if (r->flags & RUNS) gotrace_go_start(w->gos[0]);
   pthread_barrier_wait(&with_main); /* the trace starts */
   pthread_barrier_wait(&with_main);
-  r->measure(w); /* names and stacks are in the tables */
-  began = now(); /* what is new each time would only fill the tables */
+  r->measure(w); /* puts names and stacks into the tables */
+  began = now(); /* no warm-up for new names and stacks, which would only fill the tables */
   while (!counting && !session_kept && !(r->flags & ALL_BYTES) && now() - began < warm_up) r->measure(w);
   for (i = 0; i < session_repetitions; i++) {
     double ground;
@@ -663,7 +662,7 @@ static void check_trace(const series *s, gotrace_result result) {
   }
 }
 
-/* One trace, or none if the series is measured without one. */
+/* Measures in one trace, or without one. */
 static void session(series *s, int count, kept *keeper) {
   gotrace_options options;
   gotrace_result result = GOTRACE_OK;
@@ -701,7 +700,7 @@ static void session(series *s, int count, kept *keeper) {
 
 /* ------------------------------------------------------------------------------------------- kept traces ---- */
 
-/* How many frames the stacks of a trace's first events of a row have. */
+/* The number of frames in the stacks of a row's first events in a trace. */
 static unsigned frames_of(const series *s, const kept *k) {
   gotrace_decoder_options options;
   gotrace_decoder *d = NULL;
@@ -740,7 +739,7 @@ static void count_bytes(series *s, const kept *k) {
   gotrace_decoder_close(d);
   for (i = 0; i < PARTS; i++) {
     if ((s->row->flags & ALL_BYTES) || (s->row->measure == measure_switch && s->format < GOTRACE_GO_1_22)) {
-      /* (v1 has no switch: it is several events.) */
+      /* In v1 a switch is several events. */
       uint64_t made = workers[0].work.made[i];
       s->bytes[i] = made ? (double)k->size / (double)made : 0;
     } else {
@@ -752,7 +751,7 @@ static void count_bytes(series *s, const kept *k) {
   }
 }
 
-/* Short traces, which are kept, give the bytes per event and the call depth that a row's stacks need. */
+/* Determines the bytes per event, and the call depth for a row's stacks, from short traces that are kept. */
 static void look_at_bytes(series *s) {
   int threads = s->threads;
   kept k = {0};
@@ -785,7 +784,7 @@ static void add_series(const row *r, gotrace_format format, int threads) {
   *end = s;
 }
 
-/* With two threads, only the time when both run counts. */
+/* With two threads, only the time in which both run counts. */
 static bool overlap(int i) {
   uint64_t begin = workers[0].begin[i] > workers[1].begin[i] ? workers[0].begin[i] : workers[1].begin[i];
   uint64_t end = workers[0].end[i] < workers[1].end[i] ? workers[0].end[i] : workers[1].end[i];
@@ -827,7 +826,7 @@ static void report_series(series *s) {
   }
 }
 
-/* Where a tool that counts instructions ends its count of a row. */
+/* A tool that counts instructions ends its count of a row here. */
 __attribute__((noinline)) static void row_counted(series *s) { __asm__ volatile("" : : "r"(s) : "memory"); }
 
 static void run_all(void) {
@@ -892,7 +891,7 @@ static void start_and_stop(const gotrace_options *options) {
   report_times("thread_first_event", firsts, TIMES);
 }
 
-/* The longest of many events timed one by one, as many as there were new buffers. */
+/* Times many events one by one. The longest are those with new buffers: as many as there were buffers. */
 static void new_buffers(const gotrace_options *options) {
   enum { EVENTS = 1000000 };
   static double times[EVENTS];
@@ -913,7 +912,7 @@ static void new_buffers(const gotrace_options *options) {
   report_times("new_buffer", times + EVENTS - buffers, buffers);
 }
 
-/* `count` goroutines exist and are silent. */
+/* Cuts while `count` silent goroutines exist. */
 static void advances(const gotrace_options *options, int count) {
   static const gotrace_location entry = GOTRACE_NAMED_ENTRY("silent");
   enum { TIMES = 9 };
@@ -1012,7 +1011,7 @@ int main(int argc, char **argv) {
     times[i] = floor_once();
     ratios[i] = 1;
   }
-  while (now() - began < 2e7) continue; /* long enough for the counter's frequency */
+  while (now() - began < 2e7) continue; /* long enough to measure the counter's frequency */
   ns_per_tick = (now() - began) / (double)((uint64_t)GOTRACE__TICKS() - began_ticks);
   if (!counting && !*VARIANT) report("floor", 1, times, ratios, (size_t)(rounds * repetitions), 8);
   for (i = 0; i < ROWS && !*VARIANT; i++)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The cost of an event: in gotrace, in Go's own tracer and in LTTng-UST, in one run of a few minutes.
+# Measures the cost of an event in gotrace, Go's own tracer and LTTng-UST, in one run of a few minutes.
 #
 #     tests/bench/events.sh [--quick]      --quick: fewer repetitions, three quarters of a minute
 #
@@ -8,8 +8,8 @@
 #     result NAME THREADS NS_MIN NS_MEDIAN RATIO_TO_FLOOR BYTES_PER_EVENT
 #
 # The peers have no bytes, and their ratio is to the floor of the whole run. A line reports a peer that is not
-# installed. Status 1 if a trace lacks events. A missed target is reported but is no failure, since the machine may be
-# busy.
+# installed. Status 1 if a trace lacks events. A missed target is reported but is not a failure, since the machine may
+# be busy.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -41,7 +41,7 @@ flags="-std=c11 -O2 -g -fno-omit-frame-pointer -I."
 "$dir/events_seq_cst" $quick | tee -a "$results" || status=1
 floor=$(awk '$1 == "result" && $2 == "floor" { print $5 }' "$results")
 
-# Instructions, where a tool can count them: hardware counters are often not there, as in virtual machines.
+# Instructions, counted by valgrind, since hardware counters are often missing, as in virtual machines.
 if command -v valgrind >/dev/null; then
   for variant in events ${quick:-events_seq_cst}; do
     [ "$variant" != -q ] || continue
@@ -57,11 +57,11 @@ else
   echo "missing instructions: no valgrind (make deps)" | tee -a "$results"
 fi
 
-# The scheduler example: as a load of many rates, and as it is.
+# The scheduler example: as a load at many rates, and unchanged.
 "$dir/load" $quick | tee -a "$results" || status=1
 times=9
 [ -z "$quick" ] || times=3
-microseconds() { # COMMAND...: how long it runs
+microseconds() { # COMMAND...: its run time
   local begin end
   begin=$(date +%s%N)
   "$@" >"$dir/said" || return
@@ -73,7 +73,7 @@ for format in 1.23 1.21; do
   : >"$dir/with" >"$dir/without"
   for ((i = 0; i < times; i++)); do
     microseconds "$dir/scheduler" -j 1 -f $format -o /dev/null /usr/include >>"$dir/with"
-    awk '/^trace/ { print $4, $6 }' "$dir/said" >"$dir/traced" # events, bytes an event
+    awk '/^trace/ { print $4, $6 }' "$dir/said" >"$dir/traced" # events, bytes per event
     microseconds "$dir/scheduler_disabled" -j 1 -f $format -o /dev/null /usr/include >>"$dir/without"
   done
   read -r events bytes <"$dir/traced"
@@ -126,12 +126,12 @@ lttng_peer | tee -a "$results"
 
 echo
 awk '
-  function of(table, name) { # of a result, what stands for its event; nothing for the variants with a barrier
+  function of(table, name) { # the name of a result in the table; empty for the variants with a barrier
     if (name ~ /_seq_cst$/) return ""
     sub(/_v1$/, "", name)
     return name in table ? table[name] : ""
   }
-  BEGIN { # at most; aimed at
+  BEGIN { # limits; targets
     n_targets = split("off_region 0.05 0.03 off_log 0.05 0.03 off_go_start 0.25 0.17 off_go_block 0.25 0.17 " \
                       "off_go_stop 0.25 0.17 off_go_unblock 0.25 0.17 region 1.5 1.25 region_begin 1.5 1.25 " \
                       "region_end 1.5 1.25 go_start 1.5 1.3 go_block 1.5 1.3 go_stop 1.5 1.3 go_end 1.5 1.3 " \

@@ -1,5 +1,5 @@
-/* forward.c - a preloaded library that passes lock and unlock of a mutex on and does nothing else: the least that any
- * preloaded library costs there */
+/* forward.c - a preloaded library that only forwards lock and unlock of a mutex: the minimum that any preloaded library
+ * costs there */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -11,7 +11,7 @@
 
 static int (*real_lock)(pthread_mutex_t *), (*real_unlock)(pthread_mutex_t *);
 
-/* POSIX says that dlsym's pointers hold functions; ISO C has no conversion for it. */
+/* POSIX permits dlsym to return functions; ISO C has no conversion for that. */
 static void find(void *function, size_t size, const char *name) {
   void *found = dlsym(RTLD_NEXT, name);
   memcpy(function, &found, size);

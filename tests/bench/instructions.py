@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How many instructions the calls of each row of tests/bench/events.c take.
+"""The number of instructions that the calls of each row of tests/bench/events.c take.
 
     instructions.py ROWS CALLGRIND
 
@@ -36,7 +36,7 @@ REGIONS = ["gotrace_region_begin_at", "gotrace_region_end_at"]
 
 
 def costs(path):
-    """Instructions in the calls of each function in a file of callgrind's."""
+    """Instructions in the calls of each function in one of callgrind's files."""
     names, found, callee, call = {}, {}, None, False
     with open(path) as file:
         for line in file:

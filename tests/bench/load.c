@@ -1,11 +1,11 @@
-/* The cost of tracing for a scheduler: the example's (examples/scheduler.c), with coroutines that send messages to each
- * other and compute for some time in between, alternately with and without tracing.
+/* The cost of tracing for the example scheduler (examples/scheduler.c). Its coroutines send messages to each other and
+ * compute for some time in between, alternately with and without tracing.
  *
  *     load [-q]
  *
- * Lines `load FORMAT EVENTS_A_SECOND WORKER PROCESS BYTES`: events in a second without tracing; per cent that tracing
+ * Lines `load FORMAT EVENTS_A_SECOND WORKER PROCESS BYTES`: events per second without tracing; per cent that tracing
  * adds to the processor time of the one worker, and to that of the process including the service thread, from start to
- * stop; bytes per event of the whole trace. Processor time excludes the machine's other work. Each value is the
+ * stop; bytes per event of the whole trace. Processor time excludes other work of the machine. Each value is the
  * quotient of the shortest of many turns.
  */
 #define main scheduler_main
@@ -16,7 +16,7 @@ enum { PAIRS = 32 };
 
 static struct {
   struct channel there[PAIRS], back[PAIRS];
-  unsigned messages; /* of a pair */
+  unsigned messages; /* per pair of coroutines */
   unsigned work;     /* steps between two messages */
 } load;
 
@@ -132,7 +132,7 @@ int main(int argc, char **argv) {
     gotrace_format format;
     const char *name;
   } of[] = {{GOTRACE_GO_1_23, "v2"}, {GOTRACE_GO_1_21, "v1"}};
-  /* Steps of about a nanosecond; the last is as fast as the example's switches are. */
+  /* Steps of about a nanosecond. The last load does nothing but switch. */
   static const unsigned works[] = {300000, 30000, 3000, 300, 0};
   int turns = argc > 1 && strcmp(argv[1], "-q") == 0 ? 9 : 41;
   program = "load";
@@ -140,9 +140,9 @@ int main(int argc, char **argv) {
     for (size_t w = 0; w < sizeof works / sizeof works[0]; w++) {
       struct turn without = {0}, with = {0};
       load.work = works[w];
-      /* Some 15 ms a turn. */
+      /* About 15 ms per turn. */
       load.messages = 1 + 15000000 / (2 * PAIRS * (works[w] + 800));
-      for (int i = 0; i < turns; i++) { /* alternately, so that changes of the machine affect both */
+      for (int i = 0; i < turns; i++) { /* alternately, so that the machine's changes in speed affect both */
         shorter(&without, one_turn((gotrace_format)0));
         shorter(&with, one_turn(of[f].format));
       }

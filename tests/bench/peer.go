@@ -1,4 +1,5 @@
-// What events cost with Go's own tracer: lines `result go-NAME 1 NS_MIN NS_MEDIAN`, nanoseconds an event, the trace thrown away.
+// The cost of an event in Go's own tracer: lines `result go-NAME 1 NS_MIN NS_MEDIAN`, in nanoseconds per event. The
+// trace is discarded.
 package main
 
 import (
@@ -31,7 +32,7 @@ func logs() float64 {
 	return float64(time.Since(begin).Nanoseconds()) / batch
 }
 
-// Each turn is an unblock, a block and a start. What they cost without a trace is taken off.
+// Each turn is an unblock, a block and a start. Their cost without a trace is subtracted.
 func turns() float64 {
 	ping, pong := make(chan int), make(chan int)
 	go func() {

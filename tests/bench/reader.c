@@ -1,11 +1,11 @@
 /* How fast the decoder reads a trace.
  *
- *     reader FILE PASSES      lines `raw EVENTS SECONDS_MIN PEAK_KIB`, the same of `ordered`, and of `batched`, which
- *                             is ordered too, with gotrace_decoder_next_batch
+ *     reader FILE PASSES      lines `raw EVENTS SECONDS_MIN PEAK_KIB`, the same for `ordered`, and for `batched`, which
+ *                             is ordered, too, by gotrace_decoder_next_batch
  *
- * Matches tests/go/read_bench.go, which does the same for Go. Memory is that of a first, ordered pass over the file,
- * through a seekable function, as in a program that minds its memory. Time is that of passes over the file in memory,
- * so that only decoding is measured. */
+ * Matches tests/go/read_bench.go, which does the same for Go. Memory is measured in a first, ordered pass over the file
+ * through a seekable function, as in a program that limits its memory. Time is measured in passes over the file in
+ * memory, so that only decoding counts. */
 #define _GNU_SOURCE 1
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
@@ -27,7 +27,7 @@ static double seconds(void) {
   return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Reads a trace; returns how many events it has, and the seconds that it took. */
+/* Reads a trace; returns the number of its events and the seconds taken. */
 static unsigned long long decode(const gotrace_decoder_options *options, bool batched, double *took) {
   double begin = seconds();
   unsigned long long events = 0;

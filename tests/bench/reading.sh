@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# How fast traces are read, and with how much memory, next to Go 1.27's own reader (tests/go/read_bench.go), in one run.
+# Measures the speed and memory of reading traces, next to Go 1.27's own reader (tests/go/read_bench.go), in one run.
 #
 #     tests/bench/reading.sh [-q]      -q: only the smaller traces
 #
-# Uses traces of 10 and 100 MB that programs of Go 1.21 (v1) and 1.27 (v2) write, with 8 goroutines and with 20,000,
-# most of which start, block and are unblocked. Prints a table with the target ratios; batched: gotrace_decoder_next_batch. A line reports a Go release that
-# is missing. The readers are timed on a trace in memory; their memory is measured on the file.
-# Then the processor times (user and system) of `gotrace info --jobs=1` and `gotrace check --jobs=1` on the traces of 10
-# MB, and how much faster two threads are than one, with traces of many generations.
+# Uses traces of 10 and 100 MB that programs of Go 1.21 (v1) and 1.27 (v2) write, with 8 goroutines and with 20,000.
+# Most events are starts, blocks and unblocks. Prints a table with the target ratios; batched:
+# gotrace_decoder_next_batch. A line reports a missing Go release. The readers are timed on a trace in memory;
+# their memory is measured on the file. Then prints the processor times (user and system) of `gotrace info --jobs=1` and
+# `gotrace check --jobs=1` on the traces of 10 MB, and the speed of two threads relative to one on traces of many
+# generations.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -43,7 +44,7 @@ for size in $sizes; do
   done
 done
 
-least() { # least FORMAT COMMAND...: the least seconds that it takes in 7 runs; FORMAT: of the shell's `time`
+least() { # least FORMAT COMMAND...: the least seconds of 7 runs; FORMAT: of the shell's `time`
   local TIMEFORMAT=$1
   shift
   for _ in 1 2 3 4 5 6 7; do { time "$@" >/dev/null; } 2>&1; done | awk '{ print $1 + $2 }' | sort -g | head -n 1

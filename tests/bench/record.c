@@ -1,5 +1,5 @@
-/* record.c - what a program pays that `gotrace record` runs: an uncontended mutex; prints nanoseconds for a lock and
- * unlock */
+/* record.c - the cost of an uncontended mutex in a program that `gotrace record` runs: prints nanoseconds for a lock
+ * and unlock */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -17,7 +17,7 @@ static double now(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* In a process with one thread, glibc's mutexes are cheaper. */
+/* A second thread, since glibc's mutexes are cheaper in a process with one thread. */
 static void *stays(void *unused) { return pause(), unused; }
 
 int main(void) {

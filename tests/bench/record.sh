@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What `gotrace record` costs programs: ratios of traced to plain processor times (user and system, of the program, the library
-# and the tool; for redis the time per request under load), each the best of some runs that alternate. What the tool does
-# once at the end, whatever the program's length, is a row by itself: it asks a debugger for lines.
+# The cost of `gotrace record`: ratios of traced to plain processor times (user and system, of the program, the library
+# and the tool; for redis the time per request under load), each from the best of some alternating runs. The work that
+# the tool does once at the end, regardless of the program's length, is a separate row: it asks a debugger for lines.
 #
 #     tests/bench/record.sh [-q]      -q: fewer runs
 #
-# The last column is the most that is allowed; "-": the row is there to compare with. Status 1 if a ratio exceeds its limit.
-# A busy machine makes the ratios useless.
+# The last column is the limit; "-": the row is only for comparison. Status 1 if a ratio exceeds its limit. A busy
+# machine makes the ratios useless.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -29,7 +29,7 @@ report() { # report NAME PLAIN TRACED LIMIT: lower is better
 
 least() { sort -g | head -n 1; }
 
-seconds() { # seconds COMMAND...: what it takes, its output thrown away
+seconds() { # seconds COMMAND...: the time that it takes; discards its output
   local TIMEFORMAT='%U %S'
   { time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print $1 + $2 }'
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The cost of events and the speed of reading, next to other tracers, and what `gotrace record` costs programs, in one run of
-# some minutes: tests/bench/events.sh, reading.sh, viewing.py and record.sh.
+# The cost of events and the speed of reading, next to other tracers, and the cost of `gotrace record` and `gotrace
+# view`, in one run of some minutes: tests/bench/events.sh, reading.sh, viewing.py and record.sh.
 #
-#     tests/bench/run.sh [-q]      -q: quickly, in about a minute
+#     tests/bench/run.sh [-q]      -q: quick, in about a minute
 set -euo pipefail
 cd "$(dirname "$0")"
 ./events.sh "$@"

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What the pages of gotrace view cost: to make them, and in headless Chromium to draw them, to move in them, and in memory.
+"""The cost of the pages of gotrace view: to make them and, in headless Chromium, to draw and move in them, and memory.
 
     tests/bench/viewing.py [-q] [TRACE...]      -q: only the smaller traces
 
-Uses traces of 10 and 100 MB that a program of Go 1.27 writes, with 8 goroutines and with 20,000, or the traces named. Columns:
-time to make the page, peak memory of that, size of the page, to which zoom it is complete, time until all is drawn since
-the browser began to load the file, memory of the page's process over that of an empty page, frames a second while
-panning and zooming, script time of a frame (median and 99 %). Prints the limits that were exceeded.
+Uses traces of 10 and 100 MB that a program of Go 1.27 writes, with 8 goroutines and with 20,000, or the traces named.
+Columns: time and peak memory to make the page, size of the page, the zoom down to which it is complete, time from the
+begin of loading until all is drawn, memory of the page's process beyond that of an empty page, frames per second while
+panning and zooming, script time per frame (median and 99 %). Prints the limits that were exceeded.
 """
 
 import os
@@ -40,7 +40,7 @@ window.moved = null;
 
 
 def page_memory(driver):
-    """Megabytes of the largest of the browser's processes that show pages, shared memory divided."""
+    """Megabytes of the browser's largest page process, with a proportional share of shared memory."""
     parents, commands = {}, {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:

@@ -12,7 +12,7 @@
 enum { GOROUTINES = 400, CUTS = 3, REGIONS = 3000 };
 static gotrace_go *assisting[GOROUTINES];
 static pthread_t thread;
-static int quit, pass, begun, done; /* atomic: the passes of the worker, the cuts begun and done by the main thread */
+static int quit, pass, begun, done; /* atomic: passes of the worker; cuts begun and done by the main thread */
 static int passes;                  /* of all runs */
 
 static void assist(gotrace_go *go) {
@@ -38,7 +38,7 @@ static void *worker(void *unused) {
     gotrace_go_stop(GOTRACE_STOP_YIELD);
     number = __atomic_add_fetch(&pass, 1, __ATOMIC_RELEASE);
     CASE_AWAIT(CASE_LOAD(begun) >= number || CASE_LOAD(quit));
-    for (spins = number % 10 * 500; spins > 0; spins--) continue; /* to meet the cut at another moment each time */
+    for (spins = number % 10 * 500; spins > 0; spins--) continue; /* to meet the cut at different moments */
     for (i = 0; i < GOROUTINES / 2; i++) {
       gotrace_go *go = assisting[number & 1 ? i : GOROUTINES - 1 - i];
       gotrace_go_unblock(go);

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *directory; /* for traces that are kept; NULL: none are */
+static const char *directory; /* for traces that are kept; NULL: keep none */
 static gotrace_format running;
 static long run;
 static test_bytes trace;
@@ -100,8 +100,8 @@ void case_wait_little(void) { sched_yield(); }
 
 void case_sleep(unsigned time) { usleep(time); }
 
-/* Threads of a case have lower priority than the main thread, so that a trace of microseconds does not become one of
- * many milliseconds. On Linux a thread has a priority of its own. */
+/* Threads of a case have lower priority than the main thread, so that a trace meant to take microseconds does not take
+ * many milliseconds. On Linux priorities are per thread. */
 typedef struct start {
   void *(*function)(void *);
   void *argument;

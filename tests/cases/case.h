@@ -1,5 +1,5 @@
-/* case.h - shared by the cases. A case is a program for one defect that was found. It defines case_this. case.c has the
- * implementation of gotrace.h and main: it runs the case in each format and checks each trace.
+/* case.h - shared by the cases. A case is a program for one defect that was found. It defines case_this. case.c
+ * contains the implementation of gotrace.h and main, which runs the case in each format and checks each trace.
  *
  *     build/cases/NAME [-n RUNS] [-f FORMAT] [-o DIRECTORY] [-e EVERY]
  *
@@ -24,10 +24,10 @@ typedef struct case_definition {
 
 extern const case_definition case_this;
 
-/* Starts a trace into memory, with the given options but for format and sink. */
+/* Starts a trace into memory, with the given options except format and sink. */
 void case_start(gotrace_format format, gotrace_options options);
 
-/* Stops it and checks it; its statistics are then in case_stats. A run may write several traces. */
+/* Stops and checks the trace, and stores its statistics in case_stats. A run may write several traces. */
 void case_stop(void);
 extern gotrace_stats case_stats;
 
@@ -37,13 +37,12 @@ void case_judge_file(const char *path);
 /* A path for a trace of the current run, in the temporary directory. The file is removed after the run. */
 const char *case_path(void);
 
-/* The run has failed for a reason other than its trace, such as a wrong number. Only a run's first failure is
- * reported. Any thread. */
+/* Reports that the run has failed for a reason other than its trace, such as a wrong number. Only a run's first failure
+ * is reported. Any thread may call it. */
 void case_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Holds up a thread, wherever it is: for some microseconds, or until *until becomes true if that is
- * earlier. The scheduler may do the same at any time, but does it seldom. Returns at once. `thread` is a pthread_t; it
- * must not have ended. */
+/* Holds up a thread, wherever it is, for some microseconds or until *until becomes true, whichever is earlier. The
+ * system's scheduler may do the same at any time, but rarely does. Returns at once. The thread must not have ended. */
 void case_hold_up(pthread_t thread, unsigned microseconds, const int *until);
 
 /* For signalling between the threads of a case. */

@@ -13,7 +13,7 @@ static const gotrace_location entry = {0, "worker", "lock_order.c", 1};
 static gotrace_go *stale; /* atomic */
 static int quit;          /* atomic */
 
-/* Starts the stale goroutine in a world that it has stopped, again and again. */
+/* Stops the world and starts the stale goroutine, repeatedly. */
 static void *stopper(void *unused) {
   gotrace_proc *proc = gotrace_proc_create();
   gotrace_proc_start(proc);

@@ -50,8 +50,8 @@ static void end_threads(void) {
   for (i = 0; i < 2; i++) case_join(threads[i]);
 }
 
-/* New goroutines for each run: if both threads had one while tracing was off, the end of a thread ends it.
- */
+/* Makes new goroutines for each run: if both threads ran the same one while tracing was off, the end of a thread ends
+ * it. */
 static void make_goroutines(void) {
   int i;
   for (i = 0; i < 2; i++) shared[i] = gotrace_go_create(NULL);
@@ -73,7 +73,7 @@ static void run(gotrace_format format, long number) {
   gotrace_options options = {0};
   long cuts;
   make_goroutines();
-  if (number & 8) begin_threads(number); /* they exist before tracing starts */
+  if (number & 8) begin_threads(number); /* the threads exist before tracing starts */
   case_start(format, options);
   if (!(number & 8)) begin_threads(number);
   for (cuts = number / 16 & 3; cuts > 0; cuts--) {

@@ -19,7 +19,7 @@ static void *waiter(void *argument) {
   CASE_STORE(*self, gotrace_go_self());
   while (!CASE_LOAD(quit)) {
     gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
-    gotrace_wait_end(); /* the time is over at once */
+    gotrace_wait_end(); /* the time-out is immediate */
   }
   return NULL;
 }
@@ -30,7 +30,7 @@ static void *waker(void *unused) {
   while (!CASE_LOAD(quit)) {
     int i;
     for (i = 0; i < WAITERS; i++) gotrace_go_unblock(CASE_LOAD(waiting[i]));
-    if (!(++rounds & 15)) case_wait_little(); /* so that the main thread comes to stop soon */
+    if (!(++rounds & 15)) case_wait_little(); /* so that the main thread soon reaches stop */
   }
   return unused;
 }

@@ -6,8 +6,8 @@ import (
 	"internal/trace/tracev2"
 )
 
-// GotracePending returns the goroutines that are in a system call without a proc, and when they lost it. To be called
-// before Finalize.
+// GotracePending returns the goroutines that are in a system call without a proc, and the times at which they lost it.
+// It must be called before Finalize.
 func GotracePending(s *Summarizer) map[GoID]Time {
 	pending := make(map[GoID]Time)
 	for id, g := range s.gs {
@@ -18,16 +18,16 @@ func GotracePending(s *Summarizer) map[GoID]Time {
 	return pending
 }
 
-// GotraceIsV1 tells whether a trace is from before Go 1.22.
+// GotraceIsV1 reports whether a trace is older than Go 1.22.
 func GotraceIsV1(r *Reader) bool { return r.v1Events != nil }
 
-// GotraceReadV1 reads a trace of before Go 1.22 by Go's own conversion, but without three things that it does besides:
+// GotraceReadV1 reads a v1 trace by Go's own conversion, but omits three of its steps:
 //
-//   - moving events that have the same time apart, each by a nanosecond
+//   - moving events of equal times apart, each by a nanosecond
 //   - giving a nanosecond to a system call without a duration
 //   - dropping the first number of procs
 //
-// All times are later by GotraceShift, as Go takes a time of 0 for an unknown one.
+// All times are later by GotraceShift, since Go takes a time of 0 for an unknown one.
 func GotraceReadV1(r *Reader) ([]Event, error) {
 	it := r.v1Events
 	var events []Event
@@ -71,13 +71,13 @@ func GotraceReadV1(r *Reader) ([]Event, error) {
 
 const GotraceShift = 1000
 
-// GotraceBounds returns the least and the most that utilization can be if events of the same time may have any order.
-// MutatorUtilizationV2 takes the lowest of several values at a time, and forgets the others until there is a change at a
-// later time. Which values these are depends on the order, but not the last one.
+// GotraceBounds returns lower and upper bounds of the utilization if events of equal times may have any order.
+// MutatorUtilizationV2 takes the lowest of several values at one time, and ignores the others until a change at a later
+// time. The order determines these values, but not the last one.
 func GotraceBounds(events []Event, flags UtilFlags) (least, most []MutatorUtil) {
 	const places = 1 << 16
 	apart := make([]Event, len(events))
-	at := make(map[int64]int64) // how many events a time has
+	at := make(map[int64]int64) // number of events at each time
 	for i := range events {
 		apart[i] = events[i]
 		time := int64(events[i].base.time)

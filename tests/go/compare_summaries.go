@@ -1,10 +1,10 @@
-// Compares what Go's own summarizer says of pairs of traces: for each goroutine the times running, runnable, in system
-// calls with and without a proc, blocked by each reason, in ranges, and its regions.
+// Compares the results of Go's own summarizer for pairs of traces: for each goroutine the times running, runnable, in
+// system calls with and without a proc, blocked by each reason, in ranges, and its regions.
 //
 //	compare_summaries [-s NANOSECONDS] <PAIRS     PAIRS: lines of two paths, separated by a tab
 //
-// -s: how much a time may differ, besides a nanosecond for each goroutine: readers let no two statuses have the same time.
-// Prints what differs, and a line with counts. Exit status 1 if anything differs.
+// -s: how much a time may differ, in addition to a nanosecond for each goroutine, since readers give different times to
+// all statuses. Prints the differences and a line with counts. Exit status 1 if anything differs.
 package main
 
 import (
@@ -41,7 +41,7 @@ func summarize(path string) *trace.Summary {
 	return summarizer.Finalize()
 }
 
-// times are the numbers of a goroutine, by name.
+// times returns the times of a goroutine, by name.
 func times(g *trace.GoroutineSummary) map[string]time.Duration {
 	found := map[string]time.Duration{"running": g.ExecTime, "runnable": g.SchedWaitTime, "in system calls": g.SyscallTime,
 		"in system calls without a proc": g.SyscallBlockTime, "regions": time.Duration(len(g.Regions))}
@@ -90,8 +90,8 @@ func main() {
 				say("goroutine %d is lost", id)
 				continue
 			}
-			// A goroutine whose function has returned already when it first stops is called by what ends it. A conversion
-			// may know the function itself from an earlier stack of another event.
+			// If a goroutine's function has returned before its first stop, the goroutine is named runtime.goexit1. A
+			// conversion may know the function from an earlier stack of another event.
 			unknown := before.Name == "" || before.Name == "runtime.goexit1" && after.Name != ""
 			if before.Name != after.Name && !unknown {
 				say("goroutine %d is called %q, not %q", id, after.Name, before.Name)

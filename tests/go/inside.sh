@@ -5,8 +5,8 @@
 #
 # The program, which may have several files, is overlaid on the release's sources as a new command, so that Go lets it
 # import internal packages. With -i, ACCESS.go is added to the package in DIRECTORY (for example internal/trace), which
-# gives the program access to the package's private names. Nothing is written to the release and no network is used. Executables are kept next to the
-# releases and rebuilt if a source is newer. Status 77 if the release is missing.
+# gives the program access to the package's private names. Nothing is written to the release and no network is used.
+# Executables are kept next to the releases and rebuilt if a source is newer. Status 77 if the release is missing.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${GOTRACE_GO:-${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-go}
@@ -37,7 +37,7 @@ export GOROOT="$root" GOTOOLCHAIN=local GOFLAGS='' GOPROXY=off GO111MODULE='' CG
 export GOCACHE="$cache/gocache"
 case $release in
   1.1[0-5])
-    # No overlays yet, but compiled packages that come with the release: the compiler itself has no rule about internal ones.
+    # This release has no overlays, but compiled packages; the compiler itself permits imports of internal ones.
     library=$("$root/bin/go" env GOROOT)/pkg/$("$root/bin/go" env GOOS)_$("$root/bin/go" env GOARCH)
     if [ -n "$access" ]; then
       package=

@@ -22,7 +22,7 @@ done
 shift $((OPTIND - 1))
 [ $# = 1 ] && [ -r "$1" ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 minor=$(head -c 8 "$1" | tr -d '\0' | sed -n 's/^go 1\.\([0-9]\{1,2\}\).*/\1/p')
-case $release in 1.15 | 1.19 | 1.21) minor=${minor:-0} ;; esac # whatever it is, for a parser that knows v1 only
+case $release in 1.15 | 1.19 | 1.21) minor=${minor:-0} ;; esac # any format, since these parsers know only v1
 if [ -z "$convert" ] && [ -n "$minor" ] && [ "$minor" -lt 22 ]; then
   program=$("$here/inside.sh" "${release:-1.21}" print_v1.go -i internal/trace access_v1.go)
   exec "$program" $sorted "$1"

@@ -1,19 +1,20 @@
-// Prints the profiles of traces as `go tool trace` computes them, or what is in files of pprof's format.
+// Prints the profiles that `go tool trace` computes from traces, or the contents of files in pprof's format.
 //
 //	print_profiles FILE...
 //	print_profiles -p FILE...
 //
-// This file is added to the command trace, whose place it takes. For each file it prints lines of JSON:
+// This file is added to Go's command trace, in which its init function takes the place of main. For each file it prints
+// lines of JSON:
 //
 //	{"file": "x.trace", "kind": "sync", "records": [{"count": 1, "time": 1200, "stack": [["main.f", "/a/b.go", 12]]}]}
 //
-// Innermost frames come first. The kinds: those of the pprof endpoints (io, here network; block, here sync; syscall; sched,
-// here scheduler), "cpu" (samples by stack) and "create" (goroutines by the stack that created them). With -p there is one line
-// without a kind, and records also have "values". A trace that has an error has {"file": ..., "error": ...} instead. Strings
-// are Latin-1: a character for each byte.
+// Innermost frames come first. The kinds are those of the pprof endpoints (io, here network; block, here sync; syscall;
+// sched, here scheduler), "cpu" (samples by stack) and "create" (goroutines by the stack that created them). With -p
+// there is one line without a kind, and records also have "values". A trace with an error has {"file": ..., "error":
+// ...} instead. Strings are Latin-1: one character per byte.
 //
-// Go's profiles know a goroutine by its id. If an id is used again, as by cgo callbacks, only the last goroutine counts.
-// Here each counts. For the ids that are used once, the times are compared with those that Go computes.
+// Go's profiles identify a goroutine by its id. If an id is reused, as by cgo callbacks, only the last goroutine
+// counts. Here each counts. For ids that are used once, the times are compared with those that Go computes.
 package main
 
 import (
@@ -50,7 +51,7 @@ func latin(s string) string {
 	return string(runes)
 }
 
-// livesOf returns for each goroutine id the times that count: from the first time that it runs to its end.
+// livesOf returns for each goroutine id the intervals that count: from the first run of a goroutine to its end.
 func livesOf(t *parsedTrace) map[trace.GoID][]interval {
 	lives := make(map[trace.GoID][]interval)
 	for i := range t.events {

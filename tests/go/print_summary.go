@@ -1,16 +1,16 @@
-// Prints Go's summary of traces as JSON, one line for each.
+// Prints Go's summaries of traces as JSON, one line per trace.
 //
 //	print_summary FILE...
 //
 // {"file": ..., "error": text if the trace is bad, "end": time of the last event, "goroutines": [...], "regions": [...],
 // "tasks": [...], "pauses": [...], "utilization": [...]}. Times are nanoseconds since the first event, which is a Sync.
-// The names of fields are those of `gotrace info --json --details`; beside them:
+// The names of fields are those of `gotrace info --json --details`. Additional fields:
 //
 //   - goroutine "pending": the begin of a system call that lasts until the end of the trace and the time at which it lost
 //     its proc, if it did
-//   - goroutine "tied", of v1: see ties()
-//   - region "depth": how many regions are around it
-//   - "utilization_least", "utilization_most": what "utilization" could be if events of the same time had another order
+//   - goroutine "tied", in v1: see ties()
+//   - region "depth": number of regions around it
+//   - "utilization_least", "utilization_most": bounds of "utilization" if events of equal times had another order
 package main
 
 import (
@@ -81,7 +81,7 @@ type report struct {
 	Most        []float64   `json:"utilization_most"`
 }
 
-// JSON has no bytes: one that is not part of UTF-8 becomes the character with its number, as in info.
+// JSON has no bytes: a byte that is not part of UTF-8 becomes the character with its number, as in info.
 func name(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -106,12 +106,12 @@ func stats(s trace.GoroutineExecStats) times {
 	return t
 }
 
-// The goroutines whose system calls lost their procs or did not, depending on the order of events of the same time: when
-// a call ends, the summarizer forgets which goroutine is in a call on the proc with which it began, even if that is
-// another one by now, whose call begins at this time, or whose proc stops.
+// ties returns the goroutines for which the order of events of equal times decides whether their system calls lost
+// their procs. When a call ends, the summarizer forgets the caller that it has recorded for the proc on which the call
+// began, even if that is another goroutine by then, whose call begins, or whose proc stops, at the same time.
 func ties(events []trace.Event) map[trace.GoID]bool {
 	type proc struct {
-		caller         trace.GoID // the last one that began a call
+		caller         trace.GoID // the last goroutine that began a call
 		changed, ended trace.Time // when the caller's call began or the proc stopped; when a call that began on it ended
 	}
 	procs := map[trace.ProcID]*proc{}

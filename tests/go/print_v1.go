@@ -10,34 +10,35 @@
 //
 //	off=1234 GoCreate ts=567 p=0 g=1 stk=3 args=18,4,0 sargs="a","b" link=2345
 //
-//	off     offset of the event in the file, decimal. No two events have the same, so it serves as the event's name.
-//	name    as in Go 1.21's table of events, after ordering (GoStartLocal has become GoStart, and so on), also where an
-//	        earlier parser has another: GCSTWStart, GCSTWDone and NextGC are STWStart, STWDone and HeapGoal
+//	off     offset of the event in the file, decimal. It is unique and serves as the event's name.
+//	name    as in Go 1.21's table of events, after ordering (GoStartLocal has become GoStart, and so on), even if an
+//	        earlier parser has another name: GCSTWStart, GCSTWDone and NextGC are STWStart, STWDone and HeapGoal
 //	ts      nanoseconds since the first event
-//	p       proc; from 1000000 on the parser's own: 1000001 timers, 1000002 network, 1000003 system calls, 1000004 GC,
-//	        1000005 CPU samples
-//	stk     number of the stack in the file, 0 if the event has none. It may be a number without a stack.
-//	args    always three, those that an event does not have are 0; the stack and the time are not among them
+//	p       proc; from 1000000 on the parser's pseudo-procs: 1000001 timers, 1000002 network, 1000003 system calls,
+//	        1000004 GC, 1000005 CPU samples
+//	stk     number of the stack in the file, 0 if the event has none. The file may lack a stack with this number.
+//	args    always three, without the stack and the time; 0 for those that an event does not have
 //	sargs   empty if there are none
 //	link    offset of the linked event, - if there is none
 //
-// The frames of a stack stand before the first event that has its number, a line each:
+// The frames of a stack precede the first event that has its number, one per line:
 //
 //	stack 3
 //	<TAB>0x45d2a1 "main.main" "/a/b.go" 12
 //
-// A stack that the file does not contain has no frames. A stack named by a GoCreate's second argument (where the new
-// goroutine begins) comes before the event too, after its own. Strings are quoted with ", and have \\, \" and \xNN (two
-// lower case hexadecimal digits) for bytes below 0x20 and above 0x7e. The last line is one of
+// A stack that the file does not contain has no frames. The stack in a GoCreate's second argument (where the new
+// goroutine begins) also precedes the event, after the event's own stack. Strings are quoted with ", and have \\, \"
+// and \xNN (two lower case hexadecimal digits) for bytes below 0x20 and above 0x7e. The last line is one of
 //
 //	end ok
 //	end error "text"
 //	end panic "text"
 //
-// and the exit status 0 for the first, else 1. If there is an error, there are no events: this parser is all or nothing.
+// and the exit status is 0 for the first, 1 otherwise. If there is an error, there are no events: this parser is all or
+// nothing.
 //
-// The parser chooses at random between events of different procs with the same ts. With -s, events are printed in the order
-// of (ts, off), which does not depend on that.
+// The parser chooses at random between events of different procs with equal ts. With -s, events are printed in the
+// order of (ts, off), which is the same in every run.
 package main
 
 import (

@@ -3,7 +3,7 @@
 //	print_v2 FILE
 //
 // An event is a line that begins with its thread, proc and goroutine (-1: none), its kind and its time in nanoseconds, and
-// ends with the number of its stack in the file (0: none). In between are what belongs to the kind:
+// ends with the number of its stack in the file (0: none). The details of the kind are in between:
 //
 //	M=-1 P=-1 G=-1 Sync Time=5 N=1 Stack=0
 //	M=-1 P=-1 G=-1 Sync Time=5 N=1 Trace=5 Mono=6 Wall=1700000000.000000007 Stack=0
@@ -20,17 +20,18 @@
 //	M=1 P=0 G=1 StateTransition Time=5 ProcID=0 Running->Idle Reason="" TransitionStack=0 Stack=0
 //	M=1 P=0 G=1 Experimental Time=5 Name="SpanAlloc" Experiment="AllocFree" Args=[id=1 npages_value=2 kindclass=3] Stack=0
 //
-// Attributes=[] stands at every RangeEnd, empty but for sweeps. Numbers are decimal; those of tasks are unsigned (no task:
-// 18446744073709551615), as are metrics, attributes and arguments; an argument that is a string is quoted. Wall is in seconds
-// since 1970 with nine digits after the point; Trace, Mono and Wall are there if the generation has a clock snapshot.
+// Every RangeEnd has Attributes=[], which is empty except for sweeps. Numbers are decimal; ids of tasks (no task:
+// 18446744073709551615), metrics, attributes and arguments are unsigned; an argument that is a string is quoted. Wall
+// is in seconds since 1970 with nine digits after the point; Trace, Mono and Wall exist if the generation has a clock
+// snapshot.
 //
-// A Sync begins a generation, and the last one ends the trace. The batches of experiments in its generation follow, in the
-// order of the experiments' names and then of the file, with their bytes in lower case hexadecimal:
+// A Sync begins a generation, and the last one ends the trace. The experimental batches of the generation follow it, in
+// the order of the experiments' names and then of the file, with their bytes in lower case hexadecimal:
 //
 //	batch Experiment="AllocFree" M=1 Data=00ff
 //
-// The frames of a stack stand before the first event since the last Sync that has its number, as Stack or, after that, as
-// TransitionStack:
+// The frames of a stack precede the first event since the last Sync that has its number, as Stack or TransitionStack.
+// If both are new, that of Stack comes first:
 //
 //	stack 9
 //	<TAB>0x45d2a1 "main.main" "/a/b.go" 12
@@ -42,7 +43,7 @@
 //	end error "text"
 //	end panic "text"
 //
-// and the exit status 0 for the first, else 1. The events up to the error come before it.
+// and the exit status is 0 for the first, 1 otherwise. The events up to the error precede it.
 package main
 
 import (

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Builds print_profiles.go as a part of Go 1.27's command trace, and prints the path of the executable.
 #
-# It reads v1 traces with their own times: for its viewer, Go moves an event that has the time of the one before a
-# nanosecond later. Nothing is written to the release and no network is used. The executable is kept next to the releases
-# and rebuilt if a source is newer. Status 77 if the release is missing.
+# It reads v1 traces with the times in the file: for its viewer, Go moves an event whose time equals that of the
+# previous one by a nanosecond. Nothing is written to the release and no network is used. The executable is kept next to
+# the releases and rebuilt if a source is newer. Status 77 if the release is missing.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${GOTRACE_GO:-${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-go}

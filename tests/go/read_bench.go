@@ -25,13 +25,13 @@ func main() {
 	best := time.Duration(1 << 62)
 	for pass := 0; pass < passes; pass++ {
 		var file io.Reader
-		if pass == 0 { // as a program would read it: memory is measured
+		if pass == 0 { // from the file, as a program would read it, to measure memory
 			opened, err := os.Open(os.Args[1])
 			if err != nil {
 				panic(err)
 			}
 			file = opened
-		} else { // from memory: only reading it is
+		} else { // from memory, to measure only the reader's time
 			data, err := os.ReadFile(os.Args[1])
 			if err != nil {
 				panic(err)

@@ -4,8 +4,8 @@
 #     tests/go/testdata.sh OUTDIR RELEASE...
 #
 # Writes OUTDIR/RELEASE-NAME.trace and RELEASE-NAME.expect, one line with the expected result: SUCCESS; FAILURE and a
-# regular expression for the error; ANY for a fuzzer's input, which must only not break the reader. A trace that several
-# releases have with the same result is taken once, from the first release named.
+# regular expression for the error; ANY for a fuzzer's input, which may have any result but must not crash the reader. A
+# trace that several releases have with the same result is taken once, from the first release named.
 # v1 traces are binary; v2 traces are text, made binary with Go 1.27. Status 77 if a release is missing.
 set -eu
 [ $# -ge 2 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -18,7 +18,7 @@ shift
 sums=$(mktemp)
 trap 'rm -f "$sums"' EXIT
 
-once() { # once OUTPUT: takes it away again if its like is there
+once() { # once OUTPUT: removes it if the same trace with the same result exists
   sum=$(cat "$1.expect" "$1.trace" | cksum)
   if grep -qx "$sum" "$sums"; then rm "$1.trace" "$1.expect"; else echo "$sum" >>"$sums"; fi
 }

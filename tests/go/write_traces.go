@@ -1,7 +1,7 @@
 // Writes execution traces of programs that do what their names say, for tests of readers.
 //
-//	write_traces NAME PREFIX                       PREFIX.trace (start_stop: PREFIX-1.trace and on)
-//	write_traces big PREFIX BYTES GOROUTINES       about so many bytes, of that many goroutines
+//	write_traces NAME PREFIX                       PREFIX.trace (start_stop: PREFIX-1.trace and so on)
+//	write_traces big PREFIX BYTES GOROUTINES       about BYTES, with GOROUTINES
 //	write_traces                                   lists the names
 //
 // Compiles with Go 1.15 and later.
@@ -102,7 +102,8 @@ func storm() {
 	go func() { spin(1 << 22) }() // runs when the trace ends
 }
 
-// stormOf: every way to wait and to wake but the network. The number of goroutines must be even: two and two meet.
+// stormOf: every way to wait and to wake except the network. The number of goroutines must be even, since they meet in
+// pairs.
 func stormOf(goroutines, rounds int) {
 	unbuffered, buffered, closed := make(chan int), make(chan int, 8), make(chan struct{})
 	var lock sync.Mutex
@@ -110,7 +111,7 @@ func stormOf(goroutines, rounds int) {
 	cond := sync.NewCond(&lock)
 	turns := 0
 	done := make(chan struct{})
-	go func() { // whoever waits at the condition gets on
+	go func() { // wakes goroutines that wait for the condition
 		for {
 			select {
 			case <-done:
@@ -221,7 +222,7 @@ func gc() {
 	runtime.GOMAXPROCS(4)
 }
 
-// startStop: traces that begin and end in the midst of things, with goroutines that wait, run and are in system calls.
+// startStop: traces that begin and end while goroutines wait, run and are in system calls.
 func startStop(prefix string) {
 	var ends int32
 	var running sync.WaitGroup
@@ -348,14 +349,14 @@ func deep(depth int, f func()) {
 	f()
 }
 
-// profile: with the CPU profile on, from stacks of many depths.
+// profile: with the CPU profile on, with stacks of many depths.
 func profile() {
 	check(pprof.StartCPUProfile(ioutil.Discard))
 	defer pprof.StopCPUProfile()
 	end := time.Now().Add(700 * time.Millisecond)
 	parallel(6, func(i int) {
 		pprof.Do(context.Background(), pprof.Labels("worker", strconv.Itoa(i)), func(context.Context) {
-			for depth := 0; time.Now().Before(end); depth = (depth + 7) % 150 { // beyond the most that a stack holds
+			for depth := 0; time.Now().Before(end); depth = (depth + 7) % 150 { // beyond the maximum depth of a stack
 				deep(depth, func() { spin(20000); runtime.Gosched() })
 				if i == 0 {
 					time.Sleep(100 * time.Microsecond)
@@ -365,7 +366,7 @@ func profile() {
 	})
 }
 
-// network: echoes over local connections, with deadlines that pass.
+// network: echoes over local connections, with deadlines that expire.
 func network() {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
@@ -410,7 +411,7 @@ func (c *counter) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// pingPong: goroutines in pairs that pass a token to and fro, with stacks of a few depths.
+// pingPong: pairs of goroutines that pass a token back and forth, with stacks of a few depths.
 func pingPong(goroutines, rounds int) {
 	parallel(goroutines/2, func(pair int) {
 		there, back := make(chan int), make(chan int)
@@ -434,8 +435,8 @@ func pingPong(goroutines, rounds int) {
 	})
 }
 
-// big writes a trace of about size bytes. How many rounds that takes is found with small traces: what a trace holds
-// comes out late, so it cannot be stopped in time by looking at the file.
+// big writes a trace of about size bytes. It computes the number of rounds from small traces: since a trace is written
+// with delay, the size of the file cannot tell when to stop.
 func big(name string, size, goroutines int) {
 	measure := func(rounds int) int64 {
 		var count counter

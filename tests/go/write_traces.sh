@@ -39,7 +39,7 @@ shift
 mkdir -p "$out"
 for release in "$@"; do
   build "$release"
-  rm -f "$out/$release"-*.oracle "$out/$release"-*.held # of traces that are about to change
+  rm -f "$out/$release"-*.oracle "$out/$release"-*.held # results for traces that are about to change
   for name in $("$work/write_traces"); do
     "$work/write_traces" "$name" "$out/$release-$name"
   done
@@ -49,7 +49,7 @@ for release in "$@"; do
       GODEBUG=traceadvanceperiod=20000000 "$work/write_traces" $name "$out/$release-generations_$name"
     done
   fi
-  # Every object of the heap: experimental events.
+  # Experimental events for every object of the heap.
   if [ "${release#1.}" -ge 23 ]; then
     GODEBUG=traceallocfree=1 "$work/write_traces" tasks "$out/$release-allocfree"
   fi

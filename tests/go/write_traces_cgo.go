@@ -31,7 +31,7 @@ import "runtime"
 
 func init() {
 	programs["cgo"] = func() { callbacks(func() { C.gotrace_here(20) }) }
-	// Go up to 1.21 refuses such traces of its own: their events have no consistent order.
+	// Go up to 1.21 rejects its own traces of this: their events have no consistent order.
 	programs["cgo_threads"] = func() { callbacks(func() { C.gotrace_threads(20) }) }
 }
 

@@ -7,7 +7,7 @@ import "iter"
 
 func init() { programs["coroutine"] = coroutines }
 
-// coroutines: goroutines that switch to each other without the scheduler; some are not run to their end.
+// coroutines: goroutines that switch to each other without the scheduler; some do not run to their end.
 func coroutines() {
 	parallel(6, func(i int) {
 		for round := 0; round < 80; round++ {

@@ -1,4 +1,4 @@
-// allocates.cpp - threads that allocate, also in the constructors of statics, and free what others allocated
+// allocates.cpp - threads that allocate, also in constructors of static objects, and free memory of other threads
 
 #include <cstdio>
 #include <cstdlib>

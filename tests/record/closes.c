@@ -1,5 +1,5 @@
-/* closes.c - closes whatever is open, in every way, then opens many files: none may get the trace: see test_record.sh
- */
+/* closes.c - closes all open descriptors, in every way, then opens many files. None of them may receive the trace. See
+ * test_record.sh. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1

@@ -1,4 +1,4 @@
-/* ends.c - ends in the way that its first argument names, after a thread `last_thing` has run: see test_record.sh */
+/* ends.c - runs a thread `last_thing`, then ends in the way that the first argument names: see test_record.sh */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -52,12 +52,12 @@ void *stays(void *unused) {
   return unused;
 }
 
-/* Left by longjmp, cancelled and interrupted waits. */
+/* Waits that end by longjmp, cancellation and interruption. */
 static sigjmp_buf jump;
 static void jump_out(int number) { (void)number, siglongjmp(jump, 1); }
 static void interrupt(int number) { (void)number, pthread_mutex_lock(&mutex), pthread_mutex_unlock(&mutex); }
 
-/* Waits that a thread's cancellation ends: which one is the thread's argument. */
+/* Waits that end by the thread's cancellation. The thread's argument selects the wait. */
 static pthread_mutex_t cancelled_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cancelled_condition = PTHREAD_COND_INITIALIZER;
 static sem_t cancelled_semaphore;
@@ -144,7 +144,7 @@ static void cancel_waits(void) {
     pthread_cancel(thread);
     if (pthread_join(thread, &result) != 0 || result != PTHREAD_CANCELED) exit(1);
   }
-  /* What they waited for is as they found it. */
+  /* The objects that they waited for are unchanged. */
   if (pthread_mutex_trylock(&cancelled_mutex) != 0 || pthread_mutex_unlock(&cancelled_mutex) != 0) exit(1);
   pthread_cancel(cancelled_joined);
   if (pthread_join(cancelled_joined, &result) != 0 || result != PTHREAD_CANCELED) exit(1);

@@ -3,7 +3,7 @@
  * Each function below waits once, on a thread of its own. The main thread sees it asleep (in /proc), lets some time
  * pass, ends the wait, and prints a line that waits.py compares with the trace:
  *
- *     FUNCTION|REASON|FUNCTION OF WHO ENDS IT, - if nobody in this process|AT LEAST SO MANY NANOSECONDS
+ *     FUNCTION|REASON|FUNCTION THAT ENDS THE WAIT; - if none in this process|LEAST NANOSECONDS
  *
  * Built with -rdynamic, so that the trace has the functions' names. It contains no call of the tracer. */
 
@@ -56,7 +56,7 @@ static struct timespec from_now(clockid_t clock, int seconds) {
   return t;
 }
 
-static int waiter; /* its thread id, once it is about to wait */
+static int waiter; /* the waiter's thread id, once it is about to wait */
 static pthread_t waiter_thread;
 
 #define WAITER(name)        \
@@ -83,7 +83,7 @@ static void yield(void) {
   nanosleep(&time, NULL);
 }
 
-/* Returns when the waiter is asleep, twice in a row. */
+/* Returns when the waiter was found asleep twice in a row. */
 static int64_t when_asleep(void) {
   int seen = 0;
   while (!__atomic_load_n(&waiter, __ATOMIC_SEQ_CST)) yield();
@@ -170,7 +170,7 @@ WAITER(wait_write_lock_timed) {
   pthread_rwlock_unlock(&lock);
   return NULL;
 }
-/* Two readers: only the last one's unlock ends the writer's wait. */
+/* Two readers: only the unlock by the last one ends the writer's wait. */
 static sem_t reader_may_go;
 void *reader(void *unused);
 void *reader(void *unused) {
@@ -238,7 +238,7 @@ WAITER(wait_semaphore_timed) {
   return NULL;
 }
 
-/* Named by the main thread while it waits, then by itself. */
+/* The main thread names the waiter while it waits, then the waiter names itself. */
 WAITER(wait_named) {
   ABOUT_TO_WAIT();
   MUST(sem_wait(&semaphore) == 0);

@@ -48,7 +48,7 @@ for line in open(output):
         failures.append(f'{name}: waited {length} ns, not at least {least}')
     if len(stack) < 2 or stack[1] != name:
         failures.append(f'{name}: its stack is {stack}')
-renamed = labels.get('wait_named', [])  # a label may be repeated when the thread starts again
+renamed = labels.get('wait_named', [])  # a label may be repeated when the goroutine starts again
 renamed = [label for i, label in enumerate(renamed) if i == 0 or label != renamed[i - 1]]
 if len(renamed) != 2 or 'from_main' not in renamed[0] or 'own_name' not in renamed[1]:
     failures.append(f'wait_named: its labels are {renamed}')

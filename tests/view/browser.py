@@ -6,8 +6,8 @@
         b.wait_for("window.gotrace !== undefined")
         b.keys("w"); b.mouse((400, 300), "down", "up"); b.screenshot("page.png")
 
-Keys and mouse are the browser's own input, not events that a script makes. `errors()` returns the errors and warnings on
-the console since the page was opened, also those while it was loaded.
+Keys and mouse are the browser's own input, not events made by a script. `errors()` returns the errors and warnings on
+the console since the page was opened, including those while it loaded.
 """
 
 import base64
@@ -20,7 +20,7 @@ import tempfile
 import time
 import urllib.request
 
-# Keys as WebDriver calls them.
+# WebDriver's codes for keys.
 KEYS = {"Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "ArrowLeft": "\ue012", "ArrowUp": "\ue013", "ArrowRight": "\ue014",
         "ArrowDown": "\ue015", "Home": "\ue011"}
 
@@ -44,7 +44,7 @@ class Browser:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def open(self, url):
-        self.errors()  # forgets those of the page before
+        self.errors()  # discards those of the previous page
         self.navigate(url)
 
     def wait_for(self, condition, seconds=120):
@@ -55,11 +55,11 @@ class Browser:
             time.sleep(0.05)
 
     def frame(self):
-        """Until the page has drawn what was asked for, with all details."""
+        """Waits until the page has drawn the requested view with all details."""
         self.wait_for("gotrace.state().level === gotrace.state().wanted && !gotrace.app.painter.requested")
 
     def keys(self, *keys):
-        """Presses keys, one after the other; they go to the element that has the focus."""
+        """Presses keys one after another; they go to the focused element."""
         self.perform("key", {}, [{"type": kind, "value": KEYS.get(key, key)} for key in keys for kind in ("keyDown", "keyUp")])
 
     def mouse(self, *steps):
@@ -202,7 +202,7 @@ class Firefox(Browser):
         self.call("WebDriver:Navigate", {"url": url})
 
     def run(self, script, *arguments):
-        # The page's own objects: its script is not seen from a sandbox.
+        # Access to the page's own objects, which a sandbox would hide.
         return self.call("WebDriver:ExecuteScript", {"script": script, "args": list(arguments), "sandbox": None, "newSandbox": False})["value"]
 
     def input(self, actions):

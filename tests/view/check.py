@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Opens pages that gotrace view makes in real browsers, and compares what they draw with gotrace dump.
+"""Opens pages of gotrace view in real browsers, and compares what they draw with gotrace dump.
 
     tests/view/check.py [-n WINDOWS] [-b BROWSER] TOOL TRACE...
 
-For each trace and for WINDOWS random windows (of two browsers the first has two thirds of them): each slice that dump's
-events imply (story.py) on a goroutine, proc, thread, the collector, for a region or a task, and that is at least a pixel
-long, is drawn exactly, with its state and reason or its name; shorter ones are within merged slices that are not longer
-than a pixel; nothing else is drawn. Logs and CPU samples, arrows and the heap's size are those of events; the tables of selected
-times are those of gotrace info. For the first trace also: keys, mouse, search, links, selection and the address's fragment do what they say; a page of a trace with
-hostile names runs no script of theirs; ids that JavaScript's numbers cannot hold are exact. No error anywhere.
+For each trace and WINDOWS random windows (with two browsers, the first has two thirds of them): each slice implied by
+dump's events (story.py) for a goroutine, proc, thread, the collector, a region or a task that is at least a pixel long
+is drawn exactly, with its state and reason or its name; shorter slices are within merged ones no longer than a pixel;
+nothing else is drawn. Logs, CPU samples, arrows and the heap's size match the events. The tables of selected times
+match gotrace info. For the first trace also: keys, mouse, search, links, selection and the address's fragment work as
+documented; a page of a trace with hostile names runs no script in them; ids beyond JavaScript's numbers are exact. No
+page reports an error.
 """
 
 import bisect
@@ -48,8 +49,9 @@ class Slice:
 
 
 def compare_slices(title, drawn, expected, window, pixel, tolerated):
-    """What is drawn on one row: each slice of at least a pixel, exactly; shorter ones may be within merged slices. `expected`:
-    {(begin, end): label}. `tolerated`: whether a slice that no events imply may be there, as one of them is missing."""
+    """Compares the slices drawn on one row: those of at least a pixel are exact; shorter ones may be within merged
+    slices. `expected`: {(begin, end): label}. `tolerated`: whether a slice that no events imply is allowed, since one
+    of them is missing."""
     begin, end = window
     exact = {(s.begin, s.end): s.label for s in drawn if s.size == 1}
     merged = sorted((s.begin, s.end) for s in drawn if s.size > 1)
@@ -77,7 +79,7 @@ def compare_goes(g, slices, expected, window, pixel):
     for m in merged:
         check(m.end - m.begin <= pixel, "G%d: merged slice of %g ns, a pixel is %g" % (g, m.end - m.begin, pixel))
         inside = [s for s in expected[bisect.bisect_left(ends, m.begin):bisect.bisect_right(ends, m.end)] if m.begin <= s[0]]
-        least = sum(s[0] < s[1] for s in inside)  # those of no length may belong to a neighbour
+        least = sum(s[0] < s[1] for s in inside)  # empty ones may belong to a neighbour
         if inside and inside[0][0] == m.begin and inside[-1][1] == m.end:
             check(least <= m.size <= len(inside), "G%d at %d: %d slices, not %d" % (g, m.begin, m.size, len(inside)))
     for low, high, what, reason in expected:
@@ -107,7 +109,7 @@ def compare_marks(g, drawn, story, window):
 
 
 def compare_arrows(drawn, rows, slices, story, window, pixel):
-    """Each arrow is one that events imply; each of those whose wait is drawn by itself has an arrow."""
+    """Events imply each arrow; each implied arrow whose wait is drawn as a slice of its own exists."""
     for waker, woken, time in drawn:
         check((waker, woken, time) in story.wakes, "arrow from G%d to G%d at %d" % (waker, woken, time))
     visible = {g for g, count in rows.items() if count == 1}
@@ -119,9 +121,9 @@ def compare_arrows(drawn, rows, slices, story, window, pixel):
 
 
 def compare_counters(b, story, generator):
-    """The sizes of the heap and its goal at a time, and how many goroutines are in a state, if events tell it of each."""
+    """The sizes of the heap and its goal at a time, and the number of goroutines per state, if the events give all."""
     sampled = b.run("return gotrace.app.data.counters")
-    if not story.sizes["heap"] or len(sampled) >= 7 * 8000:  # of many samples the greatest remain
+    if not story.sizes["heap"] or len(sampled) >= 7 * 8000:  # of many samples only the greatest are kept
         return 0
     times = sampled[::7]
     for _ in range(20):
@@ -142,7 +144,7 @@ def compare_window(b, story, begin, end, width, counts):
     b.run("window.found = null; gotrace.visible().then((all) => { window.found = all; })")
     b.wait_for("window.found")
     found = b.run("return window.found")
-    # A page may be complete only to pixels that are longer than those of the whole trace: it says so, and merges up to these.
+    # A large trace's page may be complete only down to a coarser zoom, which it states: it merges slices up to that.
     window, pixel = (found["from"], found["to"]), max((found["to"] - found["from"]) / width, complete_to(b))
     slices = collections.defaultdict(list)
     for values in found["slices"]:
@@ -155,13 +157,13 @@ def compare_window(b, story, begin, end, width, counts):
         if kind == KIND["go"]:
             rows[g] += used
             goes[g] += here
-            if used == 1:  # else the id was used again: which goroutine's row it is cannot be told
+            if used == 1:  # otherwise the id was reused, and the row may be any of these goroutines
                 counts["goroutine"] += compare_goes(g, here, story.goes.get(g, []), window, pixel)
                 counts["mark"] += compare_marks(g, [m[1:] for m in found["marks"] if m[0] == row], story, window)
         elif kind in (KIND["proc"], KIND["thread"]) and (kind == KIND["proc"] or not story.v1):
             kept = story.procs if kind == KIND["proc"] else story.threads
 
-            def tolerated(low, high, here=here):  # of goroutines not all is known
+            def tolerated(low, high, here=here):  # a goroutine's states may be unknown at times
                 g = next(int(s.label[1:]) for s in here if (s.begin, s.end) == (low, high))
                 return g not in story.known or not story.known[g][0] <= low < high <= story.known[g][1]
             for s in here:
@@ -191,7 +193,7 @@ def compare_window(b, story, begin, end, width, counts):
 
 
 def complete_to(b):
-    """The nanoseconds a pixel down to which the page has all slices; 0: it has all."""
+    """The nanoseconds per pixel down to which the page has all slices; 0: it has all."""
     finest = max(b.run("return gotrace.app.data.finest"))
     return 16 * 8 ** finest if finest else 0
 
@@ -201,7 +203,7 @@ def compare(b, story, windows, generator):
     first, last = b.run("return [gotrace.app.data.begin, gotrace.app.data.end]")
     width = b.run("return gotrace.state().width")
     counts = collections.Counter()
-    # What is visible is compared: the first lines, those around a goroutine's row when that has something, or any others.
+    # Compares the visible rows: the first ones, those around a goroutine's row that has slices, or any others.
     least = width * complete_to(b)
     rows = {int(g): row for g, row in b.run("return gotrace.app.model.rows.filter((r) => r.kind === 2 && r.begin <= r.end).map((r) => [r.id, r.number])")}
     all_of = [(g, s) for g, found in story.goes.items() if g in rows for s in found]
@@ -223,7 +225,7 @@ def compare(b, story, windows, generator):
 
 
 def compare_with_info(b, table, command, begin, end):
-    """The table of a selected time has the times of gotrace info, which does not know all names in a part of a trace."""
+    """Compares the table of a selected time with gotrace info, which lacks some names in a part of a trace."""
     info = json.loads(subprocess.run(command + ["--from", "%dns" % begin, "--to", "%dns" % end], check=True, stdout=subprocess.PIPE).stdout)
     want = collections.defaultdict(lambda: [0] * 4)
     for f in info["functions"]:
@@ -235,7 +237,7 @@ def compare_with_info(b, table, command, begin, end):
         want, got = ({"all": [sum(column) for column in zip(*times.values())]} for times in (want, got))
     slack = len(info["functions"])
     switches = sum(kind["count"] for kind in info["kinds"] if kind["kind"].startswith("GoSwitch"))
-    if switches:  # each is several events for Go's reader, at different times
+    if switches:  # for Go's reader each is several events, at different times
         slack += 16 * switches
         want, got = ({name: [sum(row)] for name, row in times.items()} for times in (want, got))
     for name in set(want) | set(got):
@@ -244,7 +246,7 @@ def compare_with_info(b, table, command, begin, end):
 
 
 def compare_selection(b, expected, generator, command):
-    """The table of a selected time adds up what events say, and has what gotrace info says."""
+    """Compares the table of a selected time with the sums of the events and with gotrace info."""
     first, last = b.run("return [gotrace.app.data.begin, gotrace.app.data.end]")
     names = {int(g): name for g, name in b.run("return gotrace.app.model.rows.filter((r) => r.kind === 2).map((r) => [r.id, r.name])")}
     known = {g for g, found in expected.items() if found}
@@ -261,11 +263,11 @@ def compare_selection(b, expected, generator, command):
         if table["exact"]:
             compare_with_info(b, table, command, begin, end)
         got = {name: times for name, times in table["rows"]}
-        # Of a merged slice across the begin or end, the table has a part.
+        # The table has a part of each merged slice across the begin or end.
         slack = 0 if table["exact"] else 2 * complete_to(b)
         for name, times in want.items():
             for what, time in times.items():
-                # Stretches that began before the first event or end after the last are in the table, but not here.
+                # The table also has stretches that begin before the first event or end after the last.
                 shown = sum(t for t, state in zip(got.get(name, [0] * COLOURS), STATES) if state == what)
                 check(shown >= time - 1 - slack * sum(n == name for n in names.values()), "%s %s: %g in the table, %g by the events" % (name, what, shown, time))
                 if table["exact"] and what == "running":
@@ -279,7 +281,7 @@ def no_errors(b):
 
 
 def try_hands(b, url):
-    """Keys and mouse do what the help sheet says."""
+    """Keys and mouse work as the help sheet says."""
     def span():
         b.frame()
         return b.run("return [gotrace.state().from, gotrace.state().to]")
@@ -315,11 +317,11 @@ def try_hands(b, url):
     b.mouse((600, 300), "down", (560, 300), (500, 300), "up")
     width = b.run("return gotrace.state().width")
     check(near(span()[0], low + (high - low) * 100 / width, high - low), "the picture does not follow the pointer")
-    # The overview: a click moves the picture there.
+    # The overview: a click moves the view there.
     b.mouse((900, 20), "down", "up")
     check(near(sum(span()) / 2, first + (900 - 230) / width * whole, whole), "the overview leads elsewhere")
 
-    # By keyboard alone: a group folds, a slice of the line below it is selected, and the time that is shown.
+    # With the keyboard only: folds a group, selects a slice of the row below it, and the visible time.
     b.keys("0", "e", "Home"), b.frame()
     lines = b.run("return gotrace.app.model.lines(gotrace.app.view).lines.map((l) => gotrace.app.model.lineKey(l))")
     here = next(i for i, key in enumerate(lines) if key.startswith("group go "))
@@ -340,7 +342,7 @@ def try_hands(b, url):
     check(b.run("const v = gotrace.state(); return v.range.from <= v.from || v.range.from === gotrace.app.data.begin"), "R selects another time")
     b.keys("Escape")
 
-    # A wait: what ended it, and back to that.
+    # A wait: its details say what ended it, and B goes back to that.
     b.keys("0", "e"), b.frame()
     b.run("window.waits = null; gotrace.endedWaits().then((all) => { window.waits = all; })")
     b.wait_for("window.waits")
@@ -360,7 +362,7 @@ def try_hands(b, url):
     b.keys("Escape")
     check(b.run("return gotrace.app.view.selected === null"), "Escape does not end the selection")
     no_errors(b)
-    # The same place from its address.
+    # The address opens the same place.
     b.open("about:blank")
     b.open(url + fragment)
     until("window.gotrace && gotrace.app.view.selected", "the fragment selects nothing")
@@ -421,7 +423,7 @@ def try_hands(b, url):
 
 
 def try_hostile(b, tool, directory, trace):
-    """The names of a trace become hostile ones of the same length."""
+    """Replaces the names of a trace by hostile ones of the same length."""
     attacks = [b"</script><script>window.harmed=1</script>", b"<img src=x onerror=window.harmed=1>", b"\"};window.harmed=1;//", b"\xff\xfe\x00<b>&amp;"]
     with open(trace, "rb") as file:
         data = bytearray(file.read())
@@ -430,7 +432,7 @@ def try_hostile(b, tool, directory, trace):
         at = data.find(word)
         while at >= 0:
             attack = attacks[count % len(attacks)]
-            size = data[at - 1] if 0 < data[at - 1] < 128 else 0  # the string's length, if this is where it begins
+            size = data[at - 1] if 0 < data[at - 1] < 128 else 0  # the string's length, if it begins here
             part = attack[:size] if size >= len(word) else b""
             data[at:at + len(part)] = part
             count += bool(part)
@@ -449,7 +451,7 @@ def try_hostile(b, tool, directory, trace):
     no_errors(b)
 
 
-BIG = [2**53 + 1, 2**53 + 2, 2**63 + 5, 2**64 - 7]  # ids that JavaScript's numbers cannot tell from others
+BIG = [2**53 + 1, 2**53 + 2, 2**63 + 5, 2**64 - 7]  # ids that JavaScript's numbers cannot distinguish from others
 
 
 def write_big_ids(path):

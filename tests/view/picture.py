@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the picture in README.md: the example scheduler's trace as gotrace view shows it, where goroutines wake each other.
+"""Makes the picture in README.md: the trace of the example scheduler in gotrace view, where goroutines wake each other.
 
     tests/view/picture.py OUT.png
 """
@@ -22,7 +22,7 @@ with tempfile.TemporaryDirectory() as directory:
         first, last = b.run("return [gotrace.app.data.begin, gotrace.app.data.end]")
         b.run("""gotrace.app.setTheme(false);
           for (const group of gotrace.app.model.groups) if (/^(counters|threads|task directory)/.test(group.key)) gotrace.app.fold(group, true);""")
-        # Of several parts, one with as many arrows as can still be told apart.
+        # Of several parts, takes the one with most arrows that can still be distinguished.
         best = most = -1
         for step in range(90):
             begin = first + (last - first) * (0.1 + step / 120)

@@ -1,4 +1,4 @@
-"""What the events of a trace imply for its picture, by gotrace dump: see check.py."""
+"""Derives from gotrace dump what gotrace view must draw: see check.py."""
 
 import collections
 import json
@@ -12,9 +12,9 @@ INTRODUCTIONS = ("GoCreate", "GoWaiting", "GoInSyscall", "Gomaxprocs")
 
 
 def v1_changes(events):
-    """(event, time, goroutine, state, reason) of v1. Goroutines that are older than the trace begin with it; so does what runs
-    before the first Gomaxprocs, if neither it nor its proc did anything before. A system call lasts only if the goroutine's
-    next event says that it lost its proc."""
+    """Yields (event, time, goroutine, state, reason) for v1. Goroutines older than the trace begin with it; so does one
+    that runs before the first Gomaxprocs if neither it nor its proc had an event before. A system call lasts only if
+    the goroutine's next event says that it lost its proc."""
     blocking, calls = set(), {}
     for number, e in enumerate(events):
         if e["event"] == "GoSysCall":
@@ -56,8 +56,8 @@ def v1_changes(events):
 
 
 class Story:
-    """Slices are {what they are on: {(begin, end): what they are}}; those of goroutines are lists of (begin, end, state,
-    reason), without what was before the first event of each goroutine. `known`: from when to when that is known."""
+    """Slices are {row: {(begin, end): label}}; those of goroutines are lists of (begin, end, state, reason), beginning
+    with the goroutine's first event. `known`: the time in which a goroutine's states are known."""
 
     def __init__(self, tool, trace):
         with open(trace, "rb") as file:
@@ -78,7 +78,7 @@ class Story:
         self.end = 0
         for e in events:
             self.end = e["time"]
-            if not self.v1 and not e.get("implied"):  # what GoSwitch implies, dump lists a nanosecond later
+            if not self.v1 and not e.get("implied"):  # dump lists the events that GoSwitch implies a nanosecond later
                 self.take_v2(e)
             self.take(e)
         if process.wait() != 0:
