@@ -4,6 +4,13 @@
 
 #include "tool.h"
 
+#include <stdlib.h>
+
+typedef struct part_read { /* on a thread of its own */
+  size_t events;
+  uint64_t offset; /* of the last event */
+} part_read;
+
 static gotrace_result read_whole(void *context, input *in) {
   gotrace_event e;
   gotrace_result result;
@@ -15,11 +22,16 @@ static gotrace_result read_whole(void *context, input *in) {
 
 static void *read_part(void *context, gotrace_decoder *part) {
   const gotrace_event *events[64];
-  size_t count;
+  size_t count = COUNT(events);
+  part_read *made = resize(NULL, sizeof *made);
   (void)context;
-  do count = COUNT(events);
-  while (gotrace_decoder_next_batch(part, events, &count) == GOTRACE_OK);
-  return NULL;
+  memset(made, 0, sizeof *made);
+  while (gotrace_decoder_next_batch(part, events, &count) == GOTRACE_OK) {
+    made->events += count;
+    made->offset = events[count - 1]->offset;
+    count = COUNT(events);
+  }
+  return made;
 }
 
 static bool fits(void *context, const void *made) {
@@ -27,13 +39,16 @@ static bool fits(void *context, const void *made) {
   return true;
 }
 
-static void join(void *context, void *made) { (void)context, (void)made; }
+static void join(void *context, void *made) {
+  const part_read *part = made;
+  input_count(context, part->events, part->offset);
+}
 
-static void drop(void *made) { (void)made; }
+static void drop(void *made) { free(made); }
 
 int command_check(const char *path, const settings *set) {
-  const generations reading = {NULL, read_whole, read_part, fits, join, drop};
   input in;
+  const generations reading = {&in, read_whole, read_part, fits, join, drop};
   gotrace_result result;
   gotrace_decoder_info info;
   unsigned jobs = set->jobs ? set->jobs : processor_count();

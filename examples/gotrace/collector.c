@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-enum { ASSISTS = 1, MARKS = 2 }; /* goroutine.collects: in a mark assist; a background worker */
-
 /* ----------------------------------------------------------------------------------------------------- pauses ---- */
 
 static pause_reason *reason_of(collector *gc, uint32_t name) {
@@ -94,7 +92,7 @@ static void assist(collector *gc, const op *o, goroutine *g, bool begins) {
   change_proc(gc, o, begins ? 1 : -1);
   if (!g) return;
   gc->any = true;
-  g->collects = (uint8_t)(begins ? g->collects | ASSISTS : g->collects & ~ASSISTS);
+  g->collects = (uint8_t)(begins ? g->collects | COLLECTOR_ASSIST : g->collects & ~COLLECTOR_ASSIST);
 }
 
 static bool is_worker(uint32_t label) {
@@ -130,7 +128,7 @@ static void take_utilization(collector *gc, world *w, const op *o, int64_t from)
     break;
   case GOTRACE_V2_GO_LABEL:
     if (!is_worker(o->name)) return;
-    if (g) g->collects |= MARKS, gc->any = true;
+    if (g) g->collects |= COLLECTOR_WORKER, gc->any = true;
     change_proc(gc, o, 1);
     break;
   default: return;

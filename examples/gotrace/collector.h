@@ -16,6 +16,8 @@
 #define MOST_CHANGES ((size_t)1 << 22)
 #define MOST_PAUSE_REASONS 64
 
+enum { COLLECTOR_ASSIST = 1, COLLECTOR_WORKER = 2 }; /* goroutine.collects: in a mark assist; a background worker */
+
 typedef struct utilization { /* from `time` on */
   int64_t time;
   double value;

@@ -17,12 +17,13 @@ typedef struct digested_block {
 
 /* ------------------------------------------------------------------------------------------------- goroutines ---- */
 
-static RARE void widen(digest *d) {
-  size_t count = d->near ? 2 * (d->near_mask + 1) : BLOCK;
+static void make_near(digest *d, size_t count) {
   d->near = resize(d->near, count * sizeof *d->near);
   memset(d->near, 0, count * sizeof *d->near);
   d->near_mask = count - 1;
 }
+
+static RARE void widen(digest *d) { make_near(d, 2 * (d->near_mask + 1)); }
 
 static RARE digested *find_far(digest *d, uint64_t id) {
   digested *g = map_get(&d->gos, id);
@@ -118,7 +119,7 @@ static RARE void forget(digest *d) {
   d->blocks = d->newest = NULL;
   memset(&d->gos, 0, sizeof d->gos);
   d->ended = 0;
-  widen(d);
+  make_near(d, BLOCK);
 }
 
 static void pass(digest *d, const gotrace_event *e) { d->host->pass(d, e); }
@@ -325,20 +326,28 @@ static inline void take(digest *d, const gotrace_event *e) {
   }
 }
 
-/* The record that the event will probably need. */
-static inline const digested *likely(const digest *d, const gotrace_event *e) {
-  bool names = e->kind == GOTRACE_V2_GO_START || e->kind == GOTRACE_V2_GO_UNBLOCK;
-  return d->near[(names ? e->args[0] : (uint64_t)e->g) & d->near_mask];
+/* Prefetches what the earlier digest knows about the goroutines whose status is told. */
+static PREFETCHES void fetch_earlier(const digest *d, const gotrace_event *const *events, size_t count) {
+  const digest *earlier = d->earlier;
+  size_t i;
+  if (!earlier->near) return;
+  for (i = 0; i < count; i++)
+    if (events[i]->kind == GOTRACE_V2_GO_STATUS)
+      __builtin_prefetch(&earlier->near[events[i]->args[0] & earlier->near_mask]);
+  for (i = 0; i < count; i++)
+    if (events[i]->kind == GOTRACE_V2_GO_STATUS)
+      __builtin_prefetch(earlier->near[events[i]->args[0] & earlier->near_mask]);
 }
 
 void digest_take(digest *d, const gotrace_event *const *events, size_t count) {
+  bool statuses = false;
   size_t i;
-  if (!d->near) widen(d);
   if (!d->events && count) d->first = events[0]->time;
   for (i = 0; i < count; i++) { /* fetch them together, so that cache misses overlap */
-    const digested *g = likely(d, events[i]);
-    __builtin_prefetch(g);
+    __builtin_prefetch(d->near[event_subject(events[i]) & d->near_mask]);
+    statuses |= events[i]->kind == GOTRACE_V2_GO_STATUS;
   }
+  if (statuses && d->earlier) fetch_earlier(d, events, count);
   for (i = 0; i < count; i++) take(d, events[i]);
   d->events += count;
   if (count) d->last = events[count - 1]->time, d->offset = events[count - 1]->offset;
@@ -346,7 +355,7 @@ void digest_take(digest *d, const gotrace_event *const *events, size_t count) {
 
 /* ----------------------------------------------------------------------------------------------- begin and end ---- */
 
-void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *decoder) {
+void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *decoder, const digest *earlier) {
   size_t count, i;
   const gotrace_event_spec *specs = gotrace_event_specs(2, &count);
   memset(d, 0, sizeof *d);
@@ -354,7 +363,12 @@ void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *dec
   for (i = 0; i < count; i++) d->specs[specs[i].number & 0xff] = &specs[i];
   d->host = host;
   d->decoder = decoder;
+  d->earlier = earlier;
+  if (earlier) map_expect(&d->gos, earlier->gos.count);
+  make_near(d, earlier ? earlier->near_mask + 1 : BLOCK);
 }
+
+void digest_end(digest *d) { d->earlier = NULL; }
 
 void digest_free(digest *d) {
   free_gos(d);
@@ -371,4 +385,7 @@ void digest_release(digest *d) {
   if (d && __atomic_fetch_sub(&d->users, 1, __ATOMIC_ACQ_REL) == 1) d->host->free(d);
 }
 
-const digested *digest_find(const digest *d, uint64_t id) { return map_get(&d->gos, id); }
+const digested *digest_find(const digest *d, uint64_t id) {
+  const digested *g = d->near ? d->near[id & d->near_mask] : NULL;
+  return g && g->id == id ? g : map_get(&d->gos, id);
+}

@@ -1,7 +1,7 @@
 /* digest.h - fast path for the events that most traces consist of
  *
- * Most events start, stop, block or unblock a goroutine. A digest reads the events of a v2 trace from a Sync on and adds
- * up the running, runnable and waiting times of goroutines itself, in a few nanoseconds an event, without building
+ * Most events start, stop, block or unblock a goroutine. A digest reads the events of a v2 trace from a Sync on and
+ * adds up the running, runnable and waiting times of goroutines itself, in a few nanoseconds an event, without building
  * operations or the world. It passes every other event to its host, in order. Before it passes an event, it lets the
  * host catch up with the goroutines concerned: the host gets their current status and the times added up so far. So the
  * host always sees goroutines as they are.
@@ -70,8 +70,9 @@ struct digest_host;
 typedef struct digest {
   const struct digest_host *host;
   const gotrace_decoder *decoder;
-  unsigned users;  /* atomic; see digest_share */
-  digested **near; /* goroutines by the low bits of their ids: the first place to look */
+  unsigned users;               /* atomic; see digest_share */
+  const struct digest *earlier; /* of an earlier generation, while this one is read; or NULL */
+  digested **near;              /* goroutines by the low bits of their ids: the first place to look */
   size_t near_mask;
   map gos;
   struct digested_block *blocks, *newest; /* the records of goroutines, oldest first */
@@ -100,16 +101,20 @@ typedef struct digest_host {
   void (*pass)(digest *d, const gotrace_event *e);
   /* Takes the goroutine's status, and the times to be added to its own. */
   catch_up_fn *catch_up;
-  /* The group that receives the goroutine's stretches from now on; NULL: not admitted now. `e` has stopped the goroutine
-   * and was passed, or it tells the goroutine's status and will be passed only if the goroutine is not admitted. */
+  /* The group that receives the goroutine's stretches from now on; NULL: not admitted now. `e` has stopped the
+   * goroutine and was passed, or it tells the goroutine's status and will be passed only if the goroutine is not
+   * admitted. */
   group *(*admit)(digest *d, const digested *g, const gotrace_event *e);
   /* Index of a wait's reason in groups; PASS_ON: do not digest a goroutine that waits for this. */
   uint8_t (*reason)(digest *d, uint64_t string);
   void (*free)(digest *d);
 } digest_host;
 
-void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *decoder);
+/* `earlier`: digest of an earlier generation, which must live until digest_end; or NULL. */
+void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *decoder, const digest *earlier);
 void digest_take(digest *d, const gotrace_event *const *events, size_t count);
+
+void digest_end(digest *d); /* everything was taken */
 
 /* At the end of what is read: calls `catch_up` for each goroutine with which the host must catch up. */
 void digest_finish(digest *d, catch_up_fn *catch_up);
@@ -122,6 +127,13 @@ void digest_release(digest *d); /* may be NULL */
 
 /* What a finished digest knows about a goroutine; NULL: nothing. Thread-safe. */
 const digested *digest_find(const digest *d, uint64_t id);
+
+/* The goroutine that an event is about: the one that it names, or else its own. */
+static inline uint64_t event_subject(const gotrace_event *e) {
+  bool names = e->kind == GOTRACE_V2_GO_START || e->kind == GOTRACE_V2_GO_UNBLOCK || e->kind == GOTRACE_V2_GO_STATUS ||
+               e->g == GOTRACE_NO_ID;
+  return names ? e->args[0] : (uint64_t)e->g;
+}
 
 /* Order of the longest waits in a list: longest first, of equal ones the earliest. */
 static inline bool waited_longer(int64_t waited, int64_t when, int64_t than, int64_t than_when) {

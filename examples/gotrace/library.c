@@ -159,12 +159,21 @@ void *map_get(const map *m, uint64_t key) {
   return place ? m->values[place - 1] : NULL;
 }
 
+static void map_begin(map *m) {
+  m->places = resize(NULL, sizeof *m->places);
+  memset(m->places, 0, sizeof *m->places);
+}
+
+void map_expect(map *m, size_t count) {
+  size_t capacity = 64;
+  while (capacity < 2 * count) capacity *= 2;
+  map_begin(m);
+  if (!gotrace__map_rebuild(owner(), &m->places->map, capacity, false)) fail("out of memory");
+}
+
 void map_put(map *m, uint64_t key, void *value) {
   uint32_t place;
-  if (!m->places) {
-    m->places = resize(NULL, sizeof *m->places);
-    memset(m->places, 0, sizeof *m->places);
-  }
+  if (!m->places) map_begin(m);
   place = gotrace__map_get(owner(), &m->places->map, key);
   if (!place) {
     GROW(m->values, m->count, m->capacity);

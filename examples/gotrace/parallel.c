@@ -26,6 +26,8 @@ typedef struct pool {
   slot *slots; /* a ring: parts `joined` up to `opened` */
   uint64_t opened, joined, room;
   bool over; /* no more parts */
+  pthread_t *threads;
+  unsigned thread_count;
 } pool;
 
 static void *work(void *argument) {
@@ -70,10 +72,19 @@ static void drop(const generations *to, slot *s) {
   gotrace_decoder_close(s->part);
 }
 
-static gotrace_result join_parts(pool *p, input *in) {
+static void add_worker(pool *p) {
+  if (pthread_create(&p->threads[p->thread_count], NULL, work, p) == 0) p->thread_count++;
+}
+
+/* The main thread decodes the first generation, so it is one of `jobs` until then. */
+static gotrace_result join_parts(pool *p, input *in, unsigned jobs) {
   const generations *to = p->to;
   slot *s;
-  gotrace_result result = to->whole(to->context, in);
+  gotrace_result result;
+  while (--jobs) add_worker(p);
+  result = to->whole(to->context, in);
+  add_worker(p);
+  if (!p->thread_count) return result;
   while (result == GOTRACE_OK && (s = next_part(p)) != NULL) {
     if (to->fits(to->context, s->made) && gotrace_decoder_join(in->decoder, s->part)) to->join(to->context, s->made);
     else result = to->whole(to->context, in);
@@ -88,22 +99,20 @@ static gotrace_result join_parts(pool *p, input *in) {
 
 gotrace_result input_finish(input *in, unsigned jobs, const generations *to) {
   pool p = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .whole = in->decoder, .to = to};
-  pthread_t *threads = jobs > 1 ? resize(NULL, jobs * sizeof *threads) : NULL;
-  unsigned count = 0;
   gotrace_result result = GOTRACE_OK;
   p.room = 2 * (uint64_t)jobs;
   if (jobs > 1) {
     p.slots = resize(NULL, (size_t)p.room * sizeof *p.slots);
-    while (count < jobs && pthread_create(&threads[count], NULL, work, &p) == 0) count++;
-    if (count) result = join_parts(&p, in);
+    p.threads = resize(NULL, jobs * sizeof *p.threads);
+    result = join_parts(&p, in, jobs);
     pthread_mutex_lock(&p.lock);
     p.over = true;
     pthread_cond_broadcast(&p.changed);
     pthread_mutex_unlock(&p.lock);
-    while (count) pthread_join(threads[--count], NULL);
+    while (p.thread_count) pthread_join(p.threads[--p.thread_count], NULL);
     for (; p.joined < p.opened; p.joined++) drop(to, &p.slots[p.joined % p.room]);
     free(p.slots);
-    free(threads);
+    free(p.threads);
   }
   while (result == GOTRACE_OK) result = to->whole(to->context, in);
   return result;

@@ -196,7 +196,7 @@ static recorded_group *group_by_stack(recording *r, const digested *g, const got
 static group *admit(digest *d, const digested *g, const gotrace_event *e) {
   recording *r = (recording *)d;
   bool stopped = e->kind == GOTRACE_V2_GO_STOP || e->kind == GOTRACE_V2_GO_BLOCK;
-  const digested *before = g->is_new || !r->known ? NULL : digest_find(r->known, g->id);
+  const digested *before = g->is_new || !d->earlier ? NULL : digest_find(d->earlier, g->id);
   recorded_group *to;
   if (g->barred || g->assists || (before && before->barred)) return NULL;
   if (g->to) return g->to;
@@ -204,7 +204,7 @@ static group *admit(digest *d, const digested *g, const gotrace_event *e) {
   else to = stopped ? group_by_stack(r, g, e) : NULL;
   if (!to) return NULL;
   GROW(r->gos, r->go_count, r->go_capacity);
-  r->gos[r->go_count++] = (admitted){g->id, to, g->is_new};
+  r->gos[r->go_count++] = (admitted){g->id, to, g->is_new, g->asks}; /* not barred, so an assist made it ask */
   return &to->g;
 }
 
@@ -243,14 +243,11 @@ static void free_recording(digest *d) {
   free(r);
 }
 
-recording *recording_new(const gotrace_decoder *part, const digest *known, bool wary) {
+recording *recording_new(const gotrace_decoder *part, const digest *earlier, bool wary) {
   static const digest_host host = {record_event, record_go, admit, reason, free_recording};
   recording *r = resize(NULL, sizeof *r);
   memset(r, 0, sizeof *r);
-  digest_begin(&r->d, &host, part);
-  r->known = known;
+  digest_begin(&r->d, &host, part, earlier);
   r->wary = wary;
   return r;
 }
-
-void recording_end(recording *r) { r->known = NULL; }

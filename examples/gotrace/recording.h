@@ -4,10 +4,10 @@
  * each status and times for the host to catch up with, in a few bytes each. When the summary reaches the generation, it
  * compares what the recording assumed with what it knows (summary.c, fits), plays the recording and adds the groups.
  *
- * The recording must know the function of each goroutine that it admits. The digest of an earlier generation tells it for
- * most goroutines that are older than this generation. For others it is a guess, and if the summary knows better, it
- * reads the generation again: up to OWN_GROUPS goroutines get a group each, which can have any function; further ones
- * share the group of the outermost function in their stacks. */
+ * The recording must know the function of each goroutine that it admits. The digest of an earlier generation tells it
+ * for most goroutines that are older than this generation. For others it is a guess, and if the summary knows better,
+ * it reads the generation again: up to OWN_GROUPS goroutines get a group each, which can have any function; further
+ * ones share the group of the outermost function in their stacks. */
 
 #ifndef RECORDING_H
 #define RECORDING_H
@@ -28,7 +28,8 @@ typedef struct recorded_group {
 typedef struct admitted { /* a goroutine */
   uint64_t id;
   recorded_group *to;
-  bool is_new; /* created in this generation */
+  bool is_new;   /* created in this generation */
+  bool assisted; /* a mark assist, which may have begun before this generation, ended before it was admitted */
 } admitted;
 
 typedef struct recording {
@@ -37,9 +38,8 @@ typedef struct recording {
   int64_t time; /* of the last event in the stream */
   recorded_group *groups;
   unsigned own_groups;
-  map by_name;         /* groups, by the address of `name` */
-  map by_text;         /* those of known functions, by g.name */
-  const digest *known; /* of an earlier generation, while this one is read; or NULL */
+  map by_name; /* groups, by the address of `name` */
+  map by_text; /* those of known functions, by g.name */
   admitted *gos;
   size_t go_count, go_capacity;
   uint64_t *reasons; /* strings of the decoder, by place */
@@ -48,12 +48,9 @@ typedef struct recording {
   void *player; /* for the summary */
 } recording;
 
-/* `known`: digest of an earlier generation, which must live until recording_end; or NULL. `wary`: an earlier recording
- * guessed wrong. Then older goroutines with neither a known function nor a stack are not admitted. */
-recording *recording_new(const gotrace_decoder *part, const digest *known, bool wary);
-
-/* Everything was taken. */
-void recording_end(recording *r);
+/* `earlier`: see digest_begin. `wary`: an earlier recording guessed wrong. Then older goroutines with neither a known
+ * function nor a stack are not admitted. */
+recording *recording_new(const gotrace_decoder *part, const digest *earlier, bool wary);
 
 /* An item to be played. */
 typedef struct recorded {
@@ -63,8 +60,8 @@ typedef struct recorded {
   uint64_t m;          /* its thread, if it runs */
 } recorded;
 
-/* Returns the item at *position, which starts at 0, and moves on; false: there is none. Afterwards, digest_finish has the
- * rest. */
+/* Returns the item at *position, which starts at 0, and moves on; false: there is none. Afterwards, digest_finish has
+ * the rest. */
 bool recording_play(const recording *r, size_t *position, recorded *item, int64_t *time);
 
 #endif

@@ -578,16 +578,18 @@ static void host_catch_up(digest *d, const digested *g) {
   catch_up(sum_of(d), g, g->status == GO_RUNNING ? d->threads.all[g->m]->id : NOBODY, NULL);
 }
 
-/* Of what is known to be like others; the collector needs all events of its goroutines. */
-static bool is_plain(const goroutine *g) {
+/* Whether a digest may follow the goroutine. The collector needs all events of its goroutines, but for what is in
+ * `collects`. */
+static bool is_plain(const goroutine *g, unsigned collects) {
   const goroutine_summary *of = g ? g->summary : NULL;
-  return of && of->function && !of->function->others && !of->dead && !g->collects;
+  return of && of->function && !of->function->others && !of->dead && !(g->collects & ~collects);
 }
 
 static group *host_admit(digest *d, const digested *g, const gotrace_event *e) {
   const goroutine *of = world_go(&sum_of(d)->s.w, g->id);
   (void)e;
-  return is_plain(of) && of->summary->has_started ? of->summary->function : NULL; /* its first start is never digested */
+  return is_plain(of, 0) && of->summary->has_started ? of->summary->function
+                                                     : NULL; /* its first start is never digested */
 }
 
 static uint8_t host_reason(digest *d, uint64_t string) {
@@ -629,7 +631,7 @@ static gotrace_result read_whole(void *context, input *in) {
   digest *d = &here->d;
   gotrace_result result;
   size_t count;
-  digest_begin(d, &host, in->decoder);
+  digest_begin(d, &host, in->decoder, NULL);
   here->sum = sum;
   do {
     count = COUNT(events);
@@ -656,9 +658,38 @@ static void *read_part(void *context, gotrace_decoder *part) {
     if (gotrace_decoder_next_batch(part, events, &count) != GOTRACE_OK) break;
     digest_take(&r->d, events, count);
   }
-  recording_end(r);
+  digest_end(&r->d);
   digest_release(latest);
   return r;
+}
+
+#define PLAYED 32 /* goroutines at once */
+
+/* Prefetches what is known about goroutines. They are many and anywhere in memory, so cache misses should overlap. */
+static PREFETCHES void fetch_gos(const summary *sum, const uint64_t *ids, size_t count) {
+  const world *w = &sum->s.w;
+  const goroutine *gos[PLAYED];
+  size_t i;
+  for (i = 0; i < count; i++) {
+    gos[i] = w->near_gos ? w->near_gos[ids[i] & w->near_mask] : NULL;
+    __builtin_prefetch(gos[i]);
+  }
+  for (i = 0; i < count; i++) {
+    const goroutine_summary *of = gos[i] ? gos[i]->summary : NULL;
+    if (!of) continue;
+    __builtin_prefetch(of);
+    __builtin_prefetch((const char *)of + 64);
+  }
+  for (i = 0; i < count; i++)
+    if (gos[i] && gos[i]->summary) __builtin_prefetch(gos[i]->summary->t.blocked);
+}
+
+static PREFETCHES void fetch_admitted(const summary *sum, const admitted *gos, size_t count) {
+  uint64_t ids[PLAYED];
+  size_t i;
+  if (count > PLAYED) count = PLAYED;
+  for (i = 0; i < count; i++) ids[i] = gos[i].id;
+  fetch_gos(sum, ids, count);
 }
 
 /* The name of a recorded group's functions, if the summary agrees that they are the same. */
@@ -680,36 +711,25 @@ static bool fits(void *context, const void *made) {
     if (to->is_made) name_group(to, pool_put_text(to->name, cut_size(to->name, to->name_size))), made_groups++;
   for (i = 0; fit && i < r->go_count; i++) {
     const admitted *a = &r->gos[i];
+    if (i % PLAYED == 0) fetch_admitted(sum, a, r->go_count - i);
     const goroutine *g;
     if (a->is_new) continue;
     g = world_go(&sum->s.w, a->id);
-    fit = is_plain(g) && name_group(a->to, g->summary->function->name);
+    fit = is_plain(g, a->assisted ? COLLECTOR_ASSIST : 0) && name_group(a->to, g->summary->function->name);
   }
   if (!fit) __atomic_store_n(&sum->wary, true, __ATOMIC_RELAXED);
   return fit && sum->functions.count + made_groups < MOST_GROUPS;
 }
 
-#define PLAYED 32 /* items at once */
-
-/* The next items. What is known of their goroutines is fetched at once, since these are many and lie anywhere. */
+/* The next items. */
 static size_t play_some(summary *sum, const recording *r, size_t *position, int64_t *time, recorded items[PLAYED]) {
-  const world *w = &sum->s.w;
-  const goroutine *gos[PLAYED];
-  size_t count = 0, i;
-  while (count < PLAYED && recording_play(r, position, &items[count], time)) {
+  uint64_t ids[PLAYED];
+  size_t count = 0;
+  for (; count < PLAYED && recording_play(r, position, &items[count], time); count++) {
     const recorded *item = &items[count];
-    uint64_t id = !item->is_event                  ? item->go.id
-                  : item->event.g != GOTRACE_NO_ID ? (uint64_t)item->event.g
-                                                   : item->event.args[0];
-    gos[count] = w->near_gos ? w->near_gos[id & w->near_mask] : NULL;
-    __builtin_prefetch(gos[count++]);
+    ids[count] = item->is_event ? event_subject(&item->event) : item->go.id;
   }
-  for (i = 0; i < count; i++) {
-    const goroutine_summary *of = gos[i] ? gos[i]->summary : NULL;
-    if (!of) continue;
-    __builtin_prefetch(of);
-    __builtin_prefetch((const char *)of + 64);
-  }
+  fetch_gos(sum, ids, count);
   return count;
 }
 
@@ -717,6 +737,8 @@ typedef struct player {
   summary *sum;
   uint32_t reasons[MOST_REASONS + 1]; /* the summary's, by the recording's */
   uint32_t known;                     /* how many of them */
+  const digested *rest[PLAYED];       /* are caught up with together */
+  size_t rest_count;
 } player;
 
 static void play_catch_up(player *by, const recording *r, const digested *g, uint64_t m) {
@@ -725,9 +747,23 @@ static void play_catch_up(player *by, const recording *r, const digested *g, uin
   catch_up(by->sum, g, m, by->reasons);
 }
 
-static void play_rest(digest *d, const digested *g) {
+static void play_rest(player *by, const recording *r) {
+  uint64_t ids[PLAYED];
+  size_t i;
+  for (i = 0; i < by->rest_count; i++) ids[i] = by->rest[i]->id;
+  fetch_gos(by->sum, ids, by->rest_count);
+  for (i = 0; i < by->rest_count; i++) {
+    const digested *g = by->rest[i];
+    play_catch_up(by, r, g, r->d.threads.count ? r->d.threads.all[g->m]->id : NOBODY);
+  }
+  by->rest_count = 0;
+}
+
+static void add_rest(digest *d, const digested *g) {
   const recording *r = (recording *)d;
-  play_catch_up(r->player, r, g, d->threads.count ? d->threads.all[g->m]->id : NOBODY);
+  player *by = r->player;
+  by->rest[by->rest_count++] = g;
+  if (by->rest_count == PLAYED) play_rest(by, r);
 }
 
 static void play(player *by, recording *r) {
@@ -742,7 +778,8 @@ static void play(player *by, recording *r) {
     }
   }
   r->player = by;
-  digest_finish(&r->d, play_rest);
+  digest_finish(&r->d, add_rest);
+  play_rest(by, r);
 }
 
 static void join(void *context, void *made) {

@@ -26,6 +26,8 @@
 
 typedef unsigned long long ull;
 
+/* Of functions that only prefetch: gcc takes them for functions without effect, and removes calls of them. */
+#define PREFETCHES inline __attribute__((always_inline))
 #define RARE __attribute__((noinline, cold)) /* keeps rare code out of a caller that runs for every event */
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -117,6 +119,7 @@ typedef struct map {
 
 void *map_get(const map *m, uint64_t key); /* NULL: not found */
 void map_put(map *m, uint64_t key, void *value);
+void map_expect(map *m, size_t count); /* makes room in an empty map */
 void map_free(map *m);
 
 /* ---------------------------------------------------------------------------------------------------- output.c ---- */
