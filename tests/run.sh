@@ -25,6 +25,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Debian's programs come first: a version manager's wrapper around python3 can take half a second at each start.
+export PATH=/usr/bin:$PATH
+
 # ----------------------------------------------------------------------------------------------------------- tests ----
 
 # Tests that do not run on Windows: those that use POSIX (fork, signals, pipes, limits of a process), most of which the
