@@ -2755,15 +2755,23 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
 #define gotrace__in_sink (gotrace__inside >= GOTRACE__IN_SINK)
 static GOTRACE__THREAD_LOCAL unsigned gotrace__inside GOTRACE__TLS_MODEL;
 
-static void gotrace__lock(gotrace__mutex *mutex) {
+/* Before a lock is taken and after it is released: a signal handler must not see the lock held without the count. */
+static inline void gotrace__go_inside(void) {
   gotrace__inside++;
-  gotrace__signal_fence(); /* a signal handler must not see the lock held without the count */
+  gotrace__signal_fence();
+}
+static inline void gotrace__go_outside(void) {
+  gotrace__signal_fence();
+  gotrace__inside--;
+}
+
+static void gotrace__lock(gotrace__mutex *mutex) {
+  gotrace__go_inside();
   gotrace__mutex_lock(mutex);
 }
 static void gotrace__unlock(gotrace__mutex *mutex) {
   gotrace__mutex_unlock(mutex);
-  gotrace__signal_fence();
-  gotrace__inside--;
+  gotrace__go_outside();
 }
 
 /* ---------------------------------------------------------------------------------------------------- >>memory ---- */
@@ -3939,6 +3947,7 @@ static uint64_t gotrace__frequency(void) {
   return frequency >= 1 ? (uint64_t)frequency : 1;
 }
 
+/* The shortest system call, in trace time, for which Go's sysmon takes a proc away. */
 static GOTRACE__NOINLINE uint64_t gotrace__sysmon_ticks(void) {
   static gotrace__uint64 known; /* 20 microseconds, once the clock's rate has been measured for a millisecond */
   uint64_t ticks = gotrace__load_relaxed(&known);
@@ -4133,8 +4142,6 @@ static void gotrace__batch_begin_v2(gotrace__buffer *buffer, uint64_t generation
   at = gotrace__put_varint_reserved(at, 0, GOTRACE__BATCH_SIZE_WIDTH);
   buffer->size = (uint32_t)(at - buffer->data);
 }
-
-static void gotrace__count_kind(unsigned kind, uint64_t n);
 
 /* Fills in the size of a completed batch, and turns the strings at the buffer's end into a batch after it.
  * Go: traceBufFlush. */
@@ -4496,8 +4503,6 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
  * The streams of procs (v1) and threads (v2), and what a stream needs before an event: a buffer with room, and the
  * statuses that the epoch lacks. Functions that take goroutines and procs (G4, P1), change them and give them back.
  */
-
-static uint32_t gotrace__captured_stack(gotrace__call *c);
 
 /* The id of the call's stack, which shows why the calling goroutine is here. */
 static inline uint32_t gotrace__stack(gotrace__call *c) {
@@ -5393,8 +5398,6 @@ static inline bool gotrace__enter_fast(gotrace__call *c, bool in_syscall) {
   gotrace__leave(c);
   return false;
 }
-
-static uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t epoch, const gotrace_site *site, void *frame);
 
 /* The id of a call's stack; false if it is not cached. */
 static inline bool gotrace__fast_stack(const gotrace__call *c, const gotrace_site *site, void *frame, uint32_t *id) {
@@ -6644,9 +6647,6 @@ static GOTRACE__NOINLINE void gotrace__begin_syscall(gotrace_site *site, void *f
   gotrace__call_end(&c);
 }
 
-/* The shortest system call, in trace time, for which Go's sysmon takes a proc away. */
-static uint64_t gotrace__sysmon_ticks(void);
-
 /* After a system call the thread's goroutine, taken with `word`, becomes runnable (`blocked`) or continues on p. */
 static inline void gotrace__after_syscall(gotrace__call *c, gotrace_proc *p, uint64_t word, unsigned numbered,
                                           bool blocked) {
@@ -7421,8 +7421,6 @@ static bool gotrace__free_own_proc(gotrace__thread *m) {
   return !sweeps;
 }
 
-static void gotrace__end_address_wait(gotrace__thread *m);
-
 static void gotrace__thread_finish(gotrace__thread *m) {
   gotrace_go *g = m->own_go;
   gotrace__end_address_wait(m);
@@ -7633,13 +7631,25 @@ static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, u
           GOTRACE__CAST(gotrace__open_task *, gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *task, false)));
     gotrace__unlock(&gotrace__t.records);
   }
+  gotrace__go_inside(); /* the task's place is taken like a lock */
   task = gotrace__take_task(id, true);
-  if (!task) return;
-  if (size) memcpy(task->name, name, size);
-  task->name[size] = 0;
-  task->parent = parent;
-  task->session = session;
-  gotrace__store_release(&task->id, id);
+  if (task) {
+    if (size) memcpy(task->name, name, size);
+    task->name[size] = 0;
+    task->parent = parent;
+    task->session = session;
+    gotrace__store_release(&task->id, id);
+  }
+  gotrace__go_outside();
+}
+
+/* Removes a task from the open tasks. */
+static void gotrace__drop_task(uint64_t id) {
+  gotrace__open_task *task;
+  gotrace__go_inside();
+  task = gotrace__take_task(id, false);
+  if (task) gotrace__store_release(&task->id, (uint64_t)0);
+  gotrace__go_outside();
 }
 
 /* Begins an annotation. Returns whether to write it. The caller ends the call in either case. */
@@ -7867,16 +7877,15 @@ GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const cha
     }
     gotrace__call_end(&c);
   }
-  gotrace__keep_task(task.id, parent.id, name, session);
+  /* A nested call was dropped. It must not wait for the lock or place that the interrupted call may hold. */
+  if (!gotrace__is_nested(m)) gotrace__keep_task(task.id, parent.id, name, session);
   return task;
 }
 
 GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
   gotrace__call c;
-  gotrace__open_task *open;
   if (!task.id) return;
-  open = gotrace__take_task(task.id, false);
-  if (open) gotrace__store_release(&open->id, (uint64_t)0);
+  if (!gotrace__is_nested(gotrace__self)) gotrace__drop_task(task.id);
   if (!gotrace_enabled() || !gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
   if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
     uint64_t tick = gotrace__stamp(&c, c.m->go);
@@ -10033,9 +10042,6 @@ static bool gotrace__write_stage(gotrace__piece *piece) {
   return false;
 }
 
-static void gotrace__clean_up(void);
-static void gotrace__keep_generation(void);
-
 /* Out of memory for a cut: tries again later. */
 static void gotrace__postpone_cut(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -10282,7 +10288,6 @@ static void gotrace__drain(bool block) {
 }
 
 #if !GOTRACE_NO_THREADS
-static void gotrace__clean_up(void);
 static void gotrace__service(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__drain(true);

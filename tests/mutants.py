@@ -54,12 +54,12 @@ mutant('settle-not-at-start',
        'SETTLING);\n  }',
        '1011/gg-late', '1023/gg-late', '1011/starters-late', '1023/pp-late')
 mutant('settle-once-at-start',
-       'for (i = 0; i < 2; i++) { /* the second time for calls',
-       'for (i = 0; i < 1; i++) { /* the second',
+       'for (i = 0; i < 2; i++) { /* again for calls',
+       'for (i = 0; i < 1; i++) { /* again for calls',
        '1011/starters-late', '1023/starters-late', '1023/starters-late3')
 mutant('settle-not-after-start',
-       '  gotrace__settle(); /* what was still made while settling',
-       '  /* what was still made while settling',
+       '  gotrace__settle(); /* objects created by calls that read',
+       '  /* objects created by calls that read',
        '1011/late-cut', '1023/late-cut')
 mutant('register-unpublished',
        'gotrace__store_seq_cst(&gotrace__t.threads, m);\n  }',
@@ -335,8 +335,8 @@ mutant('sink-ends-not',
        '  if (!gotrace__is_nested(m)) return false;\n',
        '1023/sink-ends', '1011/sink-ends')
 mutant('locks-not-counted',
-       ['  gotrace__inside++;\n  gotrace__signal_fence(); /* a signal', '  gotrace__signal_fence();\n  gotrace__inside--;\n}\n'],
-       ['  gotrace__signal_fence(); /* a signal', '  gotrace__signal_fence();\n}\n'],
+       ['  gotrace__inside++;\n  gotrace__signal_fence();\n}', '  gotrace__signal_fence();\n  gotrace__inside--;\n}\n'],
+       ['  gotrace__signal_fence();\n}', '  gotrace__signal_fence();\n}\n'],
        '1023/allocator-calls-late', '1011/allocator-calls-late')
 
 

@@ -19,6 +19,7 @@ static void on_signal(int number) {
   gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
   gotrace_wait_end();
   gotrace_go_unblock(gotrace_go_self());
+  gotrace_task_end(gotrace_task_begin("handler", GOTRACE_NO_TASK));
   if (__atomic_add_fetch(&signals, 1, __ATOMIC_RELAXED) % 16 == 0) (void)gotrace_advance(); /* the reader keeps up */
   errno = saved;
 }
@@ -53,7 +54,9 @@ int main(void) {
     for (j = 0; j < 300; j++) {
       char text[32];
       snprintf(text, sizeof text, "number %d", j);
-      GOTRACE_REGION("work") gotrace_log(GOTRACE_NO_TASK, "category", text);
+      gotrace_task task = gotrace_task_begin("task", GOTRACE_NO_TASK);
+      GOTRACE_REGION("work") gotrace_log(task, "category", text);
+      gotrace_task_end(task);
       gotrace_wait_begin(GOTRACE_BLOCK_NET);
       gotrace_wait_end();
       if (j % 100 == 0) (void)gotrace_advance();
