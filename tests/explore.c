@@ -97,7 +97,7 @@ static struct {
   bool show;            /* print the text of generated scenarios */
   bool group;           /* print only the first failure of each sort */
   unsigned part, parts; /* of the generated scenarios */
-  unsigned passed, failed, skipped, findings;
+  unsigned passed, failed, findings;
   uint64_t runs;
 } options = {2, 40, 300000, NULL, false, false, false, false, false, 0, 200, 0, 0, 0, 0, 0};
 
@@ -413,7 +413,7 @@ int main(int argc, char **argv) {
   for (i = 0; i < count; i++) explore_select(patterns[i]);
   for (sort = 0; options.group && sort < explore_sort_count; sort++)
     printf("%6u x %s (first: %s)\n", explore_sorts[sort].count, explore_sorts[sort].failure, explore_sorts[sort].name);
-  printf("%llu runs in %.1f s\n%u passed, %u failed, %u skipped\n", (unsigned long long)options.runs,
-         explore_seconds() - begin, options.passed, options.failed, options.skipped);
+  printf("%llu runs in %.1f s\n%u passed, %u failed, 0 skipped\n", (unsigned long long)options.runs,
+         explore_seconds() - begin, options.passed, options.failed);
   return options.failed != 0;
 }

@@ -154,7 +154,6 @@ static struct explore {
   uint64_t random;
   const explore_switch *replay;
   size_t replay_count, replayed;
-  uint64_t clock; /* 0: each reading takes a tick; else the ticks per reading */
   void *engine;   /* stack pointer of the engine */
 } explore;
 

@@ -817,12 +817,12 @@ static bool judge_again(const test_bytes *bytes) {
     check_v2_trace t;
     ok = check_v2(&t, bytes->data, bytes->size, (uint64_t)session);
     if (!ok) wrong(bytes, "second opinion", t.error);
-    else check_v2_free(&t);
+    check_v2_free(&t);
   } else {
     check_v1_trace t;
     ok = check_v1(&t, bytes->data, bytes->size, CHECK_V1_STRICT, (uint64_t)session);
     if (!ok) wrong(bytes, "second opinion", t.error);
-    else check_v1_free(&t);
+    check_v1_free(&t);
   }
   return ok;
 }
