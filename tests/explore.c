@@ -99,7 +99,7 @@ static struct {
   unsigned part, parts; /* of the generated scenarios */
   unsigned passed, failed, findings;
   uint64_t runs;
-} options = {2, 40, 300000, NULL, false, false, false, false, false, 0, 200, 0, 0, 0, 0, 0};
+} options = {2, 40, 300000, NULL, false, false, false, false, false, 0, 200, 0, 0, 0, 0};
 
 typedef struct explore_result {
   uint64_t runs, pruned, learned;

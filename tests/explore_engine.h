@@ -154,7 +154,7 @@ static struct explore {
   uint64_t random;
   const explore_switch *replay;
   size_t replay_count, replayed;
-  void *engine;   /* stack pointer of the engine */
+  void *engine; /* stack pointer of the engine */
 } explore;
 
 static void explore_thread_main(int thread);

@@ -60,12 +60,14 @@ for trace in "$dir"/1.*-10-*.trace; do
       printf "%-24s %12.3f %12.3f %12.2f%s\n", name, check, info, info / check, (info / check > 1.5 ? "  1.5" : "") }'
 done
 printf '\n%-40s %12s %12s %12s\n' 'elapsed' '1 thread, s' '2 threads, s' 'ratio'
+# A generation a second, as Go writes by itself; with -q shorter ones, since there must be several.
+mb=400 shorter=
+[ "${1-}" != -q ] || mb=10 shorter=traceadvanceperiod=150000000
 for goroutines in 8 20000; do
-  trace=$dir/generations-$goroutines.trace
-  [ -e "$trace" ] || GODEBUG=traceadvanceperiod=150000000 \
-    sh tests/go/write_traces.sh --big "$trace" "${sizes##* }"000000 $goroutines 1.27 >/dev/null || continue
+  trace=$dir/generations-$mb-$goroutines.trace
+  [ -e "$trace" ] || GODEBUG=$shorter sh tests/go/write_traces.sh --big "$trace" ${mb}000000 $goroutines 1.27 >/dev/null || continue
   for command in check info; do
-    awk -v name="$command, ${sizes##* } MB, $goroutines goroutines" -v one="$(least %R $gotrace $command --jobs=1 "$trace")" \
+    awk -v name="$command, $mb MB, $goroutines goroutines" -v one="$(least %R $gotrace $command --jobs=1 "$trace")" \
       -v two="$(least %R $gotrace $command --jobs=2 "$trace")" 'BEGIN {
         printf "%-40s %12.3f %12.3f %12.2f%s\n", name, one, two, one / two, (one / two < 1.8 ? "  1.8" : "") }'
   done
