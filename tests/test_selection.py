@@ -7,8 +7,10 @@ import csv
 import datetime
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
 
 failed = 0
 
@@ -122,6 +124,57 @@ def check_dump(tool, path):
         check(0 < len(later) < len(events), path, "%d events from a time of the day on" % len(later))
 
 
+def own_events(events, goroutine, kept):
+    """What happens on a goroutine: times and contents, without what a new file numbers anew. Statuses depend on where
+    generations begin, procs' events on what else runs there. Goroutines that are not kept cannot be created."""
+    found = []
+    for event in events:
+        kind = event["event"]
+        subject = concerned(event, OTHER) if kind.startswith(("GoStart", "GoUnblock")) else event.get("g")
+        if subject != goroutine or event.get("implied") or concerned(event, OTHER) not in kept | {None} or \
+                re.search("Status|Active|^Proc|^GC(Start|Done|Begin|End)|^Procs", kind):
+            continue
+        content = {key: value for key, value in event["args"].items() if not re.search("seq|stack$|_id$|^stackid", key)}
+        found.append((event["time"], kind, {key: value for key, value in content.items() if key.endswith("string")},
+                      event.get("stack")))
+    return found
+
+
+def check_cut(tool, path):
+    """`cut` with filters keeps goroutines whole: those of which the filters select something, and no others."""
+    events = dump(tool, path)
+    v1 = events[0]["event"] != "Sync"
+    of = {}
+    for event in events:
+        if event.get("g", -1) > 0 and not event.get("implied"):
+            of.setdefault(event["g"], []).append(event)
+    busiest = sorted(of, key=lambda goroutine: -len(of[goroutine]))
+    cases = [(set(some), "--go", ",".join(map(str, some))) for some in (busiest[:2], busiest[-1:])]
+    for kind in "UserLog", "GoBlock":
+        doers = {goroutine for goroutine in of if any(event["event"] == kind for event in of[goroutine])}
+        cases += [(doers, "--kind", kind)] if doers else []
+    if not v1:
+        reasons = [(goroutine, event["args"]["reason_string"]) for goroutine in of for event in of[goroutine] if event["event"] == "GoBlock"]
+        if reasons:
+            cases.append(({goroutine for goroutine, reason in reasons if reason == reasons[0][1]}, "--reason", reasons[0][1]))
+        known = functions(events)
+        name = sorted(set(known.values()))[-1]
+        cases.append(({goroutine for goroutine in of if known.get(goroutine) == name}, "--function", name))
+    part = tempfile.NamedTemporaryFile(suffix=".trace")
+    for kept, *options in cases:
+        run(tool, "cut", *options, "-o", part.name, path)
+        cut = dump(tool, part.name)
+        there = {event["g"] for event in cut if event.get("g", -1) > 0}
+        check(there == kept, path, "cut", options, "keeps goroutines", sorted(there)[:9], "not", sorted(kept)[:9])
+        for goroutine in sorted(kept)[:9]:
+            before, after = own_events(events, goroutine, kept), own_events(cut, goroutine, kept)
+            check(len(before) == len(after), path, "cut", options, "goroutine", goroutine, len(after), "events, not", len(before))
+            for one, other in zip(before, after):
+                if one[1:] != other[1:] or abs(one[0] - other[0]) > 5000:
+                    check(False, path, "cut", options, "goroutine", goroutine, other, "not", one)
+                    break
+
+
 def check_info(tool, path):
     whole = info(tool, path, "--details")
     for row in whole["goroutines"][:3]:
@@ -208,13 +261,14 @@ def main():
     tool, paths = sys.argv[1], sys.argv[2:]
     for path in paths:
         check_dump(tool, path)
+        check_cut(tool, path)
         check_info(tool, path)
         if "1.26" in path and "scheduler" in path:
             check_percentiles(tool, path)
     schedulers = [path for path in paths if "scheduler" in path]
     check_diff(tool, schedulers[0], schedulers[-1])
     for arguments, message in ((["dump", "--go", "x"], "invalid goroutine"), (["dump", "--kind", "nosuch"], "no kinds"),
-                               (["cut", "--from", "0", "--go", "1"], "cut takes no --go"),
+                               (["cut"], "cut needs --from, --to, --go,"),
                                (["dump", "--wire", "--go", "1"], "--wire shows the whole file"),
                                (["dump", "--from", "25:00:00"], "invalid time")):
         done = subprocess.run([tool, *arguments, paths[0]], stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -241,18 +241,22 @@ const command commands[] = {
      .most = 1,
      .run = command_dump},
     {.name = "cut",
-     .arguments = "[--from TIME] [--to TIME] [-o OUT] FILE",
+     .arguments = "[OPTIONS] FILE",
      .summary = "part of it, as a trace",
      .help =
          "Writes the part of a trace that lies between two times, in the same format or the nearest one that can be "
          "written. The part begins with the state at its begin: goroutines with their statuses and stacks, "
          "collections, sweeps and mark assists that go on.\n\n"
-         "  gotrace cut --from 1.5s --to 1.52s -o part.trace app.trace\n\n"
+         "  gotrace cut --from 1.5s --to 1.52s -o part.trace app.trace\n"
+         "  gotrace cut --function handle -o handlers.trace app.trace\n\n"
+         "With filters, goroutines are kept whole, since other parts of them are no valid trace: those of which the "
+         "filters select anything in this part. All procs are kept. What happens on no goroutine that is kept is left "
+         "out, such as collections; so is the goroutine that ended a wait, if it is not kept.\n\n"
          "Not kept are the begins of tasks and regions before the part, and a stopped world that began before it. "
          "From Go 1.22 on, what comes long before the part is not read: a goroutine that was created there has its "
          "function from its stacks.",
-     .options = PART ",-o OUT,--partial",
-     .needs = PART,
+     .options = PART "," FILTER ",-o OUT,--partial",
+     .needs = PART "," FILTER,
      .least = 1,
      .most = 1,
      .run = command_convert},

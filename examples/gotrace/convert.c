@@ -3,6 +3,7 @@
  * The source gives the operations of the part to a writer. The result is decoded before it gets its name, so no command
  * leaves a trace that does not open. */
 
+#include "keep.h"
 #include "writer.h"
 
 #include <errno.h>
@@ -68,15 +69,24 @@ static void tell_losses(const writer *w, const source *s) {
   if (size) report("%s", line);
 }
 
+static bool has_filter(const settings *set) {
+  size_t i = 0;
+  while (i < FILTERS && !set->by[i]) i++;
+  return i < FILTERS;
+}
+
 int command_convert(const char *path, const settings *set) {
   input in;
   output out;
   source s;
   writer w;
+  keeper k;
+  consumer *to = &w.c;
   gotrace_result result;
   gotrace_decoder_info info;
   memset(&s, 0, sizeof s);
   memset(&w, 0, sizeof w);
+  memset(&k, 0, sizeof k);
   if (!input_open(&in, path, true)) return 1;
   if (input_decode(&in, false) != GOTRACE_OK) fail("%s", input_error(&in));
   gotrace_decoder_get_info(in.decoder, &info);
@@ -89,13 +99,20 @@ int command_convert(const char *path, const settings *set) {
   output_open(&out, set->output);
   w.out = &out;
   put_header(&out, w.c.format);
-  result = source_run(&s, &in, &w.c, set->from, set->until, NULL, NULL);
+  if (has_filter(set)) {
+    keeper_choose(&k, &in, set);
+    if (!k.kept.count) fail("no goroutine in this part is selected");
+    keeper_begin(&k, &w.c);
+    to = &k.c;
+  }
+  result = source_run(&s, &in, to, set->from, set->until, NULL, NULL);
   if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
   source_needs_events(&s);
   output_verify(&out);
   output_close(&out);
   tell_losses(&w, &s);
   writer_free(&w);
+  keeper_free(&k);
   source_free(&s);
   input_close(&in);
   return 0;

@@ -38,12 +38,7 @@ __attribute__((noreturn, format(printf, 1, 2))) void usage(const char *format, .
 }
 
 __attribute__((noreturn)) static void unknown_option(const command *c, const char *word, size_t size) {
-  const char *meant = similar_option(c, word, size), *at = FILTER_OPTIONS;
-  const option *o;
-  if (strcmp(c->name, "cut") == 0)
-    while ((o = next_option(&at)))
-      if (option_name_size(o) == size && strncmp(o->spec, word, size) == 0)
-        usage("cut takes no %s: without its other events a trace would not be valid", o->spec);
+  const char *meant = similar_option(c, word, size);
   if (meant) usage("unknown option %.*s for %s; did you mean %s?", (int)size, word, c->name, meant);
   usage("unknown option %.*s for %s", (int)size, word, c->name);
 }

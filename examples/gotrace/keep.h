@@ -1,0 +1,27 @@
+/* keep.h - gotrace cut --go, --function, ...: only some goroutines of a trace
+ *
+ * A part of a goroutine's events is no valid trace, so goroutines are kept whole: a first reading finds those of which
+ * the filter selects something, a second one gives a writer what concerns these, and all procs. */
+
+#ifndef KEEP_H
+#define KEEP_H
+
+#include "filter.h"
+#include "source.h"
+
+/* A consumer between a source and another consumer, for which it keeps a world with the kept goroutines only. */
+typedef struct keeper {
+  consumer c;
+  consumer *to;
+  world w;
+  map kept; /* ids of goroutines */
+} keeper;
+
+/* Finds the goroutines to keep. Reads the trace; the result is that of source_run(), END_OF_TRACE if all is well. */
+gotrace_result keeper_choose(keeper *k, input *in, const settings *set);
+
+/* Prepares `k->c` to be given to source_run() in place of `to`. */
+void keeper_begin(keeper *k, consumer *to);
+void keeper_free(keeper *k);
+
+#endif
