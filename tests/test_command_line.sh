@@ -81,7 +81,7 @@ says $'gotrace: unknown option --frmo for cut; did you mean --from?\nsee gotrace
 says $'gotrace: unknown option --elephant for dump\nsee gotrace help dump' dump --elephant x
 says $'gotrace: unknown option -x for dump\nsee gotrace help dump' dump -x
 says $'gotrace: missing FILE\nsee gotrace help dump' dump
-says $'gotrace: cut needs --from or --to\nsee gotrace help cut' cut x
+says $'gotrace: cut needs --from, --to, --go, --function, --task, --proc, --thread, --kind or --reason\nsee gotrace help cut' cut x
 says $'gotrace: missing value for --to\nsee gotrace help convert' convert --to
 says $'gotrace: --json takes no value\nsee gotrace help dump' dump --json=yes x
 says $'gotrace: convert takes one FILE\nsee gotrace help convert' convert --to 1.23 x y
@@ -89,7 +89,7 @@ says $'gotrace: convert takes one FILE\nsee gotrace help convert' convert --to 1
 # Completion.
 last=c && completes '' check cut convert
 last=i && completes help info
-last=--p && completes cut --partial
+last=--p && completes cut --proc --partial
 last=--p && completes export --perfetto --proc --partial
 last='' && completes cut
 last='' && completes 'record --stacks' call-site none frame-pointers unwind

@@ -166,7 +166,8 @@ const size_t option_count = COUNT(options);
 /* ---------------------------------------------------------------------------------------------------- commands ---- */
 
 #define PART "--from TIME,--to TIME"
-#define FILTER FILTER_OPTIONS
+#define FILTER \
+  "--go IDS,--function NAME,--task ID|NAME,--proc IDS,--thread IDS,--kind NAMES,--reason TEXT" /* filter.h */
 
 const command commands[] = {
     {.name = "record",
@@ -244,14 +245,15 @@ const command commands[] = {
      .arguments = "[OPTIONS] FILE",
      .summary = "part of it, as a trace",
      .help =
-         "Writes the part of a trace that lies between two times, in the same format or the nearest one that can be "
-         "written. The part begins with the state at its begin: goroutines with their statuses and stacks, "
-         "collections, sweeps and mark assists that go on.\n\n"
+         "Writes a part of a trace, in the same format or the nearest one that can be written: the part between two "
+         "times, or only some goroutines. It begins with the state at its begin: goroutines with their statuses and "
+         "stacks, collections, sweeps and mark assists in progress.\n\n"
          "  gotrace cut --from 1.5s --to 1.52s -o part.trace app.trace\n"
          "  gotrace cut --function handle -o handlers.trace app.trace\n\n"
-         "With filters, goroutines are kept whole, since other parts of them are no valid trace: those of which the "
-         "filters select anything in this part. All procs are kept. What happens on no goroutine that is kept is left "
-         "out, such as collections; so is the goroutine that ended a wait, if it is not kept.\n\n"
+         "Filters select whole goroutines, since a trace with only some events of a goroutine is not valid: a "
+         "goroutine "
+         "is kept if the filters select any of its events or times in this part. All procs are kept. Everything else "
+         "is left out: other goroutines, even those that wake a kept one, and collections that run on them.\n\n"
          "Not kept are the begins of tasks and regions before the part, and a stopped world that began before it. "
          "From Go 1.22 on, what comes long before the part is not read: a goroutine that was created there has its "
          "function from its stacks.",

@@ -15,9 +15,6 @@
 
 #define MANY 0x7fffffff
 
-/* Options that select events and stretches: see filter.h. */
-#define FILTER_OPTIONS "--go IDS,--function NAME,--task ID|NAME,--proc IDS,--thread IDS,--kind NAMES,--reason TEXT"
-
 typedef struct command {
   const char *name;
   const char *arguments; /* after the name, in usage lines */
