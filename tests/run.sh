@@ -18,7 +18,7 @@
 #
 # A C test (tests/test_*.c) runs in the root of the repository. GOTRACE_TEST_DIR is an empty directory for its files.
 # Every *.trace that it leaves there is opened by every Go release that knows its format (in configurations other than
-# default and clang only by the newest), and compared with the counts in *.kinds and the lines in *.expect of the same
+# default only by the newest), and compared with the counts in *.kinds and the lines in *.expect of the same
 # name, if they exist (see check_trace.py). If a file *.parse-only exists, the viewers are skipped. A file *.killed
 # means that the trace is truncated (see open_in_go.sh). GOTRACE_TEST_SCALE divides the amount of work: 1, or more in
 # slow configurations.
@@ -248,7 +248,7 @@ unit() {
       continue
     fi
     if [ -e "${trace%.trace}.parse-only" ] || [ "${3-}" ]; then beside+=(-p); fi
-    case $configuration${3-} in default | clang) ;; *) beside+=(-n) ;; esac
+    [ "$configuration${3-}" = default ] || beside+=(-n)
     [ -e "${trace%.trace}.kinds" ] && beside+=(-k "${trace%.trace}.kinds")
     [ -e "${trace%.trace}.expect" ] && beside+=(-e "${trace%.trace}.expect")
     [ -e "${trace%.trace}.until" ] && beside+=(-u "$(cat "${trace%.trace}.until")")

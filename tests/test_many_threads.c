@@ -7,14 +7,16 @@
 
 #define EVENTS 100
 
-static uint32_t ready, over; /* atomic */
+static uint32_t ready;                                   /* atomic */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* main holds it until the threads may end */
 
 static void *emit(void *unused) {
   int i;
   for (i = 0; i < EVENTS / 2; i++)
     GOTRACE_REGION("work") continue;
   __atomic_add_fetch(&ready, 1u, __ATOMIC_RELEASE);
-  while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE)) nanosleep(&(struct timespec){0, 100000000}, NULL);
+  pthread_mutex_lock(&gate);
+  pthread_mutex_unlock(&gate);
   return unused;
 }
 
@@ -30,14 +32,15 @@ static void one_trace(gotrace_format format, long most, bool v2) {
   options.memory_limit = (size_t)64 << 20;
   options.cut_bytes = (size_t)64 << 20; /* at most half of the limit */
   CHECK(pthread_attr_init(&small) == 0 && pthread_attr_setstacksize(&small, 64 << 10) == 0);
-  ready = over = 0;
+  ready = 0;
+  pthread_mutex_lock(&gate);
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   while (count < most && pthread_create(&threads[count], &small, emit, NULL) == 0)
     count++;                                 /* the system may have a limit */
   CHECK(count >= (most < 100 ? most : 100)); /* fewer would test little */
   while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) < count) nanosleep(&(struct timespec){0, 1000000}, NULL);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
-  __atomic_store_n(&over, 1u, __ATOMIC_RELEASE);
+  pthread_mutex_unlock(&gate);
   for (i = 0; i < count; i++) CHECK(pthread_join(threads[i], NULL) == 0);
   gotrace_get_stats(&stats);
   printf("format %d: %ld threads, %.1f MiB\n", (int)format, count, (double)stats.memory_peak / (1 << 20));
