@@ -3,7 +3,7 @@
 #
 #     tests/conversions_open_in_go.sh [-b] canned|RELEASE     the traces of decoder_agrees_with_go.sh, written if missing
 #
-# Converts every trace that Go accepts to every format and cuts it in two places. Go's parser must accept each result,
+# Converts every trace that Go accepts to every format, cuts it in two places, and cuts some goroutines out of it. Go's parser must accept each result,
 # and the last result of each format must come up in the viewers. -b: every fifth trace, three formats. Status 77 if a
 # release is missing.
 set -euo pipefail
@@ -52,6 +52,14 @@ for trace in "$traces"/*.trace; do
       cat "$dir/said"
       wrong=$((wrong + 1))
       continue
+    }
+  done
+  for some in '--function main' '--proc 0'; do
+    # shellcheck disable=SC2086
+    "$tool" cut $some -o "$name-cut${some/ /-}.trace" "$trace" 2>"$dir/said" || {
+      grep -q 'no goroutine in this part is selected' "$dir/said" && continue
+      cat "$dir/said"
+      wrong=$((wrong + 1))
     }
   done
 done

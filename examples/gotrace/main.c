@@ -7,9 +7,9 @@
  *     cc -std=c11 -O2 -o gotrace examples/gotrace/[a-z]*.c -I. -pthread
  *
  * commands.c has the tables of commands and options, from which help.c makes help, manual page and completion. Commands
- * are in files of their own: record.c, info.c, profile.c, path.c, check.c, dump.c, convert.c (also cut), export.c,
- * symbolize.c, view.c, diff.c. `record` runs a program with the library of preload/. `check` and `dump` read the
- * decoder's events. The others, except `symbolize`, work on operations:
+ * are in files of their own: record.c, info.c, profile.c, path.c, check.c, dump.c, convert.c (also cut, with keep.c),
+ * export.c, symbolize.c, view.c, diff.c. `record` runs a program with the library of preload/. `check` and `dump` read
+ * the decoder's events. The others, except `symbolize`, work on operations:
  *
  *     decoder -> front end -> operations -> consumer, world
  *
