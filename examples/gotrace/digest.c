@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define BLOCK 1024
-#define LINE 64 /* bytes of the cache */
+#define LINE 64 /* bytes in a cache line */
 
 typedef struct digested_block {
   struct digested_block *next;

@@ -1,11 +1,12 @@
 /* parallel.c - reads a trace to its end on several threads: see tool.h
  *
  * Each worker takes the next generation and decodes it as a part (gotrace.h, >>decoder). The main thread decodes the
- * first generation, then joins the parts in their order; what cannot be joined it decodes itself. Few parts may wait to
- * be joined, so memory is bounded. What is made of the events is the caller's: see generations in tool.h.
+ * first generation, then joins the parts in order. It decodes those again that cannot be joined. The number of parts
+ * that wait to be joined is limited, so memory is bounded. The caller decides what is made of the events: see
+ * `generations` in tool.h.
  *
- * Joining takes 0.4 % of the time of one pass (measured on 1 GB, 17 generations), so 2 processors are twice as fast,
- * and 16 or 64 could be 15 or 51 times as fast; but never more times than the trace has generations. */
+ * Joining takes 0.4 % of the time of one pass (measured on 1 GB, 17 generations). By Amdahl's law 2 processors are thus
+ * twice as fast, and 16 or 64 could be 15 or 51 times as fast, but not more times than the trace has generations. */
 
 #include "tool.h"
 
@@ -56,7 +57,7 @@ static void *work(void *argument) {
   return NULL;
 }
 
-/* The next part, decoded; NULL: there is none. */
+/* Waits until the next part is decoded; NULL: there is none. */
 static slot *next_part(pool *p) {
   slot *s = &p->slots[p->joined % p->room];
   bool any;

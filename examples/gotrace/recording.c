@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum { IMPLIED = 1, DATA = 2 };
-#define MOST_NUMBERS 24 /* of an item */
+#define MOST_NUMBERS 24 /* most numbers in an item */
 
 static inline uint8_t *encode_small(uint8_t *at, uint64_t value) {
   if (value < 128) {
@@ -169,7 +169,8 @@ static recorded_group *group_known(recording *r, uint32_t text) {
   return known;
 }
 
-/* Workers of Go's collector have labels, but often since an earlier generation: then the summary would refuse. */
+/* Go's background workers are recognized by their labels, but these are often set in an earlier generation. The summary
+ * would refuse a recording that admits one. */
 static bool is_collectors(const char *name, size_t size) {
   static const char worker[] = "runtime.gcBgMarkWorker";
   return size == sizeof worker - 1 && memcmp(name, worker, size) == 0;
@@ -204,7 +205,8 @@ static group *admit(digest *d, const digested *g, const gotrace_event *e) {
   else to = stopped ? group_by_stack(r, g, e) : NULL;
   if (!to) return NULL;
   GROW(r->gos, r->go_count, r->go_capacity);
-  r->gos[r->go_count++] = (admitted){g->id, to, g->is_new, g->asks}; /* not barred, so an assist made it ask */
+  r->gos[r->go_count++] =
+      (admitted){g->id, to, g->is_new, g->asks}; /* asks although it is not barred: after an assist */
   return &to->g;
 }
 

@@ -75,14 +75,14 @@ static void set_function(summary *sum, goroutine_summary *g, uint32_t name) {
   g->unnamed = NULL;
 }
 
-/* The function that a goroutine began with is the outermost one of the first stack at a change of its status. */
+/* A goroutine's function is the outermost one in the first stack at which its status changes. */
 static void learn_function(summary *sum, goroutine *g, uint32_t stack) {
   if (!stack || !g || !g->summary || g->summary->function) return;
   if (!g->entry) g->entry = pool_outermost(stack);
   if (name_of(g)) set_function(sum, g->summary, name_of(g));
 }
 
-/* What its stretches are given to. */
+/* The group that receives the goroutine's stretches. */
 static group *stretches_of(goroutine_summary *g) {
   if (g->function) return g->function;
   if (g->unnamed) return g->unnamed;
@@ -117,7 +117,7 @@ static void push_region(goroutine_summary *g, uint32_t name, uint64_t task_id, i
   r->has_begun = true;
 }
 
-/* Ends the innermost region; its time also belongs to what is around it. `counts`: Go has it in its summary. */
+/* Ends the innermost region. Its time also counts for the region around it. `counts`: Go's summary contains it. */
 static RARE void end_region(summary *sum, goroutine_summary *g, int64_t time, bool counts) {
   open_region *r = &g->regions[g->region_count - 1];
   times own = r->own;
@@ -136,7 +136,7 @@ static RARE void end_region(summary *sum, goroutine_summary *g, int64_t time, bo
   clear_times(&own);
 }
 
-/* Adds a time to what a goroutine, its region and its task did. */
+/* Adds nanoseconds to the times of a goroutine, region or task. `status`: also IN_SYSCALL_WITHOUT_PROC. */
 static inline void add_time(times *t, unsigned status, uint32_t reason, int64_t time) {
   switch (status) {
   case GO_RUNNING: t->running = plus(t->running, time); break;
@@ -168,7 +168,7 @@ static inline void account(summary *sum, goroutine_summary *g, unsigned status, 
   account_time(sum, g, status, reason, between(from < sum->c.from ? sum->c.from : from, to));
 }
 
-/* Adds up what a running goroutine did until now: a region begins or ends. */
+/* Adds up the goroutine's times until now, because a region begins or ends. */
 static void account_until(summary *sum, goroutine_summary *g, int64_t time) {
   const goroutine *of = g->g;
   uint32_t reason;
@@ -180,7 +180,7 @@ static void account_until(summary *sum, goroutine_summary *g, int64_t time) {
   g->last = time;
 }
 
-#define IN_SYSCALL_WITHOUT_PROC 99 /* beside the statuses */
+#define IN_SYSCALL_WITHOUT_PROC 99 /* in addition to the statuses of world.h */
 
 static void account_syscall(summary *sum, goroutine_summary *g, int64_t end) {
   if (g->call == NONE) return;
@@ -206,13 +206,13 @@ static void begin_syscall(goroutine_summary *g, proc *p, int64_t time) {
   if (p) p->in_syscall = g->g;
 }
 
-/* The goroutine on a proc loses it. */
+/* The goroutine that is in a system call on a proc loses it. */
 static void leave_proc(const proc *p, int64_t time) {
   goroutine_summary *last = p && p->m && p->m->g && p->m->g->status == GO_SYSCALL ? p->m->g->summary : NULL;
   if (last && last->left_proc == NONE) last->left_proc = time;
 }
 
-/* A proc becomes idle, or is taken away. */
+/* A proc becomes idle or is stolen. */
 static void lose_proc(proc *p, int64_t time) {
   leave_proc(p, time);
   if (!p || !p->in_syscall) return;
@@ -235,7 +235,7 @@ static RARE void end_goroutine(summary *sum, goroutine_summary *g, int64_t time,
   free(g);
 }
 
-/* Its time ends here, as if it did. */
+/* The goroutine will never run again: its times end here. */
 static void block_forever(summary *sum, goroutine_summary *g, int64_t time) {
   g->dead = true;
   g->ended = time;
@@ -244,7 +244,7 @@ static void block_forever(summary *sum, goroutine_summary *g, int64_t time) {
 
 /* --------------------------------------------------------------------------------------------------- consumer ---- */
 
-/* Keeps the longest. */
+/* Keeps the longest scheduling latencies. */
 static void note_latency(summary *sum, latency new) {
   latency *worst = sum->worst;
   unsigned i = sum->worst_count;
@@ -256,8 +256,8 @@ static void note_latency(summary *sum, latency new) {
   worst[i] = new;
 }
 
-/* Running counts for the thread and the proc on which the goroutine's own event ends it. In a damaged trace, statuses
- * may have moved both, and the world may see them elsewhere. */
+/* Running time counts for the thread and proc of the goroutine's own event that ends it. In a damaged trace, statuses
+ * may have moved both, so the world may have them elsewhere. */
 static void add_running_to_places(summary *sum, const stretch *part, int64_t passed) {
   const gotrace_event *e = sum->s.event;
   thread *m = part->g->m;
@@ -331,10 +331,9 @@ static void sum_stretch(consumer *c, const stretch *part) {
   else if (part->next == GO_RUNNING && !g->has_started) g->started = part->end, g->has_started = true;
 }
 
-/* A goroutine's status is told. Until now it was the same since the generation began. If that is a system call, Go
- * takes the proc of the thread that tells for the goroutine's own, and a call without a proc for one with a proc from
- * then on. Go reads statuses of the first generation only, so behind a skipped one the times are those that are right.
- */
+/* A status event: the goroutine has had this status since the generation began. If it is in a system call, Go assumes
+ * that the proc of the thread with the event is the goroutine's own, and that a call without a proc has one from then
+ * on. Go uses statuses of the first generation only; if generations were skipped, the correct times are used. */
 static void take_status(summary *sum, const op *o) {
   goroutine_summary *g = begin_goroutine(sum, o->id, sum->s.w.sync);
   bool skipped = sum->s.start > sum->s.first;
@@ -343,7 +342,7 @@ static void take_status(summary *sum, const op *o) {
   g->g->entry = o->new_stack;
   if (o->a[0] == GO_RUNNING) g->started = o->time, g->has_started = true;
   if (o->a[0] != GO_SYSCALL) return;
-  if (sum->s.begun && filter_goroutine(&sum->selection, g->g)) /* else it is before the part */
+  if (sum->s.begun && filter_goroutine(&sum->selection, g->g)) /* otherwise the call is before the part */
     account(sum, g, p ? GO_SYSCALL : IN_SYSCALL_WITHOUT_PROC, 0, g->created, o->time);
   begin_syscall(g, p, o->time);
   if (skipped && !p) g->lost_proc = o->time;
@@ -397,14 +396,14 @@ static void take_task(summary *sum, const op *o) {
   t->parent = o->a[0];
 }
 
-/* The tracer of gotrace.h reports what it had to drop by logs of this category. */
+/* The tracer of gotrace.h reports losses as logs of this category. */
 static void take_log(summary *sum, const op *o) {
   if (!pool_text_is(o->name, "gotrace")) return;
   if (sum->dropped < MOST_LOSSES) sum->losses[sum->dropped] = o->value;
   sum->dropped++;
 }
 
-/* Before the selected part no stretches come. What their ends change, operations change there. */
+/* Before the selected part there are no stretches, so operations make the changes that ends of stretches would make. */
 static void take_before(summary *sum, goroutine *of, const op *o) {
   goroutine_summary *g = of ? of->summary : NULL;
   if (!g) return;
@@ -420,7 +419,7 @@ static void take_before(summary *sum, goroutine *of, const op *o) {
   }
 }
 
-/* What may change anything but the world, and stretches. Most operations do not, see sum_take(). */
+/* Handles operations that change more than the world and its stretches. Most do not: see sum_take(). */
 static RARE void take_any(summary *sum, const op *o) {
   consumer *c = &sum->c;
   goroutine *g = o->m ? o->m->g : NULL;
@@ -444,7 +443,7 @@ static RARE void take_any(summary *sum, const op *o) {
     learn_function(sum, g, o->stack);
     if (g && g->summary) begin_syscall(g->summary, o->m->p, o->time);
     break;
-  case GOTRACE_V2_PROC_STOP: /* of v1, watch_any() has those in the file; others are only there for consistency */
+  case GOTRACE_V2_PROC_STOP: /* v1: watch_any() handles those in the file; the others are made by the front end */
     p = o->m ? o->m->p : NULL;
     if (c->family == 1) leave_proc(p, o->time);
     else lose_proc(p, o->time);
@@ -486,7 +485,7 @@ static void sum_end(consumer *c, int64_t time) {
   collector_end(&sum->gc, c->w, sum->c.from, time);
 }
 
-/* At each Sync. The last generation has a second one, at its end. */
+/* Called at each Sync. The last generation has a second one, at its end. */
 static void note_generation(summary *sum) {
   gotrace_decoder_info info;
   gotrace_decoder_get_info(sum->in->decoder, &info);
@@ -498,7 +497,7 @@ static RARE void watch_any(summary *sum, const gotrace_event *e) {
   int64_t since = between(sum->s.first, e->time);
   bool selected = !sum->selection_of_events.on || filter_event(&sum->selection_of_events, sum->in->decoder, e);
   if (e->spec->since >= GOTRACE_GO_1_22 && e->kind == GOTRACE_V2_SYNC) note_generation(sum);
-  /* Go counts a goroutine of v1 in a system call as blocked from its proc's ProcStop on. */
+  /* v1: Go counts a goroutine in a system call as blocked from its proc's ProcStop on. */
   if (e->spec->since < GOTRACE_GO_1_22 && e->kind == GOTRACE_V1_PROC_STOP && since <= sum->s.until)
     lose_proc(world_proc(&sum->s.w, (uint64_t)e->p, false), e->time);
   if (e->implied || !selected || since < sum->s.from || since > sum->s.until) return;
@@ -532,7 +531,7 @@ static void free_digesting(digest *d) {
   free(d);
 }
 
-/* From now on recordings learn functions from this finished digest, of which the caller stays a user. */
+/* From now on, recordings look up functions in this finished digest. The caller keeps its own reference. */
 static void set_latest(summary *sum, digest *d) {
   digest *before;
   pthread_mutex_lock(&sum->latest_lock);
@@ -542,7 +541,7 @@ static void set_latest(summary *sum, digest *d) {
   digest_release(before);
 }
 
-/* To be released; NULL: there is none. */
+/* A reference to the latest digest, which the caller must release; NULL: there is none. */
 static digest *share_latest(summary *sum) {
   digest *d;
   pthread_mutex_lock(&sum->latest_lock);
@@ -558,7 +557,8 @@ static void pass_event(summary *sum, const gotrace_event *e) {
 
 static void host_pass(digest *d, const gotrace_event *e) { pass_event(sum_of(d), e); }
 
-/* `m`: where it runs, if it does. `reasons`: the summary's for the goroutine's; NULL: they are the same. */
+/* `m`: the thread on which it runs, or NOBODY. `reasons`: maps the digest's reasons to the summary's; NULL: they are
+ * the same. */
 static void catch_up(summary *sum, const digested *d, uint64_t m, const uint32_t *reasons) {
   goroutine *g = world_go(&sum->s.w, d->id);
   goroutine_summary *of = g ? g->summary : NULL;
@@ -567,7 +567,7 @@ static void catch_up(summary *sum, const digested *d, uint64_t m, const uint32_t
   account_time(sum, of, GO_RUNNING, 0, d->running);
   account_time(sum, of, GO_RUNNABLE, 0, d->runnable);
   for (i = 0; i < DIGESTED_WAITS; i++)
-    if (d->u.waited[i]) /* its reason is not valid otherwise */
+    if (d->u.waited[i]) /* otherwise its reason is not valid */
       account_time(sum, of, GO_WAITING, reasons ? reasons[d->reasons[i]] : d->reasons[i], d->u.waited[i]);
   of->last = d->since;
   world_catch_up(&sum->s.w, g, d->since, d->status, d->status == GO_RUNNING ? m : NOBODY,
@@ -600,7 +600,7 @@ static uint8_t host_reason(digest *d, uint64_t string) {
   return place < MOST_REASONS ? (uint8_t)place : PASS_ON;
 }
 
-/* Takes what the digest of a generation has found beside single goroutines. */
+/* Adds what a digest found apart from goroutines: counts of events, times of threads and procs, longest latencies. */
 static void add_digest(summary *sum, const digest *d) {
   uint32_t i;
   for (i = 0; i < COUNT(d->kinds); i++) {
@@ -692,7 +692,7 @@ static PREFETCHES void fetch_admitted(const summary *sum, const admitted *gos, s
   fetch_gos(sum, ids, count);
 }
 
-/* The name of a recorded group's functions, if the summary agrees that they are the same. */
+/* Sets the name of a recorded group; false if it has another name already. */
 static bool name_group(recorded_group *to, uint32_t name) {
   bool same = !to->is_named || to->g.name == name;
   to->is_named = true;
@@ -721,7 +721,7 @@ static bool fits(void *context, const void *made) {
   return fit && sum->functions.count + made_groups < MOST_GROUPS;
 }
 
-/* The next items. */
+/* Decodes the next items, and prefetches their goroutines. */
 static size_t play_some(summary *sum, const recording *r, size_t *position, int64_t *time, recorded items[PLAYED]) {
   uint64_t ids[PLAYED];
   size_t count = 0;
@@ -735,9 +735,9 @@ static size_t play_some(summary *sum, const recording *r, size_t *position, int6
 
 typedef struct player {
   summary *sum;
-  uint32_t reasons[MOST_REASONS + 1]; /* the summary's, by the recording's */
-  uint32_t known;                     /* how many of them */
-  const digested *rest[PLAYED];       /* are caught up with together */
+  uint32_t reasons[MOST_REASONS + 1]; /* maps the recording's reasons to the summary's */
+  uint32_t known;                     /* number of reasons mapped so far */
+  const digested *rest[PLAYED];       /* goroutines to catch up with, handled together */
   size_t rest_count;
 } player;
 
@@ -802,7 +802,7 @@ static void drop(void *made) {
   digest_release(&r->d);
 }
 
-/* Waits by reason are those of all functions. */
+/* The waits of all functions, by reason. */
 static void merge_reasons(summary *sum) {
   const group *f;
   uint32_t i;
@@ -811,7 +811,7 @@ static void merge_reasons(summary *sum) {
       if (f->blocked[i]) histogram_merge(&sum->reasons[i].waits, f->blocked[i]);
 }
 
-/* Moves what groups have by reason to other places. */
+/* Renumbers the reasons in groups: `places` by old number. */
 static void move_reasons(groups *all, const uint32_t *places) {
   group *g;
   uint32_t i, j;
@@ -832,7 +832,8 @@ static void move_reasons(groups *all, const uint32_t *places) {
   }
 }
 
-/* The reasons for which most time was waited come first, whatever the order in which they were met. */
+/* Sorts the reasons by total waiting time, longest first, so that their order does not depend on the order of events.
+ */
 static void order_reasons(summary *sum) {
   wait_reason met[MOST_REASONS];
   uint32_t order[MOST_REASONS], places[MOST_REASONS + 1], i, j;
