@@ -88,7 +88,7 @@ list_go() {
 list_decode() {
   local release
   echo "the command-line tool|tests/test_tool.sh"
-  echo "verdicts of the decoder and Go|tests/verdicts.py -n 10000 -s 2"
+  echo "verdicts of the decoder and Go|tests/verdicts.py -n 5000 -s 2"
   echo "parts of Go's traces|tests/decode_go_traces.sh test_parts 100"
   echo "parts of changed traces|tests/decode_go_traces.sh -n test_parts 25000"
   echo "exports of Go's traces|tests/exports.sh"

@@ -201,7 +201,7 @@ done
 # A broken tail: prints the events before it and the error; status 1; leaves no file. Since a v1 trace may end between
 # two events, an unterminated number follows the truncation.
 mkdir "$dir/left"
-{ head -c $(($(wc -c <"$dir/threads-1.21.trace") * 2 / 3)) "$dir/threads-1.21.trace" && printf '\377\377\377'; } >"$dir/broken"
+{ head -c $(($(wc -c <"$dir/threads-1.8.trace") * 2 / 3)) "$dir/threads-1.8.trace" && printf '\377\377\377'; } >"$dir/broken"
 for arguments in "check" "info" "dump"; do
   expect 1 "$arguments" "$dir/broken"
   [ -s "$dir/err" ] || [ "$arguments" = check ] || fail "$arguments: no message"
@@ -356,7 +356,7 @@ wrong "unknown option --chrome for dump" dump --chrome "$trace"
 wrong "dump takes one FILE" dump "$trace" "$trace"
 wrong "convert needs --to" convert "$trace"
 wrong "unknown format '1.9'" convert --to 1.9 "$trace"
-wrong "cut needs --from, --to, --go" cut "$trace"
+wrong "cut needs --from, --to, --go, --function, --task, --proc, --thread, --kind or --reason" cut "$trace"
 wrong "--to is before --from" cut --from 2s --to 1s "$trace"
 wrong "invalid time 'soon'" cut --from soon --to 1s "$trace"
 wrong "export needs --perfetto or --chrome" export "$trace"
