@@ -88,7 +88,7 @@ list_go() {
 list_decode() {
   local release
   echo "the command-line tool|tests/test_tool.sh"
-  echo "verdicts of the decoder and Go|tests/verdicts.py -n 5000 -s 2"
+  echo "verdicts of the decoder and Go|tests/verdicts.py -n 3000 -s 2"
   echo "parts of Go's traces|tests/decode_go_traces.sh test_parts 100"
   echo "parts of changed traces|tests/decode_go_traces.sh -n test_parts 25000"
   echo "exports of Go's traces|tests/exports.sh"
@@ -138,7 +138,7 @@ fuzz_targets() { find fuzz -name '*.c' ! -name replay.c -exec basename {} .c \; 
 
 list_fuzz-replay() { fuzz_targets | sed 's/.*/replay &|make -s fuzz-replay-&/'; }
 
-list_fuzz() { fuzz_targets | sed 's/.*/fuzz &|make -s fuzz-run-& FUZZ_SECONDS=12/'; } # briefly
+list_fuzz() { fuzz_targets | sed 's/.*/fuzz &|make -s fuzz-run-& FUZZ_SECONDS=6/'; } # briefly
 
 list_explore() { echo "the search through interleavings, quickly|make -s explore EXPLORE=--quick"; }
 
