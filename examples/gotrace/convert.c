@@ -69,12 +69,6 @@ static void tell_losses(const writer *w, const source *s) {
   if (size) report("%s", line);
 }
 
-static bool has_filter(const settings *set) {
-  size_t i = 0;
-  while (i < FILTERS && !set->by[i]) i++;
-  return i < FILTERS;
-}
-
 int command_convert(const char *path, const settings *set) {
   input in;
   output out;
@@ -99,7 +93,7 @@ int command_convert(const char *path, const settings *set) {
   output_open(&out, set->output);
   w.out = &out;
   put_header(&out, w.c.format);
-  if (has_filter(set)) {
+  if (filter_given(set)) {
     keeper_choose(&k, &in, set);
     if (!k.kept.count) fail("no goroutine in this part is selected");
     keeper_begin(&k, &w.c);

@@ -35,6 +35,8 @@ typedef struct filter {
   uint32_t functions_capacity;
 } filter;
 
+bool filter_given(const settings *set); /* an option other than a range */
+
 /* Makes a filter from the settings. An invalid value ends the program. */
 void filter_open(filter *f, const settings *set);
 void filter_close(filter *f);
