@@ -330,7 +330,6 @@ static inline void take(digest *d, const gotrace_event *e) {
 static PREFETCHES void fetch_earlier(const digest *d, const gotrace_event *const *events, size_t count) {
   const digest *earlier = d->earlier;
   size_t i;
-  if (!earlier->near) return;
   for (i = 0; i < count; i++)
     if (events[i]->kind == GOTRACE_V2_GO_STATUS)
       __builtin_prefetch(&earlier->near[events[i]->args[0] & earlier->near_mask]);
@@ -386,6 +385,6 @@ void digest_release(digest *d) {
 }
 
 const digested *digest_find(const digest *d, uint64_t id) {
-  const digested *g = d->near ? d->near[id & d->near_mask] : NULL;
+  const digested *g = d->near[id & d->near_mask];
   return g && g->id == id ? g : map_get(&d->gos, id);
 }

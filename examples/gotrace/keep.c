@@ -29,10 +29,9 @@ static void choose_by_stretch(consumer *c, const stretch *part) { choose((choose
 
 static void ignore(consumer *c, int64_t time) { (void)c, (void)time; }
 
-gotrace_result keeper_choose(keeper *k, input *in, const settings *set) {
+void keeper_choose(keeper *k, input *in, const settings *set) {
   source s;
   chooser by;
-  gotrace_result result;
   memset(&s, 0, sizeof s);
   memset(&by, 0, sizeof by);
   by.k = k;
@@ -41,12 +40,10 @@ gotrace_result keeper_choose(keeper *k, input *in, const settings *set) {
   by.c.stretch = choose_by_stretch;
   filter_open(&by.selection, set);
   by.c.filter = &by.selection;
-  result = source_run(&s, in, &by.c, set->from, set->until, NULL, NULL);
-  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
+  if (source_run(&s, in, &by.c, set->from, set->until, NULL, NULL) != GOTRACE_END_OF_TRACE) source_broken(&s, set);
   source_needs_events(&s);
   filter_close(&by.selection);
   source_free(&s);
-  return result;
 }
 
 /* -------------------------------------------------------------------------------------------------- kept world ---- */

@@ -17,8 +17,8 @@ typedef struct keeper {
   map kept; /* ids of goroutines */
 } keeper;
 
-/* Finds the goroutines to keep. Reads the trace; the result is that of source_run(), END_OF_TRACE if all is well. */
-gotrace_result keeper_choose(keeper *k, input *in, const settings *set);
+/* Reads the trace and finds the goroutines to keep. Fails if the trace is broken, unless --partial was given. */
+void keeper_choose(keeper *k, input *in, const settings *set);
 
 /* Prepares `k->c` to be given to source_run() in place of `to`. */
 void keeper_begin(keeper *k, consumer *to);

@@ -908,4 +908,5 @@ void summary_free(summary *sum) {
   filter_close(&sum->selection);
   filter_close(&sum->selection_of_events);
   source_free(&sum->s);
+  pthread_mutex_destroy(&sum->latest_lock);
 }
