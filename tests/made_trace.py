@@ -28,7 +28,7 @@ class Trace:
     """A trace of Go 1.23 whose clock counts nanoseconds from 1000 on."""
 
     def __init__(self):
-        self.strings, self.stacks, self.threads = {}, {}, collections.defaultdict(list)
+        self.strings, self.stacks, self.threads, self.samples = {}, {}, collections.defaultdict(list), []
 
     def string(self, text):
         return self.strings.setdefault(text, len(self.strings) + 1)
@@ -39,6 +39,9 @@ class Trace:
 
     def event(self, thread, time, kind, *arguments):
         self.threads[thread].append((time, kind, arguments))
+
+    def sample(self, time, thread, proc, goroutine, stack):
+        self.samples.append((time, thread, proc, goroutine, stack))
 
     def data(self):
         def batch(thread, time, data):
@@ -56,6 +59,8 @@ class Trace:
             for function in functions:
                 stacks += numbers(self.string(function) + 4096, self.string(function), self.string("x.go"), 1)
         trace += batch(NO_ID, 1000, numbers(8, 10**9)) + batch(NO_ID, 1000, stacks)
+        for time, *sample in self.samples:
+            trace += batch(NO_ID, 1000, numbers(6, 7, time + 1000, *sample))
         strings = numbers(4)
         for text, id in self.strings.items():
             strings += numbers(5, id, len(text)) + text.encode()
@@ -145,7 +150,18 @@ def lives():
     return t
 
 
+def samples():
+    """A goroutine that runs when the trace begins, with CPU samples before its first stack: they do not tell its function."""
+    t = Trace()
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for at, root in ((500, "runtime.goexit"), (600, "runtime.mcall"), (700, "main.deep")):
+        t.sample(at, 1, 1, 1, t.stack("main.spin", root))
+    t.event(1, 1000, GO_BLOCK, t.string("sync"), t.stack("sync.Wait", "main.main"))
+    return t
+
+
 if __name__ == "__main__":
-    for make in chain, switches, lives:
+    for make in chain, switches, lives, samples:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
             out.write(make().data())

@@ -129,6 +129,16 @@ for line in sys.stdin.buffer: json.loads(line.decode("utf-8"))' <"$dir/out" || f
   done
 done
 
+# Traces made event by event have cases that those of the examples have not.
+mkdir "$dir/made"
+python3 tests/made_trace.py "$dir/made"
+for trace in "$dir"/made/*.trace; do
+  expect 0 convert --to 1.26 -o "${trace%.trace}-1.26" "$trace"
+  printf '%s\t%s\n' "$trace" "${trace%.trace}-1.26" >>"$dir/pairs"
+  open_with_go "${trace%.trace}-1.26" "$(basename "$trace") to 1.26"
+done
+tests/conversion_keeps_info.py $tool <"$dir/pairs" >"$dir/diff" 2>&1 || fail "$(head -n 6 "$dir/diff")"
+
 # Exports, with the properties that viewers need; tests/exports.sh has more traces.
 tests/exports.py "$dir"/{scheduler,hello_formats}-{1.11,1.23}.trace >"$dir/said" || fail "export: $(cat "$dir/said")"
 

@@ -127,10 +127,11 @@ static bool scan_status(source *s, const gotrace_event *e, const map *created) {
   return true;
 }
 
-/* A goroutine older than the trace began with the outermost function of any of its stacks. */
+/* A goroutine older than the trace began with the outermost function of any of its stacks, except those of CPU samples:
+ * they may end with runtime.goexit, on the system's stack, or at the limit of their length. */
 static void scan_entry(source *s, const gotrace_event *e) {
   goroutine *g;
-  if (e->g == GOTRACE_NO_ID || !e->stack) return;
+  if (e->g == GOTRACE_NO_ID || !e->stack || e->kind == GOTRACE_V2_CPU_SAMPLE) return;
   g = world_go(&s->w, (uint64_t)e->g);
   if (g && !g->entry) g->entry = pool_outermost(pool_take_stack(s->in->decoder, e->stack));
 }
