@@ -10,6 +10,9 @@
 
 #include "tool.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -73,6 +76,16 @@ static void drop(const generations *to, slot *s) {
   gotrace_decoder_close(s->part);
 }
 
+/* Generations are alike, so each part fits into the memory of an earlier one: the threads share a heap, and what is
+ * freed stays in it. Otherwise the system would have to provide fresh pages for each part: 1 to 4 % of the time. */
+static void reuse_memory(void) {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
+
 static void add_worker(pool *p) {
   if (pthread_create(&p->threads[p->thread_count], NULL, work, p) == 0) p->thread_count++;
 }
@@ -103,6 +116,7 @@ gotrace_result input_finish(input *in, unsigned jobs, const generations *to) {
   gotrace_result result = GOTRACE_OK;
   p.room = 2 * (uint64_t)jobs;
   if (jobs > 1) {
+    reuse_memory();
     p.slots = resize(NULL, (size_t)p.room * sizeof *p.slots);
     p.threads = resize(NULL, jobs * sizeof *p.threads);
     result = join_parts(&p, in, jobs);
