@@ -18,9 +18,9 @@ goroot() { echo "$cache/$1/usr/lib/go-$1"; }
 
 # Up to 1.24 the package has the trace tool; later releases build theirs on demand, into $cache/tools.
 tool() {
-  local found
-  found=$(compgen -G "$(goroot "$1")/pkg/tool/*/trace" | head -n 1) || found=$cache/tools/trace-$1
-  [ -x "$found" ] && echo "$found"
+  local found=("$(goroot "$1")"/pkg/tool/*/trace)
+  [ -x "${found[0]}" ] || found=("$cache/tools/trace-$1")
+  [ -x "${found[0]}" ] && echo "${found[0]}"
 }
 
 # The Debian release that contains a Go release.

@@ -11,31 +11,39 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if [ "${1-}" = --print ]; then # tests/open_in_go.sh --print RELEASE TRACE: what Go's parser prints of a trace
-  tool=$(tests/fetch_go.sh --tool "$2") || { echo "$tool"; exit 77; }
-  case $2 in
-    1.1? | 1.20 | 1.21) exec "$tool" -d "$3" ;;
-    1.22 | 1.23) exec "$tool" -d=1 "$3" ;;
-    *) exec "$tool" -d=parsed "$3" ;;
+tool=
+find_tool() { tool=$(tests/fetch_go.sh --tool "$1") || { echo "$tool"; return 77; }; } # find_tool RELEASE: sets `tool`
+
+print() { # print RELEASE TRACE, with its tool: what Go's parser prints of a trace
+  case $1 in
+    1.1? | 1.20 | 1.21) "$tool" -d "$2" ;;
+    1.22 | 1.23) "$tool" -d=1 "$2" ;;
+    *) "$tool" -d=parsed "$2" ;;
   esac
-fi
+}
 
 # The viewer must also start: from 1.23 on it panics on some traces that the parser accepts, in which a goroutine's
 # states do not match those of its proc. It reports that it listens after it has processed all events.
-if [ "${1-}" = --view ]; then # tests/open_in_go.sh --view RELEASE TRACE: status 0 if the viewer starts
-  tool=$(tests/fetch_go.sh --tool "$2") || { echo "$tool"; exit 77; }
-  log=$(mktemp)
-  trap 'kill "$viewer" 2>/dev/null || true; rm -f "$log"' EXIT
-  BROWSER=/bin/true PATH=/nonexistent "$tool" -http=127.0.0.1:0 "$3" >"$log" 2>&1 & viewer=$!
+view() { # view TRACE LOG, with a release's tool: status 0 if the viewer starts
+  local i said up=1 never viewer
+  BROWSER=/bin/true PATH=/nonexistent "$tool" -http=127.0.0.1:0 "$1" >"$2" 2>&1 & viewer=$!
+  disown # bash would report that it was killed
   exec {never}<> <(:) # to wait without starting a process each time, which is slow on some machines
   for ((i = 0; i < 1200; i++)); do
     read -rt 0.05 -u $never || true
-    mapfile -t said <"$log"
-    [[ ${said[*]} != *'listening on'* ]] || exit 0
+    mapfile -t said <"$2"
+    [[ ${said[*]} != *'listening on'* ]] || { up=0; break; }
     kill -0 $viewer 2>/dev/null || break
   done
-  cat "$log"
-  exit 1
+  exec {never}>&-
+  kill $viewer 2>/dev/null || true
+  return $up
+}
+
+if [ "${1-}" = --print ]; then # tests/open_in_go.sh --print RELEASE TRACE
+  find_tool "$2" || exit
+  print "$2" "$3"
+  exit
 fi
 
 # The trace of a killed program: Go 1.23 and later read the complete part.
@@ -43,16 +51,19 @@ if [ "${1-}" = --killed ]; then # tests/open_in_go.sh --killed TRACE
   form=$(head -c 16 "$2" | tr -d '\0' | cut -d ' ' -f 2)
   oldest=1.23
   [ "${form#1.}" -lt 23 ] || oldest=$form
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
   for release in $oldest 1.27; do
-    tests/open_in_go.sh --view $release "$2" || exit
-    found=$(tests/open_in_go.sh --print $release "$2" 2>/dev/null | grep -c '^M=' || true)
+    find_tool $release || exit
+    view "$2" "$log" || { cat "$log"; exit 1; }
+    found=$(print $release "$2" 2>/dev/null | grep -c '^M=' || true)
     [ "$found" -gt 100 ] || { echo "$2: Go $release finds $found events"; exit 1; }
   done
   exit
 fi
 
-if [ "${1-}" = --releases ]; then # tests/open_in_go.sh --releases FORMAT: the releases that know a format
-  case $2 in
+releases_of() { # releases_of FORMAT: the releases that know a format
+  case $1 in
     1.8 | 1.10) echo 1.15 1.19 1.21 1.22 ;;
     1.11) echo 1.15 1.19 1.21 1.22 1.24 1.27 ;;
     1.19) echo 1.19 1.21 1.22 1.24 1.27 ;;
@@ -61,8 +72,12 @@ if [ "${1-}" = --releases ]; then # tests/open_in_go.sh --releases FORMAT: the r
     1.23) echo 1.23 1.24 1.25 1.26 1.27 ;;
     1.25) echo 1.25 1.26 1.27 ;;
     1.26) echo 1.26 1.27 ;;
-    *) echo "open_in_go.sh: unknown format $2" >&2; exit 1 ;;
+    *) echo "open_in_go.sh: unknown format $1" >&2; return 1 ;;
   esac
+}
+
+if [ "${1-}" = --releases ]; then # tests/open_in_go.sh --releases FORMAT
+  releases_of "$2"
   exit
 fi
 
@@ -87,42 +102,42 @@ done
 
 header=$(head -c 16 "$trace" | tr -d '\0')
 [[ $header =~ ^go\ (1\.[0-9]+)\ trace$ ]] || { echo "$trace: begins with '$header'"; exit 1; }
-knowing=$(tests/open_in_go.sh --releases "${BASH_REMATCH[1]}")
+knowing=$(releases_of "${BASH_REMATCH[1]}")
 if [ $# -gt 0 ]; then releases="$*" named=1; else releases=$knowing named=; fi
 [ -z "$until" ] || releases=$(for release in $releases; do # 1.9 to 1.99 sort as numbers of their minor versions
   [ "${release#1.}" -gt "${until#1.}" ] || echo "$release"
 done)
 
-[ -z "$newest" ] || releases=$(tail -n 1 <<<"${releases// /$'\n'}")
+[ -z "$newest" ] || releases=${releases##*[[:space:]]}
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 for release in $releases; do
-  status=0
-  tests/open_in_go.sh --print "$release" "$trace" >"$out/$release" 2>"$out/$release.err" || status=$?
-  if [ $status = 77 ]; then
-    [ -z "$named" ] || { cat "$out/$release"; exit 77; }
+  find_tool "$release" >"$out/missing" || {
+    [ -z "$named" ] || { cat "$out/missing"; exit 77; }
     continue
-  fi
-  if [ $status != 0 ]; then
+  }
+  print "$release" "$trace" >"$out/$release" 2>"$out/err" || {
     echo "$trace: Go $release does not open it:"
-    head -n 20 "$out/$release.err"
+    head -n 20 "$out/err"
     exit 1
-  fi
-  if [ -n "$view" ] && ! tests/open_in_go.sh --view "$release" "$trace" >"$out/$release.err" 2>&1; then
+  }
+  [ -z "$view" ] || view "$trace" "$out/err" || {
     echo "$trace: the viewer of Go $release does not start:"
-    head -n 20 "$out/$release.err"
+    head -n 20 "$out/err"
     exit 1
-  fi
+  }
   check+=(-g "$release" "$out/$release")
 done
 if [[ " ${check[*]} " != *" -g "* ]]; then
   echo "needs a Go release that knows $header (make deps)"
   exit 77
 fi
-mkdir -p build/examples
-( # one at a time: several tests may need the tool
-  flock 9
-  make -s build/examples/gotrace 9>&-
-) 9>build/examples/gotrace.lock
+if [ ! "${GOTRACE_TEST_TOOL-}" ]; then # otherwise run.sh has built it
+  mkdir -p build/examples
+  ( # one at a time: several tests may need the tool
+    flock 9
+    make -s build/examples/gotrace 9>&-
+  ) 9>build/examples/gotrace.lock
+fi
 python3 tests/check_trace.py -s "$trace" "${check[@]}"

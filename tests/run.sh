@@ -351,6 +351,7 @@ for configuration in '' ' quick' ' thread'; do
   fi
 done
 make -s -k -j "$jobs" $(printf '%s\n' "${shared[@]}" | sort -u) || true
+if make -q build/examples/gotrace; then export GOTRACE_TEST_TOOL=1; fi
 
 running=0
 while IFS='|' read -r name command <&8; do
