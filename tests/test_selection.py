@@ -267,7 +267,7 @@ def main():
             check_percentiles(tool, path)
     schedulers = [path for path in paths if "scheduler" in path]
     check_diff(tool, schedulers[0], schedulers[-1])
-    for arguments, message in ((["dump", "--go", "x"], "invalid goroutine"), (["dump", "--kind", "nosuch"], "no kinds"),
+    for arguments, message in ((["dump", "--go", "x"], "invalid goroutine"), (["dump", "--kind", "nosuch"], "no kind of event"),
                                (["cut"], "cut needs --from, --to, --go,"),
                                (["dump", "--wire", "--go", "1"], "--wire shows the whole file"),
                                (["dump", "--from", "25:00:00"], "invalid time")):

@@ -239,6 +239,10 @@ grep -q 'kept what comes before: [0-9]* events, until [0-9]*\.[0-9]* s$' "$dir/e
 kept=$(sed -n 's/.*kept what comes before: \([0-9]*\) events.*/\1/p' "$dir/err")
 [ "$kept" = "$events" ] || fail "convert --partial kept $kept events of $events"
 expect 0 check "$dir/left/result"
+expect 0 cut --proc 0 --partial -o "$dir/left/result" "$dir/tail" # reads the trace twice
+[ "$(wc -l <"$dir/err")" = 1 ] && grep -q 'kept what' "$dir/err" || fail "cut --proc --partial says: $(cat "$dir/err")"
+expect 0 check "$dir/left/result"
+expect 1 cut --proc 0 -o "$dir/left/result" "$dir/tail"
 
 # If the trace is truncated before its first event, no file is left.
 rm "$dir/left/result"

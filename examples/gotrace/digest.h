@@ -11,9 +11,9 @@
  * that it is not one of the collector's. Until then, and up to the first event that changes an admitted goroutine's
  * status, its events are passed. There are two hosts:
  *
- *     summary.c    keeps the world and admits goroutines whose function it knows
- *     recording.c  runs on a thread that decodes a later generation without knowing the state at its begin. It records
- *                  what the summary needs, for when the summary reaches that generation
+ *     generations.c  keeps the world and admits goroutines whose function it knows
+ *     recording.c    runs on a thread that decodes a later generation without knowing the state at its begin. It
+ *                    records what the summary needs, for when the summary reaches that generation
  */
 
 #ifndef DIGEST_H

@@ -91,7 +91,7 @@ void filter_open(filter *f, const settings *set) {
     const char *value = set->by[numbers[i].option];
     if (value && !read_ids(f, numbers[i].ids, value)) usage("invalid %s '%s'", numbers[i].name, value);
   }
-  if (set->by[BY_KIND] && !read_kinds(f, set->by[BY_KIND])) usage("'%s' are no kinds of events", set->by[BY_KIND]);
+  if (set->by[BY_KIND] && !read_kinds(f, set->by[BY_KIND])) usage("'%s' names no kind of event", set->by[BY_KIND]);
   if (!task) return;
   f->any_task = true;
   f->task = *task >= '0' && *task <= '9' ? strtoull(task, &end, 10) : NOBODY;

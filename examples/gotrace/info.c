@@ -230,11 +230,14 @@ static void print_named(const printer *p, const groups *all, const char *title, 
 /* -------------------------------------------------------------------------------------------------- collector ---- */
 
 static void print_collector(const printer *p) {
+  static const struct {
+    int64_t nanoseconds;
+    const char *text;
+  } windows[] = {{1000, "1 us"},      {10000, "10 us"},      {100000, "100 us"}, {1000000, "1 ms"},
+                 {10000000, "10 ms"}, {100000000, "100 ms"}, {1000000000, "1 s"}};
   const collector *gc = &p->sum->gc;
   double whole = p->sum->duration > 0 ? (double)p->sum->duration / 100 : 1;
-  int64_t window;
   unsigned i;
-  char text[32];
   pool_text none = {"", 0};
   if (!gc->pauses.count && !gc->collections.count) return;
   spread_head(p, "collector");
@@ -246,16 +249,9 @@ static void print_collector(const printer *p) {
           (double)gc->pauses.total / whole, (double)gc->collections.total / whole);
   if (minimum_utilization(gc, 1000) < 0) return;
   fprintf(p->to, "%11s least share of procs left to the program, in any", "");
-  for (window = 1000; window <= 1000000000; window *= 10)
-    fprintf(p->to, "%s %lld %s: %.1f %%", window > 1000 ? "," : "",
-            (long long)(window < 1000000      ? window / 1000
-                        : window < 1000000000 ? window / 1000000
-                                              : 1),
-            window < 1000000      ? "us"
-            : window < 1000000000 ? "ms"
-                                  : "s",
-            100 * minimum_utilization(gc, window));
-  (void)text;
+  for (i = 0; i < COUNT(windows); i++)
+    fprintf(p->to, "%s %s: %.1f %%", i ? "," : "", windows[i].text,
+            100 * minimum_utilization(gc, windows[i].nanoseconds));
   putc('\n', p->to);
 }
 

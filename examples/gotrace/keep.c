@@ -32,6 +32,7 @@ static void ignore(consumer *c, int64_t time) { (void)c, (void)time; }
 void keeper_choose(keeper *k, input *in, const settings *set) {
   source s;
   chooser by;
+  gotrace_result result;
   memset(&s, 0, sizeof s);
   memset(&by, 0, sizeof by);
   by.k = k;
@@ -40,7 +41,9 @@ void keeper_choose(keeper *k, input *in, const settings *set) {
   by.c.stretch = choose_by_stretch;
   filter_open(&by.selection, set);
   by.c.filter = &by.selection;
-  if (source_run(&s, in, &by.c, set->from, set->until, NULL, NULL) != GOTRACE_END_OF_TRACE) source_broken(&s, set);
+  result = source_run(&s, in, &by.c, set->from, set->until, NULL, NULL);
+  /* With --partial, the next reading reports the error. */
+  if (result != GOTRACE_END_OF_TRACE && !(set->partial && s.begun)) source_broken(&s, set);
   source_needs_events(&s);
   filter_close(&by.selection);
   source_free(&s);

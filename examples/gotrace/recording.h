@@ -2,7 +2,8 @@
  *
  * A recording is the host of a digest (digest.h), without a world. It stores the events that the digest passes, and
  * each status and times for the host to catch up with, in a few bytes each. When the summary reaches the generation, it
- * compares what the recording assumed with what it knows (summary.c, fits), plays the recording and adds the groups.
+ * compares what the recording assumed with what it knows (generations.c, fits), plays the recording and adds the
+ * groups.
  *
  * The recording must know the function of each goroutine that it admits. The digest of an earlier generation tells it
  * for most goroutines that are older than this generation. For others it is a guess, and if the summary knows better,

@@ -23,6 +23,8 @@ static inline uint32_t reason_of_text(summary *sum, uint32_t name) {
   return known ? sum->reason_places[name] - 1u : new_reason(sum, name);
 }
 
+uint32_t summary_reason(summary *sum, uint32_t name) { return reason_of_text(sum, name); }
+
 pool_text reason_text(const summary *sum, uint32_t place) {
   pool_text others = {"(others)", 8}, unknown = {"(unknown)", 9}, text;
   if (place == MOST_REASONS) return others;
@@ -163,6 +165,10 @@ static inline void account_time(summary *sum, goroutine_summary *g, unsigned sta
   else add_time(&g->t, status, reason, time);
 }
 
+void summary_add_time(summary *sum, goroutine_summary *g, unsigned status, uint32_t reason, int64_t time) {
+  account_time(sum, g, status, reason, time);
+}
+
 static inline void account(summary *sum, goroutine_summary *g, unsigned status, uint32_t reason, int64_t from,
                            int64_t to) {
   account_time(sum, g, status, reason, between(from < sum->c.from ? sum->c.from : from, to));
@@ -244,8 +250,7 @@ static void block_forever(summary *sum, goroutine_summary *g, int64_t time) {
 
 /* --------------------------------------------------------------------------------------------------- consumer ---- */
 
-/* Keeps the longest scheduling latencies. */
-static void note_latency(summary *sum, latency new) {
+void summary_note_latency(summary *sum, latency new) {
   latency *worst = sum->worst;
   unsigned i = sum->worst_count;
   if (i == LATENCIES && !waited_longer(new.waited, new.when, worst[i - 1].waited, worst[i - 1].when)) return;
@@ -299,7 +304,8 @@ static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part)
   case GO_RUNNABLE:
     account(sum, g, GO_RUNNABLE, 0, since, part->end);
     if (part->by && part->by->kind == GOTRACE_V2_GO_START && part->by->name) return; /* a switch: it did not wait */
-    if (part->next == GO_RUNNING) note_latency(sum, (latency){passed, part->begin, part->g->id, name_of(part->g)});
+    if (part->next == GO_RUNNING)
+      summary_note_latency(sum, (latency){passed, part->begin, part->g->id, name_of(part->g)});
     single = &to->runnable;
     break;
   case GO_SYSCALL:
@@ -485,8 +491,7 @@ static void sum_end(consumer *c, int64_t time) {
   collector_end(&sum->gc, c->w, sum->c.from, time);
 }
 
-/* Called at each Sync. The last generation has a second one, at its end. */
-static void note_generation(summary *sum) {
+void summary_note_generation(summary *sum) {
   gotrace_decoder_info info;
   gotrace_decoder_get_info(sum->in->decoder, &info);
   sum->generations += !sum->generations || info.generation != sum->generation;
@@ -496,7 +501,7 @@ static void note_generation(summary *sum) {
 static RARE void watch_any(summary *sum, const gotrace_event *e) {
   int64_t since = between(sum->s.first, e->time);
   bool selected = !sum->selection_of_events.on || filter_event(&sum->selection_of_events, sum->in->decoder, e);
-  if (e->spec->since >= GOTRACE_GO_1_22 && e->kind == GOTRACE_V2_SYNC) note_generation(sum);
+  if (e->spec->since >= GOTRACE_GO_1_22 && e->kind == GOTRACE_V2_SYNC) summary_note_generation(sum);
   /* v1: Go counts a goroutine in a system call as blocked from its proc's ProcStop on. */
   if (e->spec->since < GOTRACE_GO_1_22 && e->kind == GOTRACE_V1_PROC_STOP && since <= sum->s.until)
     lose_proc(world_proc(&sum->s.w, (uint64_t)e->p, false), e->time);
@@ -515,292 +520,7 @@ static void watch_kinds(void *context, const gotrace_event *e) {
   sum->specs[e->kind] = e->spec;
 }
 
-/* ----------------------------------------------------------------------------------------------------- digest ---- */
-
-/* The host of a digest that follows the trace, or of what a recording passes on. */
-
-typedef struct digesting {
-  digest d;
-  summary *sum;
-} digesting;
-
-static summary *sum_of(digest *d) { return ((digesting *)d)->sum; }
-
-static void free_digesting(digest *d) {
-  digest_free(d);
-  free(d);
-}
-
-/* From now on, recordings look up functions in this finished digest. The caller keeps its own reference. */
-static void set_latest(summary *sum, digest *d) {
-  digest *before;
-  pthread_mutex_lock(&sum->latest_lock);
-  before = sum->latest;
-  sum->latest = d ? digest_share(d) : NULL;
-  pthread_mutex_unlock(&sum->latest_lock);
-  digest_release(before);
-}
-
-/* A reference to the latest digest, which the caller must release; NULL: there is none. */
-static digest *share_latest(summary *sum) {
-  digest *d;
-  pthread_mutex_lock(&sum->latest_lock);
-  d = sum->latest ? digest_share(sum->latest) : NULL;
-  pthread_mutex_unlock(&sum->latest_lock);
-  return d;
-}
-
-static void pass_event(summary *sum, const gotrace_event *e) {
-  source_take(&sum->s, e);
-  if (e->kind == GOTRACE_V2_SYNC) note_generation(sum);
-}
-
-static void host_pass(digest *d, const gotrace_event *e) { pass_event(sum_of(d), e); }
-
-/* `m`: the thread on which it runs, or NOBODY. `reasons`: maps the digest's reasons to the summary's; NULL: they are
- * the same. */
-static void catch_up(summary *sum, const digested *d, uint64_t m, const uint32_t *reasons) {
-  goroutine *g = world_go(&sum->s.w, d->id);
-  goroutine_summary *of = g ? g->summary : NULL;
-  unsigned i;
-  if (!of) return;
-  account_time(sum, of, GO_RUNNING, 0, d->running);
-  account_time(sum, of, GO_RUNNABLE, 0, d->runnable);
-  for (i = 0; i < DIGESTED_WAITS; i++)
-    if (d->u.waited[i]) /* otherwise its reason is not valid */
-      account_time(sum, of, GO_WAITING, reasons ? reasons[d->reasons[i]] : d->reasons[i], d->u.waited[i]);
-  of->last = d->since;
-  world_catch_up(&sum->s.w, g, d->since, d->status, d->status == GO_RUNNING ? m : NOBODY,
-                 d->status == GO_WAITING ? sum->reasons[reasons ? reasons[d->reason] : d->reason].name : 0);
-}
-
-static void host_catch_up(digest *d, const digested *g) {
-  catch_up(sum_of(d), g, g->status == GO_RUNNING ? d->threads.all[g->m]->id : NOBODY, NULL);
-}
-
-/* Whether a digest may follow the goroutine. The collector needs all events of its goroutines, but for what is in
- * `collects`. */
-static bool is_plain(const goroutine *g, unsigned collects) {
-  const goroutine_summary *of = g ? g->summary : NULL;
-  return of && of->function && !of->function->others && !of->dead && !(g->collects & ~collects);
-}
-
-static group *host_admit(digest *d, const digested *g, const gotrace_event *e) {
-  const goroutine *of = world_go(&sum_of(d)->s.w, g->id);
-  (void)e;
-  return is_plain(of, 0) && of->summary->has_started ? of->summary->function
-                                                     : NULL; /* its first start is never digested */
-}
-
-static uint8_t host_reason(digest *d, uint64_t string) {
-  summary *sum = sum_of(d);
-  uint32_t text = pool_take_text(d->decoder, string), place;
-  if (text == sum->forever_text) return PASS_ON;
-  place = reason_of_text(sum, text);
-  return place < MOST_REASONS ? (uint8_t)place : PASS_ON;
-}
-
-/* Adds what a digest found apart from goroutines: counts of events, times of threads and procs, longest latencies. */
-static void add_digest(summary *sum, const digest *d) {
-  uint32_t i;
-  for (i = 0; i < COUNT(d->kinds); i++) {
-    sum->kinds[i] += d->kinds[i];
-    if (d->specs[i]) sum->specs[i] = d->specs[i];
-  }
-  for (i = 0; i < d->threads.count; i++) {
-    thread *m = world_thread(&sum->s.w, d->threads.all[i]->id);
-    m->of_running = plus(m->of_running, d->threads.all[i]->running);
-  }
-  for (i = 0; i < d->procs.count; i++) {
-    proc *p = world_proc(&sum->s.w, d->procs.all[i]->id, true);
-    p->of_running = plus(p->of_running, d->procs.all[i]->running);
-  }
-  for (i = 0; i < d->worst_count; i++) {
-    const long_wait *w = &d->worst[i];
-    note_latency(sum, (latency){w->waited, w->when, w->g, w->function->name});
-  }
-  sum->s.events += d->events;
-  if (d->events && d->last > sum->s.end) sum->s.end = d->last;
-}
-
-static gotrace_result read_whole(void *context, input *in) {
-  static const digest_host host = {host_pass, host_catch_up, host_admit, host_reason, free_digesting};
-  const gotrace_event *events[64];
-  digesting *here = resize(NULL, sizeof *here);
-  summary *sum = context;
-  digest *d = &here->d;
-  gotrace_result result;
-  size_t count;
-  digest_begin(d, &host, in->decoder, NULL);
-  here->sum = sum;
-  do {
-    count = COUNT(events);
-    result = gotrace_decoder_next_batch(in->decoder, events, &count);
-    if (result != GOTRACE_OK) break;
-    input_count(in, count, events[count - 1]->offset);
-    digest_take(d, events, count);
-  } while (sum->jobs == 1 || !gotrace_decoder_between(in->decoder));
-  digest_finish(d, host_catch_up);
-  add_digest(sum, d);
-  set_latest(sum, d);
-  digest_release(d);
-  return result;
-}
-
-static void *read_part(void *context, gotrace_decoder *part) {
-  summary *sum = context;
-  const gotrace_event *events[64];
-  digest *latest = share_latest(sum);
-  recording *r = recording_new(part, latest, __atomic_load_n(&sum->wary, __ATOMIC_RELAXED));
-  size_t count;
-  for (;;) {
-    count = COUNT(events);
-    if (gotrace_decoder_next_batch(part, events, &count) != GOTRACE_OK) break;
-    digest_take(&r->d, events, count);
-  }
-  digest_end(&r->d);
-  digest_release(latest);
-  return r;
-}
-
-#define PLAYED 32 /* goroutines at once */
-
-/* Prefetches what is known about goroutines. They are many and anywhere in memory, so cache misses should overlap. */
-static PREFETCHES void fetch_gos(const summary *sum, const uint64_t *ids, size_t count) {
-  const world *w = &sum->s.w;
-  const goroutine *gos[PLAYED];
-  size_t i;
-  for (i = 0; i < count; i++) {
-    gos[i] = w->near_gos ? w->near_gos[ids[i] & w->near_mask] : NULL;
-    __builtin_prefetch(gos[i]);
-  }
-  for (i = 0; i < count; i++) {
-    const goroutine_summary *of = gos[i] ? gos[i]->summary : NULL;
-    if (!of) continue;
-    __builtin_prefetch(of);
-    __builtin_prefetch((const char *)of + 64);
-  }
-  for (i = 0; i < count; i++)
-    if (gos[i] && gos[i]->summary) __builtin_prefetch(gos[i]->summary->t.blocked);
-}
-
-static PREFETCHES void fetch_admitted(const summary *sum, const admitted *gos, size_t count) {
-  uint64_t ids[PLAYED];
-  size_t i;
-  if (count > PLAYED) count = PLAYED;
-  for (i = 0; i < count; i++) ids[i] = gos[i].id;
-  fetch_gos(sum, ids, count);
-}
-
-/* Sets the name of a recorded group; false if it has another name already. */
-static bool name_group(recorded_group *to, uint32_t name) {
-  bool same = !to->is_named || to->g.name == name;
-  to->is_named = true;
-  to->g.name = name;
-  return same;
-}
-
-static bool fits(void *context, const void *made) {
-  summary *sum = context;
-  const recording *r = made;
-  recorded_group *to;
-  size_t i, made_groups = 0;
-  bool fit = true;
-  if (r->d.first <= sum->s.end) return false; /* times are not those of the whole trace: see gotrace.h */
-  for (to = r->groups; to; to = to->next)
-    if (to->is_made) name_group(to, pool_put_text(to->name, cut_size(to->name, to->name_size))), made_groups++;
-  for (i = 0; fit && i < r->go_count; i++) {
-    const admitted *a = &r->gos[i];
-    if (i % PLAYED == 0) fetch_admitted(sum, a, r->go_count - i);
-    const goroutine *g;
-    if (a->is_new) continue;
-    g = world_go(&sum->s.w, a->id);
-    fit = is_plain(g, a->assisted ? COLLECTOR_ASSIST : 0) && name_group(a->to, g->summary->function->name);
-  }
-  if (!fit) __atomic_store_n(&sum->wary, true, __ATOMIC_RELAXED);
-  return fit && sum->functions.count + made_groups < MOST_GROUPS;
-}
-
-/* Decodes the next items, and prefetches their goroutines. */
-static size_t play_some(summary *sum, const recording *r, size_t *position, int64_t *time, recorded items[PLAYED]) {
-  uint64_t ids[PLAYED];
-  size_t count = 0;
-  for (; count < PLAYED && recording_play(r, position, &items[count], time); count++) {
-    const recorded *item = &items[count];
-    ids[count] = item->is_event ? event_subject(&item->event) : item->go.id;
-  }
-  fetch_gos(sum, ids, count);
-  return count;
-}
-
-typedef struct player {
-  summary *sum;
-  uint32_t reasons[MOST_REASONS + 1]; /* maps the recording's reasons to the summary's */
-  uint32_t known;                     /* number of reasons mapped so far */
-  const digested *rest[PLAYED];       /* goroutines to catch up with, handled together */
-  size_t rest_count;
-} player;
-
-static void play_catch_up(player *by, const recording *r, const digested *g, uint64_t m) {
-  for (; by->known < r->reason_count; by->known++)
-    by->reasons[by->known] = reason_of_text(by->sum, pool_take_text(r->d.decoder, r->reasons[by->known]));
-  catch_up(by->sum, g, m, by->reasons);
-}
-
-static void play_rest(player *by, const recording *r) {
-  uint64_t ids[PLAYED];
-  size_t i;
-  for (i = 0; i < by->rest_count; i++) ids[i] = by->rest[i]->id;
-  fetch_gos(by->sum, ids, by->rest_count);
-  for (i = 0; i < by->rest_count; i++) {
-    const digested *g = by->rest[i];
-    play_catch_up(by, r, g, r->d.threads.count ? r->d.threads.all[g->m]->id : NOBODY);
-  }
-  by->rest_count = 0;
-}
-
-static void add_rest(digest *d, const digested *g) {
-  const recording *r = (recording *)d;
-  player *by = r->player;
-  by->rest[by->rest_count++] = g;
-  if (by->rest_count == PLAYED) play_rest(by, r);
-}
-
-static void play(player *by, recording *r) {
-  size_t position = 0, count, i;
-  int64_t time = 0;
-  recorded items[PLAYED];
-  memset(items, 0, sizeof items);
-  while ((count = play_some(by->sum, r, &position, &time, items)) > 0) {
-    for (i = 0; i < count; i++) {
-      if (items[i].is_event) pass_event(by->sum, &items[i].event);
-      else play_catch_up(by, r, &items[i].go, items[i].m);
-    }
-  }
-  r->player = by;
-  digest_finish(&r->d, add_rest);
-  play_rest(by, r);
-}
-
-static void join(void *context, void *made) {
-  summary *sum = context;
-  recording *r = made;
-  player by = {.sum = sum};
-  gotrace_decoder *whole = sum->s.in->decoder;
-  recorded_group *to;
-  sum->s.in->decoder = (gotrace_decoder *)r->d.decoder; /* whose strings and stacks the events name */
-  play(&by, r);
-  sum->s.in->decoder = whole;
-  for (to = r->groups; to; to = to->next) merge_group(group_of(&sum->functions, to->g.name), &to->g, by.reasons);
-  add_digest(sum, &r->d);
-  set_latest(sum, &r->d);
-  input_count(sum->s.in, r->d.events, r->d.offset);
-}
-
-static void drop(void *made) {
-  recording *r = made;
-  digest_release(&r->d);
-}
+/* ----------------------------------------------------------------------------------------------------- result ---- */
 
 /* The waits of all functions, by reason. */
 static void merge_reasons(summary *sum) {
@@ -859,12 +579,10 @@ static void order_reasons(summary *sum) {
 }
 
 gotrace_result summarize(summary *sum, input *in, const settings *set) {
-  const generations reading = {sum, read_whole, read_part, fits, join, drop};
   gotrace_result result;
   gotrace_decoder_info known;
   size_t i;
   sum->in = in;
-  pthread_mutex_init(&sum->latest_lock, NULL);
   sum->jobs = set->jobs ? set->jobs : processor_count();
   filter_open(&sum->selection, set);
   filter_open(&sum->selection_of_events, set);
@@ -876,9 +594,8 @@ gotrace_result summarize(summary *sum, input *in, const settings *set) {
   sum->c.end = sum_end;
   sum->c.statuses = sum->c.as_go = true;
   result = source_begin(&sum->s, in, &sum->c, set->from, set->until);
-  if (result == GOTRACE_OK && sum->c.family == 2 && !sum->part) result = input_finish(in, sum->jobs, &reading);
+  if (result == GOTRACE_OK && sum->c.family == 2 && !sum->part) result = read_generations(sum, in);
   else if (result == GOTRACE_OK) result = source_read(&sum->s, watch_kinds, sum);
-  set_latest(sum, NULL);
   source_end(&sum->s);
   merge_reasons(sum);
   for (i = 0; i < COUNT(sum->kinds); i++) sum->events += sum->kinds[i];
@@ -908,5 +625,4 @@ void summary_free(summary *sum) {
   filter_close(&sum->selection);
   filter_close(&sum->selection_of_events);
   source_free(&sum->s);
-  pthread_mutex_destroy(&sum->latest_lock);
 }

@@ -1,13 +1,14 @@
 /* summary.h - totals of what goroutines, tasks, regions and the collector did
  *
- *     summary.c    gathers them: a consumer of operations and stretches
- *     digest.c     adds up most events without making operations of them
- *     recording.c  what another thread finds in a later generation, kept until summary.c reaches it
- *     collector.c  pauses, collections, mutator utilization
- *     groups.c     times by function, task and region name
- *     histogram.c  durations and their percentiles
- *     tables.c     the result as tables of named fields, for JSON and CSV
- *     info.c       the command, and the result as text
+ *     summary.c      gathers them: a consumer of operations and stretches
+ *     generations.c  reads whole v2 traces faster, also on several threads
+ *     digest.c       adds up most events without making operations of them
+ *     recording.c    what another thread finds in a later generation, kept until generations.c reaches it
+ *     collector.c    pauses, collections, mutator utilization
+ *     groups.c       times by function, task and region name
+ *     histogram.c    durations and their percentiles
+ *     tables.c       the result as tables of named fields, for JSON and CSV
+ *     info.c         the command, and the result as text
  *
  * All times equal those of Go 1.27 (internal/trace/summary.go, gc.go) to the nanosecond;
  * tests/summary_agrees_with_go.sh checks this. The rules are Go's:
@@ -27,10 +28,8 @@
 #define SUMMARY_H
 
 #include "collector.h"
-#include "recording.h"
+#include "digest.h"
 #include "source.h"
-
-#include <pthread.h>
 
 #define MOST_LOSSES 30
 
@@ -114,9 +113,6 @@ typedef struct summary {
   const goroutine *forever; /* is about to block forever */
   uint32_t forever_text;
   unsigned jobs;
-  bool wary;      /* atomic; a recording did not fit: see recording.h */
-  digest *latest; /* of the last generation that was added up, for recordings; protected by latest_lock */
-  pthread_mutex_t latest_lock;
   details *each; /* NULL: not wanted */
 } summary;
 
@@ -125,5 +121,15 @@ gotrace_result summarize(summary *sum, input *in, const settings *set);
 void summary_free(summary *sum);
 
 pool_text reason_text(const summary *sum, uint32_t place);
+
+/* ------------------------------------------------------------------------- between summary.c and generations.c ---- */
+
+/* Reads the rest of a v2 trace of which no part is selected. */
+gotrace_result read_generations(summary *sum, input *in);
+
+uint32_t summary_reason(summary *sum, uint32_t name); /* the reason's place; MOST_REASONS: one of the others */
+void summary_add_time(summary *sum, goroutine_summary *g, unsigned status, uint32_t reason, int64_t time);
+void summary_note_latency(summary *sum, latency new); /* keeps the longest */
+void summary_note_generation(summary *sum);           /* to be called at each Sync; the last generation has two */
 
 #endif
