@@ -150,7 +150,7 @@ def check_cut(tool, path):
             of.setdefault(event["g"], []).append(event)
     busiest = sorted(of, key=lambda goroutine: -len(of[goroutine]))
     cases = [(set(some), "--go", ",".join(map(str, some))) for some in (busiest[:2], busiest[-1:])]
-    for kind in "UserLog", "GoBlock":
+    for kind in "UserLog", "GoBlock", "GoBlockSync", "GoBlockRecv":  # the last two are of v1
         doers = {goroutine for goroutine in of if any(event["event"] == kind for event in of[goroutine])}
         cases += [(doers, "--kind", kind)] if doers else []
     if not v1:

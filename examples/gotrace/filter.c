@@ -174,6 +174,10 @@ static bool has_kind(const filter *f, unsigned family, unsigned kind) {
   return kind < COUNT(f->kinds[0]) && f->kinds[family - 1][kind];
 }
 
+static unsigned family_of(const op *o) { return o->v1_kind ? 1 : 2; }
+
+static unsigned kind_of(const op *o) { return o->v1_kind ? o->v1_kind : o->kind; }
+
 static bool selected(filter *f, const facts *k) {
   const char *const *by = f->set->by;
   if (by[BY_GO] && !has_id(f, IDS_GO, k->g) && !has_id(f, IDS_GO, k->other)) return false;
@@ -305,8 +309,8 @@ bool filter_op(filter *f, world *w, const op *o) {
   pool_text text = pool_text_of(o->name);
   bool result;
   if (!f->on) return true;
-  k.family = 2;
-  k.kind = o->kind;
+  k.family = family_of(o);
+  k.kind = kind_of(o);
   k.m = o->m ? o->m->id : NOBODY;
   k.p = o->m && o->m->p ? o->m->p->id : NOBODY;
   k.g = g ? g->id : NOBODY;
@@ -351,7 +355,7 @@ bool filter_stretch(filter *f, const stretch *part) {
   if (by[BY_FUNCTION] && !has_function(f, name_of(g))) return false;
   if (by[BY_PROC] && !(m && m->p && has_id(f, IDS_PROC, m->p->id))) return false;
   if (by[BY_THREAD] && !(m && has_id(f, IDS_THREAD, m->id))) return false;
-  if (by[BY_KIND] && !(part->by && has_kind(f, 2, part->by->kind))) return false;
+  if (by[BY_KIND] && !(part->by && has_kind(f, family_of(part->by), kind_of(part->by)))) return false;
   if (by[BY_TASK] && !in_task(f, g->id)) return false;
   if (!by[BY_REASON]) return true;
   return part->status == GO_WAITING && text.size == strlen(by[BY_REASON]) &&

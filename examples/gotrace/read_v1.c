@@ -8,8 +8,14 @@
 
 #include <stdlib.h>
 
-static void v1_give(source *s, unsigned kind, int64_t time, thread *m) {
+static op v1_op(const source *s, unsigned kind, int64_t time, thread *m) {
   op o = op_at(kind, time, m);
+  o.v1_kind = s->v1_kind;
+  return o;
+}
+
+static void v1_give(source *s, unsigned kind, int64_t time, thread *m) {
+  op o = v1_op(s, kind, time, m);
   give(s, &o);
 }
 
@@ -18,7 +24,7 @@ static bool v1_is_proc(int64_t p) { return p >= 0 && p < GOTRACE_FAKE_PROC; }
 /* `idle`: it has not run until now. If false, an unknown proc is assumed to have run since the trace began. */
 static void v1_proc_start(source *s, uint64_t id, int64_t time, thread *m, bool idle) {
   proc *p = world_proc(&s->w, id, false);
-  op o = op_at(GOTRACE_V2_PROC_STATUS, time, m);
+  op o = v1_op(s, GOTRACE_V2_PROC_STATUS, time, m);
   if (p && p->m) return;
   o.id = id;
   o.a[0] = idle ? PROC_IDLE : PROC_RUNNING;
@@ -31,7 +37,7 @@ static void v1_proc_start(source *s, uint64_t id, int64_t time, thread *m, bool 
 /* A goroutine in a system call loses its proc at GoSysBlock, but the operation is given only when the proc stops, soon
  * after. */
 static void v1_proc_stop(source *s, proc *p, int64_t time) {
-  op o = op_at(GOTRACE_V2_PROC_STOP, time, p ? p->m : NULL);
+  op o = v1_op(s, GOTRACE_V2_PROC_STOP, time, p ? p->m : NULL);
   if (!o.m) return;
   o.a[0] = o.m->g ? (uint64_t)o.m->g->lost_proc : 0;
   give(s, &o);
@@ -69,7 +75,7 @@ static op *v1_intro(const source *s, uint64_t id) {
 }
 
 static void v1_create(source *s, const gotrace_event *e) {
-  op o = op_at(GOTRACE_V2_GO_CREATE, e->time, NULL);
+  op o = v1_op(s, GOTRACE_V2_GO_CREATE, e->time, NULL);
   pool_frame frame = {e->args[1], 0, 0, 0};
   char name[32];
   o.id = e->args[0];
@@ -110,7 +116,7 @@ static void v1_waiting(source *s, const gotrace_event *e) {
     give_held(s);
   } else { /* not right after its creation: it starts and waits at the same time */
     thread *m = fresh_thread(&s->w);
-    op o = op_at(GOTRACE_V2_GO_START, e->time, m);
+    op o = v1_op(s, GOTRACE_V2_GO_START, e->time, m);
     give_held(s);
     v1_proc_start(s, fresh_id(&s->w.procs, FRESH_PROC + s->w.proc_count), e->time, m, true);
     o.id = id;
@@ -131,7 +137,7 @@ static void v1_end_stw(source *s, int64_t time, goroutine *of) {
 static void v1_begin_stw(source *s, const gotrace_event *e) {
   const proc *p = v1_is_proc(e->p) ? world_proc(&s->w, (uint64_t)e->p, false) : NULL;
   thread *m = p ? p->m : NULL; /* before 1.10, an idle proc may do this */
-  op o = op_at(GOTRACE_V2_STW_BEGIN, e->time, m);
+  op o = v1_op(s, GOTRACE_V2_STW_BEGIN, e->time, m);
   uint64_t kind = e->args[0];
   if (s->stw || !runs(m)) return;
   if (s->format < GOTRACE_GO_1_21) kind = kind == 1 ? GOTRACE_STW_GC_SWEEP_TERM : GOTRACE_STW_GC_MARK_TERM;
@@ -146,7 +152,7 @@ static void v1_begin_stw(source *s, const gotrace_event *e) {
 /* Before 1.10, the same event numbers mean that a proc scans during mark termination. Readers treat that as a stopped
  * world. */
 static void v1_scan(source *s, const gotrace_event *e, unsigned kind) {
-  op o = op_at(kind, e->time, NULL);
+  op o = v1_op(s, kind, e->time, NULL);
   o.id = v1_is_proc(e->p) ? (uint64_t)e->p : NOBODY;
   if (s->format < GOTRACE_GO_1_10) give(s, &o);
 }
@@ -183,7 +189,7 @@ static uint32_t v1_reason_text(unsigned kind) {
 
 static void v1_stop(source *s, const gotrace_event *e) {
   thread *m = v1_thread(s, e);
-  op o = op_at(v1_stops[e->kind].v2, e->time, m);
+  op o = v1_op(s, v1_stops[e->kind].v2, e->time, m);
   if (!runs(m)) return;
   /* A goroutine that removes its own proc with GOMAXPROCS continues at once on another, with the world still stopped
    * (Go: procresize). v2 cannot express that. */
@@ -205,7 +211,7 @@ static bool v1_blocks(const source *s, uint64_t offset) {
 /* A system call ends at once, unless it loses its proc. */
 static void v1_syscall(source *s, const gotrace_event *e) {
   thread *m = v1_thread(s, e);
-  op o = op_at(GOTRACE_V2_GO_SYSCALL_BEGIN, e->time, m);
+  op o = v1_op(s, GOTRACE_V2_GO_SYSCALL_BEGIN, e->time, m);
   s->calls++;
   if (!runs(m)) return;
   o.stack = v1_stack(s, e, m);
@@ -231,7 +237,7 @@ static void v1_syscall_exit(source *s, const gotrace_event *e) {
 }
 
 static void v1_start(source *s, const gotrace_event *e) {
-  op o = op_at(GOTRACE_V2_GO_START, e->time, v1_proc_thread(s, e)); /* the goroutine is not running yet */
+  op o = v1_op(s, GOTRACE_V2_GO_START, e->time, v1_proc_thread(s, e)); /* the goroutine is not running yet */
   o.id = e->args[0];
   if (!o.m || o.m->g) return;
   give(s, &o);
@@ -242,7 +248,7 @@ static void v1_start(source *s, const gotrace_event *e) {
 }
 
 static void v1_user(source *s, const gotrace_event *e) {
-  op o = op_at(0, e->time, v1_thread(s, e));
+  op o = v1_op(s, 0, e->time, v1_thread(s, e));
   o.id = e->args[0];
   o.stack = pool_take_stack(s->in->decoder, e->stack);
   switch (e->kind) {
@@ -270,7 +276,7 @@ static void v1_user(source *s, const gotrace_event *e) {
 
 /* An event that becomes an operation with the same arguments. */
 static void v1_same(source *s, const gotrace_event *e, unsigned kind, thread *m) {
-  op o = op_at(kind, e->time, m);
+  op o = v1_op(s, kind, e->time, m);
   o.stack = v1_stack(s, e, m);
   o.id = kind == GOTRACE_V2_PROCS_CHANGE || kind == GOTRACE_V2_GO_UNBLOCK ? e->args[0] : 0;
   o.a[0] = e->args[0];
@@ -376,7 +382,7 @@ void scan_v1(source *s) {
 
 /* Introduces a goroutine that is running when the trace begins, with its proc. */
 static void v1_introduce_running(source *s, const placed *on) {
-  op o = op_at(GOTRACE_V2_PROC_STATUS, s->first, NULL);
+  op o = v1_op(s, GOTRACE_V2_PROC_STATUS, s->first, NULL);
   op *intro = v1_intro(s, on->g);
   if (!intro || intro->a[0] != GO_RUNNABLE) return;
   o.m = on->m == NOBODY ? fresh_thread(&s->w) : world_thread(&s->w, on->m);
@@ -403,7 +409,7 @@ void v1_give_intros(source *s) {
 
 /* A goroutine that runs when the trace begins. */
 static void v1_was_running(source *s, const gotrace_event *e) {
-  op o = op_at(GOTRACE_V2_GO_STATUS, e->time, NULL);
+  op o = v1_op(s, GOTRACE_V2_GO_STATUS, e->time, NULL);
   goroutine *g = world_go(&s->w, e->args[0]);
   o.m = v1_proc_thread(s, e);
   o.id = e->args[0];
@@ -438,6 +444,7 @@ void v1_later_statuses(source *s, const gotrace_event *e) {
 static void take_event(source *s, const gotrace_event *e);
 
 void take_v1(source *s, const gotrace_event *e) {
+  s->v1_kind = e->kind;
   if (e->kind == GOTRACE_V1_GOMAXPROCS) s->initialized = true;
   if (s->to->as_go && !s->initialized && is_start(e)) {
     if (!s->started) v1_give_intros(s);
@@ -453,7 +460,7 @@ static void take_event(source *s, const gotrace_event *e) {
   bool create = e->kind == GOTRACE_V1_GO_CREATE,
        waiting = e->kind == GOTRACE_V1_GO_WAITING || e->kind == GOTRACE_V1_GO_IN_SYSCALL;
   if (e->kind == GOTRACE_V1_GOMAXPROCS && !s->started) {
-    op procs = op_at(GOTRACE_V2_PROCS_CHANGE, e->time, NULL);
+    op procs = v1_op(s, GOTRACE_V2_PROCS_CHANGE, e->time, NULL);
     procs.id = s->w.gomaxprocs = e->args[0];
     if (s->to->as_go) give(s, &procs);
     return;

@@ -126,6 +126,7 @@ void give_held(source *s) {
 
 void give_sample(source *s, const gotrace_event *e) {
   op o = op_at(GOTRACE_V2_CPU_SAMPLE, e->time, NULL);
+  o.v1_kind = s->v1_kind;
   o.a[0] = (uint64_t)e->m;
   o.a[1] = (uint64_t)e->p;
   o.a[2] = e->g > 0 ? (uint64_t)e->g : 0;

@@ -56,6 +56,7 @@ typedef struct source {
   int64_t first, end;         /* times of the trace's first event and of the last one read */
   int64_t start;              /* time of the first event read; generations before `from` may be skipped */
   uint64_t events;            /* number of events read */
+  unsigned v1_kind;           /* of the event that is being turned into operations */
   const gotrace_event *event; /* v2: being turned into operations; NULL: at the end of the trace or part */
   bool plain;                 /* nothing is left out or changed: give() takes the fast path */
   bool any, begun, over;      /* an event was read; the consumer has begun; `until` has passed */

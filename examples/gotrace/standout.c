@@ -43,7 +43,7 @@ static int main_fact(const summary *sum, char *text, size_t size) {
     return snprintf(text, size, "the world is stopped %.1f %% of the time, once for %s",
                     100 * (double)pauses->total / (double)sum->duration, one);
   }
-  if (!g) return snprintf(text, size, "%s", "");
+  if (!g || !known_time(&g->t)) return snprintf(text, size, "%s", "");
   if (g->t.runnable > g->t.running && g->t.runnable > sum->duration / 10) {
     time_text(g->t.runnable, one);
     time_text(g->t.running, two);
@@ -52,7 +52,7 @@ static int main_fact(const summary *sum, char *text, size_t size) {
   whole = (double)known_time(&g->t);
   for (i = 1; i < g->t.blocked_count; i++)
     if (g->t.blocked[i].time > g->t.blocked[most].time) most = i;
-  if (g->t.blocked_count && g->t.blocked[most].time > g->t.running && whole > 0) {
+  if (g->t.blocked_count && g->t.blocked[most].time > g->t.running) {
     reason = reason_text(sum, g->t.blocked[most].reason);
     return snprintf(text, size, "%.*s is busiest, but blocked %.0f %% of its time, most of that for: %.*s",
                     name_size(name), name.data, 100 * (double)blocked_time(&g->t) / whole, name_size(reason),
@@ -60,7 +60,7 @@ static int main_fact(const summary *sum, char *text, size_t size) {
   }
   time_text(g->t.running, one);
   return snprintf(text, size, "%.*s is busiest: it ran %s, %.0f %% of its time", name_size(name), name.data, one,
-                  whole > 0 ? 100 * (double)g->t.running / whole : 0.0);
+                  100 * (double)g->t.running / whole);
 }
 
 void stands_out(const summary *sum, char *text, size_t size) {

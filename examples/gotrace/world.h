@@ -157,7 +157,8 @@ enum {
 };
 
 typedef struct op {
-  unsigned kind; /* GOTRACE_V2_... or OP_... */
+  unsigned kind;    /* GOTRACE_V2_... or OP_... */
+  unsigned v1_kind; /* GOTRACE_V1_...: the event of v1 that it is made of; 0: an event of v2 */
   int64_t time;
   thread *m;          /* where it happens; NULL: unknown */
   uint64_t id;        /* the goroutine, proc or task concerned, or the number of procs */
