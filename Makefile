@@ -89,9 +89,11 @@ build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(
 # most tests, so each configuration compiles it once, into an archive. Tests that use only the public API are linked with that.
 # A test that defines GOTRACE_IMPLEMENTATION, to use private parts or its own options, contains the tracer itself, so the linker
 # takes nothing from the archive. Only the archives of `default` and `clang` are optimized fully, as users do: there that takes
-# twice as long as the rest of compiling.
+# twice as long as the rest of compiling. Tests that contain the tracer are optimized in `default` and `thread`.
 own_tracer = $(patsubst tests/%.c,%,$(shell grep -l '^.define GOTRACE_IMPLEMENTATION' tests/test_*.c))
-$(own_tracer:%=build/tests/default/%) $(own_tracer:%=build/tests/clang/%): private CFLAGS = -O1 -g
+$(own_tracer:%=build/tests/default/%): private CFLAGS = -O1 -g
+$(foreach c,clang seq_cst monotonic,$(own_tracer:%=build/tests/$(c)/%)): private CFLAGS = -O0 -g1
+$(own_tracer:%=build/tests/windows/%.exe): private CFLAGS = -O0 -g0
 build/tests/clang/%: private CC = $(CLANG)
 build/tests/quick/%: private CFLAGS = -O0 -g
 build/tests/quick/%: private WARNINGS = # other configurations show them. Without them, compiling takes two thirds of the time

@@ -151,7 +151,7 @@ int main(void) {
   calls_per_thread = 500;
   for (sessions = test_scaled(45); sessions > 0; sessions--)
     short_session(test_formats[(size_t)sessions % TEST_FORMATS]);
-  calls_per_thread = test_scaled(1000000 / THREADS / (long)TEST_FORMATS / (long)rounds) + 1;
+  calls_per_thread = test_scaled(500000 / THREADS / (long)TEST_FORMATS / (long)rounds) + 1;
   run_threads(); /* first while tracing is off, so that the traces begin in arbitrary states */
   for (round = 0; round < rounds; round++) {
     for (i = 0; i < TEST_FORMATS; i++) {
