@@ -8,7 +8,8 @@ import sys
 RUNNABLE, RUNNING, SYSCALL, WAITING = 1, 2, 3, 4
 (PROC_STATUS, GO_CREATE, GO_START, GO_DESTROY, GO_STOP, GO_BLOCK, GO_UNBLOCK, SYSCALL_BEGIN, SYSCALL_END, GO_STATUS, TASK_BEGIN,
  TASK_END, GO_SWITCH, GO_SWITCH_DESTROY, PROC_START, CREATE_SYSCALL, DESTROY_SYSCALL, SYSCALL_END_BLOCKED,
- PROC_STEAL) = 13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12
+ PROC_STEAL, PROCS_CHANGE, GC_BEGIN, GC_END) = (13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12,
+                                                9, 29, 30)
 NO_ID = 2**64 - 1
 
 
@@ -43,10 +44,10 @@ class Trace:
     def sample(self, time, thread, proc, goroutine, stack):
         self.samples.append((time, thread, proc, goroutine, stack))
 
-    def data(self):
+    def data(self, generation=1):
         def batch(thread, time, data):
-            return numbers(1, 1, thread, time, len(data)) + data
-        trace = b"go 1.23 trace\0\0\0"
+            return numbers(1, generation, thread, time, len(data)) + data
+        trace = b"go 1.23 trace\0\0\0" if generation == 1 else b""
         for thread, events in self.threads.items():
             data, last = b"", 1000
             for time, kind, arguments in sorted(events, key=lambda event: event[0]):
@@ -65,6 +66,11 @@ class Trace:
         for text, id in self.strings.items():
             strings += numbers(5, id, len(text)) + text.encode()
         return trace + batch(NO_ID, 1000, strings)
+
+
+class Generations(list):
+    def data(self):
+        return b"".join(trace.data(number) for number, trace in enumerate(self, 1))
 
 
 def chain():
@@ -161,7 +167,70 @@ def samples():
     return t
 
 
+def waits_for_much():
+    """A goroutine that waits twice for each of 300 reasons: more than `gotrace info` distinguishes."""
+    t = Trace()
+    main, worker = t.stack("main.main"), t.stack("main.worker")
+    for m in 1, 2:
+        t.event(m, 0, PROC_STATUS, m, 1)
+        t.event(m, 1, GO_STATUS, m, m, RUNNING)
+    for i in range(600):
+        t.event(1, 10 + i * 20, GO_BLOCK, t.string("reason %d" % (i % 300)), main)
+        t.event(2, 15 + i * 20, GO_UNBLOCK, 1, 1 + 2 * i, worker)
+        t.event(1, 20 + i * 20, GO_START, 1, 2 + 2 * i)
+    t.event(2, 13000, GO_STOP, t.string("preempted"), worker)
+    return t
+
+
+def unnamed():
+    """Goroutines that are created without a stack, in each of several generations, and have stacks with different outermost
+    functions."""
+    generations = Generations()
+    for generation in range(4):
+        t = Trace()
+        start = generation * 10000
+        main, one, other = t.stack("main.main"), t.stack("f", "main.one"), t.stack("f", "main.other")
+        for m in 1, 2:
+            t.event(m, start, PROC_STATUS, m, 1)
+            t.event(m, start + 1, GO_STATUS, m, m, RUNNING)
+        for i in range(3):
+            at, g = start + 100 + i * 1000, 10 + 10 * generation + i
+            t.event(1, at, GO_CREATE, g, 0, main)
+            t.event(1, at + 5, GO_BLOCK, t.string("sync"), main)
+            t.event(1, at + 10, GO_START, g, 1)
+            t.event(1, at + 20, SYSCALL_BEGIN, i + 1, one)
+            t.event(1, at + 50, SYSCALL_END)
+            for again in range(2):
+                t.event(1, at + 80 + 90 * again, GO_BLOCK, t.string("chan receive"), other)
+                t.event(2, at + 100 + 90 * again, GO_UNBLOCK, g, 2 + 2 * again, main)
+                t.event(1, at + 130 + 90 * again, GO_START, g, 3 + 2 * again)
+            t.event(1, at + 260, GO_DESTROY)
+            t.event(2, at + 262, GO_UNBLOCK, 1, 2 * i + 1, main)
+            t.event(1, at + 270, GO_START, 1, 2 * i + 2)
+        generations.append(t)
+    return generations
+
+
+def shared_changes():
+    """Goroutines 1 and 2 begin and end collections, each also one that the other has begun, and change the number of procs."""
+    t = Trace()
+    main = t.stack("main.main")
+    for m in 1, 2:
+        t.event(m, 0, PROC_STATUS, m, 1)
+        t.event(m, 1, GO_STATUS, m, m, RUNNING)
+    t.event(1, 500, PROCS_CHANGE, 2, main)
+    for i, (begins, ends) in enumerate(((1, 2), (2, 1), (2, 2), (1, 2))):
+        t.event(begins, 1000 * (i + 1), GC_BEGIN, 2 * i, main)
+        t.event(ends, 1000 * (i + 1) + 300, GC_END, 2 * i + 1)
+    t.event(1, 4100, GO_BLOCK, t.string("sync"), main)  # while the last collection runs
+    t.event(2, 5000, PROCS_CHANGE, 7, main)
+    t.event(2, 6000, GO_UNBLOCK, 1, 1, main)
+    t.event(1, 6100, GO_START, 1, 2)
+    t.event(1, 7000, GO_STOP, t.string("preempted"), main)
+    return t
+
+
 if __name__ == "__main__":
-    for make in chain, switches, lives, samples:
+    for make in chain, switches, lives, samples, waits_for_much, unnamed, shared_changes:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
             out.write(make().data())

@@ -138,6 +138,21 @@ for trace in "$dir"/made/*.trace; do
   open_with_go "${trace%.trace}-1.26" "$(basename "$trace") to 1.26"
 done
 tests/conversion_keeps_info.py $tool <"$dir/pairs" >"$dir/diff" 2>&1 || fail "$(head -n 6 "$dir/diff")"
+tests/info_jobs.py $tool "$dir"/made/*.trace >"$dir/said" || fail "info: $(cat "$dir/said")"
+
+# A part with some goroutines has the collections that began on them, to their ends, and every number of procs.
+shared() { "$tool" dump "$1" | sed -nE 's/^([0-9]+) (GCBegin|GCEnd|GCStart|GCDone|ProcsChange|Gomaxprocs)( .*procs=([0-9]+))?.*/\1 \2 \4/p'; }
+expect 0 convert --to 1.21 -o "$dir/shared-1.21" "$dir/made/shared_changes.trace"
+while IFS=: read -r trace go want; do
+  expect 0 cut --go "$go" -o "$dir/result" "$trace"
+  open_with_go "$dir/result" "cut --go $go of $(basename "$trace")"
+  found=$(shared "$dir/result" | tr '\n' ',' | tr -d ' ')
+  [ "$found" = "$want" ] || fail "cut --go $go of $(basename "$trace"): $found"
+done <<END
+$dir/made/shared_changes.trace:1:500ProcsChange2,1000GCBegin,1300GCEnd,4000GCBegin,4302GCEnd,6101ProcsChange7,
+$dir/made/shared_changes.trace:2:2000GCBegin,2300GCEnd,3000GCBegin,3300GCEnd,5000ProcsChange7,
+$dir/shared-1.21:1:0Gomaxprocs2,0Gomaxprocs2,500Gomaxprocs2,6100Gomaxprocs7,7001Gomaxprocs7,
+END
 
 # Exports, with the properties that viewers need; tests/exports.sh has more traces.
 tests/exports.py "$dir"/{scheduler,hello_formats}-{1.11,1.23}.trace >"$dir/said" || fail "export: $(cat "$dir/said")"

@@ -216,8 +216,8 @@ static RARE void pass_stop(digest *d, digested *g, const gotrace_event *e) {
   settle(d, g);
   pass(d, e);
   g->status = GO_NONE;
-  if (reason == PASS_ON) g->barred = g->asks = true;
-  if (!g->to || g->asks) admit(d, g, e);
+  if (reason == PASS_ON) g->barred = g->asks = true; /* the host follows this wait; a later stop asks again */
+  else if (!g->to || g->asks) admit(d, g, e);
   g->reason = reason;
   set_known(d, g, e->kind == GOTRACE_V2_GO_BLOCK ? GO_WAITING : GO_RUNNABLE, e);
 }
@@ -256,6 +256,12 @@ static RARE void pass_any(digest *d, const gotrace_event *e) {
   if (e->g == GOTRACE_NO_ID || e->implied) return;
   if (e->kind == GOTRACE_V2_GO_SYSCALL_END) set_known(d, find(d, (uint64_t)e->g), GO_RUNNING, e);
   if (e->kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED) set_known(d, find(d, (uint64_t)e->g), GO_RUNNABLE, e);
+}
+
+/* Whether a status may move a running goroutine to another thread, as those of damaged traces do. */
+static inline bool may_move(digest *d, const digested *g, const gotrace_event *e) {
+  if ((e->args[2] & 0xff) != GO_RUNNING || e->m == GOTRACE_NO_ID) return false;
+  return g->status != GO_RUNNING || place_of(&d->threads, e->m)->place != g->m;
 }
 
 static inline void take(digest *d, const gotrace_event *e) {
@@ -313,9 +319,9 @@ static inline void take(digest *d, const gotrace_event *e) {
     return;
   case GOTRACE_V2_USER_LOG: pass(d, e); return;
   case GOTRACE_V2_GO_STATUS:
-  case GOTRACE_V2_GO_STATUS_STACK: /* the host learns nothing new about a goroutine that it admits */
+  case GOTRACE_V2_GO_STATUS_STACK: /* the host learns nothing else about a goroutine that it admits */
     g = find(d, e->args[0]);
-    if (!g->to && !admit(d, g, e)) pass_any(d, e);
+    if ((!g->to && !admit(d, g, e)) || may_move(d, g, e)) pass_any(d, e);
     return;
   case GOTRACE_V2_SYNC:
     memset(d->reasons, 0, sizeof d->reasons); /* string ids change their meaning */

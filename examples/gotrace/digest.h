@@ -103,7 +103,7 @@ typedef struct digest_host {
   catch_up_fn *catch_up;
   /* The group that receives the goroutine's stretches from now on; NULL: not admitted now. `e` has stopped the
    * goroutine and was passed, or it tells the goroutine's status and will be passed only if the goroutine is not
-   * admitted. */
+   * admitted or runs. */
   group *(*admit)(digest *d, const digested *g, const gotrace_event *e);
   /* Index of a wait's reason in groups; PASS_ON: do not digest a goroutine that waits for this. */
   uint8_t (*reason)(digest *d, uint64_t string);

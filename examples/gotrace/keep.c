@@ -119,6 +119,14 @@ static void take_switch(keeper *k, op *o, bool from) {
   if (to) give_kind(k, o, GOTRACE_V2_GO_START);
 }
 
+/* Another goroutine has changed the number of procs, which only a running one can tell. */
+static void tell_procs(keeper *k, const op *start) {
+  op o = op_at(GOTRACE_V2_PROCS_CHANGE, start->time, start->m);
+  o.id = k->w.gomaxprocs;
+  k->procs_due = false;
+  give_kept(k, &o);
+}
+
 /* An operation that creates, starts or otherwise changes a kept goroutine. */
 static void take_named(keeper *k, const op *o) {
   const goroutine *real = world_go(k->c.w, o->id);
@@ -128,6 +136,7 @@ static void take_named(keeper *k, const op *o) {
   g = world_go(&k->w, o->id);
   if (!g) return;
   if (real) g->timer = real->timer;
+  if (o->kind == GOTRACE_V2_GO_START && k->procs_due) tell_procs(k, o);
   if (blocked && k->c.format && k->c.format < GOTRACE_GO_1_23) g->unborn = true; /* see give_part() */
 }
 
@@ -144,8 +153,12 @@ static void keeper_take(consumer *c, const op *given) {
   case GOTRACE_V2_PROC_STOP:
   case GOTRACE_V2_PROC_STEAL: take_proc(k, &o); return;
   case GOTRACE_V2_PROCS_CHANGE:
+    k->procs_due = !own;
     if (own) give_kept(k, &o);
-    else k->w.gomaxprocs = o.id; /* the writer tells it later */
+    else k->w.gomaxprocs = o.id;
+    return;
+  case GOTRACE_V2_GC_END: /* usually on another goroutine than the one that began the collection */
+    if (own || k->w.gc) give_kept(k, &o);
     return;
   case GOTRACE_V2_CPU_SAMPLE:
     if (is_kept(k, o.a[2])) give_kept(k, &o);

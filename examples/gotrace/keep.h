@@ -14,7 +14,8 @@ typedef struct keeper {
   consumer c;
   consumer *to;
   world w;
-  map kept; /* ids of goroutines */
+  map kept;       /* ids of goroutines */
+  bool procs_due; /* GOMAXPROCS has changed and is to be written */
 } keeper;
 
 /* Reads the trace and finds the goroutines to keep. Fails if the trace is broken, unless --partial was given. */

@@ -166,6 +166,8 @@ static void take_status(source *s, const gotrace_event *e) {
     o.kind = OP_STATUS_TOLD;
     o.m = source_thread(s, e->m);
     give(s, &o);
+  } else if (s->to->as_go && o.kind == GOTRACE_V2_GO_STATUS && o.a[0] == GO_RUNNING) {
+    world_move(world_go(&s->w, o.id), o.m);
   }
 }
 

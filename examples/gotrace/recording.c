@@ -180,9 +180,10 @@ static bool is_collectors(const char *name, size_t size) {
 static recorded_group *group_by_stack(recording *r, const digested *g, const gotrace_event *stop) {
   recorded_group *to = NULL;
   size_t size = 0;
-  bool created = g->is_new && g->u.made_by; /* if that names no function, none will be known later */
-  const char *name = created ? function_of(r->d.decoder, g->u.made_by, false, &size)
-                             : function_of(r->d.decoder, stop->stack, true, &size);
+  const char *name;
+  if (g->is_new && !g->u.made_by) return NULL; /* named by the first stack of any of its events, not only of stops */
+  name = g->is_new ? function_of(r->d.decoder, g->u.made_by, false, &size)
+                   : function_of(r->d.decoder, stop->stack, true, &size);
   if (name && is_collectors(name, size)) return NULL;
   if (!g->is_new && r->own_groups < OWN_GROUPS && (name || !r->wary)) {
     to = new_group(r, NULL, 0);

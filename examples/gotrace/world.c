@@ -27,6 +27,13 @@ static inline void go_status(world *w, goroutine *g, int64_t time, uint8_t statu
   if (m) m->g = g;
 }
 
+void world_move(goroutine *g, thread *m) {
+  if (!g || g->status != GO_RUNNING || g->m == m || !m) return;
+  if (g->m && g->m->g == g) g->m->g = NULL;
+  g->m = m;
+  m->g = g;
+}
+
 void world_catch_up(world *w, goroutine *g, int64_t since, uint8_t status, uint64_t m, uint32_t reason) {
   thread *at = m == NOBODY ? NULL : world_thread(w, m);
   if (g->m && g->m->g == g && g->m != at) g->m->g = NULL;

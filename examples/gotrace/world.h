@@ -209,6 +209,9 @@ uint32_t name_of(const goroutine *g);
 void apply(world *w, const op *o);
 void world_free(world *w);
 
+/* Moves a running goroutine, which may be NULL, to the thread where a status has it. Only damaged traces need this. */
+void world_move(goroutine *g, thread *m);
+
 /* Sets the current state of a goroutine whose operations were left out: see digest.h. `m`: where it runs, or NOBODY;
  * `reason`: why it waits. */
 void world_catch_up(world *w, goroutine *g, int64_t since, uint8_t status, uint64_t m, uint32_t reason);

@@ -402,7 +402,8 @@ void v2_take(consumer *c, const op *given) {
   }
   if (v2_not_yet_born(w, &o) || !v2_fits(w, &o)) return;
   needs = v2_needs(o.kind);
-  if ((o.kind == GOTRACE_V2_GC_BEGIN || o.kind == GOTRACE_V2_GC_END) && !runs(o.m)) m = o.m = v2_any_running(w);
+  if ((o.kind == GOTRACE_V2_GC_BEGIN || o.kind == GOTRACE_V2_GC_END) && !runs(o.m) && v2_any_running(w))
+    m = o.m = v2_any_running(w);
   borrowed = !v2_has(&o, needs);
   if (borrowed) m = needs == NEEDS_THREAD ? v2_helper(w) : v2_borrow(w, &o, needs == NEEDS_GO);
   if (!m) return;
