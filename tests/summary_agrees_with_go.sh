@@ -25,7 +25,7 @@ if [ "$what" = examples ]; then
     build/examples/threads -j 4 -o "$traces/threads-$format.trace" -f $format examples tests >/dev/null 2>&1
     build/tests/quick/hello_formats -o "$traces/hello-$format.trace" -f $format >/dev/null 2>&1
   done
-  build/examples/flight -t 1.5 -o "$traces/flight.trace" -f 1.26 >/dev/null 2>&1
+  tests/flight_trace.sh "$traces/flight.trace" 1 -f 1.26
   [ "$(ls "$traces" | wc -l)" = 16 ]
 elif [ -z "$(compgen -G "$traces/*.trace")" ]; then
   mkdir -p "$traces"

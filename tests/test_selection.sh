@@ -11,11 +11,7 @@ for format in 1.21 1.26; do
   build/tests/quick/hello_formats -o "$dir/hello-$format.trace" -f $format >/dev/null 2>&1
 done
 tests/test_selection.py build/examples/gotrace "$dir"/*.trace
-# Several generations: a part that begins in a later one differs in details, which parts_add_up.py allows. On a busy
-# machine it takes longer until there are enough.
-for seconds in 1.5 5 20; do
-  build/examples/flight -t $seconds -o "$dir/flight.trace" -f 1.26 >/dev/null 2>&1
-  [ "$(build/examples/gotrace info "$dir/flight.trace" | awk '$1 == "generations" { print $2 }')" -lt 3 ] || break
-done
+# Several generations: a part that begins in a later one differs in details, which parts_add_up.py allows.
+tests/flight_trace.sh "$dir/flight.trace" 3 -f 1.26
 tests/parts_add_up.py build/examples/gotrace "$dir"/*.trace
 tests/info_jobs.py -n 400 build/examples/gotrace "$dir"/*.trace

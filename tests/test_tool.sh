@@ -306,7 +306,7 @@ done
 [ -n "$killed" ] || fail "no signal came in time"
 
 # Generations are counted correctly, whichever number a flight recorder's snapshot begins with.
-build/examples/flight -o "$dir/flight" >/dev/null 2>&1 || fail "flight"
+tests/flight_trace.sh "$dir/flight" 2
 for trace in "$dir"/flight* "$dir/scheduler-1.23.trace"; do
   syncs=$("$tool" dump "$trace" | grep -c ' Sync') # one more than generations
   expect 0 info "$trace"
