@@ -378,7 +378,7 @@ void v2_take(consumer *c, const op *given) {
   writer *w = (writer *)c;
   op o = *given;
   int needs;
-  thread *m = o.m;
+  thread *m = o.m, *running;
   bool borrowed;
   if (o.m != w->helper && v2_generation_full(w, o.time)) {
     v2_generation_end(w);
@@ -402,8 +402,9 @@ void v2_take(consumer *c, const op *given) {
   }
   if (v2_not_yet_born(w, &o) || !v2_fits(w, &o)) return;
   needs = v2_needs(o.kind);
-  if ((o.kind == GOTRACE_V2_GC_BEGIN || o.kind == GOTRACE_V2_GC_END) && !runs(o.m) && v2_any_running(w))
-    m = o.m = v2_any_running(w);
+  if ((o.kind == GOTRACE_V2_GC_BEGIN || o.kind == GOTRACE_V2_GC_END) && !runs(o.m) &&
+      (running = v2_any_running(w)) != NULL)
+    m = o.m = running;
   borrowed = !v2_has(&o, needs);
   if (borrowed) m = needs == NEEDS_THREAD ? v2_helper(w) : v2_borrow(w, &o, needs == NEEDS_GO);
   if (!m) return;
