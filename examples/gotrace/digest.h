@@ -42,7 +42,7 @@ typedef struct digested { /* a goroutine: one cache line */
   uint8_t ahead : 1;   /* the host must catch up with its status and times */
   uint8_t asks : 1;    /* the host must admit it again before more is digested */
   uint8_t is_new : 1;  /* created since the digest began */
-  uint8_t barred : 1;  /* never admitted: it has a label or waits forever */
+  uint8_t barred : 1;  /* not for a recording: it had a label, or a wait that is not digested */
   uint8_t assists : 1; /* in a mark assist */
 } digested;
 

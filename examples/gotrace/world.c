@@ -16,33 +16,31 @@ static inline void give_stretch(world *w, goroutine *g, int64_t time, uint8_t ne
   }
 }
 
-static inline void go_status(world *w, goroutine *g, int64_t time, uint8_t status, thread *m) {
-  give_stretch(w, g, time, status);
+static inline void set_thread(goroutine *g, thread *m) {
   if (g->m && g->m->g == g && g->m != m) g->m->g = NULL;
-  g->status = status;
-  g->stack = 0;
-  g->cause = w->now ? w->now->stack : 0;
-  g->since = time;
   g->m = m;
   if (m) m->g = g;
 }
 
+static inline void go_status(world *w, goroutine *g, int64_t time, uint8_t status, thread *m) {
+  give_stretch(w, g, time, status);
+  g->status = status;
+  g->stack = 0;
+  g->cause = w->now ? w->now->stack : 0;
+  g->since = time;
+  set_thread(g, m);
+}
+
 void world_move(goroutine *g, thread *m) {
-  if (!g || g->status != GO_RUNNING || g->m == m || !m) return;
-  if (g->m && g->m->g == g) g->m->g = NULL;
-  g->m = m;
-  m->g = g;
+  if (g && g->status == GO_RUNNING && m && m != g->m) set_thread(g, m);
 }
 
 void world_catch_up(world *w, goroutine *g, int64_t since, uint8_t status, uint64_t m, uint32_t reason) {
-  thread *at = m == NOBODY ? NULL : world_thread(w, m);
-  if (g->m && g->m->g == g && g->m != at) g->m->g = NULL;
   g->status = status;
   g->since = since;
-  g->m = at;
   g->reason = reason;
   g->stack = g->cause = 0;
-  if (at) at->g = g;
+  set_thread(g, m == NOBODY ? NULL : world_thread(w, m));
 }
 
 /* Starts a goroutine. Its id may have been used before. */
