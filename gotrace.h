@@ -5495,16 +5495,20 @@ static const uint8_t gotrace__v1_blocks[] = {GOTRACE_BLOCK_REASONS(GOTRACE__REAS
 #undef GOTRACE__REASON
 };
 
+/* The string id in v2 of a built-in reason to stop or block. */
+static inline uint32_t gotrace__built_in_reason(const gotrace__call *c, unsigned status, unsigned reason) {
+  const gotrace__tables *tables = gotrace__t.tables[c->slot];
+  if (!c->v2) return 0;
+  return status == GOTRACE__WAITING ? tables->block_reasons[reason] : tables->stop_reasons[reason];
+}
+
 /* Writes that the running goroutine stops (`status` is GOTRACE__RUNNABLE) or blocks (GOTRACE__WAITING). `text`: the
- * reason's string id in v2, or GOTRACE__BUILT_IN to use that of the built-in reason. */
-#define GOTRACE__BUILT_IN UINT32_MAX
+ * reason's string id in v2. */
 static inline void gotrace__write_pause(gotrace__call *c, unsigned status, unsigned reason, uint32_t text,
                                         uint32_t stack) {
   bool blocks = status == GOTRACE__WAITING;
   uint64_t tick = gotrace__stamp(c, c->m->go);
   if (c->v2) {
-    const gotrace__tables *tables = gotrace__t.tables[c->slot];
-    if (text == GOTRACE__BUILT_IN) text = blocks ? tables->block_reasons[reason] : tables->stop_reasons[reason];
     gotrace__v2_write2(c, blocks ? GOTRACE_V2_GO_BLOCK : GOTRACE_V2_GO_STOP, tick, text, stack);
   } else {
     reason = gotrace__reason_base(reason);
@@ -6160,7 +6164,7 @@ static inline bool gotrace__fast_pause(const gotrace_site *site, void *frame, un
   if (status == GOTRACE__WAITING && (reason >= GOTRACE_BLOCK_REASON_COUNT || reason == GOTRACE_BLOCK_FOREVER))
     return false;
   if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
-  gotrace__pause_running(&c, status, reason, GOTRACE__BUILT_IN, stack);
+  gotrace__pause_running(&c, status, reason, gotrace__built_in_reason(&c, status, reason), stack);
   gotrace__leave(&c);
   return true;
 }
@@ -6341,7 +6345,10 @@ static void gotrace__write_destroy(gotrace__call *c, gotrace_go *g, uint64_t wor
     sequence++;
   }
   /* Not GoSwitch: viewers would show the other goroutine as blocked without a reason. */
-  if (over) gotrace__write_pause(c, GOTRACE__RUNNABLE, GOTRACE_STOP_GENERIC, GOTRACE__BUILT_IN, gotrace__stop_stack(c));
+  if (over) {
+    uint32_t text = gotrace__built_in_reason(c, GOTRACE__RUNNABLE, GOTRACE_STOP_GENERIC);
+    gotrace__write_pause(c, GOTRACE__RUNNABLE, GOTRACE_STOP_GENERIC, text, gotrace__stop_stack(c));
+  }
   gotrace__write_start_of(c, g, sequence, NULL);
   gotrace__write_end(c);
   c->p->run_session = 0;
