@@ -976,13 +976,23 @@ typedef struct gotrace_stats {
 
 #if GOTRACE__GNU
 #define GOTRACE__PRINTF(string, first) __attribute__((format(printf, string, first)))
-#define GOTRACE__UNIQUE __COUNTER__
 #else
 #define GOTRACE__PRINTF(string, first)
-#define GOTRACE__UNIQUE __LINE__
 #endif
 #define GOTRACE__NAME(a, b) GOTRACE__NAME2(a, b)
 #define GOTRACE__NAME2(a, b) a##b
+
+/* A number for the name of a macro's variable. Clang 22 and later warn about __COUNTER__ with -Wpedantic, and no pragma
+ * prevents that within the arguments of another macro. So with Clang, variables of one line shadow each other. */
+#if defined(__clang__)
+#define GOTRACE__UNIQUE __LINE__
+#define GOTRACE__SHADOWING(declaration)                                             \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wshadow\"") \
+      declaration _Pragma("clang diagnostic pop")
+#else
+#define GOTRACE__UNIQUE __COUNTER__
+#define GOTRACE__SHADOWING(declaration) declaration
+#endif
 
 /* GOTRACE_DISABLE declares the calls as static inline functions, and defines them below with empty bodies. */
 #if GOTRACE_DISABLE
@@ -1425,7 +1435,8 @@ GOTRACE_API void gotrace_logv_at(gotrace_site *site, gotrace_task task, const ch
 /* GOTRACE_REGION("name") { ... }: a region that spans the block. On GCC and Clang it also ends when break, return, goto
  * or an exception leaves the block. GOTRACE_TASK_REGION(task, "name") is the same within a task. */
 #define GOTRACE_REGION(name) GOTRACE_TASK_REGION(GOTRACE_NO_TASK, name)
-#define GOTRACE_TASK_REGION(task, name) GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name)
+#define GOTRACE_TASK_REGION(task, name) \
+  GOTRACE__SHADOWING(GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name))
 #if GOTRACE_DISABLE
 #define GOTRACE__SCOPE(variable, task, name) \
   for (int variable = ((void)(task), (void)(name), 1); variable; variable = 0)
@@ -1842,7 +1853,7 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <string.h> /* (strchr)(...) is the function: glibc 2.43 has macros with C11's _Generic, also in C99 */
 
 /* stb_sprintf formats gotrace_logf, see GOTRACE_NO_STB_SPRINTF. If the file has included stb_sprintf already, that copy
  * is used. Otherwise the tracer includes a private copy: it renames all its names and removes its macros afterwards, so
@@ -2571,10 +2582,10 @@ static bool gotrace__is_last_thread(void) {
   if (file >= 0) close(file);
   if (size > 0) {
     text[size] = 0;
-    at = strrchr(text, ')'); /* field 2, the name, may contain any character */
+    at = (strrchr)(text, ')'); /* field 2, the name, may contain any character */
   }
   if (at && strncmp(at, ") Z ", 4) == 0) {
-    for (field = 2; at && field < 20; field++) at = strchr(at + 1, ' ');
+    for (field = 2; at && field < 20; field++) at = (strchr)(at + 1, ' ');
     last = at && strtol(at, NULL, 10) <= 2;
   }
 #endif
@@ -2726,7 +2737,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   if (info.dli_sname) {
     snprintf(name, size, "%s", info.dli_sname);
   } else {
-    const char *slash = strrchr(info.dli_fname ? info.dli_fname : "?", '/');
+    const char *slash = (strrchr)(info.dli_fname ? info.dli_fname : "?", '/');
     snprintf(name, size, "%s+0x%llx", slash ? slash + 1 : "?", (unsigned long long)(pc - (uintptr_t)info.dli_fbase));
   }
   return true;
@@ -9112,13 +9123,13 @@ static bool gotrace__mapped_path(uintptr_t address, char *path, size_t size) {
     size_t n = gotrace__file_read_some(file, offset, text, sizeof text - 1);
     char *end, *dash, *slash;
     text[n] = 0;
-    end = strchr(text, '\n');
+    end = (strchr)(text, '\n');
     if (!n) break;
     offset += end ? (size_t)(end - text) + 1 : n;
     if (!end) continue; /* too long, or its rest */
     *end = 0;
     if (address < strtoull(text, &dash, 16) || *dash != '-' || address >= strtoull(dash + 1, NULL, 16)) continue;
-    slash = strchr(text, '/');
+    slash = (strchr)(text, '/');
     if (!slash) break;
     snprintf(path, size, "%s", slash);
     found = true;
@@ -9346,7 +9357,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   }
   *file = path = record->path;
   if (function) return true;
-  slash = strrchr(path, '/');
+  slash = (strrchr)(path, '/');
   if (slash) path = slash + 1;
   if (loaded && found.start) snprintf(name, size, "%.200s!0x%llx", path, (unsigned long long)found.start);
   else snprintf(name, size, "%.200s+0x%llx", path, (unsigned long long)(pc - record->base));
@@ -9934,7 +9945,7 @@ static void gotrace__sum(gotrace_stats *stats) {
                                  GOTRACE_V2_SYNC,
                                  GOTRACE_V2_CLOCK_SNAPSHOT,
                                  GOTRACE_V2_END_OF_GENERATION};
-    if (!memchr(t->v2 ? v2 : v1, (int)i, t->v2 ? sizeof v2 : sizeof v1)) stats->events += stats->kinds[i];
+    if (!(memchr)(t->v2 ? v2 : v1, (int)i, t->v2 ? sizeof v2 : sizeof v1)) stats->events += stats->kinds[i];
   }
 }
 
@@ -10844,7 +10855,7 @@ GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
   size_t size;
   memset(&options, 0, sizeof options);
   if (!value || !*value) return GOTRACE_ERROR_NOT_RUNNING;
-  comma = strchr(value, ',');
+  comma = (strchr)(value, ',');
   size = comma ? (size_t)(comma - value) : strlen(value);
   if (!size || size >= sizeof path) return GOTRACE_ERROR_ARGUMENT;
   memcpy(path, value, size);

@@ -91,7 +91,7 @@ int main(void) {
     gotrace_go_start(go);
     task = gotrace_task_begin("task", GOTRACE_NO_TASK);
     GOTRACE_TASK_REGION(task, "region") { gotrace_logf(task, "category", "%d", 1); }
-    GOTRACE_REGION("other") { gotrace_log(GOTRACE_NO_TASK, "category", "text"); }
+    GOTRACE_REGION("other") GOTRACE_REGION("inner") { gotrace_log(GOTRACE_NO_TASK, "category", "text"); }
     gotrace_task_end(task);
     gotrace_go_syscall_begin();
     gotrace_go_syscall_end();

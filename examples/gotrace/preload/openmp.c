@@ -12,7 +12,7 @@
 #endif
 #endif
 
-#if HAS_OPENMP_TOOLS
+#ifdef HAS_OPENMP_TOOLS
 
 /* The thread's frames are of no use here: the function that began the wait has returned. */
 #define GOTRACE_OMP_WAITING(waits) (self.inside = (waits), self.frame = NULL, self.function = 0)
