@@ -12,8 +12,16 @@ FLAGS = -std=c11 $(WARNINGS) -I. $(STB) -pthread $(CPPFLAGS)
 # The header uses stb_sprintf if it finds it. Debian's libstb-dev has it in a directory of its own.
 STB := $(patsubst %,-isystem %,$(wildcard /usr/include/stb))
 
+# Headers that change what is compiled, where they are installed. All outputs depend on a file whose name says which were
+# found, so that they are rebuilt when one comes or goes.
+with = $(sort $(notdir $(wildcard $(foreach d,/usr /usr/local,$d/include/stb/stb_sprintf.h $d/include/lzma.h \
+    $d/include/zlib.h $d/lib/llvm-*/lib/clang/*/include/omp-tools.h $d/lib*/clang/*/include/omp-tools.h))))
+found := $(subst $() ,+,build/found/headers $(with))
+header = gotrace.h $(found)
+
 examples = $(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c)) build/examples/gotrace $(record_libraries)
-tool_objects = $(patsubst examples/gotrace/%.c,build/examples/tool/%.o,$(wildcard examples/gotrace/*.c))
+# library.c comes first, because compiling it takes the longest.
+tool_objects = $(patsubst examples/gotrace/%.c,build/examples/tool/%.o,$(wildcard examples/gotrace/library.c examples/gotrace/*.c))
 # The libraries that `gotrace record` loads into programs: for glibc, and for musl if its compiler is installed.
 MUSL_CC ?= musl-gcc
 record_libraries = $(addprefix build/examples/libgotrace-record,.so $(if $(shell command -v $(MUSL_CC)),-musl.so))
@@ -50,10 +58,13 @@ help:
 
 examples: $(examples)
 
+$(found):
+	@rm -rf $(@D) && mkdir -p $(@D) && touch $@
+
 # With -O1 the examples compile in half the time of -O2. They mostly read files.
 $(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c)): private CFLAGS = -O1 -g
 
-build/examples/%: examples/%.c $(wildcard examples/*.h) gotrace.h
+build/examples/%: examples/%.c $(wildcard examples/*.h) $(header)
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
 
@@ -71,7 +82,7 @@ build/examples/tool/%.o: private CPPFLAGS += $(filter -D%,$(tool_optional))
 # This file embeds the script and style of the page that gotrace view writes.
 build/examples/tool/view_page.o: $(wildcard examples/gotrace/view/*)
 
-build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*.h) gotrace.h
+build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*.h) $(header)
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
 
@@ -81,7 +92,7 @@ openmp_tools = $(eval openmp_tools := $(shell $(CLANG) -print-resource-dir 2>/de
 preload_flags = $(if $(wildcard $(openmp_tools)/omp-tools.h),-idirafter $(openmp_tools)) -O2 -fPIC -fvisibility=hidden -ftls-model=initial-exec -foptimize-sibling-calls
 
 build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(preload_sources) $(wildcard examples/gotrace/preload/*.h) \
-    examples/adapters/openmp.c examples/gotrace/board.h gotrace.h
+    examples/adapters/openmp.c examples/gotrace/board.h $(header)
 	@mkdir -p $(@D)
 	$(if $(findstring musl,$@),$(MUSL_CC),$(CC)) $(FLAGS) $(CFLAGS) $(preload_flags) -shared -Wl,-z,defs,--wrap=open $(preload_sources) -o $@ $(LDFLAGS) -ldl
 
@@ -110,7 +121,7 @@ build/tests/windows/%: private LDFLAGS += -static
 
 # The rules of a configuration; its programs have a suffix.
 define test_rules
-build/tests/$(1)/gotrace.a: tests/implementation.c gotrace.h
+build/tests/$(1)/gotrace.a: tests/implementation.c $(header)
 	@mkdir -p $$(@D)
 	$$(CC) $$(FLAGS) $$(CFLAGS) -c $$< -o $$(@:.a=.o)
 	@rm -f $$@
@@ -129,7 +140,7 @@ $(hello): examples/hello.c examples/example.h
 # Cases: one program per defect found, each linked with case.c, which checks its traces.
 cases = $(patsubst tests/cases/%.c,build/cases/%,$(filter-out tests/cases/case.c,$(wildcard tests/cases/*.c)))
 
-build/cases/case.o: tests/cases/case.c gotrace.h $(wildcard tests/cases/*.h tests/*.h)
+build/cases/case.o: tests/cases/case.c $(header) $(wildcard tests/cases/*.h tests/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
 
@@ -176,7 +187,7 @@ stress-sessions:
 
 # Explores thread interleavings. EXPLORE: options and scenarios, see tests/explore.c.
 build/tests/explore: private CFLAGS = -O1 -g # compiles in half the time of -O2 and runs as fast
-build/tests/explore: tests/explore.c $(wildcard tests/explore_*.h) tests/check_v1.h tests/check_v2.h gotrace.h
+build/tests/explore: tests/explore.c $(wildcard tests/explore_*.h) tests/check_v1.h tests/check_v2.h $(header)
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
 
@@ -202,8 +213,11 @@ pictures: build/examples/scheduler build/examples/gotrace
 pages: examples
 	tests/run.sh -j 1 pages
 
-demo: build/examples/scheduler build/examples/gotrace
-	build/examples/scheduler -o build/scheduler.trace . /usr/include
+# Without the libraries of `gotrace record`, which it does not use. /usr/include may have a gigabyte below other folders.
+demo:
+	@echo 'tests/build.sh build/examples/scheduler build/examples/gotrace'
+	@tests/build.sh record_libraries= build/examples/scheduler build/examples/gotrace
+	build/examples/scheduler -o build/scheduler.trace examples tests /usr/include/*.h $(wildcard /usr/include/linux)
 	build/examples/gotrace info build/scheduler.trace
 	build/examples/gotrace view -o build/scheduler.html build/scheduler.trace
 	@echo 'open        build/scheduler.html in a browser, or go tool trace build/scheduler.trace'
@@ -218,7 +232,7 @@ fuzz-run-%: build/fuzz/%
 	build/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -timeout=25 -rss_limit_mb=4096 -print_final_stats=1 \
 	    $(if $(filter decode_any,$*),-dict=fuzz/decode.dict) -artifact_prefix=build/fuzz/$*- build/corpus/$* fuzz/seeds/$*
 
-build/fuzz/%: fuzz/%.c gotrace.h $(wildcard fuzz/*.h tests/*.h)
+build/fuzz/%: fuzz/%.c $(header) $(wildcard fuzz/*.h tests/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FLAGS) $(CFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $< -o $@ $(LDFLAGS)
 
@@ -229,7 +243,7 @@ fuzz-replay-%: build/fuzz-replay/%
 
 build/fuzz-replay/%: private CFLAGS = -O0 -g
 build/fuzz-replay/%: private WARNINGS =
-build/fuzz-replay/%: fuzz/%.c fuzz/replay.c gotrace.h $(wildcard fuzz/*.h tests/*.h)
+build/fuzz-replay/%: fuzz/%.c fuzz/replay.c $(header) $(wildcard fuzz/*.h tests/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< fuzz/replay.c -o $@ $(LDFLAGS)
 

@@ -13,8 +13,9 @@
 # record`), cases (tests/cases), fuzz-replay, fuzz, explore, sessions, adapters, pages (of `go tool trace`).
 #
 # A test is a command. Exit status 0 means passed; 77 means skipped, and its last line says what is missing; anything
-# else means failed, and its output is shown. Each name is followed by the elapsed seconds and the seconds of processor
-# time, which is the better measure on a busy machine. The last line is `N passed, N failed, N skipped`.
+# else means failed: its output is shown, and the end of it once more after all tests. Each name is followed by the
+# elapsed seconds and the seconds of processor time, which is the better measure on a busy machine. The last line is
+# `N passed, N failed, N skipped`.
 #
 # A C test (tests/test_*.c) runs in the root of the repository. GOTRACE_TEST_DIR is an empty directory for its files.
 # Every *.trace that it leaves there is opened by every Go release that knows its format (in configurations other than
@@ -314,19 +315,22 @@ run_one() {
   read -r took processor < <(awk 'END { printf "%s %.1f\n", $1, $2 + $3 }' "$out.time")
   exec 9>"$state/lock"
   flock 9
+  echo $status >>"$state/results"
+  echo -n "[$(wc -l <"$state/results")/$total] "
   case $status in
     0) echo "ok $name, $took s, processor $processor s" ;;
     77) echo "skipped $name: $(tail -n 1 "$out")" ;;
     *)
       echo "FAILED $name (status $status, $took s), its output:"
       tail -c 20000 "$out" | sed 's/^/    /'
+      { echo "FAILED $name (status $status), the end of its output:"; tail -n 15 "$out" | sed 's/^/    /'; } >>"$state/failed"
       ;;
   esac
-  echo $status >>"$state/results"
   rm -f "$out" "$out.time"
 }
 
 touch "$state/results"
+total=$(wc -l <"$state/list")
 # Files that several tests use are built first, so that two tests do not build them at the same time.
 shared=()
 while read -r configuration; do
@@ -350,7 +354,7 @@ for configuration in '' ' quick' ' thread'; do
     shared+=("build/tests/${configuration:-default}/stress_sessions")
   fi
 done
-make -s -k -j "$jobs" $(printf '%s\n' "${shared[@]}" | sort -u) || true
+tests/build.sh -j "$jobs" -k $(printf '%s\n' "${shared[@]}" | sort -u) || true
 if make -q build/examples/gotrace; then export GOTRACE_TEST_TOOL=1; fi
 
 running=0
@@ -364,5 +368,6 @@ wait
 passed=$(grep -cx 0 "$state/results" || true)
 skipped=$(grep -cx 77 "$state/results" || true)
 failed=$(($(wc -l <"$state/results") - passed - skipped))
+[ $failed = 0 ] || { echo; cat "$state/failed"; }
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ] && [ $((passed + skipped)) -gt 0 ]
