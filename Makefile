@@ -5,7 +5,6 @@ CLANG ?= clang
 MINGW ?= x86_64-w64-mingw32-gcc
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
-GO_RELEASES = 1.15 1.19 1.21 1.22 1.23 1.24 1.25 1.26 1.27
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wundef -Wcast-align
 FLAGS = -std=c11 $(WARNINGS) -I. $(STB) -pthread $(CPPFLAGS)
@@ -37,7 +36,8 @@ help:
 	@echo 'make demo        trace a coroutine scheduler that counts the words of real files; show what came of it'
 	@echo 'make test        the tests to run at every save: 3 minutes on two processors (T=WORD: those whose name contains WORD)'
 	@echo 'make check       everything else: all configurations, compilers and Go releases, stress, fuzzers: 40 minutes'
-	@echo 'make deps        install what the tests use (Debian packages, some Go releases); asks sudo if need be'
+	@echo 'make deps        install what the tests use: Debian packages, with sudo if need be, and Go releases: 1.2 GB to download,'
+	@echo '                 6 GB on disk (DEPS=small: 0.1 and 0.7 GB, for most of make test)'
 	@echo 'make examples    build the examples only'
 	@echo 'make adapters    programs that use other schedulers, each traced by its adapter (examples/adapters)'
 	@echo 'make explore     go through the interleavings of the tracer: 20 minutes (EXPLORE=--quick: 2; --all: hours)'
@@ -247,25 +247,9 @@ build/fuzz-replay/%: fuzz/%.c fuzz/replay.c $(header) $(wildcard fuzz/*.h tests/
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $< fuzz/replay.c -o $@ $(LDFLAGS)
 
-# Packages that the tests use, with cross compilers and emulators for powerpc64le, arm64, 32-bit x86 and Windows.
-PACKAGES = gcc g++ make libc6-dev libstb-dev clang libclang-rt-dev llvm clang-format valgrind libc6-dbg python3 curl \
-	chromium fonts-dejavu-core util-linux procps \
-	gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 wine wine64 qemu-user \
-	gcc-powerpc64le-linux-gnu g++-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
-	gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross \
-	gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross \
-	lttng-tools liblttng-ust-dev \
-	pkg-config libomp-dev libboost-fiber-dev libst-dev liblua5.4-dev libuv1-dev libglib2.0-dev \
-	mandoc zsh protobuf-compiler \
-	chromium-driver firefox-esr \
-	pigz zstd xz-utils redis-server redis-tools memcached lbzip2 pixz plzip ripgrep git \
-	liblzma-dev zlib1g-dev libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 musl-tools nodejs
-SUDO = $(if $(filter-out 0,$(shell id -u)),sudo)
-
+# DEPS=small: what most of `make test` needs.
 deps:
-	$(SUDO) apt-get -q update
-	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $(PACKAGES)
-	tests/fetch_go.sh $(GO_RELEASES)
+	tests/fetch_deps.sh $(or $(DEPS),all)
 
 # The tool writes its own manual page and shell completions.
 build/gotrace.1 build/gotrace.bash build/gotrace.zsh: build/examples/gotrace

@@ -11,7 +11,7 @@ if [ "${1-}" = --list ]; then
 fi
 header=$(case $1 in
   boost_fiber) echo /usr/include/boost/fiber/all.hpp libboost-fiber-dev ;;
-  coroutines) echo /usr/include libc6-dev ;;
+  coroutines) echo /usr/include/c++ g++ ;;
   glib) echo /usr/include/glib-2.0/gio/gio.h libglib2.0-dev ;;
   libuv) echo /usr/include/uv.h libuv1-dev ;;
   lua) echo /usr/include/lua5.4/lua.h liblua5.4-dev ;;

@@ -6,6 +6,7 @@
 #     tests/check_trace_self.sh RELEASE
 set -euo pipefail
 cd "$(dirname "$0")/.."
+tests/need.sh python3
 
 release=$1
 samples=${GOTRACE_GO:-${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-go}/1.21/usr/share/go-1.21/src/internal/trace/testdata

@@ -3,7 +3,8 @@
 # implementation. For the standards in `full`, the oldest and the newest ones, it also tries each option and optimizes, since
 # some warnings come only from the optimizer, and it links and runs examples/hello.c and processor.c (differences between
 # processors), also for other processors. The other standards change only what the front end accepts, not the code, so for
-# them only the front end runs, with few options.
+# them only the front end runs, with few options. Other installed versions of gcc and clang (gcc-14, clang-22) have users too,
+# whom new warnings reach. With those there are only the declarations and the implementation, optimized in C99.
 #
 #     tests/compile_matrix.sh --list                   all tests, one per line
 #     tests/compile_matrix.sh [-b] COMPILER STANDARD   one test; -b: the front end only, and without options
@@ -24,12 +25,18 @@ if [ "${1-}" = --list ]; then
     for standard in c99 c11 gnu17; do echo "$target-gcc $standard"; done
     for standard in c++11 c++20; do echo "$target-g++ $standard"; done
   done
+  # gcc-12 and clang-14 may be what gcc and clang are.
+  for compiler in $(compgen -c | grep -E '^(gcc|clang)-[0-9]+$' | sort -uV); do
+    [ "$(readlink -f "$(command -v "$compiler")")" = "$(readlink -f "$(command -v "${compiler%-*}")")" ] ||
+      printf '%s\n' "$compiler c99" "$compiler gnu2x"
+  done
   exit
 fi
 
 brief=
 if [ "$1" = -b ]; then brief=1; shift; fi
 compiler=$1 standard=$2
+[[ $compiler != *-[0-9]* || $standard = c99 ]] || brief=1
 if ! command -v "$compiler" >/dev/null; then
   case $compiler in
     clang++) package=clang ;;
@@ -123,6 +130,10 @@ implement=$'#define GOTRACE_IMPLEMENTATION\n'$include
 # The declarations: twice, before and after the implementation, and alone.
 compile declarations -O2 <<<"$include"$'\n'"$include$uses"
 compile implementation -O2 <<<"$implement"
+if [[ $compiler = *-[0-9]* ]]; then
+  [ -z "$wrong" ]
+  exit
+fi
 compile implementation_first <<<"$implement"$'\n#undef GOTRACE_IMPLEMENTATION\n'"$include$uses"
 if [ "$brief" ]; then
   compile with_DISABLE -DGOTRACE_DISABLE=1 <<<"$implement$uses"

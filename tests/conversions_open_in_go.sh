@@ -8,6 +8,7 @@
 # the viewers. -b: every fifth trace, three formats. Status 77 if a release is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+tests/need.sh python3
 
 every=1 formats='1.8 1.11 1.21 1.22 1.26'
 if [ "$1" = canned ]; then formats='1.8 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26'; fi

@@ -9,6 +9,7 @@
 # The traces are left in build/go-traces. Status 77 if a release is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+tests/need.sh python3
 
 brief=
 if [ "$1" = -b ]; then brief=-b; shift; fi

@@ -3,6 +3,7 @@
 # release is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+tests/need.sh python3
 
 make -s build/examples/gotrace
 dir=$(mktemp -d)

@@ -14,12 +14,16 @@ cd "$(dirname "$0")/.."
 tool=
 find_tool() { tool=$(tests/fetch_go.sh --tool "$1") || { echo "$tool"; return 77; }; } # find_tool RELEASE: sets `tool`
 
-print() { # print RELEASE TRACE, with its tool: what Go's parser prints of a trace
+# What Go's parser prints of a trace. The tool listens first, by default on the name localhost, which not every machine
+# knows.
+print() { # print RELEASE TRACE, with its tool
+  local how
   case $1 in
-    1.1? | 1.20 | 1.21) "$tool" -d "$2" ;;
-    1.22 | 1.23) "$tool" -d=1 "$2" ;;
-    *) "$tool" -d=parsed "$2" ;;
+    1.1? | 1.20 | 1.21) how=-d ;;
+    1.22 | 1.23) how=-d=1 ;;
+    *) how=-d=parsed ;;
   esac
+  "$tool" -http=127.0.0.1:0 $how "$2"
 }
 
 # The viewer must also start: from 1.23 on it panics on some traces that the parser accepts, in which a goroutine's
@@ -141,4 +145,5 @@ if [ ! "${GOTRACE_TEST_TOOL-}" ]; then # otherwise run.sh has built it
     make -s build/examples/gotrace 9>&-
   ) 9>build/examples/gotrace.lock
 fi
+tests/need.sh python3
 python3 tests/check_trace.py -s "$trace" "${check[@]}"

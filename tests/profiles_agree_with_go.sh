@@ -9,6 +9,7 @@
 # Status 77 if a release is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+tests/need.sh python3
 
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -311,6 +311,7 @@ run_one() {
   local name=$1 command=$2 out status=0 took processor
   out=$(mktemp -p "$state")
   TIMEFORMAT='%0R %U %S'
+  [[ ! $command =~ ^tests/[a-z0-9_]+\.py ]] || command="tests/need.sh python3 $command"
   { time $command </dev/null >"$out" 2>&1 9>&-; } 2>"$out.time" || status=$?
   read -r took processor < <(awk 'END { printf "%s %.1f\n", $1, $2 + $3 }' "$out.time")
   exec 9>"$state/lock"

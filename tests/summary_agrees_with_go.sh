@@ -10,6 +10,7 @@
 # Status 77 if a release is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+tests/need.sh python3
 
 what=$1
 program=$(sh tests/go/inside.sh 1.27 print_summary.go -i internal/trace access_summary.go)

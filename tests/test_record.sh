@@ -15,6 +15,7 @@ names="waits waits_musl ends descriptors bad_use children flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
+tests/need.sh python3
 
 work=$(mktemp -d)
 servers=()

@@ -3,6 +3,7 @@
 # (test_selection.py) that selects from the output of `gotrace dump --json`. Also runs parts_add_up.py and info_jobs.py.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+tests/need.sh python3
 make -s build/examples/gotrace build/examples/scheduler build/examples/flight build/tests/quick/hello_formats
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

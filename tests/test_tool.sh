@@ -8,6 +8,7 @@
 # events.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+tests/need.sh python3
 
 go=
 if [ "${1-}" = -g ]; then

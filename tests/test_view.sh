@@ -5,10 +5,20 @@
 #     tests/test_view.sh [-b]      -b: one example, in Chromium only
 set -euo pipefail
 cd "$(dirname "$0")/.."
+tests/need.sh python3
 
 make -s build/examples/gotrace build/examples/scheduler build/examples/threads build/examples/hello build/examples/flight
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+# A browser whose session does not start, here for want of a width, leaves no process.
+PYTHONPATH=tests/view python3 -c '
+import browser
+if browser.Chromium.is_there():
+    b = browser.Chromium(width="wide")
+    try:
+        with b: raise AssertionError("it starts")
+    except TypeError:
+        assert b.process.poll() is not None'
 build/examples/scheduler -o "$dir/scheduler.trace" -f 1.23 -j 4 examples tests >/dev/null
 if [ "${1-}" = -b ]; then
   tests/view/check.py -n 4 -b Chromium build/examples/gotrace "$dir/scheduler.trace"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #define WIDTH 79
+#define DATE "2026-11-25" /* the manual's, of the day on which commands.c last changed what it says */
 
 /* The text of the general help after the list of commands, in the form of a command's help. */
 static const char about[] = "FILE is an execution trace of Go 1.5 or later, in any of their formats; - is standard "
@@ -189,7 +190,7 @@ static void put_paragraph(FILE *to, const char *text, size_t size, bool example,
 
 static void print_manual(FILE *to) {
   size_t i;
-  fprintf(to, ".TH GOTRACE 1 \"\" \"gotrace %s\"\n", GOTRACE_VERSION);
+  fprintf(to, ".TH GOTRACE 1 " DATE " \"gotrace %s\"\n", GOTRACE_VERSION);
   fputs(".SH NAME\ngotrace \\- records Go execution traces, looks into them, converts them\n.SH SYNOPSIS\n", to);
   for (i = 0; i < command_count; i++) {
     fprintf(to, "%s.B gotrace %s\n", i ? ".br\n" : "", commands[i].name);

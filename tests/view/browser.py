@@ -26,15 +26,24 @@ KEYS = {"Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "ArrowLeft": "\u
 
 
 class Browser:
-    def __init__(self):
-        self.directory = tempfile.mkdtemp()
+    def __init__(self, width=1280, height=800, scale=1):
+        self.width, self.height, self.scale = width, height, scale
         self.process = None
 
     def __enter__(self):
+        self.directory = tempfile.mkdtemp()
+        try:
+            self.start()
+        except BaseException:
+            self.end()
+            raise
         return self
 
     def __exit__(self, *_):
         self.close()
+        self.end()
+
+    def end(self):
         if self.process:
             self.process.terminate()
             try:
@@ -92,15 +101,14 @@ class Chromium(Browser):
     def is_there():
         return shutil.which("chromedriver") and (shutil.which("chromium") or shutil.which("chromium-browser"))
 
-    def __init__(self, width=1280, height=800, scale=1):
-        super().__init__()
+    def start(self):
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             port = s.getsockname()[1]
         self.process = subprocess.Popen(["chromedriver", "--port=%d" % port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.base = "http://127.0.0.1:%d/session" % port
         options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                            "--force-device-scale-factor=%g" % scale, "--window-size=%d,%d" % (width, height),
+                            "--force-device-scale-factor=%g" % self.scale, "--window-size=%d,%d" % (self.width, self.height),
                             "--user-data-dir=" + self.directory]}
         wanted = {"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options,
                                                    "goog:loggingPrefs": {"browser": "ALL"}}}}
@@ -153,8 +161,7 @@ class Firefox(Browser):
     def is_there():
         return shutil.which("firefox-esr") or shutil.which("firefox")
 
-    def __init__(self, width=1280, height=800, scale=1):
-        super().__init__()
+    def start(self):
         program = shutil.which("firefox-esr") or shutil.which("firefox")
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
@@ -162,8 +169,8 @@ class Firefox(Browser):
         with open(os.path.join(self.directory, "user.js"), "w", encoding="utf-8") as file:
             file.write('user_pref("marionette.port", %d);\nuser_pref("layout.css.devPixelsPerPx", "%g");\n'
                        'user_pref("browser.shell.checkDefaultBrowser", false);\nuser_pref("datareporting.policy.dataSubmissionEnabled", false);\n'
-                       % (port, scale))
-        environment = dict(os.environ, HOME=self.directory, MOZ_HEADLESS_WIDTH=str(width), MOZ_HEADLESS_HEIGHT=str(height))
+                       % (port, self.scale))
+        environment = dict(os.environ, HOME=self.directory, MOZ_HEADLESS_WIDTH=str(self.width), MOZ_HEADLESS_HEIGHT=str(self.height))
         self.process = subprocess.Popen([program, "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", self.directory],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
         for attempt in range(600):
@@ -177,7 +184,7 @@ class Firefox(Browser):
         self.number = 0
         self.receive()
         self.call("WebDriver:NewSession", {})
-        self.call("WebDriver:SetWindowRect", {"width": width, "height": height})
+        self.call("WebDriver:SetWindowRect", {"width": self.width, "height": self.height})
 
     def receive(self):
         size = b""
