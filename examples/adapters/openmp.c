@@ -99,7 +99,7 @@ static void gotrace_omp_parallel_end(ompt_data_t *parallel, ompt_data_t *task, i
 static void gotrace_omp_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
                                       unsigned team, unsigned index, int flags) {
   (void)parallel, (void)task, (void)team, (void)index;
-  if (flags & ompt_task_initial) return;
+  if (flags & (int)ompt_task_initial) return;
   if (endpoint == ompt_scope_begin) gotrace_region_begin(GOTRACE_NO_TASK, "implicit task");
   if (endpoint == ompt_scope_end) gotrace_region_end(GOTRACE_NO_TASK, "implicit task");
 }
@@ -108,7 +108,7 @@ static void gotrace_omp_task_create(ompt_data_t *creator, const ompt_frame_t *fr
                                     int has_dependences, const void *code) {
   gotrace_site *site;
   (void)creator, (void)frame, (void)has_dependences;
-  if (!(flags & ompt_task_explicit)) return;
+  if (!(flags & (int)ompt_task_explicit)) return;
   site = code ? gotrace_site_make_pc((uintptr_t)code) : NULL; /* also while tracing is off: it is the task's name */
   gotrace_go_self();                                          /* makes the thread a goroutine: the task's creator */
   task->value = (uintptr_t)gotrace_go_create_at(site, site ? &site->location : NULL);
