@@ -58,17 +58,17 @@ done
 
 install() { "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "$@"; }
 status=0
-if [ ${#needed[@]} = 0 ]; then
-  :
-elif [ ! "$may_install" ]; then
-  say "packages can be installed only by root, and there is no sudo. As root:"
-  say "  apt-get install --no-install-recommends ${needed[*]}"
+if [ ${#needed[@]} != 0 ] && [ ! "$may_install" ]; then
   status=1
-else
+elif [ ${#needed[@]} != 0 ]; then
   install "${needed[@]}" || for package in "${needed[@]}"; do install "$package" || missing+=("$package"); done
 fi
 
 # shellcheck disable=SC2086
 tests/fetch_go.sh $releases || missing+=("some Go releases (see above)")
 [ ${#missing[@]} = 0 ] || say "cannot be had here, so the tests that need it are skipped: ${missing[*]}"
+if [ $status != 0 ]; then
+  say "only root can install packages, and there is no sudo. As root:"
+  say "    apt-get install --no-install-recommends ${needed[*]}"
+fi
 exit $status
