@@ -289,16 +289,17 @@ test_flight() {
 
 test_allocators() {
   local library found=''
+  need "${CXX-g++}"
   "${CXX-g++}" -O1 -g -std=c++17 tests/record/allocates.cpp -o "$work/allocates" -pthread
   compare "$work/allocates"
-  for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2.0 libmimalloc.so.2; do
+  for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.{3,2,2.0}; do
     ls /usr/lib/*/$library >/dev/null 2>&1 || continue
     found+=" $library"
     LD_PRELOAD=$library compare "$work/allocates"
     if "${CXX-g++}" -O1 -g -std=c++17 tests/record/allocates.cpp -o "$work/linked" -pthread -Wl,--no-as-needed \
       "$(ls /usr/lib/*/$library | head -n 1)"; then compare "$work/linked"; fi
   done
-  [ "$found" ] || skip "an allocator (libjemalloc2, libtcmalloc-minimal4, libmimalloc2.0)"
+  [ "$found" ] || skip "an allocator (libjemalloc2, libtcmalloc-minimal4, libmimalloc3 or libmimalloc2.0)"
 }
 
 # ------------------------------------------------------------------------------------------------ programs of others ----
