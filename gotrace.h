@@ -984,13 +984,16 @@ typedef struct gotrace_stats {
 
 /* A number for the name of a macro's variable. Clang 22 and later warn about __COUNTER__ with -Wpedantic, and no pragma
  * prevents that within the arguments of another macro. So with Clang, variables of one line shadow each other. */
-#if defined(__clang__)
+#if GOTRACE__GNU && !defined(__clang__)
+#define GOTRACE__UNIQUE __COUNTER__
+#else
 #define GOTRACE__UNIQUE __LINE__
+#endif
+#if defined(__clang__)
 #define GOTRACE__SHADOWING(declaration)                                             \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wshadow\"") \
       declaration _Pragma("clang diagnostic pop")
 #else
-#define GOTRACE__UNIQUE __COUNTER__
 #define GOTRACE__SHADOWING(declaration) declaration
 #endif
 
