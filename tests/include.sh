@@ -49,6 +49,11 @@ C
     build "after_all_$standard" "-std=$standard" "-I$dir" "$dir/order.c" || true # and links
     echo '#include <stdio.h>' >"$dir/all.h"
     build "after_stdio_$standard" -fsyntax-only "-std=$standard" "-I$dir" "$dir/order.c" || true
+    { # macros in glibc 2.43, made with _Generic, which C99 lacks
+      printf '#include <%s>\n' string.h stdlib.h
+      printf '#define %s(...) _Generic\n' memchr strchr strrchr strstr strpbrk bsearch
+    } >"$dir/all.h"
+    build "generic_$standard" -fsyntax-only "-std=$standard" "-I$dir" "$dir/order.c" || true
     echo >"$dir/all.h"
     build "first_$standard" -fsyntax-only "-std=$standard" "-I$dir" "$dir/order.c" || true
     build "large_files_$standard" -fsyntax-only "-std=$standard" -D_FILE_OFFSET_BITS=64 "-I$dir" "$dir/order.c" || true
