@@ -10190,6 +10190,7 @@ static gotrace_result gotrace__next_piece(bool block) {
   t->piece = t->deliver;
   if (t->piece) {
     t->deliver = t->piece->link;
+    t->piece->link = NULL; /* the child of a fork frees both lists */
     if (!t->deliver) t->deliver_last = NULL;
   } else if (!ended) {
     uint64_t passed = gotrace__nanoseconds() - t->last_cut, period = (uint64_t)t->options.cut_milliseconds * 1000000;

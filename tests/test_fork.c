@@ -143,7 +143,38 @@ static void in_a_snapshot(void) {
   wait_for_child(child);
 }
 
-/* Exits with 0 if all is well. `was_on`: the parent was tracing. */
+/* The child frees each part of the trace once: the one that the parent's reader is reading, and those behind it. */
+static void while_reading(void) {
+  test_bytes bytes = {NULL, 0, 0};
+  const void *chunk;
+  size_t size;
+  pid_t child;
+  int i;
+  CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
+  for (i = 0; i < 3; i++) {
+    gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  }
+  while (!gotrace__t.piece) { /* the header, then a part of the first generation */
+    CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_OK);
+    test_append(&bytes, chunk, size);
+  }
+  CHECK(gotrace__t.deliver != NULL);
+  child = fork();
+  if (child == 0) {
+    bytes.size = 0;
+    CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
+    gotrace_log(GOTRACE_NO_TASK, "category", "in the child");
+  }
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  test_read_to_end(&bytes);
+  CHECK_OPENS(&bytes);
+  test_free(&bytes);
+  if (child == 0) _exit(0);
+  wait_for_child(child);
+}
+
+/* Exits with 0 if all is well. */
 static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, gotrace_proc *proc) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_stats stats;
@@ -220,6 +251,7 @@ int main(void) {
   in_a_system_call(false);
   in_a_system_call(true);
   in_a_snapshot();
+  while_reading();
   proc = gotrace_proc_create();
   waiting = gotrace_go_create_blocked(&entry);
   memset(&options, 0, sizeof options);
