@@ -4770,6 +4770,7 @@ static GOTRACE__NOINLINE void gotrace__refill(gotrace__call *c) {
   uint64_t now = gotrace__event_time(c);
   c->b = gotrace__exchange(c, &s->buffer[c->slot]);
   if (!c->b) return;
+  c->may_wait = false; /* it writes from here on: only a call that has written nothing can begin again */
   if (!known && s->tick < t->start_tick) gotrace__store_relaxed(&s->tick, t->start_tick);
   if (c->v2 && gotrace__load_relaxed(&c->m->left_for) != c->generation) {
     gotrace__store_relaxed(&c->m->left_tick, s->tick);
