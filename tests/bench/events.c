@@ -1,15 +1,20 @@
 /* The cost of an event, compared with a floor: a loop that reads the tick counter and stores 8 bytes to a warm buffer.
  *
- *     events [-q] [-c]      -q: fewer repetitions; -c: each row once, for a tool that counts instructions
+ *     events [-q] [-c] [-f]      -q: fewer rounds; -c: each row once, for a tool that counts instructions; -f: only a
+ *                                line `floor NS`, for programs that cannot measure it themselves
  *
  * Lines `result NAME THREADS NS_MIN NS_MEDIAN RATIO BYTES`: nanoseconds per event, the median of its ratios to the
  * floor measured immediately before, bytes per event. NAME alone is v2 (1.23); _v1 is 1.21; _seq_cst is the build with
  * GOTRACE_SEQ_CST_FLAG. Lines `pair NAME FACTOR`: an event's time while a second thread does the same, divided by its
  * time alone. Lines `memory ...`: memory use. tests/bench/events.sh makes a table of them.
  *
- * Some calls occur only in pairs (a start needs a block before the next start). Such a pair is measured in long runs,
- * without reading the clock in between. Its time is divided in the ratio of the ticks of the two calls when each is
- * measured by itself; those ticks alone would include the cost of reading the counter in order.
+ * Some calls occur only in pairs (a start needs a block before the next start). Such a pair, and a region's begin and
+ * end, are measured in long runs, without reading the clock in between. A pair's time is divided in the ratio of the
+ * ticks of the two calls when each is measured by itself; those ticks alone would include the cost of reading the
+ * counter in order.
+ *
+ * All rows are measured briefly in each of many rounds. A processor can be slower for as long as a thread's time slice,
+ * even for a single kind of code, so a row that is measured only once can be wrong by half.
  *
  * Each thread is pinned, and has its own proc and goroutines. The trace goes to a function that discards it. Each row
  * is a separate trace, whose counts must equal the calls; nothing may be dropped or repaired. Bytes are those of the
@@ -32,19 +37,20 @@
 #endif
 
 enum {
-  GOS = 128,       /* goroutines per thread: their records fit into the L1 cache */
-  DEPTH = 64,      /* nested regions, concurrent tasks */
-  PARTS = 3,       /* results per row */
-  MOST_ROUNDS = 3, /* traces per row, spread over time, since the machine may be shared */
-  MOST_REPETITIONS = 101,
-  SAMPLES = MOST_ROUNDS * MOST_REPETITIONS,
-  FLOOR_LOOPS = 4000,
-  WARM_UP = 25000000, /* nanoseconds: after some MiB, buffers are reused, and their pages are mapped */
-  WARM_UP_QUICK = 8000000
+  GOS = 128,   /* goroutines per thread: their records fit into the L1 cache */
+  DEPTH = 64,  /* nested regions, concurrent tasks */
+  PARTS = 3,   /* results per row */
+  ROUNDS = 25, /* traces per row */
+  ROUNDS_QUICK = 9,
+  REPETITIONS = 11, /* per trace */
+  SAMPLES = ROUNDS * REPETITIONS,
+  FLOOR_LOOPS = 1000,
+  WARM_UP = 1000000, /* nanoseconds per trace */
+  BUFFERS = 64,      /* more than a row fills in a trace */
+  MOST_TIMES = 101   /* of what is not a row */
 };
 
-static int rounds = MOST_ROUNDS, repetitions = MOST_REPETITIONS;
-static double warm_up = WARM_UP;
+static int rounds = ROUNDS;
 static bool counting; /* a tool counts instructions: times are meaningless */
 static int processors[2], processor_count;
 static int failures;
@@ -140,14 +146,15 @@ typedef struct shares {
   double first[GOS], second[GOS];
 } shares;
 
-/* Divides the nanoseconds of a pair in the ratio of the typical ticks of its two calls. */
-static void share(work *w, double pair, shares *ticks) {
+/* Divides the nanoseconds of a pair in the ratio of the typical ticks of its two calls. The results are `part` and the
+ * next one. */
+static void share(work *w, int part, double pair, shares *ticks) {
   double first = median(ticks->first, GOS) - ticks_cost, second = median(ticks->second, GOS) - ticks_cost;
   if (!gotrace_enabled()) first = second = 1; /* calls too short for the counter to distinguish: half each */
   if (first < 1) first = 1;
   if (second < 1) second = 1;
-  w->ns[0] = pair * first / (first + second);
-  w->ns[1] = pair * second / (first + second);
+  w->ns[part] = pair * first / (first + second);
+  w->ns[part + 1] = pair * second / (first + second);
 }
 
 /* Times each of GOS pairs of the calls FIRST and SECOND, which use i. */
@@ -164,50 +171,31 @@ static void share(work *w, double pair, shares *ticks) {
   } while (0)
 
 /* Measures the times of the two calls of a pair. */
-#define MEASURE_PAIRS(w, pairs, FIRST, SECOND)                    \
-  do {                                                            \
-    double start_ = now(), pair_;                                 \
-    shares ticks_;                                                \
-    unsigned i;                                                   \
-    for (i = 0; i < (pairs); i++) {                               \
-      FIRST;                                                      \
-      SECOND;                                                     \
-    }                                                             \
-    pair_ = (now() - start_ - now_cost) / (pairs);                \
-    TIME_EACH(ticks_, FIRST, SECOND);                             \
-    share(w, pair_, &ticks_);                                     \
-    (w)->made[0] += (pairs) + GOS, (w)->made[1] += (pairs) + GOS; \
+#define MEASURE_PAIRS(w, part, pairs, FIRST, SECOND)                          \
+  do {                                                                        \
+    double start_ = now(), pair_;                                             \
+    shares ticks_;                                                            \
+    unsigned i;                                                               \
+    for (i = 0; i < (pairs); i++) {                                           \
+      FIRST;                                                                  \
+      SECOND;                                                                 \
+    }                                                                         \
+    pair_ = (now() - start_ - now_cost) / (pairs);                            \
+    TIME_EACH(ticks_, FIRST, SECOND);                                         \
+    share(w, part, pair_, &ticks_);                                           \
+    (w)->made[part] += (pairs) + GOS, (w)->made[(part) + 1] += (pairs) + GOS; \
   } while (0)
+
+static void measure_floor(work *w) { w->ns[0] = floor_once(); }
 
 enum { PAIRS = 1024 };
 
-/* Half the time of a pair. */
+/* The mean of begin and end; each of them. */
 static void measure_region(work *w) {
-  double begin = now();
-  unsigned i;
-  for (i = 0; i < PAIRS; i++) {
-    gotrace_region_begin(GOTRACE_NO_TASK, "region");
-    gotrace_region_end(GOTRACE_NO_TASK, "region");
-  }
-  w->ns[0] = (now() - begin - now_cost) / (2 * PAIRS);
-  w->made[0] += 2 * PAIRS;
-}
-
-/* Begins, then ends of nested regions, each at one call site. */
-static void measure_region_sides(work *w) {
-  double begins = 0, ends = 0;
-  unsigned round, i;
-  for (round = 0; round < 2 * PAIRS / DEPTH; round++) {
-    double t0 = now(), t1;
-    for (i = 0; i < DEPTH; i++) gotrace_region_begin(GOTRACE_NO_TASK, "region");
-    t1 = now();
-    for (i = 0; i < DEPTH; i++) gotrace_region_end(GOTRACE_NO_TASK, "region");
-    begins += t1 - t0 - now_cost;
-    ends += now() - t1 - now_cost;
-  }
-  w->ns[0] = begins / (2 * PAIRS);
-  w->ns[1] = ends / (2 * PAIRS);
-  w->made[0] += 2 * PAIRS, w->made[1] += 2 * PAIRS;
+  MEASURE_PAIRS(w, 1, PAIRS, gotrace_region_begin(GOTRACE_NO_TASK, "region"),
+                gotrace_region_end(GOTRACE_NO_TASK, "region"));
+  w->ns[0] = (w->ns[1] + w->ns[2]) / 2;
+  w->made[0] = w->made[1] + w->made[2];
 }
 
 static void measure_log(work *w) {
@@ -235,17 +223,19 @@ static void measure_task(work *w) {
   w->made[0] += PAIRS, w->made[1] += PAIRS;
 }
 
-static void measure_syscall(work *w) { MEASURE_PAIRS(w, PAIRS, gotrace_go_syscall_begin(), gotrace_go_syscall_end()); }
+static void measure_syscall(work *w) {
+  MEASURE_PAIRS(w, 0, PAIRS, gotrace_go_syscall_begin(), gotrace_go_syscall_end());
+}
 
 /* Goroutines run one after another until they block; then all are unblocked. */
 static void measure_go(work *w) {
-  enum { ROUNDS = 8 };
+  enum { TURNS = 8 };
   double pairs = 0, unblocks = 0;
   shares ticks;
   unsigned round, i;
-  for (round = 0; round <= ROUNDS; round++) {
+  for (round = 0; round <= TURNS; round++) {
     double t0 = now(), t1;
-    if (round < ROUNDS) {
+    if (round < TURNS) {
       for (i = 0; i < GOS; i++) {
         gotrace_go_start(w->gos[i]);
         gotrace_go_block(GOTRACE_BLOCK_SYNC);
@@ -256,16 +246,16 @@ static void measure_go(work *w) {
     t1 = now();
     for (i = 0; i < GOS; i++) gotrace_go_unblock(w->gos[i]);
     unblocks += now() - t1 - now_cost;
-    if (round < ROUNDS) pairs += t1 - t0 - now_cost;
+    if (round < TURNS) pairs += t1 - t0 - now_cost;
   }
-  share(w, pairs / (ROUNDS * GOS), &ticks);
+  share(w, 0, pairs / (TURNS * GOS), &ticks);
   w->ns[2] = unblocks / (round * GOS);
   for (i = 0; i < PARTS; i++) w->made[i] += round * GOS;
 }
 
 /* Start and stop. The first part, start, is already shown by measure_go. */
 static void measure_stop(work *w) {
-  MEASURE_PAIRS(w, PAIRS, gotrace_go_start(w->gos[i % GOS]), gotrace_go_stop(GOTRACE_STOP_YIELD));
+  MEASURE_PAIRS(w, 0, PAIRS, gotrace_go_start(w->gos[i % GOS]), gotrace_go_stop(GOTRACE_STOP_YIELD));
 }
 
 /* One goroutine runs, the others are blocked; each switches to the next. */
@@ -287,17 +277,17 @@ static void measure_switch(work *w) {
 /* Goroutines are created, then each runs to its end. */
 static void measure_create(work *w) {
   static const gotrace_location entry = GOTRACE_NAMED_ENTRY("short-lived");
-  enum { ROUNDS = 8 };
+  enum { TURNS = 8 };
   gotrace_go *gos[GOS];
   double creates = 0, pairs = 0;
   shares ticks;
   unsigned round, i;
-  for (round = 0; round <= ROUNDS; round++) {
+  for (round = 0; round <= TURNS; round++) {
     double t0 = now(), t1;
     for (i = 0; i < GOS; i++) gos[i] = gotrace_go_create(&entry);
     t1 = now();
     creates += t1 - t0 - now_cost;
-    if (round < ROUNDS) {
+    if (round < TURNS) {
       for (i = 0; i < GOS; i++) {
         gotrace_go_start(gos[i]);
         gotrace_go_end();
@@ -307,14 +297,14 @@ static void measure_create(work *w) {
       TIME_EACH(ticks, gotrace_go_start(gos[i]), gotrace_go_end());
     }
   }
-  share(w, pairs / (ROUNDS * GOS), &ticks);
+  share(w, 0, pairs / (TURNS * GOS), &ticks);
   w->ns[2] = creates / (round * GOS);
   for (i = 0; i < PARTS; i++) w->made[i] += round * GOS;
 }
 
 static void measure_proc(work *w) {
   gotrace_proc_stop();
-  MEASURE_PAIRS(w, PAIRS, gotrace_proc_start(w->proc), gotrace_proc_stop());
+  MEASURE_PAIRS(w, 0, PAIRS, gotrace_proc_start(w->proc), gotrace_proc_stop());
   gotrace_proc_start(w->proc);
   w->made[0]++, w->made[1]++;
 }
@@ -414,13 +404,13 @@ typedef struct row {
 #define REGION "UserRegion", "UserRegion"
 
 static const row rows[] = {
-    {measure_region, RUNS | OFF | ON, GOTRACE_STACKS_CALL_SITE, 0, {{"region", REGION}}, {"off_region"}},
-    {measure_region_sides,
-     RUNS | ON,
+    {measure_floor, OFF, GOTRACE_STACKS_NONE, 0, {{NULL}}, {"floor"}},
+    {measure_region,
+     RUNS | OFF | ON,
      GOTRACE_STACKS_CALL_SITE,
      0,
-     {{"region_begin", "UserRegionBegin", "UserRegion"}, {"region_end", "UserRegionEnd", "UserRegion"}},
-     {NULL}},
+     {{"region", REGION}, {"region_begin", "UserRegionBegin", NULL}, {"region_end", "UserRegionEnd", NULL}},
+     {"off_region"}},
     {measure_region, RUNS | ON, GOTRACE_STACKS_NONE, 0, {{"no_stack", REGION}}, {NULL}},
     {measure_log, RUNS | OFF | ON, GOTRACE_STACKS_CALL_SITE, 0, {{"log", "UserLog", "UserLog"}}, {"off_log"}},
     {measure_task,
@@ -531,8 +521,8 @@ typedef struct worker {
   pthread_t thread;
   int index;
   work work;
-  double alone[PARTS][MOST_REPETITIONS], ns[PARTS][MOST_REPETITIONS], ratios[PARTS][MOST_REPETITIONS];
-  uint64_t begin[MOST_REPETITIONS], end[MOST_REPETITIONS];
+  double alone[PARTS][REPETITIONS], ns[PARTS][REPETITIONS], ratios[PARTS][REPETITIONS];
+  uint64_t begin[REPETITIONS], end[REPETITIONS];
 } worker;
 
 static worker workers[2];
@@ -572,7 +562,7 @@ static void *work_main(void *argument) {
   pthread_barrier_wait(&with_main);
   r->measure(w); /* puts names and stacks into the tables */
   began = now(); /* no warm-up for new names and stacks, which would only fill the tables */
-  while (!counting && !session_kept && !(r->flags & ALL_BYTES) && now() - began < warm_up) r->measure(w);
+  while (!counting && !session_kept && !(r->flags & ALL_BYTES) && now() - began < WARM_UP) r->measure(w);
   for (i = 0; i < session_repetitions; i++) {
     double ground;
     if (counting && !session_kept) {
@@ -622,6 +612,11 @@ static const char *event_prefix(const series *s, int k) {
   return s->format < GOTRACE_GO_1_22 ? s->row->parts[k].v1 : s->row->parts[k].v2;
 }
 
+static bool is_event_of(const series *s, int k, const char *name) {
+  const char *prefix = event_prefix(s, k);
+  return prefix && strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
 static void wrong(const series *s, const char *what, unsigned long long got, unsigned long long want) {
   char name[80];
   int k = 0;
@@ -649,7 +644,7 @@ static void check_trace(const series *s, gotrace_result result) {
     if (!prefix) continue;
     for (number = 0; number < 256; number++) {
       const gotrace_event_spec *spec = gotrace_find_event_spec(s->format, number);
-      if (spec && strncmp(spec->name, prefix, strlen(prefix)) == 0) found += stats.kinds[number];
+      if (spec && is_event_of(s, k, spec->name)) found += stats.kinds[number];
     }
     for (i = 0; i < s->threads; i++) {
       for (j = 0; j < PARTS; j++)
@@ -660,6 +655,19 @@ static void check_trace(const series *s, gotrace_result result) {
     }
     if (found != made) wrong(s, prefix, found, made);
   }
+}
+
+/* Gives a trace its buffers in advance. It would allocate them one by one until the first cut, and the first traces of
+ * the process would also wait for the system to map their pages. */
+static void stock_buffers(void) {
+  gotrace__queue queue = {NULL, NULL, 0};
+  gotrace__buffer *buffer;
+  int i;
+  for (i = 0; i < BUFFERS && (buffer = gotrace__buffer_new(&gotrace__t.budget, sizeof *buffer, true)) != NULL; i++)
+    gotrace__queue_push(&queue, buffer);
+  gotrace__lock(&gotrace__t.queue_lock);
+  gotrace__queue_append(&gotrace__t.empty, &queue);
+  gotrace__unlock(&gotrace__t.queue_lock);
 }
 
 /* Measures in one trace, or without one. */
@@ -689,6 +697,7 @@ static void session(series *s, int count, kept *keeper) {
     printf("start: %s\n", gotrace_result_string(result));
     exit(2);
   }
+  if (s->format && !keeper) stock_buffers();
   pthread_barrier_wait(&with_main);
   pthread_barrier_wait(&with_main);
   if (s->format) check_trace(s, gotrace_stop());
@@ -710,8 +719,7 @@ static unsigned frames_of(const series *s, const kept *k) {
   options.data = k->data, options.size = k->size;
   if (gotrace_decoder_open(&d, &options) == GOTRACE_OK)
     while (!frames && gotrace_decoder_next(d, &event) == GOTRACE_OK)
-      if (strncmp(event.spec->name, event_prefix(s, 0), strlen(event_prefix(s, 0))) == 0)
-        frames = (unsigned)gotrace_decoder_stack(d, event.stack, NULL, 0);
+      if (is_event_of(s, 0, event.spec->name)) frames = (unsigned)gotrace_decoder_stack(d, event.stack, NULL, 0);
   gotrace_decoder_close(d);
   return frames;
 }
@@ -722,19 +730,17 @@ static void count_bytes(series *s, const kept *k) {
   gotrace_decoder *d = NULL;
   gotrace_event event;
   double bytes[PARTS] = {0}, events[PARTS] = {0};
+  const char *before = ""; /* the event that ends where the next one begins */
   uint64_t last = 0;
-  int part = -1, i;
+  int i;
   memset(&options, 0, sizeof options);
   options.data = k->data, options.size = k->size, options.raw = true;
   if (gotrace_decoder_open(&d, &options) == GOTRACE_OK)
     while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
-      if (part >= 0) bytes[part] += (double)(event.offset - last), events[part]++;
+      for (i = 0; i < PARTS; i++)
+        if (is_event_of(s, i, before)) bytes[i] += (double)(event.offset - last), events[i]++;
       last = event.offset;
-      part = -1;
-      for (i = PARTS; i-- > 0;) {
-        const char *prefix = event_prefix(s, i);
-        if (prefix && strncmp(event.spec->name, prefix, strlen(prefix)) == 0) part = i;
-      }
+      before = event.spec->name;
     }
   gotrace_decoder_close(d);
   for (i = 0; i < PARTS; i++) {
@@ -743,10 +749,7 @@ static void count_bytes(series *s, const kept *k) {
       uint64_t made = workers[0].work.made[i];
       s->bytes[i] = made ? (double)k->size / (double)made : 0;
     } else {
-      const char *prefix = event_prefix(s, i);
-      int j = 0; /* the first part of these events */
-      while (j < i && !(prefix && event_prefix(s, j) && strcmp(event_prefix(s, j), prefix) == 0)) j++;
-      s->bytes[i] = events[j] > 0 ? bytes[j] / events[j] : 0;
+      s->bytes[i] = events[i] > 0 ? bytes[i] / events[i] : 0;
     }
   }
 }
@@ -794,8 +797,8 @@ static bool overlap(int i) {
 
 static void run_round(series *s) {
   int i, j, k;
-  session(s, repetitions, NULL);
-  for (i = 0; i < repetitions; i++) {
+  session(s, REPETITIONS, NULL);
+  for (i = 0; i < REPETITIONS; i++) {
     if (s->threads > 1 && !overlap(i)) continue;
     for (j = 0; j < s->threads; j++, s->samples++)
       for (k = 0; k < PARTS; k++) {
@@ -856,60 +859,64 @@ static void run_all(void) {
 
 /* ---------------------------------------------------------------------------------------------- the rest ---- */
 
-static void report_times(const char *name, double *times, size_t count) {
-  double ground = floor_once(), ratios[MOST_REPETITIONS];
-  size_t i;
-  for (i = 0; i < count; i++) ratios[i] = times[i] / ground;
-  report(name, 1, times, ratios, count, 0);
+/* A few long times, each with the floor at its moment. */
+typedef struct times {
+  size_t count;
+  double ns[MOST_TIMES], ratios[MOST_TIMES];
+} times;
+
+static void add_time(times *t, double ns) {
+  t->ns[t->count] = ns;
+  t->ratios[t->count++] = ns / floor_once();
 }
+
+static void report_times(const char *name, times *t) { report(name, 1, t->ns, t->ratios, t->count, 0); }
 
 static void *first_event(void *argument) {
   double begin = now();
   gotrace_log(GOTRACE_NO_TASK, "category", "first");
-  *(double *)argument = now() - begin - now_cost;
+  add_time((times *)argument, now() - begin - now_cost);
   return NULL;
 }
 
 static void start_and_stop(const gotrace_options *options) {
   enum { TIMES = 15 };
-  double starts[TIMES], stops[TIMES], firsts[TIMES];
+  times starts = {0}, stops = {0}, firsts = {0};
   int i;
   for (i = 0; i < TIMES; i++) {
     pthread_t thread;
     double begin = now();
     gotrace_start(options);
-    starts[i] = now() - begin;
+    add_time(&starts, now() - begin);
     gotrace_log(GOTRACE_NO_TASK, "category", "warm");
-    pthread_create(&thread, NULL, first_event, &firsts[i]);
+    pthread_create(&thread, NULL, first_event, &firsts);
     pthread_join(thread, NULL);
     begin = now();
     gotrace_stop();
-    stops[i] = now() - begin;
+    add_time(&stops, now() - begin);
   }
-  report_times("start", starts, TIMES);
-  report_times("stop", stops, TIMES);
-  report_times("thread_first_event", firsts, TIMES);
+  report_times("start", &starts);
+  report_times("stop", &stops);
+  report_times("thread_first_event", &firsts);
 }
 
-/* Times many events one by one. The longest are those with new buffers: as many as there were buffers. */
+/* Events that need a new buffer: those after which the thread writes to another one. */
 static void new_buffers(const gotrace_options *options) {
-  enum { EVENTS = 1000000 };
-  static double times[EVENTS];
-  gotrace_stats stats;
-  size_t buffers;
-  int i;
+  times found = {0};
+  const gotrace__buffer *before = NULL;
   gotrace_start(options);
-  for (i = 0; i < EVENTS; i++) {
+  while (found.count < MOST_TIMES && gotrace_enabled()) {
     uint64_t begin = ordered_ticks();
+    double ticks;
+    const gotrace__buffer *after;
     gotrace_log(GOTRACE_NO_TASK, "category", "a message");
-    times[i] = ((double)(ordered_ticks() - begin) - ticks_cost) * ns_per_tick;
+    ticks = (double)(ordered_ticks() - begin) - ticks_cost;
+    after = gotrace__self->stream.buffer[gotrace__self->call.slot];
+    if (before && after != before) add_time(&found, ticks * ns_per_tick);
+    before = after;
   }
   gotrace_stop();
-  gotrace_get_stats(&stats);
-  buffers = (size_t)(stats.bytes / GOTRACE__BUFFER_SIZE);
-  qsort(times, EVENTS, sizeof *times, ascending);
-  if (buffers > MOST_REPETITIONS) buffers = MOST_REPETITIONS;
-  report_times("new_buffer", times + EVENTS - buffers, buffers);
+  report_times("new_buffer", &found);
 }
 
 /* Cuts while `count` silent goroutines exist. */
@@ -919,7 +926,7 @@ static void advances(const gotrace_options *options, int count) {
   gotrace_go **silent = (gotrace_go **)malloc(((size_t)count + 1) * sizeof *silent);
   gotrace_proc *p = gotrace_proc_create();
   gotrace_stats stats;
-  double times[TIMES];
+  times cuts = {0};
   char name[64];
   int i;
   if (!silent) exit(2);
@@ -930,12 +937,12 @@ static void advances(const gotrace_options *options, int count) {
   for (i = 0; i < TIMES; i++) {
     double begin = now();
     gotrace_advance();
-    times[i] = now() - begin;
+    add_time(&cuts, now() - begin);
   }
   gotrace_stop();
   gotrace_get_stats(&stats);
   snprintf(name, sizeof name, "advance_%d", count);
-  report_times(name, times, TIMES);
+  report_times(name, &cuts);
   printf("memory %d silent goroutines: at most %.2f MB of buffers and tables, records of %zu bytes each\n", count,
          (double)stats.memory_peak / 1e6, sizeof(struct gotrace_go));
   for (i = 0; i < count; i++) {
@@ -955,7 +962,7 @@ static bool add_up(void *context, const void *data, size_t size) {
 
 static void flights(const gotrace_options *options) {
   enum { TIMES = 9 };
-  double times[TIMES];
+  times snapshots = {0};
   gotrace_stats stats;
   size_t bytes = 0;
   int i, j;
@@ -966,11 +973,11 @@ static void flights(const gotrace_options *options) {
     bytes = 0;
     begin = now();
     gotrace_flight_snapshot(add_up, &bytes);
-    times[i] = now() - begin;
+    add_time(&snapshots, now() - begin);
   }
   gotrace_flight_stop();
   gotrace_get_stats(&stats);
-  report_times("flight_snapshot", times, TIMES);
+  report_times("flight_snapshot", &snapshots);
   printf("memory of a flight recorder that keeps %.1f MB: %.1f MB; its last snapshot had %.1f MB\n", 16 * 1.048576,
          (double)stats.memory_peak / 1e6, (double)bytes / 1e6);
 }
@@ -992,28 +999,30 @@ static void *the_rest(void *argument) {
 }
 
 int main(int argc, char **argv) {
-  static double times[SAMPLES], ratios[SAMPLES];
   static const gotrace_format formats[] = {GOTRACE_GO_1_23, GOTRACE_GO_1_21};
   double began;
   uint64_t began_ticks;
   size_t i, j;
   int option, threads;
-  while ((option = getopt(argc, argv, "qc")) != -1) {
-    if (option == 'q') rounds = 1, repetitions = 31, warm_up = WARM_UP_QUICK;
+  bool only_floor = false;
+  while ((option = getopt(argc, argv, "qcf")) != -1) {
+    if (option == 'q') rounds = ROUNDS_QUICK;
     else if (option == 'c') counting = true;
+    else if (option == 'f') only_floor = true;
     else return 2;
   }
   find_processors();
   if (!processor_count) return 2;
   began = now(), began_ticks = (uint64_t)GOTRACE__TICKS();
   calibrate_clocks();
-  for (i = 0; i < (size_t)(rounds * repetitions) && !counting; i++) {
-    times[i] = floor_once();
-    ratios[i] = 1;
+  if (only_floor) {
+    double floors[SAMPLES];
+    for (i = 0; i < SAMPLES; i++) floors[i] = floor_once();
+    printf("floor %.3f\n", median(floors, SAMPLES));
+    return 0;
   }
   while (now() - began < 2e7) continue; /* long enough to measure the counter's frequency */
   ns_per_tick = (now() - began) / (double)((uint64_t)GOTRACE__TICKS() - began_ticks);
-  if (!counting && !*VARIANT) report("floor", 1, times, ratios, (size_t)(rounds * repetitions), 8);
   for (i = 0; i < ROWS && !*VARIANT; i++)
     if (rows[i].flags & OFF) add_series(&rows[i], (gotrace_format)0, 1);
   for (i = 0; i < 2; i++)

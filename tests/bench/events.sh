@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Measures the cost of an event in gotrace, Go's own tracer and LTTng-UST, in one run of a few minutes.
 #
-#     tests/bench/events.sh [--quick]      --quick: fewer repetitions, three quarters of a minute
+#     tests/bench/events.sh [--quick]      --quick: fewer rounds, three quarters of a minute
 #
 # Prints lines as they are measured (tests/bench/events.c, load.c, peer.go, lttng_peer.c), then a table of all of them:
 #
 #     result NAME THREADS NS_MIN NS_MEDIAN RATIO_TO_FLOOR BYTES_PER_EVENT
 #
-# The peers have no bytes, and their ratio is to the floor of the whole run. A line reports a peer that is not
-# installed. Status 1 if a trace lacks events. A missed target is reported but is not a failure, since the machine may
-# be busy.
+# The peers have no bytes. Each runs several times, and its ratio is to the floor measured just before. A line reports a
+# peer that is not installed. Status 1 if a trace lacks events. A missed target is reported but is not a failure, since
+# the machine may be busy.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -28,18 +28,53 @@ status=0
 cc=${CC:-cc}
 flags="-std=c11 -O2 -g -fno-omit-frame-pointer -I."
 [ ! -d /usr/include/stb ] || flags+=" -isystem /usr/include/stb"
-# shellcheck disable=SC2086
-{
-  $cc $flags tests/bench/events.c -o "$dir/events" -pthread
-  $cc $flags -DGOTRACE_SEQ_CST_FLAG=1 tests/bench/events.c -o "$dir/events_seq_cst" -pthread
-  $cc $flags tests/bench/load.c -o "$dir/load" -pthread
-  $cc $flags examples/scheduler.c -o "$dir/scheduler" -pthread
-  $cc $flags -DGOTRACE_DISABLE=1 examples/scheduler.c -o "$dir/scheduler_disabled" -pthread
+compile() { # compile NAME SOURCE FLAGS...: in the background; two at a time, since this is half the time of --quick
+  # shellcheck disable=SC2086
+  $cc $flags "${@:3}" "$2" -o "$dir/$1" -pthread &
 }
+compile events tests/bench/events.c
+compile events_seq_cst tests/bench/events.c -DGOTRACE_SEQ_CST_FLAG=1
+wait -n
+compile load tests/bench/load.c
+wait -n
+compile scheduler examples/scheduler.c
+wait -n
+compile scheduler_disabled examples/scheduler.c -DGOTRACE_DISABLE=1
+wait -n
+wait -n
 
 "$dir/events" $quick | tee -a "$results" || status=1
 "$dir/events_seq_cst" $quick | tee -a "$results" || status=1
-floor=$(awk '$1 == "result" && $2 == "floor" { print $5 }' "$results")
+
+# Runs a peer, which prints lines `result NAME THREADS NS_MIN NS_MEDIAN`, several times beside the floor, and prints a
+# line for each of its results: the least, the median, and the median of the ratios to the floor.
+beside_floor() { # COMMAND...
+  local i
+  for ((i = 0; i < 5; i++)); do
+    "$dir/events" -f
+    "$@" || return
+  done | awk '
+    function middle(values, count,    i, j, value) { # sorts them
+      for (i = 2; i <= count; i++) {
+        value = values[i]
+        for (j = i - 1; j && values[j] > value; j--) values[j + 1] = values[j]
+        values[j + 1] = value
+      }
+      return values[int((count + 1) / 2)]
+    }
+    $1 == "floor" { floor = $2; run++; next }
+    $1 != "result" { print; next }
+    { name = $2 " " $3 }
+    !(name in least) { names[++n] = name; least[name] = $4 }
+    { if ($4 < least[name]) least[name] = $4
+      ns[name, run] = $5; ratio[name, run] = $5 / floor }
+    END {
+      for (k = 1; k <= n; k++) {
+        for (i = 1; i <= run; i++) { times[i] = ns[names[k], i]; ratios[i] = ratio[names[k], i] }
+        printf "result %s %s %.2f %.2f 0\n", names[k], least[names[k]], middle(times, run), middle(ratios, run)
+      }
+    }'
+}
 
 # Instructions, counted by valgrind, since hardware counters are often missing, as in virtual machines.
 if command -v valgrind >/dev/null; then
@@ -88,13 +123,12 @@ for release in 1.19 1.27; do
   [ -x "$root/bin/go" ] || { echo "missing go$release: not installed (make deps)" | tee -a "$results"; continue; }
   GOROOT=$root GOTOOLCHAIN=local GOFLAGS='' GOPROXY=off GO111MODULE=off GOCACHE=$cache/gocache CGO_ENABLED=0 \
     "$root/bin/go" build -o "$dir/peer-$release" tests/bench/peer.go
-  "$dir/peer-$release" | awk -v release=$release -v floor="$floor" '$1 == "result" {
-    sub(/^go-/, "go" release "-", $2); printf "result %s %s %s %s %.2f 0\n", $2, $3, $4, $5, $5 / floor }' | tee -a "$results"
+  beside_floor "$dir/peer-$release" | sed "s/ go-/ go$release-/" | tee -a "$results"
 done
 
 # LTTng-UST: with its own session daemon, which ends with this script.
 lttng_peer() {
-  local daemon i peer
+  local daemon i
   command -v lttng-sessiond >/dev/null && command -v lttng >/dev/null || { echo "missing lttng: no lttng-tools"; return; }
   $cc -std=gnu11 -O2 -Itests/bench tests/bench/lttng_peer.c -o "$dir/lttng_peer" -llttng-ust -ldl -pthread \
     2>"$dir/lttng.log" || { echo "missing lttng: no liblttng-ust-dev"; return; }
@@ -112,10 +146,7 @@ lttng_peer() {
       lttng --no-sessiond enable-event --userspace --channel=events 'gotrace_bench:*' &&
       lttng --no-sessiond start
   } >>"$dir/lttng.log" 2>&1 || echo "missing lttng: no session: $(tail -n 1 "$dir/lttng.log")"
-  timeout 60 "$dir/lttng_peer" >"$dir/lttng.results" & peer=$!
-  wait $peer || echo "missing lttng: its program failed"
-  awk -v floor="$floor" '$1 == "result" { printf "result %s %s %s %s %.2f 0\n", $2, $3, $4, $5, $5 / floor; next } { print }' \
-    "$dir/lttng.results"
+  beside_floor timeout 60 "$dir/lttng_peer" || echo "missing lttng: its program failed"
   lttng --no-sessiond destroy gotrace-bench >>"$dir/lttng.log" 2>&1 || true
   kill $daemon 2>/dev/null || true
   wait $daemon 2>/dev/null || true
