@@ -10,6 +10,11 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -W
 FLAGS = -std=c11 $(WARNINGS) -I. $(STB) -pthread $(CPPFLAGS)
 # The header uses stb_sprintf if it finds it. Debian's libstb-dev has it in a directory of its own.
 STB := $(patsubst %,-isystem %,$(wildcard /usr/include/stb))
+# ccache, if it is installed, keeps the objects of all clones: the working directory is not part of what it compares.
+CCACHE := $(shell command -v ccache)
+export CCACHE_NOHASHDIR = 1
+# $(call program,SOURCE,OBJECTS) compiles and links a program. It takes two commands, since ccache keeps no programs.
+program = $(CCACHE) $(CC) $(FLAGS) $(CFLAGS) -c $(1) -o $@.o && $(CC) $(CFLAGS) -pthread $@.o $(2) -o $@ $(LDFLAGS)
 
 # Headers that change what is compiled, where they are installed. All outputs depend on a file whose name says which were
 # found, so that they are rebuilt when one comes or goes.
@@ -35,7 +40,8 @@ help:
 	@echo 'make             build the examples and the tests, under build/'
 	@echo 'make demo        trace a coroutine scheduler that counts the words of real files; show what came of it'
 	@echo 'make test        the tests to run at every save: 3 minutes on two processors (T=WORD: those whose name contains WORD)'
-	@echo 'make check       everything else: all configurations, compilers and Go releases, stress, fuzzers: 40 minutes'
+	@echo 'make check       more: configurations, compilers, Go releases, random sessions: 20 minutes'
+	@echo 'make nightly     the rest: every configuration, compiler and release, stress, fuzzers, measurements: hours'
 	@echo 'make deps        install what the tests use: Debian packages, with sudo if need be, and Go releases: 1.6 GB to download,'
 	@echo '                 8 GB on disk (DEPS=small: 0.1 and 0.6 GB, for most of make test)'
 	@echo 'make examples    build the examples only'
@@ -66,7 +72,7 @@ $(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c)): private CFLA
 
 build/examples/%: examples/%.c $(wildcard examples/*.h) $(header)
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
+	$(call program,$<)
 
 # The command-line tool. Its library.c contains the implementation of gotrace.h, the other files only the declarations.
 build/examples/gotrace: $(tool_objects) | $(record_libraries)
@@ -84,7 +90,7 @@ build/examples/tool/view_page.o: $(wildcard examples/gotrace/view/*)
 
 build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*.h) $(header)
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
+	$(CCACHE) $(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
 
 # Tail calls are needed for stacks, which begin at a frame of the library: see preload/locks.c. Access to its thread-locals
 # must not allocate. Clang comes with libomp's omp-tools.h; without it the library is built without OpenMP.
@@ -99,16 +105,23 @@ build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(
 # Tests, in the configurations of tests/run.sh: build/tests/CONFIGURATION/TEST. Compiling the header takes longer than running
 # most tests, so each configuration compiles it once, into an archive. Tests that use only the public API are linked with that.
 # A test that defines GOTRACE_IMPLEMENTATION, to use private parts or its own options, contains the tracer itself, so the linker
-# takes nothing from the archive. Only the archives of `default` and `clang` are optimized fully, as users do: there that takes
-# twice as long as the rest of compiling. Tests that contain the tracer are optimized in `default` and `thread`.
+# takes nothing from the archive. Only the archives of `default` and `clang` are optimized fully, as users do. Tests that contain
+# the tracer are optimized only in `default`.
 own_tracer = $(patsubst tests/%.c,%,$(shell grep -l '^.define GOTRACE_IMPLEMENTATION' tests/test_*.c))
 $(own_tracer:%=build/tests/default/%): private CFLAGS = -O1 -g
 $(foreach c,clang seq_cst monotonic,$(own_tracer:%=build/tests/$(c)/%)): private CFLAGS = -O0 -g1
+$(own_tracer:%=build/tests/thread/%): private CFLAGS = -O0 -g1 -fsanitize=thread
 $(own_tracer:%=build/tests/windows/%.exe): private CFLAGS = -O0 -g0
+# Clang compiles for the sanitizers in less than half of gcc's time, and tests its code as well.
+sanitizers = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+usual_cc := $(CC)
+sanitizing_cc = $(eval sanitizing_cc := $(shell echo 'int main(void) { return 0; }' | $(CLANG) -fsanitize=address,undefined -x c - -o /dev/null 2>/dev/null && echo $(CLANG) || echo $(usual_cc)))$(sanitizing_cc)
 build/tests/clang/%: private CC = $(CLANG)
 build/tests/quick/%: private CFLAGS = -O0 -g
 build/tests/quick/%: private WARNINGS = # other configurations show them. Without them, compiling takes two thirds of the time
-build/tests/address/%: private CFLAGS = -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+build/tests/address/%: private CC = $(sanitizing_cc)
+build/tests/address/%: private CFLAGS = -O0 -g1 $(sanitizers)
+build/tests/thread/%: private CC = $(sanitizing_cc)
 build/tests/thread/%: private CFLAGS = -O1 -g1 -fsanitize=thread
 build/tests/seq_cst/%: private CFLAGS = -O1 -g1
 build/tests/seq_cst/%: private CPPFLAGS += -DGOTRACE_SEQ_CST_FLAG=1
@@ -123,12 +136,12 @@ build/tests/windows/%: private LDFLAGS += -static
 define test_rules
 build/tests/$(1)/gotrace.a: tests/implementation.c $(header)
 	@mkdir -p $$(@D)
-	$$(CC) $$(FLAGS) $$(CFLAGS) -c $$< -o $$(@:.a=.o)
+	$$(CCACHE) $$(CC) $$(FLAGS) $$(CFLAGS) -c $$< -o $$(@:.a=.o)
 	@rm -f $$@
 	$$(AR) rcs $$@ $$(@:.a=.o)
 
 build/tests/$(1)/%$(2): tests/%.c build/tests/$(1)/gotrace.a $(wildcard tests/*.h)
-	$$(CC) $$(FLAGS) $$(CFLAGS) $$< build/tests/$(1)/gotrace.a -o $$@ $$(LDFLAGS)
+	$$(call program,$$<,build/tests/$(1)/gotrace.a)
 endef
 $(foreach configuration,default quick clang address thread seq_cst monotonic,$(eval $(call test_rules,$(configuration))))
 $(eval $(call test_rules,windows,.exe))
@@ -142,10 +155,10 @@ cases = $(patsubst tests/cases/%.c,build/cases/%,$(filter-out tests/cases/case.c
 
 build/cases/case.o: tests/cases/case.c $(header) $(wildcard tests/cases/*.h tests/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
+	$(CCACHE) $(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
 
 build/cases/%: tests/cases/%.c build/cases/case.o build/tests/quick/gotrace.a
-	$(CC) $(FLAGS) $(CFLAGS) $^ -o $@ $(LDFLAGS)
+	$(call program,$<,$(filter-out $<,$^))
 
 # Adapters: each test is linked with the library of its adapter. pkg-config finds most of them.
 build/adapters/%: private CPPFLAGS += -D_GNU_SOURCE $(patsubst -I%,-isystem %,$(if $(package),$(shell pkg-config --cflags $(package))))
@@ -160,7 +173,7 @@ build/adapters/openmp: CFLAGS += -fopenmp
 
 build/adapters/%: tests/adapters/%.c examples/adapters/%.* tests/adapters/story.h build/tests/quick/gotrace.a
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(CFLAGS) $< build/tests/quick/gotrace.a -o $@ $(LDFLAGS)
+	$(call program,$<,build/tests/quick/gotrace.a)
 
 build/adapters/%: tests/adapters/%.cpp examples/adapters/%.* tests/adapters/story.h build/tests/quick/gotrace.a
 	@mkdir -p $(@D)
@@ -176,6 +189,9 @@ test:
 check:
 	.ci/run check
 
+nightly:
+	tests/run.sh nightly
+
 adapters:
 	tests/run.sh adapters
 
@@ -189,7 +205,7 @@ stress-sessions:
 build/tests/explore: private CFLAGS = -O1 -g # compiles in half the time of -O2 and runs as fast
 build/tests/explore: tests/explore.c $(wildcard tests/explore_*.h) tests/check_v1.h tests/check_v2.h $(header)
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS)
+	$(call program,$<)
 
 explore: build/tests/explore
 	build/tests/explore $(EXPLORE)
@@ -232,20 +248,23 @@ fuzz-run-%: build/fuzz/%
 	build/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -timeout=25 -rss_limit_mb=4096 -print_final_stats=1 \
 	    $(if $(filter decode_any,$*),-dict=fuzz/decode.dict) -artifact_prefix=build/fuzz/$*- build/corpus/$* fuzz/seeds/$*
 
+build/fuzz/%: private CC = $(CLANG)
+build/fuzz/%: private CFLAGS += -fsanitize=fuzzer $(sanitizers)
 build/fuzz/%: fuzz/%.c $(header) $(wildcard fuzz/*.h tests/*.h)
 	@mkdir -p $(@D)
-	$(CLANG) $(FLAGS) $(CFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $< -o $@ $(LDFLAGS)
+	$(call program,$<)
 
 fuzz-replay: $(targets:%=fuzz-replay-%)
 
 fuzz-replay-%: build/fuzz-replay/%
 	build/fuzz-replay/$* fuzz/seeds/$*/*
 
-build/fuzz-replay/%: private CFLAGS = -O0 -g
+build/fuzz-replay/%: private CC = $(sanitizing_cc)
+build/fuzz-replay/%: private CFLAGS = -O0 -g1 $(sanitizers)
 build/fuzz-replay/%: private WARNINGS =
 build/fuzz-replay/%: fuzz/%.c fuzz/replay.c $(header) $(wildcard fuzz/*.h tests/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(CFLAGS) $< fuzz/replay.c -o $@ $(LDFLAGS)
+	$(call program,$<,$(FLAGS) fuzz/replay.c)
 
 # DEPS=small: what most of `make test` needs.
 deps:
@@ -285,6 +304,6 @@ clean:
 
 FORCE:
 
-.PHONY: all help examples test check adapters cases explore explore-go mutants stress stress-sessions bench format pages pictures demo fuzz fuzz-replay deps install uninstall clean FORCE
+.PHONY: all help examples test check nightly adapters cases explore explore-go mutants stress stress-sessions bench format pages pictures demo fuzz fuzz-replay deps install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY: $(targets:%=build/fuzz/%) $(targets:%=build/fuzz-replay/%)

@@ -6,7 +6,7 @@
 # them only the front end runs, with few options. Other installed versions of gcc and clang (gcc-14, clang-22) have users too,
 # whom new warnings reach. With those there are only the declarations and the implementation, optimized in C99.
 #
-#     tests/compile_matrix.sh --list                   all tests, one per line
+#     tests/compile_matrix.sh --list                   all tests, one per line: LEVEL COMPILER STANDARD (see run.sh)
 #     tests/compile_matrix.sh [-b] COMPILER STANDARD   one test; -b: the front end only, and without options
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,14 +16,22 @@ cpp_standards="c++11 c++14 c++17 c++20 c++2b gnu++11 gnu++14 gnu++17 gnu++20 gnu
 full="c99 gnu2x c++11 gnu++2b"
 foreign="powerpc64le-linux-gnu aarch64-linux-gnu i686-linux-gnu"
 
+is_full() { [[ " $full " = *" $1 "* ]]; } # is_full STANDARD
+
 if [ "${1-}" = --list ]; then
-  for compiler in gcc clang; do for standard in $c_standards; do echo "$compiler $standard"; done; done
-  for compiler in g++ clang++; do for standard in $cpp_standards; do echo "$compiler $standard"; done; done
-  for standard in c99 c11 gnu17; do echo "x86_64-w64-mingw32-gcc $standard"; done
-  for standard in c++11 c++17 gnu++20; do echo "x86_64-w64-mingw32-g++ $standard"; done
+  list() { # list COMPILER STANDARD...
+    local standard
+    for standard in "${@:2}"; do
+      if is_full "$standard"; then echo "check $1 $standard"; else echo "nightly $1 $standard"; fi
+    done
+  }
+  for compiler in gcc clang; do list $compiler $c_standards; done
+  for compiler in g++ clang++; do list $compiler $cpp_standards; done
+  list x86_64-w64-mingw32-gcc c99 c11 gnu17
+  list x86_64-w64-mingw32-g++ c++11 c++17 gnu++20
   for target in $foreign; do
-    for standard in c99 c11 gnu17; do echo "$target-gcc $standard"; done
-    for standard in c++11 c++20; do echo "$target-g++ $standard"; done
+    list $target-gcc c99 c11 gnu17
+    list $target-g++ c++11 c++20
   done
   # gcc-12 and clang-14 may be what gcc and clang are.
   for compiler in $(compgen -c | grep -E '^(gcc|clang)-[0-9]+$' | sort -uV); do
@@ -69,7 +77,7 @@ trap 'rm -rf "$dir"' EXIT
 compile() {
   local name=$1 output=(-fsyntax-only)
   shift
-  [[ " $* " != *" -O2 "* || " $full " != *" $standard "* || $brief ]] || output=(-c -o "$dir/$name.o")
+  [[ " $* " != *" -O2 "* || $brief ]] || ! is_full "$standard" || output=(-c -o "$dir/$name.o")
   cat >"$dir/$name.$suffix"
   # shellcheck disable=SC2086
   "$compiler" $flags "$@" "$dir/$name.$suffix" "${output[@]}" || { echo "in: $name"; wrong=1; }
@@ -144,11 +152,11 @@ compile implementation_last -D_GNU_SOURCE <<<"$include"$'\n'"$implement$uses"
 compile constants -DGOTRACE_CALL_SITES=0 <<<"$include
 int numbers[] = {GOTRACE_V1_GO_CREATE, GOTRACE_V2_GO_CREATE, GOTRACE_STACK_SIZE, GOTRACE_ERROR_SINK};"
 options='DISABLE STATIC'
-[[ " $full " != *" $standard "* ]] || options+=' NO_THREADS SEQ_CST_FLAG MONOTONIC_CLOCK DEBUG'
+! is_full "$standard" || options+=' NO_THREADS SEQ_CST_FLAG MONOTONIC_CLOCK DEBUG'
 for option in $options; do
   compile "with_$option" "-DGOTRACE_$option=1" <<<"$implement$uses"
 done
-if [[ " $full " = *" $standard "* ]]; then
+if is_full "$standard"; then
   compile without_CALL_SITES -DGOTRACE_CALL_SITES=0 <<<"$implement$uses"
   compile with_TICK_DIV -DGOTRACE_TICK_DIV=1 <<<"$implement$uses"
 fi
@@ -179,7 +187,7 @@ if echo "$implement" | "$compiler" -x "${suffix/cpp/c++}" -I. -DGOTRACE_MALLOC=m
   exit 1
 fi
 
-[[ " $full " = *" $standard "* ]] || exit 0
+is_full "$standard" || exit 0
 
 # The objects link, and the program runs if the machine can run it.
 link=''

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 small='gcc g++ make libc6-dev libstb-dev liblzma-dev zlib1g-dev python3 procps util-linux git xz-utils pigz mandoc zsh
   pkgconf|pkg-config liblua5.4-dev musl-tools'
 # With cross compilers and emulators for powerpc64le, arm64, 32-bit x86 and Windows.
-others='clang libclang-rt-dev llvm clang-format valgrind libc6-dbg curl
+others='ccache clang libclang-rt-dev llvm clang-format valgrind libc6-dbg curl
   chromium chromium-driver firefox-esr fonts-dejavu-core
   gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 wine wine64 qemu-user
   gcc-powerpc64le-linux-gnu g++-powerpc64le-linux-gnu libc6-dev-ppc64el-cross

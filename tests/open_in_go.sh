@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Opens a trace with Go and compares the output of Go's parser with the file and with the program's own counts.
 #
-#     tests/open_in_go.sh TRACE [-p] [-n] [-k KINDS] [-e EXPECT] [-u RELEASE] [RELEASE...]
+#     tests/open_in_go.sh TRACE [-p] [-n | -t] [-k KINDS] [-e EXPECT] [-u RELEASE] [RELEASE...]
 #
 # KINDS is a file of lines `kind NAME COUNT`. EXPECT is a file of lines that Go must print (see check_trace.py). Without
 # releases: all of the project's releases that know the trace's format and are unpacked. -n: only the newest of them.
+# -t: two of them, the newest and one that the trace's name selects.
 # -u: none later than this one. The viewer must come up as well, unless -p restricts the test to the parser (for a trace
 # that ends while goroutines run, which the viewers of Go up to 1.22 cannot handle).
 # Status 1 if anything is wrong, 77 if a named release is missing.
@@ -94,9 +95,9 @@ if [ "${1-}" = -p ]; then
   view=
   shift
 fi
-newest=
-if [ "${1-}" = -n ]; then
-  newest=1
+which=
+if [ "${1-}" = -n ] || [ "${1-}" = -t ]; then
+  which=$1
   shift
 fi
 until=
@@ -113,7 +114,15 @@ if [ $# -gt 0 ]; then releases="$*" named=1; else releases=$knowing named=; fi
   [ "${release#1.}" -gt "${until#1.}" ] || echo "$release"
 done)
 
-[ -z "$newest" ] || releases=${releases##*[[:space:]]}
+case $which in
+  -n) releases=${releases##*[[:space:]]} ;;
+  -t)
+    read -r -a releases <<<"${releases//$'\n'/ }"
+    chosen=$(cksum <<<"${trace##*/}")
+    chosen=$((${chosen%% *} % ${#releases[@]}))
+    ((chosen == ${#releases[@]} - 1)) && releases=${releases[chosen]} || releases="${releases[chosen]} ${releases[-1]}"
+    ;;
+esac
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

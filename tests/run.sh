@@ -1,26 +1,28 @@
 #!/usr/bin/env bash
 # Runs tests and counts them.
 #
-#     tests/run.sh [-j N] [-o WORD] [-l] [GROUP...]
+#     tests/run.sh [-j N] [-o WORD] [-l] [LEVEL...] [GROUP...]
 #
-# GROUP is one of those below; quick, for `make test` (the default); or rest, for `make check`: all tests that are not
-# in quick. -j N runs N tests at a time (default: the number of processors plus one). -o WORD runs only the tests whose
-# name contains WORD: without a GROUP those of quick, or those of rest if quick has none. -l lists the tests instead of
-# running them.
+# LEVEL is quick, for `make test`; check, for `make check`, what that leaves; or nightly, for `make nightly`, what both
+# leave. Without a level, all tests of the GROUPs run; without anything, the quick ones. -j N runs N tests at a time
+# (default: the number of processors plus one). -o WORD runs only the tests whose name contains WORD; with nothing else,
+# those of the first level that has any. -l lists the tests instead of running them.
 #
-# Groups: unit (tests/test_*.c in every useful configuration), compile (the header with every language, standard and
-# compiler; tests/test_*.sh), go (traces opened by Go), decode (Go's traces, decoded), record (programs run by `gotrace
-# record`), cases (tests/cases), fuzz-replay, fuzz, explore, sessions, adapters, pages (of `go tool trace`).
+# Groups: explore (interleavings), sessions (random ones), decode (Go's traces, decoded), fuzz, record (programs run by
+# `gotrace record`), unit (tests/test_*.c in every useful configuration), compile (the header with every language,
+# standard and compiler; tests/test_*.sh), pages (of `go tool trace`), adapters, cases (tests/cases), go (traces opened
+# by Go), demo, load (many traces beside busy loops; measurements).
 #
 # A test is a command. Exit status 0 means passed; 77 means skipped, and its last line says what is missing; anything
-# else means failed: its output is shown, and the end of it once more after all tests. Each name is followed by the
-# elapsed seconds and the seconds of processor time, which is the better measure on a busy machine. The last line is
-# `N passed, N failed, N skipped`.
+# else means failed: its output is shown, with the command that repeats it, and the end of it once more after all tests.
+# Each name is followed by the elapsed seconds and the seconds of processor time, which is the better measure on a busy
+# machine; the end sums these up by group. The last line is `N passed, N failed, N skipped`.
 #
 # A C test (tests/test_*.c) runs in the root of the repository. GOTRACE_TEST_DIR is an empty directory for its files.
-# Every *.trace that it leaves there is opened by every Go release that knows its format (in configurations other than
-# default only by the newest), and compared with the counts in *.kinds and the lines in *.expect of the same
-# name, if they exist (see check_trace.py). If a file *.parse-only exists, the viewers are skipped. A file *.killed
+# Every *.trace that it leaves there is opened by the newest Go release; in the configuration default by another one too,
+# and in the configuration releases, the same program, by every one that knows its format. It is compared with the
+# counts in *.kinds and the lines in *.expect of the same name, if they exist (see check_trace.py). If a file
+# *.parse-only exists, the viewers are skipped. A file *.killed
 # means that the trace is truncated (see open_in_go.sh). GOTRACE_TEST_SCALE divides the amount of work: 1, or more in
 # slow configurations.
 set -euo pipefail
@@ -31,6 +33,17 @@ export PATH=/usr/bin:$PATH
 
 # ----------------------------------------------------------------------------------------------------------- tests ----
 
+# The configurations in which `make check` runs only some tests; `make nightly` runs the others there. Uninitialized
+# memory could hide in these, which allocate tables and buffers themselves or read damaged files:
+valgrind="test_allocation_failure test_buffers test_decoder test_events test_events_v2 test_flight test_fork test_misuse
+  test_parts test_region test_stack_table test_string_table"
+# Threads, locks, clocks, thread-locals, files and call sites of Windows:
+windows="test_generations test_late_event test_limits test_many_threads test_region test_samples test_sites
+  test_start_stop test_wait_on"
+# ThreadSanitizer selects this variant too (GOTRACE_SEQ_CST_FLAG), but its threads meet less often:
+seq_cst="test_late_event test_start_races test_start_stop test_string_table"
+monotonic="test_events_v2 test_generations test_start_stop"
+
 # Tests that do not run on Windows: those that use POSIX (fork, signals, pipes, limits of a process), most of which the
 # pattern `posix` finds; those of stacks of threads by frame pointers, which Windows lacks; those that only read Go's
 # sources.
@@ -39,92 +52,180 @@ not_on_windows="test_adopt test_environment test_allocation_failure test_event_s
 posix='sys/(wait|resource|mman|stat)\.h|sigaction|[^_]fork\(|pthread_cancel'
 
 # The configurations that are useful for a test: those for races and memory orders if it starts threads, another clock
-# if it leaves traces for Go. A line "Not in: CONFIGURATION..., CAUSE" in the test excludes some.
+# and all releases if it leaves traces for Go. A line "Not in: CONFIGURATION..., CAUSE" in the test excludes some.
 configurations_of() {
   local not
   not=$(sed -n 's/.*Not in: \([a-z_ ]*\)[.,;].*/\1/p' "tests/$1.c")
   {
     echo default clang address valgrind
     ! grep -q pthread_create "tests/$1.c" || echo thread seq_cst
-    ! grep -q test_trace_path "tests/$1.c" || echo monotonic
+    ! grep -q test_trace_path "tests/$1.c" || echo monotonic releases
     grep -qw "$1" <<<"$not_on_windows" || grep -qE "$posix" "tests/$1.c" || echo windows
   } | tr ' ' '\n' | grep -vxFf <(printf '%s\n' ${not:-none})
 }
 
+# Each function list_GROUP prints the group's tests, one a line: LEVEL|NAME|COMMAND. LEVEL is the first of quick, check and
+# nightly that runs the test.
+
+# `make test` runs a test in the configuration that is fastest to build, or with the sanitizers if that takes only a link.
 list_unit() {
-  local test name configuration
+  local test name configuration configurations own level
   for test in tests/test_*.c; do
-    [ -e "$test" ] || continue
     name=$(basename "$test" .c)
-    for configuration in $(configurations_of "$name"); do
-      echo "$name ($configuration)|tests/run.sh --unit $name $configuration"
+    configurations=$(configurations_of "$name")
+    own=$(grep -c '^#define GOTRACE_IMPLEMENTATION' "$test" || true)
+    # A failure without sanitizers also appears with the address sanitizer.
+    if [ "$own" != 0 ]; then
+      echo "quick|$name (quick)|tests/run.sh --unit $name quick 10"
+    elif ! grep -qx address <<<"$configurations"; then
+      echo "quick|$name (quick)|tests/run.sh --unit $name quick 20"
+    fi
+    for configuration in $configurations; do
+      level=nightly
+      case $configuration in
+        address | thread)
+          level=check
+          [ "$own" != 0 ] || echo "quick|$name ($configuration), briefly|tests/run.sh --unit $name $configuration 40"
+          ;;
+        default) [ "$own" != 0 ] && ! grep -q test_trace_path "$test" || level=check ;;
+        valgrind | windows | seq_cst | monotonic) ! grep -qw "$name" <<<"${!configuration}" || level=check ;;
+      esac
+      echo "$level|$name ($configuration)|tests/run.sh --unit $name $configuration"
     done
   done
-  echo "windows_fibers (windows)|tests/run.sh --unit windows_fibers windows"
+  echo "check|windows_fibers (windows)|tests/run.sh --unit windows_fibers windows"
 }
 
 list_compile() {
-  local line test
-  echo "check_contents|tests/check_contents.sh"
-  echo "forward_references|tests/forward_references.py"
-  echo "format|tests/format.sh"
-  echo "including and linking|tests/include.sh"
+  local compiler standard test
+  echo "quick|check_contents|tests/check_contents.sh"
+  echo "quick|forward_references|tests/forward_references.py"
+  echo "check|format|tests/format.sh"
+  echo "check|including and linking|tests/include.sh"
   for test in tests/test_*.sh; do
-    [ $test = tests/test_tool.sh ] || [ $test = tests/test_record.sh ] || echo "$(basename "$test" .sh)|$test"
+    case $(basename "$test" .sh) in
+      test_tool | test_record) ;; # in other groups
+      test_view)
+        echo "quick|test_view, briefly|$test -b"
+        echo "check|test_view|$test"
+        ;;
+      test_unload)
+        echo "quick|test_unload, briefly|env GOTRACE_TEST_BRIEF=1 $test"
+        echo "check|test_unload|$test"
+        ;;
+      *) echo "quick|$(basename "$test" .sh)|$test" ;;
+    esac
   done
-  tests/compile_matrix.sh --list | while read -r line; do echo "compile $line|tests/compile_matrix.sh $line"; done
+  tests/compile_matrix.sh --list | while read -r level compiler standard; do
+    case "$compiler $standard" in
+      'gcc c11' | 'clang c17' | 'g++ c++14' | 'clang++ c++2b' | 'x86_64-w64-mingw32-gcc c99')
+        echo "quick|compile $compiler $standard, briefly|tests/compile_matrix.sh -b $compiler $standard" ;;
+    esac
+    echo "$level|compile $compiler $standard|tests/compile_matrix.sh $compiler $standard"
+  done
 }
 
 list_go() {
-  local release example format
+  local release level example format turn=0
   for release in 1.15 1.19 1.21 1.22 1.24 1.27; do
-    echo "check_trace by Go $release|tests/check_trace_self.sh $release"
+    level=check
+    [ $release != 1.27 ] || level=quick
+    echo "$level|check_trace by Go $release|tests/check_trace_self.sh $release"
   done
-  echo "1.11 and 1.23 agree|tests/v1_agrees_with_v2.py"
+  echo "quick|1.11 and 1.23 agree|tests/v1_agrees_with_v2.py"
+  # Every release opens each of its formats, from one example after the other.
   tests/example_opens_in_go.sh --list | while read -r example format release; do
-    echo "$example $format by Go $release|tests/example_opens_in_go.sh $example $format $release"
+    level=nightly
+    [ $example != flight ] && [ $((turn++ % 9 % 4)) != 0 ] || level=quick
+    echo "$level|$example $format by Go $release|tests/example_opens_in_go.sh $example $format $release"
   done
 }
 
 list_decode() {
-  local release
-  echo "the command-line tool|tests/test_tool.sh"
-  echo "verdicts of the decoder and Go|tests/verdicts.py -n 3000 -s 2"
-  echo "parts of Go's traces|tests/decode_go_traces.sh test_parts 100"
-  echo "parts of changed traces|tests/decode_go_traces.sh -n test_parts 25000"
-  echo "exports of Go's traces|tests/exports.sh"
-  for release in canned 1.15 1.19 1.21 1.22 1.24 1.25 1.27; do
-    echo "decoder and Go, traces $release|tests/decoder_agrees_with_go.sh $release"
-  done
-  for release in some canned examples 1.15 1.21 1.22 1.25 1.27; do
-    echo "profiles and Go, traces $release|tests/profiles_agree_with_go.sh $release"
-  done
-  echo "profiles of parts|tests/profile_parts.py"
-  for release in known canned examples 1.27; do echo "critical paths, $release traces|tests/path.py $release"; done
-  echo "info and Go, the examples|tests/summary_agrees_with_go.sh examples"
-}
-
-list_cases() { # list_cases [RUNS]
-  local source runs=${1:-10}
-  for source in tests/cases/*.c; do
-    source=$(basename "$source" .c)
-    [ "$source" = case ] || echo "case $source|tests/cases.sh $runs $source"
-  done
-}
-
-list_adapters() {
-  tests/adapters.sh --list | sed 's/.*/adapter &|tests\/adapters.sh &/'
+  local what
+  echo "quick|decoder and Go, traces canned, few conversions|tests/decoder_agrees_with_go.sh -b canned"
+  echo "quick|the command-line tool, some formats|env GOTRACE_TEST_FORMATS=1.8,1.23,1.25 tests/test_tool.sh"
+  echo "check|the command-line tool|tests/test_tool.sh"
+  echo "quick|verdicts of the decoder and Go, briefly|tests/verdicts.py -n 300"
+  echo "check|verdicts of the decoder and Go|tests/verdicts.py -n 3000 -s 2"
+  echo "check|parts of Go's traces|tests/decode_go_traces.sh test_parts 100"
+  echo "check|parts of changed traces|tests/decode_go_traces.sh -n test_parts 25000"
+  echo "check|exports of Go's traces|tests/exports.sh"
+  # Each release that began a format, except for those that changed little.
+  for what in canned 1.15 1.21 1.22 1.27; do echo "check|decoder and Go, traces $what|tests/decoder_agrees_with_go.sh $what"; done
+  for what in 1.19 1.24 1.25; do echo "nightly|decoder and Go, traces $what|tests/decoder_agrees_with_go.sh $what"; done
+  echo "quick|profiles and Go, traces some|tests/profiles_agree_with_go.sh some"
+  for what in canned 1.15 1.22 1.27; do echo "check|profiles and Go, traces $what|tests/profiles_agree_with_go.sh $what"; done
+  for what in examples 1.21 1.25; do echo "nightly|profiles and Go, traces $what|tests/profiles_agree_with_go.sh $what"; done
+  echo "quick|profiles of parts|tests/profile_parts.py"
+  echo "quick|critical paths, known traces|tests/path.py known"
+  for what in canned examples 1.27; do echo "check|critical paths, $what traces|tests/path.py $what"; done
+  echo "check|info and Go, the examples|tests/summary_agrees_with_go.sh examples"
 }
 
 list_record() {
+  local name level
+  for name in $(tests/test_record.sh --list); do
+    case $name in
+      waits | bad_use | children | flight | pigz | cpp) level=quick ;;
+      *) level=check ;;
+    esac
+    echo "$level|record $name|tests/test_record.sh $name"
+  done
+}
+
+list_cases() {
+  local source
+  for source in tests/cases/*.c; do
+    source=$(basename "$source" .c)
+    [ "$source" != case ] || continue
+    echo "quick|case $source, briefly|tests/cases.sh 2 $source"
+    echo "check|case $source|tests/cases.sh 10 $source"
+  done
+}
+
+list_fuzz() {
+  local target level
+  for target in $(find fuzz -name '*.c' ! -name replay.c -exec basename {} .c \; | sort); do
+    case $target in
+      decode_* | session*) level=quick ;;
+      *) level=check ;; # their functions have tests of their own
+    esac
+    echo "$level|replay $target|make -s fuzz-replay-$target"
+    echo "nightly|fuzz $target|make -s fuzz-run-$target"
+  done
+}
+
+list_explore() {
+  echo "quick|the search through interleavings, briefly|make -s explore EXPLORE=--brief"
+  echo "check|the search through interleavings, quickly|make -s explore EXPLORE=--quick"
+  echo "nightly|the search through interleavings|make -s explore"
+  echo "check|mutants|make -s mutants"
+}
+
+list_sessions() {
+  echo "quick|sessions under stress, briefly|tests/stress_sessions.sh 300 quick"
+  echo "check|sessions under stress|tests/stress_sessions.sh 600"
+  echo "check|sessions under stress (thread)|tests/stress_sessions.sh 200 thread"
+  echo "nightly|many sessions under stress|tests/stress_sessions.sh 4000"
+  echo "nightly|many sessions under stress (thread)|tests/stress_sessions.sh 1000 thread"
+  echo "nightly|many sessions under stress (seq_cst)|tests/stress_sessions.sh 1000 seq_cst"
+}
+
+list_adapters() {
   local name
-  for name in $(tests/test_record.sh --list); do echo "record $name|tests/test_record.sh $name"; done
+  for name in $(tests/adapters.sh --list); do
+    case $name in
+      lua | coroutines) echo "quick|adapter $name|tests/adapters.sh $name" ;;
+      *) echo "check|adapter $name|tests/adapters.sh $name" ;;
+    esac
+  done
 }
 
 list_pages() {
   local release format options
   while read -r release format options; do
-    echo "pages of Go $release, format $format|tests/pages.py $release $format $options"
+    echo "check|pages of Go $release, format $format|tests/pages.py $release $format $options"
   done <<<'1.19 1.11
 1.27 1.11 -p
 1.22 1.22 -p
@@ -135,62 +236,17 @@ list_pages() {
 1.27 1.23'
 }
 
-fuzz_targets() { find fuzz -name '*.c' ! -name replay.c -exec basename {} .c \; | sort; }
+list_demo() { echo "check|demo|make -s demo"; }
 
-list_fuzz-replay() { fuzz_targets | sed 's/.*/replay &|make -s fuzz-replay-&/'; }
-
-list_fuzz() { fuzz_targets | sed 's/.*/fuzz &|make -s fuzz-run-& FUZZ_SECONDS=6/'; } # briefly
-
-list_explore() { echo "the search through interleavings, quickly|make -s explore EXPLORE=--quick"; }
-
-list_sessions() {
-  echo "sessions under stress|tests/stress_sessions.sh 800"
-  echo "sessions under stress (thread)|tests/stress_sessions.sh 300 thread"
+# Measures, and loads the machine.
+list_load() {
+  echo "nightly|examples under load|make -s stress STRESS=10"
+  echo "nightly|bench|make -s bench"
 }
 
-all_groups="unit compile go decode record cases fuzz-replay fuzz explore sessions adapters pages"
-
-# The tests that find most in the shortest time: each test once, in the configuration that is fastest to build, or with
-# the sanitizers if that takes only a link; a sample of compilers, of the examples' traces opened by Go, and of other
-# groups.
-list_quick() {
-  local test name configuration configurations
-  # The longest first, so that none of them runs alone at the end.
-  echo "decoder and Go, traces canned, few conversions|tests/decoder_agrees_with_go.sh -b canned"
-  echo "the search through interleavings, briefly|make -s explore EXPLORE=--brief"
-  echo "the command-line tool, some formats|env GOTRACE_TEST_FORMATS=1.8,1.23,1.25 tests/test_tool.sh"
-  for test in tests/test_*.c; do
-    [ -e "$test" ] || continue
-    name=$(basename "$test" .c)
-    if grep -q '^#define GOTRACE_IMPLEMENTATION' "$test"; then
-      echo "$name (quick)|tests/run.sh --unit $name quick 10"
-    else
-      configurations=$(configurations_of "$name")
-      # A failure without sanitizers also appears with the address sanitizer.
-      grep -qx address <<<"$configurations" || echo "$name (quick)|tests/run.sh --unit $name quick 20"
-      for configuration in $configurations; do
-        case $configuration in address | thread) echo "$name ($configuration)|tests/run.sh --unit $name $configuration 40" ;; esac
-      done
-    fi
-  done
-  list_compile | grep -vE '^(compile|including) |^format\||^test_(unload|view)'
-  echo "test_view, briefly|tests/test_view.sh -b"
-  echo "test_unload, briefly|env GOTRACE_TEST_BRIEF=1 tests/test_unload.sh"
-  list_compile | sed -nE 's/^compile ((gcc c11|clang c17|g\+\+ c\+\+14|clang\+\+ c\+\+2b|x86_64-w64-mingw32-gcc c99))\|.*/compile \1, briefly|tests\/compile_matrix.sh -b \1/p'
-  list_go | grep -E '^check_trace by Go 1.27|^1.11 and|^scheduler|^(threads|hello|flight) .* 1.27\|'
-  list_decode | grep -E '^(profiles and Go, traces some|profiles of parts|critical paths, known traces)[|]'
-  echo "verdicts of the decoder and Go, briefly|tests/verdicts.py -n 300"
-  list_record | grep -E '^record (waits|bad_use|children|flight|pigz|cpp)\|'
-  list_cases 2
-  list_fuzz-replay | grep -E 'decode|session' # the others' functions have tests of their own
-  echo "sessions under stress, briefly|tests/stress_sessions.sh 300 quick"
-  list_adapters | grep -E 'lua|coroutines'
-}
-
-list_rest() {
-  local group
-  for group in $all_groups; do "list_$group"; done | grep -vxFf <(list_quick)
-}
+all_levels="quick check nightly"
+# Those with the longest tests come first, so that none of these runs alone at the end.
+all_groups="explore sessions decode fuzz record unit compile pages adapters cases go demo load"
 
 needs() { command -v "$1" >/dev/null || { echo "needs $2 (make deps)"; exit 77; }; }
 
@@ -214,15 +270,16 @@ unit() {
       needs x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64
       suffix=.exe scale=10 run=(tests/wine.sh)
       ;;
-    valgrind)
+    releases) build=default ;;
+    valgrind) # most tests that contain the tracer have been built in quick
       needs valgrind valgrind
-      build=default scale=50
+      build=quick scale=50
       run=(valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,possible
         --errors-for-leak-kinds=definite,possible --fair-sched=yes)
       ;;
   esac
   mkdir -p "build/tests/$build"
-  ( # one at a time: valgrind and default use the same program
+  ( # one at a time: some configurations use the same program
     flock 9
     make -s "build/tests/$build/$test$suffix" 9>&-
   ) 9>"build/tests/$build/$test.lock"
@@ -249,7 +306,11 @@ unit() {
       continue
     fi
     if [ -e "${trace%.trace}.parse-only" ] || [ "${3-}" ]; then beside+=(-p); fi
-    [ "$configuration${3-}" = default ] || beside+=(-n)
+    case $configuration${3-} in
+      releases) ;;
+      default) beside+=(-t) ;;
+      *) beside+=(-n) ;;
+    esac
     [ -e "${trace%.trace}.kinds" ] && beside+=(-k "${trace%.trace}.kinds")
     [ -e "${trace%.trace}.expect" ] && beside+=(-e "${trace%.trace}.expect")
     [ -e "${trace%.trace}.until" ] && beside+=(-u "$(cat "${trace%.trace}.until")")
@@ -276,39 +337,47 @@ while getopts j:o:l option; do
     j) jobs=$OPTARG ;;
     o) only=$OPTARG ;;
     l) just_list=1 ;;
-    *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,16s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done
 shift $((OPTIND - 1))
 
-# The tests of these groups whose names contain WORD.
-chosen() {
-  local group
-  for group in "$@"; do
-    declare -F "list_$group" >/dev/null || { echo "run.sh: no group is called $group" >&2; exit 2; }
-    "list_$group"
-  done | awk -F '|' -v word="$only" 'index($1, word)'
-}
+levels='' groups=''
+for word in "$@"; do
+  if [[ " $all_levels " = *" $word "* ]]; then
+    levels+=" $word"
+  elif [[ " $all_groups " = *" $word "* ]]; then
+    groups+=" $word"
+  else
+    echo "run.sh: neither a level nor a group is called $word" >&2
+    exit 2
+  fi
+done
+[ $# != 0 ] || [ "$only" ] || levels=quick
 
 state=$(mktemp -d)
 trap 'rm -rf "$state"' EXIT
 trap 'exit 130' INT TERM
 
-if [ $# -gt 0 ]; then
-  chosen "$@" >"$state/list"
-else
-  chosen quick >"$state/list"
-  [ -s "$state/list" ] || chosen rest >"$state/list"
+# The chosen tests: GROUP|LEVEL|NAME|COMMAND.
+for group in ${groups:-$all_groups}; do
+  "list_$group" | awk -F '|' -v OFS='|' -v word="$only" -v levels=" ${levels:-$all_levels} " -v group="$group" '
+    index($2, word) && index(levels, " " $1 " ") { print group, $0 }'
+done >"$state/list"
+if [ $# = 0 ] && [ "$only" ]; then # those of the first level that has any
+  for level in $all_levels; do
+    ! grep "^[^|]*|$level|" "$state/list" >"$state/level" || { mv "$state/level" "$state/list"; break; }
+  done
 fi
 if [ "$just_list" ]; then
-  cut -d '|' -f 1 "$state/list"
+  cut -d '|' -f 3 "$state/list"
   exit
 fi
 [ -s "$state/list" ] || { echo "run.sh: no test's name contains '$only'" >&2; exit 2; }
 
 # Runs one test and prints its line. The lock keeps the outputs of tests apart.
 run_one() {
-  local name=$1 command=$2 out status=0 took processor
+  local group=$1 name=$2 command=$3 out status=0 took processor
   out=$(mktemp -p "$state")
   TIMEFORMAT='%0R %U %S'
   [[ ! $command =~ ^tests/[a-z0-9_]+\.py ]] || command="tests/need.sh python3 $command"
@@ -316,7 +385,7 @@ run_one() {
   read -r took processor < <(awk 'END { printf "%s %.1f\n", $1, $2 + $3 }' "$out.time")
   exec 9>"$state/lock"
   flock 9
-  echo $status >>"$state/results"
+  echo "$status $group $processor" >>"$state/results"
   echo -n "[$(wc -l <"$state/results")/$total] "
   case $status in
     0) echo "ok $name, $took s, processor $processor s" ;;
@@ -324,6 +393,7 @@ run_one() {
     *)
       echo "FAILED $name (status $status, $took s), its output:"
       tail -c 20000 "$out" | sed 's/^/    /'
+      echo "    To repeat it: $command"
       { echo "FAILED $name (status $status), the end of its output:"; tail -n 15 "$out" | sed 's/^/    /'; } >>"$state/failed"
       ;;
   esac
@@ -336,38 +406,45 @@ total=$(wc -l <"$state/list")
 shared=()
 while read -r configuration; do
   case $configuration in
-    valgrind) configuration=default ;;
+    releases) configuration=default ;;
+    valgrind) configuration=quick ;;
     clang) command -v clang >/dev/null || continue ;;
     windows) command -v x86_64-w64-mingw32-gcc >/dev/null || continue ;;
   esac
   shared+=("build/tests/$configuration/gotrace.a")
 done < <(sed -n 's/.*--unit [a-z0-9_]* \([a-z_]*\).*/\1/p' "$state/list" | sort -u)
-uses() { grep -qE "[|].*($1)" "$state/list"; }
+uses() { grep -qE "[|][^|]*($1)[^|]*\$" "$state/list"; }
 shared+=(build/examples/gotrace) # reads every trace that is opened in Go
-if uses 'tests/example_opens_in_go|tests/pages|tests/test_tool|profiles_agree_with_go.sh examples|path.py examples|tests/summary|tests/test_selection'; then shared+=(examples); fi
-if uses 'tests/example_opens_in_go|tests/test_tool|tests/check_trace_self|profiles_agree_with_go.sh examples|tests/summary|tests/test_selection'; then shared+=(build/tests/quick/hello_formats); fi
+if uses 'tests/example_opens_in_go|tests/pages|tests/test_tool|profiles_agree_with_go.sh examples|path.py examples|tests/summary|tests/test_selection|make -s (demo|stress)'; then shared+=(examples); fi
+if uses 'tests/example_opens_in_go|tests/test_tool|tests/check_trace_self|profiles_agree_with_go.sh examples|tests/summary|tests/test_selection|make -s stress'; then shared+=(build/tests/quick/hello_formats); fi
 if uses 'tests/cases.sh'; then shared+=(build/cases/case.o); fi
 if uses 'tests/decode'; then shared+=(build/tests/address/print_decoded); fi
 if uses 'tests/cases.sh|tests/v1_agrees_with_v2|tests/adapters'; then shared+=(build/tests/quick/gotrace.a); fi
-for configuration in '' ' quick' ' thread'; do
-  if uses "tests/stress_sessions.sh [0-9]*$configuration\$"; then
-    configuration=${configuration# }
-    shared+=("build/tests/${configuration:-default}/stress_sessions")
-  fi
-done
-tests/build.sh -j "$jobs" -k $(printf '%s\n' "${shared[@]}" | sort -u) || true
+if uses 'make -s explore'; then shared+=(build/tests/explore); fi
+while read -r configuration; do
+  shared+=("build/tests/$configuration/stress_sessions")
+done < <(sed -nE 's/.*tests\/stress_sessions.sh [0-9]+ ?//p' "$state/list" | sed 's/^$/default/' | sort -u)
+TIMEFORMAT='%U %S'
+{ time tests/build.sh -j "$jobs" -k $(printf '%s\n' "${shared[@]}" | sort -u) >&3 2>&4 || true; } 3>&1 4>&2 2>"$state/building"
 if make -q build/examples/gotrace; then export GOTRACE_TEST_TOOL=1; fi
 
 running=0
-while IFS='|' read -r name command <&8; do
+while IFS='|' read -r group _ name command <&8; do
   if [ $running -ge "$jobs" ]; then wait -n || true; running=$((running - 1)); fi
-  run_one "$name" "$command" 8<&- &
+  run_one "$group" "$name" "$command" 8<&- &
   running=$((running + 1))
 done 8<"$state/list"
 wait
 
-passed=$(grep -cx 0 "$state/results" || true)
-skipped=$(grep -cx 77 "$state/results" || true)
+awk '
+  FILENAME ~ /building/ { time["building what tests share"] = $1 + $2; next }
+  { time[$2] += $3; tests[$2]++ }
+  END {
+    for (group in time) { printf "%8.0f %6s  %s\n", time[group], tests[group], group; all += time[group] }
+    printf "%8.0f %6d  all\n", all, NR - 1
+  }' "$state/building" "$state/results" | sort -rn | sed '1i processor s, tests'
+passed=$(grep -c '^0 ' "$state/results" || true)
+skipped=$(grep -c '^77 ' "$state/results" || true)
 failed=$(($(wc -l <"$state/results") - passed - skipped))
 [ $failed = 0 ] || { echo; cat "$state/failed"; }
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(TEST_THREAD_SANITIZER)
 enum { SAMPLES = 0 }; /* gotrace_cpu_sample is not known to ThreadSanitizer as safe in a signal handler */
 #else
 enum { SAMPLES = 1 };

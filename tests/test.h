@@ -7,6 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__SANITIZE_THREAD__) /* GCC */
+#define TEST_THREAD_SANITIZER 1
+#elif defined(__has_feature) /* Clang */
+#if __has_feature(thread_sanitizer)
+#define TEST_THREAD_SANITIZER 1
+#endif
+#endif
+
 /* Fails the test, regardless of NDEBUG, and reports where. */
 #define CHECK(condition)                                                            \
   do {                                                                              \

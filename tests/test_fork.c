@@ -1,11 +1,13 @@
 /* A fork while threads emit: the parent continues undisturbed; in the child tracing is off and can be started again. */
 #define _GNU_SOURCE 1
+#include "test.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
 /* If another thread is in the allocator during a fork, the child cannot use ThreadSanitizer's allocator, unlike the C
  * library's. Therefore emitting threads allocate under a lock, and fork takes that lock. */
-#if defined(__SANITIZE_THREAD__)
+#if defined(TEST_THREAD_SANITIZER)
 static pthread_mutex_t allocator = PTHREAD_MUTEX_INITIALIZER;
 static void lock_allocator(void) { pthread_mutex_lock(&allocator); }
 static void unlock_allocator(void) { pthread_mutex_unlock(&allocator); }
@@ -244,7 +246,7 @@ int main(void) {
   gotrace_go *waiting;
   long i, forks = test_scaled(40);
   size_t k;
-#if defined(__SANITIZE_THREAD__)
+#if defined(TEST_THREAD_SANITIZER)
   pthread_atfork(lock_allocator, unlock_allocator,
                  unlock_allocator); /* registered before gotrace's own handler, which frees in the child */
 #endif
