@@ -2,6 +2,7 @@
 #ifndef TEST_H
 #define TEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* Ten thousand threads with a hundred events each fit in 64 MiB, and no event is lost. */
-#define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"
 

@@ -1,6 +1,5 @@
 /* gotrace_wait_on and gotrace_wake: which threads are woken, in which order, and by whom; waits that end for other
  * reasons; threads that wait and wake as fast as they can. */
-#define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"
 #include "test_trace.h"
