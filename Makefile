@@ -110,7 +110,6 @@ build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(
 own_tracer = $(patsubst tests/%.c,%,$(shell grep -l '^.define GOTRACE_IMPLEMENTATION' tests/test_*.c))
 $(own_tracer:%=build/tests/default/%): private CFLAGS = -O1 -g
 $(foreach c,clang seq_cst monotonic,$(own_tracer:%=build/tests/$(c)/%)): private CFLAGS = -O0 -g1
-$(own_tracer:%=build/tests/thread/%): private CFLAGS = -O0 -g1 -fsanitize=thread
 $(own_tracer:%=build/tests/windows/%.exe): private CFLAGS = -O0 -g0
 # Clang compiles for the sanitizers in less than half of gcc's time, and tests its code as well.
 sanitizers = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -122,7 +121,7 @@ build/tests/quick/%: private WARNINGS = # other configurations show them. Withou
 build/tests/address/%: private CC = $(sanitizing_cc)
 build/tests/address/%: private CFLAGS = -O0 -g1 $(sanitizers)
 build/tests/thread/%: private CC = $(sanitizing_cc)
-build/tests/thread/%: private CFLAGS = -O1 -g1 -fsanitize=thread
+build/tests/thread/%: private CFLAGS = -O0 -g1 -fsanitize=thread
 build/tests/seq_cst/%: private CFLAGS = -O1 -g1
 build/tests/seq_cst/%: private CPPFLAGS += -DGOTRACE_SEQ_CST_FLAG=1
 build/tests/monotonic/%: private CFLAGS = -O1 -g1

@@ -12,12 +12,14 @@ built and run on the scenarios named in the table. A mutant is killed if one of 
 import concurrent.futures
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+COMPILER = os.environ.get('CC') or ('clang' if shutil.which('clang') else 'cc')  # clang takes half of gcc's time
 
 
 def mutant(name, old, new, *scenarios):
@@ -391,7 +393,7 @@ def build(header_text, folder, optimize='-O0'):
     with open(header, 'w') as f:
         f.write(header_text)
     binary = os.path.join(folder, 'explore')
-    command = [os.environ.get('CC', 'cc'), '-std=c11', optimize, '-w', '-I', folder, '-I', ROOT,
+    command = [COMPILER, '-std=c11', optimize, '-w', '-I', folder, '-I', ROOT,
                '-I', os.path.join(ROOT, 'tests'), '-isystem', '/usr/include/stb',
                os.path.join(ROOT, 'tests', 'explore.c'), '-o', binary]
     done = subprocess.run(command, capture_output=True, text=True)
