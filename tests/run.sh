@@ -143,7 +143,8 @@ list_decode() {
   echo "quick|verdicts of the decoder and Go, briefly|tests/verdicts.py -n 300"
   echo "check|verdicts of the decoder and Go|tests/verdicts.py -n 3000 -s 2"
   echo "check|parts of Go's traces|tests/decode_go_traces.sh test_parts 100"
-  echo "check|parts of changed traces|tests/decode_go_traces.sh -n test_parts 25000"
+  echo "check|parts of changed traces|tests/decode_go_traces.sh -n test_parts 5000"
+  echo "nightly|parts of many changed traces|tests/decode_go_traces.sh -n test_parts 25000"
   echo "check|exports of Go's traces|tests/exports.sh"
   # Each release that began a format, except for those that changed little.
   for what in canned 1.15 1.21 1.22 1.27; do echo "check|decoder and Go, traces $what|tests/decoder_agrees_with_go.sh $what"; done
@@ -387,7 +388,7 @@ run_one() {
     *)
       echo "FAILED $name (status $status, $took s), its output:"
       tail -c 20000 "$out" | sed 's/^/    /'
-      echo "    To repeat it: $command"
+      echo "    To repeat it alone: $command"
       { echo "FAILED $name (status $status), the end of its output:"; tail -n 15 "$out" | sed 's/^/    /'; } >>"$state/failed"
       ;;
   esac
