@@ -73,9 +73,10 @@ list_unit() {
   for test in tests/test_*.c; do
     name=$(basename "$test" .c)
     configurations=$(configurations_of "$name")
-    own=$(grep -c '^#define GOTRACE_IMPLEMENTATION' "$test" || true)
+    own=''
+    ! grep -q '^#define GOTRACE_IMPLEMENTATION' "$test" || own=1
     # A failure without sanitizers also appears with the address sanitizer.
-    if [ "$own" != 0 ]; then
+    if [ "$own" ]; then
       echo "quick|$name (quick)|tests/run.sh --unit $name quick 10"
     elif ! grep -qx address <<<"$configurations"; then
       echo "quick|$name (quick)|tests/run.sh --unit $name quick 20"
@@ -85,9 +86,9 @@ list_unit() {
       case $configuration in
         address | thread)
           level=check
-          [ "$own" != 0 ] || echo "quick|$name ($configuration), briefly|tests/run.sh --unit $name $configuration 40"
+          [ "$own" ] || echo "quick|$name ($configuration), briefly|tests/run.sh --unit $name $configuration 40"
           ;;
-        default) [ "$own" != 0 ] && ! grep -q test_trace_path "$test" || level=check ;;
+        default) if [ ! "$own" ] || grep -q test_trace_path "$test"; then level=check; fi ;;
         valgrind | windows | seq_cst | monotonic) ! grep -qw "$name" <<<"${!configuration}" || level=check ;;
       esac
       echo "$level|$name ($configuration)|tests/run.sh --unit $name $configuration"
