@@ -1022,6 +1022,12 @@ GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options);
  * regular file is a valid trace from the start: until the first cut it has none of the program's events, and whatever
  * happens to the program or the disk, it stays valid.
  *
+ * While it is written, a regular file is locked (flock; on Windows a share mode): a second tracer, in this or another
+ * process, gets ERROR_SINK (EWOULDBLOCK; on Windows EACCES). File systems without locks do not have this protection.
+ * The file's descriptor is above 2. If the program closes it, as daemons do, the trace ends with ERROR_SINK (EBADF) at
+ * the next write, and a file that the program has opened since stays unchanged and open. A write to a pipe without a
+ * reader (EPIPE) or beyond RLIMIT_FSIZE (EFBIG) raises no signal.
+ *
  * In this path and in a snapshot's path, %p is replaced by the process id, %t by the time (UTC, as 20261122-115854.123)
  * and %% by %. Any other % is literal. ERROR_ARGUMENT if the result is longer than 4,095 bytes. */
 GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_options *options);
@@ -1033,7 +1039,11 @@ GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_op
  *         gotrace_start_environment();      // GOTRACE=/tmp/%p.trace ./program
  *
  * Results: those of gotrace_start_file; ERROR_NOT_RUNNING if GOTRACE is unset or empty; ERROR_ARGUMENT if anything else
- * follows the file's name. No other thread may change the environment during the call. */
+ * follows the file's name. No other thread may change the environment during the call.
+ *
+ * Whoever sets the variable must not gain the program's rights by it. In a program that runs with more privileges than
+ * the user who started it (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING. If FILE is a symbolic
+ * link, it is ERROR_SINK (ELOOP). */
 GOTRACE_API gotrace_result gotrace_start_environment(void);
 
 /* Ends the trace and returns after its last byte has been delivered: written by the service thread, or read by the
@@ -1078,10 +1088,12 @@ GOTRACE_API gotrace_result gotrace_flight_start(const gotrace_options *options);
  * FlightRecorder.WriteTo. */
 GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context);
 
-/* Writes a snapshot to a file: first to PATH.new, which replaces PATH when it is complete. A failed snapshot leaves the
- * old file unchanged. A path that is not a regular file, such as a pipe, is written directly. Results: those of
- * gotrace_flight_snapshot; ERROR_SINK if a file cannot be created, written or replaced (errno gives the cause);
- * ERROR_ARGUMENT if the path is NULL or too long. */
+/* Writes a snapshot to a file: first to a file of its own, PATH.PID-N.new, which replaces PATH when it is complete. A
+ * failed snapshot leaves the old file unchanged. A path that is not a regular file, such as a pipe, is written
+ * directly. Results: those of gotrace_flight_snapshot; ERROR_SINK if a file cannot be created, written or replaced
+ * (errno gives the cause), also if another tracer writes or has just created PATH (EWOULDBLOCK, EEXIST; on Windows
+ * EACCES); ERROR_ARGUMENT if the path is NULL or too long. The file is locked, and its writes are safe, as for
+ * gotrace_start_file. */
 GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path);
 
 /* Stops the flight recorder. OK or ERROR_NOT_RUNNING. Go: FlightRecorder.Stop. */
@@ -2189,11 +2201,17 @@ static inline uint64_t gotrace__stckf(void) {
  *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends
  *   gotrace__system_thread_id/_name   of the calling thread
  *   gotrace__stack_bounds             of the calling thread; false if unknown
- *   gotrace__file_*                   unbuffered files; false and errno on failure. _open keeps a file's contents and
- *                                     sets *made if it created the file
+ *   gotrace__is_privileged()          the program has privileges that whoever started it lacks, as by setuid
+ *   gotrace__file, gotrace__file_*    unbuffered files; false and errno on failure. The descriptor is above 2. If the
+ *                                     program has closed it, each call fails with EBADF, even if another file has got
+ *                                     its number. _open opens a file for writing, with its contents, and locks it
+ *                                     against other tracers; flags: GOTRACE__CREATE, GOTRACE__NOFOLLOW. _create opens
+ *                                     a new file. _discard closes a file, and removes it if _open created it.
+ *                                     _replace renames a file to the path of an open one, or to a path without a file
+ *                                     (number -1). _write raises no signal
  *   gotrace__symbol()                 the function at an address. If GOTRACE__ELF is defined, instead of this:
- *                                     gotrace__file_open_to_read (-1: failed), _read_some (0: failed or at the end),
- *                                     _read_at (false: failed or too short)
+ *                                     gotrace__file_open_to_read, _read_some (0: failed or at the end), _read_at
+ *                                     (false: failed or too short)
  *   gotrace__at_process_exit()        gotrace__exit() runs when the process ends by exit() or the library is unloaded
  *   gotrace__is_last_thread()         only the service thread is left; false if unknown
  *   gotrace__map_pages, _unmap_pages  whole pages of zeroed memory; NULL: none
@@ -2208,6 +2226,7 @@ static inline uint64_t gotrace__stckf(void) {
 #include <windows.h>
 #include <fcntl.h>
 #include <io.h>
+#include <share.h>
 #include <sys/stat.h>
 
 typedef SRWLOCK gotrace__mutex;
@@ -2299,28 +2318,56 @@ static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
   (void)low, (void)high;
   return false;
 }
-static bool gotrace__file_open(const char *path, int *file, bool *made) {
-  *file = _open(path, _O_WRONLY | _O_BINARY);
-  *made = *file < 0;
-  if (*made) *file = _open(path, _O_WRONLY | _O_CREAT | _O_BINARY, _S_IREAD | _S_IWRITE);
-  return *file >= 0;
+static bool gotrace__is_privileged(void) { return false; }
+
+/* Share modes are the locks: others can read the file, but neither write nor replace it. */
+typedef struct gotrace__file {
+  int number; /* -1: none */
+  bool made;  /* it did not exist before */
+  bool regular;
+} gotrace__file;
+#define GOTRACE__CREATE _O_CREAT
+#define GOTRACE__NOFOLLOW 0
+static bool gotrace__file_take(gotrace__file *file, const char *path, int flags) {
+  file->number = _sopen(path, _O_WRONLY | _O_BINARY | flags, _SH_DENYWR, _S_IREAD | _S_IWRITE);
+  file->regular = file->number >= 0 && GetFileType((HANDLE)_get_osfhandle(file->number)) == FILE_TYPE_DISK;
+  return file->number >= 0;
 }
-static bool gotrace__file_replace(const char *from, const char *to) {
-  return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING) || (errno = EACCES, false);
+static bool gotrace__file_open(const char *path, int flags, gotrace__file *file) {
+  file->made = !gotrace__file_take(file, path, 0) && errno == ENOENT && flags;
+  return file->made ? gotrace__file_take(file, path, flags) : file->number >= 0;
 }
-static bool gotrace__file_write(int file, const void *data, size_t size) {
+static bool gotrace__file_create(const char *path, gotrace__file *file) {
+  return gotrace__file_take(file, path, _O_CREAT | _O_EXCL);
+}
+static bool gotrace__file_close(gotrace__file *file) {
+  int number = file->number;
+  file->number = -1;
+  return _close(number) == 0;
+}
+static void gotrace__file_discard(gotrace__file *file, const char *path) {
+  bool made = file->made;
+  gotrace__file_close(file); /* no open file can be removed */
+  if (made) remove(path);
+}
+static bool gotrace__file_replace(gotrace__file *old, const char *from, const char *to) {
+  DWORD flags = old->number >= 0 ? MOVEFILE_REPLACE_EXISTING : 0;
+  if (flags) gotrace__file_close(old); /* no open file can be replaced */
+  return MoveFileExA(from, to, flags) || (errno = EACCES, false);
+}
+static bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
   const char *at = GOTRACE__CAST(const char *, data);
   while (size) {
-    int n = _write(file, at, size < 1 << 20 ? (unsigned)size : 1u << 20);
+    int n = _write(file->number, at, size < 1 << 20 ? (unsigned)size : 1u << 20);
     if (n <= 0) return false;
     at += n, size -= (size_t)n;
   }
   return true;
 }
-static void gotrace__file_truncate(int file, uint64_t size) { (void)_chsize_s(file, (long long)size); }
-static bool gotrace__file_rewind(int file) { return _lseeki64(file, 0, SEEK_SET) == 0; }
-static bool gotrace__file_regular(int file) { return GetFileType((HANDLE)_get_osfhandle(file)) == FILE_TYPE_DISK; }
-static bool gotrace__file_close(int file) { return _close(file) == 0; }
+static void gotrace__file_truncate(gotrace__file *file, uint64_t size) {
+  (void)_chsize_s(file->number, (long long)size);
+}
+static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->number, 0, SEEK_SET) == 0; }
 static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
   (void)pc, (void)name, (void)size, (void)file;
   return false;
@@ -2333,6 +2380,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -2387,8 +2435,18 @@ GOTRACE__LIBC(long, pread, (int file, void *buffer, size_t size, long long offse
 GOTRACE__LIBC(long, readlink, (const char *path, char *target, size_t size), "readlink");
 GOTRACE__LIBC(void *, dlsym, (void *library, const char *name), "dlsym");
 GOTRACE__LIBC(char *, dlerror, (void), "dlerror");
+GOTRACE__LIBC(unsigned long, getauxval, (unsigned long type), "getauxval");
 GOTRACE__LIBC(int, sigfillset, (gotrace__sigset *), "sigfillset");
-GOTRACE__LIBC(int, pthread_sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "pthread_sigmask");
+GOTRACE__LIBC(int, sigemptyset, (gotrace__sigset *), "sigemptyset");
+GOTRACE__LIBC(int, sigaddset, (gotrace__sigset *, int signal), "sigaddset");
+GOTRACE__LIBC(int, sigismember, (const gotrace__sigset *, int signal), "sigismember");
+GOTRACE__LIBC(int, sigpending, (gotrace__sigset *), "sigpending");
+GOTRACE__LIBC(int, sigtimedwait, (const gotrace__sigset *, void *info, const struct timespec *limit), "sigtimedwait");
+#if GOTRACE_NO_THREADS
+GOTRACE__LIBC(int, sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "sigprocmask");
+#else
+GOTRACE__LIBC(int, sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "pthread_sigmask");
+#endif
 GOTRACE__LIBC(int, pthread_condattr_setclock, (pthread_condattr_t *, int), "pthread_condattr_setclock");
 GOTRACE__LIBC(int, pthread_getname_np, (pthread_t thread, char *name, size_t size), "pthread_getname_np");
 GOTRACE__LIBC(int, pthread_getattr_np, (pthread_t thread, pthread_attr_t *attributes), "pthread_getattr_np");
@@ -2396,8 +2454,10 @@ GOTRACE__LIBC(int, pthread_attr_getstack, (const pthread_attr_t *attributes, voi
               "pthread_attr_getstack");
 #if defined(__GLIBC__)
 GOTRACE__LIBC(int, ftruncate, (int file, long long size), "ftruncate64");
+GOTRACE__LIBC(long long, lseek, (int file, long long offset, int from), "lseek64");
 #else
 GOTRACE__LIBC(int, ftruncate, (int file, long long size), "ftruncate");
+GOTRACE__LIBC(long long, lseek, (int file, long long offset, int from), "lseek");
 #endif
 #if defined(CLOCK_MONOTONIC)
 #define gotrace__libc_clock_gettime clock_gettime
@@ -2416,19 +2476,20 @@ GOTRACE__STATIC_ASSERT(offsetof(ucontext_t, uc_mcontext.pc) == (23 + 32) * 8, pc
 GOTRACE__STATIC_ASSERT(offsetof(ucontext_t, uc_mcontext.regs[29]) == (23 + 29) * 8, frame);
 #endif
 #if defined(SIG_SETMASK)
-enum { GOTRACE__SETMASK = SIG_SETMASK };
-#elif defined(__mips__)
-enum { GOTRACE__SETMASK = 3 };
+enum { GOTRACE__BLOCK = SIG_BLOCK, GOTRACE__SETMASK = SIG_SETMASK };
+#elif defined(__mips__) || defined(__alpha__)
+enum { GOTRACE__BLOCK = 1, GOTRACE__SETMASK = 3 };
 #elif defined(__sparc__)
-enum { GOTRACE__SETMASK = 4 };
+enum { GOTRACE__BLOCK = 1, GOTRACE__SETMASK = 4 };
 #else
-enum { GOTRACE__SETMASK = 2 };
+enum { GOTRACE__BLOCK = 0, GOTRACE__SETMASK = 2 };
 #endif
-#if defined(O_CLOEXEC)
-enum { GOTRACE__CLOEXEC = O_CLOEXEC };
+#if defined(O_CLOEXEC) && defined(O_NOFOLLOW)
+enum { GOTRACE__CLOEXEC = O_CLOEXEC, GOTRACE__NOFOLLOW = O_NOFOLLOW };
 #else
-enum { GOTRACE__CLOEXEC = __O_CLOEXEC };
+enum { GOTRACE__CLOEXEC = __O_CLOEXEC, GOTRACE__NOFOLLOW = __O_NOFOLLOW };
 #endif
+enum { GOTRACE__DUPFD_CLOEXEC = 1030 };
 #if defined(O_LARGEFILE)
 enum { GOTRACE__LARGEFILE = O_LARGEFILE };
 #elif defined(__O_LARGEFILE)
@@ -2439,15 +2500,24 @@ enum { GOTRACE__LARGEFILE = 0 };
 #else
 typedef sigset_t gotrace__sigset;
 #define gotrace__libc_sigfillset sigfillset
-#define gotrace__libc_pthread_sigmask pthread_sigmask
+#define gotrace__libc_sigemptyset sigemptyset
+#define gotrace__libc_sigaddset sigaddset
+#define gotrace__libc_sigismember sigismember
+#define gotrace__libc_sigpending sigpending
+#define gotrace__libc_sigmask pthread_sigmask
 #define gotrace__libc_pthread_condattr_setclock pthread_condattr_setclock
 #define gotrace__libc_ftruncate(file, size) ftruncate(file, (off_t)(size))
+#define gotrace__libc_lseek(file, offset, from) lseek(file, (off_t)(offset), from)
 #define gotrace__libc_clock_gettime clock_gettime
 #define GOTRACE__REALTIME CLOCK_REALTIME
 #define GOTRACE__MONOTONIC CLOCK_MONOTONIC
+#define GOTRACE__BLOCK SIG_BLOCK
 #define GOTRACE__SETMASK SIG_SETMASK
 #define GOTRACE__CLOEXEC O_CLOEXEC
+#define GOTRACE__NOFOLLOW O_NOFOLLOW
+#define GOTRACE__DUPFD_CLOEXEC F_DUPFD_CLOEXEC
 #define GOTRACE__LARGEFILE 0
+extern int issetugid(void); /* hidden by _POSIX_C_SOURCE */
 #endif
 
 typedef pthread_mutex_t gotrace__mutex;
@@ -2501,6 +2571,182 @@ static int gotrace__cancel_off(void) {
 static void gotrace__cancel_restore(int before) { pthread_setcancelstate(before, &before); }
 #endif
 static void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
+
+#if defined(__linux__)
+static bool gotrace__is_privileged(void) { return gotrace__libc_getauxval(AT_SECURE) != 0; }
+#else
+static bool gotrace__is_privileged(void) { return issetugid() != 0; }
+#endif
+
+/* A program may close descriptors that it does not know, as daemons do, and then open another file with the same
+ * number. The number is still the tracer's file if device, inode and, in a regular file, position are. The first two do
+ * not suffice, since a new file may get the inode of a removed one. */
+typedef struct gotrace__file {
+  int number;             /* -1: none */
+  bool made;              /* it did not exist before */
+  bool regular;           /* it may be removed on failure and can be rewritten from its beginning */
+  uint64_t device, inode; /* 0: unknown */
+  long long position;
+} gotrace__file;
+#define GOTRACE__CREATE O_CREAT
+
+/* Whether stat or fstat, which returned `result`, found this file. In a 32-bit program they may fail for a large file.
+ */
+static bool gotrace__file_is(const gotrace__file *file, int result, const struct stat *found) {
+  if (result != 0) return errno == EOVERFLOW;
+  return !file->inode || (file->device == (uint64_t)found->st_dev && file->inode == (uint64_t)found->st_ino);
+}
+static bool gotrace__file_is_ours(const gotrace__file *file) {
+  struct stat found;
+  if (gotrace__file_is(file, fstat(file->number, &found), &found) &&
+      (!file->regular || gotrace__libc_lseek(file->number, 0, SEEK_CUR) == file->position))
+    return true;
+  errno = EBADF;
+  return false;
+}
+
+/* Opens a file. The numbers 0 to 2 belong to the program, even if it was started without one of them. */
+static bool gotrace__file_take(gotrace__file *file, const char *path, int flags) {
+  struct stat found;
+  int low = open(path, flags | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE, 0666);
+  memset(file, 0, sizeof *file);
+  file->number = low;
+  if (low >= 0 && low <= 2) {
+    file->number = fcntl(low, GOTRACE__DUPFD_CLOEXEC, 3);
+    close(low);
+  }
+  if (file->number < 0) return false;
+#if defined(F_SETNOSIGPIPE) /* macOS sends SIGPIPE to the process, not to the thread */
+  fcntl(file->number, F_SETNOSIGPIPE, 1);
+#endif
+  file->position = gotrace__libc_lseek(file->number, 0, SEEK_CUR);
+  if (fstat(file->number, &found) == 0) {
+    file->device = (uint64_t)found.st_dev;
+    file->inode = (uint64_t)found.st_ino;
+    file->regular = S_ISREG(found.st_mode);
+  }
+  return true;
+}
+
+/* In the child of a fork: closes the file, but does not unlock it. Its position is now that of the parent. */
+static bool gotrace__file_abandon(gotrace__file *file) {
+  struct stat found;
+  bool ok = gotrace__file_is(file, fstat(file->number, &found), &found) && close(file->number) == 0;
+  file->number = -1;
+  return ok;
+}
+static bool gotrace__file_close(gotrace__file *file) {
+  if (!gotrace__file_is_ours(file)) {
+    file->number = -1;
+    return false;
+  }
+  if (file->regular) flock(file->number, LOCK_UN); /* a child that was just forked may still have the file open */
+  return gotrace__file_abandon(file);
+}
+
+/* flock also excludes another tracer of the same process. On a file system without locks, there is no exclusion. */
+static bool gotrace__file_open(const char *path, int flags, gotrace__file *file) {
+  struct stat found;
+  int tries;
+  for (tries = 10;; tries--) {
+    bool made = !gotrace__file_take(file, path, O_WRONLY | (flags & ~O_CREAT)) && errno == ENOENT && (flags & O_CREAT);
+    if (made) gotrace__file_take(file, path, O_WRONLY | flags);
+    file->made = made;
+    if (!file->regular) return file->number >= 0;
+    if (flock(file->number, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      gotrace__file_abandon(file);
+      errno = EWOULDBLOCK;
+      return false;
+    }
+    /* Again if another tracer replaced or removed the file before it was locked. Not for ever: inodes may be unstable.
+     */
+    if (gotrace__file_is(file, stat(path, &found), &found) || !tries) return true;
+    gotrace__file_close(file);
+  }
+}
+static void gotrace__file_discard(gotrace__file *file, const char *path) {
+  if (file->made) remove(path); /* while it is locked */
+  gotrace__file_close(file);
+}
+static bool gotrace__file_create(const char *path, gotrace__file *file) {
+  return gotrace__file_take(file, path, O_WRONLY | O_CREAT | O_EXCL);
+}
+static bool gotrace__file_replace(gotrace__file *old, const char *from, const char *to) {
+  if (old->number >= 0) return rename(from, to) == 0;
+  if (link(from, to) == 0) return unlink(from), true;
+  return errno != EEXIST && rename(from, to) == 0; /* there are file systems without links */
+}
+
+/* Takes away a signal that is blocked, if it is pending. */
+static void gotrace__take_signal(int number) {
+  gotrace__sigset set;
+#if defined(__linux__)
+  static const struct timespec none = {0, 0};
+  gotrace__libc_sigemptyset(&set);
+  gotrace__libc_sigaddset(&set, number);
+  gotrace__libc_sigtimedwait(&set, NULL, &none);
+#else
+  sigpending(&set);
+  if (!sigismember(&set, number)) return;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  sigwait(&set, &number);
+#endif
+}
+
+/* A write may send SIGPIPE or SIGXFSZ to its thread, which would end the host. Both are blocked meanwhile, and taken
+ * away unless they were pending before. */
+static bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
+  static const int numbers[] = {SIGPIPE, SIGXFSZ};
+  const char *at = GOTRACE__CAST(const char *, data);
+  gotrace__sigset sent, pending, before;
+  int i, saved;
+  gotrace__libc_sigemptyset(&sent);
+  for (i = 0; i < 2; i++) gotrace__libc_sigaddset(&sent, numbers[i]);
+  gotrace__libc_sigmask(GOTRACE__BLOCK, &sent, &before);
+  gotrace__libc_sigpending(&pending);
+  while (size && gotrace__file_is_ours(file)) {
+    ssize_t n = write(file->number, at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    at += n, size -= (size_t)n, file->position += n;
+  }
+  saved = errno;
+  for (i = 0; size && i < 2; i++)
+    if (!gotrace__libc_sigismember(&pending, numbers[i])) gotrace__take_signal(numbers[i]);
+  gotrace__libc_sigmask(GOTRACE__SETMASK, &before, NULL);
+  errno = saved;
+  return !size;
+}
+static void gotrace__file_truncate(gotrace__file *file, uint64_t size) {
+  if (!gotrace__file_is_ours(file) || gotrace__libc_ftruncate(file->number, (long long)size) != 0)
+    return; /* a pipe: nothing to do */
+}
+static bool gotrace__file_rewind(gotrace__file *file) {
+  if (!gotrace__file_is_ours(file) || gotrace__libc_lseek(file->number, 0, SEEK_SET) != 0) return false;
+  file->position = 0;
+  return true;
+}
+
+#if defined(__linux__)
+#define GOTRACE__ELF /* modules are ELF files, found by dl_iterate_phdr: see >>modules */
+static bool gotrace__file_open_to_read(const char *path, gotrace__file *file) {
+  return !GOTRACE_NO_SYMBOLIZER && gotrace__file_take(file, path, O_RDONLY | O_NONBLOCK); /* does not wait for a pipe */
+}
+static size_t gotrace__file_read_some(const gotrace__file *file, uint64_t offset, void *buffer, size_t size) {
+  long n = gotrace__libc_pread(file->number, buffer, size, (long long)offset);
+  return n > 0 ? (size_t)n : 0;
+}
+static bool gotrace__file_read_at(const gotrace__file *file, uint64_t offset, void *buffer, size_t size) {
+  uint8_t *at = GOTRACE__CAST(uint8_t *, buffer);
+  while (size) {
+    size_t n = gotrace__file_read_some(file, offset, at, size);
+    if (!n) return false;
+    at += n, offset += n, size -= n;
+  }
+  return true;
+}
+#endif
 
 #if GOTRACE_NO_THREADS
 static void gotrace__mutex_lock(gotrace__mutex *mutex) { (void)mutex; }
@@ -2579,10 +2825,14 @@ static void gotrace__sleep(void) {
 static bool gotrace__is_last_thread(void) {
   bool last = false;
 #if defined(__linux__)
+  gotrace__file file;
   char text[1024], *at = NULL;
-  int file = open("/proc/self/stat", O_RDONLY | GOTRACE__CLOEXEC), field;
-  ssize_t size = file >= 0 ? read(file, text, sizeof text - 1) : 0;
-  if (file >= 0) close(file);
+  size_t size = 0;
+  int field;
+  if (gotrace__file_take(&file, "/proc/self/stat", O_RDONLY)) {
+    size = gotrace__file_read_some(&file, 0, text, sizeof text - 1);
+    gotrace__file_close(&file);
+  }
   if (size > 0) {
     text[size] = 0;
     at = (strrchr)(text, ')'); /* field 2, the name, may contain any character */
@@ -2601,14 +2851,14 @@ static void *gotrace__thread_main(void *unused) {
   gotrace__service();
   return NULL;
 }
-/* The host's signal handlers must not run on the service thread, and SIGPIPE must not end the host. */
+/* The host's signal handlers must not run on the service thread. */
 static bool gotrace__thread_run(gotrace__thread_handle *handle) {
   gotrace__sigset all, old;
   int error;
   gotrace__libc_sigfillset(&all);
-  gotrace__libc_pthread_sigmask(GOTRACE__SETMASK, &all, &old);
+  gotrace__libc_sigmask(GOTRACE__SETMASK, &all, &old);
   error = pthread_create(handle, NULL, gotrace__thread_main, NULL);
-  gotrace__libc_pthread_sigmask(GOTRACE__SETMASK, &old, NULL);
+  gotrace__libc_sigmask(GOTRACE__SETMASK, &old, NULL);
   return error == 0;
 }
 static void gotrace__thread_join(gotrace__thread_handle handle) { pthread_join(handle, NULL); }
@@ -2681,57 +2931,7 @@ static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
 }
 #endif
 
-static bool gotrace__file_open(const char *path, int *file, bool *made) {
-  *file = open(path, O_WRONLY | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE);
-  *made = *file < 0 && errno == ENOENT;
-  if (*made) *file = open(path, O_WRONLY | O_CREAT | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE, 0666);
-  return *file >= 0;
-}
-static bool gotrace__file_replace(const char *from, const char *to) { return rename(from, to) == 0; }
-static bool gotrace__file_write(int file, const void *data, size_t size) {
-  const char *at = GOTRACE__CAST(const char *, data);
-  while (size) {
-    ssize_t n = write(file, at, size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    at += n, size -= (size_t)n;
-  }
-  return true;
-}
-static void gotrace__file_truncate(int file, uint64_t size) {
-  if (gotrace__libc_ftruncate(file, (long long)size) != 0) return; /* a pipe: nothing to do */
-}
-static bool gotrace__file_rewind(int file) { return lseek(file, 0, SEEK_SET) == 0; }
-/* Whether this is a regular file, which may be removed on failure and can be rewritten from its beginning. */
-static bool gotrace__file_regular(int file) {
-  struct stat status;
-  return fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-}
-static bool gotrace__file_close(int file) { return close(file) == 0; }
-
-#if defined(__linux__)
-#define GOTRACE__ELF /* modules are ELF files, found by dl_iterate_phdr: see >>modules */
-static int gotrace__file_open_to_read(const char *path) {
-#if GOTRACE_NO_SYMBOLIZER
-  return (void)path, -1;
-#else
-  return open(path, O_RDONLY | O_NONBLOCK | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE); /* does not wait for a pipe */
-#endif
-}
-static size_t gotrace__file_read_some(int file, uint64_t offset, void *buffer, size_t size) {
-  long n = gotrace__libc_pread(file, buffer, size, (long long)offset);
-  return n > 0 ? (size_t)n : 0;
-}
-static bool gotrace__file_read_at(int file, uint64_t offset, void *buffer, size_t size) {
-  uint8_t *at = GOTRACE__CAST(uint8_t *, buffer);
-  while (size) {
-    size_t n = gotrace__file_read_some(file, offset, at, size);
-    if (!n) return false;
-    at += n, offset += n, size -= n;
-  }
-  return true;
-}
-#elif defined(__APPLE__)
+#if defined(__APPLE__)
 /* The function that contains pc, or its module and the offset in it. *file is valid until the next call. */
 static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
   Dl_info info;
@@ -2745,7 +2945,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   }
   return true;
 }
-#else
+#elif !defined(__linux__)
 static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
   (void)pc, (void)name, (void)size, (void)file;
   return false;
@@ -3653,7 +3853,7 @@ static struct gotrace__tracer {
   bool stopping;        /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
   bool service;         /* a service thread reads */
   gotrace_options options;
-  int file;                 /* -1: none */
+  gotrace__file file;
   uint8_t empty_trace[160]; /* the file's contents until the trace replaces them: a trace without events */
   uint8_t held[160];        /* the first bytes of the trace, which replace these in one write */
   uint32_t empty_trace_size, held_size;
@@ -3830,7 +4030,7 @@ static void gotrace__init(void) {
 #if !GOTRACE_SEQ_CST_FLAG
     gotrace__t.fence = !gotrace__barrier_init();
 #endif
-    gotrace__t.file = -1;
+    gotrace__t.file.number = -1;
     gotrace__t.first_nanoseconds = gotrace__nanoseconds();
     gotrace__t.first_ticks = (uint64_t)GOTRACE__TICKS();
     gotrace__t.global.id = GOTRACE_GLOBAL_PROC;
@@ -8658,13 +8858,13 @@ static void gotrace__finish(void) {
 #ifdef GOTRACE__ELF
 /* A file, or bytes in memory (data not NULL). */
 typedef struct gotrace__elf_file {
-  int file;
+  gotrace__file file;
   const uint8_t *data;
   size_t size; /* of data */
 } gotrace__elf_file;
 
 static bool gotrace__elf_read(const gotrace__elf_file *elf, uint64_t offset, void *buffer, size_t size) {
-  if (!elf->data) return gotrace__file_read_at(elf->file, offset, buffer, size);
+  if (!elf->data) return gotrace__file_read_at(&elf->file, offset, buffer, size);
   if (offset > elf->size || size > elf->size - offset) return false;
   memcpy(buffer, elf->data + offset, size);
   return true;
@@ -9121,10 +9321,10 @@ static bool gotrace__mapped_path(uintptr_t address, char *path, size_t size) {
   char text[GOTRACE__MODULE_PATH + 128];
   uint64_t offset = 0;
   bool found = false;
-  int file = gotrace__file_open_to_read("/proc/self/maps");
-  if (file < 0) return false;
+  gotrace__file file;
+  if (!gotrace__file_open_to_read("/proc/self/maps", &file)) return false;
   while (!found) {
-    size_t n = gotrace__file_read_some(file, offset, text, sizeof text - 1);
+    size_t n = gotrace__file_read_some(&file, offset, text, sizeof text - 1);
     char *end, *dash, *slash;
     text[n] = 0;
     end = (strchr)(text, '\n');
@@ -9138,7 +9338,7 @@ static bool gotrace__mapped_path(uintptr_t address, char *path, size_t size) {
     snprintf(path, size, "%s", slash);
     found = true;
   }
-  gotrace__file_close(file);
+  gotrace__file_close(&file);
   return found;
 }
 
@@ -9169,12 +9369,11 @@ static bool gotrace__module_load(gotrace__module_record *record, const char *pat
   bool same;
   elf.data = NULL;
   elf.size = 0;
-  elf.file = gotrace__file_open_to_read(path);
-  if (elf.file < 0) return false;
+  if (!gotrace__file_open_to_read(path, &elf.file)) return false;
   same = gotrace__elf_header(&elf, &head) && gotrace__elf_identify(&elf, &head, &identity) &&
          gotrace__elf_same(&identity, &record->identity);
   if (same) gotrace__elf_load(&elf, &head, &gotrace__modules.budget, &record->symbols);
-  gotrace__file_close(elf.file);
+  gotrace__file_close(&elf.file);
   return same;
 }
 
@@ -9688,7 +9887,7 @@ static void gotrace__file_header(char *header) {
  * to the program or the disk. False and errno on failure. Files that are not regular are left unchanged. */
 static bool gotrace__write_empty_trace(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  return gotrace__file_rewind(t->file) && gotrace__file_write(t->file, t->empty_trace, t->empty_trace_size);
+  return gotrace__file_rewind(&t->file) && gotrace__file_write(&t->file, t->empty_trace, t->empty_trace_size);
 }
 
 /* ----------------------------------------------------------------------------------------------------- >>sinks ----
@@ -9780,7 +9979,7 @@ static void gotrace__keep_generation(void) {
 static bool gotrace__begin_file(gotrace__tables *tables) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__buffer *b = t->scratch;
-  t->is_empty = gotrace__file_regular(t->file);
+  t->is_empty = t->file.regular;
   t->held_size = 0;
   if (!t->is_empty) return true;
   b->size = 0;
@@ -9815,7 +10014,7 @@ static bool gotrace__begin_file(gotrace__tables *tables) {
 static bool gotrace__write_held(void) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!t->is_empty) return true;
-  if (!gotrace__file_rewind(t->file) || !gotrace__file_write(t->file, t->held, t->held_size)) return false;
+  if (!gotrace__file_rewind(&t->file) || !gotrace__file_write(&t->file, t->held, t->held_size)) return false;
   t->is_empty = false;
   return true;
 }
@@ -9829,7 +10028,7 @@ static bool gotrace__file_sink(const void *chunk, size_t size) {
     t->held_size += (uint32_t)size;
     return true;
   }
-  return gotrace__write_held() && gotrace__file_write(t->file, chunk, size);
+  return gotrace__write_held() && gotrace__file_write(&t->file, chunk, size);
 }
 
 /* After a failure, truncates the file to its last consistent cut; before the first cut, that is the empty trace. */
@@ -9838,10 +10037,10 @@ static void gotrace__sink_failure(void) {
   t->sink_failed = true;
   t->system_error = errno;
   t->sink_consistent = t->is_empty ? 0 : gotrace__load_relaxed(&t->consistent_bytes);
-  if (t->file < 0) return;
+  if (t->file.number < 0) return;
   if (!t->sink_consistent && t->empty_trace_size && gotrace__write_empty_trace())
     t->sink_consistent = t->empty_trace_size;
-  gotrace__file_truncate(t->file, t->sink_consistent);
+  gotrace__file_truncate(&t->file, t->sink_consistent);
 }
 
 /* Passes one piece of the trace to the sink. After a failure the rest of the trace is read and discarded. */
@@ -9855,7 +10054,7 @@ static void gotrace__sink(const void *chunk, size_t size) {
   if (t->sink_failed) return;
   errno = 0;
   gotrace__set_in_sink(true);
-  ok = t->file >= 0 ? gotrace__file_sink(chunk, size) : t->options.write(t->options.context, chunk, size);
+  ok = t->file.number >= 0 ? gotrace__file_sink(chunk, size) : t->options.write(t->options.context, chunk, size);
   gotrace__set_in_sink(false);
   if (ok) return;
   gotrace__sink_failure();
@@ -9871,17 +10070,16 @@ static void gotrace__clean_up(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__buffer *b;
   if (!t->active) return;
-  if (t->file >= 0) {
+  if (t->file.number >= 0) {
     if (!t->sink_failed && !gotrace__write_held()) {
       gotrace__sink_failure();
       gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
     }
-    if (!gotrace__file_close(t->file) && !t->sink_failed) {
+    if (!gotrace__file_close(&t->file) && !t->sink_failed) {
       t->sink_failed = true;
       t->system_error = errno;
       gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
     }
-    t->file = -1;
   }
   gotrace__sum(&t->last);
   while ((b = gotrace__queue_pop(&t->empty)) != NULL) gotrace__buffer_free(&t->budget, b);
@@ -10450,10 +10648,10 @@ static bool gotrace__control_begin(int *cancel) {
 typedef struct gotrace__beginning {
   gotrace_options options;
   const char *path; /* of the file, or NULL */
+  int flags;        /* of gotrace__file_open */
   gotrace__tables *tables;
   gotrace__buffer *first; /* for the beginning of the trace */
   bool v2, flight;
-  bool made;   /* the file did not exist before */
   bool serves; /* the service thread runs */
 } gotrace__beginning;
 
@@ -10480,7 +10678,7 @@ static gotrace_result gotrace__allocate_session(gotrace__beginning *n) {
 /* Opens the file, starts the service thread, and only then empties the file. */
 static gotrace_result gotrace__open_session(gotrace__beginning *n) {
   struct gotrace__tracer *t = &gotrace__t;
-  if (n->path && !gotrace__file_open(n->path, &t->file, &n->made)) return GOTRACE_ERROR_SINK;
+  if (n->path && !gotrace__file_open(n->path, n->flags, &t->file)) return GOTRACE_ERROR_SINK;
 #if !GOTRACE_NO_THREADS
   /* It waits for the life lock. If the start fails, it finds no session and ends. */
   if (n->path || n->options.write || n->flight) {
@@ -10492,20 +10690,16 @@ static gotrace_result gotrace__open_session(gotrace__beginning *n) {
   t->v2 = n->v2;
   gotrace__store_relaxed(&t->version, (uint32_t)n->options.format);
   t->empty_trace_size = 0;
-  gotrace__file_truncate(t->file, 0);
+  gotrace__file_truncate(&t->file, 0);
   if (gotrace__begin_file(n->tables)) return GOTRACE_OK;
-  gotrace__file_truncate(t->file, 0);
+  gotrace__file_truncate(&t->file, 0);
   return GOTRACE_ERROR_SINK;
 }
 
 static void gotrace__undo_session(const gotrace__beginning *n) {
   struct gotrace__tracer *t = &gotrace__t;
   int saved = errno;
-  if (n->path && t->file >= 0) {
-    gotrace__file_close(t->file);
-    if (n->made) remove(n->path);
-    t->file = -1;
-  }
+  if (n->path && t->file.number >= 0) gotrace__file_discard(&t->file, n->path);
   gotrace__buffer_free(&t->budget, n->first);
   gotrace__buffer_free(&t->budget, t->scratch);
   gotrace__tables_free(n->tables);
@@ -10591,13 +10785,14 @@ static void gotrace__switch_on(const gotrace__beginning *n, uint64_t generation)
   gotrace__unlock(&t->global_lock);
 }
 
-static gotrace_result gotrace__start_session(gotrace__thread *m, const char *path, const gotrace_options *given,
-                                             bool flight) {
+static gotrace_result gotrace__start_session(gotrace__thread *m, const char *path, int flags,
+                                             const gotrace_options *given, bool flight) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__beginning n;
   gotrace_result result;
   memset(&n, 0, sizeof n);
   n.path = path;
+  n.flags = flags;
   n.flight = flight;
   result = gotrace__check_options(given, &n.options, flight);
   if (result != GOTRACE_OK) return result;
@@ -10635,11 +10830,11 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
   return result;
 }
 
-static gotrace_result gotrace__start_tracing(const char *path, const gotrace_options *options, bool flight) {
+static gotrace_result gotrace__start_tracing(const char *path, int flags, const gotrace_options *options, bool flight) {
   gotrace_result result;
   int cancel;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__start_session(gotrace__me(), path, options, flight);
+  result = gotrace__start_session(gotrace__me(), path, flags, options, flight);
   gotrace__control_end(cancel);
   return result;
 }
@@ -10850,7 +11045,22 @@ GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
-  return gotrace__start_tracing(NULL, options, false);
+  return gotrace__start_tracing(NULL, 0, options, false);
+}
+
+static gotrace_result gotrace__start_path(const char *path, int flags, const gotrace_options *options) {
+  gotrace_options copy;
+  char expanded[GOTRACE__PATH];
+  if (!path) return GOTRACE_ERROR_ARGUMENT;
+  memset(&copy, 0, sizeof copy);
+  if (options) copy = *options;
+  copy.write = NULL;
+  if (!gotrace__expand_path(path, expanded, sizeof expanded)) return GOTRACE_ERROR_ARGUMENT;
+  return gotrace__start_tracing(expanded, flags, &copy, false);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrace_options *options) {
+  return gotrace__start_path(path, GOTRACE__CREATE, options);
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
@@ -10859,7 +11069,7 @@ GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
   gotrace_options options;
   size_t size;
   memset(&options, 0, sizeof options);
-  if (!value || !*value) return GOTRACE_ERROR_NOT_RUNNING;
+  if (!value || !*value || gotrace__is_privileged()) return GOTRACE_ERROR_NOT_RUNNING;
   comma = (strchr)(value, ',');
   size = comma ? (size_t)(comma - value) : strlen(value);
   if (!size || size >= sizeof path) return GOTRACE_ERROR_ARGUMENT;
@@ -10873,18 +11083,7 @@ GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
     if (*end) return GOTRACE_ERROR_ARGUMENT;
     options.format = (gotrace_format)(1000 + (minor < 1000 ? minor : 999)); /* an unknown one is rejected */
   }
-  return gotrace_start_file(path, &options);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrace_options *options) {
-  gotrace_options copy;
-  char expanded[GOTRACE__PATH];
-  if (!path) return GOTRACE_ERROR_ARGUMENT;
-  memset(&copy, 0, sizeof copy);
-  if (options) copy = *options;
-  copy.write = NULL;
-  if (!gotrace__expand_path(path, expanded, sizeof expanded)) return GOTRACE_ERROR_ARGUMENT;
-  return gotrace__start_tracing(expanded, &copy, false);
+  return gotrace__start_path(path, GOTRACE__CREATE | GOTRACE__NOFOLLOW, &options);
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_end(void) {
@@ -10959,13 +11158,13 @@ static gotrace_result gotrace__flight_cut(void) {
   return GOTRACE_OK;
 }
 
+/* The caller holds the snapshot's lock. */
 static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
   gotrace__kept *kept, **list = NULL;
   size_t count = 0, i;
   char header[GOTRACE__HEADER_SIZE];
-  gotrace__lock(&t->snapshot);
   result = gotrace__flight_cut();
   gotrace__lock(&t->flight_lock);
   if (result == GOTRACE_OK) {
@@ -11000,12 +11199,11 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
     t->writing = NULL;
     gotrace__unlock(&t->flight_lock);
   }
-  gotrace__unlock(&t->snapshot);
   return result;
 }
 
 static bool gotrace__snapshot_write(void *context, const void *data, size_t size) {
-  return gotrace__file_write(*GOTRACE__CAST(int *, context), data, size);
+  return gotrace__file_write(GOTRACE__CAST(gotrace__file *, context), data, size);
 }
 
 static bool gotrace__flight_on(void) {
@@ -11018,8 +11216,8 @@ static bool gotrace__flight_on(void) {
 }
 
 /* Writes a snapshot to an open file, and closes it. */
-static gotrace_result gotrace__snapshot_into(int file) {
-  gotrace_result result = gotrace__snapshot(gotrace__snapshot_write, &file);
+static gotrace_result gotrace__snapshot_into(gotrace__file *file) {
+  gotrace_result result = gotrace__snapshot(gotrace__snapshot_write, file);
   int saved = errno;
   if (!gotrace__file_close(file) && result == GOTRACE_OK) {
     result = GOTRACE_ERROR_SINK;
@@ -11029,20 +11227,21 @@ static gotrace_result gotrace__snapshot_into(int file) {
   return result;
 }
 
-/* Writes a snapshot next to the file, which is replaced only when the snapshot is complete. */
-static gotrace_result gotrace__snapshot_beside(const char *path) {
-  size_t size = strlen(path) + sizeof ".new";
+/* Writes a snapshot next to the file, which is replaced only when the snapshot is complete. `old`: the file at the path
+ * that it replaces, if any. */
+static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *path) {
+  size_t size = strlen(path) + 48;
   char *beside = GOTRACE__CAST(char *, gotrace__allocate(NULL, size, false));
-  gotrace_result result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  bool made;
-  int file, saved;
-  if (!beside) return result;
-  snprintf(beside, size, "%s.new", path);
-  result = gotrace__file_open(beside, &file, &made) ? GOTRACE_OK : GOTRACE_ERROR_SINK;
-  if (result == GOTRACE_OK) {
-    gotrace__file_truncate(file, 0);
-    result = gotrace__snapshot_into(file);
-    if (result == GOTRACE_OK && !gotrace__file_replace(beside, path)) result = GOTRACE_ERROR_SINK;
+  gotrace_result result = GOTRACE_ERROR_SINK;
+  gotrace__file file;
+  unsigned number = 0;
+  int saved;
+  if (!beside) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  do snprintf(beside, size, "%s.%lu-%u.new", path, gotrace__process_id(), number++);
+  while (!gotrace__file_create(beside, &file) && errno == EEXIST); /* processes of two machines may have the same id */
+  if (file.number >= 0) {
+    result = gotrace__snapshot_into(&file);
+    if (result == GOTRACE_OK && !gotrace__file_replace(old, beside, path)) result = GOTRACE_ERROR_SINK;
     saved = errno;
     if (result != GOTRACE_OK) remove(beside);
     errno = saved;
@@ -11053,24 +11252,23 @@ static gotrace_result gotrace__snapshot_beside(const char *path) {
   return result;
 }
 
+/* The caller holds the snapshot's lock. */
 static gotrace_result gotrace__snapshot_file(const char *path) {
   gotrace_result result;
-  bool made, regular;
-  int file, saved;
+  gotrace__file old;
+  int saved;
   if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
-  if (!gotrace__file_open(path, &file, &made)) return GOTRACE_ERROR_SINK;
-  regular = gotrace__file_regular(file);
-  if (!regular) return gotrace__snapshot_into(file); /* a pipe or device */
-  gotrace__file_close(file);
-  result = gotrace__snapshot_beside(path);
+  if (!gotrace__file_open(path, 0, &old) && errno != ENOENT) return GOTRACE_ERROR_SINK;
+  if (old.number >= 0 && !old.regular) return gotrace__snapshot_into(&old); /* a pipe or device */
+  result = gotrace__snapshot_beside(&old, path);
   saved = errno;
-  if (result != GOTRACE_OK && made) remove(path);
+  if (old.number >= 0) gotrace__file_close(&old);
   errno = saved;
   return result;
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_flight_start(const gotrace_options *options) {
-  return gotrace__start_tracing(NULL, options, true);
+  return gotrace__start_tracing(NULL, 0, options, true);
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
@@ -11079,7 +11277,9 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, 
   if (!write) return GOTRACE_ERROR_ARGUMENT;
   if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__lock(&gotrace__t.snapshot);
   result = gotrace__snapshot(write, context);
+  gotrace__unlock(&gotrace__t.snapshot);
   gotrace__control_end(cancel);
   return result;
 }
@@ -11091,8 +11291,10 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
   if (!path) return GOTRACE_ERROR_ARGUMENT;
   if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__lock(&gotrace__t.snapshot);
   result =
       gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded) : GOTRACE_ERROR_ARGUMENT;
+  gotrace__unlock(&gotrace__t.snapshot);
   gotrace__control_end(cancel);
   return result;
 }
@@ -11213,8 +11415,7 @@ static void gotrace__free_session(void) {
   gotrace__free_stream(&t->ender.stream);
   for (p = t->procs; p; p = p->next) gotrace__free_stream(&p->stream);
   for (m = t->threads; m; m = m->next) gotrace__free_stream(&m->stream);
-  if (t->file >= 0) gotrace__file_close(t->file);
-  t->file = -1;
+  if (t->file.number >= 0) gotrace__file_abandon(&t->file);
   t->active = t->stopping = t->service = t->gc = t->stw = false;
   t->reader = 0;
   for (i = 0; t->samples && i < GOTRACE__SAMPLES; i++) t->samples[i].turn = 0;

@@ -141,15 +141,32 @@ static uintptr_t explore_identity(void);
 
 /* Files are written to the memory of the sink. */
 static bool explore_file_write(const void *data, size_t size);
-#define gotrace__file_open(path, file, made) ((void)(path), *(made) = false, *(file) = 3, true)
-#define gotrace__file_replace(from, to) ((void)(from), (void)(to), true)
+typedef struct gotrace__file {
+  int number;
+  bool regular;
+} gotrace__file;
+#define GOTRACE__CREATE 1
+#define GOTRACE__NOFOLLOW 2
+#define gotrace__is_privileged() false
+static bool explore_file_open(gotrace__file *file) {
+  file->number = 3;
+  file->regular = false;
+  return true;
+}
+#define gotrace__file_open(path, flags, file) ((void)(path), (void)(flags), explore_file_open(file))
+#define gotrace__file_create(path, file) ((void)(path), explore_file_open(file))
+#define gotrace__file_replace(old, from, to) ((void)(old), (void)(from), (void)(to), true)
 #define gotrace__file_write(file, data, size) ((void)(file), explore_file_write((data), (size)))
 #define gotrace__file_truncate(file, size) ((void)(file), (void)(size))
 static bool explore_file_rewind(void);
 #define gotrace__file_rewind(file) ((void)(file), explore_file_rewind())
-#define gotrace__file_regular(file) ((void)(file), false)
-static bool explore_file_close(void) { return true; }
-#define gotrace__file_close(file) ((void)(file), explore_file_close())
+static bool explore_file_close(gotrace__file *file) {
+  file->number = -1;
+  return true;
+}
+#define gotrace__file_close(file) explore_file_close(file)
+#define gotrace__file_abandon(file) explore_file_close(file)
+#define gotrace__file_discard(file, path) ((void)(path), (void)explore_file_close(file))
 #define gotrace__symbol(pc, name, size, file) ((void)(pc), (void)(name), (void)(size), (void)(file), false)
 
 #endif

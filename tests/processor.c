@@ -56,14 +56,15 @@ static void large_file(const char *path) {
   const off64_t limit = (off64_t)1 << 31;
   struct stat64 status;
   char data[4096] = "";
-  bool made;
-  int file;
-  CHECK(gotrace__file_open(path, &file, &made) && made);
-  CHECK(lseek64(file, limit - 100, SEEK_SET) == limit - 100);
-  CHECK(gotrace__file_write(file, data, sizeof data));
-  gotrace__file_truncate(file, (uint64_t)limit + 10);
-  CHECK(fstat64(file, &status) == 0 && status.st_size == limit + 10);
-  CHECK(gotrace__file_close(file) && remove(path) == 0);
+  gotrace__file file;
+  CHECK(gotrace__file_open(path, GOTRACE__CREATE, &file) && file.made);
+  CHECK(lseek64(file.number, limit - 100, SEEK_SET) == limit - 100);
+  file.position = limit - 100;
+  CHECK(gotrace__file_write(&file, data, sizeof data));
+  CHECK(gotrace__file_write(&file, data, sizeof data)); /* its position is now above the limit */
+  gotrace__file_truncate(&file, (uint64_t)limit + 10);
+  CHECK(fstat64(file.number, &status) == 0 && status.st_size == limit + 10);
+  CHECK(gotrace__file_close(&file) && remove(path) == 0);
 }
 
 #define CHECK_ALIGNED(pointer) CHECK_EQUAL((uintptr_t)(pointer) % 8, 0)

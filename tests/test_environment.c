@@ -1,10 +1,12 @@
-/* gotrace_start_environment; file names with %p and %t; the functions behind the macros, for languages without
- * macros. */
+/* gotrace_start_environment, also in a setuid program; file names with %p and %t; the functions behind the macros, for
+ * languages without macros. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char directory[400];
@@ -74,6 +76,42 @@ static void check_environment(void) {
   CHECK(year >= 2024 && used == 19 && strcmp(name + used, "%p%x%") == 0);
   CHECK(memcmp(bytes.data, "go 1.11 trace", 13) == 0);
   test_free(&bytes);
+}
+
+/* Whoever sets the variable chooses a file by its name, not by a link that somebody has put there. */
+static void check_link(void) {
+  char target[500], name[500];
+  struct stat status;
+  snprintf(target, sizeof target, "%s/target", directory);
+  snprintf(name, sizeof name, "%s/link", directory);
+  CHECK(symlink(target, name) == 0);
+  CHECK_EQUAL(start("%s/link", ""), GOTRACE_ERROR_SINK); /* it would be created */
+  CHECK_EQUAL(errno, ELOOP);
+  CHECK_EQUAL(gotrace_start_file(name, NULL), GOTRACE_OK); /* the program's own choice */
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK(stat(target, &status) == 0 && status.st_size > 0 && truncate(target, 0) == 0);
+  CHECK_EQUAL(start("%s/link", ""), GOTRACE_ERROR_SINK); /* it would be replaced */
+  CHECK_EQUAL(errno, ELOOP);
+  CHECK(stat(target, &status) == 0 && status.st_size == 0);
+  CHECK(unlink(name) == 0 && unlink(target) == 0);
+}
+
+/* In a program with the rights of root that somebody else started, as if it were a setuid program: see main. */
+static void check_privileged(char *program) {
+  char name[500];
+  int status;
+  pid_t child = fork();
+  CHECK(child >= 0);
+  snprintf(name, sizeof name, "%s/privileged", directory);
+  if (child == 0) {
+    CHECK(setenv("GOTRACE", name, 1) == 0);
+    CHECK(setresuid(65534, 0, 0) == 0);
+    execl(program, program, "privileged", (char *)NULL);
+    _exit(9);
+  }
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  CHECK(access(name, F_OK) != 0);
 }
 
 /* The time in a file name is the calendar time of the system. */
@@ -164,14 +202,23 @@ static void check_plain_functions(void) {
   CHECK(found >= 28);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   const char *parent = getenv("GOTRACE_TEST_DIR");
+  if (argc > 1) { /* check_privileged */
+    CHECK_EQUAL(gotrace_start_environment(), GOTRACE_ERROR_NOT_RUNNING);
+    CHECK(!gotrace_is_enabled());
+    return 0;
+  }
   snprintf(directory, sizeof directory, "%s/environmentXXXXXX", parent ? parent : "/tmp");
   CHECK(mkdtemp(directory) != NULL);
   check_environment();
+  check_link();
   check_calendar();
   check_snapshot();
   check_plain_functions();
+  if (geteuid() == 0) check_privileged(argv[0]);
   CHECK(rmdir(directory) == 0);
-  return 0;
+  if (geteuid() == 0) return 0;
+  puts("needs root, to be started with more rights than its user has");
+  return 77;
 }

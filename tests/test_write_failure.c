@@ -1,5 +1,5 @@
 /* A sink that fails: the trace ends early, the caller gets the error, and the file is truncated to a trace that
- * opens. */
+ * opens. No signal of a failed write reaches the program. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"
@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,7 +92,6 @@ static void short_of_room(const char *path, rlim_t most) {
     test_bytes bytes = {NULL, 0, 0};
     memset(&options, 0, sizeof options);
     options.format = GOTRACE_GO_1_21;
-    signal(SIGXFSZ, SIG_IGN);
     CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
     limit.rlim_cur = most;
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
@@ -137,7 +137,6 @@ static void short_trace(const char *path, rlim_t most) {
     test_bytes bytes = {NULL, 0, 0};
     memset(&options, 0, sizeof options);
     options.format = GOTRACE_GO_1_21;
-    signal(SIGXFSZ, SIG_IGN);
     CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
     limit.rlim_cur = most;
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
@@ -156,6 +155,68 @@ static void short_trace(const char *path, rlim_t most) {
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* ------------------------------------------------------------------------------------------------------ signals ----
+ */
+
+/* The C library's function, which the tracer calls. A pipe without a reader cannot be opened, so the reader leaves
+ * before the first write. */
+static int reader = -1;
+ssize_t write(int file, const void *data, size_t size) {
+  if (reader >= 0) close(reader);
+  reader = -1;
+  return syscall(SYS_write, file, data, size);
+}
+
+static volatile sig_atomic_t handled;
+static void handle(int number) { (void)number, handled++; }
+
+static bool is_pending(int number) {
+  sigset_t pending;
+  CHECK(sigpending(&pending) == 0);
+  return sigismember(&pending, number) == 1;
+}
+
+/* How the calling thread treats the signal that its write causes. */
+enum treats { DEFAULT, HANDLES, BLOCKS, HAS_PENDING };
+
+/* A snapshot, which the calling thread writes, into a pipe without a reader (SIGPIPE) or beyond the limit (SIGXFSZ). */
+static void snapshot_with_signal(int number, enum treats treats, const char *path) {
+  char name[64];
+  int ends[2], status;
+  pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    struct rlimit limit = {100, 100};
+    sigset_t set, before, after;
+    CHECK(sigemptyset(&set) == 0 && sigaddset(&set, number) == 0);
+    if (treats == HANDLES) CHECK(signal(number, handle) != SIG_ERR);
+    if (treats >= BLOCKS) CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
+    if (treats == HAS_PENDING) raise(number);
+    CHECK(sigprocmask(SIG_BLOCK, NULL, &before) == 0);
+    CHECK_EQUAL(gotrace_flight_start(NULL), GOTRACE_OK);
+    emit_until_off(1);
+    if (number == SIGPIPE) {
+      CHECK(pipe(ends) == 0);
+      snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
+      path = name;
+      reader = ends[0];
+    } else {
+      CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    }
+    errno = 0;
+    CHECK_EQUAL(gotrace_flight_snapshot_file(path), GOTRACE_ERROR_SINK);
+    CHECK_EQUAL(errno, number == SIGPIPE ? EPIPE : EFBIG);
+    CHECK_EQUAL(is_pending(number), treats == HAS_PENDING);
+    CHECK(sigprocmask(SIG_BLOCK, NULL, &after) == 0);
+    CHECK_EQUAL(sigismember(&after, number), treats >= BLOCKS);
+    CHECK_EQUAL(handled, 0);
+    CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
+    exit(0);
+  }
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(void) {
   static const rlim_t limits[] = {1, 15, 16, 17, 100, 65000, 65536 + 300, 150000, 310000, 400000};
   const char *directory = getenv("GOTRACE_TEST_DIR");
@@ -166,6 +227,11 @@ int main(void) {
   for (i = 0; i < sizeof limits / sizeof limits[0]; i++) short_of_room(path, limits[i]);
   for (i = 50; i < 200; i += 7) short_trace(path, i);
   remove(path);
+  for (i = DEFAULT; i <= HAS_PENDING; i++) {
+    snapshot_with_signal(SIGPIPE, (enum treats)i, NULL);
+    snapshot_with_signal(SIGXFSZ, (enum treats)i, path);
+  }
+  CHECK(access(path, F_OK) != 0);
   every_call(GOTRACE_GO_1_21);
   every_call(GOTRACE_GO_1_23);
   every_call(GOTRACE_GO_1_26);

@@ -49,8 +49,7 @@ bool elf_describe(const char *path, char id[ELF_ID_TEXT], uint64_t *low, uint64_
   gotrace__segment segment;
   unsigned i;
   bool known;
-  elf.file = gotrace__file_open_to_read(path);
-  if (elf.file < 0) return false;
+  if (!gotrace__file_open_to_read(path, &elf.file)) return false;
   known = gotrace__elf_header(&elf, &head) && gotrace__elf_identify(&elf, &head, &identity);
   strcpy(id, "-");
   *low = UINT64_MAX;
@@ -62,7 +61,7 @@ bool elf_describe(const char *path, char id[ELF_ID_TEXT], uint64_t *low, uint64_
     if (known && segment.p_type == PT_LOAD && segment.p_vaddr + segment.p_memsz > *high)
       *high = segment.p_vaddr + segment.p_memsz;
   }
-  gotrace__file_close(elf.file);
+  gotrace__file_close(&elf.file);
   return known;
 #else
   (void)path, (void)id, (void)low, (void)high;
@@ -103,10 +102,9 @@ bool elf_section(const char *path, const char *name, bytes *contents) {
   bool found = false;
 #ifdef GOTRACE__ELF
   gotrace__elf_file elf = {0};
-  elf.file = gotrace__file_open_to_read(path);
-  if (elf.file < 0) return false;
+  if (!gotrace__file_open_to_read(path, &elf.file)) return false;
   found = read_section(&elf, name, contents);
-  gotrace__file_close(elf.file);
+  gotrace__file_close(&elf.file);
 #else
   (void)path, (void)name, (void)contents;
 #endif

@@ -6,7 +6,6 @@
  * error, and data after the last completely written cut is removed. */
 #include "case.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -21,7 +20,6 @@ static void run(gotrace_format format, long number) {
   gotrace_options options = {0};
   gotrace_result result;
   int i;
-  signal(SIGXFSZ, SIG_IGN);
   options.format = format;
   options.cut_milliseconds = 3;
   limit_files((rlim_t)(4096 + number % 10 * 30000));
