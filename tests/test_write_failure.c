@@ -100,6 +100,7 @@ static void short_of_room(const char *path, rlim_t most) {
       CHECK_EQUAL(errno, EFBIG);
       CHECK_EQUAL(result, GOTRACE_ERROR_SINK);
       CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
+      CHECK(access(path, F_OK) != 0);
       exit(0);
     }
     CHECK_EQUAL(result, GOTRACE_OK);
