@@ -2605,27 +2605,26 @@ static bool gotrace__file_is_ours(const gotrace__file *file) {
   return false;
 }
 
-/* Opens a file. The numbers 0 to 2 belong to the program, even if it was started without one of them. */
+/* Opens a file. The numbers 0 to 2 belong to the program, even if it was started without one of them. It may replace
+ * them at any time (dup2). */
 static bool gotrace__file_take(gotrace__file *file, const char *path, int flags) {
   struct stat found;
   int low = open(path, flags | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE, 0666);
   memset(file, 0, sizeof *file);
-  file->number = low;
-  if (low >= 0 && low <= 2) {
-    file->number = fcntl(low, GOTRACE__DUPFD_CLOEXEC, 3);
-    close(low);
-  }
-  if (file->number < 0) return false;
+  file->number = low >= 0 && low <= 2 ? fcntl(low, GOTRACE__DUPFD_CLOEXEC, 3) : low;
+  if (file->number >= 0) {
 #if defined(F_SETNOSIGPIPE) /* macOS sends SIGPIPE to the process, not to the thread */
-  fcntl(file->number, F_SETNOSIGPIPE, 1);
+    fcntl(file->number, F_SETNOSIGPIPE, 1);
 #endif
-  file->position = gotrace__libc_lseek(file->number, 0, SEEK_CUR);
-  if (fstat(file->number, &found) == 0) {
-    file->device = (uint64_t)found.st_dev;
-    file->inode = (uint64_t)found.st_ino;
-    file->regular = S_ISREG(found.st_mode);
+    file->position = gotrace__libc_lseek(file->number, 0, SEEK_CUR);
+    if (fstat(file->number, &found) == 0) {
+      file->device = (uint64_t)found.st_dev;
+      file->inode = (uint64_t)found.st_ino;
+      file->regular = S_ISREG(found.st_mode);
+    }
   }
-  return true;
+  if (low != file->number && gotrace__file_is(file, fstat(low, &found), &found)) close(low);
+  return file->number >= 0;
 }
 
 /* In the child of a fork: closes the file, but does not unlock it. Its position is now that of the parent. */
