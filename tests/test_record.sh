@@ -3,15 +3,16 @@
 #
 #     tests/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, ends, descriptors, bad_use, children, flight,
-# allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, ends, descriptors, bad_use, executes (files that
+# are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
+# children, flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
 # The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl ends descriptors bad_use children flight allocators
+names="waits waits_musl ends descriptors bad_use executes outputs hostile children flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -233,6 +234,140 @@ test_bad_use() {
   (cd "$work" && "$tool" record -q sh -c 'exec env' | grep -v '^_=' | sort >traced &&
     sh -c 'exec env' | grep -v '^_=' | sort >plain && cmp traced plain) || fail "another environment behind exec"
   [ "$(cd "$work" && ls env.*.trace | wc -l)" = 1 ] || fail "the default name"
+}
+
+test_executes() {
+  local compiler file options status
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/executes.c "$work/executes"
+    mkdir "$work/plain"
+    "$work/executes" "$work/plain" >"$work/plain.out" || [ $? = 3 ] || fail "executes: $?"
+    for options in '' --children; do
+      mkdir "$work/traced"
+      status=0
+      timeout 300 "$tool" record $options --no-symbolize -o "$work/traced.trace" "$work/executes" "$work/traced" \
+        >"$work/traced.out" 2>"$work/err" || status=$?
+      [ $status = 3 ] || { cat "$work/err"; fail "executes: exit status $status"; }
+      cmp "$work/plain.out" "$work/traced.out" || fail "executes: another output"
+      has_thread "$work/traced.trace" last_thing # the trace goes on when exec fails
+      rm -rf "$work"/traced*
+    done
+    for file in "$work"/plain/*; do
+      status=0
+      timeout 300 "$tool" record -o "$work/traced.trace" "$file" >"$work/refused" 2>&1 || status=$?
+      [ $status = 1 ] && [ "$(wc -l <"$work/refused")" = 1 ] || { cat "$work/refused"; fail "record $file: exit status $status"; }
+    done
+    rm -rf "$work"/plain*
+  done
+}
+
+# What is at the trace's path is replaced, but never written to, unless it is a device, a pipe or a link.
+test_outputs() {
+  echo old >"$work/x.trace"
+  ln "$work/x.trace" "$work/other"
+  "$tool" record -q -o "$work/x.trace" true
+  [ "$(cat "$work/other")" = old ] || fail "another name of the old file shows the trace"
+  "$tool" check "$work/x.trace" >/dev/null || fail "the trace that replaces a file"
+  [ "$(stat -c %a "$work/x.trace")" = 600 ] || fail "others can read the trace"
+  ln -s target.trace "$work/link.trace"
+  : >"$work/target.trace"
+  "$tool" record -q -o "$work/link.trace" true
+  [ -L "$work/link.trace" ] && "$tool" check "$work/target.trace" >/dev/null || fail "the trace through a link"
+  mkfifo "$work/pipe"
+  cat "$work/pipe" >"$work/piped" &
+  (cd "$work" && "$tool" record -q -o pipe env true)
+  [ -p "$work/pipe" ] || fail "the pipe was removed"
+  wait $!
+  "$tool" check "$work/piped" >/dev/null || fail "the trace in a pipe, before exec"
+}
+
+# ---------------------------------------------------------------------------------------------------------- hostile ----
+
+# The files of a test: SAFE is root's, EVIL somebody else's, anyone can write to OUT.
+prepare_hostile() {
+  mkdir "$work"/{safe,good,evil,bin}
+  mkdir -m 1777 "$work/out"
+  chmod 711 "$work"
+  chmod 700 "$work/safe"
+  compile "${CC-cc}" tests/record/ends.c "$work/good/ends"
+  "$tool" record -q --no-symbolize -o "$work/safe/victim.trace" "$work/good/ends" exit >"$work/traced" || [ $? = 2 ] || fail ends
+  ln "$work/safe/victim.trace" "$work/safe/kept"
+  cp "$work/safe/victim.trace" "$work/safe/copy"
+  cp "$work/good/ends" "$work/evil"
+  LC_ALL=C sed "s|$work/good/|$work/evil/|g" "$work/safe/victim.trace" >"$work/evil/forged.trace"
+  ! cmp -s "$work/safe/victim.trace" "$work/evil/forged.trace" || fail "the forged trace"
+  ln -s "$work/safe/victim.trace" "$work/evil/link.trace"
+  cat >"$work/evil.c" <<END
+#include <fcntl.h>
+__attribute__((constructor)) static void run(void) { open("$work/safe/loaded", O_WRONLY | O_CREAT, 0600); }
+END
+  "${CC-cc}" -shared -fPIC "$work/evil.c" -o "$work/evil/evil.so"
+  chown -Rh 65534 "$work/evil"
+  chmod 644 "$work/evil/forged.trace"
+  printf '#!/bin/sh\necho "$@" >>%s/safe/looked_up\ncat >/dev/null\n' "$work" >"$work/bin/llvm-symbolizer"
+  chmod +x "$work/bin/llvm-symbolizer"
+  compile "${CC-cc}" tests/record/hostile.c "$work/hostile"
+}
+
+hostile_run() { # hostile_run OPTIONS -- WAY...
+  local options=() status=0 trace found output=done
+  while [ "$1" != -- ]; do options+=("$1"); shift; done
+  PATH=$work/bin:$PATH "$tool" record ${options[@]+"${options[@]}"} -o "$work/out/t.trace" "$work/hostile" "${@:2}" \
+    -- "$work/evil/forged.trace" "$work/out/t.%d.trace" "$work/safe/victim.trace" >"$work/traced" 2>"$work/err" || status=$?
+  # A child that is traced has the memory for its end and the file of its own trace; another has nothing.
+  [[ " ${options[*]-} " != *--children* ]] || output=$'memory\nfile\ndone'
+  [ $status = 7 ] || { cat "$work/err"; fail "hostile $*: exit status $status"; }
+  [ "$(cat "$work/traced")" = "$output" ] || { cat "$work/traced"; fail "hostile $*: another output"; }
+  [ ! -e "$work/safe/loaded" ] || fail "hostile $*: a library of the attacker was loaded"
+  [ "$work/safe/victim.trace" -ef "$work/safe/kept" ] || fail "hostile $*: root's file was replaced"
+  cmp "$work/safe/victim.trace" "$work/safe/copy" || fail "hostile $*: root's file was written"
+  ! grep -s evil/ "$work/safe/looked_up" || fail "hostile $*: the attacker's file was looked up"
+  # The daemon's own traces are complete: it and its last child each slept 200 times, and once more afterwards.
+  found=0
+  for trace in "$work"/out/*.trace; do
+    [ ! -L "$trace" ] || continue
+    ! "$tool" check "$trace" >/dev/null || [ "$("$tool" dump "$trace" | grep -c 'GoBlock.*sleep')" -lt 200 ] || found=$((found + 1))
+  done
+  [ -f "$work/out/t.trace" ] && [ "$("$tool" dump "$work/out/t.trace" | grep -c 'GoBlock.*sleep')" = 400 ] &&
+    "$tool" check "$work/out/t.trace" >/dev/null || { ls -l "$work/out/t.trace"; cat "$work/err"; fail "hostile $*: the daemon's trace"; }
+  [ $found = $([[ " ${options[*]-} " = *--children* ]] && echo 2 || echo 1) ] || { ls -l "$work/out" | grep -v -- '->'; fail "hostile $*: $found traces"; }
+  find "$work/out" -mindepth 1 -delete
+}
+
+# A process that has the recorder's old process id.
+present() { # present FLAW: runs a program with the library and with files that another process presents
+  local path
+  coproc "$work/presents" "$1" "$work/out"
+  read -r path <&"${COPROC[0]}"
+  LD_PRELOAD=$PWD/build/examples/libgotrace-record.so GOTRACE_RECORD=$path /bin/true
+  eval "exec ${COPROC[1]}>&-"
+  wait
+}
+
+test_hostile() {
+  local texts flaw
+  [ "$(id -u)" = 0 ] || { echo 'test_record: hostile needs root'; exit 77; }
+  prepare_hostile
+  texts=("$PWD/build/examples/libgotrace-record.so" "$work/evil/evil.so" "$work/out/t.trace" "$work/evil/link.trace")
+  hostile_run -- texts "${texts[@]}"
+  hostile_run --children -- texts "${texts[@]}"
+  hostile_run -- fill
+  hostile_run --children -- fill
+  hostile_run --children --flight 1000 -- texts "${texts[@]}"
+  if command -v musl-gcc >/dev/null; then
+    compile musl-gcc tests/record/hostile.c "$work/hostile"
+    hostile_run --children -- texts "${texts[@]}"
+  fi
+  # Links of others.
+  ln -s "$work/safe/victim.trace" "$work/out/t.trace"
+  chown -h 65534 "$work/out/t.trace"
+  refuses 'a link of another user' -o "$work/out/t.trace" true
+  rm "$work/out/t.trace"
+  # Settings of others.
+  compile "${CC-cc}" tests/record/presents.c "$work/presents"
+  for flaw in none owner unsealed list; do present $flaw; done
+  [ "$(cd "$work/out" && echo *)" = "$(cd "$work/out" && echo none.*)" ] && [ -s "$work"/out/none.* ] || { ls "$work/out"; fail "forged settings"; }
 }
 
 # ---------------------------------------------------------------------------------------- children, flight recorder ----

@@ -1,55 +1,98 @@
-/* board.h - shared memory between `gotrace record` and its preloaded library (preload/)
+/* board.h - what `gotrace record` shares with its preloaded library (preload/)
  *
- * A file in memory that the command creates and every traced process maps: settings, and one entry per process. The
- * entry of a killed process stays as it was. A traced program has only two more environment variables: LD_PRELOAD, and
- * GOTRACE_RECORD, the path of the board. */
+ * Three files in memory, which the command creates and keeps open. A traced process opens them through
+ * /proc/PID/fd of the command, and the output's folder likewise:
+ *
+ *     settings   written once, before the program starts, and sealed
+ *     list       one entry per trace; mapped only while a trace starts
+ *     ends       how each trace ended; mapped until it has
+ *
+ * A traced program has only two more environment variables: LD_PRELOAD, and GOTRACE_RECORD, the path of the settings.
+ *
+ * TRUST
+ *
+ * A traced process may give up privileges, and somebody else may then take it over. Nothing that such a process can
+ * write may decide what a more privileged one loads, reads, replaces or removes.
+ *
+ *   1. The system opens a file of the command only for a process that could as well debug the command. What such a
+ *      process can write, the list and the folder, gives it nothing that it does not have.
+ *   2. A process that has given up privileges keeps only the mapping of `ends`, and only if it is traced itself. So
+ *      that file has no names: only numbers, any of which may be forged. The command prints them and decides nothing
+ *      by them.
+ *   3. fork passes no mapping to the child, and no descriptor of a trace.
+ *   4. Another process may get the process id of a command that was killed. The settings must therefore be sealed and
+ *      belong to the process's own user; the other files must be those that the settings name. */
 
 #ifndef BOARD_H
 #define BOARD_H
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #define BOARD_VARIABLE "GOTRACE_RECORD"
-#define BOARD_VERSION 0x676f747261636501u
+#define BOARD_VERSION 0x676f747261636502u
 #define BOARD_PATH 4096
-#define BOARD_PROCESSES 4096
+#define BOARD_TRACES 4096
+#define BOARD_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) /* of the settings */
 
 enum { RECORD_GNU, RECORD_MUSL };
 enum { RECORD_STACKS_CALL_SITE, RECORD_STACKS_NONE, RECORD_STACKS_FRAME_POINTERS, RECORD_STACKS_UNWIND };
 
-/* The state of a process's trace. */
-enum {
-  PROCESS_FREE,
-  PROCESS_FAILED,   /* the trace could not be started: see result */
-  PROCESS_TRACED,   /* running or killed: the file holds everything before its last cut */
-  PROCESS_ENDED,    /* the trace is complete */
-  PROCESS_REPLACED, /* the trace is complete; the process then executed another program */
-  PROCESS_DROPPED   /* likewise, but the trace had hardly an event: the file was removed */
+/* Which file it is, whatever its name. */
+struct file_identity {
+  uint64_t device, inode;
 };
 
-struct board_process {
-  uint32_t state; /* atomic; written last */
-  int32_t pid;
-  int32_t result, system_error; /* gotrace_result and errno of the trace */
-  uint64_t events;
-  uint64_t problems[64]; /* by gotrace_problem */
-  char path[BOARD_PATH];
+static inline bool has_identity(const struct stat *status, const struct file_identity *identity) {
+  return (uint64_t)status->st_dev == identity->device && (uint64_t)status->st_ino == identity->inode;
+}
+
+/* A file that the command keeps open. */
+struct kept_file {
+  int32_t descriptor; /* of the command; -1: none */
+  struct file_identity identity;
 };
 
-struct board {
+struct record_settings {
   uint64_t version;
-  /* Settings, written by the command. */
+  int32_t command_pid, first_pid; /* of the command, and of the program that it runs */
+  struct kept_file list, ends, folder;
+  struct kept_file given;      /* the first trace goes to this device, pipe or target of a link */
   char library[2][BOARD_PATH]; /* for programs of glibc and of musl; empty: there is none */
-  char output[BOARD_PATH];     /* absolute path, %p stands for the process id; empty: DIRECTORY/COMMAND.PID.trace */
-  char directory[BOARD_PATH];
-  char command[256]; /* the name of the first program; empty: ask the system */
+  char output[NAME_MAX + 1];   /* a name in the folder, %p stands for the process id; empty: PROGRAM.PID.trace */
+  char program[NAME_MAX + 1];  /* the name of the first program; empty: ask the system */
   uint64_t size_limit;
   uint32_t format, stacks, flight_milliseconds, cut_milliseconds;
   uint32_t children, only_waits; /* flags */
-  /* Written by the processes. */
-  int32_t first_pid;  /* atomic; 0: none yet */
-  uint32_t processes; /* atomic; entries taken, may exceed BOARD_PROCESSES */
-  struct board_process process[BOARD_PROCESSES];
+};
+
+enum {
+  TRACE_STARTS,
+  TRACE_FAILED, /* it could not be started: see result */
+  TRACE_STARTED /* a file in the folder has this name and identity, unless the process has removed it */
+};
+
+struct trace_list {
+  uint32_t count; /* atomic; may exceed BOARD_TRACES */
+  struct trace_entry {
+    uint32_t state; /* atomic; written last */
+    int32_t pid;
+    int32_t result, system_error; /* gotrace_result and errno of the start */
+    struct file_identity identity;
+    char name[NAME_MAX + 1]; /* empty: the given file */
+  } entry[BOARD_TRACES];
+};
+
+/* In the order of the list. An entry of a killed process stays zero. */
+struct trace_ends {
+  struct trace_end {
+    uint32_t has_ended;           /* atomic; written last */
+    int32_t result, system_error; /* gotrace_result and errno of the trace */
+    uint64_t events;
+    uint64_t problems[64]; /* by gotrace_problem */
+  } entry[BOARD_TRACES];
 };
 
 #endif

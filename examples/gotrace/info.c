@@ -357,23 +357,22 @@ static size_t line_width(FILE *to, bool *terminal) {
   return *terminal && ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 120;
 }
 
-static int inform(const char *path, const settings *set, FILE *to, unsigned shown) {
+static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
   static bool headed, several;
+  const char *path = in->path;
   unsigned how = (unsigned)((set->json  ? TABLES_JSON
                              : set->csv ? TABLES_CSV
                                         : 0) |
                             (set->histogram ? TABLES_HISTOGRAM : 0));
-  input in;
   summary *sum;
   detail_tables each;
   gotrace_result result;
   bool complete;
-  if (!input_open(&in, path, true)) return 1;
   sum = resize(NULL, sizeof *sum);
   memset(sum, 0, sizeof *sum);
   detail_tables_begin(&each, how, path);
   if (set->details && how & (TABLES_JSON | TABLES_CSV)) sum->each = &each.d;
-  result = summarize(sum, &in, set);
+  result = summarize(sum, in, set);
   complete = result == GOTRACE_END_OF_TRACE;
   erase_progress();
   if (sum->format && how & (TABLES_JSON | TABLES_CSV)) {
@@ -392,17 +391,20 @@ static int inform(const char *path, const settings *set, FILE *to, unsigned show
     several = true;
     print_text(&p);
   }
-  if (!complete) report("%s", input_error(&in));
+  if (!complete) report("%s", input_error(in));
   summary_free(sum);
   free(sum);
-  input_close(&in);
+  input_close(in);
   return !complete;
 }
 
-int command_info(const char *path, const settings *set) { return inform(path, set, stdout, SHOWN); }
+int command_info(const char *path, const settings *set) {
+  input in;
+  return input_open(&in, path, true) ? inform(&in, set, stdout, SHOWN) : 1;
+}
 
-void info_summary(const char *path) {
+void info_summary(input *in) {
   settings set = {0};
   set.until = INT64_MAX;
-  inform(path, &set, stderr, 10);
+  inform(in, &set, stderr, 10);
 }

@@ -76,9 +76,13 @@ void input_of_file(input *in, const char *name, int fd) {
 }
 
 bool input_open(input *in, const char *path, bool again) {
+  return input_open_file(in, path, strcmp(path, "-") == 0 ? 0 : open(path, O_RDONLY), again);
+}
+
+bool input_open_file(input *in, const char *name, int fd, bool again) {
   struct stat status;
-  program.file = path;
-  input_of_file(in, path, strcmp(path, "-") == 0 ? 0 : open(path, O_RDONLY));
+  program.file = name;
+  input_of_file(in, name, fd);
   if (in->fd < 0 || fstat(in->fd, &status) != 0) {
     report("%s", strerror(errno));
     return false;

@@ -11,6 +11,7 @@
 #include "tool.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,12 +44,14 @@ int format_text(char *text, int room, const char *format, va_list arguments) {
 
 bool elf_describe(const char *path, char id[ELF_ID_TEXT], uint64_t *low, uint64_t *high) {
 #ifdef GOTRACE__ELF
+  struct stat status;
   gotrace__elf_file elf = {0};
   gotrace__elf_head head;
   gotrace__elf_identity identity;
   gotrace__segment segment;
   unsigned i;
   bool known;
+  if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false; /* opening a device may do anything */
   if (!gotrace__file_open_to_read(path, &elf.file)) return false;
   known = gotrace__elf_header(&elf, &head) && gotrace__elf_identify(&elf, &head, &identity);
   strcpy(id, "-");

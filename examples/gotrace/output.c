@@ -97,6 +97,18 @@ void output_direct(output *out) {
   out->file = stdout;
 }
 
+static void output_begin(output *out, int fd, const char *name) {
+  out->file = fdopen(fd, "w+b");
+  if (!out->file) fail("%s: %s", name, strerror(errno));
+  setvbuf(out->file, NULL, _IONBF, 0);
+}
+
+void output_of_file(output *out, const char *name, int fd) {
+  memset(out, 0, sizeof *out);
+  out->path = name;
+  output_begin(out, fd, name);
+}
+
 void output_open(output *out, const char *path) {
   const char *beside = getenv("TMPDIR");
   char *name;
@@ -113,9 +125,7 @@ void output_open(output *out, const char *path) {
     program.unfinished = NULL;
     fail("cannot write %s: %s", out->target ? path : beside, strerror(errno));
   }
-  out->file = fdopen(fd, "w+b");
-  if (!out->file) fail("%s: %s", name, strerror(errno));
-  setvbuf(out->file, NULL, _IONBF, 0);
+  output_begin(out, fd, name);
   if (!out->target) {
     unlink(name);
     program.unfinished = NULL;

@@ -50,7 +50,8 @@ typedef struct module {
   struct module *next;
   text description; /* as in the trace */
   uint64_t base, low, high;
-  char *id, *path;
+  char *id;
+  const char *path;
   bool separate;      /* symbols are from a file with debug information only */
   map places;         /* from a pc to its address */
   elf_symbols *small; /* of .gnu_debugdata; NULL: none */
@@ -78,6 +79,7 @@ typedef struct symbolizer {
   const uint8_t *data;
   size_t size;
   bool v2;
+  choose_file *choose;
   map generations; /* to tables */
   module *modules;
   map demangled;        /* from the hash of a mangled name to an added_string */
@@ -180,12 +182,11 @@ static module *module_of(symbolizer *s, const char *data, size_t size) {
   m->description = copy_text(data, size);
   at = m->description.data + length;
   if (!parse_hex(&at, ' ', &m->base) || !parse_hex(&at, '-', &m->low) || !parse_hex(&at, ' ', &m->high)) return NULL;
-  id_length = strcspn(at, " ");
+  id_length = strspn(at, "0123456789abcdef-");                       /* it becomes part of a path */
   if (at[id_length] != ' ' || at[id_length + 1] != '/') return NULL; /* not in a file */
   m->id = keep(id_length + 1);
   memcpy(m->id, at, id_length);
-  m->path = keep(strlen(at + id_length));
-  strcpy(m->path, at + id_length + 1);
+  m->path = at + id_length + 1;
   m->next = s->modules;
   s->modules = m;
   return m;
@@ -269,12 +270,12 @@ static bool is_traced(const module *m, const char *path, bool whole, char *id) {
 }
 
 /* Reads the small symbol table that some distributions leave in stripped files. */
-static void read_small_table(module *m) {
+static void read_small_table(module *m, const char *file) {
 #ifdef HAVE_LZMA
   bytes packed = {0}, image = {0};
   lzma_stream stream = LZMA_STREAM_INIT;
   lzma_ret status = LZMA_OK;
-  if (!elf_section(m->path, ".gnu_debugdata", &packed)) return;
+  if (!elf_section(file, ".gnu_debugdata", &packed)) return;
   if (lzma_stream_decoder(&stream, (uint64_t)256 << 20, 0) != LZMA_OK) fail("out of memory");
   stream.next_in = packed.data;
   stream.avail_in = packed.size;
@@ -290,7 +291,7 @@ static void read_small_table(module *m) {
   free(packed.data);
   free(image.data);
 #else
-  (void)m;
+  (void)m, (void)file;
 #endif
 }
 
@@ -299,7 +300,7 @@ static const char *small_name(const module *m, uint64_t pc) {
   return m->small ? elf_function(m->small, pc - 1 - m->base) : NULL;
 }
 
-static void ask_debugger(module *m) {
+static void ask_debugger(const symbolizer *s, module *m) {
   const char *tool = is_there("llvm-symbolizer") ? "llvm-symbolizer" : "addr2line";
   char separate[4096] = "", option[4200], id[ELF_ID_TEXT] = "-";
   char *llvm[] = {"llvm-symbolizer", "--output-style=GNU", "-a", "-f", "-i", "-C", option, NULL};
@@ -313,14 +314,17 @@ static void ask_debugger(module *m) {
   if (separate[0] && is_traced(m, separate, false, id)) {
     file = separate;
     m->separate = true;
-  } else if (!is_traced(m, m->path, true, id)) {
-    if (access(m->path, R_OK) != 0) report("%s: %s: its functions stay as they are", m->path, strerror(errno));
+  } else if (s->choose && !(file = s->choose(m->path))) {
+    report("%s may be another user's file: its functions stay as they are", m->path);
+    return;
+  } else if (!is_traced(m, file, true, id)) {
+    if (access(file, R_OK) != 0) report("%s: %s: its functions stay as they are", m->path, strerror(errno));
     else
       report("%s is not the file that was traced (build id %s, not %s): its functions stay as they are", m->path, id,
              m->id);
     return;
   } else {
-    read_small_table(m);
+    read_small_table(m, file);
   }
   snprintf(option, sizeof option, "--exe=%s", file);
   questions = temporary_file();
@@ -388,7 +392,7 @@ static text demangled(const symbolizer *s, text name) {
 /* Looks up everything that can be known about a module's addresses. */
 static void look_up(symbolizer *s, module *m) {
   size_t i;
-  ask_debugger(m);
+  ask_debugger(s, m);
   for (i = 0; i < m->count; i++) {
     const char *name = small_name(m, m->addresses[i]->pc);
     if (name) want_demangled(s, (text){name, strlen(name)});
@@ -693,26 +697,24 @@ static void tables_free(symbolizer *s) {
   free(s->stack.data);
 }
 
-int symbolize_file(const char *path, const char *result) {
-  input in;
-  output out;
+void symbolize(input *in, output *out, choose_file *choose) {
   symbolizer s;
   gotrace_event e;
   gotrace_result last;
   gotrace_decoder_info info;
   module *m;
   memset(&s, 0, sizeof s);
-  if (!input_open(&in, path, true)) return 1;
-  last = input_decode(&in, false);
-  if (last == GOTRACE_OK) gotrace_decoder_get_info(in.decoder, &info);
-  while (last == GOTRACE_OK) last = input_next(&in, &e);
-  if (last != GOTRACE_END_OF_TRACE) fail("%s", input_error(&in));
+  s.choose = choose;
+  last = input_decode(in, false);
+  if (last == GOTRACE_OK) gotrace_decoder_get_info(in->decoder, &info);
+  while (last == GOTRACE_OK) last = input_next(in, &e);
+  if (last != GOTRACE_END_OF_TRACE) fail("%s", input_error(in));
   if (info.format < 1007) fail("stacks of Go 1.5 have no functions");
   s.v2 = info.family == 2;
-  s.data = in.mapped ? in.mapped : in.copy.data;
-  s.size = in.mapped ? in.size : in.copy.size;
-  look(&s, &in, false);
-  look(&s, &in, true);
+  s.data = in->mapped ? in->mapped : in->copy.data;
+  s.size = in->mapped ? in->size : in->copy.size;
+  look(&s, in, false);
+  look(&s, in, true);
   if (!s.modules) report("the trace names no modules: only names are demangled");
   else if (!is_there("llvm-symbolizer") && !is_there("addr2line"))
     report("neither llvm-symbolizer nor addr2line is there: only names are demangled");
@@ -720,14 +722,19 @@ int symbolize_file(const char *path, const char *result) {
     for (m = s.modules; m; m = m->next)
       if (m->count) look_up(&s, m);
   demangle_all(&s);
-  output_open(&out, result);
-  if (s.v2) write_v2(&s, &out);
-  else write_v1(&s, &in, &out);
-  output_verify(&out);
-  output_close(&out);
+  if (s.v2) write_v2(&s, out);
+  else write_v1(&s, in, out);
+  output_verify(out);
   tables_free(&s);
+}
+
+int command_symbolize(const char *path, const settings *set) {
+  input in;
+  output out;
+  if (!input_open(&in, path, true)) return 1;
+  output_open(&out, set->output);
+  symbolize(&in, &out, NULL);
+  output_close(&out);
   input_close(&in);
   return 0;
 }
-
-int command_symbolize(const char *path, const settings *set) { return symbolize_file(path, set->output); }

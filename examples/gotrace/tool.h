@@ -150,6 +150,9 @@ void output_direct(output *out);
 /* Opens a result that appears only in output_close(): a file gets its name there; a device, pipe or standard output
  * (NULL) gets the contents there. */
 void output_open(output *out, const char *path);
+
+/* Writes to an open file, and reads it in output_verify(); `name` is for messages. */
+void output_of_file(output *out, const char *name, int fd);
 void output_check(output *out); /* writes the block if it is large */
 void output_flush(output *out);
 void output_close(output *out);
@@ -189,6 +192,9 @@ typedef struct input {
 
 /* Opens a trace; false: a message was printed. `again`: it will be decoded more than once. */
 bool input_open(input *in, const char *path, bool again);
+
+/* The same for an open file; -1: opening it failed, see errno. */
+bool input_open_file(input *in, const char *name, int fd, bool again);
 
 /* Uses a trace in an open file, which remains the caller's. */
 void input_of_file(input *in, const char *name, int fd);
@@ -289,12 +295,16 @@ int command_record(char **words, int count, const settings *set); /* the program
 int command_symbolize(const char *path, const settings *set);
 int command_view(const char *path, const settings *set);
 
-/* The first part of what info prints, to standard error. */
-void info_summary(const char *path);
+/* The first part of what info prints, to standard error. Closes the trace. */
+void info_summary(input *in);
 
-/* Copies a trace to a file, with the functions, lines and inlined callers that debug information knows. The file may be
- * the same; NULL: standard output. Returns the program's exit status, like a command. */
-int symbolize_file(const char *path, const char *result);
+/* Chooses a file that may be read instead of the one at a path, for example without links; NULL: none. The result is
+ * valid until the next call. */
+typedef const char *choose_file(const char *path);
+
+/* Copies a trace, with the functions, lines and inlined callers that debug information knows. `choose` is asked for the
+ * files that contain it; NULL: all may be read. */
+void symbolize(input *in, output *out, choose_file *choose);
 
 /* The format with a name like "1.23"; 0 if the tool does not write it. */
 int parse_written_format(const char *name);

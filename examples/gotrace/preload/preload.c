@@ -231,7 +231,7 @@ static int take_stack(void *context, uintptr_t *pcs, int max) {
 
 /* ----------------------------------------------------------------------------------------------- start and end ---- */
 
-/* Appends to a text of at most BOARD_PATH bytes. */
+/* Appends to a text that ends before `limit`. */
 static char *append(char *at, const char *limit, const char *text, size_t size) {
   while (size-- && *text && at < limit - 1) *at++ = *text++;
   *at = 0;
@@ -246,103 +246,173 @@ static char *append_number(char *at, const char *limit, unsigned number) {
   return append(at, limit, d, sizeof digits);
 }
 
-/* Whether an entry of the board has this path and a complete trace. */
-static bool is_taken(const char *path) {
-  const struct board *b = state.board;
-  uint32_t count = __atomic_load_n(&b->processes, __ATOMIC_ACQUIRE), i;
-  for (i = 0; i < count && i < BOARD_PROCESSES; i++) {
-    const struct board_process *p = &b->process[i];
-    uint32_t how = __atomic_load_n(&p->state, __ATOMIC_ACQUIRE);
-    if (p != state.entry && (how == PROCESS_TRACED || how == PROCESS_ENDED || how == PROCESS_REPLACED) &&
-        strcmp(p->path, path) == 0)
-      return true;
+/* Opens a file of the command. Fails if its process id now belongs to another process. */
+static int open_kept(const struct kept_file *kept, int flags) {
+  char path[64];
+  struct stat status;
+  int file;
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)state.settings->command_pid, (int)kept->descriptor);
+  file = openat(AT_FDCWD, path, flags | O_CLOEXEC | O_NOCTTY);
+  if (file >= 0 && (fstat(file, &status) != 0 || !has_identity(&status, &kept->identity))) {
+    real.close(file);
+    errno = ESTALE;
+    file = -1;
   }
+  return file;
+}
+
+/* Maps a file in memory; a child of fork does not inherit the mapping. NULL: not possible. */
+static void *map_kept(const struct kept_file *kept, size_t size) {
+  int file = open_kept(kept, O_RDWR);
+  void *memory = file < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (file >= 0) real.close(file);
+  if (memory == MAP_FAILED) return NULL;
+  if (madvise(memory, size, MADV_DONTFORK) == 0) return memory;
+  munmap(memory, size);
+  return NULL;
+}
+
+/* Chooses a name for a file of this process. `turn`: how often it had to be chosen; `snapshot`: its number, or 0. */
+static void choose_name(char *to, unsigned turn, unsigned snapshot) {
+  const struct record_settings *s = state.settings;
+  const char *limit = to + NAME_MAX + 1, *from = s->output, *name = program_invocation_short_name;
+  bool is_first = s->first_pid == state.pid, has_pid = false;
+  char *at = to, *dot;
+  if (!*from) {
+    at = append(at, limit, is_first ? s->program : name && *name ? name : "program", 200);
+    at = append(at, limit, ".", 1);
+    at = append_number(at, limit, (unsigned)state.pid);
+    at = append(at, limit, ".trace", 6);
+    has_pid = true;
+  }
+  for (; *from; from++) {
+    if (from[0] == '%' && from[1] == '%') from++;
+    else if (from[0] == '%' && from[1] == 'p') {
+      at = append_number(at, limit, (unsigned)state.pid), from++, has_pid = true;
+      continue;
+    }
+    at = append(at, limit, from, 1);
+  }
+  dot = strrchr(to, '.');
+  if (!dot) dot = at;
+  if (turn > 1 || snapshot || (!is_first && !has_pid)) { /* insert a number before the suffix */
+    char suffix[NAME_MAX + 1];
+    append(suffix, suffix + sizeof suffix, dot, sizeof suffix);
+    at = dot;
+    if (!is_first && !has_pid) at = append_number(append(at, limit, ".", 1), limit, (unsigned)state.pid);
+    if (turn > 1) at = append_number(append(at, limit, "-", 1), limit, turn);
+    if (snapshot) at = append_number(append(at, limit, ".", 1), limit, snapshot);
+    append(at, limit, suffix, sizeof suffix);
+  }
+}
+
+#define NEW_FILE (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+
+/* Creates a file in the folder, and chooses its name: one that nothing has yet. */
+static int create_file(int folder, char *name, unsigned snapshot) {
+  unsigned turn = 0;
+  int file;
+  do {
+    choose_name(name, ++turn, snapshot);
+    file = openat(folder, name, NEW_FILE, 0600);
+  } while (file < 0 && errno == EEXIST && turn < 1000);
+  return file;
+}
+
+static void remove_file(const char *name) {
+  int folder = *name ? open_kept(&state.settings->folder, O_PATH | O_DIRECTORY) : -1;
+  if (folder < 0) return;
+  unlinkat(folder, name, 0);
+  real.close(folder);
+}
+
+/* A trace with fewer is not worth keeping if the process executes another program. */
+#define FEW_EVENTS 64
+
+/* What the command is to know about this process's trace. `end` is unmapped when the trace has ended. */
+static struct {
+  struct trace_ends *ends;
+  struct trace_end *end;
+  struct file_identity identity;
+  char name[NAME_MAX + 1];
+  uint64_t events;
+} trace;
+
+static bool is_given_taken(const struct trace_list *list) {
+  uint32_t count = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i;
+  for (i = 0; i < count && i < BOARD_TRACES; i++)
+    if (__atomic_load_n(&list->entry[i].state, __ATOMIC_ACQUIRE) == TRACE_STARTED && !list->entry[i].name[0])
+      return true;
   return false;
 }
 
-/* Chooses the path of the process's trace. If the process executed another program before, that one's trace stays. */
-static void choose_path(char *path, unsigned snapshot) {
-  const struct board *b = state.board;
-  const char *limit = path + BOARD_PATH, *from = b->output, *name = program_invocation_short_name;
-  bool is_first = b->first_pid == state.pid, has_pid = false;
-  unsigned turn;
-  for (turn = 1;; turn++) {
-    char *at = path, *dot;
-    if (!*from) {
-      at = append(at, limit, b->directory, BOARD_PATH);
-      at = append(at, limit, "/", 1);
-      at = append(at, limit, is_first && b->command[0] ? b->command : name && *name ? name : "program", 200);
-      at = append(at, limit, ".", 1);
-      at = append_number(at, limit, (unsigned)state.pid);
-      at = append(at, limit, ".trace", 6);
-      has_pid = true;
-    }
-    for (; *from; from++) {
-      if (from[0] == '%' && from[1] == '%') from++;
-      else if (from[0] == '%' && from[1] == 'p') {
-        at = append_number(at, limit, (unsigned)state.pid), from++, has_pid = true;
-        continue;
-      }
-      at = append(at, limit, from, 1);
-    }
-    dot = strrchr(path, '.');
-    if (!dot || strchr(dot, '/')) dot = at;
-    if (turn > 1 || snapshot || (!is_first && !has_pid)) { /* insert a number before the suffix */
-      char suffix[256];
-      append(suffix, suffix + sizeof suffix, dot, sizeof suffix);
-      at = dot;
-      if (!is_first && !has_pid) at = append_number(append(at, limit, ".", 1), limit, (unsigned)state.pid);
-      if (turn > 1) at = append_number(append(at, limit, "-", 1), limit, turn);
-      if (snapshot) at = append_number(append(at, limit, ".", 1), limit, snapshot);
-      append(at, limit, suffix, sizeof suffix);
-    }
-    if (!is_taken(path) || turn == 1000) return;
-    from = b->output;
+/* Opens the file of the process's trace. */
+static int open_trace(const struct trace_list *list) {
+  const struct record_settings *s = state.settings;
+  struct stat status;
+  int folder, file;
+  trace.name[0] = 0;
+  if (s->given.descriptor >= 0 && s->first_pid == state.pid && !is_given_taken(list)) {
+    file = open_kept(&s->given, O_WRONLY);
+  } else {
+    folder = open_kept(&s->folder, O_PATH | O_DIRECTORY);
+    file = folder < 0 ? -1 : create_file(folder, trace.name, 0);
+    if (folder >= 0) real.close(folder);
   }
-}
-
-/* The tracer expands % in paths, so each one is doubled. */
-static void double_percents(char *to, const char *path) {
-  const char *limit = to + 2 * BOARD_PATH;
-  for (; *path && to < limit - 2; path++) {
-    if (*path == '%') *to++ = '%';
-    *to++ = *path;
+  if (file >= 0 && fstat(file, &status) == 0) {
+    trace.identity.device = (uint64_t)status.st_dev;
+    trace.identity.inode = (uint64_t)status.st_ino;
   }
-  *to = 0;
+  return file;
 }
 
-static struct board_process *new_entry(void) {
-  uint32_t i = __atomic_fetch_add(&state.board->processes, 1u, __ATOMIC_ACQ_REL);
-  struct board_process *entry = i < BOARD_PROCESSES ? &state.board->process[i] : NULL;
-  int32_t none = 0;
-  __atomic_compare_exchange_n(&state.board->first_pid, &none, state.pid, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-  if (entry) entry->pid = state.pid;
-  return entry;
-}
-
-/* Copies the statistics to the board. Returns the result of the trace. */
-static gotrace_result note_problems(struct board_process *entry) {
+/* Copies the statistics. Returns the result of the trace. */
+static gotrace_result note_problems(struct trace_end *end) {
   static gotrace_stats stats; /* too large for a small stack */
   gotrace_get_stats(&stats);
-  entry->system_error = stats.system_error;
-  entry->events = stats.events;
-  memcpy(entry->problems, stats.problems, sizeof entry->problems);
+  end->system_error = stats.system_error;
+  end->events = trace.events = stats.events;
+  memcpy(end->problems, stats.problems, sizeof end->problems);
   return stats.result;
 }
 
-static char full_path[2 * BOARD_PATH];
+/* A sink of gotrace_flight_snapshot. The thread of write_snapshots() has blocked all signals. */
+static bool write_to(void *file, const void *data, size_t size) {
+  const char *at = data;
+  while (size) {
+    ssize_t n = real.write(*(int *)file, at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n, size -= (size_t)n;
+  }
+  return true;
+}
 
-static bool write_snapshot(unsigned number) {
-  static char path[BOARD_PATH];
-  if (number) choose_path(path, number);
-  else append(path, path + sizeof path, state.entry->path, sizeof path);
-  double_percents(full_path, path);
-  return gotrace_flight_snapshot_file(full_path) == GOTRACE_OK;
+/* Writes a snapshot under another name first, so that it appears complete. */
+static void write_snapshot(unsigned number) {
+  static char name[NAME_MAX + 1], unfinished[NAME_MAX + 1];
+  int folder = open_kept(&state.settings->folder, O_PATH | O_DIRECTORY), file;
+  bool written = false;
+  if (folder < 0) return;
+  file = create_file(folder, name, number);
+  if (file >= 0) {
+    real.close(file);
+    append(append(unfinished, unfinished + NAME_MAX - 4, name, NAME_MAX), unfinished + NAME_MAX, ".new", 4);
+    file = openat(folder, unfinished, NEW_FILE, 0600);
+    if (file >= 0) {
+      written = gotrace_flight_snapshot(write_to, &file) == GOTRACE_OK;
+      real.close(file);
+      if (!written || renameat(folder, unfinished, folder, name) != 0) unlinkat(folder, unfinished, 0), written = false;
+    }
+    if (!written) unlinkat(folder, name, 0);
+  }
+  real.close(folder);
 }
 
 /* SIGUSR2: a thread of this library writes the flight recorder's data. */
 static uint32_t snapshots_wanted;
 static uint32_t snapshot_lock;
+static bool has_snapshots;
 
 static void want_snapshot(int number) {
   int kept = errno;
@@ -372,6 +442,8 @@ static void *write_snapshots(void *unused) {
 static void prepare_snapshots(void) {
   struct sigaction action;
   pthread_t handle;
+  if (has_snapshots) return;
+  has_snapshots = true;
   memset(&action, 0, sizeof action);
   action.sa_handler = want_snapshot;
   action.sa_flags = SA_RESTART;
@@ -389,44 +461,70 @@ static void prepare_reasons(void) {
   reasons[REASON_SLEEP] = GOTRACE_BLOCK_SLEEP;
 }
 
-void start_trace(bool is_child) {
-  const struct board *b = state.board;
+static gotrace_result start_tracer(int file) {
+  const struct record_settings *s = state.settings;
   gotrace_options options;
+  gotrace_result result;
+  char path[64];
+  memset(&options, 0, sizeof options);
+  options.format = (gotrace_format)s->format;
+  options.stacks = s->stacks == RECORD_STACKS_NONE ? GOTRACE_STACKS_NONE : GOTRACE_STACKS_UNWIND;
+  options.unwind = take_stack;
+  options.size_limit = s->size_limit;
+  options.cut_milliseconds = s->cut_milliseconds;
+  options.flight_milliseconds = s->flight_milliseconds;
+  options.flight_bytes = (size_t)64 << 20;
+  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  result = s->flight_milliseconds ? gotrace_flight_start(&options) : gotrace_start_file(path, &options);
+  if (result == GOTRACE_OK && s->flight_milliseconds && !open_flight_file(path)) {
+    int failure = errno;
+    gotrace_flight_stop();
+    errno = failure;
+    result = GOTRACE_ERROR_SINK;
+  }
+  real.close(file);
+  return result;
+}
+
+/* Does nothing if the command's files cannot be opened: after the process has given up privileges, for example. */
+void start_trace(void) {
+  const struct record_settings *s = state.settings;
   gotrace_result result = GOTRACE_OK;
-  int kept = errno;
-  static struct board_process spare; /* used if there are more processes than entries */
+  int kept = errno, file = -1;
+  static struct trace_entry spare; /* used if there are more traces than entries */
+  static struct trace_end spare_end;
+  struct trace_entry *entry = &spare;
+  struct trace_list *list;
+  uint32_t index;
   self.inside = 1;
   self.function = 0;
   state.pid = (int)REAL(syscall)(SYS_getpid);
-  state.entry = new_entry();
-  if (!state.entry) state.entry = &spare;
-  memset(&options, 0, sizeof options);
-  options.format = (gotrace_format)b->format;
-  options.stacks = GOTRACE_STACKS_UNWIND;
-  options.unwind = take_stack;
-  options.size_limit = b->size_limit;
-  options.cut_milliseconds = b->cut_milliseconds;
-  options.flight_milliseconds = b->flight_milliseconds;
-  options.flight_bytes = (size_t)64 << 20;
-  state.stacks = b->stacks;
-  state.only_waits = b->only_waits != 0;
-  if (b->stacks == RECORD_STACKS_NONE) options.stacks = GOTRACE_STACKS_NONE;
-  if (b->stacks == RECORD_STACKS_UNWIND && !unwinder.ip && !find_unwinder()) result = GOTRACE_ERROR_ARGUMENT;
-  choose_path(state.entry->path, 0);
-  double_percents(full_path, state.entry->path);
-  if (result == GOTRACE_OK)
-    result = b->flight_milliseconds ? gotrace_flight_start(&options) : gotrace_start_file(full_path, &options);
-  state.entry->result = result;
-  state.entry->system_error = result == GOTRACE_ERROR_SINK ? errno : 0;
-  __atomic_store_n(&state.entry->state, (uint32_t)(result == GOTRACE_OK ? PROCESS_TRACED : PROCESS_FAILED),
-                   __ATOMIC_RELEASE);
-  if (result == GOTRACE_OK) {
-    if (!reasons[0]) prepare_reasons();
-    if (b->flight_milliseconds) prepare_snapshots();
-    if (!is_child) begin_main_thread();
-    self.inside = 0;
-    __atomic_store_n(&state.recording, 1u, __ATOMIC_RELEASE);
+  state.stacks = s->stacks;
+  state.only_waits = s->only_waits != 0;
+  list = map_kept(&s->list, sizeof *list);
+  trace.ends = map_kept(&s->ends, sizeof *trace.ends);
+  if (list && trace.ends) {
+    index = __atomic_fetch_add(&list->count, 1u, __ATOMIC_ACQ_REL);
+    trace.end = index < BOARD_TRACES ? &trace.ends->entry[index] : &spare_end;
+    if (index < BOARD_TRACES) entry = &list->entry[index];
+    entry->pid = state.pid;
+    if (s->stacks == RECORD_STACKS_UNWIND && !unwinder.ip && !find_unwinder()) result = GOTRACE_ERROR_ARGUMENT;
+    else if ((file = open_trace(list)) < 0) result = GOTRACE_ERROR_SINK;
+    else result = start_tracer(file);
+    entry->result = result;
+    entry->system_error = result == GOTRACE_ERROR_SINK ? errno : 0;
+    if (result != GOTRACE_OK && file >= 0) remove_file(trace.name);
+    entry->identity = trace.identity;
+    append(entry->name, entry->name + sizeof entry->name, trace.name, sizeof trace.name);
+    __atomic_store_n(&entry->state, (uint32_t)(result == GOTRACE_OK ? TRACE_STARTED : TRACE_FAILED), __ATOMIC_RELEASE);
+    if (result == GOTRACE_OK) {
+      if (!reasons[0]) prepare_reasons();
+      if (s->flight_milliseconds) prepare_snapshots();
+      __atomic_store_n(&state.recording, 1u, __ATOMIC_RELEASE);
+    }
   }
+  if (list) munmap(list, sizeof *list);
+  if (trace.ends && !state.recording) munmap(trace.ends, sizeof *trace.ends);
   self.inside = 0;
   errno = kept;
 }
@@ -436,29 +534,47 @@ void finish_trace(void) {
   uint32_t on = 1;
   int kept = errno;
   unsigned inside = self.inside;
-  gotrace_result result = GOTRACE_OK;
   if (!__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) || (int)REAL(syscall)(SYS_getpid) != state.pid ||
       !__atomic_compare_exchange_n(&state.recording, &on, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return;
   self.inside = 1;
-  if (state.board->flight_milliseconds) {
+  if (state.settings->flight_milliseconds) {
     take_lock(&snapshot_lock);
-    if (!write_snapshot(0)) result = GOTRACE_ERROR_SINK, state.entry->system_error = errno;
-    note_problems(state.entry);
+    note_problems(trace.end);
+    errno = 0;
+    trace.end->result = finish_flight_file() ? GOTRACE_OK : GOTRACE_ERROR_SINK;
+    trace.end->system_error = errno;
     gotrace_flight_stop();
-    state.entry->result = result;
+    drop_lock(&snapshot_lock);
   } else {
     gotrace_stop(); /* the tracer may have ended the trace already: see its guide, THE END OF THE PROGRAM */
-    state.entry->result = note_problems(state.entry);
+    trace.end->result = note_problems(trace.end);
   }
-  __atomic_store_n(&state.entry->state, (uint32_t)PROCESS_ENDED, __ATOMIC_RELEASE);
+  __atomic_store_n(&trace.end->has_ended, 1u, __ATOMIC_RELEASE);
+  munmap(trace.ends, sizeof *trace.ends);
   self.inside = inside;
   errno = kept;
 }
 
-static void forked(void) { __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE); }
+/* Ends the trace of a process that is about to execute another program. Removes it if it has hardly an event. */
+bool finish_before_exec(void) {
+  int kept = errno;
+  if (!__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) || (int)REAL(syscall)(SYS_getpid) != state.pid) return false;
+  finish_trace();
+  if (trace.events < FEW_EVENTS && !state.settings->flight_milliseconds) remove_file(trace.name);
+  errno = kept;
+  return true;
+}
 
-/* Removes the library from LD_PRELOAD, and the board's variable, in place. */
+void forget_trace(void) {
+  struct stat status;
+  __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
+  if (state.file && fstat(state.file, &status) == 0 && has_identity(&status, &trace.identity)) REAL(close)(state.file);
+  state.file = 0;
+  snapshots_wanted = snapshot_lock = 0;
+  has_snapshots = false;
+}
+/* Removes the library from LD_PRELOAD, and the settings' variable, in place. */
 static void clean_environment(void) {
   extern char **environ;
   char **from = environ, **to = environ;
@@ -481,31 +597,36 @@ static void clean_environment(void) {
 #define OWN_LIBRARY RECORD_MUSL
 #endif
 
-char board_assignment[BOARD_PATH + 32];
+char board_assignment[80];
+
+/* Maps the settings if nobody else can have made or changed them. */
+static const struct record_settings *map_settings(const char *path) {
+  const struct record_settings *settings = NULL;
+  struct stat status;
+  int file = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file < 0) return NULL;
+  if (fstat(file, &status) == 0 && status.st_uid == geteuid() && status.st_size == sizeof *settings &&
+      (real.fcntl(file, F_GET_SEALS) & BOARD_SEALS) == BOARD_SEALS) {
+    void *memory = mmap(NULL, sizeof *settings, PROT_READ, MAP_PRIVATE, file, 0);
+    if (memory != MAP_FAILED) settings = memory;
+  }
+  real.close(file);
+  return settings && settings->version == BOARD_VERSION ? settings : NULL;
+}
 
 __attribute__((constructor(101))) static void start(void) {
-  const char *path = getenv(BOARD_VARIABLE);
-  void *memory;
-  int file;
+  const char *path = secure_getenv(BOARD_VARIABLE);
   resolve();
-  if (!path || !*path || strlen(path) >= BOARD_PATH) return;
+  if (!path || strlen(path) + sizeof BOARD_VARIABLE >= sizeof board_assignment) return;
   snprintf(board_assignment, sizeof board_assignment, "%s=%s", BOARD_VARIABLE, path);
-  file = open(path, O_RDWR | O_CLOEXEC);
-  if (file < 0) return;
-  memory = mmap(NULL, sizeof(struct board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  real.close(file);
-  if (memory == MAP_FAILED) return;
-  state.board = memory;
-  if (state.board->version != BOARD_VERSION) {
-    munmap(memory, sizeof(struct board));
-    state.board = NULL;
-    return;
-  }
-  state.children = state.board->children != 0;
+  state.settings = map_settings(path);
+  if (!state.settings) return;
+  state.children = state.settings->children != 0;
   /* system and popen pass the environment to a shell, which may use the other C library */
   if (!state.children || library_for("/bin/sh") != OWN_LIBRARY) clean_environment();
-  start_trace(false);
-  pthread_atfork(NULL, NULL, forked);
+  start_trace();
+  if (state.recording) begin_main_thread();
+  pthread_atfork(NULL, NULL, forget_trace);
   atexit(finish_trace); /* musl: runs before the destructors. glibc: the one in tracer.c runs before this */
   at_quick_exit(finish_trace);
 }

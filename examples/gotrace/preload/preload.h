@@ -62,10 +62,9 @@ extern struct state {
   uint32_t stacks;    /* RECORD_STACKS_... */
   bool only_waits;    /* --min-syscall */
   bool children;
-  int pid;  /* of the traced process */
-  int file; /* of the trace; the program must not close it. 0: none */
-  struct board *board;
-  struct board_process *entry;
+  int pid;                                /* of the traced process */
+  int file;                               /* of the trace; the program must not close it. 0: none */
+  const struct record_settings *settings; /* NULL: the process does not belong to a recording */
 } state;
 
 bool recover(char *frame);
@@ -133,12 +132,18 @@ extern unsigned reasons[REASON_COUNT];
 /* --------------------------------------------------------------------------------------------------- the files ---- */
 
 /* preload.c */
-void start_trace(bool is_child);
+void start_trace(void);
 void finish_trace(void);
+bool finish_before_exec(void); /* false: there was no trace */
+void forget_trace(void);       /* in a child of fork */
 void take_lock(uint32_t *lock);
 void drop_lock(uint32_t *lock);
 void *allocate(size_t size); /* zeroed memory from the system, never freed; NULL: none */
 uint64_t mix(uint64_t a, uint64_t b);
+
+/* tracer.c */
+bool open_flight_file(const char *path); /* the trace's file in flight mode, written only at the end */
+bool finish_flight_file(void);           /* writes it and closes it; false: see errno */
 
 /* threads.c */
 #define THREAD_ENTRY __attribute__((section("thread_entry"), noinline)) /* where stacks end */
@@ -151,7 +156,7 @@ void locks_after_fork(void);
 long futex(long number, long a, long b, long c, long d, long e, long f, uintptr_t caller, char *frame);
 
 /* process.c */
-int library_for(const char *path); /* the board's library for a program or script; -1: none can be loaded */
+int library_for(const char *path); /* the library for a program or script; -1: none can be loaded */
 const char *without_library(const char *preload);
 
 /* io.c */

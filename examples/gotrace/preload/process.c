@@ -3,18 +3,16 @@
 #include "preload.h"
 
 #include <alloca.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-#if __SIZEOF_POINTER__ == 8
-typedef Elf64_Ehdr header;
-typedef Elf64_Phdr segment;
-#else
-typedef Elf32_Ehdr header;
-typedef Elf32_Phdr segment;
-#endif
+/* Not reported as the program's calls. */
+#define pread(file, to, size, offset) REAL(pread)(file, to, size, offset)
+#define close(file) REAL(close)(file)
+#include "../executable.h"
+#undef pread
+#undef close
 
 extern char **environ;
 extern char board_assignment[];
@@ -26,14 +24,13 @@ extern char board_assignment[];
  */
 
 static void after_fork(void) {
-  __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
   self.inside = 0;
   self.waits = self.in_system_call = false;
   memset(waiters, 0, sizeof waiters);
   threads_after_fork();
   locks_after_fork();
   io_after_fork();
-  if (state.children) start_trace(true);
+  if (state.children) start_trace();
 }
 
 EXPORT pid_t fork(void) {
@@ -50,7 +47,7 @@ EXPORT pid_t fork(void) {
 /* Runs no pthread_atfork handlers, so the tracer cannot be used in the child. */
 EXPORT pid_t _Fork(void) {
   pid_t child = REAL(_Fork)();
-  if (child == 0) __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
+  if (child == 0) forget_trace();
   return child;
 }
 
@@ -69,58 +66,40 @@ EXPORT int daemon(int stay, int keep) {
  * --children.
  */
 
-#define FEW_EVENTS 64
-
-/* The library for the dynamic linker that a program names, or for the interpreter of a script, found by the first
- * bytes. */
-static int interpreter_library(const char *path, unsigned depth) {
-  union {
-    char bytes[4096];
-    header elf;
-  } start;
-  ssize_t size;
-  unsigned i;
-  int file = open(path, O_RDONLY | O_CLOEXEC), found = -1;
-  if (file < 0) return -1;
-  size = REAL(read)(file, start.bytes, sizeof start.bytes - 1);
-  REAL(close)(file);
-  if (size < (ssize_t)sizeof start.elf) size = size < 0 ? 0 : size;
-  start.bytes[size] = 0;
-  if (start.bytes[0] == '#' && start.bytes[1] == '!' && depth < 5) {
-    char *word = start.bytes + 2;
-    word += strspn(word, " \t");
-    word[strcspn(word, " \t\n")] = 0;
-    return interpreter_library(word, depth + 1);
-  }
-  if (size < (ssize_t)sizeof start.elf || memcmp(start.elf.e_ident, ELFMAG, SELFMAG) != 0 ||
-      start.elf.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
-    return -1;
-  for (i = 0; i < start.elf.e_phnum; i++) {
-    size_t at = (size_t)start.elf.e_phoff + i * sizeof(segment);
-    segment s;
-    if (at + sizeof s > (size_t)size) break;
-    memcpy(&s, start.bytes + at, sizeof s);
-    if (s.p_type != PT_INTERP || s.p_offset + s.p_filesz > (size_t)size) continue;
-    found = strstr(start.bytes + s.p_offset, "ld-musl") ? RECORD_MUSL : RECORD_GNU;
-  }
-  return found >= 0 && state.board->library[found][0] ? found : -1;
+/* The library for a program, or for the interpreter of a script. */
+static int find_library(const char *path) {
+  char needs[BOARD_PATH];
+  unsigned depth;
+  executable kind = read_executable(path, needs, sizeof needs);
+  int library;
+  for (depth = 0; kind == EXECUTABLE_SCRIPT && depth < MOST_INTERPRETERS; depth++)
+    kind = read_executable(needs, needs, sizeof needs);
+  if (kind != EXECUTABLE_DYNAMIC) return -1;
+  library = strstr(needs, "ld-musl") ? RECORD_MUSL : RECORD_GNU;
+  return state.settings->library[library][0] ? library : -1;
 }
 
 int library_for(const char *path) {
-  int kept = errno, found = interpreter_library(path, 0);
+  int kept = errno, found = find_library(path);
   errno = kept;
   return found;
 }
 
-/* The rest of LD_PRELOAD after the board's libraries. */
+/* The rest of LD_PRELOAD after this library. */
 const char *without_library(const char *preload) {
   unsigned i;
   for (i = RECORD_GNU; i <= RECORD_MUSL; i++) {
-    size_t size = strlen(state.board->library[i]);
-    if (size && strncmp(preload, state.board->library[i], size) == 0 && (!preload[size] || preload[size] == ':'))
+    const char *library = state.settings->library[i];
+    size_t size = strlen(library);
+    if (size && strncmp(preload, library, size) == 0 && (!preload[size] || preload[size] == ':'))
       preload += size + (preload[size] == ':');
   }
   return preload;
+}
+
+static bool is_executable(const char *path) {
+  struct stat status;
+  return access(path, X_OK) == 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 /* Where exec finds a program; NULL: nowhere. `full`: BOARD_PATH bytes. */
@@ -129,13 +108,13 @@ static const char *locate(const char *path, bool search, char *full) {
   int kept = errno;
   if (!path) return NULL;
   if (!search || strchr(path, '/')) {
-    if (access(path, X_OK) == 0) found = path;
+    if (is_executable(path)) found = path;
   } else {
     for (at = at ? at : "/bin:/usr/bin"; !found; at = end + 1) {
       end = at + strcspn(at, ":");
       if ((size_t)(end - at) + strlen(path) + 2 < BOARD_PATH) {
         snprintf(full, BOARD_PATH, "%.*s%s%s", (int)(end - at), at, end > at ? "/" : "", path);
-        if (access(full, X_OK) == 0) found = full;
+        if (is_executable(full)) found = full;
       }
       if (!*end) break;
     }
@@ -144,23 +123,8 @@ static const char *locate(const char *path, bool search, char *full) {
   return found;
 }
 
-/* Ends the trace of a process that is about to execute another program. */
-static void before_exec(void) {
-  struct board_process *entry = state.entry;
-  int kept = errno;
-  if (!__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) || (int)REAL(syscall)(SYS_getpid) != state.pid) return;
-  finish_trace();
-  if (entry->events < FEW_EVENTS && !state.board->flight_milliseconds) {
-    __atomic_store_n(&entry->state, (uint32_t)PROCESS_DROPPED, __ATOMIC_RELEASE);
-    unlink(entry->path);
-  } else {
-    __atomic_store_n(&entry->state, (uint32_t)PROCESS_REPLACED, __ATOMIC_RELEASE);
-  }
-  errno = kept;
-}
-
 static bool follows(void) {
-  return state.board && (state.children || (int)REAL(syscall)(SYS_getpid) == state.board->first_pid);
+  return state.settings && (state.children || (int)REAL(syscall)(SYS_getpid) == state.settings->first_pid);
 }
 
 static size_t count_words(char *const *words) {
@@ -182,7 +146,7 @@ static const char *preload_of(char *const *environment) {
 static char *const *with_library(int library, char *const *from, char **to, char *preload, size_t room) {
   const char *old = preload_of(from);
   size_t count = 0;
-  snprintf(preload, room, "LD_PRELOAD=%s%s%s", library < 0 ? "" : state.board->library[library],
+  snprintf(preload, room, "LD_PRELOAD=%s%s%s", library < 0 ? "" : state.settings->library[library],
            library >= 0 && *old ? ":" : "", old);
   for (; from && *from; from++)
     if (strncmp(*from, "LD_PRELOAD=", 11) != 0 && strncmp(*from, BOARD_VARIABLE "=", sizeof BOARD_VARIABLE) != 0)
@@ -203,33 +167,25 @@ static char *const *with_library(int library, char *const *from, char **to, char
     }                                                                                                              \
   } while (0)
 
-EXPORT int execve(const char *path, char *const *words, char *const *environment) {
-  if (locate(path, false, NULL)) { /* otherwise exec fails */
-    WITH_LIBRARY(path, environment);
-    before_exec();
+/* Defines a call of exec. `found`: the program, perhaps in `full`, which has `room` bytes. If exec fails nevertheless,
+ * the process gets another trace. */
+#define EXEC(name, first, call, room, found)                             \
+  EXPORT int name(first, char *const *words, char *const *environment) { \
+    char full[room];                                                     \
+    const char *program = found;                                         \
+    bool had_trace = false;                                              \
+    int result;                                                          \
+    if (program) {                                                       \
+      WITH_LIBRARY(program, environment);                                \
+      had_trace = finish_before_exec();                                  \
+    }                                                                    \
+    result = REAL(name)(call, words, environment);                       \
+    if (had_trace) start_trace();                                        \
+    return result;                                                       \
   }
-  return REAL(execve)(path, words, environment);
-}
-
-EXPORT int execvpe(const char *path, char *const *words, char *const *environment) {
-  char full[BOARD_PATH];
-  const char *found = locate(path, true, full);
-  if (found) {
-    WITH_LIBRARY(found, environment);
-    before_exec();
-  }
-  return REAL(execvpe)(path, words, environment);
-}
-
-EXPORT int fexecve(int fd, char *const *words, char *const *environment) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  if (locate(path, false, NULL)) {
-    WITH_LIBRARY(path, environment);
-    before_exec();
-  }
-  return REAL(fexecve)(fd, words, environment);
-}
+EXEC(execve, const char *path, path, 1, locate(path, false, full))
+EXEC(execvpe, const char *path, path, BOARD_PATH, locate(path, true, full))
+EXEC(fexecve, int fd, fd, 64, (snprintf(full, sizeof full, "/proc/self/fd/%d", fd), locate(full, false, NULL)))
 
 EXPORT int execv(const char *path, char *const *words) { return execve(path, words, environ); }
 EXPORT int execvp(const char *path, char *const *words) { return execvpe(path, words, environ); }

@@ -78,8 +78,10 @@ int create_service(pthread_t *handle, void *(*function)(void *)) {
 /* No frame of the main thread is above its environment. */
 void begin_main_thread(void) {
   extern char **environ;
+  self.inside = 1;
   self.stack_high = (char *)environ;
   gotrace_thread_begin("main");
+  self.inside = 0;
 }
 
 /* Called on return, pthread_exit or cancellation. What later destructors of thread-specific data do is not shown. */

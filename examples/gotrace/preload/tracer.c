@@ -12,6 +12,8 @@
 
 int create_service(pthread_t *handle, void *(*function)(void *)); /* threads.c */
 void finish_trace(void);                                          /* preload.c */
+bool open_flight_file(const char *path);
+bool finish_flight_file(void);
 
 #define pthread_mutex_lock(mutex) REAL(pthread_mutex_lock)(mutex)
 #define pthread_mutex_unlock(mutex) REAL(pthread_mutex_unlock)(mutex)
@@ -26,6 +28,23 @@ void finish_trace(void);                                          /* preload.c *
 #define GOTRACE_API __attribute__((visibility("hidden")))
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
+
+/* The tracer's own way to write a file, which notices if the program has closed it. */
+static gotrace__file flight_file;
+
+bool open_flight_file(const char *path) { return gotrace__file_open(path, 0, &flight_file); }
+
+static bool write_flight_file(void *file, const void *data, size_t size) {
+  return gotrace__file_write(file, data, size);
+}
+
+bool finish_flight_file(void) {
+  bool written = gotrace_flight_snapshot(write_flight_file, &flight_file) == GOTRACE_OK;
+  int failure = errno;
+  bool closed = gotrace__file_close(&flight_file);
+  if (!written) errno = failure;
+  return written && closed;
+}
 
 /* Destructors run in reverse order, so this one runs before the tracer's own, which would discard the flight recorder's
  * data. Functions that the library passes to atexit run after both, because its constructor ran before the program

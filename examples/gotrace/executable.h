@@ -1,0 +1,81 @@
+/* executable.h - what the system would run for an executable file; for the tool and for its preloaded library
+ *
+ * The file may be anything. Nothing in it is trusted, and nothing but a regular file is opened: opening a pipe would
+ * wait, and opening a device may do anything. */
+
+#ifndef EXECUTABLE_H
+#define EXECUTABLE_H
+
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if __SIZEOF_POINTER__ == 8
+typedef Elf64_Ehdr elf_header;
+typedef Elf64_Phdr elf_segment;
+#else
+typedef Elf32_Ehdr elf_header;
+typedef Elf32_Phdr elf_segment;
+#endif
+
+extern const elf_header __ehdr_start __attribute__((visibility("hidden"))); /* this code's own; the linker defines it */
+
+typedef enum executable {
+  EXECUTABLE_DYNAMIC, /* needs a dynamic linker */
+  EXECUTABLE_STATIC,
+  EXECUTABLE_SCRIPT, /* needs an interpreter */
+  EXECUTABLE_FOREIGN,
+  EXECUTABLE_UNREADABLE, /* see errno */
+  EXECUTABLE_NONE
+} executable;
+
+#define MOST_INTERPRETERS 5 /* one of which interprets the next: the system's limit */
+
+static executable executable_of(int file, char *needs, size_t size) {
+  elf_header header;
+  elf_segment segment;
+  unsigned i;
+  ssize_t got = pread(file, needs, size - 1, 0);
+  if (got >= 2 && needs[0] == '#' && needs[1] == '!') {
+    const char *word;
+    needs[got] = 0;
+    word = needs + 2 + strspn(needs + 2, " \t");
+    got = (ssize_t)strcspn(word, " \t\n");
+    memmove(needs, word, (size_t)got);
+    needs[got] = 0;
+    return EXECUTABLE_SCRIPT;
+  }
+  memset(&header, 0, sizeof header);
+  got = pread(file, &header, sizeof header, 0);
+  if (got < EI_NIDENT + 4 || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return EXECUTABLE_NONE;
+  if (header.e_ident[EI_CLASS] != __ehdr_start.e_ident[EI_CLASS] || header.e_machine != __ehdr_start.e_machine)
+    return EXECUTABLE_FOREIGN;
+  if (got != (ssize_t)sizeof header || header.e_phentsize != sizeof segment) return EXECUTABLE_NONE;
+  for (i = 0; i < header.e_phnum; i++) {
+    if (pread(file, &segment, sizeof segment, (off_t)(header.e_phoff + i * sizeof segment)) != (ssize_t)sizeof segment)
+      return EXECUTABLE_NONE;
+    if (segment.p_type != PT_INTERP) continue;
+    if (segment.p_filesz > size) return EXECUTABLE_NONE;
+    got = pread(file, needs, (size_t)segment.p_filesz, (off_t)segment.p_offset);
+    return got > 1 && (size_t)got == segment.p_filesz && !needs[got - 1] ? EXECUTABLE_DYNAMIC : EXECUTABLE_NONE;
+  }
+  return EXECUTABLE_STATIC;
+}
+
+/* `needs`: `size` bytes, for the path of the dynamic linker or the interpreter. May be where `path` is. */
+static executable read_executable(const char *path, char *needs, size_t size) {
+  struct stat status;
+  executable found = EXECUTABLE_NONE;
+  int file;
+  if (stat(path, &status) != 0) return EXECUTABLE_UNREADABLE;
+  if (!S_ISREG(status.st_mode)) return EXECUTABLE_NONE;
+  file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* it may have been replaced meanwhile */
+  if (file < 0) return EXECUTABLE_UNREADABLE;
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) found = executable_of(file, needs, size);
+  close(file);
+  return found;
+}
+
+#endif

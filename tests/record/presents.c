@@ -1,0 +1,54 @@
+/* presents.c - presents files to the preloaded library, as a process that got the process id of `gotrace record` could
+ *
+ *     presents FLAW FOLDER
+ *
+ * Prints the path of the settings, and ends when its input ends. FLAW: none; owner (another user's settings); unsealed;
+ * list (another file than the settings say). See test_record.sh. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "../../examples/gotrace/board.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct record_settings settings;
+
+static int make(size_t size) {
+  int file = memfd_create("presented", MFD_ALLOW_SEALING);
+  return ftruncate(file, (off_t)size) == 0 ? file : -1;
+}
+
+static void keep(struct kept_file *kept, int file) {
+  struct stat status;
+  if (fstat(file, &status) != 0) return;
+  kept->descriptor = file;
+  kept->identity.device = (uint64_t)status.st_dev;
+  kept->identity.inode = (uint64_t)status.st_ino;
+}
+
+int main(int count, char **words) {
+  int file;
+  if (count != 3) return 1;
+  keep(&settings.folder, open(words[2], O_PATH | O_DIRECTORY));
+  keep(&settings.list, make(sizeof(struct trace_list)));
+  keep(&settings.ends, make(sizeof(struct trace_ends)));
+  if (strcmp(words[1], "list") == 0) settings.list.identity.inode++;
+  settings.given.descriptor = -1;
+  settings.version = BOARD_VERSION;
+  settings.command_pid = getpid();
+  snprintf(settings.output, sizeof settings.output, "%s.%%p", words[1]);
+  if (strcmp(words[1], "owner") == 0 && setuid(65534) != 0) return 1;
+  file = make(0);
+  if (write(file, &settings, sizeof settings) != (ssize_t)sizeof settings) return 1;
+  if (strcmp(words[1], "unsealed") != 0 && fcntl(file, F_ADD_SEALS, BOARD_SEALS) != 0) return 1;
+  printf("/proc/%d/fd/%d\n", (int)getpid(), file);
+  fflush(stdout);
+  getchar();
+  return 0;
+}
