@@ -172,11 +172,18 @@ test_ends() {
 }
 
 test_descriptors() {
+  local options
   ulimit -n 4096 || skip 'a limit of 4096 descriptors'
   compile "${CC-cc}" tests/record/closes.c "$work/closes"
   compare "$work/closes" "$work/victim"
   [ ! -s "$work/victim" ] || fail "the trace was written into the program's file"
   threads 100
+  for options in '' '--flight 1000'; do
+    "$tool" record $options -o "$work/closed.trace" "$work/closes" "$work/victim" stdio >"$work/traced" 2>"$work/err" ||
+      fail "closes stdio: exit status $?"
+    [ ! -s "$work/victim" ] || fail "the trace was written into the program's file"
+    grep -q 'ended early.*Bad file descriptor' "$work/err" || { cat "$work/err"; fail "does not report that the trace was closed"; }
+  done
 }
 
 # --------------------------------------------------------------------------------------------------------- bad use ----
