@@ -71,6 +71,8 @@
  *     >>lifecycle        start, stop, exit, unload
  *     >>flight           the flight recorder
  *     >>fork             the child of a fork
+ *     >>records          what a thread captures (only tests use this and the next section so far)
+ *     >>transcriber      from the records of all threads to a trace
  *     >>decode-state     the decoder's records
  *     >>decode-memory    allocation, failure, arrays, maps, sorting
  *     >>decode-source    from the source to numbers
@@ -3646,7 +3648,9 @@ typedef struct gotrace__open_region {
   const char *name;
   bool unnamed; /* no memory for its name */
 } gotrace__open_region;
-#define GOTRACE__REGION_DEPTH 1024
+#ifndef GOTRACE__REGION_DEPTH
+#define GOTRACE__REGION_DEPTH 1024 /* a power of two */
+#endif
 
 struct gotrace_go {
   gotrace__uint64 word;  /* atomic */
@@ -11473,6 +11477,3015 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__abandon_threads();
 }
 #endif
+
+/* ------------------------------------------------------------------------------------------------- >>records ----
+ *
+ * What a thread captures: one record per call, in chunks that only this thread writes. It publishes a record by storing
+ * the chunk's new size (release). The transcriber reads what has been published (acquire).
+ *
+ * Tests use this section and the next ones. The calls still write a trace's bytes themselves (>>write).
+ */
+#ifndef GOTRACE__TRANSCRIBER
+#define GOTRACE__TRANSCRIBER 0
+#endif
+#if GOTRACE__TRANSCRIBER
+
+/* X(NAME, count of numbers, count of texts, "arguments"). A record is its kind (a byte), the ticks since the thread's
+ * previous record, its numbers and its texts. Texts are preceded by their length. Numbers are in base 128:
+ *
+ *   go, proc      place of the object's record, plus 1; 0: none
+ *   number        the object's transitions so far, see GOTRACE__IS_LATER; of "go", "proc" or the collector
+ *   id, task      ids in the trace
+ *   entry, stack  numbers in the stack table; 0: none
+ *   name          a number in the string table; 0: the text that follows
+ *   status        gotrace__status or gotrace__proc_status
+ *   flags         GOTRACE__RECORD_... below */
+#define GOTRACE__RECORDS(X)                                   \
+  X(NONE, 0, 0, "")                                           \
+  X(THREAD, 5, 1, "go id entry flags proc label_text")        \
+  X(GO, 5, 1, "go id entry status flags label_text")          \
+  X(PROC, 2, 0, "proc status")                                \
+  X(THREAD_END, 0, 0, "")                                     \
+  X(PROC_START, 2, 0, "proc number")                          \
+  X(PROC_STOP, 0, 0, "")                                      \
+  X(PROC_STEAL, 2, 0, "proc number")                          \
+  X(PROC_DESTROY, 2, 0, "proc number")                        \
+  X(GO_CREATE, 7, 0, "go number id entry status flags stack") \
+  X(GO_START, 2, 0, "go number")                              \
+  X(GO_END, 0, 0, "")                                         \
+  X(GO_END_IN_SYSCALL, 0, 0, "")                              \
+  X(GO_STOP, 2, 0, "reason stack")                            \
+  X(GO_BLOCK, 2, 0, "reason stack")                           \
+  X(GO_UNBLOCK, 3, 0, "go number stack")                      \
+  X(GO_SWITCH, 4, 0, "go number reason stack")                \
+  X(GO_SWITCH_END, 3, 0, "go number stack")                   \
+  X(GO_DESTROY, 3, 0, "go number stack")                      \
+  X(WAIT_END, 3, 0, "go number stack")                        \
+  X(SYSCALL_BEGIN, 1, 0, "stack")                             \
+  X(SYSCALL_END, 0, 0, "")                                    \
+  X(SYSCALL_END_BLOCKED, 0, 0, "")                            \
+  X(GO_LABEL, 0, 1, "label_text")                             \
+  X(GO_RENAME, 3, 1, "go number entry label_text")            \
+  X(GO_TIMER, 2, 0, "go number")                              \
+  X(PROCS_CHANGE, 2, 0, "count stack")                        \
+  X(GC_BEGIN, 2, 0, "number stack")                           \
+  X(GC_END, 1, 0, "number")                                   \
+  X(STW_BEGIN, 3, 0, "number reason stack")                   \
+  X(STW_END, 1, 0, "number")                                  \
+  X(SCAN_BEGIN, 0, 0, "")                                     \
+  X(SCAN_END, 0, 0, "")                                       \
+  X(SWEEP_BEGIN, 0, 0, "")                                    \
+  X(SWEEP_SPAN, 3, 0, "swept reclaimed stack")                \
+  X(SWEEP_END, 0, 0, "")                                      \
+  X(MARK_ASSIST_BEGIN, 1, 0, "stack")                         \
+  X(MARK_ASSIST_END, 0, 0, "")                                \
+  X(HEAP_ALLOC, 1, 0, "bytes")                                \
+  X(HEAP_GOAL, 1, 0, "bytes")                                 \
+  X(MEMORY, 4, 0, "event address bytes class_or_type")        \
+  X(TASK_BEGIN, 4, 1, "task parent name stack name_text")     \
+  X(TASK_END, 2, 0, "task stack")                             \
+  X(REGION_BEGIN, 3, 1, "task name stack name_text")          \
+  X(REGION_END, 3, 1, "task name stack name_text")            \
+  X(LOG, 3, 2, "task name stack name_text value_text")
+
+enum {
+#define GOTRACE__RECORD(NAME, numbers, texts, arguments) GOTRACE__REC_##NAME,
+  GOTRACE__RECORDS(GOTRACE__RECORD)
+#undef GOTRACE__RECORD
+      GOTRACE__RECORD_KINDS
+};
+
+static const struct {
+  uint8_t numbers, texts;
+  const char *name, *arguments;
+} gotrace__record_specs[GOTRACE__RECORD_KINDS] = {
+#define GOTRACE__RECORD(NAME, numbers, texts, arguments) {numbers, texts, #NAME, arguments},
+    GOTRACE__RECORDS(GOTRACE__RECORD)
+#undef GOTRACE__RECORD
+};
+
+#define GOTRACE__RECORD_OWN 1        /* the thread's own goroutine: it needs no proc of the program's */
+#define GOTRACE__RECORD_TIMER 2      /* see gotrace_go_timer */
+#define GOTRACE__RECORD_OLD 4        /* may end regions that are older than its creation */
+#define GOTRACE__RECORD_IN_SYSCALL 8 /* THREAD: its goroutine is in a system call */
+#define GOTRACE__RECORD_NUMBERS 7
+
+/* Whether a number is later than another. Numbers have 32 bits and wrap around. */
+#define GOTRACE__IS_LATER(a, b) ((int32_t)((uint32_t)(a) - (uint32_t)(b)) > 0)
+
+typedef struct gotrace__record_chunk {
+  struct gotrace__record_chunk *next; /* atomic: set before `size` is read for the last time */
+  gotrace__uint64 tick;               /* of the thread's last record before this chunk */
+  uint32_t size;                      /* atomic: bytes published */
+  uint32_t session;                   /* records of other sessions are skipped */
+} gotrace__record_chunk;              /* the records follow in memory */
+
+typedef struct gotrace__record {
+  unsigned kind;
+  uint64_t tick;
+  uint64_t a[GOTRACE__RECORD_NUMBERS];
+  const char *text[2];
+  uint32_t text_size[2];
+  uint32_t end; /* position of the next record in its chunk */
+} gotrace__record;
+
+/* Appends a record and returns its end. */
+static uint8_t *gotrace__put_record(uint8_t *at, const gotrace__record *record, uint64_t dt) {
+  unsigned i;
+  *at++ = (uint8_t)record->kind;
+  at = gotrace__put_varint(at, dt);
+  for (i = 0; i < gotrace__record_specs[record->kind].numbers; i++) at = gotrace__put_varint(at, record->a[i]);
+  for (i = 0; i < gotrace__record_specs[record->kind].texts; i++) {
+    at = gotrace__put_varint(at, record->text_size[i]);
+    if (record->text_size[i]) memcpy(at, record->text[i], record->text_size[i]);
+    at += record->text_size[i];
+  }
+  return at;
+}
+
+static bool gotrace__get_number(const uint8_t *data, uint32_t *at, uint32_t size, uint64_t *value) {
+  unsigned shift;
+  for (*value = 0, shift = 0; *at < size && shift < 64; shift += 7) {
+    uint8_t byte = data[(*at)++];
+    *value |= (uint64_t)(byte & 0x7f) << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+/* Reads the arguments of a record whose kind is known. False if they are malformed: the bytes may come from another
+ * process. */
+static bool gotrace__get_arguments(const uint8_t *data, uint32_t at, uint32_t size, gotrace__record *record) {
+  uint64_t value;
+  unsigned i;
+  for (i = 0; i < gotrace__record_specs[record->kind].numbers; i++)
+    if (!gotrace__get_number(data, &at, size, &record->a[i])) return false;
+  for (i = 0; i < gotrace__record_specs[record->kind].texts; i++) {
+    if (!gotrace__get_number(data, &at, size, &value) || value > size - at) return false;
+    record->text[i] = (const char *)data + at;
+    record->text_size[i] = (uint32_t)value;
+    at += (uint32_t)value;
+  }
+  record->end = at;
+  return true;
+}
+
+/* --------------------------------------------------------------------------------------------- >>transcriber ----
+ *
+ * Turns the records of all threads into a trace. One thread at a time runs it; it has no globals.
+ *
+ * It keeps a model of the program: goroutines, procs, threads, open tasks and ranges. It alone decides what is written,
+ * and writes only what is valid in the model, whatever the records say (R1). A record that the model forbids is
+ * repaired if it has one sensible meaning, else dropped; either way it is counted.
+ *
+ * ORDER. A thread's records have their order. Records of different threads about one object are ordered by numbers: the
+ * owner of a goroutine or proc (who runs, starts or creates it) counts its transitions. A record whose predecessor has
+ * not been applied waits on a list of its object.
+ *
+ *   O1. A round reads the clock, then all published sizes, and applies only records up to that clock. Otherwise a
+ * record could be applied whose cause was published after its thread's size had been read. O2. If nothing but waiting
+ * records is left, the one with the smallest tick has no predecessor: its predecessor would have been published before
+ * it, with a smaller or equal tick, and be applied or wait itself. It is forced, and the round goes on. Otherwise a
+ * lost record would hold up its thread for ever.
+ *
+ * TIME. A trace counts units of 16 ns, a whole number, because Go's reader computes whole nanoseconds for each event.
+ * Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end, so a jump of the
+ * tick counter spoils one round. Times never decrease along a thread, a goroutine or a proc (R6).
+ *
+ * V1 is a lowering of the same events, see gotrace__lower.
+ */
+
+#define GOTRACE__UNIT 16                              /* nanoseconds */
+#define GOTRACE__UNITS_PER_SECOND 62500000u           /* the trace's frequency */
+#define GOTRACE__LONG_SYSCALL (20000 / GOTRACE__UNIT) /* v1: sysmon's period in runtime/proc.go */
+#ifndef GOTRACE__MOST_PLACES
+#define GOTRACE__MOST_PLACES ((uint64_t)1 << 26) /* of goroutines or procs; more are taken for malformed records */
+#endif
+#define GOTRACE__CLOCK_SKEW 16 /* ticks; must exceed the difference between two cores' clocks */
+
+typedef struct gotrace__source gotrace__source;
+typedef struct gotrace__model_go gotrace__model_go;
+typedef struct gotrace__model_proc gotrace__model_proc;
+
+/* Consecutive events on their way into a batch: of a thread (v2), of a proc (v1), or entries of a table. */
+#define GOTRACE__LANE_HEAD 48 /* room for the batch's header before the events */
+#ifndef GOTRACE__LANE_MOST
+#define GOTRACE__LANE_MOST (GOTRACE_MAX_BATCH_SIZE - 1024)
+#endif
+#define GOTRACE__FIRST_LANE(t) ((t)->v1 ? 1536u : 512u) /* bytes; v1: a log's text is in its event */
+typedef struct gotrace__lane {
+  uint8_t *data;
+  uint32_t size, capacity; /* of the events */
+  uint32_t batches;        /* written so far */
+  uint8_t kind;            /* first byte of each batch; 0: none */
+  uint64_t id;
+  uint64_t base, time; /* of the batch, of its last event */
+} gotrace__lane;
+
+/* An entry of a table that the threads fill, or of one of the transcriber's own. */
+typedef struct gotrace__row {
+  const gotrace__entry *entry; /* NULL: none has this number */
+  uint64_t *frames;        /* of a stack: pc, function, file, line of each, strings as references; NULL: unresolved */
+  uint32_t generation, id; /* the id is valid in that generation */
+} gotrace__row;
+typedef struct gotrace__mirror {
+  gotrace__table *table;
+  gotrace__entry *last; /* the last one entered in `rows` */
+  gotrace__row *rows;   /* by number */
+  uint32_t capacity;
+} gotrace__mirror;
+
+/* A string or stack: its number in the threads' table, or in the transcriber's own. 0: none. */
+#define GOTRACE__OWN ((uint32_t)1 << 31)
+
+/* Sources that wait for the next change of an object. */
+typedef struct gotrace__waiters {
+  gotrace__source *first;
+} gotrace__waiters;
+
+typedef struct gotrace__model_region {
+  uint64_t task;
+  uint32_t name; /* reference */
+} gotrace__model_region;
+
+struct gotrace__model_go {
+  uint64_t id;
+  uint64_t time; /* of its last event */
+  gotrace__source *on;
+  gotrace__waiters waiters;
+  gotrace__model_region *regions; /* a ring: the outermost is at region_first */
+  char *label;                    /* GOTRACE__LABEL bytes, or NULL */
+  uint32_t number;
+  uint32_t entry;      /* reference of a stack */
+  uint32_t generation; /* in which its status is written; 0: none */
+  uint32_t sequence;   /* of its last event in that generation (v2); of its next one (v1) */
+  uint16_t region_first, region_depth, region_capacity;
+  uint8_t status, flags;
+  bool known;     /* a record or the list of the living has introduced it */
+  bool listed;    /* only the list has */
+  bool in_trace;  /* some generation has its status or creation */
+  bool unborn;    /* needs a create event, not a status: see gotrace__go_forever */
+  bool forgotten; /* outermost regions: the trace still has them open */
+  bool assist;
+  /* v1: */
+  bool woken;        /* its last event is an unblock */
+  bool call_blocked; /* its system call has blocked in the trace */
+  bool exit_pending; /* so has not ended yet */
+  uint64_t call_time, exit_time;
+  gotrace__lane *last_lane;  /* with its last numbered event */
+  gotrace__lane *start_lane; /* with its start after an unblock, which ends there: */
+  uint32_t start_batch, start_end;
+};
+
+struct gotrace__model_proc {
+  uint64_t id;
+  uint64_t time;
+  gotrace__source *on; /* running, or in a system call */
+  gotrace__waiters waiters;
+  gotrace__lane lane; /* v1 */
+  uint64_t swept, reclaimed;
+  uint32_t number, generation, sequence;
+  uint8_t status;
+  bool known, listed;
+  bool made;              /* by the transcriber, for a thread without a proc */
+  bool loss_unreported;   /* its thread has reported the loss, no thief has */
+  bool sweep, sweep_seen; /* open; in the trace */
+  bool scan, scan_seen;
+};
+
+/* A thread. */
+struct gotrace__source {
+  gotrace__source *next;
+  uint64_t id;                  /* the system's */
+  gotrace__record_chunk *chunk; /* atomic until the first is known: the next record is here, */
+  uint32_t at;                  /* at this position */
+  gotrace__record_chunk *known; /* the records up to here have been published before this round: */
+  uint32_t known_size;
+  uint64_t tick; /* of its last record */
+  uint64_t time; /* of its last event */
+  gotrace__model_go *go;
+  gotrace__model_proc *proc;
+  gotrace__model_proc *own; /* made for it, or NULL */
+  gotrace__lane lane;       /* v2 */
+  uint32_t generation;      /* in which its proc and goroutine have statuses */
+  bool introduced, lost_proc;
+  bool gone;
+  gotrace__waiters *waits_on; /* or NULL */
+  gotrace__source *link;      /* in that list */
+  uint64_t next_tick;         /* of the next record; its kind, and the position of its arguments: */
+  unsigned kind;
+  uint32_t arguments;
+  /* From the list of the living, until the thread has introduced itself: */
+  uint64_t listed_go, listed_proc; /* places + 1 */
+  bool listed_in_syscall;
+};
+
+typedef struct gotrace__clocks {
+  uint64_t tick, nanoseconds, wall_seconds;
+  uint32_t wall_nanoseconds;
+} gotrace__clocks;
+
+/* What happened that no problem counts. In a program that follows the rules all are 0, except stale, late, implied and
+ * clamped. */
+typedef struct gotrace__counters {
+  uint64_t records, forced, malformed;
+  uint64_t doubled; /* ids given to two goroutines: the second got another */
+  uint64_t stale;   /* wake-ups of an earlier block */
+  uint64_t late;    /* wake-ups of a goroutine that runs already */
+  uint64_t implied; /* losses of a proc that no record reports */
+  uint64_t clamped; /* records from before the trace or the round: moved to its beginning */
+  uint64_t late_introductions;
+  uint64_t borrowed; /* temporary goroutines, see gotrace__begin_global */
+  uint64_t wrapped;  /* events inside a system call */
+  uint64_t jumps;    /* of the tick counter */
+  uint64_t idle;     /* records that change the model only */
+} gotrace__counters;
+
+typedef struct gotrace__transcribe_options {
+  unsigned version;
+  bool futile_wakeups, alloc_events;
+  bool restate; /* each generation has all statuses, since a trace may begin with any (flight recorder) */
+  gotrace_heap_layout heap;
+  size_t cut_bytes;                 /* a generation ends after so many bytes */
+  uint32_t session;                 /* of the chunks */
+  gotrace__table *strings, *stacks; /* filled by the threads */
+  const char *const *reason_names;  /* atomic; by number - 1; GOTRACE__REASONS of them, or NULL */
+  gotrace__uint64 *go_ids;          /* atomic: the last id taken */
+  uint64_t first_task;              /* ids from here on begin in this session */
+  uint64_t service_thread;          /* id of the thread that writes what no thread has said */
+  gotrace_write_fn *write;
+  bool (*name)(void *context, gotrace_location *place, char *text, size_t size); /* names an address; or NULL */
+  void *context;
+  gotrace__budget *budget;
+} gotrace__transcribe_options;
+
+typedef struct gotrace__model_task {
+  uint64_t id; /* 0: a free place, UINT64_MAX: ended */
+  uint64_t time;
+  gotrace__source *on; /* the thread that began it; NULL: older than the trace */
+} gotrace__model_task;
+
+typedef struct gotrace__old_task { /* older than the trace */
+  uint64_t id, parent;
+  char name[GOTRACE__TASK_NAME];
+} gotrace__old_task;
+
+typedef struct gotrace__id_block {
+  uint64_t key; /* id / 64 + 1; 0: a free place */
+  uint64_t mask;
+} gotrace__id_block;
+
+#define GOTRACE__MODEL_PAGE 256
+typedef struct gotrace__transcriber {
+  gotrace__transcribe_options options;
+  bool v1;
+  gotrace_result error; /* or GOTRACE_OK */
+  uint32_t generation;
+  uint64_t generation_time, generation_bytes;
+  bool generation_used; /* has an event */
+  bool synced;          /* v2: its beginning is written */
+  gotrace__clocks generation_clocks;
+  uint64_t cuts;
+  uint32_t globals_generation;
+  gotrace__clocks clocks;                          /* read last */
+  uint64_t from_tick, from_unit, to_tick, to_unit; /* the round */
+  uint64_t limit;                                  /* of ticks */
+  double units_per_tick;
+  uint64_t start_nanoseconds;
+  uint64_t now;     /* the time of the record being applied */
+  unsigned v1_kind; /* of the stop or block being written */
+  gotrace__source *sources, *current;
+  gotrace__source **heap; /* those whose next record can be tried, the earliest first */
+  size_t heap_count, heap_capacity, source_count;
+  gotrace__source service;
+  gotrace__model_go **go_pages;
+  size_t go_page_count;
+  uint64_t go_places;          /* highest place so far, plus 1 */
+  gotrace__model_proc **procs; /* by id */
+  uint32_t *proc_ids;          /* by place: id + 1 */
+  size_t proc_capacity, place_capacity, proc_count;
+  gotrace__model_go borrowed; /* see gotrace__borrow_go */
+  gotrace__model_task *tasks; /* open ones: open addressing, by id */
+  size_t task_capacity, task_used;
+  gotrace__waiters task_waiters;
+  gotrace__id_block *ids; /* of goroutines, used: open addressing, by key */
+  size_t id_capacity, id_used;
+  uint64_t own_ids;
+  gotrace__old_task *old_tasks; /* not written yet */
+  size_t old_task_count, old_task_capacity;
+  /* The collector: */
+  uint32_t collector_number;
+  gotrace__waiters collector_waiters;
+  bool gc, gc_seen, stw;
+  uint32_t gc_generation;
+  uint64_t gc_sequence, collector_time;
+  gotrace__model_go *stw_go; /* whose stop-the-world the trace has */
+  gotrace__source *stw_on;
+  bool stw_closed; /* by a cut */
+  unsigned stw_reason;
+  uint64_t procs_changed, heap_alloc, heap_goal; /* last values; of the heap plus 1; 0: none */
+  /* Tables: */
+  gotrace__region region; /* resolved stacks */
+  gotrace__mirror strings, texts, stacks, own_stacks;
+  gotrace__table *types;
+  uint32_t next_often, next_string, next_stack;
+  uint32_t reason_refs[3][GOTRACE_BLOCK_REASON_COUNT], named_refs[GOTRACE__REASONS];
+  gotrace__lane string_lane, stack_lane, sample_lane, global; /* v1: strings and stacks share one */
+  uint64_t timers[GOTRACE__TIMERS];
+  unsigned timer_count, timers_written;
+  gotrace__counters counters;
+  uint64_t events, bytes, goroutines;
+  uint64_t kinds[GOTRACE__KINDS], problems[GOTRACE_PROBLEM_COUNT];
+} gotrace__transcriber;
+GOTRACE__STATIC_ASSERT((int)GOTRACE_BLOCK_REASON_COUNT >= (int)GOTRACE_STW_REASON_COUNT, reason_counts);
+
+static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) { t->problems[problem]++; }
+
+/* Only the first failure is reported. The trace then ends with what it has. */
+static void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result error) {
+  if (!t->error) t->error = error;
+}
+
+static void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
+  void *memory = gotrace__allocate(t->options.budget, size, true);
+  if (!memory) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return memory;
+}
+
+/* Enlarges an array to at least `wanted` elements; false if out of memory. */
+static bool gotrace__model_grow(gotrace__transcriber *t, void **array, size_t *capacity, size_t wanted, size_t size) {
+  size_t larger = *capacity ? *capacity : 16;
+  void *memory;
+  if (wanted <= *capacity) return true;
+  while (larger < wanted) larger *= 2;
+  memory = gotrace__model_allocate(t, larger * size);
+  if (!memory) return false;
+  if (*capacity) memcpy(memory, *array, *capacity * size);
+  gotrace__release(t->options.budget, *array, *capacity * size);
+  *array = memory;
+  *capacity = larger;
+  return true;
+}
+
+/* Lanes. */
+
+static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *data, size_t size) {
+  if (t->error == GOTRACE_ERROR_SINK) return;
+  if (!t->options.write(t->options.context, data, size)) gotrace__transcribe_fail(t, GOTRACE_ERROR_SINK);
+  t->bytes += size;
+  t->generation_bytes += size;
+}
+
+static bool gotrace__lane_init(gotrace__transcriber *t, gotrace__lane *lane, uint64_t id, uint8_t kind, uint32_t size) {
+  lane->data = GOTRACE__CAST(uint8_t *, gotrace__model_allocate(t, size));
+  lane->id = id;
+  lane->kind = kind;
+  lane->capacity = size - GOTRACE__LANE_HEAD;
+  return lane->data != NULL;
+}
+
+static void gotrace__lane_free(gotrace__transcriber *t, gotrace__lane *lane) {
+  gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
+  lane->data = NULL;
+}
+
+static void gotrace__write_sync(gotrace__transcriber *t);
+
+/* Writes what the lane has, as a batch. Go: traceBufFlush, traceWriter.flush. */
+static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
+  uint8_t head[GOTRACE__LANE_HEAD], *at = head;
+  uint32_t size;
+  if (!lane->size) return;
+  if (t->v1) {
+    if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */
+    *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
+    at = gotrace__put_varint(at, lane->id);
+    at = gotrace__put_varint(at, lane->base);
+    t->kinds[GOTRACE_V1_BATCH]++;
+  } else {
+    if (!t->synced) gotrace__write_sync(t);
+    *at++ = GOTRACE_V2_EVENT_BATCH;
+    at = gotrace__put_varint(at, t->generation);
+    at = gotrace__put_varint(at, lane->id);
+    at = gotrace__put_varint(at, lane->base);
+    at = gotrace__put_varint(at, lane->size + (lane->kind != 0));
+    if (lane->kind) *at++ = lane->kind;
+    t->kinds[GOTRACE_V2_EVENT_BATCH]++;
+    if (lane->kind) t->kinds[lane->kind]++;
+  }
+  size = (uint32_t)(at - head);
+  memcpy(lane->data + GOTRACE__LANE_HEAD - size, head, size);
+  gotrace__transcribe_write(t, lane->data + GOTRACE__LANE_HEAD - size, size + lane->size);
+  lane->size = 0;
+  lane->batches++;
+}
+
+/* A place for `room` bytes, the time of whose event is `time`. A full lane is written; those of busy threads grow. */
+static uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room, uint64_t time) {
+  if (GOTRACE__UNLIKELY(lane->capacity - lane->size < room)) {
+    uint32_t old = lane->capacity + GOTRACE__LANE_HEAD,
+             larger = old * 4 < GOTRACE__LANE_MOST ? old * 4 : GOTRACE__LANE_MOST;
+    gotrace__lane_flush(t, lane);
+    if (larger > old) {
+      uint8_t *data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, larger, lane->capacity >= room));
+      if (data) {
+        gotrace__release(t->options.budget, lane->data, old);
+        lane->data = data;
+        lane->capacity = larger - GOTRACE__LANE_HEAD;
+      }
+    }
+  }
+  if (!lane->size) lane->base = lane->time = time;
+  return lane->data + GOTRACE__LANE_HEAD + lane->size;
+}
+
+/* Frees most of the memory of an empty lane, as far as possible. */
+static void gotrace__lane_shrink(gotrace__transcriber *t, gotrace__lane *lane) {
+  uint8_t *data;
+  if (lane->capacity + GOTRACE__LANE_HEAD <= GOTRACE__FIRST_LANE(t)) return;
+  data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, GOTRACE__FIRST_LANE(t), false));
+  if (!data) return;
+  gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
+  lane->data = data;
+  lane->capacity = GOTRACE__FIRST_LANE(t) - GOTRACE__LANE_HEAD;
+}
+#define gotrace__lane_end(lane, at) ((lane)->size = (uint32_t)((at) - (lane)->data) - GOTRACE__LANE_HEAD)
+
+/* Strings and stacks. */
+
+/* The row of a number in a table; NULL if the table has no such entry, or if out of memory. */
+static gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mirror *mirror, uint32_t number) {
+  gotrace__entry *entry;
+  if (GOTRACE__LIKELY(number < mirror->capacity && mirror->rows[number].entry)) return &mirror->rows[number];
+  if (!mirror->table || !number) return NULL;
+  while ((entry = gotrace__after(mirror->table, mirror->last)) != NULL) {
+    size_t capacity = mirror->capacity;
+    void *rows = mirror->rows;
+    bool grown = gotrace__model_grow(t, &rows, &capacity, (size_t)entry->id + 1, sizeof *mirror->rows);
+    mirror->rows = GOTRACE__CAST(gotrace__row *, rows);
+    mirror->capacity = (uint32_t)capacity;
+    if (!grown) return NULL;
+    mirror->rows[entry->id].entry = entry;
+    mirror->last = entry;
+  }
+  return number < mirror->capacity && mirror->rows[number].entry ? &mirror->rows[number] : NULL;
+}
+
+/* The row of a reference; NULL for 0. */
+static gotrace__row *gotrace__string_row(gotrace__transcriber *t, uint32_t reference) {
+  return gotrace__row_of(t, reference & GOTRACE__OWN ? &t->texts : &t->strings, reference & ~GOTRACE__OWN);
+}
+static gotrace__row *gotrace__stack_row(gotrace__transcriber *t, uint32_t reference) {
+  return gotrace__row_of(t, reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks, reference & ~GOTRACE__OWN);
+}
+
+/* A text made at run time. */
+static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *text, size_t size) {
+  const gotrace__entry *entry;
+  if (!size) return 0;
+  entry = gotrace__table_add(t->texts.table, gotrace__hash_bytes(text, size), (uint32_t)size, text, size, false);
+  if (!entry) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return entry ? entry->id | GOTRACE__OWN : 0;
+}
+
+/* The name in a record: a number, or 0 and a text. */
+static uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text, uint32_t size) {
+  if (number) return number < GOTRACE__OWN && gotrace__row_of(t, &t->strings, (uint32_t)number) ? (uint32_t)number : 0;
+  return gotrace__text_reference(t, text, gotrace__kept_size(text, size));
+}
+
+static uint32_t gotrace__record_stack(gotrace__transcriber *t, uint64_t number) {
+  return number < GOTRACE__OWN && gotrace__row_of(t, &t->stacks, (uint32_t)number) ? (uint32_t)number : 0;
+}
+
+/* Writes a string with a new id, which it returns. One-byte ids are kept for what events refer to often. */
+static uint32_t gotrace__write_text(gotrace__transcriber *t, const char *text, uint32_t size, bool often) {
+  uint32_t id = often && t->next_often < GOTRACE__OFTEN_IDS ? ++t->next_often : ++t->next_string;
+  uint8_t *at = gotrace__lane_at(t, &t->string_lane, size + 1 + 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+  unsigned kind = t->v1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
+  *at++ = (uint8_t)kind;
+  at = gotrace__put_varint(at, id);
+  at = gotrace__put_varint(at, size);
+  memcpy(at, text, size);
+  gotrace__lane_end(&t->string_lane, at + size);
+  t->kinds[kind]++;
+  return id;
+}
+
+/* The id of a string in this generation; 0 for the empty string. */
+static uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
+  gotrace__row *row = gotrace__string_row(t, reference);
+  if (!row) return 0;
+  if (GOTRACE__LIKELY(row->generation == t->generation)) return row->id;
+  row->generation = t->generation;
+  return row->id = gotrace__write_text(t, (const char *)(row->entry + 1), row->entry->size, often);
+}
+
+/* A frame's function or file. Like Go, truncates at the front. */
+static uint32_t gotrace__frame_reference(gotrace__transcriber *t, const char *string) {
+  size_t size = string ? strlen(string) : 0;
+  if (size > GOTRACE_MAX_STRING_SIZE) {
+    string += size - GOTRACE_MAX_STRING_SIZE;
+    while (((unsigned char)*string & 0xc0) == 0x80) string++;
+    size = strlen(string);
+  }
+  return gotrace__text_reference(t, string, size);
+}
+
+/* Names the frames of a stack, once. */
+static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
+  const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(row->entry + 1);
+  uint64_t *out = GOTRACE__CAST(uint64_t *, gotrace__region_alloc(&t->region, 4 * row->entry->size * sizeof *out));
+  uint32_t i;
+  row->frames = out;
+  if (!out) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  for (i = 0; out && i < row->entry->size; i++) {
+    gotrace_location place;
+    char name[GOTRACE_MAX_STRING_SIZE + 1];
+    place.pc = (uintptr_t)frames[i].pc;
+    place.function = frames[i].function;
+    place.file = frames[i].file;
+    place.line = (uint32_t)frames[i].line;
+    if ((!place.function || !place.function[0]) && place.pc) {
+      place.function = NULL;
+      if (!t->options.name || !t->options.name(t->options.context, &place, name, sizeof name) || !place.function ||
+          !place.function[0]) {
+        snprintf(name, sizeof name, "0x%llx", (unsigned long long)place.pc);
+        place.function = name;
+      }
+    }
+    *out++ = frames[i].pc;
+    *out++ = gotrace__frame_reference(t, place.function);
+    *out++ = gotrace__frame_reference(t, place.file);
+    *out++ = place.line;
+  }
+  return row->frames != NULL;
+}
+
+/* The id of a stack in this generation. v1 readers accept at most GOTRACE__MOST_STACK bytes. */
+static uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
+  gotrace__row *row = gotrace__stack_row(t, reference);
+  gotrace__lane *lane = t->v1 ? &t->string_lane : &t->stack_lane;
+  uint8_t body[GOTRACE__STACK_ROOM], *at = body, *count_at;
+  uint32_t i, size;
+  if (!row) return 0;
+  if (GOTRACE__LIKELY(row->generation == t->generation)) return row->id;
+  if (!row->frames && !gotrace__resolve_stack(t, row)) return 0;
+  row->generation = t->generation;
+  row->id = ++t->next_stack;
+  at = gotrace__put_varint(at, row->id);
+  count_at = at;
+  at += 2; /* the number of frames, at most 128 */
+  for (i = 0; i < row->entry->size; i++) {
+    const uint64_t *frame = row->frames + 4 * i;
+    uint8_t *before = at;
+    at = gotrace__put_varint(at, frame[0]);
+    at = gotrace__put_varint(at, gotrace__string_id(t, (uint32_t)frame[1], false));
+    at = gotrace__put_varint(at, gotrace__string_id(t, (uint32_t)frame[2], false));
+    at = gotrace__put_varint(at, frame[3]);
+    if (t->v1 && at - body > GOTRACE__MOST_STACK) {
+      at = before;
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_STACK_CUT);
+      break;
+    }
+  }
+  gotrace__put_varint_reserved(count_at, i, 2);
+  size = (uint32_t)(at - body);
+  at = gotrace__lane_at(t, lane, size + 1 + GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+  if (t->v1) {
+    *at++ = GOTRACE_V1_STACK | 3 << GOTRACE_ARG_COUNT_SHIFT;
+    at = gotrace__put_varint(at, size);
+  } else {
+    *at++ = GOTRACE_V2_STACK;
+  }
+  memcpy(at, body, size);
+  gotrace__lane_end(lane, at + size);
+  t->kinds[GOTRACE_V2_STACK]++; /* the same number in v1 */
+  return row->id;
+}
+GOTRACE__STATIC_ASSERT((int)GOTRACE_V1_STACK == (int)GOTRACE_V2_STACK, stack_kinds);
+
+static uint32_t gotrace__own_stack(gotrace__transcriber *t, const gotrace__stack_frame *frames, size_t count) {
+  uint32_t number = gotrace__stack_put(t->own_stacks.table, frames, count);
+  if (!number) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return number ? number | GOTRACE__OWN : 0;
+}
+
+static uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
+  gotrace_location place = {0, NULL, "", 0};
+  gotrace__stack_frame frame;
+  place.function = name;
+  frame = gotrace__frame_of(&place);
+  return gotrace__own_stack(t, &frame, 1);
+}
+
+/* The stack id of a goroutine's entry. Viewers reject a goroutine without one, and Go takes one with an empty name, or
+ * with one that begins with "runtime.", for its runtime's own and hides it (IsSystemGoroutine in
+ * internal/trace/summary.go). */
+static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_go *g) {
+  const gotrace__row *row = gotrace__stack_row(t, g->entry);
+  uint32_t id = row ? gotrace__stack_id(t, g->entry) : 0;
+  return id ? id : gotrace__stack_id(t, gotrace__own_entry(t, "unknown"));
+}
+
+/* The stack with which a goroutine leaves its proc. 1.22 has no stack with a goroutine's status, so viewers name a
+ * goroutine older than the trace after the outermost frame of the first stack with which it stops. */
+static uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t stack) {
+  uint32_t reference = gotrace__record_stack(t, stack);
+  if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD)) {
+    const gotrace__row *row = gotrace__stack_row(t, reference), *entry = gotrace__stack_row(t, g->entry);
+    if (entry && (!row || row->entry->size == 1)) {
+      gotrace__stack_frame frames[2];
+      size_t count = 0;
+      if (row) memcpy(&frames[count++], row->entry + 1, sizeof *frames);
+      memcpy(&frames[count++], entry->entry + 1, sizeof *frames);
+      reference = gotrace__own_stack(t, frames, count);
+    }
+  }
+  return gotrace__stack_id(t, reference);
+}
+
+/* Reasons. `sort`: 0 block, 1 stop, 2 stop-the-world. */
+
+static const char *gotrace__reason_name(const gotrace__transcriber *t, unsigned reason) {
+  unsigned number = gotrace__reason_number(reason);
+  if (!number || number > GOTRACE__REASONS || !t->options.reason_names) return NULL;
+  return gotrace__load_acquire(&t->options.reason_names[number - 1]);
+}
+
+static unsigned gotrace__valid_reason(gotrace__transcriber *t, uint64_t given, unsigned count) {
+  unsigned reason = given <= UINT32_MAX ? (unsigned)given : 0xffu;
+  bool named = gotrace__reason_name(t, reason) != NULL;
+  if (GOTRACE__LIKELY((gotrace__reason_number(reason) ? named : true) && (reason & 0xff) < count)) return reason;
+  gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_REASON);
+  return named ? gotrace__reason_number(reason) << 8 : 0;
+}
+
+static uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsigned reason) {
+#define GOTRACE__REASON(NAME, number, v1, text) text,
+  static const char *const blocks[] = {GOTRACE_BLOCK_REASONS(GOTRACE__REASON)};
+  static const char *const stops[] = {GOTRACE_STOP_REASONS(GOTRACE__REASON)};
+#undef GOTRACE__REASON
+#define GOTRACE__REASON(NAME, number, text) text,
+  static const char *const stws[] = {GOTRACE_STW_REASONS(GOTRACE__REASON)};
+#undef GOTRACE__REASON
+  unsigned number = gotrace__reason_number(reason);
+  uint32_t *reference = number ? &t->named_refs[number - 1] : &t->reason_refs[sort][reason];
+  if (!*reference) {
+    const char *name = number      ? gotrace__reason_name(t, reason)
+                       : sort == 0 ? blocks[reason]
+                       : sort == 1 ? stops[reason]
+                                   : stws[reason];
+    *reference = gotrace__text_reference(t, name, strlen(name));
+  }
+  return gotrace__string_id(t, *reference, sort < 2);
+}
+
+/* The model. */
+
+static gotrace__model_go *gotrace__go_of(gotrace__transcriber *t, uint64_t place) {
+  size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE);
+  void *pages = t->go_pages;
+  if (place >= GOTRACE__MOST_PLACES) { /* also 0 */
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
+    return NULL;
+  }
+  if (GOTRACE__UNLIKELY(page >= t->go_page_count)) {
+    bool grown = gotrace__model_grow(t, &pages, &t->go_page_count, page + 1, sizeof *t->go_pages);
+    t->go_pages = GOTRACE__CAST(gotrace__model_go **, pages);
+    if (!grown) return NULL;
+  }
+  if (GOTRACE__UNLIKELY(!t->go_pages[page])) {
+    t->go_pages[page] =
+        GOTRACE__CAST(gotrace__model_go *, gotrace__model_allocate(t, GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go)));
+    if (!t->go_pages[page]) return NULL;
+  }
+  if (place >= t->go_places) t->go_places = place + 1;
+  return &t->go_pages[page][place % GOTRACE__MODEL_PAGE];
+}
+
+/* A proc with the next free id at or above `wanted`. */
+static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t wanted) {
+  void *procs = t->procs;
+  gotrace__model_proc *p;
+  bool grown;
+  while (wanted < t->proc_capacity && t->procs[wanted]) wanted++;
+  grown = gotrace__model_grow(t, &procs, &t->proc_capacity, (size_t)wanted + 1, sizeof *t->procs);
+  t->procs = GOTRACE__CAST(gotrace__model_proc **, procs);
+  p = grown ? GOTRACE__CAST(gotrace__model_proc *, gotrace__model_allocate(t, sizeof *p)) : NULL;
+  if (!p) return NULL;
+  p->id = wanted;
+  if (t->v1 && !gotrace__lane_init(t, &p->lane, wanted, 0, GOTRACE__FIRST_LANE(t))) {
+    gotrace__release(t->options.budget, p, sizeof *p);
+    return NULL;
+  }
+  t->procs[wanted] = p;
+  if (t->proc_count <= wanted) t->proc_count = (size_t)wanted + 1;
+  return p;
+}
+
+/* The proc of a place. Its id is the place, unless the transcriber has given that to a proc that it had to make. */
+static gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t place) {
+  void *ids = t->proc_ids;
+  gotrace__model_proc *p;
+  bool grown;
+  if (--place >= GOTRACE__MOST_PLACES) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
+    return NULL;
+  }
+  grown = gotrace__model_grow(t, &ids, &t->place_capacity, (size_t)place + 1, sizeof *t->proc_ids);
+  t->proc_ids = GOTRACE__CAST(uint32_t *, ids);
+  if (!grown) return NULL;
+  if (t->proc_ids[place]) return t->procs[t->proc_ids[place] - 1];
+  p = gotrace__proc_new(t, place);
+  if (p) t->proc_ids[place] = (uint32_t)p->id + 1;
+  return p;
+}
+
+/* A goroutine's id that the trace does not have yet: `id`, or a new one if misuse has doubled it. Ids come in blocks of
+ * 64. Go's reader rejects an id that is created twice. */
+static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
+  size_t i;
+  if (!id || id >> 48) id = 0; /* Go would show it as negative */
+  if (2 * (t->id_used + 1) > t->id_capacity) {
+    size_t larger = t->id_capacity ? 2 * t->id_capacity : 64, old;
+    gotrace__id_block *ids = GOTRACE__CAST(gotrace__id_block *, gotrace__model_allocate(t, larger * sizeof *ids));
+    if (!ids) return 0;
+    for (old = 0; old < t->id_capacity; old++) {
+      if (!t->ids[old].key) continue;
+      for (i = (size_t)gotrace__mix(0, t->ids[old].key) & (larger - 1); ids[i].key; i = (i + 1) & (larger - 1))
+        continue;
+      ids[i] = t->ids[old];
+    }
+    gotrace__release(t->options.budget, t->ids, t->id_capacity * sizeof *ids);
+    t->ids = ids;
+    t->id_capacity = larger;
+  }
+  for (;; id = 0) {
+    uint64_t key, bit;
+    if (!id) id = t->options.go_ids ? gotrace__add_relaxed(t->options.go_ids, 1) + 1 : ++t->own_ids;
+    key = id / 64 + 1;
+    bit = (uint64_t)1 << id % 64;
+    for (i = (size_t)gotrace__mix(0, key) & (t->id_capacity - 1); t->ids[i].key && t->ids[i].key != key;)
+      i = (i + 1) & (t->id_capacity - 1);
+    if (!t->ids[i].key) t->id_used++;
+    t->ids[i].key = key;
+    if (!(t->ids[i].mask & bit)) {
+      t->ids[i].mask |= bit;
+      return id;
+    }
+    t->counters.doubled++;
+  }
+}
+
+/* A new occupant of a goroutine's place. Its number goes on. False if out of memory. */
+static bool gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint64_t entry,
+                              unsigned status, unsigned flags) {
+  id = gotrace__unique_id(t, id);
+  if (!id) return false;
+  g->id = id;
+  g->entry = gotrace__record_stack(t, entry);
+  g->status = (uint8_t)status;
+  g->flags = (uint8_t)flags;
+  g->known = true;
+  g->listed = g->in_trace = g->unborn = g->forgotten = g->assist = false;
+  g->woken = g->call_blocked = g->exit_pending = false;
+  g->on = NULL;
+  g->generation = 0;
+  g->time = 0;
+  g->region_depth = 0;
+  if (g->label) g->label[0] = 0;
+  return true;
+}
+
+/* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
+static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
+  size_t at = t->heap_count++;
+  for (; at && r->next_tick < t->heap[(at - 1) / 2]->next_tick; at = (at - 1) / 2) t->heap[at] = t->heap[(at - 1) / 2];
+  t->heap[at] = r;
+}
+
+/* Takes the one with the earliest record out of it; NULL: it is empty. */
+static gotrace__source *gotrace__dequeue(gotrace__transcriber *t) {
+  gotrace__source *first = t->heap_count ? t->heap[0] : NULL, *r;
+  size_t at = 0, child = 1;
+  if (!first) return NULL;
+  r = t->heap[--t->heap_count];
+  for (; child < t->heap_count; at = child, child = 2 * at + 1) {
+    if (child + 1 < t->heap_count && t->heap[child + 1]->next_tick < t->heap[child]->next_tick) child++;
+    if (r->next_tick <= t->heap[child]->next_tick) break;
+    t->heap[at] = t->heap[child];
+  }
+  t->heap[at] = r;
+  return first;
+}
+
+/* Wakes the sources that wait for a change of an object. */
+static void gotrace__changed(gotrace__transcriber *t, gotrace__waiters *waiters) {
+  while (GOTRACE__UNLIKELY(waiters->first != NULL)) {
+    gotrace__source *r = waiters->first;
+    waiters->first = r->link;
+    r->waits_on = NULL;
+    gotrace__enqueue(t, r);
+  }
+}
+
+/* The owner's next transition: implied, or given by a record. */
+static void gotrace__number_go(gotrace__transcriber *t, gotrace__model_go *g, uint64_t number) {
+  if (GOTRACE__IS_LATER(number, g->number)) g->number = (uint32_t)number;
+  gotrace__changed(t, &g->waiters);
+}
+static void gotrace__number_proc(gotrace__transcriber *t, gotrace__model_proc *p, uint64_t number) {
+  if (GOTRACE__IS_LATER(number, p->number)) p->number = (uint32_t)number;
+  gotrace__changed(t, &p->waiters);
+}
+#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number + 1)
+#define gotrace__next_proc(t, p) gotrace__number_proc(t, p, (p)->number + 1)
+
+/* The record's time is not before that of an object. */
+static inline void gotrace__not_before(gotrace__transcriber *t, uint64_t time) {
+  if (t->now < time) t->now = time;
+}
+
+static void gotrace__keep_timer(gotrace__transcriber *t, gotrace__model_go *g) {
+  if (t->v1 && t->timer_count < GOTRACE__TIMERS) t->timers[t->timer_count++] = g->id;
+}
+
+/* A label of up to 63 bytes; empty: none. */
+static void gotrace__model_label(gotrace__transcriber *t, gotrace__model_go *g, const char *label, uint32_t size) {
+  size_t kept = gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1);
+  if (!g->label && kept) g->label = GOTRACE__CAST(char *, gotrace__model_allocate(t, GOTRACE__LABEL));
+  if (!g->label) return;
+  if (kept) memcpy(g->label, label, kept);
+  g->label[kept] = 0;
+}
+
+static uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace__model_go *g) {
+  if (!g->label || !g->label[0]) return 0;
+  return gotrace__string_id(t, gotrace__text_reference(t, g->label, strlen(g->label)), true);
+}
+
+/* Events. */
+
+/* Appends an event with n arguments. */
+static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
+                                      const uint64_t *a) {
+  uint8_t *at = gotrace__lane_at(t, lane, 7 * GOTRACE_BYTES_PER_NUMBER, time), *length = NULL;
+  *at++ = (uint8_t)(t->v1 ? kind | (unsigned)(n < 3 ? n : 3) << GOTRACE_ARG_COUNT_SHIFT : kind);
+  if (t->v1 && n >= 3) length = at++;
+  at = gotrace__put_varint(at, time - lane->time);
+  lane->time = time;
+  for (; n > 0; n--) at = gotrace__put_varint(at, *a++);
+  if (length) *length = (uint8_t)(at - length - 1);
+  gotrace__lane_end(lane, at);
+  t->generation_used = true;
+  t->kinds[kind]++;
+  t->events++;
+}
+
+static void gotrace__put_v1(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
+                            uint64_t a0, uint64_t a1, uint64_t a2) {
+  uint64_t a[3];
+  a[0] = a0;
+  a[1] = a1;
+  a[2] = a2;
+  gotrace__put_event(t, lane, kind, time < lane->time ? lane->time : time, n, a);
+}
+
+/* v1: an event about g that has a shorter form if the last one was in the same proc's stream. */
+static void gotrace__put_numbered(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g, unsigned local,
+                                  unsigned kind, uint64_t time, int more, uint64_t argument) {
+  if (g->last_lane == lane) gotrace__put_v1(t, lane, local, time, 1 + more, g->id, argument, 0);
+  else gotrace__put_v1(t, lane, kind, time, 2 + more, g->id, g->sequence, argument);
+  g->sequence++;
+  g->last_lane = lane;
+}
+
+/* v1: the system call of the goroutine on a proc loses the proc. */
+static void gotrace__lower_syscall_block(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g,
+                                         uint64_t time) {
+  if (!g || g->status != GOTRACE__SYSCALL || g->call_blocked) return;
+  gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_BLOCK, time, 0, 0, 0, 0);
+  if (g->time < lane->time) g->time = lane->time; /* the end of the call is not earlier */
+  g->call_blocked = true;
+}
+
+/* v1: a start, after the end of the system call that is still to be written. */
+static void gotrace__lower_start(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g, uint64_t time) {
+  uint32_t label = gotrace__label_id(t, g);
+  if (g->exit_pending) {
+    if (time < g->exit_time) time = g->exit_time;
+    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_EXIT, time, 3, g->id, g->sequence++, g->exit_time);
+    g->last_lane = lane;
+    g->exit_pending = false;
+  }
+  if (label) {
+    gotrace__put_v1(t, lane, GOTRACE_V1_GO_START_LABEL, time, 3, g->id, g->sequence++, label);
+    g->last_lane = lane;
+  } else {
+    gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_START_LOCAL, GOTRACE_V1_GO_START, time, 0, 0);
+  }
+  g->start_lane = g->woken && !label ? lane : NULL;
+  g->start_batch = lane->batches;
+  g->start_end = lane->size;
+  g->woken = g->call_blocked = false;
+}
+
+/* v1: the stream in which a thread writes: its proc's, or the global one. */
+static gotrace__lane *gotrace__lane_of(gotrace__transcriber *t, gotrace__source *r) {
+  return !t->v1 ? &r->lane : r->proc ? &r->proc->lane : &t->global;
+}
+
+/* v1: writes what a v2 event says. The model is still as before the event. Batches belong to procs; statuses are
+ * creations; a system call ends where the goroutine runs again. */
+static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, gotrace__model_proc *p,
+                           unsigned kind, uint64_t time, int n, const uint64_t *a) {
+  gotrace__lane *lane = gotrace__lane_of(t, r);
+  switch (kind) {
+  case GOTRACE_V2_PROC_STATUS:
+    if (a[1] != GOTRACE__PROC_IDLE) gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
+    break;
+  case GOTRACE_V2_PROC_START: gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0); break;
+  case GOTRACE_V2_PROC_STOP:
+  case GOTRACE_V2_PROC_STEAL:
+    gotrace__lower_syscall_block(t, &p->lane, p->on ? p->on->go : NULL, time);
+    gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_STOP, time, 0, 0, 0, 0);
+    break;
+  case GOTRACE_V2_GO_STATUS_STACK:
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED:
+  case GOTRACE_V2_GO_CREATE_SYSCALL:
+    if (kind == GOTRACE_V2_GO_CREATE_SYSCALL) lane = &t->global;
+    gotrace__put_v1(t, lane, GOTRACE_V1_GO_CREATE, time, 3, g->id, gotrace__entry_id(t, g),
+                    kind == GOTRACE_V2_GO_STATUS_STACK ? 0 : a[2]);
+    g->sequence = 1;
+    g->last_lane = lane;
+    g->woken = g->call_blocked = false;
+    g->start_lane = NULL;
+    if (g->flags & GOTRACE__RECORD_TIMER) gotrace__keep_timer(t, g);
+    if (g->status == GOTRACE__WAITING) {
+      gotrace__put_v1(t, lane, GOTRACE_V1_GO_WAITING, time, 1, g->id, 0, 0);
+      g->sequence = 2;
+    } else if (g->status == GOTRACE__SYSCALL && lane == &t->global) {
+      gotrace__put_v1(t, lane, GOTRACE_V1_GO_IN_SYSCALL, time, 1, g->id, 0, 0);
+      g->sequence = 2;
+      g->call_blocked = true;
+    } else if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) {
+      gotrace__put_v1(t, lane, GOTRACE_V1_GO_START_LOCAL, time, 1, g->id, 0, 0);
+      g->sequence = 2;
+      if (g->status == GOTRACE__SYSCALL) gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_CALL, time, 1, 0, 0, 0);
+      g->call_time = time;
+    }
+    break;
+  case GOTRACE_V2_GO_START: gotrace__lower_start(t, lane, g, time); break;
+  case GOTRACE_V2_GO_LABEL: break; /* shown by the next start */
+  case GOTRACE_V2_GO_DESTROY: gotrace__put_v1(t, lane, GOTRACE_V1_GO_END, time, 0, 0, 0, 0); break;
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_BLOCK: gotrace__put_v1(t, lane, t->v1_kind, time, 1, a[1], 0, 0); break;
+  case GOTRACE_V2_GO_UNBLOCK:
+    gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_UNBLOCK_LOCAL, GOTRACE_V1_GO_UNBLOCK, time, 1, a[2]);
+    g->woken = true;
+    break;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN:
+    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_CALL, time, 1, a[1], 0, 0);
+    g->call_time = lane->time;
+    break;
+  case GOTRACE_V2_GO_SYSCALL_END: /* of a call that kept its proc: Go's sysmon takes the proc away after a while */
+    if (time - g->call_time < GOTRACE__LONG_SYSCALL) break;
+    gotrace__lower_syscall_block(t, lane, g, g->call_time);
+    gotrace__put_v1(t, lane, GOTRACE_V1_PROC_STOP, g->call_time, 0, 0, 0, 0);
+    gotrace__put_v1(t, lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
+    g->exit_pending = true;
+    g->exit_time = time;
+    gotrace__lower_start(t, lane, g, time);
+    break;
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
+    g->exit_pending = true;
+    g->exit_time = time;
+    break;
+  case GOTRACE_V2_PROCS_CHANGE: gotrace__put_event(t, lane, GOTRACE_V1_GOMAXPROCS, time, n, a); break;
+  case GOTRACE_V2_STW_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_STW_START, time, 1, a); break;
+  case GOTRACE_V2_STW_END: gotrace__put_event(t, lane, GOTRACE_V1_STW_DONE, time, 0, a); break;
+  case GOTRACE_V2_GC_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_START, time, 2, a); break;
+  case GOTRACE_V2_GC_END: gotrace__put_event(t, lane, GOTRACE_V1_GC_DONE, time, 0, a); break;
+  case GOTRACE_V2_GC_SWEEP_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_SWEEP_START, time, 1, a); break;
+  case GOTRACE_V2_GC_SWEEP_END:
+    gotrace__put_event(t, lane, GOTRACE_V1_GC_SWEEP_DONE, time, t->options.version < 1009 ? 0 : 2, a);
+    break;
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_MARK_ASSIST_START, time, 1, a); break;
+  case GOTRACE_V2_GC_MARK_ASSIST_END: gotrace__put_event(t, lane, GOTRACE_V1_GC_MARK_ASSIST_DONE, time, 0, a); break;
+  case GOTRACE_V2_HEAP_ALLOC: gotrace__put_event(t, lane, GOTRACE_V1_HEAP_ALLOC, time, 1, a); break;
+  case GOTRACE_V2_HEAP_GOAL: gotrace__put_event(t, lane, GOTRACE_V1_HEAP_GOAL, time, 1, a); break;
+  case GOTRACE_V2_USER_TASK_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_USER_TASK_CREATE, time, 4, a); break;
+  case GOTRACE_V2_USER_TASK_END: gotrace__put_event(t, lane, GOTRACE_V1_USER_TASK_END, time, 2, a); break;
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END: {
+    uint64_t region[4];
+    region[0] = a[0];
+    region[1] = kind == GOTRACE_V2_USER_REGION_END;
+    region[2] = a[1];
+    region[3] = a[2];
+    gotrace__put_event(t, lane, GOTRACE_V1_USER_REGION, time, 4, region);
+    break;
+  }
+  default: break;
+  }
+  if (g && g->time < lane->time) g->time = lane->time;
+}
+
+/* Writes an event of thread r, about g or p or neither, before the model changes. It is not earlier than `time`. */
+static void gotrace__emit_at(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, gotrace__model_proc *p,
+                             unsigned kind, uint64_t time, int n, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3) {
+  gotrace__lane *lane = t->v1 && p && kind <= GOTRACE_V2_PROC_STATUS ? &p->lane : gotrace__lane_of(t, r);
+  uint64_t a[4];
+  a[0] = a0;
+  a[1] = a1;
+  a[2] = a2;
+  a[3] = a3;
+  if (time < lane->time) time = lane->time;
+  if (g && time < g->time) time = g->time;
+  if (t->v1) gotrace__lower(t, r, g, p, kind, time, n, a);
+  else gotrace__put_event(t, lane, kind, time, n, a);
+  if (g && g->time < time) g->time = time;
+  if (r == t->current && t->now < lane->time) t->now = lane->time;
+}
+#define gotrace__emit4(t, r, g, kind, a, b, c, d) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 4, a, b, c, d)
+#define gotrace__emit3(t, r, g, kind, a, b, c) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 3, a, b, c, 0)
+#define gotrace__emit2(t, r, g, kind, a, b) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 2, a, b, 0, 0)
+#define gotrace__emit1(t, r, g, kind, a) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 1, a, 0, 0, 0)
+#define gotrace__emit0(t, r, g, kind) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 0, 0, 0, 0, 0)
+#define gotrace__emit_proc(t, r, p, kind, n, a, b, c) gotrace__emit_at(t, r, NULL, p, kind, (t)->now, n, a, b, c, 0)
+
+/* Statuses and creations. */
+
+static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r);
+
+/* v2: begins the thread's part of a generation with the statuses of its proc and goroutine, from the generation's
+ * beginning. Readers identify a running proc and goroutine by the thread. Go: traceLocker.eventWriter. */
+static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r);
+
+/* The proc's status, once per generation: on the thread that has it, else on r. Go: traceWriter.writeProcStatus. */
+static void gotrace__restate_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+  uint64_t time = t->now;
+  if (GOTRACE__LIKELY(p->generation == t->generation)) return;
+  if (p->on) {
+    if (p->on->generation != t->generation) {
+      gotrace__restate_thread(t, p->on);
+      return;
+    }
+    r = p->on;
+    time = t->generation_time;
+  }
+  p->generation = t->generation;
+  p->sequence = 0;
+  gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_PROC_STATUS, time, 2, p->id, p->status, 0, 0);
+  if (p->sweep_seen && !t->v1) gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_GC_SWEEP_ACTIVE, time, 1, p->id, 0, 0, 0);
+}
+
+/* Creates a goroutine that the trace lacks. Readers require a proc, unless it begins in a system call, and a thread
+ * that is not in one. The transcriber's own thread does it where r cannot. */
+static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack);
+
+/* The goroutine's status, once per generation; its creation, if the trace must have one. A blocked goroutine is left
+ * out where the format cannot create it: its unblock creates it. Go: traceWriter.writeGoStatus. */
+static void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
+  uint64_t time = t->now, thread = GOTRACE__NO_THREAD;
+  if (GOTRACE__LIKELY(g->generation == t->generation)) return;
+  if (!g->in_trace && !t->v1 && (t->generation > 1 || g->unborn)) {
+    if (g->status == GOTRACE__WAITING && (g->unborn || t->options.version < GOTRACE_GO_1_23)) return;
+    if (g->status == GOTRACE__WAITING || g->status == GOTRACE__RUNNABLE) {
+      if (!g->unborn) t->counters.late_introductions++;
+      gotrace__write_creation(t, r, g, 0);
+      return;
+    }
+  }
+  if (g->on) {
+    if (g->on->generation != t->generation) {
+      gotrace__restate_thread(t, g->on);
+      return;
+    }
+    r = g->on;
+    thread = r->id;
+    time = t->generation_time;
+  }
+  g->generation = t->generation;
+  if (!t->v1) g->sequence = 0;
+  if (!g->in_trace) t->goroutines++;
+  g->in_trace = true;
+  if (t->v1 || t->options.version >= GOTRACE_GO_1_23)
+    gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS_STACK, time, 4, g->id, thread, g->status,
+                     t->v1 ? 0 : gotrace__entry_id(t, g));
+  else gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS, time, 3, g->id, thread, g->status, 0);
+  if (g->assist && !t->v1) gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, time, 1, g->id, 0, 0, 0);
+}
+
+static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r) {
+  uint64_t now = t->now;
+  if (GOTRACE__LIKELY(r->generation == t->generation)) return;
+  r->generation = t->generation;
+  t->now = t->generation_time;
+  if (r->proc) gotrace__restate_proc(t, r, r->proc);
+  if (r->go) gotrace__restate_go(t, r, r->go);
+  gotrace__write_state(t, r);
+  gotrace__not_before(t, now);
+}
+
+/* Procs. */
+
+static void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+  gotrace__not_before(t, p->time);
+  gotrace__restate_proc(t, r, p);
+  p->sequence++;
+  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_START, 2, p->id, p->sequence, 0);
+  p->status = GOTRACE__PROC_RUNNING;
+  p->on = r;
+  p->time = t->now;
+  r->proc = p;
+}
+
+static void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__model_proc *p = r->proc;
+  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STOP, 0, 0, 0, 0);
+  p->status = GOTRACE__PROC_IDLE;
+  p->on = NULL;
+  p->time = t->now;
+  r->proc = NULL;
+}
+
+/* Gives a thread without a proc one that is made for it; false if out of memory. */
+static bool gotrace__need_proc(gotrace__transcriber *t, gotrace__source *r) {
+  if (GOTRACE__LIKELY(r->proc != NULL)) return true;
+  if (!r->own) {
+    r->own = gotrace__proc_new(t, t->proc_count);
+    if (!r->own) return false;
+    r->own->known = r->own->made = true;
+    r->own->status = GOTRACE__PROC_IDLE;
+  }
+  gotrace__begin_proc(t, r, r->own);
+  return true;
+}
+
+/* The same as a repair. A plain thread's own goroutine needs no proc of the program's. */
+static bool gotrace__repair_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__model_go *g) {
+  if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC);
+  return gotrace__need_proc(t, r);
+}
+
+static void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+  gotrace__source *victim = p->on;
+  gotrace__not_before(t, p->time);
+  gotrace__restate_proc(t, r, p);
+  p->sequence++;
+  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL, 3, p->id, p->sequence, victim->id);
+  p->status = GOTRACE__PROC_IDLE;
+  p->on = NULL;
+  p->time = t->now;
+  victim->proc = NULL;
+  gotrace__changed(t, &p->waiters);
+}
+
+/* Goroutines. */
+
+static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
+  unsigned kind = g->status == GOTRACE__SYSCALL   ? GOTRACE_V2_GO_CREATE_SYSCALL
+                  : g->status == GOTRACE__WAITING ? GOTRACE_V2_GO_CREATE_BLOCKED
+                                                  : GOTRACE_V2_GO_CREATE;
+  bool can = r->proc && r->proc->status == GOTRACE__PROC_RUNNING && (!r->go || r->go->status == GOTRACE__RUNNING);
+  if (!t->v1 && !can && g->status != GOTRACE__SYSCALL) {
+    r = &t->service;
+    gotrace__restate_thread(t, r);
+    if (!gotrace__need_proc(t, r)) return;
+  }
+  g->generation = t->generation;
+  g->sequence = 0;
+  g->in_trace = true;
+  g->unborn = false;
+  t->goroutines++;
+  if (kind == GOTRACE_V2_GO_CREATE_SYSCALL && !t->v1) gotrace__emit1(t, r, g, kind, g->id);
+  else gotrace__emit3(t, r, g, kind, g->id, t->v1 ? 0 : gotrace__entry_id(t, g), stack);
+}
+
+/* Readers attribute a stop-the-world to the goroutine that begins it, which must not leave its proc meanwhile. */
+static void gotrace__end_stw(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__not_before(t, t->collector_time + 1);
+  gotrace__emit0(t, r, NULL, GOTRACE_V2_STW_END);
+  t->collector_time = t->now;
+  t->stw_go = NULL;
+}
+static void gotrace__end_stw_of(gotrace__transcriber *t, gotrace__source *r) {
+  if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;
+  gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_OPEN);
+  gotrace__end_stw(t, r);
+}
+
+/* The goroutine has left its thread. */
+static void gotrace__detach(gotrace__transcriber *t, gotrace__source *r, unsigned status) {
+  gotrace__model_go *g = r->go;
+  g->status = (uint8_t)status;
+  g->on = NULL;
+  g->time = t->now;
+  r->go = NULL;
+}
+
+static void gotrace__start(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
+  uint32_t label;
+  gotrace__emit2(t, r, g, GOTRACE_V2_GO_START, g->id, g->sequence + 1);
+  if (!t->v1) {
+    g->sequence++;
+    label = gotrace__label_id(t, g);
+    if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
+  }
+  g->status = GOTRACE__RUNNING;
+  g->on = r;
+  r->go = g;
+  gotrace__write_state(t, r);
+}
+
+/* A blocked goroutine, whose status has been written if the format allows, becomes runnable. */
+static void gotrace__unblock(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
+  if (g->generation != t->generation) {
+    g->status = GOTRACE__RUNNABLE;
+    gotrace__write_creation(t, r, g, stack);
+    g->woken = true;
+    return;
+  }
+  gotrace__emit3(t, r, g, GOTRACE_V2_GO_UNBLOCK, g->id, g->sequence + 1, stack);
+  if (!t->v1) g->sequence++;
+  g->status = GOTRACE__RUNNABLE;
+}
+
+/* Starts a goroutine that is runnable or blocked on a thread with a proc and without a goroutine. */
+static void gotrace__run_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
+  gotrace__not_before(t, g->time);
+  gotrace__restate_go(t, r, g);
+  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, stack);
+  gotrace__start(t, r, g);
+}
+
+static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned reason, uint32_t stack) {
+  static const uint8_t kinds[] = {
+#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
+      GOTRACE_STOP_REASONS(GOTRACE__REASON)
+#undef GOTRACE__REASON
+  };
+  gotrace__end_stw_of(t, r);
+  t->v1_kind = kinds[gotrace__reason_base(reason)];
+  gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, reason), stack);
+  gotrace__detach(t, r, GOTRACE__RUNNABLE);
+}
+
+/* Readers consider a goroutine that waits for ever as ended. If it is unblocked after all, it continues as a new one.
+ */
+static void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go *g) {
+  uint64_t id = gotrace__unique_id(t, 0);
+  if (!id) return;
+  g->id = id;
+  g->unborn = true;
+  g->in_trace = g->assist = g->woken = false;
+  g->generation = 0;
+  g->region_depth = 0;
+  g->forgotten = false;
+  g->flags |= GOTRACE__RECORD_OLD; /* it may end regions that are older than its creation */
+}
+
+static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint64_t given, uint64_t stack) {
+  static const uint8_t kinds[] = {
+#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
+      GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
+#undef GOTRACE__REASON
+  };
+  gotrace__model_go *g = r->go;
+  bool futile = (given & GOTRACE_FUTILE_WAKEUP) != 0;
+  unsigned reason = gotrace__valid_reason(t, given & ~(uint64_t)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
+  if (reason > 0xff && gotrace__reason_base(reason) == GOTRACE_BLOCK_FOREVER) { /* readers know only its own name */
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_REASON);
+    reason &= ~0xffu;
+  }
+  gotrace__end_stw_of(t, r);
+  t->v1_kind = kinds[gotrace__reason_base(reason)];
+  if (futile && (!t->v1 || (t->options.version >= GOTRACE_GO_1_11 && !t->options.futile_wakeups))) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
+  } else if (futile) {
+    /* Readers drop the unblock, the start and the block (removeFutile in internal/trace/parser.go), but no events in
+     * between, no start with a label and no block of another kind: the remaining events would be inconsistent. */
+    gotrace__lane *lane = gotrace__lane_of(t, r);
+    if (g->start_lane == lane && g->start_batch == lane->batches && g->start_end == lane->size &&
+        (t->v1_kind == GOTRACE_V1_GO_BLOCK ||
+         (t->v1_kind >= GOTRACE_V1_GO_BLOCK_SEND && t->v1_kind <= GOTRACE_V1_GO_BLOCK_COND)))
+      gotrace__put_v1(t, lane, GOTRACE_V1_FUTILE_WAKEUP, t->now, 0, 0, 0, 0);
+    else gotrace__problem_seen(t, GOTRACE_PROBLEM_FUTILE_BUSY);
+  }
+  gotrace__emit2(t, r, g, GOTRACE_V2_GO_BLOCK, t->v1 ? 0 : gotrace__reason_id(t, 0, reason),
+                 gotrace__stop_stack_id(t, g, stack));
+  gotrace__detach(t, r, GOTRACE__WAITING);
+  if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);
+}
+
+static void gotrace__end_go_of(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__end_stw_of(t, r);
+  gotrace__emit0(t, r, r->go, GOTRACE_V2_GO_DESTROY);
+  gotrace__detach(t, r, GOTRACE__DEAD);
+}
+
+/* System calls. */
+
+static void gotrace__enter_call(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
+  gotrace__model_proc *p = r->proc;
+  gotrace__end_stw_of(t, r);
+  p->sequence++;
+  gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_SYSCALL_BEGIN, p->sequence, stack);
+  p->status = GOTRACE__PROC_SYSCALL;
+  p->time = t->now;
+  r->go->status = GOTRACE__SYSCALL;
+}
+
+/* Ends the thread's system call. `blocked`: the goroutine becomes runnable. Otherwise it runs on, if need be on a proc
+ * that is made for the thread. */
+static void gotrace__leave_call(gotrace__transcriber *t, gotrace__source *r, bool blocked) {
+  gotrace__model_go *g = r->go;
+  gotrace__model_proc *p = r->proc;
+  if (p && p->status == GOTRACE__PROC_SYSCALL && !blocked) {
+    gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END);
+    p->status = GOTRACE__PROC_RUNNING;
+    p->time = t->now;
+    g->status = GOTRACE__RUNNING;
+    gotrace__write_state(t, r);
+    return;
+  }
+  if (p && p->status == GOTRACE__PROC_SYSCALL) { /* its loss has not been reported */
+    t->counters.implied++;
+    p->loss_unreported = r->lost_proc = true;
+    gotrace__end_proc(t, r);
+  }
+  gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END_BLOCKED);
+  gotrace__detach(t, r, GOTRACE__RUNNABLE);
+  if (!blocked && gotrace__need_proc(t, r)) gotrace__run_go(t, r, g, 0);
+}
+
+/* A thread must have no goroutine, but has one: it yields. */
+static void gotrace__clear_thread(gotrace__transcriber *t, gotrace__source *r, gotrace_problem problem,
+                                  unsigned reason) {
+  if (!r->go) return;
+  gotrace__problem_seen(t, problem);
+  if (r->go->status == GOTRACE__SYSCALL) gotrace__leave_call(t, r, true);
+  else if (gotrace__need_proc(t, r)) gotrace__stop(t, r, reason, 0);
+}
+
+/* Before an event that only a running goroutine, or its proc, can have. Inside a system call, Go's reader may apply a
+ * steal of the proc before the event and then refuses it. So the call is left and entered again, which gives the second
+ * entry the proc's next number. If the proc is lost, the event is on a proc of the thread's own. */
+typedef enum gotrace__inside_call {
+  GOTRACE__NOT_POSSIBLE,
+  GOTRACE__NOT_IN_CALL,
+  GOTRACE__KEPT_PROC,
+  GOTRACE__LOST_PROC
+} gotrace__inside_call;
+
+static gotrace__inside_call gotrace__begin_user(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__inside_call result = GOTRACE__NOT_IN_CALL;
+  if (!r->go) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_GOROUTINE);
+    return GOTRACE__NOT_POSSIBLE;
+  }
+  if (r->go->status == GOTRACE__SYSCALL) {
+    gotrace__model_go *g = r->go;
+    result = r->proc && r->proc->status == GOTRACE__PROC_SYSCALL ? GOTRACE__KEPT_PROC : GOTRACE__LOST_PROC;
+    t->counters.wrapped++;
+    gotrace__leave_call(t, r, false);
+    return r->go == g ? result : GOTRACE__NOT_POSSIBLE;
+  }
+  return gotrace__repair_proc(t, r, r->go) ? result : GOTRACE__NOT_POSSIBLE;
+}
+
+static void gotrace__end_user(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
+  if (inside < GOTRACE__KEPT_PROC || !r->go) return;
+  gotrace__enter_call(t, r, 0);
+  if (inside == GOTRACE__LOST_PROC && r->proc->made) gotrace__end_proc(t, r);
+}
+
+/* The same for events about the whole program. On a thread without a goroutine, a temporary one runs for them. */
+static gotrace__inside_call gotrace__begin_global(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__model_go *g = &t->borrowed;
+  if (r->go) return gotrace__begin_user(t, r);
+  if (t->v1) return GOTRACE__NOT_IN_CALL;
+  if (!gotrace__need_proc(t, r) || !gotrace__go_begin(t, g, 0, 0, GOTRACE__RUNNABLE, 0)) return GOTRACE__NOT_POSSIBLE;
+  g->entry = gotrace__own_entry(t, "gotrace.event");
+  t->counters.borrowed++;
+  gotrace__write_creation(t, r, g, 0);
+  gotrace__start(t, r, g);
+  return GOTRACE__NOT_IN_CALL;
+}
+
+static void gotrace__end_global(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
+  if (r->go == &t->borrowed) gotrace__end_go_of(t, r);
+  else gotrace__end_user(t, r, inside);
+}
+
+/* The whole program. */
+
+static bool gotrace__has_event(gotrace__transcriber *t, unsigned since) {
+  if (GOTRACE__LIKELY(t->options.version >= since)) return true;
+  gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
+  return false;
+}
+
+/* Readers order collections by time alone where they have no number. */
+static void gotrace__gc_event(gotrace__transcriber *t, gotrace__source *r, unsigned kind, uint32_t stack) {
+  gotrace__not_before(t, t->collector_time + 1);
+  if (kind == GOTRACE_V2_GC_BEGIN) {
+    uint64_t sequence = t->v1 ? t->gc_sequence++ : ++t->gc_sequence;
+    gotrace__emit2(t, r, NULL, kind, sequence, stack);
+  } else if (t->v1) {
+    gotrace__emit0(t, r, NULL, kind);
+  } else {
+    gotrace__emit1(t, r, NULL, kind, ++t->gc_sequence);
+  }
+  t->collector_time = t->now;
+  t->gc_generation = t->generation;
+  t->gc_seen = kind != GOTRACE_V2_GC_END;
+}
+
+static void gotrace__stw_event(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
+  unsigned reason = t->stw_reason;
+  uint64_t kind = gotrace__reason_base(reason);
+  if (t->v1 && t->options.version < GOTRACE_GO_1_21) kind--; /* 0 mark termination, 1 sweep termination */
+  gotrace__not_before(t, t->collector_time + 1);
+  gotrace__emit2(t, r, NULL, GOTRACE_V2_STW_BEGIN, t->v1 ? kind : gotrace__reason_id(t, 2, reason), stack);
+  t->collector_time = t->now;
+  t->stw_go = r->go;
+  t->stw_on = r;
+  t->stw_closed = false;
+}
+
+/* v2: the number of procs; readers take it as a bound of their ids. */
+static uint64_t gotrace__proc_bound(const gotrace__transcriber *t) {
+  uint64_t there = t->proc_count ? t->proc_count : 1;
+  return t->procs_changed > there ? t->procs_changed : there;
+}
+
+static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r) {
+  size_t i, count = t->old_task_count;
+  t->old_task_count = 0;
+  for (i = 0; i < count; i++) {
+    uint32_t name = gotrace__text_reference(t, t->old_tasks[i].name, strlen(t->old_tasks[i].name));
+    gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, t->old_tasks[i].id, t->old_tasks[i].parent,
+                   gotrace__string_id(t, name, false), 0);
+  }
+}
+
+/* What a thread with a running goroutine must still write: a stop-the-world that a cut has closed; once per generation
+ * the state of the whole program, since a trace may begin with any; once the tasks older than the trace. */
+static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r) {
+  if (GOTRACE__LIKELY(t->globals_generation == t->generation && !t->stw_closed)) return;
+  if (!r->go || r->go->status != GOTRACE__RUNNING || !r->proc || r->generation != t->generation) return;
+  if (r->proc->generation != t->generation || r->go->generation != t->generation) return;
+  if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
+  if (t->globals_generation == t->generation) return;
+  t->globals_generation = t->generation;
+  if (!t->v1) {
+    gotrace__emit2(t, r, r->go, GOTRACE_V2_PROCS_CHANGE, gotrace__proc_bound(t), 0);
+    if (t->heap_goal) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_GOAL, t->heap_goal - 1);
+    if (t->heap_alloc) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_ALLOC, t->heap_alloc - 1);
+    /* A collection that is not in the trace began before it. Readers accept that only in the first generation. */
+    if (t->gc && t->gc_generation != t->generation)
+      gotrace__gc_event(t, r, t->gc_seen || t->generation == 1 ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN, 0);
+  }
+  if (t->old_task_count && t->options.version >= GOTRACE_GO_1_11) gotrace__write_old_tasks(t, r);
+}
+
+/* Writes the end of the sweep of the thread's proc, if the trace has its beginning. */
+static void gotrace__end_sweep_of(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__model_proc *p = r->proc;
+  if (p->sweep_seen)
+    gotrace__emit_at(t, r, NULL, NULL, GOTRACE_V2_GC_SWEEP_END, t->now, 2, p->swept, p->reclaimed, 0, 0);
+  p->sweep_seen = false;
+}
+
+/* Regions. */
+
+static gotrace__model_region *gotrace__region_at(gotrace__model_go *g, unsigned depth) {
+  return &g->regions[(g->region_first + depth) & (g->region_capacity - 1u)];
+}
+
+static bool gotrace__same_string(gotrace__transcriber *t, uint32_t a, uint32_t b) {
+  const gotrace__row *first, *second;
+  if (GOTRACE__LIKELY(a == b)) return true;
+  if (!((a ^ b) & GOTRACE__OWN)) return false; /* a table has each string once */
+  first = gotrace__string_row(t, a);
+  second = gotrace__string_row(t, b);
+  return first && second && first->entry->size == second->entry->size &&
+         memcmp(first->entry + 1, second->entry + 1, first->entry->size) == 0;
+}
+
+/* Adds a region as the innermost. Beyond GOTRACE__REGION_DEPTH the outermost is forgotten. */
+static void gotrace__push(gotrace__transcriber *t, gotrace__model_go *g, uint64_t task, uint32_t name) {
+  gotrace__model_region *region;
+  if (g->region_depth == g->region_capacity && g->region_capacity < GOTRACE__REGION_DEPTH) {
+    unsigned larger = g->region_capacity ? 2u * g->region_capacity : 4, i;
+    gotrace__model_region *regions =
+        GOTRACE__CAST(gotrace__model_region *, gotrace__model_allocate(t, larger * sizeof *regions));
+    for (i = 0; regions && i < g->region_depth; i++) regions[i] = *gotrace__region_at(g, i);
+    if (regions) {
+      gotrace__release(t->options.budget, g->regions, g->region_capacity * sizeof *regions);
+      g->regions = regions;
+      g->region_first = 0;
+      g->region_capacity = (uint16_t)larger;
+    }
+  }
+  if (g->region_depth == g->region_capacity) {
+    g->forgotten = true;
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_DEPTH);
+    if (!g->region_capacity) return;
+    g->region_first++;
+    g->region_depth--;
+  }
+  region = gotrace__region_at(g, g->region_depth++);
+  region->task = task;
+  region->name = name;
+}
+
+static void gotrace__region_event(gotrace__transcriber *t, gotrace__source *r, bool end, uint64_t task, uint32_t name,
+                                  uint32_t stack) {
+  gotrace__emit3(t, r, r->go, end ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN, task,
+                 gotrace__string_id(t, name, true), stack);
+}
+
+static void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, uint64_t task, uint32_t name,
+                                   uint32_t stack) {
+  gotrace__model_go *g = r->go;
+  unsigned depth = g->region_depth;
+  while (depth && !(gotrace__region_at(g, depth - 1)->task == task &&
+                    gotrace__same_string(t, gotrace__region_at(g, depth - 1)->name, name)))
+    depth--;
+  if (depth) {
+    if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);
+    while (g->region_depth >= depth) {
+      const gotrace__model_region *region = gotrace__region_at(g, --g->region_depth);
+      gotrace__region_event(t, r, true, region->task, region->name, stack);
+    }
+  } else if (!g->region_depth && !g->forgotten && (g->flags & GOTRACE__RECORD_OLD)) {
+    /* Either it began before the trace, and readers accept its end, or it never began. */
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_OLDER);
+    gotrace__region_event(t, r, true, task, name, stack);
+  } else {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_NONE);
+  }
+}
+
+/* Tasks. */
+
+/* The place of a task's id; with `add`, a new one if there is none. NULL: there is none, or out of memory. */
+static gotrace__model_task *gotrace__task_at(gotrace__transcriber *t, uint64_t id, bool add) {
+  size_t i;
+  if (add && 2 * (t->task_used + 1) > t->task_capacity) { /* leaves out those that have ended */
+    size_t old, live = 0, larger = 64;
+    gotrace__model_task *tasks;
+    for (old = 0; old < t->task_capacity; old++) live += t->tasks[old].id && t->tasks[old].id != UINT64_MAX;
+    while (larger < 4 * live) larger *= 2;
+    tasks = GOTRACE__CAST(gotrace__model_task *, gotrace__model_allocate(t, larger * sizeof *tasks));
+    if (!tasks) return NULL;
+    for (old = 0; old < t->task_capacity; old++) {
+      if (!t->tasks[old].id || t->tasks[old].id == UINT64_MAX) continue;
+      for (i = (size_t)gotrace__mix(0, t->tasks[old].id) & (larger - 1); tasks[i].id; i = (i + 1) & (larger - 1))
+        continue;
+      tasks[i] = t->tasks[old];
+    }
+    gotrace__release(t->options.budget, t->tasks, t->task_capacity * sizeof *tasks);
+    t->tasks = tasks;
+    t->task_capacity = larger;
+    t->task_used = live;
+  }
+  if (!t->task_capacity) return NULL;
+  for (i = (size_t)gotrace__mix(0, id) & (t->task_capacity - 1); t->tasks[i].id; i = (i + 1) & (t->task_capacity - 1))
+    if (t->tasks[i].id == id) return &t->tasks[i];
+  if (!add) return NULL;
+  t->tasks[i].id = id;
+  t->task_used++;
+  return &t->tasks[i];
+}
+
+/* Records. Each of these functions returns the list on which the record waits, or NULL if it has been applied. `force`:
+ * it waits no longer. */
+
+#define GOTRACE__WAIT_FOR(condition, waiters) \
+  do {                                        \
+    if (condition) {                          \
+      if (!force) return &(waiters);          \
+      t->counters.forced++;                   \
+    }                                         \
+  } while (0)
+
+/* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
+ * more, it shows the way there. */
+static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
+  gotrace__model_proc *p = record->a[4] ? gotrace__proc_of(t, record->a[4]) : NULL;
+  bool in_syscall = g && (record->a[3] & GOTRACE__RECORD_IN_SYSCALL);
+  unsigned flags = (unsigned)(record->a[3] & 7) | GOTRACE__RECORD_OLD;
+  unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
+  bool known = r->introduced;
+  r->introduced = true;
+  t->counters.idle++;
+  if (!r->go && !r->proc && t->generation == 1 && !known && (!p || !p->known) && (!g || !g->known)) {
+    if (p) {
+      p->known = true;
+    } else if (g && !in_syscall) {
+      if (!r->own) r->own = gotrace__proc_new(t, t->proc_count);
+      p = r->own;
+      if (!p) return;
+      p->known = p->made = true;
+    }
+    if (g && !gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags)) g = NULL;
+    if (p) {
+      p->status = g && in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
+      p->on = r;
+      r->proc = p;
+    }
+    if (g) {
+      gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+      g->on = r;
+      r->go = g;
+    }
+    r->generation = 0;
+    gotrace__restate_thread(t, r);
+    return;
+  }
+  if (!p && r->proc && r->proc->made) p = r->proc;                       /* which the program does not know */
+  if (r->proc == p && r->go == g && (!g || g->status == status)) return; /* as the list of the living said */
+  t->counters.late_introductions++;
+  if (r->go && r->go != g) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+  if (r->proc && r->proc != p && !r->go) gotrace__end_proc(t, r);
+  if (p && !p->known) {
+    p->known = true;
+    p->status = GOTRACE__PROC_IDLE;
+  }
+  if (p && !r->proc && p->status == GOTRACE__PROC_IDLE && !r->go) gotrace__begin_proc(t, r, p);
+  if (g && !g->known) {
+    if (!gotrace__go_begin(t, g, record->a[1], record->a[2], GOTRACE__RUNNABLE, flags)) return;
+    gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+  }
+  if (g && !r->go && (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING)) {
+    bool lost = !r->proc;
+    if (!gotrace__need_proc(t, r)) return;
+    gotrace__run_go(t, r, g, 0);
+    if (in_syscall) gotrace__enter_call(t, r, 0);
+    if (in_syscall && lost) gotrace__end_proc(t, r);
+  } else if (g && r->go == g && g->status != status) {
+    if (!in_syscall) gotrace__leave_call(t, r, false);
+    else if (gotrace__need_proc(t, r)) gotrace__enter_call(t, r, 0);
+  }
+}
+
+static gotrace__waiters *gotrace__apply_proc_start(gotrace__transcriber *t, gotrace__source *r,
+                                                   const gotrace__record *record, bool force) {
+  gotrace__model_proc *p = gotrace__proc_of(t, record->a[0]);
+  if (!p) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
+  gotrace__number_proc(t, p, record->a[1]);
+  if (!p->known || r->proc == p || p->status == GOTRACE__PROC_RUNNING) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_START_RUNNING);
+    return NULL;
+  }
+  if (r->proc) {
+    if (r->proc->status == GOTRACE__PROC_SYSCALL) t->counters.implied++;
+    else if (!r->proc->made || (r->go && !(r->go->flags & GOTRACE__RECORD_OWN)))
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_START_OVER);
+    if (r->go && r->go->status == GOTRACE__RUNNING) gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
+    gotrace__end_proc(t, r);
+  }
+  if (p->status == GOTRACE__PROC_SYSCALL) { /* taken without a steal */
+    t->counters.implied++;
+    gotrace__steal(t, r, p);
+  }
+  gotrace__begin_proc(t, r, p);
+  r->lost_proc = p->loss_unreported = false;
+  return NULL;
+}
+
+static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                             bool force) {
+  gotrace__model_proc *p = r->proc;
+  switch (record->kind) {
+  case GOTRACE__REC_PROC:
+    p = gotrace__proc_of(t, record->a[0]);
+    t->counters.idle++;
+    if (!p || p->known) break;
+    p->known = true;
+    p->status = GOTRACE__PROC_IDLE;
+    p->loss_unreported = record->a[1] == GOTRACE__PROC_SYSCALL; /* its thread is silent, so a thief speaks of it */
+    break;
+  case GOTRACE__REC_PROC_STOP:
+    if (!p) {
+      if (!r->lost_proc) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_NONE);
+      else t->counters.idle++;
+      r->lost_proc = false;
+      break;
+    }
+    if (!p->made) gotrace__next_proc(t, p);
+    if (r->go && r->go->status == GOTRACE__RUNNING) {
+      if (!(r->go->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_GO);
+      gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
+    }
+    gotrace__end_proc(t, r);
+    break;
+  case GOTRACE__REC_PROC_STEAL:
+    if (!(p = gotrace__proc_of(t, record->a[0]))) break;
+    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
+    gotrace__number_proc(t, p, record->a[1]);
+    if (p->known && p->status == GOTRACE__PROC_SYSCALL) gotrace__steal(t, r, p);
+    else if (p->loss_unreported) t->counters.idle++;
+    else gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STEAL);
+    p->loss_unreported = false;
+    break;
+  default: /* PROC_DESTROY */
+    if (!(p = gotrace__proc_of(t, record->a[0]))) break;
+    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1), p->waiters);
+    gotrace__number_proc(t, p, record->a[1]);
+    if (p->known && (p->status != GOTRACE__PROC_IDLE || p->sweep))
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_DESTROY);
+    else t->counters.idle++;
+  }
+  return NULL;
+}
+
+static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace__source *r,
+                                               const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+  unsigned status = record->a[4] == GOTRACE__WAITING || record->a[4] == GOTRACE__SYSCALL ? (unsigned)record->a[4]
+                                                                                         : (unsigned)GOTRACE__RUNNABLE;
+  uint32_t stack;
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1), g->waiters);
+  gotrace__number_go(t, g, record->a[1]);
+  if (g->known && g->status != GOTRACE__DEAD) {
+    t->counters.malformed++;
+    return NULL;
+  }
+  if (status == GOTRACE__SYSCALL) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+  if (!gotrace__go_begin(t, g, record->a[2], record->a[3], status, (unsigned)(record->a[5] & 7)) ||
+      (status == GOTRACE__SYSCALL && r->go)) {
+    g->status = GOTRACE__DEAD;
+    return NULL;
+  }
+  if (status == GOTRACE__WAITING && t->options.version == GOTRACE_GO_1_22) {
+    g->unborn = true; /* its unblock creates it */
+    t->counters.idle++;
+    return NULL;
+  }
+  if (!t->v1 && !r->proc && status != GOTRACE__SYSCALL && !(record->a[5] & GOTRACE__RECORD_OWN))
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_CREATE_NO_PROC);
+  stack = gotrace__stack_id(t, gotrace__record_stack(t, record->a[6]));
+  gotrace__write_creation(t, r, g, stack);
+  if (status == GOTRACE__SYSCALL) {
+    g->on = r;
+    r->go = g;
+  }
+  return NULL;
+}
+
+/* GO_START, WAIT_END. */
+static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
+                                              const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+  bool wait_end = record->kind == GOTRACE__REC_WAIT_END;
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
+  if (g->known && g->status == GOTRACE__WAITING && (uint32_t)record->a[1] == g->number + 1) {
+    if (!force) return &g->waiters; /* for the unblock */
+    if (!wait_end) gotrace__problem_seen(t, GOTRACE_PROBLEM_START_WAITING);
+  }
+  gotrace__number_go(t, g, record->a[1]);
+  if (!g->known || g->status == GOTRACE__DEAD) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_DEAD);
+    return NULL;
+  }
+  if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_RUNNING);
+    return NULL;
+  }
+  gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+  if (r->go || !gotrace__repair_proc(t, r, g)) return NULL;
+  gotrace__run_go(t, r, g, wait_end ? gotrace__stack_id(t, gotrace__record_stack(t, record->a[2])) : 0);
+  return NULL;
+}
+
+static gotrace__waiters *gotrace__apply_unblock(gotrace__transcriber *t, gotrace__source *r,
+                                                const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+  if (!g) return NULL;
+  if ((GOTRACE__IS_LATER(record->a[1], g->number) || !g->known) && !force) return &g->waiters;
+  if (!g->known || g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number) {
+    if (g->known && GOTRACE__IS_LATER(g->number, record->a[1])) t->counters.stale++;
+    else if (!g->known || g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) t->counters.late++;
+    else gotrace__problem_seen(t, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
+    return NULL;
+  }
+  gotrace__not_before(t, g->time);
+  gotrace__restate_go(t, r, g);
+  gotrace__unblock(t, r, g, gotrace__stack_id(t, gotrace__record_stack(t, record->a[2])));
+  gotrace__changed(t, &g->waiters);
+  return NULL;
+}
+
+/* GO_SWITCH, GO_SWITCH_END. */
+#define GOTRACE__SWITCH_UNEXPLAINED 0xffffffffu /* the reason of GO_SWITCH: none */
+static gotrace__waiters *gotrace__apply_switch(gotrace__transcriber *t, gotrace__source *r,
+                                               const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]), *from = r->go;
+  bool end = record->kind == GOTRACE__REC_GO_SWITCH_END;
+  bool unexplained = end || record->a[2] == GOTRACE__SWITCH_UNEXPLAINED;
+  uint64_t stack = record->a[end ? 2 : 3];
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
+  gotrace__number_go(t, g, record->a[1]);
+  if (from) gotrace__next_go(t, from);
+  if (!from || from == g || !g->known || (g->status != GOTRACE__WAITING && g->status != GOTRACE__RUNNABLE)) {
+    gotrace__problem_seen(t, from ? GOTRACE_PROBLEM_SWITCH_NOT_WAITING : GOTRACE_PROBLEM_NOT_RUNNING);
+    return NULL;
+  }
+  if (from->status == GOTRACE__SYSCALL) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_OPEN);
+    gotrace__leave_call(t, r, false);
+  }
+  if (r->go != from || !gotrace__repair_proc(t, r, from)) return NULL;
+  gotrace__not_before(t, g->time);
+  gotrace__not_before(t, from->time);
+  gotrace__restate_go(t, r, g);
+  if (unexplained && !t->v1 && t->options.version >= GOTRACE_GO_1_23 && g->status == GOTRACE__WAITING &&
+      g->generation == t->generation) {
+    uint32_t label;
+    gotrace__end_stw_of(t, r);
+    g->sequence++;
+    gotrace__emit2(t, r, g, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, g->id, g->sequence);
+    gotrace__detach(t, r, end ? GOTRACE__DEAD : GOTRACE__WAITING);
+    label = gotrace__label_id(t, g);
+    if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
+    g->status = GOTRACE__RUNNING;
+    g->on = r;
+    r->go = g;
+    gotrace__write_state(t, r);
+    return NULL;
+  }
+  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, gotrace__stack_id(t, gotrace__record_stack(t, stack)));
+  if (end) gotrace__end_go_of(t, r);
+  else gotrace__block_go(t, r, unexplained ? (uint64_t)GOTRACE_BLOCK_GENERIC : record->a[2], stack);
+  gotrace__run_go(t, r, g, 0);
+  return NULL;
+}
+
+/* Writes that a goroutine has run for zero time and ended. One that runs on the thread yields and resumes at the same
+ * time. It keeps its open ranges, including a stop-the-world. */
+static gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace__source *r,
+                                                const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]), *over;
+  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
+  bool lent = !r->proc;
+  uint32_t stack;
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
+  gotrace__number_go(t, g, record->a[1]);
+  if (!g->known || (g->status != GOTRACE__WAITING && g->status != GOTRACE__RUNNABLE)) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_DESTROY);
+    return NULL;
+  }
+  if (r->go) inside = gotrace__begin_user(t, r);
+  if (inside == GOTRACE__NOT_POSSIBLE || !gotrace__need_proc(t, r)) return NULL;
+  over = r->go;
+  stack = gotrace__stack_id(t, gotrace__record_stack(t, record->a[2]));
+  gotrace__not_before(t, g->time);
+  if (over) gotrace__not_before(t, over->time);
+  gotrace__restate_go(t, r, g);
+  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, stack);
+  if (over) { /* not GoSwitch: viewers would show it as blocked without a reason */
+    t->v1_kind = GOTRACE_V1_GO_PREEMPT;
+    gotrace__emit2(t, r, over, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, GOTRACE_STOP_GENERIC),
+                   gotrace__stop_stack_id(t, over, record->a[2]));
+    gotrace__detach(t, r, GOTRACE__RUNNABLE);
+  }
+  gotrace__model_label(t, g, "", 0);
+  gotrace__start(t, r, g);
+  gotrace__emit0(t, r, g, GOTRACE_V2_GO_DESTROY);
+  gotrace__detach(t, r, GOTRACE__DEAD);
+  if (over) gotrace__run_go(t, r, over, 0);
+  gotrace__end_user(t, r, inside);
+  if (lent && r->proc && !r->go) gotrace__end_proc(t, r);
+  return NULL;
+}
+
+/* Records about the goroutine that the thread runs, which is in a system call where the record needs that. */
+static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace__source *r,
+                                                const gotrace__record *record, bool force) {
+  gotrace__model_go *g = r->go;
+  unsigned kind = record->kind;
+  bool ends_call = kind == GOTRACE__REC_SYSCALL_END || kind == GOTRACE__REC_SYSCALL_END_BLOCKED ||
+                   kind == GOTRACE__REC_GO_END_IN_SYSCALL;
+  if (!g) {
+    gotrace__problem_seen(t, ends_call ? GOTRACE_PROBLEM_SYSCALL_NONE : GOTRACE_PROBLEM_NOT_RUNNING);
+    return NULL;
+  }
+  /* A steal comes before the end of the call, if there is one. Otherwise the proc would be idle only from here on, and
+   * all that ran on it since the steal would be shown later than it was. */
+  if (kind == GOTRACE__REC_SYSCALL_END_BLOCKED && r->proc && r->proc->status == GOTRACE__PROC_SYSCALL && !force)
+    return &r->proc->waiters;
+  gotrace__next_go(t, g);
+  if (ends_call && g->status != GOTRACE__SYSCALL) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_NONE);
+    if (kind == GOTRACE__REC_SYSCALL_END_BLOCKED && gotrace__need_proc(t, r)) /* the thread has left it */
+      gotrace__stop(t, r, GOTRACE_STOP_GENERIC, 0);
+    return NULL;
+  }
+  if (!ends_call && g->status == GOTRACE__SYSCALL) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_OPEN);
+    gotrace__leave_call(t, r, false);
+  }
+  if (r->go != g || (!ends_call && !gotrace__repair_proc(t, r, g))) return NULL;
+  gotrace__not_before(t, g->time);
+  switch (kind) {
+  case GOTRACE__REC_GO_END: gotrace__end_go_of(t, r); break;
+  case GOTRACE__REC_GO_STOP: {
+    unsigned reason = gotrace__valid_reason(t, record->a[0], GOTRACE_STOP_REASON_COUNT);
+    gotrace__end_stw_of(t, r);
+    gotrace__stop(t, r, reason, gotrace__stop_stack_id(t, g, record->a[1]));
+    break;
+  }
+  case GOTRACE__REC_GO_BLOCK: gotrace__block_go(t, r, record->a[0], record->a[1]); break;
+  case GOTRACE__REC_SYSCALL_BEGIN:
+    if (!r->proc->made) gotrace__next_proc(t, r->proc);
+    gotrace__end_stw_of(t, r);
+    gotrace__enter_call(t, r, gotrace__stop_stack_id(t, g, record->a[0]));
+    break;
+  case GOTRACE__REC_SYSCALL_END:
+    if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
+    gotrace__leave_call(t, r, false);
+    break;
+  case GOTRACE__REC_SYSCALL_END_BLOCKED: gotrace__leave_call(t, r, true); break;
+  default: /* GO_END_IN_SYSCALL */
+    if (t->v1) {
+      gotrace__leave_call(t, r, false);
+      if (r->go == g) gotrace__end_go_of(t, r);
+      if (r->proc) gotrace__end_proc(t, r);
+      break;
+    }
+    if (r->proc) gotrace__end_proc(t, r);
+    gotrace__emit0(t, r, g, GOTRACE_V2_GO_DESTROY_SYSCALL);
+    gotrace__detach(t, r, GOTRACE__DEAD);
+  }
+  gotrace__changed(t, &g->waiters);
+  return NULL;
+}
+
+/* GO_RENAME, GO_TIMER: about a goroutine that the thread runs, or that does not run. */
+static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                             bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number) || !g->known, g->waiters);
+  if (!g->known || (g != r->go && g->status != GOTRACE__RUNNABLE && g->status != GOTRACE__WAITING)) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
+    return NULL;
+  }
+  if (record->kind == GOTRACE__REC_GO_TIMER) {
+    if (!(g->flags & GOTRACE__RECORD_TIMER) && g->in_trace) gotrace__keep_timer(t, g);
+    g->flags |= GOTRACE__RECORD_TIMER;
+    t->counters.idle++;
+    return NULL;
+  }
+  if (record->a[2]) g->entry = gotrace__record_stack(t, record->a[2]);
+  gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+  if (g == r->go && !t->v1) {
+    gotrace__inside_call inside = gotrace__begin_user(t, r);
+    if (inside) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, g));
+    gotrace__end_user(t, r, inside);
+  } else {
+    t->counters.idle++;
+  }
+  return NULL;
+}
+
+static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotrace__source *r,
+                                                  const gotrace__record *record, bool force) {
+  gotrace__inside_call inside;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[0], t->collector_number + 1), t->collector_waiters);
+  if (GOTRACE__IS_LATER(record->a[0], t->collector_number)) t->collector_number = (uint32_t)record->a[0];
+  gotrace__changed(t, &t->collector_waiters);
+  switch (record->kind) {
+  case GOTRACE__REC_GC_BEGIN:
+  case GOTRACE__REC_GC_END: {
+    bool begin = record->kind == GOTRACE__REC_GC_BEGIN;
+    if (t->gc == begin) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_GC_STATE);
+      break;
+    }
+    inside = gotrace__begin_global(t, r); /* writes the collection first where it is older than the generation */
+    if (!inside) break;
+    if (begin)
+      gotrace__gc_event(t, r, GOTRACE_V2_GC_BEGIN, gotrace__stack_id(t, gotrace__record_stack(t, record->a[1])));
+    else if (t->gc_seen) {
+      if (!t->v1 && t->gc_generation != t->generation) gotrace__gc_event(t, r, GOTRACE_V2_GC_ACTIVE, 0);
+      gotrace__gc_event(t, r, GOTRACE_V2_GC_END, 0);
+    }
+    t->gc = begin;
+    gotrace__end_global(t, r, inside);
+    break;
+  }
+  case GOTRACE__REC_STW_BEGIN: {
+    unsigned kind;
+    if (t->stw) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
+      break;
+    }
+    t->stw = true;
+    t->stw_reason = gotrace__valid_reason(t, record->a[1], GOTRACE_STW_REASON_COUNT);
+    kind = gotrace__reason_base(t->stw_reason);
+    if (t->v1 &&
+        !gotrace__has_event(t, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM ? GOTRACE_GO_1_10
+                                                                                                     : GOTRACE_GO_1_21))
+      break;
+    inside = gotrace__begin_user(t, r);
+    if (inside) gotrace__stw_event(t, r, gotrace__stack_id(t, gotrace__record_stack(t, record->a[2])));
+    gotrace__end_user(t, r, inside);
+    break;
+  }
+  default: /* STW_END */
+    if (!t->stw || (t->stw_go && t->stw_go != r->go)) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
+      break;
+    }
+    if (t->stw_go && !t->stw_closed) gotrace__end_stw(t, r);
+    else t->counters.idle++;
+    t->stw_go = NULL;
+    t->stw = t->stw_closed = false;
+  }
+  return NULL;
+}
+
+/* Sweeps, scans and mark assists. A sweep and a scan belong to a proc. */
+static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  bool assist = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN || record->kind == GOTRACE__REC_MARK_ASSIST_END;
+  bool scan = record->kind == GOTRACE__REC_SCAN_BEGIN || record->kind == GOTRACE__REC_SCAN_END;
+  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
+  gotrace__model_proc *p;
+  uint64_t stack = record->kind == GOTRACE__REC_SWEEP_SPAN ? record->a[2] : record->a[0];
+  if (assist ? !gotrace__has_event(t, 1009) : scan && t->options.version >= GOTRACE_GO_1_10) {
+    if (scan) gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
+    return;
+  }
+  if (assist) {
+    bool begin = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN;
+    if (!r->go || r->go->assist == begin) {
+      /* An assist may be older than the trace. */
+      if (begin || !r->go || !(r->go->flags & GOTRACE__RECORD_OLD))
+        gotrace__problem_seen(t, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
+      else t->counters.idle++;
+      return;
+    }
+    inside = gotrace__begin_user(t, r);
+    if (!inside) return;
+    if (begin)
+      gotrace__emit1(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_BEGIN,
+                     gotrace__stack_id(t, gotrace__record_stack(t, stack)));
+    else gotrace__emit0(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_END);
+    r->go->assist = begin;
+    gotrace__end_user(t, r, inside);
+    return;
+  }
+  if (r->go && r->go->status == GOTRACE__SYSCALL) inside = gotrace__begin_user(t, r);
+  if (!inside || !gotrace__need_proc(t, r)) return;
+  p = r->proc;
+  switch (record->kind) {
+  case GOTRACE__REC_SWEEP_BEGIN:
+    if (p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
+    else t->counters.idle++;
+    p->sweep = true;
+    break;
+  case GOTRACE__REC_SWEEP_SPAN:
+    if (!p->sweep) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
+      break;
+    }
+    if (!p->sweep_seen) {
+      gotrace__emit1(t, r, NULL, GOTRACE_V2_GC_SWEEP_BEGIN, gotrace__stack_id(t, gotrace__record_stack(t, stack)));
+      p->swept = p->reclaimed = 0;
+    } else {
+      t->counters.idle++;
+    }
+    p->sweep_seen = true;
+    p->swept += record->a[0];
+    p->reclaimed += record->a[1];
+    break;
+  case GOTRACE__REC_SWEEP_END:
+    if (!p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
+    else if (!p->sweep_seen) t->counters.idle++;
+    gotrace__end_sweep_of(t, r);
+    p->sweep = false;
+    break;
+  default: { /* SCAN_BEGIN, SCAN_END */
+    bool begin = record->kind == GOTRACE__REC_SCAN_BEGIN;
+    if (p->scan_seen == begin) {
+      if (begin || !p->scan) gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
+      else t->counters.idle++; /* it is older than the trace */
+    } else {
+      gotrace__put_v1(t, &p->lane, begin ? GOTRACE_V1_GC_SCAN_START : GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
+      p->scan_seen = begin;
+    }
+    p->scan = begin;
+  }
+  }
+  gotrace__end_user(t, r, inside);
+}
+
+/* The size of the heap. */
+static void gotrace__apply_heap(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  bool goal = record->kind == GOTRACE__REC_HEAP_GOAL;
+  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
+  if (r->go && r->go->status == GOTRACE__SYSCALL) inside = gotrace__begin_user(t, r);
+  if (inside && (t->v1 || gotrace__need_proc(t, r)))
+    gotrace__emit1(t, r, NULL, goal ? GOTRACE_V2_HEAP_GOAL : GOTRACE_V2_HEAP_ALLOC, record->a[0]);
+  *(goal ? &t->heap_goal : &t->heap_alloc) = record->a[0] + 1;
+  gotrace__end_user(t, r, inside);
+}
+
+/* Memory in detail, see gotrace_span. Addresses are in units of one of options.heap's sizes. */
+static void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  const gotrace_heap_layout *heap = &t->options.heap;
+  unsigned event = (unsigned)record->a[0];
+  int unit = event < GOTRACE_V2_HEAP_OBJECT ? 0 : event < GOTRACE_V2_GOROUTINE_STACK ? 1 : 2;
+  uint64_t offset = record->a[1] - heap->base, bytes = record->a[2];
+  uint64_t place = offset / (unit == 0 ? heap->page_size : unit == 1 ? heap->alignment : heap->stack_unit);
+  uint64_t a = 0, b = record->a[3];
+  int n = unit == 0 ? 3 : 2;
+  if (t->v1 || !gotrace__has_event(t, GOTRACE_GO_1_23)) return;
+  if (!t->options.alloc_events || record->a[0] < GOTRACE_V2_SPAN || record->a[0] > GOTRACE_V2_GOROUTINE_STACK_FREE) {
+    t->counters.malformed++;
+    return;
+  }
+  if ((event - GOTRACE_V2_SPAN) % 3 == 2) n = 1; /* ..._FREE */
+  if (unit == 0) a = bytes / heap->page_size + (bytes % heap->page_size != 0);
+  while (unit == 2 && a < 63 && ((uint64_t)1 << a) < bytes) a++;
+  if (unit == 2) a++; /* as sys.Len64 of the size */
+  if (unit == 1 && b && n > 1) {
+    const gotrace_type *type = (const gotrace_type *)(uintptr_t)b;
+    const gotrace__entry *entry =
+        gotrace__table_add(t->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type, false);
+    if (!entry) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+    a = entry ? entry->id : 0;
+  }
+  gotrace__emit_at(t, r, NULL, NULL, event, t->now, n, place, a, b, 0);
+}
+
+/* Tasks, regions, logs. */
+static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                             bool force) {
+  gotrace__inside_call inside;
+  gotrace__model_task *task = NULL;
+  uint64_t id = record->a[0];
+  bool end = record->kind == GOTRACE__REC_REGION_END;
+  uint32_t name, stack;
+  if (!gotrace__has_event(t, GOTRACE_GO_1_11)) return NULL;
+  if (record->kind == GOTRACE__REC_TASK_END) {
+    task = gotrace__task_at(t, id, false);
+    GOTRACE__WAIT_FOR(!task && id >= t->options.first_task, t->task_waiters);
+    if (task && task->on != r) gotrace__not_before(t, task->time + 1); /* readers order them by time alone */
+  }
+  inside = gotrace__begin_user(t, r);
+  if (!inside) return NULL;
+  gotrace__not_before(t, r->go->time);
+  name = gotrace__record_name(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 2 : 1], record->text[0],
+                              record->text_size[0]);
+  stack = gotrace__stack_id(t, gotrace__record_stack(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 3
+                                                                  : record->kind == GOTRACE__REC_TASK_END ? 1
+                                                                                                          : 2]));
+  switch (record->kind) {
+  case GOTRACE__REC_TASK_BEGIN:
+    if (!id || id == UINT64_MAX || gotrace__task_at(t, id, false)) {
+      t->counters.malformed++; /* readers reject a task that begins twice */
+      break;
+    }
+    task = gotrace__task_at(t, id, true);
+    if (!task) break;
+    gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, id, record->a[1], gotrace__string_id(t, name, true), stack);
+    task->on = r;
+    task->time = t->now;
+    gotrace__changed(t, &t->task_waiters);
+    break;
+  case GOTRACE__REC_TASK_END:
+    gotrace__emit2(t, r, r->go, GOTRACE_V2_USER_TASK_END, id, stack);
+    if (task) task->id = UINT64_MAX;
+    break;
+  case GOTRACE__REC_REGION_BEGIN:
+    gotrace__push(t, r->go, id, name);
+    gotrace__region_event(t, r, end, id, name, stack);
+    break;
+  case GOTRACE__REC_REGION_END: gotrace__end_region_of(t, r, id, name, stack); break;
+  default: { /* LOG */
+    uint32_t kept = (uint32_t)gotrace__kept_size(record->text[1], record->text_size[1]);
+    uint32_t key = gotrace__string_id(t, name, true);
+    if (kept != record->text_size[1]) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);
+    if (!t->v1) {
+      uint32_t value = kept ? gotrace__write_text(t, record->text[1], kept, false) : 0;
+      gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_LOG, id, key, value, stack);
+    } else { /* the text follows the event, and is not included in its length */
+      gotrace__lane *lane = gotrace__lane_of(t, r);
+      uint64_t a[3], time = t->now < lane->time ? lane->time : t->now;
+      uint8_t *at;
+      a[0] = id;
+      a[1] = key;
+      a[2] = stack;
+      gotrace__lane_at(t, lane, 7 * GOTRACE_BYTES_PER_NUMBER + kept + 2, time); /* room for both */
+      gotrace__put_event(t, lane, GOTRACE_V1_USER_LOG, time, 3, a);
+      at = gotrace__put_varint(lane->data + GOTRACE__LANE_HEAD + lane->size, kept);
+      if (kept) memcpy(at, record->text[1], kept);
+      gotrace__lane_end(lane, at + kept);
+      r->go->time = t->now = time;
+    }
+  }
+  }
+  gotrace__end_user(t, r, inside);
+  return NULL;
+}
+
+static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                        bool force) {
+  switch (record->kind) {
+  case GOTRACE__REC_THREAD: gotrace__apply_thread(t, r, record); return NULL;
+  case GOTRACE__REC_GO: {
+    gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+    unsigned status = record->a[3] == GOTRACE__WAITING ? GOTRACE__WAITING : GOTRACE__RUNNABLE;
+    t->counters.idle++;
+    /* One that runs is introduced by its thread. */
+    if (!g || g->known || record->a[3] == GOTRACE__RUNNING || record->a[3] == GOTRACE__SYSCALL) return NULL;
+    if (gotrace__go_begin(t, g, record->a[1], record->a[2], status, (unsigned)(record->a[4] & 7) | GOTRACE__RECORD_OLD))
+      gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+    return NULL;
+  }
+  case GOTRACE__REC_THREAD_END:
+    gotrace__clear_thread(t, r, GOTRACE_PROBLEM_PROC_STOP_GO, GOTRACE_STOP_PREEMPTED);
+    if (r->proc) gotrace__end_proc(t, r);
+    r->introduced = r->lost_proc = false;
+    r->gone = true;
+    t->counters.idle++;
+    return NULL;
+  case GOTRACE__REC_PROC_START: return gotrace__apply_proc_start(t, r, record, force);
+  case GOTRACE__REC_PROC:
+  case GOTRACE__REC_PROC_STOP:
+  case GOTRACE__REC_PROC_STEAL:
+  case GOTRACE__REC_PROC_DESTROY: return gotrace__apply_proc(t, r, record, force);
+  case GOTRACE__REC_GO_CREATE: return gotrace__apply_create(t, r, record, force);
+  case GOTRACE__REC_GO_START:
+  case GOTRACE__REC_WAIT_END: return gotrace__apply_start(t, r, record, force);
+  case GOTRACE__REC_GO_UNBLOCK: return gotrace__apply_unblock(t, r, record, force);
+  case GOTRACE__REC_GO_SWITCH:
+  case GOTRACE__REC_GO_SWITCH_END: return gotrace__apply_switch(t, r, record, force);
+  case GOTRACE__REC_GO_DESTROY: return gotrace__apply_destroy(t, r, record, force);
+  case GOTRACE__REC_GO_END:
+  case GOTRACE__REC_GO_STOP:
+  case GOTRACE__REC_GO_BLOCK:
+  case GOTRACE__REC_SYSCALL_BEGIN:
+  case GOTRACE__REC_SYSCALL_END:
+  case GOTRACE__REC_SYSCALL_END_BLOCKED:
+  case GOTRACE__REC_GO_END_IN_SYSCALL: return gotrace__apply_running(t, r, record, force);
+  case GOTRACE__REC_GO_LABEL:
+    if (!r->go) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
+    } else {
+      gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
+      gotrace__model_label(t, r->go, record->text[0], record->text_size[0]);
+      if (!t->v1) inside = gotrace__begin_user(t, r);
+      if (t->v1) t->counters.idle++;
+      else if (inside) gotrace__emit1(t, r, r->go, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, r->go));
+      gotrace__end_user(t, r, inside);
+    }
+    return NULL;
+  case GOTRACE__REC_GO_RENAME:
+  case GOTRACE__REC_GO_TIMER: return gotrace__apply_mark(t, r, record, force);
+  case GOTRACE__REC_PROCS_CHANGE: {
+    gotrace__inside_call inside;
+    t->procs_changed = record->a[0];
+    inside = gotrace__begin_global(t, r);
+    if (inside)
+      gotrace__emit2(t, r, NULL, GOTRACE_V2_PROCS_CHANGE, t->v1 ? record->a[0] : gotrace__proc_bound(t),
+                     gotrace__stack_id(t, gotrace__record_stack(t, record->a[1])));
+    gotrace__end_global(t, r, inside);
+    return NULL;
+  }
+  case GOTRACE__REC_GC_BEGIN:
+  case GOTRACE__REC_GC_END:
+  case GOTRACE__REC_STW_BEGIN:
+  case GOTRACE__REC_STW_END: return gotrace__apply_collector(t, r, record, force);
+  case GOTRACE__REC_HEAP_ALLOC:
+  case GOTRACE__REC_HEAP_GOAL: gotrace__apply_heap(t, r, record); return NULL;
+  case GOTRACE__REC_MEMORY: gotrace__apply_memory(t, r, record); return NULL;
+  case GOTRACE__REC_TASK_BEGIN:
+  case GOTRACE__REC_TASK_END:
+  case GOTRACE__REC_REGION_BEGIN:
+  case GOTRACE__REC_REGION_END:
+  case GOTRACE__REC_LOG: return gotrace__apply_user(t, r, record, force);
+  default: gotrace__apply_range(t, r, record); return NULL;
+  }
+}
+
+/* Rounds. */
+
+/* The time of a tick: between the beginning and the end of the round. */
+static uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
+  uint64_t unit;
+  if (tick <= t->from_tick) {
+    t->counters.clamped += tick < t->from_tick;
+    return t->from_unit;
+  }
+  unit = t->from_unit + (uint64_t)((double)(tick - t->from_tick) * t->units_per_tick);
+  return unit < t->to_unit ? unit : t->to_unit;
+}
+
+/* Notes up to where the thread has published (O1). The link is read before the size: the thread stores the size of a
+ * chunk for the last time before it links the next. */
+static void gotrace__look_at(gotrace__source *r) {
+  gotrace__record_chunk *next;
+  if (!r->known) r->known = r->chunk;
+  if (!r->known) return;
+  while ((next = gotrace__load_acquire(&r->known->next)) != NULL) r->known = next;
+  r->known_size = gotrace__load_acquire(&r->known->size);
+}
+
+#ifndef GOTRACE__RECORD_APPLIED
+#define GOTRACE__RECORD_APPLIED(t, record) ((void)0) /* for tests */
+#endif
+
+/* Finds the thread's next record; false: there is none in this round. */
+static bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
+  while (r->chunk) {
+    uint32_t size = r->chunk == r->known ? r->known_size : gotrace__load_acquire(&r->chunk->size);
+    const uint8_t *data = (const uint8_t *)(r->chunk + 1);
+    uint64_t dt;
+    if (r->chunk->session != t->options.session) r->at = size;
+    if (r->at >= size) {
+      if (r->chunk == r->known) return false;
+      r->chunk = gotrace__load_acquire(&r->chunk->next);
+      r->at = 0;
+      r->tick = r->chunk->tick; /* that of its last record, unless the counter has jumped back */
+      continue;
+    }
+    r->kind = data[r->at];
+    r->arguments = r->at + 1;
+    if (r->kind == GOTRACE__REC_NONE || r->kind >= GOTRACE__RECORD_KINDS ||
+        !gotrace__get_number(data, &r->arguments, size, &dt) || dt > UINT64_MAX / 2) {
+      t->counters.malformed++;
+      r->at = size; /* nothing after it can be found */
+      continue;
+    }
+    r->next_tick = r->tick + dt;
+    return r->next_tick <= t->limit;
+  }
+  return false;
+}
+
+/* Applies the record that has been found, and those after it that are earlier than all other threads'. `force`: the
+ * first does not wait. */
+static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
+  t->current = r;
+  do {
+    gotrace__record record;
+    uint32_t size = gotrace__load_relaxed(&r->chunk->size);
+    record.kind = r->kind;
+    record.tick = r->next_tick;
+    if (gotrace__get_arguments((const uint8_t *)(r->chunk + 1), r->arguments, size, &record)) {
+      gotrace__waiters *waiters;
+      t->now = r->time;
+      gotrace__not_before(t, gotrace__unit_of(t, record.tick));
+      gotrace__restate_thread(t, r);
+      waiters = gotrace__apply(t, r, &record, force);
+      if (waiters) {
+        r->waits_on = waiters;
+        r->link = waiters->first;
+        waiters->first = r;
+        return;
+      }
+      GOTRACE__RECORD_APPLIED(t, &record);
+      t->counters.records++;
+      if (r->time < t->now) r->time = t->now;
+      r->tick = record.tick;
+      r->at = record.end;
+    } else {
+      t->counters.malformed++;
+      r->at = size;
+    }
+    force = false;
+    if (t->error || !gotrace__peek(t, r)) return;
+  } while (!t->heap_count || r->next_tick <= t->heap[0]->next_tick);
+  gotrace__enqueue(t, r);
+}
+
+/* Takes the waiting thread whose record has the smallest tick off its list (O2); NULL: none waits. */
+static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
+  gotrace__source *r, *first = NULL, **link;
+  for (r = t->sources; r; r = r->next)
+    if (r->waits_on && (!first || r->next_tick < first->next_tick)) first = r;
+  if (!first) return NULL;
+  for (link = &first->waits_on->first; *link != first; link = &(*link)->link) continue;
+  *link = first->link;
+  first->waits_on = NULL;
+  return first;
+}
+
+/* Applies the records of the round, in the order of their ticks as far as possible. */
+static void gotrace__apply_all(gotrace__transcriber *t) {
+  gotrace__source *r;
+  for (r = t->sources; r; r = r->next)
+    if (gotrace__peek(t, r)) gotrace__enqueue(t, r);
+  while (!t->error) {
+    r = gotrace__dequeue(t);
+    if (r) {
+      gotrace__consume(t, r, false);
+    } else {
+      r = gotrace__first_waiting(t);
+      if (!r) return;
+      gotrace__consume(t, r, true);
+    }
+  }
+}
+
+/* Begins a round that ends at the given clocks; except for the last, somewhat before, since the clocks of two cores may
+ * differ. */
+static void gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
+  uint64_t unit = (clocks->nanoseconds - t->start_nanoseconds) / GOTRACE__UNIT + 1, ticks;
+  t->from_tick = t->to_tick;
+  t->from_unit = t->to_unit;
+  if (clocks->tick < t->from_tick) { /* the counter has jumped back: nothing is too late for this round */
+    t->counters.jumps++;
+    t->from_tick = clocks->tick;
+    last = true;
+  }
+  if (unit < t->from_unit) unit = t->from_unit;
+  ticks = clocks->tick - t->from_tick;
+  t->units_per_tick = ticks ? (double)(unit - t->from_unit) / (double)ticks : 0;
+  if (!last) ticks = ticks > GOTRACE__CLOCK_SKEW ? ticks - GOTRACE__CLOCK_SKEW : 0;
+  t->to_tick = t->from_tick + ticks;
+  t->to_unit = last ? unit : t->from_unit + (uint64_t)((double)ticks * t->units_per_tick);
+  t->limit = last ? UINT64_MAX : t->to_tick;
+  t->clocks = *clocks;
+}
+
+/* Generations. */
+
+/* v2: the beginning of a generation: the rate and the time of the clocks, the encoding of addresses. Go: traceReadSync.
+ */
+static void gotrace__write_sync(gotrace__transcriber *t) {
+  uint8_t body[8 * GOTRACE_BYTES_PER_NUMBER], head[GOTRACE__LANE_HEAD], *at = body, *start = head;
+  const gotrace_heap_layout *heap = &t->options.heap;
+  unsigned i;
+  t->synced = true;
+  for (i = 0; i < (t->types ? 2u : 1u); i++) { /* sync, heap */
+    at = body;
+    start = head;
+    if (i == 0) {
+      if (t->options.version >= GOTRACE_GO_1_25) *at++ = GOTRACE_V2_SYNC, t->kinds[GOTRACE_V2_SYNC]++;
+      *at++ = GOTRACE_V2_FREQUENCY;
+      at = gotrace__put_varint(at, GOTRACE__UNITS_PER_SECOND);
+      t->kinds[GOTRACE_V2_FREQUENCY]++;
+      if (t->options.version >= GOTRACE_GO_1_25) {
+        *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
+        at = gotrace__put_varint(at, 0);
+        at = gotrace__put_varint(at, t->generation_clocks.nanoseconds);
+        at = gotrace__put_varint(at, t->generation_clocks.wall_seconds);
+        at = gotrace__put_varint(at, t->generation_clocks.wall_nanoseconds);
+        t->kinds[GOTRACE_V2_CLOCK_SNAPSHOT]++;
+      }
+      *start++ = GOTRACE_V2_EVENT_BATCH;
+    } else {
+      *at++ = 1; /* traceAllocFreeInfoBatch */
+      at = gotrace__put_varint(at, heap->base);
+      at = gotrace__put_varint(at, heap->page_size);
+      at = gotrace__put_varint(at, heap->alignment);
+      at = gotrace__put_varint(at, heap->stack_unit);
+      *start++ = GOTRACE_V2_EXPERIMENTAL_BATCH;
+      *start++ = GOTRACE__ALLOC_FREE;
+    }
+    t->kinds[head[0]]++;
+    start = gotrace__put_varint(start, t->generation);
+    start = gotrace__put_varint(start, GOTRACE__NO_THREAD);
+    start = gotrace__put_varint(start, t->generation_time);
+    start = gotrace__put_varint(start, (uint64_t)(at - body));
+    gotrace__transcribe_write(t, head, (size_t)(start - head));
+    gotrace__transcribe_write(t, body, (size_t)(at - body));
+  }
+}
+
+/* v2: the types of heap objects that this generation refers to. */
+static void gotrace__write_types(gotrace__transcriber *t) {
+  gotrace__entry *entry = t->types ? gotrace__after(t->types, NULL) : NULL;
+  gotrace__table *fresh;
+  if (!entry) return;
+  while (entry) {
+    gotrace__lane *lane = &t->string_lane; /* its memory, once the strings are written */
+    uint8_t head[GOTRACE__LANE_HEAD], *at = lane->data + GOTRACE__LANE_HEAD, *start = head;
+    uint8_t *end = at + lane->capacity - 6 * GOTRACE_BYTES_PER_NUMBER - GOTRACE_MAX_STRING_SIZE, *body = at;
+    *at++ = 0; /* traceAllocFreeTypesBatch */
+    for (; entry && at < end; entry = gotrace__after(t->types, entry)) {
+      const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
+      const char *name = type->name ? type->name : "";
+      size_t length = gotrace__kept_size(name, strlen(name));
+      at = gotrace__put_varint(at, entry->id);
+      at = gotrace__put_varint(at, (uintptr_t)type);
+      at = gotrace__put_varint(at, type->size);
+      at = gotrace__put_varint(at, type->pointer_bytes);
+      at = gotrace__put_varint(at, length);
+      memcpy(at, name, length);
+      at += length;
+    }
+    *start++ = GOTRACE_V2_EXPERIMENTAL_BATCH;
+    *start++ = GOTRACE__ALLOC_FREE;
+    start = gotrace__put_varint(start, t->generation);
+    start = gotrace__put_varint(start, GOTRACE__NO_THREAD);
+    start = gotrace__put_varint(start, t->generation_time);
+    start = gotrace__put_varint(start, (uint64_t)(at - body));
+    t->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH]++;
+    gotrace__transcribe_write(t, head, (size_t)(start - head));
+    gotrace__transcribe_write(t, body, (size_t)(at - body));
+  }
+  fresh = gotrace__table_new(t->options.budget, false);
+  if (!fresh) {
+    gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+    return;
+  }
+  gotrace__table_free(t->types);
+  t->types = fresh;
+}
+
+static void gotrace__begin_generation(gotrace__transcriber *t) {
+  t->generation++;
+  t->generation_time = t->to_unit;
+  t->generation_clocks = t->clocks;
+  t->generation_bytes = 0;
+  t->generation_used = t->synced = false;
+  t->next_often = t->next_stack = 0;
+  t->next_string = GOTRACE__OFTEN_IDS;
+}
+
+/* A living object that no record has spoken of is as the list said when the trace began. */
+static void gotrace__adopt_listed(gotrace__transcriber *t) {
+  gotrace__source *r;
+  uint64_t place;
+  for (r = t->sources; r; r = r->next) {
+    gotrace__model_go *g = r->listed_go && !r->introduced ? gotrace__go_of(t, r->listed_go) : NULL;
+    gotrace__model_proc *p = r->listed_proc && !r->introduced ? gotrace__proc_of(t, r->listed_proc) : NULL;
+    unsigned status = r->listed_in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
+    r->listed_go = r->listed_proc = 0;
+    if (r->go || r->proc) continue;
+    if (p && p->known) p = NULL;
+    if (g && (g->known || !g->listed || g->status != status)) g = NULL;
+    if (g) g->id = gotrace__unique_id(t, g->id);
+    if (g && !g->id) g = NULL;
+    if (g && !p && status == GOTRACE__RUNNING) { /* on a proc of the thread's own */
+      if (!r->own) r->own = gotrace__proc_new(t, t->proc_count);
+      p = r->own;
+      if (!p) continue;
+      p->made = true;
+    }
+    if (p) {
+      p->known = true;
+      p->status = g && status == GOTRACE__SYSCALL ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
+      p->on = r;
+      r->proc = p;
+    }
+    if (g) {
+      g->known = true;
+      g->on = r;
+      r->go = g;
+    }
+    if (p || g) r->generation = 0;
+  }
+  for (place = 1; place <= t->go_places; place++) {
+    gotrace__model_go *g = gotrace__go_of(t, place);
+    if (!g || g->known || !g->listed) continue;
+    if (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING) g->id = gotrace__unique_id(t, g->id);
+    else g->id = 0; /* runs on a thread that has not said so: left out */
+    if (g->id) g->known = true;
+    else g->status = GOTRACE__DEAD;
+  }
+  for (place = 0; place < t->proc_count; place++)
+    if (t->procs[place] && t->procs[place]->listed) t->procs[place]->known = true;
+}
+
+/* Writes the statuses of everything that was silent in this generation. */
+static void gotrace__restate_all(gotrace__transcriber *t) {
+  gotrace__source *r;
+  uint64_t place;
+  for (r = t->sources; r; r = r->next)
+    if (!r->gone) gotrace__restate_thread(t, r);
+  for (place = 1; place <= t->go_places; place++) {
+    gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
+    if (!g) continue;
+    g += (place - 1) % GOTRACE__MODEL_PAGE;
+    if (g->known && g->status != GOTRACE__DEAD) gotrace__restate_go(t, &t->service, g);
+  }
+  for (place = 0; place < t->proc_count; place++)
+    if (t->procs[place] && t->procs[place]->known) gotrace__restate_proc(t, &t->service, t->procs[place]);
+}
+
+/* v1: ends the open ranges of the streams: viewers need the end of each slice. Go's StopTrace stops the world, to the
+ * same effect: running goroutines are preempted, system calls lose their procs, and no collection is active. */
+static void gotrace__write_v1_ends(gotrace__transcriber *t) {
+  size_t i;
+  if (t->stw_go && t->stw_on->go == t->stw_go) {
+    t->current = t->stw_on;
+    t->now = t->to_unit;
+    gotrace__end_stw(t, t->stw_on);
+  }
+  for (i = 0; i < t->proc_count; i++) {
+    gotrace__model_proc *p = t->procs[i];
+    gotrace__model_go *g = p && p->on ? p->on->go : NULL;
+    uint64_t swept[2];
+    if (!p) continue;
+    swept[0] = p->swept;
+    swept[1] = p->reclaimed;
+    t->now = t->to_unit < p->lane.time ? p->lane.time : t->to_unit;
+    if (p->sweep_seen)
+      gotrace__put_event(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, swept);
+    if (p->scan_seen) gotrace__put_v1(t, &p->lane, GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
+    p->sweep_seen = p->scan_seen = false;
+    if (!g || g->generation != t->generation) continue;
+    gotrace__not_before(t, g->time);
+    if (g->status == GOTRACE__SYSCALL) gotrace__lower_syscall_block(t, &p->lane, g, t->now);
+    else gotrace__put_v1(t, &p->lane, GOTRACE_V1_GO_PREEMPT, t->now, 1, 0, 0, 0);
+  }
+  if (t->gc_seen) {
+    t->now = t->to_unit < t->collector_time + 1 ? t->collector_time + 1 : t->to_unit;
+    gotrace__put_v1(t, &t->global, GOTRACE_V1_GC_DONE, t->now, 0, 0, 0, 0);
+  }
+}
+
+/* Writes everything up to the end of the round: a trace may end here. */
+static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
+  bool first = t->v1 ? last : t->generation == 1;
+  gotrace__source *r;
+  size_t i;
+  t->current = &t->service;
+  t->now = t->to_unit;
+  if (first) gotrace__adopt_listed(t);
+  if (first || t->options.restate) gotrace__restate_all(t);
+  if (!t->v1 && t->gc && t->gc_generation != t->generation) { /* no goroutine has run since */
+    gotrace__restate_thread(t, &t->service);
+    gotrace__end_global(t, &t->service, gotrace__begin_global(t, &t->service));
+  }
+  if (!t->v1 && t->stw_go && !t->stw_closed) { /* a trace may begin with any generation, where nothing is stopped */
+    t->current = t->stw_on;
+    t->now = t->to_unit;
+    gotrace__not_before(t, t->collector_time + 1);
+    gotrace__emit0(t, t->stw_on, NULL, GOTRACE_V2_STW_END);
+    t->collector_time = t->now;
+    t->stw_closed = true;
+  }
+  if (t->v1 && last) gotrace__write_v1_ends(t);
+  if (!t->generation_used) { /* readers reject an empty generation, and an empty v1 trace */
+    if (!t->v1)
+      gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROC_STATUS, t->to_unit, 2, t->proc_count,
+                       GOTRACE__PROC_IDLE, 0, 0);
+    else if (last)
+      gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROCS_CHANGE, t->to_unit, 2, gotrace__proc_bound(t), 0, 0,
+                       0);
+  }
+  for (i = 0; t->v1 && i < t->proc_count; i++)
+    if (t->procs[i]) gotrace__lane_flush(t, &t->procs[i]->lane);
+  for (r = t->sources; r; r = r->next) {
+    gotrace__lane_flush(t, &r->lane);
+    if (r->gone) gotrace__lane_shrink(t, &r->lane);
+  }
+  gotrace__lane_flush(t, t->v1 ? &t->global : &t->service.lane);
+  for (; t->v1 && t->timers_written < t->timer_count; t->timers_written++) {
+    uint8_t *at;
+    if (t->options.version <= GOTRACE_GO_1_8 && t->timers_written) continue; /* 1.8 has one timer goroutine */
+    at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+    *at++ = GOTRACE_V1_TIMER_GOROUTINE;
+    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, t->timers[t->timers_written]));
+    t->kinds[GOTRACE_V1_TIMER_GOROUTINE]++;
+  }
+  gotrace__lane_flush(t, &t->sample_lane);
+  gotrace__lane_flush(t, &t->stack_lane);
+  gotrace__lane_flush(t, &t->string_lane);
+  if (!t->v1) gotrace__write_types(t);
+  if (t->options.version >= GOTRACE_GO_1_26) {
+    static const uint8_t end[] = {GOTRACE_V2_END_OF_GENERATION};
+    gotrace__transcribe_write(t, end, sizeof end);
+    t->kinds[GOTRACE_V2_END_OF_GENERATION]++;
+  }
+  t->cuts++;
+  if (!t->v1 && !last) gotrace__begin_generation(t);
+}
+
+/* What the outside calls. The caller serializes all of these calls. */
+
+/* The trace's beginning. `t` is zero. False if out of memory; gotrace__transcribe_free is due in any case. */
+static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__transcribe_options *options,
+                                      const gotrace__clocks *clocks) {
+  uint8_t header[32] = {0};
+  t->options = *options;
+  if (!t->options.heap.page_size) t->options.heap.page_size = 8192;
+  if (!t->options.heap.alignment) t->options.heap.alignment = 8;
+  if (!t->options.heap.stack_unit) t->options.heap.stack_unit = 2048;
+  t->v1 = options->version < GOTRACE_GO_1_22;
+  t->clocks = *clocks;
+  t->start_nanoseconds = clocks->nanoseconds;
+  t->to_tick = clocks->tick;
+  t->to_unit = 1;
+  t->region.budget = options->budget;
+  t->strings.table = options->strings;
+  t->stacks.table = options->stacks;
+  t->texts.table = gotrace__table_new(options->budget, false);
+  t->own_stacks.table = gotrace__table_new(options->budget, false);
+  if (options->alloc_events && options->version >= GOTRACE_GO_1_23) {
+    t->types = gotrace__table_new(options->budget, false);
+    if (!t->types) return false;
+  }
+  t->service.id = options->service_thread;
+  if (!t->texts.table || !t->own_stacks.table ||
+      !gotrace__lane_init(t, &t->string_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_STRINGS, GOTRACE__LANE_MOST) ||
+      !gotrace__lane_init(t, &t->sample_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_CPU_SAMPLES,
+                          GOTRACE__FIRST_LANE(t)) ||
+      !gotrace__lane_init(t, &t->stack_lane, GOTRACE__NO_THREAD, GOTRACE_V2_STACKS,
+                          t->v1 ? GOTRACE__FIRST_LANE(t) : (uint32_t)GOTRACE__LANE_MOST) ||
+      !gotrace__lane_init(t, &t->global, (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC, 0, GOTRACE__FIRST_LANE(t)) ||
+      !gotrace__lane_init(t, &t->service.lane, t->service.id, 0, GOTRACE__FIRST_LANE(t)))
+    return false;
+  gotrace__begin_generation(t);
+  snprintf((char *)header, sizeof header, "go %u.%u trace", options->version / 1000, options->version % 1000);
+  gotrace__transcribe_write(t, header, GOTRACE__HEADER_SIZE);
+  if (t->v1) {
+    uint8_t *at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+    t->string_lane.id = t->sample_lane.id = (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC;
+    *at++ = GOTRACE_V1_FREQUENCY;
+    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, GOTRACE__UNITS_PER_SECOND));
+    t->kinds[GOTRACE_V1_FREQUENCY]++;
+  }
+  return true;
+}
+
+/* Adds a thread. `id`: the system's; `chunk`: its first. NULL if out of memory. */
+static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id, gotrace__record_chunk *chunk) {
+  gotrace__source *r, **last = &t->sources;
+  void *heap = t->heap;
+  bool grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 1, sizeof *t->heap);
+  t->heap = GOTRACE__CAST(gotrace__source **, heap);
+  r = grown ? GOTRACE__CAST(gotrace__source *, gotrace__model_allocate(t, sizeof *r)) : NULL;
+  if (!r) return NULL;
+  r->id = id;
+  r->chunk = chunk;
+  if (!gotrace__lane_init(t, &r->lane, id, 0, t->v1 ? GOTRACE__LANE_HEAD : GOTRACE__FIRST_LANE(t))) {
+    gotrace__release(t->options.budget, r, sizeof *r);
+    return NULL;
+  }
+  while (*last) last = &(*last)->next;
+  *last = r;
+  t->source_count++;
+  return r;
+}
+
+/* The list of the living, when the trace begins: what stays silent is shown as it was. Records overrule it. */
+static void gotrace__transcribe_living_go(gotrace__transcriber *t, uint64_t place, uint64_t id, uint64_t entry,
+                                          unsigned status, unsigned flags) {
+  gotrace__model_go *g = gotrace__go_of(t, place);
+  if (!g || g->known || status == GOTRACE__DEAD) return;
+  g->listed = true;
+  g->id = id;
+  g->entry = gotrace__record_stack(t, entry);
+  g->status = (uint8_t)status;
+  g->flags = (uint8_t)(flags | GOTRACE__RECORD_OLD);
+}
+static void gotrace__transcribe_living_proc(gotrace__transcriber *t, uint64_t place) {
+  gotrace__model_proc *p = gotrace__proc_of(t, place);
+  if (!p || p->known) return;
+  p->listed = true;
+  p->status = GOTRACE__PROC_IDLE; /* its thread says more */
+}
+static void gotrace__transcribe_living_thread(gotrace__source *r, uint64_t go, uint64_t proc, bool in_syscall) {
+  r->listed_go = go;
+  r->listed_proc = proc;
+  r->listed_in_syscall = in_syscall;
+}
+static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id, uint64_t parent, const char *name) {
+  void *tasks = t->old_tasks;
+  size_t size = gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1);
+  gotrace__model_task *open;
+  bool grown = gotrace__model_grow(t, &tasks, &t->old_task_capacity, t->old_task_count + 1, sizeof *t->old_tasks);
+  t->old_tasks = GOTRACE__CAST(gotrace__old_task *, tasks);
+  if (!grown || !id || id == UINT64_MAX || gotrace__task_at(t, id, false)) return;
+  open = gotrace__task_at(t, id, true);
+  if (!open) return;
+  t->old_tasks[t->old_task_count].id = id;
+  t->old_tasks[t->old_task_count].parent = parent;
+  memcpy(t->old_tasks[t->old_task_count].name, name, size);
+  t->old_tasks[t->old_task_count++].name[size] = 0;
+}
+
+/* A CPU sample. Go: traceReadCPU. */
+static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
+                                       uint64_t go, const uint64_t *pcs, uint32_t count) {
+  gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
+  uint64_t a[6], time = gotrace__unit_of(t, tick);
+  uint32_t i, stack;
+  uint8_t *at;
+  if (t->options.version < GOTRACE_GO_1_19 || t->error) return;
+  memset(frames, 0, sizeof frames);
+  if (count > GOTRACE__SAMPLE_FRAMES) count = GOTRACE__SAMPLE_FRAMES;
+  for (i = 0; i < count; i++) frames[i].pc = pcs[i];
+  stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
+  if (t->v1) {
+    a[0] = time;
+    a[1] = (uint64_t)proc;
+    a[2] = go;
+    a[3] = stack;
+    gotrace__put_event(t, &t->sample_lane, GOTRACE_V1_CPU_SAMPLE,
+                       t->sample_lane.size ? t->sample_lane.time : t->generation_time, 4, a);
+    return;
+  }
+  at = gotrace__lane_at(t, &t->sample_lane, 7 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+  *at++ = GOTRACE_V2_CPU_SAMPLE;
+  at = gotrace__put_varint(at, time);
+  at = gotrace__put_varint(at, thread);
+  at = gotrace__put_varint(at, (uint64_t)proc);
+  at = gotrace__put_varint(at, go);
+  gotrace__lane_end(&t->sample_lane, gotrace__put_varint(at, stack));
+  t->kinds[GOTRACE_V2_CPU_SAMPLE]++;
+  t->events++;
+}
+
+/* One round. The clocks were read before the list of threads. */
+static void gotrace__transcribe_step(gotrace__transcriber *t, const gotrace__clocks *clocks) {
+  gotrace__source *r;
+  gotrace__begin_round(t, clocks, false);
+  for (r = t->sources; r; r = r->next) gotrace__look_at(r);
+  gotrace__apply_all(t);
+}
+
+/* A cut at the end of the last round: what has been written is a complete trace, and the next generation begins. */
+static void gotrace__transcribe_cut(gotrace__transcriber *t) {
+  if (!t->error) gotrace__end_generation_of(t, false);
+}
+
+/* Whether a generation has reached its size. */
+static bool gotrace__transcribe_is_full(const gotrace__transcriber *t) {
+  uint64_t bytes = t->generation_bytes + t->string_lane.size + t->stack_lane.size;
+  const gotrace__source *r;
+  for (r = t->sources; r; r = r->next) bytes += r->lane.size;
+  return bytes >= t->options.cut_bytes;
+}
+
+/* The trace's end: all records that have been published, and the last cut. */
+static gotrace_result gotrace__transcribe_finish(gotrace__transcriber *t, const gotrace__clocks *clocks) {
+  gotrace__source *r;
+  gotrace__begin_round(t, clocks, true);
+  for (r = t->sources; r; r = r->next) gotrace__look_at(r);
+  gotrace__apply_all(t);
+  gotrace__end_generation_of(t, true);
+  return t->error;
+}
+
+static void gotrace__mirror_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
+  gotrace__release(t->options.budget, mirror->rows, mirror->capacity * sizeof *mirror->rows);
+}
+
+static void gotrace__transcribe_free(gotrace__transcriber *t) {
+  gotrace__budget *budget = t->options.budget;
+  gotrace__source *r;
+  size_t i, k;
+  while ((r = t->sources) != NULL) {
+    t->sources = r->next;
+    gotrace__lane_free(t, &r->lane);
+    gotrace__release(budget, r, sizeof *r);
+  }
+  for (i = 0; i < t->go_page_count; i++) {
+    for (k = 0; t->go_pages[i] && k < GOTRACE__MODEL_PAGE; k++) {
+      gotrace__model_go *g = &t->go_pages[i][k];
+      gotrace__release(budget, g->regions, g->region_capacity * sizeof *g->regions);
+      gotrace__release(budget, g->label, GOTRACE__LABEL);
+    }
+    gotrace__release(budget, t->go_pages[i], GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go));
+  }
+  for (i = 0; i < t->proc_count; i++) {
+    if (t->procs[i]) gotrace__lane_free(t, &t->procs[i]->lane);
+    gotrace__release(budget, t->procs[i], sizeof(gotrace__model_proc));
+  }
+  gotrace__release(budget, t->go_pages, t->go_page_count * sizeof *t->go_pages);
+  gotrace__release(budget, t->procs, t->proc_capacity * sizeof *t->procs);
+  gotrace__release(budget, t->proc_ids, t->place_capacity * sizeof *t->proc_ids);
+  gotrace__release(budget, t->tasks, t->task_capacity * sizeof *t->tasks);
+  gotrace__release(budget, t->ids, t->id_capacity * sizeof *t->ids);
+  gotrace__release(budget, t->heap, t->heap_capacity * sizeof *t->heap);
+  gotrace__release(budget, t->old_tasks, t->old_task_capacity * sizeof *t->old_tasks);
+  gotrace__mirror_free(t, &t->strings);
+  gotrace__mirror_free(t, &t->texts);
+  gotrace__mirror_free(t, &t->stacks);
+  gotrace__mirror_free(t, &t->own_stacks);
+  gotrace__table_free(t->texts.table);
+  gotrace__table_free(t->own_stacks.table);
+  gotrace__table_free(t->types);
+  gotrace__region_free(&t->region);
+  gotrace__lane_free(t, &t->string_lane);
+  gotrace__lane_free(t, &t->stack_lane);
+  gotrace__lane_free(t, &t->sample_lane);
+  gotrace__lane_free(t, &t->global);
+  gotrace__lane_free(t, &t->service.lane);
+}
+#endif /* GOTRACE__TRANSCRIBER */
 
 #endif /* !GOTRACE_DISABLE */
 

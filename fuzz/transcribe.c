@@ -1,0 +1,548 @@
+/* Fuzzes the transcriber: records of up to 8 threads, published in arbitrary pieces, with cuts at arbitrary moments, in
+ * every format. The result must be a trace that Go opens: the decoder and the independent readers (tests/check_v1.h,
+ * check_v2.h) must accept it. Every record must be in the trace, change only the model, or be counted.
+ *
+ *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/transcribe.c -o build/fuzz/transcribe -pthread
+ *     build/fuzz/transcribe -max_total_time=60 fuzz/seeds/transcribe
+ *
+ * The first byte gives the format and the mode. Wild: any calls on any handles by any thread, and records with
+ * arbitrary arguments. Correct: calls that a program may make, chosen by the input; then nothing is repaired, dropped
+ * or forced, and the trace has exactly what was recorded.
+ *
+ * TRANSCRIBE_KEEP=DIRECTORY keeps the traces there.
+ */
+#define _GNU_SOURCE
+#include "fuzz.h"
+
+FUZZ_NOT_COVERED
+#include "tests/check_v1.h"
+FUZZ_COVERED
+
+static void applied(const void *transcriber, const void *record);
+#define GOTRACE__RECORD_APPLIED(t, record) applied(t, record)
+#define GOTRACE__TRANSCRIBER 1
+#define GOTRACE__LANE_MOST 8192
+#define GOTRACE__REGION_DEPTH 8
+#define GOTRACE__MOST_PLACES 4096
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+
+FUZZ_NOT_COVERED
+#include "tests/capture_calls.h"
+#include "tests/check_v2.h"
+
+enum { GOS = 12, PROCS = 6, TASKS = 8, MOST_TRACE = 1 << 22, FORMATS = 9 };
+static const unsigned formats[FORMATS] = {1008, 1010, 1011, 1019, 1021, 1022, 1023, 1025, 1026};
+
+static struct {
+  fuzz_input in;
+  capture c;
+  gotrace__transcriber t;
+  gotrace__table *strings, *stacks;
+  gotrace__budget budget;
+  uint8_t *trace;
+  size_t size;
+  bool correct;
+  uint64_t seen; /* what has been counted so far, see applied */
+  uint64_t logs; /* numbered */
+  uint64_t tasks[TASKS];
+  unsigned waiting[CAPTURE_THREADS]; /* correct: the own goroutine that the thread waits as, or 0 */
+  unsigned own[CAPTURE_THREADS];     /* correct: the thread's own goroutine, or 0 */
+  unsigned stolen[CAPTURE_THREADS];  /* correct: the proc that the thread has lost in its system call */
+  unsigned regions[CAPTURE_GOS + 1], assist[CAPTURE_GOS + 1];
+  uint64_t old_tasks; /* begun before the trace */
+  bool gc, stw;
+  unsigned stw_go;
+} w;
+
+static bool keep_trace(void *context, const void *data, size_t size) {
+  (void)context;
+  if (w.size + size > MOST_TRACE) return false;
+  memcpy(w.trace + w.size, data, size);
+  w.size += size;
+  return true;
+}
+
+/* Each record writes an event, or counts something. */
+static uint64_t sum(const gotrace__transcriber *t) {
+  const gotrace__counters *n = &t->counters;
+  uint64_t all = t->events + n->malformed + n->stale + n->late + n->idle;
+  unsigned i;
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) all += t->problems[i];
+  return all;
+}
+
+static void applied(const void *transcriber, const void *given) {
+  const gotrace__transcriber *t = (const gotrace__transcriber *)transcriber;
+  const gotrace__record *record = (const gotrace__record *)given;
+  uint64_t now = sum(t);
+  if (getenv("TRANSCRIBE_SHOW"))
+    fprintf(stderr, "%llu %s on %llu\n", (unsigned long long)record->tick, gotrace__record_specs[record->kind].name,
+            (unsigned long long)t->current->id);
+  if (now == w.seen && !t->error && !(t->v1 && record->kind == GOTRACE__REC_SYSCALL_END) &&
+      !(t->v1 && record->kind == GOTRACE__REC_SYSCALL_END_BLOCKED) && !(t->v1 && record->kind == GOTRACE__REC_MEMORY) &&
+      !(t->v1 && record->kind == GOTRACE__REC_HEAP_ALLOC)) {
+    fprintf(stderr, "%s is neither in the trace nor counted\n", gotrace__record_specs[record->kind].name);
+    abort();
+  }
+  w.seen = now;
+}
+
+static unsigned take(unsigned below) { return (unsigned)fuzz_take(&w.in, 1) % below; }
+
+static const gotrace_type types[] = {{"node", 32, 8}, {NULL, 8, 0}};
+
+/* A record with arbitrary arguments that the capture does not follow. */
+static gotrace__record arbitrary(unsigned kind) {
+  gotrace__record record = capture_record(kind);
+  static const char text[] = "a text \xc3\xb6 that is made at run time";
+  unsigned i;
+  for (i = 0; i < gotrace__record_specs[kind].numbers; i++) {
+    unsigned how = take(16);
+    record.a[i] = how < 12 ? how : how == 12 ? take(256) : how == 13 ? fuzz_take(&w.in, 2) << 7 : fuzz_take(&w.in, 8);
+  }
+  for (i = 0; i < gotrace__record_specs[kind].texts; i++) {
+    record.text[i] = text;
+    record.text_size[i] = take(sizeof text);
+  }
+  if (kind == GOTRACE__REC_MEMORY && record.a[3]) record.a[3] = (uint64_t)(uintptr_t)&types[record.a[3] % 2];
+  return record;
+}
+
+static void user_call(unsigned thread, unsigned kind, uint64_t id, unsigned name) {
+  gotrace__record record = capture_record(kind);
+  char value[32];
+  record.a[0] = id;
+  if (kind == GOTRACE__REC_TASK_BEGIN) {
+    record.a[2] = name % 3;
+    record.a[3] = 1;
+  } else if (kind == GOTRACE__REC_TASK_END) {
+    record.a[1] = 1;
+  } else {
+    record.a[1] = name % 3;
+    record.a[2] = 1;
+  }
+  record.text[0] = name % 2 ? "odd" : "even";
+  record.text_size[0] = (uint32_t)strlen(record.text[0]);
+  if (kind == GOTRACE__REC_LOG) {
+    record.text_size[1] = (uint32_t)snprintf(value, sizeof value, "%llu", (unsigned long long)++w.logs);
+    record.text[1] = value;
+  }
+  capture_call(&w.c, thread, &record);
+}
+
+/* Any call on any objects. */
+static void wild_call(void) {
+  static const uint8_t about_go[] = {GOTRACE__REC_GO_START,   GOTRACE__REC_GO_START,      GOTRACE__REC_GO_UNBLOCK,
+                                     GOTRACE__REC_GO_UNBLOCK, GOTRACE__REC_WAIT_END,      GOTRACE__REC_GO_SWITCH,
+                                     GOTRACE__REC_GO_DESTROY, GOTRACE__REC_GO_SWITCH_END, GOTRACE__REC_GO_RENAME,
+                                     GOTRACE__REC_GO_TIMER};
+  static const uint8_t about_self[] = {GOTRACE__REC_GO_END,           GOTRACE__REC_GO_STOP,
+                                       GOTRACE__REC_GO_BLOCK,         GOTRACE__REC_GO_BLOCK,
+                                       GOTRACE__REC_SYSCALL_BEGIN,    GOTRACE__REC_SYSCALL_BEGIN,
+                                       GOTRACE__REC_SYSCALL_END,      GOTRACE__REC_SYSCALL_END_BLOCKED,
+                                       GOTRACE__REC_GO_END_IN_SYSCALL};
+  static const uint8_t about_proc[] = {GOTRACE__REC_PROC_START, GOTRACE__REC_PROC_START, GOTRACE__REC_PROC_STOP,
+                                       GOTRACE__REC_PROC_STEAL, GOTRACE__REC_PROC_STEAL, GOTRACE__REC_PROC_DESTROY};
+  static const uint8_t user[] = {GOTRACE__REC_REGION_BEGIN, GOTRACE__REC_REGION_BEGIN, GOTRACE__REC_REGION_END,
+                                 GOTRACE__REC_LOG,          GOTRACE__REC_TASK_BEGIN,   GOTRACE__REC_TASK_END};
+  unsigned call = take(64), thread = take(256), on = thread / CAPTURE_THREADS;
+  unsigned go = 1 + on % GOS, proc = 1 + on % PROCS;
+  thread %= CAPTURE_THREADS;
+  w.c.tick += on % 4;
+  if (call < 16) {
+    capture_go_call(&w.c, thread, about_go[call % sizeof about_go], go);
+  } else if (call < 30) {
+    capture_running_call(&w.c, thread, about_self[call % sizeof about_self], take(256) % 19);
+  } else if (call < 38) {
+    capture_proc_call(&w.c, thread, about_proc[call % sizeof about_proc], proc);
+  } else if (call < 44) {
+    static const uint8_t statuses[] = {GOTRACE__RUNNABLE, GOTRACE__WAITING, GOTRACE__SYSCALL, GOTRACE__RUNNABLE};
+    capture_create(&w.c, thread, go, statuses[call % 4], take(8), on % 3);
+  } else if (call < 50) {
+    user_call(thread, user[call % sizeof user], w.tasks[on % TASKS], on);
+    if (call % sizeof user == 4) w.tasks[on % TASKS] = ++w.c.next_task;
+  } else if (call < 53) {
+    capture_collector_call(&w.c, thread, GOTRACE__REC_GC_BEGIN + call % 2 + on % 2 * 2, on % 19);
+  } else if (call < 58) {
+    gotrace__record record = arbitrary(1 + take(GOTRACE__RECORD_KINDS - 1));
+    capture_call(&w.c, thread, &record);
+  } else if (call < 60) {
+    w.c.threads[thread].held = on % 2;
+    if (!w.c.threads[thread].held) capture_publish(&w.c.threads[thread]);
+  } else if (call == 60) {
+    w.c.tick += fuzz_take(&w.in, 1 + on % 2);
+    if (on % 16 == 5) w.c.tick -= w.c.tick / 2; /* the counter jumps back */
+  }
+}
+
+/* ---- Calls that a program may make. ---- */
+
+static unsigned find_go(unsigned status, bool own) {
+  unsigned first = take(GOS), i;
+  for (i = 0; i < GOS; i++) {
+    unsigned place = 1 + (first + i) % GOS;
+    const capture_go *g = &w.c.gos[place];
+    if (status == GOTRACE__DEAD ? !g->live : g->live && g->status == status && !(g->flags & GOTRACE__RECORD_OWN) != own)
+      return place;
+  }
+  return 0;
+}
+
+static unsigned find_proc(unsigned status) {
+  unsigned first = take(PROCS), i, k;
+  for (i = 0; i < PROCS; i++) {
+    unsigned place = 1 + (first + i) % PROCS;
+    if (w.c.procs[place].status != status) continue;
+    if (status != GOTRACE__PROC_SYSCALL) return place;
+    for (k = 0; k < CAPTURE_THREADS; k++) /* its thread runs a goroutine of the scheduler's */
+      if (w.c.threads[k].proc == place && w.c.threads[k].in_syscall && !w.stolen[k]) return place;
+  }
+  return 0;
+}
+
+static void leave_ranges(unsigned thread, unsigned go) {
+  (void)thread;
+  w.regions[go] = w.assist[go] = 0;
+}
+
+static void correct_call(void) {
+  unsigned call = take(32), thread = take(CAPTURE_THREADS), other, go;
+  capture_thread *m = &w.c.threads[thread];
+  w.c.tick += 1 + call % 3;
+  if (w.waiting[thread]) { /* a plain thread waits: its wait ends by a wake-up or by itself */
+    capture_go_call(&w.c, thread, GOTRACE__REC_WAIT_END, w.waiting[thread]);
+    w.waiting[thread] = 0;
+    return;
+  }
+  if (m->in_syscall) {
+    if (call < 8) {
+      user_call(thread, GOTRACE__REC_LOG, 0, call);
+    } else if (w.stolen[thread]) {
+      capture_running_call(&w.c, thread, GOTRACE__REC_SYSCALL_END_BLOCKED, 0);
+      w.stolen[thread] = 0;
+    } else if (call < 28) {
+      capture_running_call(&w.c, thread, GOTRACE__REC_SYSCALL_END, 0);
+    }
+    return;
+  }
+  if (!m->go) {
+    if (!m->proc && thread % 4 == 3) { /* a plain thread */
+      if (!w.own[thread]) {
+        if ((go = find_go(GOTRACE__DEAD, false)) == 0) return;
+        capture_create(&w.c, thread, go, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+        w.own[thread] = go;
+        capture_go_call(&w.c, thread, GOTRACE__REC_GO_START, go);
+      }
+    } else if (!m->proc) {
+      other = find_proc(GOTRACE__PROC_IDLE);
+      if (call == 0 && (other = find_proc(GOTRACE__PROC_SYSCALL)) != 0) {
+        unsigned k;
+        for (k = 0; k < CAPTURE_THREADS; k++)
+          if (w.c.threads[k].proc == other && w.c.threads[k].in_syscall) w.stolen[k] = other;
+        capture_proc_call(&w.c, thread, GOTRACE__REC_PROC_STEAL, other);
+      } else if (other) {
+        capture_proc_call(&w.c, thread, GOTRACE__REC_PROC_START, other);
+      }
+    } else if (call == 0) {
+      capture_proc_call(&w.c, thread, GOTRACE__REC_PROC_STOP, 0);
+    } else if (call < 6 && (go = find_go(GOTRACE__DEAD, false)) != 0) {
+      capture_create(&w.c, thread, go, call % 2 ? GOTRACE__RUNNABLE : GOTRACE__WAITING, 0, 2);
+    } else if ((go = find_go(GOTRACE__RUNNABLE, false)) != 0) {
+      capture_go_call(&w.c, thread, GOTRACE__REC_GO_START, go);
+    }
+    return;
+  }
+  if (w.stw && w.stw_go == m->go) { /* nothing else happens meanwhile */
+    capture_collector_call(&w.c, thread, GOTRACE__REC_STW_END, 0);
+    w.stw = false;
+    return;
+  }
+  go = m->go;
+  switch (call) {
+  case 0:
+  case 1:
+  case 2:
+    if ((other = find_go(GOTRACE__DEAD, false)) != 0)
+      capture_create(&w.c, thread, other, call ? GOTRACE__RUNNABLE : GOTRACE__WAITING, 0, 1);
+    break;
+  case 3:
+  case 4:
+  case 5:
+    if (w.assist[go]) break;
+    capture_running_call(&w.c, thread, GOTRACE__REC_GO_BLOCK, GOTRACE_BLOCK_SYNC);
+    if (w.own[thread] == go) w.waiting[thread] = go;
+    break;
+  case 6:
+  case 7:
+  case 8:
+  case 9:
+    if ((other = find_go(GOTRACE__WAITING, call == 9)) != 0)
+      capture_go_call(&w.c, thread, GOTRACE__REC_GO_UNBLOCK, other);
+    break;
+  case 10:
+    if (w.own[thread] == go) break;
+    capture_running_call(&w.c, thread, GOTRACE__REC_GO_STOP, GOTRACE_STOP_YIELD);
+    break;
+  case 11:
+  case 12:
+    if (w.own[thread] == go || w.assist[go]) break;
+    leave_ranges(thread, go);
+    capture_running_call(&w.c, thread, GOTRACE__REC_GO_END, 0);
+    break;
+  case 13:
+  case 14:
+    if (m->proc || w.own[thread] == go) capture_running_call(&w.c, thread, GOTRACE__REC_SYSCALL_BEGIN, 0);
+    break;
+  case 15:
+  case 16:
+    if (w.own[thread] == go || (other = find_go(GOTRACE__WAITING, false)) == 0) break;
+    if (call == 16 && w.assist[go]) break;
+    if (call == 16) leave_ranges(thread, go);
+    capture_go_call(&w.c, thread, call == 15 ? GOTRACE__REC_GO_SWITCH : GOTRACE__REC_GO_SWITCH_END, other);
+    break;
+  case 17:
+    if ((other = find_go(call % 2 ? GOTRACE__WAITING : GOTRACE__RUNNABLE, false)) == 0 || w.assist[other]) break;
+    leave_ranges(thread, other);
+    capture_go_call(&w.c, thread, GOTRACE__REC_GO_DESTROY, other);
+    break;
+  case 18:
+  case 19:
+    if (w.regions[go] >= 6) break;
+    user_call(thread, GOTRACE__REC_REGION_BEGIN, 0, w.regions[go]++);
+    break;
+  case 20:
+  case 21:
+    if (w.regions[go]) user_call(thread, GOTRACE__REC_REGION_END, 0, --w.regions[go]);
+    break;
+  case 22:
+  case 23:
+    other = take(TASKS);
+    if (w.tasks[other]) {
+      user_call(thread, GOTRACE__REC_TASK_END, w.tasks[other], 0);
+      w.tasks[other] = 0;
+    } else {
+      user_call(thread, GOTRACE__REC_TASK_BEGIN, w.tasks[other] = ++w.c.next_task, call);
+    }
+    break;
+  case 24: {
+    gotrace__record record = capture_record(GOTRACE__REC_GO_LABEL);
+    record.text[0] = "label";
+    record.text_size[0] = call % 2 ? 5 : 0;
+    capture_call(&w.c, thread, &record);
+    break;
+  }
+  case 25:
+    capture_collector_call(&w.c, thread, w.gc ? GOTRACE__REC_GC_END : GOTRACE__REC_GC_BEGIN, 1);
+    if (w.c.t) w.gc = !w.gc;
+    break;
+  case 26:
+    if (w.stw || !w.c.t) break;
+    capture_collector_call(&w.c, thread, GOTRACE__REC_STW_BEGIN, GOTRACE_STW_GC_MARK_TERM);
+    w.stw = true;
+    w.stw_go = go;
+    break;
+  case 27: {
+    gotrace__record record =
+        capture_record(w.assist[go] ? GOTRACE__REC_MARK_ASSIST_END : GOTRACE__REC_MARK_ASSIST_BEGIN);
+    capture_call(&w.c, thread, &record);
+    if (w.c.t) w.assist[go] = !w.assist[go];
+    break;
+  }
+  case 28: {
+    gotrace__record record = capture_record(call % 2 ? GOTRACE__REC_HEAP_ALLOC : GOTRACE__REC_HEAP_GOAL);
+    record.a[0] = w.c.tick;
+    capture_call(&w.c, thread, &record);
+    break;
+  }
+  default: user_call(thread, GOTRACE__REC_LOG, 0, call);
+  }
+}
+
+/* ---- The checks. ---- */
+
+static void fail(const char *what) {
+  fprintf(stderr, "%s\n", what);
+  abort();
+}
+
+static void check_readers(unsigned format) {
+  uint64_t seed, kinds[256] = {0};
+  unsigned i;
+  for (seed = 0; seed < 3; seed++) {
+    if (format < GOTRACE_GO_1_22) {
+      check_v1_trace t;
+      if (!check_v1(&t, w.trace, w.size, CHECK_V1_STRICT | CHECK_V1_FUTILE, seed)) fail(t.error);
+      for (i = 0; i < 64; i++) kinds[i] = t.kinds[i];
+      check_v1_free(&t);
+    } else {
+      check_v2_trace t;
+      if (!check_v2(&t, w.trace, w.size, seed)) fail(t.error);
+      memcpy(kinds, t.kinds, sizeof kinds);
+      check_v2_free(&t);
+    }
+  }
+  for (i = 0; i < GOTRACE__KINDS; i++) /* what it counts is in the trace */
+    if (kinds[i] != w.t.kinds[i] && !(format < GOTRACE_GO_1_22 && i >= 38 && i <= 40)) {
+      fprintf(stderr, "%llu events %u, not %llu\n", (unsigned long long)kinds[i], i, (unsigned long long)w.t.kinds[i]);
+      abort();
+    }
+}
+
+/* The decoder accepts it too. In a correct program the logs have their order. */
+static void check_decoder(void) {
+  gotrace_decoder_options options;
+  gotrace_decoder *d = NULL;
+  gotrace_event event;
+  uint64_t last = 0, logs = 0;
+  memset(&options, 0, sizeof options);
+  options.data = w.trace;
+  options.size = w.size;
+  REQUIRE(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
+  while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
+    const char *text = event.data;
+    size_t size = event.data_size;
+    char value[32] = "";
+    if (strcmp(event.spec->name, "UserLog") != 0) continue;
+    if (event.spec->since >= GOTRACE_GO_1_22) REQUIRE(gotrace_decoder_string(d, event.args[2], &text, &size));
+    if (!w.correct || size >= sizeof value) continue;
+    memcpy(value, text, size);
+    REQUIRE(strtoull(value, NULL, 10) > last);
+    last = strtoull(value, NULL, 10);
+    logs++;
+  }
+  if (gotrace_decoder_error(d)->result) fail(gotrace_decoder_error(d)->message);
+  gotrace_decoder_close(d);
+  if (w.correct && w.t.options.version >= GOTRACE_GO_1_11) REQUIRE(logs == w.c.kinds[GOTRACE__REC_LOG]);
+}
+
+static void check_correct(void) {
+  const gotrace__counters *n = &w.t.counters;
+  const uint64_t *r = w.c.kinds, *k = w.t.kinds;
+  unsigned i;
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++)
+    if (w.t.problems[i] && i != GOTRACE_PROBLEM_FORMAT_LACKS && i != GOTRACE_PROBLEM_REGION_OLDER) {
+      fprintf(stderr, "%s: ", gotrace_problem_string((gotrace_problem)i));
+      fail("a problem in a correct program");
+    }
+  if (n->forced || n->malformed || n->doubled || n->late_introductions || n->stale || n->late || n->implied ||
+      n->jumps) {
+    fprintf(stderr,
+            "forced %llu, malformed %llu, doubled %llu, late_introductions %llu, stale %llu, late %llu, "
+            "implied %llu, jumps %llu in a correct program\n",
+            CHECK_V2_U(n->forced), CHECK_V2_U(n->malformed), CHECK_V2_U(n->doubled), CHECK_V2_U(n->late_introductions),
+            CHECK_V2_U(n->stale), CHECK_V2_U(n->late), CHECK_V2_U(n->implied), CHECK_V2_U(n->jumps));
+    abort();
+  }
+  if (w.t.options.version < GOTRACE_GO_1_23) return;
+  REQUIRE(k[GOTRACE_V2_GO_CREATE] + k[GOTRACE_V2_GO_CREATE_BLOCKED] == r[GOTRACE__REC_GO_CREATE] + n->borrowed);
+  REQUIRE(k[GOTRACE_V2_GO_BLOCK] == r[GOTRACE__REC_GO_BLOCK]);
+  REQUIRE(k[GOTRACE_V2_GO_SWITCH] == r[GOTRACE__REC_GO_SWITCH]);
+  REQUIRE(k[GOTRACE_V2_GO_SWITCH_DESTROY] == r[GOTRACE__REC_GO_SWITCH_END]);
+  REQUIRE(k[GOTRACE_V2_GO_DESTROY] == r[GOTRACE__REC_GO_END] + r[GOTRACE__REC_GO_DESTROY] + n->borrowed);
+  REQUIRE(k[GOTRACE_V2_PROC_STEAL] <= r[GOTRACE__REC_PROC_STEAL]); /* else of a call that is older than the trace */
+  REQUIRE(k[GOTRACE_V2_GC_BEGIN] == r[GOTRACE__REC_GC_BEGIN]);
+  REQUIRE(k[GOTRACE_V2_GC_END] == r[GOTRACE__REC_GC_END]);
+  REQUIRE(k[GOTRACE_V2_USER_TASK_BEGIN] >= r[GOTRACE__REC_TASK_BEGIN]); /* and those older than the trace */
+  REQUIRE(k[GOTRACE_V2_USER_TASK_BEGIN] <= r[GOTRACE__REC_TASK_BEGIN] + w.old_tasks);
+  REQUIRE(k[GOTRACE_V2_USER_TASK_END] == r[GOTRACE__REC_TASK_END]);
+  REQUIRE(k[GOTRACE_V2_USER_REGION_BEGIN] == r[GOTRACE__REC_REGION_BEGIN]);
+  REQUIRE(k[GOTRACE_V2_USER_REGION_END] == r[GOTRACE__REC_REGION_END]);
+  REQUIRE(k[GOTRACE_V2_USER_LOG] == r[GOTRACE__REC_LOG]);
+}
+
+static void keep_file(unsigned format) {
+  static unsigned count;
+  const char *directory = getenv("TRANSCRIBE_KEEP");
+  char path[300];
+  FILE *file;
+  if (!directory) return;
+  snprintf(path, sizeof path, "%s/%u-%06u.trace", directory, format, count++);
+  file = fopen(path, "wb");
+  REQUIRE(file && fwrite(w.trace, 1, w.size, file) == w.size && fclose(file) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  gotrace__transcribe_options options;
+  gotrace__clocks clocks;
+  uint8_t *memory = w.trace;
+  unsigned i, format, before;
+  gotrace_location places[3] = {{0, "caller", "fuzz.c", 1}, {0, "entry", "fuzz.c", 2}, {4096, NULL, NULL, 0}};
+  bool cut;
+  if (!memory) REQUIRE((memory = (uint8_t *)malloc(MOST_TRACE)) != NULL);
+  memset(&w, 0, sizeof w);
+  w.trace = memory;
+  w.in.at = data;
+  w.in.end = data + size;
+  format = formats[take(FORMATS)];
+  i = take(256);
+  w.correct = i % 2;
+  before = i / 2 % 16; /* calls before the trace begins */
+  w.c.tick = 1000;
+  w.strings = gotrace__strings_new(NULL, false);
+  w.stacks = gotrace__table_new(NULL, false);
+  for (i = 0; i < 3; i++) {
+    gotrace__stack_frame frame = gotrace__frame_of(&places[i]);
+    gotrace__stack_put(w.stacks, &frame, 1);
+  }
+  gotrace__string_put(w.strings, "even", 4, true, &cut);
+  gotrace__string_put(w.strings, "constant", 8, true, &cut);
+  memset(&options, 0, sizeof options);
+  options.version = format;
+  options.alloc_events = before % 2;
+  options.restate = before % 4 == 3;
+  options.cut_bytes = 4096;
+  options.strings = w.strings;
+  options.stacks = w.stacks;
+  options.service_thread = 1;
+  options.write = keep_trace;
+  w.budget.limit = SIZE_MAX;
+  options.budget = &w.budget;
+  for (i = 1; i <= PROCS; i++) w.c.procs[i].status = GOTRACE__PROC_IDLE;
+  for (i = 0; i < before; i++) w.correct ? correct_call() : wild_call();
+  options.first_task = w.c.next_task + 1;
+  options.go_ids = w.correct ? NULL : &w.c.next_go;
+  w.t.own_ids = (uint64_t)1 << 40;
+  clocks = capture_clocks(&w.c);
+  REQUIRE(gotrace__transcribe_begin(&w.t, &options, &clocks));
+  for (i = 0; i < TASKS; i++) {
+    if (!w.tasks[i]) continue;
+    gotrace__transcribe_living_task(&w.t, w.tasks[i], 0, "older");
+    w.old_tasks++;
+  }
+  memset(w.c.kinds, 0, sizeof w.c.kinds);
+  capture_start(&w.c, &w.t);
+  while (w.in.at < w.in.end) {
+    unsigned how = take(256);
+    if (how < 8 || gotrace__transcribe_is_full(&w.t)) {
+      w.c.tick += how % 4;
+      clocks = capture_clocks(&w.c);
+      w.seen = sum(&w.t);
+      gotrace__transcribe_step(&w.t, &clocks);
+      if (how < 4 || gotrace__transcribe_is_full(&w.t)) gotrace__transcribe_cut(&w.t);
+    } else if (how < 10) {
+      uint64_t pcs[2] = {4096, 8192};
+      gotrace__transcribe_sample(&w.t, w.c.tick, 100, 0, 0, pcs, how % 3);
+    } else if (w.correct) {
+      correct_call();
+    } else {
+      wild_call();
+    }
+  }
+  for (i = 0; i < CAPTURE_THREADS; i++) capture_publish(&w.c.threads[i]);
+  w.c.tick += 100;
+  clocks = capture_clocks(&w.c);
+  w.seen = sum(&w.t);
+  REQUIRE(gotrace__transcribe_finish(&w.t, &clocks) == GOTRACE_OK);
+  keep_file(format);
+  check_readers(format);
+  check_decoder();
+  if (w.correct) check_correct();
+  gotrace__transcribe_free(&w.t);
+  gotrace__table_free(w.strings);
+  gotrace__table_free(w.stacks);
+  capture_free(&w.c);
+  REQUIRE(w.budget.used == 0);
+  return 0;
+}
+FUZZ_COVERED

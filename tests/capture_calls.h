@@ -1,0 +1,368 @@
+/* capture_calls.h - stands in for the capture in tests of the transcriber: keeps what each thread, goroutine and proc
+ * remembers, and makes the records of calls. Include it after gotrace.h's implementation.
+ *
+ * Everything runs on one real thread, which chooses the thread of each call and the clock. Objects are named by their
+ * places, from 1 on; 0 is none. */
+#ifndef CAPTURE_CALLS_H
+#define CAPTURE_CALLS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef CAPTURE_THREADS
+#define CAPTURE_THREADS 8
+#endif
+#ifndef CAPTURE_GOS
+#define CAPTURE_GOS 64
+#endif
+#ifndef CAPTURE_PROCS
+#define CAPTURE_PROCS 16
+#endif
+#ifndef CAPTURE_CHUNK
+#define CAPTURE_CHUNK 512 /* bytes of records */
+#endif
+#define CAPTURE_NANOSECONDS 20 /* per tick */
+
+typedef struct capture_go {
+  uint64_t id, tick;
+  uint32_t number;
+  bool live, stamped, introduced;
+  unsigned status, flags, entry;
+} capture_go;
+
+typedef struct capture_proc {
+  uint64_t tick;
+  uint32_t number;
+  bool stamped;
+  unsigned status, owner; /* owner: the thread that started it last, plus 1 */
+} capture_proc;
+
+typedef struct capture_thread {
+  gotrace__source *source;
+  gotrace__record_chunk *first, *last;
+  uint32_t written; /* bytes in the last chunk; published as soon as `held` is false */
+  uint64_t tick;
+  unsigned go, proc; /* places */
+  bool in_syscall, introduced, held;
+} capture_thread;
+
+typedef struct capture {
+  gotrace__transcriber *t; /* NULL: tracing is off */
+  uint64_t tick;
+  capture_thread threads[CAPTURE_THREADS];
+  capture_go gos[CAPTURE_GOS + 1];
+  capture_proc procs[CAPTURE_PROCS + 1];
+  uint32_t collector;
+  uint64_t next_go, next_task;
+  uint64_t kinds[GOTRACE__RECORD_KINDS]; /* records written */
+} capture;
+
+static inline gotrace__clocks capture_clocks(const capture *c) {
+  gotrace__clocks clocks;
+  clocks.tick = c->tick;
+  clocks.nanoseconds = c->tick * CAPTURE_NANOSECONDS;
+  clocks.wall_seconds = 1700000000;
+  clocks.wall_nanoseconds = (uint32_t)(clocks.nanoseconds % 1000000000);
+  return clocks;
+}
+
+static inline void capture_publish(capture_thread *m) {
+  if (m->last) gotrace__store_release(&m->last->size, m->written);
+}
+
+static inline void capture_chunk(capture_thread *m) {
+  gotrace__record_chunk *chunk = (gotrace__record_chunk *)calloc(1, sizeof *chunk + CAPTURE_CHUNK + 4096);
+  if (!chunk) abort();
+  chunk->tick = m->tick;
+  capture_publish(m);
+  if (m->last) gotrace__store_release(&m->last->next, chunk);
+  else m->first = chunk;
+  m->last = chunk;
+  m->written = 0;
+}
+
+/* Appends a record at a tick not before the thread's last one. */
+static inline void capture_put(capture *c, unsigned thread, const gotrace__record *record, uint64_t tick) {
+  capture_thread *m = &c->threads[thread];
+  if (!m->last || m->written > CAPTURE_CHUNK) capture_chunk(m);
+  if (tick < m->tick) tick = m->tick;
+  m->written = (uint32_t)(gotrace__put_record((uint8_t *)(m->last + 1) + m->written, record, tick - m->tick) -
+                          (uint8_t *)(m->last + 1));
+  m->tick = tick;
+  c->kinds[record->kind]++;
+  if (!m->held) capture_publish(m);
+}
+
+static inline gotrace__record capture_record(unsigned kind) {
+  gotrace__record record;
+  memset(&record, 0, sizeof record);
+  record.kind = kind;
+  record.text[0] = record.text[1] = "";
+  return record;
+}
+
+/* Before each record: the thread's introduction. False: tracing is off. */
+static inline bool capture_begin(capture *c, unsigned thread) {
+  capture_thread *m = &c->threads[thread];
+  capture_go *g = m->go ? &c->gos[m->go] : NULL;
+  capture_proc *p = m->proc ? &c->procs[m->proc] : NULL;
+  gotrace__record record;
+  if (!c->t) return false;
+  if (m->introduced) return true;
+  m->introduced = true;
+  if (!m->last) capture_chunk(m);
+  if (!m->source) {
+    m->source = gotrace__transcribe_thread(c->t, 100 + thread, m->first);
+    if (!m->source) return false; /* out of memory: the trace ends */
+  }
+  record = capture_record(GOTRACE__REC_THREAD);
+  if (g) {
+    record.a[0] = m->go;
+    record.a[1] = g->id;
+    record.a[2] = g->entry;
+    record.a[3] = g->flags | (m->in_syscall ? GOTRACE__RECORD_IN_SYSCALL : 0);
+    if (!g->stamped) g->number = 0;
+    g->stamped = g->introduced = true;
+  }
+  if (p && (!m->in_syscall || (!p->stamped && p->owner == thread + 1))) record.a[4] = m->proc;
+  if (p && !m->in_syscall && !p->stamped) {
+    p->number = 0;
+    p->stamped = true;
+  }
+  capture_put(c, thread, &record, c->tick);
+  return true;
+}
+
+static inline void capture_know_go(capture *c, unsigned thread, unsigned place, bool owner) {
+  capture_go *g = &c->gos[place];
+  if (!g->introduced) {
+    gotrace__record record = capture_record(GOTRACE__REC_GO);
+    record.a[0] = place;
+    record.a[1] = g->id;
+    record.a[2] = g->entry;
+    record.a[3] = g->status;
+    record.a[4] = g->flags;
+    capture_put(c, thread, &record, c->tick);
+    g->introduced = true;
+  }
+  if (owner && !g->stamped) {
+    g->number = 0;
+    g->stamped = true;
+  }
+}
+
+static inline void capture_know_proc(capture *c, unsigned thread, unsigned place) {
+  capture_proc *p = &c->procs[place];
+  gotrace__record record = capture_record(GOTRACE__REC_PROC);
+  if (p->stamped) return;
+  record.a[0] = place;
+  record.a[1] = p->status;
+  capture_put(c, thread, &record, c->tick);
+  p->number = 0;
+  p->stamped = true;
+}
+
+/* The time of a record about objects: not before their last ones. */
+static inline uint64_t capture_time(capture *c, unsigned thread, uint64_t *object, uint64_t *other) {
+  uint64_t tick = c->tick;
+  if (tick < c->threads[thread].tick) tick = c->threads[thread].tick;
+  if (object && tick < *object) tick = *object;
+  if (other && tick < *other) tick = *other;
+  if (object) *object = tick;
+  if (other) *other = tick;
+  return tick;
+}
+
+/* Calls about a proc: PROC_START, PROC_STEAL, PROC_DESTROY, or PROC_STOP of the thread's. */
+static inline void capture_proc_call(capture *c, unsigned thread, unsigned kind, unsigned place) {
+  capture_thread *m = &c->threads[thread];
+  bool on = capture_begin(c, thread);
+  capture_proc *p;
+  if (kind == GOTRACE__REC_PROC_STOP) place = m->proc;
+  p = &c->procs[place];
+  if (on) {
+    gotrace__record record = capture_record(kind);
+    uint64_t tick;
+    if (place && kind != GOTRACE__REC_PROC_STOP) capture_know_proc(c, thread, place);
+    tick = capture_time(c, thread, place ? &p->tick : NULL, NULL);
+    if (place) record.a[0] = place, record.a[1] = ++p->number;
+    capture_put(c, thread, &record, tick);
+  }
+  if (kind == GOTRACE__REC_PROC_START && place) {
+    m->proc = place;
+    p->owner = thread + 1;
+    p->status = GOTRACE__PROC_RUNNING;
+  } else if (place) {
+    p->status = GOTRACE__PROC_IDLE;
+    if (kind != GOTRACE__REC_PROC_STOP) p->owner = 0;
+  }
+  if (kind == GOTRACE__REC_PROC_STOP) m->proc = 0;
+}
+
+/* Creates a goroutine in a dead place. */
+static inline void capture_create(capture *c, unsigned thread, unsigned place, unsigned status, unsigned flags,
+                                  unsigned entry) {
+  capture_go *g = &c->gos[place];
+  g->id = ++c->next_go;
+  g->entry = entry;
+  g->flags = flags;
+  g->live = true;
+  g->status = status;
+  if (capture_begin(c, thread)) {
+    gotrace__record record = capture_record(GOTRACE__REC_GO_CREATE);
+    uint64_t tick;
+    if (!g->stamped) g->number = 0;
+    g->stamped = g->introduced = true; /* the former occupant's numbers go on */
+    tick = capture_time(c, thread, &g->tick, NULL);
+    record.a[0] = place;
+    record.a[1] = ++g->number;
+    record.a[2] = g->id;
+    record.a[3] = entry;
+    record.a[4] = status;
+    record.a[5] = flags;
+    record.a[6] = 1;
+    capture_put(c, thread, &record, tick);
+  } else {
+    g->introduced = g->stamped = false;
+  }
+  if (status == GOTRACE__SYSCALL) {
+    c->threads[thread].go = place;
+    c->threads[thread].in_syscall = true;
+  }
+}
+
+/* Calls about another goroutine: GO_START, WAIT_END, GO_UNBLOCK, GO_DESTROY, GO_SWITCH, GO_SWITCH_END, GO_RENAME,
+ * GO_TIMER. */
+static inline void capture_go_call(capture *c, unsigned thread, unsigned kind, unsigned place) {
+  capture_thread *m = &c->threads[thread];
+  capture_go *g = &c->gos[place], *from = m->go ? &c->gos[m->go] : NULL;
+  bool is_switch = kind == GOTRACE__REC_GO_SWITCH || kind == GOTRACE__REC_GO_SWITCH_END;
+  bool waker = kind == GOTRACE__REC_GO_UNBLOCK || kind == GOTRACE__REC_GO_RENAME || kind == GOTRACE__REC_GO_TIMER;
+  if (capture_begin(c, thread)) {
+    gotrace__record record = capture_record(kind);
+    uint64_t tick;
+    if (place) capture_know_go(c, thread, place, !waker);
+    tick = capture_time(c, thread, place ? &g->tick : NULL, is_switch && from ? &from->tick : NULL);
+    record.a[0] = place;
+    if (is_switch && from) from->number++;
+    if (place) record.a[1] = waker ? (g->stamped ? g->number : 0) : ++g->number;
+    record.a[2] = kind == GOTRACE__REC_GO_SWITCH ? GOTRACE__SWITCH_UNEXPLAINED : kind == GOTRACE__REC_GO_RENAME ? 0 : 1;
+    record.a[3] = 1;
+    if (kind == GOTRACE__REC_GO_RENAME) record.text[0] = "renamed", record.text_size[0] = 7;
+    capture_put(c, thread, &record, tick);
+  }
+  if (!place) return;
+  if (is_switch && from) {
+    from->status = kind == GOTRACE__REC_GO_SWITCH ? GOTRACE__WAITING : GOTRACE__DEAD;
+    from->live = kind == GOTRACE__REC_GO_SWITCH;
+  }
+  if (is_switch || kind == GOTRACE__REC_GO_START || kind == GOTRACE__REC_WAIT_END) {
+    m->go = place;
+    g->status = GOTRACE__RUNNING;
+  } else if (kind == GOTRACE__REC_GO_UNBLOCK) {
+    g->status = GOTRACE__RUNNABLE;
+  } else if (kind == GOTRACE__REC_GO_DESTROY) {
+    g->status = GOTRACE__DEAD;
+    g->live = false;
+  }
+}
+
+/* Calls about the goroutine that the thread runs: GO_END, GO_STOP, GO_BLOCK, SYSCALL_BEGIN, SYSCALL_END,
+ * SYSCALL_END_BLOCKED, GO_END_IN_SYSCALL. */
+static inline void capture_running_call(capture *c, unsigned thread, unsigned kind, uint64_t reason) {
+  capture_thread *m = &c->threads[thread];
+  capture_go *g = m->go ? &c->gos[m->go] : NULL;
+  capture_proc *p = m->proc ? &c->procs[m->proc] : NULL;
+  bool begins = kind == GOTRACE__REC_SYSCALL_BEGIN;
+  if (capture_begin(c, thread)) {
+    gotrace__record record = capture_record(kind);
+    uint64_t tick = capture_time(c, thread, g ? &g->tick : NULL, begins && p ? &p->tick : NULL);
+    if (g) g->number++;
+    if (begins && p) p->number++;
+    if (kind == GOTRACE__REC_SYSCALL_END && p) capture_know_proc(c, thread, m->proc);
+    record.a[0] = begins ? 1 : reason;
+    record.a[1] = 1;
+    capture_put(c, thread, &record, tick);
+  }
+  if (begins) {
+    m->in_syscall = true;
+    if (p) p->status = GOTRACE__PROC_SYSCALL;
+    if (g) g->status = GOTRACE__SYSCALL;
+    return;
+  }
+  if (kind == GOTRACE__REC_SYSCALL_END) {
+    m->in_syscall = false;
+    if (p) p->status = GOTRACE__PROC_RUNNING;
+    if (g) g->status = GOTRACE__RUNNING;
+    return;
+  }
+  if (kind == GOTRACE__REC_SYSCALL_END_BLOCKED || kind == GOTRACE__REC_GO_END_IN_SYSCALL) {
+    if (m->in_syscall) m->proc = 0;
+    m->in_syscall = false;
+  }
+  if (g) {
+    g->status = kind == GOTRACE__REC_GO_BLOCK ? GOTRACE__WAITING : GOTRACE__RUNNABLE;
+    if (kind == GOTRACE__REC_GO_END || kind == GOTRACE__REC_GO_END_IN_SYSCALL) {
+      g->status = GOTRACE__DEAD;
+      g->live = false;
+    }
+  }
+  m->go = 0;
+}
+
+/* Any other call: a record that changes nothing that the capture remembers. */
+static inline void capture_call(capture *c, unsigned thread, const gotrace__record *record) {
+  capture_thread *m = &c->threads[thread];
+  if (!capture_begin(c, thread)) return;
+  capture_put(c, thread, record, capture_time(c, thread, m->go ? &c->gos[m->go].tick : NULL, NULL));
+}
+
+/* Calls about the collector: GC_BEGIN, GC_END, STW_BEGIN, STW_END. */
+static inline void capture_collector_call(capture *c, unsigned thread, unsigned kind, uint64_t reason) {
+  gotrace__record record = capture_record(kind);
+  if (!c->t) return;
+  record.a[0] = ++c->collector;
+  record.a[1] = reason;
+  capture_call(c, thread, &record);
+}
+
+/* Starts tracing: lists what lives. */
+static inline void capture_start(capture *c, gotrace__transcriber *t) {
+  unsigned i;
+  c->t = t;
+  c->collector = 0;
+  for (i = 1; i <= CAPTURE_GOS; i++) {
+    c->gos[i].stamped = c->gos[i].introduced = false;
+    if (c->gos[i].live)
+      gotrace__transcribe_living_go(t, i, c->gos[i].id, c->gos[i].entry, c->gos[i].status, c->gos[i].flags);
+  }
+  for (i = 1; i <= CAPTURE_PROCS; i++) {
+    c->procs[i].stamped = false;
+    if (c->procs[i].status) gotrace__transcribe_living_proc(t, i);
+  }
+  for (i = 0; i < CAPTURE_THREADS; i++) {
+    capture_thread *m = &c->threads[i];
+    m->introduced = false;
+    m->source = NULL;
+    if (!m->go && !m->proc) continue;
+    if (!m->last) capture_chunk(m);
+    m->source = gotrace__transcribe_thread(t, 100 + i, m->first);
+    if (m->source)
+      gotrace__transcribe_living_thread(m->source, m->go,
+                                        m->in_syscall && c->procs[m->proc].owner != i + 1 ? 0 : m->proc, m->in_syscall);
+  }
+}
+
+static inline void capture_free(capture *c) {
+  unsigned i;
+  for (i = 0; i < CAPTURE_THREADS; i++) {
+    gotrace__record_chunk *chunk;
+    while ((chunk = c->threads[i].first) != NULL) {
+      c->threads[i].first = chunk->next;
+      free(chunk);
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,535 @@
+/* The transcriber, fed with records made by hand: what it writes, what it repairs, drops and counts, the order of
+ * records of several threads, the clock, lack of memory and malformed bytes. fuzz/transcribe.c feeds it arbitrary
+ * records. */
+#define GOTRACE__TRANSCRIBER 1
+#define GOTRACE__LANE_MOST 8192
+#define GOTRACE__REGION_DEPTH 8
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "capture_calls.h"
+#include "check_v1.h"
+#include "check_v2.h"
+#include "test_trace.h"
+
+static capture c;
+static gotrace__transcriber t;
+static gotrace__table *strings, *stacks;
+static gotrace__budget budget;
+static uint8_t trace[1 << 23];
+static size_t size, most = sizeof trace;
+
+static bool keep(void *context, const void *data, size_t bytes) {
+  (void)context;
+  if (size + bytes > most) return false;
+  memcpy(trace + size, data, bytes);
+  size += bytes;
+  return true;
+}
+
+static bool begin(unsigned format) {
+  static const char *const names[] = {"constant", "other"};
+  gotrace_location caller = {0, "caller", "test.c", 1}, entry = {0, "worker", "test.c", 2};
+  gotrace__stack_frame frames[2];
+  gotrace__transcribe_options options;
+  gotrace__clocks clocks;
+  size_t i;
+  bool cut;
+  memset(&t, 0, sizeof t);
+  size = 0;
+  strings = gotrace__strings_new(NULL, false);
+  stacks = gotrace__table_new(NULL, false);
+  for (i = 0; i < 2; i++) gotrace__string_put(strings, names[i], strlen(names[i]), true, &cut);
+  frames[0] = gotrace__frame_of(&caller);
+  frames[1] = gotrace__frame_of(&entry);
+  CHECK_EQUAL(gotrace__stack_put(stacks, &frames[0], 1), 1);
+  CHECK_EQUAL(gotrace__stack_put(stacks, &frames[1], 1), 2);
+  memset(&options, 0, sizeof options);
+  options.version = format;
+  options.strings = strings;
+  options.stacks = stacks;
+  options.service_thread = 1;
+  options.first_task = c.next_task + 1;
+  options.write = keep;
+  options.cut_bytes = 1 << 20;
+  options.budget = &budget;
+  budget.used = 0;
+  if (!budget.limit) budget.limit = SIZE_MAX;
+  if (!c.tick) c.tick = 1000;
+  clocks = capture_clocks(&c);
+  if (!gotrace__transcribe_begin(&t, &options, &clocks)) return false;
+  capture_start(&c, &t);
+  return true;
+}
+
+static void step(void) {
+  gotrace__clocks clocks;
+  c.tick += 2 * GOTRACE__CLOCK_SKEW;
+  clocks = capture_clocks(&c);
+  gotrace__transcribe_step(&t, &clocks);
+}
+
+static void check_readers(void) {
+  uint64_t seed;
+  for (seed = 0; seed < 3; seed++) {
+    if (t.v1) {
+      check_v1_trace v1;
+      if (!check_v1(&v1, trace, size, CHECK_V1_STRICT, seed)) fprintf(stderr, "%s\n", v1.error);
+      CHECK(!v1.error[0]);
+      check_v1_free(&v1);
+    } else {
+      check_v2_trace v2;
+      if (!check_v2(&v2, trace, size, seed)) fprintf(stderr, "%s\n", v2.error);
+      CHECK(!v2.error[0]);
+      check_v2_free(&v2);
+    }
+  }
+}
+
+/* Ends the trace and checks it. `name`: of the file that Go opens, or NULL. */
+static gotrace_result end(const char *name) {
+  gotrace__clocks clocks;
+  gotrace_result result;
+  c.tick += 100;
+  clocks = capture_clocks(&c);
+  result = gotrace__transcribe_finish(&t, &clocks);
+  if (result != GOTRACE_ERROR_SINK) check_readers();
+  if (name) {
+    FILE *file = fopen(test_trace_path(name, (gotrace_format)t.options.version), "wb");
+    CHECK(file && fwrite(trace, 1, size, file) == size && fclose(file) == 0);
+  }
+  return result;
+}
+
+static void done(void) {
+  gotrace__transcribe_free(&t);
+  CHECK_EQUAL(budget.used, 0);
+  gotrace__table_free(strings);
+  gotrace__table_free(stacks);
+  capture_free(&c);
+  memset(&c, 0, sizeof c);
+  budget.limit = 0;
+}
+
+static uint64_t problems(void) {
+  uint64_t all = 0;
+  unsigned i;
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) all += t.problems[i];
+  return all;
+}
+
+/* Shorter names for the calls, by thread. */
+static void proc(unsigned m, unsigned kind, unsigned place) { c.tick++, capture_proc_call(&c, m, kind, place); }
+static void go(unsigned m, unsigned kind, unsigned place) { c.tick++, capture_go_call(&c, m, kind, place); }
+static void self(unsigned m, unsigned kind) { c.tick++, capture_running_call(&c, m, kind, 5); }
+static void create(unsigned m, unsigned place) {
+  c.tick++;
+  capture_create(&c, m, place, GOTRACE__RUNNABLE, 0, 2);
+}
+static void user(unsigned m, unsigned kind, uint64_t task, unsigned name, const char *text) {
+  gotrace__record record = capture_record(kind);
+  c.tick++;
+  record.a[0] = task;
+  if (kind == GOTRACE__REC_TASK_BEGIN) record.a[2] = name, record.a[3] = 1;
+  else if (kind == GOTRACE__REC_TASK_END) record.a[1] = 1;
+  else record.a[1] = name, record.a[2] = 1;
+  record.text[kind == GOTRACE__REC_LOG] = text;
+  record.text_size[kind == GOTRACE__REC_LOG] = (uint32_t)strlen(text);
+  capture_call(&c, m, &record);
+}
+
+/* The trace as text: a line per event with its goroutine and first string or goroutine argument. */
+static const char *told(void) {
+  static char text[1 << 16];
+  gotrace_decoder_options options;
+  gotrace_decoder *d = NULL;
+  gotrace_event event;
+  size_t at = 0;
+  memset(&options, 0, sizeof options);
+  options.data = trace;
+  options.size = size;
+  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
+  text[0] = 0;
+  while (gotrace_decoder_next(d, &event) == GOTRACE_OK && at < sizeof text - 200) {
+    const char *string = "";
+    size_t length = 0;
+    unsigned i = 0;
+    const char *word = event.spec->arguments;
+    if (event.implied || strstr(event.spec->name, "Sync") == event.spec->name) continue;
+    for (; *word; word += strcspn(word, " "), word += *word == ' ') {
+      size_t n = strcspn(word, " ");
+      if ((n == 2 && memcmp(word, "dt", 2) == 0) || (n >= 4 && memcmp(word + n - 4, "data", 4) == 0)) continue;
+      if (n > 6 && memcmp(word + n - 6, "string", 6) == 0) gotrace_decoder_string(d, event.args[i], &string, &length);
+      i++;
+    }
+    if (event.data) string = event.data, length = event.data_size;
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s%s g%lld%s%.*s", at ? "\n" : "", event.spec->name,
+                           (long long)event.g, length ? " " : "", (int)length, string);
+  }
+  if (gotrace_decoder_error(d)->result) fprintf(stderr, "%s\n", gotrace_decoder_error(d)->message);
+  CHECK(!gotrace_decoder_error(d)->result);
+  gotrace_decoder_close(d);
+  return text;
+}
+
+static void expect(const char *lines) {
+  if (strcmp(told(), lines) != 0) fprintf(stderr, "the trace is\n%s\n", told());
+  CHECK(strcmp(told(), lines) == 0);
+}
+
+/* The table of records agrees with itself. */
+static void check_table(void) {
+  unsigned i;
+  for (i = 0; i < GOTRACE__RECORD_KINDS; i++) {
+    const char *word = gotrace__record_specs[i].arguments;
+    unsigned numbers = 0, texts = 0; /* texts come last */
+    for (; *word; word += strcspn(word, " "), word += *word == ' ') {
+      size_t n = strcspn(word, " ");
+      if (n > 5 && memcmp(word + n - 5, "_text", 5) == 0) texts++;
+      else numbers++;
+    }
+    CHECK_EQUAL(numbers, gotrace__record_specs[i].numbers);
+    CHECK_EQUAL(texts, gotrace__record_specs[i].texts);
+    CHECK(numbers <= GOTRACE__RECORD_NUMBERS && texts <= 2);
+  }
+}
+
+/* A goroutine that is created, blocks, is woken by another thread and ends; a system call whose proc is stolen. */
+static void check_story(unsigned format) {
+  CHECK(begin(format));
+  c.procs[1].status = c.procs[2].status = GOTRACE__PROC_IDLE;
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  create(0, 1);
+  create(0, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  proc(1, GOTRACE__REC_PROC_START, 2);
+  go(1, GOTRACE__REC_GO_START, 2);
+  user(1, GOTRACE__REC_REGION_BEGIN, 0, 1, "");
+  self(0, GOTRACE__REC_GO_BLOCK);
+  go(1, GOTRACE__REC_GO_UNBLOCK, 1);
+  user(1, GOTRACE__REC_LOG, 0, 1, "woken");
+  user(1, GOTRACE__REC_REGION_END, 0, 1, "");
+  step();
+  gotrace__transcribe_cut(&t);
+  go(0, GOTRACE__REC_GO_START, 1);
+  self(1, GOTRACE__REC_SYSCALL_BEGIN);
+  c.threads[2].proc = 0;
+  proc(2, GOTRACE__REC_PROC_STEAL, 2);
+  proc(2, GOTRACE__REC_PROC_START, 2);
+  user(1, GOTRACE__REC_LOG, 0, 2, "inside");
+  self(1, GOTRACE__REC_SYSCALL_END_BLOCKED);
+  go(2, GOTRACE__REC_GO_START, 2);
+  self(2, GOTRACE__REC_GO_END);
+  self(0, GOTRACE__REC_GO_END);
+  CHECK_EQUAL(end("transcribed"), GOTRACE_OK);
+  CHECK_EQUAL(problems(), format < GOTRACE_GO_1_11 ? 4 : 0); /* FORMAT_LACKS */
+  CHECK(!t.counters.forced && !t.counters.malformed && !t.counters.late_introductions);
+  if (format == GOTRACE_GO_1_11)
+    expect("ProcStart g-1\nGoCreate g-1\nGoCreate g-1\nGoStart g1\nProcStart g-1\nGoStart g2\n"
+           "UserRegion g2 constant\nGoBlockSync g1\nGoUnblock g2\nUserLog g2 woken\nUserRegion g2 constant\n"
+           "GoStart g1\nGoSysCall g2\nGoSysBlock g2\nProcStop g-1\nProcStart g-1\nProcStart g-1\nGoSysExit g2\n"
+           "GoStart g2\nUserLog g2 inside\nGoSysCall g2\nGoSysBlock g2\nProcStop g-1\nGoSysExit g2\nGoStart g2\n"
+           "GoEnd g2\nGoEnd g1");
+  if (format == GOTRACE_GO_1_23)
+    expect("ProcStatus g-1\nProcStart g-1\nGoCreate g-1\nGoCreate g-1\nGoStart g-1\nProcsChange g1\nProcStatus g-1\n"
+           "ProcStart g-1\nGoStart g-1\nUserRegionBegin g2 constant\nGoBlock g1 sync\nGoUnblock g2\n"
+           "UserLog g2 woken\nUserRegionEnd g2 constant\n"
+           "ProcStatus g-1\nProcStatus g2\nGoStatusStack g2\nGoStatusStack g-1\nGoStart g-1\nProcsChange g1\n"
+           "GoSyscallBegin g2\nProcSteal g-1\nProcStart g-1\nGoSyscallEndBlocked g2\nProcStatus g-1\nProcStart g-1\n"
+           "GoStart g-1\nUserLog g2 inside\nGoSyscallBegin g2\nProcStop g2\nGoSyscallEndBlocked g2\nGoStart g-1\n"
+           "GoDestroy g2\nGoDestroy g1");
+  done();
+}
+
+/* A call that the state forbids is repaired or dropped, and counted by kind. */
+static void check_problems(unsigned format) {
+  CHECK(begin(format));
+  c.procs[1].status = c.procs[2].status = GOTRACE__PROC_IDLE;
+  self(0, GOTRACE__REC_GO_BLOCK); /* nothing runs */
+  self(0, GOTRACE__REC_SYSCALL_END);
+  proc(0, GOTRACE__REC_PROC_STOP, 0);
+  create(0, 1); /* no proc */
+  go(0, GOTRACE__REC_GO_START, 1);
+  create(0, 2);
+  go(0, GOTRACE__REC_GO_START, 2); /* over the other one */
+  c.threads[1].go = 0;
+  go(1, GOTRACE__REC_GO_START, 2); /* it runs elsewhere */
+  go(1, GOTRACE__REC_GO_UNBLOCK, 1);
+  user(0, GOTRACE__REC_REGION_END, 0, 1, "");
+  user(0, GOTRACE__REC_REGION_BEGIN, 0, 1, "");
+  user(0, GOTRACE__REC_REGION_BEGIN, 0, 2, "");
+  user(0, GOTRACE__REC_REGION_END, 0, 1, ""); /* not the innermost */
+  self(0, GOTRACE__REC_SYSCALL_BEGIN);
+  self(0, GOTRACE__REC_GO_END); /* inside a system call */
+  proc(1, GOTRACE__REC_PROC_START, 1);
+  proc(2, GOTRACE__REC_PROC_START, 1);
+  proc(1, GOTRACE__REC_PROC_START, 2);
+  proc(2, GOTRACE__REC_PROC_STEAL, 2);
+  go(1, GOTRACE__REC_GO_START, 2); /* it has ended */
+  CHECK_EQUAL(end("problems"), GOTRACE_OK);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_NOT_RUNNING], 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_SYSCALL_NONE], 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_PROC_STOP_NONE], 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_CREATE_NO_PROC], t.v1 ? 0 : 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_NO_PROC], 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_START_OVER], 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_START_RUNNING], 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_START_DEAD], 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING], 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_SYSCALL_OPEN], 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_PROC_START_RUNNING], 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_PROC_START_OVER], 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_PROC_STEAL], 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_REGION_NONE], format < GOTRACE_GO_1_11 ? 0 : 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_REGION_ORDER], format < GOTRACE_GO_1_11 ? 0 : 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_FORMAT_LACKS], format < GOTRACE_GO_1_11 ? 4 : 0);
+  done();
+}
+
+/* A record that is published later than one that depends on it: the latter waits within the round. A predecessor that
+ * never comes holds up nobody. */
+static void check_order(void) {
+  CHECK(begin(GOTRACE_GO_1_23));
+  c.procs[1].status = c.procs[2].status = GOTRACE__PROC_IDLE;
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  proc(1, GOTRACE__REC_PROC_START, 2);
+  create(0, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  c.tick -= 2; /* the other core's clock is behind: its records come first */
+  c.gos[1].tick = 0;
+  self(0, GOTRACE__REC_GO_BLOCK);
+  c.threads[1].tick -= 2;
+  c.tick -= 3;
+  c.gos[1].tick = 0;
+  go(1, GOTRACE__REC_GO_UNBLOCK, 1);
+  c.gos[1].tick = 0;
+  go(1, GOTRACE__REC_GO_START, 1);
+  self(1, GOTRACE__REC_GO_END);
+  step();
+  CHECK_EQUAL(problems(), 0);
+  CHECK_EQUAL(t.counters.forced, 0);
+  CHECK_EQUAL(t.kinds[GOTRACE_V2_GO_DESTROY], 1);
+  create(0, 2);
+  c.threads[0].held = true;
+  go(0, GOTRACE__REC_GO_START, 2); /* never published */
+  self(0, GOTRACE__REC_GO_BLOCK);
+  c.gos[2].tick = 0;
+  go(1, GOTRACE__REC_GO_UNBLOCK, 2);
+  go(1, GOTRACE__REC_GO_START, 2);
+  self(1, GOTRACE__REC_GO_END);
+  step();
+  CHECK_EQUAL(t.counters.forced, 1); /* the start; the unblock is of a block that the trace lacks */
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING], 1);
+  CHECK_EQUAL(t.kinds[GOTRACE_V2_GO_DESTROY], 2);
+  CHECK_EQUAL(end("order"), GOTRACE_OK);
+  done();
+}
+
+/* Two wakers and a time-out: one unblock is written, the others are stale or late. */
+static void check_wakers(void) {
+  CHECK(begin(GOTRACE_GO_1_23));
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  self(0, GOTRACE__REC_GO_BLOCK);
+  go(1, GOTRACE__REC_GO_UNBLOCK, 1);
+  go(0, GOTRACE__REC_WAIT_END, 1);
+  c.gos[1].number -= 2; /* a waker that has read the number before the wait ended */
+  go(1, GOTRACE__REC_GO_UNBLOCK, 1);
+  c.gos[1].number += 2;
+  go(1, GOTRACE__REC_GO_UNBLOCK, 1);
+  self(0, GOTRACE__REC_GO_BLOCK);
+  go(0, GOTRACE__REC_WAIT_END, 1); /* a time-out: its own unblock */
+  CHECK_EQUAL(end("wakers"), GOTRACE_OK);
+  CHECK_EQUAL(t.kinds[GOTRACE_V2_GO_UNBLOCK], 2);
+  CHECK_EQUAL(t.counters.stale, 1);
+  CHECK_EQUAL(t.counters.late, 1);
+  CHECK_EQUAL(problems() + t.counters.forced, 0);
+  done();
+}
+
+/* Regions beyond the deepest forget the outermost, not those that follow (left by longjmp). */
+static void check_deep_regions(void) {
+  unsigned i;
+  CHECK(begin(GOTRACE_GO_1_23));
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  for (i = 0; i < 20; i++) user(0, GOTRACE__REC_REGION_BEGIN, i, 1, "");
+  for (i = 0; i < 3; i++) {
+    user(0, GOTRACE__REC_REGION_BEGIN, 0, 0, "made at run time");
+    user(0, GOTRACE__REC_REGION_END, 0, 0, "made at run time");
+  }
+  for (i = 20; i-- > 0;) user(0, GOTRACE__REC_REGION_END, i, 1, "");
+  CHECK_EQUAL(end("deep"), GOTRACE_OK);
+  CHECK_EQUAL(t.kinds[GOTRACE_V2_USER_REGION_BEGIN], 23);
+  CHECK_EQUAL(t.kinds[GOTRACE_V2_USER_REGION_END], 3 + GOTRACE__REGION_DEPTH - 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_REGION_DEPTH], 12 + 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_REGION_NONE], 20 - (GOTRACE__REGION_DEPTH - 1));
+  done();
+}
+
+/* Two threads log in turn. Go's reader rounds each event's time down to whole nanoseconds, so only whole units keep the
+ * order. */
+static void check_ping(unsigned format) {
+  gotrace_decoder_options options;
+  gotrace_decoder *d = NULL;
+  gotrace_event event;
+  unsigned long i, last = 0, count = (unsigned long)test_scaled(20000);
+  CHECK(begin(format));
+  for (i = 0; i < 2; i++) {
+    capture_create(&c, (unsigned)i, (unsigned)i + 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+    go((unsigned)i, GOTRACE__REC_GO_START, (unsigned)i + 1);
+  }
+  for (i = 1; i <= count; i++) {
+    char text[16];
+    snprintf(text, sizeof text, "%lu", i);
+    user(i % 2, GOTRACE__REC_LOG, 0, 1, text);
+    if (i % 1000 == 0) step();
+    if (i % 5000 == 0) gotrace__transcribe_cut(&t);
+  }
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  memset(&options, 0, sizeof options);
+  options.data = trace;
+  options.size = size;
+  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
+  while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
+    const char *text = event.data;
+    size_t length = event.data_size;
+    char value[32] = "";
+    if (strcmp(event.spec->name, "UserLog") != 0) continue;
+    if (!t.v1) CHECK(gotrace_decoder_string(d, event.args[2], &text, &length));
+    CHECK(length < sizeof value);
+    memcpy(value, text, length);
+    CHECK_EQUAL(strtoul(value, NULL, 10), last + 1);
+    last++;
+  }
+  CHECK_EQUAL(last, count);
+  gotrace_decoder_close(d);
+  done();
+}
+
+/* A jump of the tick counter spoils one round: the times before and after it are right. */
+static void check_clock(void) {
+  int64_t times[3];
+  gotrace_decoder_options options;
+  gotrace_decoder *d = NULL;
+  gotrace_event event;
+  gotrace__clocks clocks;
+  uint64_t nanoseconds;
+  int n = 0, round;
+  CHECK(begin(GOTRACE_GO_1_23));
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  nanoseconds = c.tick * CAPTURE_NANOSECONDS;
+  for (round = 0; round < 4; round++) {
+    uint64_t from = c.tick;
+    if (round != 1) user(0, GOTRACE__REC_LOG, 0, 1, "tick");
+    c.tick = from + 1000000;                                 /* 20 ms */
+    if (round == 1) c.tick += (uint64_t)1 << 40;             /* the counter jumps ahead by hours */
+    if (round == 2) c.threads[0].tick = c.tick = c.tick / 2; /* and back */
+    if (round == 2) capture_chunk(&c.threads[0]), c.gos[1].tick = 0;
+    clocks = capture_clocks(&c);
+    clocks.nanoseconds = nanoseconds += 20000000;
+    gotrace__transcribe_step(&t, &clocks);
+  }
+  CHECK_EQUAL(t.counters.jumps, 1);
+  clocks.tick += 100;
+  CHECK_EQUAL(gotrace__transcribe_finish(&t, &clocks), GOTRACE_OK);
+  check_readers();
+  memset(&options, 0, sizeof options);
+  options.data = trace;
+  options.size = size;
+  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
+  while (gotrace_decoder_next(d, &event) == GOTRACE_OK)
+    if (event.kind == GOTRACE_V2_USER_LOG && n < 3) times[n++] = event.time;
+  CHECK_EQUAL(n, 3);
+  CHECK(times[1] - times[0] > 39000000 && times[1] - times[0] < 61000000); /* 40 ms, or within the bad rounds */
+  CHECK(times[2] - times[1] >= 0 && times[2] - times[1] < 41000000);
+  gotrace_decoder_close(d);
+  done();
+}
+
+/* Bytes that are no records, as another process could write: counted, and the trace is valid. */
+static void check_malformed(void) {
+  static const uint8_t bad[] = {255, 0, 1, 2, 3};
+  gotrace__record record = capture_record(GOTRACE__REC_LOG);
+  capture_thread *m = &c.threads[0];
+  unsigned cut;
+  for (cut = 1; cut < 12; cut++) {
+    uint8_t *data;
+    CHECK(begin(GOTRACE_GO_1_26));
+    capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+    go(0, GOTRACE__REC_GO_START, 1);
+    data = (uint8_t *)(m->last + 1) + m->written;
+    record.text[1] = "hello";
+    record.text_size[1] = 5;
+    record.a[1] = 1;
+    m->written += (uint32_t)(gotrace__put_record(data, &record, 1) - data) - cut; /* its end is missing */
+    if (cut == 11) memcpy(data, bad, sizeof bad), m->written = (uint32_t)(data - (uint8_t *)(m->last + 1)) + 5;
+    capture_publish(m);
+    capture_chunk(m);
+    user(0, GOTRACE__REC_LOG, 0, 1, "in the next chunk");
+    CHECK_EQUAL(end(NULL), GOTRACE_OK);
+    CHECK_EQUAL(t.kinds[GOTRACE_V2_USER_LOG], 1);
+    CHECK(cut == 10 || t.counters.malformed == 1); /* 10: nothing of it is there */
+    done();
+  }
+}
+
+/* Lack of memory at any moment, and a sink that fails at any byte, end the trace early. What is there is a trace. */
+static void check_failures(unsigned format) {
+  size_t limit;
+  for (limit = 0; limit < 4000000; limit += 3001 + limit / 8) {
+    unsigned i;
+    budget.limit = limit + 1;
+    if (begin(format)) {
+      for (i = 1; i <= 40 && !t.error; i++) {
+        char text[40];
+        capture_create(&c, i % 4, i, GOTRACE__RUNNABLE, i % 2, 2);
+        go(i % 4, GOTRACE__REC_GO_START, i);
+        snprintf(text, sizeof text, "a region made at run time %u", i);
+        user(i % 4, GOTRACE__REC_REGION_BEGIN, i, 0, text);
+        user(i % 4, GOTRACE__REC_TASK_BEGIN, i, 1, "");
+        if (i % 8 == 0) step();
+        if (i % 16 == 0) gotrace__transcribe_cut(&t);
+      }
+      i = end(NULL) == GOTRACE_OK;
+      CHECK(i || t.error == GOTRACE_ERROR_OUT_OF_MEMORY);
+      if (limit > 3500000) CHECK(i);
+    }
+    done();
+  }
+  for (most = 0; most < 3000; most += 97) {
+    CHECK(begin(format));
+    capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+    go(0, GOTRACE__REC_GO_START, 1);
+    for (limit = 0; limit < 200; limit++) user(0, GOTRACE__REC_LOG, 0, 1, "a text of some length");
+    end(NULL);
+    CHECK(t.error == GOTRACE_ERROR_SINK || size + 4096 < sizeof trace);
+    CHECK(size <= most);
+    done();
+  }
+  most = sizeof trace;
+}
+
+int main(void) {
+  size_t i;
+  check_table();
+  for (i = 0; i < TEST_FORMATS; i++) {
+    check_story((unsigned)test_formats[i]);
+    check_problems((unsigned)test_formats[i]);
+  }
+  check_order();
+  check_wakers();
+  check_deep_regions();
+  check_ping(GOTRACE_GO_1_11);
+  check_ping(GOTRACE_GO_1_23);
+  check_clock();
+  check_malformed();
+  check_failures(GOTRACE_GO_1_11);
+  check_failures(GOTRACE_GO_1_26);
+  /* Those that only the fuzz target uses. */
+  (void)gotrace__transcribe_sample;
+  (void)gotrace__transcribe_living_task;
+  (void)gotrace__transcribe_is_full;
+  puts("records, repairs, order, clocks, failures");
+  return 0;
+}
