@@ -422,7 +422,7 @@ while read -r configuration; do
 done < <(sed -nE 's/.*tests\/stress_sessions.sh [0-9]+ ?//p' "$state/list" | sed 's/^$/default/' | sort -u)
 TIMEFORMAT='%U %S'
 { time tests/build.sh -j "$jobs" -k $(printf '%s\n' "${shared[@]}" | sort -u) >&3 2>&4 || true; } 3>&1 4>&2 2>"$state/building"
-if make -q build/examples/gotrace; then export GOTRACE_TEST_TOOL=1; fi
+if make -s -q build/examples/gotrace; then export GOTRACE_TEST_TOOL=1; fi
 
 running=0
 while IFS='|' read -r group _ name command <&8; do
