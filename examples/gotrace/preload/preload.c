@@ -246,19 +246,29 @@ static char *append_number(char *at, const char *limit, unsigned number) {
   return append(at, limit, d, sizeof digits);
 }
 
-/* Opens a file of the command. Fails if its process id now belongs to another process. */
+/* Opens the file with this identity; NULL: a regular file of this user. Anything else at the path, such as a device, is
+ * not opened. */
+static int open_known(const char *path, const struct file_identity *identity, int flags) {
+  char known[64];
+  struct stat status;
+  int found = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC), file = -1, failure = ESTALE;
+  if (found < 0) return -1;
+  snprintf(known, sizeof known, "/proc/self/fd/%d", found);
+  if (fstat(found, &status) == 0 &&
+      (identity ? has_identity(&status, identity) : S_ISREG(status.st_mode) && status.st_uid == geteuid())) {
+    file = openat(AT_FDCWD, known, flags | O_CLOEXEC | O_NOCTTY);
+    failure = errno;
+  }
+  real.close(found);
+  errno = failure;
+  return file;
+}
+
+/* Opens a file of the command. Fails if the command's process id now belongs to another process. */
 static int open_kept(const struct kept_file *kept, int flags) {
   char path[64];
-  struct stat status;
-  int file;
   snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)state.settings->command_pid, (int)kept->descriptor);
-  file = openat(AT_FDCWD, path, flags | O_CLOEXEC | O_NOCTTY);
-  if (file >= 0 && (fstat(file, &status) != 0 || !has_identity(&status, &kept->identity))) {
-    real.close(file);
-    errno = ESTALE;
-    file = -1;
-  }
-  return file;
+  return open_known(path, &kept->identity, flags);
 }
 
 /* Maps a file in memory; a child of fork does not inherit the mapping. NULL: not possible. */
@@ -603,9 +613,9 @@ char board_assignment[80];
 static const struct record_settings *map_settings(const char *path) {
   const struct record_settings *settings = NULL;
   struct stat status;
-  int file = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  int file = open_known(path, NULL, O_RDONLY);
   if (file < 0) return NULL;
-  if (fstat(file, &status) == 0 && status.st_uid == geteuid() && status.st_size == sizeof *settings &&
+  if (fstat(file, &status) == 0 && status.st_size == sizeof *settings &&
       (real.fcntl(file, F_GET_SEALS) & BOARD_SEALS) == BOARD_SEALS) {
     void *memory = mmap(NULL, sizeof *settings, PROT_READ, MAP_PRIVATE, file, 0);
     if (memory != MAP_FAILED) settings = memory;
