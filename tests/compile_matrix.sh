@@ -41,7 +41,7 @@ if [ "${1-}" = --list ]; then
   # gcc-12 and clang-14 may be what gcc and clang are.
   for compiler in $(compgen -c | grep -E '^(gcc|clang)-[0-9]+$' | sort -uV); do
     [ "$(readlink -f "$(command -v "$compiler")")" = "$(readlink -f "$(command -v "${compiler%-*}")")" ] ||
-      printf '%s\n' "$compiler c99" "$compiler gnu2x"
+      printf 'check %s\n' "$compiler c99" "-b $compiler gnu2x"
   done
   exit
 fi
@@ -52,7 +52,6 @@ case $1 in
   -f) front=1 && shift ;;
 esac
 compiler=$1 standard=$2
-[[ $compiler != *-[0-9]* || $standard = c99 ]] || brief=1
 if ! command -v "$compiler" >/dev/null; then
   case $compiler in
     clang++) package=clang ;;

@@ -234,7 +234,7 @@ list_pages() {
 
 list_demo() { echo "check|demo|make -s demo"; }
 
-# Measures, and loads the machine.
+# Loads the machine, or measures it.
 list_load() {
   echo "nightly|examples under load|make -s stress STRESS=10"
   echo "nightly|bench|make -s bench"
@@ -387,9 +387,9 @@ run_one() {
     0) echo "ok $name, $took s, processor $processor s" ;;
     77) echo "skipped $name: $(tail -n 1 "$out")" ;;
     *)
+      echo "To repeat it alone: $command" >>"$out"
       echo "FAILED $name (status $status, $took s), its output:"
       tail -c 20000 "$out" | sed 's/^/    /'
-      echo "    To repeat it alone: $command"
       { echo "FAILED $name (status $status), the end of its output:"; tail -n 15 "$out" | sed 's/^/    /'; } >>"$state/failed"
       ;;
   esac
