@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   memset(&budget, 0, sizeof budget);
   budget.limit = 1 << 20;
   memset(&elf, 0, sizeof elf);
-  elf.file = -1;
+  elf.file.number = -1;
   elf.data = data ? data : (const uint8_t *)"";
   elf.size = size;
   check_unwind(elf.data, size);
