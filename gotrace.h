@@ -13042,14 +13042,13 @@ static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r) {
   if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
   if (t->globals_generation == t->generation) return;
   t->globals_generation = t->generation;
-  if (!t->v1) {
-    gotrace__emit2(t, r, r->go, GOTRACE_V2_PROCS_CHANGE, gotrace__proc_bound(t), 0);
-    if (t->heap_goal) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_GOAL, t->heap_goal - 1);
-    if (t->heap_alloc) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_ALLOC, t->heap_alloc - 1);
-    /* A collection that is not in the trace began before it. Readers accept that only in the first generation. */
-    if (t->gc && t->gc_generation != t->generation)
-      gotrace__gc_event(t, r, t->gc_seen || t->generation == 1 ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN, 0);
-  }
+  gotrace__emit2(t, r, r->go, GOTRACE_V2_PROCS_CHANGE, gotrace__proc_bound(t), 0);
+  if (t->heap_goal) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_GOAL, t->heap_goal - 1);
+  if (t->heap_alloc) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_ALLOC, t->heap_alloc - 1);
+  /* A collection that is not in the trace began before it. Readers of v2 accept that only in the first generation. */
+  if (t->gc && t->gc_generation != t->generation)
+    gotrace__gc_event(t, r, !t->v1 && (t->gc_seen || t->generation == 1) ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN,
+                      0);
   if (t->old_task_count && t->options.version >= GOTRACE_GO_1_11) gotrace__write_old_tasks(t, r);
 }
 
@@ -14236,14 +14235,13 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
     t->stw_closed = true;
   }
   if (t->v1 && last) gotrace__write_v1_ends(t);
-  if (!t->generation_used) { /* readers reject an empty generation, and an empty v1 trace */
-    if (!t->v1)
-      gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROC_STATUS, t->to_unit, 2, t->proc_count,
-                       GOTRACE__PROC_IDLE, 0, 0);
-    else if (last)
-      gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROCS_CHANGE, t->to_unit, 2, gotrace__proc_bound(t), 0, 0,
-                       0);
-  }
+  /* Readers reject an empty generation, and an empty v1 trace. */
+  if (!t->v1 && !t->generation_used)
+    gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROC_STATUS, t->to_unit, 2, t->proc_count,
+                     GOTRACE__PROC_IDLE, 0, 0);
+  if (t->v1 && last && t->globals_generation != t->generation)
+    gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROCS_CHANGE, t->to_unit, 2, gotrace__proc_bound(t), 0, 0,
+                     0);
   for (i = 0; t->v1 && i < t->proc_count; i++)
     if (t->procs[i]) gotrace__lane_flush(t, &t->procs[i]->lane);
   for (r = t->sources; r; r = r->next) {
