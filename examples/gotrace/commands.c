@@ -182,8 +182,8 @@ const command commands[] = {
          "  go tool trace xz.*.trace\n\n"
          "COMMAND must be linked dynamically, with glibc or musl, and may not be setuid. The libraries are looked for "
          "beside the tool and in ../lib/gotrace.\n\n"
-         "A trace is a new file, readable only by its owner; FILE is replaced if it exists. What is no file, or a link "
-         "of one's own, is written to. What a process starts after giving up its privileges is not traced.",
+         "A trace is a new file that only its owner can read, and replaces an existing FILE. A device, a pipe or your "
+         "own symbolic link is written to. What a process starts after it has given up privileges is not traced.",
      .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--limit BYTES,--cut MILLISECONDS,"
                 "--min-syscall,--no-symbolize,-q",
      .least = 1,
