@@ -99,6 +99,10 @@ class Chromium(Browser):
 
     @staticmethod
     def is_there():
+        try:  # chromedriver connects to Chromium by this name
+            socket.getaddrinfo("localhost", None)
+        except OSError:
+            return False
         return shutil.which("chromedriver") and (shutil.which("chromium") or shutil.which("chromium-browser"))
 
     def start(self):

@@ -520,7 +520,7 @@ def main(words):
     tool, traces = words[0], words[1:]
     browsers = [b for b in browser.all_there() if not only or b.name == only]
     if not browsers:
-        print("needs chromium and chromium-driver, or firefox-esr (make deps)")
+        print("needs chromium, chromium-driver and the name localhost, or firefox-esr (make deps)")
         return 77
     generator, wrong, all_counts = random.Random(1), 0, collections.Counter()
     with tempfile.TemporaryDirectory() as directory:
