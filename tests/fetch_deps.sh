@@ -2,7 +2,7 @@
 # Installs what the tests use: Debian packages, as root or with sudo, and Go releases (fetch_go.sh), which need no root.
 # What cannot be had is said and done without; the tests that need it are skipped.
 #
-#     tests/fetch_deps.sh all      everything: downloads 1.6 GB, takes 8 GB on disk
+#     tests/fetch_deps.sh all      everything: downloads 1.6 to 1.8 GB, takes 8 to 9 GB on disk
 #     tests/fetch_deps.sh small    enough for most of `make test`: downloads 100 MB, takes 0.6 GB
 set -euo pipefail
 cd "$(dirname "$0")/.."
