@@ -13042,7 +13042,7 @@ static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r) {
   if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
   if (t->globals_generation == t->generation) return;
   t->globals_generation = t->generation;
-  gotrace__emit2(t, r, r->go, GOTRACE_V2_PROCS_CHANGE, gotrace__proc_bound(t), 0);
+  if (!t->v1) gotrace__emit2(t, r, r->go, GOTRACE_V2_PROCS_CHANGE, gotrace__proc_bound(t), 0);
   if (t->heap_goal) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_GOAL, t->heap_goal - 1);
   if (t->heap_alloc) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_ALLOC, t->heap_alloc - 1);
   /* A collection that is not in the trace began before it. Readers of v2 accept that only in the first generation. */
@@ -13986,9 +13986,17 @@ static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
   return first;
 }
 
+/* v1: the first event of the trace. Go 1.23 and later take goroutines created before the first Gomaxprocs for older
+ * than the trace, and their viewers fail if one has run since time 0. */
+static void gotrace__write_first(gotrace__transcriber *t) {
+  t->current = &t->service;
+  gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROCS_CHANGE, 1, 2, gotrace__proc_bound(t), 0, 0, 0);
+}
+
 /* Applies the records of the round, in the order of their ticks as far as possible. */
 static void gotrace__apply_all(gotrace__transcriber *t) {
   gotrace__source *r;
+  if (t->v1 && !t->generation_used) gotrace__write_first(t);
   for (r = t->sources; r; r = r->next)
     if (gotrace__peek(t, r)) gotrace__enqueue(t, r);
   while (!t->error) {
@@ -14235,13 +14243,9 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
     t->stw_closed = true;
   }
   if (t->v1 && last) gotrace__write_v1_ends(t);
-  /* Readers reject an empty generation, and an empty v1 trace. */
-  if (!t->v1 && !t->generation_used)
+  if (!t->v1 && !t->generation_used) /* readers reject an empty generation */
     gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROC_STATUS, t->to_unit, 2, t->proc_count,
                      GOTRACE__PROC_IDLE, 0, 0);
-  if (t->v1 && last && t->globals_generation != t->generation)
-    gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROCS_CHANGE, t->to_unit, 2, gotrace__proc_bound(t), 0, 0,
-                     0);
   for (i = 0; t->v1 && i < t->proc_count; i++)
     if (t->procs[i]) gotrace__lane_flush(t, &t->procs[i]->lane);
   for (r = t->sources; r; r = r->next) {
@@ -14284,7 +14288,7 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
   t->clocks = *clocks;
   t->start_nanoseconds = clocks->nanoseconds;
   t->to_tick = clocks->tick;
-  t->to_unit = 1;
+  t->to_unit = t->v1 ? 2 : 1; /* see gotrace__write_first */
   t->region.budget = options->budget;
   t->strings.table = options->strings;
   t->stacks.table = options->stacks;
