@@ -71,8 +71,10 @@
  *     >>lifecycle        start, stop, exit, unload
  *     >>flight           the flight recorder
  *     >>fork             the child of a fork
- *     >>records          what a thread captures (only tests use this and the next section so far)
+ *     >>records          what a thread captures (compiled only with GOTRACE__CAPTURE, and in tests)
  *     >>transcriber      from the records of all threads to a trace
+ *     >>capture-calls    the calls as records (compiled only with GOTRACE__CAPTURE, instead of the calls above)
+ *     >>driver           running the transcriber; start, stop, reading, the child of a fork (likewise)
  *     >>decode-state     the decoder's records
  *     >>decode-memory    allocation, failure, arrays, maps, sorting
  *     >>decode-source    from the source to numbers
@@ -1867,6 +1869,14 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
 #define GOTRACE__IMPLEMENTED
 
+/* Whether threads capture records that a transcriber turns into a trace (>>records), or write its bytes themselves. */
+#ifndef GOTRACE__CAPTURE
+#define GOTRACE__CAPTURE 0
+#endif
+#ifndef GOTRACE__TRANSCRIBER
+#define GOTRACE__TRANSCRIBER GOTRACE__CAPTURE
+#endif
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -3145,7 +3155,7 @@ static void *gotrace__allocate(gotrace__budget *budget, size_t size, bool within
   void *memory;
   if (budget) {
     size_t used = gotrace__add_relaxed(&budget->used, size) + size;
-    if (within && used > budget->limit) {
+    if (within && used > gotrace__load_relaxed(&budget->limit)) {
       gotrace__add_relaxed(&budget->used, (size_t)0 - size);
       gotrace__add_relaxed(&budget->refusals, 1u);
       return NULL;
@@ -3398,6 +3408,7 @@ static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__stack_
 
 /* ------------------------------------------------------------------------------------------------ >>buffers ---- */
 
+#if !GOTRACE__CAPTURE
 #ifndef GOTRACE__BUFFER_SIZE
 #define GOTRACE__BUFFER_SIZE 65536
 #endif
@@ -3469,7 +3480,9 @@ static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
   from->head = from->tail = NULL;
   from->bytes = 0;
 }
+#endif
 
+#if !GOTRACE__CAPTURE
 /* -------------------------------------------------------------------------------------------------- >>state ----
  *
  * The protocol, as numbered invariants. Comments elsewhere refer to the invariant that they keep.
@@ -3550,6 +3563,7 @@ enum {
   GOTRACE__GONE = 3 /* unloaded */,
   GOTRACE__MODE_MASK = 3
 };
+#endif
 
 enum gotrace__status { /* as tracev2.GoStatus */
                        GOTRACE__DEAD = 0,
@@ -3567,6 +3581,7 @@ enum gotrace__proc_status { /* as tracev2.ProcStatus */
                             GOTRACE__PROC_SYSCALL_ABANDONED = 4 /* only in traces */
 };
 
+#if !GOTRACE__CAPTURE
 #define GOTRACE__BUSY ((uint64_t)8)
 #define gotrace__word(epoch, sequence, status) \
   ((uint64_t)(epoch) << 40 | (uint64_t)(sequence) << 4 | (uint64_t)(status))
@@ -3574,12 +3589,14 @@ enum gotrace__proc_status { /* as tracev2.ProcStatus */
 #define gotrace__has_epoch(word, epoch) ((word) >> 40 == (0xffffffu & (epoch)))
 #define gotrace__sequence_of(word) ((word) >> 4 & 0xfffffffffu)
 #define gotrace__proc_word(thread, status) ((uint64_t)(thread) << 4 | (uint64_t)(status))
+#endif
 
 typedef struct gotrace__thread gotrace__thread;
 
 #define GOTRACE__KINDS 144 /* event numbers */
 #define GOTRACE__TASK_NAME 44
 
+#if !GOTRACE__CAPTURE
 /* A stream of batches: per proc in v1, per thread in v2. Belongs to the owner of its proc or thread. */
 typedef struct gotrace__stream {
   gotrace__uint64 id;         /* in its batches' headers */
@@ -3587,6 +3604,7 @@ typedef struct gotrace__stream {
   gotrace__uint64 generation; /* atomic; the proc's stamp */
   gotrace__buffer *buffer[2]; /* by generation & 1 */
 } gotrace__stream;
+#endif
 
 /* Named reasons, see gotrace_reason: number << 8, plus the built-in reason to use in v1. */
 #ifndef GOTRACE__REASONS
@@ -3595,6 +3613,7 @@ typedef struct gotrace__stream {
 #define gotrace__reason_number(reason) ((reason) >> 8)
 #define gotrace__reason_base(reason) (0x7f & (reason))
 
+#if !GOTRACE__CAPTURE
 /* The tables of an epoch: of the session in v1, of a generation in v2. */
 typedef struct gotrace__tables {
   gotrace__table *strings, *stacks, *types;             /* types: of heap objects, if alloc_events */
@@ -3617,6 +3636,7 @@ typedef struct gotrace__piece {
   uint64_t end_tick;
   unsigned stage; /* owned by the reader; v2 */
 } gotrace__piece;
+#endif
 
 /* A generation kept by the flight recorder, as the reader delivered it. */
 typedef struct gotrace__chunk {
@@ -3635,6 +3655,7 @@ typedef struct gotrace__kept {
 #ifndef GOTRACE__TASKS
 #define GOTRACE__TASKS 1024
 #endif
+#if !GOTRACE__CAPTURE
 typedef struct gotrace__open_task {
   gotrace__uint64 id; /* atomic; 0: free; all ones: being changed */
   gotrace__uint64 parent;
@@ -3648,10 +3669,12 @@ typedef struct gotrace__open_region {
   const char *name;
   bool unnamed; /* no memory for its name */
 } gotrace__open_region;
+#endif
 #ifndef GOTRACE__REGION_DEPTH
 #define GOTRACE__REGION_DEPTH 1024 /* a power of two */
 #endif
 
+#if !GOTRACE__CAPTURE
 struct gotrace_go {
   gotrace__uint64 word;  /* atomic */
   gotrace__uint64 id;    /* atomic; other threads may read it */
@@ -3684,7 +3707,9 @@ struct gotrace_go {
 } __attribute__((aligned(64))); /* two goroutines, which may run on two threads, do not share a cache line */
 #define GOTRACE__LABEL_WORDS 8
 #define GOTRACE__LABEL (GOTRACE__LABEL_WORDS * sizeof(uint64_t))
+#endif
 
+#if !GOTRACE__CAPTURE
 struct gotrace_proc {
   gotrace__uint64 word; /* atomic */
   int id;               /* never changes: the batches of a proc have the order of its record's buffers */
@@ -3774,6 +3799,7 @@ struct gotrace__thread {
   gotrace__uint64 problems[GOTRACE_PROBLEM_COUNT];
   char padding[64];
 };
+#endif
 
 #ifndef GOTRACE__SLAB
 #define GOTRACE__SLAB 64 /* records */
@@ -3794,9 +3820,11 @@ typedef struct gotrace__sample {
   int64_t proc;
   uint32_t session; /* a sample left over from an earlier session is dropped */
   uint32_t count;
+  gotrace__thread *record; /* or NULL */
   gotrace__uint64 pcs[GOTRACE__SAMPLE_FRAMES];
 } gotrace__sample;
 
+#if !GOTRACE__CAPTURE
 typedef enum gotrace__reader_state {
   GOTRACE__READ_HEADER,
   GOTRACE__READ_BODY,   /* tables and batches */
@@ -3804,6 +3832,7 @@ typedef enum gotrace__reader_state {
   GOTRACE__READ_END,    /* size 0 not yet returned */
   GOTRACE__READ_DONE    /* it was */
 } gotrace__reader_state;
+#endif
 
 #ifndef GOTRACE__TIMERS
 #define GOTRACE__TIMERS 256
@@ -3834,6 +3863,7 @@ typedef struct gotrace__wait_bucket {
   gotrace__thread *first, *last; /* first: atomic */
 } gotrace__wait_bucket;
 
+#if !GOTRACE__CAPTURE
 static struct gotrace__tracer {
   gotrace__uint64 control; /* atomic */
   uint32_t session;        /* atomic; its first generation. Changes only while settling */
@@ -3965,6 +3995,215 @@ GOTRACE__STATIC_ASSERT(__alignof__(gotrace__uint64) == 8 && offsetof(gotrace_sit
                            offsetof(gotrace__stream, tick) % 8 == 0 && offsetof(gotrace__thread, opened) % 8 == 0 &&
                            offsetof(struct gotrace__tracer, next_go_id) % 8 == 0,
                        atomics_alignment);
+#else
+/* A session is the time from a start of tracing to the end of its delivery. Its number is the value of gotrace__on
+ * while tracing is on; 0 is off.
+ *
+ * Objects keep, while tracing is on or off, a hint of their state: what a start must know. While it is on they also
+ * keep the tick of their last record and the number of their transitions, see >>capture. */
+#define GOTRACE__TASK_WORDS ((GOTRACE__TASK_NAME + 7) / 8)
+typedef struct gotrace__open_task {
+  gotrace__uint64 id; /* atomic, like all of this; 0: free */
+  gotrace__uint64 parent;
+  gotrace__uint64 name[GOTRACE__TASK_WORDS]; /* a string and zeros */
+} gotrace__open_task;
+#ifndef GOTRACE__REGION_DEPTH
+#define GOTRACE__REGION_DEPTH 1024 /* a power of two */
+#endif
+
+#define GOTRACE__LABEL_WORDS 8
+#define GOTRACE__LABEL (GOTRACE__LABEL_WORDS * sizeof(uint64_t))
+struct gotrace_go {
+  gotrace__uint64 tick; /* atomic; of the last record about it */
+  uint32_t number; /* atomic; its transitions in session `stamp`. Only the owner writes these two: who runs, starts */
+  uint32_t stamp;  /* atomic; or creates it */
+  uint32_t introduced;    /* atomic; session in which a record has introduced it */
+  uint32_t place;         /* plus 1; never changes */
+  uint8_t status;         /* atomic; hint */
+  uint8_t live;           /* atomic; 0 while its place is free */
+  uint8_t flags;          /* atomic; GOTRACE__RECORD_OWN, _TIMER */
+  gotrace__uint64 id;     /* atomic */
+  gotrace_location entry; /* fields atomic */
+  gotrace__uint64 *label; /* atomic; NULL, or GOTRACE__LABEL_WORDS atomic words: a string and zeros */
+  uintptr_t stack_low, stack_high;
+} __attribute__((aligned(64))); /* two goroutines, which may run on two threads, do not share a cache line */
+
+struct gotrace_proc {
+  gotrace__uint64 tick; /* atomic, like the next three; as for goroutines */
+  uint32_t number, stamp;
+  uint32_t owner;     /* index of the thread that started it last and has not lost it; 0: none */
+  uint8_t status;     /* atomic; hint */
+  bool sweep, scan;   /* atomic; between begin and end; hints */
+  uint32_t used;      /* atomic; 0: free */
+  int id;             /* its place, from 0 on; never changes */
+  gotrace_proc *next; /* in the list of all procs, by id */
+  char padding[64];   /* two procs do not share a cache line */
+};
+
+struct gotrace__record_chunk;
+struct gotrace__source;
+struct gotrace__transcriber;
+struct gotrace__thread {
+  uint32_t in_call; /* atomic: 1 in a call */
+  /* Owned by the thread, in a call: */
+  uint32_t session;                    /* of the chunk */
+  uint8_t *at, *end;                   /* the next record goes here; the chunk's end */
+  struct gotrace__record_chunk *chunk; /* or NULL */
+  gotrace__uint64 tick;                /* of the last record */
+  gotrace_go *go;                      /* atomic, like the next two: a start reads them */
+  gotrace_proc *proc;
+  bool in_syscall;     /* go is in a system call; proc may have been stolen */
+  bool sweep, scan;    /* as in a proc, for a thread without one */
+  gotrace_proc *lost;  /* the one it had when a system call ended blocked, or NULL */
+  gotrace_go *waiting; /* between wait begin and end; waiting_id detects that it was destroyed meanwhile */
+  uint64_t waiting_id;
+  const void *wait_key; /* NULL: waits on nothing with an address; see gotrace_wait_on */
+  bool wait_listed;     /* protected by the bucket's lock, like the next two */
+  gotrace__thread *wait_next, *wait_previous;
+  gotrace_go *own_go; /* of a plain thread */
+  gotrace__uint64 own_go_id;
+  const char *name;
+  gotrace_location entry;                  /* of the goroutine last referred to */
+  uint32_t entry_number, entry_session;    /* the number of its stack, in that session */
+  struct gotrace__seen_stack *seen_stacks; /* see gotrace__captured_stack */
+  gotrace__uint64 next_go_id, last_go_id, next_task_id, last_task_id;
+  gotrace_go **free_gos; /* GOTRACE__MOST_FREE pointers */
+  unsigned free_count, take;
+  bool have_bounds;
+  uintptr_t stack_low, stack_high;
+  /* Set when the record is assigned to a thread: */
+  gotrace__uint64 index, system_id; /* atomic */
+  uint32_t used;                    /* atomic; see gotrace__use */
+  gotrace__thread *next;
+  /* To the driver: */
+  uint32_t first_session; /* atomic; session whose first chunk is `first` */
+  struct gotrace__record_chunk *first;
+  /* Owned by the driver: */
+  uint32_t read_session; /* in which `source` reads this record's chunks */
+  struct gotrace__source *source;
+  struct gotrace__record_chunk *read_chunk; /* atomic; the records up to here have been applied: */
+  uint32_t read_at;                         /* atomic */
+  char padding[64];
+};
+enum gotrace__use {
+  GOTRACE__FREE_RECORD = 0,
+  GOTRACE__USED = 1,
+  GOTRACE__ENDED = 2 /* its thread has ended, but not all of its records have been applied */
+};
+
+/* A piece of the trace on its way to the reader; the data follow in memory. */
+typedef struct gotrace__piece {
+  struct gotrace__piece *link;
+  uint32_t size;
+  bool ends_cut; /* the trace is complete up to its end */
+} gotrace__piece;
+
+static struct gotrace__tracer {
+  uint32_t fence;                   /* atomic; the writing flag needs a fence, because there is no barrier */
+  uint32_t version;                 /* atomic; of the format */
+  gotrace__table *strings, *stacks; /* of the session */
+  uint32_t alloc_events;            /* atomic; memory is traced */
+  gotrace__uint64 start_tick;       /* atomic */
+  uint32_t chunk_bytes, blocks;     /* atomic; of a large chunk; GOTRACE_LIMIT_BLOCK */
+  gotrace_options options;
+  char padding[64]; /* the fields above are read by events and rarely written */
+
+  gotrace__mutex life;  /* start, stop; protects: */
+  uint32_t ready;       /* atomic; platform is initialized */
+  uint32_t gone;        /* atomic; unloaded */
+  bool exit_registered; /* gotrace__exit runs when the process ends */
+  bool active;          /* there is a session */
+  bool stopping;        /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
+  bool service;         /* a service thread reads */
+  bool flight;          /* the session is a flight recorder */
+  uint32_t session;     /* atomic; the last number given */
+  uint32_t cleaned;     /* atomic; the last session whose memory has been freed */
+  gotrace__file file;
+  uint8_t empty_trace[160]; /* the file's contents until the trace replaces them: a trace without events */
+  uint8_t held[160];        /* the first bytes of the trace, which replace these in one write */
+  uint32_t empty_trace_size, held_size;
+  bool is_empty; /* the file still has them; owned by the service */
+  gotrace__thread_handle service_thread;
+  gotrace_stats last; /* statistics of the last trace */
+
+  gotrace__mutex work; /* protects: */
+  struct gotrace__transcriber *transcriber;
+  bool finished;                          /* it has written the trace's end */
+  gotrace__piece *open_piece;             /* being filled */
+  gotrace__piece *unready, *unready_last; /* since the last cut: a trace must not end within a generation */
+  gotrace__uint64 last_cut, last_round;   /* nanoseconds */
+  uint64_t thread_total;
+  gotrace__uint64 piece_count; /* number of cuts made */
+
+  gotrace__mutex queue_lock;            /* protects: */
+  gotrace__cond changed;                /* there is more to read, or room, or the trace has ended */
+  gotrace__piece *pieces, *pieces_last; /* to be read, in order */
+  gotrace__piece *spare_piece;
+  struct gotrace__record_chunk *spare_chunks; /* of full size */
+  bool work_wanted;                           /* a chunk is full */
+  bool ended;                                 /* no more pieces will follow */
+  gotrace_stats published;                    /* statistics as of the last round, without what the reader counts */
+
+  gotrace__mutex records; /* protects: */
+  gotrace_go **free_gos;  /* of all threads */
+  size_t free_count, free_capacity;
+  gotrace__slab *slabs; /* atomic; never freed */
+  uint32_t slab_count;
+  gotrace_proc *procs; /* atomic; never freed */
+  gotrace_proc **procs_tail;
+  int proc_count;
+  gotrace__thread *threads; /* atomic; never freed */
+  gotrace__uint64 thread_count;
+  gotrace__table *names;                      /* of threads, for ever */
+  gotrace__table *reasons;                    /* atomic; likewise, see gotrace_reason */
+  const char *reason_names[GOTRACE__REASONS]; /* atomic; by number - 1 */
+  gotrace__uint64 next_go_id, next_task_id;   /* atomic */
+  uint32_t collector;                         /* atomic; the number of its transitions in this session */
+  uint32_t gc, stw;                           /* atomic; hints */
+  gotrace__uint64 procs_changed;              /* atomic: the last value reported, or 0 */
+  gotrace__uint64 heap_alloc, heap_goal;      /* likewise, plus 1 */
+
+  gotrace__wait_bucket wait_buckets[GOTRACE__WAIT_BUCKETS];
+  gotrace__site_table *sites;     /* atomic; never freed; changes under records */
+  gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
+
+  gotrace__mutex snapshot;    /* one snapshot at a time */
+  gotrace__mutex flight_lock; /* protects: */
+  gotrace__kept **writing;    /* what the snapshot must still write; NULL: written */
+  size_t writing_count;
+  gotrace__kept *kept, *kept_last; /* oldest first */
+  size_t kept_bytes;               /* of all chunks, including those that only a snapshot uses */
+  gotrace__kept *keeping;          /* owned by the service: not yet complete */
+  bool keep_lost;                  /* owned by the service: part of this generation is lost */
+  gotrace__uint64 kept_count;      /* number of generations completed so far; atomic */
+
+  /* Owned by the reader: */
+  uint32_t reader;           /* atomic; 1 while a thread is in gotrace_read */
+  uintptr_t read_by;         /* atomic; the last reader: the address of that thread's gotrace__self */
+  int reader_cancel;         /* whether that thread may be cancelled; possible only while it waits */
+  uint32_t done;             /* atomic; the end of the trace has been returned */
+  gotrace__piece *reading;   /* handed to the caller */
+  bool is_orphan;            /* owned by the service: no other thread is left */
+  gotrace__uint64 last_look; /* owned by the service: nanoseconds */
+
+  gotrace__budget budget, flight_budget;
+  uint32_t early; /* atomic; gotrace_result that ended the trace early, or 0 */
+  int system_error;
+  gotrace__uint64 bytes, consistent_bytes, cuts; /* atomic */
+  gotrace__uint64 samples_lost;                  /* atomic */
+  bool sink_failed;                              /* owned by the service */
+  gotrace__uint64 sink_consistent;
+  gotrace__uint64 lost, nested;             /* atomic; calls dropped: for lack of memory; nested */
+  gotrace__sample *samples;                 /* atomic; allocated by the first trace with samples and kept */
+  gotrace__uint64 sample_head, sample_tail; /* atomic; the driver's */
+} gotrace__t;
+
+/* Otherwise atomic operations on them would call libatomic, cross a cache line, or trap. */
+GOTRACE__STATIC_ASSERT(__alignof__(gotrace__uint64) == 8 && offsetof(gotrace_site, stack_id) % 8 == 0 &&
+                           offsetof(gotrace_go, id) % 8 == 0 && offsetof(gotrace__thread, system_id) % 8 == 0 &&
+                           offsetof(struct gotrace__tracer, next_go_id) % 8 == 0,
+                       atomics_alignment);
+#endif
 
 #if !GOTRACE_STATIC
 gotrace__flag gotrace__on;
@@ -3972,6 +4211,7 @@ gotrace__flag gotrace__on;
 
 static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self GOTRACE__TLS_MODEL;
 
+#if !GOTRACE__CAPTURE
 /* Whether the thread is inside the tracer already: in a call, or holding a lock outside of one. The caller is then the
  * allocator, unwinder, symbolizer or a signal handler. Its call cannot wait for a lock or change state, so it is
  * dropped and counted. Events of a sink are dropped too: each would give the sink more to write. */
@@ -3996,6 +4236,26 @@ static bool gotrace__is_refused(void) {
   gotrace__drop_nested(m);
   return true;
 }
+#else
+static inline bool gotrace__is_nested(const gotrace__thread *m) {
+  return ((m ? gotrace__load_relaxed(&m->in_call) : 0) | gotrace__inside) != 0;
+}
+static GOTRACE__NOINLINE void gotrace__drop_nested(gotrace__thread *m) {
+  (void)m;
+  gotrace__add_relaxed(&gotrace__t.nested, 1);
+}
+static void gotrace__set_in_sink(bool on) {
+  if (on) gotrace__inside |= GOTRACE__IN_SINK;
+  else gotrace__inside &= ~GOTRACE__IN_SINK;
+}
+/* The same check for starting, reading and stopping, which a sink may call as far as its documentation permits. */
+static bool gotrace__is_refused(void) {
+  gotrace__thread *m = gotrace__self;
+  if (!(m && gotrace__load_relaxed(&m->in_call)) && !(gotrace__inside & ~GOTRACE__IN_SINK)) return false;
+  gotrace__drop_nested(m);
+  return true;
+}
+#endif
 
 static uint64_t gotrace__now(void) { return (uint64_t)GOTRACE__TICKS() / GOTRACE_TICK_DIV; }
 
@@ -4018,6 +4278,7 @@ static void gotrace__pause(unsigned *spins) {
 }
 
 static gotrace__mutex gotrace__init_lock = GOTRACE__MUTEX;
+#if !GOTRACE__CAPTURE
 static void gotrace__init(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX; /* not zero on macOS and NetBSD */
   size_t i;
@@ -4085,6 +4346,30 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   gotrace__at_thread_exit(m);
   return m;
 }
+#else
+static void gotrace__init(void) {
+  static const gotrace__mutex unlocked = GOTRACE__MUTEX; /* not zero on macOS and NetBSD */
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t i;
+  if (GOTRACE__LIKELY(gotrace__load_acquire(&t->ready))) return;
+  gotrace__lock(&gotrace__init_lock);
+  if (!t->ready) {
+    t->life = t->work = t->queue_lock = t->records = t->snapshot = t->flight_lock = unlocked;
+    for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
+    gotrace__cond_init(&t->changed);
+    gotrace__platform_init();
+#if !GOTRACE_SEQ_CST_FLAG
+    t->fence = !gotrace__barrier_init();
+#endif
+    t->file.number = -1;
+    t->procs_tail = &t->procs;
+    gotrace__store_release(&t->ready, 1u);
+  }
+  gotrace__unlock(&gotrace__init_lock);
+}
+
+static gotrace__thread *gotrace__thread_register(void);
+#endif
 
 #if defined(_WIN32) && !GOTRACE_NO_THREADS
 static void *gotrace__registered(void) { return gotrace__self; }
@@ -4127,6 +4412,7 @@ __attribute__((destructor)) static void gotrace__copy_unloaded(void) { gotrace__
 static const uint32_t gotrace__other_copies = 0;
 #endif
 
+#if !GOTRACE__CAPTURE
 /* Waits for stragglers (W2): on return, no call is running that read an earlier control word. The caller holds the life
  * lock and is not in a call itself. */
 static void gotrace__settle(void) {
@@ -4173,7 +4459,9 @@ static GOTRACE__NOINLINE uint64_t gotrace__sysmon_ticks(void) {
   if (gotrace__nanoseconds() - gotrace__t.first_nanoseconds > 1000000) gotrace__store_relaxed(&known, ticks);
   return ticks;
 }
+#endif
 
+#if !GOTRACE__CAPTURE
 /* --------------------------------------------------------------------------------------------------- >>control ----
  *
  * The control word: what it permits a call to do, how generations end, how problems are reported.
@@ -4325,9 +4613,18 @@ static void gotrace__count_problem(gotrace__call *c, gotrace_problem problem) {
   gotrace__report(c, problem);
 #endif
 }
+#else
+static void gotrace__end_early(gotrace_result result);
+static void gotrace__clean_up(void);
+static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service);
+static gotrace_result gotrace__start_session(gotrace__thread *, const char *, int, const gotrace_options *, bool);
+static gotrace_result gotrace__stop_session(void);
+static gotrace_result gotrace__flight_cut(void);
+#endif
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
+#if !GOTRACE__CAPTURE
 /* ----------------------------------------------------------------------------------------------------- >>write ----
  *
  * Encoding values into a stream's buffer: times, events, strings, stack ids.
@@ -4346,8 +4643,10 @@ static void gotrace__batch_begin_v1(gotrace__buffer *buffer, uint64_t proc, uint
   buffer->top = buffer->capacity;
 }
 
+#endif
 /* A v2 batch begins with its generation, thread, time and size. Appends it. Go: traceWriter.refill. */
 #define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread; likewise NoProc */
+#if !GOTRACE__CAPTURE
 static void gotrace__batch_begin_v2(gotrace__buffer *buffer, uint64_t generation, uint64_t thread, uint64_t time) {
   uint8_t *at = buffer->data + buffer->size;
   buffer->begin = buffer->size;
@@ -4488,6 +4787,7 @@ static uint32_t gotrace__location_stack(gotrace__call *c, const gotrace_location
   frame = gotrace__frame_of(location);
   return gotrace__stack_of(c, &frame, 1);
 }
+#endif
 
 /* --------------------------------------------------------------------------------------------------- >>reasons ----
  *
@@ -4507,6 +4807,7 @@ static gotrace__table *gotrace__reason_table(void) {
   return reasons;
 }
 
+#if !GOTRACE__CAPTURE
 /* Checks a reason; `count` of them are built in. An invalid one becomes unspecified. */
 static unsigned gotrace__checked_reason(gotrace__call *c, unsigned reason, unsigned count) {
   unsigned number = gotrace__reason_number(reason), base = reason & 0xff;
@@ -4528,6 +4829,7 @@ static uint32_t gotrace__reason_string(gotrace__call *c, unsigned reason, const 
   gotrace__store_relaxed(known, id);
   return id;
 }
+#endif
 
 GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
   bool nested = gotrace__is_nested(gotrace__self); /* a nested call may look up, but not add */
@@ -4668,6 +4970,7 @@ static void gotrace__remember_stack(gotrace__thread *m, uint32_t epoch, uint64_t
 }
 GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_upper_bits);
 
+#if !GOTRACE__CAPTURE
 /* The cached id of a stack by frame pointers, or 0. */
 static GOTRACE__NOINLINE uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t epoch,
                                                             const gotrace_site *site, void *frame) {
@@ -4714,7 +5017,9 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
   if (id) gotrace__remember_stack(c->m, c->epoch, hash, site, pcs, (size_t)found, id);
   return id;
 }
+#endif
 
+#if !GOTRACE__CAPTURE
 /* --------------------------------------------------------------------------------------------------- >>streams ----
  *
  * The streams of procs (v1) and threads (v2), and what a stream needs before an event: a buffer with room, and the
@@ -6057,6 +6362,7 @@ static void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
   }
   gotrace__unlock(&gotrace__t.records);
 }
+#endif
 
 /* Ids are assigned in blocks, so that threads do not contend for a counter. */
 static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, gotrace__uint64 *common) {
@@ -6103,6 +6409,7 @@ static const char *gotrace__shown_label(const gotrace_go *g, char text[GOTRACE__
   return text[0] ? text : NULL;
 }
 
+#if !GOTRACE__CAPTURE
 static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *entry, unsigned status) {
   gotrace_go *g = gotrace__go_new(c->m);
   uint64_t word = 0;
@@ -6625,6 +6932,7 @@ static void gotrace__destroy_go(gotrace_site *site, void *frame, gotrace_go *g) 
   gotrace__stop_proc_silently();
   m->lost_proc = lost;
 }
+#endif
 
 /* The name of a thread or goroutine, never freed: one entry per name, up to GOTRACE__NAMES. NULL: too many, or out of
  * memory. */
@@ -6656,6 +6964,7 @@ static const char *gotrace__keep_name(const char *name) {
 #define GOTRACE__FRAME __builtin_frame_address(0)
 #define GOTRACE__KEEP_FRAME() gotrace__signal_fence()
 
+#if !GOTRACE__CAPTURE
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, GOTRACE__ANY);
   GOTRACE__KEEP_FRAME();
@@ -7407,6 +7716,7 @@ GOTRACE__DEFINE void gotrace_goroutine_stack_alloc(const void *base, size_t byte
 GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
   gotrace__memory(GOTRACE_V2_GOROUTINE_STACK_FREE, 2, base, SIZE_MAX, 0, NULL);
 }
+#endif
 
 /* ----------------------------------------------------------------------------------------------------- >>waits ----
  *
@@ -7436,6 +7746,7 @@ static void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__thread *
   m->wait_listed = false;
 }
 
+#if !GOTRACE__CAPTURE
 /* Ends the thread's wait on an address. Returns only after a waker that has taken the thread off the list has finished
  * with it. Otherwise the waker could unblock the next wait of the thread's goroutine. */
 static void gotrace__end_address_wait(gotrace__thread *m) {
@@ -7595,6 +7906,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
     gotrace__call_end(&c);
   }
 }
+#endif
 
 /* --------------------------------------------------------------------------------------------- >>plain-threads ----
  *
@@ -7606,6 +7918,7 @@ static const char *gotrace__thread_name(const char *name) {
   return kept ? kept : "thread";
 }
 
+#if !GOTRACE__CAPTURE
 /* Makes a thread a goroutine, if it runs no proc but its own and waits for nothing. */
 static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
   if (m->go || m->waiting || (m->proc && m->proc != m->own_proc)) return;
@@ -7747,6 +8060,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
   if (!m->go && !gotrace__is_nested(m)) gotrace__attach(m);
   return m->go ? m->go : m->waiting;
 }
+#endif
 
 GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotrace__load_relaxed(&go->id) : 0; }
 
@@ -7844,6 +8158,7 @@ GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
  * Tasks, regions and logs.
  */
 
+#if !GOTRACE__CAPTURE
 /* Adds a task to the open tasks. `session`: the one whose trace has its begin event; 0: none. */
 static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, uint32_t session) {
   gotrace__open_task *task;
@@ -8155,6 +8470,7 @@ GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const
   }
   gotrace__call_end(&c);
 }
+#endif
 
 GOTRACE__DEFINE void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
                                      va_list arguments) {
@@ -8177,6 +8493,7 @@ GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, cons
  * CPU samples.
  */
 
+#if !GOTRACE__CAPTURE
 /* The current session and its start; false if its format has no samples. A sample is not a call, so starting a trace
  * does not wait for it. The values may therefore belong to two sessions, unless the control word is unchanged
  * afterwards. */
@@ -8193,7 +8510,24 @@ static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) 
   } while (gotrace__load_relaxed(&t->control) != control);
   return version >= GOTRACE_GO_1_19;
 }
+#else
+/* The current session and its start; false if its format has no samples. A sample is not a call, so starting a trace
+ * does not wait for it. The values may therefore belong to two sessions, unless the session is still on afterwards. */
+static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint32_t version;
+  *session = gotrace__load_acquire(&gotrace__on);
+  version = gotrace__load_acquire(&t->version); /* acquire: before the session is read again */
+  *start_tick = gotrace__load_acquire(&t->start_tick);
+  return *session && version >= GOTRACE_GO_1_19 && gotrace__load_relaxed(&gotrace__on) == *session;
+}
+#endif
 
+#if GOTRACE__CAPTURE
+#define gotrace__last_tick(object) ((object)->tick)
+#else
+#define gotrace__last_tick(object) ((object)->stream.tick)
+#endif
 /* CPU samples pass from signal handlers to the reader through a ring of places. A place with turn 2n is free for the
  * n-th sample; with 2n + 1 it contains that sample. Handlers take places by compare-and-swap of the head. A handler
  * that is interrupted between taking and filling a place delays only the reader. */
@@ -8228,13 +8562,14 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   sample->proc = -1;
   sample->go = 0;
   sample->session = session;
+  sample->record = m;
   sample->count = 0;
   if (m && !m->in_syscall) {
     gotrace_proc *p = m->proc;
     gotrace_go *g = m->go;
     if (p) sample->proc = p->id;
-    if (p && sample->time <= p->stream.tick) sample->time = p->stream.tick + 1;
-    if (sample->time <= m->stream.tick) sample->time = m->stream.tick + 1;
+    if (p && sample->time <= gotrace__last_tick(p)) sample->time = gotrace__last_tick(p) + 1;
+    if (sample->time <= gotrace__last_tick(m)) sample->time = gotrace__last_tick(m) + 1;
     if (g) sample->go = gotrace__load_relaxed(&g->id);
     if (g && sample->time <= g->tick) sample->time = g->tick + 1;
   }
@@ -8264,6 +8599,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   errno = saved;
 }
 
+#if !GOTRACE__CAPTURE
 /* ------------------------------------------------------------------------------------------------ >>generation ----
  *
  * Ending a generation: collecting its buffers, and writing the statuses of everything that was silent in it (G2).
@@ -8851,6 +9187,7 @@ static void gotrace__finish(void) {
   t->ended = true; /* needs no second wake-up: the reader takes the life lock before it sleeps again */
   gotrace__unlock(&t->queue_lock);
 }
+#endif
 
 /* --------------------------------------------------------------------------------------------------- >>elf ----
  *
@@ -9510,7 +9847,11 @@ static void gotrace__modules_look(void) {
  * at its beginning. Of the looks before that cut, only the latest matters for them. */
 static bool gotrace__was_other(const gotrace__found *found) {
   uint64_t identity = gotrace__range_identity(found->base, found->path, found->identity.segments);
-  uint64_t cut = gotrace__load_relaxed(&gotrace__t.cuts); /* number of cuts before the generation's events */
+#if GOTRACE__CAPTURE
+  uint64_t cut = gotrace__load_relaxed(&gotrace__t.piece_count); /* number of cuts before the generation's events */
+#else
+  uint64_t cut = gotrace__load_relaxed(&gotrace__t.cuts);
+#endif
   unsigned n;
   size_t i;
   for (n = 0; n < 2; n++) {
@@ -9570,6 +9911,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   return true;
 }
 
+#if !GOTRACE__CAPTURE
 /* Adds the last address's module to the strings of a generation, for `gotrace symbolize`. No event refers to it.
  * "gotrace.module BASE LOW-HIGH BUILD-ID PATH", numbers in base 16, BUILD-ID "-" if it has none. */
 static void gotrace__note_module(gotrace__tables *tables) {
@@ -9587,6 +9929,20 @@ static void gotrace__note_module(gotrace__tables *tables) {
   if (length > 0 && length <= GOTRACE_MAX_STRING_SIZE)
     gotrace__string_put(tables->strings, text, (size_t)length, false, &cut);
 }
+#else
+/* The description of a module for `gotrace symbolize`: "gotrace.module BASE LOW-HIGH BUILD-ID PATH", numbers in base
+ * 16, BUILD-ID "-" if it has none. Returns its length; 0: too long. */
+static size_t gotrace__module_text(const gotrace__module_record *record, char *text, size_t size) {
+  char id[2 * GOTRACE__BUILD_ID + 1] = "-";
+  unsigned i;
+  int length;
+  for (i = 0; i < record->identity.build_id_size; i++)
+    snprintf(id + 2 * (size_t)i, 3, "%02x", record->identity.build_id[i]);
+  length = snprintf(text, size, "gotrace.module %llx %llx-%llx %s %s", (unsigned long long)record->base,
+                    (unsigned long long)record->low, (unsigned long long)record->high, id, record->path);
+  return length > 0 && length <= GOTRACE_MAX_STRING_SIZE ? (size_t)length : 0;
+}
+#endif
 
 static void gotrace__modules_free(void) {
   struct gotrace__modules *all = &gotrace__modules;
@@ -9611,6 +9967,7 @@ static void gotrace__modules_free(void) {
  * Encoding stacks and strings: functions, files and lines of addresses.
  */
 
+#if !GOTRACE__CAPTURE
 /* The string id of a frame's function or file. Like Go, truncates at the front. */
 static uint32_t gotrace__frame_string(gotrace__tables *tables, const char *string) {
   size_t size = string ? strlen(string) : 0;
@@ -9622,6 +9979,7 @@ static uint32_t gotrace__frame_string(gotrace__tables *tables, const char *strin
   }
   return gotrace__string_put(tables->strings, string, size, false, &cut);
 }
+#endif
 
 /* The entry after `last` in a table. */
 static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *last) {
@@ -9629,6 +9987,7 @@ static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *las
 }
 
 /* Appends the strings not yet written to the reader's buffer; false if there is no room for all. */
+#if !GOTRACE__CAPTURE
 static bool gotrace__write_strings(gotrace__buffer *b, gotrace__tables *tables) {
   gotrace__entry *entry;
   while ((entry = gotrace__after(tables->strings, tables->last_string)) != NULL) {
@@ -9645,6 +10004,7 @@ static bool gotrace__write_strings(gotrace__buffer *b, gotrace__tables *tables) 
   }
   return true;
 }
+#endif
 
 static bool gotrace__ask_symbolizer(gotrace_location *place) {
   const gotrace_options *options = &gotrace__t.options;
@@ -9656,10 +10016,13 @@ static bool gotrace__ask_symbolizer(gotrace_location *place) {
   return found;
 }
 
+#if !GOTRACE__CAPTURE
 /* Encodes the body of a stack: its id, the number of frames, the frames. Adds its strings to the table. v1 readers
  * accept at most 2,048 bytes. Returns the end. */
+#endif
 #define GOTRACE__MOST_STACK 2048
 #define GOTRACE__STACK_ROOM (2 + (1 + 4 * GOTRACE_STACK_SIZE) * GOTRACE_BYTES_PER_NUMBER)
+#if !GOTRACE__CAPTURE
 static uint8_t *gotrace__put_stack(uint8_t *at, gotrace__tables *tables, const gotrace__entry *entry) {
   const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(entry + 1);
   uint8_t *body = at, *count_at;
@@ -9719,12 +10082,14 @@ static bool gotrace__write_stack(gotrace__buffer *b, gotrace__tables *tables, co
   gotrace__count_kind(GOTRACE_V1_STACK, 1);
   return true;
 }
+#endif
 
 /* ---------------------------------------------------------------------------------------------------- >>tables ----
  *
  * What follows the events of a generation: samples, stacks, strings. Also the beginning of a file.
  */
 
+#if !GOTRACE__CAPTURE
 static bool gotrace__write_sample(gotrace__buffer *b, gotrace__tables *tables, const gotrace__sample *sample) {
   const struct gotrace__tracer *t = &gotrace__t;
   gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
@@ -9827,9 +10192,11 @@ enum {
   GOTRACE__STAGE_LONELY, /* an event for an empty generation, which readers would reject */
   GOTRACE__STAGE_EVENTS
 };
+#endif
 
 #define GOTRACE__ALLOC_FREE 1 /* tracev2.AllocFree */
 
+#if !GOTRACE__CAPTURE
 /* Begins a batch of that experiment in the reader's buffer. `sort`: its contents (0 traceAllocFreeTypesBatch, 1
  * traceAllocFreeInfoBatch). */
 static uint8_t *gotrace__begin_experiment(gotrace__buffer *b, const gotrace__tables *tables, uint8_t sort) {
@@ -9877,6 +10244,7 @@ static void gotrace__put_idle_proc(gotrace__buffer *b, uint64_t proc) {
   b->size = (uint32_t)(at - b->data);
   gotrace__count_kind(GOTRACE_V2_PROC_STATUS, 1);
 }
+#endif
 
 #define GOTRACE__HEADER_SIZE 16
 static void gotrace__file_header(char *header) {
@@ -9979,6 +10347,7 @@ static void gotrace__keep_generation(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
+#if !GOTRACE__CAPTURE
 static bool gotrace__begin_file(gotrace__tables *tables) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__buffer *b = t->scratch;
@@ -10012,6 +10381,7 @@ static bool gotrace__begin_file(gotrace__tables *tables) {
   memcpy(t->empty_trace + GOTRACE__HEADER_SIZE, b->data, b->size);
   return gotrace__write_empty_trace();
 }
+#endif
 
 /* Replaces the empty trace with the beginning of the trace. */
 static bool gotrace__write_held(void) {
@@ -10068,6 +10438,7 @@ static void gotrace__sink(const void *chunk, size_t size) {
 
 static void gotrace__sum(gotrace_stats *stats);
 
+#if !GOTRACE__CAPTURE
 /* Frees the session's memory, after the trace has been read to its end. The caller holds the life lock. */
 static void gotrace__clean_up(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -10153,12 +10524,14 @@ static void gotrace__sum(gotrace_stats *stats) {
     if (!(memchr)(t->v2 ? v2 : v1, (int)i, t->v2 ? sizeof v2 : sizeof v1)) stats->events += stats->kinds[i];
   }
 }
+#endif
 
 /* ---------------------------------------------------------------------------------------------------- >>reader ----
  *
  * The reader state machine, and the thread that runs it if the program does not.
  */
 
+#if !GOTRACE__CAPTURE
 static void gotrace__put_heap_layout(gotrace__buffer *b, gotrace__tables *tables) {
   const gotrace_heap_layout *heap = &gotrace__t.options.heap;
   uint8_t *at = gotrace__begin_experiment(b, tables, 1);
@@ -10503,6 +10876,7 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
   gotrace__store_release(&t->reader, 0u);
   return result;
 }
+#endif
 
 /* Reads the trace to its end, or (block false) as far as data are available. */
 static void gotrace__drain(bool block) {
@@ -10540,6 +10914,7 @@ GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size
  * Starting and stopping; the end of the program and of the library.
  */
 
+#if !GOTRACE__CAPTURE
 /* Writes the number of procs, before anything else. Go 1.23 and later treat goroutines created before the first
  * Gomaxprocs as pre-existing and drop their names. They keep only the second Gomaxprocs, which their page of mutator
  * utilization needs. */
@@ -10593,6 +10968,7 @@ static void gotrace__write_start_of_trace(gotrace__call *c) {
   }
   gotrace__unlock_collector(c);
 }
+#endif
 
 static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options, bool flight) {
   memset(options, 0, sizeof *options);
@@ -10647,6 +11023,7 @@ static bool gotrace__control_begin(int *cancel) {
 }
 #define gotrace__control_end(cancel) gotrace__cancel_restore(cancel)
 
+#if !GOTRACE__CAPTURE
 /* What a session gets at its start. */
 typedef struct gotrace__beginning {
   gotrace_options options;
@@ -10832,6 +11209,7 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
 #endif
   return result;
 }
+#endif
 
 static gotrace_result gotrace__start_tracing(const char *path, int flags, const gotrace_options *options, bool flight) {
   gotrace_result result;
@@ -10896,6 +11274,7 @@ static gotrace_result gotrace__wait_for_stop(void) {
   return result;
 }
 
+#if !GOTRACE__CAPTURE
 static gotrace_result gotrace__stop_session(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
@@ -10952,7 +11331,9 @@ static void gotrace__exit(void) {
   if (active && service) gotrace_stop();
   else if (active) gotrace_end();
 }
+#endif
 
+#if !GOTRACE__CAPTURE
 #ifdef GOTRACE__UNLOADS
 /* The library is unloaded: returns all memory to the system. No thread is in the library, since its code is unloaded
  * too. Threads that were in it and live on keep their records. Their calls are dropped from here on as if nested. */
@@ -11032,7 +11413,9 @@ static void gotrace__free_all(void) {
 #endif
 }
 #endif
+#endif
 
+#if !GOTRACE__CAPTURE
 GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
   if (!stats) return;
   if (gotrace__is_refused()) {
@@ -11046,6 +11429,7 @@ GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
   stats->other_copies = gotrace__load_relaxed(&gotrace__other_copies);
   gotrace__unlock(&gotrace__t.life);
 }
+#endif
 
 GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
   return gotrace__start_tracing(NULL, 0, options, false);
@@ -11089,6 +11473,7 @@ GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
   return gotrace__start_path(path, GOTRACE__CREATE | GOTRACE__NOFOLLOW, &options);
 }
 
+#if !GOTRACE__CAPTURE
 GOTRACE__DEFINE gotrace_result gotrace_end(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
@@ -11119,6 +11504,7 @@ GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
   gotrace__control_end(cancel);
   return result;
 }
+#endif
 
 GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
   gotrace_result result;
@@ -11135,6 +11521,7 @@ GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
  * The flight recorder.
  */
 
+#if !GOTRACE__CAPTURE
 /* Makes a cut, and waits until the flight recorder has the data up to it. */
 static gotrace_result gotrace__flight_cut(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -11160,6 +11547,7 @@ static gotrace_result gotrace__flight_cut(void) {
 #endif
   return GOTRACE_OK;
 }
+#endif
 
 /* The caller holds the snapshot's lock. */
 static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
@@ -11313,6 +11701,7 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
  */
 
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
+#if !GOTRACE__CAPTURE
 /* Takes all locks. Otherwise a thread missing in the child could hold one there, or leave its data inconsistent. */
 static void gotrace__before_fork(void) {
   gotrace__lock(&gotrace__init_lock);
@@ -11477,6 +11866,7 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__abandon_threads();
 }
 #endif
+#endif
 
 /* ------------------------------------------------------------------------------------------------- >>records ----
  *
@@ -11485,9 +11875,6 @@ static void gotrace__after_fork_in_child(void) {
  *
  * Tests use this section and the next ones. The calls still write a trace's bytes themselves (>>write).
  */
-#ifndef GOTRACE__TRANSCRIBER
-#define GOTRACE__TRANSCRIBER 0
-#endif
 #if GOTRACE__TRANSCRIBER
 
 /* X(NAME, count of numbers, count of texts, "arguments"). A record is its kind (a byte), the ticks since the thread's
@@ -11546,7 +11933,9 @@ static void gotrace__after_fork_in_child(void) {
   X(TASK_END, 2, 0, "task stack")                             \
   X(REGION_BEGIN, 3, 1, "task name stack name_text")          \
   X(REGION_END, 3, 1, "task name stack name_text")            \
-  X(LOG, 3, 2, "task name stack name_text value_text")
+  X(LOG, 3, 2, "task name stack name_text value_text")        \
+  X(THREAD_START, 2, 0, "go number")                          \
+  X(PROBLEM, 1, 0, "problem")
 
 enum {
 #define GOTRACE__RECORD(NAME, numbers, texts, arguments) GOTRACE__REC_##NAME,
@@ -11568,6 +11957,8 @@ static const struct {
 #define GOTRACE__RECORD_TIMER 2      /* see gotrace_go_timer */
 #define GOTRACE__RECORD_OLD 4        /* may end regions that are older than its creation */
 #define GOTRACE__RECORD_IN_SYSCALL 8 /* THREAD: its goroutine is in a system call */
+#define GOTRACE__RECORD_SWEEPS 16    /* THREAD, PROC's status: a sweep is open on the proc */
+#define GOTRACE__RECORD_SCANS 32     /* so is a scan */
 #define GOTRACE__RECORD_NUMBERS 7
 
 /* Whether a number is later than another. Numbers have 32 bits and wrap around. */
@@ -11578,7 +11969,9 @@ typedef struct gotrace__record_chunk {
   gotrace__uint64 tick;               /* of the thread's last record before this chunk */
   uint32_t size;                      /* atomic: bytes published */
   uint32_t session;                   /* records of other sessions are skipped */
-} gotrace__record_chunk;              /* the records follow in memory */
+  uint32_t capacity;                  /* of the records, which follow in memory */
+  uint32_t unused;
+} gotrace__record_chunk;
 
 typedef struct gotrace__record {
   unsigned kind;
@@ -11589,6 +11982,7 @@ typedef struct gotrace__record {
   uint32_t end; /* position of the next record in its chunk */
 } gotrace__record;
 
+#if !GOTRACE__CAPTURE /* for tests */
 /* Appends a record and returns its end. */
 static uint8_t *gotrace__put_record(uint8_t *at, const gotrace__record *record, uint64_t dt) {
   unsigned i;
@@ -11602,6 +11996,7 @@ static uint8_t *gotrace__put_record(uint8_t *at, const gotrace__record *record, 
   }
   return at;
 }
+#endif
 
 static bool gotrace__get_number(const uint8_t *data, uint32_t *at, uint32_t size, uint64_t *value) {
   unsigned shift;
@@ -11672,7 +12067,7 @@ typedef struct gotrace__model_proc gotrace__model_proc;
 #ifndef GOTRACE__LANE_MOST
 #define GOTRACE__LANE_MOST (GOTRACE_MAX_BATCH_SIZE - 1024)
 #endif
-#define GOTRACE__FIRST_LANE(t) ((t)->v1 ? 1536u : 512u) /* bytes; v1: a log's text is in its event */
+#define GOTRACE__FIRST_LANE(t) ((t)->v1 ? 1536u : 1024u) /* bytes; v1: a log's text is in its event */
 typedef struct gotrace__lane {
   uint8_t *data;
   uint32_t size, capacity; /* of the events */
@@ -11801,6 +12196,7 @@ typedef struct gotrace__counters {
   uint64_t idle;     /* records that change the model only */
 } gotrace__counters;
 
+struct gotrace__transcriber;
 typedef struct gotrace__transcribe_options {
   unsigned version;
   bool futile_wakeups, alloc_events;
@@ -11815,8 +12211,13 @@ typedef struct gotrace__transcribe_options {
   uint64_t service_thread;          /* id of the thread that writes what no thread has said */
   gotrace_write_fn *write;
   bool (*name)(void *context, gotrace_location *place, char *text, size_t size); /* names an address; or NULL */
+  void (*chunk_done)(void *context,
+                     gotrace__record_chunk *chunk); /* takes back a chunk that is not read again; or NULL */
+  void (*before_end)(void *context, struct gotrace__transcriber *t); /* may add texts to a generation; or NULL */
   void *context;
   gotrace__budget *budget;
+  bool beyond_limit;   /* its own memory may exceed the budget's limit */
+  uint64_t size_limit; /* bytes of the trace after which no record is applied any more; 0: none */
 } gotrace__transcribe_options;
 
 typedef struct gotrace__model_task {
@@ -11835,11 +12236,12 @@ typedef struct gotrace__id_block {
   uint64_t mask;
 } gotrace__id_block;
 
-#define GOTRACE__MODEL_PAGE 256
+#define GOTRACE__MODEL_PAGE 64
 typedef struct gotrace__transcriber {
   gotrace__transcribe_options options;
   bool v1;
   gotrace_result error; /* or GOTRACE_OK */
+  bool full;            /* size_limit is reached: the records applied so far are a consistent cut */
   uint32_t generation;
   uint64_t generation_time, generation_bytes;
   bool generation_used; /* has an event */
@@ -11855,7 +12257,8 @@ typedef struct gotrace__transcriber {
   uint64_t now;     /* the time of the record being applied */
   unsigned v1_kind; /* of the stop or block being written */
   gotrace__source *sources, *current;
-  gotrace__source **heap; /* those whose next record can be tried, the earliest first */
+  gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
+  gotrace__source **heap;        /* those whose next record can be tried, the earliest first */
   size_t heap_count, heap_capacity, source_count;
   gotrace__source service;
   gotrace__model_go **go_pages;
@@ -11907,7 +12310,7 @@ static void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result err
 }
 
 static void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
-  void *memory = gotrace__allocate(t->options.budget, size, true);
+  void *memory = gotrace__allocate(t->options.budget, size, !t->options.beyond_limit);
   if (!memory) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   return memory;
 }
@@ -11934,6 +12337,7 @@ static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *da
   if (!t->options.write(t->options.context, data, size)) gotrace__transcribe_fail(t, GOTRACE_ERROR_SINK);
   t->bytes += size;
   t->generation_bytes += size;
+  if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;
 }
 
 static bool gotrace__lane_init(gotrace__transcriber *t, gotrace__lane *lane, uint64_t id, uint8_t kind, uint32_t size) {
@@ -12194,6 +12598,7 @@ static uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__m
   uint32_t reference = gotrace__record_stack(t, stack);
   if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD)) {
     const gotrace__row *row = gotrace__stack_row(t, reference), *entry = gotrace__stack_row(t, g->entry);
+    if (!entry && !row) entry = gotrace__stack_row(t, gotrace__own_entry(t, "unknown"));
     if (entry && (!row || row->entry->size == 1)) {
       gotrace__stack_frame frames[2];
       size_t count = 0;
@@ -12501,6 +12906,8 @@ static gotrace__lane *gotrace__lane_of(gotrace__transcriber *t, gotrace__source 
 static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, gotrace__model_proc *p,
                            unsigned kind, uint64_t time, int n, const uint64_t *a) {
   gotrace__lane *lane = gotrace__lane_of(t, r);
+  /* In a system call a thread can write nothing but its end: readers would take the call for ended. */
+  bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;
   switch (kind) {
   case GOTRACE_V2_PROC_STATUS:
     if (a[1] != GOTRACE__PROC_IDLE) gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
@@ -12515,7 +12922,7 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
   case GOTRACE_V2_GO_CREATE:
   case GOTRACE_V2_GO_CREATE_BLOCKED:
   case GOTRACE_V2_GO_CREATE_SYSCALL:
-    if (kind == GOTRACE_V2_GO_CREATE_SYSCALL) lane = &t->global;
+    if (kind == GOTRACE_V2_GO_CREATE_SYSCALL || other) lane = &t->global;
     gotrace__put_v1(t, lane, GOTRACE_V1_GO_CREATE, time, 3, g->id, gotrace__entry_id(t, g),
                     kind == GOTRACE_V2_GO_STATUS_STACK ? 0 : a[2]);
     g->sequence = 1;
@@ -12543,6 +12950,7 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
   case GOTRACE_V2_GO_STOP:
   case GOTRACE_V2_GO_BLOCK: gotrace__put_v1(t, lane, t->v1_kind, time, 1, a[1], 0, 0); break;
   case GOTRACE_V2_GO_UNBLOCK:
+    if (other) lane = &t->global;
     gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_UNBLOCK_LOCAL, GOTRACE_V1_GO_UNBLOCK, time, 1, a[2]);
     g->woken = true;
     break;
@@ -12559,9 +12967,9 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
     g->exit_time = time;
     gotrace__lower_start(t, lane, g, time);
     break;
-  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: /* later than the proc's stop: readers sort it by that time */
     g->exit_pending = true;
-    g->exit_time = time;
+    g->exit_time = g->call_blocked && time <= g->time ? g->time + 1 : time;
     break;
   case GOTRACE_V2_PROCS_CHANGE: gotrace__put_event(t, lane, GOTRACE_V1_GOMAXPROCS, time, n, a); break;
   case GOTRACE_V2_STW_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_STW_START, time, 1, a); break;
@@ -12751,9 +13159,13 @@ static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r,
                   : g->status == GOTRACE__WAITING ? GOTRACE_V2_GO_CREATE_BLOCKED
                                                   : GOTRACE_V2_GO_CREATE;
   bool can = r->proc && r->proc->status == GOTRACE__PROC_RUNNING && (!r->go || r->go->status == GOTRACE__RUNNING);
+  bool lent = false;
   if (!t->v1 && !can && g->status != GOTRACE__SYSCALL) {
-    r = &t->service;
-    gotrace__restate_thread(t, r);
+    if (r->proc || r->go) {
+      r = &t->service;
+      gotrace__restate_thread(t, r);
+    }
+    lent = !r->proc; /* it does not keep the proc, since the trace would then show one too many */
     if (!gotrace__need_proc(t, r)) return;
   }
   g->generation = t->generation;
@@ -12763,6 +13175,7 @@ static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r,
   t->goroutines++;
   if (kind == GOTRACE_V2_GO_CREATE_SYSCALL && !t->v1) gotrace__emit1(t, r, g, kind, g->id);
   else gotrace__emit3(t, r, g, kind, g->id, t->v1 ? 0 : gotrace__entry_id(t, g), stack);
+  if (lent) gotrace__end_proc(t, r);
 }
 
 /* Readers attribute a stop-the-world to the goroutine that begins it, which must not leave its proc meanwhile. */
@@ -13189,10 +13602,12 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
     if (p) {
       p->known = true;
     } else if (g && !in_syscall) {
+      bool used = r->own && r->own->generation == t->generation; /* by a thread before this one */
       if (!r->own) r->own = gotrace__proc_new(t, t->proc_count);
       p = r->own;
       if (!p) return;
       p->known = p->made = true;
+      if (used) gotrace__begin_proc(t, r, p);
     }
     if (g && !gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags)) g = NULL;
     if (p) {
@@ -13271,7 +13686,9 @@ static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__s
     if (!p || p->known) break;
     p->known = true;
     p->status = GOTRACE__PROC_IDLE;
-    p->loss_unreported = record->a[1] == GOTRACE__PROC_SYSCALL; /* its thread is silent, so a thief speaks of it */
+    p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL; /* its thread is silent: a thief speaks of it */
+    p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
+    p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
     break;
   case GOTRACE__REC_PROC_STOP:
     if (!p) {
@@ -13342,7 +13759,7 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
   return NULL;
 }
 
-/* GO_START, WAIT_END. */
+/* GO_START, THREAD_START, WAIT_END. */
 static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
                                               const gotrace__record *record, bool force) {
   gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
@@ -13363,6 +13780,7 @@ static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__
     return NULL;
   }
   gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+  if (record->kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
   if (r->go || !gotrace__repair_proc(t, r, g)) return NULL;
   gotrace__run_go(t, r, g, wait_end ? gotrace__stack_id(t, gotrace__record_stack(t, record->a[2])) : 0);
   return NULL;
@@ -13806,7 +14224,15 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
 static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
                                         bool force) {
   switch (record->kind) {
-  case GOTRACE__REC_THREAD: gotrace__apply_thread(t, r, record); return NULL;
+  case GOTRACE__REC_THREAD:
+    gotrace__apply_thread(t, r, record);
+    if (r->proc && (record->a[3] & GOTRACE__RECORD_SWEEPS)) r->proc->sweep = true;
+    if (r->proc && (record->a[3] & GOTRACE__RECORD_SCANS)) r->proc->scan = true;
+    return NULL;
+  case GOTRACE__REC_PROBLEM:
+    if (record->a[0] < GOTRACE_PROBLEM_COUNT) gotrace__problem_seen(t, (gotrace_problem)record->a[0]);
+    else t->counters.malformed++;
+    return NULL;
   case GOTRACE__REC_GO: {
     gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
     unsigned status = record->a[3] == GOTRACE__WAITING ? GOTRACE__WAITING : GOTRACE__RUNNABLE;
@@ -13831,6 +14257,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   case GOTRACE__REC_PROC_DESTROY: return gotrace__apply_proc(t, r, record, force);
   case GOTRACE__REC_GO_CREATE: return gotrace__apply_create(t, r, record, force);
   case GOTRACE__REC_GO_START:
+  case GOTRACE__REC_THREAD_START:
   case GOTRACE__REC_WAIT_END: return gotrace__apply_start(t, r, record, force);
   case GOTRACE__REC_GO_UNBLOCK: return gotrace__apply_unblock(t, r, record, force);
   case GOTRACE__REC_GO_SWITCH:
@@ -13900,8 +14327,11 @@ static uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
  * chunk for the last time before it links the next. */
 static void gotrace__look_at(gotrace__source *r) {
   gotrace__record_chunk *next;
-  if (!r->known) r->known = r->chunk;
-  if (!r->known) return;
+  if (!r->chunk) return;
+  if (!r->known) {
+    r->known = r->chunk;
+    r->tick = r->chunk->tick;
+  }
   while ((next = gotrace__load_acquire(&r->known->next)) != NULL) r->known = next;
   r->known_size = gotrace__load_acquire(&r->known->size);
 }
@@ -13918,9 +14348,11 @@ static bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
     uint64_t dt;
     if (r->chunk->session != t->options.session) r->at = size;
     if (r->at >= size) {
+      gotrace__record_chunk *done = r->chunk;
       if (r->chunk == r->known) return false;
       r->chunk = gotrace__load_acquire(&r->chunk->next);
       r->at = 0;
+      if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);
       r->tick = r->chunk->tick; /* that of its last record, unless the counter has jumped back */
       continue;
     }
@@ -13969,7 +14401,7 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
       r->at = size;
     }
     force = false;
-    if (t->error || !gotrace__peek(t, r)) return;
+    if (t->error || t->full || !gotrace__peek(t, r)) return;
   } while (!t->heap_count || r->next_tick <= t->heap[0]->next_tick);
   gotrace__enqueue(t, r);
 }
@@ -13986,20 +14418,25 @@ static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
   return first;
 }
 
-/* v1: the first event of the trace. Go 1.23 and later take goroutines created before the first Gomaxprocs for older
- * than the trace, and their viewers fail if one has run since time 0. */
+/* v1: the first events of the trace. Go 1.23 and later take goroutines created before the first Gomaxprocs for older
+ * than the trace, and their viewers fail if one has run since time 0. They keep only the second Gomaxprocs, which their
+ * page of mutator utilization needs. */
 static void gotrace__write_first(gotrace__transcriber *t) {
-  t->current = &t->service;
-  gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROCS_CHANGE, 1, 2, gotrace__proc_bound(t), 0, 0, 0);
+  uint64_t count[2];
+  unsigned i;
+  count[0] = gotrace__proc_bound(t);
+  count[1] = 0;
+  for (i = 0; i < 2; i++) gotrace__put_event(t, &t->string_lane, GOTRACE_V1_GOMAXPROCS, t->string_lane.time, 2, count);
 }
 
 /* Applies the records of the round, in the order of their ticks as far as possible. */
 static void gotrace__apply_all(gotrace__transcriber *t) {
   gotrace__source *r;
   if (t->v1 && !t->generation_used) gotrace__write_first(t);
+  if (t->full) return;
   for (r = t->sources; r; r = r->next)
     if (gotrace__peek(t, r)) gotrace__enqueue(t, r);
-  while (!t->error) {
+  while (!t->error && !t->full) {
     r = gotrace__dequeue(t);
     if (r) {
       gotrace__consume(t, r, false);
@@ -14110,6 +14547,7 @@ static void gotrace__write_types(gotrace__transcriber *t) {
     gotrace__transcribe_write(t, body, (size_t)(at - body));
   }
   fresh = gotrace__table_new(t->options.budget, false);
+  if (fresh) fresh->region.beyond = t->options.beyond_limit;
   if (!fresh) {
     gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
     return;
@@ -14260,7 +14698,9 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
     *at++ = GOTRACE_V1_TIMER_GOROUTINE;
     gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, t->timers[t->timers_written]));
     t->kinds[GOTRACE_V1_TIMER_GOROUTINE]++;
+    t->events++;
   }
+  if (t->options.before_end) t->options.before_end(t->options.context, t);
   gotrace__lane_flush(t, &t->sample_lane);
   gotrace__lane_flush(t, &t->stack_lane);
   gotrace__lane_flush(t, &t->string_lane);
@@ -14288,15 +14728,19 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
   t->clocks = *clocks;
   t->start_nanoseconds = clocks->nanoseconds;
   t->to_tick = clocks->tick;
-  t->to_unit = t->v1 ? 2 : 1; /* see gotrace__write_first */
+  t->to_unit = 1;
   t->region.budget = options->budget;
   t->strings.table = options->strings;
   t->stacks.table = options->stacks;
   t->texts.table = gotrace__table_new(options->budget, false);
   t->own_stacks.table = gotrace__table_new(options->budget, false);
+  t->region.beyond = options->beyond_limit;
+  if (t->texts.table) t->texts.table->region.beyond = options->beyond_limit;
+  if (t->own_stacks.table) t->own_stacks.table->region.beyond = options->beyond_limit;
   if (options->alloc_events && options->version >= GOTRACE_GO_1_23) {
     t->types = gotrace__table_new(options->budget, false);
     if (!t->types) return false;
+    t->types->region.beyond = options->beyond_limit;
   }
   t->service.id = options->service_thread;
   if (!t->texts.table || !t->own_stacks.table ||
@@ -14317,6 +14761,7 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
     *at++ = GOTRACE_V1_FREQUENCY;
     gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, GOTRACE__UNITS_PER_SECOND));
     t->kinds[GOTRACE_V1_FREQUENCY]++;
+    t->generation_time = t->to_unit = 2; /* all other events are later, see gotrace__write_first */
   }
   return true;
 }
@@ -14325,7 +14770,16 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
 static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id, gotrace__record_chunk *chunk) {
   gotrace__source *r, **last = &t->sources;
   void *heap = t->heap;
-  bool grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 1, sizeof *t->heap);
+  bool grown;
+  if (t->idle_sources) {
+    r = t->idle_sources;
+    t->idle_sources = r->link;
+    r->link = NULL;
+    r->id = r->lane.id = id;
+    r->chunk = chunk;
+    return r;
+  }
+  grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 1, sizeof *t->heap);
   t->heap = GOTRACE__CAST(gotrace__source **, heap);
   r = grown ? GOTRACE__CAST(gotrace__source *, gotrace__model_allocate(t, sizeof *r)) : NULL;
   if (!r) return NULL;
@@ -14340,6 +14794,21 @@ static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint
   t->source_count++;
   return r;
 }
+
+#if GOTRACE__CAPTURE
+/* Takes back a thread that has ended and whose records have all been applied. */
+static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__lane_flush(t, &r->lane);
+  r->chunk = r->known = NULL;
+  r->at = r->known_size = r->generation = 0;
+  r->tick = 0;
+  r->time++; /* readers order the tasks of two threads by time alone */
+  r->introduced = r->lost_proc = r->gone = false;
+  r->listed_go = r->listed_proc = 0;
+  r->link = t->idle_sources;
+  t->idle_sources = r;
+}
+#endif
 
 /* The list of the living, when the trace begins: what stays silent is shown as it was. Records overrule it. */
 static void gotrace__transcribe_living_go(gotrace__transcriber *t, uint64_t place, uint64_t id, uint64_t entry,
@@ -14431,13 +14900,20 @@ static bool gotrace__transcribe_is_full(const gotrace__transcriber *t) {
   return bytes >= t->options.cut_bytes;
 }
 
-/* The trace's end: all records that have been published, and the last cut. */
-static gotrace_result gotrace__transcribe_finish(gotrace__transcriber *t, const gotrace__clocks *clocks) {
+/* The last round: all records that have been published. */
+static void gotrace__transcribe_last(gotrace__transcriber *t, const gotrace__clocks *clocks) {
   gotrace__source *r;
   gotrace__begin_round(t, clocks, true);
   for (r = t->sources; r; r = r->next) gotrace__look_at(r);
   gotrace__apply_all(t);
-  gotrace__end_generation_of(t, true);
+}
+
+/* The trace's end, after the last round. */
+static void gotrace__transcribe_end(gotrace__transcriber *t) { gotrace__end_generation_of(t, true); }
+
+static gotrace_result gotrace__transcribe_finish(gotrace__transcriber *t, const gotrace__clocks *clocks) {
+  gotrace__transcribe_last(t, clocks);
+  gotrace__transcribe_end(t);
   return t->error;
 }
 
@@ -14488,6 +14964,2804 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
   gotrace__lane_free(t, &t->service.lane);
 }
 #endif /* GOTRACE__TRANSCRIBER */
+
+#if GOTRACE__CAPTURE
+/* ------------------------------------------------------------------------------------------------ >>capture-calls ----
+ *
+ * A CALL reads gotrace__on; if it is 0, the call keeps only hints. Otherwise it raises the thread's flag, reads
+ * gotrace__on again, makes sure of room in the thread's chunk, reads the clock, writes a record, publishes it by
+ * storing the chunk's size, and lowers the flag. It waits for nothing but a new chunk.
+ *
+ *   K1. A start, a stop and an early end change gotrace__on. The stop then passes all threads through a barrier and
+ *       waits, for a limited time, for calls whose flag is up. Otherwise it could miss their records. A record that is
+ *       published later is skipped, since its chunk is of another session; no other record depends on it, because its
+ *       call has not returned.
+ *   K2. Loads of gotrace__on cannot go backwards. So a call that follows from one that read "off" reads "off" too, and
+ *       what is in a trace is a consistent cut.
+ *   K3. Only the owner of a goroutine or proc (who runs, starts or creates it) writes its number, by a plain store. A
+ *       waker that did so could undo a transition of the owner. The program's own synchronization orders owners.
+ *   K4. The number belongs to the place, not to its occupant, and goes on in the next one. Otherwise records about two
+ *       occupants could not be ordered.
+ *   K5. A record that first mentions an object in a session follows one that introduces it. Since the first call that
+ *       is on is ordered after all that were off, introductions are exact.
+ *   K6. Chunk, ids and free lists are touched only while the flag is up. A signal handler's call is dropped then.
+ */
+
+#ifndef GOTRACE__CHUNK_BYTES
+#define GOTRACE__CHUNK_BYTES 65536u /* of a chunk */
+#endif
+#ifndef GOTRACE__FIRST_CHUNK_BYTES
+#define GOTRACE__FIRST_CHUNK_BYTES 2048u /* there may be thousands of threads that write little */
+#endif
+#define GOTRACE__TEXT_ROOM (GOTRACE_MAX_STRING_SIZE + 8u) /* a longer text is seen to be longer */
+#define GOTRACE__CALL_ROOM 320u          /* a record without texts, after an introduction and problems */
+#define GOTRACE__FAR ((uint64_t)1 << 24) /* ticks; a time so far ahead is of before a jump of the counter */
+#define GOTRACE__MOST_FREE (4u * GOTRACE__SLAB)
+#define GOTRACE__MODEL_BYTES ((size_t)1 << 20) /* what the transcriber may use beyond the limit */
+#define GOTRACE__STOP_NANOSECONDS 50000000u    /* K1 */
+
+#define gotrace__chunk_data(chunk) ((uint8_t *)((chunk) + 1))
+#define gotrace__chunk_bytes(chunk) ((uint32_t)sizeof(gotrace__record_chunk) + (chunk)->capacity)
+
+/* Raises the thread's flag. */
+static inline void gotrace__raise(gotrace__thread *m) {
+#if GOTRACE_SEQ_CST_FLAG
+  gotrace__store_seq_cst(&m->in_call, 1u);
+#else
+  gotrace__store_relaxed(&m->in_call, 1u);
+  gotrace__signal_fence();
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
+#endif
+}
+static inline void gotrace__leave(gotrace__thread *m) { gotrace__store_release(&m->in_call, 0u); }
+
+static inline uint32_t gotrace__session_now(void) {
+#if GOTRACE_SEQ_CST_FLAG
+  return gotrace__load_seq_cst(&gotrace__on);
+#else
+  return gotrace__load_acquire(&gotrace__on);
+#endif
+}
+
+/* Waits until no call is under way that has read an earlier value of gotrace__on, for a limited time (K1). False: one
+ * still is. */
+static bool gotrace__settle(void) {
+  gotrace__thread *m;
+  bool all = true;
+  uint64_t since = gotrace__nanoseconds();
+#if !GOTRACE_SEQ_CST_FLAG
+  if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()) {
+    /* The process has entered a sandbox that forbids the barrier. Plain stores become visible within a short time. */
+    gotrace__store_relaxed(&gotrace__t.fence, 1u);
+    while (gotrace__nanoseconds() - since < 1000000) gotrace__sleep();
+  }
+  gotrace__fence_seq_cst();
+#endif
+  for (m = gotrace__load_seq_cst(&gotrace__t.threads); m; m = m->next) {
+    unsigned spins = 0;
+    if (m == gotrace__self) continue;
+    while (gotrace__load_seq_cst(&m->in_call) && gotrace__nanoseconds() - since < GOTRACE__STOP_NANOSECONDS)
+      gotrace__pause(&spins);
+    if (gotrace__load_seq_cst(&m->in_call)) all = false;
+  }
+  return all;
+}
+
+/* Wakes whoever transcribes. */
+static void gotrace__want_work(void) {
+  gotrace__lock(&gotrace__t.queue_lock);
+  gotrace__t.work_wanted = true;
+  gotrace__cond_wake(&gotrace__t.changed);
+  gotrace__unlock(&gotrace__t.queue_lock);
+}
+
+/* Ends a session now, unless it has ended. */
+static void gotrace__end_of(uint32_t session, gotrace_result result) {
+  if (!session || !gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
+  gotrace__store_relaxed(&gotrace__t.alloc_events, 0u);
+  gotrace__store_relaxed(&gotrace__t.early, (uint32_t)result);
+  gotrace__want_work();
+}
+static void gotrace__end_early(gotrace_result result) { gotrace__end_of(gotrace__load_relaxed(&gotrace__on), result); }
+
+/* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
+static bool gotrace__reads(void) {
+#if GOTRACE_NO_THREADS
+  return gotrace__t.reader || gotrace__in_sink;
+#else
+  return gotrace__load_relaxed(&gotrace__t.read_by) == gotrace__identity();
+#endif
+}
+
+/* An empty chunk for the thread, which is not in a call. NULL: the session has ended, or the caller must try again
+ * later. */
+static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t session, uint32_t room) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__record_chunk *chunk = NULL, *old = m->session == session ? m->chunk : NULL;
+  size_t most = gotrace__load_relaxed(&t->chunk_bytes);
+  size_t size = old ? 4 * (size_t)gotrace__chunk_bytes(old) : GOTRACE__FIRST_CHUNK_BYTES;
+  uint32_t refusals = gotrace__load_relaxed(&t->budget.refusals);
+  bool block = gotrace__load_relaxed(&t->blocks) != 0, waits;
+  if (size < room + sizeof *chunk) size = room + sizeof *chunk;
+  if (size > most) size = most;
+  gotrace__lock(&t->queue_lock);
+  if (old) {
+    t->work_wanted = true;
+    gotrace__cond_wake(&t->changed);
+  }
+  if (size == most && t->spare_chunks) {
+    chunk = t->spare_chunks;
+    t->spare_chunks = chunk->next;
+  }
+  gotrace__unlock(&t->queue_lock);
+  waits = block && !gotrace__reads() && (!GOTRACE_NO_THREADS || t->service);
+  /* Beyond the limit: a thread's first chunk, and the next one of a thread whose chunk will be freed for it. */
+  if (waits &&
+      (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == old->size)))
+    waits = false;
+  if (!chunk) {
+    chunk = GOTRACE__CAST(gotrace__record_chunk *, gotrace__allocate(&t->budget, size, waits || !block));
+    if (chunk) chunk->capacity = (uint32_t)(size - sizeof *chunk);
+  }
+  if (!chunk && !waits)
+    gotrace__end_of(session, gotrace__load_relaxed(&t->budget.refusals) != refusals ? GOTRACE_LIMIT_REACHED
+                                                                                    : GOTRACE_ERROR_OUT_OF_MEMORY);
+  if (chunk) {
+    chunk->next = NULL;
+    chunk->size = 0;
+    chunk->session = session;
+  }
+  return chunk;
+}
+
+static void gotrace__chunk_free(gotrace__budget *budget, gotrace__record_chunk *chunk) {
+  if (chunk) gotrace__release(budget, chunk, gotrace__chunk_bytes(chunk));
+}
+
+/* Waits until there may be room for another chunk, or until the trace ends. */
+static void gotrace__nothing(void) {}
+static void gotrace__drain(bool block);
+static void gotrace__wait_for_room(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+#if GOTRACE_NO_THREADS
+  t->work_wanted = true;
+  gotrace__drain(false);
+#endif
+  gotrace__lock(&t->queue_lock);
+  if (!t->spare_chunks && gotrace__load_relaxed(&gotrace__on))
+    gotrace__cond_wait(&t->changed, &t->queue_lock, 10, gotrace__nothing);
+  gotrace__unlock(&t->queue_lock);
+}
+
+/* Records. */
+
+static GOTRACE__NOINLINE uint64_t gotrace__tick_behind(gotrace__thread *m, uint64_t tick) {
+  if (m->tick - tick >= GOTRACE__FAR) m->end = m->at; /* the next call takes a chunk that begins at the clock */
+  return m->tick;
+}
+
+/* The time of a record about two objects: not before their last ones, or NULL, nor the thread's. */
+static inline uint64_t gotrace__record_time(gotrace__thread *m, gotrace__uint64 *a, gotrace__uint64 *b) {
+  uint64_t tick = gotrace__now(), last;
+  if (GOTRACE__UNLIKELY(tick < m->tick)) tick = gotrace__tick_behind(m, tick);
+  if (a) {
+    last = gotrace__load_relaxed(a);
+    if (GOTRACE__UNLIKELY(tick < last && last - tick < GOTRACE__FAR)) tick = last;
+  }
+  if (b) {
+    last = gotrace__load_relaxed(b);
+    if (GOTRACE__UNLIKELY(tick < last && last - tick < GOTRACE__FAR)) tick = last;
+    gotrace__store_relaxed(b, tick);
+  }
+  if (a) gotrace__store_relaxed(a, tick);
+  return tick;
+}
+
+static inline uint8_t *gotrace__record_at(gotrace__thread *m, unsigned kind, uint64_t tick) {
+  uint8_t *at = m->at;
+  *at++ = (uint8_t)kind;
+  at = gotrace__put_varint(at, tick - m->tick);
+  m->tick = tick;
+  return at;
+}
+static inline void gotrace__publish(gotrace__thread *m, uint8_t *at) {
+  m->at = at;
+  gotrace__store_release(&m->chunk->size, (uint32_t)(at - gotrace__chunk_data(m->chunk)));
+}
+static inline uint8_t *gotrace__put_text(uint8_t *at, const char *text, size_t size) {
+  at = gotrace__put_varint(at, size);
+  if (size) memcpy(at, text, size);
+  return at + size;
+}
+
+/* A misuse that is seen here. */
+static void gotrace__record_problem(gotrace__thread *m, unsigned problem) {
+  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_PROBLEM, gotrace__record_time(m, NULL, NULL));
+  gotrace__publish(m, gotrace__put_varint(at, problem));
+}
+
+/* The number of a stack in the session's table; 0: none. */
+static uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_frame *frames, size_t count) {
+  uint32_t number = gotrace__stack_put(gotrace__t.stacks, frames, count);
+  if (GOTRACE__UNLIKELY(!number && count)) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
+  return number;
+}
+static uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_location *location) {
+  gotrace__stack_frame frame;
+  if (!location->pc && !location->function && !location->file) return 0;
+  frame = gotrace__frame_of(location);
+  return gotrace__put_stack(m, &frame, 1);
+}
+
+/* The stack of a goroutine's entry. Threads keep the last one: most goroutines have the same. */
+static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
+  gotrace_location place;
+  place.pc = gotrace__load_relaxed(&g->entry.pc);
+  place.function = gotrace__load_relaxed(&g->entry.function);
+  place.file = gotrace__load_relaxed(&g->entry.file);
+  place.line = gotrace__load_relaxed(&g->entry.line);
+  if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place.pc &&
+                      m->entry.function == place.function && m->entry.file == place.file &&
+                      m->entry.line == place.line))
+    return m->entry_number;
+  m->entry = place;
+  if (!place.pc && !(place.function && place.function[0])) { /* may still be a place in a file */
+    place.function = place.file && place.file[0] ? "unknown" : NULL;
+    if (!place.function) place.file = NULL;
+  }
+  m->entry_session = m->session;
+  return m->entry_number = gotrace__location_stack(m, &place);
+}
+
+/* The record that introduces the thread in a session, with what it runs. */
+static void gotrace__introduce_thread(gotrace__thread *m) {
+  gotrace_go *g = m->go;
+  gotrace_proc *p = m->proc;
+  char label[GOTRACE__LABEL];
+  const char *shown = g ? gotrace__shown_label(g, label) : NULL;
+  bool in_syscall = m->in_syscall;
+  /* In a system call, a thief may have the proc, and has stamped it then. */
+  bool has = p && (!in_syscall || (gotrace__load_relaxed(&p->stamp) != m->session &&
+                                   gotrace__load_relaxed(&p->owner) == (uint32_t)m->index));
+  uint32_t entry = g ? gotrace__entry_stack(m, g) : 0;
+  uint64_t flags = 0;
+  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_THREAD, gotrace__record_time(m, NULL, NULL));
+  if (g) flags = gotrace__load_relaxed(&g->flags);
+  if (g && in_syscall) flags |= GOTRACE__RECORD_IN_SYSCALL;
+  if (has ? gotrace__load_relaxed(&p->sweep) : m->sweep) flags |= GOTRACE__RECORD_SWEEPS;
+  if (has ? gotrace__load_relaxed(&p->scan) : m->scan) flags |= GOTRACE__RECORD_SCANS;
+  at = gotrace__put_varint(at, g ? g->place : 0);
+  at = gotrace__put_varint(at, g ? gotrace__load_relaxed(&g->id) : 0);
+  at = gotrace__put_varint(at, entry);
+  at = gotrace__put_varint(at, flags);
+  at = gotrace__put_varint(at, has ? (uint64_t)p->id + 1 : 0);
+  at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
+  if (g) {
+    if (gotrace__load_relaxed(&g->stamp) != m->session) gotrace__store_relaxed(&g->number, 0u);
+    gotrace__store_relaxed(&g->stamp, m->session);
+    gotrace__store_relaxed(&g->introduced, m->session);
+  }
+  if (p && !in_syscall && gotrace__load_relaxed(&p->stamp) != m->session) {
+    gotrace__store_relaxed(&p->number, 0u);
+    gotrace__store_relaxed(&p->stamp, m->session);
+  }
+  gotrace__publish(m, at);
+}
+
+/* The rest of gotrace__enter: the thread's first call in a session, or its chunk is full. */
+static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t room) {
+  for (;;) {
+    uint32_t session = gotrace__session_now();
+    bool first = m->session != session;
+    gotrace__record_chunk *chunk, *old = m->chunk;
+    uint64_t now;
+    if (session && !first && old && (size_t)(m->end - m->at) >= room) return true;
+    gotrace__leave(m);
+    if (!session) return false;
+#if GOTRACE_NO_THREADS
+    if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
+#endif
+    gotrace__go_inside(); /* an allocator that is traced */
+    if (first && old) {   /* of a session that ended while the thread was in a call */
+      gotrace__chunk_free(&gotrace__t.budget, old);
+      old = m->chunk = NULL;
+      m->at = m->end = NULL;
+    }
+    chunk = gotrace__chunk_new(m, session, room);
+    gotrace__go_outside();
+    if (!chunk && gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
+    gotrace__raise(m);
+    if (!chunk) continue;
+    if (gotrace__session_now() != session) {
+      gotrace__go_inside();
+      gotrace__chunk_free(&gotrace__t.budget, chunk);
+      gotrace__go_outside();
+      continue;
+    }
+    now = gotrace__now();
+    if (first || (m->tick > now && m->tick - now >= GOTRACE__FAR)) m->tick = now;
+    chunk->tick = m->tick;
+    m->chunk = chunk;
+    gotrace__store_relaxed(&m->read_chunk, (gotrace__record_chunk *)NULL); /* it may be the same, used again */
+    m->at = gotrace__chunk_data(chunk);
+    m->end = m->at + chunk->capacity;
+    if (!first) {
+      gotrace__store_release(&old->next, chunk);
+      continue;
+    }
+    m->session = session;
+    m->next_go_id = m->last_go_id;
+    m->next_task_id = m->last_task_id;
+    gotrace__introduce_thread(m);
+    m->first = chunk;
+    gotrace__store_release(&m->first_session, session);
+  }
+}
+
+/* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. */
+static inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
+  gotrace__raise(m);
+  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->session && (size_t)(m->end - m->at) >= room))
+    return true;
+  return gotrace__enter_slowly(m, room);
+}
+static inline bool gotrace__begin(gotrace__thread *m) {
+  return gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM);
+}
+
+/* The calling thread's record; NULL: the call is dropped. */
+static inline gotrace__thread *gotrace__caller(void) {
+  gotrace__thread *m = gotrace__self;
+  if (GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) return m;
+  return gotrace__me_outside();
+}
+
+/* Introduces a goroutine that the thread does not run (K5). `owner`: the call's transition gets a number. */
+static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g, bool owner) {
+  if (gotrace__load_relaxed(&g->introduced) != m->session) {
+    char label[GOTRACE__LABEL];
+    const char *shown = gotrace__shown_label(g, label);
+    uint32_t entry = gotrace__entry_stack(m, g);
+    uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO, gotrace__record_time(m, NULL, NULL));
+    at = gotrace__put_varint(at, g->place);
+    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
+    at = gotrace__put_varint(at, entry);
+    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->status));
+    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->flags));
+    at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
+    gotrace__publish(m, at);
+    gotrace__store_relaxed(&g->introduced, m->session);
+  }
+  if (owner && gotrace__load_relaxed(&g->stamp) != m->session) {
+    gotrace__store_relaxed(&g->number, 0u);
+    gotrace__store_relaxed(&g->stamp, m->session);
+  }
+}
+
+static GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_proc *p) {
+  uint64_t status = gotrace__load_relaxed(&p->status);
+  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_PROC, gotrace__record_time(m, NULL, NULL));
+  if (gotrace__load_relaxed(&p->sweep)) status |= GOTRACE__RECORD_SWEEPS;
+  if (gotrace__load_relaxed(&p->scan)) status |= GOTRACE__RECORD_SCANS;
+  at = gotrace__put_varint(at, (uint64_t)p->id + 1);
+  at = gotrace__put_varint(at, status);
+  gotrace__publish(m, at);
+  gotrace__store_relaxed(&p->number, 0u);
+  gotrace__store_relaxed(&p->stamp, m->session);
+}
+
+/* Begin records about another goroutine, about the one that the thread runs, about a proc. */
+static inline uint8_t *gotrace__about_go(gotrace__thread *m, unsigned kind, gotrace_go *g, bool owner,
+                                         gotrace__uint64 *other) {
+  uint32_t number;
+  uint8_t *at;
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->introduced) != m->session ||
+                        (owner && gotrace__load_relaxed(&g->stamp) != m->session)))
+    gotrace__know_go(m, g, owner);
+  number = gotrace__load_relaxed(&g->number);
+  if (owner) gotrace__store_relaxed(&g->number, ++number);
+  else if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->stamp) != m->session)) number = 0;
+  at = gotrace__record_at(m, kind, gotrace__record_time(m, &g->tick, other));
+  at = gotrace__put_varint(at, g->place);
+  return gotrace__put_varint(at, number);
+}
+static inline uint8_t *gotrace__about_running(gotrace__thread *m, unsigned kind, gotrace__uint64 *other) {
+  gotrace_go *g = m->go;
+  if (GOTRACE__LIKELY(g != NULL)) gotrace__store_relaxed(&g->number, gotrace__load_relaxed(&g->number) + 1);
+  return gotrace__record_at(m, kind, gotrace__record_time(m, g ? &g->tick : NULL, other));
+}
+static inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p) {
+  uint32_t number;
+  uint8_t *at;
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
+  number = gotrace__load_relaxed(&p->number) + 1;
+  gotrace__store_relaxed(&p->number, number);
+  at = gotrace__record_at(m, kind, gotrace__record_time(m, &p->tick, NULL));
+  at = gotrace__put_varint(at, (uint64_t)p->id + 1);
+  return gotrace__put_varint(at, number);
+}
+/* One that is about no other object: its time is not before the goroutine's last. */
+static inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind) {
+  return gotrace__record_at(m, kind, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
+}
+
+/* Stacks. */
+
+/* The stack according to options.stacks: the call site, then the frames above that function. */
+static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, gotrace_site *site, void *frame) {
+  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
+  uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
+  int found = 0, i;
+  size_t count = 0;
+  uint32_t number;
+  uint64_t hash;
+  const gotrace__seen_stack *seen;
+  gotrace_stacks mode = gotrace__t.options.stacks;
+  if (mode == GOTRACE_STACKS_NONE) return 0;
+  if (mode == GOTRACE_STACKS_UNWIND) {
+    found = gotrace__t.options.unwind(gotrace__t.options.context, pcs, GOTRACE_STACK_SIZE);
+    if (found > 0) site = NULL; /* the unwinder's frames include the call site */
+    if (found < 0) found = 0;
+  } else if (frame && gotrace__bounds(m, &low, &high)) {
+    found = gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE_STACK_SIZE);
+  }
+  hash = gotrace__seen_hash(site, pcs, (size_t)found);
+  seen = gotrace__find_seen(m, m->session, hash, site, pcs, (size_t)found);
+  if (seen) return seen->id;
+  if (site) frames[count++] = gotrace__frame_of(&site->location);
+  /* The walk's first return address is in the call site's function, which is in the stack already. */
+  for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
+    frames[count].pc = pcs[i];
+    frames[count].function = frames[count].file = NULL;
+    frames[count++].line = 0;
+  }
+  if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
+  number = gotrace__put_stack(m, frames, count);
+  if (number) gotrace__remember_stack(m, m->session, hash, site, pcs, (size_t)found, number);
+  return number;
+}
+
+static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrace_site *site) {
+  uint32_t number = gotrace__location_stack(m, &site->location);
+  gotrace__store_release(&site->stack_id, (uint64_t)m->session << 32 | number);
+  return number;
+}
+
+/* The number of the call's stack, which shows why the calling goroutine is here. */
+static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, void *frame) {
+  uint64_t known;
+  if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE))
+    return gotrace__captured_stack(m, site, frame);
+  if (!site) return 0;
+  known = gotrace__load_acquire(&site->stack_id);
+  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack(m, site);
+}
+
+/* The number of a name that is a constant; 0: the text is in the record. */
+static GOTRACE__NOINLINE uint32_t gotrace__site_name(gotrace__thread *m, gotrace_site *site, const char *name) {
+  bool cut;
+  size_t size = name ? strlen(name) : 0;
+  uint32_t number = gotrace__string_put(gotrace__t.strings, name, size, true, &cut);
+  if (cut) gotrace__record_problem(m, GOTRACE_PROBLEM_STRING_CUT);
+  if (!number && size) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
+  gotrace__store_release(&site->name_id, (uint64_t)m->session << 32 | number);
+  return number;
+}
+static inline uint32_t gotrace__name(gotrace__thread *m, gotrace_site *site, const char *name, int name_is_constant) {
+  uint64_t known;
+  if (!name_is_constant || !site) return 0;
+  known = gotrace__load_acquire(&site->name_id);
+  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_name(m, site, name);
+}
+static inline uint32_t gotrace__text_size(const char *text) {
+  size_t size = text ? strlen(text) : 0;
+  return size < GOTRACE__TEXT_ROOM ? (uint32_t)size : GOTRACE__TEXT_ROOM;
+}
+
+/* The running goroutine: hints. */
+
+static inline void gotrace__run_hint(gotrace__thread *m, gotrace_go *g) {
+  gotrace__store_relaxed(&m->go, g);
+  gotrace__store_relaxed(&m->in_syscall, false);
+  gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNING);
+}
+static inline void gotrace__leave_hint(gotrace__thread *m, unsigned status) {
+  gotrace_go *g = m->go;
+  if (g) gotrace__store_relaxed(&g->status, (uint8_t)status);
+  gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
+  gotrace__store_relaxed(&m->in_syscall, false);
+}
+static bool gotrace__runs_elsewhere(const gotrace__thread *m, const gotrace_go *g) {
+  unsigned status = gotrace__load_relaxed(&g->status);
+  return g != m->go && (status == GOTRACE__RUNNING || status == GOTRACE__SYSCALL);
+}
+
+static void gotrace__attach(gotrace__thread *m);
+
+/* A problem that the capture sees, while tracing is on. */
+static void gotrace__problem_call(gotrace__thread *m, gotrace_problem problem) {
+  if (!gotrace__begin(m)) return;
+  gotrace__record_problem(m, problem);
+  gotrace__leave(m);
+}
+
+/* Procs. */
+
+GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_proc *p;
+  if (gotrace__is_nested(gotrace__self)) {
+    gotrace__drop_nested(gotrace__self);
+    return NULL;
+  }
+  gotrace__init();
+  gotrace__lock(&t->records);
+  for (p = t->procs; p && gotrace__load_acquire(&p->used); p = p->next) continue;
+  if (!p && (p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
+    p->id = t->proc_count++;
+    gotrace__store_release(t->procs_tail, p);
+    t->procs_tail = &p->next;
+  }
+  if (p) {
+    gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
+    gotrace__store_release(&p->used, 1u);
+  }
+  gotrace__unlock(&t->records);
+  return p;
+}
+
+GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? proc->id : GOTRACE_GLOBAL_PROC; }
+
+GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (gotrace__begin(m)) {
+    if (!proc) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_DESTROY, proc));
+    gotrace__leave(m);
+  }
+  if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep))
+    return;
+  gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_FREE);
+  gotrace__store_release(&proc->used, 0u);
+}
+
+static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
+  if (gotrace__begin(m)) {
+    if (!p) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
+    gotrace__leave(m);
+  }
+  if (!p) return;
+  if (gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING && gotrace__load_relaxed(&p->owner))
+    return; /* misuse */
+  if (m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index) {
+    gotrace__store_relaxed(&m->proc->owner, 0u);
+    gotrace__store_relaxed(&m->proc->status, (uint8_t)GOTRACE__PROC_IDLE);
+  }
+  if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  gotrace__store_relaxed(&m->proc, p);
+  m->lost = NULL;
+  gotrace__store_relaxed(&p->owner, (uint32_t)m->index);
+  gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_RUNNING);
+}
+
+GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__start_proc(m, proc);
+}
+
+static void gotrace__stop_proc(gotrace__thread *m) {
+  gotrace_proc *p = m->proc ? m->proc : m->lost;
+  if (gotrace__begin(m)) {
+    uint8_t *at;
+    if (p && gotrace__load_relaxed(&p->stamp) == m->session)
+      gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + (m->proc != NULL));
+    at = gotrace__record_at(m, GOTRACE__REC_PROC_STOP, gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL));
+    gotrace__publish(m, at);
+    gotrace__leave(m);
+  }
+  if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  if (p && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index) {
+    gotrace__store_relaxed(&p->owner, 0u);
+    gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
+  }
+  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+  m->lost = NULL;
+}
+
+GOTRACE__DEFINE void gotrace_proc_stop(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__stop_proc(m);
+}
+
+GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (gotrace__begin(m)) {
+    if (!proc) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_STEAL, proc));
+    gotrace__leave(m);
+  }
+  if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_SYSCALL) return;
+  gotrace__store_relaxed(&proc->owner, 0u);
+  gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_IDLE);
+}
+
+/* Goroutines. */
+
+/* Makes room for `more` pointers in the common list of free places; false if out of memory. The caller holds the
+ * records' lock. */
+static bool gotrace__free_room(size_t more) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t larger = t->free_capacity ? 2 * t->free_capacity : 4 * GOTRACE__MOST_FREE;
+  gotrace_go **list;
+  if (t->free_count + more <= t->free_capacity) return true;
+  list = GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, larger * sizeof *list, false));
+  if (!list) return false;
+  if (t->free_count) memcpy(list, t->free_gos, t->free_count * sizeof *list);
+  gotrace__release(NULL, t->free_gos, t->free_capacity * sizeof *list);
+  t->free_gos = list;
+  t->free_capacity = larger;
+  return true;
+}
+
+/* Adds the places of a new slab to the common list. The caller holds the records' lock. */
+static void gotrace__slab_new(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t align = __alignof__(gotrace_go);
+  unsigned i;
+  gotrace__slab *slab = gotrace__free_room(GOTRACE__SLAB)
+                            ? GOTRACE__CAST(gotrace__slab *, gotrace__allocate(NULL, GOTRACE__SLAB_SIZE, false))
+                            : NULL;
+  if (!slab) return;
+  slab->gos = (gotrace_go *)(((uintptr_t)(slab + 1) + align - 1) & ~(uintptr_t)(align - 1));
+  for (i = GOTRACE__SLAB; i-- > 0;) {
+    slab->gos[i].place = t->slab_count * GOTRACE__SLAB + i + 1;
+    t->free_gos[t->free_count++] = &slab->gos[i];
+  }
+  t->slab_count++;
+  slab->next = t->slabs;
+  gotrace__store_release(&t->slabs, slab);
+}
+
+/* Moves places from the common list to the thread's, at first a few: most threads have one goroutine. */
+static GOTRACE__NOINLINE void gotrace__take_free(gotrace__thread *m) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->records);
+  if (!m->free_gos)
+    m->free_gos =
+        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
+  if (!t->free_count) gotrace__slab_new();
+  m->take = m->take < GOTRACE__SLAB / 2 ? 2 * m->take + 1 : GOTRACE__SLAB;
+  while (m->free_gos && t->free_count && m->free_count < m->take)
+    m->free_gos[m->free_count++] = t->free_gos[--t->free_count];
+  gotrace__unlock(&t->records);
+}
+
+/* A free place for a goroutine; NULL if out of memory. The thread's flag is up. A place that misuse has put into the
+ * lists twice is live when it is taken again. */
+static inline gotrace_go *gotrace__go_new(gotrace__thread *m) {
+  for (;;) {
+    gotrace_go *g;
+    if (GOTRACE__UNLIKELY(!m->free_count)) gotrace__take_free(m);
+    if (GOTRACE__UNLIKELY(!m->free_count)) return NULL;
+    g = m->free_gos[--m->free_count];
+    if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->live))) continue;
+    gotrace__store_relaxed(&g->live, (uint8_t)1);
+    return g;
+  }
+}
+
+static GOTRACE__NOINLINE void gotrace__share_free(gotrace__thread *m, unsigned keep) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->records);
+  while (m->free_count > keep && gotrace__free_room(1)) t->free_gos[t->free_count++] = m->free_gos[--m->free_count];
+  gotrace__unlock(&t->records);
+}
+
+/* Frees the place of a goroutine that has ended, after its end is published (K4). The flag is up. If there is no memory
+ * for the list, the place is lost. */
+static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
+  gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__DEAD);
+  if (GOTRACE__UNLIKELY(!gotrace__load_relaxed(&g->live))) return;
+  gotrace__store_relaxed(&g->live, (uint8_t)0);
+  if (GOTRACE__UNLIKELY(!m->free_gos)) {
+    m->free_gos =
+        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
+    if (!m->free_gos) return;
+  }
+  if (GOTRACE__UNLIKELY(m->free_count == GOTRACE__MOST_FREE)) gotrace__share_free(m, GOTRACE__MOST_FREE / 2);
+  if (m->free_count < GOTRACE__MOST_FREE) m->free_gos[m->free_count++] = g;
+}
+
+static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site, void *frame,
+                                          const gotrace_location *entry, unsigned status, unsigned flags) {
+  bool on = gotrace__begin(m);
+  gotrace_go *g;
+  if (!on) gotrace__raise(m); /* K6 */
+  g = gotrace__go_new(m);
+  if (GOTRACE__UNLIKELY(!g)) {
+    if (on) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
+    gotrace__leave(m);
+    return NULL;
+  }
+  gotrace__store_relaxed(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
+  gotrace__set_entry(g, entry);
+  gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
+  gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->label) != NULL)) gotrace__set_label(g, NULL);
+  gotrace__store_relaxed(&g->flags, (uint8_t)flags);
+  gotrace__store_relaxed(&g->status, (uint8_t)status);
+  if (on) {
+    uint32_t number = 1, entry_number = gotrace__entry_stack(m, g);
+    uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, site, frame);
+    uint8_t *at;
+    if (gotrace__load_relaxed(&g->stamp) == m->session) number = gotrace__load_relaxed(&g->number) + 1;
+    gotrace__store_relaxed(&g->number, number);
+    gotrace__store_relaxed(&g->stamp, m->session);
+    gotrace__store_relaxed(&g->introduced, m->session);
+    at = gotrace__record_at(m, GOTRACE__REC_GO_CREATE, gotrace__record_time(m, &g->tick, NULL));
+    at = gotrace__put_varint(at, g->place);
+    at = gotrace__put_varint(at, number);
+    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
+    at = gotrace__put_varint(at, entry_number);
+    at = gotrace__put_varint(at, status);
+    at = gotrace__put_varint(at, flags);
+    at = gotrace__put_varint(at, stack);
+    gotrace__publish(m, at);
+  }
+  gotrace__leave(m);
+  return g;
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0) : NULL;
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__WAITING, 0) : NULL;
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__SYSCALL, 0) : NULL;
+  if (g) {
+    if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+    gotrace__store_relaxed(&m->go, g);
+    gotrace__store_relaxed(&m->in_syscall, true);
+  }
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+/* A thread whose system call ended blocked needs a proc and has started none. If nobody has taken its former proc, the
+ * thread takes it again. */
+static GOTRACE__NOINLINE void gotrace__regain_proc(gotrace__thread *m) {
+  gotrace_proc *p = m->lost;
+  m->lost = NULL;
+  if (!m->proc && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index) {
+    gotrace__store_relaxed(&p->owner, 0u);
+    gotrace__start_proc(m, p);
+  }
+}
+
+/* Starts a goroutine: GO_START, THREAD_START, WAIT_END. */
+static inline void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_go *g) {
+  if (GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__regain_proc(m);
+  if (gotrace__begin(m)) {
+    if (GOTRACE__UNLIKELY(!g)) {
+      gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    } else {
+      uint8_t *at = gotrace__about_go(m, kind, g, true, NULL);
+      if (kind == GOTRACE__REC_WAIT_END) at = gotrace__put_varint(at, 0);
+      gotrace__publish(m, at);
+    }
+    gotrace__leave(m);
+  }
+  if (GOTRACE__UNLIKELY(!g || gotrace__runs_elsewhere(m, g) || !gotrace__load_relaxed(&g->live))) return;
+  if (GOTRACE__UNLIKELY(m->go != NULL && m->go != g)) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  gotrace__run_hint(m, g);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL)) gotrace__start_on(m, GOTRACE__REC_GO_START, go);
+}
+
+/* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. */
+static inline void gotrace__end(gotrace__thread *m, unsigned kind) {
+  gotrace_go *g = m->go;
+  if (gotrace__begin(m)) gotrace__publish(m, gotrace__about_running(m, kind, NULL));
+  else gotrace__raise(m);
+  if (GOTRACE__LIKELY(g != NULL)) {
+    gotrace__leave_hint(m, GOTRACE__DEAD);
+    if (g == m->own_go) m->own_go = NULL;
+    gotrace__go_free(m, g);
+  }
+  gotrace__leave(m);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL)) gotrace__end(m, GOTRACE__REC_GO_END);
+}
+
+/* Stops or blocks the thread's goroutine. */
+static inline void gotrace__pause_go(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind,
+                                     unsigned status, unsigned reason) {
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, frame);
+    uint8_t *at = gotrace__about_running(m, kind, NULL);
+    at = gotrace__put_varint(at, reason);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+  gotrace__leave_hint(m, status);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL))
+    gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_STOP, GOTRACE__RUNNABLE, reason);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL))
+    gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
+  GOTRACE__KEEP_FRAME();
+}
+
+static inline void gotrace__unblock_hint(gotrace_go *g) {
+  if (gotrace__load_relaxed(&g->status) == GOTRACE__WAITING)
+    gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNABLE);
+}
+
+static inline void gotrace__put_unblock(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
+  uint32_t stack = gotrace__stack(m, site, frame);
+  uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL);
+  gotrace__publish(m, gotrace__put_varint(at, stack));
+}
+static inline void gotrace__unblock_go(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
+  if (gotrace__begin(m)) {
+    if (GOTRACE__UNLIKELY(!g)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__put_unblock(m, site, frame, g);
+    gotrace__leave(m);
+  }
+  if (g) gotrace__unblock_hint(g);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL)) gotrace__unblock_go(m, site, GOTRACE__FRAME, go);
+  GOTRACE__KEEP_FRAME();
+}
+
+/* Switches from the thread's goroutine to g: GO_SWITCH, GO_SWITCH_END. */
+static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind, gotrace_go *g,
+                                   unsigned reason) {
+  gotrace_go *from = m->go;
+  bool end = kind == GOTRACE__REC_GO_SWITCH_END, on = gotrace__begin(m);
+  if (on && GOTRACE__UNLIKELY(!g || !from || g == from)) {
+    gotrace__record_problem(m, !g      ? GOTRACE_PROBLEM_BAD_HANDLE
+                               : !from ? GOTRACE_PROBLEM_NOT_RUNNING
+                                       : GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
+  } else if (on) {
+    uint32_t stack = gotrace__stack(m, site, frame);
+    uint8_t *at;
+    gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
+    at = gotrace__about_go(m, kind, g, true, &from->tick);
+    if (!end) at = gotrace__put_varint(at, reason);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+  } else {
+    gotrace__raise(m);
+  }
+  if (g && from && g != from && gotrace__load_relaxed(&g->live) && !gotrace__runs_elsewhere(m, g)) {
+    gotrace__leave_hint(m, end ? GOTRACE__DEAD : GOTRACE__WAITING);
+    if (end && from == m->own_go) m->own_go = NULL;
+    if (end) gotrace__go_free(m, from);
+    gotrace__run_hint(m, g);
+  }
+  gotrace__leave(m);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL))
+    gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH, go, GOTRACE__SWITCH_UNEXPLAINED);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason) {
+  gotrace__thread *m = gotrace__caller();
+  if (m)
+    gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH, go,
+                    reason != GOTRACE__SWITCH_UNEXPLAINED ? reason : 0xffu);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH_END, go, 0);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  bool on, dies;
+  if (!m) return;
+  on = gotrace__begin(m);
+  if (!on) gotrace__raise(m);
+  dies = go && go != m->go && !gotrace__runs_elsewhere(m, go) && gotrace__exchange_acq_rel(&go->live, (uint8_t)0);
+  if (on && dies) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_DESTROY, go, true, NULL);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+  } else if (on) {
+    gotrace__record_problem(m, go ? GOTRACE_PROBLEM_DESTROY : GOTRACE_PROBLEM_BAD_HANDLE);
+  }
+  if (dies) {
+    if (go == m->own_go) m->own_go = NULL;
+    gotrace__store_relaxed(&go->live, (uint8_t)1); /* for gotrace__go_free */
+    gotrace__go_free(m, go);
+  }
+  gotrace__leave(m);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE void gotrace_go_label(const char *label) {
+  gotrace__thread *m = gotrace__caller();
+  bool kept;
+  if (!m) return;
+  gotrace__attach(m);
+  if (!m->go) {
+    gotrace__problem_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
+    return;
+  }
+  kept = gotrace__set_label(m->go, label);
+  if (!gotrace__begin(m)) return;
+  if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
+  {
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_GO_LABEL);
+    size_t size = label ? gotrace__utf8_prefix(label, strlen(label), GOTRACE__LABEL - 1) : 0;
+    gotrace__publish(m, gotrace__put_text(at, label, size));
+  }
+  gotrace__leave(m);
+}
+
+/* Whether a call may change a goroutine: one that the thread runs, or that does not run. Counts it if not. */
+static bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
+  if (g && !gotrace__runs_elsewhere(m, g) && gotrace__load_relaxed(&g->live)) return true;
+  gotrace__problem_call(m, g ? GOTRACE_PROBLEM_NOT_RUNNING : GOTRACE_PROBLEM_BAD_HANDLE);
+  return false;
+}
+
+GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_location entry = {0, NULL, "", 0};
+  bool kept;
+  if (!m || !gotrace__may_change(m, go)) return;
+  if (name && *name) entry.function = gotrace__keep_name(name);
+  if (entry.function) gotrace__set_entry(go, &entry);
+  kept = gotrace__set_label(go, name);
+  if (!gotrace__begin(m)) return;
+  if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
+  {
+    uint32_t number = entry.function ? gotrace__entry_stack(m, go) : 0;
+    uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_RENAME, go, false, NULL);
+    at = gotrace__put_varint(at, number);
+    gotrace__publish(
+        m, gotrace__put_text(at, name, name ? gotrace__utf8_prefix(name, strlen(name), GOTRACE__LABEL - 1) : 0));
+  }
+  gotrace__leave(m);
+}
+
+GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m || !gotrace__may_change(m, go)) return;
+  if (gotrace__begin(m)) {
+    gotrace__publish(m, gotrace__about_go(m, GOTRACE__REC_GO_TIMER, go, false, NULL));
+    gotrace__leave(m);
+  }
+  gotrace__store_relaxed(&go->flags, (uint8_t)(gotrace__load_relaxed(&go->flags) | GOTRACE__RECORD_TIMER));
+}
+
+GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m || !gotrace__may_change(m, go)) return;
+  gotrace__store_relaxed(&go->stack_low, (uintptr_t)low);
+  gotrace__store_relaxed(&go->stack_high, (uintptr_t)high);
+}
+
+/* System calls. */
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_proc *p;
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  p = m->proc;
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_running(m, GOTRACE__REC_SYSCALL_BEGIN, p ? &p->tick : NULL);
+    if (p && m->go) gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + 1);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+  if (GOTRACE__LIKELY(m->go != NULL)) {
+    gotrace__store_relaxed(&m->in_syscall, true);
+    gotrace__store_relaxed(&m->go->status, (uint8_t)GOTRACE__SYSCALL);
+    if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_SYSCALL);
+  }
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_proc *p;
+  if (GOTRACE__UNLIKELY(!m)) return;
+  p = m->proc;
+  if (gotrace__begin(m)) {
+    if (GOTRACE__UNLIKELY(p && gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
+    gotrace__publish(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END, NULL));
+    gotrace__leave(m);
+  }
+  if (GOTRACE__UNLIKELY(!m->in_syscall || !m->go)) return;
+  gotrace__run_hint(m, m->go);
+  if (!p) return;
+  if (GOTRACE__LIKELY(gotrace__load_relaxed(&p->owner) == (uint32_t)m->index))
+    gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_RUNNING);
+  else gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL); /* stolen */
+}
+
+GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (!m->in_syscall || !m->go) {
+    gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
+    return;
+  }
+  if (gotrace__begin(m)) {
+    gotrace__publish(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END_BLOCKED, NULL));
+    gotrace__leave(m);
+  }
+  gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  m->lost = m->proc;
+  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+  if (m->lost && gotrace__load_relaxed(&m->lost->owner) == (uint32_t)m->index)
+    gotrace__store_relaxed(&m->lost->status, (uint8_t)GOTRACE__PROC_IDLE);
+  else m->lost = NULL;
+}
+
+GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (!m->in_syscall || !m->go) {
+    gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
+    return;
+  }
+  gotrace__end(m, GOTRACE__REC_GO_END_IN_SYSCALL);
+  if (m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index) {
+    gotrace__store_relaxed(&m->proc->owner, 0u);
+    gotrace__store_relaxed(&m->proc->status, (uint8_t)GOTRACE__PROC_IDLE);
+  }
+  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+}
+
+/* The collector, the heap. */
+
+GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_PROCS_CHANGE);
+    at = gotrace__put_varint(at, count);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+  GOTRACE__KEEP_FRAME();
+}
+
+/* GC_BEGIN, GC_END, STW_BEGIN, STW_END. The program has one collection and one stop-the-world at a time. */
+static void gotrace__collector_call(gotrace__thread *m, unsigned kind, gotrace_site *site, void *frame,
+                                    unsigned reason) {
+  bool begin = kind == GOTRACE__REC_GC_BEGIN || kind == GOTRACE__REC_STW_BEGIN;
+  bool stw = kind == GOTRACE__REC_STW_BEGIN || kind == GOTRACE__REC_STW_END;
+  if (gotrace__begin(m)) {
+    uint32_t stack = begin ? gotrace__stack(m, site, frame) : 0;
+    uint32_t number = gotrace__add_relaxed(&gotrace__t.collector, 1u) + 1;
+    uint8_t *at = gotrace__about_nothing(m, kind);
+    at = gotrace__put_varint(at, number);
+    if (kind == GOTRACE__REC_STW_BEGIN) at = gotrace__put_varint(at, reason);
+    if (begin) at = gotrace__put_varint(at, stack);
+    gotrace__publish(m, at);
+    gotrace__leave(m);
+  }
+  gotrace__store_relaxed(stw ? &gotrace__t.stw : &gotrace__t.gc, (uint32_t)begin);
+}
+
+GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__collector_call(m, GOTRACE__REC_GC_BEGIN, site, GOTRACE__FRAME, 0);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_gc_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__collector_call(m, GOTRACE__REC_GC_END, NULL, NULL, 0);
+}
+GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) {
+    if (!m->go) gotrace__attach(m);
+    gotrace__collector_call(m, GOTRACE__REC_STW_BEGIN, site, GOTRACE__FRAME, reason);
+  }
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_stw_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__collector_call(m, GOTRACE__REC_STW_END, NULL, NULL, 0);
+}
+
+/* A record without arguments. */
+static void gotrace__plain_call(gotrace__thread *m, unsigned kind) {
+  if (!gotrace__begin(m)) return;
+  gotrace__publish(m, gotrace__about_nothing(m, kind));
+  gotrace__leave(m);
+}
+
+/* Begins or ends a scan or sweep, of the thread's proc. */
+static void gotrace__proc_range(gotrace__thread *m, unsigned kind, bool sweep, bool begin) {
+  gotrace__plain_call(m, kind);
+  if (sweep) gotrace__store_relaxed(m->proc ? &m->proc->sweep : &m->sweep, begin);
+  else gotrace__store_relaxed(m->proc ? &m->proc->scan : &m->scan, begin);
+}
+
+GOTRACE__DEFINE void gotrace_gc_scan_begin(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__proc_range(m, GOTRACE__REC_SCAN_BEGIN, false, true);
+}
+GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__proc_range(m, GOTRACE__REC_SCAN_END, false, false);
+}
+GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (!m->go) gotrace__attach(m);
+  gotrace__proc_range(m, GOTRACE__REC_SWEEP_BEGIN, true, true);
+}
+GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
+  gotrace__thread *m = gotrace__caller();
+  if (m && gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_SWEEP_SPAN);
+    at = gotrace__put_varint(at, swept);
+    at = gotrace__put_varint(at, reclaimed);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
+}
+GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) {
+    if (!m->go) gotrace__attach(m);
+    if (gotrace__begin(m)) {
+      uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+      uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MARK_ASSIST_BEGIN);
+      gotrace__publish(m, gotrace__put_varint(at, stack));
+      gotrace__leave(m);
+    }
+  }
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__plain_call(m, GOTRACE__REC_MARK_ASSIST_END);
+}
+
+static void gotrace__heap_call(unsigned kind, gotrace__uint64 *last, uint64_t bytes) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (gotrace__begin(m)) {
+    gotrace__publish(m, gotrace__put_varint(gotrace__about_nothing(m, kind), bytes));
+    gotrace__leave(m);
+  }
+  gotrace__store_relaxed(last, bytes + 1);
+}
+GOTRACE__DEFINE void gotrace_heap_alloc(uint64_t bytes) {
+  gotrace__heap_call(GOTRACE__REC_HEAP_ALLOC, &gotrace__t.heap_alloc, bytes);
+}
+GOTRACE__DEFINE void gotrace_heap_goal(uint64_t bytes) {
+  if (bytes == UINT64_MAX) bytes = 0; /* heap-based triggering is disabled */
+  gotrace__heap_call(GOTRACE__REC_HEAP_GOAL, &gotrace__t.heap_goal, bytes);
+}
+
+static void gotrace__memory_call(unsigned event, const void *address, size_t bytes, uint64_t class_or_type) {
+  gotrace__thread *m;
+  if (GOTRACE__LIKELY(!gotrace__load_relaxed(&gotrace__t.alloc_events))) return;
+  m = gotrace__caller();
+  if (m && gotrace__begin(m)) {
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MEMORY);
+    at = gotrace__put_varint(at, event);
+    at = gotrace__put_varint(at, (uintptr_t)address);
+    at = gotrace__put_varint(at, bytes);
+    gotrace__publish(m, gotrace__put_varint(at, class_or_type));
+    gotrace__leave(m);
+  }
+}
+GOTRACE__DEFINE void gotrace_span(const void *base, size_t bytes, unsigned kind_class) {
+  gotrace__memory_call(GOTRACE_V2_SPAN, base, bytes, kind_class);
+}
+GOTRACE__DEFINE void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) {
+  gotrace__memory_call(GOTRACE_V2_SPAN_ALLOC, base, bytes, kind_class);
+}
+GOTRACE__DEFINE void gotrace_span_free(const void *base) { gotrace__memory_call(GOTRACE_V2_SPAN_FREE, base, 0, 0); }
+GOTRACE__DEFINE void gotrace_heap_object(const void *object, const gotrace_type *type) {
+  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT, object, 0, (uintptr_t)type);
+}
+GOTRACE__DEFINE void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) {
+  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT_ALLOC, object, 0, (uintptr_t)type);
+}
+GOTRACE__DEFINE void gotrace_heap_object_free(const void *object) {
+  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT_FREE, object, 0, 0);
+}
+GOTRACE__DEFINE void gotrace_goroutine_stack(const void *base, size_t bytes) {
+  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK, base, bytes, 0);
+}
+GOTRACE__DEFINE void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) {
+  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK_ALLOC, base, bytes, 0);
+}
+GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
+  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK_FREE, base, 0, 0);
+}
+
+/* Tasks, regions, logs. */
+
+/* Keeps a task among the open ones, for later traces. Two threads may write one place at once; a start takes only what
+ * has the same id before and after. */
+static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__open_task *task = gotrace__load_acquire(&t->open_tasks);
+  uint64_t words[GOTRACE__TASK_WORDS] = {0};
+  size_t i;
+  if (GOTRACE__UNLIKELY(!task)) {
+    gotrace__lock(&t->records);
+    task = t->open_tasks;
+    if (!task) {
+      task = GOTRACE__CAST(gotrace__open_task *, gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *task, false));
+      gotrace__store_release(&t->open_tasks, task);
+    }
+    gotrace__unlock(&t->records);
+    if (!task) return;
+  }
+  if (name) memcpy(words, name, gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1));
+  task += id % GOTRACE__TASKS;
+  gotrace__store_relaxed(&task->id, (uint64_t)0);
+  gotrace__store_relaxed(&task->parent, parent);
+  for (i = 0; i < GOTRACE__TASK_WORDS; i++) gotrace__store_relaxed(&task->name[i], words[i]);
+  gotrace__store_release(&task->id, id);
+}
+static void gotrace__drop_task(uint64_t id) {
+  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks);
+  if (!task) return;
+  task += id % GOTRACE__TASKS;
+  if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
+}
+
+GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
+                                                   gotrace_task parent) {
+  gotrace__thread *m = gotrace__self ? gotrace__self : gotrace__me();
+  gotrace_task task = {0};
+  bool on;
+  if (!m) return task;
+  if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
+    gotrace__drop_nested(m);
+    task.id = gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1;
+    return task;
+  }
+  if (!m->go && gotrace_enabled()) gotrace__attach(m);
+  on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + gotrace__text_size(name));
+  if (!on) gotrace__raise(m);
+  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
+  if (on) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME), number = gotrace__name(m, site, name, name_is_constant);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_BEGIN);
+    at = gotrace__put_varint(at, task.id);
+    at = gotrace__put_varint(at, parent.id);
+    at = gotrace__put_varint(at, number);
+    at = gotrace__put_varint(at, stack);
+    gotrace__publish(m, gotrace__put_text(at, name, number ? 0 : gotrace__text_size(name)));
+  }
+  gotrace__keep_task(task.id, parent.id, name);
+  gotrace__leave(m);
+  return task;
+}
+
+GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
+  gotrace__thread *m;
+  if (!task.id) return;
+  m = gotrace__caller();
+  if (!m) return;
+  gotrace__drop_task(task.id);
+  if (!gotrace_enabled()) return;
+  if (!m->go) gotrace__attach(m);
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_END);
+    at = gotrace__put_varint(at, task.id);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+  GOTRACE__KEEP_FRAME();
+}
+
+/* REGION_BEGIN, REGION_END. */
+static inline void gotrace__region_call(unsigned kind, gotrace_site *site, void *frame, gotrace_task task,
+                                        const char *name, int name_is_constant) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name)))) {
+    uint32_t stack = gotrace__stack(m, site, frame), number = gotrace__name(m, site, name, name_is_constant);
+    uint32_t size = number || name_is_constant ? 0 : gotrace__text_size(name);
+    uint8_t *at;
+    at = gotrace__about_nothing(m, kind);
+    at = gotrace__put_varint(at, task.id);
+    at = gotrace__put_varint(at, number);
+    at = gotrace__put_varint(at, stack);
+    gotrace__publish(m, gotrace__put_text(at, name, size));
+    gotrace__leave(m);
+  }
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
+                                                              int name_is_constant) {
+  gotrace__region_call(GOTRACE__REC_REGION_BEGIN, site, GOTRACE__FRAME, task, name, name_is_constant && site);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
+                                                            int name_is_constant) {
+  gotrace__region_call(GOTRACE__REC_REGION_END, site, GOTRACE__FRAME, task, name, name_is_constant && site);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
+  gotrace__thread *m = gotrace__caller();
+  uint32_t category_size, size;
+  if (!m) return;
+  if (!m->go) gotrace__attach(m);
+  category_size = gotrace__text_size(category);
+  size = gotrace__text_size(message);
+  if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + category_size + size)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_LOG);
+    at = gotrace__put_varint(at, task.id);
+    at = gotrace__put_varint(at, 0);
+    at = gotrace__put_varint(at, stack);
+    at = gotrace__put_text(at, category, category_size);
+    gotrace__publish(m, gotrace__put_text(at, message, size));
+    gotrace__leave(m);
+  }
+  GOTRACE__KEEP_FRAME();
+}
+
+/* Waits. */
+
+/* Ends the thread's wait on an address. */
+static void gotrace__end_address_wait(gotrace__thread *m) {
+  gotrace__wait_bucket *bucket;
+  if (GOTRACE__LIKELY(!m->wait_key)) return;
+  bucket = gotrace__wait_bucket_of(m->wait_key);
+  gotrace__lock(&bucket->lock);
+  if (m->wait_listed) gotrace__unlist_wait(bucket, m);
+  m->wait_key = NULL;
+  gotrace__unlock(&bucket->lock);
+}
+
+static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const void *key, unsigned reason) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g;
+  if (GOTRACE__UNLIKELY(!m)) return;
+  gotrace__end_address_wait(m); /* a previous wait that has not ended */
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  g = m->go;
+  gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
+  if (GOTRACE__UNLIKELY(!g)) return;
+  m->waiting_id = gotrace__load_relaxed(&g->id);
+  m->waiting = g;
+  if (key) { /* only after it waits, or a waker would find it running */
+    gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
+    gotrace__lock(&bucket->lock);
+    if (m->waiting == g) { /* a signal handler may have ended this wait with its own */
+      m->wait_key = key;
+      gotrace__list_wait(bucket, m, bucket->last);
+    }
+    gotrace__unlock(&bucket->lock);
+  }
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
+  gotrace__begin_wait(site, GOTRACE__FRAME, NULL, reason);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) {
+  gotrace__begin_wait(site, GOTRACE__FRAME, key, reason);
+  GOTRACE__KEEP_FRAME();
+}
+
+/* The waker writes its record under the bucket's lock, which the end of the wait takes too. Otherwise it could unblock
+ * the thread's next wait. */
+GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count) {
+  gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
+  gotrace__thread *m, *waiter;
+  unsigned woken = 0;
+  if (!count || !key || !gotrace__load_relaxed(&bucket->first)) return 0;
+  m = gotrace__caller();
+  while (m && woken < count) {
+    bool on = gotrace__begin(m);
+    gotrace_go *g = NULL;
+    gotrace__lock(&bucket->lock);
+    for (waiter = bucket->first; waiter && waiter->wait_key != key; waiter = waiter->wait_next) continue;
+    if (waiter) {
+      gotrace__unlist_wait(bucket, waiter);
+      g = waiter->waiting;
+      if (g && gotrace__load_relaxed(&g->id) != waiter->waiting_id) g = NULL; /* something else has ended it */
+    }
+    if (g && gotrace__load_relaxed(&g->status) == GOTRACE__WAITING) {
+      if (on) gotrace__put_unblock(m, site, GOTRACE__FRAME, g);
+      gotrace__unblock_hint(g);
+      woken++;
+    }
+    gotrace__unlock(&bucket->lock);
+    if (on) gotrace__leave(m);
+    if (!waiter) break;
+  }
+  GOTRACE__KEEP_FRAME();
+  return woken;
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g;
+  if (GOTRACE__UNLIKELY(!m)) return;
+  g = m->waiting; /* read once: a signal handler may end the wait at any point here */
+  if (GOTRACE__UNLIKELY(!g)) {
+    gotrace__problem_call(m, GOTRACE_PROBLEM_WAIT_NONE);
+    return;
+  }
+  gotrace__end_address_wait(m);
+  m->waiting = NULL;
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->id) != m->waiting_id)) g = NULL;
+  gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
+}
+
+/* Plain threads. */
+
+/* Makes a thread a goroutine, if it runs no proc and waits for nothing. */
+static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
+  gotrace_location entry = {0, NULL, "", 0};
+  if (m->go || m->waiting || m->proc) return;
+  if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
+    gotrace__start_on(m, GOTRACE__REC_WAIT_END, m->own_go);
+    if (m->go) return;
+  }
+  if (!m->name) {
+    char name[80] = "thread ";
+    char *own = name + strlen(name);
+    gotrace__system_thread_name(own, 64);
+    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* see gotrace__entry_id */
+  }
+  entry.function = m->name;
+  /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
+  m->own_go = gotrace__create(m, NULL, NULL, &entry, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN | GOTRACE__RECORD_OLD);
+  if (!m->own_go) return;
+  m->own_go_id = gotrace__load_relaxed(&m->own_go->id);
+  gotrace__start_on(m, GOTRACE__REC_GO_START, m->own_go);
+}
+
+static void gotrace__thread_finish(gotrace__thread *m) {
+  gotrace_go *g = m->own_go;
+  gotrace__end_address_wait(m);
+  m->waiting = NULL;
+  if (m->in_syscall && m->go == g) gotrace_go_syscall_end();
+  else if (m->in_syscall) gotrace_go_syscall_end_blocked();
+  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) {
+    if (!m->go && gotrace__load_relaxed(&g->live)) gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
+    if (m->go == g) {
+      gotrace__end(m, GOTRACE__REC_GO_END);
+      if (!m->proc && m->sweep) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
+      if (!m->proc) gotrace__plain_call(m, GOTRACE__REC_PROC_STOP); /* of the proc that the transcriber has made */
+    }
+  }
+  m->own_go = NULL;
+  if (m->proc) gotrace__stop_proc(m);
+  m->lost = NULL;
+  m->name = NULL;
+}
+
+#if !GOTRACE_NO_THREADS
+/* Ends a record's thread, on that thread; or on another, if that thread is dead. */
+static void gotrace__thread_over(gotrace__thread *m) {
+  uint32_t use = GOTRACE__FREE_RECORD;
+  gotrace__thread_finish(m);
+  if (m->session && gotrace_enabled() && gotrace__load_relaxed(&gotrace__on) == m->session && gotrace__begin(m)) {
+    gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_THREAD_END));
+    use = GOTRACE__ENDED;
+  } else {
+    gotrace__raise(m);
+  }
+  gotrace__share_free(m, 0);
+  gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
+  m->free_gos = NULL;
+  m->free_count = m->take = 0;
+  m->sweep = m->scan = false;
+  /* A session that is on reads this record's chunks until it has applied them all. */
+  if (m->session && m->session == gotrace__load_relaxed(&gotrace__t.session) &&
+      m->session != gotrace__load_relaxed(&gotrace__t.cleaned))
+    use = GOTRACE__ENDED;
+  gotrace__leave(m);
+  gotrace__store_release(&m->used, (uint32_t)use);
+}
+
+static void gotrace__thread_gone(void *thread) {
+  gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
+  int cancel = gotrace__cancel_off(); /* nothing would give the record back */
+  gotrace__self = m;                  /* another library's thread-locals may be gone already */
+  gotrace__thread_over(m);
+  gotrace__self = NULL;
+  gotrace__cancel_restore(cancel);
+}
+#endif
+
+/* Assigns a record to the calling thread; NULL if out of memory. Records are used again and never freed, so that other
+ * threads may walk the list. */
+static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__thread *m, *dead = NULL;
+  uint64_t id;
+  bool fresh = false;
+  if (gotrace__is_nested(NULL)) {
+    gotrace__drop_nested(NULL);
+    return NULL;
+  }
+  if (gotrace__load_relaxed(&t->gone)) return NULL;
+  gotrace__init();
+  id = gotrace__system_thread_id();
+  gotrace__lock(&t->records);
+  for (m = t->threads; m; m = m->next)
+    if (gotrace__load_acquire(&m->used) == GOTRACE__USED && gotrace__load_relaxed(&m->system_id) == id) dead = m;
+  for (m = t->threads; m && gotrace__load_acquire(&m->used); m = m->next) continue;
+  if (!m) {
+    m = GOTRACE__CAST(gotrace__thread *, gotrace__allocate(NULL, sizeof *m, false));
+    fresh = m != NULL;
+    if (m) m->index = ++t->thread_count;
+  }
+  if (m) {
+    gotrace__store_relaxed(&m->system_id, id);
+    m->name = NULL;
+    m->have_bounds = false;
+    gotrace__store_release(&m->used, (uint32_t)GOTRACE__USED);
+    if (fresh) {
+      m->next = t->threads;
+      /* Before the flag: either gotrace__settle sees the record, or the thread sees the new value of gotrace__on. */
+      gotrace__store_seq_cst(&t->threads, m);
+    }
+  }
+  gotrace__unlock(&t->records);
+#if !GOTRACE_NO_THREADS
+  if (dead) { /* a call after the thread's end has given it a record that nobody gave back */
+    gotrace__self = dead;
+    gotrace__thread_over(dead);
+    gotrace__self = NULL;
+  }
+#endif
+  (void)dead;
+  if (!m) {
+    gotrace__add_relaxed(&t->lost, 1);
+    return NULL;
+  }
+  gotrace__self = m;
+  gotrace__at_thread_exit(m);
+  return m;
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = NULL;
+  if (m) {
+    gotrace__attach(m);
+    g = gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0);
+  }
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
+  gotrace__thread *m = gotrace__me_outside();
+  if (!m || m->go || m->proc) return;
+  if (name) m->name = gotrace__thread_name(name);
+  gotrace__attach(m);
+}
+
+GOTRACE__DEFINE void gotrace_thread_end(void) {
+  gotrace__thread *m = gotrace__self ? gotrace__me_outside() : NULL;
+  if (m) gotrace__thread_finish(m);
+}
+
+GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
+  gotrace__thread *m = gotrace__me_outside();
+  if (!m) return;
+  if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
+  gotrace__start_on(m, m->proc ? GOTRACE__REC_GO_START : GOTRACE__REC_THREAD_START, go);
+  if (!go || m->go != go) return;
+  gotrace__store_relaxed(&go->flags, (uint8_t)(gotrace__load_relaxed(&go->flags) | GOTRACE__RECORD_OWN));
+  m->own_go = go;
+  m->own_go_id = gotrace__load_relaxed(&go->id);
+}
+
+GOTRACE__DEFINE void gotrace_thread_rename(const char *name) {
+  gotrace__thread *m = gotrace__me_outside();
+  gotrace_go *g;
+  if (!m) return;
+  if (name && *name) m->name = gotrace__thread_name(name);
+  g = m->own_go;
+  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) gotrace_go_rename(g, name);
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
+  gotrace__thread *m = gotrace__me();
+  if (!m) return NULL;
+  if (!m->go && !gotrace__is_nested(m)) gotrace__attach(m);
+  return m->go ? m->go : m->waiting;
+}
+
+#if GOTRACE_DEBUG
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
+#else
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
+#endif
+
+/* ------------------------------------------------------------------------------------------------------ >>driver ----
+ *
+ * Runs the transcriber: in the service thread, in gotrace_read's caller, in whoever makes a cut.
+ */
+
+/* Pieces of the trace. */
+
+#define GOTRACE__PIECE_BYTES (65536u - (uint32_t)sizeof(gotrace__piece))
+
+static gotrace__piece *gotrace__piece_new(uint32_t capacity) {
+  return GOTRACE__CAST(gotrace__piece *,
+                       gotrace__allocate(&gotrace__t.budget, sizeof(gotrace__piece) + capacity, false));
+}
+static void gotrace__piece_free(gotrace__budget *budget, gotrace__piece *piece) {
+  if (piece) gotrace__release(budget, piece, sizeof *piece + GOTRACE__PIECE_BYTES);
+}
+
+static void gotrace__append_piece(gotrace__piece **first, gotrace__piece **last, gotrace__piece *piece) {
+  if (*last) (*last)->link = piece;
+  else *first = piece;
+  *last = piece;
+}
+
+/* Holds the open piece until the next cut. The caller holds the work lock. */
+static void gotrace__hold(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__piece *piece = t->open_piece;
+  if (!piece || !piece->size) return;
+  piece->link = NULL;
+  gotrace__append_piece(&t->unready, &t->unready_last, piece);
+  t->open_piece = NULL;
+}
+
+/* Hands everything written so far to the reader. The caller holds the work lock. `cut`: it is a complete trace. */
+static void gotrace__hand_over(bool cut) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__hold();
+  if (!t->unready) return;
+  t->unready_last->ends_cut = cut;
+  gotrace__lock(&t->queue_lock);
+  gotrace__append_piece(&t->pieces, &t->pieces_last, t->unready);
+  t->pieces_last = t->unready_last;
+  gotrace__unlock(&t->queue_lock);
+  t->unready = t->unready_last = NULL;
+}
+
+static void gotrace__pieces_free(gotrace__budget *budget, gotrace__piece **list) {
+  gotrace__piece *piece;
+  while ((piece = *list) != NULL) {
+    *list = piece->link;
+    gotrace__piece_free(budget, piece);
+  }
+}
+
+/* Receives the trace from the transcriber. */
+static bool gotrace__take_output(void *context, const void *data, size_t size) {
+  struct gotrace__tracer *t = GOTRACE__CAST(struct gotrace__tracer *, context);
+  const uint8_t *from = GOTRACE__CAST(const uint8_t *, data);
+  while (size) {
+    gotrace__piece *piece = t->open_piece;
+    uint32_t room = piece ? GOTRACE__PIECE_BYTES - piece->size : 0;
+    if (!room) {
+      gotrace__hold();
+      gotrace__lock(&t->queue_lock);
+      piece = t->spare_piece;
+      t->spare_piece = NULL;
+      gotrace__unlock(&t->queue_lock);
+      if (!piece) piece = gotrace__piece_new(GOTRACE__PIECE_BYTES);
+      if (!piece) return false;
+      piece->size = 0;
+      piece->ends_cut = false;
+      t->open_piece = piece;
+      room = GOTRACE__PIECE_BYTES;
+    }
+    if (room > size) room = (uint32_t)size;
+    memcpy((uint8_t *)(piece + 1) + piece->size, from, room);
+    piece->size += room;
+    from += room;
+    size -= room;
+  }
+  return true;
+}
+
+/* A chunk whose records have all been applied goes to the next thread that needs one. */
+static void gotrace__chunk_done(void *context, gotrace__record_chunk *chunk) {
+  struct gotrace__tracer *t = GOTRACE__CAST(struct gotrace__tracer *, context);
+  if (gotrace__chunk_bytes(chunk) != t->chunk_bytes ||
+      gotrace__load_relaxed(&t->budget.used) > t->options.memory_limit) {
+    gotrace__chunk_free(&t->budget, chunk);
+    chunk = NULL;
+  }
+  gotrace__lock(&t->queue_lock);
+  if (chunk) {
+    chunk->next = t->spare_chunks;
+    t->spare_chunks = chunk;
+  }
+  if (t->blocks) gotrace__cond_wake(&t->changed);
+  gotrace__unlock(&t->queue_lock);
+}
+
+/* Names an address for the transcriber. */
+static bool gotrace__name_address(void *context, gotrace_location *place, char *text, size_t size) {
+  (void)context;
+  if (gotrace__ask_symbolizer(place)) return true;
+  place->function = NULL;
+  if (!gotrace__symbol(place->pc, text, size, &place->file)) return false;
+  place->function = text;
+#ifdef GOTRACE__ELF
+  if (gotrace__modules.last) gotrace__modules.last->noted = 1;
+#endif
+  return true;
+}
+
+/* Adds the modules of named addresses to the strings of a generation, for `gotrace symbolize`. No event refers to them.
+ */
+static void gotrace__write_modules(void *context, gotrace__transcriber *r) {
+#ifdef GOTRACE__ELF
+  gotrace__module_record *record;
+  for (record = gotrace__modules.records; record; record = record->next) {
+    char text[GOTRACE__MODULE_PATH + 256];
+    size_t size = record->noted ? gotrace__module_text(record, text, sizeof text) : 0;
+    if (size) gotrace__write_text(r, text, (uint32_t)size, false);
+  }
+#endif
+  (void)context, (void)r;
+}
+
+/* Writes the CPU samples up to the end of the round. */
+static void gotrace__take_samples(gotrace__transcriber *r) {
+  struct gotrace__tracer *t = &gotrace__t;
+  if (!t->samples || t->version < GOTRACE_GO_1_19) return;
+  for (;;) {
+    uint64_t tail = t->sample_tail, pcs[GOTRACE__SAMPLE_FRAMES];
+    gotrace__sample *sample = &t->samples[tail % GOTRACE__SAMPLES];
+    uint32_t i;
+    if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1) break;
+    if (sample->session == r->options.session && sample->time > t->start_tick) { /* otherwise of an earlier trace */
+      int64_t proc = sample->proc;
+      const gotrace__source *source = sample->record ? sample->record->source : NULL;
+      if (sample->time > r->limit) break;
+      for (i = 0; i < sample->count; i++) pcs[i] = sample->pcs[i];
+      if (proc >= 0 && (size_t)proc < r->place_capacity && r->proc_ids[proc]) proc = (int64_t)r->proc_ids[proc] - 1;
+      else if (source && source->id == sample->thread && source->proc && source->go && source->go->id == sample->go)
+        proc = (int64_t)source->proc->id; /* one that the transcriber has made */
+      gotrace__transcribe_sample(r, sample->time, sample->thread, proc, sample->go, pcs, sample->count);
+    }
+    t->sample_tail = tail + 1;
+    gotrace__store_release(&sample->turn, tail / GOTRACE__SAMPLES * 2 + 2);
+  }
+}
+
+/* Waits until a round applies everything that has happened so far, see GOTRACE__CLOCK_SKEW. */
+static void gotrace__pass_skew(void) {
+  uint64_t until = gotrace__now() + 2 * GOTRACE__CLOCK_SKEW, since = gotrace__nanoseconds();
+  while (gotrace__now() <= until && gotrace__nanoseconds() - since < 1000000)
+    continue; /* the counter may stand still */
+}
+
+static void gotrace__read_clocks(gotrace__clocks *clocks) {
+  clocks->nanoseconds = gotrace__nanoseconds();
+  gotrace__wall_clock(&clocks->wall_seconds, &clocks->wall_nanoseconds);
+  clocks->tick = gotrace__now();
+}
+
+/* Gives the transcriber the threads that have begun to write. */
+static void gotrace__attach_threads(gotrace__transcriber *r) {
+  uint32_t session = r->options.session;
+  gotrace__thread *m = gotrace__load_seq_cst(&gotrace__t.threads);
+  for (; m; m = m->next) {
+    if (gotrace__load_acquire(&m->first_session) != session || m->read_session == session) continue;
+    if (m->source) m->source->chunk = m->first;
+    else m->source = gotrace__transcribe_thread(r, gotrace__load_relaxed(&m->system_id), m->first);
+    if (!m->source) return; /* out of memory: the trace ends */
+    m->read_session = session;
+    gotrace__t.thread_total++;
+  }
+}
+
+/* After a round: gives back the records of threads that have ended. */
+static void gotrace__look_at_threads(gotrace__transcriber *r) {
+  uint32_t session = r->options.session;
+  gotrace__thread *m = gotrace__load_seq_cst(&gotrace__t.threads);
+  for (; m; m = m->next) {
+    gotrace__source *source = m->source;
+    gotrace__record_chunk *chunk;
+    if (m->read_session != session || !source || !(chunk = source->chunk)) continue;
+    gotrace__store_relaxed(&m->read_at, source->at);
+    gotrace__store_relaxed(&m->read_chunk, chunk);
+    if (chunk != source->known || source->at < source->known_size) continue;
+    if (!source->gone || gotrace__load_acquire(&m->used) != GOTRACE__ENDED) continue;
+    gotrace__transcribe_release(r, source);
+    gotrace__chunk_done(&gotrace__t, chunk);
+    m->source = NULL;
+    m->chunk = NULL;
+    m->at = m->end = NULL;
+    m->session = m->read_session = 0;
+    gotrace__store_relaxed(&m->first_session, 0u);
+    gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
+  }
+}
+
+/* The statistics as of now, without what the reader counts. The caller holds the work lock. */
+static void gotrace__publish_stats(const gotrace__transcriber *r) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_stats *stats = &t->published;
+  size_t i;
+  gotrace__lock(&t->queue_lock);
+  memset(stats, 0, sizeof *stats);
+  stats->events = r->events;
+  stats->goroutines = r->goroutines;
+  stats->threads = t->thread_total;
+  for (i = 0; i < GOTRACE__KINDS; i++) stats->kinds[i] = r->kinds[i];
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) stats->problems[i] = r->problems[i];
+  gotrace__unlock(&t->queue_lock);
+}
+
+/* One round; then a cut, if it is due or `cut`; the trace's end, if tracing is off. `all`: the round has everything
+ * that has happened before. */
+static void gotrace__work(bool cut, bool all) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__transcriber *r;
+  gotrace__clocks clocks;
+  gotrace_result failed = GOTRACE_OK;
+  bool on;
+  gotrace__lock(&t->work);
+  r = t->transcriber;
+  if (!r || t->finished) {
+    gotrace__unlock(&t->work);
+    return;
+  }
+  gotrace__lock(&t->queue_lock);
+  t->work_wanted = false;
+  gotrace__unlock(&t->queue_lock);
+  on = gotrace__load_seq_cst(&gotrace__on) == r->options.session;
+  if (!on) gotrace__settle();
+  if (all && on) gotrace__pass_skew();
+  gotrace__read_clocks(&clocks);
+  gotrace__attach_threads(r);
+  if (on) gotrace__transcribe_step(r, &clocks);
+  else gotrace__transcribe_last(r, &clocks);
+  gotrace__take_samples(r);
+  gotrace__store_relaxed(&t->last_round, clocks.nanoseconds);
+  if (on) {
+    cut = cut || gotrace__transcribe_is_full(r) ||
+          clocks.nanoseconds - t->last_cut >= (uint64_t)t->options.cut_milliseconds * 1000000;
+    if (cut) gotrace__transcribe_cut(r);
+    gotrace__look_at_threads(r);
+  } else {
+    gotrace__transcribe_end(r);
+    cut = t->finished = true;
+  }
+  if (r->error == GOTRACE_ERROR_SINK) { /* no memory for its output: the trace ends with the last cut */
+    gotrace__pieces_free(&t->budget, &t->unready);
+    gotrace__piece_free(&t->budget, t->open_piece);
+    t->unready_last = t->open_piece = NULL;
+  } else if (cut) {
+    t->last_cut = clocks.nanoseconds;
+    t->piece_count++;
+    gotrace__hand_over(true);
+    gotrace__modules_look();
+  }
+  if (r->error) failed = GOTRACE_ERROR_OUT_OF_MEMORY;
+  else if (r->full) failed = GOTRACE_LIMIT_REACHED;
+  else if (gotrace__load_relaxed(&t->budget.used) > t->options.memory_limit + GOTRACE__MODEL_BYTES &&
+           t->options.on_limit != GOTRACE_LIMIT_BLOCK)
+    failed = GOTRACE_LIMIT_REACHED;
+  gotrace__publish_stats(r);
+  if (!on && r->error && !gotrace__load_relaxed(&t->early)) gotrace__store_relaxed(&t->early, (uint32_t)failed);
+  gotrace__lock(&t->queue_lock);
+  t->ended = t->finished;
+  gotrace__cond_wake(&t->changed);
+  gotrace__unlock(&t->queue_lock);
+  gotrace__unlock(&t->work);
+  if (on && failed != GOTRACE_OK) gotrace__end_early(failed);
+}
+
+/* Reading. */
+
+/* The data read so far have been used, and are a complete trace. */
+static void gotrace__cut_used(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->queue_lock);
+  gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
+  gotrace__count(&t->cuts, 1);
+  gotrace__unlock(&t->queue_lock);
+  if (t->flight) gotrace__keep_generation();
+}
+
+/* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
+static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
+
+/* The service thread must not keep the process alive: if it is the last thread, it ends the trace. It checks once a
+ * second. */
+static void gotrace__look_for_threads(void) {
+#if !GOTRACE_NO_THREADS
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t now = gotrace__nanoseconds();
+  if (now - t->last_look < 1000000000 || t->is_orphan) return;
+  t->last_look = now;
+  if (!gotrace__is_last_thread()) return;
+  t->is_orphan = true;
+  gotrace__end_early(GOTRACE_OK);
+#endif
+}
+
+/* Recycles the piece delivered last. */
+static void gotrace__take_back(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__piece *piece;
+  bool cut;
+  gotrace__lock(&t->queue_lock);
+  piece = t->reading;
+  t->reading = NULL;
+  cut = piece && piece->ends_cut;
+  if (piece && !t->spare_piece) {
+    t->spare_piece = piece;
+    piece = NULL;
+  }
+  gotrace__unlock(&t->queue_lock);
+  gotrace__piece_free(&t->budget, piece);
+  if (cut) gotrace__cut_used();
+}
+
+#define GOTRACE__ROUND_MILLISECONDS 100u
+
+/* Waits for data, or until a round is due. Returns whether one is. The caller holds the queue lock. */
+static bool gotrace__await_data(bool block) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t passed = (gotrace__nanoseconds() - gotrace__load_relaxed(&t->last_round)) / 1000000,
+           period = GOTRACE__ROUND_MILLISECONDS;
+  if (period > t->options.cut_milliseconds) period = t->options.cut_milliseconds;
+  if (t->work_wanted || passed >= period || !gotrace__load_relaxed(&gotrace__on)) return true;
+  if (!block) return false;
+  gotrace__cancel_restore(t->reader_cancel);
+  gotrace__cond_wait(&t->changed, &t->queue_lock, period - passed + 1, gotrace__read_cancelled);
+  t->reader_cancel = gotrace__cancel_off();
+  return false;
+}
+
+static gotrace_result gotrace__read_end(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint32_t session = t->session; /* another session may start before this call ends */
+  bool clean_up;
+  if (gotrace__load_relaxed(&t->done)) return GOTRACE_ERROR_NOT_RUNNING;
+  gotrace__lock(&t->queue_lock);
+  gotrace__store_relaxed(&t->done, 1u);
+  clean_up = !t->stopping && !t->service;
+  gotrace__cond_wake(&t->changed);
+  gotrace__unlock(&t->queue_lock);
+  if (!clean_up) return GOTRACE_OK;
+  gotrace__lock(&t->life);
+  if (!t->stopping && t->session == session) gotrace__clean_up();
+  gotrace__unlock(&t->life);
+  return GOTRACE_OK;
+}
+
+static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, bool block) {
+  struct gotrace__tracer *t = &gotrace__t;
+  bool tried = false;
+  gotrace__take_back();
+  for (;;) {
+    bool due = false, ended;
+    gotrace__piece *piece;
+    gotrace__lock(&t->queue_lock);
+    piece = t->pieces;
+    ended = t->ended;
+    if (piece) {
+      t->pieces = piece->link;
+      if (!t->pieces) t->pieces_last = NULL;
+      t->reading = piece;
+    } else if (!ended && !(tried && !block)) {
+      due = gotrace__await_data(block);
+    }
+    gotrace__unlock(&t->queue_lock);
+    if (piece) {
+      *chunk = piece + 1;
+      *size = piece->size;
+      gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + piece->size);
+      return GOTRACE_OK;
+    }
+    if (ended) return gotrace__read_end();
+    if (due) gotrace__work(false, false);
+    else if (!block) return GOTRACE_WOULD_BLOCK;
+    if (t->service) gotrace__look_for_threads();
+    tried = due;
+  }
+}
+
+static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_result result;
+  uint32_t nobody = 0;
+  bool active, served;
+  *chunk = NULL;
+  *size = 0;
+  gotrace__init();
+  /* A reader that the service excludes returns at once, so the service waits for it. It must not end the service. */
+  for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {
+    if (!service || GOTRACE_NO_THREADS) return GOTRACE_ERROR_READER_BUSY;
+    gotrace__sleep();
+  }
+  gotrace__lock(&t->life);
+  active = t->active;
+  served = t->service;
+  gotrace__unlock(&t->life);
+  if (!active) {
+    result = GOTRACE_ERROR_NOT_RUNNING;
+  } else if (served != service) {
+    result = GOTRACE_ERROR_READER_BUSY;
+  } else {
+    gotrace__store_relaxed(&t->read_by, gotrace__identity());
+    t->reader_cancel = gotrace__cancel_off();
+    result = gotrace__read_locked(chunk, size, block);
+    gotrace__cancel_restore(t->reader_cancel);
+  }
+  gotrace__store_release(&t->reader, 0u);
+  return result;
+}
+
+/* Statistics. */
+
+/* Adds what the reader counts, and the sums. */
+static void gotrace__sum(gotrace_stats *stats) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t i;
+  gotrace__lock(&t->queue_lock);
+  *stats = t->published;
+  gotrace__unlock(&t->queue_lock);
+  stats->result = (gotrace_result)(int32_t)gotrace__load_relaxed(&t->early);
+  stats->system_error = t->system_error;
+  stats->bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->bytes);
+  stats->consistent_bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->consistent_bytes);
+  stats->cuts = gotrace__load_relaxed(&t->cuts);
+  stats->memory_peak = gotrace__load_relaxed(&t->budget.peak) + gotrace__load_relaxed(&t->flight_budget.peak);
+  stats->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += gotrace__load_relaxed(&t->samples_lost);
+  stats->problems[GOTRACE_PROBLEM_NO_MEMORY] += gotrace__load_relaxed(&t->lost);
+  stats->problems[GOTRACE_PROBLEM_NESTED] += gotrace__load_relaxed(&t->nested);
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) {
+    uint64_t *sums[3];
+    sums[0] = &stats->dropped, sums[1] = &stats->repaired, sums[2] = &stats->left_out;
+    *sums[gotrace__problems[i].done] += stats->problems[i];
+  }
+}
+
+GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
+  if (!stats) return;
+  if (gotrace__is_refused()) {
+    memset(stats, 0, sizeof *stats);
+    return;
+  }
+  gotrace__init();
+  gotrace__lock(&gotrace__t.life);
+  if (gotrace__t.active) gotrace__work(false, true);
+  if (gotrace__t.active) gotrace__sum(stats);
+  else *stats = gotrace__t.last;
+  stats->other_copies = gotrace__load_relaxed(&gotrace__other_copies);
+  gotrace__unlock(&gotrace__t.life);
+}
+
+/* The end of a session. */
+
+static void gotrace__tables_free(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__table_free(t->strings);
+  gotrace__table_free(t->stacks);
+  t->strings = t->stacks = NULL;
+}
+
+/* Frees the chunks that no round has applied completely, except those that threads still have. */
+static void gotrace__unread_free(gotrace__budget *budget) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__thread *m;
+  for (m = gotrace__load_seq_cst(&t->threads); m; m = m->next) {
+    gotrace__record_chunk *chunk = NULL, *next;
+    if (gotrace__load_acquire(&m->first_session) != t->session) continue;
+    chunk = m->read_session != t->session ? m->first : m->source ? m->source->chunk : NULL;
+    for (; chunk && chunk != m->chunk; chunk = next) {
+      next = gotrace__load_acquire(&chunk->next);
+      gotrace__chunk_free(budget, chunk);
+    }
+  }
+}
+
+static void gotrace__transcriber_free(gotrace__budget *budget) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__unread_free(budget);
+  if (t->transcriber) gotrace__transcribe_free(t->transcriber);
+  gotrace__release(&t->budget, t->transcriber, sizeof *t->transcriber);
+  t->transcriber = NULL;
+}
+
+/* Frees the chunks of all threads, and what waits to be read. A thread that is still in a call keeps its chunk and
+ * frees it in its next session; false: there is one, which may use the tables. */
+static bool gotrace__chunks_free(gotrace__budget *budget) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__record_chunk *chunk;
+  gotrace__thread *m;
+  bool all = true;
+  for (m = gotrace__load_seq_cst(&t->threads); m; m = m->next) {
+    m->source = NULL;
+    m->read_session = 0;
+    gotrace__store_relaxed(&m->first_session, 0u);
+    gotrace__store_relaxed(&m->read_chunk, (gotrace__record_chunk *)NULL);
+    if (m != gotrace__self && gotrace__load_seq_cst(&m->in_call)) {
+      all = false;
+      continue;
+    }
+    if (m->chunk) {
+      gotrace__chunk_free(budget, m->chunk);
+      m->chunk = NULL;
+      m->at = m->end = NULL;
+    }
+    if (gotrace__load_acquire(&m->used) == GOTRACE__ENDED)
+      gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
+  }
+  while ((chunk = t->spare_chunks) != NULL) {
+    t->spare_chunks = chunk->next;
+    gotrace__chunk_free(budget, chunk);
+  }
+  gotrace__pieces_free(budget, &t->pieces);
+  gotrace__pieces_free(budget, &t->unready);
+  t->pieces_last = t->unready_last = NULL;
+  gotrace__piece_free(budget, t->open_piece);
+  gotrace__piece_free(budget, t->spare_piece);
+  gotrace__piece_free(budget, t->reading);
+  t->open_piece = t->spare_piece = t->reading = NULL;
+  return all;
+}
+
+/* Frees the session's memory, after the trace has been read to its end. The caller holds the life lock. */
+static void gotrace__clean_up(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  if (!t->active) return;
+  if (t->file.number >= 0) {
+    if (!t->sink_failed && !gotrace__write_held()) {
+      gotrace__sink_failure();
+      gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
+    }
+    if (!gotrace__file_close(&t->file) && !t->sink_failed) {
+      t->sink_failed = true;
+      t->system_error = errno;
+      gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
+    }
+  }
+  gotrace__sum(&t->last);
+  gotrace__lock(&t->work);
+  gotrace__transcriber_free(&t->budget);
+  gotrace__lock(&t->flight_lock);
+  while (t->kept) gotrace__forget_locked();
+  gotrace__kept_free(t->keeping);
+  t->keeping = NULL;
+  gotrace__unlock(&t->flight_lock);
+  if (gotrace__chunks_free(&t->budget)) {
+    gotrace__tables_free();
+  } else { /* for ever: a thread is held up in a call */
+    t->strings = t->stacks = NULL;
+  }
+  gotrace__store_relaxed(&t->cleaned, t->session);
+  gotrace__unlock(&t->work);
+  gotrace__modules_free();
+  t->active = false;
+  gotrace__lock(&t->queue_lock);
+  t->stopping = false;
+  gotrace__cond_wake(&t->changed); /* other calls of gotrace_stop wait for this one */
+  gotrace__unlock(&t->queue_lock);
+}
+
+/* Starting. */
+
+static bool gotrace__append_empty(void *context, const void *data, size_t size) {
+  struct gotrace__tracer *t = GOTRACE__CAST(struct gotrace__tracer *, context);
+  if (t->empty_trace_size + size > sizeof t->empty_trace) return false;
+  memcpy(t->empty_trace + t->empty_trace_size, data, size);
+  t->empty_trace_size += (uint32_t)size;
+  return true;
+}
+
+/* Writes a trace without events to a regular file, so that it is a valid trace from the start. Needs the transcriber's
+ * memory, which is zero again afterwards. */
+static bool gotrace__begin_file(unsigned version) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__transcribe_options options;
+  gotrace__clocks clocks;
+  bool ok;
+  t->is_empty = t->file.regular;
+  t->held_size = t->empty_trace_size = 0;
+  if (!t->is_empty) return true;
+  memset(&options, 0, sizeof options);
+  options.version = version;
+  options.write = gotrace__append_empty;
+  options.context = t;
+  gotrace__read_clocks(&clocks);
+  ok = gotrace__transcribe_begin(t->transcriber, &options, &clocks);
+  if (ok) ok = gotrace__transcribe_finish(t->transcriber, &clocks) == GOTRACE_OK;
+  gotrace__transcribe_free(t->transcriber);
+  memset(t->transcriber, 0, sizeof *t->transcriber);
+  return ok && gotrace__write_empty_trace();
+}
+
+typedef struct gotrace__beginning {
+  gotrace_options options;
+  const char *path; /* of the file, or NULL */
+  int flags;        /* of gotrace__file_open */
+  bool flight;
+  bool serves; /* the service thread runs */
+} gotrace__beginning;
+
+/* Opens the file, starts the service thread, and only then empties the file. */
+static gotrace_result gotrace__open_session(gotrace__beginning *n) {
+  struct gotrace__tracer *t = &gotrace__t;
+  if (n->path && !gotrace__file_open(n->path, n->flags, &t->file)) return GOTRACE_ERROR_SINK;
+#if !GOTRACE_NO_THREADS
+  /* It waits for the life lock. If the start fails, it finds no session and ends. */
+  if (n->path || n->options.write || n->flight) {
+    n->serves = gotrace__thread_run(&t->service_thread);
+    if (!n->serves) return GOTRACE_ERROR_THREAD;
+  }
+#endif
+  if (!n->path) return GOTRACE_OK;
+  gotrace__file_truncate(&t->file, 0);
+  if (gotrace__begin_file((unsigned)n->options.format)) return GOTRACE_OK;
+  gotrace__file_truncate(&t->file, 0);
+  return GOTRACE_ERROR_SINK;
+}
+
+/* The number of the stack of an entry. */
+static uint32_t gotrace__living_entry(const gotrace_location *entry) {
+  gotrace__stack_frame frame;
+  if (!entry->pc && !(entry->function && entry->function[0])) return 0;
+  frame = gotrace__frame_of(entry);
+  return gotrace__stack_put(gotrace__t.stacks, &frame, 1);
+}
+
+/* Lists what lives, for what stays silent. Tracing is on already: records overrule the list. */
+static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__slab *slab;
+  gotrace__thread *m;
+  gotrace_proc *p;
+  gotrace__open_task *tasks = gotrace__load_acquire(&t->open_tasks);
+  size_t i, k;
+  for (slab = gotrace__load_acquire(&t->slabs); slab; slab = slab->next)
+    for (i = 0; i < GOTRACE__SLAB; i++) {
+      gotrace_go *g = &slab->gos[i];
+      gotrace_location entry;
+      uint64_t id = gotrace__load_relaxed(&g->id);
+      unsigned status = gotrace__load_relaxed(&g->status);
+      if (!gotrace__load_acquire(&g->live)) continue;
+      entry.pc = gotrace__load_relaxed(&g->entry.pc);
+      entry.function = gotrace__load_relaxed(&g->entry.function);
+      entry.file = gotrace__load_relaxed(&g->entry.file);
+      entry.line = gotrace__load_relaxed(&g->entry.line);
+      if (!gotrace__load_acquire(&g->live) || gotrace__load_relaxed(&g->id) != id) continue;
+      gotrace__transcribe_living_go(r, g->place, id, gotrace__living_entry(&entry), status,
+                                    gotrace__load_relaxed(&g->flags));
+    }
+  for (p = gotrace__load_acquire(&t->procs); p; p = gotrace__load_acquire(&p->next))
+    if (gotrace__load_acquire(&p->used)) gotrace__transcribe_living_proc(r, (uint64_t)p->id + 1);
+  for (m = gotrace__load_seq_cst(&t->threads); m; m = m->next) {
+    gotrace_go *g = gotrace__load_relaxed(&m->go);
+    bool in_syscall = gotrace__load_relaxed(&m->in_syscall);
+    if (gotrace__load_acquire(&m->used) != GOTRACE__USED) continue;
+    p = gotrace__load_relaxed(&m->proc);
+    if (p && in_syscall && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;
+    if (!g && !p) continue;
+    m->source = gotrace__transcribe_thread(r, gotrace__load_relaxed(&m->system_id), NULL);
+    if (!m->source) return;
+    gotrace__transcribe_living_thread(m->source, g ? g->place : 0, p ? (uint64_t)p->id + 1 : 0, in_syscall);
+  }
+  for (i = 0; tasks && i < GOTRACE__TASKS; i++) {
+    uint64_t id = gotrace__load_acquire(&tasks[i].id), parent, words[GOTRACE__TASK_WORDS];
+    char name[8 * GOTRACE__TASK_WORDS + 1] = "";
+    if (!id || id >= first_task) continue;
+    parent = gotrace__load_relaxed(&tasks[i].parent);
+    for (k = 0; k < GOTRACE__TASK_WORDS; k++) words[k] = gotrace__load_relaxed(&tasks[i].name[k]);
+    if (gotrace__load_acquire(&tasks[i].id) != id) continue;
+    memcpy(name, words, sizeof words);
+    gotrace__transcribe_living_task(r, id, parent, name);
+  }
+}
+
+static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session) {
+  struct gotrace__tracer *t = &gotrace__t;
+  t->options = n->options;
+  gotrace__store_relaxed(&t->version, (uint32_t)n->options.format);
+  gotrace__store_relaxed(&t->session, session);
+  t->service = n->path || n->options.write || n->flight;
+  t->flight = n->flight;
+  t->keep_lost = false;
+  t->kept_count = t->piece_count = t->thread_total = 0;
+  gotrace__store_relaxed(&t->chunk_bytes, n->options.memory_limit / 64 < GOTRACE__CHUNK_BYTES
+                                              ? (uint32_t)(n->options.memory_limit / 64)
+                                              : GOTRACE__CHUNK_BYTES);
+  gotrace__store_relaxed(&t->blocks, n->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
+  t->is_orphan = t->finished = t->ended = t->stopping = t->work_wanted = t->sink_failed = false;
+  t->bytes = t->consistent_bytes = t->cuts = t->lost = 0;
+  gotrace__store_relaxed(&t->nested, (uint64_t)0);
+  gotrace__store_relaxed(&t->samples_lost, (uint64_t)0);
+  gotrace__store_relaxed(&t->collector, 0u);
+  t->early = 0;
+  t->system_error = 0;
+  t->done = 0;
+  t->read_by = 0;
+  memset(&t->published, 0, sizeof t->published);
+}
+
+/* Begins the trace and turns tracing on. */
+static gotrace_result gotrace__switch_on(const gotrace__beginning *n) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__transcriber *r = t->transcriber;
+  gotrace__transcribe_options options;
+  gotrace__clocks clocks;
+  uint32_t session = t->session + 1 ? t->session + 1 : 1;
+  uint64_t heap;
+  memset(&options, 0, sizeof options);
+  options.version = (unsigned)n->options.format;
+  options.futile_wakeups = n->options.futile_wakeups;
+  options.alloc_events = n->options.alloc_events;
+  options.restate = n->flight;
+  options.heap = n->options.heap;
+  options.cut_bytes = n->options.cut_bytes;
+  options.session = session;
+  options.strings = t->strings;
+  options.stacks = t->stacks;
+  options.reason_names = t->reason_names;
+  options.go_ids = &t->next_go_id;
+  options.first_task = gotrace__load_relaxed(&t->next_task_id) + 1;
+  options.write = gotrace__take_output;
+  options.name = gotrace__name_address;
+  options.chunk_done = gotrace__chunk_done;
+  options.before_end = gotrace__write_modules;
+  options.context = t;
+  options.budget = &t->budget;
+  options.beyond_limit = true;
+  options.size_limit = n->options.size_limit;
+  gotrace__reset_session(n, session);
+  gotrace__modules_look();
+  gotrace__read_clocks(&clocks);
+  t->last_cut = clocks.nanoseconds;
+  gotrace__store_relaxed(&t->last_round, clocks.nanoseconds);
+  gotrace__store_relaxed(&t->start_tick, clocks.tick);
+  if (!gotrace__transcribe_begin(r, &options, &clocks)) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  gotrace__hand_over(false); /* the header, which each snapshot writes itself */
+  r->gc = gotrace__load_relaxed(&t->gc) != 0;
+  r->stw = gotrace__load_relaxed(&t->stw) != 0;
+  r->procs_changed = gotrace__load_relaxed(&t->procs_changed);
+  heap = gotrace__load_relaxed(&t->heap_alloc);
+  r->heap_alloc = heap;
+  heap = gotrace__load_relaxed(&t->heap_goal);
+  r->heap_goal = heap;
+  t->active = true;
+  gotrace__store_seq_cst(&gotrace__on, session);
+  gotrace__store_relaxed(&t->alloc_events, n->options.alloc_events ? 1u : 0u);
+  gotrace__list_living(r, options.first_task);
+  return GOTRACE_OK;
+}
+
+static void gotrace__undo_session(const gotrace__beginning *n) {
+  struct gotrace__tracer *t = &gotrace__t;
+  int saved = errno;
+  if (n->path && t->file.number >= 0) gotrace__file_discard(&t->file, n->path);
+  gotrace__transcriber_free(&t->budget);
+  gotrace__chunks_free(&t->budget);
+  gotrace__tables_free();
+  errno = saved;
+}
+
+static gotrace_result gotrace__start_session(gotrace__thread *m, const char *path, int flags,
+                                             const gotrace_options *given, bool flight) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__beginning n;
+  gotrace_result result;
+  memset(&n, 0, sizeof n);
+  n.path = path;
+  n.flags = flags;
+  n.flight = flight;
+  result = gotrace__check_options(given, &n.options, flight);
+  if (result != GOTRACE_OK) return result;
+  if (!m) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  gotrace__lock(&t->life);
+  if (t->active || gotrace__load_relaxed(&t->gone)) {
+    result = t->active ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
+    gotrace__unlock(&t->life);
+    return result;
+  }
+  if (!t->exit_registered) {
+    t->exit_registered = true;
+    gotrace__at_process_exit();
+  }
+  gotrace__lock(&t->work);
+  /* A thread may still be giving back memory of the last session, so what is used is not reset. */
+  gotrace__store_relaxed(&t->budget.peak, gotrace__load_relaxed(&t->budget.used));
+  gotrace__store_relaxed(&t->budget.limit, n.options.memory_limit);
+  gotrace__store_relaxed(&t->budget.refusals, 0u);
+  memset(&t->flight_budget, 0, sizeof t->flight_budget);
+  t->transcriber = GOTRACE__CAST(gotrace__transcriber *, gotrace__allocate(&t->budget, sizeof *t->transcriber, false));
+  t->strings = gotrace__strings_new(&t->budget, false);
+  t->stacks = gotrace__table_new(&t->budget, false);
+  if (t->strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) t->strings->region.beyond = true; /* nobody could wait */
+  if (t->stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) t->stacks->region.beyond = true;
+  if (n.options.format >= GOTRACE_GO_1_19 && !t->samples)
+    gotrace__store_release(
+        &t->samples,
+        GOTRACE__CAST(gotrace__sample *, gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false)));
+  if (!t->transcriber || !t->strings || !t->stacks || (n.options.format >= GOTRACE_GO_1_19 && !t->samples))
+    result = GOTRACE_ERROR_OUT_OF_MEMORY;
+  if (result == GOTRACE_OK) result = gotrace__open_session(&n);
+  if (result == GOTRACE_OK) result = gotrace__switch_on(&n);
+  if (result != GOTRACE_OK) gotrace__undo_session(&n);
+  gotrace__unlock(&t->work);
+  gotrace__unlock(&t->life);
+#if !GOTRACE_NO_THREADS
+  if (result != GOTRACE_OK && n.serves) {
+    int saved = errno;
+    gotrace__thread_join(t->service_thread);
+    errno = saved;
+  }
+#endif
+  return result;
+}
+
+/* Stopping. */
+
+static gotrace_result gotrace__stop_session(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_result result;
+  gotrace__lock(&t->life);
+  if (t->active && t->stopping) return gotrace__wait_for_stop();
+  if (!t->active) {
+    gotrace__unlock(&t->life);
+    return GOTRACE_ERROR_NOT_RUNNING;
+  }
+  if (GOTRACE_NO_THREADS && !t->service) { /* the caller must read to the end, as after gotrace_end */
+    gotrace__end_early(GOTRACE_OK);
+    gotrace__unlock(&t->life);
+    return GOTRACE_WOULD_BLOCK;
+  }
+  gotrace__lock(&t->queue_lock);
+  t->stopping = true;
+  gotrace__unlock(&t->queue_lock);
+  gotrace__end_early(GOTRACE_OK);
+  gotrace__unlock(&t->life);
+#if GOTRACE_NO_THREADS
+  gotrace__drain(true);
+#else
+  if (t->service) {
+    gotrace__thread_join(t->service_thread);
+  } else {
+    gotrace__lock(&t->queue_lock);
+    while (!gotrace__load_relaxed(&t->done)) gotrace__cond_wait(&t->changed, &t->queue_lock, 1000, NULL);
+    gotrace__unlock(&t->queue_lock);
+  }
+#endif
+  gotrace__lock(&t->snapshot); /* a snapshot that is being written ends first */
+  gotrace__lock(&t->life);
+  gotrace__clean_up();
+  result = t->last.result;
+  gotrace__unlock(&t->life);
+  gotrace__unlock(&t->snapshot);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_end(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
+  int cancel;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__lock(&t->life);
+  if (t->active && gotrace__load_relaxed(&gotrace__on)) {
+    gotrace__end_early(GOTRACE_OK);
+    result = GOTRACE_OK;
+  }
+  gotrace__unlock(&t->life);
+  gotrace__control_end(cancel);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
+  int cancel;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__lock(&t->life);
+  if (t->active && gotrace__load_relaxed(&gotrace__on)) {
+    gotrace__work(true, true);
+    result = (gotrace_result)(int32_t)gotrace__load_relaxed(&t->early);
+  }
+  gotrace__unlock(&t->life);
+  gotrace__control_end(cancel);
+  return result;
+}
+
+/* Makes a cut, and waits until the flight recorder has the data up to it. */
+static gotrace_result gotrace__flight_cut(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t wanted;
+  gotrace__lock(&t->life);
+  if (!t->active || !t->flight || t->stopping || !gotrace__load_relaxed(&gotrace__on)) {
+    gotrace__unlock(&t->life);
+    return GOTRACE_ERROR_NOT_RUNNING;
+  }
+  gotrace__work(true, true);
+  wanted = t->piece_count;
+  gotrace__unlock(&t->life);
+#if GOTRACE_NO_THREADS
+  (void)wanted;
+  gotrace__drain(false);
+#else
+  gotrace__lock(&t->queue_lock);
+  while (gotrace__load_relaxed(&t->kept_count) < wanted && !gotrace__load_relaxed(&t->done))
+    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, NULL);
+  gotrace__unlock(&t->queue_lock);
+#endif
+  return GOTRACE_OK;
+}
+
+/* Runs when the process ends by exit, or the library is unloaded. Ends the trace. If a service thread writes it, waits
+ * until it is written completely. Does nothing if that thread called exit, or if exit was called inside a call. */
+static void gotrace__exit(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  bool active, service;
+  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused()) return;
+  gotrace__lock(&t->life);
+  active = t->active;
+  service = t->service;
+#if !GOTRACE_NO_THREADS
+  if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
+#endif
+  gotrace__unlock(&t->life);
+  if (active && service) gotrace_stop();
+  else if (active) gotrace_end();
+}
+
+#ifdef GOTRACE__UNLOADS
+/* The library is unloaded: returns all memory to the system. No thread is in the library, since its code is unloaded
+ * too. Threads that were in it and live on keep their records. Their calls are dropped from here on as if nested. */
+static void gotrace__free_all(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__thread *m, *kept = NULL, *self = gotrace__self;
+  gotrace__slab *slab;
+  gotrace_proc *p;
+  const void *chunk;
+  size_t size, i;
+  if (gotrace__in_sink || gotrace__is_refused()) return;
+  gotrace__lock(&t->life);
+  if (t->active && t->service) { /* the service thread could not be ended */
+    gotrace__unlock(&t->life);
+    return;
+  }
+  gotrace__unlock(&t->life);
+  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */
+  gotrace__lock(&t->life);
+  gotrace__store_seq_cst(&t->gone, 1u);
+  gotrace__settle();
+  while ((slab = t->slabs) != NULL) {
+    t->slabs = slab->next;
+    for (i = 0; i < GOTRACE__SLAB; i++) gotrace__release(NULL, slab->gos[i].label, GOTRACE__LABEL);
+    gotrace__release(NULL, slab, GOTRACE__SLAB_SIZE);
+  }
+  while ((p = t->procs) != NULL) {
+    t->procs = p->next;
+    gotrace__release(NULL, p, sizeof *p);
+  }
+  while ((m = t->threads) != NULL) {
+    t->threads = m->next;
+    gotrace__release(NULL, m->seen_stacks, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks);
+    gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
+    if (m != self && gotrace__load_relaxed(&m->used)) {
+      gotrace__store_relaxed(&m->in_call, 1u); /* for ever */
+      m->next = kept;
+      kept = m;
+    } else {
+      gotrace__release(NULL, m, sizeof *m);
+    }
+  }
+  gotrace__self = NULL;
+  gotrace__release(NULL, t->free_gos, t->free_capacity * sizeof *t->free_gos);
+  gotrace__release(NULL, t->samples, GOTRACE__SAMPLES * sizeof *t->samples);
+  gotrace__release(NULL, t->open_tasks, GOTRACE__TASKS * sizeof *t->open_tasks);
+  gotrace__table_free(t->names);
+  gotrace__table_free(t->reasons);
+  if (t->sites) gotrace__region_free(&t->sites->region);
+  gotrace__release(NULL, t->sites, sizeof *t->sites);
+  t->sites = NULL;
+  memset(t->reason_names, 0, sizeof t->reason_names);
+  memset(t->wait_buckets, 0, sizeof t->wait_buckets); /* no thread uses their locks any more */
+  t->free_gos = NULL;
+  t->samples = NULL;
+  t->open_tasks = NULL;
+  t->names = NULL;
+  t->reasons = NULL;
+  gotrace__unlock(&t->life);
+#ifndef GOTRACE_MALLOC
+  {
+    gotrace__small *pieces = NULL;
+    while ((m = kept) != NULL) {
+      gotrace__small *piece = (gotrace__small *)(void *)m->padding;
+      kept = m->next;
+      piece->next = pieces;
+      pieces = piece;
+    }
+    gotrace__system_trim(pieces);
+  }
+#endif
+}
+#endif
+
+#if !defined(_WIN32) && !GOTRACE_NO_THREADS
+/* Fork. */
+
+/* Takes all locks. Otherwise a thread missing in the child could hold one there, or leave its data inconsistent. */
+static void gotrace__before_fork(void) {
+  gotrace__lock(&gotrace__init_lock);
+  gotrace__lock(&gotrace__t.life);
+  gotrace__lock(&gotrace__t.work);
+  gotrace__lock(&gotrace__t.records);
+  gotrace__lock(&gotrace__t.queue_lock);
+  gotrace__lock(&gotrace__t.flight_lock);
+#ifndef GOTRACE_MALLOC
+  gotrace__lock(&gotrace__pool.lock);
+#endif
+}
+
+static void gotrace__after_fork(void) {
+#ifndef GOTRACE_MALLOC
+  gotrace__unlock(&gotrace__pool.lock);
+#endif
+  gotrace__unlock(&gotrace__t.flight_lock);
+  gotrace__unlock(&gotrace__t.queue_lock);
+  gotrace__unlock(&gotrace__t.records);
+  gotrace__unlock(&gotrace__t.work);
+  gotrace__unlock(&gotrace__t.life);
+  gotrace__unlock(&gotrace__init_lock);
+}
+
+static void gotrace__unlock_all(void) {
+  static const gotrace__mutex unlocked = GOTRACE__MUTEX;
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t i;
+  t->life = t->work = t->queue_lock = t->records = t->snapshot = t->flight_lock = unlocked;
+#ifndef GOTRACE_MALLOC
+  gotrace__pool.lock = unlocked;
+#endif
+  gotrace__init_lock = unlocked;
+  gotrace__inside &= GOTRACE__IN_SINK;
+  if (t->names) t->names->lock = unlocked;
+  if (t->reasons) t->reasons->lock = unlocked;
+  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
+  gotrace__cond_init(&t->changed);
+}
+
+/* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
+static void gotrace__free_kept(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t i;
+  if (t->writing && !gotrace__in_sink) {
+    for (i = 0; i < t->writing_count; i++) gotrace__written(i);
+    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
+    t->writing = NULL;
+  }
+  while (t->kept) gotrace__forget_locked();
+  gotrace__kept_free(t->keeping);
+  t->keeping = NULL;
+}
+
+/* The child has only the thread that forked. The other threads' goroutines become blocked, and their procs idle. */
+static void gotrace__abandon_threads(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__thread *self = gotrace__self, *m;
+  gotrace_proc *p;
+  gotrace__slab *slab;
+  size_t i;
+  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].first = t->wait_buckets[i].last = NULL;
+  for (m = t->threads; m; m = m->next) {
+    m->wait_key = NULL;
+    m->wait_listed = false;
+    if (m == self) continue;
+    m->in_call = 0;
+    m->proc = m->lost = NULL;
+    m->go = m->own_go = m->waiting = NULL;
+    m->in_syscall = false;
+    m->used = GOTRACE__FREE_RECORD;
+  }
+  for (p = t->procs; p; p = p->next) {
+    if (self && p == self->proc && p->owner == (uint32_t)self->index) continue;
+    p->owner = 0;
+    if (p->used) p->status = GOTRACE__PROC_IDLE;
+  }
+  for (slab = t->slabs; slab; slab = slab->next)
+    for (i = 0; i < GOTRACE__SLAB; i++) {
+      gotrace_go *g = &slab->gos[i];
+      if (self && g == self->go) g->status = self->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
+      else if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) g->status = GOTRACE__WAITING;
+    }
+  if (self) self->system_id = gotrace__system_thread_id();
+}
+
+/* In the child there is one thread, and tracing is off. The records and procs of the parent's other threads are free,
+ * and their goroutines are blocked for ever. A collection or stop-the-world is assumed to be theirs. The parent's
+ * session is freed; the parent continues its trace. */
+static void gotrace__after_fork_in_child(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  bool in_call = gotrace__self && gotrace__self->in_call; /* a signal handler has forked */
+  size_t i;
+  gotrace__on = 0;
+  t->alloc_events = 0;
+  gotrace__unlock_all();
+  gotrace__free_kept();
+  gotrace__abandon_threads();
+  if (t->transcriber && !in_call) {
+    gotrace__transcriber_free(NULL);
+    gotrace__chunks_free(NULL);
+    gotrace__tables_free();
+  }
+  if (in_call) t->strings = t->stacks = NULL; /* the memory stays */
+  t->transcriber = NULL;
+  gotrace__modules_free();
+  if (t->file.number >= 0) gotrace__file_abandon(&t->file);
+  t->active = t->stopping = t->service = false;
+  t->gc = t->stw = 0;
+  t->reader = 0;
+  t->cleaned = t->session;
+  memset(&t->budget, 0, sizeof t->budget);
+  for (i = 0; t->samples && i < GOTRACE__SAMPLES; i++) t->samples[i].turn = 0;
+  t->sample_head = t->sample_tail = 0;
+}
+#endif
+#endif /* GOTRACE__CAPTURE */
 
 #endif /* !GOTRACE_DISABLE */
 

@@ -1,5 +1,7 @@
 /* Each allocation fails in turn: no crash, the documented results, and the trace so far opens. Each case runs in its
- * own process, so that the tracer starts without memory. */
+ * own process, so that the tracer starts without memory.
+ *
+ * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 

@@ -1,4 +1,6 @@
-/* Buffers begin with exactly Go's batch header; queues keep their order. */
+/* Buffers begin with exactly Go's batch header; queues keep their order.
+ *
+ * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test.h"

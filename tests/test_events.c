@@ -1,5 +1,7 @@
 /* Every kind of v1 event, in every format that has it, with its arguments. The output expected from Go's parser is in
- * *.expect next to each trace; the runner compares it line by line (tests/open_in_go.sh). */
+ * *.expect next to each trace; the runner compares it line by line (tests/open_in_go.sh).
+ *
+ * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_trace.h"

@@ -1,4 +1,6 @@
-/* A fork while threads emit: the parent continues undisturbed; in the child tracing is off and can be started again. */
+/* A fork while threads emit: the parent continues undisturbed; in the child tracing is off and can be started again.
+ *
+ * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
 #define _GNU_SOURCE 1
 #include "test.h"
 

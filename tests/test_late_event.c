@@ -1,6 +1,8 @@
 /* If a thread is preempted inside a call while another thread makes a cut, the call's event belongs before that cut, in
  * time as well as in order. Otherwise Go's reader would find it after the first events of the next generation, and
- * delay those. The test writes the events itself, since a call cannot be held up from outside. */
+ * delay those. The test writes the events itself, since a call cannot be held up from outside.
+ *
+ * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"

@@ -263,7 +263,7 @@ int main(void) {
     }
     memory_blocks(formats[i]);
     not_reached(formats[i]);
-    if (formats[i] >= GOTRACE_GO_1_22) old_tasks_at_the_limit(formats[i]);
+    if (formats[i] >= GOTRACE_GO_1_22 && !GOTRACE__CAPTURE) old_tasks_at_the_limit(formats[i]);
   }
   ends_while_cut();
   return 0;

@@ -1,5 +1,7 @@
 /* Rare paths: a cut for which there is no memory is made later; the end of a generation writes more than a buffer
- * holds; a proc is stolen from a thread that the trace has not mentioned. */
+ * holds; a proc is stolen from a thread that the trace has not mentioned.
+ *
+ * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
 #define _GNU_SOURCE /* for the implementation, which comes after the allocator */
 #include <stdbool.h>
 #include <stdlib.h>

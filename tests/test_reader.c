@@ -1,4 +1,6 @@
-/* The reader state machine: gotrace_read and gotrace_try_read, on the emitting thread and on others. */
+/* The reader state machine: gotrace_read and gotrace_try_read, on the emitting thread and on others.
+ *
+ * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"

@@ -1,5 +1,7 @@
 /* Concurrent readers: a program that polls while the service thread reads, a sink and a reader that emit events
- * themselves, a reader that cleans up late. */
+ * themselves, a reader that cleans up late.
+ *
+ * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
 #define _GNU_SOURCE 1
 #include <pthread.h>
 

@@ -1,5 +1,7 @@
 /* Races between plain stores while tracing is off, and the effects of a call that began just before a trace. The test
- * makes the racing store itself, since a thread cannot be held up there from outside. */
+ * makes the racing store itself, since a thread cannot be held up there from outside.
+ *
+ * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"

@@ -224,7 +224,8 @@ static void check_story(unsigned format) {
   CHECK_EQUAL(problems(), format < GOTRACE_GO_1_11 ? 4 : 0); /* FORMAT_LACKS */
   CHECK(!t.counters.forced && !t.counters.malformed && !t.counters.late_introductions);
   if (format == GOTRACE_GO_1_11)
-    expect("Gomaxprocs g-1\nProcStart g-1\nGoCreate g-1\nGoCreate g-1\nGoStart g1\nProcStart g-1\nGoStart g2\n"
+    expect("Gomaxprocs g-1\nGomaxprocs g-1\nProcStart g-1\nGoCreate g-1\nGoCreate g-1\nGoStart g1\nProcStart "
+           "g-1\nGoStart g2\n"
            "UserRegion g2 constant\nGoBlockSync g1\nGoUnblock g2\nUserLog g2 woken\nUserRegion g2 constant\n"
            "GoStart g1\nGoSysCall g2\nGoSysBlock g2\nProcStop g-1\nProcStart g-1\nProcStart g-1\nGoSysExit g2\n"
            "GoStart g2\nUserLog g2 inside\nGoSysCall g2\nGoSysBlock g2\nProcStop g-1\nGoSysExit g2\nGoStart g2\n"

@@ -1,5 +1,7 @@
 /* Waiting for a thread that is held up inside a call sleeps, and leaves the processor to it: in stop, in a cut, and in
- * a call about a goroutine that another call holds. */
+ * a call about a goroutine that another call holds.
+ *
+ * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
 #define _GNU_SOURCE
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"

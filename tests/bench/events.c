@@ -660,6 +660,20 @@ static void check_trace(const series *s, gotrace_result result) {
 /* Gives a trace its buffers in advance. It would allocate them one by one until the first cut, and the first traces of
  * the process would also wait for the system to map their pages. */
 static void stock_buffers(void) {
+#if GOTRACE__CAPTURE
+  int i;
+  for (i = 0; i < BUFFERS; i++) {
+    gotrace__record_chunk *chunk =
+        (gotrace__record_chunk *)gotrace__allocate(&gotrace__t.budget, GOTRACE__CHUNK_BYTES, true);
+    if (!chunk) return;
+    memset(chunk, 1, GOTRACE__CHUNK_BYTES);
+    chunk->capacity = GOTRACE__CHUNK_BYTES - (uint32_t)sizeof *chunk;
+    gotrace__lock(&gotrace__t.queue_lock);
+    chunk->next = gotrace__t.spare_chunks;
+    gotrace__t.spare_chunks = chunk;
+    gotrace__unlock(&gotrace__t.queue_lock);
+  }
+#else
   gotrace__queue queue = {NULL, NULL, 0};
   gotrace__buffer *buffer;
   int i;
@@ -668,6 +682,7 @@ static void stock_buffers(void) {
   gotrace__lock(&gotrace__t.queue_lock);
   gotrace__queue_append(&gotrace__t.empty, &queue);
   gotrace__unlock(&gotrace__t.queue_lock);
+#endif
 }
 
 /* Measures in one trace, or without one. */
@@ -903,15 +918,19 @@ static void start_and_stop(const gotrace_options *options) {
 /* Events that need a new buffer: those after which the thread writes to another one. */
 static void new_buffers(const gotrace_options *options) {
   times found = {0};
-  const gotrace__buffer *before = NULL;
+  const void *before = NULL;
   gotrace_start(options);
   while (found.count < MOST_TIMES && gotrace_enabled()) {
     uint64_t begin = ordered_ticks();
     double ticks;
-    const gotrace__buffer *after;
+    const void *after;
     gotrace_log(GOTRACE_NO_TASK, "category", "a message");
     ticks = (double)(ordered_ticks() - begin) - ticks_cost;
+#if GOTRACE__CAPTURE
+    after = gotrace__self->chunk;
+#else
     after = gotrace__self->stream.buffer[gotrace__self->call.slot];
+#endif
     if (before && after != before) add_time(&found, ticks * ns_per_tick);
     before = after;
   }
@@ -993,8 +1012,7 @@ static void *the_rest(void *argument) {
   advances(&options, 10000);
   advances(&options, 1000000);
   flights(&options);
-  printf("memory of a thread: a record of %zu bytes, a buffer of %d in each generation that it writes to\n",
-         sizeof(gotrace__thread), GOTRACE__BUFFER_SIZE);
+  printf("memory of a thread: a record of %zu bytes, and a buffer\n", sizeof(gotrace__thread));
   return argument;
 }
 
