@@ -12255,6 +12255,7 @@ typedef struct gotrace__transcriber {
   double units_per_tick;
   uint64_t start_nanoseconds;
   uint64_t now;     /* the time of the record being applied */
+  uint64_t floor;   /* no later record is before it, see gotrace__push_time */
   unsigned v1_kind; /* of the stop or block being written */
   gotrace__source *sources, *current;
   gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
@@ -12812,6 +12813,14 @@ static inline void gotrace__not_before(gotrace__transcriber *t, uint64_t time) {
   if (t->now < time) t->now = time;
 }
 
+/* The same for readers that order two events by time alone, beyond the record's own time: records after this one are
+ * not before it either, since they may follow from it in the program. */
+static void gotrace__push_time(gotrace__transcriber *t, uint64_t time) {
+  if (t->now >= time) return;
+  t->now = time;
+  if (t->floor < time) t->floor = time;
+}
+
 static void gotrace__keep_timer(gotrace__transcriber *t, gotrace__model_go *g) {
   if (t->v1 && t->timer_count < GOTRACE__TIMERS) t->timers[t->timer_count++] = g->id;
 }
@@ -13180,7 +13189,7 @@ static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r,
 
 /* Readers attribute a stop-the-world to the goroutine that begins it, which must not leave its proc meanwhile. */
 static void gotrace__end_stw(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__not_before(t, t->collector_time + 1);
+  gotrace__push_time(t, t->collector_time + 1);
   gotrace__emit0(t, r, NULL, GOTRACE_V2_STW_END);
   t->collector_time = t->now;
   t->stw_go = NULL;
@@ -13404,7 +13413,7 @@ static bool gotrace__has_event(gotrace__transcriber *t, unsigned since) {
 
 /* Readers order collections by time alone where they have no number. */
 static void gotrace__gc_event(gotrace__transcriber *t, gotrace__source *r, unsigned kind, uint32_t stack) {
-  gotrace__not_before(t, t->collector_time + 1);
+  gotrace__push_time(t, t->collector_time + 1);
   if (kind == GOTRACE_V2_GC_BEGIN) {
     uint64_t sequence = t->v1 ? t->gc_sequence++ : ++t->gc_sequence;
     gotrace__emit2(t, r, NULL, kind, sequence, stack);
@@ -13422,7 +13431,7 @@ static void gotrace__stw_event(gotrace__transcriber *t, gotrace__source *r, uint
   unsigned reason = t->stw_reason;
   uint64_t kind = gotrace__reason_base(reason);
   if (t->v1 && t->options.version < GOTRACE_GO_1_21) kind--; /* 0 mark termination, 1 sweep termination */
-  gotrace__not_before(t, t->collector_time + 1);
+  gotrace__push_time(t, t->collector_time + 1);
   gotrace__emit2(t, r, NULL, GOTRACE_V2_STW_BEGIN, t->v1 ? kind : gotrace__reason_id(t, 2, reason), stack);
   t->collector_time = t->now;
   t->stw_go = r->go;
@@ -14162,7 +14171,7 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
   if (record->kind == GOTRACE__REC_TASK_END) {
     task = gotrace__task_at(t, id, false);
     GOTRACE__WAIT_FOR(!task && id >= t->options.first_task, t->task_waiters);
-    if (task && task->on != r) gotrace__not_before(t, task->time + 1); /* readers order them by time alone */
+    if (task && task->on != r) gotrace__push_time(t, task->time + 1); /* readers order them by time alone */
   }
   inside = gotrace__begin_user(t, r);
   if (!inside) return NULL;
@@ -14383,6 +14392,7 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
       gotrace__waiters *waiters;
       t->now = r->time;
       gotrace__not_before(t, gotrace__unit_of(t, record.tick));
+      gotrace__not_before(t, t->floor);
       gotrace__restate_thread(t, r);
       waiters = gotrace__apply(t, r, &record, force);
       if (waiters) {
@@ -14675,7 +14685,7 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
   if (!t->v1 && t->stw_go && !t->stw_closed) { /* a trace may begin with any generation, where nothing is stopped */
     t->current = t->stw_on;
     t->now = t->to_unit;
-    gotrace__not_before(t, t->collector_time + 1);
+    gotrace__push_time(t, t->collector_time + 1);
     gotrace__emit0(t, t->stw_on, NULL, GOTRACE_V2_STW_END);
     t->collector_time = t->now;
     t->stw_closed = true;
