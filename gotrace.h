@@ -4620,6 +4620,8 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
 static gotrace_result gotrace__start_session(gotrace__thread *, const char *, int, const gotrace_options *, bool);
 static gotrace_result gotrace__stop_session(void);
 static gotrace_result gotrace__flight_cut(void);
+static void gotrace__attach(gotrace__thread *m);
+static void gotrace__thread_finish(gotrace__thread *m);
 #endif
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
@@ -5225,6 +5227,7 @@ static void gotrace__hand_over(gotrace__buffer **buffer, unsigned slot) {
   gotrace__cond_wake(&t->changed);
 }
 
+#endif
 /* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
 static bool gotrace__reads(void) {
 #if GOTRACE_NO_THREADS
@@ -5233,6 +5236,7 @@ static bool gotrace__reads(void) {
   return gotrace__load_relaxed(&gotrace__t.read_by) == gotrace__identity();
 #endif
 }
+#if !GOTRACE__CAPTURE
 
 /* Hands over *old and returns an empty buffer. NULL if the caller must wait for one, or if the trace has ended because
  * of memory or its limits (then c->session is 0 and the call writes nothing). */
@@ -6232,7 +6236,9 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
   return NULL;
 }
 
+#endif
 GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? proc->id : GOTRACE_GLOBAL_PROC; }
+#if !GOTRACE__CAPTURE
 
 GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   gotrace__call c;
@@ -8022,6 +8028,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const g
   return g;
 }
 
+#endif
 GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
   gotrace__thread *m = gotrace__me_outside();
   if (!m || m->go || m->proc) return;
@@ -8033,6 +8040,7 @@ GOTRACE__DEFINE void gotrace_thread_end(void) {
   gotrace__thread *m = gotrace__self ? gotrace__me_outside() : NULL;
   if (m) gotrace__thread_finish(m);
 }
+#if !GOTRACE__CAPTURE
 
 GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   gotrace__thread *m = gotrace__me_outside();
@@ -8045,6 +8053,7 @@ GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   m->own_go_id = gotrace__load_relaxed(&go->id);
 }
 
+#endif
 GOTRACE__DEFINE void gotrace_thread_rename(const char *name) {
   gotrace__thread *m = gotrace__me_outside();
   gotrace_go *g;
@@ -8060,7 +8069,6 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
   if (!m->go && !gotrace__is_nested(m)) gotrace__attach(m);
   return m->go ? m->go : m->waiting;
 }
-#endif
 
 GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotrace__load_relaxed(&go->id) : 0; }
 
@@ -10647,6 +10655,7 @@ static void gotrace__postpone_cut(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
+#endif
 /* The data read so far have been used, and are a complete trace. */
 static void gotrace__cut_used(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -10659,6 +10668,7 @@ static void gotrace__cut_used(void) {
 
 /* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
 static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
+#if !GOTRACE__CAPTURE
 
 /* The service thread must not keep the process alive: if it is the last thread, it ends the trace. It checks once a
  * second. */
@@ -11315,6 +11325,7 @@ static gotrace_result gotrace__stop_session(void) {
   return result;
 }
 
+#endif
 /* Runs when the process ends by exit, or the library is unloaded. Ends the trace. If a service thread writes it, waits
  * until it is written completely. Does nothing if that thread called exit, or if exit was called inside a call. */
 static void gotrace__exit(void) {
@@ -11331,7 +11342,6 @@ static void gotrace__exit(void) {
   if (active && service) gotrace_stop();
   else if (active) gotrace_end();
 }
-#endif
 
 #if !GOTRACE__CAPTURE
 #ifdef GOTRACE__UNLOADS
@@ -11767,6 +11777,7 @@ static void gotrace__unlock_all(void) {
   gotrace__cond_init(&t->changed);
 }
 
+#endif
 /* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
 static void gotrace__free_kept(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -11780,6 +11791,7 @@ static void gotrace__free_kept(void) {
   gotrace__kept_free(t->keeping);
   t->keeping = NULL;
 }
+#if !GOTRACE__CAPTURE
 
 /* Frees the session's memory; the parent continues its trace. */
 static void gotrace__free_session(void) {
@@ -15074,15 +15086,6 @@ static void gotrace__end_of(uint32_t session, gotrace_result result) {
 }
 static void gotrace__end_early(gotrace_result result) { gotrace__end_of(gotrace__load_relaxed(&gotrace__on), result); }
 
-/* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
-static bool gotrace__reads(void) {
-#if GOTRACE_NO_THREADS
-  return gotrace__t.reader || gotrace__in_sink;
-#else
-  return gotrace__load_relaxed(&gotrace__t.read_by) == gotrace__identity();
-#endif
-}
-
 /* An empty chunk for the thread, which is not in a call. NULL: the session has ended, or the caller must try again
  * later. */
 static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t session, uint32_t room) {
@@ -15223,6 +15226,13 @@ static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
   return m->entry_number = gotrace__location_stack(m, &place);
 }
 
+/* The numbers of an object begin again with its owner's first call in a session. */
+static inline void gotrace__stamp_number(const gotrace__thread *m, uint32_t *number, uint32_t *stamp) {
+  if (gotrace__load_relaxed(stamp) == m->session) return;
+  gotrace__store_relaxed(number, 0u);
+  gotrace__store_relaxed(stamp, m->session);
+}
+
 /* The record that introduces the thread in a session, with what it runs. */
 static void gotrace__introduce_thread(gotrace__thread *m) {
   gotrace_go *g = m->go;
@@ -15247,14 +15257,10 @@ static void gotrace__introduce_thread(gotrace__thread *m) {
   at = gotrace__put_varint(at, has ? (uint64_t)p->id + 1 : 0);
   at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
   if (g) {
-    if (gotrace__load_relaxed(&g->stamp) != m->session) gotrace__store_relaxed(&g->number, 0u);
-    gotrace__store_relaxed(&g->stamp, m->session);
+    gotrace__stamp_number(m, &g->number, &g->stamp);
     gotrace__store_relaxed(&g->introduced, m->session);
   }
-  if (p && !in_syscall && gotrace__load_relaxed(&p->stamp) != m->session) {
-    gotrace__store_relaxed(&p->number, 0u);
-    gotrace__store_relaxed(&p->stamp, m->session);
-  }
+  if (p && !in_syscall) gotrace__stamp_number(m, &p->number, &p->stamp);
   gotrace__publish(m, at);
 }
 
@@ -15342,10 +15348,7 @@ static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g
     gotrace__publish(m, at);
     gotrace__store_relaxed(&g->introduced, m->session);
   }
-  if (owner && gotrace__load_relaxed(&g->stamp) != m->session) {
-    gotrace__store_relaxed(&g->number, 0u);
-    gotrace__store_relaxed(&g->stamp, m->session);
-  }
+  if (owner) gotrace__stamp_number(m, &g->number, &g->stamp);
 }
 
 static GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_proc *p) {
@@ -15356,8 +15359,7 @@ static GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_pro
   at = gotrace__put_varint(at, (uint64_t)p->id + 1);
   at = gotrace__put_varint(at, status);
   gotrace__publish(m, at);
-  gotrace__store_relaxed(&p->number, 0u);
-  gotrace__store_relaxed(&p->stamp, m->session);
+  gotrace__stamp_number(m, &p->number, &p->stamp);
 }
 
 /* Begin records about another goroutine, about the one that the thread runs, about a proc. */
@@ -15486,8 +15488,6 @@ static bool gotrace__runs_elsewhere(const gotrace__thread *m, const gotrace_go *
   return g != m->go && (status == GOTRACE__RUNNING || status == GOTRACE__SYSCALL);
 }
 
-static void gotrace__attach(gotrace__thread *m);
-
 /* A problem that the capture sees, while tracing is on. */
 static void gotrace__problem_call(gotrace__thread *m, gotrace_problem problem) {
   if (!gotrace__begin(m)) return;
@@ -15520,8 +15520,6 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
   return p;
 }
 
-GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? proc->id : GOTRACE_GLOBAL_PROC; }
-
 GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
@@ -15536,6 +15534,13 @@ GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   gotrace__store_release(&proc->used, 0u);
 }
 
+/* The thread gives up a proc, unless another has taken it. */
+static void gotrace__idle_hint(const gotrace__thread *m, gotrace_proc *p) {
+  if (!p || gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) return;
+  gotrace__store_relaxed(&p->owner, 0u);
+  gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
+}
+
 static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
   if (gotrace__begin(m)) {
     if (!p) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
@@ -15545,10 +15550,7 @@ static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
   if (!p) return;
   if (gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING && gotrace__load_relaxed(&p->owner))
     return; /* misuse */
-  if (m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index) {
-    gotrace__store_relaxed(&m->proc->owner, 0u);
-    gotrace__store_relaxed(&m->proc->status, (uint8_t)GOTRACE__PROC_IDLE);
-  }
+  gotrace__idle_hint(m, m->proc);
   if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
   gotrace__store_relaxed(&m->proc, p);
   m->lost = NULL;
@@ -15572,10 +15574,7 @@ static void gotrace__stop_proc(gotrace__thread *m) {
     gotrace__leave(m);
   }
   if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  if (p && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index) {
-    gotrace__store_relaxed(&p->owner, 0u);
-    gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
-  }
+  gotrace__idle_hint(m, p);
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
   m->lost = NULL;
 }
@@ -16057,10 +16056,7 @@ GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
     return;
   }
   gotrace__end(m, GOTRACE__REC_GO_END_IN_SYSCALL);
-  if (m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index) {
-    gotrace__store_relaxed(&m->proc->owner, 0u);
-    gotrace__store_relaxed(&m->proc->status, (uint8_t)GOTRACE__PROC_IDLE);
-  }
+  gotrace__idle_hint(m, m->proc);
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
 }
 
@@ -16599,18 +16595,6 @@ GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const g
   return g;
 }
 
-GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
-  gotrace__thread *m = gotrace__me_outside();
-  if (!m || m->go || m->proc) return;
-  if (name) m->name = gotrace__thread_name(name);
-  gotrace__attach(m);
-}
-
-GOTRACE__DEFINE void gotrace_thread_end(void) {
-  gotrace__thread *m = gotrace__self ? gotrace__me_outside() : NULL;
-  if (m) gotrace__thread_finish(m);
-}
-
 GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   gotrace__thread *m = gotrace__me_outside();
   if (!m) return;
@@ -16622,27 +16606,7 @@ GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   m->own_go_id = gotrace__load_relaxed(&go->id);
 }
 
-GOTRACE__DEFINE void gotrace_thread_rename(const char *name) {
-  gotrace__thread *m = gotrace__me_outside();
-  gotrace_go *g;
-  if (!m) return;
-  if (name && *name) m->name = gotrace__thread_name(name);
-  g = m->own_go;
-  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) gotrace_go_rename(g, name);
-}
-
-GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
-  gotrace__thread *m = gotrace__me();
-  if (!m) return NULL;
-  if (!m->go && !gotrace__is_nested(m)) gotrace__attach(m);
-  return m->go ? m->go : m->waiting;
-}
-
-#if GOTRACE_DEBUG
-GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
-#else
-GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
-#endif
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; } /* nothing is reported yet */
 
 /* ------------------------------------------------------------------------------------------------------ >>driver ----
  *
@@ -16921,19 +16885,6 @@ static void gotrace__work(bool cut, bool all) {
 }
 
 /* Reading. */
-
-/* The data read so far have been used, and are a complete trace. */
-static void gotrace__cut_used(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->queue_lock);
-  gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
-  gotrace__count(&t->cuts, 1);
-  gotrace__unlock(&t->queue_lock);
-  if (t->flight) gotrace__keep_generation();
-}
-
-/* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
-static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
 
 /* The service thread must not keep the process alive: if it is the last thread, it ends the trace. It checks once a
  * second. */
@@ -17560,23 +17511,6 @@ static gotrace_result gotrace__flight_cut(void) {
   return GOTRACE_OK;
 }
 
-/* Runs when the process ends by exit, or the library is unloaded. Ends the trace. If a service thread writes it, waits
- * until it is written completely. Does nothing if that thread called exit, or if exit was called inside a call. */
-static void gotrace__exit(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  bool active, service;
-  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused()) return;
-  gotrace__lock(&t->life);
-  active = t->active;
-  service = t->service;
-#if !GOTRACE_NO_THREADS
-  if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
-#endif
-  gotrace__unlock(&t->life);
-  if (active && service) gotrace_stop();
-  else if (active) gotrace_end();
-}
-
 #ifdef GOTRACE__UNLOADS
 /* The library is unloaded: returns all memory to the system. No thread is in the library, since its code is unloaded
  * too. Threads that were in it and live on keep their records. Their calls are dropped from here on as if nested. */
@@ -17693,20 +17627,6 @@ static void gotrace__unlock_all(void) {
   if (t->reasons) t->reasons->lock = unlocked;
   for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
   gotrace__cond_init(&t->changed);
-}
-
-/* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
-static void gotrace__free_kept(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  size_t i;
-  if (t->writing && !gotrace__in_sink) {
-    for (i = 0; i < t->writing_count; i++) gotrace__written(i);
-    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
-    t->writing = NULL;
-  }
-  while (t->kept) gotrace__forget_locked();
-  gotrace__kept_free(t->keeping);
-  t->keeping = NULL;
 }
 
 /* The child has only the thread that forked. The other threads' goroutines become blocked, and their procs idle. */

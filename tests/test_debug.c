@@ -1,7 +1,7 @@
 /* GOTRACE_DEBUG: each misuse is reported once per place, with the file, line and function of the call and the
  * goroutine, proc and thread that made it. This includes calls that carry no call site.
  *
- * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
+ * Not in: capture capture_address capture_thread, which report nothing yet. */
 #define GOTRACE_DEBUG 1
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
