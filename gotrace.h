@@ -17228,11 +17228,7 @@ static void gotrace__clean_up(void) {
   gotrace__kept_free(t->keeping);
   t->keeping = NULL;
   gotrace__unlock(&t->flight_lock);
-  if (gotrace__chunks_free(&t->budget)) {
-    gotrace__tables_free();
-  } else { /* for ever: a thread is held up in a call */
-    t->strings = t->stacks = NULL;
-  }
+  if (gotrace__chunks_free(&t->budget)) gotrace__tables_free(); /* otherwise they stay for ever, and in use */
   gotrace__store_relaxed(&t->cleaned, t->session);
   gotrace__unlock(&t->work);
   gotrace__modules_free();
@@ -17438,8 +17434,7 @@ static void gotrace__undo_session(const gotrace__beginning *n) {
   int saved = errno;
   if (n->path && t->file.number >= 0) gotrace__file_discard(&t->file, n->path);
   gotrace__transcriber_free(&t->budget);
-  gotrace__chunks_free(&t->budget);
-  gotrace__tables_free();
+  if (gotrace__chunks_free(&t->budget)) gotrace__tables_free();
   errno = saved;
 }
 
@@ -17447,6 +17442,7 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
                                              const gotrace_options *given, bool flight) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__beginning n;
+  gotrace__table *strings, *stacks;
   gotrace_result result;
   memset(&n, 0, sizeof n);
   n.path = path;
@@ -17472,15 +17468,17 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
   gotrace__store_relaxed(&t->budget.refusals, 0u);
   memset(&t->flight_budget, 0, sizeof t->flight_budget);
   t->transcriber = GOTRACE__CAST(gotrace__transcriber *, gotrace__allocate(&t->budget, sizeof *t->transcriber, false));
-  t->strings = gotrace__strings_new(&t->budget, false);
-  t->stacks = gotrace__table_new(&t->budget, false);
-  if (t->strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) t->strings->region.beyond = true; /* nobody could wait */
-  if (t->stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) t->stacks->region.beyond = true;
+  strings = gotrace__strings_new(&t->budget, false);
+  stacks = gotrace__table_new(&t->budget, false);
+  if (strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) strings->region.beyond = true; /* nobody could wait */
+  if (stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) stacks->region.beyond = true;
+  if (strings) gotrace__store_release(&t->strings, strings); /* a thread held up since the last session may use them */
+  if (stacks) gotrace__store_release(&t->stacks, stacks);
   if (n.options.format >= GOTRACE_GO_1_19 && !t->samples)
     gotrace__store_release(
         &t->samples,
         GOTRACE__CAST(gotrace__sample *, gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false)));
-  if (!t->transcriber || !t->strings || !t->stacks || (n.options.format >= GOTRACE_GO_1_19 && !t->samples))
+  if (!t->transcriber || !strings || !stacks || (n.options.format >= GOTRACE_GO_1_19 && !t->samples))
     result = GOTRACE_ERROR_OUT_OF_MEMORY;
   if (result == GOTRACE_OK) result = gotrace__open_session(&n);
   if (result == GOTRACE_OK) result = gotrace__switch_on(&n);
@@ -17759,7 +17757,8 @@ static void gotrace__after_fork_in_child(void) {
     gotrace__chunks_free(NULL);
     gotrace__tables_free();
   }
-  if (in_call) t->strings = t->stacks = NULL; /* the memory stays */
+  if (in_call && t->strings && t->stacks) /* the call goes on to use them; they stay for ever */
+    t->strings->region.budget = t->stacks->region.budget = NULL;
   t->transcriber = NULL;
   gotrace__modules_free();
   if (t->file.number >= 0) gotrace__file_abandon(&t->file);
