@@ -15120,11 +15120,20 @@ static inline uint32_t gotrace__session_now(void) {
 #endif
 }
 
-/* Waits until no call is under way that has read an earlier value of gotrace__on, for a limited time (K1). False: one
- * still is. */
-static bool gotrace__settle(void) {
+/* Waits until the thread has been outside a call, for a limited time. False: it is held up in one. */
+static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
+  unsigned spins = 0;
+  if (m == gotrace__self) return true;
+  while (gotrace__load_seq_cst(&m->in_call)) {
+    if (gotrace__nanoseconds() - since >= GOTRACE__STOP_NANOSECONDS) return false;
+    gotrace__pause(&spins);
+  }
+  return true;
+}
+
+/* Waits until no call is under way that has read an earlier value of gotrace__on, for a limited time (K1). */
+static void gotrace__settle(void) {
   gotrace__thread *m;
-  bool all = true;
   uint64_t since = gotrace__nanoseconds();
 #if !GOTRACE_SEQ_CST_FLAG
   if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()) {
@@ -15134,14 +15143,7 @@ static bool gotrace__settle(void) {
   }
   gotrace__fence_seq_cst();
 #endif
-  for (m = gotrace__load_seq_cst(&gotrace__t.threads); m; m = m->next) {
-    unsigned spins = 0;
-    if (m == gotrace__self) continue;
-    while (gotrace__load_seq_cst(&m->in_call) && gotrace__nanoseconds() - since < GOTRACE__STOP_NANOSECONDS)
-      gotrace__pause(&spins);
-    if (gotrace__load_seq_cst(&m->in_call)) all = false;
-  }
-  return all;
+  for (m = gotrace__load_seq_cst(&gotrace__t.threads); m; m = m->next) (void)gotrace__has_left(m, since);
 }
 
 /* Wakes whoever transcribes. */
@@ -17173,13 +17175,14 @@ static bool gotrace__chunks_free(gotrace__budget *budget) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__record_chunk *chunk;
   gotrace__thread *m;
+  uint64_t since = gotrace__nanoseconds();
   bool all = true;
   for (m = gotrace__load_seq_cst(&t->threads); m; m = m->next) {
     m->source = NULL;
     m->read_session = 0;
     gotrace__store_relaxed(&m->first_session, 0u);
     gotrace__store_relaxed(&m->read_chunk, (gotrace__record_chunk *)NULL);
-    if (m != gotrace__self && gotrace__load_seq_cst(&m->in_call)) {
+    if (!gotrace__has_left(m, since)) { /* waits for calls while off, too: the flag does not tell them apart */
       all = false;
       continue;
     }
