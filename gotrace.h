@@ -15163,13 +15163,15 @@ static void gotrace__end_of(uint32_t session, gotrace_result result) {
 }
 static void gotrace__end_early(gotrace_result result) { gotrace__end_of(gotrace__load_relaxed(&gotrace__on), result); }
 
-/* An empty chunk for the thread, which is not in a call. NULL: the session has ended, or the caller must try again
- * later. */
-static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t session, uint32_t room) {
+/* An empty chunk for the thread, which is not in a call. Its old one, or NULL, has a size of `bytes` and `used` bytes
+ * of records; it may have been freed, since the session may have ended. NULL: the session has ended, or the caller must
+ * try again later. */
+static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t session, uint32_t room,
+                                                 const gotrace__record_chunk *old, uint32_t bytes, uint32_t used) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__record_chunk *chunk = NULL, *old = m->session == session ? m->chunk : NULL;
+  gotrace__record_chunk *chunk = NULL;
   size_t most = gotrace__load_relaxed(&t->chunk_bytes);
-  size_t size = old ? 4 * (size_t)gotrace__chunk_bytes(old) : GOTRACE__FIRST_CHUNK_BYTES;
+  size_t size = old ? 4 * (size_t)bytes : GOTRACE__FIRST_CHUNK_BYTES;
   uint32_t refusals = gotrace__load_relaxed(&t->budget.refusals);
   bool block = gotrace__load_relaxed(&t->blocks) != 0, waits;
   if (size < room + sizeof *chunk) size = room + sizeof *chunk;
@@ -15186,8 +15188,7 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
   gotrace__unlock(&t->queue_lock);
   waits = block && !gotrace__reads() && (!GOTRACE_NO_THREADS || t->service);
   /* Beyond the limit: a thread's first chunk, and the next one of a thread whose chunk will be freed for it. */
-  if (waits &&
-      (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == old->size)))
+  if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
     waits = false;
   if (!chunk) {
     chunk = GOTRACE__CAST(gotrace__record_chunk *, gotrace__allocate(&t->budget, size, waits || !block));
@@ -15347,20 +15348,25 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     uint32_t session = gotrace__session_now();
     bool first = m->session != session;
     gotrace__record_chunk *chunk, *old = m->chunk;
+    uint32_t bytes, used;
     uint64_t now;
     if (session && !first && old && (size_t)(m->end - m->at) >= room) return true;
+    if (session && first && old) { /* of a session that ended while the thread was in a call */
+      gotrace__go_inside();        /* an allocator that is traced */
+      gotrace__chunk_free(&gotrace__t.budget, old);
+      gotrace__go_outside();
+      old = m->chunk = NULL;
+      m->at = m->end = NULL;
+    }
+    bytes = old ? gotrace__chunk_bytes(old) : 0;
+    used = old ? (uint32_t)(m->at - gotrace__chunk_data(old)) : 0;
     gotrace__leave(m);
     if (!session) return false;
 #if GOTRACE_NO_THREADS
     if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
 #endif
-    gotrace__go_inside(); /* an allocator that is traced */
-    if (first && old) {   /* of a session that ended while the thread was in a call */
-      gotrace__chunk_free(&gotrace__t.budget, old);
-      old = m->chunk = NULL;
-      m->at = m->end = NULL;
-    }
-    chunk = gotrace__chunk_new(m, session, room);
+    gotrace__go_inside();
+    chunk = gotrace__chunk_new(m, session, room, old, bytes, used);
     gotrace__go_outside();
     if (!chunk && gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
     gotrace__raise(m);
@@ -15374,14 +15380,13 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     now = gotrace__now();
     if (first || (m->tick > now && m->tick - now >= GOTRACE__FAR)) m->tick = now;
     chunk->tick = m->tick;
-    m->chunk = chunk;
     gotrace__store_relaxed(&m->read_chunk, (gotrace__record_chunk *)NULL); /* it may be the same, used again */
+    /* While the thread is held up here, its old chunk must be the one that gotrace__unread_free leaves to it. */
+    if (!first) gotrace__store_release(&old->next, chunk);
+    m->chunk = chunk;
     m->at = gotrace__chunk_data(chunk);
     m->end = m->at + chunk->capacity;
-    if (!first) {
-      gotrace__store_release(&old->next, chunk);
-      continue;
-    }
+    if (!first) continue;
     m->session = session;
     m->next_go_id = m->last_go_id;
     m->next_task_id = m->last_task_id;
