@@ -15435,7 +15435,10 @@ static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g
 
 static GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_proc *p) {
   uint64_t status = gotrace__load_relaxed(&p->status);
-  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_PROC, gotrace__record_time(m, NULL, NULL));
+  uint8_t *at;
+  /* Its thread has reported the loss while tracing was off, and no thief has. */
+  if (status == GOTRACE__PROC_IDLE && gotrace__load_relaxed(&p->owner)) status = GOTRACE__PROC_SYSCALL;
+  at = gotrace__record_at(m, GOTRACE__REC_PROC, gotrace__record_time(m, NULL, NULL));
   if (gotrace__load_relaxed(&p->sweep)) status |= GOTRACE__RECORD_SWEEPS;
   if (gotrace__load_relaxed(&p->scan)) status |= GOTRACE__RECORD_SCANS;
   at = gotrace__put_varint(at, (uint64_t)p->id + 1);
