@@ -16578,9 +16578,14 @@ static void gotrace__thread_finish(gotrace__thread *m) {
   if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) {
     if (!m->go && gotrace__load_relaxed(&g->live)) gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
     if (m->go == g) {
+      uint32_t session;
       gotrace__end(m, GOTRACE__REC_GO_END);
+      session = m->session;
       if (!m->proc && m->sweep) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
-      if (!m->proc) gotrace__plain_call(m, GOTRACE__REC_PROC_STOP); /* of the proc that the transcriber has made */
+      if (!m->proc && gotrace__begin(m)) { /* the transcriber has made a proc for it in that session */
+        if (m->session == session) gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_PROC_STOP));
+        gotrace__leave(m);
+      }
     }
   }
   m->own_go = NULL;
