@@ -15775,6 +15775,12 @@ static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site
   gotrace_go *g;
   if (!on) gotrace__raise(m); /* K6 */
   g = gotrace__go_new(m);
+  if (!on && g && gotrace__load_relaxed(&g->introduced)) {
+    /* If this session has seen an earlier goroutine in the place, it must see this one's creation: tracing was turned
+     * on during this call. */
+    on = gotrace__begin(m);
+    if (!on) gotrace__raise(m);
+  }
   if (GOTRACE__UNLIKELY(!g)) {
     if (on) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
     gotrace__leave(m);
