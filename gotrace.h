@@ -4133,6 +4133,7 @@ static struct gotrace__tracer {
   gotrace__piece *unready, *unready_last; /* since the last cut: a trace must not end within a generation */
   gotrace__uint64 last_cut, last_round;   /* nanoseconds */
   uint64_t thread_total;
+  gotrace_stats at_cut;        /* statistics as of the last cut */
   gotrace__uint64 piece_count; /* number of cuts made */
 
   gotrace__mutex queue_lock;            /* protects: */
@@ -16911,8 +16912,9 @@ static void gotrace__look_at_threads(gotrace__transcriber *r) {
   }
 }
 
-/* The statistics as of now, without what the reader counts. The caller holds the work lock. */
-static void gotrace__publish_stats(const gotrace__transcriber *r) {
+/* The statistics as of now, without what the reader counts; if the output is lost, as of the last cut. The caller holds
+ * the work lock. */
+static void gotrace__publish_stats(const gotrace__transcriber *r, bool cut) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_stats *stats = &t->published;
   size_t i;
@@ -16923,6 +16925,8 @@ static void gotrace__publish_stats(const gotrace__transcriber *r) {
   stats->threads = t->thread_total;
   for (i = 0; i < GOTRACE__KINDS; i++) stats->kinds[i] = r->kinds[i];
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) stats->problems[i] = r->problems[i];
+  if (r->error == GOTRACE_ERROR_SINK) *stats = t->at_cut;
+  else if (cut) t->at_cut = *stats;
   gotrace__unlock(&t->queue_lock);
 }
 
@@ -16976,7 +16980,7 @@ static void gotrace__work(bool cut, bool all) {
   else if (gotrace__load_relaxed(&t->budget.used) > t->options.memory_limit + GOTRACE__MODEL_BYTES &&
            t->options.on_limit != GOTRACE_LIMIT_BLOCK)
     failed = GOTRACE_LIMIT_REACHED;
-  gotrace__publish_stats(r);
+  gotrace__publish_stats(r, cut);
   if (!on && r->error && !gotrace__load_relaxed(&t->early)) gotrace__store_relaxed(&t->early, (uint32_t)failed);
   gotrace__lock(&t->queue_lock);
   t->ended = t->finished;
@@ -17398,6 +17402,7 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   t->done = 0;
   t->read_by = 0;
   memset(&t->published, 0, sizeof t->published);
+  memset(&t->at_cut, 0, sizeof t->at_cut);
 }
 
 /* Begins the trace and turns tracing on. */
@@ -17435,7 +17440,7 @@ static gotrace_result gotrace__switch_on(const gotrace__beginning *n) {
   t->last_cut = clocks.nanoseconds;
   gotrace__store_relaxed(&t->last_round, clocks.nanoseconds);
   gotrace__store_relaxed(&t->start_tick, clocks.tick);
-  if (!gotrace__transcribe_begin(r, &options, &clocks)) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  if (!gotrace__transcribe_begin(r, &options, &clocks) || r->error) return GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__hand_over(false); /* the header, which each snapshot writes itself */
   r->gc = gotrace__load_relaxed(&t->gc) != 0;
   r->stw = gotrace__load_relaxed(&t->stw) != 0;
