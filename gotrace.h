@@ -12076,7 +12076,9 @@ static inline const uint8_t *gotrace__get_arguments(const uint8_t *at, const uin
 #ifndef GOTRACE__MOST_PLACES
 #define GOTRACE__MOST_PLACES ((uint64_t)1 << 26) /* of goroutines or procs; more are taken for malformed records */
 #endif
+#ifndef GOTRACE__CLOCK_SKEW
 #define GOTRACE__CLOCK_SKEW 16 /* ticks; must exceed the difference between two cores' clocks */
+#endif
 
 typedef struct gotrace__source gotrace__source;
 typedef struct gotrace__model_go gotrace__model_go;
