@@ -15180,7 +15180,7 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
   if (size < room + sizeof *chunk) size = room + sizeof *chunk;
   if (size > most) size = most;
   gotrace__lock(&t->queue_lock);
-  if (old) {
+  if (old && !t->work_wanted) { /* once: otherwise threads that wait for room wake each other all the time */
     t->work_wanted = true;
     gotrace__cond_wake(&t->changed);
   }
