@@ -864,8 +864,8 @@ typedef int gotrace_unwind_fn(void *context, uintptr_t *pcs, int max);
  * thread, once per address. The strings are copied before the next call. */
 typedef bool gotrace_symbolize_fn(void *context, gotrace_location *place);
 
-/* Receives one line, without a newline, for each misuse, once per call site, if GOTRACE_DEBUG is 1. Runs inside the
- * call and must not call the tracer. */
+/* Receives one line, without a newline, for each misuse, once per call site, if GOTRACE_DEBUG is 1. Called on any
+ * thread, one at a time, soon after the misuse, at the latest before gotrace_stop returns. Must not call the tracer. */
 typedef void gotrace_report_fn(void *context, const char *line);
 
 typedef enum gotrace_stacks {
@@ -4071,6 +4071,9 @@ struct gotrace__thread {
   unsigned free_count, take;
   bool have_bounds;
   uintptr_t stack_low, stack_high;
+#if GOTRACE_DEBUG
+  gotrace_site *site, *last_site; /* of the call, or NULL; in the last SITE record */
+#endif
   /* Set when the record is assigned to a thread: */
   gotrace__uint64 index, system_id; /* atomic */
   uint32_t used;                    /* atomic; see gotrace__use */
@@ -11897,6 +11900,7 @@ static void gotrace__after_fork_in_child(void) {
  *   id, task      ids in the trace
  *   entry, stack  numbers in the stack table; 0: none
  *   name          a number in the string table; 0: the text that follows
+ *   site          address of the gotrace_site of the records that follow; 0: none (only with GOTRACE_DEBUG)
  *   status        gotrace__status or gotrace__proc_status
  *   flags         GOTRACE__RECORD_... below */
 #define GOTRACE__RECORDS(X)                                   \
@@ -11947,7 +11951,8 @@ static void gotrace__after_fork_in_child(void) {
   X(REGION_END, 3, 1, "task name stack name_text")            \
   X(LOG, 3, 2, "task name stack name_text value_text")        \
   X(THREAD_START, 2, 0, "go number")                          \
-  X(PROBLEM, 1, 0, "problem")
+  X(PROBLEM, 1, 0, "problem")                                 \
+  X(SITE, 1, 0, "site")
 
 enum {
 #define GOTRACE__RECORD(NAME, numbers, texts, arguments) GOTRACE__REC_##NAME,
@@ -12177,6 +12182,7 @@ struct gotrace__source {
   uint32_t generation;      /* in which its proc and goroutine have statuses */
   bool introduced, lost_proc;
   bool gone;
+  uintptr_t site;             /* of its records; 0: unknown. See GOTRACE__REC_SITE */
   gotrace__waiters *waits_on; /* or NULL */
   gotrace__source *link;      /* in that list */
   uint64_t next_tick;         /* of the next record; its kind, and the position of its arguments: */
@@ -12226,6 +12232,7 @@ typedef struct gotrace__transcribe_options {
   void (*chunk_done)(void *context,
                      gotrace__record_chunk *chunk); /* takes back a chunk that is not read again; or NULL */
   void (*before_end)(void *context, struct gotrace__transcriber *t); /* may add texts to a generation; or NULL */
+  void (*problem)(void *context, struct gotrace__transcriber *t, gotrace_problem problem); /* reports it; or NULL */
   void *context;
   gotrace__budget *budget;
   bool beyond_limit;   /* its own memory may exceed the budget's limit */
@@ -12315,7 +12322,10 @@ typedef struct gotrace__transcriber {
 } gotrace__transcriber;
 GOTRACE__STATIC_ASSERT((int)GOTRACE_BLOCK_REASON_COUNT >= (int)GOTRACE_STW_REASON_COUNT, reason_counts);
 
-static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) { t->problems[problem]++; }
+static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) {
+  t->problems[problem]++;
+  if (t->options.problem) t->options.problem(t->options.context, t, problem);
+}
 
 /* Only the first failure is reported. The trace then ends with what it has. */
 static void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result error) {
@@ -14254,6 +14264,10 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
     if (record->a[0] < GOTRACE_PROBLEM_COUNT) gotrace__problem_seen(t, (gotrace_problem)record->a[0]);
     else t->counters.malformed++;
     return NULL;
+  case GOTRACE__REC_SITE:
+    r->site = (uintptr_t)record->a[0];
+    t->counters.idle++;
+    return NULL;
   case GOTRACE__REC_GO: {
     gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
     unsigned status = record->a[3] == GOTRACE__WAITING ? GOTRACE__WAITING : GOTRACE__RUNNABLE;
@@ -14826,6 +14840,7 @@ static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source
   r->tick = 0;
   r->time++; /* readers order the tasks of two threads by time alone */
   r->introduced = r->lost_proc = r->gone = false;
+  r->site = 0;
   r->listed_go = r->listed_proc = 0;
   r->link = t->idle_sources;
   t->idle_sources = r;
@@ -15016,7 +15031,8 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
 #define GOTRACE__FIRST_CHUNK_BYTES 2048u /* there may be thousands of threads that write little */
 #endif
 #define GOTRACE__TEXT_ROOM (GOTRACE_MAX_STRING_SIZE + 8u) /* a longer text is seen to be longer */
-#define GOTRACE__CALL_ROOM 320u          /* a record without texts, after an introduction and problems */
+/* Bytes: a record without texts, after an introduction, problems and their sites. */
+#define GOTRACE__CALL_ROOM (320u + 64u * GOTRACE_DEBUG)
 #define GOTRACE__FAR ((uint64_t)1 << 24) /* ticks; a time so far ahead is of before a jump of the counter */
 #define GOTRACE__MOST_FREE (4u * GOTRACE__SLAB)
 #define GOTRACE__MODEL_BYTES ((size_t)1 << 20) /* what the transcriber may use beyond the limit */
@@ -15035,7 +15051,12 @@ static inline void gotrace__raise(gotrace__thread *m) {
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
 #endif
 }
-static inline void gotrace__leave(gotrace__thread *m) { gotrace__store_release(&m->in_call, 0u); }
+static inline void gotrace__leave(gotrace__thread *m) {
+#if GOTRACE_DEBUG
+  m->site = NULL;
+#endif
+  gotrace__store_release(&m->in_call, 0u);
+}
 
 static inline uint32_t gotrace__session_now(void) {
 #if GOTRACE_SEQ_CST_FLAG
@@ -15170,8 +15191,28 @@ static inline uint64_t gotrace__record_time(gotrace__thread *m, gotrace__uint64 
   return tick;
 }
 
+#if GOTRACE_DEBUG
+static GOTRACE__THREAD_LOCAL gotrace_site *gotrace__debug_site GOTRACE__TLS_MODEL;
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { gotrace__debug_site = site; }
+#define gotrace__here(m, call_site) ((void)((m)->site = (call_site)))
+
+/* Before a record, the call's site, if it is another one than before. */
+static uint8_t *gotrace__put_site(gotrace__thread *m, uint8_t *at) {
+  gotrace_site *site = m->site ? m->site : gotrace__debug_site;
+  if (site == m->last_site) return at;
+  m->last_site = site;
+  *at++ = GOTRACE__REC_SITE;
+  *at++ = 0; /* ticks */
+  return gotrace__put_varint(at, (uintptr_t)site);
+}
+#else
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
+#define gotrace__here(m, call_site) ((void)0)
+#define gotrace__put_site(m, at) (at)
+#endif
+
 static inline uint8_t *gotrace__record_at(gotrace__thread *m, unsigned kind, uint64_t tick) {
-  uint8_t *at = m->at;
+  uint8_t *at = gotrace__put_site(m, m->at);
   *at++ = (uint8_t)kind;
   at = gotrace__put_varint(at, tick - m->tick);
   m->tick = tick;
@@ -15306,6 +15347,9 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
       continue;
     }
     m->session = session;
+#if GOTRACE_DEBUG
+    m->last_site = NULL;
+#endif
     m->next_go_id = m->last_go_id;
     m->next_task_id = m->last_task_id;
     gotrace__introduce_thread(m);
@@ -15442,6 +15486,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrac
 /* The number of the call's stack, which shows why the calling goroutine is here. */
 static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, void *frame) {
   uint64_t known;
+  gotrace__here(m, site);
   if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE))
     return gotrace__captured_stack(m, site, frame);
   if (!site) return 0;
@@ -15689,6 +15734,7 @@ static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site
   bool on = gotrace__begin(m);
   gotrace_go *g;
   if (!on) gotrace__raise(m); /* K6 */
+  gotrace__here(m, site);
   g = gotrace__go_new(m);
   if (GOTRACE__UNLIKELY(!g)) {
     if (on) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
@@ -15841,6 +15887,7 @@ static inline void gotrace__put_unblock(gotrace__thread *m, gotrace_site *site, 
 }
 static inline void gotrace__unblock_go(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
   if (gotrace__begin(m)) {
+    gotrace__here(m, site);
     if (GOTRACE__UNLIKELY(!g)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
     else gotrace__put_unblock(m, site, frame, g);
     gotrace__leave(m);
@@ -15859,6 +15906,7 @@ static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void 
                                    unsigned reason) {
   gotrace_go *from = m->go;
   bool end = kind == GOTRACE__REC_GO_SWITCH_END, on = gotrace__begin(m);
+  gotrace__here(m, site);
   if (on && GOTRACE__UNLIKELY(!g || !from || g == from)) {
     gotrace__record_problem(m, !g      ? GOTRACE_PROBLEM_BAD_HANDLE
                                : !from ? GOTRACE_PROBLEM_NOT_RUNNING
@@ -15907,6 +15955,7 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   if (!m) return;
   on = gotrace__begin(m);
   if (!on) gotrace__raise(m);
+  gotrace__here(m, site);
   dies = go && go != m->go && !gotrace__runs_elsewhere(m, go) && gotrace__exchange_acq_rel(&go->live, (uint8_t)0);
   if (on && dies) {
     uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
@@ -16606,8 +16655,6 @@ GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   m->own_go_id = gotrace__load_relaxed(&go->id);
 }
 
-GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; } /* nothing is reported yet */
-
 /* ------------------------------------------------------------------------------------------------------ >>driver ----
  *
  * Runs the transcriber: in the service thread, in gotrace_read's caller, in whoever makes a cut.
@@ -16720,6 +16767,29 @@ static bool gotrace__name_address(void *context, gotrace_location *place, char *
 #endif
   return true;
 }
+
+#if GOTRACE_DEBUG
+/* Reports a problem of the record being applied, once per call site. */
+static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_problem problem) {
+  const gotrace_options *options = &GOTRACE__CAST(struct gotrace__tracer *, context)->options;
+  const gotrace__source *source = r->current;
+  gotrace_site *site = (gotrace_site *)source->site;
+  uint64_t bit = (uint64_t)1 << problem;
+  char line[512];
+  int before;
+  if (!options->report || source == &r->service) return;
+  if (site && (gotrace__load_relaxed(&site->reported) & bit)) return;
+  if (site) gotrace__store_relaxed(&site->reported, gotrace__load_relaxed(&site->reported) | bit);
+  snprintf(line, sizeof line, "gotrace: %s:%u: %s: %s (%s); goroutine %lld, proc %lld, thread %llu",
+           site && site->location.file ? site->location.file : "?", site ? (unsigned)site->location.line : 0,
+           site && site->location.function ? site->location.function : "?", gotrace__problems[problem].text,
+           gotrace_problem_outcome(problem), source->go ? (long long)source->go->id : -1,
+           source->proc ? (long long)source->proc->id : -1, (unsigned long long)source->id);
+  before = gotrace__cancel_off();
+  options->report(options->context, line);
+  gotrace__cancel_restore(before);
+}
+#endif
 
 /* Adds the modules of named addresses to the strings of a generation, for `gotrace symbolize`. No event refers to them.
  */
@@ -17326,6 +17396,9 @@ static gotrace_result gotrace__switch_on(const gotrace__beginning *n) {
   options.name = gotrace__name_address;
   options.chunk_done = gotrace__chunk_done;
   options.before_end = gotrace__write_modules;
+#if GOTRACE_DEBUG
+  options.problem = gotrace__report;
+#endif
   options.context = t;
   options.budget = &t->budget;
   options.beyond_limit = true;
