@@ -4190,7 +4190,8 @@ static struct gotrace__tracer {
   gotrace__uint64 last_look; /* owned by the service: nanoseconds */
 
   gotrace__budget budget, flight_budget;
-  uint32_t early; /* atomic; gotrace_result that ended the trace early, or 0 */
+  uint32_t verdict; /* atomic; see gotrace__end_of */
+  uint32_t early;   /* atomic; gotrace_result of a failure while the trace is delivered, or 0 */
   int system_error;
   gotrace__uint64 bytes, consistent_bytes, cuts; /* atomic */
   gotrace__uint64 samples_lost;                  /* atomic */
@@ -15098,14 +15099,27 @@ static void gotrace__want_work(void) {
   gotrace__unlock(&gotrace__t.queue_lock);
 }
 
-/* Ends a session now, unless it has ended. */
+/* Ends a session now, unless it has ended. The verdict is session << 8 and the result's low byte. The first who changes
+ * it decides, and only then turns tracing off; whoever comes second does not wait for the first to do so. Otherwise a
+ * reader could find tracing off and the result not there yet. */
+#define GOTRACE__UNDECIDED 0x80u
 static void gotrace__end_of(uint32_t session, gotrace_result result) {
-  if (!session || !gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
-  gotrace__store_relaxed(&gotrace__t.alloc_events, 0u);
-  gotrace__store_relaxed(&gotrace__t.early, (uint32_t)result);
+  struct gotrace__tracer *t = &gotrace__t;
+  uint32_t verdict = session << 8 | GOTRACE__UNDECIDED;
+  if (!session) return;
+  (void)gotrace__cas_seq_cst(&t->verdict, &verdict, session << 8 | (0xffu & (uint32_t)result));
+  if (!gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
+  gotrace__store_relaxed(&t->alloc_events, 0u);
   gotrace__want_work();
 }
 static void gotrace__end_early(gotrace_result result) { gotrace__end_of(gotrace__load_relaxed(&gotrace__on), result); }
+
+/* The result of the session so far. */
+static gotrace_result gotrace__result(void) {
+  uint32_t early = gotrace__load_relaxed(&gotrace__t.early), verdict = gotrace__load_relaxed(&gotrace__t.verdict);
+  if (!early && (verdict & 0xff) != GOTRACE__UNDECIDED) early = (uint32_t)(int32_t)(int8_t)(verdict & 0xff);
+  return (gotrace_result)(int32_t)early;
+}
 
 /* An empty chunk for the thread, which is not in a call. NULL: the session has ended, or the caller must try again
  * later. */
@@ -15369,9 +15383,19 @@ static inline bool gotrace__begin(gotrace__thread *m) {
   return gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM);
 }
 
+/* Misuse may pass a goroutine to another thread without synchronization. That thread still finds its record
+ * initialized: gotrace__slab_new has a fence, and processors order what they read through a pointer. ThreadSanitizer
+ * knows neither. */
+#ifdef GOTRACE__TSAN
+#define gotrace__see_slabs() ((void)gotrace__load_acquire(&gotrace__t.slabs))
+#else
+#define gotrace__see_slabs() ((void)0)
+#endif
+
 /* The calling thread's record; NULL: the call is dropped. */
 static inline gotrace__thread *gotrace__caller(void) {
   gotrace__thread *m = gotrace__self;
+  gotrace__see_slabs();
   if (GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) return m;
   return gotrace__me_outside();
 }
@@ -15676,6 +15700,7 @@ static void gotrace__slab_new(void) {
   }
   t->slab_count++;
   slab->next = t->slabs;
+  gotrace__fence_seq_cst(); /* misuse may pass a goroutine to another thread without synchronization */
   gotrace__store_release(&t->slabs, slab);
 }
 
@@ -16646,6 +16671,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const g
 
 GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   gotrace__thread *m = gotrace__me_outside();
+  gotrace__see_slabs();
   if (!m) return;
   if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
   gotrace__start_on(m, m->proc ? GOTRACE__REC_GO_START : GOTRACE__REC_THREAD_START, go);
@@ -16945,7 +16971,7 @@ static void gotrace__work(bool cut, bool all) {
            t->options.on_limit != GOTRACE_LIMIT_BLOCK)
     failed = GOTRACE_LIMIT_REACHED;
   gotrace__publish_stats(r);
-  if (!on && r->error && !gotrace__load_relaxed(&t->early)) gotrace__store_relaxed(&t->early, (uint32_t)failed);
+  if (!on && r->error && !gotrace__result()) gotrace__store_relaxed(&t->early, (uint32_t)failed);
   gotrace__lock(&t->queue_lock);
   t->ended = t->finished;
   gotrace__cond_wake(&t->changed);
@@ -17093,7 +17119,7 @@ static void gotrace__sum(gotrace_stats *stats) {
   gotrace__lock(&t->queue_lock);
   *stats = t->published;
   gotrace__unlock(&t->queue_lock);
-  stats->result = (gotrace_result)(int32_t)gotrace__load_relaxed(&t->early);
+  stats->result = gotrace__result();
   stats->system_error = t->system_error;
   stats->bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->bytes);
   stats->consistent_bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->consistent_bytes);
@@ -17365,6 +17391,7 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   gotrace__store_relaxed(&t->samples_lost, (uint64_t)0);
   gotrace__store_relaxed(&t->collector, 0u);
   t->early = 0;
+  gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
   t->system_error = 0;
   t->done = 0;
   t->read_by = 0;
@@ -17553,7 +17580,7 @@ GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
   gotrace__lock(&t->life);
   if (t->active && gotrace__load_relaxed(&gotrace__on)) {
     gotrace__work(true, true);
-    result = (gotrace_result)(int32_t)gotrace__load_relaxed(&t->early);
+    result = gotrace__result();
   }
   gotrace__unlock(&t->life);
   gotrace__control_end(cancel);
