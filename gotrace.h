@@ -4122,7 +4122,7 @@ static struct gotrace__tracer {
   uint32_t session;     /* atomic; the last number given */
   uint32_t cleaned;     /* atomic; the last session whose memory has been freed */
   gotrace__file file;
-  uint8_t empty_trace[160]; /* the file's contents until the trace replaces them: a trace without events */
+  uint8_t empty_trace[160]; /* a trace without events: the file's contents until the trace replaces them */
   uint8_t held[160];        /* the first bytes of the trace, which replace these in one write */
   uint32_t empty_trace_size, held_size;
   bool is_empty; /* the file still has them; owned by the service */
@@ -4132,6 +4132,7 @@ static struct gotrace__tracer {
   gotrace__mutex work; /* protects: */
   struct gotrace__transcriber *transcriber;
   bool finished;                          /* it has written the trace's end */
+  gotrace_stats at_cut;                   /* as `published`; of the empty trace, before the first cut */
   gotrace__piece *open_piece;             /* being filled */
   gotrace__piece *unready, *unready_last; /* since the last cut: a trace must not end within a generation */
   gotrace__uint64 last_cut, last_round;   /* nanoseconds */
@@ -4145,7 +4146,8 @@ static struct gotrace__tracer {
   struct gotrace__record_chunk *spare_chunks; /* of full size */
   bool work_wanted;                           /* a chunk is full */
   bool ended;                                 /* no more pieces will follow */
-  gotrace_stats published;                    /* statistics as of the last round, without what the reader counts */
+  uint8_t empty; /* 1: the trace has no cut, and its end is that of the empty trace; 2: which has been delivered */
+  gotrace_stats published; /* statistics as of the last round, without what the reader counts */
 
   gotrace__mutex records; /* protects: */
   gotrace_go **free_gos;  /* of all threads */
@@ -10423,7 +10425,7 @@ static void gotrace__sink_failure(void) {
   t->system_error = errno;
   t->sink_consistent = t->is_empty ? 0 : gotrace__load_relaxed(&t->consistent_bytes);
   if (t->file.number < 0) return;
-  if (!t->sink_consistent && t->empty_trace_size && gotrace__write_empty_trace())
+  if (!t->sink_consistent && t->empty_trace_size && t->file.regular && gotrace__write_empty_trace())
     t->sink_consistent = t->empty_trace_size;
   gotrace__file_truncate(&t->file, t->sink_consistent);
 }
@@ -16905,8 +16907,9 @@ static void gotrace__look_at_threads(gotrace__transcriber *r) {
   }
 }
 
-/* The statistics as of now, without what the reader counts. The caller holds the work lock. */
-static void gotrace__publish_stats(const gotrace__transcriber *r) {
+/* The statistics as of now, without what the reader counts. What has been written since the last cut does not count if
+ * it is lost. The caller holds the work lock. */
+static void gotrace__publish_stats(const gotrace__transcriber *r, bool cut) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_stats *stats = &t->published;
   size_t i;
@@ -16914,8 +16917,10 @@ static void gotrace__publish_stats(const gotrace__transcriber *r) {
   memset(stats, 0, sizeof *stats);
   stats->events = r->events;
   stats->goroutines = r->goroutines;
-  stats->threads = t->thread_total;
   for (i = 0; i < GOTRACE__KINDS; i++) stats->kinds[i] = r->kinds[i];
+  if (r->error == GOTRACE_ERROR_SINK) *stats = t->at_cut;
+  else if (cut) t->at_cut = *stats;
+  stats->threads = t->thread_total;
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) stats->problems[i] = r->problems[i];
   gotrace__unlock(&t->queue_lock);
 }
@@ -16970,10 +16975,11 @@ static void gotrace__work(bool cut, bool all) {
   else if (gotrace__load_relaxed(&t->budget.used) > t->options.memory_limit + GOTRACE__MODEL_BYTES &&
            t->options.on_limit != GOTRACE_LIMIT_BLOCK)
     failed = GOTRACE_LIMIT_REACHED;
-  gotrace__publish_stats(r);
+  gotrace__publish_stats(r, cut);
   if (!on && r->error && !gotrace__result()) gotrace__store_relaxed(&t->early, (uint32_t)failed);
   gotrace__lock(&t->queue_lock);
   t->ended = t->finished;
+  t->empty = t->ended && !t->piece_count;
   gotrace__cond_wake(&t->changed);
   gotrace__unlock(&t->queue_lock);
   gotrace__unlock(&t->work);
@@ -17004,7 +17010,8 @@ static void gotrace__take_back(void) {
   gotrace__lock(&t->queue_lock);
   piece = t->reading;
   t->reading = NULL;
-  cut = piece && piece->ends_cut;
+  cut = piece ? piece->ends_cut : t->empty == 2;
+  if (cut) t->empty = 0;
   if (piece && !t->spare_piece) {
     t->spare_piece = piece;
     piece = NULL;
@@ -17052,7 +17059,7 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
   bool tried = false;
   gotrace__take_back();
   for (;;) {
-    bool due = false, ended;
+    bool due = false, ended, empty = false;
     gotrace__piece *piece;
     gotrace__lock(&t->queue_lock);
     piece = t->pieces;
@@ -17061,6 +17068,9 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
       t->pieces = piece->link;
       if (!t->pieces) t->pieces_last = NULL;
       t->reading = piece;
+    } else if (ended && t->empty) {
+      t->empty = 2;
+      empty = true;
     } else if (!ended && !(tried && !block)) {
       due = gotrace__await_data(block);
     }
@@ -17069,6 +17079,12 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
       *chunk = piece + 1;
       *size = piece->size;
       gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + piece->size);
+      return GOTRACE_OK;
+    }
+    if (empty) {
+      *chunk = t->empty_trace + GOTRACE__HEADER_SIZE; /* the header has been delivered */
+      *size = t->empty_trace_size - GOTRACE__HEADER_SIZE;
+      gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + *size);
       return GOTRACE_OK;
     }
     if (ended) return gotrace__read_end();
@@ -17268,16 +17284,14 @@ static bool gotrace__append_empty(void *context, const void *data, size_t size) 
   return true;
 }
 
-/* Writes a trace without events to a regular file, so that it is a valid trace from the start. Needs the transcriber's
- * memory, which is zero again afterwards. */
-static bool gotrace__begin_file(unsigned version) {
+/* Makes a trace without events. A regular file has it from the start, and a trace that ends before its first cut, for
+ * lack of memory, ends like it. Needs the transcriber's memory, which is zero again afterwards. */
+static bool gotrace__make_empty_trace(unsigned version) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
   bool ok;
-  t->is_empty = t->file.regular;
   t->held_size = t->empty_trace_size = 0;
-  if (!t->is_empty) return true;
   memset(&options, 0, sizeof options);
   options.version = version;
   options.write = gotrace__append_empty;
@@ -17285,9 +17299,10 @@ static bool gotrace__begin_file(unsigned version) {
   gotrace__read_clocks(&clocks);
   ok = gotrace__transcribe_begin(t->transcriber, &options, &clocks);
   if (ok) ok = gotrace__transcribe_finish(t->transcriber, &clocks) == GOTRACE_OK;
+  gotrace__publish_stats(t->transcriber, true);
   gotrace__transcribe_free(t->transcriber);
   memset(t->transcriber, 0, sizeof *t->transcriber);
-  return ok && gotrace__write_empty_trace();
+  return ok;
 }
 
 typedef struct gotrace__beginning {
@@ -17301,6 +17316,8 @@ typedef struct gotrace__beginning {
 /* Opens the file, starts the service thread, and only then empties the file. */
 static gotrace_result gotrace__open_session(gotrace__beginning *n) {
   struct gotrace__tracer *t = &gotrace__t;
+  if (!gotrace__make_empty_trace((unsigned)n->options.format)) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  t->is_empty = false;
   if (n->path && !gotrace__file_open(n->path, n->flags, &t->file)) return GOTRACE_ERROR_SINK;
 #if !GOTRACE_NO_THREADS
   /* It waits for the life lock. If the start fails, it finds no session and ends. */
@@ -17311,7 +17328,8 @@ static gotrace_result gotrace__open_session(gotrace__beginning *n) {
 #endif
   if (!n->path) return GOTRACE_OK;
   gotrace__file_truncate(&t->file, 0);
-  if (gotrace__begin_file((unsigned)n->options.format)) return GOTRACE_OK;
+  t->is_empty = t->file.regular;
+  if (!t->is_empty || gotrace__write_empty_trace()) return GOTRACE_OK;
   gotrace__file_truncate(&t->file, 0);
   return GOTRACE_ERROR_SINK;
 }
@@ -17386,6 +17404,7 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
                                               : GOTRACE__CHUNK_BYTES);
   gotrace__store_relaxed(&t->blocks, n->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
   t->is_orphan = t->finished = t->ended = t->stopping = t->work_wanted = t->sink_failed = false;
+  t->empty = 0;
   t->bytes = t->consistent_bytes = t->cuts = t->lost = 0;
   gotrace__store_relaxed(&t->nested, (uint64_t)0);
   gotrace__store_relaxed(&t->samples_lost, (uint64_t)0);
@@ -17436,7 +17455,7 @@ static gotrace_result gotrace__switch_on(const gotrace__beginning *n) {
   t->last_cut = clocks.nanoseconds;
   gotrace__store_relaxed(&t->last_round, clocks.nanoseconds);
   gotrace__store_relaxed(&t->start_tick, clocks.tick);
-  if (!gotrace__transcribe_begin(r, &options, &clocks)) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  if (!gotrace__transcribe_begin(r, &options, &clocks) || r->error) return GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__hand_over(false); /* the header, which each snapshot writes itself */
   r->gc = gotrace__load_relaxed(&t->gc) != 0;
   r->stw = gotrace__load_relaxed(&t->stw) != 0;
