@@ -14660,7 +14660,7 @@ static void gotrace__restate_all(gotrace__transcriber *t) {
     gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
     if (!g) continue;
     g += (place - 1) % GOTRACE__MODEL_PAGE;
-    if (g->known && g->status != GOTRACE__DEAD) gotrace__restate_go(t, &t->service, g);
+    if (g->known && g->status != GOTRACE__DEAD && !g->unborn) gotrace__restate_go(t, &t->service, g);
   }
   for (place = 0; place < t->proc_count; place++)
     if (t->procs[place] && t->procs[place]->known) gotrace__restate_proc(t, &t->service, t->procs[place]);
@@ -16107,6 +16107,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
 
 GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
   gotrace__thread *m = gotrace__caller();
+  gotrace_proc *p;
   if (!m) return;
   if (!m->in_syscall || !m->go) {
     gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
@@ -16117,11 +16118,11 @@ GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
     gotrace__leave(m);
   }
   gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  m->lost = m->proc;
+  p = m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
+  if (p && gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING) return; /* the thread has started it meanwhile */
+  m->lost = p;
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
-  if (m->lost && gotrace__load_relaxed(&m->lost->owner) == (uint32_t)m->index)
-    gotrace__store_relaxed(&m->lost->status, (uint8_t)GOTRACE__PROC_IDLE);
-  else m->lost = NULL;
+  if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
 }
 
 GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
