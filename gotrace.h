@@ -11903,6 +11903,7 @@ static void gotrace__after_fork_in_child(void) {
  *   id, task      ids in the trace
  *   entry, stack  numbers in the stack table; 0: none
  *   name          a number in the string table; 0: the text that follows
+ *   gc, stw       whether a collection and a stop-the-world have begun; before the collector's first number
  *   site          address of the gotrace_site of the records that follow; 0: none (only with GOTRACE_DEBUG)
  *   status        gotrace__status or gotrace__proc_status
  *   flags         GOTRACE__RECORD_... below */
@@ -11955,6 +11956,7 @@ static void gotrace__after_fork_in_child(void) {
   X(LOG, 3, 2, "task name stack name_text value_text")        \
   X(THREAD_START, 2, 0, "go number")                          \
   X(PROBLEM, 1, 0, "problem")                                 \
+  X(COLLECTOR, 2, 0, "gc stw")                                \
   X(SITE, 1, 0, "site")
 
 enum {
@@ -14013,6 +14015,31 @@ static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__s
   return NULL;
 }
 
+static void gotrace__end_gc(gotrace__transcriber *t, gotrace__source *r) {
+  if (!t->gc_seen) return;
+  if (!t->v1 && t->gc_generation != t->generation) gotrace__gc_event(t, r, GOTRACE_V2_GC_ACTIVE, 0);
+  gotrace__gc_event(t, r, GOTRACE_V2_GC_END, 0);
+}
+
+/* The state before the first call that is in the trace. A call that found tracing off may have changed it since the
+ * trace began. */
+static void gotrace__apply_collector_state(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  if (t->collector_number) {
+    t->counters.malformed++;
+    return;
+  }
+  if (t->gc && !record->a[0]) {
+    gotrace__inside_call inside = gotrace__begin_global(t, r);
+    if (!inside) return;
+    gotrace__end_gc(t, r);
+    gotrace__end_global(t, r, inside);
+  } else {
+    t->counters.idle++;
+  }
+  t->gc = record->a[0] != 0;
+  t->stw = record->a[1] != 0;
+}
+
 static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotrace__source *r,
                                                   const gotrace__record *record, bool force) {
   gotrace__inside_call inside;
@@ -14031,10 +14058,7 @@ static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotra
     if (!inside) break;
     if (begin)
       gotrace__gc_event(t, r, GOTRACE_V2_GC_BEGIN, gotrace__stack_id(t, gotrace__record_stack(t, record->a[1])));
-    else if (t->gc_seen) {
-      if (!t->v1 && t->gc_generation != t->generation) gotrace__gc_event(t, r, GOTRACE_V2_GC_ACTIVE, 0);
-      gotrace__gc_event(t, r, GOTRACE_V2_GC_END, 0);
-    }
+    else gotrace__end_gc(t, r);
     t->gc = begin;
     gotrace__end_global(t, r, inside);
     break;
@@ -14267,6 +14291,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
     if (record->a[0] < GOTRACE_PROBLEM_COUNT) gotrace__problem_seen(t, (gotrace_problem)record->a[0]);
     else t->counters.malformed++;
     return NULL;
+  case GOTRACE__REC_COLLECTOR: gotrace__apply_collector_state(t, r, record); return NULL;
   case GOTRACE__REC_SITE:
     r->site = (uintptr_t)record->a[0];
     t->counters.idle++;
@@ -16161,7 +16186,13 @@ static void gotrace__collector_call(gotrace__thread *m, unsigned kind, gotrace_s
   if (gotrace__begin(m)) {
     uint32_t stack = begin ? gotrace__stack(m, site, frame) : 0;
     uint32_t number = gotrace__add_relaxed(&gotrace__t.collector, 1u) + 1;
-    uint8_t *at = gotrace__about_nothing(m, kind);
+    uint8_t *at;
+    if (number == 1) { /* K5 */
+      at = gotrace__about_nothing(m, GOTRACE__REC_COLLECTOR);
+      at = gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.gc));
+      gotrace__publish(m, gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.stw)));
+    }
+    at = gotrace__about_nothing(m, kind);
     at = gotrace__put_varint(at, number);
     if (kind == GOTRACE__REC_STW_BEGIN) at = gotrace__put_varint(at, reason);
     if (begin) at = gotrace__put_varint(at, stack);
