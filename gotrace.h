@@ -15064,7 +15064,9 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
 #define GOTRACE__FAR ((uint64_t)1 << 24) /* ticks; a time so far ahead is of before a jump of the counter */
 #define GOTRACE__MOST_FREE (4u * GOTRACE__SLAB)
 #define GOTRACE__MODEL_BYTES ((size_t)1 << 20) /* what the transcriber may use beyond the limit */
-#define GOTRACE__STOP_NANOSECONDS 50000000u    /* K1 */
+#ifndef GOTRACE__STOP_NANOSECONDS
+#define GOTRACE__STOP_NANOSECONDS 50000000u /* K1 */
+#endif
 
 #define gotrace__chunk_data(chunk) ((uint8_t *)((chunk) + 1))
 #define gotrace__chunk_bytes(chunk) ((uint32_t)sizeof(gotrace__record_chunk) + (chunk)->capacity)
