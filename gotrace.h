@@ -4104,7 +4104,7 @@ typedef struct gotrace__piece {
 static struct gotrace__tracer {
   uint32_t fence;                   /* atomic; the writing flag needs a fence, because there is no barrier */
   uint32_t version;                 /* atomic; of the format */
-  gotrace__table *strings, *stacks; /* of the session */
+  gotrace__table *strings, *stacks; /* atomic; of the session */
   uint32_t alloc_events;            /* atomic; memory is traced */
   gotrace__uint64 start_tick;       /* atomic */
   uint32_t chunk_bytes, blocks;     /* atomic; of a large chunk; GOTRACE_LIMIT_BLOCK */
@@ -15279,7 +15279,7 @@ static void gotrace__record_problem(gotrace__thread *m, unsigned problem) {
 
 /* The number of a stack in the session's table; 0: none. */
 static uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_frame *frames, size_t count) {
-  uint32_t number = gotrace__stack_put(gotrace__t.stacks, frames, count);
+  uint32_t number = gotrace__stack_put(gotrace__load_acquire(&gotrace__t.stacks), frames, count);
   if (GOTRACE__UNLIKELY(!number && count)) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   return number;
 }
@@ -15551,7 +15551,7 @@ static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, vo
 static GOTRACE__NOINLINE uint32_t gotrace__site_name(gotrace__thread *m, gotrace_site *site, const char *name) {
   bool cut;
   size_t size = name ? strlen(name) : 0;
-  uint32_t number = gotrace__string_put(gotrace__t.strings, name, size, true, &cut);
+  uint32_t number = gotrace__string_put(gotrace__load_acquire(&gotrace__t.strings), name, size, true, &cut);
   if (cut) gotrace__record_problem(m, GOTRACE_PROBLEM_STRING_CUT);
   if (!number && size) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   gotrace__store_release(&site->name_id, (uint64_t)m->session << 32 | number);
@@ -17293,11 +17293,8 @@ static void gotrace__clean_up(void) {
   gotrace__kept_free(t->keeping);
   t->keeping = NULL;
   gotrace__unlock(&t->flight_lock);
-  if (gotrace__chunks_free(&t->budget)) {
-    gotrace__tables_free();
-  } else { /* for ever: a thread is held up in a call */
-    t->strings = t->stacks = NULL;
-  }
+  /* Otherwise a thread is held up in a call: it may still use the tables, which are never freed. */
+  if (gotrace__chunks_free(&t->budget)) gotrace__tables_free();
   gotrace__store_relaxed(&t->cleaned, t->session);
   gotrace__unlock(&t->work);
   gotrace__modules_free();
@@ -17519,6 +17516,7 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
                                              const gotrace_options *given, bool flight) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__beginning n;
+  gotrace__table *strings, *stacks;
   gotrace_result result;
   memset(&n, 0, sizeof n);
   n.path = path;
@@ -17544,10 +17542,12 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
   gotrace__store_relaxed(&t->budget.refusals, 0u);
   memset(&t->flight_budget, 0, sizeof t->flight_budget);
   t->transcriber = GOTRACE__CAST(gotrace__transcriber *, gotrace__allocate(&t->budget, sizeof *t->transcriber, false));
-  t->strings = gotrace__strings_new(&t->budget, false);
-  t->stacks = gotrace__table_new(&t->budget, false);
-  if (t->strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) t->strings->region.beyond = true; /* nobody could wait */
-  if (t->stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) t->stacks->region.beyond = true;
+  strings = gotrace__strings_new(&t->budget, false);
+  stacks = gotrace__table_new(&t->budget, false);
+  if (strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) strings->region.beyond = true; /* nobody could wait */
+  if (stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) stacks->region.beyond = true;
+  gotrace__store_release(&t->strings, strings);
+  gotrace__store_release(&t->stacks, stacks);
   if (n.options.format >= GOTRACE_GO_1_19 && !t->samples)
     gotrace__store_release(
         &t->samples,
@@ -17831,7 +17831,6 @@ static void gotrace__after_fork_in_child(void) {
     gotrace__chunks_free(NULL);
     gotrace__tables_free();
   }
-  if (in_call) t->strings = t->stacks = NULL; /* the memory stays */
   t->transcriber = NULL;
   gotrace__modules_free();
   if (t->file.number >= 0) gotrace__file_abandon(&t->file);
