@@ -12055,9 +12055,9 @@ static bool gotrace__get_arguments(const uint8_t *data, uint32_t at, uint32_t si
  * it, with a smaller or equal tick, and be applied or wait itself. It is forced, and the round goes on. Otherwise a
  * lost record would hold up its thread for ever.
  *
- * TIME. A trace counts units of 16 ns (options.unit), a whole number, because Go's reader computes whole nanoseconds for each event.
- * Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end, so a jump of the
- * tick counter spoils one round. Times never decrease along a thread, a goroutine or a proc (R6).
+ * TIME. A trace counts units of 16 ns (options.unit), a whole number, because Go's reader computes whole nanoseconds
+ * for each event. Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end,
+ * so a jump of the tick counter spoils one round. Times never decrease along a thread, a goroutine or a proc (R6).
  *
  * V1 is a lowering of the same events, see gotrace__lower.
  */
@@ -12211,8 +12211,8 @@ struct gotrace__transcriber;
 typedef struct gotrace__transcribe_options {
   unsigned version;
   bool futile_wakeups, alloc_events;
-  bool restate; /* each generation has all statuses, since a trace may begin with any (flight recorder) */
-  bool replay;  /* the events of a trace, in order: nothing is added to them. See gotrace__turn_to */
+  bool restate;  /* each generation has all statuses, since a trace may begin with any (flight recorder) */
+  bool replay;   /* the events of a trace, in order: nothing is added to them. See gotrace__turn_to */
   uint64_t unit; /* nanoseconds; 0: GOTRACE__UNIT */
   gotrace_heap_layout heap;
   size_t cut_bytes;                 /* a generation ends after so many bytes */
@@ -13077,7 +13077,7 @@ static void gotrace__restate_proc(gotrace__transcriber *t, gotrace__source *r, g
 static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack);
 
 static void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint64_t thread,
-                                     uint64_t time) {
+                                 uint64_t time) {
   g->generation = t->generation;
   if (!t->v1) g->sequence = 0;
   if (!g->in_trace) t->goroutines++;
@@ -14542,8 +14542,7 @@ static void gotrace__write_sync(gotrace__transcriber *t) {
     at = gotrace__put_varint(at, t->generation_clocks.wall_nanoseconds);
     t->kinds[GOTRACE_V2_CLOCK_SNAPSHOT]++;
   }
-  gotrace__write_batch(t, GOTRACE_V2_EVENT_BATCH, 0, GOTRACE__NO_THREAD, t->generation_time, body,
-                       (size_t)(at - body));
+  gotrace__write_batch(t, GOTRACE_V2_EVENT_BATCH, 0, GOTRACE__NO_THREAD, t->generation_time, body, (size_t)(at - body));
   if (!t->types) return;
   at = body;
   *at++ = 1; /* traceAllocFreeInfoBatch */
@@ -14706,7 +14705,7 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
     gotrace__restate_thread(t, &t->service);
     gotrace__end_global(t, &t->service, gotrace__begin_global(t, &t->service));
   }
-  if (!t->v1 && t->stw_go && !t->stw_closed && !t->options.replay) { /* a trace may begin with any generation, where nothing is stopped */
+  if (!t->v1 && t->stw_go && !t->stw_closed) { /* a trace may begin with any generation, where nothing is stopped */
     t->current = t->stw_on;
     t->now = t->to_unit;
     gotrace__push_time(t, t->collector_time + 1);
@@ -14883,7 +14882,7 @@ static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id
 }
 
 static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t thread, uint64_t proc, uint64_t go,
-                                  uint32_t stack) {
+                                uint32_t stack) {
   uint64_t a[4];
   uint8_t *at;
   a[0] = time;

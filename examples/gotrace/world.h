@@ -31,15 +31,15 @@ typedef struct goroutine {
   uint32_t stack;                    /* at the last status change; 0: unknown */
   uint32_t cause; /* stack of the operation that last changed the status, as of the waker or creator */
   uint8_t status;
-  uint8_t stw; /* how many stop-the-worlds it has begun and not ended */
-  bool assist; /* in a mark assist */
+  uint8_t stw;                       /* how many stop-the-worlds it has begun and not ended */
+  bool assist;                       /* in a mark assist */
   uint8_t collects;                  /* statistics: see collector.c */
   struct goroutine_summary *summary; /* statistics; separate from what every operation needs */
   /* Front end of v1. */
   int64_t lost_proc; /* when it lost its proc in a system call; 0: it has one, or the time is unknown */
   bool timer;        /* it runs timers; the trace shows what it unblocks separately */
   /* The writer. */
-  bool untold; /* its status is not written until the input tells it or an event needs it */
+  bool untold;    /* its status is not written until the input tells it or an event needs it */
   uint64_t place; /* in the transcriber; 0: none */
   /* Statistics. */
   int64_t stw_since; /* start of its pause */
@@ -84,7 +84,7 @@ struct thread {
   struct gotrace__source *source; /* the thread as the transcriber knows it; NULL: not yet */
   goroutine *starting;            /* its start is not written yet, see source_of(); NULL: none */
   int64_t start_time;
-  uint32_t view_row;    /* the page of gotrace view */
+  uint32_t view_row; /* the page of gotrace view */
   /* Statistics. */
   int64_t of_running, of_syscalls; /* nanoseconds that goroutines spent on it */
 };

@@ -188,7 +188,8 @@ static void introduce_go(writer *w, goroutine *g, unsigned status, uint32_t stac
   bool starts = t->v1 && (status == GO_RUNNING || (status == GO_SYSCALL && m && m->p && m->p->status == PROC_SYSCALL));
   bool bound = its && !its->go && (status == GO_RUNNING || status == GO_SYSCALL);
   if ((status == GO_RUNNING || status == GO_SYSCALL) && !bound) status = GO_RUNNABLE;
-  if (!gotrace__go_begin(t, to, g->id, stack, starts ? GO_RUNNABLE : status, GOTRACE__RECORD_OLD)) fail("out of memory");
+  if (!gotrace__go_begin(t, to, g->id, stack, starts ? GO_RUNNABLE : status, GOTRACE__RECORD_OLD))
+    fail("out of memory");
   to->assist = g->assist;
   turn_to(w, r, time);
   gotrace__emit_status(t, r, to, bound ? its->id : NOBODY, t->now);
@@ -372,8 +373,8 @@ static void take_scan(writer *w, proc *p, bool begins, int64_t time) {
   bool *open = of ? &of->scan_seen : &w->global_scan;
   if (w->c.format >= GOTRACE_GO_1_10 || *open == begins) return;
   turn_to(w, &t->service, time);
-  gotrace__put_v1(t, of ? &of->lane : &t->global, begins ? GOTRACE_V1_GC_SCAN_START : GOTRACE_V1_GC_SCAN_DONE, t->now, 0,
-                  0, 0, 0);
+  gotrace__put_v1(t, of ? &of->lane : &t->global, begins ? GOTRACE_V1_GC_SCAN_START : GOTRACE_V1_GC_SCAN_DONE, t->now,
+                  0, 0, 0, 0);
   turn_over(w, &t->service);
   *open = begins;
 }
@@ -449,7 +450,7 @@ static void take_sample(writer *w, const op *o) {
   uint64_t where = p ? proc_place(w, p) - 1 : w->t->v1 ? (uint64_t)GOTRACE_GLOBAL_PROC : o->a[1];
   if (w->c.format >= GOTRACE_GO_1_19)
     gotrace__put_sample(w->t, tick_of(w, o->time), o->a[0], where, g ? model_of(w, g)->id : o->a[2],
-                          stack_id(w, o->stack));
+                        stack_id(w, o->stack));
 }
 
 /* Events of experiments, whose arguments are kept as they are. */
