@@ -13094,7 +13094,7 @@ static void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, go
 static void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
   uint64_t time = t->now, thread = GOTRACE__NO_THREAD;
   if (GOTRACE__LIKELY(g->generation == t->generation)) return;
-  if (!g->in_trace && !t->v1 && (t->generation > 1 || g->unborn)) {
+  if (!g->in_trace && ((!t->v1 && t->generation > 1) || g->unborn)) {
     if (g->status == GOTRACE__WAITING && (g->unborn || t->options.version < GOTRACE_GO_1_23)) return;
     if (g->status == GOTRACE__WAITING || g->status == GOTRACE__RUNNABLE) {
       if (!g->unborn) t->counters.late_introductions++;

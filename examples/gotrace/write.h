@@ -66,6 +66,9 @@ static uint32_t status_stack(writer *w, uint32_t entry, uint32_t stack) {
 
 /* A reason as in a record: the number of a known one in v1, whose events have only that; in v2 the first name, which is
  * set to this one. */
+#define REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
+static const uint8_t block_kinds[] = {GOTRACE_BLOCK_REASONS(REASON)};
+#undef REASON
 #define REASON(NAME, number, v1, text) text,
 static const char *const blocks[] = {GOTRACE_BLOCK_REASONS(REASON)};
 static const char *const stops[] = {GOTRACE_STOP_REASONS(REASON)};
@@ -233,19 +236,12 @@ static gotrace__clocks clocks_of(const writer *w, int64_t time) {
   return clocks;
 }
 
-/* Bytes of the current generation. */
-static uint64_t generation_bytes(const gotrace__transcriber *t) {
-  uint64_t size = t->generation_bytes + t->string_lane.size + t->stack_lane.size + t->service.lane.size;
-  const gotrace__source *r;
-  for (r = t->sources; r; r = r->next) size += r->lane.size;
-  return size;
-}
-
 /* Begins a later generation with the statuses of all procs and goroutines. */
 static void new_generation(writer *w, int64_t time) {
   gotrace__transcriber *t = w->t;
   goroutine *g;
   size_t i;
+  w->statuses = t->events;
   t->to_unit = tick_of(w, time) > w->latest ? tick_of(w, time) : w->latest;
   t->clocks = clocks_of(w, time);
   gotrace__transcribe_cut(t);
@@ -257,20 +253,19 @@ static void new_generation(writer *w, int64_t time) {
   if (t->gc) write_gc(w, time);
   w->c.statuses = false;
   w->generation_time = time;
-  w->generation_statuses = generation_bytes(t);
+  w->statuses = t->events - w->statuses;
+  w->events = t->events;
 }
 
-/* A generation ends after about 2 MiB or 1 s. It goes on until its events take four times the bytes of its statuses,
- * and while the world is stopped: readers look up the reason when the stop ends, and then the id must still mean the
- * same text. */
+/* A generation ends after about 2 MiB or 1 s. It goes on until it has four times as many events as it began with
+ * statuses, and while the world is stopped: readers look up the reason when the stop ends, and then the id must still
+ * mean the same text. */
 #define GENERATION_BYTES ((uint64_t)2 << 20)
 #define GENERATION_TIME 1000000000
 static bool generation_is_full(const writer *w, int64_t time) {
-  uint64_t size;
-  if (w->t->v1 || w->t->stw_go || w->untold) return false;
-  size = generation_bytes(w->t) - w->generation_statuses;
-  if (size < 4 * (w->generation_statuses + w->c.w->thread_count)) return false;
-  return size >= GENERATION_BYTES || between(w->generation_time, time) >= GENERATION_TIME;
+  const gotrace__transcriber *t = w->t;
+  if (t->v1 || t->stw_go || w->untold || t->events - w->events < 4 * (w->statuses + w->c.w->thread_count)) return false;
+  return t->generation_bytes >= GENERATION_BYTES || between(w->generation_time, time) >= GENERATION_TIME;
 }
 
 /* Readers count the time before the status of a goroutine in a system call as time without a proc, and the time after
@@ -283,36 +278,6 @@ static void tell(writer *w, goroutine *g, thread *on, int64_t time) {
 }
 
 /* -------------------------------------------------------------------------------------------------- operations ---- */
-
-/* Counts what the format does not have. */
-static void note_loss(writer *w, const op *o) {
-  int format = w->c.format;
-  uint64_t *lost = w->lost;
-  const thread *m = o->m;
-  switch (o->kind) {
-  case GOTRACE_V2_GO_SYSCALL_END: /* the transcriber shows a long call as one that lost its proc */
-    lost[LOST_SYSCALLS] += w->t->v1 && w->c.family == 2 && m && m->g && m->g->status == GO_SYSCALL &&
-                           between(m->g->since, o->time) < GOTRACE__LONG_SYSCALL;
-    break;
-  case GOTRACE_V2_GO_BLOCK:
-    lost[LOST_REASONS] += w->t->v1 && blocks[reason_of(w, o->name, blocks, COUNT(blocks))] == blocks[0] &&
-                          !pool_text_is(o->name, blocks[0]);
-    break;
-  case GOTRACE_V2_STW_BEGIN: {
-    uint64_t kind = reason_of(w, o->name, stws, COUNT(stws));
-    lost[LOST_STW] += format < GOTRACE_GO_1_21 && kind != GOTRACE_STW_GC_MARK_TERM &&
-                      (kind != GOTRACE_STW_GC_SWEEP_TERM || format < GOTRACE_GO_1_10);
-    break;
-  }
-  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: lost[LOST_ASSISTS] += format < GOTRACE_GO_1_10; break;
-  case OP_GC_SCAN_BEGIN: lost[LOST_SCANS] += format >= GOTRACE_GO_1_10; break;
-  case GOTRACE_V2_USER_TASK_BEGIN:
-  case GOTRACE_V2_USER_REGION_BEGIN:
-  case GOTRACE_V2_USER_LOG: lost[LOST_ANNOTATIONS] += format < GOTRACE_GO_1_11; break;
-  case GOTRACE_V2_CPU_SAMPLE: lost[LOST_SAMPLES] += format < GOTRACE_GO_1_19; break;
-  default: break;
-  }
-}
 
 /* A goroutine is created on a proc; without one the transcriber finds another way. */
 static void take_create(writer *w, const op *o) {
@@ -371,6 +336,7 @@ static void take_scan(writer *w, proc *p, bool begins, int64_t time) {
   gotrace__transcriber *t = w->t;
   gotrace__model_proc *of = p ? model_of_proc(w, p) : NULL;
   bool *open = of ? &of->scan_seen : &w->global_scan;
+  w->lost[LOST_SCANS] += begins && w->c.format >= GOTRACE_GO_1_10;
   if (w->c.format >= GOTRACE_GO_1_10 || *open == begins) return;
   turn_to(w, &t->service, time);
   gotrace__put_v1(t, of ? &of->lane : &t->global, begins ? GOTRACE_V1_GC_SCAN_START : GOTRACE_V1_GC_SCAN_DONE, t->now,
@@ -383,6 +349,8 @@ static void take_stw(writer *w, const op *o) {
   gotrace__source *r = source_of(w, o->m);
   bool begins = o->kind == GOTRACE_V2_STW_BEGIN;
   uint64_t reason = begins ? reason_of(w, o->name, stws, COUNT(stws)) : 0;
+  w->lost[LOST_STW] += begins && w->c.format < GOTRACE_GO_1_21 && reason != GOTRACE_STW_GC_MARK_TERM &&
+                       (reason != GOTRACE_STW_GC_SWEEP_TERM || w->c.format < GOTRACE_GO_1_10);
   if (w->c.format >= GOTRACE_GO_1_10) {
     if (!begins) PUT(w, r, o->time, STW_END, w->t->collector_number);
     else if (runs(o->m)) PUT(w, r, o->time, STW_BEGIN, w->t->collector_number, reason, use_stack(w, o->stack));
@@ -422,7 +390,7 @@ static void take_user(writer *w, const op *o) {
   gotrace__source *r = source_of(w, o->m);
   uint32_t name = use_text(w, o->name), stack = use_stack(w, o->stack);
   pool_text value = pool_text_of(o->value);
-  bool borrows = !r->go && w->c.format >= GOTRACE_GO_1_11;
+  bool known = w->c.format >= GOTRACE_GO_1_11, borrows = !r->go && known;
   gotrace__record record = {.a = {o->id, name, stack}, .text = {"", value.data}, .text_size = {0, value.size}};
   switch (o->kind) {
   case GOTRACE_V2_USER_TASK_BEGIN:
@@ -433,6 +401,7 @@ static void take_user(writer *w, const op *o) {
   case GOTRACE_V2_USER_REGION_END: record.kind = GOTRACE__REC_REGION_END; break;
   default: record.kind = GOTRACE__REC_LOG; break;
   }
+  w->lost[LOST_ANNOTATIONS] += !known && o->kind != GOTRACE_V2_USER_TASK_END && o->kind != GOTRACE_V2_USER_REGION_END;
   if (borrows) {
     turn_to(w, r, o->time);
     gotrace__begin_global(t, r);
@@ -448,7 +417,8 @@ static void take_sample(writer *w, const op *o) {
   goroutine *g = world_go(w->c.w, o->a[2]);
   proc *p = o->a[1] == NOBODY ? NULL : world_proc(w->c.w, o->a[1], false);
   uint64_t where = p ? proc_place(w, p) - 1 : w->t->v1 ? (uint64_t)GOTRACE_GLOBAL_PROC : o->a[1];
-  if (w->c.format >= GOTRACE_GO_1_19)
+  if (w->c.format < GOTRACE_GO_1_19) w->lost[LOST_SAMPLES]++;
+  else
     gotrace__put_sample(w->t, tick_of(w, o->time), o->a[0], where, g ? model_of(w, g)->id : o->a[2],
                         stack_id(w, o->stack));
 }
@@ -512,11 +482,17 @@ static void take_op(writer *w, const op *o) {
   case GOTRACE_V2_GO_BLOCK: {
     uint64_t reason = reason_of(w, o->name, blocks, COUNT(blocks));
     if (reason == GOTRACE_BLOCK_FOREVER && w->c.family != 1) reason = 0; /* in v1 it ends the goroutine */
+    w->lost[LOST_REASONS] +=
+        w->t->v1 && block_kinds[reason] == GOTRACE_V1_GO_BLOCK && !pool_text_is(o->name, blocks[0]);
     PUT(w, source_of(w, m), o->time, GO_BLOCK, reason, stack);
     break;
   }
   case GOTRACE_V2_GO_SYSCALL_BEGIN: PUT(w, source_of(w, m), o->time, SYSCALL_BEGIN, stack); break;
-  case GOTRACE_V2_GO_SYSCALL_END: PUT(w, source_of(w, m), o->time, SYSCALL_END, 0); break;
+  case GOTRACE_V2_GO_SYSCALL_END: /* the transcriber shows a long call as one that lost its proc */
+    w->lost[LOST_SYSCALLS] += w->t->v1 && w->c.family == 2 && m && m->g && m->g->status == GO_SYSCALL &&
+                              between(m->g->since, o->time) < GOTRACE__LONG_SYSCALL;
+    PUT(w, source_of(w, m), o->time, SYSCALL_END, 0);
+    break;
   case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: PUT(w, source_of(w, m), o->time, SYSCALL_END_BLOCKED, 0); break;
   case GOTRACE_V2_STW_BEGIN:
   case GOTRACE_V2_STW_END: take_stw(w, o); break;
@@ -527,7 +503,10 @@ static void take_op(writer *w, const op *o) {
   case GOTRACE_V2_PROCS_CHANGE: take_shared(w, o); break;
   case GOTRACE_V2_GC_SWEEP_BEGIN:
   case GOTRACE_V2_GC_SWEEP_END: take_sweep(w, o); break;
-  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: PUT(w, source_of(w, m), o->time, MARK_ASSIST_BEGIN, stack); break;
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
+    w->lost[LOST_ASSISTS] += w->c.format < GOTRACE_GO_1_10;
+    PUT(w, source_of(w, m), o->time, MARK_ASSIST_BEGIN, stack);
+    break;
   case GOTRACE_V2_GC_MARK_ASSIST_END: PUT(w, source_of(w, m), o->time, MARK_ASSIST_END, 0); break;
   case GOTRACE_V2_HEAP_ALLOC: PUT(w, source_of(w, m && m->p ? m : NULL), o->time, HEAP_ALLOC, o->a[0]); break;
   case GOTRACE_V2_HEAP_GOAL: PUT(w, source_of(w, m && m->p ? m : NULL), o->time, HEAP_GOAL, o->a[0]); break;
@@ -544,9 +523,8 @@ static void take_op(writer *w, const op *o) {
 
 static void writer_take(consumer *c, const op *o) {
   writer *w = (writer *)c;
-  if (++w->operations % 256 == 0 && generation_is_full(w, o->time)) new_generation(w, o->time);
+  if (generation_is_full(w, o->time)) new_generation(w, o->time);
   if (o->m && o->m->g && o->kind != OP_STATUS_TOLD) tell(w, o->m->g, o->m, o->time);
-  note_loss(w, o);
   take_op(w, o);
 }
 
@@ -605,7 +583,7 @@ static void writer_begin(consumer *c, int64_t time) {
     if (p->scan) take_scan(w, p, true, time);
   t->gc = c->w->gc;
   if (t->gc) write_gc(w, time);
-  w->generation_statuses = generation_bytes(t);
+  w->statuses = w->events = t->events;
 }
 
 /* If nothing happened at the end of the part, one more event shows how long it lasted: in v1 a Gomaxprocs, in v2 the
@@ -617,9 +595,9 @@ static void writer_end(consumer *c, int64_t time) {
   thread *m;
   for (m = c->w->thread_list; m; m = m->next) source_of(w, m);
   for (g = w->untold ? c->w->live : NULL; g; g = g->next) tell(w, g, g->m, time);
-  if (tick_of(w, time) > w->latest && t->v1)
+  if (tick_of(w, time) > w->latest && !t->v1) new_generation(w, time);
+  else if (tick_of(w, time) > w->latest && !any_running(w))
     gotrace__put_v1(t, &t->global, GOTRACE_V1_GOMAXPROCS, tick_of(w, time), 2, gotrace__proc_bound(t), 0, 0);
-  else if (tick_of(w, time) > w->latest) new_generation(w, time);
   if (w->global_scan) take_scan(w, NULL, false, time);
   t->to_unit = tick_of(w, time) > w->latest ? tick_of(w, time) : w->latest;
   gotrace__transcribe_end(t);

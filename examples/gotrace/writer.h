@@ -27,18 +27,18 @@ typedef struct writer {
   output *out;
   uint64_t lost[LOST_KINDS]; /* how many of each were left out */
   struct gotrace__transcriber *t;
-  uint64_t latest;     /* tick of the last event */
-  uint64_t operations; /* so far */
-  uint64_t *free;      /* places of goroutines that have ended */
+  uint64_t latest; /* tick of the last event */
+  uint64_t *free;  /* places of goroutines that have ended */
   size_t free_count, free_capacity;
-  uint64_t places;              /* of goroutines, so far */
-  uint64_t large_procs;         /* procs whose ids are too large, so far */
-  size_t untold;                /* v2: goroutines with an unwritten status; see tell() */
-  int64_t generation_time;      /* v2: when the generation began */
-  uint64_t generation_statuses; /* v2: bytes of the statuses that it begins with */
-  bool procs_told;              /* v2: GOMAXPROCS is written */
-  bool global_scan;             /* v1: a scan without a proc is open */
-  proc *stw_scan;               /* before 1.10: the proc whose scan stands for a stopped world; NULL: none */
+  uint64_t places;         /* of goroutines, so far */
+  uint64_t large_procs;    /* procs whose ids are too large, so far */
+  size_t untold;           /* v2: goroutines with an unwritten status; see tell() */
+  int64_t generation_time; /* v2: when the generation began */
+  uint64_t statuses;       /* v2: with which it began */
+  uint64_t events;         /* v2: written until then */
+  bool procs_told;         /* v2: GOMAXPROCS is written */
+  bool global_scan;        /* v1: a scan without a proc is open */
+  proc *stw_scan;          /* before 1.10: the proc whose scan stands for a stopped world; NULL: none */
 } writer;
 
 /* Sets up `c` for a trace of this format, which goes to `out`. */
