@@ -12760,7 +12760,7 @@ static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
 /* A new occupant of a goroutine's place. Its number goes on. False if out of memory. */
 static bool gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint64_t entry,
                               unsigned status, unsigned flags) {
-  id = gotrace__unique_id(t, id);
+  if (!id || !t->options.replay || t->v1) id = gotrace__unique_id(t, id); /* in v2 an ended goroutine's id is free */
   if (!id) return false;
   g->id = id;
   g->entry = gotrace__record_stack(t, entry);

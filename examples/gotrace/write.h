@@ -186,7 +186,7 @@ static void introduce_go(writer *w, goroutine *g, unsigned status, uint32_t stac
                          int64_t time) {
   gotrace__transcriber *t = w->t;
   gotrace__model_go *to = model_of(w, g);
-  gotrace__source *r = source_of(w, on), *its = m ? source_of(w, m) : NULL;
+  gotrace__source *r = source_of(w, t->v1 ? NULL : on), *its = m ? source_of(w, m) : NULL;
   /* In v1 it is created, and starts at the same time. A system call that has lost its proc is told otherwise. */
   bool starts = t->v1 && (status == GO_RUNNING || (status == GO_SYSCALL && m && m->p && m->p->status == PROC_SYSCALL));
   bool bound = its && !its->go && (status == GO_RUNNING || status == GO_SYSCALL);
@@ -285,9 +285,10 @@ static void take_create(writer *w, const op *o) {
   bool call = o->kind == GOTRACE_V2_GO_CREATE_SYSCALL;
   unsigned status = call ? GO_SYSCALL : o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ? GO_WAITING : GO_RUNNABLE;
   const gotrace__model_go *old = model_of(w, g);
-  if (old->known && old->status != GOTRACE__DEAD) g->place = 0; /* the id is used a second time */
-  PUT(w, source_of(w, call || (o->m && o->m->p) ? o->m : NULL), o->time, GO_CREATE, place_of(w, g), 0, g->id,
-      use_stack(w, o->new_stack), status, GOTRACE__RECORD_OLD, use_stack(w, o->stack));
+  bool again = old->known && old->status != GOTRACE__DEAD; /* the id, before its goroutine has ended */
+  if (again) g->place = 0;
+  PUT(w, source_of(w, call || (o->m && o->m->p) ? o->m : NULL), o->time, GO_CREATE, place_of(w, g), 0,
+      again ? 0 : g->id, use_stack(w, o->new_stack), status, GOTRACE__RECORD_OLD, use_stack(w, o->stack));
 }
 
 static void take_label(writer *w, const op *o) {
@@ -561,7 +562,7 @@ static void writer_begin(consumer *c, int64_t time) {
   options.before_end = write_modules;
   if (!gotrace__transcribe_begin(t, &options, &clocks)) fail("out of memory");
   t->to_unit = t->generation_time = 1;
-  t->own_ids = FRESH_GO;
+  t->own_ids = fresh_id(&c->w->gos, FRESH_GO);
   t->procs_changed = c->w->gomaxprocs ? c->w->gomaxprocs : c->w->proc_count;
   w->generation_time = time;
   c->w->stw = 0; /* no event tells that the world is stopped already */
