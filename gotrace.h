@@ -15775,12 +15775,14 @@ static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
 static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site, void *frame,
                                           const gotrace_location *entry, unsigned status, unsigned flags) {
   bool on = gotrace__begin(m);
+  uint32_t known;
   gotrace_go *g;
   if (!on) gotrace__raise(m); /* K6 */
   g = gotrace__go_new(m);
-  if (!on && g && gotrace__load_relaxed(&g->introduced)) {
-    /* If this session has seen an earlier goroutine in the place, it must see this one's creation: tracing was turned
-     * on during this call. */
+  known = g ? gotrace__load_relaxed(&g->introduced) : 0;
+  if (known && !(on && known == m->session)) {
+    /* If a session that began during this call has seen an earlier goroutine in the place, it must see this one's
+     * creation. */
     on = gotrace__begin(m);
     if (!on) gotrace__raise(m);
   }
