@@ -13709,6 +13709,10 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
     p->known = true;
     p->status = GOTRACE__PROC_IDLE;
   }
+  if (p && !r->proc && p->status == GOTRACE__PROC_SYSCALL && p->on && !r->go) { /* stolen while tracing was off */
+    t->counters.implied++;
+    gotrace__steal(t, r, p);
+  }
   if (p && !r->proc && p->status == GOTRACE__PROC_IDLE && !r->go) gotrace__begin_proc(t, r, p);
   if (g && !g->known) {
     if (!gotrace__go_begin(t, g, record->a[1], record->a[2], GOTRACE__RUNNABLE, flags)) return;
