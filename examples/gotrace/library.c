@@ -4,8 +4,10 @@
  * where a text may be cut. The tool needs the same, but the header has no public functions for them. This file, the
  * only one that sees the implementation, makes them available. They are declared in tool.h.
  *
+ * It contains write.h, since that uses the transcriber of gotrace.h.
+ *
  * Not shared, because they do not fit: the tracer's tables of strings and stacks (a fixed number of chains, an unseeded
- * hash, entries of at most 64 KiB) and its encoders, which write into the buffers of a running trace. */
+ * hash, entries of at most 64 KiB). */
 
 #define GOTRACE_IMPLEMENTATION
 #define GOTRACE__CAPTURE 1 /* with the transcriber, for write.h */
