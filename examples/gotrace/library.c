@@ -13,12 +13,12 @@
 #define GOTRACE__CAPTURE 1 /* with the transcriber, for write.h */
 #include "tool.h"
 
-#include "write.h"
-
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "write.h"
 
 /* The header's maps get memory and seed from a decoder. This one reads no trace. Each thread has its own, because a
  * decoder counts its allocations. All have the same seed, so maps can be handed to other threads. */
