@@ -11899,7 +11899,9 @@ static void gotrace__after_fork_in_child(void) {
  *   entry, stack  numbers in the stack table; 0: none
  *   name          a number in the string table; 0: the text that follows
  *   status        gotrace__status or gotrace__proc_status
- *   flags         GOTRACE__RECORD_... below */
+ *   flags         GOTRACE__RECORD_... below
+ *
+ * SITE_REGION_...: a region without a task whose name is a constant, as most are. */
 #define GOTRACE__RECORDS(X)                                   \
   X(NONE, 0, 0, "")                                           \
   X(THREAD, 5, 1, "go id entry flags proc label_text")        \
@@ -11946,6 +11948,8 @@ static void gotrace__after_fork_in_child(void) {
   X(TASK_END, 2, 0, "task stack")                             \
   X(REGION_BEGIN, 3, 1, "task name stack name_text")          \
   X(REGION_END, 3, 1, "task name stack name_text")            \
+  X(SITE_REGION_BEGIN, 2, 0, "name stack")                    \
+  X(SITE_REGION_END, 2, 0, "name stack")                      \
   X(LOG, 3, 2, "task name stack name_text value_text")        \
   X(THREAD_START, 2, 0, "go number")                          \
   X(PROBLEM, 1, 0, "problem")
@@ -11992,7 +11996,6 @@ typedef struct gotrace__record {
   uint64_t a[GOTRACE__RECORD_NUMBERS];
   const char *text[2];
   uint32_t text_size[2];
-  uint32_t end; /* position of the next record in its chunk */
 } gotrace__record;
 
 #if !GOTRACE__CAPTURE /* for tests */
@@ -12011,31 +12014,35 @@ static uint8_t *gotrace__put_record(uint8_t *at, const gotrace__record *record, 
 }
 #endif
 
-static bool gotrace__get_number(const uint8_t *data, uint32_t *at, uint32_t size, uint64_t *value) {
-  unsigned shift;
-  for (*value = 0, shift = 0; *at < size && shift < 64; shift += 7) {
-    uint8_t byte = data[(*at)++];
+/* Reads a number that ends before `end`; NULL if it is malformed. Most have one byte. */
+static inline const uint8_t *gotrace__get_number(const uint8_t *at, const uint8_t *end, uint64_t *value) {
+  unsigned shift = 0;
+  for (*value = 0; at < end && shift < 64; shift += 7) {
+    uint8_t byte = *at++;
     *value |= (uint64_t)(byte & 0x7f) << shift;
-    if (byte < 0x80) return true;
+    if (GOTRACE__LIKELY(byte < 0x80)) return at;
   }
-  return false;
+  return NULL;
 }
 
-/* Reads the arguments of a record whose kind is known. False if they are malformed: the bytes may come from another
- * process. */
-static bool gotrace__get_arguments(const uint8_t *data, uint32_t at, uint32_t size, gotrace__record *record) {
-  uint64_t value;
-  unsigned i;
-  for (i = 0; i < gotrace__record_specs[record->kind].numbers; i++)
-    if (!gotrace__get_number(data, &at, size, &record->a[i])) return false;
-  for (i = 0; i < gotrace__record_specs[record->kind].texts; i++) {
-    if (!gotrace__get_number(data, &at, size, &value) || value > size - at) return false;
-    record->text[i] = (const char *)data + at;
-    record->text_size[i] = (uint32_t)value;
-    at += (uint32_t)value;
+/* Reads the arguments of a record whose kind is known; returns its end, or NULL if they are malformed: the bytes may
+ * come from another process. */
+static inline const uint8_t *gotrace__get_arguments(const uint8_t *at, const uint8_t *end, gotrace__record *record) {
+  unsigned i, numbers = gotrace__record_specs[record->kind].numbers, texts = gotrace__record_specs[record->kind].texts;
+  uint64_t *a = record->a, *last = a + numbers;
+  for (; a < last; a++) {
+    if (GOTRACE__LIKELY(at < end && *at < 0x80)) *a = *at++;
+    else if (!(at = gotrace__get_number(at, end, a))) return NULL;
   }
-  record->end = at;
-  return true;
+  for (i = 0; i < texts; i++) {
+    uint64_t size;
+    at = gotrace__get_number(at, end, &size);
+    if (!at || size > (uint64_t)(end - at)) return NULL;
+    record->text[i] = (const char *)at;
+    record->text_size[i] = (uint32_t)size;
+    at += size;
+  }
+  return at;
 }
 
 /* --------------------------------------------------------------------------------------------- >>transcriber ----
@@ -12115,18 +12122,15 @@ typedef struct gotrace__model_region {
   uint32_t name; /* reference */
 } gotrace__model_region;
 
-struct gotrace__model_go {
+struct gotrace__model_go { /* what most records need comes first, in one cache line */
   uint64_t id;
   uint64_t time; /* of its last event */
   gotrace__source *on;
   gotrace__waiters waiters;
-  gotrace__model_region *regions; /* a ring: the outermost is at region_first */
-  char *label;                    /* GOTRACE__LABEL bytes, or NULL */
+  char *label; /* GOTRACE__LABEL bytes, or NULL */
   uint32_t number;
-  uint32_t entry;      /* reference of a stack */
   uint32_t generation; /* in which its status is written; 0: none */
   uint32_t sequence;   /* of its last event in that generation (v2); of its next one (v1) */
-  uint16_t region_first, region_depth, region_capacity;
   uint8_t status, flags;
   bool known;     /* a record or the list of the living has introduced it */
   bool listed;    /* only the list has */
@@ -12134,10 +12138,13 @@ struct gotrace__model_go {
   bool unborn;    /* needs a create event, not a status: see gotrace__go_forever */
   bool forgotten; /* outermost regions: the trace still has them open */
   bool assist;
+  bool woken;        /* v1: its last event is an unblock */
+  bool call_blocked; /* v1: its system call has blocked in the trace */
+  bool exit_pending; /* v1: so has not ended yet */
+  uint32_t entry;    /* reference of a stack */
+  uint16_t region_first, region_depth, region_capacity;
+  gotrace__model_region *regions; /* a ring: the outermost is at region_first */
   /* v1: */
-  bool woken;        /* its last event is an unblock */
-  bool call_blocked; /* its system call has blocked in the trace */
-  bool exit_pending; /* so has not ended yet */
   uint64_t call_time, exit_time;
   gotrace__lane *last_lane;  /* with its last numbered event */
   gotrace__lane *start_lane; /* with its start after an unblock, which ends there: */
@@ -12165,7 +12172,8 @@ struct gotrace__source {
   gotrace__source *next;
   uint64_t id;                  /* the system's */
   gotrace__record_chunk *chunk; /* atomic until the first is known: the next record is here, */
-  uint32_t at;                  /* at this position */
+  uint32_t at;                  /* at this position; */
+  uint32_t end;                 /* this round has those of this chunk up to here */
   gotrace__record_chunk *known; /* the records up to here have been published before this round: */
   uint32_t known_size;
   uint64_t tick; /* of its last record */
@@ -12179,9 +12187,9 @@ struct gotrace__source {
   bool gone;
   gotrace__waiters *waits_on; /* or NULL */
   gotrace__source *link;      /* in that list */
-  uint64_t next_tick;         /* of the next record; its kind, and the position of its arguments: */
+  uint64_t next_tick;         /* of the next record; its kind and arguments: */
   unsigned kind;
-  uint32_t arguments;
+  const uint8_t *arguments;
   /* From the list of the living, until the thread has introduced itself: */
   uint64_t listed_go, listed_proc; /* places + 1 */
   bool listed_in_syscall;
@@ -12400,21 +12408,21 @@ static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
 }
 
 /* A place for `room` bytes, the time of whose event is `time`. A full lane is written; those of busy threads grow. */
-static uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room, uint64_t time) {
-  if (GOTRACE__UNLIKELY(lane->capacity - lane->size < room)) {
-    uint32_t old = lane->capacity + GOTRACE__LANE_HEAD,
-             larger = old * 4 < GOTRACE__LANE_MOST ? old * 4 : GOTRACE__LANE_MOST;
-    gotrace__lane_flush(t, lane);
-    if (larger > old) {
-      uint8_t *data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, larger, lane->capacity >= room));
-      if (data) {
-        gotrace__release(t->options.budget, lane->data, old);
-        lane->data = data;
-        lane->capacity = larger - GOTRACE__LANE_HEAD;
-      }
-    }
+static GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room) {
+  uint32_t old = lane->capacity + GOTRACE__LANE_HEAD,
+           larger = old * 4 < GOTRACE__LANE_MOST ? old * 4 : GOTRACE__LANE_MOST;
+  gotrace__lane_flush(t, lane);
+  if (larger > old) {
+    uint8_t *data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, larger, lane->capacity >= room));
+    if (!data) return;
+    gotrace__release(t->options.budget, lane->data, old);
+    lane->data = data;
+    lane->capacity = larger - GOTRACE__LANE_HEAD;
   }
-  if (!lane->size) lane->base = lane->time = time;
+}
+static inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room, uint64_t time) {
+  if (GOTRACE__UNLIKELY(lane->capacity - lane->size < room)) gotrace__lane_renew(t, lane, room);
+  if (GOTRACE__UNLIKELY(!lane->size)) lane->base = lane->time = time;
   return lane->data + GOTRACE__LANE_HEAD + lane->size;
 }
 
@@ -12433,9 +12441,9 @@ static void gotrace__lane_shrink(gotrace__transcriber *t, gotrace__lane *lane) {
 /* Strings and stacks. */
 
 /* The row of a number in a table; NULL if the table has no such entry, or if out of memory. */
-static gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mirror *mirror, uint32_t number) {
+static GOTRACE__NOINLINE gotrace__row *gotrace__find_row(gotrace__transcriber *t, gotrace__mirror *mirror,
+                                                         uint32_t number) {
   gotrace__entry *entry;
-  if (GOTRACE__LIKELY(number < mirror->capacity && mirror->rows[number].entry)) return &mirror->rows[number];
   if (!mirror->table || !number) return NULL;
   while ((entry = gotrace__after(mirror->table, mirror->last)) != NULL) {
     size_t capacity = mirror->capacity;
@@ -12450,11 +12458,23 @@ static gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mirror *m
   return number < mirror->capacity && mirror->rows[number].entry ? &mirror->rows[number] : NULL;
 }
 
+static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mirror *mirror, uint32_t number) {
+  if (GOTRACE__LIKELY(number < mirror->capacity && mirror->rows[number].entry)) return &mirror->rows[number];
+  return gotrace__find_row(t, mirror, number);
+}
+
+/* The id of a string or stack in this generation, if it is written; else 0. */
+static inline uint32_t gotrace__known_id(const gotrace__transcriber *t, const gotrace__mirror *mirror,
+                                         uint32_t number) {
+  const gotrace__row *row = &mirror->rows[number];
+  return GOTRACE__LIKELY(number < mirror->capacity && row->generation == t->generation) ? row->id : 0;
+}
+
 /* The row of a reference; NULL for 0. */
-static gotrace__row *gotrace__string_row(gotrace__transcriber *t, uint32_t reference) {
+static inline gotrace__row *gotrace__string_row(gotrace__transcriber *t, uint32_t reference) {
   return gotrace__row_of(t, reference & GOTRACE__OWN ? &t->texts : &t->strings, reference & ~GOTRACE__OWN);
 }
-static gotrace__row *gotrace__stack_row(gotrace__transcriber *t, uint32_t reference) {
+static inline gotrace__row *gotrace__stack_row(gotrace__transcriber *t, uint32_t reference) {
   return gotrace__row_of(t, reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks, reference & ~GOTRACE__OWN);
 }
 
@@ -12468,17 +12488,16 @@ static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *tex
 }
 
 /* The name in a record: a number, or 0 and a text. */
-static uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text, uint32_t size) {
-  if (number) return number < GOTRACE__OWN && gotrace__row_of(t, &t->strings, (uint32_t)number) ? (uint32_t)number : 0;
+static inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text, uint32_t size) {
+  if (GOTRACE__LIKELY(number)) return number < GOTRACE__OWN ? (uint32_t)number : 0;
   return gotrace__text_reference(t, text, gotrace__kept_size(text, size));
 }
 
-static uint32_t gotrace__record_stack(gotrace__transcriber *t, uint64_t number) {
-  return number < GOTRACE__OWN && gotrace__row_of(t, &t->stacks, (uint32_t)number) ? (uint32_t)number : 0;
-}
+static inline uint32_t gotrace__record_stack(uint64_t number) { return number < GOTRACE__OWN ? (uint32_t)number : 0; }
 
 /* Writes a string with a new id, which it returns. One-byte ids are kept for what events refer to often. */
-static uint32_t gotrace__write_text(gotrace__transcriber *t, const char *text, uint32_t size, bool often) {
+static GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber *t, const char *text, uint32_t size,
+                                                      bool often) {
   uint32_t id = often && t->next_often < GOTRACE__OFTEN_IDS ? ++t->next_often : ++t->next_string;
   uint8_t *at = gotrace__lane_at(t, &t->string_lane, size + 1 + 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
   unsigned kind = t->v1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
@@ -12491,13 +12510,17 @@ static uint32_t gotrace__write_text(gotrace__transcriber *t, const char *text, u
   return id;
 }
 
-/* The id of a string in this generation; 0 for the empty string. */
-static uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
+static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t, uint32_t reference, bool often) {
   gotrace__row *row = gotrace__string_row(t, reference);
   if (!row) return 0;
-  if (GOTRACE__LIKELY(row->generation == t->generation)) return row->id;
   row->generation = t->generation;
   return row->id = gotrace__write_text(t, (const char *)(row->entry + 1), row->entry->size, often);
+}
+
+/* The id of a string in this generation; 0 for the empty string. */
+static inline uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
+  uint32_t id = gotrace__known_id(t, reference & GOTRACE__OWN ? &t->texts : &t->strings, reference & ~GOTRACE__OWN);
+  return GOTRACE__LIKELY(id || !reference) ? id : gotrace__define_string(t, reference, often);
 }
 
 /* A frame's function or file. Like Go, truncates at the front. */
@@ -12541,15 +12564,13 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
   return row->frames != NULL;
 }
 
-/* The id of a stack in this generation. v1 readers accept at most GOTRACE__MOST_STACK bytes. */
-static uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
+/* Writes a stack with a new id, which it returns. v1 readers accept at most GOTRACE__MOST_STACK bytes. */
+static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t, uint32_t reference) {
   gotrace__row *row = gotrace__stack_row(t, reference);
   gotrace__lane *lane = t->v1 ? &t->string_lane : &t->stack_lane;
   uint8_t body[GOTRACE__STACK_ROOM], *at = body, *count_at;
   uint32_t i, size;
-  if (!row) return 0;
-  if (GOTRACE__LIKELY(row->generation == t->generation)) return row->id;
-  if (!row->frames && !gotrace__resolve_stack(t, row)) return 0;
+  if (!row || (!row->frames && !gotrace__resolve_stack(t, row))) return 0;
   row->generation = t->generation;
   row->id = ++t->next_stack;
   at = gotrace__put_varint(at, row->id);
@@ -12584,6 +12605,15 @@ static uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
 }
 GOTRACE__STATIC_ASSERT((int)GOTRACE_V1_STACK == (int)GOTRACE_V2_STACK, stack_kinds);
 
+/* The id of a stack in this generation; 0: none. */
+static inline uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
+  uint32_t id = gotrace__known_id(t, reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks, reference & ~GOTRACE__OWN);
+  return GOTRACE__LIKELY(id || !reference) ? id : gotrace__define_stack(t, reference);
+}
+static inline uint32_t gotrace__record_stack_id(gotrace__transcriber *t, uint64_t number) {
+  return gotrace__stack_id(t, gotrace__record_stack(number));
+}
+
 static uint32_t gotrace__own_stack(gotrace__transcriber *t, const gotrace__stack_frame *frames, size_t count) {
   uint32_t number = gotrace__stack_put(t->own_stacks.table, frames, count);
   if (!number) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
@@ -12610,7 +12640,7 @@ static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_
 /* The stack with which a goroutine leaves its proc. 1.22 has no stack with a goroutine's status, so viewers name a
  * goroutine older than the trace after the outermost frame of the first stack with which it stops. */
 static uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t stack) {
-  uint32_t reference = gotrace__record_stack(t, stack);
+  uint32_t reference = gotrace__record_stack(stack);
   if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD) && !t->options.replay) {
     const gotrace__row *row = gotrace__stack_row(t, reference), *entry = gotrace__stack_row(t, g->entry);
     if (!entry && !row) entry = gotrace__stack_row(t, gotrace__own_entry(t, "unknown"));
@@ -12764,7 +12794,7 @@ static bool gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uin
   if (!id || !t->options.replay || t->v1) id = gotrace__unique_id(t, id); /* in v2 an ended goroutine's id is free */
   if (!id) return false;
   g->id = id;
-  g->entry = gotrace__record_stack(t, entry);
+  g->entry = gotrace__record_stack(entry);
   g->status = (uint8_t)status;
   g->flags = (uint8_t)flags;
   g->known = true;
@@ -12854,6 +12884,13 @@ static uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace__model_
 }
 
 /* Events. */
+
+typedef struct gotrace__event {
+  uint64_t time;
+  unsigned kind;
+  int n; /* count of arguments */
+  uint64_t a[4];
+} gotrace__event;
 
 /* Appends an event with n arguments. */
 static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
@@ -13025,20 +13062,30 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
 }
 
 /* Writes an event of thread r, about g or p or neither, before the model changes. It is not earlier than `time`. */
-static void gotrace__emit_at(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, gotrace__model_proc *p,
-                             unsigned kind, uint64_t time, int n, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3) {
-  gotrace__lane *lane = t->v1 && p && kind <= GOTRACE_V2_PROC_STATUS ? &p->lane : gotrace__lane_of(t, r);
-  uint64_t a[4];
-  a[0] = a0;
-  a[1] = a1;
-  a[2] = a2;
-  a[3] = a3;
+static void gotrace__emit_event(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                gotrace__model_proc *p, const gotrace__event *event) {
+  gotrace__lane *lane = &r->lane;
+  uint64_t time = event->time;
+  if (GOTRACE__UNLIKELY(t->v1)) lane = p && event->kind <= GOTRACE_V2_PROC_STATUS ? &p->lane : gotrace__lane_of(t, r);
   if (time < lane->time) time = lane->time;
   if (g && time < g->time) time = g->time;
-  if (t->v1) gotrace__lower(t, r, g, p, kind, time, n, a);
-  else gotrace__put_event(t, lane, kind, time, n, a);
+  if (GOTRACE__UNLIKELY(t->v1)) gotrace__lower(t, r, g, p, event->kind, time, event->n, event->a);
+  else gotrace__put_event(t, lane, event->kind, time, event->n, event->a);
   if (g && g->time < time) g->time = time;
   if (r == t->current && t->now < lane->time) t->now = lane->time;
+}
+static inline void gotrace__emit_at(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                    gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a0,
+                                    uint64_t a1, uint64_t a2, uint64_t a3) {
+  gotrace__event event;
+  event.kind = kind;
+  event.n = n;
+  event.time = time;
+  event.a[0] = a0;
+  if (n > 1) event.a[1] = a1;
+  if (n > 2) event.a[2] = a2;
+  if (n > 3) event.a[3] = a3;
+  gotrace__emit_event(t, r, g, p, &event);
 }
 #define gotrace__emit4(t, r, g, kind, a, b, c, d) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 4, a, b, c, d)
 #define gotrace__emit3(t, r, g, kind, a, b, c) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 3, a, b, c, 0)
@@ -13383,7 +13430,7 @@ typedef enum gotrace__inside_call {
   GOTRACE__LOST_PROC
 } gotrace__inside_call;
 
-static gotrace__inside_call gotrace__begin_user(gotrace__transcriber *t, gotrace__source *r) {
+static gotrace__inside_call gotrace__begin_user_slowly(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__inside_call result = GOTRACE__NOT_IN_CALL;
   if (!r->go) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_GOROUTINE);
@@ -13399,7 +13446,12 @@ static gotrace__inside_call gotrace__begin_user(gotrace__transcriber *t, gotrace
   return gotrace__repair_proc(t, r, r->go) ? result : GOTRACE__NOT_POSSIBLE;
 }
 
-static void gotrace__end_user(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
+static inline gotrace__inside_call gotrace__begin_user(gotrace__transcriber *t, gotrace__source *r) {
+  if (GOTRACE__LIKELY(r->go && r->go->status == GOTRACE__RUNNING && r->proc)) return GOTRACE__NOT_IN_CALL;
+  return gotrace__begin_user_slowly(t, r);
+}
+
+static inline void gotrace__end_user(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
   if (inside < GOTRACE__KEPT_PROC || !r->go) return;
   gotrace__enter_call(t, r, 0);
   if (inside == GOTRACE__LOST_PROC && r->proc->made) gotrace__end_proc(t, r);
@@ -13780,7 +13832,7 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
   }
   if (!t->v1 && !r->proc && status != GOTRACE__SYSCALL && !(record->a[5] & GOTRACE__RECORD_OWN))
     gotrace__problem_seen(t, GOTRACE_PROBLEM_CREATE_NO_PROC);
-  stack = gotrace__stack_id(t, gotrace__record_stack(t, record->a[6]));
+  stack = gotrace__record_stack_id(t, record->a[6]);
   gotrace__write_creation(t, r, g, stack);
   if (status == GOTRACE__SYSCALL) {
     g->on = r;
@@ -13812,7 +13864,7 @@ static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__
   gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
   if (record->kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
   if (r->go || !gotrace__repair_proc(t, r, g)) return NULL;
-  gotrace__run_go(t, r, g, wait_end ? gotrace__stack_id(t, gotrace__record_stack(t, record->a[2])) : 0);
+  gotrace__run_go(t, r, g, wait_end ? gotrace__record_stack_id(t, record->a[2]) : 0);
   return NULL;
 }
 
@@ -13829,7 +13881,7 @@ static gotrace__waiters *gotrace__apply_unblock(gotrace__transcriber *t, gotrace
   }
   gotrace__not_before(t, g->time);
   gotrace__restate_go(t, r, g);
-  gotrace__unblock(t, r, g, gotrace__stack_id(t, gotrace__record_stack(t, record->a[2])));
+  gotrace__unblock(t, r, g, gotrace__record_stack_id(t, record->a[2]));
   gotrace__changed(t, &g->waiters);
   return NULL;
 }
@@ -13873,7 +13925,7 @@ static gotrace__waiters *gotrace__apply_switch(gotrace__transcriber *t, gotrace_
     gotrace__write_state(t, r);
     return NULL;
   }
-  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, gotrace__stack_id(t, gotrace__record_stack(t, stack)));
+  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, gotrace__record_stack_id(t, stack));
   if (end) gotrace__end_go_of(t, r);
   else gotrace__block_go(t, r, unexplained ? (uint64_t)GOTRACE_BLOCK_GENERIC : record->a[2], stack);
   gotrace__run_go(t, r, g, 0);
@@ -13898,7 +13950,7 @@ static gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace
   if (r->go) inside = gotrace__begin_user(t, r);
   if (inside == GOTRACE__NOT_POSSIBLE || !gotrace__need_proc(t, r)) return NULL;
   over = r->go;
-  stack = gotrace__stack_id(t, gotrace__record_stack(t, record->a[2]));
+  stack = gotrace__record_stack_id(t, record->a[2]);
   gotrace__not_before(t, g->time);
   if (over) gotrace__not_before(t, over->time);
   gotrace__restate_go(t, r, g);
@@ -13997,7 +14049,7 @@ static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__s
     t->counters.idle++;
     return NULL;
   }
-  if (record->a[2]) g->entry = gotrace__record_stack(t, record->a[2]);
+  if (record->a[2]) g->entry = gotrace__record_stack(record->a[2]);
   gotrace__model_label(t, g, record->text[0], record->text_size[0]);
   if (g == r->go && !t->v1) {
     gotrace__inside_call inside = gotrace__begin_user(t, r);
@@ -14025,8 +14077,7 @@ static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotra
     }
     inside = gotrace__begin_global(t, r); /* writes the collection first where it is older than the generation */
     if (!inside) break;
-    if (begin)
-      gotrace__gc_event(t, r, GOTRACE_V2_GC_BEGIN, gotrace__stack_id(t, gotrace__record_stack(t, record->a[1])));
+    if (begin) gotrace__gc_event(t, r, GOTRACE_V2_GC_BEGIN, gotrace__record_stack_id(t, record->a[1]));
     else if (t->gc_seen) {
       if (!t->v1 && t->gc_generation != t->generation) gotrace__gc_event(t, r, GOTRACE_V2_GC_ACTIVE, 0);
       gotrace__gc_event(t, r, GOTRACE_V2_GC_END, 0);
@@ -14049,7 +14100,7 @@ static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotra
                                                                                                      : GOTRACE_GO_1_21))
       break;
     inside = gotrace__begin_user(t, r);
-    if (inside) gotrace__stw_event(t, r, gotrace__stack_id(t, gotrace__record_stack(t, record->a[2])));
+    if (inside) gotrace__stw_event(t, r, gotrace__record_stack_id(t, record->a[2]));
     gotrace__end_user(t, r, inside);
     break;
   }
@@ -14088,9 +14139,7 @@ static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, co
     }
     inside = gotrace__begin_user(t, r);
     if (!inside) return;
-    if (begin)
-      gotrace__emit1(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_BEGIN,
-                     gotrace__stack_id(t, gotrace__record_stack(t, stack)));
+    if (begin) gotrace__emit1(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, gotrace__record_stack_id(t, stack));
     else gotrace__emit0(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_END);
     r->go->assist = begin;
     gotrace__end_user(t, r, inside);
@@ -14111,7 +14160,7 @@ static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, co
       break;
     }
     if (!p->sweep_seen) {
-      gotrace__emit1(t, r, NULL, GOTRACE_V2_GC_SWEEP_BEGIN, gotrace__stack_id(t, gotrace__record_stack(t, stack)));
+      gotrace__emit1(t, r, NULL, GOTRACE_V2_GC_SWEEP_BEGIN, gotrace__record_stack_id(t, stack));
       p->swept = p->reclaimed = 0;
     } else {
       t->counters.idle++;
@@ -14180,13 +14229,36 @@ static void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source *r, c
   gotrace__emit_at(t, r, NULL, NULL, event, t->now, n, place, a, b, 0);
 }
 
-/* Tasks, regions, logs. */
+static void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  gotrace__inside_call inside;
+  uint64_t task;
+  uint32_t name, stack;
+  if (!gotrace__has_event(t, GOTRACE_GO_1_11) || !(inside = gotrace__begin_user(t, r))) return;
+  gotrace__not_before(t, r->go->time);
+  if (GOTRACE__LIKELY(record->kind >= GOTRACE__REC_SITE_REGION_BEGIN)) {
+    task = 0;
+    name = gotrace__record_name(t, record->a[0], NULL, 0);
+    stack = gotrace__record_stack_id(t, record->a[1]);
+  } else {
+    task = record->a[0];
+    name = gotrace__record_name(t, record->a[1], record->text[0], record->text_size[0]);
+    stack = gotrace__record_stack_id(t, record->a[2]);
+  }
+  if (record->kind == GOTRACE__REC_REGION_END || record->kind == GOTRACE__REC_SITE_REGION_END) {
+    gotrace__end_region_of(t, r, task, name, stack);
+  } else {
+    gotrace__push(t, r->go, task, name);
+    gotrace__region_event(t, r, false, task, name, stack);
+  }
+  gotrace__end_user(t, r, inside);
+}
+
+/* Tasks, logs. */
 static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
                                              bool force) {
   gotrace__inside_call inside;
   gotrace__model_task *task = NULL;
   uint64_t id = record->a[0];
-  bool end = record->kind == GOTRACE__REC_REGION_END;
   uint32_t name, stack;
   if (!gotrace__has_event(t, GOTRACE_GO_1_11)) return NULL;
   if (record->kind == GOTRACE__REC_TASK_END) {
@@ -14199,9 +14271,9 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
   gotrace__not_before(t, r->go->time);
   name = gotrace__record_name(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 2 : 1], record->text[0],
                               record->text_size[0]);
-  stack = gotrace__stack_id(t, gotrace__record_stack(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 3
-                                                                  : record->kind == GOTRACE__REC_TASK_END ? 1
-                                                                                                          : 2]));
+  stack = gotrace__record_stack_id(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 3
+                                                : record->kind == GOTRACE__REC_TASK_END ? 1
+                                                                                        : 2]);
   switch (record->kind) {
   case GOTRACE__REC_TASK_BEGIN:
     if (!id || id == UINT64_MAX || gotrace__task_at(t, id, false)) {
@@ -14219,11 +14291,6 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
     gotrace__emit2(t, r, r->go, GOTRACE_V2_USER_TASK_END, id, stack);
     if (task) task->id = UINT64_MAX;
     break;
-  case GOTRACE__REC_REGION_BEGIN:
-    gotrace__push(t, r->go, id, name);
-    gotrace__region_event(t, r, end, id, name, stack);
-    break;
-  case GOTRACE__REC_REGION_END: gotrace__end_region_of(t, r, id, name, stack); break;
   default: { /* LOG */
     uint32_t kept = (uint32_t)gotrace__kept_size(record->text[1], record->text_size[1]);
     uint32_t key = gotrace__string_id(t, name, true);
@@ -14320,7 +14387,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
     inside = gotrace__begin_global(t, r);
     if (inside)
       gotrace__emit2(t, r, NULL, GOTRACE_V2_PROCS_CHANGE, t->v1 ? record->a[0] : gotrace__proc_bound(t),
-                     gotrace__stack_id(t, gotrace__record_stack(t, record->a[1])));
+                     gotrace__record_stack_id(t, record->a[1]));
     gotrace__end_global(t, r, inside);
     return NULL;
   }
@@ -14331,10 +14398,12 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   case GOTRACE__REC_HEAP_ALLOC:
   case GOTRACE__REC_HEAP_GOAL: gotrace__apply_heap(t, r, record); return NULL;
   case GOTRACE__REC_MEMORY: gotrace__apply_memory(t, r, record); return NULL;
-  case GOTRACE__REC_TASK_BEGIN:
-  case GOTRACE__REC_TASK_END:
   case GOTRACE__REC_REGION_BEGIN:
   case GOTRACE__REC_REGION_END:
+  case GOTRACE__REC_SITE_REGION_BEGIN:
+  case GOTRACE__REC_SITE_REGION_END: gotrace__apply_region(t, r, record); return NULL;
+  case GOTRACE__REC_TASK_BEGIN:
+  case GOTRACE__REC_TASK_END:
   case GOTRACE__REC_LOG: return gotrace__apply_user(t, r, record, force);
   default: gotrace__apply_range(t, r, record); return NULL;
   }
@@ -14343,13 +14412,14 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
 /* Rounds. */
 
 /* The time of a tick: between the beginning and the end of the round. */
-static uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
+static inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
   uint64_t unit;
-  if (tick <= t->from_tick) {
+  if (GOTRACE__UNLIKELY(tick <= t->from_tick)) {
     t->counters.clamped += tick < t->from_tick;
     return t->from_unit;
   }
-  unit = t->from_unit + (uint64_t)((double)(tick - t->from_tick) * t->units_per_tick);
+  /* signed: processors convert these faster */
+  unit = t->from_unit + (uint64_t)(int64_t)((double)(int64_t)(tick - t->from_tick) * t->units_per_tick);
   return unit < t->to_unit ? unit : t->to_unit;
 }
 
@@ -14370,32 +14440,36 @@ static void gotrace__look_at(gotrace__source *r) {
 #define GOTRACE__RECORD_APPLIED(t, record) ((void)0) /* for tests */
 #endif
 
-/* Finds the thread's next record; false: there is none in this round. */
-static bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
+/* Finds the chunk with the thread's next record; false: there is none in this round. */
+static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotrace__source *r) {
   while (r->chunk) {
-    uint32_t size = r->chunk == r->known ? r->known_size : gotrace__load_acquire(&r->chunk->size);
+    gotrace__record_chunk *done = r->chunk;
+    r->end = done == r->known ? r->known_size : gotrace__load_acquire(&done->size);
+    if (done->session != t->options.session) r->at = r->end;
+    if (r->at < r->end) return true;
+    if (done == r->known) return false;
+    r->chunk = gotrace__load_acquire(&done->next);
+    r->at = r->end = 0;
+    if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);
+    r->tick = r->chunk->tick; /* that of its last record, unless the counter has jumped back */
+  }
+  return false;
+}
+
+/* Finds the thread's next record; false: there is none in this round. */
+static inline bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
+  while (GOTRACE__LIKELY(r->at < r->end) || gotrace__next_chunk(t, r)) {
     const uint8_t *data = (const uint8_t *)(r->chunk + 1);
     uint64_t dt;
-    if (r->chunk->session != t->options.session) r->at = size;
-    if (r->at >= size) {
-      gotrace__record_chunk *done = r->chunk;
-      if (r->chunk == r->known) return false;
-      r->chunk = gotrace__load_acquire(&r->chunk->next);
-      r->at = 0;
-      if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);
-      r->tick = r->chunk->tick; /* that of its last record, unless the counter has jumped back */
-      continue;
-    }
     r->kind = data[r->at];
-    r->arguments = r->at + 1;
-    if (r->kind == GOTRACE__REC_NONE || r->kind >= GOTRACE__RECORD_KINDS ||
-        !gotrace__get_number(data, &r->arguments, size, &dt) || dt > UINT64_MAX / 2) {
-      t->counters.malformed++;
-      r->at = size; /* nothing after it can be found */
-      continue;
+    r->arguments = gotrace__get_number(data + r->at + 1, data + r->end, &dt);
+    if (GOTRACE__LIKELY(r->kind != GOTRACE__REC_NONE && r->kind < GOTRACE__RECORD_KINDS && r->arguments &&
+                        dt <= UINT64_MAX / 2)) {
+      r->next_tick = r->tick + dt;
+      return r->next_tick <= t->limit;
     }
-    r->next_tick = r->tick + dt;
-    return r->next_tick <= t->limit;
+    t->counters.malformed++;
+    r->at = r->end; /* nothing after it can be found */
   }
   return false;
 }
@@ -14408,18 +14482,19 @@ static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r,
   t->now = r->time;
   gotrace__not_before(t, time);
   gotrace__not_before(t, t->floor);
-  gotrace__restate_thread(t, r);
+  if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
 }
 
 /* Applies the record that has been found, and those after it that are earlier than all other threads'. `force`: the
  * first does not wait. */
 static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
   do {
+    const uint8_t *data = (const uint8_t *)(r->chunk + 1), *next;
     gotrace__record record;
-    uint32_t size = gotrace__load_relaxed(&r->chunk->size);
     record.kind = r->kind;
     record.tick = r->next_tick;
-    if (gotrace__get_arguments((const uint8_t *)(r->chunk + 1), r->arguments, size, &record)) {
+    next = gotrace__get_arguments(r->arguments, data + r->end, &record);
+    if (GOTRACE__LIKELY(next != NULL)) {
       gotrace__waiters *waiters;
       gotrace__turn_to(t, r, gotrace__unit_of(t, record.tick));
       waiters = gotrace__apply(t, r, &record, force);
@@ -14433,10 +14508,10 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
       t->counters.records++;
       if (r->time < t->now) r->time = t->now;
       r->tick = record.tick;
-      r->at = record.end;
+      r->at = (uint32_t)(next - data);
     } else {
       t->counters.malformed++;
-      r->at = size;
+      r->at = r->end;
     }
     force = false;
     if (t->error || t->full || !gotrace__peek(t, r)) return;
@@ -14835,7 +14910,7 @@ static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint
 static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__lane_flush(t, &r->lane);
   r->chunk = r->known = NULL;
-  r->at = r->known_size = r->generation = 0;
+  r->at = r->end = r->known_size = r->generation = 0;
   r->tick = 0;
   r->time++; /* readers order the tasks of two threads by time alone */
   r->introduced = r->lost_proc = r->gone = false;
@@ -14852,7 +14927,7 @@ static void gotrace__transcribe_living_go(gotrace__transcriber *t, uint64_t plac
   if (!g || g->known || status == GOTRACE__DEAD) return;
   g->listed = true;
   g->id = id;
-  g->entry = gotrace__record_stack(t, entry);
+  g->entry = gotrace__record_stack(entry);
   g->status = (uint8_t)status;
   g->flags = (uint8_t)(flags | GOTRACE__RECORD_OLD);
 }
@@ -16332,33 +16407,39 @@ GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) 
   GOTRACE__KEEP_FRAME();
 }
 
-/* REGION_BEGIN, REGION_END. */
-static inline void gotrace__region_call(unsigned kind, gotrace_site *site, void *frame, gotrace_task task,
-                                        const char *name, int name_is_constant) {
+/* REGION_BEGIN, REGION_END; SITE_REGION_BEGIN, SITE_REGION_END. */
+static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_site *site, void *frame,
+                                        gotrace_task task, const char *name, int name_is_constant) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__UNLIKELY(!m)) return;
   if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
   if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name)))) {
     uint32_t stack = gotrace__stack(m, site, frame), number = gotrace__name(m, site, name, name_is_constant);
-    uint32_t size = number || name_is_constant ? 0 : gotrace__text_size(name);
     uint8_t *at;
-    at = gotrace__about_nothing(m, kind);
-    at = gotrace__put_varint(at, task.id);
-    at = gotrace__put_varint(at, number);
-    at = gotrace__put_varint(at, stack);
-    gotrace__publish(m, gotrace__put_text(at, name, size));
+    if (GOTRACE__LIKELY(name_is_constant && !task.id)) {
+      at = gotrace__put_varint(gotrace__about_nothing(m, brief), number);
+      at = gotrace__put_varint(at, stack);
+    } else {
+      at = gotrace__put_varint(gotrace__about_nothing(m, kind), task.id);
+      at = gotrace__put_varint(at, number);
+      at = gotrace__put_varint(at, stack);
+      at = gotrace__put_text(at, name, name_is_constant ? 0 : gotrace__text_size(name));
+    }
+    gotrace__publish(m, at);
     gotrace__leave(m);
   }
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
                                                               int name_is_constant) {
-  gotrace__region_call(GOTRACE__REC_REGION_BEGIN, site, GOTRACE__FRAME, task, name, name_is_constant && site);
+  gotrace__region_call(GOTRACE__REC_REGION_BEGIN, GOTRACE__REC_SITE_REGION_BEGIN, site, GOTRACE__FRAME, task, name,
+                       name_is_constant && site);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
                                                             int name_is_constant) {
-  gotrace__region_call(GOTRACE__REC_REGION_END, site, GOTRACE__FRAME, task, name, name_is_constant && site);
+  gotrace__region_call(GOTRACE__REC_REGION_END, GOTRACE__REC_SITE_REGION_END, site, GOTRACE__FRAME, task, name,
+                       name_is_constant && site);
   GOTRACE__KEEP_FRAME();
 }
 
