@@ -12466,8 +12466,8 @@ static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mi
 /* The id of a string or stack in this generation, if it is written; else 0. */
 static inline uint32_t gotrace__known_id(const gotrace__transcriber *t, const gotrace__mirror *mirror,
                                          uint32_t number) {
-  const gotrace__row *row = &mirror->rows[number];
-  return GOTRACE__LIKELY(number < mirror->capacity && row->generation == t->generation) ? row->id : 0;
+  bool known = number < mirror->capacity && mirror->rows[number].generation == t->generation;
+  return GOTRACE__LIKELY(known) ? mirror->rows[number].id : 0;
 }
 
 /* The row of a reference; NULL for 0. */
