@@ -41,9 +41,9 @@ static uint32_t use_stack(writer *w, uint32_t id) {
   pool_stack stack = pool_stack_of(id);
   uint32_t count = stack.count < GOTRACE_STACK_SIZE ? stack.count : GOTRACE_STACK_SIZE, i;
   gotrace__entry *entry = id ? add_row(w, &w->t->stacks, id, count, 4 * count * sizeof(uint64_t)) : NULL;
-  uint64_t *frame = (uint64_t *)(entry + 1);
+  uint64_t *frame;
   if (!entry) return id;
-  w->t->stacks.rows[id].frames = frame;
+  w->t->stacks.rows[id].frames = frame = (uint64_t *)(entry + 1);
   for (i = 0; i < count; i++) {
     *frame++ = stack.frames[i].pc;
     *frame++ = use_text(w, stack.frames[i].function);
