@@ -728,7 +728,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(FORMAT_LACKS, 27, 2, "the trace format has no such event")                                                 \
   X(STRING_CUT, 28, 1, "string longer than 1,024 bytes: truncated")                                            \
   X(STACK_CUT, 29, 1, "stack too deep for the format: truncated")                                              \
-  X(TABLE_FULL, 30, 1, "no memory for a string or stack: left empty")                                          \
+  X(TABLE_FULL, 30, 1, "no memory for a string or stack: left empty, or the call site alone")                  \
   X(SAMPLE_LOST, 31, 0, "no room for a CPU sample")                                                            \
   X(NO_MEMORY, 32, 0, "no memory for the record of a thread, proc or goroutine")                               \
   X(FUTILE_BUSY, 33, 0, "futile wake-up of a goroutine that has run since: not marked")                        \
@@ -918,7 +918,12 @@ typedef struct gotrace_options {
   gotrace_symbolize_fn *symbolize; /* takes precedence over symbols, see NAMES OF FUNCTIONS; NULL: none */
   gotrace_report_fn *report;       /* NULL: none */
   void *context;                   /* passed to the functions above */
-  uint64_t reserved[8];            /* 0 */
+  uint32_t exit_milliseconds;      /* at the program's end: how long to wait for a sink that does not move; 0: 2,000 */
+#ifdef GOTRACE__CAPTURE
+  bool late; /* write only when half of memory_limit is used, and at the end: takes no processor
+                from a program that uses all of them while it is measured */
+#endif
+  uint64_t reserved[7]; /* 0 */
 } gotrace_options;
 
 typedef struct gotrace_stats {
@@ -935,7 +940,13 @@ typedef struct gotrace_stats {
   uint64_t dropped, repaired, left_out; /* sums of problems */
   uint64_t memory_peak;                 /* most bytes of buffers, tables and the flight recorder's memory */
   uint64_t other_copies;                /* other copies of the tracer in this process, see SHARED LIBRARIES; Linux */
-  uint64_t reserved[7];
+#ifdef GOTRACE__CAPTURE
+  uint64_t clock_jumps; /* times that the processor's counter jumped or changed its rate, as when a
+                           computer sleeps. Durations before and after are right */
+#else
+  uint64_t unused;
+#endif
+  uint64_t reserved[6];
 } gotrace_stats;
 
 /* The static call site at this place, a gotrace_site *; NULL on compilers without statement expressions, and with
@@ -2093,6 +2104,7 @@ static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size
 #define GOTRACE__FLATTEN __attribute__((flatten)) /* inlines everything it calls, except for NOINLINE functions */
 
 static void gotrace__exit(void);
+static void gotrace__end_use(bool unloaded);
 #if GOTRACE_NO_THREADS
 static void gotrace__drain(bool block);
 #else
@@ -2208,6 +2220,7 @@ static inline uint64_t gotrace__stckf(void) {
  *   gotrace__yield()                  lets another thread run
  *   gotrace__sleep()                  sleeps for a millisecond
  *   gotrace__thread_run, _join        the service thread, with all signals blocked
+ *   gotrace__low_priority()           of the calling thread, as far as the system has priorities of threads
  *   gotrace__barrier_init()           false if there is no process-wide barrier
  *   gotrace__barrier()                on return every thread has passed a full memory barrier; false if it failed
  *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends
@@ -2290,6 +2303,7 @@ static void gotrace__thread_detach(gotrace__thread_handle handle) { CloseHandle(
 static bool gotrace__thread_lives(gotrace__thread_handle handle) {
   return WaitForSingleObject(handle, 0) == WAIT_TIMEOUT;
 }
+static void gotrace__low_priority(void) { SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_BELOW_NORMAL); }
 static DWORD WINAPI gotrace__thread_main(void *unused) {
   (void)unused;
   gotrace__service();
@@ -2862,6 +2876,12 @@ static void *gotrace__thread_main(void *unused) {
   gotrace__service();
   return NULL;
 }
+static void gotrace__low_priority(void) {
+#if defined(__linux__)
+  long nice = 20 - gotrace__libc_syscall(SYS_getpriority, 0, 0); /* as the kernel returns it; 0, 0: this thread */
+  if (nice < 5) gotrace__libc_syscall(SYS_setpriority, 0, 0, nice + 5);
+#endif
+}
 /* The host's signal handlers must not run on the service thread. */
 static bool gotrace__thread_run(gotrace__thread_handle *handle) {
   gotrace__sigset all, old;
@@ -2895,12 +2915,16 @@ static void gotrace__at_thread_exit(void *thread) {
  * the memory stays. The order distinguishes the two: exit runs the atexit functions before the destructors, dlclose
  * after them. */
 __attribute__((destructor)) static void gotrace__unload(void) {
+  bool unloaded = false;
   if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
-  gotrace__exit();
+#ifdef GOTRACE__UNLOADS
+  unloaded = !gotrace__load_relaxed(&gotrace__exits);
+#endif
+  gotrace__end_use(unloaded);
   gotrace__store_release(&gotrace__has_exit_key, 0u);
   pthread_key_delete(gotrace__exit_key);
 #ifdef GOTRACE__UNLOADS
-  if (!gotrace__load_relaxed(&gotrace__exits)) gotrace__free_all();
+  if (unloaded) gotrace__free_all();
 #endif
 }
 #endif
@@ -3214,7 +3238,8 @@ GOTRACE__STATIC_ASSERT(sizeof(gotrace__region_block) == GOTRACE__REGION_BLOCK, r
 
 typedef struct gotrace__region {
   gotrace__region_block *head;
-  size_t used; /* of the head's data */
+  size_t used;  /* of the head's data */
+  size_t bytes; /* of all blocks; atomic for whoever only reads it */
   gotrace__budget *budget;
   bool beyond; /* may exceed the budget's limit */
 } gotrace__region;
@@ -3233,6 +3258,7 @@ static void *gotrace__region_alloc(gotrace__region *region, size_t size) {
     block->next = region->head;
     region->head = block;
     region->used = 0;
+    gotrace__store_relaxed(&region->bytes, region->bytes + sizeof *block);
   }
   memory = region->head->data + region->used;
   region->used += size;
@@ -3245,7 +3271,7 @@ static void gotrace__region_free(gotrace__region *region) {
     region->head = block->next;
     gotrace__release(region->budget, block, sizeof *block);
   }
-  region->used = 0;
+  region->used = region->bytes = 0;
 }
 
 /* ------------------------------------------------------------------------------------------------ >>strings ---- */
@@ -3438,7 +3464,6 @@ GOTRACE__STATIC_ASSERT(sizeof(gotrace__buffer) == GOTRACE__BUFFER_SIZE, buffer_s
 
 #define gotrace__room(buffer) ((buffer)->top - (buffer)->size)
 #define gotrace__buffer_size(buffer) (offsetof(gotrace__buffer, data) + (buffer)->capacity)
-
 static gotrace__buffer *gotrace__buffer_new(gotrace__budget *budget, size_t size, bool within) {
   gotrace__buffer *buffer = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(budget, size, within));
   if (buffer) buffer->capacity = (uint32_t)(size - offsetof(gotrace__buffer, data));
@@ -3820,6 +3845,7 @@ typedef struct gotrace__sample {
   int64_t proc;
   uint32_t session; /* a sample left over from an earlier session is dropped */
   uint32_t count;
+  uint32_t place;          /* of the goroutine, plus 1 */
   gotrace__thread *record; /* or NULL */
   gotrace__uint64 pcs[GOTRACE__SAMPLE_FRAMES];
 } gotrace__sample;
@@ -4115,6 +4141,7 @@ static struct gotrace__tracer {
   uint32_t ready;       /* atomic; platform is initialized */
   uint32_t gone;        /* atomic; unloaded */
   bool exit_registered; /* gotrace__exit runs when the process ends */
+  bool opening;         /* a start opens its file */
   bool active;          /* there is a session */
   bool stopping;        /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
   bool service;         /* a service thread reads */
@@ -4373,7 +4400,6 @@ static void gotrace__init(void) {
   }
   gotrace__unlock(&gotrace__init_lock);
 }
-
 static gotrace__thread *gotrace__thread_register(void);
 #endif
 
@@ -4513,7 +4539,6 @@ static GOTRACE__NOINLINE void gotrace__renew(gotrace__thread *m, uint64_t contro
   if (m->call.session && gotrace__t.options.stacks != GOTRACE_STACKS_UNWIND && gotrace__t.version != GOTRACE_GO_1_22)
     m->fast_control = control;
 }
-
 /* Begins a call. Returns whether the control word differs from the one in the thread's last call. That is rare, so
  * everything that follows from the word is computed only then. */
 static inline bool gotrace__enter(gotrace__call *c, gotrace__thread *m, gotrace_site *site) {
@@ -4568,7 +4593,6 @@ static void gotrace__end_early(gotrace_result result) {
   gotrace__cond_wake(&gotrace__t.changed);
   gotrace__unlock(&gotrace__t.queue_lock);
 }
-
 /* The same from inside a call, which moves to the generation after the last and writes nothing more. */
 static void gotrace__end_in_call(gotrace__call *c, gotrace_result result) {
   gotrace__end_early(result);
@@ -4610,7 +4634,6 @@ static void gotrace__report(const gotrace__call *c, gotrace_problem problem) {
 #else
 GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
 #endif
-
 static void gotrace__count_problem(gotrace__call *c, gotrace_problem problem) {
   gotrace__thread *m = c->m;
   if (!c->session) return;
@@ -4624,7 +4647,7 @@ static void gotrace__end_early(gotrace_result result);
 static void gotrace__clean_up(void);
 static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service);
 static gotrace_result gotrace__start_session(gotrace__thread *, const char *, int, const gotrace_options *, bool);
-static gotrace_result gotrace__stop_session(void);
+static gotrace_result gotrace__stop_session(uint32_t milliseconds);
 static gotrace_result gotrace__flight_cut(void);
 static void gotrace__attach(gotrace__thread *m);
 static void gotrace__thread_finish(gotrace__thread *m);
@@ -4639,7 +4662,6 @@ GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
  */
 
 static void gotrace__count_kind(unsigned kind, uint64_t n) { gotrace__add_relaxed(&gotrace__t.kinds[kind], n); }
-
 /* A v1 batch begins with its proc and the time from which the first event's dt counts. Go: traceFlush. */
 static void gotrace__batch_begin_v1(gotrace__buffer *buffer, uint64_t proc, uint64_t time) {
   uint8_t *at = buffer->data;
@@ -4772,7 +4794,6 @@ static inline bool gotrace__site_knows(const gotrace__call *c, const gotrace__ui
   *id = (uint32_t)known;
   return known >> 32 == c->epoch;
 }
-
 /* The id of a name at a call site, which remembers it if the name is a constant. */
 static uint32_t gotrace__name(gotrace__call *c, const char *name, int name_is_constant) {
   uint32_t id;
@@ -8575,6 +8596,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   sample->thread = m ? m->system_id : GOTRACE__NO_THREAD;
   sample->proc = -1;
   sample->go = 0;
+  sample->place = 0;
   sample->session = session;
   sample->record = m;
   sample->count = 0;
@@ -8585,6 +8607,9 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     if (p && sample->time <= gotrace__last_tick(p)) sample->time = gotrace__last_tick(p) + 1;
     if (sample->time <= gotrace__last_tick(m)) sample->time = gotrace__last_tick(m) + 1;
     if (g) sample->go = gotrace__load_relaxed(&g->id);
+#if GOTRACE__CAPTURE
+    if (g) sample->place = g->place;
+#endif
     if (g && sample->time <= g->tick) sample->time = g->tick + 1;
   }
   if (ucontext) {
@@ -8612,7 +8637,6 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   gotrace__store_release(&sample->turn, head / GOTRACE__SAMPLES * 2 + 1);
   errno = saved;
 }
-
 #if !GOTRACE__CAPTURE
 /* ------------------------------------------------------------------------------------------------ >>generation ----
  *
@@ -9365,7 +9389,6 @@ static size_t gotrace__elf_functions(const gotrace__elf_file *elf, const gotrace
   }
   return count;
 }
-
 static bool gotrace__function_less(const gotrace__function *a, const gotrace__function *b) {
   if (a->start != b->start) return a->start < b->start;
   return a->rank != b->rank ? a->rank < b->rank : a->name < b->name;
@@ -9501,7 +9524,6 @@ static const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintpt
   return NULL;
 }
 #endif
-
 /* --------------------------------------------------------------------------------------------------- >>modules ----
  *
  * From an address to its module and function. Runs only on the reader or service thread. The symbols of a module are
@@ -9554,7 +9576,6 @@ static bool gotrace__in_segment(const gotrace__module *module, uint64_t address,
   }
   return false;
 }
-
 /* The start of the last function that begins at or before an address, from .eh_frame_hdr; 0: unknown. The table has a
  * version, three encodings, the address of .eh_frame and the number of entries. Then come the entries, sorted, each two
  * offsets from the table's start. */
@@ -10904,6 +10925,7 @@ static void gotrace__drain(bool block) {
 #if !GOTRACE_NO_THREADS
 static void gotrace__service(void) {
   struct gotrace__tracer *t = &gotrace__t;
+  gotrace__low_priority();
   gotrace__drain(true);
   if (!t->is_orphan) return;
   gotrace__lock(&t->life);
@@ -10929,7 +10951,6 @@ GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size
  *
  * Starting and stopping; the end of the program and of the library.
  */
-
 #if !GOTRACE__CAPTURE
 /* Writes the number of procs, before anything else. Go 1.23 and later treat goroutines created before the first
  * Gomaxprocs as pre-existing and drop their names. They keep only the second Gomaxprocs, which their page of mutator
@@ -11006,6 +11027,7 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
   }
   if (!flight && !options->memory_limit) options->memory_limit = (size_t)256 << 20;
   if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
+  if (!options->exit_milliseconds) options->exit_milliseconds = 2000;
   if (!options->cut_bytes) options->cut_bytes = (size_t)4 << 20;
   switch (options->format) {
   case GOTRACE_GO_1_8:
@@ -11038,7 +11060,6 @@ static bool gotrace__control_begin(int *cancel) {
   return true;
 }
 #define gotrace__control_end(cancel) gotrace__cancel_restore(cancel)
-
 #if !GOTRACE__CAPTURE
 /* What a session gets at its start. */
 typedef struct gotrace__beginning {
@@ -11274,16 +11295,34 @@ static bool gotrace__expand_path(const char *path, char *expanded, size_t size) 
   return true;
 }
 
+/* Waits until the trace has been read to its end, or is not stopping any more; at most for some milliseconds, or for
+ * ever (0). False: the time has passed. */
+static bool gotrace__await_end(uint32_t session, uint32_t milliseconds, bool stopped) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t since = gotrace__nanoseconds(), passed = 0;
+  bool ended = false;
+  gotrace__lock(&t->queue_lock);
+  while (!ended && (!milliseconds || passed < milliseconds)) {
+#if GOTRACE__CAPTURE
+    bool done = gotrace__load_relaxed(&t->done) != 0;
+#else
+    bool done = gotrace__load_relaxed(&t->state) == GOTRACE__READ_DONE;
+#endif
+    ended = gotrace__load_relaxed(&t->session) != session || (stopped ? !t->stopping : done);
+    if (!ended) gotrace__cond_wait(&t->changed, &t->queue_lock, milliseconds ? milliseconds - passed : 1000, NULL);
+    passed = (gotrace__nanoseconds() - since) / 1000000;
+  }
+  gotrace__unlock(&t->queue_lock);
+  return ended;
+}
+
 /* Waits for another thread's gotrace_stop. The caller holds the life lock, which is released. */
-static gotrace_result gotrace__wait_for_stop(void) {
+static gotrace_result gotrace__wait_for_stop(uint32_t milliseconds) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t session = t->session;
   gotrace_result result;
   gotrace__unlock(&t->life);
-  gotrace__lock(&t->queue_lock);
-  while (t->stopping && gotrace__load_relaxed(&t->session) == session)
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 1000, NULL);
-  gotrace__unlock(&t->queue_lock);
+  if (!gotrace__await_end(session, milliseconds, true)) return GOTRACE_ERROR_SINK;
   gotrace__lock(&t->life);
   result = t->last.result;
   gotrace__unlock(&t->life);
@@ -11291,11 +11330,13 @@ static gotrace_result gotrace__wait_for_stop(void) {
 }
 
 #if !GOTRACE__CAPTURE
-static gotrace_result gotrace__stop_session(void) {
+/* Waits for a service thread at most for some milliseconds; 0: for ever. Then the process is about to end, and the
+ * session stays as it is. */
+static gotrace_result gotrace__stop_session(uint32_t milliseconds) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
   gotrace__lock(&t->life);
-  if (t->active && t->stopping) return gotrace__wait_for_stop();
+  if (t->active && t->stopping) return gotrace__wait_for_stop(milliseconds);
   if (!t->active) {
     gotrace__unlock(&t->life);
     return GOTRACE_ERROR_NOT_RUNNING;
@@ -11313,14 +11354,8 @@ static gotrace_result gotrace__stop_session(void) {
 #if GOTRACE_NO_THREADS
   gotrace__drain(true);
 #else
-  if (t->service) {
-    gotrace__thread_join(t->service_thread);
-  } else {
-    gotrace__lock(&t->queue_lock);
-    while (gotrace__load_relaxed(&t->state) != GOTRACE__READ_DONE)
-      gotrace__cond_wait(&t->changed, &t->queue_lock, 1000, NULL);
-    gotrace__unlock(&t->queue_lock);
-  }
+  if ((!t->service || milliseconds) && !gotrace__await_end(t->session, milliseconds, false)) return GOTRACE_ERROR_SINK;
+  if (t->service) gotrace__thread_join(t->service_thread);
 #endif
   gotrace__lock(&t->snapshot); /* a snapshot that is being written ends first */
   gotrace__lock(&t->life);
@@ -11332,9 +11367,11 @@ static gotrace_result gotrace__stop_session(void) {
 }
 
 #endif
-/* Runs when the process ends by exit, or the library is unloaded. Ends the trace. If a service thread writes it, waits
- * until it is written completely. Does nothing if that thread called exit, or if exit was called inside a call. */
-static void gotrace__exit(void) {
+/* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
+ * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
+ * exit was called inside a call. */
+static gotrace_result gotrace__stop_tracing(uint32_t milliseconds);
+static void gotrace__end_use(bool unloaded) {
   struct gotrace__tracer *t = &gotrace__t;
   bool active, service;
   if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused()) return;
@@ -11345,9 +11382,10 @@ static void gotrace__exit(void) {
   if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
 #endif
   gotrace__unlock(&t->life);
-  if (active && service) gotrace_stop();
+  if (active && service) gotrace__stop_tracing(unloaded ? 0 : t->options.exit_milliseconds);
   else if (active) gotrace_end();
 }
+static void gotrace__exit(void) { gotrace__end_use(false); }
 
 #if !GOTRACE__CAPTURE
 #ifdef GOTRACE__UNLOADS
@@ -11522,15 +11560,16 @@ GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
 }
 #endif
 
-GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
+static gotrace_result gotrace__stop_tracing(uint32_t milliseconds) {
   gotrace_result result;
   int cancel;
   if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__stop_session();
+  result = gotrace__stop_session(milliseconds);
   gotrace__control_end(cancel);
   return result;
 }
+GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_tracing(0); }
 
 /* ---------------------------------------------------------------------------------------------------- >>flight ----
  *
@@ -12096,6 +12135,7 @@ typedef struct gotrace__lane {
 typedef struct gotrace__row {
   const gotrace__entry *entry; /* NULL: none has this number */
   uint64_t *frames;        /* of a stack: pc, function, file, line of each, strings as references; NULL: unresolved */
+  bool named;              /* by address, which may belong to another library in the next generation */
   uint32_t generation, id; /* the id is valid in that generation */
 } gotrace__row;
 typedef struct gotrace__mirror {
@@ -12141,6 +12181,7 @@ struct gotrace__model_go { /* what most records need comes first, in one cache l
   uint16_t region_first, region_depth, region_capacity;
   gotrace__model_region *regions; /* a ring: the outermost is at region_first */
   /* v1: */
+  uint64_t born; /* the time of its creation */
   uint64_t call_time, exit_time;
   gotrace__lane *last_lane;  /* with its last numbered event */
   gotrace__lane *start_lane; /* with its start after an unblock, which ends there: */
@@ -12213,13 +12254,21 @@ typedef struct gotrace__counters {
   uint64_t idle;     /* records that change the model only */
 } gotrace__counters;
 
+/* Records whose times were pushed on, see gotrace__push_time: the first of them, and the last. */
+typedef struct gotrace__pushed {
+  uint64_t first_given, first_time;
+  uint64_t given, time;
+  gotrace__source *on;
+} gotrace__pushed;
+
 struct gotrace__transcriber;
 typedef struct gotrace__transcribe_options {
   unsigned version;
   bool futile_wakeups, alloc_events;
-  bool restate;  /* each generation has all statuses, since a trace may begin with any (flight recorder) */
-  bool replay;   /* the events of a trace, in order: nothing is added to them. See gotrace__turn_to */
-  uint64_t unit; /* nanoseconds; 0: GOTRACE__UNIT */
+  bool restate;        /* each generation has all statuses, since a trace may begin with any (flight recorder) */
+  bool replay;         /* the events of a trace, in order: nothing is added to them. See gotrace__turn_to */
+  uint64_t unit;       /* nanoseconds; 0: GOTRACE__UNIT */
+  uint64_t made_procs; /* ids of procs that it makes itself begin here; 0: after those that are there */
   gotrace_heap_layout heap;
   size_t cut_bytes;                 /* a generation ends after so many bytes */
   uint32_t session;                 /* of the chunks */
@@ -12273,9 +12322,12 @@ typedef struct gotrace__transcriber {
   uint64_t from_tick, from_unit, to_tick, to_unit; /* the round */
   uint64_t limit;                                  /* of ticks */
   double units_per_tick;
+  bool jumped;                       /* the counter, in this round; units_per_tick is of the rounds before: */
+  uint64_t steady_tick, steady_unit; /* since when its rate is the same */
   uint64_t start_nanoseconds;
-  uint64_t now;     /* the time of the record being applied */
-  uint64_t floor;   /* no later record is before it, see gotrace__push_time */
+  uint64_t now;   /* the time of the record being applied */
+  uint64_t given; /* the time that it had in the program */
+  gotrace__pushed pushed;
   unsigned v1_kind; /* of the stop or block being written */
   gotrace__source *sources, *last_source, *current;
   gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
@@ -12481,12 +12533,14 @@ static inline gotrace__row *gotrace__stack_row(gotrace__transcriber *t, uint32_t
 }
 
 /* A text made at run time. */
+static uint32_t gotrace__text_number(gotrace__table *texts, const char *text, size_t size) {
+  uint32_t number = gotrace__table_put(texts, gotrace__hash_bytes(text, size), (uint32_t)size, text, size);
+  return number ? number | GOTRACE__OWN : 0;
+}
 static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *text, size_t size) {
-  const gotrace__entry *entry;
-  if (!size) return 0;
-  entry = gotrace__table_add(t->texts.table, gotrace__hash_bytes(text, size), (uint32_t)size, text, size, false);
-  if (!entry) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-  return entry ? entry->id | GOTRACE__OWN : 0;
+  uint32_t reference = size ? gotrace__text_number(t->texts.table, text, size) : 0;
+  if (!reference && size) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return reference;
 }
 
 /* The name in a record: a number, or 0 and a text. */
@@ -12536,11 +12590,12 @@ static uint32_t gotrace__frame_reference(gotrace__transcriber *t, const char *st
   return gotrace__text_reference(t, string, size);
 }
 
-/* Names the frames of a stack, once. */
+/* Names the frames of a stack. */
 static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
   const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(row->entry + 1);
-  uint64_t *out = GOTRACE__CAST(uint64_t *, gotrace__region_alloc(&t->region, 4 * row->entry->size * sizeof *out));
+  uint64_t *out = row->frames;
   uint32_t i;
+  if (!out) out = GOTRACE__CAST(uint64_t *, gotrace__region_alloc(&t->region, 4 * row->entry->size * sizeof *out));
   row->frames = out;
   if (!out) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   for (i = 0; out && i < row->entry->size; i++) {
@@ -12551,6 +12606,7 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
     place.file = frames[i].file;
     place.line = (uint32_t)frames[i].line;
     if ((!place.function || !place.function[0]) && place.pc) {
+      row->named = true;
       place.function = NULL;
       if (!t->options.name || !t->options.name(t->options.context, &place, name, sizeof name) || !place.function ||
           !place.function[0]) {
@@ -12572,7 +12628,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t,
   gotrace__lane *lane = t->v1 ? &t->string_lane : &t->stack_lane;
   uint8_t body[GOTRACE__STACK_ROOM], *at = body, *count_at;
   uint32_t i, size;
-  if (!row || (!row->frames && !gotrace__resolve_stack(t, row))) return 0;
+  if (!row || ((!row->frames || row->named) && !gotrace__resolve_stack(t, row))) return 0;
   row->generation = t->generation;
   row->id = ++t->next_stack;
   at = gotrace__put_varint(at, row->id);
@@ -12736,6 +12792,11 @@ static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t 
   return p;
 }
 
+/* A proc that the program does not know. */
+static gotrace__model_proc *gotrace__made_proc(gotrace__transcriber *t) {
+  return gotrace__proc_new(t, t->options.made_procs ? t->options.made_procs : t->proc_count);
+}
+
 /* The proc of a place. Its id is the place, unless the transcriber has given that to a proc that it had to make. */
 static gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t place) {
   void *ids = t->proc_ids;
@@ -12859,12 +12920,34 @@ static inline void gotrace__not_before(gotrace__transcriber *t, uint64_t time) {
   if (t->now < time) t->now = time;
 }
 
-/* The same for readers that order two events by time alone, beyond the record's own time: records after this one are
- * not before it either, since they may follow from it in the program. */
+/* The same for readers that order two events by time alone, beyond the record's own time. Later records are not before
+ * it either, since they may follow from it in the program; on other threads they are later, by one unit each. But time
+ * does not run far ahead of the clock. */
+#define GOTRACE__MOST_AHEAD 4096 /* units */
 static void gotrace__push_time(gotrace__transcriber *t, uint64_t time) {
+  gotrace__pushed *p = &t->pushed;
   if (t->now >= time) return;
   t->now = time;
-  if (t->floor < time) t->floor = time;
+  if (p->time >= time) return;
+  if (t->given > p->time) {
+    p->first_given = t->given;
+    p->first_time = time;
+  }
+  p->given = t->given;
+  p->time = time;
+  p->on = t->current;
+}
+static GOTRACE__NOINLINE void gotrace__after_push(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__pushed *p = &t->pushed;
+  if (t->given < p->first_given) return; /* it has waited */
+  if (t->given < p->given) {             /* likewise: between two that have been pushed */
+    gotrace__not_before(t, p->first_time);
+    return;
+  }
+  if (r != p->on && p->time - t->now < GOTRACE__MOST_AHEAD) p->time++;
+  p->given = t->given;
+  p->on = r;
+  t->now = p->time;
 }
 
 static void gotrace__keep_timer(gotrace__transcriber *t, gotrace__model_go *g) {
@@ -12987,6 +13070,7 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
     if (kind == GOTRACE_V2_GO_CREATE_SYSCALL || other) lane = &t->global;
     gotrace__put_v1(t, lane, GOTRACE_V1_GO_CREATE, time, 3, g->id, gotrace__entry_id(t, g),
                     kind == GOTRACE_V2_GO_STATUS_STACK ? 0 : a[2]);
+    g->born = lane->time;
     g->sequence = 1;
     g->last_lane = lane;
     g->woken = g->call_blocked = false;
@@ -13201,7 +13285,7 @@ static void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
 static bool gotrace__need_proc(gotrace__transcriber *t, gotrace__source *r) {
   if (GOTRACE__LIKELY(r->proc != NULL)) return true;
   if (!r->own) {
-    r->own = gotrace__proc_new(t, t->proc_count);
+    r->own = gotrace__made_proc(t);
     if (!r->own) return false;
     r->own->known = r->own->made = true;
     r->own->status = GOTRACE__PROC_IDLE;
@@ -13687,7 +13771,7 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
       p->known = true;
     } else if (g && !in_syscall) {
       bool used = r->own && r->own->generation == t->generation; /* by a thread before this one */
-      if (!r->own) r->own = gotrace__proc_new(t, t->proc_count);
+      if (!r->own) r->own = gotrace__made_proc(t);
       p = r->own;
       if (!p) return;
       p->known = p->made = true;
@@ -14221,8 +14305,9 @@ static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, co
 /* The size of the heap. */
 static void gotrace__apply_heap(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
   bool goal = record->kind == GOTRACE__REC_HEAP_GOAL;
+  bool has_proc = !t->v1 && r->proc && r->proc->status == GOTRACE__PROC_RUNNING; /* started in the system call */
   gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
-  if (r->go && r->go->status == GOTRACE__SYSCALL) inside = gotrace__begin_user(t, r);
+  if (r->go && r->go->status == GOTRACE__SYSCALL && !has_proc) inside = gotrace__begin_user(t, r);
   if (inside && (t->v1 || gotrace__need_proc(t, r)))
     gotrace__emit1(t, r, NULL, goal ? GOTRACE_V2_HEAP_GOAL : GOTRACE_V2_HEAP_ALLOC, record->a[0]);
   *(goal ? &t->heap_goal : &t->heap_alloc) = record->a[0] + 1;
@@ -14444,15 +14529,30 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
 
 /* Rounds. */
 
+/* Ticks as units. Signed, since processors convert these faster. */
+static inline uint64_t gotrace__units(const gotrace__transcriber *t, uint64_t ticks) {
+  return (uint64_t)(int64_t)((double)(int64_t)ticks * t->units_per_tick);
+}
+
+/* The time of a tick in a round in which the counter has jumped: as long after the round's beginning, or before its
+ * end, as the counter's rate says, so that all of the jump is in one gap. */
+static GOTRACE__NOINLINE uint64_t gotrace__unit_at_jump(const gotrace__transcriber *t, uint64_t tick) {
+  uint64_t before = UINT64_MAX, after = UINT64_MAX;
+  if (tick >= t->from_tick && tick - t->from_tick < INT64_MAX) before = gotrace__units(t, tick - t->from_tick);
+  if (tick <= t->to_tick && t->to_tick - tick < INT64_MAX) after = gotrace__units(t, t->to_tick - tick);
+  if (before <= t->to_unit - t->from_unit) return t->from_unit + before;
+  return after < t->to_unit - t->from_unit ? t->to_unit - after : t->from_unit;
+}
+
 /* The time of a tick: between the beginning and the end of the round. */
 static inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
   uint64_t unit;
+  if (GOTRACE__UNLIKELY(t->jumped)) return gotrace__unit_at_jump(t, tick);
   if (GOTRACE__UNLIKELY(tick <= t->from_tick)) {
     t->counters.clamped += tick < t->from_tick;
     return t->from_unit;
   }
-  /* signed: processors convert these faster */
-  unit = t->from_unit + (uint64_t)(int64_t)((double)(int64_t)(tick - t->from_tick) * t->units_per_tick);
+  unit = t->from_unit + gotrace__units(t, tick - t->from_tick);
   return unit < t->to_unit ? unit : t->to_unit;
 }
 
@@ -14514,7 +14614,8 @@ static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r,
   t->current = r;
   t->now = r->time;
   gotrace__not_before(t, time);
-  gotrace__not_before(t, t->floor);
+  t->given = time;
+  if (GOTRACE__UNLIKELY(t->now <= t->pushed.time)) gotrace__after_push(t, r);
   if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
 }
 
@@ -14594,25 +14695,44 @@ static void gotrace__apply_all(gotrace__transcriber *t) {
   }
 }
 
+/* Whether the counter has jumped since the last round, or has another rate: the clocks differ from what its rate so far
+ * says by more than a delay between reading the two explains. Then units_per_tick keeps that rate. */
+#define GOTRACE__JUMP (2000000 / GOTRACE__UNIT)
+static bool gotrace__has_jumped(gotrace__transcriber *t, uint64_t tick, uint64_t unit) {
+  uint64_t ticks = t->to_tick - t->steady_tick, units = t->to_unit - t->steady_unit, expected, passed;
+  bool jumped = tick < t->to_tick;
+  if (ticks && units > 16 * GOTRACE__JUMP) {
+    t->units_per_tick = (double)units / (double)ticks;
+    passed = unit - t->to_unit;
+    expected = !jumped && tick - t->to_tick < INT64_MAX ? gotrace__units(t, tick - t->to_tick) : UINT64_MAX;
+    if ((expected < passed ? passed - expected : expected - passed) > GOTRACE__JUMP + passed / 64) jumped = true;
+  }
+  if (!jumped) return false;
+  t->counters.jumps++;
+  t->steady_tick = tick;
+  t->steady_unit = unit;
+  return true;
+}
+
 /* Begins a round that ends at the given clocks; except for the last, somewhat before, since the clocks of two cores may
  * differ. */
 static void gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
   uint64_t unit = (clocks->nanoseconds - t->start_nanoseconds) / t->options.unit + 1, ticks;
+  if (unit < t->to_unit) unit = t->to_unit;
+  t->jumped = gotrace__has_jumped(t, clocks->tick, unit);
   t->from_tick = t->to_tick;
   t->from_unit = t->to_unit;
-  if (clocks->tick < t->from_tick) { /* the counter has jumped back: nothing is too late for this round */
-    t->counters.jumps++;
-    t->from_tick = clocks->tick;
-    last = true;
-  }
-  if (unit < t->from_unit) unit = t->from_unit;
+  t->to_tick = clocks->tick;
+  t->to_unit = unit;
+  t->clocks = *clocks;
+  t->limit = UINT64_MAX; /* after a jump, nothing is too late for this round */
+  if (t->jumped) return;
   ticks = clocks->tick - t->from_tick;
   t->units_per_tick = ticks ? (double)(unit - t->from_unit) / (double)ticks : 0;
-  if (!last) ticks = ticks > GOTRACE__CLOCK_SKEW ? ticks - GOTRACE__CLOCK_SKEW : 0;
-  t->to_tick = t->from_tick + ticks;
-  t->to_unit = last ? unit : t->from_unit + (uint64_t)((double)ticks * t->units_per_tick);
-  t->limit = last ? UINT64_MAX : t->to_tick;
-  t->clocks = *clocks;
+  if (last) return;
+  ticks = ticks > GOTRACE__CLOCK_SKEW ? ticks - GOTRACE__CLOCK_SKEW : 0;
+  t->limit = t->to_tick = t->from_tick + ticks;
+  t->to_unit = t->from_unit + gotrace__units(t, ticks);
 }
 
 /* Generations. */
@@ -14663,6 +14783,25 @@ static void gotrace__write_sync(gotrace__transcriber *t) {
                        body, (size_t)(at - body));
 }
 
+static void gotrace__mirror_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
+  gotrace__release(t->options.budget, mirror->rows, mirror->capacity * sizeof *mirror->rows);
+}
+
+static void gotrace__mirror_renew(gotrace__transcriber *t, gotrace__mirror *mirror, gotrace__table *table) {
+  gotrace__mirror_free(t, mirror);
+  gotrace__table_free(mirror->table);
+  memset(mirror, 0, sizeof *mirror);
+  mirror->table = table;
+}
+
+/* A table of the transcriber's own. */
+static gotrace__table *gotrace__own_table(gotrace__transcriber *t) {
+  gotrace__table *table = gotrace__table_new(t->options.budget, false);
+  if (table) table->region.beyond = t->options.beyond_limit;
+  else gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return table;
+}
+
 /* v2: the types of heap objects that this generation refers to. */
 static void gotrace__write_types(gotrace__transcriber *t) {
   gotrace__entry *entry = t->types ? gotrace__after(t->types, NULL) : NULL;
@@ -14688,14 +14827,62 @@ static void gotrace__write_types(gotrace__transcriber *t) {
     gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
                          body, (size_t)(at - body));
   }
-  fresh = gotrace__table_new(t->options.budget, false);
-  if (fresh) fresh->region.beyond = t->options.beyond_limit;
-  if (!fresh) {
-    gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-    return;
-  }
+  fresh = gotrace__own_table(t);
+  if (!fresh) return;
   gotrace__table_free(t->types);
   t->types = fresh;
+}
+
+/* Forgets the texts and stacks that the transcriber has made or named, except the names of open regions: there is no
+ * end of new ones in a long trace. */
+#ifndef GOTRACE__MOST_TEXTS
+#define GOTRACE__MOST_TEXTS ((size_t)8 << 20)
+#endif
+static void gotrace__forget_texts(gotrace__transcriber *t) {
+  gotrace__table *texts, *stacks;
+  uint64_t place;
+  uint32_t i;
+  if (t->texts.table->region.bytes + t->own_stacks.table->region.bytes + t->region.bytes <= GOTRACE__MOST_TEXTS) return;
+  texts = gotrace__own_table(t);
+  stacks = gotrace__own_table(t);
+  if (!texts || !stacks) {
+    gotrace__table_free(texts);
+    gotrace__table_free(stacks);
+    return;
+  }
+  for (place = 1; place <= t->go_places; place++) {
+    gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
+    if (!g) continue;
+    g += (place - 1) % GOTRACE__MODEL_PAGE;
+    if (g->entry & GOTRACE__OWN) g->entry = 0;
+    for (i = 0; i < g->region_depth; i++) {
+      gotrace__model_region *region = gotrace__region_at(g, i);
+      const gotrace__row *row = region->name & GOTRACE__OWN ? gotrace__string_row(t, region->name) : NULL;
+      if (row) region->name = gotrace__text_number(texts, (const char *)(row->entry + 1), row->entry->size);
+    }
+  }
+  gotrace__mirror_renew(t, &t->texts, texts);
+  gotrace__mirror_renew(t, &t->own_stacks, stacks);
+  gotrace__region_free(&t->region);
+  for (i = 0; i < t->stacks.capacity; i++) t->stacks.rows[i].frames = NULL;
+  memset(t->reason_refs, 0, sizeof t->reason_refs);
+  memset(t->named_refs, 0, sizeof t->named_refs);
+}
+
+/* v2: forgets the ids of goroutines that have ended. Readers of v1 remember them too. */
+#ifndef GOTRACE__MOST_IDS
+#define GOTRACE__MOST_IDS ((size_t)1 << 16) /* blocks of 64 */
+#endif
+static void gotrace__forget_ids(gotrace__transcriber *t) {
+  uint64_t place;
+  if (t->v1 || t->id_used <= GOTRACE__MOST_IDS) return;
+  memset(t->ids, 0, t->id_capacity * sizeof *t->ids);
+  t->id_used = 0;
+  for (place = 1; place <= t->go_places; place++) {
+    gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
+    if (g) g += (place - 1) % GOTRACE__MODEL_PAGE;
+    if (g && g->known && g->status != GOTRACE__DEAD) gotrace__unique_id(t, g->id);
+  }
 }
 
 static void gotrace__begin_generation(gotrace__transcriber *t) {
@@ -14723,7 +14910,7 @@ static void gotrace__adopt_listed(gotrace__transcriber *t) {
     if (g) g->id = gotrace__unique_id(t, g->id);
     if (g && !g->id) g = NULL;
     if (g && !p && status == GOTRACE__RUNNING) { /* on a proc of the thread's own */
-      if (!r->own) r->own = gotrace__proc_new(t, t->proc_count);
+      if (!r->own) r->own = gotrace__made_proc(t);
       p = r->own;
       if (!p) continue;
       p->made = true;
@@ -14853,6 +15040,8 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
     t->kinds[GOTRACE_V2_END_OF_GENERATION]++;
   }
   t->cuts++;
+  gotrace__forget_texts(t);
+  gotrace__forget_ids(t);
   if (!t->v1 && !last) gotrace__begin_generation(t);
 }
 
@@ -14870,20 +15059,17 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
   t->v1 = options->version < GOTRACE_GO_1_22;
   t->clocks = *clocks;
   t->start_nanoseconds = clocks->nanoseconds;
-  t->to_tick = clocks->tick;
-  t->to_unit = 1;
+  t->to_tick = t->steady_tick = clocks->tick;
+  t->to_unit = t->steady_unit = 1;
   t->region.budget = options->budget;
   t->strings.table = options->strings;
   t->stacks.table = options->stacks;
-  t->texts.table = gotrace__table_new(options->budget, false);
-  t->own_stacks.table = gotrace__table_new(options->budget, false);
+  t->texts.table = gotrace__own_table(t);
+  t->own_stacks.table = gotrace__own_table(t);
   t->region.beyond = options->beyond_limit;
-  if (t->texts.table) t->texts.table->region.beyond = options->beyond_limit;
-  if (t->own_stacks.table) t->own_stacks.table->region.beyond = options->beyond_limit;
   if (options->alloc_events && options->version >= GOTRACE_GO_1_23) {
-    t->types = gotrace__table_new(options->budget, false);
+    t->types = gotrace__own_table(t);
     if (!t->types) return false;
-    t->types->region.beyond = options->beyond_limit;
   }
   t->service.id = options->service_thread;
   if (!t->texts.table || !t->own_stacks.table ||
@@ -14938,7 +15124,6 @@ static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint
   return r;
 }
 
-#if GOTRACE__CAPTURE
 /* Takes back a thread that has ended and whose records have all been applied. */
 static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__lane_flush(t, &r->lane);
@@ -14952,7 +15137,6 @@ static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source
   r->link = t->idle_sources;
   t->idle_sources = r;
 }
-#endif
 
 /* The list of the living, when the trace begins: what stays silent is shown as it was. Records overrule it. */
 static void gotrace__transcribe_living_go(gotrace__transcriber *t, uint64_t place, uint64_t id, uint64_t entry,
@@ -15015,17 +15199,22 @@ static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t
   t->events++;
 }
 
-/* A CPU sample. Go: traceReadCPU. */
+/* A CPU sample. `go`: the goroutine's id, `place`: its place or 0. Go: traceReadCPU. */
 static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
-                                       uint64_t go, const uint64_t *pcs, uint32_t count) {
+                                       uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
+  const gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_of(t, place) : NULL;
   gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
+  uint64_t time = gotrace__unit_of(t, tick);
   uint32_t i, stack;
   if (t->options.version < GOTRACE_GO_1_19 || t->error) return;
   memset(frames, 0, sizeof frames);
   if (count > GOTRACE__SAMPLE_FRAMES) count = GOTRACE__SAMPLE_FRAMES;
   for (i = 0; i < count; i++) frames[i].pc = pcs[i];
   stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
-  gotrace__put_sample(t, gotrace__unit_of(t, tick), thread, (uint64_t)proc, go, stack);
+  /* Readers of v1 order them by time alone, and reject the creation of a goroutine that has a sample. */
+  if (t->v1 && time <= t->pushed.time && time >= t->pushed.first_given) time = t->pushed.time + 1;
+  if (t->v1 && g && g->id == go && time <= g->born) time = g->born + 1;
+  gotrace__put_sample(t, time, thread, (uint64_t)proc, go, stack);
 }
 
 /* One round. The clocks were read before the list of threads. */
@@ -15064,10 +15253,6 @@ static gotrace_result gotrace__transcribe_finish(gotrace__transcriber *t, const 
   gotrace__transcribe_last(t, clocks);
   gotrace__transcribe_end(t);
   return t->error;
-}
-
-static void gotrace__mirror_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
-  gotrace__release(t->options.budget, mirror->rows, mirror->capacity * sizeof *mirror->rows);
 }
 
 static void gotrace__transcribe_free(gotrace__transcriber *t) {
@@ -15620,6 +15805,10 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
     frames[count++].line = 0;
   }
   if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
+  if (count > 1 && gotrace__load_relaxed(&gotrace__t.stacks->region.bytes) > gotrace__t.options.memory_limit / 4) {
+    count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
+    gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
+  }
   number = gotrace__put_stack(m, frames, count);
   if (number) gotrace__remember_stack(m, m->session, hash, site, pcs, (size_t)found, number);
   return number;
@@ -17000,7 +17189,7 @@ static void gotrace__take_samples(gotrace__transcriber *r) {
       if (proc >= 0 && (size_t)proc < r->place_capacity && r->proc_ids[proc]) proc = (int64_t)r->proc_ids[proc] - 1;
       else if (source && source->id == sample->thread && source->proc && source->go && source->go->id == sample->go)
         proc = (int64_t)source->proc->id; /* one that the transcriber has made */
-      gotrace__transcribe_sample(r, sample->time, sample->thread, proc, sample->go, pcs, sample->count);
+      gotrace__transcribe_sample(r, sample->time, sample->thread, proc, sample->place, sample->go, pcs, sample->count);
     }
     t->sample_tail = tail + 1;
     gotrace__store_release(&sample->turn, tail / GOTRACE__SAMPLES * 2 + 2);
@@ -17014,10 +17203,15 @@ static void gotrace__pass_skew(void) {
     continue; /* the counter may stand still */
 }
 
+/* Reads the clocks at one time, as far as the system lets the thread run. */
 static void gotrace__read_clocks(gotrace__clocks *clocks) {
-  clocks->nanoseconds = gotrace__nanoseconds();
-  gotrace__wall_clock(&clocks->wall_seconds, &clocks->wall_nanoseconds);
-  clocks->tick = gotrace__now();
+  int tries;
+  for (tries = 0; tries < 8; tries++) {
+    clocks->nanoseconds = gotrace__nanoseconds();
+    gotrace__wall_clock(&clocks->wall_seconds, &clocks->wall_nanoseconds);
+    clocks->tick = gotrace__now();
+    if (gotrace__nanoseconds() - clocks->nanoseconds < 20000) break;
+  }
 }
 
 /* Gives the transcriber the threads that have begun to write. */
@@ -17067,6 +17261,7 @@ static void gotrace__publish_stats(const gotrace__transcriber *r, bool cut) {
   memset(stats, 0, sizeof *stats);
   stats->events = r->events;
   stats->goroutines = r->goroutines;
+  stats->clock_jumps = r->counters.jumps;
   for (i = 0; i < GOTRACE__KINDS; i++) stats->kinds[i] = r->kinds[i];
   if (r->error == GOTRACE_ERROR_SINK) *stats = t->at_cut;
   else if (cut) t->at_cut = *stats;
@@ -17179,7 +17374,9 @@ static bool gotrace__await_data(bool block) {
   uint64_t passed = (gotrace__nanoseconds() - gotrace__load_relaxed(&t->last_round)) / 1000000,
            period = GOTRACE__ROUND_MILLISECONDS;
   if (period > t->options.cut_milliseconds) period = t->options.cut_milliseconds;
-  if (t->work_wanted || passed >= period || !gotrace__load_relaxed(&gotrace__on)) return true;
+  if (!gotrace__load_relaxed(&gotrace__on)) return true;
+  if (t->options.late && gotrace__load_relaxed(&t->budget.used) < t->options.memory_limit / 2) passed = 0;
+  else if (t->work_wanted || passed >= period) return true;
   if (!block) return false;
   gotrace__cancel_restore(t->reader_cancel);
   gotrace__cond_wait(&t->changed, &t->queue_lock, period - passed + 1, gotrace__read_cancelled);
@@ -17460,12 +17657,11 @@ typedef struct gotrace__beginning {
   bool serves; /* the service thread runs */
 } gotrace__beginning;
 
-/* Opens the file, starts the service thread, and only then empties the file. */
+/* Starts the service thread, and only then empties the file. */
 static gotrace_result gotrace__open_session(gotrace__beginning *n) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!gotrace__make_empty_trace((unsigned)n->options.format)) return GOTRACE_ERROR_OUT_OF_MEMORY;
   t->is_empty = false;
-  if (n->path && !gotrace__file_open(n->path, n->flags, &t->file)) return GOTRACE_ERROR_SINK;
 #if !GOTRACE_NO_THREADS
   /* It waits for the life lock. If the start fails, it finds no session and ends. */
   if (n->path || n->options.write || n->flight) {
@@ -17641,10 +17837,22 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
   if (result != GOTRACE_OK) return result;
   if (!m) return GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__lock(&t->life);
-  if (t->active || gotrace__load_relaxed(&t->gone)) {
-    result = t->active ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
+  if (t->active || t->opening || gotrace__load_relaxed(&t->gone)) {
+    result = t->active || t->opening ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
     gotrace__unlock(&t->life);
     return result;
+  }
+  if (path) { /* a pipe may wait for its reader: without the locks */
+    bool opened;
+    t->opening = true;
+    gotrace__unlock(&t->life);
+    opened = gotrace__file_open(path, flags, &t->file);
+    gotrace__lock(&t->life);
+    t->opening = false;
+    if (!opened) {
+      gotrace__unlock(&t->life);
+      return GOTRACE_ERROR_SINK;
+    }
   }
   if (!t->exit_registered) {
     t->exit_registered = true;
@@ -17686,11 +17894,13 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
 
 /* Stopping. */
 
-static gotrace_result gotrace__stop_session(void) {
+/* Waits for a service thread at most for some milliseconds; 0: for ever. Then the process is about to end, and the
+ * session stays as it is. */
+static gotrace_result gotrace__stop_session(uint32_t milliseconds) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
   gotrace__lock(&t->life);
-  if (t->active && t->stopping) return gotrace__wait_for_stop();
+  if (t->active && t->stopping) return gotrace__wait_for_stop(milliseconds);
   if (!t->active) {
     gotrace__unlock(&t->life);
     return GOTRACE_ERROR_NOT_RUNNING;
@@ -17708,13 +17918,8 @@ static gotrace_result gotrace__stop_session(void) {
 #if GOTRACE_NO_THREADS
   gotrace__drain(true);
 #else
-  if (t->service) {
-    gotrace__thread_join(t->service_thread);
-  } else {
-    gotrace__lock(&t->queue_lock);
-    while (!gotrace__load_relaxed(&t->done)) gotrace__cond_wait(&t->changed, &t->queue_lock, 1000, NULL);
-    gotrace__unlock(&t->queue_lock);
-  }
+  if ((!t->service || milliseconds) && !gotrace__await_end(t->session, milliseconds, false)) return GOTRACE_ERROR_SINK;
+  if (t->service) gotrace__thread_join(t->service_thread);
 #endif
   gotrace__lock(&t->snapshot); /* a snapshot that is being written ends first */
   gotrace__lock(&t->life);
@@ -17951,7 +18156,7 @@ static void gotrace__after_fork_in_child(void) {
   t->transcriber = NULL;
   gotrace__modules_free();
   if (t->file.number >= 0) gotrace__file_abandon(&t->file);
-  t->active = t->stopping = t->service = false;
+  t->active = t->opening = t->stopping = t->service = false;
   t->gc = t->stw = 0;
   t->reader = 0;
   t->cleaned = t->session;
