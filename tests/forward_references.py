@@ -13,6 +13,7 @@ import sys
 ALLOWED = {
     # The platform calls back:
     ("gotrace__exit", "platform"): "the process ends",
+    ("gotrace__end_use", "platform"): "the library is unloaded",
     ("gotrace__service", "platform"): "the service thread begins",
     ("gotrace__registered", "platform"): "a thread ends",
     ("gotrace__thread_gone", "platform"): "a thread ends",
