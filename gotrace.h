@@ -5255,6 +5255,9 @@ static void gotrace__hand_over(gotrace__buffer **buffer, unsigned slot) {
 }
 
 #endif
+/* Whether the trace can be read while a call waits. */
+static bool gotrace__may_be_read(void) { return !GOTRACE_NO_THREADS || gotrace__t.service; }
+
 /* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
 static bool gotrace__reads(void) {
 #if GOTRACE_NO_THREADS
@@ -5282,7 +5285,7 @@ static gotrace__buffer *gotrace__exchange(gotrace__call *c, gotrace__buffer **ol
   if (!fresh && !early) {
     uint32_t refusals = gotrace__load_relaxed(&t->budget.refusals);
     bool block = t->options.on_limit == GOTRACE_LIMIT_BLOCK;
-    bool waits = block && c->may_wait && !gotrace__reads() && (!GOTRACE_NO_THREADS || t->service);
+    bool waits = block && c->may_wait && !gotrace__reads() && gotrace__may_be_read();
     fresh = gotrace__buffer_new(&t->budget, size, waits || t->flight || (!block && !c->ending));
     if (!fresh && t->flight && (first || !waits)) /* may exceed the limit by at most a buffer per thread */
       fresh = gotrace__buffer_new(&t->budget, size, false);
@@ -15444,7 +15447,7 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
     t->spare_chunks = chunk->next;
   }
   gotrace__unlock(&t->queue_lock);
-  waits = block && !gotrace__reads() && (!GOTRACE_NO_THREADS || t->service);
+  waits = block && !gotrace__reads() && gotrace__may_be_read();
   /* Beyond the limit: a thread's first chunk, and the next one of a thread whose chunk will be freed for it. */
   if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
     waits = false;
