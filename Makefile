@@ -48,7 +48,7 @@ help:
 	@echo 'make adapters    programs that use other schedulers, each traced by its adapter (examples/adapters)'
 	@echo 'make explore     go through the interleavings of the capture: hours (EXPLORE=--quick: 2 minutes)'
 	@echo 'make explore-go  have Go open a sample of the traces that the search makes'
-	@echo 'make mutants     break the tracer in small ways, and see that the search finds each: 1 minute'
+	@echo 'make mutants     break the tracer in small ways, and see that the tests find each: 5 minutes'
 	@echo 'make stress      200 traces of each example and format, under load, each opened by Go (STRESS=N: N)'
 	@echo 'make cases       programs for defects that were found, 20 runs in each format (RUNS=N: N runs)'
 	@echo 'make stress-sessions  short traces while threads do all that is legal, and more (SESSIONS=N: N of them, else 2000)'
