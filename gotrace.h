@@ -3464,6 +3464,7 @@ GOTRACE__STATIC_ASSERT(sizeof(gotrace__buffer) == GOTRACE__BUFFER_SIZE, buffer_s
 
 #define gotrace__room(buffer) ((buffer)->top - (buffer)->size)
 #define gotrace__buffer_size(buffer) (offsetof(gotrace__buffer, data) + (buffer)->capacity)
+
 static gotrace__buffer *gotrace__buffer_new(gotrace__budget *budget, size_t size, bool within) {
   gotrace__buffer *buffer = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(budget, size, within));
   if (buffer) buffer->capacity = (uint32_t)(size - offsetof(gotrace__buffer, data));
@@ -4400,6 +4401,7 @@ static void gotrace__init(void) {
   }
   gotrace__unlock(&gotrace__init_lock);
 }
+
 static gotrace__thread *gotrace__thread_register(void);
 #endif
 
@@ -4539,6 +4541,7 @@ static GOTRACE__NOINLINE void gotrace__renew(gotrace__thread *m, uint64_t contro
   if (m->call.session && gotrace__t.options.stacks != GOTRACE_STACKS_UNWIND && gotrace__t.version != GOTRACE_GO_1_22)
     m->fast_control = control;
 }
+
 /* Begins a call. Returns whether the control word differs from the one in the thread's last call. That is rare, so
  * everything that follows from the word is computed only then. */
 static inline bool gotrace__enter(gotrace__call *c, gotrace__thread *m, gotrace_site *site) {
@@ -4593,6 +4596,7 @@ static void gotrace__end_early(gotrace_result result) {
   gotrace__cond_wake(&gotrace__t.changed);
   gotrace__unlock(&gotrace__t.queue_lock);
 }
+
 /* The same from inside a call, which moves to the generation after the last and writes nothing more. */
 static void gotrace__end_in_call(gotrace__call *c, gotrace_result result) {
   gotrace__end_early(result);
@@ -4634,6 +4638,7 @@ static void gotrace__report(const gotrace__call *c, gotrace_problem problem) {
 #else
 GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
 #endif
+
 static void gotrace__count_problem(gotrace__call *c, gotrace_problem problem) {
   gotrace__thread *m = c->m;
   if (!c->session) return;
@@ -4662,6 +4667,7 @@ GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
  */
 
 static void gotrace__count_kind(unsigned kind, uint64_t n) { gotrace__add_relaxed(&gotrace__t.kinds[kind], n); }
+
 /* A v1 batch begins with its proc and the time from which the first event's dt counts. Go: traceFlush. */
 static void gotrace__batch_begin_v1(gotrace__buffer *buffer, uint64_t proc, uint64_t time) {
   uint8_t *at = buffer->data;
@@ -4794,6 +4800,7 @@ static inline bool gotrace__site_knows(const gotrace__call *c, const gotrace__ui
   *id = (uint32_t)known;
   return known >> 32 == c->epoch;
 }
+
 /* The id of a name at a call site, which remembers it if the name is a constant. */
 static uint32_t gotrace__name(gotrace__call *c, const char *name, int name_is_constant) {
   uint32_t id;
@@ -8640,6 +8647,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   gotrace__store_release(&sample->turn, head / GOTRACE__SAMPLES * 2 + 1);
   errno = saved;
 }
+
 #if !GOTRACE__CAPTURE
 /* ------------------------------------------------------------------------------------------------ >>generation ----
  *
@@ -9392,6 +9400,7 @@ static size_t gotrace__elf_functions(const gotrace__elf_file *elf, const gotrace
   }
   return count;
 }
+
 static bool gotrace__function_less(const gotrace__function *a, const gotrace__function *b) {
   if (a->start != b->start) return a->start < b->start;
   return a->rank != b->rank ? a->rank < b->rank : a->name < b->name;
@@ -9527,6 +9536,7 @@ static const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintpt
   return NULL;
 }
 #endif
+
 /* --------------------------------------------------------------------------------------------------- >>modules ----
  *
  * From an address to its module and function. Runs only on the reader or service thread. The symbols of a module are
@@ -9579,6 +9589,7 @@ static bool gotrace__in_segment(const gotrace__module *module, uint64_t address,
   }
   return false;
 }
+
 /* The start of the last function that begins at or before an address, from .eh_frame_hdr; 0: unknown. The table has a
  * version, three encodings, the address of .eh_frame and the number of entries. Then come the entries, sorted, each two
  * offsets from the table's start. */
@@ -10954,6 +10965,7 @@ GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size
  *
  * Starting and stopping; the end of the program and of the library.
  */
+
 #if !GOTRACE__CAPTURE
 /* Writes the number of procs, before anything else. Go 1.23 and later treat goroutines created before the first
  * Gomaxprocs as pre-existing and drop their names. They keep only the second Gomaxprocs, which their page of mutator
@@ -11063,6 +11075,7 @@ static bool gotrace__control_begin(int *cancel) {
   return true;
 }
 #define gotrace__control_end(cancel) gotrace__cancel_restore(cancel)
+
 #if !GOTRACE__CAPTURE
 /* What a session gets at its start. */
 typedef struct gotrace__beginning {
@@ -11370,10 +11383,19 @@ static gotrace_result gotrace__stop_session(uint32_t milliseconds) {
 }
 
 #endif
+static gotrace_result gotrace__stop_tracing(uint32_t milliseconds) {
+  gotrace_result result;
+  int cancel;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  result = gotrace__stop_session(milliseconds);
+  gotrace__control_end(cancel);
+  return result;
+}
+
 /* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
  * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
  * exit was called inside a call. */
-static gotrace_result gotrace__stop_tracing(uint32_t milliseconds);
 static void gotrace__end_use(bool unloaded) {
   struct gotrace__tracer *t = &gotrace__t;
   bool active, service;
@@ -11563,15 +11585,6 @@ GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
 }
 #endif
 
-static gotrace_result gotrace__stop_tracing(uint32_t milliseconds) {
-  gotrace_result result;
-  int cancel;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__stop_session(milliseconds);
-  gotrace__control_end(cancel);
-  return result;
-}
 GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_tracing(0); }
 
 /* ---------------------------------------------------------------------------------------------------- >>flight ----
@@ -12100,8 +12113,9 @@ static inline const uint8_t *gotrace__get_arguments(const uint8_t *at, const uin
  * lost record would hold up its thread for ever.
  *
  * TIME. A trace counts units of 16 ns (options.unit), a whole number, because Go's reader computes whole nanoseconds
- * for each event. Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end,
- * so a jump of the tick counter spoils one round. Times never decrease along a thread, a goroutine or a proc (R6).
+ * for each event. Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end.
+ * In a round in which the tick counter jumps, all of the jump is in one gap. Times never decrease along a thread, a
+ * goroutine or a proc (R6).
  *
  * V1 is a lowering of the same events, see gotrace__lower.
  */
@@ -12464,7 +12478,7 @@ static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
   lane->batches++;
 }
 
-/* A place for `room` bytes, the time of whose event is `time`. A full lane is written; those of busy threads grow. */
+/* Writes a full lane. Those of busy threads grow. */
 static GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room) {
   uint32_t old = lane->capacity + GOTRACE__LANE_HEAD,
            larger = old * 4 < GOTRACE__LANE_MOST ? old * 4 : GOTRACE__LANE_MOST;
@@ -12477,6 +12491,8 @@ static GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotra
     lane->capacity = larger - GOTRACE__LANE_HEAD;
   }
 }
+
+/* A place for `room` bytes, the time of whose event is `time`. */
 static inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room, uint64_t time) {
   if (GOTRACE__UNLIKELY(lane->capacity - lane->size < room)) gotrace__lane_renew(t, lane, room);
   if (GOTRACE__UNLIKELY(!lane->size)) lane->base = lane->time = time;
@@ -12773,6 +12789,12 @@ static gotrace__model_go *gotrace__go_of(gotrace__transcriber *t, uint64_t place
   }
   if (place >= t->go_places) t->go_places = place + 1;
   return &t->go_pages[page][place % GOTRACE__MODEL_PAGE];
+}
+
+/* The goroutine of a place from 1 to go_places; NULL if no record has mentioned any near it. */
+static gotrace__model_go *gotrace__go_at(const gotrace__transcriber *t, uint64_t place) {
+  gotrace__model_go *page = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
+  return page ? &page[(place - 1) % GOTRACE__MODEL_PAGE] : NULL;
 }
 
 /* A proc with the next free id at or above `wanted`. */
@@ -14700,15 +14722,16 @@ static void gotrace__apply_all(gotrace__transcriber *t) {
 
 /* Whether the counter has jumped since the last round, or has another rate: the clocks differ from what its rate so far
  * says by more than a delay between reading the two explains. Then units_per_tick keeps that rate. */
-#define GOTRACE__JUMP (2000000 / GOTRACE__UNIT)
+#define GOTRACE__JUMP 2000000 /* nanoseconds */
 static bool gotrace__has_jumped(gotrace__transcriber *t, uint64_t tick, uint64_t unit) {
   uint64_t ticks = t->to_tick - t->steady_tick, units = t->to_unit - t->steady_unit, expected, passed;
+  uint64_t delay = GOTRACE__JUMP / t->options.unit;
   bool jumped = tick < t->to_tick;
-  if (ticks && units > 16 * GOTRACE__JUMP) {
+  if (ticks && units > 16 * delay) {
     t->units_per_tick = (double)units / (double)ticks;
     passed = unit - t->to_unit;
     expected = !jumped && tick - t->to_tick < INT64_MAX ? gotrace__units(t, tick - t->to_tick) : UINT64_MAX;
-    if ((expected < passed ? passed - expected : expected - passed) > GOTRACE__JUMP + passed / 64) jumped = true;
+    if ((expected < passed ? passed - expected : expected - passed) > delay + passed / 64) jumped = true;
   }
   if (!jumped) return false;
   t->counters.jumps++;
@@ -14854,9 +14877,8 @@ static void gotrace__forget_texts(gotrace__transcriber *t) {
     return;
   }
   for (place = 1; place <= t->go_places; place++) {
-    gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
+    gotrace__model_go *g = gotrace__go_at(t, place);
     if (!g) continue;
-    g += (place - 1) % GOTRACE__MODEL_PAGE;
     if (g->entry & GOTRACE__OWN) g->entry = 0;
     for (i = 0; i < g->region_depth; i++) {
       gotrace__model_region *region = gotrace__region_at(g, i);
@@ -14882,8 +14904,7 @@ static void gotrace__forget_ids(gotrace__transcriber *t) {
   memset(t->ids, 0, t->id_capacity * sizeof *t->ids);
   t->id_used = 0;
   for (place = 1; place <= t->go_places; place++) {
-    gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
-    if (g) g += (place - 1) % GOTRACE__MODEL_PAGE;
+    const gotrace__model_go *g = gotrace__go_at(t, place);
     if (g && g->known && g->status != GOTRACE__DEAD) gotrace__unique_id(t, g->id);
   }
 }
@@ -14932,7 +14953,7 @@ static void gotrace__adopt_listed(gotrace__transcriber *t) {
     if (p || g) r->generation = 0;
   }
   for (place = 1; place <= t->go_places; place++) {
-    gotrace__model_go *g = gotrace__go_of(t, place);
+    gotrace__model_go *g = gotrace__go_at(t, place);
     if (!g || g->known || !g->listed) continue;
     if (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING) g->id = gotrace__unique_id(t, g->id);
     else g->id = 0; /* runs on a thread that has not said so: left out */
@@ -14950,10 +14971,8 @@ static void gotrace__restate_all(gotrace__transcriber *t) {
   for (r = t->sources; r; r = r->next)
     if (!r->gone) gotrace__restate_thread(t, r);
   for (place = 1; place <= t->go_places; place++) {
-    gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
-    if (!g) continue;
-    g += (place - 1) % GOTRACE__MODEL_PAGE;
-    if (g->known && g->status != GOTRACE__DEAD && !g->unborn) gotrace__restate_go(t, &t->service, g);
+    gotrace__model_go *g = gotrace__go_at(t, place);
+    if (g && g->known && g->status != GOTRACE__DEAD && !g->unborn) gotrace__restate_go(t, &t->service, g);
   }
   for (place = 0; place < t->proc_count; place++)
     if (t->procs[place] && t->procs[place]->known) gotrace__restate_proc(t, &t->service, t->procs[place]);
@@ -15205,7 +15224,7 @@ static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t
 /* A CPU sample. `go`: the goroutine's id, `place`: its place or 0. Go: traceReadCPU. */
 static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
                                        uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
-  const gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_of(t, place) : NULL;
+  const gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_at(t, place) : NULL;
   gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
   uint64_t time = gotrace__unit_of(t, tick);
   uint32_t i, stack;

@@ -17,27 +17,6 @@ static void await(uint32_t wanted) {
   while (__atomic_load_n(&phase, __ATOMIC_ACQUIRE) < wanted) sched_yield();
 }
 
-#if GOTRACE__CAPTURE
-static enum { BEFORE_CLOCK, BEFORE_PUBLISHING } way; /* where it is held up */
-
-/* Stays in a call from before the cut or stop until another thread lets it go on. */
-static void *straggler(void *unused) {
-  gotrace__thread *m;
-  uint8_t *at = NULL;
-  gotrace_thread_begin("straggler");
-  gotrace_heap_alloc(1);
-  m = gotrace__caller();
-  CHECK(gotrace__begin(m));
-  if (way == BEFORE_PUBLISHING) at = gotrace__put_varint(gotrace__about_nothing(m, GOTRACE__REC_HEAP_ALLOC), LATE);
-  reach(1);
-  await(2);
-  if (way == BEFORE_CLOCK) at = gotrace__put_varint(gotrace__about_nothing(m, GOTRACE__REC_HEAP_ALLOC), LATE);
-  gotrace__publish(m, at);
-  gotrace__leave(m);
-  gotrace_heap_alloc(AFTER);
-  return unused;
-}
-
 /* The time of the event with this heap size, in ticks as in the file, and its generation (v2; otherwise 0). */
 static int64_t time_of(const test_bytes *bytes, uint64_t heap, uint64_t *generation) {
   gotrace_decoder_options options;
@@ -58,6 +37,27 @@ static int64_t time_of(const test_bytes *bytes, uint64_t heap, uint64_t *generat
     }
   gotrace_decoder_close(decoder);
   return time;
+}
+
+#if GOTRACE__CAPTURE
+static enum { BEFORE_CLOCK, BEFORE_PUBLISHING } way; /* where it is held up */
+
+/* Stays in a call from before the cut or stop until another thread lets it go on. */
+static void *straggler(void *unused) {
+  gotrace__thread *m;
+  uint8_t *at = NULL;
+  gotrace_thread_begin("straggler");
+  gotrace_heap_alloc(1);
+  m = gotrace__caller();
+  CHECK(gotrace__begin(m));
+  if (way == BEFORE_PUBLISHING) at = gotrace__put_varint(gotrace__about_nothing(m, GOTRACE__REC_HEAP_ALLOC), LATE);
+  reach(1);
+  await(2);
+  if (way == BEFORE_CLOCK) at = gotrace__put_varint(gotrace__about_nothing(m, GOTRACE__REC_HEAP_ALLOC), LATE);
+  gotrace__publish(m, at);
+  gotrace__leave(m);
+  gotrace_heap_alloc(AFTER);
+  return unused;
 }
 
 static uint64_t clamped(void) {
@@ -168,28 +168,6 @@ static void *cutter(void *unused) {
   await(1);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_OK); /* waits for the straggler's call */
   return unused;
-}
-
-/* The time of the event with this heap size, in ticks as in the file, and its generation (v2; otherwise 0). */
-static int64_t time_of(const test_bytes *bytes, uint64_t heap, uint64_t *generation) {
-  gotrace_decoder_options options;
-  gotrace_decoder *decoder;
-  gotrace_decoder_info info;
-  gotrace_event event;
-  int64_t time = -1;
-  memset(&options, 0, sizeof options);
-  options.data = bytes->data;
-  options.size = bytes->size;
-  options.raw = true;
-  CHECK_EQUAL(gotrace_decoder_open(&decoder, &options), GOTRACE_OK);
-  while (gotrace_decoder_next(decoder, &event) == GOTRACE_OK)
-    if (strcmp(event.spec->name, "HeapAlloc") == 0 && event.arg_count && event.args[event.arg_count - 1] == heap) {
-      time = event.time;
-      gotrace_decoder_get_info(decoder, &info);
-      *generation = info.generation;
-    }
-  gotrace_decoder_close(decoder);
-  return time;
 }
 
 static void late_event(gotrace_format format) {

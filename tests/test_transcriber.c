@@ -411,15 +411,28 @@ static void check_ping(unsigned format) {
   done();
 }
 
-/* The counter jumps in the middle of a round, as when a computer sleeps for an hour: all of it is in one gap. */
-static void check_jump(bool back) {
-  int64_t times[3];
+/* The times of the trace's three logs. */
+static void log_times(int64_t times[3]) {
   gotrace_decoder_options options;
   gotrace_decoder *d = NULL;
   gotrace_event event;
+  int n = 0;
+  memset(&options, 0, sizeof options);
+  options.data = trace;
+  options.size = size;
+  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
+  while (gotrace_decoder_next(d, &event) == GOTRACE_OK)
+    if (event.kind == GOTRACE_V2_USER_LOG && n < 3) times[n++] = event.time;
+  gotrace_decoder_close(d);
+  CHECK_EQUAL(n, 3);
+}
+
+/* The counter jumps in the middle of a round, as when a computer sleeps for an hour: all of it is in one gap. */
+static void check_jump(bool back) {
+  int64_t times[3];
   gotrace__clocks clocks;
   uint64_t nanoseconds, hour = (uint64_t)3600 * 1000000000 / CAPTURE_NANOSECONDS, at;
-  int n = 0, round;
+  int round;
   CHECK(begin(GOTRACE_GO_1_23));
   c.tick = 4 * hour;
   capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
@@ -442,28 +455,18 @@ static void check_jump(bool back) {
   CHECK_EQUAL(t.counters.jumps, 1);
   CHECK_EQUAL(gotrace__transcribe_finish(&t, &clocks), GOTRACE_OK);
   check_readers();
-  memset(&options, 0, sizeof options);
-  options.data = trace;
-  options.size = size;
-  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
-  while (gotrace_decoder_next(d, &event) == GOTRACE_OK)
-    if (event.kind == GOTRACE_V2_USER_LOG && n < 3) times[n++] = event.time;
-  CHECK_EQUAL(n, 3);
+  log_times(times);
   CHECK(times[1] - times[0] > 4900000 && times[1] - times[0] < 5100000);
   CHECK(times[2] - times[1] > 14900000 && times[2] - times[1] < 15100000);
-  gotrace_decoder_close(d);
   done();
 }
 
 /* A jump of the tick counter spoils one round: the times before and after it are right. */
 static void check_clock(void) {
   int64_t times[3];
-  gotrace_decoder_options options;
-  gotrace_decoder *d = NULL;
-  gotrace_event event;
   gotrace__clocks clocks;
   uint64_t nanoseconds;
-  int n = 0, round;
+  int round;
   CHECK(begin(GOTRACE_GO_1_23));
   capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
   go(0, GOTRACE__REC_GO_START, 1);
@@ -483,16 +486,9 @@ static void check_clock(void) {
   clocks.tick += 100;
   CHECK_EQUAL(gotrace__transcribe_finish(&t, &clocks), GOTRACE_OK);
   check_readers();
-  memset(&options, 0, sizeof options);
-  options.data = trace;
-  options.size = size;
-  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
-  while (gotrace_decoder_next(d, &event) == GOTRACE_OK)
-    if (event.kind == GOTRACE_V2_USER_LOG && n < 3) times[n++] = event.time;
-  CHECK_EQUAL(n, 3);
+  log_times(times);
   CHECK(times[1] - times[0] > 39000000 && times[1] - times[0] < 61000000); /* 40 ms, or within the bad rounds */
   CHECK(times[2] - times[1] >= 0 && times[2] - times[1] < 41000000);
-  gotrace_decoder_close(d);
   done();
 }
 
