@@ -1,7 +1,6 @@
 /* The transcriber, fed with records made by hand: what it writes, what it repairs, drops and counts, the order of
  * records of several threads, the clock, lack of memory and malformed bytes. fuzz/transcribe.c feeds it arbitrary
  * records. */
-#define GOTRACE__TRANSCRIBER 1
 #define GOTRACE__LANE_MOST 8192
 #define GOTRACE__REGION_DEPTH 8
 #define GOTRACE_IMPLEMENTATION
@@ -463,7 +462,7 @@ static void check_malformed(void) {
     record.text[1] = "hello";
     record.text_size[1] = 5;
     record.a[1] = 1;
-    m->written += (uint32_t)(gotrace__put_record(data, &record, 1) - data) - cut; /* its end is missing */
+    m->written += (uint32_t)(capture_put_record(data, &record, 1) - data) - cut; /* its end is missing */
     if (cut == 11) memcpy(data, bad, sizeof bad), m->written = (uint32_t)(data - (uint8_t *)(m->last + 1)) + 5;
     capture_publish(m);
     capture_chunk(m);
