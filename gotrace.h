@@ -728,7 +728,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(FORMAT_LACKS, 27, 2, "the trace format has no such event")                                                 \
   X(STRING_CUT, 28, 1, "string longer than 1,024 bytes: truncated")                                            \
   X(STACK_CUT, 29, 1, "stack too deep for the format: truncated")                                              \
-  X(TABLE_FULL, 30, 1, "no memory for a string or stack: left empty")                                          \
+  X(TABLE_FULL, 30, 1, "no memory for a string or stack: left empty, or the call site alone")                  \
   X(SAMPLE_LOST, 31, 0, "no room for a CPU sample")                                                            \
   X(NO_MEMORY, 32, 0, "no memory for the record of a thread, proc or goroutine")                               \
   X(FUTILE_BUSY, 33, 0, "futile wake-up of a goroutine that has run since: not marked")                        \
@@ -918,7 +918,10 @@ typedef struct gotrace_options {
   gotrace_symbolize_fn *symbolize; /* takes precedence over symbols, see NAMES OF FUNCTIONS; NULL: none */
   gotrace_report_fn *report;       /* NULL: none */
   void *context;                   /* passed to the functions above */
-  uint64_t reserved[8];            /* 0 */
+  uint32_t exit_milliseconds;      /* at the program's end: how long to wait for a sink that does not move; 0: 2,000 */
+  bool late;                       /* write only when half of memory_limit is used, and at the end: takes no processor
+                                      from a program that uses all of them while it is measured */
+  uint64_t reserved[7];            /* 0 */
 } gotrace_options;
 
 typedef struct gotrace_stats {
@@ -935,7 +938,9 @@ typedef struct gotrace_stats {
   uint64_t dropped, repaired, left_out; /* sums of problems */
   uint64_t memory_peak;                 /* most bytes of buffers, tables and the flight recorder's memory */
   uint64_t other_copies;                /* other copies of the tracer in this process, see SHARED LIBRARIES; Linux */
-  uint64_t reserved[7];
+  uint64_t clock_jumps;                 /* times that the processor's counter jumped or changed its rate, as when a
+                                           computer sleeps. Durations before and after are right */
+  uint64_t reserved[6];
 } gotrace_stats;
 
 /* The static call site at this place, a gotrace_site *; NULL on compilers without statement expressions, and with
@@ -2085,6 +2090,7 @@ static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size
 #define GOTRACE__FLATTEN __attribute__((flatten)) /* inlines everything it calls, except for NOINLINE functions */
 
 static void gotrace__exit(void);
+static void gotrace__end_use(bool unloaded);
 #if GOTRACE_NO_THREADS
 static void gotrace__drain(bool block);
 #else
@@ -2200,6 +2206,7 @@ static inline uint64_t gotrace__stckf(void) {
  *   gotrace__yield()                  lets another thread run
  *   gotrace__sleep()                  sleeps for a millisecond
  *   gotrace__thread_run, _join        the service thread, with all signals blocked
+ *   gotrace__low_priority()           of the calling thread, as far as the system has priorities of threads
  *   gotrace__barrier_init()           false if there is no process-wide barrier
  *   gotrace__barrier()                on return every thread has passed a full memory barrier; false if it failed
  *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends
@@ -2282,6 +2289,7 @@ static void gotrace__thread_detach(gotrace__thread_handle handle) { CloseHandle(
 static bool gotrace__thread_lives(gotrace__thread_handle handle) {
   return WaitForSingleObject(handle, 0) == WAIT_TIMEOUT;
 }
+static void gotrace__low_priority(void) { SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_BELOW_NORMAL); }
 static DWORD WINAPI gotrace__thread_main(void *unused) {
   (void)unused;
   gotrace__service();
@@ -2854,6 +2862,12 @@ static void *gotrace__thread_main(void *unused) {
   gotrace__service();
   return NULL;
 }
+static void gotrace__low_priority(void) {
+#if defined(__linux__)
+  long nice = 20 - gotrace__libc_syscall(SYS_getpriority, 0, 0); /* as the kernel returns it; 0, 0: this thread */
+  if (nice < 5) gotrace__libc_syscall(SYS_setpriority, 0, 0, nice + 5);
+#endif
+}
 /* The host's signal handlers must not run on the service thread. */
 static bool gotrace__thread_run(gotrace__thread_handle *handle) {
   gotrace__sigset all, old;
@@ -2887,12 +2901,16 @@ static void gotrace__at_thread_exit(void *thread) {
  * the memory stays. The order distinguishes the two: exit runs the atexit functions before the destructors, dlclose
  * after them. */
 __attribute__((destructor)) static void gotrace__unload(void) {
+  bool unloaded = false;
   if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
-  gotrace__exit();
+#ifdef GOTRACE__UNLOADS
+  unloaded = !gotrace__load_relaxed(&gotrace__exits);
+#endif
+  gotrace__end_use(unloaded);
   gotrace__store_release(&gotrace__has_exit_key, 0u);
   pthread_key_delete(gotrace__exit_key);
 #ifdef GOTRACE__UNLOADS
-  if (!gotrace__load_relaxed(&gotrace__exits)) gotrace__free_all();
+  if (unloaded) gotrace__free_all();
 #endif
 }
 #endif
@@ -3206,7 +3224,8 @@ GOTRACE__STATIC_ASSERT(sizeof(gotrace__region_block) == GOTRACE__REGION_BLOCK, r
 
 typedef struct gotrace__region {
   gotrace__region_block *head;
-  size_t used; /* of the head's data */
+  size_t used;  /* of the head's data */
+  size_t bytes; /* of all blocks; atomic for whoever only reads it */
   gotrace__budget *budget;
   bool beyond; /* may exceed the budget's limit */
 } gotrace__region;
@@ -3225,6 +3244,7 @@ static void *gotrace__region_alloc(gotrace__region *region, size_t size) {
     block->next = region->head;
     region->head = block;
     region->used = 0;
+    gotrace__store_relaxed(&region->bytes, region->bytes + sizeof *block);
   }
   memory = region->head->data + region->used;
   region->used += size;
@@ -3237,7 +3257,7 @@ static void gotrace__region_free(gotrace__region *region) {
     region->head = block->next;
     gotrace__release(region->budget, block, sizeof *block);
   }
-  region->used = 0;
+  region->used = region->bytes = 0;
 }
 
 /* ------------------------------------------------------------------------------------------------ >>strings ---- */
@@ -3617,6 +3637,7 @@ static struct gotrace__tracer {
   uint32_t ready;       /* atomic; platform is initialized */
   uint32_t gone;        /* atomic; unloaded */
   bool exit_registered; /* gotrace__exit runs when the process ends */
+  bool opening;         /* a start opens its file */
   bool active;          /* there is a session */
   bool stopping;        /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
   bool service;         /* a service thread reads */
@@ -3823,7 +3844,7 @@ static void gotrace__end_early(gotrace_result result);
 static void gotrace__clean_up(void);
 static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service);
 static gotrace_result gotrace__start_session(gotrace__thread *, const char *, int, const gotrace_options *, bool);
-static gotrace_result gotrace__stop_session(void);
+static gotrace_result gotrace__stop_session(uint32_t milliseconds);
 static gotrace_result gotrace__flight_cut(void);
 static void gotrace__attach(gotrace__thread *m);
 static void gotrace__thread_finish(gotrace__thread *m);
@@ -5305,6 +5326,7 @@ static void gotrace__drain(bool block) {
 #if !GOTRACE_NO_THREADS
 static void gotrace__service(void) {
   struct gotrace__tracer *t = &gotrace__t;
+  gotrace__low_priority();
   gotrace__drain(true);
   if (!t->is_orphan) return;
   gotrace__lock(&t->life);
@@ -5351,6 +5373,7 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
   }
   if (!flight && !options->memory_limit) options->memory_limit = (size_t)256 << 20;
   if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
+  if (!options->exit_milliseconds) options->exit_milliseconds = 2000;
   if (!options->cut_bytes) options->cut_bytes = (size_t)4 << 20;
   switch (options->format) {
   case GOTRACE_GO_1_8:
@@ -5431,25 +5454,49 @@ static bool gotrace__expand_path(const char *path, char *expanded, size_t size) 
   return true;
 }
 
+static gotrace_result gotrace__stop_tracing(uint32_t milliseconds) {
+  gotrace_result result;
+  int cancel;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  result = gotrace__stop_session(milliseconds);
+  gotrace__control_end(cancel);
+  return result;
+}
+
+/* Waits until the trace has been read to its end, or is not stopping any more; at most for some milliseconds, or for
+ * ever (0). False: the time has passed. */
+static bool gotrace__await_end(uint32_t session, uint32_t milliseconds, bool stopped) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t since = gotrace__nanoseconds(), passed = 0;
+  bool ended = false;
+  gotrace__lock(&t->queue_lock);
+  while (!ended && (!milliseconds || passed < milliseconds)) {
+    ended = gotrace__load_relaxed(&t->session) != session || (stopped ? !t->stopping : gotrace__load_relaxed(&t->done));
+    if (!ended) gotrace__cond_wait(&t->changed, &t->queue_lock, milliseconds ? milliseconds - passed : 1000, NULL);
+    passed = (gotrace__nanoseconds() - since) / 1000000;
+  }
+  gotrace__unlock(&t->queue_lock);
+  return ended;
+}
+
 /* Waits for another thread's gotrace_stop. The caller holds the life lock, which is released. */
-static gotrace_result gotrace__wait_for_stop(void) {
+static gotrace_result gotrace__wait_for_stop(uint32_t milliseconds) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t session = t->session;
   gotrace_result result;
   gotrace__unlock(&t->life);
-  gotrace__lock(&t->queue_lock);
-  while (t->stopping && gotrace__load_relaxed(&t->session) == session)
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 1000, NULL);
-  gotrace__unlock(&t->queue_lock);
+  if (!gotrace__await_end(session, milliseconds, true)) return GOTRACE_ERROR_SINK;
   gotrace__lock(&t->life);
   result = t->last.result;
   gotrace__unlock(&t->life);
   return result;
 }
 
-/* Runs when the process ends by exit, or the library is unloaded. Ends the trace. If a service thread writes it, waits
- * until it is written completely. Does nothing if that thread called exit, or if exit was called inside a call. */
-static void gotrace__exit(void) {
+/* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
+ * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
+ * exit was called inside a call. */
+static void gotrace__end_use(bool unloaded) {
   struct gotrace__tracer *t = &gotrace__t;
   bool active, service;
   if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused()) return;
@@ -5460,9 +5507,10 @@ static void gotrace__exit(void) {
   if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
 #endif
   gotrace__unlock(&t->life);
-  if (active && service) gotrace_stop();
+  if (active && service) gotrace__stop_tracing(unloaded ? 0 : t->options.exit_milliseconds);
   else if (active) gotrace_end();
 }
+static void gotrace__exit(void) { gotrace__end_use(false); }
 
 GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
   return gotrace__start_tracing(NULL, 0, options, false);
@@ -5506,15 +5554,7 @@ GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
   return gotrace__start_path(path, GOTRACE__CREATE | GOTRACE__NOFOLLOW, &options);
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
-  gotrace_result result;
-  int cancel;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__stop_session();
-  gotrace__control_end(cancel);
-  return result;
-}
+GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_tracing(0); }
 
 /* ---------------------------------------------------------------------------------------------------- >>flight ----
  *
@@ -6064,9 +6104,12 @@ typedef struct gotrace__transcriber {
   uint64_t from_tick, from_unit, to_tick, to_unit; /* the round */
   uint64_t limit;                                  /* of ticks */
   double units_per_tick;
+  bool jumped;                       /* the counter, in this round; units_per_tick is of the rounds before: */
+  uint64_t steady_tick, steady_unit; /* since when its rate is the same */
   uint64_t start_nanoseconds;
-  uint64_t now;     /* the time of the record being applied */
-  uint64_t floor;   /* no later record is before it, see gotrace__push_time */
+  uint64_t now;   /* the time of the record being applied */
+  uint64_t floor; /* no later record is before it, see gotrace__push_time; the last one there is on floor_on */
+  gotrace__source *floor_on;
   unsigned v1_kind; /* of the stop or block being written */
   gotrace__source *sources, *current;
   gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
@@ -6255,8 +6298,8 @@ static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mi
 /* The id of a string or stack in this generation, if it is written; else 0. */
 static inline uint32_t gotrace__known_id(const gotrace__transcriber *t, const gotrace__mirror *mirror,
                                          uint32_t number) {
-  const gotrace__row *row = &mirror->rows[number];
-  return GOTRACE__LIKELY(number < mirror->capacity && row->generation == t->generation) ? row->id : 0;
+  if (GOTRACE__UNLIKELY(number >= mirror->capacity)) return 0;
+  return GOTRACE__LIKELY(mirror->rows[number].generation == t->generation) ? mirror->rows[number].id : 0;
 }
 
 /* The row of a reference; NULL for 0. */
@@ -6268,12 +6311,14 @@ static inline gotrace__row *gotrace__stack_row(gotrace__transcriber *t, uint32_t
 }
 
 /* A text made at run time. */
+static uint32_t gotrace__text_number(gotrace__table *texts, const char *text, size_t size) {
+  uint32_t number = gotrace__table_put(texts, gotrace__hash_bytes(text, size), (uint32_t)size, text, size);
+  return number ? number | GOTRACE__OWN : 0;
+}
 static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *text, size_t size) {
-  const gotrace__entry *entry;
-  if (!size) return 0;
-  entry = gotrace__table_add(t->texts.table, gotrace__hash_bytes(text, size), (uint32_t)size, text, size, false);
-  if (!entry) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-  return entry ? entry->id | GOTRACE__OWN : 0;
+  uint32_t reference = size ? gotrace__text_number(t->texts.table, text, size) : 0;
+  if (!reference && size) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return reference;
 }
 
 /* The name in a record: a number, or 0 and a text. */
@@ -6647,11 +6692,20 @@ static inline void gotrace__not_before(gotrace__transcriber *t, uint64_t time) {
 }
 
 /* The same for readers that order two events by time alone, beyond the record's own time: records after this one are
- * not before it either, since they may follow from it in the program. */
+ * not before it either, since they may follow from it in the program. On other threads they are later, by one unit
+ * each; but time does not run far ahead of the clock. */
+#define GOTRACE__MOST_AHEAD 64 /* units */
 static void gotrace__push_time(gotrace__transcriber *t, uint64_t time) {
   if (t->now >= time) return;
   t->now = time;
-  if (t->floor < time) t->floor = time;
+  if (t->floor > time) return;
+  t->floor = time;
+  t->floor_on = t->current;
+}
+static void gotrace__at_floor(gotrace__transcriber *t, gotrace__source *r) {
+  if (r != t->floor_on && t->floor - t->now < GOTRACE__MOST_AHEAD) t->floor++;
+  t->floor_on = r;
+  t->now = t->floor;
 }
 
 static void gotrace__keep_timer(gotrace__transcriber *t, gotrace__model_go *g) {
@@ -8193,15 +8247,30 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
 
 /* Rounds. */
 
+/* Ticks as units. Signed, since processors convert these faster. */
+static inline uint64_t gotrace__units(const gotrace__transcriber *t, uint64_t ticks) {
+  return (uint64_t)(int64_t)((double)(int64_t)ticks * t->units_per_tick);
+}
+
+/* The time of a tick in a round in which the counter has jumped: as long after the round's beginning, or before its
+ * end, as the counter's rate says, so that all of the jump is in one gap. */
+static GOTRACE__NOINLINE uint64_t gotrace__unit_at_jump(const gotrace__transcriber *t, uint64_t tick) {
+  uint64_t before = UINT64_MAX, after = UINT64_MAX;
+  if (tick >= t->from_tick && tick - t->from_tick < INT64_MAX) before = gotrace__units(t, tick - t->from_tick);
+  if (tick <= t->to_tick && t->to_tick - tick < INT64_MAX) after = gotrace__units(t, t->to_tick - tick);
+  if (before <= t->to_unit - t->from_unit) return t->from_unit + before;
+  return after < t->to_unit - t->from_unit ? t->to_unit - after : t->from_unit;
+}
+
 /* The time of a tick: between the beginning and the end of the round. */
 static inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
   uint64_t unit;
+  if (GOTRACE__UNLIKELY(t->jumped)) return gotrace__unit_at_jump(t, tick);
   if (GOTRACE__UNLIKELY(tick <= t->from_tick)) {
     t->counters.clamped += tick < t->from_tick;
     return t->from_unit;
   }
-  /* signed: processors convert these faster */
-  unit = t->from_unit + (uint64_t)(int64_t)((double)(int64_t)(tick - t->from_tick) * t->units_per_tick);
+  unit = t->from_unit + gotrace__units(t, tick - t->from_tick);
   return unit < t->to_unit ? unit : t->to_unit;
 }
 
@@ -8270,7 +8339,7 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
       gotrace__waiters *waiters;
       t->now = r->time;
       gotrace__not_before(t, gotrace__unit_of(t, record.tick));
-      gotrace__not_before(t, t->floor);
+      if (GOTRACE__UNLIKELY(t->now <= t->floor)) gotrace__at_floor(t, r);
       if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
       waiters = gotrace__apply(t, r, &record, force);
       if (waiters) {
@@ -8336,25 +8405,44 @@ static void gotrace__apply_all(gotrace__transcriber *t) {
   }
 }
 
+/* Whether the counter has jumped since the last round, or has another rate: the clocks differ from what its rate so far
+ * says by more than a delay between reading the two explains. Then units_per_tick keeps that rate. */
+#define GOTRACE__JUMP (2000000 / GOTRACE__UNIT)
+static bool gotrace__has_jumped(gotrace__transcriber *t, uint64_t tick, uint64_t unit) {
+  uint64_t ticks = t->to_tick - t->steady_tick, units = t->to_unit - t->steady_unit, expected, passed;
+  bool jumped = tick < t->to_tick;
+  if (ticks && units > 16 * GOTRACE__JUMP) {
+    t->units_per_tick = (double)units / (double)ticks;
+    passed = unit - t->to_unit;
+    expected = !jumped && tick - t->to_tick < INT64_MAX ? gotrace__units(t, tick - t->to_tick) : UINT64_MAX;
+    if ((expected < passed ? passed - expected : expected - passed) > GOTRACE__JUMP + passed / 64) jumped = true;
+  }
+  if (!jumped) return false;
+  t->counters.jumps++;
+  t->steady_tick = tick;
+  t->steady_unit = unit;
+  return true;
+}
+
 /* Begins a round that ends at the given clocks; except for the last, somewhat before, since the clocks of two cores may
  * differ. */
 static void gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
   uint64_t unit = (clocks->nanoseconds - t->start_nanoseconds) / GOTRACE__UNIT + 1, ticks;
+  if (unit < t->to_unit) unit = t->to_unit;
+  t->jumped = gotrace__has_jumped(t, clocks->tick, unit);
   t->from_tick = t->to_tick;
   t->from_unit = t->to_unit;
-  if (clocks->tick < t->from_tick) { /* the counter has jumped back: nothing is too late for this round */
-    t->counters.jumps++;
-    t->from_tick = clocks->tick;
-    last = true;
-  }
-  if (unit < t->from_unit) unit = t->from_unit;
+  t->to_tick = clocks->tick;
+  t->to_unit = unit;
+  t->clocks = *clocks;
+  t->limit = UINT64_MAX; /* after a jump, nothing is too late for this round */
+  if (t->jumped) return;
   ticks = clocks->tick - t->from_tick;
   t->units_per_tick = ticks ? (double)(unit - t->from_unit) / (double)ticks : 0;
-  if (!last) ticks = ticks > GOTRACE__CLOCK_SKEW ? ticks - GOTRACE__CLOCK_SKEW : 0;
-  t->to_tick = t->from_tick + ticks;
-  t->to_unit = last ? unit : t->from_unit + (uint64_t)((double)ticks * t->units_per_tick);
-  t->limit = last ? UINT64_MAX : t->to_tick;
-  t->clocks = *clocks;
+  if (last) return;
+  ticks = ticks > GOTRACE__CLOCK_SKEW ? ticks - GOTRACE__CLOCK_SKEW : 0;
+  t->limit = t->to_tick = t->from_tick + ticks;
+  t->to_unit = t->from_unit + gotrace__units(t, ticks);
 }
 
 /* Generations. */
@@ -8402,6 +8490,25 @@ static void gotrace__write_sync(gotrace__transcriber *t) {
   }
 }
 
+static void gotrace__mirror_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
+  gotrace__release(t->options.budget, mirror->rows, mirror->capacity * sizeof *mirror->rows);
+}
+
+static void gotrace__mirror_renew(gotrace__transcriber *t, gotrace__mirror *mirror, gotrace__table *table) {
+  gotrace__mirror_free(t, mirror);
+  gotrace__table_free(mirror->table);
+  memset(mirror, 0, sizeof *mirror);
+  mirror->table = table;
+}
+
+/* A table of the transcriber's own. */
+static gotrace__table *gotrace__own_table(gotrace__transcriber *t) {
+  gotrace__table *table = gotrace__table_new(t->options.budget, false);
+  if (table) table->region.beyond = t->options.beyond_limit;
+  else gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return table;
+}
+
 /* v2: the types of heap objects that this generation refers to. */
 static void gotrace__write_types(gotrace__transcriber *t) {
   gotrace__entry *entry = t->types ? gotrace__after(t->types, NULL) : NULL;
@@ -8434,14 +8541,62 @@ static void gotrace__write_types(gotrace__transcriber *t) {
     gotrace__transcribe_write(t, head, (size_t)(start - head));
     gotrace__transcribe_write(t, body, (size_t)(at - body));
   }
-  fresh = gotrace__table_new(t->options.budget, false);
-  if (fresh) fresh->region.beyond = t->options.beyond_limit;
-  if (!fresh) {
-    gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-    return;
-  }
+  fresh = gotrace__own_table(t);
+  if (!fresh) return;
   gotrace__table_free(t->types);
   t->types = fresh;
+}
+
+/* Forgets the texts and stacks that the transcriber has made or named, except the names of open regions: there is no
+ * end of new ones in a long trace. */
+#ifndef GOTRACE__MOST_TEXTS
+#define GOTRACE__MOST_TEXTS ((size_t)8 << 20)
+#endif
+static void gotrace__forget_texts(gotrace__transcriber *t) {
+  gotrace__table *texts, *stacks;
+  uint64_t place;
+  uint32_t i;
+  if (t->texts.table->region.bytes + t->own_stacks.table->region.bytes + t->region.bytes <= GOTRACE__MOST_TEXTS) return;
+  texts = gotrace__own_table(t);
+  stacks = gotrace__own_table(t);
+  if (!texts || !stacks) {
+    gotrace__table_free(texts);
+    gotrace__table_free(stacks);
+    return;
+  }
+  for (place = 1; place <= t->go_places; place++) {
+    gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
+    if (!g) continue;
+    g += (place - 1) % GOTRACE__MODEL_PAGE;
+    if (g->entry & GOTRACE__OWN) g->entry = 0;
+    for (i = 0; i < g->region_depth; i++) {
+      gotrace__model_region *region = gotrace__region_at(g, i);
+      const gotrace__row *row = region->name & GOTRACE__OWN ? gotrace__string_row(t, region->name) : NULL;
+      if (row) region->name = gotrace__text_number(texts, (const char *)(row->entry + 1), row->entry->size);
+    }
+  }
+  gotrace__mirror_renew(t, &t->texts, texts);
+  gotrace__mirror_renew(t, &t->own_stacks, stacks);
+  gotrace__region_free(&t->region);
+  for (i = 0; i < t->stacks.capacity; i++) t->stacks.rows[i].frames = NULL;
+  memset(t->reason_refs, 0, sizeof t->reason_refs);
+  memset(t->named_refs, 0, sizeof t->named_refs);
+}
+
+/* v2: forgets the ids of goroutines that have ended. Readers of v1 remember them too. */
+#ifndef GOTRACE__MOST_IDS
+#define GOTRACE__MOST_IDS ((size_t)1 << 16) /* blocks of 64 */
+#endif
+static void gotrace__forget_ids(gotrace__transcriber *t) {
+  uint64_t place;
+  if (t->v1 || t->id_used <= GOTRACE__MOST_IDS) return;
+  memset(t->ids, 0, t->id_capacity * sizeof *t->ids);
+  t->id_used = 0;
+  for (place = 1; place <= t->go_places; place++) {
+    gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
+    if (g) g += (place - 1) % GOTRACE__MODEL_PAGE;
+    if (g && g->known && g->status != GOTRACE__DEAD) gotrace__unique_id(t, g->id);
+  }
 }
 
 static void gotrace__begin_generation(gotrace__transcriber *t) {
@@ -8599,6 +8754,8 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
     t->kinds[GOTRACE_V2_END_OF_GENERATION]++;
   }
   t->cuts++;
+  gotrace__forget_texts(t);
+  gotrace__forget_ids(t);
   if (!t->v1 && !last) gotrace__begin_generation(t);
 }
 
@@ -8615,20 +8772,17 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
   t->v1 = options->version < GOTRACE_GO_1_22;
   t->clocks = *clocks;
   t->start_nanoseconds = clocks->nanoseconds;
-  t->to_tick = clocks->tick;
-  t->to_unit = 1;
+  t->to_tick = t->steady_tick = clocks->tick;
+  t->to_unit = t->steady_unit = 1;
   t->region.budget = options->budget;
   t->strings.table = options->strings;
   t->stacks.table = options->stacks;
-  t->texts.table = gotrace__table_new(options->budget, false);
-  t->own_stacks.table = gotrace__table_new(options->budget, false);
+  t->texts.table = gotrace__own_table(t);
+  t->own_stacks.table = gotrace__own_table(t);
   t->region.beyond = options->beyond_limit;
-  if (t->texts.table) t->texts.table->region.beyond = options->beyond_limit;
-  if (t->own_stacks.table) t->own_stacks.table->region.beyond = options->beyond_limit;
   if (options->alloc_events && options->version >= GOTRACE_GO_1_23) {
-    t->types = gotrace__table_new(options->budget, false);
+    t->types = gotrace__own_table(t);
     if (!t->types) return false;
-    t->types->region.beyond = options->beyond_limit;
   }
   t->service.id = options->service_thread;
   if (!t->texts.table || !t->own_stacks.table ||
@@ -8801,10 +8955,6 @@ static gotrace_result gotrace__transcribe_finish(gotrace__transcriber *t, const 
   gotrace__transcribe_last(t, clocks);
   gotrace__transcribe_end(t);
   return t->error;
-}
-
-static void gotrace__mirror_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
-  gotrace__release(t->options.budget, mirror->rows, mirror->capacity * sizeof *mirror->rows);
 }
 
 static void gotrace__transcribe_free(gotrace__transcriber *t) {
@@ -9290,6 +9440,10 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
     frames[count++].line = 0;
   }
   if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
+  if (count > 1 && gotrace__load_relaxed(&gotrace__t.stacks->region.bytes) > gotrace__t.options.memory_limit / 4) {
+    count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
+    gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
+  }
   number = gotrace__put_stack(m, frames, count);
   if (number) gotrace__remember_stack(m, m->session, hash, site, pcs, (size_t)found, number);
   return number;
@@ -10634,10 +10788,15 @@ static void gotrace__pass_skew(void) {
     continue; /* the counter may stand still */
 }
 
+/* Reads the clocks at one time, as far as the system lets the thread run. */
 static void gotrace__read_clocks(gotrace__clocks *clocks) {
-  clocks->nanoseconds = gotrace__nanoseconds();
-  gotrace__wall_clock(&clocks->wall_seconds, &clocks->wall_nanoseconds);
-  clocks->tick = gotrace__now();
+  int tries;
+  for (tries = 0; tries < 8; tries++) {
+    clocks->nanoseconds = gotrace__nanoseconds();
+    gotrace__wall_clock(&clocks->wall_seconds, &clocks->wall_nanoseconds);
+    clocks->tick = gotrace__now();
+    if (gotrace__nanoseconds() - clocks->nanoseconds < 20000) break;
+  }
 }
 
 /* Gives the transcriber the threads that have begun to write. */
@@ -10686,6 +10845,7 @@ static void gotrace__publish_stats(const gotrace__transcriber *r) {
   memset(stats, 0, sizeof *stats);
   stats->events = r->events;
   stats->goroutines = r->goroutines;
+  stats->clock_jumps = r->counters.jumps;
   stats->threads = t->thread_total;
   for (i = 0; i < GOTRACE__KINDS; i++) stats->kinds[i] = r->kinds[i];
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) stats->problems[i] = r->problems[i];
@@ -10794,7 +10954,9 @@ static bool gotrace__await_data(bool block) {
   uint64_t passed = (gotrace__nanoseconds() - gotrace__load_relaxed(&t->last_round)) / 1000000,
            period = GOTRACE__ROUND_MILLISECONDS;
   if (period > t->options.cut_milliseconds) period = t->options.cut_milliseconds;
-  if (t->work_wanted || passed >= period || !gotrace__load_relaxed(&gotrace__on)) return true;
+  if (!gotrace__load_relaxed(&gotrace__on)) return true;
+  if (t->options.late && gotrace__load_relaxed(&t->budget.used) < t->options.memory_limit / 2) passed = 0;
+  else if (t->work_wanted || passed >= period) return true;
   if (!block) return false;
   gotrace__cancel_restore(t->reader_cancel);
   gotrace__cond_wait(&t->changed, &t->queue_lock, period - passed + 1, gotrace__read_cancelled);
@@ -11070,10 +11232,9 @@ typedef struct gotrace__beginning {
   bool serves; /* the service thread runs */
 } gotrace__beginning;
 
-/* Opens the file, starts the service thread, and only then empties the file. */
+/* Starts the service thread, and only then empties the file. */
 static gotrace_result gotrace__open_session(gotrace__beginning *n) {
   struct gotrace__tracer *t = &gotrace__t;
-  if (n->path && !gotrace__file_open(n->path, n->flags, &t->file)) return GOTRACE_ERROR_SINK;
 #if !GOTRACE_NO_THREADS
   /* It waits for the life lock. If the start fails, it finds no session and ends. */
   if (n->path || n->options.write || n->flight) {
@@ -11243,10 +11404,22 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
   if (result != GOTRACE_OK) return result;
   if (!m) return GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__lock(&t->life);
-  if (t->active || gotrace__load_relaxed(&t->gone)) {
-    result = t->active ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
+  if (t->active || t->opening || gotrace__load_relaxed(&t->gone)) {
+    result = t->active || t->opening ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
     gotrace__unlock(&t->life);
     return result;
+  }
+  if (path) { /* a pipe may wait for its reader: without the locks */
+    bool opened;
+    t->opening = true;
+    gotrace__unlock(&t->life);
+    opened = gotrace__file_open(path, flags, &t->file);
+    gotrace__lock(&t->life);
+    t->opening = false;
+    if (!opened) {
+      gotrace__unlock(&t->life);
+      return GOTRACE_ERROR_SINK;
+    }
   }
   if (!t->exit_registered) {
     t->exit_registered = true;
@@ -11286,11 +11459,13 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
 
 /* Stopping. */
 
-static gotrace_result gotrace__stop_session(void) {
+/* Waits for a service thread at most for some milliseconds; 0: for ever. Then the process is about to end, and the
+ * session stays as it is. */
+static gotrace_result gotrace__stop_session(uint32_t milliseconds) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
   gotrace__lock(&t->life);
-  if (t->active && t->stopping) return gotrace__wait_for_stop();
+  if (t->active && t->stopping) return gotrace__wait_for_stop(milliseconds);
   if (!t->active) {
     gotrace__unlock(&t->life);
     return GOTRACE_ERROR_NOT_RUNNING;
@@ -11308,13 +11483,8 @@ static gotrace_result gotrace__stop_session(void) {
 #if GOTRACE_NO_THREADS
   gotrace__drain(true);
 #else
-  if (t->service) {
-    gotrace__thread_join(t->service_thread);
-  } else {
-    gotrace__lock(&t->queue_lock);
-    while (!gotrace__load_relaxed(&t->done)) gotrace__cond_wait(&t->changed, &t->queue_lock, 1000, NULL);
-    gotrace__unlock(&t->queue_lock);
-  }
+  if ((!t->service || milliseconds) && !gotrace__await_end(t->session, milliseconds, false)) return GOTRACE_ERROR_SINK;
+  if (t->service) gotrace__thread_join(t->service_thread);
 #endif
   gotrace__lock(&t->snapshot); /* a snapshot that is being written ends first */
   gotrace__lock(&t->life);
@@ -11550,7 +11720,7 @@ static void gotrace__after_fork_in_child(void) {
   t->transcriber = NULL;
   gotrace__modules_free();
   if (t->file.number >= 0) gotrace__file_abandon(&t->file);
-  t->active = t->stopping = t->service = false;
+  t->active = t->opening = t->stopping = t->service = false;
   t->gc = t->stw = 0;
   t->reader = 0;
   t->cleaned = t->session;

@@ -23,6 +23,9 @@ static void applied(const void *transcriber, const void *record);
 #define GOTRACE__LANE_MOST 8192
 #define GOTRACE__REGION_DEPTH 8
 #define GOTRACE__MOST_PLACES 4096
+static size_t most_kept(void);
+#define GOTRACE__MOST_TEXTS most_kept()
+#define GOTRACE__MOST_IDS most_kept()
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
@@ -50,6 +53,7 @@ static struct {
   unsigned stolen[CAPTURE_THREADS];  /* correct: the proc that the thread has lost in its system call */
   unsigned regions[CAPTURE_GOS + 1], assist[CAPTURE_GOS + 1];
   uint64_t old_tasks; /* begun before the trace */
+  bool forgets;       /* texts and ids at each cut */
   bool gc, stw;
   unsigned stw_go;
 } w;
@@ -60,6 +64,12 @@ static bool keep_trace(void *context, const void *data, size_t size) {
   memcpy(w.trace + w.size, data, size);
   w.size += size;
   return true;
+}
+
+static size_t most_kept(void) { return w.forgets ? 0 : SIZE_MAX; }
+static void chunk_done(void *context, gotrace__record_chunk *chunk) {
+  (void)context;
+  capture_chunk_done(&w.c, chunk);
 }
 
 /* Each record writes an event, or counts something. */
@@ -112,6 +122,13 @@ static void user_call(unsigned thread, unsigned kind, uint64_t id, unsigned name
   gotrace__record record = capture_record(kind);
   char value[32];
   record.a[0] = id;
+  if ((kind == GOTRACE__REC_REGION_BEGIN || kind == GOTRACE__REC_REGION_END) && !id && name % 3 == 2) {
+    record.kind = kind == GOTRACE__REC_REGION_BEGIN ? GOTRACE__REC_SITE_REGION_BEGIN : GOTRACE__REC_SITE_REGION_END;
+    record.a[0] = 2;
+    record.a[1] = 1;
+    capture_call(&w.c, thread, &record);
+    return;
+  }
   if (kind == GOTRACE__REC_TASK_BEGIN) {
     record.a[2] = name % 3;
     record.a[3] = 1;
@@ -132,7 +149,7 @@ static void user_call(unsigned thread, unsigned kind, uint64_t id, unsigned name
 
 /* Any call on any objects. */
 static void wild_call(void) {
-  static const uint8_t about_go[] = {GOTRACE__REC_GO_START,   GOTRACE__REC_GO_START,      GOTRACE__REC_GO_UNBLOCK,
+  static const uint8_t about_go[] = {GOTRACE__REC_GO_START,   GOTRACE__REC_THREAD_START,  GOTRACE__REC_GO_UNBLOCK,
                                      GOTRACE__REC_GO_UNBLOCK, GOTRACE__REC_WAIT_END,      GOTRACE__REC_GO_SWITCH,
                                      GOTRACE__REC_GO_DESTROY, GOTRACE__REC_GO_SWITCH_END, GOTRACE__REC_GO_RENAME,
                                      GOTRACE__REC_GO_TIMER};
@@ -149,6 +166,7 @@ static void wild_call(void) {
   unsigned go = 1 + on % GOS, proc = 1 + on % PROCS;
   thread %= CAPTURE_THREADS;
   w.c.tick += on % 4;
+  if (w.c.threads[thread].ended) return; /* nothing is called on it until another thread has its record */
   if (call < 16) {
     capture_go_call(&w.c, thread, about_go[call % sizeof about_go], go);
   } else if (call < 30) {
@@ -166,7 +184,9 @@ static void wild_call(void) {
   } else if (call < 58) {
     gotrace__record record = arbitrary(1 + take(GOTRACE__RECORD_KINDS - 1));
     capture_call(&w.c, thread, &record);
-  } else if (call < 60) {
+  } else if (call == 58) {
+    capture_thread_end(&w.c, thread);
+  } else if (call == 59) {
     w.c.threads[thread].held = on % 2;
     if (!w.c.threads[thread].held) capture_publish(&w.c.threads[thread]);
   } else if (call == 60) {
@@ -214,6 +234,7 @@ static void correct_call(void) {
     w.waiting[thread] = 0;
     return;
   }
+  if (m->ended) return;
   if (m->in_syscall) {
     if (call < 8) {
       user_call(thread, GOTRACE__REC_LOG, 0, call);
@@ -227,7 +248,13 @@ static void correct_call(void) {
   }
   if (!m->go) {
     if (!m->proc && thread % 4 == 3) { /* a plain thread */
-      if (!w.own[thread]) {
+      if (!w.own[thread] && call == 0) {
+        capture_thread_end(&w.c, thread);
+      } else if (!w.own[thread] && call < 8) { /* another thread has created its goroutine */
+        if ((go = find_go(GOTRACE__RUNNABLE, false)) == 0) return;
+        capture_go_call(&w.c, thread, GOTRACE__REC_THREAD_START, go);
+        w.own[thread] = go;
+      } else if (!w.own[thread]) {
         if ((go = find_go(GOTRACE__DEAD, false)) == 0) return;
         capture_create(&w.c, thread, go, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
         w.own[thread] = go;
@@ -280,7 +307,13 @@ static void correct_call(void) {
       capture_go_call(&w.c, thread, GOTRACE__REC_GO_UNBLOCK, other);
     break;
   case 10:
-    if (w.own[thread] == go) break;
+    if (w.own[thread] == go) { /* the end of a plain thread */
+      leave_ranges(thread, go);
+      capture_running_call(&w.c, thread, GOTRACE__REC_GO_END, 0);
+      if (!m->proc) capture_proc_call(&w.c, thread, GOTRACE__REC_PROC_STOP, 0);
+      w.own[thread] = 0;
+      break;
+    }
     capture_running_call(&w.c, thread, GOTRACE__REC_GO_STOP, GOTRACE_STOP_YIELD);
     break;
   case 11:
@@ -445,8 +478,8 @@ static void check_correct(void) {
   REQUIRE(k[GOTRACE_V2_USER_TASK_BEGIN] >= r[GOTRACE__REC_TASK_BEGIN]); /* and those older than the trace */
   REQUIRE(k[GOTRACE_V2_USER_TASK_BEGIN] <= r[GOTRACE__REC_TASK_BEGIN] + w.old_tasks);
   REQUIRE(k[GOTRACE_V2_USER_TASK_END] == r[GOTRACE__REC_TASK_END]);
-  REQUIRE(k[GOTRACE_V2_USER_REGION_BEGIN] == r[GOTRACE__REC_REGION_BEGIN]);
-  REQUIRE(k[GOTRACE_V2_USER_REGION_END] == r[GOTRACE__REC_REGION_END]);
+  REQUIRE(k[GOTRACE_V2_USER_REGION_BEGIN] == r[GOTRACE__REC_REGION_BEGIN] + r[GOTRACE__REC_SITE_REGION_BEGIN]);
+  REQUIRE(k[GOTRACE_V2_USER_REGION_END] == r[GOTRACE__REC_REGION_END] + r[GOTRACE__REC_SITE_REGION_END]);
   REQUIRE(k[GOTRACE_V2_USER_LOG] == r[GOTRACE__REC_LOG]);
 }
 
@@ -495,6 +528,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   options.stacks = w.stacks;
   options.service_thread = 1;
   options.write = keep_trace;
+  options.chunk_done = chunk_done;
+  w.forgets = before % 8 > 4;
   w.budget.limit = SIZE_MAX;
   options.budget = &w.budget;
   for (i = 1; i <= PROCS; i++) w.c.procs[i].status = GOTRACE__PROC_IDLE;
@@ -519,6 +554,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       w.seen = sum(&w.t);
       gotrace__transcribe_step(&w.t, &clocks);
       if (how < 4 || gotrace__transcribe_is_full(&w.t)) gotrace__transcribe_cut(&w.t);
+      for (i = 0; i < CAPTURE_THREADS; i++) capture_release(&w.c, i);
     } else if (how < 10) {
       uint64_t pcs[2] = {4096, 8192};
       gotrace__transcribe_sample(&w.t, w.c.tick, 100, 0, 0, pcs, how % 3);

@@ -45,6 +45,7 @@ typedef struct capture_thread {
   uint64_t tick;
   unsigned go, proc; /* places */
   bool in_syscall, introduced, held;
+  bool ended; /* until another thread has its record, see capture_release */
 } capture_thread;
 
 typedef struct capture {
@@ -246,8 +247,8 @@ static inline void capture_create(capture *c, unsigned thread, unsigned place, u
   }
 }
 
-/* Calls about another goroutine: GO_START, WAIT_END, GO_UNBLOCK, GO_DESTROY, GO_SWITCH, GO_SWITCH_END, GO_RENAME,
- * GO_TIMER. */
+/* Calls about another goroutine: GO_START, THREAD_START, WAIT_END, GO_UNBLOCK, GO_DESTROY, GO_SWITCH, GO_SWITCH_END,
+ * GO_RENAME, GO_TIMER. */
 static inline void capture_go_call(capture *c, unsigned thread, unsigned kind, unsigned place) {
   capture_thread *m = &c->threads[thread];
   capture_go *g = &c->gos[place], *from = m->go ? &c->gos[m->go] : NULL;
@@ -271,7 +272,9 @@ static inline void capture_go_call(capture *c, unsigned thread, unsigned kind, u
     from->status = kind == GOTRACE__REC_GO_SWITCH ? GOTRACE__WAITING : GOTRACE__DEAD;
     from->live = kind == GOTRACE__REC_GO_SWITCH;
   }
-  if (is_switch || kind == GOTRACE__REC_GO_START || kind == GOTRACE__REC_WAIT_END) {
+  if (kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
+  if (is_switch || kind == GOTRACE__REC_GO_START || kind == GOTRACE__REC_THREAD_START ||
+      kind == GOTRACE__REC_WAIT_END) {
     m->go = place;
     g->status = GOTRACE__RUNNING;
   } else if (kind == GOTRACE__REC_GO_UNBLOCK) {
@@ -339,6 +342,40 @@ static inline void capture_collector_call(capture *c, unsigned thread, unsigned 
   record.a[0] = ++c->collector;
   record.a[1] = reason;
   capture_call(c, thread, &record);
+}
+
+/* The thread ends. */
+static inline void capture_thread_end(capture *c, unsigned thread) {
+  capture_thread *m = &c->threads[thread];
+  gotrace__record record = capture_record(GOTRACE__REC_THREAD_END);
+  if (m->go) c->gos[m->go].status = GOTRACE__RUNNABLE;
+  if (m->proc) c->procs[m->proc].status = GOTRACE__PROC_IDLE;
+  m->go = m->proc = 0;
+  m->in_syscall = false;
+  capture_call(c, thread, &record);
+  m->ended = c->t != NULL;
+}
+
+/* After a round: the record of a thread that has ended, and whose records have all been applied, goes to another one.
+ */
+static inline void capture_release(capture *c, unsigned thread) {
+  capture_thread *m = &c->threads[thread];
+  gotrace__source *r = m->source;
+  if (!m->ended || !r || !r->gone || m->held || r->chunk != m->last || r->at != m->written) return;
+  gotrace__transcribe_release(c->t, r);
+  free(m->last);
+  m->first = m->last = NULL;
+  m->source = NULL;
+  m->introduced = m->ended = false;
+}
+
+/* Takes back a chunk that has been read: options.chunk_done. */
+static inline void capture_chunk_done(capture *c, gotrace__record_chunk *chunk) {
+  unsigned i;
+  for (i = 0; i < CAPTURE_THREADS && c->threads[i].first != chunk; i++) continue;
+  if (i == CAPTURE_THREADS) abort();
+  c->threads[i].first = chunk->next;
+  free(chunk);
 }
 
 /* Starts tracing: lists what lives. */
