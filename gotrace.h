@@ -864,8 +864,8 @@ typedef int gotrace_unwind_fn(void *context, uintptr_t *pcs, int max);
  * thread, once per address. The strings are copied before the next call. */
 typedef bool gotrace_symbolize_fn(void *context, gotrace_location *place);
 
-/* Receives one line, without a newline, for each misuse, once per call site, if GOTRACE_DEBUG is 1. Runs inside the
- * call and must not call the tracer. */
+/* Receives one line, without a newline, for each misuse, once per call site, if GOTRACE_DEBUG is 1. Called on any
+ * thread, one at a time, soon after the misuse, at the latest before gotrace_stop returns. Must not call the tracer. */
 typedef void gotrace_report_fn(void *context, const char *line);
 
 typedef enum gotrace_stacks {
@@ -4071,6 +4071,9 @@ struct gotrace__thread {
   unsigned free_count, take;
   bool have_bounds;
   uintptr_t stack_low, stack_high;
+#if GOTRACE_DEBUG
+  gotrace_site *site, *last_site; /* of the call, or NULL; in the last SITE record */
+#endif
   /* Set when the record is assigned to a thread: */
   gotrace__uint64 index, system_id; /* atomic */
   uint32_t used;                    /* atomic; see gotrace__use */
@@ -4101,7 +4104,7 @@ typedef struct gotrace__piece {
 static struct gotrace__tracer {
   uint32_t fence;                   /* atomic; the writing flag needs a fence, because there is no barrier */
   uint32_t version;                 /* atomic; of the format */
-  gotrace__table *strings, *stacks; /* of the session */
+  gotrace__table *strings, *stacks; /* atomic; of the session */
   uint32_t alloc_events;            /* atomic; memory is traced */
   gotrace__uint64 start_tick;       /* atomic */
   uint32_t chunk_bytes, blocks;     /* atomic; of a large chunk; GOTRACE_LIMIT_BLOCK */
@@ -4119,7 +4122,7 @@ static struct gotrace__tracer {
   uint32_t session;     /* atomic; the last number given */
   uint32_t cleaned;     /* atomic; the last session whose memory has been freed */
   gotrace__file file;
-  uint8_t empty_trace[160]; /* the file's contents until the trace replaces them: a trace without events */
+  uint8_t empty_trace[160]; /* a trace without events: the file's contents until the trace replaces them */
   uint8_t held[160];        /* the first bytes of the trace, which replace these in one write */
   uint32_t empty_trace_size, held_size;
   bool is_empty; /* the file still has them; owned by the service */
@@ -4129,11 +4132,11 @@ static struct gotrace__tracer {
   gotrace__mutex work; /* protects: */
   struct gotrace__transcriber *transcriber;
   bool finished;                          /* it has written the trace's end */
+  gotrace_stats at_cut;                   /* as `published`; of the empty trace, before the first cut */
   gotrace__piece *open_piece;             /* being filled */
   gotrace__piece *unready, *unready_last; /* since the last cut: a trace must not end within a generation */
   gotrace__uint64 last_cut, last_round;   /* nanoseconds */
   uint64_t thread_total;
-  gotrace_stats at_cut;        /* statistics as of the last cut */
   gotrace__uint64 piece_count; /* number of cuts made */
 
   gotrace__mutex queue_lock;            /* protects: */
@@ -4143,7 +4146,8 @@ static struct gotrace__tracer {
   struct gotrace__record_chunk *spare_chunks; /* of full size */
   bool work_wanted;                           /* a chunk is full */
   bool ended;                                 /* no more pieces will follow */
-  gotrace_stats published;                    /* statistics as of the last round, without what the reader counts */
+  uint8_t empty; /* 1: the trace has no cut, and its end is that of the empty trace; 2: which has been delivered */
+  gotrace_stats published; /* statistics as of the last round, without what the reader counts */
 
   gotrace__mutex records; /* protects: */
   gotrace_go **free_gos;  /* of all threads */
@@ -4188,7 +4192,8 @@ static struct gotrace__tracer {
   gotrace__uint64 last_look; /* owned by the service: nanoseconds */
 
   gotrace__budget budget, flight_budget;
-  uint32_t early; /* atomic; gotrace_result that ended the trace early, or 0 */
+  uint32_t verdict; /* atomic; see gotrace__end_of */
+  uint32_t early;   /* atomic; gotrace_result of a failure while the trace is delivered, or 0 */
   int system_error;
   gotrace__uint64 bytes, consistent_bytes, cuts; /* atomic */
   gotrace__uint64 samples_lost;                  /* atomic */
@@ -10420,7 +10425,7 @@ static void gotrace__sink_failure(void) {
   t->system_error = errno;
   t->sink_consistent = t->is_empty ? 0 : gotrace__load_relaxed(&t->consistent_bytes);
   if (t->file.number < 0) return;
-  if (!t->sink_consistent && t->empty_trace_size && gotrace__write_empty_trace())
+  if (!t->sink_consistent && t->empty_trace_size && t->file.regular && gotrace__write_empty_trace())
     t->sink_consistent = t->empty_trace_size;
   gotrace__file_truncate(&t->file, t->sink_consistent);
 }
@@ -11898,6 +11903,8 @@ static void gotrace__after_fork_in_child(void) {
  *   id, task      ids in the trace
  *   entry, stack  numbers in the stack table; 0: none
  *   name          a number in the string table; 0: the text that follows
+ *   gc, stw       whether a collection and a stop-the-world have begun; before the collector's first number
+ *   site          address of the gotrace_site of the records that follow; 0: none (only with GOTRACE_DEBUG)
  *   status        gotrace__status or gotrace__proc_status
  *   flags         GOTRACE__RECORD_... below
  *
@@ -11952,7 +11959,9 @@ static void gotrace__after_fork_in_child(void) {
   X(SITE_REGION_END, 2, 0, "name stack")                      \
   X(LOG, 3, 2, "task name stack name_text value_text")        \
   X(THREAD_START, 2, 0, "go number")                          \
-  X(PROBLEM, 1, 0, "problem")
+  X(PROBLEM, 1, 0, "problem")                                 \
+  X(COLLECTOR, 2, 0, "gc stw")                                \
+  X(SITE, 1, 0, "site")
 
 enum {
 #define GOTRACE__RECORD(NAME, numbers, texts, arguments) GOTRACE__REC_##NAME,
@@ -12188,6 +12197,7 @@ struct gotrace__source {
   uint32_t generation;      /* in which its proc and goroutine have statuses */
   bool introduced, lost_proc;
   bool gone;
+  uintptr_t site;             /* of its records; 0: unknown. See GOTRACE__REC_SITE */
   gotrace__waiters *waits_on; /* or NULL */
   gotrace__source *link;      /* in that list */
   uint64_t next_tick;         /* of the next record; its kind and arguments: */
@@ -12237,6 +12247,7 @@ typedef struct gotrace__transcribe_options {
   void (*chunk_done)(void *context,
                      gotrace__record_chunk *chunk); /* takes back a chunk that is not read again; or NULL */
   void (*before_end)(void *context, struct gotrace__transcriber *t); /* may add texts to a generation; or NULL */
+  void (*problem)(void *context, struct gotrace__transcriber *t, gotrace_problem problem); /* reports it; or NULL */
   void *context;
   gotrace__budget *budget;
   bool beyond_limit;   /* its own memory may exceed the budget's limit */
@@ -12326,7 +12337,10 @@ typedef struct gotrace__transcriber {
 } gotrace__transcriber;
 GOTRACE__STATIC_ASSERT((int)GOTRACE_BLOCK_REASON_COUNT >= (int)GOTRACE_STW_REASON_COUNT, reason_counts);
 
-static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) { t->problems[problem]++; }
+static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) {
+  t->problems[problem]++;
+  if (t->options.problem) t->options.problem(t->options.context, t, problem);
+}
 
 /* Only the first failure is reported. The trace then ends with what it has. */
 static void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result error) {
@@ -14055,6 +14069,31 @@ static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__s
   return NULL;
 }
 
+static void gotrace__end_gc(gotrace__transcriber *t, gotrace__source *r) {
+  if (!t->gc_seen) return;
+  if (!t->v1 && t->gc_generation != t->generation) gotrace__gc_event(t, r, GOTRACE_V2_GC_ACTIVE, 0);
+  gotrace__gc_event(t, r, GOTRACE_V2_GC_END, 0);
+}
+
+/* The state before the first call that is in the trace. A call that found tracing off may have changed it since the
+ * trace began. */
+static void gotrace__apply_collector_state(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  if (t->collector_number) {
+    t->counters.malformed++;
+    return;
+  }
+  if (t->gc && !record->a[0]) {
+    gotrace__inside_call inside = gotrace__begin_global(t, r);
+    if (!inside) return;
+    gotrace__end_gc(t, r);
+    gotrace__end_global(t, r, inside);
+  } else {
+    t->counters.idle++;
+  }
+  t->gc = record->a[0] != 0;
+  t->stw = record->a[1] != 0;
+}
+
 static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotrace__source *r,
                                                   const gotrace__record *record, bool force) {
   gotrace__inside_call inside;
@@ -14072,10 +14111,7 @@ static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotra
     inside = gotrace__begin_global(t, r); /* writes the collection first where it is older than the generation */
     if (!inside) break;
     if (begin) gotrace__gc_event(t, r, GOTRACE_V2_GC_BEGIN, gotrace__record_stack_id(t, record->a[1]));
-    else if (t->gc_seen) {
-      if (!t->v1 && t->gc_generation != t->generation) gotrace__gc_event(t, r, GOTRACE_V2_GC_ACTIVE, 0);
-      gotrace__gc_event(t, r, GOTRACE_V2_GC_END, 0);
-    }
+    else gotrace__end_gc(t, r);
     t->gc = begin;
     gotrace__end_global(t, r, inside);
     break;
@@ -14323,6 +14359,11 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   case GOTRACE__REC_PROBLEM:
     if (record->a[0] < GOTRACE_PROBLEM_COUNT) gotrace__problem_seen(t, (gotrace_problem)record->a[0]);
     else t->counters.malformed++;
+    return NULL;
+  case GOTRACE__REC_COLLECTOR: gotrace__apply_collector_state(t, r, record); return NULL;
+  case GOTRACE__REC_SITE:
+    r->site = (uintptr_t)record->a[0];
+    t->counters.idle++;
     return NULL;
   case GOTRACE__REC_GO: {
     gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
@@ -14721,7 +14762,7 @@ static void gotrace__restate_all(gotrace__transcriber *t) {
     gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
     if (!g) continue;
     g += (place - 1) % GOTRACE__MODEL_PAGE;
-    if (g->known && g->status != GOTRACE__DEAD) gotrace__restate_go(t, &t->service, g);
+    if (g->known && g->status != GOTRACE__DEAD && !g->unborn) gotrace__restate_go(t, &t->service, g);
   }
   for (place = 0; place < t->proc_count; place++)
     if (t->procs[place] && t->procs[place]->known) gotrace__restate_proc(t, &t->service, t->procs[place]);
@@ -14904,6 +14945,7 @@ static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source
   r->tick = 0;
   r->time++; /* readers order the tasks of two threads by time alone */
   r->introduced = r->lost_proc = r->gone = false;
+  r->site = 0;
   r->listed_go = r->listed_proc = 0;
   r->link = t->idle_sources;
   t->idle_sources = r;
@@ -15094,11 +15136,14 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
 #define GOTRACE__FIRST_CHUNK_BYTES 2048u /* there may be thousands of threads that write little */
 #endif
 #define GOTRACE__TEXT_ROOM (GOTRACE_MAX_STRING_SIZE + 8u) /* a longer text is seen to be longer */
-#define GOTRACE__CALL_ROOM 320u          /* a record without texts, after an introduction and problems */
+/* Bytes: a record without texts, after an introduction, problems and their sites. */
+#define GOTRACE__CALL_ROOM (320u + 64u * GOTRACE_DEBUG)
 #define GOTRACE__FAR ((uint64_t)1 << 24) /* ticks; a time so far ahead is of before a jump of the counter */
 #define GOTRACE__MOST_FREE (4u * GOTRACE__SLAB)
 #define GOTRACE__MODEL_BYTES ((size_t)1 << 20) /* what the transcriber may use beyond the limit */
-#define GOTRACE__STOP_NANOSECONDS 50000000u    /* K1 */
+#ifndef GOTRACE__STOP_NANOSECONDS
+#define GOTRACE__STOP_NANOSECONDS 50000000u /* K1 */
+#endif
 
 #define gotrace__chunk_data(chunk) ((uint8_t *)((chunk) + 1))
 #define gotrace__chunk_bytes(chunk) ((uint32_t)sizeof(gotrace__record_chunk) + (chunk)->capacity)
@@ -15113,7 +15158,12 @@ static inline void gotrace__raise(gotrace__thread *m) {
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
 #endif
 }
-static inline void gotrace__leave(gotrace__thread *m) { gotrace__store_release(&m->in_call, 0u); }
+static inline void gotrace__leave(gotrace__thread *m) {
+#if GOTRACE_DEBUG
+  m->site = NULL;
+#endif
+  gotrace__store_release(&m->in_call, 0u);
+}
 
 static inline uint32_t gotrace__session_now(void) {
 #if GOTRACE_SEQ_CST_FLAG
@@ -15157,14 +15207,27 @@ static void gotrace__want_work(void) {
   gotrace__unlock(&gotrace__t.queue_lock);
 }
 
-/* Ends a session now, unless it has ended. */
+/* Ends a session now, unless it has ended. The verdict is session << 8 and the result's low byte. The first who changes
+ * it decides, and only then turns tracing off; whoever comes second does not wait for the first to do so. Otherwise a
+ * reader could find tracing off and the result not there yet. */
+#define GOTRACE__UNDECIDED 0x80u
 static void gotrace__end_of(uint32_t session, gotrace_result result) {
-  if (!session || !gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
-  gotrace__store_relaxed(&gotrace__t.alloc_events, 0u);
-  gotrace__store_relaxed(&gotrace__t.early, (uint32_t)result);
+  struct gotrace__tracer *t = &gotrace__t;
+  uint32_t verdict = session << 8 | GOTRACE__UNDECIDED;
+  if (!session) return;
+  (void)gotrace__cas_seq_cst(&t->verdict, &verdict, session << 8 | (0xffu & (uint32_t)result));
+  if (!gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
+  gotrace__store_relaxed(&t->alloc_events, 0u);
   gotrace__want_work();
 }
 static void gotrace__end_early(gotrace_result result) { gotrace__end_of(gotrace__load_relaxed(&gotrace__on), result); }
+
+/* The result of the session so far. */
+static gotrace_result gotrace__result(void) {
+  uint32_t early = gotrace__load_relaxed(&gotrace__t.early), verdict = gotrace__load_relaxed(&gotrace__t.verdict);
+  if (!early && (verdict & 0xff) != GOTRACE__UNDECIDED) early = (uint32_t)(int32_t)(int8_t)(verdict & 0xff);
+  return (gotrace_result)(int32_t)early;
+}
 
 /* An empty chunk for the thread, which is not in a call. Its old one, or NULL, has a size of `bytes` and `used` bytes
  * of records; it may have been freed, since the session may have ended. NULL: the session has ended, or the caller must
@@ -15251,8 +15314,28 @@ static inline uint64_t gotrace__record_time(gotrace__thread *m, gotrace__uint64 
   return tick;
 }
 
+#if GOTRACE_DEBUG
+static GOTRACE__THREAD_LOCAL gotrace_site *gotrace__debug_site GOTRACE__TLS_MODEL;
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { gotrace__debug_site = site; }
+#define gotrace__here(m, call_site) ((void)((m)->site = (call_site)))
+
+/* Before a record, the call's site, if it is another one than before. */
+static uint8_t *gotrace__put_site(gotrace__thread *m, uint8_t *at) {
+  gotrace_site *site = m->site ? m->site : gotrace__debug_site;
+  if (site == m->last_site) return at;
+  m->last_site = site;
+  *at++ = GOTRACE__REC_SITE;
+  *at++ = 0; /* ticks */
+  return gotrace__put_varint(at, (uintptr_t)site);
+}
+#else
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
+#define gotrace__here(m, call_site) ((void)0)
+#define gotrace__put_site(m, at) (at)
+#endif
+
 static inline uint8_t *gotrace__record_at(gotrace__thread *m, unsigned kind, uint64_t tick) {
-  uint8_t *at = m->at;
+  uint8_t *at = gotrace__put_site(m, m->at);
   *at++ = (uint8_t)kind;
   at = gotrace__put_varint(at, tick - m->tick);
   m->tick = tick;
@@ -15276,7 +15359,7 @@ static void gotrace__record_problem(gotrace__thread *m, unsigned problem) {
 
 /* The number of a stack in the session's table; 0: none. */
 static uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_frame *frames, size_t count) {
-  uint32_t number = gotrace__stack_put(gotrace__t.stacks, frames, count);
+  uint32_t number = gotrace__stack_put(gotrace__load_acquire(&gotrace__t.stacks), frames, count);
   if (GOTRACE__UNLIKELY(!number && count)) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   return number;
 }
@@ -15391,6 +15474,9 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     m->end = m->at + chunk->capacity;
     if (!first) continue;
     m->session = session;
+#if GOTRACE_DEBUG
+    m->last_site = NULL;
+#endif
     m->next_go_id = m->last_go_id;
     m->next_task_id = m->last_task_id;
     gotrace__introduce_thread(m);
@@ -15410,9 +15496,19 @@ static inline bool gotrace__begin(gotrace__thread *m) {
   return gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM);
 }
 
+/* Misuse may pass a goroutine to another thread without synchronization. That thread still finds its record
+ * initialized: gotrace__slab_new has a fence, and processors order what they read through a pointer. ThreadSanitizer
+ * knows neither. */
+#ifdef GOTRACE__TSAN
+#define gotrace__see_slabs() ((void)gotrace__load_acquire(&gotrace__t.slabs))
+#else
+#define gotrace__see_slabs() ((void)0)
+#endif
+
 /* The calling thread's record; NULL: the call is dropped. */
 static inline gotrace__thread *gotrace__caller(void) {
   gotrace__thread *m = gotrace__self;
+  gotrace__see_slabs();
   if (GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) return m;
   return gotrace__me_outside();
 }
@@ -15530,6 +15626,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrac
 /* The number of the call's stack, which shows why the calling goroutine is here. */
 static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, void *frame) {
   uint64_t known;
+  gotrace__here(m, site);
   if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE))
     return gotrace__captured_stack(m, site, frame);
   if (!site) return 0;
@@ -15541,7 +15638,7 @@ static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, vo
 static GOTRACE__NOINLINE uint32_t gotrace__site_name(gotrace__thread *m, gotrace_site *site, const char *name) {
   bool cut;
   size_t size = name ? strlen(name) : 0;
-  uint32_t number = gotrace__string_put(gotrace__t.strings, name, size, true, &cut);
+  uint32_t number = gotrace__string_put(gotrace__load_acquire(&gotrace__t.strings), name, size, true, &cut);
   if (cut) gotrace__record_problem(m, GOTRACE_PROBLEM_STRING_CUT);
   if (!number && size) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   gotrace__store_release(&site->name_id, (uint64_t)m->session << 32 | number);
@@ -15719,6 +15816,7 @@ static void gotrace__slab_new(void) {
   }
   t->slab_count++;
   slab->next = t->slabs;
+  gotrace__fence_seq_cst(); /* misuse may pass a goroutine to another thread without synchronization */
   gotrace__store_release(&t->slabs, slab);
 }
 
@@ -15777,6 +15875,7 @@ static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site
   bool on = gotrace__begin(m);
   gotrace_go *g;
   if (!on) gotrace__raise(m); /* K6 */
+  gotrace__here(m, site);
   g = gotrace__go_new(m);
   if (!on && g && gotrace__load_relaxed(&g->introduced)) {
     /* If this session has seen an earlier goroutine in the place, it must see this one's creation: tracing was turned
@@ -15935,6 +16034,7 @@ static inline void gotrace__put_unblock(gotrace__thread *m, gotrace_site *site, 
 }
 static inline void gotrace__unblock_go(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
   if (gotrace__begin(m)) {
+    gotrace__here(m, site);
     if (GOTRACE__UNLIKELY(!g)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
     else gotrace__put_unblock(m, site, frame, g);
     gotrace__leave(m);
@@ -15953,6 +16053,7 @@ static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void 
                                    unsigned reason) {
   gotrace_go *from = m->go;
   bool end = kind == GOTRACE__REC_GO_SWITCH_END, on = gotrace__begin(m);
+  gotrace__here(m, site);
   if (on && GOTRACE__UNLIKELY(!g || !from || g == from)) {
     gotrace__record_problem(m, !g      ? GOTRACE_PROBLEM_BAD_HANDLE
                                : !from ? GOTRACE_PROBLEM_NOT_RUNNING
@@ -16001,6 +16102,7 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   if (!m) return;
   on = gotrace__begin(m);
   if (!on) gotrace__raise(m);
+  gotrace__here(m, site);
   dies = go && go != m->go && !gotrace__runs_elsewhere(m, go) && gotrace__exchange_acq_rel(&go->live, (uint8_t)0);
   if (on && dies) {
     uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
@@ -16125,6 +16227,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
 
 GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
   gotrace__thread *m = gotrace__caller();
+  gotrace_proc *p;
   if (!m) return;
   if (!m->in_syscall || !m->go) {
     gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
@@ -16135,11 +16238,11 @@ GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
     gotrace__leave(m);
   }
   gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  m->lost = m->proc;
+  p = m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
+  if (p && gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING) return; /* the thread has started it meanwhile */
+  m->lost = p;
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
-  if (m->lost && gotrace__load_relaxed(&m->lost->owner) == (uint32_t)m->index)
-    gotrace__store_relaxed(&m->lost->status, (uint8_t)GOTRACE__PROC_IDLE);
-  else m->lost = NULL;
+  if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
 }
 
 GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
@@ -16178,7 +16281,13 @@ static void gotrace__collector_call(gotrace__thread *m, unsigned kind, gotrace_s
   if (gotrace__begin(m)) {
     uint32_t stack = begin ? gotrace__stack(m, site, frame) : 0;
     uint32_t number = gotrace__add_relaxed(&gotrace__t.collector, 1u) + 1;
-    uint8_t *at = gotrace__about_nothing(m, kind);
+    uint8_t *at;
+    if (number == 1) { /* K5 */
+      at = gotrace__about_nothing(m, GOTRACE__REC_COLLECTOR);
+      at = gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.gc));
+      gotrace__publish(m, gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.stw)));
+    }
+    at = gotrace__about_nothing(m, kind);
     at = gotrace__put_varint(at, number);
     if (kind == GOTRACE__REC_STW_BEGIN) at = gotrace__put_varint(at, reason);
     if (begin) at = gotrace__put_varint(at, stack);
@@ -16702,6 +16811,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const g
 
 GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   gotrace__thread *m = gotrace__me_outside();
+  gotrace__see_slabs();
   if (!m) return;
   if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
   gotrace__start_on(m, m->proc ? GOTRACE__REC_GO_START : GOTRACE__REC_THREAD_START, go);
@@ -16710,8 +16820,6 @@ GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   m->own_go = go;
   m->own_go_id = gotrace__load_relaxed(&go->id);
 }
-
-GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; } /* nothing is reported yet */
 
 /* ------------------------------------------------------------------------------------------------------ >>driver ----
  *
@@ -16826,6 +16934,29 @@ static bool gotrace__name_address(void *context, gotrace_location *place, char *
   return true;
 }
 
+#if GOTRACE_DEBUG
+/* Reports a problem of the record being applied, once per call site. */
+static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_problem problem) {
+  const gotrace_options *options = &GOTRACE__CAST(struct gotrace__tracer *, context)->options;
+  const gotrace__source *source = r->current;
+  gotrace_site *site = (gotrace_site *)source->site;
+  uint64_t bit = (uint64_t)1 << problem;
+  char line[512];
+  int before;
+  if (!options->report || source == &r->service) return;
+  if (site && (gotrace__load_relaxed(&site->reported) & bit)) return;
+  if (site) gotrace__store_relaxed(&site->reported, gotrace__load_relaxed(&site->reported) | bit);
+  snprintf(line, sizeof line, "gotrace: %s:%u: %s: %s (%s); goroutine %lld, proc %lld, thread %llu",
+           site && site->location.file ? site->location.file : "?", site ? (unsigned)site->location.line : 0,
+           site && site->location.function ? site->location.function : "?", gotrace__problems[problem].text,
+           gotrace_problem_outcome(problem), source->go ? (long long)source->go->id : -1,
+           source->proc ? (long long)source->proc->id : -1, (unsigned long long)source->id);
+  before = gotrace__cancel_off();
+  options->report(options->context, line);
+  gotrace__cancel_restore(before);
+}
+#endif
+
 /* Adds the modules of named addresses to the strings of a generation, for `gotrace symbolize`. No event refers to them.
  */
 static void gotrace__write_modules(void *context, gotrace__transcriber *r) {
@@ -16914,8 +17045,8 @@ static void gotrace__look_at_threads(gotrace__transcriber *r) {
   }
 }
 
-/* The statistics as of now, without what the reader counts; if the output is lost, as of the last cut. The caller holds
- * the work lock. */
+/* The statistics as of now, without what the reader counts. What has been written since the last cut does not count if
+ * it is lost. The caller holds the work lock. */
 static void gotrace__publish_stats(const gotrace__transcriber *r, bool cut) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_stats *stats = &t->published;
@@ -16924,11 +17055,11 @@ static void gotrace__publish_stats(const gotrace__transcriber *r, bool cut) {
   memset(stats, 0, sizeof *stats);
   stats->events = r->events;
   stats->goroutines = r->goroutines;
-  stats->threads = t->thread_total;
   for (i = 0; i < GOTRACE__KINDS; i++) stats->kinds[i] = r->kinds[i];
-  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) stats->problems[i] = r->problems[i];
   if (r->error == GOTRACE_ERROR_SINK) *stats = t->at_cut;
   else if (cut) t->at_cut = *stats;
+  stats->threads = t->thread_total;
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) stats->problems[i] = r->problems[i];
   gotrace__unlock(&t->queue_lock);
 }
 
@@ -16983,9 +17114,10 @@ static void gotrace__work(bool cut, bool all) {
            t->options.on_limit != GOTRACE_LIMIT_BLOCK)
     failed = GOTRACE_LIMIT_REACHED;
   gotrace__publish_stats(r, cut);
-  if (!on && r->error && !gotrace__load_relaxed(&t->early)) gotrace__store_relaxed(&t->early, (uint32_t)failed);
+  if (!on && r->error && !gotrace__result()) gotrace__store_relaxed(&t->early, (uint32_t)failed);
   gotrace__lock(&t->queue_lock);
   t->ended = t->finished;
+  t->empty = t->ended && !t->piece_count;
   gotrace__cond_wake(&t->changed);
   gotrace__unlock(&t->queue_lock);
   gotrace__unlock(&t->work);
@@ -17016,7 +17148,8 @@ static void gotrace__take_back(void) {
   gotrace__lock(&t->queue_lock);
   piece = t->reading;
   t->reading = NULL;
-  cut = piece && piece->ends_cut;
+  cut = piece ? piece->ends_cut : t->empty == 2;
+  if (cut) t->empty = 0;
   if (piece && !t->spare_piece) {
     t->spare_piece = piece;
     piece = NULL;
@@ -17064,7 +17197,7 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
   bool tried = false;
   gotrace__take_back();
   for (;;) {
-    bool due = false, ended;
+    bool due = false, ended, empty = false;
     gotrace__piece *piece;
     gotrace__lock(&t->queue_lock);
     piece = t->pieces;
@@ -17073,6 +17206,9 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
       t->pieces = piece->link;
       if (!t->pieces) t->pieces_last = NULL;
       t->reading = piece;
+    } else if (ended && t->empty) {
+      t->empty = 2;
+      empty = true;
     } else if (!ended && !(tried && !block)) {
       due = gotrace__await_data(block);
     }
@@ -17081,6 +17217,12 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
       *chunk = piece + 1;
       *size = piece->size;
       gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + piece->size);
+      return GOTRACE_OK;
+    }
+    if (empty) {
+      *chunk = t->empty_trace + GOTRACE__HEADER_SIZE; /* the header has been delivered */
+      *size = t->empty_trace_size - GOTRACE__HEADER_SIZE;
+      gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + *size);
       return GOTRACE_OK;
     }
     if (ended) return gotrace__read_end();
@@ -17131,7 +17273,7 @@ static void gotrace__sum(gotrace_stats *stats) {
   gotrace__lock(&t->queue_lock);
   *stats = t->published;
   gotrace__unlock(&t->queue_lock);
-  stats->result = (gotrace_result)(int32_t)gotrace__load_relaxed(&t->early);
+  stats->result = gotrace__result();
   stats->system_error = t->system_error;
   stats->bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->bytes);
   stats->consistent_bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->consistent_bytes);
@@ -17277,16 +17419,14 @@ static bool gotrace__append_empty(void *context, const void *data, size_t size) 
   return true;
 }
 
-/* Writes a trace without events to a regular file, so that it is a valid trace from the start. Needs the transcriber's
- * memory, which is zero again afterwards. */
-static bool gotrace__begin_file(unsigned version) {
+/* Makes a trace without events. A regular file has it from the start, and a trace that ends before its first cut, for
+ * lack of memory, ends like it. Needs the transcriber's memory, which is zero again afterwards. */
+static bool gotrace__make_empty_trace(unsigned version) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
   bool ok;
-  t->is_empty = t->file.regular;
   t->held_size = t->empty_trace_size = 0;
-  if (!t->is_empty) return true;
   memset(&options, 0, sizeof options);
   options.version = version;
   options.write = gotrace__append_empty;
@@ -17294,9 +17434,10 @@ static bool gotrace__begin_file(unsigned version) {
   gotrace__read_clocks(&clocks);
   ok = gotrace__transcribe_begin(t->transcriber, &options, &clocks);
   if (ok) ok = gotrace__transcribe_finish(t->transcriber, &clocks) == GOTRACE_OK;
+  gotrace__publish_stats(t->transcriber, true);
   gotrace__transcribe_free(t->transcriber);
   memset(t->transcriber, 0, sizeof *t->transcriber);
-  return ok && gotrace__write_empty_trace();
+  return ok;
 }
 
 typedef struct gotrace__beginning {
@@ -17310,6 +17451,8 @@ typedef struct gotrace__beginning {
 /* Opens the file, starts the service thread, and only then empties the file. */
 static gotrace_result gotrace__open_session(gotrace__beginning *n) {
   struct gotrace__tracer *t = &gotrace__t;
+  if (!gotrace__make_empty_trace((unsigned)n->options.format)) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  t->is_empty = false;
   if (n->path && !gotrace__file_open(n->path, n->flags, &t->file)) return GOTRACE_ERROR_SINK;
 #if !GOTRACE_NO_THREADS
   /* It waits for the life lock. If the start fails, it finds no session and ends. */
@@ -17320,7 +17463,8 @@ static gotrace_result gotrace__open_session(gotrace__beginning *n) {
 #endif
   if (!n->path) return GOTRACE_OK;
   gotrace__file_truncate(&t->file, 0);
-  if (gotrace__begin_file((unsigned)n->options.format)) return GOTRACE_OK;
+  t->is_empty = t->file.regular;
+  if (!t->is_empty || gotrace__write_empty_trace()) return GOTRACE_OK;
   gotrace__file_truncate(&t->file, 0);
   return GOTRACE_ERROR_SINK;
 }
@@ -17395,16 +17539,17 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
                                               : GOTRACE__CHUNK_BYTES);
   gotrace__store_relaxed(&t->blocks, n->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
   t->is_orphan = t->finished = t->ended = t->stopping = t->work_wanted = t->sink_failed = false;
+  t->empty = 0;
   t->bytes = t->consistent_bytes = t->cuts = t->lost = 0;
   gotrace__store_relaxed(&t->nested, (uint64_t)0);
   gotrace__store_relaxed(&t->samples_lost, (uint64_t)0);
   gotrace__store_relaxed(&t->collector, 0u);
   t->early = 0;
+  gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
   t->system_error = 0;
   t->done = 0;
   t->read_by = 0;
   memset(&t->published, 0, sizeof t->published);
-  memset(&t->at_cut, 0, sizeof t->at_cut);
 }
 
 /* Begins the trace and turns tracing on. */
@@ -17432,6 +17577,9 @@ static gotrace_result gotrace__switch_on(const gotrace__beginning *n) {
   options.name = gotrace__name_address;
   options.chunk_done = gotrace__chunk_done;
   options.before_end = gotrace__write_modules;
+#if GOTRACE_DEBUG
+  options.problem = gotrace__report;
+#endif
   options.context = t;
   options.budget = &t->budget;
   options.beyond_limit = true;
@@ -17588,7 +17736,7 @@ GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
   gotrace__lock(&t->life);
   if (t->active && gotrace__load_relaxed(&gotrace__on)) {
     gotrace__work(true, true);
-    result = (gotrace_result)(int32_t)gotrace__load_relaxed(&t->early);
+    result = gotrace__result();
   }
   gotrace__unlock(&t->life);
   gotrace__control_end(cancel);
