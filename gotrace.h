@@ -476,7 +476,7 @@ typedef enum gotrace_format {
  *      gotrace_decoder_open.
  *   3. Tracer: the call, with its row in GOTRACE__CALLS, written only where the format has the event (gotrace__has).
  *   4. Decoder: its rule of order in GOTRACE__V2_RULES or its context in GOTRACE__V2_CONTEXTS (>>decode-rules).
- *   5. The tool: v2_arguments in read_v2.c, the writers, and where the event changes the state, world.c.
+ *   5. The tool: v2_arguments in read_v2.c, write.h, and where the event changes the state, world.c.
  *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
  */
 
@@ -12072,16 +12072,15 @@ static inline const uint8_t *gotrace__get_arguments(const uint8_t *at, const uin
  * it, with a smaller or equal tick, and be applied or wait itself. It is forced, and the round goes on. Otherwise a
  * lost record would hold up its thread for ever.
  *
- * TIME. A trace counts units of 16 ns, a whole number, because Go's reader computes whole nanoseconds for each event.
- * Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end, so a jump of the
- * tick counter spoils one round. Times never decrease along a thread, a goroutine or a proc (R6).
+ * TIME. A trace counts units of 16 ns (options.unit), a whole number, because Go's reader computes whole nanoseconds
+ * for each event. Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end,
+ * so a jump of the tick counter spoils one round. Times never decrease along a thread, a goroutine or a proc (R6).
  *
  * V1 is a lowering of the same events, see gotrace__lower.
  */
 
-#define GOTRACE__UNIT 16                              /* nanoseconds */
-#define GOTRACE__UNITS_PER_SECOND 62500000u           /* the trace's frequency */
-#define GOTRACE__LONG_SYSCALL (20000 / GOTRACE__UNIT) /* v1: sysmon's period in runtime/proc.go */
+#define GOTRACE__UNIT 16            /* nanoseconds; a divisor of a second */
+#define GOTRACE__LONG_SYSCALL 20000 /* nanoseconds; v1: sysmon's period in runtime/proc.go */
 #ifndef GOTRACE__MOST_PLACES
 #define GOTRACE__MOST_PLACES ((uint64_t)1 << 26) /* of goroutines or procs; more are taken for malformed records */
 #endif
@@ -12233,7 +12232,9 @@ struct gotrace__transcriber;
 typedef struct gotrace__transcribe_options {
   unsigned version;
   bool futile_wakeups, alloc_events;
-  bool restate; /* each generation has all statuses, since a trace may begin with any (flight recorder) */
+  bool restate;  /* each generation has all statuses, since a trace may begin with any (flight recorder) */
+  bool replay;   /* the events of a trace, in order: nothing is added to them. See gotrace__turn_to */
+  uint64_t unit; /* nanoseconds; 0: GOTRACE__UNIT */
   gotrace_heap_layout heap;
   size_t cut_bytes;                 /* a generation ends after so many bytes */
   uint32_t session;                 /* of the chunks */
@@ -12291,7 +12292,7 @@ typedef struct gotrace__transcriber {
   uint64_t now;     /* the time of the record being applied */
   uint64_t floor;   /* no later record is before it, see gotrace__push_time */
   unsigned v1_kind; /* of the stop or block being written */
-  gotrace__source *sources, *current;
+  gotrace__source *sources, *last_source, *current;
   gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
   gotrace__source **heap;        /* those whose next record can be tried, the earliest first */
   size_t heap_count, heap_capacity, source_count;
@@ -12649,14 +12650,14 @@ static uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
 static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_go *g) {
   const gotrace__row *row = gotrace__stack_row(t, g->entry);
   uint32_t id = row ? gotrace__stack_id(t, g->entry) : 0;
-  return id ? id : gotrace__stack_id(t, gotrace__own_entry(t, "unknown"));
+  return id || (t->options.replay && !t->v1) ? id : gotrace__stack_id(t, gotrace__own_entry(t, "unknown"));
 }
 
 /* The stack with which a goroutine leaves its proc. 1.22 has no stack with a goroutine's status, so viewers name a
  * goroutine older than the trace after the outermost frame of the first stack with which it stops. */
 static uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t stack) {
   uint32_t reference = gotrace__record_stack(stack);
-  if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD)) {
+  if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD) && !t->options.replay) {
     const gotrace__row *row = gotrace__stack_row(t, reference), *entry = gotrace__stack_row(t, g->entry);
     if (!entry && !row) entry = gotrace__stack_row(t, gotrace__own_entry(t, "unknown"));
     if (entry && (!row || row->entry->size == 1)) {
@@ -12806,7 +12807,7 @@ static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
 /* A new occupant of a goroutine's place. Its number goes on. False if out of memory. */
 static bool gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint64_t entry,
                               unsigned status, unsigned flags) {
-  id = gotrace__unique_id(t, id);
+  if (!id || !t->options.replay || t->v1) id = gotrace__unique_id(t, id); /* in v2 an ended goroutine's id is free */
   if (!id) return false;
   g->id = id;
   g->entry = gotrace__record_stack(entry);
@@ -13034,7 +13035,7 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
     g->call_time = lane->time;
     break;
   case GOTRACE_V2_GO_SYSCALL_END: /* of a call that kept its proc: Go's sysmon takes the proc away after a while */
-    if (time - g->call_time < GOTRACE__LONG_SYSCALL) break;
+    if (time - g->call_time < GOTRACE__LONG_SYSCALL / t->options.unit) break;
     gotrace__lower_syscall_block(t, lane, g, g->call_time);
     gotrace__put_v1(t, lane, GOTRACE_V1_PROC_STOP, g->call_time, 0, 0, 0, 0);
     gotrace__put_v1(t, lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
@@ -13139,12 +13140,25 @@ static void gotrace__restate_proc(gotrace__transcriber *t, gotrace__source *r, g
  * that is not in one. The transcriber's own thread does it where r cannot. */
 static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack);
 
+static void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint64_t thread,
+                                 uint64_t time) {
+  g->generation = t->generation;
+  if (!t->v1) g->sequence = 0;
+  if (!g->in_trace) t->goroutines++;
+  g->in_trace = true;
+  if (t->v1 || t->options.version >= GOTRACE_GO_1_23)
+    gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS_STACK, time, 4, g->id, thread, g->status,
+                     t->v1 ? 0 : gotrace__entry_id(t, g));
+  else gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS, time, 3, g->id, thread, g->status, 0);
+  if (g->assist && !t->v1) gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, time, 1, g->id, 0, 0, 0);
+}
+
 /* The goroutine's status, once per generation; its creation, if the trace must have one. A blocked goroutine is left
  * out where the format cannot create it: its unblock creates it. Go: traceWriter.writeGoStatus. */
 static void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
   uint64_t time = t->now, thread = GOTRACE__NO_THREAD;
   if (GOTRACE__LIKELY(g->generation == t->generation)) return;
-  if (!g->in_trace && !t->v1 && (t->generation > 1 || g->unborn)) {
+  if (!g->in_trace && ((!t->v1 && t->generation > 1) || g->unborn)) {
     if (g->status == GOTRACE__WAITING && (g->unborn || t->options.version < GOTRACE_GO_1_23)) return;
     if (g->status == GOTRACE__WAITING || g->status == GOTRACE__RUNNABLE) {
       if (!g->unborn) t->counters.late_introductions++;
@@ -13161,15 +13175,7 @@ static void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, got
     thread = r->id;
     time = t->generation_time;
   }
-  g->generation = t->generation;
-  if (!t->v1) g->sequence = 0;
-  if (!g->in_trace) t->goroutines++;
-  g->in_trace = true;
-  if (t->v1 || t->options.version >= GOTRACE_GO_1_23)
-    gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS_STACK, time, 4, g->id, thread, g->status,
-                     t->v1 ? 0 : gotrace__entry_id(t, g));
-  else gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS, time, 3, g->id, thread, g->status, 0);
-  if (g->assist && !t->v1) gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, time, 1, g->id, 0, 0, 0);
+  gotrace__emit_status(t, r, g, thread, time);
 }
 
 static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r) {
@@ -13272,6 +13278,7 @@ static void gotrace__end_stw(gotrace__transcriber *t, gotrace__source *r) {
 }
 static void gotrace__end_stw_of(gotrace__transcriber *t, gotrace__source *r) {
   if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;
+  if (t->options.replay && !t->v1) return; /* Go's own traces have it: see procresize in runtime/proc.go */
   gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_OPEN);
   gotrace__end_stw(t, r);
 }
@@ -13523,6 +13530,7 @@ static void gotrace__stw_event(gotrace__transcriber *t, gotrace__source *r, uint
 /* v2: the number of procs; readers take it as a bound of their ids. */
 static uint64_t gotrace__proc_bound(const gotrace__transcriber *t) {
   uint64_t there = t->proc_count ? t->proc_count : 1;
+  if (t->options.replay && t->procs_changed) return t->procs_changed;
   return t->procs_changed > there ? t->procs_changed : there;
 }
 
@@ -13539,7 +13547,7 @@ static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r
 /* What a thread with a running goroutine must still write: a stop-the-world that a cut has closed; once per generation
  * the state of the whole program, since a trace may begin with any; once the tasks older than the trace. */
 static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r) {
-  if (GOTRACE__LIKELY(t->globals_generation == t->generation && !t->stw_closed)) return;
+  if (GOTRACE__LIKELY((t->globals_generation == t->generation && !t->stw_closed) || t->options.replay)) return;
   if (!r->go || r->go->status != GOTRACE__RUNNING || !r->proc || r->generation != t->generation) return;
   if (r->proc->generation != t->generation || r->go->generation != t->generation) return;
   if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
@@ -14509,10 +14517,20 @@ static inline bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
   return false;
 }
 
+/* The thread's next record is applied at this time, not before its last one. A caller that has records of all threads
+ * in the order in which they happened, as from a trace that has been read, needs no rounds: it calls this function, and
+ * then gotrace__apply with `force`. */
+static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
+  t->current = r;
+  t->now = r->time;
+  gotrace__not_before(t, time);
+  gotrace__not_before(t, t->floor);
+  if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
+}
+
 /* Applies the record that has been found, and those after it that are earlier than all other threads'. `force`: the
  * first does not wait. */
 static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
-  t->current = r;
   do {
     const uint8_t *data = (const uint8_t *)(r->chunk + 1), *next;
     gotrace__record record;
@@ -14521,10 +14539,7 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
     next = gotrace__get_arguments(r->arguments, data + r->end, &record);
     if (GOTRACE__LIKELY(next != NULL)) {
       gotrace__waiters *waiters;
-      t->now = r->time;
-      gotrace__not_before(t, gotrace__unit_of(t, record.tick));
-      gotrace__not_before(t, t->floor);
-      if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
+      gotrace__turn_to(t, r, gotrace__unit_of(t, record.tick));
       waiters = gotrace__apply(t, r, &record, force);
       if (waiters) {
         r->waits_on = waiters;
@@ -14592,7 +14607,7 @@ static void gotrace__apply_all(gotrace__transcriber *t) {
 /* Begins a round that ends at the given clocks; except for the last, somewhat before, since the clocks of two cores may
  * differ. */
 static void gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
-  uint64_t unit = (clocks->nanoseconds - t->start_nanoseconds) / GOTRACE__UNIT + 1, ticks;
+  uint64_t unit = (clocks->nanoseconds - t->start_nanoseconds) / t->options.unit + 1, ticks;
   t->from_tick = t->to_tick;
   t->from_unit = t->to_unit;
   if (clocks->tick < t->from_tick) { /* the counter has jumped back: nothing is too late for this round */
@@ -14612,47 +14627,50 @@ static void gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks 
 
 /* Generations. */
 
+/* v2: a batch that the lanes do not hold: of the clocks, or of an experiment. */
+static void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigned experiment, uint64_t thread,
+                                 uint64_t time, const uint8_t *body, size_t size) {
+  uint8_t head[GOTRACE__LANE_HEAD], *at = head;
+  if (!t->synced) gotrace__write_sync(t);
+  *at++ = (uint8_t)kind;
+  if (kind == GOTRACE_V2_EXPERIMENTAL_BATCH) *at++ = (uint8_t)experiment;
+  at = gotrace__put_varint(at, t->generation);
+  at = gotrace__put_varint(at, thread);
+  at = gotrace__put_varint(at, time);
+  at = gotrace__put_varint(at, size);
+  t->kinds[kind]++;
+  gotrace__transcribe_write(t, head, (size_t)(at - head));
+  gotrace__transcribe_write(t, body, size);
+}
+
 /* v2: the beginning of a generation: the rate and the time of the clocks, the encoding of addresses. Go: traceReadSync.
  */
 static void gotrace__write_sync(gotrace__transcriber *t) {
-  uint8_t body[8 * GOTRACE_BYTES_PER_NUMBER], head[GOTRACE__LANE_HEAD], *at = body, *start = head;
+  uint8_t body[8 * GOTRACE_BYTES_PER_NUMBER], *at = body;
   const gotrace_heap_layout *heap = &t->options.heap;
-  unsigned i;
   t->synced = true;
-  for (i = 0; i < (t->types ? 2u : 1u); i++) { /* sync, heap */
-    at = body;
-    start = head;
-    if (i == 0) {
-      if (t->options.version >= GOTRACE_GO_1_25) *at++ = GOTRACE_V2_SYNC, t->kinds[GOTRACE_V2_SYNC]++;
-      *at++ = GOTRACE_V2_FREQUENCY;
-      at = gotrace__put_varint(at, GOTRACE__UNITS_PER_SECOND);
-      t->kinds[GOTRACE_V2_FREQUENCY]++;
-      if (t->options.version >= GOTRACE_GO_1_25) {
-        *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
-        at = gotrace__put_varint(at, 0);
-        at = gotrace__put_varint(at, t->generation_clocks.nanoseconds);
-        at = gotrace__put_varint(at, t->generation_clocks.wall_seconds);
-        at = gotrace__put_varint(at, t->generation_clocks.wall_nanoseconds);
-        t->kinds[GOTRACE_V2_CLOCK_SNAPSHOT]++;
-      }
-      *start++ = GOTRACE_V2_EVENT_BATCH;
-    } else {
-      *at++ = 1; /* traceAllocFreeInfoBatch */
-      at = gotrace__put_varint(at, heap->base);
-      at = gotrace__put_varint(at, heap->page_size);
-      at = gotrace__put_varint(at, heap->alignment);
-      at = gotrace__put_varint(at, heap->stack_unit);
-      *start++ = GOTRACE_V2_EXPERIMENTAL_BATCH;
-      *start++ = GOTRACE__ALLOC_FREE;
-    }
-    t->kinds[head[0]]++;
-    start = gotrace__put_varint(start, t->generation);
-    start = gotrace__put_varint(start, GOTRACE__NO_THREAD);
-    start = gotrace__put_varint(start, t->generation_time);
-    start = gotrace__put_varint(start, (uint64_t)(at - body));
-    gotrace__transcribe_write(t, head, (size_t)(start - head));
-    gotrace__transcribe_write(t, body, (size_t)(at - body));
+  if (t->options.version >= GOTRACE_GO_1_25) *at++ = GOTRACE_V2_SYNC, t->kinds[GOTRACE_V2_SYNC]++;
+  *at++ = GOTRACE_V2_FREQUENCY;
+  at = gotrace__put_varint(at, 1000000000u / t->options.unit);
+  t->kinds[GOTRACE_V2_FREQUENCY]++;
+  if (t->options.version >= GOTRACE_GO_1_25) {
+    *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
+    at = gotrace__put_varint(at, 0);
+    at = gotrace__put_varint(at, t->generation_clocks.nanoseconds);
+    at = gotrace__put_varint(at, t->generation_clocks.wall_seconds);
+    at = gotrace__put_varint(at, t->generation_clocks.wall_nanoseconds);
+    t->kinds[GOTRACE_V2_CLOCK_SNAPSHOT]++;
   }
+  gotrace__write_batch(t, GOTRACE_V2_EVENT_BATCH, 0, GOTRACE__NO_THREAD, t->generation_time, body, (size_t)(at - body));
+  if (!t->types) return;
+  at = body;
+  *at++ = 1; /* traceAllocFreeInfoBatch */
+  at = gotrace__put_varint(at, heap->base);
+  at = gotrace__put_varint(at, heap->page_size);
+  at = gotrace__put_varint(at, heap->alignment);
+  at = gotrace__put_varint(at, heap->stack_unit);
+  gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
+                       body, (size_t)(at - body));
 }
 
 /* v2: the types of heap objects that this generation refers to. */
@@ -14662,7 +14680,7 @@ static void gotrace__write_types(gotrace__transcriber *t) {
   if (!entry) return;
   while (entry) {
     gotrace__lane *lane = &t->string_lane; /* its memory, once the strings are written */
-    uint8_t head[GOTRACE__LANE_HEAD], *at = lane->data + GOTRACE__LANE_HEAD, *start = head;
+    uint8_t *at = lane->data + GOTRACE__LANE_HEAD;
     uint8_t *end = at + lane->capacity - 6 * GOTRACE_BYTES_PER_NUMBER - GOTRACE_MAX_STRING_SIZE, *body = at;
     *at++ = 0; /* traceAllocFreeTypesBatch */
     for (; entry && at < end; entry = gotrace__after(t->types, entry)) {
@@ -14677,15 +14695,8 @@ static void gotrace__write_types(gotrace__transcriber *t) {
       memcpy(at, name, length);
       at += length;
     }
-    *start++ = GOTRACE_V2_EXPERIMENTAL_BATCH;
-    *start++ = GOTRACE__ALLOC_FREE;
-    start = gotrace__put_varint(start, t->generation);
-    start = gotrace__put_varint(start, GOTRACE__NO_THREAD);
-    start = gotrace__put_varint(start, t->generation_time);
-    start = gotrace__put_varint(start, (uint64_t)(at - body));
-    t->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH]++;
-    gotrace__transcribe_write(t, head, (size_t)(start - head));
-    gotrace__transcribe_write(t, body, (size_t)(at - body));
+    gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
+                         body, (size_t)(at - body));
   }
   fresh = gotrace__table_new(t->options.budget, false);
   if (fresh) fresh->region.beyond = t->options.beyond_limit;
@@ -14809,7 +14820,7 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
   t->now = t->to_unit;
   if (first) gotrace__adopt_listed(t);
   if (first || t->options.restate) gotrace__restate_all(t);
-  if (!t->v1 && t->gc && t->gc_generation != t->generation) { /* no goroutine has run since */
+  if (!t->v1 && t->gc && t->gc_generation != t->generation && !t->options.replay) { /* no goroutine has run since */
     gotrace__restate_thread(t, &t->service);
     gotrace__end_global(t, &t->service, gotrace__begin_global(t, &t->service));
   }
@@ -14862,6 +14873,7 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
                                       const gotrace__clocks *clocks) {
   uint8_t header[32] = {0};
   t->options = *options;
+  if (!t->options.unit) t->options.unit = GOTRACE__UNIT;
   if (!t->options.heap.page_size) t->options.heap.page_size = 8192;
   if (!t->options.heap.alignment) t->options.heap.alignment = 8;
   if (!t->options.heap.stack_unit) t->options.heap.stack_unit = 2048;
@@ -14900,7 +14912,7 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
     uint8_t *at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
     t->string_lane.id = t->sample_lane.id = (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC;
     *at++ = GOTRACE_V1_FREQUENCY;
-    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, GOTRACE__UNITS_PER_SECOND));
+    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, 1000000000u / t->options.unit));
     t->kinds[GOTRACE_V1_FREQUENCY]++;
     t->generation_time = t->to_unit = 2; /* all other events are later, see gotrace__write_first */
   }
@@ -14909,7 +14921,7 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
 
 /* Adds a thread. `id`: the system's; `chunk`: its first. NULL if out of memory. */
 static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id, gotrace__record_chunk *chunk) {
-  gotrace__source *r, **last = &t->sources;
+  gotrace__source *r;
   void *heap = t->heap;
   bool grown;
   if (t->idle_sources) {
@@ -14930,8 +14942,8 @@ static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint
     gotrace__release(t->options.budget, r, sizeof *r);
     return NULL;
   }
-  while (*last) last = &(*last)->next;
-  *last = r;
+  *(t->last_source ? &t->last_source->next : &t->sources) = r;
+  t->last_source = r;
   t->source_count++;
   return r;
 }
@@ -14989,23 +15001,15 @@ static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id
   t->old_tasks[t->old_task_count++].name[size] = 0;
 }
 
-/* A CPU sample. Go: traceReadCPU. */
-static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
-                                       uint64_t go, const uint64_t *pcs, uint32_t count) {
-  gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
-  uint64_t a[6], time = gotrace__unit_of(t, tick);
-  uint32_t i, stack;
+static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t thread, uint64_t proc, uint64_t go,
+                                uint32_t stack) {
+  uint64_t a[4];
   uint8_t *at;
-  if (t->options.version < GOTRACE_GO_1_19 || t->error) return;
-  memset(frames, 0, sizeof frames);
-  if (count > GOTRACE__SAMPLE_FRAMES) count = GOTRACE__SAMPLE_FRAMES;
-  for (i = 0; i < count; i++) frames[i].pc = pcs[i];
-  stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
+  a[0] = time;
+  a[1] = proc;
+  a[2] = go;
+  a[3] = stack;
   if (t->v1) {
-    a[0] = time;
-    a[1] = (uint64_t)proc;
-    a[2] = go;
-    a[3] = stack;
     gotrace__put_event(t, &t->sample_lane, GOTRACE_V1_CPU_SAMPLE,
                        t->sample_lane.size ? t->sample_lane.time : t->generation_time, 4, a);
     return;
@@ -15014,11 +15018,24 @@ static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, u
   *at++ = GOTRACE_V2_CPU_SAMPLE;
   at = gotrace__put_varint(at, time);
   at = gotrace__put_varint(at, thread);
-  at = gotrace__put_varint(at, (uint64_t)proc);
+  at = gotrace__put_varint(at, proc);
   at = gotrace__put_varint(at, go);
   gotrace__lane_end(&t->sample_lane, gotrace__put_varint(at, stack));
   t->kinds[GOTRACE_V2_CPU_SAMPLE]++;
   t->events++;
+}
+
+/* A CPU sample. Go: traceReadCPU. */
+static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
+                                       uint64_t go, const uint64_t *pcs, uint32_t count) {
+  gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
+  uint32_t i, stack;
+  if (t->options.version < GOTRACE_GO_1_19 || t->error) return;
+  memset(frames, 0, sizeof frames);
+  if (count > GOTRACE__SAMPLE_FRAMES) count = GOTRACE__SAMPLE_FRAMES;
+  for (i = 0; i < count; i++) frames[i].pc = pcs[i];
+  stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
+  gotrace__put_sample(t, gotrace__unit_of(t, tick), thread, (uint64_t)proc, go, stack);
 }
 
 /* One round. The clocks were read before the list of threads. */
