@@ -476,7 +476,7 @@ typedef enum gotrace_format {
  *      gotrace_decoder_open.
  *   3. Tracer: the call, with its row in GOTRACE__CALLS, written only where the format has the event (gotrace__has).
  *   4. Decoder: its rule of order in GOTRACE__V2_RULES or its context in GOTRACE__V2_CONTEXTS (>>decode-rules).
- *   5. The tool: v2_arguments in read_v2.c, the writers, and where the event changes the state, world.c.
+ *   5. The tool: v2_arguments in read_v2.c, write.h, and where the event changes the state, world.c.
  *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
  */
 
@@ -864,8 +864,8 @@ typedef int gotrace_unwind_fn(void *context, uintptr_t *pcs, int max);
  * thread, once per address. The strings are copied before the next call. */
 typedef bool gotrace_symbolize_fn(void *context, gotrace_location *place);
 
-/* Receives one line, without a newline, for each misuse, once per call site, if GOTRACE_DEBUG is 1. Runs inside the
- * call and must not call the tracer. */
+/* Receives one line, without a newline, for each misuse, once per call site, if GOTRACE_DEBUG is 1. Called on any
+ * thread, one at a time, soon after the misuse, at the latest before gotrace_stop returns. Must not call the tracer. */
 typedef void gotrace_report_fn(void *context, const char *line);
 
 typedef enum gotrace_stacks {
@@ -3596,6 +3596,9 @@ struct gotrace__thread {
   unsigned free_count, take;
   bool have_bounds;
   uintptr_t stack_low, stack_high;
+#if GOTRACE_DEBUG
+  gotrace_site *site, *last_site; /* of the call, or NULL; in the last SITE record */
+#endif
   /* Set when the record is assigned to a thread: */
   gotrace__uint64 index, system_id; /* atomic */
   uint32_t used;                    /* atomic; see gotrace__use */
@@ -3626,7 +3629,7 @@ typedef struct gotrace__piece {
 static struct gotrace__tracer {
   uint32_t fence;                   /* atomic; the writing flag needs a fence, because there is no barrier */
   uint32_t version;                 /* atomic; of the format */
-  gotrace__table *strings, *stacks; /* of the session */
+  gotrace__table *strings, *stacks; /* atomic; of the session */
   uint32_t alloc_events;            /* atomic; memory is traced */
   gotrace__uint64 start_tick;       /* atomic */
   uint32_t chunk_bytes, blocks;     /* atomic; of a large chunk; GOTRACE_LIMIT_BLOCK */
@@ -3645,7 +3648,7 @@ static struct gotrace__tracer {
   uint32_t session;     /* atomic; the last number given */
   uint32_t cleaned;     /* atomic; the last session whose memory has been freed */
   gotrace__file file;
-  uint8_t empty_trace[160]; /* the file's contents until the trace replaces them: a trace without events */
+  uint8_t empty_trace[160]; /* a trace without events: the file's contents until the trace replaces them */
   uint8_t held[160];        /* the first bytes of the trace, which replace these in one write */
   uint32_t empty_trace_size, held_size;
   bool is_empty; /* the file still has them; owned by the service */
@@ -3655,6 +3658,7 @@ static struct gotrace__tracer {
   gotrace__mutex work; /* protects: */
   struct gotrace__transcriber *transcriber;
   bool finished;                          /* it has written the trace's end */
+  gotrace_stats at_cut;                   /* as `published`; of the empty trace, before the first cut */
   gotrace__piece *open_piece;             /* being filled */
   gotrace__piece *unready, *unready_last; /* since the last cut: a trace must not end within a generation */
   gotrace__uint64 last_cut, last_round;   /* nanoseconds */
@@ -3668,7 +3672,8 @@ static struct gotrace__tracer {
   struct gotrace__record_chunk *spare_chunks; /* of full size */
   bool work_wanted;                           /* a chunk is full */
   bool ended;                                 /* no more pieces will follow */
-  gotrace_stats published;                    /* statistics as of the last round, without what the reader counts */
+  uint8_t empty; /* 1: the trace has no cut, and its end is that of the empty trace; 2: which has been delivered */
+  gotrace_stats published; /* statistics as of the last round, without what the reader counts */
 
   gotrace__mutex records; /* protects: */
   gotrace_go **free_gos;  /* of all threads */
@@ -3713,7 +3718,8 @@ static struct gotrace__tracer {
   gotrace__uint64 last_look; /* owned by the service: nanoseconds */
 
   gotrace__budget budget, flight_budget;
-  uint32_t early; /* atomic; gotrace_result that ended the trace early, or 0 */
+  uint32_t verdict; /* atomic; see gotrace__end_of */
+  uint32_t early;   /* atomic; gotrace_result of a failure while the trace is delivered, or 0 */
   int system_error;
   gotrace__uint64 bytes, consistent_bytes, cuts; /* atomic */
   gotrace__uint64 samples_lost;                  /* atomic */
@@ -5271,7 +5277,7 @@ static void gotrace__sink_failure(void) {
   t->system_error = errno;
   t->sink_consistent = t->is_empty ? 0 : gotrace__load_relaxed(&t->consistent_bytes);
   if (t->file.number < 0) return;
-  if (!t->sink_consistent && t->empty_trace_size && gotrace__write_empty_trace())
+  if (!t->sink_consistent && t->empty_trace_size && t->file.regular && gotrace__write_empty_trace())
     t->sink_consistent = t->empty_trace_size;
   gotrace__file_truncate(&t->file, t->sink_consistent);
 }
@@ -5744,6 +5750,8 @@ static void gotrace__free_kept(void) {
  *   id, task      ids in the trace
  *   entry, stack  numbers in the stack table; 0: none
  *   name          a number in the string table; 0: the text that follows
+ *   gc, stw       whether a collection and a stop-the-world have begun; before the collector's first number
+ *   site          address of the gotrace_site of the records that follow; 0: none (only with GOTRACE_DEBUG)
  *   status        gotrace__status or gotrace__proc_status
  *   flags         GOTRACE__RECORD_... below
  *
@@ -5798,7 +5806,9 @@ static void gotrace__free_kept(void) {
   X(SITE_REGION_END, 2, 0, "name stack")                      \
   X(LOG, 3, 2, "task name stack name_text value_text")        \
   X(THREAD_START, 2, 0, "go number")                          \
-  X(PROBLEM, 1, 0, "problem")
+  X(PROBLEM, 1, 0, "problem")                                 \
+  X(COLLECTOR, 2, 0, "gc stw")                                \
+  X(SITE, 1, 0, "site")
 
 enum {
 #define GOTRACE__RECORD(NAME, numbers, texts, arguments) GOTRACE__REC_##NAME,
@@ -5893,20 +5903,21 @@ static inline const uint8_t *gotrace__get_arguments(const uint8_t *at, const uin
  * it, with a smaller or equal tick, and be applied or wait itself. It is forced, and the round goes on. Otherwise a
  * lost record would hold up its thread for ever.
  *
- * TIME. A trace counts units of 16 ns, a whole number, because Go's reader computes whole nanoseconds for each event.
- * Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end, so a jump of the
- * tick counter spoils one round. Times never decrease along a thread, a goroutine or a proc (R6).
+ * TIME. A trace counts units of 16 ns (options.unit), a whole number, because Go's reader computes whole nanoseconds
+ * for each event. Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end,
+ * so a jump of the tick counter spoils one round. Times never decrease along a thread, a goroutine or a proc (R6).
  *
  * V1 is a lowering of the same events, see gotrace__lower.
  */
 
-#define GOTRACE__UNIT 16                              /* nanoseconds */
-#define GOTRACE__UNITS_PER_SECOND 62500000u           /* the trace's frequency */
-#define GOTRACE__LONG_SYSCALL (20000 / GOTRACE__UNIT) /* v1: sysmon's period in runtime/proc.go */
+#define GOTRACE__UNIT 16            /* nanoseconds; a divisor of a second */
+#define GOTRACE__LONG_SYSCALL 20000 /* nanoseconds; v1: sysmon's period in runtime/proc.go */
 #ifndef GOTRACE__MOST_PLACES
 #define GOTRACE__MOST_PLACES ((uint64_t)1 << 26) /* of goroutines or procs; more are taken for malformed records */
 #endif
+#ifndef GOTRACE__CLOCK_SKEW
 #define GOTRACE__CLOCK_SKEW 16 /* ticks; must exceed the difference between two cores' clocks */
+#endif
 
 typedef struct gotrace__source gotrace__source;
 typedef struct gotrace__model_go gotrace__model_go;
@@ -6016,6 +6027,7 @@ struct gotrace__source {
   uint32_t generation;      /* in which its proc and goroutine have statuses */
   bool introduced, lost_proc;
   bool gone;
+  uintptr_t site;             /* of its records; 0: unknown. See GOTRACE__REC_SITE */
   gotrace__waiters *waits_on; /* or NULL */
   gotrace__source *link;      /* in that list */
   uint64_t next_tick;         /* of the next record; its kind and arguments: */
@@ -6051,7 +6063,9 @@ struct gotrace__transcriber;
 typedef struct gotrace__transcribe_options {
   unsigned version;
   bool futile_wakeups, alloc_events;
-  bool restate; /* each generation has all statuses, since a trace may begin with any (flight recorder) */
+  bool restate;  /* each generation has all statuses, since a trace may begin with any (flight recorder) */
+  bool replay;   /* the events of a trace, in order: nothing is added to them. See gotrace__turn_to */
+  uint64_t unit; /* nanoseconds; 0: GOTRACE__UNIT */
   gotrace_heap_layout heap;
   size_t cut_bytes;                 /* a generation ends after so many bytes */
   uint32_t session;                 /* of the chunks */
@@ -6065,6 +6079,7 @@ typedef struct gotrace__transcribe_options {
   void (*chunk_done)(void *context,
                      gotrace__record_chunk *chunk); /* takes back a chunk that is not read again; or NULL */
   void (*before_end)(void *context, struct gotrace__transcriber *t); /* may add texts to a generation; or NULL */
+  void (*problem)(void *context, struct gotrace__transcriber *t, gotrace_problem problem); /* reports it; or NULL */
   void *context;
   gotrace__budget *budget;
   bool beyond_limit;   /* its own memory may exceed the budget's limit */
@@ -6111,7 +6126,7 @@ typedef struct gotrace__transcriber {
   uint64_t floor; /* no later record is before it, see gotrace__push_time; the last one there is on floor_on */
   gotrace__source *floor_on;
   unsigned v1_kind; /* of the stop or block being written */
-  gotrace__source *sources, *current;
+  gotrace__source *sources, *last_source, *current;
   gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
   gotrace__source **heap;        /* those whose next record can be tried, the earliest first */
   size_t heap_count, heap_capacity, source_count;
@@ -6157,7 +6172,10 @@ typedef struct gotrace__transcriber {
 } gotrace__transcriber;
 GOTRACE__STATIC_ASSERT((int)GOTRACE_BLOCK_REASON_COUNT >= (int)GOTRACE_STW_REASON_COUNT, reason_counts);
 
-static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) { t->problems[problem]++; }
+static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) {
+  t->problems[problem]++;
+  if (t->options.problem) t->options.problem(t->options.context, t, problem);
+}
 
 /* Only the first failure is reported. The trace then ends with what it has. */
 static void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result error) {
@@ -6468,14 +6486,14 @@ static uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
 static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_go *g) {
   const gotrace__row *row = gotrace__stack_row(t, g->entry);
   uint32_t id = row ? gotrace__stack_id(t, g->entry) : 0;
-  return id ? id : gotrace__stack_id(t, gotrace__own_entry(t, "unknown"));
+  return id || (t->options.replay && !t->v1) ? id : gotrace__stack_id(t, gotrace__own_entry(t, "unknown"));
 }
 
 /* The stack with which a goroutine leaves its proc. 1.22 has no stack with a goroutine's status, so viewers name a
  * goroutine older than the trace after the outermost frame of the first stack with which it stops. */
 static uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t stack) {
   uint32_t reference = gotrace__record_stack(stack);
-  if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD)) {
+  if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD) && !t->options.replay) {
     const gotrace__row *row = gotrace__stack_row(t, reference), *entry = gotrace__stack_row(t, g->entry);
     if (!entry && !row) entry = gotrace__stack_row(t, gotrace__own_entry(t, "unknown"));
     if (entry && (!row || row->entry->size == 1)) {
@@ -6625,7 +6643,7 @@ static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
 /* A new occupant of a goroutine's place. Its number goes on. False if out of memory. */
 static bool gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint64_t entry,
                               unsigned status, unsigned flags) {
-  id = gotrace__unique_id(t, id);
+  if (!id || !t->options.replay || t->v1) id = gotrace__unique_id(t, id); /* in v2 an ended goroutine's id is free */
   if (!id) return false;
   g->id = id;
   g->entry = gotrace__record_stack(entry);
@@ -6862,7 +6880,7 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
     g->call_time = lane->time;
     break;
   case GOTRACE_V2_GO_SYSCALL_END: /* of a call that kept its proc: Go's sysmon takes the proc away after a while */
-    if (time - g->call_time < GOTRACE__LONG_SYSCALL) break;
+    if (time - g->call_time < GOTRACE__LONG_SYSCALL / t->options.unit) break;
     gotrace__lower_syscall_block(t, lane, g, g->call_time);
     gotrace__put_v1(t, lane, GOTRACE_V1_PROC_STOP, g->call_time, 0, 0, 0, 0);
     gotrace__put_v1(t, lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
@@ -6967,12 +6985,25 @@ static void gotrace__restate_proc(gotrace__transcriber *t, gotrace__source *r, g
  * that is not in one. The transcriber's own thread does it where r cannot. */
 static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack);
 
+static void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint64_t thread,
+                                 uint64_t time) {
+  g->generation = t->generation;
+  if (!t->v1) g->sequence = 0;
+  if (!g->in_trace) t->goroutines++;
+  g->in_trace = true;
+  if (t->v1 || t->options.version >= GOTRACE_GO_1_23)
+    gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS_STACK, time, 4, g->id, thread, g->status,
+                     t->v1 ? 0 : gotrace__entry_id(t, g));
+  else gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS, time, 3, g->id, thread, g->status, 0);
+  if (g->assist && !t->v1) gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, time, 1, g->id, 0, 0, 0);
+}
+
 /* The goroutine's status, once per generation; its creation, if the trace must have one. A blocked goroutine is left
  * out where the format cannot create it: its unblock creates it. Go: traceWriter.writeGoStatus. */
 static void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
   uint64_t time = t->now, thread = GOTRACE__NO_THREAD;
   if (GOTRACE__LIKELY(g->generation == t->generation)) return;
-  if (!g->in_trace && !t->v1 && (t->generation > 1 || g->unborn)) {
+  if (!g->in_trace && ((!t->v1 && t->generation > 1) || g->unborn)) {
     if (g->status == GOTRACE__WAITING && (g->unborn || t->options.version < GOTRACE_GO_1_23)) return;
     if (g->status == GOTRACE__WAITING || g->status == GOTRACE__RUNNABLE) {
       if (!g->unborn) t->counters.late_introductions++;
@@ -6989,15 +7020,7 @@ static void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, got
     thread = r->id;
     time = t->generation_time;
   }
-  g->generation = t->generation;
-  if (!t->v1) g->sequence = 0;
-  if (!g->in_trace) t->goroutines++;
-  g->in_trace = true;
-  if (t->v1 || t->options.version >= GOTRACE_GO_1_23)
-    gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS_STACK, time, 4, g->id, thread, g->status,
-                     t->v1 ? 0 : gotrace__entry_id(t, g));
-  else gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS, time, 3, g->id, thread, g->status, 0);
-  if (g->assist && !t->v1) gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, time, 1, g->id, 0, 0, 0);
+  gotrace__emit_status(t, r, g, thread, time);
 }
 
 static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r) {
@@ -7100,6 +7123,7 @@ static void gotrace__end_stw(gotrace__transcriber *t, gotrace__source *r) {
 }
 static void gotrace__end_stw_of(gotrace__transcriber *t, gotrace__source *r) {
   if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;
+  if (t->options.replay && !t->v1) return; /* Go's own traces have it: see procresize in runtime/proc.go */
   gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_OPEN);
   gotrace__end_stw(t, r);
 }
@@ -7351,6 +7375,7 @@ static void gotrace__stw_event(gotrace__transcriber *t, gotrace__source *r, uint
 /* v2: the number of procs; readers take it as a bound of their ids. */
 static uint64_t gotrace__proc_bound(const gotrace__transcriber *t) {
   uint64_t there = t->proc_count ? t->proc_count : 1;
+  if (t->options.replay && t->procs_changed) return t->procs_changed;
   return t->procs_changed > there ? t->procs_changed : there;
 }
 
@@ -7367,7 +7392,7 @@ static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r
 /* What a thread with a running goroutine must still write: a stop-the-world that a cut has closed; once per generation
  * the state of the whole program, since a trace may begin with any; once the tasks older than the trace. */
 static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r) {
-  if (GOTRACE__LIKELY(t->globals_generation == t->generation && !t->stw_closed)) return;
+  if (GOTRACE__LIKELY((t->globals_generation == t->generation && !t->stw_closed) || t->options.replay)) return;
   if (!r->go || r->go->status != GOTRACE__RUNNING || !r->proc || r->generation != t->generation) return;
   if (r->proc->generation != t->generation || r->go->generation != t->generation) return;
   if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
@@ -7897,6 +7922,31 @@ static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__s
   return NULL;
 }
 
+static void gotrace__end_gc(gotrace__transcriber *t, gotrace__source *r) {
+  if (!t->gc_seen) return;
+  if (!t->v1 && t->gc_generation != t->generation) gotrace__gc_event(t, r, GOTRACE_V2_GC_ACTIVE, 0);
+  gotrace__gc_event(t, r, GOTRACE_V2_GC_END, 0);
+}
+
+/* The state before the first call that is in the trace. A call that found tracing off may have changed it since the
+ * trace began. */
+static void gotrace__apply_collector_state(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  if (t->collector_number) {
+    t->counters.malformed++;
+    return;
+  }
+  if (t->gc && !record->a[0]) {
+    gotrace__inside_call inside = gotrace__begin_global(t, r);
+    if (!inside) return;
+    gotrace__end_gc(t, r);
+    gotrace__end_global(t, r, inside);
+  } else {
+    t->counters.idle++;
+  }
+  t->gc = record->a[0] != 0;
+  t->stw = record->a[1] != 0;
+}
+
 static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotrace__source *r,
                                                   const gotrace__record *record, bool force) {
   gotrace__inside_call inside;
@@ -7914,10 +7964,7 @@ static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotra
     inside = gotrace__begin_global(t, r); /* writes the collection first where it is older than the generation */
     if (!inside) break;
     if (begin) gotrace__gc_event(t, r, GOTRACE_V2_GC_BEGIN, gotrace__record_stack_id(t, record->a[1]));
-    else if (t->gc_seen) {
-      if (!t->v1 && t->gc_generation != t->generation) gotrace__gc_event(t, r, GOTRACE_V2_GC_ACTIVE, 0);
-      gotrace__gc_event(t, r, GOTRACE_V2_GC_END, 0);
-    }
+    else gotrace__end_gc(t, r);
     t->gc = begin;
     gotrace__end_global(t, r, inside);
     break;
@@ -8166,6 +8213,11 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
     if (record->a[0] < GOTRACE_PROBLEM_COUNT) gotrace__problem_seen(t, (gotrace_problem)record->a[0]);
     else t->counters.malformed++;
     return NULL;
+  case GOTRACE__REC_COLLECTOR: gotrace__apply_collector_state(t, r, record); return NULL;
+  case GOTRACE__REC_SITE:
+    r->site = (uintptr_t)record->a[0];
+    t->counters.idle++;
+    return NULL;
   case GOTRACE__REC_GO: {
     gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
     unsigned status = record->a[3] == GOTRACE__WAITING ? GOTRACE__WAITING : GOTRACE__RUNNABLE;
@@ -8325,10 +8377,20 @@ static inline bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
   return false;
 }
 
+/* The thread's next record is applied at this time, not before its last one. A caller that has records of all threads
+ * in the order in which they happened, as from a trace that has been read, needs no rounds: it calls this function, and
+ * then gotrace__apply with `force`. */
+static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
+  t->current = r;
+  t->now = r->time;
+  gotrace__not_before(t, time);
+  if (GOTRACE__UNLIKELY(t->now <= t->floor)) gotrace__at_floor(t, r);
+  if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
+}
+
 /* Applies the record that has been found, and those after it that are earlier than all other threads'. `force`: the
  * first does not wait. */
 static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
-  t->current = r;
   do {
     const uint8_t *data = (const uint8_t *)(r->chunk + 1), *next;
     gotrace__record record;
@@ -8337,10 +8399,7 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
     next = gotrace__get_arguments(r->arguments, data + r->end, &record);
     if (GOTRACE__LIKELY(next != NULL)) {
       gotrace__waiters *waiters;
-      t->now = r->time;
-      gotrace__not_before(t, gotrace__unit_of(t, record.tick));
-      if (GOTRACE__UNLIKELY(t->now <= t->floor)) gotrace__at_floor(t, r);
-      if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
+      gotrace__turn_to(t, r, gotrace__unit_of(t, record.tick));
       waiters = gotrace__apply(t, r, &record, force);
       if (waiters) {
         r->waits_on = waiters;
@@ -8427,7 +8486,7 @@ static bool gotrace__has_jumped(gotrace__transcriber *t, uint64_t tick, uint64_t
 /* Begins a round that ends at the given clocks; except for the last, somewhat before, since the clocks of two cores may
  * differ. */
 static void gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
-  uint64_t unit = (clocks->nanoseconds - t->start_nanoseconds) / GOTRACE__UNIT + 1, ticks;
+  uint64_t unit = (clocks->nanoseconds - t->start_nanoseconds) / t->options.unit + 1, ticks;
   if (unit < t->to_unit) unit = t->to_unit;
   t->jumped = gotrace__has_jumped(t, clocks->tick, unit);
   t->from_tick = t->to_tick;
@@ -8447,47 +8506,50 @@ static void gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks 
 
 /* Generations. */
 
+/* v2: a batch that the lanes do not hold: of the clocks, or of an experiment. */
+static void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigned experiment, uint64_t thread,
+                                 uint64_t time, const uint8_t *body, size_t size) {
+  uint8_t head[GOTRACE__LANE_HEAD], *at = head;
+  if (!t->synced) gotrace__write_sync(t);
+  *at++ = (uint8_t)kind;
+  if (kind == GOTRACE_V2_EXPERIMENTAL_BATCH) *at++ = (uint8_t)experiment;
+  at = gotrace__put_varint(at, t->generation);
+  at = gotrace__put_varint(at, thread);
+  at = gotrace__put_varint(at, time);
+  at = gotrace__put_varint(at, size);
+  t->kinds[kind]++;
+  gotrace__transcribe_write(t, head, (size_t)(at - head));
+  gotrace__transcribe_write(t, body, size);
+}
+
 /* v2: the beginning of a generation: the rate and the time of the clocks, the encoding of addresses. Go: traceReadSync.
  */
 static void gotrace__write_sync(gotrace__transcriber *t) {
-  uint8_t body[8 * GOTRACE_BYTES_PER_NUMBER], head[GOTRACE__LANE_HEAD], *at = body, *start = head;
+  uint8_t body[8 * GOTRACE_BYTES_PER_NUMBER], *at = body;
   const gotrace_heap_layout *heap = &t->options.heap;
-  unsigned i;
   t->synced = true;
-  for (i = 0; i < (t->types ? 2u : 1u); i++) { /* sync, heap */
-    at = body;
-    start = head;
-    if (i == 0) {
-      if (t->options.version >= GOTRACE_GO_1_25) *at++ = GOTRACE_V2_SYNC, t->kinds[GOTRACE_V2_SYNC]++;
-      *at++ = GOTRACE_V2_FREQUENCY;
-      at = gotrace__put_varint(at, GOTRACE__UNITS_PER_SECOND);
-      t->kinds[GOTRACE_V2_FREQUENCY]++;
-      if (t->options.version >= GOTRACE_GO_1_25) {
-        *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
-        at = gotrace__put_varint(at, 0);
-        at = gotrace__put_varint(at, t->generation_clocks.nanoseconds);
-        at = gotrace__put_varint(at, t->generation_clocks.wall_seconds);
-        at = gotrace__put_varint(at, t->generation_clocks.wall_nanoseconds);
-        t->kinds[GOTRACE_V2_CLOCK_SNAPSHOT]++;
-      }
-      *start++ = GOTRACE_V2_EVENT_BATCH;
-    } else {
-      *at++ = 1; /* traceAllocFreeInfoBatch */
-      at = gotrace__put_varint(at, heap->base);
-      at = gotrace__put_varint(at, heap->page_size);
-      at = gotrace__put_varint(at, heap->alignment);
-      at = gotrace__put_varint(at, heap->stack_unit);
-      *start++ = GOTRACE_V2_EXPERIMENTAL_BATCH;
-      *start++ = GOTRACE__ALLOC_FREE;
-    }
-    t->kinds[head[0]]++;
-    start = gotrace__put_varint(start, t->generation);
-    start = gotrace__put_varint(start, GOTRACE__NO_THREAD);
-    start = gotrace__put_varint(start, t->generation_time);
-    start = gotrace__put_varint(start, (uint64_t)(at - body));
-    gotrace__transcribe_write(t, head, (size_t)(start - head));
-    gotrace__transcribe_write(t, body, (size_t)(at - body));
+  if (t->options.version >= GOTRACE_GO_1_25) *at++ = GOTRACE_V2_SYNC, t->kinds[GOTRACE_V2_SYNC]++;
+  *at++ = GOTRACE_V2_FREQUENCY;
+  at = gotrace__put_varint(at, 1000000000u / t->options.unit);
+  t->kinds[GOTRACE_V2_FREQUENCY]++;
+  if (t->options.version >= GOTRACE_GO_1_25) {
+    *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
+    at = gotrace__put_varint(at, 0);
+    at = gotrace__put_varint(at, t->generation_clocks.nanoseconds);
+    at = gotrace__put_varint(at, t->generation_clocks.wall_seconds);
+    at = gotrace__put_varint(at, t->generation_clocks.wall_nanoseconds);
+    t->kinds[GOTRACE_V2_CLOCK_SNAPSHOT]++;
   }
+  gotrace__write_batch(t, GOTRACE_V2_EVENT_BATCH, 0, GOTRACE__NO_THREAD, t->generation_time, body, (size_t)(at - body));
+  if (!t->types) return;
+  at = body;
+  *at++ = 1; /* traceAllocFreeInfoBatch */
+  at = gotrace__put_varint(at, heap->base);
+  at = gotrace__put_varint(at, heap->page_size);
+  at = gotrace__put_varint(at, heap->alignment);
+  at = gotrace__put_varint(at, heap->stack_unit);
+  gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
+                       body, (size_t)(at - body));
 }
 
 static void gotrace__mirror_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
@@ -8516,7 +8578,7 @@ static void gotrace__write_types(gotrace__transcriber *t) {
   if (!entry) return;
   while (entry) {
     gotrace__lane *lane = &t->string_lane; /* its memory, once the strings are written */
-    uint8_t head[GOTRACE__LANE_HEAD], *at = lane->data + GOTRACE__LANE_HEAD, *start = head;
+    uint8_t *at = lane->data + GOTRACE__LANE_HEAD;
     uint8_t *end = at + lane->capacity - 6 * GOTRACE_BYTES_PER_NUMBER - GOTRACE_MAX_STRING_SIZE, *body = at;
     *at++ = 0; /* traceAllocFreeTypesBatch */
     for (; entry && at < end; entry = gotrace__after(t->types, entry)) {
@@ -8531,15 +8593,8 @@ static void gotrace__write_types(gotrace__transcriber *t) {
       memcpy(at, name, length);
       at += length;
     }
-    *start++ = GOTRACE_V2_EXPERIMENTAL_BATCH;
-    *start++ = GOTRACE__ALLOC_FREE;
-    start = gotrace__put_varint(start, t->generation);
-    start = gotrace__put_varint(start, GOTRACE__NO_THREAD);
-    start = gotrace__put_varint(start, t->generation_time);
-    start = gotrace__put_varint(start, (uint64_t)(at - body));
-    t->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH]++;
-    gotrace__transcribe_write(t, head, (size_t)(start - head));
-    gotrace__transcribe_write(t, body, (size_t)(at - body));
+    gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
+                         body, (size_t)(at - body));
   }
   fresh = gotrace__own_table(t);
   if (!fresh) return;
@@ -8664,7 +8719,7 @@ static void gotrace__restate_all(gotrace__transcriber *t) {
     gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
     if (!g) continue;
     g += (place - 1) % GOTRACE__MODEL_PAGE;
-    if (g->known && g->status != GOTRACE__DEAD) gotrace__restate_go(t, &t->service, g);
+    if (g->known && g->status != GOTRACE__DEAD && !g->unborn) gotrace__restate_go(t, &t->service, g);
   }
   for (place = 0; place < t->proc_count; place++)
     if (t->procs[place] && t->procs[place]->known) gotrace__restate_proc(t, &t->service, t->procs[place]);
@@ -8711,7 +8766,7 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
   t->now = t->to_unit;
   if (first) gotrace__adopt_listed(t);
   if (first || t->options.restate) gotrace__restate_all(t);
-  if (!t->v1 && t->gc && t->gc_generation != t->generation) { /* no goroutine has run since */
+  if (!t->v1 && t->gc && t->gc_generation != t->generation && !t->options.replay) { /* no goroutine has run since */
     gotrace__restate_thread(t, &t->service);
     gotrace__end_global(t, &t->service, gotrace__begin_global(t, &t->service));
   }
@@ -8766,6 +8821,7 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
                                       const gotrace__clocks *clocks) {
   uint8_t header[32] = {0};
   t->options = *options;
+  if (!t->options.unit) t->options.unit = GOTRACE__UNIT;
   if (!t->options.heap.page_size) t->options.heap.page_size = 8192;
   if (!t->options.heap.alignment) t->options.heap.alignment = 8;
   if (!t->options.heap.stack_unit) t->options.heap.stack_unit = 2048;
@@ -8801,7 +8857,7 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
     uint8_t *at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
     t->string_lane.id = t->sample_lane.id = (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC;
     *at++ = GOTRACE_V1_FREQUENCY;
-    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, GOTRACE__UNITS_PER_SECOND));
+    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, 1000000000u / t->options.unit));
     t->kinds[GOTRACE_V1_FREQUENCY]++;
     t->generation_time = t->to_unit = 2; /* all other events are later, see gotrace__write_first */
   }
@@ -8810,7 +8866,7 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
 
 /* Adds a thread. `id`: the system's; `chunk`: its first. NULL if out of memory. */
 static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id, gotrace__record_chunk *chunk) {
-  gotrace__source *r, **last = &t->sources;
+  gotrace__source *r;
   void *heap = t->heap;
   bool grown;
   if (t->idle_sources) {
@@ -8831,8 +8887,8 @@ static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint
     gotrace__release(t->options.budget, r, sizeof *r);
     return NULL;
   }
-  while (*last) last = &(*last)->next;
-  *last = r;
+  *(t->last_source ? &t->last_source->next : &t->sources) = r;
+  t->last_source = r;
   t->source_count++;
   return r;
 }
@@ -8845,6 +8901,7 @@ static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source
   r->tick = 0;
   r->time++; /* readers order the tasks of two threads by time alone */
   r->introduced = r->lost_proc = r->gone = false;
+  r->site = 0;
   r->listed_go = r->listed_proc = 0;
   r->link = t->idle_sources;
   t->idle_sources = r;
@@ -8887,23 +8944,15 @@ static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id
   t->old_tasks[t->old_task_count++].name[size] = 0;
 }
 
-/* A CPU sample. Go: traceReadCPU. */
-static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
-                                       uint64_t go, const uint64_t *pcs, uint32_t count) {
-  gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
-  uint64_t a[6], time = gotrace__unit_of(t, tick);
-  uint32_t i, stack;
+static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t thread, uint64_t proc, uint64_t go,
+                                uint32_t stack) {
+  uint64_t a[4];
   uint8_t *at;
-  if (t->options.version < GOTRACE_GO_1_19 || t->error) return;
-  memset(frames, 0, sizeof frames);
-  if (count > GOTRACE__SAMPLE_FRAMES) count = GOTRACE__SAMPLE_FRAMES;
-  for (i = 0; i < count; i++) frames[i].pc = pcs[i];
-  stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
+  a[0] = time;
+  a[1] = proc;
+  a[2] = go;
+  a[3] = stack;
   if (t->v1) {
-    a[0] = time;
-    a[1] = (uint64_t)proc;
-    a[2] = go;
-    a[3] = stack;
     gotrace__put_event(t, &t->sample_lane, GOTRACE_V1_CPU_SAMPLE,
                        t->sample_lane.size ? t->sample_lane.time : t->generation_time, 4, a);
     return;
@@ -8912,11 +8961,24 @@ static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, u
   *at++ = GOTRACE_V2_CPU_SAMPLE;
   at = gotrace__put_varint(at, time);
   at = gotrace__put_varint(at, thread);
-  at = gotrace__put_varint(at, (uint64_t)proc);
+  at = gotrace__put_varint(at, proc);
   at = gotrace__put_varint(at, go);
   gotrace__lane_end(&t->sample_lane, gotrace__put_varint(at, stack));
   t->kinds[GOTRACE_V2_CPU_SAMPLE]++;
   t->events++;
+}
+
+/* A CPU sample. Go: traceReadCPU. */
+static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
+                                       uint64_t go, const uint64_t *pcs, uint32_t count) {
+  gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
+  uint32_t i, stack;
+  if (t->options.version < GOTRACE_GO_1_19 || t->error) return;
+  memset(frames, 0, sizeof frames);
+  if (count > GOTRACE__SAMPLE_FRAMES) count = GOTRACE__SAMPLE_FRAMES;
+  for (i = 0; i < count; i++) frames[i].pc = pcs[i];
+  stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
+  gotrace__put_sample(t, gotrace__unit_of(t, tick), thread, (uint64_t)proc, go, stack);
 }
 
 /* One round. The clocks were read before the list of threads. */
@@ -9028,11 +9090,14 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
 #define GOTRACE__FIRST_CHUNK_BYTES 2048u /* there may be thousands of threads that write little */
 #endif
 #define GOTRACE__TEXT_ROOM (GOTRACE_MAX_STRING_SIZE + 8u) /* a longer text is seen to be longer */
-#define GOTRACE__CALL_ROOM 320u          /* a record without texts, after an introduction and problems */
+/* Bytes: a record without texts, after an introduction, problems and their sites. */
+#define GOTRACE__CALL_ROOM (320u + 64u * GOTRACE_DEBUG)
 #define GOTRACE__FAR ((uint64_t)1 << 24) /* ticks; a time so far ahead is of before a jump of the counter */
 #define GOTRACE__MOST_FREE (4u * GOTRACE__SLAB)
 #define GOTRACE__MODEL_BYTES ((size_t)1 << 20) /* what the transcriber may use beyond the limit */
-#define GOTRACE__STOP_NANOSECONDS 50000000u    /* K1 */
+#ifndef GOTRACE__STOP_NANOSECONDS
+#define GOTRACE__STOP_NANOSECONDS 50000000u /* K1 */
+#endif
 
 #define gotrace__chunk_data(chunk) ((uint8_t *)((chunk) + 1))
 #define gotrace__chunk_bytes(chunk) ((uint32_t)sizeof(gotrace__record_chunk) + (chunk)->capacity)
@@ -9047,7 +9112,12 @@ static inline void gotrace__raise(gotrace__thread *m) {
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
 #endif
 }
-static inline void gotrace__leave(gotrace__thread *m) { gotrace__store_release(&m->in_call, 0u); }
+static inline void gotrace__leave(gotrace__thread *m) {
+#if GOTRACE_DEBUG
+  m->site = NULL;
+#endif
+  gotrace__store_release(&m->in_call, 0u);
+}
 
 static inline uint32_t gotrace__session_now(void) {
 #if GOTRACE_SEQ_CST_FLAG
@@ -9057,11 +9127,20 @@ static inline uint32_t gotrace__session_now(void) {
 #endif
 }
 
-/* Waits until no call is under way that has read an earlier value of gotrace__on, for a limited time (K1). False: one
- * still is. */
-static bool gotrace__settle(void) {
+/* Waits until the thread has been outside a call, for a limited time. False: it is held up in one. */
+static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
+  unsigned spins = 0;
+  if (m == gotrace__self) return true;
+  while (gotrace__load_seq_cst(&m->in_call)) {
+    if (gotrace__nanoseconds() - since >= GOTRACE__STOP_NANOSECONDS) return false;
+    gotrace__pause(&spins);
+  }
+  return true;
+}
+
+/* Waits until no call is under way that has read an earlier value of gotrace__on, for a limited time (K1). */
+static void gotrace__settle(void) {
   gotrace__thread *m;
-  bool all = true;
   uint64_t since = gotrace__nanoseconds();
 #if !GOTRACE_SEQ_CST_FLAG
   if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()) {
@@ -9071,14 +9150,7 @@ static bool gotrace__settle(void) {
   }
   gotrace__fence_seq_cst();
 #endif
-  for (m = gotrace__load_seq_cst(&gotrace__t.threads); m; m = m->next) {
-    unsigned spins = 0;
-    if (m == gotrace__self) continue;
-    while (gotrace__load_seq_cst(&m->in_call) && gotrace__nanoseconds() - since < GOTRACE__STOP_NANOSECONDS)
-      gotrace__pause(&spins);
-    if (gotrace__load_seq_cst(&m->in_call)) all = false;
-  }
-  return all;
+  for (m = gotrace__load_seq_cst(&gotrace__t.threads); m; m = m->next) (void)gotrace__has_left(m, since);
 }
 
 /* Wakes whoever transcribes. */
@@ -9089,28 +9161,43 @@ static void gotrace__want_work(void) {
   gotrace__unlock(&gotrace__t.queue_lock);
 }
 
-/* Ends a session now, unless it has ended. */
+/* Ends a session now, unless it has ended. The verdict is session << 8 and the result's low byte. The first who changes
+ * it decides, and only then turns tracing off; whoever comes second does not wait for the first to do so. Otherwise a
+ * reader could find tracing off and the result not there yet. */
+#define GOTRACE__UNDECIDED 0x80u
 static void gotrace__end_of(uint32_t session, gotrace_result result) {
-  if (!session || !gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
-  gotrace__store_relaxed(&gotrace__t.alloc_events, 0u);
-  gotrace__store_relaxed(&gotrace__t.early, (uint32_t)result);
+  struct gotrace__tracer *t = &gotrace__t;
+  uint32_t verdict = session << 8 | GOTRACE__UNDECIDED;
+  if (!session) return;
+  (void)gotrace__cas_seq_cst(&t->verdict, &verdict, session << 8 | (0xffu & (uint32_t)result));
+  if (!gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
+  gotrace__store_relaxed(&t->alloc_events, 0u);
   gotrace__want_work();
 }
 static void gotrace__end_early(gotrace_result result) { gotrace__end_of(gotrace__load_relaxed(&gotrace__on), result); }
 
-/* An empty chunk for the thread, which is not in a call. NULL: the session has ended, or the caller must try again
- * later. */
-static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t session, uint32_t room) {
+/* The result of the session so far. */
+static gotrace_result gotrace__result(void) {
+  uint32_t early = gotrace__load_relaxed(&gotrace__t.early), verdict = gotrace__load_relaxed(&gotrace__t.verdict);
+  if (!early && (verdict & 0xff) != GOTRACE__UNDECIDED) early = (uint32_t)(int32_t)(int8_t)(verdict & 0xff);
+  return (gotrace_result)(int32_t)early;
+}
+
+/* An empty chunk for the thread, which is not in a call. Its old one, or NULL, has a size of `bytes` and `used` bytes
+ * of records; it may have been freed, since the session may have ended. NULL: the session has ended, or the caller must
+ * try again later. */
+static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t session, uint32_t room,
+                                                 const gotrace__record_chunk *old, uint32_t bytes, uint32_t used) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__record_chunk *chunk = NULL, *old = m->session == session ? m->chunk : NULL;
+  gotrace__record_chunk *chunk = NULL;
   size_t most = gotrace__load_relaxed(&t->chunk_bytes);
-  size_t size = old ? 4 * (size_t)gotrace__chunk_bytes(old) : GOTRACE__FIRST_CHUNK_BYTES;
+  size_t size = old ? 4 * (size_t)bytes : GOTRACE__FIRST_CHUNK_BYTES;
   uint32_t refusals = gotrace__load_relaxed(&t->budget.refusals);
   bool block = gotrace__load_relaxed(&t->blocks) != 0, waits;
   if (size < room + sizeof *chunk) size = room + sizeof *chunk;
   if (size > most) size = most;
   gotrace__lock(&t->queue_lock);
-  if (old) {
+  if (old && !t->work_wanted) { /* once: otherwise threads that wait for room wake each other all the time */
     t->work_wanted = true;
     gotrace__cond_wake(&t->changed);
   }
@@ -9121,8 +9208,7 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
   gotrace__unlock(&t->queue_lock);
   waits = block && !gotrace__reads() && (!GOTRACE_NO_THREADS || t->service);
   /* Beyond the limit: a thread's first chunk, and the next one of a thread whose chunk will be freed for it. */
-  if (waits &&
-      (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == old->size)))
+  if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
     waits = false;
   if (!chunk) {
     chunk = GOTRACE__CAST(gotrace__record_chunk *, gotrace__allocate(&t->budget, size, waits || !block));
@@ -9182,8 +9268,28 @@ static inline uint64_t gotrace__record_time(gotrace__thread *m, gotrace__uint64 
   return tick;
 }
 
+#if GOTRACE_DEBUG
+static GOTRACE__THREAD_LOCAL gotrace_site *gotrace__debug_site GOTRACE__TLS_MODEL;
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { gotrace__debug_site = site; }
+#define gotrace__here(m, call_site) ((void)((m)->site = (call_site)))
+
+/* Before a record, the call's site, if it is another one than before. */
+static uint8_t *gotrace__put_site(gotrace__thread *m, uint8_t *at) {
+  gotrace_site *site = m->site ? m->site : gotrace__debug_site;
+  if (site == m->last_site) return at;
+  m->last_site = site;
+  *at++ = GOTRACE__REC_SITE;
+  *at++ = 0; /* ticks */
+  return gotrace__put_varint(at, (uintptr_t)site);
+}
+#else
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
+#define gotrace__here(m, call_site) ((void)0)
+#define gotrace__put_site(m, at) (at)
+#endif
+
 static inline uint8_t *gotrace__record_at(gotrace__thread *m, unsigned kind, uint64_t tick) {
-  uint8_t *at = m->at;
+  uint8_t *at = gotrace__put_site(m, m->at);
   *at++ = (uint8_t)kind;
   at = gotrace__put_varint(at, tick - m->tick);
   m->tick = tick;
@@ -9207,7 +9313,7 @@ static void gotrace__record_problem(gotrace__thread *m, unsigned problem) {
 
 /* The number of a stack in the session's table; 0: none. */
 static uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_frame *frames, size_t count) {
-  uint32_t number = gotrace__stack_put(gotrace__t.stacks, frames, count);
+  uint32_t number = gotrace__stack_put(gotrace__load_acquire(&gotrace__t.stacks), frames, count);
   if (GOTRACE__UNLIKELY(!number && count)) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   return number;
 }
@@ -9282,20 +9388,25 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     uint32_t session = gotrace__session_now();
     bool first = m->session != session;
     gotrace__record_chunk *chunk, *old = m->chunk;
+    uint32_t bytes, used;
     uint64_t now;
     if (session && !first && old && (size_t)(m->end - m->at) >= room) return true;
+    if (session && first && old) { /* of a session that ended while the thread was in a call */
+      gotrace__go_inside();        /* an allocator that is traced */
+      gotrace__chunk_free(&gotrace__t.budget, old);
+      gotrace__go_outside();
+      old = m->chunk = NULL;
+      m->at = m->end = NULL;
+    }
+    bytes = old ? gotrace__chunk_bytes(old) : 0;
+    used = old ? (uint32_t)(m->at - gotrace__chunk_data(old)) : 0;
     gotrace__leave(m);
     if (!session) return false;
 #if GOTRACE_NO_THREADS
     if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
 #endif
-    gotrace__go_inside(); /* an allocator that is traced */
-    if (first && old) {   /* of a session that ended while the thread was in a call */
-      gotrace__chunk_free(&gotrace__t.budget, old);
-      old = m->chunk = NULL;
-      m->at = m->end = NULL;
-    }
-    chunk = gotrace__chunk_new(m, session, room);
+    gotrace__go_inside();
+    chunk = gotrace__chunk_new(m, session, room, old, bytes, used);
     gotrace__go_outside();
     if (!chunk && gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
     gotrace__raise(m);
@@ -9309,15 +9420,17 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     now = gotrace__now();
     if (first || (m->tick > now && m->tick - now >= GOTRACE__FAR)) m->tick = now;
     chunk->tick = m->tick;
-    m->chunk = chunk;
     gotrace__store_relaxed(&m->read_chunk, (gotrace__record_chunk *)NULL); /* it may be the same, used again */
+    /* While the thread is held up here, its old chunk must be the one that gotrace__unread_free leaves to it. */
+    if (!first) gotrace__store_release(&old->next, chunk);
+    m->chunk = chunk;
     m->at = gotrace__chunk_data(chunk);
     m->end = m->at + chunk->capacity;
-    if (!first) {
-      gotrace__store_release(&old->next, chunk);
-      continue;
-    }
+    if (!first) continue;
     m->session = session;
+#if GOTRACE_DEBUG
+    m->last_site = NULL;
+#endif
     m->next_go_id = m->last_go_id;
     m->next_task_id = m->last_task_id;
     gotrace__introduce_thread(m);
@@ -9337,9 +9450,19 @@ static inline bool gotrace__begin(gotrace__thread *m) {
   return gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM);
 }
 
+/* Misuse may pass a goroutine to another thread without synchronization. That thread still finds its record
+ * initialized: gotrace__slab_new has a fence, and processors order what they read through a pointer. ThreadSanitizer
+ * knows neither. */
+#ifdef GOTRACE__TSAN
+#define gotrace__see_slabs() ((void)gotrace__load_acquire(&gotrace__t.slabs))
+#else
+#define gotrace__see_slabs() ((void)0)
+#endif
+
 /* The calling thread's record; NULL: the call is dropped. */
 static inline gotrace__thread *gotrace__caller(void) {
   gotrace__thread *m = gotrace__self;
+  gotrace__see_slabs();
   if (GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) return m;
   return gotrace__me_outside();
 }
@@ -9365,7 +9488,10 @@ static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g
 
 static GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_proc *p) {
   uint64_t status = gotrace__load_relaxed(&p->status);
-  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_PROC, gotrace__record_time(m, NULL, NULL));
+  uint8_t *at;
+  /* Its thread has reported the loss while tracing was off, and no thief has. */
+  if (status == GOTRACE__PROC_IDLE && gotrace__load_relaxed(&p->owner)) status = GOTRACE__PROC_SYSCALL;
+  at = gotrace__record_at(m, GOTRACE__REC_PROC, gotrace__record_time(m, NULL, NULL));
   if (gotrace__load_relaxed(&p->sweep)) status |= GOTRACE__RECORD_SWEEPS;
   if (gotrace__load_relaxed(&p->scan)) status |= GOTRACE__RECORD_SCANS;
   at = gotrace__put_varint(at, (uint64_t)p->id + 1);
@@ -9458,6 +9584,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrac
 /* The number of the call's stack, which shows why the calling goroutine is here. */
 static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, void *frame) {
   uint64_t known;
+  gotrace__here(m, site);
   if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE))
     return gotrace__captured_stack(m, site, frame);
   if (!site) return 0;
@@ -9469,7 +9596,7 @@ static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, vo
 static GOTRACE__NOINLINE uint32_t gotrace__site_name(gotrace__thread *m, gotrace_site *site, const char *name) {
   bool cut;
   size_t size = name ? strlen(name) : 0;
-  uint32_t number = gotrace__string_put(gotrace__t.strings, name, size, true, &cut);
+  uint32_t number = gotrace__string_put(gotrace__load_acquire(&gotrace__t.strings), name, size, true, &cut);
   if (cut) gotrace__record_problem(m, GOTRACE_PROBLEM_STRING_CUT);
   if (!number && size) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   gotrace__store_release(&site->name_id, (uint64_t)m->session << 32 | number);
@@ -9647,6 +9774,7 @@ static void gotrace__slab_new(void) {
   }
   t->slab_count++;
   slab->next = t->slabs;
+  gotrace__fence_seq_cst(); /* misuse may pass a goroutine to another thread without synchronization */
   gotrace__store_release(&t->slabs, slab);
 }
 
@@ -9705,7 +9833,14 @@ static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site
   bool on = gotrace__begin(m);
   gotrace_go *g;
   if (!on) gotrace__raise(m); /* K6 */
+  gotrace__here(m, site);
   g = gotrace__go_new(m);
+  if (!on && g && gotrace__load_relaxed(&g->introduced)) {
+    /* If this session has seen an earlier goroutine in the place, it must see this one's creation: tracing was turned
+     * on during this call. */
+    on = gotrace__begin(m);
+    if (!on) gotrace__raise(m);
+  }
   if (GOTRACE__UNLIKELY(!g)) {
     if (on) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
     gotrace__leave(m);
@@ -9857,6 +9992,7 @@ static inline void gotrace__put_unblock(gotrace__thread *m, gotrace_site *site, 
 }
 static inline void gotrace__unblock_go(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
   if (gotrace__begin(m)) {
+    gotrace__here(m, site);
     if (GOTRACE__UNLIKELY(!g)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
     else gotrace__put_unblock(m, site, frame, g);
     gotrace__leave(m);
@@ -9875,6 +10011,7 @@ static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void 
                                    unsigned reason) {
   gotrace_go *from = m->go;
   bool end = kind == GOTRACE__REC_GO_SWITCH_END, on = gotrace__begin(m);
+  gotrace__here(m, site);
   if (on && GOTRACE__UNLIKELY(!g || !from || g == from)) {
     gotrace__record_problem(m, !g      ? GOTRACE_PROBLEM_BAD_HANDLE
                                : !from ? GOTRACE_PROBLEM_NOT_RUNNING
@@ -9923,6 +10060,7 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   if (!m) return;
   on = gotrace__begin(m);
   if (!on) gotrace__raise(m);
+  gotrace__here(m, site);
   dies = go && go != m->go && !gotrace__runs_elsewhere(m, go) && gotrace__exchange_acq_rel(&go->live, (uint8_t)0);
   if (on && dies) {
     uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
@@ -10047,6 +10185,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
 
 GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
   gotrace__thread *m = gotrace__caller();
+  gotrace_proc *p;
   if (!m) return;
   if (!m->in_syscall || !m->go) {
     gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
@@ -10057,11 +10196,11 @@ GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
     gotrace__leave(m);
   }
   gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  m->lost = m->proc;
+  p = m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
+  if (p && gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING) return; /* the thread has started it meanwhile */
+  m->lost = p;
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
-  if (m->lost && gotrace__load_relaxed(&m->lost->owner) == (uint32_t)m->index)
-    gotrace__store_relaxed(&m->lost->status, (uint8_t)GOTRACE__PROC_IDLE);
-  else m->lost = NULL;
+  if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
 }
 
 GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
@@ -10100,7 +10239,13 @@ static void gotrace__collector_call(gotrace__thread *m, unsigned kind, gotrace_s
   if (gotrace__begin(m)) {
     uint32_t stack = begin ? gotrace__stack(m, site, frame) : 0;
     uint32_t number = gotrace__add_relaxed(&gotrace__t.collector, 1u) + 1;
-    uint8_t *at = gotrace__about_nothing(m, kind);
+    uint8_t *at;
+    if (number == 1) { /* K5 */
+      at = gotrace__about_nothing(m, GOTRACE__REC_COLLECTOR);
+      at = gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.gc));
+      gotrace__publish(m, gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.stw)));
+    }
+    at = gotrace__about_nothing(m, kind);
     at = gotrace__put_varint(at, number);
     if (kind == GOTRACE__REC_STW_BEGIN) at = gotrace__put_varint(at, reason);
     if (begin) at = gotrace__put_varint(at, stack);
@@ -10509,9 +10654,14 @@ static void gotrace__thread_finish(gotrace__thread *m) {
   if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) {
     if (!m->go && gotrace__load_relaxed(&g->live)) gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
     if (m->go == g) {
+      uint32_t session;
       gotrace__end(m, GOTRACE__REC_GO_END);
+      session = m->session;
       if (!m->proc && m->sweep) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
-      if (!m->proc) gotrace__plain_call(m, GOTRACE__REC_PROC_STOP); /* of the proc that the transcriber has made */
+      if (!m->proc && gotrace__begin(m)) { /* the transcriber has made a proc for it in that session */
+        if (m->session == session) gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_PROC_STOP));
+        gotrace__leave(m);
+      }
     }
   }
   m->own_go = NULL;
@@ -10619,6 +10769,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const g
 
 GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   gotrace__thread *m = gotrace__me_outside();
+  gotrace__see_slabs();
   if (!m) return;
   if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
   gotrace__start_on(m, m->proc ? GOTRACE__REC_GO_START : GOTRACE__REC_THREAD_START, go);
@@ -10627,8 +10778,6 @@ GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   m->own_go = go;
   m->own_go_id = gotrace__load_relaxed(&go->id);
 }
-
-GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; } /* nothing is reported yet */
 
 /* ------------------------------------------------------------------------------------------------------ >>driver ----
  *
@@ -10743,6 +10892,29 @@ static bool gotrace__name_address(void *context, gotrace_location *place, char *
   return true;
 }
 
+#if GOTRACE_DEBUG
+/* Reports a problem of the record being applied, once per call site. */
+static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_problem problem) {
+  const gotrace_options *options = &GOTRACE__CAST(struct gotrace__tracer *, context)->options;
+  const gotrace__source *source = r->current;
+  gotrace_site *site = (gotrace_site *)source->site;
+  uint64_t bit = (uint64_t)1 << problem;
+  char line[512];
+  int before;
+  if (!options->report || source == &r->service) return;
+  if (site && (gotrace__load_relaxed(&site->reported) & bit)) return;
+  if (site) gotrace__store_relaxed(&site->reported, gotrace__load_relaxed(&site->reported) | bit);
+  snprintf(line, sizeof line, "gotrace: %s:%u: %s: %s (%s); goroutine %lld, proc %lld, thread %llu",
+           site && site->location.file ? site->location.file : "?", site ? (unsigned)site->location.line : 0,
+           site && site->location.function ? site->location.function : "?", gotrace__problems[problem].text,
+           gotrace_problem_outcome(problem), source->go ? (long long)source->go->id : -1,
+           source->proc ? (long long)source->proc->id : -1, (unsigned long long)source->id);
+  before = gotrace__cancel_off();
+  options->report(options->context, line);
+  gotrace__cancel_restore(before);
+}
+#endif
+
 /* Adds the modules of named addresses to the strings of a generation, for `gotrace symbolize`. No event refers to them.
  */
 static void gotrace__write_modules(void *context, gotrace__transcriber *r) {
@@ -10836,8 +11008,9 @@ static void gotrace__look_at_threads(gotrace__transcriber *r) {
   }
 }
 
-/* The statistics as of now, without what the reader counts. The caller holds the work lock. */
-static void gotrace__publish_stats(const gotrace__transcriber *r) {
+/* The statistics as of now, without what the reader counts. What has been written since the last cut does not count if
+ * it is lost. The caller holds the work lock. */
+static void gotrace__publish_stats(const gotrace__transcriber *r, bool cut) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_stats *stats = &t->published;
   size_t i;
@@ -10846,8 +11019,10 @@ static void gotrace__publish_stats(const gotrace__transcriber *r) {
   stats->events = r->events;
   stats->goroutines = r->goroutines;
   stats->clock_jumps = r->counters.jumps;
-  stats->threads = t->thread_total;
   for (i = 0; i < GOTRACE__KINDS; i++) stats->kinds[i] = r->kinds[i];
+  if (r->error == GOTRACE_ERROR_SINK) *stats = t->at_cut;
+  else if (cut) t->at_cut = *stats;
+  stats->threads = t->thread_total;
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) stats->problems[i] = r->problems[i];
   gotrace__unlock(&t->queue_lock);
 }
@@ -10902,10 +11077,11 @@ static void gotrace__work(bool cut, bool all) {
   else if (gotrace__load_relaxed(&t->budget.used) > t->options.memory_limit + GOTRACE__MODEL_BYTES &&
            t->options.on_limit != GOTRACE_LIMIT_BLOCK)
     failed = GOTRACE_LIMIT_REACHED;
-  gotrace__publish_stats(r);
-  if (!on && r->error && !gotrace__load_relaxed(&t->early)) gotrace__store_relaxed(&t->early, (uint32_t)failed);
+  gotrace__publish_stats(r, cut);
+  if (!on && r->error && !gotrace__result()) gotrace__store_relaxed(&t->early, (uint32_t)failed);
   gotrace__lock(&t->queue_lock);
   t->ended = t->finished;
+  t->empty = t->ended && !t->piece_count;
   gotrace__cond_wake(&t->changed);
   gotrace__unlock(&t->queue_lock);
   gotrace__unlock(&t->work);
@@ -10936,7 +11112,8 @@ static void gotrace__take_back(void) {
   gotrace__lock(&t->queue_lock);
   piece = t->reading;
   t->reading = NULL;
-  cut = piece && piece->ends_cut;
+  cut = piece ? piece->ends_cut : t->empty == 2;
+  if (cut) t->empty = 0;
   if (piece && !t->spare_piece) {
     t->spare_piece = piece;
     piece = NULL;
@@ -10986,7 +11163,7 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
   bool tried = false;
   gotrace__take_back();
   for (;;) {
-    bool due = false, ended;
+    bool due = false, ended, empty = false;
     gotrace__piece *piece;
     gotrace__lock(&t->queue_lock);
     piece = t->pieces;
@@ -10995,6 +11172,9 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
       t->pieces = piece->link;
       if (!t->pieces) t->pieces_last = NULL;
       t->reading = piece;
+    } else if (ended && t->empty) {
+      t->empty = 2;
+      empty = true;
     } else if (!ended && !(tried && !block)) {
       due = gotrace__await_data(block);
     }
@@ -11003,6 +11183,12 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
       *chunk = piece + 1;
       *size = piece->size;
       gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + piece->size);
+      return GOTRACE_OK;
+    }
+    if (empty) {
+      *chunk = t->empty_trace + GOTRACE__HEADER_SIZE; /* the header has been delivered */
+      *size = t->empty_trace_size - GOTRACE__HEADER_SIZE;
+      gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + *size);
       return GOTRACE_OK;
     }
     if (ended) return gotrace__read_end();
@@ -11053,7 +11239,7 @@ static void gotrace__sum(gotrace_stats *stats) {
   gotrace__lock(&t->queue_lock);
   *stats = t->published;
   gotrace__unlock(&t->queue_lock);
-  stats->result = (gotrace_result)(int32_t)gotrace__load_relaxed(&t->early);
+  stats->result = gotrace__result();
   stats->system_error = t->system_error;
   stats->bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->bytes);
   stats->consistent_bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->consistent_bytes);
@@ -11122,13 +11308,14 @@ static bool gotrace__chunks_free(gotrace__budget *budget) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__record_chunk *chunk;
   gotrace__thread *m;
+  uint64_t since = gotrace__nanoseconds();
   bool all = true;
   for (m = gotrace__load_seq_cst(&t->threads); m; m = m->next) {
     m->source = NULL;
     m->read_session = 0;
     gotrace__store_relaxed(&m->first_session, 0u);
     gotrace__store_relaxed(&m->read_chunk, (gotrace__record_chunk *)NULL);
-    if (m != gotrace__self && gotrace__load_seq_cst(&m->in_call)) {
+    if (!gotrace__has_left(m, since)) { /* waits for calls while off, too: the flag does not tell them apart */
       all = false;
       continue;
     }
@@ -11177,11 +11364,7 @@ static void gotrace__clean_up(void) {
   gotrace__kept_free(t->keeping);
   t->keeping = NULL;
   gotrace__unlock(&t->flight_lock);
-  if (gotrace__chunks_free(&t->budget)) {
-    gotrace__tables_free();
-  } else { /* for ever: a thread is held up in a call */
-    t->strings = t->stacks = NULL;
-  }
+  if (gotrace__chunks_free(&t->budget)) gotrace__tables_free(); /* otherwise they stay for ever, and in use */
   gotrace__store_relaxed(&t->cleaned, t->session);
   gotrace__unlock(&t->work);
   gotrace__modules_free();
@@ -11202,16 +11385,14 @@ static bool gotrace__append_empty(void *context, const void *data, size_t size) 
   return true;
 }
 
-/* Writes a trace without events to a regular file, so that it is a valid trace from the start. Needs the transcriber's
- * memory, which is zero again afterwards. */
-static bool gotrace__begin_file(unsigned version) {
+/* Makes a trace without events. A regular file has it from the start, and a trace that ends before its first cut, for
+ * lack of memory, ends like it. Needs the transcriber's memory, which is zero again afterwards. */
+static bool gotrace__make_empty_trace(unsigned version) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
   bool ok;
-  t->is_empty = t->file.regular;
   t->held_size = t->empty_trace_size = 0;
-  if (!t->is_empty) return true;
   memset(&options, 0, sizeof options);
   options.version = version;
   options.write = gotrace__append_empty;
@@ -11219,9 +11400,10 @@ static bool gotrace__begin_file(unsigned version) {
   gotrace__read_clocks(&clocks);
   ok = gotrace__transcribe_begin(t->transcriber, &options, &clocks);
   if (ok) ok = gotrace__transcribe_finish(t->transcriber, &clocks) == GOTRACE_OK;
+  gotrace__publish_stats(t->transcriber, true);
   gotrace__transcribe_free(t->transcriber);
   memset(t->transcriber, 0, sizeof *t->transcriber);
-  return ok && gotrace__write_empty_trace();
+  return ok;
 }
 
 typedef struct gotrace__beginning {
@@ -11235,6 +11417,8 @@ typedef struct gotrace__beginning {
 /* Starts the service thread, and only then empties the file. */
 static gotrace_result gotrace__open_session(gotrace__beginning *n) {
   struct gotrace__tracer *t = &gotrace__t;
+  if (!gotrace__make_empty_trace((unsigned)n->options.format)) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  t->is_empty = false;
 #if !GOTRACE_NO_THREADS
   /* It waits for the life lock. If the start fails, it finds no session and ends. */
   if (n->path || n->options.write || n->flight) {
@@ -11244,7 +11428,8 @@ static gotrace_result gotrace__open_session(gotrace__beginning *n) {
 #endif
   if (!n->path) return GOTRACE_OK;
   gotrace__file_truncate(&t->file, 0);
-  if (gotrace__begin_file((unsigned)n->options.format)) return GOTRACE_OK;
+  t->is_empty = t->file.regular;
+  if (!t->is_empty || gotrace__write_empty_trace()) return GOTRACE_OK;
   gotrace__file_truncate(&t->file, 0);
   return GOTRACE_ERROR_SINK;
 }
@@ -11319,11 +11504,13 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
                                               : GOTRACE__CHUNK_BYTES);
   gotrace__store_relaxed(&t->blocks, n->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
   t->is_orphan = t->finished = t->ended = t->stopping = t->work_wanted = t->sink_failed = false;
+  t->empty = 0;
   t->bytes = t->consistent_bytes = t->cuts = t->lost = 0;
   gotrace__store_relaxed(&t->nested, (uint64_t)0);
   gotrace__store_relaxed(&t->samples_lost, (uint64_t)0);
   gotrace__store_relaxed(&t->collector, 0u);
   t->early = 0;
+  gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
   t->system_error = 0;
   t->done = 0;
   t->read_by = 0;
@@ -11355,6 +11542,9 @@ static gotrace_result gotrace__switch_on(const gotrace__beginning *n) {
   options.name = gotrace__name_address;
   options.chunk_done = gotrace__chunk_done;
   options.before_end = gotrace__write_modules;
+#if GOTRACE_DEBUG
+  options.problem = gotrace__report;
+#endif
   options.context = t;
   options.budget = &t->budget;
   options.beyond_limit = true;
@@ -11365,7 +11555,7 @@ static gotrace_result gotrace__switch_on(const gotrace__beginning *n) {
   t->last_cut = clocks.nanoseconds;
   gotrace__store_relaxed(&t->last_round, clocks.nanoseconds);
   gotrace__store_relaxed(&t->start_tick, clocks.tick);
-  if (!gotrace__transcribe_begin(r, &options, &clocks)) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  if (!gotrace__transcribe_begin(r, &options, &clocks) || r->error) return GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__hand_over(false); /* the header, which each snapshot writes itself */
   r->gc = gotrace__load_relaxed(&t->gc) != 0;
   r->stw = gotrace__load_relaxed(&t->stw) != 0;
@@ -11386,8 +11576,7 @@ static void gotrace__undo_session(const gotrace__beginning *n) {
   int saved = errno;
   if (n->path && t->file.number >= 0) gotrace__file_discard(&t->file, n->path);
   gotrace__transcriber_free(&t->budget);
-  gotrace__chunks_free(&t->budget);
-  gotrace__tables_free();
+  if (gotrace__chunks_free(&t->budget)) gotrace__tables_free();
   errno = saved;
 }
 
@@ -11395,6 +11584,7 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
                                              const gotrace_options *given, bool flight) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__beginning n;
+  gotrace__table *strings, *stacks;
   gotrace_result result;
   memset(&n, 0, sizeof n);
   n.path = path;
@@ -11432,15 +11622,17 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
   gotrace__store_relaxed(&t->budget.refusals, 0u);
   memset(&t->flight_budget, 0, sizeof t->flight_budget);
   t->transcriber = GOTRACE__CAST(gotrace__transcriber *, gotrace__allocate(&t->budget, sizeof *t->transcriber, false));
-  t->strings = gotrace__strings_new(&t->budget, false);
-  t->stacks = gotrace__table_new(&t->budget, false);
-  if (t->strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) t->strings->region.beyond = true; /* nobody could wait */
-  if (t->stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) t->stacks->region.beyond = true;
+  strings = gotrace__strings_new(&t->budget, false);
+  stacks = gotrace__table_new(&t->budget, false);
+  if (strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) strings->region.beyond = true; /* nobody could wait */
+  if (stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) stacks->region.beyond = true;
+  if (strings) gotrace__store_release(&t->strings, strings); /* a thread held up since the last session may use them */
+  if (stacks) gotrace__store_release(&t->stacks, stacks);
   if (n.options.format >= GOTRACE_GO_1_19 && !t->samples)
     gotrace__store_release(
         &t->samples,
         GOTRACE__CAST(gotrace__sample *, gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false)));
-  if (!t->transcriber || !t->strings || !t->stacks || (n.options.format >= GOTRACE_GO_1_19 && !t->samples))
+  if (!t->transcriber || !strings || !stacks || (n.options.format >= GOTRACE_GO_1_19 && !t->samples))
     result = GOTRACE_ERROR_OUT_OF_MEMORY;
   if (result == GOTRACE_OK) result = gotrace__open_session(&n);
   if (result == GOTRACE_OK) result = gotrace__switch_on(&n);
@@ -11518,7 +11710,7 @@ GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
   gotrace__lock(&t->life);
   if (t->active && gotrace__load_relaxed(&gotrace__on)) {
     gotrace__work(true, true);
-    result = (gotrace_result)(int32_t)gotrace__load_relaxed(&t->early);
+    result = gotrace__result();
   }
   gotrace__unlock(&t->life);
   gotrace__control_end(cancel);
@@ -11716,7 +11908,8 @@ static void gotrace__after_fork_in_child(void) {
     gotrace__chunks_free(NULL);
     gotrace__tables_free();
   }
-  if (in_call) t->strings = t->stacks = NULL; /* the memory stays */
+  if (in_call && t->strings && t->stacks) /* the call goes on to use them; they stay for ever */
+    t->strings->region.budget = t->stacks->region.budget = NULL;
   t->transcriber = NULL;
   gotrace__modules_free();
   if (t->file.number >= 0) gotrace__file_abandon(&t->file);

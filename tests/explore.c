@@ -1,4 +1,5 @@
-/* explore.c - runs the tracer's real code in every interleaving of its threads, up to a bound.
+/* explore.c - runs the tracer's real code in every interleaving of its threads, up to a bound: the calls that capture
+ * records, the transcriber that reads them, starts, stops and readers.
  *
  *     explore [OPTION...] [SCENARIO...]
  *
@@ -41,8 +42,10 @@ static void explore_free(void *memory, size_t size);
 /* Small tables and buffers, so that a run is short. */
 #define GOTRACE__PLATFORM "tests/explore_platform.h"
 #define GOTRACE__CHAINS ((size_t)32)
-#define GOTRACE__BUFFER_SIZE 8192
-#define GOTRACE__FIRST_BUFFER_SIZE 8192
+#define GOTRACE__CAPTURE 1
+#define GOTRACE__CHUNK_BYTES 2816u /* room for a log, which may have two long texts */
+#define GOTRACE__FIRST_CHUNK_BYTES 400u
+#define GOTRACE__CLOCK_SKEW 0 /* see "TIME" in explore_engine.h */
 #define GOTRACE__REGION_BLOCK 4096
 #define GOTRACE__SAMPLES 4
 #define GOTRACE__TASKS 8
@@ -50,6 +53,9 @@ static void explore_free(void *memory, size_t size);
 #define GOTRACE__TIMERS 8
 #define GOTRACE__WAIT_BUCKETS 2
 #define GOTRACE__SITES 3u
+struct gotrace__transcriber;
+static void explore_record_applied(const struct gotrace__transcriber *t);
+#define GOTRACE__RECORD_APPLIED(t, record) explore_record_applied(t)
 #define GOTRACE_STATIC 1
 #define GOTRACE__UNLOADS /* as if compiled for a shared library */
 #define GOTRACE_IMPLEMENTATION
@@ -132,6 +138,10 @@ static bool explore_once(int format) {
   world.blocks = world.allocator_calls = world.unread = false;
   world.sink_calls = world.room = 0;
   world.trace_count = world.cut_count = 0;
+  world.ordered = false;
+  memset(world.order, 0, sizeof world.order);
+  memset(world.known, 0, sizeof world.known);
+  memset(world.applied, 0, sizeof world.applied);
   explore_run();
   if (explore.end == EXPLORE_FINISHED && !explore_check_run()) explore.end = EXPLORE_FAILED;
   return explore.end != EXPLORE_FAILED;

@@ -15,6 +15,7 @@
 #define EXPLORE_COMMANDS 160
 #define EXPLORE_TRACES 4
 #define EXPLORE_CUTS 8
+#define EXPLORE_SESSIONS 16 /* with numbers from 1 on */
 
 /* The bytes of a trace, collected from a reader or a sink. */
 typedef struct explore_bytes {
@@ -33,7 +34,7 @@ static struct explore_world {
   bool fails;    /* the sink fails */
   bool flight;
   bool blocks;                          /* threads wait at the memory limit */
-  unsigned room;                        /* with `blocks`: the number of buffers that the limit leaves after the start */
+  unsigned room;                        /* with `blocks`: the number of chunks that the limit leaves after the start */
   unsigned sink_calls;                  /* the calls that the sink makes: one bit per case of explore_sink_call */
   bool allocator_calls;                 /* the allocator calls the tracer */
   bool unread;                          /* the library was unloaded before the trace was read completely */
@@ -44,6 +45,10 @@ static struct explore_world {
   size_t cuts[EXPLORE_CUTS]; /* lengths at which the last session's trace is complete by itself */
   unsigned cut_count;
   gotrace_stats stats; /* of the last session */
+  bool ordered;        /* the program orders all its calls, as by a lock */
+  uint32_t order[10];  /* the program's own variables: 0: of `ordered`; the others: of `post` and `await` */
+  uint32_t known[10][EXPLORE_THREADS];                 /* the records published before those were written */
+  uint32_t applied[EXPLORE_SESSIONS][EXPLORE_THREADS]; /* records that the transcriber has applied */
 } world;
 
 static const gotrace_location explore_entries[EXPLORE_HANDLES] = {{0, "g0", "g.c", 1}, {0, "g1", "g.c", 2},
@@ -136,8 +141,8 @@ static void explore_on(bool sink, bool flight) {
   result = flight ? gotrace_flight_start(&options) : gotrace_start(&options);
   if (result != GOTRACE_OK) return;
   if (world.blocks)
-    gotrace__t.budget.limit =
-        gotrace__t.budget.used + world.room * sizeof(gotrace__buffer) + sizeof(gotrace__buffer) / 2;
+    gotrace__t.budget.limit = gotrace__t.options.memory_limit =
+        gotrace__t.budget.used + world.room * GOTRACE__CHUNK_BYTES + GOTRACE__FIRST_CHUNK_BYTES / 2;
   world.traces[0].size = 0;
   world.trace_count = 1;
   world.cut_count = 0;
@@ -180,21 +185,43 @@ static void explore_stop(void) {
   gotrace_stop();
 }
 
-/* Ends the trace as a limit does, inside a call. Other threads that end the trace wait for this call. */
+/* Ends the trace as a limit does: in the middle of a call. */
 static void explore_early(void) {
-  gotrace__thread *m = gotrace__me();
-  gotrace__call c;
   world.stopping = true;
-  if (!m) return;
-  gotrace__enter(&c, m, NULL);
-  gotrace__end_in_call(&c, GOTRACE_LIMIT_REACHED);
-  gotrace__leave(&c);
+  gotrace__end_early(GOTRACE_LIMIT_REACHED);
 }
 
-/* Reaches the size limit: the next thread that needs a buffer ends the trace. */
+/* Reaches the memory limit: the next thread that needs a chunk ends the trace. */
 static void explore_limit(void) {
   world.stopping = true;
-  gotrace__t.options.size_limit = gotrace__t.produced = 1;
+  gotrace__t.budget.limit = gotrace__t.budget.used;
+}
+
+/* Reaches the size limit: the transcriber ends the trace as soon as it has written something. */
+static void explore_size_limit(void) {
+  world.stopping = true;
+  gotrace__lock(&gotrace__t.work);
+  if (gotrace__t.transcriber) gotrace__t.transcriber->options.size_limit = 1;
+  gotrace__unlock(&gotrace__t.work);
+}
+
+/* The program's own synchronization: an acquire-release operation on one of its variables. */
+static void explore_synchronize(unsigned variable) {
+  explore_thread *thread = &explore.threads[explore.running];
+  if (explore.together) explore_note(explore_point(&world.order[variable]), true);
+  explore_learn_records(thread, world.known[variable]);
+  memcpy(world.known[variable], thread->known, sizeof thread->known);
+}
+
+static void explore_post(unsigned variable) {
+  explore_synchronize(variable);
+  world.order[variable] = 1;
+}
+
+static void explore_await(unsigned variable) {
+  while (explore_access(&world.order[variable], sizeof(uint32_t), EXPLORE_LOAD, 0), !world.order[variable])
+    explore_yield(0);
+  explore_learn_records(&explore.threads[explore.running], world.known[variable]);
 }
 
 static void explore_snapshot(void) {
@@ -256,7 +283,7 @@ static void explore_unload(void) {
 
 /* A late store of the second of two wakers while tracing is off: "runnable", though the goroutine has run since. */
 static void explore_wake_late(gotrace_go *g) {
-  if (!gotrace_enabled()) gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__RUNNABLE));
+  if (!gotrace_enabled()) gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNABLE);
 }
 
 /* A tenth of a second. */
@@ -339,6 +366,11 @@ static void explore_end_thread(void) {
   X(stop, explore_stop(), false)                                                                                     \
   X(early, explore_early(), false)                                                                                   \
   X(limit, explore_limit(), false)                                                                                   \
+  X(sizelimit, explore_size_limit(), false)                                                                          \
+  X(post, explore_post(i), false)                                                                                    \
+  X(await, explore_await(i), false)                                                                                  \
+  X(ordered, world.ordered = true, false)                                                                            \
+  X(guard, (void)0, false) /* uses of freed memory are failures: see explore_parse */                                \
   X(advance, gotrace_advance(), false)                                                                               \
   X(snapshot, explore_snapshot(), false)                                                                             \
   X(read, explore_read_to_end(true), false)                                                                          \
@@ -448,7 +480,7 @@ static const char *explore_parse(const char *text) {
       if (strlen(explore_words[call]) == word && !memcmp(explore_words[call], text, word)) break;
     if (call == EXPLORE_CALL_COUNT || commands == EXPLORE_COMMANDS) return text;
     script.commands[commands].call = (uint8_t)call;
-    explore.pages |= call == EXPLORE_CALL_unload;
+    explore.pages |= call == EXPLORE_CALL_unload || call == EXPLORE_CALL_guard;
     if (call == EXPLORE_CALL_lack) explore.lack_at = 1;
     script.commands[commands].handle = word < length ? (uint8_t)(text[word] - '0') : 0;
     if (script.commands[commands].handle >= EXPLORE_HANDLES) return text;
@@ -459,16 +491,10 @@ static const char *explore_parse(const char *text) {
   return NULL;
 }
 
-/* The events and problems of the running thread in this session; or the samples of all threads. */
+/* The records of the running thread and the calls that were dropped; or the samples of all threads. */
 static uint64_t explore_heard_of(bool samples) {
-  const gotrace__thread *m = gotrace__self;
-  uint64_t sum = gotrace__t.lost;
-  size_t i;
   if (samples) return gotrace__t.sample_head + gotrace__t.samples_lost;
-  if (!m || m->session != gotrace__t.session) return sum;
-  for (i = 0; i < GOTRACE__KINDS; i++) sum += m->kinds[i];
-  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) sum += m->problems[i];
-  return sum;
+  return explore.record_count[explore.running] + gotrace__t.lost + gotrace__t.nested;
 }
 
 static void explore_run_commands(const explore_turn *turn, unsigned i) {
@@ -484,9 +510,11 @@ static void explore_run_commands(const explore_turn *turn, unsigned i) {
     thread->command = i;
     if (explore.trace)
       printf("%s T%d: %s%u\n", explore.together ? "  " : "--", explore.running, thread->doing, command->handle);
+    if (world.ordered) explore_synchronize(0);
     explore_do((enum explore_call)command->call, command->handle);
+    if (world.ordered) explore_synchronize(0);
     if (on && !world.stopping && session == gotrace__t.session && explore_heard_of(samples) == before)
-      explore_fail("T%d: %s has left no event and no problem", explore.running, thread->doing);
+      explore_fail("T%d: %s has left no record", explore.running, thread->doing);
     explore_check_woken();
     if (thread->held_count) {
       char name[64];
@@ -544,13 +572,12 @@ static void explore_main(void) {
   if (gotrace__t.active) {
     if (gotrace__t.service) explore_stop();
     else {
-      if (!gotrace__t.finished) explore_off();
+      explore_off();
       explore_read_to_end(true);
     }
   }
   explore.together = false;
-  if ((gotrace__load_relaxed(&gotrace__t.control) & GOTRACE__MODE_MASK) == GOTRACE__GONE)
-    world.stats = gotrace__t.last; /* after an unload, calls are dropped */
+  if (gotrace__t.gone) world.stats = gotrace__t.last; /* after an unload, calls are dropped */
   else gotrace_get_stats(&world.stats);
   explore_check_woken();
   explore_end_run(EXPLORE_FINISHED);

@@ -18,7 +18,12 @@
  * CANCELLATION: a thread that has been cancelled ends where it waits, if it may be cancelled there.
  *
  * TIME is a Lamport clock along the same order, so equivalent schedules have equal times. Reading the clock takes one
- * tick.
+ * tick. Since it is one clock for all threads, a round of the transcriber may go up to its end (GOTRACE__CLOCK_SKEW).
+ * A wait for a limited time ends in two ways: when what it waits for happens, or, if no other thread can run, by its
+ * time-out. A stop's wait for the calls under way (gotrace__settle) may also end by its time-out while other threads
+ * can run. The thread in the call is then held up. That happens to one thread in a run.
+ *
+ * RECORDS: the engine notes what each thread publishes, and what is known to have been published before (R5).
  */
 #ifndef EXPLORE_ENGINE_H
 #define EXPLORE_ENGINE_H
@@ -38,19 +43,22 @@
 #define EXPLORE_STEPS 20000              /* a run with more steps counts as a livelock */
 #define EXPLORE_LOCATIONS 65536
 #define EXPLORE_HELD 16
+#define EXPLORE_MILLISECOND ((uint64_t)3000000) /* ticks */
+#define EXPLORE_RECORDS 512                     /* per thread */
 
 typedef enum explore_state {
   EXPLORE_IDLE, /* has no commands */
   EXPLORE_RUNNABLE,
   EXPLORE_WANTS_LOCK,
-  EXPLORE_WAITS, /* for a condition variable */
-  EXPLORE_SPINS, /* until the location that it read last is written */
+  EXPLORE_WAITS,       /* for a condition variable */
+  EXPLORE_SPINS,       /* until the location that it read last is written */
+  EXPLORE_SPINS_TIMED, /* the same, for a limited time */
   EXPLORE_JOINS,
   EXPLORE_LETS, /* until no other thread can run */
   EXPLORE_DONE
 } explore_state;
 
-/* What a thread has locked: mutexes, and words whose busy bit it has set. */
+/* A mutex that a thread has locked. */
 typedef struct explore_held {
   const void *at;
   int rank;
@@ -66,11 +74,13 @@ typedef struct explore_thread {
   uint64_t milliseconds; /* time-out of the wait */
   bool expired;          /* the wait timed out: unless the thread waits again, it missed a wake-up */
   bool waits_cancellably;
+  bool polls;      /* the wait is a reader's, who looks for work from time to time */
+  bool timed;      /* it has read the clock since its last operation */
   bool cancel_off; /* cancellation is disabled */
   uint32_t cancel; /* cancellation was requested */
   int joins;       /* the thread that it joins; -1: all threads of the scenario */
   int line;
-  uint64_t hash, time, skew;
+  uint64_t hash, time;
   struct explore_location *read; /* by the last operation; NULL: that was not a read */
   explore_held held[EXPLORE_HELD];
   int held_count;
@@ -79,7 +89,14 @@ typedef struct explore_thread {
   unsigned command;    /* index of that call in the turn */
   char *arena;
   size_t used;
+  uint32_t known[EXPLORE_THREADS]; /* records of each thread whose calls have returned before, by the program's order */
 } explore_thread;
+
+/* A record that a thread has published. */
+typedef struct explore_record {
+  uint32_t session;
+  uint32_t known[EXPLORE_THREADS];
+} explore_record;
 
 typedef struct explore_location {
   const void *at;
@@ -123,12 +140,15 @@ static struct explore {
   int running;
   bool together; /* the concurrent part of the scenario runs */
   uint32_t run, step, at, expirations;
-  int left; /* remaining preemptions */
+  const void *held_up; /* what belongs to the thread that is held up in a call; NULL: none was */
+  int left;            /* remaining preemptions */
   uint64_t signature;
   explore_switch switches[EXPLORE_SWITCHES];
   size_t switch_count;
   explore_end end;
   char failure[512];
+  explore_record records[EXPLORE_THREADS][EXPLORE_RECORDS];
+  uint32_t record_count[EXPLORE_THREADS];
   explore_allocation *allocations;
   size_t live_bytes;
   uint32_t lack; /* number of allocations since `lack` in the scenario */
@@ -301,23 +321,31 @@ static void *explore_allocate(size_t size) {
   return allocation + 1;
 }
 
+#define EXPLORE_FREED(size) ((size) < 256 ? (size) : 256) /* bytes that are overwritten when memory is freed */
+
+/* Whether nobody has written beyond the allocation, nor into it after it was freed. */
 static bool explore_whole(const explore_allocation *allocation) {
-  const unsigned char *red = (const unsigned char *)(allocation + 1) + allocation->size;
+  const unsigned char *bytes = (const unsigned char *)(allocation + 1), *red = bytes + allocation->size;
   size_t i;
   if (allocation->magic != EXPLORE_MAGIC) return false;
+  for (i = 0; !allocation->live && i < EXPLORE_FREED(allocation->size); i++)
+    if (bytes[i] != 0xdf) return false;
   for (i = 0; i < EXPLORE_RED; i++)
     if (red[i] != 0xa5) return false;
   return true;
 }
 
+static void explore_session_over(const gotrace__transcriber *t);
+
 static void explore_free(void *memory, size_t size) {
   explore_allocation *allocation = (explore_allocation *)memory - 1;
+  if (size == sizeof(gotrace__transcriber)) explore_session_over((const gotrace__transcriber *)memory);
+  if (allocation->magic == EXPLORE_MAGIC && !allocation->live) explore_fail("freed twice: %zu bytes", size);
   if (!explore_whole(allocation)) explore_fail("a write beyond an allocation of %zu bytes, or a wild free", size);
-  if (!allocation->live) explore_fail("freed twice: %zu bytes", size);
   if (allocation->size != size) explore_fail("freed as %zu bytes what has %zu", size, allocation->size);
   allocation->live = 0;
   explore.live_bytes -= size;
-  memset(memory, 0xdf, size < 256 ? size : 256); /* to expose uses after the free */
+  memset(memory, 0xdf, EXPLORE_FREED(size)); /* to expose uses after the free */
   if (explore.pages && mprotect(memory, explore_in_pages(size), PROT_NONE)) abort();
 }
 
@@ -358,6 +386,7 @@ static void explore_learn(explore_location *location) {
 static void explore_note(explore_location *location, bool write) {
   explore_thread *thread = &explore.threads[explore.running];
   uint64_t hash;
+  thread->timed = false;
   location->users |= (uint8_t)(1 << explore.running);
   location->written |= write;
   if (location->shared != explore.scenario) explore_learn(location);
@@ -409,7 +438,8 @@ static bool explore_can_run(const explore_thread *thread) {
   case EXPLORE_WAITS:
     return ((const gotrace__cond *)thread->waits_for)->wakes != thread->wakes ||
            (thread->waits_cancellably && thread->cancel);
-  case EXPLORE_SPINS: return ((const explore_location *)thread->waits_for)->writes != thread->wakes;
+  case EXPLORE_SPINS:
+  case EXPLORE_SPINS_TIMED: return ((const explore_location *)thread->waits_for)->writes != thread->wakes;
   case EXPLORE_JOINS:
     for (i = 1; i < EXPLORE_THREADS; i++)
       if ((i == thread->joins || (thread->joins < 0 && i != EXPLORE_SERVICE)) &&
@@ -429,12 +459,13 @@ static void explore_deadlock(void) {
   int i;
   for (i = 0; i < EXPLORE_THREADS; i++) {
     const explore_thread *thread = &explore.threads[i];
-    const char *what = thread->state == EXPLORE_WANTS_LOCK ? "wants"
-                       : thread->state == EXPLORE_WAITS    ? "waits on"
-                       : thread->state == EXPLORE_SPINS    ? "spins on"
-                                                           : NULL;
+    const char *what = thread->state == EXPLORE_WANTS_LOCK    ? "wants"
+                       : thread->state == EXPLORE_WAITS       ? "waits on"
+                       : thread->state == EXPLORE_SPINS       ? "spins on"
+                       : thread->state == EXPLORE_SPINS_TIMED ? "spins for a time on"
+                                                              : NULL;
     if (!what) continue;
-    if (thread->state == EXPLORE_SPINS)
+    if (thread->state == EXPLORE_SPINS || thread->state == EXPLORE_SPINS_TIMED)
       explore_name(name, sizeof name, ((const explore_location *)thread->waits_for)->at);
     else explore_name(name, sizeof name, thread->waits_for);
     snprintf(text + strlen(text), sizeof text - strlen(text), "; T%d (%s) %s %s at line %d", i,
@@ -458,8 +489,27 @@ static void explore_expire(void) {
       soonest = thread;
   }
   if (!soonest || ++explore.expirations > 20) explore_deadlock();
-  soonest->expired = true;
+  if (soonest->polls &&
+      (gotrace__t.work_wanted || gotrace__t.pieces || gotrace__t.ended || (gotrace__t.active && !gotrace__on)))
+    explore_fail("lost wake-up: the reader T%d has work, and goes on only when its wait times out, line %d",
+                 (int)(soonest - explore.threads), soonest->line);
+  soonest->expired = !soonest->polls;
   soonest->state = EXPLORE_RUNNABLE;
+  soonest->time += soonest->milliseconds * EXPLORE_MILLISECOND;
+}
+
+/* Whether the thread waits for a limited time, for something that has not happened, and may wait in vain. */
+static bool explore_may_give_up(const explore_thread *thread) {
+  return thread->state == EXPLORE_SPINS_TIMED && !explore_can_run(thread) &&
+         (!explore.held_up || explore.held_up == thread->waits_for);
+}
+
+/* The thread's wait ends by its time-out while others could run. */
+static void explore_give_up(explore_thread *thread) {
+  explore.held_up = thread->waits_for;
+  thread->time += GOTRACE__STOP_NANOSECONDS / 1000000 * EXPLORE_MILLISECOND;
+  thread->hash = explore_mix(thread->hash, 2000);
+  explore.signature += thread->hash;
 }
 
 static int explore_pick_search(const uint8_t *threads, unsigned count, bool goes_on) {
@@ -517,6 +567,9 @@ static void explore_schedule(bool goes_on) {
   if (goes_on) threads[count++] = (uint8_t)explore.running;
   for (i = 0; i < EXPLORE_THREADS && (!goes_on || explore.left > 0 || explore.mode != EXPLORE_SEARCH); i++)
     if (!(goes_on && i == explore.running) && explore_can_run(&explore.threads[i])) threads[count++] = (uint8_t)i;
+  /* Not the default, nor a preemption of its own: a thread in a call has been preempted already. */
+  for (i = 0; i < EXPLORE_THREADS && count && !goes_on; i++)
+    if (explore_may_give_up(&explore.threads[i])) threads[count++] = (uint8_t)i;
   if (!count) {
     explore_expire();
     explore_schedule(false);
@@ -531,6 +584,7 @@ static void explore_schedule(bool goes_on) {
     if (goes_on) explore.left--;
   }
   if (explore.trace && to != explore.running) printf("        %-5u ---- T%d\n", explore.step, to);
+  if (explore_may_give_up(&explore.threads[to])) explore_give_up(&explore.threads[to]);
   explore_switch_to(to);
 }
 
@@ -618,27 +672,23 @@ static void explore_let_go(const void *at) {
     }
 }
 
-/* Whether it is one of the running thread's counters. Like gotrace__count, these stores are no points of preemption.
- * There are so many counters that resetting them took half of the time. */
-static bool explore_is_counter(const void *at) {
-  const gotrace__thread *m = gotrace__self;
-  return m && ((uintptr_t)at - (uintptr_t)m->kinds < sizeof m->kinds ||
-               (uintptr_t)at - (uintptr_t)m->problems < sizeof m->problems);
+/* Notes that the running thread publishes a record. */
+static void explore_note_record(void) {
+  explore_thread *thread = &explore.threads[explore.running];
+  explore_record *record = &explore.records[explore.running][explore.record_count[explore.running]];
+  if (explore.record_count[explore.running] == EXPLORE_RECORDS) explore_fail("too many records");
+  record->session = gotrace__self->chunk->session;
+  memcpy(record->known, thread->known, sizeof record->known);
+  thread->known[explore.running] = ++explore.record_count[explore.running];
 }
 
 static void explore_store(void *at, size_t size, uint64_t value, enum explore_op op, int line) {
-  if (explore_is_counter(at)) return;
-  if (!explore.together) {
-    if (explore.trace) explore_show(at, size, op, value, line);
-    if (size == 8 && op == EXPLORE_STORE) explore_let_go(at);
-    return;
-  }
-  {
-    explore_location *location = explore_point(at);
-    if (explore.trace) explore_show(at, size, op, value, line);
-    explore_note(location, true);
-    if (size == 8 && op == EXPLORE_STORE && !(value & GOTRACE__BUSY)) explore_let_go(at);
-  }
+  explore_location *location = explore.together ? explore_point(at) : NULL;
+  if (explore.trace) explore_show(at, size, op, value, line);
+  if (location) explore_note(location, true);
+  if (!gotrace__t.gone && gotrace__self && gotrace__self->chunk && at == &gotrace__self->chunk->size &&
+      op == EXPLORE_STORE)
+    explore_note_record();
 }
 
 static void explore_cas(void *at, size_t size, const void *expected, uint64_t desired, int line) {
@@ -648,13 +698,6 @@ static void explore_cas(void *at, size_t size, const void *expected, uint64_t de
   memcpy(&old, at, size);
   if (explore.trace) explore_show(at, size, EXPLORE_CAS, succeeds ? desired : old, line);
   if (location) explore_note(location, succeeds);
-  if (succeeds && size == 8 && (old ^ desired) == GOTRACE__BUSY) {
-    int rank = explore_rank(at);
-    if (rank && desired & GOTRACE__BUSY) explore_hold(at, rank, line);
-    else explore_let_go(at);
-  } else if (succeeds && size == 8 && !(desired & GOTRACE__BUSY)) {
-    explore_let_go(at);
-  }
 }
 
 static void explore_lock(gotrace__mutex *mutex, int line) {
@@ -715,6 +758,7 @@ static void explore_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t mi
   thread->milliseconds = milliseconds;
   thread->expired = false;
   thread->waits_cancellably = cancelled && !thread->cancel_off;
+  thread->polls = cancelled == gotrace__read_cancelled;
   explore_unlock(mutex, line);
   if (explore.trace) explore_show(cond, sizeof *cond, EXPLORE_WAIT, 0, line);
   explore_block(EXPLORE_WAITS, cond, line);
@@ -747,21 +791,21 @@ static void explore_yield(int line) {
     return;
   }
   thread->wakes = thread->read->writes;
-  explore_block(EXPLORE_SPINS, thread->read, line);
+  explore_block(thread->timed ? EXPLORE_SPINS_TIMED : EXPLORE_SPINS, thread->read, line);
 }
 
 static uint64_t explore_ticks(void) {
   explore_thread *thread = &explore.threads[explore.running];
   thread->read = NULL;
-  return ++thread->time + thread->skew;
+  return ++thread->time;
 }
 
 /* A nanosecond has three ticks. Each reading takes a millisecond, so that loops with a deadline end. */
 static uint64_t explore_nanoseconds(void) {
   explore_thread *thread = &explore.threads[explore.running];
-  uint64_t now = (thread->time + thread->skew) / 3;
-  thread->time += 3000000;
-  thread->read = NULL;
+  uint64_t now = thread->time / 3;
+  thread->time += EXPLORE_MILLISECOND;
+  thread->timed = true;
   return now;
 }
 
@@ -773,12 +817,20 @@ static void explore_at_exit(void *argument) {
 
 /* ------------------------------------------------------------------------------------------------- threads ---- */
 
+/* What is known to be published before is also known to the thread from here on. */
+static void explore_learn_records(explore_thread *thread, const uint32_t *known) {
+  int i;
+  for (i = 0; i < EXPLORE_THREADS; i++)
+    if (thread->known[i] < known[i]) thread->known[i] = known[i];
+}
+
 /* Makes an idle thread runnable. */
 static void explore_spawn(int thread) {
   explore_thread *child = &explore.threads[thread], *parent = &explore.threads[explore.running];
   child->state = EXPLORE_RUNNABLE;
   child->hash = explore_mix(parent->hash, (uint64_t)thread + 100);
   if (child->time < parent->time) child->time = parent->time;
+  explore_learn_records(child, parent->known);
 }
 
 static bool explore_run_service(int *handle) {
@@ -804,6 +856,7 @@ static void explore_join(int handle, int line) {
     if (handle == i || (handle < 0 && i != EXPLORE_SERVICE)) {
       if (thread->time < explore.threads[i].time) thread->time = explore.threads[i].time;
       thread->hash = explore_mix(thread->hash, explore.threads[i].hash);
+      explore_learn_records(thread, explore.threads[i].known);
     }
   explore.signature += thread->hash;
 }
@@ -851,6 +904,8 @@ static void explore_run(void) {
   int i;
   explore.run++;
   explore.step = explore.at = explore.expirations = 0;
+  explore.held_up = NULL;
+  memset(explore.record_count, 0, sizeof explore.record_count);
   explore.replayed = 0;
   explore.together = false;
   explore.left = explore.bound;
@@ -865,7 +920,6 @@ static void explore_run(void) {
     explore_thread *thread = &explore.threads[i];
     void *stack = thread->stack;
     char *arena = thread->arena;
-    uint64_t skew = thread->skew;
     if (!stack) {
       stack = mmap(NULL, EXPLORE_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       arena = (char *)mmap((void *)(uintptr_t)(0x200000000000u + (uint64_t)i * EXPLORE_ARENA), EXPLORE_ARENA,
@@ -876,7 +930,6 @@ static void explore_run(void) {
     memset(thread, 0, sizeof *thread);
     thread->stack = stack;
     thread->arena = arena;
-    thread->skew = skew;
     thread->sp = explore_fresh_stack(thread);
     thread->time = 1000000000;
     thread->hash = (uint64_t)i + 1;

@@ -235,6 +235,70 @@
     {"snapshot", 1022, 1026, "onflight || 1 begin; 2 snapshot"},
     {"snapshot-stop", 1022, 1026, "onflight || 1 begin; 2 snapshot; 3 stop"},
     {"snapshots", 1022, 1026, "onflight; 1 begin || 1 log; 2 snapshot; 3 snapshot"},
+    /* A call held up across a stop, or into the next session, in which its records are skipped. */
+    {"held-up", 1008, 1026, "clean; 1 self0; onsink || 1 log wait waitend; 2 stop onsink"},
+    {"held-up-end", 1008, 1026, "clean; 1 self0; on || 1 wait waitend; 2 off; 3 read on"},
+    {"held-up-twice", 1023, 1023, "clean; 1 self0; onsink || 1 log log; 2 stop onsink stop onsink"},
+    {"held-up-run", 1008, 1026,
+     "clean pcreate0 create0; 1 pstart0; onsink || 1 start0 block; 2 stop onsink || 3 unblock0"},
+    {"held-up-exit", 1008, 1026, "clean; 1 self0; onsink || 1 log exit; 2 stop onsink; 3 begin log"},
+    {"exit-late", 1008, 1026, "clean; 1 self0 || 1 exit; 2 on; 3 begin log"},
+    {"held-up-chunks", 1023, 1023, "clean guard; 1 self0; onsink || 1 log log log; 2 stop onsink"},
+    {"held-up-late", 1023, 1023, "clean guard; 1 self0 || 1 log log log; 2 onsink stop onsink"},
+    /* Threads hand over chunks, which are used again or freed, while the transcriber reads. */
+    {"chunks", 1008, 1026, "clean guard; 1 self0; 2 self1; on || 1 log log log; 2 log log; 3 advance; 4 off"},
+    {"chunks-again", 1023, 1023, "clean guard; 1 self0; 2 self1; onsink || 1 log log log log; 2 log log log"},
+    {"chunks-read", 1023, 1023, "clean guard; 1 self0; on || 1 log log log; 2 tryread tryread; 3 stats"},
+    {"chunks-stop", 1023, 1023, "clean guard; 1 self0; on || 1 log log log; 2 read; 3 stop"},
+    {"chunks-free", 1023, 1023, "clean guard; 1 self0; 2 self1; blocks1 onsink || 1 log log log; 2 log log"},
+    {"chunks-early", 1023, 1023, "guard; 1 self0; 2 self1; onsink || 1 log log log; 2 early; 3 log onsink"},
+    {"chunks-fork", 1023, 1023, "1 self0; on || 1 log log log; 3 fork log on log log off"},
+    /* Rounds beside events. */
+    {"rounds", 1008, 1026, "clean; 1 self0; 2 self1; on || 1 log region regionend; 2 log; 3 stats stats; 4 advance"},
+    {"rounds-stop", 1008, 1026, "clean; 1 self0; onsink || 1 log; 2 stats; 3 stop; 4 advance"},
+    {"rounds-create", 1023, 1023,
+     "clean pcreate0 create0; on; 1 pstart0 start0 || 1 create1 block; 2 stats; 3 advance; 4 unblock0"},
+    /* The record of a thread that has ended goes to another thread after the round that applies its last record. */
+    {"ended", 1008, 1026, "clean; on; 1 begin log || 1 exit; 2 stats begin log; 3 begin log"},
+    {"ended-cut", 1023, 1023, "clean; on; 1 self0 || 1 log exit; 2 advance begin log exit; 3 advance begin"},
+    {"ended-stop", 1008, 1026, "clean; onsink; 1 begin || 1 log exit; 2 begin exit; 3 stop onsink; 4 begin"},
+    {"ended-flight", 1023, 1023, "clean; onflight; 1 begin log || 1 exit; 2 snapshot begin; 3 begin log"},
+    {"ended-chunks", 1023, 1023, "clean guard; 1 self0; on || 1 log log exit; 2 stats begin log; 3 stats"},
+    /* The program's own synchronization: what happened before an event that is in the trace is in it, too. */
+    {"cause", 1008, 1026, "clean; 1 self0; 2 self1; on || 1 log post1 log; 2 await1 log; 3 off"},
+    {"cause-early", 1008, 1026, "1 self0; 2 self1; on || 1 log post1 log; 2 await1 log; 3 early"},
+    {"cause-start", 1008, 1026, "clean; 1 self0 wait; 2 self1 || 1 waitend post1 log; 2 await1 log; 3 on"},
+    {"cause-limit", 1023, 1023, "1 self0; 2 self1; on limit || 1 log log post1; 2 await1 log log; 3 log"},
+    {"cause-full", 1008, 1026, "1 self0; 2 self1; on sizelimit || 1 log post1 log; 2 await1 log; 3 advance; 4 stats"},
+    {"cause-rounds", 1023, 1023, "clean; 1 self0; 2 self1; on || 1 log post1 log; 2 await1 log; 3 stats; 4 advance"},
+    {"cause-restart", 1023, 1023, "clean; 1 self0; 2 self1; onsink || 1 log post1 log; 2 await1 log; 3 stop onsink"},
+    {"ordered", 1008, 1026, "clean ordered; 1 self0; 2 self1; on || 1 log log; 2 log; 3 stats; 4 off"},
+    {"ordered-chunks", 1023, 1023, "clean ordered; 1 self0; 2 self1; on || 1 log log log; 2 log log; 3 early"},
+    /* Programs that keep the rules: goroutines and procs that pass between threads. */
+    {"pass", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; on; 1 pstart0; 2 pstart1 || 1 start0 yield post1 "
+     "await2 unblock0 start0; 2 await1 start0 block post2; 4 advance"},
+    {"pass-late", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; 1 pstart0; 2 pstart1 || 1 start0 yield post1; 2 await1 start0 block post2; 3 "
+     "await2 unblock0; 4 on"},
+    {"pass-stop", 1023, 1023,
+     "clean pcreate0 pcreate1 create0; 1 pstart0; 2 pstart1; onsink || 1 start0 yield post1; 2 await1 start0 block "
+     "post2; "
+     "3 await2 unblock0; 4 stop onsink"},
+    {"pass-wake", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; on; 1 pstart0 start0; 2 pstart1 || 1 block post2; 3 await2 unblock0 post1; 2 "
+     "await1 start0 "
+     "block; 4 stats"},
+    {"pass-proc", 1008, 1026,
+     "clean pcreate0 create0 create1; on; 1 pstart0 start0 || 1 syscall post1 await2 sysblocked; 2 await1 steal0 post2 "
+     "pstart0 start1; 4 advance"},
+    {"pass-proc-late", 1023, 1023,
+     "clean pcreate0 create0 create1; 1 pstart0 start0 || 1 syscall post1 await2 sysblocked; 2 await1 steal0 post2 "
+     "pstart0 start1; 4 on"},
+    {"pass-end", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; on; 1 pstart0; 2 pstart1 || 1 start0 end post1 create1; 2 await1 create2 "
+     "start2; 4 "
+     "stats"},
     /* Threads that wait at the memory limit for the reader, for each other, for the end. */
     {"block", 1008, 1026,
      "pcreate0 pcreate1 create0 create1; 1 pstart0 start0; 2 pstart1 start1; blocks0 on || 1 yield; 2 yield; 3 read; 4 "
@@ -247,6 +311,8 @@
     {"block-sink", 1008, 1026, "1 self0; 2 self1; blocks0 onsink || 1 log; 2 log; 4 stop"},
     {"block-alone", 1008, 1026, "1 self0; 2 self1; blocks0 onsink || 1 log; 2 log"},
     {"block-sink-early", 1008, 1026, "1 self0; 2 self1; blocks0 onsink || 1 log; 2 log; 4 early"},
+    {"block-chunks", 1008, 1026, "1 self0; 2 self1; blocks1 onsink || 1 log log log; 2 log log; 4 stop"},
+    {"block-read", 1023, 1023, "1 self0; 2 self1; blocks0 on || 1 log log; 2 log; 3 read; 4 stop"},
     {"block-flight", 1022, 1026, "1 self0; 2 self1; blocks0 onflight || 1 log; 2 log; 3 snapshot"},
     /* Threads that are cancelled while they wait: readers, and writers at the limit. A thread in gotrace_stop is not
        cancelled there. */

@@ -218,6 +218,8 @@ def shared_changes():
     for m in 1, 2:
         t.event(m, 0, PROC_STATUS, m, 1)
         t.event(m, 1, GO_STATUS, m, m, RUNNING)
+    t.event(2, 300, GO_STOP, t.string("preempted"), main)  # goroutine 2 is the last to start before the collections: in v1 they
+    t.event(2, 400, GO_START, 2, 1)  # have no goroutine, and a reader takes this one
     t.event(1, 500, PROCS_CHANGE, 2, main)
     for i, (begins, ends) in enumerate(((1, 2), (2, 1), (2, 2), (1, 2))):
         t.event(begins, 1000 * (i + 1), GC_BEGIN, 2 * i, main)

@@ -1,14 +1,13 @@
-/* Rare paths: a cut for which there is no memory is made later; the end of a generation writes more than a buffer
- * holds; a proc is stolen from a thread that the trace has not mentioned.
- *
- * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
+/* Rare paths: the thread that writes the trace lacks memory; the end of a generation writes more than a batch holds; a
+ * proc is stolen from a thread that the trace has not mentioned. */
 #define _GNU_SOURCE /* for the implementation, which comes after the allocator */
 #include <stdbool.h>
 #include <stdlib.h>
-static bool memory_is_out;
+static bool memory_is_out; /* for all threads but the main one */
 static size_t refused;
+static __thread bool is_main;
 static void *test_allocate(size_t size) {
-  if (!__atomic_load_n(&memory_is_out, __ATOMIC_RELAXED)) return malloc(size);
+  if (is_main || !__atomic_load_n(&memory_is_out, __ATOMIC_RELAXED)) return malloc(size);
   __atomic_fetch_add(&refused, 1, __ATOMIC_RELAXED);
   return NULL;
 }
@@ -34,6 +33,41 @@ static uint64_t count_of(gotrace_format format, const char *name) {
   return 0;
 }
 
+#if GOTRACE__CAPTURE
+/* The service thread lacks memory: the trace ends with what it has, and the calls go on. The next trace is complete. */
+static void no_memory_for_the_service(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  gotrace_stats stats;
+  uint64_t calls, had = 0;
+  char text[80];
+  int round;
+  options.cut_milliseconds = 1;
+  for (round = 0; round < 2; round++) {
+    bytes.size = 0;
+    CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+    do { /* until there is a cut */
+      GOTRACE_REGION("before") {
+      }
+      gotrace_get_stats(&stats);
+    } while (!stats.cuts);
+    __atomic_store_n(&memory_is_out, round == 0, __ATOMIC_RELAXED);
+    for (calls = 0; round == 0 ? gotrace_enabled() : calls < 1000; calls++) {
+      snprintf(text, sizeof text, "a text that the service thread must keep, %llu", (unsigned long long)calls);
+      gotrace_log(GOTRACE_NO_TASK, text, text);
+    }
+    CHECK_EQUAL(gotrace_stop(), round == 0 ? GOTRACE_ERROR_OUT_OF_MEMORY : GOTRACE_OK);
+    __atomic_store_n(&memory_is_out, false, __ATOMIC_RELAXED);
+    CHECK_OPENS(&bytes);
+    test_check_statistics(&bytes);
+    had = test_count(&bytes, "UserLog");
+    CHECK(round == 0 ? had < calls : had == calls);
+    CHECK(test_count(&bytes, format < GOTRACE_GO_1_22 ? "UserRegion" : "UserRegionEnd") > 0);
+  }
+  CHECK(__atomic_load_n(&refused, __ATOMIC_RELAXED) > 0);
+  test_free(&bytes);
+}
+#else
 /* While no memory is available, no cut is made and nothing is lost. Afterwards the service thread continues. */
 static void postponed_cut(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
@@ -65,15 +99,19 @@ static void postponed_cut(gotrace_format format) {
   test_free(&bytes);
 }
 
-/* The thread that ends a generation writes the statuses of all goroutines blocked in a mark assist. */
-static void full_batch(gotrace_format format) {
-  enum { GOS = 8000 }; /* about 20 bytes each; a buffer has 64 KiB */
+#endif
+
+/* The end of a generation writes the statuses of all silent goroutines, here blocked in a mark assist. Only the flight
+ * recorder needs them: its snapshots begin with any generation. */
+static void full_batch(gotrace_format format, bool flight) {
+  enum { GOS = 8000 }; /* about 20 bytes each; a batch has 64 KiB */
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
   static gotrace_go *gos[GOS];
   gotrace_proc *proc = gotrace_proc_create();
   int i;
-  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  if (flight) options.write = NULL, options.context = NULL;
+  CHECK_EQUAL(flight ? gotrace_flight_start(&options) : gotrace_start(&options), GOTRACE_OK);
   gotrace_proc_start(proc);
   for (i = 0; i < GOS; i++) {
     gotrace_go_start(gos[i] = gotrace_go_create(&entry));
@@ -88,8 +126,10 @@ static void full_batch(gotrace_format format) {
     gotrace_go_end();
   }
   gotrace_proc_stop();
-  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
-  CHECK_EQUAL(count_of(format, "GCMarkAssistActive"), 3 * GOS); /* twice silent, then woken */
+  if (flight) CHECK_EQUAL(gotrace_flight_snapshot(test_sink, &bytes), GOTRACE_OK);
+  CHECK_EQUAL(flight ? gotrace_flight_stop() : gotrace_stop(), GOTRACE_OK);
+  /* Twice silent, then woken. */
+  CHECK_EQUAL(count_of(format, "GCMarkAssistActive"), flight || !GOTRACE__CAPTURE ? 3 * GOS : GOS);
   CHECK_OPENS(&bytes);
   gotrace_proc_destroy(proc);
   test_free(&bytes);
@@ -124,7 +164,11 @@ static void abandoned_proc(gotrace_format format) {
   gotrace_get_stats(&stats);
   CHECK_EQUAL(stats.dropped, 0);
   CHECK_EQUAL(stats.repaired, 0);
-  if (format >= GOTRACE_GO_1_22) CHECK_EQUAL(count_of(format, "ProcSteal"), 1);
+  if (format >= GOTRACE_GO_1_22) {
+    /* Since its thread is silent, the trace begins with an idle proc. */
+    CHECK_EQUAL(count_of(format, "ProcSteal"), GOTRACE__CAPTURE ? 0 : 1);
+    CHECK_EQUAL(count_of(format, "GoSyscallEndBlocked"), 1);
+  }
   CHECK_OPENS(&bytes);
   gotrace_proc_destroy(lost);
   CHECK(pthread_barrier_destroy(&barrier) == 0);
@@ -135,10 +179,17 @@ int main(void) {
   static const gotrace_format formats[] = {GOTRACE_GO_1_11, GOTRACE_GO_1_21, GOTRACE_GO_1_22, GOTRACE_GO_1_23,
                                            GOTRACE_GO_1_26};
   size_t i;
+  is_main = GOTRACE__CAPTURE;
   for (i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+#if GOTRACE__CAPTURE
+    no_memory_for_the_service(formats[i]);
+#else
     postponed_cut(formats[i]);
+#endif
     abandoned_proc(formats[i]);
-    if (formats[i] >= GOTRACE_GO_1_22) full_batch(formats[i]);
+    if (formats[i] < GOTRACE_GO_1_22) continue;
+    full_batch(formats[i], false);
+    full_batch(formats[i], true);
   }
   return 0;
 }

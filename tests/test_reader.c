@@ -1,8 +1,13 @@
-/* The reader state machine: gotrace_read and gotrace_try_read, on the emitting thread and on others.
- *
- * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
+/* The reader state machine: gotrace_read and gotrace_try_read, on the emitting thread and on others. */
+#include <stdbool.h>
+
+/* The tracer's compare-and-swap passes through this function: see early_end. */
+static bool cas_hooked(const volatile void *word, bool success);
+#define __atomic_compare_exchange_n(word, expected, desired, weak, on_success, on_failure) \
+  cas_hooked(word, __atomic_compare_exchange_n(word, expected, desired, weak, on_success, on_failure))
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
+#undef __atomic_compare_exchange_n
 #include "test_collect.h"
 
 #include <pthread.h>
@@ -159,6 +164,51 @@ static void recycles(void) {
   test_free(&bytes);
 }
 
+#if GOTRACE__CAPTURE
+static int64_t time_of_log(const test_bytes *bytes, const char *category) {
+  gotrace_decoder *decoder;
+  gotrace_event event;
+  gotrace_decoder_info info;
+  const char *text;
+  size_t size;
+  CHECK_EQUAL(test_open_decoder(&decoder, bytes->data, bytes->size, false), GOTRACE_OK);
+  do {
+    CHECK_EQUAL(gotrace_decoder_next(decoder, &event), GOTRACE_OK);
+  } while (strcmp(event.spec->name, "UserLog") != 0 || !gotrace_decoder_string(decoder, event.args[1], &text, &size) ||
+           size != strlen(category) || memcmp(text, category, size) != 0);
+  gotrace_decoder_get_info(decoder, &info);
+  CHECK(info.nanoseconds_per_tick == 16);
+  gotrace_decoder_close(decoder);
+  return event.time;
+}
+
+/* Times in the trace have the rate of the clock. They are exact only if no other thread runs between a log and the
+ * reading of the clock, or while the tracer reads its clocks, so one of several attempts must succeed. */
+static void frequency(void) {
+  gotrace_options options = options_of(GOTRACE_GO_1_21);
+  test_bytes bytes = {NULL, 0, 0};
+  struct timespec pause = {0, 40000000};
+  int tries;
+  for (tries = 0;; tries++) {
+    uint64_t from;
+    int64_t got, want;
+    bytes.size = 0;
+    CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+    gotrace_log(GOTRACE_NO_TASK, "first", "");
+    from = gotrace__nanoseconds();
+    nanosleep(&pause, NULL);
+    gotrace_log(GOTRACE_NO_TASK, "second", "");
+    want = (int64_t)(gotrace__nanoseconds() - from);
+    CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+    test_read_to_end(&bytes);
+    got = time_of_log(&bytes, "second") - time_of_log(&bytes, "first");
+    if (got > want - want / 100 && got < want + want / 100) break;
+    fprintf(stderr, "%lld ns, not %lld\n", (long long)got, (long long)want);
+    CHECK(tries < 50);
+  }
+  test_free(&bytes);
+}
+#else
 /* The frequency in the trace is that of the clock. */
 static void frequency(void) {
   gotrace_options options = options_of(GOTRACE_GO_1_21);
@@ -185,6 +235,8 @@ static void frequency(void) {
   CHECK(got > 0.9 * want && got < 1.1 * want);
   test_free(&bytes);
 }
+
+#endif
 
 /* ---- A reader on another thread ---- */
 
@@ -275,6 +327,73 @@ static void two_readers(void) {
   CHECK_EQUAL(test_count(&collected, "UserLog"), 5);
 }
 
+static uint32_t held; /* atomic: 1 hold up, 2 held up, 3 go on */
+
+static void wait_for_held(uint32_t value) {
+  while (__atomic_load_n(&held, __ATOMIC_ACQUIRE) != value) sched_yield();
+}
+
+/* Holds up a thread that has just ended the session. */
+static bool cas_hooked(const volatile void *word, bool success) {
+  if (word == &gotrace__on && success && __atomic_load_n(&held, __ATOMIC_RELAXED) == 1) {
+    __atomic_store_n(&held, 2, __ATOMIC_RELEASE);
+    wait_for_held(3);
+  }
+  return success;
+}
+
+#if GOTRACE__CAPTURE
+static void *log_until_off(void *unused) {
+  while (gotrace_enabled()) gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  return unused;
+}
+
+/* A trace that ends early says so, however fast its reader. Whoever ends it first decides the result. */
+static void early_end(void) {
+  gotrace_options options = options_of(GOTRACE_GO_1_23);
+  gotrace_stats stats;
+  pthread_t thread;
+  int i;
+  options.memory_limit = 1 << 20; /* the least that is possible */
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  __atomic_store_n(&held, 1, __ATOMIC_RELEASE);
+  collected.size = 0;
+  CHECK(pthread_create(&thread, NULL, log_until_off, NULL) == 0);
+  wait_for_held(2);
+  test_read_to_end(&collected);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.result, GOTRACE_LIMIT_REACHED);
+  __atomic_store_n(&held, 3, __ATOMIC_RELEASE);
+  CHECK(pthread_join(thread, NULL) == 0);
+  CHECK_OPENS(&collected);
+  CHECK(test_count(&collected, "UserLog") > 1000);
+  options.memory_limit = 0;
+  for (i = 0; i < 3; i++) {
+    uint32_t session;
+    collected.size = 0;
+    CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+    session = gotrace__on;
+    gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    if (i == 0) { /* a thread that is held up while it ends a session must not end or judge the next one */
+      gotrace__end_of(session - 1, GOTRACE_LIMIT_REACHED);
+      CHECK(gotrace_enabled());
+    } else if (i == 1) { /* a thread is held up before it turns tracing off: nobody waits for it */
+      gotrace__store_relaxed(&gotrace__t.verdict, session << 8 | (0xffu & (uint32_t)GOTRACE_ERROR_OUT_OF_MEMORY));
+    } else {
+      gotrace__end_of(session, GOTRACE_ERROR_OUT_OF_MEMORY);
+      gotrace__end_of(session, GOTRACE_LIMIT_REACHED);
+    }
+    CHECK_EQUAL(gotrace_end(), i == 2 ? GOTRACE_ERROR_NOT_RUNNING : GOTRACE_OK);
+    CHECK(!gotrace_enabled());
+    test_read_to_end(&collected);
+    gotrace_get_stats(&stats);
+    CHECK_EQUAL(stats.result, i == 0 ? GOTRACE_OK : GOTRACE_ERROR_OUT_OF_MEMORY);
+    CHECK_OPENS(&collected);
+    CHECK_EQUAL(test_count(&collected, "UserLog"), 1);
+  }
+}
+#endif
+
 static void service_reads(void) {
   const void *chunk;
   size_t size;
@@ -304,6 +423,9 @@ int main(void) {
   on_two_threads(true);
   on_two_threads(false);
   two_readers();
+#if GOTRACE__CAPTURE
+  early_end();
+#endif
   service_reads();
   test_free(&collected);
   return 0;

@@ -1,7 +1,5 @@
 /* Concurrent readers: a program that polls while the service thread reads, a sink and a reader that emit events
- * themselves, a reader that cleans up late.
- *
- * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
+ * themselves, a reader that cleans up late. */
 #define _GNU_SOURCE 1
 #include <pthread.h>
 
@@ -122,11 +120,16 @@ static void reader_emits(gotrace_format format) {
   test_free(&bytes);
 }
 
+#if GOTRACE__CAPTURE
+#define READ_TO_ITS_END gotrace__load_relaxed(&gotrace__t.done)
+#else
+#define READ_TO_ITS_END (gotrace__load_relaxed(&gotrace__t.state) == (uint32_t)GOTRACE__READ_DONE)
+#endif
+
 /* After the reader's last look at the session and before it cleans up, another thread stops the session and starts the
  * next one. */
 static int lock_hooked(pthread_mutex_t *mutex) {
-  if (is_late && mutex == &gotrace__t.life &&
-      gotrace__load_relaxed(&gotrace__t.state) == (uint32_t)GOTRACE__READ_DONE) {
+  if (is_late && mutex == &gotrace__t.life && READ_TO_ITS_END) {
     is_late = false;
     __atomic_store_n(&late, 1, __ATOMIC_RELEASE);
     wait_for(&late, 2);

@@ -1,7 +1,5 @@
 /* Races between plain stores while tracing is off, and the effects of a call that began just before a trace. The test
- * makes the racing store itself, since a thread cannot be held up there from outside.
- *
- * Not in: capture capture_address capture_thread, since it looks into the other way of writing. */
+ * makes the racing store itself, since a thread cannot be held up there from outside. */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"
@@ -18,7 +16,7 @@ static void await(uint32_t wanted) {
 }
 
 /* Two wakers of one goroutine, such as a time-out and a signal: the second one saw the goroutine wait, and stores
- * "runnable" when it already runs, as gotrace__unblock_while_off does. */
+ * "runnable" when it already runs, as gotrace_go_unblock does while tracing is off. */
 static void *woken_twice(void *unused) {
   gotrace_go *self;
   gotrace_thread_begin("woken");
@@ -26,7 +24,11 @@ static void *woken_twice(void *unused) {
   gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
   gotrace_wait_end();
   if (in_syscall) gotrace_go_syscall_begin();
+#if GOTRACE__CAPTURE
+  gotrace__store_relaxed(&self->status, (uint8_t)GOTRACE__RUNNABLE);
+#else
   gotrace__store_release(&self->word, gotrace__word(0, 0, GOTRACE__RUNNABLE));
+#endif
   reach(1);
   await(2);
   if (in_syscall) gotrace_go_syscall_end();
@@ -55,6 +57,43 @@ static void undone_start(gotrace_format format, bool advance) {
   test_free(&bytes);
 }
 
+#if GOTRACE__CAPTURE
+/* A call that found tracing off changes the state of the collector after the trace has begun. */
+static void late_collector(gotrace_format format, bool in_trace) {
+  bool late_begin;
+  for (late_begin = false;; late_begin = true) {
+    test_bytes bytes = {NULL, 0, 0};
+    gotrace_options options = test_options(format, &bytes);
+    gotrace_stats stats;
+    if (!late_begin) {
+      gotrace_gc_begin();
+      gotrace_stw_begin(GOTRACE_STW_GC_MARK_TERM);
+    }
+    CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+    if (in_trace) gotrace_region_begin(GOTRACE_NO_TASK, "shows the state");
+    gotrace__store_relaxed(&gotrace__t.gc, (uint32_t)late_begin);
+    gotrace__store_relaxed(&gotrace__t.stw, (uint32_t)late_begin);
+    if (late_begin) {
+      gotrace_stw_end();
+      gotrace_gc_end();
+    }
+    if (in_trace) CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+    gotrace_gc_begin();
+    gotrace_stw_begin(GOTRACE_STW_GC_MARK_TERM);
+    gotrace_stw_end();
+    gotrace_gc_end();
+    if (in_trace) gotrace_region_end(GOTRACE_NO_TASK, "shows the state");
+    CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+    gotrace_get_stats(&stats);
+    CHECK_EQUAL(stats.dropped, 0);
+    CHECK_EQUAL(stats.repaired, 0);
+    CHECK_OPENS(&bytes);
+    CHECK_EQUAL(stats.kinds[format < GOTRACE_GO_1_22 ? (int)GOTRACE_V1_STW_START : (int)GOTRACE_V2_STW_BEGIN], 1);
+    test_free(&bytes);
+    if (late_begin) break;
+  }
+}
+#else
 /* gotrace_gc_end on a thread that read "settling" just before the trace was on. */
 static void late_end_of_collection(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
@@ -76,6 +115,7 @@ static void late_end_of_collection(gotrace_format format) {
   CHECK_OPENS(&bytes);
   test_free(&bytes);
 }
+#endif
 
 int main(void) {
   static const gotrace_format formats[] = {GOTRACE_GO_1_11, GOTRACE_GO_1_21, GOTRACE_GO_1_22, GOTRACE_GO_1_23,
@@ -88,7 +128,12 @@ int main(void) {
       undone_start(formats[i], true);
       if (in_syscall) break;
     }
+#if GOTRACE__CAPTURE
+    late_collector(formats[i], false);
+    late_collector(formats[i], true);
+#else
     if (formats[i] < GOTRACE_GO_1_22) late_end_of_collection(formats[i]);
+#endif
   }
   return 0;
 }

@@ -20,12 +20,6 @@ static int nearest_format(int format) {
   return written_formats[i];
 }
 
-static void put_header(output *out, int format) {
-  char header[17] = {0};
-  snprintf(header, sizeof header, "go 1.%d trace", format % 1000);
-  put_data(&out->block, header, 16);
-}
-
 void output_verify(output *out) {
   input result;
   gotrace_event e;
@@ -84,15 +78,8 @@ int command_convert(const char *path, const settings *set) {
   if (!input_open(&in, path, true)) return 1;
   if (input_decode(&in, false) != GOTRACE_OK) fail("%s", input_error(&in));
   gotrace_decoder_get_info(in.decoder, &info);
-  w.c.format = set->format ? set->format : nearest_format(info.format);
-  w.c.begin = w.c.format < GOTRACE_GO_1_22 ? v1_begin : v2_begin;
-  w.c.take = w.c.format < GOTRACE_GO_1_22 ? v1_take : v2_take;
-  w.c.end = w.c.format < GOTRACE_GO_1_22 ? v1_end : v2_end;
-  w.c.modules = true;
-  w.c.told = w.c.format >= GOTRACE_GO_1_22;
   output_open(&out, set->output);
-  w.out = &out;
-  put_header(&out, w.c.format);
+  writer_open(&w, &out, set->format ? set->format : nearest_format(info.format));
   if (filter_given(set)) {
     keeper_choose(&k, &in, set);
     if (!k.kept.count) fail("no goroutine in this part is selected");

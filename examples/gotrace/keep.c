@@ -130,14 +130,12 @@ static void tell_procs(keeper *k, const op *start) {
 /* An operation that creates, starts or otherwise changes a kept goroutine. */
 static void take_named(keeper *k, const op *o) {
   const goroutine *real = world_go(k->c.w, o->id);
-  bool blocked = o->kind == GOTRACE_V2_GO_CREATE_BLOCKED;
   goroutine *g;
   give_kept(k, o);
   g = world_go(&k->w, o->id);
   if (!g) return;
   if (real) g->timer = real->timer;
   if (o->kind == GOTRACE_V2_GO_START && k->procs_due) tell_procs(k, o);
-  if (blocked && k->c.format && k->c.format < GOTRACE_GO_1_23) g->unborn = true; /* see give_part() */
 }
 
 static void keeper_take(consumer *c, const op *given) {

@@ -184,7 +184,7 @@ static uint64_t use_callstack(uint32_t id) {
   pool_stack stack = pool_stack_of(id);
   uint32_t i;
   if (!stack.count) return 0;
-  if (!pool_mark_stack(id, 1)) return id;
+  if (!pool_mark_stack(id)) return id;
   for (i = stack.count; i--;)
     put_number_field(&frames, CALLSTACK_FRAMES, use_frame(&stack.frames[i])); /* outermost first */
   put_number_field(&perfetto.piece, INTERNED_ID, id);

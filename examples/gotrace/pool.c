@@ -9,7 +9,7 @@ typedef struct entry {
   const void *data;
   uint32_t size; /* in bytes */
   uint32_t same; /* id of an older entry with the same hash; 0: none */
-  uint32_t mark;
+  bool marked;
 } entry;
 
 typedef struct recalled {
@@ -42,16 +42,9 @@ static uint32_t put(table *t, const void *data, size_t size) {
   GROW(t->entries, t->count, t->capacity);
   copy = keep(size);
   memcpy(copy, data, size);
-  t->entries[t->count++] = (entry){copy, (uint32_t)size, newest, 0};
+  t->entries[t->count++] = (entry){copy, (uint32_t)size, newest, false};
   map_put(&t->by_hash, hash, (void *)(uintptr_t)t->count);
   return t->count;
-}
-
-static bool mark_entry(table *t, uint32_t id, uint32_t mark) {
-  entry *e = &t->entries[id - 1];
-  if (e->mark == mark) return false;
-  e->mark = mark;
-  return true;
 }
 
 /* The cache entry of a decoder's id. */
@@ -142,6 +135,8 @@ uint32_t pool_take_stack(const gotrace_decoder *decoder, uint64_t id) {
 
 void pool_forget_ids(void) { epoch++; }
 
-bool pool_mark_text(uint32_t id, uint32_t mark) { return mark_entry(&texts, id, mark); }
-
-bool pool_mark_stack(uint32_t id, uint32_t mark) { return mark_entry(&stacks, id, mark); }
+bool pool_mark_stack(uint32_t id) {
+  bool marked = stacks.entries[id - 1].marked;
+  stacks.entries[id - 1].marked = true;
+  return !marked;
+}

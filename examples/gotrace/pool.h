@@ -43,9 +43,7 @@ uint32_t pool_take_stack(const gotrace_decoder *decoder, uint64_t id);
 /* Call it when the decoder's ids get new meanings: a new generation, or the trace is read again. */
 void pool_forget_ids(void);
 
-/* Marks a text or stack; false if it already has this mark. A writer marks what is in its tables. Marks count from
- * 1. */
-bool pool_mark_text(uint32_t id, uint32_t mark);
-bool pool_mark_stack(uint32_t id, uint32_t mark);
+/* Marks a stack as written; false if it was already. */
+bool pool_mark_stack(uint32_t id);
 
 #endif

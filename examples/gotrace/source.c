@@ -1,8 +1,8 @@
 /* source.c - reads a trace, keeps the world, gives operations to a consumer: see source.h
  *
  * source_run() reads the trace twice. First scan_v1() or scan_v2() collects what the format tells too late, then
- * take_v1() or take_v2() turns each event into operations. give() selects the operations of the requested part, lowers
- * them for formats without coroutines, and passes each first to the consumer, then to the world. */
+ * take_v1() or take_v2() turns each event into operations. give() selects the operations of the requested part and
+ * passes each first to the consumer, then to the world. */
 
 #include "source.h"
 
@@ -13,19 +13,6 @@ static void deliver(source *s, const op *o) {
   if (s->begun && selected) s->to->take(s->to, o);
   else if (!s->begun && s->to->before) s->to->before(s->to, o);
   apply(&s->w, o);
-}
-
-/* In formats without coroutines, a switch becomes an unblock, a block and a start. */
-static void deliver_lowered(source *s, const op *o) {
-  op part = op_at(GOTRACE_V2_GO_UNBLOCK, o->time, o->m);
-  part.id = o->id;
-  part.stack = o->stack;
-  deliver(s, &part);
-  part.kind = o->kind == GOTRACE_V2_GO_SWITCH ? GOTRACE_V2_GO_BLOCK : GOTRACE_V2_GO_DESTROY;
-  part.name = pool_put_string("unspecified");
-  deliver(s, &part);
-  part.kind = GOTRACE_V2_GO_START;
-  deliver(s, &part);
 }
 
 static void take_stretch(void *context, const stretch *part) {
@@ -96,26 +83,17 @@ void source_end(source *s) {
 }
 
 void give_part(source *s, const op *o) {
-  bool coroutines = !s->to->format || s->to->format >= GOTRACE_GO_1_23;
   if (s->over) return;
   if (s->until != INT64_MAX && between(s->first, o->time) > s->until) {
     s->over = true;
     return;
   }
   if (!s->begun && between(s->first, o->time) >= s->from) begin(s);
-  if (!coroutines && (o->kind == GOTRACE_V2_GO_SWITCH || o->kind == GOTRACE_V2_GO_SWITCH_DESTROY)) {
-    deliver_lowered(s, o);
-    return;
-  }
   if (s->begun && !s->to->statuses && o->kind == GOTRACE_V2_GO_STATUS) {
     give_created(s, o);
     return;
   }
   deliver(s, o);
-  if (!coroutines && o->kind == GOTRACE_V2_GO_CREATE_BLOCKED) {
-    goroutine *g = world_go(&s->w, o->id);
-    if (g) g->unborn = true;
-  }
 }
 
 void give_held(source *s) {

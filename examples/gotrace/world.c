@@ -58,8 +58,7 @@ static void go_new(world *w, uint64_t id, int64_t time, uint8_t status, thread *
   g->reason = 0;
   g->lost_proc = 0;
   g->stw = 0;
-  g->assist = g->unborn = false;
-  g->sequence = 0;
+  g->assist = false;
   g->arrow = 0;
   go_status(w, g, time, status, m);
 }
@@ -96,7 +95,6 @@ static void apply_proc(world *w, const op *o) {
   switch (o->kind) {
   case GOTRACE_V2_PROC_START: proc_status(p, o->time, PROC_RUNNING, m); break;
   case GOTRACE_V2_PROC_STATUS:
-    p->sequence = 0;
     proc_status(p, o->time, (uint8_t)o->a[0], o->a[0] == PROC_RUNNING || o->a[0] == PROC_SYSCALL ? m : NULL);
     break;
   default: proc_status(p, o->time, PROC_IDLE, NULL); break; /* ProcStop, ProcSteal */
@@ -116,9 +114,7 @@ static void apply_other(world *w, const op *o) {
     go_record(w, o->id)->stack = o->stack;
     break;
   case GOTRACE_V2_GO_UNBLOCK:
-    if (!g) break;
-    go_status(w, g, o->time, GO_RUNNABLE, NULL);
-    g->unborn = false;
+    if (g) go_status(w, g, o->time, GO_RUNNABLE, NULL);
     break;
   default: /* GoStart */
     if (g) go_status(w, g, o->time, GO_RUNNING, o->m);
@@ -185,7 +181,7 @@ goroutine *go_record(world *w, uint64_t id) {
   goroutine *g = find_go(w, id);
   if (g) return g;
   g = keep(sizeof *g);
-  g->id = g->v1_id = id;
+  g->id = id;
   map_put(&w->gos, id, g);
   return g;
 }

@@ -5,7 +5,7 @@
  * letters of Go's tracer: m is a thread, p a proc, g a goroutine.
  *
  * The records of goroutines, procs and threads also hold fields for their users, where one value per record is enough:
- * statistics (summary.c), the writers (write_v1.c, write_v2.c), exports (export.c). */
+ * statistics (summary.c), the writer (write.h), exports (export.c). */
 
 #ifndef WORLD_H
 #define WORLD_H
@@ -31,20 +31,16 @@ typedef struct goroutine {
   uint32_t stack;                    /* at the last status change; 0: unknown */
   uint32_t cause; /* stack of the operation that last changed the status, as of the waker or creator */
   uint8_t status;
-  uint8_t stw; /* how many stop-the-worlds it has begun and not ended */
-  bool assist; /* in a mark assist */
-  bool unborn; /* created blocked, in a format without an event for that; readers see it created when it is unblocked */
+  uint8_t stw;                       /* how many stop-the-worlds it has begun and not ended */
+  bool assist;                       /* in a mark assist */
   uint8_t collects;                  /* statistics: see collector.c */
   struct goroutine_summary *summary; /* statistics; separate from what every operation needs */
   /* Front end of v1. */
   int64_t lost_proc; /* when it lost its proc in a system call; 0: it has one, or the time is unknown */
   bool timer;        /* it runs timers; the trace shows what it unblocks separately */
-  /* Writers. */
-  uint64_t sequence;
-  uint64_t v1_id, v1_sequence; /* v1 never reuses an id */
-  uint8_t v1_status;
-  bool timer_told;
-  bool untold; /* v2: its status is not written until the input tells it or an event needs it */
+  /* The writer. */
+  bool untold;    /* its status is not written until the input tells it or an event needs it */
+  uint64_t place; /* in the transcriber; 0: none */
   /* Statistics. */
   int64_t stw_since; /* start of its pause */
   uint32_t stw_reason;
@@ -69,14 +65,8 @@ struct proc {
   uint8_t status;
   bool sweep; /* sweeping */
   bool scan;  /* scanning, in Go 1.5 to 1.9 */
-  /* Writers. */
-  uint64_t sequence;
-  bytes batch;          /* v1 */
-  uint64_t tick, v1_id; /* tick of the batch's last event; id in the output */
-  goroutine *v1_go;     /* the one that readers see running on it */
-  uint64_t v1_sequence; /* of a goroutine whose start is not yet written; 0: none. See v1_write_start */
-  int64_t v1_start;     /* the time of that start */
-  bool v1_running, named;
+  /* The writer. */
+  uint64_t place; /* in the transcriber; 0: none */
   /* Statistics. */
   goroutine *in_syscall;           /* the goroutine that took it into a system call */
   int64_t of_running, of_syscalls; /* nanoseconds that goroutines spent on it */
@@ -90,10 +80,11 @@ struct thread {
   goroutine *g;
   proc *p;
   bool seen; /* front end of v2: scan_v2 has met an event on it */
-  /* Writers. */
-  bytes batch;          /* v2 */
-  uint64_t tick, start; /* ticks of the batch's last and first event */
-  uint32_t view_row;    /* the page of gotrace view */
+  /* The writer. */
+  struct gotrace__source *source; /* the thread as the transcriber knows it; NULL: not yet */
+  goroutine *starting;            /* its start is not written yet, see source_of(); NULL: none */
+  int64_t start_time;
+  uint32_t view_row; /* the page of gotrace view */
   /* Statistics. */
   int64_t of_running, of_syscalls; /* nanoseconds that goroutines spent on it */
 };

@@ -1,0 +1,624 @@
+/* write.h - the code of writer.h; part of library.c, because it uses the private part of gotrace.h
+ *
+ * An operation becomes a record of its thread, which the transcriber applies at once (`replay`). Its rows of strings
+ * and stacks have the pool's ids. Where a record would lose something, as with CPU samples, this file calls the
+ * transcriber's own functions. */
+
+#ifndef WRITE_H
+#define WRITE_H
+
+#include "writer.h"
+
+/* The tick of a time; at least 1, because readers of v1 treat 0 as no time. */
+static uint64_t tick_of(const writer *w, int64_t time) { return (uint64_t)between(w->c.from, time) + 1; }
+
+/* ---------------------------------------------------------------------------------------------------- contents ---- */
+
+/* Enters a string or stack of the pool, which follows the entry in memory. NULL: it is there. */
+static gotrace__entry *add_row(writer *w, gotrace__mirror *to, uint32_t id, uint32_t size, size_t payload) {
+  size_t capacity = to->capacity;
+  void *rows = to->rows;
+  gotrace__entry *entry;
+  if (id < to->capacity && to->rows[id].entry) return NULL;
+  if (!gotrace__model_grow(w->t, &rows, &capacity, (size_t)id + 1, sizeof *to->rows)) fail("out of memory");
+  to->rows = rows;
+  to->capacity = (uint32_t)capacity;
+  entry = keep(sizeof *entry + payload);
+  entry->size = size;
+  to->rows[id].entry = entry;
+  return entry;
+}
+
+static uint32_t use_text(writer *w, uint32_t id) {
+  pool_text text = pool_text_of(id);
+  size_t size = cut_size(text.data, text.size);
+  gotrace__entry *entry = id ? add_row(w, &w->t->strings, id, (uint32_t)size, size) : NULL;
+  if (entry) memcpy(entry + 1, text.data, size);
+  return id;
+}
+
+static uint32_t use_stack(writer *w, uint32_t id) {
+  pool_stack stack = pool_stack_of(id);
+  uint32_t count = stack.count < GOTRACE_STACK_SIZE ? stack.count : GOTRACE_STACK_SIZE, i;
+  gotrace__entry *entry = id ? add_row(w, &w->t->stacks, id, count, 4 * count * sizeof(uint64_t)) : NULL;
+  uint64_t *frame = (uint64_t *)(entry + 1);
+  if (!entry) return id;
+  w->t->stacks.rows[id].frames = frame;
+  for (i = 0; i < count; i++) {
+    *frame++ = stack.frames[i].pc;
+    *frame++ = use_text(w, stack.frames[i].function);
+    *frame++ = use_text(w, stack.frames[i].file);
+    *frame++ = stack.frames[i].line;
+  }
+  return id;
+}
+
+static uint32_t stack_id(writer *w, uint32_t stack) { return gotrace__stack_id(w->t, use_stack(w, stack)); }
+
+/* The stack of a status: the one with which the goroutine waits, if its outermost function is the one it began with;
+ * otherwise that function alone. Readers name goroutines by it. In v1 it is always that function. */
+static uint32_t status_stack(writer *w, uint32_t entry, uint32_t stack) {
+  pool_stack first = pool_stack_of(entry), there = pool_stack_of(stack);
+  bool tells =
+      there.count && (!first.count || first.frames[first.count - 1].function == there.frames[there.count - 1].function);
+  return use_stack(w, tells && !w->t->v1 ? stack : entry);
+}
+
+/* A reason as in a record: the number of a known one in v1, whose events have only that; in v2 the first name, which is
+ * set to this one. */
+#define REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
+static const uint8_t block_kinds[] = {GOTRACE_BLOCK_REASONS(REASON)};
+#undef REASON
+#define REASON(NAME, number, v1, text) text,
+static const char *const blocks[] = {GOTRACE_BLOCK_REASONS(REASON)};
+static const char *const stops[] = {GOTRACE_STOP_REASONS(REASON)};
+#undef REASON
+#define REASON(NAME, number, text) text,
+static const char *const stws[] = {GOTRACE_STW_REASONS(REASON)};
+#undef REASON
+static const char *const reason_names[GOTRACE__REASONS] = {""};
+
+static uint64_t reason_of(writer *w, uint32_t text, const char *const *known, unsigned count) {
+  if (!w->t->v1) {
+    w->t->named_refs[0] = use_text(w, text);
+    return 1 << 8;
+  }
+  while (count && !pool_text_is(text, known[count - 1])) count--;
+  return count ? count - 1 : 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- objects ---- */
+
+static uint64_t place_of(writer *w, goroutine *g) {
+  if (!g->place) g->place = w->free_count ? w->free[--w->free_count] : ++w->places;
+  return g->place;
+}
+
+static gotrace__model_go *model_of(writer *w, goroutine *g) {
+  gotrace__model_go *to = gotrace__go_of(w->t, place_of(w, g));
+  if (!to) fail("out of memory");
+  return to;
+}
+
+/* A goroutine may have ended. */
+static void free_place(writer *w, goroutine *g) {
+  if (!g || !g->place || model_of(w, g)->status != GOTRACE__DEAD) return;
+  GROW(w->free, w->free_count, w->free_capacity);
+  w->free[w->free_count++] = g->place;
+  g->place = 0;
+}
+
+static uint64_t proc_place(writer *w, proc *p) {
+  if (!p->place) p->place = 1 + (p->id < GOTRACE_FAKE_PROC ? p->id : FRESH_PROC + 50000 + w->large_procs++);
+  return p->place;
+}
+
+static gotrace__model_proc *model_of_proc(writer *w, proc *p) {
+  gotrace__model_proc *to = gotrace__proc_of(w->t, proc_place(w, p));
+  if (!to) fail("out of memory");
+  return to;
+}
+
+static void turn_to(writer *w, gotrace__source *r, int64_t time) { gotrace__turn_to(w->t, r, tick_of(w, time)); }
+
+static void turn_over(writer *w, gotrace__source *r) {
+  gotrace__transcriber *t = w->t;
+  if (r == &t->service && r->proc && !r->go) gotrace__end_proc(t, r); /* it was made for one record */
+  if (r->time < t->now) r->time = t->now;
+  if (w->latest < t->now) w->latest = t->now;
+}
+
+static void put(writer *w, gotrace__source *r, int64_t time, const gotrace__record *record) {
+  turn_to(w, r, time);
+  gotrace__apply(w->t, r, record, true);
+  turn_over(w, r);
+}
+#define PUT(w, r, time, KIND, ...) \
+  put((w), (r), (time), &(const gotrace__record){.kind = GOTRACE__REC_##KIND, .a = {__VA_ARGS__}})
+
+/* The thread as the transcriber knows it; NULL: the transcriber's own. v1 has a goroutine's label in the event that
+ * starts it, so that event waits until more happens on its thread. */
+static gotrace__source *source_of(writer *w, thread *m) {
+  if (!m) return &w->t->service;
+  if (!m->source)
+    m->source = gotrace__transcribe_thread(w->t, m->id == NOBODY ? fresh_thread(w->c.w)->id : m->id, NULL);
+  if (!m->source) fail("out of memory");
+  if (m->starting) {
+    uint64_t place = place_of(w, m->starting);
+    m->starting = NULL;
+    PUT(w, m->source, m->start_time, GO_START, place);
+  }
+  return m->source;
+}
+
+/* Where a goroutine runs, for what concerns the whole program; NULL: none does. */
+static thread *any_running(const writer *w) {
+  thread *m = w->c.w->last_running;
+  if (runs(m)) return m;
+  for (m = w->c.w->thread_list; m && !runs(m);) m = m->next;
+  return m;
+}
+
+/* ------------------------------------------------------------------------------------------------- generations ---- */
+
+/* A proc that was there before, or that has been idle. */
+static void introduce_proc(writer *w, proc *p, unsigned status, thread *m, int64_t time) {
+  gotrace__transcriber *t = w->t;
+  gotrace__model_proc *to = model_of_proc(w, p);
+  gotrace__source *r = source_of(w, m);
+  if (to->known) return;
+  to->known = true;
+  to->status = PROC_IDLE;
+  if (m && !r->proc && (status == PROC_RUNNING || status == PROC_SYSCALL)) {
+    to->status = (uint8_t)status;
+    to->on = r;
+    r->proc = to;
+  }
+  to->sweep = to->sweep_seen = p->sweep;
+  turn_to(w, r, time);
+  gotrace__restate_proc(t, r, to);
+  if (t->v1 && p->sweep) gotrace__put_v1(t, &to->lane, GOTRACE_V1_GC_SWEEP_START, t->now, 1, 0, 0, 0);
+  turn_over(w, r);
+}
+
+/* Writes, on a thread, the status of a goroutine that was there before. `m`: where it runs or is in a system call. */
+static void introduce_go(writer *w, goroutine *g, unsigned status, uint32_t stack, thread *m, thread *on,
+                         int64_t time) {
+  gotrace__transcriber *t = w->t;
+  gotrace__model_go *to = model_of(w, g);
+  gotrace__source *r = source_of(w, t->v1 ? NULL : on), *its = m ? source_of(w, m) : NULL;
+  /* In v1 it is created, and starts at the same time. A system call that has lost its proc is told otherwise. */
+  bool starts = t->v1 && (status == GO_RUNNING || (status == GO_SYSCALL && m && m->p && m->p->status == PROC_SYSCALL));
+  bool bound = its && !its->go && (status == GO_RUNNING || status == GO_SYSCALL);
+  if ((status == GO_RUNNING || status == GO_SYSCALL) && !bound) status = GO_RUNNABLE;
+  if (!gotrace__go_begin(t, to, g->id, stack, starts ? GO_RUNNABLE : status, GOTRACE__RECORD_OLD))
+    fail("out of memory");
+  to->assist = g->assist;
+  turn_to(w, r, time);
+  gotrace__emit_status(t, r, to, bound ? its->id : NOBODY, t->now);
+  turn_over(w, r);
+  if (bound && !starts) {
+    to->on = its;
+    its->go = to;
+  } else if (bound) {
+    PUT(w, its, time, GO_START, place_of(w, g));
+    if (status == GO_SYSCALL) PUT(w, its, time, SYSCALL_BEGIN, 0);
+  }
+}
+
+/* Writes that a collection is in progress. In v2's first generation this event may be on any thread, later only where a
+ * goroutine runs. Later it may also be left out, as readers already know of the collection. */
+static void write_gc(writer *w, int64_t time) {
+  gotrace__transcriber *t = w->t;
+  thread *m = t->v1 ? NULL : any_running(w);
+  gotrace__source *r = source_of(w, m);
+  if (!m && t->generation > 1) return;
+  turn_to(w, r, time);
+  gotrace__gc_event(t, r, t->v1 ? GOTRACE_V2_GC_BEGIN : GOTRACE_V2_GC_ACTIVE, 0);
+  turn_over(w, r);
+}
+
+static void write_experiment(writer *w, const experiment *e, int64_t time) {
+  pool_text data = pool_text_of(e->data);
+  if (w->c.format < GOTRACE_GO_1_23) w->lost[LOST_EXPERIMENTS]++;
+  else
+    gotrace__write_batch(w->t, GOTRACE_V2_EXPERIMENTAL_BATCH, (unsigned)e->number & 0xff, e->thread, tick_of(w, time),
+                         (const uint8_t *)data.data, data.size);
+}
+
+static gotrace__clocks clocks_of(const writer *w, int64_t time) {
+  const world *all = w->c.w;
+  uint64_t wall = all->wall_seconds * 1000000000u + all->wall_nanoseconds + (uint64_t)time - (uint64_t)all->wall_time;
+  gotrace__clocks clocks = {0, tick_of(w, time), 0, 0};
+  if (!all->wall_seconds) return clocks;
+  clocks.wall_seconds = wall / 1000000000u;
+  clocks.wall_nanoseconds = (uint32_t)(wall % 1000000000u);
+  return clocks;
+}
+
+/* Begins a later generation with the statuses of all procs and goroutines. */
+static void new_generation(writer *w, int64_t time) {
+  gotrace__transcriber *t = w->t;
+  goroutine *g;
+  size_t i;
+  w->statuses = t->events;
+  t->to_unit = tick_of(w, time) > w->latest ? tick_of(w, time) : w->latest;
+  t->clocks = clocks_of(w, time);
+  gotrace__transcribe_cut(t);
+  for (i = 0; i < w->c.w->experiment_count; i++) write_experiment(w, &w->c.w->experiments[i], time);
+  for (g = w->c.w->live; g; g = g->next) model_of(w, g)->entry = status_stack(w, g->entry, g->stack);
+  turn_to(w, &t->service, time);
+  gotrace__restate_all(t);
+  turn_over(w, &t->service);
+  if (t->gc) write_gc(w, time);
+  w->c.statuses = false;
+  w->generation_time = time;
+  w->statuses = t->events - w->statuses;
+  w->events = t->events;
+}
+
+/* A generation ends after about 2 MiB or 1 s. It goes on until it has four times as many events as it began with
+ * statuses, and while the world is stopped: readers look up the reason when the stop ends, and then the id must still
+ * mean the same text. */
+#define GENERATION_BYTES ((uint64_t)2 << 20)
+#define GENERATION_TIME 1000000000
+static bool generation_is_full(const writer *w, int64_t time) {
+  const gotrace__transcriber *t = w->t;
+  if (t->v1 || t->stw_go || w->untold || t->events - w->events < 4 * (w->statuses + w->c.w->thread_count)) return false;
+  return t->generation_bytes >= GENERATION_BYTES || between(w->generation_time, time) >= GENERATION_TIME;
+}
+
+/* Readers count the time before the status of a goroutine in a system call as time without a proc, and the time after
+ * it as time in the call. So the first generation has the status where the input has it, on the same thread. */
+static void tell(writer *w, goroutine *g, thread *on, int64_t time) {
+  if (!g || !g->untold) return;
+  g->untold = false;
+  w->untold--;
+  introduce_go(w, g, g->status, status_stack(w, g->entry, g->stack), g->m, on, time);
+}
+
+/* -------------------------------------------------------------------------------------------------- operations ---- */
+
+/* A goroutine is created on a proc; without one the transcriber finds another way. */
+static void take_create(writer *w, const op *o) {
+  goroutine *g = go_record(w->c.w, o->id);
+  bool call = o->kind == GOTRACE_V2_GO_CREATE_SYSCALL;
+  unsigned status = call ? GO_SYSCALL : o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ? GO_WAITING : GO_RUNNABLE;
+  const gotrace__model_go *old = model_of(w, g);
+  bool again = old->known && old->status != GOTRACE__DEAD; /* the id, before its goroutine has ended */
+  if (again) g->place = 0;
+  PUT(w, source_of(w, call || (o->m && o->m->p) ? o->m : NULL), o->time, GO_CREATE, place_of(w, g), 0,
+      again ? 0 : g->id, use_stack(w, o->new_stack), status, GOTRACE__RECORD_OLD, use_stack(w, o->stack));
+}
+
+static void take_label(writer *w, const op *o) {
+  gotrace__transcriber *t = w->t;
+  pool_text text = pool_text_of(o->name);
+  goroutine *starting = o->m ? o->m->starting : NULL;
+  gotrace__source *r;
+  if (starting) gotrace__model_label(t, model_of(w, starting), text.data, text.size);
+  r = source_of(w, o->m);
+  if (starting) gotrace__model_label(t, model_of(w, starting), "", 0);
+  if (t->v1 || !r->go) return;
+  turn_to(w, r, o->time);
+  gotrace__emit1(t, r, r->go, GOTRACE_V2_GO_LABEL, gotrace__string_id(t, use_text(w, o->name), true));
+  turn_over(w, r);
+}
+
+static void take_unblock(writer *w, const op *o) {
+  goroutine *g = world_go(w->c.w, o->id);
+  gotrace__source *r = source_of(w, o->m);
+  if (!g) return;
+  if (runs(o->m) && o->m->g->timer) PUT(w, r, o->time, GO_TIMER, place_of(w, o->m->g));
+  PUT(w, r, o->time, GO_UNBLOCK, place_of(w, g), model_of(w, g)->number, use_stack(w, o->stack));
+}
+
+/* The thread's goroutine ends. */
+static void take_end(writer *w, const op *o) {
+  gotrace__source *r = source_of(w, o->m);
+  goroutine *g = o->m ? o->m->g : NULL;
+  if (w->t->stw_go && w->t->stw_go == r->go) PUT(w, r, o->time, STW_END, w->t->collector_number);
+  if (o->kind == GOTRACE_V2_GO_DESTROY) PUT(w, r, o->time, GO_END, 0);
+  else if (o->kind == GOTRACE_V2_GO_DESTROY_SYSCALL) PUT(w, r, o->time, GO_END_IN_SYSCALL, 0);
+  else PUT(w, r, o->time, GO_SWITCH_END, place_of(w, go_record(w->c.w, o->id)), 0, use_stack(w, o->stack));
+  free_place(w, g);
+}
+
+static void take_proc_stop(writer *w, const op *o) {
+  gotrace__source *r = source_of(w, o->m);
+  gotrace__transcriber *t = w->t;
+  if (t->v1 && o->a[0] && r->proc) /* when its system call lost it */
+    gotrace__lower_syscall_block(t, &r->proc->lane, r->go, tick_of(w, (int64_t)o->a[0]));
+  PUT(w, r, o->time, PROC_STOP, 0);
+}
+
+/* Before 1.10, a proc scans during mark termination, and there are no stopped worlds. `p`: NULL: unknown. */
+static void take_scan(writer *w, proc *p, bool begins, int64_t time) {
+  gotrace__transcriber *t = w->t;
+  gotrace__model_proc *of = p ? model_of_proc(w, p) : NULL;
+  bool *open = of ? &of->scan_seen : &w->global_scan;
+  w->lost[LOST_SCANS] += begins && w->c.format >= GOTRACE_GO_1_10;
+  if (w->c.format >= GOTRACE_GO_1_10 || *open == begins) return;
+  turn_to(w, &t->service, time);
+  gotrace__put_v1(t, of ? &of->lane : &t->global, begins ? GOTRACE_V1_GC_SCAN_START : GOTRACE_V1_GC_SCAN_DONE, t->now,
+                  0, 0, 0, 0);
+  turn_over(w, &t->service);
+  *open = begins;
+}
+
+static void take_stw(writer *w, const op *o) {
+  gotrace__source *r = source_of(w, o->m);
+  bool begins = o->kind == GOTRACE_V2_STW_BEGIN;
+  uint64_t reason = begins ? reason_of(w, o->name, stws, COUNT(stws)) : 0;
+  w->lost[LOST_STW] += begins && w->c.format < GOTRACE_GO_1_21 && reason != GOTRACE_STW_GC_MARK_TERM &&
+                       (reason != GOTRACE_STW_GC_SWEEP_TERM || w->c.format < GOTRACE_GO_1_10);
+  if (w->c.format >= GOTRACE_GO_1_10) {
+    if (!begins) PUT(w, r, o->time, STW_END, w->t->collector_number);
+    else if (runs(o->m)) PUT(w, r, o->time, STW_BEGIN, w->t->collector_number, reason, use_stack(w, o->stack));
+  } else if (w->c.input >= GOTRACE_GO_1_10) { /* otherwise there are scans */
+    if (begins && (w->stw_scan || reason != GOTRACE_STW_GC_MARK_TERM || !o->m || !o->m->p)) return;
+    if (begins) w->stw_scan = o->m->p;
+    if (w->stw_scan) take_scan(w, w->stw_scan, begins, o->time);
+    if (!begins) w->stw_scan = NULL;
+  }
+}
+
+/* Events about the whole program happen on some goroutine, in v1 on some proc. The transcriber adds a goroutine for
+ * them, if need be. */
+static void take_shared(writer *w, const op *o) {
+  gotrace__transcriber *t = w->t;
+  bool idle = o->m && o->m->p && !o->m->g;
+  thread *m = runs(o->m) || (t->v1 && idle) ? o->m : any_running(w);
+  gotrace__source *r = source_of(w, m || !idle ? m : o->m);
+  uint32_t stack = use_stack(w, o->stack);
+  if (o->kind == GOTRACE_V2_GC_BEGIN) PUT(w, r, o->time, GC_BEGIN, t->collector_number, stack);
+  else if (o->kind == GOTRACE_V2_GC_END) PUT(w, r, o->time, GC_END, t->collector_number);
+  else PUT(w, r, o->time, PROCS_CHANGE, o->id, stack);
+  w->procs_told |= o->kind == GOTRACE_V2_PROCS_CHANGE;
+}
+
+/* The transcriber adds up the spans of a sweep. */
+static void take_sweep(writer *w, const op *o) {
+  gotrace__source *r = source_of(w, o->m);
+  if (!r->proc) return;
+  if (o->kind == GOTRACE_V2_GC_SWEEP_BEGIN) PUT(w, r, o->time, SWEEP_BEGIN, 0);
+  PUT(w, r, o->time, SWEEP_SPAN, o->a[0], o->a[1], use_stack(w, o->stack));
+  if (o->kind == GOTRACE_V2_GC_SWEEP_END) PUT(w, r, o->time, SWEEP_END, 0);
+}
+
+static void take_user(writer *w, const op *o) {
+  gotrace__transcriber *t = w->t;
+  gotrace__source *r = source_of(w, o->m);
+  uint32_t name = use_text(w, o->name), stack = use_stack(w, o->stack);
+  pool_text value = pool_text_of(o->value);
+  bool known = w->c.format >= GOTRACE_GO_1_11, borrows = !r->go && known;
+  gotrace__record record = {.a = {o->id, name, stack}, .text = {"", value.data}, .text_size = {0, value.size}};
+  switch (o->kind) {
+  case GOTRACE_V2_USER_TASK_BEGIN:
+    record = (gotrace__record){.kind = GOTRACE__REC_TASK_BEGIN, .a = {o->id, o->a[0], name, stack}};
+    break;
+  case GOTRACE_V2_USER_TASK_END: record = (gotrace__record){.kind = GOTRACE__REC_TASK_END, .a = {o->id, stack}}; break;
+  case GOTRACE_V2_USER_REGION_BEGIN: record.kind = GOTRACE__REC_REGION_BEGIN; break;
+  case GOTRACE_V2_USER_REGION_END: record.kind = GOTRACE__REC_REGION_END; break;
+  default: record.kind = GOTRACE__REC_LOG; break;
+  }
+  w->lost[LOST_ANNOTATIONS] += !known && o->kind != GOTRACE_V2_USER_TASK_END && o->kind != GOTRACE_V2_USER_REGION_END;
+  if (borrows) {
+    turn_to(w, r, o->time);
+    gotrace__begin_global(t, r);
+  }
+  put(w, r, o->time, &record);
+  if (borrows) {
+    gotrace__end_global(t, r, GOTRACE__NOT_IN_CALL);
+    turn_over(w, r);
+  }
+}
+
+static void take_sample(writer *w, const op *o) {
+  goroutine *g = world_go(w->c.w, o->a[2]);
+  proc *p = o->a[1] == NOBODY ? NULL : world_proc(w->c.w, o->a[1], false);
+  uint64_t where = p ? proc_place(w, p) - 1 : w->t->v1 ? (uint64_t)GOTRACE_GLOBAL_PROC : o->a[1];
+  if (w->c.format < GOTRACE_GO_1_19) w->lost[LOST_SAMPLES]++;
+  else
+    gotrace__put_sample(w->t, tick_of(w, o->time), o->a[0], where, g ? model_of(w, g)->id : o->a[2],
+                        stack_id(w, o->stack));
+}
+
+/* Events of experiments, whose arguments are kept as they are. */
+static void take_memory(writer *w, const op *o) {
+  gotrace__source *r = source_of(w, o->m);
+  if (o->kind < GOTRACE_V2_SPAN || !v2_arguments[o->kind] || w->c.format < GOTRACE_GO_1_23 || !o->m) return;
+  turn_to(w, r, o->time);
+  gotrace__emit_at(w->t, r, NULL, NULL, o->kind, w->t->now, (int)strlen(v2_arguments[o->kind]), o->a[0], o->a[1],
+                   o->a[2], 0);
+  turn_over(w, r);
+}
+
+static void take_op(writer *w, const op *o) {
+  world *all = w->c.w;
+  thread *m = o->m;
+  uint32_t stack = use_stack(w, o->stack);
+  goroutine *g;
+  switch (o->kind) {
+  case GOTRACE_V2_PROC_STATUS: introduce_proc(w, world_proc(all, o->id, true), (unsigned)o->a[0], m, o->time); break;
+  case GOTRACE_V2_PROC_START:
+    introduce_proc(w, world_proc(all, o->id, true), PROC_IDLE, NULL, o->time);
+    PUT(w, source_of(w, m), o->time, PROC_START, proc_place(w, world_proc(all, o->id, true)));
+    break;
+  case GOTRACE_V2_PROC_STOP: take_proc_stop(w, o); break;
+  case GOTRACE_V2_PROC_STEAL:
+    PUT(w, source_of(w, m), o->time, PROC_STEAL, proc_place(w, world_proc(all, o->id, true)));
+    break;
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED:
+  case GOTRACE_V2_GO_CREATE_SYSCALL: take_create(w, o); break;
+  case GOTRACE_V2_GO_STATUS:
+    if (!model_of(w, go_record(all, o->id))->known)
+      introduce_go(w, go_record(all, o->id), (unsigned)o->a[0], status_stack(w, o->new_stack, o->stack), m, m, o->time);
+    break;
+  case OP_STATUS_TOLD: tell(w, world_go(all, o->id), m, o->time); break;
+  case GOTRACE_V2_GO_START:
+    g = world_go(all, o->id);
+    if (!g || !m) break;
+    source_of(w, m);
+    if (w->t->v1) m->starting = g, m->start_time = o->time;
+    else PUT(w, source_of(w, m), o->time, GO_START, place_of(w, g));
+    if (!w->procs_told && !w->t->v1 && all->gomaxprocs) { /* no event told it */
+      w->procs_told = true;
+      PUT(w, source_of(w, m), o->time, PROCS_CHANGE, all->gomaxprocs);
+    }
+    break;
+  case GOTRACE_V2_GO_LABEL: take_label(w, o); break;
+  case GOTRACE_V2_GO_UNBLOCK: take_unblock(w, o); break;
+  case GOTRACE_V2_GO_DESTROY:
+  case GOTRACE_V2_GO_DESTROY_SYSCALL:
+  case GOTRACE_V2_GO_SWITCH_DESTROY: take_end(w, o); break;
+  case GOTRACE_V2_GO_SWITCH:
+    PUT(w, source_of(w, m), o->time, GO_SWITCH, place_of(w, go_record(all, o->id)), 0, GOTRACE__SWITCH_UNEXPLAINED,
+        stack);
+    break;
+  case GOTRACE_V2_GO_STOP:
+    PUT(w, source_of(w, m), o->time, GO_STOP, reason_of(w, o->name, stops, COUNT(stops)), stack);
+    break;
+  case GOTRACE_V2_GO_BLOCK: {
+    uint64_t reason = reason_of(w, o->name, blocks, COUNT(blocks));
+    if (reason == GOTRACE_BLOCK_FOREVER && w->c.family != 1) reason = 0; /* in v1 it ends the goroutine */
+    w->lost[LOST_REASONS] +=
+        w->t->v1 && block_kinds[reason] == GOTRACE_V1_GO_BLOCK && !pool_text_is(o->name, blocks[0]);
+    PUT(w, source_of(w, m), o->time, GO_BLOCK, reason, stack);
+    break;
+  }
+  case GOTRACE_V2_GO_SYSCALL_BEGIN: PUT(w, source_of(w, m), o->time, SYSCALL_BEGIN, stack); break;
+  case GOTRACE_V2_GO_SYSCALL_END: /* the transcriber shows a long call as one that lost its proc */
+    w->lost[LOST_SYSCALLS] += w->t->v1 && w->c.family == 2 && m && m->g && m->g->status == GO_SYSCALL &&
+                              between(m->g->since, o->time) < GOTRACE__LONG_SYSCALL;
+    PUT(w, source_of(w, m), o->time, SYSCALL_END, 0);
+    break;
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: PUT(w, source_of(w, m), o->time, SYSCALL_END_BLOCKED, 0); break;
+  case GOTRACE_V2_STW_BEGIN:
+  case GOTRACE_V2_STW_END: take_stw(w, o); break;
+  case OP_GC_SCAN_BEGIN:
+  case OP_GC_SCAN_END: take_scan(w, world_proc(all, o->id, false), o->kind == OP_GC_SCAN_BEGIN, o->time); break;
+  case GOTRACE_V2_GC_BEGIN:
+  case GOTRACE_V2_GC_END:
+  case GOTRACE_V2_PROCS_CHANGE: take_shared(w, o); break;
+  case GOTRACE_V2_GC_SWEEP_BEGIN:
+  case GOTRACE_V2_GC_SWEEP_END: take_sweep(w, o); break;
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
+    w->lost[LOST_ASSISTS] += w->c.format < GOTRACE_GO_1_10;
+    PUT(w, source_of(w, m), o->time, MARK_ASSIST_BEGIN, stack);
+    break;
+  case GOTRACE_V2_GC_MARK_ASSIST_END: PUT(w, source_of(w, m), o->time, MARK_ASSIST_END, 0); break;
+  case GOTRACE_V2_HEAP_ALLOC: PUT(w, source_of(w, m && m->p ? m : NULL), o->time, HEAP_ALLOC, o->a[0]); break;
+  case GOTRACE_V2_HEAP_GOAL: PUT(w, source_of(w, m && m->p ? m : NULL), o->time, HEAP_GOAL, o->a[0]); break;
+  case GOTRACE_V2_USER_TASK_BEGIN:
+  case GOTRACE_V2_USER_TASK_END:
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END:
+  case GOTRACE_V2_USER_LOG: take_user(w, o); break;
+  case GOTRACE_V2_CPU_SAMPLE: take_sample(w, o); break;
+  case GOTRACE_V2_EXPERIMENTAL_BATCH: write_experiment(w, &(experiment){o->a[0], o->a[1], o->value}, o->time); break;
+  default: take_memory(w, o); break;
+  }
+}
+
+static void writer_take(consumer *c, const op *o) {
+  writer *w = (writer *)c;
+  if (generation_is_full(w, o->time)) new_generation(w, o->time);
+  if (o->m && o->m->g && o->kind != OP_STATUS_TOLD) tell(w, o->m->g, o->m, o->time);
+  take_op(w, o);
+}
+
+/* ----------------------------------------------------------------------------------------------- begin and end ---- */
+
+static bool write_block(void *context, const void *data, size_t size) {
+  writer *w = context;
+  put_data(&w->out->block, data, size);
+  output_check(w->out);
+  return true;
+}
+
+/* The texts that describe modules are in each generation. */
+static void write_modules(void *context, gotrace__transcriber *t) {
+  const writer *w = context;
+  size_t i;
+  for (i = 0; i < w->c.w->module_count; i++) {
+    pool_text text = pool_text_of(w->c.w->modules[i]);
+    gotrace__write_text(t, text.data, (uint32_t)cut_size(text.data, text.size), false);
+  }
+}
+
+static void writer_begin(consumer *c, int64_t time) {
+  writer *w = (writer *)c;
+  gotrace__transcriber *t = w->t;
+  gotrace__transcribe_options options = {.replay = true, .unit = 1, .reason_names = reason_names, .context = w};
+  gotrace__clocks clocks = clocks_of(w, time);
+  goroutine *g;
+  proc *p;
+  size_t i;
+  options.version = (unsigned)c->format;
+  options.service_thread = fresh_thread(c->w)->id;
+  options.write = write_block;
+  options.before_end = write_modules;
+  if (!gotrace__transcribe_begin(t, &options, &clocks)) fail("out of memory");
+  t->to_unit = t->generation_time = 1;
+  t->own_ids = fresh_id(&c->w->gos, FRESH_GO);
+  t->procs_changed = c->w->gomaxprocs ? c->w->gomaxprocs : c->w->proc_count;
+  w->generation_time = time;
+  c->w->stw = 0; /* no event tells that the world is stopped already */
+  c->statuses = !t->v1;
+  if (t->v1) gotrace__write_first(t);
+  for (i = 0; i < c->w->experiment_count; i++) write_experiment(w, &c->w->experiments[i], time);
+  for (p = c->w->proc_list; p; p = p->next)
+    if (p->status != PROC_NONE) introduce_proc(w, p, p->status, p->m, time);
+  for (g = c->w->live; g; g = g->next) {
+    uint32_t stack = status_stack(w, g->entry, g->stack);
+    g->stw = 0;
+    if (t->v1) g->assist = false; /* its end would have no begin */
+    g->untold = !t->v1 && c->family == 2 && g->status == GO_SYSCALL && g->m && !g->m->p && time == c->base;
+    w->untold += g->untold; /* its status must be the first event on its thread */
+    w->lost[LOST_NAMES] += c->format == GOTRACE_GO_1_22 && c->input != GOTRACE_GO_1_22 && stack;
+    if (!g->untold) introduce_go(w, g, g->status, stack, g->m, g->m, time);
+  }
+  for (p = c->w->proc_list; p; p = p->next)
+    if (p->scan) take_scan(w, p, true, time);
+  t->gc = c->w->gc;
+  if (t->gc) write_gc(w, time);
+  w->statuses = w->events = t->events;
+}
+
+/* If nothing happened at the end of the part, one more event shows how long it lasted: in v1 a Gomaxprocs, in v2 the
+ * statuses of one more generation. */
+static void writer_end(consumer *c, int64_t time) {
+  writer *w = (writer *)c;
+  gotrace__transcriber *t = w->t;
+  goroutine *g;
+  thread *m;
+  for (m = c->w->thread_list; m; m = m->next) source_of(w, m);
+  for (g = w->untold ? c->w->live : NULL; g; g = g->next) tell(w, g, g->m, time);
+  if (tick_of(w, time) > w->latest && !t->v1) new_generation(w, time);
+  else if (tick_of(w, time) > w->latest && !any_running(w))
+    gotrace__put_v1(t, &t->global, GOTRACE_V1_GOMAXPROCS, tick_of(w, time), 2, gotrace__proc_bound(t), 0, 0);
+  if (w->global_scan) take_scan(w, NULL, false, time);
+  t->to_unit = tick_of(w, time) > w->latest ? tick_of(w, time) : w->latest;
+  gotrace__transcribe_end(t);
+  if (t->error) fail("%s", gotrace_result_string(t->error));
+}
+
+void writer_open(writer *w, output *out, int format) {
+  w->out = out;
+  w->t = keep(sizeof *w->t);
+  w->c.begin = writer_begin;
+  w->c.take = writer_take;
+  w->c.end = writer_end;
+  w->c.format = format;
+  w->c.modules = true;
+  w->c.told = format >= GOTRACE_GO_1_22;
+}
+
+void writer_free(writer *w) {
+  gotrace__transcribe_free(w->t);
+  free(w->free);
+}
+
+#endif
