@@ -6059,6 +6059,13 @@ typedef struct gotrace__counters {
   uint64_t idle;     /* records that change the model only */
 } gotrace__counters;
 
+/* Records whose times were pushed on, see gotrace__push_time: the first of them, and the last. */
+typedef struct gotrace__pushed {
+  uint64_t first_given, first_time;
+  uint64_t given, time;
+  gotrace__source *on;
+} gotrace__pushed;
+
 struct gotrace__transcriber;
 typedef struct gotrace__transcribe_options {
   unsigned version;
@@ -6123,8 +6130,8 @@ typedef struct gotrace__transcriber {
   uint64_t steady_tick, steady_unit; /* since when its rate is the same */
   uint64_t start_nanoseconds;
   uint64_t now;   /* the time of the record being applied */
-  uint64_t floor; /* no later record is before it, see gotrace__push_time; the last one there is on floor_on */
-  gotrace__source *floor_on;
+  uint64_t given; /* the time that it had in the program */
+  gotrace__pushed pushed;
   unsigned v1_kind; /* of the stop or block being written */
   gotrace__source *sources, *last_source, *current;
   gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
@@ -6709,21 +6716,34 @@ static inline void gotrace__not_before(gotrace__transcriber *t, uint64_t time) {
   if (t->now < time) t->now = time;
 }
 
-/* The same for readers that order two events by time alone, beyond the record's own time: records after this one are
- * not before it either, since they may follow from it in the program. On other threads they are later, by one unit
- * each; but time does not run far ahead of the clock. */
+/* The same for readers that order two events by time alone, beyond the record's own time. Later records are not before
+ * it either, since they may follow from it in the program; on other threads they are later, by one unit each. But time
+ * does not run far ahead of the clock. */
 #define GOTRACE__MOST_AHEAD 64 /* units */
 static void gotrace__push_time(gotrace__transcriber *t, uint64_t time) {
+  gotrace__pushed *p = &t->pushed;
   if (t->now >= time) return;
   t->now = time;
-  if (t->floor > time) return;
-  t->floor = time;
-  t->floor_on = t->current;
+  if (p->time >= time) return;
+  if (t->given > p->time) {
+    p->first_given = t->given;
+    p->first_time = time;
+  }
+  p->given = t->given;
+  p->time = time;
+  p->on = t->current;
 }
-static void gotrace__at_floor(gotrace__transcriber *t, gotrace__source *r) {
-  if (r != t->floor_on && t->floor - t->now < GOTRACE__MOST_AHEAD) t->floor++;
-  t->floor_on = r;
-  t->now = t->floor;
+static GOTRACE__NOINLINE void gotrace__after_push(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__pushed *p = &t->pushed;
+  if (t->given < p->first_given) return; /* it has waited */
+  if (t->given < p->given) {             /* likewise: between two that have been pushed */
+    gotrace__not_before(t, p->first_time);
+    return;
+  }
+  if (r != p->on && p->time - t->now < GOTRACE__MOST_AHEAD) p->time++;
+  p->given = t->given;
+  p->on = r;
+  t->now = p->time;
 }
 
 static void gotrace__keep_timer(gotrace__transcriber *t, gotrace__model_go *g) {
@@ -8384,7 +8404,8 @@ static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r,
   t->current = r;
   t->now = r->time;
   gotrace__not_before(t, time);
-  if (GOTRACE__UNLIKELY(t->now <= t->floor)) gotrace__at_floor(t, r);
+  t->given = time;
+  if (GOTRACE__UNLIKELY(t->now <= t->pushed.time)) gotrace__after_push(t, r);
   if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
 }
 

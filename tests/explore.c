@@ -42,7 +42,6 @@ static void explore_free(void *memory, size_t size);
 /* Small tables and buffers, so that a run is short. */
 #define GOTRACE__PLATFORM "tests/explore_platform.h"
 #define GOTRACE__CHAINS ((size_t)32)
-#define GOTRACE__CAPTURE 1
 #define GOTRACE__CHUNK_BYTES 2816u /* room for a log, which may have two long texts */
 #define GOTRACE__FIRST_CHUNK_BYTES 400u
 #define GOTRACE__CLOCK_SKEW 0 /* see "TIME" in explore_engine.h */

@@ -8,7 +8,6 @@
  * hash, entries of at most 64 KiB) and its encoders, which write into the buffers of a running trace. */
 
 #define GOTRACE_IMPLEMENTATION
-#define GOTRACE__CAPTURE 1 /* with the transcriber, for write.h */
 #include "tool.h"
 
 #include "write.h"
