@@ -12007,22 +12007,6 @@ typedef struct gotrace__record {
   uint32_t text_size[2];
 } gotrace__record;
 
-#if !GOTRACE__CAPTURE /* for tests */
-/* Appends a record and returns its end. */
-static uint8_t *gotrace__put_record(uint8_t *at, const gotrace__record *record, uint64_t dt) {
-  unsigned i;
-  *at++ = (uint8_t)record->kind;
-  at = gotrace__put_varint(at, dt);
-  for (i = 0; i < gotrace__record_specs[record->kind].numbers; i++) at = gotrace__put_varint(at, record->a[i]);
-  for (i = 0; i < gotrace__record_specs[record->kind].texts; i++) {
-    at = gotrace__put_varint(at, record->text_size[i]);
-    if (record->text_size[i]) memcpy(at, record->text[i], record->text_size[i]);
-    at += record->text_size[i];
-  }
-  return at;
-}
-#endif
-
 /* Reads a number that ends before `end`; NULL if it is malformed. Most have one byte. */
 static inline const uint8_t *gotrace__get_number(const uint8_t *at, const uint8_t *end, uint64_t *value) {
   unsigned shift = 0;
@@ -12373,7 +12357,8 @@ static bool gotrace__model_grow(gotrace__transcriber *t, void **array, size_t *c
 
 static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *data, size_t size) {
   if (t->error == GOTRACE_ERROR_SINK) return;
-  if (!t->options.write(t->options.context, data, size)) gotrace__transcribe_fail(t, GOTRACE_ERROR_SINK);
+  /* Even if it is not the first failure: nothing may follow what is missing. */
+  if (!t->options.write(t->options.context, data, size)) t->error = GOTRACE_ERROR_SINK;
   t->bytes += size;
   t->generation_bytes += size;
   if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;
@@ -12482,8 +12467,8 @@ static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mi
 /* The id of a string or stack in this generation, if it is written; else 0. */
 static inline uint32_t gotrace__known_id(const gotrace__transcriber *t, const gotrace__mirror *mirror,
                                          uint32_t number) {
-  const gotrace__row *row = &mirror->rows[number];
-  return GOTRACE__LIKELY(number < mirror->capacity && row->generation == t->generation) ? row->id : 0;
+  if (GOTRACE__UNLIKELY(number >= mirror->capacity)) return 0; /* also if there are no rows yet */
+  return GOTRACE__LIKELY(mirror->rows[number].generation == t->generation) ? mirror->rows[number].id : 0;
 }
 
 /* The row of a reference; NULL for 0. */
@@ -15833,7 +15818,9 @@ static void gotrace__slab_new(void) {
   }
   t->slab_count++;
   slab->next = t->slabs;
-  gotrace__fence_seq_cst(); /* misuse may pass a goroutine to another thread without synchronization */
+#ifndef GOTRACE__TSAN
+  gotrace__fence_seq_cst(); /* see gotrace__see_slabs */
+#endif
   gotrace__store_release(&t->slabs, slab);
 }
 
