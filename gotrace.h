@@ -13716,6 +13716,10 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
     p->known = true;
     p->status = GOTRACE__PROC_IDLE;
   }
+  if (p && !r->proc && p->status == GOTRACE__PROC_SYSCALL && p->on && !r->go) { /* stolen while tracing was off */
+    t->counters.implied++;
+    gotrace__steal(t, r, p);
+  }
   if (p && !r->proc && p->status == GOTRACE__PROC_IDLE && !r->go) gotrace__begin_proc(t, r, p);
   if (g && !g->known) {
     if (!gotrace__go_begin(t, g, record->a[1], record->a[2], GOTRACE__RUNNABLE, flags)) return;
@@ -15877,13 +15881,15 @@ static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
 static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site, void *frame,
                                           const gotrace_location *entry, unsigned status, unsigned flags) {
   bool on = gotrace__begin(m);
+  uint32_t known;
   gotrace_go *g;
   if (!on) gotrace__raise(m); /* K6 */
   gotrace__here(m, site);
   g = gotrace__go_new(m);
-  if (!on && g && gotrace__load_relaxed(&g->introduced)) {
-    /* If this session has seen an earlier goroutine in the place, it must see this one's creation: tracing was turned
-     * on during this call. */
+  known = g ? gotrace__load_relaxed(&g->introduced) : 0;
+  if (known && !(on && known == m->session)) {
+    /* If a session that began during this call has seen an earlier goroutine in the place, it must see this one's
+     * creation. */
     on = gotrace__begin(m);
     if (!on) gotrace__raise(m);
   }
