@@ -11891,7 +11891,8 @@ static void gotrace__after_fork_in_child(void) {
  * What a thread captures: one record per call, in chunks that only this thread writes. It publishes a record by storing
  * the chunk's new size (release). The transcriber reads what has been published (acquire).
  *
- * Tests use this section and the next ones. The calls still write a trace's bytes themselves (>>write).
+ * Tests and examples/gotrace use this section and the next one. The calls still write a trace's bytes themselves
+ * (>>write).
  */
 #if GOTRACE__TRANSCRIBER
 
