@@ -96,6 +96,20 @@ static inline void capture_chunk(capture_thread *m) {
   m->written = 0;
 }
 
+/* Appends a record and returns its end. */
+static inline uint8_t *capture_put_record(uint8_t *at, const gotrace__record *record, uint64_t dt) {
+  unsigned i;
+  *at++ = (uint8_t)record->kind;
+  at = gotrace__put_varint(at, dt);
+  for (i = 0; i < gotrace__record_specs[record->kind].numbers; i++) at = gotrace__put_varint(at, record->a[i]);
+  for (i = 0; i < gotrace__record_specs[record->kind].texts; i++) {
+    at = gotrace__put_varint(at, record->text_size[i]);
+    if (record->text_size[i]) memcpy(at, record->text[i], record->text_size[i]);
+    at += record->text_size[i];
+  }
+  return at;
+}
+
 /* Appends a record at a tick not before the thread's last one. */
 static inline void capture_put(capture *c, unsigned thread, const gotrace__record *record, uint64_t tick) {
   capture_thread *m = &c->threads[thread];
