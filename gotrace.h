@@ -5739,7 +5739,8 @@ static void gotrace__free_kept(void) {
  * What a thread captures: one record per call, in chunks that only this thread writes. It publishes a record by storing
  * the chunk's new size (release). The transcriber reads what has been published (acquire).
  *
- * Tests use this section and the next ones. The calls still write a trace's bytes themselves (>>write).
+ * Tests and examples/gotrace use this section and the next one. The calls still write a trace's bytes themselves
+ * (>>write).
  */
 
 /* X(NAME, count of numbers, count of texts, "arguments"). A record is its kind (a byte), the ticks since the thread's
@@ -6214,7 +6215,8 @@ static bool gotrace__model_grow(gotrace__transcriber *t, void **array, size_t *c
 
 static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *data, size_t size) {
   if (t->error == GOTRACE_ERROR_SINK) return;
-  if (!t->options.write(t->options.context, data, size)) gotrace__transcribe_fail(t, GOTRACE_ERROR_SINK);
+  /* Even if it is not the first failure: nothing may follow what is missing. */
+  if (!t->options.write(t->options.context, data, size)) t->error = GOTRACE_ERROR_SINK;
   t->bytes += size;
   t->generation_bytes += size;
   if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;
@@ -6323,7 +6325,7 @@ static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mi
 /* The id of a string or stack in this generation, if it is written; else 0. */
 static inline uint32_t gotrace__known_id(const gotrace__transcriber *t, const gotrace__mirror *mirror,
                                          uint32_t number) {
-  if (GOTRACE__UNLIKELY(number >= mirror->capacity)) return 0;
+  if (GOTRACE__UNLIKELY(number >= mirror->capacity)) return 0; /* also if there are no rows yet */
   return GOTRACE__LIKELY(mirror->rows[number].generation == t->generation) ? mirror->rows[number].id : 0;
 }
 
@@ -7595,6 +7597,10 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
   if (p && !p->known) {
     p->known = true;
     p->status = GOTRACE__PROC_IDLE;
+  }
+  if (p && !r->proc && p->status == GOTRACE__PROC_SYSCALL && p->on && !r->go) { /* stolen while tracing was off */
+    t->counters.implied++;
+    gotrace__steal(t, r, p);
   }
   if (p && !r->proc && p->status == GOTRACE__PROC_IDLE && !r->go) gotrace__begin_proc(t, r, p);
   if (g && !g->known) {
@@ -9795,7 +9801,9 @@ static void gotrace__slab_new(void) {
   }
   t->slab_count++;
   slab->next = t->slabs;
-  gotrace__fence_seq_cst(); /* misuse may pass a goroutine to another thread without synchronization */
+#ifndef GOTRACE__TSAN
+  gotrace__fence_seq_cst(); /* see gotrace__see_slabs */
+#endif
   gotrace__store_release(&t->slabs, slab);
 }
 
@@ -9852,13 +9860,15 @@ static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
 static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site, void *frame,
                                           const gotrace_location *entry, unsigned status, unsigned flags) {
   bool on = gotrace__begin(m);
+  uint32_t known;
   gotrace_go *g;
   if (!on) gotrace__raise(m); /* K6 */
   gotrace__here(m, site);
   g = gotrace__go_new(m);
-  if (!on && g && gotrace__load_relaxed(&g->introduced)) {
-    /* If this session has seen an earlier goroutine in the place, it must see this one's creation: tracing was turned
-     * on during this call. */
+  known = g ? gotrace__load_relaxed(&g->introduced) : 0;
+  if (known && !(on && known == m->session)) {
+    /* If a session that began during this call has seen an earlier goroutine in the place, it must see this one's
+     * creation. */
     on = gotrace__begin(m);
     if (!on) gotrace__raise(m);
   }

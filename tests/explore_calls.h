@@ -47,8 +47,10 @@ static struct explore_world {
   gotrace_stats stats; /* of the last session */
   bool ordered;        /* the program orders all its calls, as by a lock */
   uint32_t order[10];  /* the program's own variables: 0: of `ordered`; the others: of `post` and `await` */
-  uint32_t known[10][EXPLORE_THREADS];                 /* the records published before those were written */
-  uint32_t applied[EXPLORE_SESSIONS][EXPLORE_THREADS]; /* records that the transcriber has applied */
+  uint32_t known[10][EXPLORE_THREADS];                     /* the records published before those were written */
+  uint32_t applied[EXPLORE_SESSIONS][EXPLORE_THREADS];     /* records that the transcriber has applied */
+  uint32_t litmus[EXPLORE_HANDLES], puts[EXPLORE_HANDLES]; /* variables of the litmus tests; stores to each so far */
+  char outcome[EXPLORE_THREADS][8];                        /* what each thread has read there, as digits */
 } world;
 
 static const gotrace_location explore_entries[EXPLORE_HANDLES] = {{0, "g0", "g.c", 1}, {0, "g1", "g.c", 2},
@@ -175,6 +177,15 @@ static void explore_read_next(void) {
   }
 }
 
+/* The litmus tests: the n-th store to a variable stores n. */
+static void explore_got(uint32_t value) {
+  char *outcome = world.outcome[explore.running];
+  size_t size = strlen(outcome);
+  if (size + 1 < sizeof world.outcome[0]) outcome[size] = (char)('0' + value);
+}
+#define EXPLORE_PUT(i, order) gotrace__store_##order(&world.litmus[i], ++world.puts[i])
+#define EXPLORE_GET(i, order) explore_got(gotrace__load_##order(&world.litmus[i]))
+
 static void explore_off(void) {
   world.stopping = true;
   gotrace_end();
@@ -208,7 +219,12 @@ static void explore_size_limit(void) {
 /* The program's own synchronization: an acquire-release operation on one of its variables. */
 static void explore_synchronize(unsigned variable) {
   explore_thread *thread = &explore.threads[explore.running];
-  if (explore.together) explore_note(explore_point(&world.order[variable]), true);
+  if (explore.together) {
+    explore_location *location = explore_point(&world.order[variable]);
+    explore_note(location, true);
+    explore_take_view(location);
+    explore_give_view(location);
+  }
   explore_learn_records(thread, world.known[variable]);
   memcpy(world.known[variable], thread->known, sizeof thread->known);
 }
@@ -219,8 +235,9 @@ static void explore_post(unsigned variable) {
 }
 
 static void explore_await(unsigned variable) {
-  while (explore_access(&world.order[variable], sizeof(uint32_t), EXPLORE_LOAD, 0), !world.order[variable])
+  while (explore_load(&world.order[variable], sizeof(uint32_t), EXPLORE_ACQUIRE, 0), !world.order[variable])
     explore_yield(0);
+  if (explore.together) explore_take_view(explore_find(&world.order[variable]));
   explore_learn_records(&explore.threads[explore.running], world.known[variable]);
 }
 
@@ -378,6 +395,14 @@ static void explore_end_thread(void) {
   X(tryread, explore_read_to_end(false), false)                                                                      \
   X(stats, gotrace_get_stats(&world.stats), false)                                                                   \
   X(sleep, explore_sleep(), false)                                                                                   \
+  X(put, EXPLORE_PUT(i, relaxed), false)                                                                             \
+  X(putrelease, EXPLORE_PUT(i, release), false)                                                                      \
+  X(putseqcst, EXPLORE_PUT(i, seq_cst), false)                                                                       \
+  X(get, EXPLORE_GET(i, relaxed), false)                                                                             \
+  X(getacquire, EXPLORE_GET(i, acquire), false)                                                                      \
+  X(getseqcst, EXPLORE_GET(i, seq_cst), false)                                                                       \
+  X(fence, gotrace__fence_seq_cst(), false)                                                                          \
+  X(barrier, (void)gotrace__barrier(), false)                                                                        \
   X(fail, world.fails = world.stopping = true, false)                                                                \
   X(blocks, (world.blocks = true, world.room = i), false)                                                            \
   X(cancel, explore_cancel((int)i), false)                                                                           \
@@ -513,7 +538,9 @@ static void explore_run_commands(const explore_turn *turn, unsigned i) {
     if (world.ordered) explore_synchronize(0);
     explore_do((enum explore_call)command->call, command->handle);
     if (world.ordered) explore_synchronize(0);
-    if (on && !world.stopping && session == gotrace__t.session && explore_heard_of(samples) == before)
+    /* After a stale read, the thread may not have seen the start. */
+    if (on && !world.stopping && session == gotrace__t.session && explore_heard_of(samples) == before &&
+        explore.stale_left == explore.stale)
       explore_fail("T%d: %s has left no record", explore.running, thread->doing);
     explore_check_woken();
     if (thread->held_count) {

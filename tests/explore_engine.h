@@ -23,6 +23,9 @@
  * time-out. A stop's wait for the calls under way (gotrace__settle) may also end by its time-out while other threads
  * can run. The thread in the call is then held up. That happens to one thread in a run.
  *
+ * STALE READS: with --stale, some loads return a value that has been replaced, as C11 allows (explore_memory.h). In a
+ * schedule, "12:1" then stands for a load at step 12 that returns the value before the last.
+ *
  * RECORDS: the engine notes what each thread publishes, and what is known to have been published before (R5).
  */
 #ifndef EXPLORE_ENGINE_H
@@ -104,6 +107,7 @@ typedef struct explore_location {
   uint32_t run;    /* the run to which the following fields belong */
   uint8_t users;   /* one bit per thread */
   bool written;
+  uint16_t history, lock; /* see explore_memory.h: index + 1; 0: none */
   uint32_t writes;
   uint64_t write_hash, read_hashes, write_time, read_time;
 } explore_location;
@@ -140,8 +144,9 @@ static struct explore {
   int running;
   bool together; /* the concurrent part of the scenario runs */
   uint32_t run, step, at, expirations;
-  const void *held_up; /* what belongs to the thread that is held up in a call; NULL: none was */
-  int left;            /* remaining preemptions */
+  const void *held_up;        /* what belongs to the thread that is held up in a call; NULL: none was */
+  int left;                   /* remaining preemptions */
+  unsigned stale, stale_left; /* stale reads per run; remaining ones */
   uint64_t signature;
   explore_switch switches[EXPLORE_SWITCHES];
   size_t switch_count;
@@ -382,8 +387,9 @@ static void explore_learn(explore_location *location) {
   if (explore.mode == EXPLORE_SEARCH) explore_end_run(EXPLORE_LEARNED);
 }
 
-/* Records an operation of the running thread: its hash, its time, the location's users. */
-static void explore_note(explore_location *location, bool write) {
+/* Records an operation of the running thread: its hash, its time, the location's users. `hash`, `time`: of the store
+ * that a load reads. */
+static void explore_note_from(explore_location *location, bool write, uint64_t from, uint64_t time) {
   explore_thread *thread = &explore.threads[explore.running];
   uint64_t hash;
   thread->timed = false;
@@ -391,8 +397,8 @@ static void explore_note(explore_location *location, bool write) {
   location->written |= write;
   if (location->shared != explore.scenario) explore_learn(location);
   hash = explore_mix(thread->hash, (uint64_t)(uintptr_t)location->at << 1 | write);
-  hash = explore_mix(hash, location->write_hash);
-  if (thread->time < location->write_time) thread->time = location->write_time;
+  hash = explore_mix(hash, from);
+  if (thread->time < time) thread->time = time;
   if (write) {
     hash = explore_mix(hash, location->read_hashes);
     if (thread->time < location->read_time) thread->time = location->read_time;
@@ -410,9 +416,14 @@ static void explore_note(explore_location *location, bool write) {
   explore.signature += hash;
 }
 
+static void explore_note(explore_location *location, bool write) {
+  explore_note_from(location, write, location->write_hash, location->write_time);
+}
+
 /* Whether this state was reached before with at least as many preemptions left. */
 static bool explore_seen(int running) {
-  uint64_t key = explore_mix(explore_mix(explore.signature, explore.search), (uint64_t)running + 1) & ~(uint64_t)15;
+  uint64_t state = explore_mix(explore.signature, explore.search) + explore.stale_left;
+  uint64_t key = explore_mix(state, (uint64_t)running + 1) & ~(uint64_t)15;
   size_t place = (size_t)(key >> 20) % EXPLORE_SEEN;
   uint64_t left = (uint64_t)explore.left + 1;
   if (!key) key = 16;
@@ -625,16 +636,27 @@ static explore_location *explore_point(const void *at) {
   return location;
 }
 
-static void explore_access(const void *at, size_t size, enum explore_op op, int line) {
+#include "explore_memory.h"
+
+static const void *explore_load(const void *at, size_t size, int order, int line) {
   explore_location *location;
+  const explore_message *stale;
   if (!explore.together) {
-    if (explore.trace) explore_show(at, size, op, 0, line);
+    if (explore.trace) explore_show(at, size, EXPLORE_LOAD, 0, line);
     explore.threads[explore.running].read = NULL;
-    return;
+    return NULL;
   }
   location = explore_point(at);
-  if (explore.trace) explore_show(at, size, op, 0, line);
-  explore_note(location, false);
+  if (explore.trace) explore_show(at, size, EXPLORE_LOAD, 0, line);
+  stale = explore_is_weak() ? explore_weak_load(location, size, order) : NULL;
+  if (!stale) {
+    explore_note(location, false);
+    return NULL;
+  }
+  explore_note_from(location, false, stale->hash, stale->time);
+  explore.threads[explore.running].read = NULL; /* a loop reads again */
+  weak.value = stale->value;
+  return &weak.value;
 }
 
 /* Whether this allocation fails. Which one fails depends on their order, which is therefore part of the state. */
@@ -682,35 +704,52 @@ static void explore_note_record(void) {
   thread->known[explore.running] = ++explore.record_count[explore.running];
 }
 
-static void explore_store(void *at, size_t size, uint64_t value, enum explore_op op, int line) {
+static void explore_store(void *at, size_t size, uint64_t value, enum explore_op op, int order, int line) {
   explore_location *location = explore.together ? explore_point(at) : NULL;
   if (explore.trace) explore_show(at, size, op, value, line);
   if (location) explore_note(location, true);
+  if (location && explore_is_weak())
+    explore_weak_store(location, size, op == EXPLORE_ADD ? explore_value(at, size) + value : value, order,
+                       op != EXPLORE_STORE);
   if (!gotrace__t.gone && gotrace__self && gotrace__self->chunk && at == &gotrace__self->chunk->size &&
       op == EXPLORE_STORE)
     explore_note_record();
 }
 
-static void explore_cas(void *at, size_t size, const void *expected, uint64_t desired, int line) {
+static void explore_cas(void *at, size_t size, const void *expected, uint64_t desired, int order, int line) {
   explore_location *location = explore.together ? explore_point(at) : NULL;
   bool succeeds = memcmp(at, expected, size) == 0;
   uint64_t old = 0;
   memcpy(&old, at, size);
   if (explore.trace) explore_show(at, size, EXPLORE_CAS, succeeds ? desired : old, line);
   if (location) explore_note(location, succeeds);
+  if (!location || !explore_is_weak()) return;
+  if (succeeds) {
+    explore_weak_store(location, size, desired, order, true);
+  } else {
+    explore_history *history = explore_history_of(location, size, false);
+    if (!history) return;
+    weak.current[explore.running].at[location->history - 1] = history->stores[history->count - 1].number;
+    explore_acquire(&history->stores[history->count - 1], order);
+  }
 }
 
 static void explore_lock(gotrace__mutex *mutex, int line) {
   explore_location *location = explore.together ? explore_point(mutex) : NULL;
   while (mutex->owner) explore_block(EXPLORE_WANTS_LOCK, mutex, line);
   if (location) explore_note(location, true);
+  if (location) explore_take_view(location);
   if (explore.trace) explore_show(mutex, sizeof *mutex, EXPLORE_LOCK, 0, line);
   mutex->owner = (uint32_t)explore.running + 1;
   explore_hold(mutex, explore_rank(mutex), line);
 }
 
 static void explore_unlock(gotrace__mutex *mutex, int line) {
-  if (explore.together) explore_note(explore_point(mutex), true);
+  if (explore.together) {
+    explore_location *location = explore_point(mutex);
+    explore_note(location, true);
+    explore_give_view(location);
+  }
   if (explore.trace) explore_show(mutex, sizeof *mutex, EXPLORE_UNLOCK, 0, line);
   if (mutex->owner != (uint32_t)explore.running + 1)
     explore_fail("unlock of what the thread has not locked, line %d", line);
@@ -731,7 +770,7 @@ static void explore_cancel_restore(int before) { explore.threads[explore.running
 
 /* pthread_cancel. */
 static void explore_cancel(int thread) {
-  explore_store(&explore.threads[thread].cancel, sizeof(uint32_t), 1, EXPLORE_STORE, 0);
+  explore_store(&explore.threads[thread].cancel, sizeof(uint32_t), 1, EXPLORE_STORE, EXPLORE_SEQ_CST, 0);
   explore.threads[thread].cancel = 1;
 }
 
@@ -797,7 +836,9 @@ static void explore_yield(int line) {
 static uint64_t explore_ticks(void) {
   explore_thread *thread = &explore.threads[explore.running];
   thread->read = NULL;
-  return ++thread->time;
+  thread->time++;
+  if (explore_is_weak()) explore_note_reading(thread->time);
+  return thread->time;
 }
 
 /* A nanosecond has three ticks. Each reading takes a millisecond, so that loops with a deadline end. */
@@ -831,6 +872,7 @@ static void explore_spawn(int thread) {
   child->hash = explore_mix(parent->hash, (uint64_t)thread + 100);
   if (child->time < parent->time) child->time = parent->time;
   explore_learn_records(child, parent->known);
+  explore_inherit_view(thread, explore.running);
 }
 
 static bool explore_run_service(int *handle) {
@@ -857,6 +899,7 @@ static void explore_join(int handle, int line) {
       if (thread->time < explore.threads[i].time) thread->time = explore.threads[i].time;
       thread->hash = explore_mix(thread->hash, explore.threads[i].hash);
       explore_learn_records(thread, explore.threads[i].known);
+      explore_inherit_view(explore.running, i);
     }
   explore.signature += thread->hash;
 }
@@ -909,6 +952,8 @@ static void explore_run(void) {
   explore.replayed = 0;
   explore.together = false;
   explore.left = explore.bound;
+  explore.stale_left = explore.stale;
+  explore_reset_memory();
   explore.signature = 0;
   explore.switch_count = 0;
   explore.allocations = NULL;

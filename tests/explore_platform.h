@@ -2,7 +2,7 @@
  * lock, wait, clock reading and thread start lets the scheduler of explore_engine.h choose the thread that continues.
  *
  * All threads are coroutines of one real thread. The code between two of these operations is therefore atomic, and
- * memory is sequentially consistent: the search does not detect weak memory orders.
+ * memory is sequentially consistent, unless --stale lets loads return replaced values: see explore_memory.h.
  */
 #ifndef EXPLORE_PLATFORM_H
 #define EXPLORE_PLATFORM_H
@@ -22,53 +22,63 @@ enum explore_op {
   EXPLORE_JOIN
 };
 
-/* Called before each operation; may switch to other threads. */
+enum explore_order { EXPLORE_RELAXED = 0, EXPLORE_ACQUIRE = 1, EXPLORE_RELEASE = 2, EXPLORE_SEQ_CST = 7 };
+
+/* Called before each operation; may switch to other threads. A load returns NULL or the replaced value that it reads.
+ */
 #define EXPLORE_NOINLINE __attribute__((noinline)) /* otherwise GOTRACE__FLATTEN would inline them into every call */
-static EXPLORE_NOINLINE void explore_access(const void *at, size_t size, enum explore_op op, int line);
-static EXPLORE_NOINLINE void explore_store(void *at, size_t size, uint64_t value, enum explore_op op, int line);
-static EXPLORE_NOINLINE void explore_cas(void *at, size_t size, const void *expected, uint64_t desired, int line);
+static EXPLORE_NOINLINE const void *explore_load(const void *at, size_t size, int order, int line);
+static EXPLORE_NOINLINE void explore_store(void *at, size_t size, uint64_t value, enum explore_op op, int order,
+                                           int line);
+static EXPLORE_NOINLINE void explore_cas(void *at, size_t size, const void *expected, uint64_t desired, int order,
+                                         int line);
+static EXPLORE_NOINLINE void explore_fence(void);
+static EXPLORE_NOINLINE bool explore_barrier(void);
 
 /* Address and value are evaluated before the scheduler may switch, since another thread may change what they read. */
 #define EXPLORE_NUMBER(v) ((uint64_t)(uintptr_t)(v))
-#define EXPLORE_READ(p) EXPLORE_READ_(p, GOTRACE__NAME(explore_at_, __COUNTER__))
-#define EXPLORE_READ_(p, at)                                \
-  __extension__({                                           \
-    __auto_type at = (p);                                   \
-    explore_access(at, sizeof *at, EXPLORE_LOAD, __LINE__); \
-    __atomic_load_n(at, __ATOMIC_RELAXED);                  \
+#define EXPLORE_READ(p, order) \
+  EXPLORE_READ_(p, order, GOTRACE__NAME(explore_at_, __COUNTER__), GOTRACE__NAME(explore_stale_, __COUNTER__))
+#define EXPLORE_READ_(p, order, at, stale)                                                              \
+  __extension__({                                                                                       \
+    __auto_type at = (p);                                                                               \
+    const void *stale = explore_load(at, sizeof *at, order, __LINE__);                                  \
+    (__typeof__(*at))(stale ? *(const __typeof__(*at) *)stale : __atomic_load_n(at, __ATOMIC_RELAXED)); \
   })
-#define EXPLORE_WRITE(p, v, op, change) \
-  EXPLORE_WRITE_(p, v, op, change, GOTRACE__NAME(explore_at_, __COUNTER__), GOTRACE__NAME(explore_value_, __COUNTER__))
-#define EXPLORE_WRITE_(p, v, op, change, at, value)                     \
-  __extension__({                                                       \
-    __auto_type at = (p);                                               \
-    const __typeof__(*at) value = (__typeof__(*at))(v);                 \
-    explore_store(at, sizeof *at, EXPLORE_NUMBER(value), op, __LINE__); \
-    change(at, value, __ATOMIC_SEQ_CST);                                \
+#define EXPLORE_WRITE(p, v, op, order, change)                                     \
+  EXPLORE_WRITE_(p, v, op, order, change, GOTRACE__NAME(explore_at_, __COUNTER__), \
+                 GOTRACE__NAME(explore_value_, __COUNTER__))
+#define EXPLORE_WRITE_(p, v, op, order, change, at, value)                     \
+  __extension__({                                                              \
+    __auto_type at = (p);                                                      \
+    const __typeof__(*at) value = (__typeof__(*at))(v);                        \
+    explore_store(at, sizeof *at, EXPLORE_NUMBER(value), op, order, __LINE__); \
+    change(at, value, __ATOMIC_SEQ_CST);                                       \
   })
-#define EXPLORE_SWAP(p, expected, desired)                                     \
-  EXPLORE_SWAP_(p, expected, desired, GOTRACE__NAME(explore_at_, __COUNTER__), \
+#define EXPLORE_SWAP(p, expected, desired, order)                                     \
+  EXPLORE_SWAP_(p, expected, desired, order, GOTRACE__NAME(explore_at_, __COUNTER__), \
                 GOTRACE__NAME(explore_value_, __COUNTER__))
-#define EXPLORE_SWAP_(p, expected, desired, at, value)                                       \
+#define EXPLORE_SWAP_(p, expected, desired, order, at, value)                                \
   __extension__({                                                                            \
     __auto_type at = (p);                                                                    \
     const __typeof__(*at) value = (__typeof__(*at))(desired);                                \
-    explore_cas(at, sizeof *at, (expected), EXPLORE_NUMBER(value), __LINE__);                \
+    explore_cas(at, sizeof *at, (expected), EXPLORE_NUMBER(value), order, __LINE__);         \
     __atomic_compare_exchange_n(at, expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   })
 
-#define gotrace__load_relaxed(p) EXPLORE_READ(p)
-#define gotrace__load_acquire(p) EXPLORE_READ(p)
-#define gotrace__load_seq_cst(p) EXPLORE_READ(p)
-#define gotrace__store_relaxed(p, v) EXPLORE_WRITE(p, v, EXPLORE_STORE, __atomic_store_n)
-#define gotrace__store_release(p, v) EXPLORE_WRITE(p, v, EXPLORE_STORE, __atomic_store_n)
-#define gotrace__store_seq_cst(p, v) EXPLORE_WRITE(p, v, EXPLORE_STORE, __atomic_store_n)
-#define gotrace__add_relaxed(p, v) EXPLORE_WRITE(p, v, EXPLORE_ADD, __atomic_fetch_add)
-#define gotrace__exchange_relaxed(p, v) EXPLORE_WRITE(p, v, EXPLORE_EXCHANGE, __atomic_exchange_n)
-#define gotrace__exchange_acq_rel(p, v) EXPLORE_WRITE(p, v, EXPLORE_EXCHANGE, __atomic_exchange_n)
-#define gotrace__cas_seq_cst(p, expected, desired) EXPLORE_SWAP(p, expected, desired)
-#define gotrace__cas_acq_rel(p, expected, desired) EXPLORE_SWAP(p, expected, desired)
-#define gotrace__fence_seq_cst() ((void)0)
+#define EXPLORE_BOTH (EXPLORE_ACQUIRE | EXPLORE_RELEASE)
+#define gotrace__load_relaxed(p) EXPLORE_READ(p, EXPLORE_RELAXED)
+#define gotrace__load_acquire(p) EXPLORE_READ(p, EXPLORE_ACQUIRE)
+#define gotrace__load_seq_cst(p) EXPLORE_READ(p, EXPLORE_SEQ_CST)
+#define gotrace__store_relaxed(p, v) EXPLORE_WRITE(p, v, EXPLORE_STORE, EXPLORE_RELAXED, __atomic_store_n)
+#define gotrace__store_release(p, v) EXPLORE_WRITE(p, v, EXPLORE_STORE, EXPLORE_RELEASE, __atomic_store_n)
+#define gotrace__store_seq_cst(p, v) EXPLORE_WRITE(p, v, EXPLORE_STORE, EXPLORE_SEQ_CST, __atomic_store_n)
+#define gotrace__add_relaxed(p, v) EXPLORE_WRITE(p, v, EXPLORE_ADD, EXPLORE_RELAXED, __atomic_fetch_add)
+#define gotrace__exchange_relaxed(p, v) EXPLORE_WRITE(p, v, EXPLORE_EXCHANGE, EXPLORE_RELAXED, __atomic_exchange_n)
+#define gotrace__exchange_acq_rel(p, v) EXPLORE_WRITE(p, v, EXPLORE_EXCHANGE, EXPLORE_BOTH, __atomic_exchange_n)
+#define gotrace__cas_seq_cst(p, expected, desired) EXPLORE_SWAP(p, expected, desired, EXPLORE_SEQ_CST)
+#define gotrace__cas_acq_rel(p, expected, desired) EXPLORE_SWAP(p, expected, desired, EXPLORE_BOTH)
+#define gotrace__fence_seq_cst() explore_fence()
 #define gotrace__signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /* Counters belong to one thread or are protected by a lock, so these are no points of preemption. */
@@ -133,7 +143,7 @@ static uintptr_t explore_identity(void);
 #define gotrace__platform_init() ((void)0)
 #define gotrace__at_thread_exit(thread) explore_at_exit(thread)
 #define gotrace__barrier_init() true
-#define gotrace__barrier() true
+#define gotrace__barrier() explore_barrier()
 #define gotrace__identity() explore_identity()
 #define gotrace__system_thread_id() ((uint64_t)explore_identity() + 100)
 #define gotrace__system_thread_name(name, size) ((void)snprintf((name), (size), "thread"))

@@ -256,6 +256,7 @@
     /* Rounds beside events. */
     {"rounds", 1008, 1026, "clean; 1 self0; 2 self1; on || 1 log region regionend; 2 log; 3 stats stats; 4 advance"},
     {"rounds-stop", 1008, 1026, "clean; 1 self0; onsink || 1 log; 2 stats; 3 stop; 4 advance"},
+    {"off-late", 1008, 1026, "clean; 1 self0; on; 1 heap || 1 heap; 3 off stats"},
     {"rounds-create", 1023, 1023,
      "clean pcreate0 create0; on; 1 pstart0 start0 || 1 create1 block; 2 stats; 3 advance; 4 unblock0"},
     /* The record of a thread that has ended goes to another thread after the round that applies its last record. */
@@ -295,6 +296,8 @@
     {"pass-proc-late", 1023, 1023,
      "clean pcreate0 create0 create1; 1 pstart0 start0 || 1 syscall post1 await2 sysblocked; 2 await1 steal0 post2 "
      "pstart0 start1; 4 on"},
+    {"pass-new", 1008, 1026,
+     "clean pcreate0 create0; on; 2 self1 log || 1 pstart0 start0 block post1; 2 await1 unblock0; 3 stats; 4 advance"},
     {"pass-end", 1008, 1026,
      "clean pcreate0 pcreate1 create0; on; 1 pstart0; 2 pstart1 || 1 start0 end post1 create1; 2 await1 create2 "
      "start2; 4 "
@@ -323,7 +326,7 @@
     {"cancel-cleanup", 1008, 1026, "1 self0; on || 1 region read cleanup regionend; 2 cancel1 readnext; 4 off"},
     {"cancel-stop", 1008, 1026, "on || 1 begin; 2 stop; 3 cancel2; 4 read"},
     {"cancel-block", 1008, 1026, "1 self0; 2 self1; blocks0 on || 1 log cleanup log; 2 log; 3 cancel1; 4 off"},
-    {"cancel-block-exit", 1008, 1026, "1 self0; 2 self1; blocks0 on || 1 exit; 2 log; 3 cancel1 off"},
+    {"cancel-block-exit", 1008, 1026, "1 self0; 2 self1; blocks0 on; 1 log || 1 exit; 2 log; 3 cancel1 off"},
     /* The process ends while threads are in calls, end, read, stop. */
     {"end", 1008, 1026, "1 self0; onsink || 1 log wait waitend; 2 begin exit; 3 processend || 1 log"},
     {"end-off", 1008, 1026, "1 self0 || 1 log exit; 2 begin exit; 3 processend; 4 on"},
@@ -334,7 +337,8 @@
     {"end-early", 1008, 1026, "1 self0; onsink || 1 log; 2 early; 3 processend"},
     {"end-flight", 1022, 1026, "1 self0; onflight || 1 log; 2 snapshot; 3 processend"},
     /* The library is unloaded while its service thread runs. Threads that used it live on; everything else is freed. */
-    {"unload", 1008, 1026, "1 self0 region; 2 self1; onsink || 1 log; 2 log || 3 unload; 1 log exit; 2 begin"},
+    {"unload", 1008, 1026,
+     "pcreate0; 1 self0 region; 2 self1; onsink || 1 log; 2 log || 3 unload; 1 log exit; 2 begin"},
     {"unload-begin", 1008, 1026, "1 self0; 2 begin exit; onsink || 3 unload || 1 log region; 2 log; on"},
     {"unload-read", 1008, 1026, "1 self0 wait; on || 1 waitend; 2 tryread || unload; 1 wait; 2 read"},
     {"unload-early", 1008, 1026, "1 self0 wait; onsink || 3 early unload || 1 waitend exit"},

@@ -232,7 +232,23 @@ def shared_changes():
     return t
 
 
+def no_thread():
+    """Statuses and an unblock in a batch whose thread is none, but where a proc and a goroutine run."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    t.event(NO_ID, 100, PROC_STATUS, 2, 1)
+    t.event(NO_ID, 100, GO_STATUS, 3, NO_ID, RUNNING)
+    t.event(NO_ID, 100, GO_STATUS, 2, NO_ID, WAITING)
+    t.event(NO_ID, 2000, GO_UNBLOCK, 2, 1, 0)
+    t.event(1, 3000, GO_BLOCK, t.string("sync"), main)
+    t.event(1, 4000, GO_START, 2, 2)
+    t.event(1, 5000, GO_STOP, t.string("preempted"), main)
+    return t
+
+
 if __name__ == "__main__":
-    for make in chain, switches, lives, samples, waits_for_much, unnamed, shared_changes:
+    for make in chain, switches, lives, samples, waits_for_much, unnamed, shared_changes, no_thread:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
             out.write(make().data())

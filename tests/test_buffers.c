@@ -29,22 +29,21 @@ static size_t room_left(void) { return (size_t)(gotrace__self->end - gotrace__se
 
 /* Reads the chunk's records. Returns the tick of the last. */
 static uint64_t read_chunk(const gotrace__record_chunk *chunk, uint64_t *kinds) {
-  const uint8_t *data = gotrace__chunk_data(chunk);
+  const uint8_t *at = gotrace__chunk_data(chunk), *end = at + chunk->size;
   uint64_t tick = chunk->tick;
-  uint32_t at = 0;
   CHECK(chunk->size <= chunk->capacity && chunk->session == gotrace__on);
-  while (at < chunk->size) {
+  while (at && at < end) {
     gotrace__record record;
     uint64_t dt;
-    record.kind = data[at++];
+    record.kind = *at++;
     CHECK(record.kind > GOTRACE__REC_NONE && record.kind < GOTRACE__RECORD_KINDS);
-    CHECK(gotrace__get_number(data, &at, chunk->size, &dt));
+    at = gotrace__get_number(at, end, &dt);
+    CHECK(at != NULL);
     tick += dt;
-    CHECK(gotrace__get_arguments(data, at, chunk->size, &record));
-    at = record.end;
+    at = gotrace__get_arguments(at, end, &record);
     kinds[record.kind]++;
   }
-  CHECK_EQUAL(at, chunk->size);
+  CHECK(at == end);
   return tick;
 }
 
@@ -242,12 +241,13 @@ static void fill_lane(bool grows) {
   gotrace__lane_flush(t, &lane);
   while (at < written.size) {
     uint64_t head[4]; /* generation, thread, time, size */
-    uint32_t place = (uint32_t)at + 1, end = (uint32_t)written.size;
-    CHECK_EQUAL(written.data[at], GOTRACE_V2_EVENT_BATCH);
-    for (i = 0; i < 4; i++) CHECK(gotrace__get_number(written.data, &place, end, &head[i]));
+    const uint8_t *place = written.data + at, *end = written.data + written.size;
+    CHECK_EQUAL(*place++, GOTRACE_V2_EVENT_BATCH);
+    for (i = 0; i < 4; i++) CHECK((place = gotrace__get_number(place, end, &head[i])) != NULL);
     CHECK(head[0] == 3 && head[1] == 5 && head[2] == want && head[3] > 0 && head[3] % 4 == 0);
-    CHECK(place - at + head[3] <= GOTRACE_MAX_BATCH_SIZE);
-    for (at = place; at < place + head[3]; at += 4, want++) {
+    CHECK(place + head[3] - (written.data + at) <= GOTRACE_MAX_BATCH_SIZE);
+    at = (size_t)(place - written.data);
+    for (end = place + head[3]; written.data + at < end; at += 4, want++) {
       memcpy(&i, written.data + at, 4);
       CHECK_EQUAL(i, want);
     }

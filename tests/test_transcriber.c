@@ -16,10 +16,13 @@ static gotrace__table *strings, *stacks;
 static gotrace__budget budget;
 static uint8_t trace[1 << 23];
 static size_t size, most = sizeof trace;
+static bool refused;
 
 static bool keep(void *context, const void *data, size_t bytes) {
   (void)context;
-  if (size + bytes > most) return false;
+  CHECK(!refused); /* nothing follows what is missing */
+  refused = size + bytes > most;
+  if (refused) return false;
   memcpy(trace + size, data, bytes);
   size += bytes;
   return true;
@@ -35,6 +38,7 @@ static bool begin(unsigned format) {
   bool cut;
   memset(&t, 0, sizeof t);
   size = 0;
+  refused = false;
   strings = gotrace__strings_new(NULL, false);
   stacks = gotrace__table_new(NULL, false);
   for (i = 0; i < 2; i++) gotrace__string_put(strings, names[i], strlen(names[i]), true, &cut);
@@ -475,27 +479,33 @@ static void check_malformed(void) {
 }
 
 /* Lack of memory at any moment, and a sink that fails at any byte, end the trace early. What is there is a trace. */
+static void check_failure(unsigned format, size_t limit) {
+  unsigned i;
+  budget.limit = limit;
+  if (begin(format)) {
+    for (i = 1; i <= 40 && !t.error; i++) {
+      char text[40];
+      capture_create(&c, i % 4, i, GOTRACE__RUNNABLE, i % 2, 2);
+      go(i % 4, GOTRACE__REC_GO_START, i);
+      snprintf(text, sizeof text, "a region made at run time %u", i);
+      user(i % 4, GOTRACE__REC_REGION_BEGIN, i, 0, text);
+      user(i % 4, GOTRACE__REC_TASK_BEGIN, i, 1, "");
+      if (i % 8 == 0) step();
+      if (i % 16 == 0) gotrace__transcribe_cut(&t);
+    }
+    i = end(NULL) == GOTRACE_OK;
+    CHECK(i || t.error == (refused ? GOTRACE_ERROR_SINK : GOTRACE_ERROR_OUT_OF_MEMORY));
+    if (limit > 3500000 && !refused) CHECK(i);
+  }
+  done();
+}
+
 static void check_failures(unsigned format) {
   size_t limit;
-  for (limit = 0; limit < 4000000; limit += 3001 + limit / 8) {
-    unsigned i;
-    budget.limit = limit + 1;
-    if (begin(format)) {
-      for (i = 1; i <= 40 && !t.error; i++) {
-        char text[40];
-        capture_create(&c, i % 4, i, GOTRACE__RUNNABLE, i % 2, 2);
-        go(i % 4, GOTRACE__REC_GO_START, i);
-        snprintf(text, sizeof text, "a region made at run time %u", i);
-        user(i % 4, GOTRACE__REC_REGION_BEGIN, i, 0, text);
-        user(i % 4, GOTRACE__REC_TASK_BEGIN, i, 1, "");
-        if (i % 8 == 0) step();
-        if (i % 16 == 0) gotrace__transcribe_cut(&t);
-      }
-      i = end(NULL) == GOTRACE_OK;
-      CHECK(i || t.error == GOTRACE_ERROR_OUT_OF_MEMORY);
-      if (limit > 3500000) CHECK(i);
-    }
-    done();
+  for (limit = 1; limit < 4000000; limit += 3001 + limit / 8) {
+    for (most = 100; most < 6000; most += 300) check_failure(format, limit); /* the sink may fail afterwards */
+    most = sizeof trace;
+    check_failure(format, limit);
   }
   for (most = 0; most < 3000; most += 97) {
     CHECK(begin(format));

@@ -51,11 +51,11 @@ static void tell_losses(const writer *w, const source *s) {
   size_t size = 0, i;
   for (i = 0; i < LOST_KINDS; i++) {
     if (!w->lost[i]) continue;
-    if (!size) size = (size_t)snprintf(line, sizeof line, "not kept in format 1.%d: ", w->c.format % 1000);
+    if (!size) size = (size_t)snprintf(line, sizeof line, "not kept in format 1.%d: ", w->format % 1000);
     else size += (size_t)snprintf(line + size, sizeof line - size, ", ");
     size += (size_t)snprintf(line + size, sizeof line - size, "%s (%llu)", names[i], (ull)w->lost[i]);
   }
-  if (s->calls && w->c.format >= GOTRACE_GO_1_22)
+  if (s->calls && w->format >= GOTRACE_GO_1_22)
     size += (size_t)snprintf(line + size, sizeof line - size,
                              "%snot known in format 1.%d: durations of system calls "
                              "that kept their proc, which end at once (%llu)",

@@ -4,18 +4,20 @@
  * where a text may be cut. The tool needs the same, but the header has no public functions for them. This file, the
  * only one that sees the implementation, makes them available. They are declared in tool.h.
  *
+ * It contains write.h, since that uses the transcriber of gotrace.h.
+ *
  * Not shared, because they do not fit: the tracer's tables of strings and stacks (a fixed number of chains, an unseeded
- * hash, entries of at most 64 KiB) and its encoders, which write into the buffers of a running trace. */
+ * hash, entries of at most 64 KiB). */
 
 #define GOTRACE_IMPLEMENTATION
 #include "tool.h"
-
-#include "write.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "write.h"
 
 /* The header's maps get memory and seed from a decoder. This one reads no trace. Each thread has its own, because a
  * decoder counts its allocations. All have the same seed, so maps can be handed to other threads. */

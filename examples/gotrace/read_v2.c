@@ -78,6 +78,7 @@ static op status_of(source *s, const gotrace_event *e) {
   bool go = e->kind != GOTRACE_V2_PROC_STATUS;
   thread *m = source_thread(s, e->m);
   op o;
+  if (!m && !s->to->as_go) m = world_thread(&s->w, NOBODY); /* even there, something may run */
   if (go) m = e->args[2] == GO_SYSCALL ? world_thread(&s->w, e->args[1]) : m;
   o = op_at(go ? GOTRACE_V2_GO_STATUS : GOTRACE_V2_PROC_STATUS, e->time, m);
   o.id = e->args[0];

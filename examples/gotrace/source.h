@@ -23,7 +23,6 @@ typedef struct consumer {
   void (*stretch)(struct consumer *, const stretch *);
   /* Set by the consumer. */
   filter *filter; /* take() and stretch() get only what it selects; NULL: everything */
-  int format;     /* of the output; 0: any */
   bool modules;   /* needs the world's modules */
   bool told;      /* wants OP_STATUS_TOLD */
   /* Receives the operations before the selected part; NULL: not wanted. */

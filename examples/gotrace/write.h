@@ -41,9 +41,9 @@ static uint32_t use_stack(writer *w, uint32_t id) {
   pool_stack stack = pool_stack_of(id);
   uint32_t count = stack.count < GOTRACE_STACK_SIZE ? stack.count : GOTRACE_STACK_SIZE, i;
   gotrace__entry *entry = id ? add_row(w, &w->t->stacks, id, count, 4 * count * sizeof(uint64_t)) : NULL;
-  uint64_t *frame = (uint64_t *)(entry + 1);
+  uint64_t *frame;
   if (!entry) return id;
-  w->t->stacks.rows[id].frames = frame;
+  w->t->stacks.rows[id].frames = frame = (uint64_t *)(entry + 1);
   for (i = 0; i < count; i++) {
     *frame++ = stack.frames[i].pc;
     *frame++ = use_text(w, stack.frames[i].function);
@@ -174,10 +174,10 @@ static void introduce_proc(writer *w, proc *p, unsigned status, thread *m, int64
     to->on = r;
     r->proc = to;
   }
-  to->sweep = to->sweep_seen = p->sweep;
+  to->sweep = to->sweep_seen = p->sweep && (!t->v1 || to->on);
   turn_to(w, r, time);
   gotrace__restate_proc(t, r, to);
-  if (t->v1 && p->sweep) gotrace__put_v1(t, &to->lane, GOTRACE_V1_GC_SWEEP_START, t->now, 1, 0, 0, 0);
+  if (t->v1 && to->sweep) gotrace__put_v1(t, &to->lane, GOTRACE_V1_GC_SWEEP_START, t->now, 1, 0, 0, 0);
   turn_over(w, r);
 }
 
@@ -220,7 +220,7 @@ static void write_gc(writer *w, int64_t time) {
 
 static void write_experiment(writer *w, const experiment *e, int64_t time) {
   pool_text data = pool_text_of(e->data);
-  if (w->c.format < GOTRACE_GO_1_23) w->lost[LOST_EXPERIMENTS]++;
+  if (w->format < GOTRACE_GO_1_23) w->lost[LOST_EXPERIMENTS]++;
   else
     gotrace__write_batch(w->t, GOTRACE_V2_EXPERIMENTAL_BATCH, (unsigned)e->number & 0xff, e->thread, tick_of(w, time),
                          (const uint8_t *)data.data, data.size);
@@ -337,8 +337,8 @@ static void take_scan(writer *w, proc *p, bool begins, int64_t time) {
   gotrace__transcriber *t = w->t;
   gotrace__model_proc *of = p ? model_of_proc(w, p) : NULL;
   bool *open = of ? &of->scan_seen : &w->global_scan;
-  w->lost[LOST_SCANS] += begins && w->c.format >= GOTRACE_GO_1_10;
-  if (w->c.format >= GOTRACE_GO_1_10 || *open == begins) return;
+  w->lost[LOST_SCANS] += begins && w->format >= GOTRACE_GO_1_10;
+  if (w->format >= GOTRACE_GO_1_10 || *open == begins) return;
   turn_to(w, &t->service, time);
   gotrace__put_v1(t, of ? &of->lane : &t->global, begins ? GOTRACE_V1_GC_SCAN_START : GOTRACE_V1_GC_SCAN_DONE, t->now,
                   0, 0, 0, 0);
@@ -350,9 +350,9 @@ static void take_stw(writer *w, const op *o) {
   gotrace__source *r = source_of(w, o->m);
   bool begins = o->kind == GOTRACE_V2_STW_BEGIN;
   uint64_t reason = begins ? reason_of(w, o->name, stws, COUNT(stws)) : 0;
-  w->lost[LOST_STW] += begins && w->c.format < GOTRACE_GO_1_21 && reason != GOTRACE_STW_GC_MARK_TERM &&
-                       (reason != GOTRACE_STW_GC_SWEEP_TERM || w->c.format < GOTRACE_GO_1_10);
-  if (w->c.format >= GOTRACE_GO_1_10) {
+  w->lost[LOST_STW] += begins && w->format < GOTRACE_GO_1_21 && reason != GOTRACE_STW_GC_MARK_TERM &&
+                       (reason != GOTRACE_STW_GC_SWEEP_TERM || w->format < GOTRACE_GO_1_10);
+  if (w->format >= GOTRACE_GO_1_10) {
     if (!begins) PUT(w, r, o->time, STW_END, w->t->collector_number);
     else if (runs(o->m)) PUT(w, r, o->time, STW_BEGIN, w->t->collector_number, reason, use_stack(w, o->stack));
   } else if (w->c.input >= GOTRACE_GO_1_10) { /* otherwise there are scans */
@@ -391,7 +391,7 @@ static void take_user(writer *w, const op *o) {
   gotrace__source *r = source_of(w, o->m);
   uint32_t name = use_text(w, o->name), stack = use_stack(w, o->stack);
   pool_text value = pool_text_of(o->value);
-  bool known = w->c.format >= GOTRACE_GO_1_11, borrows = !r->go && known;
+  bool known = w->format >= GOTRACE_GO_1_11, borrows = !r->go && known;
   gotrace__record record = {.a = {o->id, name, stack}, .text = {"", value.data}, .text_size = {0, value.size}};
   switch (o->kind) {
   case GOTRACE_V2_USER_TASK_BEGIN:
@@ -418,7 +418,7 @@ static void take_sample(writer *w, const op *o) {
   goroutine *g = world_go(w->c.w, o->a[2]);
   proc *p = o->a[1] == NOBODY ? NULL : world_proc(w->c.w, o->a[1], false);
   uint64_t where = p ? proc_place(w, p) - 1 : w->t->v1 ? (uint64_t)GOTRACE_GLOBAL_PROC : o->a[1];
-  if (w->c.format < GOTRACE_GO_1_19) w->lost[LOST_SAMPLES]++;
+  if (w->format < GOTRACE_GO_1_19) w->lost[LOST_SAMPLES]++;
   else
     gotrace__put_sample(w->t, tick_of(w, o->time), o->a[0], where, g ? model_of(w, g)->id : o->a[2],
                         stack_id(w, o->stack));
@@ -427,7 +427,7 @@ static void take_sample(writer *w, const op *o) {
 /* Events of experiments, whose arguments are kept as they are. */
 static void take_memory(writer *w, const op *o) {
   gotrace__source *r = source_of(w, o->m);
-  if (o->kind < GOTRACE_V2_SPAN || !v2_arguments[o->kind] || w->c.format < GOTRACE_GO_1_23 || !o->m) return;
+  if (o->kind < GOTRACE_V2_SPAN || !v2_arguments[o->kind] || w->format < GOTRACE_GO_1_23 || !o->m) return;
   turn_to(w, r, o->time);
   gotrace__emit_at(w->t, r, NULL, NULL, o->kind, w->t->now, (int)strlen(v2_arguments[o->kind]), o->a[0], o->a[1],
                    o->a[2], 0);
@@ -505,7 +505,7 @@ static void take_op(writer *w, const op *o) {
   case GOTRACE_V2_GC_SWEEP_BEGIN:
   case GOTRACE_V2_GC_SWEEP_END: take_sweep(w, o); break;
   case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
-    w->lost[LOST_ASSISTS] += w->c.format < GOTRACE_GO_1_10;
+    w->lost[LOST_ASSISTS] += w->format < GOTRACE_GO_1_10;
     PUT(w, source_of(w, m), o->time, MARK_ASSIST_BEGIN, stack);
     break;
   case GOTRACE_V2_GC_MARK_ASSIST_END: PUT(w, source_of(w, m), o->time, MARK_ASSIST_END, 0); break;
@@ -556,7 +556,7 @@ static void writer_begin(consumer *c, int64_t time) {
   goroutine *g;
   proc *p;
   size_t i;
-  options.version = (unsigned)c->format;
+  options.version = (unsigned)w->format;
   options.service_thread = fresh_thread(c->w)->id;
   options.write = write_block;
   options.before_end = write_modules;
@@ -577,7 +577,7 @@ static void writer_begin(consumer *c, int64_t time) {
     if (t->v1) g->assist = false; /* its end would have no begin */
     g->untold = !t->v1 && c->family == 2 && g->status == GO_SYSCALL && g->m && !g->m->p && time == c->base;
     w->untold += g->untold; /* its status must be the first event on its thread */
-    w->lost[LOST_NAMES] += c->format == GOTRACE_GO_1_22 && c->input != GOTRACE_GO_1_22 && stack;
+    w->lost[LOST_NAMES] += w->format == GOTRACE_GO_1_22 && c->input != GOTRACE_GO_1_22 && stack;
     if (!g->untold) introduce_go(w, g, g->status, stack, g->m, g->m, time);
   }
   for (p = c->w->proc_list; p; p = p->next)
@@ -611,7 +611,7 @@ void writer_open(writer *w, output *out, int format) {
   w->c.begin = writer_begin;
   w->c.take = writer_take;
   w->c.end = writer_end;
-  w->c.format = format;
+  w->format = format;
   w->c.modules = true;
   w->c.told = format >= GOTRACE_GO_1_22;
 }

@@ -25,6 +25,7 @@ enum {
 typedef struct writer {
   consumer c;
   output *out;
+  int format;
   uint64_t lost[LOST_KINDS]; /* how many of each were left out */
   struct gotrace__transcriber *t;
   uint64_t latest; /* tick of the last event */
