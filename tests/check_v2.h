@@ -272,7 +272,10 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
   case GOTRACE_V2_GO_CREATE_BLOCKED:
   case GOTRACE_V2_GO_CREATE_SYSCALL:
     other = check_v2_thing_of(t, &t->gos, a[0]);
-    if (other->known) CHECK_V2_WRONG("goroutine %llu already exists", CHECK_V2_U(a[0]));
+    /* Go accepts the id of one that has ended. The tracer gives it out again only after a cut, see gotrace__forget_ids.
+     */
+    if (other->known && (other->status != DEAD || other->generation == t->generation))
+      CHECK_V2_WRONG("goroutine %llu already exists", CHECK_V2_U(a[0]));
     g = c->g != CHECK_V2_NONE ? check_v2_thing_of(t, &t->gos, c->g) : NULL; /* it may have moved */
     if (c->kind == GOTRACE_V2_GO_CREATE_SYSCALL ? g != NULL : c->p == CHECK_V2_NONE || (g && g->status != RUNNING))
       CHECK_V2_WRONG("%s in the wrong state", CHECK_V2_NAME);
