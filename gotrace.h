@@ -9266,7 +9266,8 @@ static void gotrace__wait_for_room(void) {
   gotrace__drain(false);
 #endif
   gotrace__lock(&t->queue_lock);
-  if (!t->spare_chunks && gotrace__load_relaxed(&gotrace__on))
+  /* If a round has begun since the thread asked for one, it may have made room already. */
+  if (!t->spare_chunks && t->work_wanted && gotrace__load_relaxed(&gotrace__on))
     gotrace__cond_wait(&t->changed, &t->queue_lock, 10, gotrace__nothing);
   gotrace__unlock(&t->queue_lock);
 }
