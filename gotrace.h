@@ -3488,6 +3488,7 @@ typedef struct gotrace__sample {
   int64_t proc;
   uint32_t session; /* a sample left over from an earlier session is dropped */
   uint32_t count;
+  uint32_t place;          /* of the goroutine, plus 1 */
   gotrace__thread *record; /* or NULL */
   gotrace__uint64 pcs[GOTRACE__SAMPLE_FRAMES];
 } gotrace__sample;
@@ -4329,6 +4330,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   sample->thread = m ? m->system_id : GOTRACE__NO_THREAD;
   sample->proc = -1;
   sample->go = 0;
+  sample->place = 0;
   sample->session = session;
   sample->record = m;
   sample->count = 0;
@@ -4338,7 +4340,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     if (p) sample->proc = p->id;
     if (p && sample->time <= gotrace__last_tick(p)) sample->time = gotrace__last_tick(p) + 1;
     if (sample->time <= gotrace__last_tick(m)) sample->time = gotrace__last_tick(m) + 1;
-    if (g) sample->go = gotrace__load_relaxed(&g->id);
+    if (g) sample->go = gotrace__load_relaxed(&g->id), sample->place = g->place;
     if (g && sample->time <= g->tick) sample->time = g->tick + 1;
   }
   if (ucontext) {
@@ -5988,6 +5990,7 @@ struct gotrace__model_go { /* what most records need comes first, in one cache l
   uint16_t region_first, region_depth, region_capacity;
   gotrace__model_region *regions; /* a ring: the outermost is at region_first */
   /* v1: */
+  uint64_t born; /* the time of its creation */
   uint64_t call_time, exit_time;
   gotrace__lane *last_lane;  /* with its last numbered event */
   gotrace__lane *start_lane; /* with its start after an unblock, which ends there: */
@@ -6868,6 +6871,7 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
     if (kind == GOTRACE_V2_GO_CREATE_SYSCALL || other) lane = &t->global;
     gotrace__put_v1(t, lane, GOTRACE_V1_GO_CREATE, time, 3, g->id, gotrace__entry_id(t, g),
                     kind == GOTRACE_V2_GO_STATUS_STACK ? 0 : a[2]);
+    g->born = lane->time;
     g->sequence = 1;
     g->last_lane = lane;
     g->woken = g->call_blocked = false;
@@ -8995,17 +8999,22 @@ static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t
   t->events++;
 }
 
-/* A CPU sample. Go: traceReadCPU. */
+/* A CPU sample. `go`: the goroutine's id, `place`: its place or 0. Go: traceReadCPU. */
 static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
-                                       uint64_t go, const uint64_t *pcs, uint32_t count) {
+                                       uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
+  const gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_of(t, place) : NULL;
   gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
+  uint64_t time = gotrace__unit_of(t, tick);
   uint32_t i, stack;
   if (t->options.version < GOTRACE_GO_1_19 || t->error) return;
   memset(frames, 0, sizeof frames);
   if (count > GOTRACE__SAMPLE_FRAMES) count = GOTRACE__SAMPLE_FRAMES;
   for (i = 0; i < count; i++) frames[i].pc = pcs[i];
   stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
-  gotrace__put_sample(t, gotrace__unit_of(t, tick), thread, (uint64_t)proc, go, stack);
+  /* Readers of v1 order them by time alone, and reject the creation of a goroutine that has a sample. */
+  if (t->v1 && time <= t->pushed.time && time >= t->pushed.first_given) time = t->pushed.time + 1;
+  if (t->v1 && g && g->id == go && time <= g->born) time = g->born + 1;
+  gotrace__put_sample(t, time, thread, (uint64_t)proc, go, stack);
 }
 
 /* One round. The clocks were read before the list of threads. */
@@ -10978,7 +10987,7 @@ static void gotrace__take_samples(gotrace__transcriber *r) {
       if (proc >= 0 && (size_t)proc < r->place_capacity && r->proc_ids[proc]) proc = (int64_t)r->proc_ids[proc] - 1;
       else if (source && source->id == sample->thread && source->proc && source->go && source->go->id == sample->go)
         proc = (int64_t)source->proc->id; /* one that the transcriber has made */
-      gotrace__transcribe_sample(r, sample->time, sample->thread, proc, sample->go, pcs, sample->count);
+      gotrace__transcribe_sample(r, sample->time, sample->thread, proc, sample->place, sample->go, pcs, sample->count);
     }
     t->sample_tail = tail + 1;
     gotrace__store_release(&sample->turn, tail / GOTRACE__SAMPLES * 2 + 2);

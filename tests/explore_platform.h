@@ -139,6 +139,7 @@ static uintptr_t explore_identity(void);
 #define gotrace__yield() explore_yield(__LINE__)
 #define gotrace__sleep() explore_yield(__LINE__)
 #define gotrace__thread_run(handle) explore_run_service(handle)
+#define gotrace__low_priority() ((void)0)
 #define gotrace__thread_join(handle) explore_join((handle), __LINE__)
 #define gotrace__platform_init() ((void)0)
 #define gotrace__at_thread_exit(thread) explore_at_exit(thread)
