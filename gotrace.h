@@ -43,38 +43,37 @@
  *     >>region           region allocator
  *     >>strings          string table
  *     >>stacks           stack table
- *     >>buffers          buffers and queues
- *     >>state            goroutine, proc and thread records; the session; the invariants
- *     >>control          the control word; cuts and stragglers; reporting problems
- *     >>write            encoding values into a buffer
+ *     >>state            goroutine, proc and thread records; the session
  *     >>reasons          named block and stop reasons
- *     >>capture          stack walks
- *     >>streams          buffers of procs and threads; allocating and freeing goroutines and procs
- *     >>globals          collections, stop-the-world and open tasks in each generation
- *     >>entry            how a call begins: fast paths and the slow path
+ *     >>records          what a thread captures
+ *     >>walks            stack walks
+ *     >>capture          how a call makes a record; the rules that keep this right
  *     >>procs            calls: procs
  *     >>goroutines       calls: goroutines
  *     >>system-calls     calls: system calls
  *     >>collector        calls: garbage collection, heap
- *     >>waits            calls: waits of plain threads, waits by address
- *     >>plain-threads    calls: threads that are their own goroutines
- *     >>sites            calls: call sites made at run time
  *     >>tasks            calls: tasks, regions, logs
+ *     >>waits            calls: waits of plain threads, waits by address
+ *     >>plain-threads    calls: threads that are their own goroutines; threads' records
+ *     >>sites            calls: call sites made at run time
  *     >>samples          calls: CPU samples
- *     >>generation       ending a generation
+ *     >>transcriber      from the records of all threads to a trace: its rules and its state
+ *     >>lanes            bytes on their way into batches; strings, stacks and reasons
+ *     >>model            goroutines, procs, threads and their order
+ *     >>events           writing events, in v1 too; statuses and creations
+ *     >>transitions      what the model can do
+ *     >>apply            what each record does
+ *     >>rounds           which record is next, and its time
+ *     >>generations      the beginning and the end of a generation
+ *     >>feed             what the outside calls
  *     >>elf              the functions of an ELF file
  *     >>modules          the module and function of an address
- *     >>symbols          functions, files and lines of stacks
- *     >>tables           strings, stacks, samples and clock of a generation
  *     >>sinks            file, callback, memory
- *     >>reader           the reader state machine
+ *     >>driver           running the transcriber
+ *     >>reader           the reader state machine; statistics
  *     >>lifecycle        start, stop, exit, unload
  *     >>flight           the flight recorder
  *     >>fork             the child of a fork
- *     >>records          what a thread captures (compiled only with GOTRACE__CAPTURE, and in tests)
- *     >>transcriber      from the records of all threads to a trace
- *     >>capture-calls    the calls as records (compiled only with GOTRACE__CAPTURE, instead of the calls above)
- *     >>driver           running the transcriber; start, stop, reading, the child of a fork (likewise)
  *     >>decode-state     the decoder's records
  *     >>decode-memory    allocation, failure, arrays, maps, sorting
  *     >>decode-source    from the source to numbers
@@ -3418,7 +3417,10 @@ static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__stack_
   return gotrace__table_put(stacks, hash, (uint32_t)count, frames, count * sizeof *frames);
 }
 
-/* ------------------------------------------------------------------------------------------------ >>buffers ---- */
+/* ----------------------------------------------------------------------------------------------------- >>state ----
+ *
+ * Records of goroutines, procs and threads; the session.
+ */
 
 enum gotrace__status { /* as tracev2.GoStatus */
                        GOTRACE__DEAD = 0,
@@ -3904,7 +3906,158 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
   return entry->id << 8;
 }
 
-/* --------------------------------------------------------------------------------------------------- >>capture ----
+/* ------------------------------------------------------------------------------------------------- >>records ----
+ *
+ * What a thread captures: one record per call, in chunks that only this thread writes. It publishes a record by storing
+ * the chunk's new size (release). The transcriber reads what has been published (acquire).
+ *
+ */
+
+/* X(NAME, count of numbers, count of texts, "arguments"). A record is its kind (a byte), the ticks since the thread's
+ * previous record, its numbers and its texts. Texts are preceded by their length. Numbers are in base 128:
+ *
+ *   go, proc      place of the object's record, plus 1; 0: none
+ *   number        the object's transitions so far, see GOTRACE__IS_LATER; of "go", "proc" or the collector
+ *   id, task      ids in the trace
+ *   entry, stack  numbers in the stack table; 0: none
+ *   name          a number in the string table; 0: the text that follows
+ *   gc, stw       whether a collection and a stop-the-world have begun; before the collector's first number
+ *   site          address of the gotrace_site of the records that follow; 0: none (only with GOTRACE_DEBUG)
+ *   status        gotrace__status or gotrace__proc_status
+ *   flags         GOTRACE__RECORD_... below
+ *
+ * SITE_REGION_...: a region without a task whose name is a constant, as most are. */
+#define GOTRACE__RECORDS(X)                                   \
+  X(NONE, 0, 0, "")                                           \
+  X(THREAD, 5, 1, "go id entry flags proc label_text")        \
+  X(GO, 5, 1, "go id entry status flags label_text")          \
+  X(PROC, 2, 0, "proc status")                                \
+  X(THREAD_END, 0, 0, "")                                     \
+  X(PROC_START, 2, 0, "proc number")                          \
+  X(PROC_STOP, 0, 0, "")                                      \
+  X(PROC_STEAL, 2, 0, "proc number")                          \
+  X(PROC_DESTROY, 2, 0, "proc number")                        \
+  X(GO_CREATE, 7, 0, "go number id entry status flags stack") \
+  X(GO_START, 2, 0, "go number")                              \
+  X(GO_END, 0, 0, "")                                         \
+  X(GO_END_IN_SYSCALL, 0, 0, "")                              \
+  X(GO_STOP, 2, 0, "reason stack")                            \
+  X(GO_BLOCK, 2, 0, "reason stack")                           \
+  X(GO_UNBLOCK, 3, 0, "go number stack")                      \
+  X(GO_SWITCH, 4, 0, "go number reason stack")                \
+  X(GO_SWITCH_END, 3, 0, "go number stack")                   \
+  X(GO_DESTROY, 3, 0, "go number stack")                      \
+  X(WAIT_END, 3, 0, "go number stack")                        \
+  X(SYSCALL_BEGIN, 1, 0, "stack")                             \
+  X(SYSCALL_END, 0, 0, "")                                    \
+  X(SYSCALL_END_BLOCKED, 0, 0, "")                            \
+  X(GO_LABEL, 0, 1, "label_text")                             \
+  X(GO_RENAME, 3, 1, "go number entry label_text")            \
+  X(GO_TIMER, 2, 0, "go number")                              \
+  X(PROCS_CHANGE, 2, 0, "count stack")                        \
+  X(GC_BEGIN, 2, 0, "number stack")                           \
+  X(GC_END, 1, 0, "number")                                   \
+  X(STW_BEGIN, 3, 0, "number reason stack")                   \
+  X(STW_END, 1, 0, "number")                                  \
+  X(SCAN_BEGIN, 0, 0, "")                                     \
+  X(SCAN_END, 0, 0, "")                                       \
+  X(SWEEP_BEGIN, 0, 0, "")                                    \
+  X(SWEEP_SPAN, 3, 0, "swept reclaimed stack")                \
+  X(SWEEP_END, 0, 0, "")                                      \
+  X(MARK_ASSIST_BEGIN, 1, 0, "stack")                         \
+  X(MARK_ASSIST_END, 0, 0, "")                                \
+  X(HEAP_ALLOC, 1, 0, "bytes")                                \
+  X(HEAP_GOAL, 1, 0, "bytes")                                 \
+  X(MEMORY, 4, 0, "event address bytes class_or_type")        \
+  X(TASK_BEGIN, 4, 1, "task parent name stack name_text")     \
+  X(TASK_END, 2, 0, "task stack")                             \
+  X(REGION_BEGIN, 3, 1, "task name stack name_text")          \
+  X(REGION_END, 3, 1, "task name stack name_text")            \
+  X(SITE_REGION_BEGIN, 2, 0, "name stack")                    \
+  X(SITE_REGION_END, 2, 0, "name stack")                      \
+  X(LOG, 3, 2, "task name stack name_text value_text")        \
+  X(THREAD_START, 2, 0, "go number")                          \
+  X(PROBLEM, 1, 0, "problem")                                 \
+  X(COLLECTOR, 2, 0, "gc stw")                                \
+  X(SITE, 1, 0, "site")
+
+enum {
+#define GOTRACE__RECORD(NAME, numbers, texts, arguments) GOTRACE__REC_##NAME,
+  GOTRACE__RECORDS(GOTRACE__RECORD)
+#undef GOTRACE__RECORD
+      GOTRACE__RECORD_KINDS
+};
+
+static const struct {
+  uint8_t numbers, texts;
+  const char *name, *arguments;
+} gotrace__record_specs[GOTRACE__RECORD_KINDS] = {
+#define GOTRACE__RECORD(NAME, numbers, texts, arguments) {numbers, texts, #NAME, arguments},
+    GOTRACE__RECORDS(GOTRACE__RECORD)
+#undef GOTRACE__RECORD
+};
+
+#define GOTRACE__RECORD_OWN 1        /* the thread's own goroutine: it needs no proc of the program's */
+#define GOTRACE__RECORD_TIMER 2      /* see gotrace_go_timer */
+#define GOTRACE__RECORD_OLD 4        /* may end regions that are older than its creation */
+#define GOTRACE__RECORD_IN_SYSCALL 8 /* THREAD: its goroutine is in a system call */
+#define GOTRACE__RECORD_SWEEPS 16    /* THREAD, PROC's status: a sweep is open on the proc */
+#define GOTRACE__RECORD_SCANS 32     /* so is a scan */
+#define GOTRACE__RECORD_NUMBERS 7
+#define GOTRACE__SWITCH_UNEXPLAINED 0xffffffffu /* the reason of GO_SWITCH: none */
+
+/* Whether a number is later than another. Numbers have 32 bits and wrap around. */
+#define GOTRACE__IS_LATER(a, b) ((int32_t)((uint32_t)(a) - (uint32_t)(b)) > 0)
+
+typedef struct gotrace__record_chunk {
+  struct gotrace__record_chunk *next; /* atomic: set before `size` is read for the last time */
+  gotrace__uint64 tick;               /* of the thread's last record before this chunk */
+  uint32_t size;                      /* atomic: bytes published */
+  uint32_t session;                   /* records of other sessions are skipped */
+  uint32_t capacity;                  /* of the records, which follow in memory */
+  uint32_t unused;
+} gotrace__record_chunk;
+
+typedef struct gotrace__record {
+  unsigned kind;
+  uint64_t tick;
+  uint64_t a[GOTRACE__RECORD_NUMBERS];
+  const char *text[2];
+  uint32_t text_size[2];
+} gotrace__record;
+
+/* Reads a number that ends before `end`; NULL if it is malformed. Most have one byte. */
+static inline const uint8_t *gotrace__get_number(const uint8_t *at, const uint8_t *end, uint64_t *value) {
+  unsigned shift = 0;
+  for (*value = 0; at < end && shift < 64; shift += 7) {
+    uint8_t byte = *at++;
+    *value |= (uint64_t)(byte & 0x7f) << shift;
+    if (GOTRACE__LIKELY(byte < 0x80)) return at;
+  }
+  return NULL;
+}
+
+/* Reads the arguments of a record whose kind is known; returns its end, or NULL if they are malformed: the bytes may
+ * come from another process. */
+static inline const uint8_t *gotrace__get_arguments(const uint8_t *at, const uint8_t *end, gotrace__record *record) {
+  unsigned i, numbers = gotrace__record_specs[record->kind].numbers, texts = gotrace__record_specs[record->kind].texts;
+  uint64_t *a = record->a, *last = a + numbers;
+  for (; a < last; a++) {
+    if (GOTRACE__LIKELY(at < end && *at < 0x80)) *a = *at++;
+    else if (!(at = gotrace__get_number(at, end, a))) return NULL;
+  }
+  for (i = 0; i < texts; i++) {
+    uint64_t size;
+    at = gotrace__get_number(at, end, &size);
+    if (!at || size > (uint64_t)(end - at)) return NULL;
+    record->text[i] = (const char *)at;
+    record->text_size[i] = (uint32_t)size;
+    at += size;
+  }
+  return at;
+}
+
+/* ----------------------------------------------------------------------------------------------------- >>walks ----
  *
  * Stack walks along frame pointers.
  */
@@ -4018,6 +4171,27 @@ static void gotrace__remember_stack(gotrace__thread *m, uint32_t epoch, uint64_t
 }
 GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_upper_bits);
 
+/* --------------------------------------------------------------------------------------------------- >>capture ----
+ *
+ * A CALL reads gotrace__on; if it is 0, the call keeps only hints. Otherwise it raises the thread's flag, reads
+ * gotrace__on again, makes sure of room in the thread's chunk, reads the clock, writes a record, publishes it by
+ * storing the chunk's size, and lowers the flag. It waits for nothing but a new chunk.
+ *
+ *   K1. A start, a stop and an early end change gotrace__on. The stop then passes all threads through a barrier and
+ *       waits, for a limited time, for calls whose flag is up. Otherwise it could miss their records. A record that is
+ *       published later is skipped, since its chunk is of another session; no other record depends on it, because its
+ *       call has not returned.
+ *   K2. Loads of gotrace__on cannot go backwards. So a call that follows from one that read "off" reads "off" too, and
+ *       what is in a trace is a consistent cut.
+ *   K3. Only the owner of a goroutine or proc (who runs, starts or creates it) writes its number, by a plain store. A
+ *       waker that did so could undo a transition of the owner. The program's own synchronization orders owners.
+ *   K4. The number belongs to the place, not to its occupant, and goes on in the next one. Otherwise records about two
+ *       occupants could not be ordered.
+ *   K5. A record that first mentions an object in a session follows one that introduces it. Since the first call that
+ *       is on is ordered after all that were off, introductions are exact.
+ *   K6. Chunk, ids and free lists are touched only while the flag is up. A signal handler's call is dropped then.
+ */
+
 /* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
 static bool gotrace__reads(void) {
 #if GOTRACE_NO_THREADS
@@ -4103,9 +4277,1493 @@ static const char *gotrace__keep_name(const char *name) {
 #define GOTRACE__FRAME __builtin_frame_address(0)
 #define GOTRACE__KEEP_FRAME() gotrace__signal_fence()
 
+#ifndef GOTRACE__CHUNK_BYTES
+#define GOTRACE__CHUNK_BYTES 65536u /* of a chunk */
+#endif
+#ifndef GOTRACE__FIRST_CHUNK_BYTES
+#define GOTRACE__FIRST_CHUNK_BYTES 2048u /* there may be thousands of threads that write little */
+#endif
+#define GOTRACE__TEXT_ROOM (GOTRACE_MAX_STRING_SIZE + 8u) /* a longer text is seen to be longer */
+/* Bytes: a record without texts, after an introduction, problems and their sites. */
+#define GOTRACE__CALL_ROOM (320u + 64u * GOTRACE_DEBUG)
+#define GOTRACE__FAR ((uint64_t)1 << 24) /* ticks; a time so far ahead is of before a jump of the counter */
+#define GOTRACE__MOST_FREE (4u * GOTRACE__SLAB)
+#define GOTRACE__MODEL_BYTES ((size_t)1 << 20) /* what the transcriber may use beyond the limit */
+#ifndef GOTRACE__STOP_NANOSECONDS
+#define GOTRACE__STOP_NANOSECONDS 50000000u /* K1 */
+#endif
+
+#define gotrace__chunk_data(chunk) ((uint8_t *)((chunk) + 1))
+#define gotrace__chunk_bytes(chunk) ((uint32_t)sizeof(gotrace__record_chunk) + (chunk)->capacity)
+
+/* Raises the thread's flag. */
+static inline void gotrace__raise(gotrace__thread *m) {
+#if GOTRACE_SEQ_CST_FLAG
+  gotrace__store_seq_cst(&m->in_call, 1u);
+#else
+  gotrace__store_relaxed(&m->in_call, 1u);
+  gotrace__signal_fence();
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
+#endif
+}
+static inline void gotrace__leave(gotrace__thread *m) {
+#if GOTRACE_DEBUG
+  m->site = NULL;
+#endif
+  gotrace__store_release(&m->in_call, 0u);
+}
+
+static inline uint32_t gotrace__session_now(void) {
+#if GOTRACE_SEQ_CST_FLAG
+  return gotrace__load_seq_cst(&gotrace__on);
+#else
+  return gotrace__load_acquire(&gotrace__on);
+#endif
+}
+
+/* Waits until the thread has been outside a call, for a limited time. False: it is held up in one. */
+static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
+  unsigned spins = 0;
+  if (m == gotrace__self) return true;
+  while (gotrace__load_seq_cst(&m->in_call)) {
+    if (gotrace__nanoseconds() - since >= GOTRACE__STOP_NANOSECONDS) return false;
+    gotrace__pause(&spins);
+  }
+  return true;
+}
+
+/* Waits until no call is under way that has read an earlier value of gotrace__on, for a limited time (K1). */
+static void gotrace__settle(void) {
+  gotrace__thread *m;
+  uint64_t since = gotrace__nanoseconds();
+#if !GOTRACE_SEQ_CST_FLAG
+  if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()) {
+    /* The process has entered a sandbox that forbids the barrier. Plain stores become visible within a short time. */
+    gotrace__store_relaxed(&gotrace__t.fence, 1u);
+    while (gotrace__nanoseconds() - since < 1000000) gotrace__sleep();
+  }
+  gotrace__fence_seq_cst();
+#endif
+  for (m = gotrace__load_seq_cst(&gotrace__t.threads); m; m = m->next) (void)gotrace__has_left(m, since);
+}
+
+/* Wakes whoever transcribes. */
+static void gotrace__want_work(void) {
+  gotrace__lock(&gotrace__t.queue_lock);
+  gotrace__t.work_wanted = true;
+  gotrace__cond_wake(&gotrace__t.changed);
+  gotrace__unlock(&gotrace__t.queue_lock);
+}
+
+/* Ends a session now, unless it has ended. The verdict is session << 8 and the result's low byte. The first who changes
+ * it decides, and only then turns tracing off; whoever comes second does not wait for the first to do so. Otherwise a
+ * reader could find tracing off and the result not there yet. */
+#define GOTRACE__UNDECIDED 0x80u
+static void gotrace__end_of(uint32_t session, gotrace_result result) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint32_t verdict = session << 8 | GOTRACE__UNDECIDED;
+  if (!session) return;
+  (void)gotrace__cas_seq_cst(&t->verdict, &verdict, session << 8 | (0xffu & (uint32_t)result));
+  if (!gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
+  gotrace__store_relaxed(&t->alloc_events, 0u);
+  gotrace__want_work();
+}
+static void gotrace__end_early(gotrace_result result) { gotrace__end_of(gotrace__load_relaxed(&gotrace__on), result); }
+
+/* The result of the session so far. */
+static gotrace_result gotrace__result(void) {
+  uint32_t early = gotrace__load_relaxed(&gotrace__t.early), verdict = gotrace__load_relaxed(&gotrace__t.verdict);
+  if (!early && (verdict & 0xff) != GOTRACE__UNDECIDED) early = (uint32_t)(int32_t)(int8_t)(verdict & 0xff);
+  return (gotrace_result)(int32_t)early;
+}
+
+/* An empty chunk for the thread, which is not in a call. Its old one, or NULL, has a size of `bytes` and `used` bytes
+ * of records; it may have been freed, since the session may have ended. NULL: the session has ended, or the caller must
+ * try again later. */
+static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t session, uint32_t room,
+                                                 const gotrace__record_chunk *old, uint32_t bytes, uint32_t used) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__record_chunk *chunk = NULL;
+  size_t most = gotrace__load_relaxed(&t->chunk_bytes);
+  size_t size = old ? 4 * (size_t)bytes : GOTRACE__FIRST_CHUNK_BYTES;
+  uint32_t refusals = gotrace__load_relaxed(&t->budget.refusals);
+  bool block = gotrace__load_relaxed(&t->blocks) != 0, waits;
+  if (size < room + sizeof *chunk) size = room + sizeof *chunk;
+  if (size > most) size = most;
+  gotrace__lock(&t->queue_lock);
+  if (old && !t->work_wanted) { /* once: otherwise threads that wait for room wake each other all the time */
+    t->work_wanted = true;
+    gotrace__cond_wake(&t->changed);
+  }
+  if (size == most && t->spare_chunks) {
+    chunk = t->spare_chunks;
+    t->spare_chunks = chunk->next;
+  }
+  gotrace__unlock(&t->queue_lock);
+  waits = block && !gotrace__reads() && (!GOTRACE_NO_THREADS || t->service);
+  /* Beyond the limit: a thread's first chunk, and the next one of a thread whose chunk will be freed for it. */
+  if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
+    waits = false;
+  if (!chunk) {
+    chunk = GOTRACE__CAST(gotrace__record_chunk *, gotrace__allocate(&t->budget, size, waits || !block));
+    if (chunk) chunk->capacity = (uint32_t)(size - sizeof *chunk);
+  }
+  if (!chunk && !waits)
+    gotrace__end_of(session, gotrace__load_relaxed(&t->budget.refusals) != refusals ? GOTRACE_LIMIT_REACHED
+                                                                                    : GOTRACE_ERROR_OUT_OF_MEMORY);
+  if (chunk) {
+    chunk->next = NULL;
+    chunk->size = 0;
+    chunk->session = session;
+  }
+  return chunk;
+}
+
+static void gotrace__chunk_free(gotrace__budget *budget, gotrace__record_chunk *chunk) {
+  if (chunk) gotrace__release(budget, chunk, gotrace__chunk_bytes(chunk));
+}
+
+/* Waits until there may be room for another chunk, or until the trace ends. */
+static void gotrace__nothing(void) {}
+static void gotrace__drain(bool block);
+static void gotrace__wait_for_room(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+#if GOTRACE_NO_THREADS
+  t->work_wanted = true;
+  gotrace__drain(false);
+#endif
+  gotrace__lock(&t->queue_lock);
+  /* If a round has begun since the thread asked for one, it may have made room already. */
+  if (!t->spare_chunks && t->work_wanted && gotrace__load_relaxed(&gotrace__on))
+    gotrace__cond_wait(&t->changed, &t->queue_lock, 10, gotrace__nothing);
+  gotrace__unlock(&t->queue_lock);
+}
+
+/* Records. */
+
+static GOTRACE__NOINLINE uint64_t gotrace__tick_behind(gotrace__thread *m, uint64_t tick) {
+  if (m->tick - tick >= GOTRACE__FAR) m->end = m->at; /* the next call takes a chunk that begins at the clock */
+  return m->tick;
+}
+
+/* The time of a record about two objects: not before their last ones, or NULL, nor the thread's. */
+static inline uint64_t gotrace__record_time(gotrace__thread *m, gotrace__uint64 *a, gotrace__uint64 *b) {
+  uint64_t tick = gotrace__now(), last;
+  if (GOTRACE__UNLIKELY(tick < m->tick)) tick = gotrace__tick_behind(m, tick);
+  if (a) {
+    last = gotrace__load_relaxed(a);
+    if (GOTRACE__UNLIKELY(tick < last && last - tick < GOTRACE__FAR)) tick = last;
+  }
+  if (b) {
+    last = gotrace__load_relaxed(b);
+    if (GOTRACE__UNLIKELY(tick < last && last - tick < GOTRACE__FAR)) tick = last;
+    gotrace__store_relaxed(b, tick);
+  }
+  if (a) gotrace__store_relaxed(a, tick);
+  return tick;
+}
+
+#if GOTRACE_DEBUG
+static GOTRACE__THREAD_LOCAL gotrace_site *gotrace__debug_site GOTRACE__TLS_MODEL;
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { gotrace__debug_site = site; }
+#define gotrace__here(m, call_site) ((void)((m)->site = (call_site)))
+
+/* Before a record, the call's site, if it is another one than before. */
+static uint8_t *gotrace__put_site(gotrace__thread *m, uint8_t *at) {
+  gotrace_site *site = m->site ? m->site : gotrace__debug_site;
+  if (site == m->last_site) return at;
+  m->last_site = site;
+  *at++ = GOTRACE__REC_SITE;
+  *at++ = 0; /* ticks */
+  return gotrace__put_varint(at, (uintptr_t)site);
+}
+#else
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
+#define gotrace__here(m, call_site) ((void)0)
+#define gotrace__put_site(m, at) (at)
+#endif
+
+static inline uint8_t *gotrace__record_at(gotrace__thread *m, unsigned kind, uint64_t tick) {
+  uint8_t *at = gotrace__put_site(m, m->at);
+  *at++ = (uint8_t)kind;
+  at = gotrace__put_varint(at, tick - m->tick);
+  m->tick = tick;
+  return at;
+}
+static inline void gotrace__publish(gotrace__thread *m, uint8_t *at) {
+  m->at = at;
+  gotrace__store_release(&m->chunk->size, (uint32_t)(at - gotrace__chunk_data(m->chunk)));
+}
+static inline uint8_t *gotrace__put_text(uint8_t *at, const char *text, size_t size) {
+  at = gotrace__put_varint(at, size);
+  if (size) memcpy(at, text, size);
+  return at + size;
+}
+
+/* A misuse that is seen here. */
+static void gotrace__record_problem(gotrace__thread *m, unsigned problem) {
+  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_PROBLEM, gotrace__record_time(m, NULL, NULL));
+  gotrace__publish(m, gotrace__put_varint(at, problem));
+}
+
+/* The number of a stack in the session's table; 0: none. */
+static uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_frame *frames, size_t count) {
+  uint32_t number = gotrace__stack_put(gotrace__load_acquire(&gotrace__t.stacks), frames, count);
+  if (GOTRACE__UNLIKELY(!number && count)) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
+  return number;
+}
+static uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_location *location) {
+  gotrace__stack_frame frame;
+  if (!location->pc && !location->function && !location->file) return 0;
+  frame = gotrace__frame_of(location);
+  return gotrace__put_stack(m, &frame, 1);
+}
+
+/* The stack of a goroutine's entry. Threads keep the last one: most goroutines have the same. */
+static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
+  gotrace_location place;
+  place.pc = gotrace__load_relaxed(&g->entry.pc);
+  place.function = gotrace__load_relaxed(&g->entry.function);
+  place.file = gotrace__load_relaxed(&g->entry.file);
+  place.line = gotrace__load_relaxed(&g->entry.line);
+  if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place.pc &&
+                      m->entry.function == place.function && m->entry.file == place.file &&
+                      m->entry.line == place.line))
+    return m->entry_number;
+  m->entry = place;
+  if (!place.pc && !(place.function && place.function[0])) { /* may still be a place in a file */
+    place.function = place.file && place.file[0] ? "unknown" : NULL;
+    if (!place.function) place.file = NULL;
+  }
+  m->entry_session = m->session;
+  return m->entry_number = gotrace__location_stack(m, &place);
+}
+
+/* The numbers of an object begin again with its owner's first call in a session. */
+static inline void gotrace__stamp_number(const gotrace__thread *m, uint32_t *number, uint32_t *stamp) {
+  if (gotrace__load_relaxed(stamp) == m->session) return;
+  gotrace__store_relaxed(number, 0u);
+  gotrace__store_relaxed(stamp, m->session);
+}
+
+/* The record that introduces the thread in a session, with what it runs. */
+static void gotrace__introduce_thread(gotrace__thread *m) {
+  gotrace_go *g = m->go;
+  gotrace_proc *p = m->proc;
+  char label[GOTRACE__LABEL];
+  const char *shown = g ? gotrace__shown_label(g, label) : NULL;
+  bool in_syscall = m->in_syscall;
+  /* In a system call, a thief may have the proc, and has stamped it then. */
+  bool has = p && (!in_syscall || (gotrace__load_relaxed(&p->stamp) != m->session &&
+                                   gotrace__load_relaxed(&p->owner) == (uint32_t)m->index));
+  uint32_t entry = g ? gotrace__entry_stack(m, g) : 0;
+  uint64_t flags = 0;
+  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_THREAD, gotrace__record_time(m, NULL, NULL));
+  if (g) flags = gotrace__load_relaxed(&g->flags);
+  if (g && in_syscall) flags |= GOTRACE__RECORD_IN_SYSCALL;
+  if (has ? gotrace__load_relaxed(&p->sweep) : m->sweep) flags |= GOTRACE__RECORD_SWEEPS;
+  if (has ? gotrace__load_relaxed(&p->scan) : m->scan) flags |= GOTRACE__RECORD_SCANS;
+  at = gotrace__put_varint(at, g ? g->place : 0);
+  at = gotrace__put_varint(at, g ? gotrace__load_relaxed(&g->id) : 0);
+  at = gotrace__put_varint(at, entry);
+  at = gotrace__put_varint(at, flags);
+  at = gotrace__put_varint(at, has ? (uint64_t)p->id + 1 : 0);
+  at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
+  if (g) {
+    gotrace__stamp_number(m, &g->number, &g->stamp);
+    gotrace__store_relaxed(&g->introduced, m->session);
+  }
+  if (p && !in_syscall) gotrace__stamp_number(m, &p->number, &p->stamp);
+  gotrace__publish(m, at);
+}
+
+/* The rest of gotrace__enter: the thread's first call in a session, or its chunk is full. */
+static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t room) {
+  for (;;) {
+    uint32_t session = gotrace__session_now();
+    bool first = m->session != session;
+    gotrace__record_chunk *chunk, *old = m->chunk;
+    uint32_t bytes, used;
+    uint64_t now;
+    if (session && !first && old && (size_t)(m->end - m->at) >= room) return true;
+    if (session && first && old) { /* of a session that ended while the thread was in a call */
+      gotrace__go_inside();        /* an allocator that is traced */
+      gotrace__chunk_free(&gotrace__t.budget, old);
+      gotrace__go_outside();
+      old = m->chunk = NULL;
+      m->at = m->end = NULL;
+    }
+    bytes = old ? gotrace__chunk_bytes(old) : 0;
+    used = old ? (uint32_t)(m->at - gotrace__chunk_data(old)) : 0;
+    gotrace__leave(m);
+    if (!session) return false;
+#if GOTRACE_NO_THREADS
+    if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
+#endif
+    gotrace__go_inside();
+    chunk = gotrace__chunk_new(m, session, room, old, bytes, used);
+    gotrace__go_outside();
+    if (!chunk && gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
+    gotrace__raise(m);
+    if (!chunk) continue;
+    if (gotrace__session_now() != session) {
+      gotrace__go_inside();
+      gotrace__chunk_free(&gotrace__t.budget, chunk);
+      gotrace__go_outside();
+      continue;
+    }
+    now = gotrace__now();
+    if (first || (m->tick > now && m->tick - now >= GOTRACE__FAR)) m->tick = now;
+    chunk->tick = m->tick;
+    gotrace__store_relaxed(&m->read_chunk, (gotrace__record_chunk *)NULL); /* it may be the same, used again */
+    /* While the thread is held up here, its old chunk must be the one that gotrace__unread_free leaves to it. */
+    if (!first) gotrace__store_release(&old->next, chunk);
+    m->chunk = chunk;
+    m->at = gotrace__chunk_data(chunk);
+    m->end = m->at + chunk->capacity;
+    if (!first) continue;
+    m->session = session;
+#if GOTRACE_DEBUG
+    m->last_site = NULL;
+#endif
+    m->next_go_id = m->last_go_id;
+    m->next_task_id = m->last_task_id;
+    gotrace__introduce_thread(m);
+    m->first = chunk;
+    gotrace__store_release(&m->first_session, session);
+  }
+}
+
+/* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. */
+static inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
+  gotrace__raise(m);
+  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->session && (size_t)(m->end - m->at) >= room))
+    return true;
+  return gotrace__enter_slowly(m, room);
+}
+static inline bool gotrace__begin(gotrace__thread *m) {
+  return gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM);
+}
+
+/* Misuse may pass a goroutine to another thread without synchronization. That thread still finds its record
+ * initialized: gotrace__slab_new has a fence, and processors order what they read through a pointer. ThreadSanitizer
+ * knows neither. */
+#ifdef GOTRACE__TSAN
+#define gotrace__see_slabs() ((void)gotrace__load_acquire(&gotrace__t.slabs))
+#else
+#define gotrace__see_slabs() ((void)0)
+#endif
+
+/* The calling thread's record; NULL: the call is dropped. */
+static inline gotrace__thread *gotrace__caller(void) {
+  gotrace__thread *m = gotrace__self;
+  gotrace__see_slabs();
+  if (GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) return m;
+  return gotrace__me_outside();
+}
+
+/* Introduces a goroutine that the thread does not run (K5). `owner`: the call's transition gets a number. */
+static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g, bool owner) {
+  if (gotrace__load_relaxed(&g->introduced) != m->session) {
+    char label[GOTRACE__LABEL];
+    const char *shown = gotrace__shown_label(g, label);
+    uint32_t entry = gotrace__entry_stack(m, g);
+    uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO, gotrace__record_time(m, NULL, NULL));
+    at = gotrace__put_varint(at, g->place);
+    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
+    at = gotrace__put_varint(at, entry);
+    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->status));
+    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->flags));
+    at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
+    gotrace__publish(m, at);
+    gotrace__store_relaxed(&g->introduced, m->session);
+  }
+  if (owner) gotrace__stamp_number(m, &g->number, &g->stamp);
+}
+
+static GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_proc *p) {
+  uint64_t status = gotrace__load_relaxed(&p->status);
+  uint8_t *at;
+  /* Its thread has reported the loss while tracing was off, and no thief has. */
+  if (status == GOTRACE__PROC_IDLE && gotrace__load_relaxed(&p->owner)) status = GOTRACE__PROC_SYSCALL;
+  at = gotrace__record_at(m, GOTRACE__REC_PROC, gotrace__record_time(m, NULL, NULL));
+  if (gotrace__load_relaxed(&p->sweep)) status |= GOTRACE__RECORD_SWEEPS;
+  if (gotrace__load_relaxed(&p->scan)) status |= GOTRACE__RECORD_SCANS;
+  at = gotrace__put_varint(at, (uint64_t)p->id + 1);
+  at = gotrace__put_varint(at, status);
+  gotrace__publish(m, at);
+  gotrace__stamp_number(m, &p->number, &p->stamp);
+}
+
+/* Begin records about another goroutine, about the one that the thread runs, about a proc. */
+static inline uint8_t *gotrace__about_go(gotrace__thread *m, unsigned kind, gotrace_go *g, bool owner,
+                                         gotrace__uint64 *other) {
+  uint32_t number;
+  uint8_t *at;
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->introduced) != m->session ||
+                        (owner && gotrace__load_relaxed(&g->stamp) != m->session)))
+    gotrace__know_go(m, g, owner);
+  number = gotrace__load_relaxed(&g->number);
+  if (owner) gotrace__store_relaxed(&g->number, ++number);
+  else if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->stamp) != m->session)) number = 0;
+  at = gotrace__record_at(m, kind, gotrace__record_time(m, &g->tick, other));
+  at = gotrace__put_varint(at, g->place);
+  return gotrace__put_varint(at, number);
+}
+static inline uint8_t *gotrace__about_running(gotrace__thread *m, unsigned kind, gotrace__uint64 *other) {
+  gotrace_go *g = m->go;
+  if (GOTRACE__LIKELY(g != NULL)) gotrace__store_relaxed(&g->number, gotrace__load_relaxed(&g->number) + 1);
+  return gotrace__record_at(m, kind, gotrace__record_time(m, g ? &g->tick : NULL, other));
+}
+static inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p) {
+  uint32_t number;
+  uint8_t *at;
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
+  number = gotrace__load_relaxed(&p->number) + 1;
+  gotrace__store_relaxed(&p->number, number);
+  at = gotrace__record_at(m, kind, gotrace__record_time(m, &p->tick, NULL));
+  at = gotrace__put_varint(at, (uint64_t)p->id + 1);
+  return gotrace__put_varint(at, number);
+}
+/* One that is about no other object: its time is not before the goroutine's last. */
+static inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind) {
+  return gotrace__record_at(m, kind, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
+}
+
+/* Stacks. */
+
+/* The stack according to options.stacks: the call site, then the frames above that function. */
+static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, gotrace_site *site, void *frame) {
+  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
+  uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
+  int found = 0, i;
+  size_t count = 0;
+  uint32_t number;
+  uint64_t hash;
+  const gotrace__seen_stack *seen;
+  gotrace_stacks mode = gotrace__t.options.stacks;
+  if (mode == GOTRACE_STACKS_NONE) return 0;
+  if (mode == GOTRACE_STACKS_UNWIND) {
+    found = gotrace__t.options.unwind(gotrace__t.options.context, pcs, GOTRACE_STACK_SIZE);
+    if (found > 0) site = NULL; /* the unwinder's frames include the call site */
+    if (found < 0) found = 0;
+  } else if (frame && gotrace__bounds(m, &low, &high)) {
+    found = gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE_STACK_SIZE);
+  }
+  hash = gotrace__seen_hash(site, pcs, (size_t)found);
+  seen = gotrace__find_seen(m, m->session, hash, site, pcs, (size_t)found);
+  if (seen) return seen->id;
+  if (site) frames[count++] = gotrace__frame_of(&site->location);
+  /* The walk's first return address is in the call site's function, which is in the stack already. */
+  for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
+    frames[count].pc = pcs[i];
+    frames[count].function = frames[count].file = NULL;
+    frames[count++].line = 0;
+  }
+  if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
+  if (count > 1 && gotrace__load_relaxed(&gotrace__t.stacks->region.bytes) > gotrace__t.options.memory_limit / 4) {
+    count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
+    gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
+  }
+  number = gotrace__put_stack(m, frames, count);
+  if (number) gotrace__remember_stack(m, m->session, hash, site, pcs, (size_t)found, number);
+  return number;
+}
+
+static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrace_site *site) {
+  uint32_t number = gotrace__location_stack(m, &site->location);
+  gotrace__store_release(&site->stack_id, (uint64_t)m->session << 32 | number);
+  return number;
+}
+
+/* The number of the call's stack, which shows why the calling goroutine is here. */
+static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, void *frame) {
+  uint64_t known;
+  gotrace__here(m, site);
+  if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE))
+    return gotrace__captured_stack(m, site, frame);
+  if (!site) return 0;
+  known = gotrace__load_acquire(&site->stack_id);
+  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack(m, site);
+}
+
+/* The number of a name that is a constant; 0: the text is in the record. */
+static GOTRACE__NOINLINE uint32_t gotrace__site_name(gotrace__thread *m, gotrace_site *site, const char *name) {
+  bool cut;
+  size_t size = name ? strlen(name) : 0;
+  uint32_t number = gotrace__string_put(gotrace__load_acquire(&gotrace__t.strings), name, size, true, &cut);
+  if (cut) gotrace__record_problem(m, GOTRACE_PROBLEM_STRING_CUT);
+  if (!number && size) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
+  gotrace__store_release(&site->name_id, (uint64_t)m->session << 32 | number);
+  return number;
+}
+static inline uint32_t gotrace__name(gotrace__thread *m, gotrace_site *site, const char *name, int name_is_constant) {
+  uint64_t known;
+  if (!name_is_constant || !site) return 0;
+  known = gotrace__load_acquire(&site->name_id);
+  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_name(m, site, name);
+}
+static inline uint32_t gotrace__text_size(const char *text) {
+  size_t size = text ? strlen(text) : 0;
+  return size < GOTRACE__TEXT_ROOM ? (uint32_t)size : GOTRACE__TEXT_ROOM;
+}
+
+/* The running goroutine: hints. */
+
+static inline void gotrace__run_hint(gotrace__thread *m, gotrace_go *g) {
+  gotrace__store_relaxed(&m->go, g);
+  gotrace__store_relaxed(&m->in_syscall, false);
+  gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNING);
+}
+static inline void gotrace__leave_hint(gotrace__thread *m, unsigned status) {
+  gotrace_go *g = m->go;
+  if (g) gotrace__store_relaxed(&g->status, (uint8_t)status);
+  gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
+  gotrace__store_relaxed(&m->in_syscall, false);
+}
+static bool gotrace__runs_elsewhere(const gotrace__thread *m, const gotrace_go *g) {
+  unsigned status = gotrace__load_relaxed(&g->status);
+  return g != m->go && (status == GOTRACE__RUNNING || status == GOTRACE__SYSCALL);
+}
+
+/* A problem that the capture sees, while tracing is on. */
+static void gotrace__problem_call(gotrace__thread *m, gotrace_problem problem) {
+  if (!gotrace__begin(m)) return;
+  gotrace__record_problem(m, problem);
+  gotrace__leave(m);
+}
+
+/* ----------------------------------------------------------------------------------------------------- >>procs ----
+ *
+ * Calls: procs.
+ */
+
+GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_proc *p;
+  if (gotrace__is_nested(gotrace__self)) {
+    gotrace__drop_nested(gotrace__self);
+    return NULL;
+  }
+  gotrace__init();
+  gotrace__lock(&t->records);
+  for (p = t->procs; p && gotrace__load_acquire(&p->used); p = p->next) continue;
+  if (!p && (p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
+    p->id = t->proc_count++;
+    gotrace__store_release(t->procs_tail, p);
+    t->procs_tail = &p->next;
+  }
+  if (p) {
+    gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
+    gotrace__store_release(&p->used, 1u);
+  }
+  gotrace__unlock(&t->records);
+  return p;
+}
+
+GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (gotrace__begin(m)) {
+    if (!proc) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_DESTROY, proc));
+    gotrace__leave(m);
+  }
+  if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep))
+    return;
+  gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_FREE);
+  gotrace__store_release(&proc->used, 0u);
+}
+
+/* The thread gives up a proc, unless another has taken it. */
+static void gotrace__idle_hint(const gotrace__thread *m, gotrace_proc *p) {
+  if (!p || gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) return;
+  gotrace__store_relaxed(&p->owner, 0u);
+  gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
+}
+
+static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
+  if (gotrace__begin(m)) {
+    if (!p) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
+    gotrace__leave(m);
+  }
+  if (!p) return;
+  if (gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING && gotrace__load_relaxed(&p->owner))
+    return; /* misuse */
+  gotrace__idle_hint(m, m->proc);
+  if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  gotrace__store_relaxed(&m->proc, p);
+  m->lost = NULL;
+  gotrace__store_relaxed(&p->owner, (uint32_t)m->index);
+  gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_RUNNING);
+}
+
+GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__start_proc(m, proc);
+}
+
+static void gotrace__stop_proc(gotrace__thread *m) {
+  gotrace_proc *p = m->proc ? m->proc : m->lost;
+  if (gotrace__begin(m)) {
+    uint8_t *at;
+    if (p && gotrace__load_relaxed(&p->stamp) == m->session)
+      gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + (m->proc != NULL));
+    at = gotrace__record_at(m, GOTRACE__REC_PROC_STOP, gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL));
+    gotrace__publish(m, at);
+    gotrace__leave(m);
+  }
+  if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  gotrace__idle_hint(m, p);
+  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+  m->lost = NULL;
+}
+
+GOTRACE__DEFINE void gotrace_proc_stop(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__stop_proc(m);
+}
+
+GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (gotrace__begin(m)) {
+    if (!proc) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_STEAL, proc));
+    gotrace__leave(m);
+  }
+  if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_SYSCALL) return;
+  gotrace__store_relaxed(&proc->owner, 0u);
+  gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_IDLE);
+}
+
+/* ------------------------------------------------------------------------------------------------ >>goroutines ----
+ *
+ * Calls: goroutines.
+ */
+
+/* Makes room for `more` pointers in the common list of free places; false if out of memory. The caller holds the
+ * records' lock. */
+static bool gotrace__free_room(size_t more) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t larger = t->free_capacity ? 2 * t->free_capacity : 4 * GOTRACE__MOST_FREE;
+  gotrace_go **list;
+  if (t->free_count + more <= t->free_capacity) return true;
+  list = GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, larger * sizeof *list, false));
+  if (!list) return false;
+  if (t->free_count) memcpy(list, t->free_gos, t->free_count * sizeof *list);
+  gotrace__release(NULL, t->free_gos, t->free_capacity * sizeof *list);
+  t->free_gos = list;
+  t->free_capacity = larger;
+  return true;
+}
+
+/* Adds the places of a new slab to the common list. The caller holds the records' lock. */
+static void gotrace__slab_new(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t align = __alignof__(gotrace_go);
+  unsigned i;
+  gotrace__slab *slab = gotrace__free_room(GOTRACE__SLAB)
+                            ? GOTRACE__CAST(gotrace__slab *, gotrace__allocate(NULL, GOTRACE__SLAB_SIZE, false))
+                            : NULL;
+  if (!slab) return;
+  slab->gos = (gotrace_go *)(((uintptr_t)(slab + 1) + align - 1) & ~(uintptr_t)(align - 1));
+  for (i = GOTRACE__SLAB; i-- > 0;) {
+    slab->gos[i].place = t->slab_count * GOTRACE__SLAB + i + 1;
+    t->free_gos[t->free_count++] = &slab->gos[i];
+  }
+  t->slab_count++;
+  slab->next = t->slabs;
+#ifndef GOTRACE__TSAN
+  gotrace__fence_seq_cst(); /* see gotrace__see_slabs */
+#endif
+  gotrace__store_release(&t->slabs, slab);
+}
+
+/* Moves places from the common list to the thread's, at first a few: most threads have one goroutine. */
+static GOTRACE__NOINLINE void gotrace__take_free(gotrace__thread *m) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->records);
+  if (!m->free_gos)
+    m->free_gos =
+        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
+  if (!t->free_count) gotrace__slab_new();
+  m->take = m->take < GOTRACE__SLAB / 2 ? 2 * m->take + 1 : GOTRACE__SLAB;
+  while (m->free_gos && t->free_count && m->free_count < m->take)
+    m->free_gos[m->free_count++] = t->free_gos[--t->free_count];
+  gotrace__unlock(&t->records);
+}
+
+/* A free place for a goroutine; NULL if out of memory. The thread's flag is up. A place that misuse has put into the
+ * lists twice is live when it is taken again. */
+static inline gotrace_go *gotrace__go_new(gotrace__thread *m) {
+  for (;;) {
+    gotrace_go *g;
+    if (GOTRACE__UNLIKELY(!m->free_count)) gotrace__take_free(m);
+    if (GOTRACE__UNLIKELY(!m->free_count)) return NULL;
+    g = m->free_gos[--m->free_count];
+    if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->live))) continue;
+    gotrace__store_relaxed(&g->live, (uint8_t)1);
+    return g;
+  }
+}
+
+static GOTRACE__NOINLINE void gotrace__share_free(gotrace__thread *m, unsigned keep) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->records);
+  while (m->free_count > keep && gotrace__free_room(1)) t->free_gos[t->free_count++] = m->free_gos[--m->free_count];
+  gotrace__unlock(&t->records);
+}
+
+/* Frees the place of a goroutine that has ended, after its end is published (K4). The flag is up. If there is no memory
+ * for the list, the place is lost. */
+static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
+  gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__DEAD);
+  if (GOTRACE__UNLIKELY(!gotrace__load_relaxed(&g->live))) return;
+  gotrace__store_relaxed(&g->live, (uint8_t)0);
+  if (GOTRACE__UNLIKELY(!m->free_gos)) {
+    m->free_gos =
+        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
+    if (!m->free_gos) return;
+  }
+  if (GOTRACE__UNLIKELY(m->free_count == GOTRACE__MOST_FREE)) gotrace__share_free(m, GOTRACE__MOST_FREE / 2);
+  if (m->free_count < GOTRACE__MOST_FREE) m->free_gos[m->free_count++] = g;
+}
+
+static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site, void *frame,
+                                          const gotrace_location *entry, unsigned status, unsigned flags) {
+  bool on = gotrace__begin(m);
+  uint32_t known;
+  gotrace_go *g;
+  if (!on) gotrace__raise(m); /* K6 */
+  gotrace__here(m, site);
+  g = gotrace__go_new(m);
+  known = g ? gotrace__load_relaxed(&g->introduced) : 0;
+  if (known && !(on && known == m->session)) {
+    /* If a session that began during this call has seen an earlier goroutine in the place, it must see this one's
+     * creation. */
+    on = gotrace__begin(m);
+    if (!on) gotrace__raise(m);
+  }
+  if (GOTRACE__UNLIKELY(!g)) {
+    if (on) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
+    gotrace__leave(m);
+    return NULL;
+  }
+  gotrace__store_relaxed(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
+  gotrace__set_entry(g, entry);
+  gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
+  gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->label) != NULL)) gotrace__set_label(g, NULL);
+  gotrace__store_relaxed(&g->flags, (uint8_t)flags);
+  gotrace__store_relaxed(&g->status, (uint8_t)status);
+  if (on) {
+    uint32_t number = 1, entry_number = gotrace__entry_stack(m, g);
+    uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, site, frame);
+    uint8_t *at;
+    if (gotrace__load_relaxed(&g->stamp) == m->session) number = gotrace__load_relaxed(&g->number) + 1;
+    gotrace__store_relaxed(&g->number, number);
+    gotrace__store_relaxed(&g->stamp, m->session);
+    gotrace__store_relaxed(&g->introduced, m->session);
+    at = gotrace__record_at(m, GOTRACE__REC_GO_CREATE, gotrace__record_time(m, &g->tick, NULL));
+    at = gotrace__put_varint(at, g->place);
+    at = gotrace__put_varint(at, number);
+    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
+    at = gotrace__put_varint(at, entry_number);
+    at = gotrace__put_varint(at, status);
+    at = gotrace__put_varint(at, flags);
+    at = gotrace__put_varint(at, stack);
+    gotrace__publish(m, at);
+  }
+  gotrace__leave(m);
+  return g;
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0) : NULL;
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__WAITING, 0) : NULL;
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__SYSCALL, 0) : NULL;
+  if (g) {
+    if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+    gotrace__store_relaxed(&m->go, g);
+    gotrace__store_relaxed(&m->in_syscall, true);
+  }
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+/* A thread whose system call ended blocked needs a proc and has started none. If nobody has taken its former proc, the
+ * thread takes it again. */
+static GOTRACE__NOINLINE void gotrace__regain_proc(gotrace__thread *m) {
+  gotrace_proc *p = m->lost;
+  m->lost = NULL;
+  if (!m->proc && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index) {
+    gotrace__store_relaxed(&p->owner, 0u);
+    gotrace__start_proc(m, p);
+  }
+}
+
+/* Starts a goroutine: GO_START, THREAD_START, WAIT_END. */
+static inline void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_go *g) {
+  if (GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__regain_proc(m);
+  if (gotrace__begin(m)) {
+    if (GOTRACE__UNLIKELY(!g)) {
+      gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    } else {
+      uint8_t *at = gotrace__about_go(m, kind, g, true, NULL);
+      if (kind == GOTRACE__REC_WAIT_END) at = gotrace__put_varint(at, 0);
+      gotrace__publish(m, at);
+    }
+    gotrace__leave(m);
+  }
+  if (GOTRACE__UNLIKELY(!g || gotrace__runs_elsewhere(m, g) || !gotrace__load_relaxed(&g->live))) return;
+  if (GOTRACE__UNLIKELY(m->go != NULL && m->go != g)) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  gotrace__run_hint(m, g);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL)) gotrace__start_on(m, GOTRACE__REC_GO_START, go);
+}
+
+/* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. */
+static inline void gotrace__end(gotrace__thread *m, unsigned kind) {
+  gotrace_go *g = m->go;
+  if (gotrace__begin(m)) gotrace__publish(m, gotrace__about_running(m, kind, NULL));
+  else gotrace__raise(m);
+  if (GOTRACE__LIKELY(g != NULL)) {
+    gotrace__leave_hint(m, GOTRACE__DEAD);
+    if (g == m->own_go) m->own_go = NULL;
+    gotrace__go_free(m, g);
+  }
+  gotrace__leave(m);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL)) gotrace__end(m, GOTRACE__REC_GO_END);
+}
+
+/* Stops or blocks the thread's goroutine. */
+static inline void gotrace__pause_go(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind,
+                                     unsigned status, unsigned reason) {
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, frame);
+    uint8_t *at = gotrace__about_running(m, kind, NULL);
+    at = gotrace__put_varint(at, reason);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+  gotrace__leave_hint(m, status);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL))
+    gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_STOP, GOTRACE__RUNNABLE, reason);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL))
+    gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
+  GOTRACE__KEEP_FRAME();
+}
+
+static inline void gotrace__unblock_hint(gotrace_go *g) {
+  if (gotrace__load_relaxed(&g->status) == GOTRACE__WAITING)
+    gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNABLE);
+}
+
+static inline void gotrace__put_unblock(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
+  uint32_t stack = gotrace__stack(m, site, frame);
+  uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL);
+  gotrace__publish(m, gotrace__put_varint(at, stack));
+}
+static inline void gotrace__unblock_go(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
+  if (gotrace__begin(m)) {
+    gotrace__here(m, site);
+    if (GOTRACE__UNLIKELY(!g)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__put_unblock(m, site, frame, g);
+    gotrace__leave(m);
+  }
+  if (g) gotrace__unblock_hint(g);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL)) gotrace__unblock_go(m, site, GOTRACE__FRAME, go);
+  GOTRACE__KEEP_FRAME();
+}
+
+/* Switches from the thread's goroutine to g: GO_SWITCH, GO_SWITCH_END. */
+static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind, gotrace_go *g,
+                                   unsigned reason) {
+  gotrace_go *from = m->go;
+  bool end = kind == GOTRACE__REC_GO_SWITCH_END, on = gotrace__begin(m);
+  gotrace__here(m, site);
+  if (on && GOTRACE__UNLIKELY(!g || !from || g == from)) {
+    gotrace__record_problem(m, !g      ? GOTRACE_PROBLEM_BAD_HANDLE
+                               : !from ? GOTRACE_PROBLEM_NOT_RUNNING
+                                       : GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
+  } else if (on) {
+    uint32_t stack = gotrace__stack(m, site, frame);
+    uint8_t *at;
+    gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
+    at = gotrace__about_go(m, kind, g, true, &from->tick);
+    if (!end) at = gotrace__put_varint(at, reason);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+  } else {
+    gotrace__raise(m);
+  }
+  if (g && from && g != from && gotrace__load_relaxed(&g->live) && !gotrace__runs_elsewhere(m, g)) {
+    gotrace__leave_hint(m, end ? GOTRACE__DEAD : GOTRACE__WAITING);
+    if (end && from == m->own_go) m->own_go = NULL;
+    if (end) gotrace__go_free(m, from);
+    gotrace__run_hint(m, g);
+  }
+  gotrace__leave(m);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL))
+    gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH, go, GOTRACE__SWITCH_UNEXPLAINED);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason) {
+  gotrace__thread *m = gotrace__caller();
+  if (m)
+    gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH, go,
+                    reason != GOTRACE__SWITCH_UNEXPLAINED ? reason : 0xffu);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH_END, go, 0);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  bool on, dies;
+  if (!m) return;
+  on = gotrace__begin(m);
+  if (!on) gotrace__raise(m);
+  gotrace__here(m, site);
+  dies = go && go != m->go && !gotrace__runs_elsewhere(m, go) && gotrace__exchange_acq_rel(&go->live, (uint8_t)0);
+  if (on && dies) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_DESTROY, go, true, NULL);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+  } else if (on) {
+    gotrace__record_problem(m, go ? GOTRACE_PROBLEM_DESTROY : GOTRACE_PROBLEM_BAD_HANDLE);
+  }
+  if (dies) {
+    if (go == m->own_go) m->own_go = NULL;
+    gotrace__store_relaxed(&go->live, (uint8_t)1); /* for gotrace__go_free */
+    gotrace__go_free(m, go);
+  }
+  gotrace__leave(m);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE void gotrace_go_label(const char *label) {
+  gotrace__thread *m = gotrace__caller();
+  bool kept;
+  if (!m) return;
+  gotrace__attach(m);
+  if (!m->go) {
+    gotrace__problem_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
+    return;
+  }
+  kept = gotrace__set_label(m->go, label);
+  if (!gotrace__begin(m)) return;
+  if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
+  {
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_GO_LABEL);
+    size_t size = label ? gotrace__utf8_prefix(label, strlen(label), GOTRACE__LABEL - 1) : 0;
+    gotrace__publish(m, gotrace__put_text(at, label, size));
+  }
+  gotrace__leave(m);
+}
+
+/* Whether a call may change a goroutine: one that the thread runs, or that does not run. Counts it if not. */
+static bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
+  if (g && !gotrace__runs_elsewhere(m, g) && gotrace__load_relaxed(&g->live)) return true;
+  gotrace__problem_call(m, g ? GOTRACE_PROBLEM_NOT_RUNNING : GOTRACE_PROBLEM_BAD_HANDLE);
+  return false;
+}
+
+GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_location entry = {0, NULL, "", 0};
+  bool kept;
+  if (!m || !gotrace__may_change(m, go)) return;
+  if (name && *name) entry.function = gotrace__keep_name(name);
+  if (entry.function) gotrace__set_entry(go, &entry);
+  kept = gotrace__set_label(go, name);
+  if (!gotrace__begin(m)) return;
+  if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
+  {
+    uint32_t number = entry.function ? gotrace__entry_stack(m, go) : 0;
+    uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_RENAME, go, false, NULL);
+    at = gotrace__put_varint(at, number);
+    gotrace__publish(
+        m, gotrace__put_text(at, name, name ? gotrace__utf8_prefix(name, strlen(name), GOTRACE__LABEL - 1) : 0));
+  }
+  gotrace__leave(m);
+}
+
+GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m || !gotrace__may_change(m, go)) return;
+  if (gotrace__begin(m)) {
+    gotrace__publish(m, gotrace__about_go(m, GOTRACE__REC_GO_TIMER, go, false, NULL));
+    gotrace__leave(m);
+  }
+  gotrace__store_relaxed(&go->flags, (uint8_t)(gotrace__load_relaxed(&go->flags) | GOTRACE__RECORD_TIMER));
+}
+
+GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m || !gotrace__may_change(m, go)) return;
+  gotrace__store_relaxed(&go->stack_low, (uintptr_t)low);
+  gotrace__store_relaxed(&go->stack_high, (uintptr_t)high);
+}
+
+/* ---------------------------------------------------------------------------------------------- >>system-calls ----
+ *
+ * Calls: system calls.
+ */
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_proc *p;
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  p = m->proc;
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_running(m, GOTRACE__REC_SYSCALL_BEGIN, p ? &p->tick : NULL);
+    if (p && m->go) gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + 1);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+  if (GOTRACE__LIKELY(m->go != NULL)) {
+    gotrace__store_relaxed(&m->in_syscall, true);
+    gotrace__store_relaxed(&m->go->status, (uint8_t)GOTRACE__SYSCALL);
+    if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_SYSCALL);
+  }
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_proc *p;
+  if (GOTRACE__UNLIKELY(!m)) return;
+  p = m->proc;
+  if (gotrace__begin(m)) {
+    if (GOTRACE__UNLIKELY(p && gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
+    gotrace__publish(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END, NULL));
+    gotrace__leave(m);
+  }
+  if (GOTRACE__UNLIKELY(!m->in_syscall || !m->go)) return;
+  gotrace__run_hint(m, m->go);
+  if (!p) return;
+  if (GOTRACE__LIKELY(gotrace__load_relaxed(&p->owner) == (uint32_t)m->index))
+    gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_RUNNING);
+  else gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL); /* stolen */
+}
+
+GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_proc *p;
+  if (!m) return;
+  if (!m->in_syscall || !m->go) {
+    gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
+    return;
+  }
+  if (gotrace__begin(m)) {
+    gotrace__publish(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END_BLOCKED, NULL));
+    gotrace__leave(m);
+  }
+  gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  p = m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
+  if (p && gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING) return; /* the thread has started it meanwhile */
+  m->lost = p;
+  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+  if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
+}
+
+GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (!m->in_syscall || !m->go) {
+    gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
+    return;
+  }
+  gotrace__end(m, GOTRACE__REC_GO_END_IN_SYSCALL);
+  gotrace__idle_hint(m, m->proc);
+  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------- >>collector ----
+ *
+ * Calls: garbage collection, heap.
+ */
+
+GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_PROCS_CHANGE);
+    at = gotrace__put_varint(at, count);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+  GOTRACE__KEEP_FRAME();
+}
+
+/* GC_BEGIN, GC_END, STW_BEGIN, STW_END. The program has one collection and one stop-the-world at a time. */
+static void gotrace__collector_call(gotrace__thread *m, unsigned kind, gotrace_site *site, void *frame,
+                                    unsigned reason) {
+  bool begin = kind == GOTRACE__REC_GC_BEGIN || kind == GOTRACE__REC_STW_BEGIN;
+  bool stw = kind == GOTRACE__REC_STW_BEGIN || kind == GOTRACE__REC_STW_END;
+  if (gotrace__begin(m)) {
+    uint32_t stack = begin ? gotrace__stack(m, site, frame) : 0;
+    uint32_t number = gotrace__add_relaxed(&gotrace__t.collector, 1u) + 1;
+    uint8_t *at;
+    if (number == 1) { /* K5 */
+      at = gotrace__about_nothing(m, GOTRACE__REC_COLLECTOR);
+      at = gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.gc));
+      gotrace__publish(m, gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.stw)));
+    }
+    at = gotrace__about_nothing(m, kind);
+    at = gotrace__put_varint(at, number);
+    if (kind == GOTRACE__REC_STW_BEGIN) at = gotrace__put_varint(at, reason);
+    if (begin) at = gotrace__put_varint(at, stack);
+    gotrace__publish(m, at);
+    gotrace__leave(m);
+  }
+  gotrace__store_relaxed(stw ? &gotrace__t.stw : &gotrace__t.gc, (uint32_t)begin);
+}
+
+GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__collector_call(m, GOTRACE__REC_GC_BEGIN, site, GOTRACE__FRAME, 0);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_gc_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__collector_call(m, GOTRACE__REC_GC_END, NULL, NULL, 0);
+}
+GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) {
+    if (!m->go) gotrace__attach(m);
+    gotrace__collector_call(m, GOTRACE__REC_STW_BEGIN, site, GOTRACE__FRAME, reason);
+  }
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_stw_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__collector_call(m, GOTRACE__REC_STW_END, NULL, NULL, 0);
+}
+
+/* A record without arguments. */
+static void gotrace__plain_call(gotrace__thread *m, unsigned kind) {
+  if (!gotrace__begin(m)) return;
+  gotrace__publish(m, gotrace__about_nothing(m, kind));
+  gotrace__leave(m);
+}
+
+/* Begins or ends a scan or sweep, of the thread's proc. */
+static void gotrace__proc_range(gotrace__thread *m, unsigned kind, bool sweep, bool begin) {
+  gotrace__plain_call(m, kind);
+  if (sweep) gotrace__store_relaxed(m->proc ? &m->proc->sweep : &m->sweep, begin);
+  else gotrace__store_relaxed(m->proc ? &m->proc->scan : &m->scan, begin);
+}
+
+GOTRACE__DEFINE void gotrace_gc_scan_begin(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__proc_range(m, GOTRACE__REC_SCAN_BEGIN, false, true);
+}
+GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__proc_range(m, GOTRACE__REC_SCAN_END, false, false);
+}
+GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (!m->go) gotrace__attach(m);
+  gotrace__proc_range(m, GOTRACE__REC_SWEEP_BEGIN, true, true);
+}
+GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
+  gotrace__thread *m = gotrace__caller();
+  if (m && gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_SWEEP_SPAN);
+    at = gotrace__put_varint(at, swept);
+    at = gotrace__put_varint(at, reclaimed);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
+}
+GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) {
+    if (!m->go) gotrace__attach(m);
+    if (gotrace__begin(m)) {
+      uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+      uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MARK_ASSIST_BEGIN);
+      gotrace__publish(m, gotrace__put_varint(at, stack));
+      gotrace__leave(m);
+    }
+  }
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__plain_call(m, GOTRACE__REC_MARK_ASSIST_END);
+}
+
+static void gotrace__heap_call(unsigned kind, gotrace__uint64 *last, uint64_t bytes) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (gotrace__begin(m)) {
+    gotrace__publish(m, gotrace__put_varint(gotrace__about_nothing(m, kind), bytes));
+    gotrace__leave(m);
+  }
+  gotrace__store_relaxed(last, bytes + 1);
+}
+GOTRACE__DEFINE void gotrace_heap_alloc(uint64_t bytes) {
+  gotrace__heap_call(GOTRACE__REC_HEAP_ALLOC, &gotrace__t.heap_alloc, bytes);
+}
+GOTRACE__DEFINE void gotrace_heap_goal(uint64_t bytes) {
+  if (bytes == UINT64_MAX) bytes = 0; /* heap-based triggering is disabled */
+  gotrace__heap_call(GOTRACE__REC_HEAP_GOAL, &gotrace__t.heap_goal, bytes);
+}
+
+static void gotrace__memory_call(unsigned event, const void *address, size_t bytes, uint64_t class_or_type) {
+  gotrace__thread *m;
+  if (GOTRACE__LIKELY(!gotrace__load_relaxed(&gotrace__t.alloc_events))) return;
+  m = gotrace__caller();
+  if (m && gotrace__begin(m)) {
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MEMORY);
+    at = gotrace__put_varint(at, event);
+    at = gotrace__put_varint(at, (uintptr_t)address);
+    at = gotrace__put_varint(at, bytes);
+    gotrace__publish(m, gotrace__put_varint(at, class_or_type));
+    gotrace__leave(m);
+  }
+}
+GOTRACE__DEFINE void gotrace_span(const void *base, size_t bytes, unsigned kind_class) {
+  gotrace__memory_call(GOTRACE_V2_SPAN, base, bytes, kind_class);
+}
+GOTRACE__DEFINE void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) {
+  gotrace__memory_call(GOTRACE_V2_SPAN_ALLOC, base, bytes, kind_class);
+}
+GOTRACE__DEFINE void gotrace_span_free(const void *base) { gotrace__memory_call(GOTRACE_V2_SPAN_FREE, base, 0, 0); }
+GOTRACE__DEFINE void gotrace_heap_object(const void *object, const gotrace_type *type) {
+  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT, object, 0, (uintptr_t)type);
+}
+GOTRACE__DEFINE void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) {
+  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT_ALLOC, object, 0, (uintptr_t)type);
+}
+GOTRACE__DEFINE void gotrace_heap_object_free(const void *object) {
+  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT_FREE, object, 0, 0);
+}
+GOTRACE__DEFINE void gotrace_goroutine_stack(const void *base, size_t bytes) {
+  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK, base, bytes, 0);
+}
+GOTRACE__DEFINE void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) {
+  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK_ALLOC, base, bytes, 0);
+}
+GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
+  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK_FREE, base, 0, 0);
+}
+
+/* ----------------------------------------------------------------------------------------------------- >>tasks ----
+ *
+ * Calls: tasks, regions, logs.
+ */
+
+/* Keeps a task among the open ones, for later traces. Two threads may write one place at once; a start takes only what
+ * has the same id before and after. */
+static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__open_task *task = gotrace__load_acquire(&t->open_tasks);
+  uint64_t words[GOTRACE__TASK_WORDS] = {0};
+  size_t i;
+  if (GOTRACE__UNLIKELY(!task)) {
+    gotrace__lock(&t->records);
+    task = t->open_tasks;
+    if (!task) {
+      task = GOTRACE__CAST(gotrace__open_task *, gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *task, false));
+      gotrace__store_release(&t->open_tasks, task);
+    }
+    gotrace__unlock(&t->records);
+    if (!task) return;
+  }
+  if (name) memcpy(words, name, gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1));
+  task += id % GOTRACE__TASKS;
+  gotrace__store_relaxed(&task->id, (uint64_t)0);
+  gotrace__store_relaxed(&task->parent, parent);
+  for (i = 0; i < GOTRACE__TASK_WORDS; i++) gotrace__store_relaxed(&task->name[i], words[i]);
+  gotrace__store_release(&task->id, id);
+}
+static void gotrace__drop_task(uint64_t id) {
+  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks);
+  if (!task) return;
+  task += id % GOTRACE__TASKS;
+  if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
+}
+
+GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
+                                                   gotrace_task parent) {
+  gotrace__thread *m = gotrace__self ? gotrace__self : gotrace__me();
+  gotrace_task task = {0};
+  bool on;
+  if (!m) return task;
+  if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
+    gotrace__drop_nested(m);
+    task.id = gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1;
+    return task;
+  }
+  if (!m->go && gotrace_enabled()) gotrace__attach(m);
+  on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + gotrace__text_size(name));
+  if (!on) gotrace__raise(m);
+  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
+  if (on) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME), number = gotrace__name(m, site, name, name_is_constant);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_BEGIN);
+    at = gotrace__put_varint(at, task.id);
+    at = gotrace__put_varint(at, parent.id);
+    at = gotrace__put_varint(at, number);
+    at = gotrace__put_varint(at, stack);
+    gotrace__publish(m, gotrace__put_text(at, name, number ? 0 : gotrace__text_size(name)));
+  }
+  gotrace__keep_task(task.id, parent.id, name);
+  gotrace__leave(m);
+  return task;
+}
+
+GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
+  gotrace__thread *m;
+  if (!task.id) return;
+  m = gotrace__caller();
+  if (!m) return;
+  gotrace__drop_task(task.id);
+  if (!gotrace_enabled()) return;
+  if (!m->go) gotrace__attach(m);
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_END);
+    at = gotrace__put_varint(at, task.id);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+  GOTRACE__KEEP_FRAME();
+}
+
+/* REGION_BEGIN, REGION_END; SITE_REGION_BEGIN, SITE_REGION_END. */
+static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_site *site, void *frame,
+                                        gotrace_task task, const char *name, int name_is_constant) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name)))) {
+    uint32_t stack = gotrace__stack(m, site, frame), number = gotrace__name(m, site, name, name_is_constant);
+    uint8_t *at;
+    if (GOTRACE__LIKELY(name_is_constant && !task.id)) {
+      at = gotrace__put_varint(gotrace__about_nothing(m, brief), number);
+      at = gotrace__put_varint(at, stack);
+    } else {
+      at = gotrace__put_varint(gotrace__about_nothing(m, kind), task.id);
+      at = gotrace__put_varint(at, number);
+      at = gotrace__put_varint(at, stack);
+      at = gotrace__put_text(at, name, name_is_constant ? 0 : gotrace__text_size(name));
+    }
+    gotrace__publish(m, at);
+    gotrace__leave(m);
+  }
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
+                                                              int name_is_constant) {
+  gotrace__region_call(GOTRACE__REC_REGION_BEGIN, GOTRACE__REC_SITE_REGION_BEGIN, site, GOTRACE__FRAME, task, name,
+                       name_is_constant && site);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
+                                                            int name_is_constant) {
+  gotrace__region_call(GOTRACE__REC_REGION_END, GOTRACE__REC_SITE_REGION_END, site, GOTRACE__FRAME, task, name,
+                       name_is_constant && site);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
+  gotrace__thread *m = gotrace__caller();
+  uint32_t category_size, size;
+  if (!m) return;
+  if (!m->go) gotrace__attach(m);
+  category_size = gotrace__text_size(category);
+  size = gotrace__text_size(message);
+  if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + category_size + size)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_LOG);
+    at = gotrace__put_varint(at, task.id);
+    at = gotrace__put_varint(at, 0);
+    at = gotrace__put_varint(at, stack);
+    at = gotrace__put_text(at, category, category_size);
+    gotrace__publish(m, gotrace__put_text(at, message, size));
+    gotrace__leave(m);
+  }
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
+                                     va_list arguments) {
+  char message[GOTRACE_MAX_STRING_SIZE + 1 + 4]; /* room to detect truncation, and where a character begins */
+  message[0] = 0;
+  if (format) GOTRACE__VSNPRINTF(message, sizeof message, format, arguments);
+  gotrace_log_at(site, task, category, message);
+}
+
+GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
+                                     ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  gotrace_logv_at(site, task, category, format, arguments);
+  va_end(arguments);
+}
+
 /* ----------------------------------------------------------------------------------------------------- >>waits ----
  *
- * Waits of plain threads, and waits by address.
+ * Calls: waits of plain threads, waits by address.
  */
 
 static gotrace__wait_bucket *gotrace__wait_bucket_of(const void *key) {
@@ -4131,14 +5789,258 @@ static void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__thread *
   m->wait_listed = false;
 }
 
+/* Ends the thread's wait on an address. */
+static void gotrace__end_address_wait(gotrace__thread *m) {
+  gotrace__wait_bucket *bucket;
+  if (GOTRACE__LIKELY(!m->wait_key)) return;
+  bucket = gotrace__wait_bucket_of(m->wait_key);
+  gotrace__lock(&bucket->lock);
+  if (m->wait_listed) gotrace__unlist_wait(bucket, m);
+  m->wait_key = NULL;
+  gotrace__unlock(&bucket->lock);
+}
+
+static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const void *key, unsigned reason) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g;
+  if (GOTRACE__UNLIKELY(!m)) return;
+  gotrace__end_address_wait(m); /* a previous wait that has not ended */
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  g = m->go;
+  gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
+  if (GOTRACE__UNLIKELY(!g)) return;
+  m->waiting_id = gotrace__load_relaxed(&g->id);
+  m->waiting = g;
+  if (key) { /* only after it waits, or a waker would find it running */
+    gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
+    gotrace__lock(&bucket->lock);
+    if (m->waiting == g) { /* a signal handler may have ended this wait with its own */
+      m->wait_key = key;
+      gotrace__list_wait(bucket, m, bucket->last);
+    }
+    gotrace__unlock(&bucket->lock);
+  }
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
+  gotrace__begin_wait(site, GOTRACE__FRAME, NULL, reason);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) {
+  gotrace__begin_wait(site, GOTRACE__FRAME, key, reason);
+  GOTRACE__KEEP_FRAME();
+}
+
+/* The waker writes its record under the bucket's lock, which the end of the wait takes too. Otherwise it could unblock
+ * the thread's next wait. */
+GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count) {
+  gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
+  gotrace__thread *m, *waiter;
+  unsigned woken = 0;
+  if (!count || !key || !gotrace__load_relaxed(&bucket->first)) return 0;
+  m = gotrace__caller();
+  while (m && woken < count) {
+    bool on = gotrace__begin(m);
+    gotrace_go *g = NULL;
+    gotrace__lock(&bucket->lock);
+    for (waiter = bucket->first; waiter && waiter->wait_key != key; waiter = waiter->wait_next) continue;
+    if (waiter) {
+      gotrace__unlist_wait(bucket, waiter);
+      g = waiter->waiting;
+      if (g && gotrace__load_relaxed(&g->id) != waiter->waiting_id) g = NULL; /* something else has ended it */
+    }
+    if (g && gotrace__load_relaxed(&g->status) == GOTRACE__WAITING) {
+      if (on) gotrace__put_unblock(m, site, GOTRACE__FRAME, g);
+      gotrace__unblock_hint(g);
+      woken++;
+    }
+    gotrace__unlock(&bucket->lock);
+    if (on) gotrace__leave(m);
+    if (!waiter) break;
+  }
+  GOTRACE__KEEP_FRAME();
+  return woken;
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g;
+  if (GOTRACE__UNLIKELY(!m)) return;
+  g = m->waiting; /* read once: a signal handler may end the wait at any point here */
+  if (GOTRACE__UNLIKELY(!g)) {
+    gotrace__problem_call(m, GOTRACE_PROBLEM_WAIT_NONE);
+    return;
+  }
+  gotrace__end_address_wait(m);
+  m->waiting = NULL;
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->id) != m->waiting_id)) g = NULL;
+  gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
+}
+
 /* --------------------------------------------------------------------------------------------- >>plain-threads ----
  *
- * Plain threads, which get their own goroutine and proc if they have none.
+ * Threads: their records, and those that are their own goroutines.
  */
 
 static const char *gotrace__thread_name(const char *name) {
   const char *kept = gotrace__keep_name(name);
   return kept ? kept : "thread";
+}
+
+/* Makes a thread a goroutine, if it runs no proc and waits for nothing. */
+static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
+  gotrace_location entry = {0, NULL, "", 0};
+  if (m->go || m->waiting || m->proc) return;
+  if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
+    gotrace__start_on(m, GOTRACE__REC_WAIT_END, m->own_go);
+    if (m->go) return;
+  }
+  if (!m->name) {
+    char name[80] = "thread ";
+    char *own = name + strlen(name);
+    gotrace__system_thread_name(own, 64);
+    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* see gotrace__entry_id */
+  }
+  entry.function = m->name;
+  /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
+  m->own_go = gotrace__create(m, NULL, NULL, &entry, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN | GOTRACE__RECORD_OLD);
+  if (!m->own_go) return;
+  m->own_go_id = gotrace__load_relaxed(&m->own_go->id);
+  gotrace__start_on(m, GOTRACE__REC_GO_START, m->own_go);
+}
+
+static void gotrace__thread_finish(gotrace__thread *m) {
+  gotrace_go *g = m->own_go;
+  gotrace__end_address_wait(m);
+  m->waiting = NULL;
+  if (m->in_syscall && m->go == g) gotrace_go_syscall_end();
+  else if (m->in_syscall) gotrace_go_syscall_end_blocked();
+  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) {
+    if (!m->go && gotrace__load_relaxed(&g->live)) gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
+    if (m->go == g) {
+      uint32_t session;
+      gotrace__end(m, GOTRACE__REC_GO_END);
+      session = m->session;
+      if (!m->proc && m->sweep) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
+      if (!m->proc && gotrace__begin(m)) { /* the transcriber has made a proc for it in that session */
+        if (m->session == session) gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_PROC_STOP));
+        gotrace__leave(m);
+      }
+    }
+  }
+  m->own_go = NULL;
+  if (m->proc) gotrace__stop_proc(m);
+  m->lost = NULL;
+  m->name = NULL;
+}
+
+#if !GOTRACE_NO_THREADS
+/* Ends a record's thread, on that thread; or on another, if that thread is dead. */
+static void gotrace__thread_over(gotrace__thread *m) {
+  uint32_t use = GOTRACE__FREE_RECORD;
+  gotrace__thread_finish(m);
+  if (m->session && gotrace_enabled() && gotrace__load_relaxed(&gotrace__on) == m->session && gotrace__begin(m)) {
+    gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_THREAD_END));
+    use = GOTRACE__ENDED;
+  } else {
+    gotrace__raise(m);
+  }
+  gotrace__share_free(m, 0);
+  gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
+  m->free_gos = NULL;
+  m->free_count = m->take = 0;
+  m->sweep = m->scan = false;
+  /* A session that is on reads this record's chunks until it has applied them all. */
+  if (m->session && m->session == gotrace__load_relaxed(&gotrace__t.session) &&
+      m->session != gotrace__load_relaxed(&gotrace__t.cleaned))
+    use = GOTRACE__ENDED;
+  gotrace__leave(m);
+  gotrace__store_release(&m->used, (uint32_t)use);
+}
+
+static void gotrace__thread_gone(void *thread) {
+  gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
+  int cancel = gotrace__cancel_off(); /* nothing would give the record back */
+  gotrace__self = m;                  /* another library's thread-locals may be gone already */
+  gotrace__thread_over(m);
+  gotrace__self = NULL;
+  gotrace__cancel_restore(cancel);
+}
+#endif
+
+/* Assigns a record to the calling thread; NULL if out of memory. Records are used again and never freed, so that other
+ * threads may walk the list. */
+static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__thread *m, *dead = NULL;
+  uint64_t id;
+  bool fresh = false;
+  if (gotrace__is_nested(NULL)) {
+    gotrace__drop_nested(NULL);
+    return NULL;
+  }
+  if (gotrace__load_relaxed(&t->gone)) return NULL;
+  gotrace__init();
+  id = gotrace__system_thread_id();
+  gotrace__lock(&t->records);
+  for (m = t->threads; m; m = m->next)
+    if (gotrace__load_acquire(&m->used) == GOTRACE__USED && gotrace__load_relaxed(&m->system_id) == id) dead = m;
+  for (m = t->threads; m && gotrace__load_acquire(&m->used); m = m->next) continue;
+  if (!m) {
+    m = GOTRACE__CAST(gotrace__thread *, gotrace__allocate(NULL, sizeof *m, false));
+    fresh = m != NULL;
+    if (m) m->index = ++t->thread_count;
+  }
+  if (m) {
+    gotrace__store_relaxed(&m->system_id, id);
+    m->name = NULL;
+    m->have_bounds = false;
+    gotrace__store_release(&m->used, (uint32_t)GOTRACE__USED);
+    if (fresh) {
+      m->next = t->threads;
+      /* Before the flag: either gotrace__settle sees the record, or the thread sees the new value of gotrace__on. */
+      gotrace__store_seq_cst(&t->threads, m);
+    }
+  }
+  gotrace__unlock(&t->records);
+#if !GOTRACE_NO_THREADS
+  if (dead) { /* a call after the thread's end has given it a record that nobody gave back */
+    gotrace__self = dead;
+    gotrace__thread_over(dead);
+    gotrace__self = NULL;
+  }
+#endif
+  (void)dead;
+  if (!m) {
+    gotrace__add_relaxed(&t->lost, 1);
+    return NULL;
+  }
+  gotrace__self = m;
+  gotrace__at_thread_exit(m);
+  return m;
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = NULL;
+  if (m) {
+    gotrace__attach(m);
+    g = gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0);
+  }
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
+  gotrace__thread *m = gotrace__me_outside();
+  gotrace__see_slabs();
+  if (!m) return;
+  if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
+  gotrace__start_on(m, m->proc ? GOTRACE__REC_GO_START : GOTRACE__REC_THREAD_START, go);
+  if (!go || m->go != go) return;
+  gotrace__store_relaxed(&go->flags, (uint8_t)(gotrace__load_relaxed(&go->flags) | GOTRACE__RECORD_OWN));
+  m->own_go = go;
+  m->own_go_id = gotrace__load_relaxed(&go->id);
 }
 
 GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
@@ -4172,7 +6074,7 @@ GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotra
 
 /* ----------------------------------------------------------------------------------------------------- >>sites ----
  *
- * Call sites made at run time.
+ * Calls: call sites made at run time.
  */
 
 static bool gotrace__is_text(const char *text, const char *kept, size_t size) {
@@ -4259,30 +6161,9 @@ GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
   return gotrace__make_site(&place);
 }
 
-/* ----------------------------------------------------------------------------------------------------- >>tasks ----
- *
- * Tasks, regions and logs.
- */
-
-GOTRACE__DEFINE void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
-                                     va_list arguments) {
-  char message[GOTRACE_MAX_STRING_SIZE + 1 + 4]; /* room to detect truncation, and where a character begins */
-  message[0] = 0;
-  if (format) GOTRACE__VSNPRINTF(message, sizeof message, format, arguments);
-  gotrace_log_at(site, task, category, message);
-}
-
-GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
-                                     ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  gotrace_logv_at(site, task, category, format, arguments);
-  va_end(arguments);
-}
-
 /* --------------------------------------------------------------------------------------------------- >>samples ----
  *
- * CPU samples.
+ * Calls: CPU samples.
  */
 
 /* The current session and its start; false if its format has no samples. A sample is not a call, so starting a trace
@@ -4367,6 +6248,3251 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   }
   gotrace__store_release(&sample->turn, head / GOTRACE__SAMPLES * 2 + 1);
   errno = saved;
+}
+
+/* --------------------------------------------------------------------------------------------- >>transcriber ----
+ *
+ * Turns the records of all threads into a trace. One thread at a time runs it; it has no globals.
+ *
+ * It keeps a model of the program: goroutines, procs, threads, open tasks and ranges. It alone decides what is written,
+ * and writes only what is valid in the model, whatever the records say (R1). A record that the model forbids is
+ * repaired if it has one sensible meaning, else dropped; either way it is counted.
+ *
+ * ORDER. A thread's records have their order. Records of different threads about one object are ordered by numbers: the
+ * owner of a goroutine or proc (who runs, starts or creates it) counts its transitions. A record whose predecessor has
+ * not been applied waits on a list of its object.
+ *
+ *   O1. A round reads the clock, then all published sizes, and applies only records up to that clock. Otherwise a
+ * record could be applied whose cause was published after its thread's size had been read. O2. If nothing but waiting
+ * records is left, the one with the smallest tick has no predecessor: its predecessor would have been published before
+ * it, with a smaller or equal tick, and be applied or wait itself. It is forced, and the round goes on. Otherwise a
+ * lost record would hold up its thread for ever.
+ *
+ * TIME. A trace counts units of 16 ns (options.unit), a whole number, because Go's reader computes whole nanoseconds
+ * for each event. Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end,
+ * so a jump of the tick counter spoils one round. Times never decrease along a thread, a goroutine or a proc (R6).
+ *
+ * V1 is a lowering of the same events, see gotrace__lower.
+ */
+
+#define GOTRACE__UNIT 16            /* nanoseconds; a divisor of a second */
+#define GOTRACE__LONG_SYSCALL 20000 /* nanoseconds; v1: sysmon's period in runtime/proc.go */
+#ifndef GOTRACE__MOST_PLACES
+#define GOTRACE__MOST_PLACES ((uint64_t)1 << 26) /* of goroutines or procs; more are taken for malformed records */
+#endif
+#ifndef GOTRACE__CLOCK_SKEW
+#define GOTRACE__CLOCK_SKEW 16 /* ticks; must exceed the difference between two cores' clocks */
+#endif
+
+typedef struct gotrace__source gotrace__source;
+typedef struct gotrace__model_go gotrace__model_go;
+typedef struct gotrace__model_proc gotrace__model_proc;
+
+/* Consecutive events on their way into a batch: of a thread (v2), of a proc (v1), or entries of a table. */
+#define GOTRACE__LANE_HEAD 48 /* room for the batch's header before the events */
+#ifndef GOTRACE__LANE_MOST
+#define GOTRACE__LANE_MOST (GOTRACE_MAX_BATCH_SIZE - 1024)
+#endif
+#define GOTRACE__FIRST_LANE(t) ((t)->v1 ? 1536u : 1024u) /* bytes; v1: a log's text is in its event */
+typedef struct gotrace__lane {
+  uint8_t *data;
+  uint32_t size, capacity; /* of the events */
+  uint32_t batches;        /* written so far */
+  uint8_t kind;            /* first byte of each batch; 0: none */
+  uint64_t id;
+  uint64_t base, time; /* of the batch, of its last event */
+} gotrace__lane;
+
+/* An entry of a table that the threads fill, or of one of the transcriber's own. */
+typedef struct gotrace__row {
+  const gotrace__entry *entry; /* NULL: none has this number */
+  uint64_t *frames;        /* of a stack: pc, function, file, line of each, strings as references; NULL: unresolved */
+  uint32_t generation, id; /* the id is valid in that generation */
+} gotrace__row;
+typedef struct gotrace__mirror {
+  gotrace__table *table;
+  gotrace__entry *last; /* the last one entered in `rows` */
+  gotrace__row *rows;   /* by number */
+  uint32_t capacity;
+} gotrace__mirror;
+
+/* A string or stack: its number in the threads' table, or in the transcriber's own. 0: none. */
+#define GOTRACE__OWN ((uint32_t)1 << 31)
+
+/* Sources that wait for the next change of an object. */
+typedef struct gotrace__waiters {
+  gotrace__source *first;
+} gotrace__waiters;
+
+typedef struct gotrace__model_region {
+  uint64_t task;
+  uint32_t name; /* reference */
+} gotrace__model_region;
+
+struct gotrace__model_go { /* what most records need comes first, in one cache line */
+  uint64_t id;
+  uint64_t time; /* of its last event */
+  gotrace__source *on;
+  gotrace__waiters waiters;
+  char *label; /* GOTRACE__LABEL bytes, or NULL */
+  uint32_t number;
+  uint32_t generation; /* in which its status is written; 0: none */
+  uint32_t sequence;   /* of its last event in that generation (v2); of its next one (v1) */
+  uint8_t status, flags;
+  bool known;     /* a record or the list of the living has introduced it */
+  bool listed;    /* only the list has */
+  bool in_trace;  /* some generation has its status or creation */
+  bool unborn;    /* needs a create event, not a status: see gotrace__go_forever */
+  bool forgotten; /* outermost regions: the trace still has them open */
+  bool assist;
+  bool woken;        /* v1: its last event is an unblock */
+  bool call_blocked; /* v1: its system call has blocked in the trace */
+  bool exit_pending; /* v1: so has not ended yet */
+  uint32_t entry;    /* reference of a stack */
+  uint16_t region_first, region_depth, region_capacity;
+  gotrace__model_region *regions; /* a ring: the outermost is at region_first */
+  /* v1: */
+  uint64_t born; /* the time of its creation */
+  uint64_t call_time, exit_time;
+  gotrace__lane *last_lane;  /* with its last numbered event */
+  gotrace__lane *start_lane; /* with its start after an unblock, which ends there: */
+  uint32_t start_batch, start_end;
+};
+
+struct gotrace__model_proc {
+  uint64_t id;
+  uint64_t time;
+  gotrace__source *on; /* running, or in a system call */
+  gotrace__waiters waiters;
+  gotrace__lane lane; /* v1 */
+  uint64_t swept, reclaimed;
+  uint32_t number, generation, sequence;
+  uint8_t status;
+  bool known, listed;
+  bool made;              /* by the transcriber, for a thread without a proc */
+  bool loss_unreported;   /* its thread has reported the loss, no thief has */
+  bool sweep, sweep_seen; /* open; in the trace */
+  bool scan, scan_seen;
+};
+
+/* A thread. */
+struct gotrace__source {
+  gotrace__source *next;
+  uint64_t id;                  /* the system's */
+  gotrace__record_chunk *chunk; /* atomic until the first is known: the next record is here, */
+  uint32_t at;                  /* at this position; */
+  uint32_t end;                 /* this round has those of this chunk up to here */
+  gotrace__record_chunk *known; /* the records up to here have been published before this round: */
+  uint32_t known_size;
+  uint64_t tick; /* of its last record */
+  uint64_t time; /* of its last event */
+  gotrace__model_go *go;
+  gotrace__model_proc *proc;
+  gotrace__model_proc *own; /* made for it, or NULL */
+  gotrace__lane lane;       /* v2 */
+  uint32_t generation;      /* in which its proc and goroutine have statuses */
+  bool introduced, lost_proc;
+  bool gone;
+  uintptr_t site;             /* of its records; 0: unknown. See GOTRACE__REC_SITE */
+  gotrace__waiters *waits_on; /* or NULL */
+  gotrace__source *link;      /* in that list */
+  uint64_t next_tick;         /* of the next record; its kind and arguments: */
+  unsigned kind;
+  const uint8_t *arguments;
+  /* From the list of the living, until the thread has introduced itself: */
+  uint64_t listed_go, listed_proc; /* places + 1 */
+  bool listed_in_syscall;
+};
+
+typedef struct gotrace__clocks {
+  uint64_t tick, nanoseconds, wall_seconds;
+  uint32_t wall_nanoseconds;
+} gotrace__clocks;
+
+/* What happened that no problem counts. In a program that follows the rules all are 0, except stale, late, implied and
+ * clamped. */
+typedef struct gotrace__counters {
+  uint64_t records, forced, malformed;
+  uint64_t doubled; /* ids given to two goroutines: the second got another */
+  uint64_t stale;   /* wake-ups of an earlier block */
+  uint64_t late;    /* wake-ups of a goroutine that runs already */
+  uint64_t implied; /* losses of a proc that no record reports */
+  uint64_t clamped; /* records from before the trace or the round: moved to its beginning */
+  uint64_t late_introductions;
+  uint64_t borrowed; /* temporary goroutines, see gotrace__begin_global */
+  uint64_t wrapped;  /* events inside a system call */
+  uint64_t jumps;    /* of the tick counter */
+  uint64_t idle;     /* records that change the model only */
+} gotrace__counters;
+
+/* Records whose times were pushed on, see gotrace__push_time: the first of them, and the last. */
+typedef struct gotrace__pushed {
+  uint64_t first_given, first_time;
+  uint64_t given, time;
+  gotrace__source *on;
+} gotrace__pushed;
+
+struct gotrace__transcriber;
+typedef struct gotrace__transcribe_options {
+  unsigned version;
+  bool futile_wakeups, alloc_events;
+  bool restate;  /* each generation has all statuses, since a trace may begin with any (flight recorder) */
+  bool replay;   /* the events of a trace, in order: nothing is added to them. See gotrace__turn_to */
+  uint64_t unit; /* nanoseconds; 0: GOTRACE__UNIT */
+  gotrace_heap_layout heap;
+  size_t cut_bytes;                 /* a generation ends after so many bytes */
+  uint32_t session;                 /* of the chunks */
+  gotrace__table *strings, *stacks; /* filled by the threads */
+  const char *const *reason_names;  /* atomic; by number - 1; GOTRACE__REASONS of them, or NULL */
+  gotrace__uint64 *go_ids;          /* atomic: the last id taken */
+  uint64_t first_task;              /* ids from here on begin in this session */
+  uint64_t service_thread;          /* id of the thread that writes what no thread has said */
+  gotrace_write_fn *write;
+  bool (*name)(void *context, gotrace_location *place, char *text, size_t size); /* names an address; or NULL */
+  void (*chunk_done)(void *context,
+                     gotrace__record_chunk *chunk); /* takes back a chunk that is not read again; or NULL */
+  void (*before_end)(void *context, struct gotrace__transcriber *t); /* may add texts to a generation; or NULL */
+  void (*problem)(void *context, struct gotrace__transcriber *t, gotrace_problem problem); /* reports it; or NULL */
+  void *context;
+  gotrace__budget *budget;
+  bool beyond_limit;   /* its own memory may exceed the budget's limit */
+  uint64_t size_limit; /* bytes of the trace after which no record is applied any more; 0: none */
+} gotrace__transcribe_options;
+
+typedef struct gotrace__model_task {
+  uint64_t id; /* 0: a free place, UINT64_MAX: ended */
+  uint64_t time;
+  gotrace__source *on; /* the thread that began it; NULL: older than the trace */
+} gotrace__model_task;
+
+typedef struct gotrace__old_task { /* older than the trace */
+  uint64_t id, parent;
+  char name[GOTRACE__TASK_NAME];
+} gotrace__old_task;
+
+typedef struct gotrace__id_block {
+  uint64_t key; /* id / 64 + 1; 0: a free place */
+  uint64_t mask;
+} gotrace__id_block;
+
+#define GOTRACE__MODEL_PAGE 64
+typedef struct gotrace__transcriber {
+  gotrace__transcribe_options options;
+  bool v1;
+  gotrace_result error; /* or GOTRACE_OK */
+  bool full;            /* size_limit is reached: the records applied so far are a consistent cut */
+  uint32_t generation;
+  uint64_t generation_time, generation_bytes;
+  bool generation_used; /* has an event */
+  bool synced;          /* v2: its beginning is written */
+  gotrace__clocks generation_clocks;
+  uint64_t cuts;
+  uint32_t globals_generation;
+  gotrace__clocks clocks;                          /* read last */
+  uint64_t from_tick, from_unit, to_tick, to_unit; /* the round */
+  uint64_t limit;                                  /* of ticks */
+  double units_per_tick;
+  bool jumped;                       /* the counter, in this round; units_per_tick is of the rounds before: */
+  uint64_t steady_tick, steady_unit; /* since when its rate is the same */
+  uint64_t start_nanoseconds;
+  uint64_t now;   /* the time of the record being applied */
+  uint64_t given; /* the time that it had in the program */
+  gotrace__pushed pushed;
+  unsigned v1_kind; /* of the stop or block being written */
+  gotrace__source *sources, *last_source, *current;
+  gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
+  gotrace__source **heap;        /* those whose next record can be tried, the earliest first */
+  size_t heap_count, heap_capacity, source_count;
+  gotrace__source service;
+  gotrace__model_go **go_pages;
+  size_t go_page_count;
+  uint64_t go_places;          /* highest place so far, plus 1 */
+  gotrace__model_proc **procs; /* by id */
+  uint32_t *proc_ids;          /* by place: id + 1 */
+  size_t proc_capacity, place_capacity, proc_count;
+  gotrace__model_go borrowed; /* see gotrace__borrow_go */
+  gotrace__model_task *tasks; /* open ones: open addressing, by id */
+  size_t task_capacity, task_used;
+  gotrace__waiters task_waiters;
+  gotrace__id_block *ids; /* of goroutines, used: open addressing, by key */
+  size_t id_capacity, id_used;
+  uint64_t own_ids;
+  gotrace__old_task *old_tasks; /* not written yet */
+  size_t old_task_count, old_task_capacity;
+  /* The collector: */
+  uint32_t collector_number;
+  gotrace__waiters collector_waiters;
+  bool gc, gc_seen, stw;
+  uint32_t gc_generation;
+  uint64_t gc_sequence, collector_time;
+  gotrace__model_go *stw_go; /* whose stop-the-world the trace has */
+  gotrace__source *stw_on;
+  bool stw_closed; /* by a cut */
+  unsigned stw_reason;
+  uint64_t procs_changed, heap_alloc, heap_goal; /* last values; of the heap plus 1; 0: none */
+  /* Tables: */
+  gotrace__region region; /* resolved stacks */
+  gotrace__mirror strings, texts, stacks, own_stacks;
+  gotrace__table *types;
+  uint32_t next_often, next_string, next_stack;
+  uint32_t reason_refs[3][GOTRACE_BLOCK_REASON_COUNT], named_refs[GOTRACE__REASONS];
+  gotrace__lane string_lane, stack_lane, sample_lane, global; /* v1: strings and stacks share one */
+  uint64_t timers[GOTRACE__TIMERS];
+  unsigned timer_count, timers_written;
+  gotrace__counters counters;
+  uint64_t events, bytes, goroutines;
+  uint64_t kinds[GOTRACE__KINDS], problems[GOTRACE_PROBLEM_COUNT];
+} gotrace__transcriber;
+GOTRACE__STATIC_ASSERT((int)GOTRACE_BLOCK_REASON_COUNT >= (int)GOTRACE_STW_REASON_COUNT, reason_counts);
+
+static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) {
+  t->problems[problem]++;
+  if (t->options.problem) t->options.problem(t->options.context, t, problem);
+}
+
+/* Only the first failure is reported. The trace then ends with what it has. */
+static void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result error) {
+  if (!t->error) t->error = error;
+}
+
+static void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
+  void *memory = gotrace__allocate(t->options.budget, size, !t->options.beyond_limit);
+  if (!memory) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return memory;
+}
+
+/* Enlarges an array to at least `wanted` elements; false if out of memory. */
+static bool gotrace__model_grow(gotrace__transcriber *t, void **array, size_t *capacity, size_t wanted, size_t size) {
+  size_t larger = *capacity ? *capacity : 16;
+  void *memory;
+  if (wanted <= *capacity) return true;
+  while (larger < wanted) larger *= 2;
+  memory = gotrace__model_allocate(t, larger * size);
+  if (!memory) return false;
+  if (*capacity) memcpy(memory, *array, *capacity * size);
+  gotrace__release(t->options.budget, *array, *capacity * size);
+  *array = memory;
+  *capacity = larger;
+  return true;
+}
+
+/* ----------------------------------------------------------------------------------------------------- >>lanes ----
+ *
+ * Bytes on their way into batches; strings, stacks and reasons.
+ */
+
+/* The entry after `last` in a table. */
+static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *last) {
+  return last ? gotrace__load_acquire(&last->next) : gotrace__load_acquire(&table->first);
+}
+
+#define GOTRACE__MOST_STACK 2048
+#define GOTRACE__STACK_ROOM (2 + (1 + 4 * GOTRACE_STACK_SIZE) * GOTRACE_BYTES_PER_NUMBER)
+
+#define GOTRACE__ALLOC_FREE 1 /* tracev2.AllocFree */
+
+#define GOTRACE__HEADER_SIZE 16
+
+static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *data, size_t size) {
+  if (t->error == GOTRACE_ERROR_SINK) return;
+  /* Even if it is not the first failure: nothing may follow what is missing. */
+  if (!t->options.write(t->options.context, data, size)) t->error = GOTRACE_ERROR_SINK;
+  t->bytes += size;
+  t->generation_bytes += size;
+  if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;
+}
+
+static bool gotrace__lane_init(gotrace__transcriber *t, gotrace__lane *lane, uint64_t id, uint8_t kind, uint32_t size) {
+  lane->data = GOTRACE__CAST(uint8_t *, gotrace__model_allocate(t, size));
+  lane->id = id;
+  lane->kind = kind;
+  lane->capacity = size - GOTRACE__LANE_HEAD;
+  return lane->data != NULL;
+}
+
+static void gotrace__lane_free(gotrace__transcriber *t, gotrace__lane *lane) {
+  gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
+  lane->data = NULL;
+}
+
+static void gotrace__write_sync(gotrace__transcriber *t);
+
+/* Writes what the lane has, as a batch. Go: traceBufFlush, traceWriter.flush. */
+static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
+  uint8_t head[GOTRACE__LANE_HEAD], *at = head;
+  uint32_t size;
+  if (!lane->size) return;
+  if (t->v1) {
+    if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */
+    *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
+    at = gotrace__put_varint(at, lane->id);
+    at = gotrace__put_varint(at, lane->base);
+    t->kinds[GOTRACE_V1_BATCH]++;
+  } else {
+    if (!t->synced) gotrace__write_sync(t);
+    *at++ = GOTRACE_V2_EVENT_BATCH;
+    at = gotrace__put_varint(at, t->generation);
+    at = gotrace__put_varint(at, lane->id);
+    at = gotrace__put_varint(at, lane->base);
+    at = gotrace__put_varint(at, lane->size + (lane->kind != 0));
+    if (lane->kind) *at++ = lane->kind;
+    t->kinds[GOTRACE_V2_EVENT_BATCH]++;
+    if (lane->kind) t->kinds[lane->kind]++;
+  }
+  size = (uint32_t)(at - head);
+  memcpy(lane->data + GOTRACE__LANE_HEAD - size, head, size);
+  gotrace__transcribe_write(t, lane->data + GOTRACE__LANE_HEAD - size, size + lane->size);
+  lane->size = 0;
+  lane->batches++;
+}
+
+/* A place for `room` bytes, the time of whose event is `time`. A full lane is written; those of busy threads grow. */
+static GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room) {
+  uint32_t old = lane->capacity + GOTRACE__LANE_HEAD,
+           larger = old * 4 < GOTRACE__LANE_MOST ? old * 4 : GOTRACE__LANE_MOST;
+  gotrace__lane_flush(t, lane);
+  if (larger > old) {
+    uint8_t *data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, larger, lane->capacity >= room));
+    if (!data) return;
+    gotrace__release(t->options.budget, lane->data, old);
+    lane->data = data;
+    lane->capacity = larger - GOTRACE__LANE_HEAD;
+  }
+}
+static inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room, uint64_t time) {
+  if (GOTRACE__UNLIKELY(lane->capacity - lane->size < room)) gotrace__lane_renew(t, lane, room);
+  if (GOTRACE__UNLIKELY(!lane->size)) lane->base = lane->time = time;
+  return lane->data + GOTRACE__LANE_HEAD + lane->size;
+}
+
+/* Frees most of the memory of an empty lane, as far as possible. */
+static void gotrace__lane_shrink(gotrace__transcriber *t, gotrace__lane *lane) {
+  uint8_t *data;
+  if (lane->capacity + GOTRACE__LANE_HEAD <= GOTRACE__FIRST_LANE(t)) return;
+  data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, GOTRACE__FIRST_LANE(t), false));
+  if (!data) return;
+  gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
+  lane->data = data;
+  lane->capacity = GOTRACE__FIRST_LANE(t) - GOTRACE__LANE_HEAD;
+}
+#define gotrace__lane_end(lane, at) ((lane)->size = (uint32_t)((at) - (lane)->data) - GOTRACE__LANE_HEAD)
+
+/* Strings and stacks. */
+
+/* The row of a number in a table; NULL if the table has no such entry, or if out of memory. */
+static GOTRACE__NOINLINE gotrace__row *gotrace__find_row(gotrace__transcriber *t, gotrace__mirror *mirror,
+                                                         uint32_t number) {
+  gotrace__entry *entry;
+  if (!mirror->table || !number) return NULL;
+  while ((entry = gotrace__after(mirror->table, mirror->last)) != NULL) {
+    size_t capacity = mirror->capacity;
+    void *rows = mirror->rows;
+    bool grown = gotrace__model_grow(t, &rows, &capacity, (size_t)entry->id + 1, sizeof *mirror->rows);
+    mirror->rows = GOTRACE__CAST(gotrace__row *, rows);
+    mirror->capacity = (uint32_t)capacity;
+    if (!grown) return NULL;
+    mirror->rows[entry->id].entry = entry;
+    mirror->last = entry;
+  }
+  return number < mirror->capacity && mirror->rows[number].entry ? &mirror->rows[number] : NULL;
+}
+
+static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mirror *mirror, uint32_t number) {
+  if (GOTRACE__LIKELY(number < mirror->capacity && mirror->rows[number].entry)) return &mirror->rows[number];
+  return gotrace__find_row(t, mirror, number);
+}
+
+/* The id of a string or stack in this generation, if it is written; else 0. */
+static inline uint32_t gotrace__known_id(const gotrace__transcriber *t, const gotrace__mirror *mirror,
+                                         uint32_t number) {
+  if (GOTRACE__UNLIKELY(number >= mirror->capacity)) return 0; /* also if there are no rows yet */
+  return GOTRACE__LIKELY(mirror->rows[number].generation == t->generation) ? mirror->rows[number].id : 0;
+}
+
+/* The row of a reference; NULL for 0. */
+static inline gotrace__row *gotrace__string_row(gotrace__transcriber *t, uint32_t reference) {
+  return gotrace__row_of(t, reference & GOTRACE__OWN ? &t->texts : &t->strings, reference & ~GOTRACE__OWN);
+}
+static inline gotrace__row *gotrace__stack_row(gotrace__transcriber *t, uint32_t reference) {
+  return gotrace__row_of(t, reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks, reference & ~GOTRACE__OWN);
+}
+
+/* A text made at run time. */
+static uint32_t gotrace__text_number(gotrace__table *texts, const char *text, size_t size) {
+  uint32_t number = gotrace__table_put(texts, gotrace__hash_bytes(text, size), (uint32_t)size, text, size);
+  return number ? number | GOTRACE__OWN : 0;
+}
+static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *text, size_t size) {
+  uint32_t reference = size ? gotrace__text_number(t->texts.table, text, size) : 0;
+  if (!reference && size) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return reference;
+}
+
+/* The name in a record: a number, or 0 and a text. */
+static inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text, uint32_t size) {
+  if (GOTRACE__LIKELY(number)) return number < GOTRACE__OWN ? (uint32_t)number : 0;
+  return gotrace__text_reference(t, text, gotrace__kept_size(text, size));
+}
+
+static inline uint32_t gotrace__record_stack(uint64_t number) { return number < GOTRACE__OWN ? (uint32_t)number : 0; }
+
+/* Writes a string with a new id, which it returns. One-byte ids are kept for what events refer to often. */
+static GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber *t, const char *text, uint32_t size,
+                                                      bool often) {
+  uint32_t id = often && t->next_often < GOTRACE__OFTEN_IDS ? ++t->next_often : ++t->next_string;
+  uint8_t *at = gotrace__lane_at(t, &t->string_lane, size + 1 + 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+  unsigned kind = t->v1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
+  *at++ = (uint8_t)kind;
+  at = gotrace__put_varint(at, id);
+  at = gotrace__put_varint(at, size);
+  memcpy(at, text, size);
+  gotrace__lane_end(&t->string_lane, at + size);
+  t->kinds[kind]++;
+  return id;
+}
+
+static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t, uint32_t reference, bool often) {
+  gotrace__row *row = gotrace__string_row(t, reference);
+  if (!row) return 0;
+  row->generation = t->generation;
+  return row->id = gotrace__write_text(t, (const char *)(row->entry + 1), row->entry->size, often);
+}
+
+/* The id of a string in this generation; 0 for the empty string. */
+static inline uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
+  uint32_t id = gotrace__known_id(t, reference & GOTRACE__OWN ? &t->texts : &t->strings, reference & ~GOTRACE__OWN);
+  return GOTRACE__LIKELY(id || !reference) ? id : gotrace__define_string(t, reference, often);
+}
+
+/* A frame's function or file. Like Go, truncates at the front. */
+static uint32_t gotrace__frame_reference(gotrace__transcriber *t, const char *string) {
+  size_t size = string ? strlen(string) : 0;
+  if (size > GOTRACE_MAX_STRING_SIZE) {
+    string += size - GOTRACE_MAX_STRING_SIZE;
+    while (((unsigned char)*string & 0xc0) == 0x80) string++;
+    size = strlen(string);
+  }
+  return gotrace__text_reference(t, string, size);
+}
+
+/* Names the frames of a stack, once. */
+static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
+  const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(row->entry + 1);
+  uint64_t *out = GOTRACE__CAST(uint64_t *, gotrace__region_alloc(&t->region, 4 * row->entry->size * sizeof *out));
+  uint32_t i;
+  row->frames = out;
+  if (!out) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  for (i = 0; out && i < row->entry->size; i++) {
+    gotrace_location place;
+    char name[GOTRACE_MAX_STRING_SIZE + 1];
+    place.pc = (uintptr_t)frames[i].pc;
+    place.function = frames[i].function;
+    place.file = frames[i].file;
+    place.line = (uint32_t)frames[i].line;
+    if ((!place.function || !place.function[0]) && place.pc) {
+      place.function = NULL;
+      if (!t->options.name || !t->options.name(t->options.context, &place, name, sizeof name) || !place.function ||
+          !place.function[0]) {
+        snprintf(name, sizeof name, "0x%llx", (unsigned long long)place.pc);
+        place.function = name;
+      }
+    }
+    *out++ = frames[i].pc;
+    *out++ = gotrace__frame_reference(t, place.function);
+    *out++ = gotrace__frame_reference(t, place.file);
+    *out++ = place.line;
+  }
+  return row->frames != NULL;
+}
+
+/* Writes a stack with a new id, which it returns. v1 readers accept at most GOTRACE__MOST_STACK bytes. */
+static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t, uint32_t reference) {
+  gotrace__row *row = gotrace__stack_row(t, reference);
+  gotrace__lane *lane = t->v1 ? &t->string_lane : &t->stack_lane;
+  uint8_t body[GOTRACE__STACK_ROOM], *at = body, *count_at;
+  uint32_t i, size;
+  if (!row || (!row->frames && !gotrace__resolve_stack(t, row))) return 0;
+  row->generation = t->generation;
+  row->id = ++t->next_stack;
+  at = gotrace__put_varint(at, row->id);
+  count_at = at;
+  at += 2; /* the number of frames, at most 128 */
+  for (i = 0; i < row->entry->size; i++) {
+    const uint64_t *frame = row->frames + 4 * i;
+    uint8_t *before = at;
+    at = gotrace__put_varint(at, frame[0]);
+    at = gotrace__put_varint(at, gotrace__string_id(t, (uint32_t)frame[1], false));
+    at = gotrace__put_varint(at, gotrace__string_id(t, (uint32_t)frame[2], false));
+    at = gotrace__put_varint(at, frame[3]);
+    if (t->v1 && at - body > GOTRACE__MOST_STACK) {
+      at = before;
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_STACK_CUT);
+      break;
+    }
+  }
+  gotrace__put_varint_reserved(count_at, i, 2);
+  size = (uint32_t)(at - body);
+  at = gotrace__lane_at(t, lane, size + 1 + GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+  if (t->v1) {
+    *at++ = GOTRACE_V1_STACK | 3 << GOTRACE_ARG_COUNT_SHIFT;
+    at = gotrace__put_varint(at, size);
+  } else {
+    *at++ = GOTRACE_V2_STACK;
+  }
+  memcpy(at, body, size);
+  gotrace__lane_end(lane, at + size);
+  t->kinds[GOTRACE_V2_STACK]++; /* the same number in v1 */
+  return row->id;
+}
+GOTRACE__STATIC_ASSERT((int)GOTRACE_V1_STACK == (int)GOTRACE_V2_STACK, stack_kinds);
+
+/* The id of a stack in this generation; 0: none. */
+static inline uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
+  uint32_t id = gotrace__known_id(t, reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks, reference & ~GOTRACE__OWN);
+  return GOTRACE__LIKELY(id || !reference) ? id : gotrace__define_stack(t, reference);
+}
+static inline uint32_t gotrace__record_stack_id(gotrace__transcriber *t, uint64_t number) {
+  return gotrace__stack_id(t, gotrace__record_stack(number));
+}
+
+static uint32_t gotrace__own_stack(gotrace__transcriber *t, const gotrace__stack_frame *frames, size_t count) {
+  uint32_t number = gotrace__stack_put(t->own_stacks.table, frames, count);
+  if (!number) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return number ? number | GOTRACE__OWN : 0;
+}
+
+static uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
+  gotrace_location place = {0, NULL, "", 0};
+  gotrace__stack_frame frame;
+  place.function = name;
+  frame = gotrace__frame_of(&place);
+  return gotrace__own_stack(t, &frame, 1);
+}
+
+/* The stack id of a goroutine's entry. Viewers reject a goroutine without one, and Go takes one with an empty name, or
+ * with one that begins with "runtime.", for its runtime's own and hides it (IsSystemGoroutine in
+ * internal/trace/summary.go). */
+static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_go *g) {
+  const gotrace__row *row = gotrace__stack_row(t, g->entry);
+  uint32_t id = row ? gotrace__stack_id(t, g->entry) : 0;
+  return id || (t->options.replay && !t->v1) ? id : gotrace__stack_id(t, gotrace__own_entry(t, "unknown"));
+}
+
+/* The stack with which a goroutine leaves its proc. 1.22 has no stack with a goroutine's status, so viewers name a
+ * goroutine older than the trace after the outermost frame of the first stack with which it stops. */
+static uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t stack) {
+  uint32_t reference = gotrace__record_stack(stack);
+  if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD) && !t->options.replay) {
+    const gotrace__row *row = gotrace__stack_row(t, reference), *entry = gotrace__stack_row(t, g->entry);
+    if (!entry && !row) entry = gotrace__stack_row(t, gotrace__own_entry(t, "unknown"));
+    if (entry && (!row || row->entry->size == 1)) {
+      gotrace__stack_frame frames[2];
+      size_t count = 0;
+      if (row) memcpy(&frames[count++], row->entry + 1, sizeof *frames);
+      memcpy(&frames[count++], entry->entry + 1, sizeof *frames);
+      reference = gotrace__own_stack(t, frames, count);
+    }
+  }
+  return gotrace__stack_id(t, reference);
+}
+
+/* Reasons. `sort`: 0 block, 1 stop, 2 stop-the-world. */
+
+static const char *gotrace__reason_name(const gotrace__transcriber *t, unsigned reason) {
+  unsigned number = gotrace__reason_number(reason);
+  if (!number || number > GOTRACE__REASONS || !t->options.reason_names) return NULL;
+  return gotrace__load_acquire(&t->options.reason_names[number - 1]);
+}
+
+static unsigned gotrace__valid_reason(gotrace__transcriber *t, uint64_t given, unsigned count) {
+  unsigned reason = given <= UINT32_MAX ? (unsigned)given : 0xffu;
+  bool named = gotrace__reason_name(t, reason) != NULL;
+  if (GOTRACE__LIKELY((gotrace__reason_number(reason) ? named : true) && (reason & 0xff) < count)) return reason;
+  gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_REASON);
+  return named ? gotrace__reason_number(reason) << 8 : 0;
+}
+
+static uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsigned reason) {
+#define GOTRACE__REASON(NAME, number, v1, text) text,
+  static const char *const blocks[] = {GOTRACE_BLOCK_REASONS(GOTRACE__REASON)};
+  static const char *const stops[] = {GOTRACE_STOP_REASONS(GOTRACE__REASON)};
+#undef GOTRACE__REASON
+#define GOTRACE__REASON(NAME, number, text) text,
+  static const char *const stws[] = {GOTRACE_STW_REASONS(GOTRACE__REASON)};
+#undef GOTRACE__REASON
+  unsigned number = gotrace__reason_number(reason);
+  uint32_t *reference = number ? &t->named_refs[number - 1] : &t->reason_refs[sort][reason];
+  if (!*reference) {
+    const char *name = number      ? gotrace__reason_name(t, reason)
+                       : sort == 0 ? blocks[reason]
+                       : sort == 1 ? stops[reason]
+                                   : stws[reason];
+    *reference = gotrace__text_reference(t, name, strlen(name));
+  }
+  return gotrace__string_id(t, *reference, sort < 2);
+}
+
+/* ----------------------------------------------------------------------------------------------------- >>model ----
+ *
+ * Goroutines, procs, threads and their order.
+ */
+
+static gotrace__model_go *gotrace__go_of(gotrace__transcriber *t, uint64_t place) {
+  size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE);
+  void *pages = t->go_pages;
+  if (place >= GOTRACE__MOST_PLACES) { /* also 0 */
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
+    return NULL;
+  }
+  if (GOTRACE__UNLIKELY(page >= t->go_page_count)) {
+    bool grown = gotrace__model_grow(t, &pages, &t->go_page_count, page + 1, sizeof *t->go_pages);
+    t->go_pages = GOTRACE__CAST(gotrace__model_go **, pages);
+    if (!grown) return NULL;
+  }
+  if (GOTRACE__UNLIKELY(!t->go_pages[page])) {
+    t->go_pages[page] =
+        GOTRACE__CAST(gotrace__model_go *, gotrace__model_allocate(t, GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go)));
+    if (!t->go_pages[page]) return NULL;
+  }
+  if (place >= t->go_places) t->go_places = place + 1;
+  return &t->go_pages[page][place % GOTRACE__MODEL_PAGE];
+}
+
+/* A proc with the next free id at or above `wanted`. */
+static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t wanted) {
+  void *procs = t->procs;
+  gotrace__model_proc *p;
+  bool grown;
+  while (wanted < t->proc_capacity && t->procs[wanted]) wanted++;
+  grown = gotrace__model_grow(t, &procs, &t->proc_capacity, (size_t)wanted + 1, sizeof *t->procs);
+  t->procs = GOTRACE__CAST(gotrace__model_proc **, procs);
+  p = grown ? GOTRACE__CAST(gotrace__model_proc *, gotrace__model_allocate(t, sizeof *p)) : NULL;
+  if (!p) return NULL;
+  p->id = wanted;
+  if (t->v1 && !gotrace__lane_init(t, &p->lane, wanted, 0, GOTRACE__FIRST_LANE(t))) {
+    gotrace__release(t->options.budget, p, sizeof *p);
+    return NULL;
+  }
+  t->procs[wanted] = p;
+  if (t->proc_count <= wanted) t->proc_count = (size_t)wanted + 1;
+  return p;
+}
+
+/* The proc of a place. Its id is the place, unless the transcriber has given that to a proc that it had to make. */
+static gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t place) {
+  void *ids = t->proc_ids;
+  gotrace__model_proc *p;
+  bool grown;
+  if (--place >= GOTRACE__MOST_PLACES) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
+    return NULL;
+  }
+  grown = gotrace__model_grow(t, &ids, &t->place_capacity, (size_t)place + 1, sizeof *t->proc_ids);
+  t->proc_ids = GOTRACE__CAST(uint32_t *, ids);
+  if (!grown) return NULL;
+  if (t->proc_ids[place]) return t->procs[t->proc_ids[place] - 1];
+  p = gotrace__proc_new(t, place);
+  if (p) t->proc_ids[place] = (uint32_t)p->id + 1;
+  return p;
+}
+
+/* A goroutine's id that the trace does not have yet: `id`, or a new one if misuse has doubled it. Ids come in blocks of
+ * 64. Go's reader rejects an id that is created twice. */
+static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
+  size_t i;
+  if (!id || id >> 48) id = 0; /* Go would show it as negative */
+  if (2 * (t->id_used + 1) > t->id_capacity) {
+    size_t larger = t->id_capacity ? 2 * t->id_capacity : 64, old;
+    gotrace__id_block *ids = GOTRACE__CAST(gotrace__id_block *, gotrace__model_allocate(t, larger * sizeof *ids));
+    if (!ids) return 0;
+    for (old = 0; old < t->id_capacity; old++) {
+      if (!t->ids[old].key) continue;
+      for (i = (size_t)gotrace__mix(0, t->ids[old].key) & (larger - 1); ids[i].key; i = (i + 1) & (larger - 1))
+        continue;
+      ids[i] = t->ids[old];
+    }
+    gotrace__release(t->options.budget, t->ids, t->id_capacity * sizeof *ids);
+    t->ids = ids;
+    t->id_capacity = larger;
+  }
+  for (;; id = 0) {
+    uint64_t key, bit;
+    if (!id) id = t->options.go_ids ? gotrace__add_relaxed(t->options.go_ids, 1) + 1 : ++t->own_ids;
+    key = id / 64 + 1;
+    bit = (uint64_t)1 << id % 64;
+    for (i = (size_t)gotrace__mix(0, key) & (t->id_capacity - 1); t->ids[i].key && t->ids[i].key != key;)
+      i = (i + 1) & (t->id_capacity - 1);
+    if (!t->ids[i].key) t->id_used++;
+    t->ids[i].key = key;
+    if (!(t->ids[i].mask & bit)) {
+      t->ids[i].mask |= bit;
+      return id;
+    }
+    t->counters.doubled++;
+  }
+}
+
+/* A new occupant of a goroutine's place. Its number goes on. False if out of memory. */
+static bool gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint64_t entry,
+                              unsigned status, unsigned flags) {
+  if (!id || !t->options.replay || t->v1) id = gotrace__unique_id(t, id); /* in v2 an ended goroutine's id is free */
+  if (!id) return false;
+  g->id = id;
+  g->entry = gotrace__record_stack(entry);
+  g->status = (uint8_t)status;
+  g->flags = (uint8_t)flags;
+  g->known = true;
+  g->listed = g->in_trace = g->unborn = g->forgotten = g->assist = false;
+  g->woken = g->call_blocked = g->exit_pending = false;
+  g->on = NULL;
+  g->generation = 0;
+  g->time = 0;
+  g->region_depth = 0;
+  if (g->label) g->label[0] = 0;
+  return true;
+}
+
+/* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
+static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
+  size_t at = t->heap_count++;
+  for (; at && r->next_tick < t->heap[(at - 1) / 2]->next_tick; at = (at - 1) / 2) t->heap[at] = t->heap[(at - 1) / 2];
+  t->heap[at] = r;
+}
+
+/* Takes the one with the earliest record out of it; NULL: it is empty. */
+static gotrace__source *gotrace__dequeue(gotrace__transcriber *t) {
+  gotrace__source *first = t->heap_count ? t->heap[0] : NULL, *r;
+  size_t at = 0, child = 1;
+  if (!first) return NULL;
+  r = t->heap[--t->heap_count];
+  for (; child < t->heap_count; at = child, child = 2 * at + 1) {
+    if (child + 1 < t->heap_count && t->heap[child + 1]->next_tick < t->heap[child]->next_tick) child++;
+    if (r->next_tick <= t->heap[child]->next_tick) break;
+    t->heap[at] = t->heap[child];
+  }
+  t->heap[at] = r;
+  return first;
+}
+
+/* Wakes the sources that wait for a change of an object. */
+static void gotrace__changed(gotrace__transcriber *t, gotrace__waiters *waiters) {
+  while (GOTRACE__UNLIKELY(waiters->first != NULL)) {
+    gotrace__source *r = waiters->first;
+    waiters->first = r->link;
+    r->waits_on = NULL;
+    gotrace__enqueue(t, r);
+  }
+}
+
+/* The owner's next transition: implied, or given by a record. */
+static void gotrace__number_go(gotrace__transcriber *t, gotrace__model_go *g, uint64_t number) {
+  if (GOTRACE__IS_LATER(number, g->number)) g->number = (uint32_t)number;
+  gotrace__changed(t, &g->waiters);
+}
+static void gotrace__number_proc(gotrace__transcriber *t, gotrace__model_proc *p, uint64_t number) {
+  if (GOTRACE__IS_LATER(number, p->number)) p->number = (uint32_t)number;
+  gotrace__changed(t, &p->waiters);
+}
+#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number + 1)
+#define gotrace__next_proc(t, p) gotrace__number_proc(t, p, (p)->number + 1)
+
+/* The record's time is not before that of an object. */
+static inline void gotrace__not_before(gotrace__transcriber *t, uint64_t time) {
+  if (t->now < time) t->now = time;
+}
+
+/* The same for readers that order two events by time alone, beyond the record's own time. Later records are not before
+ * it either, since they may follow from it in the program; on other threads they are later, by one unit each. But time
+ * does not run far ahead of the clock. */
+#define GOTRACE__MOST_AHEAD 64 /* units */
+static void gotrace__push_time(gotrace__transcriber *t, uint64_t time) {
+  gotrace__pushed *p = &t->pushed;
+  if (t->now >= time) return;
+  t->now = time;
+  if (p->time >= time) return;
+  if (t->given > p->time) {
+    p->first_given = t->given;
+    p->first_time = time;
+  }
+  p->given = t->given;
+  p->time = time;
+  p->on = t->current;
+}
+static GOTRACE__NOINLINE void gotrace__after_push(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__pushed *p = &t->pushed;
+  if (t->given < p->first_given) return; /* it has waited */
+  if (t->given < p->given) {             /* likewise: between two that have been pushed */
+    gotrace__not_before(t, p->first_time);
+    return;
+  }
+  if (r != p->on && p->time - t->now < GOTRACE__MOST_AHEAD) p->time++;
+  p->given = t->given;
+  p->on = r;
+  t->now = p->time;
+}
+
+static void gotrace__keep_timer(gotrace__transcriber *t, gotrace__model_go *g) {
+  if (t->v1 && t->timer_count < GOTRACE__TIMERS) t->timers[t->timer_count++] = g->id;
+}
+
+/* A label of up to 63 bytes; empty: none. */
+static void gotrace__model_label(gotrace__transcriber *t, gotrace__model_go *g, const char *label, uint32_t size) {
+  size_t kept = gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1);
+  if (!g->label && kept) g->label = GOTRACE__CAST(char *, gotrace__model_allocate(t, GOTRACE__LABEL));
+  if (!g->label) return;
+  if (kept) memcpy(g->label, label, kept);
+  g->label[kept] = 0;
+}
+
+static uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace__model_go *g) {
+  if (!g->label || !g->label[0]) return 0;
+  return gotrace__string_id(t, gotrace__text_reference(t, g->label, strlen(g->label)), true);
+}
+
+/* ---------------------------------------------------------------------------------------------------- >>events ----
+ *
+ * Writing events, in v1 too; statuses and creations.
+ */
+
+typedef struct gotrace__event {
+  uint64_t time;
+  unsigned kind;
+  int n; /* count of arguments */
+  uint64_t a[4];
+} gotrace__event;
+
+/* Appends an event with n arguments. */
+static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
+                                      const uint64_t *a) {
+  uint8_t *at = gotrace__lane_at(t, lane, 7 * GOTRACE_BYTES_PER_NUMBER, time), *length = NULL;
+  *at++ = (uint8_t)(t->v1 ? kind | (unsigned)(n < 3 ? n : 3) << GOTRACE_ARG_COUNT_SHIFT : kind);
+  if (t->v1 && n >= 3) length = at++;
+  at = gotrace__put_varint(at, time - lane->time);
+  lane->time = time;
+  for (; n > 0; n--) at = gotrace__put_varint(at, *a++);
+  if (length) *length = (uint8_t)(at - length - 1);
+  gotrace__lane_end(lane, at);
+  t->generation_used = true;
+  t->kinds[kind]++;
+  t->events++;
+}
+
+static void gotrace__put_v1(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
+                            uint64_t a0, uint64_t a1, uint64_t a2) {
+  uint64_t a[3];
+  a[0] = a0;
+  a[1] = a1;
+  a[2] = a2;
+  gotrace__put_event(t, lane, kind, time < lane->time ? lane->time : time, n, a);
+}
+
+/* v1: an event about g that has a shorter form if the last one was in the same proc's stream. */
+static void gotrace__put_numbered(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g, unsigned local,
+                                  unsigned kind, uint64_t time, int more, uint64_t argument) {
+  if (g->last_lane == lane) gotrace__put_v1(t, lane, local, time, 1 + more, g->id, argument, 0);
+  else gotrace__put_v1(t, lane, kind, time, 2 + more, g->id, g->sequence, argument);
+  g->sequence++;
+  g->last_lane = lane;
+}
+
+/* v1: the system call of the goroutine on a proc loses the proc. */
+static void gotrace__lower_syscall_block(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g,
+                                         uint64_t time) {
+  if (!g || g->status != GOTRACE__SYSCALL || g->call_blocked) return;
+  gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_BLOCK, time, 0, 0, 0, 0);
+  if (g->time < lane->time) g->time = lane->time; /* the end of the call is not earlier */
+  g->call_blocked = true;
+}
+
+/* v1: a start, after the end of the system call that is still to be written. */
+static void gotrace__lower_start(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g, uint64_t time) {
+  uint32_t label = gotrace__label_id(t, g);
+  if (g->exit_pending) {
+    if (time < g->exit_time) time = g->exit_time;
+    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_EXIT, time, 3, g->id, g->sequence++, g->exit_time);
+    g->last_lane = lane;
+    g->exit_pending = false;
+  }
+  if (label) {
+    gotrace__put_v1(t, lane, GOTRACE_V1_GO_START_LABEL, time, 3, g->id, g->sequence++, label);
+    g->last_lane = lane;
+  } else {
+    gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_START_LOCAL, GOTRACE_V1_GO_START, time, 0, 0);
+  }
+  g->start_lane = g->woken && !label ? lane : NULL;
+  g->start_batch = lane->batches;
+  g->start_end = lane->size;
+  g->woken = g->call_blocked = false;
+}
+
+/* v1: the stream in which a thread writes: its proc's, or the global one. */
+static gotrace__lane *gotrace__lane_of(gotrace__transcriber *t, gotrace__source *r) {
+  return !t->v1 ? &r->lane : r->proc ? &r->proc->lane : &t->global;
+}
+
+/* v1: writes what a v2 event says. The model is still as before the event. Batches belong to procs; statuses are
+ * creations; a system call ends where the goroutine runs again. */
+static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, gotrace__model_proc *p,
+                           unsigned kind, uint64_t time, int n, const uint64_t *a) {
+  gotrace__lane *lane = gotrace__lane_of(t, r);
+  /* In a system call a thread can write nothing but its end: readers would take the call for ended. */
+  bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;
+  switch (kind) {
+  case GOTRACE_V2_PROC_STATUS:
+    if (a[1] != GOTRACE__PROC_IDLE) gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
+    break;
+  case GOTRACE_V2_PROC_START: gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0); break;
+  case GOTRACE_V2_PROC_STOP:
+  case GOTRACE_V2_PROC_STEAL:
+    gotrace__lower_syscall_block(t, &p->lane, p->on ? p->on->go : NULL, time);
+    gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_STOP, time, 0, 0, 0, 0);
+    break;
+  case GOTRACE_V2_GO_STATUS_STACK:
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED:
+  case GOTRACE_V2_GO_CREATE_SYSCALL:
+    if (kind == GOTRACE_V2_GO_CREATE_SYSCALL || other) lane = &t->global;
+    gotrace__put_v1(t, lane, GOTRACE_V1_GO_CREATE, time, 3, g->id, gotrace__entry_id(t, g),
+                    kind == GOTRACE_V2_GO_STATUS_STACK ? 0 : a[2]);
+    g->born = lane->time;
+    g->sequence = 1;
+    g->last_lane = lane;
+    g->woken = g->call_blocked = false;
+    g->start_lane = NULL;
+    if (g->flags & GOTRACE__RECORD_TIMER) gotrace__keep_timer(t, g);
+    if (g->status == GOTRACE__WAITING) {
+      gotrace__put_v1(t, lane, GOTRACE_V1_GO_WAITING, time, 1, g->id, 0, 0);
+      g->sequence = 2;
+    } else if (g->status == GOTRACE__SYSCALL && lane == &t->global) {
+      gotrace__put_v1(t, lane, GOTRACE_V1_GO_IN_SYSCALL, time, 1, g->id, 0, 0);
+      g->sequence = 2;
+      g->call_blocked = true;
+    } else if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) {
+      gotrace__put_v1(t, lane, GOTRACE_V1_GO_START_LOCAL, time, 1, g->id, 0, 0);
+      g->sequence = 2;
+      if (g->status == GOTRACE__SYSCALL) gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_CALL, time, 1, 0, 0, 0);
+      g->call_time = time;
+    }
+    break;
+  case GOTRACE_V2_GO_START: gotrace__lower_start(t, lane, g, time); break;
+  case GOTRACE_V2_GO_LABEL: break; /* shown by the next start */
+  case GOTRACE_V2_GO_DESTROY: gotrace__put_v1(t, lane, GOTRACE_V1_GO_END, time, 0, 0, 0, 0); break;
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_BLOCK: gotrace__put_v1(t, lane, t->v1_kind, time, 1, a[1], 0, 0); break;
+  case GOTRACE_V2_GO_UNBLOCK:
+    if (other) lane = &t->global;
+    gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_UNBLOCK_LOCAL, GOTRACE_V1_GO_UNBLOCK, time, 1, a[2]);
+    g->woken = true;
+    break;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN:
+    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_CALL, time, 1, a[1], 0, 0);
+    g->call_time = lane->time;
+    break;
+  case GOTRACE_V2_GO_SYSCALL_END: /* of a call that kept its proc: Go's sysmon takes the proc away after a while */
+    if (time - g->call_time < GOTRACE__LONG_SYSCALL / t->options.unit) break;
+    gotrace__lower_syscall_block(t, lane, g, g->call_time);
+    gotrace__put_v1(t, lane, GOTRACE_V1_PROC_STOP, g->call_time, 0, 0, 0, 0);
+    gotrace__put_v1(t, lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
+    g->exit_pending = true;
+    g->exit_time = time;
+    gotrace__lower_start(t, lane, g, time);
+    break;
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: /* later than the proc's stop: readers sort it by that time */
+    g->exit_pending = true;
+    g->exit_time = g->call_blocked && time <= g->time ? g->time + 1 : time;
+    break;
+  case GOTRACE_V2_PROCS_CHANGE: gotrace__put_event(t, lane, GOTRACE_V1_GOMAXPROCS, time, n, a); break;
+  case GOTRACE_V2_STW_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_STW_START, time, 1, a); break;
+  case GOTRACE_V2_STW_END: gotrace__put_event(t, lane, GOTRACE_V1_STW_DONE, time, 0, a); break;
+  case GOTRACE_V2_GC_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_START, time, 2, a); break;
+  case GOTRACE_V2_GC_END: gotrace__put_event(t, lane, GOTRACE_V1_GC_DONE, time, 0, a); break;
+  case GOTRACE_V2_GC_SWEEP_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_SWEEP_START, time, 1, a); break;
+  case GOTRACE_V2_GC_SWEEP_END:
+    gotrace__put_event(t, lane, GOTRACE_V1_GC_SWEEP_DONE, time, t->options.version < 1009 ? 0 : 2, a);
+    break;
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_MARK_ASSIST_START, time, 1, a); break;
+  case GOTRACE_V2_GC_MARK_ASSIST_END: gotrace__put_event(t, lane, GOTRACE_V1_GC_MARK_ASSIST_DONE, time, 0, a); break;
+  case GOTRACE_V2_HEAP_ALLOC: gotrace__put_event(t, lane, GOTRACE_V1_HEAP_ALLOC, time, 1, a); break;
+  case GOTRACE_V2_HEAP_GOAL: gotrace__put_event(t, lane, GOTRACE_V1_HEAP_GOAL, time, 1, a); break;
+  case GOTRACE_V2_USER_TASK_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_USER_TASK_CREATE, time, 4, a); break;
+  case GOTRACE_V2_USER_TASK_END: gotrace__put_event(t, lane, GOTRACE_V1_USER_TASK_END, time, 2, a); break;
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END: {
+    uint64_t region[4];
+    region[0] = a[0];
+    region[1] = kind == GOTRACE_V2_USER_REGION_END;
+    region[2] = a[1];
+    region[3] = a[2];
+    gotrace__put_event(t, lane, GOTRACE_V1_USER_REGION, time, 4, region);
+    break;
+  }
+  default: break;
+  }
+  if (g && g->time < lane->time) g->time = lane->time;
+}
+
+/* Writes an event of thread r, about g or p or neither, before the model changes. It is not earlier than `time`. */
+static void gotrace__emit_event(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                gotrace__model_proc *p, const gotrace__event *event) {
+  gotrace__lane *lane = &r->lane;
+  uint64_t time = event->time;
+  if (GOTRACE__UNLIKELY(t->v1)) lane = p && event->kind <= GOTRACE_V2_PROC_STATUS ? &p->lane : gotrace__lane_of(t, r);
+  if (time < lane->time) time = lane->time;
+  if (g && time < g->time) time = g->time;
+  if (GOTRACE__UNLIKELY(t->v1)) gotrace__lower(t, r, g, p, event->kind, time, event->n, event->a);
+  else gotrace__put_event(t, lane, event->kind, time, event->n, event->a);
+  if (g && g->time < time) g->time = time;
+  if (r == t->current && t->now < lane->time) t->now = lane->time;
+}
+static inline void gotrace__emit_at(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                    gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a0,
+                                    uint64_t a1, uint64_t a2, uint64_t a3) {
+  gotrace__event event;
+  event.kind = kind;
+  event.n = n;
+  event.time = time;
+  event.a[0] = a0;
+  if (n > 1) event.a[1] = a1;
+  if (n > 2) event.a[2] = a2;
+  if (n > 3) event.a[3] = a3;
+  gotrace__emit_event(t, r, g, p, &event);
+}
+#define gotrace__emit4(t, r, g, kind, a, b, c, d) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 4, a, b, c, d)
+#define gotrace__emit3(t, r, g, kind, a, b, c) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 3, a, b, c, 0)
+#define gotrace__emit2(t, r, g, kind, a, b) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 2, a, b, 0, 0)
+#define gotrace__emit1(t, r, g, kind, a) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 1, a, 0, 0, 0)
+#define gotrace__emit0(t, r, g, kind) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 0, 0, 0, 0, 0)
+#define gotrace__emit_proc(t, r, p, kind, n, a, b, c) gotrace__emit_at(t, r, NULL, p, kind, (t)->now, n, a, b, c, 0)
+
+/* Statuses and creations. */
+
+static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r);
+
+/* v2: begins the thread's part of a generation with the statuses of its proc and goroutine, from the generation's
+ * beginning. Readers identify a running proc and goroutine by the thread. Go: traceLocker.eventWriter. */
+static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r);
+
+/* The proc's status, once per generation: on the thread that has it, else on r. Go: traceWriter.writeProcStatus. */
+static void gotrace__restate_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+  uint64_t time = t->now;
+  if (GOTRACE__LIKELY(p->generation == t->generation)) return;
+  if (p->on) {
+    if (p->on->generation != t->generation) {
+      gotrace__restate_thread(t, p->on);
+      return;
+    }
+    r = p->on;
+    time = t->generation_time;
+  }
+  p->generation = t->generation;
+  p->sequence = 0;
+  gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_PROC_STATUS, time, 2, p->id, p->status, 0, 0);
+  if (p->sweep_seen && !t->v1) gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_GC_SWEEP_ACTIVE, time, 1, p->id, 0, 0, 0);
+}
+
+/* Creates a goroutine that the trace lacks. Readers require a proc, unless it begins in a system call, and a thread
+ * that is not in one. The transcriber's own thread does it where r cannot. */
+static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack);
+
+static void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint64_t thread,
+                                 uint64_t time) {
+  g->generation = t->generation;
+  if (!t->v1) g->sequence = 0;
+  if (!g->in_trace) t->goroutines++;
+  g->in_trace = true;
+  if (t->v1 || t->options.version >= GOTRACE_GO_1_23)
+    gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS_STACK, time, 4, g->id, thread, g->status,
+                     t->v1 ? 0 : gotrace__entry_id(t, g));
+  else gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS, time, 3, g->id, thread, g->status, 0);
+  if (g->assist && !t->v1) gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, time, 1, g->id, 0, 0, 0);
+}
+
+/* The goroutine's status, once per generation; its creation, if the trace must have one. A blocked goroutine is left
+ * out where the format cannot create it: its unblock creates it. Go: traceWriter.writeGoStatus. */
+static void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
+  uint64_t time = t->now, thread = GOTRACE__NO_THREAD;
+  if (GOTRACE__LIKELY(g->generation == t->generation)) return;
+  if (!g->in_trace && ((!t->v1 && t->generation > 1) || g->unborn)) {
+    if (g->status == GOTRACE__WAITING && (g->unborn || t->options.version < GOTRACE_GO_1_23)) return;
+    if (g->status == GOTRACE__WAITING || g->status == GOTRACE__RUNNABLE) {
+      if (!g->unborn) t->counters.late_introductions++;
+      gotrace__write_creation(t, r, g, 0);
+      return;
+    }
+  }
+  if (g->on) {
+    if (g->on->generation != t->generation) {
+      gotrace__restate_thread(t, g->on);
+      return;
+    }
+    r = g->on;
+    thread = r->id;
+    time = t->generation_time;
+  }
+  gotrace__emit_status(t, r, g, thread, time);
+}
+
+static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r) {
+  uint64_t now = t->now;
+  if (GOTRACE__LIKELY(r->generation == t->generation)) return;
+  r->generation = t->generation;
+  t->now = t->generation_time;
+  if (r->proc) gotrace__restate_proc(t, r, r->proc);
+  if (r->go) gotrace__restate_go(t, r, r->go);
+  gotrace__write_state(t, r);
+  gotrace__not_before(t, now);
+}
+
+/* ----------------------------------------------------------------------------------------------- >>transitions ----
+ *
+ * What the model can do: each function writes the events, then changes the model.
+ */
+
+static void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+  gotrace__not_before(t, p->time);
+  gotrace__restate_proc(t, r, p);
+  p->sequence++;
+  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_START, 2, p->id, p->sequence, 0);
+  p->status = GOTRACE__PROC_RUNNING;
+  p->on = r;
+  p->time = t->now;
+  r->proc = p;
+}
+
+static void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__model_proc *p = r->proc;
+  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STOP, 0, 0, 0, 0);
+  p->status = GOTRACE__PROC_IDLE;
+  p->on = NULL;
+  p->time = t->now;
+  r->proc = NULL;
+}
+
+/* Gives a thread without a proc one that is made for it; false if out of memory. */
+static bool gotrace__need_proc(gotrace__transcriber *t, gotrace__source *r) {
+  if (GOTRACE__LIKELY(r->proc != NULL)) return true;
+  if (!r->own) {
+    r->own = gotrace__proc_new(t, t->proc_count);
+    if (!r->own) return false;
+    r->own->known = r->own->made = true;
+    r->own->status = GOTRACE__PROC_IDLE;
+  }
+  gotrace__begin_proc(t, r, r->own);
+  return true;
+}
+
+/* The same as a repair. A plain thread's own goroutine needs no proc of the program's. */
+static bool gotrace__repair_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__model_go *g) {
+  if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC);
+  return gotrace__need_proc(t, r);
+}
+
+static void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+  gotrace__source *victim = p->on;
+  gotrace__not_before(t, p->time);
+  gotrace__restate_proc(t, r, p);
+  p->sequence++;
+  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL, 3, p->id, p->sequence, victim->id);
+  p->status = GOTRACE__PROC_IDLE;
+  p->on = NULL;
+  p->time = t->now;
+  victim->proc = NULL;
+  gotrace__changed(t, &p->waiters);
+}
+
+/* Goroutines. */
+
+static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
+  unsigned kind = g->status == GOTRACE__SYSCALL   ? GOTRACE_V2_GO_CREATE_SYSCALL
+                  : g->status == GOTRACE__WAITING ? GOTRACE_V2_GO_CREATE_BLOCKED
+                                                  : GOTRACE_V2_GO_CREATE;
+  bool can = r->proc && r->proc->status == GOTRACE__PROC_RUNNING && (!r->go || r->go->status == GOTRACE__RUNNING);
+  bool lent = false;
+  if (!t->v1 && !can && g->status != GOTRACE__SYSCALL) {
+    if (r->proc || r->go) {
+      r = &t->service;
+      gotrace__restate_thread(t, r);
+    }
+    lent = !r->proc; /* it does not keep the proc, since the trace would then show one too many */
+    if (!gotrace__need_proc(t, r)) return;
+  }
+  g->generation = t->generation;
+  g->sequence = 0;
+  g->in_trace = true;
+  g->unborn = false;
+  t->goroutines++;
+  if (kind == GOTRACE_V2_GO_CREATE_SYSCALL && !t->v1) gotrace__emit1(t, r, g, kind, g->id);
+  else gotrace__emit3(t, r, g, kind, g->id, t->v1 ? 0 : gotrace__entry_id(t, g), stack);
+  if (lent) gotrace__end_proc(t, r);
+}
+
+/* Readers attribute a stop-the-world to the goroutine that begins it, which must not leave its proc meanwhile. */
+static void gotrace__end_stw(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__push_time(t, t->collector_time + 1);
+  gotrace__emit0(t, r, NULL, GOTRACE_V2_STW_END);
+  t->collector_time = t->now;
+  t->stw_go = NULL;
+}
+static void gotrace__end_stw_of(gotrace__transcriber *t, gotrace__source *r) {
+  if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;
+  if (t->options.replay && !t->v1) return; /* Go's own traces have it: see procresize in runtime/proc.go */
+  gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_OPEN);
+  gotrace__end_stw(t, r);
+}
+
+/* The goroutine has left its thread. */
+static void gotrace__detach(gotrace__transcriber *t, gotrace__source *r, unsigned status) {
+  gotrace__model_go *g = r->go;
+  g->status = (uint8_t)status;
+  g->on = NULL;
+  g->time = t->now;
+  r->go = NULL;
+}
+
+static void gotrace__start(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
+  uint32_t label;
+  gotrace__emit2(t, r, g, GOTRACE_V2_GO_START, g->id, g->sequence + 1);
+  if (!t->v1) {
+    g->sequence++;
+    label = gotrace__label_id(t, g);
+    if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
+  }
+  g->status = GOTRACE__RUNNING;
+  g->on = r;
+  r->go = g;
+  gotrace__write_state(t, r);
+}
+
+/* A blocked goroutine, whose status has been written if the format allows, becomes runnable. */
+static void gotrace__unblock(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
+  if (g->generation != t->generation) {
+    g->status = GOTRACE__RUNNABLE;
+    gotrace__write_creation(t, r, g, stack);
+    g->woken = true;
+    return;
+  }
+  gotrace__emit3(t, r, g, GOTRACE_V2_GO_UNBLOCK, g->id, g->sequence + 1, stack);
+  if (!t->v1) g->sequence++;
+  g->status = GOTRACE__RUNNABLE;
+}
+
+/* Starts a goroutine that is runnable or blocked on a thread with a proc and without a goroutine. */
+static void gotrace__run_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
+  gotrace__not_before(t, g->time);
+  gotrace__restate_go(t, r, g);
+  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, stack);
+  gotrace__start(t, r, g);
+}
+
+static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned reason, uint32_t stack) {
+  static const uint8_t kinds[] = {
+#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
+      GOTRACE_STOP_REASONS(GOTRACE__REASON)
+#undef GOTRACE__REASON
+  };
+  gotrace__end_stw_of(t, r);
+  t->v1_kind = kinds[gotrace__reason_base(reason)];
+  gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, reason), stack);
+  gotrace__detach(t, r, GOTRACE__RUNNABLE);
+}
+
+/* Readers consider a goroutine that waits for ever as ended. If it is unblocked after all, it continues as a new one.
+ */
+static void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go *g) {
+  uint64_t id = gotrace__unique_id(t, 0);
+  if (!id) return;
+  g->id = id;
+  g->unborn = true;
+  g->in_trace = g->assist = g->woken = false;
+  g->generation = 0;
+  g->region_depth = 0;
+  g->forgotten = false;
+  g->flags |= GOTRACE__RECORD_OLD; /* it may end regions that are older than its creation */
+}
+
+static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint64_t given, uint64_t stack) {
+  static const uint8_t kinds[] = {
+#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
+      GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
+#undef GOTRACE__REASON
+  };
+  gotrace__model_go *g = r->go;
+  bool futile = (given & GOTRACE_FUTILE_WAKEUP) != 0;
+  unsigned reason = gotrace__valid_reason(t, given & ~(uint64_t)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
+  if (reason > 0xff && gotrace__reason_base(reason) == GOTRACE_BLOCK_FOREVER) { /* readers know only its own name */
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_REASON);
+    reason &= ~0xffu;
+  }
+  gotrace__end_stw_of(t, r);
+  t->v1_kind = kinds[gotrace__reason_base(reason)];
+  if (futile && (!t->v1 || (t->options.version >= GOTRACE_GO_1_11 && !t->options.futile_wakeups))) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
+  } else if (futile) {
+    /* Readers drop the unblock, the start and the block (removeFutile in internal/trace/parser.go), but no events in
+     * between, no start with a label and no block of another kind: the remaining events would be inconsistent. */
+    gotrace__lane *lane = gotrace__lane_of(t, r);
+    if (g->start_lane == lane && g->start_batch == lane->batches && g->start_end == lane->size &&
+        (t->v1_kind == GOTRACE_V1_GO_BLOCK ||
+         (t->v1_kind >= GOTRACE_V1_GO_BLOCK_SEND && t->v1_kind <= GOTRACE_V1_GO_BLOCK_COND)))
+      gotrace__put_v1(t, lane, GOTRACE_V1_FUTILE_WAKEUP, t->now, 0, 0, 0, 0);
+    else gotrace__problem_seen(t, GOTRACE_PROBLEM_FUTILE_BUSY);
+  }
+  gotrace__emit2(t, r, g, GOTRACE_V2_GO_BLOCK, t->v1 ? 0 : gotrace__reason_id(t, 0, reason),
+                 gotrace__stop_stack_id(t, g, stack));
+  gotrace__detach(t, r, GOTRACE__WAITING);
+  if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);
+}
+
+static void gotrace__end_go_of(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__end_stw_of(t, r);
+  gotrace__emit0(t, r, r->go, GOTRACE_V2_GO_DESTROY);
+  gotrace__detach(t, r, GOTRACE__DEAD);
+}
+
+/* System calls. */
+
+static void gotrace__enter_call(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
+  gotrace__model_proc *p = r->proc;
+  gotrace__end_stw_of(t, r);
+  p->sequence++;
+  gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_SYSCALL_BEGIN, p->sequence, stack);
+  p->status = GOTRACE__PROC_SYSCALL;
+  p->time = t->now;
+  r->go->status = GOTRACE__SYSCALL;
+}
+
+/* Ends the thread's system call. `blocked`: the goroutine becomes runnable. Otherwise it runs on, if need be on a proc
+ * that is made for the thread. */
+static void gotrace__leave_call(gotrace__transcriber *t, gotrace__source *r, bool blocked) {
+  gotrace__model_go *g = r->go;
+  gotrace__model_proc *p = r->proc;
+  if (p && p->status == GOTRACE__PROC_SYSCALL && !blocked) {
+    gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END);
+    p->status = GOTRACE__PROC_RUNNING;
+    p->time = t->now;
+    g->status = GOTRACE__RUNNING;
+    gotrace__write_state(t, r);
+    return;
+  }
+  if (p && p->status == GOTRACE__PROC_SYSCALL) { /* its loss has not been reported */
+    t->counters.implied++;
+    p->loss_unreported = r->lost_proc = true;
+    gotrace__end_proc(t, r);
+  }
+  gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END_BLOCKED);
+  gotrace__detach(t, r, GOTRACE__RUNNABLE);
+  if (!blocked && gotrace__need_proc(t, r)) gotrace__run_go(t, r, g, 0);
+}
+
+/* A thread must have no goroutine, but has one: it yields. */
+static void gotrace__clear_thread(gotrace__transcriber *t, gotrace__source *r, gotrace_problem problem,
+                                  unsigned reason) {
+  if (!r->go) return;
+  gotrace__problem_seen(t, problem);
+  if (r->go->status == GOTRACE__SYSCALL) gotrace__leave_call(t, r, true);
+  else if (gotrace__need_proc(t, r)) gotrace__stop(t, r, reason, 0);
+}
+
+/* Before an event that only a running goroutine, or its proc, can have. Inside a system call, Go's reader may apply a
+ * steal of the proc before the event and then refuses it. So the call is left and entered again, which gives the second
+ * entry the proc's next number. If the proc is lost, the event is on a proc of the thread's own. */
+typedef enum gotrace__inside_call {
+  GOTRACE__NOT_POSSIBLE,
+  GOTRACE__NOT_IN_CALL,
+  GOTRACE__KEPT_PROC,
+  GOTRACE__LOST_PROC
+} gotrace__inside_call;
+
+static gotrace__inside_call gotrace__begin_user_slowly(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__inside_call result = GOTRACE__NOT_IN_CALL;
+  if (!r->go) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_GOROUTINE);
+    return GOTRACE__NOT_POSSIBLE;
+  }
+  if (r->go->status == GOTRACE__SYSCALL) {
+    gotrace__model_go *g = r->go;
+    result = r->proc && r->proc->status == GOTRACE__PROC_SYSCALL ? GOTRACE__KEPT_PROC : GOTRACE__LOST_PROC;
+    t->counters.wrapped++;
+    gotrace__leave_call(t, r, false);
+    return r->go == g ? result : GOTRACE__NOT_POSSIBLE;
+  }
+  return gotrace__repair_proc(t, r, r->go) ? result : GOTRACE__NOT_POSSIBLE;
+}
+
+static inline gotrace__inside_call gotrace__begin_user(gotrace__transcriber *t, gotrace__source *r) {
+  if (GOTRACE__LIKELY(r->go && r->go->status == GOTRACE__RUNNING && r->proc)) return GOTRACE__NOT_IN_CALL;
+  return gotrace__begin_user_slowly(t, r);
+}
+
+static inline void gotrace__end_user(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
+  if (inside < GOTRACE__KEPT_PROC || !r->go) return;
+  gotrace__enter_call(t, r, 0);
+  if (inside == GOTRACE__LOST_PROC && r->proc->made) gotrace__end_proc(t, r);
+}
+
+/* The same for events about the whole program. On a thread without a goroutine, a temporary one runs for them. */
+static gotrace__inside_call gotrace__begin_global(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__model_go *g = &t->borrowed;
+  if (r->go) return gotrace__begin_user(t, r);
+  if (t->v1) return GOTRACE__NOT_IN_CALL;
+  if (!gotrace__need_proc(t, r) || !gotrace__go_begin(t, g, 0, 0, GOTRACE__RUNNABLE, 0)) return GOTRACE__NOT_POSSIBLE;
+  g->entry = gotrace__own_entry(t, "gotrace.event");
+  t->counters.borrowed++;
+  gotrace__write_creation(t, r, g, 0);
+  gotrace__start(t, r, g);
+  return GOTRACE__NOT_IN_CALL;
+}
+
+static void gotrace__end_global(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
+  if (r->go == &t->borrowed) gotrace__end_go_of(t, r);
+  else gotrace__end_user(t, r, inside);
+}
+
+/* The whole program. */
+
+static bool gotrace__has_event(gotrace__transcriber *t, unsigned since) {
+  if (GOTRACE__LIKELY(t->options.version >= since)) return true;
+  gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
+  return false;
+}
+
+/* Readers order collections by time alone where they have no number. */
+static void gotrace__gc_event(gotrace__transcriber *t, gotrace__source *r, unsigned kind, uint32_t stack) {
+  gotrace__push_time(t, t->collector_time + 1);
+  if (kind == GOTRACE_V2_GC_BEGIN) {
+    uint64_t sequence = t->v1 ? t->gc_sequence++ : ++t->gc_sequence;
+    gotrace__emit2(t, r, NULL, kind, sequence, stack);
+  } else if (t->v1) {
+    gotrace__emit0(t, r, NULL, kind);
+  } else {
+    gotrace__emit1(t, r, NULL, kind, ++t->gc_sequence);
+  }
+  t->collector_time = t->now;
+  t->gc_generation = t->generation;
+  t->gc_seen = kind != GOTRACE_V2_GC_END;
+}
+
+static void gotrace__stw_event(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
+  unsigned reason = t->stw_reason;
+  uint64_t kind = gotrace__reason_base(reason);
+  if (t->v1 && t->options.version < GOTRACE_GO_1_21) kind--; /* 0 mark termination, 1 sweep termination */
+  gotrace__push_time(t, t->collector_time + 1);
+  gotrace__emit2(t, r, NULL, GOTRACE_V2_STW_BEGIN, t->v1 ? kind : gotrace__reason_id(t, 2, reason), stack);
+  t->collector_time = t->now;
+  t->stw_go = r->go;
+  t->stw_on = r;
+  t->stw_closed = false;
+}
+
+/* v2: the number of procs; readers take it as a bound of their ids. */
+static uint64_t gotrace__proc_bound(const gotrace__transcriber *t) {
+  uint64_t there = t->proc_count ? t->proc_count : 1;
+  if (t->options.replay && t->procs_changed) return t->procs_changed;
+  return t->procs_changed > there ? t->procs_changed : there;
+}
+
+static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r) {
+  size_t i, count = t->old_task_count;
+  t->old_task_count = 0;
+  for (i = 0; i < count; i++) {
+    uint32_t name = gotrace__text_reference(t, t->old_tasks[i].name, strlen(t->old_tasks[i].name));
+    gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, t->old_tasks[i].id, t->old_tasks[i].parent,
+                   gotrace__string_id(t, name, false), 0);
+  }
+}
+
+/* What a thread with a running goroutine must still write: a stop-the-world that a cut has closed; once per generation
+ * the state of the whole program, since a trace may begin with any; once the tasks older than the trace. */
+static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r) {
+  if (GOTRACE__LIKELY((t->globals_generation == t->generation && !t->stw_closed) || t->options.replay)) return;
+  if (!r->go || r->go->status != GOTRACE__RUNNING || !r->proc || r->generation != t->generation) return;
+  if (r->proc->generation != t->generation || r->go->generation != t->generation) return;
+  if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
+  if (t->globals_generation == t->generation) return;
+  t->globals_generation = t->generation;
+  if (!t->v1) gotrace__emit2(t, r, r->go, GOTRACE_V2_PROCS_CHANGE, gotrace__proc_bound(t), 0);
+  if (t->heap_goal) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_GOAL, t->heap_goal - 1);
+  if (t->heap_alloc) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_ALLOC, t->heap_alloc - 1);
+  /* A collection that is not in the trace began before it. Readers of v2 accept that only in the first generation. */
+  if (t->gc && t->gc_generation != t->generation)
+    gotrace__gc_event(t, r, !t->v1 && (t->gc_seen || t->generation == 1) ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN,
+                      0);
+  if (t->old_task_count && t->options.version >= GOTRACE_GO_1_11) gotrace__write_old_tasks(t, r);
+}
+
+/* Writes the end of the sweep of the thread's proc, if the trace has its beginning. */
+static void gotrace__end_sweep_of(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__model_proc *p = r->proc;
+  if (p->sweep_seen)
+    gotrace__emit_at(t, r, NULL, NULL, GOTRACE_V2_GC_SWEEP_END, t->now, 2, p->swept, p->reclaimed, 0, 0);
+  p->sweep_seen = false;
+}
+
+/* Regions. */
+
+static gotrace__model_region *gotrace__region_at(gotrace__model_go *g, unsigned depth) {
+  return &g->regions[(g->region_first + depth) & (g->region_capacity - 1u)];
+}
+
+static bool gotrace__same_string(gotrace__transcriber *t, uint32_t a, uint32_t b) {
+  const gotrace__row *first, *second;
+  if (GOTRACE__LIKELY(a == b)) return true;
+  if (!((a ^ b) & GOTRACE__OWN)) return false; /* a table has each string once */
+  first = gotrace__string_row(t, a);
+  second = gotrace__string_row(t, b);
+  return first && second && first->entry->size == second->entry->size &&
+         memcmp(first->entry + 1, second->entry + 1, first->entry->size) == 0;
+}
+
+/* Adds a region as the innermost. Beyond GOTRACE__REGION_DEPTH the outermost is forgotten. */
+static void gotrace__push(gotrace__transcriber *t, gotrace__model_go *g, uint64_t task, uint32_t name) {
+  gotrace__model_region *region;
+  if (g->region_depth == g->region_capacity && g->region_capacity < GOTRACE__REGION_DEPTH) {
+    unsigned larger = g->region_capacity ? 2u * g->region_capacity : 4, i;
+    gotrace__model_region *regions =
+        GOTRACE__CAST(gotrace__model_region *, gotrace__model_allocate(t, larger * sizeof *regions));
+    for (i = 0; regions && i < g->region_depth; i++) regions[i] = *gotrace__region_at(g, i);
+    if (regions) {
+      gotrace__release(t->options.budget, g->regions, g->region_capacity * sizeof *regions);
+      g->regions = regions;
+      g->region_first = 0;
+      g->region_capacity = (uint16_t)larger;
+    }
+  }
+  if (g->region_depth == g->region_capacity) {
+    g->forgotten = true;
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_DEPTH);
+    if (!g->region_capacity) return;
+    g->region_first++;
+    g->region_depth--;
+  }
+  region = gotrace__region_at(g, g->region_depth++);
+  region->task = task;
+  region->name = name;
+}
+
+static void gotrace__region_event(gotrace__transcriber *t, gotrace__source *r, bool end, uint64_t task, uint32_t name,
+                                  uint32_t stack) {
+  gotrace__emit3(t, r, r->go, end ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN, task,
+                 gotrace__string_id(t, name, true), stack);
+}
+
+static void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, uint64_t task, uint32_t name,
+                                   uint32_t stack) {
+  gotrace__model_go *g = r->go;
+  unsigned depth = g->region_depth;
+  while (depth && !(gotrace__region_at(g, depth - 1)->task == task &&
+                    gotrace__same_string(t, gotrace__region_at(g, depth - 1)->name, name)))
+    depth--;
+  if (depth) {
+    if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);
+    while (g->region_depth >= depth) {
+      const gotrace__model_region *region = gotrace__region_at(g, --g->region_depth);
+      gotrace__region_event(t, r, true, region->task, region->name, stack);
+    }
+  } else if (!g->region_depth && !g->forgotten && (g->flags & GOTRACE__RECORD_OLD)) {
+    /* Either it began before the trace, and readers accept its end, or it never began. */
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_OLDER);
+    gotrace__region_event(t, r, true, task, name, stack);
+  } else {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_NONE);
+  }
+}
+
+/* Tasks. */
+
+/* The place of a task's id; with `add`, a new one if there is none. NULL: there is none, or out of memory. */
+static gotrace__model_task *gotrace__task_at(gotrace__transcriber *t, uint64_t id, bool add) {
+  size_t i;
+  if (add && 2 * (t->task_used + 1) > t->task_capacity) { /* leaves out those that have ended */
+    size_t old, live = 0, larger = 64;
+    gotrace__model_task *tasks;
+    for (old = 0; old < t->task_capacity; old++) live += t->tasks[old].id && t->tasks[old].id != UINT64_MAX;
+    while (larger < 4 * live) larger *= 2;
+    tasks = GOTRACE__CAST(gotrace__model_task *, gotrace__model_allocate(t, larger * sizeof *tasks));
+    if (!tasks) return NULL;
+    for (old = 0; old < t->task_capacity; old++) {
+      if (!t->tasks[old].id || t->tasks[old].id == UINT64_MAX) continue;
+      for (i = (size_t)gotrace__mix(0, t->tasks[old].id) & (larger - 1); tasks[i].id; i = (i + 1) & (larger - 1))
+        continue;
+      tasks[i] = t->tasks[old];
+    }
+    gotrace__release(t->options.budget, t->tasks, t->task_capacity * sizeof *tasks);
+    t->tasks = tasks;
+    t->task_capacity = larger;
+    t->task_used = live;
+  }
+  if (!t->task_capacity) return NULL;
+  for (i = (size_t)gotrace__mix(0, id) & (t->task_capacity - 1); t->tasks[i].id; i = (i + 1) & (t->task_capacity - 1))
+    if (t->tasks[i].id == id) return &t->tasks[i];
+  if (!add) return NULL;
+  t->tasks[i].id = id;
+  t->task_used++;
+  return &t->tasks[i];
+}
+
+/* ----------------------------------------------------------------------------------------------------- >>apply ----
+ *
+ * Each of these functions returns the list on which the record waits, or NULL if it has been applied. `force`: it
+ * waits no longer.
+ */
+
+#define GOTRACE__WAIT_FOR(condition, waiters) \
+  do {                                        \
+    if (condition) {                          \
+      if (!force) return &(waiters);          \
+      t->counters.forced++;                   \
+    }                                         \
+  } while (0)
+
+/* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
+ * more, it shows the way there. */
+static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
+  gotrace__model_proc *p = record->a[4] ? gotrace__proc_of(t, record->a[4]) : NULL;
+  bool in_syscall = g && (record->a[3] & GOTRACE__RECORD_IN_SYSCALL);
+  unsigned flags = (unsigned)(record->a[3] & 7) | GOTRACE__RECORD_OLD;
+  unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
+  bool known = r->introduced;
+  r->introduced = true;
+  t->counters.idle++;
+  if (!r->go && !r->proc && t->generation == 1 && !known && (!p || !p->known) && (!g || !g->known)) {
+    if (p) {
+      p->known = true;
+    } else if (g && !in_syscall) {
+      bool used = r->own && r->own->generation == t->generation; /* by a thread before this one */
+      if (!r->own) r->own = gotrace__proc_new(t, t->proc_count);
+      p = r->own;
+      if (!p) return;
+      p->known = p->made = true;
+      if (used) gotrace__begin_proc(t, r, p);
+    }
+    if (g && !gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags)) g = NULL;
+    if (p) {
+      p->status = g && in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
+      p->on = r;
+      r->proc = p;
+    }
+    if (g) {
+      gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+      g->on = r;
+      r->go = g;
+    }
+    r->generation = 0;
+    gotrace__restate_thread(t, r);
+    return;
+  }
+  if (!p && r->proc && r->proc->made) p = r->proc;                       /* which the program does not know */
+  if (r->proc == p && r->go == g && (!g || g->status == status)) return; /* as the list of the living said */
+  t->counters.late_introductions++;
+  if (r->go && r->go != g) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+  if (r->proc && r->proc != p && !r->go) gotrace__end_proc(t, r);
+  if (p && !p->known) {
+    p->known = true;
+    p->status = GOTRACE__PROC_IDLE;
+  }
+  if (p && !r->proc && p->status == GOTRACE__PROC_SYSCALL && p->on && !r->go) { /* stolen while tracing was off */
+    t->counters.implied++;
+    gotrace__steal(t, r, p);
+  }
+  if (p && !r->proc && p->status == GOTRACE__PROC_IDLE && !r->go) gotrace__begin_proc(t, r, p);
+  if (g && !g->known) {
+    if (!gotrace__go_begin(t, g, record->a[1], record->a[2], GOTRACE__RUNNABLE, flags)) return;
+    gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+  }
+  if (g && !r->go && (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING)) {
+    bool lost = !r->proc;
+    if (!gotrace__need_proc(t, r)) return;
+    gotrace__run_go(t, r, g, 0);
+    if (in_syscall) gotrace__enter_call(t, r, 0);
+    if (in_syscall && lost) gotrace__end_proc(t, r);
+  } else if (g && r->go == g && g->status != status) {
+    if (!in_syscall) gotrace__leave_call(t, r, false);
+    else if (gotrace__need_proc(t, r)) gotrace__enter_call(t, r, 0);
+  }
+}
+
+static gotrace__waiters *gotrace__apply_proc_start(gotrace__transcriber *t, gotrace__source *r,
+                                                   const gotrace__record *record, bool force) {
+  gotrace__model_proc *p = gotrace__proc_of(t, record->a[0]);
+  if (!p) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
+  gotrace__number_proc(t, p, record->a[1]);
+  if (!p->known || r->proc == p || p->status == GOTRACE__PROC_RUNNING) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_START_RUNNING);
+    return NULL;
+  }
+  if (r->proc) {
+    if (r->proc->status == GOTRACE__PROC_SYSCALL) t->counters.implied++;
+    else if (!r->proc->made || (r->go && !(r->go->flags & GOTRACE__RECORD_OWN)))
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_START_OVER);
+    if (r->go && r->go->status == GOTRACE__RUNNING) gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
+    gotrace__end_proc(t, r);
+  }
+  if (p->status == GOTRACE__PROC_SYSCALL) { /* taken without a steal */
+    t->counters.implied++;
+    gotrace__steal(t, r, p);
+  }
+  gotrace__begin_proc(t, r, p);
+  r->lost_proc = p->loss_unreported = false;
+  return NULL;
+}
+
+static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                             bool force) {
+  gotrace__model_proc *p = r->proc;
+  switch (record->kind) {
+  case GOTRACE__REC_PROC:
+    p = gotrace__proc_of(t, record->a[0]);
+    t->counters.idle++;
+    if (!p || p->known) break;
+    p->known = true;
+    p->status = GOTRACE__PROC_IDLE;
+    p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL; /* its thread is silent: a thief speaks of it */
+    p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
+    p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
+    break;
+  case GOTRACE__REC_PROC_STOP:
+    if (!p) {
+      if (!r->lost_proc) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_NONE);
+      else t->counters.idle++;
+      r->lost_proc = false;
+      break;
+    }
+    if (!p->made) gotrace__next_proc(t, p);
+    if (r->go && r->go->status == GOTRACE__RUNNING) {
+      if (!(r->go->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_GO);
+      gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
+    }
+    gotrace__end_proc(t, r);
+    break;
+  case GOTRACE__REC_PROC_STEAL:
+    if (!(p = gotrace__proc_of(t, record->a[0]))) break;
+    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
+    gotrace__number_proc(t, p, record->a[1]);
+    if (p->known && p->status == GOTRACE__PROC_SYSCALL) gotrace__steal(t, r, p);
+    else if (p->loss_unreported) t->counters.idle++;
+    else gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STEAL);
+    p->loss_unreported = false;
+    break;
+  default: /* PROC_DESTROY */
+    if (!(p = gotrace__proc_of(t, record->a[0]))) break;
+    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1), p->waiters);
+    gotrace__number_proc(t, p, record->a[1]);
+    if (p->known && (p->status != GOTRACE__PROC_IDLE || p->sweep))
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_DESTROY);
+    else t->counters.idle++;
+  }
+  return NULL;
+}
+
+static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace__source *r,
+                                               const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+  unsigned status = record->a[4] == GOTRACE__WAITING || record->a[4] == GOTRACE__SYSCALL ? (unsigned)record->a[4]
+                                                                                         : (unsigned)GOTRACE__RUNNABLE;
+  uint32_t stack;
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1), g->waiters);
+  gotrace__number_go(t, g, record->a[1]);
+  if (g->known && g->status != GOTRACE__DEAD) {
+    t->counters.malformed++;
+    return NULL;
+  }
+  if (status == GOTRACE__SYSCALL) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+  if (!gotrace__go_begin(t, g, record->a[2], record->a[3], status, (unsigned)(record->a[5] & 7)) ||
+      (status == GOTRACE__SYSCALL && r->go)) {
+    g->status = GOTRACE__DEAD;
+    return NULL;
+  }
+  if (status == GOTRACE__WAITING && t->options.version == GOTRACE_GO_1_22) {
+    g->unborn = true; /* its unblock creates it */
+    t->counters.idle++;
+    return NULL;
+  }
+  if (!t->v1 && !r->proc && status != GOTRACE__SYSCALL && !(record->a[5] & GOTRACE__RECORD_OWN))
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_CREATE_NO_PROC);
+  stack = gotrace__record_stack_id(t, record->a[6]);
+  gotrace__write_creation(t, r, g, stack);
+  if (status == GOTRACE__SYSCALL) {
+    g->on = r;
+    r->go = g;
+  }
+  return NULL;
+}
+
+/* GO_START, THREAD_START, WAIT_END. */
+static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
+                                              const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+  bool wait_end = record->kind == GOTRACE__REC_WAIT_END;
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
+  if (g->known && g->status == GOTRACE__WAITING && (uint32_t)record->a[1] == g->number + 1) {
+    if (!force) return &g->waiters; /* for the unblock */
+    if (!wait_end) gotrace__problem_seen(t, GOTRACE_PROBLEM_START_WAITING);
+  }
+  gotrace__number_go(t, g, record->a[1]);
+  if (!g->known || g->status == GOTRACE__DEAD) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_DEAD);
+    return NULL;
+  }
+  if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_RUNNING);
+    return NULL;
+  }
+  gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+  if (record->kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
+  if (r->go || !gotrace__repair_proc(t, r, g)) return NULL;
+  gotrace__run_go(t, r, g, wait_end ? gotrace__record_stack_id(t, record->a[2]) : 0);
+  return NULL;
+}
+
+static gotrace__waiters *gotrace__apply_unblock(gotrace__transcriber *t, gotrace__source *r,
+                                                const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+  if (!g) return NULL;
+  if ((GOTRACE__IS_LATER(record->a[1], g->number) || !g->known) && !force) return &g->waiters;
+  if (!g->known || g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number) {
+    if (g->known && GOTRACE__IS_LATER(g->number, record->a[1])) t->counters.stale++;
+    else if (!g->known || g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) t->counters.late++;
+    else gotrace__problem_seen(t, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
+    return NULL;
+  }
+  gotrace__not_before(t, g->time);
+  gotrace__restate_go(t, r, g);
+  gotrace__unblock(t, r, g, gotrace__record_stack_id(t, record->a[2]));
+  gotrace__changed(t, &g->waiters);
+  return NULL;
+}
+
+/* GO_SWITCH, GO_SWITCH_END. */
+static gotrace__waiters *gotrace__apply_switch(gotrace__transcriber *t, gotrace__source *r,
+                                               const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]), *from = r->go;
+  bool end = record->kind == GOTRACE__REC_GO_SWITCH_END;
+  bool unexplained = end || record->a[2] == GOTRACE__SWITCH_UNEXPLAINED;
+  uint64_t stack = record->a[end ? 2 : 3];
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
+  gotrace__number_go(t, g, record->a[1]);
+  if (from) gotrace__next_go(t, from);
+  if (!from || from == g || !g->known || (g->status != GOTRACE__WAITING && g->status != GOTRACE__RUNNABLE)) {
+    gotrace__problem_seen(t, from ? GOTRACE_PROBLEM_SWITCH_NOT_WAITING : GOTRACE_PROBLEM_NOT_RUNNING);
+    return NULL;
+  }
+  if (from->status == GOTRACE__SYSCALL) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_OPEN);
+    gotrace__leave_call(t, r, false);
+  }
+  if (r->go != from || !gotrace__repair_proc(t, r, from)) return NULL;
+  gotrace__not_before(t, g->time);
+  gotrace__not_before(t, from->time);
+  gotrace__restate_go(t, r, g);
+  if (unexplained && !t->v1 && t->options.version >= GOTRACE_GO_1_23 && g->status == GOTRACE__WAITING &&
+      g->generation == t->generation) {
+    uint32_t label;
+    gotrace__end_stw_of(t, r);
+    g->sequence++;
+    gotrace__emit2(t, r, g, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, g->id, g->sequence);
+    gotrace__detach(t, r, end ? GOTRACE__DEAD : GOTRACE__WAITING);
+    label = gotrace__label_id(t, g);
+    if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
+    g->status = GOTRACE__RUNNING;
+    g->on = r;
+    r->go = g;
+    gotrace__write_state(t, r);
+    return NULL;
+  }
+  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, gotrace__record_stack_id(t, stack));
+  if (end) gotrace__end_go_of(t, r);
+  else gotrace__block_go(t, r, unexplained ? (uint64_t)GOTRACE_BLOCK_GENERIC : record->a[2], stack);
+  gotrace__run_go(t, r, g, 0);
+  return NULL;
+}
+
+/* Writes that a goroutine has run for zero time and ended. One that runs on the thread yields and resumes at the same
+ * time. It keeps its open ranges, including a stop-the-world. */
+static gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace__source *r,
+                                                const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]), *over;
+  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
+  bool lent = !r->proc;
+  uint32_t stack;
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
+  gotrace__number_go(t, g, record->a[1]);
+  if (!g->known || (g->status != GOTRACE__WAITING && g->status != GOTRACE__RUNNABLE)) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_DESTROY);
+    return NULL;
+  }
+  if (r->go) inside = gotrace__begin_user(t, r);
+  if (inside == GOTRACE__NOT_POSSIBLE || !gotrace__need_proc(t, r)) return NULL;
+  over = r->go;
+  stack = gotrace__record_stack_id(t, record->a[2]);
+  gotrace__not_before(t, g->time);
+  if (over) gotrace__not_before(t, over->time);
+  gotrace__restate_go(t, r, g);
+  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, stack);
+  if (over) { /* not GoSwitch: viewers would show it as blocked without a reason */
+    t->v1_kind = GOTRACE_V1_GO_PREEMPT;
+    gotrace__emit2(t, r, over, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, GOTRACE_STOP_GENERIC),
+                   gotrace__stop_stack_id(t, over, record->a[2]));
+    gotrace__detach(t, r, GOTRACE__RUNNABLE);
+  }
+  gotrace__model_label(t, g, "", 0);
+  gotrace__start(t, r, g);
+  gotrace__emit0(t, r, g, GOTRACE_V2_GO_DESTROY);
+  gotrace__detach(t, r, GOTRACE__DEAD);
+  if (over) gotrace__run_go(t, r, over, 0);
+  gotrace__end_user(t, r, inside);
+  if (lent && r->proc && !r->go) gotrace__end_proc(t, r);
+  return NULL;
+}
+
+/* Records about the goroutine that the thread runs, which is in a system call where the record needs that. */
+static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace__source *r,
+                                                const gotrace__record *record, bool force) {
+  gotrace__model_go *g = r->go;
+  unsigned kind = record->kind;
+  bool ends_call = kind == GOTRACE__REC_SYSCALL_END || kind == GOTRACE__REC_SYSCALL_END_BLOCKED ||
+                   kind == GOTRACE__REC_GO_END_IN_SYSCALL;
+  if (!g) {
+    gotrace__problem_seen(t, ends_call ? GOTRACE_PROBLEM_SYSCALL_NONE : GOTRACE_PROBLEM_NOT_RUNNING);
+    return NULL;
+  }
+  /* A steal comes before the end of the call, if there is one. Otherwise the proc would be idle only from here on, and
+   * all that ran on it since the steal would be shown later than it was. */
+  if (kind == GOTRACE__REC_SYSCALL_END_BLOCKED && r->proc && r->proc->status == GOTRACE__PROC_SYSCALL && !force)
+    return &r->proc->waiters;
+  gotrace__next_go(t, g);
+  if (ends_call && g->status != GOTRACE__SYSCALL) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_NONE);
+    if (kind == GOTRACE__REC_SYSCALL_END_BLOCKED && gotrace__need_proc(t, r)) /* the thread has left it */
+      gotrace__stop(t, r, GOTRACE_STOP_GENERIC, 0);
+    return NULL;
+  }
+  if (!ends_call && g->status == GOTRACE__SYSCALL) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_OPEN);
+    gotrace__leave_call(t, r, false);
+  }
+  if (r->go != g || (!ends_call && !gotrace__repair_proc(t, r, g))) return NULL;
+  gotrace__not_before(t, g->time);
+  switch (kind) {
+  case GOTRACE__REC_GO_END: gotrace__end_go_of(t, r); break;
+  case GOTRACE__REC_GO_STOP: {
+    unsigned reason = gotrace__valid_reason(t, record->a[0], GOTRACE_STOP_REASON_COUNT);
+    gotrace__end_stw_of(t, r);
+    gotrace__stop(t, r, reason, gotrace__stop_stack_id(t, g, record->a[1]));
+    break;
+  }
+  case GOTRACE__REC_GO_BLOCK: gotrace__block_go(t, r, record->a[0], record->a[1]); break;
+  case GOTRACE__REC_SYSCALL_BEGIN:
+    if (!r->proc->made) gotrace__next_proc(t, r->proc);
+    gotrace__end_stw_of(t, r);
+    gotrace__enter_call(t, r, gotrace__stop_stack_id(t, g, record->a[0]));
+    break;
+  case GOTRACE__REC_SYSCALL_END:
+    if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
+    gotrace__leave_call(t, r, false);
+    break;
+  case GOTRACE__REC_SYSCALL_END_BLOCKED: gotrace__leave_call(t, r, true); break;
+  default: /* GO_END_IN_SYSCALL */
+    if (t->v1) {
+      gotrace__leave_call(t, r, false);
+      if (r->go == g) gotrace__end_go_of(t, r);
+      if (r->proc) gotrace__end_proc(t, r);
+      break;
+    }
+    if (r->proc) gotrace__end_proc(t, r);
+    gotrace__emit0(t, r, g, GOTRACE_V2_GO_DESTROY_SYSCALL);
+    gotrace__detach(t, r, GOTRACE__DEAD);
+  }
+  gotrace__changed(t, &g->waiters);
+  return NULL;
+}
+
+/* GO_RENAME, GO_TIMER: about a goroutine that the thread runs, or that does not run. */
+static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                             bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number) || !g->known, g->waiters);
+  if (!g->known || (g != r->go && g->status != GOTRACE__RUNNABLE && g->status != GOTRACE__WAITING)) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
+    return NULL;
+  }
+  if (record->kind == GOTRACE__REC_GO_TIMER) {
+    if (!(g->flags & GOTRACE__RECORD_TIMER) && g->in_trace) gotrace__keep_timer(t, g);
+    g->flags |= GOTRACE__RECORD_TIMER;
+    t->counters.idle++;
+    return NULL;
+  }
+  if (record->a[2]) g->entry = gotrace__record_stack(record->a[2]);
+  gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+  if (g == r->go && !t->v1) {
+    gotrace__inside_call inside = gotrace__begin_user(t, r);
+    if (inside) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, g));
+    gotrace__end_user(t, r, inside);
+  } else {
+    t->counters.idle++;
+  }
+  return NULL;
+}
+
+static void gotrace__end_gc(gotrace__transcriber *t, gotrace__source *r) {
+  if (!t->gc_seen) return;
+  if (!t->v1 && t->gc_generation != t->generation) gotrace__gc_event(t, r, GOTRACE_V2_GC_ACTIVE, 0);
+  gotrace__gc_event(t, r, GOTRACE_V2_GC_END, 0);
+}
+
+/* The state before the first call that is in the trace. A call that found tracing off may have changed it since the
+ * trace began. */
+static void gotrace__apply_collector_state(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  if (t->collector_number) {
+    t->counters.malformed++;
+    return;
+  }
+  if (t->gc && !record->a[0]) {
+    gotrace__inside_call inside = gotrace__begin_global(t, r);
+    if (!inside) return;
+    gotrace__end_gc(t, r);
+    gotrace__end_global(t, r, inside);
+  } else {
+    t->counters.idle++;
+  }
+  t->gc = record->a[0] != 0;
+  t->stw = record->a[1] != 0;
+}
+
+static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotrace__source *r,
+                                                  const gotrace__record *record, bool force) {
+  gotrace__inside_call inside;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[0], t->collector_number + 1), t->collector_waiters);
+  if (GOTRACE__IS_LATER(record->a[0], t->collector_number)) t->collector_number = (uint32_t)record->a[0];
+  gotrace__changed(t, &t->collector_waiters);
+  switch (record->kind) {
+  case GOTRACE__REC_GC_BEGIN:
+  case GOTRACE__REC_GC_END: {
+    bool begin = record->kind == GOTRACE__REC_GC_BEGIN;
+    if (t->gc == begin) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_GC_STATE);
+      break;
+    }
+    inside = gotrace__begin_global(t, r); /* writes the collection first where it is older than the generation */
+    if (!inside) break;
+    if (begin) gotrace__gc_event(t, r, GOTRACE_V2_GC_BEGIN, gotrace__record_stack_id(t, record->a[1]));
+    else gotrace__end_gc(t, r);
+    t->gc = begin;
+    gotrace__end_global(t, r, inside);
+    break;
+  }
+  case GOTRACE__REC_STW_BEGIN: {
+    unsigned kind;
+    if (t->stw) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
+      break;
+    }
+    t->stw = true;
+    t->stw_reason = gotrace__valid_reason(t, record->a[1], GOTRACE_STW_REASON_COUNT);
+    kind = gotrace__reason_base(t->stw_reason);
+    if (t->v1 &&
+        !gotrace__has_event(t, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM ? GOTRACE_GO_1_10
+                                                                                                     : GOTRACE_GO_1_21))
+      break;
+    inside = gotrace__begin_user(t, r);
+    if (inside) gotrace__stw_event(t, r, gotrace__record_stack_id(t, record->a[2]));
+    gotrace__end_user(t, r, inside);
+    break;
+  }
+  default: /* STW_END */
+    if (!t->stw || (t->stw_go && t->stw_go != r->go)) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
+      break;
+    }
+    if (t->stw_go && !t->stw_closed) gotrace__end_stw(t, r);
+    else t->counters.idle++;
+    t->stw_go = NULL;
+    t->stw = t->stw_closed = false;
+  }
+  return NULL;
+}
+
+/* Sweeps, scans and mark assists. A sweep and a scan belong to a proc. */
+static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  bool assist = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN || record->kind == GOTRACE__REC_MARK_ASSIST_END;
+  bool scan = record->kind == GOTRACE__REC_SCAN_BEGIN || record->kind == GOTRACE__REC_SCAN_END;
+  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
+  gotrace__model_proc *p;
+  uint64_t stack = record->kind == GOTRACE__REC_SWEEP_SPAN ? record->a[2] : record->a[0];
+  if (assist ? !gotrace__has_event(t, 1009) : scan && t->options.version >= GOTRACE_GO_1_10) {
+    if (scan) gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
+    return;
+  }
+  if (assist) {
+    bool begin = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN;
+    if (!r->go || r->go->assist == begin) {
+      /* An assist may be older than the trace. */
+      if (begin || !r->go || !(r->go->flags & GOTRACE__RECORD_OLD))
+        gotrace__problem_seen(t, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
+      else t->counters.idle++;
+      return;
+    }
+    inside = gotrace__begin_user(t, r);
+    if (!inside) return;
+    if (begin) gotrace__emit1(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, gotrace__record_stack_id(t, stack));
+    else gotrace__emit0(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_END);
+    r->go->assist = begin;
+    gotrace__end_user(t, r, inside);
+    return;
+  }
+  if (r->go && r->go->status == GOTRACE__SYSCALL) inside = gotrace__begin_user(t, r);
+  if (!inside || !gotrace__need_proc(t, r)) return;
+  p = r->proc;
+  switch (record->kind) {
+  case GOTRACE__REC_SWEEP_BEGIN:
+    if (p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
+    else t->counters.idle++;
+    p->sweep = true;
+    break;
+  case GOTRACE__REC_SWEEP_SPAN:
+    if (!p->sweep) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
+      break;
+    }
+    if (!p->sweep_seen) {
+      gotrace__emit1(t, r, NULL, GOTRACE_V2_GC_SWEEP_BEGIN, gotrace__record_stack_id(t, stack));
+      p->swept = p->reclaimed = 0;
+    } else {
+      t->counters.idle++;
+    }
+    p->sweep_seen = true;
+    p->swept += record->a[0];
+    p->reclaimed += record->a[1];
+    break;
+  case GOTRACE__REC_SWEEP_END:
+    if (!p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
+    else if (!p->sweep_seen) t->counters.idle++;
+    gotrace__end_sweep_of(t, r);
+    p->sweep = false;
+    break;
+  default: { /* SCAN_BEGIN, SCAN_END */
+    bool begin = record->kind == GOTRACE__REC_SCAN_BEGIN;
+    if (p->scan_seen == begin) {
+      if (begin || !p->scan) gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
+      else t->counters.idle++; /* it is older than the trace */
+    } else {
+      gotrace__put_v1(t, &p->lane, begin ? GOTRACE_V1_GC_SCAN_START : GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
+      p->scan_seen = begin;
+    }
+    p->scan = begin;
+  }
+  }
+  gotrace__end_user(t, r, inside);
+}
+
+/* The size of the heap. */
+static void gotrace__apply_heap(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  bool goal = record->kind == GOTRACE__REC_HEAP_GOAL;
+  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
+  if (r->go && r->go->status == GOTRACE__SYSCALL) inside = gotrace__begin_user(t, r);
+  if (inside && (t->v1 || gotrace__need_proc(t, r)))
+    gotrace__emit1(t, r, NULL, goal ? GOTRACE_V2_HEAP_GOAL : GOTRACE_V2_HEAP_ALLOC, record->a[0]);
+  *(goal ? &t->heap_goal : &t->heap_alloc) = record->a[0] + 1;
+  gotrace__end_user(t, r, inside);
+}
+
+/* Memory in detail, see gotrace_span. Addresses are in units of one of options.heap's sizes. */
+static void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  const gotrace_heap_layout *heap = &t->options.heap;
+  unsigned event = (unsigned)record->a[0];
+  int unit = event < GOTRACE_V2_HEAP_OBJECT ? 0 : event < GOTRACE_V2_GOROUTINE_STACK ? 1 : 2;
+  uint64_t offset = record->a[1] - heap->base, bytes = record->a[2];
+  uint64_t place = offset / (unit == 0 ? heap->page_size : unit == 1 ? heap->alignment : heap->stack_unit);
+  uint64_t a = 0, b = record->a[3];
+  int n = unit == 0 ? 3 : 2;
+  if (t->v1 || !gotrace__has_event(t, GOTRACE_GO_1_23)) return;
+  if (!t->options.alloc_events || record->a[0] < GOTRACE_V2_SPAN || record->a[0] > GOTRACE_V2_GOROUTINE_STACK_FREE) {
+    t->counters.malformed++;
+    return;
+  }
+  if ((event - GOTRACE_V2_SPAN) % 3 == 2) n = 1; /* ..._FREE */
+  if (unit == 0) a = bytes / heap->page_size + (bytes % heap->page_size != 0);
+  while (unit == 2 && a < 63 && ((uint64_t)1 << a) < bytes) a++;
+  if (unit == 2) a++; /* as sys.Len64 of the size */
+  if (unit == 1 && b && n > 1) {
+    const gotrace_type *type = (const gotrace_type *)(uintptr_t)b;
+    const gotrace__entry *entry =
+        gotrace__table_add(t->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type, false);
+    if (!entry) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+    a = entry ? entry->id : 0;
+  }
+  gotrace__emit_at(t, r, NULL, NULL, event, t->now, n, place, a, b, 0);
+}
+
+static void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  gotrace__inside_call inside;
+  uint64_t task;
+  uint32_t name, stack;
+  if (!gotrace__has_event(t, GOTRACE_GO_1_11) || !(inside = gotrace__begin_user(t, r))) return;
+  gotrace__not_before(t, r->go->time);
+  if (GOTRACE__LIKELY(record->kind >= GOTRACE__REC_SITE_REGION_BEGIN)) {
+    task = 0;
+    name = gotrace__record_name(t, record->a[0], NULL, 0);
+    stack = gotrace__record_stack_id(t, record->a[1]);
+  } else {
+    task = record->a[0];
+    name = gotrace__record_name(t, record->a[1], record->text[0], record->text_size[0]);
+    stack = gotrace__record_stack_id(t, record->a[2]);
+  }
+  if (record->kind == GOTRACE__REC_REGION_END || record->kind == GOTRACE__REC_SITE_REGION_END) {
+    gotrace__end_region_of(t, r, task, name, stack);
+  } else {
+    gotrace__push(t, r->go, task, name);
+    gotrace__region_event(t, r, false, task, name, stack);
+  }
+  gotrace__end_user(t, r, inside);
+}
+
+/* Tasks, logs. */
+static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                             bool force) {
+  gotrace__inside_call inside;
+  gotrace__model_task *task = NULL;
+  uint64_t id = record->a[0];
+  uint32_t name, stack;
+  if (!gotrace__has_event(t, GOTRACE_GO_1_11)) return NULL;
+  if (record->kind == GOTRACE__REC_TASK_END) {
+    task = gotrace__task_at(t, id, false);
+    GOTRACE__WAIT_FOR(!task && id >= t->options.first_task, t->task_waiters);
+    if (task && task->on != r) gotrace__push_time(t, task->time + 1); /* readers order them by time alone */
+  }
+  inside = gotrace__begin_user(t, r);
+  if (!inside) return NULL;
+  gotrace__not_before(t, r->go->time);
+  name = gotrace__record_name(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 2 : 1], record->text[0],
+                              record->text_size[0]);
+  stack = gotrace__record_stack_id(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 3
+                                                : record->kind == GOTRACE__REC_TASK_END ? 1
+                                                                                        : 2]);
+  switch (record->kind) {
+  case GOTRACE__REC_TASK_BEGIN:
+    if (!id || id == UINT64_MAX || gotrace__task_at(t, id, false)) {
+      t->counters.malformed++; /* readers reject a task that begins twice */
+      break;
+    }
+    task = gotrace__task_at(t, id, true);
+    if (!task) break;
+    gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, id, record->a[1], gotrace__string_id(t, name, true), stack);
+    task->on = r;
+    task->time = t->now;
+    gotrace__changed(t, &t->task_waiters);
+    break;
+  case GOTRACE__REC_TASK_END:
+    gotrace__emit2(t, r, r->go, GOTRACE_V2_USER_TASK_END, id, stack);
+    if (task) task->id = UINT64_MAX;
+    break;
+  default: { /* LOG */
+    uint32_t kept = (uint32_t)gotrace__kept_size(record->text[1], record->text_size[1]);
+    uint32_t key = gotrace__string_id(t, name, true);
+    if (kept != record->text_size[1]) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);
+    if (!t->v1) {
+      uint32_t value = kept ? gotrace__write_text(t, record->text[1], kept, false) : 0;
+      gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_LOG, id, key, value, stack);
+    } else { /* the text follows the event, and is not included in its length */
+      gotrace__lane *lane = gotrace__lane_of(t, r);
+      uint64_t a[3], time = t->now < lane->time ? lane->time : t->now;
+      uint8_t *at;
+      a[0] = id;
+      a[1] = key;
+      a[2] = stack;
+      gotrace__lane_at(t, lane, 7 * GOTRACE_BYTES_PER_NUMBER + kept + 2, time); /* room for both */
+      gotrace__put_event(t, lane, GOTRACE_V1_USER_LOG, time, 3, a);
+      at = gotrace__put_varint(lane->data + GOTRACE__LANE_HEAD + lane->size, kept);
+      if (kept) memcpy(at, record->text[1], kept);
+      gotrace__lane_end(lane, at + kept);
+      r->go->time = t->now = time;
+    }
+  }
+  }
+  gotrace__end_user(t, r, inside);
+  return NULL;
+}
+
+static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                        bool force) {
+  switch (record->kind) {
+  case GOTRACE__REC_THREAD:
+    gotrace__apply_thread(t, r, record);
+    if (r->proc && (record->a[3] & GOTRACE__RECORD_SWEEPS)) r->proc->sweep = true;
+    if (r->proc && (record->a[3] & GOTRACE__RECORD_SCANS)) r->proc->scan = true;
+    return NULL;
+  case GOTRACE__REC_PROBLEM:
+    if (record->a[0] < GOTRACE_PROBLEM_COUNT) gotrace__problem_seen(t, (gotrace_problem)record->a[0]);
+    else t->counters.malformed++;
+    return NULL;
+  case GOTRACE__REC_COLLECTOR: gotrace__apply_collector_state(t, r, record); return NULL;
+  case GOTRACE__REC_SITE:
+    r->site = (uintptr_t)record->a[0];
+    t->counters.idle++;
+    return NULL;
+  case GOTRACE__REC_GO: {
+    gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+    unsigned status = record->a[3] == GOTRACE__WAITING ? GOTRACE__WAITING : GOTRACE__RUNNABLE;
+    t->counters.idle++;
+    /* One that runs is introduced by its thread. */
+    if (!g || g->known || record->a[3] == GOTRACE__RUNNING || record->a[3] == GOTRACE__SYSCALL) return NULL;
+    if (gotrace__go_begin(t, g, record->a[1], record->a[2], status, (unsigned)(record->a[4] & 7) | GOTRACE__RECORD_OLD))
+      gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+    return NULL;
+  }
+  case GOTRACE__REC_THREAD_END:
+    gotrace__clear_thread(t, r, GOTRACE_PROBLEM_PROC_STOP_GO, GOTRACE_STOP_PREEMPTED);
+    if (r->proc) gotrace__end_proc(t, r);
+    r->introduced = r->lost_proc = false;
+    r->gone = true;
+    t->counters.idle++;
+    return NULL;
+  case GOTRACE__REC_PROC_START: return gotrace__apply_proc_start(t, r, record, force);
+  case GOTRACE__REC_PROC:
+  case GOTRACE__REC_PROC_STOP:
+  case GOTRACE__REC_PROC_STEAL:
+  case GOTRACE__REC_PROC_DESTROY: return gotrace__apply_proc(t, r, record, force);
+  case GOTRACE__REC_GO_CREATE: return gotrace__apply_create(t, r, record, force);
+  case GOTRACE__REC_GO_START:
+  case GOTRACE__REC_THREAD_START:
+  case GOTRACE__REC_WAIT_END: return gotrace__apply_start(t, r, record, force);
+  case GOTRACE__REC_GO_UNBLOCK: return gotrace__apply_unblock(t, r, record, force);
+  case GOTRACE__REC_GO_SWITCH:
+  case GOTRACE__REC_GO_SWITCH_END: return gotrace__apply_switch(t, r, record, force);
+  case GOTRACE__REC_GO_DESTROY: return gotrace__apply_destroy(t, r, record, force);
+  case GOTRACE__REC_GO_END:
+  case GOTRACE__REC_GO_STOP:
+  case GOTRACE__REC_GO_BLOCK:
+  case GOTRACE__REC_SYSCALL_BEGIN:
+  case GOTRACE__REC_SYSCALL_END:
+  case GOTRACE__REC_SYSCALL_END_BLOCKED:
+  case GOTRACE__REC_GO_END_IN_SYSCALL: return gotrace__apply_running(t, r, record, force);
+  case GOTRACE__REC_GO_LABEL:
+    if (!r->go) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
+    } else {
+      gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
+      gotrace__model_label(t, r->go, record->text[0], record->text_size[0]);
+      if (!t->v1) inside = gotrace__begin_user(t, r);
+      if (t->v1) t->counters.idle++;
+      else if (inside) gotrace__emit1(t, r, r->go, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, r->go));
+      gotrace__end_user(t, r, inside);
+    }
+    return NULL;
+  case GOTRACE__REC_GO_RENAME:
+  case GOTRACE__REC_GO_TIMER: return gotrace__apply_mark(t, r, record, force);
+  case GOTRACE__REC_PROCS_CHANGE: {
+    gotrace__inside_call inside;
+    t->procs_changed = record->a[0];
+    inside = gotrace__begin_global(t, r);
+    if (inside)
+      gotrace__emit2(t, r, NULL, GOTRACE_V2_PROCS_CHANGE, t->v1 ? record->a[0] : gotrace__proc_bound(t),
+                     gotrace__record_stack_id(t, record->a[1]));
+    gotrace__end_global(t, r, inside);
+    return NULL;
+  }
+  case GOTRACE__REC_GC_BEGIN:
+  case GOTRACE__REC_GC_END:
+  case GOTRACE__REC_STW_BEGIN:
+  case GOTRACE__REC_STW_END: return gotrace__apply_collector(t, r, record, force);
+  case GOTRACE__REC_HEAP_ALLOC:
+  case GOTRACE__REC_HEAP_GOAL: gotrace__apply_heap(t, r, record); return NULL;
+  case GOTRACE__REC_MEMORY: gotrace__apply_memory(t, r, record); return NULL;
+  case GOTRACE__REC_REGION_BEGIN:
+  case GOTRACE__REC_REGION_END:
+  case GOTRACE__REC_SITE_REGION_BEGIN:
+  case GOTRACE__REC_SITE_REGION_END: gotrace__apply_region(t, r, record); return NULL;
+  case GOTRACE__REC_TASK_BEGIN:
+  case GOTRACE__REC_TASK_END:
+  case GOTRACE__REC_LOG: return gotrace__apply_user(t, r, record, force);
+  default: gotrace__apply_range(t, r, record); return NULL;
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------------- >>rounds ----
+ *
+ * Which record is next, and its time.
+ */
+
+/* Ticks as units. Signed, since processors convert these faster. */
+static inline uint64_t gotrace__units(const gotrace__transcriber *t, uint64_t ticks) {
+  return (uint64_t)(int64_t)((double)(int64_t)ticks * t->units_per_tick);
+}
+
+/* The time of a tick in a round in which the counter has jumped: as long after the round's beginning, or before its
+ * end, as the counter's rate says, so that all of the jump is in one gap. */
+static GOTRACE__NOINLINE uint64_t gotrace__unit_at_jump(const gotrace__transcriber *t, uint64_t tick) {
+  uint64_t before = UINT64_MAX, after = UINT64_MAX;
+  if (tick >= t->from_tick && tick - t->from_tick < INT64_MAX) before = gotrace__units(t, tick - t->from_tick);
+  if (tick <= t->to_tick && t->to_tick - tick < INT64_MAX) after = gotrace__units(t, t->to_tick - tick);
+  if (before <= t->to_unit - t->from_unit) return t->from_unit + before;
+  return after < t->to_unit - t->from_unit ? t->to_unit - after : t->from_unit;
+}
+
+/* The time of a tick: between the beginning and the end of the round. */
+static inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
+  uint64_t unit;
+  if (GOTRACE__UNLIKELY(t->jumped)) return gotrace__unit_at_jump(t, tick);
+  if (GOTRACE__UNLIKELY(tick <= t->from_tick)) {
+    t->counters.clamped += tick < t->from_tick;
+    return t->from_unit;
+  }
+  unit = t->from_unit + gotrace__units(t, tick - t->from_tick);
+  return unit < t->to_unit ? unit : t->to_unit;
+}
+
+/* Notes up to where the thread has published (O1). The link is read before the size: the thread stores the size of a
+ * chunk for the last time before it links the next. */
+static void gotrace__look_at(gotrace__source *r) {
+  gotrace__record_chunk *next;
+  if (!r->chunk) return;
+  if (!r->known) {
+    r->known = r->chunk;
+    r->tick = r->chunk->tick;
+  }
+  while ((next = gotrace__load_acquire(&r->known->next)) != NULL) r->known = next;
+  r->known_size = gotrace__load_acquire(&r->known->size);
+}
+
+#ifndef GOTRACE__RECORD_APPLIED
+#define GOTRACE__RECORD_APPLIED(t, record) ((void)0) /* for tests */
+#endif
+
+/* Finds the chunk with the thread's next record; false: there is none in this round. */
+static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotrace__source *r) {
+  while (r->chunk) {
+    gotrace__record_chunk *done = r->chunk;
+    r->end = done == r->known ? r->known_size : gotrace__load_acquire(&done->size);
+    if (done->session != t->options.session) r->at = r->end;
+    if (r->at < r->end) return true;
+    if (done == r->known) return false;
+    r->chunk = gotrace__load_acquire(&done->next);
+    r->at = r->end = 0;
+    if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);
+    r->tick = r->chunk->tick; /* that of its last record, unless the counter has jumped back */
+  }
+  return false;
+}
+
+/* Finds the thread's next record; false: there is none in this round. */
+static inline bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
+  while (GOTRACE__LIKELY(r->at < r->end) || gotrace__next_chunk(t, r)) {
+    const uint8_t *data = (const uint8_t *)(r->chunk + 1);
+    uint64_t dt;
+    r->kind = data[r->at];
+    r->arguments = gotrace__get_number(data + r->at + 1, data + r->end, &dt);
+    if (GOTRACE__LIKELY(r->kind != GOTRACE__REC_NONE && r->kind < GOTRACE__RECORD_KINDS && r->arguments &&
+                        dt <= UINT64_MAX / 2)) {
+      r->next_tick = r->tick + dt;
+      return r->next_tick <= t->limit;
+    }
+    t->counters.malformed++;
+    r->at = r->end; /* nothing after it can be found */
+  }
+  return false;
+}
+
+/* The thread's next record is applied at this time, not before its last one. A caller that has records of all threads
+ * in the order in which they happened, as from a trace that has been read, needs no rounds: it calls this function, and
+ * then gotrace__apply with `force`. */
+static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
+  t->current = r;
+  t->now = r->time;
+  gotrace__not_before(t, time);
+  t->given = time;
+  if (GOTRACE__UNLIKELY(t->now <= t->pushed.time)) gotrace__after_push(t, r);
+  if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
+}
+
+/* Applies the record that has been found, and those after it that are earlier than all other threads'. `force`: the
+ * first does not wait. */
+static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
+  do {
+    const uint8_t *data = (const uint8_t *)(r->chunk + 1), *next;
+    gotrace__record record;
+    record.kind = r->kind;
+    record.tick = r->next_tick;
+    next = gotrace__get_arguments(r->arguments, data + r->end, &record);
+    if (GOTRACE__LIKELY(next != NULL)) {
+      gotrace__waiters *waiters;
+      gotrace__turn_to(t, r, gotrace__unit_of(t, record.tick));
+      waiters = gotrace__apply(t, r, &record, force);
+      if (waiters) {
+        r->waits_on = waiters;
+        r->link = waiters->first;
+        waiters->first = r;
+        return;
+      }
+      GOTRACE__RECORD_APPLIED(t, &record);
+      t->counters.records++;
+      if (r->time < t->now) r->time = t->now;
+      r->tick = record.tick;
+      r->at = (uint32_t)(next - data);
+    } else {
+      t->counters.malformed++;
+      r->at = r->end;
+    }
+    force = false;
+    if (t->error || t->full || !gotrace__peek(t, r)) return;
+  } while (!t->heap_count || r->next_tick <= t->heap[0]->next_tick);
+  gotrace__enqueue(t, r);
+}
+
+/* Takes the waiting thread whose record has the smallest tick off its list (O2); NULL: none waits. */
+static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
+  gotrace__source *r, *first = NULL, **link;
+  for (r = t->sources; r; r = r->next)
+    if (r->waits_on && (!first || r->next_tick < first->next_tick)) first = r;
+  if (!first) return NULL;
+  for (link = &first->waits_on->first; *link != first; link = &(*link)->link) continue;
+  *link = first->link;
+  first->waits_on = NULL;
+  return first;
+}
+
+/* v1: the first events of the trace. Go 1.23 and later take goroutines created before the first Gomaxprocs for older
+ * than the trace, and their viewers fail if one has run since time 0. They keep only the second Gomaxprocs, which their
+ * page of mutator utilization needs. */
+static void gotrace__write_first(gotrace__transcriber *t) {
+  uint64_t count[2];
+  unsigned i;
+  count[0] = gotrace__proc_bound(t);
+  count[1] = 0;
+  for (i = 0; i < 2; i++) gotrace__put_event(t, &t->string_lane, GOTRACE_V1_GOMAXPROCS, t->string_lane.time, 2, count);
+}
+
+/* Applies the records of the round, in the order of their ticks as far as possible. */
+static void gotrace__apply_all(gotrace__transcriber *t) {
+  gotrace__source *r;
+  if (t->v1 && !t->generation_used) gotrace__write_first(t);
+  if (t->full) return;
+  for (r = t->sources; r; r = r->next)
+    if (gotrace__peek(t, r)) gotrace__enqueue(t, r);
+  while (!t->error && !t->full) {
+    r = gotrace__dequeue(t);
+    if (r) {
+      gotrace__consume(t, r, false);
+    } else {
+      r = gotrace__first_waiting(t);
+      if (!r) return;
+      gotrace__consume(t, r, true);
+    }
+  }
+}
+
+/* Whether the counter has jumped since the last round, or has another rate: the clocks differ from what its rate so far
+ * says by more than a delay between reading the two explains. Then units_per_tick keeps that rate. */
+#define GOTRACE__JUMP (2000000 / GOTRACE__UNIT)
+static bool gotrace__has_jumped(gotrace__transcriber *t, uint64_t tick, uint64_t unit) {
+  uint64_t ticks = t->to_tick - t->steady_tick, units = t->to_unit - t->steady_unit, expected, passed;
+  bool jumped = tick < t->to_tick;
+  if (ticks && units > 16 * GOTRACE__JUMP) {
+    t->units_per_tick = (double)units / (double)ticks;
+    passed = unit - t->to_unit;
+    expected = !jumped && tick - t->to_tick < INT64_MAX ? gotrace__units(t, tick - t->to_tick) : UINT64_MAX;
+    if ((expected < passed ? passed - expected : expected - passed) > GOTRACE__JUMP + passed / 64) jumped = true;
+  }
+  if (!jumped) return false;
+  t->counters.jumps++;
+  t->steady_tick = tick;
+  t->steady_unit = unit;
+  return true;
+}
+
+/* Begins a round that ends at the given clocks; except for the last, somewhat before, since the clocks of two cores may
+ * differ. */
+static void gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
+  uint64_t unit = (clocks->nanoseconds - t->start_nanoseconds) / t->options.unit + 1, ticks;
+  if (unit < t->to_unit) unit = t->to_unit;
+  t->jumped = gotrace__has_jumped(t, clocks->tick, unit);
+  t->from_tick = t->to_tick;
+  t->from_unit = t->to_unit;
+  t->to_tick = clocks->tick;
+  t->to_unit = unit;
+  t->clocks = *clocks;
+  t->limit = UINT64_MAX; /* after a jump, nothing is too late for this round */
+  if (t->jumped) return;
+  ticks = clocks->tick - t->from_tick;
+  t->units_per_tick = ticks ? (double)(unit - t->from_unit) / (double)ticks : 0;
+  if (last) return;
+  ticks = ticks > GOTRACE__CLOCK_SKEW ? ticks - GOTRACE__CLOCK_SKEW : 0;
+  t->limit = t->to_tick = t->from_tick + ticks;
+  t->to_unit = t->from_unit + gotrace__units(t, ticks);
+}
+
+/* ----------------------------------------------------------------------------------------------- >>generations ----
+ *
+ * The beginning and the end of a generation.
+ */
+
+/* v2: a batch that the lanes do not hold: of the clocks, or of an experiment. */
+static void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigned experiment, uint64_t thread,
+                                 uint64_t time, const uint8_t *body, size_t size) {
+  uint8_t head[GOTRACE__LANE_HEAD], *at = head;
+  if (!t->synced) gotrace__write_sync(t);
+  *at++ = (uint8_t)kind;
+  if (kind == GOTRACE_V2_EXPERIMENTAL_BATCH) *at++ = (uint8_t)experiment;
+  at = gotrace__put_varint(at, t->generation);
+  at = gotrace__put_varint(at, thread);
+  at = gotrace__put_varint(at, time);
+  at = gotrace__put_varint(at, size);
+  t->kinds[kind]++;
+  gotrace__transcribe_write(t, head, (size_t)(at - head));
+  gotrace__transcribe_write(t, body, size);
+}
+
+/* v2: the beginning of a generation: the rate and the time of the clocks, the encoding of addresses. Go: traceReadSync.
+ */
+static void gotrace__write_sync(gotrace__transcriber *t) {
+  uint8_t body[8 * GOTRACE_BYTES_PER_NUMBER], *at = body;
+  const gotrace_heap_layout *heap = &t->options.heap;
+  t->synced = true;
+  if (t->options.version >= GOTRACE_GO_1_25) *at++ = GOTRACE_V2_SYNC, t->kinds[GOTRACE_V2_SYNC]++;
+  *at++ = GOTRACE_V2_FREQUENCY;
+  at = gotrace__put_varint(at, 1000000000u / t->options.unit);
+  t->kinds[GOTRACE_V2_FREQUENCY]++;
+  if (t->options.version >= GOTRACE_GO_1_25) {
+    *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
+    at = gotrace__put_varint(at, 0);
+    at = gotrace__put_varint(at, t->generation_clocks.nanoseconds);
+    at = gotrace__put_varint(at, t->generation_clocks.wall_seconds);
+    at = gotrace__put_varint(at, t->generation_clocks.wall_nanoseconds);
+    t->kinds[GOTRACE_V2_CLOCK_SNAPSHOT]++;
+  }
+  gotrace__write_batch(t, GOTRACE_V2_EVENT_BATCH, 0, GOTRACE__NO_THREAD, t->generation_time, body, (size_t)(at - body));
+  if (!t->types) return;
+  at = body;
+  *at++ = 1; /* traceAllocFreeInfoBatch */
+  at = gotrace__put_varint(at, heap->base);
+  at = gotrace__put_varint(at, heap->page_size);
+  at = gotrace__put_varint(at, heap->alignment);
+  at = gotrace__put_varint(at, heap->stack_unit);
+  gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
+                       body, (size_t)(at - body));
+}
+
+static void gotrace__mirror_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
+  gotrace__release(t->options.budget, mirror->rows, mirror->capacity * sizeof *mirror->rows);
+}
+
+static void gotrace__mirror_renew(gotrace__transcriber *t, gotrace__mirror *mirror, gotrace__table *table) {
+  gotrace__mirror_free(t, mirror);
+  gotrace__table_free(mirror->table);
+  memset(mirror, 0, sizeof *mirror);
+  mirror->table = table;
+}
+
+/* A table of the transcriber's own. */
+static gotrace__table *gotrace__own_table(gotrace__transcriber *t) {
+  gotrace__table *table = gotrace__table_new(t->options.budget, false);
+  if (table) table->region.beyond = t->options.beyond_limit;
+  else gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return table;
+}
+
+/* v2: the types of heap objects that this generation refers to. */
+static void gotrace__write_types(gotrace__transcriber *t) {
+  gotrace__entry *entry = t->types ? gotrace__after(t->types, NULL) : NULL;
+  gotrace__table *fresh;
+  if (!entry) return;
+  while (entry) {
+    gotrace__lane *lane = &t->string_lane; /* its memory, once the strings are written */
+    uint8_t *at = lane->data + GOTRACE__LANE_HEAD;
+    uint8_t *end = at + lane->capacity - 6 * GOTRACE_BYTES_PER_NUMBER - GOTRACE_MAX_STRING_SIZE, *body = at;
+    *at++ = 0; /* traceAllocFreeTypesBatch */
+    for (; entry && at < end; entry = gotrace__after(t->types, entry)) {
+      const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
+      const char *name = type->name ? type->name : "";
+      size_t length = gotrace__kept_size(name, strlen(name));
+      at = gotrace__put_varint(at, entry->id);
+      at = gotrace__put_varint(at, (uintptr_t)type);
+      at = gotrace__put_varint(at, type->size);
+      at = gotrace__put_varint(at, type->pointer_bytes);
+      at = gotrace__put_varint(at, length);
+      memcpy(at, name, length);
+      at += length;
+    }
+    gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
+                         body, (size_t)(at - body));
+  }
+  fresh = gotrace__own_table(t);
+  if (!fresh) return;
+  gotrace__table_free(t->types);
+  t->types = fresh;
+}
+
+/* Forgets the texts and stacks that the transcriber has made or named, except the names of open regions: there is no
+ * end of new ones in a long trace. */
+#ifndef GOTRACE__MOST_TEXTS
+#define GOTRACE__MOST_TEXTS ((size_t)8 << 20)
+#endif
+static void gotrace__forget_texts(gotrace__transcriber *t) {
+  gotrace__table *texts, *stacks;
+  uint64_t place;
+  uint32_t i;
+  if (t->texts.table->region.bytes + t->own_stacks.table->region.bytes + t->region.bytes <= GOTRACE__MOST_TEXTS) return;
+  texts = gotrace__own_table(t);
+  stacks = gotrace__own_table(t);
+  if (!texts || !stacks) {
+    gotrace__table_free(texts);
+    gotrace__table_free(stacks);
+    return;
+  }
+  for (place = 1; place <= t->go_places; place++) {
+    gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
+    if (!g) continue;
+    g += (place - 1) % GOTRACE__MODEL_PAGE;
+    if (g->entry & GOTRACE__OWN) g->entry = 0;
+    for (i = 0; i < g->region_depth; i++) {
+      gotrace__model_region *region = gotrace__region_at(g, i);
+      const gotrace__row *row = region->name & GOTRACE__OWN ? gotrace__string_row(t, region->name) : NULL;
+      if (row) region->name = gotrace__text_number(texts, (const char *)(row->entry + 1), row->entry->size);
+    }
+  }
+  gotrace__mirror_renew(t, &t->texts, texts);
+  gotrace__mirror_renew(t, &t->own_stacks, stacks);
+  gotrace__region_free(&t->region);
+  for (i = 0; i < t->stacks.capacity; i++) t->stacks.rows[i].frames = NULL;
+  memset(t->reason_refs, 0, sizeof t->reason_refs);
+  memset(t->named_refs, 0, sizeof t->named_refs);
+}
+
+/* v2: forgets the ids of goroutines that have ended. Readers of v1 remember them too. */
+#ifndef GOTRACE__MOST_IDS
+#define GOTRACE__MOST_IDS ((size_t)1 << 16) /* blocks of 64 */
+#endif
+static void gotrace__forget_ids(gotrace__transcriber *t) {
+  uint64_t place;
+  if (t->v1 || t->id_used <= GOTRACE__MOST_IDS) return;
+  memset(t->ids, 0, t->id_capacity * sizeof *t->ids);
+  t->id_used = 0;
+  for (place = 1; place <= t->go_places; place++) {
+    gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
+    if (g) g += (place - 1) % GOTRACE__MODEL_PAGE;
+    if (g && g->known && g->status != GOTRACE__DEAD) gotrace__unique_id(t, g->id);
+  }
+}
+
+static void gotrace__begin_generation(gotrace__transcriber *t) {
+  t->generation++;
+  t->generation_time = t->to_unit;
+  t->generation_clocks = t->clocks;
+  t->generation_bytes = 0;
+  t->generation_used = t->synced = false;
+  t->next_often = t->next_stack = 0;
+  t->next_string = GOTRACE__OFTEN_IDS;
+}
+
+/* A living object that no record has spoken of is as the list said when the trace began. */
+static void gotrace__adopt_listed(gotrace__transcriber *t) {
+  gotrace__source *r;
+  uint64_t place;
+  for (r = t->sources; r; r = r->next) {
+    gotrace__model_go *g = r->listed_go && !r->introduced ? gotrace__go_of(t, r->listed_go) : NULL;
+    gotrace__model_proc *p = r->listed_proc && !r->introduced ? gotrace__proc_of(t, r->listed_proc) : NULL;
+    unsigned status = r->listed_in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
+    r->listed_go = r->listed_proc = 0;
+    if (r->go || r->proc) continue;
+    if (p && p->known) p = NULL;
+    if (g && (g->known || !g->listed || g->status != status)) g = NULL;
+    if (g) g->id = gotrace__unique_id(t, g->id);
+    if (g && !g->id) g = NULL;
+    if (g && !p && status == GOTRACE__RUNNING) { /* on a proc of the thread's own */
+      if (!r->own) r->own = gotrace__proc_new(t, t->proc_count);
+      p = r->own;
+      if (!p) continue;
+      p->made = true;
+    }
+    if (p) {
+      p->known = true;
+      p->status = g && status == GOTRACE__SYSCALL ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
+      p->on = r;
+      r->proc = p;
+    }
+    if (g) {
+      g->known = true;
+      g->on = r;
+      r->go = g;
+    }
+    if (p || g) r->generation = 0;
+  }
+  for (place = 1; place <= t->go_places; place++) {
+    gotrace__model_go *g = gotrace__go_of(t, place);
+    if (!g || g->known || !g->listed) continue;
+    if (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING) g->id = gotrace__unique_id(t, g->id);
+    else g->id = 0; /* runs on a thread that has not said so: left out */
+    if (g->id) g->known = true;
+    else g->status = GOTRACE__DEAD;
+  }
+  for (place = 0; place < t->proc_count; place++)
+    if (t->procs[place] && t->procs[place]->listed) t->procs[place]->known = true;
+}
+
+/* Writes the statuses of everything that was silent in this generation. */
+static void gotrace__restate_all(gotrace__transcriber *t) {
+  gotrace__source *r;
+  uint64_t place;
+  for (r = t->sources; r; r = r->next)
+    if (!r->gone) gotrace__restate_thread(t, r);
+  for (place = 1; place <= t->go_places; place++) {
+    gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
+    if (!g) continue;
+    g += (place - 1) % GOTRACE__MODEL_PAGE;
+    if (g->known && g->status != GOTRACE__DEAD && !g->unborn) gotrace__restate_go(t, &t->service, g);
+  }
+  for (place = 0; place < t->proc_count; place++)
+    if (t->procs[place] && t->procs[place]->known) gotrace__restate_proc(t, &t->service, t->procs[place]);
+}
+
+/* v1: ends the open ranges of the streams: viewers need the end of each slice. Go's StopTrace stops the world, to the
+ * same effect: running goroutines are preempted, system calls lose their procs, and no collection is active. */
+static void gotrace__write_v1_ends(gotrace__transcriber *t) {
+  size_t i;
+  if (t->stw_go && t->stw_on->go == t->stw_go) {
+    t->current = t->stw_on;
+    t->now = t->to_unit;
+    gotrace__end_stw(t, t->stw_on);
+  }
+  for (i = 0; i < t->proc_count; i++) {
+    gotrace__model_proc *p = t->procs[i];
+    gotrace__model_go *g = p && p->on ? p->on->go : NULL;
+    uint64_t swept[2];
+    if (!p) continue;
+    swept[0] = p->swept;
+    swept[1] = p->reclaimed;
+    t->now = t->to_unit < p->lane.time ? p->lane.time : t->to_unit;
+    if (p->sweep_seen)
+      gotrace__put_event(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, swept);
+    if (p->scan_seen) gotrace__put_v1(t, &p->lane, GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
+    p->sweep_seen = p->scan_seen = false;
+    if (!g || g->generation != t->generation) continue;
+    gotrace__not_before(t, g->time);
+    if (g->status == GOTRACE__SYSCALL) gotrace__lower_syscall_block(t, &p->lane, g, t->now);
+    else gotrace__put_v1(t, &p->lane, GOTRACE_V1_GO_PREEMPT, t->now, 1, 0, 0, 0);
+  }
+  if (t->gc_seen) {
+    t->now = t->to_unit < t->collector_time + 1 ? t->collector_time + 1 : t->to_unit;
+    gotrace__put_v1(t, &t->global, GOTRACE_V1_GC_DONE, t->now, 0, 0, 0, 0);
+  }
+}
+
+/* Writes everything up to the end of the round: a trace may end here. */
+static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
+  bool first = t->v1 ? last : t->generation == 1;
+  gotrace__source *r;
+  size_t i;
+  t->current = &t->service;
+  t->now = t->to_unit;
+  if (first) gotrace__adopt_listed(t);
+  if (first || t->options.restate) gotrace__restate_all(t);
+  if (!t->v1 && t->gc && t->gc_generation != t->generation && !t->options.replay) { /* no goroutine has run since */
+    gotrace__restate_thread(t, &t->service);
+    gotrace__end_global(t, &t->service, gotrace__begin_global(t, &t->service));
+  }
+  if (!t->v1 && t->stw_go && !t->stw_closed) { /* a trace may begin with any generation, where nothing is stopped */
+    t->current = t->stw_on;
+    t->now = t->to_unit;
+    gotrace__push_time(t, t->collector_time + 1);
+    gotrace__emit0(t, t->stw_on, NULL, GOTRACE_V2_STW_END);
+    t->collector_time = t->now;
+    t->stw_closed = true;
+  }
+  if (t->v1 && last) gotrace__write_v1_ends(t);
+  if (!t->v1 && !t->generation_used) /* readers reject an empty generation */
+    gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROC_STATUS, t->to_unit, 2, t->proc_count,
+                     GOTRACE__PROC_IDLE, 0, 0);
+  for (i = 0; t->v1 && i < t->proc_count; i++)
+    if (t->procs[i]) gotrace__lane_flush(t, &t->procs[i]->lane);
+  for (r = t->sources; r; r = r->next) {
+    gotrace__lane_flush(t, &r->lane);
+    if (r->gone) gotrace__lane_shrink(t, &r->lane);
+  }
+  gotrace__lane_flush(t, t->v1 ? &t->global : &t->service.lane);
+  for (; t->v1 && t->timers_written < t->timer_count; t->timers_written++) {
+    uint8_t *at;
+    if (t->options.version <= GOTRACE_GO_1_8 && t->timers_written) continue; /* 1.8 has one timer goroutine */
+    at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+    *at++ = GOTRACE_V1_TIMER_GOROUTINE;
+    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, t->timers[t->timers_written]));
+    t->kinds[GOTRACE_V1_TIMER_GOROUTINE]++;
+    t->events++;
+  }
+  if (t->options.before_end) t->options.before_end(t->options.context, t);
+  gotrace__lane_flush(t, &t->sample_lane);
+  gotrace__lane_flush(t, &t->stack_lane);
+  gotrace__lane_flush(t, &t->string_lane);
+  if (!t->v1) gotrace__write_types(t);
+  if (t->options.version >= GOTRACE_GO_1_26) {
+    static const uint8_t end[] = {GOTRACE_V2_END_OF_GENERATION};
+    gotrace__transcribe_write(t, end, sizeof end);
+    t->kinds[GOTRACE_V2_END_OF_GENERATION]++;
+  }
+  t->cuts++;
+  gotrace__forget_texts(t);
+  gotrace__forget_ids(t);
+  if (!t->v1 && !last) gotrace__begin_generation(t);
+}
+
+/* ------------------------------------------------------------------------------------------------------ >>feed ----
+ *
+ * What the outside calls. The caller serializes all of these calls.
+ */
+
+/* The trace's beginning. `t` is zero. False if out of memory; gotrace__transcribe_free is due in any case. */
+static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__transcribe_options *options,
+                                      const gotrace__clocks *clocks) {
+  uint8_t header[32] = {0};
+  t->options = *options;
+  if (!t->options.unit) t->options.unit = GOTRACE__UNIT;
+  if (!t->options.heap.page_size) t->options.heap.page_size = 8192;
+  if (!t->options.heap.alignment) t->options.heap.alignment = 8;
+  if (!t->options.heap.stack_unit) t->options.heap.stack_unit = 2048;
+  t->v1 = options->version < GOTRACE_GO_1_22;
+  t->clocks = *clocks;
+  t->start_nanoseconds = clocks->nanoseconds;
+  t->to_tick = t->steady_tick = clocks->tick;
+  t->to_unit = t->steady_unit = 1;
+  t->region.budget = options->budget;
+  t->strings.table = options->strings;
+  t->stacks.table = options->stacks;
+  t->texts.table = gotrace__own_table(t);
+  t->own_stacks.table = gotrace__own_table(t);
+  t->region.beyond = options->beyond_limit;
+  if (options->alloc_events && options->version >= GOTRACE_GO_1_23) {
+    t->types = gotrace__own_table(t);
+    if (!t->types) return false;
+  }
+  t->service.id = options->service_thread;
+  if (!t->texts.table || !t->own_stacks.table ||
+      !gotrace__lane_init(t, &t->string_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_STRINGS, GOTRACE__LANE_MOST) ||
+      !gotrace__lane_init(t, &t->sample_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_CPU_SAMPLES,
+                          GOTRACE__FIRST_LANE(t)) ||
+      !gotrace__lane_init(t, &t->stack_lane, GOTRACE__NO_THREAD, GOTRACE_V2_STACKS,
+                          t->v1 ? GOTRACE__FIRST_LANE(t) : (uint32_t)GOTRACE__LANE_MOST) ||
+      !gotrace__lane_init(t, &t->global, (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC, 0, GOTRACE__FIRST_LANE(t)) ||
+      !gotrace__lane_init(t, &t->service.lane, t->service.id, 0, GOTRACE__FIRST_LANE(t)))
+    return false;
+  gotrace__begin_generation(t);
+  snprintf((char *)header, sizeof header, "go %u.%u trace", options->version / 1000, options->version % 1000);
+  gotrace__transcribe_write(t, header, GOTRACE__HEADER_SIZE);
+  if (t->v1) {
+    uint8_t *at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+    t->string_lane.id = t->sample_lane.id = (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC;
+    *at++ = GOTRACE_V1_FREQUENCY;
+    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, 1000000000u / t->options.unit));
+    t->kinds[GOTRACE_V1_FREQUENCY]++;
+    t->generation_time = t->to_unit = 2; /* all other events are later, see gotrace__write_first */
+  }
+  return true;
+}
+
+/* Adds a thread. `id`: the system's; `chunk`: its first. NULL if out of memory. */
+static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id, gotrace__record_chunk *chunk) {
+  gotrace__source *r;
+  void *heap = t->heap;
+  bool grown;
+  if (t->idle_sources) {
+    r = t->idle_sources;
+    t->idle_sources = r->link;
+    r->link = NULL;
+    r->id = r->lane.id = id;
+    r->chunk = chunk;
+    return r;
+  }
+  grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 1, sizeof *t->heap);
+  t->heap = GOTRACE__CAST(gotrace__source **, heap);
+  r = grown ? GOTRACE__CAST(gotrace__source *, gotrace__model_allocate(t, sizeof *r)) : NULL;
+  if (!r) return NULL;
+  r->id = id;
+  r->chunk = chunk;
+  if (!gotrace__lane_init(t, &r->lane, id, 0, t->v1 ? GOTRACE__LANE_HEAD : GOTRACE__FIRST_LANE(t))) {
+    gotrace__release(t->options.budget, r, sizeof *r);
+    return NULL;
+  }
+  *(t->last_source ? &t->last_source->next : &t->sources) = r;
+  t->last_source = r;
+  t->source_count++;
+  return r;
+}
+
+/* Takes back a thread that has ended and whose records have all been applied. */
+static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__lane_flush(t, &r->lane);
+  r->chunk = r->known = NULL;
+  r->at = r->end = r->known_size = r->generation = 0;
+  r->tick = 0;
+  r->time++; /* readers order the tasks of two threads by time alone */
+  r->introduced = r->lost_proc = r->gone = false;
+  r->site = 0;
+  r->listed_go = r->listed_proc = 0;
+  r->link = t->idle_sources;
+  t->idle_sources = r;
+}
+
+/* The list of the living, when the trace begins: what stays silent is shown as it was. Records overrule it. */
+static void gotrace__transcribe_living_go(gotrace__transcriber *t, uint64_t place, uint64_t id, uint64_t entry,
+                                          unsigned status, unsigned flags) {
+  gotrace__model_go *g = gotrace__go_of(t, place);
+  if (!g || g->known || status == GOTRACE__DEAD) return;
+  g->listed = true;
+  g->id = id;
+  g->entry = gotrace__record_stack(entry);
+  g->status = (uint8_t)status;
+  g->flags = (uint8_t)(flags | GOTRACE__RECORD_OLD);
+}
+static void gotrace__transcribe_living_proc(gotrace__transcriber *t, uint64_t place) {
+  gotrace__model_proc *p = gotrace__proc_of(t, place);
+  if (!p || p->known) return;
+  p->listed = true;
+  p->status = GOTRACE__PROC_IDLE; /* its thread says more */
+}
+static void gotrace__transcribe_living_thread(gotrace__source *r, uint64_t go, uint64_t proc, bool in_syscall) {
+  r->listed_go = go;
+  r->listed_proc = proc;
+  r->listed_in_syscall = in_syscall;
+}
+static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id, uint64_t parent, const char *name) {
+  void *tasks = t->old_tasks;
+  size_t size = gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1);
+  gotrace__model_task *open;
+  bool grown = gotrace__model_grow(t, &tasks, &t->old_task_capacity, t->old_task_count + 1, sizeof *t->old_tasks);
+  t->old_tasks = GOTRACE__CAST(gotrace__old_task *, tasks);
+  if (!grown || !id || id == UINT64_MAX || gotrace__task_at(t, id, false)) return;
+  open = gotrace__task_at(t, id, true);
+  if (!open) return;
+  t->old_tasks[t->old_task_count].id = id;
+  t->old_tasks[t->old_task_count].parent = parent;
+  memcpy(t->old_tasks[t->old_task_count].name, name, size);
+  t->old_tasks[t->old_task_count++].name[size] = 0;
+}
+
+static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t thread, uint64_t proc, uint64_t go,
+                                uint32_t stack) {
+  uint64_t a[4];
+  uint8_t *at;
+  a[0] = time;
+  a[1] = proc;
+  a[2] = go;
+  a[3] = stack;
+  if (t->v1) {
+    gotrace__put_event(t, &t->sample_lane, GOTRACE_V1_CPU_SAMPLE,
+                       t->sample_lane.size ? t->sample_lane.time : t->generation_time, 4, a);
+    return;
+  }
+  at = gotrace__lane_at(t, &t->sample_lane, 7 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+  *at++ = GOTRACE_V2_CPU_SAMPLE;
+  at = gotrace__put_varint(at, time);
+  at = gotrace__put_varint(at, thread);
+  at = gotrace__put_varint(at, proc);
+  at = gotrace__put_varint(at, go);
+  gotrace__lane_end(&t->sample_lane, gotrace__put_varint(at, stack));
+  t->kinds[GOTRACE_V2_CPU_SAMPLE]++;
+  t->events++;
+}
+
+/* A CPU sample. `go`: the goroutine's id, `place`: its place or 0. Go: traceReadCPU. */
+static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
+                                       uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
+  const gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_of(t, place) : NULL;
+  gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
+  uint64_t time = gotrace__unit_of(t, tick);
+  uint32_t i, stack;
+  if (t->options.version < GOTRACE_GO_1_19 || t->error) return;
+  memset(frames, 0, sizeof frames);
+  if (count > GOTRACE__SAMPLE_FRAMES) count = GOTRACE__SAMPLE_FRAMES;
+  for (i = 0; i < count; i++) frames[i].pc = pcs[i];
+  stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
+  /* Readers of v1 order them by time alone, and reject the creation of a goroutine that has a sample. */
+  if (t->v1 && time <= t->pushed.time && time >= t->pushed.first_given) time = t->pushed.time + 1;
+  if (t->v1 && g && g->id == go && time <= g->born) time = g->born + 1;
+  gotrace__put_sample(t, time, thread, (uint64_t)proc, go, stack);
+}
+
+/* One round. The clocks were read before the list of threads. */
+static void gotrace__transcribe_step(gotrace__transcriber *t, const gotrace__clocks *clocks) {
+  gotrace__source *r;
+  gotrace__begin_round(t, clocks, false);
+  for (r = t->sources; r; r = r->next) gotrace__look_at(r);
+  gotrace__apply_all(t);
+}
+
+/* A cut at the end of the last round: what has been written is a complete trace, and the next generation begins. */
+static void gotrace__transcribe_cut(gotrace__transcriber *t) {
+  if (!t->error) gotrace__end_generation_of(t, false);
+}
+
+/* Whether a generation has reached its size. */
+static bool gotrace__transcribe_is_full(const gotrace__transcriber *t) {
+  uint64_t bytes = t->generation_bytes + t->string_lane.size + t->stack_lane.size;
+  const gotrace__source *r;
+  for (r = t->sources; r; r = r->next) bytes += r->lane.size;
+  return bytes >= t->options.cut_bytes;
+}
+
+/* The last round: all records that have been published. */
+static void gotrace__transcribe_last(gotrace__transcriber *t, const gotrace__clocks *clocks) {
+  gotrace__source *r;
+  gotrace__begin_round(t, clocks, true);
+  for (r = t->sources; r; r = r->next) gotrace__look_at(r);
+  gotrace__apply_all(t);
+}
+
+/* The trace's end, after the last round. */
+static void gotrace__transcribe_end(gotrace__transcriber *t) { gotrace__end_generation_of(t, true); }
+
+static gotrace_result gotrace__transcribe_finish(gotrace__transcriber *t, const gotrace__clocks *clocks) {
+  gotrace__transcribe_last(t, clocks);
+  gotrace__transcribe_end(t);
+  return t->error;
+}
+
+static void gotrace__transcribe_free(gotrace__transcriber *t) {
+  gotrace__budget *budget = t->options.budget;
+  gotrace__source *r;
+  size_t i, k;
+  while ((r = t->sources) != NULL) {
+    t->sources = r->next;
+    gotrace__lane_free(t, &r->lane);
+    gotrace__release(budget, r, sizeof *r);
+  }
+  for (i = 0; i < t->go_page_count; i++) {
+    for (k = 0; t->go_pages[i] && k < GOTRACE__MODEL_PAGE; k++) {
+      gotrace__model_go *g = &t->go_pages[i][k];
+      gotrace__release(budget, g->regions, g->region_capacity * sizeof *g->regions);
+      gotrace__release(budget, g->label, GOTRACE__LABEL);
+    }
+    gotrace__release(budget, t->go_pages[i], GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go));
+  }
+  for (i = 0; i < t->proc_count; i++) {
+    if (t->procs[i]) gotrace__lane_free(t, &t->procs[i]->lane);
+    gotrace__release(budget, t->procs[i], sizeof(gotrace__model_proc));
+  }
+  gotrace__release(budget, t->go_pages, t->go_page_count * sizeof *t->go_pages);
+  gotrace__release(budget, t->procs, t->proc_capacity * sizeof *t->procs);
+  gotrace__release(budget, t->proc_ids, t->place_capacity * sizeof *t->proc_ids);
+  gotrace__release(budget, t->tasks, t->task_capacity * sizeof *t->tasks);
+  gotrace__release(budget, t->ids, t->id_capacity * sizeof *t->ids);
+  gotrace__release(budget, t->heap, t->heap_capacity * sizeof *t->heap);
+  gotrace__release(budget, t->old_tasks, t->old_task_capacity * sizeof *t->old_tasks);
+  gotrace__mirror_free(t, &t->strings);
+  gotrace__mirror_free(t, &t->texts);
+  gotrace__mirror_free(t, &t->stacks);
+  gotrace__mirror_free(t, &t->own_stacks);
+  gotrace__table_free(t->texts.table);
+  gotrace__table_free(t->own_stacks.table);
+  gotrace__table_free(t->types);
+  gotrace__region_free(&t->region);
+  gotrace__lane_free(t, &t->string_lane);
+  gotrace__lane_free(t, &t->stack_lane);
+  gotrace__lane_free(t, &t->sample_lane);
+  gotrace__lane_free(t, &t->global);
+  gotrace__lane_free(t, &t->service.lane);
 }
 
 /* --------------------------------------------------------------------------------------------------- >>elf ----
@@ -5118,39 +10244,11 @@ static void gotrace__modules_free(void) {
 #define gotrace__modules_free() ((void)0)
 #endif
 
-/* --------------------------------------------------------------------------------------------------- >>symbols ----
+/* ----------------------------------------------------------------------------------------------------- >>sinks ----
  *
- * Encoding stacks and strings: functions, files and lines of addresses.
+ * Where the trace goes: a file, a write function, the memory of the flight recorder.
  */
 
-/* The entry after `last` in a table. */
-static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *last) {
-  return last ? gotrace__load_acquire(&last->next) : gotrace__load_acquire(&table->first);
-}
-
-/* Appends the strings not yet written to the reader's buffer; false if there is no room for all. */
-
-static bool gotrace__ask_symbolizer(gotrace_location *place) {
-  const gotrace_options *options = &gotrace__t.options;
-  bool found;
-  if (!options->symbolize) return false;
-  gotrace__set_in_sink(true);
-  found = options->symbolize(options->context, place);
-  gotrace__set_in_sink(false);
-  return found;
-}
-
-#define GOTRACE__MOST_STACK 2048
-#define GOTRACE__STACK_ROOM (2 + (1 + 4 * GOTRACE_STACK_SIZE) * GOTRACE_BYTES_PER_NUMBER)
-
-/* ---------------------------------------------------------------------------------------------------- >>tables ----
- *
- * What follows the events of a generation: samples, stacks, strings. Also the beginning of a file.
- */
-
-#define GOTRACE__ALLOC_FREE 1 /* tracev2.AllocFree */
-
-#define GOTRACE__HEADER_SIZE 16
 static void gotrace__file_header(char *header) {
   char text[32];
   memset(header, 0, GOTRACE__HEADER_SIZE);
@@ -5164,11 +10262,6 @@ static bool gotrace__write_empty_trace(void) {
   struct gotrace__tracer *t = &gotrace__t;
   return gotrace__file_rewind(&t->file) && gotrace__file_write(&t->file, t->empty_trace, t->empty_trace_size);
 }
-
-/* ----------------------------------------------------------------------------------------------------- >>sinks ----
- *
- * Where the trace goes: a file, a write function, the memory of the flight recorder.
- */
 
 /* The caller holds the flight lock. */
 static void gotrace__kept_free(gotrace__kept *kept) {
@@ -5306,5526 +10399,20 @@ static void gotrace__sink(const void *chunk, size_t size) {
 
 static void gotrace__sum(gotrace_stats *stats);
 
-/* ---------------------------------------------------------------------------------------------------- >>reader ----
+/* ---------------------------------------------------------------------------------------------------- >>driver ----
  *
- * The reader state machine, and the thread that runs it if the program does not.
+ * Runs the transcriber: in the service thread, in the caller of gotrace_read, in whoever makes a cut.
  */
 
-/* The data read so far have been used, and are a complete trace. */
-static void gotrace__cut_used(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->queue_lock);
-  gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
-  gotrace__count(&t->cuts, 1);
-  gotrace__unlock(&t->queue_lock);
-  if (t->flight) gotrace__keep_generation();
+static bool gotrace__ask_symbolizer(gotrace_location *place) {
+  const gotrace_options *options = &gotrace__t.options;
+  bool found;
+  if (!options->symbolize) return false;
+  gotrace__set_in_sink(true);
+  found = options->symbolize(options->context, place);
+  gotrace__set_in_sink(false);
+  return found;
 }
-
-/* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
-static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
-
-/* Reads the trace to its end, or (block false) as far as data are available. */
-static void gotrace__drain(bool block) {
-  const void *chunk;
-  size_t size;
-  while (gotrace__read_next(&chunk, &size, block, true) == GOTRACE_OK && size) gotrace__sink(chunk, size);
-}
-
-#if !GOTRACE_NO_THREADS
-static void gotrace__service(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__low_priority();
-  gotrace__drain(true);
-  if (!t->is_orphan) return;
-  gotrace__lock(&t->life);
-  gotrace__clean_up();
-  gotrace__unlock(&t->life);
-  gotrace__thread_detach(t->service_thread); /* no thread is left to join it */
-}
-#endif
-
-GOTRACE__DEFINE gotrace_result gotrace_read(const void **chunk, size_t *size) {
-  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__read_next(chunk, size, true, false);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size) {
-  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__read_next(chunk, size, false, false);
-}
-
-/* ------------------------------------------------------------------------------------------------- >>lifecycle ----
- *
- * Starting and stopping; the end of the program and of the library.
- */
-
-static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options, bool flight) {
-  memset(options, 0, sizeof *options);
-  if (given) *options = *given;
-  if (!options->format) options->format = GOTRACE_GO_1_23;
-  if (flight) {
-    if (options->format < GOTRACE_GO_1_22) return GOTRACE_ERROR_FORMAT;
-    if (!options->flight_milliseconds) options->flight_milliseconds = 10000;
-    if (!options->flight_bytes) options->flight_bytes = (size_t)16 << 20;
-    if (options->flight_bytes < (size_t)2 << 20) return GOTRACE_ERROR_ARGUMENT;
-    options->memory_limit = options->flight_bytes / 4; /* the rest is for kept data */
-    options->on_limit = GOTRACE_LIMIT_BLOCK;           /* only until the data are kept, which no sink delays */
-    options->size_limit = 0;
-    options->write = NULL;
-    if (!options->cut_milliseconds || options->cut_milliseconds > options->flight_milliseconds / 4)
-      options->cut_milliseconds = options->flight_milliseconds / 4 < 1000 ? options->flight_milliseconds / 4 : 1000;
-    if (!options->cut_bytes || options->cut_bytes > options->flight_bytes / 16)
-      options->cut_bytes = options->flight_bytes / 16;
-  }
-  if (!flight && !options->memory_limit) options->memory_limit = (size_t)256 << 20;
-  if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
-  if (!options->exit_milliseconds) options->exit_milliseconds = 2000;
-  if (!options->cut_bytes) options->cut_bytes = (size_t)4 << 20;
-  switch (options->format) {
-  case GOTRACE_GO_1_8:
-  case GOTRACE_GO_1_10:
-  case GOTRACE_GO_1_11:
-  case GOTRACE_GO_1_19:
-  case GOTRACE_GO_1_21:
-  case GOTRACE_GO_1_22:
-  case GOTRACE_GO_1_23:
-  case GOTRACE_GO_1_25:
-  case GOTRACE_GO_1_26: break;
-  default: return GOTRACE_ERROR_FORMAT;
-  }
-  if (!options->heap.page_size) options->heap.page_size = 8192;
-  if (!options->heap.alignment) options->heap.alignment = 8;
-  if (!options->heap.stack_unit) options->heap.stack_unit = 2048;
-  if ((unsigned)options->stacks > GOTRACE_STACKS_UNWIND || (unsigned)options->on_limit > GOTRACE_LIMIT_BLOCK ||
-      (!flight && options->memory_limit < (size_t)1 << 20) ||
-      (options->stacks == GOTRACE_STACKS_UNWIND && !options->unwind))
-    return GOTRACE_ERROR_ARGUMENT;
-  if (options->cut_bytes > options->memory_limit / 2) options->cut_bytes = options->memory_limit / 2;
-  return GOTRACE_OK;
-}
-
-/* Calls that start, cut, write and stop are refused inside the tracer. Their thread is not cancelled meanwhile. */
-static bool gotrace__control_begin(int *cancel) {
-  if (gotrace__is_refused()) return false;
-  *cancel = gotrace__cancel_off();
-  gotrace__init();
-  return true;
-}
-#define gotrace__control_end(cancel) gotrace__cancel_restore(cancel)
-
-static gotrace_result gotrace__start_tracing(const char *path, int flags, const gotrace_options *options, bool flight) {
-  gotrace_result result;
-  int cancel;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__start_session(gotrace__me(), path, flags, options, flight);
-  gotrace__control_end(cancel);
-  return result;
-}
-
-#define GOTRACE__PATH 4096
-/* The wall clock as 20261122-115854.123, UTC. */
-static void gotrace__time_text(char *text, size_t size) {
-  uint64_t seconds, days, era, day, year, month;
-  uint32_t nanoseconds;
-  gotrace__wall_clock(&seconds, &nanoseconds);
-  days = seconds / 86400 + 719468; /* since 1 March of the year 0, so that leap days come last */
-  era = days / 146097;
-  day = days % 146097;
-  year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-  day -= 365 * year + year / 4 - year / 100;
-  month = (5 * day + 2) / 153;
-  day -= (153 * month + 2) / 5;
-  year += 400 * era + (month >= 10);
-  month = month < 10 ? month + 3 : month - 9;
-  snprintf(text, size, "%04u%02u%02u-%02u%02u%02u.%03u", (unsigned)(year % 10000), (unsigned)month, (unsigned)day + 1,
-           (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
-           nanoseconds / 1000000);
-}
-
-/* A path with %p, %t and %% replaced; false if it is too long. */
-static bool gotrace__expand_path(const char *path, char *expanded, size_t size) {
-  char text[40];
-  size_t used = 0, length;
-  for (; *path; path++) {
-    if (*path == '%' && path[1] == 'p') snprintf(text, sizeof text, "%lu", gotrace__process_id());
-    else if (*path == '%' && path[1] == 't') gotrace__time_text(text, sizeof text);
-    else text[0] = *path, text[1] = 0;
-    if (*path == '%' && (path[1] == 'p' || path[1] == 't' || path[1] == '%')) path++;
-    length = strlen(text);
-    if (used + length >= size) return false;
-    memcpy(expanded + used, text, length);
-    used += length;
-  }
-  expanded[used] = 0;
-  return true;
-}
-
-static gotrace_result gotrace__stop_tracing(uint32_t milliseconds) {
-  gotrace_result result;
-  int cancel;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__stop_session(milliseconds);
-  gotrace__control_end(cancel);
-  return result;
-}
-
-/* Waits until the trace has been read to its end, or is not stopping any more; at most for some milliseconds, or for
- * ever (0). False: the time has passed. */
-static bool gotrace__await_end(uint32_t session, uint32_t milliseconds, bool stopped) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t since = gotrace__nanoseconds(), passed = 0;
-  bool ended = false;
-  gotrace__lock(&t->queue_lock);
-  while (!ended && (!milliseconds || passed < milliseconds)) {
-    ended = gotrace__load_relaxed(&t->session) != session || (stopped ? !t->stopping : gotrace__load_relaxed(&t->done));
-    if (!ended) gotrace__cond_wait(&t->changed, &t->queue_lock, milliseconds ? milliseconds - passed : 1000, NULL);
-    passed = (gotrace__nanoseconds() - since) / 1000000;
-  }
-  gotrace__unlock(&t->queue_lock);
-  return ended;
-}
-
-/* Waits for another thread's gotrace_stop. The caller holds the life lock, which is released. */
-static gotrace_result gotrace__wait_for_stop(uint32_t milliseconds) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint32_t session = t->session;
-  gotrace_result result;
-  gotrace__unlock(&t->life);
-  if (!gotrace__await_end(session, milliseconds, true)) return GOTRACE_ERROR_SINK;
-  gotrace__lock(&t->life);
-  result = t->last.result;
-  gotrace__unlock(&t->life);
-  return result;
-}
-
-/* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
- * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
- * exit was called inside a call. */
-static void gotrace__end_use(bool unloaded) {
-  struct gotrace__tracer *t = &gotrace__t;
-  bool active, service;
-  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused()) return;
-  gotrace__lock(&t->life);
-  active = t->active;
-  service = t->service;
-#if !GOTRACE_NO_THREADS
-  if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
-#endif
-  gotrace__unlock(&t->life);
-  if (active && service) gotrace__stop_tracing(unloaded ? 0 : t->options.exit_milliseconds);
-  else if (active) gotrace_end();
-}
-static void gotrace__exit(void) { gotrace__end_use(false); }
-
-GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
-  return gotrace__start_tracing(NULL, 0, options, false);
-}
-
-static gotrace_result gotrace__start_path(const char *path, int flags, const gotrace_options *options) {
-  gotrace_options copy;
-  char expanded[GOTRACE__PATH];
-  if (!path) return GOTRACE_ERROR_ARGUMENT;
-  memset(&copy, 0, sizeof copy);
-  if (options) copy = *options;
-  copy.write = NULL;
-  if (!gotrace__expand_path(path, expanded, sizeof expanded)) return GOTRACE_ERROR_ARGUMENT;
-  return gotrace__start_tracing(expanded, flags, &copy, false);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrace_options *options) {
-  return gotrace__start_path(path, GOTRACE__CREATE, options);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
-  const char *value = getenv("GOTRACE"), *comma;
-  char path[GOTRACE__PATH];
-  gotrace_options options;
-  size_t size;
-  memset(&options, 0, sizeof options);
-  if (!value || !*value || gotrace__is_privileged()) return GOTRACE_ERROR_NOT_RUNNING;
-  comma = (strchr)(value, ',');
-  size = comma ? (size_t)(comma - value) : strlen(value);
-  if (!size || size >= sizeof path) return GOTRACE_ERROR_ARGUMENT;
-  memcpy(path, value, size);
-  path[size] = 0;
-  if (comma) {
-    char *end;
-    unsigned long minor;
-    if (strncmp(comma, ",format=1.", 10) != 0 || comma[10] < '0' || comma[10] > '9') return GOTRACE_ERROR_ARGUMENT;
-    minor = strtoul(comma + 10, &end, 10);
-    if (*end) return GOTRACE_ERROR_ARGUMENT;
-    options.format = (gotrace_format)(1000 + (minor < 1000 ? minor : 999)); /* an unknown one is rejected */
-  }
-  return gotrace__start_path(path, GOTRACE__CREATE | GOTRACE__NOFOLLOW, &options);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_tracing(0); }
-
-/* ---------------------------------------------------------------------------------------------------- >>flight ----
- *
- * The flight recorder.
- */
-
-/* The caller holds the snapshot's lock. */
-static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_result result;
-  gotrace__kept *kept, **list = NULL;
-  size_t count = 0, i;
-  char header[GOTRACE__HEADER_SIZE];
-  result = gotrace__flight_cut();
-  gotrace__lock(&t->flight_lock);
-  if (result == GOTRACE_OK) {
-    for (kept = t->kept; kept; kept = kept->link) count++;
-    if (count) list = GOTRACE__CAST(gotrace__kept **, gotrace__allocate(NULL, count * sizeof *list, false));
-    if (!list) result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  }
-  for (kept = t->kept, i = 0; list && kept; kept = kept->link) {
-    list[i++] = kept;
-    kept->snapshots++;
-  }
-  t->writing = list;
-  t->writing_count = count;
-  gotrace__unlock(&t->flight_lock);
-  if (list) {
-    gotrace__file_header(header);
-    gotrace__inside--; /* for the snapshot's lock: the write function may call gotrace_end */
-    gotrace__set_in_sink(true);
-    if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
-    for (i = 0; i < count; i++) {
-      const gotrace__chunk *chunk = list[i]->first;
-      for (; chunk && result == GOTRACE_OK; chunk = chunk->link)
-        if (!write(context, chunk + 1, chunk->size)) result = GOTRACE_ERROR_SINK;
-      gotrace__lock(&t->flight_lock);
-      gotrace__written(i);
-      gotrace__unlock(&t->flight_lock);
-    }
-    gotrace__set_in_sink(false);
-    gotrace__inside++;
-    gotrace__lock(&t->flight_lock);
-    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
-    t->writing = NULL;
-    gotrace__unlock(&t->flight_lock);
-  }
-  return result;
-}
-
-static bool gotrace__snapshot_write(void *context, const void *data, size_t size) {
-  return gotrace__file_write(GOTRACE__CAST(gotrace__file *, context), data, size);
-}
-
-static bool gotrace__flight_on(void) {
-  bool on;
-  gotrace__init();
-  gotrace__lock(&gotrace__t.life);
-  on = gotrace__t.active && gotrace__t.flight;
-  gotrace__unlock(&gotrace__t.life);
-  return on;
-}
-
-/* Writes a snapshot to an open file, and closes it. */
-static gotrace_result gotrace__snapshot_into(gotrace__file *file) {
-  gotrace_result result = gotrace__snapshot(gotrace__snapshot_write, file);
-  int saved = errno;
-  if (!gotrace__file_close(file) && result == GOTRACE_OK) {
-    result = GOTRACE_ERROR_SINK;
-    saved = errno;
-  }
-  errno = saved;
-  return result;
-}
-
-/* Writes a snapshot next to the file, which is replaced only when the snapshot is complete. `old`: the file at the path
- * that it replaces, if any. */
-static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *path) {
-  size_t size = strlen(path) + 48;
-  char *beside = GOTRACE__CAST(char *, gotrace__allocate(NULL, size, false));
-  gotrace_result result = GOTRACE_ERROR_SINK;
-  gotrace__file file;
-  unsigned number = 0;
-  int saved;
-  if (!beside) return GOTRACE_ERROR_OUT_OF_MEMORY;
-  do snprintf(beside, size, "%s.%lu-%u.new", path, gotrace__process_id(), number++);
-  while (!gotrace__file_create(beside, &file) && errno == EEXIST); /* processes of two machines may have the same id */
-  if (file.number >= 0) {
-    result = gotrace__snapshot_into(&file);
-    if (result == GOTRACE_OK && !gotrace__file_replace(old, beside, path)) result = GOTRACE_ERROR_SINK;
-    saved = errno;
-    if (result != GOTRACE_OK) remove(beside);
-    errno = saved;
-  }
-  saved = errno;
-  gotrace__release(NULL, beside, size);
-  errno = saved;
-  return result;
-}
-
-/* The caller holds the snapshot's lock. */
-static gotrace_result gotrace__snapshot_file(const char *path) {
-  gotrace_result result;
-  gotrace__file old;
-  int saved;
-  if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
-  if (!gotrace__file_open(path, 0, &old) && errno != ENOENT) return GOTRACE_ERROR_SINK;
-  if (old.number >= 0 && !old.regular) return gotrace__snapshot_into(&old); /* a pipe or device */
-  result = gotrace__snapshot_beside(&old, path);
-  saved = errno;
-  if (old.number >= 0) gotrace__file_close(&old);
-  errno = saved;
-  return result;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_flight_start(const gotrace_options *options) {
-  return gotrace__start_tracing(NULL, 0, options, true);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
-  gotrace_result result;
-  int cancel;
-  if (!write) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  gotrace__lock(&gotrace__t.snapshot);
-  result = gotrace__snapshot(write, context);
-  gotrace__unlock(&gotrace__t.snapshot);
-  gotrace__control_end(cancel);
-  return result;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
-  gotrace_result result;
-  char expanded[GOTRACE__PATH];
-  int cancel;
-  if (!path) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  gotrace__lock(&gotrace__t.snapshot);
-  result =
-      gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded) : GOTRACE_ERROR_ARGUMENT;
-  gotrace__unlock(&gotrace__t.snapshot);
-  gotrace__control_end(cancel);
-  return result;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__flight_on() ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
-}
-
-/* ------------------------------------------------------------------------------------------------------ >>fork ----
- *
- * The child of a fork.
- */
-
-#if !defined(_WIN32) && !GOTRACE_NO_THREADS
-/* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
-static void gotrace__free_kept(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  size_t i;
-  if (t->writing && !gotrace__in_sink) {
-    for (i = 0; i < t->writing_count; i++) gotrace__written(i);
-    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
-    t->writing = NULL;
-  }
-  while (t->kept) gotrace__forget_locked();
-  gotrace__kept_free(t->keeping);
-  t->keeping = NULL;
-}
-#endif
-
-/* ------------------------------------------------------------------------------------------------- >>records ----
- *
- * What a thread captures: one record per call, in chunks that only this thread writes. It publishes a record by storing
- * the chunk's new size (release). The transcriber reads what has been published (acquire).
- *
- * Tests and examples/gotrace use this section and the next one. The calls still write a trace's bytes themselves
- * (>>write).
- */
-
-/* X(NAME, count of numbers, count of texts, "arguments"). A record is its kind (a byte), the ticks since the thread's
- * previous record, its numbers and its texts. Texts are preceded by their length. Numbers are in base 128:
- *
- *   go, proc      place of the object's record, plus 1; 0: none
- *   number        the object's transitions so far, see GOTRACE__IS_LATER; of "go", "proc" or the collector
- *   id, task      ids in the trace
- *   entry, stack  numbers in the stack table; 0: none
- *   name          a number in the string table; 0: the text that follows
- *   gc, stw       whether a collection and a stop-the-world have begun; before the collector's first number
- *   site          address of the gotrace_site of the records that follow; 0: none (only with GOTRACE_DEBUG)
- *   status        gotrace__status or gotrace__proc_status
- *   flags         GOTRACE__RECORD_... below
- *
- * SITE_REGION_...: a region without a task whose name is a constant, as most are. */
-#define GOTRACE__RECORDS(X)                                   \
-  X(NONE, 0, 0, "")                                           \
-  X(THREAD, 5, 1, "go id entry flags proc label_text")        \
-  X(GO, 5, 1, "go id entry status flags label_text")          \
-  X(PROC, 2, 0, "proc status")                                \
-  X(THREAD_END, 0, 0, "")                                     \
-  X(PROC_START, 2, 0, "proc number")                          \
-  X(PROC_STOP, 0, 0, "")                                      \
-  X(PROC_STEAL, 2, 0, "proc number")                          \
-  X(PROC_DESTROY, 2, 0, "proc number")                        \
-  X(GO_CREATE, 7, 0, "go number id entry status flags stack") \
-  X(GO_START, 2, 0, "go number")                              \
-  X(GO_END, 0, 0, "")                                         \
-  X(GO_END_IN_SYSCALL, 0, 0, "")                              \
-  X(GO_STOP, 2, 0, "reason stack")                            \
-  X(GO_BLOCK, 2, 0, "reason stack")                           \
-  X(GO_UNBLOCK, 3, 0, "go number stack")                      \
-  X(GO_SWITCH, 4, 0, "go number reason stack")                \
-  X(GO_SWITCH_END, 3, 0, "go number stack")                   \
-  X(GO_DESTROY, 3, 0, "go number stack")                      \
-  X(WAIT_END, 3, 0, "go number stack")                        \
-  X(SYSCALL_BEGIN, 1, 0, "stack")                             \
-  X(SYSCALL_END, 0, 0, "")                                    \
-  X(SYSCALL_END_BLOCKED, 0, 0, "")                            \
-  X(GO_LABEL, 0, 1, "label_text")                             \
-  X(GO_RENAME, 3, 1, "go number entry label_text")            \
-  X(GO_TIMER, 2, 0, "go number")                              \
-  X(PROCS_CHANGE, 2, 0, "count stack")                        \
-  X(GC_BEGIN, 2, 0, "number stack")                           \
-  X(GC_END, 1, 0, "number")                                   \
-  X(STW_BEGIN, 3, 0, "number reason stack")                   \
-  X(STW_END, 1, 0, "number")                                  \
-  X(SCAN_BEGIN, 0, 0, "")                                     \
-  X(SCAN_END, 0, 0, "")                                       \
-  X(SWEEP_BEGIN, 0, 0, "")                                    \
-  X(SWEEP_SPAN, 3, 0, "swept reclaimed stack")                \
-  X(SWEEP_END, 0, 0, "")                                      \
-  X(MARK_ASSIST_BEGIN, 1, 0, "stack")                         \
-  X(MARK_ASSIST_END, 0, 0, "")                                \
-  X(HEAP_ALLOC, 1, 0, "bytes")                                \
-  X(HEAP_GOAL, 1, 0, "bytes")                                 \
-  X(MEMORY, 4, 0, "event address bytes class_or_type")        \
-  X(TASK_BEGIN, 4, 1, "task parent name stack name_text")     \
-  X(TASK_END, 2, 0, "task stack")                             \
-  X(REGION_BEGIN, 3, 1, "task name stack name_text")          \
-  X(REGION_END, 3, 1, "task name stack name_text")            \
-  X(SITE_REGION_BEGIN, 2, 0, "name stack")                    \
-  X(SITE_REGION_END, 2, 0, "name stack")                      \
-  X(LOG, 3, 2, "task name stack name_text value_text")        \
-  X(THREAD_START, 2, 0, "go number")                          \
-  X(PROBLEM, 1, 0, "problem")                                 \
-  X(COLLECTOR, 2, 0, "gc stw")                                \
-  X(SITE, 1, 0, "site")
-
-enum {
-#define GOTRACE__RECORD(NAME, numbers, texts, arguments) GOTRACE__REC_##NAME,
-  GOTRACE__RECORDS(GOTRACE__RECORD)
-#undef GOTRACE__RECORD
-      GOTRACE__RECORD_KINDS
-};
-
-static const struct {
-  uint8_t numbers, texts;
-  const char *name, *arguments;
-} gotrace__record_specs[GOTRACE__RECORD_KINDS] = {
-#define GOTRACE__RECORD(NAME, numbers, texts, arguments) {numbers, texts, #NAME, arguments},
-    GOTRACE__RECORDS(GOTRACE__RECORD)
-#undef GOTRACE__RECORD
-};
-
-#define GOTRACE__RECORD_OWN 1        /* the thread's own goroutine: it needs no proc of the program's */
-#define GOTRACE__RECORD_TIMER 2      /* see gotrace_go_timer */
-#define GOTRACE__RECORD_OLD 4        /* may end regions that are older than its creation */
-#define GOTRACE__RECORD_IN_SYSCALL 8 /* THREAD: its goroutine is in a system call */
-#define GOTRACE__RECORD_SWEEPS 16    /* THREAD, PROC's status: a sweep is open on the proc */
-#define GOTRACE__RECORD_SCANS 32     /* so is a scan */
-#define GOTRACE__RECORD_NUMBERS 7
-
-/* Whether a number is later than another. Numbers have 32 bits and wrap around. */
-#define GOTRACE__IS_LATER(a, b) ((int32_t)((uint32_t)(a) - (uint32_t)(b)) > 0)
-
-typedef struct gotrace__record_chunk {
-  struct gotrace__record_chunk *next; /* atomic: set before `size` is read for the last time */
-  gotrace__uint64 tick;               /* of the thread's last record before this chunk */
-  uint32_t size;                      /* atomic: bytes published */
-  uint32_t session;                   /* records of other sessions are skipped */
-  uint32_t capacity;                  /* of the records, which follow in memory */
-  uint32_t unused;
-} gotrace__record_chunk;
-
-typedef struct gotrace__record {
-  unsigned kind;
-  uint64_t tick;
-  uint64_t a[GOTRACE__RECORD_NUMBERS];
-  const char *text[2];
-  uint32_t text_size[2];
-} gotrace__record;
-
-/* Reads a number that ends before `end`; NULL if it is malformed. Most have one byte. */
-static inline const uint8_t *gotrace__get_number(const uint8_t *at, const uint8_t *end, uint64_t *value) {
-  unsigned shift = 0;
-  for (*value = 0; at < end && shift < 64; shift += 7) {
-    uint8_t byte = *at++;
-    *value |= (uint64_t)(byte & 0x7f) << shift;
-    if (GOTRACE__LIKELY(byte < 0x80)) return at;
-  }
-  return NULL;
-}
-
-/* Reads the arguments of a record whose kind is known; returns its end, or NULL if they are malformed: the bytes may
- * come from another process. */
-static inline const uint8_t *gotrace__get_arguments(const uint8_t *at, const uint8_t *end, gotrace__record *record) {
-  unsigned i, numbers = gotrace__record_specs[record->kind].numbers, texts = gotrace__record_specs[record->kind].texts;
-  uint64_t *a = record->a, *last = a + numbers;
-  for (; a < last; a++) {
-    if (GOTRACE__LIKELY(at < end && *at < 0x80)) *a = *at++;
-    else if (!(at = gotrace__get_number(at, end, a))) return NULL;
-  }
-  for (i = 0; i < texts; i++) {
-    uint64_t size;
-    at = gotrace__get_number(at, end, &size);
-    if (!at || size > (uint64_t)(end - at)) return NULL;
-    record->text[i] = (const char *)at;
-    record->text_size[i] = (uint32_t)size;
-    at += size;
-  }
-  return at;
-}
-
-/* --------------------------------------------------------------------------------------------- >>transcriber ----
- *
- * Turns the records of all threads into a trace. One thread at a time runs it; it has no globals.
- *
- * It keeps a model of the program: goroutines, procs, threads, open tasks and ranges. It alone decides what is written,
- * and writes only what is valid in the model, whatever the records say (R1). A record that the model forbids is
- * repaired if it has one sensible meaning, else dropped; either way it is counted.
- *
- * ORDER. A thread's records have their order. Records of different threads about one object are ordered by numbers: the
- * owner of a goroutine or proc (who runs, starts or creates it) counts its transitions. A record whose predecessor has
- * not been applied waits on a list of its object.
- *
- *   O1. A round reads the clock, then all published sizes, and applies only records up to that clock. Otherwise a
- * record could be applied whose cause was published after its thread's size had been read. O2. If nothing but waiting
- * records is left, the one with the smallest tick has no predecessor: its predecessor would have been published before
- * it, with a smaller or equal tick, and be applied or wait itself. It is forced, and the round goes on. Otherwise a
- * lost record would hold up its thread for ever.
- *
- * TIME. A trace counts units of 16 ns (options.unit), a whole number, because Go's reader computes whole nanoseconds
- * for each event. Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end,
- * so a jump of the tick counter spoils one round. Times never decrease along a thread, a goroutine or a proc (R6).
- *
- * V1 is a lowering of the same events, see gotrace__lower.
- */
-
-#define GOTRACE__UNIT 16            /* nanoseconds; a divisor of a second */
-#define GOTRACE__LONG_SYSCALL 20000 /* nanoseconds; v1: sysmon's period in runtime/proc.go */
-#ifndef GOTRACE__MOST_PLACES
-#define GOTRACE__MOST_PLACES ((uint64_t)1 << 26) /* of goroutines or procs; more are taken for malformed records */
-#endif
-#ifndef GOTRACE__CLOCK_SKEW
-#define GOTRACE__CLOCK_SKEW 16 /* ticks; must exceed the difference between two cores' clocks */
-#endif
-
-typedef struct gotrace__source gotrace__source;
-typedef struct gotrace__model_go gotrace__model_go;
-typedef struct gotrace__model_proc gotrace__model_proc;
-
-/* Consecutive events on their way into a batch: of a thread (v2), of a proc (v1), or entries of a table. */
-#define GOTRACE__LANE_HEAD 48 /* room for the batch's header before the events */
-#ifndef GOTRACE__LANE_MOST
-#define GOTRACE__LANE_MOST (GOTRACE_MAX_BATCH_SIZE - 1024)
-#endif
-#define GOTRACE__FIRST_LANE(t) ((t)->v1 ? 1536u : 1024u) /* bytes; v1: a log's text is in its event */
-typedef struct gotrace__lane {
-  uint8_t *data;
-  uint32_t size, capacity; /* of the events */
-  uint32_t batches;        /* written so far */
-  uint8_t kind;            /* first byte of each batch; 0: none */
-  uint64_t id;
-  uint64_t base, time; /* of the batch, of its last event */
-} gotrace__lane;
-
-/* An entry of a table that the threads fill, or of one of the transcriber's own. */
-typedef struct gotrace__row {
-  const gotrace__entry *entry; /* NULL: none has this number */
-  uint64_t *frames;        /* of a stack: pc, function, file, line of each, strings as references; NULL: unresolved */
-  uint32_t generation, id; /* the id is valid in that generation */
-} gotrace__row;
-typedef struct gotrace__mirror {
-  gotrace__table *table;
-  gotrace__entry *last; /* the last one entered in `rows` */
-  gotrace__row *rows;   /* by number */
-  uint32_t capacity;
-} gotrace__mirror;
-
-/* A string or stack: its number in the threads' table, or in the transcriber's own. 0: none. */
-#define GOTRACE__OWN ((uint32_t)1 << 31)
-
-/* Sources that wait for the next change of an object. */
-typedef struct gotrace__waiters {
-  gotrace__source *first;
-} gotrace__waiters;
-
-typedef struct gotrace__model_region {
-  uint64_t task;
-  uint32_t name; /* reference */
-} gotrace__model_region;
-
-struct gotrace__model_go { /* what most records need comes first, in one cache line */
-  uint64_t id;
-  uint64_t time; /* of its last event */
-  gotrace__source *on;
-  gotrace__waiters waiters;
-  char *label; /* GOTRACE__LABEL bytes, or NULL */
-  uint32_t number;
-  uint32_t generation; /* in which its status is written; 0: none */
-  uint32_t sequence;   /* of its last event in that generation (v2); of its next one (v1) */
-  uint8_t status, flags;
-  bool known;     /* a record or the list of the living has introduced it */
-  bool listed;    /* only the list has */
-  bool in_trace;  /* some generation has its status or creation */
-  bool unborn;    /* needs a create event, not a status: see gotrace__go_forever */
-  bool forgotten; /* outermost regions: the trace still has them open */
-  bool assist;
-  bool woken;        /* v1: its last event is an unblock */
-  bool call_blocked; /* v1: its system call has blocked in the trace */
-  bool exit_pending; /* v1: so has not ended yet */
-  uint32_t entry;    /* reference of a stack */
-  uint16_t region_first, region_depth, region_capacity;
-  gotrace__model_region *regions; /* a ring: the outermost is at region_first */
-  /* v1: */
-  uint64_t born; /* the time of its creation */
-  uint64_t call_time, exit_time;
-  gotrace__lane *last_lane;  /* with its last numbered event */
-  gotrace__lane *start_lane; /* with its start after an unblock, which ends there: */
-  uint32_t start_batch, start_end;
-};
-
-struct gotrace__model_proc {
-  uint64_t id;
-  uint64_t time;
-  gotrace__source *on; /* running, or in a system call */
-  gotrace__waiters waiters;
-  gotrace__lane lane; /* v1 */
-  uint64_t swept, reclaimed;
-  uint32_t number, generation, sequence;
-  uint8_t status;
-  bool known, listed;
-  bool made;              /* by the transcriber, for a thread without a proc */
-  bool loss_unreported;   /* its thread has reported the loss, no thief has */
-  bool sweep, sweep_seen; /* open; in the trace */
-  bool scan, scan_seen;
-};
-
-/* A thread. */
-struct gotrace__source {
-  gotrace__source *next;
-  uint64_t id;                  /* the system's */
-  gotrace__record_chunk *chunk; /* atomic until the first is known: the next record is here, */
-  uint32_t at;                  /* at this position; */
-  uint32_t end;                 /* this round has those of this chunk up to here */
-  gotrace__record_chunk *known; /* the records up to here have been published before this round: */
-  uint32_t known_size;
-  uint64_t tick; /* of its last record */
-  uint64_t time; /* of its last event */
-  gotrace__model_go *go;
-  gotrace__model_proc *proc;
-  gotrace__model_proc *own; /* made for it, or NULL */
-  gotrace__lane lane;       /* v2 */
-  uint32_t generation;      /* in which its proc and goroutine have statuses */
-  bool introduced, lost_proc;
-  bool gone;
-  uintptr_t site;             /* of its records; 0: unknown. See GOTRACE__REC_SITE */
-  gotrace__waiters *waits_on; /* or NULL */
-  gotrace__source *link;      /* in that list */
-  uint64_t next_tick;         /* of the next record; its kind and arguments: */
-  unsigned kind;
-  const uint8_t *arguments;
-  /* From the list of the living, until the thread has introduced itself: */
-  uint64_t listed_go, listed_proc; /* places + 1 */
-  bool listed_in_syscall;
-};
-
-typedef struct gotrace__clocks {
-  uint64_t tick, nanoseconds, wall_seconds;
-  uint32_t wall_nanoseconds;
-} gotrace__clocks;
-
-/* What happened that no problem counts. In a program that follows the rules all are 0, except stale, late, implied and
- * clamped. */
-typedef struct gotrace__counters {
-  uint64_t records, forced, malformed;
-  uint64_t doubled; /* ids given to two goroutines: the second got another */
-  uint64_t stale;   /* wake-ups of an earlier block */
-  uint64_t late;    /* wake-ups of a goroutine that runs already */
-  uint64_t implied; /* losses of a proc that no record reports */
-  uint64_t clamped; /* records from before the trace or the round: moved to its beginning */
-  uint64_t late_introductions;
-  uint64_t borrowed; /* temporary goroutines, see gotrace__begin_global */
-  uint64_t wrapped;  /* events inside a system call */
-  uint64_t jumps;    /* of the tick counter */
-  uint64_t idle;     /* records that change the model only */
-} gotrace__counters;
-
-/* Records whose times were pushed on, see gotrace__push_time: the first of them, and the last. */
-typedef struct gotrace__pushed {
-  uint64_t first_given, first_time;
-  uint64_t given, time;
-  gotrace__source *on;
-} gotrace__pushed;
-
-struct gotrace__transcriber;
-typedef struct gotrace__transcribe_options {
-  unsigned version;
-  bool futile_wakeups, alloc_events;
-  bool restate;  /* each generation has all statuses, since a trace may begin with any (flight recorder) */
-  bool replay;   /* the events of a trace, in order: nothing is added to them. See gotrace__turn_to */
-  uint64_t unit; /* nanoseconds; 0: GOTRACE__UNIT */
-  gotrace_heap_layout heap;
-  size_t cut_bytes;                 /* a generation ends after so many bytes */
-  uint32_t session;                 /* of the chunks */
-  gotrace__table *strings, *stacks; /* filled by the threads */
-  const char *const *reason_names;  /* atomic; by number - 1; GOTRACE__REASONS of them, or NULL */
-  gotrace__uint64 *go_ids;          /* atomic: the last id taken */
-  uint64_t first_task;              /* ids from here on begin in this session */
-  uint64_t service_thread;          /* id of the thread that writes what no thread has said */
-  gotrace_write_fn *write;
-  bool (*name)(void *context, gotrace_location *place, char *text, size_t size); /* names an address; or NULL */
-  void (*chunk_done)(void *context,
-                     gotrace__record_chunk *chunk); /* takes back a chunk that is not read again; or NULL */
-  void (*before_end)(void *context, struct gotrace__transcriber *t); /* may add texts to a generation; or NULL */
-  void (*problem)(void *context, struct gotrace__transcriber *t, gotrace_problem problem); /* reports it; or NULL */
-  void *context;
-  gotrace__budget *budget;
-  bool beyond_limit;   /* its own memory may exceed the budget's limit */
-  uint64_t size_limit; /* bytes of the trace after which no record is applied any more; 0: none */
-} gotrace__transcribe_options;
-
-typedef struct gotrace__model_task {
-  uint64_t id; /* 0: a free place, UINT64_MAX: ended */
-  uint64_t time;
-  gotrace__source *on; /* the thread that began it; NULL: older than the trace */
-} gotrace__model_task;
-
-typedef struct gotrace__old_task { /* older than the trace */
-  uint64_t id, parent;
-  char name[GOTRACE__TASK_NAME];
-} gotrace__old_task;
-
-typedef struct gotrace__id_block {
-  uint64_t key; /* id / 64 + 1; 0: a free place */
-  uint64_t mask;
-} gotrace__id_block;
-
-#define GOTRACE__MODEL_PAGE 64
-typedef struct gotrace__transcriber {
-  gotrace__transcribe_options options;
-  bool v1;
-  gotrace_result error; /* or GOTRACE_OK */
-  bool full;            /* size_limit is reached: the records applied so far are a consistent cut */
-  uint32_t generation;
-  uint64_t generation_time, generation_bytes;
-  bool generation_used; /* has an event */
-  bool synced;          /* v2: its beginning is written */
-  gotrace__clocks generation_clocks;
-  uint64_t cuts;
-  uint32_t globals_generation;
-  gotrace__clocks clocks;                          /* read last */
-  uint64_t from_tick, from_unit, to_tick, to_unit; /* the round */
-  uint64_t limit;                                  /* of ticks */
-  double units_per_tick;
-  bool jumped;                       /* the counter, in this round; units_per_tick is of the rounds before: */
-  uint64_t steady_tick, steady_unit; /* since when its rate is the same */
-  uint64_t start_nanoseconds;
-  uint64_t now;   /* the time of the record being applied */
-  uint64_t given; /* the time that it had in the program */
-  gotrace__pushed pushed;
-  unsigned v1_kind; /* of the stop or block being written */
-  gotrace__source *sources, *last_source, *current;
-  gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
-  gotrace__source **heap;        /* those whose next record can be tried, the earliest first */
-  size_t heap_count, heap_capacity, source_count;
-  gotrace__source service;
-  gotrace__model_go **go_pages;
-  size_t go_page_count;
-  uint64_t go_places;          /* highest place so far, plus 1 */
-  gotrace__model_proc **procs; /* by id */
-  uint32_t *proc_ids;          /* by place: id + 1 */
-  size_t proc_capacity, place_capacity, proc_count;
-  gotrace__model_go borrowed; /* see gotrace__borrow_go */
-  gotrace__model_task *tasks; /* open ones: open addressing, by id */
-  size_t task_capacity, task_used;
-  gotrace__waiters task_waiters;
-  gotrace__id_block *ids; /* of goroutines, used: open addressing, by key */
-  size_t id_capacity, id_used;
-  uint64_t own_ids;
-  gotrace__old_task *old_tasks; /* not written yet */
-  size_t old_task_count, old_task_capacity;
-  /* The collector: */
-  uint32_t collector_number;
-  gotrace__waiters collector_waiters;
-  bool gc, gc_seen, stw;
-  uint32_t gc_generation;
-  uint64_t gc_sequence, collector_time;
-  gotrace__model_go *stw_go; /* whose stop-the-world the trace has */
-  gotrace__source *stw_on;
-  bool stw_closed; /* by a cut */
-  unsigned stw_reason;
-  uint64_t procs_changed, heap_alloc, heap_goal; /* last values; of the heap plus 1; 0: none */
-  /* Tables: */
-  gotrace__region region; /* resolved stacks */
-  gotrace__mirror strings, texts, stacks, own_stacks;
-  gotrace__table *types;
-  uint32_t next_often, next_string, next_stack;
-  uint32_t reason_refs[3][GOTRACE_BLOCK_REASON_COUNT], named_refs[GOTRACE__REASONS];
-  gotrace__lane string_lane, stack_lane, sample_lane, global; /* v1: strings and stacks share one */
-  uint64_t timers[GOTRACE__TIMERS];
-  unsigned timer_count, timers_written;
-  gotrace__counters counters;
-  uint64_t events, bytes, goroutines;
-  uint64_t kinds[GOTRACE__KINDS], problems[GOTRACE_PROBLEM_COUNT];
-} gotrace__transcriber;
-GOTRACE__STATIC_ASSERT((int)GOTRACE_BLOCK_REASON_COUNT >= (int)GOTRACE_STW_REASON_COUNT, reason_counts);
-
-static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) {
-  t->problems[problem]++;
-  if (t->options.problem) t->options.problem(t->options.context, t, problem);
-}
-
-/* Only the first failure is reported. The trace then ends with what it has. */
-static void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result error) {
-  if (!t->error) t->error = error;
-}
-
-static void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
-  void *memory = gotrace__allocate(t->options.budget, size, !t->options.beyond_limit);
-  if (!memory) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-  return memory;
-}
-
-/* Enlarges an array to at least `wanted` elements; false if out of memory. */
-static bool gotrace__model_grow(gotrace__transcriber *t, void **array, size_t *capacity, size_t wanted, size_t size) {
-  size_t larger = *capacity ? *capacity : 16;
-  void *memory;
-  if (wanted <= *capacity) return true;
-  while (larger < wanted) larger *= 2;
-  memory = gotrace__model_allocate(t, larger * size);
-  if (!memory) return false;
-  if (*capacity) memcpy(memory, *array, *capacity * size);
-  gotrace__release(t->options.budget, *array, *capacity * size);
-  *array = memory;
-  *capacity = larger;
-  return true;
-}
-
-/* Lanes. */
-
-static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *data, size_t size) {
-  if (t->error == GOTRACE_ERROR_SINK) return;
-  /* Even if it is not the first failure: nothing may follow what is missing. */
-  if (!t->options.write(t->options.context, data, size)) t->error = GOTRACE_ERROR_SINK;
-  t->bytes += size;
-  t->generation_bytes += size;
-  if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;
-}
-
-static bool gotrace__lane_init(gotrace__transcriber *t, gotrace__lane *lane, uint64_t id, uint8_t kind, uint32_t size) {
-  lane->data = GOTRACE__CAST(uint8_t *, gotrace__model_allocate(t, size));
-  lane->id = id;
-  lane->kind = kind;
-  lane->capacity = size - GOTRACE__LANE_HEAD;
-  return lane->data != NULL;
-}
-
-static void gotrace__lane_free(gotrace__transcriber *t, gotrace__lane *lane) {
-  gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
-  lane->data = NULL;
-}
-
-static void gotrace__write_sync(gotrace__transcriber *t);
-
-/* Writes what the lane has, as a batch. Go: traceBufFlush, traceWriter.flush. */
-static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
-  uint8_t head[GOTRACE__LANE_HEAD], *at = head;
-  uint32_t size;
-  if (!lane->size) return;
-  if (t->v1) {
-    if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */
-    *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
-    at = gotrace__put_varint(at, lane->id);
-    at = gotrace__put_varint(at, lane->base);
-    t->kinds[GOTRACE_V1_BATCH]++;
-  } else {
-    if (!t->synced) gotrace__write_sync(t);
-    *at++ = GOTRACE_V2_EVENT_BATCH;
-    at = gotrace__put_varint(at, t->generation);
-    at = gotrace__put_varint(at, lane->id);
-    at = gotrace__put_varint(at, lane->base);
-    at = gotrace__put_varint(at, lane->size + (lane->kind != 0));
-    if (lane->kind) *at++ = lane->kind;
-    t->kinds[GOTRACE_V2_EVENT_BATCH]++;
-    if (lane->kind) t->kinds[lane->kind]++;
-  }
-  size = (uint32_t)(at - head);
-  memcpy(lane->data + GOTRACE__LANE_HEAD - size, head, size);
-  gotrace__transcribe_write(t, lane->data + GOTRACE__LANE_HEAD - size, size + lane->size);
-  lane->size = 0;
-  lane->batches++;
-}
-
-/* A place for `room` bytes, the time of whose event is `time`. A full lane is written; those of busy threads grow. */
-static GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room) {
-  uint32_t old = lane->capacity + GOTRACE__LANE_HEAD,
-           larger = old * 4 < GOTRACE__LANE_MOST ? old * 4 : GOTRACE__LANE_MOST;
-  gotrace__lane_flush(t, lane);
-  if (larger > old) {
-    uint8_t *data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, larger, lane->capacity >= room));
-    if (!data) return;
-    gotrace__release(t->options.budget, lane->data, old);
-    lane->data = data;
-    lane->capacity = larger - GOTRACE__LANE_HEAD;
-  }
-}
-static inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room, uint64_t time) {
-  if (GOTRACE__UNLIKELY(lane->capacity - lane->size < room)) gotrace__lane_renew(t, lane, room);
-  if (GOTRACE__UNLIKELY(!lane->size)) lane->base = lane->time = time;
-  return lane->data + GOTRACE__LANE_HEAD + lane->size;
-}
-
-/* Frees most of the memory of an empty lane, as far as possible. */
-static void gotrace__lane_shrink(gotrace__transcriber *t, gotrace__lane *lane) {
-  uint8_t *data;
-  if (lane->capacity + GOTRACE__LANE_HEAD <= GOTRACE__FIRST_LANE(t)) return;
-  data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, GOTRACE__FIRST_LANE(t), false));
-  if (!data) return;
-  gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
-  lane->data = data;
-  lane->capacity = GOTRACE__FIRST_LANE(t) - GOTRACE__LANE_HEAD;
-}
-#define gotrace__lane_end(lane, at) ((lane)->size = (uint32_t)((at) - (lane)->data) - GOTRACE__LANE_HEAD)
-
-/* Strings and stacks. */
-
-/* The row of a number in a table; NULL if the table has no such entry, or if out of memory. */
-static GOTRACE__NOINLINE gotrace__row *gotrace__find_row(gotrace__transcriber *t, gotrace__mirror *mirror,
-                                                         uint32_t number) {
-  gotrace__entry *entry;
-  if (!mirror->table || !number) return NULL;
-  while ((entry = gotrace__after(mirror->table, mirror->last)) != NULL) {
-    size_t capacity = mirror->capacity;
-    void *rows = mirror->rows;
-    bool grown = gotrace__model_grow(t, &rows, &capacity, (size_t)entry->id + 1, sizeof *mirror->rows);
-    mirror->rows = GOTRACE__CAST(gotrace__row *, rows);
-    mirror->capacity = (uint32_t)capacity;
-    if (!grown) return NULL;
-    mirror->rows[entry->id].entry = entry;
-    mirror->last = entry;
-  }
-  return number < mirror->capacity && mirror->rows[number].entry ? &mirror->rows[number] : NULL;
-}
-
-static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mirror *mirror, uint32_t number) {
-  if (GOTRACE__LIKELY(number < mirror->capacity && mirror->rows[number].entry)) return &mirror->rows[number];
-  return gotrace__find_row(t, mirror, number);
-}
-
-/* The id of a string or stack in this generation, if it is written; else 0. */
-static inline uint32_t gotrace__known_id(const gotrace__transcriber *t, const gotrace__mirror *mirror,
-                                         uint32_t number) {
-  if (GOTRACE__UNLIKELY(number >= mirror->capacity)) return 0; /* also if there are no rows yet */
-  return GOTRACE__LIKELY(mirror->rows[number].generation == t->generation) ? mirror->rows[number].id : 0;
-}
-
-/* The row of a reference; NULL for 0. */
-static inline gotrace__row *gotrace__string_row(gotrace__transcriber *t, uint32_t reference) {
-  return gotrace__row_of(t, reference & GOTRACE__OWN ? &t->texts : &t->strings, reference & ~GOTRACE__OWN);
-}
-static inline gotrace__row *gotrace__stack_row(gotrace__transcriber *t, uint32_t reference) {
-  return gotrace__row_of(t, reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks, reference & ~GOTRACE__OWN);
-}
-
-/* A text made at run time. */
-static uint32_t gotrace__text_number(gotrace__table *texts, const char *text, size_t size) {
-  uint32_t number = gotrace__table_put(texts, gotrace__hash_bytes(text, size), (uint32_t)size, text, size);
-  return number ? number | GOTRACE__OWN : 0;
-}
-static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *text, size_t size) {
-  uint32_t reference = size ? gotrace__text_number(t->texts.table, text, size) : 0;
-  if (!reference && size) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-  return reference;
-}
-
-/* The name in a record: a number, or 0 and a text. */
-static inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text, uint32_t size) {
-  if (GOTRACE__LIKELY(number)) return number < GOTRACE__OWN ? (uint32_t)number : 0;
-  return gotrace__text_reference(t, text, gotrace__kept_size(text, size));
-}
-
-static inline uint32_t gotrace__record_stack(uint64_t number) { return number < GOTRACE__OWN ? (uint32_t)number : 0; }
-
-/* Writes a string with a new id, which it returns. One-byte ids are kept for what events refer to often. */
-static GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber *t, const char *text, uint32_t size,
-                                                      bool often) {
-  uint32_t id = often && t->next_often < GOTRACE__OFTEN_IDS ? ++t->next_often : ++t->next_string;
-  uint8_t *at = gotrace__lane_at(t, &t->string_lane, size + 1 + 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
-  unsigned kind = t->v1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
-  *at++ = (uint8_t)kind;
-  at = gotrace__put_varint(at, id);
-  at = gotrace__put_varint(at, size);
-  memcpy(at, text, size);
-  gotrace__lane_end(&t->string_lane, at + size);
-  t->kinds[kind]++;
-  return id;
-}
-
-static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t, uint32_t reference, bool often) {
-  gotrace__row *row = gotrace__string_row(t, reference);
-  if (!row) return 0;
-  row->generation = t->generation;
-  return row->id = gotrace__write_text(t, (const char *)(row->entry + 1), row->entry->size, often);
-}
-
-/* The id of a string in this generation; 0 for the empty string. */
-static inline uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
-  uint32_t id = gotrace__known_id(t, reference & GOTRACE__OWN ? &t->texts : &t->strings, reference & ~GOTRACE__OWN);
-  return GOTRACE__LIKELY(id || !reference) ? id : gotrace__define_string(t, reference, often);
-}
-
-/* A frame's function or file. Like Go, truncates at the front. */
-static uint32_t gotrace__frame_reference(gotrace__transcriber *t, const char *string) {
-  size_t size = string ? strlen(string) : 0;
-  if (size > GOTRACE_MAX_STRING_SIZE) {
-    string += size - GOTRACE_MAX_STRING_SIZE;
-    while (((unsigned char)*string & 0xc0) == 0x80) string++;
-    size = strlen(string);
-  }
-  return gotrace__text_reference(t, string, size);
-}
-
-/* Names the frames of a stack, once. */
-static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
-  const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(row->entry + 1);
-  uint64_t *out = GOTRACE__CAST(uint64_t *, gotrace__region_alloc(&t->region, 4 * row->entry->size * sizeof *out));
-  uint32_t i;
-  row->frames = out;
-  if (!out) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-  for (i = 0; out && i < row->entry->size; i++) {
-    gotrace_location place;
-    char name[GOTRACE_MAX_STRING_SIZE + 1];
-    place.pc = (uintptr_t)frames[i].pc;
-    place.function = frames[i].function;
-    place.file = frames[i].file;
-    place.line = (uint32_t)frames[i].line;
-    if ((!place.function || !place.function[0]) && place.pc) {
-      place.function = NULL;
-      if (!t->options.name || !t->options.name(t->options.context, &place, name, sizeof name) || !place.function ||
-          !place.function[0]) {
-        snprintf(name, sizeof name, "0x%llx", (unsigned long long)place.pc);
-        place.function = name;
-      }
-    }
-    *out++ = frames[i].pc;
-    *out++ = gotrace__frame_reference(t, place.function);
-    *out++ = gotrace__frame_reference(t, place.file);
-    *out++ = place.line;
-  }
-  return row->frames != NULL;
-}
-
-/* Writes a stack with a new id, which it returns. v1 readers accept at most GOTRACE__MOST_STACK bytes. */
-static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t, uint32_t reference) {
-  gotrace__row *row = gotrace__stack_row(t, reference);
-  gotrace__lane *lane = t->v1 ? &t->string_lane : &t->stack_lane;
-  uint8_t body[GOTRACE__STACK_ROOM], *at = body, *count_at;
-  uint32_t i, size;
-  if (!row || (!row->frames && !gotrace__resolve_stack(t, row))) return 0;
-  row->generation = t->generation;
-  row->id = ++t->next_stack;
-  at = gotrace__put_varint(at, row->id);
-  count_at = at;
-  at += 2; /* the number of frames, at most 128 */
-  for (i = 0; i < row->entry->size; i++) {
-    const uint64_t *frame = row->frames + 4 * i;
-    uint8_t *before = at;
-    at = gotrace__put_varint(at, frame[0]);
-    at = gotrace__put_varint(at, gotrace__string_id(t, (uint32_t)frame[1], false));
-    at = gotrace__put_varint(at, gotrace__string_id(t, (uint32_t)frame[2], false));
-    at = gotrace__put_varint(at, frame[3]);
-    if (t->v1 && at - body > GOTRACE__MOST_STACK) {
-      at = before;
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_STACK_CUT);
-      break;
-    }
-  }
-  gotrace__put_varint_reserved(count_at, i, 2);
-  size = (uint32_t)(at - body);
-  at = gotrace__lane_at(t, lane, size + 1 + GOTRACE_BYTES_PER_NUMBER, t->generation_time);
-  if (t->v1) {
-    *at++ = GOTRACE_V1_STACK | 3 << GOTRACE_ARG_COUNT_SHIFT;
-    at = gotrace__put_varint(at, size);
-  } else {
-    *at++ = GOTRACE_V2_STACK;
-  }
-  memcpy(at, body, size);
-  gotrace__lane_end(lane, at + size);
-  t->kinds[GOTRACE_V2_STACK]++; /* the same number in v1 */
-  return row->id;
-}
-GOTRACE__STATIC_ASSERT((int)GOTRACE_V1_STACK == (int)GOTRACE_V2_STACK, stack_kinds);
-
-/* The id of a stack in this generation; 0: none. */
-static inline uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
-  uint32_t id = gotrace__known_id(t, reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks, reference & ~GOTRACE__OWN);
-  return GOTRACE__LIKELY(id || !reference) ? id : gotrace__define_stack(t, reference);
-}
-static inline uint32_t gotrace__record_stack_id(gotrace__transcriber *t, uint64_t number) {
-  return gotrace__stack_id(t, gotrace__record_stack(number));
-}
-
-static uint32_t gotrace__own_stack(gotrace__transcriber *t, const gotrace__stack_frame *frames, size_t count) {
-  uint32_t number = gotrace__stack_put(t->own_stacks.table, frames, count);
-  if (!number) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-  return number ? number | GOTRACE__OWN : 0;
-}
-
-static uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
-  gotrace_location place = {0, NULL, "", 0};
-  gotrace__stack_frame frame;
-  place.function = name;
-  frame = gotrace__frame_of(&place);
-  return gotrace__own_stack(t, &frame, 1);
-}
-
-/* The stack id of a goroutine's entry. Viewers reject a goroutine without one, and Go takes one with an empty name, or
- * with one that begins with "runtime.", for its runtime's own and hides it (IsSystemGoroutine in
- * internal/trace/summary.go). */
-static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_go *g) {
-  const gotrace__row *row = gotrace__stack_row(t, g->entry);
-  uint32_t id = row ? gotrace__stack_id(t, g->entry) : 0;
-  return id || (t->options.replay && !t->v1) ? id : gotrace__stack_id(t, gotrace__own_entry(t, "unknown"));
-}
-
-/* The stack with which a goroutine leaves its proc. 1.22 has no stack with a goroutine's status, so viewers name a
- * goroutine older than the trace after the outermost frame of the first stack with which it stops. */
-static uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t stack) {
-  uint32_t reference = gotrace__record_stack(stack);
-  if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD) && !t->options.replay) {
-    const gotrace__row *row = gotrace__stack_row(t, reference), *entry = gotrace__stack_row(t, g->entry);
-    if (!entry && !row) entry = gotrace__stack_row(t, gotrace__own_entry(t, "unknown"));
-    if (entry && (!row || row->entry->size == 1)) {
-      gotrace__stack_frame frames[2];
-      size_t count = 0;
-      if (row) memcpy(&frames[count++], row->entry + 1, sizeof *frames);
-      memcpy(&frames[count++], entry->entry + 1, sizeof *frames);
-      reference = gotrace__own_stack(t, frames, count);
-    }
-  }
-  return gotrace__stack_id(t, reference);
-}
-
-/* Reasons. `sort`: 0 block, 1 stop, 2 stop-the-world. */
-
-static const char *gotrace__reason_name(const gotrace__transcriber *t, unsigned reason) {
-  unsigned number = gotrace__reason_number(reason);
-  if (!number || number > GOTRACE__REASONS || !t->options.reason_names) return NULL;
-  return gotrace__load_acquire(&t->options.reason_names[number - 1]);
-}
-
-static unsigned gotrace__valid_reason(gotrace__transcriber *t, uint64_t given, unsigned count) {
-  unsigned reason = given <= UINT32_MAX ? (unsigned)given : 0xffu;
-  bool named = gotrace__reason_name(t, reason) != NULL;
-  if (GOTRACE__LIKELY((gotrace__reason_number(reason) ? named : true) && (reason & 0xff) < count)) return reason;
-  gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_REASON);
-  return named ? gotrace__reason_number(reason) << 8 : 0;
-}
-
-static uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsigned reason) {
-#define GOTRACE__REASON(NAME, number, v1, text) text,
-  static const char *const blocks[] = {GOTRACE_BLOCK_REASONS(GOTRACE__REASON)};
-  static const char *const stops[] = {GOTRACE_STOP_REASONS(GOTRACE__REASON)};
-#undef GOTRACE__REASON
-#define GOTRACE__REASON(NAME, number, text) text,
-  static const char *const stws[] = {GOTRACE_STW_REASONS(GOTRACE__REASON)};
-#undef GOTRACE__REASON
-  unsigned number = gotrace__reason_number(reason);
-  uint32_t *reference = number ? &t->named_refs[number - 1] : &t->reason_refs[sort][reason];
-  if (!*reference) {
-    const char *name = number      ? gotrace__reason_name(t, reason)
-                       : sort == 0 ? blocks[reason]
-                       : sort == 1 ? stops[reason]
-                                   : stws[reason];
-    *reference = gotrace__text_reference(t, name, strlen(name));
-  }
-  return gotrace__string_id(t, *reference, sort < 2);
-}
-
-/* The model. */
-
-static gotrace__model_go *gotrace__go_of(gotrace__transcriber *t, uint64_t place) {
-  size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE);
-  void *pages = t->go_pages;
-  if (place >= GOTRACE__MOST_PLACES) { /* also 0 */
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
-    return NULL;
-  }
-  if (GOTRACE__UNLIKELY(page >= t->go_page_count)) {
-    bool grown = gotrace__model_grow(t, &pages, &t->go_page_count, page + 1, sizeof *t->go_pages);
-    t->go_pages = GOTRACE__CAST(gotrace__model_go **, pages);
-    if (!grown) return NULL;
-  }
-  if (GOTRACE__UNLIKELY(!t->go_pages[page])) {
-    t->go_pages[page] =
-        GOTRACE__CAST(gotrace__model_go *, gotrace__model_allocate(t, GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go)));
-    if (!t->go_pages[page]) return NULL;
-  }
-  if (place >= t->go_places) t->go_places = place + 1;
-  return &t->go_pages[page][place % GOTRACE__MODEL_PAGE];
-}
-
-/* A proc with the next free id at or above `wanted`. */
-static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t wanted) {
-  void *procs = t->procs;
-  gotrace__model_proc *p;
-  bool grown;
-  while (wanted < t->proc_capacity && t->procs[wanted]) wanted++;
-  grown = gotrace__model_grow(t, &procs, &t->proc_capacity, (size_t)wanted + 1, sizeof *t->procs);
-  t->procs = GOTRACE__CAST(gotrace__model_proc **, procs);
-  p = grown ? GOTRACE__CAST(gotrace__model_proc *, gotrace__model_allocate(t, sizeof *p)) : NULL;
-  if (!p) return NULL;
-  p->id = wanted;
-  if (t->v1 && !gotrace__lane_init(t, &p->lane, wanted, 0, GOTRACE__FIRST_LANE(t))) {
-    gotrace__release(t->options.budget, p, sizeof *p);
-    return NULL;
-  }
-  t->procs[wanted] = p;
-  if (t->proc_count <= wanted) t->proc_count = (size_t)wanted + 1;
-  return p;
-}
-
-/* The proc of a place. Its id is the place, unless the transcriber has given that to a proc that it had to make. */
-static gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t place) {
-  void *ids = t->proc_ids;
-  gotrace__model_proc *p;
-  bool grown;
-  if (--place >= GOTRACE__MOST_PLACES) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
-    return NULL;
-  }
-  grown = gotrace__model_grow(t, &ids, &t->place_capacity, (size_t)place + 1, sizeof *t->proc_ids);
-  t->proc_ids = GOTRACE__CAST(uint32_t *, ids);
-  if (!grown) return NULL;
-  if (t->proc_ids[place]) return t->procs[t->proc_ids[place] - 1];
-  p = gotrace__proc_new(t, place);
-  if (p) t->proc_ids[place] = (uint32_t)p->id + 1;
-  return p;
-}
-
-/* A goroutine's id that the trace does not have yet: `id`, or a new one if misuse has doubled it. Ids come in blocks of
- * 64. Go's reader rejects an id that is created twice. */
-static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
-  size_t i;
-  if (!id || id >> 48) id = 0; /* Go would show it as negative */
-  if (2 * (t->id_used + 1) > t->id_capacity) {
-    size_t larger = t->id_capacity ? 2 * t->id_capacity : 64, old;
-    gotrace__id_block *ids = GOTRACE__CAST(gotrace__id_block *, gotrace__model_allocate(t, larger * sizeof *ids));
-    if (!ids) return 0;
-    for (old = 0; old < t->id_capacity; old++) {
-      if (!t->ids[old].key) continue;
-      for (i = (size_t)gotrace__mix(0, t->ids[old].key) & (larger - 1); ids[i].key; i = (i + 1) & (larger - 1))
-        continue;
-      ids[i] = t->ids[old];
-    }
-    gotrace__release(t->options.budget, t->ids, t->id_capacity * sizeof *ids);
-    t->ids = ids;
-    t->id_capacity = larger;
-  }
-  for (;; id = 0) {
-    uint64_t key, bit;
-    if (!id) id = t->options.go_ids ? gotrace__add_relaxed(t->options.go_ids, 1) + 1 : ++t->own_ids;
-    key = id / 64 + 1;
-    bit = (uint64_t)1 << id % 64;
-    for (i = (size_t)gotrace__mix(0, key) & (t->id_capacity - 1); t->ids[i].key && t->ids[i].key != key;)
-      i = (i + 1) & (t->id_capacity - 1);
-    if (!t->ids[i].key) t->id_used++;
-    t->ids[i].key = key;
-    if (!(t->ids[i].mask & bit)) {
-      t->ids[i].mask |= bit;
-      return id;
-    }
-    t->counters.doubled++;
-  }
-}
-
-/* A new occupant of a goroutine's place. Its number goes on. False if out of memory. */
-static bool gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint64_t entry,
-                              unsigned status, unsigned flags) {
-  if (!id || !t->options.replay || t->v1) id = gotrace__unique_id(t, id); /* in v2 an ended goroutine's id is free */
-  if (!id) return false;
-  g->id = id;
-  g->entry = gotrace__record_stack(entry);
-  g->status = (uint8_t)status;
-  g->flags = (uint8_t)flags;
-  g->known = true;
-  g->listed = g->in_trace = g->unborn = g->forgotten = g->assist = false;
-  g->woken = g->call_blocked = g->exit_pending = false;
-  g->on = NULL;
-  g->generation = 0;
-  g->time = 0;
-  g->region_depth = 0;
-  if (g->label) g->label[0] = 0;
-  return true;
-}
-
-/* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
-static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
-  size_t at = t->heap_count++;
-  for (; at && r->next_tick < t->heap[(at - 1) / 2]->next_tick; at = (at - 1) / 2) t->heap[at] = t->heap[(at - 1) / 2];
-  t->heap[at] = r;
-}
-
-/* Takes the one with the earliest record out of it; NULL: it is empty. */
-static gotrace__source *gotrace__dequeue(gotrace__transcriber *t) {
-  gotrace__source *first = t->heap_count ? t->heap[0] : NULL, *r;
-  size_t at = 0, child = 1;
-  if (!first) return NULL;
-  r = t->heap[--t->heap_count];
-  for (; child < t->heap_count; at = child, child = 2 * at + 1) {
-    if (child + 1 < t->heap_count && t->heap[child + 1]->next_tick < t->heap[child]->next_tick) child++;
-    if (r->next_tick <= t->heap[child]->next_tick) break;
-    t->heap[at] = t->heap[child];
-  }
-  t->heap[at] = r;
-  return first;
-}
-
-/* Wakes the sources that wait for a change of an object. */
-static void gotrace__changed(gotrace__transcriber *t, gotrace__waiters *waiters) {
-  while (GOTRACE__UNLIKELY(waiters->first != NULL)) {
-    gotrace__source *r = waiters->first;
-    waiters->first = r->link;
-    r->waits_on = NULL;
-    gotrace__enqueue(t, r);
-  }
-}
-
-/* The owner's next transition: implied, or given by a record. */
-static void gotrace__number_go(gotrace__transcriber *t, gotrace__model_go *g, uint64_t number) {
-  if (GOTRACE__IS_LATER(number, g->number)) g->number = (uint32_t)number;
-  gotrace__changed(t, &g->waiters);
-}
-static void gotrace__number_proc(gotrace__transcriber *t, gotrace__model_proc *p, uint64_t number) {
-  if (GOTRACE__IS_LATER(number, p->number)) p->number = (uint32_t)number;
-  gotrace__changed(t, &p->waiters);
-}
-#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number + 1)
-#define gotrace__next_proc(t, p) gotrace__number_proc(t, p, (p)->number + 1)
-
-/* The record's time is not before that of an object. */
-static inline void gotrace__not_before(gotrace__transcriber *t, uint64_t time) {
-  if (t->now < time) t->now = time;
-}
-
-/* The same for readers that order two events by time alone, beyond the record's own time. Later records are not before
- * it either, since they may follow from it in the program; on other threads they are later, by one unit each. But time
- * does not run far ahead of the clock. */
-#define GOTRACE__MOST_AHEAD 64 /* units */
-static void gotrace__push_time(gotrace__transcriber *t, uint64_t time) {
-  gotrace__pushed *p = &t->pushed;
-  if (t->now >= time) return;
-  t->now = time;
-  if (p->time >= time) return;
-  if (t->given > p->time) {
-    p->first_given = t->given;
-    p->first_time = time;
-  }
-  p->given = t->given;
-  p->time = time;
-  p->on = t->current;
-}
-static GOTRACE__NOINLINE void gotrace__after_push(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__pushed *p = &t->pushed;
-  if (t->given < p->first_given) return; /* it has waited */
-  if (t->given < p->given) {             /* likewise: between two that have been pushed */
-    gotrace__not_before(t, p->first_time);
-    return;
-  }
-  if (r != p->on && p->time - t->now < GOTRACE__MOST_AHEAD) p->time++;
-  p->given = t->given;
-  p->on = r;
-  t->now = p->time;
-}
-
-static void gotrace__keep_timer(gotrace__transcriber *t, gotrace__model_go *g) {
-  if (t->v1 && t->timer_count < GOTRACE__TIMERS) t->timers[t->timer_count++] = g->id;
-}
-
-/* A label of up to 63 bytes; empty: none. */
-static void gotrace__model_label(gotrace__transcriber *t, gotrace__model_go *g, const char *label, uint32_t size) {
-  size_t kept = gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1);
-  if (!g->label && kept) g->label = GOTRACE__CAST(char *, gotrace__model_allocate(t, GOTRACE__LABEL));
-  if (!g->label) return;
-  if (kept) memcpy(g->label, label, kept);
-  g->label[kept] = 0;
-}
-
-static uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace__model_go *g) {
-  if (!g->label || !g->label[0]) return 0;
-  return gotrace__string_id(t, gotrace__text_reference(t, g->label, strlen(g->label)), true);
-}
-
-/* Events. */
-
-typedef struct gotrace__event {
-  uint64_t time;
-  unsigned kind;
-  int n; /* count of arguments */
-  uint64_t a[4];
-} gotrace__event;
-
-/* Appends an event with n arguments. */
-static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
-                                      const uint64_t *a) {
-  uint8_t *at = gotrace__lane_at(t, lane, 7 * GOTRACE_BYTES_PER_NUMBER, time), *length = NULL;
-  *at++ = (uint8_t)(t->v1 ? kind | (unsigned)(n < 3 ? n : 3) << GOTRACE_ARG_COUNT_SHIFT : kind);
-  if (t->v1 && n >= 3) length = at++;
-  at = gotrace__put_varint(at, time - lane->time);
-  lane->time = time;
-  for (; n > 0; n--) at = gotrace__put_varint(at, *a++);
-  if (length) *length = (uint8_t)(at - length - 1);
-  gotrace__lane_end(lane, at);
-  t->generation_used = true;
-  t->kinds[kind]++;
-  t->events++;
-}
-
-static void gotrace__put_v1(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
-                            uint64_t a0, uint64_t a1, uint64_t a2) {
-  uint64_t a[3];
-  a[0] = a0;
-  a[1] = a1;
-  a[2] = a2;
-  gotrace__put_event(t, lane, kind, time < lane->time ? lane->time : time, n, a);
-}
-
-/* v1: an event about g that has a shorter form if the last one was in the same proc's stream. */
-static void gotrace__put_numbered(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g, unsigned local,
-                                  unsigned kind, uint64_t time, int more, uint64_t argument) {
-  if (g->last_lane == lane) gotrace__put_v1(t, lane, local, time, 1 + more, g->id, argument, 0);
-  else gotrace__put_v1(t, lane, kind, time, 2 + more, g->id, g->sequence, argument);
-  g->sequence++;
-  g->last_lane = lane;
-}
-
-/* v1: the system call of the goroutine on a proc loses the proc. */
-static void gotrace__lower_syscall_block(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g,
-                                         uint64_t time) {
-  if (!g || g->status != GOTRACE__SYSCALL || g->call_blocked) return;
-  gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_BLOCK, time, 0, 0, 0, 0);
-  if (g->time < lane->time) g->time = lane->time; /* the end of the call is not earlier */
-  g->call_blocked = true;
-}
-
-/* v1: a start, after the end of the system call that is still to be written. */
-static void gotrace__lower_start(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g, uint64_t time) {
-  uint32_t label = gotrace__label_id(t, g);
-  if (g->exit_pending) {
-    if (time < g->exit_time) time = g->exit_time;
-    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_EXIT, time, 3, g->id, g->sequence++, g->exit_time);
-    g->last_lane = lane;
-    g->exit_pending = false;
-  }
-  if (label) {
-    gotrace__put_v1(t, lane, GOTRACE_V1_GO_START_LABEL, time, 3, g->id, g->sequence++, label);
-    g->last_lane = lane;
-  } else {
-    gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_START_LOCAL, GOTRACE_V1_GO_START, time, 0, 0);
-  }
-  g->start_lane = g->woken && !label ? lane : NULL;
-  g->start_batch = lane->batches;
-  g->start_end = lane->size;
-  g->woken = g->call_blocked = false;
-}
-
-/* v1: the stream in which a thread writes: its proc's, or the global one. */
-static gotrace__lane *gotrace__lane_of(gotrace__transcriber *t, gotrace__source *r) {
-  return !t->v1 ? &r->lane : r->proc ? &r->proc->lane : &t->global;
-}
-
-/* v1: writes what a v2 event says. The model is still as before the event. Batches belong to procs; statuses are
- * creations; a system call ends where the goroutine runs again. */
-static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, gotrace__model_proc *p,
-                           unsigned kind, uint64_t time, int n, const uint64_t *a) {
-  gotrace__lane *lane = gotrace__lane_of(t, r);
-  /* In a system call a thread can write nothing but its end: readers would take the call for ended. */
-  bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;
-  switch (kind) {
-  case GOTRACE_V2_PROC_STATUS:
-    if (a[1] != GOTRACE__PROC_IDLE) gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
-    break;
-  case GOTRACE_V2_PROC_START: gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0); break;
-  case GOTRACE_V2_PROC_STOP:
-  case GOTRACE_V2_PROC_STEAL:
-    gotrace__lower_syscall_block(t, &p->lane, p->on ? p->on->go : NULL, time);
-    gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_STOP, time, 0, 0, 0, 0);
-    break;
-  case GOTRACE_V2_GO_STATUS_STACK:
-  case GOTRACE_V2_GO_CREATE:
-  case GOTRACE_V2_GO_CREATE_BLOCKED:
-  case GOTRACE_V2_GO_CREATE_SYSCALL:
-    if (kind == GOTRACE_V2_GO_CREATE_SYSCALL || other) lane = &t->global;
-    gotrace__put_v1(t, lane, GOTRACE_V1_GO_CREATE, time, 3, g->id, gotrace__entry_id(t, g),
-                    kind == GOTRACE_V2_GO_STATUS_STACK ? 0 : a[2]);
-    g->born = lane->time;
-    g->sequence = 1;
-    g->last_lane = lane;
-    g->woken = g->call_blocked = false;
-    g->start_lane = NULL;
-    if (g->flags & GOTRACE__RECORD_TIMER) gotrace__keep_timer(t, g);
-    if (g->status == GOTRACE__WAITING) {
-      gotrace__put_v1(t, lane, GOTRACE_V1_GO_WAITING, time, 1, g->id, 0, 0);
-      g->sequence = 2;
-    } else if (g->status == GOTRACE__SYSCALL && lane == &t->global) {
-      gotrace__put_v1(t, lane, GOTRACE_V1_GO_IN_SYSCALL, time, 1, g->id, 0, 0);
-      g->sequence = 2;
-      g->call_blocked = true;
-    } else if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) {
-      gotrace__put_v1(t, lane, GOTRACE_V1_GO_START_LOCAL, time, 1, g->id, 0, 0);
-      g->sequence = 2;
-      if (g->status == GOTRACE__SYSCALL) gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_CALL, time, 1, 0, 0, 0);
-      g->call_time = time;
-    }
-    break;
-  case GOTRACE_V2_GO_START: gotrace__lower_start(t, lane, g, time); break;
-  case GOTRACE_V2_GO_LABEL: break; /* shown by the next start */
-  case GOTRACE_V2_GO_DESTROY: gotrace__put_v1(t, lane, GOTRACE_V1_GO_END, time, 0, 0, 0, 0); break;
-  case GOTRACE_V2_GO_STOP:
-  case GOTRACE_V2_GO_BLOCK: gotrace__put_v1(t, lane, t->v1_kind, time, 1, a[1], 0, 0); break;
-  case GOTRACE_V2_GO_UNBLOCK:
-    if (other) lane = &t->global;
-    gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_UNBLOCK_LOCAL, GOTRACE_V1_GO_UNBLOCK, time, 1, a[2]);
-    g->woken = true;
-    break;
-  case GOTRACE_V2_GO_SYSCALL_BEGIN:
-    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_CALL, time, 1, a[1], 0, 0);
-    g->call_time = lane->time;
-    break;
-  case GOTRACE_V2_GO_SYSCALL_END: /* of a call that kept its proc: Go's sysmon takes the proc away after a while */
-    if (time - g->call_time < GOTRACE__LONG_SYSCALL / t->options.unit) break;
-    gotrace__lower_syscall_block(t, lane, g, g->call_time);
-    gotrace__put_v1(t, lane, GOTRACE_V1_PROC_STOP, g->call_time, 0, 0, 0, 0);
-    gotrace__put_v1(t, lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
-    g->exit_pending = true;
-    g->exit_time = time;
-    gotrace__lower_start(t, lane, g, time);
-    break;
-  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: /* later than the proc's stop: readers sort it by that time */
-    g->exit_pending = true;
-    g->exit_time = g->call_blocked && time <= g->time ? g->time + 1 : time;
-    break;
-  case GOTRACE_V2_PROCS_CHANGE: gotrace__put_event(t, lane, GOTRACE_V1_GOMAXPROCS, time, n, a); break;
-  case GOTRACE_V2_STW_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_STW_START, time, 1, a); break;
-  case GOTRACE_V2_STW_END: gotrace__put_event(t, lane, GOTRACE_V1_STW_DONE, time, 0, a); break;
-  case GOTRACE_V2_GC_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_START, time, 2, a); break;
-  case GOTRACE_V2_GC_END: gotrace__put_event(t, lane, GOTRACE_V1_GC_DONE, time, 0, a); break;
-  case GOTRACE_V2_GC_SWEEP_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_SWEEP_START, time, 1, a); break;
-  case GOTRACE_V2_GC_SWEEP_END:
-    gotrace__put_event(t, lane, GOTRACE_V1_GC_SWEEP_DONE, time, t->options.version < 1009 ? 0 : 2, a);
-    break;
-  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_MARK_ASSIST_START, time, 1, a); break;
-  case GOTRACE_V2_GC_MARK_ASSIST_END: gotrace__put_event(t, lane, GOTRACE_V1_GC_MARK_ASSIST_DONE, time, 0, a); break;
-  case GOTRACE_V2_HEAP_ALLOC: gotrace__put_event(t, lane, GOTRACE_V1_HEAP_ALLOC, time, 1, a); break;
-  case GOTRACE_V2_HEAP_GOAL: gotrace__put_event(t, lane, GOTRACE_V1_HEAP_GOAL, time, 1, a); break;
-  case GOTRACE_V2_USER_TASK_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_USER_TASK_CREATE, time, 4, a); break;
-  case GOTRACE_V2_USER_TASK_END: gotrace__put_event(t, lane, GOTRACE_V1_USER_TASK_END, time, 2, a); break;
-  case GOTRACE_V2_USER_REGION_BEGIN:
-  case GOTRACE_V2_USER_REGION_END: {
-    uint64_t region[4];
-    region[0] = a[0];
-    region[1] = kind == GOTRACE_V2_USER_REGION_END;
-    region[2] = a[1];
-    region[3] = a[2];
-    gotrace__put_event(t, lane, GOTRACE_V1_USER_REGION, time, 4, region);
-    break;
-  }
-  default: break;
-  }
-  if (g && g->time < lane->time) g->time = lane->time;
-}
-
-/* Writes an event of thread r, about g or p or neither, before the model changes. It is not earlier than `time`. */
-static void gotrace__emit_event(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                gotrace__model_proc *p, const gotrace__event *event) {
-  gotrace__lane *lane = &r->lane;
-  uint64_t time = event->time;
-  if (GOTRACE__UNLIKELY(t->v1)) lane = p && event->kind <= GOTRACE_V2_PROC_STATUS ? &p->lane : gotrace__lane_of(t, r);
-  if (time < lane->time) time = lane->time;
-  if (g && time < g->time) time = g->time;
-  if (GOTRACE__UNLIKELY(t->v1)) gotrace__lower(t, r, g, p, event->kind, time, event->n, event->a);
-  else gotrace__put_event(t, lane, event->kind, time, event->n, event->a);
-  if (g && g->time < time) g->time = time;
-  if (r == t->current && t->now < lane->time) t->now = lane->time;
-}
-static inline void gotrace__emit_at(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                    gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a0,
-                                    uint64_t a1, uint64_t a2, uint64_t a3) {
-  gotrace__event event;
-  event.kind = kind;
-  event.n = n;
-  event.time = time;
-  event.a[0] = a0;
-  if (n > 1) event.a[1] = a1;
-  if (n > 2) event.a[2] = a2;
-  if (n > 3) event.a[3] = a3;
-  gotrace__emit_event(t, r, g, p, &event);
-}
-#define gotrace__emit4(t, r, g, kind, a, b, c, d) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 4, a, b, c, d)
-#define gotrace__emit3(t, r, g, kind, a, b, c) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 3, a, b, c, 0)
-#define gotrace__emit2(t, r, g, kind, a, b) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 2, a, b, 0, 0)
-#define gotrace__emit1(t, r, g, kind, a) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 1, a, 0, 0, 0)
-#define gotrace__emit0(t, r, g, kind) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 0, 0, 0, 0, 0)
-#define gotrace__emit_proc(t, r, p, kind, n, a, b, c) gotrace__emit_at(t, r, NULL, p, kind, (t)->now, n, a, b, c, 0)
-
-/* Statuses and creations. */
-
-static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r);
-
-/* v2: begins the thread's part of a generation with the statuses of its proc and goroutine, from the generation's
- * beginning. Readers identify a running proc and goroutine by the thread. Go: traceLocker.eventWriter. */
-static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r);
-
-/* The proc's status, once per generation: on the thread that has it, else on r. Go: traceWriter.writeProcStatus. */
-static void gotrace__restate_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
-  uint64_t time = t->now;
-  if (GOTRACE__LIKELY(p->generation == t->generation)) return;
-  if (p->on) {
-    if (p->on->generation != t->generation) {
-      gotrace__restate_thread(t, p->on);
-      return;
-    }
-    r = p->on;
-    time = t->generation_time;
-  }
-  p->generation = t->generation;
-  p->sequence = 0;
-  gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_PROC_STATUS, time, 2, p->id, p->status, 0, 0);
-  if (p->sweep_seen && !t->v1) gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_GC_SWEEP_ACTIVE, time, 1, p->id, 0, 0, 0);
-}
-
-/* Creates a goroutine that the trace lacks. Readers require a proc, unless it begins in a system call, and a thread
- * that is not in one. The transcriber's own thread does it where r cannot. */
-static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack);
-
-static void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint64_t thread,
-                                 uint64_t time) {
-  g->generation = t->generation;
-  if (!t->v1) g->sequence = 0;
-  if (!g->in_trace) t->goroutines++;
-  g->in_trace = true;
-  if (t->v1 || t->options.version >= GOTRACE_GO_1_23)
-    gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS_STACK, time, 4, g->id, thread, g->status,
-                     t->v1 ? 0 : gotrace__entry_id(t, g));
-  else gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS, time, 3, g->id, thread, g->status, 0);
-  if (g->assist && !t->v1) gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, time, 1, g->id, 0, 0, 0);
-}
-
-/* The goroutine's status, once per generation; its creation, if the trace must have one. A blocked goroutine is left
- * out where the format cannot create it: its unblock creates it. Go: traceWriter.writeGoStatus. */
-static void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
-  uint64_t time = t->now, thread = GOTRACE__NO_THREAD;
-  if (GOTRACE__LIKELY(g->generation == t->generation)) return;
-  if (!g->in_trace && ((!t->v1 && t->generation > 1) || g->unborn)) {
-    if (g->status == GOTRACE__WAITING && (g->unborn || t->options.version < GOTRACE_GO_1_23)) return;
-    if (g->status == GOTRACE__WAITING || g->status == GOTRACE__RUNNABLE) {
-      if (!g->unborn) t->counters.late_introductions++;
-      gotrace__write_creation(t, r, g, 0);
-      return;
-    }
-  }
-  if (g->on) {
-    if (g->on->generation != t->generation) {
-      gotrace__restate_thread(t, g->on);
-      return;
-    }
-    r = g->on;
-    thread = r->id;
-    time = t->generation_time;
-  }
-  gotrace__emit_status(t, r, g, thread, time);
-}
-
-static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r) {
-  uint64_t now = t->now;
-  if (GOTRACE__LIKELY(r->generation == t->generation)) return;
-  r->generation = t->generation;
-  t->now = t->generation_time;
-  if (r->proc) gotrace__restate_proc(t, r, r->proc);
-  if (r->go) gotrace__restate_go(t, r, r->go);
-  gotrace__write_state(t, r);
-  gotrace__not_before(t, now);
-}
-
-/* Procs. */
-
-static void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
-  gotrace__not_before(t, p->time);
-  gotrace__restate_proc(t, r, p);
-  p->sequence++;
-  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_START, 2, p->id, p->sequence, 0);
-  p->status = GOTRACE__PROC_RUNNING;
-  p->on = r;
-  p->time = t->now;
-  r->proc = p;
-}
-
-static void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__model_proc *p = r->proc;
-  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STOP, 0, 0, 0, 0);
-  p->status = GOTRACE__PROC_IDLE;
-  p->on = NULL;
-  p->time = t->now;
-  r->proc = NULL;
-}
-
-/* Gives a thread without a proc one that is made for it; false if out of memory. */
-static bool gotrace__need_proc(gotrace__transcriber *t, gotrace__source *r) {
-  if (GOTRACE__LIKELY(r->proc != NULL)) return true;
-  if (!r->own) {
-    r->own = gotrace__proc_new(t, t->proc_count);
-    if (!r->own) return false;
-    r->own->known = r->own->made = true;
-    r->own->status = GOTRACE__PROC_IDLE;
-  }
-  gotrace__begin_proc(t, r, r->own);
-  return true;
-}
-
-/* The same as a repair. A plain thread's own goroutine needs no proc of the program's. */
-static bool gotrace__repair_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__model_go *g) {
-  if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC);
-  return gotrace__need_proc(t, r);
-}
-
-static void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
-  gotrace__source *victim = p->on;
-  gotrace__not_before(t, p->time);
-  gotrace__restate_proc(t, r, p);
-  p->sequence++;
-  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL, 3, p->id, p->sequence, victim->id);
-  p->status = GOTRACE__PROC_IDLE;
-  p->on = NULL;
-  p->time = t->now;
-  victim->proc = NULL;
-  gotrace__changed(t, &p->waiters);
-}
-
-/* Goroutines. */
-
-static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
-  unsigned kind = g->status == GOTRACE__SYSCALL   ? GOTRACE_V2_GO_CREATE_SYSCALL
-                  : g->status == GOTRACE__WAITING ? GOTRACE_V2_GO_CREATE_BLOCKED
-                                                  : GOTRACE_V2_GO_CREATE;
-  bool can = r->proc && r->proc->status == GOTRACE__PROC_RUNNING && (!r->go || r->go->status == GOTRACE__RUNNING);
-  bool lent = false;
-  if (!t->v1 && !can && g->status != GOTRACE__SYSCALL) {
-    if (r->proc || r->go) {
-      r = &t->service;
-      gotrace__restate_thread(t, r);
-    }
-    lent = !r->proc; /* it does not keep the proc, since the trace would then show one too many */
-    if (!gotrace__need_proc(t, r)) return;
-  }
-  g->generation = t->generation;
-  g->sequence = 0;
-  g->in_trace = true;
-  g->unborn = false;
-  t->goroutines++;
-  if (kind == GOTRACE_V2_GO_CREATE_SYSCALL && !t->v1) gotrace__emit1(t, r, g, kind, g->id);
-  else gotrace__emit3(t, r, g, kind, g->id, t->v1 ? 0 : gotrace__entry_id(t, g), stack);
-  if (lent) gotrace__end_proc(t, r);
-}
-
-/* Readers attribute a stop-the-world to the goroutine that begins it, which must not leave its proc meanwhile. */
-static void gotrace__end_stw(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__push_time(t, t->collector_time + 1);
-  gotrace__emit0(t, r, NULL, GOTRACE_V2_STW_END);
-  t->collector_time = t->now;
-  t->stw_go = NULL;
-}
-static void gotrace__end_stw_of(gotrace__transcriber *t, gotrace__source *r) {
-  if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;
-  if (t->options.replay && !t->v1) return; /* Go's own traces have it: see procresize in runtime/proc.go */
-  gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_OPEN);
-  gotrace__end_stw(t, r);
-}
-
-/* The goroutine has left its thread. */
-static void gotrace__detach(gotrace__transcriber *t, gotrace__source *r, unsigned status) {
-  gotrace__model_go *g = r->go;
-  g->status = (uint8_t)status;
-  g->on = NULL;
-  g->time = t->now;
-  r->go = NULL;
-}
-
-static void gotrace__start(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
-  uint32_t label;
-  gotrace__emit2(t, r, g, GOTRACE_V2_GO_START, g->id, g->sequence + 1);
-  if (!t->v1) {
-    g->sequence++;
-    label = gotrace__label_id(t, g);
-    if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
-  }
-  g->status = GOTRACE__RUNNING;
-  g->on = r;
-  r->go = g;
-  gotrace__write_state(t, r);
-}
-
-/* A blocked goroutine, whose status has been written if the format allows, becomes runnable. */
-static void gotrace__unblock(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
-  if (g->generation != t->generation) {
-    g->status = GOTRACE__RUNNABLE;
-    gotrace__write_creation(t, r, g, stack);
-    g->woken = true;
-    return;
-  }
-  gotrace__emit3(t, r, g, GOTRACE_V2_GO_UNBLOCK, g->id, g->sequence + 1, stack);
-  if (!t->v1) g->sequence++;
-  g->status = GOTRACE__RUNNABLE;
-}
-
-/* Starts a goroutine that is runnable or blocked on a thread with a proc and without a goroutine. */
-static void gotrace__run_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
-  gotrace__not_before(t, g->time);
-  gotrace__restate_go(t, r, g);
-  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, stack);
-  gotrace__start(t, r, g);
-}
-
-static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned reason, uint32_t stack) {
-  static const uint8_t kinds[] = {
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-      GOTRACE_STOP_REASONS(GOTRACE__REASON)
-#undef GOTRACE__REASON
-  };
-  gotrace__end_stw_of(t, r);
-  t->v1_kind = kinds[gotrace__reason_base(reason)];
-  gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, reason), stack);
-  gotrace__detach(t, r, GOTRACE__RUNNABLE);
-}
-
-/* Readers consider a goroutine that waits for ever as ended. If it is unblocked after all, it continues as a new one.
- */
-static void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go *g) {
-  uint64_t id = gotrace__unique_id(t, 0);
-  if (!id) return;
-  g->id = id;
-  g->unborn = true;
-  g->in_trace = g->assist = g->woken = false;
-  g->generation = 0;
-  g->region_depth = 0;
-  g->forgotten = false;
-  g->flags |= GOTRACE__RECORD_OLD; /* it may end regions that are older than its creation */
-}
-
-static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint64_t given, uint64_t stack) {
-  static const uint8_t kinds[] = {
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-      GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
-#undef GOTRACE__REASON
-  };
-  gotrace__model_go *g = r->go;
-  bool futile = (given & GOTRACE_FUTILE_WAKEUP) != 0;
-  unsigned reason = gotrace__valid_reason(t, given & ~(uint64_t)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
-  if (reason > 0xff && gotrace__reason_base(reason) == GOTRACE_BLOCK_FOREVER) { /* readers know only its own name */
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_REASON);
-    reason &= ~0xffu;
-  }
-  gotrace__end_stw_of(t, r);
-  t->v1_kind = kinds[gotrace__reason_base(reason)];
-  if (futile && (!t->v1 || (t->options.version >= GOTRACE_GO_1_11 && !t->options.futile_wakeups))) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
-  } else if (futile) {
-    /* Readers drop the unblock, the start and the block (removeFutile in internal/trace/parser.go), but no events in
-     * between, no start with a label and no block of another kind: the remaining events would be inconsistent. */
-    gotrace__lane *lane = gotrace__lane_of(t, r);
-    if (g->start_lane == lane && g->start_batch == lane->batches && g->start_end == lane->size &&
-        (t->v1_kind == GOTRACE_V1_GO_BLOCK ||
-         (t->v1_kind >= GOTRACE_V1_GO_BLOCK_SEND && t->v1_kind <= GOTRACE_V1_GO_BLOCK_COND)))
-      gotrace__put_v1(t, lane, GOTRACE_V1_FUTILE_WAKEUP, t->now, 0, 0, 0, 0);
-    else gotrace__problem_seen(t, GOTRACE_PROBLEM_FUTILE_BUSY);
-  }
-  gotrace__emit2(t, r, g, GOTRACE_V2_GO_BLOCK, t->v1 ? 0 : gotrace__reason_id(t, 0, reason),
-                 gotrace__stop_stack_id(t, g, stack));
-  gotrace__detach(t, r, GOTRACE__WAITING);
-  if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);
-}
-
-static void gotrace__end_go_of(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__end_stw_of(t, r);
-  gotrace__emit0(t, r, r->go, GOTRACE_V2_GO_DESTROY);
-  gotrace__detach(t, r, GOTRACE__DEAD);
-}
-
-/* System calls. */
-
-static void gotrace__enter_call(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
-  gotrace__model_proc *p = r->proc;
-  gotrace__end_stw_of(t, r);
-  p->sequence++;
-  gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_SYSCALL_BEGIN, p->sequence, stack);
-  p->status = GOTRACE__PROC_SYSCALL;
-  p->time = t->now;
-  r->go->status = GOTRACE__SYSCALL;
-}
-
-/* Ends the thread's system call. `blocked`: the goroutine becomes runnable. Otherwise it runs on, if need be on a proc
- * that is made for the thread. */
-static void gotrace__leave_call(gotrace__transcriber *t, gotrace__source *r, bool blocked) {
-  gotrace__model_go *g = r->go;
-  gotrace__model_proc *p = r->proc;
-  if (p && p->status == GOTRACE__PROC_SYSCALL && !blocked) {
-    gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END);
-    p->status = GOTRACE__PROC_RUNNING;
-    p->time = t->now;
-    g->status = GOTRACE__RUNNING;
-    gotrace__write_state(t, r);
-    return;
-  }
-  if (p && p->status == GOTRACE__PROC_SYSCALL) { /* its loss has not been reported */
-    t->counters.implied++;
-    p->loss_unreported = r->lost_proc = true;
-    gotrace__end_proc(t, r);
-  }
-  gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END_BLOCKED);
-  gotrace__detach(t, r, GOTRACE__RUNNABLE);
-  if (!blocked && gotrace__need_proc(t, r)) gotrace__run_go(t, r, g, 0);
-}
-
-/* A thread must have no goroutine, but has one: it yields. */
-static void gotrace__clear_thread(gotrace__transcriber *t, gotrace__source *r, gotrace_problem problem,
-                                  unsigned reason) {
-  if (!r->go) return;
-  gotrace__problem_seen(t, problem);
-  if (r->go->status == GOTRACE__SYSCALL) gotrace__leave_call(t, r, true);
-  else if (gotrace__need_proc(t, r)) gotrace__stop(t, r, reason, 0);
-}
-
-/* Before an event that only a running goroutine, or its proc, can have. Inside a system call, Go's reader may apply a
- * steal of the proc before the event and then refuses it. So the call is left and entered again, which gives the second
- * entry the proc's next number. If the proc is lost, the event is on a proc of the thread's own. */
-typedef enum gotrace__inside_call {
-  GOTRACE__NOT_POSSIBLE,
-  GOTRACE__NOT_IN_CALL,
-  GOTRACE__KEPT_PROC,
-  GOTRACE__LOST_PROC
-} gotrace__inside_call;
-
-static gotrace__inside_call gotrace__begin_user_slowly(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__inside_call result = GOTRACE__NOT_IN_CALL;
-  if (!r->go) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_GOROUTINE);
-    return GOTRACE__NOT_POSSIBLE;
-  }
-  if (r->go->status == GOTRACE__SYSCALL) {
-    gotrace__model_go *g = r->go;
-    result = r->proc && r->proc->status == GOTRACE__PROC_SYSCALL ? GOTRACE__KEPT_PROC : GOTRACE__LOST_PROC;
-    t->counters.wrapped++;
-    gotrace__leave_call(t, r, false);
-    return r->go == g ? result : GOTRACE__NOT_POSSIBLE;
-  }
-  return gotrace__repair_proc(t, r, r->go) ? result : GOTRACE__NOT_POSSIBLE;
-}
-
-static inline gotrace__inside_call gotrace__begin_user(gotrace__transcriber *t, gotrace__source *r) {
-  if (GOTRACE__LIKELY(r->go && r->go->status == GOTRACE__RUNNING && r->proc)) return GOTRACE__NOT_IN_CALL;
-  return gotrace__begin_user_slowly(t, r);
-}
-
-static inline void gotrace__end_user(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
-  if (inside < GOTRACE__KEPT_PROC || !r->go) return;
-  gotrace__enter_call(t, r, 0);
-  if (inside == GOTRACE__LOST_PROC && r->proc->made) gotrace__end_proc(t, r);
-}
-
-/* The same for events about the whole program. On a thread without a goroutine, a temporary one runs for them. */
-static gotrace__inside_call gotrace__begin_global(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__model_go *g = &t->borrowed;
-  if (r->go) return gotrace__begin_user(t, r);
-  if (t->v1) return GOTRACE__NOT_IN_CALL;
-  if (!gotrace__need_proc(t, r) || !gotrace__go_begin(t, g, 0, 0, GOTRACE__RUNNABLE, 0)) return GOTRACE__NOT_POSSIBLE;
-  g->entry = gotrace__own_entry(t, "gotrace.event");
-  t->counters.borrowed++;
-  gotrace__write_creation(t, r, g, 0);
-  gotrace__start(t, r, g);
-  return GOTRACE__NOT_IN_CALL;
-}
-
-static void gotrace__end_global(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
-  if (r->go == &t->borrowed) gotrace__end_go_of(t, r);
-  else gotrace__end_user(t, r, inside);
-}
-
-/* The whole program. */
-
-static bool gotrace__has_event(gotrace__transcriber *t, unsigned since) {
-  if (GOTRACE__LIKELY(t->options.version >= since)) return true;
-  gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
-  return false;
-}
-
-/* Readers order collections by time alone where they have no number. */
-static void gotrace__gc_event(gotrace__transcriber *t, gotrace__source *r, unsigned kind, uint32_t stack) {
-  gotrace__push_time(t, t->collector_time + 1);
-  if (kind == GOTRACE_V2_GC_BEGIN) {
-    uint64_t sequence = t->v1 ? t->gc_sequence++ : ++t->gc_sequence;
-    gotrace__emit2(t, r, NULL, kind, sequence, stack);
-  } else if (t->v1) {
-    gotrace__emit0(t, r, NULL, kind);
-  } else {
-    gotrace__emit1(t, r, NULL, kind, ++t->gc_sequence);
-  }
-  t->collector_time = t->now;
-  t->gc_generation = t->generation;
-  t->gc_seen = kind != GOTRACE_V2_GC_END;
-}
-
-static void gotrace__stw_event(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
-  unsigned reason = t->stw_reason;
-  uint64_t kind = gotrace__reason_base(reason);
-  if (t->v1 && t->options.version < GOTRACE_GO_1_21) kind--; /* 0 mark termination, 1 sweep termination */
-  gotrace__push_time(t, t->collector_time + 1);
-  gotrace__emit2(t, r, NULL, GOTRACE_V2_STW_BEGIN, t->v1 ? kind : gotrace__reason_id(t, 2, reason), stack);
-  t->collector_time = t->now;
-  t->stw_go = r->go;
-  t->stw_on = r;
-  t->stw_closed = false;
-}
-
-/* v2: the number of procs; readers take it as a bound of their ids. */
-static uint64_t gotrace__proc_bound(const gotrace__transcriber *t) {
-  uint64_t there = t->proc_count ? t->proc_count : 1;
-  if (t->options.replay && t->procs_changed) return t->procs_changed;
-  return t->procs_changed > there ? t->procs_changed : there;
-}
-
-static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r) {
-  size_t i, count = t->old_task_count;
-  t->old_task_count = 0;
-  for (i = 0; i < count; i++) {
-    uint32_t name = gotrace__text_reference(t, t->old_tasks[i].name, strlen(t->old_tasks[i].name));
-    gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, t->old_tasks[i].id, t->old_tasks[i].parent,
-                   gotrace__string_id(t, name, false), 0);
-  }
-}
-
-/* What a thread with a running goroutine must still write: a stop-the-world that a cut has closed; once per generation
- * the state of the whole program, since a trace may begin with any; once the tasks older than the trace. */
-static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r) {
-  if (GOTRACE__LIKELY((t->globals_generation == t->generation && !t->stw_closed) || t->options.replay)) return;
-  if (!r->go || r->go->status != GOTRACE__RUNNING || !r->proc || r->generation != t->generation) return;
-  if (r->proc->generation != t->generation || r->go->generation != t->generation) return;
-  if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
-  if (t->globals_generation == t->generation) return;
-  t->globals_generation = t->generation;
-  if (!t->v1) gotrace__emit2(t, r, r->go, GOTRACE_V2_PROCS_CHANGE, gotrace__proc_bound(t), 0);
-  if (t->heap_goal) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_GOAL, t->heap_goal - 1);
-  if (t->heap_alloc) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_ALLOC, t->heap_alloc - 1);
-  /* A collection that is not in the trace began before it. Readers of v2 accept that only in the first generation. */
-  if (t->gc && t->gc_generation != t->generation)
-    gotrace__gc_event(t, r, !t->v1 && (t->gc_seen || t->generation == 1) ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN,
-                      0);
-  if (t->old_task_count && t->options.version >= GOTRACE_GO_1_11) gotrace__write_old_tasks(t, r);
-}
-
-/* Writes the end of the sweep of the thread's proc, if the trace has its beginning. */
-static void gotrace__end_sweep_of(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__model_proc *p = r->proc;
-  if (p->sweep_seen)
-    gotrace__emit_at(t, r, NULL, NULL, GOTRACE_V2_GC_SWEEP_END, t->now, 2, p->swept, p->reclaimed, 0, 0);
-  p->sweep_seen = false;
-}
-
-/* Regions. */
-
-static gotrace__model_region *gotrace__region_at(gotrace__model_go *g, unsigned depth) {
-  return &g->regions[(g->region_first + depth) & (g->region_capacity - 1u)];
-}
-
-static bool gotrace__same_string(gotrace__transcriber *t, uint32_t a, uint32_t b) {
-  const gotrace__row *first, *second;
-  if (GOTRACE__LIKELY(a == b)) return true;
-  if (!((a ^ b) & GOTRACE__OWN)) return false; /* a table has each string once */
-  first = gotrace__string_row(t, a);
-  second = gotrace__string_row(t, b);
-  return first && second && first->entry->size == second->entry->size &&
-         memcmp(first->entry + 1, second->entry + 1, first->entry->size) == 0;
-}
-
-/* Adds a region as the innermost. Beyond GOTRACE__REGION_DEPTH the outermost is forgotten. */
-static void gotrace__push(gotrace__transcriber *t, gotrace__model_go *g, uint64_t task, uint32_t name) {
-  gotrace__model_region *region;
-  if (g->region_depth == g->region_capacity && g->region_capacity < GOTRACE__REGION_DEPTH) {
-    unsigned larger = g->region_capacity ? 2u * g->region_capacity : 4, i;
-    gotrace__model_region *regions =
-        GOTRACE__CAST(gotrace__model_region *, gotrace__model_allocate(t, larger * sizeof *regions));
-    for (i = 0; regions && i < g->region_depth; i++) regions[i] = *gotrace__region_at(g, i);
-    if (regions) {
-      gotrace__release(t->options.budget, g->regions, g->region_capacity * sizeof *regions);
-      g->regions = regions;
-      g->region_first = 0;
-      g->region_capacity = (uint16_t)larger;
-    }
-  }
-  if (g->region_depth == g->region_capacity) {
-    g->forgotten = true;
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_DEPTH);
-    if (!g->region_capacity) return;
-    g->region_first++;
-    g->region_depth--;
-  }
-  region = gotrace__region_at(g, g->region_depth++);
-  region->task = task;
-  region->name = name;
-}
-
-static void gotrace__region_event(gotrace__transcriber *t, gotrace__source *r, bool end, uint64_t task, uint32_t name,
-                                  uint32_t stack) {
-  gotrace__emit3(t, r, r->go, end ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN, task,
-                 gotrace__string_id(t, name, true), stack);
-}
-
-static void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, uint64_t task, uint32_t name,
-                                   uint32_t stack) {
-  gotrace__model_go *g = r->go;
-  unsigned depth = g->region_depth;
-  while (depth && !(gotrace__region_at(g, depth - 1)->task == task &&
-                    gotrace__same_string(t, gotrace__region_at(g, depth - 1)->name, name)))
-    depth--;
-  if (depth) {
-    if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);
-    while (g->region_depth >= depth) {
-      const gotrace__model_region *region = gotrace__region_at(g, --g->region_depth);
-      gotrace__region_event(t, r, true, region->task, region->name, stack);
-    }
-  } else if (!g->region_depth && !g->forgotten && (g->flags & GOTRACE__RECORD_OLD)) {
-    /* Either it began before the trace, and readers accept its end, or it never began. */
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_OLDER);
-    gotrace__region_event(t, r, true, task, name, stack);
-  } else {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_NONE);
-  }
-}
-
-/* Tasks. */
-
-/* The place of a task's id; with `add`, a new one if there is none. NULL: there is none, or out of memory. */
-static gotrace__model_task *gotrace__task_at(gotrace__transcriber *t, uint64_t id, bool add) {
-  size_t i;
-  if (add && 2 * (t->task_used + 1) > t->task_capacity) { /* leaves out those that have ended */
-    size_t old, live = 0, larger = 64;
-    gotrace__model_task *tasks;
-    for (old = 0; old < t->task_capacity; old++) live += t->tasks[old].id && t->tasks[old].id != UINT64_MAX;
-    while (larger < 4 * live) larger *= 2;
-    tasks = GOTRACE__CAST(gotrace__model_task *, gotrace__model_allocate(t, larger * sizeof *tasks));
-    if (!tasks) return NULL;
-    for (old = 0; old < t->task_capacity; old++) {
-      if (!t->tasks[old].id || t->tasks[old].id == UINT64_MAX) continue;
-      for (i = (size_t)gotrace__mix(0, t->tasks[old].id) & (larger - 1); tasks[i].id; i = (i + 1) & (larger - 1))
-        continue;
-      tasks[i] = t->tasks[old];
-    }
-    gotrace__release(t->options.budget, t->tasks, t->task_capacity * sizeof *tasks);
-    t->tasks = tasks;
-    t->task_capacity = larger;
-    t->task_used = live;
-  }
-  if (!t->task_capacity) return NULL;
-  for (i = (size_t)gotrace__mix(0, id) & (t->task_capacity - 1); t->tasks[i].id; i = (i + 1) & (t->task_capacity - 1))
-    if (t->tasks[i].id == id) return &t->tasks[i];
-  if (!add) return NULL;
-  t->tasks[i].id = id;
-  t->task_used++;
-  return &t->tasks[i];
-}
-
-/* Records. Each of these functions returns the list on which the record waits, or NULL if it has been applied. `force`:
- * it waits no longer. */
-
-#define GOTRACE__WAIT_FOR(condition, waiters) \
-  do {                                        \
-    if (condition) {                          \
-      if (!force) return &(waiters);          \
-      t->counters.forced++;                   \
-    }                                         \
-  } while (0)
-
-/* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
- * more, it shows the way there. */
-static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
-  gotrace__model_proc *p = record->a[4] ? gotrace__proc_of(t, record->a[4]) : NULL;
-  bool in_syscall = g && (record->a[3] & GOTRACE__RECORD_IN_SYSCALL);
-  unsigned flags = (unsigned)(record->a[3] & 7) | GOTRACE__RECORD_OLD;
-  unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
-  bool known = r->introduced;
-  r->introduced = true;
-  t->counters.idle++;
-  if (!r->go && !r->proc && t->generation == 1 && !known && (!p || !p->known) && (!g || !g->known)) {
-    if (p) {
-      p->known = true;
-    } else if (g && !in_syscall) {
-      bool used = r->own && r->own->generation == t->generation; /* by a thread before this one */
-      if (!r->own) r->own = gotrace__proc_new(t, t->proc_count);
-      p = r->own;
-      if (!p) return;
-      p->known = p->made = true;
-      if (used) gotrace__begin_proc(t, r, p);
-    }
-    if (g && !gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags)) g = NULL;
-    if (p) {
-      p->status = g && in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
-      p->on = r;
-      r->proc = p;
-    }
-    if (g) {
-      gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-      g->on = r;
-      r->go = g;
-    }
-    r->generation = 0;
-    gotrace__restate_thread(t, r);
-    return;
-  }
-  if (!p && r->proc && r->proc->made) p = r->proc;                       /* which the program does not know */
-  if (r->proc == p && r->go == g && (!g || g->status == status)) return; /* as the list of the living said */
-  t->counters.late_introductions++;
-  if (r->go && r->go != g) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
-  if (r->proc && r->proc != p && !r->go) gotrace__end_proc(t, r);
-  if (p && !p->known) {
-    p->known = true;
-    p->status = GOTRACE__PROC_IDLE;
-  }
-  if (p && !r->proc && p->status == GOTRACE__PROC_SYSCALL && p->on && !r->go) { /* stolen while tracing was off */
-    t->counters.implied++;
-    gotrace__steal(t, r, p);
-  }
-  if (p && !r->proc && p->status == GOTRACE__PROC_IDLE && !r->go) gotrace__begin_proc(t, r, p);
-  if (g && !g->known) {
-    if (!gotrace__go_begin(t, g, record->a[1], record->a[2], GOTRACE__RUNNABLE, flags)) return;
-    gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-  }
-  if (g && !r->go && (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING)) {
-    bool lost = !r->proc;
-    if (!gotrace__need_proc(t, r)) return;
-    gotrace__run_go(t, r, g, 0);
-    if (in_syscall) gotrace__enter_call(t, r, 0);
-    if (in_syscall && lost) gotrace__end_proc(t, r);
-  } else if (g && r->go == g && g->status != status) {
-    if (!in_syscall) gotrace__leave_call(t, r, false);
-    else if (gotrace__need_proc(t, r)) gotrace__enter_call(t, r, 0);
-  }
-}
-
-static gotrace__waiters *gotrace__apply_proc_start(gotrace__transcriber *t, gotrace__source *r,
-                                                   const gotrace__record *record, bool force) {
-  gotrace__model_proc *p = gotrace__proc_of(t, record->a[0]);
-  if (!p) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
-  gotrace__number_proc(t, p, record->a[1]);
-  if (!p->known || r->proc == p || p->status == GOTRACE__PROC_RUNNING) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_START_RUNNING);
-    return NULL;
-  }
-  if (r->proc) {
-    if (r->proc->status == GOTRACE__PROC_SYSCALL) t->counters.implied++;
-    else if (!r->proc->made || (r->go && !(r->go->flags & GOTRACE__RECORD_OWN)))
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_START_OVER);
-    if (r->go && r->go->status == GOTRACE__RUNNING) gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
-    gotrace__end_proc(t, r);
-  }
-  if (p->status == GOTRACE__PROC_SYSCALL) { /* taken without a steal */
-    t->counters.implied++;
-    gotrace__steal(t, r, p);
-  }
-  gotrace__begin_proc(t, r, p);
-  r->lost_proc = p->loss_unreported = false;
-  return NULL;
-}
-
-static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
-                                             bool force) {
-  gotrace__model_proc *p = r->proc;
-  switch (record->kind) {
-  case GOTRACE__REC_PROC:
-    p = gotrace__proc_of(t, record->a[0]);
-    t->counters.idle++;
-    if (!p || p->known) break;
-    p->known = true;
-    p->status = GOTRACE__PROC_IDLE;
-    p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL; /* its thread is silent: a thief speaks of it */
-    p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
-    p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
-    break;
-  case GOTRACE__REC_PROC_STOP:
-    if (!p) {
-      if (!r->lost_proc) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_NONE);
-      else t->counters.idle++;
-      r->lost_proc = false;
-      break;
-    }
-    if (!p->made) gotrace__next_proc(t, p);
-    if (r->go && r->go->status == GOTRACE__RUNNING) {
-      if (!(r->go->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_GO);
-      gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
-    }
-    gotrace__end_proc(t, r);
-    break;
-  case GOTRACE__REC_PROC_STEAL:
-    if (!(p = gotrace__proc_of(t, record->a[0]))) break;
-    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
-    gotrace__number_proc(t, p, record->a[1]);
-    if (p->known && p->status == GOTRACE__PROC_SYSCALL) gotrace__steal(t, r, p);
-    else if (p->loss_unreported) t->counters.idle++;
-    else gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STEAL);
-    p->loss_unreported = false;
-    break;
-  default: /* PROC_DESTROY */
-    if (!(p = gotrace__proc_of(t, record->a[0]))) break;
-    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1), p->waiters);
-    gotrace__number_proc(t, p, record->a[1]);
-    if (p->known && (p->status != GOTRACE__PROC_IDLE || p->sweep))
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_DESTROY);
-    else t->counters.idle++;
-  }
-  return NULL;
-}
-
-static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace__source *r,
-                                               const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-  unsigned status = record->a[4] == GOTRACE__WAITING || record->a[4] == GOTRACE__SYSCALL ? (unsigned)record->a[4]
-                                                                                         : (unsigned)GOTRACE__RUNNABLE;
-  uint32_t stack;
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1), g->waiters);
-  gotrace__number_go(t, g, record->a[1]);
-  if (g->known && g->status != GOTRACE__DEAD) {
-    t->counters.malformed++;
-    return NULL;
-  }
-  if (status == GOTRACE__SYSCALL) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
-  if (!gotrace__go_begin(t, g, record->a[2], record->a[3], status, (unsigned)(record->a[5] & 7)) ||
-      (status == GOTRACE__SYSCALL && r->go)) {
-    g->status = GOTRACE__DEAD;
-    return NULL;
-  }
-  if (status == GOTRACE__WAITING && t->options.version == GOTRACE_GO_1_22) {
-    g->unborn = true; /* its unblock creates it */
-    t->counters.idle++;
-    return NULL;
-  }
-  if (!t->v1 && !r->proc && status != GOTRACE__SYSCALL && !(record->a[5] & GOTRACE__RECORD_OWN))
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_CREATE_NO_PROC);
-  stack = gotrace__record_stack_id(t, record->a[6]);
-  gotrace__write_creation(t, r, g, stack);
-  if (status == GOTRACE__SYSCALL) {
-    g->on = r;
-    r->go = g;
-  }
-  return NULL;
-}
-
-/* GO_START, THREAD_START, WAIT_END. */
-static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
-                                              const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-  bool wait_end = record->kind == GOTRACE__REC_WAIT_END;
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
-  if (g->known && g->status == GOTRACE__WAITING && (uint32_t)record->a[1] == g->number + 1) {
-    if (!force) return &g->waiters; /* for the unblock */
-    if (!wait_end) gotrace__problem_seen(t, GOTRACE_PROBLEM_START_WAITING);
-  }
-  gotrace__number_go(t, g, record->a[1]);
-  if (!g->known || g->status == GOTRACE__DEAD) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_DEAD);
-    return NULL;
-  }
-  if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_RUNNING);
-    return NULL;
-  }
-  gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
-  if (record->kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
-  if (r->go || !gotrace__repair_proc(t, r, g)) return NULL;
-  gotrace__run_go(t, r, g, wait_end ? gotrace__record_stack_id(t, record->a[2]) : 0);
-  return NULL;
-}
-
-static gotrace__waiters *gotrace__apply_unblock(gotrace__transcriber *t, gotrace__source *r,
-                                                const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-  if (!g) return NULL;
-  if ((GOTRACE__IS_LATER(record->a[1], g->number) || !g->known) && !force) return &g->waiters;
-  if (!g->known || g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number) {
-    if (g->known && GOTRACE__IS_LATER(g->number, record->a[1])) t->counters.stale++;
-    else if (!g->known || g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) t->counters.late++;
-    else gotrace__problem_seen(t, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
-    return NULL;
-  }
-  gotrace__not_before(t, g->time);
-  gotrace__restate_go(t, r, g);
-  gotrace__unblock(t, r, g, gotrace__record_stack_id(t, record->a[2]));
-  gotrace__changed(t, &g->waiters);
-  return NULL;
-}
-
-/* GO_SWITCH, GO_SWITCH_END. */
-#define GOTRACE__SWITCH_UNEXPLAINED 0xffffffffu /* the reason of GO_SWITCH: none */
-static gotrace__waiters *gotrace__apply_switch(gotrace__transcriber *t, gotrace__source *r,
-                                               const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]), *from = r->go;
-  bool end = record->kind == GOTRACE__REC_GO_SWITCH_END;
-  bool unexplained = end || record->a[2] == GOTRACE__SWITCH_UNEXPLAINED;
-  uint64_t stack = record->a[end ? 2 : 3];
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
-  gotrace__number_go(t, g, record->a[1]);
-  if (from) gotrace__next_go(t, from);
-  if (!from || from == g || !g->known || (g->status != GOTRACE__WAITING && g->status != GOTRACE__RUNNABLE)) {
-    gotrace__problem_seen(t, from ? GOTRACE_PROBLEM_SWITCH_NOT_WAITING : GOTRACE_PROBLEM_NOT_RUNNING);
-    return NULL;
-  }
-  if (from->status == GOTRACE__SYSCALL) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_OPEN);
-    gotrace__leave_call(t, r, false);
-  }
-  if (r->go != from || !gotrace__repair_proc(t, r, from)) return NULL;
-  gotrace__not_before(t, g->time);
-  gotrace__not_before(t, from->time);
-  gotrace__restate_go(t, r, g);
-  if (unexplained && !t->v1 && t->options.version >= GOTRACE_GO_1_23 && g->status == GOTRACE__WAITING &&
-      g->generation == t->generation) {
-    uint32_t label;
-    gotrace__end_stw_of(t, r);
-    g->sequence++;
-    gotrace__emit2(t, r, g, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, g->id, g->sequence);
-    gotrace__detach(t, r, end ? GOTRACE__DEAD : GOTRACE__WAITING);
-    label = gotrace__label_id(t, g);
-    if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
-    g->status = GOTRACE__RUNNING;
-    g->on = r;
-    r->go = g;
-    gotrace__write_state(t, r);
-    return NULL;
-  }
-  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, gotrace__record_stack_id(t, stack));
-  if (end) gotrace__end_go_of(t, r);
-  else gotrace__block_go(t, r, unexplained ? (uint64_t)GOTRACE_BLOCK_GENERIC : record->a[2], stack);
-  gotrace__run_go(t, r, g, 0);
-  return NULL;
-}
-
-/* Writes that a goroutine has run for zero time and ended. One that runs on the thread yields and resumes at the same
- * time. It keeps its open ranges, including a stop-the-world. */
-static gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace__source *r,
-                                                const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]), *over;
-  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
-  bool lent = !r->proc;
-  uint32_t stack;
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
-  gotrace__number_go(t, g, record->a[1]);
-  if (!g->known || (g->status != GOTRACE__WAITING && g->status != GOTRACE__RUNNABLE)) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_DESTROY);
-    return NULL;
-  }
-  if (r->go) inside = gotrace__begin_user(t, r);
-  if (inside == GOTRACE__NOT_POSSIBLE || !gotrace__need_proc(t, r)) return NULL;
-  over = r->go;
-  stack = gotrace__record_stack_id(t, record->a[2]);
-  gotrace__not_before(t, g->time);
-  if (over) gotrace__not_before(t, over->time);
-  gotrace__restate_go(t, r, g);
-  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, stack);
-  if (over) { /* not GoSwitch: viewers would show it as blocked without a reason */
-    t->v1_kind = GOTRACE_V1_GO_PREEMPT;
-    gotrace__emit2(t, r, over, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, GOTRACE_STOP_GENERIC),
-                   gotrace__stop_stack_id(t, over, record->a[2]));
-    gotrace__detach(t, r, GOTRACE__RUNNABLE);
-  }
-  gotrace__model_label(t, g, "", 0);
-  gotrace__start(t, r, g);
-  gotrace__emit0(t, r, g, GOTRACE_V2_GO_DESTROY);
-  gotrace__detach(t, r, GOTRACE__DEAD);
-  if (over) gotrace__run_go(t, r, over, 0);
-  gotrace__end_user(t, r, inside);
-  if (lent && r->proc && !r->go) gotrace__end_proc(t, r);
-  return NULL;
-}
-
-/* Records about the goroutine that the thread runs, which is in a system call where the record needs that. */
-static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace__source *r,
-                                                const gotrace__record *record, bool force) {
-  gotrace__model_go *g = r->go;
-  unsigned kind = record->kind;
-  bool ends_call = kind == GOTRACE__REC_SYSCALL_END || kind == GOTRACE__REC_SYSCALL_END_BLOCKED ||
-                   kind == GOTRACE__REC_GO_END_IN_SYSCALL;
-  if (!g) {
-    gotrace__problem_seen(t, ends_call ? GOTRACE_PROBLEM_SYSCALL_NONE : GOTRACE_PROBLEM_NOT_RUNNING);
-    return NULL;
-  }
-  /* A steal comes before the end of the call, if there is one. Otherwise the proc would be idle only from here on, and
-   * all that ran on it since the steal would be shown later than it was. */
-  if (kind == GOTRACE__REC_SYSCALL_END_BLOCKED && r->proc && r->proc->status == GOTRACE__PROC_SYSCALL && !force)
-    return &r->proc->waiters;
-  gotrace__next_go(t, g);
-  if (ends_call && g->status != GOTRACE__SYSCALL) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_NONE);
-    if (kind == GOTRACE__REC_SYSCALL_END_BLOCKED && gotrace__need_proc(t, r)) /* the thread has left it */
-      gotrace__stop(t, r, GOTRACE_STOP_GENERIC, 0);
-    return NULL;
-  }
-  if (!ends_call && g->status == GOTRACE__SYSCALL) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_OPEN);
-    gotrace__leave_call(t, r, false);
-  }
-  if (r->go != g || (!ends_call && !gotrace__repair_proc(t, r, g))) return NULL;
-  gotrace__not_before(t, g->time);
-  switch (kind) {
-  case GOTRACE__REC_GO_END: gotrace__end_go_of(t, r); break;
-  case GOTRACE__REC_GO_STOP: {
-    unsigned reason = gotrace__valid_reason(t, record->a[0], GOTRACE_STOP_REASON_COUNT);
-    gotrace__end_stw_of(t, r);
-    gotrace__stop(t, r, reason, gotrace__stop_stack_id(t, g, record->a[1]));
-    break;
-  }
-  case GOTRACE__REC_GO_BLOCK: gotrace__block_go(t, r, record->a[0], record->a[1]); break;
-  case GOTRACE__REC_SYSCALL_BEGIN:
-    if (!r->proc->made) gotrace__next_proc(t, r->proc);
-    gotrace__end_stw_of(t, r);
-    gotrace__enter_call(t, r, gotrace__stop_stack_id(t, g, record->a[0]));
-    break;
-  case GOTRACE__REC_SYSCALL_END:
-    if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
-    gotrace__leave_call(t, r, false);
-    break;
-  case GOTRACE__REC_SYSCALL_END_BLOCKED: gotrace__leave_call(t, r, true); break;
-  default: /* GO_END_IN_SYSCALL */
-    if (t->v1) {
-      gotrace__leave_call(t, r, false);
-      if (r->go == g) gotrace__end_go_of(t, r);
-      if (r->proc) gotrace__end_proc(t, r);
-      break;
-    }
-    if (r->proc) gotrace__end_proc(t, r);
-    gotrace__emit0(t, r, g, GOTRACE_V2_GO_DESTROY_SYSCALL);
-    gotrace__detach(t, r, GOTRACE__DEAD);
-  }
-  gotrace__changed(t, &g->waiters);
-  return NULL;
-}
-
-/* GO_RENAME, GO_TIMER: about a goroutine that the thread runs, or that does not run. */
-static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
-                                             bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number) || !g->known, g->waiters);
-  if (!g->known || (g != r->go && g->status != GOTRACE__RUNNABLE && g->status != GOTRACE__WAITING)) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
-    return NULL;
-  }
-  if (record->kind == GOTRACE__REC_GO_TIMER) {
-    if (!(g->flags & GOTRACE__RECORD_TIMER) && g->in_trace) gotrace__keep_timer(t, g);
-    g->flags |= GOTRACE__RECORD_TIMER;
-    t->counters.idle++;
-    return NULL;
-  }
-  if (record->a[2]) g->entry = gotrace__record_stack(record->a[2]);
-  gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-  if (g == r->go && !t->v1) {
-    gotrace__inside_call inside = gotrace__begin_user(t, r);
-    if (inside) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, g));
-    gotrace__end_user(t, r, inside);
-  } else {
-    t->counters.idle++;
-  }
-  return NULL;
-}
-
-static void gotrace__end_gc(gotrace__transcriber *t, gotrace__source *r) {
-  if (!t->gc_seen) return;
-  if (!t->v1 && t->gc_generation != t->generation) gotrace__gc_event(t, r, GOTRACE_V2_GC_ACTIVE, 0);
-  gotrace__gc_event(t, r, GOTRACE_V2_GC_END, 0);
-}
-
-/* The state before the first call that is in the trace. A call that found tracing off may have changed it since the
- * trace began. */
-static void gotrace__apply_collector_state(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  if (t->collector_number) {
-    t->counters.malformed++;
-    return;
-  }
-  if (t->gc && !record->a[0]) {
-    gotrace__inside_call inside = gotrace__begin_global(t, r);
-    if (!inside) return;
-    gotrace__end_gc(t, r);
-    gotrace__end_global(t, r, inside);
-  } else {
-    t->counters.idle++;
-  }
-  t->gc = record->a[0] != 0;
-  t->stw = record->a[1] != 0;
-}
-
-static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotrace__source *r,
-                                                  const gotrace__record *record, bool force) {
-  gotrace__inside_call inside;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[0], t->collector_number + 1), t->collector_waiters);
-  if (GOTRACE__IS_LATER(record->a[0], t->collector_number)) t->collector_number = (uint32_t)record->a[0];
-  gotrace__changed(t, &t->collector_waiters);
-  switch (record->kind) {
-  case GOTRACE__REC_GC_BEGIN:
-  case GOTRACE__REC_GC_END: {
-    bool begin = record->kind == GOTRACE__REC_GC_BEGIN;
-    if (t->gc == begin) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_GC_STATE);
-      break;
-    }
-    inside = gotrace__begin_global(t, r); /* writes the collection first where it is older than the generation */
-    if (!inside) break;
-    if (begin) gotrace__gc_event(t, r, GOTRACE_V2_GC_BEGIN, gotrace__record_stack_id(t, record->a[1]));
-    else gotrace__end_gc(t, r);
-    t->gc = begin;
-    gotrace__end_global(t, r, inside);
-    break;
-  }
-  case GOTRACE__REC_STW_BEGIN: {
-    unsigned kind;
-    if (t->stw) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
-      break;
-    }
-    t->stw = true;
-    t->stw_reason = gotrace__valid_reason(t, record->a[1], GOTRACE_STW_REASON_COUNT);
-    kind = gotrace__reason_base(t->stw_reason);
-    if (t->v1 &&
-        !gotrace__has_event(t, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM ? GOTRACE_GO_1_10
-                                                                                                     : GOTRACE_GO_1_21))
-      break;
-    inside = gotrace__begin_user(t, r);
-    if (inside) gotrace__stw_event(t, r, gotrace__record_stack_id(t, record->a[2]));
-    gotrace__end_user(t, r, inside);
-    break;
-  }
-  default: /* STW_END */
-    if (!t->stw || (t->stw_go && t->stw_go != r->go)) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
-      break;
-    }
-    if (t->stw_go && !t->stw_closed) gotrace__end_stw(t, r);
-    else t->counters.idle++;
-    t->stw_go = NULL;
-    t->stw = t->stw_closed = false;
-  }
-  return NULL;
-}
-
-/* Sweeps, scans and mark assists. A sweep and a scan belong to a proc. */
-static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  bool assist = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN || record->kind == GOTRACE__REC_MARK_ASSIST_END;
-  bool scan = record->kind == GOTRACE__REC_SCAN_BEGIN || record->kind == GOTRACE__REC_SCAN_END;
-  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
-  gotrace__model_proc *p;
-  uint64_t stack = record->kind == GOTRACE__REC_SWEEP_SPAN ? record->a[2] : record->a[0];
-  if (assist ? !gotrace__has_event(t, 1009) : scan && t->options.version >= GOTRACE_GO_1_10) {
-    if (scan) gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
-    return;
-  }
-  if (assist) {
-    bool begin = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN;
-    if (!r->go || r->go->assist == begin) {
-      /* An assist may be older than the trace. */
-      if (begin || !r->go || !(r->go->flags & GOTRACE__RECORD_OLD))
-        gotrace__problem_seen(t, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
-      else t->counters.idle++;
-      return;
-    }
-    inside = gotrace__begin_user(t, r);
-    if (!inside) return;
-    if (begin) gotrace__emit1(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, gotrace__record_stack_id(t, stack));
-    else gotrace__emit0(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_END);
-    r->go->assist = begin;
-    gotrace__end_user(t, r, inside);
-    return;
-  }
-  if (r->go && r->go->status == GOTRACE__SYSCALL) inside = gotrace__begin_user(t, r);
-  if (!inside || !gotrace__need_proc(t, r)) return;
-  p = r->proc;
-  switch (record->kind) {
-  case GOTRACE__REC_SWEEP_BEGIN:
-    if (p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
-    else t->counters.idle++;
-    p->sweep = true;
-    break;
-  case GOTRACE__REC_SWEEP_SPAN:
-    if (!p->sweep) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
-      break;
-    }
-    if (!p->sweep_seen) {
-      gotrace__emit1(t, r, NULL, GOTRACE_V2_GC_SWEEP_BEGIN, gotrace__record_stack_id(t, stack));
-      p->swept = p->reclaimed = 0;
-    } else {
-      t->counters.idle++;
-    }
-    p->sweep_seen = true;
-    p->swept += record->a[0];
-    p->reclaimed += record->a[1];
-    break;
-  case GOTRACE__REC_SWEEP_END:
-    if (!p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
-    else if (!p->sweep_seen) t->counters.idle++;
-    gotrace__end_sweep_of(t, r);
-    p->sweep = false;
-    break;
-  default: { /* SCAN_BEGIN, SCAN_END */
-    bool begin = record->kind == GOTRACE__REC_SCAN_BEGIN;
-    if (p->scan_seen == begin) {
-      if (begin || !p->scan) gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
-      else t->counters.idle++; /* it is older than the trace */
-    } else {
-      gotrace__put_v1(t, &p->lane, begin ? GOTRACE_V1_GC_SCAN_START : GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
-      p->scan_seen = begin;
-    }
-    p->scan = begin;
-  }
-  }
-  gotrace__end_user(t, r, inside);
-}
-
-/* The size of the heap. */
-static void gotrace__apply_heap(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  bool goal = record->kind == GOTRACE__REC_HEAP_GOAL;
-  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
-  if (r->go && r->go->status == GOTRACE__SYSCALL) inside = gotrace__begin_user(t, r);
-  if (inside && (t->v1 || gotrace__need_proc(t, r)))
-    gotrace__emit1(t, r, NULL, goal ? GOTRACE_V2_HEAP_GOAL : GOTRACE_V2_HEAP_ALLOC, record->a[0]);
-  *(goal ? &t->heap_goal : &t->heap_alloc) = record->a[0] + 1;
-  gotrace__end_user(t, r, inside);
-}
-
-/* Memory in detail, see gotrace_span. Addresses are in units of one of options.heap's sizes. */
-static void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  const gotrace_heap_layout *heap = &t->options.heap;
-  unsigned event = (unsigned)record->a[0];
-  int unit = event < GOTRACE_V2_HEAP_OBJECT ? 0 : event < GOTRACE_V2_GOROUTINE_STACK ? 1 : 2;
-  uint64_t offset = record->a[1] - heap->base, bytes = record->a[2];
-  uint64_t place = offset / (unit == 0 ? heap->page_size : unit == 1 ? heap->alignment : heap->stack_unit);
-  uint64_t a = 0, b = record->a[3];
-  int n = unit == 0 ? 3 : 2;
-  if (t->v1 || !gotrace__has_event(t, GOTRACE_GO_1_23)) return;
-  if (!t->options.alloc_events || record->a[0] < GOTRACE_V2_SPAN || record->a[0] > GOTRACE_V2_GOROUTINE_STACK_FREE) {
-    t->counters.malformed++;
-    return;
-  }
-  if ((event - GOTRACE_V2_SPAN) % 3 == 2) n = 1; /* ..._FREE */
-  if (unit == 0) a = bytes / heap->page_size + (bytes % heap->page_size != 0);
-  while (unit == 2 && a < 63 && ((uint64_t)1 << a) < bytes) a++;
-  if (unit == 2) a++; /* as sys.Len64 of the size */
-  if (unit == 1 && b && n > 1) {
-    const gotrace_type *type = (const gotrace_type *)(uintptr_t)b;
-    const gotrace__entry *entry =
-        gotrace__table_add(t->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type, false);
-    if (!entry) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-    a = entry ? entry->id : 0;
-  }
-  gotrace__emit_at(t, r, NULL, NULL, event, t->now, n, place, a, b, 0);
-}
-
-static void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  gotrace__inside_call inside;
-  uint64_t task;
-  uint32_t name, stack;
-  if (!gotrace__has_event(t, GOTRACE_GO_1_11) || !(inside = gotrace__begin_user(t, r))) return;
-  gotrace__not_before(t, r->go->time);
-  if (GOTRACE__LIKELY(record->kind >= GOTRACE__REC_SITE_REGION_BEGIN)) {
-    task = 0;
-    name = gotrace__record_name(t, record->a[0], NULL, 0);
-    stack = gotrace__record_stack_id(t, record->a[1]);
-  } else {
-    task = record->a[0];
-    name = gotrace__record_name(t, record->a[1], record->text[0], record->text_size[0]);
-    stack = gotrace__record_stack_id(t, record->a[2]);
-  }
-  if (record->kind == GOTRACE__REC_REGION_END || record->kind == GOTRACE__REC_SITE_REGION_END) {
-    gotrace__end_region_of(t, r, task, name, stack);
-  } else {
-    gotrace__push(t, r->go, task, name);
-    gotrace__region_event(t, r, false, task, name, stack);
-  }
-  gotrace__end_user(t, r, inside);
-}
-
-/* Tasks, logs. */
-static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
-                                             bool force) {
-  gotrace__inside_call inside;
-  gotrace__model_task *task = NULL;
-  uint64_t id = record->a[0];
-  uint32_t name, stack;
-  if (!gotrace__has_event(t, GOTRACE_GO_1_11)) return NULL;
-  if (record->kind == GOTRACE__REC_TASK_END) {
-    task = gotrace__task_at(t, id, false);
-    GOTRACE__WAIT_FOR(!task && id >= t->options.first_task, t->task_waiters);
-    if (task && task->on != r) gotrace__push_time(t, task->time + 1); /* readers order them by time alone */
-  }
-  inside = gotrace__begin_user(t, r);
-  if (!inside) return NULL;
-  gotrace__not_before(t, r->go->time);
-  name = gotrace__record_name(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 2 : 1], record->text[0],
-                              record->text_size[0]);
-  stack = gotrace__record_stack_id(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 3
-                                                : record->kind == GOTRACE__REC_TASK_END ? 1
-                                                                                        : 2]);
-  switch (record->kind) {
-  case GOTRACE__REC_TASK_BEGIN:
-    if (!id || id == UINT64_MAX || gotrace__task_at(t, id, false)) {
-      t->counters.malformed++; /* readers reject a task that begins twice */
-      break;
-    }
-    task = gotrace__task_at(t, id, true);
-    if (!task) break;
-    gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, id, record->a[1], gotrace__string_id(t, name, true), stack);
-    task->on = r;
-    task->time = t->now;
-    gotrace__changed(t, &t->task_waiters);
-    break;
-  case GOTRACE__REC_TASK_END:
-    gotrace__emit2(t, r, r->go, GOTRACE_V2_USER_TASK_END, id, stack);
-    if (task) task->id = UINT64_MAX;
-    break;
-  default: { /* LOG */
-    uint32_t kept = (uint32_t)gotrace__kept_size(record->text[1], record->text_size[1]);
-    uint32_t key = gotrace__string_id(t, name, true);
-    if (kept != record->text_size[1]) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);
-    if (!t->v1) {
-      uint32_t value = kept ? gotrace__write_text(t, record->text[1], kept, false) : 0;
-      gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_LOG, id, key, value, stack);
-    } else { /* the text follows the event, and is not included in its length */
-      gotrace__lane *lane = gotrace__lane_of(t, r);
-      uint64_t a[3], time = t->now < lane->time ? lane->time : t->now;
-      uint8_t *at;
-      a[0] = id;
-      a[1] = key;
-      a[2] = stack;
-      gotrace__lane_at(t, lane, 7 * GOTRACE_BYTES_PER_NUMBER + kept + 2, time); /* room for both */
-      gotrace__put_event(t, lane, GOTRACE_V1_USER_LOG, time, 3, a);
-      at = gotrace__put_varint(lane->data + GOTRACE__LANE_HEAD + lane->size, kept);
-      if (kept) memcpy(at, record->text[1], kept);
-      gotrace__lane_end(lane, at + kept);
-      r->go->time = t->now = time;
-    }
-  }
-  }
-  gotrace__end_user(t, r, inside);
-  return NULL;
-}
-
-static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
-                                        bool force) {
-  switch (record->kind) {
-  case GOTRACE__REC_THREAD:
-    gotrace__apply_thread(t, r, record);
-    if (r->proc && (record->a[3] & GOTRACE__RECORD_SWEEPS)) r->proc->sweep = true;
-    if (r->proc && (record->a[3] & GOTRACE__RECORD_SCANS)) r->proc->scan = true;
-    return NULL;
-  case GOTRACE__REC_PROBLEM:
-    if (record->a[0] < GOTRACE_PROBLEM_COUNT) gotrace__problem_seen(t, (gotrace_problem)record->a[0]);
-    else t->counters.malformed++;
-    return NULL;
-  case GOTRACE__REC_COLLECTOR: gotrace__apply_collector_state(t, r, record); return NULL;
-  case GOTRACE__REC_SITE:
-    r->site = (uintptr_t)record->a[0];
-    t->counters.idle++;
-    return NULL;
-  case GOTRACE__REC_GO: {
-    gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-    unsigned status = record->a[3] == GOTRACE__WAITING ? GOTRACE__WAITING : GOTRACE__RUNNABLE;
-    t->counters.idle++;
-    /* One that runs is introduced by its thread. */
-    if (!g || g->known || record->a[3] == GOTRACE__RUNNING || record->a[3] == GOTRACE__SYSCALL) return NULL;
-    if (gotrace__go_begin(t, g, record->a[1], record->a[2], status, (unsigned)(record->a[4] & 7) | GOTRACE__RECORD_OLD))
-      gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-    return NULL;
-  }
-  case GOTRACE__REC_THREAD_END:
-    gotrace__clear_thread(t, r, GOTRACE_PROBLEM_PROC_STOP_GO, GOTRACE_STOP_PREEMPTED);
-    if (r->proc) gotrace__end_proc(t, r);
-    r->introduced = r->lost_proc = false;
-    r->gone = true;
-    t->counters.idle++;
-    return NULL;
-  case GOTRACE__REC_PROC_START: return gotrace__apply_proc_start(t, r, record, force);
-  case GOTRACE__REC_PROC:
-  case GOTRACE__REC_PROC_STOP:
-  case GOTRACE__REC_PROC_STEAL:
-  case GOTRACE__REC_PROC_DESTROY: return gotrace__apply_proc(t, r, record, force);
-  case GOTRACE__REC_GO_CREATE: return gotrace__apply_create(t, r, record, force);
-  case GOTRACE__REC_GO_START:
-  case GOTRACE__REC_THREAD_START:
-  case GOTRACE__REC_WAIT_END: return gotrace__apply_start(t, r, record, force);
-  case GOTRACE__REC_GO_UNBLOCK: return gotrace__apply_unblock(t, r, record, force);
-  case GOTRACE__REC_GO_SWITCH:
-  case GOTRACE__REC_GO_SWITCH_END: return gotrace__apply_switch(t, r, record, force);
-  case GOTRACE__REC_GO_DESTROY: return gotrace__apply_destroy(t, r, record, force);
-  case GOTRACE__REC_GO_END:
-  case GOTRACE__REC_GO_STOP:
-  case GOTRACE__REC_GO_BLOCK:
-  case GOTRACE__REC_SYSCALL_BEGIN:
-  case GOTRACE__REC_SYSCALL_END:
-  case GOTRACE__REC_SYSCALL_END_BLOCKED:
-  case GOTRACE__REC_GO_END_IN_SYSCALL: return gotrace__apply_running(t, r, record, force);
-  case GOTRACE__REC_GO_LABEL:
-    if (!r->go) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
-    } else {
-      gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
-      gotrace__model_label(t, r->go, record->text[0], record->text_size[0]);
-      if (!t->v1) inside = gotrace__begin_user(t, r);
-      if (t->v1) t->counters.idle++;
-      else if (inside) gotrace__emit1(t, r, r->go, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, r->go));
-      gotrace__end_user(t, r, inside);
-    }
-    return NULL;
-  case GOTRACE__REC_GO_RENAME:
-  case GOTRACE__REC_GO_TIMER: return gotrace__apply_mark(t, r, record, force);
-  case GOTRACE__REC_PROCS_CHANGE: {
-    gotrace__inside_call inside;
-    t->procs_changed = record->a[0];
-    inside = gotrace__begin_global(t, r);
-    if (inside)
-      gotrace__emit2(t, r, NULL, GOTRACE_V2_PROCS_CHANGE, t->v1 ? record->a[0] : gotrace__proc_bound(t),
-                     gotrace__record_stack_id(t, record->a[1]));
-    gotrace__end_global(t, r, inside);
-    return NULL;
-  }
-  case GOTRACE__REC_GC_BEGIN:
-  case GOTRACE__REC_GC_END:
-  case GOTRACE__REC_STW_BEGIN:
-  case GOTRACE__REC_STW_END: return gotrace__apply_collector(t, r, record, force);
-  case GOTRACE__REC_HEAP_ALLOC:
-  case GOTRACE__REC_HEAP_GOAL: gotrace__apply_heap(t, r, record); return NULL;
-  case GOTRACE__REC_MEMORY: gotrace__apply_memory(t, r, record); return NULL;
-  case GOTRACE__REC_REGION_BEGIN:
-  case GOTRACE__REC_REGION_END:
-  case GOTRACE__REC_SITE_REGION_BEGIN:
-  case GOTRACE__REC_SITE_REGION_END: gotrace__apply_region(t, r, record); return NULL;
-  case GOTRACE__REC_TASK_BEGIN:
-  case GOTRACE__REC_TASK_END:
-  case GOTRACE__REC_LOG: return gotrace__apply_user(t, r, record, force);
-  default: gotrace__apply_range(t, r, record); return NULL;
-  }
-}
-
-/* Rounds. */
-
-/* Ticks as units. Signed, since processors convert these faster. */
-static inline uint64_t gotrace__units(const gotrace__transcriber *t, uint64_t ticks) {
-  return (uint64_t)(int64_t)((double)(int64_t)ticks * t->units_per_tick);
-}
-
-/* The time of a tick in a round in which the counter has jumped: as long after the round's beginning, or before its
- * end, as the counter's rate says, so that all of the jump is in one gap. */
-static GOTRACE__NOINLINE uint64_t gotrace__unit_at_jump(const gotrace__transcriber *t, uint64_t tick) {
-  uint64_t before = UINT64_MAX, after = UINT64_MAX;
-  if (tick >= t->from_tick && tick - t->from_tick < INT64_MAX) before = gotrace__units(t, tick - t->from_tick);
-  if (tick <= t->to_tick && t->to_tick - tick < INT64_MAX) after = gotrace__units(t, t->to_tick - tick);
-  if (before <= t->to_unit - t->from_unit) return t->from_unit + before;
-  return after < t->to_unit - t->from_unit ? t->to_unit - after : t->from_unit;
-}
-
-/* The time of a tick: between the beginning and the end of the round. */
-static inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
-  uint64_t unit;
-  if (GOTRACE__UNLIKELY(t->jumped)) return gotrace__unit_at_jump(t, tick);
-  if (GOTRACE__UNLIKELY(tick <= t->from_tick)) {
-    t->counters.clamped += tick < t->from_tick;
-    return t->from_unit;
-  }
-  unit = t->from_unit + gotrace__units(t, tick - t->from_tick);
-  return unit < t->to_unit ? unit : t->to_unit;
-}
-
-/* Notes up to where the thread has published (O1). The link is read before the size: the thread stores the size of a
- * chunk for the last time before it links the next. */
-static void gotrace__look_at(gotrace__source *r) {
-  gotrace__record_chunk *next;
-  if (!r->chunk) return;
-  if (!r->known) {
-    r->known = r->chunk;
-    r->tick = r->chunk->tick;
-  }
-  while ((next = gotrace__load_acquire(&r->known->next)) != NULL) r->known = next;
-  r->known_size = gotrace__load_acquire(&r->known->size);
-}
-
-#ifndef GOTRACE__RECORD_APPLIED
-#define GOTRACE__RECORD_APPLIED(t, record) ((void)0) /* for tests */
-#endif
-
-/* Finds the chunk with the thread's next record; false: there is none in this round. */
-static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotrace__source *r) {
-  while (r->chunk) {
-    gotrace__record_chunk *done = r->chunk;
-    r->end = done == r->known ? r->known_size : gotrace__load_acquire(&done->size);
-    if (done->session != t->options.session) r->at = r->end;
-    if (r->at < r->end) return true;
-    if (done == r->known) return false;
-    r->chunk = gotrace__load_acquire(&done->next);
-    r->at = r->end = 0;
-    if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);
-    r->tick = r->chunk->tick; /* that of its last record, unless the counter has jumped back */
-  }
-  return false;
-}
-
-/* Finds the thread's next record; false: there is none in this round. */
-static inline bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
-  while (GOTRACE__LIKELY(r->at < r->end) || gotrace__next_chunk(t, r)) {
-    const uint8_t *data = (const uint8_t *)(r->chunk + 1);
-    uint64_t dt;
-    r->kind = data[r->at];
-    r->arguments = gotrace__get_number(data + r->at + 1, data + r->end, &dt);
-    if (GOTRACE__LIKELY(r->kind != GOTRACE__REC_NONE && r->kind < GOTRACE__RECORD_KINDS && r->arguments &&
-                        dt <= UINT64_MAX / 2)) {
-      r->next_tick = r->tick + dt;
-      return r->next_tick <= t->limit;
-    }
-    t->counters.malformed++;
-    r->at = r->end; /* nothing after it can be found */
-  }
-  return false;
-}
-
-/* The thread's next record is applied at this time, not before its last one. A caller that has records of all threads
- * in the order in which they happened, as from a trace that has been read, needs no rounds: it calls this function, and
- * then gotrace__apply with `force`. */
-static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
-  t->current = r;
-  t->now = r->time;
-  gotrace__not_before(t, time);
-  t->given = time;
-  if (GOTRACE__UNLIKELY(t->now <= t->pushed.time)) gotrace__after_push(t, r);
-  if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
-}
-
-/* Applies the record that has been found, and those after it that are earlier than all other threads'. `force`: the
- * first does not wait. */
-static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
-  do {
-    const uint8_t *data = (const uint8_t *)(r->chunk + 1), *next;
-    gotrace__record record;
-    record.kind = r->kind;
-    record.tick = r->next_tick;
-    next = gotrace__get_arguments(r->arguments, data + r->end, &record);
-    if (GOTRACE__LIKELY(next != NULL)) {
-      gotrace__waiters *waiters;
-      gotrace__turn_to(t, r, gotrace__unit_of(t, record.tick));
-      waiters = gotrace__apply(t, r, &record, force);
-      if (waiters) {
-        r->waits_on = waiters;
-        r->link = waiters->first;
-        waiters->first = r;
-        return;
-      }
-      GOTRACE__RECORD_APPLIED(t, &record);
-      t->counters.records++;
-      if (r->time < t->now) r->time = t->now;
-      r->tick = record.tick;
-      r->at = (uint32_t)(next - data);
-    } else {
-      t->counters.malformed++;
-      r->at = r->end;
-    }
-    force = false;
-    if (t->error || t->full || !gotrace__peek(t, r)) return;
-  } while (!t->heap_count || r->next_tick <= t->heap[0]->next_tick);
-  gotrace__enqueue(t, r);
-}
-
-/* Takes the waiting thread whose record has the smallest tick off its list (O2); NULL: none waits. */
-static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
-  gotrace__source *r, *first = NULL, **link;
-  for (r = t->sources; r; r = r->next)
-    if (r->waits_on && (!first || r->next_tick < first->next_tick)) first = r;
-  if (!first) return NULL;
-  for (link = &first->waits_on->first; *link != first; link = &(*link)->link) continue;
-  *link = first->link;
-  first->waits_on = NULL;
-  return first;
-}
-
-/* v1: the first events of the trace. Go 1.23 and later take goroutines created before the first Gomaxprocs for older
- * than the trace, and their viewers fail if one has run since time 0. They keep only the second Gomaxprocs, which their
- * page of mutator utilization needs. */
-static void gotrace__write_first(gotrace__transcriber *t) {
-  uint64_t count[2];
-  unsigned i;
-  count[0] = gotrace__proc_bound(t);
-  count[1] = 0;
-  for (i = 0; i < 2; i++) gotrace__put_event(t, &t->string_lane, GOTRACE_V1_GOMAXPROCS, t->string_lane.time, 2, count);
-}
-
-/* Applies the records of the round, in the order of their ticks as far as possible. */
-static void gotrace__apply_all(gotrace__transcriber *t) {
-  gotrace__source *r;
-  if (t->v1 && !t->generation_used) gotrace__write_first(t);
-  if (t->full) return;
-  for (r = t->sources; r; r = r->next)
-    if (gotrace__peek(t, r)) gotrace__enqueue(t, r);
-  while (!t->error && !t->full) {
-    r = gotrace__dequeue(t);
-    if (r) {
-      gotrace__consume(t, r, false);
-    } else {
-      r = gotrace__first_waiting(t);
-      if (!r) return;
-      gotrace__consume(t, r, true);
-    }
-  }
-}
-
-/* Whether the counter has jumped since the last round, or has another rate: the clocks differ from what its rate so far
- * says by more than a delay between reading the two explains. Then units_per_tick keeps that rate. */
-#define GOTRACE__JUMP (2000000 / GOTRACE__UNIT)
-static bool gotrace__has_jumped(gotrace__transcriber *t, uint64_t tick, uint64_t unit) {
-  uint64_t ticks = t->to_tick - t->steady_tick, units = t->to_unit - t->steady_unit, expected, passed;
-  bool jumped = tick < t->to_tick;
-  if (ticks && units > 16 * GOTRACE__JUMP) {
-    t->units_per_tick = (double)units / (double)ticks;
-    passed = unit - t->to_unit;
-    expected = !jumped && tick - t->to_tick < INT64_MAX ? gotrace__units(t, tick - t->to_tick) : UINT64_MAX;
-    if ((expected < passed ? passed - expected : expected - passed) > GOTRACE__JUMP + passed / 64) jumped = true;
-  }
-  if (!jumped) return false;
-  t->counters.jumps++;
-  t->steady_tick = tick;
-  t->steady_unit = unit;
-  return true;
-}
-
-/* Begins a round that ends at the given clocks; except for the last, somewhat before, since the clocks of two cores may
- * differ. */
-static void gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
-  uint64_t unit = (clocks->nanoseconds - t->start_nanoseconds) / t->options.unit + 1, ticks;
-  if (unit < t->to_unit) unit = t->to_unit;
-  t->jumped = gotrace__has_jumped(t, clocks->tick, unit);
-  t->from_tick = t->to_tick;
-  t->from_unit = t->to_unit;
-  t->to_tick = clocks->tick;
-  t->to_unit = unit;
-  t->clocks = *clocks;
-  t->limit = UINT64_MAX; /* after a jump, nothing is too late for this round */
-  if (t->jumped) return;
-  ticks = clocks->tick - t->from_tick;
-  t->units_per_tick = ticks ? (double)(unit - t->from_unit) / (double)ticks : 0;
-  if (last) return;
-  ticks = ticks > GOTRACE__CLOCK_SKEW ? ticks - GOTRACE__CLOCK_SKEW : 0;
-  t->limit = t->to_tick = t->from_tick + ticks;
-  t->to_unit = t->from_unit + gotrace__units(t, ticks);
-}
-
-/* Generations. */
-
-/* v2: a batch that the lanes do not hold: of the clocks, or of an experiment. */
-static void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigned experiment, uint64_t thread,
-                                 uint64_t time, const uint8_t *body, size_t size) {
-  uint8_t head[GOTRACE__LANE_HEAD], *at = head;
-  if (!t->synced) gotrace__write_sync(t);
-  *at++ = (uint8_t)kind;
-  if (kind == GOTRACE_V2_EXPERIMENTAL_BATCH) *at++ = (uint8_t)experiment;
-  at = gotrace__put_varint(at, t->generation);
-  at = gotrace__put_varint(at, thread);
-  at = gotrace__put_varint(at, time);
-  at = gotrace__put_varint(at, size);
-  t->kinds[kind]++;
-  gotrace__transcribe_write(t, head, (size_t)(at - head));
-  gotrace__transcribe_write(t, body, size);
-}
-
-/* v2: the beginning of a generation: the rate and the time of the clocks, the encoding of addresses. Go: traceReadSync.
- */
-static void gotrace__write_sync(gotrace__transcriber *t) {
-  uint8_t body[8 * GOTRACE_BYTES_PER_NUMBER], *at = body;
-  const gotrace_heap_layout *heap = &t->options.heap;
-  t->synced = true;
-  if (t->options.version >= GOTRACE_GO_1_25) *at++ = GOTRACE_V2_SYNC, t->kinds[GOTRACE_V2_SYNC]++;
-  *at++ = GOTRACE_V2_FREQUENCY;
-  at = gotrace__put_varint(at, 1000000000u / t->options.unit);
-  t->kinds[GOTRACE_V2_FREQUENCY]++;
-  if (t->options.version >= GOTRACE_GO_1_25) {
-    *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
-    at = gotrace__put_varint(at, 0);
-    at = gotrace__put_varint(at, t->generation_clocks.nanoseconds);
-    at = gotrace__put_varint(at, t->generation_clocks.wall_seconds);
-    at = gotrace__put_varint(at, t->generation_clocks.wall_nanoseconds);
-    t->kinds[GOTRACE_V2_CLOCK_SNAPSHOT]++;
-  }
-  gotrace__write_batch(t, GOTRACE_V2_EVENT_BATCH, 0, GOTRACE__NO_THREAD, t->generation_time, body, (size_t)(at - body));
-  if (!t->types) return;
-  at = body;
-  *at++ = 1; /* traceAllocFreeInfoBatch */
-  at = gotrace__put_varint(at, heap->base);
-  at = gotrace__put_varint(at, heap->page_size);
-  at = gotrace__put_varint(at, heap->alignment);
-  at = gotrace__put_varint(at, heap->stack_unit);
-  gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
-                       body, (size_t)(at - body));
-}
-
-static void gotrace__mirror_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
-  gotrace__release(t->options.budget, mirror->rows, mirror->capacity * sizeof *mirror->rows);
-}
-
-static void gotrace__mirror_renew(gotrace__transcriber *t, gotrace__mirror *mirror, gotrace__table *table) {
-  gotrace__mirror_free(t, mirror);
-  gotrace__table_free(mirror->table);
-  memset(mirror, 0, sizeof *mirror);
-  mirror->table = table;
-}
-
-/* A table of the transcriber's own. */
-static gotrace__table *gotrace__own_table(gotrace__transcriber *t) {
-  gotrace__table *table = gotrace__table_new(t->options.budget, false);
-  if (table) table->region.beyond = t->options.beyond_limit;
-  else gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-  return table;
-}
-
-/* v2: the types of heap objects that this generation refers to. */
-static void gotrace__write_types(gotrace__transcriber *t) {
-  gotrace__entry *entry = t->types ? gotrace__after(t->types, NULL) : NULL;
-  gotrace__table *fresh;
-  if (!entry) return;
-  while (entry) {
-    gotrace__lane *lane = &t->string_lane; /* its memory, once the strings are written */
-    uint8_t *at = lane->data + GOTRACE__LANE_HEAD;
-    uint8_t *end = at + lane->capacity - 6 * GOTRACE_BYTES_PER_NUMBER - GOTRACE_MAX_STRING_SIZE, *body = at;
-    *at++ = 0; /* traceAllocFreeTypesBatch */
-    for (; entry && at < end; entry = gotrace__after(t->types, entry)) {
-      const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
-      const char *name = type->name ? type->name : "";
-      size_t length = gotrace__kept_size(name, strlen(name));
-      at = gotrace__put_varint(at, entry->id);
-      at = gotrace__put_varint(at, (uintptr_t)type);
-      at = gotrace__put_varint(at, type->size);
-      at = gotrace__put_varint(at, type->pointer_bytes);
-      at = gotrace__put_varint(at, length);
-      memcpy(at, name, length);
-      at += length;
-    }
-    gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
-                         body, (size_t)(at - body));
-  }
-  fresh = gotrace__own_table(t);
-  if (!fresh) return;
-  gotrace__table_free(t->types);
-  t->types = fresh;
-}
-
-/* Forgets the texts and stacks that the transcriber has made or named, except the names of open regions: there is no
- * end of new ones in a long trace. */
-#ifndef GOTRACE__MOST_TEXTS
-#define GOTRACE__MOST_TEXTS ((size_t)8 << 20)
-#endif
-static void gotrace__forget_texts(gotrace__transcriber *t) {
-  gotrace__table *texts, *stacks;
-  uint64_t place;
-  uint32_t i;
-  if (t->texts.table->region.bytes + t->own_stacks.table->region.bytes + t->region.bytes <= GOTRACE__MOST_TEXTS) return;
-  texts = gotrace__own_table(t);
-  stacks = gotrace__own_table(t);
-  if (!texts || !stacks) {
-    gotrace__table_free(texts);
-    gotrace__table_free(stacks);
-    return;
-  }
-  for (place = 1; place <= t->go_places; place++) {
-    gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
-    if (!g) continue;
-    g += (place - 1) % GOTRACE__MODEL_PAGE;
-    if (g->entry & GOTRACE__OWN) g->entry = 0;
-    for (i = 0; i < g->region_depth; i++) {
-      gotrace__model_region *region = gotrace__region_at(g, i);
-      const gotrace__row *row = region->name & GOTRACE__OWN ? gotrace__string_row(t, region->name) : NULL;
-      if (row) region->name = gotrace__text_number(texts, (const char *)(row->entry + 1), row->entry->size);
-    }
-  }
-  gotrace__mirror_renew(t, &t->texts, texts);
-  gotrace__mirror_renew(t, &t->own_stacks, stacks);
-  gotrace__region_free(&t->region);
-  for (i = 0; i < t->stacks.capacity; i++) t->stacks.rows[i].frames = NULL;
-  memset(t->reason_refs, 0, sizeof t->reason_refs);
-  memset(t->named_refs, 0, sizeof t->named_refs);
-}
-
-/* v2: forgets the ids of goroutines that have ended. Readers of v1 remember them too. */
-#ifndef GOTRACE__MOST_IDS
-#define GOTRACE__MOST_IDS ((size_t)1 << 16) /* blocks of 64 */
-#endif
-static void gotrace__forget_ids(gotrace__transcriber *t) {
-  uint64_t place;
-  if (t->v1 || t->id_used <= GOTRACE__MOST_IDS) return;
-  memset(t->ids, 0, t->id_capacity * sizeof *t->ids);
-  t->id_used = 0;
-  for (place = 1; place <= t->go_places; place++) {
-    gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
-    if (g) g += (place - 1) % GOTRACE__MODEL_PAGE;
-    if (g && g->known && g->status != GOTRACE__DEAD) gotrace__unique_id(t, g->id);
-  }
-}
-
-static void gotrace__begin_generation(gotrace__transcriber *t) {
-  t->generation++;
-  t->generation_time = t->to_unit;
-  t->generation_clocks = t->clocks;
-  t->generation_bytes = 0;
-  t->generation_used = t->synced = false;
-  t->next_often = t->next_stack = 0;
-  t->next_string = GOTRACE__OFTEN_IDS;
-}
-
-/* A living object that no record has spoken of is as the list said when the trace began. */
-static void gotrace__adopt_listed(gotrace__transcriber *t) {
-  gotrace__source *r;
-  uint64_t place;
-  for (r = t->sources; r; r = r->next) {
-    gotrace__model_go *g = r->listed_go && !r->introduced ? gotrace__go_of(t, r->listed_go) : NULL;
-    gotrace__model_proc *p = r->listed_proc && !r->introduced ? gotrace__proc_of(t, r->listed_proc) : NULL;
-    unsigned status = r->listed_in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
-    r->listed_go = r->listed_proc = 0;
-    if (r->go || r->proc) continue;
-    if (p && p->known) p = NULL;
-    if (g && (g->known || !g->listed || g->status != status)) g = NULL;
-    if (g) g->id = gotrace__unique_id(t, g->id);
-    if (g && !g->id) g = NULL;
-    if (g && !p && status == GOTRACE__RUNNING) { /* on a proc of the thread's own */
-      if (!r->own) r->own = gotrace__proc_new(t, t->proc_count);
-      p = r->own;
-      if (!p) continue;
-      p->made = true;
-    }
-    if (p) {
-      p->known = true;
-      p->status = g && status == GOTRACE__SYSCALL ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
-      p->on = r;
-      r->proc = p;
-    }
-    if (g) {
-      g->known = true;
-      g->on = r;
-      r->go = g;
-    }
-    if (p || g) r->generation = 0;
-  }
-  for (place = 1; place <= t->go_places; place++) {
-    gotrace__model_go *g = gotrace__go_of(t, place);
-    if (!g || g->known || !g->listed) continue;
-    if (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING) g->id = gotrace__unique_id(t, g->id);
-    else g->id = 0; /* runs on a thread that has not said so: left out */
-    if (g->id) g->known = true;
-    else g->status = GOTRACE__DEAD;
-  }
-  for (place = 0; place < t->proc_count; place++)
-    if (t->procs[place] && t->procs[place]->listed) t->procs[place]->known = true;
-}
-
-/* Writes the statuses of everything that was silent in this generation. */
-static void gotrace__restate_all(gotrace__transcriber *t) {
-  gotrace__source *r;
-  uint64_t place;
-  for (r = t->sources; r; r = r->next)
-    if (!r->gone) gotrace__restate_thread(t, r);
-  for (place = 1; place <= t->go_places; place++) {
-    gotrace__model_go *g = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
-    if (!g) continue;
-    g += (place - 1) % GOTRACE__MODEL_PAGE;
-    if (g->known && g->status != GOTRACE__DEAD && !g->unborn) gotrace__restate_go(t, &t->service, g);
-  }
-  for (place = 0; place < t->proc_count; place++)
-    if (t->procs[place] && t->procs[place]->known) gotrace__restate_proc(t, &t->service, t->procs[place]);
-}
-
-/* v1: ends the open ranges of the streams: viewers need the end of each slice. Go's StopTrace stops the world, to the
- * same effect: running goroutines are preempted, system calls lose their procs, and no collection is active. */
-static void gotrace__write_v1_ends(gotrace__transcriber *t) {
-  size_t i;
-  if (t->stw_go && t->stw_on->go == t->stw_go) {
-    t->current = t->stw_on;
-    t->now = t->to_unit;
-    gotrace__end_stw(t, t->stw_on);
-  }
-  for (i = 0; i < t->proc_count; i++) {
-    gotrace__model_proc *p = t->procs[i];
-    gotrace__model_go *g = p && p->on ? p->on->go : NULL;
-    uint64_t swept[2];
-    if (!p) continue;
-    swept[0] = p->swept;
-    swept[1] = p->reclaimed;
-    t->now = t->to_unit < p->lane.time ? p->lane.time : t->to_unit;
-    if (p->sweep_seen)
-      gotrace__put_event(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, swept);
-    if (p->scan_seen) gotrace__put_v1(t, &p->lane, GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
-    p->sweep_seen = p->scan_seen = false;
-    if (!g || g->generation != t->generation) continue;
-    gotrace__not_before(t, g->time);
-    if (g->status == GOTRACE__SYSCALL) gotrace__lower_syscall_block(t, &p->lane, g, t->now);
-    else gotrace__put_v1(t, &p->lane, GOTRACE_V1_GO_PREEMPT, t->now, 1, 0, 0, 0);
-  }
-  if (t->gc_seen) {
-    t->now = t->to_unit < t->collector_time + 1 ? t->collector_time + 1 : t->to_unit;
-    gotrace__put_v1(t, &t->global, GOTRACE_V1_GC_DONE, t->now, 0, 0, 0, 0);
-  }
-}
-
-/* Writes everything up to the end of the round: a trace may end here. */
-static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
-  bool first = t->v1 ? last : t->generation == 1;
-  gotrace__source *r;
-  size_t i;
-  t->current = &t->service;
-  t->now = t->to_unit;
-  if (first) gotrace__adopt_listed(t);
-  if (first || t->options.restate) gotrace__restate_all(t);
-  if (!t->v1 && t->gc && t->gc_generation != t->generation && !t->options.replay) { /* no goroutine has run since */
-    gotrace__restate_thread(t, &t->service);
-    gotrace__end_global(t, &t->service, gotrace__begin_global(t, &t->service));
-  }
-  if (!t->v1 && t->stw_go && !t->stw_closed) { /* a trace may begin with any generation, where nothing is stopped */
-    t->current = t->stw_on;
-    t->now = t->to_unit;
-    gotrace__push_time(t, t->collector_time + 1);
-    gotrace__emit0(t, t->stw_on, NULL, GOTRACE_V2_STW_END);
-    t->collector_time = t->now;
-    t->stw_closed = true;
-  }
-  if (t->v1 && last) gotrace__write_v1_ends(t);
-  if (!t->v1 && !t->generation_used) /* readers reject an empty generation */
-    gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROC_STATUS, t->to_unit, 2, t->proc_count,
-                     GOTRACE__PROC_IDLE, 0, 0);
-  for (i = 0; t->v1 && i < t->proc_count; i++)
-    if (t->procs[i]) gotrace__lane_flush(t, &t->procs[i]->lane);
-  for (r = t->sources; r; r = r->next) {
-    gotrace__lane_flush(t, &r->lane);
-    if (r->gone) gotrace__lane_shrink(t, &r->lane);
-  }
-  gotrace__lane_flush(t, t->v1 ? &t->global : &t->service.lane);
-  for (; t->v1 && t->timers_written < t->timer_count; t->timers_written++) {
-    uint8_t *at;
-    if (t->options.version <= GOTRACE_GO_1_8 && t->timers_written) continue; /* 1.8 has one timer goroutine */
-    at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
-    *at++ = GOTRACE_V1_TIMER_GOROUTINE;
-    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, t->timers[t->timers_written]));
-    t->kinds[GOTRACE_V1_TIMER_GOROUTINE]++;
-    t->events++;
-  }
-  if (t->options.before_end) t->options.before_end(t->options.context, t);
-  gotrace__lane_flush(t, &t->sample_lane);
-  gotrace__lane_flush(t, &t->stack_lane);
-  gotrace__lane_flush(t, &t->string_lane);
-  if (!t->v1) gotrace__write_types(t);
-  if (t->options.version >= GOTRACE_GO_1_26) {
-    static const uint8_t end[] = {GOTRACE_V2_END_OF_GENERATION};
-    gotrace__transcribe_write(t, end, sizeof end);
-    t->kinds[GOTRACE_V2_END_OF_GENERATION]++;
-  }
-  t->cuts++;
-  gotrace__forget_texts(t);
-  gotrace__forget_ids(t);
-  if (!t->v1 && !last) gotrace__begin_generation(t);
-}
-
-/* What the outside calls. The caller serializes all of these calls. */
-
-/* The trace's beginning. `t` is zero. False if out of memory; gotrace__transcribe_free is due in any case. */
-static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__transcribe_options *options,
-                                      const gotrace__clocks *clocks) {
-  uint8_t header[32] = {0};
-  t->options = *options;
-  if (!t->options.unit) t->options.unit = GOTRACE__UNIT;
-  if (!t->options.heap.page_size) t->options.heap.page_size = 8192;
-  if (!t->options.heap.alignment) t->options.heap.alignment = 8;
-  if (!t->options.heap.stack_unit) t->options.heap.stack_unit = 2048;
-  t->v1 = options->version < GOTRACE_GO_1_22;
-  t->clocks = *clocks;
-  t->start_nanoseconds = clocks->nanoseconds;
-  t->to_tick = t->steady_tick = clocks->tick;
-  t->to_unit = t->steady_unit = 1;
-  t->region.budget = options->budget;
-  t->strings.table = options->strings;
-  t->stacks.table = options->stacks;
-  t->texts.table = gotrace__own_table(t);
-  t->own_stacks.table = gotrace__own_table(t);
-  t->region.beyond = options->beyond_limit;
-  if (options->alloc_events && options->version >= GOTRACE_GO_1_23) {
-    t->types = gotrace__own_table(t);
-    if (!t->types) return false;
-  }
-  t->service.id = options->service_thread;
-  if (!t->texts.table || !t->own_stacks.table ||
-      !gotrace__lane_init(t, &t->string_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_STRINGS, GOTRACE__LANE_MOST) ||
-      !gotrace__lane_init(t, &t->sample_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_CPU_SAMPLES,
-                          GOTRACE__FIRST_LANE(t)) ||
-      !gotrace__lane_init(t, &t->stack_lane, GOTRACE__NO_THREAD, GOTRACE_V2_STACKS,
-                          t->v1 ? GOTRACE__FIRST_LANE(t) : (uint32_t)GOTRACE__LANE_MOST) ||
-      !gotrace__lane_init(t, &t->global, (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC, 0, GOTRACE__FIRST_LANE(t)) ||
-      !gotrace__lane_init(t, &t->service.lane, t->service.id, 0, GOTRACE__FIRST_LANE(t)))
-    return false;
-  gotrace__begin_generation(t);
-  snprintf((char *)header, sizeof header, "go %u.%u trace", options->version / 1000, options->version % 1000);
-  gotrace__transcribe_write(t, header, GOTRACE__HEADER_SIZE);
-  if (t->v1) {
-    uint8_t *at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
-    t->string_lane.id = t->sample_lane.id = (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC;
-    *at++ = GOTRACE_V1_FREQUENCY;
-    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, 1000000000u / t->options.unit));
-    t->kinds[GOTRACE_V1_FREQUENCY]++;
-    t->generation_time = t->to_unit = 2; /* all other events are later, see gotrace__write_first */
-  }
-  return true;
-}
-
-/* Adds a thread. `id`: the system's; `chunk`: its first. NULL if out of memory. */
-static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id, gotrace__record_chunk *chunk) {
-  gotrace__source *r;
-  void *heap = t->heap;
-  bool grown;
-  if (t->idle_sources) {
-    r = t->idle_sources;
-    t->idle_sources = r->link;
-    r->link = NULL;
-    r->id = r->lane.id = id;
-    r->chunk = chunk;
-    return r;
-  }
-  grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 1, sizeof *t->heap);
-  t->heap = GOTRACE__CAST(gotrace__source **, heap);
-  r = grown ? GOTRACE__CAST(gotrace__source *, gotrace__model_allocate(t, sizeof *r)) : NULL;
-  if (!r) return NULL;
-  r->id = id;
-  r->chunk = chunk;
-  if (!gotrace__lane_init(t, &r->lane, id, 0, t->v1 ? GOTRACE__LANE_HEAD : GOTRACE__FIRST_LANE(t))) {
-    gotrace__release(t->options.budget, r, sizeof *r);
-    return NULL;
-  }
-  *(t->last_source ? &t->last_source->next : &t->sources) = r;
-  t->last_source = r;
-  t->source_count++;
-  return r;
-}
-
-/* Takes back a thread that has ended and whose records have all been applied. */
-static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__lane_flush(t, &r->lane);
-  r->chunk = r->known = NULL;
-  r->at = r->end = r->known_size = r->generation = 0;
-  r->tick = 0;
-  r->time++; /* readers order the tasks of two threads by time alone */
-  r->introduced = r->lost_proc = r->gone = false;
-  r->site = 0;
-  r->listed_go = r->listed_proc = 0;
-  r->link = t->idle_sources;
-  t->idle_sources = r;
-}
-
-/* The list of the living, when the trace begins: what stays silent is shown as it was. Records overrule it. */
-static void gotrace__transcribe_living_go(gotrace__transcriber *t, uint64_t place, uint64_t id, uint64_t entry,
-                                          unsigned status, unsigned flags) {
-  gotrace__model_go *g = gotrace__go_of(t, place);
-  if (!g || g->known || status == GOTRACE__DEAD) return;
-  g->listed = true;
-  g->id = id;
-  g->entry = gotrace__record_stack(entry);
-  g->status = (uint8_t)status;
-  g->flags = (uint8_t)(flags | GOTRACE__RECORD_OLD);
-}
-static void gotrace__transcribe_living_proc(gotrace__transcriber *t, uint64_t place) {
-  gotrace__model_proc *p = gotrace__proc_of(t, place);
-  if (!p || p->known) return;
-  p->listed = true;
-  p->status = GOTRACE__PROC_IDLE; /* its thread says more */
-}
-static void gotrace__transcribe_living_thread(gotrace__source *r, uint64_t go, uint64_t proc, bool in_syscall) {
-  r->listed_go = go;
-  r->listed_proc = proc;
-  r->listed_in_syscall = in_syscall;
-}
-static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id, uint64_t parent, const char *name) {
-  void *tasks = t->old_tasks;
-  size_t size = gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1);
-  gotrace__model_task *open;
-  bool grown = gotrace__model_grow(t, &tasks, &t->old_task_capacity, t->old_task_count + 1, sizeof *t->old_tasks);
-  t->old_tasks = GOTRACE__CAST(gotrace__old_task *, tasks);
-  if (!grown || !id || id == UINT64_MAX || gotrace__task_at(t, id, false)) return;
-  open = gotrace__task_at(t, id, true);
-  if (!open) return;
-  t->old_tasks[t->old_task_count].id = id;
-  t->old_tasks[t->old_task_count].parent = parent;
-  memcpy(t->old_tasks[t->old_task_count].name, name, size);
-  t->old_tasks[t->old_task_count++].name[size] = 0;
-}
-
-static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t thread, uint64_t proc, uint64_t go,
-                                uint32_t stack) {
-  uint64_t a[4];
-  uint8_t *at;
-  a[0] = time;
-  a[1] = proc;
-  a[2] = go;
-  a[3] = stack;
-  if (t->v1) {
-    gotrace__put_event(t, &t->sample_lane, GOTRACE_V1_CPU_SAMPLE,
-                       t->sample_lane.size ? t->sample_lane.time : t->generation_time, 4, a);
-    return;
-  }
-  at = gotrace__lane_at(t, &t->sample_lane, 7 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
-  *at++ = GOTRACE_V2_CPU_SAMPLE;
-  at = gotrace__put_varint(at, time);
-  at = gotrace__put_varint(at, thread);
-  at = gotrace__put_varint(at, proc);
-  at = gotrace__put_varint(at, go);
-  gotrace__lane_end(&t->sample_lane, gotrace__put_varint(at, stack));
-  t->kinds[GOTRACE_V2_CPU_SAMPLE]++;
-  t->events++;
-}
-
-/* A CPU sample. `go`: the goroutine's id, `place`: its place or 0. Go: traceReadCPU. */
-static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
-                                       uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
-  const gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_of(t, place) : NULL;
-  gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
-  uint64_t time = gotrace__unit_of(t, tick);
-  uint32_t i, stack;
-  if (t->options.version < GOTRACE_GO_1_19 || t->error) return;
-  memset(frames, 0, sizeof frames);
-  if (count > GOTRACE__SAMPLE_FRAMES) count = GOTRACE__SAMPLE_FRAMES;
-  for (i = 0; i < count; i++) frames[i].pc = pcs[i];
-  stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
-  /* Readers of v1 order them by time alone, and reject the creation of a goroutine that has a sample. */
-  if (t->v1 && time <= t->pushed.time && time >= t->pushed.first_given) time = t->pushed.time + 1;
-  if (t->v1 && g && g->id == go && time <= g->born) time = g->born + 1;
-  gotrace__put_sample(t, time, thread, (uint64_t)proc, go, stack);
-}
-
-/* One round. The clocks were read before the list of threads. */
-static void gotrace__transcribe_step(gotrace__transcriber *t, const gotrace__clocks *clocks) {
-  gotrace__source *r;
-  gotrace__begin_round(t, clocks, false);
-  for (r = t->sources; r; r = r->next) gotrace__look_at(r);
-  gotrace__apply_all(t);
-}
-
-/* A cut at the end of the last round: what has been written is a complete trace, and the next generation begins. */
-static void gotrace__transcribe_cut(gotrace__transcriber *t) {
-  if (!t->error) gotrace__end_generation_of(t, false);
-}
-
-/* Whether a generation has reached its size. */
-static bool gotrace__transcribe_is_full(const gotrace__transcriber *t) {
-  uint64_t bytes = t->generation_bytes + t->string_lane.size + t->stack_lane.size;
-  const gotrace__source *r;
-  for (r = t->sources; r; r = r->next) bytes += r->lane.size;
-  return bytes >= t->options.cut_bytes;
-}
-
-/* The last round: all records that have been published. */
-static void gotrace__transcribe_last(gotrace__transcriber *t, const gotrace__clocks *clocks) {
-  gotrace__source *r;
-  gotrace__begin_round(t, clocks, true);
-  for (r = t->sources; r; r = r->next) gotrace__look_at(r);
-  gotrace__apply_all(t);
-}
-
-/* The trace's end, after the last round. */
-static void gotrace__transcribe_end(gotrace__transcriber *t) { gotrace__end_generation_of(t, true); }
-
-static gotrace_result gotrace__transcribe_finish(gotrace__transcriber *t, const gotrace__clocks *clocks) {
-  gotrace__transcribe_last(t, clocks);
-  gotrace__transcribe_end(t);
-  return t->error;
-}
-
-static void gotrace__transcribe_free(gotrace__transcriber *t) {
-  gotrace__budget *budget = t->options.budget;
-  gotrace__source *r;
-  size_t i, k;
-  while ((r = t->sources) != NULL) {
-    t->sources = r->next;
-    gotrace__lane_free(t, &r->lane);
-    gotrace__release(budget, r, sizeof *r);
-  }
-  for (i = 0; i < t->go_page_count; i++) {
-    for (k = 0; t->go_pages[i] && k < GOTRACE__MODEL_PAGE; k++) {
-      gotrace__model_go *g = &t->go_pages[i][k];
-      gotrace__release(budget, g->regions, g->region_capacity * sizeof *g->regions);
-      gotrace__release(budget, g->label, GOTRACE__LABEL);
-    }
-    gotrace__release(budget, t->go_pages[i], GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go));
-  }
-  for (i = 0; i < t->proc_count; i++) {
-    if (t->procs[i]) gotrace__lane_free(t, &t->procs[i]->lane);
-    gotrace__release(budget, t->procs[i], sizeof(gotrace__model_proc));
-  }
-  gotrace__release(budget, t->go_pages, t->go_page_count * sizeof *t->go_pages);
-  gotrace__release(budget, t->procs, t->proc_capacity * sizeof *t->procs);
-  gotrace__release(budget, t->proc_ids, t->place_capacity * sizeof *t->proc_ids);
-  gotrace__release(budget, t->tasks, t->task_capacity * sizeof *t->tasks);
-  gotrace__release(budget, t->ids, t->id_capacity * sizeof *t->ids);
-  gotrace__release(budget, t->heap, t->heap_capacity * sizeof *t->heap);
-  gotrace__release(budget, t->old_tasks, t->old_task_capacity * sizeof *t->old_tasks);
-  gotrace__mirror_free(t, &t->strings);
-  gotrace__mirror_free(t, &t->texts);
-  gotrace__mirror_free(t, &t->stacks);
-  gotrace__mirror_free(t, &t->own_stacks);
-  gotrace__table_free(t->texts.table);
-  gotrace__table_free(t->own_stacks.table);
-  gotrace__table_free(t->types);
-  gotrace__region_free(&t->region);
-  gotrace__lane_free(t, &t->string_lane);
-  gotrace__lane_free(t, &t->stack_lane);
-  gotrace__lane_free(t, &t->sample_lane);
-  gotrace__lane_free(t, &t->global);
-  gotrace__lane_free(t, &t->service.lane);
-}
-
-/* ------------------------------------------------------------------------------------------------ >>capture-calls ----
- *
- * A CALL reads gotrace__on; if it is 0, the call keeps only hints. Otherwise it raises the thread's flag, reads
- * gotrace__on again, makes sure of room in the thread's chunk, reads the clock, writes a record, publishes it by
- * storing the chunk's size, and lowers the flag. It waits for nothing but a new chunk.
- *
- *   K1. A start, a stop and an early end change gotrace__on. The stop then passes all threads through a barrier and
- *       waits, for a limited time, for calls whose flag is up. Otherwise it could miss their records. A record that is
- *       published later is skipped, since its chunk is of another session; no other record depends on it, because its
- *       call has not returned.
- *   K2. Loads of gotrace__on cannot go backwards. So a call that follows from one that read "off" reads "off" too, and
- *       what is in a trace is a consistent cut.
- *   K3. Only the owner of a goroutine or proc (who runs, starts or creates it) writes its number, by a plain store. A
- *       waker that did so could undo a transition of the owner. The program's own synchronization orders owners.
- *   K4. The number belongs to the place, not to its occupant, and goes on in the next one. Otherwise records about two
- *       occupants could not be ordered.
- *   K5. A record that first mentions an object in a session follows one that introduces it. Since the first call that
- *       is on is ordered after all that were off, introductions are exact.
- *   K6. Chunk, ids and free lists are touched only while the flag is up. A signal handler's call is dropped then.
- */
-
-#ifndef GOTRACE__CHUNK_BYTES
-#define GOTRACE__CHUNK_BYTES 65536u /* of a chunk */
-#endif
-#ifndef GOTRACE__FIRST_CHUNK_BYTES
-#define GOTRACE__FIRST_CHUNK_BYTES 2048u /* there may be thousands of threads that write little */
-#endif
-#define GOTRACE__TEXT_ROOM (GOTRACE_MAX_STRING_SIZE + 8u) /* a longer text is seen to be longer */
-/* Bytes: a record without texts, after an introduction, problems and their sites. */
-#define GOTRACE__CALL_ROOM (320u + 64u * GOTRACE_DEBUG)
-#define GOTRACE__FAR ((uint64_t)1 << 24) /* ticks; a time so far ahead is of before a jump of the counter */
-#define GOTRACE__MOST_FREE (4u * GOTRACE__SLAB)
-#define GOTRACE__MODEL_BYTES ((size_t)1 << 20) /* what the transcriber may use beyond the limit */
-#ifndef GOTRACE__STOP_NANOSECONDS
-#define GOTRACE__STOP_NANOSECONDS 50000000u /* K1 */
-#endif
-
-#define gotrace__chunk_data(chunk) ((uint8_t *)((chunk) + 1))
-#define gotrace__chunk_bytes(chunk) ((uint32_t)sizeof(gotrace__record_chunk) + (chunk)->capacity)
-
-/* Raises the thread's flag. */
-static inline void gotrace__raise(gotrace__thread *m) {
-#if GOTRACE_SEQ_CST_FLAG
-  gotrace__store_seq_cst(&m->in_call, 1u);
-#else
-  gotrace__store_relaxed(&m->in_call, 1u);
-  gotrace__signal_fence();
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
-#endif
-}
-static inline void gotrace__leave(gotrace__thread *m) {
-#if GOTRACE_DEBUG
-  m->site = NULL;
-#endif
-  gotrace__store_release(&m->in_call, 0u);
-}
-
-static inline uint32_t gotrace__session_now(void) {
-#if GOTRACE_SEQ_CST_FLAG
-  return gotrace__load_seq_cst(&gotrace__on);
-#else
-  return gotrace__load_acquire(&gotrace__on);
-#endif
-}
-
-/* Waits until the thread has been outside a call, for a limited time. False: it is held up in one. */
-static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
-  unsigned spins = 0;
-  if (m == gotrace__self) return true;
-  while (gotrace__load_seq_cst(&m->in_call)) {
-    if (gotrace__nanoseconds() - since >= GOTRACE__STOP_NANOSECONDS) return false;
-    gotrace__pause(&spins);
-  }
-  return true;
-}
-
-/* Waits until no call is under way that has read an earlier value of gotrace__on, for a limited time (K1). */
-static void gotrace__settle(void) {
-  gotrace__thread *m;
-  uint64_t since = gotrace__nanoseconds();
-#if !GOTRACE_SEQ_CST_FLAG
-  if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()) {
-    /* The process has entered a sandbox that forbids the barrier. Plain stores become visible within a short time. */
-    gotrace__store_relaxed(&gotrace__t.fence, 1u);
-    while (gotrace__nanoseconds() - since < 1000000) gotrace__sleep();
-  }
-  gotrace__fence_seq_cst();
-#endif
-  for (m = gotrace__load_seq_cst(&gotrace__t.threads); m; m = m->next) (void)gotrace__has_left(m, since);
-}
-
-/* Wakes whoever transcribes. */
-static void gotrace__want_work(void) {
-  gotrace__lock(&gotrace__t.queue_lock);
-  gotrace__t.work_wanted = true;
-  gotrace__cond_wake(&gotrace__t.changed);
-  gotrace__unlock(&gotrace__t.queue_lock);
-}
-
-/* Ends a session now, unless it has ended. The verdict is session << 8 and the result's low byte. The first who changes
- * it decides, and only then turns tracing off; whoever comes second does not wait for the first to do so. Otherwise a
- * reader could find tracing off and the result not there yet. */
-#define GOTRACE__UNDECIDED 0x80u
-static void gotrace__end_of(uint32_t session, gotrace_result result) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint32_t verdict = session << 8 | GOTRACE__UNDECIDED;
-  if (!session) return;
-  (void)gotrace__cas_seq_cst(&t->verdict, &verdict, session << 8 | (0xffu & (uint32_t)result));
-  if (!gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
-  gotrace__store_relaxed(&t->alloc_events, 0u);
-  gotrace__want_work();
-}
-static void gotrace__end_early(gotrace_result result) { gotrace__end_of(gotrace__load_relaxed(&gotrace__on), result); }
-
-/* The result of the session so far. */
-static gotrace_result gotrace__result(void) {
-  uint32_t early = gotrace__load_relaxed(&gotrace__t.early), verdict = gotrace__load_relaxed(&gotrace__t.verdict);
-  if (!early && (verdict & 0xff) != GOTRACE__UNDECIDED) early = (uint32_t)(int32_t)(int8_t)(verdict & 0xff);
-  return (gotrace_result)(int32_t)early;
-}
-
-/* An empty chunk for the thread, which is not in a call. Its old one, or NULL, has a size of `bytes` and `used` bytes
- * of records; it may have been freed, since the session may have ended. NULL: the session has ended, or the caller must
- * try again later. */
-static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t session, uint32_t room,
-                                                 const gotrace__record_chunk *old, uint32_t bytes, uint32_t used) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__record_chunk *chunk = NULL;
-  size_t most = gotrace__load_relaxed(&t->chunk_bytes);
-  size_t size = old ? 4 * (size_t)bytes : GOTRACE__FIRST_CHUNK_BYTES;
-  uint32_t refusals = gotrace__load_relaxed(&t->budget.refusals);
-  bool block = gotrace__load_relaxed(&t->blocks) != 0, waits;
-  if (size < room + sizeof *chunk) size = room + sizeof *chunk;
-  if (size > most) size = most;
-  gotrace__lock(&t->queue_lock);
-  if (old && !t->work_wanted) { /* once: otherwise threads that wait for room wake each other all the time */
-    t->work_wanted = true;
-    gotrace__cond_wake(&t->changed);
-  }
-  if (size == most && t->spare_chunks) {
-    chunk = t->spare_chunks;
-    t->spare_chunks = chunk->next;
-  }
-  gotrace__unlock(&t->queue_lock);
-  waits = block && !gotrace__reads() && (!GOTRACE_NO_THREADS || t->service);
-  /* Beyond the limit: a thread's first chunk, and the next one of a thread whose chunk will be freed for it. */
-  if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
-    waits = false;
-  if (!chunk) {
-    chunk = GOTRACE__CAST(gotrace__record_chunk *, gotrace__allocate(&t->budget, size, waits || !block));
-    if (chunk) chunk->capacity = (uint32_t)(size - sizeof *chunk);
-  }
-  if (!chunk && !waits)
-    gotrace__end_of(session, gotrace__load_relaxed(&t->budget.refusals) != refusals ? GOTRACE_LIMIT_REACHED
-                                                                                    : GOTRACE_ERROR_OUT_OF_MEMORY);
-  if (chunk) {
-    chunk->next = NULL;
-    chunk->size = 0;
-    chunk->session = session;
-  }
-  return chunk;
-}
-
-static void gotrace__chunk_free(gotrace__budget *budget, gotrace__record_chunk *chunk) {
-  if (chunk) gotrace__release(budget, chunk, gotrace__chunk_bytes(chunk));
-}
-
-/* Waits until there may be room for another chunk, or until the trace ends. */
-static void gotrace__nothing(void) {}
-static void gotrace__drain(bool block);
-static void gotrace__wait_for_room(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-#if GOTRACE_NO_THREADS
-  t->work_wanted = true;
-  gotrace__drain(false);
-#endif
-  gotrace__lock(&t->queue_lock);
-  /* If a round has begun since the thread asked for one, it may have made room already. */
-  if (!t->spare_chunks && t->work_wanted && gotrace__load_relaxed(&gotrace__on))
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 10, gotrace__nothing);
-  gotrace__unlock(&t->queue_lock);
-}
-
-/* Records. */
-
-static GOTRACE__NOINLINE uint64_t gotrace__tick_behind(gotrace__thread *m, uint64_t tick) {
-  if (m->tick - tick >= GOTRACE__FAR) m->end = m->at; /* the next call takes a chunk that begins at the clock */
-  return m->tick;
-}
-
-/* The time of a record about two objects: not before their last ones, or NULL, nor the thread's. */
-static inline uint64_t gotrace__record_time(gotrace__thread *m, gotrace__uint64 *a, gotrace__uint64 *b) {
-  uint64_t tick = gotrace__now(), last;
-  if (GOTRACE__UNLIKELY(tick < m->tick)) tick = gotrace__tick_behind(m, tick);
-  if (a) {
-    last = gotrace__load_relaxed(a);
-    if (GOTRACE__UNLIKELY(tick < last && last - tick < GOTRACE__FAR)) tick = last;
-  }
-  if (b) {
-    last = gotrace__load_relaxed(b);
-    if (GOTRACE__UNLIKELY(tick < last && last - tick < GOTRACE__FAR)) tick = last;
-    gotrace__store_relaxed(b, tick);
-  }
-  if (a) gotrace__store_relaxed(a, tick);
-  return tick;
-}
-
-#if GOTRACE_DEBUG
-static GOTRACE__THREAD_LOCAL gotrace_site *gotrace__debug_site GOTRACE__TLS_MODEL;
-GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { gotrace__debug_site = site; }
-#define gotrace__here(m, call_site) ((void)((m)->site = (call_site)))
-
-/* Before a record, the call's site, if it is another one than before. */
-static uint8_t *gotrace__put_site(gotrace__thread *m, uint8_t *at) {
-  gotrace_site *site = m->site ? m->site : gotrace__debug_site;
-  if (site == m->last_site) return at;
-  m->last_site = site;
-  *at++ = GOTRACE__REC_SITE;
-  *at++ = 0; /* ticks */
-  return gotrace__put_varint(at, (uintptr_t)site);
-}
-#else
-GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
-#define gotrace__here(m, call_site) ((void)0)
-#define gotrace__put_site(m, at) (at)
-#endif
-
-static inline uint8_t *gotrace__record_at(gotrace__thread *m, unsigned kind, uint64_t tick) {
-  uint8_t *at = gotrace__put_site(m, m->at);
-  *at++ = (uint8_t)kind;
-  at = gotrace__put_varint(at, tick - m->tick);
-  m->tick = tick;
-  return at;
-}
-static inline void gotrace__publish(gotrace__thread *m, uint8_t *at) {
-  m->at = at;
-  gotrace__store_release(&m->chunk->size, (uint32_t)(at - gotrace__chunk_data(m->chunk)));
-}
-static inline uint8_t *gotrace__put_text(uint8_t *at, const char *text, size_t size) {
-  at = gotrace__put_varint(at, size);
-  if (size) memcpy(at, text, size);
-  return at + size;
-}
-
-/* A misuse that is seen here. */
-static void gotrace__record_problem(gotrace__thread *m, unsigned problem) {
-  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_PROBLEM, gotrace__record_time(m, NULL, NULL));
-  gotrace__publish(m, gotrace__put_varint(at, problem));
-}
-
-/* The number of a stack in the session's table; 0: none. */
-static uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_frame *frames, size_t count) {
-  uint32_t number = gotrace__stack_put(gotrace__load_acquire(&gotrace__t.stacks), frames, count);
-  if (GOTRACE__UNLIKELY(!number && count)) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
-  return number;
-}
-static uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_location *location) {
-  gotrace__stack_frame frame;
-  if (!location->pc && !location->function && !location->file) return 0;
-  frame = gotrace__frame_of(location);
-  return gotrace__put_stack(m, &frame, 1);
-}
-
-/* The stack of a goroutine's entry. Threads keep the last one: most goroutines have the same. */
-static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
-  gotrace_location place;
-  place.pc = gotrace__load_relaxed(&g->entry.pc);
-  place.function = gotrace__load_relaxed(&g->entry.function);
-  place.file = gotrace__load_relaxed(&g->entry.file);
-  place.line = gotrace__load_relaxed(&g->entry.line);
-  if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place.pc &&
-                      m->entry.function == place.function && m->entry.file == place.file &&
-                      m->entry.line == place.line))
-    return m->entry_number;
-  m->entry = place;
-  if (!place.pc && !(place.function && place.function[0])) { /* may still be a place in a file */
-    place.function = place.file && place.file[0] ? "unknown" : NULL;
-    if (!place.function) place.file = NULL;
-  }
-  m->entry_session = m->session;
-  return m->entry_number = gotrace__location_stack(m, &place);
-}
-
-/* The numbers of an object begin again with its owner's first call in a session. */
-static inline void gotrace__stamp_number(const gotrace__thread *m, uint32_t *number, uint32_t *stamp) {
-  if (gotrace__load_relaxed(stamp) == m->session) return;
-  gotrace__store_relaxed(number, 0u);
-  gotrace__store_relaxed(stamp, m->session);
-}
-
-/* The record that introduces the thread in a session, with what it runs. */
-static void gotrace__introduce_thread(gotrace__thread *m) {
-  gotrace_go *g = m->go;
-  gotrace_proc *p = m->proc;
-  char label[GOTRACE__LABEL];
-  const char *shown = g ? gotrace__shown_label(g, label) : NULL;
-  bool in_syscall = m->in_syscall;
-  /* In a system call, a thief may have the proc, and has stamped it then. */
-  bool has = p && (!in_syscall || (gotrace__load_relaxed(&p->stamp) != m->session &&
-                                   gotrace__load_relaxed(&p->owner) == (uint32_t)m->index));
-  uint32_t entry = g ? gotrace__entry_stack(m, g) : 0;
-  uint64_t flags = 0;
-  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_THREAD, gotrace__record_time(m, NULL, NULL));
-  if (g) flags = gotrace__load_relaxed(&g->flags);
-  if (g && in_syscall) flags |= GOTRACE__RECORD_IN_SYSCALL;
-  if (has ? gotrace__load_relaxed(&p->sweep) : m->sweep) flags |= GOTRACE__RECORD_SWEEPS;
-  if (has ? gotrace__load_relaxed(&p->scan) : m->scan) flags |= GOTRACE__RECORD_SCANS;
-  at = gotrace__put_varint(at, g ? g->place : 0);
-  at = gotrace__put_varint(at, g ? gotrace__load_relaxed(&g->id) : 0);
-  at = gotrace__put_varint(at, entry);
-  at = gotrace__put_varint(at, flags);
-  at = gotrace__put_varint(at, has ? (uint64_t)p->id + 1 : 0);
-  at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
-  if (g) {
-    gotrace__stamp_number(m, &g->number, &g->stamp);
-    gotrace__store_relaxed(&g->introduced, m->session);
-  }
-  if (p && !in_syscall) gotrace__stamp_number(m, &p->number, &p->stamp);
-  gotrace__publish(m, at);
-}
-
-/* The rest of gotrace__enter: the thread's first call in a session, or its chunk is full. */
-static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t room) {
-  for (;;) {
-    uint32_t session = gotrace__session_now();
-    bool first = m->session != session;
-    gotrace__record_chunk *chunk, *old = m->chunk;
-    uint32_t bytes, used;
-    uint64_t now;
-    if (session && !first && old && (size_t)(m->end - m->at) >= room) return true;
-    if (session && first && old) { /* of a session that ended while the thread was in a call */
-      gotrace__go_inside();        /* an allocator that is traced */
-      gotrace__chunk_free(&gotrace__t.budget, old);
-      gotrace__go_outside();
-      old = m->chunk = NULL;
-      m->at = m->end = NULL;
-    }
-    bytes = old ? gotrace__chunk_bytes(old) : 0;
-    used = old ? (uint32_t)(m->at - gotrace__chunk_data(old)) : 0;
-    gotrace__leave(m);
-    if (!session) return false;
-#if GOTRACE_NO_THREADS
-    if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
-#endif
-    gotrace__go_inside();
-    chunk = gotrace__chunk_new(m, session, room, old, bytes, used);
-    gotrace__go_outside();
-    if (!chunk && gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
-    gotrace__raise(m);
-    if (!chunk) continue;
-    if (gotrace__session_now() != session) {
-      gotrace__go_inside();
-      gotrace__chunk_free(&gotrace__t.budget, chunk);
-      gotrace__go_outside();
-      continue;
-    }
-    now = gotrace__now();
-    if (first || (m->tick > now && m->tick - now >= GOTRACE__FAR)) m->tick = now;
-    chunk->tick = m->tick;
-    gotrace__store_relaxed(&m->read_chunk, (gotrace__record_chunk *)NULL); /* it may be the same, used again */
-    /* While the thread is held up here, its old chunk must be the one that gotrace__unread_free leaves to it. */
-    if (!first) gotrace__store_release(&old->next, chunk);
-    m->chunk = chunk;
-    m->at = gotrace__chunk_data(chunk);
-    m->end = m->at + chunk->capacity;
-    if (!first) continue;
-    m->session = session;
-#if GOTRACE_DEBUG
-    m->last_site = NULL;
-#endif
-    m->next_go_id = m->last_go_id;
-    m->next_task_id = m->last_task_id;
-    gotrace__introduce_thread(m);
-    m->first = chunk;
-    gotrace__store_release(&m->first_session, session);
-  }
-}
-
-/* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. */
-static inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
-  gotrace__raise(m);
-  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->session && (size_t)(m->end - m->at) >= room))
-    return true;
-  return gotrace__enter_slowly(m, room);
-}
-static inline bool gotrace__begin(gotrace__thread *m) {
-  return gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM);
-}
-
-/* Misuse may pass a goroutine to another thread without synchronization. That thread still finds its record
- * initialized: gotrace__slab_new has a fence, and processors order what they read through a pointer. ThreadSanitizer
- * knows neither. */
-#ifdef GOTRACE__TSAN
-#define gotrace__see_slabs() ((void)gotrace__load_acquire(&gotrace__t.slabs))
-#else
-#define gotrace__see_slabs() ((void)0)
-#endif
-
-/* The calling thread's record; NULL: the call is dropped. */
-static inline gotrace__thread *gotrace__caller(void) {
-  gotrace__thread *m = gotrace__self;
-  gotrace__see_slabs();
-  if (GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) return m;
-  return gotrace__me_outside();
-}
-
-/* Introduces a goroutine that the thread does not run (K5). `owner`: the call's transition gets a number. */
-static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g, bool owner) {
-  if (gotrace__load_relaxed(&g->introduced) != m->session) {
-    char label[GOTRACE__LABEL];
-    const char *shown = gotrace__shown_label(g, label);
-    uint32_t entry = gotrace__entry_stack(m, g);
-    uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO, gotrace__record_time(m, NULL, NULL));
-    at = gotrace__put_varint(at, g->place);
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
-    at = gotrace__put_varint(at, entry);
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->status));
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->flags));
-    at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
-    gotrace__publish(m, at);
-    gotrace__store_relaxed(&g->introduced, m->session);
-  }
-  if (owner) gotrace__stamp_number(m, &g->number, &g->stamp);
-}
-
-static GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_proc *p) {
-  uint64_t status = gotrace__load_relaxed(&p->status);
-  uint8_t *at;
-  /* Its thread has reported the loss while tracing was off, and no thief has. */
-  if (status == GOTRACE__PROC_IDLE && gotrace__load_relaxed(&p->owner)) status = GOTRACE__PROC_SYSCALL;
-  at = gotrace__record_at(m, GOTRACE__REC_PROC, gotrace__record_time(m, NULL, NULL));
-  if (gotrace__load_relaxed(&p->sweep)) status |= GOTRACE__RECORD_SWEEPS;
-  if (gotrace__load_relaxed(&p->scan)) status |= GOTRACE__RECORD_SCANS;
-  at = gotrace__put_varint(at, (uint64_t)p->id + 1);
-  at = gotrace__put_varint(at, status);
-  gotrace__publish(m, at);
-  gotrace__stamp_number(m, &p->number, &p->stamp);
-}
-
-/* Begin records about another goroutine, about the one that the thread runs, about a proc. */
-static inline uint8_t *gotrace__about_go(gotrace__thread *m, unsigned kind, gotrace_go *g, bool owner,
-                                         gotrace__uint64 *other) {
-  uint32_t number;
-  uint8_t *at;
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->introduced) != m->session ||
-                        (owner && gotrace__load_relaxed(&g->stamp) != m->session)))
-    gotrace__know_go(m, g, owner);
-  number = gotrace__load_relaxed(&g->number);
-  if (owner) gotrace__store_relaxed(&g->number, ++number);
-  else if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->stamp) != m->session)) number = 0;
-  at = gotrace__record_at(m, kind, gotrace__record_time(m, &g->tick, other));
-  at = gotrace__put_varint(at, g->place);
-  return gotrace__put_varint(at, number);
-}
-static inline uint8_t *gotrace__about_running(gotrace__thread *m, unsigned kind, gotrace__uint64 *other) {
-  gotrace_go *g = m->go;
-  if (GOTRACE__LIKELY(g != NULL)) gotrace__store_relaxed(&g->number, gotrace__load_relaxed(&g->number) + 1);
-  return gotrace__record_at(m, kind, gotrace__record_time(m, g ? &g->tick : NULL, other));
-}
-static inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p) {
-  uint32_t number;
-  uint8_t *at;
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
-  number = gotrace__load_relaxed(&p->number) + 1;
-  gotrace__store_relaxed(&p->number, number);
-  at = gotrace__record_at(m, kind, gotrace__record_time(m, &p->tick, NULL));
-  at = gotrace__put_varint(at, (uint64_t)p->id + 1);
-  return gotrace__put_varint(at, number);
-}
-/* One that is about no other object: its time is not before the goroutine's last. */
-static inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind) {
-  return gotrace__record_at(m, kind, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
-}
-
-/* Stacks. */
-
-/* The stack according to options.stacks: the call site, then the frames above that function. */
-static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, gotrace_site *site, void *frame) {
-  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
-  uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
-  int found = 0, i;
-  size_t count = 0;
-  uint32_t number;
-  uint64_t hash;
-  const gotrace__seen_stack *seen;
-  gotrace_stacks mode = gotrace__t.options.stacks;
-  if (mode == GOTRACE_STACKS_NONE) return 0;
-  if (mode == GOTRACE_STACKS_UNWIND) {
-    found = gotrace__t.options.unwind(gotrace__t.options.context, pcs, GOTRACE_STACK_SIZE);
-    if (found > 0) site = NULL; /* the unwinder's frames include the call site */
-    if (found < 0) found = 0;
-  } else if (frame && gotrace__bounds(m, &low, &high)) {
-    found = gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE_STACK_SIZE);
-  }
-  hash = gotrace__seen_hash(site, pcs, (size_t)found);
-  seen = gotrace__find_seen(m, m->session, hash, site, pcs, (size_t)found);
-  if (seen) return seen->id;
-  if (site) frames[count++] = gotrace__frame_of(&site->location);
-  /* The walk's first return address is in the call site's function, which is in the stack already. */
-  for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
-    frames[count].pc = pcs[i];
-    frames[count].function = frames[count].file = NULL;
-    frames[count++].line = 0;
-  }
-  if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
-  if (count > 1 && gotrace__load_relaxed(&gotrace__t.stacks->region.bytes) > gotrace__t.options.memory_limit / 4) {
-    count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
-    gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
-  }
-  number = gotrace__put_stack(m, frames, count);
-  if (number) gotrace__remember_stack(m, m->session, hash, site, pcs, (size_t)found, number);
-  return number;
-}
-
-static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrace_site *site) {
-  uint32_t number = gotrace__location_stack(m, &site->location);
-  gotrace__store_release(&site->stack_id, (uint64_t)m->session << 32 | number);
-  return number;
-}
-
-/* The number of the call's stack, which shows why the calling goroutine is here. */
-static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, void *frame) {
-  uint64_t known;
-  gotrace__here(m, site);
-  if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE))
-    return gotrace__captured_stack(m, site, frame);
-  if (!site) return 0;
-  known = gotrace__load_acquire(&site->stack_id);
-  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack(m, site);
-}
-
-/* The number of a name that is a constant; 0: the text is in the record. */
-static GOTRACE__NOINLINE uint32_t gotrace__site_name(gotrace__thread *m, gotrace_site *site, const char *name) {
-  bool cut;
-  size_t size = name ? strlen(name) : 0;
-  uint32_t number = gotrace__string_put(gotrace__load_acquire(&gotrace__t.strings), name, size, true, &cut);
-  if (cut) gotrace__record_problem(m, GOTRACE_PROBLEM_STRING_CUT);
-  if (!number && size) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
-  gotrace__store_release(&site->name_id, (uint64_t)m->session << 32 | number);
-  return number;
-}
-static inline uint32_t gotrace__name(gotrace__thread *m, gotrace_site *site, const char *name, int name_is_constant) {
-  uint64_t known;
-  if (!name_is_constant || !site) return 0;
-  known = gotrace__load_acquire(&site->name_id);
-  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_name(m, site, name);
-}
-static inline uint32_t gotrace__text_size(const char *text) {
-  size_t size = text ? strlen(text) : 0;
-  return size < GOTRACE__TEXT_ROOM ? (uint32_t)size : GOTRACE__TEXT_ROOM;
-}
-
-/* The running goroutine: hints. */
-
-static inline void gotrace__run_hint(gotrace__thread *m, gotrace_go *g) {
-  gotrace__store_relaxed(&m->go, g);
-  gotrace__store_relaxed(&m->in_syscall, false);
-  gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNING);
-}
-static inline void gotrace__leave_hint(gotrace__thread *m, unsigned status) {
-  gotrace_go *g = m->go;
-  if (g) gotrace__store_relaxed(&g->status, (uint8_t)status);
-  gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
-  gotrace__store_relaxed(&m->in_syscall, false);
-}
-static bool gotrace__runs_elsewhere(const gotrace__thread *m, const gotrace_go *g) {
-  unsigned status = gotrace__load_relaxed(&g->status);
-  return g != m->go && (status == GOTRACE__RUNNING || status == GOTRACE__SYSCALL);
-}
-
-/* A problem that the capture sees, while tracing is on. */
-static void gotrace__problem_call(gotrace__thread *m, gotrace_problem problem) {
-  if (!gotrace__begin(m)) return;
-  gotrace__record_problem(m, problem);
-  gotrace__leave(m);
-}
-
-/* Procs. */
-
-GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_proc *p;
-  if (gotrace__is_nested(gotrace__self)) {
-    gotrace__drop_nested(gotrace__self);
-    return NULL;
-  }
-  gotrace__init();
-  gotrace__lock(&t->records);
-  for (p = t->procs; p && gotrace__load_acquire(&p->used); p = p->next) continue;
-  if (!p && (p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
-    p->id = t->proc_count++;
-    gotrace__store_release(t->procs_tail, p);
-    t->procs_tail = &p->next;
-  }
-  if (p) {
-    gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
-    gotrace__store_release(&p->used, 1u);
-  }
-  gotrace__unlock(&t->records);
-  return p;
-}
-
-GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (gotrace__begin(m)) {
-    if (!proc) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_DESTROY, proc));
-    gotrace__leave(m);
-  }
-  if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep))
-    return;
-  gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_FREE);
-  gotrace__store_release(&proc->used, 0u);
-}
-
-/* The thread gives up a proc, unless another has taken it. */
-static void gotrace__idle_hint(const gotrace__thread *m, gotrace_proc *p) {
-  if (!p || gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) return;
-  gotrace__store_relaxed(&p->owner, 0u);
-  gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
-}
-
-static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
-  if (gotrace__begin(m)) {
-    if (!p) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
-    gotrace__leave(m);
-  }
-  if (!p) return;
-  if (gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING && gotrace__load_relaxed(&p->owner))
-    return; /* misuse */
-  gotrace__idle_hint(m, m->proc);
-  if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  gotrace__store_relaxed(&m->proc, p);
-  m->lost = NULL;
-  gotrace__store_relaxed(&p->owner, (uint32_t)m->index);
-  gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_RUNNING);
-}
-
-GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__start_proc(m, proc);
-}
-
-static void gotrace__stop_proc(gotrace__thread *m) {
-  gotrace_proc *p = m->proc ? m->proc : m->lost;
-  if (gotrace__begin(m)) {
-    uint8_t *at;
-    if (p && gotrace__load_relaxed(&p->stamp) == m->session)
-      gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + (m->proc != NULL));
-    at = gotrace__record_at(m, GOTRACE__REC_PROC_STOP, gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL));
-    gotrace__publish(m, at);
-    gotrace__leave(m);
-  }
-  if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  gotrace__idle_hint(m, p);
-  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
-  m->lost = NULL;
-}
-
-GOTRACE__DEFINE void gotrace_proc_stop(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__stop_proc(m);
-}
-
-GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (gotrace__begin(m)) {
-    if (!proc) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_STEAL, proc));
-    gotrace__leave(m);
-  }
-  if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_SYSCALL) return;
-  gotrace__store_relaxed(&proc->owner, 0u);
-  gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_IDLE);
-}
-
-/* Goroutines. */
-
-/* Makes room for `more` pointers in the common list of free places; false if out of memory. The caller holds the
- * records' lock. */
-static bool gotrace__free_room(size_t more) {
-  struct gotrace__tracer *t = &gotrace__t;
-  size_t larger = t->free_capacity ? 2 * t->free_capacity : 4 * GOTRACE__MOST_FREE;
-  gotrace_go **list;
-  if (t->free_count + more <= t->free_capacity) return true;
-  list = GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, larger * sizeof *list, false));
-  if (!list) return false;
-  if (t->free_count) memcpy(list, t->free_gos, t->free_count * sizeof *list);
-  gotrace__release(NULL, t->free_gos, t->free_capacity * sizeof *list);
-  t->free_gos = list;
-  t->free_capacity = larger;
-  return true;
-}
-
-/* Adds the places of a new slab to the common list. The caller holds the records' lock. */
-static void gotrace__slab_new(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  size_t align = __alignof__(gotrace_go);
-  unsigned i;
-  gotrace__slab *slab = gotrace__free_room(GOTRACE__SLAB)
-                            ? GOTRACE__CAST(gotrace__slab *, gotrace__allocate(NULL, GOTRACE__SLAB_SIZE, false))
-                            : NULL;
-  if (!slab) return;
-  slab->gos = (gotrace_go *)(((uintptr_t)(slab + 1) + align - 1) & ~(uintptr_t)(align - 1));
-  for (i = GOTRACE__SLAB; i-- > 0;) {
-    slab->gos[i].place = t->slab_count * GOTRACE__SLAB + i + 1;
-    t->free_gos[t->free_count++] = &slab->gos[i];
-  }
-  t->slab_count++;
-  slab->next = t->slabs;
-#ifndef GOTRACE__TSAN
-  gotrace__fence_seq_cst(); /* see gotrace__see_slabs */
-#endif
-  gotrace__store_release(&t->slabs, slab);
-}
-
-/* Moves places from the common list to the thread's, at first a few: most threads have one goroutine. */
-static GOTRACE__NOINLINE void gotrace__take_free(gotrace__thread *m) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->records);
-  if (!m->free_gos)
-    m->free_gos =
-        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
-  if (!t->free_count) gotrace__slab_new();
-  m->take = m->take < GOTRACE__SLAB / 2 ? 2 * m->take + 1 : GOTRACE__SLAB;
-  while (m->free_gos && t->free_count && m->free_count < m->take)
-    m->free_gos[m->free_count++] = t->free_gos[--t->free_count];
-  gotrace__unlock(&t->records);
-}
-
-/* A free place for a goroutine; NULL if out of memory. The thread's flag is up. A place that misuse has put into the
- * lists twice is live when it is taken again. */
-static inline gotrace_go *gotrace__go_new(gotrace__thread *m) {
-  for (;;) {
-    gotrace_go *g;
-    if (GOTRACE__UNLIKELY(!m->free_count)) gotrace__take_free(m);
-    if (GOTRACE__UNLIKELY(!m->free_count)) return NULL;
-    g = m->free_gos[--m->free_count];
-    if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->live))) continue;
-    gotrace__store_relaxed(&g->live, (uint8_t)1);
-    return g;
-  }
-}
-
-static GOTRACE__NOINLINE void gotrace__share_free(gotrace__thread *m, unsigned keep) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->records);
-  while (m->free_count > keep && gotrace__free_room(1)) t->free_gos[t->free_count++] = m->free_gos[--m->free_count];
-  gotrace__unlock(&t->records);
-}
-
-/* Frees the place of a goroutine that has ended, after its end is published (K4). The flag is up. If there is no memory
- * for the list, the place is lost. */
-static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
-  gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__DEAD);
-  if (GOTRACE__UNLIKELY(!gotrace__load_relaxed(&g->live))) return;
-  gotrace__store_relaxed(&g->live, (uint8_t)0);
-  if (GOTRACE__UNLIKELY(!m->free_gos)) {
-    m->free_gos =
-        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
-    if (!m->free_gos) return;
-  }
-  if (GOTRACE__UNLIKELY(m->free_count == GOTRACE__MOST_FREE)) gotrace__share_free(m, GOTRACE__MOST_FREE / 2);
-  if (m->free_count < GOTRACE__MOST_FREE) m->free_gos[m->free_count++] = g;
-}
-
-static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site, void *frame,
-                                          const gotrace_location *entry, unsigned status, unsigned flags) {
-  bool on = gotrace__begin(m);
-  uint32_t known;
-  gotrace_go *g;
-  if (!on) gotrace__raise(m); /* K6 */
-  gotrace__here(m, site);
-  g = gotrace__go_new(m);
-  known = g ? gotrace__load_relaxed(&g->introduced) : 0;
-  if (known && !(on && known == m->session)) {
-    /* If a session that began during this call has seen an earlier goroutine in the place, it must see this one's
-     * creation. */
-    on = gotrace__begin(m);
-    if (!on) gotrace__raise(m);
-  }
-  if (GOTRACE__UNLIKELY(!g)) {
-    if (on) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
-    gotrace__leave(m);
-    return NULL;
-  }
-  gotrace__store_relaxed(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
-  gotrace__set_entry(g, entry);
-  gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
-  gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->label) != NULL)) gotrace__set_label(g, NULL);
-  gotrace__store_relaxed(&g->flags, (uint8_t)flags);
-  gotrace__store_relaxed(&g->status, (uint8_t)status);
-  if (on) {
-    uint32_t number = 1, entry_number = gotrace__entry_stack(m, g);
-    uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, site, frame);
-    uint8_t *at;
-    if (gotrace__load_relaxed(&g->stamp) == m->session) number = gotrace__load_relaxed(&g->number) + 1;
-    gotrace__store_relaxed(&g->number, number);
-    gotrace__store_relaxed(&g->stamp, m->session);
-    gotrace__store_relaxed(&g->introduced, m->session);
-    at = gotrace__record_at(m, GOTRACE__REC_GO_CREATE, gotrace__record_time(m, &g->tick, NULL));
-    at = gotrace__put_varint(at, g->place);
-    at = gotrace__put_varint(at, number);
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
-    at = gotrace__put_varint(at, entry_number);
-    at = gotrace__put_varint(at, status);
-    at = gotrace__put_varint(at, flags);
-    at = gotrace__put_varint(at, stack);
-    gotrace__publish(m, at);
-  }
-  gotrace__leave(m);
-  return g;
-}
-
-GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0) : NULL;
-  GOTRACE__KEEP_FRAME();
-  return g;
-}
-
-GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__WAITING, 0) : NULL;
-  GOTRACE__KEEP_FRAME();
-  return g;
-}
-
-GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__SYSCALL, 0) : NULL;
-  if (g) {
-    if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-    gotrace__store_relaxed(&m->go, g);
-    gotrace__store_relaxed(&m->in_syscall, true);
-  }
-  GOTRACE__KEEP_FRAME();
-  return g;
-}
-
-/* A thread whose system call ended blocked needs a proc and has started none. If nobody has taken its former proc, the
- * thread takes it again. */
-static GOTRACE__NOINLINE void gotrace__regain_proc(gotrace__thread *m) {
-  gotrace_proc *p = m->lost;
-  m->lost = NULL;
-  if (!m->proc && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index) {
-    gotrace__store_relaxed(&p->owner, 0u);
-    gotrace__start_proc(m, p);
-  }
-}
-
-/* Starts a goroutine: GO_START, THREAD_START, WAIT_END. */
-static inline void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_go *g) {
-  if (GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__regain_proc(m);
-  if (gotrace__begin(m)) {
-    if (GOTRACE__UNLIKELY(!g)) {
-      gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    } else {
-      uint8_t *at = gotrace__about_go(m, kind, g, true, NULL);
-      if (kind == GOTRACE__REC_WAIT_END) at = gotrace__put_varint(at, 0);
-      gotrace__publish(m, at);
-    }
-    gotrace__leave(m);
-  }
-  if (GOTRACE__UNLIKELY(!g || gotrace__runs_elsewhere(m, g) || !gotrace__load_relaxed(&g->live))) return;
-  if (GOTRACE__UNLIKELY(m->go != NULL && m->go != g)) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  gotrace__run_hint(m, g);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL)) gotrace__start_on(m, GOTRACE__REC_GO_START, go);
-}
-
-/* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. */
-static inline void gotrace__end(gotrace__thread *m, unsigned kind) {
-  gotrace_go *g = m->go;
-  if (gotrace__begin(m)) gotrace__publish(m, gotrace__about_running(m, kind, NULL));
-  else gotrace__raise(m);
-  if (GOTRACE__LIKELY(g != NULL)) {
-    gotrace__leave_hint(m, GOTRACE__DEAD);
-    if (g == m->own_go) m->own_go = NULL;
-    gotrace__go_free(m, g);
-  }
-  gotrace__leave(m);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL)) gotrace__end(m, GOTRACE__REC_GO_END);
-}
-
-/* Stops or blocks the thread's goroutine. */
-static inline void gotrace__pause_go(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind,
-                                     unsigned status, unsigned reason) {
-  if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, frame);
-    uint8_t *at = gotrace__about_running(m, kind, NULL);
-    at = gotrace__put_varint(at, reason);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
-  gotrace__leave_hint(m, status);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL))
-    gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_STOP, GOTRACE__RUNNABLE, reason);
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL))
-    gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
-  GOTRACE__KEEP_FRAME();
-}
-
-static inline void gotrace__unblock_hint(gotrace_go *g) {
-  if (gotrace__load_relaxed(&g->status) == GOTRACE__WAITING)
-    gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNABLE);
-}
-
-static inline void gotrace__put_unblock(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
-  uint32_t stack = gotrace__stack(m, site, frame);
-  uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL);
-  gotrace__publish(m, gotrace__put_varint(at, stack));
-}
-static inline void gotrace__unblock_go(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
-  if (gotrace__begin(m)) {
-    gotrace__here(m, site);
-    if (GOTRACE__UNLIKELY(!g)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__put_unblock(m, site, frame, g);
-    gotrace__leave(m);
-  }
-  if (g) gotrace__unblock_hint(g);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL)) gotrace__unblock_go(m, site, GOTRACE__FRAME, go);
-  GOTRACE__KEEP_FRAME();
-}
-
-/* Switches from the thread's goroutine to g: GO_SWITCH, GO_SWITCH_END. */
-static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind, gotrace_go *g,
-                                   unsigned reason) {
-  gotrace_go *from = m->go;
-  bool end = kind == GOTRACE__REC_GO_SWITCH_END, on = gotrace__begin(m);
-  gotrace__here(m, site);
-  if (on && GOTRACE__UNLIKELY(!g || !from || g == from)) {
-    gotrace__record_problem(m, !g      ? GOTRACE_PROBLEM_BAD_HANDLE
-                               : !from ? GOTRACE_PROBLEM_NOT_RUNNING
-                                       : GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
-  } else if (on) {
-    uint32_t stack = gotrace__stack(m, site, frame);
-    uint8_t *at;
-    gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
-    at = gotrace__about_go(m, kind, g, true, &from->tick);
-    if (!end) at = gotrace__put_varint(at, reason);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-  } else {
-    gotrace__raise(m);
-  }
-  if (g && from && g != from && gotrace__load_relaxed(&g->live) && !gotrace__runs_elsewhere(m, g)) {
-    gotrace__leave_hint(m, end ? GOTRACE__DEAD : GOTRACE__WAITING);
-    if (end && from == m->own_go) m->own_go = NULL;
-    if (end) gotrace__go_free(m, from);
-    gotrace__run_hint(m, g);
-  }
-  gotrace__leave(m);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL))
-    gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH, go, GOTRACE__SWITCH_UNEXPLAINED);
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (m)
-    gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH, go,
-                    reason != GOTRACE__SWITCH_UNEXPLAINED ? reason : 0xffu);
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH_END, go, 0);
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  bool on, dies;
-  if (!m) return;
-  on = gotrace__begin(m);
-  if (!on) gotrace__raise(m);
-  gotrace__here(m, site);
-  dies = go && go != m->go && !gotrace__runs_elsewhere(m, go) && gotrace__exchange_acq_rel(&go->live, (uint8_t)0);
-  if (on && dies) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
-    uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_DESTROY, go, true, NULL);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-  } else if (on) {
-    gotrace__record_problem(m, go ? GOTRACE_PROBLEM_DESTROY : GOTRACE_PROBLEM_BAD_HANDLE);
-  }
-  if (dies) {
-    if (go == m->own_go) m->own_go = NULL;
-    gotrace__store_relaxed(&go->live, (uint8_t)1); /* for gotrace__go_free */
-    gotrace__go_free(m, go);
-  }
-  gotrace__leave(m);
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE void gotrace_go_label(const char *label) {
-  gotrace__thread *m = gotrace__caller();
-  bool kept;
-  if (!m) return;
-  gotrace__attach(m);
-  if (!m->go) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
-    return;
-  }
-  kept = gotrace__set_label(m->go, label);
-  if (!gotrace__begin(m)) return;
-  if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
-  {
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_GO_LABEL);
-    size_t size = label ? gotrace__utf8_prefix(label, strlen(label), GOTRACE__LABEL - 1) : 0;
-    gotrace__publish(m, gotrace__put_text(at, label, size));
-  }
-  gotrace__leave(m);
-}
-
-/* Whether a call may change a goroutine: one that the thread runs, or that does not run. Counts it if not. */
-static bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
-  if (g && !gotrace__runs_elsewhere(m, g) && gotrace__load_relaxed(&g->live)) return true;
-  gotrace__problem_call(m, g ? GOTRACE_PROBLEM_NOT_RUNNING : GOTRACE_PROBLEM_BAD_HANDLE);
-  return false;
-}
-
-GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_location entry = {0, NULL, "", 0};
-  bool kept;
-  if (!m || !gotrace__may_change(m, go)) return;
-  if (name && *name) entry.function = gotrace__keep_name(name);
-  if (entry.function) gotrace__set_entry(go, &entry);
-  kept = gotrace__set_label(go, name);
-  if (!gotrace__begin(m)) return;
-  if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
-  {
-    uint32_t number = entry.function ? gotrace__entry_stack(m, go) : 0;
-    uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_RENAME, go, false, NULL);
-    at = gotrace__put_varint(at, number);
-    gotrace__publish(
-        m, gotrace__put_text(at, name, name ? gotrace__utf8_prefix(name, strlen(name), GOTRACE__LABEL - 1) : 0));
-  }
-  gotrace__leave(m);
-}
-
-GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m || !gotrace__may_change(m, go)) return;
-  if (gotrace__begin(m)) {
-    gotrace__publish(m, gotrace__about_go(m, GOTRACE__REC_GO_TIMER, go, false, NULL));
-    gotrace__leave(m);
-  }
-  gotrace__store_relaxed(&go->flags, (uint8_t)(gotrace__load_relaxed(&go->flags) | GOTRACE__RECORD_TIMER));
-}
-
-GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m || !gotrace__may_change(m, go)) return;
-  gotrace__store_relaxed(&go->stack_low, (uintptr_t)low);
-  gotrace__store_relaxed(&go->stack_high, (uintptr_t)high);
-}
-
-/* System calls. */
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_proc *p;
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
-  p = m->proc;
-  if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
-    uint8_t *at = gotrace__about_running(m, GOTRACE__REC_SYSCALL_BEGIN, p ? &p->tick : NULL);
-    if (p && m->go) gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + 1);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
-  if (GOTRACE__LIKELY(m->go != NULL)) {
-    gotrace__store_relaxed(&m->in_syscall, true);
-    gotrace__store_relaxed(&m->go->status, (uint8_t)GOTRACE__SYSCALL);
-    if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_SYSCALL);
-  }
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_proc *p;
-  if (GOTRACE__UNLIKELY(!m)) return;
-  p = m->proc;
-  if (gotrace__begin(m)) {
-    if (GOTRACE__UNLIKELY(p && gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
-    gotrace__publish(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END, NULL));
-    gotrace__leave(m);
-  }
-  if (GOTRACE__UNLIKELY(!m->in_syscall || !m->go)) return;
-  gotrace__run_hint(m, m->go);
-  if (!p) return;
-  if (GOTRACE__LIKELY(gotrace__load_relaxed(&p->owner) == (uint32_t)m->index))
-    gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_RUNNING);
-  else gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL); /* stolen */
-}
-
-GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_proc *p;
-  if (!m) return;
-  if (!m->in_syscall || !m->go) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
-    return;
-  }
-  if (gotrace__begin(m)) {
-    gotrace__publish(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END_BLOCKED, NULL));
-    gotrace__leave(m);
-  }
-  gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  p = m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
-  if (p && gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING) return; /* the thread has started it meanwhile */
-  m->lost = p;
-  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
-  if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
-}
-
-GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (!m->in_syscall || !m->go) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
-    return;
-  }
-  gotrace__end(m, GOTRACE__REC_GO_END_IN_SYSCALL);
-  gotrace__idle_hint(m, m->proc);
-  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
-}
-
-/* The collector, the heap. */
-
-GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
-  if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_PROCS_CHANGE);
-    at = gotrace__put_varint(at, count);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
-  GOTRACE__KEEP_FRAME();
-}
-
-/* GC_BEGIN, GC_END, STW_BEGIN, STW_END. The program has one collection and one stop-the-world at a time. */
-static void gotrace__collector_call(gotrace__thread *m, unsigned kind, gotrace_site *site, void *frame,
-                                    unsigned reason) {
-  bool begin = kind == GOTRACE__REC_GC_BEGIN || kind == GOTRACE__REC_STW_BEGIN;
-  bool stw = kind == GOTRACE__REC_STW_BEGIN || kind == GOTRACE__REC_STW_END;
-  if (gotrace__begin(m)) {
-    uint32_t stack = begin ? gotrace__stack(m, site, frame) : 0;
-    uint32_t number = gotrace__add_relaxed(&gotrace__t.collector, 1u) + 1;
-    uint8_t *at;
-    if (number == 1) { /* K5 */
-      at = gotrace__about_nothing(m, GOTRACE__REC_COLLECTOR);
-      at = gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.gc));
-      gotrace__publish(m, gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.stw)));
-    }
-    at = gotrace__about_nothing(m, kind);
-    at = gotrace__put_varint(at, number);
-    if (kind == GOTRACE__REC_STW_BEGIN) at = gotrace__put_varint(at, reason);
-    if (begin) at = gotrace__put_varint(at, stack);
-    gotrace__publish(m, at);
-    gotrace__leave(m);
-  }
-  gotrace__store_relaxed(stw ? &gotrace__t.stw : &gotrace__t.gc, (uint32_t)begin);
-}
-
-GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__collector_call(m, GOTRACE__REC_GC_BEGIN, site, GOTRACE__FRAME, 0);
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE void gotrace_gc_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__collector_call(m, GOTRACE__REC_GC_END, NULL, NULL, 0);
-}
-GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) {
-    if (!m->go) gotrace__attach(m);
-    gotrace__collector_call(m, GOTRACE__REC_STW_BEGIN, site, GOTRACE__FRAME, reason);
-  }
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE void gotrace_stw_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__collector_call(m, GOTRACE__REC_STW_END, NULL, NULL, 0);
-}
-
-/* A record without arguments. */
-static void gotrace__plain_call(gotrace__thread *m, unsigned kind) {
-  if (!gotrace__begin(m)) return;
-  gotrace__publish(m, gotrace__about_nothing(m, kind));
-  gotrace__leave(m);
-}
-
-/* Begins or ends a scan or sweep, of the thread's proc. */
-static void gotrace__proc_range(gotrace__thread *m, unsigned kind, bool sweep, bool begin) {
-  gotrace__plain_call(m, kind);
-  if (sweep) gotrace__store_relaxed(m->proc ? &m->proc->sweep : &m->sweep, begin);
-  else gotrace__store_relaxed(m->proc ? &m->proc->scan : &m->scan, begin);
-}
-
-GOTRACE__DEFINE void gotrace_gc_scan_begin(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__proc_range(m, GOTRACE__REC_SCAN_BEGIN, false, true);
-}
-GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__proc_range(m, GOTRACE__REC_SCAN_END, false, false);
-}
-GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (!m->go) gotrace__attach(m);
-  gotrace__proc_range(m, GOTRACE__REC_SWEEP_BEGIN, true, true);
-}
-GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
-  gotrace__thread *m = gotrace__caller();
-  if (m && gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_SWEEP_SPAN);
-    at = gotrace__put_varint(at, swept);
-    at = gotrace__put_varint(at, reclaimed);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
-}
-GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) {
-    if (!m->go) gotrace__attach(m);
-    if (gotrace__begin(m)) {
-      uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
-      uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MARK_ASSIST_BEGIN);
-      gotrace__publish(m, gotrace__put_varint(at, stack));
-      gotrace__leave(m);
-    }
-  }
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__plain_call(m, GOTRACE__REC_MARK_ASSIST_END);
-}
-
-static void gotrace__heap_call(unsigned kind, gotrace__uint64 *last, uint64_t bytes) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (gotrace__begin(m)) {
-    gotrace__publish(m, gotrace__put_varint(gotrace__about_nothing(m, kind), bytes));
-    gotrace__leave(m);
-  }
-  gotrace__store_relaxed(last, bytes + 1);
-}
-GOTRACE__DEFINE void gotrace_heap_alloc(uint64_t bytes) {
-  gotrace__heap_call(GOTRACE__REC_HEAP_ALLOC, &gotrace__t.heap_alloc, bytes);
-}
-GOTRACE__DEFINE void gotrace_heap_goal(uint64_t bytes) {
-  if (bytes == UINT64_MAX) bytes = 0; /* heap-based triggering is disabled */
-  gotrace__heap_call(GOTRACE__REC_HEAP_GOAL, &gotrace__t.heap_goal, bytes);
-}
-
-static void gotrace__memory_call(unsigned event, const void *address, size_t bytes, uint64_t class_or_type) {
-  gotrace__thread *m;
-  if (GOTRACE__LIKELY(!gotrace__load_relaxed(&gotrace__t.alloc_events))) return;
-  m = gotrace__caller();
-  if (m && gotrace__begin(m)) {
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MEMORY);
-    at = gotrace__put_varint(at, event);
-    at = gotrace__put_varint(at, (uintptr_t)address);
-    at = gotrace__put_varint(at, bytes);
-    gotrace__publish(m, gotrace__put_varint(at, class_or_type));
-    gotrace__leave(m);
-  }
-}
-GOTRACE__DEFINE void gotrace_span(const void *base, size_t bytes, unsigned kind_class) {
-  gotrace__memory_call(GOTRACE_V2_SPAN, base, bytes, kind_class);
-}
-GOTRACE__DEFINE void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) {
-  gotrace__memory_call(GOTRACE_V2_SPAN_ALLOC, base, bytes, kind_class);
-}
-GOTRACE__DEFINE void gotrace_span_free(const void *base) { gotrace__memory_call(GOTRACE_V2_SPAN_FREE, base, 0, 0); }
-GOTRACE__DEFINE void gotrace_heap_object(const void *object, const gotrace_type *type) {
-  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT, object, 0, (uintptr_t)type);
-}
-GOTRACE__DEFINE void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) {
-  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT_ALLOC, object, 0, (uintptr_t)type);
-}
-GOTRACE__DEFINE void gotrace_heap_object_free(const void *object) {
-  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT_FREE, object, 0, 0);
-}
-GOTRACE__DEFINE void gotrace_goroutine_stack(const void *base, size_t bytes) {
-  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK, base, bytes, 0);
-}
-GOTRACE__DEFINE void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) {
-  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK_ALLOC, base, bytes, 0);
-}
-GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
-  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK_FREE, base, 0, 0);
-}
-
-/* Tasks, regions, logs. */
-
-/* Keeps a task among the open ones, for later traces. Two threads may write one place at once; a start takes only what
- * has the same id before and after. */
-static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__open_task *task = gotrace__load_acquire(&t->open_tasks);
-  uint64_t words[GOTRACE__TASK_WORDS] = {0};
-  size_t i;
-  if (GOTRACE__UNLIKELY(!task)) {
-    gotrace__lock(&t->records);
-    task = t->open_tasks;
-    if (!task) {
-      task = GOTRACE__CAST(gotrace__open_task *, gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *task, false));
-      gotrace__store_release(&t->open_tasks, task);
-    }
-    gotrace__unlock(&t->records);
-    if (!task) return;
-  }
-  if (name) memcpy(words, name, gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1));
-  task += id % GOTRACE__TASKS;
-  gotrace__store_relaxed(&task->id, (uint64_t)0);
-  gotrace__store_relaxed(&task->parent, parent);
-  for (i = 0; i < GOTRACE__TASK_WORDS; i++) gotrace__store_relaxed(&task->name[i], words[i]);
-  gotrace__store_release(&task->id, id);
-}
-static void gotrace__drop_task(uint64_t id) {
-  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks);
-  if (!task) return;
-  task += id % GOTRACE__TASKS;
-  if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
-}
-
-GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
-                                                   gotrace_task parent) {
-  gotrace__thread *m = gotrace__self ? gotrace__self : gotrace__me();
-  gotrace_task task = {0};
-  bool on;
-  if (!m) return task;
-  if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
-    gotrace__drop_nested(m);
-    task.id = gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1;
-    return task;
-  }
-  if (!m->go && gotrace_enabled()) gotrace__attach(m);
-  on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + gotrace__text_size(name));
-  if (!on) gotrace__raise(m);
-  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
-  if (on) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME), number = gotrace__name(m, site, name, name_is_constant);
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_BEGIN);
-    at = gotrace__put_varint(at, task.id);
-    at = gotrace__put_varint(at, parent.id);
-    at = gotrace__put_varint(at, number);
-    at = gotrace__put_varint(at, stack);
-    gotrace__publish(m, gotrace__put_text(at, name, number ? 0 : gotrace__text_size(name)));
-  }
-  gotrace__keep_task(task.id, parent.id, name);
-  gotrace__leave(m);
-  return task;
-}
-
-GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
-  gotrace__thread *m;
-  if (!task.id) return;
-  m = gotrace__caller();
-  if (!m) return;
-  gotrace__drop_task(task.id);
-  if (!gotrace_enabled()) return;
-  if (!m->go) gotrace__attach(m);
-  if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_END);
-    at = gotrace__put_varint(at, task.id);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
-  GOTRACE__KEEP_FRAME();
-}
-
-/* REGION_BEGIN, REGION_END; SITE_REGION_BEGIN, SITE_REGION_END. */
-static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_site *site, void *frame,
-                                        gotrace_task task, const char *name, int name_is_constant) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
-  if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name)))) {
-    uint32_t stack = gotrace__stack(m, site, frame), number = gotrace__name(m, site, name, name_is_constant);
-    uint8_t *at;
-    if (GOTRACE__LIKELY(name_is_constant && !task.id)) {
-      at = gotrace__put_varint(gotrace__about_nothing(m, brief), number);
-      at = gotrace__put_varint(at, stack);
-    } else {
-      at = gotrace__put_varint(gotrace__about_nothing(m, kind), task.id);
-      at = gotrace__put_varint(at, number);
-      at = gotrace__put_varint(at, stack);
-      at = gotrace__put_text(at, name, name_is_constant ? 0 : gotrace__text_size(name));
-    }
-    gotrace__publish(m, at);
-    gotrace__leave(m);
-  }
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
-                                                              int name_is_constant) {
-  gotrace__region_call(GOTRACE__REC_REGION_BEGIN, GOTRACE__REC_SITE_REGION_BEGIN, site, GOTRACE__FRAME, task, name,
-                       name_is_constant && site);
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
-                                                            int name_is_constant) {
-  gotrace__region_call(GOTRACE__REC_REGION_END, GOTRACE__REC_SITE_REGION_END, site, GOTRACE__FRAME, task, name,
-                       name_is_constant && site);
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
-  gotrace__thread *m = gotrace__caller();
-  uint32_t category_size, size;
-  if (!m) return;
-  if (!m->go) gotrace__attach(m);
-  category_size = gotrace__text_size(category);
-  size = gotrace__text_size(message);
-  if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + category_size + size)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_LOG);
-    at = gotrace__put_varint(at, task.id);
-    at = gotrace__put_varint(at, 0);
-    at = gotrace__put_varint(at, stack);
-    at = gotrace__put_text(at, category, category_size);
-    gotrace__publish(m, gotrace__put_text(at, message, size));
-    gotrace__leave(m);
-  }
-  GOTRACE__KEEP_FRAME();
-}
-
-/* Waits. */
-
-/* Ends the thread's wait on an address. */
-static void gotrace__end_address_wait(gotrace__thread *m) {
-  gotrace__wait_bucket *bucket;
-  if (GOTRACE__LIKELY(!m->wait_key)) return;
-  bucket = gotrace__wait_bucket_of(m->wait_key);
-  gotrace__lock(&bucket->lock);
-  if (m->wait_listed) gotrace__unlist_wait(bucket, m);
-  m->wait_key = NULL;
-  gotrace__unlock(&bucket->lock);
-}
-
-static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const void *key, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g;
-  if (GOTRACE__UNLIKELY(!m)) return;
-  gotrace__end_address_wait(m); /* a previous wait that has not ended */
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
-  g = m->go;
-  gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
-  if (GOTRACE__UNLIKELY(!g)) return;
-  m->waiting_id = gotrace__load_relaxed(&g->id);
-  m->waiting = g;
-  if (key) { /* only after it waits, or a waker would find it running */
-    gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
-    gotrace__lock(&bucket->lock);
-    if (m->waiting == g) { /* a signal handler may have ended this wait with its own */
-      m->wait_key = key;
-      gotrace__list_wait(bucket, m, bucket->last);
-    }
-    gotrace__unlock(&bucket->lock);
-  }
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__begin_wait(site, GOTRACE__FRAME, NULL, reason);
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) {
-  gotrace__begin_wait(site, GOTRACE__FRAME, key, reason);
-  GOTRACE__KEEP_FRAME();
-}
-
-/* The waker writes its record under the bucket's lock, which the end of the wait takes too. Otherwise it could unblock
- * the thread's next wait. */
-GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count) {
-  gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
-  gotrace__thread *m, *waiter;
-  unsigned woken = 0;
-  if (!count || !key || !gotrace__load_relaxed(&bucket->first)) return 0;
-  m = gotrace__caller();
-  while (m && woken < count) {
-    bool on = gotrace__begin(m);
-    gotrace_go *g = NULL;
-    gotrace__lock(&bucket->lock);
-    for (waiter = bucket->first; waiter && waiter->wait_key != key; waiter = waiter->wait_next) continue;
-    if (waiter) {
-      gotrace__unlist_wait(bucket, waiter);
-      g = waiter->waiting;
-      if (g && gotrace__load_relaxed(&g->id) != waiter->waiting_id) g = NULL; /* something else has ended it */
-    }
-    if (g && gotrace__load_relaxed(&g->status) == GOTRACE__WAITING) {
-      if (on) gotrace__put_unblock(m, site, GOTRACE__FRAME, g);
-      gotrace__unblock_hint(g);
-      woken++;
-    }
-    gotrace__unlock(&bucket->lock);
-    if (on) gotrace__leave(m);
-    if (!waiter) break;
-  }
-  GOTRACE__KEEP_FRAME();
-  return woken;
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g;
-  if (GOTRACE__UNLIKELY(!m)) return;
-  g = m->waiting; /* read once: a signal handler may end the wait at any point here */
-  if (GOTRACE__UNLIKELY(!g)) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_WAIT_NONE);
-    return;
-  }
-  gotrace__end_address_wait(m);
-  m->waiting = NULL;
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->id) != m->waiting_id)) g = NULL;
-  gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
-}
-
-/* Plain threads. */
-
-/* Makes a thread a goroutine, if it runs no proc and waits for nothing. */
-static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
-  gotrace_location entry = {0, NULL, "", 0};
-  if (m->go || m->waiting || m->proc) return;
-  if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
-    gotrace__start_on(m, GOTRACE__REC_WAIT_END, m->own_go);
-    if (m->go) return;
-  }
-  if (!m->name) {
-    char name[80] = "thread ";
-    char *own = name + strlen(name);
-    gotrace__system_thread_name(own, 64);
-    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* see gotrace__entry_id */
-  }
-  entry.function = m->name;
-  /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
-  m->own_go = gotrace__create(m, NULL, NULL, &entry, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN | GOTRACE__RECORD_OLD);
-  if (!m->own_go) return;
-  m->own_go_id = gotrace__load_relaxed(&m->own_go->id);
-  gotrace__start_on(m, GOTRACE__REC_GO_START, m->own_go);
-}
-
-static void gotrace__thread_finish(gotrace__thread *m) {
-  gotrace_go *g = m->own_go;
-  gotrace__end_address_wait(m);
-  m->waiting = NULL;
-  if (m->in_syscall && m->go == g) gotrace_go_syscall_end();
-  else if (m->in_syscall) gotrace_go_syscall_end_blocked();
-  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) {
-    if (!m->go && gotrace__load_relaxed(&g->live)) gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
-    if (m->go == g) {
-      uint32_t session;
-      gotrace__end(m, GOTRACE__REC_GO_END);
-      session = m->session;
-      if (!m->proc && m->sweep) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
-      if (!m->proc && gotrace__begin(m)) { /* the transcriber has made a proc for it in that session */
-        if (m->session == session) gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_PROC_STOP));
-        gotrace__leave(m);
-      }
-    }
-  }
-  m->own_go = NULL;
-  if (m->proc) gotrace__stop_proc(m);
-  m->lost = NULL;
-  m->name = NULL;
-}
-
-#if !GOTRACE_NO_THREADS
-/* Ends a record's thread, on that thread; or on another, if that thread is dead. */
-static void gotrace__thread_over(gotrace__thread *m) {
-  uint32_t use = GOTRACE__FREE_RECORD;
-  gotrace__thread_finish(m);
-  if (m->session && gotrace_enabled() && gotrace__load_relaxed(&gotrace__on) == m->session && gotrace__begin(m)) {
-    gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_THREAD_END));
-    use = GOTRACE__ENDED;
-  } else {
-    gotrace__raise(m);
-  }
-  gotrace__share_free(m, 0);
-  gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
-  m->free_gos = NULL;
-  m->free_count = m->take = 0;
-  m->sweep = m->scan = false;
-  /* A session that is on reads this record's chunks until it has applied them all. */
-  if (m->session && m->session == gotrace__load_relaxed(&gotrace__t.session) &&
-      m->session != gotrace__load_relaxed(&gotrace__t.cleaned))
-    use = GOTRACE__ENDED;
-  gotrace__leave(m);
-  gotrace__store_release(&m->used, (uint32_t)use);
-}
-
-static void gotrace__thread_gone(void *thread) {
-  gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
-  int cancel = gotrace__cancel_off(); /* nothing would give the record back */
-  gotrace__self = m;                  /* another library's thread-locals may be gone already */
-  gotrace__thread_over(m);
-  gotrace__self = NULL;
-  gotrace__cancel_restore(cancel);
-}
-#endif
-
-/* Assigns a record to the calling thread; NULL if out of memory. Records are used again and never freed, so that other
- * threads may walk the list. */
-static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *m, *dead = NULL;
-  uint64_t id;
-  bool fresh = false;
-  if (gotrace__is_nested(NULL)) {
-    gotrace__drop_nested(NULL);
-    return NULL;
-  }
-  if (gotrace__load_relaxed(&t->gone)) return NULL;
-  gotrace__init();
-  id = gotrace__system_thread_id();
-  gotrace__lock(&t->records);
-  for (m = t->threads; m; m = m->next)
-    if (gotrace__load_acquire(&m->used) == GOTRACE__USED && gotrace__load_relaxed(&m->system_id) == id) dead = m;
-  for (m = t->threads; m && gotrace__load_acquire(&m->used); m = m->next) continue;
-  if (!m) {
-    m = GOTRACE__CAST(gotrace__thread *, gotrace__allocate(NULL, sizeof *m, false));
-    fresh = m != NULL;
-    if (m) m->index = ++t->thread_count;
-  }
-  if (m) {
-    gotrace__store_relaxed(&m->system_id, id);
-    m->name = NULL;
-    m->have_bounds = false;
-    gotrace__store_release(&m->used, (uint32_t)GOTRACE__USED);
-    if (fresh) {
-      m->next = t->threads;
-      /* Before the flag: either gotrace__settle sees the record, or the thread sees the new value of gotrace__on. */
-      gotrace__store_seq_cst(&t->threads, m);
-    }
-  }
-  gotrace__unlock(&t->records);
-#if !GOTRACE_NO_THREADS
-  if (dead) { /* a call after the thread's end has given it a record that nobody gave back */
-    gotrace__self = dead;
-    gotrace__thread_over(dead);
-    gotrace__self = NULL;
-  }
-#endif
-  (void)dead;
-  if (!m) {
-    gotrace__add_relaxed(&t->lost, 1);
-    return NULL;
-  }
-  gotrace__self = m;
-  gotrace__at_thread_exit(m);
-  return m;
-}
-
-GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = NULL;
-  if (m) {
-    gotrace__attach(m);
-    g = gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0);
-  }
-  GOTRACE__KEEP_FRAME();
-  return g;
-}
-
-GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
-  gotrace__thread *m = gotrace__me_outside();
-  gotrace__see_slabs();
-  if (!m) return;
-  if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
-  gotrace__start_on(m, m->proc ? GOTRACE__REC_GO_START : GOTRACE__REC_THREAD_START, go);
-  if (!go || m->go != go) return;
-  gotrace__store_relaxed(&go->flags, (uint8_t)(gotrace__load_relaxed(&go->flags) | GOTRACE__RECORD_OWN));
-  m->own_go = go;
-  m->own_go_id = gotrace__load_relaxed(&go->id);
-}
-
-/* ------------------------------------------------------------------------------------------------------ >>driver ----
- *
- * Runs the transcriber: in the service thread, in gotrace_read's caller, in whoever makes a cut.
- */
-
-/* Pieces of the trace. */
 
 #define GOTRACE__PIECE_BYTES (65536u - (uint32_t)sizeof(gotrace__piece))
 
@@ -11129,7 +10716,23 @@ static void gotrace__work(bool cut, bool all) {
   if (on && failed != GOTRACE_OK) gotrace__end_early(failed);
 }
 
-/* Reading. */
+/* ---------------------------------------------------------------------------------------------------- >>reader ----
+ *
+ * The reader state machine, and the thread that runs it if the program does not.
+ */
+
+/* The data read so far have been used, and are a complete trace. */
+static void gotrace__cut_used(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->queue_lock);
+  gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
+  gotrace__count(&t->cuts, 1);
+  gotrace__unlock(&t->queue_lock);
+  if (t->flight) gotrace__keep_generation();
+}
+
+/* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
+static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
 
 /* The service thread must not keep the process alive: if it is the last thread, it ends the trace. It checks once a
  * second. */
@@ -11271,7 +10874,37 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
   return result;
 }
 
-/* Statistics. */
+/* Reads the trace to its end, or (block false) as far as data are available. */
+static void gotrace__drain(bool block) {
+  const void *chunk;
+  size_t size;
+  while (gotrace__read_next(&chunk, &size, block, true) == GOTRACE_OK && size) gotrace__sink(chunk, size);
+}
+
+#if !GOTRACE_NO_THREADS
+static void gotrace__service(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__low_priority();
+  gotrace__drain(true);
+  if (!t->is_orphan) return;
+  gotrace__lock(&t->life);
+  gotrace__clean_up();
+  gotrace__unlock(&t->life);
+  gotrace__thread_detach(t->service_thread); /* no thread is left to join it */
+}
+#endif
+
+GOTRACE__DEFINE gotrace_result gotrace_read(const void **chunk, size_t *size) {
+  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
+  return gotrace__read_next(chunk, size, true, false);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size) {
+  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
+  return gotrace__read_next(chunk, size, false, false);
+}
 
 /* Adds what the reader counts, and the sums. */
 static void gotrace__sum(gotrace_stats *stats) {
@@ -11311,7 +10944,64 @@ GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
   gotrace__unlock(&gotrace__t.life);
 }
 
-/* The end of a session. */
+/* ------------------------------------------------------------------------------------------------- >>lifecycle ----
+ *
+ * Starting and stopping; the end of the program and of the library.
+ */
+
+static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options, bool flight) {
+  memset(options, 0, sizeof *options);
+  if (given) *options = *given;
+  if (!options->format) options->format = GOTRACE_GO_1_23;
+  if (flight) {
+    if (options->format < GOTRACE_GO_1_22) return GOTRACE_ERROR_FORMAT;
+    if (!options->flight_milliseconds) options->flight_milliseconds = 10000;
+    if (!options->flight_bytes) options->flight_bytes = (size_t)16 << 20;
+    if (options->flight_bytes < (size_t)2 << 20) return GOTRACE_ERROR_ARGUMENT;
+    options->memory_limit = options->flight_bytes / 4; /* the rest is for kept data */
+    options->on_limit = GOTRACE_LIMIT_BLOCK;           /* only until the data are kept, which no sink delays */
+    options->size_limit = 0;
+    options->write = NULL;
+    if (!options->cut_milliseconds || options->cut_milliseconds > options->flight_milliseconds / 4)
+      options->cut_milliseconds = options->flight_milliseconds / 4 < 1000 ? options->flight_milliseconds / 4 : 1000;
+    if (!options->cut_bytes || options->cut_bytes > options->flight_bytes / 16)
+      options->cut_bytes = options->flight_bytes / 16;
+  }
+  if (!flight && !options->memory_limit) options->memory_limit = (size_t)256 << 20;
+  if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
+  if (!options->exit_milliseconds) options->exit_milliseconds = 2000;
+  if (!options->cut_bytes) options->cut_bytes = (size_t)4 << 20;
+  switch (options->format) {
+  case GOTRACE_GO_1_8:
+  case GOTRACE_GO_1_10:
+  case GOTRACE_GO_1_11:
+  case GOTRACE_GO_1_19:
+  case GOTRACE_GO_1_21:
+  case GOTRACE_GO_1_22:
+  case GOTRACE_GO_1_23:
+  case GOTRACE_GO_1_25:
+  case GOTRACE_GO_1_26: break;
+  default: return GOTRACE_ERROR_FORMAT;
+  }
+  if (!options->heap.page_size) options->heap.page_size = 8192;
+  if (!options->heap.alignment) options->heap.alignment = 8;
+  if (!options->heap.stack_unit) options->heap.stack_unit = 2048;
+  if ((unsigned)options->stacks > GOTRACE_STACKS_UNWIND || (unsigned)options->on_limit > GOTRACE_LIMIT_BLOCK ||
+      (!flight && options->memory_limit < (size_t)1 << 20) ||
+      (options->stacks == GOTRACE_STACKS_UNWIND && !options->unwind))
+    return GOTRACE_ERROR_ARGUMENT;
+  if (options->cut_bytes > options->memory_limit / 2) options->cut_bytes = options->memory_limit / 2;
+  return GOTRACE_OK;
+}
+
+/* Calls that start, cut, write and stop are refused inside the tracer. Their thread is not cancelled meanwhile. */
+static bool gotrace__control_begin(int *cancel) {
+  if (gotrace__is_refused()) return false;
+  *cancel = gotrace__cancel_off();
+  gotrace__init();
+  return true;
+}
+#define gotrace__control_end(cancel) gotrace__cancel_restore(cancel)
 
 static void gotrace__tables_free(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -11415,8 +11105,6 @@ static void gotrace__clean_up(void) {
   gotrace__cond_wake(&t->changed); /* other calls of gotrace_stop wait for this one */
   gotrace__unlock(&t->queue_lock);
 }
-
-/* Starting. */
 
 static bool gotrace__append_empty(void *context, const void *data, size_t size) {
   struct gotrace__tracer *t = GOTRACE__CAST(struct gotrace__tracer *, context);
@@ -11690,7 +11378,81 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
   return result;
 }
 
-/* Stopping. */
+static gotrace_result gotrace__start_tracing(const char *path, int flags, const gotrace_options *options, bool flight) {
+  gotrace_result result;
+  int cancel;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  result = gotrace__start_session(gotrace__me(), path, flags, options, flight);
+  gotrace__control_end(cancel);
+  return result;
+}
+
+#define GOTRACE__PATH 4096
+/* The wall clock as 20261122-115854.123, UTC. */
+static void gotrace__time_text(char *text, size_t size) {
+  uint64_t seconds, days, era, day, year, month;
+  uint32_t nanoseconds;
+  gotrace__wall_clock(&seconds, &nanoseconds);
+  days = seconds / 86400 + 719468; /* since 1 March of the year 0, so that leap days come last */
+  era = days / 146097;
+  day = days % 146097;
+  year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+  day -= 365 * year + year / 4 - year / 100;
+  month = (5 * day + 2) / 153;
+  day -= (153 * month + 2) / 5;
+  year += 400 * era + (month >= 10);
+  month = month < 10 ? month + 3 : month - 9;
+  snprintf(text, size, "%04u%02u%02u-%02u%02u%02u.%03u", (unsigned)(year % 10000), (unsigned)month, (unsigned)day + 1,
+           (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
+           nanoseconds / 1000000);
+}
+
+/* A path with %p, %t and %% replaced; false if it is too long. */
+static bool gotrace__expand_path(const char *path, char *expanded, size_t size) {
+  char text[40];
+  size_t used = 0, length;
+  for (; *path; path++) {
+    if (*path == '%' && path[1] == 'p') snprintf(text, sizeof text, "%lu", gotrace__process_id());
+    else if (*path == '%' && path[1] == 't') gotrace__time_text(text, sizeof text);
+    else text[0] = *path, text[1] = 0;
+    if (*path == '%' && (path[1] == 'p' || path[1] == 't' || path[1] == '%')) path++;
+    length = strlen(text);
+    if (used + length >= size) return false;
+    memcpy(expanded + used, text, length);
+    used += length;
+  }
+  expanded[used] = 0;
+  return true;
+}
+
+/* Waits until the trace has been read to its end, or is not stopping any more; at most for some milliseconds, or for
+ * ever (0). False: the time has passed. */
+static bool gotrace__await_end(uint32_t session, uint32_t milliseconds, bool stopped) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t since = gotrace__nanoseconds(), passed = 0;
+  bool ended = false;
+  gotrace__lock(&t->queue_lock);
+  while (!ended && (!milliseconds || passed < milliseconds)) {
+    ended = gotrace__load_relaxed(&t->session) != session || (stopped ? !t->stopping : gotrace__load_relaxed(&t->done));
+    if (!ended) gotrace__cond_wait(&t->changed, &t->queue_lock, milliseconds ? milliseconds - passed : 1000, NULL);
+    passed = (gotrace__nanoseconds() - since) / 1000000;
+  }
+  gotrace__unlock(&t->queue_lock);
+  return ended;
+}
+
+/* Waits for another thread's gotrace_stop. The caller holds the life lock, which is released. */
+static gotrace_result gotrace__wait_for_stop(uint32_t milliseconds) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint32_t session = t->session;
+  gotrace_result result;
+  gotrace__unlock(&t->life);
+  if (!gotrace__await_end(session, milliseconds, true)) return GOTRACE_ERROR_SINK;
+  gotrace__lock(&t->life);
+  result = t->last.result;
+  gotrace__unlock(&t->life);
+  return result;
+}
 
 /* Waits for a service thread at most for some milliseconds; 0: for ever. Then the process is about to end, and the
  * session stays as it is. */
@@ -11728,6 +11490,16 @@ static gotrace_result gotrace__stop_session(uint32_t milliseconds) {
   return result;
 }
 
+static gotrace_result gotrace__stop_tracing(uint32_t milliseconds) {
+  gotrace_result result;
+  int cancel;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  result = gotrace__stop_session(milliseconds);
+  gotrace__control_end(cancel);
+  return result;
+}
+
 GOTRACE__DEFINE gotrace_result gotrace_end(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
@@ -11758,29 +11530,68 @@ GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
   return result;
 }
 
-/* Makes a cut, and waits until the flight recorder has the data up to it. */
-static gotrace_result gotrace__flight_cut(void) {
+/* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
+ * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
+ * exit was called inside a call. */
+static void gotrace__end_use(bool unloaded) {
   struct gotrace__tracer *t = &gotrace__t;
-  uint64_t wanted;
+  bool active, service;
+  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused()) return;
   gotrace__lock(&t->life);
-  if (!t->active || !t->flight || t->stopping || !gotrace__load_relaxed(&gotrace__on)) {
-    gotrace__unlock(&t->life);
-    return GOTRACE_ERROR_NOT_RUNNING;
-  }
-  gotrace__work(true, true);
-  wanted = t->piece_count;
-  gotrace__unlock(&t->life);
-#if GOTRACE_NO_THREADS
-  (void)wanted;
-  gotrace__drain(false);
-#else
-  gotrace__lock(&t->queue_lock);
-  while (gotrace__load_relaxed(&t->kept_count) < wanted && !gotrace__load_relaxed(&t->done))
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, NULL);
-  gotrace__unlock(&t->queue_lock);
+  active = t->active;
+  service = t->service;
+#if !GOTRACE_NO_THREADS
+  if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
 #endif
-  return GOTRACE_OK;
+  gotrace__unlock(&t->life);
+  if (active && service) gotrace__stop_tracing(unloaded ? 0 : t->options.exit_milliseconds);
+  else if (active) gotrace_end();
 }
+static void gotrace__exit(void) { gotrace__end_use(false); }
+
+GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
+  return gotrace__start_tracing(NULL, 0, options, false);
+}
+
+static gotrace_result gotrace__start_path(const char *path, int flags, const gotrace_options *options) {
+  gotrace_options copy;
+  char expanded[GOTRACE__PATH];
+  if (!path) return GOTRACE_ERROR_ARGUMENT;
+  memset(&copy, 0, sizeof copy);
+  if (options) copy = *options;
+  copy.write = NULL;
+  if (!gotrace__expand_path(path, expanded, sizeof expanded)) return GOTRACE_ERROR_ARGUMENT;
+  return gotrace__start_tracing(expanded, flags, &copy, false);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrace_options *options) {
+  return gotrace__start_path(path, GOTRACE__CREATE, options);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
+  const char *value = getenv("GOTRACE"), *comma;
+  char path[GOTRACE__PATH];
+  gotrace_options options;
+  size_t size;
+  memset(&options, 0, sizeof options);
+  if (!value || !*value || gotrace__is_privileged()) return GOTRACE_ERROR_NOT_RUNNING;
+  comma = (strchr)(value, ',');
+  size = comma ? (size_t)(comma - value) : strlen(value);
+  if (!size || size >= sizeof path) return GOTRACE_ERROR_ARGUMENT;
+  memcpy(path, value, size);
+  path[size] = 0;
+  if (comma) {
+    char *end;
+    unsigned long minor;
+    if (strncmp(comma, ",format=1.", 10) != 0 || comma[10] < '0' || comma[10] > '9') return GOTRACE_ERROR_ARGUMENT;
+    minor = strtoul(comma + 10, &end, 10);
+    if (*end) return GOTRACE_ERROR_ARGUMENT;
+    options.format = (gotrace_format)(1000 + (minor < 1000 ? minor : 999)); /* an unknown one is rejected */
+  }
+  return gotrace__start_path(path, GOTRACE__CREATE | GOTRACE__NOFOLLOW, &options);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_tracing(0); }
 
 #ifdef GOTRACE__UNLOADS
 /* The library is unloaded: returns all memory to the system. No thread is in the library, since its code is unloaded
@@ -11856,9 +11667,203 @@ static void gotrace__free_all(void) {
 }
 #endif
 
-#if !defined(_WIN32) && !GOTRACE_NO_THREADS
-/* Fork. */
+/* ---------------------------------------------------------------------------------------------------- >>flight ----
+ *
+ * The flight recorder.
+ */
 
+/* Makes a cut, and waits until the flight recorder has the data up to it. */
+static gotrace_result gotrace__flight_cut(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t wanted;
+  gotrace__lock(&t->life);
+  if (!t->active || !t->flight || t->stopping || !gotrace__load_relaxed(&gotrace__on)) {
+    gotrace__unlock(&t->life);
+    return GOTRACE_ERROR_NOT_RUNNING;
+  }
+  gotrace__work(true, true);
+  wanted = t->piece_count;
+  gotrace__unlock(&t->life);
+#if GOTRACE_NO_THREADS
+  (void)wanted;
+  gotrace__drain(false);
+#else
+  gotrace__lock(&t->queue_lock);
+  while (gotrace__load_relaxed(&t->kept_count) < wanted && !gotrace__load_relaxed(&t->done))
+    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, NULL);
+  gotrace__unlock(&t->queue_lock);
+#endif
+  return GOTRACE_OK;
+}
+
+/* The caller holds the snapshot's lock. */
+static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_result result;
+  gotrace__kept *kept, **list = NULL;
+  size_t count = 0, i;
+  char header[GOTRACE__HEADER_SIZE];
+  result = gotrace__flight_cut();
+  gotrace__lock(&t->flight_lock);
+  if (result == GOTRACE_OK) {
+    for (kept = t->kept; kept; kept = kept->link) count++;
+    if (count) list = GOTRACE__CAST(gotrace__kept **, gotrace__allocate(NULL, count * sizeof *list, false));
+    if (!list) result = GOTRACE_ERROR_OUT_OF_MEMORY;
+  }
+  for (kept = t->kept, i = 0; list && kept; kept = kept->link) {
+    list[i++] = kept;
+    kept->snapshots++;
+  }
+  t->writing = list;
+  t->writing_count = count;
+  gotrace__unlock(&t->flight_lock);
+  if (list) {
+    gotrace__file_header(header);
+    gotrace__inside--; /* for the snapshot's lock: the write function may call gotrace_end */
+    gotrace__set_in_sink(true);
+    if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
+    for (i = 0; i < count; i++) {
+      const gotrace__chunk *chunk = list[i]->first;
+      for (; chunk && result == GOTRACE_OK; chunk = chunk->link)
+        if (!write(context, chunk + 1, chunk->size)) result = GOTRACE_ERROR_SINK;
+      gotrace__lock(&t->flight_lock);
+      gotrace__written(i);
+      gotrace__unlock(&t->flight_lock);
+    }
+    gotrace__set_in_sink(false);
+    gotrace__inside++;
+    gotrace__lock(&t->flight_lock);
+    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
+    t->writing = NULL;
+    gotrace__unlock(&t->flight_lock);
+  }
+  return result;
+}
+
+static bool gotrace__snapshot_write(void *context, const void *data, size_t size) {
+  return gotrace__file_write(GOTRACE__CAST(gotrace__file *, context), data, size);
+}
+
+static bool gotrace__flight_on(void) {
+  bool on;
+  gotrace__init();
+  gotrace__lock(&gotrace__t.life);
+  on = gotrace__t.active && gotrace__t.flight;
+  gotrace__unlock(&gotrace__t.life);
+  return on;
+}
+
+/* Writes a snapshot to an open file, and closes it. */
+static gotrace_result gotrace__snapshot_into(gotrace__file *file) {
+  gotrace_result result = gotrace__snapshot(gotrace__snapshot_write, file);
+  int saved = errno;
+  if (!gotrace__file_close(file) && result == GOTRACE_OK) {
+    result = GOTRACE_ERROR_SINK;
+    saved = errno;
+  }
+  errno = saved;
+  return result;
+}
+
+/* Writes a snapshot next to the file, which is replaced only when the snapshot is complete. `old`: the file at the path
+ * that it replaces, if any. */
+static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *path) {
+  size_t size = strlen(path) + 48;
+  char *beside = GOTRACE__CAST(char *, gotrace__allocate(NULL, size, false));
+  gotrace_result result = GOTRACE_ERROR_SINK;
+  gotrace__file file;
+  unsigned number = 0;
+  int saved;
+  if (!beside) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  do snprintf(beside, size, "%s.%lu-%u.new", path, gotrace__process_id(), number++);
+  while (!gotrace__file_create(beside, &file) && errno == EEXIST); /* processes of two machines may have the same id */
+  if (file.number >= 0) {
+    result = gotrace__snapshot_into(&file);
+    if (result == GOTRACE_OK && !gotrace__file_replace(old, beside, path)) result = GOTRACE_ERROR_SINK;
+    saved = errno;
+    if (result != GOTRACE_OK) remove(beside);
+    errno = saved;
+  }
+  saved = errno;
+  gotrace__release(NULL, beside, size);
+  errno = saved;
+  return result;
+}
+
+/* The caller holds the snapshot's lock. */
+static gotrace_result gotrace__snapshot_file(const char *path) {
+  gotrace_result result;
+  gotrace__file old;
+  int saved;
+  if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
+  if (!gotrace__file_open(path, 0, &old) && errno != ENOENT) return GOTRACE_ERROR_SINK;
+  if (old.number >= 0 && !old.regular) return gotrace__snapshot_into(&old); /* a pipe or device */
+  result = gotrace__snapshot_beside(&old, path);
+  saved = errno;
+  if (old.number >= 0) gotrace__file_close(&old);
+  errno = saved;
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_start(const gotrace_options *options) {
+  return gotrace__start_tracing(NULL, 0, options, true);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
+  gotrace_result result;
+  int cancel;
+  if (!write) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__lock(&gotrace__t.snapshot);
+  result = gotrace__snapshot(write, context);
+  gotrace__unlock(&gotrace__t.snapshot);
+  gotrace__control_end(cancel);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
+  gotrace_result result;
+  char expanded[GOTRACE__PATH];
+  int cancel;
+  if (!path) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__lock(&gotrace__t.snapshot);
+  result =
+      gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded) : GOTRACE_ERROR_ARGUMENT;
+  gotrace__unlock(&gotrace__t.snapshot);
+  gotrace__control_end(cancel);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
+  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
+  return gotrace__flight_on() ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
+}
+
+/* ------------------------------------------------------------------------------------------------------ >>fork ----
+ *
+ * The child of a fork.
+ */
+
+#if !defined(_WIN32) && !GOTRACE_NO_THREADS
+/* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
+static void gotrace__free_kept(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t i;
+  if (t->writing && !gotrace__in_sink) {
+    for (i = 0; i < t->writing_count; i++) gotrace__written(i);
+    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
+    t->writing = NULL;
+  }
+  while (t->kept) gotrace__forget_locked();
+  gotrace__kept_free(t->keeping);
+  t->keeping = NULL;
+}
+#endif
+
+#if !defined(_WIN32) && !GOTRACE_NO_THREADS
 /* Takes all locks. Otherwise a thread missing in the child could hold one there, or leave its data inconsistent. */
 static void gotrace__before_fork(void) {
   gotrace__lock(&gotrace__init_lock);

@@ -105,7 +105,8 @@ mutant('chunk-reused-unread', 'if (done == r->known) return false;', 'if (done =
        '      return false;\n    }', '1023/chunks-again', '1023/chunks')
 
 # Locks and wake-ups.
-mutant('work-wakes-nobody', 't->ended = t->finished;\n  gotrace__cond_wake(&t->changed);', 't->ended = t->finished;',
+mutant('work-wakes-nobody', 't->empty = t->ended && !t->piece_count;\n  gotrace__cond_wake(&t->changed);',
+       't->empty = t->ended && !t->piece_count;',
        '1023/snapshot')
 mutant('want-wakes-nobody', 'gotrace__t.work_wanted = true;\n  gotrace__cond_wake(&gotrace__t.changed);',
        'gotrace__t.work_wanted = true;', '1023/read-early', '1023/read')
@@ -145,16 +146,17 @@ mutant('unload-leaves-the-trace',
        '  (void)chunk, (void)size;\n',
        '1023/unload-read', '1011/unload-read')
 mutant('exit-ends-nothing',
-       '  if (active && service) gotrace_stop();\n  else if (active) gotrace_end();\n',
+       '  if (active && service) gotrace__stop_tracing(unloaded ? 0 : t->options.exit_milliseconds);\n'
+       '  else if (active) gotrace_end();\n',
        '  (void)active, (void)service;\n',
        '1023/unload', '1011/unload-early')
 mutant('second-stop-cleans-up',
-       '  if (t->active && t->stopping) return gotrace__wait_for_stop();\n',
+       '  if (t->active && t->stopping) return gotrace__wait_for_stop(milliseconds);\n',
        '',
        '1023/stops-sink', '1011/stops-sink')
 mutant('second-stop-waits-for-ever',
-       '  while (t->stopping && gotrace__load_relaxed(&t->session) == session)\n',
-       '  while (gotrace__load_relaxed(&t->session) == session)\n',
+       '(stopped ? !t->stopping : gotrace__load_relaxed(&t->done))',
+       '(stopped ? false : gotrace__load_relaxed(&t->done))',
        '1023/stops', '1011/stops')
 mutant('clean-up-wakes-nobody',
        '  t->stopping = false;\n  gotrace__cond_wake(&t->changed); /* other calls of gotrace_stop wait for this one */\n',
