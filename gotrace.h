@@ -112,14 +112,17 @@
  *   cut              A consistent boundary in the trace: if event A happened before event B and B lies before the cut,
  *                    so does A.
  *   generation       The events between two cuts. In v2 it also has its own tables and statuses.
- *   epoch            The span in which ids and statuses are valid: the session in v1, the generation in v2.
  *   status           The state of a goroutine or proc. v2 writes it as an event where a generation first mentions the
  *                    goroutine or proc.
- *   introduce        To mention a goroutine for the first time in an epoch, by a create event (v1) or its status (v2).
+ *   introduce        To tell an object's state before the first record that mentions it in a session.
  *   silent           Without an event in the current generation (goroutines, procs, threads).
- *   straggler        A call that began before the last start, cut or end, and still runs.
+ *   record           What a call keeps: its kind, its time and its arguments.
+ *   chunk            Memory for the records of one thread.
+ *   capture          To make a record. Threads capture; they wait for nothing but a new chunk.
+ *   transcribe       To turn the records of all threads into a trace, in rounds, one thread at a time.
+ *   place            Where a goroutine or proc has its record, which another one uses after its end.
+ *   number           How often the goroutines or procs of a place have changed their state in a session.
  *   ready            Of an event that the decoder holds: all events that must precede it have been delivered.
- *   fast path        The short code for common, valid calls. Everything else takes the slow path.
  *   site, call site  The place of a call in the program, and what the tracer remembers about it.
  *   sink             What receives the trace: a file, a write function, or a loop around gotrace_read.
  *   problem          A call that the tracer repaired, dropped or left out, and counted.
@@ -210,14 +213,14 @@
  *
  *   gotrace_start*, _stop, _end, _advance, _get_stats, the flight recorder's calls and the readers are serialized: each
  *   waits while another one starts, ends or cuts the trace. gotrace_stop also waits for the delivery of the trace. A
- *   start during that time returns ERROR_ALREADY_RUNNING at once. Starting, ending and cutting each wait for the calls
- *   that other threads are in at that moment, which takes microseconds. A thread that is suspended inside a call (by a
- *   debugger, SIGSTOP, SuspendThread or a signal handler that does not return) holds them up until it resumes. Waiting
- *   for another thread's call spins, then yields, then sleeps for a millisecond at a time, so that threads of lower
- *   real-time priority get the processor.
+ *   start during that time returns ERROR_ALREADY_RUNNING at once. Ending a trace waits for the calls that other threads
+ *   are in at that moment, which takes microseconds, but at most 50 ms: a thread that is suspended inside a call (by a
+ *   debugger, SIGSTOP, SuspendThread or a signal handler that does not return) loses that event and delays nobody.
+ *   Waiting for another thread's call spins, then yields, then sleeps for a millisecond at a time, so that threads of
+ *   lower real-time priority get the processor. Only gotrace_stop, the readers and snapshots wait for a sink.
  *
  *   A thread that is cancelled (pthread_cancel) inside a call ends after the call. In gotrace_read, and in a call that
- *   waits for buffer space (GOTRACE_LIMIT_BLOCK), it ends at once.
+ *   waits for room (GOTRACE_LIMIT_BLOCK), it ends at once.
  *
  * NESTED CALLS
  *
@@ -236,8 +239,9 @@
  *     - main has left by pthread_exit and the last other thread ends (Linux; within two seconds);
  *     - the library that contains the tracer is unloaded, which also frees the tracer's memory (ELF; on Windows, stop
  *       before unloading the library).
- *   Later events are lost. _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave the
- *   trace up to the last cut, which is a complete trace.
+ *   At exit, a sink that does not move is waited for only gotrace_options.exit_milliseconds. Later events are lost.
+ *   _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave the trace up to the last cut,
+ *   which is a complete trace.
  *
  * OWNERSHIP
  *
@@ -278,7 +282,9 @@
  *
  *   Time is the processor's tick counter if all cores share one (x86, arm64, ppc64, riscv64, s390x), else the monotonic
  *   clock. Either is divided by GOTRACE_TICK_DIV. Time stamps in a trace never contradict causality, even if the
- *   counters of two cores differ: each proc and each goroutine remembers its last time stamp.
+ *   counters of two cores differ: each thread, proc and goroutine remembers its last time stamp. A trace counts in
+ * units of 16 ns, to which ticks are converted by the monotonic clock several times a second. So a jump of the counter,
+ * as when a computer sleeps, is one gap in the trace, and gotrace_stats.clock_jumps counts it.
  *
  * FORK
  *
@@ -778,7 +784,7 @@ typedef struct gotrace_location {
 /* A call site: a location, and the tracer's data about it. Made by GOTRACE_HERE. */
 typedef struct gotrace_site {
   gotrace_location location;
-  gotrace__uint64 stack_id, name_id; /* epoch in the upper half, id in the lower */
+  gotrace__uint64 stack_id, name_id; /* session in the upper half, number in the lower */
   gotrace__uint64 reported;          /* bit per problem that GOTRACE_DEBUG has reported here */
 } gotrace_site;
 
@@ -877,7 +883,7 @@ typedef enum gotrace_stacks {
 
 typedef enum gotrace_on_limit {
   GOTRACE_LIMIT_STOP = 0, /* the trace ends at a consistent cut */
-  GOTRACE_LIMIT_BLOCK = 1 /* a thread that needs a buffer waits until one has been read. The reader and `write` never
+  GOTRACE_LIMIT_BLOCK = 1 /* a thread that needs a chunk waits until one has been read. The reader and `write` never
                              wait; their own events may exceed the limit */
 } gotrace_on_limit;
 
@@ -900,10 +906,10 @@ typedef struct gotrace_heap_layout {
 typedef struct gotrace_options {
   gotrace_format format;           /* 0: GOTRACE_GO_1_23 */
   gotrace_stacks stacks;           /* 0: GOTRACE_STACKS_CALL_SITE */
-  size_t memory_limit;             /* bytes of buffers and tables, 1 MiB or more; 0: 256 MiB. A cut and the end of the
-                                      trace may exceed it by about 1 MiB and a 64 KiB buffer per proc (v1) or thread */
+  size_t memory_limit;             /* bytes of records, tables and output, 1 MiB or more; 0: 256 MiB. Transcribing may
+                                      exceed it by about 1 MiB and 64 KiB per proc (v1) or thread */
   gotrace_on_limit on_limit;       /* what happens at memory_limit; 0: GOTRACE_LIMIT_STOP */
-  uint64_t size_limit;             /* bytes after which the trace ends, exceeded by up to a buffer per stream; 0:
+  uint64_t size_limit;             /* bytes after which the trace ends, exceeded by up to 64 KiB per stream; 0:
                                       none */
   uint32_t cut_milliseconds;       /* longest time between two cuts, see gotrace_read; 0: 1,000 */
   size_t cut_bytes;                /* most bytes between two cuts; 0: 4 MiB */
@@ -935,7 +941,7 @@ typedef struct gotrace_stats {
   uint64_t cuts;                        /* consistent cuts (in v2: generations), including the last */
   uint64_t problems[64];                /* by gotrace_problem */
   uint64_t dropped, repaired, left_out; /* sums of problems */
-  uint64_t memory_peak;                 /* most bytes of buffers, tables and the flight recorder's memory */
+  uint64_t memory_peak;                 /* most bytes of records, tables and the flight recorder's memory */
   uint64_t other_copies;                /* other copies of the tracer in this process, see SHARED LIBRARIES; Linux */
   uint64_t clock_jumps;                 /* times that the processor's counter jumped or changed its rate, as when a
                                            computer sleeps. Durations before and after are right */
@@ -1072,9 +1078,8 @@ GOTRACE_API gotrace_result gotrace_end(void);
  * reader. Results: OK; ERROR_NOT_RUNNING; ERROR_READER_BUSY; ERROR_ARGUMENT for NULL. Go: ReadTrace.
  *
  * A trace is delivered up to one consistent cut after another: at the latest every options->cut_milliseconds or
- * cut_bytes, the reader makes a cut and collects what all threads have written. After each cut, the data read so far is
- * a complete trace, even if the program is killed then. In v2 each piece between two cuts is a generation, which
- * contains the status of every goroutine and proc. */
+ * cut_bytes, the reader transcribes what all threads have recorded, and makes a cut. After each cut, the data read so
+ * far is a complete trace, even if the program is killed then. In v2 each piece between two cuts is a generation. */
 GOTRACE_API gotrace_result gotrace_read(const void **chunk, size_t *size);
 
 /* Like gotrace_read, but returns WOULD_BLOCK and *size 0 instead of waiting for data. It may still make a cut, at the
@@ -1108,9 +1113,10 @@ GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path);
 GOTRACE_API gotrace_result gotrace_flight_stop(void);
 
 /* Makes a consistent cut now: everything emitted before the call is delivered without waiting for more. In v2 this
- * begins the next generation, and takes about 50 ns for each silent goroutine; other threads continue meanwhile. Any
- * thread. OK; LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early during the call;
- * ERROR_OUT_OF_MEMORY also if no cut was made and the trace continues; ERROR_NOT_RUNNING. Go: traceAdvance. */
+ * begins the next generation; the flight recorder then also writes the status of each silent goroutine. Other threads
+ * continue meanwhile. Any thread. OK; LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early during
+ * the call; ERROR_OUT_OF_MEMORY also if no cut was made and the trace continues; ERROR_NOT_RUNNING. Go: traceAdvance.
+ */
 GOTRACE_API gotrace_result gotrace_advance(void);
 
 /* Whether tracing is on. An inline relaxed load. */
@@ -1866,8 +1872,7 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* ----------------------------------------------------------------------------------------- >>implementation ----
  *
- * Lock order, outermost first: snapshot, life, global proc, busy bit of a goroutine or proc, collector, open task,
- * records, queue, flight, tables.
+ * Lock order, outermost first: snapshot, life, work, a bucket of waits, records, queue, flight, tables.
  */
 
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
@@ -4122,9 +4127,9 @@ static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high)
 typedef struct gotrace__seen_stack {
   const gotrace_site *site;
   uint64_t hash;
-  uint32_t epoch, id; /* as in a call site */
-  uint32_t count;     /* of pcs */
-  uint32_t next;      /* in the first entry of a set: the set's oldest entry */
+  uint32_t session, number;
+  uint32_t count; /* of pcs */
+  uint32_t next;  /* in the first entry of a set: the set's oldest entry */
   uintptr_t pcs[GOTRACE__SEEN_FRAMES];
 } gotrace__seen_stack;
 
@@ -4137,21 +4142,21 @@ static uint64_t gotrace__seen_hash(const gotrace_site *site, const uintptr_t *pc
 #define gotrace__seen_set(m, hash) (&(m)->seen_stacks[((hash) >> 61) * GOTRACE__SEEN_WAYS])
 
 /* A stack's cache entry, or NULL. */
-static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint32_t epoch, uint64_t hash,
+static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint32_t session, uint64_t hash,
                                                const gotrace_site *site, const uintptr_t *pcs, size_t count) {
   gotrace__seen_stack *set, *seen;
   if (!m->seen_stacks) return NULL;
   set = gotrace__seen_set(m, hash);
   for (seen = set; seen < set + GOTRACE__SEEN_WAYS; seen++)
-    if (seen->hash == hash && seen->epoch == epoch && seen->site == site && seen->count == count &&
+    if (seen->hash == hash && seen->session == session && seen->site == site && seen->count == count &&
         memcmp(seen->pcs, pcs, count * sizeof *pcs) == 0)
       return seen;
   return NULL;
 }
 
 /* Caches a stack, unless it is too deep or memory is out. */
-static void gotrace__remember_stack(gotrace__thread *m, uint32_t epoch, uint64_t hash, const gotrace_site *site,
-                                    const uintptr_t *pcs, size_t count, uint32_t id) {
+static void gotrace__remember_stack(gotrace__thread *m, uint32_t session, uint64_t hash, const gotrace_site *site,
+                                    const uintptr_t *pcs, size_t count, uint32_t number) {
   gotrace__seen_stack *set, *seen;
   if (count > GOTRACE__SEEN_FRAMES) return;
   if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
@@ -4162,10 +4167,10 @@ static void gotrace__remember_stack(gotrace__thread *m, uint32_t epoch, uint64_t
   }
   set = gotrace__seen_set(m, hash);
   seen = &set[set->next++ % GOTRACE__SEEN_WAYS];
-  seen->id = id;
+  seen->number = number;
   seen->hash = hash;
   seen->site = site;
-  seen->epoch = epoch;
+  seen->session = session;
   seen->count = (uint32_t)count;
   memcpy(seen->pcs, pcs, count * sizeof *pcs);
 }
@@ -4752,7 +4757,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
   }
   hash = gotrace__seen_hash(site, pcs, (size_t)found);
   seen = gotrace__find_seen(m, m->session, hash, site, pcs, (size_t)found);
-  if (seen) return seen->id;
+  if (seen) return seen->number;
   if (site) frames[count++] = gotrace__frame_of(&site->location);
   /* The walk's first return address is in the call site's function, which is in the stack already. */
   for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
@@ -7104,7 +7109,7 @@ static inline void gotrace__not_before(gotrace__transcriber *t, uint64_t time) {
 /* The same for readers that order two events by time alone, beyond the record's own time. Later records are not before
  * it either, since they may follow from it in the program; on other threads they are later, by one unit each. But time
  * does not run far ahead of the clock. */
-#define GOTRACE__MOST_AHEAD 64 /* units */
+#define GOTRACE__MOST_AHEAD 4096 /* units */
 static void gotrace__push_time(gotrace__transcriber *t, uint64_t time) {
   gotrace__pushed *p = &t->pushed;
   if (t->now >= time) return;

@@ -195,7 +195,10 @@ list_fuzz() {
 list_explore() {
   echo "quick|the search through interleavings, briefly|make -s explore EXPLORE=--brief"
   echo "check|the search through interleavings, quickly|make -s explore EXPLORE=--quick"
-  echo "nightly|the search through interleavings|make -s explore"
+  echo "check|the search with values that others have replaced|make -s explore EXPLORE='--brief --stale 1'"
+  echo "check|litmus tests of the search|make -s explore EXPLORE=--litmus"
+  echo "nightly|the search through interleavings|make -s explore EXPLORE='--most 20000'"
+  echo "nightly|the search with values that others have replaced, longer|make -s explore EXPLORE='--quick --stale 1'"
   echo "check|mutants|make -s mutants"
 }
 
