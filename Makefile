@@ -46,7 +46,7 @@ help:
 	@echo '                 9 GB on disk (DEPS=small: 0.1 and 0.6 GB, for most of make test)'
 	@echo 'make examples    build the examples only'
 	@echo 'make adapters    programs that use other schedulers, each traced by its adapter (examples/adapters)'
-	@echo 'make explore     go through the interleavings of the tracer: 20 minutes (EXPLORE=--quick: 2; --all: hours)'
+	@echo 'make explore     go through the interleavings of the tracer: hours (EXPLORE=--quick: 2 minutes)'
 	@echo 'make explore-go  have Go open a sample of the traces that the search makes'
 	@echo 'make mutants     break the tracer in small ways, and see that the search finds each: 1 minute'
 	@echo 'make stress      200 traces of each example and format, under load, each opened by Go (STRESS=N: N)'

@@ -1,5 +1,6 @@
 /* The trace is complete, however the program ends: main returns, a thread calls exit, or main leaves by pthread_exit
- * and the last other thread ends. The service thread keeps no process alive. _exit loses what came after the last cut.
+ * and the last other thread ends. The service thread keeps no process alive. _exit loses what came after the last cut,
+ * and a pipe that nobody reads holds up the end only for a while.
  * Not in: address thread, whose runtimes cannot handle it: memory of starting threads
  * counts as leaked, and they wait for a main thread that has ended. */
 #define _GNU_SOURCE
@@ -7,7 +8,9 @@
 #include "test_collect.h"
 #include "test_trace.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 static char path[64];
@@ -57,11 +60,16 @@ static bool exit_in_sink(void *context, const void *data, size_t size) {
 
 static void log_late(void) { gotrace_log(GOTRACE_NO_TASK, "late", "message"); /* tracing has ended by then */ }
 
-enum { RETURN, EXIT, THREAD_EXIT, PTHREAD_EXIT, PTHREAD_EXIT_ALONE, FLIGHT, SINK, KILL_WITHOUT_CUT, WAYS };
-static const char *const ways[] = {"main returns",        "exit",
-                                   "a thread calls exit", "pthread_exit of main",
-                                   "pthread_exit, alone", "pthread_exit with a flight recorder",
-                                   "exit in the sink",    "_exit"};
+enum { RETURN, EXIT, THREAD_EXIT, PTHREAD_EXIT, PTHREAD_EXIT_ALONE, FLIGHT, SINK, KILL_WITHOUT_CUT, STALLED, WAYS };
+static const char *const ways[] = {"main returns",
+                                   "exit",
+                                   "a thread calls exit",
+                                   "pthread_exit of main",
+                                   "pthread_exit, alone",
+                                   "pthread_exit with a flight recorder",
+                                   "exit in the sink",
+                                   "_exit",
+                                   "a pipe that nobody reads"};
 
 /* Runs in the child. Returns the exit status of main. */
 static int child(unsigned way, gotrace_format format) {
@@ -78,6 +86,18 @@ static int child(unsigned way, gotrace_format format) {
   } else if (way == SINK) {
     options.write = exit_in_sink;
     CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  } else if (way == STALLED) { /* no call but gotrace_stop waits for its reader, and exit only for a while */
+    gotrace_stats stats;
+    int i;
+    CHECK(mkfifo(path, 0600) == 0 && open(path, O_RDONLY | O_NONBLOCK) >= 0);
+    options.exit_milliseconds = 50;
+    CHECK_EQUAL(gotrace_start_file(path, &options), GOTRACE_OK);
+    for (i = 0; i < 20000; i++)
+      GOTRACE_REGION("fills the pipe") continue;
+    CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+    gotrace_get_stats(&stats);
+    CHECK(stats.events > 0 && stats.result == GOTRACE_OK);
+    return status;
   } else {
     CHECK_EQUAL(gotrace_start_file(path, &options), GOTRACE_OK);
   }
@@ -106,7 +126,7 @@ static int child(unsigned way, gotrace_format format) {
 }
 
 int main(int argc, char **argv) {
-  static const int statuses[WAYS] = {7, 7, 7, 0, 0, 0, 7, 7};
+  static const int statuses[WAYS] = {7, 7, 7, 0, 0, 0, 7, 7, 7};
   unsigned way;
   size_t i;
   int status;
@@ -133,7 +153,7 @@ int main(int argc, char **argv) {
       if (!WIFEXITED(status) || WEXITSTATUS(status) != statuses[way])
         fprintf(stderr, "%s, format %s: status %d\n", ways[way], format, status);
       CHECK(WIFEXITED(status) && WEXITSTATUS(status) == statuses[way]);
-      if (way == FLIGHT || way == SINK) continue;
+      if (way == FLIGHT || way == SINK || way == STALLED) continue;
       if (test_formats[i] < GOTRACE_GO_1_11) CHECK_EQUAL(logs_in_trace(), 0);
       else if (way == KILL_WITHOUT_CUT) CHECK(logs_in_trace() <= 1);
       else CHECK_EQUAL(logs_in_trace(), way == THREAD_EXIT || way == PTHREAD_EXIT ? 2 : 1);

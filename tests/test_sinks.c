@@ -106,6 +106,22 @@ int main(void) {
     remove(path);
   }
 
+  /* Late: nothing is written while there is memory. */
+  memset(&options, 0, sizeof options);
+  options.write = strict_sink;
+  options.context = &seen;
+  options.late = true;
+  options.cut_milliseconds = 1;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  emit_some();
+  nanosleep(&(struct timespec){0, 20000000}, NULL);
+  CHECK(seen.bytes.size <= 16); /* the header */
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&seen.bytes);
+  CHECK_EQUAL(test_count(&seen.bytes, "UserLog"), 50);
+  seen.bytes.size = 0;
+  seen.calls = 0;
+
   /* A callback, by options; options->write is not used for a file. */
   memset(&options, 0, sizeof options);
   options.format = GOTRACE_GO_1_11;

@@ -410,6 +410,50 @@ static void check_ping(unsigned format) {
   done();
 }
 
+/* The counter jumps in the middle of a round, as when a computer sleeps for an hour: all of it is in one gap. */
+static void check_jump(bool back) {
+  int64_t times[3];
+  gotrace_decoder_options options;
+  gotrace_decoder *d = NULL;
+  gotrace_event event;
+  gotrace__clocks clocks;
+  uint64_t nanoseconds, hour = (uint64_t)3600 * 1000000000 / CAPTURE_NANOSECONDS, at;
+  int n = 0, round;
+  CHECK(begin(GOTRACE_GO_1_23));
+  c.tick = 4 * hour;
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  nanoseconds = c.tick * CAPTURE_NANOSECONDS;
+  for (round = 0; round < 6; round++) {
+    at = c.tick += 250000; /* 5 ms */
+    if (round > 3) user(0, GOTRACE__REC_LOG, 0, 1, "tick");
+    if (round == 4) at = back ? at - hour : at + hour;
+    c.tick = at += 250000;
+    if (round == 4) {
+      if (back) c.threads[0].tick = at, capture_chunk(&c.threads[0]), c.gos[1].tick = 0;
+      user(0, GOTRACE__REC_LOG, 0, 1, "tick");
+    }
+    c.tick = at + 500000;
+    clocks = capture_clocks(&c);
+    clocks.nanoseconds = nanoseconds += 20000000;
+    gotrace__transcribe_step(&t, &clocks);
+  }
+  CHECK_EQUAL(t.counters.jumps, 1);
+  CHECK_EQUAL(gotrace__transcribe_finish(&t, &clocks), GOTRACE_OK);
+  check_readers();
+  memset(&options, 0, sizeof options);
+  options.data = trace;
+  options.size = size;
+  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
+  while (gotrace_decoder_next(d, &event) == GOTRACE_OK)
+    if (event.kind == GOTRACE_V2_USER_LOG && n < 3) times[n++] = event.time;
+  CHECK_EQUAL(n, 3);
+  CHECK(times[1] - times[0] > 4900000 && times[1] - times[0] < 5100000);
+  CHECK(times[2] - times[1] > 14900000 && times[2] - times[1] < 15100000);
+  gotrace_decoder_close(d);
+  done();
+}
+
 /* A jump of the tick counter spoils one round: the times before and after it are right. */
 static void check_clock(void) {
   int64_t times[3];
@@ -533,6 +577,8 @@ int main(void) {
   check_ping(GOTRACE_GO_1_11);
   check_ping(GOTRACE_GO_1_23);
   check_clock();
+  check_jump(false);
+  check_jump(true);
   check_malformed();
   check_failures(GOTRACE_GO_1_11);
   check_failures(GOTRACE_GO_1_26);
