@@ -2124,7 +2124,6 @@ static void gotrace__after_fork_in_child(void);
 #define gotrace__store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define gotrace__store_seq_cst(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
 #define gotrace__add_relaxed(p, v) __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
-#define gotrace__exchange_relaxed(p, v) __atomic_exchange_n(p, v, __ATOMIC_RELAXED)
 #define gotrace__exchange_acq_rel(p, v) __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL)
 #define gotrace__cas_seq_cst(p, expected, desired) \
   __atomic_compare_exchange_n(p, expected, desired, 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)
@@ -3425,6 +3424,12 @@ static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__stack_
 /* ----------------------------------------------------------------------------------------------------- >>state ----
  *
  * Records of goroutines, procs and threads; the session.
+ *
+ * A session is the time from a start of tracing to the end of its delivery. Its number is the value of gotrace__on
+ * while tracing is on; 0 is off.
+ *
+ * Objects keep, while tracing is on or off, a hint of their state: what a start must know. While it is on they also
+ * keep the tick of their last record and the number of their transitions, see >>capture.
  */
 
 enum gotrace__status { /* as tracev2.GoStatus */
@@ -3446,7 +3451,6 @@ enum gotrace__proc_status { /* as tracev2.ProcStatus */
 typedef struct gotrace__thread gotrace__thread;
 
 #define GOTRACE__KINDS 144 /* event numbers */
-#define GOTRACE__TASK_NAME 44
 
 /* Named reasons, see gotrace_reason: number << 8, plus the built-in reason to use in v1. */
 #ifndef GOTRACE__REASONS
@@ -3467,14 +3471,6 @@ typedef struct gotrace__kept {
   unsigned snapshots; /* number of snapshots that are writing it */
   bool gone;          /* no longer kept; the last snapshot frees it */
 } gotrace__kept;
-
-/* An open task: one that has begun and not ended. */
-#ifndef GOTRACE__TASKS
-#define GOTRACE__TASKS 1024
-#endif
-#ifndef GOTRACE__REGION_DEPTH
-#define GOTRACE__REGION_DEPTH 1024 /* a power of two */
-#endif
 
 #ifndef GOTRACE__SLAB
 #define GOTRACE__SLAB 64 /* records */
@@ -3529,11 +3525,11 @@ typedef struct gotrace__wait_bucket {
   gotrace__thread *first, *last; /* first: atomic */
 } gotrace__wait_bucket;
 
-/* A session is the time from a start of tracing to the end of its delivery. Its number is the value of gotrace__on
- * while tracing is on; 0 is off.
- *
- * Objects keep, while tracing is on or off, a hint of their state: what a start must know. While it is on they also
- * keep the tick of their last record and the number of their transitions, see >>capture. */
+/* A task that has begun and not ended. */
+#ifndef GOTRACE__TASKS
+#define GOTRACE__TASKS 1024
+#endif
+#define GOTRACE__TASK_NAME 44
 #define GOTRACE__TASK_WORDS ((GOTRACE__TASK_NAME + 7) / 8)
 typedef struct gotrace__open_task {
   gotrace__uint64 id; /* atomic, like all of this; 0: free */
@@ -6312,6 +6308,7 @@ typedef struct gotrace__lane {
 typedef struct gotrace__row {
   const gotrace__entry *entry; /* NULL: none has this number */
   uint64_t *frames;        /* of a stack: pc, function, file, line of each, strings as references; NULL: unresolved */
+  bool named;              /* by address, which may belong to another library in the next generation */
   uint32_t generation, id; /* the id is valid in that generation */
 } gotrace__row;
 typedef struct gotrace__mirror {
@@ -6441,9 +6438,10 @@ struct gotrace__transcriber;
 typedef struct gotrace__transcribe_options {
   unsigned version;
   bool futile_wakeups, alloc_events;
-  bool restate;  /* each generation has all statuses, since a trace may begin with any (flight recorder) */
-  bool replay;   /* the events of a trace, in order: nothing is added to them. See gotrace__turn_to */
-  uint64_t unit; /* nanoseconds; 0: GOTRACE__UNIT */
+  bool restate;        /* each generation has all statuses, since a trace may begin with any (flight recorder) */
+  bool replay;         /* the events of a trace, in order: nothing is added to them. See gotrace__turn_to */
+  uint64_t unit;       /* nanoseconds; 0: GOTRACE__UNIT */
+  uint64_t made_procs; /* ids of procs that it makes itself begin here; 0: after those that are there */
   gotrace_heap_layout heap;
   size_t cut_bytes;                 /* a generation ends after so many bytes */
   uint32_t session;                 /* of the chunks */
@@ -6780,11 +6778,12 @@ static uint32_t gotrace__frame_reference(gotrace__transcriber *t, const char *st
   return gotrace__text_reference(t, string, size);
 }
 
-/* Names the frames of a stack, once. */
+/* Names the frames of a stack. */
 static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
   const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(row->entry + 1);
-  uint64_t *out = GOTRACE__CAST(uint64_t *, gotrace__region_alloc(&t->region, 4 * row->entry->size * sizeof *out));
+  uint64_t *out = row->frames;
   uint32_t i;
+  if (!out) out = GOTRACE__CAST(uint64_t *, gotrace__region_alloc(&t->region, 4 * row->entry->size * sizeof *out));
   row->frames = out;
   if (!out) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   for (i = 0; out && i < row->entry->size; i++) {
@@ -6795,6 +6794,7 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
     place.file = frames[i].file;
     place.line = (uint32_t)frames[i].line;
     if ((!place.function || !place.function[0]) && place.pc) {
+      row->named = true;
       place.function = NULL;
       if (!t->options.name || !t->options.name(t->options.context, &place, name, sizeof name) || !place.function ||
           !place.function[0]) {
@@ -6816,7 +6816,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t,
   gotrace__lane *lane = t->v1 ? &t->string_lane : &t->stack_lane;
   uint8_t body[GOTRACE__STACK_ROOM], *at = body, *count_at;
   uint32_t i, size;
-  if (!row || (!row->frames && !gotrace__resolve_stack(t, row))) return 0;
+  if (!row || ((!row->frames || row->named) && !gotrace__resolve_stack(t, row))) return 0;
   row->generation = t->generation;
   row->id = ++t->next_stack;
   at = gotrace__put_varint(at, row->id);
@@ -6981,6 +6981,11 @@ static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t 
   t->procs[wanted] = p;
   if (t->proc_count <= wanted) t->proc_count = (size_t)wanted + 1;
   return p;
+}
+
+/* A proc that the program does not know. */
+static gotrace__model_proc *gotrace__made_proc(gotrace__transcriber *t) {
+  return gotrace__proc_new(t, t->options.made_procs ? t->options.made_procs : t->proc_count);
 }
 
 /* The proc of a place. Its id is the place, unless the transcriber has given that to a proc that it had to make. */
@@ -7477,7 +7482,7 @@ static void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
 static bool gotrace__need_proc(gotrace__transcriber *t, gotrace__source *r) {
   if (GOTRACE__LIKELY(r->proc != NULL)) return true;
   if (!r->own) {
-    r->own = gotrace__proc_new(t, t->proc_count);
+    r->own = gotrace__made_proc(t);
     if (!r->own) return false;
     r->own->known = r->own->made = true;
     r->own->status = GOTRACE__PROC_IDLE;
@@ -7966,7 +7971,7 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
       p->known = true;
     } else if (g && !in_syscall) {
       bool used = r->own && r->own->generation == t->generation; /* by a thread before this one */
-      if (!r->own) r->own = gotrace__proc_new(t, t->proc_count);
+      if (!r->own) r->own = gotrace__made_proc(t);
       p = r->own;
       if (!p) return;
       p->known = p->made = true;
@@ -8499,8 +8504,9 @@ static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, co
 /* The size of the heap. */
 static void gotrace__apply_heap(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
   bool goal = record->kind == GOTRACE__REC_HEAP_GOAL;
+  bool has_proc = !t->v1 && r->proc && r->proc->status == GOTRACE__PROC_RUNNING; /* started in the system call */
   gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
-  if (r->go && r->go->status == GOTRACE__SYSCALL) inside = gotrace__begin_user(t, r);
+  if (r->go && r->go->status == GOTRACE__SYSCALL && !has_proc) inside = gotrace__begin_user(t, r);
   if (inside && (t->v1 || gotrace__need_proc(t, r)))
     gotrace__emit1(t, r, NULL, goal ? GOTRACE_V2_HEAP_GOAL : GOTRACE_V2_HEAP_ALLOC, record->a[0]);
   *(goal ? &t->heap_goal : &t->heap_alloc) = record->a[0] + 1;
@@ -9109,7 +9115,7 @@ static void gotrace__adopt_listed(gotrace__transcriber *t) {
     if (g) g->id = gotrace__unique_id(t, g->id);
     if (g && !g->id) g = NULL;
     if (g && !p && status == GOTRACE__RUNNING) { /* on a proc of the thread's own */
-      if (!r->own) r->own = gotrace__proc_new(t, t->proc_count);
+      if (!r->own) r->own = gotrace__made_proc(t);
       p = r->own;
       if (!p) continue;
       p->made = true;
@@ -10244,7 +10250,6 @@ static void gotrace__modules_free(void) {
   all->count = 0;
 }
 #else
-#define gotrace__note_module(tables) ((void)(tables))
 #define gotrace__modules_look() ((void)0)
 #define gotrace__modules_free() ((void)0)
 #endif

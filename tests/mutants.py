@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""Breaks the tracer's protocol in small ways, and verifies that explore detects each.
+"""Breaks the tracer in small ways, and verifies that the tests detect each.
 
     tests/mutants.py [-v] [-j N] [NAME...]      all mutants, or those named
+    tests/mutants.py --capture                  those that break what threads do concurrently, which explore detects
+    tests/mutants.py --transcriber              those that break the transcriber
     tests/mutants.py --list
     tests/mutants.py --find NAME...             searches all scenarios for one that kills the mutant
 
 A mutant is a text of gotrace.h, in which white space may differ, and its replacement. It is applied to a copy, which is
-built and run on the scenarios named in the table. A mutant is killed if one of them fails. The last line is
+built and run on the scenarios named in the table; or, for the transcriber, with test_transcriber.c and with the fuzz
+target on its seeds and on random records. A mutant is killed if one of them fails. The last line is
 'N passed, N failed, N skipped'. Killed mutants pass; those that survive, and those whose text no longer exists, fail.
 """
 import concurrent.futures
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -29,7 +33,12 @@ def mutant(name, old, new, *scenarios):
     MUTANTS.append((name, old, new, scenarios))
 
 
+def transcriber(name, old, new):
+    MUTANTS.append((name, [old], [new], TRANSCRIBER))
+
+
 MUTANTS = []
+TRANSCRIBER = ('transcriber',)
 
 # A call raises its flag, and then reads whether tracing is on. A stop waits for the calls under way.
 mutant('stop-waits-for-nobody', 'if (!on) gotrace__settle();', '', '1023/rounds-stop', '1023/cause-restart')
@@ -175,25 +184,166 @@ mutant('locks-not-counted',
 mutant('counts-of-lost-output', 'if (r->error == GOTRACE_ERROR_SINK) *stats = t->at_cut;\n  else if', 'if',
        '1023/lack-silent', '1011/lack-silent')
 
+# The transcriber: the order of records.
+transcriber('start-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
+  if (g->known && g->status == GOTRACE__WAITING""", 'if (g->known && g->status == GOTRACE__WAITING')
+transcriber('start-before-unblock', 'if (!force) return &g->waiters; /* for the unblock */', '')
+transcriber('proc-start-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
+  gotrace__number_proc(t, p, record->a[1]);
+  if (!p->known""", """gotrace__number_proc(t, p, record->a[1]);
+  if (!p->known""")
+transcriber('steal-waits-not', """    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
+    gotrace__number_proc(t, p, record->a[1]);
+    if (p->known""", """gotrace__number_proc(t, p, record->a[1]);
+    if (p->known""")
+transcriber('late-steal', """r->proc->status == GOTRACE__PROC_SYSCALL && !force)
+    return &r->proc->waiters;""", """r->proc->status == GOTRACE__PROC_SYSCALL && !force)
+    ;""")
+transcriber('unblock-waits-not',
+            'if ((GOTRACE__IS_LATER(record->a[1], g->number) || !g->known) && !force) return &g->waiters;', '')
+transcriber('stale-unblock', 'g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number)',
+            'g->status != GOTRACE__WAITING)')
+transcriber('switch-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
+  gotrace__number_go(t, g, record->a[1]);
+  if (from)""", """gotrace__number_go(t, g, record->a[1]);
+  if (from)""")
+transcriber('create-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1), g->waiters);
+  gotrace__number_go(t, g, record->a[1]);
+  if (g->known && g->status != GOTRACE__DEAD)""", """gotrace__number_go(t, g, record->a[1]);
+  if (g->known && g->status != GOTRACE__DEAD)""")
+transcriber('task-end-waits-not', 'GOTRACE__WAIT_FOR(!task && id >= t->options.first_task, t->task_waiters);', '')
+transcriber('collector-waits-not',
+            'GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[0], t->collector_number + 1), t->collector_waiters);', '')
+transcriber('last-is-forced', 'r->next_tick < first->next_tick)) first = r', 'r->next_tick > first->next_tick)) first = r')
+transcriber('change-wakes-one', 'while (GOTRACE__UNLIKELY(waiters->first != NULL)) {',
+            'if (GOTRACE__UNLIKELY(waiters->first != NULL)) {')
+transcriber('heap-unordered', 'for (; at && r->next_tick < t->heap[(at - 1) / 2]->next_tick;', 'for (; 0;')
+transcriber('thread-runs-ahead', '} while (!t->heap_count || r->next_tick <= t->heap[0]->next_tick);', '} while (true);')
+transcriber('round-without-limit', 'return r->next_tick <= t->limit;', 'return true;')
+transcriber('number-not-counted', '#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number + 1)',
+            '#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number)')
+transcriber('unblock-not-told', """gotrace__record_stack_id(t, record->a[2]));
+  gotrace__changed(t, &g->waiters);""", 'gotrace__record_stack_id(t, record->a[2]));')
+transcriber('task-begin-not-told', 'gotrace__changed(t, &t->task_waiters);', '')
 
-def build(header_text, folder, optimize='-O0'):
+# Chunks.
+transcriber('other-sessions-read', 'if (done->session != t->options.session) r->at = r->end;', '')
+transcriber('chunk-without-base', 'r->tick = r->chunk->tick; /* that of its last record', 'r->tick = r->tick; /* that of its last record')
+transcriber('chunk-not-given-back', 'if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);', '')
+transcriber('numbers-beyond-the-end', 'if (!at || size > (uint64_t)(end - at)) return NULL;', 'if (!at) return NULL;')
+transcriber('kind-unchecked', 'r->kind != GOTRACE__REC_NONE && r->kind < GOTRACE__RECORD_KINDS && r->arguments &&',
+            'r->arguments &&')
+
+# Time.
+transcriber('time-goes-back', 'if (t->now < time) t->now = time;', '')
+transcriber('push-forgotten', 'if (GOTRACE__UNLIKELY(t->now <= t->pushed.time)) gotrace__after_push(t, r);', '')
+transcriber('push-of-late-records', 'if (t->given < p->first_given) return; /* it has waited */', '')
+transcriber('equal-after-push', 'if (r != p->on && p->time - t->now < GOTRACE__MOST_AHEAD) p->time++;', '')
+transcriber('event-before-its-goroutine', 'if (g && time < g->time) time = g->time;', '')
+transcriber('jump-unseen', 't->jumped = gotrace__has_jumped(t, clocks->tick, unit);', 't->jumped = false;')
+transcriber('jump-from-the-beginning', 'return after < t->to_unit - t->from_unit ? t->to_unit - after : t->from_unit;',
+            'return t->from_unit;')
+transcriber('jump-from-the-end', 'if (before <= t->to_unit - t->from_unit) return t->from_unit + before;', '')
+transcriber('task-end-with-its-begin', 'if (task && task->on != r) gotrace__push_time(t, task->time + 1);', '')
+
+# Generations.
+transcriber('sequence-goes-on', 'g->generation = t->generation; if (!t->v1) g->sequence = 0;', 'g->generation = t->generation;')
+transcriber('proc-sequence-goes-on', 'p->generation = t->generation; p->sequence = 0;', 'p->generation = t->generation;')
+transcriber('string-of-an-old-generation',
+            'return GOTRACE__LIKELY(mirror->rows[number].generation == t->generation) ? mirror->rows[number].id : 0;',
+            'return mirror->rows[number].id;')
+transcriber('statuses-now', 't->now = t->generation_time;\n  if (r->proc)', 'if (r->proc)')
+transcriber('silent-left-out', 'if (first || t->options.restate) gotrace__restate_all(t);', '')
+transcriber('listed-left-out', 'if (first) gotrace__adopt_listed(t);', '')
+transcriber('stw-over-a-cut', 'if (!t->v1 && t->stw_go && !t->stw_closed) {', 'if (0) {')
+transcriber('stw-not-resumed', 'if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);', '')
+transcriber('collection-begins-again',
+            '!t->v1 && (t->gc_seen || t->generation == 1) ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN', 'GOTRACE_V2_GC_BEGIN')
+transcriber('assist-not-restated', 'if (g->assist && !t->v1)', 'if (0)')
+transcriber('sweep-not-restated', 'if (p->sweep_seen && !t->v1)', 'if (0)')
+transcriber('empty-generation', 'if (!t->v1 && !t->generation_used) /* readers', 'if (0) /* readers')
+transcriber('living-ids-forgotten', 'if (g && g->known && g->status != GOTRACE__DEAD) gotrace__unique_id(t, g->id);', '')
+transcriber('open-names-forgotten',
+            'if (row) region->name = gotrace__text_number(texts, (const char *)(row->entry + 1), row->entry->size);', '')
+transcriber('reasons-kept', 'memset(t->reason_refs, 0, sizeof t->reason_refs);', '')
+
+# The model.
+transcriber('steal-without-a-number', """  p->sequence++;
+  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL,""", 'gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL,')
+transcriber('thief-without-victim', '  p->on = NULL;\n  p->time = t->now;\n  victim->proc = NULL;', '  p->on = NULL;\n  p->time = t->now;')
+transcriber('call-never-ends', 'p->status = GOTRACE__PROC_RUNNING;\n    p->time = t->now;\n    g->status = GOTRACE__RUNNING;',
+            'p->status = GOTRACE__PROC_RUNNING;\n    p->time = t->now;')
+transcriber('stw-of-a-blocked-goroutine', 'if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;', 'return;')
+transcriber('region-stays-open', 'while (g->region_depth >= depth) {', 'while (g->region_depth > depth) {')
+transcriber('region-order-uncounted', 'if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);', '')
+transcriber('task-begins-twice', 'id == UINT64_MAX || gotrace__task_at(t, id, false)) { t->counters.malformed++;',
+            'id == UINT64_MAX) { t->counters.malformed++;')
+transcriber('task-never-ends', 'if (task) task->id = UINT64_MAX;', '')
+transcriber('id-twice', 'if (!(t->ids[i].mask & bit)) {', 'if (1) {')
+transcriber('event-inside-a-call', 't->counters.wrapped++; gotrace__leave_call(t, r, false);', 't->counters.wrapped++;')
+transcriber('call-not-resumed', """  if (inside < GOTRACE__KEPT_PROC || !r->go) return;
+  gotrace__enter_call(t, r, 0);""", """  if (inside < GOTRACE__KEPT_PROC || !r->go) return;""")
+transcriber('thread-ends-with-a-proc', 'if (r->proc) gotrace__end_proc(t, r); r->introduced = r->lost_proc = false;',
+            'r->introduced = r->lost_proc = false;')
+transcriber('start-over-a-goroutine',
+            """gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+  if (record->kind == GOTRACE__REC_THREAD_START)""", 'if (record->kind == GOTRACE__REC_THREAD_START)')
+transcriber('switch-runs-two', 'g->status = GOTRACE__RUNNING; g->on = r; r->go = g; gotrace__write_state(t, r); return NULL;',
+            'g->on = r; r->go = g; gotrace__write_state(t, r); return NULL;')
+transcriber('forever-keeps-its-id', 'if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);', '')
+transcriber('regions-never-forgotten', """    g->region_first++;
+    g->region_depth--;""", 'return;')
+transcriber('log-cut-uncounted', 'if (kept != record->text_size[1]) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);', '')
+
+# v1.
+transcriber('v1-sequence', 'g->sequence++; g->last_lane = lane;', 'g->last_lane = lane;')
+transcriber('v1-lane', 'if (g->last_lane == lane) gotrace__put_v1(t, lane, local,', 'if (1) gotrace__put_v1(t, lane, local,')
+transcriber('v1-call-blocks-twice', 'if (!g || g->status != GOTRACE__SYSCALL || g->call_blocked) return;',
+            'if (!g || g->status != GOTRACE__SYSCALL) return;')
+transcriber('v1-exit-forgotten', """    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_EXIT, time, 3, g->id, g->sequence++, g->exit_time);""", '')
+transcriber('v1-first-events', 'if (t->v1 && !t->generation_used) gotrace__write_first(t);', '')
+transcriber('v1-strings-last', 'if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */', '')
+transcriber('v1-sweep-open', """      gotrace__put_event(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, swept);""", ';')
+transcriber('v1-event-in-a-call', 'bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;', 'bool other = false;')
+
+
+def build(header_text, folder, *sources, options=('-O0',)):
     header = os.path.join(folder, 'gotrace.h')
     with open(header, 'w') as f:
         f.write(header_text)
-    binary = os.path.join(folder, 'explore')
-    command = [COMPILER, '-std=c11', optimize, '-w', '-I', folder, '-I', ROOT,
+    binary = os.path.join(folder, 'program')
+    command = [COMPILER, '-std=c11', *options, '-w', '-I', folder, '-I', ROOT,
                '-I', os.path.join(ROOT, 'tests'), '-isystem', '/usr/include/stb',
-               os.path.join(ROOT, 'tests', 'explore.c'), '-o', binary]
+               *[os.path.join(ROOT, source) for source in sources], '-o', binary, '-pthread']
     done = subprocess.run(command, capture_output=True, text=True)
     return binary if done.returncode == 0 else None
 
 
 def run(binary, arguments, seconds=240):
     try:
-        done = subprocess.run([binary, '--quiet', *arguments], capture_output=True, text=True, timeout=seconds)
+        done = subprocess.run([binary, *arguments], capture_output=True, text=True, timeout=seconds)
         return done.returncode, done.stdout
     except subprocess.TimeoutExpired:
         return 1, 'takes too long'
+
+
+def try_transcriber(source, folder):
+    binary = build(source, folder, 'tests/test_transcriber.c')
+    if not binary:
+        return 'gone', 'it does not compile'
+    status, out = run(binary, [])
+    if status:
+        return 'killed', 'test_transcriber'
+    seeds = os.path.join(ROOT, 'fuzz', 'seeds', 'transcribe')
+    files = [os.path.join(seeds, name) for name in os.listdir(seeds)]
+    random_bytes = random.Random(1)
+    for number in range(600):
+        files.append(os.path.join(folder, str(number)))
+        with open(files[-1], 'wb') as f:
+            f.write(random_bytes.randbytes(50 * 2 ** random_bytes.randrange(7)))
+    binary = build(source, folder, 'fuzz/transcribe.c', 'fuzz/replay.c', options=('-O1',))
+    status, out = run(binary, files)
+    return ('killed', 'fuzz/transcribe.c') if status else ('survives', '')
 
 
 def try_mutant(entry, find):
@@ -205,16 +355,18 @@ def try_mutant(entry, find):
             return 'gone', f'its text is there {len(text.findall(source))} times: {old.strip().splitlines()[0]}'
         source = text.sub(lambda match: new, source)
     with tempfile.TemporaryDirectory() as folder:
-        binary = build(source, folder)
+        if scenarios == TRANSCRIBER:
+            return try_transcriber(source, folder)
+        binary = build(source, folder, 'tests/explore.c')
         if not binary:
             return 'gone', 'it does not compile'
         if find:
-            status, out = run(binary, ['--bound', '1'], 900)
+            status, out = run(binary, ['--quiet', '--bound', '1'], 900)
             names = sorted({line.split("'")[1] for line in out.splitlines() if line.startswith("FAILED '")})
             return ('killed' if names else 'survives'), ' '.join(names)
         for scenario in scenarios:
             for bound in '0', '1', '2':
-                status, out = run(binary, ['--bound', bound, *scenario.split()])
+                status, out = run(binary, ['--quiet', '--bound', bound, *scenario.split()])
                 if status == 1:
                     why = out.splitlines()[1].strip() if len(out.splitlines()) > 1 else out.strip()
                     return 'killed', f'{scenario}, {bound} preemptions: {why}'
@@ -236,6 +388,8 @@ def main(arguments):
         print('\n'.join(entry[0] for entry in MUTANTS))
         return 0
     chosen = [entry for entry in MUTANTS if not names or entry[0] in names]
+    if '--capture' in arguments or '--transcriber' in arguments:
+        chosen = [entry for entry in chosen if (entry[3] == TRANSCRIBER) == ('--transcriber' in arguments)]
     counts = {'killed': 0, 'survives': 0, 'gone': 0}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         def timed(entry):

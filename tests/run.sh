@@ -193,13 +193,14 @@ list_fuzz() {
 }
 
 list_explore() {
-  echo "quick|the search through interleavings, briefly|make -s explore EXPLORE=--brief"
-  echo "check|the search through interleavings, quickly|make -s explore EXPLORE=--quick"
-  echo "check|the search with values that others have replaced|make -s explore EXPLORE='--brief --stale 1'"
-  echo "check|litmus tests of the search|make -s explore EXPLORE=--litmus"
-  echo "nightly|the search through interleavings|make -s explore EXPLORE='--most 20000'"
-  echo "nightly|the search with values that others have replaced, longer|make -s explore EXPLORE='--quick --stale 1'"
-  echo "check|mutants|make -s mutants"
+  echo "quick|the search through interleavings, briefly|build/tests/explore --brief"
+  echo "check|the search through interleavings, quickly|build/tests/explore --quick"
+  echo "check|the search with values that others have replaced|build/tests/explore --brief --stale 1"
+  echo "check|litmus tests of the search|build/tests/explore --litmus"
+  echo "nightly|the search through interleavings|build/tests/explore --most 20000"
+  echo "nightly|the search with values that others have replaced, longer|build/tests/explore --quick --stale 1"
+  echo "check|mutants of the capture|make -s mutants MUTANTS=--capture"
+  echo "nightly|mutants of the transcriber|make -s mutants MUTANTS=--transcriber"
 }
 
 list_sessions() {
@@ -419,7 +420,7 @@ if uses 'tests/example_opens_in_go|tests/test_tool|tests/check_trace_self|profil
 if uses 'tests/cases.sh'; then shared+=(build/cases/case.o); fi
 if uses 'tests/decode'; then shared+=(build/tests/address/print_decoded); fi
 if uses 'tests/cases.sh|tests/v1_agrees_with_v2|tests/adapters'; then shared+=(build/tests/quick/gotrace.a); fi
-if uses 'make -s explore'; then shared+=(build/tests/explore); fi
+if uses 'build/tests/explore'; then shared+=(build/tests/explore); fi
 while read -r configuration; do
   shared+=("build/tests/$configuration/stress_sessions")
 done < <(sed -nE 's/.*tests\/stress_sessions.sh [0-9]+ ?//p' "$state/list" | sed 's/^$/default/' | sort -u)

@@ -465,7 +465,8 @@ static void take_event(source *s, const gotrace_event *e) {
     if (s->to->as_go) give(s, &procs);
     return;
   }
-  if (!s->started && !create && !waiting) v1_give_intros(s);
+  /* To Go, what is created after the first Gomaxprocs is new, even if nothing has happened before. */
+  if (!s->started && ((!create && !waiting) || s->initialized)) v1_give_intros(s);
   if (!waiting && s->held.kind) give_held(s);
   switch (e->kind) {
   case GOTRACE_V1_PROC_START:

@@ -551,7 +551,8 @@ static void write_modules(void *context, gotrace__transcriber *t) {
 static void writer_begin(consumer *c, int64_t time) {
   writer *w = (writer *)c;
   gotrace__transcriber *t = w->t;
-  gotrace__transcribe_options options = {.replay = true, .unit = 1, .reason_names = reason_names, .context = w};
+  gotrace__transcribe_options options = {
+      .replay = true, .unit = 1, .made_procs = FRESH_PROC + 75000, .reason_names = reason_names, .context = w};
   gotrace__clocks clocks = clocks_of(w, time);
   goroutine *g;
   proc *p;

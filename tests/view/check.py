@@ -432,7 +432,9 @@ def try_hostile(b, tool, directory, trace):
         at = data.find(word)
         while at >= 0:
             attack = attacks[count % len(attacks)]
-            size = data[at - 1] if 0 < data[at - 1] < 128 else 0  # the string's length, if it begins here
+            size = data[at - 1] if 0 < data[at - 1] < 128 else 0  # the string's length, if it begins here,
+            if data[at + size:at + size + 1] != b"\5":  # and another string follows
+                size = 0
             part = attack[:size] if size >= len(word) else b""
             data[at:at + len(part)] = part
             count += bool(part)
