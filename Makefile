@@ -119,20 +119,13 @@ build/tests/clang/%: private CC = $(CLANG)
 build/tests/quick/%: private CFLAGS = -O0 -g
 build/tests/quick/%: private WARNINGS = # other configurations show them. Without them, compiling takes two thirds of the time
 build/tests/address/%: private CC = $(sanitizing_cc)
-build/tests/address/%: private CFLAGS = -O0 -g1 $(sanitizers)
+build/tests/address/%: private CFLAGS = -O1 -g1 $(sanitizers) # otherwise threads outrun the transcriber
 build/tests/thread/%: private CC = $(sanitizing_cc)
-build/tests/thread/%: private CFLAGS = -O0 -g1 -fsanitize=thread
+build/tests/thread/%: private CFLAGS = -O1 -g1 -fsanitize=thread
 build/tests/seq_cst/%: private CFLAGS = -O1 -g1
 build/tests/seq_cst/%: private CPPFLAGS += -DGOTRACE_SEQ_CST_FLAG=1
 build/tests/monotonic/%: private CFLAGS = -O1 -g1
 build/tests/monotonic/%: private CPPFLAGS += -DGOTRACE_MONOTONIC_CLOCK=1
-# The capture, see GOTRACE__CAPTURE in gotrace.h.
-build/tests/capture/%: private CFLAGS = -O1 -g1
-build/tests/capture_address/%: private CC = $(sanitizing_cc)
-build/tests/capture_address/%: private CFLAGS = -O1 -g1 $(sanitizers) # otherwise threads outrun the transcriber
-build/tests/capture_thread/%: private CC = $(sanitizing_cc)
-build/tests/capture_thread/%: private CFLAGS = -O1 -g1 -fsanitize=thread
-$(foreach c,capture capture_address capture_thread,build/tests/$(c)/%): private CPPFLAGS += -DGOTRACE__CAPTURE=1
 build/tests/windows/%: private CC = $(MINGW)
 build/tests/windows/%: private AR = $(MINGW:%gcc=%ar)
 build/tests/windows/%: private CFLAGS = -O1 -g0
@@ -149,7 +142,7 @@ build/tests/$(1)/gotrace.a: tests/implementation.c $(header)
 build/tests/$(1)/%$(2): tests/%.c build/tests/$(1)/gotrace.a $(wildcard tests/*.h)
 	$$(call program,$$<,build/tests/$(1)/gotrace.a)
 endef
-$(foreach configuration,default quick clang address thread seq_cst monotonic capture capture_address capture_thread,$(eval $(call test_rules,$(configuration))))
+$(foreach configuration,default quick clang address thread seq_cst monotonic,$(eval $(call test_rules,$(configuration))))
 $(eval $(call test_rules,windows,.exe))
 
 # examples/hello.c in every format, for the tests.

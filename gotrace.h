@@ -43,38 +43,37 @@
  *     >>region           region allocator
  *     >>strings          string table
  *     >>stacks           stack table
- *     >>buffers          buffers and queues
- *     >>state            goroutine, proc and thread records; the session; the invariants
- *     >>control          the control word; cuts and stragglers; reporting problems
- *     >>write            encoding values into a buffer
+ *     >>state            goroutine, proc and thread records; the session
  *     >>reasons          named block and stop reasons
- *     >>capture          stack walks
- *     >>streams          buffers of procs and threads; allocating and freeing goroutines and procs
- *     >>globals          collections, stop-the-world and open tasks in each generation
- *     >>entry            how a call begins: fast paths and the slow path
+ *     >>records          what a thread captures
+ *     >>walks            stack walks
+ *     >>capture          how a call makes a record; the rules that keep this right
  *     >>procs            calls: procs
  *     >>goroutines       calls: goroutines
  *     >>system-calls     calls: system calls
  *     >>collector        calls: garbage collection, heap
- *     >>waits            calls: waits of plain threads, waits by address
- *     >>plain-threads    calls: threads that are their own goroutines
- *     >>sites            calls: call sites made at run time
  *     >>tasks            calls: tasks, regions, logs
+ *     >>waits            calls: waits of plain threads, waits by address
+ *     >>plain-threads    calls: threads that are their own goroutines; threads' records
+ *     >>sites            calls: call sites made at run time
  *     >>samples          calls: CPU samples
- *     >>generation       ending a generation
+ *     >>transcriber      from the records of all threads to a trace: its rules and its state
+ *     >>lanes            bytes on their way into batches; strings, stacks and reasons
+ *     >>model            goroutines, procs, threads and their order
+ *     >>events           writing events, in v1 too; statuses and creations
+ *     >>transitions      what the model can do
+ *     >>apply            what each record does
+ *     >>rounds           which record is next, and its time
+ *     >>generations      the beginning and the end of a generation
+ *     >>feed             what the outside calls
  *     >>elf              the functions of an ELF file
  *     >>modules          the module and function of an address
- *     >>symbols          functions, files and lines of stacks
- *     >>tables           strings, stacks, samples and clock of a generation
  *     >>sinks            file, callback, memory
- *     >>reader           the reader state machine
+ *     >>driver           running the transcriber
+ *     >>reader           the reader state machine; statistics
  *     >>lifecycle        start, stop, exit, unload
  *     >>flight           the flight recorder
  *     >>fork             the child of a fork
- *     >>records          what a thread captures (compiled only with GOTRACE__CAPTURE, and in tests)
- *     >>transcriber      from the records of all threads to a trace
- *     >>capture-calls    the calls as records (compiled only with GOTRACE__CAPTURE, instead of the calls above)
- *     >>driver           running the transcriber; start, stop, reading, the child of a fork (likewise)
  *     >>decode-state     the decoder's records
  *     >>decode-memory    allocation, failure, arrays, maps, sorting
  *     >>decode-source    from the source to numbers
@@ -113,14 +112,17 @@
  *   cut              A consistent boundary in the trace: if event A happened before event B and B lies before the cut,
  *                    so does A.
  *   generation       The events between two cuts. In v2 it also has its own tables and statuses.
- *   epoch            The span in which ids and statuses are valid: the session in v1, the generation in v2.
  *   status           The state of a goroutine or proc. v2 writes it as an event where a generation first mentions the
  *                    goroutine or proc.
- *   introduce        To mention a goroutine for the first time in an epoch, by a create event (v1) or its status (v2).
+ *   introduce        To tell an object's state before the first record that mentions it in a session.
  *   silent           Without an event in the current generation (goroutines, procs, threads).
- *   straggler        A call that began before the last start, cut or end, and still runs.
+ *   record           What a call keeps: its kind, its time and its arguments.
+ *   chunk            Memory for the records of one thread.
+ *   capture          To make a record. Threads capture; they wait for nothing but a new chunk.
+ *   transcribe       To turn the records of all threads into a trace, in rounds, one thread at a time.
+ *   place            Where a goroutine or proc has its record, which another one uses after its end.
+ *   number           How often the goroutines or procs of a place have changed their state in a session.
  *   ready            Of an event that the decoder holds: all events that must precede it have been delivered.
- *   fast path        The short code for common, valid calls. Everything else takes the slow path.
  *   site, call site  The place of a call in the program, and what the tracer remembers about it.
  *   sink             What receives the trace: a file, a write function, or a loop around gotrace_read.
  *   problem          A call that the tracer repaired, dropped or left out, and counted.
@@ -211,14 +213,14 @@
  *
  *   gotrace_start*, _stop, _end, _advance, _get_stats, the flight recorder's calls and the readers are serialized: each
  *   waits while another one starts, ends or cuts the trace. gotrace_stop also waits for the delivery of the trace. A
- *   start during that time returns ERROR_ALREADY_RUNNING at once. Starting, ending and cutting each wait for the calls
- *   that other threads are in at that moment, which takes microseconds. A thread that is suspended inside a call (by a
- *   debugger, SIGSTOP, SuspendThread or a signal handler that does not return) holds them up until it resumes. Waiting
- *   for another thread's call spins, then yields, then sleeps for a millisecond at a time, so that threads of lower
- *   real-time priority get the processor.
+ *   start during that time returns ERROR_ALREADY_RUNNING at once. Ending a trace waits for the calls that other threads
+ *   are in at that moment, which takes microseconds, but at most 50 ms: a thread that is suspended inside a call (by a
+ *   debugger, SIGSTOP, SuspendThread or a signal handler that does not return) loses that event and delays nobody.
+ *   Waiting for another thread's call spins, then yields, then sleeps for a millisecond at a time, so that threads of
+ *   lower real-time priority get the processor. Only gotrace_stop, the readers and snapshots wait for a sink.
  *
  *   A thread that is cancelled (pthread_cancel) inside a call ends after the call. In gotrace_read, and in a call that
- *   waits for buffer space (GOTRACE_LIMIT_BLOCK), it ends at once.
+ *   waits for room (GOTRACE_LIMIT_BLOCK), it ends at once.
  *
  * NESTED CALLS
  *
@@ -237,8 +239,9 @@
  *     - main has left by pthread_exit and the last other thread ends (Linux; within two seconds);
  *     - the library that contains the tracer is unloaded, which also frees the tracer's memory (ELF; on Windows, stop
  *       before unloading the library).
- *   Later events are lost. _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave the
- *   trace up to the last cut, which is a complete trace.
+ *   At exit, a sink that does not move is waited for only gotrace_options.exit_milliseconds. Later events are lost.
+ *   _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave the trace up to the last cut,
+ *   which is a complete trace.
  *
  * OWNERSHIP
  *
@@ -279,7 +282,9 @@
  *
  *   Time is the processor's tick counter if all cores share one (x86, arm64, ppc64, riscv64, s390x), else the monotonic
  *   clock. Either is divided by GOTRACE_TICK_DIV. Time stamps in a trace never contradict causality, even if the
- *   counters of two cores differ: each proc and each goroutine remembers its last time stamp.
+ *   counters of two cores differ: each thread, proc and goroutine remembers its last time stamp. A trace counts in
+ * units of 16 ns, to which ticks are converted by the monotonic clock several times a second. So a jump of the counter,
+ * as when a computer sleeps, is one gap in the trace, and gotrace_stats.clock_jumps counts it.
  *
  * FORK
  *
@@ -779,7 +784,7 @@ typedef struct gotrace_location {
 /* A call site: a location, and the tracer's data about it. Made by GOTRACE_HERE. */
 typedef struct gotrace_site {
   gotrace_location location;
-  gotrace__uint64 stack_id, name_id; /* epoch in the upper half, id in the lower */
+  gotrace__uint64 stack_id, name_id; /* session in the upper half, number in the lower */
   gotrace__uint64 reported;          /* bit per problem that GOTRACE_DEBUG has reported here */
 } gotrace_site;
 
@@ -878,7 +883,7 @@ typedef enum gotrace_stacks {
 
 typedef enum gotrace_on_limit {
   GOTRACE_LIMIT_STOP = 0, /* the trace ends at a consistent cut */
-  GOTRACE_LIMIT_BLOCK = 1 /* a thread that needs a buffer waits until one has been read. The reader and `write` never
+  GOTRACE_LIMIT_BLOCK = 1 /* a thread that needs a chunk waits until one has been read. The reader and `write` never
                              wait; their own events may exceed the limit */
 } gotrace_on_limit;
 
@@ -901,10 +906,10 @@ typedef struct gotrace_heap_layout {
 typedef struct gotrace_options {
   gotrace_format format;           /* 0: GOTRACE_GO_1_23 */
   gotrace_stacks stacks;           /* 0: GOTRACE_STACKS_CALL_SITE */
-  size_t memory_limit;             /* bytes of buffers and tables, 1 MiB or more; 0: 256 MiB. A cut and the end of the
-                                      trace may exceed it by about 1 MiB and a 64 KiB buffer per proc (v1) or thread */
+  size_t memory_limit;             /* bytes of records, tables and output, 1 MiB or more; 0: 256 MiB. Transcribing may
+                                      exceed it by about 1 MiB and 64 KiB per proc (v1) or thread */
   gotrace_on_limit on_limit;       /* what happens at memory_limit; 0: GOTRACE_LIMIT_STOP */
-  uint64_t size_limit;             /* bytes after which the trace ends, exceeded by up to a buffer per stream; 0:
+  uint64_t size_limit;             /* bytes after which the trace ends, exceeded by up to 64 KiB per stream; 0:
                                       none */
   uint32_t cut_milliseconds;       /* longest time between two cuts, see gotrace_read; 0: 1,000 */
   size_t cut_bytes;                /* most bytes between two cuts; 0: 4 MiB */
@@ -919,11 +924,9 @@ typedef struct gotrace_options {
   gotrace_report_fn *report;       /* NULL: none */
   void *context;                   /* passed to the functions above */
   uint32_t exit_milliseconds;      /* at the program's end: how long to wait for a sink that does not move; 0: 2,000 */
-#ifdef GOTRACE__CAPTURE
-  bool late; /* write only when half of memory_limit is used, and at the end: takes no processor
-                from a program that uses all of them while it is measured */
-#endif
-  uint64_t reserved[7]; /* 0 */
+  bool late;                       /* write only when half of memory_limit is used, and at the end: takes no processor
+                                      from a program that uses all of them while it is measured */
+  uint64_t reserved[7];            /* 0 */
 } gotrace_options;
 
 typedef struct gotrace_stats {
@@ -938,14 +941,10 @@ typedef struct gotrace_stats {
   uint64_t cuts;                        /* consistent cuts (in v2: generations), including the last */
   uint64_t problems[64];                /* by gotrace_problem */
   uint64_t dropped, repaired, left_out; /* sums of problems */
-  uint64_t memory_peak;                 /* most bytes of buffers, tables and the flight recorder's memory */
+  uint64_t memory_peak;                 /* most bytes of records, tables and the flight recorder's memory */
   uint64_t other_copies;                /* other copies of the tracer in this process, see SHARED LIBRARIES; Linux */
-#ifdef GOTRACE__CAPTURE
-  uint64_t clock_jumps; /* times that the processor's counter jumped or changed its rate, as when a
-                           computer sleeps. Durations before and after are right */
-#else
-  uint64_t unused;
-#endif
+  uint64_t clock_jumps;                 /* times that the processor's counter jumped or changed its rate, as when a
+                                           computer sleeps. Durations before and after are right */
   uint64_t reserved[6];
 } gotrace_stats;
 
@@ -1079,9 +1078,8 @@ GOTRACE_API gotrace_result gotrace_end(void);
  * reader. Results: OK; ERROR_NOT_RUNNING; ERROR_READER_BUSY; ERROR_ARGUMENT for NULL. Go: ReadTrace.
  *
  * A trace is delivered up to one consistent cut after another: at the latest every options->cut_milliseconds or
- * cut_bytes, the reader makes a cut and collects what all threads have written. After each cut, the data read so far is
- * a complete trace, even if the program is killed then. In v2 each piece between two cuts is a generation, which
- * contains the status of every goroutine and proc. */
+ * cut_bytes, the reader transcribes what all threads have recorded, and makes a cut. After each cut, the data read so
+ * far is a complete trace, even if the program is killed then. In v2 each piece between two cuts is a generation. */
 GOTRACE_API gotrace_result gotrace_read(const void **chunk, size_t *size);
 
 /* Like gotrace_read, but returns WOULD_BLOCK and *size 0 instead of waiting for data. It may still make a cut, at the
@@ -1115,9 +1113,10 @@ GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path);
 GOTRACE_API gotrace_result gotrace_flight_stop(void);
 
 /* Makes a consistent cut now: everything emitted before the call is delivered without waiting for more. In v2 this
- * begins the next generation, and takes about 50 ns for each silent goroutine; other threads continue meanwhile. Any
- * thread. OK; LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early during the call;
- * ERROR_OUT_OF_MEMORY also if no cut was made and the trace continues; ERROR_NOT_RUNNING. Go: traceAdvance. */
+ * begins the next generation; the flight recorder then also writes the status of each silent goroutine. Other threads
+ * continue meanwhile. Any thread. OK; LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early during
+ * the call; ERROR_OUT_OF_MEMORY also if no cut was made and the trace continues; ERROR_NOT_RUNNING. Go: traceAdvance.
+ */
 GOTRACE_API gotrace_result gotrace_advance(void);
 
 /* Whether tracing is on. An inline relaxed load. */
@@ -1873,20 +1872,11 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* ----------------------------------------------------------------------------------------- >>implementation ----
  *
- * Lock order, outermost first: snapshot, life, global proc, busy bit of a goroutine or proc, collector, open task,
- * records, queue, flight, tables.
+ * Lock order, outermost first: snapshot, life, work, a bucket of waits, records, queue, flight, tables.
  */
 
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
 #define GOTRACE__IMPLEMENTED
-
-/* Whether threads capture records that a transcriber turns into a trace (>>records), or write its bytes themselves. */
-#ifndef GOTRACE__CAPTURE
-#define GOTRACE__CAPTURE 0
-#endif
-#ifndef GOTRACE__TRANSCRIBER
-#define GOTRACE__TRANSCRIBER GOTRACE__CAPTURE
-#endif
 
 #include <errno.h>
 #include <stdio.h>
@@ -2134,7 +2124,6 @@ static void gotrace__after_fork_in_child(void);
 #define gotrace__store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define gotrace__store_seq_cst(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
 #define gotrace__add_relaxed(p, v) __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
-#define gotrace__exchange_relaxed(p, v) __atomic_exchange_n(p, v, __ATOMIC_RELAXED)
 #define gotrace__exchange_acq_rel(p, v) __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL)
 #define gotrace__cas_seq_cst(p, expected, desired) \
   __atomic_compare_exchange_n(p, expected, desired, 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)
@@ -3432,164 +3421,16 @@ static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__stack_
   return gotrace__table_put(stacks, hash, (uint32_t)count, frames, count * sizeof *frames);
 }
 
-/* ------------------------------------------------------------------------------------------------ >>buffers ---- */
-
-#if !GOTRACE__CAPTURE
-#ifndef GOTRACE__BUFFER_SIZE
-#define GOTRACE__BUFFER_SIZE 65536
-#endif
-#ifndef GOTRACE__FIRST_BUFFER_SIZE
-#define GOTRACE__FIRST_BUFFER_SIZE 4096
-#endif
-#define GOTRACE__NO_PROC (1u << 30) /* the id for "no proc" */
-#ifndef GOTRACE__CALL_ROOM
-/* Most bytes of one call: a log of 1,024 bytes or some twenty events, and a batch header. */
-#define GOTRACE__CALL_ROOM 2560
-#endif
-#define GOTRACE__BATCH_SIZE_WIDTH 3 /* width of a batch's size */
-
-/* A stream's first buffer in a generation is small, the next four times as large, up to GOTRACE__BUFFER_SIZE: there may
- * be thousands of threads that write little. */
-typedef struct gotrace__buffer {
-  struct gotrace__buffer *link;
-  uint32_t capacity; /* of data: less than the array's size in a small buffer */
-  uint32_t size;     /* of the filled data */
-  uint32_t size_at;  /* v2: position of the batch's size, to be filled in; 0: none */
-  uint32_t top;      /* v2: strings begin here; they become a separate batch when the buffer is handed over */
-  uint32_t begin;    /* v2: position of the last batch header */
-  uint32_t unused;
-  uint8_t data[GOTRACE__BUFFER_SIZE - sizeof(void *) - 24];
-} gotrace__buffer;
-GOTRACE__STATIC_ASSERT(sizeof(gotrace__buffer) == GOTRACE__BUFFER_SIZE, buffer_size);
-
-#define gotrace__room(buffer) ((buffer)->top - (buffer)->size)
-#define gotrace__buffer_size(buffer) (offsetof(gotrace__buffer, data) + (buffer)->capacity)
-
-static gotrace__buffer *gotrace__buffer_new(gotrace__budget *budget, size_t size, bool within) {
-  gotrace__buffer *buffer = GOTRACE__CAST(gotrace__buffer *, gotrace__allocate(budget, size, within));
-  if (buffer) buffer->capacity = (uint32_t)(size - offsetof(gotrace__buffer, data));
-  return buffer;
-}
-static void gotrace__buffer_free(gotrace__budget *budget, gotrace__buffer *buffer) {
-  if (buffer) gotrace__release(budget, buffer, gotrace__buffer_size(buffer));
-}
-
-typedef struct gotrace__queue {
-  gotrace__buffer *head, *tail;
-  size_t bytes; /* of memory */
-} gotrace__queue;
-
-static void gotrace__queue_push(gotrace__queue *queue, gotrace__buffer *buffer) {
-  buffer->link = NULL;
-  if (queue->tail) queue->tail->link = buffer;
-  else queue->head = buffer;
-  queue->tail = buffer;
-  queue->bytes += gotrace__buffer_size(buffer);
-}
-
-static gotrace__buffer *gotrace__queue_pop(gotrace__queue *queue) {
-  gotrace__buffer *buffer = queue->head;
-  if (!buffer) return NULL;
-  queue->head = buffer->link;
-  if (!queue->head) queue->tail = NULL;
-  queue->bytes -= gotrace__buffer_size(buffer);
-  return buffer;
-}
-
-/* Moves all of `from` to the end of `to`. */
-static void gotrace__queue_append(gotrace__queue *to, gotrace__queue *from) {
-  if (!from->head) return;
-  if (to->tail) to->tail->link = from->head;
-  else to->head = from->head;
-  to->tail = from->tail;
-  to->bytes += from->bytes;
-  from->head = from->tail = NULL;
-  from->bytes = 0;
-}
-#endif
-
-#if !GOTRACE__CAPTURE
-/* -------------------------------------------------------------------------------------------------- >>state ----
+/* ----------------------------------------------------------------------------------------------------- >>state ----
  *
- * The protocol, as numbered invariants. Comments elsewhere refer to the invariant that they keep.
+ * Records of goroutines, procs and threads; the session.
  *
- * THE CONTROL WORD, gotrace__t.control, is the single atomic that orders all threads: generation << 2 | mode. It
- * changes under the life lock, except for an early end. Modes:
+ * A session is the time from a start of tracing to the end of its delivery. Its number is the value of gotrace__on
+ * while tracing is on; 0 is off.
  *
- *   off        calls update goroutines and procs by plain stores and write nothing.
- *   settling   calls update them by compare-and-swap, as when tracing is on, and write nothing.
- *   on         calls write to the buffers of slot (generation & 1).
- *
- * Starting, cutting and ending all begin a new generation:
- *
- *   off g -> settling g+1 -> settling g+2 -> on g+3 -> on g+4 -> ... -> on n -> settling n+1 -> off n+1
- *
- *   C1. The generation only increases. Otherwise a straggler could take its own generation for the current one.
- *   C2. Settling lies between off and on, in both directions. Otherwise a plain store of a thread that still reads
- *       "off" could undo a transition of one that reads "on".
- *   C3. Starting waits for all calls that read "off" before it turns tracing on. These calls neither set nor check
- *       stamps. Otherwise a trace could contain a transition without a stamp.
- *
- * WRITING. gotrace__thread.sequence, the writing flag, is odd while its thread is in a call.
- *
- *   W1. A call makes the sequence odd, then reads the control word.
- *   W2. A thread that has changed the control word passes all threads through a barrier, then waits for each odd
- *       sequence to change (gotrace__settle), before it takes the buffers of the old generation. Otherwise a straggler
- *       could write to a buffer that has been collected.
- *
- * STAMPS. A call belongs to the generation that it read when it began. A straggler is still in that generation while
- * other threads are in a later one. Every transition of a goroutine, a proc or the collector, written or not, therefore
- * stamps it with the generation of the call (gotrace_go.generation, gotrace__stream.generation, collector_generation).
- * A call that finds a stamp later than its own generation rereads the control word before it uses the object's
- * state (gotrace__catch_up).
- *
- *   S1. A call never acts on a transition of a later generation than its own. Otherwise it would write an event that
- *       follows from one outside the trace: a second creation, or the start of a goroutine that is not runnable.
- *   S2. This includes failed attempts: a thread whose proc was stolen in a later generation moves to that generation.
- *       Otherwise it would continue without a proc that it still has in the trace.
- *   S3. Hence all events up to the end of a generation form a consistent cut: if A happens before B and B is in it, so
- *       is A.
- *
- * TIMES.
- *
- *   T1. A call reads the clock before it confirms that its generation is still the current one. If it is not, the event
- *       gets the time of the cut (gotrace__event_time). Otherwise readers would find the event in an earlier
- *       generation but with a later time, and would delay the next generation's first events.
- *   T2. The time of an event is never earlier than the last event of its stream or goroutine (gotrace__stamp).
- *       Otherwise cores whose clocks differ would contradict causality.
- *
- * V1 AND V2. In v1 each proc has its own stream, and threads without a proc use that of the global proc. In v2 each
- * thread has its own stream. Ids of strings and stacks, sequence numbers and (v2) statuses are valid within an epoch:
- * the session in v1, a generation in v2. A field `epoch` is a generation number: in v1, that of the session's first
- * generation.
- *
- * A GOROUTINE'S WORD: epoch << 40 | sequence << 4 | busy << 3 | status. The sequence is counted as in Go's parsers
- * (gState.seq in internal/trace/order.go).
- *
- *   G1. If the word's epoch is not the current one, the first call that refers to the goroutine introduces it: in v1 by
- *       a create event, in v2 by its status. Otherwise readers would reject the call's event.
- *   G2. In v2 the thread that ends a generation writes the statuses of silent goroutines (gotrace__write_statuses,
- *       gotrace__write_silent_v2). Otherwise the generation would lack them.
- *   G3. dead: the record is free, or its creator owns it. running: only the thread that runs the goroutine changes the
- *       word, by plain stores. Otherwise the common events would need atomic instructions.
- *   G4. All other statuses change by compare-and-swap to busy, which gives the thread the whole record until it stores
- *       the next word. Otherwise two wakers of one goroutine could both succeed.
- *
- * A PROC'S WORD: thread << 4 | busy << 3 | status. The proc's owner owns its record.
- *
- *   P1. A proc that is running or in a system call belongs to its thread; an idle one has no owner. While the proc is
- *       in a system call, its thread and a thief compete for it by compare-and-swap. Otherwise both could own it.
- *   P2. The global proc belongs to the holder of its lock.
+ * Objects keep, while tracing is on or off, a hint of their state: what a start must know. While it is on they also
+ * keep the tick of their last record and the number of their transitions, see >>capture.
  */
-
-enum {
-  GOTRACE__OFF = 0,
-  GOTRACE__SETTLING = 1,
-  GOTRACE__ON = 2,
-  GOTRACE__GONE = 3 /* unloaded */,
-  GOTRACE__MODE_MASK = 3
-};
-#endif
 
 enum gotrace__status { /* as tracev2.GoStatus */
                        GOTRACE__DEAD = 0,
@@ -3607,30 +3448,9 @@ enum gotrace__proc_status { /* as tracev2.ProcStatus */
                             GOTRACE__PROC_SYSCALL_ABANDONED = 4 /* only in traces */
 };
 
-#if !GOTRACE__CAPTURE
-#define GOTRACE__BUSY ((uint64_t)8)
-#define gotrace__word(epoch, sequence, status) \
-  ((uint64_t)(epoch) << 40 | (uint64_t)(sequence) << 4 | (uint64_t)(status))
-#define gotrace__status_of(word) (7u & (unsigned)(word))
-#define gotrace__has_epoch(word, epoch) ((word) >> 40 == (0xffffffu & (epoch)))
-#define gotrace__sequence_of(word) ((word) >> 4 & 0xfffffffffu)
-#define gotrace__proc_word(thread, status) ((uint64_t)(thread) << 4 | (uint64_t)(status))
-#endif
-
 typedef struct gotrace__thread gotrace__thread;
 
 #define GOTRACE__KINDS 144 /* event numbers */
-#define GOTRACE__TASK_NAME 44
-
-#if !GOTRACE__CAPTURE
-/* A stream of batches: per proc in v1, per thread in v2. Belongs to the owner of its proc or thread. */
-typedef struct gotrace__stream {
-  gotrace__uint64 id;         /* in its batches' headers */
-  gotrace__uint64 tick;       /* atomic; of its last event (for a proc in v2: of the last event about it) */
-  gotrace__uint64 generation; /* atomic; the proc's stamp */
-  gotrace__buffer *buffer[2]; /* by generation & 1 */
-} gotrace__stream;
-#endif
 
 /* Named reasons, see gotrace_reason: number << 8, plus the built-in reason to use in v1. */
 #ifndef GOTRACE__REASONS
@@ -3638,31 +3458,6 @@ typedef struct gotrace__stream {
 #endif
 #define gotrace__reason_number(reason) ((reason) >> 8)
 #define gotrace__reason_base(reason) (0x7f & (reason))
-
-#if !GOTRACE__CAPTURE
-/* The tables of an epoch: of the session in v1, of a generation in v2. */
-typedef struct gotrace__tables {
-  gotrace__table *strings, *stacks, *types;             /* types: of heap objects, if alloc_events */
-  gotrace__entry *last_string, *last_stack, *last_type; /* owned by the reader: the last ones written; NULL: none */
-  uint64_t number;                                      /* v2: the generation's number in the file */
-  uint64_t start_tick, start_nanoseconds;               /* of the generation */
-  uint64_t wall_seconds;
-  uint32_t wall_nanoseconds;
-  /* v2: string ids */
-  uint32_t block_reasons[GOTRACE_BLOCK_REASON_COUNT], stop_reasons[GOTRACE_STOP_REASON_COUNT];
-  uint32_t stw_reasons[GOTRACE_STW_REASON_COUNT];
-  uint32_t named_reasons[GOTRACE__REASONS]; /* atomic; 0: not in the table yet */
-} gotrace__tables;
-
-/* The data written between two cuts, on its way to the reader. */
-typedef struct gotrace__piece {
-  struct gotrace__piece *link;
-  gotrace__queue queue;
-  gotrace__tables *tables; /* v2: the generation's tables */
-  uint64_t end_tick;
-  unsigned stage; /* owned by the reader; v2 */
-} gotrace__piece;
-#endif
 
 /* A generation kept by the flight recorder, as the reader delivered it. */
 typedef struct gotrace__chunk {
@@ -3676,156 +3471,6 @@ typedef struct gotrace__kept {
   unsigned snapshots; /* number of snapshots that are writing it */
   bool gone;          /* no longer kept; the last snapshot frees it */
 } gotrace__kept;
-
-/* An open task: one that has begun and not ended. */
-#ifndef GOTRACE__TASKS
-#define GOTRACE__TASKS 1024
-#endif
-#if !GOTRACE__CAPTURE
-typedef struct gotrace__open_task {
-  gotrace__uint64 id; /* atomic; 0: free; all ones: being changed */
-  gotrace__uint64 parent;
-  uint32_t session; /* the one whose trace has its begin event; 0: none */
-  char name[GOTRACE__TASK_NAME];
-} gotrace__open_task;
-
-/* The open regions of a goroutine, outermost first. Names are constants, or in the session's own table. */
-typedef struct gotrace__open_region {
-  uint64_t task;
-  const char *name;
-  bool unnamed; /* no memory for its name */
-} gotrace__open_region;
-#endif
-#ifndef GOTRACE__REGION_DEPTH
-#define GOTRACE__REGION_DEPTH 1024 /* a power of two */
-#endif
-
-#if !GOTRACE__CAPTURE
-struct gotrace_go {
-  gotrace__uint64 word;  /* atomic */
-  gotrace__uint64 id;    /* atomic; other threads may read it */
-  gotrace__uint64 owner; /* atomic; index of the thread that last ran it, see gotrace__has_go */
-  uint8_t is_free;       /* atomic; 1 exactly while it is in a free list */
-  bool timer;
-  bool woken; /* v1: the last event about it is an unblock */
-  uint16_t region_depth, region_capacity;
-  const gotrace__buffer *start_buffer; /* buffer with its start after an unblock; the event ends at start_end */
-  /* Owned by the owner according to the word (G3, G4): */
-  gotrace__uint64 tick;         /* atomic; of the last event about this goroutine */
-  gotrace__uint64 generation;   /* atomic; its stamp: of its last transition while tracing was on or settling */
-  gotrace_proc *last_proc;      /* proc whose stream has the last numbered event about it */
-  gotrace_location entry;       /* fields atomic: the ender of a generation reads those of silent goroutines */
-  gotrace_proc *syscall_proc;   /* atomic; proc on which it entered its system call */
-  gotrace__uint64 syscall_tick; /* of GoSysCall, if syscall_session is the current session */
-  gotrace__uint64 exit_tick;    /* of a system call's end that is not written yet, if exit_session is current */
-  uint32_t syscall_session, exit_session;
-  uint32_t mentioned;        /* atomic; session in which it was first mentioned */
-  uint32_t introduced;       /* atomic; session in which it was introduced (G1), not created */
-  uint32_t unborn;           /* session in which its create event is not written yet (gotrace__write_create); v2 */
-  uint32_t assist_session;   /* session with an open mark assist */
-  gotrace__uint64 traced[2]; /* atomic; by slot: generation in which its status was last written; v2 */
-  uint32_t start_end;        /* see start_buffer */
-  uint32_t region_session;
-  gotrace__open_region *regions;
-  gotrace__uint64 *label; /* atomic; NULL, or GOTRACE__LABEL_WORDS atomic words: a string and zeros */
-  uintptr_t stack_low, stack_high;
-  gotrace_go *link;             /* in a free list */
-} __attribute__((aligned(64))); /* two goroutines, which may run on two threads, do not share a cache line */
-#define GOTRACE__LABEL_WORDS 8
-#define GOTRACE__LABEL (GOTRACE__LABEL_WORDS * sizeof(uint64_t))
-#endif
-
-#if !GOTRACE__CAPTURE
-struct gotrace_proc {
-  gotrace__uint64 word; /* atomic */
-  int id;               /* never changes: the batches of a proc have the order of its record's buffers */
-  uint32_t session;     /* atomic; session that last mentioned it; v1 */
-  gotrace_go *go;       /* atomic; the goroutine that runs on it */
-  gotrace__stream stream;
-  gotrace__uint64 traced[2]; /* atomic; by slot: generation in which its status was last written; v2 */
-  gotrace__uint64 sequence;  /* of its last numbered event in that generation; v2 */
-  gotrace__uint64 thread;    /* system id of the thread that last began a system call on it */
-  uint32_t steal_unreported; /* atomic; 1: its thread has reported its loss in a system call, the thief has not yet */
-  bool sweep, scan;          /* between begin and end, whether written or not */
-  /* Open ranges in its stream, if the session is the current one: change only when an event is written. */
-  uint32_t sweep_session, scan_session, stw_session, run_session;
-  bool run_in_syscall; /* the running goroutine has written GoSysCall */
-  gotrace__uint64 swept, reclaimed;
-  gotrace_proc *next; /* in the list of all procs, by id */
-  char padding[64];   /* two procs do not share a cache line */
-};
-
-/* One call of the tracer's API, from gotrace__call_begin to gotrace__call_end. */
-typedef struct gotrace__call {
-  gotrace__thread *m;
-  gotrace_proc *p;     /* v1: proc whose stream is written; v2: the thread's, or NULL */
-  gotrace_proc *taken; /* a proc taken by the call (gotrace__take_proc), or NULL */
-  gotrace__stream *s;  /* the stream that is written */
-  gotrace__buffer *b;  /* its buffer, with at least GOTRACE__CALL_ROOM free bytes when the call begins */
-  gotrace_site *site;  /* or NULL */
-  void *frame;         /* of the public function: start of a walk by frame pointers */
-  uint64_t at;         /* the time of all events of the call, if it is timed; otherwise each has its own */
-  uint64_t generation;
-  uint32_t session; /* 0: nothing is written; then v2 is false */
-  uint32_t epoch;   /* the epoch: the generation (v2) or session (v1) */
-  unsigned slot;
-  bool v2;
-  bool timed;      /* see `at` */
-  bool plain;      /* tracing is off: plain stores only */
-  bool streamless; /* v1: opens no stream implicitly, except that of a proc that it takes */
-  bool global;     /* the global proc's lock is held */
-  bool collecting; /* the collector's lock is held */
-  bool may_wait;   /* holds no lock or record yet, so it may wait for room */
-  bool ending;     /* the last events of a trace: limits do not apply */
-} gotrace__call;
-
-#define GOTRACE__NO_CONTROL UINT64_MAX
-struct gotrace__thread {
-  gotrace__uint64 sequence; /* atomic; odd: in a call */
-  /* Owned by the thread: */
-  gotrace__uint64 control;      /* the control word last seen, see gotrace__enter; GOTRACE__NO_CONTROL: none */
-  gotrace__uint64 fast_control; /* the same, if format and stacks permit gotrace__enter_fast; else no word */
-  gotrace__call call;           /* initial value of each call while `control` is the control word */
-  gotrace_proc *proc;           /* atomic in v2: the end of a generation reads it */
-  gotrace_go *go;               /* likewise */
-  gotrace__stream stream;       /* v2 */
-  gotrace__uint64 opened[2];    /* atomic; by slot: generation that last had its proc and goroutine; v2 */
-  gotrace__uint64 left_tick; /* atomic; of its last event before its stream was opened in generation `left_for`; v2 */
-  gotrace__uint64 left_for;  /* atomic */
-  gotrace_location entry;    /* of the goroutine last referred to */
-  uint32_t entry_id, entry_epoch; /* the id of its stack, and the epoch of that id */
-  uint32_t text_epoch;            /* epoch of these string ids: */
-  uint32_t next_text, last_text;
-  gotrace_go *waiting; /* between wait begin and end; waiting_id detects that it was destroyed meanwhile */
-  uint64_t waiting_id;
-  const void *wait_key; /* NULL: waits on nothing with an address; see gotrace_wait_on */
-  bool wait_listed;     /* protected by the bucket's lock, like the next two */
-  gotrace__thread *wait_next, *wait_previous;
-  uint32_t wait_claimed; /* atomic; 1: a waker has taken it off the list and is still using it */
-  bool in_syscall;       /* atomic in v2; go is in a system call; proc may have been stolen */
-  bool have_bounds;
-  struct gotrace__seen_stack *seen_stacks; /* see gotrace__captured_stack */
-  uint32_t session;                        /* of the counters */
-  gotrace__uint64 next_go_id, last_go_id, next_task_id, last_task_id;
-  gotrace_go *free_gos;
-  unsigned free_count;
-  gotrace_proc *own_proc;  /* of a plain thread */
-  gotrace_proc *lost_proc; /* the one it had when a system call ended blocked, or NULL; see gotrace__regain_proc */
-  gotrace_go *own_go;
-  gotrace__uint64 own_go_id;
-  const char *name;
-  uintptr_t stack_low, stack_high;
-  /* Set when the record is assigned to a thread: */
-  gotrace__uint64 index, system_id;
-  uint32_t used; /* atomic */
-  gotrace__thread *next;
-  /* Written by the thread, read by gotrace_get_stats: atomic, relaxed. */
-  gotrace__uint64 threads, goroutines;
-  gotrace__uint64 kinds[GOTRACE__KINDS];
-  gotrace__uint64 problems[GOTRACE_PROBLEM_COUNT];
-  char padding[64];
-};
-#endif
 
 #ifndef GOTRACE__SLAB
 #define GOTRACE__SLAB 64 /* records */
@@ -3850,16 +3495,6 @@ typedef struct gotrace__sample {
   gotrace__thread *record; /* or NULL */
   gotrace__uint64 pcs[GOTRACE__SAMPLE_FRAMES];
 } gotrace__sample;
-
-#if !GOTRACE__CAPTURE
-typedef enum gotrace__reader_state {
-  GOTRACE__READ_HEADER,
-  GOTRACE__READ_BODY,   /* tables and batches */
-  GOTRACE__READ_FOOTER, /* frequency, timers */
-  GOTRACE__READ_END,    /* size 0 not yet returned */
-  GOTRACE__READ_DONE    /* it was */
-} gotrace__reader_state;
-#endif
 
 #ifndef GOTRACE__TIMERS
 #define GOTRACE__TIMERS 256
@@ -3890,144 +3525,11 @@ typedef struct gotrace__wait_bucket {
   gotrace__thread *first, *last; /* first: atomic */
 } gotrace__wait_bucket;
 
-#if !GOTRACE__CAPTURE
-static struct gotrace__tracer {
-  gotrace__uint64 control; /* atomic */
-  uint32_t session;        /* atomic; its first generation. Changes only while settling */
-  uint32_t version;        /* atomic; of the format */
-  bool v2;
-  uint32_t alloc_events;        /* atomic; memory is traced */
-  gotrace__uint64 start_tick;   /* atomic */
-  gotrace__uint64 base_tick;    /* origin of times in a v2 trace. Each generation has the clock's rate as measured so
-                                   far, so times far from 0 would jump */
-  gotrace__tables *tables[2];   /* by generation & 1; in v1 the same */
-  gotrace__uint64 cut_ticks[2]; /* atomic; by slot: time at which its last generation ended */
-  uint32_t fence;               /* atomic; the writing flag needs a fence, because there is no barrier */
-  char padding[64];             /* the fields above are read by every event and rarely written */
-
-  gotrace__mutex life;  /* start, cut, stop; protects: */
-  uint32_t ready;       /* atomic; platform is initialized */
-  bool exit_registered; /* gotrace__exit runs when the process ends */
-  bool active;          /* there is a session */
-  bool finished;        /* its data have been collected for the last time */
-  bool stopping;        /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
-  bool service;         /* a service thread reads */
-  gotrace_options options;
-  gotrace__file file;
-  uint8_t empty_trace[160]; /* the file's contents until the trace replaces them: a trace without events */
-  uint8_t held[160];        /* the first bytes of the trace, which replace these in one write */
-  uint32_t empty_trace_size, held_size;
-  bool is_empty; /* the file still has them; owned by the service */
-  gotrace__thread_handle service_thread;
-  gotrace__uint64 first_ticks, first_nanoseconds; /* when the tracer was first used */
-  gotrace__uint64 start_ticks, start_nanoseconds; /* when the trace began */
-  gotrace_stats last;                             /* statistics of the last trace */
-
-  gotrace__mutex global_lock; /* protects global's buffers, tick */
-  gotrace_proc global;
-  gotrace__uint64 procs_changed;         /* atomic: the last value reported, or 0 */
-  gotrace__uint64 heap_alloc, heap_goal; /* likewise, plus 1 */
-
-  gotrace__mutex collector; /* protects: */
-  bool gc, stw;
-  uint32_t gc_session;                  /* atomic; session with a begin of a collection and no end */
-  uint32_t stw_open;                    /* session with a begin of a stop-the-world and no end */
-  unsigned stw_reason;                  /* of that begin; v2 */
-  gotrace__uint64 stw_begun[2];         /* by slot: generation whose STWBegin has no end yet; v2 */
-  gotrace__thread *stw_thread[2];       /* likewise: its thread, */
-  gotrace__uint64 stw_id[2];            /* and that thread's system id, since the record may be reused by then */
-  gotrace__uint64 gc_traced;            /* generation of the last event about a collection; v2 */
-  gotrace__uint64 gc_sequence;          /* of the session */
-  gotrace__uint64 collector_tick;       /* of the last event about a collection or stop-the-world */
-  gotrace__uint64 collector_generation; /* the stamp of both */
-
-  gotrace__mutex queue_lock;              /* protects: */
-  gotrace__cond changed;                  /* there is more to read, or room, or the trace has ended */
-  gotrace__queue full[2];                 /* by generation & 1 */
-  gotrace__piece *deliver, *deliver_last; /* collected by cuts, in order */
-  gotrace__queue empty;
-  gotrace__uint64 produced; /* bytes of buffers handed over, for size_limit */
-  bool cut_wanted;
-  bool ended;   /* no more data will follow */
-  bool waiters; /* a thread waits for room */
-
-  gotrace__mutex records; /* protects: */
-  gotrace_go *free_gos;
-  gotrace__slab *slabs; /* atomic; never freed */
-  gotrace_proc *procs;  /* atomic; never freed */
-  gotrace_proc **procs_tail;
-  int proc_count;
-  gotrace__thread ender;    /* pseudo-thread that ends generations; counts what it writes */
-  gotrace__thread *threads; /* atomic; never freed */
-  gotrace__uint64 thread_count;
-  gotrace__uint64 gone_tick; /* last event of an ended thread: a new one may have its id, on a core whose clock lags */
-  gotrace__table *names;     /* of threads, for ever */
-  gotrace__table *reasons;   /* atomic; likewise, see gotrace_reason */
-  const char *reason_names[GOTRACE__REASONS]; /* atomic; by number - 1 */
-  gotrace__table *region_names;               /* of the session: names that are not constants */
-  gotrace__uint64 timers[GOTRACE__TIMERS];
-  unsigned timer_count;
-  gotrace__uint64 next_go_id, next_task_id; /* atomic */
-  gotrace__uint64 globals_traced; /* atomic; last one for which a thread has begun gotrace__write_globals; v2 */
-
-  gotrace__wait_bucket wait_buckets[GOTRACE__WAIT_BUCKETS];
-  gotrace__site_table *sites; /* atomic; never freed; changes under records */
-
-  gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
-  gotrace__uint64 tasks_traced;   /* atomic; session in which the tasks older than it were written */
-
-  bool flight;                /* the session is a flight recorder: */
-  gotrace__mutex snapshot;    /* one snapshot at a time */
-  gotrace__mutex flight_lock; /* protects: */
-  gotrace__kept **writing;    /* what the snapshot must still write; NULL: written */
-  size_t writing_count;
-  gotrace__kept *kept, *kept_last; /* oldest first */
-  size_t kept_bytes;               /* of all chunks, including those that only a snapshot uses */
-  gotrace__kept *keeping;          /* owned by the service: not yet complete */
-  bool keep_lost;                  /* owned by the service: part of this generation is lost */
-  gotrace__uint64 kept_count;      /* number of generations completed so far; atomic */
-  gotrace__uint64 piece_count;     /* number of cuts made; protected by the life lock */
-
-  /* Owned by the reader: */
-  uint32_t reader;          /* atomic; 1 while a thread is in gotrace_read */
-  uintptr_t read_by;        /* atomic; the last reader: the address of that thread's gotrace__self */
-  int reader_cancel;        /* whether that thread may be cancelled; possible only while it waits */
-  uint32_t state;           /* atomic; gotrace__reader_state */
-  gotrace__piece *piece;    /* being delivered */
-  gotrace__buffer *reading; /* handed to the caller */
-  gotrace__buffer *scratch; /* tables */
-  gotrace__piece *spare;    /* for the next cut; protected by the life lock */
-  gotrace__uint64 last_cut; /* nanoseconds */
-  unsigned timers_written;
-  bool footer_delivered;
-  bool is_orphan;            /* owned by the service: no other thread is left */
-  gotrace__uint64 last_look; /* owned by the service: nanoseconds */
-
-  gotrace__budget budget, flight_budget;
-  uint32_t early; /* atomic; gotrace_result that ended the trace early, or 0 */
-  int system_error;
-  gotrace__uint64 bytes, consistent_bytes, cuts; /* atomic */
-  gotrace__uint64 kinds[GOTRACE__KINDS];         /* atomic; counted by the reader */
-  gotrace__uint64 samples_lost, stacks_cut;      /* atomic */
-  bool sink_failed;                              /* owned by the service */
-  gotrace__uint64 sink_consistent;
-  gotrace__uint64 lost, nested; /* atomic; calls dropped on threads without a record: for lack of memory; nested */
-  gotrace__sample *samples;     /* atomic; allocated by the first trace with samples and kept */
-  gotrace__uint64 sample_head, sample_tail; /* atomic; the reader's */
-} gotrace__t;
-
-/* Otherwise atomic operations on them would call libatomic, cross a cache line, or trap. */
-GOTRACE__STATIC_ASSERT(__alignof__(gotrace__uint64) == 8 && offsetof(gotrace_site, stack_id) % 8 == 0 &&
-                           offsetof(gotrace_go, id) % 8 == 0 && offsetof(gotrace_proc, stream) % 8 == 0 &&
-                           offsetof(gotrace__stream, tick) % 8 == 0 && offsetof(gotrace__thread, opened) % 8 == 0 &&
-                           offsetof(struct gotrace__tracer, next_go_id) % 8 == 0,
-                       atomics_alignment);
-#else
-/* A session is the time from a start of tracing to the end of its delivery. Its number is the value of gotrace__on
- * while tracing is on; 0 is off.
- *
- * Objects keep, while tracing is on or off, a hint of their state: what a start must know. While it is on they also
- * keep the tick of their last record and the number of their transitions, see >>capture. */
+/* A task that has begun and not ended. */
+#ifndef GOTRACE__TASKS
+#define GOTRACE__TASKS 1024
+#endif
+#define GOTRACE__TASK_NAME 44
 #define GOTRACE__TASK_WORDS ((GOTRACE__TASK_NAME + 7) / 8)
 typedef struct gotrace__open_task {
   gotrace__uint64 id; /* atomic, like all of this; 0: free */
@@ -4237,7 +3739,6 @@ GOTRACE__STATIC_ASSERT(__alignof__(gotrace__uint64) == 8 && offsetof(gotrace_sit
                            offsetof(gotrace_go, id) % 8 == 0 && offsetof(gotrace__thread, system_id) % 8 == 0 &&
                            offsetof(struct gotrace__tracer, next_go_id) % 8 == 0,
                        atomics_alignment);
-#endif
 
 #if !GOTRACE_STATIC
 gotrace__flag gotrace__on;
@@ -4245,32 +3746,6 @@ gotrace__flag gotrace__on;
 
 static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self GOTRACE__TLS_MODEL;
 
-#if !GOTRACE__CAPTURE
-/* Whether the thread is inside the tracer already: in a call, or holding a lock outside of one. The caller is then the
- * allocator, unwinder, symbolizer or a signal handler. Its call cannot wait for a lock or change state, so it is
- * dropped and counted. Events of a sink are dropped too: each would give the sink more to write. */
-static inline bool gotrace__is_nested(const gotrace__thread *m) {
-  return (((m ? (unsigned)m->sequence : 0) & 1) | gotrace__inside) != 0;
-}
-static GOTRACE__NOINLINE void gotrace__drop_nested(gotrace__thread *m) {
-  if (m) gotrace__store_relaxed(&m->problems[GOTRACE_PROBLEM_NESTED], m->problems[GOTRACE_PROBLEM_NESTED] + 1);
-  else gotrace__add_relaxed(&gotrace__t.nested, 1);
-}
-/* While a thread is in a sink, its fast path is disabled, because it does not check gotrace__inside. */
-static void gotrace__set_in_sink(bool on) {
-  gotrace__thread *m = gotrace__self;
-  if (on) gotrace__inside |= GOTRACE__IN_SINK;
-  else gotrace__inside &= ~GOTRACE__IN_SINK;
-  if (m) m->control = m->fast_control = GOTRACE__NO_CONTROL;
-}
-/* The same check for starting, reading and stopping, which a sink may call as far as its documentation permits. */
-static bool gotrace__is_refused(void) {
-  gotrace__thread *m = gotrace__self;
-  if (!(m && (m->sequence & 1)) && !(gotrace__inside & ~GOTRACE__IN_SINK)) return false;
-  gotrace__drop_nested(m);
-  return true;
-}
-#else
 static inline bool gotrace__is_nested(const gotrace__thread *m) {
   return ((m ? gotrace__load_relaxed(&m->in_call) : 0) | gotrace__inside) != 0;
 }
@@ -4289,7 +3764,6 @@ static bool gotrace__is_refused(void) {
   gotrace__drop_nested(m);
   return true;
 }
-#endif
 
 static uint64_t gotrace__now(void) { return (uint64_t)GOTRACE__TICKS() / GOTRACE_TICK_DIV; }
 
@@ -4312,75 +3786,6 @@ static void gotrace__pause(unsigned *spins) {
 }
 
 static gotrace__mutex gotrace__init_lock = GOTRACE__MUTEX;
-#if !GOTRACE__CAPTURE
-static void gotrace__init(void) {
-  static const gotrace__mutex unlocked = GOTRACE__MUTEX; /* not zero on macOS and NetBSD */
-  size_t i;
-  if (GOTRACE__LIKELY(gotrace__load_acquire(&gotrace__t.ready))) return;
-  gotrace__lock(&gotrace__init_lock);
-  if (!gotrace__t.ready) {
-    gotrace__t.life = gotrace__t.global_lock = gotrace__t.collector = gotrace__t.queue_lock = gotrace__t.records =
-        unlocked;
-    for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) gotrace__t.wait_buckets[i].lock = unlocked;
-    gotrace__t.snapshot = gotrace__t.flight_lock = unlocked;
-    gotrace__cond_init(&gotrace__t.changed);
-    gotrace__platform_init();
-#if !GOTRACE_SEQ_CST_FLAG
-    gotrace__t.fence = !gotrace__barrier_init();
-#endif
-    gotrace__t.file.number = -1;
-    gotrace__t.first_nanoseconds = gotrace__nanoseconds();
-    gotrace__t.first_ticks = (uint64_t)GOTRACE__TICKS();
-    gotrace__t.global.id = GOTRACE_GLOBAL_PROC;
-    gotrace__t.global.stream.id = (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC;
-    gotrace__t.procs_tail = &gotrace__t.procs;
-    gotrace__store_release(&gotrace__t.ready, 1u);
-  }
-  gotrace__unlock(&gotrace__init_lock);
-}
-
-/* Assigns a record to the calling thread; NULL if out of memory. Records are reused and never freed, so that other
- * threads may walk the list. */
-static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
-  gotrace__thread *m;
-  if (gotrace__is_nested(NULL)) {
-    gotrace__drop_nested(NULL);
-    return NULL;
-  }
-  if ((gotrace__load_relaxed(&gotrace__t.control) & GOTRACE__MODE_MASK) == GOTRACE__GONE) return NULL;
-  gotrace__init();
-  gotrace__lock(&gotrace__t.records);
-  for (m = gotrace__t.threads; m && gotrace__load_acquire(&m->used); m = m->next) continue;
-  if (!m) {
-    m = GOTRACE__CAST(gotrace__thread *, gotrace__allocate(NULL, sizeof *m, false));
-    if (m) {
-      m->next = gotrace__t.threads;
-      m->index = ++gotrace__t.thread_count;
-    }
-  }
-  if (m) {
-    m->control = m->fast_control = GOTRACE__NO_CONTROL;
-    gotrace__store_relaxed(&m->system_id, gotrace__system_thread_id());
-    m->stream.id = m->system_id;
-    if (m->stream.tick < gotrace__t.gone_tick) gotrace__store_relaxed(&m->stream.tick, gotrace__t.gone_tick);
-    m->name = NULL;
-    m->have_bounds = false;
-    gotrace__count(&m->threads, 1); /* one more thread in the session, if the counters belong to it */
-    gotrace__store_release(&m->used, 1u);
-    /* Before the writing flag (W1, W2): either gotrace__settle sees the record, or the thread sees the new control
-       word. */
-    if (gotrace__t.threads != m && m->index == gotrace__t.thread_count) gotrace__store_seq_cst(&gotrace__t.threads, m);
-  }
-  gotrace__unlock(&gotrace__t.records);
-  if (!m) {
-    gotrace__add_relaxed(&gotrace__t.lost, 1);
-    return NULL;
-  }
-  gotrace__self = m;
-  gotrace__at_thread_exit(m);
-  return m;
-}
-#else
 static void gotrace__init(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX; /* not zero on macOS and NetBSD */
   struct gotrace__tracer *t = &gotrace__t;
@@ -4403,7 +3808,6 @@ static void gotrace__init(void) {
 }
 
 static gotrace__thread *gotrace__thread_register(void);
-#endif
 
 #if defined(_WIN32) && !GOTRACE_NO_THREADS
 static void *gotrace__registered(void) { return gotrace__self; }
@@ -4446,208 +3850,6 @@ __attribute__((destructor)) static void gotrace__copy_unloaded(void) { gotrace__
 static const uint32_t gotrace__other_copies = 0;
 #endif
 
-#if !GOTRACE__CAPTURE
-/* Waits for stragglers (W2): on return, no call is running that read an earlier control word. The caller holds the life
- * lock and is not in a call itself. */
-static void gotrace__settle(void) {
-  gotrace__thread *m;
-#if !GOTRACE_SEQ_CST_FLAG
-  if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()) {
-    /* The process has entered a sandbox that forbids the barrier. Plain stores become visible within a short time. */
-    uint64_t since = gotrace__nanoseconds();
-    gotrace__store_relaxed(&gotrace__t.fence, 1u);
-    while (gotrace__nanoseconds() - since < 1000000) gotrace__sleep();
-  }
-  gotrace__fence_seq_cst();
-#endif
-  for (m = gotrace__load_seq_cst(&gotrace__t.threads); m; m = m->next) {
-    uint64_t sequence = gotrace__load_seq_cst(&m->sequence);
-    unsigned spins = 0;
-    if (sequence & 1)
-      while (gotrace__load_acquire(&m->sequence) == sequence) gotrace__pause(&spins);
-  }
-}
-
-/* Headroom before the start, in units of trace time; must exceed the clock skew between cores. */
-#define GOTRACE__BASE ((uint64_t)1 << 20)
-
-/* Units of trace time per second, measured since the trace began, or for a short trace since the tracer was first
- * used. */
-#define GOTRACE__SHORT 10000000 /* nanoseconds */
-static uint64_t gotrace__frequency(void) {
-  const struct gotrace__tracer *t = &gotrace__t;
-  uint64_t ticks = (uint64_t)GOTRACE__TICKS(), nanoseconds = gotrace__nanoseconds();
-  bool brief = nanoseconds - t->start_nanoseconds < GOTRACE__SHORT;
-  double seconds = (double)(nanoseconds - (brief ? t->first_nanoseconds : t->start_nanoseconds)) / 1e9;
-  double units = (double)(ticks - (brief ? t->first_ticks : t->start_ticks)) / GOTRACE_TICK_DIV;
-  double frequency = seconds > 0 ? units / seconds : 0;
-  return frequency >= 1 ? (uint64_t)frequency : 1;
-}
-
-/* The shortest system call, in trace time, for which Go's sysmon takes a proc away. */
-static GOTRACE__NOINLINE uint64_t gotrace__sysmon_ticks(void) {
-  static gotrace__uint64 known; /* 20 microseconds, once the clock's rate has been measured for a millisecond */
-  uint64_t ticks = gotrace__load_relaxed(&known);
-  if (ticks) return ticks;
-  ticks = gotrace__frequency() / 50000 + 1;
-  if (gotrace__nanoseconds() - gotrace__t.first_nanoseconds > 1000000) gotrace__store_relaxed(&known, ticks);
-  return ticks;
-}
-#endif
-
-#if !GOTRACE__CAPTURE
-/* --------------------------------------------------------------------------------------------------- >>control ----
- *
- * The control word: what it permits a call to do, how generations end, how problems are reported.
- */
-
-static inline uint64_t gotrace__control(void) {
-#if GOTRACE_SEQ_CST_FLAG
-  return gotrace__load_seq_cst(&gotrace__t.control);
-#else
-  return gotrace__load_acquire(&gotrace__t.control);
-#endif
-}
-
-/* Sets the call's fields that follow from a control word. */
-static void gotrace__understand(gotrace__call *c, uint64_t control) {
-  c->generation = control >> 2;
-  c->slot = (unsigned)c->generation & 1;
-  c->plain = (control & GOTRACE__MODE_MASK) == GOTRACE__OFF;
-  c->session = (control & GOTRACE__MODE_MASK) == GOTRACE__ON ? gotrace__t.session : 0;
-  c->v2 = c->session && gotrace__t.v2;
-  c->epoch = c->v2 ? (uint32_t)c->generation : c->session;
-}
-
-/* Raises the thread's writing flag (W1). gotrace__settle waits for calls that raised the flag before the control word
- * changed. */
-static inline void gotrace__raise(gotrace__thread *m) {
-#if GOTRACE_SEQ_CST_FLAG
-  gotrace__store_seq_cst(&m->sequence, m->sequence + 1);
-#else
-  gotrace__store_relaxed(&m->sequence, m->sequence + 1);
-  gotrace__signal_fence();
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
-#endif
-}
-
-static GOTRACE__NOINLINE void gotrace__renew(gotrace__thread *m, uint64_t control) {
-  memset(&m->call, 0, sizeof m->call);
-  m->call.m = m;
-  m->call.may_wait = true;
-  gotrace__understand(&m->call, control);
-  m->control = control;
-  m->fast_control = GOTRACE__NO_CONTROL;
-  if (m->call.session && gotrace__t.options.stacks != GOTRACE_STACKS_UNWIND && gotrace__t.version != GOTRACE_GO_1_22)
-    m->fast_control = control;
-}
-
-/* Begins a call. Returns whether the control word differs from the one in the thread's last call. That is rare, so
- * everything that follows from the word is computed only then. */
-static inline bool gotrace__enter(gotrace__call *c, gotrace__thread *m, gotrace_site *site) {
-  uint64_t control;
-  bool changed;
-  gotrace__raise(m);
-  control = gotrace__control();
-  changed = GOTRACE__UNLIKELY(control != m->control);
-  if (changed) gotrace__renew(m, control);
-  *c = m->call;
-  c->site = site;
-  return changed;
-}
-
-static inline void gotrace__leave(gotrace__call *c) {
-  if (c->global) {
-    gotrace__unlock(&gotrace__t.global_lock);
-    c->global = false;
-  }
-  gotrace__store_release(&c->m->sequence, c->m->sequence + 1);
-}
-
-/* For calls that check inline whether tracing is on. */
-static void gotrace__switch_off(void) {
-  gotrace__store_relaxed(&gotrace__on, 0u);
-  gotrace__store_relaxed(&gotrace__t.alloc_events, 0u);
-}
-
-/* Ends a generation now and sets the control word to next_control. False if another thread did so first. */
-static bool gotrace__end_generation(uint64_t generation, uint64_t next_control) {
-  uint64_t on = generation << 2 | GOTRACE__ON, tick = gotrace__now();
-  gotrace__store_relaxed(&gotrace__t.cut_ticks[generation & 1], tick);
-  if (!gotrace__cas_seq_cst(&gotrace__t.control, &on, next_control)) return false;
-  gotrace__store_relaxed(&gotrace__t.cut_ticks[generation & 1], tick); /* the loser may have overwritten it */
-  return true;
-}
-
-/* The control word after the last generation of a trace. */
-#define gotrace__after_last(generation) (((generation) + 1) << 2 | GOTRACE__SETTLING)
-
-/* Ends the trace now, from inside or outside a call, in whatever generation it is. The data read later are complete up
- * to this cut. */
-static void gotrace__end_early(gotrace_result result) {
-  uint64_t control;
-  while (((control = gotrace__load_acquire(&gotrace__t.control)) & GOTRACE__MODE_MASK) == GOTRACE__ON) {
-    if (!gotrace__end_generation(control >> 2, gotrace__after_last(control >> 2))) continue;
-    gotrace__switch_off();
-    gotrace__store_relaxed(&gotrace__t.early, (uint32_t)result);
-  }
-  gotrace__lock(&gotrace__t.queue_lock);
-  gotrace__t.cut_wanted = true;
-  gotrace__cond_wake(&gotrace__t.changed);
-  gotrace__unlock(&gotrace__t.queue_lock);
-}
-
-/* The same from inside a call, which moves to the generation after the last and writes nothing more. */
-static void gotrace__end_in_call(gotrace__call *c, gotrace_result result) {
-  gotrace__end_early(result);
-  gotrace__understand(c, gotrace__control());
-}
-
-/* A thread's counters belong to one session: its first event in another session resets them. */
-static GOTRACE__NOINLINE void gotrace__reset_counters(gotrace__thread *m, uint32_t session) {
-  size_t i;
-  for (i = 0; i < sizeof m->kinds / sizeof m->kinds[0]; i++) gotrace__store_relaxed(&m->kinds[i], (uint64_t)0);
-  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) gotrace__store_relaxed(&m->problems[i], (uint64_t)0);
-  gotrace__store_relaxed(&m->goroutines, (uint64_t)0);
-  gotrace__store_relaxed(&m->threads, (uint64_t)1);
-  gotrace__store_release(&m->session, session);
-}
-
-#if GOTRACE_DEBUG
-static GOTRACE__THREAD_LOCAL gotrace_site *gotrace__debug_site GOTRACE__TLS_MODEL;
-GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { gotrace__debug_site = site; }
-
-static void gotrace__report(const gotrace__call *c, gotrace_problem problem) {
-  const gotrace__thread *m = c->m;
-  gotrace_site *site = c->site ? c->site : gotrace__debug_site;
-  uint64_t bit = (uint64_t)1 << problem;
-  char line[512];
-  int before;
-  if (!gotrace__t.options.report) return;
-  if (site && (gotrace__load_relaxed(&site->reported) & bit)) return;
-  if (site) gotrace__store_relaxed(&site->reported, gotrace__load_relaxed(&site->reported) | bit);
-  snprintf(line, sizeof line, "gotrace: %s:%u: %s: %s (%s); goroutine %lld, proc %d, thread %llu",
-           site && site->location.file ? site->location.file : "?", site ? (unsigned)site->location.line : 0,
-           site && site->location.function ? site->location.function : "?", gotrace__problems[problem].text,
-           gotrace_problem_outcome(problem), m->go ? (long long)gotrace__load_relaxed(&m->go->id) : -1,
-           m->proc ? m->proc->id : -1, (unsigned long long)m->system_id);
-  before = gotrace__cancel_off();
-  gotrace__t.options.report(gotrace__t.options.context, line);
-  gotrace__cancel_restore(before);
-}
-#else
-GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
-#endif
-
-static void gotrace__count_problem(gotrace__call *c, gotrace_problem problem) {
-  gotrace__thread *m = c->m;
-  if (!c->session) return;
-  gotrace__count(&m->problems[problem], 1);
-#if GOTRACE_DEBUG
-  gotrace__report(c, problem);
-#endif
-}
-#else
 static void gotrace__end_early(gotrace_result result);
 static void gotrace__clean_up(void);
 static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service);
@@ -4656,174 +3858,11 @@ static gotrace_result gotrace__stop_session(uint32_t milliseconds);
 static gotrace_result gotrace__flight_cut(void);
 static void gotrace__attach(gotrace__thread *m);
 static void gotrace__thread_finish(gotrace__thread *m);
-#endif
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
-#if !GOTRACE__CAPTURE
-/* ----------------------------------------------------------------------------------------------------- >>write ----
- *
- * Encoding values into a stream's buffer: times, events, strings, stack ids.
- */
-
-static void gotrace__count_kind(unsigned kind, uint64_t n) { gotrace__add_relaxed(&gotrace__t.kinds[kind], n); }
-
-/* A v1 batch begins with its proc and the time from which the first event's dt counts. Go: traceFlush. */
-static void gotrace__batch_begin_v1(gotrace__buffer *buffer, uint64_t proc, uint64_t time) {
-  uint8_t *at = buffer->data;
-  *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
-  at = gotrace__put_varint(at, proc);
-  at = gotrace__put_varint(at, time);
-  buffer->size = (uint32_t)(at - buffer->data);
-  buffer->size_at = 0;
-  buffer->top = buffer->capacity;
-}
-
-#endif
 /* A v2 batch begins with its generation, thread, time and size. Appends it. Go: traceWriter.refill. */
 #define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread; likewise NoProc */
-#if !GOTRACE__CAPTURE
-static void gotrace__batch_begin_v2(gotrace__buffer *buffer, uint64_t generation, uint64_t thread, uint64_t time) {
-  uint8_t *at = buffer->data + buffer->size;
-  buffer->begin = buffer->size;
-  *at++ = GOTRACE_V2_EVENT_BATCH;
-  at = gotrace__put_varint(at, generation);
-  at = gotrace__put_varint(at, thread);
-  at = gotrace__put_varint(at, time);
-  buffer->size_at = (uint32_t)(at - buffer->data);
-  at = gotrace__put_varint_reserved(at, 0, GOTRACE__BATCH_SIZE_WIDTH);
-  buffer->size = (uint32_t)(at - buffer->data);
-}
-
-/* Fills in the size of a completed batch, and turns the strings at the buffer's end into a batch after it.
- * Go: traceBufFlush. */
-static void gotrace__batch_end(gotrace__buffer *buffer) {
-  uint32_t from = buffer->size_at, header = from - buffer->begin, texts = buffer->capacity - buffer->top;
-  if (!from) return;
-  gotrace__put_varint_reserved(buffer->data + from, buffer->size - from - GOTRACE__BATCH_SIZE_WIDTH,
-                               GOTRACE__BATCH_SIZE_WIDTH);
-  buffer->size_at = 0;
-  gotrace__count_kind(buffer->data[buffer->begin], 1);
-  if (texts) {
-    uint8_t *at = buffer->data + buffer->size;
-    memcpy(at, buffer->data + buffer->begin, header); /* same generation, thread and time */
-    at = gotrace__put_varint_reserved(at + header, texts + 1, GOTRACE__BATCH_SIZE_WIDTH);
-    *at++ = GOTRACE_V2_STRINGS;
-    memmove(at, buffer->data + buffer->top, texts);
-    buffer->size = (uint32_t)(at + texts - buffer->data);
-    buffer->top = buffer->capacity;
-    gotrace__count_kind(GOTRACE_V2_EVENT_BATCH, 1);
-    gotrace__count_kind(GOTRACE_V2_STRINGS, 1);
-  }
-}
-
-/* The time of an event that is being written now (T1). The clock is read first, so the time lies before the
- * generation's end if the generation is still the current one. Otherwise the call is late, and no other thread can tell
- * that the event did not happen at the cut. */
-static uint64_t gotrace__event_time(const gotrace__call *c) {
-  uint64_t tick = gotrace__now(), cut;
-  if (GOTRACE__LIKELY(gotrace__load_acquire(&gotrace__t.control) >> 2 == c->generation)) return tick;
-  cut = gotrace__load_relaxed(&gotrace__t.cut_ticks[c->slot]);
-  return tick < cut ? tick : cut;
-}
-
-/* The time of the next event of the stream about g, or NULL (T2). */
-static inline uint64_t gotrace__stamp(gotrace__call *c, const gotrace_go *g) {
-  uint64_t tick = c->timed ? c->at : gotrace__event_time(c);
-  if (tick < c->s->tick) tick = c->s->tick;
-  if (g) {
-    uint64_t last = gotrace__load_relaxed(&g->tick);
-    if (tick < last) tick = last;
-  }
-  return tick;
-}
-
-/* Appends a v1 event with n arguments besides its time. Go: traceEventLocked. */
-static inline void gotrace__v1_write(gotrace__call *c, unsigned kind, uint64_t tick, int n, uint64_t a0, uint64_t a1,
-                                     uint64_t a2, uint64_t a3) {
-  uint8_t *at = c->b->data + c->b->size, *length = NULL;
-  *at++ = (uint8_t)(kind | (unsigned)(n < 3 ? n : 3) << GOTRACE_ARG_COUNT_SHIFT);
-  if (n >= 3) length = at++;
-  at = gotrace__put_varint(at, tick - c->s->tick);
-  gotrace__store_relaxed(&c->s->tick, tick);
-  if (n > 0) at = gotrace__put_varint(at, a0);
-  if (n > 1) at = gotrace__put_varint(at, a1);
-  if (n > 2) at = gotrace__put_varint(at, a2);
-  if (n > 3) at = gotrace__put_varint(at, a3);
-  if (n >= 3) *length = (uint8_t)(at - length - 1);
-  c->b->size = (uint32_t)(at - c->b->data);
-  gotrace__count(&c->m->kinds[kind], 1);
-}
-#define gotrace__v1_write0(c, kind, tick) gotrace__v1_write(c, kind, tick, 0, 0, 0, 0, 0)
-#define gotrace__v1_write1(c, kind, tick, a) gotrace__v1_write(c, kind, tick, 1, a, 0, 0, 0)
-#define gotrace__v1_write2(c, kind, tick, a, b) gotrace__v1_write(c, kind, tick, 2, a, b, 0, 0)
-#define gotrace__v1_write3(c, kind, tick, a, b, d) gotrace__v1_write(c, kind, tick, 3, a, b, d, 0)
-#define gotrace__v1_write4(c, kind, tick, a, b, d, e) gotrace__v1_write(c, kind, tick, 4, a, b, d, e)
-
-/* Appends a v2 event with n arguments besides its time. Go: traceWriter.event. */
-static inline void gotrace__v2_write(gotrace__call *c, unsigned kind, uint64_t tick, int n, uint64_t a0, uint64_t a1,
-                                     uint64_t a2, uint64_t a3) {
-  uint8_t *at = c->b->data + c->b->size;
-  *at++ = (uint8_t)kind;
-  at = gotrace__put_varint(at, tick - c->s->tick);
-  gotrace__store_relaxed(&c->s->tick, tick);
-  if (n > 0) at = gotrace__put_varint(at, a0);
-  if (n > 1) at = gotrace__put_varint(at, a1);
-  if (n > 2) at = gotrace__put_varint(at, a2);
-  if (n > 3) at = gotrace__put_varint(at, a3);
-  c->b->size = (uint32_t)(at - c->b->data);
-  gotrace__count(&c->m->kinds[kind], 1);
-}
-#define gotrace__v2_write0(c, kind, tick) gotrace__v2_write(c, kind, tick, 0, 0, 0, 0, 0)
-#define gotrace__v2_write1(c, kind, tick, a) gotrace__v2_write(c, kind, tick, 1, a, 0, 0, 0)
-#define gotrace__v2_write2(c, kind, tick, a, b) gotrace__v2_write(c, kind, tick, 2, a, b, 0, 0)
-#define gotrace__v2_write3(c, kind, tick, a, b, d) gotrace__v2_write(c, kind, tick, 3, a, b, d, 0)
-#define gotrace__v2_write4(c, kind, tick, a, b, d, e) gotrace__v2_write(c, kind, tick, 4, a, b, d, e)
-
-/* The id of a string in the call's event. */
-static uint32_t gotrace__put_string(gotrace__call *c, const char *string, bool often) {
-  bool cut;
-  size_t size = string ? strlen(string) : 0;
-  uint32_t id = gotrace__string_put(gotrace__t.tables[c->slot]->strings, string, size, often, &cut);
-  if (GOTRACE__UNLIKELY(cut)) gotrace__count_problem(c, GOTRACE_PROBLEM_STRING_CUT);
-  if (GOTRACE__UNLIKELY(!id && size)) gotrace__count_problem(c, GOTRACE_PROBLEM_TABLE_FULL);
-  return id;
-}
-
-static inline uint32_t gotrace__string(gotrace__call *c, const char *string) {
-  return gotrace__put_string(c, string, false);
-}
-
-/* Whether a call site remembers an id that is valid in the call's epoch. */
-static inline bool gotrace__site_knows(const gotrace__call *c, const gotrace__uint64 *remembered, uint32_t *id) {
-  uint64_t known = gotrace__load_relaxed(remembered);
-  *id = (uint32_t)known;
-  return known >> 32 == c->epoch;
-}
-
-/* The id of a name at a call site, which remembers it if the name is a constant. */
-static uint32_t gotrace__name(gotrace__call *c, const char *name, int name_is_constant) {
-  uint32_t id;
-  if (!name_is_constant || !c->site) return gotrace__string(c, name);
-  if (GOTRACE__LIKELY(gotrace__site_knows(c, &c->site->name_id, &id))) return id;
-  id = gotrace__put_string(c, name, true);
-  gotrace__store_relaxed(&c->site->name_id, (uint64_t)c->epoch << 32 | id);
-  return id;
-}
-
-static uint32_t gotrace__stack_of(gotrace__call *c, const gotrace__stack_frame *frames, size_t count) {
-  uint32_t id = gotrace__stack_put(gotrace__t.tables[c->slot]->stacks, frames, count);
-  if (GOTRACE__UNLIKELY(!id && count)) gotrace__count_problem(c, GOTRACE_PROBLEM_TABLE_FULL);
-  return id;
-}
-
-static uint32_t gotrace__location_stack(gotrace__call *c, const gotrace_location *location) {
-  gotrace__stack_frame frame;
-  if (!location->pc && !location->function && !location->file) return 0;
-  frame = gotrace__frame_of(location);
-  return gotrace__stack_of(c, &frame, 1);
-}
-#endif
 
 /* --------------------------------------------------------------------------------------------------- >>reasons ----
  *
@@ -4842,30 +3881,6 @@ static gotrace__table *gotrace__reason_table(void) {
   gotrace__unlock(&t->records);
   return reasons;
 }
-
-#if !GOTRACE__CAPTURE
-/* Checks a reason; `count` of them are built in. An invalid one becomes unspecified. */
-static unsigned gotrace__checked_reason(gotrace__call *c, unsigned reason, unsigned count) {
-  unsigned number = gotrace__reason_number(reason), base = reason & 0xff;
-  bool named = number - 1 < GOTRACE__REASONS && gotrace__load_acquire(&gotrace__t.reason_names[number - 1]);
-  if (GOTRACE__LIKELY((number ? named : true) && base < count)) return reason;
-  gotrace__count_problem(c, GOTRACE_PROBLEM_BAD_REASON);
-  return named ? number << 8 : 0;
-}
-
-/* v2: the string id of a checked reason; `own`: the ids of the built-in ones. */
-static uint32_t gotrace__reason_string(gotrace__call *c, unsigned reason, const uint32_t *own) {
-  unsigned number = gotrace__reason_number(reason);
-  uint32_t *known, id;
-  if (GOTRACE__LIKELY(!number)) return own[reason];
-  known = &gotrace__t.tables[c->slot]->named_reasons[number - 1];
-  id = gotrace__load_relaxed(known);
-  if (id) return id;
-  id = gotrace__put_string(c, gotrace__load_acquire(&gotrace__t.reason_names[number - 1]), true);
-  gotrace__store_relaxed(known, id);
-  return id;
-}
-#endif
 
 GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
   bool nested = gotrace__is_nested(gotrace__self); /* a nested call may look up, but not add */
@@ -4892,7 +3907,158 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
   return entry->id << 8;
 }
 
-/* --------------------------------------------------------------------------------------------------- >>capture ----
+/* ------------------------------------------------------------------------------------------------- >>records ----
+ *
+ * What a thread captures: one record per call, in chunks that only this thread writes. It publishes a record by storing
+ * the chunk's new size (release). The transcriber reads what has been published (acquire).
+ *
+ */
+
+/* X(NAME, count of numbers, count of texts, "arguments"). A record is its kind (a byte), the ticks since the thread's
+ * previous record, its numbers and its texts. Texts are preceded by their length. Numbers are in base 128:
+ *
+ *   go, proc      place of the object's record, plus 1; 0: none
+ *   number        the object's transitions so far, see GOTRACE__IS_LATER; of "go", "proc" or the collector
+ *   id, task      ids in the trace
+ *   entry, stack  numbers in the stack table; 0: none
+ *   name          a number in the string table; 0: the text that follows
+ *   gc, stw       whether a collection and a stop-the-world have begun; before the collector's first number
+ *   site          address of the gotrace_site of the records that follow; 0: none (only with GOTRACE_DEBUG)
+ *   status        gotrace__status or gotrace__proc_status
+ *   flags         GOTRACE__RECORD_... below
+ *
+ * SITE_REGION_...: a region without a task whose name is a constant, as most are. */
+#define GOTRACE__RECORDS(X)                                   \
+  X(NONE, 0, 0, "")                                           \
+  X(THREAD, 5, 1, "go id entry flags proc label_text")        \
+  X(GO, 5, 1, "go id entry status flags label_text")          \
+  X(PROC, 2, 0, "proc status")                                \
+  X(THREAD_END, 0, 0, "")                                     \
+  X(PROC_START, 2, 0, "proc number")                          \
+  X(PROC_STOP, 0, 0, "")                                      \
+  X(PROC_STEAL, 2, 0, "proc number")                          \
+  X(PROC_DESTROY, 2, 0, "proc number")                        \
+  X(GO_CREATE, 7, 0, "go number id entry status flags stack") \
+  X(GO_START, 2, 0, "go number")                              \
+  X(GO_END, 0, 0, "")                                         \
+  X(GO_END_IN_SYSCALL, 0, 0, "")                              \
+  X(GO_STOP, 2, 0, "reason stack")                            \
+  X(GO_BLOCK, 2, 0, "reason stack")                           \
+  X(GO_UNBLOCK, 3, 0, "go number stack")                      \
+  X(GO_SWITCH, 4, 0, "go number reason stack")                \
+  X(GO_SWITCH_END, 3, 0, "go number stack")                   \
+  X(GO_DESTROY, 3, 0, "go number stack")                      \
+  X(WAIT_END, 3, 0, "go number stack")                        \
+  X(SYSCALL_BEGIN, 1, 0, "stack")                             \
+  X(SYSCALL_END, 0, 0, "")                                    \
+  X(SYSCALL_END_BLOCKED, 0, 0, "")                            \
+  X(GO_LABEL, 0, 1, "label_text")                             \
+  X(GO_RENAME, 3, 1, "go number entry label_text")            \
+  X(GO_TIMER, 2, 0, "go number")                              \
+  X(PROCS_CHANGE, 2, 0, "count stack")                        \
+  X(GC_BEGIN, 2, 0, "number stack")                           \
+  X(GC_END, 1, 0, "number")                                   \
+  X(STW_BEGIN, 3, 0, "number reason stack")                   \
+  X(STW_END, 1, 0, "number")                                  \
+  X(SCAN_BEGIN, 0, 0, "")                                     \
+  X(SCAN_END, 0, 0, "")                                       \
+  X(SWEEP_BEGIN, 0, 0, "")                                    \
+  X(SWEEP_SPAN, 3, 0, "swept reclaimed stack")                \
+  X(SWEEP_END, 0, 0, "")                                      \
+  X(MARK_ASSIST_BEGIN, 1, 0, "stack")                         \
+  X(MARK_ASSIST_END, 0, 0, "")                                \
+  X(HEAP_ALLOC, 1, 0, "bytes")                                \
+  X(HEAP_GOAL, 1, 0, "bytes")                                 \
+  X(MEMORY, 4, 0, "event address bytes class_or_type")        \
+  X(TASK_BEGIN, 4, 1, "task parent name stack name_text")     \
+  X(TASK_END, 2, 0, "task stack")                             \
+  X(REGION_BEGIN, 3, 1, "task name stack name_text")          \
+  X(REGION_END, 3, 1, "task name stack name_text")            \
+  X(SITE_REGION_BEGIN, 2, 0, "name stack")                    \
+  X(SITE_REGION_END, 2, 0, "name stack")                      \
+  X(LOG, 3, 2, "task name stack name_text value_text")        \
+  X(THREAD_START, 2, 0, "go number")                          \
+  X(PROBLEM, 1, 0, "problem")                                 \
+  X(COLLECTOR, 2, 0, "gc stw")                                \
+  X(SITE, 1, 0, "site")
+
+enum {
+#define GOTRACE__RECORD(NAME, numbers, texts, arguments) GOTRACE__REC_##NAME,
+  GOTRACE__RECORDS(GOTRACE__RECORD)
+#undef GOTRACE__RECORD
+      GOTRACE__RECORD_KINDS
+};
+
+static const struct {
+  uint8_t numbers, texts;
+  const char *name, *arguments;
+} gotrace__record_specs[GOTRACE__RECORD_KINDS] = {
+#define GOTRACE__RECORD(NAME, numbers, texts, arguments) {numbers, texts, #NAME, arguments},
+    GOTRACE__RECORDS(GOTRACE__RECORD)
+#undef GOTRACE__RECORD
+};
+
+#define GOTRACE__RECORD_OWN 1        /* the thread's own goroutine: it needs no proc of the program's */
+#define GOTRACE__RECORD_TIMER 2      /* see gotrace_go_timer */
+#define GOTRACE__RECORD_OLD 4        /* may end regions that are older than its creation */
+#define GOTRACE__RECORD_IN_SYSCALL 8 /* THREAD: its goroutine is in a system call */
+#define GOTRACE__RECORD_SWEEPS 16    /* THREAD, PROC's status: a sweep is open on the proc */
+#define GOTRACE__RECORD_SCANS 32     /* so is a scan */
+#define GOTRACE__RECORD_NUMBERS 7
+#define GOTRACE__SWITCH_UNEXPLAINED 0xffffffffu /* the reason of GO_SWITCH: none */
+
+/* Whether a number is later than another. Numbers have 32 bits and wrap around. */
+#define GOTRACE__IS_LATER(a, b) ((int32_t)((uint32_t)(a) - (uint32_t)(b)) > 0)
+
+typedef struct gotrace__record_chunk {
+  struct gotrace__record_chunk *next; /* atomic: set before `size` is read for the last time */
+  gotrace__uint64 tick;               /* of the thread's last record before this chunk */
+  uint32_t size;                      /* atomic: bytes published */
+  uint32_t session;                   /* records of other sessions are skipped */
+  uint32_t capacity;                  /* of the records, which follow in memory */
+  uint32_t unused;
+} gotrace__record_chunk;
+
+typedef struct gotrace__record {
+  unsigned kind;
+  uint64_t tick;
+  uint64_t a[GOTRACE__RECORD_NUMBERS];
+  const char *text[2];
+  uint32_t text_size[2];
+} gotrace__record;
+
+/* Reads a number that ends before `end`; NULL if it is malformed. Most have one byte. */
+static inline const uint8_t *gotrace__get_number(const uint8_t *at, const uint8_t *end, uint64_t *value) {
+  unsigned shift = 0;
+  for (*value = 0; at < end && shift < 64; shift += 7) {
+    uint8_t byte = *at++;
+    *value |= (uint64_t)(byte & 0x7f) << shift;
+    if (GOTRACE__LIKELY(byte < 0x80)) return at;
+  }
+  return NULL;
+}
+
+/* Reads the arguments of a record whose kind is known; returns its end, or NULL if they are malformed: the bytes may
+ * come from another process. */
+static inline const uint8_t *gotrace__get_arguments(const uint8_t *at, const uint8_t *end, gotrace__record *record) {
+  unsigned i, numbers = gotrace__record_specs[record->kind].numbers, texts = gotrace__record_specs[record->kind].texts;
+  uint64_t *a = record->a, *last = a + numbers;
+  for (; a < last; a++) {
+    if (GOTRACE__LIKELY(at < end && *at < 0x80)) *a = *at++;
+    else if (!(at = gotrace__get_number(at, end, a))) return NULL;
+  }
+  for (i = 0; i < texts; i++) {
+    uint64_t size;
+    at = gotrace__get_number(at, end, &size);
+    if (!at || size > (uint64_t)(end - at)) return NULL;
+    record->text[i] = (const char *)at;
+    record->text_size[i] = (uint32_t)size;
+    at += size;
+  }
+  return at;
+}
+
+/* ----------------------------------------------------------------------------------------------------- >>walks ----
  *
  * Stack walks along frame pointers.
  */
@@ -4957,9 +4123,9 @@ static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high)
 typedef struct gotrace__seen_stack {
   const gotrace_site *site;
   uint64_t hash;
-  uint32_t epoch, id; /* as in a call site */
-  uint32_t count;     /* of pcs */
-  uint32_t next;      /* in the first entry of a set: the set's oldest entry */
+  uint32_t session, number;
+  uint32_t count; /* of pcs */
+  uint32_t next;  /* in the first entry of a set: the set's oldest entry */
   uintptr_t pcs[GOTRACE__SEEN_FRAMES];
 } gotrace__seen_stack;
 
@@ -4972,21 +4138,21 @@ static uint64_t gotrace__seen_hash(const gotrace_site *site, const uintptr_t *pc
 #define gotrace__seen_set(m, hash) (&(m)->seen_stacks[((hash) >> 61) * GOTRACE__SEEN_WAYS])
 
 /* A stack's cache entry, or NULL. */
-static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint32_t epoch, uint64_t hash,
+static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint32_t session, uint64_t hash,
                                                const gotrace_site *site, const uintptr_t *pcs, size_t count) {
   gotrace__seen_stack *set, *seen;
   if (!m->seen_stacks) return NULL;
   set = gotrace__seen_set(m, hash);
   for (seen = set; seen < set + GOTRACE__SEEN_WAYS; seen++)
-    if (seen->hash == hash && seen->epoch == epoch && seen->site == site && seen->count == count &&
+    if (seen->hash == hash && seen->session == session && seen->site == site && seen->count == count &&
         memcmp(seen->pcs, pcs, count * sizeof *pcs) == 0)
       return seen;
   return NULL;
 }
 
 /* Caches a stack, unless it is too deep or memory is out. */
-static void gotrace__remember_stack(gotrace__thread *m, uint32_t epoch, uint64_t hash, const gotrace_site *site,
-                                    const uintptr_t *pcs, size_t count, uint32_t id) {
+static void gotrace__remember_stack(gotrace__thread *m, uint32_t session, uint64_t hash, const gotrace_site *site,
+                                    const uintptr_t *pcs, size_t count, uint32_t number) {
   gotrace__seen_stack *set, *seen;
   if (count > GOTRACE__SEEN_FRAMES) return;
   if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
@@ -4997,273 +4163,35 @@ static void gotrace__remember_stack(gotrace__thread *m, uint32_t epoch, uint64_t
   }
   set = gotrace__seen_set(m, hash);
   seen = &set[set->next++ % GOTRACE__SEEN_WAYS];
-  seen->id = id;
+  seen->number = number;
   seen->hash = hash;
   seen->site = site;
-  seen->epoch = epoch;
+  seen->session = session;
   seen->count = (uint32_t)count;
   memcpy(seen->pcs, pcs, count * sizeof *pcs);
 }
 GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_upper_bits);
 
-#if !GOTRACE__CAPTURE
-/* The cached id of a stack by frame pointers, or 0. */
-static GOTRACE__NOINLINE uint32_t gotrace__remembered_stack(gotrace__thread *m, uint32_t epoch,
-                                                            const gotrace_site *site, void *frame) {
-  uintptr_t pcs[GOTRACE__SEEN_FRAMES + 1], low, high;
-  size_t count = 0;
-  const gotrace__seen_stack *seen;
-  if (gotrace__bounds(m, &low, &high))
-    count = (size_t)gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE__SEEN_FRAMES + 1);
-  seen = gotrace__find_seen(m, epoch, gotrace__seen_hash(site, pcs, count), site, pcs, count);
-  return seen ? seen->id : 0;
-}
-
-/* The stack according to options.stacks: the call site, then the frames above that function. */
-static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__call *c) {
-  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
-  uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
-  int found = 0, i;
-  size_t count = 0;
-  uint32_t id;
-  uint64_t hash;
-  const gotrace_site *site = c->site;
-  const gotrace__seen_stack *seen;
-  gotrace_stacks mode = gotrace__t.options.stacks;
-  if (mode == GOTRACE_STACKS_NONE) return 0;
-  if (mode == GOTRACE_STACKS_UNWIND) {
-    found = gotrace__t.options.unwind(gotrace__t.options.context, pcs, GOTRACE_STACK_SIZE);
-    if (found > 0) site = NULL; /* the unwinder's frames include the call site */
-    if (found < 0) found = 0;
-  } else if (c->frame && gotrace__bounds(c->m, &low, &high)) {
-    found = gotrace__walk((uintptr_t)c->frame, low, high, pcs, GOTRACE_STACK_SIZE);
-  }
-  hash = gotrace__seen_hash(site, pcs, (size_t)found);
-  seen = gotrace__find_seen(c->m, c->epoch, hash, site, pcs, (size_t)found);
-  if (seen) return seen->id;
-  if (site) frames[count++] = gotrace__frame_of(&site->location);
-  /* The walk's first return address is in the call site's function, which is in the stack already. */
-  for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
-    frames[count].pc = pcs[i];
-    frames[count].function = frames[count].file = NULL;
-    frames[count++].line = 0;
-  }
-  if (found == GOTRACE_STACK_SIZE) gotrace__count_problem(c, GOTRACE_PROBLEM_STACK_CUT);
-  id = gotrace__stack_of(c, frames, count);
-  if (id) gotrace__remember_stack(c->m, c->epoch, hash, site, pcs, (size_t)found, id);
-  return id;
-}
-#endif
-
-#if !GOTRACE__CAPTURE
-/* --------------------------------------------------------------------------------------------------- >>streams ----
+/* --------------------------------------------------------------------------------------------------- >>capture ----
  *
- * The streams of procs (v1) and threads (v2), and what a stream needs before an event: a buffer with room, and the
- * statuses that the epoch lacks. Functions that take goroutines and procs (G4, P1), change them and give them back.
+ * A CALL reads gotrace__on; if it is 0, the call keeps only hints. Otherwise it raises the thread's flag, reads
+ * gotrace__on again, makes sure of room in the thread's chunk, reads the clock, writes a record, publishes it by
+ * storing the chunk's size, and lowers the flag. It waits for nothing but a new chunk.
+ *
+ *   K1. A start, a stop and an early end change gotrace__on. The stop then passes all threads through a barrier and
+ *       waits, for a limited time, for calls whose flag is up. Otherwise it could miss their records. A record that is
+ *       published later is skipped, since its chunk is of another session; no other record depends on it, because its
+ *       call has not returned.
+ *   K2. Loads of gotrace__on cannot go backwards. So a call that follows from one that read "off" reads "off" too, and
+ *       what is in a trace is a consistent cut.
+ *   K3. Only the owner of a goroutine or proc (who runs, starts or creates it) writes its number, by a plain store. A
+ *       waker that did so could undo a transition of the owner. The program's own synchronization orders owners.
+ *   K4. The number belongs to the place, not to its occupant, and goes on in the next one. Otherwise records about two
+ *       occupants could not be ordered.
+ *   K5. A record that first mentions an object in a session follows one that introduces it. Since the first call that
+ *       is on is ordered after all that were off, introductions are exact.
+ *   K6. Chunk, ids and free lists are touched only while the flag is up. A signal handler's call is dropped then.
  */
-
-/* The id of the call's stack, which shows why the calling goroutine is here. */
-static inline uint32_t gotrace__stack(gotrace__call *c) {
-  uint32_t id;
-  if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE)) return gotrace__captured_stack(c);
-  if (!c->site) return 0;
-  if (GOTRACE__LIKELY(gotrace__site_knows(c, &c->site->stack_id, &id))) return id;
-  id = gotrace__location_stack(c, &c->site->location);
-  gotrace__store_relaxed(&c->site->stack_id, (uint64_t)c->epoch << 32 | id);
-  return id;
-}
-
-/* The stack of a goroutine's entry. Viewers reject a goroutine without one, so an unknown entry gets the stack that is
- * inserted first when the trace begins. The function's name is never empty: Go takes a goroutine with an empty name, or
- * one that begins with "runtime.", for its runtime's own and hides it (IsSystemGoroutine in
- * internal/trace/summary.go). */
-#define GOTRACE__UNKNOWN_ENTRY 1
-static uint32_t gotrace__entry_stack(gotrace__call *c, const gotrace_location *entry) {
-  gotrace__thread *m = c->m; /* which caches the last entry: most goroutines have the same one */
-  uint32_t id;
-  if (GOTRACE__LIKELY(m->entry_epoch == c->epoch && m->entry.pc == entry->pc && m->entry.function == entry->function &&
-                      m->entry.file == entry->file && m->entry.line == entry->line))
-    return m->entry_id;
-  if (GOTRACE__LIKELY(entry->pc || (entry->function && entry->function[0]))) {
-    id = gotrace__location_stack(c, entry);
-  } else { /* may still be a place in a file */
-    gotrace_location place = *entry;
-    place.function = place.file && place.file[0] ? "unknown" : NULL;
-    if (!place.function) place.file = NULL;
-    id = gotrace__location_stack(c, &place);
-  }
-  if (!id) return GOTRACE__UNKNOWN_ENTRY; /* not cached: there may be memory next time */
-  m->entry = *entry;
-  m->entry_id = id;
-  m->entry_epoch = c->epoch;
-  return id;
-}
-
-/* Notes that an event at `tick` refers to g. */
-static void gotrace__mention(gotrace__call *c, gotrace_go *g, uint64_t tick) {
-  gotrace__store_relaxed(&g->tick, tick);
-  gotrace__store_relaxed(&g->generation, c->generation);
-  if (g->mentioned == c->session) return;
-  gotrace__store_relaxed(&g->mentioned, c->session);
-  gotrace__count(&c->m->goroutines, 1);
-}
-
-/* v1: introduces g (G1) and returns its sequence number: a create event and, at the same time, its blocking or system
- * call if it is in one. StartTrace writes the same for all goroutines at once. */
-static uint64_t gotrace__introduce(gotrace__call *c, gotrace_go *g, unsigned status, uint64_t tick, uint32_t stack) {
-  gotrace__v1_write3(c, GOTRACE_V1_GO_CREATE, tick, g->id, gotrace__entry_stack(c, &g->entry), stack);
-  if (status == GOTRACE__WAITING) gotrace__v1_write1(c, GOTRACE_V1_GO_WAITING, tick, g->id);
-  if (status == GOTRACE__SYSCALL) gotrace__v1_write1(c, GOTRACE_V1_GO_IN_SYSCALL, tick, g->id);
-  gotrace__mention(c, g, tick);
-  g->last_proc = c->p;
-  g->woken = false; /* not yet in this trace */
-  g->start_buffer = NULL;
-  if (gotrace__load_relaxed(&g->timer)) {
-    gotrace__lock(&gotrace__t.records);
-    if (gotrace__t.timer_count < GOTRACE__TIMERS) gotrace__t.timers[gotrace__t.timer_count++] = g->id;
-    gotrace__unlock(&gotrace__t.records);
-  }
-  return status == GOTRACE__WAITING || status == GOTRACE__SYSCALL ? 2 : 1;
-}
-
-/* A goroutine's or proc's word, read while it is not busy. */
-static uint64_t gotrace__unbusy(const gotrace__uint64 *word) {
-  unsigned spins = 0;
-  uint64_t seen;
-  while ((seen = gotrace__load_acquire(word)) & GOTRACE__BUSY) gotrace__pause(&spins);
-  return seen;
-}
-
-/* v1: writes that c->p has run since the trace began, with the goroutine that runs or is in a system call on it. */
-static void gotrace__introduce_running(gotrace__call *c, uint64_t thread, gotrace_go *g) {
-  uint64_t tick = c->s->tick, word = g ? gotrace__unbusy(&g->word) : 0;
-  gotrace__v1_write1(c, GOTRACE_V1_PROC_START, tick, thread);
-  if (!g || gotrace__has_epoch(word, c->epoch)) return;
-  /* While tracing was off, two threads may have started one goroutine at once. The last one has it. */
-  if (gotrace__load_relaxed(&g->owner) != gotrace__load_relaxed(&c->p->word) >> 4) return;
-  if (gotrace__status_of(word) == GOTRACE__SYSCALL) {
-    if (gotrace__load_relaxed(&g->syscall_proc) != c->p) return;
-    if (!gotrace__cas_acq_rel(&g->word, &word, word | GOTRACE__BUSY)) return; /* the ender has it */
-  } else if (gotrace__status_of(word) != GOTRACE__RUNNING) {
-    return;
-  }
-  gotrace__introduce(c, g, GOTRACE__RUNNING, tick, 0);
-  gotrace__v1_write1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
-  c->p->run_session = c->session;
-  c->p->run_in_syscall = gotrace__status_of(word) == GOTRACE__SYSCALL;
-  gotrace__store_relaxed(&g->introduced, c->session);
-  if (c->p->run_in_syscall) {
-    gotrace__v1_write1(c, GOTRACE_V1_GO_SYS_CALL, tick, 0);
-    g->syscall_tick = tick;
-    g->syscall_session = c->session;
-  }
-  gotrace__store_release(&g->word, gotrace__word(c->epoch, 2, gotrace__status_of(word)));
-}
-
-/* v2: writes the status of a goroutine that the caller owns (G1), once per generation. It restarts the numbering of
- * events about the goroutine. `thread`: the thread that runs it. Go: traceWriter.writeGoStatus. */
-static void gotrace__write_go_status(gotrace__call *c, gotrace_go *g, unsigned status, uint64_t thread) {
-  uint64_t tick = gotrace__stamp(c, g);
-  if (gotrace__t.version >= GOTRACE_GO_1_23)
-    gotrace__v2_write4(c, GOTRACE_V2_GO_STATUS_STACK, tick, g->id, thread, status, gotrace__entry_stack(c, &g->entry));
-  else gotrace__v2_write3(c, GOTRACE_V2_GO_STATUS, tick, g->id, thread, status);
-  if (g->mentioned != c->session) gotrace__store_relaxed(&g->introduced, c->session);
-  gotrace__mention(c, g, tick);
-  gotrace__store_relaxed(&g->traced[c->slot], c->generation);
-  if (g->assist_session == c->session) gotrace__v2_write1(c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, g->id);
-}
-
-/* v2: writes the status of a proc, if it has none yet in this generation. Go: traceWriter.writeProcStatus. */
-static void gotrace__write_proc_status(gotrace__call *c, gotrace_proc *p, unsigned status) {
-  uint64_t tick = gotrace__stamp(c, NULL);
-  if (gotrace__load_relaxed(&p->traced[c->slot]) == c->generation) return;
-  if (tick < p->stream.tick) tick = p->stream.tick;
-  gotrace__v2_write2(c, GOTRACE_V2_PROC_STATUS, tick, (uint64_t)p->id, status);
-  if (p->sweep_session == c->session) gotrace__v2_write1(c, GOTRACE_V2_GC_SWEEP_ACTIVE, tick, (uint64_t)p->id);
-  gotrace__store_relaxed(&p->traced[c->slot], c->generation);
-  p->sequence = 0;
-  p->stream.tick = tick;
-  gotrace__store_relaxed(&p->stream.generation, c->generation);
-}
-
-/* The time of an event about a proc (T2). */
-static uint64_t gotrace__proc_stamp(gotrace__call *c, gotrace_proc *p) {
-  uint64_t tick = gotrace__stamp(c, NULL);
-  if (tick < p->stream.tick) tick = p->stream.tick;
-  p->stream.tick = tick;
-  gotrace__store_relaxed(&p->stream.generation, c->generation);
-  return tick;
-}
-
-static bool gotrace__take_proc(gotrace__call *c, gotrace_proc *p, uint64_t word);
-static void gotrace__give_proc(gotrace__call *c, gotrace_proc *p, uint64_t word);
-static void gotrace__write_globals(gotrace__call *c);
-static void gotrace__write_open_tasks(gotrace__call *c);
-static void gotrace__resume_stw(gotrace__call *c);
-
-/* v2: writes the statuses of the thread's proc and goroutine, before the thread's first event in a generation: readers
- * identify a running proc and goroutine by the thread. Go: traceLocker.eventWriter. */
-static void gotrace__introduce_thread(gotrace__call *c) {
-  gotrace__thread *m = c->m;
-  gotrace_proc *p = m->proc;
-  gotrace_go *g = m->go;
-  bool runs = false;
-  if (p) {
-    uint64_t word = gotrace__load_acquire(&p->word) & ~GOTRACE__BUSY,
-             call = gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL);
-    runs = word == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING);
-    if (runs) {
-      gotrace__write_proc_status(c, p, GOTRACE__PROC_RUNNING);
-    } else if (c->taken == p) {
-      gotrace__write_proc_status(c, p, GOTRACE__PROC_SYSCALL);
-    } else if (m->in_syscall && gotrace__take_proc(c, p, call)) { /* else it was stolen */
-      if (c->v2) gotrace__write_proc_status(c, p, GOTRACE__PROC_SYSCALL);
-      gotrace__give_proc(c, p, call);
-    }
-    if (!c->v2) return; /* the call has caught up with the end of the trace */
-  }
-  if (g && !gotrace__has_epoch(gotrace__load_relaxed(&g->word), c->epoch)) {
-    gotrace__write_go_status(c, g, m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING, m->system_id);
-    gotrace__store_release(&g->word, gotrace__word(c->epoch, 0, m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING));
-  }
-  /* Only now: a call that caught up above has written nothing in the generation that it left, so the ender of that
-   * generation writes these statuses (G2). */
-  gotrace__store_relaxed(&m->opened[c->slot], c->generation);
-  if (runs && g && !m->in_syscall) {
-    if (p->stw_session == c->session) gotrace__resume_stw(c);
-    gotrace__write_globals(c);
-  }
-}
-
-/* The system id of the thread that owns a proc. */
-static uint64_t gotrace__thread_of(const gotrace_proc *p) {
-  uint64_t index = gotrace__load_relaxed(&p->word) >> 4;
-  const gotrace__thread *m = gotrace__load_acquire(&gotrace__t.threads);
-  while (m && m->index != index) m = m->next;
-  return m ? gotrace__load_relaxed(&m->system_id) : 0;
-}
-
-/* v2: appends the header of a thread's batch. */
-static void gotrace__begin_batch(gotrace__buffer *b, const gotrace__tables *tables, uint64_t thread, uint64_t tick) {
-  gotrace__batch_begin_v2(b, tables->number, thread, tick - gotrace__t.base_tick);
-}
-
-/* Hands over a buffer, if there is one. The caller holds the queue's lock. */
-static void gotrace__hand_over(gotrace__buffer **buffer, unsigned slot) {
-  struct gotrace__tracer *t = &gotrace__t;
-  if (!*buffer) return;
-  gotrace__batch_end(*buffer);
-  t->produced += (*buffer)->size;
-  gotrace__queue_push(&t->full[slot], *buffer);
-  *buffer = NULL;
-  if (t->full[slot].bytes < t->options.cut_bytes) return;
-  t->cut_wanted = true;
-  gotrace__cond_wake(&t->changed);
-}
-
-#endif
-/* Whether the trace can be read while a call waits. */
-static bool gotrace__may_be_read(void) { return !GOTRACE_NO_THREADS || gotrace__t.service; }
 
 /* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
 static bool gotrace__reads(void) {
@@ -5273,1139 +4201,7 @@ static bool gotrace__reads(void) {
   return gotrace__load_relaxed(&gotrace__t.read_by) == gotrace__identity();
 #endif
 }
-#if !GOTRACE__CAPTURE
-
-/* Hands over *old and returns an empty buffer. NULL if the caller must wait for one, or if the trace has ended because
- * of memory or its limits (then c->session is 0 and the call writes nothing). */
-static gotrace__buffer *gotrace__exchange(gotrace__call *c, gotrace__buffer **old) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__buffer *fresh = NULL;
-  gotrace_result early = GOTRACE_OK;
-  bool first = gotrace__load_relaxed(&c->m->opened[c->slot]) != c->generation;
-  size_t size = *old ? 4 * gotrace__buffer_size(*old) : GOTRACE__FIRST_BUFFER_SIZE;
-  if (size > sizeof *fresh) size = sizeof *fresh;
-  gotrace__lock(&t->queue_lock);
-  gotrace__hand_over(old, c->slot);
-  if (t->options.size_limit && t->produced >= t->options.size_limit && !c->ending) early = GOTRACE_LIMIT_REACHED;
-  else if (size == sizeof *fresh) fresh = gotrace__queue_pop(&t->empty); /* all of these have that size */
-  gotrace__unlock(&t->queue_lock);
-  if (!fresh && !early) {
-    uint32_t refusals = gotrace__load_relaxed(&t->budget.refusals);
-    bool block = t->options.on_limit == GOTRACE_LIMIT_BLOCK;
-    bool waits = block && c->may_wait && !gotrace__reads() && gotrace__may_be_read();
-    fresh = gotrace__buffer_new(&t->budget, size, waits || t->flight || (!block && !c->ending));
-    if (!fresh && t->flight && (first || !waits)) /* may exceed the limit by at most a buffer per thread */
-      fresh = gotrace__buffer_new(&t->budget, size, false);
-    if (!fresh && size < sizeof *fresh) { /* a large one may be left: gotrace_start has allocated one in advance */
-      gotrace__lock(&t->queue_lock);
-      fresh = gotrace__queue_pop(&t->empty);
-      gotrace__unlock(&t->queue_lock);
-    }
-    if (!fresh && waits) return NULL; /* the caller waits */
-    if (!fresh)
-      early =
-          gotrace__load_relaxed(&t->budget.refusals) != refusals ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY;
-  }
-  if (early) gotrace__end_in_call(c, early);
-  return fresh;
-}
-
-/* Gets a new buffer for the stream. */
-static GOTRACE__NOINLINE void gotrace__refill(gotrace__call *c) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__stream *s = c->s;
-  gotrace_proc *p = c->p;
-  bool known = c->v2 || p->session == c->session, introduce = !known && p != &t->global;
-  uint64_t now = gotrace__event_time(c);
-  c->b = gotrace__exchange(c, &s->buffer[c->slot]);
-  if (!c->b) return;
-  c->may_wait = false; /* it writes from here on: only a call that has written nothing can begin again */
-  if (!known && s->tick < t->start_tick) gotrace__store_relaxed(&s->tick, t->start_tick);
-  if (c->v2 && gotrace__load_relaxed(&c->m->left_for) != c->generation) {
-    gotrace__store_relaxed(&c->m->left_tick, s->tick);
-    gotrace__store_relaxed(&c->m->left_for, c->generation);
-  }
-  /* Release: a thread that reads a time of this generation must also read left_tick (gotrace__write_stw_cut). */
-  if (!introduce) gotrace__store_release(&s->tick, s->tick < now ? now : s->tick);
-  s->buffer[c->slot] = c->b;
-  gotrace__store_relaxed(&s->generation, c->generation);
-  if (c->v2) {
-    c->b->size = 0;
-    c->b->top = c->b->capacity;
-    gotrace__begin_batch(c->b, t->tables[c->slot], s->id, s->tick);
-    gotrace__introduce_thread(c);
-    return;
-  }
-  gotrace__batch_begin_v1(c->b, s->id, s->tick);
-  if (!known) {
-    gotrace__store_relaxed(&p->session, c->session);
-    if (introduce) gotrace__introduce_running(c, gotrace__thread_of(p), gotrace__load_relaxed(&p->go));
-  }
-}
-
-/* Selects the stream to write: that of c->p, which the caller owns (v1), or the thread's (v2). False if it has no room
- * for a call's events. */
-static inline bool gotrace__choose_stream(gotrace__call *c) {
-  c->s = c->v2 ? &c->m->stream : &c->p->stream;
-  c->b = c->s->buffer[c->slot];
-  return GOTRACE__LIKELY(c->b && gotrace__room(c->b) >= GOTRACE__CALL_ROOM);
-}
-
-static inline void gotrace__open(gotrace__call *c, gotrace_proc *p) {
-  c->p = p;
-  if (c->session && !gotrace__choose_stream(c)) gotrace__refill(c);
-}
-
-/* Whether a call has found a stamp of a later generation than its own (S1). */
-#define gotrace__is_behind(c, stamp) (GOTRACE__UNLIKELY((stamp) > (c)->generation) && !(c)->plain)
-
-/* Reads the control word again. */
-static void gotrace__reread(gotrace__call *c) {
-  gotrace__understand(c, gotrace__control());
-  if (c->session && !c->ending && c->m->session != c->session) gotrace__reset_counters(c->m, c->session);
-}
-
-/* v1: takes the global proc (P2) until the end of the call. */
-static GOTRACE__NOINLINE void gotrace__lock_global(gotrace__call *c) {
-  gotrace__lock(&gotrace__t.global_lock);
-  c->global = true;
-  if (gotrace__is_behind(c, gotrace__load_relaxed(&gotrace__t.global.stream.generation))) gotrace__reread(c);
-}
-
-/* Moves the call to the current generation (S1, S2). The caller must have given back the object with the later stamp,
- * and takes it again afterwards: opening a stream may take and write the thread's proc and goroutine. */
-static GOTRACE__NOINLINE void gotrace__catch_up(gotrace__call *c) {
-  gotrace__thread *m = c->m;
-  bool wrote = c->session != 0;
-  c->may_wait = false;
-  gotrace__reread(c);
-  if (!c->session) return;
-  if (c->v2) {
-    gotrace__open(c, wrote ? c->p : m->proc);
-    return;
-  }
-  if (!c->p) c->p = c->taken;
-  if (!c->p && !c->streamless) {
-    c->p = m->proc;
-    if (!c->p) {
-      gotrace__lock_global(c);
-      c->p = &gotrace__t.global;
-    }
-  }
-  if (c->p) gotrace__open(c, c->p);
-}
-
-/* Waits until there may be room for another buffer, or until the trace ends. */
-static void gotrace__nothing(void) {}
-static GOTRACE__NOINLINE void gotrace__wait_for_room(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-#if GOTRACE_NO_THREADS
-  t->cut_wanted = true;
-  gotrace__drain(false);
-#endif
-  gotrace__lock(&t->queue_lock);
-  if (!t->cut_wanted) { /* else the reader is awake; threads that wait here would wake each other forever */
-    t->cut_wanted = true;
-    gotrace__cond_wake(&t->changed);
-  }
-  if (!t->empty.head && (gotrace__load_relaxed(&t->control) & GOTRACE__MODE_MASK) == GOTRACE__ON)
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, gotrace__nothing);
-  gotrace__unlock(&t->queue_lock);
-}
-
-/* v2: writes the creation of g, or marks g as unborn until it can be written: readers require a proc, unless g begins
- * in a system call, and 1.22 cannot create a blocked goroutine. Go: traceLocker.GoCreate, GoCreateSyscall. */
-static void gotrace__write_create(gotrace__call *c, gotrace_go *g, unsigned status, uint32_t stack) {
-  uint64_t tick = gotrace__stamp(c, g);
-  g->unborn = 0;
-  if (status == GOTRACE__SYSCALL) gotrace__v2_write1(c, GOTRACE_V2_GO_CREATE_SYSCALL, tick, g->id);
-  else if (!c->p || (status == GOTRACE__WAITING && gotrace__t.version < GOTRACE_GO_1_23)) g->unborn = c->session;
-  else
-    gotrace__v2_write3(c, status == GOTRACE__WAITING ? GOTRACE_V2_GO_CREATE_BLOCKED : GOTRACE_V2_GO_CREATE, tick, g->id,
-                       gotrace__entry_stack(c, &g->entry), stack);
-  gotrace__mention(c, g, tick);
-}
-
-static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word);
-
-/* v1: introduces a goroutine in a system call. The caller has taken it with *word. Returns whether the caller has
- * it again. Readers bind a system call to the proc in whose stream it begins. This one begins in the global proc's
- * stream, whose lock comes before busy bits. */
-static bool gotrace__introduce_syscall(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
-  gotrace__call global = *c;
-  bool taken;
-  gotrace__store_release(&g->word, *word);
-  gotrace__lock(&gotrace__t.global_lock);
-  if (gotrace__is_behind(c, gotrace__load_relaxed(&gotrace__t.global.stream.generation))) gotrace__reread(&global);
-  gotrace__open(&global, &gotrace__t.global);
-  taken = gotrace__take(&global, g, statuses, word);
-  gotrace__unlock(&gotrace__t.global_lock);
-  if (!gotrace__is_behind(c, global.generation)) return taken;
-  if (taken) gotrace__store_release(&g->word, *word);
-  gotrace__catch_up(c);
-  return gotrace__take(c, g, statuses, word);
-}
-
-/* Introduces a goroutine that the caller has taken with *word (G1). False, with the goroutine given back, if its status
- * has changed meanwhile. */
-static bool gotrace__introduce_taken(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
-  unsigned status = gotrace__status_of(*word);
-  if (c->v2 && (!gotrace__has_epoch(*word, c->epoch) || g->unborn == c->session)) {
-    if (g->unborn != c->session) gotrace__write_go_status(c, g, status, GOTRACE__NO_THREAD);
-    *word = gotrace__word(c->epoch, 0, status);
-    if (g->unborn == c->session && status == GOTRACE__RUNNABLE) gotrace__write_create(c, g, status, 0);
-  } else if (c->session && !gotrace__has_epoch(*word, c->epoch)) {
-    uint64_t sequence;
-    if (status == GOTRACE__SYSCALL && c->p != &gotrace__t.global)
-      return gotrace__introduce_syscall(c, g, statuses, word);
-    sequence = gotrace__introduce(c, g, status, gotrace__stamp(c, g), 0);
-    gotrace__store_relaxed(&g->introduced, c->session);
-    *word = gotrace__word(c->epoch, sequence, status);
-  }
-  return true;
-}
-
-/* Takes a goroutine whose status is in `statuses` (bits) (G4). False, with *word, if it has another status. A taken
- * goroutine has been introduced, and the call is not behind its stamp (S1). The caller must give it back with
- * gotrace__give. */
-static bool gotrace__take(gotrace__call *c, gotrace_go *g, unsigned statuses, uint64_t *word) {
-  unsigned spins = 0;
-  for (;;) {
-    uint64_t seen = gotrace__load_acquire(&g->word);
-    if (c->plain) seen &= ~GOTRACE__BUSY;
-    *word = seen;
-    if (seen & GOTRACE__BUSY) {
-      gotrace__pause(&spins);
-      continue;
-    }
-    if (!(statuses >> gotrace__status_of(seen) & 1)) return false;
-    if (c->plain) return true;
-    if (!gotrace__cas_acq_rel(&g->word, &seen, seen | GOTRACE__BUSY)) continue;
-    if (!gotrace__is_behind(c, gotrace__load_relaxed(&g->generation)))
-      return gotrace__introduce_taken(c, g, statuses, word);
-    gotrace__store_release(&g->word, *word);
-    gotrace__catch_up(c);
-  }
-}
-
-/* v2: introduces g again if a new generation has begun since it was taken with *word (G1). */
-static void gotrace__take_again(gotrace__call *c, gotrace_go *g, uint64_t *word) {
-  unsigned status = gotrace__status_of(*word);
-  if (!c->v2 || gotrace__has_epoch(*word, c->epoch)) return;
-  if (g->unborn != c->session) gotrace__write_go_status(c, g, status, GOTRACE__NO_THREAD);
-  *word = gotrace__word(c->epoch, 0, status);
-}
-
-/* Gives g back with its next status. `word`: its previous word; `numbered`: how many numbered events were written
- * since. */
-static inline void gotrace__give(gotrace__call *c, gotrace_go *g, uint64_t word, unsigned numbered, unsigned status) {
-  uint64_t next = gotrace__word(0, 0, status);
-  if (!c->plain) gotrace__store_relaxed(&g->generation, c->generation);
-  if (c->session) next = gotrace__word(c->epoch, gotrace__sequence_of(word) + numbered, status);
-  gotrace__store_release(&g->word, next);
-}
-
-/* Takes a proc in the given status of the given thread (P1); false if it has another. In either case the call is then
- * not behind its stamp (S1, S2). */
-static bool gotrace__take_proc(gotrace__call *c, gotrace_proc *p, uint64_t word) {
-  unsigned spins = 0;
-  for (;;) {
-    uint64_t seen = gotrace__load_acquire(&p->word);
-    if (seen & GOTRACE__BUSY) {
-      gotrace__pause(&spins);
-      continue;
-    }
-    if (seen != word) { /* the stamp is stored before the word */
-      if (!gotrace__is_behind(c, gotrace__load_relaxed(&p->stream.generation))) return false;
-    } else if (gotrace__cas_acq_rel(&p->word, &seen, word | GOTRACE__BUSY)) {
-      if (!gotrace__is_behind(c, gotrace__load_relaxed(&p->stream.generation))) {
-        c->taken = p;
-        return true;
-      }
-      gotrace__store_release(&p->word, word);
-    } else {
-      continue;
-    }
-    gotrace__catch_up(c);
-  }
-}
-
-static void gotrace__give_proc(gotrace__call *c, gotrace_proc *p, uint64_t word) {
-  if (c->taken == p) c->taken = NULL;
-  if (!c->plain) gotrace__store_relaxed(&p->stream.generation, c->generation);
-  gotrace__store_release(&p->word, word);
-}
-
-/* --------------------------------------------------------------------------------------------------- >>globals ----
- *
- * State of the whole program: collections, stop-the-world, open tasks, the number of procs.
- */
-
-/* Readers order events about the whole program by time alone, so their times must differ. */
-#define GOTRACE__CLOCK_TRIES 1000000 /* after these the clock is considered stopped */
-static uint64_t gotrace__collector_stamp(gotrace__call *c) {
-  uint64_t tick = gotrace__stamp(c, NULL);
-  unsigned tries;
-  if (tick <= gotrace__t.collector_tick) tick = gotrace__t.collector_tick + 1;
-  for (tries = 0; gotrace__now() < tick && tries < GOTRACE__CLOCK_TRIES; tries++) continue; /* not ahead of the clock */
-  return gotrace__t.collector_tick = tick;
-}
-
-/* Takes the collector's lock. Events written under it are later than those written under it before. */
-static void gotrace__lock_collector(gotrace__call *c) {
-  gotrace__lock(&gotrace__t.collector);
-  while (gotrace__is_behind(c, gotrace__t.collector_generation)) {
-    gotrace__unlock(&gotrace__t.collector);
-    gotrace__catch_up(c);
-    gotrace__lock(&gotrace__t.collector);
-  }
-  if (!c->plain) gotrace__t.collector_generation = c->generation;
-  c->collecting = true;
-}
-
-static void gotrace__unlock_collector(gotrace__call *c) {
-  c->collecting = false;
-  gotrace__unlock(&gotrace__t.collector);
-}
-
-/* The caller holds the collector's lock. */
-static void gotrace__write_stw_end(gotrace__call *c) {
-  uint64_t tick = gotrace__collector_stamp(c);
-  if (c->v2) gotrace__v2_write0(c, GOTRACE_V2_STW_END, tick);
-  else gotrace__v1_write0(c, GOTRACE_V1_STW_DONE, tick);
-  gotrace__t.stw_begun[c->slot] = 0;
-  gotrace__t.stw_open = c->p->stw_session = 0;
-}
-
-/* Ends a stop-the-world begun by the goroutine that is about to leave c->p, since readers attribute it to that
- * goroutine. */
-static void gotrace__end_stw_of_leaver(gotrace__call *c) {
-  gotrace_proc *p = c->p;
-  if (GOTRACE__LIKELY(p->stw_session != c->session)) return;
-  gotrace__count_problem(c, GOTRACE_PROBLEM_STW_OPEN);
-  gotrace__lock_collector(c);
-  if (c->session) gotrace__write_stw_end(c);
-  gotrace__unlock_collector(c);
-}
-
-/* Finds the open task with the expected id and takes it (sets its id to all ones); NULL if there is none. The caller
- * stores the new id. */
-#define GOTRACE__TAKEN UINT64_MAX
-static gotrace__open_task *gotrace__take_task(uint64_t id, bool any) {
-  gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks);
-  unsigned spins = 0;
-  if (!tasks) return NULL;
-  tasks += id % GOTRACE__TASKS;
-  for (;;) {
-    uint64_t seen = gotrace__load_acquire(&tasks->id);
-    if (seen == GOTRACE__TAKEN) gotrace__pause(&spins);
-    else if (!any && seen != id) return NULL;
-    else if (gotrace__cas_acq_rel(&tasks->id, &seen, GOTRACE__TAKEN)) return tasks;
-  }
-}
-
-/* Writes begin events of open tasks that are older than the trace, once per session. A goroutine must be running. */
-static void gotrace__write_open_tasks(gotrace__call *c) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__open_task *tasks = gotrace__load_acquire(&t->open_tasks);
-  size_t i;
-  if (gotrace__exchange_relaxed(&t->tasks_traced, (uint64_t)c->session) == c->session || !tasks) return;
-  for (i = 0; i < GOTRACE__TASKS && c->session; i++) {
-    uint64_t id = gotrace__load_relaxed(&tasks[i].id);
-    gotrace__open_task *task = id && id != GOTRACE__TAKEN ? gotrace__take_task(id, false) : NULL;
-    if (!task) continue;
-    if (task->session != c->session) {
-      uint64_t tick = gotrace__stamp(c, c->m->go);
-      if (c->v2)
-        gotrace__v2_write4(c, GOTRACE_V2_USER_TASK_BEGIN, tick, id, task->parent, gotrace__string(c, task->name), 0);
-      else
-        gotrace__v1_write4(c, GOTRACE_V1_USER_TASK_CREATE, tick, id, task->parent, gotrace__string(c, task->name), 0);
-      task->session = c->session;
-    }
-    gotrace__store_release(&task->id, id);
-    gotrace__open(c, c->p); /* opens a new buffer: there may be many */
-  }
-}
-
-/* v2: the number of procs last reported by the program; readers take it as a bound of proc ids. */
-static uint64_t gotrace__procs(void) {
-  uint64_t said = gotrace__load_relaxed(&gotrace__t.procs_changed),
-           there = (uint64_t)gotrace__load_relaxed(&gotrace__t.proc_count);
-  return said > there ? said : there ? there : 1;
-}
-
-/* v2: writes an event about the current collection. The caller holds the collector's lock and a goroutine is running.
- * In each generation, this event must come before any other event about the collection. */
-static void gotrace__v2_gc_event(gotrace__call *c, unsigned kind) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t tick = gotrace__collector_stamp(c), sequence = ++t->gc_sequence;
-  /* Readers order the first event about a collection by time alone. They truncate times to whole nanoseconds, so a
-   * thread's clock falls behind by up to a nanosecond per event, except at the beginning of a batch. */
-  gotrace__batch_end(c->b);
-  gotrace__begin_batch(c->b, t->tables[c->slot], c->s->id, tick);
-  gotrace__store_relaxed(&c->s->tick, tick);
-  if (kind == GOTRACE_V2_GC_BEGIN) gotrace__v2_write2(c, kind, tick, sequence, gotrace__stack(c));
-  else gotrace__v2_write1(c, kind, tick, sequence);
-  t->gc_traced = c->generation;
-  gotrace__store_relaxed(&t->gc_session, kind == GOTRACE_V2_GC_END ? 0 : c->session);
-}
-
-/* v2: writes the begin event of a stop-the-world. The caller holds the collector's lock; a goroutine runs on c->p. */
-static void gotrace__v2_stw_begin(gotrace__call *c, uint32_t stack) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__v2_write2(c, GOTRACE_V2_STW_BEGIN, gotrace__collector_stamp(c),
-                     gotrace__reason_string(c, t->stw_reason, t->tables[c->slot]->stw_reasons), stack);
-  t->stw_begun[c->slot] = c->generation;
-  t->stw_thread[c->slot] = c->m;
-  t->stw_id[c->slot] = c->m->system_id;
-  t->stw_open = c->p->stw_session = c->session;
-}
-
-/* Resumes, in a new generation, the stop-the-world that this thread has begun, see gotrace__write_stw_cut. */
-static void gotrace__resume_stw(gotrace__call *c) {
-  bool locked = c->collecting;
-  if (!locked) gotrace__lock_collector(c);
-  if (c->session && c->p->stw_session == c->session && gotrace__t.stw_begun[c->slot] != c->generation)
-    gotrace__v2_stw_begin(c, 0);
-  if (!locked) gotrace__unlock_collector(c);
-}
-
-/* v2: writes the state of the whole program, once per generation, on the first thread with a goroutine: a trace may
- * begin with any generation. */
-static void gotrace__write_globals(gotrace__call *c) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t heap;
-  if (gotrace__load_relaxed(&t->globals_traced) == c->generation ||
-      gotrace__exchange_relaxed(&t->globals_traced, c->generation) == c->generation)
-    return;
-  gotrace__v2_write2(c, GOTRACE_V2_PROCS_CHANGE, gotrace__stamp(c, NULL), gotrace__procs(), 0);
-  heap = gotrace__load_relaxed(&t->heap_goal);
-  if (heap) gotrace__v2_write1(c, GOTRACE_V2_HEAP_GOAL, gotrace__stamp(c, NULL), heap - 1);
-  heap = gotrace__load_relaxed(&t->heap_alloc);
-  if (heap) gotrace__v2_write1(c, GOTRACE_V2_HEAP_ALLOC, gotrace__stamp(c, NULL), heap - 1);
-  if (gotrace__load_relaxed(&t->tasks_traced) != c->session) gotrace__write_open_tasks(c);
-  if (!c->session || c->collecting) return; /* the holder of the lock writes the rest */
-  gotrace__lock_collector(c);
-  if (c->session && t->gc && t->gc_traced != c->generation) {
-    /* A collection that is not in the trace began before it. Readers accept that only in the first generation. */
-    bool known = t->gc_session == c->session || (t->tables[c->slot]->number == 1 && !t->gc_sequence);
-    gotrace__v2_gc_event(c, known ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN);
-  }
-  gotrace__unlock_collector(c);
-}
-
-/* ----------------------------------------------------------------------------------------------------- >>entry ----
- *
- * How a call begins. The fast paths handle common, valid calls and leave everything else to the slow path, which
- * repairs what a call lacks.
- */
-
-/* While tracing is off, plain stores may race. Two threads that start one goroutine at once may both believe they run
- * it; `owner` in its record decides. A second waker may see a goroutine blocked that the first one has already woken,
- * and store "runnable" while it runs. Each call checks this while nothing is written, and so does a thread's first call
- * in a generation; from then on compare-and-swap decides (G4). Otherwise two threads would write as the same goroutine.
- * A race may last until the last call of a thread that read "off" ends, so calls that began before that must also end
- * before tracing is on (C3). Hence there are two settling generations. */
-static bool gotrace__has_go(const gotrace__thread *m) {
-  unsigned status = m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
-  return gotrace__load_relaxed(&m->go->owner) == m->index &&
-         gotrace__status_of(gotrace__load_relaxed(&m->go->word)) == status;
-}
-
-static void gotrace__start_go(gotrace_go *g, bool quietly);
-static void gotrace__begin_syscall(gotrace_site *site, void *frame);
-static void gotrace__lose_proc_silently(void);
-static bool gotrace__start_own_proc(gotrace__thread *m);
-
-/* While tracing is off, restores a status that a late waker has overwritten. False if gotrace__mend_go is needed. */
-static bool gotrace__restore_go(const gotrace__thread *m) {
-  uint64_t word = gotrace__load_acquire(&m->go->word);
-  return gotrace__load_relaxed(&m->go->owner) == m->index && (word & 0xf) == GOTRACE__RUNNABLE &&
-         gotrace__cas_acq_rel(&m->go->word, &word,
-                              gotrace__word(0, 0, m->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING));
-}
-
-/* Detaches a goroutine that the thread no longer owns; the thread is not in a call. If only its start was undone, the
- * thread starts it again, and enters its system call again, on a proc of the thread's own: a thief may have the
- * thread's proc and not have reported it. */
-static GOTRACE__NOINLINE void gotrace__mend_go(gotrace__thread *m) {
-  gotrace_go *g = m->go;
-  gotrace_proc *lost = NULL;
-  bool in_syscall = m->in_syscall, undone = gotrace__load_relaxed(&g->owner) == m->index &&
-                                            gotrace__status_of(gotrace__load_relaxed(&g->word)) == GOTRACE__RUNNABLE;
-  gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
-  if (in_syscall) {
-    gotrace__lose_proc_silently();
-    gotrace__store_relaxed(&m->in_syscall, false);
-    if (undone) {
-      lost = m->lost_proc;
-      gotrace__start_own_proc(m);
-    }
-  } else if (m->proc) {
-    gotrace__store_relaxed(&m->proc->go, (gotrace_go *)NULL);
-  }
-  if (!undone) return;
-  gotrace__start_go(g, true);
-  if (!in_syscall) return;
-  if (m->go == g) gotrace__begin_syscall(NULL, NULL);
-  m->lost_proc = lost;
-}
-
-static void gotrace__attach(gotrace__thread *m);
-static bool gotrace__regain_proc(gotrace__thread *m);
-enum {
-  GOTRACE__ANY = 0,
-  GOTRACE__NEEDS_GO = 1,   /* a thread without goroutine and proc becomes a goroutine */
-  GOTRACE__NEEDS_PROC = 2, /* a thread without a proc is given one, as a repair */
-  GOTRACE__IN_SYSCALL = 4, /* may be called in a system call; in v1 opens no stream implicitly */
-  GOTRACE__V2_PROC = 8,    /* in v2, a thread without a proc is given its own */
-  GOTRACE__V2_GO = 16      /* in v2, a thread without goroutine and proc becomes a goroutine */
-};
-
-/* The slow path of gotrace__call_begin: the call needs a repair, or the control word has changed since the thread's
- * last call. */
-static GOTRACE__NOINLINE bool gotrace__call_begin_slow(gotrace__call *c, gotrace_site *site, unsigned flags) {
-  gotrace__thread *m = gotrace__me();
-  bool ended_syscall = false, lacked_proc = false, changed;
-  if (GOTRACE__UNLIKELY(!m)) return false;
-  if (GOTRACE__UNLIKELY(gotrace__is_nested(m))) {
-    gotrace__drop_nested(m);
-    return false;
-  }
-#if GOTRACE_NO_THREADS
-  if (GOTRACE__UNLIKELY(gotrace__t.cut_wanted) && gotrace__t.service) gotrace__drain(false);
-#endif
-  if (GOTRACE__UNLIKELY(m->in_syscall) && !(flags & GOTRACE__IN_SYSCALL)) {
-    gotrace_go_syscall_end();
-    ended_syscall = true;
-  }
-  if ((flags & GOTRACE__NEEDS_GO) && GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
-  if ((flags & GOTRACE__NEEDS_PROC) && GOTRACE__UNLIKELY(!m->proc) && !gotrace__regain_proc(m))
-    lacked_proc = gotrace__start_own_proc(m);
-  changed = gotrace__enter(c, m, site);
-  for (;;) {
-    if (GOTRACE__UNLIKELY(changed || !c->session) && m->go && GOTRACE__UNLIKELY(!gotrace__has_go(m)) &&
-        (!c->plain || !gotrace__restore_go(m))) {
-      gotrace__leave(c);
-      gotrace__mend_go(m);
-      changed = gotrace__enter(c, m, site);
-      continue;
-    }
-    c->streamless = (flags & GOTRACE__IN_SYSCALL) != 0;
-    if (!c->session) {
-      if (GOTRACE__LIKELY((m->control & GOTRACE__MODE_MASK) != GOTRACE__GONE)) return true;
-      gotrace__leave(c);
-      return false;
-    }
-    if (GOTRACE__UNLIKELY(m->session != c->session)) gotrace__reset_counters(m, c->session);
-    if (c->v2 && (((flags & GOTRACE__V2_PROC) && GOTRACE__UNLIKELY(!m->proc)) ||
-                  ((flags & GOTRACE__V2_GO) && GOTRACE__UNLIKELY(!m->go)))) {
-      gotrace__leave(c);
-      if (flags & GOTRACE__V2_GO) gotrace__attach(m);
-      else if (!gotrace__regain_proc(m)) gotrace__start_own_proc(m);
-      flags &= ~(unsigned)(GOTRACE__V2_PROC | GOTRACE__V2_GO); /* not again, even if memory was out */
-      changed = gotrace__enter(c, m, site);
-      continue;
-    }
-    if (c->v2 || !(flags & GOTRACE__IN_SYSCALL)) {
-      if (!c->v2 && !m->proc) gotrace__lock_global(c);
-      gotrace__open(c, m->proc || c->v2 ? m->proc : &gotrace__t.global);
-      if (GOTRACE__UNLIKELY(!c->b && c->session)) {
-        gotrace__leave(c);
-        gotrace__wait_for_room();
-        changed = gotrace__enter(c, m, site);
-        continue;
-      }
-    }
-    c->may_wait = false;
-    if (GOTRACE__UNLIKELY(ended_syscall)) gotrace__count_problem(c, GOTRACE_PROBLEM_SYSCALL_OPEN);
-    if (GOTRACE__UNLIKELY(lacked_proc)) gotrace__count_problem(c, GOTRACE_PROBLEM_NO_PROC);
-    return true;
-  }
-}
-
-/* Whether a thread without goroutine or proc lacks what the call needs in the session of its last call. */
-static inline bool gotrace__lacks(const gotrace__thread *m, unsigned flags) {
-  unsigned go = GOTRACE__NEEDS_GO, proc = GOTRACE__NEEDS_PROC;
-  if (m->call.v2) go |= GOTRACE__V2_GO, proc |= GOTRACE__V2_PROC;
-  else if (m->call.session && !m->proc && !(flags & GOTRACE__IN_SYSCALL)) return true; /* the global proc's stream */
-  return (!m->go && (flags & go)) || (!m->proc && (flags & proc));
-}
-
-/* Begins a call. False if the call must do nothing, because the thread has no record or is already in a call.
- * Afterwards the call's stream is open and has room for a call's events. This function handles the common case: the
- * session is that of the thread's last call, and the thread has what the call needs. */
-static bool gotrace__call_begin(gotrace__call *c, gotrace_site *site, unsigned flags) {
-  gotrace__thread *m = gotrace__self;
-  if (GOTRACE__UNLIKELY(!m) || GOTRACE__UNLIKELY(gotrace__is_nested(m)) ||
-      (m->in_syscall && !(flags & GOTRACE__IN_SYSCALL)) || ((!m->go || !m->proc) && gotrace__lacks(m, flags)))
-    return gotrace__call_begin_slow(c, site, flags);
-#if GOTRACE_NO_THREADS
-  if (GOTRACE__UNLIKELY(gotrace__t.cut_wanted)) return gotrace__call_begin_slow(c, site, flags);
-#endif
-  if (GOTRACE__UNLIKELY(gotrace__enter(c, m, site))) {
-    gotrace__leave(c);
-    m->control = m->fast_control = GOTRACE__NO_CONTROL; /* the next call renews it too */
-    return gotrace__call_begin_slow(c, site, flags);
-  }
-  c->streamless = (flags & GOTRACE__IN_SYSCALL) != 0;
-  if (c->plain && (!m->go || GOTRACE__LIKELY(gotrace__has_go(m)))) return true;
-  if (GOTRACE__UNLIKELY(!c->session || m->session != c->session)) {
-    gotrace__leave(c);
-    return gotrace__call_begin_slow(c, site, flags);
-  }
-  if (c->v2 || !c->streamless) {
-    gotrace__open(c, m->proc);
-    if (GOTRACE__UNLIKELY(!c->b && c->session)) {
-      gotrace__leave(c);
-      return gotrace__call_begin_slow(c, site, flags);
-    }
-  }
-  c->may_wait = false;
-  return true;
-}
-
-#define gotrace__call_end(c) gotrace__leave(c)
-
-/* FAST PATH WHILE TRACING IS OFF. Most calls of a scheduler only record the goroutine's new state, between
- * gotrace__enter_while_off and gotrace__leave_while_off. gotrace__enter_while_off returns NULL if anything else must be
- * done; the call then takes the slow path. */
-static inline gotrace__thread *gotrace__enter_while_off(void) {
-  gotrace__thread *m = gotrace__self;
-  if (GOTRACE__UNLIKELY(!m || m->in_syscall || (m->sequence & 1))) return NULL;
-  gotrace__raise(m);
-  if (GOTRACE__LIKELY((gotrace__control() & GOTRACE__MODE_MASK) == GOTRACE__OFF)) return m;
-  gotrace__store_release(&m->sequence, m->sequence + 1);
-  return NULL;
-}
-
-static inline void gotrace__leave_while_off(gotrace__thread *m) {
-  gotrace__store_release(&m->sequence, m->sequence + 1);
-}
-
-/* Whether a goroutine has this status, busy or not. */
-static inline bool gotrace__has_status_while_off(const gotrace_go *g, unsigned status) {
-  return gotrace__status_of(gotrace__load_acquire(&g->word)) == status;
-}
-
-/* Detaches the running goroutine from its thread. */
-static inline bool gotrace__detach_while_off(unsigned status) {
-  gotrace__thread *m = gotrace__enter_while_off();
-  gotrace_go *g;
-  bool done;
-  if (!m) return false;
-  g = m->go;
-  done = g && gotrace__load_relaxed(&g->owner) == m->index && gotrace__has_status_while_off(g, GOTRACE__RUNNING);
-  if (GOTRACE__LIKELY(done)) {
-    if (m->proc) gotrace__store_relaxed(&m->proc->go, (gotrace_go *)NULL);
-    gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
-    gotrace__store_release(&g->word, gotrace__word(0, 0, status));
-  }
-  gotrace__leave_while_off(m);
-  return done;
-}
-
-static inline bool gotrace__start_while_off(gotrace_go *g) {
-  gotrace__thread *m = gotrace__enter_while_off();
-  bool done;
-  if (!m) return false;
-  done = g && m->proc && !m->go && gotrace__has_status_while_off(g, GOTRACE__RUNNABLE);
-  if (GOTRACE__LIKELY(done)) {
-    gotrace__store_relaxed(&g->owner, m->index);
-    gotrace__store_relaxed(&m->proc->go, g);
-    gotrace__store_relaxed(&m->go, g);
-    gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__RUNNING));
-  }
-  gotrace__leave_while_off(m);
-  return done;
-}
-
-static inline bool gotrace__unblock_while_off(gotrace_go *g) {
-  gotrace__thread *m = gotrace__enter_while_off();
-  bool done;
-  if (!m) return false;
-  done = g && gotrace__has_status_while_off(g, GOTRACE__WAITING);
-  if (GOTRACE__LIKELY(done)) gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__RUNNABLE));
-  gotrace__leave_while_off(m);
-  return done;
-}
-
-/* FAST PATH WHILE TRACING IS ON. The most frequent calls first try to write their event here. The thread must have a
- * proc and room, everything that the event refers to must be known, and nothing may need repair. Otherwise the fast
- * path returns false without side effects, and the call takes the slow path. Between gotrace__enter_fast and
- * gotrace__leave the call record must not escape to another function, so that compilers keep it in registers, which
- * halves the instructions. GOTRACE__FLATTEN ensures that. Only the slow path uses the other fields,
- * gotrace__count_problem, gotrace__string and gotrace__catch_up. */
-static inline bool gotrace__enter_fast(gotrace__call *c, bool in_syscall) {
-  gotrace__thread *m = gotrace__self;
-  if (GOTRACE__UNLIKELY(!m || (m->sequence & 1) || m->in_syscall != in_syscall)) return false;
-  /* Saves the clock read while tracing is off. The check below is the one that matters. */
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.control) != m->fast_control)) return false;
-#if GOTRACE_NO_THREADS
-  if (GOTRACE__UNLIKELY(gotrace__t.cut_wanted)) return false;
-#endif
-  c->m = m;
-  c->plain = c->global = false;
-  c->timed = true;
-  gotrace__raise(m);
-  c->at = gotrace__now(); /* before the control word is read (T1) */
-  if (GOTRACE__LIKELY(gotrace__control() == m->fast_control && m->proc)) {
-    c->session = m->call.session;
-    if (!c->session) __builtin_unreachable(); /* see fast_control */
-    c->epoch = m->call.epoch;
-    c->generation = m->call.generation;
-    c->slot = m->call.slot;
-    c->v2 = m->call.v2;
-    c->p = m->proc;
-    return true;
-  }
-  gotrace__leave(c);
-  return false;
-}
-
-/* The id of a call's stack; false if it is not cached. */
-static inline bool gotrace__fast_stack(const gotrace__call *c, const gotrace_site *site, void *frame, uint32_t *id) {
-  gotrace_stacks mode = gotrace__t.options.stacks;
-  if (!site) return false;
-  if (GOTRACE__LIKELY(mode == GOTRACE_STACKS_CALL_SITE)) return gotrace__site_knows(c, &site->stack_id, id);
-  *id = 0;
-  if (mode == GOTRACE_STACKS_NONE) return true;
-  *id = gotrace__remembered_stack(c->m, c->epoch, site, frame);
-  return *id != 0;
-}
-
-/* Whether the thread's goroutine may leave its proc: the thread runs one that has not stopped the world. */
-static inline bool gotrace__may_leave_proc(const gotrace__call *c) {
-  return c->m->go && c->p->stw_session != c->session;
-}
-
-/* gotrace__enter_fast for an event with a stack that detaches the goroutine from its proc. */
-static inline bool gotrace__enter_leaving(gotrace__call *c, const gotrace_site *site, void *frame, uint32_t *stack) {
-  if (!gotrace__enter_fast(c, false)) return false;
-  if (GOTRACE__LIKELY(gotrace__choose_stream(c) && gotrace__may_leave_proc(c) &&
-                      gotrace__fast_stack(c, site, frame, stack)))
-    return true;
-  gotrace__leave(c);
-  return false;
-}
-
-/* Takes a goroutine that has been introduced in this epoch (G4). */
-static inline bool gotrace__fast_take(const gotrace__call *c, gotrace_go *g, unsigned status, uint64_t *word) {
-  uint64_t seen = g ? gotrace__load_acquire(&g->word) : 0;
-  *word = seen;
-  if (!g || (seen & 0xf) != status || !gotrace__has_epoch(seen, c->epoch) ||
-      !gotrace__cas_acq_rel(&g->word, &seen, seen | GOTRACE__BUSY))
-    return false;
-  if (GOTRACE__LIKELY(gotrace__load_relaxed(&g->generation) <= c->generation && g->unborn != c->session &&
-                      g->exit_session != c->session && !gotrace__load_relaxed(&g->label)))
-    return true;
-  gotrace__store_release(&g->word, *word);
-  return false;
-}
-
-/* Whether the format has an event; if not, counts the call. */
-static bool gotrace__has(gotrace__call *c, unsigned since) {
-  if (!c->session) return false;
-  if (GOTRACE__LIKELY(gotrace__t.version >= since)) return true;
-  gotrace__count_problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
-  return false;
-}
-
-/* ----------------------------------------------------------------------------------------------------- >>procs ----
- *
- * Calls about procs. These calls, and those of the next sections, follow functions in Go's runtime/trace.go and
- * proc.go, which the public documentation names.
- */
-
-/* Detaches the running goroutine from its thread, after the event that ended its running. */
-static inline void gotrace__detach_running(gotrace__call *c, unsigned numbered, unsigned status) {
-  gotrace_go *g = c->m->go;
-  uint64_t word = gotrace__load_relaxed(&g->word);
-  if (c->session) {
-    gotrace__store_relaxed(&g->tick, c->s->tick);
-    c->p->run_session = 0;
-  }
-  if (c->m->proc) gotrace__store_relaxed(&c->m->proc->go, (gotrace_go *)NULL);
-  gotrace__store_relaxed(&c->m->go, (gotrace_go *)NULL);
-  gotrace__give(c, g, word, numbered, status);
-}
-
-/* The stack of an event that detaches the running goroutine from its proc. 1.22 has no stack with a goroutine's status,
- * so viewers name a goroutine older than the trace after the outermost frame of the first stack with which it stops.
- * Without a stack it would have no name. */
-static GOTRACE__NOINLINE uint32_t gotrace__stop_stack_1_22(gotrace__call *c) {
-  gotrace__stack_frame frames[2];
-  size_t count = 0;
-  bool old = gotrace__load_relaxed(&c->m->go->introduced) == c->session;
-  if (!old || gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE || !c->m->go->entry.function ||
-      !c->m->go->entry.function[0]) {
-    uint32_t id = gotrace__stack(c);
-    return id || !old ? id : gotrace__entry_stack(c, &c->m->go->entry);
-  }
-  if (c->site) frames[count++] = gotrace__frame_of(&c->site->location);
-  frames[count++] = gotrace__frame_of(&c->m->go->entry);
-  return gotrace__stack_of(c, frames, count);
-}
-
-static inline uint32_t gotrace__stop_stack(gotrace__call *c) {
-  return GOTRACE__UNLIKELY(gotrace__t.version == GOTRACE_GO_1_22) ? gotrace__stop_stack_1_22(c) : gotrace__stack(c);
-}
-
-/* The v1 events for the reasons. */
-static const uint8_t gotrace__v1_stops[] = {
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-    GOTRACE_STOP_REASONS(GOTRACE__REASON)};
-static const uint8_t gotrace__v1_blocks[] = {GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
-#undef GOTRACE__REASON
-};
-
-/* The string id in v2 of a built-in reason to stop or block. */
-static inline uint32_t gotrace__built_in_reason(const gotrace__call *c, unsigned status, unsigned reason) {
-  const gotrace__tables *tables = gotrace__t.tables[c->slot];
-  if (!c->v2) return 0;
-  return status == GOTRACE__WAITING ? tables->block_reasons[reason] : tables->stop_reasons[reason];
-}
-
-/* Writes that the running goroutine stops (`status` is GOTRACE__RUNNABLE) or blocks (GOTRACE__WAITING). `text`: the
- * reason's string id in v2. */
-static inline void gotrace__write_pause(gotrace__call *c, unsigned status, unsigned reason, uint32_t text,
-                                        uint32_t stack) {
-  bool blocks = status == GOTRACE__WAITING;
-  uint64_t tick = gotrace__stamp(c, c->m->go);
-  if (c->v2) {
-    gotrace__v2_write2(c, blocks ? GOTRACE_V2_GO_BLOCK : GOTRACE_V2_GO_STOP, tick, text, stack);
-  } else {
-    reason = gotrace__reason_base(reason);
-    gotrace__v1_write1(c, blocks ? gotrace__v1_blocks[reason] : gotrace__v1_stops[reason], tick, stack);
-  }
-}
-
-/* The running goroutine stops or blocks, while tracing is on. */
-static inline void gotrace__pause_running(gotrace__call *c, unsigned status, unsigned reason, uint32_t text,
-                                          uint32_t stack) {
-  gotrace__write_pause(c, status, reason, text, stack);
-  gotrace__detach_running(c, 0, status);
-}
-
-static void gotrace__stop_running(gotrace__call *c, unsigned reason) {
-  reason = gotrace__checked_reason(c, reason, GOTRACE_STOP_REASON_COUNT);
-  if (c->session) gotrace__end_stw_of_leaver(c);
-  if (c->session) {
-    uint32_t text = c->v2 ? gotrace__reason_string(c, reason, gotrace__t.tables[c->slot]->stop_reasons) : 0;
-    gotrace__pause_running(c, GOTRACE__RUNNABLE, reason, text, gotrace__stop_stack(c));
-  } else {
-    gotrace__detach_running(c, 0, GOTRACE__RUNNABLE);
-  }
-}
-
-static gotrace_proc *gotrace__new_proc(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_proc *p;
-  gotrace__init();
-  gotrace__lock(&t->records);
-  for (p = t->procs; p; p = p->next) {
-    uint64_t free_word = gotrace__proc_word(0, GOTRACE__PROC_FREE);
-    if (!gotrace__cas_acq_rel(&p->word, &free_word, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) continue;
-    gotrace__store_relaxed(&p->steal_unreported, 0u);
-    break;
-  }
-  if (!p && (p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
-    p->id = t->proc_count;
-    gotrace__store_relaxed(&t->proc_count, p->id + 1);
-    p->stream.id = (uint64_t)p->id;
-    p->word = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
-    gotrace__store_release(t->procs_tail, p);
-    t->procs_tail = &p->next;
-  }
-  gotrace__unlock(&t->records);
-  return p;
-}
-
-/* Frees an idle proc; a proc in another status is a problem. If a sweep is open on it, sets *sweeps and leaves it idle:
- * a sweep can only end on its proc, but a free proc does not appear in later generations, so readers that begin with
- * one of these would not know the sweep. */
-static void gotrace__free_proc(gotrace__call *c, gotrace_proc *p, bool *sweeps) {
-  const uint64_t idle = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
-  *sweeps = false;
-  if (!gotrace__take_proc(c, p, idle)) {
-    gotrace__count_problem(c, GOTRACE_PROBLEM_PROC_DESTROY);
-    return;
-  }
-  *sweeps = p->sweep;
-  gotrace__give_proc(c, p, *sweeps ? idle : gotrace__proc_word(0, GOTRACE__PROC_FREE));
-}
-
-/* v1: writes, in the stream of a proc that the caller has taken, that its goroutine's system call blocks. */
-static void gotrace__write_syscall_block(gotrace__call *c, gotrace_go *g, uint64_t tick) {
-  if (!g || g->syscall_session != c->session) return;
-  if (tick < c->s->tick) tick = c->s->tick;
-  gotrace__v1_write0(c, GOTRACE_V1_GO_SYS_BLOCK, tick);
-  c->p->run_session = 0;
-  gotrace__store_relaxed(&g->tick, tick);
-  gotrace__store_relaxed(&g->generation, c->generation);
-  g->syscall_session = 0; /* from here on it is blocked in the trace */
-}
-
-/* Releases the thread's proc, which either runs no goroutine, or is in a system call and taken by the caller. */
-static void gotrace__release_proc(gotrace__call *c) {
-  gotrace__thread *m = c->m;
-  gotrace_proc *p = m->proc;
-  if (c->v2) {
-    gotrace__v2_write0(c, GOTRACE_V2_PROC_STOP, gotrace__proc_stamp(c, p));
-  } else if (c->session) {
-    if (c->p != p) gotrace__open(c, p);
-    if (c->session && m->in_syscall) gotrace__write_syscall_block(c, m->go, gotrace__stamp(c, m->go));
-    if (c->session) gotrace__v1_write0(c, GOTRACE_V1_PROC_STOP, gotrace__stamp(c, NULL));
-  }
-  gotrace__store_relaxed(&p->go, (gotrace_go *)NULL);
-  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
-  c->p = NULL;
-  gotrace__give_proc(c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
-}
-
-/* Takes the proc of a thread in a system call; NULL if the thread no longer has one (P1). */
-static gotrace_proc *gotrace__syscall_proc(gotrace__call *c) {
-  gotrace__thread *m = c->m;
-  gotrace_proc *p = m->proc;
-  if (!p || gotrace__load_acquire(&p->word) == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) return p;
-  if (gotrace__take_proc(c, p, gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL))) return p;
-  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
-  return NULL;
-}
-
-/* Releases the thread's proc; false if it was stolen during a system call. */
-static bool gotrace__stop_proc(gotrace__call *c) {
-  if (c->m->in_syscall && !gotrace__syscall_proc(c)) return false;
-  gotrace__release_proc(c);
-  return true;
-}
-
-static void gotrace__stop_proc_silently(void) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-  c.may_wait = false;
-  if (c.m->proc) gotrace__stop_proc(&c);
-  gotrace__call_end(&c);
-}
-
-/* Detaches the running goroutine, if any, before the proc stops. */
-static void gotrace__preempt(gotrace__call *c, gotrace_problem problem) {
-  gotrace__thread *m = c->m;
-  if (!m->go || m->in_syscall) return;
-  if (c->session && !c->v2) gotrace__open(c, m->proc);
-  if (m->go != m->own_go) gotrace__count_problem(c, problem);
-  gotrace__stop_running(c, GOTRACE_STOP_PREEMPTED);
-}
-
-/* v2: writes the start of an idle proc that the caller has taken. */
-static void gotrace__write_proc_start(gotrace__call *c, gotrace_proc *p) {
-  gotrace__write_proc_status(c, p, GOTRACE__PROC_IDLE);
-  p->sequence++;
-  gotrace__v2_write2(c, GOTRACE_V2_PROC_START, gotrace__proc_stamp(c, p), (uint64_t)p->id, p->sequence);
-}
-
-static void gotrace__start_proc(gotrace_proc *p, bool own) {
-  gotrace__call c;
-  gotrace__thread *m;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-  m = c.m;
-  c.may_wait = false;
-  if (!p) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  } else if (p == m->proc && gotrace__load_acquire(&p->word) == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING)) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
-  } else {
-    if (m->proc) {
-      bool owned = m->proc == m->own_proc;
-      gotrace__preempt(&c, GOTRACE_PROBLEM_PROC_START_OVER);
-      if (gotrace__stop_proc(&c) && !owned) gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_START_OVER);
-    }
-    if (!gotrace__take_proc(&c, p, gotrace__proc_word(0, GOTRACE__PROC_IDLE))) {
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_START_RUNNING);
-    } else {
-      if (c.v2) gotrace__write_proc_start(&c, p);
-      gotrace__store_relaxed(&m->proc, p);
-      m->lost_proc = NULL;
-      gotrace__store_relaxed(&p->steal_unreported, 0u);
-      if (own) m->own_proc = p;
-      c.p = p;
-      if (c.session && !c.v2) {
-        if (p->session != c.session) {
-          if (p->stream.tick < gotrace__t.start_tick) p->stream.tick = gotrace__t.start_tick;
-          gotrace__store_relaxed(&p->session, c.session);
-        }
-        gotrace__open(&c, p);
-        if (c.session) gotrace__v1_write1(&c, GOTRACE_V1_PROC_START, gotrace__stamp(&c, NULL), m->system_id);
-      }
-      gotrace__give_proc(&c, p, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING));
-    }
-  }
-  gotrace__call_end(&c);
-}
-
-/* A thread whose system call ended blocked needs a proc and has started none. If its former proc was not stolen, the
- * thread takes it again. False if it had none, or if a thief has reported the steal since. */
-static GOTRACE__NOINLINE bool gotrace__regain_proc(gotrace__thread *m) {
-  gotrace_proc *p = m->lost_proc;
-  m->lost_proc = NULL;
-  if (!p || gotrace__load_acquire(&p->word) != gotrace__proc_word(0, GOTRACE__PROC_IDLE) ||
-      !gotrace__exchange_acq_rel(&p->steal_unreported, 0u))
-    return false;
-  gotrace__start_proc(p, false);
-  return m->proc == p;
-}
-
-/* Starts the thread's own proc; false if out of memory. */
-static GOTRACE__NOINLINE bool gotrace__start_own_proc(gotrace__thread *m) {
-  gotrace_proc *p = m->own_proc ? m->own_proc : gotrace__new_proc();
-  gotrace__start_proc(p, true);
-  if (p && m->proc == p) return true;
-  if (p == m->own_proc) { /* another thread runs it, against the rules: make a new one */
-    m->own_proc = NULL;
-    if ((p = gotrace__new_proc()) != NULL) gotrace__start_proc(p, true);
-  }
-  return m->proc != NULL;
-}
-
-GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
-  if (!gotrace__is_nested(gotrace__self)) return gotrace__new_proc();
-  gotrace__drop_nested(gotrace__self);
-  return NULL;
-}
-
-#endif
 GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? proc->id : GOTRACE_GLOBAL_PROC; }
-#if !GOTRACE__CAPTURE
-
-GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
-  gotrace__call c;
-  bool sweeps = false;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-  if (!proc) gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  else gotrace__free_proc(&c, proc, &sweeps);
-  if (sweeps) gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_DESTROY);
-  gotrace__call_end(&c);
-}
-
-GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) { gotrace__start_proc(proc, false); }
-
-GOTRACE__DEFINE void gotrace_proc_stop(void) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-  c.may_wait = false;
-  if (!c.m->proc) {
-    gotrace_proc *lost = c.m->lost_proc; /* stopped when the system call ended blocked */
-    c.m->lost_proc = NULL;
-    if (!lost || !gotrace__exchange_acq_rel(&lost->steal_unreported, 0u))
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
-  } else {
-    gotrace__preempt(&c, GOTRACE_PROBLEM_PROC_STOP_GO);
-    if (!gotrace__stop_proc(&c)) gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_STOP_NONE);
-  }
-  gotrace__call_end(&c);
-}
-
-GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
-  gotrace__call c;
-  uint64_t word;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-  c.may_wait = false;
-  if (!proc) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-    gotrace__call_end(&c);
-    return;
-  }
-  word = gotrace__load_acquire(&proc->word) & ~GOTRACE__BUSY;
-  if (gotrace__status_of(word) != GOTRACE__PROC_SYSCALL || !gotrace__take_proc(&c, proc, word)) {
-    /* No problem if the proc's thread has already reported the loss. */
-    if (!gotrace__exchange_acq_rel(&proc->steal_unreported, 0u)) gotrace__count_problem(&c, GOTRACE_PROBLEM_PROC_STEAL);
-  } else {
-    gotrace_go *g = gotrace__load_relaxed(&proc->go);
-    if (c.v2) {
-      gotrace__write_proc_status(&c, proc, GOTRACE__PROC_SYSCALL_ABANDONED);
-      gotrace__v2_write3(&c, GOTRACE_V2_PROC_STEAL, gotrace__proc_stamp(&c, proc), (uint64_t)proc->id,
-                         proc->sequence + 1, proc->thread);
-      proc->sequence++;
-    } else if (c.session) {
-      gotrace__open(&c, proc);
-      if (c.session) gotrace__write_syscall_block(&c, g, gotrace__stamp(&c, g));
-      if (c.session) gotrace__v1_write0(&c, GOTRACE_V1_PROC_STOP, gotrace__stamp(&c, NULL));
-    }
-    gotrace__store_relaxed(&proc->go, (gotrace_go *)NULL);
-    gotrace__give_proc(&c, proc, gotrace__proc_word(0, GOTRACE__PROC_IDLE));
-  }
-  gotrace__call_end(&c);
-}
-
-/* ------------------------------------------------------------------------------------------------ >>goroutines ----
- *
- * Calls about goroutines.
- */
-
-/* Returns a free goroutine record: from the thread's list, else from the common list, else from a new slab. */
-static gotrace_go *gotrace__go_new(gotrace__thread *m) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_go *g;
-  if (!m->free_gos) {
-    gotrace__lock(&t->records);
-    for (; t->free_gos && m->free_count < GOTRACE__SLAB / 2; m->free_count++) {
-      g = t->free_gos;
-      t->free_gos = g->link;
-      g->link = m->free_gos;
-      m->free_gos = g;
-    }
-    if (!m->free_gos) {
-      size_t align = __alignof__(gotrace_go);
-      gotrace__slab *slab = GOTRACE__CAST(gotrace__slab *, gotrace__allocate(NULL, GOTRACE__SLAB_SIZE, false));
-      if (slab) {
-        slab->gos = (gotrace_go *)(((uintptr_t)(slab + 1) + align - 1) & ~(uintptr_t)(align - 1));
-        for (; m->free_count < GOTRACE__SLAB; m->free_count++) {
-          slab->gos[m->free_count].link = m->free_gos;
-          slab->gos[m->free_count].is_free = 1;
-          m->free_gos = &slab->gos[m->free_count];
-        }
-        slab->next = t->slabs;
-        gotrace__store_release(&t->slabs, slab);
-      }
-    }
-    gotrace__unlock(&t->records);
-    if (!m->free_gos) return NULL;
-  }
-  g = m->free_gos;
-  m->free_gos = g->link;
-  m->free_count--;
-  gotrace__store_relaxed(&g->is_free, (uint8_t)0);
-  /* Invalid calls that raced while tracing was off may have put a live goroutine into the list: abandon it. */
-  if (gotrace__status_of(gotrace__load_acquire(&g->word)) != GOTRACE__DEAD) return gotrace__go_new(m);
-  return g;
-}
-
-/* Frees a dead goroutine's record. A thread keeps up to GOTRACE__MOST_FREE for its next goroutines. The rest go to the
- * common list, several at a time so that this is rare. */
-#define GOTRACE__MOST_FREE (4 * GOTRACE__SLAB)
-static inline void gotrace__keep_free(gotrace__thread *m, gotrace_go *g) {
-  g->link = m->free_gos;
-  m->free_gos = g;
-  m->free_count++;
-}
-
-static void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
-  /* While tracing is off, two threads may end one goroutine at once, or one thread a record that such a race left in a
-     list. */
-  if (gotrace__exchange_acq_rel(&g->is_free, (uint8_t)1)) return;
-  gotrace__keep_free(m, g);
-  if (m->free_count <= GOTRACE__MOST_FREE) return;
-  gotrace__lock(&gotrace__t.records);
-  while (m->free_count > GOTRACE__MOST_FREE / 2) {
-    g = m->free_gos;
-    m->free_gos = g->link;
-    m->free_count--;
-    g->link = gotrace__t.free_gos;
-    gotrace__t.free_gos = g;
-  }
-  gotrace__unlock(&gotrace__t.records);
-}
-#endif
 
 /* Ids are assigned in blocks, so that threads do not contend for a counter. */
 static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, gotrace__uint64 *common) {
@@ -6452,531 +4248,6 @@ static const char *gotrace__shown_label(const gotrace_go *g, char text[GOTRACE__
   return text[0] ? text : NULL;
 }
 
-#if !GOTRACE__CAPTURE
-static gotrace_go *gotrace__create(gotrace__call *c, const gotrace_location *entry, unsigned status) {
-  gotrace_go *g = gotrace__go_new(c->m);
-  uint64_t word = 0;
-  if (!g) {
-    gotrace__count_problem(c, GOTRACE_PROBLEM_NO_MEMORY);
-    return NULL;
-  }
-  gotrace__store_relaxed(&g->id, gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
-  gotrace__set_entry(g, entry);
-  gotrace__store_relaxed(&g->mentioned, 0u);
-  g->exit_session = g->syscall_session = g->unborn = g->region_session = 0;
-  gotrace__store_relaxed(&g->introduced, 0u);
-  gotrace__store_relaxed(&g->assist_session, 0u);
-  gotrace__store_relaxed(&g->timer, false);
-  gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
-  gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
-  if (gotrace__load_relaxed(&g->label)) gotrace__set_label(g, NULL);
-  if (c->v2) {
-    gotrace__store_relaxed(&g->tick, 0);
-    gotrace__write_create(c, g, status, status == GOTRACE__SYSCALL ? 0 : gotrace__stack(c));
-  } else if (c->session) {
-    uint64_t sequence = gotrace__introduce(c, g, status, gotrace__stamp(c, NULL), gotrace__stack(c));
-    word = gotrace__word(0, sequence, 0);
-  }
-  gotrace__give(c, g, word, 0, status);
-  return g;
-}
-
-static gotrace_go *gotrace__create_call(gotrace_site *site, void *frame, const gotrace_location *entry, unsigned status,
-                                        unsigned flags) {
-  gotrace__call c;
-  gotrace_go *g;
-  bool lent = !gotrace__self || !gotrace__self->proc;
-  if (!gotrace__call_begin(&c, site, GOTRACE__V2_PROC | flags)) return NULL;
-  c.frame = frame;
-  g = gotrace__create(&c, entry, status);
-  /* v2 readers require a proc here. The thread does not keep it, since the trace would then show one proc too many. */
-  lent = lent && c.v2 && c.m->proc && c.m->proc == c.m->own_proc && !c.m->go;
-  if (lent) gotrace__count_problem(&c, GOTRACE_PROBLEM_CREATE_NO_PROC);
-  gotrace__call_end(&c);
-  if (lent) gotrace__stop_proc_silently();
-  return g;
-}
-
-/* Writes the unblock of a blocked goroutine that the caller has taken and whose creation is written: one numbered
- * event. */
-static inline void gotrace__write_numbered_unblock(gotrace__call *c, gotrace_go *g, uint64_t word, uint32_t stack) {
-  uint64_t tick = gotrace__stamp(c, g);
-  if (c->v2) {
-    gotrace__v2_write3(c, GOTRACE_V2_GO_UNBLOCK, tick, g->id, gotrace__sequence_of(word) + 1, stack);
-  } else if (g->last_proc == c->p) {
-    gotrace__v1_write2(c, GOTRACE_V1_GO_UNBLOCK_LOCAL, tick, g->id, stack);
-  } else {
-    gotrace__v1_write3(c, GOTRACE_V1_GO_UNBLOCK, tick, g->id, gotrace__sequence_of(word), stack);
-    g->last_proc = c->p;
-  }
-  g->woken = true;
-  gotrace__store_relaxed(&g->tick, tick);
-}
-
-/* The same for any blocked goroutine; returns the number of numbered events written. */
-static unsigned gotrace__write_unblock(gotrace__call *c, gotrace_go *g, uint64_t word, uint32_t stack) {
-  if (c->v2 && g->unborn == c->session) {
-    gotrace__write_create(c, g, GOTRACE__RUNNABLE, stack);
-    g->woken = true;
-    return 0;
-  }
-  gotrace__write_numbered_unblock(c, g, word, stack);
-  return 1;
-}
-
-/* v1: writes the end of a blocking system call of a goroutine that the caller has taken. It ended at `exit` (0: now).
- * One numbered event. Never GoSysExitLocal: Go's tracer does not write it either, and Go's parsers (parseEvents in
- * internal/trace/parser.go) take the goroutine of that event from the proc, which runs none by then. */
-static void gotrace__write_syscall_exit(gotrace__call *c, gotrace_go *g, uint64_t sequence, uint64_t exit) {
-  uint64_t tick = gotrace__stamp(c, g);
-  if (tick < exit) tick = exit; /* that thread's clock is ahead of this one's */
-  gotrace__v1_write3(c, GOTRACE_V1_GO_SYS_EXIT, tick, g->id, sequence, exit);
-  g->last_proc = c->p;
-  gotrace__store_relaxed(&g->tick, tick);
-}
-
-/* Writes the start of g, which the caller has taken, on c->p: one numbered event. */
-static inline void gotrace__write_start_of(gotrace__call *c, gotrace_go *g, uint64_t sequence, const char *label) {
-  uint64_t tick = gotrace__stamp(c, g);
-  if (c->v2) {
-    gotrace__v2_write2(c, GOTRACE_V2_GO_START, tick, g->id, sequence + 1);
-    if (label) gotrace__v2_write1(c, GOTRACE_V2_GO_LABEL, tick, gotrace__string(c, label));
-  } else {
-    if (label) gotrace__v1_write3(c, GOTRACE_V1_GO_START_LABEL, tick, g->id, sequence, gotrace__string(c, label));
-    else if (g->last_proc == c->p) gotrace__v1_write1(c, GOTRACE_V1_GO_START_LOCAL, tick, g->id);
-    else gotrace__v1_write2(c, GOTRACE_V1_GO_START, tick, g->id, sequence);
-    g->start_buffer = g->woken && !label ? c->b : NULL;
-    g->start_end = c->b->size;
-    g->woken = false;
-    g->last_proc = c->p;
-  }
-  gotrace__store_relaxed(&g->tick, tick);
-  c->p->run_session = c->session;
-  c->p->run_in_syscall = false;
-}
-
-static void gotrace__write_start(gotrace__call *c, gotrace_go *g, uint64_t sequence) {
-  char label[GOTRACE__LABEL];
-  gotrace__write_start_of(c, g, sequence, gotrace__shown_label(g, label));
-}
-
-/* Makes g, which the caller has taken with `word`, the goroutine that the thread runs. */
-static inline void gotrace__put_on(gotrace__call *c, gotrace_go *g, uint64_t word, unsigned numbered) {
-  gotrace__thread *m = c->m;
-  gotrace__store_relaxed(&g->owner, m->index);
-  gotrace__store_relaxed(&m->proc->go, g);
-  gotrace__store_relaxed(&m->go, g);
-  gotrace__give(c, g, word, numbered, GOTRACE__RUNNING);
-}
-
-/* Starts g, which the caller has taken with `word`, on the thread, after writing `numbered` numbered events of g. */
-static inline void gotrace__run_ready(gotrace__call *c, gotrace_go *g, uint64_t word, unsigned numbered,
-                                      const char *label) {
-  if (c->session) gotrace__write_start_of(c, g, gotrace__sequence_of(word) + numbered++, label);
-  gotrace__put_on(c, g, word, numbered);
-}
-
-/* The same, after writing any events that must precede the start. */
-static void gotrace__run(gotrace__call *c, gotrace_go *g, uint64_t word) {
-  char label[GOTRACE__LABEL];
-  unsigned numbered = 0;
-  if (c->session) {
-    if (gotrace__status_of(word) == GOTRACE__WAITING) {
-      numbered = gotrace__write_unblock(c, g, word, 0);
-    } else if (g->exit_session == c->session) {
-      gotrace__write_syscall_exit(c, g, gotrace__sequence_of(word), g->exit_tick);
-      numbered = 1;
-    }
-    g->exit_session = 0;
-  }
-  gotrace__run_ready(c, g, word, numbered, gotrace__shown_label(g, label));
-}
-
-/* `quietly`: the start of a blocked goroutine is intended and not counted as a repair. */
-static GOTRACE__NOINLINE void gotrace__start_go(gotrace_go *g, bool quietly) {
-  gotrace__call c;
-  uint64_t word;
-  if (!gotrace__call_begin(&c, NULL, g ? GOTRACE__NEEDS_PROC : GOTRACE__ANY)) return;
-  if (!g) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  } else if (!c.m->proc) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
-  } else if (!gotrace__take(&c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
-    gotrace__count_problem(&c, gotrace__status_of(word) == GOTRACE__DEAD ? GOTRACE_PROBLEM_START_DEAD
-                                                                         : GOTRACE_PROBLEM_START_RUNNING);
-  } else {
-    if (gotrace__status_of(word) == GOTRACE__WAITING && !quietly)
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_START_WAITING);
-    if (c.m->go) {
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_START_OVER);
-      gotrace__stop_running(&c, GOTRACE_STOP_YIELD);
-      gotrace__take_again(&c, g, &word);
-    }
-    gotrace__run(&c, g, word);
-  }
-  gotrace__call_end(&c);
-}
-
-static inline bool gotrace__fast_start(gotrace_go *g) {
-  gotrace__call c;
-  uint64_t word;
-  bool done;
-  if (!gotrace_enabled()) return gotrace__start_while_off(g);
-  if (!gotrace__enter_fast(&c, false)) return false;
-  done = gotrace__choose_stream(&c) && !c.m->go && gotrace__fast_take(&c, g, GOTRACE__RUNNABLE, &word);
-  if (GOTRACE__LIKELY(done)) gotrace__run_ready(&c, g, word, 0, NULL);
-  gotrace__leave(&c);
-  return done;
-}
-
-static inline void gotrace__write_end(gotrace__call *c) {
-  uint64_t tick = gotrace__stamp(c, c->m->go);
-  if (c->v2) gotrace__v2_write0(c, GOTRACE_V2_GO_DESTROY, tick);
-  else gotrace__v1_write0(c, GOTRACE_V1_GO_END, tick);
-}
-
-/* Ends the goroutine that runs on the thread. `written`: its end event has been written. */
-static void gotrace__die(gotrace__call *c, bool written) {
-  gotrace_go *g = c->m->go;
-  if (c->session && !written) {
-    gotrace__end_stw_of_leaver(c);
-    if (c->session) gotrace__write_end(c);
-  }
-  if (g == c->m->own_go) c->m->own_go = NULL;
-  gotrace__detach_running(c, 0, GOTRACE__DEAD);
-  gotrace__go_free(c->m, g);
-}
-
-static inline bool gotrace__fast_end(void) {
-  gotrace__call c;
-  bool done;
-  if (!gotrace__enter_fast(&c, false)) return false;
-  done = gotrace__choose_stream(&c) && gotrace__may_leave_proc(&c) && c.m->go != c.m->own_go &&
-         c.m->free_count < GOTRACE__MOST_FREE && !gotrace__load_relaxed(&c.m->go->is_free);
-  if (GOTRACE__LIKELY(done)) {
-    gotrace_go *g = c.m->go;
-    gotrace__write_end(&c);
-    gotrace__detach_running(&c, 0, GOTRACE__DEAD);
-    gotrace__store_relaxed(&g->is_free, (uint8_t)1); /* while tracing is on, no other thread can */
-    gotrace__keep_free(c.m, g);
-  }
-  gotrace__leave(&c);
-  return done;
-}
-
-static GOTRACE__NOINLINE void gotrace__end_go(void) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
-  if (!c.m->go) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  } else {
-    gotrace__die(&c, false);
-  }
-  gotrace__call_end(&c);
-}
-
-static void gotrace__block(gotrace__call *c, unsigned reason) {
-  gotrace_go *g = c->m->go;
-  bool futile = (reason & GOTRACE_FUTILE_WAKEUP) != 0;
-  reason = gotrace__checked_reason(c, reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
-  if (reason > 0xff && gotrace__reason_base(reason) == GOTRACE_BLOCK_FOREVER) { /* readers know only its own name */
-    gotrace__count_problem(c, GOTRACE_PROBLEM_BAD_REASON);
-    reason &= ~0xffu;
-  }
-  if (c->session) {
-    gotrace__end_stw_of_leaver(c);
-    if (c->session && futile &&
-        (c->v2 || (gotrace__t.version >= GOTRACE_GO_1_11 && !gotrace__t.options.futile_wakeups))) {
-      gotrace__count_problem(c, GOTRACE_PROBLEM_FORMAT_LACKS);
-    } else if (c->session && futile) {
-      /* Readers drop the unblock, the start and the block (removeFutile in internal/trace/parser.go), but no events in
-       * between, no start with a label and no block of another kind: the remaining events would be inconsistent. */
-      unsigned kind = gotrace__v1_blocks[gotrace__reason_base(reason)];
-      if (g->start_buffer == c->b && g->start_end == c->b->size &&
-          (kind == GOTRACE_V1_GO_BLOCK || (kind >= GOTRACE_V1_GO_BLOCK_SEND && kind <= GOTRACE_V1_GO_BLOCK_COND)))
-        gotrace__v1_write0(c, GOTRACE_V1_FUTILE_WAKEUP, gotrace__stamp(c, g));
-      else gotrace__count_problem(c, GOTRACE_PROBLEM_FUTILE_BUSY);
-    }
-    if (c->session) {
-      uint32_t text = c->v2 ? gotrace__reason_string(c, reason, gotrace__t.tables[c->slot]->block_reasons) : 0;
-      gotrace__write_pause(c, GOTRACE__WAITING, reason, text, gotrace__stop_stack(c));
-    }
-    if (c->session && reason == GOTRACE_BLOCK_FOREVER) {
-      /* Readers consider the goroutine ended. If it is unblocked after all, it continues as a new goroutine. (A signal
-       * must not find the new id on the thread, since a sample would then refer to it too early.) */
-      gotrace__store_relaxed(&g->tick, c->s->tick);
-      c->p->run_session = 0;
-      gotrace__store_relaxed(&c->p->go, (gotrace_go *)NULL);
-      gotrace__store_relaxed(&c->m->go, (gotrace_go *)NULL);
-      gotrace__signal_fence();
-      gotrace__store_relaxed(&g->id, gotrace__next_id(&c->m->next_go_id, &c->m->last_go_id, &gotrace__t.next_go_id));
-      if (c->m->own_go == g) c->m->own_go_id = g->id;
-      gotrace__store_relaxed(&g->generation, c->generation);
-      gotrace__store_relaxed(&g->assist_session, 0u);
-      gotrace__store_relaxed(&g->mentioned, 0u);
-      gotrace__store_relaxed(&g->introduced, c->session); /* it may end regions older than its creation */
-      g->region_session = 0;
-      g->unborn = c->v2 ? c->session : 0;
-      gotrace__store_release(&g->word, gotrace__word(0, 0, GOTRACE__WAITING));
-      return;
-    }
-  }
-  gotrace__detach_running(c, 0, GOTRACE__WAITING);
-}
-
-/* Fast path for a built-in reason. */
-static inline bool gotrace__fast_pause(const gotrace_site *site, void *frame, unsigned status, unsigned reason) {
-  gotrace__call c;
-  uint32_t stack;
-  if (GOTRACE__LIKELY(!gotrace_enabled())) return gotrace__detach_while_off(status);
-  if (status == GOTRACE__WAITING && (reason >= GOTRACE_BLOCK_REASON_COUNT || reason == GOTRACE_BLOCK_FOREVER))
-    return false;
-  if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
-  gotrace__pause_running(&c, status, reason, gotrace__built_in_reason(&c, status, reason), stack);
-  gotrace__leave(&c);
-  return true;
-}
-
-/* The same for a block with a named reason, if this generation has its string. */
-static GOTRACE__NOINLINE GOTRACE__FLATTEN bool gotrace__fast_named_block(const gotrace_site *site, void *frame,
-                                                                         unsigned reason) {
-  unsigned number = gotrace__reason_number(reason), base = gotrace__reason_base(reason);
-  gotrace__call c;
-  uint32_t stack, text = 0;
-  bool done;
-  if (number - 1 >= GOTRACE__REASONS || (reason & GOTRACE_FUTILE_WAKEUP) || base >= GOTRACE_BLOCK_REASON_COUNT ||
-      base == GOTRACE_BLOCK_FOREVER || !gotrace__load_acquire(&gotrace__t.reason_names[number - 1]))
-    return false;
-  if (!gotrace_enabled()) return gotrace__detach_while_off(GOTRACE__WAITING);
-  if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
-  if (c.v2) text = gotrace__load_relaxed(&gotrace__t.tables[c.slot]->named_reasons[number - 1]);
-  done = text || !c.v2;
-  if (GOTRACE__LIKELY(done)) gotrace__pause_running(&c, GOTRACE__WAITING, reason, text, stack);
-  gotrace__leave(&c);
-  return done;
-}
-
-static GOTRACE__NOINLINE void gotrace__pause_go(gotrace_site *site, void *frame, unsigned status, unsigned reason) {
-  gotrace__call c;
-  if (status == GOTRACE__WAITING && reason > 0xff && gotrace__fast_named_block(site, frame, reason)) return;
-  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return;
-  c.frame = frame;
-  if (!c.m->go) gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  else if (status == GOTRACE__WAITING) gotrace__block(&c, reason);
-  else gotrace__stop_running(&c, reason);
-  gotrace__call_end(&c);
-}
-
-static inline bool gotrace__fast_unblock(const gotrace_site *site, void *frame, gotrace_go *g) {
-  gotrace__call c;
-  uint64_t word;
-  uint32_t stack;
-  bool done;
-  if (!gotrace_enabled()) return gotrace__unblock_while_off(g);
-  if (!gotrace__enter_fast(&c, false)) return false;
-  done = gotrace__choose_stream(&c) && gotrace__fast_stack(&c, site, frame, &stack) &&
-         gotrace__fast_take(&c, g, GOTRACE__WAITING, &word);
-  if (GOTRACE__LIKELY(done)) {
-    gotrace__write_numbered_unblock(&c, g, word, stack);
-    gotrace__give(&c, g, word, 1, GOTRACE__RUNNABLE);
-  }
-  gotrace__leave(&c);
-  return done;
-}
-
-/* Unblocks a goroutine. False, with no effect, if its creation must still be written and the thread lacks the proc for
- * that. */
-static bool gotrace__try_unblock(gotrace_site *site, void *frame, gotrace_go *go, bool last) {
-  gotrace__call c;
-  uint64_t word;
-  unsigned numbered = 0;
-  bool done = true;
-  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return true;
-  c.frame = frame;
-  if (!go) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  } else if (!gotrace__take(&c, go, 1u << GOTRACE__WAITING, &word)) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
-  } else if (c.v2 && go->unborn == c.session && !c.p && !last) {
-    gotrace__give(&c, go, word, 0, GOTRACE__WAITING);
-    done = false;
-  } else {
-    if (c.session) numbered = gotrace__write_unblock(&c, go, word, gotrace__stack(&c));
-    gotrace__give(&c, go, word, numbered, GOTRACE__RUNNABLE);
-  }
-  gotrace__call_end(&c);
-  return done;
-}
-
-static GOTRACE__NOINLINE void gotrace__unblock_go(gotrace_site *site, void *frame, gotrace_go *go) {
-  if (gotrace__try_unblock(site, frame, go, false)) return;
-  if (!gotrace__regain_proc(gotrace__self)) gotrace__start_own_proc(gotrace__self);
-  gotrace__try_unblock(site, frame, go, true);
-}
-
-/* Gives all following events of the call the same time: that of a switch from the thread's goroutine, if any, to g. */
-static inline void gotrace__time_switch(gotrace__call *c, const gotrace_go *g) {
-  uint64_t tick = gotrace__stamp(c, c->m->go);
-  uint64_t last = gotrace__load_relaxed(&g->tick);
-  c->at = tick < last ? last : tick;
-  c->timed = true;
-}
-
-/* v2: a switch as one event. `end`: the thread's goroutine ends. */
-static inline void gotrace__v2_switch(gotrace__call *c, gotrace_go *g, uint64_t word, bool end, const char *label) {
-  if (c->session) {
-    gotrace__time_switch(c, g);
-    gotrace__v2_write2(c, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, c->at, g->id,
-                       gotrace__sequence_of(word) + 1);
-  }
-  if (end) gotrace__die(c, true);
-  else gotrace__detach_running(c, 0, GOTRACE__WAITING);
-  if (c->session) {
-    if (label) gotrace__v2_write1(c, GOTRACE_V2_GO_LABEL, c->at, gotrace__string(c, label));
-    gotrace__store_relaxed(&g->tick, c->at);
-  }
-  gotrace__put_on(c, g, word, 1);
-}
-
-/* v1 and 1.22 have no switch event. They get an unblock, a block or end, and a start, all with the same time. */
-static inline bool gotrace__fast_switch(const gotrace_site *site, void *frame, gotrace_go *g) {
-  gotrace__call c;
-  uint64_t word;
-  uint32_t stack = 0;
-  bool done;
-  if (!gotrace__enter_fast(&c, false)) return false;
-  done = gotrace__choose_stream(&c) && gotrace__may_leave_proc(&c) &&
-         (c.v2 || gotrace__fast_stack(&c, site, frame, &stack)) && gotrace__fast_take(&c, g, GOTRACE__WAITING, &word);
-  if (GOTRACE__LIKELY(done)) {
-    if (c.v2) {
-      gotrace__v2_switch(&c, g, word, false, NULL);
-    } else {
-      gotrace__time_switch(&c, g);
-      gotrace__write_numbered_unblock(&c, g, word, stack);
-      gotrace__pause_running(&c, GOTRACE__WAITING, GOTRACE_BLOCK_GENERIC, 0, stack);
-      gotrace__run_ready(&c, g, word, 1, NULL);
-    }
-  }
-  gotrace__leave(&c);
-  return done;
-}
-
-/* `reason`: why the thread's goroutine blocks, or one of these: */
-#define GOTRACE__SWITCH_BLOCKS 0xffffffffu
-#define GOTRACE__SWITCH_ENDS 0xfffffffeu
-static GOTRACE__NOINLINE void gotrace__switch(gotrace_site *site, void *frame, gotrace_go *g, unsigned reason) {
-  gotrace__call c;
-  char label[GOTRACE__LABEL];
-  uint64_t word;
-  bool end = reason == GOTRACE__SWITCH_ENDS, unexplained = end || reason == GOTRACE__SWITCH_BLOCKS;
-  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return;
-  c.frame = frame;
-  if (!g) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  } else if (!c.m->go) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  } else if (!gotrace__take(&c, g, 1u << GOTRACE__WAITING | 1u << GOTRACE__RUNNABLE, &word)) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
-  } else if (unexplained && c.v2 && gotrace__t.version >= GOTRACE_GO_1_23 &&
-             gotrace__status_of(word) == GOTRACE__WAITING && g->unborn != c.session) {
-    gotrace__end_stw_of_leaver(&c);
-    gotrace__take_again(&c, g, &word);
-    gotrace__v2_switch(&c, g, word, end, gotrace__shown_label(g, label));
-  } else {
-    if (c.session) gotrace__end_stw_of_leaver(&c);
-    gotrace__take_again(&c, g, &word);
-    if (c.session) gotrace__time_switch(&c, g);
-    if (gotrace__status_of(word) == GOTRACE__WAITING) {
-      if (c.session) word += gotrace__write_unblock(&c, g, word, gotrace__stack(&c)) * gotrace__word(0, 1, 0);
-      word = (word & ~(uint64_t)7) | GOTRACE__RUNNABLE;
-    }
-    if (end) gotrace__die(&c, false);
-    else gotrace__block(&c, unexplained ? (unsigned)GOTRACE_BLOCK_GENERIC : reason);
-    gotrace__run(&c, g, word);
-  }
-  gotrace__call_end(&c);
-}
-
-/* Writes that g, which the caller has taken with `word`, has run for zero time and ended, on a thread with a proc. A
- * goroutine that runs on the thread yields and resumes at the same time. It keeps its open ranges, including a
- * stop-the-world. */
-static void gotrace__write_destroy(gotrace__call *c, gotrace_go *g, uint64_t word) {
-  gotrace_go *over = c->m->go;
-  uint64_t over_word = over ? gotrace__load_relaxed(&over->word) : 0;
-  uint64_t sequence = gotrace__sequence_of(word);
-  gotrace__time_switch(c, g);
-  if (gotrace__status_of(word) == GOTRACE__WAITING) {
-    sequence += gotrace__write_unblock(c, g, word, gotrace__stack(c));
-  } else if (g->exit_session == c->session) {
-    gotrace__write_syscall_exit(c, g, sequence, g->exit_tick);
-    c->at = c->s->tick; /* another thread's clock may be ahead of this one's */
-    sequence++;
-  }
-  /* Not GoSwitch: viewers would show the other goroutine as blocked without a reason. */
-  if (over) {
-    uint32_t text = gotrace__built_in_reason(c, GOTRACE__RUNNABLE, GOTRACE_STOP_GENERIC);
-    gotrace__write_pause(c, GOTRACE__RUNNABLE, GOTRACE_STOP_GENERIC, text, gotrace__stop_stack(c));
-  }
-  gotrace__write_start_of(c, g, sequence, NULL);
-  gotrace__write_end(c);
-  c->p->run_session = 0;
-  if (!over) return;
-  gotrace__write_start(c, over, gotrace__sequence_of(over_word));
-  gotrace__give(c, over, over_word, 1, GOTRACE__RUNNING);
-}
-
-/* Ends a goroutine that is not running. False, with no effect, if the thread lacks a proc on which to write that. */
-static bool gotrace__try_destroy(gotrace_site *site, void *frame, gotrace_go *g, bool last) {
-  gotrace__call c;
-  uint64_t word;
-  unsigned spins = 0;
-  bool done = true;
-  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return true;
-  c.frame = frame;
-  if (!g) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-    gotrace__call_end(&c);
-    return true;
-  }
-  for (;;) {
-    if (!gotrace__take(&c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_DESTROY);
-      break;
-    }
-    if (c.session && !c.m->proc) {
-      gotrace__give(&c, g, word, 0, gotrace__status_of(word));
-      if (last) gotrace__count_problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
-      done = last;
-      break;
-    }
-    /* While tracing is off, it has not been taken, and another thread may destroy it too. */
-    if (c.plain && !gotrace__cas_acq_rel(&g->word, &word, gotrace__word(0, 0, GOTRACE__DEAD))) {
-      if (word & GOTRACE__BUSY) gotrace__pause(&spins);
-      continue;
-    }
-    if (g == c.m->own_go) c.m->own_go = NULL;
-    if (c.session) gotrace__write_destroy(&c, g, word);
-    if (!c.plain) gotrace__give(&c, g, word, 0, GOTRACE__DEAD);
-    gotrace__go_free(c.m, g);
-    break;
-  }
-  gotrace__call_end(&c);
-  return done;
-}
-
-static void gotrace__destroy_go(gotrace_site *site, void *frame, gotrace_go *g) {
-  gotrace__thread *m;
-  gotrace_proc *lost;
-  if (gotrace__try_destroy(site, frame, g, false)) return;
-  m = gotrace__self;
-  lost = m->lost_proc;
-  gotrace__start_own_proc(m);
-  gotrace__try_destroy(site, frame, g, true);
-  gotrace__stop_proc_silently();
-  m->lost_proc = lost;
-}
-#endif
-
 /* The name of a thread or goroutine, never freed: one entry per name, up to GOTRACE__NAMES. NULL: too many, or out of
  * memory. */
 #ifndef GOTRACE__NAMES
@@ -7007,763 +4278,1493 @@ static const char *gotrace__keep_name(const char *name) {
 #define GOTRACE__FRAME __builtin_frame_address(0)
 #define GOTRACE__KEEP_FRAME() gotrace__signal_fence()
 
-#if !GOTRACE__CAPTURE
+#ifndef GOTRACE__CHUNK_BYTES
+#define GOTRACE__CHUNK_BYTES 65536u /* of a chunk */
+#endif
+#ifndef GOTRACE__FIRST_CHUNK_BYTES
+#define GOTRACE__FIRST_CHUNK_BYTES 2048u /* there may be thousands of threads that write little */
+#endif
+#define GOTRACE__TEXT_ROOM (GOTRACE_MAX_STRING_SIZE + 8u) /* a longer text is seen to be longer */
+/* Bytes: a record without texts, after an introduction, problems and their sites. */
+#define GOTRACE__CALL_ROOM (320u + 64u * GOTRACE_DEBUG)
+#define GOTRACE__FAR ((uint64_t)1 << 24) /* ticks; a time so far ahead is of before a jump of the counter */
+#define GOTRACE__MOST_FREE (4u * GOTRACE__SLAB)
+#define GOTRACE__MODEL_BYTES ((size_t)1 << 20) /* what the transcriber may use beyond the limit */
+#ifndef GOTRACE__STOP_NANOSECONDS
+#define GOTRACE__STOP_NANOSECONDS 50000000u /* K1 */
+#endif
+
+#define gotrace__chunk_data(chunk) ((uint8_t *)((chunk) + 1))
+#define gotrace__chunk_bytes(chunk) ((uint32_t)sizeof(gotrace__record_chunk) + (chunk)->capacity)
+
+/* Raises the thread's flag. */
+static inline void gotrace__raise(gotrace__thread *m) {
+#if GOTRACE_SEQ_CST_FLAG
+  gotrace__store_seq_cst(&m->in_call, 1u);
+#else
+  gotrace__store_relaxed(&m->in_call, 1u);
+  gotrace__signal_fence();
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
+#endif
+}
+static inline void gotrace__leave(gotrace__thread *m) {
+#if GOTRACE_DEBUG
+  m->site = NULL;
+#endif
+  gotrace__store_release(&m->in_call, 0u);
+}
+
+static inline uint32_t gotrace__session_now(void) {
+#if GOTRACE_SEQ_CST_FLAG
+  return gotrace__load_seq_cst(&gotrace__on);
+#else
+  return gotrace__load_acquire(&gotrace__on);
+#endif
+}
+
+/* Waits until the thread has been outside a call, for a limited time. False: it is held up in one. */
+static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
+  unsigned spins = 0;
+  if (m == gotrace__self) return true;
+  while (gotrace__load_seq_cst(&m->in_call)) {
+    if (gotrace__nanoseconds() - since >= GOTRACE__STOP_NANOSECONDS) return false;
+    gotrace__pause(&spins);
+  }
+  return true;
+}
+
+/* Waits until no call is under way that has read an earlier value of gotrace__on, for a limited time (K1). */
+static void gotrace__settle(void) {
+  gotrace__thread *m;
+  uint64_t since = gotrace__nanoseconds();
+#if !GOTRACE_SEQ_CST_FLAG
+  if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()) {
+    /* The process has entered a sandbox that forbids the barrier. Plain stores become visible within a short time. */
+    gotrace__store_relaxed(&gotrace__t.fence, 1u);
+    while (gotrace__nanoseconds() - since < 1000000) gotrace__sleep();
+  }
+  gotrace__fence_seq_cst();
+#endif
+  for (m = gotrace__load_seq_cst(&gotrace__t.threads); m; m = m->next) (void)gotrace__has_left(m, since);
+}
+
+/* Wakes whoever transcribes. */
+static void gotrace__want_work(void) {
+  gotrace__lock(&gotrace__t.queue_lock);
+  gotrace__t.work_wanted = true;
+  gotrace__cond_wake(&gotrace__t.changed);
+  gotrace__unlock(&gotrace__t.queue_lock);
+}
+
+/* Ends a session now, unless it has ended. The verdict is session << 8 and the result's low byte. The first who changes
+ * it decides, and only then turns tracing off; whoever comes second does not wait for the first to do so. Otherwise a
+ * reader could find tracing off and the result not there yet. */
+#define GOTRACE__UNDECIDED 0x80u
+static void gotrace__end_of(uint32_t session, gotrace_result result) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint32_t verdict = session << 8 | GOTRACE__UNDECIDED;
+  if (!session) return;
+  (void)gotrace__cas_seq_cst(&t->verdict, &verdict, session << 8 | (0xffu & (uint32_t)result));
+  if (!gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
+  gotrace__store_relaxed(&t->alloc_events, 0u);
+  gotrace__want_work();
+}
+static void gotrace__end_early(gotrace_result result) { gotrace__end_of(gotrace__load_relaxed(&gotrace__on), result); }
+
+/* The result of the session so far. */
+static gotrace_result gotrace__result(void) {
+  uint32_t early = gotrace__load_relaxed(&gotrace__t.early), verdict = gotrace__load_relaxed(&gotrace__t.verdict);
+  if (!early && (verdict & 0xff) != GOTRACE__UNDECIDED) early = (uint32_t)(int32_t)(int8_t)(verdict & 0xff);
+  return (gotrace_result)(int32_t)early;
+}
+
+/* An empty chunk for the thread, which is not in a call. Its old one, or NULL, has a size of `bytes` and `used` bytes
+ * of records; it may have been freed, since the session may have ended. NULL: the session has ended, or the caller must
+ * try again later. */
+static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t session, uint32_t room,
+                                                 const gotrace__record_chunk *old, uint32_t bytes, uint32_t used) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__record_chunk *chunk = NULL;
+  size_t most = gotrace__load_relaxed(&t->chunk_bytes);
+  size_t size = old ? 4 * (size_t)bytes : GOTRACE__FIRST_CHUNK_BYTES;
+  uint32_t refusals = gotrace__load_relaxed(&t->budget.refusals);
+  bool block = gotrace__load_relaxed(&t->blocks) != 0, waits;
+  if (size < room + sizeof *chunk) size = room + sizeof *chunk;
+  if (size > most) size = most;
+  gotrace__lock(&t->queue_lock);
+  if (old && !t->work_wanted) { /* once: otherwise threads that wait for room wake each other all the time */
+    t->work_wanted = true;
+    gotrace__cond_wake(&t->changed);
+  }
+  if (size == most && t->spare_chunks) {
+    chunk = t->spare_chunks;
+    t->spare_chunks = chunk->next;
+  }
+  gotrace__unlock(&t->queue_lock);
+  waits = block && !gotrace__reads() && (!GOTRACE_NO_THREADS || t->service);
+  /* Beyond the limit: a thread's first chunk, and the next one of a thread whose chunk will be freed for it. */
+  if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
+    waits = false;
+  if (!chunk) {
+    chunk = GOTRACE__CAST(gotrace__record_chunk *, gotrace__allocate(&t->budget, size, waits || !block));
+    if (chunk) chunk->capacity = (uint32_t)(size - sizeof *chunk);
+  }
+  if (!chunk && !waits)
+    gotrace__end_of(session, gotrace__load_relaxed(&t->budget.refusals) != refusals ? GOTRACE_LIMIT_REACHED
+                                                                                    : GOTRACE_ERROR_OUT_OF_MEMORY);
+  if (chunk) {
+    chunk->next = NULL;
+    chunk->size = 0;
+    chunk->session = session;
+  }
+  return chunk;
+}
+
+static void gotrace__chunk_free(gotrace__budget *budget, gotrace__record_chunk *chunk) {
+  if (chunk) gotrace__release(budget, chunk, gotrace__chunk_bytes(chunk));
+}
+
+/* Waits until there may be room for another chunk, or until the trace ends. */
+static void gotrace__nothing(void) {}
+static void gotrace__drain(bool block);
+static void gotrace__wait_for_room(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+#if GOTRACE_NO_THREADS
+  t->work_wanted = true;
+  gotrace__drain(false);
+#endif
+  gotrace__lock(&t->queue_lock);
+  /* If a round has begun since the thread asked for one, it may have made room already. */
+  if (!t->spare_chunks && t->work_wanted && gotrace__load_relaxed(&gotrace__on))
+    gotrace__cond_wait(&t->changed, &t->queue_lock, 10, gotrace__nothing);
+  gotrace__unlock(&t->queue_lock);
+}
+
+/* Records. */
+
+static GOTRACE__NOINLINE uint64_t gotrace__tick_behind(gotrace__thread *m, uint64_t tick) {
+  if (m->tick - tick >= GOTRACE__FAR) m->end = m->at; /* the next call takes a chunk that begins at the clock */
+  return m->tick;
+}
+
+/* The time of a record about two objects: not before their last ones, or NULL, nor the thread's. */
+static inline uint64_t gotrace__record_time(gotrace__thread *m, gotrace__uint64 *a, gotrace__uint64 *b) {
+  uint64_t tick = gotrace__now(), last;
+  if (GOTRACE__UNLIKELY(tick < m->tick)) tick = gotrace__tick_behind(m, tick);
+  if (a) {
+    last = gotrace__load_relaxed(a);
+    if (GOTRACE__UNLIKELY(tick < last && last - tick < GOTRACE__FAR)) tick = last;
+  }
+  if (b) {
+    last = gotrace__load_relaxed(b);
+    if (GOTRACE__UNLIKELY(tick < last && last - tick < GOTRACE__FAR)) tick = last;
+    gotrace__store_relaxed(b, tick);
+  }
+  if (a) gotrace__store_relaxed(a, tick);
+  return tick;
+}
+
+#if GOTRACE_DEBUG
+static GOTRACE__THREAD_LOCAL gotrace_site *gotrace__debug_site GOTRACE__TLS_MODEL;
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { gotrace__debug_site = site; }
+#define gotrace__here(m, call_site) ((void)((m)->site = (call_site)))
+
+/* Before a record, the call's site, if it is another one than before. */
+static uint8_t *gotrace__put_site(gotrace__thread *m, uint8_t *at) {
+  gotrace_site *site = m->site ? m->site : gotrace__debug_site;
+  if (site == m->last_site) return at;
+  m->last_site = site;
+  *at++ = GOTRACE__REC_SITE;
+  *at++ = 0; /* ticks */
+  return gotrace__put_varint(at, (uintptr_t)site);
+}
+#else
+GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
+#define gotrace__here(m, call_site) ((void)0)
+#define gotrace__put_site(m, at) (at)
+#endif
+
+static inline uint8_t *gotrace__record_at(gotrace__thread *m, unsigned kind, uint64_t tick) {
+  uint8_t *at = gotrace__put_site(m, m->at);
+  *at++ = (uint8_t)kind;
+  at = gotrace__put_varint(at, tick - m->tick);
+  m->tick = tick;
+  return at;
+}
+static inline void gotrace__publish(gotrace__thread *m, uint8_t *at) {
+  m->at = at;
+  gotrace__store_release(&m->chunk->size, (uint32_t)(at - gotrace__chunk_data(m->chunk)));
+}
+static inline uint8_t *gotrace__put_text(uint8_t *at, const char *text, size_t size) {
+  at = gotrace__put_varint(at, size);
+  if (size) memcpy(at, text, size);
+  return at + size;
+}
+
+/* A misuse that is seen here. */
+static void gotrace__record_problem(gotrace__thread *m, unsigned problem) {
+  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_PROBLEM, gotrace__record_time(m, NULL, NULL));
+  gotrace__publish(m, gotrace__put_varint(at, problem));
+}
+
+/* The number of a stack in the session's table; 0: none. */
+static uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_frame *frames, size_t count) {
+  uint32_t number = gotrace__stack_put(gotrace__load_acquire(&gotrace__t.stacks), frames, count);
+  if (GOTRACE__UNLIKELY(!number && count)) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
+  return number;
+}
+static uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_location *location) {
+  gotrace__stack_frame frame;
+  if (!location->pc && !location->function && !location->file) return 0;
+  frame = gotrace__frame_of(location);
+  return gotrace__put_stack(m, &frame, 1);
+}
+
+/* The stack of a goroutine's entry. Threads keep the last one: most goroutines have the same. */
+static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
+  gotrace_location place;
+  place.pc = gotrace__load_relaxed(&g->entry.pc);
+  place.function = gotrace__load_relaxed(&g->entry.function);
+  place.file = gotrace__load_relaxed(&g->entry.file);
+  place.line = gotrace__load_relaxed(&g->entry.line);
+  if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place.pc &&
+                      m->entry.function == place.function && m->entry.file == place.file &&
+                      m->entry.line == place.line))
+    return m->entry_number;
+  m->entry = place;
+  if (!place.pc && !(place.function && place.function[0])) { /* may still be a place in a file */
+    place.function = place.file && place.file[0] ? "unknown" : NULL;
+    if (!place.function) place.file = NULL;
+  }
+  m->entry_session = m->session;
+  return m->entry_number = gotrace__location_stack(m, &place);
+}
+
+/* The numbers of an object begin again with its owner's first call in a session. */
+static inline void gotrace__stamp_number(const gotrace__thread *m, uint32_t *number, uint32_t *stamp) {
+  if (gotrace__load_relaxed(stamp) == m->session) return;
+  gotrace__store_relaxed(number, 0u);
+  gotrace__store_relaxed(stamp, m->session);
+}
+
+/* The record that introduces the thread in a session, with what it runs. */
+static void gotrace__introduce_thread(gotrace__thread *m) {
+  gotrace_go *g = m->go;
+  gotrace_proc *p = m->proc;
+  char label[GOTRACE__LABEL];
+  const char *shown = g ? gotrace__shown_label(g, label) : NULL;
+  bool in_syscall = m->in_syscall;
+  /* In a system call, a thief may have the proc, and has stamped it then. */
+  bool has = p && (!in_syscall || (gotrace__load_relaxed(&p->stamp) != m->session &&
+                                   gotrace__load_relaxed(&p->owner) == (uint32_t)m->index));
+  uint32_t entry = g ? gotrace__entry_stack(m, g) : 0;
+  uint64_t flags = 0;
+  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_THREAD, gotrace__record_time(m, NULL, NULL));
+  if (g) flags = gotrace__load_relaxed(&g->flags);
+  if (g && in_syscall) flags |= GOTRACE__RECORD_IN_SYSCALL;
+  if (has ? gotrace__load_relaxed(&p->sweep) : m->sweep) flags |= GOTRACE__RECORD_SWEEPS;
+  if (has ? gotrace__load_relaxed(&p->scan) : m->scan) flags |= GOTRACE__RECORD_SCANS;
+  at = gotrace__put_varint(at, g ? g->place : 0);
+  at = gotrace__put_varint(at, g ? gotrace__load_relaxed(&g->id) : 0);
+  at = gotrace__put_varint(at, entry);
+  at = gotrace__put_varint(at, flags);
+  at = gotrace__put_varint(at, has ? (uint64_t)p->id + 1 : 0);
+  at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
+  if (g) {
+    gotrace__stamp_number(m, &g->number, &g->stamp);
+    gotrace__store_relaxed(&g->introduced, m->session);
+  }
+  if (p && !in_syscall) gotrace__stamp_number(m, &p->number, &p->stamp);
+  gotrace__publish(m, at);
+}
+
+/* The rest of gotrace__enter: the thread's first call in a session, or its chunk is full. */
+static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t room) {
+  for (;;) {
+    uint32_t session = gotrace__session_now();
+    bool first = m->session != session;
+    gotrace__record_chunk *chunk, *old = m->chunk;
+    uint32_t bytes, used;
+    uint64_t now;
+    if (session && !first && old && (size_t)(m->end - m->at) >= room) return true;
+    if (session && first && old) { /* of a session that ended while the thread was in a call */
+      gotrace__go_inside();        /* an allocator that is traced */
+      gotrace__chunk_free(&gotrace__t.budget, old);
+      gotrace__go_outside();
+      old = m->chunk = NULL;
+      m->at = m->end = NULL;
+    }
+    bytes = old ? gotrace__chunk_bytes(old) : 0;
+    used = old ? (uint32_t)(m->at - gotrace__chunk_data(old)) : 0;
+    gotrace__leave(m);
+    if (!session) return false;
+#if GOTRACE_NO_THREADS
+    if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
+#endif
+    gotrace__go_inside();
+    chunk = gotrace__chunk_new(m, session, room, old, bytes, used);
+    gotrace__go_outside();
+    if (!chunk && gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
+    gotrace__raise(m);
+    if (!chunk) continue;
+    if (gotrace__session_now() != session) {
+      gotrace__go_inside();
+      gotrace__chunk_free(&gotrace__t.budget, chunk);
+      gotrace__go_outside();
+      continue;
+    }
+    now = gotrace__now();
+    if (first || (m->tick > now && m->tick - now >= GOTRACE__FAR)) m->tick = now;
+    chunk->tick = m->tick;
+    gotrace__store_relaxed(&m->read_chunk, (gotrace__record_chunk *)NULL); /* it may be the same, used again */
+    /* While the thread is held up here, its old chunk must be the one that gotrace__unread_free leaves to it. */
+    if (!first) gotrace__store_release(&old->next, chunk);
+    m->chunk = chunk;
+    m->at = gotrace__chunk_data(chunk);
+    m->end = m->at + chunk->capacity;
+    if (!first) continue;
+    m->session = session;
+#if GOTRACE_DEBUG
+    m->last_site = NULL;
+#endif
+    m->next_go_id = m->last_go_id;
+    m->next_task_id = m->last_task_id;
+    gotrace__introduce_thread(m);
+    m->first = chunk;
+    gotrace__store_release(&m->first_session, session);
+  }
+}
+
+/* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. */
+static inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
+  gotrace__raise(m);
+  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->session && (size_t)(m->end - m->at) >= room))
+    return true;
+  return gotrace__enter_slowly(m, room);
+}
+static inline bool gotrace__begin(gotrace__thread *m) {
+  return gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM);
+}
+
+/* Misuse may pass a goroutine to another thread without synchronization. That thread still finds its record
+ * initialized: gotrace__slab_new has a fence, and processors order what they read through a pointer. ThreadSanitizer
+ * knows neither. */
+#ifdef GOTRACE__TSAN
+#define gotrace__see_slabs() ((void)gotrace__load_acquire(&gotrace__t.slabs))
+#else
+#define gotrace__see_slabs() ((void)0)
+#endif
+
+/* The calling thread's record; NULL: the call is dropped. */
+static inline gotrace__thread *gotrace__caller(void) {
+  gotrace__thread *m = gotrace__self;
+  gotrace__see_slabs();
+  if (GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) return m;
+  return gotrace__me_outside();
+}
+
+/* Introduces a goroutine that the thread does not run (K5). `owner`: the call's transition gets a number. */
+static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g, bool owner) {
+  if (gotrace__load_relaxed(&g->introduced) != m->session) {
+    char label[GOTRACE__LABEL];
+    const char *shown = gotrace__shown_label(g, label);
+    uint32_t entry = gotrace__entry_stack(m, g);
+    uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO, gotrace__record_time(m, NULL, NULL));
+    at = gotrace__put_varint(at, g->place);
+    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
+    at = gotrace__put_varint(at, entry);
+    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->status));
+    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->flags));
+    at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
+    gotrace__publish(m, at);
+    gotrace__store_relaxed(&g->introduced, m->session);
+  }
+  if (owner) gotrace__stamp_number(m, &g->number, &g->stamp);
+}
+
+static GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_proc *p) {
+  uint64_t status = gotrace__load_relaxed(&p->status);
+  uint8_t *at;
+  /* Its thread has reported the loss while tracing was off, and no thief has. */
+  if (status == GOTRACE__PROC_IDLE && gotrace__load_relaxed(&p->owner)) status = GOTRACE__PROC_SYSCALL;
+  at = gotrace__record_at(m, GOTRACE__REC_PROC, gotrace__record_time(m, NULL, NULL));
+  if (gotrace__load_relaxed(&p->sweep)) status |= GOTRACE__RECORD_SWEEPS;
+  if (gotrace__load_relaxed(&p->scan)) status |= GOTRACE__RECORD_SCANS;
+  at = gotrace__put_varint(at, (uint64_t)p->id + 1);
+  at = gotrace__put_varint(at, status);
+  gotrace__publish(m, at);
+  gotrace__stamp_number(m, &p->number, &p->stamp);
+}
+
+/* Begin records about another goroutine, about the one that the thread runs, about a proc. */
+static inline uint8_t *gotrace__about_go(gotrace__thread *m, unsigned kind, gotrace_go *g, bool owner,
+                                         gotrace__uint64 *other) {
+  uint32_t number;
+  uint8_t *at;
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->introduced) != m->session ||
+                        (owner && gotrace__load_relaxed(&g->stamp) != m->session)))
+    gotrace__know_go(m, g, owner);
+  number = gotrace__load_relaxed(&g->number);
+  if (owner) gotrace__store_relaxed(&g->number, ++number);
+  else if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->stamp) != m->session)) number = 0;
+  at = gotrace__record_at(m, kind, gotrace__record_time(m, &g->tick, other));
+  at = gotrace__put_varint(at, g->place);
+  return gotrace__put_varint(at, number);
+}
+static inline uint8_t *gotrace__about_running(gotrace__thread *m, unsigned kind, gotrace__uint64 *other) {
+  gotrace_go *g = m->go;
+  if (GOTRACE__LIKELY(g != NULL)) gotrace__store_relaxed(&g->number, gotrace__load_relaxed(&g->number) + 1);
+  return gotrace__record_at(m, kind, gotrace__record_time(m, g ? &g->tick : NULL, other));
+}
+static inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p) {
+  uint32_t number;
+  uint8_t *at;
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
+  number = gotrace__load_relaxed(&p->number) + 1;
+  gotrace__store_relaxed(&p->number, number);
+  at = gotrace__record_at(m, kind, gotrace__record_time(m, &p->tick, NULL));
+  at = gotrace__put_varint(at, (uint64_t)p->id + 1);
+  return gotrace__put_varint(at, number);
+}
+/* One that is about no other object: its time is not before the goroutine's last. */
+static inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind) {
+  return gotrace__record_at(m, kind, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
+}
+
+/* Stacks. */
+
+/* The stack according to options.stacks: the call site, then the frames above that function. */
+static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, gotrace_site *site, void *frame) {
+  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
+  uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
+  int found = 0, i;
+  size_t count = 0;
+  uint32_t number;
+  uint64_t hash;
+  const gotrace__seen_stack *seen;
+  gotrace_stacks mode = gotrace__t.options.stacks;
+  if (mode == GOTRACE_STACKS_NONE) return 0;
+  if (mode == GOTRACE_STACKS_UNWIND) {
+    found = gotrace__t.options.unwind(gotrace__t.options.context, pcs, GOTRACE_STACK_SIZE);
+    if (found > 0) site = NULL; /* the unwinder's frames include the call site */
+    if (found < 0) found = 0;
+  } else if (frame && gotrace__bounds(m, &low, &high)) {
+    found = gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE_STACK_SIZE);
+  }
+  hash = gotrace__seen_hash(site, pcs, (size_t)found);
+  seen = gotrace__find_seen(m, m->session, hash, site, pcs, (size_t)found);
+  if (seen) return seen->number;
+  if (site) frames[count++] = gotrace__frame_of(&site->location);
+  /* The walk's first return address is in the call site's function, which is in the stack already. */
+  for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
+    frames[count].pc = pcs[i];
+    frames[count].function = frames[count].file = NULL;
+    frames[count++].line = 0;
+  }
+  if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
+  if (count > 1 && gotrace__load_relaxed(&gotrace__t.stacks->region.bytes) > gotrace__t.options.memory_limit / 4) {
+    count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
+    gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
+  }
+  number = gotrace__put_stack(m, frames, count);
+  if (number) gotrace__remember_stack(m, m->session, hash, site, pcs, (size_t)found, number);
+  return number;
+}
+
+static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrace_site *site) {
+  uint32_t number = gotrace__location_stack(m, &site->location);
+  gotrace__store_release(&site->stack_id, (uint64_t)m->session << 32 | number);
+  return number;
+}
+
+/* The number of the call's stack, which shows why the calling goroutine is here. */
+static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, void *frame) {
+  uint64_t known;
+  gotrace__here(m, site);
+  if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE))
+    return gotrace__captured_stack(m, site, frame);
+  if (!site) return 0;
+  known = gotrace__load_acquire(&site->stack_id);
+  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack(m, site);
+}
+
+/* The number of a name that is a constant; 0: the text is in the record. */
+static GOTRACE__NOINLINE uint32_t gotrace__site_name(gotrace__thread *m, gotrace_site *site, const char *name) {
+  bool cut;
+  size_t size = name ? strlen(name) : 0;
+  uint32_t number = gotrace__string_put(gotrace__load_acquire(&gotrace__t.strings), name, size, true, &cut);
+  if (cut) gotrace__record_problem(m, GOTRACE_PROBLEM_STRING_CUT);
+  if (!number && size) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
+  gotrace__store_release(&site->name_id, (uint64_t)m->session << 32 | number);
+  return number;
+}
+static inline uint32_t gotrace__name(gotrace__thread *m, gotrace_site *site, const char *name, int name_is_constant) {
+  uint64_t known;
+  if (!name_is_constant || !site) return 0;
+  known = gotrace__load_acquire(&site->name_id);
+  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_name(m, site, name);
+}
+static inline uint32_t gotrace__text_size(const char *text) {
+  size_t size = text ? strlen(text) : 0;
+  return size < GOTRACE__TEXT_ROOM ? (uint32_t)size : GOTRACE__TEXT_ROOM;
+}
+
+/* The running goroutine: hints. */
+
+static inline void gotrace__run_hint(gotrace__thread *m, gotrace_go *g) {
+  gotrace__store_relaxed(&m->go, g);
+  gotrace__store_relaxed(&m->in_syscall, false);
+  gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNING);
+}
+static inline void gotrace__leave_hint(gotrace__thread *m, unsigned status) {
+  gotrace_go *g = m->go;
+  if (g) gotrace__store_relaxed(&g->status, (uint8_t)status);
+  gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
+  gotrace__store_relaxed(&m->in_syscall, false);
+}
+static bool gotrace__runs_elsewhere(const gotrace__thread *m, const gotrace_go *g) {
+  unsigned status = gotrace__load_relaxed(&g->status);
+  return g != m->go && (status == GOTRACE__RUNNING || status == GOTRACE__SYSCALL);
+}
+
+/* A problem that the capture sees, while tracing is on. */
+static void gotrace__problem_call(gotrace__thread *m, gotrace_problem problem) {
+  if (!gotrace__begin(m)) return;
+  gotrace__record_problem(m, problem);
+  gotrace__leave(m);
+}
+
+/* ----------------------------------------------------------------------------------------------------- >>procs ----
+ *
+ * Calls: procs.
+ */
+
+GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_proc *p;
+  if (gotrace__is_nested(gotrace__self)) {
+    gotrace__drop_nested(gotrace__self);
+    return NULL;
+  }
+  gotrace__init();
+  gotrace__lock(&t->records);
+  for (p = t->procs; p && gotrace__load_acquire(&p->used); p = p->next) continue;
+  if (!p && (p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
+    p->id = t->proc_count++;
+    gotrace__store_release(t->procs_tail, p);
+    t->procs_tail = &p->next;
+  }
+  if (p) {
+    gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
+    gotrace__store_release(&p->used, 1u);
+  }
+  gotrace__unlock(&t->records);
+  return p;
+}
+
+GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (gotrace__begin(m)) {
+    if (!proc) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_DESTROY, proc));
+    gotrace__leave(m);
+  }
+  if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep))
+    return;
+  gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_FREE);
+  gotrace__store_release(&proc->used, 0u);
+}
+
+/* The thread gives up a proc, unless another has taken it. */
+static void gotrace__idle_hint(const gotrace__thread *m, gotrace_proc *p) {
+  if (!p || gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) return;
+  gotrace__store_relaxed(&p->owner, 0u);
+  gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
+}
+
+static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
+  if (gotrace__begin(m)) {
+    if (!p) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
+    gotrace__leave(m);
+  }
+  if (!p) return;
+  if (gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING && gotrace__load_relaxed(&p->owner))
+    return; /* misuse */
+  gotrace__idle_hint(m, m->proc);
+  if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  gotrace__store_relaxed(&m->proc, p);
+  m->lost = NULL;
+  gotrace__store_relaxed(&p->owner, (uint32_t)m->index);
+  gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_RUNNING);
+}
+
+GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__start_proc(m, proc);
+}
+
+static void gotrace__stop_proc(gotrace__thread *m) {
+  gotrace_proc *p = m->proc ? m->proc : m->lost;
+  if (gotrace__begin(m)) {
+    uint8_t *at;
+    if (p && gotrace__load_relaxed(&p->stamp) == m->session)
+      gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + (m->proc != NULL));
+    at = gotrace__record_at(m, GOTRACE__REC_PROC_STOP, gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL));
+    gotrace__publish(m, at);
+    gotrace__leave(m);
+  }
+  if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  gotrace__idle_hint(m, p);
+  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+  m->lost = NULL;
+}
+
+GOTRACE__DEFINE void gotrace_proc_stop(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__stop_proc(m);
+}
+
+GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (gotrace__begin(m)) {
+    if (!proc) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_STEAL, proc));
+    gotrace__leave(m);
+  }
+  if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_SYSCALL) return;
+  gotrace__store_relaxed(&proc->owner, 0u);
+  gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_IDLE);
+}
+
+/* ------------------------------------------------------------------------------------------------ >>goroutines ----
+ *
+ * Calls: goroutines.
+ */
+
+/* Makes room for `more` pointers in the common list of free places; false if out of memory. The caller holds the
+ * records' lock. */
+static bool gotrace__free_room(size_t more) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t larger = t->free_capacity ? 2 * t->free_capacity : 4 * GOTRACE__MOST_FREE;
+  gotrace_go **list;
+  if (t->free_count + more <= t->free_capacity) return true;
+  list = GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, larger * sizeof *list, false));
+  if (!list) return false;
+  if (t->free_count) memcpy(list, t->free_gos, t->free_count * sizeof *list);
+  gotrace__release(NULL, t->free_gos, t->free_capacity * sizeof *list);
+  t->free_gos = list;
+  t->free_capacity = larger;
+  return true;
+}
+
+/* Adds the places of a new slab to the common list. The caller holds the records' lock. */
+static void gotrace__slab_new(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t align = __alignof__(gotrace_go);
+  unsigned i;
+  gotrace__slab *slab = gotrace__free_room(GOTRACE__SLAB)
+                            ? GOTRACE__CAST(gotrace__slab *, gotrace__allocate(NULL, GOTRACE__SLAB_SIZE, false))
+                            : NULL;
+  if (!slab) return;
+  slab->gos = (gotrace_go *)(((uintptr_t)(slab + 1) + align - 1) & ~(uintptr_t)(align - 1));
+  for (i = GOTRACE__SLAB; i-- > 0;) {
+    slab->gos[i].place = t->slab_count * GOTRACE__SLAB + i + 1;
+    t->free_gos[t->free_count++] = &slab->gos[i];
+  }
+  t->slab_count++;
+  slab->next = t->slabs;
+#ifndef GOTRACE__TSAN
+  gotrace__fence_seq_cst(); /* see gotrace__see_slabs */
+#endif
+  gotrace__store_release(&t->slabs, slab);
+}
+
+/* Moves places from the common list to the thread's, at first a few: most threads have one goroutine. */
+static GOTRACE__NOINLINE void gotrace__take_free(gotrace__thread *m) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->records);
+  if (!m->free_gos)
+    m->free_gos =
+        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
+  if (!t->free_count) gotrace__slab_new();
+  m->take = m->take < GOTRACE__SLAB / 2 ? 2 * m->take + 1 : GOTRACE__SLAB;
+  while (m->free_gos && t->free_count && m->free_count < m->take)
+    m->free_gos[m->free_count++] = t->free_gos[--t->free_count];
+  gotrace__unlock(&t->records);
+}
+
+/* A free place for a goroutine; NULL if out of memory. The thread's flag is up. A place that misuse has put into the
+ * lists twice is live when it is taken again. */
+static inline gotrace_go *gotrace__go_new(gotrace__thread *m) {
+  for (;;) {
+    gotrace_go *g;
+    if (GOTRACE__UNLIKELY(!m->free_count)) gotrace__take_free(m);
+    if (GOTRACE__UNLIKELY(!m->free_count)) return NULL;
+    g = m->free_gos[--m->free_count];
+    if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->live))) continue;
+    gotrace__store_relaxed(&g->live, (uint8_t)1);
+    return g;
+  }
+}
+
+static GOTRACE__NOINLINE void gotrace__share_free(gotrace__thread *m, unsigned keep) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->records);
+  while (m->free_count > keep && gotrace__free_room(1)) t->free_gos[t->free_count++] = m->free_gos[--m->free_count];
+  gotrace__unlock(&t->records);
+}
+
+/* Frees the place of a goroutine that has ended, after its end is published (K4). The flag is up. If there is no memory
+ * for the list, the place is lost. */
+static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
+  gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__DEAD);
+  if (GOTRACE__UNLIKELY(!gotrace__load_relaxed(&g->live))) return;
+  gotrace__store_relaxed(&g->live, (uint8_t)0);
+  if (GOTRACE__UNLIKELY(!m->free_gos)) {
+    m->free_gos =
+        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
+    if (!m->free_gos) return;
+  }
+  if (GOTRACE__UNLIKELY(m->free_count == GOTRACE__MOST_FREE)) gotrace__share_free(m, GOTRACE__MOST_FREE / 2);
+  if (m->free_count < GOTRACE__MOST_FREE) m->free_gos[m->free_count++] = g;
+}
+
+static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site, void *frame,
+                                          const gotrace_location *entry, unsigned status, unsigned flags) {
+  bool on = gotrace__begin(m);
+  uint32_t known;
+  gotrace_go *g;
+  if (!on) gotrace__raise(m); /* K6 */
+  gotrace__here(m, site);
+  g = gotrace__go_new(m);
+  known = g ? gotrace__load_relaxed(&g->introduced) : 0;
+  if (known && !(on && known == m->session)) {
+    /* If a session that began during this call has seen an earlier goroutine in the place, it must see this one's
+     * creation. */
+    on = gotrace__begin(m);
+    if (!on) gotrace__raise(m);
+  }
+  if (GOTRACE__UNLIKELY(!g)) {
+    if (on) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
+    gotrace__leave(m);
+    return NULL;
+  }
+  gotrace__store_relaxed(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
+  gotrace__set_entry(g, entry);
+  gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
+  gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->label) != NULL)) gotrace__set_label(g, NULL);
+  gotrace__store_relaxed(&g->flags, (uint8_t)flags);
+  gotrace__store_relaxed(&g->status, (uint8_t)status);
+  if (on) {
+    uint32_t number = 1, entry_number = gotrace__entry_stack(m, g);
+    uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, site, frame);
+    uint8_t *at;
+    if (gotrace__load_relaxed(&g->stamp) == m->session) number = gotrace__load_relaxed(&g->number) + 1;
+    gotrace__store_relaxed(&g->number, number);
+    gotrace__store_relaxed(&g->stamp, m->session);
+    gotrace__store_relaxed(&g->introduced, m->session);
+    at = gotrace__record_at(m, GOTRACE__REC_GO_CREATE, gotrace__record_time(m, &g->tick, NULL));
+    at = gotrace__put_varint(at, g->place);
+    at = gotrace__put_varint(at, number);
+    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
+    at = gotrace__put_varint(at, entry_number);
+    at = gotrace__put_varint(at, status);
+    at = gotrace__put_varint(at, flags);
+    at = gotrace__put_varint(at, stack);
+    gotrace__publish(m, at);
+  }
+  gotrace__leave(m);
+  return g;
+}
+
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, GOTRACE__ANY);
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0) : NULL;
   GOTRACE__KEEP_FRAME();
   return g;
 }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__WAITING, GOTRACE__ANY);
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__WAITING, 0) : NULL;
   GOTRACE__KEEP_FRAME();
   return g;
 }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__call c;
-  gotrace_go *g;
-  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return NULL;
-  if (c.m->go) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_START_OVER);
-    gotrace__stop_running(&c, GOTRACE_STOP_YIELD);
-  }
-  gotrace__call_end(&c);
-  /* It has no proc, so it begins in the global proc's stream. */
-  if (!gotrace__call_begin(&c, site, GOTRACE__IN_SYSCALL)) return NULL;
-  c.frame = GOTRACE__FRAME;
-  c.may_wait = false;
-  if (!c.v2) {
-    gotrace__lock_global(&c);
-    gotrace__open(&c, &gotrace__t.global);
-  }
-  g = gotrace__create(&c, entry, GOTRACE__SYSCALL);
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__SYSCALL, 0) : NULL;
   if (g) {
-    gotrace__store_relaxed(&g->owner, c.m->index);
-    gotrace__store_relaxed(&g->syscall_proc, (gotrace_proc *)NULL);
-    gotrace__store_relaxed(&c.m->go, g);
-    gotrace__store_relaxed(&c.m->in_syscall, true);
+    if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+    gotrace__store_relaxed(&m->go, g);
+    gotrace__store_relaxed(&m->in_syscall, true);
   }
-  gotrace__call_end(&c);
+  GOTRACE__KEEP_FRAME();
   return g;
 }
 
+/* A thread whose system call ended blocked needs a proc and has started none. If nobody has taken its former proc, the
+ * thread takes it again. */
+static GOTRACE__NOINLINE void gotrace__regain_proc(gotrace__thread *m) {
+  gotrace_proc *p = m->lost;
+  m->lost = NULL;
+  if (!m->proc && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index) {
+    gotrace__store_relaxed(&p->owner, 0u);
+    gotrace__start_proc(m, p);
+  }
+}
+
+/* Starts a goroutine: GO_START, THREAD_START, WAIT_END. */
+static inline void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_go *g) {
+  if (GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__regain_proc(m);
+  if (gotrace__begin(m)) {
+    if (GOTRACE__UNLIKELY(!g)) {
+      gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    } else {
+      uint8_t *at = gotrace__about_go(m, kind, g, true, NULL);
+      if (kind == GOTRACE__REC_WAIT_END) at = gotrace__put_varint(at, 0);
+      gotrace__publish(m, at);
+    }
+    gotrace__leave(m);
+  }
+  if (GOTRACE__UNLIKELY(!g || gotrace__runs_elsewhere(m, g) || !gotrace__load_relaxed(&g->live))) return;
+  if (GOTRACE__UNLIKELY(m->go != NULL && m->go != g)) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  gotrace__run_hint(m, g);
+}
+
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
-  if (gotrace__fast_start(go)) return;
-  gotrace__start_go(go, false);
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL)) gotrace__start_on(m, GOTRACE__REC_GO_START, go);
+}
+
+/* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. */
+static inline void gotrace__end(gotrace__thread *m, unsigned kind) {
+  gotrace_go *g = m->go;
+  if (gotrace__begin(m)) gotrace__publish(m, gotrace__about_running(m, kind, NULL));
+  else gotrace__raise(m);
+  if (GOTRACE__LIKELY(g != NULL)) {
+    gotrace__leave_hint(m, GOTRACE__DEAD);
+    if (g == m->own_go) m->own_go = NULL;
+    gotrace__go_free(m, g);
+  }
+  gotrace__leave(m);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
-  if (!gotrace__fast_end()) gotrace__end_go();
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL)) gotrace__end(m, GOTRACE__REC_GO_END);
+}
+
+/* Stops or blocks the thread's goroutine. */
+static inline void gotrace__pause_go(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind,
+                                     unsigned status, unsigned reason) {
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, frame);
+    uint8_t *at = gotrace__about_running(m, kind, NULL);
+    at = gotrace__put_varint(at, reason);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+  gotrace__leave_hint(m, status);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
-  if (reason < GOTRACE_STOP_REASON_COUNT && gotrace__fast_pause(site, GOTRACE__FRAME, GOTRACE__RUNNABLE, reason))
-    return;
-  gotrace__pause_go(site, GOTRACE__FRAME, GOTRACE__RUNNABLE, reason);
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL))
+    gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_STOP, GOTRACE__RUNNABLE, reason);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
-  if ((reason & ~(unsigned)GOTRACE_FUTILE_WAKEUP) < GOTRACE_BLOCK_REASON_COUNT &&
-      gotrace__fast_pause(site, GOTRACE__FRAME, GOTRACE__WAITING, reason))
-    return;
-  gotrace__pause_go(site, GOTRACE__FRAME, GOTRACE__WAITING, reason);
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL))
+    gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
   GOTRACE__KEEP_FRAME();
+}
+
+static inline void gotrace__unblock_hint(gotrace_go *g) {
+  if (gotrace__load_relaxed(&g->status) == GOTRACE__WAITING)
+    gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNABLE);
+}
+
+static inline void gotrace__put_unblock(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
+  uint32_t stack = gotrace__stack(m, site, frame);
+  uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL);
+  gotrace__publish(m, gotrace__put_varint(at, stack));
+}
+static inline void gotrace__unblock_go(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
+  if (gotrace__begin(m)) {
+    gotrace__here(m, site);
+    if (GOTRACE__UNLIKELY(!g)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__put_unblock(m, site, frame, g);
+    gotrace__leave(m);
+  }
+  if (g) gotrace__unblock_hint(g);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
-  if (gotrace__fast_unblock(site, GOTRACE__FRAME, go)) return;
-  gotrace__unblock_go(site, GOTRACE__FRAME, go);
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL)) gotrace__unblock_go(m, site, GOTRACE__FRAME, go);
   GOTRACE__KEEP_FRAME();
+}
+
+/* Switches from the thread's goroutine to g: GO_SWITCH, GO_SWITCH_END. */
+static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind, gotrace_go *g,
+                                   unsigned reason) {
+  gotrace_go *from = m->go;
+  bool end = kind == GOTRACE__REC_GO_SWITCH_END, on = gotrace__begin(m);
+  gotrace__here(m, site);
+  if (on && GOTRACE__UNLIKELY(!g || !from || g == from)) {
+    gotrace__record_problem(m, !g      ? GOTRACE_PROBLEM_BAD_HANDLE
+                               : !from ? GOTRACE_PROBLEM_NOT_RUNNING
+                                       : GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
+  } else if (on) {
+    uint32_t stack = gotrace__stack(m, site, frame);
+    uint8_t *at;
+    gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
+    at = gotrace__about_go(m, kind, g, true, &from->tick);
+    if (!end) at = gotrace__put_varint(at, reason);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+  } else {
+    gotrace__raise(m);
+  }
+  if (g && from && g != from && gotrace__load_relaxed(&g->live) && !gotrace__runs_elsewhere(m, g)) {
+    gotrace__leave_hint(m, end ? GOTRACE__DEAD : GOTRACE__WAITING);
+    if (end && from == m->own_go) m->own_go = NULL;
+    if (end) gotrace__go_free(m, from);
+    gotrace__run_hint(m, g);
+  }
+  gotrace__leave(m);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
-  if (gotrace__fast_switch(site, GOTRACE__FRAME, go)) return;
-  gotrace__switch(site, GOTRACE__FRAME, go, GOTRACE__SWITCH_BLOCKS);
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__LIKELY(m != NULL))
+    gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH, go, GOTRACE__SWITCH_UNEXPLAINED);
   GOTRACE__KEEP_FRAME();
 }
-
 GOTRACE__DEFINE void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason) {
-  gotrace__switch(site, GOTRACE__FRAME, go, reason < GOTRACE__SWITCH_ENDS ? reason : 0xff);
+  gotrace__thread *m = gotrace__caller();
+  if (m)
+    gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH, go,
+                    reason != GOTRACE__SWITCH_UNEXPLAINED ? reason : 0xffu);
   GOTRACE__KEEP_FRAME();
 }
-
 GOTRACE__DEFINE void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go) {
-  gotrace__switch(site, GOTRACE__FRAME, go, GOTRACE__SWITCH_ENDS);
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH_END, go, 0);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
-  gotrace__destroy_go(site, GOTRACE__FRAME, go);
+  gotrace__thread *m = gotrace__caller();
+  bool on, dies;
+  if (!m) return;
+  on = gotrace__begin(m);
+  if (!on) gotrace__raise(m);
+  gotrace__here(m, site);
+  dies = go && go != m->go && !gotrace__runs_elsewhere(m, go) && gotrace__exchange_acq_rel(&go->live, (uint8_t)0);
+  if (on && dies) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_DESTROY, go, true, NULL);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+  } else if (on) {
+    gotrace__record_problem(m, go ? GOTRACE_PROBLEM_DESTROY : GOTRACE_PROBLEM_BAD_HANDLE);
+  }
+  if (dies) {
+    if (go == m->own_go) m->own_go = NULL;
+    gotrace__store_relaxed(&go->live, (uint8_t)1); /* for gotrace__go_free */
+    gotrace__go_free(m, go);
+  }
+  gotrace__leave(m);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE void gotrace_go_label(const char *label) {
-  gotrace__call c;
-  char shown[GOTRACE__LABEL];
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__NEEDS_GO)) return;
-  if (!c.m->go) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  } else {
-    if (!gotrace__set_label(c.m->go, label)) gotrace__count_problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
-    if (c.v2)
-      gotrace__v2_write1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, c.m->go),
-                         gotrace__string(&c, gotrace__shown_label(c.m->go, shown)));
+  gotrace__thread *m = gotrace__caller();
+  bool kept;
+  if (!m) return;
+  gotrace__attach(m);
+  if (!m->go) {
+    gotrace__problem_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
+    return;
   }
-  gotrace__call_end(&c);
+  kept = gotrace__set_label(m->go, label);
+  if (!gotrace__begin(m)) return;
+  if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
+  {
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_GO_LABEL);
+    size_t size = label ? gotrace__utf8_prefix(label, strlen(label), GOTRACE__LABEL - 1) : 0;
+    gotrace__publish(m, gotrace__put_text(at, label, size));
+  }
+  gotrace__leave(m);
+}
+
+/* Whether a call may change a goroutine: one that the thread runs, or that does not run. Counts it if not. */
+static bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
+  if (g && !gotrace__runs_elsewhere(m, g) && gotrace__load_relaxed(&g->live)) return true;
+  gotrace__problem_call(m, g ? GOTRACE_PROBLEM_NOT_RUNNING : GOTRACE_PROBLEM_BAD_HANDLE);
+  return false;
 }
 
 GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) {
-  gotrace__call c;
-  char shown[GOTRACE__LABEL];
-  uint64_t word;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
-  if (!go) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
-    gotrace_location entry = {0, NULL, "", 0};
-    if (name && *name) entry.function = gotrace__keep_name(name);
-    if (entry.function) gotrace__set_entry(go, &entry);
-    if (!gotrace__set_label(go, name)) gotrace__count_problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
-    if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
-    else if (c.v2)
-      gotrace__v2_write1(&c, GOTRACE_V2_GO_LABEL, gotrace__stamp(&c, go),
-                         gotrace__string(&c, gotrace__shown_label(go, shown)));
-  } else {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  gotrace__thread *m = gotrace__caller();
+  gotrace_location entry = {0, NULL, "", 0};
+  bool kept;
+  if (!m || !gotrace__may_change(m, go)) return;
+  if (name && *name) entry.function = gotrace__keep_name(name);
+  if (entry.function) gotrace__set_entry(go, &entry);
+  kept = gotrace__set_label(go, name);
+  if (!gotrace__begin(m)) return;
+  if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
+  {
+    uint32_t number = entry.function ? gotrace__entry_stack(m, go) : 0;
+    uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_RENAME, go, false, NULL);
+    at = gotrace__put_varint(at, number);
+    gotrace__publish(
+        m, gotrace__put_text(at, name, name ? gotrace__utf8_prefix(name, strlen(name), GOTRACE__LABEL - 1) : 0));
   }
-  gotrace__call_end(&c);
+  gotrace__leave(m);
 }
 
 GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
-  gotrace__call c;
-  uint64_t word;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
-  if (!go) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
-    if (!gotrace__load_relaxed(&go->timer) && c.session) {
-      gotrace__lock(&gotrace__t.records);
-      if (gotrace__t.timer_count < GOTRACE__TIMERS) gotrace__t.timers[gotrace__t.timer_count++] = go->id;
-      gotrace__unlock(&gotrace__t.records);
-    }
-    gotrace__store_relaxed(&go->timer, true);
-    if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
-  } else {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
+  gotrace__thread *m = gotrace__caller();
+  if (!m || !gotrace__may_change(m, go)) return;
+  if (gotrace__begin(m)) {
+    gotrace__publish(m, gotrace__about_go(m, GOTRACE__REC_GO_TIMER, go, false, NULL));
+    gotrace__leave(m);
   }
-  gotrace__call_end(&c);
+  gotrace__store_relaxed(&go->flags, (uint8_t)(gotrace__load_relaxed(&go->flags) | GOTRACE__RECORD_TIMER));
 }
 
 GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) {
-  gotrace__call c;
-  uint64_t word;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
-  if (!go) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_BAD_HANDLE);
-  } else if (go == c.m->go || gotrace__take(&c, go, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) {
-    gotrace__store_relaxed(&go->stack_low, (uintptr_t)low);
-    gotrace__store_relaxed(&go->stack_high, (uintptr_t)high);
-    if (go != c.m->go) gotrace__give(&c, go, word, 0, gotrace__status_of(word));
-  } else {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  }
-  gotrace__call_end(&c);
+  gotrace__thread *m = gotrace__caller();
+  if (!m || !gotrace__may_change(m, go)) return;
+  gotrace__store_relaxed(&go->stack_low, (uintptr_t)low);
+  gotrace__store_relaxed(&go->stack_high, (uintptr_t)high);
 }
 
 /* ---------------------------------------------------------------------------------------------- >>system-calls ----
  *
- * System calls, in which a thief may take the proc.
+ * Calls: system calls.
  */
 
-/* The thread's goroutine and proc begin a system call. */
-static inline void gotrace__enter_syscall(gotrace__call *c, uint32_t stack) {
-  gotrace_go *g = c->m->go;
-  gotrace_proc *p = c->m->proc;
-  if (c->session) {
-    uint64_t tick = gotrace__stamp(c, g);
-    gotrace__store_relaxed(&g->tick, tick);
-    if (c->v2) {
-      gotrace__v2_write2(c, GOTRACE_V2_GO_SYSCALL_BEGIN, tick, ++p->sequence, stack);
-      p->stream.tick = tick;
-    } else {
-      gotrace__v1_write1(c, GOTRACE_V1_GO_SYS_CALL, tick, stack);
-      g->syscall_tick = tick;
-      g->syscall_session = c->session;
-      p->run_in_syscall = true;
-    }
-  }
-  p->thread = c->m->system_id; /* also while tracing is off, since the system call may outlast the start of a trace */
-  if (!c->plain) gotrace__store_relaxed(&p->stream.generation, c->generation);
-  gotrace__store_relaxed(&g->syscall_proc, p);
-  gotrace__store_relaxed(&c->m->in_syscall, true);
-  gotrace__give(c, g, gotrace__load_relaxed(&g->word), 0, GOTRACE__SYSCALL);
-  gotrace__store_release(&p->word, gotrace__proc_word(c->m->index, GOTRACE__PROC_SYSCALL));
-}
-
-static inline bool gotrace__fast_syscall_begin(const gotrace_site *site, void *frame) {
-  gotrace__call c;
-  uint32_t stack;
-  if (!gotrace__enter_leaving(&c, site, frame, &stack)) return false;
-  gotrace__enter_syscall(&c, stack);
-  gotrace__leave(&c);
-  return true;
-}
-
-static GOTRACE__NOINLINE void gotrace__begin_syscall(gotrace_site *site, void *frame) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
-  c.frame = frame;
-  if (!c.m->go) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  } else {
-    if (c.session) gotrace__end_stw_of_leaver(&c);
-    gotrace__enter_syscall(&c, c.session ? gotrace__stop_stack(&c) : 0);
-  }
-  gotrace__call_end(&c);
-}
-
-/* After a system call the thread's goroutine, taken with `word`, becomes runnable (`blocked`) or continues on p. */
-static inline void gotrace__after_syscall(gotrace__call *c, gotrace_proc *p, uint64_t word, unsigned numbered,
-                                          bool blocked) {
-  gotrace_go *g = c->m->go;
-  if (!blocked || p) gotrace__store_relaxed(&p->go, blocked ? (gotrace_go *)NULL : g);
-  if (blocked) gotrace__store_relaxed(&c->m->go, (gotrace_go *)NULL);
-  gotrace__give(c, g, word, numbered, blocked ? GOTRACE__RUNNABLE : GOTRACE__RUNNING);
-}
-
-/* v2: writes the end of the system call of the thread's goroutine, taken with `word`. `kept`: the thread kept its proc
- * p through the system call, and has taken it; otherwise p is running, or NULL. Go: traceLocker.GoSysExit. */
-static inline void gotrace__v2_syscall_end(gotrace__call *c, gotrace_proc *p, uint64_t word, bool kept, bool blocked) {
-  gotrace_go *g = c->m->go;
-  uint64_t tick = gotrace__stamp(c, g);
-  gotrace__store_relaxed(&g->tick, tick);
-  gotrace__v2_write0(c, kept ? GOTRACE_V2_GO_SYSCALL_END : GOTRACE_V2_GO_SYSCALL_END_BLOCKED, tick);
-  gotrace__store_relaxed(&c->m->in_syscall, false);
-  if (!blocked && !kept) gotrace__write_start(c, g, gotrace__sequence_of(word));
-  gotrace__after_syscall(c, p, word, !blocked && !kept ? 1 : 0, blocked);
-}
-
-/* v1: whether the trace has the beginning of the thread's system call, and the call has been too short to block. */
-static inline bool gotrace__is_short_syscall(const gotrace__call *c, const gotrace_go *g) {
-  uint64_t now = c->timed ? c->at : gotrace__now();
-  return g->syscall_session == c->session && (now < g->syscall_tick || now - g->syscall_tick < gotrace__sysmon_ticks());
-}
-
-/* Fast path for a thread that kept its proc through the system call. */
-static inline bool gotrace__fast_syscall_end(void) {
-  gotrace__call c;
-  gotrace_go *g;
-  uint64_t word, before, taken;
-  bool done;
-  if (!gotrace__enter_fast(&c, true)) return false;
-  g = c.m->go;
-  before = taken = gotrace__proc_word(c.m->index, GOTRACE__PROC_SYSCALL);
-  done = gotrace__cas_acq_rel(&c.p->word, &taken, before | GOTRACE__BUSY);
-  if (GOTRACE__LIKELY(done)) {
-    done = gotrace__load_relaxed(&c.p->stream.generation) <= c.generation && gotrace__choose_stream(&c) &&
-           (c.v2 || gotrace__is_short_syscall(&c, g)) && gotrace__fast_take(&c, g, GOTRACE__SYSCALL, &word);
-    if (GOTRACE__LIKELY(done)) {
-      if (c.v2) {
-        gotrace__v2_syscall_end(&c, c.p, word, true, false);
-      } else {
-        gotrace__store_relaxed(&c.m->in_syscall, false);
-        g->syscall_session = 0;
-        c.p->run_in_syscall = false;
-        gotrace__after_syscall(&c, c.p, word, 0, false);
-      }
-      before = gotrace__proc_word(c.m->index, GOTRACE__PROC_RUNNING);
-    }
-    gotrace__store_release(&c.p->word, before);
-  }
-  gotrace__leave(&c);
-  return done;
-}
-
-/* The system call has ended blocked, but no steal of the proc has been reported: the thief is late. The thread itself
- * writes the loss. Go: exitsyscall may notice the loss before retake reports it (runtime/proc.go). */
-static void gotrace__lose_proc(gotrace__call *c, gotrace_proc *p) {
-  if (c->session && !c->v2) gotrace__open(c, p);
-  c->m->lost_proc = p;
-  gotrace__store_relaxed(&p->steal_unreported, 1u);
-  gotrace__release_proc(c);
-}
-
-/* The same for a thread that has a proc, or had one that was stolen. */
-static void gotrace__lose_proc_silently(void) {
-  gotrace__call c;
-  gotrace_proc *p;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-  c.may_wait = false;
-  p = gotrace__syscall_proc(&c);
-  if (p && c.taken == p) gotrace__lose_proc(&c, p);
-  gotrace__call_end(&c);
-}
-
-/* v1: writes the end of the system call of the thread's goroutine, taken with `word`. p: the thread's proc or NULL. */
-static void gotrace__v1_syscall_end(gotrace__call *c, gotrace_proc *p, uint64_t word, bool blocked) {
-  gotrace__thread *m = c->m;
-  gotrace_go *g = m->go;
-  unsigned numbered = 0;
-  bool waits = c->session && g->syscall_session != c->session; /* blocked in the trace */
-  if (c->session && p && !waits && (blocked || !gotrace__is_short_syscall(c, g))) {
-    /* Readers expect Go's order: the proc stops, and starts again for the exit. */
-    gotrace__write_syscall_block(c, g, g->syscall_tick);
-    gotrace__v1_write0(c, GOTRACE_V1_PROC_STOP, c->s->tick);
-    gotrace__v1_write1(c, GOTRACE_V1_PROC_START, gotrace__stamp(c, NULL), m->system_id);
-    waits = true;
-  }
-  gotrace__store_relaxed(&m->in_syscall, false);
-  if (c->session) g->syscall_session = g->exit_session = 0;
-  if (c->session && waits && p) {
-    gotrace__write_syscall_exit(c, g, gotrace__sequence_of(word), 0);
-    numbered++;
-  } else if (c->session && waits) {
-    uint64_t last = gotrace__load_relaxed(&g->tick);
-    g->exit_tick = gotrace__event_time(c);
-    if (g->exit_tick < last) g->exit_tick = last;
-    g->exit_session = c->session;
-  }
-  if (blocked) {
-    gotrace__after_syscall(c, p, word, numbered, true);
-    return;
-  }
-  if (c->session && waits) gotrace__write_start(c, g, gotrace__sequence_of(word) + numbered++);
-  if (c->session) c->p->run_in_syscall = false;
-  gotrace__after_syscall(c, p, word, numbered, false);
-}
-
-/* Ends the thread's system call. `blocked`: the goroutine becomes runnable; otherwise it continues to run. `ends`: the
- * goroutine ends immediately afterwards, so the lack of a proc is no problem. */
-static GOTRACE__NOINLINE void gotrace__syscall_end(bool blocked, bool ends) {
-  gotrace__call c;
-  gotrace__thread *m;
-  gotrace_proc *p;
-  uint64_t word;
-  bool lost = false;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-  m = c.m;
-  c.may_wait = false;
-  p = m->in_syscall ? gotrace__syscall_proc(&c) : NULL;
-  if (m->in_syscall && !p && !blocked) {
-    gotrace__call_end(&c);
-    lost = gotrace__start_own_proc(m); /* m->go is still in its system call */
-    if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-    c.may_wait = false;
-    p = m->proc;
-    if (!p) blocked = true;
-  }
-  if (lost && !ends) gotrace__count_problem(&c, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
-  if (!m->in_syscall) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_SYSCALL_NONE);
-    gotrace__call_end(&c);
-    return;
-  }
-  if (p && blocked && c.taken == p) {
-    gotrace__lose_proc(&c, p);
-    p = NULL;
-  }
-  if (c.session && p && !c.v2) gotrace__open(&c, p);
-  if (!gotrace__take(&c, m->go, 1u << GOTRACE__SYSCALL, &word)) {
-    /* Cannot happen: only the thread itself ends its system call. */
-    gotrace__store_relaxed(&m->in_syscall, false);
-    gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
-  } else if (c.v2) {
-    gotrace__v2_syscall_end(&c, p, word, p && c.taken == p, blocked);
-  } else {
-    if (c.session && p && c.p != p) gotrace__open(&c, p); /* the trace has begun meanwhile */
-    gotrace__v1_syscall_end(&c, p, word, blocked);
-  }
-  if (p) gotrace__give_proc(&c, p, gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING));
-  gotrace__call_end(&c);
-}
-
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
-  if (gotrace__fast_syscall_begin(site, GOTRACE__FRAME)) return;
-  gotrace__begin_syscall(site, GOTRACE__FRAME);
+  gotrace__thread *m = gotrace__caller();
+  gotrace_proc *p;
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  p = m->proc;
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_running(m, GOTRACE__REC_SYSCALL_BEGIN, p ? &p->tick : NULL);
+    if (p && m->go) gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + 1);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+  if (GOTRACE__LIKELY(m->go != NULL)) {
+    gotrace__store_relaxed(&m->in_syscall, true);
+    gotrace__store_relaxed(&m->go->status, (uint8_t)GOTRACE__SYSCALL);
+    if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_SYSCALL);
+  }
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
-  if (!gotrace__fast_syscall_end()) gotrace__syscall_end(false, false);
+  gotrace__thread *m = gotrace__caller();
+  gotrace_proc *p;
+  if (GOTRACE__UNLIKELY(!m)) return;
+  p = m->proc;
+  if (gotrace__begin(m)) {
+    if (GOTRACE__UNLIKELY(p && gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
+    gotrace__publish(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END, NULL));
+    gotrace__leave(m);
+  }
+  if (GOTRACE__UNLIKELY(!m->in_syscall || !m->go)) return;
+  gotrace__run_hint(m, m->go);
+  if (!p) return;
+  if (GOTRACE__LIKELY(gotrace__load_relaxed(&p->owner) == (uint32_t)m->index))
+    gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_RUNNING);
+  else gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL); /* stolen */
 }
 
-GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) { gotrace__syscall_end(true, false); }
+GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_proc *p;
+  if (!m) return;
+  if (!m->in_syscall || !m->go) {
+    gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
+    return;
+  }
+  if (gotrace__begin(m)) {
+    gotrace__publish(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END_BLOCKED, NULL));
+    gotrace__leave(m);
+  }
+  gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  p = m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
+  if (p && gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING) return; /* the thread has started it meanwhile */
+  m->lost = p;
+  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
+  if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
+}
 
 GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
-  gotrace__call c;
-  uint64_t word;
-  gotrace_go *g;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return;
-  c.may_wait = false;
-  if (c.m->in_syscall && c.m->proc && (!c.session || c.v2)) gotrace__stop_proc(&c);
-  g = c.m->go;
-  if (!c.m->in_syscall) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_SYSCALL_NONE);
-  } else if (c.session && !c.v2) {
-    gotrace__thread *m = c.m;
-    gotrace__call_end(&c);
-    gotrace__syscall_end(false, true);
-    gotrace_go_end();
-    if (m->proc) gotrace_proc_stop();
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (!m->in_syscall || !m->go) {
+    gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
     return;
-  } else {
-    bool taken = gotrace__take(&c, g, 1u << GOTRACE__SYSCALL, &word);
-    gotrace__store_relaxed(&c.m->in_syscall, false);
-    gotrace__store_relaxed(&c.m->go, (gotrace_go *)NULL);
-    if (g == c.m->own_go) c.m->own_go = NULL;
-    if (taken) {
-      if (c.v2) gotrace__v2_write0(&c, GOTRACE_V2_GO_DESTROY_SYSCALL, gotrace__stamp(&c, g));
-      gotrace__give(&c, g, word, 0, GOTRACE__DEAD);
-      gotrace__go_free(c.m, g);
-    }
   }
-  gotrace__call_end(&c);
+  gotrace__end(m, GOTRACE__REC_GO_END_IN_SYSCALL);
+  gotrace__idle_hint(m, m->proc);
+  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------- >>collector ----
  *
- * Collections, stop-the-world, the number of procs, the heap and its objects.
+ * Calls: garbage collection, heap.
  */
 
-/* v2 readers require a running goroutine for some events. If none runs, this makes a temporary one, *borrowed, which
- * the caller ends. False: not possible. */
-static bool gotrace__borrow(gotrace__call *c, gotrace_go **borrowed) {
-  static const gotrace_location entry = {0, "gotrace.event", "", 0};
-  uint64_t word;
-  *borrowed = NULL;
-  if (c->m->go) return true;
-  if (!c->m->proc) {
-    gotrace__count_problem(c, GOTRACE_PROBLEM_NO_GOROUTINE);
-    return false;
-  }
-  *borrowed = gotrace__create(c, &entry, GOTRACE__RUNNABLE);
-  if (!*borrowed) return false;
-  if (!gotrace__take(c, *borrowed, 1u << GOTRACE__RUNNABLE, &word)) { /* started through a stale handle */
-    *borrowed = NULL;
-    return false;
-  }
-  gotrace__run(c, *borrowed, word);
-  return true;
-}
-
-/* Writes the end of the sweep that is open on c->p, if any. */
-static void gotrace__end_sweep(gotrace__call *c) {
-  gotrace_proc *p = c->p;
-  if (p->sweep_session != c->session) return;
-  if (c->v2) gotrace__v2_write2(c, GOTRACE_V2_GC_SWEEP_END, gotrace__stamp(c, NULL), p->swept, p->reclaimed);
-  else if (gotrace__t.version < 1009) gotrace__v1_write0(c, GOTRACE_V1_GC_SWEEP_DONE_1_8, gotrace__stamp(c, NULL));
-  else gotrace__v1_write2(c, GOTRACE_V1_GC_SWEEP_DONE, gotrace__stamp(c, NULL), p->swept, p->reclaimed);
-  gotrace__store_relaxed(&p->sweep_session, 0u);
-}
-
-static void gotrace__heap(gotrace__uint64 *last, uint64_t bytes, unsigned v1, unsigned v2) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__V2_PROC)) return;
-  gotrace__store_relaxed(last, bytes + 1);
-  if (c.v2 && !c.p) gotrace__count_problem(&c, GOTRACE_PROBLEM_NO_MEMORY);
-  else if (c.v2) gotrace__v2_write1(&c, v2, gotrace__stamp(&c, NULL), bytes);
-  else if (c.session) gotrace__v1_write1(&c, v1, gotrace__stamp(&c, NULL), bytes);
-  gotrace__call_end(&c);
-}
-
-/* Memory. */
-
-/* Writes an event about memory at `address`, in units of one of options.heap's sizes: 0 pages, 1 objects, 2 stacks.
- * `bytes`: the size of a span or stack, or SIZE_MAX for none. */
-static void gotrace__memory(unsigned event, int unit, const void *address, size_t bytes, unsigned kind_class,
-                            const gotrace_type *type) {
-  const gotrace_heap_layout *heap = &gotrace__t.options.heap;
-  gotrace__call c;
-  if (GOTRACE__LIKELY(!gotrace__load_relaxed(&gotrace__t.alloc_events))) return;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
-  if (c.session && gotrace__t.options.alloc_events && gotrace__has(&c, GOTRACE_GO_1_23)) {
-    uint64_t offset = (uint64_t)(uintptr_t)address - heap->base, tick = gotrace__stamp(&c, NULL), id = 0;
-    uint64_t of = offset / (unit == 0 ? heap->page_size : unit == 1 ? heap->alignment : heap->stack_unit);
-    unsigned order = 0;
-    if (type) {
-      id =
-          gotrace__table_put(gotrace__t.tables[c.slot]->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type);
-      if (!id) gotrace__count_problem(&c, GOTRACE_PROBLEM_TABLE_FULL);
-    }
-    while (unit == 2 && order < 63 && ((uint64_t)1 << order) < bytes) order++;
-    if (unit == 1 && event != GOTRACE_V2_HEAP_OBJECT_FREE) gotrace__v2_write2(&c, event, tick, of, id);
-    else if (bytes == SIZE_MAX) gotrace__v2_write1(&c, event, tick, of);
-    else if (unit == 0)
-      gotrace__v2_write3(&c, event, tick, of, (bytes + heap->page_size - 1) / heap->page_size, kind_class);
-    else gotrace__v2_write2(&c, event, tick, of, order + 1); /* as sys.Len64 of the size */
-  }
-  gotrace__call_end(&c);
-}
-
 GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count) {
-  gotrace__call c;
-  gotrace_go *borrowed;
-  if (!gotrace__call_begin(&c, site, GOTRACE__V2_GO)) return;
-  c.frame = GOTRACE__FRAME;
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
   gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
-  if (c.v2) {
-    if (gotrace__borrow(&c, &borrowed))
-      gotrace__v2_write2(&c, GOTRACE_V2_PROCS_CHANGE, gotrace__stamp(&c, NULL), gotrace__procs(), gotrace__stack(&c));
-    if (borrowed) gotrace__die(&c, false);
-  } else if (c.session) {
-    gotrace__v1_write2(&c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(&c, NULL), count, gotrace__stack(&c));
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_PROCS_CHANGE);
+    at = gotrace__put_varint(at, count);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
   }
-  gotrace__call_end(&c);
+  GOTRACE__KEEP_FRAME();
+}
+
+/* GC_BEGIN, GC_END, STW_BEGIN, STW_END. The program has one collection and one stop-the-world at a time. */
+static void gotrace__collector_call(gotrace__thread *m, unsigned kind, gotrace_site *site, void *frame,
+                                    unsigned reason) {
+  bool begin = kind == GOTRACE__REC_GC_BEGIN || kind == GOTRACE__REC_STW_BEGIN;
+  bool stw = kind == GOTRACE__REC_STW_BEGIN || kind == GOTRACE__REC_STW_END;
+  if (gotrace__begin(m)) {
+    uint32_t stack = begin ? gotrace__stack(m, site, frame) : 0;
+    uint32_t number = gotrace__add_relaxed(&gotrace__t.collector, 1u) + 1;
+    uint8_t *at;
+    if (number == 1) { /* K5 */
+      at = gotrace__about_nothing(m, GOTRACE__REC_COLLECTOR);
+      at = gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.gc));
+      gotrace__publish(m, gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.stw)));
+    }
+    at = gotrace__about_nothing(m, kind);
+    at = gotrace__put_varint(at, number);
+    if (kind == GOTRACE__REC_STW_BEGIN) at = gotrace__put_varint(at, reason);
+    if (begin) at = gotrace__put_varint(at, stack);
+    gotrace__publish(m, at);
+    gotrace__leave(m);
+  }
+  gotrace__store_relaxed(stw ? &gotrace__t.stw : &gotrace__t.gc, (uint32_t)begin);
 }
 
 GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
-  gotrace__call c;
-  gotrace_go *borrowed = NULL;
-  if (!gotrace__call_begin(&c, site, GOTRACE__V2_GO)) return;
-  c.frame = GOTRACE__FRAME;
-  if (c.v2) (void)gotrace__borrow(&c, &borrowed); /* before the collector's lock, since it takes a goroutine */
-  gotrace__lock_collector(&c);
-  if (gotrace__t.gc) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_GC_STATE);
-  } else {
-    gotrace__t.gc = true;
-    if (c.v2) {
-      if (c.m->go) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_BEGIN); /* otherwise the next generation writes it first */
-    } else if (c.session) {
-      uint64_t tick = gotrace__collector_stamp(&c);
-      gotrace__v1_write2(&c, GOTRACE_V1_GC_START, tick, gotrace__t.gc_sequence++, gotrace__stack(&c));
-      gotrace__store_relaxed(&gotrace__t.gc_session, c.session);
-    }
-  }
-  gotrace__unlock_collector(&c);
-  if (borrowed) gotrace__die(&c, false);
-  gotrace__call_end(&c);
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__collector_call(m, GOTRACE__REC_GC_BEGIN, site, GOTRACE__FRAME, 0);
+  GOTRACE__KEEP_FRAME();
 }
-
 GOTRACE__DEFINE void gotrace_gc_end(void) {
-  gotrace__call c;
-  gotrace_go *borrowed = NULL;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__V2_GO)) return;
-  if (c.v2 && gotrace__load_relaxed(&gotrace__t.gc_session) == c.session) (void)gotrace__borrow(&c, &borrowed);
-  gotrace__lock_collector(&c);
-  if (!gotrace__t.gc) gotrace__count_problem(&c, GOTRACE_PROBLEM_GC_STATE);
-  if (c.session && gotrace__t.gc_session == c.session) {
-    if (!c.v2) {
-      gotrace__v1_write0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
-      gotrace__store_relaxed(&gotrace__t.gc_session, 0u);
-    } else if (c.m->go) {
-      if (gotrace__t.gc_traced != c.generation) gotrace__v2_gc_event(&c, GOTRACE_V2_GC_ACTIVE);
-      gotrace__v2_gc_event(&c, GOTRACE_V2_GC_END);
-    }
-  }
-  gotrace__t.gc = gotrace__t.gc_session && gotrace__t.gc_session == c.session; /* if its end could not be written */
-  gotrace__unlock_collector(&c);
-  if (borrowed) gotrace__die(&c, false);
-  gotrace__call_end(&c);
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__collector_call(m, GOTRACE__REC_GC_END, NULL, NULL, 0);
 }
-
 GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
-  c.frame = GOTRACE__FRAME;
-  gotrace__lock_collector(&c);
-  if (gotrace__t.stw) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_STW_STATE);
-  } else {
-    unsigned kind;
-    gotrace__t.stw = true;
-    reason = gotrace__checked_reason(&c, reason, GOTRACE_STW_REASON_COUNT);
-    kind = gotrace__reason_base(reason);
-    /* Before 1.21: only 0, mark termination, and 1, sweep termination. Readers attribute it to the goroutine that
-     * begins it. */
-    if (!c.m->go) {
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_NO_GOROUTINE);
-    } else if (c.v2) {
-      gotrace__t.stw_reason = reason;
-      gotrace__v2_stw_begin(&c, gotrace__stack(&c));
-    } else if (gotrace__has(&c, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM
-                                    ? GOTRACE_GO_1_10
-                                    : GOTRACE_GO_1_21)) {
-      if (gotrace__t.version < GOTRACE_GO_1_21) kind--;
-      gotrace__v1_write1(&c, GOTRACE_V1_STW_START, gotrace__collector_stamp(&c), kind);
-      gotrace__t.stw_open = c.p->stw_session = c.session;
-    }
+  gotrace__thread *m = gotrace__caller();
+  if (m) {
+    if (!m->go) gotrace__attach(m);
+    gotrace__collector_call(m, GOTRACE__REC_STW_BEGIN, site, GOTRACE__FRAME, reason);
   }
-  gotrace__unlock_collector(&c);
-  gotrace__call_end(&c);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_stw_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__collector_call(m, GOTRACE__REC_STW_END, NULL, NULL, 0);
 }
 
-GOTRACE__DEFINE void gotrace_stw_end(void) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
-  gotrace__lock_collector(&c);
-  if (c.session && c.p && c.p->stw_session == c.session) {
-    gotrace__write_stw_end(&c);
-    gotrace__t.stw = false;
-  } else if (!gotrace__t.stw || (c.session && gotrace__t.stw_open == c.session)) {
-    gotrace__count_problem(&c,
-                           GOTRACE_PROBLEM_STW_STATE); /* not begun, or begun by another goroutine, which must end it */
-  } else {
-    gotrace__t.stw = false;
-  }
-  gotrace__unlock_collector(&c);
-  gotrace__call_end(&c);
+/* A record without arguments. */
+static void gotrace__plain_call(gotrace__thread *m, unsigned kind) {
+  if (!gotrace__begin(m)) return;
+  gotrace__publish(m, gotrace__about_nothing(m, kind));
+  gotrace__leave(m);
+}
+
+/* Begins or ends a scan or sweep, of the thread's proc. */
+static void gotrace__proc_range(gotrace__thread *m, unsigned kind, bool sweep, bool begin) {
+  gotrace__plain_call(m, kind);
+  if (sweep) gotrace__store_relaxed(m->proc ? &m->proc->sweep : &m->sweep, begin);
+  else gotrace__store_relaxed(m->proc ? &m->proc->scan : &m->scan, begin);
 }
 
 GOTRACE__DEFINE void gotrace_gc_scan_begin(void) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
-  if (c.session) {
-    if (gotrace__t.version >= GOTRACE_GO_1_10) {
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_FORMAT_LACKS);
-    } else if (c.p->scan_session == c.session) {
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_STW_STATE);
-    } else {
-      gotrace__v1_write0(&c, GOTRACE_V1_GC_SCAN_START, gotrace__stamp(&c, NULL));
-      c.p->scan_session = c.session;
-    }
-  }
-  if (c.m->proc) c.m->proc->scan = true;
-  gotrace__call_end(&c);
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__proc_range(m, GOTRACE__REC_SCAN_BEGIN, false, true);
 }
-
 GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
-  if (c.session) {
-    if (gotrace__t.version >= GOTRACE_GO_1_10) {
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_FORMAT_LACKS);
-    } else if (c.p->scan_session == c.session) {
-      gotrace__v1_write0(&c, GOTRACE_V1_GC_SCAN_DONE, gotrace__stamp(&c, NULL));
-      c.p->scan_session = 0;
-    } else if (!c.m->proc || !c.m->proc->scan) { /* otherwise it began before the trace */
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_STW_STATE);
-    }
-  }
-  if (c.m->proc) c.m->proc->scan = false;
-  gotrace__call_end(&c);
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__proc_range(m, GOTRACE__REC_SCAN_END, false, false);
 }
-
 GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__NEEDS_GO)) return;
-  if (!c.m->proc || c.m->proc->sweep) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
-  } else {
-    gotrace_proc *p = c.m->proc;
-    p->sweep = true;
-    if (c.session) p->swept = p->reclaimed = 0;
-  }
-  gotrace__call_end(&c);
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (!m->go) gotrace__attach(m);
+  gotrace__proc_range(m, GOTRACE__REC_SWEEP_BEGIN, true, true);
 }
-
 GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return;
-  c.frame = GOTRACE__FRAME;
-  if (!c.m->proc || !c.m->proc->sweep) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
-  } else {
-    gotrace_proc *p = c.m->proc;
-    if (c.session && p->sweep_session != c.session) {
-      uint64_t tick = gotrace__stamp(&c, NULL);
-      if (c.v2) gotrace__v2_write1(&c, GOTRACE_V2_GC_SWEEP_BEGIN, tick, gotrace__stack(&c));
-      else gotrace__v1_write1(&c, GOTRACE_V1_GC_SWEEP_START, tick, gotrace__stack(&c));
-      gotrace__store_relaxed(&p->sweep_session, c.session);
-      p->swept = p->reclaimed = 0;
-    }
-    if (c.session) {
-      p->swept += swept;
-      p->reclaimed += reclaimed;
-    }
+  gotrace__thread *m = gotrace__caller();
+  if (m && gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_SWEEP_SPAN);
+    at = gotrace__put_varint(at, swept);
+    at = gotrace__put_varint(at, reclaimed);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
   }
-  gotrace__call_end(&c);
+  GOTRACE__KEEP_FRAME();
 }
-
 GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
-  if (!c.m->proc || !c.m->proc->sweep) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_SWEEP_STATE);
-  } else {
-    gotrace_proc *p = c.m->proc;
-    if (c.session) gotrace__end_sweep(&c);
-    p->sweep = false;
-  }
-  gotrace__call_end(&c);
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
 }
-
 GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
-  gotrace__call c;
-  gotrace_go *g;
-  if (!gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
-  c.frame = GOTRACE__FRAME;
-  g = c.m->go;
-  if (!g || (c.session && g->assist_session == c.session)) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
-  } else if (gotrace__has(&c, 1009)) {
-    uint64_t tick = gotrace__stamp(&c, g);
-    if (c.v2) gotrace__v2_write1(&c, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, tick, gotrace__stack(&c));
-    else gotrace__v1_write1(&c, GOTRACE_V1_GC_MARK_ASSIST_START, tick, gotrace__stack(&c));
-    gotrace__store_relaxed(&g->assist_session, c.session);
+  gotrace__thread *m = gotrace__caller();
+  if (m) {
+    if (!m->go) gotrace__attach(m);
+    if (gotrace__begin(m)) {
+      uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+      uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MARK_ASSIST_BEGIN);
+      gotrace__publish(m, gotrace__put_varint(at, stack));
+      gotrace__leave(m);
+    }
   }
-  gotrace__call_end(&c);
+  GOTRACE__KEEP_FRAME();
 }
-
 GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
-  gotrace__call c;
-  gotrace_go *g;
-  if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
-  g = c.m->go;
-  if (c.session && g && g->assist_session == c.session) {
-    if (c.v2) gotrace__v2_write0(&c, GOTRACE_V2_GC_MARK_ASSIST_END, gotrace__stamp(&c, g));
-    else gotrace__v1_write0(&c, GOTRACE_V1_GC_MARK_ASSIST_DONE, gotrace__stamp(&c, g));
-    gotrace__store_relaxed(&g->assist_session, 0u);
-  } else if (c.session && (!g || (gotrace__t.version >= 1009 && gotrace__load_relaxed(&g->introduced) != c.session))) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_MARK_ASSIST_STATE); /* else it began before the trace, or the format has
-                                                                none */
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__plain_call(m, GOTRACE__REC_MARK_ASSIST_END);
+}
+
+static void gotrace__heap_call(unsigned kind, gotrace__uint64 *last, uint64_t bytes) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (gotrace__begin(m)) {
+    gotrace__publish(m, gotrace__put_varint(gotrace__about_nothing(m, kind), bytes));
+    gotrace__leave(m);
   }
-  gotrace__call_end(&c);
+  gotrace__store_relaxed(last, bytes + 1);
 }
-
 GOTRACE__DEFINE void gotrace_heap_alloc(uint64_t bytes) {
-  gotrace__heap(&gotrace__t.heap_alloc, bytes, GOTRACE_V1_HEAP_ALLOC, GOTRACE_V2_HEAP_ALLOC);
+  gotrace__heap_call(GOTRACE__REC_HEAP_ALLOC, &gotrace__t.heap_alloc, bytes);
 }
-
 GOTRACE__DEFINE void gotrace_heap_goal(uint64_t bytes) {
   if (bytes == UINT64_MAX) bytes = 0; /* heap-based triggering is disabled */
-  gotrace__heap(&gotrace__t.heap_goal, bytes, GOTRACE_V1_HEAP_GOAL, GOTRACE_V2_HEAP_GOAL);
+  gotrace__heap_call(GOTRACE__REC_HEAP_GOAL, &gotrace__t.heap_goal, bytes);
 }
 
+static void gotrace__memory_call(unsigned event, const void *address, size_t bytes, uint64_t class_or_type) {
+  gotrace__thread *m;
+  if (GOTRACE__LIKELY(!gotrace__load_relaxed(&gotrace__t.alloc_events))) return;
+  m = gotrace__caller();
+  if (m && gotrace__begin(m)) {
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MEMORY);
+    at = gotrace__put_varint(at, event);
+    at = gotrace__put_varint(at, (uintptr_t)address);
+    at = gotrace__put_varint(at, bytes);
+    gotrace__publish(m, gotrace__put_varint(at, class_or_type));
+    gotrace__leave(m);
+  }
+}
 GOTRACE__DEFINE void gotrace_span(const void *base, size_t bytes, unsigned kind_class) {
-  gotrace__memory(GOTRACE_V2_SPAN, 0, base, bytes, kind_class, NULL);
+  gotrace__memory_call(GOTRACE_V2_SPAN, base, bytes, kind_class);
 }
 GOTRACE__DEFINE void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) {
-  gotrace__memory(GOTRACE_V2_SPAN_ALLOC, 0, base, bytes, kind_class, NULL);
+  gotrace__memory_call(GOTRACE_V2_SPAN_ALLOC, base, bytes, kind_class);
 }
-GOTRACE__DEFINE void gotrace_span_free(const void *base) {
-  gotrace__memory(GOTRACE_V2_SPAN_FREE, 0, base, SIZE_MAX, 0, NULL);
-}
+GOTRACE__DEFINE void gotrace_span_free(const void *base) { gotrace__memory_call(GOTRACE_V2_SPAN_FREE, base, 0, 0); }
 GOTRACE__DEFINE void gotrace_heap_object(const void *object, const gotrace_type *type) {
-  gotrace__memory(GOTRACE_V2_HEAP_OBJECT, 1, object, 0, 0, type);
+  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT, object, 0, (uintptr_t)type);
 }
 GOTRACE__DEFINE void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) {
-  gotrace__memory(GOTRACE_V2_HEAP_OBJECT_ALLOC, 1, object, 0, 0, type);
+  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT_ALLOC, object, 0, (uintptr_t)type);
 }
 GOTRACE__DEFINE void gotrace_heap_object_free(const void *object) {
-  gotrace__memory(GOTRACE_V2_HEAP_OBJECT_FREE, 1, object, SIZE_MAX, 0, NULL);
+  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT_FREE, object, 0, 0);
 }
 GOTRACE__DEFINE void gotrace_goroutine_stack(const void *base, size_t bytes) {
-  gotrace__memory(GOTRACE_V2_GOROUTINE_STACK, 2, base, bytes, 0, NULL);
+  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK, base, bytes, 0);
 }
 GOTRACE__DEFINE void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) {
-  gotrace__memory(GOTRACE_V2_GOROUTINE_STACK_ALLOC, 2, base, bytes, 0, NULL);
+  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK_ALLOC, base, bytes, 0);
 }
 GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
-  gotrace__memory(GOTRACE_V2_GOROUTINE_STACK_FREE, 2, base, SIZE_MAX, 0, NULL);
+  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK_FREE, base, 0, 0);
 }
-#endif
+
+/* ----------------------------------------------------------------------------------------------------- >>tasks ----
+ *
+ * Calls: tasks, regions, logs.
+ */
+
+/* Keeps a task among the open ones, for later traces. Two threads may write one place at once; a start takes only what
+ * has the same id before and after. */
+static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__open_task *task = gotrace__load_acquire(&t->open_tasks);
+  uint64_t words[GOTRACE__TASK_WORDS] = {0};
+  size_t i;
+  if (GOTRACE__UNLIKELY(!task)) {
+    gotrace__lock(&t->records);
+    task = t->open_tasks;
+    if (!task) {
+      task = GOTRACE__CAST(gotrace__open_task *, gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *task, false));
+      gotrace__store_release(&t->open_tasks, task);
+    }
+    gotrace__unlock(&t->records);
+    if (!task) return;
+  }
+  if (name) memcpy(words, name, gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1));
+  task += id % GOTRACE__TASKS;
+  gotrace__store_relaxed(&task->id, (uint64_t)0);
+  gotrace__store_relaxed(&task->parent, parent);
+  for (i = 0; i < GOTRACE__TASK_WORDS; i++) gotrace__store_relaxed(&task->name[i], words[i]);
+  gotrace__store_release(&task->id, id);
+}
+static void gotrace__drop_task(uint64_t id) {
+  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks);
+  if (!task) return;
+  task += id % GOTRACE__TASKS;
+  if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
+}
+
+GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
+                                                   gotrace_task parent) {
+  gotrace__thread *m = gotrace__self ? gotrace__self : gotrace__me();
+  gotrace_task task = {0};
+  bool on;
+  if (!m) return task;
+  if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
+    gotrace__drop_nested(m);
+    task.id = gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1;
+    return task;
+  }
+  if (!m->go && gotrace_enabled()) gotrace__attach(m);
+  on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + gotrace__text_size(name));
+  if (!on) gotrace__raise(m);
+  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
+  if (on) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME), number = gotrace__name(m, site, name, name_is_constant);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_BEGIN);
+    at = gotrace__put_varint(at, task.id);
+    at = gotrace__put_varint(at, parent.id);
+    at = gotrace__put_varint(at, number);
+    at = gotrace__put_varint(at, stack);
+    gotrace__publish(m, gotrace__put_text(at, name, number ? 0 : gotrace__text_size(name)));
+  }
+  gotrace__keep_task(task.id, parent.id, name);
+  gotrace__leave(m);
+  return task;
+}
+
+GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
+  gotrace__thread *m;
+  if (!task.id) return;
+  m = gotrace__caller();
+  if (!m) return;
+  gotrace__drop_task(task.id);
+  if (!gotrace_enabled()) return;
+  if (!m->go) gotrace__attach(m);
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_END);
+    at = gotrace__put_varint(at, task.id);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+  GOTRACE__KEEP_FRAME();
+}
+
+/* REGION_BEGIN, REGION_END; SITE_REGION_BEGIN, SITE_REGION_END. */
+static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_site *site, void *frame,
+                                        gotrace_task task, const char *name, int name_is_constant) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name)))) {
+    uint32_t stack = gotrace__stack(m, site, frame), number = gotrace__name(m, site, name, name_is_constant);
+    uint8_t *at;
+    if (GOTRACE__LIKELY(name_is_constant && !task.id)) {
+      at = gotrace__put_varint(gotrace__about_nothing(m, brief), number);
+      at = gotrace__put_varint(at, stack);
+    } else {
+      at = gotrace__put_varint(gotrace__about_nothing(m, kind), task.id);
+      at = gotrace__put_varint(at, number);
+      at = gotrace__put_varint(at, stack);
+      at = gotrace__put_text(at, name, name_is_constant ? 0 : gotrace__text_size(name));
+    }
+    gotrace__publish(m, at);
+    gotrace__leave(m);
+  }
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
+                                                              int name_is_constant) {
+  gotrace__region_call(GOTRACE__REC_REGION_BEGIN, GOTRACE__REC_SITE_REGION_BEGIN, site, GOTRACE__FRAME, task, name,
+                       name_is_constant && site);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
+                                                            int name_is_constant) {
+  gotrace__region_call(GOTRACE__REC_REGION_END, GOTRACE__REC_SITE_REGION_END, site, GOTRACE__FRAME, task, name,
+                       name_is_constant && site);
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
+  gotrace__thread *m = gotrace__caller();
+  uint32_t category_size, size;
+  if (!m) return;
+  if (!m->go) gotrace__attach(m);
+  category_size = gotrace__text_size(category);
+  size = gotrace__text_size(message);
+  if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + category_size + size)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_LOG);
+    at = gotrace__put_varint(at, task.id);
+    at = gotrace__put_varint(at, 0);
+    at = gotrace__put_varint(at, stack);
+    at = gotrace__put_text(at, category, category_size);
+    gotrace__publish(m, gotrace__put_text(at, message, size));
+    gotrace__leave(m);
+  }
+  GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
+                                     va_list arguments) {
+  char message[GOTRACE_MAX_STRING_SIZE + 1 + 4]; /* room to detect truncation, and where a character begins */
+  message[0] = 0;
+  if (format) GOTRACE__VSNPRINTF(message, sizeof message, format, arguments);
+  gotrace_log_at(site, task, category, message);
+}
+
+GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
+                                     ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  gotrace_logv_at(site, task, category, format, arguments);
+  va_end(arguments);
+}
 
 /* ----------------------------------------------------------------------------------------------------- >>waits ----
  *
- * Waits of plain threads, and waits by address.
+ * Calls: waits of plain threads, waits by address.
  */
 
 static gotrace__wait_bucket *gotrace__wait_bucket_of(const void *key) {
@@ -7789,57 +5790,28 @@ static void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__thread *
   m->wait_listed = false;
 }
 
-#if !GOTRACE__CAPTURE
-/* Ends the thread's wait on an address. Returns only after a waker that has taken the thread off the list has finished
- * with it. Otherwise the waker could unblock the next wait of the thread's goroutine. */
+/* Ends the thread's wait on an address. */
 static void gotrace__end_address_wait(gotrace__thread *m) {
   gotrace__wait_bucket *bucket;
   if (GOTRACE__LIKELY(!m->wait_key)) return;
   bucket = gotrace__wait_bucket_of(m->wait_key);
-  for (;;) {
-    unsigned spins = 0;
-    bool claimed;
-    gotrace__lock(&bucket->lock);
-    if (m->wait_listed) gotrace__unlist_wait(bucket, m);
-    claimed = gotrace__load_acquire(&m->wait_claimed) != 0;
-    gotrace__unlock(&bucket->lock);
-    if (!claimed) break;
-    while (gotrace__load_acquire(&m->wait_claimed)) gotrace__pause(&spins);
-  }
+  gotrace__lock(&bucket->lock);
+  if (m->wait_listed) gotrace__unlist_wait(bucket, m);
   m->wait_key = NULL;
-}
-
-/* Returns the goroutine that now waits, or NULL. */
-static GOTRACE__NOINLINE gotrace_go *gotrace__begin_wait_slowly(gotrace_site *site, void *frame, unsigned reason) {
-  gotrace__call c;
-  gotrace_go *g;
-  if (!gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return NULL;
-  c.frame = frame;
-  g = c.m->go;
-  if (!g) {
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_NOT_RUNNING);
-  } else {
-    c.m->waiting = g;
-    gotrace__block(&c, reason);
-    c.m->waiting_id = gotrace__load_relaxed(&g->id); /* it has a new id if it waits for ever */
-  }
-  gotrace__call_end(&c);
-  return g;
+  gotrace__unlock(&bucket->lock);
 }
 
 static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const void *key, unsigned reason) {
-  gotrace__thread *m = gotrace__self;
-  gotrace_go *g = m ? m->go : NULL;
-  if (GOTRACE__UNLIKELY(gotrace__is_nested(m))) {
-    gotrace__drop_nested(m);
-    return;
-  }
-  if (m) gotrace__end_address_wait(m); /* a previous wait that has not ended */
-  if (g && (reason < GOTRACE_BLOCK_REASON_COUNT ? gotrace__fast_pause(site, frame, GOTRACE__WAITING, reason)
-                                                : gotrace__fast_named_block(site, frame, reason)))
-    m->waiting_id = gotrace__load_relaxed(&g->id), m->waiting = g;
-  else if ((g = gotrace__begin_wait_slowly(site, frame, reason)) == NULL) return;
-  m = gotrace__self;
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g;
+  if (GOTRACE__UNLIKELY(!m)) return;
+  gotrace__end_address_wait(m); /* a previous wait that has not ended */
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  g = m->go;
+  gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
+  if (GOTRACE__UNLIKELY(!g)) return;
+  m->waiting_id = gotrace__load_relaxed(&g->id);
+  m->waiting = g;
   if (key) { /* only after it waits, or a waker would find it running */
     gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
     gotrace__lock(&bucket->lock);
@@ -7851,109 +5823,64 @@ static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const vo
   }
 }
 
-/* Takes the first thread that waits on `key` off the list and claims it; NULL if there is none. */
-static gotrace__thread *gotrace__claim_wait(gotrace__wait_bucket *bucket, const void *key) {
-  gotrace__thread *m;
-  gotrace__lock(&bucket->lock);
-  for (m = bucket->first; m && m->wait_key != key; m = m->wait_next) continue;
-  if (m) {
-    gotrace__unlist_wait(bucket, m);
-    gotrace__store_relaxed(&m->wait_claimed, 1u);
-  }
-  gotrace__unlock(&bucket->lock);
-  return m;
-}
-
-/* Fast path: claims and unblocks as many waiters as possible. A waiter that needs the slow path returns to its
- * place. */
-static inline unsigned gotrace__fast_wake(const gotrace_site *site, void *frame, const void *key, unsigned count) {
-  gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
-  gotrace__thread *m;
-  unsigned woken = 0;
-  while (woken < count && (m = gotrace__claim_wait(bucket, key)) != NULL) {
-    gotrace_go *g = m->waiting;
-    if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->id) != m->waiting_id || !gotrace__fast_unblock(site, frame, g))) {
-      gotrace__lock(&bucket->lock);
-      gotrace__list_wait(bucket, m, NULL);
-      gotrace__store_release(&m->wait_claimed, 0u);
-      gotrace__unlock(&bucket->lock);
-      break;
-    }
-    gotrace__store_release(&m->wait_claimed, 0u);
-    woken++;
-  }
-  return woken;
-}
-
-/* While it holds a claim, the caller waits for no other thread: its call has begun, so it does not wait for buffer
- * space, and it holds no bucket's lock. Otherwise the thread that it wakes could be the one that frees buffer space. */
-static GOTRACE__NOINLINE unsigned gotrace__wake_slowly(gotrace_site *site, void *frame, const void *key,
-                                                       unsigned count) {
-  gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
-  gotrace__call c;
-  gotrace__thread *m;
-  unsigned woken = 0;
-  if (!gotrace__call_begin(&c, site, GOTRACE__ANY)) return 0;
-  c.frame = frame;
-  while (woken < count && (m = gotrace__claim_wait(bucket, key)) != NULL) {
-    gotrace_go *g = m->waiting;
-    uint64_t word;
-    /* Otherwise something else has ended the wait or the goroutine. */
-    if (gotrace__load_relaxed(&g->id) == m->waiting_id && gotrace__take(&c, g, 1u << GOTRACE__WAITING, &word)) {
-      unsigned numbered = c.session ? gotrace__write_unblock(&c, g, word, gotrace__stack(&c)) : 0;
-      gotrace__give(&c, g, word, numbered, GOTRACE__RUNNABLE);
-      woken++;
-    }
-    gotrace__store_release(&m->wait_claimed, 0u);
-    if (c.session) gotrace__open(&c, c.p); /* opens a new buffer if needed: there may be many */
-  }
-  gotrace__call_end(&c);
-  return woken;
-}
-
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
   gotrace__begin_wait(site, GOTRACE__FRAME, NULL, reason);
   GOTRACE__KEEP_FRAME();
 }
-
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) {
   gotrace__begin_wait(site, GOTRACE__FRAME, key, reason);
   GOTRACE__KEEP_FRAME();
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count) {
-  const gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
-  unsigned woken;
-  if (!count || !key || !gotrace__load_relaxed(&bucket->first) || !gotrace__me_outside()) return 0;
-  woken = gotrace__fast_wake(site, GOTRACE__FRAME, key, count);
-  if (woken < count && gotrace__load_relaxed(&bucket->first))
-    woken += gotrace__wake_slowly(site, GOTRACE__FRAME, key, count - woken);
+/* The waker writes its record under the bucket's lock, which the end of the wait takes too. Otherwise it could unblock
+ * the thread's next wait. */
+GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count) {
+  gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
+  gotrace__thread *m, *waiter;
+  unsigned woken = 0;
+  if (!count || !key || !gotrace__load_relaxed(&bucket->first)) return 0;
+  m = gotrace__caller();
+  while (m && woken < count) {
+    bool on = gotrace__begin(m);
+    gotrace_go *g = NULL;
+    gotrace__lock(&bucket->lock);
+    for (waiter = bucket->first; waiter && waiter->wait_key != key; waiter = waiter->wait_next) continue;
+    if (waiter) {
+      gotrace__unlist_wait(bucket, waiter);
+      g = waiter->waiting;
+      if (g && gotrace__load_relaxed(&g->id) != waiter->waiting_id) g = NULL; /* something else has ended it */
+    }
+    if (g && gotrace__load_relaxed(&g->status) == GOTRACE__WAITING) {
+      if (on) gotrace__put_unblock(m, site, GOTRACE__FRAME, g);
+      gotrace__unblock_hint(g);
+      woken++;
+    }
+    gotrace__unlock(&bucket->lock);
+    if (on) gotrace__leave(m);
+    if (!waiter) break;
+  }
   GOTRACE__KEEP_FRAME();
   return woken;
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
-  gotrace__thread *m = gotrace__me_outside();
+  gotrace__thread *m = gotrace__caller();
   gotrace_go *g;
-  if (!m) return;
+  if (GOTRACE__UNLIKELY(!m)) return;
   g = m->waiting; /* read once: a signal handler may end the wait at any point here */
-  if (g) {
-    gotrace__end_address_wait(m);
-    m->waiting = NULL;
-    if (gotrace__load_relaxed(&g->id) != m->waiting_id) g = NULL;
-    if (!gotrace__fast_start(g)) gotrace__start_go(g, true);
-  } else {
-    gotrace__call c;
-    if (!gotrace__call_begin(&c, NULL, GOTRACE__ANY)) return;
-    gotrace__count_problem(&c, GOTRACE_PROBLEM_WAIT_NONE);
-    gotrace__call_end(&c);
+  if (GOTRACE__UNLIKELY(!g)) {
+    gotrace__problem_call(m, GOTRACE_PROBLEM_WAIT_NONE);
+    return;
   }
+  gotrace__end_address_wait(m);
+  m->waiting = NULL;
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->id) != m->waiting_id)) g = NULL;
+  gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
 }
-#endif
 
 /* --------------------------------------------------------------------------------------------- >>plain-threads ----
  *
- * Plain threads, which get their own goroutine and proc if they have none.
+ * Threads: their records, and those that are their own goroutines.
  */
 
 static const char *gotrace__thread_name(const char *name) {
@@ -7961,111 +5888,162 @@ static const char *gotrace__thread_name(const char *name) {
   return kept ? kept : "thread";
 }
 
-#if !GOTRACE__CAPTURE
-/* Makes a thread a goroutine, if it runs no proc but its own and waits for nothing. */
+/* Makes a thread a goroutine, if it runs no proc and waits for nothing. */
 static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
-  if (m->go || m->waiting || (m->proc && m->proc != m->own_proc)) return;
-  if (!m->proc && !gotrace__start_own_proc(m)) return;
+  gotrace_location entry = {0, NULL, "", 0};
+  if (m->go || m->waiting || m->proc) return;
   if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
-    gotrace__start_go(m->own_go, true);
+    gotrace__start_on(m, GOTRACE__REC_WAIT_END, m->own_go);
     if (m->go) return;
   }
   if (!m->name) {
     char name[80] = "thread ";
     char *own = name + strlen(name);
     gotrace__system_thread_name(own, 64);
-    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* see gotrace__entry_stack */
+    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* see gotrace__entry_id */
   }
-  {
-    gotrace_location entry;
-    entry.pc = 0;
-    entry.function = m->name;
-    entry.file = "";
-    entry.line = 0;
-    m->own_go = gotrace__create_call(NULL, NULL, &entry, GOTRACE__RUNNABLE, GOTRACE__ANY);
-  }
-  if (m->own_go) {
-    m->own_go_id = gotrace__load_relaxed(&m->own_go->id); /* another thread may have blocked it for ever */
-    /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
-    gotrace__store_relaxed(&m->own_go->introduced, gotrace__load_relaxed(&m->session));
-    gotrace__start_go(m->own_go, true);
-  }
-}
-
-/* Frees the thread's own proc, if it has one. False: a sweep is open on it. */
-static bool gotrace__free_own_proc(gotrace__thread *m) {
-  gotrace__call c;
-  bool sweeps = false;
-  if (!m->own_proc || !gotrace__call_begin(&c, NULL, GOTRACE__IN_SYSCALL)) return true;
-  gotrace__free_proc(&c, m->own_proc, &sweeps);
-  gotrace__call_end(&c);
-  return !sweeps;
+  entry.function = m->name;
+  /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
+  m->own_go = gotrace__create(m, NULL, NULL, &entry, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN | GOTRACE__RECORD_OLD);
+  if (!m->own_go) return;
+  m->own_go_id = gotrace__load_relaxed(&m->own_go->id);
+  gotrace__start_on(m, GOTRACE__REC_GO_START, m->own_go);
 }
 
 static void gotrace__thread_finish(gotrace__thread *m) {
   gotrace_go *g = m->own_go;
   gotrace__end_address_wait(m);
-  if (m->in_syscall) gotrace__syscall_end(m->go != g, true);
   m->waiting = NULL;
+  if (m->in_syscall && m->go == g) gotrace_go_syscall_end();
+  else if (m->in_syscall) gotrace_go_syscall_end_blocked();
   if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) {
-    if (m->go != g && !m->go && (!m->proc || m->proc == m->own_proc) && (m->proc || gotrace__start_own_proc(m)))
-      gotrace__start_go(g, true);
-    if (m->go == g) gotrace_go_end();
+    if (!m->go && gotrace__load_relaxed(&g->live)) gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
+    if (m->go == g) {
+      uint32_t session;
+      gotrace__end(m, GOTRACE__REC_GO_END);
+      session = m->session;
+      if (!m->proc && m->sweep) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
+      if (!m->proc && gotrace__begin(m)) { /* the transcriber has made a proc for it in that session */
+        if (m->session == session) gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_PROC_STOP));
+        gotrace__leave(m);
+      }
+    }
   }
   m->own_go = NULL;
-  if (m->proc) gotrace_proc_stop();
-  if (!gotrace__free_own_proc(m)) { /* a sweep is open on it */
-    gotrace_proc *own = m->own_proc;
-    if (gotrace__start_own_proc(m) && m->proc == own) gotrace_gc_sweep_end();
-    if (m->proc) gotrace_proc_stop();
-    gotrace__free_own_proc(m);
-  }
-  m->own_proc = m->lost_proc = NULL;
+  if (m->proc) gotrace__stop_proc(m);
+  m->lost = NULL;
   m->name = NULL;
 }
 
 #if !GOTRACE_NO_THREADS
-/* v2: hands over the thread's buffers of this generation, before its record is reused. */
-static void gotrace__flush(gotrace__thread *m) {
-  gotrace__call c;
-  gotrace__enter(&c, m, NULL);
-  if (c.v2) {
-    gotrace__lock(&gotrace__t.queue_lock);
-    gotrace__hand_over(&m->stream.buffer[c.slot], c.slot);
-    gotrace__unlock(&gotrace__t.queue_lock);
+/* Ends a record's thread, on that thread; or on another, if that thread is dead. */
+static void gotrace__thread_over(gotrace__thread *m) {
+  uint32_t use = GOTRACE__FREE_RECORD;
+  gotrace__thread_finish(m);
+  if (m->session && gotrace_enabled() && gotrace__load_relaxed(&gotrace__on) == m->session && gotrace__begin(m)) {
+    gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_THREAD_END));
+    use = GOTRACE__ENDED;
+  } else {
+    gotrace__raise(m);
   }
-  gotrace__leave(&c);
+  gotrace__share_free(m, 0);
+  gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
+  m->free_gos = NULL;
+  m->free_count = m->take = 0;
+  m->sweep = m->scan = false;
+  /* A session that is on reads this record's chunks until it has applied them all. */
+  if (m->session && m->session == gotrace__load_relaxed(&gotrace__t.session) &&
+      m->session != gotrace__load_relaxed(&gotrace__t.cleaned))
+    use = GOTRACE__ENDED;
+  gotrace__leave(m);
+  gotrace__store_release(&m->used, (uint32_t)use);
 }
 
 static void gotrace__thread_gone(void *thread) {
   gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
-  gotrace_go *g;
   int cancel = gotrace__cancel_off(); /* nothing would give the record back */
   gotrace__self = m;                  /* another library's thread-locals may be gone already */
-  gotrace__thread_finish(m);
-  gotrace__flush(m);
-  gotrace__lock(&gotrace__t.records);
-  while ((g = m->free_gos) != NULL) {
-    m->free_gos = g->link;
-    g->link = gotrace__t.free_gos;
-    gotrace__t.free_gos = g;
-  }
-  m->free_count = 0;
-  if (gotrace__t.gone_tick < m->stream.tick) gotrace__t.gone_tick = m->stream.tick;
-  gotrace__unlock(&gotrace__t.records);
+  gotrace__thread_over(m);
   gotrace__self = NULL;
-  gotrace__store_release(&m->used, 0u);
   gotrace__cancel_restore(cancel);
 }
 #endif
 
+/* Assigns a record to the calling thread; NULL if out of memory. Records are used again and never freed, so that other
+ * threads may walk the list. */
+static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__thread *m, *dead = NULL;
+  uint64_t id;
+  bool fresh = false;
+  if (gotrace__is_nested(NULL)) {
+    gotrace__drop_nested(NULL);
+    return NULL;
+  }
+  if (gotrace__load_relaxed(&t->gone)) return NULL;
+  gotrace__init();
+  id = gotrace__system_thread_id();
+  gotrace__lock(&t->records);
+  for (m = t->threads; m; m = m->next)
+    if (gotrace__load_acquire(&m->used) == GOTRACE__USED && gotrace__load_relaxed(&m->system_id) == id) dead = m;
+  for (m = t->threads; m && gotrace__load_acquire(&m->used); m = m->next) continue;
+  if (!m) {
+    m = GOTRACE__CAST(gotrace__thread *, gotrace__allocate(NULL, sizeof *m, false));
+    fresh = m != NULL;
+    if (m) m->index = ++t->thread_count;
+  }
+  if (m) {
+    gotrace__store_relaxed(&m->system_id, id);
+    m->name = NULL;
+    m->have_bounds = false;
+    gotrace__store_release(&m->used, (uint32_t)GOTRACE__USED);
+    if (fresh) {
+      m->next = t->threads;
+      /* Before the flag: either gotrace__settle sees the record, or the thread sees the new value of gotrace__on. */
+      gotrace__store_seq_cst(&t->threads, m);
+    }
+  }
+  gotrace__unlock(&t->records);
+#if !GOTRACE_NO_THREADS
+  if (dead) { /* a call after the thread's end has given it a record that nobody gave back */
+    gotrace__self = dead;
+    gotrace__thread_over(dead);
+    gotrace__self = NULL;
+  }
+#endif
+  (void)dead;
+  if (!m) {
+    gotrace__add_relaxed(&t->lost, 1);
+    return NULL;
+  }
+  gotrace__self = m;
+  gotrace__at_thread_exit(m);
+  return m;
+}
+
 GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace_go *g = gotrace__create_call(site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, GOTRACE__NEEDS_GO);
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = NULL;
+  if (m) {
+    gotrace__attach(m);
+    g = gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0);
+  }
   GOTRACE__KEEP_FRAME();
   return g;
 }
 
-#endif
+GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
+  gotrace__thread *m = gotrace__me_outside();
+  gotrace__see_slabs();
+  if (!m) return;
+  if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
+  gotrace__start_on(m, m->proc ? GOTRACE__REC_GO_START : GOTRACE__REC_THREAD_START, go);
+  if (!go || m->go != go) return;
+  gotrace__store_relaxed(&go->flags, (uint8_t)(gotrace__load_relaxed(&go->flags) | GOTRACE__RECORD_OWN));
+  m->own_go = go;
+  m->own_go_id = gotrace__load_relaxed(&go->id);
+}
+
 GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
   gotrace__thread *m = gotrace__me_outside();
   if (!m || m->go || m->proc) return;
@@ -8077,20 +6055,6 @@ GOTRACE__DEFINE void gotrace_thread_end(void) {
   gotrace__thread *m = gotrace__self ? gotrace__me_outside() : NULL;
   if (m) gotrace__thread_finish(m);
 }
-#if !GOTRACE__CAPTURE
-
-GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
-  gotrace__thread *m = gotrace__me_outside();
-  if (!m) return;
-  if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
-  if (go && !m->proc) gotrace__start_own_proc(m);
-  gotrace__start_go(go, false);
-  if (!go || m->go != go) return;
-  m->own_go = go;
-  m->own_go_id = gotrace__load_relaxed(&go->id);
-}
-
-#endif
 GOTRACE__DEFINE void gotrace_thread_rename(const char *name) {
   gotrace__thread *m = gotrace__me_outside();
   gotrace_go *g;
@@ -8111,7 +6075,7 @@ GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotra
 
 /* ----------------------------------------------------------------------------------------------------- >>sites ----
  *
- * Call sites made at run time.
+ * Calls: call sites made at run time.
  */
 
 static bool gotrace__is_text(const char *text, const char *kept, size_t size) {
@@ -8198,364 +6162,11 @@ GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
   return gotrace__make_site(&place);
 }
 
-/* ----------------------------------------------------------------------------------------------------- >>tasks ----
- *
- * Tasks, regions and logs.
- */
-
-#if !GOTRACE__CAPTURE
-/* Adds a task to the open tasks. `session`: the one whose trace has its begin event; 0: none. */
-static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, uint32_t session) {
-  gotrace__open_task *task;
-  size_t size = name ? gotrace__utf8_prefix(name, strlen(name), sizeof task->name - 1) : 0;
-  if (!gotrace__load_acquire(&gotrace__t.open_tasks)) {
-    gotrace__lock(&gotrace__t.records);
-    if (!gotrace__t.open_tasks)
-      gotrace__store_release(
-          &gotrace__t.open_tasks,
-          GOTRACE__CAST(gotrace__open_task *, gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *task, false)));
-    gotrace__unlock(&gotrace__t.records);
-  }
-  gotrace__go_inside(); /* the task's place is taken like a lock */
-  task = gotrace__take_task(id, true);
-  if (task) {
-    if (size) memcpy(task->name, name, size);
-    task->name[size] = 0;
-    task->parent = parent;
-    task->session = session;
-    gotrace__store_release(&task->id, id);
-  }
-  gotrace__go_outside();
-}
-
-/* Removes a task from the open tasks. */
-static void gotrace__drop_task(uint64_t id) {
-  gotrace__open_task *task;
-  gotrace__go_inside();
-  task = gotrace__take_task(id, false);
-  if (task) gotrace__store_release(&task->id, (uint64_t)0);
-  gotrace__go_outside();
-}
-
-/* Begins an annotation. Returns whether to write it. The caller ends the call in either case. */
-static bool gotrace__annotate(gotrace__call *c, gotrace_site *site, void *frame) {
-  c->frame = frame;
-  c->site = site;
-  if (!gotrace__has(c, GOTRACE_GO_1_11)) return false;
-  if (!c->m->go) {
-    gotrace__count_problem(c, GOTRACE_PROBLEM_NO_GOROUTINE);
-    return false;
-  }
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.tasks_traced) != c->session)) gotrace__write_open_tasks(c);
-  return c->session != 0;
-}
-
-/* Drops the goroutine's open regions if they are of an earlier session. */
-static void gotrace__regions_of_session(gotrace__call *c, gotrace_go *g) {
-  if (g->region_session == c->session) return;
-  g->region_session = c->session;
-  g->region_depth = 0;
-}
-
-/* `end`: 0 or 1. */
-static void gotrace__write_region(gotrace__call *c, uint64_t task, unsigned end, uint32_t name, uint32_t stack) {
-  uint64_t tick = gotrace__stamp(c, c->m->go);
-  if (c->v2)
-    gotrace__v2_write3(c, end ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN, tick, task, name, stack);
-  else gotrace__v1_write4(c, GOTRACE_V1_USER_REGION, tick, task, end, name, stack);
-}
-
-/* Regions are identified by their names, since ids change with the generation. A name that is not a constant is kept
- * for the session; NULL if out of memory. */
-static const char *gotrace__region_name(const char *name, int name_is_constant) {
-  struct gotrace__tracer *t = &gotrace__t;
-  char kept[GOTRACE_MAX_STRING_SIZE + 1];
-  size_t size;
-  const gotrace__entry *entry;
-  if (!name) return "";
-  if (name_is_constant) return name;
-  size = gotrace__kept_size(name, strlen(name));
-  memcpy(kept, name, size);
-  kept[size] = 0;
-  entry = gotrace__table_add(t->region_names, gotrace__hash_bytes(kept, size), (uint32_t)size, kept, size + 1, false);
-  return entry ? (const char *)(entry + 1) : NULL;
-}
-
-static bool gotrace__same_name(const char *a, const char *b) {
-  size_t size;
-  if (GOTRACE__LIKELY(a == b)) return true;
-  size = gotrace__kept_size(a, strlen(a));
-  return size == gotrace__kept_size(b, strlen(b)) && memcmp(a, b, size) == 0;
-}
-
-/* Makes room for one more open region; false if there is none. */
-static bool gotrace__region_room(gotrace_go *g) {
-  uint32_t capacity = g->region_capacity ? 4u * g->region_capacity : 4;
-  gotrace__open_region *regions;
-  if (GOTRACE__LIKELY(g->region_depth < g->region_capacity)) return true;
-  if (g->region_depth >= GOTRACE__REGION_DEPTH) return false;
-  regions = GOTRACE__CAST(gotrace__open_region *, gotrace__allocate(NULL, capacity * sizeof *regions, false));
-  if (!regions) return false;
-  if (g->regions) memcpy(regions, g->regions, g->region_depth * sizeof *regions);
-  gotrace__release(NULL, g->regions, g->region_capacity * sizeof *regions);
-  g->regions = regions;
-  g->region_capacity = (uint16_t)capacity;
-  return true;
-}
-
-/* Begins a region, for which there is room. `id`: of its name; 0: empty, or no memory for it. */
-static inline void gotrace__push_region(gotrace__call *c, uint64_t task, const char *name, uint32_t id,
-                                        uint32_t stack) {
-  gotrace_go *g = c->m->go;
-  gotrace__open_region *open = &g->regions[g->region_depth++];
-  open->task = task;
-  open->name = name;
-  open->unnamed = !id;
-  gotrace__write_region(c, task, 0, id, stack);
-}
-
-/* Fast path: whether the thread's goroutine has had a region in this session (so the format has regions, and the open
- * tasks are written), and the name and stack of the call site are cached. */
-static inline bool gotrace__fast_region(const gotrace__call *c, const gotrace_site *site, void *frame, const char *name,
-                                        uint32_t *id, uint32_t *stack) {
-  return site && gotrace__site_knows(c, &site->name_id, id) && name && c->m->go &&
-         c->m->go->region_session == c->session && gotrace__fast_stack(c, site, frame, stack);
-}
-
-static inline bool gotrace__fast_region_begin(const gotrace_site *site, void *frame, gotrace_task task,
-                                              const char *name, int name_is_constant) {
-  gotrace__call c;
-  uint32_t id, stack;
-  bool done;
-  if (!name_is_constant || !gotrace__enter_fast(&c, false)) return false;
-  done = gotrace__choose_stream(&c) && gotrace__fast_region(&c, site, frame, name, &id, &stack) &&
-         c.m->go->region_depth < c.m->go->region_capacity;
-  if (GOTRACE__LIKELY(done)) gotrace__push_region(&c, task.id, name, id, stack);
-  gotrace__leave(&c);
-  return done;
-}
-
-static GOTRACE__NOINLINE void gotrace__begin_region(gotrace_site *site, void *frame, gotrace_task task,
-                                                    const char *name, int name_is_constant) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
-  if (gotrace__annotate(&c, site, frame)) {
-    gotrace_go *g = c.m->go;
-    uint32_t id = gotrace__name(&c, name, name_is_constant);
-    const char *kept = gotrace__region_name(name, name_is_constant);
-    gotrace__regions_of_session(&c, g);
-    if (!kept) {
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_TABLE_FULL);
-    } else if (!gotrace__region_room(g)) {
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_REGION_DEPTH);
-    } else {
-      gotrace__push_region(&c, task.id, kept, id, gotrace__stack(&c));
-    }
-  }
-  gotrace__call_end(&c);
-}
-
-/* Ends the innermost region. `id`: of its name. */
-static inline void gotrace__pop_region(gotrace__call *c, uint64_t task, uint32_t id, uint32_t stack) {
-  c->m->go->region_depth--;
-  gotrace__write_region(c, task, 1, id, stack);
-}
-
-/* The same for any name. The id is 0 if the name is empty, or if there is no memory for it in this generation. In the
- * latter case the trace must end: readers identify a region by its name. */
-static void gotrace__end_innermost(gotrace__call *c, gotrace_go *g, uint32_t name) {
-  const gotrace__open_region *open = &g->regions[g->region_depth - 1];
-  if (GOTRACE__UNLIKELY(!name) && open->name[0] && !open->unnamed) {
-    g->region_depth--;
-    gotrace__end_in_call(c, GOTRACE_ERROR_OUT_OF_MEMORY);
-  } else {
-    gotrace__pop_region(c, open->task, open->unnamed ? 0 : name, gotrace__stack(c));
-  }
-}
-
-static inline bool gotrace__fast_region_end(const gotrace_site *site, void *frame, gotrace_task task, const char *name,
-                                            int name_is_constant) {
-  gotrace__call c;
-  uint32_t id, stack;
-  bool done;
-  if (!name_is_constant || !gotrace__enter_fast(&c, false)) return false;
-  done = gotrace__choose_stream(&c) && gotrace__fast_region(&c, site, frame, name, &id, &stack) && id &&
-         c.m->go->region_depth;
-  if (GOTRACE__LIKELY(done)) {
-    const gotrace__open_region *open = &c.m->go->regions[c.m->go->region_depth - 1];
-    done = open->task == task.id && open->name == name && !open->unnamed;
-    if (GOTRACE__LIKELY(done)) gotrace__pop_region(&c, task.id, id, stack);
-  }
-  gotrace__leave(&c);
-  return done;
-}
-
-static GOTRACE__NOINLINE void gotrace__end_region(gotrace_site *site, void *frame, gotrace_task task, const char *name,
-                                                  int name_is_constant) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
-  if (gotrace__annotate(&c, site, frame)) {
-    gotrace_go *g = c.m->go;
-    uint32_t id = gotrace__name(&c, name, name_is_constant), depth;
-    gotrace__regions_of_session(&c, g);
-    for (depth = g->region_depth; depth; depth--)
-      if (g->regions[depth - 1].task == task.id && gotrace__same_name(g->regions[depth - 1].name, name ? name : ""))
-        break;
-    if (GOTRACE__LIKELY(depth && depth == g->region_depth)) {
-      gotrace__end_innermost(&c, g, id);
-    } else if (depth) {
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_REGION_ORDER);
-      while (g->region_depth >= depth && c.session) {
-        gotrace__end_innermost(&c, g, gotrace__string(&c, g->regions[g->region_depth - 1].name));
-        gotrace__open(&c, c.p); /* opens a new buffer if needed: there may be many */
-      }
-    } else if (!g->region_depth && gotrace__load_relaxed(&g->introduced) == c.session) {
-      /* Either it began before the trace, and readers accept its end, or it never began. The two cannot be
-         distinguished. */
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_REGION_OLDER);
-      gotrace__write_region(&c, task.id, 1, id, gotrace__stack(&c));
-    } else {
-      gotrace__count_problem(&c, GOTRACE_PROBLEM_REGION_NONE);
-    }
-  }
-  gotrace__call_end(&c);
-}
-
-/* v2: the id of a string that is not added to the table, since it is unlikely to recur. The string goes to the end of
- * the thread's buffer. Go: traceLocker.uniqueString. */
-static uint32_t gotrace__text(gotrace__call *c, const char *text, size_t size) {
-  gotrace__thread *m = c->m;
-  gotrace__buffer *b = c->b;
-  uint8_t *at;
-  if (!size) return 0;
-  if (m->text_epoch != c->epoch || m->next_text == m->last_text) {
-    m->next_text = gotrace__add_relaxed(&gotrace__t.tables[c->slot]->strings->count, 64);
-    m->last_text = m->next_text + 64;
-    m->text_epoch = c->epoch;
-  }
-  m->next_text++;
-  b->top -= (uint32_t)size + 1 + gotrace__varint_size(m->next_text) + gotrace__varint_size(size);
-  at = b->data + b->top;
-  *at++ = GOTRACE_V2_STRING;
-  at = gotrace__put_varint(at, m->next_text);
-  at = gotrace__put_varint(at, size);
-  memcpy(at, text, size);
-  gotrace__count(&m->kinds[GOTRACE_V2_STRING], 1);
-  return m->next_text;
-}
-
-GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
-                                                   gotrace_task parent) {
-  gotrace__thread *m = gotrace__me();
-  gotrace__call c;
-  gotrace_task task = {0};
-  uint32_t session = 0;
-  if (!m) return task;
-  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
-  if (gotrace_enabled() && gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) {
-    if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
-      uint64_t tick = gotrace__stamp(&c, c.m->go);
-      uint32_t id = gotrace__name(&c, name, name_is_constant);
-      if (c.v2) gotrace__v2_write4(&c, GOTRACE_V2_USER_TASK_BEGIN, tick, task.id, parent.id, id, gotrace__stack(&c));
-      else gotrace__v1_write4(&c, GOTRACE_V1_USER_TASK_CREATE, tick, task.id, parent.id, id, gotrace__stack(&c));
-      session = c.session;
-    }
-    gotrace__call_end(&c);
-  }
-  /* A nested call was dropped. It must not wait for the lock or place that the interrupted call may hold. */
-  if (!gotrace__is_nested(m)) gotrace__keep_task(task.id, parent.id, name, session);
-  return task;
-}
-
-GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
-  gotrace__call c;
-  if (!task.id) return;
-  if (!gotrace__is_nested(gotrace__self)) gotrace__drop_task(task.id);
-  if (!gotrace_enabled() || !gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
-  if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
-    uint64_t tick = gotrace__stamp(&c, c.m->go);
-    if (c.v2) gotrace__v2_write2(&c, GOTRACE_V2_USER_TASK_END, tick, task.id, gotrace__stack(&c));
-    else gotrace__v1_write2(&c, GOTRACE_V1_USER_TASK_END, tick, task.id, gotrace__stack(&c));
-  }
-  gotrace__call_end(&c);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
-                                                              int name_is_constant) {
-  if (gotrace__fast_region_begin(site, GOTRACE__FRAME, task, name, name_is_constant)) return;
-  gotrace__begin_region(site, GOTRACE__FRAME, task, name, name_is_constant);
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
-                                                            int name_is_constant) {
-  if (gotrace__fast_region_end(site, GOTRACE__FRAME, task, name, name_is_constant)) return;
-  gotrace__end_region(site, GOTRACE__FRAME, task, name, name_is_constant);
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
-  gotrace__call c;
-  if (!gotrace__call_begin(&c, site, GOTRACE__NEEDS_GO)) return;
-  if (gotrace__annotate(&c, site, GOTRACE__FRAME)) {
-    size_t size = message ? strlen(message) : 0, kept = message ? gotrace__kept_size(message, size) : 0;
-    uint64_t tick = gotrace__stamp(&c, c.m->go);
-    uint32_t key = gotrace__string(&c, category);
-    uint8_t *at;
-    if (kept != size) gotrace__count_problem(&c, GOTRACE_PROBLEM_STRING_CUT);
-    if (c.v2) {
-      uint32_t value = gotrace__text(&c, message, kept);
-      gotrace__v2_write4(&c, GOTRACE_V2_USER_LOG, tick, task.id, key, value, gotrace__stack(&c));
-    } else {
-      gotrace__v1_write3(&c, GOTRACE_V1_USER_LOG, tick, task.id, key, gotrace__stack(&c));
-      at = gotrace__put_varint(c.b->data + c.b->size, kept); /* after the event, not included in its length */
-      if (kept) memcpy(at, message, kept);
-      c.b->size = (uint32_t)(at + kept - c.b->data);
-    }
-  }
-  gotrace__call_end(&c);
-}
-#endif
-
-GOTRACE__DEFINE void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
-                                     va_list arguments) {
-  char message[GOTRACE_MAX_STRING_SIZE + 1 + 4]; /* room to detect truncation, and where a character begins */
-  message[0] = 0;
-  if (format) GOTRACE__VSNPRINTF(message, sizeof message, format, arguments);
-  gotrace_log_at(site, task, category, message);
-}
-
-GOTRACE__DEFINE void gotrace_logf_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
-                                     ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  gotrace_logv_at(site, task, category, format, arguments);
-  va_end(arguments);
-}
-
 /* --------------------------------------------------------------------------------------------------- >>samples ----
  *
- * CPU samples.
+ * Calls: CPU samples.
  */
 
-#if !GOTRACE__CAPTURE
-/* The current session and its start; false if its format has no samples. A sample is not a call, so starting a trace
- * does not wait for it. The values may therefore belong to two sessions, unless the control word is unchanged
- * afterwards. */
-static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t control;
-  uint32_t version;
-  do { /* again if a generation begins meanwhile: otherwise its sample would be lost, and not counted */
-    control = gotrace__load_acquire(&t->control);
-    version = gotrace__load_acquire(&t->version); /* acquire: before the control word is read again */
-    *session = gotrace__load_acquire(&t->session);
-    *start_tick = gotrace__load_acquire(&t->start_tick);
-    if ((control & GOTRACE__MODE_MASK) != GOTRACE__ON) return false;
-  } while (gotrace__load_relaxed(&t->control) != control);
-  return version >= GOTRACE_GO_1_19;
-}
-#else
 /* The current session and its start; false if its format has no samples. A sample is not a call, so starting a trace
  * does not wait for it. The values may therefore belong to two sessions, unless the session is still on afterwards. */
 static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) {
@@ -8566,13 +6177,8 @@ static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) 
   *start_tick = gotrace__load_acquire(&t->start_tick);
   return *session && version >= GOTRACE_GO_1_19 && gotrace__load_relaxed(&gotrace__on) == *session;
 }
-#endif
 
-#if GOTRACE__CAPTURE
 #define gotrace__last_tick(object) ((object)->tick)
-#else
-#define gotrace__last_tick(object) ((object)->stream.tick)
-#endif
 /* CPU samples pass from signal handlers to the reader through a ring of places. A place with turn 2n is free for the
  * n-th sample; with 2n + 1 it contains that sample. Handlers take places by compare-and-swap of the head. A handler
  * that is interrupted between taking and filling a place delays only the reader. */
@@ -8617,9 +6223,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     if (p && sample->time <= gotrace__last_tick(p)) sample->time = gotrace__last_tick(p) + 1;
     if (sample->time <= gotrace__last_tick(m)) sample->time = gotrace__last_tick(m) + 1;
     if (g) sample->go = gotrace__load_relaxed(&g->id);
-#if GOTRACE__CAPTURE
     if (g) sample->place = g->place;
-#endif
     if (g && sample->time <= g->tick) sample->time = g->tick + 1;
   }
   if (ucontext) {
@@ -8648,595 +6252,3265 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   errno = saved;
 }
 
-#if !GOTRACE__CAPTURE
-/* ------------------------------------------------------------------------------------------------ >>generation ----
+/* --------------------------------------------------------------------------------------------- >>transcriber ----
  *
- * Ending a generation: collecting its buffers, and writing the statuses of everything that was silent in it (G2).
+ * Turns the records of all threads into a trace. One thread at a time runs it; it has no globals.
+ *
+ * It keeps a model of the program: goroutines, procs, threads, open tasks and ranges. It alone decides what is written,
+ * and writes only what is valid in the model, whatever the records say (R1). A record that the model forbids is
+ * repaired if it has one sensible meaning, else dropped; either way it is counted.
+ *
+ * ORDER. A thread's records have their order. Records of different threads about one object are ordered by numbers: the
+ * owner of a goroutine or proc (who runs, starts or creates it) counts its transitions. A record whose predecessor has
+ * not been applied waits on a list of its object.
+ *
+ *   O1. A round reads the clock, then all published sizes, and applies only records up to that clock. Otherwise a
+ * record could be applied whose cause was published after its thread's size had been read. O2. If nothing but waiting
+ * records is left, the one with the smallest tick has no predecessor: its predecessor would have been published before
+ * it, with a smaller or equal tick, and be applied or wait itself. It is forced, and the round goes on. Otherwise a
+ * lost record would hold up its thread for ever.
+ *
+ * TIME. A trace counts units of 16 ns (options.unit), a whole number, because Go's reader computes whole nanoseconds
+ * for each event. Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end,
+ * so a jump of the tick counter spoils one round. Times never decrease along a thread, a goroutine or a proc (R6).
+ *
+ * V1 is a lowering of the same events, see gotrace__lower.
  */
 
-static void gotrace__tables_free(gotrace__tables *tables) {
-  if (!tables) return;
-  gotrace__table_free(tables->strings);
-  gotrace__table_free(tables->stacks);
-  gotrace__table_free(tables->types);
-  gotrace__release(&gotrace__t.budget, tables, sizeof *tables);
+#define GOTRACE__UNIT 16            /* nanoseconds; a divisor of a second */
+#define GOTRACE__LONG_SYSCALL 20000 /* nanoseconds; v1: sysmon's period in runtime/proc.go */
+#ifndef GOTRACE__MOST_PLACES
+#define GOTRACE__MOST_PLACES ((uint64_t)1 << 26) /* of goroutines or procs; more are taken for malformed records */
+#endif
+#ifndef GOTRACE__CLOCK_SKEW
+#define GOTRACE__CLOCK_SKEW 16 /* ticks; must exceed the difference between two cores' clocks */
+#endif
+
+typedef struct gotrace__source gotrace__source;
+typedef struct gotrace__model_go gotrace__model_go;
+typedef struct gotrace__model_proc gotrace__model_proc;
+
+/* Consecutive events on their way into a batch: of a thread (v2), of a proc (v1), or entries of a table. */
+#define GOTRACE__LANE_HEAD 48 /* room for the batch's header before the events */
+#ifndef GOTRACE__LANE_MOST
+#define GOTRACE__LANE_MOST (GOTRACE_MAX_BATCH_SIZE - 1024)
+#endif
+#define GOTRACE__FIRST_LANE(t) ((t)->v1 ? 1536u : 1024u) /* bytes; v1: a log's text is in its event */
+typedef struct gotrace__lane {
+  uint8_t *data;
+  uint32_t size, capacity; /* of the events */
+  uint32_t batches;        /* written so far */
+  uint8_t kind;            /* first byte of each batch; 0: none */
+  uint64_t id;
+  uint64_t base, time; /* of the batch, of its last event */
+} gotrace__lane;
+
+/* An entry of a table that the threads fill, or of one of the transcriber's own. */
+typedef struct gotrace__row {
+  const gotrace__entry *entry; /* NULL: none has this number */
+  uint64_t *frames;        /* of a stack: pc, function, file, line of each, strings as references; NULL: unresolved */
+  bool named;              /* by address, which may belong to another library in the next generation */
+  uint32_t generation, id; /* the id is valid in that generation */
+} gotrace__row;
+typedef struct gotrace__mirror {
+  gotrace__table *table;
+  gotrace__entry *last; /* the last one entered in `rows` */
+  gotrace__row *rows;   /* by number */
+  uint32_t capacity;
+} gotrace__mirror;
+
+/* A string or stack: its number in the threads' table, or in the transcriber's own. 0: none. */
+#define GOTRACE__OWN ((uint32_t)1 << 31)
+
+/* Sources that wait for the next change of an object. */
+typedef struct gotrace__waiters {
+  gotrace__source *first;
+} gotrace__waiters;
+
+typedef struct gotrace__model_region {
+  uint64_t task;
+  uint32_t name; /* reference */
+} gotrace__model_region;
+
+struct gotrace__model_go { /* what most records need comes first, in one cache line */
+  uint64_t id;
+  uint64_t time; /* of its last event */
+  gotrace__source *on;
+  gotrace__waiters waiters;
+  char *label; /* GOTRACE__LABEL bytes, or NULL */
+  uint32_t number;
+  uint32_t generation; /* in which its status is written; 0: none */
+  uint32_t sequence;   /* of its last event in that generation (v2); of its next one (v1) */
+  uint8_t status, flags;
+  bool known;     /* a record or the list of the living has introduced it */
+  bool listed;    /* only the list has */
+  bool in_trace;  /* some generation has its status or creation */
+  bool unborn;    /* needs a create event, not a status: see gotrace__go_forever */
+  bool forgotten; /* outermost regions: the trace still has them open */
+  bool assist;
+  bool woken;        /* v1: its last event is an unblock */
+  bool call_blocked; /* v1: its system call has blocked in the trace */
+  bool exit_pending; /* v1: so has not ended yet */
+  uint32_t entry;    /* reference of a stack */
+  uint16_t region_first, region_depth, region_capacity;
+  gotrace__model_region *regions; /* a ring: the outermost is at region_first */
+  /* v1: */
+  uint64_t born; /* the time of its creation */
+  uint64_t call_time, exit_time;
+  gotrace__lane *last_lane;  /* with its last numbered event */
+  gotrace__lane *start_lane; /* with its start after an unblock, which ends there: */
+  uint32_t start_batch, start_end;
+};
+
+struct gotrace__model_proc {
+  uint64_t id;
+  uint64_t time;
+  gotrace__source *on; /* running, or in a system call */
+  gotrace__waiters waiters;
+  gotrace__lane lane; /* v1 */
+  uint64_t swept, reclaimed;
+  uint32_t number, generation, sequence;
+  uint8_t status;
+  bool known, listed;
+  bool made;              /* by the transcriber, for a thread without a proc */
+  bool loss_unreported;   /* its thread has reported the loss, no thief has */
+  bool sweep, sweep_seen; /* open; in the trace */
+  bool scan, scan_seen;
+};
+
+/* A thread. */
+struct gotrace__source {
+  gotrace__source *next;
+  uint64_t id;                  /* the system's */
+  gotrace__record_chunk *chunk; /* atomic until the first is known: the next record is here, */
+  uint32_t at;                  /* at this position; */
+  uint32_t end;                 /* this round has those of this chunk up to here */
+  gotrace__record_chunk *known; /* the records up to here have been published before this round: */
+  uint32_t known_size;
+  uint64_t tick; /* of its last record */
+  uint64_t time; /* of its last event */
+  gotrace__model_go *go;
+  gotrace__model_proc *proc;
+  gotrace__model_proc *own; /* made for it, or NULL */
+  gotrace__lane lane;       /* v2 */
+  uint32_t generation;      /* in which its proc and goroutine have statuses */
+  bool introduced, lost_proc;
+  bool gone;
+  uintptr_t site;             /* of its records; 0: unknown. See GOTRACE__REC_SITE */
+  gotrace__waiters *waits_on; /* or NULL */
+  gotrace__source *link;      /* in that list */
+  uint64_t next_tick;         /* of the next record; its kind and arguments: */
+  unsigned kind;
+  const uint8_t *arguments;
+  /* From the list of the living, until the thread has introduced itself: */
+  uint64_t listed_go, listed_proc; /* places + 1 */
+  bool listed_in_syscall;
+};
+
+typedef struct gotrace__clocks {
+  uint64_t tick, nanoseconds, wall_seconds;
+  uint32_t wall_nanoseconds;
+} gotrace__clocks;
+
+/* What happened that no problem counts. In a program that follows the rules all are 0, except stale, late, implied and
+ * clamped. */
+typedef struct gotrace__counters {
+  uint64_t records, forced, malformed;
+  uint64_t doubled; /* ids given to two goroutines: the second got another */
+  uint64_t stale;   /* wake-ups of an earlier block */
+  uint64_t late;    /* wake-ups of a goroutine that runs already */
+  uint64_t implied; /* losses of a proc that no record reports */
+  uint64_t clamped; /* records from before the trace or the round: moved to its beginning */
+  uint64_t late_introductions;
+  uint64_t borrowed; /* temporary goroutines, see gotrace__begin_global */
+  uint64_t wrapped;  /* events inside a system call */
+  uint64_t jumps;    /* of the tick counter */
+  uint64_t idle;     /* records that change the model only */
+} gotrace__counters;
+
+/* Records whose times were pushed on, see gotrace__push_time: the first of them, and the last. */
+typedef struct gotrace__pushed {
+  uint64_t first_given, first_time;
+  uint64_t given, time;
+  gotrace__source *on;
+} gotrace__pushed;
+
+struct gotrace__transcriber;
+typedef struct gotrace__transcribe_options {
+  unsigned version;
+  bool futile_wakeups, alloc_events;
+  bool restate;        /* each generation has all statuses, since a trace may begin with any (flight recorder) */
+  bool replay;         /* the events of a trace, in order: nothing is added to them. See gotrace__turn_to */
+  uint64_t unit;       /* nanoseconds; 0: GOTRACE__UNIT */
+  uint64_t made_procs; /* ids of procs that it makes itself begin here; 0: after those that are there */
+  gotrace_heap_layout heap;
+  size_t cut_bytes;                 /* a generation ends after so many bytes */
+  uint32_t session;                 /* of the chunks */
+  gotrace__table *strings, *stacks; /* filled by the threads */
+  const char *const *reason_names;  /* atomic; by number - 1; GOTRACE__REASONS of them, or NULL */
+  gotrace__uint64 *go_ids;          /* atomic: the last id taken */
+  uint64_t first_task;              /* ids from here on begin in this session */
+  uint64_t service_thread;          /* id of the thread that writes what no thread has said */
+  gotrace_write_fn *write;
+  bool (*name)(void *context, gotrace_location *place, char *text, size_t size); /* names an address; or NULL */
+  void (*chunk_done)(void *context,
+                     gotrace__record_chunk *chunk); /* takes back a chunk that is not read again; or NULL */
+  void (*before_end)(void *context, struct gotrace__transcriber *t); /* may add texts to a generation; or NULL */
+  void (*problem)(void *context, struct gotrace__transcriber *t, gotrace_problem problem); /* reports it; or NULL */
+  void *context;
+  gotrace__budget *budget;
+  bool beyond_limit;   /* its own memory may exceed the budget's limit */
+  uint64_t size_limit; /* bytes of the trace after which no record is applied any more; 0: none */
+} gotrace__transcribe_options;
+
+typedef struct gotrace__model_task {
+  uint64_t id; /* 0: a free place, UINT64_MAX: ended */
+  uint64_t time;
+  gotrace__source *on; /* the thread that began it; NULL: older than the trace */
+} gotrace__model_task;
+
+typedef struct gotrace__old_task { /* older than the trace */
+  uint64_t id, parent;
+  char name[GOTRACE__TASK_NAME];
+} gotrace__old_task;
+
+typedef struct gotrace__id_block {
+  uint64_t key; /* id / 64 + 1; 0: a free place */
+  uint64_t mask;
+} gotrace__id_block;
+
+#define GOTRACE__MODEL_PAGE 64
+typedef struct gotrace__transcriber {
+  gotrace__transcribe_options options;
+  bool v1;
+  gotrace_result error; /* or GOTRACE_OK */
+  bool full;            /* size_limit is reached: the records applied so far are a consistent cut */
+  uint32_t generation;
+  uint64_t generation_time, generation_bytes;
+  bool generation_used; /* has an event */
+  bool synced;          /* v2: its beginning is written */
+  gotrace__clocks generation_clocks;
+  uint64_t cuts;
+  uint32_t globals_generation;
+  gotrace__clocks clocks;                          /* read last */
+  uint64_t from_tick, from_unit, to_tick, to_unit; /* the round */
+  uint64_t limit;                                  /* of ticks */
+  double units_per_tick;
+  bool jumped;                       /* the counter, in this round; units_per_tick is of the rounds before: */
+  uint64_t steady_tick, steady_unit; /* since when its rate is the same */
+  uint64_t start_nanoseconds;
+  uint64_t now;   /* the time of the record being applied */
+  uint64_t given; /* the time that it had in the program */
+  gotrace__pushed pushed;
+  unsigned v1_kind; /* of the stop or block being written */
+  gotrace__source *sources, *last_source, *current;
+  gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
+  gotrace__source **heap;        /* those whose next record can be tried, the earliest first */
+  size_t heap_count, heap_capacity, source_count;
+  gotrace__source service;
+  gotrace__model_go **go_pages;
+  size_t go_page_count;
+  uint64_t go_places;          /* highest place so far, plus 1 */
+  gotrace__model_proc **procs; /* by id */
+  uint32_t *proc_ids;          /* by place: id + 1 */
+  size_t proc_capacity, place_capacity, proc_count;
+  gotrace__model_go borrowed; /* see gotrace__borrow_go */
+  gotrace__model_task *tasks; /* open ones: open addressing, by id */
+  size_t task_capacity, task_used;
+  gotrace__waiters task_waiters;
+  gotrace__id_block *ids; /* of goroutines, used: open addressing, by key */
+  size_t id_capacity, id_used;
+  uint64_t own_ids;
+  gotrace__old_task *old_tasks; /* not written yet */
+  size_t old_task_count, old_task_capacity;
+  /* The collector: */
+  uint32_t collector_number;
+  gotrace__waiters collector_waiters;
+  bool gc, gc_seen, stw;
+  uint32_t gc_generation;
+  uint64_t gc_sequence, collector_time;
+  gotrace__model_go *stw_go; /* whose stop-the-world the trace has */
+  gotrace__source *stw_on;
+  bool stw_closed; /* by a cut */
+  unsigned stw_reason;
+  uint64_t procs_changed, heap_alloc, heap_goal; /* last values; of the heap plus 1; 0: none */
+  /* Tables: */
+  gotrace__region region; /* resolved stacks */
+  gotrace__mirror strings, texts, stacks, own_stacks;
+  gotrace__table *types;
+  uint32_t next_often, next_string, next_stack;
+  uint32_t reason_refs[3][GOTRACE_BLOCK_REASON_COUNT], named_refs[GOTRACE__REASONS];
+  gotrace__lane string_lane, stack_lane, sample_lane, global; /* v1: strings and stacks share one */
+  uint64_t timers[GOTRACE__TIMERS];
+  unsigned timer_count, timers_written;
+  gotrace__counters counters;
+  uint64_t events, bytes, goroutines;
+  uint64_t kinds[GOTRACE__KINDS], problems[GOTRACE_PROBLEM_COUNT];
+} gotrace__transcriber;
+GOTRACE__STATIC_ASSERT((int)GOTRACE_BLOCK_REASON_COUNT >= (int)GOTRACE_STW_REASON_COUNT, reason_counts);
+
+static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) {
+  t->problems[problem]++;
+  if (t->options.problem) t->options.problem(t->options.context, t, problem);
 }
 
-/* The tables of a new epoch; NULL if out of memory. */
-static gotrace__tables *gotrace__tables_new(bool v2, bool types) {
-  struct gotrace__tracer *t = &gotrace__t;
-  const gotrace_location unknown = {0, "unknown", "", 0};
-  gotrace__stack_frame frame = gotrace__frame_of(&unknown);
-  gotrace__tables *tables = GOTRACE__CAST(gotrace__tables *, gotrace__allocate(&t->budget, sizeof *tables, false));
-  bool cut, ok;
-  if (!tables) return NULL;
-  tables->strings = gotrace__strings_new(&t->budget, false);
-  tables->stacks = gotrace__table_new(&t->budget, false);
-  if (types) tables->types = gotrace__table_new(&t->budget, false);
-  ok = tables->strings && tables->stacks && (!types || tables->types);
-  if (ok) tables->strings->region.beyond = tables->stacks->region.beyond = true; /* a cut frees memory */
-  ok = ok && gotrace__stack_put(tables->stacks, &frame, 1) == GOTRACE__UNKNOWN_ENTRY;
-#define GOTRACE__INTERN(ids, number, text, often) \
-  ok = ok && (ids[number] = gotrace__string_put(tables->strings, text, sizeof text - 1, often, &cut)) != 0;
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE__INTERN(tables->block_reasons, number, text, true)
-  if (v2) {
-    GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
+/* Only the first failure is reported. The trace then ends with what it has. */
+static void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result error) {
+  if (!t->error) t->error = error;
+}
+
+static void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
+  void *memory = gotrace__allocate(t->options.budget, size, !t->options.beyond_limit);
+  if (!memory) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return memory;
+}
+
+/* Enlarges an array to at least `wanted` elements; false if out of memory. */
+static bool gotrace__model_grow(gotrace__transcriber *t, void **array, size_t *capacity, size_t wanted, size_t size) {
+  size_t larger = *capacity ? *capacity : 16;
+  void *memory;
+  if (wanted <= *capacity) return true;
+  while (larger < wanted) larger *= 2;
+  memory = gotrace__model_allocate(t, larger * size);
+  if (!memory) return false;
+  if (*capacity) memcpy(memory, *array, *capacity * size);
+  gotrace__release(t->options.budget, *array, *capacity * size);
+  *array = memory;
+  *capacity = larger;
+  return true;
+}
+
+/* ----------------------------------------------------------------------------------------------------- >>lanes ----
+ *
+ * Bytes on their way into batches; strings, stacks and reasons.
+ */
+
+/* The entry after `last` in a table. */
+static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *last) {
+  return last ? gotrace__load_acquire(&last->next) : gotrace__load_acquire(&table->first);
+}
+
+#define GOTRACE__MOST_STACK 2048
+#define GOTRACE__STACK_ROOM (2 + (1 + 4 * GOTRACE_STACK_SIZE) * GOTRACE_BYTES_PER_NUMBER)
+
+#define GOTRACE__ALLOC_FREE 1 /* tracev2.AllocFree */
+
+#define GOTRACE__HEADER_SIZE 16
+
+static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *data, size_t size) {
+  if (t->error == GOTRACE_ERROR_SINK) return;
+  /* Even if it is not the first failure: nothing may follow what is missing. */
+  if (!t->options.write(t->options.context, data, size)) t->error = GOTRACE_ERROR_SINK;
+  t->bytes += size;
+  t->generation_bytes += size;
+  if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;
+}
+
+static bool gotrace__lane_init(gotrace__transcriber *t, gotrace__lane *lane, uint64_t id, uint8_t kind, uint32_t size) {
+  lane->data = GOTRACE__CAST(uint8_t *, gotrace__model_allocate(t, size));
+  lane->id = id;
+  lane->kind = kind;
+  lane->capacity = size - GOTRACE__LANE_HEAD;
+  return lane->data != NULL;
+}
+
+static void gotrace__lane_free(gotrace__transcriber *t, gotrace__lane *lane) {
+  gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
+  lane->data = NULL;
+}
+
+static void gotrace__write_sync(gotrace__transcriber *t);
+
+/* Writes what the lane has, as a batch. Go: traceBufFlush, traceWriter.flush. */
+static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
+  uint8_t head[GOTRACE__LANE_HEAD], *at = head;
+  uint32_t size;
+  if (!lane->size) return;
+  if (t->v1) {
+    if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */
+    *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
+    at = gotrace__put_varint(at, lane->id);
+    at = gotrace__put_varint(at, lane->base);
+    t->kinds[GOTRACE_V1_BATCH]++;
+  } else {
+    if (!t->synced) gotrace__write_sync(t);
+    *at++ = GOTRACE_V2_EVENT_BATCH;
+    at = gotrace__put_varint(at, t->generation);
+    at = gotrace__put_varint(at, lane->id);
+    at = gotrace__put_varint(at, lane->base);
+    at = gotrace__put_varint(at, lane->size + (lane->kind != 0));
+    if (lane->kind) *at++ = lane->kind;
+    t->kinds[GOTRACE_V2_EVENT_BATCH]++;
+    if (lane->kind) t->kinds[lane->kind]++;
   }
+  size = (uint32_t)(at - head);
+  memcpy(lane->data + GOTRACE__LANE_HEAD - size, head, size);
+  gotrace__transcribe_write(t, lane->data + GOTRACE__LANE_HEAD - size, size + lane->size);
+  lane->size = 0;
+  lane->batches++;
+}
+
+/* Writes a full lane. Those of busy threads grow. */
+static GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room) {
+  uint32_t old = lane->capacity + GOTRACE__LANE_HEAD,
+           larger = old * 4 < GOTRACE__LANE_MOST ? old * 4 : GOTRACE__LANE_MOST;
+  gotrace__lane_flush(t, lane);
+  if (larger > old) {
+    uint8_t *data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, larger, lane->capacity >= room));
+    if (!data) return;
+    gotrace__release(t->options.budget, lane->data, old);
+    lane->data = data;
+    lane->capacity = larger - GOTRACE__LANE_HEAD;
+  }
+}
+
+/* A place for `room` bytes, the time of whose event is `time`. */
+static inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room, uint64_t time) {
+  if (GOTRACE__UNLIKELY(lane->capacity - lane->size < room)) gotrace__lane_renew(t, lane, room);
+  if (GOTRACE__UNLIKELY(!lane->size)) lane->base = lane->time = time;
+  return lane->data + GOTRACE__LANE_HEAD + lane->size;
+}
+
+/* Frees most of the memory of an empty lane, as far as possible. */
+static void gotrace__lane_shrink(gotrace__transcriber *t, gotrace__lane *lane) {
+  uint8_t *data;
+  if (lane->capacity + GOTRACE__LANE_HEAD <= GOTRACE__FIRST_LANE(t)) return;
+  data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, GOTRACE__FIRST_LANE(t), false));
+  if (!data) return;
+  gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
+  lane->data = data;
+  lane->capacity = GOTRACE__FIRST_LANE(t) - GOTRACE__LANE_HEAD;
+}
+#define gotrace__lane_end(lane, at) ((lane)->size = (uint32_t)((at) - (lane)->data) - GOTRACE__LANE_HEAD)
+
+/* Strings and stacks. */
+
+/* The row of a number in a table; NULL if the table has no such entry, or if out of memory. */
+static GOTRACE__NOINLINE gotrace__row *gotrace__find_row(gotrace__transcriber *t, gotrace__mirror *mirror,
+                                                         uint32_t number) {
+  gotrace__entry *entry;
+  if (!mirror->table || !number) return NULL;
+  while ((entry = gotrace__after(mirror->table, mirror->last)) != NULL) {
+    size_t capacity = mirror->capacity;
+    void *rows = mirror->rows;
+    bool grown = gotrace__model_grow(t, &rows, &capacity, (size_t)entry->id + 1, sizeof *mirror->rows);
+    mirror->rows = GOTRACE__CAST(gotrace__row *, rows);
+    mirror->capacity = (uint32_t)capacity;
+    if (!grown) return NULL;
+    mirror->rows[entry->id].entry = entry;
+    mirror->last = entry;
+  }
+  return number < mirror->capacity && mirror->rows[number].entry ? &mirror->rows[number] : NULL;
+}
+
+static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mirror *mirror, uint32_t number) {
+  if (GOTRACE__LIKELY(number < mirror->capacity && mirror->rows[number].entry)) return &mirror->rows[number];
+  return gotrace__find_row(t, mirror, number);
+}
+
+/* The id of a string or stack in this generation, if it is written; else 0. */
+static inline uint32_t gotrace__known_id(const gotrace__transcriber *t, const gotrace__mirror *mirror,
+                                         uint32_t number) {
+  if (GOTRACE__UNLIKELY(number >= mirror->capacity)) return 0; /* also if there are no rows yet */
+  return GOTRACE__LIKELY(mirror->rows[number].generation == t->generation) ? mirror->rows[number].id : 0;
+}
+
+/* The row of a reference; NULL for 0. */
+static inline gotrace__row *gotrace__string_row(gotrace__transcriber *t, uint32_t reference) {
+  return gotrace__row_of(t, reference & GOTRACE__OWN ? &t->texts : &t->strings, reference & ~GOTRACE__OWN);
+}
+static inline gotrace__row *gotrace__stack_row(gotrace__transcriber *t, uint32_t reference) {
+  return gotrace__row_of(t, reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks, reference & ~GOTRACE__OWN);
+}
+
+/* A text made at run time. */
+static uint32_t gotrace__text_number(gotrace__table *texts, const char *text, size_t size) {
+  uint32_t number = gotrace__table_put(texts, gotrace__hash_bytes(text, size), (uint32_t)size, text, size);
+  return number ? number | GOTRACE__OWN : 0;
+}
+static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *text, size_t size) {
+  uint32_t reference = size ? gotrace__text_number(t->texts.table, text, size) : 0;
+  if (!reference && size) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return reference;
+}
+
+/* The name in a record: a number, or 0 and a text. */
+static inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text, uint32_t size) {
+  if (GOTRACE__LIKELY(number)) return number < GOTRACE__OWN ? (uint32_t)number : 0;
+  return gotrace__text_reference(t, text, gotrace__kept_size(text, size));
+}
+
+static inline uint32_t gotrace__record_stack(uint64_t number) { return number < GOTRACE__OWN ? (uint32_t)number : 0; }
+
+/* Writes a string with a new id, which it returns. One-byte ids are kept for what events refer to often. */
+static GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber *t, const char *text, uint32_t size,
+                                                      bool often) {
+  uint32_t id = often && t->next_often < GOTRACE__OFTEN_IDS ? ++t->next_often : ++t->next_string;
+  uint8_t *at = gotrace__lane_at(t, &t->string_lane, size + 1 + 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+  unsigned kind = t->v1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
+  *at++ = (uint8_t)kind;
+  at = gotrace__put_varint(at, id);
+  at = gotrace__put_varint(at, size);
+  memcpy(at, text, size);
+  gotrace__lane_end(&t->string_lane, at + size);
+  t->kinds[kind]++;
+  return id;
+}
+
+static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t, uint32_t reference, bool often) {
+  gotrace__row *row = gotrace__string_row(t, reference);
+  if (!row) return 0;
+  row->generation = t->generation;
+  return row->id = gotrace__write_text(t, (const char *)(row->entry + 1), row->entry->size, often);
+}
+
+/* The id of a string in this generation; 0 for the empty string. */
+static inline uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
+  uint32_t id = gotrace__known_id(t, reference & GOTRACE__OWN ? &t->texts : &t->strings, reference & ~GOTRACE__OWN);
+  return GOTRACE__LIKELY(id || !reference) ? id : gotrace__define_string(t, reference, often);
+}
+
+/* A frame's function or file. Like Go, truncates at the front. */
+static uint32_t gotrace__frame_reference(gotrace__transcriber *t, const char *string) {
+  size_t size = string ? strlen(string) : 0;
+  if (size > GOTRACE_MAX_STRING_SIZE) {
+    string += size - GOTRACE_MAX_STRING_SIZE;
+    while (((unsigned char)*string & 0xc0) == 0x80) string++;
+    size = strlen(string);
+  }
+  return gotrace__text_reference(t, string, size);
+}
+
+/* Names the frames of a stack. */
+static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
+  const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(row->entry + 1);
+  uint64_t *out = row->frames;
+  uint32_t i;
+  if (!out) out = GOTRACE__CAST(uint64_t *, gotrace__region_alloc(&t->region, 4 * row->entry->size * sizeof *out));
+  row->frames = out;
+  if (!out) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  for (i = 0; out && i < row->entry->size; i++) {
+    gotrace_location place;
+    char name[GOTRACE_MAX_STRING_SIZE + 1];
+    place.pc = (uintptr_t)frames[i].pc;
+    place.function = frames[i].function;
+    place.file = frames[i].file;
+    place.line = (uint32_t)frames[i].line;
+    if ((!place.function || !place.function[0]) && place.pc) {
+      row->named = true;
+      place.function = NULL;
+      if (!t->options.name || !t->options.name(t->options.context, &place, name, sizeof name) || !place.function ||
+          !place.function[0]) {
+        snprintf(name, sizeof name, "0x%llx", (unsigned long long)place.pc);
+        place.function = name;
+      }
+    }
+    *out++ = frames[i].pc;
+    *out++ = gotrace__frame_reference(t, place.function);
+    *out++ = gotrace__frame_reference(t, place.file);
+    *out++ = place.line;
+  }
+  return row->frames != NULL;
+}
+
+/* Writes a stack with a new id, which it returns. v1 readers accept at most GOTRACE__MOST_STACK bytes. */
+static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t, uint32_t reference) {
+  gotrace__row *row = gotrace__stack_row(t, reference);
+  gotrace__lane *lane = t->v1 ? &t->string_lane : &t->stack_lane;
+  uint8_t body[GOTRACE__STACK_ROOM], *at = body, *count_at;
+  uint32_t i, size;
+  if (!row || ((!row->frames || row->named) && !gotrace__resolve_stack(t, row))) return 0;
+  row->generation = t->generation;
+  row->id = ++t->next_stack;
+  at = gotrace__put_varint(at, row->id);
+  count_at = at;
+  at += 2; /* the number of frames, at most 128 */
+  for (i = 0; i < row->entry->size; i++) {
+    const uint64_t *frame = row->frames + 4 * i;
+    uint8_t *before = at;
+    at = gotrace__put_varint(at, frame[0]);
+    at = gotrace__put_varint(at, gotrace__string_id(t, (uint32_t)frame[1], false));
+    at = gotrace__put_varint(at, gotrace__string_id(t, (uint32_t)frame[2], false));
+    at = gotrace__put_varint(at, frame[3]);
+    if (t->v1 && at - body > GOTRACE__MOST_STACK) {
+      at = before;
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_STACK_CUT);
+      break;
+    }
+  }
+  gotrace__put_varint_reserved(count_at, i, 2);
+  size = (uint32_t)(at - body);
+  at = gotrace__lane_at(t, lane, size + 1 + GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+  if (t->v1) {
+    *at++ = GOTRACE_V1_STACK | 3 << GOTRACE_ARG_COUNT_SHIFT;
+    at = gotrace__put_varint(at, size);
+  } else {
+    *at++ = GOTRACE_V2_STACK;
+  }
+  memcpy(at, body, size);
+  gotrace__lane_end(lane, at + size);
+  t->kinds[GOTRACE_V2_STACK]++; /* the same number in v1 */
+  return row->id;
+}
+GOTRACE__STATIC_ASSERT((int)GOTRACE_V1_STACK == (int)GOTRACE_V2_STACK, stack_kinds);
+
+/* The id of a stack in this generation; 0: none. */
+static inline uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
+  uint32_t id = gotrace__known_id(t, reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks, reference & ~GOTRACE__OWN);
+  return GOTRACE__LIKELY(id || !reference) ? id : gotrace__define_stack(t, reference);
+}
+static inline uint32_t gotrace__record_stack_id(gotrace__transcriber *t, uint64_t number) {
+  return gotrace__stack_id(t, gotrace__record_stack(number));
+}
+
+static uint32_t gotrace__own_stack(gotrace__transcriber *t, const gotrace__stack_frame *frames, size_t count) {
+  uint32_t number = gotrace__stack_put(t->own_stacks.table, frames, count);
+  if (!number) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return number ? number | GOTRACE__OWN : 0;
+}
+
+static uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
+  gotrace_location place = {0, NULL, "", 0};
+  gotrace__stack_frame frame;
+  place.function = name;
+  frame = gotrace__frame_of(&place);
+  return gotrace__own_stack(t, &frame, 1);
+}
+
+/* The stack id of a goroutine's entry. Viewers reject a goroutine without one, and Go takes one with an empty name, or
+ * with one that begins with "runtime.", for its runtime's own and hides it (IsSystemGoroutine in
+ * internal/trace/summary.go). */
+static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_go *g) {
+  const gotrace__row *row = gotrace__stack_row(t, g->entry);
+  uint32_t id = row ? gotrace__stack_id(t, g->entry) : 0;
+  return id || (t->options.replay && !t->v1) ? id : gotrace__stack_id(t, gotrace__own_entry(t, "unknown"));
+}
+
+/* The stack with which a goroutine leaves its proc. 1.22 has no stack with a goroutine's status, so viewers name a
+ * goroutine older than the trace after the outermost frame of the first stack with which it stops. */
+static uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t stack) {
+  uint32_t reference = gotrace__record_stack(stack);
+  if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD) && !t->options.replay) {
+    const gotrace__row *row = gotrace__stack_row(t, reference), *entry = gotrace__stack_row(t, g->entry);
+    if (!entry && !row) entry = gotrace__stack_row(t, gotrace__own_entry(t, "unknown"));
+    if (entry && (!row || row->entry->size == 1)) {
+      gotrace__stack_frame frames[2];
+      size_t count = 0;
+      if (row) memcpy(&frames[count++], row->entry + 1, sizeof *frames);
+      memcpy(&frames[count++], entry->entry + 1, sizeof *frames);
+      reference = gotrace__own_stack(t, frames, count);
+    }
+  }
+  return gotrace__stack_id(t, reference);
+}
+
+/* Reasons. `sort`: 0 block, 1 stop, 2 stop-the-world. */
+
+static const char *gotrace__reason_name(const gotrace__transcriber *t, unsigned reason) {
+  unsigned number = gotrace__reason_number(reason);
+  if (!number || number > GOTRACE__REASONS || !t->options.reason_names) return NULL;
+  return gotrace__load_acquire(&t->options.reason_names[number - 1]);
+}
+
+static unsigned gotrace__valid_reason(gotrace__transcriber *t, uint64_t given, unsigned count) {
+  unsigned reason = given <= UINT32_MAX ? (unsigned)given : 0xffu;
+  bool named = gotrace__reason_name(t, reason) != NULL;
+  if (GOTRACE__LIKELY((gotrace__reason_number(reason) ? named : true) && (reason & 0xff) < count)) return reason;
+  gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_REASON);
+  return named ? gotrace__reason_number(reason) << 8 : 0;
+}
+
+static uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsigned reason) {
+#define GOTRACE__REASON(NAME, number, v1, text) text,
+  static const char *const blocks[] = {GOTRACE_BLOCK_REASONS(GOTRACE__REASON)};
+  static const char *const stops[] = {GOTRACE_STOP_REASONS(GOTRACE__REASON)};
 #undef GOTRACE__REASON
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE__INTERN(tables->stop_reasons, number, text, true)
-  if (v2) {
-    GOTRACE_STOP_REASONS(GOTRACE__REASON)
-  }
+#define GOTRACE__REASON(NAME, number, text) text,
+  static const char *const stws[] = {GOTRACE_STW_REASONS(GOTRACE__REASON)};
 #undef GOTRACE__REASON
-#define GOTRACE__REASON(NAME, number, text) GOTRACE__INTERN(tables->stw_reasons, number, text, false)
-  if (v2) {
-    GOTRACE_STW_REASONS(GOTRACE__REASON)
+  unsigned number = gotrace__reason_number(reason);
+  uint32_t *reference = number ? &t->named_refs[number - 1] : &t->reason_refs[sort][reason];
+  if (!*reference) {
+    const char *name = number      ? gotrace__reason_name(t, reason)
+                       : sort == 0 ? blocks[reason]
+                       : sort == 1 ? stops[reason]
+                                   : stws[reason];
+    *reference = gotrace__text_reference(t, name, strlen(name));
   }
+  return gotrace__string_id(t, *reference, sort < 2);
+}
+
+/* ----------------------------------------------------------------------------------------------------- >>model ----
+ *
+ * Goroutines, procs, threads and their order.
+ */
+
+static gotrace__model_go *gotrace__go_of(gotrace__transcriber *t, uint64_t place) {
+  size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE);
+  void *pages = t->go_pages;
+  if (place >= GOTRACE__MOST_PLACES) { /* also 0 */
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
+    return NULL;
+  }
+  if (GOTRACE__UNLIKELY(page >= t->go_page_count)) {
+    bool grown = gotrace__model_grow(t, &pages, &t->go_page_count, page + 1, sizeof *t->go_pages);
+    t->go_pages = GOTRACE__CAST(gotrace__model_go **, pages);
+    if (!grown) return NULL;
+  }
+  if (GOTRACE__UNLIKELY(!t->go_pages[page])) {
+    t->go_pages[page] =
+        GOTRACE__CAST(gotrace__model_go *, gotrace__model_allocate(t, GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go)));
+    if (!t->go_pages[page]) return NULL;
+  }
+  if (place >= t->go_places) t->go_places = place + 1;
+  return &t->go_pages[page][place % GOTRACE__MODEL_PAGE];
+}
+
+/* The goroutine of a place from 1 to go_places; NULL if no record has mentioned any near it. */
+static gotrace__model_go *gotrace__go_at(const gotrace__transcriber *t, uint64_t place) {
+  gotrace__model_go *page = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
+  return page ? &page[(place - 1) % GOTRACE__MODEL_PAGE] : NULL;
+}
+
+/* A proc with the next free id at or above `wanted`. */
+static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t wanted) {
+  void *procs = t->procs;
+  gotrace__model_proc *p;
+  bool grown;
+  while (wanted < t->proc_capacity && t->procs[wanted]) wanted++;
+  grown = gotrace__model_grow(t, &procs, &t->proc_capacity, (size_t)wanted + 1, sizeof *t->procs);
+  t->procs = GOTRACE__CAST(gotrace__model_proc **, procs);
+  p = grown ? GOTRACE__CAST(gotrace__model_proc *, gotrace__model_allocate(t, sizeof *p)) : NULL;
+  if (!p) return NULL;
+  p->id = wanted;
+  if (t->v1 && !gotrace__lane_init(t, &p->lane, wanted, 0, GOTRACE__FIRST_LANE(t))) {
+    gotrace__release(t->options.budget, p, sizeof *p);
+    return NULL;
+  }
+  t->procs[wanted] = p;
+  if (t->proc_count <= wanted) t->proc_count = (size_t)wanted + 1;
+  return p;
+}
+
+/* A proc that the program does not know. */
+static gotrace__model_proc *gotrace__made_proc(gotrace__transcriber *t) {
+  return gotrace__proc_new(t, t->options.made_procs ? t->options.made_procs : t->proc_count);
+}
+
+/* The proc of a place. Its id is the place, unless the transcriber has given that to a proc that it had to make. */
+static gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t place) {
+  void *ids = t->proc_ids;
+  gotrace__model_proc *p;
+  bool grown;
+  if (--place >= GOTRACE__MOST_PLACES) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
+    return NULL;
+  }
+  grown = gotrace__model_grow(t, &ids, &t->place_capacity, (size_t)place + 1, sizeof *t->proc_ids);
+  t->proc_ids = GOTRACE__CAST(uint32_t *, ids);
+  if (!grown) return NULL;
+  if (t->proc_ids[place]) return t->procs[t->proc_ids[place] - 1];
+  p = gotrace__proc_new(t, place);
+  if (p) t->proc_ids[place] = (uint32_t)p->id + 1;
+  return p;
+}
+
+/* A goroutine's id that the trace does not have yet: `id`, or a new one if misuse has doubled it. Ids come in blocks of
+ * 64. Go's reader rejects an id that is created twice. */
+static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
+  size_t i;
+  if (!id || id >> 48) id = 0; /* Go would show it as negative */
+  if (2 * (t->id_used + 1) > t->id_capacity) {
+    size_t larger = t->id_capacity ? 2 * t->id_capacity : 64, old;
+    gotrace__id_block *ids = GOTRACE__CAST(gotrace__id_block *, gotrace__model_allocate(t, larger * sizeof *ids));
+    if (!ids) return 0;
+    for (old = 0; old < t->id_capacity; old++) {
+      if (!t->ids[old].key) continue;
+      for (i = (size_t)gotrace__mix(0, t->ids[old].key) & (larger - 1); ids[i].key; i = (i + 1) & (larger - 1))
+        continue;
+      ids[i] = t->ids[old];
+    }
+    gotrace__release(t->options.budget, t->ids, t->id_capacity * sizeof *ids);
+    t->ids = ids;
+    t->id_capacity = larger;
+  }
+  for (;; id = 0) {
+    uint64_t key, bit;
+    if (!id) id = t->options.go_ids ? gotrace__add_relaxed(t->options.go_ids, 1) + 1 : ++t->own_ids;
+    key = id / 64 + 1;
+    bit = (uint64_t)1 << id % 64;
+    for (i = (size_t)gotrace__mix(0, key) & (t->id_capacity - 1); t->ids[i].key && t->ids[i].key != key;)
+      i = (i + 1) & (t->id_capacity - 1);
+    if (!t->ids[i].key) t->id_used++;
+    t->ids[i].key = key;
+    if (!(t->ids[i].mask & bit)) {
+      t->ids[i].mask |= bit;
+      return id;
+    }
+    t->counters.doubled++;
+  }
+}
+
+/* A new occupant of a goroutine's place. Its number goes on. False if out of memory. */
+static bool gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint64_t entry,
+                              unsigned status, unsigned flags) {
+  if (!id || !t->options.replay || t->v1) id = gotrace__unique_id(t, id); /* in v2 an ended goroutine's id is free */
+  if (!id) return false;
+  g->id = id;
+  g->entry = gotrace__record_stack(entry);
+  g->status = (uint8_t)status;
+  g->flags = (uint8_t)flags;
+  g->known = true;
+  g->listed = g->in_trace = g->unborn = g->forgotten = g->assist = false;
+  g->woken = g->call_blocked = g->exit_pending = false;
+  g->on = NULL;
+  g->generation = 0;
+  g->time = 0;
+  g->region_depth = 0;
+  if (g->label) g->label[0] = 0;
+  return true;
+}
+
+/* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
+static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
+  size_t at = t->heap_count++;
+  for (; at && r->next_tick < t->heap[(at - 1) / 2]->next_tick; at = (at - 1) / 2) t->heap[at] = t->heap[(at - 1) / 2];
+  t->heap[at] = r;
+}
+
+/* Takes the one with the earliest record out of it; NULL: it is empty. */
+static gotrace__source *gotrace__dequeue(gotrace__transcriber *t) {
+  gotrace__source *first = t->heap_count ? t->heap[0] : NULL, *r;
+  size_t at = 0, child = 1;
+  if (!first) return NULL;
+  r = t->heap[--t->heap_count];
+  for (; child < t->heap_count; at = child, child = 2 * at + 1) {
+    if (child + 1 < t->heap_count && t->heap[child + 1]->next_tick < t->heap[child]->next_tick) child++;
+    if (r->next_tick <= t->heap[child]->next_tick) break;
+    t->heap[at] = t->heap[child];
+  }
+  t->heap[at] = r;
+  return first;
+}
+
+/* Wakes the sources that wait for a change of an object. */
+static void gotrace__changed(gotrace__transcriber *t, gotrace__waiters *waiters) {
+  while (GOTRACE__UNLIKELY(waiters->first != NULL)) {
+    gotrace__source *r = waiters->first;
+    waiters->first = r->link;
+    r->waits_on = NULL;
+    gotrace__enqueue(t, r);
+  }
+}
+
+/* The owner's next transition: implied, or given by a record. */
+static void gotrace__number_go(gotrace__transcriber *t, gotrace__model_go *g, uint64_t number) {
+  if (GOTRACE__IS_LATER(number, g->number)) g->number = (uint32_t)number;
+  gotrace__changed(t, &g->waiters);
+}
+static void gotrace__number_proc(gotrace__transcriber *t, gotrace__model_proc *p, uint64_t number) {
+  if (GOTRACE__IS_LATER(number, p->number)) p->number = (uint32_t)number;
+  gotrace__changed(t, &p->waiters);
+}
+#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number + 1)
+#define gotrace__next_proc(t, p) gotrace__number_proc(t, p, (p)->number + 1)
+
+/* The record's time is not before that of an object. */
+static inline void gotrace__not_before(gotrace__transcriber *t, uint64_t time) {
+  if (t->now < time) t->now = time;
+}
+
+/* The same for readers that order two events by time alone, beyond the record's own time. Later records are not before
+ * it either, since they may follow from it in the program; on other threads they are later, by one unit each. But time
+ * does not run far ahead of the clock. */
+#define GOTRACE__MOST_AHEAD 4096 /* units */
+static void gotrace__push_time(gotrace__transcriber *t, uint64_t time) {
+  gotrace__pushed *p = &t->pushed;
+  if (t->now >= time) return;
+  t->now = time;
+  if (p->time >= time) return;
+  if (t->given > p->time) {
+    p->first_given = t->given;
+    p->first_time = time;
+  }
+  p->given = t->given;
+  p->time = time;
+  p->on = t->current;
+}
+static GOTRACE__NOINLINE void gotrace__after_push(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__pushed *p = &t->pushed;
+  if (t->given < p->first_given) return; /* it has waited */
+  if (t->given < p->given) {             /* likewise: between two that have been pushed */
+    gotrace__not_before(t, p->first_time);
+    return;
+  }
+  if (r != p->on && p->time - t->now < GOTRACE__MOST_AHEAD) p->time++;
+  p->given = t->given;
+  p->on = r;
+  t->now = p->time;
+}
+
+static void gotrace__keep_timer(gotrace__transcriber *t, gotrace__model_go *g) {
+  if (t->v1 && t->timer_count < GOTRACE__TIMERS) t->timers[t->timer_count++] = g->id;
+}
+
+/* A label of up to 63 bytes; empty: none. */
+static void gotrace__model_label(gotrace__transcriber *t, gotrace__model_go *g, const char *label, uint32_t size) {
+  size_t kept = gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1);
+  if (!g->label && kept) g->label = GOTRACE__CAST(char *, gotrace__model_allocate(t, GOTRACE__LABEL));
+  if (!g->label) return;
+  if (kept) memcpy(g->label, label, kept);
+  g->label[kept] = 0;
+}
+
+static uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace__model_go *g) {
+  if (!g->label || !g->label[0]) return 0;
+  return gotrace__string_id(t, gotrace__text_reference(t, g->label, strlen(g->label)), true);
+}
+
+/* ---------------------------------------------------------------------------------------------------- >>events ----
+ *
+ * Writing events, in v1 too; statuses and creations.
+ */
+
+typedef struct gotrace__event {
+  uint64_t time;
+  unsigned kind;
+  int n; /* count of arguments */
+  uint64_t a[4];
+} gotrace__event;
+
+/* Appends an event with n arguments. */
+static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
+                                      const uint64_t *a) {
+  uint8_t *at = gotrace__lane_at(t, lane, 7 * GOTRACE_BYTES_PER_NUMBER, time), *length = NULL;
+  *at++ = (uint8_t)(t->v1 ? kind | (unsigned)(n < 3 ? n : 3) << GOTRACE_ARG_COUNT_SHIFT : kind);
+  if (t->v1 && n >= 3) length = at++;
+  at = gotrace__put_varint(at, time - lane->time);
+  lane->time = time;
+  for (; n > 0; n--) at = gotrace__put_varint(at, *a++);
+  if (length) *length = (uint8_t)(at - length - 1);
+  gotrace__lane_end(lane, at);
+  t->generation_used = true;
+  t->kinds[kind]++;
+  t->events++;
+}
+
+static void gotrace__put_v1(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
+                            uint64_t a0, uint64_t a1, uint64_t a2) {
+  uint64_t a[3];
+  a[0] = a0;
+  a[1] = a1;
+  a[2] = a2;
+  gotrace__put_event(t, lane, kind, time < lane->time ? lane->time : time, n, a);
+}
+
+/* v1: an event about g that has a shorter form if the last one was in the same proc's stream. */
+static void gotrace__put_numbered(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g, unsigned local,
+                                  unsigned kind, uint64_t time, int more, uint64_t argument) {
+  if (g->last_lane == lane) gotrace__put_v1(t, lane, local, time, 1 + more, g->id, argument, 0);
+  else gotrace__put_v1(t, lane, kind, time, 2 + more, g->id, g->sequence, argument);
+  g->sequence++;
+  g->last_lane = lane;
+}
+
+/* v1: the system call of the goroutine on a proc loses the proc. */
+static void gotrace__lower_syscall_block(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g,
+                                         uint64_t time) {
+  if (!g || g->status != GOTRACE__SYSCALL || g->call_blocked) return;
+  gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_BLOCK, time, 0, 0, 0, 0);
+  if (g->time < lane->time) g->time = lane->time; /* the end of the call is not earlier */
+  g->call_blocked = true;
+}
+
+/* v1: a start, after the end of the system call that is still to be written. */
+static void gotrace__lower_start(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g, uint64_t time) {
+  uint32_t label = gotrace__label_id(t, g);
+  if (g->exit_pending) {
+    if (time < g->exit_time) time = g->exit_time;
+    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_EXIT, time, 3, g->id, g->sequence++, g->exit_time);
+    g->last_lane = lane;
+    g->exit_pending = false;
+  }
+  if (label) {
+    gotrace__put_v1(t, lane, GOTRACE_V1_GO_START_LABEL, time, 3, g->id, g->sequence++, label);
+    g->last_lane = lane;
+  } else {
+    gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_START_LOCAL, GOTRACE_V1_GO_START, time, 0, 0);
+  }
+  g->start_lane = g->woken && !label ? lane : NULL;
+  g->start_batch = lane->batches;
+  g->start_end = lane->size;
+  g->woken = g->call_blocked = false;
+}
+
+/* v1: the stream in which a thread writes: its proc's, or the global one. */
+static gotrace__lane *gotrace__lane_of(gotrace__transcriber *t, gotrace__source *r) {
+  return !t->v1 ? &r->lane : r->proc ? &r->proc->lane : &t->global;
+}
+
+/* v1: writes what a v2 event says. The model is still as before the event. Batches belong to procs; statuses are
+ * creations; a system call ends where the goroutine runs again. */
+static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, gotrace__model_proc *p,
+                           unsigned kind, uint64_t time, int n, const uint64_t *a) {
+  gotrace__lane *lane = gotrace__lane_of(t, r);
+  /* In a system call a thread can write nothing but its end: readers would take the call for ended. */
+  bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;
+  switch (kind) {
+  case GOTRACE_V2_PROC_STATUS:
+    if (a[1] != GOTRACE__PROC_IDLE) gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
+    break;
+  case GOTRACE_V2_PROC_START: gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0); break;
+  case GOTRACE_V2_PROC_STOP:
+  case GOTRACE_V2_PROC_STEAL:
+    gotrace__lower_syscall_block(t, &p->lane, p->on ? p->on->go : NULL, time);
+    gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_STOP, time, 0, 0, 0, 0);
+    break;
+  case GOTRACE_V2_GO_STATUS_STACK:
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED:
+  case GOTRACE_V2_GO_CREATE_SYSCALL:
+    if (kind == GOTRACE_V2_GO_CREATE_SYSCALL || other) lane = &t->global;
+    gotrace__put_v1(t, lane, GOTRACE_V1_GO_CREATE, time, 3, g->id, gotrace__entry_id(t, g),
+                    kind == GOTRACE_V2_GO_STATUS_STACK ? 0 : a[2]);
+    g->born = lane->time;
+    g->sequence = 1;
+    g->last_lane = lane;
+    g->woken = g->call_blocked = false;
+    g->start_lane = NULL;
+    if (g->flags & GOTRACE__RECORD_TIMER) gotrace__keep_timer(t, g);
+    if (g->status == GOTRACE__WAITING) {
+      gotrace__put_v1(t, lane, GOTRACE_V1_GO_WAITING, time, 1, g->id, 0, 0);
+      g->sequence = 2;
+    } else if (g->status == GOTRACE__SYSCALL && lane == &t->global) {
+      gotrace__put_v1(t, lane, GOTRACE_V1_GO_IN_SYSCALL, time, 1, g->id, 0, 0);
+      g->sequence = 2;
+      g->call_blocked = true;
+    } else if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) {
+      gotrace__put_v1(t, lane, GOTRACE_V1_GO_START_LOCAL, time, 1, g->id, 0, 0);
+      g->sequence = 2;
+      if (g->status == GOTRACE__SYSCALL) gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_CALL, time, 1, 0, 0, 0);
+      g->call_time = time;
+    }
+    break;
+  case GOTRACE_V2_GO_START: gotrace__lower_start(t, lane, g, time); break;
+  case GOTRACE_V2_GO_LABEL: break; /* shown by the next start */
+  case GOTRACE_V2_GO_DESTROY: gotrace__put_v1(t, lane, GOTRACE_V1_GO_END, time, 0, 0, 0, 0); break;
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_BLOCK: gotrace__put_v1(t, lane, t->v1_kind, time, 1, a[1], 0, 0); break;
+  case GOTRACE_V2_GO_UNBLOCK:
+    if (other) lane = &t->global;
+    gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_UNBLOCK_LOCAL, GOTRACE_V1_GO_UNBLOCK, time, 1, a[2]);
+    g->woken = true;
+    break;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN:
+    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_CALL, time, 1, a[1], 0, 0);
+    g->call_time = lane->time;
+    break;
+  case GOTRACE_V2_GO_SYSCALL_END: /* of a call that kept its proc: Go's sysmon takes the proc away after a while */
+    if (time - g->call_time < GOTRACE__LONG_SYSCALL / t->options.unit) break;
+    gotrace__lower_syscall_block(t, lane, g, g->call_time);
+    gotrace__put_v1(t, lane, GOTRACE_V1_PROC_STOP, g->call_time, 0, 0, 0, 0);
+    gotrace__put_v1(t, lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
+    g->exit_pending = true;
+    g->exit_time = time;
+    gotrace__lower_start(t, lane, g, time);
+    break;
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: /* later than the proc's stop: readers sort it by that time */
+    g->exit_pending = true;
+    g->exit_time = g->call_blocked && time <= g->time ? g->time + 1 : time;
+    break;
+  case GOTRACE_V2_PROCS_CHANGE: gotrace__put_event(t, lane, GOTRACE_V1_GOMAXPROCS, time, n, a); break;
+  case GOTRACE_V2_STW_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_STW_START, time, 1, a); break;
+  case GOTRACE_V2_STW_END: gotrace__put_event(t, lane, GOTRACE_V1_STW_DONE, time, 0, a); break;
+  case GOTRACE_V2_GC_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_START, time, 2, a); break;
+  case GOTRACE_V2_GC_END: gotrace__put_event(t, lane, GOTRACE_V1_GC_DONE, time, 0, a); break;
+  case GOTRACE_V2_GC_SWEEP_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_SWEEP_START, time, 1, a); break;
+  case GOTRACE_V2_GC_SWEEP_END:
+    gotrace__put_event(t, lane, GOTRACE_V1_GC_SWEEP_DONE, time, t->options.version < 1009 ? 0 : 2, a);
+    break;
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_MARK_ASSIST_START, time, 1, a); break;
+  case GOTRACE_V2_GC_MARK_ASSIST_END: gotrace__put_event(t, lane, GOTRACE_V1_GC_MARK_ASSIST_DONE, time, 0, a); break;
+  case GOTRACE_V2_HEAP_ALLOC: gotrace__put_event(t, lane, GOTRACE_V1_HEAP_ALLOC, time, 1, a); break;
+  case GOTRACE_V2_HEAP_GOAL: gotrace__put_event(t, lane, GOTRACE_V1_HEAP_GOAL, time, 1, a); break;
+  case GOTRACE_V2_USER_TASK_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_USER_TASK_CREATE, time, 4, a); break;
+  case GOTRACE_V2_USER_TASK_END: gotrace__put_event(t, lane, GOTRACE_V1_USER_TASK_END, time, 2, a); break;
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END: {
+    uint64_t region[4];
+    region[0] = a[0];
+    region[1] = kind == GOTRACE_V2_USER_REGION_END;
+    region[2] = a[1];
+    region[3] = a[2];
+    gotrace__put_event(t, lane, GOTRACE_V1_USER_REGION, time, 4, region);
+    break;
+  }
+  default: break;
+  }
+  if (g && g->time < lane->time) g->time = lane->time;
+}
+
+/* Writes an event of thread r, about g or p or neither, before the model changes. It is not earlier than `time`. */
+static void gotrace__emit_event(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                gotrace__model_proc *p, const gotrace__event *event) {
+  gotrace__lane *lane = &r->lane;
+  uint64_t time = event->time;
+  if (GOTRACE__UNLIKELY(t->v1)) lane = p && event->kind <= GOTRACE_V2_PROC_STATUS ? &p->lane : gotrace__lane_of(t, r);
+  if (time < lane->time) time = lane->time;
+  if (g && time < g->time) time = g->time;
+  if (GOTRACE__UNLIKELY(t->v1)) gotrace__lower(t, r, g, p, event->kind, time, event->n, event->a);
+  else gotrace__put_event(t, lane, event->kind, time, event->n, event->a);
+  if (g && g->time < time) g->time = time;
+  if (r == t->current && t->now < lane->time) t->now = lane->time;
+}
+static inline void gotrace__emit_at(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                    gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a0,
+                                    uint64_t a1, uint64_t a2, uint64_t a3) {
+  gotrace__event event;
+  event.kind = kind;
+  event.n = n;
+  event.time = time;
+  event.a[0] = a0;
+  if (n > 1) event.a[1] = a1;
+  if (n > 2) event.a[2] = a2;
+  if (n > 3) event.a[3] = a3;
+  gotrace__emit_event(t, r, g, p, &event);
+}
+#define gotrace__emit4(t, r, g, kind, a, b, c, d) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 4, a, b, c, d)
+#define gotrace__emit3(t, r, g, kind, a, b, c) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 3, a, b, c, 0)
+#define gotrace__emit2(t, r, g, kind, a, b) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 2, a, b, 0, 0)
+#define gotrace__emit1(t, r, g, kind, a) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 1, a, 0, 0, 0)
+#define gotrace__emit0(t, r, g, kind) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 0, 0, 0, 0, 0)
+#define gotrace__emit_proc(t, r, p, kind, n, a, b, c) gotrace__emit_at(t, r, NULL, p, kind, (t)->now, n, a, b, c, 0)
+
+/* Statuses and creations. */
+
+static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r);
+
+/* v2: begins the thread's part of a generation with the statuses of its proc and goroutine, from the generation's
+ * beginning. Readers identify a running proc and goroutine by the thread. Go: traceLocker.eventWriter. */
+static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r);
+
+/* The proc's status, once per generation: on the thread that has it, else on r. Go: traceWriter.writeProcStatus. */
+static void gotrace__restate_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+  uint64_t time = t->now;
+  if (GOTRACE__LIKELY(p->generation == t->generation)) return;
+  if (p->on) {
+    if (p->on->generation != t->generation) {
+      gotrace__restate_thread(t, p->on);
+      return;
+    }
+    r = p->on;
+    time = t->generation_time;
+  }
+  p->generation = t->generation;
+  p->sequence = 0;
+  gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_PROC_STATUS, time, 2, p->id, p->status, 0, 0);
+  if (p->sweep_seen && !t->v1) gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_GC_SWEEP_ACTIVE, time, 1, p->id, 0, 0, 0);
+}
+
+/* Creates a goroutine that the trace lacks. Readers require a proc, unless it begins in a system call, and a thread
+ * that is not in one. The transcriber's own thread does it where r cannot. */
+static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack);
+
+static void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint64_t thread,
+                                 uint64_t time) {
+  g->generation = t->generation;
+  if (!t->v1) g->sequence = 0;
+  if (!g->in_trace) t->goroutines++;
+  g->in_trace = true;
+  if (t->v1 || t->options.version >= GOTRACE_GO_1_23)
+    gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS_STACK, time, 4, g->id, thread, g->status,
+                     t->v1 ? 0 : gotrace__entry_id(t, g));
+  else gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS, time, 3, g->id, thread, g->status, 0);
+  if (g->assist && !t->v1) gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, time, 1, g->id, 0, 0, 0);
+}
+
+/* The goroutine's status, once per generation; its creation, if the trace must have one. A blocked goroutine is left
+ * out where the format cannot create it: its unblock creates it. Go: traceWriter.writeGoStatus. */
+static void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
+  uint64_t time = t->now, thread = GOTRACE__NO_THREAD;
+  if (GOTRACE__LIKELY(g->generation == t->generation)) return;
+  if (!g->in_trace && ((!t->v1 && t->generation > 1) || g->unborn)) {
+    if (g->status == GOTRACE__WAITING && (g->unborn || t->options.version < GOTRACE_GO_1_23)) return;
+    if (g->status == GOTRACE__WAITING || g->status == GOTRACE__RUNNABLE) {
+      if (!g->unborn) t->counters.late_introductions++;
+      gotrace__write_creation(t, r, g, 0);
+      return;
+    }
+  }
+  if (g->on) {
+    if (g->on->generation != t->generation) {
+      gotrace__restate_thread(t, g->on);
+      return;
+    }
+    r = g->on;
+    thread = r->id;
+    time = t->generation_time;
+  }
+  gotrace__emit_status(t, r, g, thread, time);
+}
+
+static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r) {
+  uint64_t now = t->now;
+  if (GOTRACE__LIKELY(r->generation == t->generation)) return;
+  r->generation = t->generation;
+  t->now = t->generation_time;
+  if (r->proc) gotrace__restate_proc(t, r, r->proc);
+  if (r->go) gotrace__restate_go(t, r, r->go);
+  gotrace__write_state(t, r);
+  gotrace__not_before(t, now);
+}
+
+/* ----------------------------------------------------------------------------------------------- >>transitions ----
+ *
+ * What the model can do: each function writes the events, then changes the model.
+ */
+
+static void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+  gotrace__not_before(t, p->time);
+  gotrace__restate_proc(t, r, p);
+  p->sequence++;
+  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_START, 2, p->id, p->sequence, 0);
+  p->status = GOTRACE__PROC_RUNNING;
+  p->on = r;
+  p->time = t->now;
+  r->proc = p;
+}
+
+static void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__model_proc *p = r->proc;
+  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STOP, 0, 0, 0, 0);
+  p->status = GOTRACE__PROC_IDLE;
+  p->on = NULL;
+  p->time = t->now;
+  r->proc = NULL;
+}
+
+/* Gives a thread without a proc one that is made for it; false if out of memory. */
+static bool gotrace__need_proc(gotrace__transcriber *t, gotrace__source *r) {
+  if (GOTRACE__LIKELY(r->proc != NULL)) return true;
+  if (!r->own) {
+    r->own = gotrace__made_proc(t);
+    if (!r->own) return false;
+    r->own->known = r->own->made = true;
+    r->own->status = GOTRACE__PROC_IDLE;
+  }
+  gotrace__begin_proc(t, r, r->own);
+  return true;
+}
+
+/* The same as a repair. A plain thread's own goroutine needs no proc of the program's. */
+static bool gotrace__repair_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__model_go *g) {
+  if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC);
+  return gotrace__need_proc(t, r);
+}
+
+static void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+  gotrace__source *victim = p->on;
+  gotrace__not_before(t, p->time);
+  gotrace__restate_proc(t, r, p);
+  p->sequence++;
+  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL, 3, p->id, p->sequence, victim->id);
+  p->status = GOTRACE__PROC_IDLE;
+  p->on = NULL;
+  p->time = t->now;
+  victim->proc = NULL;
+  gotrace__changed(t, &p->waiters);
+}
+
+/* Goroutines. */
+
+static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
+  unsigned kind = g->status == GOTRACE__SYSCALL   ? GOTRACE_V2_GO_CREATE_SYSCALL
+                  : g->status == GOTRACE__WAITING ? GOTRACE_V2_GO_CREATE_BLOCKED
+                                                  : GOTRACE_V2_GO_CREATE;
+  bool can = r->proc && r->proc->status == GOTRACE__PROC_RUNNING && (!r->go || r->go->status == GOTRACE__RUNNING);
+  bool lent = false;
+  if (!t->v1 && !can && g->status != GOTRACE__SYSCALL) {
+    if (r->proc || r->go) {
+      r = &t->service;
+      gotrace__restate_thread(t, r);
+    }
+    lent = !r->proc; /* it does not keep the proc, since the trace would then show one too many */
+    if (!gotrace__need_proc(t, r)) return;
+  }
+  g->generation = t->generation;
+  g->sequence = 0;
+  g->in_trace = true;
+  g->unborn = false;
+  t->goroutines++;
+  if (kind == GOTRACE_V2_GO_CREATE_SYSCALL && !t->v1) gotrace__emit1(t, r, g, kind, g->id);
+  else gotrace__emit3(t, r, g, kind, g->id, t->v1 ? 0 : gotrace__entry_id(t, g), stack);
+  if (lent) gotrace__end_proc(t, r);
+}
+
+/* Readers attribute a stop-the-world to the goroutine that begins it, which must not leave its proc meanwhile. */
+static void gotrace__end_stw(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__push_time(t, t->collector_time + 1);
+  gotrace__emit0(t, r, NULL, GOTRACE_V2_STW_END);
+  t->collector_time = t->now;
+  t->stw_go = NULL;
+}
+static void gotrace__end_stw_of(gotrace__transcriber *t, gotrace__source *r) {
+  if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;
+  if (t->options.replay && !t->v1) return; /* Go's own traces have it: see procresize in runtime/proc.go */
+  gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_OPEN);
+  gotrace__end_stw(t, r);
+}
+
+/* The goroutine has left its thread. */
+static void gotrace__detach(gotrace__transcriber *t, gotrace__source *r, unsigned status) {
+  gotrace__model_go *g = r->go;
+  g->status = (uint8_t)status;
+  g->on = NULL;
+  g->time = t->now;
+  r->go = NULL;
+}
+
+static void gotrace__start(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
+  uint32_t label;
+  gotrace__emit2(t, r, g, GOTRACE_V2_GO_START, g->id, g->sequence + 1);
+  if (!t->v1) {
+    g->sequence++;
+    label = gotrace__label_id(t, g);
+    if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
+  }
+  g->status = GOTRACE__RUNNING;
+  g->on = r;
+  r->go = g;
+  gotrace__write_state(t, r);
+}
+
+/* A blocked goroutine, whose status has been written if the format allows, becomes runnable. */
+static void gotrace__unblock(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
+  if (g->generation != t->generation) {
+    g->status = GOTRACE__RUNNABLE;
+    gotrace__write_creation(t, r, g, stack);
+    g->woken = true;
+    return;
+  }
+  gotrace__emit3(t, r, g, GOTRACE_V2_GO_UNBLOCK, g->id, g->sequence + 1, stack);
+  if (!t->v1) g->sequence++;
+  g->status = GOTRACE__RUNNABLE;
+}
+
+/* Starts a goroutine that is runnable or blocked on a thread with a proc and without a goroutine. */
+static void gotrace__run_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
+  gotrace__not_before(t, g->time);
+  gotrace__restate_go(t, r, g);
+  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, stack);
+  gotrace__start(t, r, g);
+}
+
+static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned reason, uint32_t stack) {
+  static const uint8_t kinds[] = {
+#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
+      GOTRACE_STOP_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
-#undef GOTRACE__INTERN
-  if (ok) {
-    tables->strings->region.beyond = tables->stacks->region.beyond = false;
-    return tables;
+  };
+  gotrace__end_stw_of(t, r);
+  t->v1_kind = kinds[gotrace__reason_base(reason)];
+  gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, reason), stack);
+  gotrace__detach(t, r, GOTRACE__RUNNABLE);
+}
+
+/* Readers consider a goroutine that waits for ever as ended. If it is unblocked after all, it continues as a new one.
+ */
+static void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go *g) {
+  uint64_t id = gotrace__unique_id(t, 0);
+  if (!id) return;
+  g->id = id;
+  g->unborn = true;
+  g->in_trace = g->assist = g->woken = false;
+  g->generation = 0;
+  g->region_depth = 0;
+  g->forgotten = false;
+  g->flags |= GOTRACE__RECORD_OLD; /* it may end regions that are older than its creation */
+}
+
+static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint64_t given, uint64_t stack) {
+  static const uint8_t kinds[] = {
+#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
+      GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
+#undef GOTRACE__REASON
+  };
+  gotrace__model_go *g = r->go;
+  bool futile = (given & GOTRACE_FUTILE_WAKEUP) != 0;
+  unsigned reason = gotrace__valid_reason(t, given & ~(uint64_t)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
+  if (reason > 0xff && gotrace__reason_base(reason) == GOTRACE_BLOCK_FOREVER) { /* readers know only its own name */
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_REASON);
+    reason &= ~0xffu;
   }
-  gotrace__tables_free(tables);
+  gotrace__end_stw_of(t, r);
+  t->v1_kind = kinds[gotrace__reason_base(reason)];
+  if (futile && (!t->v1 || (t->options.version >= GOTRACE_GO_1_11 && !t->options.futile_wakeups))) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
+  } else if (futile) {
+    /* Readers drop the unblock, the start and the block (removeFutile in internal/trace/parser.go), but no events in
+     * between, no start with a label and no block of another kind: the remaining events would be inconsistent. */
+    gotrace__lane *lane = gotrace__lane_of(t, r);
+    if (g->start_lane == lane && g->start_batch == lane->batches && g->start_end == lane->size &&
+        (t->v1_kind == GOTRACE_V1_GO_BLOCK ||
+         (t->v1_kind >= GOTRACE_V1_GO_BLOCK_SEND && t->v1_kind <= GOTRACE_V1_GO_BLOCK_COND)))
+      gotrace__put_v1(t, lane, GOTRACE_V1_FUTILE_WAKEUP, t->now, 0, 0, 0, 0);
+    else gotrace__problem_seen(t, GOTRACE_PROBLEM_FUTILE_BUSY);
+  }
+  gotrace__emit2(t, r, g, GOTRACE_V2_GO_BLOCK, t->v1 ? 0 : gotrace__reason_id(t, 0, reason),
+                 gotrace__stop_stack_id(t, g, stack));
+  gotrace__detach(t, r, GOTRACE__WAITING);
+  if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);
+}
+
+static void gotrace__end_go_of(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__end_stw_of(t, r);
+  gotrace__emit0(t, r, r->go, GOTRACE_V2_GO_DESTROY);
+  gotrace__detach(t, r, GOTRACE__DEAD);
+}
+
+/* System calls. */
+
+static void gotrace__enter_call(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
+  gotrace__model_proc *p = r->proc;
+  gotrace__end_stw_of(t, r);
+  p->sequence++;
+  gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_SYSCALL_BEGIN, p->sequence, stack);
+  p->status = GOTRACE__PROC_SYSCALL;
+  p->time = t->now;
+  r->go->status = GOTRACE__SYSCALL;
+}
+
+/* Ends the thread's system call. `blocked`: the goroutine becomes runnable. Otherwise it runs on, if need be on a proc
+ * that is made for the thread. */
+static void gotrace__leave_call(gotrace__transcriber *t, gotrace__source *r, bool blocked) {
+  gotrace__model_go *g = r->go;
+  gotrace__model_proc *p = r->proc;
+  if (p && p->status == GOTRACE__PROC_SYSCALL && !blocked) {
+    gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END);
+    p->status = GOTRACE__PROC_RUNNING;
+    p->time = t->now;
+    g->status = GOTRACE__RUNNING;
+    gotrace__write_state(t, r);
+    return;
+  }
+  if (p && p->status == GOTRACE__PROC_SYSCALL) { /* its loss has not been reported */
+    t->counters.implied++;
+    p->loss_unreported = r->lost_proc = true;
+    gotrace__end_proc(t, r);
+  }
+  gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END_BLOCKED);
+  gotrace__detach(t, r, GOTRACE__RUNNABLE);
+  if (!blocked && gotrace__need_proc(t, r)) gotrace__run_go(t, r, g, 0);
+}
+
+/* A thread must have no goroutine, but has one: it yields. */
+static void gotrace__clear_thread(gotrace__transcriber *t, gotrace__source *r, gotrace_problem problem,
+                                  unsigned reason) {
+  if (!r->go) return;
+  gotrace__problem_seen(t, problem);
+  if (r->go->status == GOTRACE__SYSCALL) gotrace__leave_call(t, r, true);
+  else if (gotrace__need_proc(t, r)) gotrace__stop(t, r, reason, 0);
+}
+
+/* Before an event that only a running goroutine, or its proc, can have. Inside a system call, Go's reader may apply a
+ * steal of the proc before the event and then refuses it. So the call is left and entered again, which gives the second
+ * entry the proc's next number. If the proc is lost, the event is on a proc of the thread's own. */
+typedef enum gotrace__inside_call {
+  GOTRACE__NOT_POSSIBLE,
+  GOTRACE__NOT_IN_CALL,
+  GOTRACE__KEPT_PROC,
+  GOTRACE__LOST_PROC
+} gotrace__inside_call;
+
+static gotrace__inside_call gotrace__begin_user_slowly(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__inside_call result = GOTRACE__NOT_IN_CALL;
+  if (!r->go) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_GOROUTINE);
+    return GOTRACE__NOT_POSSIBLE;
+  }
+  if (r->go->status == GOTRACE__SYSCALL) {
+    gotrace__model_go *g = r->go;
+    result = r->proc && r->proc->status == GOTRACE__PROC_SYSCALL ? GOTRACE__KEPT_PROC : GOTRACE__LOST_PROC;
+    t->counters.wrapped++;
+    gotrace__leave_call(t, r, false);
+    return r->go == g ? result : GOTRACE__NOT_POSSIBLE;
+  }
+  return gotrace__repair_proc(t, r, r->go) ? result : GOTRACE__NOT_POSSIBLE;
+}
+
+static inline gotrace__inside_call gotrace__begin_user(gotrace__transcriber *t, gotrace__source *r) {
+  if (GOTRACE__LIKELY(r->go && r->go->status == GOTRACE__RUNNING && r->proc)) return GOTRACE__NOT_IN_CALL;
+  return gotrace__begin_user_slowly(t, r);
+}
+
+static inline void gotrace__end_user(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
+  if (inside < GOTRACE__KEPT_PROC || !r->go) return;
+  gotrace__enter_call(t, r, 0);
+  if (inside == GOTRACE__LOST_PROC && r->proc->made) gotrace__end_proc(t, r);
+}
+
+/* The same for events about the whole program. On a thread without a goroutine, a temporary one runs for them. */
+static gotrace__inside_call gotrace__begin_global(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__model_go *g = &t->borrowed;
+  if (r->go) return gotrace__begin_user(t, r);
+  if (t->v1) return GOTRACE__NOT_IN_CALL;
+  if (!gotrace__need_proc(t, r) || !gotrace__go_begin(t, g, 0, 0, GOTRACE__RUNNABLE, 0)) return GOTRACE__NOT_POSSIBLE;
+  g->entry = gotrace__own_entry(t, "gotrace.event");
+  t->counters.borrowed++;
+  gotrace__write_creation(t, r, g, 0);
+  gotrace__start(t, r, g);
+  return GOTRACE__NOT_IN_CALL;
+}
+
+static void gotrace__end_global(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
+  if (r->go == &t->borrowed) gotrace__end_go_of(t, r);
+  else gotrace__end_user(t, r, inside);
+}
+
+/* The whole program. */
+
+static bool gotrace__has_event(gotrace__transcriber *t, unsigned since) {
+  if (GOTRACE__LIKELY(t->options.version >= since)) return true;
+  gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
+  return false;
+}
+
+/* Readers order collections by time alone where they have no number. */
+static void gotrace__gc_event(gotrace__transcriber *t, gotrace__source *r, unsigned kind, uint32_t stack) {
+  gotrace__push_time(t, t->collector_time + 1);
+  if (kind == GOTRACE_V2_GC_BEGIN) {
+    uint64_t sequence = t->v1 ? t->gc_sequence++ : ++t->gc_sequence;
+    gotrace__emit2(t, r, NULL, kind, sequence, stack);
+  } else if (t->v1) {
+    gotrace__emit0(t, r, NULL, kind);
+  } else {
+    gotrace__emit1(t, r, NULL, kind, ++t->gc_sequence);
+  }
+  t->collector_time = t->now;
+  t->gc_generation = t->generation;
+  t->gc_seen = kind != GOTRACE_V2_GC_END;
+}
+
+static void gotrace__stw_event(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
+  unsigned reason = t->stw_reason;
+  uint64_t kind = gotrace__reason_base(reason);
+  if (t->v1 && t->options.version < GOTRACE_GO_1_21) kind--; /* 0 mark termination, 1 sweep termination */
+  gotrace__push_time(t, t->collector_time + 1);
+  gotrace__emit2(t, r, NULL, GOTRACE_V2_STW_BEGIN, t->v1 ? kind : gotrace__reason_id(t, 2, reason), stack);
+  t->collector_time = t->now;
+  t->stw_go = r->go;
+  t->stw_on = r;
+  t->stw_closed = false;
+}
+
+/* v2: the number of procs; readers take it as a bound of their ids. */
+static uint64_t gotrace__proc_bound(const gotrace__transcriber *t) {
+  uint64_t there = t->proc_count ? t->proc_count : 1;
+  if (t->options.replay && t->procs_changed) return t->procs_changed;
+  return t->procs_changed > there ? t->procs_changed : there;
+}
+
+static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r) {
+  size_t i, count = t->old_task_count;
+  t->old_task_count = 0;
+  for (i = 0; i < count; i++) {
+    uint32_t name = gotrace__text_reference(t, t->old_tasks[i].name, strlen(t->old_tasks[i].name));
+    gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, t->old_tasks[i].id, t->old_tasks[i].parent,
+                   gotrace__string_id(t, name, false), 0);
+  }
+}
+
+/* What a thread with a running goroutine must still write: a stop-the-world that a cut has closed; once per generation
+ * the state of the whole program, since a trace may begin with any; once the tasks older than the trace. */
+static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r) {
+  if (GOTRACE__LIKELY((t->globals_generation == t->generation && !t->stw_closed) || t->options.replay)) return;
+  if (!r->go || r->go->status != GOTRACE__RUNNING || !r->proc || r->generation != t->generation) return;
+  if (r->proc->generation != t->generation || r->go->generation != t->generation) return;
+  if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
+  if (t->globals_generation == t->generation) return;
+  t->globals_generation = t->generation;
+  if (!t->v1) gotrace__emit2(t, r, r->go, GOTRACE_V2_PROCS_CHANGE, gotrace__proc_bound(t), 0);
+  if (t->heap_goal) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_GOAL, t->heap_goal - 1);
+  if (t->heap_alloc) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_ALLOC, t->heap_alloc - 1);
+  /* A collection that is not in the trace began before it. Readers of v2 accept that only in the first generation. */
+  if (t->gc && t->gc_generation != t->generation)
+    gotrace__gc_event(t, r, !t->v1 && (t->gc_seen || t->generation == 1) ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN,
+                      0);
+  if (t->old_task_count && t->options.version >= GOTRACE_GO_1_11) gotrace__write_old_tasks(t, r);
+}
+
+/* Writes the end of the sweep of the thread's proc, if the trace has its beginning. */
+static void gotrace__end_sweep_of(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__model_proc *p = r->proc;
+  if (p->sweep_seen)
+    gotrace__emit_at(t, r, NULL, NULL, GOTRACE_V2_GC_SWEEP_END, t->now, 2, p->swept, p->reclaimed, 0, 0);
+  p->sweep_seen = false;
+}
+
+/* Regions. */
+
+static gotrace__model_region *gotrace__region_at(gotrace__model_go *g, unsigned depth) {
+  return &g->regions[(g->region_first + depth) & (g->region_capacity - 1u)];
+}
+
+static bool gotrace__same_string(gotrace__transcriber *t, uint32_t a, uint32_t b) {
+  const gotrace__row *first, *second;
+  if (GOTRACE__LIKELY(a == b)) return true;
+  if (!((a ^ b) & GOTRACE__OWN)) return false; /* a table has each string once */
+  first = gotrace__string_row(t, a);
+  second = gotrace__string_row(t, b);
+  return first && second && first->entry->size == second->entry->size &&
+         memcmp(first->entry + 1, second->entry + 1, first->entry->size) == 0;
+}
+
+/* Adds a region as the innermost. Beyond GOTRACE__REGION_DEPTH the outermost is forgotten. */
+static void gotrace__push(gotrace__transcriber *t, gotrace__model_go *g, uint64_t task, uint32_t name) {
+  gotrace__model_region *region;
+  if (g->region_depth == g->region_capacity && g->region_capacity < GOTRACE__REGION_DEPTH) {
+    unsigned larger = g->region_capacity ? 2u * g->region_capacity : 4, i;
+    gotrace__model_region *regions =
+        GOTRACE__CAST(gotrace__model_region *, gotrace__model_allocate(t, larger * sizeof *regions));
+    for (i = 0; regions && i < g->region_depth; i++) regions[i] = *gotrace__region_at(g, i);
+    if (regions) {
+      gotrace__release(t->options.budget, g->regions, g->region_capacity * sizeof *regions);
+      g->regions = regions;
+      g->region_first = 0;
+      g->region_capacity = (uint16_t)larger;
+    }
+  }
+  if (g->region_depth == g->region_capacity) {
+    g->forgotten = true;
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_DEPTH);
+    if (!g->region_capacity) return;
+    g->region_first++;
+    g->region_depth--;
+  }
+  region = gotrace__region_at(g, g->region_depth++);
+  region->task = task;
+  region->name = name;
+}
+
+static void gotrace__region_event(gotrace__transcriber *t, gotrace__source *r, bool end, uint64_t task, uint32_t name,
+                                  uint32_t stack) {
+  gotrace__emit3(t, r, r->go, end ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN, task,
+                 gotrace__string_id(t, name, true), stack);
+}
+
+static void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, uint64_t task, uint32_t name,
+                                   uint32_t stack) {
+  gotrace__model_go *g = r->go;
+  unsigned depth = g->region_depth;
+  while (depth && !(gotrace__region_at(g, depth - 1)->task == task &&
+                    gotrace__same_string(t, gotrace__region_at(g, depth - 1)->name, name)))
+    depth--;
+  if (depth) {
+    if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);
+    while (g->region_depth >= depth) {
+      const gotrace__model_region *region = gotrace__region_at(g, --g->region_depth);
+      gotrace__region_event(t, r, true, region->task, region->name, stack);
+    }
+  } else if (!g->region_depth && !g->forgotten && (g->flags & GOTRACE__RECORD_OLD)) {
+    /* Either it began before the trace, and readers accept its end, or it never began. */
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_OLDER);
+    gotrace__region_event(t, r, true, task, name, stack);
+  } else {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_NONE);
+  }
+}
+
+/* Tasks. */
+
+/* The place of a task's id; with `add`, a new one if there is none. NULL: there is none, or out of memory. */
+static gotrace__model_task *gotrace__task_at(gotrace__transcriber *t, uint64_t id, bool add) {
+  size_t i;
+  if (add && 2 * (t->task_used + 1) > t->task_capacity) { /* leaves out those that have ended */
+    size_t old, live = 0, larger = 64;
+    gotrace__model_task *tasks;
+    for (old = 0; old < t->task_capacity; old++) live += t->tasks[old].id && t->tasks[old].id != UINT64_MAX;
+    while (larger < 4 * live) larger *= 2;
+    tasks = GOTRACE__CAST(gotrace__model_task *, gotrace__model_allocate(t, larger * sizeof *tasks));
+    if (!tasks) return NULL;
+    for (old = 0; old < t->task_capacity; old++) {
+      if (!t->tasks[old].id || t->tasks[old].id == UINT64_MAX) continue;
+      for (i = (size_t)gotrace__mix(0, t->tasks[old].id) & (larger - 1); tasks[i].id; i = (i + 1) & (larger - 1))
+        continue;
+      tasks[i] = t->tasks[old];
+    }
+    gotrace__release(t->options.budget, t->tasks, t->task_capacity * sizeof *tasks);
+    t->tasks = tasks;
+    t->task_capacity = larger;
+    t->task_used = live;
+  }
+  if (!t->task_capacity) return NULL;
+  for (i = (size_t)gotrace__mix(0, id) & (t->task_capacity - 1); t->tasks[i].id; i = (i + 1) & (t->task_capacity - 1))
+    if (t->tasks[i].id == id) return &t->tasks[i];
+  if (!add) return NULL;
+  t->tasks[i].id = id;
+  t->task_used++;
+  return &t->tasks[i];
+}
+
+/* ----------------------------------------------------------------------------------------------------- >>apply ----
+ *
+ * Each of these functions returns the list on which the record waits, or NULL if it has been applied. `force`: it
+ * waits no longer.
+ */
+
+#define GOTRACE__WAIT_FOR(condition, waiters) \
+  do {                                        \
+    if (condition) {                          \
+      if (!force) return &(waiters);          \
+      t->counters.forced++;                   \
+    }                                         \
+  } while (0)
+
+/* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
+ * more, it shows the way there. */
+static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
+  gotrace__model_proc *p = record->a[4] ? gotrace__proc_of(t, record->a[4]) : NULL;
+  bool in_syscall = g && (record->a[3] & GOTRACE__RECORD_IN_SYSCALL);
+  unsigned flags = (unsigned)(record->a[3] & 7) | GOTRACE__RECORD_OLD;
+  unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
+  bool known = r->introduced;
+  r->introduced = true;
+  t->counters.idle++;
+  if (!r->go && !r->proc && t->generation == 1 && !known && (!p || !p->known) && (!g || !g->known)) {
+    if (p) {
+      p->known = true;
+    } else if (g && !in_syscall) {
+      bool used = r->own && r->own->generation == t->generation; /* by a thread before this one */
+      if (!r->own) r->own = gotrace__made_proc(t);
+      p = r->own;
+      if (!p) return;
+      p->known = p->made = true;
+      if (used) gotrace__begin_proc(t, r, p);
+    }
+    if (g && !gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags)) g = NULL;
+    if (p) {
+      p->status = g && in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
+      p->on = r;
+      r->proc = p;
+    }
+    if (g) {
+      gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+      g->on = r;
+      r->go = g;
+    }
+    r->generation = 0;
+    gotrace__restate_thread(t, r);
+    return;
+  }
+  if (!p && r->proc && r->proc->made) p = r->proc;                       /* which the program does not know */
+  if (r->proc == p && r->go == g && (!g || g->status == status)) return; /* as the list of the living said */
+  t->counters.late_introductions++;
+  if (r->go && r->go != g) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+  if (r->proc && r->proc != p && !r->go) gotrace__end_proc(t, r);
+  if (p && !p->known) {
+    p->known = true;
+    p->status = GOTRACE__PROC_IDLE;
+  }
+  if (p && !r->proc && p->status == GOTRACE__PROC_SYSCALL && p->on && !r->go) { /* stolen while tracing was off */
+    t->counters.implied++;
+    gotrace__steal(t, r, p);
+  }
+  if (p && !r->proc && p->status == GOTRACE__PROC_IDLE && !r->go) gotrace__begin_proc(t, r, p);
+  if (g && !g->known) {
+    if (!gotrace__go_begin(t, g, record->a[1], record->a[2], GOTRACE__RUNNABLE, flags)) return;
+    gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+  }
+  if (g && !r->go && (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING)) {
+    bool lost = !r->proc;
+    if (!gotrace__need_proc(t, r)) return;
+    gotrace__run_go(t, r, g, 0);
+    if (in_syscall) gotrace__enter_call(t, r, 0);
+    if (in_syscall && lost) gotrace__end_proc(t, r);
+  } else if (g && r->go == g && g->status != status) {
+    if (!in_syscall) gotrace__leave_call(t, r, false);
+    else if (gotrace__need_proc(t, r)) gotrace__enter_call(t, r, 0);
+  }
+}
+
+static gotrace__waiters *gotrace__apply_proc_start(gotrace__transcriber *t, gotrace__source *r,
+                                                   const gotrace__record *record, bool force) {
+  gotrace__model_proc *p = gotrace__proc_of(t, record->a[0]);
+  if (!p) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
+  gotrace__number_proc(t, p, record->a[1]);
+  if (!p->known || r->proc == p || p->status == GOTRACE__PROC_RUNNING) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_START_RUNNING);
+    return NULL;
+  }
+  if (r->proc) {
+    if (r->proc->status == GOTRACE__PROC_SYSCALL) t->counters.implied++;
+    else if (!r->proc->made || (r->go && !(r->go->flags & GOTRACE__RECORD_OWN)))
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_START_OVER);
+    if (r->go && r->go->status == GOTRACE__RUNNING) gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
+    gotrace__end_proc(t, r);
+  }
+  if (p->status == GOTRACE__PROC_SYSCALL) { /* taken without a steal */
+    t->counters.implied++;
+    gotrace__steal(t, r, p);
+  }
+  gotrace__begin_proc(t, r, p);
+  r->lost_proc = p->loss_unreported = false;
   return NULL;
 }
 
-static void gotrace__piece_free(gotrace__piece *piece) {
-  if (!piece) return;
-  if (gotrace__t.v2) gotrace__tables_free(piece->tables);
-  gotrace__release(&gotrace__t.budget, piece, sizeof *piece);
+static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                             bool force) {
+  gotrace__model_proc *p = r->proc;
+  switch (record->kind) {
+  case GOTRACE__REC_PROC:
+    p = gotrace__proc_of(t, record->a[0]);
+    t->counters.idle++;
+    if (!p || p->known) break;
+    p->known = true;
+    p->status = GOTRACE__PROC_IDLE;
+    p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL; /* its thread is silent: a thief speaks of it */
+    p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
+    p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
+    break;
+  case GOTRACE__REC_PROC_STOP:
+    if (!p) {
+      if (!r->lost_proc) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_NONE);
+      else t->counters.idle++;
+      r->lost_proc = false;
+      break;
+    }
+    if (!p->made) gotrace__next_proc(t, p);
+    if (r->go && r->go->status == GOTRACE__RUNNING) {
+      if (!(r->go->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_GO);
+      gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
+    }
+    gotrace__end_proc(t, r);
+    break;
+  case GOTRACE__REC_PROC_STEAL:
+    if (!(p = gotrace__proc_of(t, record->a[0]))) break;
+    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
+    gotrace__number_proc(t, p, record->a[1]);
+    if (p->known && p->status == GOTRACE__PROC_SYSCALL) gotrace__steal(t, r, p);
+    else if (p->loss_unreported) t->counters.idle++;
+    else gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STEAL);
+    p->loss_unreported = false;
+    break;
+  default: /* PROC_DESTROY */
+    if (!(p = gotrace__proc_of(t, record->a[0]))) break;
+    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1), p->waiters);
+    gotrace__number_proc(t, p, record->a[1]);
+    if (p->known && (p->status != GOTRACE__PROC_IDLE || p->sweep))
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_DESTROY);
+    else t->counters.idle++;
+  }
+  return NULL;
 }
 
-static gotrace__piece *gotrace__piece_new(void) {
-  return GOTRACE__CAST(gotrace__piece *, gotrace__allocate(&gotrace__t.budget, sizeof(gotrace__piece), false));
+static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace__source *r,
+                                               const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+  unsigned status = record->a[4] == GOTRACE__WAITING || record->a[4] == GOTRACE__SYSCALL ? (unsigned)record->a[4]
+                                                                                         : (unsigned)GOTRACE__RUNNABLE;
+  uint32_t stack;
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1), g->waiters);
+  gotrace__number_go(t, g, record->a[1]);
+  if (g->known && g->status != GOTRACE__DEAD) {
+    t->counters.malformed++;
+    return NULL;
+  }
+  if (status == GOTRACE__SYSCALL) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+  if (!gotrace__go_begin(t, g, record->a[2], record->a[3], status, (unsigned)(record->a[5] & 7)) ||
+      (status == GOTRACE__SYSCALL && r->go)) {
+    g->status = GOTRACE__DEAD;
+    return NULL;
+  }
+  if (status == GOTRACE__WAITING && t->options.version == GOTRACE_GO_1_22) {
+    g->unborn = true; /* its unblock creates it */
+    t->counters.idle++;
+    return NULL;
+  }
+  if (!t->v1 && !r->proc && status != GOTRACE__SYSCALL && !(record->a[5] & GOTRACE__RECORD_OWN))
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_CREATE_NO_PROC);
+  stack = gotrace__record_stack_id(t, record->a[6]);
+  gotrace__write_creation(t, r, g, stack);
+  if (status == GOTRACE__SYSCALL) {
+    g->on = r;
+    r->go = g;
+  }
+  return NULL;
 }
 
-/* Reads the clocks, for the beginning of a generation. */
-static void gotrace__read_clocks(gotrace__tables *tables) {
-  tables->start_tick = gotrace__now();
-  tables->start_nanoseconds = gotrace__nanoseconds();
-  gotrace__wall_clock(&tables->wall_seconds, &tables->wall_nanoseconds);
+/* GO_START, THREAD_START, WAIT_END. */
+static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
+                                              const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+  bool wait_end = record->kind == GOTRACE__REC_WAIT_END;
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
+  if (g->known && g->status == GOTRACE__WAITING && (uint32_t)record->a[1] == g->number + 1) {
+    if (!force) return &g->waiters; /* for the unblock */
+    if (!wait_end) gotrace__problem_seen(t, GOTRACE_PROBLEM_START_WAITING);
+  }
+  gotrace__number_go(t, g, record->a[1]);
+  if (!g->known || g->status == GOTRACE__DEAD) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_DEAD);
+    return NULL;
+  }
+  if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_RUNNING);
+    return NULL;
+  }
+  gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+  if (record->kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
+  if (r->go || !gotrace__repair_proc(t, r, g)) return NULL;
+  gotrace__run_go(t, r, g, wait_end ? gotrace__record_stack_id(t, record->a[2]) : 0);
+  return NULL;
 }
 
-/* Frees a used buffer, or keeps it for reuse. Small ones are not kept. */
-static void gotrace__recycle(gotrace__buffer *b) {
-  struct gotrace__tracer *t = &gotrace__t;
-  if (gotrace__buffer_size(b) < sizeof *b || gotrace__load_relaxed(&t->budget.used) > t->budget.limit)
-    gotrace__buffer_free(&t->budget, b);
-  else gotrace__queue_push(&t->empty, b);
+static gotrace__waiters *gotrace__apply_unblock(gotrace__transcriber *t, gotrace__source *r,
+                                                const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+  if (!g) return NULL;
+  if ((GOTRACE__IS_LATER(record->a[1], g->number) || !g->known) && !force) return &g->waiters;
+  if (!g->known || g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number) {
+    if (g->known && GOTRACE__IS_LATER(g->number, record->a[1])) t->counters.stale++;
+    else if (!g->known || g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) t->counters.late++;
+    else gotrace__problem_seen(t, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
+    return NULL;
+  }
+  gotrace__not_before(t, g->time);
+  gotrace__restate_go(t, r, g);
+  gotrace__unblock(t, r, g, gotrace__record_stack_id(t, record->a[2]));
+  gotrace__changed(t, &g->waiters);
+  return NULL;
 }
 
-static void gotrace__gather_buffer(gotrace__piece *piece, gotrace__buffer **buffer) {
-  gotrace__buffer *b = *buffer;
-  bool empty =
-      b && b->top == b->capacity && (!b->size || (b->size_at && b->size == b->size_at + GOTRACE__BATCH_SIZE_WIDTH));
-  if (!b) return;
-  *buffer = NULL;
-  if (empty) {
-    b->size_at = 0;
-    gotrace__recycle(b);
+/* GO_SWITCH, GO_SWITCH_END. */
+static gotrace__waiters *gotrace__apply_switch(gotrace__transcriber *t, gotrace__source *r,
+                                               const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]), *from = r->go;
+  bool end = record->kind == GOTRACE__REC_GO_SWITCH_END;
+  bool unexplained = end || record->a[2] == GOTRACE__SWITCH_UNEXPLAINED;
+  uint64_t stack = record->a[end ? 2 : 3];
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
+  gotrace__number_go(t, g, record->a[1]);
+  if (from) gotrace__next_go(t, from);
+  if (!from || from == g || !g->known || (g->status != GOTRACE__WAITING && g->status != GOTRACE__RUNNABLE)) {
+    gotrace__problem_seen(t, from ? GOTRACE_PROBLEM_SWITCH_NOT_WAITING : GOTRACE_PROBLEM_NOT_RUNNING);
+    return NULL;
+  }
+  if (from->status == GOTRACE__SYSCALL) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_OPEN);
+    gotrace__leave_call(t, r, false);
+  }
+  if (r->go != from || !gotrace__repair_proc(t, r, from)) return NULL;
+  gotrace__not_before(t, g->time);
+  gotrace__not_before(t, from->time);
+  gotrace__restate_go(t, r, g);
+  if (unexplained && !t->v1 && t->options.version >= GOTRACE_GO_1_23 && g->status == GOTRACE__WAITING &&
+      g->generation == t->generation) {
+    uint32_t label;
+    gotrace__end_stw_of(t, r);
+    g->sequence++;
+    gotrace__emit2(t, r, g, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, g->id, g->sequence);
+    gotrace__detach(t, r, end ? GOTRACE__DEAD : GOTRACE__WAITING);
+    label = gotrace__label_id(t, g);
+    if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
+    g->status = GOTRACE__RUNNING;
+    g->on = r;
+    r->go = g;
+    gotrace__write_state(t, r);
+    return NULL;
+  }
+  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, gotrace__record_stack_id(t, stack));
+  if (end) gotrace__end_go_of(t, r);
+  else gotrace__block_go(t, r, unexplained ? (uint64_t)GOTRACE_BLOCK_GENERIC : record->a[2], stack);
+  gotrace__run_go(t, r, g, 0);
+  return NULL;
+}
+
+/* Writes that a goroutine has run for zero time and ended. One that runs on the thread yields and resumes at the same
+ * time. It keeps its open ranges, including a stop-the-world. */
+static gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace__source *r,
+                                                const gotrace__record *record, bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]), *over;
+  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
+  bool lent = !r->proc;
+  uint32_t stack;
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
+  gotrace__number_go(t, g, record->a[1]);
+  if (!g->known || (g->status != GOTRACE__WAITING && g->status != GOTRACE__RUNNABLE)) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_DESTROY);
+    return NULL;
+  }
+  if (r->go) inside = gotrace__begin_user(t, r);
+  if (inside == GOTRACE__NOT_POSSIBLE || !gotrace__need_proc(t, r)) return NULL;
+  over = r->go;
+  stack = gotrace__record_stack_id(t, record->a[2]);
+  gotrace__not_before(t, g->time);
+  if (over) gotrace__not_before(t, over->time);
+  gotrace__restate_go(t, r, g);
+  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, stack);
+  if (over) { /* not GoSwitch: viewers would show it as blocked without a reason */
+    t->v1_kind = GOTRACE_V1_GO_PREEMPT;
+    gotrace__emit2(t, r, over, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, GOTRACE_STOP_GENERIC),
+                   gotrace__stop_stack_id(t, over, record->a[2]));
+    gotrace__detach(t, r, GOTRACE__RUNNABLE);
+  }
+  gotrace__model_label(t, g, "", 0);
+  gotrace__start(t, r, g);
+  gotrace__emit0(t, r, g, GOTRACE_V2_GO_DESTROY);
+  gotrace__detach(t, r, GOTRACE__DEAD);
+  if (over) gotrace__run_go(t, r, over, 0);
+  gotrace__end_user(t, r, inside);
+  if (lent && r->proc && !r->go) gotrace__end_proc(t, r);
+  return NULL;
+}
+
+/* Records about the goroutine that the thread runs, which is in a system call where the record needs that. */
+static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace__source *r,
+                                                const gotrace__record *record, bool force) {
+  gotrace__model_go *g = r->go;
+  unsigned kind = record->kind;
+  bool ends_call = kind == GOTRACE__REC_SYSCALL_END || kind == GOTRACE__REC_SYSCALL_END_BLOCKED ||
+                   kind == GOTRACE__REC_GO_END_IN_SYSCALL;
+  if (!g) {
+    gotrace__problem_seen(t, ends_call ? GOTRACE_PROBLEM_SYSCALL_NONE : GOTRACE_PROBLEM_NOT_RUNNING);
+    return NULL;
+  }
+  /* A steal comes before the end of the call, if there is one. Otherwise the proc would be idle only from here on, and
+   * all that ran on it since the steal would be shown later than it was. */
+  if (kind == GOTRACE__REC_SYSCALL_END_BLOCKED && r->proc && r->proc->status == GOTRACE__PROC_SYSCALL && !force)
+    return &r->proc->waiters;
+  gotrace__next_go(t, g);
+  if (ends_call && g->status != GOTRACE__SYSCALL) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_NONE);
+    if (kind == GOTRACE__REC_SYSCALL_END_BLOCKED && gotrace__need_proc(t, r)) /* the thread has left it */
+      gotrace__stop(t, r, GOTRACE_STOP_GENERIC, 0);
+    return NULL;
+  }
+  if (!ends_call && g->status == GOTRACE__SYSCALL) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_OPEN);
+    gotrace__leave_call(t, r, false);
+  }
+  if (r->go != g || (!ends_call && !gotrace__repair_proc(t, r, g))) return NULL;
+  gotrace__not_before(t, g->time);
+  switch (kind) {
+  case GOTRACE__REC_GO_END: gotrace__end_go_of(t, r); break;
+  case GOTRACE__REC_GO_STOP: {
+    unsigned reason = gotrace__valid_reason(t, record->a[0], GOTRACE_STOP_REASON_COUNT);
+    gotrace__end_stw_of(t, r);
+    gotrace__stop(t, r, reason, gotrace__stop_stack_id(t, g, record->a[1]));
+    break;
+  }
+  case GOTRACE__REC_GO_BLOCK: gotrace__block_go(t, r, record->a[0], record->a[1]); break;
+  case GOTRACE__REC_SYSCALL_BEGIN:
+    if (!r->proc->made) gotrace__next_proc(t, r->proc);
+    gotrace__end_stw_of(t, r);
+    gotrace__enter_call(t, r, gotrace__stop_stack_id(t, g, record->a[0]));
+    break;
+  case GOTRACE__REC_SYSCALL_END:
+    if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
+    gotrace__leave_call(t, r, false);
+    break;
+  case GOTRACE__REC_SYSCALL_END_BLOCKED: gotrace__leave_call(t, r, true); break;
+  default: /* GO_END_IN_SYSCALL */
+    if (t->v1) {
+      gotrace__leave_call(t, r, false);
+      if (r->go == g) gotrace__end_go_of(t, r);
+      if (r->proc) gotrace__end_proc(t, r);
+      break;
+    }
+    if (r->proc) gotrace__end_proc(t, r);
+    gotrace__emit0(t, r, g, GOTRACE_V2_GO_DESTROY_SYSCALL);
+    gotrace__detach(t, r, GOTRACE__DEAD);
+  }
+  gotrace__changed(t, &g->waiters);
+  return NULL;
+}
+
+/* GO_RENAME, GO_TIMER: about a goroutine that the thread runs, or that does not run. */
+static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                             bool force) {
+  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+  if (!g) return NULL;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number) || !g->known, g->waiters);
+  if (!g->known || (g != r->go && g->status != GOTRACE__RUNNABLE && g->status != GOTRACE__WAITING)) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
+    return NULL;
+  }
+  if (record->kind == GOTRACE__REC_GO_TIMER) {
+    if (!(g->flags & GOTRACE__RECORD_TIMER) && g->in_trace) gotrace__keep_timer(t, g);
+    g->flags |= GOTRACE__RECORD_TIMER;
+    t->counters.idle++;
+    return NULL;
+  }
+  if (record->a[2]) g->entry = gotrace__record_stack(record->a[2]);
+  gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+  if (g == r->go && !t->v1) {
+    gotrace__inside_call inside = gotrace__begin_user(t, r);
+    if (inside) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, g));
+    gotrace__end_user(t, r, inside);
+  } else {
+    t->counters.idle++;
+  }
+  return NULL;
+}
+
+static void gotrace__end_gc(gotrace__transcriber *t, gotrace__source *r) {
+  if (!t->gc_seen) return;
+  if (!t->v1 && t->gc_generation != t->generation) gotrace__gc_event(t, r, GOTRACE_V2_GC_ACTIVE, 0);
+  gotrace__gc_event(t, r, GOTRACE_V2_GC_END, 0);
+}
+
+/* The state before the first call that is in the trace. A call that found tracing off may have changed it since the
+ * trace began. */
+static void gotrace__apply_collector_state(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  if (t->collector_number) {
+    t->counters.malformed++;
     return;
   }
-  gotrace__batch_end(b);
-  gotrace__t.produced += b->size;
-  gotrace__queue_push(&piece->queue, b);
-}
-
-/* Gathers the buffers of `slot` for the reader. No thread writes to them any more (W2). The caller holds the life
- * lock. */
-static void gotrace__gather(unsigned slot, uint64_t end_tick) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__piece *piece = t->spare;
-  gotrace_proc *p;
-  gotrace__thread *m;
-  gotrace__lock(&t->queue_lock);
-  gotrace__queue_append(&piece->queue, &t->full[slot]);
-  gotrace__gather_buffer(piece, &t->global.stream.buffer[slot]);
-  for (p = gotrace__load_acquire(&t->procs); p; p = gotrace__load_acquire(&p->next))
-    gotrace__gather_buffer(piece, &p->stream.buffer[slot]);
-  for (m = gotrace__load_acquire(&t->threads); m; m = m->next) {
-    gotrace__gather_buffer(piece, &m->stream.buffer[slot]);
+  if (t->gc && !record->a[0]) {
+    gotrace__inside_call inside = gotrace__begin_global(t, r);
+    if (!inside) return;
+    gotrace__end_gc(t, r);
+    gotrace__end_global(t, r, inside);
+  } else {
+    t->counters.idle++;
   }
-  gotrace__gather_buffer(piece, &t->ender.stream.buffer[slot]);
-  piece->tables = t->tables[slot];
-  piece->end_tick = end_tick;
-  t->spare = NULL;
-  if (t->v2) t->tables[slot] = NULL;
-  if (t->deliver_last) t->deliver_last->link = piece;
-  else t->deliver = piece;
-  t->deliver_last = piece;
-  t->piece_count++;
-  t->cut_wanted = false;
-  t->last_cut = gotrace__nanoseconds();
-  gotrace__cond_wake(&t->changed);
-  gotrace__unlock(&t->queue_lock);
+  t->gc = record->a[0] != 0;
+  t->stw = record->a[1] != 0;
 }
 
-/* A call of the generation ender, which writes as a pseudo-thread. */
-static void gotrace__ender_call(gotrace__call *c, uint64_t generation) {
-  struct gotrace__tracer *t = &gotrace__t;
-  memset(c, 0, sizeof *c);
-  c->m = &t->ender;
-  c->s = &t->ender.stream;
-  gotrace__understand(c, generation << 2 | GOTRACE__ON);
-  c->ending = true;
-}
-
-/* v2: writes that a collection is active, in a generation in which no goroutine has run: a temporary goroutine runs for
- * the event, on the ender's own proc. May fail if either is unavailable. */
-static void gotrace__report_collection(gotrace__call *c) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *ender = c->m;
-  const uint64_t idle = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
-  gotrace_go *borrowed;
-  gotrace__open(c, NULL);
-  if (!c->session) return;
-  if (!ender->own_proc ||
-      !gotrace__take_proc(c, ender->own_proc, idle)) { /* none yet, or taken through a stale handle */
-    ender->own_proc = gotrace__new_proc();
-    if (!ender->own_proc || !gotrace__take_proc(c, ender->own_proc, idle)) return;
-  }
-  if (c->v2) gotrace__write_proc_start(c, ender->own_proc);
-  c->p = ender->proc = ender->own_proc;
-  if (gotrace__borrow(c, &borrowed)) {
-    gotrace__lock_collector(c);
-    if (c->v2 && t->gc_session == c->session && t->gc_traced != c->generation)
-      gotrace__v2_gc_event(c, GOTRACE_V2_GC_ACTIVE);
-    gotrace__unlock_collector(c);
-  }
-  if (borrowed) gotrace__die(c, false);
-  gotrace__stop_proc(c);
-}
-
-/* Whether the trace has an active collection that this generation does not mention yet. */
-static bool gotrace__collection_unreported(gotrace__call *c) {
-  struct gotrace__tracer *t = &gotrace__t;
-  bool untold;
-  gotrace__lock_collector(c);
-  untold = c->session && t->gc && t->gc_session == c->session && t->gc_traced != c->generation;
-  gotrace__unlock_collector(c);
-  return untold;
-}
-
-/* v2: a note of something that was silent in a generation: a thread, an idle proc, or a blocked or runnable goroutine
- * in a mark assist. */
-typedef struct gotrace__note {
-  gotrace__thread *m;     /* or NULL */
-  uint64_t thread;        /* its system id */
-  gotrace_proc *p;        /* or NULL */
-  gotrace_go *g;          /* NULL if the note is about a thread */
-  uint64_t go, go_thread; /* 0: none */
-  gotrace_location entry;
-  unsigned go_status, proc_status;
-  bool mentioned; /* the session has mentioned it before */
-  bool assist, sweep;
-} gotrace__note;
-
-/* Notes are taken before the generation ends, and written after all its calls have ended. A thread that changes a
- * noted object in the same generation writes its status first (`traced`, `opened`), and the note is skipped. A change
- * in a later generation leaves the note true. */
-typedef struct gotrace__notes {
-  gotrace__note *list;
-  size_t count, max;
-  bool full; /* some are missing: out of memory */
-} gotrace__notes;
-
-/* Returns a zeroed note; NULL if out of memory. The caller fills it in and adds 1 to `count`. */
-static gotrace__note *gotrace__next_note(gotrace__notes *notes) {
-  if (notes->count == notes->max) {
-    size_t max = notes->max ? 2 * notes->max : 64;
-    gotrace__note *list = GOTRACE__CAST(gotrace__note *, gotrace__allocate(NULL, max * sizeof *list, false));
-    if (!list) {
-      notes->full = true;
-      return NULL;
+static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotrace__source *r,
+                                                  const gotrace__record *record, bool force) {
+  gotrace__inside_call inside;
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[0], t->collector_number + 1), t->collector_waiters);
+  if (GOTRACE__IS_LATER(record->a[0], t->collector_number)) t->collector_number = (uint32_t)record->a[0];
+  gotrace__changed(t, &t->collector_waiters);
+  switch (record->kind) {
+  case GOTRACE__REC_GC_BEGIN:
+  case GOTRACE__REC_GC_END: {
+    bool begin = record->kind == GOTRACE__REC_GC_BEGIN;
+    if (t->gc == begin) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_GC_STATE);
+      break;
     }
-    if (notes->count) memcpy(list, notes->list, notes->count * sizeof *list);
-    gotrace__release(NULL, notes->list, notes->max * sizeof *list);
-    notes->list = list;
-    notes->max = max;
+    inside = gotrace__begin_global(t, r); /* writes the collection first where it is older than the generation */
+    if (!inside) break;
+    if (begin) gotrace__gc_event(t, r, GOTRACE_V2_GC_BEGIN, gotrace__record_stack_id(t, record->a[1]));
+    else gotrace__end_gc(t, r);
+    t->gc = begin;
+    gotrace__end_global(t, r, inside);
+    break;
   }
-  memset(&notes->list[notes->count], 0, sizeof *notes->list);
-  return &notes->list[notes->count];
+  case GOTRACE__REC_STW_BEGIN: {
+    unsigned kind;
+    if (t->stw) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
+      break;
+    }
+    t->stw = true;
+    t->stw_reason = gotrace__valid_reason(t, record->a[1], GOTRACE_STW_REASON_COUNT);
+    kind = gotrace__reason_base(t->stw_reason);
+    if (t->v1 &&
+        !gotrace__has_event(t, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM ? GOTRACE_GO_1_10
+                                                                                                     : GOTRACE_GO_1_21))
+      break;
+    inside = gotrace__begin_user(t, r);
+    if (inside) gotrace__stw_event(t, r, gotrace__record_stack_id(t, record->a[2]));
+    gotrace__end_user(t, r, inside);
+    break;
+  }
+  default: /* STW_END */
+    if (!t->stw || (t->stw_go && t->stw_go != r->go)) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
+      break;
+    }
+    if (t->stw_go && !t->stw_closed) gotrace__end_stw(t, r);
+    else t->counters.idle++;
+    t->stw_go = NULL;
+    t->stw = t->stw_closed = false;
+  }
+  return NULL;
 }
 
-static void gotrace__notes_free(gotrace__notes *notes) {
-  gotrace__release(NULL, notes->list, notes->max * sizeof *notes->list);
+/* Sweeps, scans and mark assists. A sweep and a scan belong to a proc. */
+static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  bool assist = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN || record->kind == GOTRACE__REC_MARK_ASSIST_END;
+  bool scan = record->kind == GOTRACE__REC_SCAN_BEGIN || record->kind == GOTRACE__REC_SCAN_END;
+  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
+  gotrace__model_proc *p;
+  uint64_t stack = record->kind == GOTRACE__REC_SWEEP_SPAN ? record->a[2] : record->a[0];
+  if (assist ? !gotrace__has_event(t, 1009) : scan && t->options.version >= GOTRACE_GO_1_10) {
+    if (scan) gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
+    return;
+  }
+  if (assist) {
+    bool begin = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN;
+    if (!r->go || r->go->assist == begin) {
+      /* An assist may be older than the trace. */
+      if (begin || !r->go || !(r->go->flags & GOTRACE__RECORD_OLD))
+        gotrace__problem_seen(t, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
+      else t->counters.idle++;
+      return;
+    }
+    inside = gotrace__begin_user(t, r);
+    if (!inside) return;
+    if (begin) gotrace__emit1(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, gotrace__record_stack_id(t, stack));
+    else gotrace__emit0(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_END);
+    r->go->assist = begin;
+    gotrace__end_user(t, r, inside);
+    return;
+  }
+  if (r->go && r->go->status == GOTRACE__SYSCALL) inside = gotrace__begin_user(t, r);
+  if (!inside || !gotrace__need_proc(t, r)) return;
+  p = r->proc;
+  switch (record->kind) {
+  case GOTRACE__REC_SWEEP_BEGIN:
+    if (p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
+    else t->counters.idle++;
+    p->sweep = true;
+    break;
+  case GOTRACE__REC_SWEEP_SPAN:
+    if (!p->sweep) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
+      break;
+    }
+    if (!p->sweep_seen) {
+      gotrace__emit1(t, r, NULL, GOTRACE_V2_GC_SWEEP_BEGIN, gotrace__record_stack_id(t, stack));
+      p->swept = p->reclaimed = 0;
+    } else {
+      t->counters.idle++;
+    }
+    p->sweep_seen = true;
+    p->swept += record->a[0];
+    p->reclaimed += record->a[1];
+    break;
+  case GOTRACE__REC_SWEEP_END:
+    if (!p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
+    else if (!p->sweep_seen) t->counters.idle++;
+    gotrace__end_sweep_of(t, r);
+    p->sweep = false;
+    break;
+  default: { /* SCAN_BEGIN, SCAN_END */
+    bool begin = record->kind == GOTRACE__REC_SCAN_BEGIN;
+    if (p->scan_seen == begin) {
+      if (begin || !p->scan) gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
+      else t->counters.idle++; /* it is older than the trace */
+    } else {
+      gotrace__put_v1(t, &p->lane, begin ? GOTRACE_V1_GC_SCAN_START : GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
+      p->scan_seen = begin;
+    }
+    p->scan = begin;
+  }
+  }
+  gotrace__end_user(t, r, inside);
 }
 
-static void gotrace__note_go(gotrace__note *q, gotrace_go *g, unsigned status) {
-  q->go = gotrace__load_relaxed(&g->id);
-  q->go_thread = q->m ? q->thread : GOTRACE__NO_THREAD;
-  q->go_status = status;
-  q->assist = gotrace__load_relaxed(&g->assist_session) == gotrace__t.session;
-  q->entry.pc = gotrace__load_relaxed(&g->entry.pc);
-  q->entry.function = gotrace__load_relaxed(&g->entry.function);
-  q->entry.file = gotrace__load_relaxed(&g->entry.file);
-  q->entry.line = gotrace__load_relaxed(&g->entry.line);
-  q->mentioned = gotrace__load_relaxed(&g->mentioned) == gotrace__t.session;
+/* The size of the heap. */
+static void gotrace__apply_heap(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  bool goal = record->kind == GOTRACE__REC_HEAP_GOAL;
+  bool has_proc = !t->v1 && r->proc && r->proc->status == GOTRACE__PROC_RUNNING; /* started in the system call */
+  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
+  if (r->go && r->go->status == GOTRACE__SYSCALL && !has_proc) inside = gotrace__begin_user(t, r);
+  if (inside && (t->v1 || gotrace__need_proc(t, r)))
+    gotrace__emit1(t, r, NULL, goal ? GOTRACE_V2_HEAP_GOAL : GOTRACE_V2_HEAP_ALLOC, record->a[0]);
+  *(goal ? &t->heap_goal : &t->heap_alloc) = record->a[0] + 1;
+  gotrace__end_user(t, r, inside);
 }
 
-/* v2: writes the status of each silent goroutine without an owner, and an active collection (G2). The generation is
- * still the current one, except after the last. The time is linear in the number of goroutines. The caller holds the
- * life lock; no event call waits for that.
+/* Memory in detail, see gotrace_span. Addresses are in units of one of options.heap's sizes. */
+static void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  const gotrace_heap_layout *heap = &t->options.heap;
+  unsigned event = (unsigned)record->a[0];
+  int unit = event < GOTRACE_V2_HEAP_OBJECT ? 0 : event < GOTRACE_V2_GOROUTINE_STACK ? 1 : 2;
+  uint64_t offset = record->a[1] - heap->base, bytes = record->a[2];
+  uint64_t place = offset / (unit == 0 ? heap->page_size : unit == 1 ? heap->alignment : heap->stack_unit);
+  uint64_t a = 0, b = record->a[3];
+  int n = unit == 0 ? 3 : 2;
+  if (t->v1 || !gotrace__has_event(t, GOTRACE_GO_1_23)) return;
+  if (!t->options.alloc_events || record->a[0] < GOTRACE_V2_SPAN || record->a[0] > GOTRACE_V2_GOROUTINE_STACK_FREE) {
+    t->counters.malformed++;
+    return;
+  }
+  if ((event - GOTRACE_V2_SPAN) % 3 == 2) n = 1; /* ..._FREE */
+  if (unit == 0) a = bytes / heap->page_size + (bytes % heap->page_size != 0);
+  while (unit == 2 && a < 63 && ((uint64_t)1 << a) < bytes) a++;
+  if (unit == 2) a++; /* as sys.Len64 of the size */
+  if (unit == 1 && b && n > 1) {
+    const gotrace_type *type = (const gotrace_type *)(uintptr_t)b;
+    const gotrace__entry *entry =
+        gotrace__table_add(t->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type, false);
+    if (!entry) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+    a = entry ? entry->id : 0;
+  }
+  gotrace__emit_at(t, r, NULL, NULL, event, t->now, n, place, a, b, 0);
+}
+
+static void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  gotrace__inside_call inside;
+  uint64_t task;
+  uint32_t name, stack;
+  if (!gotrace__has_event(t, GOTRACE_GO_1_11) || !(inside = gotrace__begin_user(t, r))) return;
+  gotrace__not_before(t, r->go->time);
+  if (GOTRACE__LIKELY(record->kind >= GOTRACE__REC_SITE_REGION_BEGIN)) {
+    task = 0;
+    name = gotrace__record_name(t, record->a[0], NULL, 0);
+    stack = gotrace__record_stack_id(t, record->a[1]);
+  } else {
+    task = record->a[0];
+    name = gotrace__record_name(t, record->a[1], record->text[0], record->text_size[0]);
+    stack = gotrace__record_stack_id(t, record->a[2]);
+  }
+  if (record->kind == GOTRACE__REC_REGION_END || record->kind == GOTRACE__REC_SITE_REGION_END) {
+    gotrace__end_region_of(t, r, task, name, stack);
+  } else {
+    gotrace__push(t, r->go, task, name);
+    gotrace__region_event(t, r, false, task, name, stack);
+  }
+  gotrace__end_user(t, r, inside);
+}
+
+/* Tasks, logs. */
+static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                             bool force) {
+  gotrace__inside_call inside;
+  gotrace__model_task *task = NULL;
+  uint64_t id = record->a[0];
+  uint32_t name, stack;
+  if (!gotrace__has_event(t, GOTRACE_GO_1_11)) return NULL;
+  if (record->kind == GOTRACE__REC_TASK_END) {
+    task = gotrace__task_at(t, id, false);
+    GOTRACE__WAIT_FOR(!task && id >= t->options.first_task, t->task_waiters);
+    if (task && task->on != r) gotrace__push_time(t, task->time + 1); /* readers order them by time alone */
+  }
+  inside = gotrace__begin_user(t, r);
+  if (!inside) return NULL;
+  gotrace__not_before(t, r->go->time);
+  name = gotrace__record_name(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 2 : 1], record->text[0],
+                              record->text_size[0]);
+  stack = gotrace__record_stack_id(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 3
+                                                : record->kind == GOTRACE__REC_TASK_END ? 1
+                                                                                        : 2]);
+  switch (record->kind) {
+  case GOTRACE__REC_TASK_BEGIN:
+    if (!id || id == UINT64_MAX || gotrace__task_at(t, id, false)) {
+      t->counters.malformed++; /* readers reject a task that begins twice */
+      break;
+    }
+    task = gotrace__task_at(t, id, true);
+    if (!task) break;
+    gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, id, record->a[1], gotrace__string_id(t, name, true), stack);
+    task->on = r;
+    task->time = t->now;
+    gotrace__changed(t, &t->task_waiters);
+    break;
+  case GOTRACE__REC_TASK_END:
+    gotrace__emit2(t, r, r->go, GOTRACE_V2_USER_TASK_END, id, stack);
+    if (task) task->id = UINT64_MAX;
+    break;
+  default: { /* LOG */
+    uint32_t kept = (uint32_t)gotrace__kept_size(record->text[1], record->text_size[1]);
+    uint32_t key = gotrace__string_id(t, name, true);
+    if (kept != record->text_size[1]) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);
+    if (!t->v1) {
+      uint32_t value = kept ? gotrace__write_text(t, record->text[1], kept, false) : 0;
+      gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_LOG, id, key, value, stack);
+    } else { /* the text follows the event, and is not included in its length */
+      gotrace__lane *lane = gotrace__lane_of(t, r);
+      uint64_t a[3], time = t->now < lane->time ? lane->time : t->now;
+      uint8_t *at;
+      a[0] = id;
+      a[1] = key;
+      a[2] = stack;
+      gotrace__lane_at(t, lane, 7 * GOTRACE_BYTES_PER_NUMBER + kept + 2, time); /* room for both */
+      gotrace__put_event(t, lane, GOTRACE_V1_USER_LOG, time, 3, a);
+      at = gotrace__put_varint(lane->data + GOTRACE__LANE_HEAD + lane->size, kept);
+      if (kept) memcpy(at, record->text[1], kept);
+      gotrace__lane_end(lane, at + kept);
+      r->go->time = t->now = time;
+    }
+  }
+  }
+  gotrace__end_user(t, r, inside);
+  return NULL;
+}
+
+static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                        bool force) {
+  switch (record->kind) {
+  case GOTRACE__REC_THREAD:
+    gotrace__apply_thread(t, r, record);
+    if (r->proc && (record->a[3] & GOTRACE__RECORD_SWEEPS)) r->proc->sweep = true;
+    if (r->proc && (record->a[3] & GOTRACE__RECORD_SCANS)) r->proc->scan = true;
+    return NULL;
+  case GOTRACE__REC_PROBLEM:
+    if (record->a[0] < GOTRACE_PROBLEM_COUNT) gotrace__problem_seen(t, (gotrace_problem)record->a[0]);
+    else t->counters.malformed++;
+    return NULL;
+  case GOTRACE__REC_COLLECTOR: gotrace__apply_collector_state(t, r, record); return NULL;
+  case GOTRACE__REC_SITE:
+    r->site = (uintptr_t)record->a[0];
+    t->counters.idle++;
+    return NULL;
+  case GOTRACE__REC_GO: {
+    gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+    unsigned status = record->a[3] == GOTRACE__WAITING ? GOTRACE__WAITING : GOTRACE__RUNNABLE;
+    t->counters.idle++;
+    /* One that runs is introduced by its thread. */
+    if (!g || g->known || record->a[3] == GOTRACE__RUNNING || record->a[3] == GOTRACE__SYSCALL) return NULL;
+    if (gotrace__go_begin(t, g, record->a[1], record->a[2], status, (unsigned)(record->a[4] & 7) | GOTRACE__RECORD_OLD))
+      gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+    return NULL;
+  }
+  case GOTRACE__REC_THREAD_END:
+    gotrace__clear_thread(t, r, GOTRACE_PROBLEM_PROC_STOP_GO, GOTRACE_STOP_PREEMPTED);
+    if (r->proc) gotrace__end_proc(t, r);
+    r->introduced = r->lost_proc = false;
+    r->gone = true;
+    t->counters.idle++;
+    return NULL;
+  case GOTRACE__REC_PROC_START: return gotrace__apply_proc_start(t, r, record, force);
+  case GOTRACE__REC_PROC:
+  case GOTRACE__REC_PROC_STOP:
+  case GOTRACE__REC_PROC_STEAL:
+  case GOTRACE__REC_PROC_DESTROY: return gotrace__apply_proc(t, r, record, force);
+  case GOTRACE__REC_GO_CREATE: return gotrace__apply_create(t, r, record, force);
+  case GOTRACE__REC_GO_START:
+  case GOTRACE__REC_THREAD_START:
+  case GOTRACE__REC_WAIT_END: return gotrace__apply_start(t, r, record, force);
+  case GOTRACE__REC_GO_UNBLOCK: return gotrace__apply_unblock(t, r, record, force);
+  case GOTRACE__REC_GO_SWITCH:
+  case GOTRACE__REC_GO_SWITCH_END: return gotrace__apply_switch(t, r, record, force);
+  case GOTRACE__REC_GO_DESTROY: return gotrace__apply_destroy(t, r, record, force);
+  case GOTRACE__REC_GO_END:
+  case GOTRACE__REC_GO_STOP:
+  case GOTRACE__REC_GO_BLOCK:
+  case GOTRACE__REC_SYSCALL_BEGIN:
+  case GOTRACE__REC_SYSCALL_END:
+  case GOTRACE__REC_SYSCALL_END_BLOCKED:
+  case GOTRACE__REC_GO_END_IN_SYSCALL: return gotrace__apply_running(t, r, record, force);
+  case GOTRACE__REC_GO_LABEL:
+    if (!r->go) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
+    } else {
+      gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
+      gotrace__model_label(t, r->go, record->text[0], record->text_size[0]);
+      if (!t->v1) inside = gotrace__begin_user(t, r);
+      if (t->v1) t->counters.idle++;
+      else if (inside) gotrace__emit1(t, r, r->go, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, r->go));
+      gotrace__end_user(t, r, inside);
+    }
+    return NULL;
+  case GOTRACE__REC_GO_RENAME:
+  case GOTRACE__REC_GO_TIMER: return gotrace__apply_mark(t, r, record, force);
+  case GOTRACE__REC_PROCS_CHANGE: {
+    gotrace__inside_call inside;
+    t->procs_changed = record->a[0];
+    inside = gotrace__begin_global(t, r);
+    if (inside)
+      gotrace__emit2(t, r, NULL, GOTRACE_V2_PROCS_CHANGE, t->v1 ? record->a[0] : gotrace__proc_bound(t),
+                     gotrace__record_stack_id(t, record->a[1]));
+    gotrace__end_global(t, r, inside);
+    return NULL;
+  }
+  case GOTRACE__REC_GC_BEGIN:
+  case GOTRACE__REC_GC_END:
+  case GOTRACE__REC_STW_BEGIN:
+  case GOTRACE__REC_STW_END: return gotrace__apply_collector(t, r, record, force);
+  case GOTRACE__REC_HEAP_ALLOC:
+  case GOTRACE__REC_HEAP_GOAL: gotrace__apply_heap(t, r, record); return NULL;
+  case GOTRACE__REC_MEMORY: gotrace__apply_memory(t, r, record); return NULL;
+  case GOTRACE__REC_REGION_BEGIN:
+  case GOTRACE__REC_REGION_END:
+  case GOTRACE__REC_SITE_REGION_BEGIN:
+  case GOTRACE__REC_SITE_REGION_END: gotrace__apply_region(t, r, record); return NULL;
+  case GOTRACE__REC_TASK_BEGIN:
+  case GOTRACE__REC_TASK_END:
+  case GOTRACE__REC_LOG: return gotrace__apply_user(t, r, record, force);
+  default: gotrace__apply_range(t, r, record); return NULL;
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------------- >>rounds ----
  *
- * A goroutine in a mark assist is noted instead. Its status is followed by GCMarkAssistActive, and no sequence number
- * orders that before the end of the assist. Readers truncate times to whole nanoseconds, so a thread's clock falls
- * behind by up to a nanosecond per event: if the goroutine were woken now, they could find the end of its assist
- * first. */
-static void gotrace__write_statuses(gotrace__notes *notes, uint64_t generation, bool last) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__call c;
-  gotrace__slab *slab;
-  unsigned tries = 16; /* threads with stale handles may interfere */
-  gotrace__ender_call(&c, generation);
-  gotrace__open(&c, NULL);
-  for (slab = gotrace__load_acquire(&t->slabs); slab && c.session; slab = slab->next) {
-    size_t i;
-    c.at = gotrace__event_time(&c); /* the same time for all of them */
-    c.timed = true;
-    for (i = 0; i < GOTRACE__SLAB && c.session; i++) {
-      gotrace_go *g = &slab->gos[i];
-      uint64_t word = gotrace__load_acquire(&g->word);
-      unsigned status = gotrace__status_of(word);
-      if ((status != GOTRACE__RUNNABLE && status != GOTRACE__WAITING) || gotrace__has_epoch(word, c.epoch)) continue;
-      if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->assist_session) == c.session) && !(word & GOTRACE__BUSY)) {
-        gotrace__note *q = gotrace__next_note(notes);
-        if (!q) continue;
-        q->g = g;
-        gotrace__note_go(q, g, status);
-        if (gotrace__load_acquire(&g->word) == word) {
-          notes->count++;
-          continue;
-        }
+ * Which record is next, and its time.
+ */
+
+/* Ticks as units. Signed, since processors convert these faster. */
+static inline uint64_t gotrace__units(const gotrace__transcriber *t, uint64_t ticks) {
+  return (uint64_t)(int64_t)((double)(int64_t)ticks * t->units_per_tick);
+}
+
+/* The time of a tick in a round in which the counter has jumped: as long after the round's beginning, or before its
+ * end, as the counter's rate says, so that all of the jump is in one gap. */
+static GOTRACE__NOINLINE uint64_t gotrace__unit_at_jump(const gotrace__transcriber *t, uint64_t tick) {
+  uint64_t before = UINT64_MAX, after = UINT64_MAX;
+  if (tick >= t->from_tick && tick - t->from_tick < INT64_MAX) before = gotrace__units(t, tick - t->from_tick);
+  if (tick <= t->to_tick && t->to_tick - tick < INT64_MAX) after = gotrace__units(t, t->to_tick - tick);
+  if (before <= t->to_unit - t->from_unit) return t->from_unit + before;
+  return after < t->to_unit - t->from_unit ? t->to_unit - after : t->from_unit;
+}
+
+/* The time of a tick: between the beginning and the end of the round. */
+static inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
+  uint64_t unit;
+  if (GOTRACE__UNLIKELY(t->jumped)) return gotrace__unit_at_jump(t, tick);
+  if (GOTRACE__UNLIKELY(tick <= t->from_tick)) {
+    t->counters.clamped += tick < t->from_tick;
+    return t->from_unit;
+  }
+  unit = t->from_unit + gotrace__units(t, tick - t->from_tick);
+  return unit < t->to_unit ? unit : t->to_unit;
+}
+
+/* Notes up to where the thread has published (O1). The link is read before the size: the thread stores the size of a
+ * chunk for the last time before it links the next. */
+static void gotrace__look_at(gotrace__source *r) {
+  gotrace__record_chunk *next;
+  if (!r->chunk) return;
+  if (!r->known) {
+    r->known = r->chunk;
+    r->tick = r->chunk->tick;
+  }
+  while ((next = gotrace__load_acquire(&r->known->next)) != NULL) r->known = next;
+  r->known_size = gotrace__load_acquire(&r->known->size);
+}
+
+#ifndef GOTRACE__RECORD_APPLIED
+#define GOTRACE__RECORD_APPLIED(t, record) ((void)0) /* for tests */
+#endif
+
+/* Finds the chunk with the thread's next record; false: there is none in this round. */
+static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotrace__source *r) {
+  while (r->chunk) {
+    gotrace__record_chunk *done = r->chunk;
+    r->end = done == r->known ? r->known_size : gotrace__load_acquire(&done->size);
+    if (done->session != t->options.session) r->at = r->end;
+    if (r->at < r->end) return true;
+    if (done == r->known) return false;
+    r->chunk = gotrace__load_acquire(&done->next);
+    r->at = r->end = 0;
+    if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);
+    r->tick = r->chunk->tick; /* that of its last record, unless the counter has jumped back */
+  }
+  return false;
+}
+
+/* Finds the thread's next record; false: there is none in this round. */
+static inline bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
+  while (GOTRACE__LIKELY(r->at < r->end) || gotrace__next_chunk(t, r)) {
+    const uint8_t *data = (const uint8_t *)(r->chunk + 1);
+    uint64_t dt;
+    r->kind = data[r->at];
+    r->arguments = gotrace__get_number(data + r->at + 1, data + r->end, &dt);
+    if (GOTRACE__LIKELY(r->kind != GOTRACE__REC_NONE && r->kind < GOTRACE__RECORD_KINDS && r->arguments &&
+                        dt <= UINT64_MAX / 2)) {
+      r->next_tick = r->tick + dt;
+      return r->next_tick <= t->limit;
+    }
+    t->counters.malformed++;
+    r->at = r->end; /* nothing after it can be found */
+  }
+  return false;
+}
+
+/* The thread's next record is applied at this time, not before its last one. A caller that has records of all threads
+ * in the order in which they happened, as from a trace that has been read, needs no rounds: it calls this function, and
+ * then gotrace__apply with `force`. */
+static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
+  t->current = r;
+  t->now = r->time;
+  gotrace__not_before(t, time);
+  t->given = time;
+  if (GOTRACE__UNLIKELY(t->now <= t->pushed.time)) gotrace__after_push(t, r);
+  if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
+}
+
+/* Applies the record that has been found, and those after it that are earlier than all other threads'. `force`: the
+ * first does not wait. */
+static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
+  do {
+    const uint8_t *data = (const uint8_t *)(r->chunk + 1), *next;
+    gotrace__record record;
+    record.kind = r->kind;
+    record.tick = r->next_tick;
+    next = gotrace__get_arguments(r->arguments, data + r->end, &record);
+    if (GOTRACE__LIKELY(next != NULL)) {
+      gotrace__waiters *waiters;
+      gotrace__turn_to(t, r, gotrace__unit_of(t, record.tick));
+      waiters = gotrace__apply(t, r, &record, force);
+      if (waiters) {
+        r->waits_on = waiters;
+        r->link = waiters->first;
+        waiters->first = r;
+        return;
       }
-      if (!gotrace__take(&c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING, &word)) continue;
-      gotrace__give(&c, g, word, 0, gotrace__status_of(word));
-      gotrace__open(&c, NULL);
+      GOTRACE__RECORD_APPLIED(t, &record);
+      t->counters.records++;
+      if (r->time < t->now) r->time = t->now;
+      r->tick = record.tick;
+      r->at = (uint32_t)(next - data);
+    } else {
+      t->counters.malformed++;
+      r->at = r->end;
+    }
+    force = false;
+    if (t->error || t->full || !gotrace__peek(t, r)) return;
+  } while (!t->heap_count || r->next_tick <= t->heap[0]->next_tick);
+  gotrace__enqueue(t, r);
+}
+
+/* Takes the waiting thread whose record has the smallest tick off its list (O2); NULL: none waits. */
+static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
+  gotrace__source *r, *first = NULL, **link;
+  for (r = t->sources; r; r = r->next)
+    if (r->waits_on && (!first || r->next_tick < first->next_tick)) first = r;
+  if (!first) return NULL;
+  for (link = &first->waits_on->first; *link != first; link = &(*link)->link) continue;
+  *link = first->link;
+  first->waits_on = NULL;
+  return first;
+}
+
+/* v1: the first events of the trace. Go 1.23 and later take goroutines created before the first Gomaxprocs for older
+ * than the trace, and their viewers fail if one has run since time 0. They keep only the second Gomaxprocs, which their
+ * page of mutator utilization needs. */
+static void gotrace__write_first(gotrace__transcriber *t) {
+  uint64_t count[2];
+  unsigned i;
+  count[0] = gotrace__proc_bound(t);
+  count[1] = 0;
+  for (i = 0; i < 2; i++) gotrace__put_event(t, &t->string_lane, GOTRACE_V1_GOMAXPROCS, t->string_lane.time, 2, count);
+}
+
+/* Applies the records of the round, in the order of their ticks as far as possible. */
+static void gotrace__apply_all(gotrace__transcriber *t) {
+  gotrace__source *r;
+  if (t->v1 && !t->generation_used) gotrace__write_first(t);
+  if (t->full) return;
+  for (r = t->sources; r; r = r->next)
+    if (gotrace__peek(t, r)) gotrace__enqueue(t, r);
+  while (!t->error && !t->full) {
+    r = gotrace__dequeue(t);
+    if (r) {
+      gotrace__consume(t, r, false);
+    } else {
+      r = gotrace__first_waiting(t);
+      if (!r) return;
+      gotrace__consume(t, r, true);
     }
   }
-  c.timed = false;
-  while (c.session && tries-- && gotrace__collection_unreported(&c)) gotrace__report_collection(&c);
-  /* Otherwise readers would miss it in the next generation. */
-  if (c.session && !last && gotrace__collection_unreported(&c)) gotrace__end_in_call(&c, GOTRACE_ERROR_OUT_OF_MEMORY);
 }
 
-/* Notes the proc and goroutine of a silent thread. */
-static void gotrace__note_thread(gotrace__notes *notes, gotrace__thread *m, uint64_t generation) {
-  gotrace_go *g = gotrace__load_relaxed(&m->go);
-  gotrace_proc *p = gotrace__load_relaxed(&m->proc);
-  gotrace__note *q;
-  bool in_syscall = gotrace__load_relaxed(&m->in_syscall);
-  uint64_t word;
-  if (!gotrace__load_acquire(&m->used) || gotrace__load_relaxed(&m->opened[generation & 1]) == generation) return;
-  if ((!p && !g) || !(q = gotrace__next_note(notes))) return;
-  q->m = m;
-  q->thread = gotrace__load_relaxed(&m->system_id);
-  if (p) {
-    word = gotrace__unbusy(&p->word);
-    if (word == gotrace__proc_word(m->index, GOTRACE__PROC_RUNNING) ||
-        (in_syscall && word == gotrace__proc_word(m->index, GOTRACE__PROC_SYSCALL)))
-      q->p = p;
-    q->proc_status = gotrace__status_of(word);
-    q->sweep = gotrace__load_relaxed(&p->sweep_session) == gotrace__t.session;
+/* Whether the counter has jumped since the last round, or has another rate: the clocks differ from what its rate so far
+ * says by more than a delay between reading the two explains. Then units_per_tick keeps that rate. */
+#define GOTRACE__JUMP 2000000 /* nanoseconds */
+static bool gotrace__has_jumped(gotrace__transcriber *t, uint64_t tick, uint64_t unit) {
+  uint64_t ticks = t->to_tick - t->steady_tick, units = t->to_unit - t->steady_unit, expected, passed;
+  uint64_t delay = GOTRACE__JUMP / t->options.unit;
+  bool jumped = tick < t->to_tick;
+  if (ticks && units > 16 * delay) {
+    t->units_per_tick = (double)units / (double)ticks;
+    passed = unit - t->to_unit;
+    expected = !jumped && tick - t->to_tick < INT64_MAX ? gotrace__units(t, tick - t->to_tick) : UINT64_MAX;
+    if ((expected < passed ? passed - expected : expected - passed) > delay + passed / 64) jumped = true;
   }
-  if (g) {
-    unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
-    word = gotrace__load_acquire(&g->word);
-    if (gotrace__load_relaxed(&g->owner) == m->index && !gotrace__has_epoch(word, (uint32_t)generation) &&
-        gotrace__status_of(word) == status && (q->p || in_syscall))
-      gotrace__note_go(q, g, status);
-  }
-  notes->count += q->p || q->go;
-}
-
-/* Notes the silent threads and idle procs of a generation. */
-static void gotrace__note_silent_v2(gotrace__notes *notes, uint64_t generation) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *m;
-  gotrace_proc *p;
-  for (m = gotrace__load_acquire(&t->threads); m; m = m->next) gotrace__note_thread(notes, m, generation);
-  for (p = gotrace__load_acquire(&t->procs); p; p = gotrace__load_acquire(&p->next)) {
-    gotrace__note *q;
-    if (gotrace__unbusy(&p->word) != gotrace__proc_word(0, GOTRACE__PROC_IDLE) ||
-        gotrace__load_relaxed(&p->traced[generation & 1]) == generation)
-      continue;
-    if (!(q = gotrace__next_note(notes))) return;
-    q->p = p;
-    q->proc_status = GOTRACE__PROC_IDLE;
-    q->sweep = gotrace__load_relaxed(&p->sweep_session) == t->session;
-    notes->count++;
-  }
-}
-
-/* Makes room in c's buffer; false if out of memory. */
-static bool gotrace__ender_room(gotrace__call *c) {
-  gotrace__stream *s = c->s;
-  c->b = s->buffer[c->slot];
-  if (c->b && gotrace__room(c->b) >= 512) return true;
-  c->b = gotrace__exchange(c, &s->buffer[c->slot]);
-  if (!c->b) return false;
-  c->b->size = c->b->size_at = 0;
-  c->b->top = c->b->capacity;
-  s->buffer[c->slot] = c->b;
+  if (!jumped) return false;
+  t->counters.jumps++;
+  t->steady_tick = tick;
+  t->steady_unit = unit;
   return true;
 }
 
-/* Begins a batch of another thread in c's buffer. */
-static bool gotrace__ender_batch(gotrace__call *c, uint64_t thread, uint64_t tick) {
-  if (!gotrace__ender_room(c)) return false;
-  gotrace__batch_end(c->b);
-  gotrace__begin_batch(c->b, gotrace__t.tables[c->slot], thread, tick);
-  gotrace__store_relaxed(&c->s->tick, tick);
-  return true;
+/* Begins a round that ends at the given clocks; except for the last, somewhat before, since the clocks of two cores may
+ * differ. */
+static void gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
+  uint64_t unit = (clocks->nanoseconds - t->start_nanoseconds) / t->options.unit + 1, ticks;
+  if (unit < t->to_unit) unit = t->to_unit;
+  t->jumped = gotrace__has_jumped(t, clocks->tick, unit);
+  t->from_tick = t->to_tick;
+  t->from_unit = t->to_unit;
+  t->to_tick = clocks->tick;
+  t->to_unit = unit;
+  t->clocks = *clocks;
+  t->limit = UINT64_MAX; /* after a jump, nothing is too late for this round */
+  if (t->jumped) return;
+  ticks = clocks->tick - t->from_tick;
+  t->units_per_tick = ticks ? (double)(unit - t->from_unit) / (double)ticks : 0;
+  if (last) return;
+  ticks = ticks > GOTRACE__CLOCK_SKEW ? ticks - GOTRACE__CLOCK_SKEW : 0;
+  t->limit = t->to_tick = t->from_tick + ticks;
+  t->to_unit = t->from_unit + gotrace__units(t, ticks);
 }
 
-static void gotrace__write_note(gotrace__call *c, const gotrace__note *q, bool proc, uint64_t tick) {
-  if (proc) {
-    gotrace__v2_write2(c, GOTRACE_V2_PROC_STATUS, tick, (uint64_t)q->p->id, q->proc_status);
-    if (q->sweep) gotrace__v2_write1(c, GOTRACE_V2_GC_SWEEP_ACTIVE, tick, (uint64_t)q->p->id);
-  }
-  if (q->go) {
-    if (gotrace__t.version >= GOTRACE_GO_1_23)
-      gotrace__v2_write4(c, GOTRACE_V2_GO_STATUS_STACK, tick, q->go, q->go_thread, q->go_status,
-                         gotrace__entry_stack(c, &q->entry));
-    else gotrace__v2_write3(c, GOTRACE_V2_GO_STATUS, tick, q->go, q->go_thread, q->go_status);
-    if (q->assist) gotrace__v2_write1(c, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, tick, q->go);
-  }
+/* ----------------------------------------------------------------------------------------------- >>generations ----
+ *
+ * The beginning and the end of a generation.
+ */
+
+/* v2: a batch that the lanes do not hold: of the clocks, or of an experiment. */
+static void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigned experiment, uint64_t thread,
+                                 uint64_t time, const uint8_t *body, size_t size) {
+  uint8_t head[GOTRACE__LANE_HEAD], *at = head;
+  if (!t->synced) gotrace__write_sync(t);
+  *at++ = (uint8_t)kind;
+  if (kind == GOTRACE_V2_EXPERIMENTAL_BATCH) *at++ = (uint8_t)experiment;
+  at = gotrace__put_varint(at, t->generation);
+  at = gotrace__put_varint(at, thread);
+  at = gotrace__put_varint(at, time);
+  at = gotrace__put_varint(at, size);
+  t->kinds[kind]++;
+  gotrace__transcribe_write(t, head, (size_t)(at - head));
+  gotrace__transcribe_write(t, body, size);
 }
 
-/* Writes the end of a stop-the-world into the ended generation; the next one begins it again. A trace may begin with
- * any generation, and readers assume no stop-the-world at its beginning. gotrace__ender_room has made room. */
-static void gotrace__write_stw_cut(gotrace__call *c, uint64_t generation) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->collector);
-  if (t->stw_begun[c->slot] == generation) {
-    const gotrace__thread *m = t->stw_thread[c->slot];
-    uint64_t tick = gotrace__load_relaxed(&t->cut_ticks[c->slot]), last = gotrace__load_acquire(&m->stream.tick);
-    if (gotrace__load_relaxed(&m->left_for) > generation) last = gotrace__load_relaxed(&m->left_tick);
-    if (tick < last) tick = last; /* after all events of its thread in this generation, even by another clock */
-    if (gotrace__ender_batch(c, t->stw_id[c->slot], tick)) gotrace__v2_write0(c, GOTRACE_V2_STW_END, tick);
-    t->stw_begun[c->slot] = 0;
+/* v2: the beginning of a generation: the rate and the time of the clocks, the encoding of addresses. Go: traceReadSync.
+ */
+static void gotrace__write_sync(gotrace__transcriber *t) {
+  uint8_t body[8 * GOTRACE_BYTES_PER_NUMBER], *at = body;
+  const gotrace_heap_layout *heap = &t->options.heap;
+  t->synced = true;
+  if (t->options.version >= GOTRACE_GO_1_25) *at++ = GOTRACE_V2_SYNC, t->kinds[GOTRACE_V2_SYNC]++;
+  *at++ = GOTRACE_V2_FREQUENCY;
+  at = gotrace__put_varint(at, 1000000000u / t->options.unit);
+  t->kinds[GOTRACE_V2_FREQUENCY]++;
+  if (t->options.version >= GOTRACE_GO_1_25) {
+    *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
+    at = gotrace__put_varint(at, 0);
+    at = gotrace__put_varint(at, t->generation_clocks.nanoseconds);
+    at = gotrace__put_varint(at, t->generation_clocks.wall_seconds);
+    at = gotrace__put_varint(at, t->generation_clocks.wall_nanoseconds);
+    t->kinds[GOTRACE_V2_CLOCK_SNAPSHOT]++;
   }
-  gotrace__unlock(&t->collector);
+  gotrace__write_batch(t, GOTRACE_V2_EVENT_BATCH, 0, GOTRACE__NO_THREAD, t->generation_time, body, (size_t)(at - body));
+  if (!t->types) return;
+  at = body;
+  *at++ = 1; /* traceAllocFreeInfoBatch */
+  at = gotrace__put_varint(at, heap->base);
+  at = gotrace__put_varint(at, heap->page_size);
+  at = gotrace__put_varint(at, heap->alignment);
+  at = gotrace__put_varint(at, heap->stack_unit);
+  gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
+                       body, (size_t)(at - body));
 }
 
-/* Writes the notes into the ended generation. False if memory did not suffice for all. */
-static bool gotrace__write_silent_v2(const gotrace__notes *notes, uint64_t generation, bool last) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__call c;
-  size_t i;
-  uint64_t tick, thread = 0; /* thread of the current batch, plus 1 */
-  gotrace__ender_call(&c, generation);
-  tick = gotrace__load_relaxed(&t->cut_ticks[c.slot]);
-  if (tick < c.s->tick) tick = c.s->tick; /* a status may have the time of another clock */
-  gotrace__write_stw_cut(&c, generation);
-  for (i = 0; i < notes->count; i++) {
-    const gotrace__note *q = &notes->list[i];
-    uint64_t of = q->m ? q->thread : c.s->id;
-    bool proc = q->p && gotrace__load_relaxed(&q->p->traced[c.slot]) != generation; /* it may have been stolen */
-    if (q->m && gotrace__load_relaxed(&q->m->opened[c.slot]) == generation) continue;
-    if (q->g && gotrace__load_relaxed(&q->g->traced[c.slot]) == generation) continue;
-    if (!proc && !q->g && q->go_status != GOTRACE__SYSCALL) continue;
-    if ((of + 1 != thread || gotrace__room(c.b) < 512) && !gotrace__ender_batch(&c, of, tick)) return false;
-    thread = of + 1;
-    gotrace__write_note(&c, q, proc, tick);
-    if (q->go && last && !q->mentioned) gotrace__count(&c.m->goroutines, 1); /* otherwise its next event counts it */
-  }
-  return !notes->full;
+static void gotrace__mirror_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
+  gotrace__release(t->options.budget, mirror->rows, mirror->capacity * sizeof *mirror->rows);
 }
 
-/* Makes a consistent cut and begins the next generation. Allocates what it needs before it changes the control word:
- * afterwards a lack of memory can only end the trace early. The caller holds the life lock. False if out of memory. */
-static bool gotrace__cut_now(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t control = gotrace__load_relaxed(&t->control), generation = control >> 2, next = generation + 1;
-  unsigned slot = (unsigned)generation & 1;
-  gotrace__notes notes = {NULL, 0, 0, false};
-  gotrace__tables *tables = NULL;
-  gotrace__piece *spare;
-  gotrace__call c;
-  if ((control & GOTRACE__MODE_MASK) != GOTRACE__ON) return true;
-  if (((next + 1) & 0xffffff) == 0) next += 2; /* no epoch is 0 (in 24 bits), and slots alternate */
-  spare = gotrace__piece_new();                /* for the next cut, which may be the last and must not fail */
-  if (!spare) return false;
-  if (t->v2) {
-    tables = gotrace__tables_new(true, t->options.alloc_events && t->version >= GOTRACE_GO_1_23);
-    gotrace__write_statuses(&notes, generation, false);
-    gotrace__note_silent_v2(&notes, generation);
-    gotrace__ender_call(&c, generation);
-    if (!tables || notes.full || !gotrace__ender_room(&c)) {
-      gotrace__notes_free(&notes);
-      gotrace__tables_free(tables);
-      gotrace__piece_free(spare);
-      return false;
+static void gotrace__mirror_renew(gotrace__transcriber *t, gotrace__mirror *mirror, gotrace__table *table) {
+  gotrace__mirror_free(t, mirror);
+  gotrace__table_free(mirror->table);
+  memset(mirror, 0, sizeof *mirror);
+  mirror->table = table;
+}
+
+/* A table of the transcriber's own. */
+static gotrace__table *gotrace__own_table(gotrace__transcriber *t) {
+  gotrace__table *table = gotrace__table_new(t->options.budget, false);
+  if (table) table->region.beyond = t->options.beyond_limit;
+  else gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return table;
+}
+
+/* v2: the types of heap objects that this generation refers to. */
+static void gotrace__write_types(gotrace__transcriber *t) {
+  gotrace__entry *entry = t->types ? gotrace__after(t->types, NULL) : NULL;
+  gotrace__table *fresh;
+  if (!entry) return;
+  while (entry) {
+    gotrace__lane *lane = &t->string_lane; /* its memory, once the strings are written */
+    uint8_t *at = lane->data + GOTRACE__LANE_HEAD;
+    uint8_t *end = at + lane->capacity - 6 * GOTRACE_BYTES_PER_NUMBER - GOTRACE_MAX_STRING_SIZE, *body = at;
+    *at++ = 0; /* traceAllocFreeTypesBatch */
+    for (; entry && at < end; entry = gotrace__after(t->types, entry)) {
+      const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
+      const char *name = type->name ? type->name : "";
+      size_t length = gotrace__kept_size(name, strlen(name));
+      at = gotrace__put_varint(at, entry->id);
+      at = gotrace__put_varint(at, (uintptr_t)type);
+      at = gotrace__put_varint(at, type->size);
+      at = gotrace__put_varint(at, type->pointer_bytes);
+      at = gotrace__put_varint(at, length);
+      memcpy(at, name, length);
+      at += length;
     }
-    tables->number = t->tables[slot]->number + 1;
-    gotrace__read_clocks(tables);
-    t->tables[slot ^ 1] = tables;
+    gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
+                         body, (size_t)(at - body));
   }
-  if (gotrace__end_generation(generation, next << 2 | GOTRACE__ON)) {
-    gotrace__settle();
-    if (t->v2) gotrace__write_silent_v2(&notes, generation, false);
-    gotrace__gather(slot, gotrace__load_relaxed(&t->cut_ticks[slot]));
-    t->spare = spare;
-  } else { /* ended early */
-    gotrace__piece_free(spare);
-    if (t->v2) t->tables[slot ^ 1] = NULL;
-    gotrace__tables_free(tables);
-  }
-  gotrace__notes_free(&notes);
-  return true;
+  fresh = gotrace__own_table(t);
+  if (!fresh) return;
+  gotrace__table_free(t->types);
+  t->types = fresh;
 }
 
-/* v1: a proc that has run since before the trace began and has emitted nothing. */
-typedef struct gotrace__silent {
-  gotrace_proc *proc;
-  uint64_t thread, go;
-  gotrace_location entry;
-  bool in_syscall;
-} gotrace__silent;
-
-static size_t gotrace__note_silent_v1(gotrace__silent *silent, size_t max) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_proc *p;
-  size_t count = 0;
-  for (p = gotrace__load_acquire(&t->procs); p && count < max; p = gotrace__load_acquire(&p->next)) {
-    uint64_t word = gotrace__load_acquire(&p->word);
-    uint64_t owner = word >> 4;
-    gotrace_go *g = gotrace__load_acquire(&p->go);
-    if (gotrace__load_relaxed(&p->session) == t->session || (word & GOTRACE__BUSY)) continue;
-    if (gotrace__status_of(word) != GOTRACE__PROC_RUNNING && gotrace__status_of(word) != GOTRACE__PROC_SYSCALL)
-      continue;
-    silent[count].proc = p;
-    silent[count].thread = gotrace__thread_of(p);
-    silent[count].go = 0;
-    silent[count].in_syscall = gotrace__status_of(word) == GOTRACE__PROC_SYSCALL;
-    memset(&silent[count].entry, 0, sizeof silent[count].entry);
-    word = g ? gotrace__load_acquire(&g->word) : 0;
-    if (g && !gotrace__has_epoch(word, t->session) && !(word & GOTRACE__BUSY) &&
-        gotrace__load_relaxed(&g->owner) == owner &&
-        gotrace__status_of(word) == (silent[count].in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING)) {
-      silent[count].go = gotrace__load_relaxed(&g->id);
-      silent[count].entry.pc = gotrace__load_relaxed(&g->entry.pc);
-      silent[count].entry.function = gotrace__load_relaxed(&g->entry.function);
-      silent[count].entry.file = gotrace__load_relaxed(&g->entry.file);
-      silent[count].entry.line = gotrace__load_relaxed(&g->entry.line);
-    }
-    count++;
+/* Forgets the texts and stacks that the transcriber has made or named, except the names of open regions: there is no
+ * end of new ones in a long trace. */
+#ifndef GOTRACE__MOST_TEXTS
+#define GOTRACE__MOST_TEXTS ((size_t)8 << 20)
+#endif
+static void gotrace__forget_texts(gotrace__transcriber *t) {
+  gotrace__table *texts, *stacks;
+  uint64_t place;
+  uint32_t i;
+  if (t->texts.table->region.bytes + t->own_stacks.table->region.bytes + t->region.bytes <= GOTRACE__MOST_TEXTS) return;
+  texts = gotrace__own_table(t);
+  stacks = gotrace__own_table(t);
+  if (!texts || !stacks) {
+    gotrace__table_free(texts);
+    gotrace__table_free(stacks);
+    return;
   }
-  return count;
+  for (place = 1; place <= t->go_places; place++) {
+    gotrace__model_go *g = gotrace__go_at(t, place);
+    if (!g) continue;
+    if (g->entry & GOTRACE__OWN) g->entry = 0;
+    for (i = 0; i < g->region_depth; i++) {
+      gotrace__model_region *region = gotrace__region_at(g, i);
+      const gotrace__row *row = region->name & GOTRACE__OWN ? gotrace__string_row(t, region->name) : NULL;
+      if (row) region->name = gotrace__text_number(texts, (const char *)(row->entry + 1), row->entry->size);
+    }
+  }
+  gotrace__mirror_renew(t, &t->texts, texts);
+  gotrace__mirror_renew(t, &t->own_stacks, stacks);
+  gotrace__region_free(&t->region);
+  for (i = 0; i < t->stacks.capacity; i++) t->stacks.rows[i].frames = NULL;
+  memset(t->reason_refs, 0, sizeof t->reason_refs);
+  memset(t->named_refs, 0, sizeof t->named_refs);
 }
 
-/* They have not changed since they were noted: a change would have written an event. */
-static void gotrace__write_silent_v1(const gotrace__silent *silent, size_t count, uint64_t generation) {
-  struct gotrace__tracer *t = &gotrace__t;
-  unsigned slot = (unsigned)generation & 1;
-  size_t i;
-  for (i = 0; i < count; i++) {
-    gotrace_proc *p = silent[i].proc;
-    gotrace__buffer *buffer;
-    gotrace__call c;
-    if (gotrace__load_relaxed(&p->session) == t->session || p->stream.buffer[slot]) continue;
-    buffer = gotrace__buffer_new(&t->budget, GOTRACE__FIRST_BUFFER_SIZE, false);
-    if (!buffer) return;
-    gotrace__ender_call(&c, generation);
-    c.p = p;
-    c.s = &p->stream;
-    c.b = buffer;
-    p->stream.tick = t->start_tick;
-    gotrace__batch_begin_v1(buffer, p->stream.id, p->stream.tick);
-    gotrace__v1_write1(&c, GOTRACE_V1_PROC_START, p->stream.tick, silent[i].thread);
-    if (silent[i].go) {
-      gotrace__v1_write3(&c, GOTRACE_V1_GO_CREATE, p->stream.tick, silent[i].go,
-                         gotrace__entry_stack(&c, &silent[i].entry), 0);
-      gotrace__v1_write1(&c, GOTRACE_V1_GO_START_LOCAL, p->stream.tick, silent[i].go);
-      if (silent[i].in_syscall) gotrace__v1_write1(&c, GOTRACE_V1_GO_SYS_CALL, p->stream.tick, 0);
-      p->run_session = t->session;
-      p->run_in_syscall = silent[i].in_syscall;
-      gotrace__count(&c.m->goroutines, 1);
-    }
-    gotrace__store_relaxed(&p->session, t->session);
-    p->stream.buffer[slot] = buffer;
+/* v2: forgets the ids of goroutines that have ended. Readers of v1 remember them too. */
+#ifndef GOTRACE__MOST_IDS
+#define GOTRACE__MOST_IDS ((size_t)1 << 16) /* blocks of 64 */
+#endif
+static void gotrace__forget_ids(gotrace__transcriber *t) {
+  uint64_t place;
+  if (t->v1 || t->id_used <= GOTRACE__MOST_IDS) return;
+  memset(t->ids, 0, t->id_capacity * sizeof *t->ids);
+  t->id_used = 0;
+  for (place = 1; place <= t->go_places; place++) {
+    gotrace__model_go *g = gotrace__go_at(t, place);
+    if (g && g->known && g->status != GOTRACE__DEAD) gotrace__unique_id(t, g->id);
   }
+}
+
+static void gotrace__begin_generation(gotrace__transcriber *t) {
+  t->generation++;
+  t->generation_time = t->to_unit;
+  t->generation_clocks = t->clocks;
+  t->generation_bytes = 0;
+  t->generation_used = t->synced = false;
+  t->next_often = t->next_stack = 0;
+  t->next_string = GOTRACE__OFTEN_IDS;
+}
+
+/* A living object that no record has spoken of is as the list said when the trace began. */
+static void gotrace__adopt_listed(gotrace__transcriber *t) {
+  gotrace__source *r;
+  uint64_t place;
+  for (r = t->sources; r; r = r->next) {
+    gotrace__model_go *g = r->listed_go && !r->introduced ? gotrace__go_of(t, r->listed_go) : NULL;
+    gotrace__model_proc *p = r->listed_proc && !r->introduced ? gotrace__proc_of(t, r->listed_proc) : NULL;
+    unsigned status = r->listed_in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
+    r->listed_go = r->listed_proc = 0;
+    if (r->go || r->proc) continue;
+    if (p && p->known) p = NULL;
+    if (g && (g->known || !g->listed || g->status != status)) g = NULL;
+    if (g) g->id = gotrace__unique_id(t, g->id);
+    if (g && !g->id) g = NULL;
+    if (g && !p && status == GOTRACE__RUNNING) { /* on a proc of the thread's own */
+      if (!r->own) r->own = gotrace__made_proc(t);
+      p = r->own;
+      if (!p) continue;
+      p->made = true;
+    }
+    if (p) {
+      p->known = true;
+      p->status = g && status == GOTRACE__SYSCALL ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
+      p->on = r;
+      r->proc = p;
+    }
+    if (g) {
+      g->known = true;
+      g->on = r;
+      r->go = g;
+    }
+    if (p || g) r->generation = 0;
+  }
+  for (place = 1; place <= t->go_places; place++) {
+    gotrace__model_go *g = gotrace__go_at(t, place);
+    if (!g || g->known || !g->listed) continue;
+    if (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING) g->id = gotrace__unique_id(t, g->id);
+    else g->id = 0; /* runs on a thread that has not said so: left out */
+    if (g->id) g->known = true;
+    else g->status = GOTRACE__DEAD;
+  }
+  for (place = 0; place < t->proc_count; place++)
+    if (t->procs[place] && t->procs[place]->listed) t->procs[place]->known = true;
+}
+
+/* Writes the statuses of everything that was silent in this generation. */
+static void gotrace__restate_all(gotrace__transcriber *t) {
+  gotrace__source *r;
+  uint64_t place;
+  for (r = t->sources; r; r = r->next)
+    if (!r->gone) gotrace__restate_thread(t, r);
+  for (place = 1; place <= t->go_places; place++) {
+    gotrace__model_go *g = gotrace__go_at(t, place);
+    if (g && g->known && g->status != GOTRACE__DEAD && !g->unborn) gotrace__restate_go(t, &t->service, g);
+  }
+  for (place = 0; place < t->proc_count; place++)
+    if (t->procs[place] && t->procs[place]->known) gotrace__restate_proc(t, &t->service, t->procs[place]);
 }
 
 /* v1: ends the open ranges of the streams: viewers need the end of each slice. Go's StopTrace stops the world, to the
  * same effect: running goroutines are preempted, system calls lose their procs, and no collection is active. */
-static void gotrace__write_ends(uint64_t generation) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_proc *p = &t->global;
-  gotrace__call c;
-  gotrace__ender_call(&c, generation);
-  for (; p; p = p == &t->global ? gotrace__load_acquire(&t->procs) : gotrace__load_acquire(&p->next)) {
-    bool gc = p == &t->global && t->gc_session == t->session;
-    if (gotrace__load_relaxed(&p->session) != c.session) continue;
-    if (!gc && p->sweep_session != c.session && p->scan_session != c.session && p->run_session != c.session) continue;
-    gotrace__open(&c, p);
-    if (!c.session) return; /* out of memory */
-    gotrace__end_sweep(&c);
-    if (p->scan_session == c.session) gotrace__v1_write0(&c, GOTRACE_V1_GC_SCAN_DONE, gotrace__stamp(&c, NULL));
-    if (p->stw_session == c.session) gotrace__v1_write0(&c, GOTRACE_V1_STW_DONE, gotrace__collector_stamp(&c));
-    if (p->run_session == c.session) {
-      if (p->run_in_syscall) gotrace__v1_write0(&c, GOTRACE_V1_GO_SYS_BLOCK, gotrace__stamp(&c, NULL));
-      else gotrace__v1_write1(&c, GOTRACE_V1_GO_PREEMPT, gotrace__stamp(&c, NULL), 0);
+static void gotrace__write_v1_ends(gotrace__transcriber *t) {
+  size_t i;
+  if (t->stw_go && t->stw_on->go == t->stw_go) {
+    t->current = t->stw_on;
+    t->now = t->to_unit;
+    gotrace__end_stw(t, t->stw_on);
+  }
+  for (i = 0; i < t->proc_count; i++) {
+    gotrace__model_proc *p = t->procs[i];
+    gotrace__model_go *g = p && p->on ? p->on->go : NULL;
+    uint64_t swept[2];
+    if (!p) continue;
+    swept[0] = p->swept;
+    swept[1] = p->reclaimed;
+    t->now = t->to_unit < p->lane.time ? p->lane.time : t->to_unit;
+    if (p->sweep_seen)
+      gotrace__put_event(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, swept);
+    if (p->scan_seen) gotrace__put_v1(t, &p->lane, GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
+    p->sweep_seen = p->scan_seen = false;
+    if (!g || g->generation != t->generation) continue;
+    gotrace__not_before(t, g->time);
+    if (g->status == GOTRACE__SYSCALL) gotrace__lower_syscall_block(t, &p->lane, g, t->now);
+    else gotrace__put_v1(t, &p->lane, GOTRACE_V1_GO_PREEMPT, t->now, 1, 0, 0, 0);
+  }
+  if (t->gc_seen) {
+    t->now = t->to_unit < t->collector_time + 1 ? t->collector_time + 1 : t->to_unit;
+    gotrace__put_v1(t, &t->global, GOTRACE_V1_GC_DONE, t->now, 0, 0, 0, 0);
+  }
+}
+
+/* Writes everything up to the end of the round: a trace may end here. */
+static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
+  bool first = t->v1 ? last : t->generation == 1;
+  gotrace__source *r;
+  size_t i;
+  t->current = &t->service;
+  t->now = t->to_unit;
+  if (first) gotrace__adopt_listed(t);
+  if (first || t->options.restate) gotrace__restate_all(t);
+  if (!t->v1 && t->gc && t->gc_generation != t->generation && !t->options.replay) { /* no goroutine has run since */
+    gotrace__restate_thread(t, &t->service);
+    gotrace__end_global(t, &t->service, gotrace__begin_global(t, &t->service));
+  }
+  if (!t->v1 && t->stw_go && !t->stw_closed) { /* a trace may begin with any generation, where nothing is stopped */
+    t->current = t->stw_on;
+    t->now = t->to_unit;
+    gotrace__push_time(t, t->collector_time + 1);
+    gotrace__emit0(t, t->stw_on, NULL, GOTRACE_V2_STW_END);
+    t->collector_time = t->now;
+    t->stw_closed = true;
+  }
+  if (t->v1 && last) gotrace__write_v1_ends(t);
+  if (!t->v1 && !t->generation_used) /* readers reject an empty generation */
+    gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROC_STATUS, t->to_unit, 2, t->proc_count,
+                     GOTRACE__PROC_IDLE, 0, 0);
+  for (i = 0; t->v1 && i < t->proc_count; i++)
+    if (t->procs[i]) gotrace__lane_flush(t, &t->procs[i]->lane);
+  for (r = t->sources; r; r = r->next) {
+    gotrace__lane_flush(t, &r->lane);
+    if (r->gone) gotrace__lane_shrink(t, &r->lane);
+  }
+  gotrace__lane_flush(t, t->v1 ? &t->global : &t->service.lane);
+  for (; t->v1 && t->timers_written < t->timer_count; t->timers_written++) {
+    uint8_t *at;
+    if (t->options.version <= GOTRACE_GO_1_8 && t->timers_written) continue; /* 1.8 has one timer goroutine */
+    at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+    *at++ = GOTRACE_V1_TIMER_GOROUTINE;
+    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, t->timers[t->timers_written]));
+    t->kinds[GOTRACE_V1_TIMER_GOROUTINE]++;
+    t->events++;
+  }
+  if (t->options.before_end) t->options.before_end(t->options.context, t);
+  gotrace__lane_flush(t, &t->sample_lane);
+  gotrace__lane_flush(t, &t->stack_lane);
+  gotrace__lane_flush(t, &t->string_lane);
+  if (!t->v1) gotrace__write_types(t);
+  if (t->options.version >= GOTRACE_GO_1_26) {
+    static const uint8_t end[] = {GOTRACE_V2_END_OF_GENERATION};
+    gotrace__transcribe_write(t, end, sizeof end);
+    t->kinds[GOTRACE_V2_END_OF_GENERATION]++;
+  }
+  t->cuts++;
+  gotrace__forget_texts(t);
+  gotrace__forget_ids(t);
+  if (!t->v1 && !last) gotrace__begin_generation(t);
+}
+
+/* ------------------------------------------------------------------------------------------------------ >>feed ----
+ *
+ * What the outside calls. The caller serializes all of these calls.
+ */
+
+/* The trace's beginning. `t` is zero. False if out of memory; gotrace__transcribe_free is due in any case. */
+static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__transcribe_options *options,
+                                      const gotrace__clocks *clocks) {
+  uint8_t header[32] = {0};
+  t->options = *options;
+  if (!t->options.unit) t->options.unit = GOTRACE__UNIT;
+  if (!t->options.heap.page_size) t->options.heap.page_size = 8192;
+  if (!t->options.heap.alignment) t->options.heap.alignment = 8;
+  if (!t->options.heap.stack_unit) t->options.heap.stack_unit = 2048;
+  t->v1 = options->version < GOTRACE_GO_1_22;
+  t->clocks = *clocks;
+  t->start_nanoseconds = clocks->nanoseconds;
+  t->to_tick = t->steady_tick = clocks->tick;
+  t->to_unit = t->steady_unit = 1;
+  t->region.budget = options->budget;
+  t->strings.table = options->strings;
+  t->stacks.table = options->stacks;
+  t->texts.table = gotrace__own_table(t);
+  t->own_stacks.table = gotrace__own_table(t);
+  t->region.beyond = options->beyond_limit;
+  if (options->alloc_events && options->version >= GOTRACE_GO_1_23) {
+    t->types = gotrace__own_table(t);
+    if (!t->types) return false;
+  }
+  t->service.id = options->service_thread;
+  if (!t->texts.table || !t->own_stacks.table ||
+      !gotrace__lane_init(t, &t->string_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_STRINGS, GOTRACE__LANE_MOST) ||
+      !gotrace__lane_init(t, &t->sample_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_CPU_SAMPLES,
+                          GOTRACE__FIRST_LANE(t)) ||
+      !gotrace__lane_init(t, &t->stack_lane, GOTRACE__NO_THREAD, GOTRACE_V2_STACKS,
+                          t->v1 ? GOTRACE__FIRST_LANE(t) : (uint32_t)GOTRACE__LANE_MOST) ||
+      !gotrace__lane_init(t, &t->global, (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC, 0, GOTRACE__FIRST_LANE(t)) ||
+      !gotrace__lane_init(t, &t->service.lane, t->service.id, 0, GOTRACE__FIRST_LANE(t)))
+    return false;
+  gotrace__begin_generation(t);
+  snprintf((char *)header, sizeof header, "go %u.%u trace", options->version / 1000, options->version % 1000);
+  gotrace__transcribe_write(t, header, GOTRACE__HEADER_SIZE);
+  if (t->v1) {
+    uint8_t *at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+    t->string_lane.id = t->sample_lane.id = (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC;
+    *at++ = GOTRACE_V1_FREQUENCY;
+    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, 1000000000u / t->options.unit));
+    t->kinds[GOTRACE_V1_FREQUENCY]++;
+    t->generation_time = t->to_unit = 2; /* all other events are later, see gotrace__write_first */
+  }
+  return true;
+}
+
+/* Adds a thread. `id`: the system's; `chunk`: its first. NULL if out of memory. */
+static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id, gotrace__record_chunk *chunk) {
+  gotrace__source *r;
+  void *heap = t->heap;
+  bool grown;
+  if (t->idle_sources) {
+    r = t->idle_sources;
+    t->idle_sources = r->link;
+    r->link = NULL;
+    r->id = r->lane.id = id;
+    r->chunk = chunk;
+    return r;
+  }
+  grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 1, sizeof *t->heap);
+  t->heap = GOTRACE__CAST(gotrace__source **, heap);
+  r = grown ? GOTRACE__CAST(gotrace__source *, gotrace__model_allocate(t, sizeof *r)) : NULL;
+  if (!r) return NULL;
+  r->id = id;
+  r->chunk = chunk;
+  if (!gotrace__lane_init(t, &r->lane, id, 0, t->v1 ? GOTRACE__LANE_HEAD : GOTRACE__FIRST_LANE(t))) {
+    gotrace__release(t->options.budget, r, sizeof *r);
+    return NULL;
+  }
+  *(t->last_source ? &t->last_source->next : &t->sources) = r;
+  t->last_source = r;
+  t->source_count++;
+  return r;
+}
+
+/* Takes back a thread that has ended and whose records have all been applied. */
+static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__lane_flush(t, &r->lane);
+  r->chunk = r->known = NULL;
+  r->at = r->end = r->known_size = r->generation = 0;
+  r->tick = 0;
+  r->time++; /* readers order the tasks of two threads by time alone */
+  r->introduced = r->lost_proc = r->gone = false;
+  r->site = 0;
+  r->listed_go = r->listed_proc = 0;
+  r->link = t->idle_sources;
+  t->idle_sources = r;
+}
+
+/* The list of the living, when the trace begins: what stays silent is shown as it was. Records overrule it. */
+static void gotrace__transcribe_living_go(gotrace__transcriber *t, uint64_t place, uint64_t id, uint64_t entry,
+                                          unsigned status, unsigned flags) {
+  gotrace__model_go *g = gotrace__go_of(t, place);
+  if (!g || g->known || status == GOTRACE__DEAD) return;
+  g->listed = true;
+  g->id = id;
+  g->entry = gotrace__record_stack(entry);
+  g->status = (uint8_t)status;
+  g->flags = (uint8_t)(flags | GOTRACE__RECORD_OLD);
+}
+static void gotrace__transcribe_living_proc(gotrace__transcriber *t, uint64_t place) {
+  gotrace__model_proc *p = gotrace__proc_of(t, place);
+  if (!p || p->known) return;
+  p->listed = true;
+  p->status = GOTRACE__PROC_IDLE; /* its thread says more */
+}
+static void gotrace__transcribe_living_thread(gotrace__source *r, uint64_t go, uint64_t proc, bool in_syscall) {
+  r->listed_go = go;
+  r->listed_proc = proc;
+  r->listed_in_syscall = in_syscall;
+}
+static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id, uint64_t parent, const char *name) {
+  void *tasks = t->old_tasks;
+  size_t size = gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1);
+  gotrace__model_task *open;
+  bool grown = gotrace__model_grow(t, &tasks, &t->old_task_capacity, t->old_task_count + 1, sizeof *t->old_tasks);
+  t->old_tasks = GOTRACE__CAST(gotrace__old_task *, tasks);
+  if (!grown || !id || id == UINT64_MAX || gotrace__task_at(t, id, false)) return;
+  open = gotrace__task_at(t, id, true);
+  if (!open) return;
+  t->old_tasks[t->old_task_count].id = id;
+  t->old_tasks[t->old_task_count].parent = parent;
+  memcpy(t->old_tasks[t->old_task_count].name, name, size);
+  t->old_tasks[t->old_task_count++].name[size] = 0;
+}
+
+static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t thread, uint64_t proc, uint64_t go,
+                                uint32_t stack) {
+  uint64_t a[4];
+  uint8_t *at;
+  a[0] = time;
+  a[1] = proc;
+  a[2] = go;
+  a[3] = stack;
+  if (t->v1) {
+    gotrace__put_event(t, &t->sample_lane, GOTRACE_V1_CPU_SAMPLE,
+                       t->sample_lane.size ? t->sample_lane.time : t->generation_time, 4, a);
+    return;
+  }
+  at = gotrace__lane_at(t, &t->sample_lane, 7 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+  *at++ = GOTRACE_V2_CPU_SAMPLE;
+  at = gotrace__put_varint(at, time);
+  at = gotrace__put_varint(at, thread);
+  at = gotrace__put_varint(at, proc);
+  at = gotrace__put_varint(at, go);
+  gotrace__lane_end(&t->sample_lane, gotrace__put_varint(at, stack));
+  t->kinds[GOTRACE_V2_CPU_SAMPLE]++;
+  t->events++;
+}
+
+/* A CPU sample. `go`: the goroutine's id, `place`: its place or 0. Go: traceReadCPU. */
+static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
+                                       uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
+  const gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_at(t, place) : NULL;
+  gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
+  uint64_t time = gotrace__unit_of(t, tick);
+  uint32_t i, stack;
+  if (t->options.version < GOTRACE_GO_1_19 || t->error) return;
+  memset(frames, 0, sizeof frames);
+  if (count > GOTRACE__SAMPLE_FRAMES) count = GOTRACE__SAMPLE_FRAMES;
+  for (i = 0; i < count; i++) frames[i].pc = pcs[i];
+  stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
+  /* Readers of v1 order them by time alone, and reject the creation of a goroutine that has a sample. */
+  if (t->v1 && time <= t->pushed.time && time >= t->pushed.first_given) time = t->pushed.time + 1;
+  if (t->v1 && g && g->id == go && time <= g->born) time = g->born + 1;
+  gotrace__put_sample(t, time, thread, (uint64_t)proc, go, stack);
+}
+
+/* One round. The clocks were read before the list of threads. */
+static void gotrace__transcribe_step(gotrace__transcriber *t, const gotrace__clocks *clocks) {
+  gotrace__source *r;
+  gotrace__begin_round(t, clocks, false);
+  for (r = t->sources; r; r = r->next) gotrace__look_at(r);
+  gotrace__apply_all(t);
+}
+
+/* A cut at the end of the last round: what has been written is a complete trace, and the next generation begins. */
+static void gotrace__transcribe_cut(gotrace__transcriber *t) {
+  if (!t->error) gotrace__end_generation_of(t, false);
+}
+
+/* Whether a generation has reached its size. */
+static bool gotrace__transcribe_is_full(const gotrace__transcriber *t) {
+  uint64_t bytes = t->generation_bytes + t->string_lane.size + t->stack_lane.size;
+  const gotrace__source *r;
+  for (r = t->sources; r; r = r->next) bytes += r->lane.size;
+  return bytes >= t->options.cut_bytes;
+}
+
+/* The last round: all records that have been published. */
+static void gotrace__transcribe_last(gotrace__transcriber *t, const gotrace__clocks *clocks) {
+  gotrace__source *r;
+  gotrace__begin_round(t, clocks, true);
+  for (r = t->sources; r; r = r->next) gotrace__look_at(r);
+  gotrace__apply_all(t);
+}
+
+/* The trace's end, after the last round. */
+static void gotrace__transcribe_end(gotrace__transcriber *t) { gotrace__end_generation_of(t, true); }
+
+static gotrace_result gotrace__transcribe_finish(gotrace__transcriber *t, const gotrace__clocks *clocks) {
+  gotrace__transcribe_last(t, clocks);
+  gotrace__transcribe_end(t);
+  return t->error;
+}
+
+static void gotrace__transcribe_free(gotrace__transcriber *t) {
+  gotrace__budget *budget = t->options.budget;
+  gotrace__source *r;
+  size_t i, k;
+  while ((r = t->sources) != NULL) {
+    t->sources = r->next;
+    gotrace__lane_free(t, &r->lane);
+    gotrace__release(budget, r, sizeof *r);
+  }
+  for (i = 0; i < t->go_page_count; i++) {
+    for (k = 0; t->go_pages[i] && k < GOTRACE__MODEL_PAGE; k++) {
+      gotrace__model_go *g = &t->go_pages[i][k];
+      gotrace__release(budget, g->regions, g->region_capacity * sizeof *g->regions);
+      gotrace__release(budget, g->label, GOTRACE__LABEL);
     }
-    if (gc) gotrace__v1_write0(&c, GOTRACE_V1_GC_DONE, gotrace__collector_stamp(&c));
-    p->scan_session = p->stw_session = p->run_session = 0;
+    gotrace__release(budget, t->go_pages[i], GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go));
   }
-  gotrace__store_relaxed(&t->gc_session, 0u);
-  t->stw_open = 0;
+  for (i = 0; i < t->proc_count; i++) {
+    if (t->procs[i]) gotrace__lane_free(t, &t->procs[i]->lane);
+    gotrace__release(budget, t->procs[i], sizeof(gotrace__model_proc));
+  }
+  gotrace__release(budget, t->go_pages, t->go_page_count * sizeof *t->go_pages);
+  gotrace__release(budget, t->procs, t->proc_capacity * sizeof *t->procs);
+  gotrace__release(budget, t->proc_ids, t->place_capacity * sizeof *t->proc_ids);
+  gotrace__release(budget, t->tasks, t->task_capacity * sizeof *t->tasks);
+  gotrace__release(budget, t->ids, t->id_capacity * sizeof *t->ids);
+  gotrace__release(budget, t->heap, t->heap_capacity * sizeof *t->heap);
+  gotrace__release(budget, t->old_tasks, t->old_task_capacity * sizeof *t->old_tasks);
+  gotrace__mirror_free(t, &t->strings);
+  gotrace__mirror_free(t, &t->texts);
+  gotrace__mirror_free(t, &t->stacks);
+  gotrace__mirror_free(t, &t->own_stacks);
+  gotrace__table_free(t->texts.table);
+  gotrace__table_free(t->own_stacks.table);
+  gotrace__table_free(t->types);
+  gotrace__region_free(&t->region);
+  gotrace__lane_free(t, &t->string_lane);
+  gotrace__lane_free(t, &t->stack_lane);
+  gotrace__lane_free(t, &t->sample_lane);
+  gotrace__lane_free(t, &t->global);
+  gotrace__lane_free(t, &t->service.lane);
 }
-
-#ifndef GOTRACE__SILENT
-#define GOTRACE__SILENT 256
-#endif
-
-/* Ends the trace with the last cut. The caller holds the life lock. */
-static void gotrace__finish(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t control = gotrace__load_relaxed(&t->control), generation = control >> 2;
-  gotrace__silent *silent = NULL;
-  gotrace__notes notes = {NULL, 0, 0, false};
-  size_t count = 0;
-  bool on = (control & GOTRACE__MODE_MASK) == GOTRACE__ON; /* otherwise it has ended early */
-  if (!t->active || t->finished) return;
-  /* Readers need the clock's rate, which takes a tenth of a millisecond to measure. */
-  while (gotrace__nanoseconds() - t->first_nanoseconds < 100000) continue;
-  if (!t->v2)
-    silent = GOTRACE__CAST(gotrace__silent *, gotrace__allocate(NULL, GOTRACE__SILENT * sizeof *silent, false));
-  if (on && t->v2) {
-    gotrace__write_statuses(&notes, generation, true);
-    gotrace__note_silent_v2(&notes, generation);
-  } else if (on && silent) {
-    count = gotrace__note_silent_v1(silent, GOTRACE__SILENT);
-  }
-  if (on && gotrace__end_generation(generation, gotrace__after_last(generation))) gotrace__switch_off();
-  else
-    notes.count = count =
-        0; /* noted objects may have changed since the early end, when events were no longer written */
-  control = gotrace__load_relaxed(&t->control);
-  generation = (control >> 2) - 1; /* the last */
-  gotrace__settle();
-  if (t->v2) { /* readers assume that a goroutine without a status may be running */
-    if (!gotrace__write_silent_v2(&notes, generation, true) && !gotrace__load_relaxed(&t->early))
-      gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_OUT_OF_MEMORY);
-  } else {
-    if (silent) gotrace__write_silent_v1(silent, count, generation);
-    gotrace__lock(&t->collector);
-    gotrace__write_ends(generation);
-    gotrace__unlock(&t->collector);
-  }
-  gotrace__release(NULL, silent, GOTRACE__SILENT * sizeof *silent);
-  gotrace__notes_free(&notes);
-  gotrace__gather((unsigned)generation & 1, gotrace__now());
-  gotrace__store_seq_cst(&t->control, control & ~(uint64_t)GOTRACE__MODE_MASK); /* off */
-  gotrace__lock(&t->queue_lock);
-  t->finished = true;
-  t->ended = true; /* needs no second wake-up: the reader takes the life lock before it sleeps again */
-  gotrace__unlock(&t->queue_lock);
-}
-#endif
 
 /* --------------------------------------------------------------------------------------------------- >>elf ----
  *
@@ -9896,11 +10170,7 @@ static void gotrace__modules_look(void) {
  * at its beginning. Of the looks before that cut, only the latest matters for them. */
 static bool gotrace__was_other(const gotrace__found *found) {
   uint64_t identity = gotrace__range_identity(found->base, found->path, found->identity.segments);
-#if GOTRACE__CAPTURE
   uint64_t cut = gotrace__load_relaxed(&gotrace__t.piece_count); /* number of cuts before the generation's events */
-#else
-  uint64_t cut = gotrace__load_relaxed(&gotrace__t.cuts);
-#endif
   unsigned n;
   size_t i;
   for (n = 0; n < 2; n++) {
@@ -9960,25 +10230,6 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   return true;
 }
 
-#if !GOTRACE__CAPTURE
-/* Adds the last address's module to the strings of a generation, for `gotrace symbolize`. No event refers to it.
- * "gotrace.module BASE LOW-HIGH BUILD-ID PATH", numbers in base 16, BUILD-ID "-" if it has none. */
-static void gotrace__note_module(gotrace__tables *tables) {
-  gotrace__module_record *record = gotrace__modules.last;
-  char text[GOTRACE__MODULE_PATH + 256], id[2 * GOTRACE__BUILD_ID + 1] = "-";
-  unsigned i;
-  int length;
-  bool cut;
-  if (!record || record->noted == tables->number + 1) return;
-  record->noted = tables->number + 1;
-  for (i = 0; i < record->identity.build_id_size; i++)
-    snprintf(id + 2 * (size_t)i, 3, "%02x", record->identity.build_id[i]);
-  length = snprintf(text, sizeof text, "gotrace.module %llx %llx-%llx %s %s", (unsigned long long)record->base,
-                    (unsigned long long)record->low, (unsigned long long)record->high, id, record->path);
-  if (length > 0 && length <= GOTRACE_MAX_STRING_SIZE)
-    gotrace__string_put(tables->strings, text, (size_t)length, false, &cut);
-}
-#else
 /* The description of a module for `gotrace symbolize`: "gotrace.module BASE LOW-HIGH BUILD-ID PATH", numbers in base
  * 16, BUILD-ID "-" if it has none. Returns its length; 0: too long. */
 static size_t gotrace__module_text(const gotrace__module_record *record, char *text, size_t size) {
@@ -9991,7 +10242,6 @@ static size_t gotrace__module_text(const gotrace__module_record *record, char *t
                     (unsigned long long)record->low, (unsigned long long)record->high, id, record->path);
   return length > 0 && length <= GOTRACE_MAX_STRING_SIZE ? (size_t)length : 0;
 }
-#endif
 
 static void gotrace__modules_free(void) {
   struct gotrace__modules *all = &gotrace__modules;
@@ -10006,296 +10256,15 @@ static void gotrace__modules_free(void) {
   all->count = 0;
 }
 #else
-#define gotrace__note_module(tables) ((void)(tables))
 #define gotrace__modules_look() ((void)0)
 #define gotrace__modules_free() ((void)0)
 #endif
 
-/* --------------------------------------------------------------------------------------------------- >>symbols ----
+/* ----------------------------------------------------------------------------------------------------- >>sinks ----
  *
- * Encoding stacks and strings: functions, files and lines of addresses.
+ * Where the trace goes: a file, a write function, the memory of the flight recorder.
  */
 
-#if !GOTRACE__CAPTURE
-/* The string id of a frame's function or file. Like Go, truncates at the front. */
-static uint32_t gotrace__frame_string(gotrace__tables *tables, const char *string) {
-  size_t size = string ? strlen(string) : 0;
-  bool cut;
-  if (size > GOTRACE_MAX_STRING_SIZE) {
-    string += size - GOTRACE_MAX_STRING_SIZE;
-    while (((unsigned char)*string & 0xc0) == 0x80) string++;
-    size = strlen(string);
-  }
-  return gotrace__string_put(tables->strings, string, size, false, &cut);
-}
-#endif
-
-/* The entry after `last` in a table. */
-static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *last) {
-  return last ? gotrace__load_acquire(&last->next) : gotrace__load_acquire(&table->first);
-}
-
-/* Appends the strings not yet written to the reader's buffer; false if there is no room for all. */
-#if !GOTRACE__CAPTURE
-static bool gotrace__write_strings(gotrace__buffer *b, gotrace__tables *tables) {
-  gotrace__entry *entry;
-  while ((entry = gotrace__after(tables->strings, tables->last_string)) != NULL) {
-    uint8_t *at = b->data + b->size;
-    uint8_t kind = (uint8_t)(gotrace__t.v2 ? (unsigned)GOTRACE_V2_STRING : (unsigned)GOTRACE_V1_STRING);
-    if (b->capacity - b->size < 1 + 2 * GOTRACE_BYTES_PER_NUMBER + entry->size) return false;
-    *at++ = kind;
-    at = gotrace__put_varint(at, entry->id);
-    at = gotrace__put_varint(at, entry->size);
-    memcpy(at, entry + 1, entry->size);
-    b->size = (uint32_t)(at + entry->size - b->data);
-    gotrace__count_kind(kind, 1);
-    tables->last_string = entry;
-  }
-  return true;
-}
-#endif
-
-static bool gotrace__ask_symbolizer(gotrace_location *place) {
-  const gotrace_options *options = &gotrace__t.options;
-  bool found;
-  if (!options->symbolize) return false;
-  gotrace__set_in_sink(true);
-  found = options->symbolize(options->context, place);
-  gotrace__set_in_sink(false);
-  return found;
-}
-
-#if !GOTRACE__CAPTURE
-/* Encodes the body of a stack: its id, the number of frames, the frames. Adds its strings to the table. v1 readers
- * accept at most 2,048 bytes. Returns the end. */
-#endif
-#define GOTRACE__MOST_STACK 2048
-#define GOTRACE__STACK_ROOM (2 + (1 + 4 * GOTRACE_STACK_SIZE) * GOTRACE_BYTES_PER_NUMBER)
-#if !GOTRACE__CAPTURE
-static uint8_t *gotrace__put_stack(uint8_t *at, gotrace__tables *tables, const gotrace__entry *entry) {
-  const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(entry + 1);
-  uint8_t *body = at, *count_at;
-  uint32_t i;
-  at = gotrace__put_varint(at, entry->id);
-  count_at = at;
-  at += 2; /* room for the number of frames, at most 128 */
-  for (i = 0; i < entry->size; i++) {
-    gotrace_location place;
-    char name[GOTRACE_MAX_STRING_SIZE + 1];
-    uint32_t function, file;
-    uint8_t *before = at;
-    place.pc = (uintptr_t)frames[i].pc;
-    place.function = frames[i].function;
-    place.file = frames[i].file;
-    place.line = (uint32_t)frames[i].line;
-    if ((!place.function || !place.function[0]) && place.pc) {
-      if (!gotrace__ask_symbolizer(&place)) {
-        place.function = NULL;
-        if (gotrace__symbol(place.pc, name, sizeof name, &place.file)) {
-          place.function = name;
-          gotrace__note_module(tables);
-        }
-      }
-      if (!place.function || !place.function[0]) {
-        snprintf(name, sizeof name, "0x%llx", (unsigned long long)place.pc);
-        place.function = name;
-      }
-    }
-    function = gotrace__frame_string(tables, place.function);
-    file = gotrace__frame_string(tables, place.file);
-    at = gotrace__put_varint(at, frames[i].pc);
-    at = gotrace__put_varint(at, function);
-    at = gotrace__put_varint(at, file);
-    at = gotrace__put_varint(at, place.line);
-    if (!gotrace__t.v2 && at - body > GOTRACE__MOST_STACK) {
-      at = before;
-      gotrace__add_relaxed(&gotrace__t.stacks_cut, 1);
-      break;
-    }
-  }
-  gotrace__put_varint_reserved(count_at, i, 2);
-  return at;
-}
-
-/* v1: appends a stack to the reader's buffer, after its strings; false if there is no room. */
-static bool gotrace__write_stack(gotrace__buffer *b, gotrace__tables *tables, const gotrace__entry *entry) {
-  uint8_t body[GOTRACE__STACK_ROOM], *at;
-  uint32_t size = (uint32_t)(gotrace__put_stack(body, tables, entry) - body);
-  if (!gotrace__write_strings(b, tables)) return false;
-  if (b->capacity - b->size < 1 + GOTRACE_BYTES_PER_NUMBER + size) return false;
-  at = b->data + b->size;
-  *at++ = GOTRACE_V1_STACK | 3 << GOTRACE_ARG_COUNT_SHIFT;
-  at = gotrace__put_varint(at, size);
-  memcpy(at, body, size);
-  b->size = (uint32_t)(at + size - b->data);
-  gotrace__count_kind(GOTRACE_V1_STACK, 1);
-  return true;
-}
-#endif
-
-/* ---------------------------------------------------------------------------------------------------- >>tables ----
- *
- * What follows the events of a generation: samples, stacks, strings. Also the beginning of a file.
- */
-
-#if !GOTRACE__CAPTURE
-static bool gotrace__write_sample(gotrace__buffer *b, gotrace__tables *tables, const gotrace__sample *sample) {
-  const struct gotrace__tracer *t = &gotrace__t;
-  gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
-  uint8_t *at = b->data + b->size, *length = NULL;
-  uint32_t i;
-  if (b->capacity - b->size < 8 * GOTRACE_BYTES_PER_NUMBER) return false;
-  for (i = 0; i < sample->count; i++) {
-    frames[i].pc = sample->pcs[i];
-    frames[i].function = frames[i].file = NULL;
-    frames[i].line = 0;
-  }
-  if (t->v2) {
-    *at++ = GOTRACE_V2_CPU_SAMPLE;
-    at = gotrace__put_varint(at, sample->time - t->base_tick);
-    at = gotrace__put_varint(at, sample->thread);
-  } else {
-    *at++ = GOTRACE_V1_CPU_SAMPLE | 3 << GOTRACE_ARG_COUNT_SHIFT;
-    length = at++;
-    at = gotrace__put_varint(at, 0);
-    at = gotrace__put_varint(at, sample->time);
-  }
-  at = gotrace__put_varint(at, (uint64_t)sample->proc);
-  at = gotrace__put_varint(at, sample->go);
-  at = gotrace__put_varint(at, gotrace__stack_put(tables->stacks, frames, sample->count));
-  if (length) *length = (uint8_t)(at - length - 1);
-  b->size = (uint32_t)(at - b->data);
-  gotrace__count_kind(t->v2 ? (unsigned)GOTRACE_V2_CPU_SAMPLE : (unsigned)GOTRACE_V1_CPU_SAMPLE, 1);
-  return true;
-}
-
-/* Appends samples up to the time `until` to the reader's buffer, as many as there is room for. */
-static void gotrace__write_samples(gotrace__buffer *b, gotrace__tables *tables, uint64_t until) {
-  struct gotrace__tracer *t = &gotrace__t;
-  if (!t->samples || t->version < GOTRACE_GO_1_19) return;
-  for (;;) {
-    uint64_t tail = t->sample_tail;
-    gotrace__sample *sample = &t->samples[tail % GOTRACE__SAMPLES];
-    if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1) break;
-    if (sample->session == t->session && sample->time > t->start_tick && /* otherwise of an earlier trace */
-        (sample->time > until || !gotrace__write_sample(b, tables, sample)))
-      break;
-    t->sample_tail = tail + 1;
-    gotrace__store_release(&sample->turn, tail / GOTRACE__SAMPLES * 2 + 2);
-  }
-}
-
-/* v1: begins a batch of tables, on the global proc. It has no events, so its time does not matter. Each one has the
- * frequency as measured so far, so that the data up to here are a complete trace. */
-static void gotrace__begin_tables(void) {
-  gotrace__buffer *b = gotrace__t.scratch;
-  uint8_t *at;
-  gotrace__batch_begin_v1(b, (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC, gotrace__t.start_tick);
-  at = b->data + b->size;
-  *at++ = GOTRACE_V1_FREQUENCY;
-  at = gotrace__put_varint(at, gotrace__frequency());
-  b->size = (uint32_t)(at - b->data);
-  gotrace__count_kind(GOTRACE_V1_BATCH, 1);
-  gotrace__count_kind(GOTRACE_V1_FREQUENCY, 1);
-}
-
-/* v1: fills the reader's buffer with the samples, stacks, strings and timers not yet written; false if there are none.
- * Samples come first, since they may add stacks, and stacks add strings. */
-static bool gotrace__write_tables(gotrace__tables *tables, bool always) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__buffer *b = t->scratch;
-  uint32_t empty;
-  gotrace__entry *entry;
-  gotrace__begin_tables();
-  empty = b->size;
-  gotrace__write_samples(b, tables, UINT64_MAX);
-  while ((entry = gotrace__after(tables->stacks, tables->last_stack)) != NULL && gotrace__write_stack(b, tables, entry))
-    tables->last_stack = entry;
-  gotrace__write_strings(b, tables);
-  gotrace__lock(&t->records);
-  while (t->timers_written < t->timer_count && b->capacity - b->size > 16) {
-    if (t->version > GOTRACE_GO_1_8 || !t->timers_written) { /* 1.8 has one timer goroutine */
-      uint8_t *at = b->data + b->size;
-      *at++ = GOTRACE_V1_TIMER_GOROUTINE;
-      at = gotrace__put_varint(at, t->timers[t->timers_written]);
-      b->size = (uint32_t)(at - b->data);
-      gotrace__count_kind(GOTRACE_V1_TIMER_GOROUTINE, 1);
-    }
-    t->timers_written++;
-  }
-  gotrace__unlock(&t->records);
-  if (b->size != empty || always) return true;
-  gotrace__store_relaxed(&t->kinds[GOTRACE_V1_BATCH], t->kinds[GOTRACE_V1_BATCH] - 1);
-  gotrace__store_relaxed(&t->kinds[GOTRACE_V1_FREQUENCY], t->kinds[GOTRACE_V1_FREQUENCY] - 1);
-  return false;
-}
-
-/* v2: the parts of a generation before its events, in order. A batch has one kind of data only. */
-enum {
-  GOTRACE__STAGE_SYNC,
-  GOTRACE__STAGE_HEAP, /* options.heap */
-  GOTRACE__STAGE_TYPES,
-  GOTRACE__STAGE_SAMPLES,
-  GOTRACE__STAGE_STACKS,
-  GOTRACE__STAGE_STRINGS,
-  GOTRACE__STAGE_LONELY, /* an event for an empty generation, which readers would reject */
-  GOTRACE__STAGE_EVENTS
-};
-#endif
-
-#define GOTRACE__ALLOC_FREE 1 /* tracev2.AllocFree */
-
-#if !GOTRACE__CAPTURE
-/* Begins a batch of that experiment in the reader's buffer. `sort`: its contents (0 traceAllocFreeTypesBatch, 1
- * traceAllocFreeInfoBatch). */
-static uint8_t *gotrace__begin_experiment(gotrace__buffer *b, const gotrace__tables *tables, uint8_t sort) {
-  uint8_t *at = b->data;
-  b->begin = 0;
-  *at++ = GOTRACE_V2_EXPERIMENTAL_BATCH;
-  *at++ = GOTRACE__ALLOC_FREE;
-  at = gotrace__put_varint(at, tables->number);
-  at = gotrace__put_varint(at, GOTRACE__NO_THREAD);
-  at = gotrace__put_varint(at, tables->start_tick - gotrace__t.base_tick);
-  b->size_at = (uint32_t)(at - b->data);
-  at += GOTRACE__BATCH_SIZE_WIDTH;
-  *at++ = sort;
-  b->size = (uint32_t)(at - b->data);
-  return at;
-}
-
-/* Appends the beginning of a generation: the rate and the time of the clocks. */
-static void gotrace__put_sync(gotrace__buffer *b, const gotrace__tables *tables) {
-  uint8_t *at = b->data + b->size;
-  if (gotrace__t.version >= GOTRACE_GO_1_25) {
-    *at++ = GOTRACE_V2_SYNC;
-    gotrace__count_kind(GOTRACE_V2_SYNC, 1);
-  }
-  *at++ = GOTRACE_V2_FREQUENCY;
-  at = gotrace__put_varint(at, gotrace__frequency());
-  gotrace__count_kind(GOTRACE_V2_FREQUENCY, 1);
-  if (gotrace__t.version >= GOTRACE_GO_1_25) {
-    *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
-    at = gotrace__put_varint(at, 0);
-    at = gotrace__put_varint(at, tables->start_nanoseconds);
-    at = gotrace__put_varint(at, tables->wall_seconds);
-    at = gotrace__put_varint(at, tables->wall_nanoseconds);
-    gotrace__count_kind(GOTRACE_V2_CLOCK_SNAPSHOT, 1);
-  }
-  b->size = (uint32_t)(at - b->data);
-}
-
-static void gotrace__put_idle_proc(gotrace__buffer *b, uint64_t proc) {
-  uint8_t *at = b->data + b->size;
-  *at++ = GOTRACE_V2_PROC_STATUS;
-  at = gotrace__put_varint(at, 0);
-  at = gotrace__put_varint(at, proc);
-  at = gotrace__put_varint(at, GOTRACE__PROC_IDLE);
-  b->size = (uint32_t)(at - b->data);
-  gotrace__count_kind(GOTRACE_V2_PROC_STATUS, 1);
-}
-#endif
-
-#define GOTRACE__HEADER_SIZE 16
 static void gotrace__file_header(char *header) {
   char text[32];
   memset(header, 0, GOTRACE__HEADER_SIZE);
@@ -10309,11 +10278,6 @@ static bool gotrace__write_empty_trace(void) {
   struct gotrace__tracer *t = &gotrace__t;
   return gotrace__file_rewind(&t->file) && gotrace__file_write(&t->file, t->empty_trace, t->empty_trace_size);
 }
-
-/* ----------------------------------------------------------------------------------------------------- >>sinks ----
- *
- * Where the trace goes: a file, a write function, the memory of the flight recorder.
- */
 
 /* The caller holds the flight lock. */
 static void gotrace__kept_free(gotrace__kept *kept) {
@@ -10396,42 +10360,6 @@ static void gotrace__keep_generation(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
-#if !GOTRACE__CAPTURE
-static bool gotrace__begin_file(gotrace__tables *tables) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__buffer *b = t->scratch;
-  t->is_empty = t->file.regular;
-  t->held_size = 0;
-  if (!t->is_empty) return true;
-  b->size = 0;
-  b->top = b->capacity;
-  if (t->v2) {
-    tables->number = 1;
-    gotrace__read_clocks(tables);
-    gotrace__begin_batch(b, tables, GOTRACE__NO_THREAD, tables->start_tick);
-    gotrace__put_sync(b, tables);
-    gotrace__batch_end(b);
-    gotrace__begin_batch(b, tables, GOTRACE__NO_THREAD, tables->start_tick);
-    gotrace__put_idle_proc(b, 0);
-    gotrace__batch_end(b);
-    if (t->version >= GOTRACE_GO_1_26) b->data[b->size++] = GOTRACE_V2_END_OF_GENERATION;
-  } else {
-    static const uint8_t procs[] = {GOTRACE_V1_GOMAXPROCS | 2 << GOTRACE_ARG_COUNT_SHIFT, 0, 1,
-                                    0}; /* 1 proc, no stack */
-    unsigned i;
-    gotrace__begin_tables();
-    for (i = 0; i < 2; i++) { /* readers from Go 1.23 on drop the first one */
-      memcpy(b->data + b->size, procs, sizeof procs);
-      b->size += (uint32_t)sizeof procs;
-    }
-  }
-  gotrace__file_header((char *)t->empty_trace);
-  t->empty_trace_size = GOTRACE__HEADER_SIZE + b->size;
-  memcpy(t->empty_trace + GOTRACE__HEADER_SIZE, b->data, b->size);
-  return gotrace__write_empty_trace();
-}
-#endif
-
 /* Replaces the empty trace with the beginning of the trace. */
 static bool gotrace__write_held(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -10487,6569 +10415,20 @@ static void gotrace__sink(const void *chunk, size_t size) {
 
 static void gotrace__sum(gotrace_stats *stats);
 
-#if !GOTRACE__CAPTURE
-/* Frees the session's memory, after the trace has been read to its end. The caller holds the life lock. */
-static void gotrace__clean_up(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__buffer *b;
-  if (!t->active) return;
-  if (t->file.number >= 0) {
-    if (!t->sink_failed && !gotrace__write_held()) {
-      gotrace__sink_failure();
-      gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
-    }
-    if (!gotrace__file_close(&t->file) && !t->sink_failed) {
-      t->sink_failed = true;
-      t->system_error = errno;
-      gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
-    }
-  }
-  gotrace__sum(&t->last);
-  while ((b = gotrace__queue_pop(&t->empty)) != NULL) gotrace__buffer_free(&t->budget, b);
-  gotrace__buffer_free(&t->budget, t->scratch);
-  gotrace__lock(&t->flight_lock);
-  while (t->kept) gotrace__forget_locked();
-  gotrace__kept_free(t->keeping);
-  t->keeping = NULL;
-  gotrace__unlock(&t->flight_lock);
-  gotrace__piece_free(t->spare);
-  gotrace__tables_free(t->tables[0]);
-  if (t->v2) gotrace__tables_free(t->tables[1]);
-  gotrace__table_free(t->region_names);
-  gotrace__modules_free();
-  t->scratch = NULL;
-  t->spare = NULL;
-  t->tables[0] = t->tables[1] = NULL;
-  t->region_names = NULL;
-  t->active = false;
-  gotrace__lock(&t->queue_lock);
-  t->stopping = false;
-  gotrace__cond_wake(&t->changed); /* other calls of gotrace_stop wait for this one */
-  gotrace__unlock(&t->queue_lock);
-}
-
-/* Adds up the statistics of the session. */
-static void gotrace__sum(gotrace_stats *stats) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *m;
-  size_t i;
-  memset(stats, 0, sizeof *stats);
-  stats->result = (gotrace_result)(int32_t)gotrace__load_relaxed(&t->early);
-  stats->system_error = t->system_error;
-  stats->bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->bytes);
-  stats->consistent_bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->consistent_bytes);
-  stats->cuts = gotrace__load_relaxed(&t->cuts);
-  stats->memory_peak = gotrace__load_relaxed(&t->budget.peak) + gotrace__load_relaxed(&t->flight_budget.peak);
-  for (i = 0; i < GOTRACE__KINDS; i++) stats->kinds[i] = gotrace__load_relaxed(&t->kinds[i]);
-  for (m = &t->ender; m; m = m == &t->ender ? gotrace__load_acquire(&t->threads) : m->next) {
-    if (gotrace__load_acquire(&m->session) != t->session) continue;
-    stats->threads += gotrace__load_relaxed(&m->threads);
-    stats->goroutines += gotrace__load_relaxed(&m->goroutines);
-    for (i = 0; i < GOTRACE__KINDS; i++) stats->kinds[i] += gotrace__load_relaxed(&m->kinds[i]);
-    for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) stats->problems[i] += gotrace__load_relaxed(&m->problems[i]);
-  }
-  stats->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += gotrace__load_relaxed(&t->samples_lost);
-  stats->problems[GOTRACE_PROBLEM_NO_MEMORY] += gotrace__load_relaxed(&t->lost);
-  stats->problems[GOTRACE_PROBLEM_NESTED] += gotrace__load_relaxed(&t->nested);
-  stats->problems[GOTRACE_PROBLEM_STACK_CUT] += gotrace__load_relaxed(&t->stacks_cut);
-  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) {
-    uint64_t *sums[3];
-    sums[0] = &stats->dropped, sums[1] = &stats->repaired, sums[2] = &stats->left_out;
-    *sums[gotrace__problems[i].done] += stats->problems[i];
-  }
-  for (i = 0; i < GOTRACE__KINDS; i++) {
-    static const uint8_t v1[] = {GOTRACE_V1_BATCH, GOTRACE_V1_FREQUENCY, GOTRACE_V1_STACK, GOTRACE_V1_STRING};
-    static const uint8_t v2[] = {GOTRACE_V2_EVENT_BATCH,
-                                 GOTRACE_V2_EXPERIMENTAL_BATCH,
-                                 GOTRACE_V2_STACKS,
-                                 GOTRACE_V2_STACK,
-                                 GOTRACE_V2_STRINGS,
-                                 GOTRACE_V2_STRING,
-                                 GOTRACE_V2_CPU_SAMPLES,
-                                 GOTRACE_V2_FREQUENCY,
-                                 GOTRACE_V2_SYNC,
-                                 GOTRACE_V2_CLOCK_SNAPSHOT,
-                                 GOTRACE_V2_END_OF_GENERATION};
-    if (!(memchr)(t->v2 ? v2 : v1, (int)i, t->v2 ? sizeof v2 : sizeof v1)) stats->events += stats->kinds[i];
-  }
-}
-#endif
-
-/* ---------------------------------------------------------------------------------------------------- >>reader ----
+/* ---------------------------------------------------------------------------------------------------- >>driver ----
  *
- * The reader state machine, and the thread that runs it if the program does not.
+ * Runs the transcriber: in the service thread, in the caller of gotrace_read, in whoever makes a cut.
  */
 
-#if !GOTRACE__CAPTURE
-static void gotrace__put_heap_layout(gotrace__buffer *b, gotrace__tables *tables) {
-  const gotrace_heap_layout *heap = &gotrace__t.options.heap;
-  uint8_t *at = gotrace__begin_experiment(b, tables, 1);
-  at = gotrace__put_varint(at, heap->base);
-  at = gotrace__put_varint(at, heap->page_size);
-  at = gotrace__put_varint(at, heap->alignment);
-  at = gotrace__put_varint(at, heap->stack_unit);
-  b->size = (uint32_t)(at - b->data);
+static bool gotrace__ask_symbolizer(gotrace_location *place) {
+  const gotrace_options *options = &gotrace__t.options;
+  bool found;
+  if (!options->symbolize) return false;
+  gotrace__set_in_sink(true);
+  found = options->symbolize(options->context, place);
+  gotrace__set_in_sink(false);
+  return found;
 }
-
-/* Appends as many types as there is room for. */
-static void gotrace__put_types(gotrace__buffer *b, gotrace__tables *tables) {
-  gotrace__entry *entry;
-  uint8_t *at = gotrace__begin_experiment(b, tables, 0);
-  while (b->capacity - b->size > 6 * GOTRACE_BYTES_PER_NUMBER + GOTRACE_MAX_STRING_SIZE &&
-         (entry = gotrace__after(tables->types, tables->last_type)) != NULL) {
-    const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
-    const char *name = type->name ? type->name : "";
-    size_t length = gotrace__kept_size(name, strlen(name));
-    at = gotrace__put_varint(at, entry->id);
-    at = gotrace__put_varint(at, (uintptr_t)type);
-    at = gotrace__put_varint(at, type->size);
-    at = gotrace__put_varint(at, type->pointer_bytes);
-    at = gotrace__put_varint(at, length);
-    memcpy(at, name, length);
-    at += length;
-    b->size = (uint32_t)(at - b->data);
-    tables->last_type = entry;
-  }
-}
-
-/* Appends as many stacks as there is room for. */
-static void gotrace__put_stacks(gotrace__buffer *b, gotrace__tables *tables) {
-  gotrace__entry *entry;
-  while (b->capacity - b->size > 1 + GOTRACE__STACK_ROOM &&
-         (entry = gotrace__after(tables->stacks, tables->last_stack)) != NULL) {
-    uint8_t *at = b->data + b->size;
-    *at++ = GOTRACE_V2_STACK;
-    b->size = (uint32_t)(gotrace__put_stack(at, tables, entry) - b->data);
-    gotrace__count_kind(GOTRACE_V2_STACK, 1);
-    tables->last_stack = entry;
-  }
-}
-
-/* Fills the current batch with the next part of the table given by the batch's first byte. Returns whether there was
- * any. */
-static bool gotrace__put_table(gotrace__buffer *b, gotrace__piece *piece, uint8_t kind) {
-  gotrace__tables *tables = piece->tables;
-  uint32_t begin = b->size;
-  b->data[b->size++] = kind;
-  if (kind == GOTRACE_V2_CPU_SAMPLES) gotrace__write_samples(b, tables, piece->end_tick);
-  else if (kind == GOTRACE_V2_STACKS) gotrace__put_stacks(b, tables);
-  else gotrace__write_strings(b, tables);
-  if (b->size == begin + 1) return false;
-  gotrace__count_kind(kind, 1);
-  return true;
-}
-
-/* Fills the reader's buffer with the next stage; false if only events are left. Go: traceAdvance, traceReadSync. */
-static bool gotrace__write_stage(gotrace__piece *piece) {
-  gotrace__tables *tables = piece->tables;
-  gotrace__buffer *b = gotrace__t.scratch;
-  for (; piece->stage < GOTRACE__STAGE_EVENTS; piece->stage++) {
-    bool again = true; /* the stage continues until nothing is left */
-    b->size = 0;
-    b->top = b->capacity;
-    gotrace__begin_batch(b, tables, GOTRACE__NO_THREAD, tables->start_tick);
-    switch (piece->stage) {
-    case GOTRACE__STAGE_SYNC:
-      gotrace__put_sync(b, tables);
-      again = false;
-      break;
-    case GOTRACE__STAGE_HEAP:
-      if (!tables->types) continue;
-      gotrace__put_heap_layout(b, tables);
-      again = false;
-      break;
-    case GOTRACE__STAGE_TYPES:
-      if (!tables->types || !gotrace__after(tables->types, tables->last_type)) continue;
-      gotrace__put_types(b, tables);
-      break;
-    case GOTRACE__STAGE_SAMPLES:
-      if (!gotrace__put_table(b, piece, GOTRACE_V2_CPU_SAMPLES)) continue;
-      break;
-    case GOTRACE__STAGE_STACKS:
-      if (!gotrace__put_table(b, piece, GOTRACE_V2_STACKS)) continue;
-      break;
-    case GOTRACE__STAGE_STRINGS:
-      if (!gotrace__put_table(b, piece, GOTRACE_V2_STRINGS)) continue;
-      break;
-    default:
-      /* Readers require an event in each generation. If a proc were in use, its status would have been written. So
-       * proc 0 is free, and idle to readers, or does not exist yet. If the trace has ended early, proc 0 may be
-       * running for readers; the event is then about a proc that this trace does not have. */
-      if (piece->queue.head) continue;
-      gotrace__put_idle_proc(
-          b, gotrace__load_relaxed(&gotrace__t.early) ? (uint64_t)gotrace__load_relaxed(&gotrace__t.proc_count) : 0);
-      again = false;
-    }
-    gotrace__batch_end(b);
-    if (!again) piece->stage++;
-    return true;
-  }
-  return false;
-}
-
-/* Out of memory for a cut: tries again later. */
-static void gotrace__postpone_cut(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->queue_lock);
-  t->cut_wanted = false;
-  t->last_cut = gotrace__nanoseconds();
-  gotrace__unlock(&t->queue_lock);
-}
-
-#endif
-/* The data read so far have been used, and are a complete trace. */
-static void gotrace__cut_used(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->queue_lock);
-  gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
-  gotrace__count(&t->cuts, 1);
-  gotrace__unlock(&t->queue_lock);
-  if (t->flight) gotrace__keep_generation();
-}
-
-/* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
-static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
-#if !GOTRACE__CAPTURE
-
-/* The service thread must not keep the process alive: if it is the last thread, it ends the trace. It checks once a
- * second. */
-static void gotrace__look_for_threads(void) {
-#if !GOTRACE_NO_THREADS
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t now = gotrace__nanoseconds();
-  if (now - t->last_look < 1000000000 || t->is_orphan) return;
-  t->last_look = now;
-  if (!gotrace__is_last_thread()) return;
-  gotrace__lock(&t->life);
-  t->is_orphan = true;
-  gotrace__finish();
-  gotrace__unlock(&t->life);
-#endif
-}
-
-/* The next data from the reader; NULL at the end. */
-typedef struct gotrace__output {
-  const void *data;
-  size_t size;
-} gotrace__output;
-
-static bool gotrace__hand_out(gotrace__output *out, const void *data, size_t size) {
-  out->data = data;
-  out->size = size;
-  return true;
-}
-static bool gotrace__hand_out_scratch(gotrace__output *out) {
-  return gotrace__hand_out(out, gotrace__t.scratch->data, gotrace__t.scratch->size);
-}
-
-/* Recycles the buffer delivered last. */
-static void gotrace__take_back(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->queue_lock);
-  if (t->reading) {
-    gotrace__recycle(t->reading);
-    t->reading = NULL;
-    gotrace__cond_wake(&t->changed); /* there is room */
-  }
-  gotrace__unlock(&t->queue_lock);
-  if (t->footer_delivered) {
-    t->footer_delivered = false;
-    gotrace__cut_used();
-  }
-}
-
-/* Delivers the next data of the piece; false if all have been delivered. */
-static bool gotrace__read_piece(gotrace__piece *piece, gotrace__output *out) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__buffer *b;
-  if (t->v2 ? gotrace__write_stage(piece) : piece->queue.head && gotrace__write_tables(piece->tables, false))
-    return gotrace__hand_out_scratch(out);
-  b = gotrace__queue_pop(&piece->queue);
-  if (b) {
-    if (!t->v2) gotrace__count_kind(GOTRACE_V1_BATCH, 1);
-    t->reading = b;
-    return gotrace__hand_out(out, b->data, b->size);
-  }
-  if (t->version >= GOTRACE_GO_1_26 && piece->stage == GOTRACE__STAGE_EVENTS) {
-    static const uint8_t end[] = {GOTRACE_V2_END_OF_GENERATION};
-    gotrace__count_kind(GOTRACE_V2_END_OF_GENERATION, 1);
-    piece->stage++;
-    return gotrace__hand_out(out, end, sizeof end);
-  }
-  t->piece = NULL;
-  gotrace__piece_free(piece);
-  gotrace__cut_used();
-  gotrace__modules_look();
-  return false;
-}
-
-/* Makes a cut, or finishes a trace that has ended early. Returns whether there is now a piece or the end. */
-static bool gotrace__make_piece(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  bool there;
-  gotrace__lock(&t->life);
-  if ((gotrace__load_relaxed(&t->control) & GOTRACE__MODE_MASK) != GOTRACE__ON) gotrace__finish();
-  else if (!gotrace__cut_now()) gotrace__postpone_cut();
-  gotrace__unlock(&t->life);
-  gotrace__lock(&t->queue_lock);
-  there = t->deliver || t->ended;
-  gotrace__unlock(&t->queue_lock);
-  return there;
-}
-
-/* Waits for a piece, for the end, or until a cut is due. The caller holds the queue lock. */
-static void gotrace__await_piece(uint64_t nanoseconds) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t milliseconds = nanoseconds / 1000000 + 1;
-  if (t->service && milliseconds > 1000) milliseconds = 1000;
-  gotrace__cancel_restore(t->reader_cancel);
-  gotrace__cond_wait(&t->changed, &t->queue_lock, milliseconds, gotrace__read_cancelled);
-  t->reader_cancel = gotrace__cancel_off();
-}
-
-/* Takes the next piece, makes a cut, or waits. At the end moves on to the footer. The caller then looks again. */
-static gotrace_result gotrace__next_piece(bool block) {
-  struct gotrace__tracer *t = &gotrace__t;
-  bool cut = false, look = false, ended;
-  gotrace__lock(&t->queue_lock);
-  ended = t->ended;
-  t->piece = t->deliver;
-  if (t->piece) {
-    t->deliver = t->piece->link;
-    t->piece->link = NULL; /* the child of a fork frees both lists */
-    if (!t->deliver) t->deliver_last = NULL;
-  } else if (!ended) {
-    uint64_t passed = gotrace__nanoseconds() - t->last_cut, period = (uint64_t)t->options.cut_milliseconds * 1000000;
-    /* A cut that is being made while the trace ends early resets cut_wanted. */
-    cut = t->cut_wanted || passed >= period || (gotrace__load_relaxed(&t->control) & GOTRACE__MODE_MASK) != GOTRACE__ON;
-    if (!cut && block) {
-      gotrace__await_piece(period - passed);
-      look = t->service;
-    }
-  } else {
-    gotrace__store_relaxed(&t->state, t->v2 ? (uint32_t)GOTRACE__READ_END : (uint32_t)GOTRACE__READ_FOOTER);
-  }
-  gotrace__unlock(&t->queue_lock);
-  if (look) gotrace__look_for_threads();
-  if (t->piece || ended) return GOTRACE_OK;
-  if (cut ? !gotrace__make_piece() && !block : !block) return GOTRACE_WOULD_BLOCK;
-  return GOTRACE_OK;
-}
-
-/* v1: the remaining tables, and the frequency over the whole trace: readers use the last frequency. */
-static void gotrace__read_footer(gotrace__output *out) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__tables *tables = t->tables[0];
-  gotrace__write_tables(tables, true);
-  gotrace__hand_out_scratch(out);
-  if (!gotrace__after(tables->stacks, tables->last_stack) && !gotrace__after(tables->strings, tables->last_string) &&
-      t->timers_written == t->timer_count) {
-    gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_END);
-    t->footer_delivered = true;
-  }
-}
-
-static void gotrace__read_end(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint32_t session = t->session; /* another session may start before this call ends */
-  bool clean_up;
-  gotrace__lock(&t->queue_lock);
-  gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_DONE);
-  clean_up = !t->stopping && !t->service;
-  gotrace__cond_wake(&t->changed);
-  gotrace__unlock(&t->queue_lock);
-  if (!clean_up) return;
-  gotrace__lock(&t->life);
-  if (!t->stopping && t->session == session) gotrace__clean_up();
-  gotrace__unlock(&t->life);
-}
-
-/* The reader state machine. */
-static gotrace_result gotrace__read_locked(gotrace__output *out, bool block) {
-  static char header[GOTRACE__HEADER_SIZE];
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__take_back();
-  while (!out->data) {
-    switch (gotrace__load_relaxed(&t->state)) {
-    case GOTRACE__READ_HEADER:
-      gotrace__modules_look();
-      gotrace__file_header(header);
-      gotrace__hand_out(out, header, sizeof header);
-      gotrace__store_relaxed(&t->state, (uint32_t)GOTRACE__READ_BODY);
-      break;
-    case GOTRACE__READ_BODY:
-      if (t->piece) {
-        gotrace__read_piece(t->piece, out);
-      } else {
-        gotrace_result result = gotrace__next_piece(block);
-        if (result != GOTRACE_OK) return result;
-      }
-      break;
-    case GOTRACE__READ_FOOTER: gotrace__read_footer(out); break;
-    case GOTRACE__READ_END: gotrace__read_end(); return GOTRACE_OK;
-    default: return GOTRACE_ERROR_NOT_RUNNING; /* GOTRACE__READ_DONE */
-    }
-  }
-  gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + out->size);
-  return GOTRACE_OK;
-}
-
-static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_result result;
-  gotrace__output next = {NULL, 0};
-  uint32_t nobody = 0;
-  bool active, served;
-  *chunk = NULL;
-  *size = 0;
-  gotrace__init();
-  /* A reader that the service excludes returns at once, so the service waits for it. It must not end the service. */
-  for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {
-    if (!service || GOTRACE_NO_THREADS) return GOTRACE_ERROR_READER_BUSY;
-    gotrace__sleep();
-  }
-  gotrace__lock(&t->life);
-  active = t->active;
-  served = t->service;
-  gotrace__unlock(&t->life);
-  if (!active) {
-    result = GOTRACE_ERROR_NOT_RUNNING;
-  } else if (served != service) {
-    result = GOTRACE_ERROR_READER_BUSY;
-  } else {
-    gotrace__store_relaxed(&t->read_by, gotrace__identity());
-    t->reader_cancel = gotrace__cancel_off();
-    result = gotrace__read_locked(&next, block);
-    gotrace__cancel_restore(t->reader_cancel);
-    *chunk = next.data;
-    *size = next.size;
-  }
-  gotrace__store_release(&t->reader, 0u);
-  return result;
-}
-#endif
-
-/* Reads the trace to its end, or (block false) as far as data are available. */
-static void gotrace__drain(bool block) {
-  const void *chunk;
-  size_t size;
-  while (gotrace__read_next(&chunk, &size, block, true) == GOTRACE_OK && size) gotrace__sink(chunk, size);
-}
-
-#if !GOTRACE_NO_THREADS
-static void gotrace__service(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__low_priority();
-  gotrace__drain(true);
-  if (!t->is_orphan) return;
-  gotrace__lock(&t->life);
-  gotrace__clean_up();
-  gotrace__unlock(&t->life);
-  gotrace__thread_detach(t->service_thread); /* no thread is left to join it */
-}
-#endif
-
-GOTRACE__DEFINE gotrace_result gotrace_read(const void **chunk, size_t *size) {
-  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__read_next(chunk, size, true, false);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size) {
-  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__read_next(chunk, size, false, false);
-}
-
-/* ------------------------------------------------------------------------------------------------- >>lifecycle ----
- *
- * Starting and stopping; the end of the program and of the library.
- */
-
-#if !GOTRACE__CAPTURE
-/* Writes the number of procs, before anything else. Go 1.23 and later treat goroutines created before the first
- * Gomaxprocs as pre-existing and drop their names. They keep only the second Gomaxprocs, which their page of mutator
- * utilization needs. */
-static void gotrace__write_procs(gotrace__call *c) {
-  const gotrace_proc *p;
-  uint64_t count = gotrace__load_relaxed(&gotrace__t.procs_changed);
-  if (!count)
-    for (p = gotrace__load_acquire(&gotrace__t.procs); p; p = gotrace__load_acquire(&p->next))
-      count += gotrace__status_of(gotrace__load_relaxed(&p->word)) != GOTRACE__PROC_FREE;
-  if (!count) count = 1;
-  gotrace__open(c, &gotrace__t.global);
-  if (c->session) gotrace__v1_write2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
-  if (c->session) gotrace__v1_write2(c, GOTRACE_V1_GOMAXPROCS, gotrace__stamp(c, NULL), count, 0);
-}
-
-/* Writes the state at the start of the trace: every goroutine that is not running, in the order of the records; the
- * heap; an active collection. Running goroutines are introduced by their first event (gotrace__introduce_running) or at
- * the end of the trace. Go: StartTrace. */
-static void gotrace__write_start_of_trace(gotrace__call *c) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__slab *slab;
-  gotrace_proc *p;
-  uint64_t heap;
-  gotrace__open(c, &t->global);
-  for (slab = gotrace__load_acquire(&t->slabs); slab && c->session; slab = slab->next) {
-    size_t i;
-    for (i = 0; i < GOTRACE__SLAB && c->session; i++) {
-      gotrace_go *g = &slab->gos[i];
-      uint64_t word;
-      word = gotrace__load_acquire(&g->word);
-      if (gotrace__has_epoch(word, c->epoch)) continue;
-      p = gotrace__load_relaxed(&g->syscall_proc);
-      if (gotrace__status_of(word) == GOTRACE__SYSCALL && p && gotrace__load_relaxed(&p->go) == g &&
-          gotrace__status_of(gotrace__load_relaxed(&p->word)) == GOTRACE__PROC_SYSCALL)
-        continue; /* it still has its proc, and is introduced with that */
-      if (gotrace__take(c, g, 1u << GOTRACE__RUNNABLE | 1u << GOTRACE__WAITING | 1u << GOTRACE__SYSCALL, &word)) {
-        gotrace__give(c, g, word, 0, gotrace__status_of(word));
-        gotrace__open(c, &t->global);
-      }
-    }
-  }
-  heap = gotrace__load_relaxed(&t->heap_goal);
-  if (c->session && heap) gotrace__v1_write1(c, GOTRACE_V1_HEAP_GOAL, gotrace__stamp(c, NULL), heap - 1);
-  heap = gotrace__load_relaxed(&t->heap_alloc);
-  if (c->session && heap) gotrace__v1_write1(c, GOTRACE_V1_HEAP_ALLOC, gotrace__stamp(c, NULL), heap - 1);
-  gotrace__lock_collector(c);
-  if (c->session && t->gc && t->gc_session != c->session) {
-    uint64_t tick = gotrace__collector_stamp(c);
-    gotrace__v1_write2(c, GOTRACE_V1_GC_START, tick, t->gc_sequence++, 0);
-    gotrace__store_relaxed(&t->gc_session, c->session);
-  }
-  gotrace__unlock_collector(c);
-}
-#endif
-
-static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options, bool flight) {
-  memset(options, 0, sizeof *options);
-  if (given) *options = *given;
-  if (!options->format) options->format = GOTRACE_GO_1_23;
-  if (flight) {
-    if (options->format < GOTRACE_GO_1_22) return GOTRACE_ERROR_FORMAT;
-    if (!options->flight_milliseconds) options->flight_milliseconds = 10000;
-    if (!options->flight_bytes) options->flight_bytes = (size_t)16 << 20;
-    if (options->flight_bytes < (size_t)2 << 20) return GOTRACE_ERROR_ARGUMENT;
-    options->memory_limit = options->flight_bytes / 4; /* the rest is for kept data */
-    options->on_limit = GOTRACE_LIMIT_BLOCK;           /* only until the data are kept, which no sink delays */
-    options->size_limit = 0;
-    options->write = NULL;
-    if (!options->cut_milliseconds || options->cut_milliseconds > options->flight_milliseconds / 4)
-      options->cut_milliseconds = options->flight_milliseconds / 4 < 1000 ? options->flight_milliseconds / 4 : 1000;
-    if (!options->cut_bytes || options->cut_bytes > options->flight_bytes / 16)
-      options->cut_bytes = options->flight_bytes / 16;
-  }
-  if (!flight && !options->memory_limit) options->memory_limit = (size_t)256 << 20;
-  if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
-  if (!options->exit_milliseconds) options->exit_milliseconds = 2000;
-  if (!options->cut_bytes) options->cut_bytes = (size_t)4 << 20;
-  switch (options->format) {
-  case GOTRACE_GO_1_8:
-  case GOTRACE_GO_1_10:
-  case GOTRACE_GO_1_11:
-  case GOTRACE_GO_1_19:
-  case GOTRACE_GO_1_21:
-  case GOTRACE_GO_1_22:
-  case GOTRACE_GO_1_23:
-  case GOTRACE_GO_1_25:
-  case GOTRACE_GO_1_26: break;
-  default: return GOTRACE_ERROR_FORMAT;
-  }
-  if (!options->heap.page_size) options->heap.page_size = 8192;
-  if (!options->heap.alignment) options->heap.alignment = 8;
-  if (!options->heap.stack_unit) options->heap.stack_unit = 2048;
-  if ((unsigned)options->stacks > GOTRACE_STACKS_UNWIND || (unsigned)options->on_limit > GOTRACE_LIMIT_BLOCK ||
-      (!flight && options->memory_limit < (size_t)1 << 20) ||
-      (options->stacks == GOTRACE_STACKS_UNWIND && !options->unwind))
-    return GOTRACE_ERROR_ARGUMENT;
-  if (options->cut_bytes > options->memory_limit / 2) options->cut_bytes = options->memory_limit / 2;
-  return GOTRACE_OK;
-}
-
-/* Calls that start, cut, write and stop are refused inside the tracer. Their thread is not cancelled meanwhile. */
-static bool gotrace__control_begin(int *cancel) {
-  if (gotrace__is_refused()) return false;
-  *cancel = gotrace__cancel_off();
-  gotrace__init();
-  return true;
-}
-#define gotrace__control_end(cancel) gotrace__cancel_restore(cancel)
-
-#if !GOTRACE__CAPTURE
-/* What a session gets at its start. */
-typedef struct gotrace__beginning {
-  gotrace_options options;
-  const char *path; /* of the file, or NULL */
-  int flags;        /* of gotrace__file_open */
-  gotrace__tables *tables;
-  gotrace__buffer *first; /* for the beginning of the trace */
-  bool v2, flight;
-  bool serves; /* the service thread runs */
-} gotrace__beginning;
-
-static gotrace_result gotrace__allocate_session(gotrace__beginning *n) {
-  struct gotrace__tracer *t = &gotrace__t;
-  bool samples = n->options.format >= GOTRACE_GO_1_19;
-  memset(&t->budget, 0, sizeof t->budget);
-  memset(&t->flight_budget, 0, sizeof t->flight_budget);
-  t->budget.limit = n->options.memory_limit;
-  n->tables = gotrace__tables_new(n->v2, n->options.alloc_events && n->options.format >= GOTRACE_GO_1_23);
-  t->region_names = gotrace__table_new(&t->budget, !n->flight);
-  t->spare = gotrace__piece_new();
-  t->scratch = gotrace__buffer_new(&t->budget, sizeof *t->scratch, !n->flight);
-  if (samples && !t->samples)
-    gotrace__store_release(
-        &t->samples,
-        GOTRACE__CAST(gotrace__sample *, gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false)));
-  n->first = gotrace__buffer_new(&t->budget, sizeof *n->first, !n->flight);
-  return n->first && n->tables && t->region_names && t->spare && t->scratch && (!samples || t->samples)
-             ? GOTRACE_OK
-             : GOTRACE_ERROR_OUT_OF_MEMORY;
-}
-
-/* Opens the file, starts the service thread, and only then empties the file. */
-static gotrace_result gotrace__open_session(gotrace__beginning *n) {
-  struct gotrace__tracer *t = &gotrace__t;
-  if (n->path && !gotrace__file_open(n->path, n->flags, &t->file)) return GOTRACE_ERROR_SINK;
-#if !GOTRACE_NO_THREADS
-  /* It waits for the life lock. If the start fails, it finds no session and ends. */
-  if (n->path || n->options.write || n->flight) {
-    n->serves = gotrace__thread_run(&t->service_thread);
-    if (!n->serves) return GOTRACE_ERROR_THREAD;
-  }
-#endif
-  if (!n->path) return GOTRACE_OK;
-  t->v2 = n->v2;
-  gotrace__store_relaxed(&t->version, (uint32_t)n->options.format);
-  t->empty_trace_size = 0;
-  gotrace__file_truncate(&t->file, 0);
-  if (gotrace__begin_file(n->tables)) return GOTRACE_OK;
-  gotrace__file_truncate(&t->file, 0);
-  return GOTRACE_ERROR_SINK;
-}
-
-static void gotrace__undo_session(const gotrace__beginning *n) {
-  struct gotrace__tracer *t = &gotrace__t;
-  int saved = errno;
-  if (n->path && t->file.number >= 0) gotrace__file_discard(&t->file, n->path);
-  gotrace__buffer_free(&t->budget, n->first);
-  gotrace__buffer_free(&t->budget, t->scratch);
-  gotrace__tables_free(n->tables);
-  gotrace__table_free(t->region_names);
-  gotrace__release(&t->budget, t->spare, sizeof *t->spare);
-  t->region_names = NULL;
-  t->spare = NULL;
-  t->scratch = NULL;
-  errno = saved;
-}
-
-/* Settles (C2, C3) and returns the session's first generation. All threads then use atomic operations. */
-static uint64_t gotrace__settle_for_start(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t generation = gotrace__load_relaxed(&t->control) >> 2;
-  int i;
-  for (i = 0; i < 2; i++) { /* again for calls whose goroutine a plain store may have overwritten: gotrace__has_go */
-    gotrace__store_seq_cst(&t->control, ++generation << 2 | GOTRACE__SETTLING);
-    gotrace__settle();
-  }
-  return generation + ((generation + 2) & 0xffffff ? 1 : 3); /* neither this epoch nor the next is 0 (in 24 bits) */
-}
-
-static void gotrace__reset_session(const gotrace__beginning *n, uint64_t generation) {
-  struct gotrace__tracer *t = &gotrace__t;
-  size_t i;
-  t->options = n->options;
-  gotrace__store_relaxed(&t->version, (uint32_t)n->options.format);
-  t->v2 = n->v2;
-  gotrace__store_relaxed(&t->session, (uint32_t)generation);
-  t->tables[generation & 1] = n->tables;
-  t->tables[~generation & 1] = n->v2 ? NULL : n->tables;
-  t->active = true;
-  t->service = n->path || n->options.write || n->flight;
-  t->flight = n->flight;
-  t->keep_lost = false;
-  t->kept_count = t->piece_count = 0;
-  t->is_orphan = t->finished = t->ended = t->stopping = t->cut_wanted = t->footer_delivered = t->sink_failed = false;
-  t->produced = 0;
-  t->bytes = t->consistent_bytes = t->cuts = t->lost = t->stacks_cut = 0;
-  gotrace__store_relaxed(&t->nested, (uint64_t)0);
-  gotrace__store_relaxed(&t->samples_lost, (uint64_t)0);
-  t->early = 0;
-  t->system_error = 0;
-  t->state = GOTRACE__READ_HEADER;
-  t->read_by = 0;
-  t->piece = t->deliver = t->deliver_last = NULL;
-  t->timer_count = t->timers_written = 0;
-  for (i = 0; i < GOTRACE__KINDS; i++) gotrace__store_relaxed(&t->kinds[i], (uint64_t)0);
-  t->collector_tick = t->gc_traced = t->gc_sequence = 0;
-  t->cut_ticks[0] = t->cut_ticks[1] = UINT64_MAX;
-  t->stw_begun[0] = t->stw_begun[1] = 0;
-  t->start_nanoseconds = gotrace__nanoseconds();
-  t->start_ticks = (uint64_t)GOTRACE__TICKS();
-  gotrace__store_relaxed(&t->start_tick, t->start_ticks / GOTRACE_TICK_DIV);
-  t->base_tick = t->start_tick - (t->start_tick < GOTRACE__BASE ? t->start_tick : GOTRACE__BASE);
-  t->last_cut = t->start_nanoseconds;
-  n->tables->number = 1;
-  gotrace__read_clocks(n->tables);
-  gotrace__reset_counters(&t->ender, t->session);
-  gotrace__store_relaxed(&t->ender.threads, (uint64_t)0);
-  t->global.session = t->session;
-  if (t->global.stream.tick < t->start_tick) t->global.stream.tick = t->start_tick;
-  gotrace__queue_push(&t->empty, n->first);
-}
-
-/* Turns tracing on, and writes the beginning of a v1 trace before and after that. The global proc stays locked until it
- * is written. */
-static void gotrace__switch_on(const gotrace__beginning *n, uint64_t generation) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__call c;
-  gotrace__lock(&t->global_lock);
-  gotrace__ender_call(&c, generation);
-  if (!n->v2) {
-    gotrace__write_procs(&c);
-    gotrace__store_relaxed(&t->start_tick, t->global.stream.tick + 1);
-    while (gotrace__now() < t->start_tick && gotrace__nanoseconds() - t->start_nanoseconds < 1000000) continue;
-  }
-  gotrace__store_seq_cst(&t->control, generation << 2 | GOTRACE__ON);
-  gotrace__store_relaxed(&gotrace__on, 1u);
-  gotrace__store_relaxed(&t->alloc_events, n->options.alloc_events ? 1u : 0u);
-  if (!n->v2) gotrace__write_start_of_trace(&c);
-  gotrace__unlock(&t->global_lock);
-}
-
-static gotrace_result gotrace__start_session(gotrace__thread *m, const char *path, int flags,
-                                             const gotrace_options *given, bool flight) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__beginning n;
-  gotrace_result result;
-  memset(&n, 0, sizeof n);
-  n.path = path;
-  n.flags = flags;
-  n.flight = flight;
-  result = gotrace__check_options(given, &n.options, flight);
-  if (result != GOTRACE_OK) return result;
-  n.v2 = n.options.format >= GOTRACE_GO_1_22;
-  if (!m) return GOTRACE_ERROR_OUT_OF_MEMORY;
-  gotrace__lock(&t->life);
-  if (t->active || (t->control & GOTRACE__MODE_MASK) == GOTRACE__GONE) {
-    result = t->active ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
-    gotrace__unlock(&t->life);
-    return result;
-  }
-  if (!t->exit_registered) {
-    t->exit_registered = true;
-    gotrace__at_process_exit();
-  }
-  result = gotrace__allocate_session(&n);
-  if (result == GOTRACE_OK) result = gotrace__open_session(&n);
-  if (result == GOTRACE_OK) {
-    uint64_t generation = gotrace__settle_for_start();
-    gotrace__reset_session(&n, generation);
-    if (m->session != t->session) gotrace__reset_counters(m, t->session);
-    gotrace__switch_on(&n, generation);
-    gotrace__settle(); /* objects created by calls that read "settling" exist before the first generation can end */
-  } else {
-    gotrace__undo_session(&n);
-  }
-  gotrace__unlock(&t->life);
-#if !GOTRACE_NO_THREADS
-  if (result != GOTRACE_OK && n.serves) {
-    int saved = errno;
-    gotrace__thread_join(t->service_thread);
-    errno = saved;
-  }
-#endif
-  return result;
-}
-#endif
-
-static gotrace_result gotrace__start_tracing(const char *path, int flags, const gotrace_options *options, bool flight) {
-  gotrace_result result;
-  int cancel;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__start_session(gotrace__me(), path, flags, options, flight);
-  gotrace__control_end(cancel);
-  return result;
-}
-
-#define GOTRACE__PATH 4096
-/* The wall clock as 20261122-115854.123, UTC. */
-static void gotrace__time_text(char *text, size_t size) {
-  uint64_t seconds, days, era, day, year, month;
-  uint32_t nanoseconds;
-  gotrace__wall_clock(&seconds, &nanoseconds);
-  days = seconds / 86400 + 719468; /* since 1 March of the year 0, so that leap days come last */
-  era = days / 146097;
-  day = days % 146097;
-  year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-  day -= 365 * year + year / 4 - year / 100;
-  month = (5 * day + 2) / 153;
-  day -= (153 * month + 2) / 5;
-  year += 400 * era + (month >= 10);
-  month = month < 10 ? month + 3 : month - 9;
-  snprintf(text, size, "%04u%02u%02u-%02u%02u%02u.%03u", (unsigned)(year % 10000), (unsigned)month, (unsigned)day + 1,
-           (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
-           nanoseconds / 1000000);
-}
-
-/* A path with %p, %t and %% replaced; false if it is too long. */
-static bool gotrace__expand_path(const char *path, char *expanded, size_t size) {
-  char text[40];
-  size_t used = 0, length;
-  for (; *path; path++) {
-    if (*path == '%' && path[1] == 'p') snprintf(text, sizeof text, "%lu", gotrace__process_id());
-    else if (*path == '%' && path[1] == 't') gotrace__time_text(text, sizeof text);
-    else text[0] = *path, text[1] = 0;
-    if (*path == '%' && (path[1] == 'p' || path[1] == 't' || path[1] == '%')) path++;
-    length = strlen(text);
-    if (used + length >= size) return false;
-    memcpy(expanded + used, text, length);
-    used += length;
-  }
-  expanded[used] = 0;
-  return true;
-}
-
-/* Waits until the trace has been read to its end, or is not stopping any more; at most for some milliseconds, or for
- * ever (0). False: the time has passed. */
-static bool gotrace__await_end(uint32_t session, uint32_t milliseconds, bool stopped) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t since = gotrace__nanoseconds(), passed = 0;
-  bool ended = false;
-  gotrace__lock(&t->queue_lock);
-  while (!ended && (!milliseconds || passed < milliseconds)) {
-#if GOTRACE__CAPTURE
-    bool done = gotrace__load_relaxed(&t->done) != 0;
-#else
-    bool done = gotrace__load_relaxed(&t->state) == GOTRACE__READ_DONE;
-#endif
-    ended = gotrace__load_relaxed(&t->session) != session || (stopped ? !t->stopping : done);
-    if (!ended) gotrace__cond_wait(&t->changed, &t->queue_lock, milliseconds ? milliseconds - passed : 1000, NULL);
-    passed = (gotrace__nanoseconds() - since) / 1000000;
-  }
-  gotrace__unlock(&t->queue_lock);
-  return ended;
-}
-
-/* Waits for another thread's gotrace_stop. The caller holds the life lock, which is released. */
-static gotrace_result gotrace__wait_for_stop(uint32_t milliseconds) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint32_t session = t->session;
-  gotrace_result result;
-  gotrace__unlock(&t->life);
-  if (!gotrace__await_end(session, milliseconds, true)) return GOTRACE_ERROR_SINK;
-  gotrace__lock(&t->life);
-  result = t->last.result;
-  gotrace__unlock(&t->life);
-  return result;
-}
-
-#if !GOTRACE__CAPTURE
-/* Waits for a service thread at most for some milliseconds; 0: for ever. Then the process is about to end, and the
- * session stays as it is. */
-static gotrace_result gotrace__stop_session(uint32_t milliseconds) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_result result;
-  gotrace__lock(&t->life);
-  if (t->active && t->stopping) return gotrace__wait_for_stop(milliseconds);
-  if (!t->active) {
-    gotrace__unlock(&t->life);
-    return GOTRACE_ERROR_NOT_RUNNING;
-  }
-  if (GOTRACE_NO_THREADS && !t->service) { /* the caller must read to the end, as after gotrace_end */
-    gotrace__finish();
-    gotrace__unlock(&t->life);
-    return GOTRACE_WOULD_BLOCK;
-  }
-  gotrace__lock(&t->queue_lock);
-  t->stopping = true;
-  gotrace__unlock(&t->queue_lock);
-  gotrace__finish();
-  gotrace__unlock(&t->life);
-#if GOTRACE_NO_THREADS
-  gotrace__drain(true);
-#else
-  if ((!t->service || milliseconds) && !gotrace__await_end(t->session, milliseconds, false)) return GOTRACE_ERROR_SINK;
-  if (t->service) gotrace__thread_join(t->service_thread);
-#endif
-  gotrace__lock(&t->snapshot); /* a snapshot that is being written ends first */
-  gotrace__lock(&t->life);
-  gotrace__clean_up();
-  result = t->last.result;
-  gotrace__unlock(&t->life);
-  gotrace__unlock(&t->snapshot);
-  return result;
-}
-
-#endif
-static gotrace_result gotrace__stop_tracing(uint32_t milliseconds) {
-  gotrace_result result;
-  int cancel;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__stop_session(milliseconds);
-  gotrace__control_end(cancel);
-  return result;
-}
-
-/* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
- * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
- * exit was called inside a call. */
-static void gotrace__end_use(bool unloaded) {
-  struct gotrace__tracer *t = &gotrace__t;
-  bool active, service;
-  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused()) return;
-  gotrace__lock(&t->life);
-  active = t->active;
-  service = t->service;
-#if !GOTRACE_NO_THREADS
-  if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
-#endif
-  gotrace__unlock(&t->life);
-  if (active && service) gotrace__stop_tracing(unloaded ? 0 : t->options.exit_milliseconds);
-  else if (active) gotrace_end();
-}
-static void gotrace__exit(void) { gotrace__end_use(false); }
-
-#if !GOTRACE__CAPTURE
-#ifdef GOTRACE__UNLOADS
-/* The library is unloaded: returns all memory to the system. No thread is in the library, since its code is unloaded
- * too. Threads that were in it and live on keep their records. Their calls are dropped from here on as if nested. */
-static void gotrace__free_all(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *m, *kept = NULL, *self = gotrace__self;
-  gotrace__slab *slab;
-  gotrace_proc *p;
-  const void *chunk;
-  size_t size, i;
-  if (gotrace__in_sink || gotrace__is_refused()) return;
-  gotrace__lock(&t->life);
-  if (t->active && t->service) { /* the service thread could not be ended */
-    gotrace__unlock(&t->life);
-    return;
-  }
-  gotrace__unlock(&t->life);
-  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */
-  gotrace__lock(&t->life);
-  gotrace__store_seq_cst(&t->control, ((t->control >> 2) + 1) << 2 | GOTRACE__GONE);
-  gotrace__settle();
-  while ((slab = t->slabs) != NULL) {
-    t->slabs = slab->next;
-    for (i = 0; i < GOTRACE__SLAB; i++) {
-      gotrace_go *g = &slab->gos[i];
-      gotrace__release(NULL, g->regions, g->region_capacity * sizeof *g->regions);
-      gotrace__release(NULL, g->label, GOTRACE__LABEL);
-    }
-    gotrace__release(NULL, slab, GOTRACE__SLAB_SIZE);
-  }
-  while ((p = t->procs) != NULL) {
-    t->procs = p->next;
-    gotrace__release(NULL, p, sizeof *p);
-  }
-  while ((m = t->threads) != NULL) {
-    t->threads = m->next;
-    gotrace__release(NULL, m->seen_stacks, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks);
-    if (m != self && gotrace__load_relaxed(&m->used)) {
-      m->proc = m->own_proc = m->lost_proc = NULL;
-      m->go = m->own_go = m->waiting = NULL;
-      m->wait_key = NULL;
-      m->seen_stacks = NULL;
-      gotrace__store_relaxed(&m->in_syscall, false);
-      gotrace__store_relaxed(&m->sequence, m->sequence | 1);
-      m->next = kept;
-      kept = m;
-    } else {
-      gotrace__release(NULL, m, sizeof *m);
-    }
-  }
-  gotrace__self = NULL;
-  gotrace__release(NULL, t->samples, GOTRACE__SAMPLES * sizeof *t->samples);
-  gotrace__release(NULL, t->open_tasks, GOTRACE__TASKS * sizeof *t->open_tasks);
-  gotrace__table_free(t->names);
-  gotrace__table_free(t->reasons);
-  if (t->sites) gotrace__region_free(&t->sites->region);
-  gotrace__release(NULL, t->sites, sizeof *t->sites);
-  t->sites = NULL;
-  memset(t->reason_names, 0, sizeof t->reason_names);
-  memset(t->wait_buckets, 0, sizeof t->wait_buckets); /* no thread uses their locks any more */
-  t->samples = NULL;
-  t->open_tasks = NULL;
-  t->names = NULL;
-  t->reasons = NULL;
-  gotrace__unlock(&t->life);
-#ifndef GOTRACE_MALLOC
-  {
-    gotrace__small *pieces = NULL;
-    while ((m = kept) != NULL) {
-      gotrace__small *piece = (gotrace__small *)(void *)m->padding;
-      kept = m->next;
-      piece->next = pieces;
-      pieces = piece;
-    }
-    gotrace__system_trim(pieces);
-  }
-#endif
-}
-#endif
-#endif
-
-#if !GOTRACE__CAPTURE
-GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
-  if (!stats) return;
-  if (gotrace__is_refused()) {
-    memset(stats, 0, sizeof *stats);
-    return;
-  }
-  gotrace__init();
-  gotrace__lock(&gotrace__t.life);
-  if (gotrace__t.active) gotrace__sum(stats);
-  else *stats = gotrace__t.last;
-  stats->other_copies = gotrace__load_relaxed(&gotrace__other_copies);
-  gotrace__unlock(&gotrace__t.life);
-}
-#endif
-
-GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
-  return gotrace__start_tracing(NULL, 0, options, false);
-}
-
-static gotrace_result gotrace__start_path(const char *path, int flags, const gotrace_options *options) {
-  gotrace_options copy;
-  char expanded[GOTRACE__PATH];
-  if (!path) return GOTRACE_ERROR_ARGUMENT;
-  memset(&copy, 0, sizeof copy);
-  if (options) copy = *options;
-  copy.write = NULL;
-  if (!gotrace__expand_path(path, expanded, sizeof expanded)) return GOTRACE_ERROR_ARGUMENT;
-  return gotrace__start_tracing(expanded, flags, &copy, false);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrace_options *options) {
-  return gotrace__start_path(path, GOTRACE__CREATE, options);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
-  const char *value = getenv("GOTRACE"), *comma;
-  char path[GOTRACE__PATH];
-  gotrace_options options;
-  size_t size;
-  memset(&options, 0, sizeof options);
-  if (!value || !*value || gotrace__is_privileged()) return GOTRACE_ERROR_NOT_RUNNING;
-  comma = (strchr)(value, ',');
-  size = comma ? (size_t)(comma - value) : strlen(value);
-  if (!size || size >= sizeof path) return GOTRACE_ERROR_ARGUMENT;
-  memcpy(path, value, size);
-  path[size] = 0;
-  if (comma) {
-    char *end;
-    unsigned long minor;
-    if (strncmp(comma, ",format=1.", 10) != 0 || comma[10] < '0' || comma[10] > '9') return GOTRACE_ERROR_ARGUMENT;
-    minor = strtoul(comma + 10, &end, 10);
-    if (*end) return GOTRACE_ERROR_ARGUMENT;
-    options.format = (gotrace_format)(1000 + (minor < 1000 ? minor : 999)); /* an unknown one is rejected */
-  }
-  return gotrace__start_path(path, GOTRACE__CREATE | GOTRACE__NOFOLLOW, &options);
-}
-
-#if !GOTRACE__CAPTURE
-GOTRACE__DEFINE gotrace_result gotrace_end(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
-  int cancel;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  gotrace__lock(&t->life);
-  if (t->active && !t->finished) {
-    gotrace__finish();
-    result = GOTRACE_OK;
-  }
-  gotrace__unlock(&t->life);
-  gotrace__control_end(cancel);
-  return result;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
-  int cancel;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  gotrace__lock(&t->life);
-  if (t->active && !t->finished && (gotrace__load_relaxed(&t->control) & GOTRACE__MODE_MASK) == GOTRACE__ON) {
-    bool cut = gotrace__cut_now();
-    result = (gotrace_result)(int32_t)gotrace__load_relaxed(&t->early);
-    if (!cut && result == GOTRACE_OK) result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  }
-  gotrace__unlock(&t->life);
-  gotrace__control_end(cancel);
-  return result;
-}
-#endif
-
-GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_tracing(0); }
-
-/* ---------------------------------------------------------------------------------------------------- >>flight ----
- *
- * The flight recorder.
- */
-
-#if !GOTRACE__CAPTURE
-/* Makes a cut, and waits until the flight recorder has the data up to it. */
-static gotrace_result gotrace__flight_cut(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t wanted;
-  bool ok;
-  gotrace__lock(&t->life);
-  if (!t->active || !t->flight || t->stopping) {
-    gotrace__unlock(&t->life);
-    return GOTRACE_ERROR_NOT_RUNNING;
-  }
-  ok = gotrace__cut_now();
-  wanted = t->piece_count;
-  gotrace__unlock(&t->life);
-  if (!ok) return GOTRACE_ERROR_OUT_OF_MEMORY;
-#if GOTRACE_NO_THREADS
-  (void)wanted;
-  gotrace__drain(false);
-#else
-  gotrace__lock(&t->queue_lock);
-  while (gotrace__load_relaxed(&t->kept_count) < wanted && gotrace__load_relaxed(&t->state) != GOTRACE__READ_DONE)
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, NULL);
-  gotrace__unlock(&t->queue_lock);
-#endif
-  return GOTRACE_OK;
-}
-#endif
-
-/* The caller holds the snapshot's lock. */
-static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_result result;
-  gotrace__kept *kept, **list = NULL;
-  size_t count = 0, i;
-  char header[GOTRACE__HEADER_SIZE];
-  result = gotrace__flight_cut();
-  gotrace__lock(&t->flight_lock);
-  if (result == GOTRACE_OK) {
-    for (kept = t->kept; kept; kept = kept->link) count++;
-    if (count) list = GOTRACE__CAST(gotrace__kept **, gotrace__allocate(NULL, count * sizeof *list, false));
-    if (!list) result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  }
-  for (kept = t->kept, i = 0; list && kept; kept = kept->link) {
-    list[i++] = kept;
-    kept->snapshots++;
-  }
-  t->writing = list;
-  t->writing_count = count;
-  gotrace__unlock(&t->flight_lock);
-  if (list) {
-    gotrace__file_header(header);
-    gotrace__inside--; /* for the snapshot's lock: the write function may call gotrace_end */
-    gotrace__set_in_sink(true);
-    if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
-    for (i = 0; i < count; i++) {
-      const gotrace__chunk *chunk = list[i]->first;
-      for (; chunk && result == GOTRACE_OK; chunk = chunk->link)
-        if (!write(context, chunk + 1, chunk->size)) result = GOTRACE_ERROR_SINK;
-      gotrace__lock(&t->flight_lock);
-      gotrace__written(i);
-      gotrace__unlock(&t->flight_lock);
-    }
-    gotrace__set_in_sink(false);
-    gotrace__inside++;
-    gotrace__lock(&t->flight_lock);
-    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
-    t->writing = NULL;
-    gotrace__unlock(&t->flight_lock);
-  }
-  return result;
-}
-
-static bool gotrace__snapshot_write(void *context, const void *data, size_t size) {
-  return gotrace__file_write(GOTRACE__CAST(gotrace__file *, context), data, size);
-}
-
-static bool gotrace__flight_on(void) {
-  bool on;
-  gotrace__init();
-  gotrace__lock(&gotrace__t.life);
-  on = gotrace__t.active && gotrace__t.flight;
-  gotrace__unlock(&gotrace__t.life);
-  return on;
-}
-
-/* Writes a snapshot to an open file, and closes it. */
-static gotrace_result gotrace__snapshot_into(gotrace__file *file) {
-  gotrace_result result = gotrace__snapshot(gotrace__snapshot_write, file);
-  int saved = errno;
-  if (!gotrace__file_close(file) && result == GOTRACE_OK) {
-    result = GOTRACE_ERROR_SINK;
-    saved = errno;
-  }
-  errno = saved;
-  return result;
-}
-
-/* Writes a snapshot next to the file, which is replaced only when the snapshot is complete. `old`: the file at the path
- * that it replaces, if any. */
-static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *path) {
-  size_t size = strlen(path) + 48;
-  char *beside = GOTRACE__CAST(char *, gotrace__allocate(NULL, size, false));
-  gotrace_result result = GOTRACE_ERROR_SINK;
-  gotrace__file file;
-  unsigned number = 0;
-  int saved;
-  if (!beside) return GOTRACE_ERROR_OUT_OF_MEMORY;
-  do snprintf(beside, size, "%s.%lu-%u.new", path, gotrace__process_id(), number++);
-  while (!gotrace__file_create(beside, &file) && errno == EEXIST); /* processes of two machines may have the same id */
-  if (file.number >= 0) {
-    result = gotrace__snapshot_into(&file);
-    if (result == GOTRACE_OK && !gotrace__file_replace(old, beside, path)) result = GOTRACE_ERROR_SINK;
-    saved = errno;
-    if (result != GOTRACE_OK) remove(beside);
-    errno = saved;
-  }
-  saved = errno;
-  gotrace__release(NULL, beside, size);
-  errno = saved;
-  return result;
-}
-
-/* The caller holds the snapshot's lock. */
-static gotrace_result gotrace__snapshot_file(const char *path) {
-  gotrace_result result;
-  gotrace__file old;
-  int saved;
-  if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
-  if (!gotrace__file_open(path, 0, &old) && errno != ENOENT) return GOTRACE_ERROR_SINK;
-  if (old.number >= 0 && !old.regular) return gotrace__snapshot_into(&old); /* a pipe or device */
-  result = gotrace__snapshot_beside(&old, path);
-  saved = errno;
-  if (old.number >= 0) gotrace__file_close(&old);
-  errno = saved;
-  return result;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_flight_start(const gotrace_options *options) {
-  return gotrace__start_tracing(NULL, 0, options, true);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
-  gotrace_result result;
-  int cancel;
-  if (!write) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  gotrace__lock(&gotrace__t.snapshot);
-  result = gotrace__snapshot(write, context);
-  gotrace__unlock(&gotrace__t.snapshot);
-  gotrace__control_end(cancel);
-  return result;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
-  gotrace_result result;
-  char expanded[GOTRACE__PATH];
-  int cancel;
-  if (!path) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  gotrace__lock(&gotrace__t.snapshot);
-  result =
-      gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded) : GOTRACE_ERROR_ARGUMENT;
-  gotrace__unlock(&gotrace__t.snapshot);
-  gotrace__control_end(cancel);
-  return result;
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__flight_on() ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
-}
-
-/* ------------------------------------------------------------------------------------------------------ >>fork ----
- *
- * The child of a fork.
- */
-
-#if !defined(_WIN32) && !GOTRACE_NO_THREADS
-#if !GOTRACE__CAPTURE
-/* Takes all locks. Otherwise a thread missing in the child could hold one there, or leave its data inconsistent. */
-static void gotrace__before_fork(void) {
-  gotrace__lock(&gotrace__init_lock);
-  gotrace__lock(&gotrace__t.life);
-  gotrace__lock(&gotrace__t.global_lock);
-  gotrace__lock(&gotrace__t.collector);
-  gotrace__lock(&gotrace__t.records);
-  gotrace__lock(&gotrace__t.queue_lock);
-  gotrace__lock(&gotrace__t.flight_lock);
-#ifndef GOTRACE_MALLOC
-  gotrace__lock(&gotrace__pool.lock);
-#endif
-}
-
-static void gotrace__after_fork(void) {
-#ifndef GOTRACE_MALLOC
-  gotrace__unlock(&gotrace__pool.lock);
-#endif
-  gotrace__unlock(&gotrace__t.flight_lock);
-  gotrace__unlock(&gotrace__t.queue_lock);
-  gotrace__unlock(&gotrace__t.records);
-  gotrace__unlock(&gotrace__t.collector);
-  gotrace__unlock(&gotrace__t.global_lock);
-  gotrace__unlock(&gotrace__t.life);
-  gotrace__unlock(&gotrace__init_lock);
-}
-
-static void gotrace__free_queue(gotrace__queue *queue) {
-  gotrace__buffer *b;
-  while ((b = gotrace__queue_pop(queue)) != NULL) gotrace__buffer_free(NULL, b);
-}
-
-static void gotrace__free_stream(gotrace__stream *s) {
-  unsigned i;
-  for (i = 0; i < 2; i++) {
-    gotrace__buffer_free(NULL, s->buffer[i]);
-    s->buffer[i] = NULL;
-  }
-}
-
-static void gotrace__free_pieces(gotrace__piece *piece) {
-  while (piece) {
-    gotrace__piece *next = piece->link;
-    gotrace__free_queue(&piece->queue);
-    gotrace__piece_free(piece);
-    piece = next;
-  }
-}
-
-static void gotrace__unlock_all(void) {
-  static const gotrace__mutex unlocked = GOTRACE__MUTEX;
-  struct gotrace__tracer *t = &gotrace__t;
-  size_t i;
-  t->life = t->global_lock = t->collector = t->queue_lock = t->records = t->snapshot = t->flight_lock = unlocked;
-#ifndef GOTRACE_MALLOC
-  gotrace__pool.lock = unlocked;
-#endif
-  gotrace__init_lock = unlocked;
-  gotrace__inside &= GOTRACE__IN_SINK;
-  if (t->names) t->names->lock = unlocked;
-  if (t->reasons) t->reasons->lock = unlocked;
-  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
-  gotrace__cond_init(&t->changed);
-}
-
-#endif
-/* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
-static void gotrace__free_kept(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  size_t i;
-  if (t->writing && !gotrace__in_sink) {
-    for (i = 0; i < t->writing_count; i++) gotrace__written(i);
-    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
-    t->writing = NULL;
-  }
-  while (t->kept) gotrace__forget_locked();
-  gotrace__kept_free(t->keeping);
-  t->keeping = NULL;
-}
-#if !GOTRACE__CAPTURE
-
-/* Frees the session's memory; the parent continues its trace. */
-static void gotrace__free_session(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *m;
-  gotrace_proc *p;
-  size_t i;
-  gotrace__free_queue(&t->full[0]);
-  gotrace__free_queue(&t->full[1]);
-  gotrace__free_pieces(t->piece);
-  gotrace__free_pieces(t->deliver);
-  gotrace__free_pieces(t->spare);
-  t->piece = t->deliver = t->deliver_last = t->spare = NULL;
-  gotrace__free_queue(&t->empty);
-  gotrace__buffer_free(NULL, t->reading);
-  gotrace__buffer_free(NULL, t->scratch);
-  gotrace__tables_free(t->tables[0]);
-  if (t->v2) gotrace__tables_free(t->tables[1]);
-  gotrace__table_free(t->region_names);
-  gotrace__modules_free();
-  t->tables[0] = t->tables[1] = NULL;
-  t->region_names = NULL;
-  t->scratch = t->reading = NULL;
-  gotrace__free_stream(&t->global.stream);
-  gotrace__free_stream(&t->ender.stream);
-  for (p = t->procs; p; p = p->next) gotrace__free_stream(&p->stream);
-  for (m = t->threads; m; m = m->next) gotrace__free_stream(&m->stream);
-  if (t->file.number >= 0) gotrace__file_abandon(&t->file);
-  t->active = t->stopping = t->service = t->gc = t->stw = false;
-  t->reader = 0;
-  for (i = 0; t->samples && i < GOTRACE__SAMPLES; i++) t->samples[i].turn = 0;
-  t->sample_head = t->sample_tail = 0;
-  for (i = 0; t->open_tasks && i < GOTRACE__TASKS; i++)
-    if (t->open_tasks[i].id == GOTRACE__TAKEN) t->open_tasks[i].id = 0;
-}
-
-/* The child has only the thread that forked. The other threads' goroutines become blocked, and their procs idle. */
-static void gotrace__abandon_threads(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  const gotrace__thread *self = gotrace__self;
-  gotrace__thread *m;
-  gotrace_proc *p;
-  gotrace__slab *slab;
-  size_t i;
-  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].first = t->wait_buckets[i].last = NULL;
-  for (m = t->threads; m; m = m->next) {
-    m->wait_key = NULL;
-    m->wait_listed = false;
-    m->wait_claimed = 0;
-    if (m == self) continue;
-    m->sequence &= ~(uint64_t)1;
-    if (m->own_proc) m->own_proc->word = gotrace__proc_word(0, GOTRACE__PROC_FREE);
-    m->proc = m->own_proc = m->lost_proc = NULL;
-    m->go = m->own_go = m->waiting = NULL;
-    gotrace__store_relaxed(&m->in_syscall, false);
-    m->used = 0;
-  }
-  for (p = t->procs; p; p = p->next) {
-    p->steal_unreported = 0;
-    if (self && p == self->proc) continue;
-    p->go = NULL;
-    if (gotrace__status_of(p->word) != GOTRACE__PROC_FREE) p->word = gotrace__proc_word(0, GOTRACE__PROC_IDLE);
-  }
-  for (slab = t->slabs; slab; slab = slab->next)
-    for (i = 0; i < GOTRACE__SLAB; i++) {
-      gotrace_go *g = &slab->gos[i];
-      unsigned status = gotrace__status_of(g->word);
-      if (self && g == self->go) status = self->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
-      else if (status == GOTRACE__RUNNING || status == GOTRACE__SYSCALL) status = GOTRACE__WAITING;
-      g->word = gotrace__word(0, 0, status);
-    }
-}
-
-/* In the child there is one thread, and tracing is off. The records and procs of the parent's other threads are free,
- * and their goroutines are blocked for ever. A collection or stop-the-world is assumed to be theirs. The parent's
- * session is freed. */
-static void gotrace__after_fork_in_child(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  t->control = ((t->control >> 2) + 1) << 2;
-  gotrace__switch_off();
-  gotrace__unlock_all();
-  gotrace__free_kept();
-  gotrace__free_session();
-  gotrace__abandon_threads();
-}
-#endif
-#endif
-
-/* ------------------------------------------------------------------------------------------------- >>records ----
- *
- * What a thread captures: one record per call, in chunks that only this thread writes. It publishes a record by storing
- * the chunk's new size (release). The transcriber reads what has been published (acquire).
- *
- * Tests and examples/gotrace use this section and the next one. The calls still write a trace's bytes themselves
- * (>>write).
- */
-#if GOTRACE__TRANSCRIBER
-
-/* X(NAME, count of numbers, count of texts, "arguments"). A record is its kind (a byte), the ticks since the thread's
- * previous record, its numbers and its texts. Texts are preceded by their length. Numbers are in base 128:
- *
- *   go, proc      place of the object's record, plus 1; 0: none
- *   number        the object's transitions so far, see GOTRACE__IS_LATER; of "go", "proc" or the collector
- *   id, task      ids in the trace
- *   entry, stack  numbers in the stack table; 0: none
- *   name          a number in the string table; 0: the text that follows
- *   gc, stw       whether a collection and a stop-the-world have begun; before the collector's first number
- *   site          address of the gotrace_site of the records that follow; 0: none (only with GOTRACE_DEBUG)
- *   status        gotrace__status or gotrace__proc_status
- *   flags         GOTRACE__RECORD_... below
- *
- * SITE_REGION_...: a region without a task whose name is a constant, as most are. */
-#define GOTRACE__RECORDS(X)                                   \
-  X(NONE, 0, 0, "")                                           \
-  X(THREAD, 5, 1, "go id entry flags proc label_text")        \
-  X(GO, 5, 1, "go id entry status flags label_text")          \
-  X(PROC, 2, 0, "proc status")                                \
-  X(THREAD_END, 0, 0, "")                                     \
-  X(PROC_START, 2, 0, "proc number")                          \
-  X(PROC_STOP, 0, 0, "")                                      \
-  X(PROC_STEAL, 2, 0, "proc number")                          \
-  X(PROC_DESTROY, 2, 0, "proc number")                        \
-  X(GO_CREATE, 7, 0, "go number id entry status flags stack") \
-  X(GO_START, 2, 0, "go number")                              \
-  X(GO_END, 0, 0, "")                                         \
-  X(GO_END_IN_SYSCALL, 0, 0, "")                              \
-  X(GO_STOP, 2, 0, "reason stack")                            \
-  X(GO_BLOCK, 2, 0, "reason stack")                           \
-  X(GO_UNBLOCK, 3, 0, "go number stack")                      \
-  X(GO_SWITCH, 4, 0, "go number reason stack")                \
-  X(GO_SWITCH_END, 3, 0, "go number stack")                   \
-  X(GO_DESTROY, 3, 0, "go number stack")                      \
-  X(WAIT_END, 3, 0, "go number stack")                        \
-  X(SYSCALL_BEGIN, 1, 0, "stack")                             \
-  X(SYSCALL_END, 0, 0, "")                                    \
-  X(SYSCALL_END_BLOCKED, 0, 0, "")                            \
-  X(GO_LABEL, 0, 1, "label_text")                             \
-  X(GO_RENAME, 3, 1, "go number entry label_text")            \
-  X(GO_TIMER, 2, 0, "go number")                              \
-  X(PROCS_CHANGE, 2, 0, "count stack")                        \
-  X(GC_BEGIN, 2, 0, "number stack")                           \
-  X(GC_END, 1, 0, "number")                                   \
-  X(STW_BEGIN, 3, 0, "number reason stack")                   \
-  X(STW_END, 1, 0, "number")                                  \
-  X(SCAN_BEGIN, 0, 0, "")                                     \
-  X(SCAN_END, 0, 0, "")                                       \
-  X(SWEEP_BEGIN, 0, 0, "")                                    \
-  X(SWEEP_SPAN, 3, 0, "swept reclaimed stack")                \
-  X(SWEEP_END, 0, 0, "")                                      \
-  X(MARK_ASSIST_BEGIN, 1, 0, "stack")                         \
-  X(MARK_ASSIST_END, 0, 0, "")                                \
-  X(HEAP_ALLOC, 1, 0, "bytes")                                \
-  X(HEAP_GOAL, 1, 0, "bytes")                                 \
-  X(MEMORY, 4, 0, "event address bytes class_or_type")        \
-  X(TASK_BEGIN, 4, 1, "task parent name stack name_text")     \
-  X(TASK_END, 2, 0, "task stack")                             \
-  X(REGION_BEGIN, 3, 1, "task name stack name_text")          \
-  X(REGION_END, 3, 1, "task name stack name_text")            \
-  X(SITE_REGION_BEGIN, 2, 0, "name stack")                    \
-  X(SITE_REGION_END, 2, 0, "name stack")                      \
-  X(LOG, 3, 2, "task name stack name_text value_text")        \
-  X(THREAD_START, 2, 0, "go number")                          \
-  X(PROBLEM, 1, 0, "problem")                                 \
-  X(COLLECTOR, 2, 0, "gc stw")                                \
-  X(SITE, 1, 0, "site")
-
-enum {
-#define GOTRACE__RECORD(NAME, numbers, texts, arguments) GOTRACE__REC_##NAME,
-  GOTRACE__RECORDS(GOTRACE__RECORD)
-#undef GOTRACE__RECORD
-      GOTRACE__RECORD_KINDS
-};
-
-static const struct {
-  uint8_t numbers, texts;
-  const char *name, *arguments;
-} gotrace__record_specs[GOTRACE__RECORD_KINDS] = {
-#define GOTRACE__RECORD(NAME, numbers, texts, arguments) {numbers, texts, #NAME, arguments},
-    GOTRACE__RECORDS(GOTRACE__RECORD)
-#undef GOTRACE__RECORD
-};
-
-#define GOTRACE__RECORD_OWN 1        /* the thread's own goroutine: it needs no proc of the program's */
-#define GOTRACE__RECORD_TIMER 2      /* see gotrace_go_timer */
-#define GOTRACE__RECORD_OLD 4        /* may end regions that are older than its creation */
-#define GOTRACE__RECORD_IN_SYSCALL 8 /* THREAD: its goroutine is in a system call */
-#define GOTRACE__RECORD_SWEEPS 16    /* THREAD, PROC's status: a sweep is open on the proc */
-#define GOTRACE__RECORD_SCANS 32     /* so is a scan */
-#define GOTRACE__RECORD_NUMBERS 7
-
-/* Whether a number is later than another. Numbers have 32 bits and wrap around. */
-#define GOTRACE__IS_LATER(a, b) ((int32_t)((uint32_t)(a) - (uint32_t)(b)) > 0)
-
-typedef struct gotrace__record_chunk {
-  struct gotrace__record_chunk *next; /* atomic: set before `size` is read for the last time */
-  gotrace__uint64 tick;               /* of the thread's last record before this chunk */
-  uint32_t size;                      /* atomic: bytes published */
-  uint32_t session;                   /* records of other sessions are skipped */
-  uint32_t capacity;                  /* of the records, which follow in memory */
-  uint32_t unused;
-} gotrace__record_chunk;
-
-typedef struct gotrace__record {
-  unsigned kind;
-  uint64_t tick;
-  uint64_t a[GOTRACE__RECORD_NUMBERS];
-  const char *text[2];
-  uint32_t text_size[2];
-} gotrace__record;
-
-/* Reads a number that ends before `end`; NULL if it is malformed. Most have one byte. */
-static inline const uint8_t *gotrace__get_number(const uint8_t *at, const uint8_t *end, uint64_t *value) {
-  unsigned shift = 0;
-  for (*value = 0; at < end && shift < 64; shift += 7) {
-    uint8_t byte = *at++;
-    *value |= (uint64_t)(byte & 0x7f) << shift;
-    if (GOTRACE__LIKELY(byte < 0x80)) return at;
-  }
-  return NULL;
-}
-
-/* Reads the arguments of a record whose kind is known; returns its end, or NULL if they are malformed: the bytes may
- * come from another process. */
-static inline const uint8_t *gotrace__get_arguments(const uint8_t *at, const uint8_t *end, gotrace__record *record) {
-  unsigned i, numbers = gotrace__record_specs[record->kind].numbers, texts = gotrace__record_specs[record->kind].texts;
-  uint64_t *a = record->a, *last = a + numbers;
-  for (; a < last; a++) {
-    if (GOTRACE__LIKELY(at < end && *at < 0x80)) *a = *at++;
-    else if (!(at = gotrace__get_number(at, end, a))) return NULL;
-  }
-  for (i = 0; i < texts; i++) {
-    uint64_t size;
-    at = gotrace__get_number(at, end, &size);
-    if (!at || size > (uint64_t)(end - at)) return NULL;
-    record->text[i] = (const char *)at;
-    record->text_size[i] = (uint32_t)size;
-    at += size;
-  }
-  return at;
-}
-
-/* --------------------------------------------------------------------------------------------- >>transcriber ----
- *
- * Turns the records of all threads into a trace. One thread at a time runs it; it has no globals.
- *
- * It keeps a model of the program: goroutines, procs, threads, open tasks and ranges. It alone decides what is written,
- * and writes only what is valid in the model, whatever the records say (R1). A record that the model forbids is
- * repaired if it has one sensible meaning, else dropped; either way it is counted.
- *
- * ORDER. A thread's records have their order. Records of different threads about one object are ordered by numbers: the
- * owner of a goroutine or proc (who runs, starts or creates it) counts its transitions. A record whose predecessor has
- * not been applied waits on a list of its object.
- *
- *   O1. A round reads the clock, then all published sizes, and applies only records up to that clock. Otherwise a
- * record could be applied whose cause was published after its thread's size had been read. O2. If nothing but waiting
- * records is left, the one with the smallest tick has no predecessor: its predecessor would have been published before
- * it, with a smaller or equal tick, and be applied or wait itself. It is forced, and the round goes on. Otherwise a
- * lost record would hold up its thread for ever.
- *
- * TIME. A trace counts units of 16 ns (options.unit), a whole number, because Go's reader computes whole nanoseconds
- * for each event. Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end.
- * In a round in which the tick counter jumps, all of the jump is in one gap. Times never decrease along a thread, a
- * goroutine or a proc (R6).
- *
- * V1 is a lowering of the same events, see gotrace__lower.
- */
-
-#define GOTRACE__UNIT 16            /* nanoseconds; a divisor of a second */
-#define GOTRACE__LONG_SYSCALL 20000 /* nanoseconds; v1: sysmon's period in runtime/proc.go */
-#ifndef GOTRACE__MOST_PLACES
-#define GOTRACE__MOST_PLACES ((uint64_t)1 << 26) /* of goroutines or procs; more are taken for malformed records */
-#endif
-#ifndef GOTRACE__CLOCK_SKEW
-#define GOTRACE__CLOCK_SKEW 16 /* ticks; must exceed the difference between two cores' clocks */
-#endif
-
-typedef struct gotrace__source gotrace__source;
-typedef struct gotrace__model_go gotrace__model_go;
-typedef struct gotrace__model_proc gotrace__model_proc;
-
-/* Consecutive events on their way into a batch: of a thread (v2), of a proc (v1), or entries of a table. */
-#define GOTRACE__LANE_HEAD 48 /* room for the batch's header before the events */
-#ifndef GOTRACE__LANE_MOST
-#define GOTRACE__LANE_MOST (GOTRACE_MAX_BATCH_SIZE - 1024)
-#endif
-#define GOTRACE__FIRST_LANE(t) ((t)->v1 ? 1536u : 1024u) /* bytes; v1: a log's text is in its event */
-typedef struct gotrace__lane {
-  uint8_t *data;
-  uint32_t size, capacity; /* of the events */
-  uint32_t batches;        /* written so far */
-  uint8_t kind;            /* first byte of each batch; 0: none */
-  uint64_t id;
-  uint64_t base, time; /* of the batch, of its last event */
-} gotrace__lane;
-
-/* An entry of a table that the threads fill, or of one of the transcriber's own. */
-typedef struct gotrace__row {
-  const gotrace__entry *entry; /* NULL: none has this number */
-  uint64_t *frames;        /* of a stack: pc, function, file, line of each, strings as references; NULL: unresolved */
-  bool named;              /* by address, which may belong to another library in the next generation */
-  uint32_t generation, id; /* the id is valid in that generation */
-} gotrace__row;
-typedef struct gotrace__mirror {
-  gotrace__table *table;
-  gotrace__entry *last; /* the last one entered in `rows` */
-  gotrace__row *rows;   /* by number */
-  uint32_t capacity;
-} gotrace__mirror;
-
-/* A string or stack: its number in the threads' table, or in the transcriber's own. 0: none. */
-#define GOTRACE__OWN ((uint32_t)1 << 31)
-
-/* Sources that wait for the next change of an object. */
-typedef struct gotrace__waiters {
-  gotrace__source *first;
-} gotrace__waiters;
-
-typedef struct gotrace__model_region {
-  uint64_t task;
-  uint32_t name; /* reference */
-} gotrace__model_region;
-
-struct gotrace__model_go { /* what most records need comes first, in one cache line */
-  uint64_t id;
-  uint64_t time; /* of its last event */
-  gotrace__source *on;
-  gotrace__waiters waiters;
-  char *label; /* GOTRACE__LABEL bytes, or NULL */
-  uint32_t number;
-  uint32_t generation; /* in which its status is written; 0: none */
-  uint32_t sequence;   /* of its last event in that generation (v2); of its next one (v1) */
-  uint8_t status, flags;
-  bool known;     /* a record or the list of the living has introduced it */
-  bool listed;    /* only the list has */
-  bool in_trace;  /* some generation has its status or creation */
-  bool unborn;    /* needs a create event, not a status: see gotrace__go_forever */
-  bool forgotten; /* outermost regions: the trace still has them open */
-  bool assist;
-  bool woken;        /* v1: its last event is an unblock */
-  bool call_blocked; /* v1: its system call has blocked in the trace */
-  bool exit_pending; /* v1: so has not ended yet */
-  uint32_t entry;    /* reference of a stack */
-  uint16_t region_first, region_depth, region_capacity;
-  gotrace__model_region *regions; /* a ring: the outermost is at region_first */
-  /* v1: */
-  uint64_t born; /* the time of its creation */
-  uint64_t call_time, exit_time;
-  gotrace__lane *last_lane;  /* with its last numbered event */
-  gotrace__lane *start_lane; /* with its start after an unblock, which ends there: */
-  uint32_t start_batch, start_end;
-};
-
-struct gotrace__model_proc {
-  uint64_t id;
-  uint64_t time;
-  gotrace__source *on; /* running, or in a system call */
-  gotrace__waiters waiters;
-  gotrace__lane lane; /* v1 */
-  uint64_t swept, reclaimed;
-  uint32_t number, generation, sequence;
-  uint8_t status;
-  bool known, listed;
-  bool made;              /* by the transcriber, for a thread without a proc */
-  bool loss_unreported;   /* its thread has reported the loss, no thief has */
-  bool sweep, sweep_seen; /* open; in the trace */
-  bool scan, scan_seen;
-};
-
-/* A thread. */
-struct gotrace__source {
-  gotrace__source *next;
-  uint64_t id;                  /* the system's */
-  gotrace__record_chunk *chunk; /* atomic until the first is known: the next record is here, */
-  uint32_t at;                  /* at this position; */
-  uint32_t end;                 /* this round has those of this chunk up to here */
-  gotrace__record_chunk *known; /* the records up to here have been published before this round: */
-  uint32_t known_size;
-  uint64_t tick; /* of its last record */
-  uint64_t time; /* of its last event */
-  gotrace__model_go *go;
-  gotrace__model_proc *proc;
-  gotrace__model_proc *own; /* made for it, or NULL */
-  gotrace__lane lane;       /* v2 */
-  uint32_t generation;      /* in which its proc and goroutine have statuses */
-  bool introduced, lost_proc;
-  bool gone;
-  uintptr_t site;             /* of its records; 0: unknown. See GOTRACE__REC_SITE */
-  gotrace__waiters *waits_on; /* or NULL */
-  gotrace__source *link;      /* in that list */
-  uint64_t next_tick;         /* of the next record; its kind and arguments: */
-  unsigned kind;
-  const uint8_t *arguments;
-  /* From the list of the living, until the thread has introduced itself: */
-  uint64_t listed_go, listed_proc; /* places + 1 */
-  bool listed_in_syscall;
-};
-
-typedef struct gotrace__clocks {
-  uint64_t tick, nanoseconds, wall_seconds;
-  uint32_t wall_nanoseconds;
-} gotrace__clocks;
-
-/* What happened that no problem counts. In a program that follows the rules all are 0, except stale, late, implied and
- * clamped. */
-typedef struct gotrace__counters {
-  uint64_t records, forced, malformed;
-  uint64_t doubled; /* ids given to two goroutines: the second got another */
-  uint64_t stale;   /* wake-ups of an earlier block */
-  uint64_t late;    /* wake-ups of a goroutine that runs already */
-  uint64_t implied; /* losses of a proc that no record reports */
-  uint64_t clamped; /* records from before the trace or the round: moved to its beginning */
-  uint64_t late_introductions;
-  uint64_t borrowed; /* temporary goroutines, see gotrace__begin_global */
-  uint64_t wrapped;  /* events inside a system call */
-  uint64_t jumps;    /* of the tick counter */
-  uint64_t idle;     /* records that change the model only */
-} gotrace__counters;
-
-/* Records whose times were pushed on, see gotrace__push_time: the first of them, and the last. */
-typedef struct gotrace__pushed {
-  uint64_t first_given, first_time;
-  uint64_t given, time;
-  gotrace__source *on;
-} gotrace__pushed;
-
-struct gotrace__transcriber;
-typedef struct gotrace__transcribe_options {
-  unsigned version;
-  bool futile_wakeups, alloc_events;
-  bool restate;        /* each generation has all statuses, since a trace may begin with any (flight recorder) */
-  bool replay;         /* the events of a trace, in order: nothing is added to them. See gotrace__turn_to */
-  uint64_t unit;       /* nanoseconds; 0: GOTRACE__UNIT */
-  uint64_t made_procs; /* ids of procs that it makes itself begin here; 0: after those that are there */
-  gotrace_heap_layout heap;
-  size_t cut_bytes;                 /* a generation ends after so many bytes */
-  uint32_t session;                 /* of the chunks */
-  gotrace__table *strings, *stacks; /* filled by the threads */
-  const char *const *reason_names;  /* atomic; by number - 1; GOTRACE__REASONS of them, or NULL */
-  gotrace__uint64 *go_ids;          /* atomic: the last id taken */
-  uint64_t first_task;              /* ids from here on begin in this session */
-  uint64_t service_thread;          /* id of the thread that writes what no thread has said */
-  gotrace_write_fn *write;
-  bool (*name)(void *context, gotrace_location *place, char *text, size_t size); /* names an address; or NULL */
-  void (*chunk_done)(void *context,
-                     gotrace__record_chunk *chunk); /* takes back a chunk that is not read again; or NULL */
-  void (*before_end)(void *context, struct gotrace__transcriber *t); /* may add texts to a generation; or NULL */
-  void (*problem)(void *context, struct gotrace__transcriber *t, gotrace_problem problem); /* reports it; or NULL */
-  void *context;
-  gotrace__budget *budget;
-  bool beyond_limit;   /* its own memory may exceed the budget's limit */
-  uint64_t size_limit; /* bytes of the trace after which no record is applied any more; 0: none */
-} gotrace__transcribe_options;
-
-typedef struct gotrace__model_task {
-  uint64_t id; /* 0: a free place, UINT64_MAX: ended */
-  uint64_t time;
-  gotrace__source *on; /* the thread that began it; NULL: older than the trace */
-} gotrace__model_task;
-
-typedef struct gotrace__old_task { /* older than the trace */
-  uint64_t id, parent;
-  char name[GOTRACE__TASK_NAME];
-} gotrace__old_task;
-
-typedef struct gotrace__id_block {
-  uint64_t key; /* id / 64 + 1; 0: a free place */
-  uint64_t mask;
-} gotrace__id_block;
-
-#define GOTRACE__MODEL_PAGE 64
-typedef struct gotrace__transcriber {
-  gotrace__transcribe_options options;
-  bool v1;
-  gotrace_result error; /* or GOTRACE_OK */
-  bool full;            /* size_limit is reached: the records applied so far are a consistent cut */
-  uint32_t generation;
-  uint64_t generation_time, generation_bytes;
-  bool generation_used; /* has an event */
-  bool synced;          /* v2: its beginning is written */
-  gotrace__clocks generation_clocks;
-  uint64_t cuts;
-  uint32_t globals_generation;
-  gotrace__clocks clocks;                          /* read last */
-  uint64_t from_tick, from_unit, to_tick, to_unit; /* the round */
-  uint64_t limit;                                  /* of ticks */
-  double units_per_tick;
-  bool jumped;                       /* the counter, in this round; units_per_tick is of the rounds before: */
-  uint64_t steady_tick, steady_unit; /* since when its rate is the same */
-  uint64_t start_nanoseconds;
-  uint64_t now;   /* the time of the record being applied */
-  uint64_t given; /* the time that it had in the program */
-  gotrace__pushed pushed;
-  unsigned v1_kind; /* of the stop or block being written */
-  gotrace__source *sources, *last_source, *current;
-  gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
-  gotrace__source **heap;        /* those whose next record can be tried, the earliest first */
-  size_t heap_count, heap_capacity, source_count;
-  gotrace__source service;
-  gotrace__model_go **go_pages;
-  size_t go_page_count;
-  uint64_t go_places;          /* highest place so far, plus 1 */
-  gotrace__model_proc **procs; /* by id */
-  uint32_t *proc_ids;          /* by place: id + 1 */
-  size_t proc_capacity, place_capacity, proc_count;
-  gotrace__model_go borrowed; /* see gotrace__borrow_go */
-  gotrace__model_task *tasks; /* open ones: open addressing, by id */
-  size_t task_capacity, task_used;
-  gotrace__waiters task_waiters;
-  gotrace__id_block *ids; /* of goroutines, used: open addressing, by key */
-  size_t id_capacity, id_used;
-  uint64_t own_ids;
-  gotrace__old_task *old_tasks; /* not written yet */
-  size_t old_task_count, old_task_capacity;
-  /* The collector: */
-  uint32_t collector_number;
-  gotrace__waiters collector_waiters;
-  bool gc, gc_seen, stw;
-  uint32_t gc_generation;
-  uint64_t gc_sequence, collector_time;
-  gotrace__model_go *stw_go; /* whose stop-the-world the trace has */
-  gotrace__source *stw_on;
-  bool stw_closed; /* by a cut */
-  unsigned stw_reason;
-  uint64_t procs_changed, heap_alloc, heap_goal; /* last values; of the heap plus 1; 0: none */
-  /* Tables: */
-  gotrace__region region; /* resolved stacks */
-  gotrace__mirror strings, texts, stacks, own_stacks;
-  gotrace__table *types;
-  uint32_t next_often, next_string, next_stack;
-  uint32_t reason_refs[3][GOTRACE_BLOCK_REASON_COUNT], named_refs[GOTRACE__REASONS];
-  gotrace__lane string_lane, stack_lane, sample_lane, global; /* v1: strings and stacks share one */
-  uint64_t timers[GOTRACE__TIMERS];
-  unsigned timer_count, timers_written;
-  gotrace__counters counters;
-  uint64_t events, bytes, goroutines;
-  uint64_t kinds[GOTRACE__KINDS], problems[GOTRACE_PROBLEM_COUNT];
-} gotrace__transcriber;
-GOTRACE__STATIC_ASSERT((int)GOTRACE_BLOCK_REASON_COUNT >= (int)GOTRACE_STW_REASON_COUNT, reason_counts);
-
-static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) {
-  t->problems[problem]++;
-  if (t->options.problem) t->options.problem(t->options.context, t, problem);
-}
-
-/* Only the first failure is reported. The trace then ends with what it has. */
-static void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result error) {
-  if (!t->error) t->error = error;
-}
-
-static void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
-  void *memory = gotrace__allocate(t->options.budget, size, !t->options.beyond_limit);
-  if (!memory) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-  return memory;
-}
-
-/* Enlarges an array to at least `wanted` elements; false if out of memory. */
-static bool gotrace__model_grow(gotrace__transcriber *t, void **array, size_t *capacity, size_t wanted, size_t size) {
-  size_t larger = *capacity ? *capacity : 16;
-  void *memory;
-  if (wanted <= *capacity) return true;
-  while (larger < wanted) larger *= 2;
-  memory = gotrace__model_allocate(t, larger * size);
-  if (!memory) return false;
-  if (*capacity) memcpy(memory, *array, *capacity * size);
-  gotrace__release(t->options.budget, *array, *capacity * size);
-  *array = memory;
-  *capacity = larger;
-  return true;
-}
-
-/* Lanes. */
-
-static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *data, size_t size) {
-  if (t->error == GOTRACE_ERROR_SINK) return;
-  /* Even if it is not the first failure: nothing may follow what is missing. */
-  if (!t->options.write(t->options.context, data, size)) t->error = GOTRACE_ERROR_SINK;
-  t->bytes += size;
-  t->generation_bytes += size;
-  if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;
-}
-
-static bool gotrace__lane_init(gotrace__transcriber *t, gotrace__lane *lane, uint64_t id, uint8_t kind, uint32_t size) {
-  lane->data = GOTRACE__CAST(uint8_t *, gotrace__model_allocate(t, size));
-  lane->id = id;
-  lane->kind = kind;
-  lane->capacity = size - GOTRACE__LANE_HEAD;
-  return lane->data != NULL;
-}
-
-static void gotrace__lane_free(gotrace__transcriber *t, gotrace__lane *lane) {
-  gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
-  lane->data = NULL;
-}
-
-static void gotrace__write_sync(gotrace__transcriber *t);
-
-/* Writes what the lane has, as a batch. Go: traceBufFlush, traceWriter.flush. */
-static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
-  uint8_t head[GOTRACE__LANE_HEAD], *at = head;
-  uint32_t size;
-  if (!lane->size) return;
-  if (t->v1) {
-    if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */
-    *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
-    at = gotrace__put_varint(at, lane->id);
-    at = gotrace__put_varint(at, lane->base);
-    t->kinds[GOTRACE_V1_BATCH]++;
-  } else {
-    if (!t->synced) gotrace__write_sync(t);
-    *at++ = GOTRACE_V2_EVENT_BATCH;
-    at = gotrace__put_varint(at, t->generation);
-    at = gotrace__put_varint(at, lane->id);
-    at = gotrace__put_varint(at, lane->base);
-    at = gotrace__put_varint(at, lane->size + (lane->kind != 0));
-    if (lane->kind) *at++ = lane->kind;
-    t->kinds[GOTRACE_V2_EVENT_BATCH]++;
-    if (lane->kind) t->kinds[lane->kind]++;
-  }
-  size = (uint32_t)(at - head);
-  memcpy(lane->data + GOTRACE__LANE_HEAD - size, head, size);
-  gotrace__transcribe_write(t, lane->data + GOTRACE__LANE_HEAD - size, size + lane->size);
-  lane->size = 0;
-  lane->batches++;
-}
-
-/* Writes a full lane. Those of busy threads grow. */
-static GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room) {
-  uint32_t old = lane->capacity + GOTRACE__LANE_HEAD,
-           larger = old * 4 < GOTRACE__LANE_MOST ? old * 4 : GOTRACE__LANE_MOST;
-  gotrace__lane_flush(t, lane);
-  if (larger > old) {
-    uint8_t *data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, larger, lane->capacity >= room));
-    if (!data) return;
-    gotrace__release(t->options.budget, lane->data, old);
-    lane->data = data;
-    lane->capacity = larger - GOTRACE__LANE_HEAD;
-  }
-}
-
-/* A place for `room` bytes, the time of whose event is `time`. */
-static inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room, uint64_t time) {
-  if (GOTRACE__UNLIKELY(lane->capacity - lane->size < room)) gotrace__lane_renew(t, lane, room);
-  if (GOTRACE__UNLIKELY(!lane->size)) lane->base = lane->time = time;
-  return lane->data + GOTRACE__LANE_HEAD + lane->size;
-}
-
-/* Frees most of the memory of an empty lane, as far as possible. */
-static void gotrace__lane_shrink(gotrace__transcriber *t, gotrace__lane *lane) {
-  uint8_t *data;
-  if (lane->capacity + GOTRACE__LANE_HEAD <= GOTRACE__FIRST_LANE(t)) return;
-  data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, GOTRACE__FIRST_LANE(t), false));
-  if (!data) return;
-  gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
-  lane->data = data;
-  lane->capacity = GOTRACE__FIRST_LANE(t) - GOTRACE__LANE_HEAD;
-}
-#define gotrace__lane_end(lane, at) ((lane)->size = (uint32_t)((at) - (lane)->data) - GOTRACE__LANE_HEAD)
-
-/* Strings and stacks. */
-
-/* The row of a number in a table; NULL if the table has no such entry, or if out of memory. */
-static GOTRACE__NOINLINE gotrace__row *gotrace__find_row(gotrace__transcriber *t, gotrace__mirror *mirror,
-                                                         uint32_t number) {
-  gotrace__entry *entry;
-  if (!mirror->table || !number) return NULL;
-  while ((entry = gotrace__after(mirror->table, mirror->last)) != NULL) {
-    size_t capacity = mirror->capacity;
-    void *rows = mirror->rows;
-    bool grown = gotrace__model_grow(t, &rows, &capacity, (size_t)entry->id + 1, sizeof *mirror->rows);
-    mirror->rows = GOTRACE__CAST(gotrace__row *, rows);
-    mirror->capacity = (uint32_t)capacity;
-    if (!grown) return NULL;
-    mirror->rows[entry->id].entry = entry;
-    mirror->last = entry;
-  }
-  return number < mirror->capacity && mirror->rows[number].entry ? &mirror->rows[number] : NULL;
-}
-
-static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mirror *mirror, uint32_t number) {
-  if (GOTRACE__LIKELY(number < mirror->capacity && mirror->rows[number].entry)) return &mirror->rows[number];
-  return gotrace__find_row(t, mirror, number);
-}
-
-/* The id of a string or stack in this generation, if it is written; else 0. */
-static inline uint32_t gotrace__known_id(const gotrace__transcriber *t, const gotrace__mirror *mirror,
-                                         uint32_t number) {
-  if (GOTRACE__UNLIKELY(number >= mirror->capacity)) return 0; /* also if there are no rows yet */
-  return GOTRACE__LIKELY(mirror->rows[number].generation == t->generation) ? mirror->rows[number].id : 0;
-}
-
-/* The row of a reference; NULL for 0. */
-static inline gotrace__row *gotrace__string_row(gotrace__transcriber *t, uint32_t reference) {
-  return gotrace__row_of(t, reference & GOTRACE__OWN ? &t->texts : &t->strings, reference & ~GOTRACE__OWN);
-}
-static inline gotrace__row *gotrace__stack_row(gotrace__transcriber *t, uint32_t reference) {
-  return gotrace__row_of(t, reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks, reference & ~GOTRACE__OWN);
-}
-
-/* A text made at run time. */
-static uint32_t gotrace__text_number(gotrace__table *texts, const char *text, size_t size) {
-  uint32_t number = gotrace__table_put(texts, gotrace__hash_bytes(text, size), (uint32_t)size, text, size);
-  return number ? number | GOTRACE__OWN : 0;
-}
-static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *text, size_t size) {
-  uint32_t reference = size ? gotrace__text_number(t->texts.table, text, size) : 0;
-  if (!reference && size) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-  return reference;
-}
-
-/* The name in a record: a number, or 0 and a text. */
-static inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text, uint32_t size) {
-  if (GOTRACE__LIKELY(number)) return number < GOTRACE__OWN ? (uint32_t)number : 0;
-  return gotrace__text_reference(t, text, gotrace__kept_size(text, size));
-}
-
-static inline uint32_t gotrace__record_stack(uint64_t number) { return number < GOTRACE__OWN ? (uint32_t)number : 0; }
-
-/* Writes a string with a new id, which it returns. One-byte ids are kept for what events refer to often. */
-static GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber *t, const char *text, uint32_t size,
-                                                      bool often) {
-  uint32_t id = often && t->next_often < GOTRACE__OFTEN_IDS ? ++t->next_often : ++t->next_string;
-  uint8_t *at = gotrace__lane_at(t, &t->string_lane, size + 1 + 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
-  unsigned kind = t->v1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
-  *at++ = (uint8_t)kind;
-  at = gotrace__put_varint(at, id);
-  at = gotrace__put_varint(at, size);
-  memcpy(at, text, size);
-  gotrace__lane_end(&t->string_lane, at + size);
-  t->kinds[kind]++;
-  return id;
-}
-
-static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t, uint32_t reference, bool often) {
-  gotrace__row *row = gotrace__string_row(t, reference);
-  if (!row) return 0;
-  row->generation = t->generation;
-  return row->id = gotrace__write_text(t, (const char *)(row->entry + 1), row->entry->size, often);
-}
-
-/* The id of a string in this generation; 0 for the empty string. */
-static inline uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
-  uint32_t id = gotrace__known_id(t, reference & GOTRACE__OWN ? &t->texts : &t->strings, reference & ~GOTRACE__OWN);
-  return GOTRACE__LIKELY(id || !reference) ? id : gotrace__define_string(t, reference, often);
-}
-
-/* A frame's function or file. Like Go, truncates at the front. */
-static uint32_t gotrace__frame_reference(gotrace__transcriber *t, const char *string) {
-  size_t size = string ? strlen(string) : 0;
-  if (size > GOTRACE_MAX_STRING_SIZE) {
-    string += size - GOTRACE_MAX_STRING_SIZE;
-    while (((unsigned char)*string & 0xc0) == 0x80) string++;
-    size = strlen(string);
-  }
-  return gotrace__text_reference(t, string, size);
-}
-
-/* Names the frames of a stack. */
-static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
-  const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(row->entry + 1);
-  uint64_t *out = row->frames;
-  uint32_t i;
-  if (!out) out = GOTRACE__CAST(uint64_t *, gotrace__region_alloc(&t->region, 4 * row->entry->size * sizeof *out));
-  row->frames = out;
-  if (!out) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-  for (i = 0; out && i < row->entry->size; i++) {
-    gotrace_location place;
-    char name[GOTRACE_MAX_STRING_SIZE + 1];
-    place.pc = (uintptr_t)frames[i].pc;
-    place.function = frames[i].function;
-    place.file = frames[i].file;
-    place.line = (uint32_t)frames[i].line;
-    if ((!place.function || !place.function[0]) && place.pc) {
-      row->named = true;
-      place.function = NULL;
-      if (!t->options.name || !t->options.name(t->options.context, &place, name, sizeof name) || !place.function ||
-          !place.function[0]) {
-        snprintf(name, sizeof name, "0x%llx", (unsigned long long)place.pc);
-        place.function = name;
-      }
-    }
-    *out++ = frames[i].pc;
-    *out++ = gotrace__frame_reference(t, place.function);
-    *out++ = gotrace__frame_reference(t, place.file);
-    *out++ = place.line;
-  }
-  return row->frames != NULL;
-}
-
-/* Writes a stack with a new id, which it returns. v1 readers accept at most GOTRACE__MOST_STACK bytes. */
-static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t, uint32_t reference) {
-  gotrace__row *row = gotrace__stack_row(t, reference);
-  gotrace__lane *lane = t->v1 ? &t->string_lane : &t->stack_lane;
-  uint8_t body[GOTRACE__STACK_ROOM], *at = body, *count_at;
-  uint32_t i, size;
-  if (!row || ((!row->frames || row->named) && !gotrace__resolve_stack(t, row))) return 0;
-  row->generation = t->generation;
-  row->id = ++t->next_stack;
-  at = gotrace__put_varint(at, row->id);
-  count_at = at;
-  at += 2; /* the number of frames, at most 128 */
-  for (i = 0; i < row->entry->size; i++) {
-    const uint64_t *frame = row->frames + 4 * i;
-    uint8_t *before = at;
-    at = gotrace__put_varint(at, frame[0]);
-    at = gotrace__put_varint(at, gotrace__string_id(t, (uint32_t)frame[1], false));
-    at = gotrace__put_varint(at, gotrace__string_id(t, (uint32_t)frame[2], false));
-    at = gotrace__put_varint(at, frame[3]);
-    if (t->v1 && at - body > GOTRACE__MOST_STACK) {
-      at = before;
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_STACK_CUT);
-      break;
-    }
-  }
-  gotrace__put_varint_reserved(count_at, i, 2);
-  size = (uint32_t)(at - body);
-  at = gotrace__lane_at(t, lane, size + 1 + GOTRACE_BYTES_PER_NUMBER, t->generation_time);
-  if (t->v1) {
-    *at++ = GOTRACE_V1_STACK | 3 << GOTRACE_ARG_COUNT_SHIFT;
-    at = gotrace__put_varint(at, size);
-  } else {
-    *at++ = GOTRACE_V2_STACK;
-  }
-  memcpy(at, body, size);
-  gotrace__lane_end(lane, at + size);
-  t->kinds[GOTRACE_V2_STACK]++; /* the same number in v1 */
-  return row->id;
-}
-GOTRACE__STATIC_ASSERT((int)GOTRACE_V1_STACK == (int)GOTRACE_V2_STACK, stack_kinds);
-
-/* The id of a stack in this generation; 0: none. */
-static inline uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
-  uint32_t id = gotrace__known_id(t, reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks, reference & ~GOTRACE__OWN);
-  return GOTRACE__LIKELY(id || !reference) ? id : gotrace__define_stack(t, reference);
-}
-static inline uint32_t gotrace__record_stack_id(gotrace__transcriber *t, uint64_t number) {
-  return gotrace__stack_id(t, gotrace__record_stack(number));
-}
-
-static uint32_t gotrace__own_stack(gotrace__transcriber *t, const gotrace__stack_frame *frames, size_t count) {
-  uint32_t number = gotrace__stack_put(t->own_stacks.table, frames, count);
-  if (!number) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-  return number ? number | GOTRACE__OWN : 0;
-}
-
-static uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
-  gotrace_location place = {0, NULL, "", 0};
-  gotrace__stack_frame frame;
-  place.function = name;
-  frame = gotrace__frame_of(&place);
-  return gotrace__own_stack(t, &frame, 1);
-}
-
-/* The stack id of a goroutine's entry. Viewers reject a goroutine without one, and Go takes one with an empty name, or
- * with one that begins with "runtime.", for its runtime's own and hides it (IsSystemGoroutine in
- * internal/trace/summary.go). */
-static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_go *g) {
-  const gotrace__row *row = gotrace__stack_row(t, g->entry);
-  uint32_t id = row ? gotrace__stack_id(t, g->entry) : 0;
-  return id || (t->options.replay && !t->v1) ? id : gotrace__stack_id(t, gotrace__own_entry(t, "unknown"));
-}
-
-/* The stack with which a goroutine leaves its proc. 1.22 has no stack with a goroutine's status, so viewers name a
- * goroutine older than the trace after the outermost frame of the first stack with which it stops. */
-static uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t stack) {
-  uint32_t reference = gotrace__record_stack(stack);
-  if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD) && !t->options.replay) {
-    const gotrace__row *row = gotrace__stack_row(t, reference), *entry = gotrace__stack_row(t, g->entry);
-    if (!entry && !row) entry = gotrace__stack_row(t, gotrace__own_entry(t, "unknown"));
-    if (entry && (!row || row->entry->size == 1)) {
-      gotrace__stack_frame frames[2];
-      size_t count = 0;
-      if (row) memcpy(&frames[count++], row->entry + 1, sizeof *frames);
-      memcpy(&frames[count++], entry->entry + 1, sizeof *frames);
-      reference = gotrace__own_stack(t, frames, count);
-    }
-  }
-  return gotrace__stack_id(t, reference);
-}
-
-/* Reasons. `sort`: 0 block, 1 stop, 2 stop-the-world. */
-
-static const char *gotrace__reason_name(const gotrace__transcriber *t, unsigned reason) {
-  unsigned number = gotrace__reason_number(reason);
-  if (!number || number > GOTRACE__REASONS || !t->options.reason_names) return NULL;
-  return gotrace__load_acquire(&t->options.reason_names[number - 1]);
-}
-
-static unsigned gotrace__valid_reason(gotrace__transcriber *t, uint64_t given, unsigned count) {
-  unsigned reason = given <= UINT32_MAX ? (unsigned)given : 0xffu;
-  bool named = gotrace__reason_name(t, reason) != NULL;
-  if (GOTRACE__LIKELY((gotrace__reason_number(reason) ? named : true) && (reason & 0xff) < count)) return reason;
-  gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_REASON);
-  return named ? gotrace__reason_number(reason) << 8 : 0;
-}
-
-static uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsigned reason) {
-#define GOTRACE__REASON(NAME, number, v1, text) text,
-  static const char *const blocks[] = {GOTRACE_BLOCK_REASONS(GOTRACE__REASON)};
-  static const char *const stops[] = {GOTRACE_STOP_REASONS(GOTRACE__REASON)};
-#undef GOTRACE__REASON
-#define GOTRACE__REASON(NAME, number, text) text,
-  static const char *const stws[] = {GOTRACE_STW_REASONS(GOTRACE__REASON)};
-#undef GOTRACE__REASON
-  unsigned number = gotrace__reason_number(reason);
-  uint32_t *reference = number ? &t->named_refs[number - 1] : &t->reason_refs[sort][reason];
-  if (!*reference) {
-    const char *name = number      ? gotrace__reason_name(t, reason)
-                       : sort == 0 ? blocks[reason]
-                       : sort == 1 ? stops[reason]
-                                   : stws[reason];
-    *reference = gotrace__text_reference(t, name, strlen(name));
-  }
-  return gotrace__string_id(t, *reference, sort < 2);
-}
-
-/* The model. */
-
-static gotrace__model_go *gotrace__go_of(gotrace__transcriber *t, uint64_t place) {
-  size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE);
-  void *pages = t->go_pages;
-  if (place >= GOTRACE__MOST_PLACES) { /* also 0 */
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
-    return NULL;
-  }
-  if (GOTRACE__UNLIKELY(page >= t->go_page_count)) {
-    bool grown = gotrace__model_grow(t, &pages, &t->go_page_count, page + 1, sizeof *t->go_pages);
-    t->go_pages = GOTRACE__CAST(gotrace__model_go **, pages);
-    if (!grown) return NULL;
-  }
-  if (GOTRACE__UNLIKELY(!t->go_pages[page])) {
-    t->go_pages[page] =
-        GOTRACE__CAST(gotrace__model_go *, gotrace__model_allocate(t, GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go)));
-    if (!t->go_pages[page]) return NULL;
-  }
-  if (place >= t->go_places) t->go_places = place + 1;
-  return &t->go_pages[page][place % GOTRACE__MODEL_PAGE];
-}
-
-/* The goroutine of a place from 1 to go_places; NULL if no record has mentioned any near it. */
-static gotrace__model_go *gotrace__go_at(const gotrace__transcriber *t, uint64_t place) {
-  gotrace__model_go *page = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
-  return page ? &page[(place - 1) % GOTRACE__MODEL_PAGE] : NULL;
-}
-
-/* A proc with the next free id at or above `wanted`. */
-static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t wanted) {
-  void *procs = t->procs;
-  gotrace__model_proc *p;
-  bool grown;
-  while (wanted < t->proc_capacity && t->procs[wanted]) wanted++;
-  grown = gotrace__model_grow(t, &procs, &t->proc_capacity, (size_t)wanted + 1, sizeof *t->procs);
-  t->procs = GOTRACE__CAST(gotrace__model_proc **, procs);
-  p = grown ? GOTRACE__CAST(gotrace__model_proc *, gotrace__model_allocate(t, sizeof *p)) : NULL;
-  if (!p) return NULL;
-  p->id = wanted;
-  if (t->v1 && !gotrace__lane_init(t, &p->lane, wanted, 0, GOTRACE__FIRST_LANE(t))) {
-    gotrace__release(t->options.budget, p, sizeof *p);
-    return NULL;
-  }
-  t->procs[wanted] = p;
-  if (t->proc_count <= wanted) t->proc_count = (size_t)wanted + 1;
-  return p;
-}
-
-/* A proc that the program does not know. */
-static gotrace__model_proc *gotrace__made_proc(gotrace__transcriber *t) {
-  return gotrace__proc_new(t, t->options.made_procs ? t->options.made_procs : t->proc_count);
-}
-
-/* The proc of a place. Its id is the place, unless the transcriber has given that to a proc that it had to make. */
-static gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t place) {
-  void *ids = t->proc_ids;
-  gotrace__model_proc *p;
-  bool grown;
-  if (--place >= GOTRACE__MOST_PLACES) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
-    return NULL;
-  }
-  grown = gotrace__model_grow(t, &ids, &t->place_capacity, (size_t)place + 1, sizeof *t->proc_ids);
-  t->proc_ids = GOTRACE__CAST(uint32_t *, ids);
-  if (!grown) return NULL;
-  if (t->proc_ids[place]) return t->procs[t->proc_ids[place] - 1];
-  p = gotrace__proc_new(t, place);
-  if (p) t->proc_ids[place] = (uint32_t)p->id + 1;
-  return p;
-}
-
-/* A goroutine's id that the trace does not have yet: `id`, or a new one if misuse has doubled it. Ids come in blocks of
- * 64. Go's reader rejects an id that is created twice. */
-static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
-  size_t i;
-  if (!id || id >> 48) id = 0; /* Go would show it as negative */
-  if (2 * (t->id_used + 1) > t->id_capacity) {
-    size_t larger = t->id_capacity ? 2 * t->id_capacity : 64, old;
-    gotrace__id_block *ids = GOTRACE__CAST(gotrace__id_block *, gotrace__model_allocate(t, larger * sizeof *ids));
-    if (!ids) return 0;
-    for (old = 0; old < t->id_capacity; old++) {
-      if (!t->ids[old].key) continue;
-      for (i = (size_t)gotrace__mix(0, t->ids[old].key) & (larger - 1); ids[i].key; i = (i + 1) & (larger - 1))
-        continue;
-      ids[i] = t->ids[old];
-    }
-    gotrace__release(t->options.budget, t->ids, t->id_capacity * sizeof *ids);
-    t->ids = ids;
-    t->id_capacity = larger;
-  }
-  for (;; id = 0) {
-    uint64_t key, bit;
-    if (!id) id = t->options.go_ids ? gotrace__add_relaxed(t->options.go_ids, 1) + 1 : ++t->own_ids;
-    key = id / 64 + 1;
-    bit = (uint64_t)1 << id % 64;
-    for (i = (size_t)gotrace__mix(0, key) & (t->id_capacity - 1); t->ids[i].key && t->ids[i].key != key;)
-      i = (i + 1) & (t->id_capacity - 1);
-    if (!t->ids[i].key) t->id_used++;
-    t->ids[i].key = key;
-    if (!(t->ids[i].mask & bit)) {
-      t->ids[i].mask |= bit;
-      return id;
-    }
-    t->counters.doubled++;
-  }
-}
-
-/* A new occupant of a goroutine's place. Its number goes on. False if out of memory. */
-static bool gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint64_t entry,
-                              unsigned status, unsigned flags) {
-  if (!id || !t->options.replay || t->v1) id = gotrace__unique_id(t, id); /* in v2 an ended goroutine's id is free */
-  if (!id) return false;
-  g->id = id;
-  g->entry = gotrace__record_stack(entry);
-  g->status = (uint8_t)status;
-  g->flags = (uint8_t)flags;
-  g->known = true;
-  g->listed = g->in_trace = g->unborn = g->forgotten = g->assist = false;
-  g->woken = g->call_blocked = g->exit_pending = false;
-  g->on = NULL;
-  g->generation = 0;
-  g->time = 0;
-  g->region_depth = 0;
-  if (g->label) g->label[0] = 0;
-  return true;
-}
-
-/* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
-static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
-  size_t at = t->heap_count++;
-  for (; at && r->next_tick < t->heap[(at - 1) / 2]->next_tick; at = (at - 1) / 2) t->heap[at] = t->heap[(at - 1) / 2];
-  t->heap[at] = r;
-}
-
-/* Takes the one with the earliest record out of it; NULL: it is empty. */
-static gotrace__source *gotrace__dequeue(gotrace__transcriber *t) {
-  gotrace__source *first = t->heap_count ? t->heap[0] : NULL, *r;
-  size_t at = 0, child = 1;
-  if (!first) return NULL;
-  r = t->heap[--t->heap_count];
-  for (; child < t->heap_count; at = child, child = 2 * at + 1) {
-    if (child + 1 < t->heap_count && t->heap[child + 1]->next_tick < t->heap[child]->next_tick) child++;
-    if (r->next_tick <= t->heap[child]->next_tick) break;
-    t->heap[at] = t->heap[child];
-  }
-  t->heap[at] = r;
-  return first;
-}
-
-/* Wakes the sources that wait for a change of an object. */
-static void gotrace__changed(gotrace__transcriber *t, gotrace__waiters *waiters) {
-  while (GOTRACE__UNLIKELY(waiters->first != NULL)) {
-    gotrace__source *r = waiters->first;
-    waiters->first = r->link;
-    r->waits_on = NULL;
-    gotrace__enqueue(t, r);
-  }
-}
-
-/* The owner's next transition: implied, or given by a record. */
-static void gotrace__number_go(gotrace__transcriber *t, gotrace__model_go *g, uint64_t number) {
-  if (GOTRACE__IS_LATER(number, g->number)) g->number = (uint32_t)number;
-  gotrace__changed(t, &g->waiters);
-}
-static void gotrace__number_proc(gotrace__transcriber *t, gotrace__model_proc *p, uint64_t number) {
-  if (GOTRACE__IS_LATER(number, p->number)) p->number = (uint32_t)number;
-  gotrace__changed(t, &p->waiters);
-}
-#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number + 1)
-#define gotrace__next_proc(t, p) gotrace__number_proc(t, p, (p)->number + 1)
-
-/* The record's time is not before that of an object. */
-static inline void gotrace__not_before(gotrace__transcriber *t, uint64_t time) {
-  if (t->now < time) t->now = time;
-}
-
-/* The same for readers that order two events by time alone, beyond the record's own time. Later records are not before
- * it either, since they may follow from it in the program; on other threads they are later, by one unit each. But time
- * does not run far ahead of the clock. */
-#define GOTRACE__MOST_AHEAD 4096 /* units */
-static void gotrace__push_time(gotrace__transcriber *t, uint64_t time) {
-  gotrace__pushed *p = &t->pushed;
-  if (t->now >= time) return;
-  t->now = time;
-  if (p->time >= time) return;
-  if (t->given > p->time) {
-    p->first_given = t->given;
-    p->first_time = time;
-  }
-  p->given = t->given;
-  p->time = time;
-  p->on = t->current;
-}
-static GOTRACE__NOINLINE void gotrace__after_push(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__pushed *p = &t->pushed;
-  if (t->given < p->first_given) return; /* it has waited */
-  if (t->given < p->given) {             /* likewise: between two that have been pushed */
-    gotrace__not_before(t, p->first_time);
-    return;
-  }
-  if (r != p->on && p->time - t->now < GOTRACE__MOST_AHEAD) p->time++;
-  p->given = t->given;
-  p->on = r;
-  t->now = p->time;
-}
-
-static void gotrace__keep_timer(gotrace__transcriber *t, gotrace__model_go *g) {
-  if (t->v1 && t->timer_count < GOTRACE__TIMERS) t->timers[t->timer_count++] = g->id;
-}
-
-/* A label of up to 63 bytes; empty: none. */
-static void gotrace__model_label(gotrace__transcriber *t, gotrace__model_go *g, const char *label, uint32_t size) {
-  size_t kept = gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1);
-  if (!g->label && kept) g->label = GOTRACE__CAST(char *, gotrace__model_allocate(t, GOTRACE__LABEL));
-  if (!g->label) return;
-  if (kept) memcpy(g->label, label, kept);
-  g->label[kept] = 0;
-}
-
-static uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace__model_go *g) {
-  if (!g->label || !g->label[0]) return 0;
-  return gotrace__string_id(t, gotrace__text_reference(t, g->label, strlen(g->label)), true);
-}
-
-/* Events. */
-
-typedef struct gotrace__event {
-  uint64_t time;
-  unsigned kind;
-  int n; /* count of arguments */
-  uint64_t a[4];
-} gotrace__event;
-
-/* Appends an event with n arguments. */
-static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
-                                      const uint64_t *a) {
-  uint8_t *at = gotrace__lane_at(t, lane, 7 * GOTRACE_BYTES_PER_NUMBER, time), *length = NULL;
-  *at++ = (uint8_t)(t->v1 ? kind | (unsigned)(n < 3 ? n : 3) << GOTRACE_ARG_COUNT_SHIFT : kind);
-  if (t->v1 && n >= 3) length = at++;
-  at = gotrace__put_varint(at, time - lane->time);
-  lane->time = time;
-  for (; n > 0; n--) at = gotrace__put_varint(at, *a++);
-  if (length) *length = (uint8_t)(at - length - 1);
-  gotrace__lane_end(lane, at);
-  t->generation_used = true;
-  t->kinds[kind]++;
-  t->events++;
-}
-
-static void gotrace__put_v1(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
-                            uint64_t a0, uint64_t a1, uint64_t a2) {
-  uint64_t a[3];
-  a[0] = a0;
-  a[1] = a1;
-  a[2] = a2;
-  gotrace__put_event(t, lane, kind, time < lane->time ? lane->time : time, n, a);
-}
-
-/* v1: an event about g that has a shorter form if the last one was in the same proc's stream. */
-static void gotrace__put_numbered(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g, unsigned local,
-                                  unsigned kind, uint64_t time, int more, uint64_t argument) {
-  if (g->last_lane == lane) gotrace__put_v1(t, lane, local, time, 1 + more, g->id, argument, 0);
-  else gotrace__put_v1(t, lane, kind, time, 2 + more, g->id, g->sequence, argument);
-  g->sequence++;
-  g->last_lane = lane;
-}
-
-/* v1: the system call of the goroutine on a proc loses the proc. */
-static void gotrace__lower_syscall_block(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g,
-                                         uint64_t time) {
-  if (!g || g->status != GOTRACE__SYSCALL || g->call_blocked) return;
-  gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_BLOCK, time, 0, 0, 0, 0);
-  if (g->time < lane->time) g->time = lane->time; /* the end of the call is not earlier */
-  g->call_blocked = true;
-}
-
-/* v1: a start, after the end of the system call that is still to be written. */
-static void gotrace__lower_start(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g, uint64_t time) {
-  uint32_t label = gotrace__label_id(t, g);
-  if (g->exit_pending) {
-    if (time < g->exit_time) time = g->exit_time;
-    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_EXIT, time, 3, g->id, g->sequence++, g->exit_time);
-    g->last_lane = lane;
-    g->exit_pending = false;
-  }
-  if (label) {
-    gotrace__put_v1(t, lane, GOTRACE_V1_GO_START_LABEL, time, 3, g->id, g->sequence++, label);
-    g->last_lane = lane;
-  } else {
-    gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_START_LOCAL, GOTRACE_V1_GO_START, time, 0, 0);
-  }
-  g->start_lane = g->woken && !label ? lane : NULL;
-  g->start_batch = lane->batches;
-  g->start_end = lane->size;
-  g->woken = g->call_blocked = false;
-}
-
-/* v1: the stream in which a thread writes: its proc's, or the global one. */
-static gotrace__lane *gotrace__lane_of(gotrace__transcriber *t, gotrace__source *r) {
-  return !t->v1 ? &r->lane : r->proc ? &r->proc->lane : &t->global;
-}
-
-/* v1: writes what a v2 event says. The model is still as before the event. Batches belong to procs; statuses are
- * creations; a system call ends where the goroutine runs again. */
-static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, gotrace__model_proc *p,
-                           unsigned kind, uint64_t time, int n, const uint64_t *a) {
-  gotrace__lane *lane = gotrace__lane_of(t, r);
-  /* In a system call a thread can write nothing but its end: readers would take the call for ended. */
-  bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;
-  switch (kind) {
-  case GOTRACE_V2_PROC_STATUS:
-    if (a[1] != GOTRACE__PROC_IDLE) gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
-    break;
-  case GOTRACE_V2_PROC_START: gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0); break;
-  case GOTRACE_V2_PROC_STOP:
-  case GOTRACE_V2_PROC_STEAL:
-    gotrace__lower_syscall_block(t, &p->lane, p->on ? p->on->go : NULL, time);
-    gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_STOP, time, 0, 0, 0, 0);
-    break;
-  case GOTRACE_V2_GO_STATUS_STACK:
-  case GOTRACE_V2_GO_CREATE:
-  case GOTRACE_V2_GO_CREATE_BLOCKED:
-  case GOTRACE_V2_GO_CREATE_SYSCALL:
-    if (kind == GOTRACE_V2_GO_CREATE_SYSCALL || other) lane = &t->global;
-    gotrace__put_v1(t, lane, GOTRACE_V1_GO_CREATE, time, 3, g->id, gotrace__entry_id(t, g),
-                    kind == GOTRACE_V2_GO_STATUS_STACK ? 0 : a[2]);
-    g->born = lane->time;
-    g->sequence = 1;
-    g->last_lane = lane;
-    g->woken = g->call_blocked = false;
-    g->start_lane = NULL;
-    if (g->flags & GOTRACE__RECORD_TIMER) gotrace__keep_timer(t, g);
-    if (g->status == GOTRACE__WAITING) {
-      gotrace__put_v1(t, lane, GOTRACE_V1_GO_WAITING, time, 1, g->id, 0, 0);
-      g->sequence = 2;
-    } else if (g->status == GOTRACE__SYSCALL && lane == &t->global) {
-      gotrace__put_v1(t, lane, GOTRACE_V1_GO_IN_SYSCALL, time, 1, g->id, 0, 0);
-      g->sequence = 2;
-      g->call_blocked = true;
-    } else if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) {
-      gotrace__put_v1(t, lane, GOTRACE_V1_GO_START_LOCAL, time, 1, g->id, 0, 0);
-      g->sequence = 2;
-      if (g->status == GOTRACE__SYSCALL) gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_CALL, time, 1, 0, 0, 0);
-      g->call_time = time;
-    }
-    break;
-  case GOTRACE_V2_GO_START: gotrace__lower_start(t, lane, g, time); break;
-  case GOTRACE_V2_GO_LABEL: break; /* shown by the next start */
-  case GOTRACE_V2_GO_DESTROY: gotrace__put_v1(t, lane, GOTRACE_V1_GO_END, time, 0, 0, 0, 0); break;
-  case GOTRACE_V2_GO_STOP:
-  case GOTRACE_V2_GO_BLOCK: gotrace__put_v1(t, lane, t->v1_kind, time, 1, a[1], 0, 0); break;
-  case GOTRACE_V2_GO_UNBLOCK:
-    if (other) lane = &t->global;
-    gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_UNBLOCK_LOCAL, GOTRACE_V1_GO_UNBLOCK, time, 1, a[2]);
-    g->woken = true;
-    break;
-  case GOTRACE_V2_GO_SYSCALL_BEGIN:
-    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_CALL, time, 1, a[1], 0, 0);
-    g->call_time = lane->time;
-    break;
-  case GOTRACE_V2_GO_SYSCALL_END: /* of a call that kept its proc: Go's sysmon takes the proc away after a while */
-    if (time - g->call_time < GOTRACE__LONG_SYSCALL / t->options.unit) break;
-    gotrace__lower_syscall_block(t, lane, g, g->call_time);
-    gotrace__put_v1(t, lane, GOTRACE_V1_PROC_STOP, g->call_time, 0, 0, 0, 0);
-    gotrace__put_v1(t, lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
-    g->exit_pending = true;
-    g->exit_time = time;
-    gotrace__lower_start(t, lane, g, time);
-    break;
-  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: /* later than the proc's stop: readers sort it by that time */
-    g->exit_pending = true;
-    g->exit_time = g->call_blocked && time <= g->time ? g->time + 1 : time;
-    break;
-  case GOTRACE_V2_PROCS_CHANGE: gotrace__put_event(t, lane, GOTRACE_V1_GOMAXPROCS, time, n, a); break;
-  case GOTRACE_V2_STW_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_STW_START, time, 1, a); break;
-  case GOTRACE_V2_STW_END: gotrace__put_event(t, lane, GOTRACE_V1_STW_DONE, time, 0, a); break;
-  case GOTRACE_V2_GC_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_START, time, 2, a); break;
-  case GOTRACE_V2_GC_END: gotrace__put_event(t, lane, GOTRACE_V1_GC_DONE, time, 0, a); break;
-  case GOTRACE_V2_GC_SWEEP_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_SWEEP_START, time, 1, a); break;
-  case GOTRACE_V2_GC_SWEEP_END:
-    gotrace__put_event(t, lane, GOTRACE_V1_GC_SWEEP_DONE, time, t->options.version < 1009 ? 0 : 2, a);
-    break;
-  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_GC_MARK_ASSIST_START, time, 1, a); break;
-  case GOTRACE_V2_GC_MARK_ASSIST_END: gotrace__put_event(t, lane, GOTRACE_V1_GC_MARK_ASSIST_DONE, time, 0, a); break;
-  case GOTRACE_V2_HEAP_ALLOC: gotrace__put_event(t, lane, GOTRACE_V1_HEAP_ALLOC, time, 1, a); break;
-  case GOTRACE_V2_HEAP_GOAL: gotrace__put_event(t, lane, GOTRACE_V1_HEAP_GOAL, time, 1, a); break;
-  case GOTRACE_V2_USER_TASK_BEGIN: gotrace__put_event(t, lane, GOTRACE_V1_USER_TASK_CREATE, time, 4, a); break;
-  case GOTRACE_V2_USER_TASK_END: gotrace__put_event(t, lane, GOTRACE_V1_USER_TASK_END, time, 2, a); break;
-  case GOTRACE_V2_USER_REGION_BEGIN:
-  case GOTRACE_V2_USER_REGION_END: {
-    uint64_t region[4];
-    region[0] = a[0];
-    region[1] = kind == GOTRACE_V2_USER_REGION_END;
-    region[2] = a[1];
-    region[3] = a[2];
-    gotrace__put_event(t, lane, GOTRACE_V1_USER_REGION, time, 4, region);
-    break;
-  }
-  default: break;
-  }
-  if (g && g->time < lane->time) g->time = lane->time;
-}
-
-/* Writes an event of thread r, about g or p or neither, before the model changes. It is not earlier than `time`. */
-static void gotrace__emit_event(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                gotrace__model_proc *p, const gotrace__event *event) {
-  gotrace__lane *lane = &r->lane;
-  uint64_t time = event->time;
-  if (GOTRACE__UNLIKELY(t->v1)) lane = p && event->kind <= GOTRACE_V2_PROC_STATUS ? &p->lane : gotrace__lane_of(t, r);
-  if (time < lane->time) time = lane->time;
-  if (g && time < g->time) time = g->time;
-  if (GOTRACE__UNLIKELY(t->v1)) gotrace__lower(t, r, g, p, event->kind, time, event->n, event->a);
-  else gotrace__put_event(t, lane, event->kind, time, event->n, event->a);
-  if (g && g->time < time) g->time = time;
-  if (r == t->current && t->now < lane->time) t->now = lane->time;
-}
-static inline void gotrace__emit_at(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                    gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a0,
-                                    uint64_t a1, uint64_t a2, uint64_t a3) {
-  gotrace__event event;
-  event.kind = kind;
-  event.n = n;
-  event.time = time;
-  event.a[0] = a0;
-  if (n > 1) event.a[1] = a1;
-  if (n > 2) event.a[2] = a2;
-  if (n > 3) event.a[3] = a3;
-  gotrace__emit_event(t, r, g, p, &event);
-}
-#define gotrace__emit4(t, r, g, kind, a, b, c, d) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 4, a, b, c, d)
-#define gotrace__emit3(t, r, g, kind, a, b, c) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 3, a, b, c, 0)
-#define gotrace__emit2(t, r, g, kind, a, b) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 2, a, b, 0, 0)
-#define gotrace__emit1(t, r, g, kind, a) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 1, a, 0, 0, 0)
-#define gotrace__emit0(t, r, g, kind) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 0, 0, 0, 0, 0)
-#define gotrace__emit_proc(t, r, p, kind, n, a, b, c) gotrace__emit_at(t, r, NULL, p, kind, (t)->now, n, a, b, c, 0)
-
-/* Statuses and creations. */
-
-static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r);
-
-/* v2: begins the thread's part of a generation with the statuses of its proc and goroutine, from the generation's
- * beginning. Readers identify a running proc and goroutine by the thread. Go: traceLocker.eventWriter. */
-static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r);
-
-/* The proc's status, once per generation: on the thread that has it, else on r. Go: traceWriter.writeProcStatus. */
-static void gotrace__restate_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
-  uint64_t time = t->now;
-  if (GOTRACE__LIKELY(p->generation == t->generation)) return;
-  if (p->on) {
-    if (p->on->generation != t->generation) {
-      gotrace__restate_thread(t, p->on);
-      return;
-    }
-    r = p->on;
-    time = t->generation_time;
-  }
-  p->generation = t->generation;
-  p->sequence = 0;
-  gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_PROC_STATUS, time, 2, p->id, p->status, 0, 0);
-  if (p->sweep_seen && !t->v1) gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_GC_SWEEP_ACTIVE, time, 1, p->id, 0, 0, 0);
-}
-
-/* Creates a goroutine that the trace lacks. Readers require a proc, unless it begins in a system call, and a thread
- * that is not in one. The transcriber's own thread does it where r cannot. */
-static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack);
-
-static void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint64_t thread,
-                                 uint64_t time) {
-  g->generation = t->generation;
-  if (!t->v1) g->sequence = 0;
-  if (!g->in_trace) t->goroutines++;
-  g->in_trace = true;
-  if (t->v1 || t->options.version >= GOTRACE_GO_1_23)
-    gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS_STACK, time, 4, g->id, thread, g->status,
-                     t->v1 ? 0 : gotrace__entry_id(t, g));
-  else gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GO_STATUS, time, 3, g->id, thread, g->status, 0);
-  if (g->assist && !t->v1) gotrace__emit_at(t, r, g, NULL, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, time, 1, g->id, 0, 0, 0);
-}
-
-/* The goroutine's status, once per generation; its creation, if the trace must have one. A blocked goroutine is left
- * out where the format cannot create it: its unblock creates it. Go: traceWriter.writeGoStatus. */
-static void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
-  uint64_t time = t->now, thread = GOTRACE__NO_THREAD;
-  if (GOTRACE__LIKELY(g->generation == t->generation)) return;
-  if (!g->in_trace && ((!t->v1 && t->generation > 1) || g->unborn)) {
-    if (g->status == GOTRACE__WAITING && (g->unborn || t->options.version < GOTRACE_GO_1_23)) return;
-    if (g->status == GOTRACE__WAITING || g->status == GOTRACE__RUNNABLE) {
-      if (!g->unborn) t->counters.late_introductions++;
-      gotrace__write_creation(t, r, g, 0);
-      return;
-    }
-  }
-  if (g->on) {
-    if (g->on->generation != t->generation) {
-      gotrace__restate_thread(t, g->on);
-      return;
-    }
-    r = g->on;
-    thread = r->id;
-    time = t->generation_time;
-  }
-  gotrace__emit_status(t, r, g, thread, time);
-}
-
-static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r) {
-  uint64_t now = t->now;
-  if (GOTRACE__LIKELY(r->generation == t->generation)) return;
-  r->generation = t->generation;
-  t->now = t->generation_time;
-  if (r->proc) gotrace__restate_proc(t, r, r->proc);
-  if (r->go) gotrace__restate_go(t, r, r->go);
-  gotrace__write_state(t, r);
-  gotrace__not_before(t, now);
-}
-
-/* Procs. */
-
-static void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
-  gotrace__not_before(t, p->time);
-  gotrace__restate_proc(t, r, p);
-  p->sequence++;
-  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_START, 2, p->id, p->sequence, 0);
-  p->status = GOTRACE__PROC_RUNNING;
-  p->on = r;
-  p->time = t->now;
-  r->proc = p;
-}
-
-static void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__model_proc *p = r->proc;
-  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STOP, 0, 0, 0, 0);
-  p->status = GOTRACE__PROC_IDLE;
-  p->on = NULL;
-  p->time = t->now;
-  r->proc = NULL;
-}
-
-/* Gives a thread without a proc one that is made for it; false if out of memory. */
-static bool gotrace__need_proc(gotrace__transcriber *t, gotrace__source *r) {
-  if (GOTRACE__LIKELY(r->proc != NULL)) return true;
-  if (!r->own) {
-    r->own = gotrace__made_proc(t);
-    if (!r->own) return false;
-    r->own->known = r->own->made = true;
-    r->own->status = GOTRACE__PROC_IDLE;
-  }
-  gotrace__begin_proc(t, r, r->own);
-  return true;
-}
-
-/* The same as a repair. A plain thread's own goroutine needs no proc of the program's. */
-static bool gotrace__repair_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__model_go *g) {
-  if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC);
-  return gotrace__need_proc(t, r);
-}
-
-static void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
-  gotrace__source *victim = p->on;
-  gotrace__not_before(t, p->time);
-  gotrace__restate_proc(t, r, p);
-  p->sequence++;
-  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL, 3, p->id, p->sequence, victim->id);
-  p->status = GOTRACE__PROC_IDLE;
-  p->on = NULL;
-  p->time = t->now;
-  victim->proc = NULL;
-  gotrace__changed(t, &p->waiters);
-}
-
-/* Goroutines. */
-
-static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
-  unsigned kind = g->status == GOTRACE__SYSCALL   ? GOTRACE_V2_GO_CREATE_SYSCALL
-                  : g->status == GOTRACE__WAITING ? GOTRACE_V2_GO_CREATE_BLOCKED
-                                                  : GOTRACE_V2_GO_CREATE;
-  bool can = r->proc && r->proc->status == GOTRACE__PROC_RUNNING && (!r->go || r->go->status == GOTRACE__RUNNING);
-  bool lent = false;
-  if (!t->v1 && !can && g->status != GOTRACE__SYSCALL) {
-    if (r->proc || r->go) {
-      r = &t->service;
-      gotrace__restate_thread(t, r);
-    }
-    lent = !r->proc; /* it does not keep the proc, since the trace would then show one too many */
-    if (!gotrace__need_proc(t, r)) return;
-  }
-  g->generation = t->generation;
-  g->sequence = 0;
-  g->in_trace = true;
-  g->unborn = false;
-  t->goroutines++;
-  if (kind == GOTRACE_V2_GO_CREATE_SYSCALL && !t->v1) gotrace__emit1(t, r, g, kind, g->id);
-  else gotrace__emit3(t, r, g, kind, g->id, t->v1 ? 0 : gotrace__entry_id(t, g), stack);
-  if (lent) gotrace__end_proc(t, r);
-}
-
-/* Readers attribute a stop-the-world to the goroutine that begins it, which must not leave its proc meanwhile. */
-static void gotrace__end_stw(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__push_time(t, t->collector_time + 1);
-  gotrace__emit0(t, r, NULL, GOTRACE_V2_STW_END);
-  t->collector_time = t->now;
-  t->stw_go = NULL;
-}
-static void gotrace__end_stw_of(gotrace__transcriber *t, gotrace__source *r) {
-  if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;
-  if (t->options.replay && !t->v1) return; /* Go's own traces have it: see procresize in runtime/proc.go */
-  gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_OPEN);
-  gotrace__end_stw(t, r);
-}
-
-/* The goroutine has left its thread. */
-static void gotrace__detach(gotrace__transcriber *t, gotrace__source *r, unsigned status) {
-  gotrace__model_go *g = r->go;
-  g->status = (uint8_t)status;
-  g->on = NULL;
-  g->time = t->now;
-  r->go = NULL;
-}
-
-static void gotrace__start(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
-  uint32_t label;
-  gotrace__emit2(t, r, g, GOTRACE_V2_GO_START, g->id, g->sequence + 1);
-  if (!t->v1) {
-    g->sequence++;
-    label = gotrace__label_id(t, g);
-    if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
-  }
-  g->status = GOTRACE__RUNNING;
-  g->on = r;
-  r->go = g;
-  gotrace__write_state(t, r);
-}
-
-/* A blocked goroutine, whose status has been written if the format allows, becomes runnable. */
-static void gotrace__unblock(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
-  if (g->generation != t->generation) {
-    g->status = GOTRACE__RUNNABLE;
-    gotrace__write_creation(t, r, g, stack);
-    g->woken = true;
-    return;
-  }
-  gotrace__emit3(t, r, g, GOTRACE_V2_GO_UNBLOCK, g->id, g->sequence + 1, stack);
-  if (!t->v1) g->sequence++;
-  g->status = GOTRACE__RUNNABLE;
-}
-
-/* Starts a goroutine that is runnable or blocked on a thread with a proc and without a goroutine. */
-static void gotrace__run_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
-  gotrace__not_before(t, g->time);
-  gotrace__restate_go(t, r, g);
-  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, stack);
-  gotrace__start(t, r, g);
-}
-
-static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned reason, uint32_t stack) {
-  static const uint8_t kinds[] = {
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-      GOTRACE_STOP_REASONS(GOTRACE__REASON)
-#undef GOTRACE__REASON
-  };
-  gotrace__end_stw_of(t, r);
-  t->v1_kind = kinds[gotrace__reason_base(reason)];
-  gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, reason), stack);
-  gotrace__detach(t, r, GOTRACE__RUNNABLE);
-}
-
-/* Readers consider a goroutine that waits for ever as ended. If it is unblocked after all, it continues as a new one.
- */
-static void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go *g) {
-  uint64_t id = gotrace__unique_id(t, 0);
-  if (!id) return;
-  g->id = id;
-  g->unborn = true;
-  g->in_trace = g->assist = g->woken = false;
-  g->generation = 0;
-  g->region_depth = 0;
-  g->forgotten = false;
-  g->flags |= GOTRACE__RECORD_OLD; /* it may end regions that are older than its creation */
-}
-
-static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint64_t given, uint64_t stack) {
-  static const uint8_t kinds[] = {
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-      GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
-#undef GOTRACE__REASON
-  };
-  gotrace__model_go *g = r->go;
-  bool futile = (given & GOTRACE_FUTILE_WAKEUP) != 0;
-  unsigned reason = gotrace__valid_reason(t, given & ~(uint64_t)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
-  if (reason > 0xff && gotrace__reason_base(reason) == GOTRACE_BLOCK_FOREVER) { /* readers know only its own name */
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_REASON);
-    reason &= ~0xffu;
-  }
-  gotrace__end_stw_of(t, r);
-  t->v1_kind = kinds[gotrace__reason_base(reason)];
-  if (futile && (!t->v1 || (t->options.version >= GOTRACE_GO_1_11 && !t->options.futile_wakeups))) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
-  } else if (futile) {
-    /* Readers drop the unblock, the start and the block (removeFutile in internal/trace/parser.go), but no events in
-     * between, no start with a label and no block of another kind: the remaining events would be inconsistent. */
-    gotrace__lane *lane = gotrace__lane_of(t, r);
-    if (g->start_lane == lane && g->start_batch == lane->batches && g->start_end == lane->size &&
-        (t->v1_kind == GOTRACE_V1_GO_BLOCK ||
-         (t->v1_kind >= GOTRACE_V1_GO_BLOCK_SEND && t->v1_kind <= GOTRACE_V1_GO_BLOCK_COND)))
-      gotrace__put_v1(t, lane, GOTRACE_V1_FUTILE_WAKEUP, t->now, 0, 0, 0, 0);
-    else gotrace__problem_seen(t, GOTRACE_PROBLEM_FUTILE_BUSY);
-  }
-  gotrace__emit2(t, r, g, GOTRACE_V2_GO_BLOCK, t->v1 ? 0 : gotrace__reason_id(t, 0, reason),
-                 gotrace__stop_stack_id(t, g, stack));
-  gotrace__detach(t, r, GOTRACE__WAITING);
-  if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);
-}
-
-static void gotrace__end_go_of(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__end_stw_of(t, r);
-  gotrace__emit0(t, r, r->go, GOTRACE_V2_GO_DESTROY);
-  gotrace__detach(t, r, GOTRACE__DEAD);
-}
-
-/* System calls. */
-
-static void gotrace__enter_call(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
-  gotrace__model_proc *p = r->proc;
-  gotrace__end_stw_of(t, r);
-  p->sequence++;
-  gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_SYSCALL_BEGIN, p->sequence, stack);
-  p->status = GOTRACE__PROC_SYSCALL;
-  p->time = t->now;
-  r->go->status = GOTRACE__SYSCALL;
-}
-
-/* Ends the thread's system call. `blocked`: the goroutine becomes runnable. Otherwise it runs on, if need be on a proc
- * that is made for the thread. */
-static void gotrace__leave_call(gotrace__transcriber *t, gotrace__source *r, bool blocked) {
-  gotrace__model_go *g = r->go;
-  gotrace__model_proc *p = r->proc;
-  if (p && p->status == GOTRACE__PROC_SYSCALL && !blocked) {
-    gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END);
-    p->status = GOTRACE__PROC_RUNNING;
-    p->time = t->now;
-    g->status = GOTRACE__RUNNING;
-    gotrace__write_state(t, r);
-    return;
-  }
-  if (p && p->status == GOTRACE__PROC_SYSCALL) { /* its loss has not been reported */
-    t->counters.implied++;
-    p->loss_unreported = r->lost_proc = true;
-    gotrace__end_proc(t, r);
-  }
-  gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END_BLOCKED);
-  gotrace__detach(t, r, GOTRACE__RUNNABLE);
-  if (!blocked && gotrace__need_proc(t, r)) gotrace__run_go(t, r, g, 0);
-}
-
-/* A thread must have no goroutine, but has one: it yields. */
-static void gotrace__clear_thread(gotrace__transcriber *t, gotrace__source *r, gotrace_problem problem,
-                                  unsigned reason) {
-  if (!r->go) return;
-  gotrace__problem_seen(t, problem);
-  if (r->go->status == GOTRACE__SYSCALL) gotrace__leave_call(t, r, true);
-  else if (gotrace__need_proc(t, r)) gotrace__stop(t, r, reason, 0);
-}
-
-/* Before an event that only a running goroutine, or its proc, can have. Inside a system call, Go's reader may apply a
- * steal of the proc before the event and then refuses it. So the call is left and entered again, which gives the second
- * entry the proc's next number. If the proc is lost, the event is on a proc of the thread's own. */
-typedef enum gotrace__inside_call {
-  GOTRACE__NOT_POSSIBLE,
-  GOTRACE__NOT_IN_CALL,
-  GOTRACE__KEPT_PROC,
-  GOTRACE__LOST_PROC
-} gotrace__inside_call;
-
-static gotrace__inside_call gotrace__begin_user_slowly(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__inside_call result = GOTRACE__NOT_IN_CALL;
-  if (!r->go) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_GOROUTINE);
-    return GOTRACE__NOT_POSSIBLE;
-  }
-  if (r->go->status == GOTRACE__SYSCALL) {
-    gotrace__model_go *g = r->go;
-    result = r->proc && r->proc->status == GOTRACE__PROC_SYSCALL ? GOTRACE__KEPT_PROC : GOTRACE__LOST_PROC;
-    t->counters.wrapped++;
-    gotrace__leave_call(t, r, false);
-    return r->go == g ? result : GOTRACE__NOT_POSSIBLE;
-  }
-  return gotrace__repair_proc(t, r, r->go) ? result : GOTRACE__NOT_POSSIBLE;
-}
-
-static inline gotrace__inside_call gotrace__begin_user(gotrace__transcriber *t, gotrace__source *r) {
-  if (GOTRACE__LIKELY(r->go && r->go->status == GOTRACE__RUNNING && r->proc)) return GOTRACE__NOT_IN_CALL;
-  return gotrace__begin_user_slowly(t, r);
-}
-
-static inline void gotrace__end_user(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
-  if (inside < GOTRACE__KEPT_PROC || !r->go) return;
-  gotrace__enter_call(t, r, 0);
-  if (inside == GOTRACE__LOST_PROC && r->proc->made) gotrace__end_proc(t, r);
-}
-
-/* The same for events about the whole program. On a thread without a goroutine, a temporary one runs for them. */
-static gotrace__inside_call gotrace__begin_global(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__model_go *g = &t->borrowed;
-  if (r->go) return gotrace__begin_user(t, r);
-  if (t->v1) return GOTRACE__NOT_IN_CALL;
-  if (!gotrace__need_proc(t, r) || !gotrace__go_begin(t, g, 0, 0, GOTRACE__RUNNABLE, 0)) return GOTRACE__NOT_POSSIBLE;
-  g->entry = gotrace__own_entry(t, "gotrace.event");
-  t->counters.borrowed++;
-  gotrace__write_creation(t, r, g, 0);
-  gotrace__start(t, r, g);
-  return GOTRACE__NOT_IN_CALL;
-}
-
-static void gotrace__end_global(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
-  if (r->go == &t->borrowed) gotrace__end_go_of(t, r);
-  else gotrace__end_user(t, r, inside);
-}
-
-/* The whole program. */
-
-static bool gotrace__has_event(gotrace__transcriber *t, unsigned since) {
-  if (GOTRACE__LIKELY(t->options.version >= since)) return true;
-  gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
-  return false;
-}
-
-/* Readers order collections by time alone where they have no number. */
-static void gotrace__gc_event(gotrace__transcriber *t, gotrace__source *r, unsigned kind, uint32_t stack) {
-  gotrace__push_time(t, t->collector_time + 1);
-  if (kind == GOTRACE_V2_GC_BEGIN) {
-    uint64_t sequence = t->v1 ? t->gc_sequence++ : ++t->gc_sequence;
-    gotrace__emit2(t, r, NULL, kind, sequence, stack);
-  } else if (t->v1) {
-    gotrace__emit0(t, r, NULL, kind);
-  } else {
-    gotrace__emit1(t, r, NULL, kind, ++t->gc_sequence);
-  }
-  t->collector_time = t->now;
-  t->gc_generation = t->generation;
-  t->gc_seen = kind != GOTRACE_V2_GC_END;
-}
-
-static void gotrace__stw_event(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
-  unsigned reason = t->stw_reason;
-  uint64_t kind = gotrace__reason_base(reason);
-  if (t->v1 && t->options.version < GOTRACE_GO_1_21) kind--; /* 0 mark termination, 1 sweep termination */
-  gotrace__push_time(t, t->collector_time + 1);
-  gotrace__emit2(t, r, NULL, GOTRACE_V2_STW_BEGIN, t->v1 ? kind : gotrace__reason_id(t, 2, reason), stack);
-  t->collector_time = t->now;
-  t->stw_go = r->go;
-  t->stw_on = r;
-  t->stw_closed = false;
-}
-
-/* v2: the number of procs; readers take it as a bound of their ids. */
-static uint64_t gotrace__proc_bound(const gotrace__transcriber *t) {
-  uint64_t there = t->proc_count ? t->proc_count : 1;
-  if (t->options.replay && t->procs_changed) return t->procs_changed;
-  return t->procs_changed > there ? t->procs_changed : there;
-}
-
-static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r) {
-  size_t i, count = t->old_task_count;
-  t->old_task_count = 0;
-  for (i = 0; i < count; i++) {
-    uint32_t name = gotrace__text_reference(t, t->old_tasks[i].name, strlen(t->old_tasks[i].name));
-    gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, t->old_tasks[i].id, t->old_tasks[i].parent,
-                   gotrace__string_id(t, name, false), 0);
-  }
-}
-
-/* What a thread with a running goroutine must still write: a stop-the-world that a cut has closed; once per generation
- * the state of the whole program, since a trace may begin with any; once the tasks older than the trace. */
-static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r) {
-  if (GOTRACE__LIKELY((t->globals_generation == t->generation && !t->stw_closed) || t->options.replay)) return;
-  if (!r->go || r->go->status != GOTRACE__RUNNING || !r->proc || r->generation != t->generation) return;
-  if (r->proc->generation != t->generation || r->go->generation != t->generation) return;
-  if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
-  if (t->globals_generation == t->generation) return;
-  t->globals_generation = t->generation;
-  if (!t->v1) gotrace__emit2(t, r, r->go, GOTRACE_V2_PROCS_CHANGE, gotrace__proc_bound(t), 0);
-  if (t->heap_goal) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_GOAL, t->heap_goal - 1);
-  if (t->heap_alloc) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_ALLOC, t->heap_alloc - 1);
-  /* A collection that is not in the trace began before it. Readers of v2 accept that only in the first generation. */
-  if (t->gc && t->gc_generation != t->generation)
-    gotrace__gc_event(t, r, !t->v1 && (t->gc_seen || t->generation == 1) ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN,
-                      0);
-  if (t->old_task_count && t->options.version >= GOTRACE_GO_1_11) gotrace__write_old_tasks(t, r);
-}
-
-/* Writes the end of the sweep of the thread's proc, if the trace has its beginning. */
-static void gotrace__end_sweep_of(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__model_proc *p = r->proc;
-  if (p->sweep_seen)
-    gotrace__emit_at(t, r, NULL, NULL, GOTRACE_V2_GC_SWEEP_END, t->now, 2, p->swept, p->reclaimed, 0, 0);
-  p->sweep_seen = false;
-}
-
-/* Regions. */
-
-static gotrace__model_region *gotrace__region_at(gotrace__model_go *g, unsigned depth) {
-  return &g->regions[(g->region_first + depth) & (g->region_capacity - 1u)];
-}
-
-static bool gotrace__same_string(gotrace__transcriber *t, uint32_t a, uint32_t b) {
-  const gotrace__row *first, *second;
-  if (GOTRACE__LIKELY(a == b)) return true;
-  if (!((a ^ b) & GOTRACE__OWN)) return false; /* a table has each string once */
-  first = gotrace__string_row(t, a);
-  second = gotrace__string_row(t, b);
-  return first && second && first->entry->size == second->entry->size &&
-         memcmp(first->entry + 1, second->entry + 1, first->entry->size) == 0;
-}
-
-/* Adds a region as the innermost. Beyond GOTRACE__REGION_DEPTH the outermost is forgotten. */
-static void gotrace__push(gotrace__transcriber *t, gotrace__model_go *g, uint64_t task, uint32_t name) {
-  gotrace__model_region *region;
-  if (g->region_depth == g->region_capacity && g->region_capacity < GOTRACE__REGION_DEPTH) {
-    unsigned larger = g->region_capacity ? 2u * g->region_capacity : 4, i;
-    gotrace__model_region *regions =
-        GOTRACE__CAST(gotrace__model_region *, gotrace__model_allocate(t, larger * sizeof *regions));
-    for (i = 0; regions && i < g->region_depth; i++) regions[i] = *gotrace__region_at(g, i);
-    if (regions) {
-      gotrace__release(t->options.budget, g->regions, g->region_capacity * sizeof *regions);
-      g->regions = regions;
-      g->region_first = 0;
-      g->region_capacity = (uint16_t)larger;
-    }
-  }
-  if (g->region_depth == g->region_capacity) {
-    g->forgotten = true;
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_DEPTH);
-    if (!g->region_capacity) return;
-    g->region_first++;
-    g->region_depth--;
-  }
-  region = gotrace__region_at(g, g->region_depth++);
-  region->task = task;
-  region->name = name;
-}
-
-static void gotrace__region_event(gotrace__transcriber *t, gotrace__source *r, bool end, uint64_t task, uint32_t name,
-                                  uint32_t stack) {
-  gotrace__emit3(t, r, r->go, end ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN, task,
-                 gotrace__string_id(t, name, true), stack);
-}
-
-static void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, uint64_t task, uint32_t name,
-                                   uint32_t stack) {
-  gotrace__model_go *g = r->go;
-  unsigned depth = g->region_depth;
-  while (depth && !(gotrace__region_at(g, depth - 1)->task == task &&
-                    gotrace__same_string(t, gotrace__region_at(g, depth - 1)->name, name)))
-    depth--;
-  if (depth) {
-    if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);
-    while (g->region_depth >= depth) {
-      const gotrace__model_region *region = gotrace__region_at(g, --g->region_depth);
-      gotrace__region_event(t, r, true, region->task, region->name, stack);
-    }
-  } else if (!g->region_depth && !g->forgotten && (g->flags & GOTRACE__RECORD_OLD)) {
-    /* Either it began before the trace, and readers accept its end, or it never began. */
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_OLDER);
-    gotrace__region_event(t, r, true, task, name, stack);
-  } else {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_NONE);
-  }
-}
-
-/* Tasks. */
-
-/* The place of a task's id; with `add`, a new one if there is none. NULL: there is none, or out of memory. */
-static gotrace__model_task *gotrace__task_at(gotrace__transcriber *t, uint64_t id, bool add) {
-  size_t i;
-  if (add && 2 * (t->task_used + 1) > t->task_capacity) { /* leaves out those that have ended */
-    size_t old, live = 0, larger = 64;
-    gotrace__model_task *tasks;
-    for (old = 0; old < t->task_capacity; old++) live += t->tasks[old].id && t->tasks[old].id != UINT64_MAX;
-    while (larger < 4 * live) larger *= 2;
-    tasks = GOTRACE__CAST(gotrace__model_task *, gotrace__model_allocate(t, larger * sizeof *tasks));
-    if (!tasks) return NULL;
-    for (old = 0; old < t->task_capacity; old++) {
-      if (!t->tasks[old].id || t->tasks[old].id == UINT64_MAX) continue;
-      for (i = (size_t)gotrace__mix(0, t->tasks[old].id) & (larger - 1); tasks[i].id; i = (i + 1) & (larger - 1))
-        continue;
-      tasks[i] = t->tasks[old];
-    }
-    gotrace__release(t->options.budget, t->tasks, t->task_capacity * sizeof *tasks);
-    t->tasks = tasks;
-    t->task_capacity = larger;
-    t->task_used = live;
-  }
-  if (!t->task_capacity) return NULL;
-  for (i = (size_t)gotrace__mix(0, id) & (t->task_capacity - 1); t->tasks[i].id; i = (i + 1) & (t->task_capacity - 1))
-    if (t->tasks[i].id == id) return &t->tasks[i];
-  if (!add) return NULL;
-  t->tasks[i].id = id;
-  t->task_used++;
-  return &t->tasks[i];
-}
-
-/* Records. Each of these functions returns the list on which the record waits, or NULL if it has been applied. `force`:
- * it waits no longer. */
-
-#define GOTRACE__WAIT_FOR(condition, waiters) \
-  do {                                        \
-    if (condition) {                          \
-      if (!force) return &(waiters);          \
-      t->counters.forced++;                   \
-    }                                         \
-  } while (0)
-
-/* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
- * more, it shows the way there. */
-static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
-  gotrace__model_proc *p = record->a[4] ? gotrace__proc_of(t, record->a[4]) : NULL;
-  bool in_syscall = g && (record->a[3] & GOTRACE__RECORD_IN_SYSCALL);
-  unsigned flags = (unsigned)(record->a[3] & 7) | GOTRACE__RECORD_OLD;
-  unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
-  bool known = r->introduced;
-  r->introduced = true;
-  t->counters.idle++;
-  if (!r->go && !r->proc && t->generation == 1 && !known && (!p || !p->known) && (!g || !g->known)) {
-    if (p) {
-      p->known = true;
-    } else if (g && !in_syscall) {
-      bool used = r->own && r->own->generation == t->generation; /* by a thread before this one */
-      if (!r->own) r->own = gotrace__made_proc(t);
-      p = r->own;
-      if (!p) return;
-      p->known = p->made = true;
-      if (used) gotrace__begin_proc(t, r, p);
-    }
-    if (g && !gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags)) g = NULL;
-    if (p) {
-      p->status = g && in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
-      p->on = r;
-      r->proc = p;
-    }
-    if (g) {
-      gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-      g->on = r;
-      r->go = g;
-    }
-    r->generation = 0;
-    gotrace__restate_thread(t, r);
-    return;
-  }
-  if (!p && r->proc && r->proc->made) p = r->proc;                       /* which the program does not know */
-  if (r->proc == p && r->go == g && (!g || g->status == status)) return; /* as the list of the living said */
-  t->counters.late_introductions++;
-  if (r->go && r->go != g) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
-  if (r->proc && r->proc != p && !r->go) gotrace__end_proc(t, r);
-  if (p && !p->known) {
-    p->known = true;
-    p->status = GOTRACE__PROC_IDLE;
-  }
-  if (p && !r->proc && p->status == GOTRACE__PROC_SYSCALL && p->on && !r->go) { /* stolen while tracing was off */
-    t->counters.implied++;
-    gotrace__steal(t, r, p);
-  }
-  if (p && !r->proc && p->status == GOTRACE__PROC_IDLE && !r->go) gotrace__begin_proc(t, r, p);
-  if (g && !g->known) {
-    if (!gotrace__go_begin(t, g, record->a[1], record->a[2], GOTRACE__RUNNABLE, flags)) return;
-    gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-  }
-  if (g && !r->go && (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING)) {
-    bool lost = !r->proc;
-    if (!gotrace__need_proc(t, r)) return;
-    gotrace__run_go(t, r, g, 0);
-    if (in_syscall) gotrace__enter_call(t, r, 0);
-    if (in_syscall && lost) gotrace__end_proc(t, r);
-  } else if (g && r->go == g && g->status != status) {
-    if (!in_syscall) gotrace__leave_call(t, r, false);
-    else if (gotrace__need_proc(t, r)) gotrace__enter_call(t, r, 0);
-  }
-}
-
-static gotrace__waiters *gotrace__apply_proc_start(gotrace__transcriber *t, gotrace__source *r,
-                                                   const gotrace__record *record, bool force) {
-  gotrace__model_proc *p = gotrace__proc_of(t, record->a[0]);
-  if (!p) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
-  gotrace__number_proc(t, p, record->a[1]);
-  if (!p->known || r->proc == p || p->status == GOTRACE__PROC_RUNNING) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_START_RUNNING);
-    return NULL;
-  }
-  if (r->proc) {
-    if (r->proc->status == GOTRACE__PROC_SYSCALL) t->counters.implied++;
-    else if (!r->proc->made || (r->go && !(r->go->flags & GOTRACE__RECORD_OWN)))
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_START_OVER);
-    if (r->go && r->go->status == GOTRACE__RUNNING) gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
-    gotrace__end_proc(t, r);
-  }
-  if (p->status == GOTRACE__PROC_SYSCALL) { /* taken without a steal */
-    t->counters.implied++;
-    gotrace__steal(t, r, p);
-  }
-  gotrace__begin_proc(t, r, p);
-  r->lost_proc = p->loss_unreported = false;
-  return NULL;
-}
-
-static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
-                                             bool force) {
-  gotrace__model_proc *p = r->proc;
-  switch (record->kind) {
-  case GOTRACE__REC_PROC:
-    p = gotrace__proc_of(t, record->a[0]);
-    t->counters.idle++;
-    if (!p || p->known) break;
-    p->known = true;
-    p->status = GOTRACE__PROC_IDLE;
-    p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL; /* its thread is silent: a thief speaks of it */
-    p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
-    p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
-    break;
-  case GOTRACE__REC_PROC_STOP:
-    if (!p) {
-      if (!r->lost_proc) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_NONE);
-      else t->counters.idle++;
-      r->lost_proc = false;
-      break;
-    }
-    if (!p->made) gotrace__next_proc(t, p);
-    if (r->go && r->go->status == GOTRACE__RUNNING) {
-      if (!(r->go->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_GO);
-      gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
-    }
-    gotrace__end_proc(t, r);
-    break;
-  case GOTRACE__REC_PROC_STEAL:
-    if (!(p = gotrace__proc_of(t, record->a[0]))) break;
-    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
-    gotrace__number_proc(t, p, record->a[1]);
-    if (p->known && p->status == GOTRACE__PROC_SYSCALL) gotrace__steal(t, r, p);
-    else if (p->loss_unreported) t->counters.idle++;
-    else gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STEAL);
-    p->loss_unreported = false;
-    break;
-  default: /* PROC_DESTROY */
-    if (!(p = gotrace__proc_of(t, record->a[0]))) break;
-    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1), p->waiters);
-    gotrace__number_proc(t, p, record->a[1]);
-    if (p->known && (p->status != GOTRACE__PROC_IDLE || p->sweep))
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_DESTROY);
-    else t->counters.idle++;
-  }
-  return NULL;
-}
-
-static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace__source *r,
-                                               const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-  unsigned status = record->a[4] == GOTRACE__WAITING || record->a[4] == GOTRACE__SYSCALL ? (unsigned)record->a[4]
-                                                                                         : (unsigned)GOTRACE__RUNNABLE;
-  uint32_t stack;
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1), g->waiters);
-  gotrace__number_go(t, g, record->a[1]);
-  if (g->known && g->status != GOTRACE__DEAD) {
-    t->counters.malformed++;
-    return NULL;
-  }
-  if (status == GOTRACE__SYSCALL) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
-  if (!gotrace__go_begin(t, g, record->a[2], record->a[3], status, (unsigned)(record->a[5] & 7)) ||
-      (status == GOTRACE__SYSCALL && r->go)) {
-    g->status = GOTRACE__DEAD;
-    return NULL;
-  }
-  if (status == GOTRACE__WAITING && t->options.version == GOTRACE_GO_1_22) {
-    g->unborn = true; /* its unblock creates it */
-    t->counters.idle++;
-    return NULL;
-  }
-  if (!t->v1 && !r->proc && status != GOTRACE__SYSCALL && !(record->a[5] & GOTRACE__RECORD_OWN))
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_CREATE_NO_PROC);
-  stack = gotrace__record_stack_id(t, record->a[6]);
-  gotrace__write_creation(t, r, g, stack);
-  if (status == GOTRACE__SYSCALL) {
-    g->on = r;
-    r->go = g;
-  }
-  return NULL;
-}
-
-/* GO_START, THREAD_START, WAIT_END. */
-static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
-                                              const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-  bool wait_end = record->kind == GOTRACE__REC_WAIT_END;
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
-  if (g->known && g->status == GOTRACE__WAITING && (uint32_t)record->a[1] == g->number + 1) {
-    if (!force) return &g->waiters; /* for the unblock */
-    if (!wait_end) gotrace__problem_seen(t, GOTRACE_PROBLEM_START_WAITING);
-  }
-  gotrace__number_go(t, g, record->a[1]);
-  if (!g->known || g->status == GOTRACE__DEAD) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_DEAD);
-    return NULL;
-  }
-  if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_RUNNING);
-    return NULL;
-  }
-  gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
-  if (record->kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
-  if (r->go || !gotrace__repair_proc(t, r, g)) return NULL;
-  gotrace__run_go(t, r, g, wait_end ? gotrace__record_stack_id(t, record->a[2]) : 0);
-  return NULL;
-}
-
-static gotrace__waiters *gotrace__apply_unblock(gotrace__transcriber *t, gotrace__source *r,
-                                                const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-  if (!g) return NULL;
-  if ((GOTRACE__IS_LATER(record->a[1], g->number) || !g->known) && !force) return &g->waiters;
-  if (!g->known || g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number) {
-    if (g->known && GOTRACE__IS_LATER(g->number, record->a[1])) t->counters.stale++;
-    else if (!g->known || g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) t->counters.late++;
-    else gotrace__problem_seen(t, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
-    return NULL;
-  }
-  gotrace__not_before(t, g->time);
-  gotrace__restate_go(t, r, g);
-  gotrace__unblock(t, r, g, gotrace__record_stack_id(t, record->a[2]));
-  gotrace__changed(t, &g->waiters);
-  return NULL;
-}
-
-/* GO_SWITCH, GO_SWITCH_END. */
-#define GOTRACE__SWITCH_UNEXPLAINED 0xffffffffu /* the reason of GO_SWITCH: none */
-static gotrace__waiters *gotrace__apply_switch(gotrace__transcriber *t, gotrace__source *r,
-                                               const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]), *from = r->go;
-  bool end = record->kind == GOTRACE__REC_GO_SWITCH_END;
-  bool unexplained = end || record->a[2] == GOTRACE__SWITCH_UNEXPLAINED;
-  uint64_t stack = record->a[end ? 2 : 3];
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
-  gotrace__number_go(t, g, record->a[1]);
-  if (from) gotrace__next_go(t, from);
-  if (!from || from == g || !g->known || (g->status != GOTRACE__WAITING && g->status != GOTRACE__RUNNABLE)) {
-    gotrace__problem_seen(t, from ? GOTRACE_PROBLEM_SWITCH_NOT_WAITING : GOTRACE_PROBLEM_NOT_RUNNING);
-    return NULL;
-  }
-  if (from->status == GOTRACE__SYSCALL) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_OPEN);
-    gotrace__leave_call(t, r, false);
-  }
-  if (r->go != from || !gotrace__repair_proc(t, r, from)) return NULL;
-  gotrace__not_before(t, g->time);
-  gotrace__not_before(t, from->time);
-  gotrace__restate_go(t, r, g);
-  if (unexplained && !t->v1 && t->options.version >= GOTRACE_GO_1_23 && g->status == GOTRACE__WAITING &&
-      g->generation == t->generation) {
-    uint32_t label;
-    gotrace__end_stw_of(t, r);
-    g->sequence++;
-    gotrace__emit2(t, r, g, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, g->id, g->sequence);
-    gotrace__detach(t, r, end ? GOTRACE__DEAD : GOTRACE__WAITING);
-    label = gotrace__label_id(t, g);
-    if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
-    g->status = GOTRACE__RUNNING;
-    g->on = r;
-    r->go = g;
-    gotrace__write_state(t, r);
-    return NULL;
-  }
-  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, gotrace__record_stack_id(t, stack));
-  if (end) gotrace__end_go_of(t, r);
-  else gotrace__block_go(t, r, unexplained ? (uint64_t)GOTRACE_BLOCK_GENERIC : record->a[2], stack);
-  gotrace__run_go(t, r, g, 0);
-  return NULL;
-}
-
-/* Writes that a goroutine has run for zero time and ended. One that runs on the thread yields and resumes at the same
- * time. It keeps its open ranges, including a stop-the-world. */
-static gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace__source *r,
-                                                const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]), *over;
-  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
-  bool lent = !r->proc;
-  uint32_t stack;
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
-  gotrace__number_go(t, g, record->a[1]);
-  if (!g->known || (g->status != GOTRACE__WAITING && g->status != GOTRACE__RUNNABLE)) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_DESTROY);
-    return NULL;
-  }
-  if (r->go) inside = gotrace__begin_user(t, r);
-  if (inside == GOTRACE__NOT_POSSIBLE || !gotrace__need_proc(t, r)) return NULL;
-  over = r->go;
-  stack = gotrace__record_stack_id(t, record->a[2]);
-  gotrace__not_before(t, g->time);
-  if (over) gotrace__not_before(t, over->time);
-  gotrace__restate_go(t, r, g);
-  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, stack);
-  if (over) { /* not GoSwitch: viewers would show it as blocked without a reason */
-    t->v1_kind = GOTRACE_V1_GO_PREEMPT;
-    gotrace__emit2(t, r, over, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, GOTRACE_STOP_GENERIC),
-                   gotrace__stop_stack_id(t, over, record->a[2]));
-    gotrace__detach(t, r, GOTRACE__RUNNABLE);
-  }
-  gotrace__model_label(t, g, "", 0);
-  gotrace__start(t, r, g);
-  gotrace__emit0(t, r, g, GOTRACE_V2_GO_DESTROY);
-  gotrace__detach(t, r, GOTRACE__DEAD);
-  if (over) gotrace__run_go(t, r, over, 0);
-  gotrace__end_user(t, r, inside);
-  if (lent && r->proc && !r->go) gotrace__end_proc(t, r);
-  return NULL;
-}
-
-/* Records about the goroutine that the thread runs, which is in a system call where the record needs that. */
-static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace__source *r,
-                                                const gotrace__record *record, bool force) {
-  gotrace__model_go *g = r->go;
-  unsigned kind = record->kind;
-  bool ends_call = kind == GOTRACE__REC_SYSCALL_END || kind == GOTRACE__REC_SYSCALL_END_BLOCKED ||
-                   kind == GOTRACE__REC_GO_END_IN_SYSCALL;
-  if (!g) {
-    gotrace__problem_seen(t, ends_call ? GOTRACE_PROBLEM_SYSCALL_NONE : GOTRACE_PROBLEM_NOT_RUNNING);
-    return NULL;
-  }
-  /* A steal comes before the end of the call, if there is one. Otherwise the proc would be idle only from here on, and
-   * all that ran on it since the steal would be shown later than it was. */
-  if (kind == GOTRACE__REC_SYSCALL_END_BLOCKED && r->proc && r->proc->status == GOTRACE__PROC_SYSCALL && !force)
-    return &r->proc->waiters;
-  gotrace__next_go(t, g);
-  if (ends_call && g->status != GOTRACE__SYSCALL) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_NONE);
-    if (kind == GOTRACE__REC_SYSCALL_END_BLOCKED && gotrace__need_proc(t, r)) /* the thread has left it */
-      gotrace__stop(t, r, GOTRACE_STOP_GENERIC, 0);
-    return NULL;
-  }
-  if (!ends_call && g->status == GOTRACE__SYSCALL) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_OPEN);
-    gotrace__leave_call(t, r, false);
-  }
-  if (r->go != g || (!ends_call && !gotrace__repair_proc(t, r, g))) return NULL;
-  gotrace__not_before(t, g->time);
-  switch (kind) {
-  case GOTRACE__REC_GO_END: gotrace__end_go_of(t, r); break;
-  case GOTRACE__REC_GO_STOP: {
-    unsigned reason = gotrace__valid_reason(t, record->a[0], GOTRACE_STOP_REASON_COUNT);
-    gotrace__end_stw_of(t, r);
-    gotrace__stop(t, r, reason, gotrace__stop_stack_id(t, g, record->a[1]));
-    break;
-  }
-  case GOTRACE__REC_GO_BLOCK: gotrace__block_go(t, r, record->a[0], record->a[1]); break;
-  case GOTRACE__REC_SYSCALL_BEGIN:
-    if (!r->proc->made) gotrace__next_proc(t, r->proc);
-    gotrace__end_stw_of(t, r);
-    gotrace__enter_call(t, r, gotrace__stop_stack_id(t, g, record->a[0]));
-    break;
-  case GOTRACE__REC_SYSCALL_END:
-    if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
-    gotrace__leave_call(t, r, false);
-    break;
-  case GOTRACE__REC_SYSCALL_END_BLOCKED: gotrace__leave_call(t, r, true); break;
-  default: /* GO_END_IN_SYSCALL */
-    if (t->v1) {
-      gotrace__leave_call(t, r, false);
-      if (r->go == g) gotrace__end_go_of(t, r);
-      if (r->proc) gotrace__end_proc(t, r);
-      break;
-    }
-    if (r->proc) gotrace__end_proc(t, r);
-    gotrace__emit0(t, r, g, GOTRACE_V2_GO_DESTROY_SYSCALL);
-    gotrace__detach(t, r, GOTRACE__DEAD);
-  }
-  gotrace__changed(t, &g->waiters);
-  return NULL;
-}
-
-/* GO_RENAME, GO_TIMER: about a goroutine that the thread runs, or that does not run. */
-static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
-                                             bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number) || !g->known, g->waiters);
-  if (!g->known || (g != r->go && g->status != GOTRACE__RUNNABLE && g->status != GOTRACE__WAITING)) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
-    return NULL;
-  }
-  if (record->kind == GOTRACE__REC_GO_TIMER) {
-    if (!(g->flags & GOTRACE__RECORD_TIMER) && g->in_trace) gotrace__keep_timer(t, g);
-    g->flags |= GOTRACE__RECORD_TIMER;
-    t->counters.idle++;
-    return NULL;
-  }
-  if (record->a[2]) g->entry = gotrace__record_stack(record->a[2]);
-  gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-  if (g == r->go && !t->v1) {
-    gotrace__inside_call inside = gotrace__begin_user(t, r);
-    if (inside) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, g));
-    gotrace__end_user(t, r, inside);
-  } else {
-    t->counters.idle++;
-  }
-  return NULL;
-}
-
-static void gotrace__end_gc(gotrace__transcriber *t, gotrace__source *r) {
-  if (!t->gc_seen) return;
-  if (!t->v1 && t->gc_generation != t->generation) gotrace__gc_event(t, r, GOTRACE_V2_GC_ACTIVE, 0);
-  gotrace__gc_event(t, r, GOTRACE_V2_GC_END, 0);
-}
-
-/* The state before the first call that is in the trace. A call that found tracing off may have changed it since the
- * trace began. */
-static void gotrace__apply_collector_state(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  if (t->collector_number) {
-    t->counters.malformed++;
-    return;
-  }
-  if (t->gc && !record->a[0]) {
-    gotrace__inside_call inside = gotrace__begin_global(t, r);
-    if (!inside) return;
-    gotrace__end_gc(t, r);
-    gotrace__end_global(t, r, inside);
-  } else {
-    t->counters.idle++;
-  }
-  t->gc = record->a[0] != 0;
-  t->stw = record->a[1] != 0;
-}
-
-static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotrace__source *r,
-                                                  const gotrace__record *record, bool force) {
-  gotrace__inside_call inside;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[0], t->collector_number + 1), t->collector_waiters);
-  if (GOTRACE__IS_LATER(record->a[0], t->collector_number)) t->collector_number = (uint32_t)record->a[0];
-  gotrace__changed(t, &t->collector_waiters);
-  switch (record->kind) {
-  case GOTRACE__REC_GC_BEGIN:
-  case GOTRACE__REC_GC_END: {
-    bool begin = record->kind == GOTRACE__REC_GC_BEGIN;
-    if (t->gc == begin) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_GC_STATE);
-      break;
-    }
-    inside = gotrace__begin_global(t, r); /* writes the collection first where it is older than the generation */
-    if (!inside) break;
-    if (begin) gotrace__gc_event(t, r, GOTRACE_V2_GC_BEGIN, gotrace__record_stack_id(t, record->a[1]));
-    else gotrace__end_gc(t, r);
-    t->gc = begin;
-    gotrace__end_global(t, r, inside);
-    break;
-  }
-  case GOTRACE__REC_STW_BEGIN: {
-    unsigned kind;
-    if (t->stw) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
-      break;
-    }
-    t->stw = true;
-    t->stw_reason = gotrace__valid_reason(t, record->a[1], GOTRACE_STW_REASON_COUNT);
-    kind = gotrace__reason_base(t->stw_reason);
-    if (t->v1 &&
-        !gotrace__has_event(t, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM ? GOTRACE_GO_1_10
-                                                                                                     : GOTRACE_GO_1_21))
-      break;
-    inside = gotrace__begin_user(t, r);
-    if (inside) gotrace__stw_event(t, r, gotrace__record_stack_id(t, record->a[2]));
-    gotrace__end_user(t, r, inside);
-    break;
-  }
-  default: /* STW_END */
-    if (!t->stw || (t->stw_go && t->stw_go != r->go)) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
-      break;
-    }
-    if (t->stw_go && !t->stw_closed) gotrace__end_stw(t, r);
-    else t->counters.idle++;
-    t->stw_go = NULL;
-    t->stw = t->stw_closed = false;
-  }
-  return NULL;
-}
-
-/* Sweeps, scans and mark assists. A sweep and a scan belong to a proc. */
-static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  bool assist = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN || record->kind == GOTRACE__REC_MARK_ASSIST_END;
-  bool scan = record->kind == GOTRACE__REC_SCAN_BEGIN || record->kind == GOTRACE__REC_SCAN_END;
-  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
-  gotrace__model_proc *p;
-  uint64_t stack = record->kind == GOTRACE__REC_SWEEP_SPAN ? record->a[2] : record->a[0];
-  if (assist ? !gotrace__has_event(t, 1009) : scan && t->options.version >= GOTRACE_GO_1_10) {
-    if (scan) gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
-    return;
-  }
-  if (assist) {
-    bool begin = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN;
-    if (!r->go || r->go->assist == begin) {
-      /* An assist may be older than the trace. */
-      if (begin || !r->go || !(r->go->flags & GOTRACE__RECORD_OLD))
-        gotrace__problem_seen(t, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
-      else t->counters.idle++;
-      return;
-    }
-    inside = gotrace__begin_user(t, r);
-    if (!inside) return;
-    if (begin) gotrace__emit1(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, gotrace__record_stack_id(t, stack));
-    else gotrace__emit0(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_END);
-    r->go->assist = begin;
-    gotrace__end_user(t, r, inside);
-    return;
-  }
-  if (r->go && r->go->status == GOTRACE__SYSCALL) inside = gotrace__begin_user(t, r);
-  if (!inside || !gotrace__need_proc(t, r)) return;
-  p = r->proc;
-  switch (record->kind) {
-  case GOTRACE__REC_SWEEP_BEGIN:
-    if (p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
-    else t->counters.idle++;
-    p->sweep = true;
-    break;
-  case GOTRACE__REC_SWEEP_SPAN:
-    if (!p->sweep) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
-      break;
-    }
-    if (!p->sweep_seen) {
-      gotrace__emit1(t, r, NULL, GOTRACE_V2_GC_SWEEP_BEGIN, gotrace__record_stack_id(t, stack));
-      p->swept = p->reclaimed = 0;
-    } else {
-      t->counters.idle++;
-    }
-    p->sweep_seen = true;
-    p->swept += record->a[0];
-    p->reclaimed += record->a[1];
-    break;
-  case GOTRACE__REC_SWEEP_END:
-    if (!p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
-    else if (!p->sweep_seen) t->counters.idle++;
-    gotrace__end_sweep_of(t, r);
-    p->sweep = false;
-    break;
-  default: { /* SCAN_BEGIN, SCAN_END */
-    bool begin = record->kind == GOTRACE__REC_SCAN_BEGIN;
-    if (p->scan_seen == begin) {
-      if (begin || !p->scan) gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
-      else t->counters.idle++; /* it is older than the trace */
-    } else {
-      gotrace__put_v1(t, &p->lane, begin ? GOTRACE_V1_GC_SCAN_START : GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
-      p->scan_seen = begin;
-    }
-    p->scan = begin;
-  }
-  }
-  gotrace__end_user(t, r, inside);
-}
-
-/* The size of the heap. */
-static void gotrace__apply_heap(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  bool goal = record->kind == GOTRACE__REC_HEAP_GOAL;
-  bool has_proc = !t->v1 && r->proc && r->proc->status == GOTRACE__PROC_RUNNING; /* started in the system call */
-  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
-  if (r->go && r->go->status == GOTRACE__SYSCALL && !has_proc) inside = gotrace__begin_user(t, r);
-  if (inside && (t->v1 || gotrace__need_proc(t, r)))
-    gotrace__emit1(t, r, NULL, goal ? GOTRACE_V2_HEAP_GOAL : GOTRACE_V2_HEAP_ALLOC, record->a[0]);
-  *(goal ? &t->heap_goal : &t->heap_alloc) = record->a[0] + 1;
-  gotrace__end_user(t, r, inside);
-}
-
-/* Memory in detail, see gotrace_span. Addresses are in units of one of options.heap's sizes. */
-static void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  const gotrace_heap_layout *heap = &t->options.heap;
-  unsigned event = (unsigned)record->a[0];
-  int unit = event < GOTRACE_V2_HEAP_OBJECT ? 0 : event < GOTRACE_V2_GOROUTINE_STACK ? 1 : 2;
-  uint64_t offset = record->a[1] - heap->base, bytes = record->a[2];
-  uint64_t place = offset / (unit == 0 ? heap->page_size : unit == 1 ? heap->alignment : heap->stack_unit);
-  uint64_t a = 0, b = record->a[3];
-  int n = unit == 0 ? 3 : 2;
-  if (t->v1 || !gotrace__has_event(t, GOTRACE_GO_1_23)) return;
-  if (!t->options.alloc_events || record->a[0] < GOTRACE_V2_SPAN || record->a[0] > GOTRACE_V2_GOROUTINE_STACK_FREE) {
-    t->counters.malformed++;
-    return;
-  }
-  if ((event - GOTRACE_V2_SPAN) % 3 == 2) n = 1; /* ..._FREE */
-  if (unit == 0) a = bytes / heap->page_size + (bytes % heap->page_size != 0);
-  while (unit == 2 && a < 63 && ((uint64_t)1 << a) < bytes) a++;
-  if (unit == 2) a++; /* as sys.Len64 of the size */
-  if (unit == 1 && b && n > 1) {
-    const gotrace_type *type = (const gotrace_type *)(uintptr_t)b;
-    const gotrace__entry *entry =
-        gotrace__table_add(t->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type, false);
-    if (!entry) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-    a = entry ? entry->id : 0;
-  }
-  gotrace__emit_at(t, r, NULL, NULL, event, t->now, n, place, a, b, 0);
-}
-
-static void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  gotrace__inside_call inside;
-  uint64_t task;
-  uint32_t name, stack;
-  if (!gotrace__has_event(t, GOTRACE_GO_1_11) || !(inside = gotrace__begin_user(t, r))) return;
-  gotrace__not_before(t, r->go->time);
-  if (GOTRACE__LIKELY(record->kind >= GOTRACE__REC_SITE_REGION_BEGIN)) {
-    task = 0;
-    name = gotrace__record_name(t, record->a[0], NULL, 0);
-    stack = gotrace__record_stack_id(t, record->a[1]);
-  } else {
-    task = record->a[0];
-    name = gotrace__record_name(t, record->a[1], record->text[0], record->text_size[0]);
-    stack = gotrace__record_stack_id(t, record->a[2]);
-  }
-  if (record->kind == GOTRACE__REC_REGION_END || record->kind == GOTRACE__REC_SITE_REGION_END) {
-    gotrace__end_region_of(t, r, task, name, stack);
-  } else {
-    gotrace__push(t, r->go, task, name);
-    gotrace__region_event(t, r, false, task, name, stack);
-  }
-  gotrace__end_user(t, r, inside);
-}
-
-/* Tasks, logs. */
-static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
-                                             bool force) {
-  gotrace__inside_call inside;
-  gotrace__model_task *task = NULL;
-  uint64_t id = record->a[0];
-  uint32_t name, stack;
-  if (!gotrace__has_event(t, GOTRACE_GO_1_11)) return NULL;
-  if (record->kind == GOTRACE__REC_TASK_END) {
-    task = gotrace__task_at(t, id, false);
-    GOTRACE__WAIT_FOR(!task && id >= t->options.first_task, t->task_waiters);
-    if (task && task->on != r) gotrace__push_time(t, task->time + 1); /* readers order them by time alone */
-  }
-  inside = gotrace__begin_user(t, r);
-  if (!inside) return NULL;
-  gotrace__not_before(t, r->go->time);
-  name = gotrace__record_name(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 2 : 1], record->text[0],
-                              record->text_size[0]);
-  stack = gotrace__record_stack_id(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 3
-                                                : record->kind == GOTRACE__REC_TASK_END ? 1
-                                                                                        : 2]);
-  switch (record->kind) {
-  case GOTRACE__REC_TASK_BEGIN:
-    if (!id || id == UINT64_MAX || gotrace__task_at(t, id, false)) {
-      t->counters.malformed++; /* readers reject a task that begins twice */
-      break;
-    }
-    task = gotrace__task_at(t, id, true);
-    if (!task) break;
-    gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, id, record->a[1], gotrace__string_id(t, name, true), stack);
-    task->on = r;
-    task->time = t->now;
-    gotrace__changed(t, &t->task_waiters);
-    break;
-  case GOTRACE__REC_TASK_END:
-    gotrace__emit2(t, r, r->go, GOTRACE_V2_USER_TASK_END, id, stack);
-    if (task) task->id = UINT64_MAX;
-    break;
-  default: { /* LOG */
-    uint32_t kept = (uint32_t)gotrace__kept_size(record->text[1], record->text_size[1]);
-    uint32_t key = gotrace__string_id(t, name, true);
-    if (kept != record->text_size[1]) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);
-    if (!t->v1) {
-      uint32_t value = kept ? gotrace__write_text(t, record->text[1], kept, false) : 0;
-      gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_LOG, id, key, value, stack);
-    } else { /* the text follows the event, and is not included in its length */
-      gotrace__lane *lane = gotrace__lane_of(t, r);
-      uint64_t a[3], time = t->now < lane->time ? lane->time : t->now;
-      uint8_t *at;
-      a[0] = id;
-      a[1] = key;
-      a[2] = stack;
-      gotrace__lane_at(t, lane, 7 * GOTRACE_BYTES_PER_NUMBER + kept + 2, time); /* room for both */
-      gotrace__put_event(t, lane, GOTRACE_V1_USER_LOG, time, 3, a);
-      at = gotrace__put_varint(lane->data + GOTRACE__LANE_HEAD + lane->size, kept);
-      if (kept) memcpy(at, record->text[1], kept);
-      gotrace__lane_end(lane, at + kept);
-      r->go->time = t->now = time;
-    }
-  }
-  }
-  gotrace__end_user(t, r, inside);
-  return NULL;
-}
-
-static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
-                                        bool force) {
-  switch (record->kind) {
-  case GOTRACE__REC_THREAD:
-    gotrace__apply_thread(t, r, record);
-    if (r->proc && (record->a[3] & GOTRACE__RECORD_SWEEPS)) r->proc->sweep = true;
-    if (r->proc && (record->a[3] & GOTRACE__RECORD_SCANS)) r->proc->scan = true;
-    return NULL;
-  case GOTRACE__REC_PROBLEM:
-    if (record->a[0] < GOTRACE_PROBLEM_COUNT) gotrace__problem_seen(t, (gotrace_problem)record->a[0]);
-    else t->counters.malformed++;
-    return NULL;
-  case GOTRACE__REC_COLLECTOR: gotrace__apply_collector_state(t, r, record); return NULL;
-  case GOTRACE__REC_SITE:
-    r->site = (uintptr_t)record->a[0];
-    t->counters.idle++;
-    return NULL;
-  case GOTRACE__REC_GO: {
-    gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-    unsigned status = record->a[3] == GOTRACE__WAITING ? GOTRACE__WAITING : GOTRACE__RUNNABLE;
-    t->counters.idle++;
-    /* One that runs is introduced by its thread. */
-    if (!g || g->known || record->a[3] == GOTRACE__RUNNING || record->a[3] == GOTRACE__SYSCALL) return NULL;
-    if (gotrace__go_begin(t, g, record->a[1], record->a[2], status, (unsigned)(record->a[4] & 7) | GOTRACE__RECORD_OLD))
-      gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-    return NULL;
-  }
-  case GOTRACE__REC_THREAD_END:
-    gotrace__clear_thread(t, r, GOTRACE_PROBLEM_PROC_STOP_GO, GOTRACE_STOP_PREEMPTED);
-    if (r->proc) gotrace__end_proc(t, r);
-    r->introduced = r->lost_proc = false;
-    r->gone = true;
-    t->counters.idle++;
-    return NULL;
-  case GOTRACE__REC_PROC_START: return gotrace__apply_proc_start(t, r, record, force);
-  case GOTRACE__REC_PROC:
-  case GOTRACE__REC_PROC_STOP:
-  case GOTRACE__REC_PROC_STEAL:
-  case GOTRACE__REC_PROC_DESTROY: return gotrace__apply_proc(t, r, record, force);
-  case GOTRACE__REC_GO_CREATE: return gotrace__apply_create(t, r, record, force);
-  case GOTRACE__REC_GO_START:
-  case GOTRACE__REC_THREAD_START:
-  case GOTRACE__REC_WAIT_END: return gotrace__apply_start(t, r, record, force);
-  case GOTRACE__REC_GO_UNBLOCK: return gotrace__apply_unblock(t, r, record, force);
-  case GOTRACE__REC_GO_SWITCH:
-  case GOTRACE__REC_GO_SWITCH_END: return gotrace__apply_switch(t, r, record, force);
-  case GOTRACE__REC_GO_DESTROY: return gotrace__apply_destroy(t, r, record, force);
-  case GOTRACE__REC_GO_END:
-  case GOTRACE__REC_GO_STOP:
-  case GOTRACE__REC_GO_BLOCK:
-  case GOTRACE__REC_SYSCALL_BEGIN:
-  case GOTRACE__REC_SYSCALL_END:
-  case GOTRACE__REC_SYSCALL_END_BLOCKED:
-  case GOTRACE__REC_GO_END_IN_SYSCALL: return gotrace__apply_running(t, r, record, force);
-  case GOTRACE__REC_GO_LABEL:
-    if (!r->go) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
-    } else {
-      gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
-      gotrace__model_label(t, r->go, record->text[0], record->text_size[0]);
-      if (!t->v1) inside = gotrace__begin_user(t, r);
-      if (t->v1) t->counters.idle++;
-      else if (inside) gotrace__emit1(t, r, r->go, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, r->go));
-      gotrace__end_user(t, r, inside);
-    }
-    return NULL;
-  case GOTRACE__REC_GO_RENAME:
-  case GOTRACE__REC_GO_TIMER: return gotrace__apply_mark(t, r, record, force);
-  case GOTRACE__REC_PROCS_CHANGE: {
-    gotrace__inside_call inside;
-    t->procs_changed = record->a[0];
-    inside = gotrace__begin_global(t, r);
-    if (inside)
-      gotrace__emit2(t, r, NULL, GOTRACE_V2_PROCS_CHANGE, t->v1 ? record->a[0] : gotrace__proc_bound(t),
-                     gotrace__record_stack_id(t, record->a[1]));
-    gotrace__end_global(t, r, inside);
-    return NULL;
-  }
-  case GOTRACE__REC_GC_BEGIN:
-  case GOTRACE__REC_GC_END:
-  case GOTRACE__REC_STW_BEGIN:
-  case GOTRACE__REC_STW_END: return gotrace__apply_collector(t, r, record, force);
-  case GOTRACE__REC_HEAP_ALLOC:
-  case GOTRACE__REC_HEAP_GOAL: gotrace__apply_heap(t, r, record); return NULL;
-  case GOTRACE__REC_MEMORY: gotrace__apply_memory(t, r, record); return NULL;
-  case GOTRACE__REC_REGION_BEGIN:
-  case GOTRACE__REC_REGION_END:
-  case GOTRACE__REC_SITE_REGION_BEGIN:
-  case GOTRACE__REC_SITE_REGION_END: gotrace__apply_region(t, r, record); return NULL;
-  case GOTRACE__REC_TASK_BEGIN:
-  case GOTRACE__REC_TASK_END:
-  case GOTRACE__REC_LOG: return gotrace__apply_user(t, r, record, force);
-  default: gotrace__apply_range(t, r, record); return NULL;
-  }
-}
-
-/* Rounds. */
-
-/* Ticks as units. Signed, since processors convert these faster. */
-static inline uint64_t gotrace__units(const gotrace__transcriber *t, uint64_t ticks) {
-  return (uint64_t)(int64_t)((double)(int64_t)ticks * t->units_per_tick);
-}
-
-/* The time of a tick in a round in which the counter has jumped: as long after the round's beginning, or before its
- * end, as the counter's rate says, so that all of the jump is in one gap. */
-static GOTRACE__NOINLINE uint64_t gotrace__unit_at_jump(const gotrace__transcriber *t, uint64_t tick) {
-  uint64_t before = UINT64_MAX, after = UINT64_MAX;
-  if (tick >= t->from_tick && tick - t->from_tick < INT64_MAX) before = gotrace__units(t, tick - t->from_tick);
-  if (tick <= t->to_tick && t->to_tick - tick < INT64_MAX) after = gotrace__units(t, t->to_tick - tick);
-  if (before <= t->to_unit - t->from_unit) return t->from_unit + before;
-  return after < t->to_unit - t->from_unit ? t->to_unit - after : t->from_unit;
-}
-
-/* The time of a tick: between the beginning and the end of the round. */
-static inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
-  uint64_t unit;
-  if (GOTRACE__UNLIKELY(t->jumped)) return gotrace__unit_at_jump(t, tick);
-  if (GOTRACE__UNLIKELY(tick <= t->from_tick)) {
-    t->counters.clamped += tick < t->from_tick;
-    return t->from_unit;
-  }
-  unit = t->from_unit + gotrace__units(t, tick - t->from_tick);
-  return unit < t->to_unit ? unit : t->to_unit;
-}
-
-/* Notes up to where the thread has published (O1). The link is read before the size: the thread stores the size of a
- * chunk for the last time before it links the next. */
-static void gotrace__look_at(gotrace__source *r) {
-  gotrace__record_chunk *next;
-  if (!r->chunk) return;
-  if (!r->known) {
-    r->known = r->chunk;
-    r->tick = r->chunk->tick;
-  }
-  while ((next = gotrace__load_acquire(&r->known->next)) != NULL) r->known = next;
-  r->known_size = gotrace__load_acquire(&r->known->size);
-}
-
-#ifndef GOTRACE__RECORD_APPLIED
-#define GOTRACE__RECORD_APPLIED(t, record) ((void)0) /* for tests */
-#endif
-
-/* Finds the chunk with the thread's next record; false: there is none in this round. */
-static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotrace__source *r) {
-  while (r->chunk) {
-    gotrace__record_chunk *done = r->chunk;
-    r->end = done == r->known ? r->known_size : gotrace__load_acquire(&done->size);
-    if (done->session != t->options.session) r->at = r->end;
-    if (r->at < r->end) return true;
-    if (done == r->known) return false;
-    r->chunk = gotrace__load_acquire(&done->next);
-    r->at = r->end = 0;
-    if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);
-    r->tick = r->chunk->tick; /* that of its last record, unless the counter has jumped back */
-  }
-  return false;
-}
-
-/* Finds the thread's next record; false: there is none in this round. */
-static inline bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
-  while (GOTRACE__LIKELY(r->at < r->end) || gotrace__next_chunk(t, r)) {
-    const uint8_t *data = (const uint8_t *)(r->chunk + 1);
-    uint64_t dt;
-    r->kind = data[r->at];
-    r->arguments = gotrace__get_number(data + r->at + 1, data + r->end, &dt);
-    if (GOTRACE__LIKELY(r->kind != GOTRACE__REC_NONE && r->kind < GOTRACE__RECORD_KINDS && r->arguments &&
-                        dt <= UINT64_MAX / 2)) {
-      r->next_tick = r->tick + dt;
-      return r->next_tick <= t->limit;
-    }
-    t->counters.malformed++;
-    r->at = r->end; /* nothing after it can be found */
-  }
-  return false;
-}
-
-/* The thread's next record is applied at this time, not before its last one. A caller that has records of all threads
- * in the order in which they happened, as from a trace that has been read, needs no rounds: it calls this function, and
- * then gotrace__apply with `force`. */
-static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
-  t->current = r;
-  t->now = r->time;
-  gotrace__not_before(t, time);
-  t->given = time;
-  if (GOTRACE__UNLIKELY(t->now <= t->pushed.time)) gotrace__after_push(t, r);
-  if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
-}
-
-/* Applies the record that has been found, and those after it that are earlier than all other threads'. `force`: the
- * first does not wait. */
-static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
-  do {
-    const uint8_t *data = (const uint8_t *)(r->chunk + 1), *next;
-    gotrace__record record;
-    record.kind = r->kind;
-    record.tick = r->next_tick;
-    next = gotrace__get_arguments(r->arguments, data + r->end, &record);
-    if (GOTRACE__LIKELY(next != NULL)) {
-      gotrace__waiters *waiters;
-      gotrace__turn_to(t, r, gotrace__unit_of(t, record.tick));
-      waiters = gotrace__apply(t, r, &record, force);
-      if (waiters) {
-        r->waits_on = waiters;
-        r->link = waiters->first;
-        waiters->first = r;
-        return;
-      }
-      GOTRACE__RECORD_APPLIED(t, &record);
-      t->counters.records++;
-      if (r->time < t->now) r->time = t->now;
-      r->tick = record.tick;
-      r->at = (uint32_t)(next - data);
-    } else {
-      t->counters.malformed++;
-      r->at = r->end;
-    }
-    force = false;
-    if (t->error || t->full || !gotrace__peek(t, r)) return;
-  } while (!t->heap_count || r->next_tick <= t->heap[0]->next_tick);
-  gotrace__enqueue(t, r);
-}
-
-/* Takes the waiting thread whose record has the smallest tick off its list (O2); NULL: none waits. */
-static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
-  gotrace__source *r, *first = NULL, **link;
-  for (r = t->sources; r; r = r->next)
-    if (r->waits_on && (!first || r->next_tick < first->next_tick)) first = r;
-  if (!first) return NULL;
-  for (link = &first->waits_on->first; *link != first; link = &(*link)->link) continue;
-  *link = first->link;
-  first->waits_on = NULL;
-  return first;
-}
-
-/* v1: the first events of the trace. Go 1.23 and later take goroutines created before the first Gomaxprocs for older
- * than the trace, and their viewers fail if one has run since time 0. They keep only the second Gomaxprocs, which their
- * page of mutator utilization needs. */
-static void gotrace__write_first(gotrace__transcriber *t) {
-  uint64_t count[2];
-  unsigned i;
-  count[0] = gotrace__proc_bound(t);
-  count[1] = 0;
-  for (i = 0; i < 2; i++) gotrace__put_event(t, &t->string_lane, GOTRACE_V1_GOMAXPROCS, t->string_lane.time, 2, count);
-}
-
-/* Applies the records of the round, in the order of their ticks as far as possible. */
-static void gotrace__apply_all(gotrace__transcriber *t) {
-  gotrace__source *r;
-  if (t->v1 && !t->generation_used) gotrace__write_first(t);
-  if (t->full) return;
-  for (r = t->sources; r; r = r->next)
-    if (gotrace__peek(t, r)) gotrace__enqueue(t, r);
-  while (!t->error && !t->full) {
-    r = gotrace__dequeue(t);
-    if (r) {
-      gotrace__consume(t, r, false);
-    } else {
-      r = gotrace__first_waiting(t);
-      if (!r) return;
-      gotrace__consume(t, r, true);
-    }
-  }
-}
-
-/* Whether the counter has jumped since the last round, or has another rate: the clocks differ from what its rate so far
- * says by more than a delay between reading the two explains. Then units_per_tick keeps that rate. */
-#define GOTRACE__JUMP 2000000 /* nanoseconds */
-static bool gotrace__has_jumped(gotrace__transcriber *t, uint64_t tick, uint64_t unit) {
-  uint64_t ticks = t->to_tick - t->steady_tick, units = t->to_unit - t->steady_unit, expected, passed;
-  uint64_t delay = GOTRACE__JUMP / t->options.unit;
-  bool jumped = tick < t->to_tick;
-  if (ticks && units > 16 * delay) {
-    t->units_per_tick = (double)units / (double)ticks;
-    passed = unit - t->to_unit;
-    expected = !jumped && tick - t->to_tick < INT64_MAX ? gotrace__units(t, tick - t->to_tick) : UINT64_MAX;
-    if ((expected < passed ? passed - expected : expected - passed) > delay + passed / 64) jumped = true;
-  }
-  if (!jumped) return false;
-  t->counters.jumps++;
-  t->steady_tick = tick;
-  t->steady_unit = unit;
-  return true;
-}
-
-/* Begins a round that ends at the given clocks; except for the last, somewhat before, since the clocks of two cores may
- * differ. */
-static void gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
-  uint64_t unit = (clocks->nanoseconds - t->start_nanoseconds) / t->options.unit + 1, ticks;
-  if (unit < t->to_unit) unit = t->to_unit;
-  t->jumped = gotrace__has_jumped(t, clocks->tick, unit);
-  t->from_tick = t->to_tick;
-  t->from_unit = t->to_unit;
-  t->to_tick = clocks->tick;
-  t->to_unit = unit;
-  t->clocks = *clocks;
-  t->limit = UINT64_MAX; /* after a jump, nothing is too late for this round */
-  if (t->jumped) return;
-  ticks = clocks->tick - t->from_tick;
-  t->units_per_tick = ticks ? (double)(unit - t->from_unit) / (double)ticks : 0;
-  if (last) return;
-  ticks = ticks > GOTRACE__CLOCK_SKEW ? ticks - GOTRACE__CLOCK_SKEW : 0;
-  t->limit = t->to_tick = t->from_tick + ticks;
-  t->to_unit = t->from_unit + gotrace__units(t, ticks);
-}
-
-/* Generations. */
-
-/* v2: a batch that the lanes do not hold: of the clocks, or of an experiment. */
-static void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigned experiment, uint64_t thread,
-                                 uint64_t time, const uint8_t *body, size_t size) {
-  uint8_t head[GOTRACE__LANE_HEAD], *at = head;
-  if (!t->synced) gotrace__write_sync(t);
-  *at++ = (uint8_t)kind;
-  if (kind == GOTRACE_V2_EXPERIMENTAL_BATCH) *at++ = (uint8_t)experiment;
-  at = gotrace__put_varint(at, t->generation);
-  at = gotrace__put_varint(at, thread);
-  at = gotrace__put_varint(at, time);
-  at = gotrace__put_varint(at, size);
-  t->kinds[kind]++;
-  gotrace__transcribe_write(t, head, (size_t)(at - head));
-  gotrace__transcribe_write(t, body, size);
-}
-
-/* v2: the beginning of a generation: the rate and the time of the clocks, the encoding of addresses. Go: traceReadSync.
- */
-static void gotrace__write_sync(gotrace__transcriber *t) {
-  uint8_t body[8 * GOTRACE_BYTES_PER_NUMBER], *at = body;
-  const gotrace_heap_layout *heap = &t->options.heap;
-  t->synced = true;
-  if (t->options.version >= GOTRACE_GO_1_25) *at++ = GOTRACE_V2_SYNC, t->kinds[GOTRACE_V2_SYNC]++;
-  *at++ = GOTRACE_V2_FREQUENCY;
-  at = gotrace__put_varint(at, 1000000000u / t->options.unit);
-  t->kinds[GOTRACE_V2_FREQUENCY]++;
-  if (t->options.version >= GOTRACE_GO_1_25) {
-    *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
-    at = gotrace__put_varint(at, 0);
-    at = gotrace__put_varint(at, t->generation_clocks.nanoseconds);
-    at = gotrace__put_varint(at, t->generation_clocks.wall_seconds);
-    at = gotrace__put_varint(at, t->generation_clocks.wall_nanoseconds);
-    t->kinds[GOTRACE_V2_CLOCK_SNAPSHOT]++;
-  }
-  gotrace__write_batch(t, GOTRACE_V2_EVENT_BATCH, 0, GOTRACE__NO_THREAD, t->generation_time, body, (size_t)(at - body));
-  if (!t->types) return;
-  at = body;
-  *at++ = 1; /* traceAllocFreeInfoBatch */
-  at = gotrace__put_varint(at, heap->base);
-  at = gotrace__put_varint(at, heap->page_size);
-  at = gotrace__put_varint(at, heap->alignment);
-  at = gotrace__put_varint(at, heap->stack_unit);
-  gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
-                       body, (size_t)(at - body));
-}
-
-static void gotrace__mirror_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
-  gotrace__release(t->options.budget, mirror->rows, mirror->capacity * sizeof *mirror->rows);
-}
-
-static void gotrace__mirror_renew(gotrace__transcriber *t, gotrace__mirror *mirror, gotrace__table *table) {
-  gotrace__mirror_free(t, mirror);
-  gotrace__table_free(mirror->table);
-  memset(mirror, 0, sizeof *mirror);
-  mirror->table = table;
-}
-
-/* A table of the transcriber's own. */
-static gotrace__table *gotrace__own_table(gotrace__transcriber *t) {
-  gotrace__table *table = gotrace__table_new(t->options.budget, false);
-  if (table) table->region.beyond = t->options.beyond_limit;
-  else gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-  return table;
-}
-
-/* v2: the types of heap objects that this generation refers to. */
-static void gotrace__write_types(gotrace__transcriber *t) {
-  gotrace__entry *entry = t->types ? gotrace__after(t->types, NULL) : NULL;
-  gotrace__table *fresh;
-  if (!entry) return;
-  while (entry) {
-    gotrace__lane *lane = &t->string_lane; /* its memory, once the strings are written */
-    uint8_t *at = lane->data + GOTRACE__LANE_HEAD;
-    uint8_t *end = at + lane->capacity - 6 * GOTRACE_BYTES_PER_NUMBER - GOTRACE_MAX_STRING_SIZE, *body = at;
-    *at++ = 0; /* traceAllocFreeTypesBatch */
-    for (; entry && at < end; entry = gotrace__after(t->types, entry)) {
-      const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
-      const char *name = type->name ? type->name : "";
-      size_t length = gotrace__kept_size(name, strlen(name));
-      at = gotrace__put_varint(at, entry->id);
-      at = gotrace__put_varint(at, (uintptr_t)type);
-      at = gotrace__put_varint(at, type->size);
-      at = gotrace__put_varint(at, type->pointer_bytes);
-      at = gotrace__put_varint(at, length);
-      memcpy(at, name, length);
-      at += length;
-    }
-    gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
-                         body, (size_t)(at - body));
-  }
-  fresh = gotrace__own_table(t);
-  if (!fresh) return;
-  gotrace__table_free(t->types);
-  t->types = fresh;
-}
-
-/* Forgets the texts and stacks that the transcriber has made or named, except the names of open regions: there is no
- * end of new ones in a long trace. */
-#ifndef GOTRACE__MOST_TEXTS
-#define GOTRACE__MOST_TEXTS ((size_t)8 << 20)
-#endif
-static void gotrace__forget_texts(gotrace__transcriber *t) {
-  gotrace__table *texts, *stacks;
-  uint64_t place;
-  uint32_t i;
-  if (t->texts.table->region.bytes + t->own_stacks.table->region.bytes + t->region.bytes <= GOTRACE__MOST_TEXTS) return;
-  texts = gotrace__own_table(t);
-  stacks = gotrace__own_table(t);
-  if (!texts || !stacks) {
-    gotrace__table_free(texts);
-    gotrace__table_free(stacks);
-    return;
-  }
-  for (place = 1; place <= t->go_places; place++) {
-    gotrace__model_go *g = gotrace__go_at(t, place);
-    if (!g) continue;
-    if (g->entry & GOTRACE__OWN) g->entry = 0;
-    for (i = 0; i < g->region_depth; i++) {
-      gotrace__model_region *region = gotrace__region_at(g, i);
-      const gotrace__row *row = region->name & GOTRACE__OWN ? gotrace__string_row(t, region->name) : NULL;
-      if (row) region->name = gotrace__text_number(texts, (const char *)(row->entry + 1), row->entry->size);
-    }
-  }
-  gotrace__mirror_renew(t, &t->texts, texts);
-  gotrace__mirror_renew(t, &t->own_stacks, stacks);
-  gotrace__region_free(&t->region);
-  for (i = 0; i < t->stacks.capacity; i++) t->stacks.rows[i].frames = NULL;
-  memset(t->reason_refs, 0, sizeof t->reason_refs);
-  memset(t->named_refs, 0, sizeof t->named_refs);
-}
-
-/* v2: forgets the ids of goroutines that have ended. Readers of v1 remember them too. */
-#ifndef GOTRACE__MOST_IDS
-#define GOTRACE__MOST_IDS ((size_t)1 << 16) /* blocks of 64 */
-#endif
-static void gotrace__forget_ids(gotrace__transcriber *t) {
-  uint64_t place;
-  if (t->v1 || t->id_used <= GOTRACE__MOST_IDS) return;
-  memset(t->ids, 0, t->id_capacity * sizeof *t->ids);
-  t->id_used = 0;
-  for (place = 1; place <= t->go_places; place++) {
-    const gotrace__model_go *g = gotrace__go_at(t, place);
-    if (g && g->known && g->status != GOTRACE__DEAD) gotrace__unique_id(t, g->id);
-  }
-}
-
-static void gotrace__begin_generation(gotrace__transcriber *t) {
-  t->generation++;
-  t->generation_time = t->to_unit;
-  t->generation_clocks = t->clocks;
-  t->generation_bytes = 0;
-  t->generation_used = t->synced = false;
-  t->next_often = t->next_stack = 0;
-  t->next_string = GOTRACE__OFTEN_IDS;
-}
-
-/* A living object that no record has spoken of is as the list said when the trace began. */
-static void gotrace__adopt_listed(gotrace__transcriber *t) {
-  gotrace__source *r;
-  uint64_t place;
-  for (r = t->sources; r; r = r->next) {
-    gotrace__model_go *g = r->listed_go && !r->introduced ? gotrace__go_of(t, r->listed_go) : NULL;
-    gotrace__model_proc *p = r->listed_proc && !r->introduced ? gotrace__proc_of(t, r->listed_proc) : NULL;
-    unsigned status = r->listed_in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
-    r->listed_go = r->listed_proc = 0;
-    if (r->go || r->proc) continue;
-    if (p && p->known) p = NULL;
-    if (g && (g->known || !g->listed || g->status != status)) g = NULL;
-    if (g) g->id = gotrace__unique_id(t, g->id);
-    if (g && !g->id) g = NULL;
-    if (g && !p && status == GOTRACE__RUNNING) { /* on a proc of the thread's own */
-      if (!r->own) r->own = gotrace__made_proc(t);
-      p = r->own;
-      if (!p) continue;
-      p->made = true;
-    }
-    if (p) {
-      p->known = true;
-      p->status = g && status == GOTRACE__SYSCALL ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
-      p->on = r;
-      r->proc = p;
-    }
-    if (g) {
-      g->known = true;
-      g->on = r;
-      r->go = g;
-    }
-    if (p || g) r->generation = 0;
-  }
-  for (place = 1; place <= t->go_places; place++) {
-    gotrace__model_go *g = gotrace__go_at(t, place);
-    if (!g || g->known || !g->listed) continue;
-    if (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING) g->id = gotrace__unique_id(t, g->id);
-    else g->id = 0; /* runs on a thread that has not said so: left out */
-    if (g->id) g->known = true;
-    else g->status = GOTRACE__DEAD;
-  }
-  for (place = 0; place < t->proc_count; place++)
-    if (t->procs[place] && t->procs[place]->listed) t->procs[place]->known = true;
-}
-
-/* Writes the statuses of everything that was silent in this generation. */
-static void gotrace__restate_all(gotrace__transcriber *t) {
-  gotrace__source *r;
-  uint64_t place;
-  for (r = t->sources; r; r = r->next)
-    if (!r->gone) gotrace__restate_thread(t, r);
-  for (place = 1; place <= t->go_places; place++) {
-    gotrace__model_go *g = gotrace__go_at(t, place);
-    if (g && g->known && g->status != GOTRACE__DEAD && !g->unborn) gotrace__restate_go(t, &t->service, g);
-  }
-  for (place = 0; place < t->proc_count; place++)
-    if (t->procs[place] && t->procs[place]->known) gotrace__restate_proc(t, &t->service, t->procs[place]);
-}
-
-/* v1: ends the open ranges of the streams: viewers need the end of each slice. Go's StopTrace stops the world, to the
- * same effect: running goroutines are preempted, system calls lose their procs, and no collection is active. */
-static void gotrace__write_v1_ends(gotrace__transcriber *t) {
-  size_t i;
-  if (t->stw_go && t->stw_on->go == t->stw_go) {
-    t->current = t->stw_on;
-    t->now = t->to_unit;
-    gotrace__end_stw(t, t->stw_on);
-  }
-  for (i = 0; i < t->proc_count; i++) {
-    gotrace__model_proc *p = t->procs[i];
-    gotrace__model_go *g = p && p->on ? p->on->go : NULL;
-    uint64_t swept[2];
-    if (!p) continue;
-    swept[0] = p->swept;
-    swept[1] = p->reclaimed;
-    t->now = t->to_unit < p->lane.time ? p->lane.time : t->to_unit;
-    if (p->sweep_seen)
-      gotrace__put_event(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, swept);
-    if (p->scan_seen) gotrace__put_v1(t, &p->lane, GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
-    p->sweep_seen = p->scan_seen = false;
-    if (!g || g->generation != t->generation) continue;
-    gotrace__not_before(t, g->time);
-    if (g->status == GOTRACE__SYSCALL) gotrace__lower_syscall_block(t, &p->lane, g, t->now);
-    else gotrace__put_v1(t, &p->lane, GOTRACE_V1_GO_PREEMPT, t->now, 1, 0, 0, 0);
-  }
-  if (t->gc_seen) {
-    t->now = t->to_unit < t->collector_time + 1 ? t->collector_time + 1 : t->to_unit;
-    gotrace__put_v1(t, &t->global, GOTRACE_V1_GC_DONE, t->now, 0, 0, 0, 0);
-  }
-}
-
-/* Writes everything up to the end of the round: a trace may end here. */
-static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
-  bool first = t->v1 ? last : t->generation == 1;
-  gotrace__source *r;
-  size_t i;
-  t->current = &t->service;
-  t->now = t->to_unit;
-  if (first) gotrace__adopt_listed(t);
-  if (first || t->options.restate) gotrace__restate_all(t);
-  if (!t->v1 && t->gc && t->gc_generation != t->generation && !t->options.replay) { /* no goroutine has run since */
-    gotrace__restate_thread(t, &t->service);
-    gotrace__end_global(t, &t->service, gotrace__begin_global(t, &t->service));
-  }
-  if (!t->v1 && t->stw_go && !t->stw_closed) { /* a trace may begin with any generation, where nothing is stopped */
-    t->current = t->stw_on;
-    t->now = t->to_unit;
-    gotrace__push_time(t, t->collector_time + 1);
-    gotrace__emit0(t, t->stw_on, NULL, GOTRACE_V2_STW_END);
-    t->collector_time = t->now;
-    t->stw_closed = true;
-  }
-  if (t->v1 && last) gotrace__write_v1_ends(t);
-  if (!t->v1 && !t->generation_used) /* readers reject an empty generation */
-    gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROC_STATUS, t->to_unit, 2, t->proc_count,
-                     GOTRACE__PROC_IDLE, 0, 0);
-  for (i = 0; t->v1 && i < t->proc_count; i++)
-    if (t->procs[i]) gotrace__lane_flush(t, &t->procs[i]->lane);
-  for (r = t->sources; r; r = r->next) {
-    gotrace__lane_flush(t, &r->lane);
-    if (r->gone) gotrace__lane_shrink(t, &r->lane);
-  }
-  gotrace__lane_flush(t, t->v1 ? &t->global : &t->service.lane);
-  for (; t->v1 && t->timers_written < t->timer_count; t->timers_written++) {
-    uint8_t *at;
-    if (t->options.version <= GOTRACE_GO_1_8 && t->timers_written) continue; /* 1.8 has one timer goroutine */
-    at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
-    *at++ = GOTRACE_V1_TIMER_GOROUTINE;
-    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, t->timers[t->timers_written]));
-    t->kinds[GOTRACE_V1_TIMER_GOROUTINE]++;
-    t->events++;
-  }
-  if (t->options.before_end) t->options.before_end(t->options.context, t);
-  gotrace__lane_flush(t, &t->sample_lane);
-  gotrace__lane_flush(t, &t->stack_lane);
-  gotrace__lane_flush(t, &t->string_lane);
-  if (!t->v1) gotrace__write_types(t);
-  if (t->options.version >= GOTRACE_GO_1_26) {
-    static const uint8_t end[] = {GOTRACE_V2_END_OF_GENERATION};
-    gotrace__transcribe_write(t, end, sizeof end);
-    t->kinds[GOTRACE_V2_END_OF_GENERATION]++;
-  }
-  t->cuts++;
-  gotrace__forget_texts(t);
-  gotrace__forget_ids(t);
-  if (!t->v1 && !last) gotrace__begin_generation(t);
-}
-
-/* What the outside calls. The caller serializes all of these calls. */
-
-/* The trace's beginning. `t` is zero. False if out of memory; gotrace__transcribe_free is due in any case. */
-static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__transcribe_options *options,
-                                      const gotrace__clocks *clocks) {
-  uint8_t header[32] = {0};
-  t->options = *options;
-  if (!t->options.unit) t->options.unit = GOTRACE__UNIT;
-  if (!t->options.heap.page_size) t->options.heap.page_size = 8192;
-  if (!t->options.heap.alignment) t->options.heap.alignment = 8;
-  if (!t->options.heap.stack_unit) t->options.heap.stack_unit = 2048;
-  t->v1 = options->version < GOTRACE_GO_1_22;
-  t->clocks = *clocks;
-  t->start_nanoseconds = clocks->nanoseconds;
-  t->to_tick = t->steady_tick = clocks->tick;
-  t->to_unit = t->steady_unit = 1;
-  t->region.budget = options->budget;
-  t->strings.table = options->strings;
-  t->stacks.table = options->stacks;
-  t->texts.table = gotrace__own_table(t);
-  t->own_stacks.table = gotrace__own_table(t);
-  t->region.beyond = options->beyond_limit;
-  if (options->alloc_events && options->version >= GOTRACE_GO_1_23) {
-    t->types = gotrace__own_table(t);
-    if (!t->types) return false;
-  }
-  t->service.id = options->service_thread;
-  if (!t->texts.table || !t->own_stacks.table ||
-      !gotrace__lane_init(t, &t->string_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_STRINGS, GOTRACE__LANE_MOST) ||
-      !gotrace__lane_init(t, &t->sample_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_CPU_SAMPLES,
-                          GOTRACE__FIRST_LANE(t)) ||
-      !gotrace__lane_init(t, &t->stack_lane, GOTRACE__NO_THREAD, GOTRACE_V2_STACKS,
-                          t->v1 ? GOTRACE__FIRST_LANE(t) : (uint32_t)GOTRACE__LANE_MOST) ||
-      !gotrace__lane_init(t, &t->global, (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC, 0, GOTRACE__FIRST_LANE(t)) ||
-      !gotrace__lane_init(t, &t->service.lane, t->service.id, 0, GOTRACE__FIRST_LANE(t)))
-    return false;
-  gotrace__begin_generation(t);
-  snprintf((char *)header, sizeof header, "go %u.%u trace", options->version / 1000, options->version % 1000);
-  gotrace__transcribe_write(t, header, GOTRACE__HEADER_SIZE);
-  if (t->v1) {
-    uint8_t *at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
-    t->string_lane.id = t->sample_lane.id = (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC;
-    *at++ = GOTRACE_V1_FREQUENCY;
-    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, 1000000000u / t->options.unit));
-    t->kinds[GOTRACE_V1_FREQUENCY]++;
-    t->generation_time = t->to_unit = 2; /* all other events are later, see gotrace__write_first */
-  }
-  return true;
-}
-
-/* Adds a thread. `id`: the system's; `chunk`: its first. NULL if out of memory. */
-static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id, gotrace__record_chunk *chunk) {
-  gotrace__source *r;
-  void *heap = t->heap;
-  bool grown;
-  if (t->idle_sources) {
-    r = t->idle_sources;
-    t->idle_sources = r->link;
-    r->link = NULL;
-    r->id = r->lane.id = id;
-    r->chunk = chunk;
-    return r;
-  }
-  grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 1, sizeof *t->heap);
-  t->heap = GOTRACE__CAST(gotrace__source **, heap);
-  r = grown ? GOTRACE__CAST(gotrace__source *, gotrace__model_allocate(t, sizeof *r)) : NULL;
-  if (!r) return NULL;
-  r->id = id;
-  r->chunk = chunk;
-  if (!gotrace__lane_init(t, &r->lane, id, 0, t->v1 ? GOTRACE__LANE_HEAD : GOTRACE__FIRST_LANE(t))) {
-    gotrace__release(t->options.budget, r, sizeof *r);
-    return NULL;
-  }
-  *(t->last_source ? &t->last_source->next : &t->sources) = r;
-  t->last_source = r;
-  t->source_count++;
-  return r;
-}
-
-/* Takes back a thread that has ended and whose records have all been applied. */
-static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__lane_flush(t, &r->lane);
-  r->chunk = r->known = NULL;
-  r->at = r->end = r->known_size = r->generation = 0;
-  r->tick = 0;
-  r->time++; /* readers order the tasks of two threads by time alone */
-  r->introduced = r->lost_proc = r->gone = false;
-  r->site = 0;
-  r->listed_go = r->listed_proc = 0;
-  r->link = t->idle_sources;
-  t->idle_sources = r;
-}
-
-/* The list of the living, when the trace begins: what stays silent is shown as it was. Records overrule it. */
-static void gotrace__transcribe_living_go(gotrace__transcriber *t, uint64_t place, uint64_t id, uint64_t entry,
-                                          unsigned status, unsigned flags) {
-  gotrace__model_go *g = gotrace__go_of(t, place);
-  if (!g || g->known || status == GOTRACE__DEAD) return;
-  g->listed = true;
-  g->id = id;
-  g->entry = gotrace__record_stack(entry);
-  g->status = (uint8_t)status;
-  g->flags = (uint8_t)(flags | GOTRACE__RECORD_OLD);
-}
-static void gotrace__transcribe_living_proc(gotrace__transcriber *t, uint64_t place) {
-  gotrace__model_proc *p = gotrace__proc_of(t, place);
-  if (!p || p->known) return;
-  p->listed = true;
-  p->status = GOTRACE__PROC_IDLE; /* its thread says more */
-}
-static void gotrace__transcribe_living_thread(gotrace__source *r, uint64_t go, uint64_t proc, bool in_syscall) {
-  r->listed_go = go;
-  r->listed_proc = proc;
-  r->listed_in_syscall = in_syscall;
-}
-static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id, uint64_t parent, const char *name) {
-  void *tasks = t->old_tasks;
-  size_t size = gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1);
-  gotrace__model_task *open;
-  bool grown = gotrace__model_grow(t, &tasks, &t->old_task_capacity, t->old_task_count + 1, sizeof *t->old_tasks);
-  t->old_tasks = GOTRACE__CAST(gotrace__old_task *, tasks);
-  if (!grown || !id || id == UINT64_MAX || gotrace__task_at(t, id, false)) return;
-  open = gotrace__task_at(t, id, true);
-  if (!open) return;
-  t->old_tasks[t->old_task_count].id = id;
-  t->old_tasks[t->old_task_count].parent = parent;
-  memcpy(t->old_tasks[t->old_task_count].name, name, size);
-  t->old_tasks[t->old_task_count++].name[size] = 0;
-}
-
-static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t thread, uint64_t proc, uint64_t go,
-                                uint32_t stack) {
-  uint64_t a[4];
-  uint8_t *at;
-  a[0] = time;
-  a[1] = proc;
-  a[2] = go;
-  a[3] = stack;
-  if (t->v1) {
-    gotrace__put_event(t, &t->sample_lane, GOTRACE_V1_CPU_SAMPLE,
-                       t->sample_lane.size ? t->sample_lane.time : t->generation_time, 4, a);
-    return;
-  }
-  at = gotrace__lane_at(t, &t->sample_lane, 7 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
-  *at++ = GOTRACE_V2_CPU_SAMPLE;
-  at = gotrace__put_varint(at, time);
-  at = gotrace__put_varint(at, thread);
-  at = gotrace__put_varint(at, proc);
-  at = gotrace__put_varint(at, go);
-  gotrace__lane_end(&t->sample_lane, gotrace__put_varint(at, stack));
-  t->kinds[GOTRACE_V2_CPU_SAMPLE]++;
-  t->events++;
-}
-
-/* A CPU sample. `go`: the goroutine's id, `place`: its place or 0. Go: traceReadCPU. */
-static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
-                                       uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
-  const gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_at(t, place) : NULL;
-  gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
-  uint64_t time = gotrace__unit_of(t, tick);
-  uint32_t i, stack;
-  if (t->options.version < GOTRACE_GO_1_19 || t->error) return;
-  memset(frames, 0, sizeof frames);
-  if (count > GOTRACE__SAMPLE_FRAMES) count = GOTRACE__SAMPLE_FRAMES;
-  for (i = 0; i < count; i++) frames[i].pc = pcs[i];
-  stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
-  /* Readers of v1 order them by time alone, and reject the creation of a goroutine that has a sample. */
-  if (t->v1 && time <= t->pushed.time && time >= t->pushed.first_given) time = t->pushed.time + 1;
-  if (t->v1 && g && g->id == go && time <= g->born) time = g->born + 1;
-  gotrace__put_sample(t, time, thread, (uint64_t)proc, go, stack);
-}
-
-/* One round. The clocks were read before the list of threads. */
-static void gotrace__transcribe_step(gotrace__transcriber *t, const gotrace__clocks *clocks) {
-  gotrace__source *r;
-  gotrace__begin_round(t, clocks, false);
-  for (r = t->sources; r; r = r->next) gotrace__look_at(r);
-  gotrace__apply_all(t);
-}
-
-/* A cut at the end of the last round: what has been written is a complete trace, and the next generation begins. */
-static void gotrace__transcribe_cut(gotrace__transcriber *t) {
-  if (!t->error) gotrace__end_generation_of(t, false);
-}
-
-/* Whether a generation has reached its size. */
-static bool gotrace__transcribe_is_full(const gotrace__transcriber *t) {
-  uint64_t bytes = t->generation_bytes + t->string_lane.size + t->stack_lane.size;
-  const gotrace__source *r;
-  for (r = t->sources; r; r = r->next) bytes += r->lane.size;
-  return bytes >= t->options.cut_bytes;
-}
-
-/* The last round: all records that have been published. */
-static void gotrace__transcribe_last(gotrace__transcriber *t, const gotrace__clocks *clocks) {
-  gotrace__source *r;
-  gotrace__begin_round(t, clocks, true);
-  for (r = t->sources; r; r = r->next) gotrace__look_at(r);
-  gotrace__apply_all(t);
-}
-
-/* The trace's end, after the last round. */
-static void gotrace__transcribe_end(gotrace__transcriber *t) { gotrace__end_generation_of(t, true); }
-
-static gotrace_result gotrace__transcribe_finish(gotrace__transcriber *t, const gotrace__clocks *clocks) {
-  gotrace__transcribe_last(t, clocks);
-  gotrace__transcribe_end(t);
-  return t->error;
-}
-
-static void gotrace__transcribe_free(gotrace__transcriber *t) {
-  gotrace__budget *budget = t->options.budget;
-  gotrace__source *r;
-  size_t i, k;
-  while ((r = t->sources) != NULL) {
-    t->sources = r->next;
-    gotrace__lane_free(t, &r->lane);
-    gotrace__release(budget, r, sizeof *r);
-  }
-  for (i = 0; i < t->go_page_count; i++) {
-    for (k = 0; t->go_pages[i] && k < GOTRACE__MODEL_PAGE; k++) {
-      gotrace__model_go *g = &t->go_pages[i][k];
-      gotrace__release(budget, g->regions, g->region_capacity * sizeof *g->regions);
-      gotrace__release(budget, g->label, GOTRACE__LABEL);
-    }
-    gotrace__release(budget, t->go_pages[i], GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go));
-  }
-  for (i = 0; i < t->proc_count; i++) {
-    if (t->procs[i]) gotrace__lane_free(t, &t->procs[i]->lane);
-    gotrace__release(budget, t->procs[i], sizeof(gotrace__model_proc));
-  }
-  gotrace__release(budget, t->go_pages, t->go_page_count * sizeof *t->go_pages);
-  gotrace__release(budget, t->procs, t->proc_capacity * sizeof *t->procs);
-  gotrace__release(budget, t->proc_ids, t->place_capacity * sizeof *t->proc_ids);
-  gotrace__release(budget, t->tasks, t->task_capacity * sizeof *t->tasks);
-  gotrace__release(budget, t->ids, t->id_capacity * sizeof *t->ids);
-  gotrace__release(budget, t->heap, t->heap_capacity * sizeof *t->heap);
-  gotrace__release(budget, t->old_tasks, t->old_task_capacity * sizeof *t->old_tasks);
-  gotrace__mirror_free(t, &t->strings);
-  gotrace__mirror_free(t, &t->texts);
-  gotrace__mirror_free(t, &t->stacks);
-  gotrace__mirror_free(t, &t->own_stacks);
-  gotrace__table_free(t->texts.table);
-  gotrace__table_free(t->own_stacks.table);
-  gotrace__table_free(t->types);
-  gotrace__region_free(&t->region);
-  gotrace__lane_free(t, &t->string_lane);
-  gotrace__lane_free(t, &t->stack_lane);
-  gotrace__lane_free(t, &t->sample_lane);
-  gotrace__lane_free(t, &t->global);
-  gotrace__lane_free(t, &t->service.lane);
-}
-#endif /* GOTRACE__TRANSCRIBER */
-
-#if GOTRACE__CAPTURE
-/* ------------------------------------------------------------------------------------------------ >>capture-calls ----
- *
- * A CALL reads gotrace__on; if it is 0, the call keeps only hints. Otherwise it raises the thread's flag, reads
- * gotrace__on again, makes sure of room in the thread's chunk, reads the clock, writes a record, publishes it by
- * storing the chunk's size, and lowers the flag. It waits for nothing but a new chunk.
- *
- *   K1. A start, a stop and an early end change gotrace__on. The stop then passes all threads through a barrier and
- *       waits, for a limited time, for calls whose flag is up. Otherwise it could miss their records. A record that is
- *       published later is skipped, since its chunk is of another session; no other record depends on it, because its
- *       call has not returned.
- *   K2. Loads of gotrace__on cannot go backwards. So a call that follows from one that read "off" reads "off" too, and
- *       what is in a trace is a consistent cut.
- *   K3. Only the owner of a goroutine or proc (who runs, starts or creates it) writes its number, by a plain store. A
- *       waker that did so could undo a transition of the owner. The program's own synchronization orders owners.
- *   K4. The number belongs to the place, not to its occupant, and goes on in the next one. Otherwise records about two
- *       occupants could not be ordered.
- *   K5. A record that first mentions an object in a session follows one that introduces it. Since the first call that
- *       is on is ordered after all that were off, introductions are exact.
- *   K6. Chunk, ids and free lists are touched only while the flag is up. A signal handler's call is dropped then.
- */
-
-#ifndef GOTRACE__CHUNK_BYTES
-#define GOTRACE__CHUNK_BYTES 65536u /* of a chunk */
-#endif
-#ifndef GOTRACE__FIRST_CHUNK_BYTES
-#define GOTRACE__FIRST_CHUNK_BYTES 2048u /* there may be thousands of threads that write little */
-#endif
-#define GOTRACE__TEXT_ROOM (GOTRACE_MAX_STRING_SIZE + 8u) /* a longer text is seen to be longer */
-/* Bytes: a record without texts, after an introduction, problems and their sites. */
-#define GOTRACE__CALL_ROOM (320u + 64u * GOTRACE_DEBUG)
-#define GOTRACE__FAR ((uint64_t)1 << 24) /* ticks; a time so far ahead is of before a jump of the counter */
-#define GOTRACE__MOST_FREE (4u * GOTRACE__SLAB)
-#define GOTRACE__MODEL_BYTES ((size_t)1 << 20) /* what the transcriber may use beyond the limit */
-#ifndef GOTRACE__STOP_NANOSECONDS
-#define GOTRACE__STOP_NANOSECONDS 50000000u /* K1 */
-#endif
-
-#define gotrace__chunk_data(chunk) ((uint8_t *)((chunk) + 1))
-#define gotrace__chunk_bytes(chunk) ((uint32_t)sizeof(gotrace__record_chunk) + (chunk)->capacity)
-
-/* Raises the thread's flag. */
-static inline void gotrace__raise(gotrace__thread *m) {
-#if GOTRACE_SEQ_CST_FLAG
-  gotrace__store_seq_cst(&m->in_call, 1u);
-#else
-  gotrace__store_relaxed(&m->in_call, 1u);
-  gotrace__signal_fence();
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
-#endif
-}
-static inline void gotrace__leave(gotrace__thread *m) {
-#if GOTRACE_DEBUG
-  m->site = NULL;
-#endif
-  gotrace__store_release(&m->in_call, 0u);
-}
-
-static inline uint32_t gotrace__session_now(void) {
-#if GOTRACE_SEQ_CST_FLAG
-  return gotrace__load_seq_cst(&gotrace__on);
-#else
-  return gotrace__load_acquire(&gotrace__on);
-#endif
-}
-
-/* Waits until the thread has been outside a call, for a limited time. False: it is held up in one. */
-static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
-  unsigned spins = 0;
-  if (m == gotrace__self) return true;
-  while (gotrace__load_seq_cst(&m->in_call)) {
-    if (gotrace__nanoseconds() - since >= GOTRACE__STOP_NANOSECONDS) return false;
-    gotrace__pause(&spins);
-  }
-  return true;
-}
-
-/* Waits until no call is under way that has read an earlier value of gotrace__on, for a limited time (K1). */
-static void gotrace__settle(void) {
-  gotrace__thread *m;
-  uint64_t since = gotrace__nanoseconds();
-#if !GOTRACE_SEQ_CST_FLAG
-  if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()) {
-    /* The process has entered a sandbox that forbids the barrier. Plain stores become visible within a short time. */
-    gotrace__store_relaxed(&gotrace__t.fence, 1u);
-    while (gotrace__nanoseconds() - since < 1000000) gotrace__sleep();
-  }
-  gotrace__fence_seq_cst();
-#endif
-  for (m = gotrace__load_seq_cst(&gotrace__t.threads); m; m = m->next) (void)gotrace__has_left(m, since);
-}
-
-/* Wakes whoever transcribes. */
-static void gotrace__want_work(void) {
-  gotrace__lock(&gotrace__t.queue_lock);
-  gotrace__t.work_wanted = true;
-  gotrace__cond_wake(&gotrace__t.changed);
-  gotrace__unlock(&gotrace__t.queue_lock);
-}
-
-/* Ends a session now, unless it has ended. The verdict is session << 8 and the result's low byte. The first who changes
- * it decides, and only then turns tracing off; whoever comes second does not wait for the first to do so. Otherwise a
- * reader could find tracing off and the result not there yet. */
-#define GOTRACE__UNDECIDED 0x80u
-static void gotrace__end_of(uint32_t session, gotrace_result result) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint32_t verdict = session << 8 | GOTRACE__UNDECIDED;
-  if (!session) return;
-  (void)gotrace__cas_seq_cst(&t->verdict, &verdict, session << 8 | (0xffu & (uint32_t)result));
-  if (!gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
-  gotrace__store_relaxed(&t->alloc_events, 0u);
-  gotrace__want_work();
-}
-static void gotrace__end_early(gotrace_result result) { gotrace__end_of(gotrace__load_relaxed(&gotrace__on), result); }
-
-/* The result of the session so far. */
-static gotrace_result gotrace__result(void) {
-  uint32_t early = gotrace__load_relaxed(&gotrace__t.early), verdict = gotrace__load_relaxed(&gotrace__t.verdict);
-  if (!early && (verdict & 0xff) != GOTRACE__UNDECIDED) early = (uint32_t)(int32_t)(int8_t)(verdict & 0xff);
-  return (gotrace_result)(int32_t)early;
-}
-
-/* An empty chunk for the thread, which is not in a call. Its old one, or NULL, has a size of `bytes` and `used` bytes
- * of records; it may have been freed, since the session may have ended. NULL: the session has ended, or the caller must
- * try again later. */
-static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t session, uint32_t room,
-                                                 const gotrace__record_chunk *old, uint32_t bytes, uint32_t used) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__record_chunk *chunk = NULL;
-  size_t most = gotrace__load_relaxed(&t->chunk_bytes);
-  size_t size = old ? 4 * (size_t)bytes : GOTRACE__FIRST_CHUNK_BYTES;
-  uint32_t refusals = gotrace__load_relaxed(&t->budget.refusals);
-  bool block = gotrace__load_relaxed(&t->blocks) != 0, waits;
-  if (size < room + sizeof *chunk) size = room + sizeof *chunk;
-  if (size > most) size = most;
-  gotrace__lock(&t->queue_lock);
-  if (old && !t->work_wanted) { /* once: otherwise threads that wait for room wake each other all the time */
-    t->work_wanted = true;
-    gotrace__cond_wake(&t->changed);
-  }
-  if (size == most && t->spare_chunks) {
-    chunk = t->spare_chunks;
-    t->spare_chunks = chunk->next;
-  }
-  gotrace__unlock(&t->queue_lock);
-  waits = block && !gotrace__reads() && gotrace__may_be_read();
-  /* Beyond the limit: a thread's first chunk, and the next one of a thread whose chunk will be freed for it. */
-  if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
-    waits = false;
-  if (!chunk) {
-    chunk = GOTRACE__CAST(gotrace__record_chunk *, gotrace__allocate(&t->budget, size, waits || !block));
-    if (chunk) chunk->capacity = (uint32_t)(size - sizeof *chunk);
-  }
-  if (!chunk && !waits)
-    gotrace__end_of(session, gotrace__load_relaxed(&t->budget.refusals) != refusals ? GOTRACE_LIMIT_REACHED
-                                                                                    : GOTRACE_ERROR_OUT_OF_MEMORY);
-  if (chunk) {
-    chunk->next = NULL;
-    chunk->size = 0;
-    chunk->session = session;
-  }
-  return chunk;
-}
-
-static void gotrace__chunk_free(gotrace__budget *budget, gotrace__record_chunk *chunk) {
-  if (chunk) gotrace__release(budget, chunk, gotrace__chunk_bytes(chunk));
-}
-
-/* Waits until there may be room for another chunk, or until the trace ends. */
-static void gotrace__nothing(void) {}
-static void gotrace__drain(bool block);
-static void gotrace__wait_for_room(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-#if GOTRACE_NO_THREADS
-  t->work_wanted = true;
-  gotrace__drain(false);
-#endif
-  gotrace__lock(&t->queue_lock);
-  /* If a round has begun since the thread asked for one, it may have made room already. */
-  if (!t->spare_chunks && t->work_wanted && gotrace__load_relaxed(&gotrace__on))
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 10, gotrace__nothing);
-  gotrace__unlock(&t->queue_lock);
-}
-
-/* Records. */
-
-static GOTRACE__NOINLINE uint64_t gotrace__tick_behind(gotrace__thread *m, uint64_t tick) {
-  if (m->tick - tick >= GOTRACE__FAR) m->end = m->at; /* the next call takes a chunk that begins at the clock */
-  return m->tick;
-}
-
-/* The time of a record about two objects: not before their last ones, or NULL, nor the thread's. */
-static inline uint64_t gotrace__record_time(gotrace__thread *m, gotrace__uint64 *a, gotrace__uint64 *b) {
-  uint64_t tick = gotrace__now(), last;
-  if (GOTRACE__UNLIKELY(tick < m->tick)) tick = gotrace__tick_behind(m, tick);
-  if (a) {
-    last = gotrace__load_relaxed(a);
-    if (GOTRACE__UNLIKELY(tick < last && last - tick < GOTRACE__FAR)) tick = last;
-  }
-  if (b) {
-    last = gotrace__load_relaxed(b);
-    if (GOTRACE__UNLIKELY(tick < last && last - tick < GOTRACE__FAR)) tick = last;
-    gotrace__store_relaxed(b, tick);
-  }
-  if (a) gotrace__store_relaxed(a, tick);
-  return tick;
-}
-
-#if GOTRACE_DEBUG
-static GOTRACE__THREAD_LOCAL gotrace_site *gotrace__debug_site GOTRACE__TLS_MODEL;
-GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { gotrace__debug_site = site; }
-#define gotrace__here(m, call_site) ((void)((m)->site = (call_site)))
-
-/* Before a record, the call's site, if it is another one than before. */
-static uint8_t *gotrace__put_site(gotrace__thread *m, uint8_t *at) {
-  gotrace_site *site = m->site ? m->site : gotrace__debug_site;
-  if (site == m->last_site) return at;
-  m->last_site = site;
-  *at++ = GOTRACE__REC_SITE;
-  *at++ = 0; /* ticks */
-  return gotrace__put_varint(at, (uintptr_t)site);
-}
-#else
-GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
-#define gotrace__here(m, call_site) ((void)0)
-#define gotrace__put_site(m, at) (at)
-#endif
-
-static inline uint8_t *gotrace__record_at(gotrace__thread *m, unsigned kind, uint64_t tick) {
-  uint8_t *at = gotrace__put_site(m, m->at);
-  *at++ = (uint8_t)kind;
-  at = gotrace__put_varint(at, tick - m->tick);
-  m->tick = tick;
-  return at;
-}
-static inline void gotrace__publish(gotrace__thread *m, uint8_t *at) {
-  m->at = at;
-  gotrace__store_release(&m->chunk->size, (uint32_t)(at - gotrace__chunk_data(m->chunk)));
-}
-static inline uint8_t *gotrace__put_text(uint8_t *at, const char *text, size_t size) {
-  at = gotrace__put_varint(at, size);
-  if (size) memcpy(at, text, size);
-  return at + size;
-}
-
-/* A misuse that is seen here. */
-static void gotrace__record_problem(gotrace__thread *m, unsigned problem) {
-  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_PROBLEM, gotrace__record_time(m, NULL, NULL));
-  gotrace__publish(m, gotrace__put_varint(at, problem));
-}
-
-/* The number of a stack in the session's table; 0: none. */
-static uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_frame *frames, size_t count) {
-  uint32_t number = gotrace__stack_put(gotrace__load_acquire(&gotrace__t.stacks), frames, count);
-  if (GOTRACE__UNLIKELY(!number && count)) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
-  return number;
-}
-static uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_location *location) {
-  gotrace__stack_frame frame;
-  if (!location->pc && !location->function && !location->file) return 0;
-  frame = gotrace__frame_of(location);
-  return gotrace__put_stack(m, &frame, 1);
-}
-
-/* The stack of a goroutine's entry. Threads keep the last one: most goroutines have the same. */
-static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
-  gotrace_location place;
-  place.pc = gotrace__load_relaxed(&g->entry.pc);
-  place.function = gotrace__load_relaxed(&g->entry.function);
-  place.file = gotrace__load_relaxed(&g->entry.file);
-  place.line = gotrace__load_relaxed(&g->entry.line);
-  if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place.pc &&
-                      m->entry.function == place.function && m->entry.file == place.file &&
-                      m->entry.line == place.line))
-    return m->entry_number;
-  m->entry = place;
-  if (!place.pc && !(place.function && place.function[0])) { /* may still be a place in a file */
-    place.function = place.file && place.file[0] ? "unknown" : NULL;
-    if (!place.function) place.file = NULL;
-  }
-  m->entry_session = m->session;
-  return m->entry_number = gotrace__location_stack(m, &place);
-}
-
-/* The numbers of an object begin again with its owner's first call in a session. */
-static inline void gotrace__stamp_number(const gotrace__thread *m, uint32_t *number, uint32_t *stamp) {
-  if (gotrace__load_relaxed(stamp) == m->session) return;
-  gotrace__store_relaxed(number, 0u);
-  gotrace__store_relaxed(stamp, m->session);
-}
-
-/* The record that introduces the thread in a session, with what it runs. */
-static void gotrace__introduce_thread(gotrace__thread *m) {
-  gotrace_go *g = m->go;
-  gotrace_proc *p = m->proc;
-  char label[GOTRACE__LABEL];
-  const char *shown = g ? gotrace__shown_label(g, label) : NULL;
-  bool in_syscall = m->in_syscall;
-  /* In a system call, a thief may have the proc, and has stamped it then. */
-  bool has = p && (!in_syscall || (gotrace__load_relaxed(&p->stamp) != m->session &&
-                                   gotrace__load_relaxed(&p->owner) == (uint32_t)m->index));
-  uint32_t entry = g ? gotrace__entry_stack(m, g) : 0;
-  uint64_t flags = 0;
-  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_THREAD, gotrace__record_time(m, NULL, NULL));
-  if (g) flags = gotrace__load_relaxed(&g->flags);
-  if (g && in_syscall) flags |= GOTRACE__RECORD_IN_SYSCALL;
-  if (has ? gotrace__load_relaxed(&p->sweep) : m->sweep) flags |= GOTRACE__RECORD_SWEEPS;
-  if (has ? gotrace__load_relaxed(&p->scan) : m->scan) flags |= GOTRACE__RECORD_SCANS;
-  at = gotrace__put_varint(at, g ? g->place : 0);
-  at = gotrace__put_varint(at, g ? gotrace__load_relaxed(&g->id) : 0);
-  at = gotrace__put_varint(at, entry);
-  at = gotrace__put_varint(at, flags);
-  at = gotrace__put_varint(at, has ? (uint64_t)p->id + 1 : 0);
-  at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
-  if (g) {
-    gotrace__stamp_number(m, &g->number, &g->stamp);
-    gotrace__store_relaxed(&g->introduced, m->session);
-  }
-  if (p && !in_syscall) gotrace__stamp_number(m, &p->number, &p->stamp);
-  gotrace__publish(m, at);
-}
-
-/* The rest of gotrace__enter: the thread's first call in a session, or its chunk is full. */
-static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t room) {
-  for (;;) {
-    uint32_t session = gotrace__session_now();
-    bool first = m->session != session;
-    gotrace__record_chunk *chunk, *old = m->chunk;
-    uint32_t bytes, used;
-    uint64_t now;
-    if (session && !first && old && (size_t)(m->end - m->at) >= room) return true;
-    if (session && first && old) { /* of a session that ended while the thread was in a call */
-      gotrace__go_inside();        /* an allocator that is traced */
-      gotrace__chunk_free(&gotrace__t.budget, old);
-      gotrace__go_outside();
-      old = m->chunk = NULL;
-      m->at = m->end = NULL;
-    }
-    bytes = old ? gotrace__chunk_bytes(old) : 0;
-    used = old ? (uint32_t)(m->at - gotrace__chunk_data(old)) : 0;
-    gotrace__leave(m);
-    if (!session) return false;
-#if GOTRACE_NO_THREADS
-    if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
-#endif
-    gotrace__go_inside();
-    chunk = gotrace__chunk_new(m, session, room, old, bytes, used);
-    gotrace__go_outside();
-    if (!chunk && gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
-    gotrace__raise(m);
-    if (!chunk) continue;
-    if (gotrace__session_now() != session) {
-      gotrace__go_inside();
-      gotrace__chunk_free(&gotrace__t.budget, chunk);
-      gotrace__go_outside();
-      continue;
-    }
-    now = gotrace__now();
-    if (first || (m->tick > now && m->tick - now >= GOTRACE__FAR)) m->tick = now;
-    chunk->tick = m->tick;
-    gotrace__store_relaxed(&m->read_chunk, (gotrace__record_chunk *)NULL); /* it may be the same, used again */
-    /* While the thread is held up here, its old chunk must be the one that gotrace__unread_free leaves to it. */
-    if (!first) gotrace__store_release(&old->next, chunk);
-    m->chunk = chunk;
-    m->at = gotrace__chunk_data(chunk);
-    m->end = m->at + chunk->capacity;
-    if (!first) continue;
-    m->session = session;
-#if GOTRACE_DEBUG
-    m->last_site = NULL;
-#endif
-    m->next_go_id = m->last_go_id;
-    m->next_task_id = m->last_task_id;
-    gotrace__introduce_thread(m);
-    m->first = chunk;
-    gotrace__store_release(&m->first_session, session);
-  }
-}
-
-/* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. */
-static inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
-  gotrace__raise(m);
-  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->session && (size_t)(m->end - m->at) >= room))
-    return true;
-  return gotrace__enter_slowly(m, room);
-}
-static inline bool gotrace__begin(gotrace__thread *m) {
-  return gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM);
-}
-
-/* Misuse may pass a goroutine to another thread without synchronization. That thread still finds its record
- * initialized: gotrace__slab_new has a fence, and processors order what they read through a pointer. ThreadSanitizer
- * knows neither. */
-#ifdef GOTRACE__TSAN
-#define gotrace__see_slabs() ((void)gotrace__load_acquire(&gotrace__t.slabs))
-#else
-#define gotrace__see_slabs() ((void)0)
-#endif
-
-/* The calling thread's record; NULL: the call is dropped. */
-static inline gotrace__thread *gotrace__caller(void) {
-  gotrace__thread *m = gotrace__self;
-  gotrace__see_slabs();
-  if (GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) return m;
-  return gotrace__me_outside();
-}
-
-/* Introduces a goroutine that the thread does not run (K5). `owner`: the call's transition gets a number. */
-static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g, bool owner) {
-  if (gotrace__load_relaxed(&g->introduced) != m->session) {
-    char label[GOTRACE__LABEL];
-    const char *shown = gotrace__shown_label(g, label);
-    uint32_t entry = gotrace__entry_stack(m, g);
-    uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO, gotrace__record_time(m, NULL, NULL));
-    at = gotrace__put_varint(at, g->place);
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
-    at = gotrace__put_varint(at, entry);
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->status));
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->flags));
-    at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
-    gotrace__publish(m, at);
-    gotrace__store_relaxed(&g->introduced, m->session);
-  }
-  if (owner) gotrace__stamp_number(m, &g->number, &g->stamp);
-}
-
-static GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_proc *p) {
-  uint64_t status = gotrace__load_relaxed(&p->status);
-  uint8_t *at;
-  /* Its thread has reported the loss while tracing was off, and no thief has. */
-  if (status == GOTRACE__PROC_IDLE && gotrace__load_relaxed(&p->owner)) status = GOTRACE__PROC_SYSCALL;
-  at = gotrace__record_at(m, GOTRACE__REC_PROC, gotrace__record_time(m, NULL, NULL));
-  if (gotrace__load_relaxed(&p->sweep)) status |= GOTRACE__RECORD_SWEEPS;
-  if (gotrace__load_relaxed(&p->scan)) status |= GOTRACE__RECORD_SCANS;
-  at = gotrace__put_varint(at, (uint64_t)p->id + 1);
-  at = gotrace__put_varint(at, status);
-  gotrace__publish(m, at);
-  gotrace__stamp_number(m, &p->number, &p->stamp);
-}
-
-/* Begin records about another goroutine, about the one that the thread runs, about a proc. */
-static inline uint8_t *gotrace__about_go(gotrace__thread *m, unsigned kind, gotrace_go *g, bool owner,
-                                         gotrace__uint64 *other) {
-  uint32_t number;
-  uint8_t *at;
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->introduced) != m->session ||
-                        (owner && gotrace__load_relaxed(&g->stamp) != m->session)))
-    gotrace__know_go(m, g, owner);
-  number = gotrace__load_relaxed(&g->number);
-  if (owner) gotrace__store_relaxed(&g->number, ++number);
-  else if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->stamp) != m->session)) number = 0;
-  at = gotrace__record_at(m, kind, gotrace__record_time(m, &g->tick, other));
-  at = gotrace__put_varint(at, g->place);
-  return gotrace__put_varint(at, number);
-}
-static inline uint8_t *gotrace__about_running(gotrace__thread *m, unsigned kind, gotrace__uint64 *other) {
-  gotrace_go *g = m->go;
-  if (GOTRACE__LIKELY(g != NULL)) gotrace__store_relaxed(&g->number, gotrace__load_relaxed(&g->number) + 1);
-  return gotrace__record_at(m, kind, gotrace__record_time(m, g ? &g->tick : NULL, other));
-}
-static inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p) {
-  uint32_t number;
-  uint8_t *at;
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
-  number = gotrace__load_relaxed(&p->number) + 1;
-  gotrace__store_relaxed(&p->number, number);
-  at = gotrace__record_at(m, kind, gotrace__record_time(m, &p->tick, NULL));
-  at = gotrace__put_varint(at, (uint64_t)p->id + 1);
-  return gotrace__put_varint(at, number);
-}
-/* One that is about no other object: its time is not before the goroutine's last. */
-static inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind) {
-  return gotrace__record_at(m, kind, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
-}
-
-/* Stacks. */
-
-/* The stack according to options.stacks: the call site, then the frames above that function. */
-static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, gotrace_site *site, void *frame) {
-  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
-  uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
-  int found = 0, i;
-  size_t count = 0;
-  uint32_t number;
-  uint64_t hash;
-  const gotrace__seen_stack *seen;
-  gotrace_stacks mode = gotrace__t.options.stacks;
-  if (mode == GOTRACE_STACKS_NONE) return 0;
-  if (mode == GOTRACE_STACKS_UNWIND) {
-    found = gotrace__t.options.unwind(gotrace__t.options.context, pcs, GOTRACE_STACK_SIZE);
-    if (found > 0) site = NULL; /* the unwinder's frames include the call site */
-    if (found < 0) found = 0;
-  } else if (frame && gotrace__bounds(m, &low, &high)) {
-    found = gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE_STACK_SIZE);
-  }
-  hash = gotrace__seen_hash(site, pcs, (size_t)found);
-  seen = gotrace__find_seen(m, m->session, hash, site, pcs, (size_t)found);
-  if (seen) return seen->id;
-  if (site) frames[count++] = gotrace__frame_of(&site->location);
-  /* The walk's first return address is in the call site's function, which is in the stack already. */
-  for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
-    frames[count].pc = pcs[i];
-    frames[count].function = frames[count].file = NULL;
-    frames[count++].line = 0;
-  }
-  if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
-  if (count > 1 && gotrace__load_relaxed(&gotrace__t.stacks->region.bytes) > gotrace__t.options.memory_limit / 4) {
-    count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
-    gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
-  }
-  number = gotrace__put_stack(m, frames, count);
-  if (number) gotrace__remember_stack(m, m->session, hash, site, pcs, (size_t)found, number);
-  return number;
-}
-
-static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrace_site *site) {
-  uint32_t number = gotrace__location_stack(m, &site->location);
-  gotrace__store_release(&site->stack_id, (uint64_t)m->session << 32 | number);
-  return number;
-}
-
-/* The number of the call's stack, which shows why the calling goroutine is here. */
-static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, void *frame) {
-  uint64_t known;
-  gotrace__here(m, site);
-  if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE))
-    return gotrace__captured_stack(m, site, frame);
-  if (!site) return 0;
-  known = gotrace__load_acquire(&site->stack_id);
-  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack(m, site);
-}
-
-/* The number of a name that is a constant; 0: the text is in the record. */
-static GOTRACE__NOINLINE uint32_t gotrace__site_name(gotrace__thread *m, gotrace_site *site, const char *name) {
-  bool cut;
-  size_t size = name ? strlen(name) : 0;
-  uint32_t number = gotrace__string_put(gotrace__load_acquire(&gotrace__t.strings), name, size, true, &cut);
-  if (cut) gotrace__record_problem(m, GOTRACE_PROBLEM_STRING_CUT);
-  if (!number && size) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
-  gotrace__store_release(&site->name_id, (uint64_t)m->session << 32 | number);
-  return number;
-}
-static inline uint32_t gotrace__name(gotrace__thread *m, gotrace_site *site, const char *name, int name_is_constant) {
-  uint64_t known;
-  if (!name_is_constant || !site) return 0;
-  known = gotrace__load_acquire(&site->name_id);
-  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_name(m, site, name);
-}
-static inline uint32_t gotrace__text_size(const char *text) {
-  size_t size = text ? strlen(text) : 0;
-  return size < GOTRACE__TEXT_ROOM ? (uint32_t)size : GOTRACE__TEXT_ROOM;
-}
-
-/* The running goroutine: hints. */
-
-static inline void gotrace__run_hint(gotrace__thread *m, gotrace_go *g) {
-  gotrace__store_relaxed(&m->go, g);
-  gotrace__store_relaxed(&m->in_syscall, false);
-  gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNING);
-}
-static inline void gotrace__leave_hint(gotrace__thread *m, unsigned status) {
-  gotrace_go *g = m->go;
-  if (g) gotrace__store_relaxed(&g->status, (uint8_t)status);
-  gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
-  gotrace__store_relaxed(&m->in_syscall, false);
-}
-static bool gotrace__runs_elsewhere(const gotrace__thread *m, const gotrace_go *g) {
-  unsigned status = gotrace__load_relaxed(&g->status);
-  return g != m->go && (status == GOTRACE__RUNNING || status == GOTRACE__SYSCALL);
-}
-
-/* A problem that the capture sees, while tracing is on. */
-static void gotrace__problem_call(gotrace__thread *m, gotrace_problem problem) {
-  if (!gotrace__begin(m)) return;
-  gotrace__record_problem(m, problem);
-  gotrace__leave(m);
-}
-
-/* Procs. */
-
-GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_proc *p;
-  if (gotrace__is_nested(gotrace__self)) {
-    gotrace__drop_nested(gotrace__self);
-    return NULL;
-  }
-  gotrace__init();
-  gotrace__lock(&t->records);
-  for (p = t->procs; p && gotrace__load_acquire(&p->used); p = p->next) continue;
-  if (!p && (p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
-    p->id = t->proc_count++;
-    gotrace__store_release(t->procs_tail, p);
-    t->procs_tail = &p->next;
-  }
-  if (p) {
-    gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
-    gotrace__store_release(&p->used, 1u);
-  }
-  gotrace__unlock(&t->records);
-  return p;
-}
-
-GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (gotrace__begin(m)) {
-    if (!proc) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_DESTROY, proc));
-    gotrace__leave(m);
-  }
-  if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep))
-    return;
-  gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_FREE);
-  gotrace__store_release(&proc->used, 0u);
-}
-
-/* The thread gives up a proc, unless another has taken it. */
-static void gotrace__idle_hint(const gotrace__thread *m, gotrace_proc *p) {
-  if (!p || gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) return;
-  gotrace__store_relaxed(&p->owner, 0u);
-  gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
-}
-
-static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
-  if (gotrace__begin(m)) {
-    if (!p) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
-    gotrace__leave(m);
-  }
-  if (!p) return;
-  if (gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING && gotrace__load_relaxed(&p->owner))
-    return; /* misuse */
-  gotrace__idle_hint(m, m->proc);
-  if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  gotrace__store_relaxed(&m->proc, p);
-  m->lost = NULL;
-  gotrace__store_relaxed(&p->owner, (uint32_t)m->index);
-  gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_RUNNING);
-}
-
-GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__start_proc(m, proc);
-}
-
-static void gotrace__stop_proc(gotrace__thread *m) {
-  gotrace_proc *p = m->proc ? m->proc : m->lost;
-  if (gotrace__begin(m)) {
-    uint8_t *at;
-    if (p && gotrace__load_relaxed(&p->stamp) == m->session)
-      gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + (m->proc != NULL));
-    at = gotrace__record_at(m, GOTRACE__REC_PROC_STOP, gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL));
-    gotrace__publish(m, at);
-    gotrace__leave(m);
-  }
-  if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  gotrace__idle_hint(m, p);
-  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
-  m->lost = NULL;
-}
-
-GOTRACE__DEFINE void gotrace_proc_stop(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__stop_proc(m);
-}
-
-GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (gotrace__begin(m)) {
-    if (!proc) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_STEAL, proc));
-    gotrace__leave(m);
-  }
-  if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_SYSCALL) return;
-  gotrace__store_relaxed(&proc->owner, 0u);
-  gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_IDLE);
-}
-
-/* Goroutines. */
-
-/* Makes room for `more` pointers in the common list of free places; false if out of memory. The caller holds the
- * records' lock. */
-static bool gotrace__free_room(size_t more) {
-  struct gotrace__tracer *t = &gotrace__t;
-  size_t larger = t->free_capacity ? 2 * t->free_capacity : 4 * GOTRACE__MOST_FREE;
-  gotrace_go **list;
-  if (t->free_count + more <= t->free_capacity) return true;
-  list = GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, larger * sizeof *list, false));
-  if (!list) return false;
-  if (t->free_count) memcpy(list, t->free_gos, t->free_count * sizeof *list);
-  gotrace__release(NULL, t->free_gos, t->free_capacity * sizeof *list);
-  t->free_gos = list;
-  t->free_capacity = larger;
-  return true;
-}
-
-/* Adds the places of a new slab to the common list. The caller holds the records' lock. */
-static void gotrace__slab_new(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  size_t align = __alignof__(gotrace_go);
-  unsigned i;
-  gotrace__slab *slab = gotrace__free_room(GOTRACE__SLAB)
-                            ? GOTRACE__CAST(gotrace__slab *, gotrace__allocate(NULL, GOTRACE__SLAB_SIZE, false))
-                            : NULL;
-  if (!slab) return;
-  slab->gos = (gotrace_go *)(((uintptr_t)(slab + 1) + align - 1) & ~(uintptr_t)(align - 1));
-  for (i = GOTRACE__SLAB; i-- > 0;) {
-    slab->gos[i].place = t->slab_count * GOTRACE__SLAB + i + 1;
-    t->free_gos[t->free_count++] = &slab->gos[i];
-  }
-  t->slab_count++;
-  slab->next = t->slabs;
-#ifndef GOTRACE__TSAN
-  gotrace__fence_seq_cst(); /* see gotrace__see_slabs */
-#endif
-  gotrace__store_release(&t->slabs, slab);
-}
-
-/* Moves places from the common list to the thread's, at first a few: most threads have one goroutine. */
-static GOTRACE__NOINLINE void gotrace__take_free(gotrace__thread *m) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->records);
-  if (!m->free_gos)
-    m->free_gos =
-        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
-  if (!t->free_count) gotrace__slab_new();
-  m->take = m->take < GOTRACE__SLAB / 2 ? 2 * m->take + 1 : GOTRACE__SLAB;
-  while (m->free_gos && t->free_count && m->free_count < m->take)
-    m->free_gos[m->free_count++] = t->free_gos[--t->free_count];
-  gotrace__unlock(&t->records);
-}
-
-/* A free place for a goroutine; NULL if out of memory. The thread's flag is up. A place that misuse has put into the
- * lists twice is live when it is taken again. */
-static inline gotrace_go *gotrace__go_new(gotrace__thread *m) {
-  for (;;) {
-    gotrace_go *g;
-    if (GOTRACE__UNLIKELY(!m->free_count)) gotrace__take_free(m);
-    if (GOTRACE__UNLIKELY(!m->free_count)) return NULL;
-    g = m->free_gos[--m->free_count];
-    if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->live))) continue;
-    gotrace__store_relaxed(&g->live, (uint8_t)1);
-    return g;
-  }
-}
-
-static GOTRACE__NOINLINE void gotrace__share_free(gotrace__thread *m, unsigned keep) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->records);
-  while (m->free_count > keep && gotrace__free_room(1)) t->free_gos[t->free_count++] = m->free_gos[--m->free_count];
-  gotrace__unlock(&t->records);
-}
-
-/* Frees the place of a goroutine that has ended, after its end is published (K4). The flag is up. If there is no memory
- * for the list, the place is lost. */
-static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
-  gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__DEAD);
-  if (GOTRACE__UNLIKELY(!gotrace__load_relaxed(&g->live))) return;
-  gotrace__store_relaxed(&g->live, (uint8_t)0);
-  if (GOTRACE__UNLIKELY(!m->free_gos)) {
-    m->free_gos =
-        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
-    if (!m->free_gos) return;
-  }
-  if (GOTRACE__UNLIKELY(m->free_count == GOTRACE__MOST_FREE)) gotrace__share_free(m, GOTRACE__MOST_FREE / 2);
-  if (m->free_count < GOTRACE__MOST_FREE) m->free_gos[m->free_count++] = g;
-}
-
-static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site, void *frame,
-                                          const gotrace_location *entry, unsigned status, unsigned flags) {
-  bool on = gotrace__begin(m);
-  uint32_t known;
-  gotrace_go *g;
-  if (!on) gotrace__raise(m); /* K6 */
-  gotrace__here(m, site);
-  g = gotrace__go_new(m);
-  known = g ? gotrace__load_relaxed(&g->introduced) : 0;
-  if (known && !(on && known == m->session)) {
-    /* If a session that began during this call has seen an earlier goroutine in the place, it must see this one's
-     * creation. */
-    on = gotrace__begin(m);
-    if (!on) gotrace__raise(m);
-  }
-  if (GOTRACE__UNLIKELY(!g)) {
-    if (on) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
-    gotrace__leave(m);
-    return NULL;
-  }
-  gotrace__store_relaxed(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
-  gotrace__set_entry(g, entry);
-  gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
-  gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->label) != NULL)) gotrace__set_label(g, NULL);
-  gotrace__store_relaxed(&g->flags, (uint8_t)flags);
-  gotrace__store_relaxed(&g->status, (uint8_t)status);
-  if (on) {
-    uint32_t number = 1, entry_number = gotrace__entry_stack(m, g);
-    uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, site, frame);
-    uint8_t *at;
-    if (gotrace__load_relaxed(&g->stamp) == m->session) number = gotrace__load_relaxed(&g->number) + 1;
-    gotrace__store_relaxed(&g->number, number);
-    gotrace__store_relaxed(&g->stamp, m->session);
-    gotrace__store_relaxed(&g->introduced, m->session);
-    at = gotrace__record_at(m, GOTRACE__REC_GO_CREATE, gotrace__record_time(m, &g->tick, NULL));
-    at = gotrace__put_varint(at, g->place);
-    at = gotrace__put_varint(at, number);
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
-    at = gotrace__put_varint(at, entry_number);
-    at = gotrace__put_varint(at, status);
-    at = gotrace__put_varint(at, flags);
-    at = gotrace__put_varint(at, stack);
-    gotrace__publish(m, at);
-  }
-  gotrace__leave(m);
-  return g;
-}
-
-GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0) : NULL;
-  GOTRACE__KEEP_FRAME();
-  return g;
-}
-
-GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__WAITING, 0) : NULL;
-  GOTRACE__KEEP_FRAME();
-  return g;
-}
-
-GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__SYSCALL, 0) : NULL;
-  if (g) {
-    if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-    gotrace__store_relaxed(&m->go, g);
-    gotrace__store_relaxed(&m->in_syscall, true);
-  }
-  GOTRACE__KEEP_FRAME();
-  return g;
-}
-
-/* A thread whose system call ended blocked needs a proc and has started none. If nobody has taken its former proc, the
- * thread takes it again. */
-static GOTRACE__NOINLINE void gotrace__regain_proc(gotrace__thread *m) {
-  gotrace_proc *p = m->lost;
-  m->lost = NULL;
-  if (!m->proc && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index) {
-    gotrace__store_relaxed(&p->owner, 0u);
-    gotrace__start_proc(m, p);
-  }
-}
-
-/* Starts a goroutine: GO_START, THREAD_START, WAIT_END. */
-static inline void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_go *g) {
-  if (GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__regain_proc(m);
-  if (gotrace__begin(m)) {
-    if (GOTRACE__UNLIKELY(!g)) {
-      gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    } else {
-      uint8_t *at = gotrace__about_go(m, kind, g, true, NULL);
-      if (kind == GOTRACE__REC_WAIT_END) at = gotrace__put_varint(at, 0);
-      gotrace__publish(m, at);
-    }
-    gotrace__leave(m);
-  }
-  if (GOTRACE__UNLIKELY(!g || gotrace__runs_elsewhere(m, g) || !gotrace__load_relaxed(&g->live))) return;
-  if (GOTRACE__UNLIKELY(m->go != NULL && m->go != g)) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  gotrace__run_hint(m, g);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL)) gotrace__start_on(m, GOTRACE__REC_GO_START, go);
-}
-
-/* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. */
-static inline void gotrace__end(gotrace__thread *m, unsigned kind) {
-  gotrace_go *g = m->go;
-  if (gotrace__begin(m)) gotrace__publish(m, gotrace__about_running(m, kind, NULL));
-  else gotrace__raise(m);
-  if (GOTRACE__LIKELY(g != NULL)) {
-    gotrace__leave_hint(m, GOTRACE__DEAD);
-    if (g == m->own_go) m->own_go = NULL;
-    gotrace__go_free(m, g);
-  }
-  gotrace__leave(m);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL)) gotrace__end(m, GOTRACE__REC_GO_END);
-}
-
-/* Stops or blocks the thread's goroutine. */
-static inline void gotrace__pause_go(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind,
-                                     unsigned status, unsigned reason) {
-  if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, frame);
-    uint8_t *at = gotrace__about_running(m, kind, NULL);
-    at = gotrace__put_varint(at, reason);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
-  gotrace__leave_hint(m, status);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL))
-    gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_STOP, GOTRACE__RUNNABLE, reason);
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL))
-    gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
-  GOTRACE__KEEP_FRAME();
-}
-
-static inline void gotrace__unblock_hint(gotrace_go *g) {
-  if (gotrace__load_relaxed(&g->status) == GOTRACE__WAITING)
-    gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNABLE);
-}
-
-static inline void gotrace__put_unblock(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
-  uint32_t stack = gotrace__stack(m, site, frame);
-  uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL);
-  gotrace__publish(m, gotrace__put_varint(at, stack));
-}
-static inline void gotrace__unblock_go(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
-  if (gotrace__begin(m)) {
-    gotrace__here(m, site);
-    if (GOTRACE__UNLIKELY(!g)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__put_unblock(m, site, frame, g);
-    gotrace__leave(m);
-  }
-  if (g) gotrace__unblock_hint(g);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL)) gotrace__unblock_go(m, site, GOTRACE__FRAME, go);
-  GOTRACE__KEEP_FRAME();
-}
-
-/* Switches from the thread's goroutine to g: GO_SWITCH, GO_SWITCH_END. */
-static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind, gotrace_go *g,
-                                   unsigned reason) {
-  gotrace_go *from = m->go;
-  bool end = kind == GOTRACE__REC_GO_SWITCH_END, on = gotrace__begin(m);
-  gotrace__here(m, site);
-  if (on && GOTRACE__UNLIKELY(!g || !from || g == from)) {
-    gotrace__record_problem(m, !g      ? GOTRACE_PROBLEM_BAD_HANDLE
-                               : !from ? GOTRACE_PROBLEM_NOT_RUNNING
-                                       : GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
-  } else if (on) {
-    uint32_t stack = gotrace__stack(m, site, frame);
-    uint8_t *at;
-    gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
-    at = gotrace__about_go(m, kind, g, true, &from->tick);
-    if (!end) at = gotrace__put_varint(at, reason);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-  } else {
-    gotrace__raise(m);
-  }
-  if (g && from && g != from && gotrace__load_relaxed(&g->live) && !gotrace__runs_elsewhere(m, g)) {
-    gotrace__leave_hint(m, end ? GOTRACE__DEAD : GOTRACE__WAITING);
-    if (end && from == m->own_go) m->own_go = NULL;
-    if (end) gotrace__go_free(m, from);
-    gotrace__run_hint(m, g);
-  }
-  gotrace__leave(m);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL))
-    gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH, go, GOTRACE__SWITCH_UNEXPLAINED);
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (m)
-    gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH, go,
-                    reason != GOTRACE__SWITCH_UNEXPLAINED ? reason : 0xffu);
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH_END, go, 0);
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  bool on, dies;
-  if (!m) return;
-  on = gotrace__begin(m);
-  if (!on) gotrace__raise(m);
-  gotrace__here(m, site);
-  dies = go && go != m->go && !gotrace__runs_elsewhere(m, go) && gotrace__exchange_acq_rel(&go->live, (uint8_t)0);
-  if (on && dies) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
-    uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_DESTROY, go, true, NULL);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-  } else if (on) {
-    gotrace__record_problem(m, go ? GOTRACE_PROBLEM_DESTROY : GOTRACE_PROBLEM_BAD_HANDLE);
-  }
-  if (dies) {
-    if (go == m->own_go) m->own_go = NULL;
-    gotrace__store_relaxed(&go->live, (uint8_t)1); /* for gotrace__go_free */
-    gotrace__go_free(m, go);
-  }
-  gotrace__leave(m);
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE void gotrace_go_label(const char *label) {
-  gotrace__thread *m = gotrace__caller();
-  bool kept;
-  if (!m) return;
-  gotrace__attach(m);
-  if (!m->go) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
-    return;
-  }
-  kept = gotrace__set_label(m->go, label);
-  if (!gotrace__begin(m)) return;
-  if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
-  {
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_GO_LABEL);
-    size_t size = label ? gotrace__utf8_prefix(label, strlen(label), GOTRACE__LABEL - 1) : 0;
-    gotrace__publish(m, gotrace__put_text(at, label, size));
-  }
-  gotrace__leave(m);
-}
-
-/* Whether a call may change a goroutine: one that the thread runs, or that does not run. Counts it if not. */
-static bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
-  if (g && !gotrace__runs_elsewhere(m, g) && gotrace__load_relaxed(&g->live)) return true;
-  gotrace__problem_call(m, g ? GOTRACE_PROBLEM_NOT_RUNNING : GOTRACE_PROBLEM_BAD_HANDLE);
-  return false;
-}
-
-GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_location entry = {0, NULL, "", 0};
-  bool kept;
-  if (!m || !gotrace__may_change(m, go)) return;
-  if (name && *name) entry.function = gotrace__keep_name(name);
-  if (entry.function) gotrace__set_entry(go, &entry);
-  kept = gotrace__set_label(go, name);
-  if (!gotrace__begin(m)) return;
-  if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
-  {
-    uint32_t number = entry.function ? gotrace__entry_stack(m, go) : 0;
-    uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_RENAME, go, false, NULL);
-    at = gotrace__put_varint(at, number);
-    gotrace__publish(
-        m, gotrace__put_text(at, name, name ? gotrace__utf8_prefix(name, strlen(name), GOTRACE__LABEL - 1) : 0));
-  }
-  gotrace__leave(m);
-}
-
-GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m || !gotrace__may_change(m, go)) return;
-  if (gotrace__begin(m)) {
-    gotrace__publish(m, gotrace__about_go(m, GOTRACE__REC_GO_TIMER, go, false, NULL));
-    gotrace__leave(m);
-  }
-  gotrace__store_relaxed(&go->flags, (uint8_t)(gotrace__load_relaxed(&go->flags) | GOTRACE__RECORD_TIMER));
-}
-
-GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m || !gotrace__may_change(m, go)) return;
-  gotrace__store_relaxed(&go->stack_low, (uintptr_t)low);
-  gotrace__store_relaxed(&go->stack_high, (uintptr_t)high);
-}
-
-/* System calls. */
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_proc *p;
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
-  p = m->proc;
-  if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
-    uint8_t *at = gotrace__about_running(m, GOTRACE__REC_SYSCALL_BEGIN, p ? &p->tick : NULL);
-    if (p && m->go) gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + 1);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
-  if (GOTRACE__LIKELY(m->go != NULL)) {
-    gotrace__store_relaxed(&m->in_syscall, true);
-    gotrace__store_relaxed(&m->go->status, (uint8_t)GOTRACE__SYSCALL);
-    if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_SYSCALL);
-  }
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_proc *p;
-  if (GOTRACE__UNLIKELY(!m)) return;
-  p = m->proc;
-  if (gotrace__begin(m)) {
-    if (GOTRACE__UNLIKELY(p && gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
-    gotrace__publish(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END, NULL));
-    gotrace__leave(m);
-  }
-  if (GOTRACE__UNLIKELY(!m->in_syscall || !m->go)) return;
-  gotrace__run_hint(m, m->go);
-  if (!p) return;
-  if (GOTRACE__LIKELY(gotrace__load_relaxed(&p->owner) == (uint32_t)m->index))
-    gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_RUNNING);
-  else gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL); /* stolen */
-}
-
-GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_proc *p;
-  if (!m) return;
-  if (!m->in_syscall || !m->go) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
-    return;
-  }
-  if (gotrace__begin(m)) {
-    gotrace__publish(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END_BLOCKED, NULL));
-    gotrace__leave(m);
-  }
-  gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  p = m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
-  if (p && gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING) return; /* the thread has started it meanwhile */
-  m->lost = p;
-  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
-  if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
-}
-
-GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (!m->in_syscall || !m->go) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
-    return;
-  }
-  gotrace__end(m, GOTRACE__REC_GO_END_IN_SYSCALL);
-  gotrace__idle_hint(m, m->proc);
-  gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
-}
-
-/* The collector, the heap. */
-
-GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
-  if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_PROCS_CHANGE);
-    at = gotrace__put_varint(at, count);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
-  GOTRACE__KEEP_FRAME();
-}
-
-/* GC_BEGIN, GC_END, STW_BEGIN, STW_END. The program has one collection and one stop-the-world at a time. */
-static void gotrace__collector_call(gotrace__thread *m, unsigned kind, gotrace_site *site, void *frame,
-                                    unsigned reason) {
-  bool begin = kind == GOTRACE__REC_GC_BEGIN || kind == GOTRACE__REC_STW_BEGIN;
-  bool stw = kind == GOTRACE__REC_STW_BEGIN || kind == GOTRACE__REC_STW_END;
-  if (gotrace__begin(m)) {
-    uint32_t stack = begin ? gotrace__stack(m, site, frame) : 0;
-    uint32_t number = gotrace__add_relaxed(&gotrace__t.collector, 1u) + 1;
-    uint8_t *at;
-    if (number == 1) { /* K5 */
-      at = gotrace__about_nothing(m, GOTRACE__REC_COLLECTOR);
-      at = gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.gc));
-      gotrace__publish(m, gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.stw)));
-    }
-    at = gotrace__about_nothing(m, kind);
-    at = gotrace__put_varint(at, number);
-    if (kind == GOTRACE__REC_STW_BEGIN) at = gotrace__put_varint(at, reason);
-    if (begin) at = gotrace__put_varint(at, stack);
-    gotrace__publish(m, at);
-    gotrace__leave(m);
-  }
-  gotrace__store_relaxed(stw ? &gotrace__t.stw : &gotrace__t.gc, (uint32_t)begin);
-}
-
-GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__collector_call(m, GOTRACE__REC_GC_BEGIN, site, GOTRACE__FRAME, 0);
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE void gotrace_gc_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__collector_call(m, GOTRACE__REC_GC_END, NULL, NULL, 0);
-}
-GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) {
-    if (!m->go) gotrace__attach(m);
-    gotrace__collector_call(m, GOTRACE__REC_STW_BEGIN, site, GOTRACE__FRAME, reason);
-  }
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE void gotrace_stw_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__collector_call(m, GOTRACE__REC_STW_END, NULL, NULL, 0);
-}
-
-/* A record without arguments. */
-static void gotrace__plain_call(gotrace__thread *m, unsigned kind) {
-  if (!gotrace__begin(m)) return;
-  gotrace__publish(m, gotrace__about_nothing(m, kind));
-  gotrace__leave(m);
-}
-
-/* Begins or ends a scan or sweep, of the thread's proc. */
-static void gotrace__proc_range(gotrace__thread *m, unsigned kind, bool sweep, bool begin) {
-  gotrace__plain_call(m, kind);
-  if (sweep) gotrace__store_relaxed(m->proc ? &m->proc->sweep : &m->sweep, begin);
-  else gotrace__store_relaxed(m->proc ? &m->proc->scan : &m->scan, begin);
-}
-
-GOTRACE__DEFINE void gotrace_gc_scan_begin(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__proc_range(m, GOTRACE__REC_SCAN_BEGIN, false, true);
-}
-GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__proc_range(m, GOTRACE__REC_SCAN_END, false, false);
-}
-GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (!m->go) gotrace__attach(m);
-  gotrace__proc_range(m, GOTRACE__REC_SWEEP_BEGIN, true, true);
-}
-GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
-  gotrace__thread *m = gotrace__caller();
-  if (m && gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_SWEEP_SPAN);
-    at = gotrace__put_varint(at, swept);
-    at = gotrace__put_varint(at, reclaimed);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
-}
-GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) {
-    if (!m->go) gotrace__attach(m);
-    if (gotrace__begin(m)) {
-      uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
-      uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MARK_ASSIST_BEGIN);
-      gotrace__publish(m, gotrace__put_varint(at, stack));
-      gotrace__leave(m);
-    }
-  }
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__plain_call(m, GOTRACE__REC_MARK_ASSIST_END);
-}
-
-static void gotrace__heap_call(unsigned kind, gotrace__uint64 *last, uint64_t bytes) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (gotrace__begin(m)) {
-    gotrace__publish(m, gotrace__put_varint(gotrace__about_nothing(m, kind), bytes));
-    gotrace__leave(m);
-  }
-  gotrace__store_relaxed(last, bytes + 1);
-}
-GOTRACE__DEFINE void gotrace_heap_alloc(uint64_t bytes) {
-  gotrace__heap_call(GOTRACE__REC_HEAP_ALLOC, &gotrace__t.heap_alloc, bytes);
-}
-GOTRACE__DEFINE void gotrace_heap_goal(uint64_t bytes) {
-  if (bytes == UINT64_MAX) bytes = 0; /* heap-based triggering is disabled */
-  gotrace__heap_call(GOTRACE__REC_HEAP_GOAL, &gotrace__t.heap_goal, bytes);
-}
-
-static void gotrace__memory_call(unsigned event, const void *address, size_t bytes, uint64_t class_or_type) {
-  gotrace__thread *m;
-  if (GOTRACE__LIKELY(!gotrace__load_relaxed(&gotrace__t.alloc_events))) return;
-  m = gotrace__caller();
-  if (m && gotrace__begin(m)) {
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MEMORY);
-    at = gotrace__put_varint(at, event);
-    at = gotrace__put_varint(at, (uintptr_t)address);
-    at = gotrace__put_varint(at, bytes);
-    gotrace__publish(m, gotrace__put_varint(at, class_or_type));
-    gotrace__leave(m);
-  }
-}
-GOTRACE__DEFINE void gotrace_span(const void *base, size_t bytes, unsigned kind_class) {
-  gotrace__memory_call(GOTRACE_V2_SPAN, base, bytes, kind_class);
-}
-GOTRACE__DEFINE void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) {
-  gotrace__memory_call(GOTRACE_V2_SPAN_ALLOC, base, bytes, kind_class);
-}
-GOTRACE__DEFINE void gotrace_span_free(const void *base) { gotrace__memory_call(GOTRACE_V2_SPAN_FREE, base, 0, 0); }
-GOTRACE__DEFINE void gotrace_heap_object(const void *object, const gotrace_type *type) {
-  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT, object, 0, (uintptr_t)type);
-}
-GOTRACE__DEFINE void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) {
-  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT_ALLOC, object, 0, (uintptr_t)type);
-}
-GOTRACE__DEFINE void gotrace_heap_object_free(const void *object) {
-  gotrace__memory_call(GOTRACE_V2_HEAP_OBJECT_FREE, object, 0, 0);
-}
-GOTRACE__DEFINE void gotrace_goroutine_stack(const void *base, size_t bytes) {
-  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK, base, bytes, 0);
-}
-GOTRACE__DEFINE void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) {
-  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK_ALLOC, base, bytes, 0);
-}
-GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
-  gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK_FREE, base, 0, 0);
-}
-
-/* Tasks, regions, logs. */
-
-/* Keeps a task among the open ones, for later traces. Two threads may write one place at once; a start takes only what
- * has the same id before and after. */
-static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__open_task *task = gotrace__load_acquire(&t->open_tasks);
-  uint64_t words[GOTRACE__TASK_WORDS] = {0};
-  size_t i;
-  if (GOTRACE__UNLIKELY(!task)) {
-    gotrace__lock(&t->records);
-    task = t->open_tasks;
-    if (!task) {
-      task = GOTRACE__CAST(gotrace__open_task *, gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *task, false));
-      gotrace__store_release(&t->open_tasks, task);
-    }
-    gotrace__unlock(&t->records);
-    if (!task) return;
-  }
-  if (name) memcpy(words, name, gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1));
-  task += id % GOTRACE__TASKS;
-  gotrace__store_relaxed(&task->id, (uint64_t)0);
-  gotrace__store_relaxed(&task->parent, parent);
-  for (i = 0; i < GOTRACE__TASK_WORDS; i++) gotrace__store_relaxed(&task->name[i], words[i]);
-  gotrace__store_release(&task->id, id);
-}
-static void gotrace__drop_task(uint64_t id) {
-  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks);
-  if (!task) return;
-  task += id % GOTRACE__TASKS;
-  if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
-}
-
-GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
-                                                   gotrace_task parent) {
-  gotrace__thread *m = gotrace__self ? gotrace__self : gotrace__me();
-  gotrace_task task = {0};
-  bool on;
-  if (!m) return task;
-  if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
-    gotrace__drop_nested(m);
-    task.id = gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1;
-    return task;
-  }
-  if (!m->go && gotrace_enabled()) gotrace__attach(m);
-  on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + gotrace__text_size(name));
-  if (!on) gotrace__raise(m);
-  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
-  if (on) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME), number = gotrace__name(m, site, name, name_is_constant);
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_BEGIN);
-    at = gotrace__put_varint(at, task.id);
-    at = gotrace__put_varint(at, parent.id);
-    at = gotrace__put_varint(at, number);
-    at = gotrace__put_varint(at, stack);
-    gotrace__publish(m, gotrace__put_text(at, name, number ? 0 : gotrace__text_size(name)));
-  }
-  gotrace__keep_task(task.id, parent.id, name);
-  gotrace__leave(m);
-  return task;
-}
-
-GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
-  gotrace__thread *m;
-  if (!task.id) return;
-  m = gotrace__caller();
-  if (!m) return;
-  gotrace__drop_task(task.id);
-  if (!gotrace_enabled()) return;
-  if (!m->go) gotrace__attach(m);
-  if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_END);
-    at = gotrace__put_varint(at, task.id);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
-  GOTRACE__KEEP_FRAME();
-}
-
-/* REGION_BEGIN, REGION_END; SITE_REGION_BEGIN, SITE_REGION_END. */
-static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_site *site, void *frame,
-                                        gotrace_task task, const char *name, int name_is_constant) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
-  if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name)))) {
-    uint32_t stack = gotrace__stack(m, site, frame), number = gotrace__name(m, site, name, name_is_constant);
-    uint8_t *at;
-    if (GOTRACE__LIKELY(name_is_constant && !task.id)) {
-      at = gotrace__put_varint(gotrace__about_nothing(m, brief), number);
-      at = gotrace__put_varint(at, stack);
-    } else {
-      at = gotrace__put_varint(gotrace__about_nothing(m, kind), task.id);
-      at = gotrace__put_varint(at, number);
-      at = gotrace__put_varint(at, stack);
-      at = gotrace__put_text(at, name, name_is_constant ? 0 : gotrace__text_size(name));
-    }
-    gotrace__publish(m, at);
-    gotrace__leave(m);
-  }
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
-                                                              int name_is_constant) {
-  gotrace__region_call(GOTRACE__REC_REGION_BEGIN, GOTRACE__REC_SITE_REGION_BEGIN, site, GOTRACE__FRAME, task, name,
-                       name_is_constant && site);
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
-                                                            int name_is_constant) {
-  gotrace__region_call(GOTRACE__REC_REGION_END, GOTRACE__REC_SITE_REGION_END, site, GOTRACE__FRAME, task, name,
-                       name_is_constant && site);
-  GOTRACE__KEEP_FRAME();
-}
-
-GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
-  gotrace__thread *m = gotrace__caller();
-  uint32_t category_size, size;
-  if (!m) return;
-  if (!m->go) gotrace__attach(m);
-  category_size = gotrace__text_size(category);
-  size = gotrace__text_size(message);
-  if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + category_size + size)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_LOG);
-    at = gotrace__put_varint(at, task.id);
-    at = gotrace__put_varint(at, 0);
-    at = gotrace__put_varint(at, stack);
-    at = gotrace__put_text(at, category, category_size);
-    gotrace__publish(m, gotrace__put_text(at, message, size));
-    gotrace__leave(m);
-  }
-  GOTRACE__KEEP_FRAME();
-}
-
-/* Waits. */
-
-/* Ends the thread's wait on an address. */
-static void gotrace__end_address_wait(gotrace__thread *m) {
-  gotrace__wait_bucket *bucket;
-  if (GOTRACE__LIKELY(!m->wait_key)) return;
-  bucket = gotrace__wait_bucket_of(m->wait_key);
-  gotrace__lock(&bucket->lock);
-  if (m->wait_listed) gotrace__unlist_wait(bucket, m);
-  m->wait_key = NULL;
-  gotrace__unlock(&bucket->lock);
-}
-
-static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const void *key, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g;
-  if (GOTRACE__UNLIKELY(!m)) return;
-  gotrace__end_address_wait(m); /* a previous wait that has not ended */
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
-  g = m->go;
-  gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
-  if (GOTRACE__UNLIKELY(!g)) return;
-  m->waiting_id = gotrace__load_relaxed(&g->id);
-  m->waiting = g;
-  if (key) { /* only after it waits, or a waker would find it running */
-    gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
-    gotrace__lock(&bucket->lock);
-    if (m->waiting == g) { /* a signal handler may have ended this wait with its own */
-      m->wait_key = key;
-      gotrace__list_wait(bucket, m, bucket->last);
-    }
-    gotrace__unlock(&bucket->lock);
-  }
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__begin_wait(site, GOTRACE__FRAME, NULL, reason);
-  GOTRACE__KEEP_FRAME();
-}
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) {
-  gotrace__begin_wait(site, GOTRACE__FRAME, key, reason);
-  GOTRACE__KEEP_FRAME();
-}
-
-/* The waker writes its record under the bucket's lock, which the end of the wait takes too. Otherwise it could unblock
- * the thread's next wait. */
-GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count) {
-  gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
-  gotrace__thread *m, *waiter;
-  unsigned woken = 0;
-  if (!count || !key || !gotrace__load_relaxed(&bucket->first)) return 0;
-  m = gotrace__caller();
-  while (m && woken < count) {
-    bool on = gotrace__begin(m);
-    gotrace_go *g = NULL;
-    gotrace__lock(&bucket->lock);
-    for (waiter = bucket->first; waiter && waiter->wait_key != key; waiter = waiter->wait_next) continue;
-    if (waiter) {
-      gotrace__unlist_wait(bucket, waiter);
-      g = waiter->waiting;
-      if (g && gotrace__load_relaxed(&g->id) != waiter->waiting_id) g = NULL; /* something else has ended it */
-    }
-    if (g && gotrace__load_relaxed(&g->status) == GOTRACE__WAITING) {
-      if (on) gotrace__put_unblock(m, site, GOTRACE__FRAME, g);
-      gotrace__unblock_hint(g);
-      woken++;
-    }
-    gotrace__unlock(&bucket->lock);
-    if (on) gotrace__leave(m);
-    if (!waiter) break;
-  }
-  GOTRACE__KEEP_FRAME();
-  return woken;
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g;
-  if (GOTRACE__UNLIKELY(!m)) return;
-  g = m->waiting; /* read once: a signal handler may end the wait at any point here */
-  if (GOTRACE__UNLIKELY(!g)) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_WAIT_NONE);
-    return;
-  }
-  gotrace__end_address_wait(m);
-  m->waiting = NULL;
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->id) != m->waiting_id)) g = NULL;
-  gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
-}
-
-/* Plain threads. */
-
-/* Makes a thread a goroutine, if it runs no proc and waits for nothing. */
-static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
-  gotrace_location entry = {0, NULL, "", 0};
-  if (m->go || m->waiting || m->proc) return;
-  if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
-    gotrace__start_on(m, GOTRACE__REC_WAIT_END, m->own_go);
-    if (m->go) return;
-  }
-  if (!m->name) {
-    char name[80] = "thread ";
-    char *own = name + strlen(name);
-    gotrace__system_thread_name(own, 64);
-    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* see gotrace__entry_id */
-  }
-  entry.function = m->name;
-  /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
-  m->own_go = gotrace__create(m, NULL, NULL, &entry, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN | GOTRACE__RECORD_OLD);
-  if (!m->own_go) return;
-  m->own_go_id = gotrace__load_relaxed(&m->own_go->id);
-  gotrace__start_on(m, GOTRACE__REC_GO_START, m->own_go);
-}
-
-static void gotrace__thread_finish(gotrace__thread *m) {
-  gotrace_go *g = m->own_go;
-  gotrace__end_address_wait(m);
-  m->waiting = NULL;
-  if (m->in_syscall && m->go == g) gotrace_go_syscall_end();
-  else if (m->in_syscall) gotrace_go_syscall_end_blocked();
-  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) {
-    if (!m->go && gotrace__load_relaxed(&g->live)) gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
-    if (m->go == g) {
-      uint32_t session;
-      gotrace__end(m, GOTRACE__REC_GO_END);
-      session = m->session;
-      if (!m->proc && m->sweep) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
-      if (!m->proc && gotrace__begin(m)) { /* the transcriber has made a proc for it in that session */
-        if (m->session == session) gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_PROC_STOP));
-        gotrace__leave(m);
-      }
-    }
-  }
-  m->own_go = NULL;
-  if (m->proc) gotrace__stop_proc(m);
-  m->lost = NULL;
-  m->name = NULL;
-}
-
-#if !GOTRACE_NO_THREADS
-/* Ends a record's thread, on that thread; or on another, if that thread is dead. */
-static void gotrace__thread_over(gotrace__thread *m) {
-  uint32_t use = GOTRACE__FREE_RECORD;
-  gotrace__thread_finish(m);
-  if (m->session && gotrace_enabled() && gotrace__load_relaxed(&gotrace__on) == m->session && gotrace__begin(m)) {
-    gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_THREAD_END));
-    use = GOTRACE__ENDED;
-  } else {
-    gotrace__raise(m);
-  }
-  gotrace__share_free(m, 0);
-  gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
-  m->free_gos = NULL;
-  m->free_count = m->take = 0;
-  m->sweep = m->scan = false;
-  /* A session that is on reads this record's chunks until it has applied them all. */
-  if (m->session && m->session == gotrace__load_relaxed(&gotrace__t.session) &&
-      m->session != gotrace__load_relaxed(&gotrace__t.cleaned))
-    use = GOTRACE__ENDED;
-  gotrace__leave(m);
-  gotrace__store_release(&m->used, (uint32_t)use);
-}
-
-static void gotrace__thread_gone(void *thread) {
-  gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
-  int cancel = gotrace__cancel_off(); /* nothing would give the record back */
-  gotrace__self = m;                  /* another library's thread-locals may be gone already */
-  gotrace__thread_over(m);
-  gotrace__self = NULL;
-  gotrace__cancel_restore(cancel);
-}
-#endif
-
-/* Assigns a record to the calling thread; NULL if out of memory. Records are used again and never freed, so that other
- * threads may walk the list. */
-static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *m, *dead = NULL;
-  uint64_t id;
-  bool fresh = false;
-  if (gotrace__is_nested(NULL)) {
-    gotrace__drop_nested(NULL);
-    return NULL;
-  }
-  if (gotrace__load_relaxed(&t->gone)) return NULL;
-  gotrace__init();
-  id = gotrace__system_thread_id();
-  gotrace__lock(&t->records);
-  for (m = t->threads; m; m = m->next)
-    if (gotrace__load_acquire(&m->used) == GOTRACE__USED && gotrace__load_relaxed(&m->system_id) == id) dead = m;
-  for (m = t->threads; m && gotrace__load_acquire(&m->used); m = m->next) continue;
-  if (!m) {
-    m = GOTRACE__CAST(gotrace__thread *, gotrace__allocate(NULL, sizeof *m, false));
-    fresh = m != NULL;
-    if (m) m->index = ++t->thread_count;
-  }
-  if (m) {
-    gotrace__store_relaxed(&m->system_id, id);
-    m->name = NULL;
-    m->have_bounds = false;
-    gotrace__store_release(&m->used, (uint32_t)GOTRACE__USED);
-    if (fresh) {
-      m->next = t->threads;
-      /* Before the flag: either gotrace__settle sees the record, or the thread sees the new value of gotrace__on. */
-      gotrace__store_seq_cst(&t->threads, m);
-    }
-  }
-  gotrace__unlock(&t->records);
-#if !GOTRACE_NO_THREADS
-  if (dead) { /* a call after the thread's end has given it a record that nobody gave back */
-    gotrace__self = dead;
-    gotrace__thread_over(dead);
-    gotrace__self = NULL;
-  }
-#endif
-  (void)dead;
-  if (!m) {
-    gotrace__add_relaxed(&t->lost, 1);
-    return NULL;
-  }
-  gotrace__self = m;
-  gotrace__at_thread_exit(m);
-  return m;
-}
-
-GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = NULL;
-  if (m) {
-    gotrace__attach(m);
-    g = gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0);
-  }
-  GOTRACE__KEEP_FRAME();
-  return g;
-}
-
-GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
-  gotrace__thread *m = gotrace__me_outside();
-  gotrace__see_slabs();
-  if (!m) return;
-  if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
-  gotrace__start_on(m, m->proc ? GOTRACE__REC_GO_START : GOTRACE__REC_THREAD_START, go);
-  if (!go || m->go != go) return;
-  gotrace__store_relaxed(&go->flags, (uint8_t)(gotrace__load_relaxed(&go->flags) | GOTRACE__RECORD_OWN));
-  m->own_go = go;
-  m->own_go_id = gotrace__load_relaxed(&go->id);
-}
-
-/* ------------------------------------------------------------------------------------------------------ >>driver ----
- *
- * Runs the transcriber: in the service thread, in gotrace_read's caller, in whoever makes a cut.
- */
-
-/* Pieces of the trace. */
 
 #define GOTRACE__PIECE_BYTES (65536u - (uint32_t)sizeof(gotrace__piece))
 
@@ -17353,7 +10732,23 @@ static void gotrace__work(bool cut, bool all) {
   if (on && failed != GOTRACE_OK) gotrace__end_early(failed);
 }
 
-/* Reading. */
+/* ---------------------------------------------------------------------------------------------------- >>reader ----
+ *
+ * The reader state machine, and the thread that runs it if the program does not.
+ */
+
+/* The data read so far have been used, and are a complete trace. */
+static void gotrace__cut_used(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->queue_lock);
+  gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
+  gotrace__count(&t->cuts, 1);
+  gotrace__unlock(&t->queue_lock);
+  if (t->flight) gotrace__keep_generation();
+}
+
+/* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
+static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
 
 /* The service thread must not keep the process alive: if it is the last thread, it ends the trace. It checks once a
  * second. */
@@ -17495,7 +10890,37 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
   return result;
 }
 
-/* Statistics. */
+/* Reads the trace to its end, or (block false) as far as data are available. */
+static void gotrace__drain(bool block) {
+  const void *chunk;
+  size_t size;
+  while (gotrace__read_next(&chunk, &size, block, true) == GOTRACE_OK && size) gotrace__sink(chunk, size);
+}
+
+#if !GOTRACE_NO_THREADS
+static void gotrace__service(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__low_priority();
+  gotrace__drain(true);
+  if (!t->is_orphan) return;
+  gotrace__lock(&t->life);
+  gotrace__clean_up();
+  gotrace__unlock(&t->life);
+  gotrace__thread_detach(t->service_thread); /* no thread is left to join it */
+}
+#endif
+
+GOTRACE__DEFINE gotrace_result gotrace_read(const void **chunk, size_t *size) {
+  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
+  return gotrace__read_next(chunk, size, true, false);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size) {
+  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
+  return gotrace__read_next(chunk, size, false, false);
+}
 
 /* Adds what the reader counts, and the sums. */
 static void gotrace__sum(gotrace_stats *stats) {
@@ -17535,7 +10960,64 @@ GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
   gotrace__unlock(&gotrace__t.life);
 }
 
-/* The end of a session. */
+/* ------------------------------------------------------------------------------------------------- >>lifecycle ----
+ *
+ * Starting and stopping; the end of the program and of the library.
+ */
+
+static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options, bool flight) {
+  memset(options, 0, sizeof *options);
+  if (given) *options = *given;
+  if (!options->format) options->format = GOTRACE_GO_1_23;
+  if (flight) {
+    if (options->format < GOTRACE_GO_1_22) return GOTRACE_ERROR_FORMAT;
+    if (!options->flight_milliseconds) options->flight_milliseconds = 10000;
+    if (!options->flight_bytes) options->flight_bytes = (size_t)16 << 20;
+    if (options->flight_bytes < (size_t)2 << 20) return GOTRACE_ERROR_ARGUMENT;
+    options->memory_limit = options->flight_bytes / 4; /* the rest is for kept data */
+    options->on_limit = GOTRACE_LIMIT_BLOCK;           /* only until the data are kept, which no sink delays */
+    options->size_limit = 0;
+    options->write = NULL;
+    if (!options->cut_milliseconds || options->cut_milliseconds > options->flight_milliseconds / 4)
+      options->cut_milliseconds = options->flight_milliseconds / 4 < 1000 ? options->flight_milliseconds / 4 : 1000;
+    if (!options->cut_bytes || options->cut_bytes > options->flight_bytes / 16)
+      options->cut_bytes = options->flight_bytes / 16;
+  }
+  if (!flight && !options->memory_limit) options->memory_limit = (size_t)256 << 20;
+  if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
+  if (!options->exit_milliseconds) options->exit_milliseconds = 2000;
+  if (!options->cut_bytes) options->cut_bytes = (size_t)4 << 20;
+  switch (options->format) {
+  case GOTRACE_GO_1_8:
+  case GOTRACE_GO_1_10:
+  case GOTRACE_GO_1_11:
+  case GOTRACE_GO_1_19:
+  case GOTRACE_GO_1_21:
+  case GOTRACE_GO_1_22:
+  case GOTRACE_GO_1_23:
+  case GOTRACE_GO_1_25:
+  case GOTRACE_GO_1_26: break;
+  default: return GOTRACE_ERROR_FORMAT;
+  }
+  if (!options->heap.page_size) options->heap.page_size = 8192;
+  if (!options->heap.alignment) options->heap.alignment = 8;
+  if (!options->heap.stack_unit) options->heap.stack_unit = 2048;
+  if ((unsigned)options->stacks > GOTRACE_STACKS_UNWIND || (unsigned)options->on_limit > GOTRACE_LIMIT_BLOCK ||
+      (!flight && options->memory_limit < (size_t)1 << 20) ||
+      (options->stacks == GOTRACE_STACKS_UNWIND && !options->unwind))
+    return GOTRACE_ERROR_ARGUMENT;
+  if (options->cut_bytes > options->memory_limit / 2) options->cut_bytes = options->memory_limit / 2;
+  return GOTRACE_OK;
+}
+
+/* Calls that start, cut, write and stop are refused inside the tracer. Their thread is not cancelled meanwhile. */
+static bool gotrace__control_begin(int *cancel) {
+  if (gotrace__is_refused()) return false;
+  *cancel = gotrace__cancel_off();
+  gotrace__init();
+  return true;
+}
+#define gotrace__control_end(cancel) gotrace__cancel_restore(cancel)
 
 static void gotrace__tables_free(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -17639,8 +11121,6 @@ static void gotrace__clean_up(void) {
   gotrace__cond_wake(&t->changed); /* other calls of gotrace_stop wait for this one */
   gotrace__unlock(&t->queue_lock);
 }
-
-/* Starting. */
 
 static bool gotrace__append_empty(void *context, const void *data, size_t size) {
   struct gotrace__tracer *t = GOTRACE__CAST(struct gotrace__tracer *, context);
@@ -17914,7 +11394,82 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
   return result;
 }
 
-/* Stopping. */
+static gotrace_result gotrace__start_tracing(const char *path, int flags, const gotrace_options *options, bool flight) {
+  gotrace_result result;
+  int cancel;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  result = gotrace__start_session(gotrace__me(), path, flags, options, flight);
+  gotrace__control_end(cancel);
+  return result;
+}
+
+#define GOTRACE__PATH 4096
+/* The wall clock as 20261122-115854.123, UTC. */
+static void gotrace__time_text(char *text, size_t size) {
+  uint64_t seconds, days, era, day, year, month;
+  uint32_t nanoseconds;
+  gotrace__wall_clock(&seconds, &nanoseconds);
+  days = seconds / 86400 + 719468; /* since 1 March of the year 0, so that leap days come last */
+  era = days / 146097;
+  day = days % 146097;
+  year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+  day -= 365 * year + year / 4 - year / 100;
+  month = (5 * day + 2) / 153;
+  day -= (153 * month + 2) / 5;
+  year += 400 * era + (month >= 10);
+  month = month < 10 ? month + 3 : month - 9;
+  snprintf(text, size, "%04u%02u%02u-%02u%02u%02u.%03u", (unsigned)(year % 10000), (unsigned)month, (unsigned)day + 1,
+           (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
+           nanoseconds / 1000000);
+}
+
+/* A path with %p, %t and %% replaced; false if it is too long. */
+static bool gotrace__expand_path(const char *path, char *expanded, size_t size) {
+  char text[40];
+  size_t used = 0, length;
+  for (; *path; path++) {
+    if (*path == '%' && path[1] == 'p') snprintf(text, sizeof text, "%lu", gotrace__process_id());
+    else if (*path == '%' && path[1] == 't') gotrace__time_text(text, sizeof text);
+    else text[0] = *path, text[1] = 0;
+    if (*path == '%' && (path[1] == 'p' || path[1] == 't' || path[1] == '%')) path++;
+    length = strlen(text);
+    if (used + length >= size) return false;
+    memcpy(expanded + used, text, length);
+    used += length;
+  }
+  expanded[used] = 0;
+  return true;
+}
+
+/* Waits until the trace has been read to its end, or is not stopping any more; at most for some milliseconds, or for
+ * ever (0). False: the time has passed. */
+static bool gotrace__await_end(uint32_t session, uint32_t milliseconds, bool stopped) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t since = gotrace__nanoseconds(), passed = 0;
+  bool ended = false;
+  gotrace__lock(&t->queue_lock);
+  while (!ended && (!milliseconds || passed < milliseconds)) {
+    bool done = gotrace__load_relaxed(&t->done) != 0;
+    ended = gotrace__load_relaxed(&t->session) != session || (stopped ? !t->stopping : done);
+    if (!ended) gotrace__cond_wait(&t->changed, &t->queue_lock, milliseconds ? milliseconds - passed : 1000, NULL);
+    passed = (gotrace__nanoseconds() - since) / 1000000;
+  }
+  gotrace__unlock(&t->queue_lock);
+  return ended;
+}
+
+/* Waits for another thread's gotrace_stop. The caller holds the life lock, which is released. */
+static gotrace_result gotrace__wait_for_stop(uint32_t milliseconds) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint32_t session = t->session;
+  gotrace_result result;
+  gotrace__unlock(&t->life);
+  if (!gotrace__await_end(session, milliseconds, true)) return GOTRACE_ERROR_SINK;
+  gotrace__lock(&t->life);
+  result = t->last.result;
+  gotrace__unlock(&t->life);
+  return result;
+}
 
 /* Waits for a service thread at most for some milliseconds; 0: for ever. Then the process is about to end, and the
  * session stays as it is. */
@@ -17952,6 +11507,16 @@ static gotrace_result gotrace__stop_session(uint32_t milliseconds) {
   return result;
 }
 
+static gotrace_result gotrace__stop_tracing(uint32_t milliseconds) {
+  gotrace_result result;
+  int cancel;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  result = gotrace__stop_session(milliseconds);
+  gotrace__control_end(cancel);
+  return result;
+}
+
 GOTRACE__DEFINE gotrace_result gotrace_end(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
@@ -17982,29 +11547,68 @@ GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
   return result;
 }
 
-/* Makes a cut, and waits until the flight recorder has the data up to it. */
-static gotrace_result gotrace__flight_cut(void) {
+/* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
+ * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
+ * exit was called inside a call. */
+static void gotrace__end_use(bool unloaded) {
   struct gotrace__tracer *t = &gotrace__t;
-  uint64_t wanted;
+  bool active, service;
+  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused()) return;
   gotrace__lock(&t->life);
-  if (!t->active || !t->flight || t->stopping || !gotrace__load_relaxed(&gotrace__on)) {
-    gotrace__unlock(&t->life);
-    return GOTRACE_ERROR_NOT_RUNNING;
-  }
-  gotrace__work(true, true);
-  wanted = t->piece_count;
-  gotrace__unlock(&t->life);
-#if GOTRACE_NO_THREADS
-  (void)wanted;
-  gotrace__drain(false);
-#else
-  gotrace__lock(&t->queue_lock);
-  while (gotrace__load_relaxed(&t->kept_count) < wanted && !gotrace__load_relaxed(&t->done))
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, NULL);
-  gotrace__unlock(&t->queue_lock);
+  active = t->active;
+  service = t->service;
+#if !GOTRACE_NO_THREADS
+  if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
 #endif
-  return GOTRACE_OK;
+  gotrace__unlock(&t->life);
+  if (active && service) gotrace__stop_tracing(unloaded ? 0 : t->options.exit_milliseconds);
+  else if (active) gotrace_end();
 }
+static void gotrace__exit(void) { gotrace__end_use(false); }
+
+GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
+  return gotrace__start_tracing(NULL, 0, options, false);
+}
+
+static gotrace_result gotrace__start_path(const char *path, int flags, const gotrace_options *options) {
+  gotrace_options copy;
+  char expanded[GOTRACE__PATH];
+  if (!path) return GOTRACE_ERROR_ARGUMENT;
+  memset(&copy, 0, sizeof copy);
+  if (options) copy = *options;
+  copy.write = NULL;
+  if (!gotrace__expand_path(path, expanded, sizeof expanded)) return GOTRACE_ERROR_ARGUMENT;
+  return gotrace__start_tracing(expanded, flags, &copy, false);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrace_options *options) {
+  return gotrace__start_path(path, GOTRACE__CREATE, options);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
+  const char *value = getenv("GOTRACE"), *comma;
+  char path[GOTRACE__PATH];
+  gotrace_options options;
+  size_t size;
+  memset(&options, 0, sizeof options);
+  if (!value || !*value || gotrace__is_privileged()) return GOTRACE_ERROR_NOT_RUNNING;
+  comma = (strchr)(value, ',');
+  size = comma ? (size_t)(comma - value) : strlen(value);
+  if (!size || size >= sizeof path) return GOTRACE_ERROR_ARGUMENT;
+  memcpy(path, value, size);
+  path[size] = 0;
+  if (comma) {
+    char *end;
+    unsigned long minor;
+    if (strncmp(comma, ",format=1.", 10) != 0 || comma[10] < '0' || comma[10] > '9') return GOTRACE_ERROR_ARGUMENT;
+    minor = strtoul(comma + 10, &end, 10);
+    if (*end) return GOTRACE_ERROR_ARGUMENT;
+    options.format = (gotrace_format)(1000 + (minor < 1000 ? minor : 999)); /* an unknown one is rejected */
+  }
+  return gotrace__start_path(path, GOTRACE__CREATE | GOTRACE__NOFOLLOW, &options);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_tracing(0); }
 
 #ifdef GOTRACE__UNLOADS
 /* The library is unloaded: returns all memory to the system. No thread is in the library, since its code is unloaded
@@ -18080,9 +11684,203 @@ static void gotrace__free_all(void) {
 }
 #endif
 
-#if !defined(_WIN32) && !GOTRACE_NO_THREADS
-/* Fork. */
+/* ---------------------------------------------------------------------------------------------------- >>flight ----
+ *
+ * The flight recorder.
+ */
 
+/* Makes a cut, and waits until the flight recorder has the data up to it. */
+static gotrace_result gotrace__flight_cut(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t wanted;
+  gotrace__lock(&t->life);
+  if (!t->active || !t->flight || t->stopping || !gotrace__load_relaxed(&gotrace__on)) {
+    gotrace__unlock(&t->life);
+    return GOTRACE_ERROR_NOT_RUNNING;
+  }
+  gotrace__work(true, true);
+  wanted = t->piece_count;
+  gotrace__unlock(&t->life);
+#if GOTRACE_NO_THREADS
+  (void)wanted;
+  gotrace__drain(false);
+#else
+  gotrace__lock(&t->queue_lock);
+  while (gotrace__load_relaxed(&t->kept_count) < wanted && !gotrace__load_relaxed(&t->done))
+    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, NULL);
+  gotrace__unlock(&t->queue_lock);
+#endif
+  return GOTRACE_OK;
+}
+
+/* The caller holds the snapshot's lock. */
+static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_result result;
+  gotrace__kept *kept, **list = NULL;
+  size_t count = 0, i;
+  char header[GOTRACE__HEADER_SIZE];
+  result = gotrace__flight_cut();
+  gotrace__lock(&t->flight_lock);
+  if (result == GOTRACE_OK) {
+    for (kept = t->kept; kept; kept = kept->link) count++;
+    if (count) list = GOTRACE__CAST(gotrace__kept **, gotrace__allocate(NULL, count * sizeof *list, false));
+    if (!list) result = GOTRACE_ERROR_OUT_OF_MEMORY;
+  }
+  for (kept = t->kept, i = 0; list && kept; kept = kept->link) {
+    list[i++] = kept;
+    kept->snapshots++;
+  }
+  t->writing = list;
+  t->writing_count = count;
+  gotrace__unlock(&t->flight_lock);
+  if (list) {
+    gotrace__file_header(header);
+    gotrace__inside--; /* for the snapshot's lock: the write function may call gotrace_end */
+    gotrace__set_in_sink(true);
+    if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
+    for (i = 0; i < count; i++) {
+      const gotrace__chunk *chunk = list[i]->first;
+      for (; chunk && result == GOTRACE_OK; chunk = chunk->link)
+        if (!write(context, chunk + 1, chunk->size)) result = GOTRACE_ERROR_SINK;
+      gotrace__lock(&t->flight_lock);
+      gotrace__written(i);
+      gotrace__unlock(&t->flight_lock);
+    }
+    gotrace__set_in_sink(false);
+    gotrace__inside++;
+    gotrace__lock(&t->flight_lock);
+    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
+    t->writing = NULL;
+    gotrace__unlock(&t->flight_lock);
+  }
+  return result;
+}
+
+static bool gotrace__snapshot_write(void *context, const void *data, size_t size) {
+  return gotrace__file_write(GOTRACE__CAST(gotrace__file *, context), data, size);
+}
+
+static bool gotrace__flight_on(void) {
+  bool on;
+  gotrace__init();
+  gotrace__lock(&gotrace__t.life);
+  on = gotrace__t.active && gotrace__t.flight;
+  gotrace__unlock(&gotrace__t.life);
+  return on;
+}
+
+/* Writes a snapshot to an open file, and closes it. */
+static gotrace_result gotrace__snapshot_into(gotrace__file *file) {
+  gotrace_result result = gotrace__snapshot(gotrace__snapshot_write, file);
+  int saved = errno;
+  if (!gotrace__file_close(file) && result == GOTRACE_OK) {
+    result = GOTRACE_ERROR_SINK;
+    saved = errno;
+  }
+  errno = saved;
+  return result;
+}
+
+/* Writes a snapshot next to the file, which is replaced only when the snapshot is complete. `old`: the file at the path
+ * that it replaces, if any. */
+static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *path) {
+  size_t size = strlen(path) + 48;
+  char *beside = GOTRACE__CAST(char *, gotrace__allocate(NULL, size, false));
+  gotrace_result result = GOTRACE_ERROR_SINK;
+  gotrace__file file;
+  unsigned number = 0;
+  int saved;
+  if (!beside) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  do snprintf(beside, size, "%s.%lu-%u.new", path, gotrace__process_id(), number++);
+  while (!gotrace__file_create(beside, &file) && errno == EEXIST); /* processes of two machines may have the same id */
+  if (file.number >= 0) {
+    result = gotrace__snapshot_into(&file);
+    if (result == GOTRACE_OK && !gotrace__file_replace(old, beside, path)) result = GOTRACE_ERROR_SINK;
+    saved = errno;
+    if (result != GOTRACE_OK) remove(beside);
+    errno = saved;
+  }
+  saved = errno;
+  gotrace__release(NULL, beside, size);
+  errno = saved;
+  return result;
+}
+
+/* The caller holds the snapshot's lock. */
+static gotrace_result gotrace__snapshot_file(const char *path) {
+  gotrace_result result;
+  gotrace__file old;
+  int saved;
+  if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
+  if (!gotrace__file_open(path, 0, &old) && errno != ENOENT) return GOTRACE_ERROR_SINK;
+  if (old.number >= 0 && !old.regular) return gotrace__snapshot_into(&old); /* a pipe or device */
+  result = gotrace__snapshot_beside(&old, path);
+  saved = errno;
+  if (old.number >= 0) gotrace__file_close(&old);
+  errno = saved;
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_start(const gotrace_options *options) {
+  return gotrace__start_tracing(NULL, 0, options, true);
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
+  gotrace_result result;
+  int cancel;
+  if (!write) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__lock(&gotrace__t.snapshot);
+  result = gotrace__snapshot(write, context);
+  gotrace__unlock(&gotrace__t.snapshot);
+  gotrace__control_end(cancel);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
+  gotrace_result result;
+  char expanded[GOTRACE__PATH];
+  int cancel;
+  if (!path) return GOTRACE_ERROR_ARGUMENT;
+  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__lock(&gotrace__t.snapshot);
+  result =
+      gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded) : GOTRACE_ERROR_ARGUMENT;
+  gotrace__unlock(&gotrace__t.snapshot);
+  gotrace__control_end(cancel);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
+  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
+  return gotrace__flight_on() ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
+}
+
+/* ------------------------------------------------------------------------------------------------------ >>fork ----
+ *
+ * The child of a fork.
+ */
+
+#if !defined(_WIN32) && !GOTRACE_NO_THREADS
+/* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
+static void gotrace__free_kept(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  size_t i;
+  if (t->writing && !gotrace__in_sink) {
+    for (i = 0; i < t->writing_count; i++) gotrace__written(i);
+    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
+    t->writing = NULL;
+  }
+  while (t->kept) gotrace__forget_locked();
+  gotrace__kept_free(t->keeping);
+  t->keeping = NULL;
+}
+#endif
+
+#if !defined(_WIN32) && !GOTRACE_NO_THREADS
 /* Takes all locks. Otherwise a thread missing in the child could hold one there, or leave its data inconsistent. */
 static void gotrace__before_fork(void) {
   gotrace__lock(&gotrace__init_lock);
@@ -18187,7 +11985,6 @@ static void gotrace__after_fork_in_child(void) {
   t->sample_head = t->sample_tail = 0;
 }
 #endif
-#endif /* GOTRACE__CAPTURE */
 
 #endif /* !GOTRACE_DISABLE */
 

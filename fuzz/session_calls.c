@@ -579,8 +579,8 @@ static void one_call(void) {
     break;
   }
   /* After a call, no lock is held. */
-  if (gotrace__self) REQUIRE(gotrace__self->sequence % 2 == 0);
-  REQUIRE(unlocked(&gotrace__t.life) && unlocked(&gotrace__t.global_lock) && unlocked(&gotrace__t.collector));
+  if (gotrace__self) REQUIRE(!gotrace__self->in_call);
+  REQUIRE(unlocked(&gotrace__t.life) && unlocked(&gotrace__t.work));
   REQUIRE(unlocked(&gotrace__t.queue_lock) && unlocked(&gotrace__t.records));
 }
 

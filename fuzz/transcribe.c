@@ -26,7 +26,6 @@ static void applied(const void *transcriber, const void *record);
 static size_t most_kept(void);
 #define GOTRACE__MOST_TEXTS most_kept()
 #define GOTRACE__MOST_IDS most_kept()
-#define GOTRACE__TRANSCRIBER 1
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 

@@ -44,7 +44,6 @@ static void explore_free(void *memory, size_t size);
 /* Small tables and buffers, so that a run is short. */
 #define GOTRACE__PLATFORM "tests/explore_platform.h"
 #define GOTRACE__CHAINS ((size_t)32)
-#define GOTRACE__CAPTURE 1
 #define GOTRACE__CHUNK_BYTES 376u /* room for two short logs: a call needs more room than it uses */
 #define GOTRACE__FIRST_CHUNK_BYTES 376u
 #define GOTRACE__CLOCK_SKEW 0 /* see "TIME" in explore_engine.h */

@@ -21,20 +21,22 @@ ALLOWED = {
     ("gotrace__after_fork", "platform"): "a fork ends in the parent",
     ("gotrace__after_fork_in_child", "platform"): "a fork ends in the child",
     ("gotrace__free_all", "platform"): "the library is unloaded",
-    # The first event of a thread in a generation may write what concerns all threads:
-    ("gotrace__resume_stw", "streams"): "the stopped world, if this thread stopped it",
-    ("gotrace__write_globals", "streams"): "the collection, the number of procs, open tasks",
-    # In builds without threads, and with GOTRACE_LIMIT_BLOCK, a call may read before it continues:
-    ("gotrace__drain", "streams"): "a call waits for room",
-    ("gotrace__drain", "entry"): "a cut is due in a build without threads",
-    # Before the call itself, the tracer makes those that the program has omitted:
-    ("gotrace__attach", "entry"): "the thread is new",
-    ("gotrace__regain_proc", "entry"): "a plain thread's proc is not running",
-    ("gotrace__start_own_proc", "entry"): "a plain thread has no proc",
-    ("gotrace_go_syscall_end", "entry"): "the last system call was not ended",
-    ("gotrace__lose_proc_silently", "entry"): "a goroutine whose start a new trace has undone is started again",
-    ("gotrace__start_go", "entry"): "the same",
-    ("gotrace__begin_syscall", "entry"): "the same",
+    ("gotrace__end_use", "platform"): "the library is unloaded",
+    # A thread's first call registers it; a plain thread's first call makes it a goroutine:
+    ("gotrace__thread_register", "state"): "a thread's first call",
+    ("gotrace__attach", "goroutines"): "a plain thread",
+    ("gotrace__attach", "system-calls"): "a plain thread",
+    ("gotrace__attach", "collector"): "a plain thread",
+    ("gotrace__attach", "tasks"): "a plain thread",
+    ("gotrace__attach", "waits"): "a plain thread",
+    # In builds without threads, a call may read before it continues:
+    ("gotrace__drain", "capture"): "a call waits for room, or a round is due",
+    # Each event may be the first of its object in a generation:
+    ("gotrace__write_sync", "lanes"): "the generation's first batch",
+    ("gotrace__write_creation", "events"): "a goroutine that the trace lacks",
+    ("gotrace__write_state", "events"): "the collection, the heap, the stopped world",
+    # The reader finishes the session:
+    ("gotrace__clean_up", "reader"): "the end of the trace has been read",
 }
 
 NAME = re.compile(r"\bgotrace_\w+")

@@ -307,28 +307,85 @@ transcriber('v1-sweep-open', """      gotrace__put_event(t, &p->lane, GOTRACE_V1
 transcriber('v1-event-in-a-call', 'bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;', 'bool other = false;')
 
 
-def with_capture(text):
-    """The header as it is compiled with GOTRACE__CAPTURE 1."""
-    lines, kept = [], []  # kept: for each open #if, whether its lines are; None: it is about something else
-    for line in text.split('\n'):
-        word = line.split()
-        if line in ('#if GOTRACE__CAPTURE', '#if !GOTRACE__CAPTURE'):
-            kept.append('!' not in line)
-        elif word and word[0] in ('#if', '#ifdef', '#ifndef') and all(k is not False for k in kept):
-            kept.append(None)
-            lines.append(line)
-        elif word and word[0] in ('#if', '#ifdef', '#ifndef'):
-            kept.append(None)
-        elif line == '#else' and kept[-1] is not None:
-            kept[-1] = not kept[-1]
-        elif word and word[0] == '#endif' and kept[-1] is not None:
-            kept.pop()
-        else:
-            if all(k is not False for k in kept):
-                lines.append(line)
-            if word and word[0] == '#endif':
-                kept.pop()
-    return '\n'.join(lines)
+# Chunks.
+transcriber('other-sessions-read', 'if (done->session != t->options.session) r->at = r->end;', '')
+transcriber('chunk-without-base', 'r->tick = r->chunk->tick; /* that of its last record', 'r->tick = r->tick; /* that of its last record')
+transcriber('chunk-not-given-back', 'if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);', '')
+transcriber('numbers-beyond-the-end', 'if (!at || size > (uint64_t)(end - at)) return NULL;', 'if (!at) return NULL;')
+transcriber('kind-unchecked', 'r->kind != GOTRACE__REC_NONE && r->kind < GOTRACE__RECORD_KINDS && r->arguments &&',
+            'r->arguments &&')
+
+# Time.
+transcriber('time-goes-back', 'if (t->now < time) t->now = time;', '')
+transcriber('push-forgotten', 'if (GOTRACE__UNLIKELY(t->now <= t->pushed.time)) gotrace__after_push(t, r);', '')
+transcriber('push-of-late-records', 'if (t->given < p->first_given) return; /* it has waited */', '')
+transcriber('equal-after-push', 'if (r != p->on && p->time - t->now < GOTRACE__MOST_AHEAD) p->time++;', '')
+transcriber('event-before-its-goroutine', 'if (g && time < g->time) time = g->time;', '')
+transcriber('jump-unseen', 't->jumped = gotrace__has_jumped(t, clocks->tick, unit);', 't->jumped = false;')
+transcriber('jump-from-the-beginning', 'return after < t->to_unit - t->from_unit ? t->to_unit - after : t->from_unit;',
+            'return t->from_unit;')
+transcriber('jump-from-the-end', 'if (before <= t->to_unit - t->from_unit) return t->from_unit + before;', '')
+transcriber('task-end-with-its-begin', 'if (task && task->on != r) gotrace__push_time(t, task->time + 1);', '')
+
+# Generations.
+transcriber('sequence-goes-on', 'g->generation = t->generation; if (!t->v1) g->sequence = 0;', 'g->generation = t->generation;')
+transcriber('proc-sequence-goes-on', 'p->generation = t->generation; p->sequence = 0;', 'p->generation = t->generation;')
+transcriber('string-of-an-old-generation',
+            'return GOTRACE__LIKELY(mirror->rows[number].generation == t->generation) ? mirror->rows[number].id : 0;',
+            'return mirror->rows[number].id;')
+transcriber('statuses-now', 't->now = t->generation_time;\n  if (r->proc)', 'if (r->proc)')
+transcriber('silent-left-out', 'if (first || t->options.restate) gotrace__restate_all(t);', '')
+transcriber('listed-left-out', 'if (first) gotrace__adopt_listed(t);', '')
+transcriber('stw-over-a-cut', 'if (!t->v1 && t->stw_go && !t->stw_closed) {', 'if (0) {')
+transcriber('stw-not-resumed', 'if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);', '')
+transcriber('collection-begins-again',
+            '!t->v1 && (t->gc_seen || t->generation == 1) ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN', 'GOTRACE_V2_GC_BEGIN')
+transcriber('assist-not-restated', 'if (g->assist && !t->v1)', 'if (0)')
+transcriber('sweep-not-restated', 'if (p->sweep_seen && !t->v1)', 'if (0)')
+transcriber('empty-generation', 'if (!t->v1 && !t->generation_used) /* readers', 'if (0) /* readers')
+transcriber('living-ids-forgotten', 'if (g && g->known && g->status != GOTRACE__DEAD) gotrace__unique_id(t, g->id);', '')
+transcriber('open-names-forgotten',
+            'if (row) region->name = gotrace__text_number(texts, (const char *)(row->entry + 1), row->entry->size);', '')
+transcriber('reasons-kept', 'memset(t->reason_refs, 0, sizeof t->reason_refs);', '')
+
+# The model.
+transcriber('steal-without-a-number', """  p->sequence++;
+  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL,""", 'gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL,')
+transcriber('thief-without-victim', '  p->on = NULL;\n  p->time = t->now;\n  victim->proc = NULL;', '  p->on = NULL;\n  p->time = t->now;')
+transcriber('call-never-ends', 'p->status = GOTRACE__PROC_RUNNING;\n    p->time = t->now;\n    g->status = GOTRACE__RUNNING;',
+            'p->status = GOTRACE__PROC_RUNNING;\n    p->time = t->now;')
+transcriber('stw-of-a-blocked-goroutine', 'if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;', 'return;')
+transcriber('region-stays-open', 'while (g->region_depth >= depth) {', 'while (g->region_depth > depth) {')
+transcriber('region-order-uncounted', 'if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);', '')
+transcriber('task-begins-twice', 'id == UINT64_MAX || gotrace__task_at(t, id, false)) { t->counters.malformed++;',
+            'id == UINT64_MAX) { t->counters.malformed++;')
+transcriber('task-never-ends', 'if (task) task->id = UINT64_MAX;', '')
+transcriber('id-twice', 'if (!(t->ids[i].mask & bit)) {', 'if (1) {')
+transcriber('event-inside-a-call', 't->counters.wrapped++; gotrace__leave_call(t, r, false);', 't->counters.wrapped++;')
+transcriber('call-not-resumed', """  if (inside < GOTRACE__KEPT_PROC || !r->go) return;
+  gotrace__enter_call(t, r, 0);""", """  if (inside < GOTRACE__KEPT_PROC || !r->go) return;""")
+transcriber('thread-ends-with-a-proc', 'if (r->proc) gotrace__end_proc(t, r); r->introduced = r->lost_proc = false;',
+            'r->introduced = r->lost_proc = false;')
+transcriber('start-over-a-goroutine',
+            """gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+  if (record->kind == GOTRACE__REC_THREAD_START)""", 'if (record->kind == GOTRACE__REC_THREAD_START)')
+transcriber('switch-runs-two', 'g->status = GOTRACE__RUNNING; g->on = r; r->go = g; gotrace__write_state(t, r); return NULL;',
+            'g->on = r; r->go = g; gotrace__write_state(t, r); return NULL;')
+transcriber('forever-keeps-its-id', 'if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);', '')
+transcriber('regions-never-forgotten', """    g->region_first++;
+    g->region_depth--;""", 'return;')
+transcriber('log-cut-uncounted', 'if (kept != record->text_size[1]) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);', '')
+
+# v1.
+transcriber('v1-sequence', 'g->sequence++; g->last_lane = lane;', 'g->last_lane = lane;')
+transcriber('v1-lane', 'if (g->last_lane == lane) gotrace__put_v1(t, lane, local,', 'if (1) gotrace__put_v1(t, lane, local,')
+transcriber('v1-call-blocks-twice', 'if (!g || g->status != GOTRACE__SYSCALL || g->call_blocked) return;',
+            'if (!g || g->status != GOTRACE__SYSCALL) return;')
+transcriber('v1-exit-forgotten', """    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_EXIT, time, 3, g->id, g->sequence++, g->exit_time);""", '')
+transcriber('v1-first-events', 'if (t->v1 && !t->generation_used) gotrace__write_first(t);', '')
+transcriber('v1-strings-last', 'if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */', '')
+transcriber('v1-sweep-open', """      gotrace__put_event(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, swept);""", ';')
+transcriber('v1-event-in-a-call', 'bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;', 'bool other = false;')
 
 
 def build(header_text, folder, *sources, options=('-O0',)):
@@ -336,7 +393,7 @@ def build(header_text, folder, *sources, options=('-O0',)):
     with open(header, 'w') as f:
         f.write(header_text)
     binary = os.path.join(folder, 'program')
-    command = [COMPILER, '-std=c11', *options, '-w', '-DGOTRACE__CAPTURE=1', '-I', folder, '-I', ROOT,
+    command = [COMPILER, '-std=c11', *options, '-w', '-I', folder, '-I', ROOT,
                '-I', os.path.join(ROOT, 'tests'), '-isystem', '/usr/include/stb',
                *[os.path.join(ROOT, source) for source in sources], '-o', binary, '-pthread']
     done = subprocess.run(command, capture_output=True, text=True)
@@ -372,7 +429,7 @@ def try_transcriber(source, folder):
 
 def try_mutant(entry, find):
     name, olds, news, scenarios = entry
-    source = with_capture(open(os.path.join(ROOT, 'gotrace.h')).read())
+    source = open(os.path.join(ROOT, 'gotrace.h')).read()
     for old, new in zip(olds, news):
         text = re.compile(r'\s+'.join(re.escape(word) for word in old.split()))
         if len(text.findall(source)) != 1:

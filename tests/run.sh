@@ -43,9 +43,6 @@ windows="test_generations test_late_event test_limits test_many_threads test_reg
 # ThreadSanitizer selects this variant too (GOTRACE_SEQ_CST_FLAG), but its threads meet less often:
 seq_cst="test_late_event test_start_races test_start_stop test_string_table"
 monotonic="test_events_v2 test_generations test_start_stop"
-# GOTRACE__CAPTURE, which is to replace the other way of writing:
-capture="test_create_no_proc test_events_v2 test_null test_ranges test_region_ends test_results test_start_stop test_story
-  test_wait_on"
 
 # Tests that do not run on Windows: those that use POSIX (fork, signals, pipes, limits of a process), most of which the
 # pattern `posix` finds; those of stacks of threads by frame pointers, which Windows lacks; those that only read Go's
@@ -61,8 +58,7 @@ configurations_of() {
   not=$(sed -n 's/.*Not in: \([a-z_ ]*\)[.,;].*/\1/p' "tests/$1.c")
   {
     echo default clang address valgrind
-    echo capture capture_address
-    ! grep -q pthread_create "tests/$1.c" || echo thread seq_cst capture_thread
+    ! grep -q pthread_create "tests/$1.c" || echo thread seq_cst
     ! grep -q test_trace_path "tests/$1.c" || echo monotonic releases
     grep -qw "$1" <<<"$not_on_windows" || grep -qE "$posix" "tests/$1.c" || echo windows
   } | tr ' ' '\n' | grep -vxFf <(printf '%s\n' ${not:-none})
@@ -93,7 +89,7 @@ list_unit() {
           [ "$own" ] || echo "quick|$name ($configuration), briefly|tests/run.sh --unit $name $configuration 40"
           ;;
         default) if [ ! "$own" ] || grep -q test_trace_path "$test"; then level=check; fi ;;
-        valgrind | windows | seq_cst | monotonic | capture) ! grep -qw "$name" <<<"${!configuration}" || level=check ;;
+        valgrind | windows | seq_cst | monotonic) ! grep -qw "$name" <<<"${!configuration}" || level=check ;;
       esac
       echo "$level|$name ($configuration)|tests/run.sh --unit $name $configuration"
     done
@@ -258,13 +254,13 @@ needs() { command -v "$1" >/dev/null || { echo "needs $2 (make deps)"; exit 77; 
 # SCALE, only the newest release opens them, without the viewer.
 unit() {
   local test=$1 configuration=$2 build=$2 suffix='' scale=1 run=() dir trace status beside
-  case ${configuration#capture_} in
+  case $configuration in
     quick) scale=2 ;;
     clang)
       needs clang clang
       scale=3
       ;;
-    seq_cst | monotonic | capture) scale=3 ;;
+    seq_cst | monotonic) scale=3 ;;
     thread) # its shadow memory does not fit every random layout of the address space
       scale=10
       setarch "$(uname -m)" -R true 2>/dev/null && run=(setarch "$(uname -m)" -R)

@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef GOTRACE__CAPTURE
-#define GOTRACE__CAPTURE 0
-#endif
-
 #if defined(__SANITIZE_THREAD__) /* GCC */
 #define TEST_THREAD_SANITIZER 1
 #elif defined(__has_feature) /* Clang */

@@ -1,6 +1,6 @@
 /* pthread_cancel inside the tracer leaves no lock held. A thread that waits in gotrace_read or for buffer space ends at
  * once; others are cancelled after their call.
- * Not in: address capture_address, whose runtime cannot handle the stack of a cancelled thread. */
+ * Not in: address, whose runtime cannot handle the stack of a cancelled thread. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"

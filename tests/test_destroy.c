@@ -79,7 +79,7 @@ static void check_no_time(const test_bytes *bytes, int pairs) {
     if (strcmp(event.spec->name, "GoEnd") != 0 && strcmp(event.spec->name, "GoDestroy") != 0) continue;
     /* Less than the unit of time, but rounded down to nanoseconds. Capture: with an event of the same time in between.
      */
-    CHECK(started >= 0 && event.time - started <= (GOTRACE__CAPTURE ? 2 : 1));
+    CHECK(started >= 0 && event.time - started <= 2);
     started = -1;
     pairs--;
   }

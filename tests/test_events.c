@@ -154,25 +154,9 @@ static void all_events(void) {
 
   expect("Gomaxprocs", -1, 0, " procs=2");
   expect("Gomaxprocs", -1, 0, " procs=2");
-#if !GOTRACE__CAPTURE
-  /* Existing goroutines, on the global proc, in the order of their records (starting with the latest slab). Since
-   * records are reused, that is not the order of creation. */
-  {
-    const gotrace__slab *slab;
-    for (slab = gotrace__t.slabs; slab; slab = slab->next)
-      for (i = 0; i < GOTRACE__SLAB; i++) {
-        unsigned long long id = slab->gos[i].id;
-        if (gotrace__status_of(slab->gos[i].word) == GOTRACE__DEAD) continue;
-        expect("GoCreate", -1, 0, " g=%llu stack=#", id);
-        if (&slab->gos[i] == waits || &slab->gos[i] == silent) expect("GoWaiting", -1, id, " g=%llu", id);
-        if (&slab->gos[i] == calls) expect("GoInSyscall", -1, id, " g=%llu", id);
-      }
-  }
-#else
   /* Goroutines older than the trace are created where they are first mentioned, here by the thread that runs one. */
   expect("GoCreate", -1, 0, " g=%llu stack=#", U(gotrace_go_id(calls)));
   expect("GoInSyscall", -1, gotrace_go_id(calls), " g=%llu", U(gotrace_go_id(calls)));
-#endif
 
   gotrace_proc_start(p1);
   expect("ProcStart", id1, 0, " thread=%llu", U(thread));
@@ -224,16 +208,14 @@ static void all_events(void) {
   expect("GoUnblock", -1, 0, " g=%llu seq=%u", U(gid), seq);
   seq++;
   gotrace_go_unblock(waits); /* created on the global proc: local */
-  if (GOTRACE__CAPTURE) {
-    expect("GoCreate", -1, 0, " g=%llu stack=#", U(gotrace_go_id(waits)));
-    expect("GoWaiting", -1, gotrace_go_id(waits), " g=%llu", U(gotrace_go_id(waits)));
-  }
+  expect("GoCreate", -1, 0, " g=%llu stack=#", U(gotrace_go_id(waits)));
+  expect("GoWaiting", -1, gotrace_go_id(waits), " g=%llu", U(gotrace_go_id(waits)));
   expect("GoUnblock", -1, 0, " g=%llu seq=0", U(gotrace_go_id(waits)));
   gotrace_proc_start(p1);
   expect("ProcStart", id1, 0, " thread=%llu", U(thread));
   gotrace_go_start(ready);
-  if (GOTRACE__CAPTURE) expect("GoCreate", id1, 0, " g=%llu stack=#", U(gotrace_go_id(ready)));
-  expect("GoStart", id1, gotrace_go_id(ready), " g=%llu seq=%d", U(gotrace_go_id(ready)), GOTRACE__CAPTURE ? 0 : 1);
+  expect("GoCreate", id1, 0, " g=%llu stack=#", U(gotrace_go_id(ready)));
+  expect("GoStart", id1, gotrace_go_id(ready), " g=%llu seq=0", U(gotrace_go_id(ready)));
   gotrace_go_end();
   expect("GoEnd", id1, gotrace_go_id(ready), "%s", "");
   gotrace_go_start(waits);
@@ -433,10 +415,9 @@ static void all_events(void) {
   gotrace_proc_stop();
   expect("ProcStop", id2, 0, "%s", "");
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
-  if (GOTRACE__CAPTURE) { /* what has been silent comes at the end */
-    expect("GoCreate", -1, 0, " g=%llu stack=#", U(gotrace_go_id(silent)));
-    expect("GoWaiting", -1, gotrace_go_id(silent), " g=%llu", U(gotrace_go_id(silent)));
-  }
+  /* What has been silent comes at the end: */
+  expect("GoCreate", -1, 0, " g=%llu stack=#", U(gotrace_go_id(silent)));
+  expect("GoWaiting", -1, gotrace_go_id(silent), " g=%llu", U(gotrace_go_id(silent)));
 
   gotrace_get_stats(&stats);
   CHECK_EQUAL(stats.dropped, 0);

@@ -341,11 +341,6 @@ static void generations(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, go
   for (i = 0; i < 3; i++) { /* generations in which everything is silent */
     CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
     if (i == 0) {
-      if (!GOTRACE__CAPTURE) {
-        GO(waiting, "Runnable", "Runnable");
-        if (SINCE(GOTRACE_GO_1_23)) expect("entry_of_it @ 0x");
-        PROC(p1, "Idle", "Idle");
-      }
       expect("RangeEnd .*Name=\"stop-the-world \\(GOMAXPROCS\\)\"");
     }
     expect("Sync");
@@ -372,7 +367,6 @@ static void generations(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, go
   PROC(p2, "Running", "Running"); /* ProcSyscallAbandoned, which Go turns into ProcSyscall */
   PROC(p2, "Running", "Idle");
   CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
-  if (!GOTRACE__CAPTURE) GO(g, "Syscall", "Syscall");
   expect("Sync");
   gotrace_go_syscall_end_blocked();
   GO(g, "Syscall", "Runnable");
@@ -457,16 +451,12 @@ static void from_the_middle(void) {
   pthread_barrier_wait(&barrier);
   CHECK_EQUAL(gotrace_start_file(test_trace_path("middle", format), &options), GOTRACE_OK);
   in_thread(steal, p1);
-  if (GOTRACE__CAPTURE) { /* the first generation begins with what is silent */
-    PROC(p2, "Undetermined", "Running");
-    expect("StateTransition .*GoID=%llu Undetermined->Running", U(id));
-  } else {
-    PROC(p1, "Undetermined", "Idle"); /* the trace does not tell whose it was */
-  }
+  PROC(p2, "Undetermined", "Running"); /* silent, as at the trace's beginning */
+  expect("StateTransition .*GoID=%llu Undetermined->Running", U(id));
   gotrace_go_syscall_end_blocked();
   GO(g, "Undetermined", "Syscall");
   GO(g, "Syscall", "Runnable");
-  if (GOTRACE__CAPTURE) PROC(p1, "Undetermined", "Idle");
+  PROC(p1, "Undetermined", "Idle");
   gotrace_proc_start(p1);
   gotrace_go_start(g);
   gotrace_region_end(before, "begun before too");
@@ -478,10 +468,6 @@ static void from_the_middle(void) {
   gotrace_proc_stop();
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   test_write_kinds("middle", format);
-  if (!GOTRACE__CAPTURE) {
-    PROC(p2, "Undetermined", "Running"); /* written when the trace ended */
-    expect("StateTransition .*GoID=%llu Undetermined->Running", U(id));
-  }
   pthread_barrier_wait(&barrier);
   CHECK(pthread_join(thread, NULL) == 0);
 }

@@ -157,19 +157,11 @@ static void while_reading(void) {
     gotrace_log(GOTRACE_NO_TASK, "category", "message");
     CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
   }
-#if GOTRACE__CAPTURE
   while (bytes.size <= 16) { /* the header, then the first generation */
     CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_OK);
     test_append(&bytes, chunk, size);
   }
   CHECK(gotrace__t.reading && gotrace__t.pieces && gotrace__t.spare_piece);
-#else
-  while (!gotrace__t.piece) { /* the header, then a part of the first generation */
-    CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_OK);
-    test_append(&bytes, chunk, size);
-  }
-  CHECK(gotrace__t.deliver != NULL);
-#endif
   child = fork();
   if (child == 0) {
     bytes.size = 0;
@@ -198,17 +190,11 @@ static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, got
   CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_ERROR_NOT_RUNNING);
-#if GOTRACE__CAPTURE
   for (procs = 0, p = gotrace__t.procs; p; p = p->next) procs += p->used != 0;
   CHECK_EQUAL(procs, 1);                                                       /* `proc` */
   CHECK(!gotrace__t.transcriber && !gotrace__t.strings && !gotrace__t.stacks); /* the parent's session */
   CHECK(!gotrace__t.pieces && !gotrace__t.spare_piece && !gotrace__t.spare_chunks);
   for (m = gotrace__t.threads; m; m = m->next) CHECK(!m->chunk && (m == gotrace__self || !m->used));
-#else
-  for (procs = 0, p = gotrace__t.procs; p; p = p->next) procs += gotrace__status_of(p->word) != GOTRACE__PROC_FREE;
-  (void)m;
-  CHECK(procs <= 3); /* this thread's, `proc`, that of cuts; those of other threads have been freed */
-#endif
   gotrace_log(GOTRACE_NO_TASK, "off", "off");
   for (round = 0; round < 2; round++) {
     gotrace_options options;

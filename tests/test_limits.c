@@ -137,72 +137,6 @@ static void not_reached(gotrace_format format) {
   test_free(&bytes);
 }
 
-static size_t memory_used(void) {
-  gotrace_stats stats;
-  gotrace_get_stats(&stats);
-  return stats.memory_peak; /* nothing is read, so nothing has been freed */
-}
-
-/* Fills 64 KiB buffers until the limit leaves no room for another. No goroutine runs. */
-static void *fill(void *limit) {
-  gotrace_proc *proc = gotrace_proc_create();
-  int i;
-  while (memory_used() + 65536 <= *(const size_t *)limit) {
-    for (i = 0; i < 500; i++) {
-      gotrace_proc_start(proc);
-      gotrace_proc_stop();
-    }
-  }
-  gotrace_proc_destroy(proc);
-  return NULL;
-}
-
-/* Takes a thread's first buffer, of 4 KiB. */
-static void *begin_to_fill(void *unused) {
-  gotrace_proc *proc = gotrace_proc_create();
-  (void)unused;
-  gotrace_proc_start(proc);
-  gotrace_proc_stop();
-  gotrace_proc_destroy(proc);
-  return NULL;
-}
-
-/* v2: a goroutine's first call in a trace writes the tasks that are older than the trace, which takes several buffers.
- * At the limit it gets only the first. A call that has begun to write cannot wait, so it exceeds the limit. */
-static void old_tasks_at_the_limit(gotrace_format format) {
-  enum { TASKS = 1000 };
-  static gotrace_task tasks[TASKS];
-  gotrace_options options;
-  gotrace_stats stats;
-  test_bytes bytes = {NULL, 0, 0};
-  pthread_t thread;
-  int i;
-  for (i = 0; i < TASKS; i++) tasks[i] = gotrace_task_begin("older than the trace", GOTRACE_NO_TASK);
-  memset(&options, 0, sizeof options);
-  options.format = format;
-  options.memory_limit = (size_t)1 << 20;
-  options.on_limit = GOTRACE_LIMIT_BLOCK;
-  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  CHECK(pthread_create(&thread, NULL, fill, &options.memory_limit) == 0 && pthread_join(thread, NULL) == 0);
-  while (memory_used() + 16384 <= options.memory_limit)
-    CHECK(pthread_create(&thread, NULL, begin_to_fill, NULL) == 0 && pthread_join(thread, NULL) == 0);
-  CHECK(memory_used() + 4096 <= options.memory_limit);
-  log_one();
-  CHECK(memory_used() > options.memory_limit);
-  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
-  test_read_to_end(&bytes);
-  gotrace_get_stats(&stats);
-  CHECK_EQUAL(stats.result, GOTRACE_OK);
-  CHECK_EQUAL(stats.dropped, 0);
-  CHECK(stats.memory_peak <= options.memory_limit + MORE);
-  CHECK_OPENS(&bytes);
-  test_check_statistics(&bytes);
-  CHECK_EQUAL(test_count(&bytes, "UserTaskBegin"), TASKS);
-  CHECK_EQUAL(test_count(&bytes, "UserLog"), 1);
-  for (i = 0; i < TASKS; i++) gotrace_task_end(tasks[i]);
-  test_free(&bytes);
-}
-
 /* Starts and stops a proc and a goroutine repeatedly, also after the end of the trace. */
 static void *come_and_go(void *proc) {
   gotrace_go *go = gotrace_go_create_blocked(NULL);
@@ -263,7 +197,6 @@ int main(void) {
     }
     memory_blocks(formats[i]);
     not_reached(formats[i]);
-    if (formats[i] >= GOTRACE_GO_1_22 && !GOTRACE__CAPTURE) old_tasks_at_the_limit(formats[i]);
   }
   ends_while_cut();
   return 0;

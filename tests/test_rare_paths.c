@@ -33,7 +33,6 @@ static uint64_t count_of(gotrace_format format, const char *name) {
   return 0;
 }
 
-#if GOTRACE__CAPTURE
 /* The service thread lacks memory: the trace ends with what it has, and the calls go on. The next trace is complete. */
 static void no_memory_for_the_service(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
@@ -67,39 +66,6 @@ static void no_memory_for_the_service(gotrace_format format) {
   CHECK(__atomic_load_n(&refused, __ATOMIC_RELAXED) > 0);
   test_free(&bytes);
 }
-#else
-/* While no memory is available, no cut is made and nothing is lost. Afterwards the service thread continues. */
-static void postponed_cut(gotrace_format format) {
-  test_bytes bytes = {NULL, 0, 0};
-  gotrace_options options = test_options(format, &bytes);
-  gotrace_stats stats;
-  struct timespec pause = {0, 2000000};
-  uint64_t cuts;
-  int i;
-  options.cut_milliseconds = 1;
-  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  GOTRACE_REGION("before") {
-  }
-  __atomic_store_n(&refused, 0, __ATOMIC_RELAXED);
-  __atomic_store_n(&memory_is_out, true, __ATOMIC_RELAXED);
-  for (i = 0; i < 5000 && __atomic_load_n(&refused, __ATOMIC_RELAXED) < 3; i++) nanosleep(&pause, NULL);
-  CHECK(__atomic_load_n(&refused, __ATOMIC_RELAXED) >= 3); /* the cut was tried repeatedly */
-  __atomic_store_n(&memory_is_out, false, __ATOMIC_RELAXED);
-  gotrace_get_stats(&stats);
-  cuts = stats.cuts;
-  for (i = 0; i < 5000 && stats.cuts < cuts + 2; i++) {
-    GOTRACE_REGION("after") {
-    }
-    nanosleep(&pause, NULL);
-    gotrace_get_stats(&stats);
-  }
-  CHECK(stats.cuts >= cuts + 2);
-  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
-  CHECK_OPENS(&bytes);
-  test_free(&bytes);
-}
-
-#endif
 
 /* The end of a generation writes the statuses of all silent goroutines, here blocked in a mark assist. Only the flight
  * recorder needs them: its snapshots begin with any generation. */
@@ -129,7 +95,7 @@ static void full_batch(gotrace_format format, bool flight) {
   if (flight) CHECK_EQUAL(gotrace_flight_snapshot(test_sink, &bytes), GOTRACE_OK);
   CHECK_EQUAL(flight ? gotrace_flight_stop() : gotrace_stop(), GOTRACE_OK);
   /* Twice silent, then woken. */
-  CHECK_EQUAL(count_of(format, "GCMarkAssistActive"), flight || !GOTRACE__CAPTURE ? 3 * GOS : GOS);
+  CHECK_EQUAL(count_of(format, "GCMarkAssistActive"), flight ? 3 * GOS : GOS);
   CHECK_OPENS(&bytes);
   gotrace_proc_destroy(proc);
   test_free(&bytes);
@@ -166,7 +132,7 @@ static void abandoned_proc(gotrace_format format) {
   CHECK_EQUAL(stats.repaired, 0);
   if (format >= GOTRACE_GO_1_22) {
     /* Since its thread is silent, the trace begins with an idle proc. */
-    CHECK_EQUAL(count_of(format, "ProcSteal"), GOTRACE__CAPTURE ? 0 : 1);
+    CHECK_EQUAL(count_of(format, "ProcSteal"), 0);
     CHECK_EQUAL(count_of(format, "GoSyscallEndBlocked"), 1);
   }
   CHECK_OPENS(&bytes);
@@ -179,13 +145,9 @@ int main(void) {
   static const gotrace_format formats[] = {GOTRACE_GO_1_11, GOTRACE_GO_1_21, GOTRACE_GO_1_22, GOTRACE_GO_1_23,
                                            GOTRACE_GO_1_26};
   size_t i;
-  is_main = GOTRACE__CAPTURE;
+  is_main = true;
   for (i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-#if GOTRACE__CAPTURE
     no_memory_for_the_service(formats[i]);
-#else
-    postponed_cut(formats[i]);
-#endif
     abandoned_proc(formats[i]);
     if (formats[i] < GOTRACE_GO_1_22) continue;
     full_batch(formats[i], false);

@@ -164,7 +164,6 @@ static void recycles(void) {
   test_free(&bytes);
 }
 
-#if GOTRACE__CAPTURE
 static int64_t time_of_log(const test_bytes *bytes, const char *category) {
   gotrace_decoder *decoder;
   gotrace_event event;
@@ -208,35 +207,6 @@ static void frequency(void) {
   }
   test_free(&bytes);
 }
-#else
-/* The frequency in the trace is that of the clock. */
-static void frequency(void) {
-  gotrace_options options = options_of(GOTRACE_GO_1_21);
-  test_bytes bytes = {NULL, 0, 0};
-  gotrace_decoder *decoder;
-  gotrace_decoder_info info;
-  gotrace_event event;
-  struct timespec pause = {0, 40000000};
-  uint64_t ticks, nanoseconds;
-  double got, want;
-  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  ticks = gotrace__now(), nanoseconds = gotrace__nanoseconds();
-  nanosleep(&pause, NULL);
-  ticks = gotrace__now() - ticks, nanoseconds = gotrace__nanoseconds() - nanoseconds;
-  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
-  test_read_to_end(&bytes);
-  CHECK_EQUAL(test_open_decoder(&decoder, bytes.data, bytes.size, false), GOTRACE_OK);
-  CHECK_EQUAL(gotrace_decoder_next(decoder, &event), GOTRACE_OK);
-  gotrace_decoder_get_info(decoder, &info);
-  gotrace_decoder_close(decoder);
-  got = 1e9 / info.nanoseconds_per_tick;
-  want = (double)ticks * 1e9 / (double)nanoseconds;
-  if (got < 0.9 * want || got > 1.1 * want) fprintf(stderr, "%g, not %g\n", got, want);
-  CHECK(got > 0.9 * want && got < 1.1 * want);
-  test_free(&bytes);
-}
-
-#endif
 
 /* ---- A reader on another thread ---- */
 
@@ -342,7 +312,6 @@ static bool cas_hooked(const volatile void *word, bool success) {
   return success;
 }
 
-#if GOTRACE__CAPTURE
 static void *log_until_off(void *unused) {
   while (gotrace_enabled()) gotrace_log(GOTRACE_NO_TASK, "category", "message");
   return unused;
@@ -392,7 +361,6 @@ static void early_end(void) {
     CHECK_EQUAL(test_count(&collected, "UserLog"), 1);
   }
 }
-#endif
 
 static void service_reads(void) {
   const void *chunk;
@@ -423,9 +391,7 @@ int main(void) {
   on_two_threads(true);
   on_two_threads(false);
   two_readers();
-#if GOTRACE__CAPTURE
   early_end();
-#endif
   service_reads();
   test_free(&collected);
   return 0;

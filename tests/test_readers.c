@@ -120,11 +120,7 @@ static void reader_emits(gotrace_format format) {
   test_free(&bytes);
 }
 
-#if GOTRACE__CAPTURE
 #define READ_TO_ITS_END gotrace__load_relaxed(&gotrace__t.done)
-#else
-#define READ_TO_ITS_END (gotrace__load_relaxed(&gotrace__t.state) == (uint32_t)GOTRACE__READ_DONE)
-#endif
 
 /* After the reader's last look at the session and before it cleans up, another thread stops the session and starts the
  * next one. */

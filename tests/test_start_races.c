@@ -24,11 +24,7 @@ static void *woken_twice(void *unused) {
   gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
   gotrace_wait_end();
   if (in_syscall) gotrace_go_syscall_begin();
-#if GOTRACE__CAPTURE
   gotrace__store_relaxed(&self->status, (uint8_t)GOTRACE__RUNNABLE);
-#else
-  gotrace__store_release(&self->word, gotrace__word(0, 0, GOTRACE__RUNNABLE));
-#endif
   reach(1);
   await(2);
   if (in_syscall) gotrace_go_syscall_end();
@@ -57,7 +53,6 @@ static void undone_start(gotrace_format format, bool advance) {
   test_free(&bytes);
 }
 
-#if GOTRACE__CAPTURE
 /* A call that found tracing off changes the state of the collector after the trace has begun. */
 static void late_collector(gotrace_format format, bool in_trace) {
   bool late_begin;
@@ -93,29 +88,6 @@ static void late_collector(gotrace_format format, bool in_trace) {
     if (late_begin) break;
   }
 }
-#else
-/* gotrace_gc_end on a thread that read "settling" just before the trace was on. */
-static void late_end_of_collection(gotrace_format format) {
-  test_bytes bytes = {NULL, 0, 0};
-  gotrace_options options = test_options(format, &bytes);
-  gotrace__call c;
-  gotrace_gc_begin();
-  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  gotrace__enter(&c, gotrace__me(), NULL);
-  gotrace__understand(&c, ((gotrace__t.control >> 2) - 1) << 2 | GOTRACE__SETTLING);
-  c.may_wait = false;
-  gotrace__lock_collector(&c);
-  CHECK(c.session != 0); /* the begin is in the trace, so the call has joined this session */
-  gotrace__unlock_collector(&c);
-  gotrace__leave(&c);
-  gotrace_gc_end();
-  gotrace_gc_begin();
-  gotrace_gc_end();
-  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
-  CHECK_OPENS(&bytes);
-  test_free(&bytes);
-}
-#endif
 
 int main(void) {
   static const gotrace_format formats[] = {GOTRACE_GO_1_11, GOTRACE_GO_1_21, GOTRACE_GO_1_22, GOTRACE_GO_1_23,
@@ -128,12 +100,8 @@ int main(void) {
       undone_start(formats[i], true);
       if (in_syscall) break;
     }
-#if GOTRACE__CAPTURE
     late_collector(formats[i], false);
     late_collector(formats[i], true);
-#else
-    if (formats[i] < GOTRACE_GO_1_22) late_end_of_collection(formats[i]);
-#endif
   }
   return 0;
 }

@@ -3,7 +3,6 @@
  * records. */
 #define GOTRACE__LANE_MOST 8192
 #define GOTRACE__REGION_DEPTH 8
-#define GOTRACE__TRANSCRIBER 1
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "capture_calls.h"

@@ -10,7 +10,6 @@
  * hash, entries of at most 64 KiB). */
 
 #define GOTRACE_IMPLEMENTATION
-#define GOTRACE__CAPTURE 1 /* with the transcriber, for write.h */
 #include "tool.h"
 
 #include <stdlib.h>

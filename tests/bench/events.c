@@ -660,7 +660,6 @@ static void check_trace(const series *s, gotrace_result result) {
 /* Gives a trace its buffers in advance. It would allocate them one by one until the first cut, and the first traces of
  * the process would also wait for the system to map their pages. */
 static void stock_buffers(void) {
-#if GOTRACE__CAPTURE
   int i;
   for (i = 0; i < BUFFERS; i++) {
     gotrace__record_chunk *chunk =
@@ -673,16 +672,6 @@ static void stock_buffers(void) {
     gotrace__t.spare_chunks = chunk;
     gotrace__unlock(&gotrace__t.queue_lock);
   }
-#else
-  gotrace__queue queue = {NULL, NULL, 0};
-  gotrace__buffer *buffer;
-  int i;
-  for (i = 0; i < BUFFERS && (buffer = gotrace__buffer_new(&gotrace__t.budget, sizeof *buffer, true)) != NULL; i++)
-    gotrace__queue_push(&queue, buffer);
-  gotrace__lock(&gotrace__t.queue_lock);
-  gotrace__queue_append(&gotrace__t.empty, &queue);
-  gotrace__unlock(&gotrace__t.queue_lock);
-#endif
 }
 
 /* Measures in one trace, or without one. */
@@ -926,11 +915,7 @@ static void new_buffers(const gotrace_options *options) {
     const void *after;
     gotrace_log(GOTRACE_NO_TASK, "category", "a message");
     ticks = (double)(ordered_ticks() - begin) - ticks_cost;
-#if GOTRACE__CAPTURE
     after = gotrace__self->chunk;
-#else
-    after = gotrace__self->stream.buffer[gotrace__self->call.slot];
-#endif
     if (before && after != before) add_time(&found, ticks * ns_per_tick);
     before = after;
   }
