@@ -8926,10 +8926,27 @@ static bool gotrace__has_jumped(gotrace__transcriber *t, uint64_t tick, uint64_t
   return true;
 }
 
+/* How many bytes of chunks up to this tick have not been read, at most. */
+static uint64_t gotrace__bytes_until(const gotrace__transcriber *t, uint64_t tick) {
+  const gotrace__source *r;
+  uint64_t bytes = 0;
+  for (r = t->sources; r; r = r->next) {
+    const gotrace__record_chunk *chunk = r->chunk;
+    uint32_t at = r->at;
+    for (; chunk && chunk != r->known && chunk->tick <= tick; chunk = gotrace__load_acquire(&chunk->next), at = 0)
+      bytes += gotrace__load_acquire(&chunk->size) - at;
+    if (chunk && chunk == r->known && chunk->tick <= tick) bytes += r->known_size - at;
+  }
+  return bytes;
+}
+
 /* Begins a round that ends at the given clocks; except for the last, somewhat before, since the clocks of two cores may
- * differ. */
-static void gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
-  uint64_t unit = (clocks->nanoseconds - t->start_nanoseconds) / t->options.unit + 1, ticks;
+ * differ. Returns whether it ends earlier, since a generation with all that has been recorded would be too large. */
+#ifndef GOTRACE__LEAST_ROUND
+#define GOTRACE__LEAST_ROUND 1024 /* ticks */
+#endif
+static bool gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
+  uint64_t unit = (clocks->nanoseconds - t->start_nanoseconds) / t->options.unit + 1, ticks, all;
   if (unit < t->to_unit) unit = t->to_unit;
   t->jumped = gotrace__has_jumped(t, clocks->tick, unit);
   t->from_tick = t->to_tick;
@@ -8938,13 +8955,18 @@ static void gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks 
   t->to_unit = unit;
   t->clocks = *clocks;
   t->limit = UINT64_MAX; /* after a jump, nothing is too late for this round */
-  if (t->jumped) return;
-  ticks = clocks->tick - t->from_tick;
-  t->units_per_tick = ticks ? (double)(unit - t->from_unit) / (double)ticks : 0;
-  if (last) return;
-  ticks = ticks > GOTRACE__CLOCK_SKEW ? ticks - GOTRACE__CLOCK_SKEW : 0;
+  if (t->jumped) return false;
+  all = clocks->tick - t->from_tick;
+  t->units_per_tick = all ? (double)(unit - t->from_unit) / (double)all : 0;
+  if (!last) all = all > GOTRACE__CLOCK_SKEW ? all - GOTRACE__CLOCK_SKEW : 0;
+  ticks = all;
+  while (ticks >= 2 * GOTRACE__LEAST_ROUND && !t->error && !t->full &&
+         gotrace__bytes_until(t, t->from_tick + ticks) > t->options.cut_bytes / 2)
+    ticks /= 2;
+  if (last && ticks == all) return false;
   t->limit = t->to_tick = t->from_tick + ticks;
   t->to_unit = t->from_unit + gotrace__units(t, ticks);
+  return ticks < all;
 }
 
 /* ----------------------------------------------------------------------------------------------- >>generations ----
@@ -9098,10 +9120,27 @@ static void gotrace__forget_ids(gotrace__transcriber *t) {
   }
 }
 
+/* What the clocks showed at a time before they were read last. */
+static gotrace__clocks gotrace__clocks_at(const gotrace__transcriber *t, uint64_t time) {
+  gotrace__clocks clocks = t->clocks;
+  uint64_t then = t->start_nanoseconds + (time - 1) * t->options.unit, since;
+  if (then >= clocks.nanoseconds) return clocks;
+  since = clocks.nanoseconds - then;
+  clocks.nanoseconds = then;
+  clocks.wall_seconds -= since / 1000000000;
+  since %= 1000000000;
+  if (clocks.wall_nanoseconds < since) {
+    clocks.wall_seconds--;
+    clocks.wall_nanoseconds += 1000000000;
+  }
+  clocks.wall_nanoseconds -= (uint32_t)since;
+  return clocks;
+}
+
 static void gotrace__begin_generation(gotrace__transcriber *t) {
   t->generation++;
   t->generation_time = t->to_unit;
-  t->generation_clocks = t->clocks;
+  t->generation_clocks = gotrace__clocks_at(t, t->to_unit);
   t->generation_bytes = 0;
   t->generation_used = t->synced = false;
   t->next_often = t->next_stack = 0;
@@ -9431,12 +9470,15 @@ static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, u
   gotrace__put_sample(t, time, thread, (uint64_t)proc, go, stack);
 }
 
-/* One round. The clocks were read before the list of threads. */
-static void gotrace__transcribe_step(gotrace__transcriber *t, const gotrace__clocks *clocks) {
+/* One round. The clocks were read before the list of threads. `last`: all that has been published is part of it, not
+ * only what is older than the clocks. Returns whether it ends before the clocks, so that another one is due. */
+static bool gotrace__transcribe_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
   gotrace__source *r;
-  gotrace__begin_round(t, clocks, false);
+  bool more;
   for (r = t->sources; r; r = r->next) gotrace__look_at(r);
+  more = gotrace__begin_round(t, clocks, last);
   gotrace__apply_all(t);
+  return more;
 }
 
 /* A cut at the end of the last round: what has been written is a complete trace, and the next generation begins. */
@@ -9452,19 +9494,12 @@ static bool gotrace__transcribe_is_full(const gotrace__transcriber *t) {
   return bytes >= t->options.cut_bytes;
 }
 
-/* The last round: all records that have been published. */
-static void gotrace__transcribe_last(gotrace__transcriber *t, const gotrace__clocks *clocks) {
-  gotrace__source *r;
-  gotrace__begin_round(t, clocks, true);
-  for (r = t->sources; r; r = r->next) gotrace__look_at(r);
-  gotrace__apply_all(t);
-}
-
 /* The trace's end, after the last round. */
 static void gotrace__transcribe_end(gotrace__transcriber *t) { gotrace__end_generation_of(t, true); }
 
 static gotrace_result gotrace__transcribe_finish(gotrace__transcriber *t, const gotrace__clocks *clocks) {
-  gotrace__transcribe_last(t, clocks);
+  while (gotrace__transcribe_round(t, clocks, true))
+    if (gotrace__transcribe_is_full(t)) gotrace__transcribe_cut(t);
   gotrace__transcribe_end(t);
   return t->error;
 }
@@ -10671,14 +10706,28 @@ static void gotrace__publish_stats(const gotrace__transcriber *r, bool cut) {
   gotrace__unlock(&t->queue_lock);
 }
 
-/* One round; then a cut, if it is due or `cut`; the trace's end, if tracing is off. `all`: the round has everything
- * that has happened before. */
+/* Ends a generation, and hands the trace up to here to the reader. The caller holds the work lock. */
+static void gotrace__cut(gotrace__transcriber *r, bool last) {
+  struct gotrace__tracer *t = &gotrace__t;
+  if (last) gotrace__transcribe_end(r);
+  else gotrace__transcribe_cut(r);
+  t->finished = last;
+  t->last_cut = gotrace__load_relaxed(&t->last_round);
+  if (r->error == GOTRACE_ERROR_SINK) return;
+  t->piece_count++;
+  gotrace__hand_over(true);
+  gotrace__modules_look();
+  gotrace__publish_stats(r, true);
+}
+
+/* One round; then a cut, if it is due or `cut`; the trace's end, if tracing is off. `all`: as many rounds as everything
+ * takes that has happened before. */
 static void gotrace__work(bool cut, bool all) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__transcriber *r;
   gotrace__clocks clocks;
   gotrace_result failed = GOTRACE_OK;
-  bool on;
+  bool on, more;
   gotrace__lock(&t->work);
   r = t->transcriber;
   if (!r || t->finished) {
@@ -10693,37 +10742,31 @@ static void gotrace__work(bool cut, bool all) {
   if (all && on) gotrace__pass_skew();
   gotrace__read_clocks(&clocks);
   gotrace__attach_threads(r);
-  if (on) gotrace__transcribe_step(r, &clocks);
-  else gotrace__transcribe_last(r, &clocks);
-  gotrace__take_samples(r);
   gotrace__store_relaxed(&t->last_round, clocks.nanoseconds);
-  if (on) {
-    cut = cut || gotrace__transcribe_is_full(r) ||
-          clocks.nanoseconds - t->last_cut >= (uint64_t)t->options.cut_milliseconds * 1000000;
-    if (cut) gotrace__transcribe_cut(r);
-    gotrace__look_at_threads(r);
-  } else {
-    gotrace__transcribe_end(r);
-    cut = t->finished = true;
-  }
+  do {
+    bool due;
+    more = gotrace__transcribe_round(r, &clocks, !on);
+    gotrace__take_samples(r);
+    due = gotrace__transcribe_is_full(r) ||
+          (on && clocks.nanoseconds - t->last_cut >= (uint64_t)t->options.cut_milliseconds * 1000000);
+    if (!more && (cut || !on)) due = true;
+    if (due) gotrace__cut(r, !more && !on);
+  } while (more && all);
+  if (on) gotrace__look_at_threads(r);
   if (r->error == GOTRACE_ERROR_SINK) { /* no memory for its output: the trace ends with the last cut */
     gotrace__pieces_free(&t->budget, &t->unready);
     gotrace__piece_free(&t->budget, t->open_piece);
     t->unready_last = t->open_piece = NULL;
-  } else if (cut) {
-    t->last_cut = clocks.nanoseconds;
-    t->piece_count++;
-    gotrace__hand_over(true);
-    gotrace__modules_look();
   }
   if (r->error) failed = GOTRACE_ERROR_OUT_OF_MEMORY;
   else if (r->full) failed = GOTRACE_LIMIT_REACHED;
   else if (gotrace__load_relaxed(&t->budget.used) > t->options.memory_limit + GOTRACE__MODEL_BYTES &&
            t->options.on_limit != GOTRACE_LIMIT_BLOCK)
     failed = GOTRACE_LIMIT_REACHED;
-  gotrace__publish_stats(r, cut);
+  gotrace__publish_stats(r, false);
   if (!on && r->error && !gotrace__result()) gotrace__store_relaxed(&t->early, (uint32_t)failed);
   gotrace__lock(&t->queue_lock);
+  t->work_wanted = t->work_wanted || more;
   t->ended = t->finished;
   t->empty = t->ended && !t->piece_count;
   gotrace__cond_wake(&t->changed);
@@ -11694,7 +11737,7 @@ static gotrace_result gotrace__flight_cut(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t wanted;
   gotrace__lock(&t->life);
-  if (!t->active || !t->flight || t->stopping || !gotrace__load_relaxed(&gotrace__on)) {
+  if (!t->active || !t->flight || t->stopping) {
     gotrace__unlock(&t->life);
     return GOTRACE_ERROR_NOT_RUNNING;
   }

@@ -23,6 +23,7 @@ static void applied(const void *transcriber, const void *record);
 #define GOTRACE__LANE_MOST 8192
 #define GOTRACE__REGION_DEPTH 8
 #define GOTRACE__MOST_PLACES 4096
+#define GOTRACE__LEAST_ROUND 1
 static size_t most_kept(void);
 #define GOTRACE__MOST_TEXTS most_kept()
 #define GOTRACE__MOST_IDS most_kept()
@@ -523,7 +524,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   options.version = format;
   options.alloc_events = before % 2;
   options.restate = before % 4 == 3;
-  options.cut_bytes = 4096;
+  options.cut_bytes = 1024;
   options.strings = w.strings;
   options.stacks = w.stacks;
   options.service_thread = 1;
@@ -552,7 +553,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       w.c.tick += how % 4;
       clocks = capture_clocks(&w.c);
       w.seen = sum(&w.t);
-      gotrace__transcribe_step(&w.t, &clocks);
+      gotrace__transcribe_round(&w.t, &clocks, false);
       if (how < 4 || gotrace__transcribe_is_full(&w.t)) gotrace__transcribe_cut(&w.t);
       for (i = 0; i < CAPTURE_THREADS; i++) capture_release(&w.c, i);
     } else if (how < 10) {

@@ -220,6 +220,7 @@ transcriber('change-wakes-one', 'while (GOTRACE__UNLIKELY(waiters->first != NULL
 transcriber('heap-unordered', 'for (; at && r->next_tick < t->heap[(at - 1) / 2]->next_tick;', 'for (; 0;')
 transcriber('thread-runs-ahead', '} while (!t->heap_count || r->next_tick <= t->heap[0]->next_tick);', '} while (true);')
 transcriber('round-without-limit', 'return r->next_tick <= t->limit;', 'return true;')
+transcriber('round-of-everything', '> t->options.cut_bytes / 2)', '> UINT64_MAX)')
 transcriber('number-not-counted', '#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number + 1)',
             '#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number)')
 transcriber('unblock-not-told', """gotrace__record_stack_id(t, record->a[2]));

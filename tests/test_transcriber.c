@@ -2,6 +2,7 @@
  * records of several threads, the clock, lack of memory and malformed bytes. fuzz/transcribe.c feeds it arbitrary
  * records. */
 #define GOTRACE__LANE_MOST 8192
+#define GOTRACE__LEAST_ROUND 64
 #define GOTRACE__REGION_DEPTH 8
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
@@ -68,7 +69,7 @@ static void step(void) {
   gotrace__clocks clocks;
   c.tick += 2 * GOTRACE__CLOCK_SKEW;
   clocks = capture_clocks(&c);
-  gotrace__transcribe_step(&t, &clocks);
+  gotrace__transcribe_round(&t, &clocks, false);
 }
 
 static void check_readers(void) {
@@ -372,12 +373,13 @@ static void check_deep_regions(void) {
 
 /* Two threads log in turn. Go's reader rounds each event's time down to whole nanoseconds, so only whole units keep the
  * order. */
-static void check_ping(unsigned format) {
+static void check_ping(unsigned format, bool at_end) {
   gotrace_decoder_options options;
   gotrace_decoder *d = NULL;
   gotrace_event event;
   unsigned long i, last = 0, count = (unsigned long)test_scaled(20000);
   CHECK(begin(format));
+  if (at_end) t.options.cut_bytes = 16384;
   for (i = 0; i < 2; i++) {
     capture_create(&c, (unsigned)i, (unsigned)i + 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
     go((unsigned)i, GOTRACE__REC_GO_START, (unsigned)i + 1);
@@ -386,10 +388,11 @@ static void check_ping(unsigned format) {
     char text[16];
     snprintf(text, sizeof text, "%lu", i);
     user(i % 2, GOTRACE__REC_LOG, 0, 1, text);
-    if (i % 1000 == 0) step();
-    if (i % 5000 == 0) gotrace__transcribe_cut(&t);
+    if (i % 1000 == 0 && !at_end) step();
+    if (i % 5000 == 0 && !at_end) gotrace__transcribe_cut(&t);
   }
   CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  if (at_end) CHECK(t.cuts >= size / 32768);
   memset(&options, 0, sizeof options);
   options.data = trace;
   options.size = size;
@@ -449,7 +452,7 @@ static void check_jump(bool back) {
     c.tick = at + 500000;
     clocks = capture_clocks(&c);
     clocks.nanoseconds = nanoseconds += 20000000;
-    gotrace__transcribe_step(&t, &clocks);
+    gotrace__transcribe_round(&t, &clocks, false);
   }
   CHECK_EQUAL(t.counters.jumps, 1);
   CHECK_EQUAL(gotrace__transcribe_finish(&t, &clocks), GOTRACE_OK);
@@ -479,7 +482,7 @@ static void check_clock(void) {
     if (round == 2) capture_chunk(&c.threads[0]), c.gos[1].tick = 0;
     clocks = capture_clocks(&c);
     clocks.nanoseconds = nanoseconds += 20000000;
-    gotrace__transcribe_step(&t, &clocks);
+    gotrace__transcribe_round(&t, &clocks, false);
   }
   CHECK_EQUAL(t.counters.jumps, 1);
   clocks.tick += 100;
@@ -570,8 +573,10 @@ int main(void) {
   check_order();
   check_wakers();
   check_deep_regions();
-  check_ping(GOTRACE_GO_1_11);
-  check_ping(GOTRACE_GO_1_23);
+  check_ping(GOTRACE_GO_1_11, false);
+  check_ping(GOTRACE_GO_1_23, false);
+  check_ping(GOTRACE_GO_1_11, true);
+  check_ping(GOTRACE_GO_1_26, true);
   check_clock();
   check_jump(false);
   check_jump(true);
