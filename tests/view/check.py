@@ -428,7 +428,7 @@ def try_hostile(b, tool, directory, trace):
     with open(trace, "rb") as file:
         data = bytearray(file.read())
     count = 0
-    for word in (b"runtime.", b"main.", b"coroutine", b"worker", b"scheduler"):
+    for word in (b"main", b"count", b"reader", b"scheduler", b"sleep"):
         at = data.find(word)
         while at >= 0:
             attack = attacks[count % len(attacks)]
