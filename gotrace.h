@@ -6456,6 +6456,9 @@ typedef struct gotrace__transcribe_options {
   void (*chunk_done)(void *context,
                      gotrace__record_chunk *chunk); /* takes back a chunk that is not read again; or NULL */
   void (*before_end)(void *context, struct gotrace__transcriber *t); /* may add texts to a generation; or NULL */
+  /* Writes the next CPU sample (write), and returns the tick of the one after it; UINT64_MAX: there is none. NULL: no
+   * sample is written. */
+  uint64_t (*sample)(void *context, struct gotrace__transcriber *t, bool write);
   void (*problem)(void *context, struct gotrace__transcriber *t, gotrace_problem problem); /* reports it; or NULL */
   void *context;
   gotrace__budget *budget;
@@ -6505,6 +6508,7 @@ typedef struct gotrace__transcriber {
   unsigned v1_kind; /* of the stop or block being written */
   gotrace__source *sources, *last_source, *current;
   gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
+  gotrace__source sampler;       /* waits among the threads until the next CPU sample is due */
   gotrace__source **heap;        /* those whose next record can be tried, the earliest first */
   size_t heap_count, heap_capacity, source_count;
   gotrace__source service;
@@ -8887,16 +8891,26 @@ static void gotrace__write_first(gotrace__transcriber *t) {
   for (i = 0; i < 2; i++) gotrace__put_event(t, &t->string_lane, GOTRACE_V1_GOMAXPROCS, t->string_lane.time, 2, count);
 }
 
+/* Writes the next CPU sample (write), and waits for the one after it. */
+static void gotrace__next_sample(gotrace__transcriber *t, bool write) {
+  if (!t->options.sample || t->options.version < GOTRACE_GO_1_19 || !t->heap_capacity) return;
+  t->sampler.next_tick = t->options.sample(t->options.context, t, write);
+  if (t->sampler.next_tick != UINT64_MAX && t->sampler.next_tick <= t->limit) gotrace__enqueue(t, &t->sampler);
+}
+
 /* Applies the records of the round, in the order of their ticks as far as possible. */
 static void gotrace__apply_all(gotrace__transcriber *t) {
   gotrace__source *r;
   if (t->v1 && !t->generation_used) gotrace__write_first(t);
-  if (t->full) return;
+  if (t->error || t->full) return;
+  gotrace__next_sample(t, false);
   for (r = t->sources; r; r = r->next)
     if (gotrace__peek(t, r)) gotrace__enqueue(t, r);
   while (!t->error && !t->full) {
     r = gotrace__dequeue(t);
-    if (r) {
+    if (r == &t->sampler) {
+      gotrace__next_sample(t, true);
+    } else if (r) {
       gotrace__consume(t, r, false);
     } else {
       r = gotrace__first_waiting(t);
@@ -9361,7 +9375,7 @@ static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint
     r->chunk = chunk;
     return r;
   }
-  grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 1, sizeof *t->heap);
+  grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 2, sizeof *t->heap);
   t->heap = GOTRACE__CAST(gotrace__source **, heap);
   r = grown ? GOTRACE__CAST(gotrace__source *, gotrace__model_allocate(t, sizeof *r)) : NULL;
   if (!r) return NULL;
@@ -9465,8 +9479,9 @@ static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, u
   for (i = 0; i < count; i++) frames[i].pc = pcs[i];
   stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
   /* Readers of v1 order them by time alone, and reject the creation of a goroutine that has a sample. */
+  if (t->v1 && (!g || g->id != go || !g->in_trace)) go = 0;
   if (t->v1 && time <= t->pushed.time && time >= t->pushed.first_given) time = t->pushed.time + 1;
-  if (t->v1 && g && g->id == go && time <= g->born) time = g->born + 1;
+  if (t->v1 && go && time <= g->born) time = g->born + 1;
   gotrace__put_sample(t, time, thread, (uint64_t)proc, go, stack);
 }
 
@@ -10608,28 +10623,31 @@ static void gotrace__write_modules(void *context, gotrace__transcriber *r) {
   (void)context, (void)r;
 }
 
-/* Writes the CPU samples up to the end of the round. */
-static void gotrace__take_samples(gotrace__transcriber *r) {
-  struct gotrace__tracer *t = &gotrace__t;
-  if (!t->samples || t->version < GOTRACE_GO_1_19) return;
-  for (;;) {
+/* Gives the transcriber the next CPU sample. */
+static uint64_t gotrace__take_sample(void *context, gotrace__transcriber *r, bool write) {
+  struct gotrace__tracer *t = GOTRACE__CAST(struct gotrace__tracer *, context);
+  while (t->samples) {
     uint64_t tail = t->sample_tail, pcs[GOTRACE__SAMPLE_FRAMES];
     gotrace__sample *sample = &t->samples[tail % GOTRACE__SAMPLES];
+    const gotrace__source *source;
+    int64_t proc;
     uint32_t i;
     if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1) break;
+    source = sample->record ? sample->record->source : NULL;
+    proc = sample->proc;
     if (sample->session == r->options.session && sample->time > t->start_tick) { /* otherwise of an earlier trace */
-      int64_t proc = sample->proc;
-      const gotrace__source *source = sample->record ? sample->record->source : NULL;
-      if (sample->time > r->limit) break;
+      if (!write) return sample->time;
       for (i = 0; i < sample->count; i++) pcs[i] = sample->pcs[i];
       if (proc >= 0 && (size_t)proc < r->place_capacity && r->proc_ids[proc]) proc = (int64_t)r->proc_ids[proc] - 1;
       else if (source && source->id == sample->thread && source->proc && source->go && source->go->id == sample->go)
         proc = (int64_t)source->proc->id; /* one that the transcriber has made */
       gotrace__transcribe_sample(r, sample->time, sample->thread, proc, sample->place, sample->go, pcs, sample->count);
+      write = false;
     }
     t->sample_tail = tail + 1;
     gotrace__store_release(&sample->turn, tail / GOTRACE__SAMPLES * 2 + 2);
   }
+  return UINT64_MAX;
 }
 
 /* Waits until a round applies everything that has happened so far, see GOTRACE__CLOCK_SKEW. */
@@ -10746,7 +10764,6 @@ static void gotrace__work(bool cut, bool all) {
   do {
     bool due;
     more = gotrace__transcribe_round(r, &clocks, !on);
-    gotrace__take_samples(r);
     due = gotrace__transcribe_is_full(r) ||
           (on && clocks.nanoseconds - t->last_cut >= (uint64_t)t->options.cut_milliseconds * 1000000);
     if (!more && (cut || !on)) due = true;
@@ -11330,6 +11347,7 @@ static gotrace_result gotrace__switch_on(const gotrace__beginning *n) {
   options.name = gotrace__name_address;
   options.chunk_done = gotrace__chunk_done;
   options.before_end = gotrace__write_modules;
+  options.sample = gotrace__take_sample;
 #if GOTRACE_DEBUG
   options.problem = gotrace__report;
 #endif

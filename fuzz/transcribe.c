@@ -37,9 +37,15 @@ FUZZ_NOT_COVERED
 enum { GOS = 12, PROCS = 6, TASKS = 8, MOST_TRACE = 1 << 22, FORMATS = 9 };
 static const unsigned formats[FORMATS] = {1008, 1010, 1011, 1019, 1021, 1022, 1023, 1025, 1026};
 
+#define SAMPLES 64
 static struct {
   fuzz_input in;
   capture c;
+  struct {
+    uint64_t tick, go;
+    unsigned place;
+  } samples[SAMPLES];
+  unsigned samples_at, samples_end;
   gotrace__transcriber t;
   gotrace__table *strings, *stacks;
   gotrace__budget budget;
@@ -71,6 +77,19 @@ static size_t most_kept(void) { return w.forgets ? 0 : SIZE_MAX; }
 static void chunk_done(void *context, gotrace__record_chunk *chunk) {
   (void)context;
   capture_chunk_done(&w.c, chunk);
+}
+
+static uint64_t sum(const gotrace__transcriber *t);
+
+static uint64_t sample(void *context, gotrace__transcriber *t, bool write) {
+  (void)context;
+  if (write) {
+    uint64_t pcs[2] = {4096, 8192};
+    unsigned i = w.samples_at++;
+    gotrace__transcribe_sample(t, w.samples[i].tick, 100, 0, w.samples[i].place, w.samples[i].go, pcs, i % 3);
+    w.seen = sum(t);
+  }
+  return w.samples_at < w.samples_end ? w.samples[w.samples_at].tick : UINT64_MAX;
 }
 
 /* Each record writes an event, or counts something. */
@@ -530,6 +549,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   options.service_thread = 1;
   options.write = keep_trace;
   options.chunk_done = chunk_done;
+  options.sample = sample;
   w.forgets = before % 8 > 4;
   w.budget.limit = SIZE_MAX;
   options.budget = &w.budget;
@@ -557,8 +577,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       if (how < 4 || gotrace__transcribe_is_full(&w.t)) gotrace__transcribe_cut(&w.t);
       for (i = 0; i < CAPTURE_THREADS; i++) capture_release(&w.c, i);
     } else if (how < 10) {
-      uint64_t pcs[2] = {4096, 8192};
-      gotrace__transcribe_sample(&w.t, w.c.tick, 100, 0, 0, 0, pcs, how % 3);
+      unsigned place = take(CAPTURE_GOS + 1);
+      if (w.samples_end == SAMPLES) continue;
+      w.samples[w.samples_end].tick = w.c.tick;
+      w.samples[w.samples_end].place = place;
+      w.samples[w.samples_end++].go = w.c.gos[place].id;
     } else if (w.correct) {
       correct_call();
     } else {
