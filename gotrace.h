@@ -7591,7 +7591,6 @@ static void gotrace__unblock(gotrace__transcriber *t, gotrace__source *r, gotrac
   if (g->generation != t->generation) {
     g->status = GOTRACE__RUNNABLE;
     gotrace__write_creation(t, r, g, stack);
-    g->woken = true;
     return;
   }
   gotrace__emit3(t, r, g, GOTRACE_V2_GO_UNBLOCK, g->id, g->sequence + 1, stack);
