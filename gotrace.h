@@ -14223,6 +14223,12 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, 
 /* Events that need more than a rule, called by gotrace__v2_order_rare. In `ev`, p and g are set. A function that
  * returns GOTRACE__LATER has changed nothing. */
 
+/* Whether a state may be older than what has been decoded: in the first generation; if generations were skipped, also
+ * later, since what is silent in a generation need not have a status in it. */
+static bool gotrace__v2_lacks_past(const gotrace_decoder *d) {
+  return d->generation == d->first_generation || d->skipped;
+}
+
 static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   uint64_t id = ev->args[0], status = ev->args[1] &= 0xff; /* as Go: one byte */
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
@@ -14249,7 +14255,7 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
     p->g = GOTRACE__NOBODY;
     p->status = p->begin_status = (uint8_t)status;
     p->begin_sweep = GOTRACE__PART_UNKNOWN;
-    if (!d->part) ev->extra = d->generation == d->first_generation ? GOTRACE_STATUS_UNKNOWN : GOTRACE_STATUS_NONE;
+    if (!d->part) ev->extra = gotrace__v2_lacks_past(d) ? GOTRACE_STATUS_UNKNOWN : GOTRACE_STATUS_NONE;
   }
   p->generation = d->generation;
   p->sequence = 0;
@@ -14314,7 +14320,8 @@ static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cu
   if (m == GOTRACE__NOBODY)
     GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call without a thread", GOTRACE__LL(g->id));
   if (m == c->id) {
-    if (d->generation != d->first_generation && c->g != (int64_t)g->id)
+    bool unknown = d->generation == d->first_generation || (c->g == GOTRACE_NO_ID && gotrace__v2_lacks_past(d));
+    if (!unknown && c->g != (int64_t)g->id)
       GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on this thread, which runs %lld",
                      GOTRACE__LL(g->id), GOTRACE__LL(c->g));
     gotrace__v2_take_go(d, c, g);
@@ -14354,7 +14361,7 @@ static gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor 
     g->of.v2.generation = d->generation;
     g->sequence = 0;
   } else {
-    if (d->part ? gotrace__map_get(d, &d->ended_gos, id) != 0 : d->generation != d->first_generation)
+    if (d->part ? gotrace__map_get(d, &d->ended_gos, id) != 0 : !gotrace__v2_lacks_past(d))
       GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld, never created, has a status after the first generation",
                      GOTRACE__LL(id));
     if (!(g = gotrace__dec_add_go(d, id, (uint8_t)status))) return d->failure.result;
@@ -14536,7 +14543,7 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
 /* A sweep of a proc, or a mark assist of a goroutine, continues in a new generation; `thing`: "proc" or "goroutine". */
 static gotrace_result gotrace__v2_active(gotrace_decoder *d, const gotrace_event *ev, bool *flag, const char *thing) {
   if (!flag) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
-  if (*flag != (d->generation != d->first_generation))
+  if (*flag ? d->generation == d->first_generation : !gotrace__v2_lacks_past(d))
     GOTRACE__WRONG(GOTRACE_ERROR_RANGE, *flag ? "%s %lld: has begun already" : "%s %lld: has not begun", thing,
                    GOTRACE__LL(ev->args[0]));
   *flag = true;
