@@ -8363,7 +8363,10 @@ static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__s
 }
 
 static void gotrace__end_gc(gotrace__transcriber *t, gotrace__source *r) {
-  if (!t->gc_seen) return;
+  if (!t->gc_seen) { /* v1: it is older than the trace, in which no goroutine has run yet */
+    t->counters.idle++;
+    return;
+  }
   if (!t->v1 && t->gc_generation != t->generation) gotrace__gc_event(t, r, GOTRACE_V2_GC_ACTIVE, 0);
   gotrace__gc_event(t, r, GOTRACE_V2_GC_END, 0);
 }
@@ -8583,7 +8586,8 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
   gotrace__inside_call inside;
   gotrace__model_task *task = NULL;
   uint64_t id = record->a[0];
-  uint32_t name, stack;
+  uint32_t name = 0, stack;
+  unsigned at = record->kind == GOTRACE__REC_TASK_END ? 1 : record->kind == GOTRACE__REC_TASK_BEGIN ? 3 : 2;
   if (!gotrace__has_event(t, GOTRACE_GO_1_11)) return NULL;
   if (record->kind == GOTRACE__REC_TASK_END) {
     task = gotrace__task_at(t, id, false);
@@ -8593,11 +8597,9 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
   inside = gotrace__begin_user(t, r);
   if (!inside) return NULL;
   gotrace__not_before(t, r->go->time);
-  name = gotrace__record_name(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 2 : 1], record->text[0],
-                              record->text_size[0]);
-  stack = gotrace__record_stack_id(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 3
-                                                : record->kind == GOTRACE__REC_TASK_END ? 1
-                                                                                        : 2]);
+  if (record->kind != GOTRACE__REC_TASK_END)
+    name = gotrace__record_name(t, record->a[at - 1], record->text[0], record->text_size[0]);
+  stack = gotrace__record_stack_id(t, record->a[at]);
   switch (record->kind) {
   case GOTRACE__REC_TASK_BEGIN:
     if (!id || id == UINT64_MAX || gotrace__task_at(t, id, false)) {
@@ -8673,6 +8675,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
     gotrace__clear_thread(t, r, GOTRACE_PROBLEM_PROC_STOP_GO, GOTRACE_STOP_PREEMPTED);
     if (r->proc) gotrace__end_proc(t, r);
     r->introduced = r->lost_proc = false;
+    r->listed_go = r->listed_proc = 0;
     r->gone = true;
     t->counters.idle++;
     return NULL;
@@ -8959,7 +8962,8 @@ static uint64_t gotrace__bytes_until(const gotrace__transcriber *t, uint64_t tic
 #define GOTRACE__LEAST_ROUND 1024 /* ticks */
 #endif
 static bool gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
-  uint64_t unit = (clocks->nanoseconds - t->start_nanoseconds) / t->options.unit + 1, ticks, all;
+  uint64_t since = clocks->nanoseconds > t->start_nanoseconds ? clocks->nanoseconds - t->start_nanoseconds : 0;
+  uint64_t unit = since / t->options.unit + 1, ticks, all;
   if (unit < t->to_unit) unit = t->to_unit;
   t->jumped = gotrace__has_jumped(t, clocks->tick, unit);
   t->from_tick = t->to_tick;
@@ -11317,7 +11321,7 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
   t->system_error = 0;
   t->done = 0;
-  t->read_by = 0;
+  gotrace__store_relaxed(&t->read_by, (uintptr_t)0);
   memset(&t->published, 0, sizeof t->published);
 }
 

@@ -1,10 +1,12 @@
-/* Runs one fuzz target on the named files, and on the files in the named directories, without libFuzzer, so that any
- * compiler can build it. Fails if it ran nothing.
+/* Runs one fuzz target without libFuzzer, so that any compiler can build it: on the named files, and on the files in
+ * the named directories; or on random inputs, many times as many a second. Fails if it ran nothing.
  *
  *     cc -std=c11 -I. fuzz/encode_varint.c fuzz/replay.c -o replay -pthread && ./replay fuzz/seeds/encode_varint
+ *     ./replay -r RUNS LENGTH SEED      inputs of up to LENGTH bytes; one that fails is left in SEED-RUN.input
  */
 #define _DEFAULT_SOURCE
 #include <dirent.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,9 +55,49 @@ static void replay(const char *path) {
   }
 }
 
+static struct {
+  uint64_t seed;
+  size_t size;
+  uint8_t *data;
+} input;
+
+static void keep_input(int number) {
+  char path[64];
+  FILE *file;
+  snprintf(path, sizeof path, "%llu-%lu.input", (unsigned long long)input.seed, ran);
+  file = fopen(path, "wb");
+  if (file && fwrite(input.data, 1, input.size, file) == input.size && fclose(file) == 0)
+    fprintf(stderr, "\nthe input is in %s\n", path);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static void replay_random(unsigned long runs, size_t length, uint64_t seed) {
+  uint64_t state = seed;
+  size_t i;
+  signal(SIGABRT, keep_input);
+  signal(SIGSEGV, keep_input);
+  input.seed = seed;
+  input.data = malloc(length);
+  if (!input.data || !length) fail("random inputs");
+  for (; ran < runs; ran++) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    input.size = 1 + (size_t)(state >> 33) % length;
+    for (i = 0; i < input.size; i++) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      input.data[i] = (uint8_t)(state >> 56);
+    }
+    LLVMFuzzerTestOneInput(input.data, input.size);
+  }
+  free(input.data);
+}
+
 int main(int argc, char **argv) {
   int i;
-  for (i = 1; i < argc; i++) replay(argv[i]);
+  if (argc == 5 && strcmp(argv[1], "-r") == 0)
+    replay_random(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10), strtoull(argv[4], NULL, 10));
+  else
+    for (i = 1; i < argc; i++) replay(argv[i]);
   if (!ran) {
     fprintf(stderr, "%s: nothing to run\n", argv[0]);
     return 1;
