@@ -3196,20 +3196,6 @@ static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
   return at;
 }
 
-/* The same in exactly `width` bytes, which must suffice: for room reserved now and filled in later.
- * Go: traceBuf.varintReserve and varintAt. */
-static inline uint8_t *gotrace__put_varint_reserved(uint8_t *at, uint64_t value, unsigned width) {
-  unsigned i;
-  for (i = 0; i < width; i++, value >>= 7) *at++ = (uint8_t)((value & 0x7f) | (i + 1 < width ? 0x80 : 0));
-  return at;
-}
-
-static inline unsigned gotrace__varint_size(uint64_t value) {
-  unsigned n = 1;
-  while (value >>= 7) n++;
-  return n;
-}
-
 /* ------------------------------------------------------------------------------------------------- >>region ---- */
 
 /* A region allocator: pieces of 64 KiB blocks, all freed at once. Not thread-safe. Go: traceAlloc in runtime/trace.go,
@@ -3286,8 +3272,7 @@ typedef struct gotrace__table {
   gotrace__mutex lock;
   gotrace__region region;
   gotrace__entry *first, *last; /* protected by lock; first is published by store_release */
-  uint32_t count;               /* atomic: the last id assigned, also in blocks to threads (gotrace__text) */
-  uint32_t often, often_most;   /* protected by lock: last id assigned to a frequent string; last id reserved */
+  uint32_t count;               /* atomic: of entries, which is also the last id */
   gotrace__entry *chains[GOTRACE__CHAINS];
 } gotrace__table;
 
@@ -3315,20 +3300,9 @@ static gotrace__entry *gotrace__table_find(gotrace__table *table, uint64_t hash,
   return NULL;
 }
 
-/* One-byte ids are reserved for strings that events refer to often: reasons, and names that are constants in the
- * program. Strings made at run time get none, since there may be any number of them. Nor do functions and files, to
- * which only the stack table refers. */
-#define GOTRACE__OFTEN_IDS 127u
-
-static gotrace__table *gotrace__strings_new(gotrace__budget *budget, bool within) {
-  gotrace__table *strings = gotrace__table_new(budget, within);
-  if (strings) strings->count = strings->often_most = GOTRACE__OFTEN_IDS;
-  return strings;
-}
-
 /* The entry of a payload, added if it is new; NULL if out of memory. */
 static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
-                                          size_t bytes, bool often) {
+                                          size_t bytes) {
   gotrace__entry **chain = &table->chains[hash % GOTRACE__CHAINS];
   gotrace__entry *entry = gotrace__table_find(table, hash, size, payload, bytes);
   if (GOTRACE__LIKELY(entry != NULL)) return entry;
@@ -3338,13 +3312,14 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
   if (entry && !entry->id) {
     entry->link = *chain;
     entry->hash = hash;
-    entry->id = often && table->often < table->often_most ? ++table->often : gotrace__add_relaxed(&table->count, 1) + 1;
+    entry->id = gotrace__load_relaxed(&table->count) + 1;
     entry->size = size;
     memcpy(entry + 1, payload, bytes);
     /* Release: a thread that finds the entry, in its chain or in the list, must not see it partially initialized. */
     gotrace__store_release(chain, entry);
     gotrace__store_release(table->last ? &table->last->next : &table->first, entry);
     table->last = entry;
+    gotrace__count(&table->count, 1);
   }
   gotrace__unlock(&table->lock);
   return entry;
@@ -3353,7 +3328,7 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
 /* The id of the payload's entry; 0 if out of memory. */
 static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
                                    size_t bytes) {
-  const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes, false);
+  const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes);
   return entry ? entry->id : 0;
 }
 
@@ -3371,13 +3346,10 @@ static size_t gotrace__kept_size(const char *string, size_t size) {
 
 /* The id of a string, from 1 on; 0 for the empty string, or if out of memory. *cut: it was truncated. Go:
  * traceString. */
-static uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool often, bool *cut) {
+static uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool *cut) {
   size_t kept = gotrace__kept_size(string, size);
-  const gotrace__entry *entry;
   *cut = kept != size;
-  if (!kept) return 0;
-  entry = gotrace__table_add(strings, gotrace__hash_bytes(string, kept), (uint32_t)kept, string, kept, often);
-  return entry ? entry->id : 0;
+  return kept ? gotrace__table_put(strings, gotrace__hash_bytes(string, kept), (uint32_t)kept, string, kept) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------- >>stacks ---- */
@@ -3897,7 +3869,7 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
   if (!entry && !nested) {
     gotrace__lock(&gotrace__t.records);
     if (gotrace__load_relaxed(&reasons->count) < GOTRACE__REASONS)
-      entry = gotrace__table_add(reasons, hash, (uint32_t)size, kept, size + 1, false);
+      entry = gotrace__table_add(reasons, hash, (uint32_t)size, kept, size + 1);
     else entry = gotrace__table_find(reasons, hash, (uint32_t)size, kept, size + 1);
     gotrace__unlock(&gotrace__t.records);
   }
@@ -4792,7 +4764,7 @@ static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, vo
 static GOTRACE__NOINLINE uint32_t gotrace__site_name(gotrace__thread *m, gotrace_site *site, const char *name) {
   bool cut;
   size_t size = name ? strlen(name) : 0;
-  uint32_t number = gotrace__string_put(gotrace__load_acquire(&gotrace__t.strings), name, size, true, &cut);
+  uint32_t number = gotrace__string_put(gotrace__load_acquire(&gotrace__t.strings), name, size, &cut);
   if (cut) gotrace__record_problem(m, GOTRACE_PROBLEM_STRING_CUT);
   if (!number && size) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   gotrace__store_release(&site->name_id, (uint64_t)m->session << 32 | number);
@@ -6742,7 +6714,10 @@ static inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t nu
 
 static inline uint32_t gotrace__record_stack(uint64_t number) { return number < GOTRACE__OWN ? (uint32_t)number : 0; }
 
-/* Writes a string with a new id, which it returns. One-byte ids are kept for what events refer to often. */
+/* Writes a string with a new id, which it returns. One-byte ids are reserved for strings to which events refer often:
+ * reasons, labels, and the names of regions, tasks and logs. Functions and files get none, since only the stack table
+ * refers to them, nor do the texts of logs. */
+#define GOTRACE__OFTEN_IDS 127u
 static GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber *t, const char *text, uint32_t size,
                                                       bool often) {
   uint32_t id = often && t->next_often < GOTRACE__OFTEN_IDS ? ++t->next_often : ++t->next_string;
@@ -6838,7 +6813,8 @@ static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t,
       break;
     }
   }
-  gotrace__put_varint_reserved(count_at, i, 2);
+  count_at[0] = (uint8_t)(0x80 | i);
+  count_at[1] = (uint8_t)(i >> 7);
   size = (uint32_t)(at - body);
   at = gotrace__lane_at(t, lane, size + 1 + GOTRACE_BYTES_PER_NUMBER, t->generation_time);
   if (t->v1) {
@@ -8542,10 +8518,8 @@ static void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source *r, c
   if (unit == 2) a++; /* as sys.Len64 of the size */
   if (unit == 1 && b && n > 1) {
     const gotrace_type *type = (const gotrace_type *)(uintptr_t)b;
-    const gotrace__entry *entry =
-        gotrace__table_add(t->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type, false);
-    if (!entry) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-    a = entry ? entry->id : 0;
+    a = gotrace__table_put(t->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type);
+    if (!a) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   }
   gotrace__emit_at(t, r, NULL, NULL, event, t->now, n, place, a, b, 0);
 }
@@ -11367,7 +11341,7 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
   gotrace__store_relaxed(&t->budget.refusals, 0u);
   memset(&t->flight_budget, 0, sizeof t->flight_budget);
   t->transcriber = GOTRACE__CAST(gotrace__transcriber *, gotrace__allocate(&t->budget, sizeof *t->transcriber, false));
-  strings = gotrace__strings_new(&t->budget, false);
+  strings = gotrace__table_new(&t->budget, false);
   stacks = gotrace__table_new(&t->budget, false);
   if (strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) strings->region.beyond = true; /* nobody could wait */
   if (stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) stacks->region.beyond = true;
