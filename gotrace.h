@@ -44,7 +44,7 @@
  *     >>strings          string table
  *     >>stacks           stack table
  *     >>state            goroutine, proc and thread records; the session
- *     >>reasons          named block and stop reasons
+ *     >>reasons          reasons to block and to stop
  *     >>records          what a thread captures
  *     >>walks            stack walks
  *     >>capture          how a call makes a record; the rules that keep this right
@@ -3838,8 +3838,21 @@ GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
 /* --------------------------------------------------------------------------------------------------- >>reasons ----
  *
- * Named block and stop reasons.
+ * Reasons to block, to stop, to stop the world: the built-in ones, and those that the program names.
  */
+
+typedef struct gotrace__known_reason {
+  const char *name;
+  uint8_t v1; /* event; 0: none */
+} gotrace__known_reason;
+
+#define GOTRACE__REASON(NAME, number, v1, text) {text, GOTRACE_V1_##v1},
+static const gotrace__known_reason gotrace__block_reasons[] = {GOTRACE_BLOCK_REASONS(GOTRACE__REASON)};
+static const gotrace__known_reason gotrace__stop_reasons[] = {GOTRACE_STOP_REASONS(GOTRACE__REASON)};
+#undef GOTRACE__REASON
+#define GOTRACE__REASON(NAME, number, text) {text, 0},
+static const gotrace__known_reason gotrace__stw_reasons[] = {GOTRACE_STW_REASONS(GOTRACE__REASON)};
+#undef GOTRACE__REASON
 
 /* The table of reason names, which is never freed; NULL if out of memory. */
 static gotrace__table *gotrace__reason_table(void) {
@@ -6897,20 +6910,12 @@ static unsigned gotrace__valid_reason(gotrace__transcriber *t, uint64_t given, u
 }
 
 static uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsigned reason) {
-#define GOTRACE__REASON(NAME, number, v1, text) text,
-  static const char *const blocks[] = {GOTRACE_BLOCK_REASONS(GOTRACE__REASON)};
-  static const char *const stops[] = {GOTRACE_STOP_REASONS(GOTRACE__REASON)};
-#undef GOTRACE__REASON
-#define GOTRACE__REASON(NAME, number, text) text,
-  static const char *const stws[] = {GOTRACE_STW_REASONS(GOTRACE__REASON)};
-#undef GOTRACE__REASON
+  static const gotrace__known_reason *const known[] = {gotrace__block_reasons, gotrace__stop_reasons,
+                                                       gotrace__stw_reasons};
   unsigned number = gotrace__reason_number(reason);
   uint32_t *reference = number ? &t->named_refs[number - 1] : &t->reason_refs[sort][reason];
   if (!*reference) {
-    const char *name = number      ? gotrace__reason_name(t, reason)
-                       : sort == 0 ? blocks[reason]
-                       : sort == 1 ? stops[reason]
-                                   : stws[reason];
+    const char *name = number ? gotrace__reason_name(t, reason) : known[sort][reason].name;
     *reference = gotrace__text_reference(t, name, strlen(name));
   }
   return gotrace__string_id(t, *reference, sort < 2);
@@ -7580,13 +7585,8 @@ static void gotrace__run_go(gotrace__transcriber *t, gotrace__source *r, gotrace
 }
 
 static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned reason, uint32_t stack) {
-  static const uint8_t kinds[] = {
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-      GOTRACE_STOP_REASONS(GOTRACE__REASON)
-#undef GOTRACE__REASON
-  };
   gotrace__end_stw_of(t, r);
-  t->v1_kind = kinds[gotrace__reason_base(reason)];
+  t->v1_kind = gotrace__stop_reasons[gotrace__reason_base(reason)].v1;
   gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, reason), stack);
   gotrace__detach(t, r, GOTRACE__RUNNABLE);
 }
@@ -7606,11 +7606,6 @@ static void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go *g) {
 }
 
 static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint64_t given, uint64_t stack) {
-  static const uint8_t kinds[] = {
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-      GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
-#undef GOTRACE__REASON
-  };
   gotrace__model_go *g = r->go;
   bool futile = (given & GOTRACE_FUTILE_WAKEUP) != 0;
   unsigned reason = gotrace__valid_reason(t, given & ~(uint64_t)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
@@ -7619,7 +7614,7 @@ static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint6
     reason &= ~0xffu;
   }
   gotrace__end_stw_of(t, r);
-  t->v1_kind = kinds[gotrace__reason_base(reason)];
+  t->v1_kind = gotrace__block_reasons[gotrace__reason_base(reason)].v1;
   if (futile && (!t->v1 || (t->options.version >= GOTRACE_GO_1_11 && !t->options.futile_wakeups))) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
   } else if (futile) {
